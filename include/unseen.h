@@ -1,0 +1,296 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * unseen.h - "have I seen this URL before?", in 4 to 6 bytes per URL.
+ *
+ * A set remembers what was added to it as short fingerprints. It answers "new" or "seen", grows
+ * by itself, never forgets a key (no false negatives), and takes a new key for a seen one with a
+ * probability below a stated promise (the false-positive rate).
+ *
+ *     struct unseen_set *set;
+ *     enum unseen_verdict verdict;
+ *     if (unseen_set_create(&set, NULL) != UNSEEN_OK) ...
+ *     if (unseen_set_add(set, url, strlen(url), &verdict) != UNSEEN_OK) ...
+ *     if (verdict == UNSEEN_NEW) fetch(url);
+ *     unseen_set_free(set);
+ *
+ * Link with -lunseen (pkg-config: unseen; CMake: find_package(unseen), target unseen::unseen).
+ *
+ * Conventions, once for the whole file
+ * - A function that can fail returns enum unseen_status; answers leave through out-parameters,
+ *   which are untouched on failure unless the function says otherwise.
+ * - Input bytes are borrowed for the length of the call and may be anything, NUL included. A
+ *   pointer may be NULL when its length or count is 0.
+ * - Whoever creates an object frees it; every _free(NULL) does nothing.
+ * - The library never prints, never exits, reads no environment and keeps no global state.
+ * - Threads: an object may be used by one thread at a time, or by many threads that only call
+ *   functions taking it as const. A set created with options.threads > 1 may be used by that
+ *   many threads at once in any way but _free, _export and _import.
+ */
+#ifndef UNSEEN_H
+#define UNSEEN_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#if defined(UNSEEN_BUILD) && defined(__GNUC__)
+#define UNSEEN_API __attribute__((visibility("default")))
+#else
+#define UNSEEN_API
+#endif
+
+/* ---- Version ----------------------------------------------------------------------------------
+ * Semantic versioning. Before 1.0 a minor version may change the interface; from 1.0 on, within
+ * one major version, functions are only added, option structs only grow at their end (each
+ * carries its own size), and data written by one version is read by every later one. */
+
+#define UNSEEN_VERSION_MAJOR 0
+#define UNSEEN_VERSION_MINOR 1
+#define UNSEEN_VERSION_PATCH 0
+
+/* The version of the library at run time, "MAJOR.MINOR.PATCH". Static text. */
+UNSEEN_API const char *unseen_version(void);
+
+/* ---- Status ------------------------------------------------------------------------------------
+ * X(name, value, sentence). Values are pinned and grouped with gaps; new ones fill the gaps. */
+
+#define UNSEEN_STATUS_MAP(X)                                                                       \
+    X(OK, 0, "success")                                                                            \
+    /* the caller */                                                                               \
+    X(ERR_ARGUMENT, 10, "an argument is out of its range")                                         \
+    X(ERR_UNSUPPORTED, 11, "this build or this processor does not have what was asked for")        \
+    X(ERR_FPR, 12, "no filter here promises a false-positive rate this low")                       \
+    X(ERR_NAME, 13, "no such name")                                                                \
+    /* resources */                                                                                \
+    X(ERR_NOMEM, 20, "out of memory")                                                              \
+    X(ERR_SPACE, 21, "the caller's buffer is too small")                                           \
+    /* data from outside */                                                                        \
+    X(ERR_CORRUPT, 30, "the data is damaged or is not what it claims to be")                       \
+    X(ERR_VERSION, 31, "the data was written by a newer version")                                  \
+    X(ERR_MISMATCH, 32, "the data belongs to a set made with other settings")
+
+enum unseen_status {
+#define UNSEEN_STATUS_ENUM(name, value, sentence) UNSEEN_##name = (value),
+    UNSEEN_STATUS_MAP(UNSEEN_STATUS_ENUM)
+#undef UNSEEN_STATUS_ENUM
+};
+
+/* The sentence of a status. Static text, never NULL; for an unknown value it says so. */
+UNSEEN_API const char *unseen_status_string(enum unseen_status status);
+
+/* ---- Memory ------------------------------------------------------------------------------------
+ * An object takes all its memory through the allocator it was created with. Both functions may
+ * be called by any thread that uses the object. alloc returns memory aligned to align (a power
+ * of two, at most 4096) or NULL; its contents need not be zero. free gets the size that was asked
+ * for. NULL for the whole struct means the default: malloc for small blocks, private mappings
+ * (transparent huge pages where the set is large) for big ones. */
+
+struct unseen_allocator {
+    void *(*alloc)(void *context, size_t size, size_t align);
+    void (*free)(void *context, void *ptr, size_t size);
+    void *context;
+};
+
+/* ---- Processor level ---------------------------------------------------------------------------
+ * Every level computes the same bits; the portable one is the specification. AUTO takes the best
+ * the processor has. Asking for a level the processor lacks fails with UNSEEN_ERR_UNSUPPORTED. */
+
+enum unseen_cpu {
+    UNSEEN_CPU_AUTO = 0,
+    UNSEEN_CPU_PORTABLE = 1,
+    UNSEEN_CPU_AVX2 = 2,
+    UNSEEN_CPU_AVX512 = 3
+};
+
+/* Parses "auto", "portable", "avx2" or "avx512". UNSEEN_ERR_NAME for anything else. */
+UNSEEN_API enum unseen_status unseen_cpu_parse(const char *name, enum unseen_cpu *cpu_out);
+
+/* ---- Bytes, keys, verdicts -------------------------------------------------------------------- */
+
+/* A borrowed run of bytes. */
+struct unseen_bytes {
+    const char *data;
+    size_t len;
+};
+
+/* The 128-bit key of an identity: XXH3-128 of its bytes under the set's seed. */
+struct unseen_key {
+    uint64_t lo;
+    uint64_t hi;
+};
+
+/* Every operation on a set answers the same question: was the key in the set before this call?
+ * UNSEEN_NEW is certain. UNSEEN_SEEN is wrong with the set's false-positive rate. */
+enum unseen_verdict {
+    UNSEEN_SEEN = 0,
+    UNSEEN_NEW = 1
+};
+
+/* ---- Lines -------------------------------------------------------------------------------------
+ * Splits one run of bytes into lines, without copying. For input that comes in pieces: split what
+ * is there, keep the consumed_out..len rest in front of the next piece, and take what remains at
+ * the end of input as the last line. */
+
+/* Finds up to max lines that end in delimiter in data[0..len) and stores them, without the
+ * delimiter, in lines. Returns their number; *consumed_out is the offset just after the last
+ * delimiter used. Never fails. Linear time. */
+UNSEEN_API size_t unseen_lines_split(const void *data, size_t len, char delimiter,
+                                     struct unseen_bytes *lines, size_t max, size_t *consumed_out);
+
+/* The field'th field (from 1) of a line whose fields are separated by single delimiter bytes. A
+ * line with fewer fields has an empty one, with a NULL pointer. */
+UNSEEN_API struct unseen_bytes unseen_lines_field(struct unseen_bytes line, char delimiter,
+                                                  size_t field);
+
+/* ---- Set ---------------------------------------------------------------------------------------
+ * The set of everything seen so far. Only fingerprints of keys are stored: members cannot be
+ * listed. */
+
+struct unseen_set;
+
+struct unseen_set_options {
+    size_t size; /* sizeof(struct unseen_set_options) */
+
+    /* The highest false-positive rate accepted, at any number of keys up to 10^10: 5e-9 to just
+     * below 1. 0 means 5e-9. From 1.5e-6 up the set takes about 4.4 bytes per key, below about
+     * 5.5. */
+    double fpr;
+
+    /* The number of keys to make room for at once. 0: start small. The set grows past it by
+     * itself either way; a known capacity only saves the work of growing. */
+    uint64_t capacity;
+
+    /* The name of the filter; NULL means "compact". */
+    const char *filter;
+
+    /* The seed of the hash. NULL: a random one from the operating system. Two sets give the same
+     * keys only if made with the same seed. Whoever knows the seed can make URLs that hide
+     * others: keep it secret where input is hostile. */
+    const uint64_t *seed;
+
+    /* How many threads will use the set at once; 0 and 1 mean one, and cost no locking. */
+    unsigned threads;
+
+    enum unseen_cpu cpu;
+    const struct unseen_allocator *allocator; /* copied; its context must outlive the set */
+};
+
+/* Creates an empty set. options may be NULL for the defaults. The caller frees *set_out.
+ * Errors: ARGUMENT, FPR (below 5e-9), NAME (no such filter), UNSUPPORTED (cpu, or no source of
+ * randomness), NOMEM. */
+UNSEEN_API enum unseen_status unseen_set_create(struct unseen_set **set_out,
+                                                const struct unseen_set_options *options);
+
+UNSEEN_API void unseen_set_free(struct unseen_set *set);
+
+/* Adds the identity data[0..len) if it is not there, and answers whether it was new: asking and
+ * adding are one step, and of several threads adding the same key exactly one is told NEW.
+ * Errors: NOMEM (the set could not grow: nothing was added, the set stays usable). */
+UNSEEN_API enum unseen_status unseen_set_add(struct unseen_set *set, const void *data, size_t len,
+                                             enum unseen_verdict *verdict_out);
+
+/* Asks without adding. */
+UNSEEN_API enum unseen_status unseen_set_contains(const struct unseen_set *set, const void *data,
+                                                  size_t len, enum unseen_verdict *verdict_out);
+
+/* Removes the identity; the answer says whether it was there (SEEN). Removing what was added is
+ * exact. Removing what was never added, or whose add was answered SEEN, takes away another key
+ * with the set's false-positive rate, and that key is then forgotten. Memory is not given back. */
+UNSEEN_API enum unseen_status unseen_set_remove(struct unseen_set *set, const void *data,
+                                                size_t len, enum unseen_verdict *verdict_out);
+
+/* The key of an identity in this set. Never fails. */
+UNSEEN_API struct unseen_key unseen_set_key(const struct unseen_set *set, const void *data,
+                                            size_t len);
+
+/* Batches. The same answers as n single calls in the same order, several times as fast: memory is
+ * fetched ahead. 128 to 1024 items a call are best. verdicts gets n bytes, each an
+ * enum unseen_verdict. On NOMEM the first *ndone_out items have their answer and the others
+ * were not touched; ndone_out may be NULL and is n on success. */
+UNSEEN_API enum unseen_status unseen_set_add_batch(struct unseen_set *set,
+                                                   const struct unseen_bytes *items, size_t n,
+                                                   uint8_t *verdicts, size_t *ndone_out);
+UNSEEN_API enum unseen_status unseen_set_contains_batch(const struct unseen_set *set,
+                                                        const struct unseen_bytes *items, size_t n,
+                                                        uint8_t *verdicts);
+UNSEEN_API enum unseen_status unseen_set_remove_batch(struct unseen_set *set,
+                                                      const struct unseen_bytes *items, size_t n,
+                                                      uint8_t *verdicts);
+
+/* The same for the variable-size binary layout of Apache Arrow: item i is
+ * data[offsets[i]..offsets[i + 1]), and offsets has n + 1 entries that never decrease. */
+UNSEEN_API enum unseen_status unseen_set_add_arrow(struct unseen_set *set, const void *data,
+                                                   const int64_t *offsets, size_t n,
+                                                   uint8_t *verdicts, size_t *ndone_out);
+UNSEEN_API enum unseen_status unseen_set_contains_arrow(const struct unseen_set *set,
+                                                        const void *data, const int64_t *offsets,
+                                                        size_t n, uint8_t *verdicts);
+
+/* The same in two steps, so that one thread can hash ahead of another: keys first (any thread,
+ * always succeeds), then the set. */
+UNSEEN_API void unseen_set_keys(const struct unseen_set *set, const struct unseen_bytes *items,
+                                size_t n, struct unseen_key *keys);
+UNSEEN_API enum unseen_status unseen_set_add_keys(struct unseen_set *set,
+                                                  const struct unseen_key *keys, size_t n,
+                                                  uint8_t *verdicts, size_t *ndone_out);
+UNSEEN_API enum unseen_status unseen_set_contains_keys(const struct unseen_set *set,
+                                                       const struct unseen_key *keys, size_t n,
+                                                       uint8_t *verdicts);
+UNSEEN_API enum unseen_status unseen_set_remove_keys(struct unseen_set *set,
+                                                     const struct unseen_key *keys, size_t n,
+                                                     uint8_t *verdicts);
+
+struct unseen_set_stats {
+    size_t size;          /* sizeof(struct unseen_set_stats), set by the caller */
+    uint64_t nkeys;       /* keys in the set */
+    uint64_t nslots;      /* fingerprints its memory has room for */
+    uint64_t memory;      /* bytes taken through the allocator */
+    double fpr_promise;   /* the rate promised at any number of keys */
+    double fpr_estimate;  /* the rate expected now, from what is stored */
+    const char *filter;   /* the filter's name; static text */
+    const char *cpu;      /* the processor level in use; static text */
+};
+
+/* Fills *stats_out as far as its size field says. Cheap: no scan. */
+UNSEEN_API enum unseen_status unseen_set_stats(const struct unseen_set *set,
+                                               struct unseen_set_stats *stats_out);
+
+/* ---- Export and import -------------------------------------------------------------------------
+ * A set as a row of chunks of at most UNSEEN_CHUNK_MAX bytes, each with its own checksum, so that
+ * no reader ever needs one huge piece: a header, then one chunk per group of pages, then an end
+ * mark. docs/format.md has the bytes. The chunks contain the seed. */
+
+#define UNSEEN_CHUNK_MAX ((size_t)65536)
+
+/* Writes the next chunk to buf. Start with *cursor = 0; *len_out = 0 says that there are no more.
+ * The set must not change in between. Errors: SPACE (cap < UNSEEN_CHUNK_MAX), ARGUMENT (a cursor
+ * from elsewhere). */
+UNSEEN_API enum unseen_status unseen_set_export(const struct unseen_set *set, uint64_t *cursor,
+                                                void *buf, size_t cap, size_t *len_out);
+
+struct unseen_import;
+
+/* Starts an import; of the options cpu, threads and allocator are used. */
+UNSEEN_API enum unseen_status unseen_import_create(struct unseen_import **import_out,
+                                                   const struct unseen_set_options *options);
+
+/* Takes one whole chunk: the header first, the others in any order. Everything in it is checked:
+ * a damaged or hostile chunk gives CORRUPT, VERSION or MISMATCH, and the import can only be freed
+ * then. */
+UNSEEN_API enum unseen_status unseen_import_chunk(struct unseen_import *import, const void *chunk,
+                                                  size_t len);
+
+/* Checks that nothing is missing and hands over the set. The import is freed in either case. */
+UNSEEN_API enum unseen_status unseen_import_finish(struct unseen_import *import,
+                                                   struct unseen_set **set_out);
+
+UNSEEN_API void unseen_import_free(struct unseen_import *import);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: MIT */
+#include "base/cpu.h"
+
+#include <string.h>
+
+#include "base/macros.h"
+
+static enum unseen_cpu best_level(void)
+{
+#if UNSEEN_X86
+    __builtin_cpu_init();
+    if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
+        __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512dq") &&
+        __builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi2")) {
+        return UNSEEN_CPU_AVX512;
+    }
+    if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi2")) {
+        return UNSEEN_CPU_AVX2;
+    }
+#endif
+    return UNSEEN_CPU_PORTABLE;
+}
+
+enum unseen_status unseen__cpu_select(enum unseen_cpu request, enum unseen_cpu *level_out)
+{
+    if ((int)request < UNSEEN_CPU_AUTO || request > UNSEEN_CPU_AVX512) {
+        return UNSEEN_ERR_ARGUMENT;
+    }
+    enum unseen_cpu best = best_level();
+    if (request > best) {
+        return UNSEEN_ERR_UNSUPPORTED;
+    }
+    *level_out = request == UNSEEN_CPU_AUTO ? best : request;
+    return UNSEEN_OK;
+}
+
+static const char *const level_names[] = {"auto", "portable", "avx2", "avx512"};
+
+const char *unseen__cpu_name(enum unseen_cpu level)
+{
+    return level_names[level];
+}
+
+enum unseen_status unseen_cpu_parse(const char *name, enum unseen_cpu *cpu_out)
+{
+    for (size_t i = 0; i < sizeof(level_names) / sizeof(level_names[0]); i++) {
+        if (strcmp(name, level_names[i]) == 0) {
+            *cpu_out = (enum unseen_cpu)i;
+            return UNSEEN_OK;
+        }
+    }
+    return UNSEEN_ERR_NAME;
+}

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The few compiler attributes the library uses, in one place. */
+#ifndef UNSEEN_BASE_MACROS_H
+#define UNSEEN_BASE_MACROS_H
+
+#if defined(__GNUC__)
+#define UNSEEN_LIKELY(x)     __builtin_expect(!!(x), 1)
+#define UNSEEN_UNLIKELY(x)   __builtin_expect(!!(x), 0)
+#define UNSEEN_INLINE        static inline __attribute__((always_inline))
+#define UNSEEN_NOINLINE      __attribute__((noinline))
+#define UNSEEN_PREFETCH(p)   __builtin_prefetch((p), 1, 3)
+#define UNSEEN_TARGET(isa)   __attribute__((target(isa)))
+#else
+#define UNSEEN_LIKELY(x)     (x)
+#define UNSEEN_UNLIKELY(x)   (x)
+#define UNSEEN_INLINE        static inline
+#define UNSEEN_NOINLINE
+#define UNSEEN_PREFETCH(p)   ((void)(p))
+#define UNSEEN_TARGET(isa)
+#endif
+
+/* 1 where the x86-64 kernels can be compiled; which of them run is decided by base/cpu.h. */
+#if defined(__x86_64__) && defined(__GNUC__)
+#define UNSEEN_X86 1
+#else
+#define UNSEEN_X86 0
+#endif
+
+#endif

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Where objects get their memory: the caller's allocator or the default one. */
+#ifndef UNSEEN_BASE_MEMORY_H
+#define UNSEEN_BASE_MEMORY_H
+
+#include "unseen.h"
+
+/* Blocks of this size and more come from private mappings in the default allocator. */
+#define UNSEEN__MAPPING_MIN ((size_t)128 * 1024)
+
+/* A usable copy of *allocator, or the default one for NULL. */
+struct unseen_allocator unseen__allocator(const struct unseen_allocator *allocator);
+
+void *unseen__alloc(const struct unseen_allocator *allocator, size_t size, size_t align);
+void *unseen__alloc_zero(const struct unseen_allocator *allocator, size_t size, size_t align);
+
+/* ptr may be NULL. */
+void unseen__free(const struct unseen_allocator *allocator, void *ptr, size_t size);
+
+#endif
