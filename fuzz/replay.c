@@ -11,7 +11,10 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-enum { MUTATIONS = 200, FILE_MAX_BYTES = 1 << 20 };
+enum {
+    MUTATIONS = 200,
+    FILE_MAX_BYTES = 1 << 20
+};
 
 /* Every mutation runs on an exact-size heap block, so that a sanitizer sees a read past it. */
 static void run_exact(const uint8_t *data, size_t size)

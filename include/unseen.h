@@ -108,7 +108,7 @@ enum unseen_cpu {
 /* Parses "auto", "portable", "avx2" or "avx512". UNSEEN_ERR_NAME for anything else. */
 UNSEEN_API enum unseen_status unseen_cpu_parse(const char *name, enum unseen_cpu *cpu_out);
 
-/* ---- Bytes, keys, verdicts -------------------------------------------------------------------- */
+/* ---- Bytes, keys, verdicts ------------------------------------------------------------------- */
 
 /* A borrowed run of bytes. */
 struct unseen_bytes {
@@ -244,14 +244,14 @@ UNSEEN_API enum unseen_status unseen_set_remove_keys(struct unseen_set *set,
                                                      uint8_t *verdicts);
 
 struct unseen_set_stats {
-    size_t size;          /* sizeof(struct unseen_set_stats), set by the caller */
-    uint64_t nkeys;       /* keys in the set */
-    uint64_t nslots;      /* fingerprints its memory has room for */
-    uint64_t memory;      /* bytes taken through the allocator */
-    double fpr_promise;   /* the rate promised at any number of keys */
-    double fpr_estimate;  /* the rate expected now, from what is stored */
-    const char *filter;   /* the filter's name; static text */
-    const char *cpu;      /* the processor level in use; static text */
+    size_t size;         /* sizeof(struct unseen_set_stats), set by the caller */
+    uint64_t nkeys;      /* keys in the set */
+    uint64_t nslots;     /* fingerprints its memory has room for */
+    uint64_t memory;     /* bytes taken through the allocator */
+    double fpr_promise;  /* the rate promised at any number of keys */
+    double fpr_estimate; /* the rate expected now, from what is stored */
+    const char *filter;  /* the filter's name; static text */
+    const char *cpu;     /* the processor level in use; static text */
 };
 
 /* Fills *stats_out as far as its size field says. Cheap: no scan. */

@@ -35,8 +35,7 @@ static enum unseen_cpu test_cpu;
 #define CHECK(condition) test_check((condition), __FILE__, __LINE__, #condition)
 
 /* The same, with the two numbers. */
-#define CHECK_EQ(a, b)                                                                             \
-    test_check_eq((uint64_t)(a), (uint64_t)(b), __FILE__, __LINE__, #a " == " #b)
+#define CHECK_EQ(a, b) test_check_eq((uint64_t)(a), (uint64_t)(b), __FILE__, __LINE__, #a " == " #b)
 
 static inline bool test_check(bool ok, const char *file, int line, const char *what)
 {
@@ -99,7 +98,8 @@ static inline char *test_guarded(const void *data, size_t len)
 {
     size_t page = (size_t)sysconf(_SC_PAGESIZE);
     size_t body = (len + page - 1) / page * page;
-    char *base = mmap(NULL, body + page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    char *base =
+        mmap(NULL, body + page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (base == MAP_FAILED || mprotect(base + body, page, PROT_NONE) != 0) {
         perror("test_guarded");
         exit(2);

@@ -5,18 +5,18 @@
 #define UNSEEN_BASE_MACROS_H
 
 #if defined(__GNUC__)
-#define UNSEEN_LIKELY(x)     __builtin_expect(!!(x), 1)
-#define UNSEEN_UNLIKELY(x)   __builtin_expect(!!(x), 0)
-#define UNSEEN_INLINE        static inline __attribute__((always_inline))
-#define UNSEEN_NOINLINE      __attribute__((noinline))
-#define UNSEEN_PREFETCH(p)   __builtin_prefetch((p), 1, 3)
-#define UNSEEN_TARGET(isa)   __attribute__((target(isa)))
+#define UNSEEN_LIKELY(x)   __builtin_expect(!!(x), 1)
+#define UNSEEN_UNLIKELY(x) __builtin_expect(!!(x), 0)
+#define UNSEEN_INLINE      static inline __attribute__((always_inline))
+#define UNSEEN_NOINLINE    __attribute__((noinline))
+#define UNSEEN_PREFETCH(p) __builtin_prefetch((p), 1, 3)
+#define UNSEEN_TARGET(isa) __attribute__((target(isa)))
 #else
-#define UNSEEN_LIKELY(x)     (x)
-#define UNSEEN_UNLIKELY(x)   (x)
-#define UNSEEN_INLINE        static inline
+#define UNSEEN_LIKELY(x)   (x)
+#define UNSEEN_UNLIKELY(x) (x)
+#define UNSEEN_INLINE      static inline
 #define UNSEEN_NOINLINE
-#define UNSEEN_PREFETCH(p)   ((void)(p))
+#define UNSEEN_PREFETCH(p) ((void)(p))
 #define UNSEEN_TARGET(isa)
 #endif
 

@@ -13,7 +13,7 @@ const char *unseen_status_string(enum unseen_status status)
     return "not a status of this version";
 }
 
-#define STRINGIFY(x)  #x
+#define STRINGIFY(x)                      #x
 #define VERSION_TEXT(major, minor, patch) STRINGIFY(major) "." STRINGIFY(minor) "." STRINGIFY(patch)
 
 const char *unseen_version(void)

@@ -1,0 +1,51 @@
+# What `cmake --install` puts where. The result can be moved as a whole: neither the pkg-config
+# file nor the CMake package contains the prefix.
+include(GNUInstallDirs)
+include(CMakePackageConfigHelpers)
+
+install(FILES include/unseen.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
+install(TARGETS unseen_shared unseen_static EXPORT unseen_targets
+  LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}
+  ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
+if(TARGET unseen)
+  install(TARGETS unseen RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+  install(FILES docs/man/unseen.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1 OPTIONAL)
+endif()
+
+# find_package(unseen): unseen::unseen (shared) and unseen::static.
+set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/unseen)
+install(EXPORT unseen_targets NAMESPACE unseen:: DESTINATION ${package_dir}
+  FILE unseen-targets.cmake)
+configure_package_config_file(cmake/unseen-config.cmake.in unseen-config.cmake
+  INSTALL_DESTINATION ${package_dir} NO_SET_AND_CHECK_MACRO)
+if(PROJECT_VERSION_MAJOR EQUAL 0)
+  set(compatibility SameMinorVersion)
+else()
+  set(compatibility SameMajorVersion)
+endif()
+write_basic_package_version_file(${PROJECT_BINARY_DIR}/unseen-config-version.cmake
+  COMPATIBILITY ${compatibility})
+install(FILES ${PROJECT_BINARY_DIR}/unseen-config.cmake
+  ${PROJECT_BINARY_DIR}/unseen-config-version.cmake DESTINATION ${package_dir})
+
+# pkg-config. The prefix is relative to the file, because `cmake --install --prefix` is free to
+# choose another one than CMAKE_INSTALL_PREFIX. Absolute folders (distributions set them) stay.
+set(pc_dir ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+if(IS_ABSOLUTE "${CMAKE_INSTALL_LIBDIR}")
+  set(pc_prefix ${CMAKE_INSTALL_PREFIX})
+  set(pc_libdir ${CMAKE_INSTALL_LIBDIR})
+else()
+  file(RELATIVE_PATH pc_up "/prefix/${pc_dir}" "/prefix")
+  string(REGEX REPLACE "/$" "" pc_up "${pc_up}")
+  set(pc_prefix "\${pcfiledir}/${pc_up}")
+  set(pc_libdir "\${prefix}/${CMAKE_INSTALL_LIBDIR}")
+endif()
+if(IS_ABSOLUTE "${CMAKE_INSTALL_INCLUDEDIR}")
+  set(pc_includedir ${CMAKE_INSTALL_INCLUDEDIR})
+else()
+  set(pc_includedir "\${prefix}/${CMAKE_INSTALL_INCLUDEDIR}")
+endif()
+list(TRANSFORM IDN2_LIBRARIES PREPEND "-l" OUTPUT_VARIABLE pc_private)
+list(JOIN pc_private " " pc_private)
+configure_file(cmake/unseen.pc.in unseen.pc @ONLY)
+install(FILES ${PROJECT_BINARY_DIR}/unseen.pc DESTINATION ${pc_dir})

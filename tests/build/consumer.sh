@@ -1,0 +1,50 @@
+# Another project uses the library: from an installed tree by find_package and by pkg-config,
+# again after the tree was moved, and as a subdirectory.
+. "$(dirname "$0")/common.bash"
+
+cmake --install "$BUILD" --prefix "$work/first" >"$work/log" || fail "install: $(cat "$work/log")"
+
+# Builds and runs the project in folder $1 with the cmake arguments that follow.
+run_project() {
+    folder=$1
+    shift
+    { cmake -S "$SOURCE/tests/build/consumer" -B "$folder" "$@" && cmake --build "$folder" -j2; } \
+        >"$work/log" 2>&1 || fail "$folder: $(cat "$work/log")"
+    "$folder/with_shared" || fail "$folder/with_shared"
+    "$folder/with_static" || fail "$folder/with_static"
+}
+
+# Everything a user of the tree in $1 does.
+use_tree() {
+    prefix=$1
+    run_project "$work/package" -DCMAKE_PREFIX_PATH="$prefix"
+    ldd "$work/package/with_shared" | grep -qF "$prefix" || fail "not linked to $prefix"
+    ldd "$work/package/with_static" | grep -q libunseen && fail "with_static is not static"
+    rm -r "$work/package"
+
+    pc=$(dirname "$(find "$prefix" -name unseen.pc)")
+    export PKG_CONFIG_PATH=$pc
+    flags=$(pkg-config --cflags --libs unseen)
+    libdir=$(pkg-config --variable=libdir unseen)
+    cc "$SOURCE/tests/build/consumer/main.c" $flags -o "$work/main" || fail "pkg-config: $flags"
+    LD_LIBRARY_PATH=$libdir "$work/main" || fail "the program found by pkg-config"
+    # The static library: its own file, and what it needs from Libs.private.
+    private=$(pkg-config --static --libs unseen | sed 's/-lunseen//')
+    cc "$SOURCE/tests/build/consumer/main.c" $(pkg-config --cflags unseen) \
+        "$libdir/libunseen.a" $private -o "$work/main" || fail "pkg-config --static: $private"
+    "$work/main" || fail "the static program found by pkg-config"
+
+    if [ -x "$prefix/bin/unseen" ]; then
+        "$prefix/bin/unseen" --version | grep -qF "$(pkg-config --modversion unseen)" ||
+            fail "the tool and unseen.pc have different versions"
+    fi
+}
+
+use_tree "$work/first"
+mv "$work/first" "$work/second"
+use_tree "$work/second"
+if grep -rlF "$work/first" "$work/second"; then
+    fail "the files above contain the prefix"
+fi
+
+run_project "$work/inside" -DUNSEEN_SOURCE="$SOURCE"

@@ -1,0 +1,22 @@
+# The public header is plain C11 and C++17, and every header of src/ compiles by itself.
+. "$(dirname "$0")/common.bash"
+cd "$SOURCE"
+
+echo '#include <unseen.h>' >"$work/public.c"
+cp "$work/public.c" "$work/public.cpp"
+strict='-pedantic-errors -Wall -Wextra -Wconversion -Wshadow -Werror -Iinclude -fsyntax-only'
+for cc in gcc clang-14; do
+    command -v $cc >/dev/null || continue
+    $cc -std=c11 $strict -Wstrict-prototypes "$work/public.c" || fail "$cc, C11"
+    # Both of them need the C++ front end, which is a package of its own.
+    if echo 'int main() {}' | $cc -x c++ -fsyntax-only - 2>/dev/null; then
+        $cc -x c++ -std=c++17 $strict "$work/public.cpp" || fail "$cc, C++17"
+    fi
+done
+
+for header in src/*/*.h; do
+    case $header in *_template.h) continue ;; esac
+    echo "#include \"${header#src/}\"" >"$work/private.c"
+    cc -std=c11 -Wall -Wextra -Werror -Iinclude -Isrc -fsyntax-only "$work/private.c" ||
+        fail "$header needs another header before it"
+done

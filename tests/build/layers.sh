@@ -1,0 +1,83 @@
+# The arrows of docs/architecture.md, read from the #include lines:
+#
+#     base <- {lines, url, hash} <- filter <- store <- engine <- unseen.h's users
+#
+# url and filter never know each other, a program includes <unseen.h> and its own headers only,
+# and nothing in src/ so much as mentions printing, exiting, the environment or the clock.
+. "$(dirname "$0")/common.bash"
+
+# The layers that a file of layer $1 may include.
+may_include() {
+    case $1 in
+    base) echo "base" ;;
+    lines | url | hash) echo "base $1" ;;
+    filter) echo "base hash filter" ;;
+    store) echo "base lines url hash filter store" ;;
+    engine) echo "base lines url hash filter store engine" ;;
+    *) fail "src/$1 is not a layer: add it to this test and to docs/architecture.md" ;;
+    esac
+}
+
+# The quoted includes of file $1, one a line.
+quoted() {
+    sed -nE 's/^[ \t]*#[ \t]*include[ \t]*"([^"]*)".*/\1/p' "$1"
+}
+
+# The text of file $1 without comments; directives are not executed.
+without_comments() {
+    cc -fpreprocessed -dD -E -P -x c "$1" 2>/dev/null
+}
+
+# Prints every violation in the tree $1.
+violations() {
+    tree=$1
+    for file in "$tree"/src/*/*.[ch]; do
+        layer=$(basename "$(dirname "$file")")
+        allowed=" $(may_include "$layer") "
+        for name in $(quoted "$file"); do
+            case $name in
+            unseen.h) continue ;;
+            ../* | */../*) echo "$file: $name leaves its folder" ;;
+            */*) ;;
+            *) echo "$file: $name: write the layer, too" ;;
+            esac
+            case $allowed in
+            *" ${name%%/*} "*) ;;
+            *) echo "$file: $layer must not include $name" ;;
+            esac
+        done
+        without_comments "$file" | grep -nE \
+            '\b(v?f?printf|puts|fputs|putchar|perror|syslog|_?exit|abort|(secure_)?getenv|setenv|time|clock|clock_gettime|gettimeofday) *\(' |
+            sed "s|^|$file: forbidden call: |"
+    done
+    for file in "$tree"/cli/*.[ch] "$tree"/module/*.[ch]; do
+        [ -f "$file" ] || continue
+        for name in $(quoted "$file"); do
+            [ -f "$(dirname "$file")/$name" ] && [ "${name#*/}" = "$name" ] ||
+                echo "$file: a program must not include $name"
+        done
+    done
+}
+
+found=$(violations "$SOURCE")
+[ -z "$found" ] || fail "$found"
+
+# Each fault planted in a copy must be noticed, and nothing else.
+plant() {
+    rm -rf "$work/tree"
+    mkdir "$work/tree"
+    cp -r "$SOURCE/src" "$SOURCE/cli" "$work/tree"
+    mkdir -p "$work/tree/src/$(dirname "$1")" "$work/tree/cli"
+    echo "$2" >>"$work/tree/$1"
+    [ "$(violations "$work/tree" | grep -c .)" = "$3" ] ||
+        fail "planted in $1, not noticed as $3 fault(s): $2"
+}
+plant src/base/planted.h '#include "hash/key.h"' 1
+plant src/filter/planted.c '#include "url/url.h"' 1
+plant src/url/planted.c '#include "filter/filter.h"' 1
+plant src/lines/planted.c '# include "engine/set.h"' 1
+plant src/hash/planted.c '#include "../engine/set.h"' 2
+plant cli/planted.c '#include "base/bytes.h"' 1
+plant src/base/planted.c 'void f(void) { fprintf(stderr, "no"); }' 1
+plant src/engine/planted.c 'long f(void) { return time(NULL); }' 1
+plant src/engine/planted.c '/* printf("in a comment") */ int snprintf_is_fine;' 0
