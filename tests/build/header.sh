@@ -4,12 +4,13 @@ cd "$SOURCE"
 
 echo '#include <unseen.h>' >"$work/public.c"
 cp "$work/public.c" "$work/public.cpp"
-strict='-pedantic-errors -Wall -Wextra -Wconversion -Wshadow -Werror -Iinclude -fsyntax-only'
+strict='-pedantic-errors -Wall -Wextra -Wconversion -Werror -Iinclude -fsyntax-only'
 for cc in gcc clang-14; do
     command -v $cc >/dev/null || continue
-    $cc -std=c11 $strict -Wstrict-prototypes "$work/public.c" || fail "$cc, C11"
+    $cc -std=c11 $strict -Wshadow -Wstrict-prototypes "$work/public.c" || fail "$cc, C11"
     # Both of them need the C++ front end, which is a package of its own.
     if echo 'int main() {}' | $cc -x c++ -fsyntax-only - 2>/dev/null; then
+        # No -Wshadow: gcc takes a function named like a struct (as stat) for a hidden constructor.
         $cc -x c++ -std=c++17 $strict "$work/public.cpp" || fail "$cc, C++17"
     fi
 done

@@ -5,7 +5,8 @@
 #include <string.h>
 #include <unseen.h>
 
-int main(void) {
+int main(void)
+{
     static const char *const urls[] = {"http://a.example/", "http://b.example/",
                                        "http://a.example/"};
     struct unseen_set *set;
