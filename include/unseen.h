@@ -145,6 +145,118 @@ UNSEEN_API size_t unseen_lines_split(const void *data, size_t len, char delimite
 UNSEEN_API struct unseen_bytes unseen_lines_field(struct unseen_bytes line, char delimiter,
                                                   size_t field);
 
+/* ---- URL ---------------------------------------------------------------------------------------
+ * URL identity: the same page is the same key. A canonicaliser turns each spelling of a URL into
+ * one canonical text, under a profile: a named, frozen set of rules with a version.
+ *
+ *     struct unseen_url *url;
+ *     char buf[4096];
+ *     struct unseen_canon canon;
+ *     if (unseen_url_create(&url, NULL) != UNSEEN_OK) ...
+ *     if (unseen_url_canon(url, "HTTP://E.com:80/a/../b#c", 24, buf, sizeof(buf), &canon)) ...
+ *     -> canon.form = UNSEEN_URL_REWRITTEN, canon.bytes = "http://e.com/b"
+ *
+ * docs/url-identity.md says which profile is for whom, what each merges on real lists, and what
+ * it can wrongly merge. */
+
+struct unseen_url;
+
+struct unseen_url_options {
+    size_t size; /* sizeof(struct unseen_url_options) */
+
+    /* "none", "whatwg", "crawl", "scrapy", "safebrowsing", "aggressive"; NULL means "crawl". */
+    const char *profile;
+
+    /* nrules names of rules to switch on, or off with a leading "no-", on top of the profile's. */
+    const char *const *rules;
+    size_t nrules;
+
+    enum unseen_cpu cpu;
+    const struct unseen_allocator *allocator; /* copied; its context must outlive the object */
+};
+
+/* Creates a canonicaliser. It never changes: any number of threads may use it at once. options
+ * may be NULL for the defaults. The caller frees *url_out. Errors: NAME (no such profile or
+ * rule), ARGUMENT (a rule that the profile does not have), UNSUPPORTED (cpu), NOMEM. */
+UNSEEN_API enum unseen_status unseen_url_create(struct unseen_url **url_out,
+                                                const struct unseen_url_options *options);
+
+UNSEEN_API void unseen_url_free(struct unseen_url *url);
+
+/* The identity of the canonicaliser as text, such as "crawl/1" or "crawl/1+strip-trackers": the
+ * profile, its version, and each rule that differs from the profile's. Keys made under different
+ * texts do not belong in one set. Valid as long as the object. */
+UNSEEN_API const char *unseen_url_id(const struct unseen_url *url);
+
+/* A buffer of this size is enough for any input of len bytes. 0 if no size_t can hold it. */
+UNSEEN_API size_t unseen_url_bound(size_t len);
+
+enum unseen_url_form {
+    UNSEEN_URL_UNCHANGED = 0, /* the input is its own canonical form */
+    UNSEEN_URL_REWRITTEN = 1, /* the canonical form is another text */
+    UNSEEN_URL_FAILED = 2     /* not a URL under this profile: the input bytes are the identity */
+};
+
+struct unseen_canon {
+    enum unseen_url_form form;
+
+    /* The identity; never missing. The input itself when UNCHANGED or FAILED. When REWRITTEN it
+     * lies in the caller's buffer, or is a part of the input where that was enough. */
+    struct unseen_bytes bytes;
+};
+
+/* The canonical form of data[0..len). Linear time; allocates nothing itself (for a host that is
+ * not ASCII, libidn2 does). buf may not overlap data. A buffer that is smaller than
+ * unseen_url_bound(len) may do for a URL that needs little work; UNSEEN_ERR_SPACE says that it
+ * did not, and that is the only error. */
+UNSEEN_API enum unseen_status unseen_url_canon(const struct unseen_url *url, const void *data,
+                                               size_t len, void *buf, size_t cap,
+                                               struct unseen_canon *canon_out);
+
+/* The same for a reference, such as "../b" or "//e.com/", found in the document at base. FAILED
+ * when the base is no URL. buf needs unseen_url_bound(len + base_len) bytes; SPACE otherwise. */
+UNSEEN_API enum unseen_status unseen_url_canon_base(const struct unseen_url *url, const void *data,
+                                                    size_t len, const void *base, size_t base_len,
+                                                    void *buf, size_t cap,
+                                                    struct unseen_canon *canon_out);
+
+/* The most expressions a URL has: 5 hosts times 6 paths. */
+#define UNSEEN_EXPRESSIONS_MAX 30
+
+/* The host-suffix/path-prefix expressions of a URL, by which a list of sites, folders and pages
+ * (Safe Browsing v4) is asked. The URL is canonicalised as by the profile "safebrowsing",
+ * whatever the profile of url. *n_out is their number, most specific first, 0 for what is no
+ * URL. They lie in buf, which needs unseen_url_bound(len) bytes; SPACE otherwise. */
+UNSEEN_API enum unseen_status
+unseen_url_expressions(const struct unseen_url *url, const void *data, size_t len, void *buf,
+                       size_t cap, struct unseen_bytes expressions[UNSEEN_EXPRESSIONS_MAX],
+                       size_t *n_out);
+
+/* One thing that was done to a part of a URL: the rule, the part before and after. The texts are
+ * valid during the call they are passed to. */
+struct unseen_url_step {
+    const char *rule;
+    const char *sentence; /* what the rule does; static text */
+    struct unseen_bytes before;
+    struct unseen_bytes after;
+};
+
+/* As unseen_url_canon, and calls step for each rule that changed something, in order. */
+UNSEEN_API enum unseen_status
+unseen_url_explain(const struct unseen_url *url, const void *data, size_t len, void *buf,
+                   size_t cap, void (*step)(void *context, const struct unseen_url_step *step),
+                   void *context, struct unseen_canon *canon_out);
+
+/* A profile or a rule and what it does, in one sentence. */
+struct unseen_url_entry {
+    const char *name;
+    const char *sentence;
+};
+
+/* The i'th profile or rule; NULL past the last. Static. */
+UNSEEN_API const struct unseen_url_entry *unseen_url_profile_at(size_t i);
+UNSEEN_API const struct unseen_url_entry *unseen_url_rule_at(size_t i);
+
 /* ---- Set ---------------------------------------------------------------------------------------
  * The set of everything seen so far. Only fingerprints of keys are stored: members cannot be
  * listed. */

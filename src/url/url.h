@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The inside of URL identity: what a canonicaliser holds, and what a scheme implements.
+ *
+ * A profile is a scheme (a way to read and write a URL: none, whatwg, scrapy, safebrowsing) and
+ * the rules that are on. For each URL unseen_url_canon asks the scheme's fast path first, which
+ * either gives the exact answer at once or declines, and then the slow path, which is the
+ * specification:
+ *
+ *     input -> fast path -> yes: answer
+ *                        -> no:  slow path -> answer
+ */
+#ifndef UNSEEN_URL_URL_H
+#define UNSEEN_URL_URL_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "unseen.h"
+
+/* The rules that can be switched, as bits. Their names and sentences are in profiles.c. Never
+ * renumber: nothing stored holds these numbers, but the order is the order of names in an id. */
+enum unseen__url_rule {
+    UNSEEN__RULE_KEEP_FRAGMENT = 1u << 0,
+    UNSEEN__RULE_KEEP_HASHBANG = 1u << 1,
+    UNSEEN__RULE_DEFAULT_SCHEME = 1u << 2,
+    UNSEEN__RULE_FOLD_SCHEME = 1u << 3,
+    UNSEEN__RULE_DROP_USERINFO = 1u << 4,
+    UNSEEN__RULE_STRIP_WWW = 1u << 5,
+    UNSEEN__RULE_UPPER_ESCAPES = 1u << 6,
+    UNSEEN__RULE_DECODE_UNRESERVED = 1u << 7,
+    UNSEEN__RULE_COLLAPSE_SLASHES = 1u << 8,
+    UNSEEN__RULE_STRIP_SESSIONS = 1u << 9,
+    UNSEEN__RULE_STRIP_INDEX = 1u << 10,
+    UNSEEN__RULE_STRIP_SLASH = 1u << 11,
+    UNSEEN__RULE_STRIP_TRACKERS = 1u << 12,
+    UNSEEN__RULE_SORT_QUERY = 1u << 13,
+    UNSEEN__RULE_DROP_EMPTY_QUERY = 1u << 14,
+    UNSEEN__RULE_DROP_BLANK_VALUES = 1u << 15 /* scrapy only: keep_blank_values=False */
+};
+
+/* Answers for in[0..len) only if it is certain that the slow path gives the same form and bytes.
+ * false: declined, *out untouched. May write to buf[0..cap). Reads nothing outside the input. */
+typedef bool unseen__url_fast_fn(const struct unseen_url *url, const char *in, size_t len,
+                                 char *buf, size_t cap, struct unseen_canon *out);
+
+/* The whole answer. cap is at least unseen_url_bound(len); nothing past that is written, so no
+ * scheme needs to check again as long as its output and its scratch space fit in the bound. */
+typedef enum unseen_status unseen__url_slow_fn(const struct unseen_url *url, const char *in,
+                                               size_t len, char *buf, size_t cap,
+                                               struct unseen_canon *out);
+
+enum {
+    UNSEEN__URL_ID_MAX = 512
+};
+
+struct unseen_url {
+    unseen__url_fast_fn *fast; /* NULL: always slow */
+    unseen__url_slow_fn *slow;
+    uint32_t rules; /* enum unseen__url_rule */
+    enum unseen_cpu cpu;
+    struct unseen_allocator allocator;
+    char id[UNSEEN__URL_ID_MAX];
+};
+
+/* bound(len) = 8 len + 1024: at most 3 len of output (every byte escaped), 4 len for sorting the
+ * pieces of a query (8 bytes for each piece of at least 2), len for a copy of the input, and the
+ * longest name libidn2 writes. */
+enum {
+    UNSEEN__URL_BOUND_FACTOR = 8,
+    UNSEEN__URL_BOUND_EXTRA = 1024
+};
+
+static inline bool unseen__url_rule(const struct unseen_url *url, enum unseen__url_rule rule)
+{
+    return (url->rules & (uint32_t)rule) != 0;
+}
+
+unseen__url_slow_fn unseen__url_none;
+unseen__url_slow_fn unseen__url_whatwg; /* and crawl, aggressive: the same with other rules */
+unseen__url_slow_fn unseen__url_scrapy;
+unseen__url_slow_fn unseen__url_safebrowsing;
+
+/* The fast path of a scheme for a processor level and a set of rules; NULL if there is none. */
+unseen__url_fast_fn *unseen__url_whatwg_fast(enum unseen_cpu cpu, uint32_t rules);
+unseen__url_fast_fn *unseen__url_scrapy_fast(enum unseen_cpu cpu, uint32_t rules);
+unseen__url_fast_fn *unseen__url_safebrowsing_fast(enum unseen_cpu cpu, uint32_t rules);
+
+/* Stores the answer text, which is UNCHANGED if it equals the input. */
+void unseen__url_answer(struct unseen_canon *out, const char *in, size_t len, const char *text,
+                        size_t text_len);
+
+/* Stores the answer FAILED. */
+void unseen__url_fail(struct unseen_canon *out, const char *in, size_t len);
+
+#endif
