@@ -13,6 +13,11 @@
 #ifndef UNSEEN_TESTS_TEST_H
 #define UNSEEN_TESTS_TEST_H
 
+/* For mappings and guard pages; effective when this header comes first. */
+#ifndef _DEFAULT_SOURCE
+#define _DEFAULT_SOURCE 1
+#endif
+
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stddef.h>

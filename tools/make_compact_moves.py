@@ -1,0 +1,91 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Writes src/filter/compact_moves.h: where a fingerprint lives in a group of 8 to 15 pages.
+
+A key has a home (0..7) and a remainder r. For each number of pages m and each r, the 8 homes are
+placed on 8 different pages of the m: then (page, r) determines (home, r), and a tag needs to hold
+r only. From m to m + 1 at most one home of each r moves, always to the new page; every page ends
+with the same share of all (home, r) pairs, plus or minus one; and what leaves a page is all it has
+in one (cyclic) interval of r, so that a vector comparison finds it.
+
+usage: tools/make_compact_moves.py > src/filter/compact_moves.h
+"""
+
+import random
+
+HOMES = 8
+
+
+def sweep(place, m, quota, order, start):
+    """Moves quota[p] remainders of each page p to page m, page after page in this order, going
+    once around from start. None when one round is not enough."""
+    place = [list(row) for row in place]
+    at = start
+    for p in order:
+        for _ in range(quota[p]):
+            while p not in place[at % len(place)]:
+                at += 1
+            row = place[at % len(place)]
+            row[row.index(p)] = m
+            at += 1
+            if at - start > len(place):
+                return None
+    return place
+
+
+def placements(remainders):
+    """[m - HOMES][r] -> list of the page of each home."""
+    rng = random.Random(1)
+    place = [list(range(HOMES)) for _ in range(remainders)]
+    result = [place]
+    for m in range(HOMES, 2 * HOMES - 1):
+        owned = [sum(p in row for row in place) for p in range(m)]
+        share, more = divmod(HOMES * remainders, m + 1)
+        by_size = sorted(range(m), key=lambda p: -owned[p])
+        quota = {p: owned[p] - share - (i < more) for i, p in enumerate(by_size)}
+        # Any order of pages and any start will do that fits into one round.
+        moved = None
+        for _ in range(100000):
+            order = rng.sample(range(m), m)
+            moved = sweep(place, m, quota, order, rng.randrange(remainders))
+            if moved:
+                break
+        assert moved, m
+        place = moved
+        sizes = [sum(p in row for row in place) for p in range(m + 1)]
+        assert max(sizes) - min(sizes) <= 1, sizes
+        assert all(len(set(row)) == HOMES for row in place)
+        result.append(place)
+    return result
+
+
+def table(name, remainders):
+    print(f"static const uint32_t {name}[COMPACT_HOMES][{remainders}] = {{")
+    for m, rows in enumerate(placements(remainders), HOMES):
+        print(f"    {{ /* {m} pages */")
+        words = [sum(page << (4 * home) for home, page in enumerate(row)) for row in rows]
+        for i in range(0, remainders, 8):
+            print("        " + " ".join(f"0x{w:08x}," for w in words[i:i + 8]))
+        print("    },")
+    print("};")
+
+
+print("""/* SPDX-License-Identifier: MIT
+ *
+ * Made by tools/make_compact_moves.py; its comment says what the numbers are. Hexadecimal digit h
+ * (from the right) of moves[m - 8][r] is the page of home h for remainder r in a group of m pages.
+ * tests/unit/test_compact.c checks every property the filter relies on. */
+/* clang-format off */
+#ifndef UNSEEN_FILTER_COMPACT_MOVES_H
+#define UNSEEN_FILTER_COMPACT_MOVES_H
+
+#include <stdint.h>
+
+#define COMPACT_HOMES 8
+""")
+table("compact_moves_256", 256)
+print()
+table("compact_moves_128", 128)
+print("""
+#endif
+/* clang-format on */""")

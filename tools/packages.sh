@@ -1,0 +1,41 @@
+# Sourced by the scripts beside it: installs the Debian packages that are missing.
+#
+#     install_missing PACKAGE...
+
+build_packages="build-essential cmake ninja-build pkg-config
+    libxxhash-dev libidn2-dev zlib1g-dev libzstd-dev libjansson-dev"
+
+# As root, or through sudo.
+as_root() {
+    if [ "$(id -u)" = 0 ]; then
+        "$@"
+    elif command -v sudo >/dev/null; then
+        sudo "$@"
+    else
+        echo "error: this needs root, and there is no sudo: $*" >&2
+        return 1
+    fi
+}
+
+install_missing() {
+    if ! command -v dpkg-query >/dev/null || ! command -v apt-get >/dev/null; then
+        echo "No apt-get here: make sure that these Debian packages, by your system's names, are" \
+            "installed: $*"
+        return 0
+    fi
+    missing=
+    for package in "$@"; do
+        case $(dpkg-query -W -f='${db:Status-Status}' "$package" 2>/dev/null) in
+        installed) ;;
+        *) missing="$missing $package" ;;
+        esac
+    done
+    [ -n "$missing" ] || return 0
+    echo "Installing:$missing"
+    # The index may be absent or old: refresh it if the installation does not work without.
+    install="env DEBIAN_FRONTEND=noninteractive apt-get install -y -q --no-install-recommends"
+    if ! as_root $install $missing >/dev/null 2>&1; then
+        as_root apt-get update -q >/dev/null
+        as_root $install $missing >/dev/null
+    fi
+}
