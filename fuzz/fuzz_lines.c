@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The line reader: whatever the bytes and however they arrive, lines and delimiters together are
+ * the input again, and a line has no delimiter in it. The first bytes choose the delimiter, the
+ * number of lines a call may return and the field. */
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <unseen.h>
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static void require(int ok)
+{
+    if (!ok) {
+        abort();
+    }
+}
+
+static void check_field(struct unseen_bytes line, size_t field)
+{
+    size_t nfields = 1;
+    size_t total = 0;
+    for (size_t i = 0; i < line.len; i++) {
+        nfields += line.data[i] == '\t';
+    }
+    for (size_t i = 1; i <= nfields; i++) {
+        struct unseen_bytes part = unseen_lines_field(line, '\t', i);
+        require(part.data == line.data + total);
+        require(part.len == 0 || !memchr(part.data, '\t', part.len));
+        total += part.len + 1;
+    }
+    require(total == line.len + 1);
+    require(unseen_lines_field(line, '\t', nfields + 1 + field).data == NULL);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    enum {
+        MAX = 70
+    };
+    struct unseen_bytes lines[MAX];
+    if (size < 3) {
+        return 0;
+    }
+    const char delimiter = data[0] & 1 ? '\n' : (char)data[0];
+    const size_t max = 1 + data[1] % MAX;
+    const size_t field = data[2];
+    const char *text = (const char *)data + 3;
+    const size_t len = size - 3;
+    size_t at = 0;
+    for (;;) {
+        size_t consumed = SIZE_MAX;
+        size_t n = unseen_lines_split(text + at, len - at, delimiter, lines, max, &consumed);
+        require(n <= max && consumed <= len - at);
+        size_t expected = at;
+        for (size_t i = 0; i < n; i++) {
+            require(lines[i].data == text + expected);
+            require(lines[i].len == 0 || !memchr(lines[i].data, delimiter, lines[i].len));
+            expected += lines[i].len + 1;
+            require(text[expected - 1] == delimiter);
+            check_field(lines[i], field);
+        }
+        require(expected == at + consumed);
+        at += consumed;
+        if (n < max) {
+            break;
+        }
+    }
+    require(at == len || !memchr(text + at, delimiter, len - at));
+    return 0;
+}
