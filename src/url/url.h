@@ -37,7 +37,8 @@ enum unseen__url_rule {
     UNSEEN__RULE_STRIP_TRACKERS = 1u << 12,
     UNSEEN__RULE_SORT_QUERY = 1u << 13,
     UNSEEN__RULE_DROP_EMPTY_QUERY = 1u << 14,
-    UNSEEN__RULE_DROP_BLANK_VALUES = 1u << 15 /* scrapy only: keep_blank_values=False */
+    UNSEEN__RULE_DROP_BLANK_VALUES = 1u << 15, /* scrapy only: keep_blank_values=False */
+    UNSEEN__RULE_SPLIT_SEMICOLONS = 1u << 16   /* scrapy only: query_separator=";" */
 };
 
 /* Answers for in[0..len) only if it is certain that the slow path gives the same form and bytes.

@@ -1,0 +1,656 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The scheme "scrapy": the identity that Scrapy crawlers use, canonicalize_url of w3lib 2.4. This
+ * is the slow path, the specification; scrapy_fast.c answers for most URLs in its place.
+ *
+ *     trim, remove tabs and line ends
+ *     scheme : // userinfo @ host : port   path ; params   ? query   # fragment
+ *        |           |        |      |       |       |          |         |
+ *      lower      decode,   IDNA, number   decode,  escape   decode,   dropped
+ *      case      re-encode  lower         re-encode  only     sort,
+ *                                                           re-encode
+ *
+ * The path keeps its dot segments, its // and the escapes of / and ?; the query becomes pairs of
+ * decoded bytes sorted by key, then value. A URL without a scheme or a host is taken as well.
+ *
+ * w3lib does not always agree with itself: its answer to %2541 is %41, whose own answer is A, and
+ * so with two more characters that change their meaning once decoded. Where its answer is not its
+ * own canonical form we leave the escape, so that canon(canon(x)) = canon(x); there are three
+ * such places, marked "w3lib:" below, and they are the only ones where an answer differs.
+ *
+ * References: [RFC3986], [WHATWG-URL]. */
+#include "url/scrapy.h"
+
+#include <string.h>
+
+#include "url/host.h"
+#include "url/percent.h"
+#include "url/url.h"
+
+/* A range of '+' to '.' in w3lib's pattern lets the comma into a scheme. */
+#define SCHEME(c)                                                                                  \
+    (SCRAPY_LOWER((c) | 0x20) || SCRAPY_DIGIT(c) || (c) == '+' || (c) == ',' || (c) == '-' ||      \
+     (c) == '.')
+#define CLASS(c)                                                                                   \
+    ((SCRAPY_UNRESERVED(c) ? SCRAPY__UNRESERVED : 0) |                                             \
+     (SCRAPY_USERINFO(c) ? SCRAPY__USERINFO : 0) | (SCRAPY_PARAMS(c) ? SCRAPY__PARAMS : 0) |       \
+     (SCRAPY_PATH(c) ? SCRAPY__PATH : 0) | (SCHEME(c) ? SCRAPY__SCHEME : 0))
+#define CLASS4(c)  CLASS(c), CLASS((c) + 1), CLASS((c) + 2), CLASS((c) + 3)
+#define CLASS16(c) CLASS4(c), CLASS4((c) + 4), CLASS4((c) + 8), CLASS4((c) + 12)
+#define CLASS64(c) CLASS16(c), CLASS16((c) + 16), CLASS16((c) + 32), CLASS16((c) + 48)
+
+const uint8_t unseen__scrapy_class[256] = {CLASS64(0), CLASS64(64), CLASS64(128), CLASS64(192)};
+
+/* Schemes whose text has "//" even without a host, and schemes with ;params. The lists are those
+ * of Python's urllib.parse, which w3lib takes over; a URL without a scheme has params, too. */
+static const char *const netloc_schemes[] = {
+    "ftp",     "http",  "gopher", "nntp",     "telnet",  "imap",  "wais",  "file",  "mms",
+    "https",   "shttp", "snews",  "prospero", "rtsp",    "rtsps", "rtspu", "rsync", "svn",
+    "svn+ssh", "sftp",  "nfs",    "git",      "git+ssh", "ws",    "wss",   NULL};
+static const char *const params_schemes[] = {"",      "ftp",   "hdl",  "prospero", "http",  "imap",
+                                             "https", "shttp", "rtsp", "rtsps",    "rtspu", "sip",
+                                             "sips",  "mms",   "sftp", "tel",      NULL};
+static const char *const special_schemes[] = {"ftp", "file", "http", "https", "ws", "wss", NULL};
+
+/* The parts of a URL, still as they came. */
+struct parts {
+    struct unseen_bytes scheme;
+    struct unseen_bytes netloc;
+    struct unseen_bytes path;
+    struct unseen_bytes params;
+    struct unseen_bytes query;
+    struct unseen_bytes fragment;
+};
+
+static char lower(char c)
+{
+    return c >= 'A' && c <= 'Z' ? (char)(c | 0x20) : c;
+}
+
+static struct unseen_bytes bytes_between(const char *start, const char *end)
+{
+    return (struct unseen_bytes){start, (size_t)(end - start)};
+}
+
+/* The first c in [in, end), or end. */
+static const char *find(const char *in, const char *end, char c)
+{
+    const char *found = in < end ? memchr(in, c, (size_t)(end - in)) : NULL;
+    return found ? found : end;
+}
+
+static bool scheme_in(struct unseen_bytes scheme, const char *const *list)
+{
+    for (; *list; list++) {
+        size_t i = 0;
+        while (i < scheme.len && (*list)[i] && lower(scheme.data[i]) == (*list)[i]) {
+            i++;
+        }
+        if (i == scheme.len && !(*list)[i]) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* The end of a scheme, where its ':' is or would be; NULL if [in, end) does not start with one. */
+static const char *scheme_end(const char *in, const char *end)
+{
+    if (in == end || lower(*in) < 'a' || lower(*in) > 'z') {
+        return NULL;
+    }
+    while (in < end && scrapy_is(*in, SCRAPY__SCHEME)) {
+        in++;
+    }
+    return in;
+}
+
+/* ---- Reading ---------------------------------------------------------------------------------- */
+
+/* Copies the input without outer spaces and controls and without any tab, CR and LF. */
+static size_t copy_clean(const char *in, size_t len, char *copy)
+{
+    const char *end = in + len;
+    while (in < end && (unsigned char)*in <= ' ') {
+        in++;
+    }
+    while (in < end && (unsigned char)end[-1] <= ' ') {
+        end--;
+    }
+    char *out = copy;
+    for (; in < end; in++) {
+        if (*in != '\t' && *in != '\n' && *in != '\r') {
+            *out++ = *in;
+        }
+    }
+    return (size_t)(out - copy);
+}
+
+/* In http and its like a backslash before the query is a slash. */
+static void turn_backslashes(char *in, const char *end)
+{
+    for (; in < end && *in != '?' && *in != '#'; in++) {
+        if (*in == '\\') {
+            *in = '/';
+        }
+    }
+}
+
+static struct parts split(char *in, size_t len)
+{
+    struct parts parts = {{in, 0}, {in, 0}, {in, 0}, {in, 0}, {in, 0}, {in, 0}};
+    const char *end = in + len;
+    const char *at = in;
+    const char *const colon = scheme_end(in, end);
+    if (colon && colon < end && *colon == ':') {
+        parts.scheme = bytes_between(in, colon);
+        at = colon + 1;
+    }
+    if (scheme_in(parts.scheme, special_schemes)) {
+        turn_backslashes(in, end);
+    }
+    const char *const hash = find(at, end, '#');
+    if (hash < end) {
+        parts.fragment = bytes_between(hash + 1, end);
+    }
+    end = hash;
+    const char *const question = find(at, end, '?');
+    if (question < end) {
+        parts.query = bytes_between(question + 1, end);
+    }
+    end = question;
+    if (end - at >= 2 && at[0] == '/' && at[1] == '/') {
+        const char *const slash = find(at + 2, end, '/');
+        parts.netloc = bytes_between(at + 2, slash);
+        at = slash;
+    }
+    parts.path = bytes_between(at, end);
+    if (scheme_in(parts.scheme, params_schemes)) {
+        const char *segment = end;
+        while (segment > at && segment[-1] != '/') {
+            segment--;
+        }
+        const char *const semicolon = find(segment, end, ';');
+        if (semicolon < end) {
+            parts.path = bytes_between(at, semicolon);
+            parts.params = bytes_between(semicolon + 1, end);
+        }
+    }
+    return parts;
+}
+
+/* ---- Userinfo, host and port ------------------------------------------------------------------ */
+
+/* Decodes and re-encodes. */
+static char *write_userinfo(struct unseen_bytes in, char *out)
+{
+    const char *const end = in.data + in.len;
+    for (const char *at = in.data; at < end;) {
+        const int value = unseen__percent_value(at, end);
+        const char c = value < 0 ? *at : (char)value;
+        at += value < 0 ? 1 : 3;
+        if (scrapy_is(c, SCRAPY__USERINFO)) {
+            *out++ = c;
+        } else {
+            out = unseen__percent_write(out, (unsigned char)c);
+        }
+    }
+    return out;
+}
+
+/* Writes the number without leading zeros. false: not a number up to 65535. */
+static bool write_port(struct unseen_bytes port, char **out)
+{
+    unsigned value = 0;
+    for (size_t i = 0; i < port.len; i++) {
+        if (!SCRAPY_DIGIT(port.data[i])) {
+            return false;
+        }
+        value = value * 10 + (unsigned)(port.data[i] - '0');
+        if (value > 65535) {
+            return false;
+        }
+    }
+    if (port.len) {
+        size_t zeros = 0;
+        while (zeros + 1 < port.len && port.data[zeros] == '0') {
+            zeros++;
+        }
+        *(*out)++ = ':';
+        memcpy(*out, port.data + zeros, port.len - zeros);
+        *out += port.len - zeros;
+    }
+    return true;
+}
+
+/* [v6] and [v6%zone], or [vN.anything]: ASCII, in lower case. A name of the last kind without a
+ * colon loses its brackets, as in w3lib. */
+static bool write_bracketed(struct unseen_bytes host, char **out)
+{
+    const char *const end = host.data + host.len;
+    const char *const zone = find(host.data, end, '%');
+    uint16_t pieces[8];
+    if (host.len && host.data[0] == 'v') {
+        const char *digits = host.data + 1;
+        while (digits < end && unseen__hex_value(*digits) >= 0) {
+            digits++;
+        }
+        if (digits == host.data + 1 || end - digits < 2 || *digits != '.') {
+            return false;
+        }
+    } else if (!unseen__ipv6_parse(host.data, (size_t)(zone - host.data), pieces) ||
+               zone == end - 1 || (zone < end && find(zone + 1, end, '%') < end)) {
+        return false;
+    }
+    const bool colon = find(host.data, end, ':') < end;
+    if (colon) {
+        *(*out)++ = '[';
+    }
+    for (size_t i = 0; i < host.len; i++) {
+        if ((unsigned char)host.data[i] >= 0x80) {
+            return false;
+        }
+        *(*out)++ = lower(host.data[i]);
+    }
+    if (colon) {
+        *(*out)++ = ']';
+    }
+    return true;
+}
+
+/* The length of the UTF-8 sequence at in; 0 if there is none ([RFC3629], section 4). */
+static size_t utf8_length(const char *in, const char *end)
+{
+    const unsigned char *const b = (const unsigned char *)in;
+    const size_t room = (size_t)(end - in);
+    const size_t n = b[0] < 0x80 ? 1 : b[0] < 0xc2 ? 0 : b[0] < 0xe0 ? 2 : b[0] < 0xf0 ? 3 : 4;
+    if (b[0] > 0xf4 || n == 0 || n > room) {
+        return 0;
+    }
+    for (size_t i = 1; i < n; i++) {
+        if ((b[i] & 0xc0) != 0x80) {
+            return 0;
+        }
+    }
+    const bool overlong = (b[0] == 0xe0 && b[1] < 0xa0) || (b[0] == 0xf0 && b[1] < 0x90);
+    const bool surrogate = b[0] == 0xed && b[1] >= 0xa0;
+    return overlong || surrogate || (b[0] == 0xf4 && b[1] >= 0x90) ? 0 : n;
+}
+
+/* Writes the host in lower case, with bytes that are no UTF-8 escaped, and the four characters
+ * that IDNA 2003, w3lib's, maps otherwise than UTS 46 as that maps them: sharp s to ss, final
+ * sigma to sigma, the two joiners to nothing. */
+static char *write_host_text(struct unseen_bytes host, char *out)
+{
+    const char *const end = host.data + host.len;
+    for (const char *at = host.data; at < end;) {
+        const size_t n = utf8_length(at, end);
+        if (n == 0) {
+            unseen__percent_write(out, (unsigned char)*at++);
+            out[1] = lower(out[1]);
+            out[2] = lower(out[2]);
+            out += 3;
+            continue;
+        }
+        if (n == 2 && memcmp(at, "\xc3\x9f", 2) == 0) {
+            memcpy(out, "ss", 2);
+            out += 2;
+        } else if (n == 2 && memcmp(at, "\xcf\x82", 2) == 0) {
+            memcpy(out, "\xcf\x83", 2);
+            out += 2;
+        } else if (n == 3 &&
+                   (memcmp(at, "\xe2\x80\x8c", 3) == 0 || memcmp(at, "\xe2\x80\x8d", 3) == 0)) {
+            /* nothing */
+        } else {
+            *out = lower(*at);
+            memcpy(out + 1, at + 1, n - 1);
+            out += n;
+        }
+        at += n;
+    }
+    return out;
+}
+
+/* A name. One that IDNA refuses stays as it is. */
+static char *write_name(struct unseen_bytes host, char *out)
+{
+    enum {
+        IDNA_EXTRA = 512
+    };
+    bool ascii = true;
+    for (size_t i = 0; i < host.len; i++) {
+        out[i] = lower(host.data[i]);
+        ascii = ascii && (unsigned char)out[i] < 0x80;
+    }
+    if (ascii) {
+        return out + host.len;
+    }
+    char *const end = write_host_text(host, out);
+    size_t len;
+    if (unseen__idna_to_ascii(out, (size_t)(end - out), out, 3 * host.len + IDNA_EXTRA, &len)) {
+        return out + len;
+    }
+    return write_host_text(host, out);
+}
+
+/* [userinfo@]host[:port]. false: not a valid one. */
+static bool write_netloc(struct unseen_bytes netloc, char **out)
+{
+    const char *const end = netloc.data + netloc.len;
+    const char *at = end;
+    while (at > netloc.data && at[-1] != '@') {
+        at--;
+    }
+    if (at > netloc.data) {
+        const struct unseen_bytes userinfo = bytes_between(netloc.data, at - 1);
+        const char *const colon = find(userinfo.data, at - 1, ':');
+        *out = write_userinfo(bytes_between(userinfo.data, colon), *out);
+        if (colon < at - 1) {
+            *(*out)++ = ':';
+            *out = write_userinfo(bytes_between(colon + 1, at - 1), *out);
+        }
+        *(*out)++ = '@';
+    }
+    const bool opened = find(netloc.data, end, '[') < end;
+    const bool closed = find(netloc.data, end, ']') < end;
+    if (!opened && !closed) {
+        const char *const colon = find(at, end, ':');
+        *out = write_name(bytes_between(at, colon), *out);
+        return write_port(bytes_between(colon < end ? colon + 1 : end, end), out);
+    }
+    const char *const bracket = find(at, end, ']');
+    if (at == end || *at != '[' || bracket == end || (bracket + 1 < end && bracket[1] != ':')) {
+        return false;
+    }
+    const char *const port = end - bracket >= 2 ? bracket + 2 : end;
+    return write_bracketed(bytes_between(at + 1, bracket), out) &&
+           write_port(bytes_between(port, end), out);
+}
+
+/* ---- Path ------------------------------------------------------------------------------------- */
+
+/* How the path is read by the next canonicalisation, on which it depends whether an escape may be
+ * decoded. */
+struct path_context {
+    bool has_params;    /* ; in the last segment starts the params ... */
+    bool params_follow; /* ... of which there are some already */
+    bool may_be_scheme; /* nothing stands before the path: a colon may end a scheme */
+};
+
+/* Is %XX, made of these two digits, written again as it is? */
+static bool is_stable_escape(const char *digits)
+{
+    const int value = unseen__hex_value(digits[0]) * 16 + unseen__hex_value(digits[1]);
+    return scrapy_path_keeps_escape(value) && !SCRAPY_LOWER(digits[0]) && !SCRAPY_LOWER(digits[1]);
+}
+
+/* Writes the path, with the semicolons of its last segment escaped or not. *semicolon_out is the
+ * first one that was decoded, if any. */
+static char *write_path_as(struct unseen_bytes path, struct path_context context,
+                           bool keep_semicolons, char *out, char **semicolon_out)
+{
+    const char *const end = path.data + path.len;
+    const char *segment = end; /* the last one */
+    while (segment > path.data && segment[-1] != '/') {
+        segment--;
+    }
+    char *const start = out;
+    char *percent = NULL; /* the last '%' written that starts no escape of the input */
+    bool colon = false;
+    *semicolon_out = NULL;
+    for (const char *at = path.data; at < end;) {
+        const int value = unseen__percent_value(at, end);
+        const char c = value < 0 ? *at : (char)value;
+        /* w3lib: a path a%3Ab without a scheme becomes a:b, which has one. */
+        const bool ends_scheme = c == ':' && value >= 0 && context.may_be_scheme && !colon &&
+                                 scheme_end(start, out) == out;
+        /* w3lib: a%3B becomes a;, the start of params, which is dropped if they are empty. */
+        const bool starts_params = c == ';' && value >= 0 && at >= segment && context.has_params;
+        colon = colon || c == ':';
+        at += value < 0 ? 1 : 3;
+        if ((value >= 0 && (c == '/' || c == '?')) || !scrapy_is(c, SCRAPY__PATH) || ends_scheme ||
+            (starts_params && keep_semicolons)) {
+            out = unseen__percent_write(out, (unsigned char)c);
+            continue;
+        }
+        if (starts_params && !*semicolon_out) {
+            *semicolon_out = out;
+        }
+        if (c == '%') {
+            percent = out;
+        }
+        *out++ = c;
+        /* w3lib: %2541 becomes %41, which becomes A. */
+        if (percent && out - percent == 3 && unseen__hex_value(percent[1]) >= 0 &&
+            unseen__hex_value(percent[2]) >= 0 && !is_stable_escape(percent + 1)) {
+            memmove(percent + 3, percent + 1, 2);
+            memcpy(percent + 1, "25", 2);
+            out += 2;
+            percent = NULL;
+        }
+    }
+    return out;
+}
+
+static char *write_path(struct unseen_bytes path, struct path_context context, char *out)
+{
+    char *semicolon;
+    char *const end = write_path_as(path, context, false, out, &semicolon);
+    if (!semicolon) {
+        return end;
+    }
+    /* What stands behind the semicolon is read as params next time: nothing may change then. */
+    bool stable = semicolon + 1 < end || context.params_follow;
+    for (const char *at = semicolon; at < end; at++) {
+        stable = stable && scrapy_is(*at, SCRAPY__PARAMS);
+    }
+    return stable ? end : write_path_as(path, context, true, out, &semicolon);
+}
+
+/* Escapes what must be, decodes nothing: params and fragment. */
+static char *write_escaped(struct unseen_bytes in, char *out)
+{
+    for (size_t i = 0; i < in.len; i++) {
+        if (scrapy_is(in.data[i], SCRAPY__PARAMS)) {
+            *out++ = in.data[i];
+        } else {
+            out = unseen__percent_write(out, (unsigned char)in.data[i]);
+        }
+    }
+    return out;
+}
+
+/* ---- Query ------------------------------------------------------------------------------------ */
+
+/* Takes one byte of a key (stop is '=') or of a value (stop is the separator); -1 at its end. */
+static int next_byte(const char **at, const char *end, char stop, char separator)
+{
+    const char *const in = *at;
+    if (in == end || *in == stop || *in == separator) {
+        return -1;
+    }
+    const int value = unseen__percent_value(in, end);
+    *at = in + (value < 0 ? 1 : 3);
+    return value >= 0 ? value : *in == '+' ? ' ' : (unsigned char)*in;
+}
+
+int unseen__scrapy_compare(const char *a, const char *b, const char *end, char separator)
+{
+    for (char stop = '=';; stop = separator) {
+        int byte_a;
+        int byte_b;
+        do {
+            byte_a = next_byte(&a, end, stop, separator);
+            byte_b = next_byte(&b, end, stop, separator);
+        } while (byte_a == byte_b && byte_a >= 0);
+        if (byte_a != byte_b || stop == separator) {
+            return byte_a - byte_b;
+        }
+        a += a < end && *a == '=';
+        b += b < end && *b == '=';
+    }
+}
+
+char *unseen__scrapy_write_piece(const char *in, const char *end, char separator, char *out)
+{
+    for (char stop = '=';; stop = separator) {
+        for (int byte; (byte = next_byte(&in, end, stop, separator)) >= 0;) {
+            if (scrapy_is((char)byte, SCRAPY__UNRESERVED)) {
+                *out++ = (char)byte;
+            } else if (byte == ' ') {
+                *out++ = '+';
+            } else {
+                out = unseen__percent_write(out, (unsigned char)byte);
+            }
+        }
+        if (stop == separator) {
+            return out;
+        }
+        in += in < end && *in == '=';
+        *out++ = '=';
+    }
+}
+
+/* The pieces of a query under sort: offsets from its start. */
+struct pieces {
+    const char *start;
+    const char *end;
+    char separator;
+    size_t *offsets;
+    size_t n;
+};
+
+static bool is_less(const struct pieces *p, size_t a, size_t b)
+{
+    return unseen__scrapy_compare(p->start + a, p->start + b, p->end, p->separator) < 0;
+}
+
+static void find_pieces(struct pieces *p, bool drop_blank)
+{
+    for (const char *at = p->start; at < p->end;) {
+        const char *const end = find(at, p->end, p->separator);
+        if (at < end && !(drop_blank && find(at, end, '=') + 1 >= end)) {
+            p->offsets[p->n++] = (size_t)(at - p->start);
+        }
+        at = end + 1;
+    }
+}
+
+/* Restores the heap below root: each parent is not less than its children. */
+static void sift_down(const struct pieces *p, size_t root, size_t n)
+{
+    const size_t moving = p->offsets[root];
+    for (size_t child; (child = 2 * root + 1) < n; root = child) {
+        if (child + 1 < n && is_less(p, p->offsets[child], p->offsets[child + 1])) {
+            child++;
+        }
+        if (!is_less(p, moving, p->offsets[child])) {
+            break;
+        }
+        p->offsets[root] = p->offsets[child];
+    }
+    p->offsets[root] = moving;
+}
+
+/* Heapsort: in place, and n log n whatever an attacker sends. Equal pieces are the same text, so
+ * it does not matter that it is not stable. */
+static void sort_pieces(const struct pieces *p)
+{
+    size_t i = 1;
+    while (i < p->n && !is_less(p, p->offsets[i], p->offsets[i - 1])) {
+        i++;
+    }
+    if (i >= p->n) {
+        return;
+    }
+    for (size_t root = p->n / 2; root-- > 0;) {
+        sift_down(p, root, p->n);
+    }
+    for (size_t n = p->n; --n > 0;) {
+        const size_t top = p->offsets[0];
+        p->offsets[0] = p->offsets[n];
+        p->offsets[n] = top;
+        sift_down(p, 0, n);
+    }
+}
+
+/* offsets has room for one piece in two bytes. */
+static char *write_query(struct unseen_bytes query, char separator, bool drop_blank,
+                         size_t *offsets, char *out)
+{
+    struct pieces p = {query.data, query.data + query.len, separator, offsets, 0};
+    find_pieces(&p, drop_blank);
+    sort_pieces(&p);
+    for (size_t i = 0; i < p.n; i++) {
+        *out++ = i == 0 ? '?' : separator;
+        out = unseen__scrapy_write_piece(p.start + p.offsets[i], p.end, separator, out);
+    }
+    return out;
+}
+
+/* ---- The whole -------------------------------------------------------------------------------- */
+
+/* Scheme, host and path up to the params. false: the host or the port is not valid. */
+static bool write_front(const struct parts *parts, char **out)
+{
+    for (size_t i = 0; i < parts->scheme.len; i++) {
+        *(*out)++ = lower(parts->scheme.data[i]);
+    }
+    if (parts->scheme.len) {
+        *(*out)++ = ':';
+    }
+    char *const before = *out;
+    *out += 2;
+    if (!write_netloc(parts->netloc, out)) {
+        return false;
+    }
+    const bool has_netloc = *out > before + 2;
+    const bool rooted = parts->path.len == 0 || parts->path.data[0] == '/';
+    const bool doubled = parts->path.len >= 2 && rooted && parts->path.data[1] == '/';
+    if (has_netloc || doubled ||
+        (rooted && parts->scheme.len && scheme_in(parts->scheme, netloc_schemes))) {
+        memcpy(before, "//", 2);
+    } else {
+        *out = before;
+    }
+    const struct path_context context = {
+        .has_params = scheme_in(parts->scheme, params_schemes),
+        .params_follow = parts->params.len != 0,
+        .may_be_scheme = parts->scheme.len == 0 && !rooted && !has_netloc,
+    };
+    if (parts->path.len) {
+        *out = write_path(parts->path, context, *out);
+    } else {
+        *(*out)++ = '/';
+    }
+    return true;
+}
+
+/* The buffer: the answer from its start (3 len and a little), at its end the cleaned copy of the
+ * input (len) and before that the offsets of the query's pieces (4 len). */
+enum unseen_status unseen__url_scrapy(const struct unseen_url *url, const char *in, size_t len,
+                                      char *buf, size_t cap, struct unseen_canon *out)
+{
+    char *const copy = buf + (cap - len);
+    const struct parts parts = split(copy, copy_clean(in, len, copy));
+    char *offsets = copy - (parts.query.len / 2 + 1) * sizeof(size_t);
+    offsets -= (uintptr_t)offsets % sizeof(size_t);
+    const char separator = unseen__url_rule(url, UNSEEN__RULE_SPLIT_SEMICOLONS) ? ';' : '&';
+    char *end = buf;
+    if (!write_front(&parts, &end)) {
+        unseen__url_fail(out, in, len);
+        return UNSEEN_OK;
+    }
+    if (parts.params.len) {
+        *end++ = ';';
+        end = write_escaped(parts.params, end);
+    }
+    end = write_query(parts.query, separator, unseen__url_rule(url, UNSEEN__RULE_DROP_BLANK_VALUES),
+                      (size_t *)(void *)offsets, end);
+    if (unseen__url_rule(url, UNSEEN__RULE_KEEP_FRAGMENT) && parts.fragment.len) {
+        *end++ = '#';
+        end = write_escaped(parts.fragment, end);
+    }
+    unseen__url_answer(out, in, len, buf, (size_t)(end - buf));
+    return UNSEEN_OK;
+}

@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What the two paths of the scheme "scrapy" share: which bytes stand unescaped where, and how the
+ * pieces of a query are ordered and written. */
+#ifndef UNSEEN_URL_SCRAPY_H
+#define UNSEEN_URL_SCRAPY_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* Predicates as macros, so that tables can be made of them at compile time. The names are those
+ * of RFC 3986; a path may hold any reserved byte but '#', and '|' and a bare '%' besides. */
+#define SCRAPY_LOWER(c) ((c) >= 'a' && (c) <= 'z')
+#define SCRAPY_DIGIT(c) ((c) >= '0' && (c) <= '9')
+#define SCRAPY_UNRESERVED(c)                                                                       \
+    (SCRAPY_LOWER(c) || ((c) >= 'A' && (c) <= 'Z') || SCRAPY_DIGIT(c) || (c) == '-' ||             \
+     (c) == '.' || (c) == '_' || (c) == '~')
+#define SCRAPY_USERINFO(c)                                                                         \
+    (SCRAPY_UNRESERVED(c) || (c) == '!' || (c) == '$' || ((c) >= '&' && (c) <= ','))
+#define SCRAPY_PARAMS(c)                                                                           \
+    (SCRAPY_USERINFO(c) || (c) == '/' || (c) == ':' || (c) == ';' || (c) == '=' || (c) == '?' ||   \
+     (c) == '@' || (c) == '%')
+#define SCRAPY_PATH(c) (SCRAPY_PARAMS(c) || (c) == '[' || (c) == ']' || (c) == '|')
+
+/* Bits of unseen__scrapy_class[byte]: the byte stands as it is in that part of a URL. */
+enum {
+    SCRAPY__UNRESERVED = 1u << 0,
+    SCRAPY__USERINFO = 1u << 1,
+    SCRAPY__PARAMS = 1u << 2, /* and in the fragment */
+    SCRAPY__PATH = 1u << 3,
+    SCRAPY__SCHEME = 1u << 4
+};
+
+extern const uint8_t unseen__scrapy_class[256];
+
+static inline bool scrapy_is(char c, unsigned set)
+{
+    return (unseen__scrapy_class[(unsigned char)c] & set) != 0;
+}
+
+/* Would the escape of byte, standing in a path, be written again as it is? */
+static inline bool scrapy_path_keeps_escape(int byte)
+{
+    return byte == '/' || byte == '?' || !scrapy_is((char)byte, SCRAPY__PATH);
+}
+
+/* The order of two pieces of a query by (key, value), both as decoded bytes: < 0, 0 or > 0. A
+ * piece goes on to the next separator or to end. */
+int unseen__scrapy_compare(const char *a, const char *b, const char *end, char separator);
+
+/* Writes the piece at in as key=value, minimally escaped; returns the end of what was written: at
+ * most three bytes for one, and the '='. */
+char *unseen__scrapy_write_piece(const char *in, const char *end, char separator, char *out);
+
+#endif
