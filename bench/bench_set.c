@@ -1,0 +1,252 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The set's operations at a given size: CPU time per key of add (new and repeated), contains (hit
+ * and miss) and remove, in batches and one at a time, for both widths and every SIMD level, and
+ * the same of a textbook Bloom filter and of libbloom in the same run.
+ *
+ *     bench_set [MIB [small-pages]]       MIB (512): the set's memory; keys for 88 % of it
+ *
+ * A key is made where it is used (about 2 ns, in every figure, the peers' too). Each figure is the
+ * median of 5 rounds of 2^22 operations; a round adds, asks, and removes what it added. */
+#include "bench.h"
+
+#include "textbook_bloom.h"
+
+#ifdef HAVE_LIBBLOOM
+#include <bloom.h>
+#endif
+
+enum {
+    OPS = 1 << 22,
+    SEED = 1
+};
+
+enum operation {
+    ADD_NEW,
+    ADD_REPEAT,
+    HIT,
+    MISS,
+    REMOVE,
+    NOPERATIONS
+};
+
+/* Key numbers: members are 0 .. nmembers - 1; a round's new keys and the absent ones are far
+ * away from them. */
+static const uint64_t new_keys = (uint64_t)1 << 40;
+static const uint64_t absent_keys = (uint64_t)1 << 41;
+
+/* Runs one operation on n keys from number first on, batch at a time; how many were seen. */
+typedef uint64_t (*run_function)(void *object, enum operation operation, uint64_t first, uint64_t n,
+                                 size_t batch);
+
+static uint64_t run_set(void *object, enum operation operation, uint64_t first, uint64_t n,
+                        size_t batch)
+{
+    struct unseen_set *set = object;
+    struct unseen_key keys[BENCH_BATCH];
+    uint8_t verdicts[BENCH_BATCH];
+    uint64_t nseen = 0;
+    for (uint64_t done = 0; done < n; done += batch) {
+        bench_keys(keys, first + done, batch, SEED);
+        switch (operation) {
+        case ADD_NEW:
+        case ADD_REPEAT:
+            bench_check(unseen_set_add_keys(set, keys, batch, verdicts, NULL));
+            break;
+        case REMOVE:
+            bench_check(unseen_set_remove_keys(set, keys, batch, verdicts));
+            break;
+        default:
+            bench_check(unseen_set_contains_keys(set, keys, batch, verdicts));
+        }
+        for (size_t i = 0; i < batch; i++) {
+            nseen += verdicts[i] == UNSEEN_SEEN;
+        }
+    }
+    return nseen;
+}
+
+static uint64_t run_textbook(void *object, enum operation operation, uint64_t first, uint64_t n,
+                             size_t batch)
+{
+    (void)batch;
+    struct textbook_bloom *bloom = object;
+    uint64_t nseen = 0;
+    for (uint64_t i = 0; i < n; i++) {
+        struct unseen_key key;
+        bench_keys(&key, first + i, 1, SEED);
+        nseen += operation <= ADD_REPEAT ? textbook_bloom_add(bloom, key.lo, key.hi)
+                                         : textbook_bloom_contains(bloom, key.lo, key.hi);
+    }
+    return nseen;
+}
+
+#ifdef HAVE_LIBBLOOM
+static uint64_t run_libbloom(void *object, enum operation operation, uint64_t first, uint64_t n,
+                             size_t batch)
+{
+    (void)batch;
+    struct bloom *bloom = object;
+    uint64_t nseen = 0;
+    for (uint64_t i = 0; i < n; i++) {
+        struct unseen_key key;
+        bench_keys(&key, first + i, 1, SEED);
+        nseen += (uint64_t)(operation <= ADD_REPEAT ? bloom_add(bloom, &key, sizeof(key))
+                                                    : bloom_check(bloom, &key, sizeof(key)));
+    }
+    return nseen;
+}
+#endif
+
+/* Measures all operations on an object that holds nmembers keys. wrong counts answers that were
+ * neither right nor explained by the object's false-positive rate. */
+static void measure(run_function run, void *object, uint64_t nmembers, bool removes, size_t batch,
+                    double *ns, uint64_t *wrong)
+{
+    double times[NOPERATIONS][BENCH_ROUNDS];
+    for (int round = 0; round < BENCH_ROUNDS; round++) {
+        uint64_t fresh = new_keys + (uint64_t)round * OPS;
+        uint64_t known = bench_mix((uint64_t)round) % (nmembers - OPS);
+        const uint64_t first[NOPERATIONS] = {fresh, known, known, absent_keys + fresh, fresh};
+        const bool present[NOPERATIONS] = {false, true, true, false, true};
+        for (int op = 0; op < NOPERATIONS; op++) {
+            if (op == REMOVE && !removes) {
+                times[op][round] = 0;
+                continue;
+            }
+            double start = bench_cpu();
+            uint64_t nseen = run(object, (enum operation)op, first[op], OPS, batch);
+            times[op][round] = (bench_cpu() - start) / OPS * 1e9;
+            if (present[op]) {
+                *wrong += OPS - nseen;
+            } else if (nseen > OPS / 1000) {
+                *wrong += nseen;
+            }
+        }
+    }
+    for (int op = 0; op < NOPERATIONS; op++) {
+        ns[op] = bench_median(times[op], BENCH_ROUNDS);
+    }
+}
+
+static void print_row(const char *name, const char *level, const char *calls, const double *ns,
+                      const double *yardstick)
+{
+    printf("%-9s %-9s %-7s", name, level, calls);
+    for (int op = 0; op < NOPERATIONS; op++) {
+        if (ns[op] > 0) {
+            printf(" %8.1f", ns[op]);
+        } else {
+            printf(" %8s", "-");
+        }
+    }
+    printf("   %5.1fx\n", yardstick[ADD_NEW] / ns[ADD_NEW]);
+    fflush(stdout);
+}
+
+/* Both widths at one level. */
+static void bench_level(enum unseen_cpu cpu, size_t bytes, struct bench_memory *memory,
+                        const double *yardstick, uint64_t *wrong)
+{
+    for (size_t w = 0; w < sizeof(bench_widths) / sizeof(*bench_widths); w++) {
+        bench_memory_reset(memory);
+        struct unseen_allocator allocator = bench_allocator(memory);
+        /* 13 tags of 40 bits or 16 of 32 bits in a line of 64 bytes; 88 % of them used. */
+        uint64_t slots = bytes / 64 * (bench_widths[w].fpr > 0 ? 16 : 13);
+        uint64_t nmembers = slots / 100 * 88 / BENCH_BATCH * BENCH_BATCH;
+        struct unseen_set_options options = {.size = sizeof(options),
+                                             .fpr = bench_widths[w].fpr,
+                                             .capacity = nmembers,
+                                             .cpu = cpu,
+                                             .allocator = &allocator};
+        struct unseen_set *set;
+        bench_check(unseen_set_create(&set, &options));
+        run_set(set, ADD_NEW, 0, nmembers, BENCH_BATCH);
+        struct unseen_set_stats stats = bench_stats(set);
+        double ns[NOPERATIONS];
+        measure(run_set, set, nmembers, true, BENCH_BATCH, ns, wrong);
+        print_row(bench_widths[w].name, stats.cpu, "256", ns, yardstick);
+        measure(run_set, set, nmembers, true, 1, ns, wrong);
+        print_row(bench_widths[w].name, stats.cpu, "single", ns, yardstick);
+        printf("          (%.0f MiB, load %.1f %%, %.2f bytes per key)\n",
+               (double)stats.memory / (1 << 20), 100 * (double)stats.nkeys / (double)stats.nslots,
+               (double)stats.memory / (double)stats.nkeys);
+        unseen_set_free(set);
+    }
+}
+
+/* The peers cannot remove: they are filled so that the last round ends at the nominal number of
+ * keys. */
+static uint64_t peer_members(uint64_t nkeys)
+{
+    return nkeys - (uint64_t)BENCH_ROUNDS * OPS;
+}
+
+static void bench_textbook(uint64_t nkeys, struct bench_memory *memory, double *ns, uint64_t *wrong)
+{
+    struct textbook_bloom bloom = {.m = nkeys * 20, .k = 10};
+    size_t bytes = (size_t)(bloom.m / 64 + 1) * 8;
+    bloom.words = bench_alloc(memory, bytes, 4096);
+    if (!bloom.words) {
+        bench_die("textbook filter");
+    }
+    memset(bloom.words, 0, bytes);
+    run_textbook(&bloom, ADD_NEW, 0, peer_members(nkeys), 1);
+    measure(run_textbook, &bloom, peer_members(nkeys), false, 1, ns, wrong);
+    print_row("textbook", "-", "single", ns, ns);
+}
+
+static void bench_libbloom(uint64_t nkeys, const double *yardstick, uint64_t *wrong)
+{
+#ifdef HAVE_LIBBLOOM
+    struct bloom bloom;
+    if (bloom_init(&bloom, (int)nkeys, 1e-4) != 0) {
+        bench_die("bloom_init");
+    }
+    run_libbloom(&bloom, ADD_NEW, 0, peer_members(nkeys), 1);
+    double ns[NOPERATIONS];
+    measure(run_libbloom, &bloom, peer_members(nkeys), false, 1, ns, wrong);
+    print_row("libbloom", "-", "single", ns, yardstick);
+    bloom_free(&bloom);
+#else
+    (void)nkeys;
+    (void)yardstick;
+    (void)wrong;
+    printf("libbloom was not there when this was built (package libbloom-dev)\n");
+#endif
+}
+
+int main(int argc, char **argv)
+{
+    uint64_t mib = argc > 1 ? strtoull(argv[1], NULL, 10) : 512;
+    bool huge = argc < 3 || strcmp(argv[2], "small-pages") != 0;
+    if (mib < 64 || mib > 900) {
+        fprintf(stderr, "usage: bench_set [MIB [small-pages]]   (64 to 900; libbloom counts bits "
+                        "in an int)\n");
+        return 2;
+    }
+    size_t bytes = (size_t)mib << 20;
+    uint64_t nkeys = bytes / 64 * 13 / 100 * 88;
+    uint64_t wrong = 0;
+    struct bench_memory memory;
+    bench_memory_init(&memory, bytes + bytes / 2, huge);
+
+    bench_heading("set operations", SEED);
+    printf("%llu MiB in %s pages, filled ahead; textbook and libbloom: %llu keys; %d rounds of %d "
+           "operations\n\n",
+           (unsigned long long)mib, huge ? "huge" : "4 KiB", (unsigned long long)nkeys,
+           BENCH_ROUNDS, OPS);
+    printf("%-9s %-9s %-7s %8s %8s %8s %8s %8s   %s\n", "ns/key", "level", "calls", "add new",
+           "repeat", "hit", "miss", "remove", "textbook's add / this");
+    double yardstick[NOPERATIONS];
+    bench_textbook(nkeys, &memory, yardstick, &wrong);
+    bench_libbloom(nkeys, yardstick, &wrong);
+    for (int cpu = UNSEEN_CPU_AVX512; cpu >= UNSEEN_CPU_PORTABLE; cpu--) {
+        enum unseen_cpu level;
+        if (unseen__cpu_select((enum unseen_cpu)cpu, &level) == UNSEEN_OK) {
+            bench_level(level, bytes, &memory, yardstick, &wrong);
+        }
+    }
+    printf("wrong answers: %llu\n", (unsigned long long)wrong);
+    return wrong != 0;
+}
