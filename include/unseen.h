@@ -213,8 +213,11 @@ UNSEEN_API enum unseen_status unseen_url_canon(const struct unseen_url *url, con
                                                size_t len, void *buf, size_t cap,
                                                struct unseen_canon *canon_out);
 
+UNSEEN_API size_t unseen_url_bound_base(size_t len, size_t base_len);
+
 /* The same for a reference, such as "../b" or "//e.com/", found in the document at base. FAILED
- * when the base is no URL. buf needs unseen_url_bound(len + base_len) bytes; SPACE otherwise. */
+ * when the base is no URL. The reference is resolved by the WHATWG standard, then canonicalised.
+ * buf needs unseen_url_bound_base(len, base_len) bytes; SPACE otherwise. */
 UNSEEN_API enum unseen_status unseen_url_canon_base(const struct unseen_url *url, const void *data,
                                                     size_t len, const void *base, size_t base_len,
                                                     void *buf, size_t cap,
@@ -241,7 +244,8 @@ struct unseen_url_step {
     struct unseen_bytes after;
 };
 
-/* As unseen_url_canon, and calls step for each rule that changed something, in order. */
+/* As unseen_url_canon, and calls step for each rule that changed something, in order. A scheme that
+ * is not WHATWG's is one step. buf needs unseen_url_bound(2 * len) bytes; SPACE otherwise. */
 UNSEEN_API enum unseen_status
 unseen_url_explain(const struct unseen_url *url, const void *data, size_t len, void *buf,
                    size_t cap, void (*step)(void *context, const struct unseen_url_step *step),

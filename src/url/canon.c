@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The entry points of URL identity: fast path, else slow path; references; explanations. */
+#include <string.h>
+
+#include "base/bytes.h"
+#include "base/macros.h"
+#include "url/whatwg.h"
+
+size_t unseen_url_bound(size_t len)
+{
+    size_t bound;
+    if (!size_mul(len, UNSEEN__URL_BOUND_FACTOR, &bound) ||
+        bound > SIZE_MAX - UNSEEN__URL_BOUND_EXTRA) {
+        return 0;
+    }
+    return bound + UNSEEN__URL_BOUND_EXTRA;
+}
+
+/* Is cap enough for n bytes of input? */
+static bool has_room(size_t n, size_t cap)
+{
+    const size_t bound = unseen_url_bound(n);
+    return bound != 0 && cap >= bound;
+}
+
+void unseen__url_answer(struct unseen_canon *out, const char *in, size_t len, const char *text,
+                        size_t text_len)
+{
+    const bool same = len == text_len && (len == 0 || memcmp(in, text, len) == 0);
+    out->form = same ? UNSEEN_URL_UNCHANGED : UNSEEN_URL_REWRITTEN;
+    out->bytes.data = same ? in : text;
+    out->bytes.len = text_len;
+}
+
+void unseen__url_fail(struct unseen_canon *out, const char *in, size_t len)
+{
+    *out = (struct unseen_canon){UNSEEN_URL_FAILED, {in, len}};
+}
+
+enum unseen_status unseen__url_none(const struct unseen_url *url, const char *in, size_t len,
+                                    char *buf, size_t cap, struct unseen_canon *out)
+{
+    (void)url;
+    (void)buf;
+    (void)cap;
+    *out = (struct unseen_canon){UNSEEN_URL_UNCHANGED, {in, len}};
+    return UNSEEN_OK;
+}
+
+enum unseen_status unseen_url_canon(const struct unseen_url *url, const void *data, size_t len,
+                                    void *buf, size_t cap, struct unseen_canon *canon_out)
+{
+    if (UNSEEN_LIKELY(url->fast != NULL) && url->fast(url, data, len, buf, cap, canon_out)) {
+        return UNSEEN_OK;
+    }
+    if (url->slow != unseen__url_none && !has_room(len, cap)) {
+        return UNSEEN_ERR_SPACE;
+    }
+    return url->slow(url, data, len, buf, cap, canon_out);
+}
+
+size_t unseen_url_bound_base(size_t len, size_t base_len)
+{
+    size_t n;
+    if (len > SIZE_MAX - base_len || !size_mul(len + base_len, 4, &n) || n > SIZE_MAX - 512) {
+        return 0;
+    }
+    return unseen_url_bound(n + 512);
+}
+
+/* Resolves the reference by the WHATWG standard; for a scheme that is not WHATWG's, with its
+ * fragment and into a text that the scheme then canonicalises as its input. The buffer:
+ *
+ *     [ output, scratch ........ resolved text | base ] */
+enum unseen_status unseen_url_canon_base(const struct unseen_url *url, const void *data, size_t len,
+                                         const void *base, size_t base_len, void *buf, size_t cap,
+                                         struct unseen_canon *canon_out)
+{
+    const size_t bound = unseen_url_bound_base(len, base_len);
+    if (bound == 0 || cap < bound) {
+        return UNSEEN_ERR_SPACE;
+    }
+    if (url->slow == unseen__url_none) {
+        return unseen__url_none(url, data, len, buf, cap, canon_out);
+    }
+    struct unseen__url_record base_record;
+    if (!unseen__url_parse(base, base_len, NULL, 0, buf, bound, NULL, &base_record)) {
+        unseen__url_fail(canon_out, data, len);
+        return UNSEEN_OK;
+    }
+    size_t room = bound - base_record.len;
+    base_record.text = memmove((char *)buf + room, base_record.text, base_record.len);
+    if (url->slow == unseen__url_whatwg) {
+        return unseen__url_whatwg_full(url, data, len, &base_record, buf, room, NULL, canon_out);
+    }
+    struct unseen__url_record record;
+    if (!unseen__url_parse(data, len, &base_record, UNSEEN__RULE_KEEP_FRAGMENT, buf, room, NULL,
+                           &record)) {
+        unseen__url_fail(canon_out, data, len);
+        return UNSEEN_OK;
+    }
+    room -= record.len;
+    const char *const text = memmove((char *)buf + room, record.text, record.len);
+    const enum unseen_status status = url->slow(url, text, record.len, buf, room, canon_out);
+    if (status == UNSEEN_OK && canon_out->form == UNSEEN_URL_UNCHANGED) {
+        unseen__url_answer(canon_out, data, len, text, record.len);
+    } else if (status == UNSEEN_OK && canon_out->form == UNSEEN_URL_FAILED) {
+        unseen__url_fail(canon_out, data, len);
+    }
+    return status;
+}

@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Paths (WHATWG URL standard, section 4.4, "path start state" and "path state"): segments are
+ * escaped, "." and ".." are resolved in every spelling (%2e too), and a file's drive letter is
+ * protected. The path is kept serialised: the list of segments [a, b] is the text "/a/b", and the
+ * empty list is the empty text. */
+#include <string.h>
+
+#include "url/percent.h"
+#include "url/whatwg.h"
+
+bool unseen__is_drive_letter(const char *in, size_t len)
+{
+    return len == 2 && (in[0] | 0x20) >= 'a' && (in[0] | 0x20) <= 'z' &&
+           (in[1] == ':' || in[1] == '|');
+}
+
+bool unseen__is_normalized_drive_letter(const char *in, size_t len)
+{
+    return unseen__is_drive_letter(in, len) && in[1] == ':';
+}
+
+bool unseen__starts_with_drive_letter(const char *in, const char *end)
+{
+    return end - in >= 2 && unseen__is_drive_letter(in, 2) &&
+           (end - in == 2 || in[2] == '/' || in[2] == '\\' || in[2] == '?' || in[2] == '#');
+}
+
+/* 1 for a segment that is ".", 2 for "..", with %2e for a dot as well; 0 for any other. */
+static int count_dots(const char *in, size_t len)
+{
+    int n = 0;
+    const char *const end = in + len;
+    while (in < end) {
+        if (*in == '.') {
+            in++;
+        } else if (unseen__percent_value(in, end) == '.') {
+            in += 3;
+        } else {
+            return 0;
+        }
+        if (++n > 2) {
+            return 0;
+        }
+    }
+    return n;
+}
+
+void unseen__path_shorten(struct unseen__url_record *url)
+{
+    const char *const path = url->text + url->path_start;
+    const size_t len = url->len - url->path_start;
+    if (url->scheme == UNSEEN__SCHEME_FILE && len == 3 &&
+        unseen__is_normalized_drive_letter(path + 1, 2)) {
+        return;
+    }
+    while (url->len > url->path_start) {
+        url->len--;
+        if (url->text[url->len] == '/') {
+            break;
+        }
+    }
+}
+
+static void append_segment(struct unseen__url_record *url, const char *in, size_t len)
+{
+    const bool drive = url->scheme == UNSEEN__SCHEME_FILE && url->len == url->path_start &&
+                       unseen__is_drive_letter(in, len);
+    unseen__put(url, '/');
+    char *const out = url->text + url->len;
+    char *const end = unseen__percent_encode(in, len, UNSEEN__SET_PATH, out);
+    if (drive) {
+        out[1] = ':';
+    }
+    url->len = (size_t)(end - url->text);
+}
+
+void unseen__path(struct unseen__url_parser *p)
+{
+    struct unseen__url_record *url = p->url;
+    const bool special = unseen__is_special(url);
+    for (bool more = true; more;) {
+        const char *q = p->at;
+        while (q < p->end && *q != '/' && *q != '?' && *q != '#' && !(*q == '\\' && special)) {
+            q++;
+        }
+        const size_t len = (size_t)(q - p->at);
+        more = q < p->end && (*q == '/' || *q == '\\');
+        const int ndots = count_dots(p->at, len);
+        if (ndots == 2) {
+            unseen__path_shorten(url);
+        }
+        if (ndots == 0) {
+            append_segment(url, p->at, len);
+        } else if (!more) {
+            unseen__put(url, '/'); /* a final dot segment leaves an empty segment */
+        }
+        p->at = q + more;
+    }
+}
+
+void unseen__path_start(struct unseen__url_parser *p)
+{
+    const bool end = p->at == p->end;
+    if (unseen__is_special(p->url)) {
+        p->at += !end && (*p->at == '/' || *p->at == '\\');
+        unseen__path(p);
+    } else if (!end && *p->at != '?' && *p->at != '#') {
+        p->at += *p->at == '/';
+        unseen__path(p);
+    }
+}

@@ -1,0 +1,183 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Profiles and rules: their names, and the object made from them. Both are frozen: a profile whose
+ * answer changes for any input gets a new version, because sets of keys outlive programs. */
+#include <string.h>
+
+#include "base/cpu.h"
+#include "base/memory.h"
+#include "url/url.h"
+
+static const struct unseen_url_entry profile_entries[] = {
+    {"none", "plain bytes: no URL is read into them"},
+    {"whatwg", "the WHATWG URL standard, as browsers write a URL, with its fragment"},
+    {"crawl", "whatwg without the fragment: the same request (the default)"},
+    {"scrapy", "w3lib 2.4 canonicalize_url, as Scrapy's duplicate filter"},
+    {"safebrowsing", "Safe Browsing v4 canonicalisation, for lists of bad sites"},
+    {"aggressive", "probably the same page: http = https, no www, trackers or sessions, sorted"},
+};
+
+enum {
+    WHATWG_RULES = UNSEEN__RULE_DROP_BLANK_VALUES - 1, /* all but the last */
+    AGGRESSIVE =
+        UNSEEN__RULE_DEFAULT_SCHEME | UNSEEN__RULE_FOLD_SCHEME | UNSEEN__RULE_DROP_USERINFO |
+        UNSEEN__RULE_STRIP_WWW | UNSEEN__RULE_UPPER_ESCAPES | UNSEEN__RULE_DECODE_UNRESERVED |
+        UNSEEN__RULE_COLLAPSE_SLASHES | UNSEEN__RULE_STRIP_SESSIONS | UNSEEN__RULE_STRIP_SLASH |
+        UNSEEN__RULE_STRIP_TRACKERS | UNSEEN__RULE_SORT_QUERY | UNSEEN__RULE_DROP_EMPTY_QUERY
+};
+
+/* In the order of profile_entries. */
+static const struct profile {
+    const char *id;
+    unseen__url_slow_fn *slow;
+    unseen__url_fast_fn *(*select_fast)(enum unseen_cpu cpu, uint32_t rules);
+    uint32_t rules;   /* those that are on */
+    uint32_t allowed; /* those that can be switched */
+} profiles[] = {
+    {"none/1", unseen__url_none, NULL, 0, 0},
+    {"whatwg/1", unseen__url_whatwg, unseen__url_whatwg_fast, UNSEEN__RULE_KEEP_FRAGMENT,
+     WHATWG_RULES},
+    {"crawl/1", unseen__url_whatwg, unseen__url_whatwg_fast, 0, WHATWG_RULES},
+    {"scrapy/1", unseen__url_scrapy, unseen__url_scrapy_fast, 0,
+     UNSEEN__RULE_KEEP_FRAGMENT | UNSEEN__RULE_DROP_BLANK_VALUES},
+    {"safebrowsing/1", unseen__url_safebrowsing, unseen__url_safebrowsing_fast, 0, 0},
+    {"aggressive/1", unseen__url_whatwg, unseen__url_whatwg_fast, AGGRESSIVE, WHATWG_RULES},
+};
+enum {
+    NPROFILES = sizeof(profiles) / sizeof(profiles[0]),
+    CRAWL = 2
+};
+
+/* In the order of the bits of enum unseen__url_rule. */
+static const struct unseen_url_entry rule_entries[] = {
+    {"keep-fragment", "keep #fragment"},
+    {"keep-hashbang", "keep a fragment that starts with #!, for applications routed by it"},
+    {"default-scheme", "read e.com/a as http://e.com/a"},
+    {"fold-scheme", "https without a port is http"},
+    {"drop-userinfo", "drop user:password@"},
+    {"strip-www", "drop www. and www2. in front of a name that still has a dot"},
+    {"upper-escapes", "write %c3 as %C3"},
+    {"decode-unreserved", "write %7E as ~, likewise letters, digits, - . _"},
+    {"collapse-slashes", "write // in a path as /"},
+    {"strip-sessions", "drop jsessionid, phpsessid, sid, aspsessionid, cfid and cftoken"},
+    {"strip-index", "drop index.* and default.* at the end of a path"},
+    {"strip-slash", "drop / at the end of a path, but not the only one"},
+    {"strip-trackers", "drop utm_*, gclid, fbclid, msclkid and their like from the query"},
+    {"sort-query", "sort what stands between & in the query, drop empty pieces"},
+    {"drop-empty-query", "drop a ? with nothing after it"},
+    {"drop-blank-values", "scrapy only: drop pieces of the query without a value"},
+};
+enum {
+    NRULES = sizeof(rule_entries) / sizeof(rule_entries[0])
+};
+
+const struct unseen_url_entry *unseen_url_profile_at(size_t i)
+{
+    return i < NPROFILES ? &profile_entries[i] : NULL;
+}
+
+const struct unseen_url_entry *unseen_url_rule_at(size_t i)
+{
+    return i < NRULES ? &rule_entries[i] : NULL;
+}
+
+static const struct profile *find_profile(const char *name)
+{
+    for (size_t i = 0; i < NPROFILES; i++) {
+        if (strcmp(profile_entries[i].name, name) == 0) {
+            return &profiles[i];
+        }
+    }
+    return NULL;
+}
+
+/* Switches the named rule in *rules. */
+static enum unseen_status switch_rule(const struct profile *profile, const char *name,
+                                      uint32_t *rules)
+{
+    const bool off = strncmp(name, "no-", 3) == 0;
+    name += off ? 3 : 0;
+    for (size_t i = 0; i < NRULES; i++) {
+        if (strcmp(rule_entries[i].name, name) == 0) {
+            const uint32_t bit = (uint32_t)1 << i;
+            *rules = off ? *rules & ~bit : *rules | bit;
+            return profile->allowed & bit ? UNSEEN_OK : UNSEEN_ERR_ARGUMENT;
+        }
+    }
+    return UNSEEN_ERR_NAME;
+}
+
+static char *append_text(char *out, const char *text)
+{
+    const size_t len = strlen(text);
+    memcpy(out, text, len + 1);
+    return out + len;
+}
+
+/* "crawl/1" and, for each rule that differs from the profile's, "+name" or "-name". All names
+ * together are shorter than UNSEEN__URL_ID_MAX. */
+static void write_id(const struct profile *profile, uint32_t rules, char *out)
+{
+    out = append_text(out, profile->id);
+    for (size_t i = 0; i < NRULES; i++) {
+        const uint32_t bit = (uint32_t)1 << i;
+        if ((rules ^ profile->rules) & bit) {
+            out = append_text(out, rules & bit ? "+" : "-");
+            out = append_text(out, rule_entries[i].name);
+        }
+    }
+}
+
+enum unseen_status unseen_url_create(struct unseen_url **url_out,
+                                     const struct unseen_url_options *options)
+{
+    struct unseen_url_options given = {.size = sizeof(given)};
+    if (options) {
+        if (options->size < sizeof(given) || (options->nrules && !options->rules)) {
+            return UNSEEN_ERR_ARGUMENT;
+        }
+        given = *options;
+    }
+    const struct profile *profile = given.profile ? find_profile(given.profile) : &profiles[CRAWL];
+    if (!profile) {
+        return UNSEEN_ERR_NAME;
+    }
+    uint32_t rules = profile->rules;
+    for (size_t i = 0; i < given.nrules; i++) {
+        const enum unseen_status status = switch_rule(profile, given.rules[i], &rules);
+        if (status != UNSEEN_OK) {
+            return status;
+        }
+    }
+    enum unseen_cpu cpu;
+    const enum unseen_status status = unseen__cpu_select(given.cpu, &cpu);
+    if (status != UNSEEN_OK) {
+        return status;
+    }
+    const struct unseen_allocator allocator = unseen__allocator(given.allocator);
+    struct unseen_url *url = unseen__alloc_zero(&allocator, sizeof(*url), _Alignof(max_align_t));
+    if (!url) {
+        return UNSEEN_ERR_NOMEM;
+    }
+    url->fast = profile->select_fast ? profile->select_fast(cpu, rules) : NULL;
+    url->slow = profile->slow;
+    url->rules = rules;
+    url->cpu = cpu;
+    url->allocator = allocator;
+    write_id(profile, rules, url->id);
+    *url_out = url;
+    return UNSEEN_OK;
+}
+
+void unseen_url_free(struct unseen_url *url)
+{
+    if (url) {
+        const struct unseen_allocator allocator = url->allocator;
+        unseen__free(&allocator, url, sizeof(*url));
+    }
+}
+
+const char *unseen_url_id(const struct unseen_url *url)
+{
+    return url->id;
+}

@@ -1,0 +1,521 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The rules that go beyond the WHATWG standard: guesses, each of them often right, that two URLs
+ * are the same page. They work on a URL that is canonical already, and only on http, https, ws,
+ * wss and ftp. None lower-cases anything in a path.
+ *
+ * Each rule shortens its part in place (or leaves its length), and none undoes or enables what an
+ * earlier one looked for, so that applying all of them twice is the same as once; where that
+ * needs a special case it is said. */
+#include <string.h>
+
+#include "base/bytes.h"
+#include "url/percent.h"
+#include "url/whatwg.h"
+
+/* Rewrites s[0..len) and returns the new length; scratch has room for 5/3 len. */
+typedef size_t part_fn(char *s, size_t len, char *scratch);
+
+static bool is_alnum(char c)
+{
+    const char lower = (char)(c | 0x20);
+    return (c >= '0' && c <= '9') || (lower >= 'a' && lower <= 'z');
+}
+
+static bool is_unreserved(int c)
+{
+    return c >= 0 && (is_alnum((char)c) || c == '-' || c == '.' || c == '_' || c == '~');
+}
+
+/* Does s start with the lower-case prefix, in any case? */
+static bool has_prefix(const char *s, size_t len, const char *prefix)
+{
+    size_t i = 0;
+    for (; prefix[i]; i++) {
+        const char c =
+            i < len && s[i] >= 'A' && s[i] <= 'Z' ? (char)(s[i] | 0x20) : s[i < len ? i : 0];
+        if (i >= len || c != prefix[i]) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* ---- Escapes ----------------------------------------------------------------------------------*/
+
+static size_t upper_escapes(char *s, size_t len, char *scratch)
+{
+    (void)scratch;
+    for (size_t i = 0; i < len; i++) {
+        const int value = unseen__percent_value(s + i, s + len);
+        if (value >= 0) {
+            unseen__percent_write(s + i, (unsigned char)value);
+            i += 2;
+        }
+    }
+    return len;
+}
+
+/* Would c, written after out[0..n), complete an escape that was none in the input, as the 1 does
+ * in "%4%31"? Such a byte stays escaped. */
+static bool completes_escape(const char *out, size_t n, char c)
+{
+    if (unseen__hex_value(c) < 0) {
+        return false;
+    }
+    return (n >= 1 && out[n - 1] == '%') ||
+           (n >= 2 && out[n - 2] == '%' && unseen__hex_value(out[n - 1]) >= 0);
+}
+
+static size_t decode_unreserved(char *s, size_t len, char *scratch)
+{
+    (void)scratch;
+    size_t n = 0;
+    for (size_t i = 0; i < len;) {
+        const int value = unseen__percent_value(s + i, s + len);
+        if (is_unreserved(value) && !completes_escape(s, n, (char)value)) {
+            s[n++] = (char)value;
+            i += 3;
+        } else {
+            const size_t step = value < 0 ? 1 : 3;
+            memmove(s + n, s + i, step);
+            n += step;
+            i += step;
+        }
+    }
+    return n;
+}
+
+/* ---- Path -------------------------------------------------------------------------------------*/
+
+static size_t collapse_slashes(char *s, size_t len, char *scratch)
+{
+    (void)scratch;
+    size_t n = 0;
+    for (size_t i = 0; i < len; i++) {
+        if (s[i] != '/' || n == 0 || s[n - 1] != '/') {
+            s[n++] = s[i];
+        }
+    }
+    return n;
+}
+
+/* Is the segment that ends at s[n) made of dots only, in any spelling? Cutting a parameter off it
+ * would turn it into a step through the tree. */
+static bool ends_in_dots(const char *s, size_t n)
+{
+    size_t i = n;
+    while (i > 0 && s[i - 1] != '/') {
+        i--;
+    }
+    while (i < n && (s[i] == '.' || unseen__percent_value(s + i, s + n) == '.')) {
+        i += s[i] == '.' ? 1 : 3;
+    }
+    return i == n;
+}
+
+/* ;jsessionid=... up to the end of its segment or the next parameter. */
+static size_t strip_path_sessions(char *s, size_t len, char *scratch)
+{
+    (void)scratch;
+    size_t n = 0;
+    for (size_t i = 0; i < len;) {
+        if (s[i] == ';' && has_prefix(s + i, len - i, ";jsessionid=") && !ends_in_dots(s, n)) {
+            i++;
+            while (i < len && s[i] != ';' && s[i] != '/') {
+                i++;
+            }
+        } else {
+            s[n++] = s[i++];
+        }
+    }
+    return n;
+}
+
+/* A last segment index.* or default.*, with an ending of 1 to 4 letters and digits. */
+static size_t strip_index(char *s, size_t len, char *scratch)
+{
+    (void)scratch;
+    size_t start = len;
+    while (start > 0 && s[start - 1] != '/') {
+        start--;
+    }
+    const char *const name = s + start;
+    const size_t name_len = len - start;
+    const size_t stem = has_prefix(name, name_len, "index.")     ? 6
+                        : has_prefix(name, name_len, "default.") ? 8
+                                                                 : 0;
+    if (stem == 0 || name_len == stem || name_len > stem + 4) {
+        return len;
+    }
+    for (size_t i = stem; i < name_len; i++) {
+        if (!is_alnum(name[i])) {
+            return len;
+        }
+    }
+    return start;
+}
+
+static size_t strip_slash(char *s, size_t len, char *scratch)
+{
+    (void)scratch;
+    while (len > 1 && s[len - 1] == '/') {
+        len--;
+    }
+    return len;
+}
+
+/* ---- Query ------------------------------------------------------------------------------------*/
+
+/* Calls drop for each piece between & of the query s[0..len), which starts with its ?, and keeps
+ * the others. A query of which nothing is left goes with its ?. */
+static size_t filter_query(char *s, size_t len, bool (*drop)(const char *piece, size_t len))
+{
+    size_t n = 0;
+    for (size_t i = 0; i < len;) {
+        const char *const piece = s + i + 1;
+        const char *amp = memchr(piece, '&', len - i - 1);
+        const size_t piece_len = amp ? (size_t)(amp - piece) : len - i - 1;
+        i += 1 + piece_len;
+        if (!drop(piece, piece_len)) {
+            const char separator = n == 0 ? '?' : '&';
+            memmove(s + n + 1, piece, piece_len);
+            s[n] = separator;
+            n += 1 + piece_len;
+        }
+    }
+    return n;
+}
+
+static size_t name_len(const char *piece, size_t len)
+{
+    const char *equals = memchr(piece, '=', len);
+    return equals ? (size_t)(equals - piece) : len;
+}
+
+static bool is_tracker(const char *piece, size_t len)
+{
+    static const char *const names[] = {
+        "gclid",  "dclid",  "gbraid", "wbraid", "fbclid", "msclkid", "yclid",
+        "mc_cid", "mc_eid", "_ga",    "igshid", "_hsenc", "_hsmi",
+    };
+    len = name_len(piece, len);
+    if (len > 4 && memcmp(piece, "utm_", 4) == 0) {
+        return true;
+    }
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+        if (strlen(names[i]) == len && memcmp(names[i], piece, len) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static size_t strip_trackers(char *s, size_t len, char *scratch)
+{
+    (void)scratch;
+    return filter_query(s, len, is_tracker);
+}
+
+static bool all_alnum(const char *s, size_t len)
+{
+    for (size_t i = 0; i < len; i++) {
+        if (!is_alnum(s[i])) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* jsessionid, phpsessid and sid with 32 letters and digits, aspsessionid and 8 more with 24, and
+ * ColdFusion's pair with any. */
+static bool is_session(const char *piece, size_t len)
+{
+    static const struct {
+        const char *name;
+        size_t nmore;
+        size_t value_len;
+    } sessions[] = {
+        {"jsessionid", 0, 32},   {"phpsessid", 0, 32}, {"sid", 0, 32},
+        {"aspsessionid", 8, 24}, {"cfid", 0, 0},       {"cftoken", 0, 0},
+    };
+    const size_t n = name_len(piece, len);
+    if (n == len) {
+        return false;
+    }
+    const char *const value = piece + n + 1;
+    const size_t value_len = len - n - 1;
+    for (size_t i = 0; i < sizeof(sessions) / sizeof(sessions[0]); i++) {
+        const size_t stem = strlen(sessions[i].name);
+        if (n == stem + sessions[i].nmore && has_prefix(piece, n, sessions[i].name) &&
+            all_alnum(piece, n)) {
+            return sessions[i].value_len == 0 ||
+                   (value_len == sessions[i].value_len && all_alnum(value, value_len));
+        }
+    }
+    return false;
+}
+
+static size_t strip_query_sessions(char *s, size_t len, char *scratch)
+{
+    (void)scratch;
+    return filter_query(s, len, is_session);
+}
+
+static size_t drop_empty_query(char *s, size_t len, char *scratch)
+{
+    (void)s;
+    (void)scratch;
+    return len == 1 ? 0 : len;
+}
+
+/* The pieces of a query, for sorting: a copy of its text and where each piece starts. A piece
+ * ends at an & or at the end of the text. */
+struct pieces {
+    const char *text;
+    size_t len;
+    char *starts; /* four bytes each */
+};
+
+static struct unseen_bytes piece_at(const struct pieces *pieces, size_t i)
+{
+    const size_t start = load_le32(pieces->starts + 4 * i);
+    const char *const piece = pieces->text + start;
+    const char *amp = memchr(piece, '&', pieces->len - start);
+    return (struct unseen_bytes){piece, amp ? (size_t)(amp - piece) : pieces->len - start};
+}
+
+static bool piece_less(const struct pieces *pieces, size_t i, size_t j)
+{
+    const struct unseen_bytes a = piece_at(pieces, i);
+    const struct unseen_bytes b = piece_at(pieces, j);
+    const int order = memcmp(a.data, b.data, a.len < b.len ? a.len : b.len);
+    return order < 0 || (order == 0 && a.len < b.len);
+}
+
+static void swap_pieces(const struct pieces *pieces, size_t i, size_t j)
+{
+    const uint32_t start = load_le32(pieces->starts + 4 * i);
+    store_le32(pieces->starts + 4 * i, load_le32(pieces->starts + 4 * j));
+    store_le32(pieces->starts + 4 * j, start);
+}
+
+static void sift_down(const struct pieces *pieces, size_t root, size_t n)
+{
+    for (size_t child; (child = 2 * root + 1) < n; root = child) {
+        if (child + 1 < n && piece_less(pieces, child, child + 1)) {
+            child++;
+        }
+        if (!piece_less(pieces, root, child)) {
+            return;
+        }
+        swap_pieces(pieces, root, child);
+    }
+}
+
+/* Heapsort: n log n on any input, and nothing but the array. */
+static void sort_pieces(const struct pieces *pieces, size_t n)
+{
+    for (size_t i = n / 2; i-- > 0;) {
+        sift_down(pieces, i, n);
+    }
+    for (size_t i = n; i-- > 1;) {
+        swap_pieces(pieces, 0, i);
+        sift_down(pieces, 0, i);
+    }
+}
+
+/* Sorts the pieces as bytes and drops empty ones. Offsets are 32 bits wide, so a query of 4 GiB
+ * and more stays as it is. */
+static size_t sort_query(char *s, size_t len, char *scratch)
+{
+    if (len > UINT32_MAX) {
+        return len;
+    }
+    struct pieces pieces = {.text = scratch, .len = len - 1, .starts = scratch + len};
+    memcpy(scratch, s + 1, len - 1);
+    size_t npieces = 0;
+    for (size_t i = 0; i < pieces.len; i++) {
+        if (scratch[i] != '&' && (i == 0 || scratch[i - 1] == '&')) {
+            store_le32(pieces.starts + 4 * npieces++, (uint32_t)i);
+        }
+    }
+    sort_pieces(&pieces, npieces);
+    size_t n = 1;
+    for (size_t i = 0; i < npieces; i++) {
+        if (i > 0) {
+            s[n++] = '&';
+        }
+        const struct unseen_bytes piece = piece_at(&pieces, i);
+        memcpy(s + n, piece.data, piece.len);
+        n += piece.len;
+    }
+    return n;
+}
+
+/* ---- Scheme and host --------------------------------------------------------------------------*/
+
+/* Only where no port is written: with one, http and https cannot be the same server. */
+static void fold_scheme(struct unseen__url_record *url)
+{
+    if (url->scheme == UNSEEN__SCHEME_HTTPS && url->authority_end == url->host_end) {
+        memmove(url->text + 4, url->text + 5, url->len - 5);
+        url->len--;
+        url->scheme = UNSEEN__SCHEME_HTTP;
+        url->scheme_end--;
+        url->host_start--;
+        url->host_end--;
+        url->authority_end--;
+        url->path_start--;
+        url->path_end--;
+        url->query_end--;
+    }
+}
+
+/* The length of "www", digits and a dot in front of what still has a dot inside; 0 for none. */
+static size_t www_len(const char *host, size_t len)
+{
+    if (len < 3 || memcmp(host, "www", 3) != 0) {
+        return 0;
+    }
+    size_t i = 3;
+    while (i < len && host[i] >= '0' && host[i] <= '9') {
+        i++;
+    }
+    if (i + 2 >= len || host[i] != '.' || host[i + 1] == '.') {
+        return 0;
+    }
+    i++;
+    return memchr(host + i, '.', len - i - 1) ? i : 0;
+}
+
+static size_t strip_www(char *s, size_t len, char *scratch)
+{
+    (void)scratch;
+    size_t start = 0;
+    for (size_t n; (n = www_len(s + start, len - start)) > 0;) {
+        start += n;
+    }
+    memmove(s, s + start, len - start);
+    return len - start;
+}
+
+static size_t drop_userinfo(char *s, size_t len, char *scratch)
+{
+    (void)s;
+    (void)len;
+    (void)scratch;
+    return 0;
+}
+
+/* ---- All of them ------------------------------------------------------------------------------*/
+
+struct part_rule {
+    uint32_t rule;
+    const char *name;
+    part_fn *fn;
+};
+
+static const struct part_rule userinfo_rules[] = {
+    {UNSEEN__RULE_DROP_USERINFO, "drop-userinfo", drop_userinfo},
+};
+static const struct part_rule host_rules[] = {
+    {UNSEEN__RULE_STRIP_WWW, "strip-www", strip_www},
+};
+static const struct part_rule path_rules[] = {
+    {UNSEEN__RULE_UPPER_ESCAPES, "upper-escapes", upper_escapes},
+    {UNSEEN__RULE_DECODE_UNRESERVED, "decode-unreserved", decode_unreserved},
+    {UNSEEN__RULE_STRIP_SESSIONS, "strip-sessions", strip_path_sessions},
+    {UNSEEN__RULE_COLLAPSE_SLASHES, "collapse-slashes", collapse_slashes},
+};
+/* Each of these two can uncover work for the other. */
+static const struct part_rule path_end_rules[] = {
+    {UNSEEN__RULE_STRIP_INDEX, "strip-index", strip_index},
+    {UNSEEN__RULE_STRIP_SLASH, "strip-slash", strip_slash},
+};
+static const struct part_rule query_rules[] = {
+    {UNSEEN__RULE_UPPER_ESCAPES, "upper-escapes", upper_escapes},
+    {UNSEEN__RULE_DECODE_UNRESERVED, "decode-unreserved", decode_unreserved},
+    {UNSEEN__RULE_STRIP_SESSIONS, "strip-sessions", strip_query_sessions},
+    {UNSEEN__RULE_STRIP_TRACKERS, "strip-trackers", strip_trackers},
+    {UNSEEN__RULE_SORT_QUERY, "sort-query", sort_query},
+    {UNSEEN__RULE_DROP_EMPTY_QUERY, "drop-empty-query", drop_empty_query},
+};
+
+struct context {
+    uint32_t rules;
+    char *scratch;
+    const struct unseen__url_trace *trace;
+};
+
+/* Applies the rules that are on to the part s[0..len); returns its new length. */
+static size_t apply(const struct context *context, const struct part_rule *rules, size_t nrules,
+                    char *s, size_t len)
+{
+    for (size_t i = 0; i < nrules && len > 0; i++) {
+        if (!(context->rules & rules[i].rule)) {
+            continue;
+        }
+        if (!context->trace) {
+            len = rules[i].fn(s, len, context->scratch);
+            continue;
+        }
+        const size_t before_len = len;
+        memcpy(context->scratch, s, len);
+        len = rules[i].fn(s, len, context->scratch + before_len);
+        unseen__url_note(context->trace, rules[i].name, context->scratch, before_len, s, len);
+    }
+    return len;
+}
+
+#define APPLY(context, rules, s, len)                                                              \
+    apply((context), (rules), sizeof(rules) / sizeof((rules)[0]), (s), (len))
+
+static size_t apply_path_rules(const struct context *context, char *s, size_t len)
+{
+    len = APPLY(context, path_rules, s, len);
+    for (size_t before = len + 1; before != len;) {
+        before = len;
+        len = APPLY(context, path_end_rules, s, len);
+    }
+    return len;
+}
+
+static size_t move_to(char *out, const char *s, size_t len)
+{
+    memmove(out, s, len);
+    return len;
+}
+
+void unseen__url_apply_rules(struct unseen__url_record *url, uint32_t rules, char *scratch,
+                             const struct unseen__url_trace *trace)
+{
+    const uint32_t here =
+        rules & ~(uint32_t)(UNSEEN__RULE_KEEP_FRAGMENT | UNSEEN__RULE_KEEP_HASHBANG |
+                            UNSEEN__RULE_DEFAULT_SCHEME);
+    if (!here || url->scheme == UNSEEN__SCHEME_OTHER || url->scheme == UNSEEN__SCHEME_FILE) {
+        return;
+    }
+    if (rules & UNSEEN__RULE_FOLD_SCHEME) {
+        const bool https = url->scheme == UNSEEN__SCHEME_HTTPS;
+        fold_scheme(url);
+        if (https) {
+            unseen__url_note(trace, "fold-scheme", "https", 5, url->text, url->scheme_end - 1);
+        }
+    }
+    const struct context context = {here, scratch, trace};
+    char *const text = url->text;
+    const size_t user_start = url->scheme_end + 2;
+    size_t n = user_start;
+    n += APPLY(&context, userinfo_rules, text + n, url->host_start - user_start);
+    size_t len =
+        APPLY(&context, host_rules, text + url->host_start, url->host_end - url->host_start);
+    n += move_to(text + n, text + url->host_start, len);
+    n += move_to(text + n, text + url->host_end, url->authority_end - url->host_end);
+    len = apply_path_rules(&context, text + url->path_start, url->path_end - url->path_start);
+    n += move_to(text + n, text + url->path_start, len);
+    len = APPLY(&context, query_rules, text + url->path_end, url->query_end - url->path_end);
+    n += move_to(text + n, text + url->path_end, len);
+    n += move_to(text + n, text + url->query_end, url->len - url->query_end);
+    url->len = n;
+}

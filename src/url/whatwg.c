@@ -1,0 +1,706 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The WHATWG URL standard (https://url.spec.whatwg.org, the text of mid 2026): the basic URL
+ * parser and the serialiser in one pass. This is the slow path of the profiles whatwg, crawl and
+ * aggressive, and the specification of their fast path.
+ *
+ * There is one function per state of the standard, with the state's name; where the standard goes
+ * through its input character by character, a state here takes a whole component. "Pointer" is
+ * p->at, "c is EOF" is p->at == p->end. Instead of a record of lists and strings the parser
+ * appends to the serialised URL (whatwg.h draws it), which is possible because every component is
+ * final when the next one starts.
+ *
+ * One deliberate difference: the standard decodes its input to code points first, and bytes that
+ * are no UTF-8 all become U+FFFD. Here they are escaped one by one, so that two different inputs
+ * stay different. */
+#include "url/whatwg.h"
+
+#include <string.h>
+
+#include "url/host.h"
+#include "url/percent.h"
+
+static const struct {
+    const char *name;
+    size_t len;
+    enum unseen__scheme scheme;
+    uint32_t port;
+} special_schemes[] = {
+    {"http", 4, UNSEEN__SCHEME_HTTP, 80}, {"https", 5, UNSEEN__SCHEME_HTTPS, 443},
+    {"ws", 2, UNSEEN__SCHEME_WS, 80},     {"wss", 3, UNSEEN__SCHEME_WSS, 443},
+    {"ftp", 3, UNSEEN__SCHEME_FTP, 21},   {"file", 4, UNSEEN__SCHEME_FILE, UINT32_MAX},
+};
+enum {
+    NSPECIAL = sizeof(special_schemes) / sizeof(special_schemes[0])
+};
+
+static bool is_alpha(char c)
+{
+    return (c | 0x20) >= 'a' && (c | 0x20) <= 'z';
+}
+
+static bool is_digit(char c)
+{
+    return c >= '0' && c <= '9';
+}
+
+static char to_lower(char c)
+{
+    return c >= 'A' && c <= 'Z' ? (char)(c | 0x20) : c;
+}
+
+static bool at_end(const struct unseen__url_parser *p)
+{
+    return p->at == p->end;
+}
+
+/* Is there a slash here, of the kinds that count for this scheme? */
+static bool at_slash(const struct unseen__url_parser *p)
+{
+    return !at_end(p) && (*p->at == '/' || (*p->at == '\\' && unseen__is_special(p->url)));
+}
+
+static bool at_char(const struct unseen__url_parser *p, char c)
+{
+    return !at_end(p) && *p->at == c;
+}
+
+/* The end of what may be authority or a file's host: the first / ? # or, if special, \. */
+static const char *authority_end(const struct unseen__url_parser *p)
+{
+    const char *q = p->at;
+    while (q < p->end && *q != '/' && *q != '?' && *q != '#' &&
+           !(*q == '\\' && unseen__is_special(p->url))) {
+        q++;
+    }
+    return q;
+}
+
+static void append(struct unseen__url_record *url, const char *in, size_t len)
+{
+    if (len) {
+        memcpy(url->text + url->len, in, len);
+        url->len += len;
+    }
+}
+
+static void append_encoded(struct unseen__url_record *url, const char *in, size_t len, unsigned set)
+{
+    url->len = (size_t)(unseen__percent_encode(in, len, set, url->text + url->len) - url->text);
+}
+
+/* ---- Path, query, fragment --------------------------------------------------------------------*/
+
+static void fragment_state(struct unseen__url_parser *p)
+{
+    struct unseen__url_record *url = p->url;
+    url->query_end = url->len;
+    if (at_end(p)) {
+        return;
+    }
+    const size_t start = url->len;
+    const size_t len = (size_t)(p->end - p->at);
+    const bool hashbang = len >= 2 && p->at[1] == '!';
+    if ((p->rules & UNSEEN__RULE_KEEP_FRAGMENT) ||
+        (hashbang && (p->rules & UNSEEN__RULE_KEEP_HASHBANG))) {
+        unseen__put(url, '#');
+        append_encoded(url, p->at + 1, len - 1, UNSEEN__SET_FRAGMENT);
+        unseen__url_note(p->trace, "escape", p->at, len, url->text + start, url->len - start);
+    } else {
+        unseen__url_note(p->trace, "no-keep-fragment", p->at, len, "", 0);
+    }
+}
+
+/* At ?, # or the end of the input. */
+static void query_state(struct unseen__url_parser *p)
+{
+    struct unseen__url_record *url = p->url;
+    url->path_end = url->len;
+    if (at_char(p, '?')) {
+        const char *hash = memchr(p->at, '#', (size_t)(p->end - p->at));
+        const size_t len = (size_t)((hash ? hash : p->end) - p->at);
+        unseen__put(url, '?');
+        append_encoded(url, p->at + 1, len - 1,
+                       unseen__is_special(url) ? UNSEEN__SET_SPECIAL_QUERY : UNSEEN__SET_QUERY);
+        unseen__url_note(p->trace, "escape", p->at, len, url->text + url->path_end,
+                         url->len - url->path_end);
+        p->at += len;
+    }
+    fragment_state(p);
+}
+
+/* The serialiser's rule for a URL without a host whose path starts with an empty segment: without
+ * "/." the path would be read as a host next time. */
+static void protect_path(struct unseen__url_record *url)
+{
+    const size_t start = url->path_start;
+    if (!url->has_host && !url->opaque_path && url->len - start >= 2 && url->text[start] == '/' &&
+        url->text[start + 1] == '/') {
+        memmove(url->text + start + 2, url->text + start, url->len - start);
+        memcpy(url->text + start, "/.", 2);
+        url->path_start += 2;
+        url->len += 2;
+    }
+}
+
+/* The rule a trace names for a path that changed; of several the first. */
+static const char *path_rule(const char *in, size_t len, size_t out_len)
+{
+    if (len == 0) {
+        return "empty-path";
+    }
+    if (memchr(in, '\\', len)) {
+        return "backslash";
+    }
+    return out_len < len ? "dot-segments" : "escape";
+}
+
+/* path is where it began in the input, with its slash if there was one. */
+static bool finish_path(struct unseen__url_parser *p, const char *path)
+{
+    struct unseen__url_record *url = p->url;
+    const size_t path_len = (size_t)(p->at - path);
+    const size_t out_len = url->len - url->path_start;
+    unseen__url_note(p->trace, path_rule(path, path_len, out_len), path, path_len,
+                     url->text + url->path_start, out_len);
+    protect_path(url);
+    query_state(p);
+    return true;
+}
+
+static bool path_start_state(struct unseen__url_parser *p)
+{
+    const char *const path = p->at;
+    p->url->authority_end = p->url->path_start = p->url->len;
+    unseen__path_start(p);
+    return finish_path(p, path);
+}
+
+static bool path_state(struct unseen__url_parser *p)
+{
+    const char *const path = p->at;
+    unseen__path(p);
+    return finish_path(p, path);
+}
+
+/* A space is kept, except right before ? or #, where it would be lost if that went. */
+static bool opaque_path_state(struct unseen__url_parser *p)
+{
+    struct unseen__url_record *url = p->url;
+    url->opaque_path = true;
+    url->authority_end = url->path_start = url->len;
+    const char *q = p->at;
+    while (q < p->end && *q != '?' && *q != '#') {
+        q++;
+    }
+    const bool final_space = q > p->at && q < p->end && q[-1] == ' ';
+    const size_t len = (size_t)(q - p->at) - final_space;
+    append_encoded(url, p->at, len, UNSEEN__SET_C0);
+    if (final_space) {
+        append(url, "%20", 3);
+    }
+    unseen__url_note(p->trace, "escape", p->at, len + final_space, url->text + url->path_start,
+                     url->len - url->path_start);
+    p->at = q;
+    query_state(p);
+    return true;
+}
+
+/* ---- Authority --------------------------------------------------------------------------------*/
+
+/* The credentials in front of the last @; an empty user name with an empty password vanishes. */
+static void append_credentials(struct unseen__url_record *url, const char *in, size_t len)
+{
+    const char *colon = memchr(in, ':', len);
+    const size_t user_len = colon ? (size_t)(colon - in) : len;
+    const size_t password_len = colon ? len - user_len - 1 : 0;
+    append_encoded(url, in, user_len, UNSEEN__SET_USERINFO);
+    if (password_len) {
+        unseen__put(url, ':');
+        append_encoded(url, colon + 1, password_len, UNSEEN__SET_USERINFO);
+    }
+    if (user_len || password_len) {
+        unseen__put(url, '@');
+    }
+}
+
+static uint32_t default_port(const struct unseen__url_record *url)
+{
+    for (size_t i = 0; i < NSPECIAL; i++) {
+        if (special_schemes[i].scheme == url->scheme) {
+            return special_schemes[i].port;
+        }
+    }
+    return UINT32_MAX;
+}
+
+/* What follows the colon, up to the end of the authority: digits only. */
+static bool port_state(struct unseen__url_parser *p, const char *end)
+{
+    struct unseen__url_record *url = p->url;
+    const char *const start = p->at - 1;
+    const size_t out_start = url->len;
+    uint32_t port = 0;
+    for (const char *q = p->at; q < end; q++) {
+        if (!is_digit(*q)) {
+            return false;
+        }
+        port = port * 10 + (uint32_t)(*q - '0');
+        if (port > 65535) {
+            return false;
+        }
+    }
+    if (p->at < end && port != default_port(url)) {
+        char digits[5];
+        size_t n = 0;
+        do {
+            digits[n++] = (char)('0' + port % 10);
+            port /= 10;
+        } while (port);
+        unseen__put(url, ':');
+        while (n) {
+            unseen__put(url, digits[--n]);
+        }
+    }
+    p->at = end;
+    unseen__url_note(p->trace, "port", start, (size_t)(end - start), url->text + out_start,
+                     url->len - out_start);
+    return true;
+}
+
+/* The colon in front of the port: the first one that is not inside brackets. */
+static const char *find_port(const char *in, const char *end)
+{
+    bool in_brackets = false;
+    for (; in < end; in++) {
+        if (*in == '[') {
+            in_brackets = true;
+        } else if (*in == ']') {
+            in_brackets = false;
+        } else if (*in == ':' && !in_brackets) {
+            return in;
+        }
+    }
+    return NULL;
+}
+
+static bool host_state(struct unseen__url_parser *p, const char *end)
+{
+    struct unseen__url_record *url = p->url;
+    const char *colon = find_port(p->at, end);
+    const char *const host_end = colon ? colon : end;
+    const size_t host_len = (size_t)(host_end - p->at);
+    if (host_len == 0 && (colon || unseen__is_special(url))) {
+        return false;
+    }
+    if (!unseen__host_append(p, p->at, host_len)) {
+        return false;
+    }
+    p->at = host_end;
+    if (colon) {
+        p->at++;
+        if (!port_state(p, end)) {
+            return false;
+        }
+    }
+    return path_start_state(p);
+}
+
+static void start_authority(struct unseen__url_record *url)
+{
+    append(url, "//", 2);
+    url->has_host = true;
+}
+
+static bool authority_state(struct unseen__url_parser *p)
+{
+    struct unseen__url_record *url = p->url;
+    const char *const end = authority_end(p);
+    const char *at_sign = end;
+    while (at_sign > p->at && at_sign[-1] != '@') {
+        at_sign--;
+    }
+    start_authority(url);
+    if (at_sign > p->at) {
+        const size_t len = (size_t)(at_sign - p->at);
+        const size_t out_start = url->len;
+        append_credentials(url, p->at, len - 1);
+        unseen__url_note(p->trace, "userinfo", p->at, len, url->text + out_start,
+                         url->len - out_start);
+        p->at = at_sign;
+        if (p->at == end) {
+            return false;
+        }
+    }
+    return host_state(p, end);
+}
+
+static bool special_authority_ignore_slashes_state(struct unseen__url_parser *p)
+{
+    const char *const start = p->at;
+    while (at_slash(p)) {
+        p->at++;
+    }
+    unseen__url_note(p->trace, "slashes", start, (size_t)(p->at - start), "//", 2);
+    return authority_state(p);
+}
+
+/* ---- References -------------------------------------------------------------------------------*/
+
+/* Copies the components of the base from its scheme's end up to the given one. */
+static void copy_authority(struct unseen__url_parser *p)
+{
+    const struct unseen__url_record *base = p->base;
+    struct unseen__url_record *url = p->url;
+    /* Both schemes are equal here, so offsets in the base are offsets in the URL. */
+    append(url, base->text + base->scheme_end, base->authority_end - base->scheme_end);
+    url->has_host = base->has_host;
+    url->host_start = base->host_start;
+    url->host_end = base->host_end;
+    url->authority_end = url->path_start = url->len;
+}
+
+static void copy_path(struct unseen__url_parser *p)
+{
+    const struct unseen__url_record *base = p->base;
+    append(p->url, base->text + base->path_start, base->path_end - base->path_start);
+    p->url->opaque_path = base->opaque_path;
+}
+
+static void copy_scheme(struct unseen__url_parser *p)
+{
+    p->url->scheme = p->base->scheme;
+    append(p->url, p->base->text, p->base->scheme_end);
+    p->url->scheme_end = p->url->len;
+}
+
+/* The common end of the relative and file states: authority and path are copied from the base. */
+static bool after_base_path(struct unseen__url_parser *p)
+{
+    struct unseen__url_record *url = p->url;
+    protect_path(url);
+    if (at_char(p, '?')) {
+        query_state(p);
+        return true;
+    }
+    const struct unseen__url_record *base = p->base;
+    url->path_end = url->len;
+    append(url, base->text + base->path_end, base->query_end - base->path_end);
+    fragment_state(p);
+    return true;
+}
+
+static bool relative_slash_state(struct unseen__url_parser *p)
+{
+    if (at_slash(p) && unseen__is_special(p->url)) {
+        return special_authority_ignore_slashes_state(p);
+    }
+    if (at_char(p, '/')) {
+        p->at++;
+        return authority_state(p);
+    }
+    copy_authority(p);
+    return path_state(p);
+}
+
+static bool relative_state(struct unseen__url_parser *p)
+{
+    if (at_slash(p)) {
+        p->at++;
+        return relative_slash_state(p);
+    }
+    copy_authority(p);
+    copy_path(p);
+    if (at_end(p) || *p->at == '?' || *p->at == '#') {
+        return after_base_path(p);
+    }
+    unseen__path_shorten(p->url);
+    return path_state(p);
+}
+
+/* ---- Files ------------------------------------------------------------------------------------*/
+
+static void start_file(struct unseen__url_record *url)
+{
+    start_authority(url);
+    url->host_start = url->host_end = url->len;
+    url->authority_end = url->path_start = url->len;
+}
+
+static bool file_host_state(struct unseen__url_parser *p)
+{
+    struct unseen__url_record *url = p->url;
+    const char *const end = authority_end(p);
+    const size_t len = (size_t)(end - p->at);
+    start_file(url);
+    if (unseen__is_drive_letter(p->at, len)) {
+        return path_state(p);
+    }
+    if (len > 0) {
+        if (!unseen__host_append(p, p->at, len)) {
+            return false;
+        }
+        if (url->host_end - url->host_start == 9 &&
+            memcmp(url->text + url->host_start, "localhost", 9) == 0) {
+            url->len = url->host_end = url->host_start;
+        }
+        p->at = end;
+    }
+    return path_start_state(p);
+}
+
+static bool base_is_file(const struct unseen__url_parser *p)
+{
+    return p->base && p->base->scheme == UNSEEN__SCHEME_FILE;
+}
+
+static bool file_slash_state(struct unseen__url_parser *p)
+{
+    if (at_slash(p)) {
+        p->at++;
+        return file_host_state(p);
+    }
+    if (!base_is_file(p)) {
+        start_file(p->url);
+        return path_state(p);
+    }
+    copy_authority(p);
+    const struct unseen__url_record *base = p->base;
+    const char *const path = base->text + base->path_start;
+    const size_t path_len = base->path_end - base->path_start;
+    if (!unseen__starts_with_drive_letter(p->at, p->end) && path_len >= 3 &&
+        unseen__is_normalized_drive_letter(path + 1, 2) && (path_len == 3 || path[3] == '/')) {
+        append(p->url, path, 3);
+    }
+    return path_state(p);
+}
+
+static bool file_state(struct unseen__url_parser *p)
+{
+    if (at_slash(p)) {
+        p->at++;
+        return file_slash_state(p);
+    }
+    if (!base_is_file(p)) {
+        start_file(p->url);
+        return path_state(p);
+    }
+    copy_authority(p);
+    if (at_end(p) || *p->at == '?' || *p->at == '#') {
+        copy_path(p);
+        return after_base_path(p);
+    }
+    if (!unseen__starts_with_drive_letter(p->at, p->end)) {
+        copy_path(p);
+        unseen__path_shorten(p->url);
+    }
+    return path_state(p);
+}
+
+/* ---- Scheme -----------------------------------------------------------------------------------*/
+
+static bool no_scheme_state(struct unseen__url_parser *p)
+{
+    if (!p->base || (p->base->opaque_path && !at_char(p, '#'))) {
+        return false;
+    }
+    copy_scheme(p);
+    if (p->base->opaque_path) {
+        p->url->authority_end = p->url->path_start = p->url->len;
+        copy_path(p);
+        return after_base_path(p);
+    }
+    return base_is_file(p) ? file_state(p) : relative_state(p);
+}
+
+static bool starts_with(const struct unseen__url_parser *p, const char *text, size_t len)
+{
+    return (size_t)(p->end - p->at) >= len && memcmp(p->at, text, len) == 0;
+}
+
+static bool special_scheme(struct unseen__url_parser *p)
+{
+    if (p->base && p->base->scheme == p->url->scheme && !starts_with(p, "//", 2)) {
+        return relative_state(p);
+    }
+    return special_authority_ignore_slashes_state(p);
+}
+
+static bool after_scheme(struct unseen__url_parser *p)
+{
+    if (p->url->scheme == UNSEEN__SCHEME_FILE) {
+        return file_state(p);
+    }
+    if (unseen__is_special(p->url)) {
+        return special_scheme(p);
+    }
+    if (starts_with(p, "//", 2)) {
+        p->at += 2;
+        return authority_state(p);
+    }
+    if (at_char(p, '/')) {
+        return path_start_state(p);
+    }
+    return opaque_path_state(p);
+}
+
+/* The length of the scheme in front of a colon; 0 if there is none. */
+static size_t scheme_len(const char *in, size_t len)
+{
+    if (len == 0 || !is_alpha(in[0])) {
+        return 0;
+    }
+    size_t i = 1;
+    while (i < len &&
+           (is_alpha(in[i]) || is_digit(in[i]) || in[i] == '+' || in[i] == '-' || in[i] == '.')) {
+        i++;
+    }
+    return i < len && in[i] == ':' ? i : 0;
+}
+
+static enum unseen__scheme find_scheme(const char *name, size_t len)
+{
+    for (size_t i = 0; i < NSPECIAL; i++) {
+        if (special_schemes[i].len == len && memcmp(special_schemes[i].name, name, len) == 0) {
+            return special_schemes[i].scheme;
+        }
+    }
+    return UNSEEN__SCHEME_OTHER;
+}
+
+static bool scheme_start_state(struct unseen__url_parser *p)
+{
+    struct unseen__url_record *url = p->url;
+    const size_t len = scheme_len(p->at, (size_t)(p->end - p->at));
+    if (len == 0) {
+        return no_scheme_state(p);
+    }
+    for (size_t i = 0; i < len; i++) {
+        unseen__put(url, to_lower(p->at[i]));
+    }
+    url->scheme = find_scheme(url->text, len);
+    unseen__url_note(p->trace, "scheme-case", p->at, len, url->text, len);
+    unseen__put(url, ':');
+    url->scheme_end = url->len;
+    p->at += len + 1;
+    return after_scheme(p);
+}
+
+/* ---- The input --------------------------------------------------------------------------------*/
+
+static bool is_tab_or_newline(char c)
+{
+    return c == '\t' || c == '\n' || c == '\r';
+}
+
+static bool is_outer(char c)
+{
+    return (unsigned char)c <= ' ';
+}
+
+/* Does the text name a host and no scheme, as e.com/a and e.com:8080 do? The latter has the form
+ * of a scheme; what tells it apart is that only digits follow, and a dot before. */
+static bool lacks_scheme(const char *in, size_t len)
+{
+    const size_t name_len = scheme_len(in, len);
+    if (name_len == 0) {
+        return len > 0 && in[0] != '?' && in[0] != '#' && in[0] != ':';
+    }
+    size_t i = name_len + 1;
+    while (i < len && is_digit(in[i])) {
+        i++;
+    }
+    const bool port =
+        i > name_len + 1 && (i == len || in[i] == '/' || in[i] == '?' || in[i] == '#');
+    return port && memchr(in, '.', name_len);
+}
+
+static size_t skip_slashes(const char *in, size_t len)
+{
+    size_t i = 0;
+    while (i < len && (in[i] == '/' || in[i] == '\\')) {
+        i++;
+    }
+    return i;
+}
+
+/* The standard's first steps: outer C0 controls and spaces go, tabs and newlines go everywhere.
+ * The cleaned text is a part of the input, or at copy if it had to be rewritten. */
+static struct unseen_bytes clean(const char *in, size_t len, uint32_t rules, char *copy,
+                                 const struct unseen__url_trace *trace)
+{
+    const struct unseen_bytes whole = {in, len};
+    while (len > 0 && is_outer(in[len - 1])) {
+        len--;
+    }
+    while (len > 0 && is_outer(in[0])) {
+        in++;
+        len--;
+    }
+    unseen__url_note(trace, "outer-space", whole.data, whole.len, in, len);
+    size_t ntabs = 0;
+    for (size_t i = 0; i < len; i++) {
+        ntabs += is_tab_or_newline(in[i]);
+    }
+    if (ntabs) {
+        size_t n = 0;
+        for (size_t i = 0; i < len; i++) {
+            if (!is_tab_or_newline(in[i])) {
+                copy[n++] = in[i];
+            }
+        }
+        unseen__url_note(trace, "tab-newline", in, len, copy, n);
+        in = copy;
+        len = n;
+    }
+    if ((rules & UNSEEN__RULE_DEFAULT_SCHEME) && lacks_scheme(in, len)) {
+        const size_t nslashes = skip_slashes(in, len);
+        memmove(copy + 7, in + nslashes, len - nslashes);
+        memcpy(copy, "http://", 7);
+        unseen__url_note(trace, "default-scheme", "", 0, "http:", 5);
+        in = copy;
+        len = len - nslashes + 7;
+    }
+    return (struct unseen_bytes){in, len};
+}
+
+bool unseen__url_parse(const char *in, size_t len, const struct unseen__url_record *base,
+                       uint32_t rules, char *buf, size_t cap, const struct unseen__url_trace *trace,
+                       struct unseen__url_record *record)
+{
+    char *const copy = buf + cap - (len + 8);
+    const struct unseen_bytes text = clean(in, len, base ? 0 : rules, copy, trace);
+    *record = (struct unseen__url_record){.text = buf};
+    struct unseen__url_parser p = {
+        .at = text.data,
+        .end = text.data ? text.data + text.len : NULL,
+        .base = base,
+        .url = record,
+        .rules = rules,
+        .scratch = copy - (len + 8),
+        .trace = trace,
+    };
+    return scheme_start_state(&p);
+}
+
+enum unseen_status unseen__url_whatwg_full(const struct unseen_url *url, const char *in, size_t len,
+                                           const struct unseen__url_record *base, char *buf,
+                                           size_t cap, const struct unseen__url_trace *trace,
+                                           struct unseen_canon *out)
+{
+    struct unseen__url_record record;
+    if (!unseen__url_parse(in, len, base, url->rules, buf, cap, trace, &record)) {
+        unseen__url_fail(out, in, len);
+        return UNSEEN_OK;
+    }
+    unseen__url_apply_rules(&record, url->rules, buf + record.len, trace);
+    unseen__url_answer(out, in, len, record.text, record.len);
+    return UNSEEN_OK;
+}
+
+enum unseen_status unseen__url_whatwg(const struct unseen_url *url, const char *in, size_t len,
+                                      char *buf, size_t cap, struct unseen_canon *out)
+{
+    (void)cap;
+    return unseen__url_whatwg_full(url, in, len, NULL, buf, unseen_url_bound(len), NULL, out);
+}

@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * A parsed URL, and the pieces of the WHATWG parser that are spread over several files.
+ *
+ * The record is the serialised URL itself plus the places where its components end; a component
+ * that is missing has no bytes. The parser writes it from left to right:
+ *
+ *     https://user:pass@example.com:1234/foo/bar?baz#quux
+ *           |                           |       |   |    |
+ *           scheme_end      authority_end path_end  |    len
+ *                                    = path_start   query_end
+ *
+ * path_start is authority_end + 2 where the serialiser had to put "/." in front of a path that
+ * begins with "//" and has no authority before it. */
+#ifndef UNSEEN_URL_WHATWG_H
+#define UNSEEN_URL_WHATWG_H
+
+#include "url/url.h"
+
+enum unseen__scheme {
+    UNSEEN__SCHEME_OTHER, /* not special */
+    UNSEEN__SCHEME_FILE,
+    UNSEEN__SCHEME_HTTP,
+    UNSEEN__SCHEME_HTTPS,
+    UNSEEN__SCHEME_WS,
+    UNSEEN__SCHEME_WSS,
+    UNSEEN__SCHEME_FTP
+};
+
+struct unseen__url_record {
+    char *text;
+    size_t len;
+    enum unseen__scheme scheme;
+    bool has_host;    /* an authority is written, "//" at least */
+    bool opaque_path; /* such as that of mailto:a@b */
+    size_t scheme_end;
+    size_t host_start;
+    size_t host_end;
+    size_t authority_end;
+    size_t path_start;
+    size_t path_end;
+    size_t query_end;
+};
+
+/* Who is told about each change; NULL where nobody asks. */
+struct unseen__url_trace {
+    void (*step)(void *context, const struct unseen_url_step *step);
+    void *context;
+};
+
+struct unseen__url_parser {
+    const char *at;
+    const char *end;
+    const struct unseen__url_record *base; /* or NULL */
+    struct unseen__url_record *url;
+    uint32_t rules;
+    char *scratch; /* room for the longest host */
+    const struct unseen__url_trace *trace;
+};
+
+static inline bool unseen__is_special(const struct unseen__url_record *url)
+{
+    return url->scheme != UNSEEN__SCHEME_OTHER;
+}
+
+static inline void unseen__put(struct unseen__url_record *url, char c)
+{
+    url->text[url->len++] = c;
+}
+
+/* Tells the trace, if there is one and the part did change. */
+void unseen__url_note(const struct unseen__url_trace *trace, const char *rule, const char *before,
+                      size_t before_len, const char *after, size_t after_len);
+
+/* Room for a host beyond three times its length, and for a scheme and a slash. */
+enum {
+    UNSEEN__HOST_EXTRA = 256,
+    UNSEEN__TEXT_EXTRA = UNSEEN__HOST_EXTRA + 64
+};
+
+/* The host parser and serialiser: appends the host in[0..len) to the URL; false if invalid. */
+bool unseen__host_append(struct unseen__url_parser *p, const char *in, size_t len);
+
+/* Two letters such as C: or C|, or (normalised) C: only. */
+bool unseen__is_drive_letter(const char *in, size_t len);
+bool unseen__is_normalized_drive_letter(const char *in, size_t len);
+bool unseen__starts_with_drive_letter(const char *in, const char *end);
+
+/* The standard's states "path start" and "path": consume the path. */
+void unseen__path_start(struct unseen__url_parser *p);
+void unseen__path(struct unseen__url_parser *p);
+void unseen__path_shorten(struct unseen__url_record *url);
+
+/* Parses in[0..len), against base unless that is NULL, into *record. buf has
+ * unseen_url_bound(len + length of the base) bytes, of which the first 3 (that) +
+ * UNSEEN__TEXT_EXTRA get the text. */
+bool unseen__url_parse(const char *in, size_t len, const struct unseen__url_record *base,
+                       uint32_t rules, char *buf, size_t cap, const struct unseen__url_trace *trace,
+                       struct unseen__url_record *record);
+
+/* Applies the rules that go beyond the standard (rules.c). scratch has room for 5/3 of the text. */
+void unseen__url_apply_rules(struct unseen__url_record *record, uint32_t rules, char *scratch,
+                             const struct unseen__url_trace *trace);
+
+/* The slow path with all its parameters: base and trace may be NULL. */
+enum unseen_status unseen__url_whatwg_full(const struct unseen_url *url, const char *in, size_t len,
+                                           const struct unseen__url_record *base, char *buf,
+                                           size_t cap, const struct unseen__url_trace *trace,
+                                           struct unseen_canon *out);
+
+#endif
