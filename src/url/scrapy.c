@@ -402,8 +402,8 @@ static char *write_path_as(struct unseen_bytes path, struct path_context context
         const int value = unseen__percent_value(at, end);
         const char c = value < 0 ? *at : (char)value;
         /* w3lib: a path a%3Ab without a scheme becomes a:b, which has one. */
-        const bool ends_scheme = c == ':' && value >= 0 && context.may_be_scheme && !colon &&
-                                 scheme_end(start, out) == out;
+        const bool ends_scheme =
+            c == ':' && context.may_be_scheme && !colon && scheme_end(start, out) == out;
         /* w3lib: a%3B becomes a;, the start of params, which is dropped if they are empty. */
         const bool starts_params = c == ';' && value >= 0 && at >= segment && context.has_params;
         colon = colon || c == ':';
@@ -439,8 +439,9 @@ static char *write_path(struct unseen_bytes path, struct path_context context, c
     if (!semicolon) {
         return end;
     }
-    /* What stands behind the semicolon is read as params next time: nothing may change then. */
-    bool stable = semicolon + 1 < end || context.params_follow;
+    /* What stands behind the semicolon is read as params next time, and what stands before it as
+     * the path: nothing may change then. */
+    bool stable = semicolon > out && (semicolon + 1 < end || context.params_follow);
     for (const char *at = semicolon; at < end; at++) {
         stable = stable && scrapy_is(*at, SCRAPY__PARAMS);
     }
