@@ -55,7 +55,7 @@ static void run_mutations(const uint8_t *data, size_t size, uint64_t seed)
                 len--;
                 break;
             default:
-                work[at] = (uint8_t)"\0\n/?#%:@.\xff"[(r >> 8) % 10];
+                work[at] = (uint8_t) "\0\n/?#%:@.\xff"[(r >> 8) % 10];
             }
         }
         run_exact(work, len);
