@@ -267,12 +267,14 @@ UNSEEN_API const struct unseen_url_entry *unseen_url_rule_at(size_t i);
 
 struct unseen_set;
 
+#define UNSEEN_FPR_DEFAULT 5e-9
+
 struct unseen_set_options {
     size_t size; /* sizeof(struct unseen_set_options) */
 
     /* The highest false-positive rate accepted, at any number of keys up to 10^10: 5e-9 to just
-     * below 1. 0 means 5e-9. From 1.5e-6 up the set takes about 4.4 bytes per key, below about
-     * 5.5. */
+     * below 1. 0 means UNSEEN_FPR_DEFAULT. From 1.5e-6 up the set takes about 4.4 bytes per key,
+     * below about 5.5. */
     double fpr;
 
     /* The number of keys to make room for at once. 0: start small. The set grows past it by
@@ -286,6 +288,10 @@ struct unseen_set_options {
      * keys only if made with the same seed. Whoever knows the seed can make URLs that hide
      * others: keep it secret where input is hostile. */
     const uint64_t *seed;
+
+    /* The URL identity: what is added is the canonical form. Borrowed, must outlive the set. NULL:
+     * the bytes are the identity. */
+    const struct unseen_url *url;
 
     /* How many threads will use the set at once; 0 and 1 mean one, and cost no locking. */
     unsigned threads;
@@ -318,10 +324,6 @@ UNSEEN_API enum unseen_status unseen_set_contains(const struct unseen_set *set, 
 UNSEEN_API enum unseen_status unseen_set_remove(struct unseen_set *set, const void *data,
                                                 size_t len, enum unseen_verdict *verdict_out);
 
-/* The key of an identity in this set. Never fails. */
-UNSEEN_API struct unseen_key unseen_set_key(const struct unseen_set *set, const void *data,
-                                            size_t len);
-
 /* Batches. The same answers as n single calls in the same order, several times as fast: memory is
  * fetched ahead. 128 to 1024 items a call are best. verdicts gets n bytes, each an
  * enum unseen_verdict. On NOMEM the first *ndone_out items have their answer and the others
@@ -345,10 +347,20 @@ UNSEEN_API enum unseen_status unseen_set_contains_arrow(const struct unseen_set 
                                                         const void *data, const int64_t *offsets,
                                                         size_t n, uint8_t *verdicts);
 
-/* The same in two steps, so that one thread can hash ahead of another: keys first (any thread,
- * always succeeds), then the set. */
-UNSEEN_API void unseen_set_keys(const struct unseen_set *set, const struct unseen_bytes *items,
-                                size_t n, struct unseen_key *keys);
+/* The same in two steps, so that one thread can hash ahead of another: bytes to keys, which any
+ * thread may do at any time, then keys to verdicts. forms gets n bytes, each an
+ * enum unseen_url_form (always UNCHANGED without a URL identity); it may be NULL. Errors: NOMEM
+ * (for a URL of some 2,000 bytes and more). */
+UNSEEN_API enum unseen_status unseen_set_key(const struct unseen_set *set, const void *data,
+                                             size_t len, struct unseen_key *key_out);
+UNSEEN_API enum unseen_status unseen_set_keys(const struct unseen_set *set,
+                                              const struct unseen_bytes *items, size_t n,
+                                              struct unseen_key *keys, uint8_t *forms);
+
+/* The key of bytes that are the identity already, such as a canonical form. */
+UNSEEN_API struct unseen_key unseen_set_identity_key(const struct unseen_set *set,
+                                                     const void *data, size_t len);
+
 UNSEEN_API enum unseen_status unseen_set_add_keys(struct unseen_set *set,
                                                   const struct unseen_key *keys, size_t n,
                                                   uint8_t *verdicts, size_t *ndone_out);
@@ -374,6 +386,9 @@ struct unseen_set_stats {
 UNSEEN_API enum unseen_status unseen_set_stats(const struct unseen_set *set,
                                                struct unseen_set_stats *stats_out);
 
+/* The id of the set's URL identity (unseen_url_id), "none/1" without one. */
+UNSEEN_API const char *unseen_set_profile(const struct unseen_set *set);
+
 /* ---- Export and import -------------------------------------------------------------------------
  * A set as a row of chunks of at most UNSEEN_CHUNK_MAX bytes, each with its own checksum, so that
  * no reader ever needs one huge piece: a header, then one chunk per group of pages, then an end
@@ -389,7 +404,8 @@ UNSEEN_API enum unseen_status unseen_set_export(const struct unseen_set *set, ui
 
 struct unseen_import;
 
-/* Starts an import; of the options cpu, threads and allocator are used. */
+/* Starts an import; of the options url, cpu, threads and allocator are used. MISMATCH is the
+ * answer to the header when the set was made with another URL identity than url. */
 UNSEEN_API enum unseen_status unseen_import_create(struct unseen_import **import_out,
                                                    const struct unseen_set_options *options);
 

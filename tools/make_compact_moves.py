@@ -18,10 +18,13 @@ HOMES = 8
 
 def sweep(place, m, quota, order, start):
     """Moves quota[p] remainders of each page p to page m, page after page in this order, going
-    once around from start. None when one round is not enough."""
+    once around from start. Returns the places and each page's interval (first, count), or None
+    when one round is not enough."""
     place = [list(row) for row in place]
+    intervals = [(0, 0)] * m
     at = start
     for p in order:
+        first = at
         for _ in range(quota[p]):
             while p not in place[at % len(place)]:
                 at += 1
@@ -30,14 +33,16 @@ def sweep(place, m, quota, order, start):
             at += 1
             if at - start > len(place):
                 return None
-    return place
+        intervals[p] = (first % len(place), at - first)
+    return place, intervals
 
 
 def placements(remainders):
-    """[m - HOMES][r] -> list of the page of each home."""
+    """[m - HOMES][r] -> list of the page of each home; [m - HOMES][page] -> its interval."""
     rng = random.Random(1)
     place = [list(range(HOMES)) for _ in range(remainders)]
-    result = [place]
+    places = [place]
+    leaving = []
     for m in range(HOMES, 2 * HOMES - 1):
         owned = [sum(p in row for row in place) for p in range(m)]
         share, more = divmod(HOMES * remainders, m + 1)
@@ -51,21 +56,30 @@ def placements(remainders):
             if moved:
                 break
         assert moved, m
-        place = moved
+        place, intervals = moved
         sizes = [sum(p in row for row in place) for p in range(m + 1)]
         assert max(sizes) - min(sizes) <= 1, sizes
         assert all(len(set(row)) == HOMES for row in place)
-        result.append(place)
-    return result
+        places.append(place)
+        leaving.append(intervals)
+    return places, leaving
 
 
-def table(name, remainders):
-    print(f"static const uint32_t {name}[COMPACT_HOMES][{remainders}] = {{")
-    for m, rows in enumerate(placements(remainders), HOMES):
+def table(remainders):
+    places, leaving = placements(remainders)
+    print(f"static const uint32_t compact_moves_{remainders}[COMPACT_HOMES][{remainders}] = {{")
+    for m, rows in enumerate(places, HOMES):
         print(f"    {{ /* {m} pages */")
         words = [sum(page << (4 * home) for home, page in enumerate(row)) for row in rows]
         for i in range(0, remainders, 8):
             print("        " + " ".join(f"0x{w:08x}," for w in words[i:i + 8]))
+        print("    },")
+    print("};\n")
+    print(f"static const uint8_t compact_leaving_{remainders}[COMPACT_HOMES - 1][15][2] = {{")
+    for m, intervals in enumerate(leaving, HOMES):
+        print(f"    {{ /* from {m} pages to {m + 1} */")
+        for i in range(0, m, 8):
+            print("        " + " ".join(f"{{{a}, {n}}}," for a, n in intervals[i:i + 8]))
         print("    },")
     print("};")
 
@@ -74,6 +88,8 @@ print("""/* SPDX-License-Identifier: MIT
  *
  * Made by tools/make_compact_moves.py; its comment says what the numbers are. Hexadecimal digit h
  * (from the right) of moves[m - 8][r] is the page of home h for remainder r in a group of m pages.
+ * leaving[m - 8][p] is the first and the length of the cyclic interval of r that leaves page p
+ * when the group grows to m + 1 pages.
  * tests/unit/test_compact.c checks every property the filter relies on. */
 /* clang-format off */
 #ifndef UNSEEN_FILTER_COMPACT_MOVES_H
@@ -83,9 +99,9 @@ print("""/* SPDX-License-Identifier: MIT
 
 #define COMPACT_HOMES 8
 """)
-table("compact_moves_256", 256)
+table(256)
 print()
-table("compact_moves_128", 128)
+table(128)
 print("""
 #endif
 /* clang-format on */""")

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Little-endian loads and stores at any address, and size arithmetic that cannot wrap. Compilers
- * turn each load and store into one instruction on little-endian machines. */
+ * Little-endian loads and stores at any address (one instruction each on little-endian machines),
+ * and size arithmetic that cannot wrap. */
 #ifndef UNSEEN_BASE_BYTES_H
 #define UNSEEN_BASE_BYTES_H
 
@@ -10,43 +10,53 @@
 #include <stdint.h>
 #include <string.h>
 
+#if defined(__BYTE_ORDER__) && __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
+#define UNSEEN_LE16(v) __builtin_bswap16(v)
+#define UNSEEN_LE32(v) __builtin_bswap32(v)
+#define UNSEEN_LE64(v) __builtin_bswap64(v)
+#else
+#define UNSEEN_LE16(v) (v)
+#define UNSEEN_LE32(v) (v)
+#define UNSEEN_LE64(v) (v)
+#endif
+
 static inline uint16_t load_le16(const void *p)
 {
-    const uint8_t *b = p;
-    return (uint16_t)(b[0] | b[1] << 8);
+    uint16_t v;
+    memcpy(&v, p, sizeof(v));
+    return UNSEEN_LE16(v);
 }
 
 static inline uint32_t load_le32(const void *p)
 {
-    const uint8_t *b = p;
-    return (uint32_t)b[0] | (uint32_t)b[1] << 8 | (uint32_t)b[2] << 16 | (uint32_t)b[3] << 24;
+    uint32_t v;
+    memcpy(&v, p, sizeof(v));
+    return UNSEEN_LE32(v);
 }
 
 static inline uint64_t load_le64(const void *p)
 {
-    const uint8_t *b = p;
-    return (uint64_t)load_le32(b) | (uint64_t)load_le32(b + 4) << 32;
+    uint64_t v;
+    memcpy(&v, p, sizeof(v));
+    return UNSEEN_LE64(v);
 }
 
 static inline void store_le16(void *p, uint16_t v)
 {
-    uint8_t *b = p;
-    b[0] = (uint8_t)v;
-    b[1] = (uint8_t)(v >> 8);
+    v = UNSEEN_LE16(v);
+    memcpy(p, &v, sizeof(v));
 }
 
 static inline void store_le32(void *p, uint32_t v)
 {
-    uint8_t *b = p;
-    store_le16(b, (uint16_t)v);
-    store_le16(b + 2, (uint16_t)(v >> 16));
+    v = UNSEEN_LE32(v);
+    memcpy(p, &v, sizeof(v));
 }
 
 static inline void store_le64(void *p, uint64_t v)
 {
-    uint8_t *b = p;
-    store_le32(b, (uint32_t)v);
-    store_le32(b + 4, (uint32_t)(v >> 32));
+    v = UNSEEN_LE64(v);
+    memcpy(p, &v, sizeof(v));
 }
 
 /* *out = a * b; false if that does not fit. */

@@ -1,0 +1,292 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * A set as a row of chunks, and back (docs/format.md, "Chunks"). The engine makes the frame: kind,
+ * length, which set it belongs to, checksum; what is in a piece is the filter's affair.
+ *
+ * The cursor of an export is 0 for the header, then 1 + (filter << 50 | position in the filter),
+ * then CURSOR_END. */
+#include "engine/set.h"
+
+#include <string.h>
+
+#include "base/bytes.h"
+#include "base/memory.h"
+#include "hash/key.h"
+
+enum {
+    FORMAT_VERSION = 1,
+    FRAME_HEAD = 24,
+    FRAME_TAIL = 8,
+    NAME_LEN = 16,
+    PROFILE_LEN = 512,
+    HEADER_LEN = 48 + NAME_LEN + PROFILE_LEN + (int)UNSEEN__PARAMS_LEN,
+    POSITION_BITS = 50
+};
+
+#define KIND_HEADER 0x48534e55u /* "UNSH" */
+#define KIND_PIECE  0x50534e55u /* "UNSP" */
+#define KIND_END    0x45534e55u /* "UNSE" */
+#define CURSOR_END  UINT64_MAX
+
+static const uint8_t magic[8] = {0x89, 'U', 'N', 'S', '\r', '\n', 0x1a, '\n'};
+
+_Static_assert(FRAME_HEAD + UNSEEN__PIECE_MAX + FRAME_TAIL <= UNSEEN_CHUNK_MAX, "a piece fits");
+
+/* ---- frame ---- */
+
+/* A chunk: kind, length of the payload, the id of the export, payload, checksum. */
+static size_t put_frame(uint8_t *chunk, uint32_t kind, uint64_t id, size_t payload_len)
+{
+    store_le32(chunk, kind);
+    store_le32(chunk + 4, (uint32_t)payload_len);
+    store_le64(chunk + 8, id);
+    store_le64(chunk + 16, 0);
+    store_le64(chunk + FRAME_HEAD + payload_len,
+               unseen__checksum(chunk, FRAME_HEAD + payload_len));
+    return FRAME_HEAD + payload_len + FRAME_TAIL;
+}
+
+static bool check_frame(const uint8_t *chunk, size_t len)
+{
+    return len >= FRAME_HEAD + FRAME_TAIL && len <= UNSEEN_CHUNK_MAX &&
+           load_le32(chunk + 4) == len - FRAME_HEAD - FRAME_TAIL && load_le64(chunk + 16) == 0 &&
+           load_le64(chunk + len - FRAME_TAIL) == unseen__checksum(chunk, len - FRAME_TAIL);
+}
+
+/* ---- export ---- */
+
+static size_t nshards_of(const struct unseen_set *set)
+{
+    return (size_t)1 << set->shard_bits;
+}
+
+/* Ties the chunks of one export together: no two sets with a different seed or size share it. */
+static uint64_t export_id(const struct unseen_set *set)
+{
+    struct unseen_set_stats stats = {.size = sizeof(stats)};
+    uint64_t parts[2];
+    (void)unseen_set_stats(set, &stats);
+    parts[0] = set->seed;
+    parts[1] = stats.nkeys;
+    return unseen__checksum(parts, sizeof(parts));
+}
+
+static size_t put_header(const struct unseen_set *set, uint8_t *chunk)
+{
+    struct unseen_set_stats stats = {.size = sizeof(stats)};
+    uint8_t *p = chunk + FRAME_HEAD;
+    (void)unseen_set_stats(set, &stats);
+    memset(p, 0, HEADER_LEN);
+    memcpy(p, magic, sizeof(magic));
+    store_le32(p + 8, FORMAT_VERSION);
+    store_le32(p + 12, 0); /* incompatible features */
+    store_le32(p + 16, UNSEEN__HASH_XXH3_128);
+    store_le64(p + 24, set->seed);
+    store_le64(p + 32, stats.nkeys);
+    size_t name_len = strlen(set->ops->name);
+    memcpy(p + 48, set->ops->name, name_len < NAME_LEN ? name_len : NAME_LEN - 1);
+    const char *profile = unseen_set_profile(set);
+    size_t profile_len = strlen(profile);
+    memcpy(p + 48 + NAME_LEN, profile, profile_len < PROFILE_LEN ? profile_len : PROFILE_LEN - 1);
+    set->ops->save_params(set->shards[0].filter, p + 48 + NAME_LEN + PROFILE_LEN);
+    return put_frame(chunk, KIND_HEADER, export_id(set), HEADER_LEN);
+}
+
+static size_t put_end(const struct unseen_set *set, uint8_t *chunk)
+{
+    struct unseen_set_stats stats = {.size = sizeof(stats)};
+    (void)unseen_set_stats(set, &stats);
+    store_le64(chunk + FRAME_HEAD, stats.nkeys);
+    return put_frame(chunk, KIND_END, export_id(set), 8);
+}
+
+enum unseen_status unseen_set_export(const struct unseen_set *set, uint64_t *cursor, void *buf,
+                                     size_t cap, size_t *len_out)
+{
+    uint8_t *chunk = buf;
+    if (cap < UNSEEN_CHUNK_MAX) {
+        return UNSEEN_ERR_SPACE;
+    }
+    if (*cursor == CURSOR_END) {
+        *len_out = 0;
+        return UNSEEN_OK;
+    }
+    if (*cursor == 0) {
+        *len_out = put_header(set, chunk);
+        *cursor = 1;
+        return UNSEEN_OK;
+    }
+    uint64_t shard = (*cursor - 1) >> POSITION_BITS;
+    uint64_t position = (*cursor - 1) & (((uint64_t)1 << POSITION_BITS) - 1);
+    if (shard >= nshards_of(set)) {
+        return UNSEEN_ERR_ARGUMENT;
+    }
+    for (; shard < nshards_of(set); shard++, position = 0) {
+        size_t len =
+            set->ops->save_piece(set->shards[shard].filter, &position, chunk + FRAME_HEAD);
+        if (len) {
+            *len_out = put_frame(chunk, KIND_PIECE, export_id(set), len);
+            *cursor = 1 + (shard << POSITION_BITS | position);
+            return UNSEEN_OK;
+        }
+    }
+    *len_out = put_end(set, chunk);
+    *cursor = CURSOR_END;
+    return UNSEEN_OK;
+}
+
+/* ---- import ---- */
+
+struct unseen_import {
+    struct unseen_set_options options;
+    struct unseen_allocator allocator;
+    struct unseen_set *set; /* from the header on */
+    uint64_t id;
+    uint64_t nkeys;
+    bool ended;
+    bool failed;
+};
+
+enum unseen_status unseen_import_create(struct unseen_import **import_out,
+                                        const struct unseen_set_options *given)
+{
+    struct unseen_set_options options;
+    enum unseen_status status = unseen__set_options(given, &options);
+    if (status != UNSEEN_OK) {
+        return status;
+    }
+    struct unseen_allocator allocator = unseen__allocator(options.allocator);
+    struct unseen_import *import =
+        unseen__alloc(&allocator, sizeof(*import), _Alignof(struct unseen_import));
+    if (!import) {
+        return UNSEEN_ERR_NOMEM;
+    }
+    *import = (struct unseen_import){.options = options, .allocator = allocator};
+    *import_out = import;
+    return UNSEEN_OK;
+}
+
+void unseen_import_free(struct unseen_import *import)
+{
+    if (import) {
+        struct unseen_allocator allocator = import->allocator;
+        unseen_set_free(import->set);
+        unseen__free(&allocator, import, sizeof(*import));
+    }
+}
+
+static const char *profile_of(const struct unseen_url *url)
+{
+    return url ? unseen_url_id(url) : "none/1";
+}
+
+static enum unseen_status load_header(struct unseen_import *import, const uint8_t *p, size_t len)
+{
+    if (import->set || len != HEADER_LEN || memcmp(p, magic, sizeof(magic)) != 0) {
+        return UNSEEN_ERR_CORRUPT;
+    }
+    if (load_le32(p + 8) != FORMAT_VERSION || load_le32(p + 12) != 0 ||
+        load_le32(p + 16) != UNSEEN__HASH_XXH3_128) {
+        return UNSEEN_ERR_VERSION;
+    }
+    const char *name = (const char *)p + 48;
+    const char *profile = name + NAME_LEN;
+    const uint8_t *params = p + 48 + NAME_LEN + PROFILE_LEN;
+    if (name[NAME_LEN - 1] != 0 || profile[PROFILE_LEN - 1] != 0) {
+        return UNSEEN_ERR_CORRUPT;
+    }
+    if (strcmp(profile, profile_of(import->options.url)) != 0) {
+        return UNSEEN_ERR_MISMATCH;
+    }
+    uint64_t seed = load_le64(p + 24);
+    struct unseen_set_options options = import->options;
+    options.seed = &seed;
+    options.filter = name;
+    options.capacity = 0;
+    options.fpr = UNSEEN_FPR_DEFAULT;
+    unsigned shard_bits = unseen__shard_bits(options.threads);
+    if (shard_bits > params[2]) {
+        shard_bits = params[2]; /* a group must not span two filters */
+    }
+    enum unseen_status status = unseen__set_create(&import->set, &options, shard_bits);
+    for (size_t i = 0; status == UNSEEN_OK && i < nshards_of(import->set); i++) {
+        status = import->set->ops->load_params(import->set->shards[i].filter, params);
+    }
+    import->nkeys = load_le64(p + 32);
+    return status == UNSEEN_ERR_NAME ? UNSEEN_ERR_VERSION : status;
+}
+
+static enum unseen_status load_piece(struct unseen_import *import, const uint8_t *p, size_t len)
+{
+    struct unseen_set *set = import->set;
+    enum unseen_status status = UNSEEN_ERR_CORRUPT;
+    if (!set || import->ended) {
+        return status;
+    }
+    for (size_t i = 0; i < nshards_of(set); i++) {
+        if (set->ops->owns_piece(set->shards[i].filter, p, len)) {
+            return set->ops->load_piece(set->shards[i].filter, p, len);
+        }
+    }
+    return status;
+}
+
+static enum unseen_status load_chunk(struct unseen_import *import, const uint8_t *chunk,
+                                     size_t len)
+{
+    if (!check_frame(chunk, len)) {
+        return UNSEEN_ERR_CORRUPT;
+    }
+    const uint8_t *payload = chunk + FRAME_HEAD;
+    size_t payload_len = len - FRAME_HEAD - FRAME_TAIL;
+    uint64_t id = load_le64(chunk + 8);
+    if (import->set && id != import->id) {
+        return UNSEEN_ERR_MISMATCH;
+    }
+    switch (load_le32(chunk)) {
+    case KIND_HEADER:
+        import->id = id;
+        return load_header(import, payload, payload_len);
+    case KIND_PIECE:
+        return load_piece(import, payload, payload_len);
+    case KIND_END:
+        if (!import->set || payload_len != 8 || load_le64(payload) != import->nkeys) {
+            return UNSEEN_ERR_CORRUPT;
+        }
+        import->ended = true;
+        return UNSEEN_OK;
+    default:
+        return UNSEEN_ERR_CORRUPT;
+    }
+}
+
+enum unseen_status unseen_import_chunk(struct unseen_import *import, const void *chunk, size_t len)
+{
+    enum unseen_status status =
+        import->failed ? UNSEEN_ERR_CORRUPT : load_chunk(import, chunk, len);
+    import->failed = status != UNSEEN_OK;
+    return status;
+}
+
+enum unseen_status unseen_import_finish(struct unseen_import *import, struct unseen_set **set_out)
+{
+    struct unseen_set *set = import->set;
+    enum unseen_status status =
+        set && import->ended && !import->failed ? UNSEEN_OK : UNSEEN_ERR_CORRUPT;
+    for (size_t i = 0; status == UNSEEN_OK && i < nshards_of(set); i++) {
+        status = set->ops->load_finish(set->shards[i].filter);
+    }
+    struct unseen_set_stats stats = {.size = sizeof(stats)};
+    if (status == UNSEEN_OK) {
+        status = unseen_set_stats(set, &stats);
+    }
+    if (status == UNSEEN_OK && stats.nkeys != import->nkeys) {
+        status = UNSEEN_ERR_CORRUPT;
+    }
+    if (status == UNSEEN_OK) {
+        *set_out = set;
+        import->set = NULL;
+    }
+    unseen_import_free(import);
+    return status;
+}

@@ -1,0 +1,572 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * A set: bytes -> identity -> key -> filter -> verdict.
+ *
+ * A set for one thread is one filter. A set for several is up to 256 filters, each behind its own
+ * lock and each holding the keys of one hash prefix, so a key's add is one critical section and
+ * exactly one thread is told that it was new. A batch is sorted by filter first, so that a lock is
+ * taken once for all its keys. */
+#define _DEFAULT_SOURCE 1
+#include "engine/set.h"
+
+#include <string.h>
+#include <unistd.h>
+
+#include "base/cpu.h"
+#include "base/memory.h"
+#include "hash/key.h"
+
+enum {
+    IDENTITY_BUF = 16384, /* canonical forms up to here need no allocation */
+    SHARED_BATCH = 1024,  /* keys sorted by filter at a time */
+    KEYS_BATCH = 256,     /* keys made at a time from bytes */
+    UNANSWERED = 0xff
+};
+
+/* ---- creation ---- */
+
+enum unseen_status unseen__set_options(const struct unseen_set_options *given,
+                                       struct unseen_set_options *options_out)
+{
+    struct unseen_set_options options = {.size = sizeof(options)};
+    if (given) {
+        if (given->size < offsetof(struct unseen_set_options, capacity) ||
+            given->size > sizeof(options)) {
+            return UNSEEN_ERR_ARGUMENT;
+        }
+        memcpy(&options, given, given->size);
+    }
+    if (options.fpr == 0) {
+        options.fpr = UNSEEN_FPR_DEFAULT;
+    }
+    if (!options.filter) {
+        options.filter = "compact";
+    }
+    *options_out = options;
+    return options.fpr > 0 && options.fpr < 1 ? UNSEEN_OK : UNSEEN_ERR_ARGUMENT;
+}
+
+unsigned unseen__shard_bits(unsigned threads)
+{
+    unsigned bits = 0;
+    /* 8 filters for each thread: two threads then seldom want the same one. */
+    while (threads > 1 && bits < UNSEEN__SHARD_BITS_MAX && (1u << bits) / 8 < threads) {
+        bits++;
+    }
+    return bits;
+}
+
+static enum unseen_status random_seed(uint64_t *seed_out)
+{
+    return getentropy(seed_out, sizeof(*seed_out)) == 0 ? UNSEEN_OK : UNSEEN_ERR_UNSUPPORTED;
+}
+
+static void free_shards(struct unseen_set *set, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        set->ops->free(set->shards[i].filter);
+        pthread_mutex_destroy(&set->shards[i].lock);
+    }
+    unseen__free(&set->allocator, set->shards, sizeof(*set->shards) << set->shard_bits);
+}
+
+static enum unseen_status create_shards(struct unseen_set *set,
+                                        const struct unseen_set_options *options)
+{
+    size_t nshards = (size_t)1 << set->shard_bits;
+    set->shards = unseen__alloc(&set->allocator, nshards * sizeof(*set->shards),
+                                _Alignof(struct unseen__shard));
+    if (!set->shards) {
+        return UNSEEN_ERR_NOMEM;
+    }
+    for (size_t i = 0; i < nshards; i++) {
+        struct unseen__filter_params params = {
+            .fpr = options->fpr,
+            .capacity = (options->capacity + nshards - 1) / nshards,
+            .prefix_bits = set->shard_bits,
+            .prefix = i,
+            .cpu = set->cpu,
+            .allocator = set->allocator,
+        };
+        enum unseen_status status = set->ops->create(&set->shards[i].filter, &params);
+        if (status == UNSEEN_OK && pthread_mutex_init(&set->shards[i].lock, NULL) != 0) {
+            set->ops->free(set->shards[i].filter);
+            status = UNSEEN_ERR_NOMEM;
+        }
+        if (status != UNSEEN_OK) {
+            free_shards(set, i);
+            return status;
+        }
+    }
+    return UNSEEN_OK;
+}
+
+enum unseen_status unseen__set_create(struct unseen_set **set_out,
+                                      const struct unseen_set_options *options,
+                                      unsigned shard_bits)
+{
+    const struct unseen__filter_ops *ops = unseen__filter_find(options->filter);
+    if (!ops) {
+        return UNSEEN_ERR_NAME;
+    }
+    struct unseen_set new_set = {
+        .ops = ops,
+        .shard_bits = shard_bits,
+        .shared = options->threads > 1,
+        .url = options->url,
+        .allocator = unseen__allocator(options->allocator),
+    };
+    enum unseen_status status = unseen__cpu_select(options->cpu, &new_set.cpu);
+    if (status != UNSEEN_OK) {
+        return status;
+    }
+    if (options->seed) {
+        new_set.seed = *options->seed;
+    } else if ((status = random_seed(&new_set.seed)) != UNSEEN_OK) {
+        return status;
+    }
+    struct unseen_set *set =
+        unseen__alloc(&new_set.allocator, sizeof(*set), _Alignof(struct unseen_set));
+    if (!set) {
+        return UNSEEN_ERR_NOMEM;
+    }
+    *set = new_set;
+    status = create_shards(set, options);
+    if (status != UNSEEN_OK) {
+        unseen__free(&new_set.allocator, set, sizeof(*set));
+        return status;
+    }
+    *set_out = set;
+    return UNSEEN_OK;
+}
+
+enum unseen_status unseen_set_create(struct unseen_set **set_out,
+                                     const struct unseen_set_options *given)
+{
+    struct unseen_set_options options;
+    enum unseen_status status = unseen__set_options(given, &options);
+    if (status != UNSEEN_OK) {
+        return status;
+    }
+    return unseen__set_create(set_out, &options, unseen__shard_bits(options.threads));
+}
+
+void unseen_set_free(struct unseen_set *set)
+{
+    if (!set) {
+        return;
+    }
+    free_shards(set, (size_t)1 << set->shard_bits);
+    struct unseen_allocator allocator = set->allocator;
+    unseen__free(&allocator, set, sizeof(*set));
+}
+
+/* ---- bytes -> key ---- */
+
+static enum unseen_status canonical_key(const struct unseen_set *set, const void *data, size_t len,
+                                        char *buf, size_t cap, struct unseen_key *key_out,
+                                        enum unseen_url_form *form_out)
+{
+    struct unseen_canon canon;
+    enum unseen_status status = unseen_url_canon(set->url, data, len, buf, cap, &canon);
+    if (status == UNSEEN_OK) {
+        *key_out = unseen__key(canon.bytes.data, canon.bytes.len, set->seed);
+        *form_out = canon.form;
+    }
+    return status;
+}
+
+/* A URL too long for the buffer on the stack. */
+static enum unseen_status long_key(const struct unseen_set *set, const void *data, size_t len,
+                                   struct unseen_key *key_out, enum unseen_url_form *form_out)
+{
+    size_t cap = unseen_url_bound(len);
+    char *buf = cap ? unseen__alloc(&set->allocator, cap, 1) : NULL;
+    if (!buf) {
+        return UNSEEN_ERR_NOMEM;
+    }
+    enum unseen_status status = canonical_key(set, data, len, buf, cap, key_out, form_out);
+    unseen__free(&set->allocator, buf, cap);
+    return status;
+}
+
+static enum unseen_status make_key(const struct unseen_set *set, const void *data, size_t len,
+                                   struct unseen_key *key_out, enum unseen_url_form *form_out)
+{
+    if (!set->url) {
+        *key_out = unseen__key(data, len, set->seed);
+        *form_out = UNSEEN_URL_UNCHANGED;
+        return UNSEEN_OK;
+    }
+    char buf[IDENTITY_BUF];
+    enum unseen_status status =
+        canonical_key(set, data, len, buf, sizeof(buf), key_out, form_out);
+    return status == UNSEEN_ERR_SPACE ? long_key(set, data, len, key_out, form_out) : status;
+}
+
+enum unseen_status unseen_set_key(const struct unseen_set *set, const void *data, size_t len,
+                                  struct unseen_key *key_out)
+{
+    enum unseen_url_form form;
+    return make_key(set, data, len, key_out, &form);
+}
+
+struct unseen_key unseen_set_identity_key(const struct unseen_set *set, const void *data,
+                                          size_t len)
+{
+    return unseen__key(data, len, set->seed);
+}
+
+enum unseen_status unseen_set_keys(const struct unseen_set *set, const struct unseen_bytes *items,
+                                   size_t n, struct unseen_key *keys, uint8_t *forms)
+{
+    if (!set->url) {
+        for (size_t i = 0; i < n; i++) {
+            keys[i] = unseen__key(items[i].data, items[i].len, set->seed);
+        }
+        if (forms) {
+            memset(forms, UNSEEN_URL_UNCHANGED, n);
+        }
+        return UNSEEN_OK;
+    }
+    for (size_t i = 0; i < n; i++) {
+        enum unseen_url_form form;
+        enum unseen_status status =
+            make_key(set, items[i].data, items[i].len, &keys[i], &form);
+        if (status != UNSEEN_OK) {
+            return status;
+        }
+        if (forms) {
+            forms[i] = (uint8_t)form;
+        }
+    }
+    return UNSEEN_OK;
+}
+
+/* ---- keys -> verdicts ---- */
+
+enum operation {
+    ADD,
+    CONTAINS,
+    REMOVE
+};
+
+static enum unseen_status run_filter(const struct unseen_set *set, struct unseen__filter *filter,
+                                     enum operation operation, const struct unseen_key *keys,
+                                     size_t n, uint8_t *verdicts, size_t *ndone)
+{
+    *ndone = n;
+    switch (operation) {
+    case ADD:
+        return set->ops->add(filter, keys, n, verdicts, ndone);
+    case CONTAINS:
+        set->ops->contains(filter, keys, n, verdicts);
+        return UNSEEN_OK;
+    case REMOVE:
+        set->ops->remove(filter, keys, n, verdicts);
+        return UNSEEN_OK;
+    }
+    return UNSEEN_ERR_ARGUMENT;
+}
+
+static size_t shard_of(const struct unseen_set *set, struct unseen_key key)
+{
+    return (size_t)((key.hi >> 1) >> (63 - set->shard_bits));
+}
+
+static enum unseen_status run_locked(const struct unseen_set *set, size_t shard,
+                                     enum operation operation, const struct unseen_key *keys,
+                                     size_t n, uint8_t *verdicts, size_t *ndone)
+{
+    struct unseen__shard *s = &set->shards[shard];
+    pthread_mutex_lock(&s->lock);
+    enum unseen_status status = run_filter(set, s->filter, operation, keys, n, verdicts, ndone);
+    pthread_mutex_unlock(&s->lock);
+    return status;
+}
+
+/* Up to SHARED_BATCH keys in the order of their filters. */
+struct sorted {
+    struct unseen_key keys[SHARED_BATCH];
+    uint8_t verdicts[SHARED_BATCH];
+    uint16_t index[SHARED_BATCH];                          /* where each came from */
+    uint16_t start[(1 << UNSEEN__SHARD_BITS_MAX) + 1];     /* the first of each filter */
+};
+
+static void sort_by_shard(const struct unseen_set *set, const struct unseen_key *keys, size_t n,
+                          struct sorted *s)
+{
+    size_t nshards = (size_t)1 << set->shard_bits;
+    memset(s->start, 0, sizeof(s->start));
+    for (size_t i = 0; i < n; i++) {
+        s->start[shard_of(set, keys[i]) + 1]++;
+    }
+    for (size_t k = 0; k < nshards; k++) {
+        s->start[k + 1] = (uint16_t)(s->start[k + 1] + s->start[k]);
+    }
+    uint16_t next[1 << UNSEEN__SHARD_BITS_MAX];
+    memcpy(next, s->start, nshards * sizeof(*next));
+    for (size_t i = 0; i < n; i++) {
+        uint16_t to = next[shard_of(set, keys[i])]++;
+        s->keys[to] = keys[i];
+        s->index[to] = (uint16_t)i;
+    }
+    memset(s->verdicts, UNANSWERED, n);
+}
+
+/* One filter ran out of memory: takes back what others added behind the first key without an
+ * answer, so that the caller can try those again. */
+static void take_back(const struct unseen_set *set, struct sorted *s, size_t n, size_t *ndone)
+{
+    size_t first = n;
+    for (size_t i = 0; i < n; i++) {
+        if (s->verdicts[i] == UNANSWERED && s->index[i] < first) {
+            first = s->index[i];
+        }
+    }
+    for (size_t i = 0; i < n; i++) {
+        if (s->verdicts[i] == UNSEEN_NEW && s->index[i] > first) {
+            uint8_t verdict;
+            size_t one;
+            (void)run_locked(set, shard_of(set, s->keys[i]), REMOVE, &s->keys[i], 1, &verdict,
+                             &one);
+        }
+    }
+    *ndone = first;
+}
+
+static enum unseen_status run_sorted(const struct unseen_set *set, enum operation operation,
+                                     const struct unseen_key *keys, size_t n, uint8_t *verdicts,
+                                     size_t *ndone)
+{
+    struct sorted s;
+    enum unseen_status result = UNSEEN_OK;
+    sort_by_shard(set, keys, n, &s);
+    for (size_t k = 0; k < (size_t)1 << set->shard_bits; k++) {
+        size_t start = s.start[k];
+        size_t count = s.start[k + 1] - start;
+        size_t shard_done;
+        if (count == 0) {
+            continue;
+        }
+        enum unseen_status status = run_locked(set, k, operation, s.keys + start, count,
+                                               s.verdicts + start, &shard_done);
+        if (status != UNSEEN_OK) {
+            result = status;
+            memset(s.verdicts + start + shard_done, UNANSWERED, count - shard_done);
+        }
+    }
+    *ndone = n;
+    if (result != UNSEEN_OK) {
+        take_back(set, &s, n, ndone);
+    }
+    for (size_t i = 0; i < n; i++) {
+        if (s.index[i] < *ndone) {
+            verdicts[s.index[i]] = s.verdicts[i];
+        }
+    }
+    return result;
+}
+
+static enum unseen_status run_shared(const struct unseen_set *set, enum operation operation,
+                                     const struct unseen_key *keys, size_t n, uint8_t *verdicts,
+                                     size_t *ndone)
+{
+    if (n == 1) {
+        return run_locked(set, shard_of(set, keys[0]), operation, keys, n, verdicts, ndone);
+    }
+    for (size_t done = 0; done < n; done += SHARED_BATCH) {
+        size_t count = n - done < SHARED_BATCH ? n - done : SHARED_BATCH;
+        size_t batch_done;
+        enum unseen_status status =
+            run_sorted(set, operation, keys + done, count, verdicts + done, &batch_done);
+        if (status != UNSEEN_OK) {
+            *ndone = done + batch_done;
+            return status;
+        }
+    }
+    *ndone = n;
+    return UNSEEN_OK;
+}
+
+static enum unseen_status run_keys(const struct unseen_set *set, enum operation operation,
+                                   const struct unseen_key *keys, size_t n, uint8_t *verdicts,
+                                   size_t *ndone_out)
+{
+    size_t ndone = 0;
+    enum unseen_status status =
+        set->shared
+            ? run_shared(set, operation, keys, n, verdicts, &ndone)
+            : run_filter(set, set->shards[0].filter, operation, keys, n, verdicts, &ndone);
+    if (ndone_out) {
+        *ndone_out = ndone;
+    }
+    return status;
+}
+
+enum unseen_status unseen_set_add_keys(struct unseen_set *set, const struct unseen_key *keys,
+                                       size_t n, uint8_t *verdicts, size_t *ndone_out)
+{
+    return run_keys(set, ADD, keys, n, verdicts, ndone_out);
+}
+
+enum unseen_status unseen_set_contains_keys(const struct unseen_set *set,
+                                            const struct unseen_key *keys, size_t n,
+                                            uint8_t *verdicts)
+{
+    return run_keys(set, CONTAINS, keys, n, verdicts, NULL);
+}
+
+enum unseen_status unseen_set_remove_keys(struct unseen_set *set, const struct unseen_key *keys,
+                                          size_t n, uint8_t *verdicts)
+{
+    return run_keys(set, REMOVE, keys, n, verdicts, NULL);
+}
+
+/* ---- bytes -> verdicts ---- */
+
+static enum unseen_status run_one(const struct unseen_set *set, enum operation operation,
+                                  const void *data, size_t len, enum unseen_verdict *verdict_out)
+{
+    struct unseen_key key;
+    enum unseen_status status = unseen_set_key(set, data, len, &key);
+    uint8_t verdict = UNSEEN_SEEN;
+    if (status == UNSEEN_OK) {
+        status = run_keys(set, operation, &key, 1, &verdict, NULL);
+    }
+    if (status == UNSEEN_OK) {
+        *verdict_out = (enum unseen_verdict)verdict;
+    }
+    return status;
+}
+
+enum unseen_status unseen_set_add(struct unseen_set *set, const void *data, size_t len,
+                                  enum unseen_verdict *verdict_out)
+{
+    return run_one(set, ADD, data, len, verdict_out);
+}
+
+enum unseen_status unseen_set_contains(const struct unseen_set *set, const void *data, size_t len,
+                                       enum unseen_verdict *verdict_out)
+{
+    return run_one(set, CONTAINS, data, len, verdict_out);
+}
+
+enum unseen_status unseen_set_remove(struct unseen_set *set, const void *data, size_t len,
+                                     enum unseen_verdict *verdict_out)
+{
+    return run_one(set, REMOVE, data, len, verdict_out);
+}
+
+static enum unseen_status run_items(const struct unseen_set *set, enum operation operation,
+                                    const struct unseen_bytes *items, size_t n, uint8_t *verdicts,
+                                    size_t *ndone_out)
+{
+    struct unseen_key keys[KEYS_BATCH];
+    size_t done = 0;
+    enum unseen_status status = UNSEEN_OK;
+    while (done < n && status == UNSEEN_OK) {
+        size_t count = n - done < KEYS_BATCH ? n - done : KEYS_BATCH;
+        size_t batch_done = 0;
+        status = unseen_set_keys(set, items + done, count, keys, NULL);
+        if (status == UNSEEN_OK) {
+            status = run_keys(set, operation, keys, count, verdicts + done, &batch_done);
+        }
+        done += batch_done;
+    }
+    if (ndone_out) {
+        *ndone_out = done;
+    }
+    return status;
+}
+
+enum unseen_status unseen_set_add_batch(struct unseen_set *set, const struct unseen_bytes *items,
+                                        size_t n, uint8_t *verdicts, size_t *ndone_out)
+{
+    return run_items(set, ADD, items, n, verdicts, ndone_out);
+}
+
+enum unseen_status unseen_set_contains_batch(const struct unseen_set *set,
+                                             const struct unseen_bytes *items, size_t n,
+                                             uint8_t *verdicts)
+{
+    return run_items(set, CONTAINS, items, n, verdicts, NULL);
+}
+
+enum unseen_status unseen_set_remove_batch(struct unseen_set *set,
+                                           const struct unseen_bytes *items, size_t n,
+                                           uint8_t *verdicts)
+{
+    return run_items(set, REMOVE, items, n, verdicts, NULL);
+}
+
+static enum unseen_status run_arrow(const struct unseen_set *set, enum operation operation,
+                                    const void *data, const int64_t *offsets, size_t n,
+                                    uint8_t *verdicts, size_t *ndone_out)
+{
+    struct unseen_bytes items[KEYS_BATCH];
+    size_t done = 0;
+    enum unseen_status status = UNSEEN_OK;
+    while (done < n && status == UNSEEN_OK) {
+        size_t count = n - done < KEYS_BATCH ? n - done : KEYS_BATCH;
+        size_t batch_done = 0;
+        for (size_t i = 0; i < count; i++) {
+            const int64_t *offset = offsets + done + i;
+            if (offset[0] < 0 || offset[1] < offset[0]) {
+                status = UNSEEN_ERR_ARGUMENT;
+                count = i;
+                break;
+            }
+            items[i].data = (const char *)data + offset[0];
+            items[i].len = (size_t)(offset[1] - offset[0]);
+        }
+        enum unseen_status run_status =
+            run_items(set, operation, items, count, verdicts + done, &batch_done);
+        status = run_status != UNSEEN_OK ? run_status : status;
+        done += batch_done;
+    }
+    if (ndone_out) {
+        *ndone_out = done;
+    }
+    return status;
+}
+
+enum unseen_status unseen_set_add_arrow(struct unseen_set *set, const void *data,
+                                        const int64_t *offsets, size_t n, uint8_t *verdicts,
+                                        size_t *ndone_out)
+{
+    return run_arrow(set, ADD, data, offsets, n, verdicts, ndone_out);
+}
+
+enum unseen_status unseen_set_contains_arrow(const struct unseen_set *set, const void *data,
+                                             const int64_t *offsets, size_t n, uint8_t *verdicts)
+{
+    return run_arrow(set, CONTAINS, data, offsets, n, verdicts, NULL);
+}
+
+/* ---- numbers ---- */
+
+enum unseen_status unseen_set_stats(const struct unseen_set *set,
+                                    struct unseen_set_stats *stats_out)
+{
+    struct unseen_set_stats stats = {.size = stats_out->size};
+    if (stats_out->size < sizeof(size_t) || stats_out->size > sizeof(stats)) {
+        return UNSEEN_ERR_ARGUMENT;
+    }
+    size_t nshards = (size_t)1 << set->shard_bits;
+    for (size_t i = 0; i < nshards; i++) {
+        pthread_mutex_lock(&set->shards[i].lock);
+        set->ops->stats(set->shards[i].filter, &stats);
+        pthread_mutex_unlock(&set->shards[i].lock);
+    }
+    stats.memory += sizeof(*set) + nshards * sizeof(*set->shards);
+    stats.filter = set->ops->name;
+    stats.cpu = unseen__cpu_name(set->cpu);
+    memcpy(stats_out, &stats, stats_out->size);
+    return UNSEEN_OK;
+}
+
+const char *unseen_set_profile(const struct unseen_set *set)
+{
+    return set->url ? unseen_url_id(set->url) : "none/1";
+}

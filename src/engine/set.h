@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The inside of a set: the seed, the URL identity, and one or more filters. */
+#ifndef UNSEEN_ENGINE_SET_H
+#define UNSEEN_ENGINE_SET_H
+
+#include <pthread.h>
+
+#include "filter/filter.h"
+
+enum {
+    UNSEEN__SHARD_BITS_MAX = 8
+};
+
+/* A shared set is 2^shard_bits filters, each with its own lock; the top bits of a key's hi say
+ * which one it belongs to. */
+struct unseen__shard {
+    struct unseen__filter *filter;
+    pthread_mutex_t lock;
+};
+
+struct unseen_set {
+    const struct unseen__filter_ops *ops;
+    struct unseen__shard *shards;
+    unsigned shard_bits;
+    bool shared; /* take the locks */
+    uint64_t seed;
+    const struct unseen_url *url; /* NULL: the bytes are the identity */
+    enum unseen_cpu cpu;          /* a level, not AUTO */
+    struct unseen_allocator allocator;
+};
+
+/* An empty set with exactly 2^shard_bits filters. Errors as unseen_set_create. */
+enum unseen_status unseen__set_create(struct unseen_set **set_out,
+                                      const struct unseen_set_options *options,
+                                      unsigned shard_bits);
+
+/* The options the caller gave, completed with defaults. */
+enum unseen_status unseen__set_options(const struct unseen_set_options *given,
+                                       struct unseen_set_options *options_out);
+
+/* How many filters, as a power of two, so many threads share well. */
+unsigned unseen__shard_bits(unsigned threads);
+
+#endif

@@ -1,0 +1,239 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The compact filter as one of the filters: creation, numbers, and the table of operations. The
+ * structure is explained in compact.h. */
+#include "filter/compact.h"
+
+#include <math.h>
+
+#include "base/cpu.h"
+#include "base/memory.h"
+#include "filter/compact_moves.h"
+
+const struct compact_layout compact_small = {
+    .name = "compact, 32-bit tags",
+    .promise = 1.5e-6,
+    .slots = 16,
+    .r_bits = 8,
+    .v_bits = 24,
+    .moves = &compact_moves_256[0][0],
+    .leaving = compact_leaving_256,
+};
+
+const struct compact_layout compact_wide = {
+    .name = "compact, 39-bit tags",
+    .promise = 5e-9,
+    .slots = 13,
+    .r_bits = 7,
+    .v_bits = 32,
+    .moves = &compact_moves_128[0][0],
+    .leaving = compact_leaving_128,
+};
+
+static struct compact *from_filter(struct unseen__filter *filter)
+{
+    return (struct compact *)(void *)filter;
+}
+
+static const struct compact *from_const_filter(const struct unseen__filter *filter)
+{
+    return (const struct compact *)(const void *)filter;
+}
+
+static const struct compact_kernel *select_kernel(bool wide, enum unseen_cpu cpu)
+{
+#if UNSEEN_X86
+    if (cpu == UNSEEN_CPU_AVX512) {
+        return wide ? &compact_wide_avx512 : &compact_small_avx512;
+    }
+    if (cpu == UNSEEN_CPU_AVX2) {
+        return wide ? &compact_wide_avx2 : &compact_small_avx2;
+    }
+#else
+    (void)cpu;
+#endif
+    return wide ? &compact_wide_portable : &compact_small_portable;
+}
+
+/* ---- creation ---- */
+
+/* The shape that holds capacity keys without growing: 2^depth groups of npages. Pages of random
+ * keys are 7/8 full before the first of a group is too full. */
+static void plan(const struct compact *c, uint64_t capacity, unsigned *depth_out,
+                 unsigned *npages_out)
+{
+    double page_keys = 0.875 * COMPACT_LINES * c->layout->slots;
+    double pages = ceil((double)capacity / page_keys);
+    unsigned depth = 0;
+    while (ldexp(COMPACT_PAGES_MAX, (int)depth) < pages && depth < 32) {
+        depth++;
+    }
+    double npages = ceil(ldexp(pages, -(int)depth));
+    *depth_out = depth;
+    *npages_out = npages < COMPACT_PAGES_MIN ? COMPACT_PAGES_MIN : (unsigned)npages;
+}
+
+static enum unseen_status fresh_group(struct compact *c, unsigned depth, unsigned npages,
+                                      struct compact_group *group)
+{
+    enum unseen_status status = compact_pages_reserve(c, npages);
+    if (status != UNSEEN_OK) {
+        return status;
+    }
+    *group = (struct compact_group){.npages = (uint8_t)npages, .depth = (uint8_t)depth};
+    for (unsigned p = 0; p < npages; p++) {
+        group->page[p] = compact_page_take(c);
+    }
+    return UNSEEN_OK;
+}
+
+static enum unseen_status create_groups(struct compact *c, uint64_t capacity)
+{
+    unsigned depth;
+    unsigned npages;
+    plan(c, capacity, &depth, &npages);
+    if (depth == 32 && npages > COMPACT_PAGES_MAX) {
+        return UNSEEN_ERR_NOMEM;
+    }
+    size_t ngroups = (size_t)1 << depth;
+    struct compact_group *groups =
+        unseen__alloc(&c->allocator, ngroups * sizeof(*groups), sizeof(*groups));
+    if (!groups) {
+        return UNSEEN_ERR_NOMEM;
+    }
+    enum unseen_status status = UNSEEN_OK;
+    for (size_t i = 0; i < ngroups && status == UNSEEN_OK; i++) {
+        status = fresh_group(c, depth, npages, &groups[i]);
+    }
+    if (status == UNSEEN_OK) {
+        status = compact_directory_init(c, depth, groups);
+    }
+    unseen__free(&c->allocator, groups, ngroups * sizeof(*groups));
+    c->ngroups = ngroups;
+    c->npages = ngroups * npages;
+    return status;
+}
+
+static void free_compact(struct unseen__filter *filter)
+{
+    struct compact *c = from_filter(filter);
+    if (!c) {
+        return;
+    }
+    compact_directory_release(c);
+    compact_pages_release(c);
+    compact_load_release(c);
+    unseen__overflow_release(&c->overflow, &c->allocator);
+    struct unseen_allocator allocator = c->allocator;
+    unseen__free(&allocator, c, sizeof(*c));
+}
+
+static void set_layout(struct compact *c, bool wide, unsigned cut)
+{
+    c->layout = wide ? &compact_wide : &compact_small;
+    c->moves = c->layout->moves;
+    c->r_bits = c->layout->r_bits;
+    c->mark = 1u << cut;
+}
+
+enum unseen_status compact_create_cut(struct unseen__filter **filter_out,
+                                      const struct unseen__filter_params *params, unsigned cut)
+{
+    if (params->fpr < compact_wide.promise) {
+        return UNSEEN_ERR_FPR;
+    }
+    struct compact *c =
+        unseen__alloc_zero(&params->allocator, sizeof(*c), _Alignof(struct compact));
+    if (!c) {
+        return UNSEEN_ERR_NOMEM;
+    }
+    bool wide = params->fpr < compact_small.promise;
+    c->filter.ops = &unseen__compact_ops;
+    c->allocator = params->allocator;
+    c->memory = sizeof(*c);
+    c->prefix_bits = params->prefix_bits;
+    c->prefix = params->prefix;
+    c->cpu = params->cpu;
+    c->kernel = select_kernel(wide, params->cpu);
+    set_layout(c, wide, cut);
+    enum unseen_status status = create_groups(c, params->capacity);
+    if (status != UNSEEN_OK) {
+        free_compact(&c->filter);
+        return status;
+    }
+    *filter_out = &c->filter;
+    return UNSEEN_OK;
+}
+
+static enum unseen_status create_compact(struct unseen__filter **filter_out,
+                                         const struct unseen__filter_params *params)
+{
+    return compact_create_cut(filter_out, params, 0);
+}
+
+void compact_relayout(struct compact *c, bool wide, unsigned cut)
+{
+    set_layout(c, wide, cut);
+    c->kernel = select_kernel(wide, c->cpu);
+}
+
+/* ---- operations ---- */
+
+static enum unseen_status add(struct unseen__filter *filter, const struct unseen_key *keys,
+                              size_t n, uint8_t *verdicts, size_t *ndone_out)
+{
+    struct compact *c = from_filter(filter);
+    return c->kernel->add(c, keys, n, verdicts, ndone_out);
+}
+
+static void contains(const struct unseen__filter *filter, const struct unseen_key *keys, size_t n,
+                     uint8_t *verdicts)
+{
+    const struct compact *c = from_const_filter(filter);
+    c->kernel->contains(c, keys, n, verdicts);
+}
+
+static void remove_keys(struct unseen__filter *filter, const struct unseen_key *keys, size_t n,
+                        uint8_t *verdicts)
+{
+    struct compact *c = from_filter(filter);
+    c->kernel->remove(c, keys, n, verdicts);
+}
+
+/* A key that is not in the set meets a tag by chance when it has the tag's page and remainder
+ * (home and r: 3 + r_bits bits), its line or that line's partner (2 of 64), and agrees in all
+ * that is known of the tag's path. */
+static double estimate_rate(const struct compact *c)
+{
+    double sum = 0;
+    for (unsigned known = 0; known < COMPACT_GENERATIONS; known++) {
+        sum += ldexp((double)c->generations[known], -(int)known);
+    }
+    return ldexp(sum, 1 - 6 - 3 - (int)c->r_bits);
+}
+
+static void stats(const struct unseen__filter *filter, struct unseen_set_stats *stats)
+{
+    const struct compact *c = from_const_filter(filter);
+    stats->nkeys += c->nkeys;
+    stats->nslots += c->npages * COMPACT_LINES * c->layout->slots;
+    stats->memory += c->memory + unseen__overflow_memory(&c->overflow);
+    stats->fpr_promise = c->layout->promise;
+    stats->fpr_estimate += ldexp(estimate_rate(c), -(int)c->prefix_bits);
+}
+
+const struct unseen__filter_ops unseen__compact_ops = {
+    .name = "compact",
+    .create = create_compact,
+    .free = free_compact,
+    .add = add,
+    .contains = contains,
+    .remove = remove_keys,
+    .stats = stats,
+    .save_params = compact_save_params,
+    .save_piece = compact_save_piece,
+    .load_params = compact_load_params,
+    .owns_piece = compact_owns_piece,
+    .load_piece = compact_load_piece,
+    .load_finish = compact_load_finish,
+};

@@ -1,0 +1,302 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The compact filter: a set of fingerprints (tags) that grows without knowing n, keeps its rate,
+ * deletes, and takes 4.4 or 5.5 bytes per key.
+ *
+ * Where a key lives. The high word of a key is its path. The top bits of the path choose a group
+ * of 8 to 15 pages through the directory (extendible hashing [Fagin79]); the low word gives a
+ * home (0..7), a remainder r, and a line number. Home and r choose one page of the group
+ * (compact_moves.h). A page is 64 lines of 64 bytes. The key's tag is in line a = the line number,
+ * or in line b = a ^ offset(r), both in this page:
+ *
+ *     lo  [ unused 47 ][ home 3 ][ r 8 or 7 ][ line 6 ]
+ *     hi  [ prefix: the group's depth ][ v: 23 or 31 ][ unused ]
+ *
+ * A tag is r and v. v carries its own length: (bits)(1)(0..0), so the lowest 1 bit is an end mark
+ * and 0 is an empty slot. A key matches a tag when r is equal and v agrees above the end mark:
+ *
+ *     ((tag ^ key) & ~(tag ^ (tag - 1))) == 0  and  tag != 0
+ *
+ *     small line: 16 tags of 32 bits, r in the top 8 bits, v and its mark in the other 24
+ *     wide line:  13 words of 32 bits for v, then 13 fields of 7 bits for r, 5 bits unused
+ *
+ * Growing. When both lines are full and no tag in them can change to its own other line, the group
+ * takes one more page and an equal share of every page moves there, tag by tag, unchanged, into
+ * the line of the same number. A group of 15 pages becomes two groups of 8: each tag gives the top
+ * bit of v to the directory and shifts v left. Nothing is ever hashed again. A tag never loses
+ * information, so old tags are short and new tags have full length: every doubling leaves one
+ * more generation of tags, each generation weighs the same, and the false-positive rate grows
+ * with log n (as in InfiniFilter [Dayan23] and Taffy filters [Apple21]). Partial growth in steps
+ * of 1/8 to 1/15 keeps memory within 1.05 of the least possible on average.
+ *
+ * Because only absent keys are added, a present key matches exactly one tag: an older and shorter
+ * tag that matched would have made the add a repeat. So removing is exact.
+ *
+ * docs/decisions/ has the measurements, and what was tried and dropped. */
+#ifndef UNSEEN_FILTER_COMPACT_H
+#define UNSEEN_FILTER_COMPACT_H
+
+#include "base/bytes.h"
+#include "base/macros.h"
+#include "filter/filter.h"
+#include "filter/overflow.h"
+
+enum {
+    COMPACT_LINE = 64,         /* bytes of a line */
+    COMPACT_LINES = 64,        /* lines of a page */
+    COMPACT_PAGE = 4096,       /* bytes of a page */
+    COMPACT_PAGES_MIN = 8,     /* pages of a fresh group */
+    COMPACT_PAGES_MAX = 15,    /* pages of a group before it becomes two */
+    COMPACT_CHUNK_PAGES = 512, /* pages of an allocation; the first of them holds the full map */
+    COMPACT_LEAF_BITS = 8,     /* a directory leaf has up to 2^8 entries */
+    COMPACT_DEPTH_MAX = 48,
+    COMPACT_GENERATIONS = 96,
+    COMPACT_BATCH = 256 /* keys whose lines are fetched ahead at a time */
+};
+
+/* A group of pages: one entry of the directory (several equal ones while the group's depth is
+ * less than its leaf's). One cache line. */
+struct compact_group {
+    uint32_t page[COMPACT_PAGES_MAX]; /* page numbers */
+    uint8_t npages;
+    uint8_t depth; /* bits of the path that are the same for all its keys */
+    uint16_t unused;
+};
+
+/* What distinguishes the small from the wide tags. */
+struct compact_layout {
+    const char *name;
+    double promise;        /* the false-positive rate at any number of keys up to 10^10 */
+    unsigned slots;        /* tags of a line */
+    unsigned r_bits;       /* bits of the remainder */
+    unsigned v_bits;       /* bits of v with its end mark */
+    const uint32_t *moves; /* compact_moves.h, [npages - 8][r] */
+    const uint8_t (*leaving)[COMPACT_PAGES_MAX][2];
+};
+
+struct compact;
+
+/* Where one key may be. */
+struct compact_probe {
+    uint8_t *page;
+    uint64_t *full; /* the page's word of the full map: bit l says that line l has no free slot */
+    uint32_t v;     /* what is compared: the small tag with r, the wide one without */
+    uint8_t a;      /* the key's two lines */
+    uint8_t b;
+    uint8_t r;
+    uint8_t depth;
+};
+
+/* The operations of one SIMD level (compact_kernel.h). */
+struct compact_kernel {
+    enum unseen_status (*add)(struct compact *c, const struct unseen_key *keys, size_t n,
+                              uint8_t *verdicts, size_t *ndone_out);
+    void (*contains)(const struct compact *c, const struct unseen_key *keys, size_t n,
+                     uint8_t *verdicts);
+    void (*remove)(struct compact *c, const struct unseen_key *keys, size_t n, uint8_t *verdicts);
+    /* For each line of a page, the tags whose remainder is in the cyclic interval
+     * [first, first + count), as bits. */
+    void (*leaving)(const uint8_t *page, unsigned first, unsigned count, uint16_t *slots);
+};
+
+/* A group read by an import, not yet in the directory. */
+struct compact_loaded {
+    uint64_t path;
+    struct compact_group group;
+};
+
+struct compact {
+    struct unseen__filter filter;
+
+    /* Directory: root[path's top root_bits bits] is the address of a leaf of 2^leaf_bits groups,
+     * plus, in its low 6 bits, how many path bits are spent before the leaf's own. */
+    uint64_t *root;
+    unsigned root_bits;
+    unsigned leaf_bits;
+    unsigned prefix_bits; /* top bits of every key's hi that are not part of the path */
+
+    /* Pages by number: chunks[number / 512], page number % 512 in it. */
+    uint8_t **chunks;
+    const uint32_t *moves; /* layout->moves */
+    uint32_t mark;         /* the end mark of a fresh tag: bit 0, or higher in tests */
+    unsigned r_bits;
+    const struct compact_layout *layout;
+    const struct compact_kernel *kernel;
+    struct unseen_allocator allocator;
+    struct unseen__overflow overflow; /* keys that found no place: empty unless hostile */
+
+    uint64_t nkeys;
+    uint64_t ngroups;
+    uint64_t npages; /* pages of all groups */
+    /* Tags by what is known of them: generations[depth + bits of v]. */
+    uint64_t generations[COMPACT_GENERATIONS];
+
+    size_t nchunks;
+    size_t chunks_cap;
+    size_t chunk0_pages; /* the first chunk grows by doubling up to a whole one */
+    uint32_t next_page;  /* first page never used */
+    uint32_t *free_pages;
+    size_t nfree;
+    size_t free_cap;
+    uint64_t memory; /* bytes taken through the allocator */
+
+    uint64_t prefix;
+    enum unseen_cpu cpu;
+
+    struct compact_loaded *loaded; /* import: the groups so far */
+    size_t nloaded;
+    size_t loaded_cap;
+};
+
+extern const struct compact_layout compact_small;
+extern const struct compact_layout compact_wide;
+
+extern const struct compact_kernel compact_small_portable;
+extern const struct compact_kernel compact_wide_portable;
+#if UNSEEN_X86
+extern const struct compact_kernel compact_small_avx2;
+extern const struct compact_kernel compact_wide_avx2;
+extern const struct compact_kernel compact_small_avx512;
+extern const struct compact_kernel compact_wide_avx512;
+#endif
+
+/* compact_pages.c: page memory */
+void compact_pages_release(struct compact *c);
+/* Makes sure that the next n compact_page_take calls succeed. May move pages in memory. */
+enum unseen_status compact_pages_reserve(struct compact *c, size_t n);
+uint32_t compact_page_take(struct compact *c); /* an empty page */
+void compact_page_give(struct compact *c, uint32_t number);
+
+/* compact_directory.c: path -> group */
+enum unseen_status compact_directory_init(struct compact *c, unsigned depth,
+                                          const struct compact_group *first);
+void compact_directory_release(struct compact *c);
+/* The entries of the group that a path leads to: *n_out equal ones in a row. */
+struct compact_group *compact_directory_find(const struct compact *c, uint64_t path,
+                                             size_t *n_out);
+/* Makes sure that the group of this path has at least two entries, so that it can split. */
+enum unseen_status compact_directory_deepen(struct compact *c, uint64_t path);
+
+/* compact_grow.c: making room */
+/* Frees a slot in one of the probe's two full lines by moving one of their tags to its other
+ * line. Returns false when none can move. */
+bool compact_kick(struct compact *c, const struct compact_probe *probe, uint8_t **line_out,
+                  unsigned *slot_out);
+/* Gives the group of this path more room. NOMEM leaves everything as it was; *stuck_out says that
+ * the group must not grow further (its keys are not random) and the key belongs in overflow. */
+enum unseen_status compact_grow(struct compact *c, uint64_t path, bool *stuck_out);
+
+/* The depth from which on a group does not split. */
+unsigned compact_depth_limit(const struct compact *c);
+
+/* compact_save.c: pieces for export and import */
+void compact_save_params(const struct unseen__filter *filter, uint8_t *params);
+size_t compact_save_piece(const struct unseen__filter *filter, uint64_t *position, uint8_t *buf);
+enum unseen_status compact_load_params(struct unseen__filter *filter, const uint8_t *params);
+bool compact_owns_piece(const struct unseen__filter *filter, const uint8_t *piece, size_t len);
+enum unseen_status compact_load_piece(struct unseen__filter *filter, const uint8_t *piece,
+                                      size_t len);
+enum unseen_status compact_load_finish(struct unseen__filter *filter);
+void compact_load_release(struct compact *c);
+
+/* compact.c */
+/* Switches an empty filter to the layout of a file. */
+void compact_relayout(struct compact *c, bool wide, unsigned cut);
+
+/* For tests: as the create operation, with tags whose v is cut bits shorter, so that the rate is
+ * 2^cut times as high and can be measured. */
+enum unseen_status compact_create_cut(struct unseen__filter **filter_out,
+                                      const struct unseen__filter_params *params, unsigned cut);
+
+UNSEEN_INLINE uint64_t compact_path(const struct compact *c, struct unseen_key key)
+{
+    return key.hi << c->prefix_bits;
+}
+
+UNSEEN_INLINE struct compact_group *compact_find(const struct compact *c, uint64_t path)
+{
+    uint64_t entry = c->root[(path >> 1) >> (63 - c->root_bits)];
+    uint64_t rest = path << (entry & 63);
+    size_t index = (size_t)((rest >> 1) >> (63 - c->leaf_bits));
+    return (struct compact_group *)(uintptr_t)(entry & ~(uint64_t)63) + index;
+}
+
+UNSEEN_INLINE uint8_t *compact_page(const struct compact *c, uint32_t number)
+{
+    return c->chunks[number / COMPACT_CHUNK_PAGES] +
+           (size_t)(number % COMPACT_CHUNK_PAGES) * COMPACT_PAGE;
+}
+
+UNSEEN_INLINE uint64_t *compact_full(const struct compact *c, uint32_t number)
+{
+    return (uint64_t *)(void *)c->chunks[number / COMPACT_CHUNK_PAGES] +
+           number % COMPACT_CHUNK_PAGES;
+}
+
+/* The distance from a line to the other line of the same pair: 1 to 63. */
+UNSEEN_INLINE unsigned compact_offset(unsigned r, unsigned r_bits)
+{
+    return 1 + (r * 63 >> r_bits);
+}
+
+/* Which page of a group of npages a (home, r) is on, and back. */
+UNSEEN_INLINE unsigned compact_page_of(const struct compact *c, unsigned npages, unsigned home,
+                                       unsigned r)
+{
+    return c->moves[((npages - COMPACT_PAGES_MIN) << c->r_bits) + r] >> (4 * home) & 15;
+}
+
+#define COMPACT_NO_HOME 8u
+
+UNSEEN_INLINE unsigned compact_home_of(const struct compact *c, unsigned npages, unsigned page,
+                                       unsigned r)
+{
+    uint32_t word = c->moves[((npages - COMPACT_PAGES_MIN) << c->r_bits) + r];
+    for (unsigned home = 0; home < COMPACT_NO_HOME; home++) {
+        if ((word >> (4 * home) & 15) == page) {
+            return home;
+        }
+    }
+    return COMPACT_NO_HOME;
+}
+
+/* Tags of a wide line: the remainder of a slot. */
+UNSEEN_INLINE unsigned wide_r(const uint8_t *line, unsigned slot)
+{
+    return (unsigned)load_le16(line + 52 + slot * 7 / 8) >> (slot * 7 % 8) & 127;
+}
+
+UNSEEN_INLINE void wide_set_r(uint8_t *line, unsigned slot, unsigned r)
+{
+    uint8_t *p = line + 52 + slot * 7 / 8;
+    unsigned shift = slot * 7 % 8;
+    store_le16(p, (uint16_t)((load_le16(p) & ~(127u << shift)) | r << shift));
+}
+
+/* The same for both layouts. Tags are handed around as (v word, r): for the small layout the word
+ * contains r, and r is redundant. */
+UNSEEN_INLINE uint32_t compact_word(const uint8_t *line, unsigned slot)
+{
+    return load_le32(line + 4 * slot);
+}
+
+UNSEEN_INLINE unsigned compact_r(bool wide, const uint8_t *line, unsigned slot)
+{
+    return wide ? wide_r(line, slot) : compact_word(line, slot) >> 24;
+}
+
+UNSEEN_INLINE void compact_put(bool wide, uint8_t *line, unsigned slot, uint32_t word, unsigned r)
+{
+    store_le32(line + 4 * slot, word);
+    if (wide) {
+        wide_set_r(line, slot, r);
+    }
+}
+
+/* How many bits of v a tag has. */
+UNSEEN_INLINE unsigned compact_v_len(const struct compact *c, uint32_t word)
+{
+    return c->layout->v_bits - 1 - (unsigned)__builtin_ctz(word);
+}
+
+#endif

@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What the compact filter's kernels share: finding a key's lines, filling and clearing a slot. */
+#ifndef UNSEEN_FILTER_COMPACT_OPS_H
+#define UNSEEN_FILTER_COMPACT_OPS_H
+
+#include "filter/compact.h"
+
+/* One bit per slot of a line. */
+struct compact_lanes {
+    uint32_t match;
+    uint32_t empty;
+};
+
+UNSEEN_INLINE void compact_locate(const struct compact *c, bool wide, struct unseen_key key,
+                                  struct compact_probe *probe)
+{
+    const unsigned r_bits = wide ? 7 : 8;
+    unsigned line = (unsigned)key.lo & 63;
+    unsigned r = (unsigned)(key.lo >> 6) & ((1u << r_bits) - 1);
+    unsigned home = (unsigned)(key.lo >> (6 + r_bits)) & 7;
+    uint64_t path = compact_path(c, key);
+    const struct compact_group *group = compact_find(c, path);
+    uint64_t rest = path << group->depth;
+    size_t row = (size_t)(group->npages - COMPACT_PAGES_MIN) << r_bits;
+    uint32_t number = group->page[c->moves[row + r] >> (4 * home) & 15];
+    *probe = (struct compact_probe){
+        .page = compact_page(c, number),
+        .full = compact_full(c, number),
+        .v = wide ? (uint32_t)(rest >> 32) : (uint32_t)r << 24 | (uint32_t)(rest >> 40),
+        .a = (uint8_t)line,
+        .b = (uint8_t)(line ^ compact_offset(r, r_bits)),
+        .r = (uint8_t)r,
+        .depth = group->depth,
+    };
+}
+
+/* Puts the probe's tag into the lowest free slot of a line. */
+UNSEEN_INLINE void compact_fill_slot(struct compact *c, bool wide,
+                                     const struct compact_probe *probe, unsigned line,
+                                     uint32_t free)
+{
+    uint32_t word = (probe->v & ~(2 * c->mark - 1)) | c->mark;
+    compact_put(wide, probe->page + (size_t)line * COMPACT_LINE, (unsigned)__builtin_ctz(free),
+                word, probe->r);
+    if ((free & (free - 1)) == 0) {
+        *probe->full |= (uint64_t)1 << line;
+    }
+    c->generations[probe->depth + compact_v_len(c, c->mark)]++;
+    c->nkeys++;
+}
+
+UNSEEN_INLINE void compact_clear_slot(struct compact *c, bool wide,
+                                      const struct compact_probe *probe, unsigned line,
+                                      unsigned slot)
+{
+    uint8_t *bytes = probe->page + (size_t)line * COMPACT_LINE;
+    uint32_t word = compact_word(bytes, slot);
+    compact_put(wide, bytes, slot, 0, 0);
+    *probe->full &= ~((uint64_t)1 << line);
+    c->generations[probe->depth + compact_v_len(c, word)]--;
+    c->nkeys--;
+}
+
+/* Adds a key whose two lines are full: moves a tag aside or lets the group grow. *moved_out is set
+ * when pages or the directory changed, so that other probes are stale. */
+enum unseen_status compact_add_full(struct compact *c, struct unseen_key key,
+                                    struct compact_probe *probe, bool *moved_out);
+
+#endif

@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Page memory of the compact filter: pages have numbers, and come from chunks of 512 (2 MiB) so
+ * that growing never moves a large set. The first page of a chunk is not a page of the filter but
+ * holds one word for each of the 512: which of its lines are full. The first chunk starts small
+ * and is doubled by copying, so that a small set is small. */
+#include "filter/compact.h"
+
+#include "base/memory.h"
+
+enum { FIRST_CHUNK_PAGES = 16 };
+
+static void *take(struct compact *c, size_t size, size_t align)
+{
+    void *ptr = unseen__alloc(&c->allocator, size, align);
+    if (ptr) {
+        c->memory += size;
+    }
+    return ptr;
+}
+
+static void give_back(struct compact *c, void *ptr, size_t size)
+{
+    if (ptr) {
+        unseen__free(&c->allocator, ptr, size);
+        c->memory -= size;
+    }
+}
+
+/* *array of cap elements becomes one of at least twice as many, the contents kept. */
+static enum unseen_status double_array(struct compact *c, void *array_ptr, size_t *cap,
+                                       size_t element)
+{
+    void *old;
+    memcpy(&old, array_ptr, sizeof(old));
+    size_t bigger_cap = *cap ? *cap * 2 : 16;
+    void *bigger = take(c, bigger_cap * element, element);
+    if (!bigger) {
+        return UNSEEN_ERR_NOMEM;
+    }
+    if (old) {
+        memcpy(bigger, old, *cap * element);
+    }
+    give_back(c, old, *cap * element);
+    memcpy(array_ptr, &bigger, sizeof(bigger));
+    *cap = bigger_cap;
+    return UNSEEN_OK;
+}
+
+static enum unseen_status grow_first_chunk(struct compact *c)
+{
+    size_t pages = c->chunk0_pages ? c->chunk0_pages * 2 : FIRST_CHUNK_PAGES;
+    uint8_t *chunk = take(c, pages * COMPACT_PAGE, COMPACT_PAGE);
+    if (!chunk) {
+        return UNSEEN_ERR_NOMEM;
+    }
+    if (c->chunk0_pages) {
+        memcpy(chunk, c->chunks[0], c->chunk0_pages * COMPACT_PAGE);
+        give_back(c, c->chunks[0], c->chunk0_pages * COMPACT_PAGE);
+    } else {
+        c->next_page = 1;
+        c->nchunks = 1;
+    }
+    c->chunks[0] = chunk;
+    c->chunk0_pages = pages;
+    return UNSEEN_OK;
+}
+
+static enum unseen_status add_chunk(struct compact *c)
+{
+    if (c->nchunks == c->chunks_cap) {
+        enum unseen_status status =
+            double_array(c, &c->chunks, &c->chunks_cap, sizeof(*c->chunks));
+        if (status != UNSEEN_OK) {
+            return status;
+        }
+    }
+    if (c->nchunks == 0 || (c->nchunks == 1 && c->chunk0_pages < COMPACT_CHUNK_PAGES)) {
+        return grow_first_chunk(c);
+    }
+    uint8_t *chunk = take(c, (size_t)COMPACT_CHUNK_PAGES * COMPACT_PAGE, COMPACT_PAGE);
+    if (!chunk) {
+        return UNSEEN_ERR_NOMEM;
+    }
+    c->chunks[c->nchunks++] = chunk;
+    return UNSEEN_OK;
+}
+
+/* Pages never used yet: those from next_page to the end of the last chunk, less first pages. */
+static size_t fresh_pages(const struct compact *c)
+{
+    size_t end = c->nchunks > 1 || c->chunk0_pages == COMPACT_CHUNK_PAGES
+                     ? c->nchunks * COMPACT_CHUNK_PAGES
+                     : c->chunk0_pages;
+    size_t n = 0;
+    for (size_t page = c->next_page; page < end; page++) {
+        n += page % COMPACT_CHUNK_PAGES != 0;
+        if (n > 4 * COMPACT_PAGES_MAX) {
+            break; /* more than anyone asks for */
+        }
+    }
+    return n;
+}
+
+void compact_pages_release(struct compact *c)
+{
+    for (size_t i = 0; i < c->nchunks; i++) {
+        size_t pages = i == 0 ? c->chunk0_pages : COMPACT_CHUNK_PAGES;
+        give_back(c, c->chunks[i], pages * COMPACT_PAGE);
+    }
+    give_back(c, c->chunks, c->chunks_cap * sizeof(*c->chunks));
+    give_back(c, c->free_pages, c->free_cap * sizeof(*c->free_pages));
+}
+
+enum unseen_status compact_pages_reserve(struct compact *c, size_t n)
+{
+    /* Room in the free list for as many pages as may come back at once. */
+    while (c->free_cap < c->nfree + 4 * COMPACT_PAGES_MAX) {
+        enum unseen_status status =
+            double_array(c, &c->free_pages, &c->free_cap, sizeof(*c->free_pages));
+        if (status != UNSEEN_OK) {
+            return status;
+        }
+    }
+    while (c->nfree + fresh_pages(c) < n) {
+        enum unseen_status status = add_chunk(c);
+        if (status != UNSEEN_OK) {
+            return status;
+        }
+    }
+    return UNSEEN_OK;
+}
+
+uint32_t compact_page_take(struct compact *c)
+{
+    uint32_t number;
+    if (c->nfree) {
+        number = c->free_pages[--c->nfree];
+    } else {
+        if (c->next_page % COMPACT_CHUNK_PAGES == 0) {
+            c->next_page++;
+        }
+        number = c->next_page++;
+    }
+    memset(compact_page(c, number), 0, COMPACT_PAGE);
+    *compact_full(c, number) = 0;
+    return number;
+}
+
+void compact_page_give(struct compact *c, uint32_t number)
+{
+    c->free_pages[c->nfree++] = number;
+}

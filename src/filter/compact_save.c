@@ -1,0 +1,367 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The compact filter as pieces of bytes, and back (docs/format.md, "Compact pieces"). A piece is
+ * one group with its pages, or a run of overflow keys. Pages are the same bytes in memory and in a
+ * piece on every processor. The directory is not saved: it follows from the groups' prefixes.
+ *
+ *     position  0 .. 2^48 - 1   the group whose path starts with these 48 bits
+ *               2^48 + i        overflow keys from slot i on */
+#include "filter/compact.h"
+
+#include <stdlib.h>
+
+#include "base/memory.h"
+
+enum {
+    LAYOUT_SMALL = 1,
+    LAYOUT_WIDE = 2,
+    PIECE_GROUP = 1,
+    PIECE_KEYS = 2,
+    PIECE_HEAD = 16,
+    PIECE_KEYS_MAX = 2048
+};
+
+#define POSITION_KEYS ((uint64_t)1 << 48)
+
+static uint64_t group_prefix(const struct compact *c, uint64_t path)
+{
+    uint64_t own = c->prefix_bits ? c->prefix << (64 - c->prefix_bits) : 0;
+    return own | path >> c->prefix_bits;
+}
+
+/* ---- save ---- */
+
+static unsigned least_depth(const struct compact *c)
+{
+    unsigned least = COMPACT_DEPTH_MAX;
+    uint64_t path = 0;
+    do {
+        unsigned depth = compact_find(c, path)->depth;
+        least = depth < least ? depth : least;
+        path += depth ? (uint64_t)1 << (64 - depth) : 0;
+    } while (path);
+    return least;
+}
+
+void compact_save_params(const struct unseen__filter *filter, uint8_t *params)
+{
+    const struct compact *c = (const struct compact *)(const void *)filter;
+    memset(params, 0, UNSEEN__PARAMS_LEN);
+    params[0] = c->layout == &compact_wide ? LAYOUT_WIDE : LAYOUT_SMALL;
+    params[1] = (uint8_t)__builtin_ctz(c->mark);
+    params[2] = (uint8_t)(least_depth(c) + c->prefix_bits);
+}
+
+static size_t save_group(const struct compact *c, uint64_t *position, uint8_t *buf)
+{
+    uint64_t path = *position << 16;
+    const struct compact_group *group = compact_find(c, path);
+    memset(buf, 0, PIECE_HEAD);
+    buf[0] = PIECE_GROUP;
+    buf[1] = (uint8_t)(group->depth + c->prefix_bits);
+    buf[2] = group->npages;
+    store_le64(buf + 8, group_prefix(c, path));
+    for (unsigned p = 0; p < group->npages; p++) {
+        memcpy(buf + PIECE_HEAD + (size_t)p * COMPACT_PAGE, compact_page(c, group->page[p]),
+               COMPACT_PAGE);
+    }
+    *position += (uint64_t)1 << (48 - group->depth);
+    return PIECE_HEAD + (size_t)group->npages * COMPACT_PAGE;
+}
+
+static size_t save_key(uint8_t *buf, size_t n, struct unseen_key key)
+{
+    store_le64(buf + PIECE_HEAD + n * 16, key.lo);
+    store_le64(buf + PIECE_HEAD + n * 16 + 8, key.hi);
+    return n + 1;
+}
+
+/* A piece of keys names the filter's prefix as a group does. */
+static size_t save_keys(const struct compact *c, uint64_t *position, uint8_t *buf)
+{
+    const struct unseen__overflow *o = &c->overflow;
+    size_t n = 0;
+    size_t i = (size_t)(*position - POSITION_KEYS);
+    if (i == 0 && o->has_zero) {
+        n = save_key(buf, n, (struct unseen_key){0, 0});
+    }
+    for (; i < o->nslots && n < PIECE_KEYS_MAX; i++) {
+        if (o->slots[i].lo | o->slots[i].hi) {
+            n = save_key(buf, n, o->slots[i]);
+        }
+    }
+    /* One past the last slot says that the zero key has been saved, too. */
+    *position = POSITION_KEYS + (i < o->nslots ? i : o->nslots + 1);
+    if (n == 0) {
+        return 0;
+    }
+    memset(buf, 0, PIECE_HEAD);
+    buf[0] = PIECE_KEYS;
+    store_le32(buf + 4, (uint32_t)n);
+    store_le64(buf + 8, group_prefix(c, 0));
+    return PIECE_HEAD + n * 16;
+}
+
+size_t compact_save_piece(const struct unseen__filter *filter, uint64_t *position, uint8_t *buf)
+{
+    const struct compact *c = (const struct compact *)(const void *)filter;
+    if (*position < POSITION_KEYS) {
+        return save_group(c, position, buf);
+    }
+    return *position - POSITION_KEYS > c->overflow.nslots ? 0 : save_keys(c, position, buf);
+}
+
+/* ---- load ---- */
+
+void compact_load_release(struct compact *c)
+{
+    unseen__free(&c->allocator, c->loaded, c->loaded_cap * sizeof(*c->loaded));
+    c->loaded = NULL;
+    c->loaded_cap = 0;
+    c->nloaded = 0;
+}
+
+enum unseen_status compact_load_params(struct unseen__filter *filter, const uint8_t *params)
+{
+    struct compact *c = (struct compact *)(void *)filter;
+    bool wide = params[0] == LAYOUT_WIDE;
+    if ((!wide && params[0] != LAYOUT_SMALL) ||
+        params[1] + 1u >= (wide ? compact_wide : compact_small).v_bits ||
+        params[2] > COMPACT_DEPTH_MAX + 8) {
+        return UNSEEN_ERR_CORRUPT;
+    }
+    compact_relayout(c, wide, params[1]);
+    /* The fresh filter's one group makes way: its pages are used for the loaded ones. */
+    size_t copies;
+    struct compact_group group = *compact_directory_find(c, 0, &copies);
+    compact_directory_release(c);
+    for (unsigned p = 0; p < group.npages; p++) {
+        compact_page_give(c, group.page[p]);
+    }
+    c->ngroups = 0;
+    c->npages = 0;
+    return UNSEEN_OK;
+}
+
+/* What every tag must be: long enough to have its end mark, on the page where its remainder
+ * belongs, counted. Returns the tag's line's number of tags, or -1. */
+static int check_line(struct compact *c, const uint8_t *line, unsigned npages, unsigned page,
+                      unsigned depth)
+{
+    const bool wide = c->layout == &compact_wide;
+    const uint32_t v_mask = wide ? UINT32_MAX : (1u << 24) - 1;
+    int ntags = 0;
+    for (unsigned slot = 0; slot < c->layout->slots; slot++) {
+        uint32_t word = compact_word(line, slot);
+        unsigned r = compact_r(wide, line, slot);
+        if (word == 0) {
+            if (r != 0) {
+                return -1;
+            }
+            continue;
+        }
+        if ((word & v_mask & ~(c->mark - 1)) == 0 || (word & (c->mark - 1)) != 0 ||
+            compact_home_of(c, npages, page, r) == COMPACT_NO_HOME) {
+            return -1;
+        }
+        c->generations[depth + compact_v_len(c, word)]++;
+        ntags++;
+    }
+    if (wide && line[COMPACT_LINE - 1] >> 3) {
+        return -1; /* the 5 unused bits */
+    }
+    return ntags;
+}
+
+static bool check_page(struct compact *c, uint32_t number, unsigned npages, unsigned page,
+                       unsigned depth)
+{
+    uint64_t full = 0;
+    for (unsigned line = 0; line < COMPACT_LINES; line++) {
+        int ntags = check_line(c, compact_page(c, number) + (size_t)line * COMPACT_LINE, npages,
+                               page, depth);
+        if (ntags < 0) {
+            return false;
+        }
+        full |= (uint64_t)(ntags == (int)c->layout->slots) << line;
+        c->nkeys += (uint64_t)ntags;
+    }
+    *compact_full(c, number) = full;
+    return true;
+}
+
+static enum unseen_status room_for_loaded(struct compact *c)
+{
+    if (c->nloaded < c->loaded_cap) {
+        return UNSEEN_OK;
+    }
+    size_t cap = c->loaded_cap ? c->loaded_cap * 2 : 64;
+    struct compact_loaded *bigger =
+        unseen__alloc(&c->allocator, cap * sizeof(*bigger), _Alignof(struct compact_loaded));
+    if (!bigger) {
+        return UNSEEN_ERR_NOMEM;
+    }
+    if (c->nloaded) {
+        memcpy(bigger, c->loaded, c->nloaded * sizeof(*bigger));
+    }
+    unseen__free(&c->allocator, c->loaded, c->loaded_cap * sizeof(*c->loaded));
+    c->loaded = bigger;
+    c->loaded_cap = cap;
+    return UNSEEN_OK;
+}
+
+static enum unseen_status load_group(struct compact *c, const uint8_t *piece, size_t len)
+{
+    unsigned depth = piece[1];
+    unsigned npages = piece[2];
+    uint64_t prefix = load_le64(piece + 8);
+    if (depth < c->prefix_bits || depth - c->prefix_bits > COMPACT_DEPTH_MAX ||
+        npages < COMPACT_PAGES_MIN || npages > COMPACT_PAGES_MAX || piece[3] != 0 ||
+        load_le32(piece + 4) != 0 || len != PIECE_HEAD + (size_t)npages * COMPACT_PAGE ||
+        (depth < 64 && prefix << depth != 0) ||
+        (c->prefix_bits && prefix >> (64 - c->prefix_bits) != c->prefix)) {
+        return UNSEEN_ERR_CORRUPT;
+    }
+    enum unseen_status status = room_for_loaded(c);
+    if (status == UNSEEN_OK) {
+        status = compact_pages_reserve(c, npages);
+    }
+    if (status != UNSEEN_OK) {
+        return status;
+    }
+    struct compact_loaded *loaded = &c->loaded[c->nloaded++];
+    loaded->path = prefix << c->prefix_bits;
+    loaded->group =
+        (struct compact_group){.npages = (uint8_t)npages, .depth = (uint8_t)(depth - c->prefix_bits)};
+    for (unsigned p = 0; p < npages; p++) {
+        uint32_t number = compact_page_take(c);
+        loaded->group.page[p] = number;
+        memcpy(compact_page(c, number), piece + PIECE_HEAD + (size_t)p * COMPACT_PAGE,
+               COMPACT_PAGE);
+        if (!check_page(c, number, npages, p, loaded->group.depth)) {
+            return UNSEEN_ERR_CORRUPT;
+        }
+    }
+    c->ngroups++;
+    c->npages += npages;
+    return UNSEEN_OK;
+}
+
+static enum unseen_status load_keys(struct compact *c, const uint8_t *piece, size_t len)
+{
+    size_t n = load_le32(piece + 4);
+    if (n > PIECE_KEYS_MAX || len != PIECE_HEAD + n * 16) {
+        return UNSEEN_ERR_CORRUPT;
+    }
+    for (size_t i = 0; i < n; i++) {
+        const uint8_t *p = piece + PIECE_HEAD + i * 16;
+        struct unseen_key key = {load_le64(p), load_le64(p + 8)};
+        if ((c->prefix_bits && key.hi >> (64 - c->prefix_bits) != c->prefix) ||
+            unseen__overflow_contains(&c->overflow, key)) {
+            return UNSEEN_ERR_CORRUPT;
+        }
+        enum unseen_status status = unseen__overflow_add(&c->overflow, key, &c->allocator);
+        if (status != UNSEEN_OK) {
+            return status;
+        }
+        c->nkeys++;
+    }
+    return UNSEEN_OK;
+}
+
+bool compact_owns_piece(const struct unseen__filter *filter, const uint8_t *piece, size_t len)
+{
+    const struct compact *c = (const struct compact *)(const void *)filter;
+    return len >= PIECE_HEAD &&
+           (c->prefix_bits == 0 || load_le64(piece + 8) >> (64 - c->prefix_bits) == c->prefix);
+}
+
+enum unseen_status compact_load_piece(struct unseen__filter *filter, const uint8_t *piece,
+                                      size_t len)
+{
+    struct compact *c = (struct compact *)(void *)filter;
+    if (len < PIECE_HEAD) {
+        return UNSEEN_ERR_CORRUPT;
+    }
+    switch (piece[0]) {
+    case PIECE_GROUP:
+        return load_group(c, piece, len);
+    case PIECE_KEYS:
+        return load_keys(c, piece, len);
+    default:
+        return UNSEEN_ERR_CORRUPT;
+    }
+}
+
+static int by_path(const void *x, const void *y)
+{
+    const struct compact_loaded *a = x;
+    const struct compact_loaded *b = y;
+    return a->path < b->path ? -1 : a->path > b->path;
+}
+
+/* The groups, sorted, must cover the path space without a gap or an overlap. */
+static bool covers_all(const struct compact *c)
+{
+    uint64_t next = 0;
+    for (size_t i = 0; i < c->nloaded; i++) {
+        const struct compact_loaded *loaded = &c->loaded[i];
+        if (loaded->path != next || (i > 0 && next == 0)) {
+            return false;
+        }
+        if (loaded->group.depth == 0) {
+            return c->nloaded == 1;
+        }
+        next += (uint64_t)1 << (64 - loaded->group.depth);
+    }
+    return c->nloaded > 0 && next == 0;
+}
+
+/* Starts with one entry and deepens the directory for each group in turn. Until its turn comes, a
+ * part of the path space is covered by a stand-in of the right depth. */
+static enum unseen_status build_directory(struct compact *c)
+{
+    struct compact_group all = c->loaded[0].group;
+    all.depth = 0;
+    enum unseen_status status = compact_directory_init(c, 0, &all);
+    for (size_t i = 0; i < c->nloaded && status == UNSEEN_OK; i++) {
+        const struct compact_loaded *loaded = &c->loaded[i];
+        size_t copies;
+        struct compact_group *entries = compact_directory_find(c, loaded->path, &copies);
+        while (entries->depth < loaded->group.depth && status == UNSEEN_OK) {
+            status = compact_directory_deepen(c, loaded->path);
+            entries = compact_directory_find(c, loaded->path, &copies);
+            if (status == UNSEEN_OK) {
+                for (size_t k = 0; k < copies; k++) {
+                    entries[k].depth++;
+                }
+                entries = compact_directory_find(c, loaded->path, &copies);
+            }
+        }
+        for (size_t k = 0; k < copies && status == UNSEEN_OK; k++) {
+            entries[k] = loaded->group;
+        }
+    }
+    return status;
+}
+
+enum unseen_status compact_load_finish(struct unseen__filter *filter)
+{
+    struct compact *c = (struct compact *)(void *)filter;
+    if (c->nloaded == 0) {
+        return UNSEEN_ERR_CORRUPT;
+    }
+    qsort(c->loaded, c->nloaded, sizeof(*c->loaded), by_path);
+    if (!covers_all(c)) {
+        return UNSEEN_ERR_CORRUPT;
+    }
+    /* A depth that this many groups cannot have would make the directory huge. */
+    for (size_t i = 0; i < c->nloaded; i++) {
+        if (c->loaded[i].group.depth > compact_depth_limit(c) + 1) {
+            return UNSEEN_ERR_CORRUPT;
+        }
+    }
+    enum unseen_status status = build_directory(c);
+    compact_load_release(c);
+    return status;
+}

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Identity bytes -> key. The hash is XXH3-128 with a 64-bit seed; its bits are part of every saved
+ * set, so the id below is written there, and another hash would be another id. XXH3's output has
+ * been frozen since xxHash 0.8.0. */
+#ifndef UNSEEN_HASH_KEY_H
+#define UNSEEN_HASH_KEY_H
+
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
+#include "unseen.h"
+
+enum {
+    UNSEEN__HASH_XXH3_128 = 1
+};
+
+static inline struct unseen_key unseen__key(const void *data, size_t len, uint64_t seed)
+{
+    XXH128_hash_t hash = XXH3_128bits_withSeed(data, len, seed);
+    return (struct unseen_key){hash.low64, hash.high64};
+}
+
+static inline uint64_t unseen__checksum(const void *data, size_t len)
+{
+    return XXH3_64bits(data, len);
+}
+
+#endif
