@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Reading ahead: a reader in a thread of its own, its batches handed over in order. */
+#ifndef UNSEEN_CLI_AHEAD_H
+#define UNSEEN_CLI_AHEAD_H
+
+#include <pthread.h>
+#include <semaphore.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "batch.h"
+#include "reader.h"
+
+enum {
+    AHEAD_BATCHES = 16
+};
+
+struct ahead {
+    struct reader *reader;
+    pthread_t thread;
+    sem_t filled;
+    sem_t used;
+    struct batch *slots; /* AHEAD_BATCHES of them, used in turn */
+
+    /* the reading thread's */
+    uint64_t nwaited; /* posts of `used` taken so far */
+
+    /* the other thread's */
+    uint64_t ntaken;
+    struct input_wait wait;
+};
+
+/* Whether to read ahead: threads is what the user wants, 0 for as many as are of use here. */
+bool ahead_is_wanted(unsigned threads);
+
+/* Starts the thread; false if that failed (nothing was read, nothing is reported). The reader
+ * belongs to the thread from now on. */
+bool ahead_start(struct ahead *a, struct reader *reader, struct input_wait wait);
+
+/* The next batch, valid until the next call; NULL at the end. Calls wait.before before it waits,
+ * and about once a second while it does. */
+struct batch *ahead_next(struct ahead *a);
+
+/* After the end: the reader belongs to the caller again. */
+void ahead_join(struct ahead *a);
+
+/* Before the end, when the program is about to exit: the thread may be waiting for input that
+ * never comes, and is left alone with all that it uses. */
+void ahead_abandon(struct ahead *a);
+
+#endif

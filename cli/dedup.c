@@ -1,0 +1,430 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Batches come from the reader (here or ahead in a thread), the set gives a verdict for each line,
+ * and the verdict decides where the line goes. Neighbours in the input with the same verdict are
+ * neighbours in memory and are copied in one piece.
+ *
+ * What the input has brought is written out before the program waits for more: a crawler that
+ * reads our output to make our input would otherwise wait for us while we wait for it. */
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE 1
+#endif
+#include "dedup.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "ahead.h"
+#include "batch.h"
+#include "identity.h"
+#include "output.h"
+#include "reader.h"
+#include "report.h"
+
+enum {
+    EXIT_DONE = 0,
+    EXIT_NONE = 1,
+    EXIT_TROUBLE = 2
+};
+
+struct dedup {
+    const struct options *o;
+    struct unseen_set *set;
+    struct identity identity;
+    struct reader reader;
+    struct ahead ahead;
+    bool abandoned; /* the reading thread still runs */
+    struct output out;
+    struct output repeats; /* -D */
+    struct report report;
+    uint64_t left;     /* lines still to be printed before -m or -q ends the run */
+    bool full;         /* the set could not grow */
+    bool input_failed; /* some file or line is missing from the output */
+};
+
+/* ---- Where a line goes ----------------------------------------------------------------------- */
+
+/* lines[first..end), which are neighbours, each with its delimiter. */
+static void put_lines(const struct dedup *d, struct output *out, const struct unseen_bytes *lines,
+                      size_t first, size_t end)
+{
+    if (!d->o->line_buffered) {
+        const char *begin = lines[first].data;
+        output_write(out, begin, (size_t)(lines[end - 1].data - begin) + lines[end - 1].len + 1);
+        return;
+    }
+    for (size_t i = first; i < end; i++) {
+        output_write(out, lines[i].data, lines[i].len + 1);
+        (void)output_flush(out); /* remembered in out */
+    }
+}
+
+static bool adjacent(const struct unseen_bytes *lines, size_t i)
+{
+    return lines[i].data == lines[i - 1].data + lines[i - 1].len + 1;
+}
+
+static void put_verdict(const struct dedup *d, struct output *out, const struct unseen_bytes *lines,
+                        const uint8_t *verdicts, size_t n, uint8_t verdict)
+{
+    for (size_t i = 0; i < n;) {
+        size_t first = i++;
+        if (verdicts[first] == verdict) {
+            while (i < n && verdicts[i] == verdict && adjacent(lines, i)) {
+                i++;
+            }
+            put_lines(d, out, lines, first, i);
+        }
+    }
+}
+
+static void put_marked(const struct dedup *d, struct output *out, const struct unseen_bytes *lines,
+                       const uint8_t *verdicts, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        output_write(out, verdicts[i] == UNSEEN_NEW ? "1\t" : "0\t", 2);
+        put_lines(d, out, lines, i, i + 1);
+    }
+}
+
+static void put(struct dedup *d, const struct unseen_bytes *lines, const uint8_t *verdicts,
+                size_t n)
+{
+    if (d->o->repeats) {
+        put_verdict(d, &d->repeats, lines, verdicts, n, UNSEEN_SEEN);
+    }
+    if (d->o->mark) {
+        put_marked(d, &d->out, lines, verdicts, n);
+    } else if (!d->o->count && !d->o->quiet) {
+        put_verdict(d, &d->out, lines, verdicts, n, d->o->invert ? UNSEEN_SEEN : UNSEEN_NEW);
+    }
+}
+
+/* ---- Batches --------------------------------------------------------------------------------- */
+
+static size_t count_new(const uint8_t *verdicts, size_t n)
+{
+    size_t sum = 0;
+    for (size_t i = 0; i < n; i++) {
+        sum += verdicts[i];
+    }
+    return sum;
+}
+
+static enum unseen_status ask(struct dedup *d, const struct unseen_key *keys, size_t n,
+                              uint8_t *verdicts, size_t *ndone)
+{
+    if (!d->o->dry_run) {
+        return unseen_set_add_keys(d->set, keys, n, verdicts, ndone);
+    }
+    *ndone = n;
+    return unseen_set_contains_keys(d->set, keys, n, verdicts);
+}
+
+static void report_full(struct dedup *d, enum unseen_status status)
+{
+    d->full = true;
+    message_error("cannot remember more lines: %s", unseen_status_string(status));
+    message_hint("unseen --shard 1/2 FILE, then unseen --shard 2/2 FILE: half the memory each");
+}
+
+/* Answers a batch; false if there is no use in another. When only some more lines are wanted, no
+ * more keys than that are added at a time: the set then holds exactly what was answered. */
+static bool take_batch(struct dedup *d, const struct batch *b)
+{
+    uint8_t verdicts[BATCH_LINES];
+    size_t at = 0;
+    while (at < b->n && d->left > 0 && !d->full) {
+        size_t n = b->n - at < d->left ? b->n - at : (size_t)d->left;
+        size_t ndone = 0;
+        enum unseen_status status = ask(d, b->keys + at, n, verdicts, &ndone);
+        if (status != UNSEEN_OK) {
+            report_full(d, status);
+        }
+        size_t nnew = count_new(verdicts, ndone);
+        put(d, b->lines + at, verdicts, ndone);
+        d->report.nnew += nnew;
+        d->report.nseen += ndone - nnew;
+        if (d->o->has_limit || d->o->quiet) {
+            d->left -= d->o->invert ? ndone - nnew : nnew;
+        }
+        at += ndone;
+    }
+    d->report.nlong += b->nlong;
+    d->report.nother += b->nother;
+    d->report.nmisses += b->nmisses;
+    d->report.nbytes += b->nbytes;
+    if (at < b->n) {
+        d->report.nbytes -= (uint64_t)(b->end - b->lines[at].data);
+    }
+    report_poll(&d->report);
+    return d->left > 0 && !d->full && !d->out.failed && !d->repeats.failed;
+}
+
+static void before_wait(void *context)
+{
+    struct dedup *d = context;
+    (void)output_flush(&d->out); /* remembered in out */
+    if (d->repeats.is_open) {
+        (void)output_flush(&d->repeats);
+    }
+    report_poll(&d->report);
+}
+
+static void interrupted(void *context)
+{
+    struct dedup *d = context;
+    report_poll(&d->report);
+}
+
+static void read_here(struct dedup *d)
+{
+    struct batch *b = malloc(sizeof(*b));
+    if (!b) {
+        message_error("out of memory");
+        d->input_failed = true;
+        return;
+    }
+    while (reader_next(&d->reader, b) && take_batch(d, b)) {
+    }
+    d->input_failed = d->reader.failed;
+    free(b);
+}
+
+/* Of a batch the thread has made, failed is as it was then: what it has read too much of when -m
+ * ends the run does not count. */
+static void read_ahead(struct dedup *d)
+{
+    for (;;) {
+        const struct batch *b = ahead_next(&d->ahead);
+        if (!b) {
+            ahead_join(&d->ahead);
+            d->input_failed = d->reader.failed;
+            return;
+        }
+        d->input_failed = b->failed;
+        if (!take_batch(d, b)) {
+            d->abandoned = true;
+            ahead_abandon(&d->ahead);
+            return;
+        }
+    }
+}
+
+static const char *const standard_input[] = {"-"};
+
+static void read_all(struct dedup *d)
+{
+    const struct options *o = d->o;
+    const struct input_wait wait = {before_wait, d};
+    d->reader = (struct reader){
+        .names = o->nfiles ? o->files : standard_input,
+        .nnames = o->nfiles ? o->nfiles : 1,
+        .identity = &d->identity,
+        .delimiter = o->delimiter,
+        .max_line = o->max_line,
+        .nblocks = 1,
+    };
+    if (d->left == 0) {
+        return;
+    }
+    if (ahead_is_wanted(o->threads) && ahead_start(&d->ahead, &d->reader, wait)) {
+        read_ahead(d);
+    } else {
+        d->reader.wait = wait;
+        read_here(d);
+    }
+    if (!d->abandoned) {
+        reader_summary(&d->reader);
+        reader_release(&d->reader);
+    }
+}
+
+/* ---- Before and after ------------------------------------------------------------------------ */
+
+static bool create_set(struct dedup *d, enum unseen_cpu cpu)
+{
+    const struct options *o = d->o;
+    const struct unseen_set_options options = {
+        .size = sizeof(options),
+        .fpr = o->fpr,
+        .capacity = o->capacity,
+        .filter = o->filter,
+        .seed = o->has_seed ? &o->seed : NULL,
+        .cpu = cpu,
+    };
+    enum unseen_status status = unseen_set_create(&d->set, &options);
+    if (status == UNSEEN_OK) {
+        status = identity_init(&d->identity, o, d->set);
+    }
+    switch (status) {
+    case UNSEEN_OK:
+        return true;
+    case UNSEEN_ERR_FPR:
+        message_error("--fpr %g: %s", o->fpr, unseen_status_string(status));
+        message_hint("unseen --fpr 5e-9");
+        break;
+    case UNSEEN_ERR_NAME:
+        message_error("--filter %s: %s", o->filter, unseen_status_string(status));
+        message_hint("unseen --filter compact");
+        break;
+    case UNSEEN_ERR_NOMEM:
+        message_error("no room for %" PRIu64 " keys: %s", o->capacity,
+                      unseen_status_string(status));
+        message_hint("without --capacity the set grows as needed");
+        break;
+    default:
+        message_error("cannot make a set: %s", unseen_status_string(status));
+    }
+    return false;
+}
+
+/* Everything in the -x lists counts as seen. Their lines are whole identities, whatever -k says of
+ * the input. */
+static bool add_excludes(struct dedup *d)
+{
+    const struct options *o = d->o;
+    struct identity whole = d->identity;
+    whole.field = 0;
+    whole.json_path = NULL;
+    struct reader reader = {
+        .names = o->excludes,
+        .nnames = o->nexcludes,
+        .identity = &whole,
+        .delimiter = o->delimiter,
+        .nblocks = 1,
+    };
+    struct batch *b = malloc(sizeof(*b));
+    if (!b) {
+        message_error("out of memory");
+        return false;
+    }
+    enum unseen_status status = UNSEEN_OK;
+    while (status == UNSEEN_OK && reader_next(&reader, b)) {
+        uint8_t verdicts[BATCH_LINES];
+        status = unseen_set_add_keys(d->set, b->keys, b->n, verdicts, NULL);
+        d->report.nexcluded += b->n + b->nother;
+    }
+    if (status != UNSEEN_OK) {
+        report_full(d, status);
+    }
+    reader_release(&reader);
+    free(b);
+    return status == UNSEEN_OK && !reader.failed;
+}
+
+static bool is_standard_input(const char *name)
+{
+    return strcmp(name, "-") == 0;
+}
+
+/* Whether name is the regular file that out writes to. */
+static bool is_same_file(const char *name, const struct output *out)
+{
+    struct stat a;
+    struct stat b;
+    return out->is_open && fstat(out->fd, &b) == 0 && S_ISREG(b.st_mode) &&
+           (is_standard_input(name) ? fstat(STDIN_FILENO, &a) : stat(name, &a)) == 0 &&
+           a.st_dev == b.st_dev && a.st_ino == b.st_ino;
+}
+
+/* An input that is also written to would be cut, or would never end. */
+static bool check_inputs(const struct dedup *d, const char *const *names, size_t n)
+{
+    const struct output *const outs[] = {&d->out, &d->repeats};
+    for (size_t i = 0; i < n; i++) {
+        for (size_t j = 0; j < 2; j++) {
+            if (is_same_file(names[i], outs[j])) {
+                const char *name = is_standard_input(names[i]) ? "standard input" : names[i];
+                message_error("%s is both input and output", name);
+                message_hint("unseen -o NEW FILE && mv NEW FILE");
+                return false;
+            }
+        }
+    }
+    return true;
+}
+
+static bool check_files(const struct dedup *d)
+{
+    const struct options *o = d->o;
+    size_t nstandard = o->nfiles == 0;
+    for (size_t i = 0; i < o->nfiles; i++) {
+        nstandard += is_standard_input(o->files[i]);
+    }
+    for (size_t i = 0; i < o->nexcludes; i++) {
+        if (is_standard_input(o->excludes[i]) && nstandard++ > 0) {
+            message_error("-x - and the input are both standard input");
+            message_hint("unseen -x - FILE");
+            return false;
+        }
+    }
+    const bool same_output =
+        o->repeats &&
+        (is_same_file(o->output ? o->output : "-", &d->repeats) || (d->repeats.fd == d->out.fd));
+    return check_inputs(d, o->files, o->nfiles) &&
+           check_inputs(d, standard_input, o->nfiles == 0) &&
+           check_inputs(d, o->excludes, o->nexcludes) && !same_output;
+}
+
+/* Opens the outputs and cuts them only when nothing speaks against the run any more. */
+static bool open_outputs(struct dedup *d)
+{
+    const struct options *o = d->o;
+    d->out.interrupted = interrupted;
+    d->out.context = d;
+    d->repeats.interrupted = interrupted;
+    d->repeats.context = d;
+    return output_open(&d->out, o->output) &&
+           (!o->repeats || output_open(&d->repeats, o->repeats)) && check_files(d) &&
+           add_excludes(d) && output_truncate(&d->out) &&
+           (!o->repeats || output_truncate(&d->repeats));
+}
+
+static void put_count(struct dedup *d)
+{
+    char text[32];
+    uint64_t n = d->o->invert ? d->report.nseen : d->report.nnew;
+    int len = snprintf(text, sizeof(text), "%" PRIu64 "\n", n);
+    output_write(&d->out, text, (size_t)len);
+}
+
+static int finish(struct dedup *d)
+{
+    if (d->o->count) {
+        put_count(d);
+    }
+    bool written = output_close(&d->out);
+    written = output_close(&d->repeats) && written;
+    report_end(&d->report, d->o, d->set);
+    if (d->o->quiet && d->left == 0) {
+        return EXIT_DONE; /* it was found, whatever else went wrong: as with grep -q */
+    }
+    if (!written || d->full || d->input_failed) {
+        return EXIT_TROUBLE;
+    }
+    return d->o->quiet ? EXIT_NONE : EXIT_DONE;
+}
+
+int dedup_run(const struct options *o, enum unseen_cpu cpu)
+{
+    struct dedup d = {.o = o, .left = o->quiet ? 1 : o->has_limit ? o->limit : UINT64_MAX};
+    int status = EXIT_TROUBLE;
+    if (create_set(&d, cpu) && open_outputs(&d)) {
+        report_start(&d.report, o, d.out.fd);
+        message_setup(o->color, d.report.progress);
+        read_all(&d);
+        status = finish(&d);
+    }
+    if (d.abandoned) {
+        exit(status); /* the thread still uses what is in d */
+    }
+    (void)output_close(&d.out);
+    (void)output_close(&d.repeats);
+    identity_release(&d.identity);
+    unseen_set_free(d.set);
+    return status;
+}

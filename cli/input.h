@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * One input file as plain bytes: standard input or a named file, as it is or decompressed. gzip
+ * (any number of members) and zstd (any number of frames) are known by their first bytes, never by
+ * their names. Messages about the file are printed here. */
+#ifndef UNSEEN_CLI_INPUT_H
+#define UNSEEN_CLI_INPUT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <sys/types.h>
+
+struct input;
+
+/* Called each time before the program would wait for input, and about once a second while it
+ * waits. NULL: the caller does not care. */
+struct input_wait {
+    void (*before)(void *context);
+    void *context;
+};
+
+/* Opens name ("-": standard input). NULL if that failed, which has been reported then. */
+struct input *input_open(const char *name, struct input_wait wait);
+
+/* Reads 1 to cap bytes, waiting only if there is not a single byte. Returns 0 at the end of the
+ * file, -1 after an error that has been reported. cap must be at least 16. */
+ssize_t input_read(struct input *in, void *buf, size_t cap);
+
+/* How messages call the file. */
+const char *input_name(const struct input *in);
+
+void input_close(struct input *in);
+
+#endif

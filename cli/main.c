@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * unseen, the command line tool: which command it is, and what surrounds any of them. */
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE 1
+#endif
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <unseen.h>
+
+#include "dedup.h"
+#include "message.h"
+#include "options.h"
+
+enum {
+    EXIT_TROUBLE = 2
+};
+
+/* The environment variable UNSEEN_CPU forces a processor level, for tests and measurements. */
+static bool cpu_from_environment(enum unseen_cpu *cpu)
+{
+    const char *name = getenv("UNSEEN_CPU");
+    *cpu = UNSEEN_CPU_AUTO;
+    if (name && unseen_cpu_parse(name, cpu) != UNSEEN_OK) {
+        message_error("UNSEEN_CPU=%s: no such processor level", name);
+        message_hint("UNSEEN_CPU=portable, avx2 or avx512");
+        return false;
+    }
+    return true;
+}
+
+static int run_dedup(int argc, char **argv)
+{
+    struct options o;
+    enum unseen_cpu cpu = UNSEEN_CPU_AUTO;
+    int status = EXIT_TROUBLE;
+    switch (options_parse(&o, argc, argv)) {
+    case OPTIONS_DONE:
+        status = 0;
+        break;
+    case OPTIONS_WRONG:
+        break;
+    case OPTIONS_RUN:
+        if (o.nfiles == 0 && isatty(STDIN_FILENO)) {
+            options_usage();
+        } else if (cpu_from_environment(&cpu)) {
+            status = dedup_run(&o, cpu);
+        }
+    }
+    options_release(&o);
+    return status;
+}
+
+static int run_help(int argc, char **argv)
+{
+    if (argc > 2 || (argc == 2 && strcmp(argv[1], "dedup") != 0)) {
+        message_error("no help on '%s'", argv[1]);
+        message_hint("unseen help");
+        return EXIT_TROUBLE;
+    }
+    return options_help() ? 0 : EXIT_TROUBLE;
+}
+
+static const struct {
+    const char *name;
+    int (*run)(int argc, char **argv);
+} commands[] = {
+    {"dedup", run_dedup},
+    {"help", run_help},
+};
+
+int main(int argc, char **argv)
+{
+    /* A file that grows past its limit is then an error of write, reported like the others. */
+    signal(SIGXFSZ, SIG_IGN);
+    message_setup(WHEN_AUTO, false);
+    for (size_t i = 0; argc > 1 && i < sizeof(commands) / sizeof(commands[0]); i++) {
+        if (strcmp(argv[1], commands[i].name) == 0) {
+            return commands[i].run(argc - 1, argv + 1);
+        }
+    }
+    return run_dedup(argc, argv);
+}

@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The command line as a struct. */
+#ifndef UNSEEN_CLI_OPTIONS_H
+#define UNSEEN_CLI_OPTIONS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "message.h"
+
+enum format {
+    FORMAT_AUTO,
+    FORMAT_LINES,
+    FORMAT_JSONL
+};
+
+enum stats {
+    STATS_NONE,
+    STATS_TEXT,
+    STATS_JSON
+};
+
+struct options {
+    /* memory */
+    const char **excludes;
+    size_t nexcludes;
+    bool dry_run;
+    uint64_t shard; /* from 0; handled if nshards > 0 */
+    uint64_t nshards;
+    uint64_t capacity;
+    double fpr;
+    const char *filter;
+    bool has_seed;
+    uint64_t seed;
+
+    /* identity */
+    const char *key;
+    size_t field;          /* from 1; 0: none */
+    const char *json_path; /* ".a.b"; NULL: none */
+    bool has_separator;
+    char separator;
+    enum format format;
+
+    /* print */
+    bool invert;
+    const char *repeats;
+    bool mark;
+    bool count;
+    bool quiet;
+    bool has_limit;
+    uint64_t limit;
+
+    /* input and output */
+    const char *output;
+    char delimiter;
+    bool line_buffered;
+    uint64_t max_line; /* 0: any length */
+    unsigned threads;  /* 0: as many as are of use */
+
+    /* reports */
+    enum stats stats;
+    enum when progress;
+    enum when color;
+
+    const char *const *files;
+    size_t nfiles;
+};
+
+enum options_result {
+    OPTIONS_RUN,
+    OPTIONS_DONE, /* help or version was printed */
+    OPTIONS_WRONG /* reported */
+};
+
+/* Parses argv[1..argc). The result points into argv; options_release frees the rest. */
+enum options_result options_parse(struct options *o, int argc, char **argv);
+void options_release(struct options *o);
+
+/* The whole help, to standard output; false if that failed. */
+bool options_help(void);
+
+/* The short usage, to standard error. */
+void options_usage(void);
+
+#endif

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What was done so far: the figures of --stats, the status line of SIGUSR1, the progress line. */
+#ifndef UNSEEN_CLI_REPORT_H
+#define UNSEEN_CLI_REPORT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <unseen.h>
+
+#include "options.h"
+
+struct report {
+    uint64_t nnew;
+    uint64_t nseen;
+    uint64_t nlong;
+    uint64_t nother;
+    uint64_t nbytes;
+    uint64_t nmisses;
+    uint64_t nexcluded; /* lines of -x lists */
+    double start;
+    bool progress;
+    double next_progress;
+};
+
+/* Starts the clock and listens to SIGUSR1. A progress line is drawn if the options want one,
+ * standard error is a terminal and, unless asked for, the output is a file. */
+void report_start(struct report *r, const struct options *o, int output_fd);
+
+/* Prints the status line if SIGUSR1 has arrived, and the progress line if it is due. Cheap. */
+void report_poll(struct report *r);
+
+/* Wipes out the progress line and prints the figures that the options want. */
+void report_end(struct report *r, const struct options *o, const struct unseen_set *set);
+
+#endif
