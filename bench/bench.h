@@ -74,7 +74,11 @@ static inline void bench_heading(const char *what, uint64_t seed)
 {
     printf("%s\n", what);
     bench_print_line("machine:  ", "sed -n 's/^model name[^:]*: //p' /proc/cpuinfo");
+#ifdef __clang__
     printf("compiler: %s\n", __VERSION__);
+#else
+    printf("compiler: gcc %s\n", __VERSION__);
+#endif
     bench_print_line("commit:   ", "git rev-parse --short HEAD 2>/dev/null");
     printf("unseen %s, seed %llu, CPU time of the process\n", unseen_version(),
            (unsigned long long)seed);
