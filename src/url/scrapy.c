@@ -475,41 +475,65 @@ static int next_byte(const char **at, const char *end, char stop, char separator
     return value >= 0 ? value : *in == '+' ? ' ' : (unsigned char)*in;
 }
 
-int unseen__scrapy_compare(const char *a, const char *b, const char *end, char separator)
+int unseen__scrapy_compare(const char *a, const char *a_end, const char *b, const char *b_end,
+                           char separator)
 {
     for (char stop = '=';; stop = separator) {
         int byte_a;
         int byte_b;
         do {
-            byte_a = next_byte(&a, end, stop, separator);
-            byte_b = next_byte(&b, end, stop, separator);
+            byte_a = next_byte(&a, a_end, stop, separator);
+            byte_b = next_byte(&b, b_end, stop, separator);
         } while (byte_a == byte_b && byte_a >= 0);
         if (byte_a != byte_b || stop == separator) {
             return byte_a - byte_b;
         }
-        a += a < end && *a == '=';
-        b += b < end && *b == '=';
+        a += a < a_end && *a == '=';
+        b += b < b_end && *b == '=';
     }
+}
+
+/* How each byte is written in a query: its text and, in the fourth place, the length of that. */
+#define DIGIT(v) ((char)((v) < 10 ? '0' + (v) : 'A' + (v)-10))
+#define TEXT(c)                                                                                    \
+    {                                                                                              \
+        (char)(SCRAPY_UNRESERVED(c) ? (c)                                                          \
+               : (c) == ' '         ? '+'                                                          \
+                                    : '%'),                                                                \
+            DIGIT((c) >> 4), DIGIT((c)&15), SCRAPY_UNRESERVED(c) || (c) == ' ' ? 1 : 3             \
+    }
+#define TEXT4(c)  TEXT(c), TEXT((c) + 1), TEXT((c) + 2), TEXT((c) + 3)
+#define TEXT16(c) TEXT4(c), TEXT4((c) + 4), TEXT4((c) + 8), TEXT4((c) + 12)
+#define TEXT64(c) TEXT16(c), TEXT16((c) + 16), TEXT16((c) + 32), TEXT16((c) + 48)
+
+static const char query_text[256][4] = {TEXT64(0), TEXT64(64), TEXT64(128), TEXT64(192)};
+
+/* Decodes and re-encodes a key or a value. */
+static char *write_decoded(const char *in, const char *end, char *out)
+{
+    while (in < end) {
+        int byte = (unsigned char)*in;
+        if (byte == '%') {
+            const int value = unseen__percent_value(in, end);
+            byte = value < 0 ? '%' : value;
+            in += value < 0 ? 1 : 3;
+        } else {
+            byte = byte == '+' ? ' ' : byte;
+            in++;
+        }
+        memcpy(out, query_text[byte], 4);
+        out += query_text[byte][3];
+    }
+    return out;
 }
 
 char *unseen__scrapy_write_piece(const char *in, const char *end, char separator, char *out)
 {
-    for (char stop = '=';; stop = separator) {
-        for (int byte; (byte = next_byte(&in, end, stop, separator)) >= 0;) {
-            if (scrapy_is((char)byte, SCRAPY__UNRESERVED)) {
-                *out++ = (char)byte;
-            } else if (byte == ' ') {
-                *out++ = '+';
-            } else {
-                out = unseen__percent_write(out, (unsigned char)byte);
-            }
-        }
-        if (stop == separator) {
-            return out;
-        }
-        in += in < end && *in == '=';
-        *out++ = '=';
-    }
+    const char *const piece_end = find(in, end, separator);
+    const char *const equals = find(in, piece_end, '=');
+    out = write_decoded(in, equals, out);
+    *out++ = '=';
+    return equals < piece_end ? write_decoded(equals + 1, piece_end, out) : out;
 }
 
 /* The pieces of a query under sort: offsets from its start. */
@@ -523,7 +547,7 @@ struct pieces {
 
 static bool is_less(const struct pieces *p, size_t a, size_t b)
 {
-    return unseen__scrapy_compare(p->start + a, p->start + b, p->end, p->separator) < 0;
+    return unseen__scrapy_compare(p->start + a, p->end, p->start + b, p->end, p->separator) < 0;
 }
 
 static void find_pieces(struct pieces *p, bool drop_blank)

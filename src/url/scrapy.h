@@ -45,12 +45,13 @@ static inline bool scrapy_path_keeps_escape(int byte)
     return byte == '/' || byte == '?' || !scrapy_is((char)byte, SCRAPY__PATH);
 }
 
-/* The order of two pieces of a query by (key, value), both as decoded bytes: < 0, 0 or > 0. A
- * piece goes on to the next separator or to end. */
-int unseen__scrapy_compare(const char *a, const char *b, const char *end, char separator);
+/* The order of two pieces of a query by (key, value), both as decoded bytes: < 0, 0 or > 0. Each
+ * goes on to the next separator or to its end. */
+int unseen__scrapy_compare(const char *a, const char *a_end, const char *b, const char *b_end,
+                           char separator);
 
 /* Writes the piece at in as key=value, minimally escaped; returns the end of what was written: at
- * most three bytes for one, and the '='. */
+ * most three bytes for one, and the '='. May overwrite three bytes behind that. */
 char *unseen__scrapy_write_piece(const char *in, const char *end, char separator, char *out);
 
 #endif

@@ -2,14 +2,14 @@
  *
  * The fast path of the scheme "scrapy": answers for the URLs of everyday, declines the others.
  *
- * A kernel turns the URL into three rows of bits, one bit a byte: what is not plain in a host, in
- * a path, in a query. Then the parts are walked from one set bit to the next, so that plain bytes
- * cost nothing:
+ * A kernel turns the URL into rows of bits, one bit a byte: what is not plain in a host and in a
+ * path, and where the marks of a query are. Then each part is walked from one set bit to the
+ * next, so that plain bytes cost nothing:
  *
- *     https://www.example.com/a/b;c?q=1&b=%2F
- *                            ^   ^ ^ ^ ^ ^
- *     host ------------------'   | | '-'-'-'-- query: pieces, kept sorted as they are found
- *     path ----------------------'-'
+ *     https://www.example.com/a/b;c?q=1&b=%2F#f
+ *                            ^                    host
+ *                                ^ ^              path
+ *                                    ^ ^ ^ ^   ^  marks
  *
  * A query whose pieces are in order and minimally escaped proves the URL canonical; else the
  * pieces are written in order behind a copy of the front. The kernel exists twice: portable (the
@@ -30,139 +30,278 @@
 
 enum {
     WORD = 64,
-    LEN_MAX = 1023, /* longer URLs are left to the slow path */
+    LEN_MAX = 4095, /* longer URLs and longer queries are left to the slow path */
     NWORDS = (LEN_MAX + 1) / WORD,
-    NPIECES = 48
+    NPIECES = 128,
+    NMARKS = 4 * NPIECES
 };
 
-/* A set bit: not plain there. Bit len is set in each row, so that every walk ends. */
+/* What a set bit says about its byte. Bit len is set in each row, so that every walk ends. */
+enum row {
+    ROW_HOST,  /* not plain in a host */
+    ROW_PATH,  /* not plain in a path */
+    ROW_MARK,  /* divides a query: & = # */
+    ROW_CODED, /* stands for another byte in a query: % + */
+    ROW_DIRTY, /* would be written otherwise in a query, or is a % whose escape would be */
+    NROWS
+};
+
 struct bits {
-    uint64_t host[NWORDS];
-    uint64_t path[NWORDS];
-    uint64_t query[NWORDS];
+    uint8_t rows[NROWS][(NWORDS + 1) * 8]; /* little-endian; one word more than is used */
+    bool blank;                            /* is there a space or a control? */
 };
 
 typedef void kernel_fn(const char *in, size_t len, struct bits *bits);
 
 #define PLAIN_HOST(c) (SCRAPY_LOWER(c) || SCRAPY_DIGIT(c) || (c) == '-' || (c) == '.' || (c) == '_')
 #define PLAIN_PATH(c) (SCRAPY_PATH(c) && (c) != '%' && (c) != ';' && (c) != '?')
+#define CODED(c)      ((c) == '%' || (c) == '+')
+#define MARK(c)       ((c) == '&' || (c) == '=' || (c) == '#')
+#define CLEAN(c)      (SCRAPY_UNRESERVED(c) || CODED(c) || MARK(c))
 
 /* ---- Kernels ---------------------------------------------------------------------------------- */
 
 enum {
-    HOST = 1u << 0,
-    PATH = 1u << 1,
-    QUERY = 1u << 2
+    IS_BLANK = NROWS,
+    KEEPS_ESCAPE /* in a query the byte is written as an escape */
 };
 
 #define CLASS(c)                                                                                   \
-    ((PLAIN_HOST(c) ? 0 : HOST) | (PLAIN_PATH(c) ? 0 : PATH) | (SCRAPY_UNRESERVED(c) ? 0 : QUERY))
+    ((PLAIN_HOST(c) ? 0 : 1u << ROW_HOST) | (PLAIN_PATH(c) ? 0 : 1u << ROW_PATH) |                 \
+     (MARK(c) ? 1u << ROW_MARK : 0) | (CODED(c) ? 1u << ROW_CODED : 0) |                           \
+     (CLEAN(c) ? 0 : 1u << ROW_DIRTY) | ((c) <= ' ' ? 1u << IS_BLANK : 0) |                        \
+     (SCRAPY_UNRESERVED(c) || (c) == ' ' ? 0 : 1u << KEEPS_ESCAPE))
 #define CLASS4(c)  CLASS(c), CLASS((c) + 1), CLASS((c) + 2), CLASS((c) + 3)
 #define CLASS16(c) CLASS4(c), CLASS4((c) + 4), CLASS4((c) + 8), CLASS4((c) + 12)
 #define CLASS64(c) CLASS16(c), CLASS16((c) + 16), CLASS16((c) + 32), CLASS16((c) + 48)
 
 static const uint8_t class_of[256] = {CLASS64(0), CLASS64(64), CLASS64(128), CLASS64(192)};
 
-static void set_end(size_t len, struct bits *bits)
+/* The byte of the escape of two upper-case digits that % at i starts, else -1. */
+static inline int upper_escape(const char *in, size_t len, size_t i)
 {
-    const uint64_t bit = (uint64_t)1 << len % WORD;
-    bits->host[len / WORD] |= bit;
-    bits->path[len / WORD] |= bit;
-    bits->query[len / WORD] |= bit;
+    if (len - i < 3 || SCRAPY_LOWER(in[i + 1]) || SCRAPY_LOWER(in[i + 2])) {
+        return -1;
+    }
+    return unseen__percent_value(in + i, in + len);
 }
 
-static void kernel_portable(const char *in, size_t len, struct bits *bits)
+static inline void store_words(const uint64_t words[NROWS], size_t start, size_t len,
+                               struct bits *bits)
 {
-    for (size_t start = 0; start <= len; start += WORD) {
-        uint64_t host = 0;
-        uint64_t path = 0;
-        uint64_t query = 0;
-        const size_t n = len - start < WORD ? len - start : WORD;
-        for (size_t i = 0; i < n; i++) {
-            const uint64_t class = class_of[(unsigned char)in[start + i]];
-            host |= (class & 1) << i;
-            path |= (class >> 1 & 1) << i;
-            query |= (class >> 2 & 1) << i;
-        }
-        bits->host[start / WORD] = host;
-        bits->path[start / WORD] = path;
-        bits->query[start / WORD] = query;
+    const uint64_t end = len - start < WORD ? (uint64_t)1 << (len - start) : 0;
+    for (int row = 0; row < NROWS; row++) {
+        store_le64(bits->rows[row] + start / 8, words[row] | end);
     }
-    set_end(len, bits);
+}
+
+/* The classes of 8 bytes, n of them present, in one word: byte i is that of in[i]. */
+static inline uint64_t classes_of_8(const char *in, size_t n)
+{
+    uint64_t classes = 0;
+    for (size_t i = 0; i < n; i++) {
+        classes |= (uint64_t)class_of[(unsigned char)in[i]] << 8 * i;
+    }
+    return classes;
+}
+
+static inline void kernel_portable(const char *in, size_t len, struct bits *bits)
+{
+    uint64_t all = 0;
+    for (size_t start = 0; start <= len; start += WORD) {
+        uint64_t words[NROWS] = {0};
+        for (size_t i = start; i < start + WORD && i < len; i += 8) {
+            const uint64_t classes =
+                len - i >= 8 ? classes_of_8(in + i, 8) : classes_of_8(in + i, len - i);
+            all |= classes;
+            for (int row = 0; row < NROWS; row++) {
+                /* Gathers the bit of each byte in the top byte: no two products meet. */
+                const uint64_t bit_of_each = classes >> row & UINT64_C(0x0101010101010101);
+                words[row] |= (bit_of_each * UINT64_C(0x0102040810204080) >> 56) << (i - start);
+            }
+        }
+        for (uint64_t rest = words[ROW_CODED]; rest; rest &= rest - 1) {
+            const unsigned i = (unsigned)__builtin_ctzll(rest);
+            const int value = upper_escape(in, len, start + i);
+            if (in[start + i] == '%' && (value < 0 || !(class_of[value] >> KEEPS_ESCAPE))) {
+                words[ROW_DIRTY] |= (uint64_t)1 << i;
+            }
+        }
+        store_words(words, start, len, bits);
+    }
+    bits->blank = (all >> IS_BLANK & UINT64_C(0x0101010101010101)) != 0;
 }
 
 #if UNSEEN_X86
 
-#define ROW(plain, low)                                                                            \
+#define NIBBLE(plain, low)                                                                         \
     ((plain(low) ? 1 : 0) | (plain((low) + 16) ? 2 : 0) | (plain((low) + 32) ? 4 : 0) |            \
      (plain((low) + 48) ? 8 : 0) | (plain((low) + 64) ? 16 : 0) | (plain((low) + 80) ? 32 : 0) |   \
      (plain((low) + 96) ? 64 : 0) | (plain((low) + 112) ? 128 : 0))
-#define ROWS(plain)                                                                                \
+#define NIBBLE4(plain, low)                                                                        \
+    NIBBLE(plain, low), NIBBLE(plain, (low) + 1), NIBBLE(plain, (low) + 2), NIBBLE(plain, (low) + 3)
+#define NIBBLES(plain)                                                                             \
     {                                                                                              \
-        ROW(plain, 0), ROW(plain, 1), ROW(plain, 2), ROW(plain, 3), ROW(plain, 4), ROW(plain, 5),  \
-            ROW(plain, 6), ROW(plain, 7), ROW(plain, 8), ROW(plain, 9), ROW(plain, 10),            \
-            ROW(plain, 11), ROW(plain, 12), ROW(plain, 13), ROW(plain, 14), ROW(plain, 15)         \
+        NIBBLE4(plain, 0), NIBBLE4(plain, 4), NIBBLE4(plain, 8), NIBBLE4(plain, 12)                \
     }
 
-static const uint8_t host_rows[16] = ROWS(PLAIN_HOST);
-static const uint8_t path_rows[16] = ROWS(PLAIN_PATH);
-static const uint8_t query_rows[16] = ROWS(SCRAPY_UNRESERVED);
+static const uint8_t host_nibbles[16] = NIBBLES(PLAIN_HOST);
+static const uint8_t path_nibbles[16] = NIBBLES(PLAIN_PATH);
+static const uint8_t clean_nibbles[16] = NIBBLES(CLEAN);
 /* The bit of a high nibble; a byte above 0x7f has none and is in no set. */
 static const uint8_t high_bits[16] = {1, 2, 4, 8, 16, 32, 64, 128};
 
-/* 32 bytes at in + at, of which the first n are wanted; never reads outside [in, in + len). */
-UNSEEN_TARGET("avx2")
-static inline __m256i load_32(const char *in, size_t len, size_t at)
-{
-    if (at + 32 <= len) {
-        return _mm256_loadu_si256((const __m256i *)(const void *)(in + at));
-    }
-    char copy[32] = {0};
-    if (at < len) {
-        memcpy(copy, in + at, len - at);
-    }
-    return _mm256_loadu_si256((const __m256i *)(const void *)copy);
-}
+/* Which escapes are written again, by their digits. A first digit has the bit of its group, and a
+ * second digit those of the groups it may stand behind: 1 for 0, 1, 8, 9 and A-F, which may be
+ * followed by any; 2 for 2, not by 0 - .; 4 for 3, not by a digit; 8 for 4 and 6, by 0 only; 16
+ * for 5, by [ \ ] ^; 32 for 7, by { | } and DEL. Indexed by the low nibble. */
+static const uint8_t first_09[16] = {1, 1, 2, 4, 8, 16, 8, 32, 1, 1};
+static const uint8_t first_af[16] = {0, 1, 1, 1, 1, 1, 1};
+static const uint8_t second_09[16] = {9, 3, 3, 3, 3, 3, 3, 3, 3, 3};
+static const uint8_t second_af[16] = {0, 7, 55, 55, 53, 21, 39};
 
 UNSEEN_TARGET("avx2")
-static inline __m256i load_table(const uint8_t table[16])
+UNSEEN_INLINE __m256i load_table(const uint8_t table[16])
 {
     return _mm256_broadcastsi128_si256(_mm_loadu_si128((const __m128i *)(const void *)table));
 }
 
 UNSEEN_TARGET("avx2")
-static inline uint32_t outside(__m256i low, __m256i high_bit, __m256i rows)
+UNSEEN_INLINE __m256i load_32(const char *in)
 {
-    const __m256i hit = _mm256_and_si256(_mm256_shuffle_epi8(rows, low), high_bit);
-    return (uint32_t)_mm256_movemask_epi8(_mm256_cmpeq_epi8(hit, _mm256_setzero_si256()));
+    return _mm256_loadu_si256((const __m256i *)(const void *)in);
 }
 
 UNSEEN_TARGET("avx2")
-static void kernel_avx2(const char *in, size_t len, struct bits *bits)
+UNSEEN_INLINE uint64_t mask_of(__m256i lanes)
 {
-    const __m256i nibble = _mm256_set1_epi8(15);
-    const __m256i hosts = load_table(host_rows);
-    const __m256i paths = load_table(path_rows);
-    const __m256i queries = load_table(query_rows);
-    const __m256i highs = load_table(high_bits);
-    for (size_t start = 0; start <= len; start += WORD) {
-        uint64_t host = 0;
-        uint64_t path = 0;
-        uint64_t query = 0;
-        for (unsigned half = 0; half < WORD; half += 32) {
-            const __m256i text = load_32(in, len, start + half);
-            const __m256i low = _mm256_and_si256(text, nibble);
-            const __m256i high = _mm256_and_si256(_mm256_srli_epi16(text, 4), nibble);
-            const __m256i high_bit = _mm256_shuffle_epi8(highs, high);
-            host |= (uint64_t)outside(low, high_bit, hosts) << half;
-            path |= (uint64_t)outside(low, high_bit, paths) << half;
-            query |= (uint64_t)outside(low, high_bit, queries) << half;
-        }
-        bits->host[start / WORD] = host;
-        bits->path[start / WORD] = path;
-        bits->query[start / WORD] = query;
+    return (uint32_t)_mm256_movemask_epi8(lanes);
+}
+
+UNSEEN_TARGET("avx2")
+UNSEEN_INLINE __m256i high_nibbles(__m256i text)
+{
+    return _mm256_and_si256(_mm256_srli_epi16(text, 4), _mm256_set1_epi8(15));
+}
+
+UNSEEN_TARGET("avx2")
+UNSEEN_INLINE __m256i is_outside(__m256i text, __m256i high_bit, __m256i nibbles)
+{
+    const __m256i low = _mm256_and_si256(text, _mm256_set1_epi8(15));
+    const __m256i hit = _mm256_and_si256(_mm256_shuffle_epi8(nibbles, low), high_bit);
+    return _mm256_cmpeq_epi8(hit, _mm256_setzero_si256());
+}
+
+UNSEEN_TARGET("avx2")
+UNSEEN_INLINE __m256i equal_to(__m256i text, char c)
+{
+    return _mm256_cmpeq_epi8(text, _mm256_set1_epi8(c));
+}
+
+/* For each digit 0-9 and A-F its entry in one of the two tables, else 0. */
+UNSEEN_TARGET("avx2")
+UNSEEN_INLINE __m256i look_up_digits(__m256i text, const uint8_t digits_09[16],
+                                     const uint8_t digits_af[16])
+{
+    const __m256i low = _mm256_and_si256(text, _mm256_set1_epi8(15));
+    const __m256i high = high_nibbles(text);
+    const __m256i in_09 = _mm256_shuffle_epi8(load_table(digits_09), low);
+    const __m256i in_af = _mm256_shuffle_epi8(load_table(digits_af), low);
+    return _mm256_or_si256(_mm256_and_si256(in_09, equal_to(high, 3)),
+                           _mm256_and_si256(in_af, equal_to(high, 4)));
+}
+
+/* The bytes of in[at..at + 32) that, if they are a %, start an escape to be written again. */
+UNSEEN_TARGET("avx2")
+static inline uint64_t kept_escapes(const char *in, size_t len, size_t at)
+{
+    char copy[34] = {0};
+    const char *text = in + at;
+    if (len - at < sizeof(copy)) {
+        memcpy(copy, text, len - at);
+        text = copy;
     }
-    set_end(len, bits);
+    const __m256i first = look_up_digits(load_32(text + 1), first_09, first_af);
+    const __m256i second = look_up_digits(load_32(text + 2), second_09, second_af);
+    const __m256i none = _mm256_cmpeq_epi8(_mm256_and_si256(first, second), _mm256_setzero_si256());
+    return mask_of(none) ^ UINT32_MAX;
+}
+
+/* 64 bytes of input in two registers. */
+struct window {
+    __m256i bytes[2];
+    unsigned skip[2]; /* the first wanted byte of each; 32: none */
+};
+
+/* The window at start; reads nothing outside the input: the last bytes come from a load that ends
+ * with it, or from copy, which holds a shorter input. */
+UNSEEN_TARGET("avx2")
+UNSEEN_INLINE struct window load_window(const char *in, size_t len, size_t start, const char *copy)
+{
+    const size_t n = len - start;
+    if (n >= WORD) {
+        return (struct window){{load_32(in + start), load_32(in + start + 32)}, {0, 0}};
+    }
+    const __m256i last = load_32(len < 32 ? copy : in + len - 32);
+    if (n >= 32) {
+        return (struct window){{load_32(in + start), last}, {0, (unsigned)(WORD - n)}};
+    }
+    return (struct window){{last, last}, {len < 32 ? 0 : (unsigned)(32 - n), 32}};
+}
+
+UNSEEN_TARGET("avx2")
+UNSEEN_INLINE uint64_t join(const struct window *window, __m256i first, __m256i second)
+{
+    return mask_of(first) >> window->skip[0] | mask_of(second) >> window->skip[1] << 32;
+}
+
+UNSEEN_TARGET("avx2")
+UNSEEN_INLINE uint64_t equal_in(const struct window *window, char c)
+{
+    return join(window, equal_to(window->bytes[0], c), equal_to(window->bytes[1], c));
+}
+
+UNSEEN_TARGET("avx2")
+UNSEEN_INLINE uint64_t outside_in(const struct window *window, const __m256i high_bit[2],
+                                  const uint8_t nibbles[16])
+{
+    const __m256i table = load_table(nibbles);
+    return join(window, is_outside(window->bytes[0], high_bit[0], table),
+                is_outside(window->bytes[1], high_bit[1], table));
+}
+
+UNSEEN_TARGET("avx2")
+static inline void kernel_avx2(const char *in, size_t len, struct bits *bits)
+{
+    __m256i lowest = _mm256_set1_epi8(' ' + 1);
+    char copy[32];
+    if (len < sizeof(copy)) {
+        memset(copy, ' ' + 1, sizeof(copy));
+        memcpy(copy, in, len);
+    }
+    for (size_t start = 0; start <= len; start += WORD) {
+        const struct window window = load_window(in, len, start, copy);
+        const __m256i highs = load_table(high_bits);
+        const __m256i high_bit[2] = {_mm256_shuffle_epi8(highs, high_nibbles(window.bytes[0])),
+                                     _mm256_shuffle_epi8(highs, high_nibbles(window.bytes[1]))};
+        const uint64_t percents = equal_in(&window, '%');
+        uint64_t dirty = outside_in(&window, high_bit, clean_nibbles);
+        if (percents) {
+            uint64_t kept = kept_escapes(in, len, start);
+            kept |= len - start > 32 ? kept_escapes(in, len, start + 32) << 32 : 0;
+            dirty |= percents & ~kept;
+        }
+        const uint64_t end = len - start < WORD ? (uint64_t)1 << (len - start) : 0;
+        uint8_t(*const rows)[(NWORDS + 1) * 8] = bits->rows;
+        store_le64(rows[ROW_HOST] + start / 8, outside_in(&window, high_bit, host_nibbles) | end);
+        store_le64(rows[ROW_PATH] + start / 8, outside_in(&window, high_bit, path_nibbles) | end);
+        store_le64(rows[ROW_MARK] + start / 8,
+                   equal_in(&window, '&') | equal_in(&window, '=') | equal_in(&window, '#') | end);
+        store_le64(rows[ROW_CODED] + start / 8, percents | equal_in(&window, '+') | end);
+        store_le64(rows[ROW_DIRTY] + start / 8, dirty | end);
+        lowest = _mm256_min_epu8(lowest, _mm256_min_epu8(window.bytes[0], window.bytes[1]));
+    }
+    bits->blank = mask_of(equal_to(lowest, ' ' + 1)) != UINT32_MAX;
 }
 
 #endif
@@ -170,26 +309,31 @@ static void kernel_avx2(const char *in, size_t len, struct bits *bits)
 /* ---- Walking ---------------------------------------------------------------------------------- */
 
 /* The first set bit from i on. */
-static inline size_t next(const uint64_t *row, size_t i)
+UNSEEN_INLINE size_t next(const struct bits *bits, enum row row, size_t i)
 {
+    const uint8_t *const bytes = bits->rows[row];
     size_t word = i / WORD;
-    uint64_t rest = row[word] >> i % WORD << i % WORD;
+    uint64_t rest = load_le64(bytes + word * 8) >> i % WORD << i % WORD;
     while (!rest) {
-        rest = row[++word];
+        rest = load_le64(bytes + ++word * 8);
     }
     return word * WORD + (size_t)__builtin_ctzll(rest);
 }
 
-static inline bool upper_hex(char c)
+/* Is a bit set in [start, end)? One load serves 57 bits from any place. */
+UNSEEN_INLINE bool any(const struct bits *bits, enum row row, size_t start, size_t end)
 {
-    return SCRAPY_DIGIT(c) || (c >= 'A' && c <= 'F');
-}
-
-/* The byte of an escape in upper case, else -1. */
-static inline int upper_escape(const char *in, size_t len, size_t i)
-{
-    const int value = unseen__percent_value(in + i, in + len);
-    return value >= 0 && upper_hex(in[i + 1]) && upper_hex(in[i + 2]) ? value : -1;
+    enum {
+        STEP = 56
+    };
+    const uint8_t *const bytes = bits->rows[row];
+    for (; end - start > STEP; start += STEP) {
+        if (load_le64(bytes + start / 8) >> start % 8 << 8) {
+            return true;
+        }
+    }
+    const uint64_t rest = load_le64(bytes + start / 8) >> start % 8;
+    return (rest & (((uint64_t)1 << (end - start)) - 1)) != 0;
 }
 
 /* The length of "http://" or "https://" in lower case, else 0. */
@@ -220,11 +364,11 @@ static bool params_are_plain(const char *in, size_t start, size_t end)
 
 /* Walks the path from its first slash to the byte that ends it. false: not canonical, or not sure
  * of it. */
-static inline bool walk_path(const char *in, size_t len, const struct bits *bits, size_t start,
+UNSEEN_INLINE bool walk_path(const char *in, size_t len, const struct bits *bits, size_t start,
                              size_t *end_out)
 {
     bool semicolon = false;
-    for (size_t i = next(bits->path, start);; i = next(bits->path, i + 1)) {
+    for (size_t i = next(bits, ROW_PATH, start);; i = next(bits, ROW_PATH, i + 1)) {
         if (i == len || in[i] == '?' || in[i] == '#') {
             *end_out = i;
             return !semicolon || params_are_plain(in, start, i);
@@ -261,15 +405,16 @@ struct query {
 };
 
 /* The prefix of a key; plain says that nothing in it needs decoding. */
-static inline uint64_t key_prefix(const char *in, size_t len, size_t start, size_t end, bool plain)
+UNSEEN_INLINE uint64_t key_prefix(const char *in, size_t len, size_t start, size_t end, bool plain)
 {
-    uint64_t prefix = 0;
-    if (plain && start + 8 <= len) {
-        const size_t n = end - start;
-        prefix = load_le64(in + start);
-        prefix = n >= 8 ? prefix : prefix & (((uint64_t)1 << 8 * n) - 1);
-        return __builtin_bswap64(prefix);
+    if (start == end) {
+        return 0;
     }
+    if (plain && start + 8 <= len) {
+        const unsigned unused = end - start < 8 ? 64 - 8 * (unsigned)(end - start) : 0;
+        return __builtin_bswap64(load_le64(in + start)) >> unused << unused;
+    }
+    uint64_t prefix = 0;
     for (int shift = 56; shift >= 0 && start < end; shift -= 8) {
         const int value = unseen__percent_value(in + start, in + end);
         const char c = value >= 0 ? (char)value : in[start] == '+' ? ' ' : in[start];
@@ -279,90 +424,170 @@ static inline uint64_t key_prefix(const char *in, size_t len, size_t start, size
     return prefix;
 }
 
-/* a after b? Different prefixes decide: the 0 that fills one up is below any byte, and equal to a
- * 0 that is part of a key. */
-static inline bool is_after(const char *in, size_t end, const struct piece *a,
-                            const struct piece *b)
+static inline bool is_mark_or_unreserved(char c)
 {
-    if (a->prefix != b->prefix) {
-        return a->prefix > b->prefix;
-    }
-    return unseen__scrapy_compare(in + a->start, in + b->start, in + end, '&') > 0;
+    return c == '=' || scrapy_is(c, SCRAPY__UNRESERVED);
 }
 
-/* Puts the piece in its place: few pieces, mostly in order, so an insertion sort. */
-static inline void insert(const char *in, size_t end, struct query *query, struct piece piece)
+/* a after b, by the text where it is plain around the first difference, else by the decoded
+ * bytes. */
+static bool is_text_after(const char *in, const struct piece *a, const struct piece *b)
 {
-    size_t i = query->n++;
-    while (i > 0 && is_after(in, end, &query->pieces[i - 1], &piece)) {
-        query->pieces[i] = query->pieces[i - 1];
-        i--;
+    const size_t len_a = (size_t)(a->end - a->start);
+    const size_t len_b = (size_t)(b->end - b->start);
+    const size_t shorter = len_a < len_b ? len_a : len_b;
+    size_t i = 0;
+    while (i < shorter && in[a->start + i] == in[b->start + i]) {
+        i++;
     }
-    query->sorted = query->sorted && i + 1 == query->n;
+    if (i == shorter && len_a == len_b) {
+        return false;
+    }
+    if (a->clean && b->clean && i < shorter && is_mark_or_unreserved(in[a->start + i]) &&
+        is_mark_or_unreserved(in[b->start + i]) && (i < 1 || in[a->start + i - 1] != '%') &&
+        (i < 2 || in[a->start + i - 2] != '%')) {
+        const char c = in[a->start + i];
+        const char d = in[b->start + i];
+        return c != '=' && (d == '=' || c > d);
+    }
+    return unseen__scrapy_compare(in + a->start, in + a->end, in + b->start, in + b->end, '&') > 0;
+}
+
+/* Different prefixes decide: the 0 that fills one up is below any byte, and equal to a 0 that is
+ * part of a key. */
+static inline bool is_after(const char *in, const struct piece *a, const struct piece *b)
+{
+    return a->prefix != b->prefix ? a->prefix > b->prefix : is_text_after(in, a, b);
+}
+
+/* The place of the piece among the first n: few of them are passed one by one, many by halves. */
+static size_t place_of(const char *in, const struct query *query, size_t n,
+                       const struct piece *piece)
+{
+    size_t low = 0;
+    while (n - low > 16) {
+        const size_t middle = low + (n - low) / 2;
+        if (is_after(in, &query->pieces[middle], piece)) {
+            n = middle;
+        } else {
+            low = middle + 1;
+        }
+    }
+    while (n > low && is_after(in, &query->pieces[n - 1], piece)) {
+        n--;
+    }
+    return n;
+}
+
+/* Puts the piece in its place: most come in order. */
+UNSEEN_INLINE void insert(const char *in, struct query *query, struct piece piece)
+{
+    const size_t n = query->n++;
+    if (n == 0 || !is_after(in, &query->pieces[n - 1], &piece)) {
+        query->pieces[n] = piece;
+        return;
+    }
+    const size_t i = place_of(in, query, n - 1, &piece);
+    for (size_t j = n; j > i; j--) {
+        query->pieces[j] = query->pieces[j - 1];
+    }
     query->pieces[i] = piece;
+    query->sorted = false;
 }
 
-/* Reads the query from start on. false: too many pieces, or a byte that the slow path may trim or
- * remove. */
-static inline bool walk_query(const struct unseen_url *url, const char *in, size_t len,
+/* The places of the set bits of a row from start to len, which is the last of them. */
+struct marks {
+    uint16_t at[NMARKS + WORD];
+    size_t n;
+};
+
+/* false: too many. Takes 8 at a time, and those past the last are overwritten by the next word:
+ * a loop of unknown length would cost a mispredicted branch a word [Langdale19]. */
+UNSEEN_INLINE bool find_marks(const struct bits *bits, size_t start, size_t len,
+                              struct marks *marks)
+{
+    marks->n = 0;
+    size_t word = start / WORD;
+    uint64_t rest = load_le64(bits->rows[ROW_MARK] + word * 8) >> start % WORD << start % WORD;
+    for (;;) {
+        const size_t n = (size_t)__builtin_popcountll(rest);
+        for (size_t i = 0; i < n; i += 8) {
+            for (size_t j = 0; j < 8; j++) {
+                /* The top bit stands in for those that are used up, and does no harm. */
+                const size_t bit = (size_t)__builtin_ctzll(rest | (uint64_t)1 << (WORD - 1));
+                marks->at[marks->n + i + j] = (uint16_t)(word * WORD + bit);
+                rest &= rest - 1;
+            }
+        }
+        marks->n += n;
+        if (word == len / WORD) {
+            return true;
+        }
+        if (marks->n > NMARKS) {
+            return false;
+        }
+        rest = load_le64(bits->rows[ROW_MARK] + ++word * 8);
+    }
+}
+
+/* Reads the query from start on. false: too many pieces. */
+UNSEEN_INLINE bool walk_query(const struct unseen_url *url, const char *in, size_t len,
                               const struct bits *bits, size_t start, struct query *query)
 {
     const bool drop_blank = unseen__url_rule(url, UNSEEN__RULE_DROP_BLANK_VALUES);
-    size_t equals = 0; /* 0: none yet */
-    bool clean = true;
-    bool plain = true; /* the key */
+    struct marks marks;
+    if (!find_marks(bits, start, len, &marks)) {
+        return false;
+    }
     query->n = 0;
     query->sorted = true;
     query->clean = true;
-    for (size_t i = next(bits->query, start);; i = next(bits->query, i + 1)) {
-        const char c = i < len ? in[i] : '#';
-        if (c == '&' || c == '#') {
-            const bool blank = equals == 0 || equals + 1 == i;
-            if (i == start || (drop_blank && blank)) {
-                query->clean = false;
-            } else if (query->n == NPIECES) {
-                return false;
-            } else {
-                clean = clean && equals != 0;
-                query->clean = query->clean && clean;
-                const size_t key_end = equals ? equals : i;
-                insert(in, i, query,
-                       (struct piece){key_prefix(in, len, start, key_end, plain), (uint16_t)start,
-                                      (uint16_t)i, clean});
-            }
-            if (c == '#') {
-                query->end = i;
-                return true;
-            }
-            start = i + 1;
-            equals = 0;
-            clean = true;
-            plain = true;
-        } else if (c == '=' && equals == 0) {
-            equals = i;
-        } else if ((unsigned char)c <= ' ') {
+    for (const uint16_t *mark = marks.at;; start = query->end + 1) {
+        const size_t key_end = *mark++;
+        size_t end = key_end;
+        unsigned nequals = 0;
+        while (end < len && in[end] == '=') {
+            end = *mark++;
+            nequals++;
+        }
+        query->end = end;
+        if (end == start || (drop_blank && key_end + 1 >= end)) {
+            query->clean = false;
+        } else if (query->n == NPIECES) {
             return false;
         } else {
-            plain = plain && equals != 0;
-            if (c == '%') {
-                const int value = upper_escape(in, len, i);
-                clean = clean && value >= 0 && value != ' ' &&
-                        !scrapy_is((char)value, SCRAPY__UNRESERVED);
-            } else if (c != '+') {
-                clean = false;
-            }
+            const bool plain_key = !any(bits, ROW_CODED, start, key_end);
+            const uint64_t prefix = key_prefix(in, len, start, key_end, plain_key);
+            const bool clean = nequals == 1 && !any(bits, ROW_DIRTY, start, end);
+            query->clean = query->clean && clean;
+            insert(in, query, (struct piece){prefix, (uint16_t)start, (uint16_t)end, clean});
+        }
+        if (end == len || in[end] == '#') {
+            return true;
         }
     }
 }
 
-static char *write_query(const char *in, const struct query *query, char *out)
+/* Copies n bytes of the input, more where both sides have room: most pieces are short. */
+static inline void copy_piece(char *out, const char *in, size_t n, size_t room)
+{
+    if (n <= 32 && room >= 32) {
+        memcpy(out, in, 32);
+    } else {
+        memcpy(out, in, n);
+    }
+}
+
+/* out has room for 32 bytes more than is written. */
+static char *write_query(const char *in, size_t len, const struct query *query, char *out)
 {
     for (size_t i = 0; i < query->n; i++) {
         const struct piece *const piece = &query->pieces[i];
         *out++ = i == 0 ? '?' : '&';
         if (piece->clean) {
-            memcpy(out, in + piece->start, (size_t)(piece->end - piece->start));
-            out += piece->end - piece->start;
+            const size_t n = (size_t)(piece->end - piece->start);
+            copy_piece(out, in + piece->start, n, len - piece->start);
+            out += n;
         } else {
             out = unseen__scrapy_write_piece(in + piece->start, in + piece->end, '&', out);
         }
@@ -394,7 +619,10 @@ UNSEEN_INLINE bool fast(const struct unseen_url *url, const char *in, size_t len
     }
     struct bits bits;
     kernel(in, len, &bits);
-    const size_t slash = next(bits.host, host);
+    if (bits.blank) { /* the slow path may have to trim or to remove it */
+        return false;
+    }
+    const size_t slash = next(&bits, ROW_HOST, host);
     const size_t need = unseen_url_bound(len);
     if (slash == host) {
         return false;
@@ -421,7 +649,7 @@ UNSEEN_INLINE bool fast(const struct unseen_url *url, const char *in, size_t len
                 return false;
             }
             memcpy(buf, in, end);
-            const char *const text_end = write_query(in, &query, buf + end);
+            const char *const text_end = write_query(in, len, &query, buf + end);
             return answer(out, UNSEEN_URL_REWRITTEN, buf, (size_t)(text_end - buf));
         }
         end = query.n ? query.end : end;
@@ -438,6 +666,7 @@ static bool fast_portable(const struct unseen_url *url, const char *in, size_t l
 }
 
 #if UNSEEN_X86
+UNSEEN_TARGET("avx2,bmi,bmi2,popcnt")
 static bool fast_avx2(const struct unseen_url *url, const char *in, size_t len, char *buf,
                       size_t cap, struct unseen_canon *out)
 {
