@@ -83,6 +83,8 @@ static enum unseen_status fresh_group(struct compact *c, unsigned depth, unsigne
     *group = (struct compact_group){.npages = (uint8_t)npages, .depth = (uint8_t)depth};
     for (unsigned p = 0; p < npages; p++) {
         group->page[p] = compact_page_take(c);
+        memset(compact_page(c, group->page[p]), 0, COMPACT_PAGE);
+        *compact_full(c, group->page[p]) = 0;
     }
     return UNSEEN_OK;
 }

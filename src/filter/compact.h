@@ -19,6 +19,7 @@
  *
  *     small line: 16 tags of 32 bits, r in the top 8 bits, v and its mark in the other 24
  *     wide line:  13 words of 32 bits for v, then 13 fields of 7 bits for r, 5 bits unused
+ *                 (the r of an empty slot says nothing)
  *
  * Growing. When both lines are full and no tag in them can change to its own other line, the group
  * takes one more page and an equal share of every page moves there, tag by tag, unchanged, into
@@ -51,7 +52,7 @@ enum {
     COMPACT_LEAF_BITS = 8,     /* a directory leaf has up to 2^8 entries */
     COMPACT_DEPTH_MAX = 48,
     COMPACT_GENERATIONS = 96,
-    COMPACT_BATCH = 256 /* keys whose lines are fetched ahead at a time */
+    COMPACT_AHEAD = 32 /* keys whose lines are fetched ahead; a power of two */
 };
 
 /* A group of pages: one entry of the directory (several equal ones while the group's depth is
@@ -97,6 +98,10 @@ struct compact_kernel {
     /* For each line of a page, the tags whose remainder is in the cyclic interval
      * [first, first + count), as bits. */
     void (*leaving)(const uint8_t *page, unsigned first, unsigned count, uint16_t *slots);
+    /* Empties the chosen slots of each line of a page. */
+    void (*erase)(uint8_t *page, const uint16_t *slots);
+    /* The empty words of a line, as bits (for a wide line, the 3 highest bits say nothing). */
+    uint32_t (*free_slots)(const uint8_t *line);
 };
 
 /* A group read by an import, not yet in the directory. */
@@ -164,7 +169,7 @@ extern const struct compact_kernel compact_wide_avx512;
 void compact_pages_release(struct compact *c);
 /* Makes sure that the next n compact_page_take calls succeed. May move pages in memory. */
 enum unseen_status compact_pages_reserve(struct compact *c, size_t n);
-uint32_t compact_page_take(struct compact *c); /* an empty page */
+uint32_t compact_page_take(struct compact *c); /* contents undefined */
 void compact_page_give(struct compact *c, uint32_t number);
 
 /* compact_directory.c: path -> group */
@@ -178,10 +183,6 @@ struct compact_group *compact_directory_find(const struct compact *c, uint64_t p
 enum unseen_status compact_directory_deepen(struct compact *c, uint64_t path);
 
 /* compact_grow.c: making room */
-/* Frees a slot in one of the probe's two full lines by moving one of their tags to its other
- * line. Returns false when none can move. */
-bool compact_kick(struct compact *c, const struct compact_probe *probe, uint8_t **line_out,
-                  unsigned *slot_out);
 /* Gives the group of this path more room. NOMEM leaves everything as it was; *stuck_out says that
  * the group must not grow further (its keys are not random) and the key belongs in overflow. */
 enum unseen_status compact_grow(struct compact *c, uint64_t path, bool *stuck_out);
@@ -252,12 +253,10 @@ UNSEEN_INLINE unsigned compact_home_of(const struct compact *c, unsigned npages,
                                        unsigned r)
 {
     uint32_t word = c->moves[((npages - COMPACT_PAGES_MIN) << c->r_bits) + r];
-    for (unsigned home = 0; home < COMPACT_NO_HOME; home++) {
-        if ((word >> (4 * home) & 15) == page) {
-            return home;
-        }
-    }
-    return COMPACT_NO_HOME;
+    uint32_t differ = word ^ page * 0x11111111u;
+    /* The lowest digit that is 0 has its top bit set here; higher ones may be wrong. */
+    uint32_t zero = (differ - 0x11111111u) & ~differ & 0x88888888u;
+    return zero ? (unsigned)__builtin_ctz(zero) / 4 : COMPACT_NO_HOME;
 }
 
 /* Tags of a wide line: the remainder of a slot. */

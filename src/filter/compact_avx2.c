@@ -32,11 +32,12 @@ UNSEEN_INLINE KERNEL_TARGET struct compact_lanes kernel_compare(const uint8_t *l
     return (struct compact_lanes){lanes_mask(match[0], match[1]), lanes_mask(empty[0], empty[1])};
 }
 
-UNSEEN_INLINE KERNEL_TARGET uint32_t kernel_in_range(const uint8_t *line, uint32_t first,
-                                                     uint32_t count)
+UNSEEN_INLINE KERNEL_TARGET uint32_t kernel_small_r_in(const uint8_t *line, unsigned first,
+                                                       unsigned count)
 {
-    const __m256i base = _mm256_set1_epi32((int)first);
-    const __m256i last = _mm256_set1_epi32((int)(count - 1));
+    /* The remainder is a tag's top byte, so the bits below it do not disturb the comparison. */
+    const __m256i base = _mm256_set1_epi32((int)(first << 24));
+    const __m256i last = _mm256_set1_epi32((int)((count << 24) - 1));
     __m256i in[2];
     for (int i = 0; i < 2; i++) {
         __m256i tag = _mm256_loadu_si256((const __m256i *)(const void *)(line + 32 * i));
@@ -44,6 +45,19 @@ UNSEEN_INLINE KERNEL_TARGET uint32_t kernel_in_range(const uint8_t *line, uint32
         in[i] = _mm256_cmpeq_epi32(_mm256_min_epu32(from, last), from);
     }
     return count ? lanes_mask(in[0], in[1]) : 0;
+}
+
+#include "filter/compact_wide_r.h"
+
+UNSEEN_INLINE KERNEL_TARGET void kernel_erase(uint8_t *line, uint32_t slots)
+{
+    for (int i = 0; i < 2; i++) {
+        const __m256i bit = _mm256_setr_epi32(1, 2, 4, 8, 16, 32, 64, 128);
+        __m256i *at = (__m256i *)(void *)(line + 32 * i);
+        __m256i chosen = _mm256_and_si256(_mm256_set1_epi32((int)(slots >> (8 * i))), bit);
+        __m256i erase = _mm256_cmpeq_epi32(chosen, bit);
+        _mm256_storeu_si256(at, _mm256_andnot_si256(erase, _mm256_loadu_si256(at)));
+    }
 }
 
 UNSEEN_INLINE KERNEL_TARGET unsigned kernel_count(uint32_t bits)

@@ -21,11 +21,20 @@ UNSEEN_INLINE KERNEL_TARGET struct compact_lanes kernel_compare(const uint8_t *l
     return (struct compact_lanes){match, (uint32_t)(uint16_t)~used};
 }
 
-UNSEEN_INLINE KERNEL_TARGET uint32_t kernel_in_range(const uint8_t *line, uint32_t first,
-                                                     uint32_t count)
+UNSEEN_INLINE KERNEL_TARGET uint32_t kernel_small_r_in(const uint8_t *line, unsigned first,
+                                                       unsigned count)
 {
-    __m512i from = _mm512_sub_epi32(_mm512_loadu_si512(line), _mm512_set1_epi32((int)first));
-    return _mm512_cmplt_epu32_mask(from, _mm512_set1_epi32((int)count));
+    /* The remainder is a tag's top byte, so the bits below it do not disturb the comparison. */
+    __m512i base = _mm512_set1_epi32((int)(first << 24));
+    __m512i from = _mm512_sub_epi32(_mm512_loadu_si512(line), base);
+    return _mm512_cmplt_epu32_mask(from, _mm512_set1_epi32((int)(count << 24)));
+}
+
+#include "filter/compact_wide_r.h"
+
+UNSEEN_INLINE KERNEL_TARGET void kernel_erase(uint8_t *line, uint32_t slots)
+{
+    _mm512_mask_storeu_epi32(line, (__mmask16)slots, _mm512_setzero_si512());
 }
 
 UNSEEN_INLINE KERNEL_TARGET unsigned kernel_count(uint32_t bits)

@@ -3,19 +3,29 @@
  * How the compact filter makes room, from the cheapest step to the dearest:
  *
  *   kick    one tag of the two full lines moves to its own other line: 1 in 15 adds
- *   expand  a group of 8..14 pages takes one more page: 1 in about 900 adds, some 10 us
- *   split   a group of 15 pages becomes two groups of 8: 1 in about 7,000 adds, some 60 us
+ *   expand  a group of 8..14 pages takes one more page: 1 in about 900 adds
+ *   split   a group of 15 pages becomes two groups of 8: 1 in about 7,000 adds
  *
  * Every step first builds the new pages beside the old ones, and changes what others can see only
- * when nothing can fail any more. A new page is filled in order, with the number of tags of each
- * line in a small array: looking for free slots in memory written just before costs twice as much.
- */
+ * when nothing can fail any more.
+ *
+ * A new page is filled in order, with the number of tags of each line and the wide remainders in
+ * small arrays beside it: reading back memory written just before stalls the processor. Tags to
+ * be moved are first collected as a list of places without any branch on the data, because a
+ * mispredicted branch for each line costs more than the rest. */
 #include "filter/compact_ops.h"
 
 /* Pages being filled. */
 struct fill {
     uint8_t *page[COMPACT_PAGES_MAX];
-    uint8_t used[COMPACT_PAGES_MAX][COMPACT_LINES]; /* tags of each line, at its first slots */
+    uint8_t used[COMPACT_PAGES_MAX][COMPACT_LINES];  /* tags of each line, at its first slots */
+    uint8_t r[COMPACT_PAGES_MAX][COMPACT_LINES][16]; /* wide: their remainders */
+};
+
+/* Places of tags in a page: line * 16 + slot. With room for what is written past the end. */
+struct places {
+    size_t n;
+    uint16_t at[COMPACT_LINES * 16 + 16];
 };
 
 static bool is_wide(const struct compact *c)
@@ -28,85 +38,12 @@ static unsigned slots_of(const struct compact *c)
     return c->layout->slots;
 }
 
-/* ---- kick ---- */
-
-bool compact_kick(struct compact *c, const struct compact_probe *probe, uint8_t **line_out,
-                  unsigned *slot_out)
+static uint32_t free_slots(const struct compact *c, const uint8_t *line)
 {
-    const bool wide = is_wide(c);
-    const unsigned slots = slots_of(c);
-    for (int side = 0; side < 2; side++) {
-        unsigned from = side ? probe->b : probe->a;
-        uint8_t *line = probe->page + (size_t)from * COMPACT_LINE;
-        for (unsigned slot = 0; slot < slots; slot++) {
-            unsigned r = compact_r(wide, line, slot);
-            unsigned to = from ^ compact_offset(r, c->r_bits);
-            if (*probe->full >> to & 1) {
-                continue;
-            }
-            uint8_t *other = probe->page + (size_t)to * COMPACT_LINE;
-            unsigned nfree = 0;
-            unsigned target = 0;
-            for (unsigned i = slots; i-- > 0;) {
-                if (compact_word(other, i) == 0) {
-                    target = i;
-                    nfree++;
-                }
-            }
-            compact_put(wide, other, target, compact_word(line, slot), r);
-            if (nfree == 1) {
-                *probe->full |= (uint64_t)1 << to;
-            }
-            compact_put(wide, line, slot, 0, 0);
-            *line_out = line;
-            *slot_out = slot;
-            return true;
-        }
-    }
-    return false;
+    return c->kernel->free_slots(line) & ((1u << slots_of(c)) - 1);
 }
 
 /* ---- filling new pages ---- */
-
-/* Moves one tag of line from to its own other line, to make a free slot. */
-static bool fill_kick(const struct compact *c, struct fill *f, unsigned page, unsigned from,
-                      unsigned *slot_out)
-{
-    const bool wide = is_wide(c);
-    uint8_t *line = f->page[page] + (size_t)from * COMPACT_LINE;
-    for (unsigned slot = 0; slot < slots_of(c); slot++) {
-        unsigned r = compact_r(wide, line, slot);
-        unsigned to = from ^ compact_offset(r, c->r_bits);
-        if (f->used[page][to] < slots_of(c)) {
-            compact_put(wide, f->page[page] + (size_t)to * COMPACT_LINE, f->used[page][to]++,
-                        compact_word(line, slot), r);
-            *slot_out = slot;
-            return true;
-        }
-    }
-    return false;
-}
-
-/* Puts a tag that was in this line before into the same line or its partner. */
-static bool fill_put(const struct compact *c, struct fill *f, unsigned page, unsigned line,
-                     uint32_t word, unsigned r)
-{
-    const bool wide = is_wide(c);
-    unsigned other = line ^ compact_offset(r, c->r_bits);
-    uint8_t *used = f->used[page];
-    unsigned to = used[other] < used[line] ? other : line;
-    unsigned slot = used[to];
-    if (UNSEEN_LIKELY(slot < slots_of(c))) {
-        used[to]++;
-    } else if (!fill_kick(c, f, page, to, &slot)) {
-        to ^= compact_offset(r, c->r_bits);
-        if (!fill_kick(c, f, page, to, &slot)) {
-            return false;
-        }
-    }
-    compact_put(wide, f->page[page] + (size_t)to * COMPACT_LINE, slot, word, r);
-    return true;
-}
 
 static void fill_start(const struct compact *c, struct fill *f, unsigned page, uint32_t number)
 {
@@ -115,38 +52,151 @@ static void fill_start(const struct compact *c, struct fill *f, unsigned page, u
     memset(f->used[page], 0, sizeof(f->used[page]));
 }
 
-/* Sets the full map of a page that was filled. */
+static void fill_slot(bool wide, struct fill *f, unsigned page, unsigned line, unsigned slot,
+                      uint32_t word, unsigned r)
+{
+    store_le32(f->page[page] + (size_t)line * COMPACT_LINE + 4 * slot, word);
+    if (wide) {
+        f->r[page][line][slot] = (uint8_t)r;
+    }
+}
+
+static unsigned fill_r(bool wide, const struct fill *f, unsigned page, unsigned line,
+                       unsigned slot)
+{
+    return wide ? f->r[page][line][slot]
+                : compact_word(f->page[page] + (size_t)line * COMPACT_LINE, slot) >> 24;
+}
+
+/* Moves one tag of a full line to its own other line, to make a free slot. */
+static UNSEEN_NOINLINE bool fill_kick(const struct compact *c, struct fill *f, unsigned page,
+                                      unsigned from, unsigned *slot_out)
+{
+    const bool wide = is_wide(c);
+    for (unsigned slot = 0; slot < slots_of(c); slot++) {
+        unsigned r = fill_r(wide, f, page, from, slot);
+        unsigned to = from ^ compact_offset(r, c->r_bits);
+        if (f->used[page][to] < slots_of(c)) {
+            uint32_t word = compact_word(f->page[page] + (size_t)from * COMPACT_LINE, slot);
+            fill_slot(wide, f, page, to, f->used[page][to]++, word, r);
+            *slot_out = slot;
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Puts a tag that was in this line before into the same line or its partner. */
+UNSEEN_INLINE bool fill_put(const struct compact *c, bool wide, struct fill *f, unsigned page,
+                            unsigned line, uint32_t word, unsigned r)
+{
+    const unsigned slots = wide ? 13 : 16;
+    unsigned other = line ^ compact_offset(r, wide ? 7 : 8);
+    uint8_t *used = f->used[page];
+    unsigned to = used[other] < used[line] ? other : line;
+    unsigned slot = used[to];
+    if (UNSEEN_LIKELY(slot < slots)) {
+        used[to]++;
+    } else if (!fill_kick(c, f, page, to, &slot)) {
+        to ^= compact_offset(r, wide ? 7 : 8);
+        if (!fill_kick(c, f, page, to, &slot)) {
+            return false;
+        }
+    }
+    fill_slot(wide, f, page, to, slot, word, r);
+    return true;
+}
+
+/* The 13 remainders of a wide line, as they stand in it. */
+static void pack_r(const uint8_t *r, unsigned n, uint8_t *line)
+{
+    uint64_t low = 0;
+    uint64_t high = 0;
+    for (unsigned i = 0; i < 9 && i < n; i++) {
+        low |= (uint64_t)r[i] << (7 * i);
+    }
+    for (unsigned i = 9; i < n; i++) {
+        high |= (uint64_t)r[i] << (7 * i - 63);
+    }
+    store_le64(line + 52, low | high << 63);
+    store_le32(line + 60, (uint32_t)(high >> 1));
+}
+
+/* Writes what was kept beside a page: the remainders and the full map. */
 static void fill_done(const struct compact *c, const struct fill *f, unsigned page,
                       uint32_t number)
 {
     uint64_t full = 0;
     for (unsigned line = 0; line < COMPACT_LINES; line++) {
-        full |= (uint64_t)(f->used[page][line] == slots_of(c)) << line;
+        unsigned used = f->used[page][line];
+        full |= (uint64_t)(used == slots_of(c)) << line;
+        if (is_wide(c)) {
+            pack_r(f->r[page][line], used, f->page[page] + (size_t)line * COMPACT_LINE);
+        }
     }
     *compact_full(c, number) = full;
 }
 
 /* ---- expand ---- */
 
-/* The tags that leave a group's pages for page number npages, copied there. */
+/* The places of the chosen slots of each line. Four for each line are taken without a branch. */
+static void collect(const uint16_t *slots, struct places *places)
+{
+    size_t n = 0;
+    for (unsigned line = 0; line < COMPACT_LINES; line++) {
+        uint32_t rest = slots[line];
+        for (unsigned i = 0; i < 4; i++) {
+            places->at[n] = (uint16_t)(line * 16 + (unsigned)__builtin_ctz(rest | 1u << 16));
+            n += rest != 0;
+            rest &= rest - 1;
+        }
+        for (; UNSEEN_UNLIKELY(rest != 0); rest &= rest - 1) {
+            places->at[n++] = (uint16_t)(line * 16 + (unsigned)__builtin_ctz(rest));
+        }
+    }
+    places->n = n;
+}
+
+/* Copies the chosen tags of a page to page number to of the fill. */
+UNSEEN_INLINE bool copy_places(const struct compact *c, bool wide, const uint8_t *page,
+                               const struct places *places, struct fill *f, unsigned to)
+{
+    for (size_t i = 0; i < places->n; i++) {
+        unsigned line = places->at[i] / 16;
+        unsigned slot = places->at[i] % 16;
+        const uint8_t *bytes = page + (size_t)line * COMPACT_LINE;
+        if (!fill_put(c, wide, f, to, line, compact_word(bytes, slot),
+                      compact_r(wide, bytes, slot))) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static void prefetch_page(const uint8_t *page)
+{
+    for (unsigned line = 0; line < COMPACT_LINES; line++) {
+        UNSEEN_PREFETCH(page + (size_t)line * COMPACT_LINE);
+    }
+}
+
+/* Copies the tags that leave the group's pages for its new one. */
 static bool copy_leaving(const struct compact *c, const struct compact_group *group,
                          struct fill *f, uint16_t leaving[][COMPACT_LINES])
 {
-    const bool wide = is_wide(c);
     const unsigned m = group->npages;
+    struct places places;
     for (unsigned p = 0; p < m; p++) {
         const uint8_t *interval = c->layout->leaving[m - COMPACT_PAGES_MIN][p];
         const uint8_t *page = compact_page(c, group->page[p]);
+        if (p + 1 < m) {
+            prefetch_page(compact_page(c, group->page[p + 1]));
+        }
         c->kernel->leaving(page, interval[0], interval[1], leaving[p]);
-        for (unsigned line = 0; line < COMPACT_LINES; line++) {
-            const uint8_t *bytes = page + (size_t)line * COMPACT_LINE;
-            for (uint32_t slots = leaving[p][line]; slots; slots &= slots - 1) {
-                unsigned slot = (unsigned)__builtin_ctz(slots);
-                if (!fill_put(c, f, m, line, compact_word(bytes, slot),
-                              compact_r(wide, bytes, slot))) {
-                    return false;
-                }
-            }
+        collect(leaving[p], &places);
+        if (!(is_wide(c) ? copy_places(c, true, page, &places, f, m)
+                         : copy_places(c, false, page, &places, f, m))) {
+            return false;
         }
     }
     return true;
@@ -155,17 +205,12 @@ static bool copy_leaving(const struct compact *c, const struct compact_group *gr
 static void erase_leaving(const struct compact *c, const struct compact_group *group,
                           uint16_t leaving[][COMPACT_LINES])
 {
-    const bool wide = is_wide(c);
     for (unsigned p = 0; p < group->npages; p++) {
-        uint8_t *page = compact_page(c, group->page[p]);
         uint64_t freed = 0;
         for (unsigned line = 0; line < COMPACT_LINES; line++) {
             freed |= (uint64_t)(leaving[p][line] != 0) << line;
-            for (uint32_t slots = leaving[p][line]; slots; slots &= slots - 1) {
-                compact_put(wide, page + (size_t)line * COMPACT_LINE,
-                            (unsigned)__builtin_ctz(slots), 0, 0);
-            }
         }
+        c->kernel->erase(compact_page(c, group->page[p]), leaving[p]);
         *compact_full(c, group->page[p]) &= ~freed;
     }
 }
@@ -195,81 +240,80 @@ static bool expand(struct compact *c, struct compact_group *entries, size_t copi
 
 /* ---- split and rebuild ---- */
 
-/* Which tags of the old group a new one takes: all, or those that go to one child. */
-enum part {
-    WHOLE = -1,
-    CHILD_0 = 0,
-    CHILD_1 = 1
+/* One or two new groups being built from an old one; with two, the top bit of v decides. */
+struct build {
+    unsigned nparts;
+    struct compact_group group[2];
+    struct fill fill[2];
 };
 
-/* Copies one line's tags into the new group. */
-static bool copy_line(const struct compact *c, const struct compact_group *from, unsigned page,
-                      unsigned line, enum part part, struct fill *f, unsigned npages)
+/* The places of all tags of a page. */
+static void collect_all(const struct compact *c, const uint8_t *page, struct places *places)
 {
-    const bool wide = is_wide(c);
-    const uint32_t v_top = 1u << (c->layout->v_bits - 1);
+    size_t n = 0;
+    for (unsigned line = 0; line < COMPACT_LINES; line++) {
+        for (unsigned slot = 0; slot < slots_of(c); slot++) {
+            places->at[n] = (uint16_t)(line * 16 + slot);
+            n += compact_word(page + (size_t)line * COMPACT_LINE, slot) != 0;
+        }
+    }
+    places->n = n;
+}
+
+UNSEEN_INLINE bool build_put(const struct compact *c, bool wide, struct build *b, unsigned part,
+                             unsigned home, unsigned line, uint32_t word, unsigned r)
+{
+    unsigned page = compact_page_of(c, b->group[part].npages, home, r);
+    return fill_put(c, wide, &b->fill[part], page, line, word, r);
+}
+
+/* Copies a page's tags. Returns the part that overflowed, or -1. */
+UNSEEN_INLINE int build_page(const struct compact *c, bool wide, const struct compact_group *from,
+                             unsigned page, const struct places *places, struct build *b)
+{
+    const unsigned v_bits = wide ? 32 : 24;
+    const uint32_t v_top = 1u << (v_bits - 1);
     const uint32_t v_mask = v_top | (v_top - 1);
-    const uint8_t *bytes = compact_page(c, from->page[page]) + (size_t)line * COMPACT_LINE;
-    for (unsigned slot = 0; slot < slots_of(c); slot++) {
+    const uint8_t *start = compact_page(c, from->page[page]);
+    for (size_t i = 0; i < places->n; i++) {
+        unsigned line = places->at[i] / 16;
+        unsigned slot = places->at[i] % 16;
+        const uint8_t *bytes = start + (size_t)line * COMPACT_LINE;
         uint32_t word = compact_word(bytes, slot);
-        if (word == 0) {
-            continue;
-        }
         unsigned r = compact_r(wide, bytes, slot);
-        bool is_void = (word & v_mask) == v_top; /* no bit left to give: belongs to both */
-        if (part != WHOLE && !is_void) {
-            if ((int)((word & v_top) != 0) != (int)part) {
-                continue;
-            }
-            word = (word & ~v_mask) | (word << 1 & v_mask);
-        }
         unsigned home = compact_home_of(c, from->npages, page, r);
-        if (!fill_put(c, f, compact_page_of(c, npages, home, r), line, word, r)) {
-            return false;
-        }
-    }
-    return true;
-}
-
-static bool copy_group(const struct compact *c, const struct compact_group *from, enum part part,
-                       struct fill *f, unsigned npages)
-{
-    for (unsigned page = 0; page < from->npages; page++) {
-        for (unsigned line = 0; line < COMPACT_LINES; line++) {
-            if (!copy_line(c, from, page, line, part, f, npages)) {
-                return false;
+        unsigned part = 0;
+        if (b->nparts == 2) {
+            if (UNSEEN_UNLIKELY((word & v_mask) == v_top)) {
+                /* Void: no bit left to give, so the tag belongs to both. */
+                if (!build_put(c, wide, b, 1, home, line, word, r)) {
+                    return 1;
+                }
+            } else {
+                part = word >> (v_bits - 1) & 1;
+                word = (word & ~v_mask) | (word << 1 & v_mask);
             }
         }
+        if (UNSEEN_UNLIKELY(!build_put(c, wide, b, part, home, line, word, r))) {
+            return (int)part;
+        }
     }
-    return true;
+    return -1;
 }
 
-/* Builds part of an old group as a new group of the fewest pages, from npages on, that hold it.
- * Needs COMPACT_PAGES_MAX pages in reserve. Returns false when not even those hold it. */
-static bool build(struct compact *c, const struct compact_group *from, enum part part,
-                  unsigned npages, struct compact_group *group_out)
+static int build_all(const struct compact *c, const struct compact_group *from, struct build *b)
 {
-    struct compact_group group = {.depth = from->depth};
-    struct fill f;
-    for (; npages <= COMPACT_PAGES_MAX; npages++) {
-        while (group.npages < npages) {
-            group.page[group.npages++] = compact_page_take(c);
+    struct places places;
+    int full = -1;
+    for (unsigned p = 0; p < from->npages && full < 0; p++) {
+        if (p + 1u < from->npages) {
+            prefetch_page(compact_page(c, from->page[p + 1]));
         }
-        for (unsigned p = 0; p < npages; p++) {
-            fill_start(c, &f, p, group.page[p]);
-        }
-        if (copy_group(c, from, part, &f, npages)) {
-            for (unsigned p = 0; p < npages; p++) {
-                fill_done(c, &f, p, group.page[p]);
-            }
-            *group_out = group;
-            return true;
-        }
+        collect_all(c, compact_page(c, from->page[p]), &places);
+        full = is_wide(c) ? build_page(c, true, from, p, &places, b)
+                          : build_page(c, false, from, p, &places, b);
     }
-    for (unsigned p = 0; p < group.npages; p++) {
-        compact_page_give(c, group.page[p]);
-    }
-    return false;
+    return full;
 }
 
 static void give_pages(struct compact *c, const struct compact_group *group)
@@ -279,20 +323,68 @@ static void give_pages(struct compact *c, const struct compact_group *group)
     }
 }
 
+/* Takes pages until the new group has npages, and empties them. */
+static void build_start(struct compact *c, struct build *b, unsigned part, unsigned npages)
+{
+    struct compact_group *group = &b->group[part];
+    while (group->npages < npages) {
+        group->page[group->npages++] = compact_page_take(c);
+    }
+    for (unsigned p = 0; p < npages; p++) {
+        fill_start(c, &b->fill[part], p, group->page[p]);
+    }
+}
+
+static void build_done(struct compact *c, struct build *b)
+{
+    for (unsigned part = 0; part < b->nparts; part++) {
+        for (unsigned p = 0; p < b->group[part].npages; p++) {
+            fill_done(c, &b->fill[part], p, b->group[part].page[p]);
+        }
+    }
+}
+
+/* Builds one or two groups of the fewest pages, from npages on, that hold the old group's tags.
+ * Needs nparts * COMPACT_PAGES_MAX pages in reserve. Returns false, with those given back, when
+ * not even that many pages hold them. */
+static bool build(struct compact *c, const struct compact_group *from, unsigned nparts,
+                  unsigned npages, struct build *b)
+{
+    unsigned wanted[2] = {npages, npages};
+    b->nparts = nparts;
+    for (unsigned part = 0; part < nparts; part++) {
+        b->group[part] = (struct compact_group){.depth = (uint8_t)(from->depth + nparts - 1)};
+    }
+    while (wanted[0] <= COMPACT_PAGES_MAX && wanted[1] <= COMPACT_PAGES_MAX) {
+        for (unsigned part = 0; part < nparts; part++) {
+            build_start(c, b, part, wanted[part]);
+        }
+        int full = build_all(c, from, b);
+        if (full < 0) {
+            build_done(c, b);
+            return true;
+        }
+        wanted[full]++;
+    }
+    for (unsigned part = 0; part < nparts; part++) {
+        give_pages(c, &b->group[part]);
+    }
+    return false;
+}
+
 /* The same tags over more pages. */
 static bool rebuild(struct compact *c, struct compact_group *entries, size_t copies)
 {
     struct compact_group old = entries[0];
-    struct compact_group group;
-    if (old.npages == COMPACT_PAGES_MAX ||
-        !build(c, &old, WHOLE, old.npages + 1u, &group)) {
+    struct build b;
+    if (!build(c, &old, 1, old.npages + 1u, &b)) {
         return false;
     }
     for (size_t i = 0; i < copies; i++) {
-        entries[i] = group;
+        entries[i] = b.group[0];
     }
     give_pages(c, &old);
-    c->npages += (uint64_t)group.npages - old.npages;
+    c->npages += (uint64_t)b.group[0].npages - old.npages;
     return true;
 }
 
@@ -322,21 +414,16 @@ static void count_void_copies(struct compact *c, const struct compact_group *old
 static bool split(struct compact *c, struct compact_group *entries, size_t copies)
 {
     struct compact_group old = entries[0];
-    struct compact_group child[2];
-    if (!build(c, &old, CHILD_0, COMPACT_PAGES_MIN, &child[0])) {
-        return false;
-    }
-    if (!build(c, &old, CHILD_1, COMPACT_PAGES_MIN, &child[1])) {
-        give_pages(c, &child[0]);
+    struct build b;
+    if (!build(c, &old, 2, COMPACT_PAGES_MIN, &b)) {
         return false;
     }
     count_void_copies(c, &old);
     for (size_t i = 0; i < copies; i++) {
-        entries[i] = child[i >= copies / 2];
-        entries[i].depth++;
+        entries[i] = b.group[i >= copies / 2];
     }
     give_pages(c, &old);
-    c->npages += (uint64_t)child[0].npages + child[1].npages - old.npages;
+    c->npages += (uint64_t)b.group[0].npages + b.group[1].npages - old.npages;
     c->ngroups++;
     return true;
 }
@@ -380,47 +467,59 @@ enum unseen_status compact_grow(struct compact *c, uint64_t path, bool *stuck_ou
 
 /* ---- a key whose lines are full ---- */
 
-static unsigned count_free(const struct compact *c, const uint8_t *line, uint32_t *free_out)
-{
-    uint32_t free = 0;
-    for (unsigned slot = 0; slot < slots_of(c); slot++) {
-        free |= (uint32_t)(compact_word(line, slot) == 0) << slot;
-    }
-    *free_out = free;
-    return (unsigned)__builtin_popcount(free);
-}
-
 /* The ordinary choice of line and slot; false when both lines are full. */
 static bool add_plain(struct compact *c, const struct compact_probe *probe)
 {
-    uint32_t free_a;
-    uint32_t free_b;
-    unsigned na = count_free(c, probe->page + (size_t)probe->a * COMPACT_LINE, &free_a);
-    unsigned nb = count_free(c, probe->page + (size_t)probe->b * COMPACT_LINE, &free_b);
-    if (na == 0 && nb == 0) {
+    uint32_t free_a = free_slots(c, probe->page + (size_t)probe->a * COMPACT_LINE);
+    uint32_t free_b = free_slots(c, probe->page + (size_t)probe->b * COMPACT_LINE);
+    bool take_b = __builtin_popcount(free_b) > __builtin_popcount(free_a);
+    uint32_t free = take_b ? free_b : free_a;
+    if (!free) {
         return false;
     }
-    compact_fill_slot(c, is_wide(c), probe, nb > na ? probe->b : probe->a,
-                      nb > na ? free_b : free_a);
+    compact_fill_slot(c, is_wide(c), probe, take_b ? probe->b : probe->a, free);
     return true;
 }
 
+/* Moves a tag from one place of a page to a free slot of another line. */
+static void move_tag(struct compact *c, const struct compact_probe *probe, unsigned from,
+                     unsigned slot, unsigned to)
+{
+    const bool wide = is_wide(c);
+    uint8_t *line = probe->page + (size_t)from * COMPACT_LINE;
+    uint8_t *other = probe->page + (size_t)to * COMPACT_LINE;
+    uint32_t free = free_slots(c, other);
+    compact_put(wide, other, (unsigned)__builtin_ctz(free), compact_word(line, slot),
+                compact_r(wide, line, slot));
+    if ((free & (free - 1)) == 0) {
+        *probe->full |= (uint64_t)1 << to;
+    }
+}
+
+/* Kick: the first tag of line a, then b, whose own other line has room goes there, and the new
+ * key takes its slot. The full map says which lines have room without looking at them. */
 static bool add_by_kick(struct compact *c, const struct compact_probe *probe)
 {
-    uint8_t *line;
-    unsigned slot;
-    if (!compact_kick(c, probe, &line, &slot)) {
-        return false;
+    for (int side = 0; side < 2; side++) {
+        unsigned from = side ? probe->b : probe->a;
+        const uint8_t *line = probe->page + (size_t)from * COMPACT_LINE;
+        for (unsigned slot = 0; slot < slots_of(c); slot++) {
+            unsigned to = from ^ compact_offset(compact_r(is_wide(c), line, slot), c->r_bits);
+            if (*probe->full >> to & 1) {
+                continue;
+            }
+            move_tag(c, probe, from, slot, to);
+            compact_fill_slot(c, is_wide(c), probe, from, 1u << slot);
+            return true;
+        }
     }
-    unsigned number = (unsigned)((size_t)(line - probe->page) / COMPACT_LINE);
-    compact_fill_slot(c, is_wide(c), probe, number, 1u << slot);
-    return true;
+    return false;
 }
 
 enum unseen_status compact_add_full(struct compact *c, struct unseen_key key,
                                     struct compact_probe *probe, bool *moved_out)
 {
-    while (!add_plain(c, probe) && !add_by_kick(c, probe)) {
+    while (!add_by_kick(c, probe) && !add_plain(c, probe)) {
         bool stuck;
         enum unseen_status status = compact_grow(c, compact_path(c, key), &stuck);
         *moved_out = true;
@@ -433,6 +532,9 @@ enum unseen_status compact_add_full(struct compact *c, struct unseen_key key,
             return status;
         }
         compact_locate(c, is_wide(c), key, probe);
+        if (add_plain(c, probe)) {
+            return UNSEEN_OK;
+        }
     }
     return UNSEEN_OK;
 }

@@ -6,13 +6,16 @@
  *     KERNEL(name)       the name with the level's suffix
  *     KERNEL_TARGET      the function attribute that lets the compiler use the level
  *     kernel_compare     which of a line's 16 words match, and which are 0
- *     kernel_in_range    which of a line's 16 words w have w - first < count (modulo 2^32)
+ *     kernel_small_r_in  which of a small line's 16 tags, empty or not, have a remainder in the
+ *                        cyclic interval [first, first + count)
+ *     kernel_wide_r_in   the same for a wide line's 13 tags
+ *     kernel_erase       makes the chosen words of a line 0
  *     kernel_count       the number of 1 bits
  *
  * and gets compact_small_LEVEL and compact_wide_LEVEL. All levels give the same answers and leave
- * the same bytes. A batch is two passes over up to 256 keys: find each key's lines and prefetch
- * them, then operate in order. When a group grows in between, what was found for the keys behind
- * it is found again. */
+ * the same bytes. Keys are operated on in order; the lines of the key COMPACT_AHEAD places behind
+ * are found and prefetched meanwhile, so that memory and processor work at the same time. When a
+ * group grows, what was found for the keys ahead is found again. */
 
 /* The slots of a line a key may match: of its words for the small layout; for the wide one the
  * words are 13, and r must agree as well. */
@@ -33,14 +36,23 @@ UNSEEN_INLINE uint32_t KERNEL(slots)(bool wide)
     return wide ? (1u << 13) - 1 : (1u << 16) - 1;
 }
 
-UNSEEN_INLINE KERNEL_TARGET void KERNEL(locate_ahead)(const struct compact *c, bool wide,
-                                                      const struct unseen_key *keys, size_t n,
-                                                      struct compact_probe *probes)
+/* The probes of the next COMPACT_AHEAD keys: key i has place i % COMPACT_AHEAD. */
+UNSEEN_INLINE KERNEL_TARGET void KERNEL(look_ahead)(const struct compact *c, bool wide,
+                                                    const struct unseen_key *keys, size_t i,
+                                                    struct compact_probe *ring)
 {
-    for (size_t i = 0; i < n; i++) {
-        compact_locate(c, wide, keys[i], &probes[i]);
-        UNSEEN_PREFETCH(probes[i].page + (size_t)probes[i].a * COMPACT_LINE);
-        UNSEEN_PREFETCH(probes[i].page + (size_t)probes[i].b * COMPACT_LINE);
+    struct compact_probe *probe = &ring[i % COMPACT_AHEAD];
+    compact_locate(c, wide, keys[i], probe);
+    UNSEEN_PREFETCH(probe->page + (size_t)probe->a * COMPACT_LINE);
+    UNSEEN_PREFETCH(probe->page + (size_t)probe->b * COMPACT_LINE);
+}
+
+UNSEEN_INLINE KERNEL_TARGET void KERNEL(look_ahead_first)(const struct compact *c, bool wide,
+                                                          const struct unseen_key *keys, size_t n,
+                                                          struct compact_probe *ring)
+{
+    for (size_t i = 0; i < COMPACT_AHEAD && i < n; i++) {
+        KERNEL(look_ahead)(c, wide, keys, i, ring);
     }
 }
 
@@ -82,26 +94,24 @@ UNSEEN_INLINE KERNEL_TARGET enum unseen_status KERNEL(add)(struct compact *c, bo
                                                            const struct unseen_key *keys, size_t n,
                                                            uint8_t *verdicts, size_t *ndone_out)
 {
-    struct compact_probe probes[COMPACT_BATCH];
-    for (size_t done = 0; done < n; done += COMPACT_BATCH) {
-        size_t count = n - done < COMPACT_BATCH ? n - done : COMPACT_BATCH;
-        KERNEL(locate_ahead)(c, wide, keys + done, count, probes);
-        bool moved = false;
-        for (size_t i = 0; i < count; i++) {
-            const struct unseen_key *key = &keys[done + i];
-            if (UNSEEN_UNLIKELY(moved)) {
-                compact_locate(c, wide, *key, &probes[i]);
-            }
-            if (UNSEEN_LIKELY(
-                    KERNEL(add_one)(c, wide, key, &probes[i], &verdicts[done + i]))) {
-                continue;
-            }
-            enum unseen_status status = compact_add_full(c, *key, &probes[i], &moved);
+    struct compact_probe ring[COMPACT_AHEAD];
+    KERNEL(look_ahead_first)(c, wide, keys, n, ring);
+    for (size_t i = 0; i < n; i++) {
+        struct compact_probe *probe = &ring[i % COMPACT_AHEAD];
+        if (UNSEEN_UNLIKELY(!KERNEL(add_one)(c, wide, &keys[i], probe, &verdicts[i]))) {
+            bool moved = false;
+            enum unseen_status status = compact_add_full(c, keys[i], probe, &moved);
             if (status != UNSEEN_OK) {
-                *ndone_out = done + i;
+                *ndone_out = i;
                 return status;
             }
-            verdicts[done + i] = UNSEEN_NEW;
+            verdicts[i] = UNSEEN_NEW;
+            for (size_t k = 1; moved && k < COMPACT_AHEAD && i + k < n; k++) {
+                KERNEL(look_ahead)(c, wide, keys, i + k, ring);
+            }
+        }
+        if (i + COMPACT_AHEAD < n) {
+            KERNEL(look_ahead)(c, wide, keys, i + COMPACT_AHEAD, ring);
         }
     }
     *ndone_out = n;
@@ -131,18 +141,18 @@ UNSEEN_INLINE KERNEL_TARGET void KERNEL(contains)(const struct compact *c, bool 
                                                   const struct unseen_key *keys, size_t n,
                                                   uint8_t *verdicts)
 {
-    struct compact_probe probes[COMPACT_BATCH];
-    for (size_t done = 0; done < n; done += COMPACT_BATCH) {
-        size_t count = n - done < COMPACT_BATCH ? n - done : COMPACT_BATCH;
-        KERNEL(locate_ahead)(c, wide, keys + done, count, probes);
-        for (size_t i = 0; i < count; i++) {
-            unsigned line;
-            unsigned slot;
-            bool found = KERNEL(find)(wide, &probes[i], &line, &slot);
-            if (UNSEEN_UNLIKELY(c->overflow.nkeys) && !found) {
-                found = unseen__overflow_contains(&c->overflow, keys[done + i]);
-            }
-            verdicts[done + i] = found ? UNSEEN_SEEN : UNSEEN_NEW;
+    struct compact_probe ring[COMPACT_AHEAD];
+    KERNEL(look_ahead_first)(c, wide, keys, n, ring);
+    for (size_t i = 0; i < n; i++) {
+        unsigned line;
+        unsigned slot;
+        bool found = KERNEL(find)(wide, &ring[i % COMPACT_AHEAD], &line, &slot);
+        if (UNSEEN_UNLIKELY(c->overflow.nkeys) && !found) {
+            found = unseen__overflow_contains(&c->overflow, keys[i]);
+        }
+        verdicts[i] = found ? UNSEEN_SEEN : UNSEEN_NEW;
+        if (i + COMPACT_AHEAD < n) {
+            KERNEL(look_ahead)(c, wide, keys, i + COMPACT_AHEAD, ring);
         }
     }
 }
@@ -151,22 +161,23 @@ UNSEEN_INLINE KERNEL_TARGET void KERNEL(remove)(struct compact *c, bool wide,
                                                 const struct unseen_key *keys, size_t n,
                                                 uint8_t *verdicts)
 {
-    struct compact_probe probes[COMPACT_BATCH];
-    for (size_t done = 0; done < n; done += COMPACT_BATCH) {
-        size_t count = n - done < COMPACT_BATCH ? n - done : COMPACT_BATCH;
-        KERNEL(locate_ahead)(c, wide, keys + done, count, probes);
-        for (size_t i = 0; i < count; i++) {
-            unsigned line;
-            unsigned slot;
-            bool found = KERNEL(find)(wide, &probes[i], &line, &slot);
-            if (found) {
-                compact_clear_slot(c, wide, &probes[i], line, slot);
-            } else if (UNSEEN_UNLIKELY(c->overflow.nkeys) &&
-                       unseen__overflow_remove(&c->overflow, keys[done + i])) {
-                found = true;
-                c->nkeys--;
-            }
-            verdicts[done + i] = found ? UNSEEN_SEEN : UNSEEN_NEW;
+    struct compact_probe ring[COMPACT_AHEAD];
+    KERNEL(look_ahead_first)(c, wide, keys, n, ring);
+    for (size_t i = 0; i < n; i++) {
+        struct compact_probe *probe = &ring[i % COMPACT_AHEAD];
+        unsigned line;
+        unsigned slot;
+        bool found = KERNEL(find)(wide, probe, &line, &slot);
+        if (found) {
+            compact_clear_slot(c, probe, line, slot);
+        } else if (UNSEEN_UNLIKELY(c->overflow.nkeys) &&
+                   unseen__overflow_remove(&c->overflow, keys[i])) {
+            found = true;
+            c->nkeys--;
+        }
+        verdicts[i] = found ? UNSEEN_SEEN : UNSEEN_NEW;
+        if (i + COMPACT_AHEAD < n) {
+            KERNEL(look_ahead)(c, wide, keys, i + COMPACT_AHEAD, ring);
         }
     }
 }
@@ -218,8 +229,8 @@ static KERNEL_TARGET void KERNEL(small_leaving)(const uint8_t *page, unsigned fi
 {
     for (unsigned i = 0; i < COMPACT_LINES; i++) {
         const uint8_t *line = page + (size_t)i * COMPACT_LINE;
-        uint32_t in_range = kernel_in_range(line, first << 24, count << 24);
-        slots[i] = (uint16_t)(in_range & ~kernel_compare(line, 0).empty);
+        uint32_t used = ~kernel_compare(line, 0).empty;
+        slots[i] = (uint16_t)(kernel_small_r_in(line, first, count) & used);
     }
 }
 
@@ -228,12 +239,21 @@ static KERNEL_TARGET void KERNEL(wide_leaving)(const uint8_t *page, unsigned fir
 {
     for (unsigned i = 0; i < COMPACT_LINES; i++) {
         const uint8_t *line = page + (size_t)i * COMPACT_LINE;
-        uint32_t in_range = 0;
-        for (unsigned slot = 0; slot < 13; slot++) {
-            in_range |= (uint32_t)(((wide_r(line, slot) - first) & 127) < count) << slot;
-        }
-        slots[i] = (uint16_t)(in_range & ~kernel_compare(line, 0).empty);
+        uint32_t used = ~kernel_compare(line, 0).empty;
+        slots[i] = (uint16_t)(kernel_wide_r_in(line, first, count) & used & KERNEL(slots)(true));
     }
+}
+
+static KERNEL_TARGET void KERNEL(erase)(uint8_t *page, const uint16_t *slots)
+{
+    for (unsigned i = 0; i < COMPACT_LINES; i++) {
+        kernel_erase(page + (size_t)i * COMPACT_LINE, slots[i]);
+    }
+}
+
+static KERNEL_TARGET uint32_t KERNEL(free_slots)(const uint8_t *line)
+{
+    return kernel_compare(line, 0).empty;
 }
 
 const struct compact_kernel KERNEL(compact_small) = {
@@ -241,6 +261,8 @@ const struct compact_kernel KERNEL(compact_small) = {
     KERNEL(small_contains),
     KERNEL(small_remove),
     KERNEL(small_leaving),
+    KERNEL(erase),
+    KERNEL(free_slots),
 };
 
 const struct compact_kernel KERNEL(compact_wide) = {
@@ -248,4 +270,6 @@ const struct compact_kernel KERNEL(compact_wide) = {
     KERNEL(wide_contains),
     KERNEL(wide_remove),
     KERNEL(wide_leaving),
+    KERNEL(erase),
+    KERNEL(free_slots),
 };

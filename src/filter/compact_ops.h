@@ -50,13 +50,12 @@ UNSEEN_INLINE void compact_fill_slot(struct compact *c, bool wide,
     c->nkeys++;
 }
 
-UNSEEN_INLINE void compact_clear_slot(struct compact *c, bool wide,
-                                      const struct compact_probe *probe, unsigned line,
+UNSEEN_INLINE void compact_clear_slot(struct compact *c, const struct compact_probe *probe, unsigned line,
                                       unsigned slot)
 {
     uint8_t *bytes = probe->page + (size_t)line * COMPACT_LINE;
     uint32_t word = compact_word(bytes, slot);
-    compact_put(wide, bytes, slot, 0, 0);
+    store_le32(bytes + 4 * slot, 0);
     *probe->full &= ~((uint64_t)1 << line);
     c->generations[probe->depth + compact_v_len(c, word)]--;
     c->nkeys--;

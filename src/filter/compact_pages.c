@@ -142,8 +142,6 @@ uint32_t compact_page_take(struct compact *c)
         }
         number = c->next_page++;
     }
-    memset(compact_page(c, number), 0, COMPACT_PAGE);
-    *compact_full(c, number) = 0;
     return number;
 }
 

@@ -25,13 +25,30 @@ UNSEEN_INLINE struct compact_lanes kernel_compare(const uint8_t *line, uint32_t 
     return (struct compact_lanes){match & ~empty, empty};
 }
 
-UNSEEN_INLINE uint32_t kernel_in_range(const uint8_t *line, uint32_t first, uint32_t count)
+UNSEEN_INLINE uint32_t kernel_small_r_in(const uint8_t *line, unsigned first, unsigned count)
 {
     uint32_t in_range = 0;
     for (unsigned i = 0; i < 16; i++) {
-        in_range |= load_le32(line + 4 * i) - first < count ? slot_bit[i] : 0;
+        in_range |= load_le32(line + 4 * i) - (first << 24) < count << 24 ? slot_bit[i] : 0;
     }
     return in_range;
+}
+
+UNSEEN_INLINE uint32_t kernel_wide_r_in(const uint8_t *line, unsigned first, unsigned count)
+{
+    uint32_t in_range = 0;
+    for (unsigned i = 0; i < 13; i++) {
+        in_range |= ((wide_r(line, i) - first) & 127) < count ? slot_bit[i] : 0;
+    }
+    return in_range;
+}
+
+UNSEEN_INLINE void kernel_erase(uint8_t *line, uint32_t slots)
+{
+    for (unsigned i = 0; i < 16; i++) {
+        uint32_t tag = load_le32(line + 4 * i);
+        store_le32(line + 4 * i, slots & slot_bit[i] ? 0 : tag);
+    }
 }
 
 UNSEEN_INLINE unsigned kernel_count(uint32_t bits)

@@ -155,9 +155,6 @@ static int check_line(struct compact *c, const uint8_t *line, unsigned npages, u
         uint32_t word = compact_word(line, slot);
         unsigned r = compact_r(wide, line, slot);
         if (word == 0) {
-            if (r != 0) {
-                return -1;
-            }
             continue;
         }
         if ((word & v_mask & ~(c->mark - 1)) == 0 || (word & (c->mark - 1)) != 0 ||
