@@ -512,14 +512,13 @@ static const char query_text[256][4] = {TEXT64(0), TEXT64(64), TEXT64(128), TEXT
 static char *write_decoded(const char *in, const char *end, char *out)
 {
     while (in < end) {
-        int byte = (unsigned char)*in;
+        unsigned byte = (unsigned char)*in++;
         if (byte == '%') {
-            const int value = unseen__percent_value(in, end);
-            byte = value < 0 ? '%' : value;
-            in += value < 0 ? 1 : 3;
+            const int value = unseen__percent_value(in - 1, end);
+            byte = value < 0 ? byte : (unsigned)value;
+            in += value < 0 ? 0 : 2;
         } else {
             byte = byte == '+' ? ' ' : byte;
-            in++;
         }
         memcpy(out, query_text[byte], 4);
         out += query_text[byte][3];

@@ -32,7 +32,7 @@ enum {
     WORD = 64,
     LEN_MAX = 4095, /* longer URLs and longer queries are left to the slow path */
     NWORDS = (LEN_MAX + 1) / WORD,
-    NPIECES = 128,
+    NPIECES = 64,
     NMARKS = 4 * NPIECES
 };
 
@@ -50,8 +50,6 @@ struct bits {
     uint8_t rows[NROWS][(NWORDS + 1) * 8]; /* little-endian; one word more than is used */
     bool blank;                            /* is there a space or a control? */
 };
-
-typedef void kernel_fn(const char *in, size_t len, struct bits *bits);
 
 #define PLAIN_HOST(c) (SCRAPY_LOWER(c) || SCRAPY_DIGIT(c) || (c) == '-' || (c) == '.' || (c) == '_')
 #define PLAIN_PATH(c) (SCRAPY_PATH(c) && (c) != '%' && (c) != ';' && (c) != '?')
@@ -390,21 +388,23 @@ UNSEEN_INLINE bool walk_path(const char *in, size_t len, const struct bits *bits
 
 /* key=value at [start, end) of the URL. */
 struct piece {
-    uint64_t prefix; /* the first 8 bytes of the decoded key, big-endian, filled up with 0 */
     uint16_t start;
     uint16_t end;
     bool clean; /* written as it is */
 };
 
 struct query {
-    struct piece pieces[NPIECES]; /* sorted */
+    int64_t keys[NPIECES]; /* see sort_key */
+    struct piece pieces[NPIECES];
+    uint8_t order[NPIECES]; /* the pieces by rank, once sorted */
     size_t n;
     size_t end;
-    bool sorted; /* were all in order? */
+    bool sorted; /* are they in order as they stand? */
     bool clean;  /* are all written as they are, and none left out? */
 };
 
-/* The prefix of a key; plain says that nothing in it needs decoding. */
+/* The first 8 bytes of the decoded key, big-endian, filled up with 0; plain says that nothing in
+ * it needs decoding. */
 UNSEEN_INLINE uint64_t key_prefix(const char *in, size_t len, size_t start, size_t end, bool plain)
 {
     if (start == end) {
@@ -424,76 +424,136 @@ UNSEEN_INLINE uint64_t key_prefix(const char *in, size_t len, size_t start, size
     return prefix;
 }
 
-static inline bool is_mark_or_unreserved(char c)
+/* How many bytes a and b have in common, of n. */
+static inline size_t common_len(const char *a, const char *b, size_t n)
 {
-    return c == '=' || scrapy_is(c, SCRAPY__UNRESERVED);
-}
-
-/* a after b, by the text where it is plain around the first difference, else by the decoded
- * bytes. */
-static bool is_text_after(const char *in, const struct piece *a, const struct piece *b)
-{
-    const size_t len_a = (size_t)(a->end - a->start);
-    const size_t len_b = (size_t)(b->end - b->start);
-    const size_t shorter = len_a < len_b ? len_a : len_b;
     size_t i = 0;
-    while (i < shorter && in[a->start + i] == in[b->start + i]) {
-        i++;
-    }
-    if (i == shorter && len_a == len_b) {
-        return false;
-    }
-    if (a->clean && b->clean && i < shorter && is_mark_or_unreserved(in[a->start + i]) &&
-        is_mark_or_unreserved(in[b->start + i]) && (i < 1 || in[a->start + i - 1] != '%') &&
-        (i < 2 || in[a->start + i - 2] != '%')) {
-        const char c = in[a->start + i];
-        const char d = in[b->start + i];
-        return c != '=' && (d == '=' || c > d);
-    }
-    return unseen__scrapy_compare(in + a->start, in + a->end, in + b->start, in + b->end, '&') > 0;
-}
-
-/* Different prefixes decide: the 0 that fills one up is below any byte, and equal to a 0 that is
- * part of a key. */
-static inline bool is_after(const char *in, const struct piece *a, const struct piece *b)
-{
-    return a->prefix != b->prefix ? a->prefix > b->prefix : is_text_after(in, a, b);
-}
-
-/* The place of the piece among the first n: few of them are passed one by one, many by halves. */
-static size_t place_of(const char *in, const struct query *query, size_t n,
-                       const struct piece *piece)
-{
-    size_t low = 0;
-    while (n - low > 16) {
-        const size_t middle = low + (n - low) / 2;
-        if (is_after(in, &query->pieces[middle], piece)) {
-            n = middle;
-        } else {
-            low = middle + 1;
+    for (; i + 8 <= n; i += 8) {
+        const uint64_t difference = load_le64(a + i) ^ load_le64(b + i);
+        if (difference) {
+            return i + (size_t)__builtin_ctzll(difference) / 8;
         }
     }
-    while (n > low && is_after(in, &query->pieces[n - 1], piece)) {
-        n--;
+    while (i < n && a[i] == b[i]) {
+        i++;
     }
-    return n;
+    return i;
 }
 
-/* Puts the piece in its place: most come in order. */
-UNSEEN_INLINE void insert(const char *in, struct query *query, struct piece piece)
+/* The byte a piece goes on with at a place where another one differs from it: -1 for its end or,
+ * in a key, the end of that; -2 if it takes a closer look. */
+static inline int byte_at(const char *piece, size_t len, size_t i)
 {
-    const size_t n = query->n++;
-    if (n == 0 || !is_after(in, &query->pieces[n - 1], &piece)) {
-        query->pieces[n] = piece;
-        return;
+    if (i == len) {
+        return -1;
     }
-    const size_t i = place_of(in, query, n - 1, &piece);
-    for (size_t j = n; j > i; j--) {
-        query->pieces[j] = query->pieces[j - 1];
+    if (piece[i] == '=') {
+        return memchr(piece, '=', i) ? '=' : -1;
     }
-    query->pieces[i] = piece;
-    query->sorted = false;
+    return piece[i] == '%' ? -2 : piece[i] == '+' ? ' ' : (unsigned char)piece[i];
 }
+
+/* a after b? Decided at the first difference of the texts, unless that is near an escape or one
+ * ends where the other has an equals sign. */
+static bool is_text_after(const char *in, const struct piece *a, const struct piece *b)
+{
+    const char *const text_a = in + a->start;
+    const char *const text_b = in + b->start;
+    const size_t len_a = (size_t)(a->end - a->start);
+    const size_t len_b = (size_t)(b->end - b->start);
+    const size_t i = common_len(text_a, text_b, len_a < len_b ? len_a : len_b);
+    if (i == len_a && i == len_b) {
+        return false;
+    }
+    const int byte_a = byte_at(text_a, len_a, i);
+    const int byte_b = byte_at(text_b, len_b, i);
+    const bool in_escape = (i >= 1 && text_a[i - 1] == '%') || (i >= 2 && text_a[i - 2] == '%');
+    if (byte_a == byte_b || byte_a == -2 || byte_b == -2 || in_escape) {
+        return unseen__scrapy_compare(text_a, text_a + len_a, text_b, text_b + len_b, '&') > 0;
+    }
+    return byte_a > byte_b;
+}
+
+/* Seven bytes of the prefix and the number of the piece, as a signed integer of the same order:
+ * different bytes decide, as the 0 that fills a key up is below any byte and equal to a 0 that is
+ * part of one; the number makes each of them unique. */
+UNSEEN_INLINE int64_t sort_key(uint64_t prefix, size_t i)
+{
+    return (int64_t)(((prefix & ~(uint64_t)0xff) ^ (uint64_t)1 << 63) | i);
+}
+
+UNSEEN_INLINE bool is_tie(int64_t a, int64_t b)
+{
+    return ((uint64_t)a ^ (uint64_t)b) >> 8 == 0;
+}
+
+/* Piece i after piece j? */
+UNSEEN_INLINE bool is_after(const char *in, const struct query *query, size_t i, size_t j)
+{
+    return is_tie(query->keys[i], query->keys[j])
+               ? is_text_after(in, &query->pieces[i], &query->pieces[j])
+               : query->keys[i] > query->keys[j];
+}
+
+/* Orders pieces of equal prefix, which stand side by side, by text. */
+static void sort_ties(const char *in, struct query *query)
+{
+    size_t run = 0; /* its first */
+    for (size_t i = 1; i < query->n; i++) {
+        const uint8_t moving = query->order[i];
+        if (!is_tie(query->keys[query->order[run]], query->keys[moving])) {
+            run = i;
+        }
+        size_t j = i;
+        for (; j > run && is_after(in, query, query->order[j - 1], moving); j--) {
+            query->order[j] = query->order[j - 1];
+        }
+        query->order[j] = moving;
+    }
+}
+
+/* Sorts by counting for each piece those before it: for the few that a query has, comparing each
+ * with each without a branch beats any sort that has to guess. */
+static inline void rank_portable(struct query *query)
+{
+    uint8_t ranks[NPIECES] = {0};
+    for (size_t i = 1; i < query->n; i++) {
+        for (size_t j = 0; j < i; j++) {
+            const bool before = query->keys[j] < query->keys[i];
+            ranks[i] = (uint8_t)(ranks[i] + before);
+            ranks[j] = (uint8_t)(ranks[j] + !before);
+        }
+    }
+    for (size_t i = 0; i < query->n; i++) {
+        query->order[ranks[i]] = (uint8_t)i;
+    }
+}
+
+#if UNSEEN_X86
+UNSEEN_TARGET("avx2")
+UNSEEN_INLINE void rank_avx2(struct query *query)
+{
+    enum {
+        LANES = 4
+    };
+    for (size_t i = query->n; i % LANES; i++) {
+        query->keys[i] = INT64_MAX;
+    }
+    for (size_t i = 0; i < query->n; i++) {
+        const __m256i key = _mm256_set1_epi64x(query->keys[i]);
+        __m256i counts = _mm256_setzero_si256();
+        for (size_t j = 0; j < query->n; j += LANES) {
+            const __m256i others =
+                _mm256_loadu_si256((const __m256i *)(const void *)(query->keys + j));
+            counts = _mm256_sub_epi64(counts, _mm256_cmpgt_epi64(key, others));
+        }
+        const __m128i pairs =
+            _mm_add_epi64(_mm256_castsi256_si128(counts), _mm256_extracti128_si256(counts, 1));
+        const uint64_t rank = (uint64_t)(_mm_cvtsi128_si64(pairs) + _mm_extract_epi64(pairs, 1));
+        query->order[rank] = (uint8_t)i;
+    }
+}
+#endif
 
 /* The places of the set bits of a row from start to len, which is the last of them. */
 struct marks {
@@ -560,7 +620,10 @@ UNSEEN_INLINE bool walk_query(const struct unseen_url *url, const char *in, size
             const uint64_t prefix = key_prefix(in, len, start, key_end, plain_key);
             const bool clean = nequals == 1 && !any(bits, ROW_DIRTY, start, end);
             query->clean = query->clean && clean;
-            insert(in, query, (struct piece){prefix, (uint16_t)start, (uint16_t)end, clean});
+            query->keys[query->n] = sort_key(prefix, query->n);
+            query->pieces[query->n++] = (struct piece){(uint16_t)start, (uint16_t)end, clean};
+            query->sorted =
+                query->sorted && (query->n < 2 || !is_after(in, query, query->n - 2, query->n - 1));
         }
         if (end == len || in[end] == '#') {
             return true;
@@ -568,13 +631,15 @@ UNSEEN_INLINE bool walk_query(const struct unseen_url *url, const char *in, size
     }
 }
 
-/* Copies n bytes of the input, more where both sides have room: most pieces are short. */
+/* Copies n bytes of the input, up to 31 more where both sides have room: most pieces are short. */
 static inline void copy_piece(char *out, const char *in, size_t n, size_t room)
 {
-    if (n <= 32 && room >= 32) {
-        memcpy(out, in, 32);
-    } else {
+    if (n + 32 > room) {
         memcpy(out, in, n);
+        return;
+    }
+    for (size_t i = 0; i < n; i += 32) {
+        memcpy(out + i, in + i, 32);
     }
 }
 
@@ -582,7 +647,7 @@ static inline void copy_piece(char *out, const char *in, size_t n, size_t room)
 static char *write_query(const char *in, size_t len, const struct query *query, char *out)
 {
     for (size_t i = 0; i < query->n; i++) {
-        const struct piece *const piece = &query->pieces[i];
+        const struct piece *const piece = &query->pieces[query->sorted ? i : query->order[i]];
         *out++ = i == 0 ? '?' : '&';
         if (piece->clean) {
             const size_t n = (size_t)(piece->end - piece->start);
@@ -610,8 +675,11 @@ static inline bool answer_front(struct unseen_canon *out, const char *in, size_t
     return answer(out, end == len ? UNSEEN_URL_UNCHANGED : UNSEEN_URL_REWRITTEN, in, end);
 }
 
+typedef void kernel_fn(const char *in, size_t len, struct bits *bits);
+typedef void rank_fn(struct query *query);
+
 UNSEEN_INLINE bool fast(const struct unseen_url *url, const char *in, size_t len, char *buf,
-                        size_t cap, struct unseen_canon *out, kernel_fn *kernel)
+                        size_t cap, struct unseen_canon *out, kernel_fn *kernel, rank_fn *rank)
 {
     const size_t host = scheme_len(in, len);
     if (host == 0 || len > LEN_MAX) {
@@ -648,6 +716,10 @@ UNSEEN_INLINE bool fast(const struct unseen_url *url, const char *in, size_t len
             if (cap < need) {
                 return false;
             }
+            if (!query.sorted) {
+                rank(&query);
+                sort_ties(in, &query);
+            }
             memcpy(buf, in, end);
             const char *const text_end = write_query(in, len, &query, buf + end);
             return answer(out, UNSEEN_URL_REWRITTEN, buf, (size_t)(text_end - buf));
@@ -662,7 +734,7 @@ UNSEEN_INLINE bool fast(const struct unseen_url *url, const char *in, size_t len
 static bool fast_portable(const struct unseen_url *url, const char *in, size_t len, char *buf,
                           size_t cap, struct unseen_canon *out)
 {
-    return fast(url, in, len, buf, cap, out, kernel_portable);
+    return fast(url, in, len, buf, cap, out, kernel_portable, rank_portable);
 }
 
 #if UNSEEN_X86
@@ -670,7 +742,7 @@ UNSEEN_TARGET("avx2,bmi,bmi2,popcnt")
 static bool fast_avx2(const struct unseen_url *url, const char *in, size_t len, char *buf,
                       size_t cap, struct unseen_canon *out)
 {
-    return fast(url, in, len, buf, cap, out, kernel_avx2);
+    return fast(url, in, len, buf, cap, out, kernel_avx2, rank_avx2);
 }
 #endif
 
