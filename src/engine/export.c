@@ -41,8 +41,7 @@ static size_t put_frame(uint8_t *chunk, uint32_t kind, uint64_t id, size_t paylo
     store_le32(chunk + 4, (uint32_t)payload_len);
     store_le64(chunk + 8, id);
     store_le64(chunk + 16, 0);
-    store_le64(chunk + FRAME_HEAD + payload_len,
-               unseen__checksum(chunk, FRAME_HEAD + payload_len));
+    store_le64(chunk + FRAME_HEAD + payload_len, unseen__checksum(chunk, FRAME_HEAD + payload_len));
     return FRAME_HEAD + payload_len + FRAME_TAIL;
 }
 
@@ -122,8 +121,7 @@ enum unseen_status unseen_set_export(const struct unseen_set *set, uint64_t *cur
         return UNSEEN_ERR_ARGUMENT;
     }
     for (; shard < nshards_of(set); shard++, position = 0) {
-        size_t len =
-            set->ops->save_piece(set->shards[shard].filter, &position, chunk + FRAME_HEAD);
+        size_t len = set->ops->save_piece(set->shards[shard].filter, &position, chunk + FRAME_HEAD);
         if (len) {
             *len_out = put_frame(chunk, KIND_PIECE, export_id(set), len);
             *cursor = 1 + (shard << POSITION_BITS | position);
@@ -231,8 +229,7 @@ static enum unseen_status load_piece(struct unseen_import *import, const uint8_t
     return status;
 }
 
-static enum unseen_status load_chunk(struct unseen_import *import, const uint8_t *chunk,
-                                     size_t len)
+static enum unseen_status load_chunk(struct unseen_import *import, const uint8_t *chunk, size_t len)
 {
     if (!check_frame(chunk, len)) {
         return UNSEEN_ERR_CORRUPT;

@@ -102,8 +102,7 @@ static enum unseen_status create_shards(struct unseen_set *set,
 }
 
 enum unseen_status unseen__set_create(struct unseen_set **set_out,
-                                      const struct unseen_set_options *options,
-                                      unsigned shard_bits)
+                                      const struct unseen_set_options *options, unsigned shard_bits)
 {
     const struct unseen__filter_ops *ops = unseen__filter_find(options->filter);
     if (!ops) {
@@ -199,8 +198,7 @@ static enum unseen_status make_key(const struct unseen_set *set, const void *dat
         return UNSEEN_OK;
     }
     char buf[IDENTITY_BUF];
-    enum unseen_status status =
-        canonical_key(set, data, len, buf, sizeof(buf), key_out, form_out);
+    enum unseen_status status = canonical_key(set, data, len, buf, sizeof(buf), key_out, form_out);
     return status == UNSEEN_ERR_SPACE ? long_key(set, data, len, key_out, form_out) : status;
 }
 
@@ -231,8 +229,7 @@ enum unseen_status unseen_set_keys(const struct unseen_set *set, const struct un
     }
     for (size_t i = 0; i < n; i++) {
         enum unseen_url_form form;
-        enum unseen_status status =
-            make_key(set, items[i].data, items[i].len, &keys[i], &form);
+        enum unseen_status status = make_key(set, items[i].data, items[i].len, &keys[i], &form);
         if (status != UNSEEN_OK) {
             return status;
         }
@@ -289,8 +286,8 @@ static enum unseen_status run_locked(const struct unseen_set *set, size_t shard,
 struct sorted {
     struct unseen_key keys[SHARED_BATCH];
     uint8_t verdicts[SHARED_BATCH];
-    uint16_t index[SHARED_BATCH];                          /* where each came from */
-    uint16_t start[(1 << UNSEEN__SHARD_BITS_MAX) + 1];     /* the first of each filter */
+    uint16_t index[SHARED_BATCH];                      /* where each came from */
+    uint16_t start[(1 << UNSEEN__SHARD_BITS_MAX) + 1]; /* the first of each filter */
 };
 
 static void sort_by_shard(const struct unseen_set *set, const struct unseen_key *keys, size_t n,
@@ -349,8 +346,8 @@ static enum unseen_status run_sorted(const struct unseen_set *set, enum operatio
         if (count == 0) {
             continue;
         }
-        enum unseen_status status = run_locked(set, k, operation, s.keys + start, count,
-                                               s.verdicts + start, &shard_done);
+        enum unseen_status status =
+            run_locked(set, k, operation, s.keys + start, count, s.verdicts + start, &shard_done);
         if (status != UNSEEN_OK) {
             result = status;
             memset(s.verdicts + start + shard_done, UNANSWERED, count - shard_done);
@@ -395,9 +392,8 @@ static enum unseen_status run_keys(const struct unseen_set *set, enum operation 
 {
     size_t ndone = 0;
     enum unseen_status status =
-        set->shared
-            ? run_shared(set, operation, keys, n, verdicts, &ndone)
-            : run_filter(set, set->shards[0].filter, operation, keys, n, verdicts, &ndone);
+        set->shared ? run_shared(set, operation, keys, n, verdicts, &ndone)
+                    : run_filter(set, set->shards[0].filter, operation, keys, n, verdicts, &ndone);
     if (ndone_out) {
         *ndone_out = ndone;
     }
@@ -493,9 +489,8 @@ enum unseen_status unseen_set_contains_batch(const struct unseen_set *set,
     return run_items(set, CONTAINS, items, n, verdicts, NULL);
 }
 
-enum unseen_status unseen_set_remove_batch(struct unseen_set *set,
-                                           const struct unseen_bytes *items, size_t n,
-                                           uint8_t *verdicts)
+enum unseen_status unseen_set_remove_batch(struct unseen_set *set, const struct unseen_bytes *items,
+                                           size_t n, uint8_t *verdicts)
 {
     return run_items(set, REMOVE, items, n, verdicts, NULL);
 }

@@ -177,8 +177,7 @@ enum unseen_status compact_directory_init(struct compact *c, unsigned depth,
                                           const struct compact_group *first);
 void compact_directory_release(struct compact *c);
 /* The entries of the group that a path leads to: *n_out equal ones in a row. */
-struct compact_group *compact_directory_find(const struct compact *c, uint64_t path,
-                                             size_t *n_out);
+struct compact_group *compact_directory_find(const struct compact *c, uint64_t path, size_t *n_out);
 /* Makes sure that the group of this path has at least two entries, so that it can split. */
 enum unseen_status compact_directory_deepen(struct compact *c, uint64_t path);
 

@@ -12,7 +12,9 @@
 UNSEEN_INLINE KERNEL_TARGET struct compact_lanes kernel_compare(const uint8_t *line, uint32_t v)
 {
     /* Truth table of (tag ^ key) & ~(tag ^ below), with tag = a, key = b, below = a - 1 = c. */
-    enum { DIFFER = 0x24 };
+    enum {
+        DIFFER = 0x24
+    };
     __m512i tag = _mm512_loadu_si512(line);
     __m512i below = _mm512_add_epi32(tag, _mm512_set1_epi32(-1));
     __m512i differ = _mm512_ternarylogic_epi32(tag, _mm512_set1_epi32((int)v), below, DIFFER);

@@ -9,7 +9,9 @@
 
 #include "base/memory.h"
 
-enum { LEAF_ALIGN = 64 };
+enum {
+    LEAF_ALIGN = 64
+};
 
 static struct compact_group *leaf_of(uint64_t entry)
 {

@@ -61,8 +61,7 @@ static void fill_slot(bool wide, struct fill *f, unsigned page, unsigned line, u
     }
 }
 
-static unsigned fill_r(bool wide, const struct fill *f, unsigned page, unsigned line,
-                       unsigned slot)
+static unsigned fill_r(bool wide, const struct fill *f, unsigned page, unsigned line, unsigned slot)
 {
     return wide ? f->r[page][line][slot]
                 : compact_word(f->page[page] + (size_t)line * COMPACT_LINE, slot) >> 24;
@@ -123,8 +122,7 @@ static void pack_r(const uint8_t *r, unsigned n, uint8_t *line)
 }
 
 /* Writes what was kept beside a page: the remainders and the full map. */
-static void fill_done(const struct compact *c, const struct fill *f, unsigned page,
-                      uint32_t number)
+static void fill_done(const struct compact *c, const struct fill *f, unsigned page, uint32_t number)
 {
     uint64_t full = 0;
     for (unsigned line = 0; line < COMPACT_LINES; line++) {
@@ -181,8 +179,8 @@ static void prefetch_page(const uint8_t *page)
 }
 
 /* Copies the tags that leave the group's pages for its new one. */
-static bool copy_leaving(const struct compact *c, const struct compact_group *group,
-                         struct fill *f, uint16_t leaving[][COMPACT_LINES])
+static bool copy_leaving(const struct compact *c, const struct compact_group *group, struct fill *f,
+                         uint16_t leaving[][COMPACT_LINES])
 {
     const unsigned m = group->npages;
     struct places places;

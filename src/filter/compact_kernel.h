@@ -224,8 +224,8 @@ static KERNEL_TARGET void KERNEL(wide_remove)(struct compact *c, const struct un
     KERNEL(remove)(c, true, keys, n, verdicts);
 }
 
-static KERNEL_TARGET void KERNEL(small_leaving)(const uint8_t *page, unsigned first,
-                                                unsigned count, uint16_t *slots)
+static KERNEL_TARGET void KERNEL(small_leaving)(const uint8_t *page, unsigned first, unsigned count,
+                                                uint16_t *slots)
 {
     for (unsigned i = 0; i < COMPACT_LINES; i++) {
         const uint8_t *line = page + (size_t)i * COMPACT_LINE;
@@ -257,19 +257,11 @@ static KERNEL_TARGET uint32_t KERNEL(free_slots)(const uint8_t *line)
 }
 
 const struct compact_kernel KERNEL(compact_small) = {
-    KERNEL(small_add),
-    KERNEL(small_contains),
-    KERNEL(small_remove),
-    KERNEL(small_leaving),
-    KERNEL(erase),
-    KERNEL(free_slots),
+    KERNEL(small_add),     KERNEL(small_contains), KERNEL(small_remove),
+    KERNEL(small_leaving), KERNEL(erase),          KERNEL(free_slots),
 };
 
 const struct compact_kernel KERNEL(compact_wide) = {
-    KERNEL(wide_add),
-    KERNEL(wide_contains),
-    KERNEL(wide_remove),
-    KERNEL(wide_leaving),
-    KERNEL(erase),
-    KERNEL(free_slots),
+    KERNEL(wide_add),     KERNEL(wide_contains), KERNEL(wide_remove),
+    KERNEL(wide_leaving), KERNEL(erase),         KERNEL(free_slots),
 };

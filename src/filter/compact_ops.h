@@ -50,8 +50,8 @@ UNSEEN_INLINE void compact_fill_slot(struct compact *c, bool wide,
     c->nkeys++;
 }
 
-UNSEEN_INLINE void compact_clear_slot(struct compact *c, const struct compact_probe *probe, unsigned line,
-                                      unsigned slot)
+UNSEEN_INLINE void compact_clear_slot(struct compact *c, const struct compact_probe *probe,
+                                      unsigned line, unsigned slot)
 {
     uint8_t *bytes = probe->page + (size_t)line * COMPACT_LINE;
     uint32_t word = compact_word(bytes, slot);

@@ -8,7 +8,9 @@
 
 #include "base/memory.h"
 
-enum { FIRST_CHUNK_PAGES = 16 };
+enum {
+    FIRST_CHUNK_PAGES = 16
+};
 
 static void *take(struct compact *c, size_t size, size_t align)
 {
@@ -69,8 +71,7 @@ static enum unseen_status grow_first_chunk(struct compact *c)
 static enum unseen_status add_chunk(struct compact *c)
 {
     if (c->nchunks == c->chunks_cap) {
-        enum unseen_status status =
-            double_array(c, &c->chunks, &c->chunks_cap, sizeof(*c->chunks));
+        enum unseen_status status = double_array(c, &c->chunks, &c->chunks_cap, sizeof(*c->chunks));
         if (status != UNSEEN_OK) {
             return status;
         }

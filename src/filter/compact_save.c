@@ -228,8 +228,8 @@ static enum unseen_status load_group(struct compact *c, const uint8_t *piece, si
     }
     struct compact_loaded *loaded = &c->loaded[c->nloaded++];
     loaded->path = prefix << c->prefix_bits;
-    loaded->group =
-        (struct compact_group){.npages = (uint8_t)npages, .depth = (uint8_t)(depth - c->prefix_bits)};
+    loaded->group = (struct compact_group){.npages = (uint8_t)npages,
+                                           .depth = (uint8_t)(depth - c->prefix_bits)};
     for (unsigned p = 0; p < npages; p++) {
         uint32_t number = compact_page_take(c);
         loaded->group.page[p] = number;
