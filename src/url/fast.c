@@ -25,7 +25,8 @@
 #include "base/macros.h"
 #include "url/percent.h"
 
-size_t unseen__fast_prefix(const char *in, size_t len)
+/* The length of "http://" or "https://" at the start; 0 for anything else. */
+static size_t prefix_len(const char *in, size_t len)
 {
     if (len > 8 && memcmp(in, "https://", 8) == 0) {
         return 8;
@@ -33,7 +34,9 @@ size_t unseen__fast_prefix(const char *in, size_t len)
     return len > 7 && memcmp(in, "http://", 7) == 0 ? 7 : 0;
 }
 
-bool unseen__fast_host(const char *in, size_t start, size_t end)
+/* Is the name in[start..end) certain to stand in a URL as it is? Its bytes are a-z 0-9 . - _
+ * already. */
+static bool is_plain_host(const char *in, size_t start, size_t end)
 {
     if (end == start) {
         return false;
@@ -98,15 +101,26 @@ static enum unseen__fast_verdict judge_fragment(uint32_t rules, const char *in, 
     return UNSEEN__FAST_CUT;
 }
 
+/* Is there a ? before in[at]? Searches each byte once in all. */
+static bool is_in_query(struct unseen__fast_state *state, const char *in, size_t at)
+{
+    if (state->query == SIZE_MAX && state->searched < at) {
+        const char *question = memchr(in + state->searched, '?', at - state->searched);
+        state->query = question ? (size_t)(question - in) : SIZE_MAX;
+        state->searched = at;
+    }
+    return state->query < at;
+}
+
 enum unseen__fast_verdict unseen__fast_judge(uint32_t rules, const char *in, size_t at, size_t len,
-                                             size_t query, size_t *cut_out)
+                                             struct unseen__fast_state *state, size_t *cut_out)
 {
     const char c = in[at];
-    const bool in_query = query < at;
     bool harmless;
     if (c == '#') {
         return judge_fragment(rules, in, at, len, cut_out);
     }
+    const bool in_query = is_in_query(state, in, at);
     if (c == '.' || c == '%') {
         harmless = in_query || !is_dot_segment(in, at, len);
     } else if (c == '\\') {
@@ -118,14 +132,25 @@ enum unseen__fast_verdict unseen__fast_judge(uint32_t rules, const char *in, siz
     return harmless ? UNSEEN__FAST_GO_ON : UNSEEN__FAST_DECLINE;
 }
 
-bool unseen__fast_answer(const char *in, size_t len, size_t host_end, bool slash, size_t cut,
-                         char *buf, size_t cap, struct unseen_canon *out)
+enum unseen__fast_verdict unseen__fast_judge_all(uint32_t rules, const char *in, size_t at,
+                                                 uint64_t suspects, size_t len,
+                                                 struct unseen__fast_state *state, size_t *cut_out)
 {
-    if (UNSEEN_LIKELY(!slash)) {
-        out->form = cut == len ? UNSEEN_URL_UNCHANGED : UNSEEN_URL_REWRITTEN;
-        out->bytes = (struct unseen_bytes){in, cut};
-        return true;
+    for (; suspects; suspects >>= 1, at++) {
+        if (suspects & 1) {
+            const enum unseen__fast_verdict verdict =
+                unseen__fast_judge(rules, in, at, len, state, cut_out);
+            if (verdict != UNSEEN__FAST_GO_ON) {
+                return verdict;
+            }
+        }
     }
+    return UNSEEN__FAST_GO_ON;
+}
+
+bool unseen__fast_insert_slash(const char *in, size_t host_end, size_t cut, char *buf, size_t cap,
+                               struct unseen_canon *out)
+{
     if (cap <= cut) {
         return false;
     }
@@ -141,8 +166,7 @@ bool unseen__fast_answer(const char *in, size_t len, size_t host_end, bool slash
 /* SLASH is chosen so that SLASH << 1 is DOT: a dot or % after a slash is found by one shift. */
 enum {
     SUSPECT = 1,
-    QUESTION = 2,
-    NO_HOST = 4,
+    NO_HOST = 2,
     SLASH = 0x40,
     DOT = 0x80
 };
@@ -154,8 +178,8 @@ enum {
     (((c) >= 'a' && (c) <= 'z') || ((c) >= '0' && (c) <= '9') || (c) == '.' || (c) == '-' ||       \
      (c) == '_')
 #define CLASS(c)                                                                                   \
-    ((IS_SUSPECT(c) ? SUSPECT : 0) | ((c) == '?' ? QUESTION : 0) | (IS_HOST(c) ? 0 : NO_HOST) |    \
-     ((c) == '/' ? SLASH : 0) | ((c) == '.' || (c) == '%' ? DOT : 0))
+    ((IS_SUSPECT(c) ? SUSPECT : 0) | (IS_HOST(c) ? 0 : NO_HOST) | ((c) == '/' ? SLASH : 0) |       \
+     ((c) == '.' || (c) == '%' ? DOT : 0))
 #define CLASS4(c)  CLASS(c), CLASS((c) + 1), CLASS((c) + 2), CLASS((c) + 3)
 #define CLASS16(c) CLASS4(c), CLASS4((c) + 4), CLASS4((c) + 8), CLASS4((c) + 12)
 #define CLASS64(c) CLASS16(c), CLASS16((c) + 16), CLASS16((c) + 32), CLASS16((c) + 48)
@@ -171,7 +195,7 @@ static unsigned class_of(char c)
 static unsigned findings(const char *in, size_t at)
 {
     const unsigned c = class_of(in[at]);
-    return (c & (SUSPECT | QUESTION)) | (c & class_of(in[at - 1]) << 1 & DOT);
+    return (c & SUSPECT) | (c & class_of(in[at - 1]) << 1 & DOT);
 }
 
 /* The first byte from at on with something to look at, or len. Eight at a time: most have none. */
@@ -195,7 +219,7 @@ static size_t next_finding(const char *in, size_t at, size_t len)
 bool unseen__fast_portable(const struct unseen_url *url, const char *in, size_t len, char *buf,
                            size_t cap, struct unseen_canon *out)
 {
-    const size_t host = unseen__fast_prefix(in, len);
+    const size_t host = prefix_len(in, len);
     if (host == 0) {
         return false;
     }
@@ -203,7 +227,7 @@ bool unseen__fast_portable(const struct unseen_url *url, const char *in, size_t 
     while (path < len && !(class_of(in[path]) & NO_HOST)) {
         path++;
     }
-    if (!unseen__fast_host(in, host, path)) {
+    if (!is_plain_host(in, host, path)) {
         return false;
     }
     if (path < len && in[path] == ':') {
@@ -216,15 +240,11 @@ bool unseen__fast_portable(const struct unseen_url *url, const char *in, size_t 
     if (slash && path < len && in[path] != '?' && in[path] != '#') {
         return false;
     }
-    size_t query = SIZE_MAX;
+    struct unseen__fast_state state = {.query = SIZE_MAX, .searched = path};
     size_t cut = len;
     for (size_t at = path; (at = next_finding(in, at, len)) < len; at++) {
-        if (in[at] == '?') {
-            query = query == SIZE_MAX ? at : query;
-            continue;
-        }
         const enum unseen__fast_verdict verdict =
-            unseen__fast_judge(url->rules, in, at, len, query, &cut);
+            unseen__fast_judge(url->rules, in, at, len, &state, &cut);
         if (verdict == UNSEEN__FAST_DECLINE) {
             return false;
         }
@@ -245,7 +265,10 @@ unseen__url_fast_fn *unseen__url_whatwg_fast(enum unseen_cpu cpu, uint32_t rules
         return NULL;
     }
 #if UNSEEN_X86
-    return cpu >= UNSEEN_CPU_AVX2 ? unseen__fast_avx2 : unseen__fast_portable;
+    if (cpu == UNSEEN_CPU_AVX512) {
+        return unseen__fast_avx512;
+    }
+    return cpu == UNSEEN_CPU_AVX2 ? unseen__fast_avx2 : unseen__fast_portable;
 #else
     (void)cpu;
     return unseen__fast_portable;

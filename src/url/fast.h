@@ -6,13 +6,6 @@
 
 #include "url/url.h"
 
-/* The length of "http://" or "https://" at the start; 0 for anything else. */
-size_t unseen__fast_prefix(const char *in, size_t len);
-
-/* Is the name in[start..end) certain to stand in a URL as it is? Its bytes are a-z 0-9 . - _
- * already. */
-bool unseen__fast_host(const char *in, size_t start, size_t end);
-
 /* The end of a port that is written as it must be, for in[at] == ':'; 0 for anything else. */
 size_t unseen__fast_port(const char *in, size_t at, size_t len);
 
@@ -22,17 +15,41 @@ enum unseen__fast_verdict {
     UNSEEN__FAST_DECLINE /* perhaps not canonical */
 };
 
-/* Judges the suspect byte in[at]. query is the place of the first ?, or SIZE_MAX. *cut_out gets
- * the length of the canonical form for CUT. */
-enum unseen__fast_verdict unseen__fast_judge(uint32_t rules, const char *in, size_t at, size_t len,
-                                             size_t query, size_t *cut_out);
+/* Where the first ? is, as far as the bytes have been searched for it. */
+struct unseen__fast_state {
+    size_t query; /* SIZE_MAX: not found yet */
+    size_t searched;
+};
 
-/* Stores the answer: in[0..cut), with a / inserted at host_end if that is missing. */
-bool unseen__fast_answer(const char *in, size_t len, size_t host_end, bool slash, size_t cut,
-                         char *buf, size_t cap, struct unseen_canon *out);
+/* Judges the suspect byte in[at]; calls come in rising order of at. *cut_out gets the length of
+ * the canonical form for CUT. */
+enum unseen__fast_verdict unseen__fast_judge(uint32_t rules, const char *in, size_t at, size_t len,
+                                             struct unseen__fast_state *state, size_t *cut_out);
+
+/* The same for each bit i of suspects, which stands for in[at + i]. */
+enum unseen__fast_verdict unseen__fast_judge_all(uint32_t rules, const char *in, size_t at,
+                                                 uint64_t suspects, size_t len,
+                                                 struct unseen__fast_state *state, size_t *cut_out);
+
+/* Stores the answer in[0..cut) with a / put in at host_end; false if buf is too small. */
+bool unseen__fast_insert_slash(const char *in, size_t host_end, size_t cut, char *buf, size_t cap,
+                               struct unseen_canon *out);
+
+static inline bool unseen__fast_answer(const char *in, size_t len, size_t host_end, bool slash,
+                                       size_t cut, char *buf, size_t cap, struct unseen_canon *out)
+{
+    if (slash) {
+        return unseen__fast_insert_slash(in, host_end, cut, buf, cap, out);
+    }
+    out->form = cut == len ? UNSEEN_URL_UNCHANGED : UNSEEN_URL_REWRITTEN;
+    out->bytes.data = in;
+    out->bytes.len = cut;
+    return true;
+}
 
 /* The kernels. */
 unseen__url_fast_fn unseen__fast_portable;
 unseen__url_fast_fn unseen__fast_avx2;
+unseen__url_fast_fn unseen__fast_avx512;
 
 #endif

@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The AVX2 and AVX-512 kernels of the fast path: fast.c in steps of 64 bytes. Per step each kernel
+ * makes masks of 64 bits, one bit per byte; fast_template.h does the rest with them.
+ *
+ * A set of ASCII characters is tested with two look-ups by nibble [Mula18]: the low nibble selects
+ * a row of eight bits, one per high nibble; the high nibble selects its bit.
+ *
+ * Nothing outside the input is read. AVX2: the last step ends at the input's end and overlaps the
+ * one before, and its masks are shifted; inputs below 32 bytes go to the portable kernel. AVX-512:
+ * bytes past the end are masked off. */
+#include "url/fast.h"
+
+#include "base/bytes.h"
+#include "base/macros.h"
+
+#if UNSEEN_X86
+
+#include <immintrin.h>
+
+struct masks {
+    uint64_t suspects; /* to be judged wherever it stands behind the host */
+    uint64_t slashes;  /* / */
+    uint64_t dots;     /* . or %: to be judged after a slash */
+    uint64_t others;   /* not a-z 0-9 . - _; the first byte past the end counts as one, too */
+};
+
+/* Row i of a set: bit h is set if the character 16 h + i is in it. As two 64-bit halves. */
+enum row_half {
+    LOW,
+    HIGH
+};
+
+/* Columns: 0 and 1 are controls; 2 has space " # '; 3 has < >; 5 has \ ^; 6 has `; 7 has { } and
+ * 0x7F. */
+static const uint64_t suspect_rows[2] = {UINT64_C(0x0703030307070347),
+                                         UINT64_C(0x832b832b83030303)};
+/* Columns: 2 has - and ., 3 the digits, 5 has _, 6 and 7 the letters. */
+static const uint64_t host_rows[2] = {UINT64_C(0xc8c8c8c8c8c8c888), UINT64_C(0x6044444040c0c8c8)};
+static const uint64_t column_bits[2] = {UINT64_C(0x8040201008040201), 0};
+
+/* ---- AVX2 -------------------------------------------------------------------------------------*/
+
+#define AVX2 UNSEEN_TARGET("avx2,bmi,bmi2,lzcnt")
+
+AVX2 static inline __m256i table256(const uint64_t halves[2])
+{
+    return _mm256_broadcastsi128_si256(_mm_set_epi64x((long long)halves[1], (long long)halves[0]));
+}
+
+AVX2 static inline uint64_t mask256(__m256i bytes)
+{
+    return (uint32_t)_mm256_movemask_epi8(bytes);
+}
+
+/* The masks of 32 bytes. */
+AVX2 static inline struct masks read32(const char *p)
+{
+    const __m256i bytes = _mm256_loadu_si256((const __m256i *)(const void *)p);
+    const __m256i zero = _mm256_setzero_si256();
+    const __m256i nibble = _mm256_and_si256(_mm256_srli_epi16(bytes, 4), _mm256_set1_epi8(15));
+    const __m256i column = _mm256_shuffle_epi8(table256(column_bits), nibble);
+    const __m256i suspect =
+        _mm256_and_si256(_mm256_shuffle_epi8(table256(suspect_rows), bytes), column);
+    const __m256i in_host =
+        _mm256_and_si256(_mm256_shuffle_epi8(table256(host_rows), bytes), column);
+    /* Bytes from 0x80 up are in no set; the sign bit makes them suspects. */
+    const __m256i clean = _mm256_andnot_si256(bytes, _mm256_cmpeq_epi8(suspect, zero));
+    const __m256i dots = _mm256_or_si256(_mm256_cmpeq_epi8(bytes, _mm256_set1_epi8('.')),
+                                         _mm256_cmpeq_epi8(bytes, _mm256_set1_epi8('%')));
+    return (struct masks){
+        .suspects = mask256(clean) ^ 0xffffffff,
+        .slashes = mask256(_mm256_cmpeq_epi8(bytes, _mm256_set1_epi8('/'))),
+        .dots = mask256(dots),
+        .others = mask256(_mm256_cmpeq_epi8(in_host, zero)),
+    };
+}
+
+/* Two reads of which the second starts offset bytes after the first. */
+AVX2 static inline struct masks join(struct masks a, struct masks b, size_t offset)
+{
+    return (struct masks){
+        .suspects = a.suspects | b.suspects << offset,
+        .slashes = a.slashes | b.slashes << offset,
+        .dots = a.dots | b.dots << offset,
+        .others = a.others | b.others << offset,
+    };
+}
+
+/* len is at least 32. */
+AVX2 static inline struct masks read64_avx2(const char *in, size_t at, size_t len)
+{
+    if (UNSEEN_UNLIKELY(len < 64)) {
+        struct masks masks = join(read32(in), read32(in + len - 32), len - 32);
+        masks.others |= UINT64_C(1) << len;
+        return masks;
+    }
+    const size_t block = at + 64 <= len ? at : len - 64;
+    const size_t shift = at - block;
+    struct masks masks = join(read32(in + block), read32(in + block + 32), 32);
+    masks.suspects >>= shift;
+    masks.slashes >>= shift;
+    masks.dots >>= shift;
+    return masks;
+}
+
+#define FAST_NAME    unseen__fast_avx2
+#define FAST_SCAN    scan_avx2
+#define FAST_TARGET  AVX2
+#define FAST_MIN_LEN 32
+#define FAST_READ    read64_avx2
+#include "url/fast_template.h"
+
+/* ---- AVX-512 ----------------------------------------------------------------------------------*/
+
+#define AVX512 UNSEEN_TARGET("avx512f,avx512bw,avx512vl,bmi,bmi2,lzcnt")
+
+AVX512 static inline __m512i table512(const uint64_t halves[2])
+{
+    return _mm512_broadcast_i32x4(_mm_set_epi64x((long long)halves[1], (long long)halves[0]));
+}
+
+AVX512 static inline struct masks read64_avx512(const char *in, size_t at, size_t len)
+{
+    const size_t n = len - at;
+    const uint64_t inside = n < 64 ? (UINT64_C(1) << n) - 1 : ~UINT64_C(0);
+    const __m512i bytes = _mm512_maskz_loadu_epi8(inside, in + at);
+    const __m512i nibble = _mm512_and_si512(_mm512_srli_epi16(bytes, 4), _mm512_set1_epi8(15));
+    const __m512i column = _mm512_shuffle_epi8(table512(column_bits), nibble);
+    const uint64_t suspects =
+        _mm512_test_epi8_mask(_mm512_shuffle_epi8(table512(suspect_rows), bytes), column) |
+        _mm512_movepi8_mask(bytes);
+    const uint64_t in_host =
+        _mm512_test_epi8_mask(_mm512_shuffle_epi8(table512(host_rows), bytes), column);
+    return (struct masks){
+        .suspects = suspects & inside,
+        .slashes = _mm512_cmpeq_epi8_mask(bytes, _mm512_set1_epi8('/')),
+        .dots = _mm512_cmpeq_epi8_mask(bytes, _mm512_set1_epi8('.')) |
+                _mm512_cmpeq_epi8_mask(bytes, _mm512_set1_epi8('%')),
+        .others = ~in_host,
+    };
+}
+
+#define FAST_NAME    unseen__fast_avx512
+#define FAST_SCAN    scan_avx512
+#define FAST_TARGET  AVX512
+#define FAST_MIN_LEN 8
+#define FAST_READ    read64_avx512
+#include "url/fast_template.h"
+
+#endif
