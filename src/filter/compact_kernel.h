@@ -17,23 +17,28 @@
  * are found and prefetched meanwhile, so that memory and processor work at the same time. When a
  * group grows, what was found for the keys ahead is found again. */
 
-/* The slots of a line a key may match: of its words for the small layout; for the wide one the
- * words are 13, and r must agree as well. */
-UNSEEN_INLINE KERNEL_TARGET uint32_t KERNEL(confirm)(bool wide, const uint8_t *line,
-                                                     uint32_t candidates, unsigned r)
-{
-    if (!wide) {
-        return candidates;
-    }
-    while (candidates && wide_r(line, (unsigned)__builtin_ctz(candidates)) != r) {
-        candidates &= candidates - 1;
-    }
-    return candidates;
-}
-
+/* The slots of a line, as bits. */
 UNSEEN_INLINE uint32_t KERNEL(slots)(bool wide)
 {
     return wide ? (1u << 13) - 1 : (1u << 16) - 1;
+}
+
+/* Which tag of the two lines the key matches: slot of line a, or 16 + slot of line b, or
+ * KERNEL_NONE. In a wide line the remainder must agree as well. There is a match or none, so one
+ * loop over both lines is a branch the processor predicts. */
+#define KERNEL_NONE 32u
+
+UNSEEN_INLINE KERNEL_TARGET unsigned KERNEL(match)(bool wide, const uint8_t *a, const uint8_t *b,
+                                                   uint32_t in_a, uint32_t in_b, unsigned r)
+{
+    uint32_t candidates = (in_a & KERNEL(slots)(wide)) | (in_b & KERNEL(slots)(wide)) << 16;
+    for (; UNSEEN_UNLIKELY(candidates != 0); candidates &= candidates - 1) {
+        unsigned i = (unsigned)__builtin_ctz(candidates);
+        if (!wide || UNSEEN_LIKELY(wide_r(i < 16 ? a : b, i % 16) == r)) {
+            return i;
+        }
+    }
+    return KERNEL_NONE;
 }
 
 /* The probes of the next COMPACT_AHEAD keys: key i has place i % COMPACT_AHEAD. */
@@ -66,20 +71,16 @@ UNSEEN_INLINE KERNEL_TARGET bool KERNEL(add_one)(struct compact *c, bool wide,
     uint8_t *b = probe->page + (size_t)probe->b * COMPACT_LINE;
     struct compact_lanes in_a = kernel_compare(a, probe->v);
     struct compact_lanes in_b = kernel_compare(b, probe->v);
-    uint32_t slots = KERNEL(slots)(wide);
-    if ((in_a.match | in_b.match) & slots) {
-        if (KERNEL(confirm)(wide, a, in_a.match & slots, probe->r) |
-            KERNEL(confirm)(wide, b, in_b.match & slots, probe->r)) {
-            *verdict = UNSEEN_SEEN;
-            return true;
-        }
+    if (KERNEL(match)(wide, a, b, in_a.match, in_b.match, probe->r) != KERNEL_NONE) {
+        *verdict = UNSEEN_SEEN;
+        return true;
     }
     if (UNSEEN_UNLIKELY(c->overflow.nkeys) && unseen__overflow_contains(&c->overflow, *key)) {
         *verdict = UNSEEN_SEEN;
         return true;
     }
-    uint32_t free_a = in_a.empty & slots;
-    uint32_t free_b = in_b.empty & slots;
+    uint32_t free_a = in_a.empty & KERNEL(slots)(wide);
+    uint32_t free_b = in_b.empty & KERNEL(slots)(wide);
     bool take_b = kernel_count(free_b) > kernel_count(free_a);
     uint32_t free = take_b ? free_b : free_a;
     if (UNSEEN_UNLIKELY(!free)) {
@@ -124,17 +125,11 @@ UNSEEN_INLINE KERNEL_TARGET bool KERNEL(find)(bool wide, const struct compact_pr
 {
     const uint8_t *a = probe->page + (size_t)probe->a * COMPACT_LINE;
     const uint8_t *b = probe->page + (size_t)probe->b * COMPACT_LINE;
-    uint32_t slots = KERNEL(slots)(wide);
-    uint32_t in_a = kernel_compare(a, probe->v).match & slots;
-    uint32_t in_b = kernel_compare(b, probe->v).match & slots;
-    if (!(in_a | in_b)) {
-        return false;
-    }
-    in_a = KERNEL(confirm)(wide, a, in_a, probe->r);
-    in_b = KERNEL(confirm)(wide, b, in_b, probe->r);
-    *line_out = in_a ? probe->a : probe->b;
-    *slot_out = (unsigned)__builtin_ctz((in_a ? in_a : in_b) | 1u << 31);
-    return (in_a | in_b) != 0;
+    unsigned i = KERNEL(match)(wide, a, b, kernel_compare(a, probe->v).match,
+                               kernel_compare(b, probe->v).match, probe->r);
+    *line_out = i < 16 ? probe->a : probe->b;
+    *slot_out = i % 16;
+    return i != KERNEL_NONE;
 }
 
 UNSEEN_INLINE KERNEL_TARGET void KERNEL(contains)(const struct compact *c, bool wide,
