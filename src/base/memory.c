@@ -13,6 +13,27 @@
 #include <string.h>
 #include <sys/mman.h>
 
+static void *map(size_t size)
+{
+    void *ptr = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    return ptr == MAP_FAILED ? NULL : ptr;
+}
+
+/* A mapping that begins at a huge page: too much is mapped and the ends are given back. */
+static void *map_aligned(size_t size)
+{
+    char *start = map(size + UNSEEN__HUGE_PAGE);
+    if (!start) {
+        return NULL;
+    }
+    size_t before = (UNSEEN__HUGE_PAGE - (uintptr_t)start % UNSEEN__HUGE_PAGE) % UNSEEN__HUGE_PAGE;
+    if (before) {
+        munmap(start, before);
+    }
+    munmap(start + before + size, UNSEEN__HUGE_PAGE - before);
+    return start + before;
+}
+
 static void *default_alloc(void *context, size_t size, size_t align)
 {
     (void)context;
@@ -23,8 +44,7 @@ static void *default_alloc(void *context, size_t size, size_t align)
         }
         return posix_memalign(&ptr, align, size) == 0 ? ptr : NULL;
     }
-    void *ptr = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    return ptr == MAP_FAILED ? NULL : ptr;
+    return size % UNSEEN__HUGE_PAGE == 0 ? map_aligned(size) : map(size);
 }
 
 static void default_free(void *context, void *ptr, size_t size)
@@ -43,6 +63,19 @@ struct unseen_allocator unseen__allocator(const struct unseen_allocator *allocat
         return *allocator;
     }
     return (struct unseen_allocator){default_alloc, default_free, NULL};
+}
+
+void unseen__memory_large(const struct unseen_allocator *allocator, void *ptr)
+{
+#ifdef MADV_HUGEPAGE
+    if (allocator->alloc == default_alloc) {
+        /* Advice: where the kernel does not take it, the memory is as good, only slower. */
+        (void)madvise(ptr, UNSEEN__HUGE_PAGE, MADV_HUGEPAGE);
+    }
+#else
+    (void)allocator;
+    (void)ptr;
+#endif
 }
 
 void *unseen__alloc(const struct unseen_allocator *allocator, size_t size, size_t align)

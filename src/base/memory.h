@@ -9,11 +9,18 @@
 /* Blocks of this size and more come from private mappings in the default allocator. */
 #define UNSEEN__MAPPING_MIN ((size_t)128 * 1024)
 
+/* Blocks of a multiple of this size are aligned to it by the default allocator. */
+#define UNSEEN__HUGE_PAGE ((size_t)2 * 1024 * 1024)
+
 /* A usable copy of *allocator, or the default one for NULL. */
 struct unseen_allocator unseen__allocator(const struct unseen_allocator *allocator);
 
 void *unseen__alloc(const struct unseen_allocator *allocator, size_t size, size_t align);
 void *unseen__alloc_zero(const struct unseen_allocator *allocator, size_t size, size_t align);
+
+/* Says that a block of UNSEEN__HUGE_PAGE bytes from the default allocator is part of a large
+ * structure, so that huge pages are worth their first touch. Nothing for other allocators. */
+void unseen__memory_large(const struct unseen_allocator *allocator, void *ptr);
 
 /* ptr may be NULL. */
 void unseen__free(const struct unseen_allocator *allocator, void *ptr, size_t size);

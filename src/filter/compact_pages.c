@@ -9,7 +9,8 @@
 #include "base/memory.h"
 
 enum {
-    FIRST_CHUNK_PAGES = 16
+    FIRST_CHUNK_PAGES = 16,
+    LARGE_CHUNKS = 32 /* 64 MiB: from here on huge pages are worth 20 % and more */
 };
 
 static void *take(struct compact *c, size_t size, size_t align)
@@ -82,6 +83,9 @@ static enum unseen_status add_chunk(struct compact *c)
     uint8_t *chunk = take(c, (size_t)COMPACT_CHUNK_PAGES * COMPACT_PAGE, COMPACT_PAGE);
     if (!chunk) {
         return UNSEEN_ERR_NOMEM;
+    }
+    if (c->nchunks >= LARGE_CHUNKS) {
+        unseen__memory_large(&c->allocator, chunk);
     }
     c->chunks[c->nchunks++] = chunk;
     return UNSEEN_OK;
