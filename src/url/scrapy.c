@@ -23,7 +23,7 @@
 
 #include <string.h>
 
-#include "url/host.h"
+#include "url/name.h"
 #include "url/percent.h"
 #include "url/url.h"
 
@@ -62,11 +62,6 @@ struct parts {
     struct unseen_bytes fragment;
 };
 
-static char lower(char c)
-{
-    return c >= 'A' && c <= 'Z' ? (char)(c | 0x20) : c;
-}
-
 static struct unseen_bytes bytes_between(const char *start, const char *end)
 {
     return (struct unseen_bytes){start, (size_t)(end - start)};
@@ -83,7 +78,7 @@ static bool scheme_in(struct unseen_bytes scheme, const char *const *list)
 {
     for (; *list; list++) {
         size_t i = 0;
-        while (i < scheme.len && (*list)[i] && lower(scheme.data[i]) == (*list)[i]) {
+        while (i < scheme.len && (*list)[i] && ascii_lower(scheme.data[i]) == (*list)[i]) {
             i++;
         }
         if (i == scheme.len && !(*list)[i]) {
@@ -96,7 +91,7 @@ static bool scheme_in(struct unseen_bytes scheme, const char *const *list)
 /* The end of a scheme, where its ':' is or would be; NULL if [in, end) does not start with one. */
 static const char *scheme_end(const char *in, const char *end)
 {
-    if (in == end || lower(*in) < 'a' || lower(*in) > 'z') {
+    if (in == end || ascii_lower(*in) < 'a' || ascii_lower(*in) > 'z') {
         return NULL;
     }
     while (in < end && scrapy_is(*in, SCRAPY__SCHEME)) {
@@ -110,6 +105,9 @@ static const char *scheme_end(const char *in, const char *end)
 /* Copies the input without outer spaces and controls and without any tab, CR and LF. */
 static size_t copy_clean(const char *in, size_t len, char *copy)
 {
+    if (len == 0) {
+        return 0;
+    }
     const char *end = in + len;
     while (in < end && (unsigned char)*in <= ' ') {
         in++;
@@ -250,7 +248,7 @@ static bool write_bracketed(struct unseen_bytes host, char **out)
         if ((unsigned char)host.data[i] >= 0x80) {
             return false;
         }
-        *(*out)++ = lower(host.data[i]);
+        *(*out)++ = ascii_lower(host.data[i]);
     }
     if (colon) {
         *(*out)++ = ']';
@@ -287,8 +285,8 @@ static char *write_host_text(struct unseen_bytes host, char *out)
         const size_t n = utf8_length(at, end);
         if (n == 0) {
             unseen__percent_write(out, (unsigned char)*at++);
-            out[1] = lower(out[1]);
-            out[2] = lower(out[2]);
+            out[1] = ascii_lower(out[1]);
+            out[2] = ascii_lower(out[2]);
             out += 3;
             continue;
         }
@@ -302,7 +300,7 @@ static char *write_host_text(struct unseen_bytes host, char *out)
                    (memcmp(at, "\xe2\x80\x8c", 3) == 0 || memcmp(at, "\xe2\x80\x8d", 3) == 0)) {
             /* nothing */
         } else {
-            *out = lower(*at);
+            *out = ascii_lower(*at);
             memcpy(out + 1, at + 1, n - 1);
             out += n;
         }
@@ -314,12 +312,9 @@ static char *write_host_text(struct unseen_bytes host, char *out)
 /* A name. One that IDNA refuses stays as it is. */
 static char *write_name(struct unseen_bytes host, char *out)
 {
-    enum {
-        IDNA_EXTRA = 512
-    };
     bool ascii = true;
     for (size_t i = 0; i < host.len; i++) {
-        out[i] = lower(host.data[i]);
+        out[i] = ascii_lower(host.data[i]);
         ascii = ascii && (unsigned char)out[i] < 0x80;
     }
     if (ascii) {
@@ -327,7 +322,7 @@ static char *write_name(struct unseen_bytes host, char *out)
     }
     char *const end = write_host_text(host, out);
     size_t len;
-    if (unseen__idna_to_ascii(out, (size_t)(end - out), out, 3 * host.len + IDNA_EXTRA, &len)) {
+    if (name_to_ascii(out, (size_t)(end - out), out, &len)) {
         return out + len;
     }
     return write_host_text(host, out);
@@ -618,7 +613,7 @@ static char *write_query(struct unseen_bytes query, char separator, bool drop_bl
 static bool write_front(const struct parts *parts, char **out)
 {
     for (size_t i = 0; i < parts->scheme.len; i++) {
-        *(*out)++ = lower(parts->scheme.data[i]);
+        *(*out)++ = ascii_lower(parts->scheme.data[i]);
     }
     if (parts->scheme.len) {
         *(*out)++ = ':';

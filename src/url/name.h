@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Host names in the schemes "scrapy" and "safebrowsing", which take nearly any bytes as one. */
+#ifndef UNSEEN_URL_NAME_H
+#define UNSEEN_URL_NAME_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "url/host.h"
+#include "url/percent.h"
+
+static inline char ascii_lower(char c)
+{
+    return c >= 'A' && c <= 'Z' ? (char)(c | 0x20) : c;
+}
+
+static inline bool is_ascii_digit(char c)
+{
+    return c >= '0' && c <= '9';
+}
+
+/* The room that name_to_ascii needs besides three bytes for one. */
+enum {
+    NAME_EXTRA = 512
+};
+
+/* The ASCII form of a name that is not ASCII; in and out may be the same. false: IDNA refuses it,
+ * makes nothing of it, or what has a meaning in a URL (the full-width solidus becomes a slash). */
+static inline bool name_to_ascii(const char *in, size_t len, char *out, size_t *len_out)
+{
+    if (!unseen__idna_to_ascii(in, len, out, 3 * len + NAME_EXTRA, len_out)) {
+        return false;
+    }
+    for (size_t i = 0; i < *len_out; i++) {
+        if (unseen__url_class[(unsigned char)out[i]] & UNSEEN__FORBIDDEN_DOMAIN) {
+            return false;
+        }
+    }
+    size_t ndots = 0;
+    while (ndots < *len_out && out[ndots] == '.') {
+        ndots++;
+    }
+    return ndots < *len_out;
+}
+
+#endif

@@ -1,0 +1,429 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The scheme "safebrowsing": the canonical form of Safe Browsing v4, from which the expressions
+ * (expressions.c) are cut that lists of bad sites hold. The published text is followed; where it
+ * is silent, the comments say what is done.
+ *
+ *     trim, remove tabs and line ends, cut the fragment
+ *     decode escapes until none is left
+ *     scheme : // userinfo @ host : port   path   ? query
+ *        |           |        |      |       |        |
+ *      lower      dropped   dots,  dropped  dots,    kept
+ *      case                 IPv4,          slashes
+ *                           lower
+ *     escape bytes up to space and from DEL, # and %
+ *
+ * As decoding comes first, a %2F or %3F divides the URL like the byte it stands for.
+ *
+ * Reference: [SafeBrowsing4], "URLs and hashing". */
+#include <string.h>
+
+#include "url/host.h"
+#include "url/name.h"
+#include "url/percent.h"
+#include "url/url.h"
+
+/* The parts that the canonical form keeps, decoded. They are rewritten where they stand. */
+struct parts {
+    struct unseen_bytes scheme;
+    char *host;
+    size_t host_len;
+    char *path;
+    size_t path_len;
+    struct unseen_bytes query; /* with its '?' */
+};
+
+static bool is_space(char c)
+{
+    return c == ' ' || (c >= '\t' && c <= '\r');
+}
+
+/* ---- Reading ---------------------------------------------------------------------------------- */
+
+/* Appends c and decodes what has become an escape by it. Escapes never overlap, and decoding one
+ * leaves the others what they are: so the order does not matter, and doing it at once is the same
+ * as decoding the whole text again and again, but in linear time. */
+static char *append_decoded(const char *start, char *out, char c)
+{
+    *out++ = c;
+    for (int value; out - start >= 3 && (value = unseen__percent_value(out - 3, out)) >= 0;) {
+        out -= 2;
+        out[-1] = (char)value;
+    }
+    return out;
+}
+
+/* Copies the input without outer space, tabs, line ends, fragment and escapes. */
+static size_t copy_decoded(const char *in, size_t len, char *copy)
+{
+    if (len == 0) {
+        return 0;
+    }
+    const char *end = in + len;
+    while (in < end && is_space(*in)) {
+        in++;
+    }
+    while (in < end && is_space(end[-1])) {
+        end--;
+    }
+    char *out = copy;
+    for (; in < end && *in != '#'; in++) {
+        if (*in != '\t' && *in != '\n' && *in != '\r') {
+            out = append_decoded(copy, out, *in);
+        }
+    }
+    return (size_t)(out - copy);
+}
+
+/* The first / or ? in [in, end), or end. */
+static char *authority_end(char *in, const char *end)
+{
+    while (in < end && *in != '/' && *in != '?') {
+        in++;
+    }
+    return in;
+}
+
+/* Reads "scheme://" if it is there, or "//"; else the scheme is http, as for "e.com/a" and for
+ * "e.com:80/a". false: another kind of URL, such as "mailto:a". */
+static bool split_scheme(char **in, const char *end, struct unseen_bytes *scheme)
+{
+    char *at = *in;
+    *scheme = (struct unseen_bytes){"http", 4};
+    while (at < end && (unseen__url_class[(unsigned char)*at] & UNSEEN__FORBIDDEN_DOMAIN) == 0) {
+        at++;
+    }
+    const bool named = at > *in && ascii_lower(**in) >= 'a' && ascii_lower(**in) <= 'z';
+    for (const char *c = *in; named && c < at; c++) {
+        if (!(is_ascii_digit(*c) || (ascii_lower(*c) >= 'a' && ascii_lower(*c) <= 'z') ||
+              *c == '+' || *c == '-' || *c == '.')) {
+            return true;
+        }
+    }
+    if (named && end - at >= 3 && memcmp(at, "://", 3) == 0) {
+        *scheme = (struct unseen_bytes){*in, (size_t)(at - *in)};
+        *in = at + 3;
+        return true;
+    }
+    if (end - *in >= 2 && memcmp(*in, "//", 2) == 0) {
+        *in += 2;
+        return true;
+    }
+    if (named && at < end && *at == ':') {
+        const char *const port_end = authority_end(at, end);
+        for (at++; at < port_end; at++) {
+            if (!is_ascii_digit(*at)) {
+                return false;
+            }
+        }
+    }
+    return true;
+}
+
+/* The host of an authority: without userinfo and port. false: text behind the bracket of an IPv6
+ * address that is no port. */
+static bool split_authority(char *in, char *end, struct parts *parts)
+{
+    for (char *at = end; at > in; at--) {
+        if (at[-1] == '@') {
+            in = at;
+        }
+    }
+    char *host_end = in;
+    if (in < end && *in == '[' && memchr(in, ']', (size_t)(end - in))) {
+        host_end = (char *)memchr(in, ']', (size_t)(end - in)) + 1;
+    } else {
+        while (host_end < end && *host_end != ':') {
+            host_end++;
+        }
+    }
+    parts->host = in;
+    parts->host_len = (size_t)(host_end - in);
+    return host_end == end || *host_end == ':';
+}
+
+static bool split(char *in, size_t len, struct parts *parts)
+{
+    char *const end = in + len;
+    if (!split_scheme(&in, end, &parts->scheme)) {
+        return false;
+    }
+    char *const path = authority_end(in, end);
+    if (!split_authority(in, path, parts)) {
+        return false;
+    }
+    char *const question = path < end ? memchr(path, '?', (size_t)(end - path)) : NULL;
+    char *const path_end = question ? question : end;
+    parts->path = path;
+    parts->path_len = (size_t)(path_end - path);
+    parts->query = (struct unseen_bytes){path_end, (size_t)(end - path_end)};
+    return true;
+}
+
+/* ---- Host ------------------------------------------------------------------------------------- */
+
+/* Drops the dots at both ends and all but one of each run, and makes letters small. */
+static size_t tidy_name(char *host, size_t len)
+{
+    char *out = host;
+    for (size_t i = 0; i < len; i++) {
+        if (host[i] != '.' || (out > host && out[-1] != '.')) {
+            *out++ = ascii_lower(host[i]);
+        }
+    }
+    return (size_t)(out - host) - (out > host && out[-1] == '.');
+}
+
+/* One part of an IPv4 address in decimal, octal (0...) or hexadecimal (0x...). Bits that are too
+ * many fall off at the top. */
+static bool read_number(const char *in, const char *end, uint32_t *value_out)
+{
+    unsigned radix = 10;
+    if (end - in >= 3 && in[0] == '0' && in[1] == 'x') {
+        radix = 16;
+        in += 2;
+    } else if (end - in >= 2 && in[0] == '0') {
+        radix = 8;
+    }
+    uint32_t value = 0;
+    for (; in < end; in++) {
+        const int digit = unseen__hex_value(*in);
+        if (digit < 0 || (unsigned)digit >= radix) {
+            return false;
+        }
+        value = value * radix + (unsigned)digit;
+    }
+    *value_out = value;
+    return true;
+}
+
+/* Reads 1 to 4 numbers between dots: each is one byte of the address, and the last fills up the
+ * rest. */
+static bool read_ipv4(const char *in, size_t len, uint32_t *address_out)
+{
+    const char *const end = in + len;
+    uint32_t address = 0;
+    for (unsigned nbits = 32;; nbits -= 8) {
+        const char *const dot = memchr(in, '.', (size_t)(end - in));
+        uint32_t value;
+        if (nbits == 0 || !read_number(in, dot ? dot : end, &value)) {
+            return false;
+        }
+        if (!dot) {
+            *address_out = address | (nbits == 32 ? value : value & ((1u << nbits) - 1));
+            return true;
+        }
+        address |= (value & 0xff) << (nbits - 8);
+        in = dot + 1;
+    }
+}
+
+/* Writes the bytes that may stand for themselves and the others as escapes. */
+static char *write_escaped(const char *in, size_t len, char *out)
+{
+    for (size_t i = 0; i < len; i++) {
+        const unsigned char c = (unsigned char)in[i];
+        if (c <= ' ' || c >= 0x7f || c == '#' || c == '%') {
+            out = unseen__percent_write(out, c);
+        } else {
+            *out++ = in[i];
+        }
+    }
+    return out;
+}
+
+/* Writes the host; returns its end, or NULL if there is none. */
+static char *write_host(char *host, size_t len, char *out)
+{
+    if (len != 0 && host[0] == '[') {
+        for (size_t i = 0; i < len; i++) {
+            host[i] = ascii_lower(host[i]);
+        }
+        return write_escaped(host, len, out);
+    }
+    len = tidy_name(host, len);
+    if (len == 0) {
+        return NULL;
+    }
+    bool ascii = true;
+    for (size_t i = 0; i < len; i++) {
+        ascii = ascii && (unsigned char)host[i] < 0x80;
+    }
+    size_t idna_len;
+    const bool idna = !ascii && name_to_ascii(host, len, out, &idna_len);
+    if (idna) {
+        idna_len = tidy_name(out, idna_len); /* other full stops have become dots */
+    }
+    uint32_t address;
+    if (read_ipv4(idna ? out : host, idna ? idna_len : len, &address)) {
+        return out + unseen__ipv4_write(address, out);
+    }
+    return idna ? out + idna_len : write_escaped(host, len, out);
+}
+
+/* ---- Path ------------------------------------------------------------------------------------- */
+
+/* Takes out the segments "." and, with the one before them, ".."; also where they come last, as
+ * [RFC3986], section 5.2.4, does. */
+static size_t resolve_dots(char *path, size_t len)
+{
+    const char *const end = path + len;
+    char *out = path;
+    for (const char *in = path; in < end;) {
+        const char *segment = in + 1;
+        const char *slash = segment < end ? memchr(segment, '/', (size_t)(end - segment)) : NULL;
+        const char *const segment_end = slash ? slash : end;
+        const size_t n = (size_t)(segment_end - segment);
+        const bool up = n == 2 && segment[0] == '.' && segment[1] == '.';
+        if (!up && !(n == 1 && segment[0] == '.')) {
+            memmove(out, in, n + 1);
+            out += n + 1;
+        } else {
+            while (up && out > path && *--out != '/') {
+            }
+            if (!slash) {
+                *out++ = '/';
+            }
+        }
+        in = segment_end;
+    }
+    return (size_t)(out - path);
+}
+
+static size_t collapse_slashes(char *path, size_t len)
+{
+    char *out = path;
+    for (size_t i = 0; i < len; i++) {
+        if (path[i] != '/' || out == path || out[-1] != '/') {
+            *out++ = path[i];
+        }
+    }
+    return (size_t)(out - path);
+}
+
+/* ---- The whole -------------------------------------------------------------------------------- */
+
+/* The buffer: the answer from its start (3 len and a little), the decoded input at its end. */
+enum unseen_status unseen__url_safebrowsing(const struct unseen_url *url, const char *in,
+                                            size_t len, char *buf, size_t cap,
+                                            struct unseen_canon *out)
+{
+    (void)url;
+    char *const copy = buf + (cap - len);
+    struct parts parts;
+    if (!split(copy, copy_decoded(in, len, copy), &parts)) {
+        unseen__url_fail(out, in, len);
+        return UNSEEN_OK;
+    }
+    char *end = buf;
+    for (size_t i = 0; i < parts.scheme.len; i++) {
+        *end++ = ascii_lower(parts.scheme.data[i]);
+    }
+    memcpy(end, "://", 3);
+    end = write_host(parts.host, parts.host_len, end + 3);
+    if (!end) {
+        unseen__url_fail(out, in, len);
+        return UNSEEN_OK;
+    }
+    const size_t resolved = resolve_dots(parts.path, parts.path_len);
+    const size_t path_len = collapse_slashes(parts.path, resolved);
+    if (path_len == 0) {
+        *end++ = '/';
+    }
+    end = write_escaped(parts.path, path_len, end);
+    end = write_escaped(parts.query.data, parts.query.len, end);
+    unseen__url_answer(out, in, len, buf, (size_t)(end - buf));
+    return UNSEEN_OK;
+}
+
+/* ---- Fast path -------------------------------------------------------------------------------- */
+
+enum {
+    IS_NAME = 1u << 0, /* in a host that needs no work, besides dots */
+    IS_TEXT = 1u << 1  /* not to be escaped or unescaped in path and query */
+};
+
+#define NAME(c)                                                                                    \
+    (((c) >= 'a' && (c) <= 'z') || ((c) >= '0' && (c) <= '9') || (c) == '-' || (c) == '_')
+#define CLASS(c)                                                                                   \
+    ((NAME(c) ? IS_NAME : 0) | ((c) > ' ' && (c) < 0x7f && (c) != '#' && (c) != '%' ? IS_TEXT : 0))
+#define CLASS4(c)  CLASS(c), CLASS((c) + 1), CLASS((c) + 2), CLASS((c) + 3)
+#define CLASS16(c) CLASS4(c), CLASS4((c) + 4), CLASS4((c) + 8), CLASS4((c) + 12)
+#define CLASS64(c) CLASS16(c), CLASS16((c) + 16), CLASS16((c) + 32), CLASS16((c) + 48)
+
+static const uint8_t class_of[256] = {CLASS64(0), CLASS64(64), CLASS64(128), CLASS64(192)};
+
+static bool has_class(char c, unsigned class)
+{
+    return (class_of[(unsigned char)c] & class) != 0;
+}
+
+/* The slash behind a name that is its own canonical form and no number; NULL if not sure. */
+static const char *skip_name(const char *in, const char *end)
+{
+    const char *label = in;
+    for (; in < end && *in != '/'; in++) {
+        if (*in == '.') {
+            if (in == label) {
+                return NULL;
+            }
+            label = in + 1;
+        } else if (!has_class(*in, IS_NAME)) {
+            return NULL;
+        }
+    }
+    return in == end || in == label || is_ascii_digit(*label) ? NULL : in;
+}
+
+/* An escape that stays one: upper case, of a byte that must be escaped, and none that could make
+ * another one. */
+static bool is_final_escape(const char *in, const char *end)
+{
+    const int value = unseen__percent_value(in, end);
+    return value >= 0 && (value <= ' ' || value >= 0x7f || value == '#') &&
+           !(in[1] >= 'a' && in[1] <= 'f') && !(in[2] >= 'a' && in[2] <= 'f');
+}
+
+/* Answers for URLs that are canonical up to a fragment. */
+static bool fast(const struct unseen_url *url, const char *in, size_t len, char *buf, size_t cap,
+                 struct unseen_canon *out)
+{
+    (void)url;
+    (void)buf;
+    (void)cap;
+    if (len < 8 || is_space(in[len - 1]) || memcmp(in, "http", 4) != 0) {
+        return false;
+    }
+    const char *const end = in + len;
+    const size_t scheme = in[4] == 's' ? 5 : 4;
+    if (memcmp(in + scheme, "://", 3) != 0) {
+        return false;
+    }
+    const char *at = skip_name(in + scheme + 3, end);
+    if (!at) {
+        return false;
+    }
+    for (bool query = false; at < end && *at != '#'; at++) {
+        if (!has_class(*at, IS_TEXT)) {
+            if (*at != '%' || !is_final_escape(at, end)) {
+                return false;
+            }
+            at += 2;
+        } else if (*at == '?') {
+            query = true;
+        } else if (*at == '/' && !query && end - at >= 2 && (at[1] == '/' || at[1] == '.')) {
+            return false;
+        }
+    }
+    const bool whole = at == end;
+    *out = (struct unseen_canon){whole ? UNSEEN_URL_UNCHANGED : UNSEEN_URL_REWRITTEN,
+                                 {in, (size_t)(at - in)}};
+    return true;
+}
+
+unseen__url_fast_fn *unseen__url_safebrowsing_fast(enum unseen_cpu cpu, uint32_t rules)
+{
+    (void)cpu;
+    (void)rules;
+    return fast;
+}
