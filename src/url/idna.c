@@ -255,7 +255,7 @@ static int lookup(const uint32_t *points, size_t n, char **ascii_out)
 /* Appends what libidn2 makes of a run of letters. */
 static bool map_run(const uint32_t *points, size_t n, struct points *to)
 {
-    char *ascii;
+    char *ascii = NULL;
     if (n == 0) {
         return true;
     }
@@ -278,7 +278,7 @@ static enum kind kind_of(uint32_t point)
     if (point < 0x80) {
         return SYMBOL;
     }
-    char *ascii;
+    char *ascii = NULL;
     switch (lookup(&point, 1, &ascii)) {
     case IDN2_OK:
         idn2_free(ascii);
@@ -303,6 +303,14 @@ static bool is_ascii_alnum(uint32_t point)
     return (point >= '0' && point <= '9') || (point >= 'a' && point <= 'z');
 }
 
+static bool is_mark(uint32_t point)
+{
+    char *ascii = NULL;
+    const int error = lookup(&point, 1, &ascii);
+    idn2_free(ascii);
+    return error == IDN2_LEADING_COMBINING;
+}
+
 /* Maps one label. A letter of ASCII directly before a run goes with it, for a combining mark may
  * follow. Marks after a symbol or a hyphen cannot combine with it and stay as they are. */
 static bool map_label(const uint32_t *points, size_t n, struct points *to)
@@ -319,8 +327,7 @@ static bool map_label(const uint32_t *points, size_t n, struct points *to)
         }
         const bool run = end > i + base;
         if (run && !map_run(points + i, end - i, to)) {
-            char *ascii;
-            if (i == 0 || lookup(points + i, 1, &ascii) != IDN2_LEADING_COMBINING) {
+            if (i == 0 || !is_mark(points[i])) {
                 return false;
             }
             end = i + 1;
@@ -479,7 +486,7 @@ bool unseen__idna_to_ascii(const char *in, size_t len, char *out, size_t cap, si
     if (!read_name(in, len, &name)) {
         return false;
     }
-    char *ascii;
+    char *ascii = NULL;
     const int error = lookup(name.point, name.n, &ascii);
     if (error != IDN2_OK) {
         return !is_final(error) && plain_mapping(&name, out, cap, out_len);

@@ -1,0 +1,262 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The fast path of the WHATWG profiles never lies, and all of URL identity keeps its promises on
+ * mutated URLs: idempotent, inside its buffers, never reading past the input. */
+#include "url_data.h"
+
+#include "url/url.h"
+
+static const char *const built_in[] = {
+    "http://e.com/",
+    "http://e.com",
+    "https://www.example.com/a/b/c.html?q=1&r=2#frag",
+    "https://www.example.com:8080/a/b/c.html?q=it's",
+    "http://www.example.com?x=1",
+    "http://www.example.com#!x",
+    "http://a-very-long-host-name.with-many-labels.example-domain.co.uk/some/path/to/a/page",
+    "http://127.0.0.1/a/../b/./c/%2e%2E/d",
+    "http://u:p@[2001:db8::1]:80/x y",
+    "https://e.com/%7Ea/..b/.c/...?d#e",
+    "https://www.b\xc3\xbc"
+    "cher.example/\xc3\xa9?\xff",
+    "ftp://ftp.example.org/a;type=i",
+    "file:///C|/a/../..",
+    "mailto:a@b.c ?x #y",
+    "web+x:/..//a/b",
+    "https://www.e.com//a//index.html/?utm_source=x&b=2&a=1&&sid=0123456789abcdef0123456789abcdef",
+    "e.com:8080/a;jsessionid=1/b%4%31%zz",
+};
+
+static struct data_lines urls;
+
+static void load_urls(void)
+{
+    urls = data_load_lines("urls_links.txt.gz", "urls_requests.txt.gz");
+    if (urls.n == 0) {
+        const size_t n = sizeof(built_in) / sizeof(built_in[0]);
+        urls.lines = data_keep(calloc(n, sizeof(*urls.lines)));
+        for (; urls.n < n; urls.n++) {
+            urls.lines[urls.n] = (struct unseen_bytes){built_in[urls.n], strlen(built_in[urls.n])};
+        }
+    }
+}
+
+static struct unseen_url *create(const char *profile, const char *rule)
+{
+    struct unseen_url *url = NULL;
+    const struct unseen_url_options options = {.size = sizeof(options),
+                                               .profile = profile,
+                                               .rules = &rule,
+                                               .nrules = rule ? 1 : 0,
+                                               .cpu = test_cpu};
+    if (unseen_url_create(&url, &options) != UNSEEN_OK) {
+        fprintf(stderr, "cannot create %s\n", profile);
+        exit(2);
+    }
+    return url;
+}
+
+static bool same(const struct unseen_canon *a, const struct unseen_canon *b)
+{
+    return a->form == b->form && a->bytes.len == b->bytes.len &&
+           (a->bytes.len == 0 || memcmp(a->bytes.data, b->bytes.data, a->bytes.len) == 0);
+}
+
+static void show(const char *what, const char *in, size_t len, const struct unseen_canon *a,
+                 const struct unseen_canon *b)
+{
+    fprintf(stderr, "%s: <%.*s>\n  %d <%.*s>\n  %d <%.*s>\n", what, (int)len, in, (int)a->form,
+            (int)a->bytes.len, a->bytes.data, (int)b->form, (int)b->bytes.len, b->bytes.data);
+}
+
+enum {
+    TEXT_MAX = 16384,
+    BUF = 8 * TEXT_MAX + 1024
+};
+
+struct buffers {
+    char fast[BUF];
+    char slow[BUF + 64];
+    char again[BUF];
+};
+
+/* Slow writes only inside the bound; fast, if it answers, answers the same; twice is once. */
+static bool check_url(const struct unseen_url *url, const char *in, size_t len, struct buffers *b,
+                      bool *accepted)
+{
+    struct unseen_canon fast;
+    struct unseen_canon slow;
+    struct unseen_canon again;
+    const size_t bound = unseen_url_bound(len);
+    memset(b->slow + bound, 0x5c, 64);
+    bool good = url->slow(url, in, len, b->slow, bound + 64, &slow) == UNSEEN_OK;
+    for (size_t i = 0; i < 64; i++) {
+        good = good && b->slow[bound + i] == 0x5c;
+    }
+    *accepted = url->fast && url->fast(url, in, len, b->fast, BUF, &fast);
+    if (*accepted && !same(&fast, &slow)) {
+        show("fast lies", in, len, &fast, &slow);
+        good = false;
+    }
+    if (slow.form == UNSEEN_URL_FAILED || slow.bytes.len > TEXT_MAX) {
+        return good;
+    }
+    good = good && unseen_url_canon(url, slow.bytes.data, slow.bytes.len, b->again, BUF, &again) ==
+                       UNSEEN_OK;
+    if (again.form != UNSEEN_URL_UNCHANGED) {
+        show("not idempotent", in, len, &slow, &again);
+        good = false;
+    }
+    return good;
+}
+
+static void test_mutations(const char *profile, const char *rule, uint64_t n)
+{
+    struct unseen_url *url = create(profile, rule);
+    struct buffers *b = calloc(1, sizeof(*b));
+    char text[TEXT_MAX];
+    uint64_t seed = 20260101;
+    uint64_t naccepted = 0;
+    if (!b) {
+        abort();
+    }
+    for (uint64_t i = 0; i < n; i++) {
+        const struct unseen_bytes line = urls.lines[test_random(&seed) % urls.n];
+        size_t len = line.len < 2000 ? line.len : 2000;
+        memcpy(text, line.data, len);
+        len = data_mutate(text, len, &seed);
+        bool accepted;
+        if (!CHECK(check_url(url, text, len, b, &accepted))) {
+            break;
+        }
+        naccepted += accepted;
+    }
+    printf("%s %s: %llu mutated URLs, %llu by the fast path\n", unseen_url_id(url),
+           rule ? rule : "", (unsigned long long)n, (unsigned long long)naccepted);
+    free(b);
+    unseen_url_free(url);
+}
+
+/* Every prefix of every built-in URL, in front of a guard page, in both paths. */
+static void test_guard_pages(const char *profile)
+{
+    struct unseen_url *url = create(profile, NULL);
+    static char buf[BUF];
+    for (size_t i = 0; i < sizeof(built_in) / sizeof(built_in[0]); i++) {
+        for (size_t len = 0; len <= strlen(built_in[i]); len++) {
+            const char *in = test_guarded(built_in[i], len);
+            struct unseen_canon canon;
+            struct unseen_canon slow;
+            CHECK(unseen_url_canon(url, in, len, buf, BUF, &canon) == UNSEEN_OK);
+            CHECK(canon.form == UNSEEN_URL_REWRITTEN || canon.bytes.data == in);
+            CHECK(url->slow(url, in, len, buf, BUF, &slow) == UNSEEN_OK);
+        }
+    }
+    unseen_url_free(url);
+}
+
+/* A buffer of any size: either SPACE or the same answer, and nothing is written past it. */
+static void test_space(const char *profile)
+{
+    struct unseen_url *url = create(profile, NULL);
+    static char buf[BUF];
+    for (size_t i = 0; i < sizeof(built_in) / sizeof(built_in[0]); i++) {
+        const size_t len = strlen(built_in[i]);
+        for (size_t cap = 0; cap <= unseen_url_bound(len); cap += 1 + cap / 50) {
+            char *const out = test_guarded(buf, cap);
+            struct unseen_canon canon;
+            struct unseen_canon full;
+            CHECK(unseen_url_canon(url, built_in[i], len, buf, BUF, &full) == UNSEEN_OK);
+            const enum unseen_status status =
+                unseen_url_canon(url, built_in[i], len, out, cap, &canon);
+            CHECK(status == UNSEEN_OK ? same(&canon, &full) : status == UNSEEN_ERR_SPACE);
+            CHECK(status == UNSEEN_OK || cap < unseen_url_bound(len));
+        }
+    }
+    unseen_url_free(url);
+}
+
+/* ---- Merges on the real lists -----------------------------------------------------------------*/
+
+static int compare_bytes(const void *a, const void *b)
+{
+    const struct unseen_bytes *x = a;
+    const struct unseen_bytes *y = b;
+    const int order = memcmp(x->data, y->data, x->len < y->len ? x->len : y->len);
+    return order ? order : (x->len > y->len) - (x->len < y->len);
+}
+
+static size_t count_distinct(struct unseen_bytes *items, size_t n)
+{
+    size_t ndistinct = 0;
+    qsort(items, n, sizeof(*items), compare_bytes);
+    for (size_t i = 0; i < n; i++) {
+        ndistinct += i == 0 || compare_bytes(&items[i - 1], &items[i]) != 0;
+    }
+    return ndistinct;
+}
+
+/* How many of the list's distinct lines the profile merges into others. */
+static size_t count_merges(const char *list, const char *profile, const char *rule)
+{
+    const struct data_lines lines = data_load_lines(list, NULL);
+    struct unseen_url *url = create(profile, rule);
+    static char buf[BUF];
+    const size_t before = count_distinct(lines.lines, lines.n);
+    size_t nbytes = 1;
+    for (size_t i = 0; i < lines.n; i++) {
+        nbytes += 3 * lines.lines[i].len + 512;
+    }
+    char *copies = data_keep(malloc(nbytes));
+    for (size_t i = 0; i < lines.n; i++) {
+        struct unseen_canon canon;
+        if (!CHECK(unseen_url_canon(url, lines.lines[i].data, lines.lines[i].len, buf, BUF,
+                                    &canon) == UNSEEN_OK)) {
+            break;
+        }
+        memcpy(copies, canon.bytes.data, canon.bytes.len);
+        lines.lines[i] = (struct unseen_bytes){copies, canon.bytes.len};
+        copies += canon.bytes.len;
+    }
+    const size_t merges = before - count_distinct(lines.lines, lines.n);
+    printf("%s, %s: %zu distinct, %zu merged\n", list, unseen_url_id(url), before, merges);
+    unseen_url_free(url);
+    return merges;
+}
+
+static void test_merges(void)
+{
+    char path[PATH_MAX];
+    if (!data_path("urls_links.txt.gz", path, sizeof(path))) {
+        return;
+    }
+    CHECK_EQ(count_merges("urls_links.txt.gz", "whatwg", NULL), 138);
+    CHECK_EQ(count_merges("urls_requests.txt.gz", "whatwg", NULL), 0);
+    CHECK_EQ(count_merges("urls_links.txt.gz", "crawl", NULL), 366);
+    CHECK_EQ(count_merges("urls_requests.txt.gz", "crawl", NULL), 403);
+    CHECK_EQ(count_merges("urls_links.txt.gz", "crawl", "sort-query"), 366);
+    CHECK_EQ(count_merges("urls_requests.txt.gz", "crawl", "sort-query"), 405);
+    count_merges("urls_links.txt.gz", "aggressive", NULL);
+    count_merges("urls_requests.txt.gz", "aggressive", NULL);
+    count_merges("urls_links.txt.gz", "aggressive", "strip-index");
+    count_merges("urls_requests.txt.gz", "aggressive", "strip-index");
+}
+
+int main(void)
+{
+    test_start();
+    load_urls();
+    const uint64_t n = 30000 * test_scale();
+    test_mutations("whatwg", NULL, n);
+    test_mutations("crawl", NULL, n);
+    test_mutations("crawl", "keep-hashbang", n);
+    test_mutations("aggressive", NULL, n);
+    test_mutations("aggressive", "strip-index", n);
+    test_guard_pages("whatwg");
+    test_guard_pages("crawl");
+    test_guard_pages("aggressive");
+    test_space("crawl");
+    test_space("aggressive");
+    test_merges();
+    return test_end();
+}

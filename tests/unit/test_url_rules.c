@@ -1,0 +1,373 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Profiles, rules, identities, explanations, references, and what happens when memory is short. */
+#include "test.h"
+
+enum {
+    BUF = 1 << 16
+};
+
+static char buf[BUF];
+
+/* rules: up to four names, the rest NULL. */
+static struct unseen_url *create(const char *profile, const char *const *rules,
+                                 enum unseen_status *status)
+{
+    struct unseen_url *url = NULL;
+    size_t nrules = 0;
+    while (rules && nrules < 4 && rules[nrules]) {
+        nrules++;
+    }
+    const struct unseen_url_options options = {.size = sizeof(options),
+                                               .profile = profile,
+                                               .rules = rules,
+                                               .nrules = nrules,
+                                               .cpu = test_cpu};
+    *status = unseen_url_create(&url, &options);
+    return url;
+}
+
+static bool equals(struct unseen_bytes bytes, const char *text)
+{
+    return bytes.len == strlen(text) && memcmp(bytes.data, text, bytes.len) == 0;
+}
+
+/* out NULL: fails. */
+static const struct rule_case {
+    const char *profile;
+    const char *rules[4];
+    const char *in;
+    const char *out;
+} cases[] = {
+    {"none", {0}, "HTTP://E.com", "HTTP://E.com"},
+    {"whatwg", {0}, "HTTP://E.com:80/a/../b?x=1#f", "http://e.com/b?x=1#f"},
+    {"crawl", {0}, "HTTP://E.com:80/a/../b?x=1#f", "http://e.com/b?x=1"},
+    {"crawl", {0}, "http://e.com/#!/a", "http://e.com/"},
+    {"crawl", {"keep-hashbang"}, "http://e.com/#!/a b", "http://e.com/#!/a%20b"},
+    {"crawl", {"keep-hashbang"}, "http://e.com/#a", "http://e.com/"},
+    {"crawl", {"keep-hashbang"}, "http://e.com/#\n!a", "http://e.com/#!a"},
+    {"crawl", {"keep-fragment"}, "http://e.com/#a", "http://e.com/#a"},
+    {"whatwg", {"no-keep-fragment"}, "http://e.com/#a", "http://e.com/"},
+    {"crawl", {0}, "e.com/a", NULL},
+    {"crawl", {"default-scheme"}, "e.com/a", "http://e.com/a"},
+    {"crawl", {"default-scheme"}, " e.com:8080/a ", "http://e.com:8080/a"},
+    {"crawl", {"default-scheme"}, "//e.com/a", "http://e.com/a"},
+    {"crawl", {"default-scheme"}, "mailto:a@b.c", "mailto:a@b.c"},
+    {"crawl", {"default-scheme"}, "", NULL},
+    {"crawl", {"fold-scheme"}, "https://e.com/", "http://e.com/"},
+    {"crawl", {"fold-scheme"}, "https://e.com:443/", "http://e.com/"},
+    {"crawl", {"fold-scheme"}, "https://e.com:80/", "https://e.com:80/"},
+    {"crawl", {"fold-scheme"}, "wss://e.com/", "wss://e.com/"},
+    {"crawl", {"drop-userinfo"}, "http://u:p@e.com/", "http://e.com/"},
+    {"crawl", {"drop-userinfo"}, "ftp://u@e.com/@", "ftp://e.com/@"},
+    {"crawl", {"strip-www"}, "http://www.e.com/", "http://e.com/"},
+    {"crawl", {"strip-www"}, "http://u@WWW2.www.e.com:81/", "http://u@e.com:81/"},
+    {"crawl", {"strip-www"}, "http://www.com/", "http://www.com/"},
+    {"crawl", {"strip-www"}, "http://www.com./", "http://www.com./"},
+    {"crawl", {"strip-www"}, "http://wwww.e.com/", "http://wwww.e.com/"},
+    {"crawl", {"upper-escapes"}, "http://e.com/%c3%a9%zz?%2f", "http://e.com/%C3%A9%zz?%2F"},
+    {"crawl", {"decode-unreserved"}, "http://e.com/%7Ea%2F%41?%2d", "http://e.com/~a%2FA?-"},
+    {"crawl", {"decode-unreserved"}, "http://e.com/%4%31%%36%31", "http://e.com/%4%31%%361"},
+    {"crawl", {"collapse-slashes"}, "http://e.com//a///b//?c//d", "http://e.com/a/b/?c//d"},
+    {"crawl",
+     {"strip-sessions"},
+     "http://e.com/a;jsessionid=1F.n1;b/c;JSESSIONID=2",
+     "http://e.com/a;b/c"},
+    {"crawl",
+     {"strip-sessions"},
+     "http://e.com/..;jsessionid=1/c",
+     "http://e.com/..;jsessionid=1/c"},
+    {"crawl",
+     {"strip-sessions"},
+     "http://e.com/?PHPSESSID=0123456789abcdef0123456789abcdef&a=1&sid=short&CFID=1&CFTOKEN=2",
+     "http://e.com/?a=1&sid=short"},
+    {"crawl",
+     {"strip-sessions"},
+     "http://e.com/?ASPSESSIONIDABCDEFGH=ABCDEFGHIJKLMNOPQRSTUVWX",
+     "http://e.com/"},
+    {"crawl", {"strip-index"}, "http://e.com/a/index.html?x", "http://e.com/a/?x"},
+    {"crawl", {"strip-index"}, "http://e.com/Default.aspx", "http://e.com/"},
+    {"crawl", {"strip-index"}, "http://e.com/index.html5x", "http://e.com/index.html5x"},
+    {"crawl", {"strip-index"}, "http://e.com/index.", "http://e.com/index."},
+    {"crawl", {"strip-slash"}, "http://e.com/a//", "http://e.com/a"},
+    {"crawl", {"strip-slash"}, "http://e.com//", "http://e.com/"},
+    {"crawl",
+     {"strip-slash", "strip-index"},
+     "http://e.com/a/index.php/index.htm/",
+     "http://e.com/a"},
+    {"crawl",
+     {"strip-trackers"},
+     "http://e.com/?utm_source=a&id=1&fbclid=2&gclid",
+     "http://e.com/?id=1"},
+    {"crawl", {"strip-trackers"}, "http://e.com/?utm_source=a", "http://e.com/"},
+    {"crawl",
+     {"strip-trackers"},
+     "http://e.com/?utm_=a&Utm_x=1&xgclid=1",
+     "http://e.com/?utm_=a&Utm_x=1&xgclid=1"},
+    {"crawl", {"strip-trackers"}, "http://e.com/?", "http://e.com/?"},
+    {"crawl", {"sort-query"}, "http://e.com/?b=2&a=1&&a=&a", "http://e.com/?a&a=&a=1&b=2"},
+    {"crawl", {"sort-query"}, "http://e.com/?&&", "http://e.com/?"},
+    {"crawl", {"drop-empty-query"}, "http://e.com/?#x", "http://e.com/"},
+    {"crawl", {"drop-empty-query", "sort-query"}, "http://e.com/?&", "http://e.com/"},
+    {"crawl", {"strip-slash", "strip-www"}, "file:///www.a/", "file:///www.a/"},
+    {"crawl", {"sort-query"}, "x:/?b&a", "x:/?b&a"},
+    {"aggressive",
+     {0},
+     "HTTPS://u@www.E.com:443//a/%7e/?utm_medium=1&b=2&a=1#x",
+     "http://e.com/a/~?a=1&b=2"},
+    {"aggressive", {0}, "e.com/Path/", "http://e.com/Path"},
+    {"aggressive", {"no-fold-scheme", "no-strip-www"}, "https://www.e.com", "https://www.e.com/"},
+};
+
+static void test_cases(void)
+{
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        const struct rule_case *c = &cases[i];
+        enum unseen_status status;
+        struct unseen_url *url = create(c->profile, c->rules, &status);
+        struct unseen_canon canon;
+        if (!CHECK(status == UNSEEN_OK)) {
+            continue;
+        }
+        CHECK(unseen_url_canon(url, c->in, strlen(c->in), buf, BUF, &canon) == UNSEEN_OK);
+        const char *const expected = c->out ? c->out : c->in;
+        const enum unseen_url_form form = !c->out                      ? UNSEEN_URL_FAILED
+                                          : strcmp(c->out, c->in) == 0 ? UNSEEN_URL_UNCHANGED
+                                                                       : UNSEEN_URL_REWRITTEN;
+        if (!CHECK(equals(canon.bytes, expected) && canon.form == form)) {
+            fprintf(stderr, "%s: <%s> gives <%.*s>\n", unseen_url_id(url), c->in,
+                    (int)canon.bytes.len, canon.bytes.data);
+        }
+        unseen_url_free(url);
+    }
+}
+
+static void test_ids(void)
+{
+    static const struct {
+        const char *profile;
+        const char *rules[4];
+        const char *id;
+    } ids[] = {
+        {NULL, {0}, "crawl/1"},
+        {"none", {0}, "none/1"},
+        {"crawl", {"strip-www", "keep-hashbang"}, "crawl/1+keep-hashbang+strip-www"},
+        {"crawl", {"no-strip-www"}, "crawl/1"},
+        {"crawl", {"strip-www", "no-strip-www"}, "crawl/1"},
+        {"whatwg", {"no-keep-fragment"}, "whatwg/1-keep-fragment"},
+        {"aggressive", {"no-strip-www", "strip-index"}, "aggressive/1-strip-www+strip-index"},
+        {"scrapy", {"keep-fragment"}, "scrapy/1+keep-fragment"},
+    };
+    enum unseen_status status;
+    for (size_t i = 0; i < sizeof(ids) / sizeof(ids[0]); i++) {
+        struct unseen_url *url = create(ids[i].profile, ids[i].rules, &status);
+        if (CHECK(status == UNSEEN_OK) && !CHECK(strcmp(unseen_url_id(url), ids[i].id) == 0)) {
+            fprintf(stderr, "%s\n", unseen_url_id(url));
+        }
+        unseen_url_free(url);
+    }
+}
+
+static void test_errors(void)
+{
+    static const char *const unknown[4] = {"strip-everything"};
+    static const char *const elsewhere[4] = {"drop-blank-values"};
+    static const char *const fixed[4] = {"keep-fragment"};
+    enum unseen_status status;
+    CHECK(!create("crawler", NULL, &status) && status == UNSEEN_ERR_NAME);
+    CHECK(!create("crawl", unknown, &status) && status == UNSEEN_ERR_NAME);
+    CHECK(!create("crawl", elsewhere, &status) && status == UNSEEN_ERR_ARGUMENT);
+    CHECK(!create("safebrowsing", fixed, &status) && status == UNSEEN_ERR_ARGUMENT);
+    struct unseen_url *url = NULL;
+    struct unseen_url_options options = {.size = 1};
+    CHECK(unseen_url_create(&url, &options) == UNSEEN_ERR_ARGUMENT && !url);
+    unseen_url_free(NULL);
+    CHECK_EQ(unseen_url_bound(SIZE_MAX), 0);
+    CHECK_EQ(unseen_url_bound(SIZE_MAX / 8), 0);
+    CHECK_EQ(unseen_url_bound_base(SIZE_MAX, 1), 0);
+    CHECK(unseen_url_bound_base(0, 0) > 0);
+
+    struct test_allocator counter = {.fail_at = 1};
+    const struct unseen_allocator allocator = {test_alloc, test_free, &counter};
+    options = (struct unseen_url_options){.size = sizeof(options), .allocator = &allocator};
+    CHECK(unseen_url_create(&url, &options) == UNSEEN_ERR_NOMEM && !url);
+    CHECK(unseen_url_create(&url, &options) == UNSEEN_OK);
+    unseen_url_free(url);
+    CHECK(counter.nlive == 0 && counter.bytes == 0);
+}
+
+/* All rules on one profile: the longest id fits. */
+static void test_names(void)
+{
+    const char *names[64];
+    size_t n = 0;
+    const struct unseen_url_entry *entry;
+    for (size_t i = 0; (entry = unseen_url_rule_at(i)); i++) {
+        CHECK(entry->name[0] && entry->sentence[0]);
+        if (strcmp(entry->name, "drop-blank-values") != 0) {
+            names[n++] = entry->name;
+        }
+    }
+    struct unseen_url *url = NULL;
+    const struct unseen_url_options options = {
+        .size = sizeof(options), .profile = "crawl", .rules = names, .nrules = n};
+    CHECK(n == 15 && unseen_url_create(&url, &options) == UNSEEN_OK);
+    CHECK(url && strlen(unseen_url_id(url)) < 512);
+    unseen_url_free(url);
+    for (size_t i = 0; (entry = unseen_url_profile_at(i)); i++) {
+        enum unseen_status status;
+        url = create(entry->name, NULL, &status);
+        CHECK(status == UNSEEN_OK &&
+              strncmp(unseen_url_id(url), entry->name, strlen(entry->name)) == 0);
+        unseen_url_free(url);
+    }
+}
+
+/* ---- Explanations -----------------------------------------------------------------------------*/
+
+struct trail {
+    char text[4096];
+    size_t len;
+};
+
+static void take_step(void *context, const struct unseen_url_step *step)
+{
+    struct trail *trail = context;
+    CHECK(step->sentence[0] != '\0');
+    const int n = snprintf(trail->text + trail->len, sizeof(trail->text) - trail->len,
+                           "%s:%.*s>%.*s|", step->rule, (int)step->before.len, step->before.data,
+                           (int)step->after.len, step->after.data);
+    trail->len += n > 0 ? (size_t)n : 0;
+}
+
+static void test_explain(void)
+{
+    static const struct {
+        const char *profile;
+        const char *in;
+        const char *steps;
+    } explained[] = {
+        {"crawl", "http://E.com:80/a/../b?x=1#f",
+         "host-case:E.com>e.com|port::80>|dot-segments:/a/../b>/b|no-keep-fragment:#f>|"},
+        {"crawl", "http://e.com/b?x=1", ""},
+        {"whatwg", " HTTP:\\\\e.com ",
+         "outer-space: HTTP:\\\\e.com >HTTP:\\\\e.com|scheme-case:HTTP>http|slashes:\\\\>//|"
+         "empty-path:>/|"},
+        {"whatwg", "http://0x7f.1\\a b?\"",
+         "ipv4:0x7f.1>127.0.0.1|backslash:\\a b>/a%20b|"
+         "escape:?\">?%22|"},
+        {"aggressive", "https://www.e.com/a/?b&a&gclid=1",
+         "fold-scheme:https>http|strip-www:www.e.com>e.com|strip-slash:/a/>/a|"
+         "strip-trackers:?b&a&gclid=1>?b&a|sort-query:?b&a>?a&b|"},
+    };
+    for (size_t i = 0; i < sizeof(explained) / sizeof(explained[0]); i++) {
+        enum unseen_status status;
+        struct unseen_url *url = create(explained[i].profile, NULL, &status);
+        struct trail trail = {.len = 0};
+        struct unseen_canon canon;
+        struct unseen_canon plain;
+        static char other[BUF];
+        const char *const in = explained[i].in;
+        if (!CHECK(status == UNSEEN_OK)) {
+            continue;
+        }
+        CHECK(unseen_url_explain(url, in, strlen(in), buf, BUF, take_step, &trail, &canon) ==
+              UNSEEN_OK);
+        CHECK(unseen_url_canon(url, in, strlen(in), other, BUF, &plain) == UNSEEN_OK);
+        CHECK(canon.form == plain.form && canon.bytes.len == plain.bytes.len &&
+              memcmp(canon.bytes.data, plain.bytes.data, plain.bytes.len) == 0);
+        if (!CHECK(strcmp(trail.text, explained[i].steps) == 0)) {
+            fprintf(stderr, "%s: %s\n", in, trail.text);
+        }
+        CHECK(unseen_url_explain(url, in, strlen(in), buf, 100, take_step, &trail, &canon) ==
+              UNSEEN_ERR_SPACE);
+        unseen_url_free(url);
+    }
+}
+
+static void test_base(void)
+{
+    static const struct {
+        const char *profile;
+        const char *in;
+        const char *base;
+        const char *out;
+    } references[] = {
+        {"crawl", "../b#x", "http://e.com/a/c/d?q#f", "http://e.com/a/b"},
+        {"crawl", "//x.com", "https://e.com/", "https://x.com/"},
+        {"crawl", "", "http://e.com/a?q#f", "http://e.com/a?q"},
+        {"crawl", "?y", "http://u@e.com:81/a?q#f", "http://u@e.com:81/a?y"},
+        {"whatwg", "#y", "mailto:a@b.c", "mailto:a@b.c#y"},
+        {"whatwg", "y", "mailto:a@b.c", NULL},
+        {"whatwg", "y", "no base", NULL},
+        {"whatwg", "..", "file:///C:/", "file:///C:/"},
+        {"whatwg", "b", "x:/.//a", "x:/.//b"},
+        {"scrapy", "?b=1&a=2", "http://e.com/x", "http://e.com/x?a=2&b=1"},
+        {"none", "../b", "http://e.com/", "../b"},
+    };
+    for (size_t i = 0; i < sizeof(references) / sizeof(references[0]); i++) {
+        enum unseen_status status;
+        struct unseen_url *url = create(references[i].profile, NULL, &status);
+        const char *const in = references[i].in;
+        const char *const base = references[i].base;
+        const char *const out = references[i].out ? references[i].out : in;
+        struct unseen_canon canon;
+        if (!CHECK(status == UNSEEN_OK)) {
+            continue;
+        }
+        CHECK(unseen_url_canon_base(url, in, strlen(in), base, strlen(base), buf, BUF, &canon) ==
+              UNSEEN_OK);
+        if (!CHECK(equals(canon.bytes, out) &&
+                   (canon.form == UNSEEN_URL_FAILED) == (references[i].out == NULL))) {
+            fprintf(stderr, "<%s> at <%s>: <%.*s>\n", in, base, (int)canon.bytes.len,
+                    canon.bytes.data);
+        }
+        CHECK(unseen_url_canon_base(url, in, strlen(in), base, strlen(base), buf, 1000, &canon) ==
+              UNSEEN_ERR_SPACE);
+        unseen_url_free(url);
+    }
+}
+
+/* Many parameters, all equal but at their end, in falling order: sorting stays fast. */
+static void test_hostile_query(void)
+{
+    enum {
+        N = 20000,
+        PIECE = 12,
+        LEN = 14 + N * PIECE
+    };
+    static const char *const rules[4] = {"sort-query"};
+    enum unseen_status status;
+    struct unseen_url *url = create("crawl", rules, &status);
+    char *in = malloc(LEN + 1);
+    char *out = malloc(unseen_url_bound(LEN));
+    struct unseen_canon canon;
+    if (!in || !out || !CHECK(status == UNSEEN_OK)) {
+        abort();
+    }
+    size_t n = (size_t)sprintf(in, "http://e.com/?");
+    for (int i = N; i > 0; i--) {
+        n += (size_t)sprintf(in + n, "aaaa=%06d&", i);
+    }
+    CHECK(unseen_url_canon(url, in, n, out, unseen_url_bound(n), &canon) == UNSEEN_OK);
+    CHECK_EQ(canon.bytes.len, n - 1);
+    for (size_t i = 14 + PIECE; i + PIECE < canon.bytes.len; i += PIECE) {
+        CHECK(memcmp(canon.bytes.data + i - PIECE, canon.bytes.data + i, PIECE - 1) < 0);
+    }
+    free(in);
+    free(out);
+    unseen_url_free(url);
+}
+
+int main(void)
+{
+    test_start();
+    test_cases();
+    test_ids();
+    test_errors();
+    test_names();
+    test_explain();
+    test_base();
+    test_hostile_query();
+    return test_end();
+}
