@@ -85,21 +85,24 @@ bool ahead_start(struct ahead *a, struct reader *reader, struct input_wait wait)
     return false;
 }
 
-/* Waits for a filled slot, with a word to the caller first. */
-static void wait_filled(struct ahead *a)
+/* Waits for a filled slot, with a word to the caller first. False: the caller wants no more. */
+static bool wait_filled(struct ahead *a)
 {
     while (sem_trywait(&a->filled) != 0) {
         if (errno == EINTR) {
             continue;
         }
-        a->wait.before(a->wait.context);
+        if (a->wait.before(a->wait.context) == INPUT_STOP) {
+            return false;
+        }
         struct timespec until;
         clock_gettime(CLOCK_REALTIME, &until);
         until.tv_sec++;
         if (sem_timedwait(&a->filled, &until) == 0) {
-            return;
+            return true;
         }
     }
+    return true;
 }
 
 struct batch *ahead_next(struct ahead *a)
@@ -107,9 +110,12 @@ struct batch *ahead_next(struct ahead *a)
     if (a->ntaken > 0) {
         (void)sem_post(&a->used); /* cannot overflow */
     }
-    wait_filled(a);
+    if (!wait_filled(a)) {
+        return NULL;
+    }
     struct batch *b = &a->slots[a->ntaken++ % AHEAD_BATCHES];
-    return b->n == SIZE_MAX ? NULL : b;
+    a->ended = b->n == SIZE_MAX;
+    return a->ended ? NULL : b;
 }
 
 void ahead_join(struct ahead *a)

@@ -28,6 +28,7 @@ struct ahead {
 
     /* the other thread's */
     uint64_t ntaken;
+    bool ended;
     struct input_wait wait;
 };
 
@@ -38,8 +39,8 @@ bool ahead_is_wanted(unsigned threads);
  * belongs to the thread from now on. */
 bool ahead_start(struct ahead *a, struct reader *reader, struct input_wait wait);
 
-/* The next batch, valid until the next call; NULL at the end. Calls wait.before before it waits,
- * and about once a second while it does. */
+/* The next batch, valid until the next call; NULL at the end (a->ended) or if wait.before wants to
+ * stop. That is called before each wait, and about once a second while it lasts. */
 struct batch *ahead_next(struct ahead *a);
 
 /* After the end: the reader belongs to the caller again. */

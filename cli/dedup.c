@@ -164,7 +164,7 @@ static bool take_batch(struct dedup *d, const struct batch *b)
     return d->left > 0 && !d->full && !d->out.failed && !d->repeats.failed;
 }
 
-static void before_wait(void *context)
+static int before_wait(void *context)
 {
     struct dedup *d = context;
     (void)output_flush(&d->out); /* remembered in out */
@@ -172,6 +172,10 @@ static void before_wait(void *context)
         (void)output_flush(&d->repeats);
     }
     report_poll(&d->report);
+    if (d->out.failed || d->repeats.failed) {
+        return INPUT_STOP;
+    }
+    return output_is_behind(&d->out) ? d->out.fd : INPUT_NOTHING;
 }
 
 static void interrupted(void *context)
@@ -198,23 +202,54 @@ static void read_here(struct dedup *d)
  * ends the run does not count. */
 static void read_ahead(struct dedup *d)
 {
-    for (;;) {
-        const struct batch *b = ahead_next(&d->ahead);
-        if (!b) {
-            ahead_join(&d->ahead);
-            d->input_failed = d->reader.failed;
-            return;
-        }
-        d->input_failed = b->failed;
-        if (!take_batch(d, b)) {
-            d->abandoned = true;
-            ahead_abandon(&d->ahead);
-            return;
-        }
+    const struct batch *b = NULL;
+    do {
+        b = ahead_next(&d->ahead);
+        d->input_failed = b && b->failed;
+    } while (b && take_batch(d, b));
+    if (d->ahead.ended) {
+        ahead_join(&d->ahead);
+        d->input_failed = d->reader.failed;
+    } else {
+        ahead_abandon(&d->ahead);
+        d->abandoned = true;
     }
 }
 
 static const char *const standard_input[] = {"-"};
+
+static bool is_standard_input(const char *name)
+{
+    return strcmp(name, "-") == 0;
+}
+
+/* Pipes made by pipe(2) live on a device of their own; a fifo has a name on another. */
+static bool is_named_fifo(const char *name)
+{
+    int ends[2];
+    struct stat st;
+    struct stat nameless;
+    if ((is_standard_input(name) ? fstat(STDIN_FILENO, &st) : stat(name, &st)) != 0 ||
+        !S_ISFIFO(st.st_mode) || pipe(ends) != 0) {
+        return false;
+    }
+    bool differs = fstat(ends[0], &nameless) == 0 && nameless.st_dev != st.st_dev;
+    (void)close(ends[0]);
+    (void)close(ends[1]);
+    return differs;
+}
+
+/* An input that is a named fifo is the sign of a loop: mkfifo q; unseen < q | fetch > q. There,
+ * waiting for the reader of our output while it waits for us to read would never end as soon as
+ * both pipes are full, so reading goes first and the output may queue up in memory. */
+static bool may_be_loop(const struct options *o)
+{
+    bool found = o->nfiles == 0 && is_named_fifo(standard_input[0]);
+    for (size_t i = 0; i < o->nfiles; i++) {
+        found = found || is_named_fifo(o->files[i]);
+    }
+    return found;
+}
 
 static void read_all(struct dedup *d)
 {
@@ -231,7 +266,11 @@ static void read_all(struct dedup *d)
     if (d->left == 0) {
         return;
     }
-    if (ahead_is_wanted(o->threads) && ahead_start(&d->ahead, &d->reader, wait)) {
+    if (may_be_loop(o)) {
+        output_make_elastic(&d->out);
+    }
+    if (!d->out.elastic && ahead_is_wanted(o->threads) &&
+        ahead_start(&d->ahead, &d->reader, wait)) {
         read_ahead(d);
     } else {
         d->reader.wait = wait;
@@ -316,11 +355,6 @@ static bool add_excludes(struct dedup *d)
     return status == UNSEEN_OK && !reader.failed;
 }
 
-static bool is_standard_input(const char *name)
-{
-    return strcmp(name, "-") == 0;
-}
-
 /* Whether name is the regular file that out writes to. */
 static bool is_same_file(const char *name, const struct output *out)
 {
@@ -362,15 +396,16 @@ static bool check_files(const struct dedup *d)
             return false;
         }
     }
-    const bool same_output =
-        o->repeats &&
-        (is_same_file(o->output ? o->output : "-", &d->repeats) || (d->repeats.fd == d->out.fd));
+    if (o->repeats && (d->repeats.fd == d->out.fd || is_same_file(o->repeats, &d->out))) {
+        message_error("new lines and repeats both go to %s", d->repeats.name);
+        message_hint("unseen --mark FILE tells them apart in one file");
+        return false;
+    }
     return check_inputs(d, o->files, o->nfiles) &&
            check_inputs(d, standard_input, o->nfiles == 0) &&
-           check_inputs(d, o->excludes, o->nexcludes) && !same_output;
+           check_inputs(d, o->excludes, o->nexcludes);
 }
 
-/* Opens the outputs and cuts them only when nothing speaks against the run any more. */
 static bool open_outputs(struct dedup *d)
 {
     const struct options *o = d->o;
@@ -378,9 +413,19 @@ static bool open_outputs(struct dedup *d)
     d->out.context = d;
     d->repeats.interrupted = interrupted;
     d->repeats.context = d;
-    return output_open(&d->out, o->output) &&
-           (!o->repeats || output_open(&d->repeats, o->repeats)) && check_files(d) &&
-           add_excludes(d) && output_truncate(&d->out) &&
+    return output_open(&d->out, o->output) && (!o->repeats || output_open(&d->repeats, o->repeats));
+}
+
+/* Files are cut only when nothing speaks against the run any more. */
+static bool prepare(struct dedup *d, enum unseen_cpu cpu)
+{
+    const struct options *o = d->o;
+    if (!create_set(d, cpu) || !open_outputs(d) || !check_files(d)) {
+        return false;
+    }
+    report_start(&d->report, o, d->out.fd);
+    message_setup(o->color, d->report.progress);
+    return add_excludes(d) && output_truncate(&d->out) &&
            (!o->repeats || output_truncate(&d->repeats));
 }
 
@@ -413,17 +458,15 @@ int dedup_run(const struct options *o, enum unseen_cpu cpu)
 {
     struct dedup d = {.o = o, .left = o->quiet ? 1 : o->has_limit ? o->limit : UINT64_MAX};
     int status = EXIT_TROUBLE;
-    if (create_set(&d, cpu) && open_outputs(&d)) {
-        report_start(&d.report, o, d.out.fd);
-        message_setup(o->color, d.report.progress);
+    if (prepare(&d, cpu)) {
         read_all(&d);
         status = finish(&d);
     }
     if (d.abandoned) {
         exit(status); /* the thread still uses what is in d */
     }
-    (void)output_close(&d.out);
-    (void)output_close(&d.repeats);
+    output_abandon(&d.out);
+    output_abandon(&d.repeats);
     identity_release(&d.identity);
     unseen_set_free(d.set);
     return status;

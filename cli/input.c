@@ -50,6 +50,23 @@ struct input {
     ZSTD_DStream *zstd;
 };
 
+/* Opening a fifo waits for its writer. */
+static int open_named(const struct input *in)
+{
+    struct stat st;
+    bool waits = in->wait.before && stat(in->name, &st) == 0 && S_ISFIFO(st.st_mode);
+    for (;;) {
+        if (waits && in->wait.before(in->wait.context) == INPUT_STOP) {
+            errno = ECANCELED;
+            return -1;
+        }
+        int fd = open(in->name, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+        if (fd >= 0 || errno != EINTR) {
+            return fd;
+        }
+    }
+}
+
 struct input *input_open(const char *name, struct input_wait wait)
 {
     struct input *in = calloc(1, sizeof(*in));
@@ -60,9 +77,11 @@ struct input *input_open(const char *name, struct input_wait wait)
     bool standard = strcmp(name, "-") == 0;
     in->name = standard ? "standard input" : name;
     in->wait = wait;
-    in->fd = standard ? STDIN_FILENO : open(name, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+    in->fd = standard ? STDIN_FILENO : open_named(in);
     if (in->fd < 0) {
-        message_error("cannot open %s: %s", in->name, strerror(errno));
+        if (errno != ECANCELED) {
+            message_error("cannot open %s: %s", in->name, strerror(errno));
+        }
         free(in);
         return NULL;
     }
@@ -96,21 +115,24 @@ void input_close(struct input *in)
     free(in);
 }
 
-/* Returns once a read will not block. Whoever wants to know is told before each wait; where
- * nobody does, read itself may wait. */
-static void wait_readable(const struct input *in)
+/* Returns true once a read will not block, false to stop. Whoever wants to know is told before each
+ * wait; where nobody does, read itself may wait. */
+static bool wait_readable(const struct input *in)
 {
-    struct pollfd pfd = {.fd = in->fd, .events = POLLIN};
+    struct pollfd pfds[2] = {{.fd = in->fd, .events = POLLIN}, {.fd = -1, .events = POLLOUT}};
     if (!in->can_wait || !in->wait.before) {
-        return;
+        return true;
     }
     for (int timeout = 0;; timeout = timeout ? 0 : WAKE_MS) {
-        int n = poll(&pfd, 1, timeout);
-        if (n > 0 || (n < 0 && errno != EINTR)) {
-            return;
+        if (timeout) {
+            pfds[1].fd = in->wait.before(in->wait.context);
+            if (pfds[1].fd == INPUT_STOP) {
+                return false;
+            }
         }
-        if (timeout == 0) {
-            in->wait.before(in->wait.context);
+        int n = poll(pfds, timeout ? 2 : 1, timeout); /* fd -1 is passed over */
+        if ((n > 0 && pfds[0].revents) || (n < 0 && errno != EINTR)) {
+            return true;
         }
     }
 }
@@ -118,8 +140,7 @@ static void wait_readable(const struct input *in)
 /* read(2) without its interruptions. */
 static ssize_t read_raw(const struct input *in, void *buf, size_t cap)
 {
-    for (;;) {
-        wait_readable(in);
+    while (wait_readable(in)) {
         ssize_t n = read(in->fd, buf, cap);
         if (n >= 0) {
             return n;
@@ -132,6 +153,7 @@ static ssize_t read_raw(const struct input *in, void *buf, size_t cap)
             return -1;
         }
     }
+    return INPUT_STOP;
 }
 
 /* The coding that starts with these bytes; UNKNOWN while more of them could still decide. Skippable
@@ -190,7 +212,7 @@ static ssize_t read_head(struct input *in, void *buf, size_t cap)
     do {
         ssize_t n = read_raw(in, (char *)buf + len, cap - len);
         if (n < 0) {
-            return -1;
+            return n;
         }
         len += (size_t)n;
         in->coding = n == 0 ? CODING_PLAIN : sniff(buf, len);
@@ -201,20 +223,20 @@ static ssize_t read_head(struct input *in, void *buf, size_t cap)
     return start_decoder(in, buf, len) ? 0 : -1;
 }
 
-/* Makes sure that there are compressed bytes, or that raw_end says there are none. */
-static bool fill_raw(struct input *in)
+/* Makes sure that there are compressed bytes, or that raw_end says there are none. Negative as
+ * input_read. */
+static ssize_t fill_raw(struct input *in)
 {
     if (in->raw_at < in->raw_len || in->raw_end) {
-        return true;
+        return 0;
     }
     ssize_t n = read_raw(in, in->raw, RAW_BYTES);
-    if (n < 0) {
-        return false;
+    if (n >= 0) {
+        in->raw_at = 0;
+        in->raw_len = (size_t)n;
+        in->raw_end = n == 0;
     }
-    in->raw_at = 0;
-    in->raw_len = (size_t)n;
-    in->raw_end = n == 0;
-    return true;
+    return n;
 }
 
 /* After the last member: another member, zeros (padding, as gzip ignores) or garbage. Returns 1
@@ -279,8 +301,9 @@ static ssize_t read_decoded(struct input *in, void *buf, size_t cap)
 {
     cap = cap < (1u << 30) ? cap : (1u << 30); /* zlib counts in unsigned int */
     while (!in->failed) {
-        if (!in->holds_more && !fill_raw(in)) {
-            return -1;
+        ssize_t status = in->holds_more ? 0 : fill_raw(in);
+        if (status < 0) {
+            return status;
         }
         if (in->raw_end && !in->unfinished) {
             return 0;

@@ -12,10 +12,16 @@
 
 struct input;
 
-/* Called each time before the program would wait for input, and about once a second while it
- * waits. NULL: the caller does not care. */
+enum {
+    INPUT_NOTHING = -1, /* before: nothing else to wait for */
+    INPUT_STOP = -2     /* before, input_read: the input is of no use any more */
+};
+
+/* before is called each time before the program would wait for input, and about once a second
+ * while it waits. If it returns a descriptor, it is called again as soon as that can be written
+ * to. NULL: the caller does not care. */
 struct input_wait {
-    void (*before)(void *context);
+    int (*before)(void *context);
     void *context;
 };
 
@@ -23,7 +29,8 @@ struct input_wait {
 struct input *input_open(const char *name, struct input_wait wait);
 
 /* Reads 1 to cap bytes, waiting only if there is not a single byte. Returns 0 at the end of the
- * file, -1 after an error that has been reported. cap must be at least 16. */
+ * file, -1 after an error that has been reported, INPUT_STOP if before said so. cap must be at
+ * least 16. */
 ssize_t input_read(struct input *in, void *buf, size_t cap);
 
 /* How messages call the file. */

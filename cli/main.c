@@ -4,6 +4,8 @@
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE 1
 #endif
+#include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -33,6 +35,19 @@ static bool cpu_from_environment(enum unseen_cpu *cpu)
     return true;
 }
 
+/* A program started without standard input or output must not get a data file under that number.
+ * The stand-ins fail as the missing ones would: one cannot be read, the other not written. */
+static bool fill_descriptors(void)
+{
+    for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++) {
+        if (fcntl(fd, F_GETFD) < 0 && errno == EBADF &&
+            open("/dev/null", fd == STDOUT_FILENO ? O_RDONLY : O_WRONLY) != fd) {
+            return false;
+        }
+    }
+    return true;
+}
+
 static int run_dedup(int argc, char **argv)
 {
     struct options o;
@@ -45,6 +60,7 @@ static int run_dedup(int argc, char **argv)
     case OPTIONS_WRONG:
         break;
     case OPTIONS_RUN:
+        message_setup(o.color, false);
         if (o.nfiles == 0 && isatty(STDIN_FILENO)) {
             options_usage();
         } else if (cpu_from_environment(&cpu)) {
@@ -77,6 +93,9 @@ int main(int argc, char **argv)
 {
     /* A file that grows past its limit is then an error of write, reported like the others. */
     signal(SIGXFSZ, SIG_IGN);
+    if (!fill_descriptors()) {
+        return EXIT_TROUBLE;
+    }
     message_setup(WHEN_AUTO, false);
     for (size_t i = 0; argc > 1 && i < sizeof(commands) / sizeof(commands[0]); i++) {
         if (strcmp(argv[1], commands[i].name) == 0) {

@@ -234,8 +234,7 @@ static const struct row rows[] = {
     {"Print", 'v', "invert", NULL, NULL, NULL, "print the repeats instead of the new lines",
      set_invert},
     {NULL, 'D', "repeats", "FILE", NULL, NULL, "write the repeats to FILE as well", set_repeats},
-    {NULL, 0, "mark", NULL, NULL, NULL, "print every line, after 1 (new) or 0 (repeat) and a tab",
-     set_mark},
+    {NULL, 0, "mark", NULL, NULL, NULL, "print every line, after 1 (new) or 0 and a tab", set_mark},
     {NULL, 'c', "count", NULL, NULL, NULL, "print only how many lines would be printed", set_count},
     {NULL, 'q', "quiet", NULL, NULL, NULL,
      "print nothing; exit 0 at the first line that would be\nprinted, 1 if there is none",
@@ -245,15 +244,15 @@ static const struct row rows[] = {
 
     {"Memory", 'x', "exclude", "LIST", NULL, NULL,
      "count the lines of the file LIST as seen; repeatable", set_exclude},
-    {NULL, 'n', "dry-run", NULL, NULL, NULL,
-     "ask, do not remember: only what -x lists counts as seen", set_dry_run},
+    {NULL, 'n', "dry-run", NULL, NULL, NULL, "do not remember: only what -x lists is a repeat",
+     set_dry_run},
     {NULL, 0, "shard", "I/N", "a share I/N with I from 1 to N", "1/4",
      "handle only the I-th of N shares of the keys", set_shard},
     {NULL, 0, "fpr", "RATE", "a rate above 0 and below 1", "1e-6",
      "accept this share of new lines taken for repeats\n(default 5e-9; from 1.5e-6 up less memory)",
      set_fpr},
     {NULL, 0, "capacity", "N", "a number of keys", "1e6",
-     "make room for N keys at once; it grows by itself anyway", set_capacity},
+     "make room for N keys at once (it grows anyway)", set_capacity},
     {NULL, 0, "filter", "NAME", NULL, NULL, "the kind of filter (compact)", set_filter},
     {NULL, 0, "seed", "N", "a 64-bit number", "42", "seed of the hash (default: random)", set_seed},
 
@@ -298,8 +297,8 @@ static const char synopsis[] = "Usage: unseen [dedup] [OPTION]... [FILE]...\n"
 
 static const char examples[] =
     "Examples\n"
-    "  unseen urls.txt > new.txt               each line the first time only, in order\n"
-    "  zcat crawl.gz | unseen | fetcher        in a pipe; answers at once, never holds back\n"
+    "  unseen urls.txt > new.txt               each line the first time only\n"
+    "  zcat crawl.gz | unseen | fetcher        in a pipe, answering at once\n"
     "  unseen -x visited.txt found.txt.zst     what is not in visited.txt, once each\n"
     "  unseen -k 2 -t , log.csv                compare the second field only\n"
     "  unseen -k .link.url pages.jsonl         compare a value inside JSON lines\n"

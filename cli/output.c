@@ -6,7 +6,9 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <poll.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -31,6 +33,7 @@ bool output_open(struct output *out, const char *path)
         message_error("%s: out of memory", out->name);
         return false;
     }
+    out->cap = OUTPUT_BYTES;
     return true;
 }
 
@@ -55,6 +58,7 @@ static void fail(struct output *out)
     out->failed = true;
 }
 
+/* Waits as long as it takes. */
 static void write_all(struct output *out, const char *data, size_t len)
 {
     while (len > 0 && !out->failed) {
@@ -67,27 +71,95 @@ static void write_all(struct output *out, const char *data, size_t len)
             (void)poll(&pfd, 1, -1); /* whatever it says, write will say it better */
         } else if (errno != EINTR) {
             fail(out);
-        } else if (out->interrupted) {
+        }
+        /* A signal shows as EINTR or, after a part was written, as a short write. */
+        if (len > 0 && out->interrupted) {
             out->interrupted(out->context);
         }
     }
 }
 
+void output_make_elastic(struct output *out)
+{
+    struct stat st;
+    out->elastic = fstat(out->fd, &st) == 0 && S_ISFIFO(st.st_mode);
+}
+
+/* A pipe that poll calls writable takes PIPE_BUF bytes without blocking, and nobody else's use of
+ * it is disturbed, as by O_NONBLOCK it would be. */
+static void write_some(struct output *out)
+{
+    struct pollfd pfd = {.fd = out->fd, .events = POLLOUT};
+    while (out->sent < out->len && !out->failed && poll(&pfd, 1, 0) > 0) {
+        size_t rest = out->len - out->sent;
+        size_t n = rest < PIPE_BUF ? rest : PIPE_BUF;
+        write_all(out, out->buf + out->sent, n);
+        out->sent += n;
+    }
+}
+
+/* Makes room for len more bytes behind what is kept. Without memory for that, waiting is all that
+ * is left. */
+static void keep_room(struct output *out, size_t len)
+{
+    if (out->sent > 0) {
+        memmove(out->buf, out->buf + out->sent, out->len - out->sent);
+        out->len -= out->sent;
+        out->sent = 0;
+    }
+    size_t cap = out->cap;
+    while (cap - out->len < len && cap <= SIZE_MAX / 2) {
+        cap *= 2;
+    }
+    if (cap == out->cap) {
+        return;
+    }
+    char *buf = cap - out->len >= len ? realloc(out->buf, cap) : NULL;
+    if (buf) {
+        out->buf = buf;
+        out->cap = cap;
+    } else {
+        write_all(out, out->buf, out->len);
+        out->len = 0;
+    }
+}
+
+static void reset(struct output *out)
+{
+    out->len = 0;
+    out->sent = 0;
+    if (out->cap > OUTPUT_BYTES) {
+        char *buf = realloc(out->buf, OUTPUT_BYTES);
+        out->cap = buf ? OUTPUT_BYTES : out->cap;
+        out->buf = buf ? buf : out->buf;
+    }
+}
+
 bool output_flush(struct output *out)
 {
-    write_all(out, out->buf, out->len);
-    out->len = 0;
+    if (out->elastic) {
+        write_some(out);
+    } else {
+        write_all(out, out->buf, out->len);
+        out->sent = out->len;
+    }
+    if (out->sent == out->len || out->failed) {
+        reset(out);
+    }
     return !out->failed;
 }
 
 void output_write_large(struct output *out, const char *data, size_t len)
 {
     (void)output_flush(out); /* remembered in out */
-    if (len >= OUTPUT_BYTES) {
-        write_all(out, data, len);
+    if (out->elastic && !out->failed) {
+        keep_room(out, len);
+    }
+    if (len <= out->cap - out->len) {
+        memcpy(out->buf + out->len, data, len);
+        out->len += len;
     } else {
-        memcpy(out->buf, data, len);
-        out->len = len;
+        write_all(out, data, len);
     }
 }
 
@@ -98,7 +170,8 @@ bool output_close(struct output *out)
         return true;
     }
     if (out->buf) {
-        (void)output_flush(out);
+        out->elastic = false;
+        write_all(out, out->buf + out->sent, out->len - out->sent);
     }
     if (close(out->fd) != 0 && !out->failed && errno != EINTR) {
         fail(out);
@@ -107,4 +180,14 @@ bool output_close(struct output *out)
     out->buf = NULL;
     out->is_open = false;
     return !out->failed;
+}
+
+void output_abandon(struct output *out)
+{
+    if (out->is_open && out->fd != STDOUT_FILENO) {
+        (void)close(out->fd); /* nothing was written */
+    }
+    free(out->buf);
+    out->buf = NULL;
+    out->is_open = false;
 }

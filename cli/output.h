@@ -16,11 +16,16 @@ enum {
 struct output {
     int fd;
     const char *name;
-    char *buf;
+    char *buf; /* buf[sent..len) is still to be written */
+    size_t cap;
     size_t len;
+    size_t sent;
+    /* Never wait for the reader of the output before the end: what it does not take yet is kept,
+     * in as much memory as that needs. */
+    bool elastic;
     bool failed;
     bool is_open;
-    /* Called when a signal interrupts a write; may be NULL. */
+    /* Called when a signal may have interrupted a write; may be NULL. */
     void (*interrupted)(void *context);
     void *context;
 };
@@ -31,8 +36,17 @@ bool output_open(struct output *out, const char *path);
 /* Cuts a regular file that was opened by name to nothing: once it is known to be no input. */
 bool output_truncate(struct output *out);
 
-/* Writes what is buffered. */
+/* Makes out elastic if it is a pipe; where it is not, nothing changes. */
+void output_make_elastic(struct output *out);
+
+/* Writes what is buffered; if elastic, what can be written without waiting. */
 bool output_flush(struct output *out);
+
+/* Whether an elastic output has kept something. */
+static inline bool output_is_behind(const struct output *out)
+{
+    return out->elastic && out->sent < out->len;
+}
 
 /* The slow half of output_write. */
 void output_write_large(struct output *out, const char *data, size_t len);
@@ -40,9 +54,12 @@ void output_write_large(struct output *out, const char *data, size_t len);
 /* Flushes and closes; false if anything has failed since output_open. */
 bool output_close(struct output *out);
 
+/* Lets go of what a run that did not happen has opened; nothing is written or reported. */
+void output_abandon(struct output *out);
+
 static inline void output_write(struct output *out, const char *data, size_t len)
 {
-    if (len <= OUTPUT_BYTES - out->len) {
+    if (len <= out->cap - out->len) {
         memcpy(out->buf + out->len, data, len);
         out->len += len;
     } else {

@@ -105,6 +105,9 @@ static bool read_more(struct reader *r)
         r->filled += (size_t)n;
         return true;
     }
+    if (n == INPUT_STOP) {
+        return give_up(r);
+    }
     if (n < 0) {
         r->failed = true;
         if (r->filled > 0) {

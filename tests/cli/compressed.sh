@@ -1,0 +1,123 @@
+# Compressed input, known by its bytes; damaged input, whose good part is still used.
+. "$(dirname "$0")/lib/common.bash"
+
+printf 'a\nb\na' > one
+printf 'c\nb\n' > two
+gzip -nc one > one.gz
+gzip -nc two > two.gz
+cat one.gz two.gz > members.gz
+for j in 1 2; do
+    run -j "$j" one.gz
+    expect 0 'a\nb\n' ''
+    run -j "$j" members.gz
+    expect 0 'a\nb\nac\n' '' # one text, as zcat has it: the first member does not end its line
+    cp members.gz in
+    run -j "$j"
+    expect 0 'a\nb\nac\n' ''
+    "$UNSEEN" -j "$j" < <(cat members.gz) > out
+    printf 'a\nb\nac\n' > want
+    same out want
+    run -j "$j" one.gz two one
+    expect 0 'a\nb\nc\n' ''
+done
+cp one.gz plain.name
+run plain.name
+expect 0 'a\nb\n' ''
+: | gzip -nc > empty.gz
+run empty.gz
+expect 0 '' ''
+cat empty.gz one.gz empty.gz two.gz empty.gz > members.gz
+run members.gz
+expect 0 'a\nb\nac\n' ''
+{ cat one.gz; head -c 1000 /dev/zero; } > padded.gz
+run padded.gz
+expect 0 'a\nb\n' ''
+{ cat one.gz; echo garbage; } > garbage.gz
+run garbage.gz
+expect 2 'a\nb\n' 'unseen: error: garbage.gz: garbage after the gzip data
+unseen: error: garbage.gz:3: unfinished line of 1 bytes left out\n'
+
+# Not gzip, though it starts like it.
+printf '\037' > in
+run
+expect 0 '\037\n' ''
+printf '\037\213\n(\265\nP\nP*M\n' > in
+run
+expect 0 '\037\213\n(\265\nP\nP*M\n' ''
+
+# Bytes that come one at a time.
+for file in one.gz two; do
+    while IFS= read -r c; do printf "\\x$c"; sleep 0.002; done < <(od -An -v -tx1 "$file" | tr -s ' ' '\n' | grep .) |
+        "$UNSEEN" -j 1 > out
+    case $file in
+    one.gz) printf 'a\nb\n' > want ;;
+    two) printf 'c\nb\n' > want ;;
+    esac
+    same out want
+done
+
+# Much data, cut and damaged.
+urls 60000 20000 5 > big
+awk '!seen[$0]++' big > want
+gzip -nc big > big.gz
+for j in 1 2; do
+    run -j "$j" big.gz
+    expect 0 '*' ''
+    same out want
+done
+head -c 200000 big.gz > cut.gz
+gzip -dc cut.gz 2> /dev/null > part
+holds [ "$(wc -l < part)" -gt 1000 ]
+head -n "$(wc -l < part)" part | awk '!seen[$0]++' > want_part
+for j in 1 2; do
+    run -j "$j" cut.gz
+    expect 2 '*' '*'
+    holds grep -qx 'unseen: error: cut.gz: the compressed data ends too early' err
+    holds [ "$(wc -l < out)" -ge "$(wc -l < want_part)" ]
+    head -n "$(wc -l < out)" want > some
+    same out some
+    run -j "$j" cut.gz two
+    expect 2 '*' '*'
+    holds [ "$(tail -n 2 out)" = "$(printf 'c\nb')" ]
+done
+{ head -c 100000 big.gz; printf 'XXXXXXXXXXXXXXXX'; tail -c +100017 big.gz; } > bad.gz
+run bad.gz
+expect 2 '*' '*'
+holds grep -q '^unseen: error: bad.gz: damaged gzip data: ' err
+printf '\037\213\010' > in
+run
+expect 2 '' 'unseen: error: standard input: the compressed data ends too early\n'
+
+if ! command -v zstd > /dev/null; then
+    skip 'no zstd'
+    finish
+fi
+zstd -qc one > one.zst
+zstd -qc two > two.zst
+cat one.zst two.zst > frames.zst
+for j in 1 2; do
+    run -j "$j" frames.zst
+    expect 0 'a\nb\nac\n' ''
+done
+printf '\120\052\115\030\003\0\0\0xyz' > skippable.zst
+cat skippable.zst one.zst skippable.zst > frames.zst
+run frames.zst
+expect 0 'a\nb\n' ''
+: | zstd -qc > empty.zst
+run empty.zst
+expect 0 '' ''
+zstd -qc big > big.zst
+run big.zst
+expect 0 '*' ''
+same out want
+head -c 100000 big.zst > cut.zst
+run cut.zst
+expect 2 '*' '*'
+holds grep -qx 'unseen: error: cut.zst: the compressed data ends too early' err
+{ cat one.zst; echo garbage; } > bad.zst
+run bad.zst
+expect 2 'a\nb\n' '*'
+holds grep -q '^unseen: error: bad.zst: damaged zstd data: ' err
+run one.gz two.zst one
+expect 0 'a\nb\nc\n' ''
+finish

@@ -1,0 +1,111 @@
+# What every test of the tool starts with: a scratch folder as the working directory, and
+#
+#     run ARG...                       runs the tool; standard input is the file `in` if there is one
+#     expect STATUS STDOUT STDERR      what it must have done; both texts in printf's notation
+#     same FILE FILE                   two files must be equal
+#     holds COMMAND..., lacks PATTERN FILE, eventually COMMAND...
+#     finish                           the last line of a test
+#
+# A text of '*' is not looked at. The first difference of each failed check is shown.
+set -u
+export LC_ALL=C TERM=dumb
+unset NO_COLOR POSIXLY_CORRECT
+tests_failed=0
+tests_run=0
+scratch=$(mktemp -d) || exit 2
+trap 'cleanup' EXIT
+cleanup_more() { :; }
+# A subshell that a signal ends before it is a program of its own runs this, too.
+main_pid=$BASHPID
+cleanup() {
+    [ "$BASHPID" = "$main_pid" ] || return 0
+    cleanup_more
+    cd / && rm -rf "$scratch"
+}
+cd "$scratch" || exit 2
+: "${UNSEEN:?the path of the tool}"
+: "${TESTS:?the folder of the tests}"
+
+unseen() {
+    "$UNSEEN" "$@"
+}
+
+run() {
+    last="unseen $*"
+    if [ -e in ]; then
+        "$UNSEEN" "$@" < in > out 2> err
+    else
+        "$UNSEEN" "$@" < /dev/null > out 2> err
+    fi
+    status=$?
+}
+
+complain() {
+    tests_failed=$((tests_failed + 1))
+    printf '%s:%s: %s\n' "$(basename "$0")" "${BASH_LINENO[1]}" "$*" >&2
+}
+
+expect() {
+    tests_run=$((tests_run + 1))
+    [ "$status" = "$1" ] || complain "$last: exit status $status, not $1; it said: $(head -c 300 err)"
+    if [ "$2" != '*' ] && ! printf "$2" | cmp -s - out; then
+        complain "$last: standard output differs:"
+        printf "$2" | diff -a - out | head -n 10 >&2
+    fi
+    if [ "$3" != '*' ] && ! printf "$3" | cmp -s - err; then
+        complain "$last: standard error differs:"
+        printf "$3" | diff -a - err | head -n 10 >&2
+    fi
+}
+
+same() {
+    tests_run=$((tests_run + 1))
+    cmp -s "$1" "$2" || complain "$1 and $2 differ: $(cmp "$1" "$2" 2>&1)"
+}
+
+# The command must succeed.
+holds() {
+    tests_run=$((tests_run + 1))
+    "$@" || complain "not true: $*"
+}
+
+# No line of FILE may match PATTERN.
+lacks() {
+    tests_run=$((tests_run + 1))
+    ! grep -q -e "$1" "$2" || complain "$2 has a line with '$1'"
+}
+
+# Waits up to 20 s for a command to succeed.
+eventually() {
+    tests_run=$((tests_run + 1))
+    for _ in $(seq 2000); do
+        "$@" && return 0
+        sleep 0.01
+    done
+    complain "never true: $*"
+    return 1
+}
+
+skip() {
+    printf 'skipped: %s\n' "$*"
+    [ "$tests_run" -gt 0 ] || exit 77
+}
+
+finish() {
+    printf '%s checks, %s failed\n' "$tests_run" "$tests_failed"
+    [ "$tests_failed" -eq 0 ] && [ "$tests_run" -gt 0 ]
+    exit
+}
+
+# urls N DISTINCT SEED: N lines, about DISTINCT of them different, the same on every machine.
+urls() {
+    awk -v n="$1" -v d="$2" -v s="$3" 'BEGIN {
+        x = s
+        for (i = 0; i < n; i++) {
+            x = (x * 16807) % 2147483647
+            k = x % d
+            printf "http://www.site%d.example/%s/page-%d.html%s\n", k % 97, k % 3 ? "a" : "section/b", k,
+                   k % 5 ? "" : "?q=" k * k
+        }
+    }'
+}

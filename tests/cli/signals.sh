@@ -1,0 +1,59 @@
+# SIGUSR1 prints a status line and disturbs nothing.
+. "$(dirname "$0")/lib/common.bash"
+
+has_status() { grep -qE "^unseen: $1 lines, $2 new, $3 seen, [0-9.]+ s, [0-9]+ lines/s\$" err; }
+has_lines() { [ "$(wc -l < "$1")" -ge "$2" ]; }
+
+mkfifo q
+for j in 1 2; do
+    # while it waits for input
+    "$UNSEEN" -j "$j" < q > out 2> err &
+    pid=$!
+    exec 3> q
+    printf 'a\nb\na\n' >&3
+    eventually has_lines out 2
+    kill -USR1 "$pid"
+    eventually has_status 3 2 1
+    printf 'c\na\n' >&3
+    eventually has_lines out 3
+    kill -USR1 "$pid"
+    eventually has_status 5 3 2
+    exec 3>&-
+    wait "$pid"
+    holds [ $? = 0 ]
+    holds [ "$(cat out)" = "$(printf 'a\nb\nc')" ]
+    holds [ "$(wc -l < err)" = 2 ]
+
+    # while it waits for the reader of its output
+    urls 30000 30000 1 > big
+    mkfifo slow
+    "$UNSEEN" -j "$j" big > slow 2> err &
+    pid=$!
+    exec 4< slow
+    read -r first <&4
+    holds [ "$first" = "$(head -n 1 big)" ]
+    kill -USR1 "$pid"
+    eventually grep -q '^unseen: [0-9]* lines' err
+    { echo "$first"; cat <&4; } > out
+    exec 4<&-
+    wait "$pid"
+    holds [ $? = 0 ]
+    awk '!seen[$0]++' big > want
+    same out want
+    rm slow
+
+    # in a storm of them
+    urls 200000 150000 2 > big
+    awk '!seen[$0]++' big > want
+    mkfifo flow
+    "$UNSEEN" -j "$j" flow > out 2> err &
+    pid=$!
+    { head -n 100 big; eventually has_lines out 1; tail -n +101 big; } > flow &
+    eventually has_lines out 1
+    while kill -USR1 "$pid" 2> /dev/null; do :; done
+    wait "$pid"
+    holds [ $? = 0 ]
+    same out want
+    rm flow
+done
+finish

@@ -1,0 +1,27 @@
+# One thread or two: the same bytes, as awk has them, on every kind of input.
+. "$(dirname "$0")/lib/common.bash"
+
+urls 150000 60000 7 > even
+urls 150000 3000 8 > repeats
+awk 'BEGIN { for (i = 0; i < 100000; i++) { n = i % 7919; s = "k" n; while (n > 0 && length(s) < 3000) { s = s s; n = int(n / 10) - 40 } print s } }' > uneven
+seq 400000 > short
+for file in even repeats uneven short; do
+    awk '!seen[$0]++' "$file" > want
+    awk 'seen[$0]++' "$file" > want_v
+    for j in 1 2 3 auto; do
+        run -j "$j" "$file"
+        expect 0 '*' ''
+        same out want
+        cat "$file" | "$UNSEEN" -j "$j" > out
+        same out want
+        run -j "$j" -D rep "$file"
+        same rep want_v
+    done
+    { while IFS= read -r -n 20000 part; do :; done; } < /dev/null
+    dd if="$file" bs=777 2> /dev/null | "$UNSEEN" > out
+    same out want
+done
+run -j 2 even repeats uneven short even
+cat even repeats uneven short | awk '!seen[$0]++' > want
+same out want
+finish
