@@ -18,7 +18,7 @@ static const struct unseen_url_entry profile_entries[] = {
 };
 
 enum {
-    WHATWG_RULES = UNSEEN__RULE_DROP_BLANK_VALUES - 1, /* all but the last */
+    WHATWG_RULES = UNSEEN__RULE_DROP_BLANK_VALUES - 1, /* all but those of scrapy */
     AGGRESSIVE =
         UNSEEN__RULE_DEFAULT_SCHEME | UNSEEN__RULE_FOLD_SCHEME | UNSEEN__RULE_DROP_USERINFO |
         UNSEEN__RULE_STRIP_WWW | UNSEEN__RULE_UPPER_ESCAPES | UNSEEN__RULE_DECODE_UNRESERVED |
@@ -39,7 +39,7 @@ static const struct profile {
      WHATWG_RULES},
     {"crawl/1", unseen__url_whatwg, unseen__url_whatwg_fast, 0, WHATWG_RULES},
     {"scrapy/1", unseen__url_scrapy, unseen__url_scrapy_fast, 0,
-     UNSEEN__RULE_KEEP_FRAGMENT | UNSEEN__RULE_DROP_BLANK_VALUES},
+     UNSEEN__RULE_KEEP_FRAGMENT | UNSEEN__RULE_DROP_BLANK_VALUES | UNSEEN__RULE_SPLIT_SEMICOLONS},
     {"safebrowsing/1", unseen__url_safebrowsing, unseen__url_safebrowsing_fast, 0, 0},
     {"aggressive/1", unseen__url_whatwg, unseen__url_whatwg_fast, AGGRESSIVE, WHATWG_RULES},
 };
@@ -66,6 +66,7 @@ static const struct unseen_url_entry rule_entries[] = {
     {"sort-query", "sort what stands between & in the query, drop empty pieces"},
     {"drop-empty-query", "drop a ? with nothing after it"},
     {"drop-blank-values", "scrapy only: drop pieces of the query without a value"},
+    {"split-semicolons", "scrapy only: the query is divided by ; instead of &"},
 };
 enum {
     NRULES = sizeof(rule_entries) / sizeof(rule_entries[0])
