@@ -70,7 +70,7 @@ static inline struct data_file data_load(const char *name)
     char path[PATH_MAX];
     char command[PATH_MAX + 32];
     if (!data_path(name, path, sizeof(path))) {
-        printf("skipped: no %s\n", name);
+        test_skip(name);
         return (struct data_file){NULL, 0};
     }
     const size_t len = strlen(name);

@@ -9,12 +9,12 @@ for cc in gcc clang-14 clang; do
     # clang is often clang-14 by another name: one of the two is enough.
     case $cc in clang) [ $ncompilers -lt 2 ] || continue ;; esac
     ncompilers=$((ncompilers + 1))
-    $cc -O2 -Iinclude -Isrc src/*/*.c tests/build/consumer/main.c -lidn2 -pthread \
+    $cc -O2 -Iinclude -Isrc src/*/*.c tests/build/consumer/main.c -lidn2 -lm -pthread \
         -o "$work/main" || fail "$cc: library"
     "$work/main" || fail "$cc: the program with the library in it"
 done
 [ $ncompilers -gt 0 ] || fail "no compiler"
 
-cc -std=c11 -O2 -Iinclude -Isrc src/*/*.c cli/*.c -lidn2 -lz -lzstd -ljansson -pthread \
+cc -std=c11 -O2 -Iinclude -Isrc src/*/*.c cli/*.c -lidn2 -lm -lz -lzstd -ljansson -pthread \
     -o "$work/unseen" || fail "the tool"
 [ "$(printf 'a\nb\na\n' | "$work/unseen" | tr '\n' ' ')" = "a b " ] || fail "the tool's output"

@@ -1,3 +1,4 @@
+# Label: threads
 # One thread or two: the same bytes, as awk has them, on every kind of input.
 . "$(dirname "$0")/lib/common.bash"
 
