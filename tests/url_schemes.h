@@ -180,7 +180,7 @@ static inline void scheme_check_mutated(const struct unseen_url *url,
         }
         nanswered += scheme_check_any(url, work, len);
     }
-    CHECK(!url->fast || nanswered > n / 10);
+    CHECK(!url->fast || nanswered > n / 100);
 }
 
 #endif
