@@ -9,6 +9,9 @@
  *
  * Without FILE the real lists beside the checkout are used, links and requests. Each figure is the
  * median of 7 rounds of about 2 million URLs. */
+#ifndef _DEFAULT_SOURCE
+#define _DEFAULT_SOURCE 1
+#endif
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
