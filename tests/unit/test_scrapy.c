@@ -323,8 +323,8 @@ int main(void)
     static const char *const texts[] = {
         "https://www.example.com/a/b;x=1/c;p?b=2&a=%2F&a=1&c&long_parameter=x&long_parameter=w#f",
         "HTTP://u:p@E.com:0080/%7e%2f/a%3B?=&&z=%zz+%20&y=a=b\t;c",
-        "http://b\xc3\xbc"
-        "cher.de/%2541%25/\xff?\xff=%e9",
+        ("http://b\xc3\xbc"
+         "cher.de/%2541%25/\xff?\xff=%e9"),
         "http://example.com/?sorted=1&tail=2",
         "[::1]?a",
         "http://[::1%25a]:8/a%3B[",
