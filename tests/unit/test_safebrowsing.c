@@ -160,8 +160,8 @@ int main(void)
         "https://www.example.com/a/b/c.html?param=1/2#frag",
         "http://u:p@www.Example.com:80/a/../b//%7e%20%2520?q=%3F%23",
         "http://%31%36%38.0x1.077/.%2e/x y\xff",
-        "http://b\xc3\xbc"
-        "cher.de/..//./",
+        ("http://b\xc3\xbc"
+         "cher.de/..//./"),
         "example.com/%20%FF%23",
         "//[::1]:80/a",
     };

@@ -17,8 +17,8 @@ static const char *const built_in[] = {
     "http://127.0.0.1/a/../b/./c/%2e%2E/d",
     "http://u:p@[2001:db8::1]:80/x y",
     "https://e.com/%7Ea/..b/.c/...?d#e",
-    "https://www.b\xc3\xbc"
-    "cher.example/\xc3\xa9?\xff",
+    ("https://www.b\xc3\xbc"
+     "cher.example/\xc3\xa9?\xff"),
     "ftp://ftp.example.org/a;type=i",
     "file:///C|/a/../..",
     "mailto:a@b.c ?x #y",
