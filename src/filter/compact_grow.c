@@ -386,7 +386,8 @@ static bool rebuild(struct compact *c, struct compact_group *entries, size_t cop
     return true;
 }
 
-/* A void tag has become two: its weight is the same. */
+/* A void tag has become two of the same weight together. From then on they count as two keys: an
+ * export has no way to tell, and removing takes away one of them. */
 static void count_void_copies(struct compact *c, const struct compact_group *old)
 {
     const uint32_t v_top = 1u << (c->layout->v_bits - 1);
@@ -402,6 +403,7 @@ static void count_void_copies(struct compact *c, const struct compact_group *old
                 if ((word & v_mask) == v_top) {
                     c->generations[old->depth]--;
                     c->generations[old->depth + 1] += 2;
+                    c->nkeys++;
                 }
             }
         }

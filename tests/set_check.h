@@ -1,0 +1,257 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What the tests of the set share: numbered keys, the compact filter looked at from the inside with
+ * the dumbest means, and a set's export kept in memory. */
+#ifndef UNSEEN_TESTS_SET_CHECK_H
+#define UNSEEN_TESTS_SET_CHECK_H
+
+#include "test.h"
+
+#include "engine/set.h"
+#include "filter/compact.h"
+#include "hash/key.h"
+
+/* Key number i: 128 random-looking bits, different for each i. */
+static inline struct unseen_key test_key(uint64_t i)
+{
+    uint64_t low = i;
+    uint64_t high = ~i;
+    return (struct unseen_key){test_random(&low), test_random(&high)};
+}
+
+static inline struct compact *test_compact(const struct unseen_set *set, size_t shard)
+{
+    return (struct compact *)(void *)set->shards[shard].filter;
+}
+
+/* ---- the structure ---- */
+
+/* The page and lines of a key, by the sentences of compact.h. */
+struct test_place {
+    const struct compact_group *group;
+    const uint8_t *page;
+    unsigned r;
+    unsigned line[2];
+    uint64_t rest; /* the path below the group's prefix */
+};
+
+static inline struct test_place test_place_of(const struct compact *c, struct unseen_key key)
+{
+    struct test_place place;
+    unsigned home = (unsigned)(key.lo >> (6 + c->r_bits)) % 8;
+    place.r = (unsigned)(key.lo >> 6) % (1u << c->r_bits);
+    place.group = compact_find(c, compact_path(c, key));
+    unsigned page = compact_page_of(c, place.group->npages, home, place.r);
+    place.page = compact_page(c, place.group->page[page]);
+    place.line[0] = key.lo % 64;
+    place.line[1] = place.line[0] ^ compact_offset(place.r, c->r_bits);
+    place.rest = compact_path(c, key) << place.group->depth;
+    return place;
+}
+
+static inline uint32_t test_v(const struct compact *c, const uint8_t *line, unsigned slot)
+{
+    uint32_t word = compact_word(line, slot);
+    return c->layout->v_bits == 32 ? word : word & 0xffffff;
+}
+
+/* How many tags a key matches, bit by bit. */
+static inline unsigned test_matches(const struct compact *c, struct unseen_key key)
+{
+    struct test_place place = test_place_of(c, key);
+    bool wide = c->layout == &compact_wide;
+    unsigned n = 0;
+    for (unsigned side = 0; side < 2; side++) {
+        const uint8_t *line = place.page + (size_t)place.line[side] * COMPACT_LINE;
+        for (unsigned slot = 0; slot < c->layout->slots; slot++) {
+            uint32_t v = test_v(c, line, slot);
+            if (v == 0 || compact_r(wide, line, slot) != place.r) {
+                continue;
+            }
+            uint32_t mark = 1;
+            while (!(v & mark)) {
+                mark <<= 1;
+            }
+            bool same = true;
+            for (unsigned bit = 0; bit < c->layout->v_bits; bit++) {
+                uint32_t v_bit = 1u << (c->layout->v_bits - 1 - bit);
+                same = same && (v_bit <= mark || !(v & v_bit) == !(place.rest >> (63 - bit) & 1));
+            }
+            n += same;
+        }
+    }
+    return n;
+}
+
+/* Counts the tags of a page into generations; false if something in it cannot be. */
+static inline bool test_page_sound(const struct compact *c, const struct compact_group *group,
+                                   unsigned page, uint64_t *generations)
+{
+    uint64_t full = 0;
+    bool ok = true;
+    for (unsigned l = 0; l < COMPACT_LINES; l++) {
+        const uint8_t *line = compact_page(c, group->page[page]) + (size_t)l * COMPACT_LINE;
+        unsigned ntags = 0;
+        for (unsigned slot = 0; slot < c->layout->slots; slot++) {
+            uint32_t v = test_v(c, line, slot);
+            if (compact_word(line, slot) == 0) {
+                continue;
+            }
+            unsigned len = 0;
+            while (len + 1 < c->layout->v_bits && v << (33 - c->layout->v_bits + len)) {
+                len++;
+            }
+            unsigned r = compact_r(c->layout == &compact_wide, line, slot);
+            ok = ok && v != 0 && (v & (c->mark - 1)) == 0 &&
+                 compact_home_of(c, group->npages, page, r) < 8;
+            generations[group->depth + len]++;
+            ntags++;
+        }
+        full |= (uint64_t)(ntags == c->layout->slots) << l;
+    }
+    return ok && full == *compact_full(c, group->page[page]);
+}
+
+/* Everything a compact filter must be at any time: each page in use once, or free; tags where their
+ * remainder belongs; the full map, the counts and the generations as counted. */
+static inline bool test_compact_sound(const struct compact *c)
+{
+    uint64_t generations[COMPACT_GENERATIONS + 32] = {0};
+    uint64_t ngroups = 0;
+    uint64_t npages = 0;
+    uint64_t ntags = 0;
+    uint64_t path = 0;
+    bool ok = true;
+    uint8_t *used = calloc(c->next_page, 1);
+    if (!used) {
+        abort();
+    }
+    do {
+        size_t copies;
+        const struct compact_group *entries = compact_directory_find(c, path, &copies);
+        struct compact_group group = *entries;
+        for (size_t i = 1; i < copies; i++) {
+            ok = ok && memcmp(&entries[i], &group, sizeof(group)) == 0;
+        }
+        for (unsigned p = 0; p < group.npages; p++) {
+            ok = ok && group.page[p] < c->next_page && !used[group.page[p]]++ &&
+                 test_page_sound(c, &group, p, generations);
+        }
+        ngroups++;
+        npages += group.npages;
+        path += group.depth ? (uint64_t)1 << (64 - group.depth) : 0;
+    } while (path && ok);
+    for (size_t i = 0; i < c->nfree; i++) {
+        ok = ok && c->free_pages[i] < c->next_page && !used[c->free_pages[i]]++;
+    }
+    for (uint32_t i = 0; i < c->next_page; i++) {
+        ok = ok && used[i] == (i % COMPACT_CHUNK_PAGES != 0);
+    }
+    free(used);
+    for (unsigned i = 0; i < COMPACT_GENERATIONS; i++) {
+        ntags += generations[i];
+        ok = ok && generations[i] == c->generations[i];
+    }
+    return ok && ngroups == c->ngroups && npages == c->npages &&
+           c->nkeys == ntags + c->overflow.nkeys;
+}
+
+static inline bool test_set_sound(const struct unseen_set *set)
+{
+    bool ok = true;
+    for (size_t i = 0; i < (size_t)1 << set->shard_bits; i++) {
+        ok = ok && test_compact_sound(test_compact(set, i));
+    }
+    return ok;
+}
+
+/* ---- exports ---- */
+
+/* The chunks of an export, one after the other. */
+struct test_image {
+    uint8_t *bytes;
+    size_t len;
+    size_t *end; /* where chunk i ends */
+    size_t n;
+};
+
+static inline struct test_image test_export(const struct unseen_set *set)
+{
+    static uint8_t buf[UNSEEN_CHUNK_MAX];
+    struct test_image image = {0};
+    uint64_t cursor = 0;
+    for (;;) {
+        size_t len = 0;
+        if (unseen_set_export(set, &cursor, buf, sizeof(buf), &len) != UNSEEN_OK) {
+            abort();
+        }
+        if (len == 0) {
+            return image;
+        }
+        image.bytes = realloc(image.bytes, image.len + len);
+        image.end = realloc(image.end, (image.n + 1) * sizeof(*image.end));
+        if (!image.bytes || !image.end) {
+            abort();
+        }
+        memcpy(image.bytes + image.len, buf, len);
+        image.len += len;
+        image.end[image.n++] = image.len;
+    }
+}
+
+static inline void test_image_free(struct test_image *image)
+{
+    free(image->bytes);
+    free(image->end);
+    *image = (struct test_image){0};
+}
+
+static inline uint8_t *test_chunk(const struct test_image *image, size_t i, size_t *len_out)
+{
+    size_t start = i ? image->end[i - 1] : 0;
+    *len_out = image->end[i] - start;
+    return image->bytes + start;
+}
+
+static inline bool test_same_image(const struct test_image *a, const struct test_image *b)
+{
+    return a->n == b->n && a->len == b->len && memcmp(a->bytes, b->bytes, a->len) == 0;
+}
+
+static inline enum unseen_status test_import_chunk(struct unseen_import *import,
+                                                   const struct test_image *image, size_t i)
+{
+    size_t len;
+    const uint8_t *chunk = test_chunk(image, i, &len);
+    return unseen_import_chunk(import, chunk, len);
+}
+
+/* Imports the chunks in order. */
+static inline enum unseen_status test_import(const struct test_image *image,
+                                             const struct unseen_set_options *options,
+                                             struct unseen_set **set_out)
+{
+    struct unseen_import *import;
+    enum unseen_status status = unseen_import_create(&import, options);
+    if (status != UNSEEN_OK) {
+        return status;
+    }
+    for (size_t i = 0; i < image->n; i++) {
+        status = test_import_chunk(import, image, i);
+        if (status != UNSEEN_OK) {
+            unseen_import_free(import);
+            return status;
+        }
+    }
+    return unseen_import_finish(import, set_out);
+}
+
+/* Makes a changed chunk's checksum right again. */
+static inline void test_repair(uint8_t *chunk, size_t len)
+{
+    if (len >= 8) {
+        store_le64(chunk + len - 8, unseen__checksum(chunk, len - 8));
+    }
+}
+
+#endif
