@@ -162,13 +162,14 @@ UNSEEN_INLINE KERNEL_TARGET void KERNEL(remove)(struct compact *c, bool wide,
         struct compact_probe *probe = &ring[i % COMPACT_AHEAD];
         unsigned line;
         unsigned slot;
-        bool found = KERNEL(find)(wide, probe, &line, &slot);
-        if (found) {
-            compact_clear_slot(c, probe, line, slot);
-        } else if (UNSEEN_UNLIKELY(c->overflow.nkeys) &&
-                   unseen__overflow_remove(&c->overflow, keys[i])) {
+        bool found = false;
+        /* A key in the overflow has no tag, so a tag it matches is another key's. */
+        if (UNSEEN_UNLIKELY(c->overflow.nkeys) && unseen__overflow_remove(&c->overflow, keys[i])) {
             found = true;
             c->nkeys--;
+        } else if (KERNEL(find)(wide, probe, &line, &slot)) {
+            found = true;
+            compact_clear_slot(c, probe, line, slot);
         }
         verdicts[i] = found ? UNSEEN_SEEN : UNSEEN_NEW;
         if (i + COMPACT_AHEAD < n) {

@@ -1,0 +1,271 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Keys that find no place. The exact list alone against a sorted-array model; then keys made to
+ * collide, as someone who knows the seed could make them: nothing is lost, each removal takes away
+ * its own key only, and a set with such keys can be exported and imported with any number of
+ * threads. */
+#include "set_check.h"
+
+static struct test_allocator counting;
+static const struct unseen_allocator allocator = {test_alloc, test_free, &counting};
+
+/* ---- the list alone ---- */
+
+enum {
+    NUMBERS = 700
+};
+
+/* Few different mixed values, and the zero key: long runs, and removals that must close gaps. */
+static struct unseen_key list_key(unsigned i)
+{
+    return (struct unseen_key){i % 7 ? i % 7 : 0, i / 7};
+}
+
+/* Detects a removal that leaves a gap in a run: a later key of the run is not found any more. */
+static void check_list(void)
+{
+    struct unseen__overflow o = {0};
+    bool present[NUMBERS] = {0};
+    size_t nkeys = 0;
+    uint64_t random = 3;
+    CHECK(!unseen__overflow_contains(&o, list_key(5)));
+    for (int step = 0; step < 60000; step++) {
+        uint64_t x = test_random(&random);
+        unsigned i = (unsigned)(x >> 8) % NUMBERS;
+        CHECK(unseen__overflow_contains(&o, list_key(i)) == present[i]);
+        if (!present[i] && x % 16 < 8) {
+            CHECK(unseen__overflow_add(&o, list_key(i), &allocator) == UNSEEN_OK);
+            present[i] = true;
+            nkeys++;
+        } else if (x % 16 >= 8) {
+            CHECK(unseen__overflow_remove(&o, list_key(i)) == present[i]);
+            nkeys -= present[i];
+            present[i] = false;
+        }
+        CHECK_EQ(o.nkeys, nkeys);
+    }
+    for (unsigned i = 0; i < NUMBERS; i++) {
+        CHECK(unseen__overflow_contains(&o, list_key(i)) == present[i]);
+    }
+    CHECK(unseen__overflow_memory(&o) == counting.bytes);
+    unseen__overflow_release(&o, &allocator);
+    CHECK_EQ(counting.nlive, 0);
+}
+
+static void check_list_nomem(void)
+{
+    struct unseen__overflow o = {0};
+    unsigned n = 0;
+    while (n < 500) {
+        counting.fail_at = counting.nallocs + 1;
+        enum unseen_status status = unseen__overflow_add(&o, list_key(n), &allocator);
+        counting.fail_at = 0;
+        if (status == UNSEEN_ERR_NOMEM) {
+            CHECK(!unseen__overflow_contains(&o, list_key(n)));
+            CHECK(unseen__overflow_add(&o, list_key(n), &allocator) == UNSEEN_OK);
+        }
+        n++;
+        CHECK_EQ(o.nkeys, n);
+    }
+    for (unsigned i = 0; i < n; i++) {
+        CHECK(unseen__overflow_contains(&o, list_key(i)));
+    }
+    unseen__overflow_release(&o, &allocator);
+    CHECK_EQ(counting.nlive, 0);
+}
+
+/* ---- hostile keys in a set ---- */
+
+/* Same lines, same page, and hi words that agree in the prefix of the filter and the top 17 bits of
+ * the path: so many splits do not part them. The next 12 bits are those of i, of which a small tag
+ * has 6 from the start, so that more than the 32 slots are wanted. The low 8 bits are below every
+ * tag's end. */
+static struct unseen_key hostile_key(const struct unseen_set *set, uint64_t i, uint64_t low)
+{
+    return (struct unseen_key){0x1234, (uint64_t)0x5BCD << 48 | i << (35 - set->shard_bits) | low};
+}
+
+enum {
+    NHOSTILE = 3000,
+    NRANDOM = 30000
+};
+
+static struct unseen_set *make_set(bool wide, unsigned threads)
+{
+    static const uint64_t seed = 1;
+    struct unseen_set_options options = {
+        .size = sizeof(options),
+        .fpr = wide ? UNSEEN_FPR_DEFAULT : 2e-6,
+        .seed = &seed,
+        .threads = threads,
+        .cpu = test_cpu,
+        .allocator = &allocator,
+    };
+    struct unseen_set *set = NULL;
+    if (unseen_set_create(&set, &options) != UNSEEN_OK) {
+        exit(2);
+    }
+    return set;
+}
+
+static uint8_t add_key(struct unseen_set *set, struct unseen_key key)
+{
+    uint8_t verdict = 0xff;
+    CHECK(unseen_set_add_keys(set, &key, 1, &verdict, NULL) == UNSEEN_OK);
+    return verdict;
+}
+
+static uint8_t ask_key(const struct unseen_set *set, struct unseen_key key)
+{
+    uint8_t verdict = 0xff;
+    CHECK(unseen_set_contains_keys(set, &key, 1, &verdict) == UNSEEN_OK);
+    return verdict;
+}
+
+static uint8_t remove_key(struct unseen_set *set, struct unseen_key key)
+{
+    uint8_t verdict = 0xff;
+    CHECK(unseen_set_remove_keys(set, &key, 1, &verdict) == UNSEEN_OK);
+    return verdict;
+}
+
+static size_t overflow_keys(const struct unseen_set *set)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < (size_t)1 << set->shard_bits; i++) {
+        n += test_compact(set, i)->overflow.nkeys;
+    }
+    return n;
+}
+
+/* Hostile keys among random ones. is_new says which of the hostile were new: they agree in so many
+ * bits that some are taken for others. */
+static void fill(struct unseen_set *set, uint8_t *is_new)
+{
+    for (uint64_t i = 0; i < NRANDOM; i++) {
+        CHECK(add_key(set, test_key(i)) == UNSEEN_NEW);
+        if (i < NHOSTILE) {
+            is_new[i] = add_key(set, hostile_key(set, i, 0));
+        }
+    }
+}
+
+static void check_members(const struct unseen_set *set, const struct unseen_set *made_for,
+                          const uint8_t *is_new)
+{
+    uint64_t nlost = 0;
+    for (uint64_t i = 0; i < NRANDOM; i++) {
+        nlost += ask_key(set, test_key(i)) != UNSEEN_SEEN;
+        nlost +=
+            i < NHOSTILE && is_new[i] && ask_key(set, hostile_key(made_for, i, 0)) != UNSEEN_SEEN;
+    }
+    CHECK_EQ(nlost, 0);
+    CHECK(test_set_sound(set));
+}
+
+/* Two keys with equal tags, the first in the overflow, the second in a line (a removal made room):
+ * removing the first must not take the second's tag. Detects a removal that looks at tags first. */
+static void check_twins(struct unseen_set *set, const uint8_t *is_new)
+{
+    struct compact *c = test_compact(set, 0);
+    uint64_t twin = NHOSTILE;
+    uint64_t place = NHOSTILE;
+    for (uint64_t i = 0; i < NHOSTILE; i++) {
+        bool inside = unseen__overflow_contains(&c->overflow, hostile_key(set, i, 0));
+        if (inside && test_matches(c, hostile_key(set, i, 0)) == 0) {
+            twin = i;
+        } else if (is_new[i] && !inside) {
+            place = i;
+        }
+    }
+    CHECK(twin < NHOSTILE && place < NHOSTILE);
+    CHECK(remove_key(set, hostile_key(set, place, 0)) == UNSEEN_SEEN);
+    CHECK(add_key(set, hostile_key(set, twin, 1)) == UNSEEN_NEW);
+    CHECK(test_matches(c, hostile_key(set, twin, 0)) == 1);
+    CHECK(remove_key(set, hostile_key(set, twin, 0)) == UNSEEN_SEEN);
+    CHECK(ask_key(set, hostile_key(set, twin, 1)) == UNSEEN_SEEN);
+    CHECK(remove_key(set, hostile_key(set, twin, 1)) == UNSEEN_SEEN);
+    CHECK(add_key(set, hostile_key(set, place, 0)) == UNSEEN_NEW);
+    CHECK(add_key(set, hostile_key(set, twin, 0)) == UNSEEN_NEW);
+}
+
+static void check_hostile(bool wide, unsigned threads)
+{
+    static uint8_t is_new[NHOSTILE];
+    struct unseen_set *set = make_set(wide, threads);
+    fill(set, is_new);
+    CHECK(overflow_keys(set) > 100);
+    check_members(set, set, is_new);
+    if (threads == 1) {
+        check_twins(set, is_new);
+        check_members(set, set, is_new);
+    }
+    /* Memory: the random keys, some 30 groups on the hostile path, and the list. */
+    struct unseen_set_stats stats = {.size = sizeof(stats)};
+    CHECK(unseen_set_stats(set, &stats) == UNSEEN_OK);
+    CHECK_EQ(stats.memory, counting.bytes);
+    CHECK(stats.memory < ((uint64_t)16 << 20) + (threads > 1 ? (uint64_t)32 << 20 : 0));
+    for (uint64_t i = 0; i < NHOSTILE; i++) {
+        if (is_new[i]) {
+            CHECK(remove_key(set, hostile_key(set, i, 0)) == UNSEEN_SEEN);
+        }
+    }
+    for (uint64_t i = 0; i < NRANDOM; i++) {
+        CHECK(remove_key(set, test_key(i)) == UNSEEN_SEEN);
+    }
+    CHECK(unseen_set_stats(set, &stats) == UNSEEN_OK);
+    CHECK_EQ(stats.nkeys, 0);
+    CHECK_EQ(overflow_keys(set), 0);
+    CHECK(test_set_sound(set));
+    unseen_set_free(set);
+    CHECK_EQ(counting.nlive, 0);
+}
+
+/* From any number of threads to any other; the pieces of overflow keys and the deep groups of the
+ * hostile path must be accepted. */
+static void check_export(bool wide, unsigned from, unsigned to)
+{
+    static uint8_t is_new[NHOSTILE];
+    struct unseen_set *set = make_set(wide, from);
+    fill(set, is_new);
+    /* More overflow keys than one piece holds, of every prefix, and the zero key. */
+    for (uint64_t i = 0; i < 5000; i++) {
+        struct unseen_key key = {i, i << 52 | i};
+        size_t shard = (size_t)((key.hi >> 1) >> (63 - set->shard_bits));
+        struct compact *c = test_compact(set, shard);
+        CHECK(unseen__overflow_add(&c->overflow, key, &allocator) == UNSEEN_OK);
+        c->nkeys++;
+    }
+    struct test_image image = test_export(set);
+    struct unseen_set_options options = {
+        .size = sizeof(options), .threads = to, .cpu = test_cpu, .allocator = &allocator};
+    struct unseen_set *copy = NULL;
+    if (CHECK(test_import(&image, &options, &copy) == UNSEEN_OK)) {
+        check_members(copy, set, is_new);
+        CHECK_EQ(overflow_keys(copy), overflow_keys(set));
+        for (uint64_t i = 0; i < 5000; i++) {
+            CHECK(ask_key(copy, (struct unseen_key){i, i << 52 | i}) == UNSEEN_SEEN);
+        }
+    }
+    unseen_set_free(copy);
+    test_image_free(&image);
+    unseen_set_free(set);
+    CHECK_EQ(counting.nlive, 0);
+}
+
+int main(void)
+{
+    test_start();
+    check_list();
+    check_list_nomem();
+    for (int wide = 0; wide < 2; wide++) {
+        check_hostile(wide, 1);
+        check_hostile(wide, 2);
+        check_export(wide, 1, 1);
+        check_export(wide, 1, 2);
+        check_export(wide, 2, 1);
+        check_export(wide, 2, 32);
+        check_export(wide, 32, 2);
+    }
+    return test_end();
+}
