@@ -70,6 +70,17 @@ static uint64_t export_id(const struct unseen_set *set)
     return unseen__checksum(parts, sizeof(parts));
 }
 
+/* The parameters of all filters are equal but for byte 2, of which the least holds for all. */
+static void save_params(const struct unseen_set *set, uint8_t *params)
+{
+    uint8_t other[UNSEEN__PARAMS_LEN];
+    set->ops->save_params(set->shards[0].filter, params);
+    for (size_t i = 1; i < nshards_of(set); i++) {
+        set->ops->save_params(set->shards[i].filter, other);
+        params[2] = other[2] < params[2] ? other[2] : params[2];
+    }
+}
+
 static size_t put_header(const struct unseen_set *set, uint8_t *chunk)
 {
     struct unseen_set_stats stats = {.size = sizeof(stats)};
@@ -87,7 +98,7 @@ static size_t put_header(const struct unseen_set *set, uint8_t *chunk)
     const char *profile = unseen_set_profile(set);
     size_t profile_len = strlen(profile);
     memcpy(p + 48 + NAME_LEN, profile, profile_len < PROFILE_LEN ? profile_len : PROFILE_LEN - 1);
-    set->ops->save_params(set->shards[0].filter, p + 48 + NAME_LEN + PROFILE_LEN);
+    save_params(set, p + 48 + NAME_LEN + PROFILE_LEN);
     return put_frame(chunk, KIND_HEADER, export_id(set), HEADER_LEN);
 }
 
@@ -202,6 +213,7 @@ static enum unseen_status load_header(struct unseen_import *import, const uint8_
     options.filter = name;
     options.capacity = 0;
     options.fpr = UNSEEN_FPR_DEFAULT;
+    options.allocator = &import->allocator; /* the caller's struct may be gone */
     unsigned shard_bits = unseen__shard_bits(options.threads);
     if (shard_bits > params[2]) {
         shard_bits = params[2]; /* a group must not span two filters */
@@ -217,16 +229,17 @@ static enum unseen_status load_header(struct unseen_import *import, const uint8_
 static enum unseen_status load_piece(struct unseen_import *import, const uint8_t *p, size_t len)
 {
     struct unseen_set *set = import->set;
-    enum unseen_status status = UNSEEN_ERR_CORRUPT;
-    if (!set || import->ended) {
-        return status;
-    }
-    for (size_t i = 0; i < nshards_of(set); i++) {
+    bool owned = false;
+    for (size_t i = 0; set && i < nshards_of(set); i++) {
         if (set->ops->owns_piece(set->shards[i].filter, p, len)) {
-            return set->ops->load_piece(set->shards[i].filter, p, len);
+            enum unseen_status status = set->ops->load_piece(set->shards[i].filter, p, len);
+            if (status != UNSEEN_OK) {
+                return status;
+            }
+            owned = true;
         }
     }
-    return status;
+    return owned ? UNSEEN_OK : UNSEEN_ERR_CORRUPT;
 }
 
 static enum unseen_status load_chunk(struct unseen_import *import, const uint8_t *chunk, size_t len)
@@ -247,7 +260,8 @@ static enum unseen_status load_chunk(struct unseen_import *import, const uint8_t
     case KIND_PIECE:
         return load_piece(import, payload, payload_len);
     case KIND_END:
-        if (!import->set || payload_len != 8 || load_le64(payload) != import->nkeys) {
+        if (!import->set || import->ended || payload_len != 8 ||
+            load_le64(payload) != import->nkeys) {
             return UNSEEN_ERR_CORRUPT;
         }
         import->ended = true;

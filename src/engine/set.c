@@ -82,7 +82,7 @@ static enum unseen_status create_shards(struct unseen_set *set,
     for (size_t i = 0; i < nshards; i++) {
         struct unseen__filter_params params = {
             .fpr = options->fpr,
-            .capacity = (options->capacity + nshards - 1) / nshards,
+            .capacity = options->capacity / nshards + (options->capacity % nshards != 0),
             .prefix_bits = set->shard_bits,
             .prefix = i,
             .cpu = set->cpu,
@@ -512,7 +512,7 @@ static enum unseen_status run_arrow(const struct unseen_set *set, enum operation
                 count = i;
                 break;
             }
-            items[i].data = (const char *)data + offset[0];
+            items[i].data = data ? (const char *)data + offset[0] : NULL;
             items[i].len = (size_t)(offset[1] - offset[0]);
         }
         enum unseen_status run_status =

@@ -51,6 +51,7 @@ enum {
     COMPACT_CHUNK_PAGES = 512, /* pages of an allocation; the first of them holds the full map */
     COMPACT_LEAF_BITS = 8,     /* a directory leaf has up to 2^8 entries */
     COMPACT_DEPTH_MAX = 48,
+    COMPACT_PREFIX_MAX = 8, /* prefix_bits of a filter */
     COMPACT_GENERATIONS = 96,
     COMPACT_AHEAD = 32 /* keys whose lines are fetched ahead; a power of two */
 };

@@ -76,7 +76,6 @@ static size_t save_key(uint8_t *buf, size_t n, struct unseen_key key)
     return n + 1;
 }
 
-/* A piece of keys names the filter's prefix as a group does. */
 static size_t save_keys(const struct compact *c, uint64_t *position, uint8_t *buf)
 {
     const struct unseen__overflow *o = &c->overflow;
@@ -98,7 +97,6 @@ static size_t save_keys(const struct compact *c, uint64_t *position, uint8_t *bu
     memset(buf, 0, PIECE_HEAD);
     buf[0] = PIECE_KEYS;
     store_le32(buf + 4, (uint32_t)n);
-    store_le64(buf + 8, group_prefix(c, 0));
     return PIECE_HEAD + n * 16;
 }
 
@@ -127,7 +125,7 @@ enum unseen_status compact_load_params(struct unseen__filter *filter, const uint
     bool wide = params[0] == LAYOUT_WIDE;
     if ((!wide && params[0] != LAYOUT_SMALL) ||
         params[1] + 1u >= (wide ? compact_wide : compact_small).v_bits ||
-        params[2] > COMPACT_DEPTH_MAX + 8) {
+        params[2] > COMPACT_DEPTH_MAX + COMPACT_PREFIX_MAX) {
         return UNSEEN_ERR_CORRUPT;
     }
     compact_relayout(c, wide, params[1]);
@@ -244,17 +242,21 @@ static enum unseen_status load_group(struct compact *c, const uint8_t *piece, si
     return UNSEEN_OK;
 }
 
+/* Takes the keys with this filter's prefix; other filters get the same piece and take theirs. */
 static enum unseen_status load_keys(struct compact *c, const uint8_t *piece, size_t len)
 {
     size_t n = load_le32(piece + 4);
-    if (n > PIECE_KEYS_MAX || len != PIECE_HEAD + n * 16) {
+    if (n == 0 || n > PIECE_KEYS_MAX || len != PIECE_HEAD + n * 16 || piece[1] != 0 ||
+        piece[2] != 0 || piece[3] != 0 || load_le64(piece + 8) != 0) {
         return UNSEEN_ERR_CORRUPT;
     }
     for (size_t i = 0; i < n; i++) {
         const uint8_t *p = piece + PIECE_HEAD + i * 16;
         struct unseen_key key = {load_le64(p), load_le64(p + 8)};
-        if ((c->prefix_bits && key.hi >> (64 - c->prefix_bits) != c->prefix) ||
-            unseen__overflow_contains(&c->overflow, key)) {
+        if (c->prefix_bits && key.hi >> (64 - c->prefix_bits) != c->prefix) {
+            continue;
+        }
+        if (unseen__overflow_contains(&c->overflow, key)) {
             return UNSEEN_ERR_CORRUPT;
         }
         enum unseen_status status = unseen__overflow_add(&c->overflow, key, &c->allocator);
@@ -269,8 +271,8 @@ static enum unseen_status load_keys(struct compact *c, const uint8_t *piece, siz
 bool compact_owns_piece(const struct unseen__filter *filter, const uint8_t *piece, size_t len)
 {
     const struct compact *c = (const struct compact *)(const void *)filter;
-    return len >= PIECE_HEAD &&
-           (c->prefix_bits == 0 || load_le64(piece + 8) >> (64 - c->prefix_bits) == c->prefix);
+    return len >= PIECE_HEAD && (piece[0] == PIECE_KEYS || c->prefix_bits == 0 ||
+                                 load_le64(piece + 8) >> (64 - c->prefix_bits) == c->prefix);
 }
 
 enum unseen_status compact_load_piece(struct unseen__filter *filter, const uint8_t *piece,
@@ -352,9 +354,10 @@ enum unseen_status compact_load_finish(struct unseen__filter *filter)
     if (!covers_all(c)) {
         return UNSEEN_ERR_CORRUPT;
     }
-    /* A depth that this many groups cannot have would make the directory huge. */
+    /* A depth that this many groups cannot have would make the directory huge. The limit was that
+     * of the filter that wrote the group, which may have had a longer prefix. */
     for (size_t i = 0; i < c->nloaded; i++) {
-        if (c->loaded[i].group.depth > compact_depth_limit(c) + 1) {
+        if (c->loaded[i].group.depth > compact_depth_limit(c) + COMPACT_PREFIX_MAX) {
             return UNSEEN_ERR_CORRUPT;
         }
     }

@@ -52,7 +52,7 @@ struct unseen__filter_ops {
     size_t (*save_piece)(const struct unseen__filter *filter, uint64_t *position, uint8_t *buf);
 
     /* Into a fresh filter: parameters, pieces in any order, then a check of the whole. Every
-     * byte may be hostile. */
+     * byte may be hostile. A piece goes to every filter of the set that owns something in it. */
     enum unseen_status (*load_params)(struct unseen__filter *filter, const uint8_t *params);
     bool (*owns_piece)(const struct unseen__filter *filter, const uint8_t *piece, size_t len);
     enum unseen_status (*load_piece)(struct unseen__filter *filter, const uint8_t *piece,
