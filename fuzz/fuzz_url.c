@@ -1,0 +1,150 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Fuzzes URL identity: the first byte chooses a profile and rules, the second a place to cut the
+ * rest into a reference and its base. Asserts that the fast path agrees with the slow path, that
+ * the canonical form is its own canonical form, and that nothing is written past the bound. */
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "unseen.h"
+#include "url/url.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+enum {
+    CANARY = 64
+};
+
+static void require(bool condition)
+{
+    if (!condition) {
+        abort();
+    }
+}
+
+static char *new_buffer(size_t bound)
+{
+    char *buf = malloc(bound + CANARY);
+    require(buf != NULL);
+    memset(buf + bound, 0x5c, CANARY);
+    return buf;
+}
+
+static void free_buffer(char *buf, size_t bound)
+{
+    for (size_t i = 0; i < CANARY; i++) {
+        require(buf[bound + i] == 0x5c);
+    }
+    free(buf);
+}
+
+static struct unseen_url *create(uint8_t choice)
+{
+    static const struct {
+        const char *profile;
+        const char *rules[2];
+        size_t nrules;
+    } settings[] = {
+        {"whatwg", {0}, 0},
+        {"crawl", {0}, 0},
+        {"crawl", {"keep-hashbang", "default-scheme"}, 2},
+        {"aggressive", {0}, 0},
+        {"aggressive", {"strip-index", "keep-fragment"}, 2},
+        {"crawl", {"decode-unreserved", "sort-query"}, 2},
+    };
+    const size_t i = choice % (sizeof(settings) / sizeof(settings[0]));
+    const struct unseen_url_options options = {.size = sizeof(options),
+                                               .profile = settings[i].profile,
+                                               .rules = settings[i].rules,
+                                               .nrules = settings[i].nrules};
+    struct unseen_url *url = NULL;
+    require(unseen_url_create(&url, &options) == UNSEEN_OK);
+    return url;
+}
+
+static bool same(const struct unseen_canon *a, const struct unseen_canon *b)
+{
+    return a->form == b->form && a->bytes.len == b->bytes.len &&
+           (a->bytes.len == 0 || memcmp(a->bytes.data, b->bytes.data, a->bytes.len) == 0);
+}
+
+static void check_again(const struct unseen_url *url, struct unseen_bytes text)
+{
+    struct unseen_canon again;
+    const size_t bound = unseen_url_bound(text.len);
+    char *const buf = new_buffer(bound);
+    require(unseen_url_canon(url, text.data, text.len, buf, bound, &again) == UNSEEN_OK);
+    require(again.form == UNSEEN_URL_UNCHANGED);
+    free_buffer(buf, bound);
+}
+
+static void check_canon(const struct unseen_url *url, const char *in, size_t len)
+{
+    struct unseen_canon fast;
+    struct unseen_canon slow;
+    const size_t bound = unseen_url_bound(len);
+    char *const buf = new_buffer(bound);
+    char *const fast_buf = new_buffer(bound);
+    require(url->slow(url, in, len, buf, bound, &slow) == UNSEEN_OK);
+    if (url->fast && url->fast(url, in, len, fast_buf, bound, &fast)) {
+        require(same(&fast, &slow));
+    }
+    if (slow.form != UNSEEN_URL_FAILED) {
+        check_again(url, slow.bytes);
+    }
+    free_buffer(fast_buf, bound);
+    free_buffer(buf, bound);
+}
+
+static void check_base(const struct unseen_url *url, const char *in, size_t len, const char *base,
+                       size_t base_len)
+{
+    struct unseen_canon canon;
+    const size_t bound = unseen_url_bound_base(len, base_len);
+    char *const buf = new_buffer(bound);
+    require(unseen_url_canon_base(url, in, len, base, base_len, buf, bound, &canon) == UNSEEN_OK);
+    if (canon.form != UNSEEN_URL_FAILED) {
+        check_again(url, canon.bytes);
+    }
+    free_buffer(buf, bound);
+}
+
+static void take_step(void *context, const struct unseen_url_step *step)
+{
+    *(size_t *)context += step->before.len + step->after.len + strlen(step->sentence);
+}
+
+static void check_explain(const struct unseen_url *url, const char *in, size_t len)
+{
+    struct unseen_canon plain;
+    struct unseen_canon explained;
+    size_t nbytes = 0;
+    const size_t bound = unseen_url_bound(2 * len);
+    char *const buf = new_buffer(bound);
+    char *const plain_buf = new_buffer(bound);
+    require(unseen_url_canon(url, in, len, plain_buf, bound, &plain) == UNSEEN_OK);
+    require(unseen_url_explain(url, in, len, buf, bound, take_step, &nbytes, &explained) ==
+            UNSEEN_OK);
+    require(same(&plain, &explained));
+    require(plain.form != UNSEEN_URL_REWRITTEN || nbytes > 0);
+    free_buffer(plain_buf, bound);
+    free_buffer(buf, bound);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    if (size < 2) {
+        return 0;
+    }
+    struct unseen_url *url = create(data[0]);
+    const char *const in = (const char *)data + 2;
+    const size_t len = size - 2;
+    const size_t cut = data[1] < len ? data[1] : len;
+    check_canon(url, in, len);
+    check_explain(url, in, len);
+    check_base(url, in, cut, in + cut, len - cut);
+    unseen_url_free(url);
+    return 0;
+}
