@@ -22,8 +22,8 @@ writable() {
         !/\.data\.rel\.ro/ { print $NF }' | sort
 }
 
-grep -oE '^UNSEEN_API [^(]*' "$SOURCE/include/unseen.h" | grep -oE 'unseen_[a-z0-9_]+$' |
-    sort >"$work/declared"
+tr '\n' ' ' <"$SOURCE/include/unseen.h" | grep -oE 'UNSEEN_API [^(;]*\(' |
+    grep -oE 'unseen_[a-z0-9_]+\($' | tr -d '(' | sort >"$work/declared"
 [ -s "$work/declared" ] || fail "no function found in unseen.h"
 exported "$BUILD/libunseen.so" >"$work/exported"
 diff "$work/declared" "$work/exported" || fail "declared (<) and exported (>) functions differ"
