@@ -1,0 +1,200 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The portable level is written twice: with SSE2 where the base instruction set has it, and in
+ * plain C, which is what other processors run. Here the plain one is built beside the normal one
+ * and both get the same lines and the same keys; so does the level under test. */
+#define UNSEEN_PLAIN_C
+#define KERNEL(name) name##_plain
+
+#include "set_check.h"
+
+#include "base/memory.h"
+
+extern const struct compact_kernel compact_small_plain;
+extern const struct compact_kernel compact_wide_plain;
+
+#include "filter/compact_portable.c"
+
+static const struct compact_kernel *kernel_of(bool wide, enum unseen_cpu cpu)
+{
+#if UNSEEN_X86
+    if (cpu == UNSEEN_CPU_AVX512) {
+        return wide ? &compact_wide_avx512 : &compact_small_avx512;
+    }
+    if (cpu == UNSEEN_CPU_AVX2) {
+        return wide ? &compact_wide_avx2 : &compact_small_avx2;
+    }
+#endif
+    (void)cpu;
+    return wide ? &compact_wide_portable : &compact_small_portable;
+}
+
+/* ---- pages of any bytes ---- */
+
+/* Random words, of which many are 0, short or equal in their top bits. */
+static void random_page(uint8_t *page, uint64_t *random)
+{
+    for (size_t at = 0; at < COMPACT_PAGE; at += 4) {
+        uint64_t x = test_random(random);
+        uint32_t word = (uint32_t)(x >> 32);
+        switch (x % 6) {
+        case 0:
+            word = 0;
+            break;
+        case 1:
+            word = 1u << (x >> 8) % 32;
+            break;
+        case 2:
+            word &= 0xff000000u;
+            break;
+        case 3:
+            word = UINT32_MAX;
+            break;
+        default:
+            break;
+        }
+        store_le32(page + at, word);
+    }
+}
+
+static void check_page(bool wide, const struct compact_kernel *kernel, uint64_t *random)
+{
+    const struct compact_kernel *plain = wide ? &compact_wide_plain : &compact_small_plain;
+    const uint32_t slots = wide ? 0x1fff : 0xffff;
+    static uint8_t page[COMPACT_PAGE];
+    static uint8_t copy[COMPACT_PAGE];
+    uint16_t got[COMPACT_LINES];
+    uint16_t want[COMPACT_LINES];
+    random_page(page, random);
+    for (unsigned line = 0; line < COMPACT_LINES; line++) {
+        const uint8_t *bytes = page + (size_t)line * COMPACT_LINE;
+        CHECK_EQ(kernel->free_slots(bytes) & slots, plain->free_slots(bytes) & slots);
+    }
+    for (unsigned i = 0; i < 8; i++) {
+        unsigned n = wide ? 128 : 256;
+        unsigned first = (unsigned)test_random(random) % n;
+        unsigned count = i == 0 ? 0 : (unsigned)test_random(random) % n;
+        kernel->leaving(page, first, count, got);
+        plain->leaving(page, first, count, want);
+        CHECK(memcmp(got, want, sizeof(got)) == 0);
+        for (unsigned line = 0; line < COMPACT_LINES; line++) {
+            const uint8_t *bytes = page + (size_t)line * COMPACT_LINE;
+            for (unsigned slot = 0; slot < (wide ? 13 : 16); slot++) {
+                bool in = compact_word(bytes, slot) != 0 &&
+                          ((compact_r(wide, bytes, slot) - first) & (n - 1)) < count;
+                CHECK(in == (got[line] >> slot & 1));
+            }
+        }
+        memcpy(copy, page, sizeof(copy));
+        kernel->erase(page, got);
+        plain->erase(copy, got);
+        CHECK(memcmp(copy, page, sizeof(copy)) == 0);
+    }
+}
+
+/* A key matches a word when the word has a 1 bit and all bits above its lowest agree. */
+static void check_compare(uint64_t *random)
+{
+    uint8_t line[COMPACT_LINE];
+    for (int round = 0; round < 2000; round++) {
+        uint32_t v = (uint32_t)test_random(random);
+        for (unsigned slot = 0; slot < 16; slot++) {
+            uint64_t x = test_random(random);
+            uint32_t mark = 1u << (x >> 8) % 32;
+            uint32_t word = (v & ~(2 * mark - 1)) | mark;
+            word ^= x % 3 == 0 ? 1u << (x >> 16) % 32 : 0;
+            store_le32(line + 4 * slot, x % 7 == 0 ? 0 : word);
+        }
+        struct compact_lanes lanes = kernel_compare(line, v);
+        for (unsigned slot = 0; slot < 16; slot++) {
+            uint32_t word = compact_word(line, slot);
+            unsigned shift = word ? (unsigned)__builtin_ctz(word) + 1 : 0;
+            bool match = word && (uint64_t)word >> shift == (uint64_t)v >> shift;
+            CHECK(match == (lanes.match >> slot & 1));
+            CHECK((word == 0) == (lanes.empty >> slot & 1));
+        }
+    }
+    for (uint32_t bits = 0; bits < 1u << 16; bits++) {
+        CHECK(kernel_count(bits) == (unsigned)__builtin_popcount(bits));
+    }
+}
+
+/* ---- whole sets ---- */
+
+static struct compact *make(bool wide, unsigned cut, const struct compact_kernel *kernel)
+{
+    struct unseen__filter_params params = {
+        .fpr = wide ? UNSEEN_FPR_DEFAULT : 2e-6,
+        .cpu = UNSEEN_CPU_PORTABLE,
+        .allocator = unseen__allocator(NULL),
+    };
+    struct unseen__filter *filter = NULL;
+    if (compact_create_cut(&filter, &params, cut) != UNSEEN_OK) {
+        exit(2);
+    }
+    struct compact *c = (struct compact *)(void *)filter;
+    c->kernel = kernel;
+    return c;
+}
+
+enum {
+    NKEYS = 40000,
+    BATCH = 200
+};
+
+/* The same answers and the same bytes after adds and removes. */
+static void check_sets(bool wide, unsigned cut)
+{
+    struct compact *normal = make(wide, cut, kernel_of(wide, test_cpu));
+    struct compact *plain = make(wide, cut, wide ? &compact_wide_plain : &compact_small_plain);
+    struct unseen_key keys[BATCH];
+    uint8_t a[BATCH];
+    uint8_t b[BATCH];
+    size_t ndone;
+    for (uint64_t at = 0; at < 3 * NKEYS; at += BATCH) {
+        for (size_t i = 0; i < BATCH; i++) {
+            keys[i] = test_key(at < 2 * NKEYS ? (at + i) * 5 % NKEYS : at + i);
+        }
+        if (at / BATCH % 4 == 3) {
+            normal->kernel->remove(normal, keys, BATCH, a);
+            plain->kernel->remove(plain, keys, BATCH, b);
+        } else {
+            CHECK(normal->kernel->add(normal, keys, BATCH, a, &ndone) == UNSEEN_OK);
+            CHECK(plain->kernel->add(plain, keys, BATCH, b, &ndone) == UNSEEN_OK);
+        }
+        CHECK(memcmp(a, b, BATCH) == 0);
+        normal->kernel->contains(normal, keys, BATCH, a);
+        plain->kernel->contains(plain, keys, BATCH, b);
+        CHECK(memcmp(a, b, BATCH) == 0);
+    }
+    CHECK(test_compact_sound(normal) && test_compact_sound(plain));
+    CHECK_EQ(normal->nkeys, plain->nkeys);
+    static uint8_t x[UNSEEN_CHUNK_MAX];
+    static uint8_t y[UNSEEN_CHUNK_MAX];
+    uint64_t at_x = 0;
+    uint64_t at_y = 0;
+    size_t len;
+    do {
+        len = compact_save_piece(&normal->filter, &at_x, x);
+        CHECK_EQ(len, compact_save_piece(&plain->filter, &at_y, y));
+        CHECK(memcmp(x, y, len) == 0);
+    } while (len);
+    normal->filter.ops->free(&normal->filter);
+    plain->filter.ops->free(&plain->filter);
+}
+
+int main(void)
+{
+    test_start();
+    uint64_t random = 11;
+    check_compare(&random);
+    for (int wide = 0; wide < 2; wide++) {
+        for (int i = 0; i < 20; i++) {
+            check_page(wide, kernel_of(wide, test_cpu), &random);
+            check_page(wide, kernel_of(wide, UNSEEN_CPU_PORTABLE), &random);
+        }
+        check_sets(wide, 0);
+        check_sets(wide, wide ? 24 : 16);
+    }
+    return test_end();
+}
