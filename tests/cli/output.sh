@@ -147,7 +147,7 @@ if command -v perl > /dev/null; then
 fi
 if command -v strace > /dev/null && strace -o trace -e inject=getppid:error=EPERM:when=1 true 2> /dev/null; then
     inject() { # FILE WHAT STATUS STDERR
-        strace -f -o trace -P "$1" -e "inject=$2" "$UNSEEN" -j "$j" file > out 2> err
+        ASAN_OPTIONS=detect_leaks=0 strace -f -o trace -P "$1" -e "inject=$2" "$UNSEEN" -j "$j" file > out 2> err
         status=$?
         last="unseen -j $j with $2"
         expect "$3" '*' "$4"
