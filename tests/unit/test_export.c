@@ -1,0 +1,585 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Export and import: the same set comes back, whatever the order of chunks and the number of
+ * threads; what is missing, doubled, cut or changed is refused; and a chunk that lies but has the
+ * right checksum can at worst make a wrong set, never a crash (run with a sanitizer). */
+#include "set_check.h"
+
+static const uint64_t seed_1 = 1;
+static struct test_allocator counting;
+static const struct unseen_allocator allocator = {test_alloc, test_free, &counting};
+
+static struct unseen_set_options options_of(double fpr, unsigned threads)
+{
+    return (struct unseen_set_options){.size = sizeof(struct unseen_set_options),
+                                       .fpr = fpr,
+                                       .seed = &seed_1,
+                                       .threads = threads,
+                                       .cpu = test_cpu,
+                                       .allocator = &allocator};
+}
+
+/* Keys 0 to nkeys, of which every fifth is removed again. */
+static struct unseen_set *make(double fpr, unsigned threads, uint64_t nkeys)
+{
+    struct unseen_set_options options = options_of(fpr, threads);
+    struct unseen_set *set = NULL;
+    if (unseen_set_create(&set, &options) != UNSEEN_OK) {
+        fprintf(stderr, "no set\n");
+        exit(2);
+    }
+    for (uint64_t i = 0; i < nkeys; i++) {
+        struct unseen_key key = test_key(i);
+        uint8_t verdict;
+        CHECK(unseen_set_add_keys(set, &key, 1, &verdict, NULL) == UNSEEN_OK);
+    }
+    for (uint64_t i = 0; i < nkeys; i += 5) {
+        struct unseen_key key = test_key(i);
+        uint8_t verdict;
+        CHECK(unseen_set_remove_keys(set, &key, 1, &verdict) == UNSEEN_OK);
+    }
+    return set;
+}
+
+static void check_members(const struct unseen_set *set, uint64_t nkeys)
+{
+    uint64_t nwrong = 0;
+    for (uint64_t i = 0; i < nkeys; i++) {
+        struct unseen_key key = test_key(i);
+        uint8_t verdict;
+        CHECK(unseen_set_contains_keys(set, &key, 1, &verdict) == UNSEEN_OK);
+        nwrong += verdict != (i % 5 ? UNSEEN_SEEN : UNSEEN_NEW);
+    }
+    CHECK_EQ(nwrong, 0);
+    CHECK(test_set_sound(set));
+}
+
+/* ---- round trip ---- */
+
+static void check_round(double fpr, unsigned from, unsigned to, uint64_t nkeys)
+{
+    struct unseen_set *set = make(fpr, from, nkeys);
+    struct test_image image = test_export(set);
+    struct unseen_set_options options = options_of(0.5, to);
+    options.seed = NULL; /* it comes with the header */
+    struct unseen_set *copy = NULL;
+    if (CHECK(test_import(&image, &options, &copy) == UNSEEN_OK)) {
+        check_members(copy, nkeys);
+        struct test_image again = test_export(copy);
+        /* With the same number of filters, the same chunks; else the same but for the header. */
+        CHECK(copy->shard_bits != set->shard_bits || test_same_image(&image, &again));
+        CHECK_EQ(again.len, image.len);
+        CHECK_EQ(again.n, image.n);
+        test_image_free(&again);
+        /* It goes on as the original does. */
+        for (uint64_t i = nkeys; i < nkeys + 20000; i++) {
+            struct unseen_key key = test_key(i);
+            uint8_t a;
+            uint8_t b;
+            CHECK(unseen_set_add_keys(set, &key, 1, &a, NULL) == UNSEEN_OK);
+            CHECK(unseen_set_add_keys(copy, &key, 1, &b, NULL) == UNSEEN_OK);
+            CHECK_EQ(a, b);
+        }
+        CHECK(test_set_sound(copy));
+        struct unseen_set_stats x = {.size = sizeof(x)};
+        struct unseen_set_stats y = {.size = sizeof(y)};
+        CHECK(unseen_set_stats(set, &x) == UNSEEN_OK && unseen_set_stats(copy, &y) == UNSEEN_OK);
+        CHECK_EQ(x.nkeys, y.nkeys);
+        CHECK(x.fpr_promise == y.fpr_promise);
+        CHECK(x.fpr_estimate <= y.fpr_estimate * 1.001 && y.fpr_estimate <= x.fpr_estimate * 1.001);
+        struct unseen_key k1 = unseen_set_identity_key(set, "a", 1);
+        struct unseen_key k2 = unseen_set_identity_key(copy, "a", 1);
+        CHECK(k1.lo == k2.lo && k1.hi == k2.hi);
+    }
+    unseen_set_free(copy);
+    unseen_set_free(set);
+    test_image_free(&image);
+    CHECK_EQ(counting.nlive, 0);
+}
+
+/* A set of several filters of which the first is deeper than the others. */
+static void check_uneven(double fpr)
+{
+    struct unseen_set *set = make(fpr, 2, 0);
+    uint64_t nadded = 0;
+    for (uint64_t i = 0; nadded < 60000; i++) {
+        struct unseen_key key = test_key(i);
+        uint8_t verdict;
+        if (key.hi >> (64 - set->shard_bits) == 0 || i % 64 == 0) {
+            CHECK(unseen_set_add_keys(set, &key, 1, &verdict, NULL) == UNSEEN_OK);
+            nadded++;
+        }
+    }
+    CHECK(compact_find(test_compact(set, 0), 0)->depth >= 2);
+    CHECK(compact_find(test_compact(set, 1), 0)->depth == 0);
+    struct test_image image = test_export(set);
+    struct unseen_set *copy = NULL;
+    struct unseen_set_options options = options_of(0, 32);
+    CHECK(test_import(&image, &options, &copy) == UNSEEN_OK);
+    CHECK(copy && test_set_sound(copy));
+    unseen_set_free(copy);
+    unseen_set_free(set);
+    test_image_free(&image);
+    CHECK_EQ(counting.nlive, 0);
+}
+
+/* Tags that are void and were copied: a set made of them comes back, too. */
+static void check_void(void)
+{
+    struct unseen_set *set = make(2e-6, 1, 0);
+    struct unseen__filter_params params = {
+        .fpr = 2e-6, .cpu = test_cpu, .allocator = set->allocator};
+    set->ops->free(set->shards[0].filter);
+    CHECK(compact_create_cut(&set->shards[0].filter, &params, 20) == UNSEEN_OK);
+    for (uint64_t i = 0; i < 100000; i++) {
+        struct unseen_key key = test_key(i);
+        uint8_t verdict;
+        CHECK(unseen_set_add_keys(set, &key, 1, &verdict, NULL) == UNSEEN_OK);
+    }
+    struct test_image image = test_export(set);
+    struct unseen_set *copy = NULL;
+    struct unseen_set_options options = options_of(0, 2);
+    CHECK(test_import(&image, &options, &copy) == UNSEEN_OK);
+    CHECK(copy && test_set_sound(copy));
+    unseen_set_free(copy);
+    unseen_set_free(set);
+    test_image_free(&image);
+    CHECK_EQ(counting.nlive, 0);
+}
+
+/* ---- order, gaps, repeats ---- */
+
+static enum unseen_status import_order(const struct test_image *image, const size_t *order,
+                                       size_t n)
+{
+    struct unseen_set_options options = options_of(0, 1);
+    struct unseen_import *import = NULL;
+    struct unseen_set *copy = NULL;
+    enum unseen_status status = unseen_import_create(&import, &options);
+    for (size_t i = 0; i < n && status == UNSEEN_OK; i++) {
+        status = test_import_chunk(import, image, order[i]);
+    }
+    if (status == UNSEEN_OK) {
+        status = unseen_import_finish(import, &copy);
+    } else {
+        /* Once refused, it stays refused. */
+        CHECK(test_import_chunk(import, image, 0) == UNSEEN_ERR_CORRUPT);
+        if (n % 2) {
+            CHECK(unseen_import_finish(import, &copy) == UNSEEN_ERR_CORRUPT);
+        } else {
+            unseen_import_free(import);
+        }
+    }
+    CHECK((status == UNSEEN_OK) == (copy != NULL));
+    if (copy) {
+        struct test_image again = test_export(copy);
+        CHECK(test_same_image(image, &again));
+        test_image_free(&again);
+    }
+    unseen_set_free(copy);
+    CHECK_EQ(counting.nlive, 0);
+    return status;
+}
+
+static void check_order(double fpr)
+{
+    enum {
+        MAX = 64
+    };
+    struct unseen_set *set = make(fpr, 1, 40000);
+    struct test_image image = test_export(set);
+    size_t order[MAX];
+    unseen_set_free(set);
+    size_t n = image.n;
+    CHECK(n > 5 && n < MAX - 1);
+    uint64_t random = 5;
+    for (size_t round = 0; round < 20; round++) {
+        for (size_t i = 0; i < n; i++) {
+            order[i] = i;
+        }
+        for (size_t i = n - 1; i > 1; i--) {
+            size_t k = 1 + test_random(&random) % i;
+            size_t swap = order[i];
+            order[i] = order[k];
+            order[k] = swap;
+        }
+        CHECK(import_order(&image, order, n) == UNSEEN_OK);
+        /* One missing, then one twice. */
+        size_t lost = order[round % n];
+        size_t last = order[n - 1];
+        order[round % n] = last;
+        CHECK(import_order(&image, order, n - 1) == UNSEEN_ERR_CORRUPT);
+        order[round % n] = lost;
+        order[n] = order[round % n];
+        CHECK(import_order(&image, order, n + 1) == UNSEEN_ERR_CORRUPT);
+    }
+    order[0] = 1;
+    order[1] = 0;
+    CHECK(import_order(&image, order, n) == UNSEEN_ERR_CORRUPT);
+    CHECK(import_order(&image, order, 0) == UNSEEN_ERR_CORRUPT);
+    test_image_free(&image);
+}
+
+/* Chunks of two exports do not mix. */
+static void check_mixed(void)
+{
+    struct unseen_set *a = make(0, 1, 1000);
+    struct unseen_set *b = make(0, 1, 1002);
+    struct test_image x = test_export(a);
+    struct test_image y = test_export(b);
+    struct unseen_set_options options = options_of(0, 1);
+    struct unseen_import *import = NULL;
+    CHECK(unseen_import_create(&import, &options) == UNSEEN_OK);
+    CHECK(test_import_chunk(import, &x, 0) == UNSEEN_OK);
+    CHECK(test_import_chunk(import, &y, 1) == UNSEEN_ERR_MISMATCH);
+    unseen_import_free(import);
+    test_image_free(&x);
+    test_image_free(&y);
+    unseen_set_free(a);
+    unseen_set_free(b);
+    CHECK_EQ(counting.nlive, 0);
+}
+
+/* ---- damage ---- */
+
+/* Imports chunks 0 to i, the last one from these bytes. */
+static enum unseen_status import_changed(const struct test_image *image, size_t i,
+                                         const uint8_t *chunk, size_t len)
+{
+    struct unseen_set_options options = options_of(0, 1);
+    struct unseen_import *import = NULL;
+    enum unseen_status status = unseen_import_create(&import, &options);
+    for (size_t k = 0; k < i && status == UNSEEN_OK; k++) {
+        status = test_import_chunk(import, image, k);
+    }
+    CHECK(status == UNSEEN_OK);
+    status = unseen_import_chunk(import, chunk, len);
+    unseen_import_free(import);
+    return status;
+}
+
+/* Every bit of a small export, and every length of its chunks: refused. */
+static void check_damage(void)
+{
+    struct unseen_set *set = make(2e-6, 1, 100);
+    struct test_image image = test_export(set);
+    uint64_t naccepted = 0;
+    unseen_set_free(set);
+    for (size_t i = 0; i < image.n; i++) {
+        size_t len;
+        const uint8_t *chunk = test_chunk(&image, i, &len);
+        uint8_t *copy = malloc(len);
+        struct unseen_set_options options = options_of(0, 1);
+        if (!copy) {
+            exit(2);
+        }
+        memcpy(copy, chunk, len);
+        /* A refused import is over: one for the header, and then one for each changed bit. */
+        for (size_t bit = 0; bit < 8 * len; bit++) {
+            struct unseen_import *import = NULL;
+            CHECK(unseen_import_create(&import, &options) == UNSEEN_OK);
+            if (i > 0) {
+                /* The frame is checked before anything else: no header needed for a piece. */
+                CHECK(bit % 4096 != 0 || test_import_chunk(import, &image, 0) == UNSEEN_OK);
+            }
+            copy[bit / 8] ^= (uint8_t)(1u << bit % 8);
+            naccepted += unseen_import_chunk(import, copy, len) == UNSEEN_OK;
+            copy[bit / 8] ^= (uint8_t)(1u << bit % 8);
+            unseen_import_free(import);
+        }
+        for (size_t cut = 0; cut < len; cut += cut < 700 || cut + 100 > len ? 1 : 97) {
+            const uint8_t *part = cut % 16 ? copy : (const uint8_t *)test_guarded(copy, cut);
+            naccepted += import_changed(&image, i, part, cut) == UNSEEN_OK;
+        }
+        CHECK(import_changed(&image, i, copy, len) == UNSEEN_OK);
+        free(copy);
+    }
+    CHECK_EQ(naccepted, 0);
+    test_image_free(&image);
+    CHECK_EQ(counting.nlive, 0);
+}
+
+/* ---- lies with the right checksum ---- */
+
+/* Uses a set made of lies as a set would be used. */
+static void use(struct unseen_set *set, uint64_t random)
+{
+    struct unseen_key keys[64];
+    uint8_t verdicts[64];
+    for (int round = 0; round < 60; round++) {
+        for (size_t i = 0; i < 64; i++) {
+            keys[i] = test_key(test_random(&random) % 6000);
+        }
+        CHECK(unseen_set_add_keys(set, keys, 64, verdicts, NULL) == UNSEEN_OK);
+        CHECK(unseen_set_contains_keys(set, keys, 64, verdicts) == UNSEEN_OK);
+        CHECK(memchr(verdicts, UNSEEN_NEW, 64) == NULL);
+        if (round % 3 == 0) {
+            CHECK(unseen_set_remove_keys(set, keys, 64, verdicts) == UNSEEN_OK);
+        }
+    }
+    CHECK(test_set_sound(set));
+    struct test_image image = test_export(set);
+    test_image_free(&image);
+}
+
+/* Changes bytes of the payload, of a few places more often than of others. */
+static void mutate(uint8_t *chunk, size_t len, uint64_t *random)
+{
+    uint8_t *payload = chunk + 24;
+    size_t payload_len = len - 32;
+    for (unsigned n = 1 + (unsigned)test_random(random) % 3; n; n--) {
+        uint64_t x = test_random(random);
+        size_t range = x % 4 == 0 ? payload_len : x % 4 == 1 ? 24 : 16;
+        size_t at = (size_t)(x >> 32) % (range < payload_len ? range : payload_len);
+        if (x % 8 == 1 && payload_len > 32) {
+            at = payload_len - 1 - (size_t)(x >> 32) % 32;
+        }
+        uint8_t values[4] = {(uint8_t)(x >> 8), 0, 0xff, (uint8_t)(1u << (x >> 8) % 8)};
+        payload[at] = x >> 16 & 1 ? values[(x >> 20) % 4] : payload[at] ^ values[(x >> 20) % 4];
+    }
+}
+
+static void check_lies(double fpr, unsigned threads, int nrounds)
+{
+    struct unseen_set *set = make(fpr, 1, 9000);
+    struct test_image image = test_export(set);
+    uint64_t random = 17;
+    unsigned long naccepted = 0;
+    unsigned long nrefused = 0;
+    unseen_set_free(set);
+    for (int round = 0; round < nrounds; round++) {
+        struct test_image lie = {.len = image.len, .end = image.end, .n = image.n};
+        lie.bytes = malloc(image.len);
+        if (!lie.bytes) {
+            exit(2);
+        }
+        memcpy(lie.bytes, image.bytes, image.len);
+        size_t len;
+        uint8_t *chunk = test_chunk(&lie, (size_t)round % lie.n, &len);
+        mutate(chunk, len, &random);
+        test_repair(chunk, len);
+        struct unseen_set_options options = options_of(0, threads);
+        struct unseen_set *copy = NULL;
+        enum unseen_status status = test_import(&lie, &options, &copy);
+        CHECK((status == UNSEEN_OK) == (copy != NULL));
+        naccepted += copy != NULL;
+        nrefused += copy == NULL;
+        if (copy) {
+            use(copy, random);
+        }
+        unseen_set_free(copy);
+        free(lie.bytes);
+        CHECK_EQ(counting.nlive, 0);
+    }
+    CHECK(naccepted > 0 && nrefused > 0);
+    printf("lies: %lu accepted, %lu refused\n", naccepted, nrefused);
+    test_image_free(&image);
+}
+
+/* A page with every slot full of tags that may stand there: adding to it must make room. */
+static void check_full_pages(double fpr)
+{
+    struct unseen_set *set = make(fpr, 1, 0);
+    const struct compact *c = test_compact(set, 0);
+    const bool wide = c->layout == &compact_wide;
+    const unsigned slots = c->layout->slots;
+    struct test_image image = test_export(set);
+    size_t len;
+    uint8_t *chunk = test_chunk(&image, 1, &len);
+    uint64_t random = 21;
+    for (unsigned p = 0; p < 8; p++) {
+        for (unsigned l = 0; l < COMPACT_LINES; l++) {
+            uint8_t *line = chunk + 24 + 16 + (size_t)p * COMPACT_PAGE + (size_t)l * COMPACT_LINE;
+            for (unsigned slot = 0; slot < slots; slot++) {
+                uint32_t word = (uint32_t)test_random(&random) | 1;
+                compact_put(wide, line, slot, word, word >> 25);
+            }
+        }
+    }
+    test_repair(chunk, len);
+    /* The number of keys stands in the header and in the end mark, and the id is theirs. */
+    uint64_t nkeys = (uint64_t)8 * COMPACT_LINES * slots;
+    chunk = test_chunk(&image, 0, &len);
+    store_le64(chunk + 24 + 32, nkeys);
+    test_repair(chunk, len);
+    chunk = test_chunk(&image, 2, &len);
+    store_le64(chunk + 24, nkeys);
+    test_repair(chunk, len);
+    struct unseen_set_options options = options_of(0, 1);
+    struct unseen_set *copy = NULL;
+    CHECK(test_import(&image, &options, &copy) == UNSEEN_OK);
+    if (copy) {
+        CHECK(test_set_sound(copy));
+        use(copy, 1);
+    }
+    unseen_set_free(copy);
+    unseen_set_free(set);
+    test_image_free(&image);
+    CHECK_EQ(counting.nlive, 0);
+}
+
+/* ---- what belongs to other settings, other versions ---- */
+
+static enum unseen_status header_with(const struct test_image *image, size_t at, uint8_t value,
+                                      const struct unseen_set_options *options)
+{
+    size_t len;
+    const uint8_t *chunk = test_chunk(image, 0, &len);
+    uint8_t copy[1024];
+    struct unseen_import *import = NULL;
+    memcpy(copy, chunk, len);
+    copy[at] = value;
+    test_repair(copy, len);
+    CHECK(unseen_import_create(&import, options) == UNSEEN_OK);
+    enum unseen_status status = unseen_import_chunk(import, copy, len);
+    unseen_import_free(import);
+    return status;
+}
+
+/* The places are those of docs/format.md: 24 bytes of frame, then the header's. */
+static void check_header(void)
+{
+    struct unseen_url *url = NULL;
+    CHECK(unseen_url_create(&url, NULL) == UNSEEN_OK);
+    struct unseen_set_options plain = options_of(0, 1);
+    struct unseen_set_options with_url = options_of(0, 1);
+    with_url.url = url;
+    struct unseen_set *set = make(0, 1, 10);
+    struct test_image image = test_export(set);
+    CHECK(header_with(&image, 24, 0x89, &plain) == UNSEEN_OK);
+    CHECK(header_with(&image, 24, 0x88, &plain) == UNSEEN_ERR_CORRUPT);
+    CHECK(header_with(&image, 24 + 8, 2, &plain) == UNSEEN_ERR_VERSION);
+    CHECK(header_with(&image, 24 + 12, 1, &plain) == UNSEEN_ERR_VERSION);
+    CHECK(header_with(&image, 24 + 16, 2, &plain) == UNSEEN_ERR_VERSION);
+    CHECK(header_with(&image, 24 + 48, 'C', &plain) == UNSEEN_ERR_VERSION); /* "Compact" */
+    CHECK(header_with(&image, 24 + 63, 'x', &plain) == UNSEEN_ERR_CORRUPT);
+    CHECK(header_with(&image, 24 + 64, 'N', &plain) == UNSEEN_ERR_MISMATCH);
+    CHECK(header_with(&image, 24 + 575, 'x', &plain) == UNSEEN_ERR_CORRUPT);
+    CHECK(header_with(&image, 24 + 576, 3, &plain) == UNSEEN_ERR_CORRUPT);
+    CHECK(header_with(&image, 24 + 577, 31, &plain) == UNSEEN_ERR_CORRUPT);
+    CHECK(header_with(&image, 24 + 578, 200, &plain) == UNSEEN_ERR_CORRUPT);
+    struct unseen_set *copy = NULL;
+    CHECK(test_import(&image, &with_url, &copy) == UNSEEN_ERR_MISMATCH);
+    test_image_free(&image);
+    unseen_set_free(set);
+
+    CHECK(unseen_set_create(&set, &with_url) == UNSEEN_OK);
+    image = test_export(set);
+    CHECK(test_import(&image, &plain, &copy) == UNSEEN_ERR_MISMATCH);
+    CHECK(copy == NULL);
+    CHECK(test_import(&image, &with_url, &copy) == UNSEEN_OK);
+    CHECK(copy && strcmp(unseen_set_profile(copy), unseen_url_id(url)) == 0);
+    unseen_set_free(copy);
+    unseen_set_free(set);
+    test_image_free(&image);
+    unseen_url_free(url);
+    CHECK_EQ(counting.nlive, 0);
+}
+
+/* ---- the calls ---- */
+
+static void check_calls(void)
+{
+    static uint8_t buf[UNSEEN_CHUNK_MAX];
+    struct unseen_set *set = make(0, 1, 10);
+    struct unseen_set_options options = options_of(0, 1);
+    uint64_t cursor = 0;
+    size_t len = 77;
+    CHECK(unseen_set_export(set, &cursor, buf, UNSEEN_CHUNK_MAX - 1, &len) == UNSEEN_ERR_SPACE);
+    CHECK(cursor == 0 && len == 77);
+    cursor = ((uint64_t)1 << 50) + 1;
+    CHECK(unseen_set_export(set, &cursor, buf, sizeof(buf), &len) == UNSEEN_ERR_ARGUMENT);
+    /* A cursor from elsewhere: an answer, whatever it is, without a crash. */
+    uint64_t random = 2;
+    for (int i = 0; i < 2000; i++) {
+        cursor = test_random(&random) >> test_random(&random) % 64;
+        enum unseen_status status = unseen_set_export(set, &cursor, buf, sizeof(buf), &len);
+        CHECK(status == UNSEEN_OK || status == UNSEEN_ERR_ARGUMENT);
+        CHECK(len <= sizeof(buf));
+    }
+    struct unseen_import *import = NULL;
+    options.size = 1;
+    CHECK(unseen_import_create(&import, &options) == UNSEEN_ERR_ARGUMENT);
+    unseen_import_free(NULL);
+    CHECK(unseen_import_create(&import, NULL) == UNSEEN_OK);
+    CHECK(unseen_import_chunk(import, NULL, 0) == UNSEEN_ERR_CORRUPT);
+    unseen_import_free(import);
+    unseen_set_free(set);
+}
+
+/* The allocator is copied when the import is created: the struct may be gone afterwards. */
+static void check_allocator_copied(void)
+{
+    struct unseen_set *set = make(0, 1, 1000);
+    struct test_image image = test_export(set);
+    struct unseen_allocator temporary = allocator;
+    struct unseen_set_options options = options_of(0, 1);
+    struct unseen_import *import = NULL;
+    struct unseen_set *copy = NULL;
+    options.allocator = &temporary;
+    CHECK(unseen_import_create(&import, &options) == UNSEEN_OK);
+    temporary.context = NULL;
+    temporary.alloc = NULL;
+    for (size_t i = 0; i < image.n; i++) {
+        CHECK(test_import_chunk(import, &image, i) == UNSEEN_OK);
+    }
+    CHECK(unseen_import_finish(import, &copy) == UNSEEN_OK);
+    unseen_set_free(copy);
+    unseen_set_free(set);
+    test_image_free(&image);
+    CHECK_EQ(counting.nlive, 0);
+}
+
+static void check_nomem(unsigned threads)
+{
+    struct unseen_set *set = make(2e-6, 1, 100000);
+    struct test_image image = test_export(set);
+    struct unseen_set_options options = options_of(0, threads);
+    struct unseen_set *copy = NULL;
+    unsigned long nfailed = 0;
+    unseen_set_free(set);
+    while (!copy) {
+        counting.nallocs = 0;
+        counting.fail_at = ++nfailed;
+        enum unseen_status status = test_import(&image, &options, &copy);
+        counting.fail_at = 0;
+        CHECK(status == (copy ? UNSEEN_OK : UNSEEN_ERR_NOMEM));
+        CHECK(copy || counting.nlive == 0);
+        if (!CHECK(nfailed < 100000)) {
+            break;
+        }
+    }
+    CHECK(nfailed > 10);
+    check_members(copy, 100000);
+    unseen_set_free(copy);
+    test_image_free(&image);
+    CHECK_EQ(counting.nlive, 0);
+}
+
+int main(void)
+{
+    test_start();
+    check_header();
+    check_calls();
+    check_allocator_copied();
+    check_mixed();
+    check_void();
+    check_damage();
+    for (int wide = 0; wide < 2; wide++) {
+        double fpr = wide ? UNSEEN_FPR_DEFAULT : 2e-6;
+        check_round(fpr, 1, 1, 0);
+        check_round(fpr, 1, 1, 100000);
+        check_round(fpr, 1, 2, 100000);
+        check_round(fpr, 2, 1, 100000);
+        check_round(fpr, 2, 2, 100000);
+        check_round(fpr, 8, 32, 100000);
+        check_uneven(fpr);
+        check_order(fpr);
+        check_full_pages(fpr);
+        check_lies(fpr, 1, 300);
+        check_lies(fpr, 2, 300);
+    }
+    check_nomem(1);
+    check_nomem(2);
+    return test_end();
+}
