@@ -12,7 +12,9 @@
 #include <unseen.h>
 
 enum {
-    BATCH_LINES = 512
+    BATCH_LINES = 512,
+    /* This many bytes from the start of any line may be read, whatever its length. */
+    BATCH_READABLE = 128
 };
 
 struct batch {

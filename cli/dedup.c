@@ -14,6 +14,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -67,8 +68,8 @@ static bool adjacent(const struct unseen_bytes *lines, size_t i)
     return lines[i].data == lines[i - 1].data + lines[i - 1].len + 1;
 }
 
-static void put_verdict(const struct dedup *d, struct output *out, const struct unseen_bytes *lines,
-                        const uint8_t *verdicts, size_t n, uint8_t verdict)
+static void put_runs(const struct dedup *d, struct output *out, const struct unseen_bytes *lines,
+                     const uint8_t *verdicts, size_t n, uint8_t verdict)
 {
     for (size_t i = 0; i < n;) {
         size_t first = i++;
@@ -78,6 +79,40 @@ static void put_verdict(const struct dedup *d, struct output *out, const struct 
             }
             put_lines(d, out, lines, first, i);
         }
+    }
+}
+
+/* The same without a branch that depends on a verdict: every line is copied, and only those that
+ * are wanted move the end of the output. Where both verdicts are frequent, the processor cannot
+ * foresee them, and a wrong guess costs more than a copy. */
+static bool put_mixed(struct output *out, const struct unseen_bytes *lines, const uint8_t *verdicts,
+                      size_t n, uint8_t verdict)
+{
+    const char *end = lines[n - 1].data + lines[n - 1].len + 1;
+    char *begin = output_reserve(out, (size_t)(end - lines[0].data) + BATCH_READABLE);
+    if (!begin) {
+        return false;
+    }
+    char *to = begin;
+    for (size_t i = 0; i < n; i++) {
+        size_t len = lines[i].len + 1;
+        memcpy(to, lines[i].data, BATCH_READABLE);
+        if (len > BATCH_READABLE) {
+            memcpy(to + BATCH_READABLE, lines[i].data + BATCH_READABLE, len - BATCH_READABLE);
+        }
+        to += len & (0 - (size_t)(verdicts[i] == verdict));
+    }
+    output_advance(out, (size_t)(to - begin));
+    return true;
+}
+
+/* The lines with this verdict, nwanted of n. */
+static void put_verdict(const struct dedup *d, struct output *out, const struct unseen_bytes *lines,
+                        const uint8_t *verdicts, size_t n, uint8_t verdict, size_t nwanted)
+{
+    const bool mixed = nwanted > n / 8 && nwanted < n - n / 8 && !d->o->line_buffered;
+    if (!mixed || !put_mixed(out, lines, verdicts, n, verdict)) {
+        put_runs(d, out, lines, verdicts, n, verdict);
     }
 }
 
@@ -91,15 +126,18 @@ static void put_marked(const struct dedup *d, struct output *out, const struct u
 }
 
 static void put(struct dedup *d, const struct unseen_bytes *lines, const uint8_t *verdicts,
-                size_t n)
+                size_t n, size_t nnew)
 {
-    if (d->o->repeats) {
-        put_verdict(d, &d->repeats, lines, verdicts, n, UNSEEN_SEEN);
+    const struct options *o = d->o;
+    if (o->repeats) {
+        put_verdict(d, &d->repeats, lines, verdicts, n, UNSEEN_SEEN, n - nnew);
     }
-    if (d->o->mark) {
+    if (o->mark) {
         put_marked(d, &d->out, lines, verdicts, n);
-    } else if (!d->o->count && !d->o->quiet) {
-        put_verdict(d, &d->out, lines, verdicts, n, d->o->invert ? UNSEEN_SEEN : UNSEEN_NEW);
+    } else if (!o->count && !o->quiet && o->invert) {
+        put_verdict(d, &d->out, lines, verdicts, n, UNSEEN_SEEN, n - nnew);
+    } else if (!o->count && !o->quiet) {
+        put_verdict(d, &d->out, lines, verdicts, n, UNSEEN_NEW, nnew);
     }
 }
 
@@ -145,7 +183,7 @@ static bool take_batch(struct dedup *d, const struct batch *b)
             report_full(d, status);
         }
         size_t nnew = count_new(verdicts, ndone);
-        put(d, b->lines + at, verdicts, ndone);
+        put(d, b->lines + at, verdicts, ndone, nnew);
         d->report.nnew += nnew;
         d->report.nseen += ndone - nnew;
         if (d->o->has_limit || d->o->quiet) {

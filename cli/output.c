@@ -163,6 +163,14 @@ void output_write_large(struct output *out, const char *data, size_t len)
     }
 }
 
+char *output_reserve(struct output *out, size_t len)
+{
+    if (len > out->cap - out->len) {
+        (void)output_flush(out); /* remembered in out */
+    }
+    return len <= out->cap - out->len ? out->buf + out->len : NULL;
+}
+
 /* Some file systems report a failed write only when the file is closed. */
 bool output_close(struct output *out)
 {

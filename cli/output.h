@@ -51,6 +51,15 @@ static inline bool output_is_behind(const struct output *out)
 /* The slow half of output_write. */
 void output_write_large(struct output *out, const char *data, size_t len);
 
+/* Room for len bytes in the buffer, for the caller to fill and to claim by output_advance; NULL
+ * if there is none. */
+char *output_reserve(struct output *out, size_t len);
+
+static inline void output_advance(struct output *out, size_t len)
+{
+    out->len += len;
+}
+
 /* Flushes and closes; false if anything has failed since output_open. */
 bool output_close(struct output *out);
 

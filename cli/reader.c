@@ -44,7 +44,7 @@ static bool give_up(struct reader *r)
 
 static bool block_resize(struct reader *r, struct block *block, size_t cap)
 {
-    char *data = realloc(block->data, cap + 1);
+    char *data = realloc(block->data, cap + 1 + BATCH_READABLE);
     if (!data) {
         message_error("%s: out of memory for line %" PRIu64 " (%zu bytes and more)", r->name,
                       r->line + 1, r->filled - r->at);

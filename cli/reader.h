@@ -20,7 +20,7 @@ enum {
 
 struct block {
     char *data;
-    size_t cap;    /* one more byte is there, for the delimiter of a last line without one */
+    size_t cap;    /* a delimiter for the last line and BATCH_READABLE bytes are there besides */
     uint64_t last; /* number of batches made when this block was left */
 };
 
