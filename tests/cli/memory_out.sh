@@ -1,0 +1,77 @@
+# No memory: every allocation fails once, and all from each one on. The tool says so and ends with
+# status 2, or has done without; what it has written is right as far as it goes.
+. "$(dirname "$0")/lib/common.bash"
+
+case $(ldd "$UNSEEN" 2> /dev/null; nm -D "$UNSEEN" 2> /dev/null) in
+*libasan* | *libtsan* | *__asan_* | *__tsan_*)
+    skip 'a sanitizer has its own allocator'
+    finish
+    ;;
+esac
+
+if ! cc -shared -fPIC -O1 -o fail.so "$TESTS/cli/lib/fail_alloc.c" -ldl 2> cc_err; then
+    skip 'no C compiler'
+    finish
+fi
+
+# is_prefix FILE OF: whole lines from the start of another file.
+is_prefix() {
+    head -c "$(wc -c < "$1")" "$2" | cmp -s - "$1"
+}
+
+sweep() {
+    "$UNSEEN" "$@" > want 2> /dev/null
+    for on in once after; do
+        n=0
+        while n=$((n + 1)); [ "$n" -le 500 ]; do
+            rm -f failed
+            FAIL_AT=$n FAIL_ON=$on FAIL_MARK=failed LD_PRELOAD=./fail.so "$UNSEEN" "$@" > out 2> err
+            status=$?
+            last="unseen $* with allocation $n failing ($on)"
+            [ -e failed ] || break
+            case $status in
+            0) same out want ;;
+            2)
+                is_prefix out want || complain "$last: wrong output; $(cat err)"
+                holds grep -q 'memory' err
+                ;;
+            *) complain "$last: exit status $status" ;;
+            esac
+        done
+        holds [ "$n" -gt 3 ]
+        holds [ "$n" -le 500 ]
+    done
+}
+
+urls 20000 15000 1 > plain
+gzip -nc plain > plain.gz
+head -c 700000 /dev/zero | tr '\0' x > long
+printf '{"k":"a"}\n{"k":"b"}\n{"k":"a"}\n' > json
+echo x > list
+sweep -j 1 plain
+sweep -j 2 plain
+sweep -j 1 plain.gz
+sweep -j 1 long
+sweep -j 1 -x list -D rep list
+sweep -j 1 --shard 1/2 -k 1 plain
+if command -v zstd > /dev/null; then
+    zstd -qc plain > plain.zst
+    sweep -j 1 plain.zst
+fi
+
+# The set cannot grow: all that was answered is there.
+urls 3000000 2900000 2 > big
+if (ulimit -v 20000 && "$UNSEEN" --version > /dev/null 2>&1); then
+    (ulimit -v 24000; exec "$UNSEEN" -j 1 big > out 2> err)
+    status=$?
+    last='unseen -j 1 big in 24 MB'
+    if [ "$status" != 0 ]; then
+        expect 2 '*' '*'
+        holds grep -qx 'unseen: error: cannot remember more lines: out of memory' err
+        holds grep -q '^unseen: hint: unseen --shard' err
+        awk '!seen[$0]++' big | head -n "$(wc -l < out)" > want
+        holds [ "$(wc -l < want)" -gt 100000 ]
+        same out want
+    fi
+fi
+finish
