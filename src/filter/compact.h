@@ -81,7 +81,8 @@ struct compact;
 /* Where one key may be. */
 struct compact_probe {
     uint8_t *page;
-    uint64_t *full; /* the page's word of the full map: bit l says that line l has no free slot */
+    uint64_t *full; /* the page's word of the full map: bit l says that line l had no free slot
+                       when something was last added to it */
     uint32_t v;     /* what is compared: the small tag with r, the wide one without */
     uint8_t a;      /* the key's two lines */
     uint8_t b;

@@ -90,14 +90,15 @@ UNSEEN_INLINE bool fill_put(const struct compact *c, bool wide, struct fill *f, 
                             unsigned line, uint32_t word, unsigned r)
 {
     const unsigned slots = wide ? 13 : 16;
-    unsigned other = line ^ compact_offset(r, wide ? 7 : 8);
+    unsigned offset = compact_offset(r, wide ? 7 : 8);
     uint8_t *used = f->used[page];
-    unsigned to = used[other] < used[line] ? other : line;
+    /* The emptier of the two, without a branch. */
+    unsigned to = line ^ (offset & (0u - (unsigned)(used[line ^ offset] < used[line])));
     unsigned slot = used[to];
     if (UNSEEN_LIKELY(slot < slots)) {
         used[to]++;
     } else if (!fill_kick(c, f, page, to, &slot)) {
-        to ^= compact_offset(r, wide ? 7 : 8);
+        to ^= offset;
         if (!fill_kick(c, f, page, to, &slot)) {
             return false;
         }
@@ -516,10 +517,26 @@ static bool add_by_kick(struct compact *c, const struct compact_probe *probe)
     return false;
 }
 
+/* Clears the full map's bits of lines that have room again since something was removed. Returns
+ * whether there were any. */
+static bool refresh_full(struct compact *c, const struct compact_probe *probe)
+{
+    uint64_t full = 0;
+    for (unsigned line = 0; line < COMPACT_LINES; line++) {
+        full |= (uint64_t)(free_slots(c, probe->page + (size_t)line * COMPACT_LINE) == 0) << line;
+    }
+    bool changed = full != *probe->full;
+    *probe->full = full;
+    return changed;
+}
+
 enum unseen_status compact_add_full(struct compact *c, struct unseen_key key,
                                     struct compact_probe *probe, bool *moved_out)
 {
-    while (!add_by_kick(c, probe) && !add_plain(c, probe)) {
+    while (!add_by_kick(c, probe)) {
+        if (refresh_full(c, probe)) {
+            continue;
+        }
         bool stuck;
         enum unseen_status status = compact_grow(c, compact_path(c, key), &stuck);
         *moved_out = true;

@@ -34,19 +34,24 @@ UNSEEN_INLINE KERNEL_TARGET unsigned KERNEL(match)(bool wide, const uint8_t *a, 
     uint32_t candidates = (in_a & KERNEL(slots)(wide)) | (in_b & KERNEL(slots)(wide)) << 16;
     for (; UNSEEN_UNLIKELY(candidates != 0); candidates &= candidates - 1) {
         unsigned i = (unsigned)__builtin_ctz(candidates);
-        if (!wide || UNSEEN_LIKELY(wide_r(i < 16 ? a : b, i % 16) == r)) {
+        const uint8_t *line = a + ((b - a) & -(ptrdiff_t)(i >> 4));
+        if (!wide || UNSEEN_LIKELY(wide_r(line, i % 16) == r)) {
             return i;
         }
     }
     return KERNEL_NONE;
 }
 
-/* The probes of the next COMPACT_AHEAD keys: key i has place i % COMPACT_AHEAD. */
+/* The probes of the next COMPACT_AHEAD keys: key i has place i % COMPACT_AHEAD. The directory
+ * entry of the key as far behind that one is fetched, too. */
 UNSEEN_INLINE KERNEL_TARGET void KERNEL(look_ahead)(const struct compact *c, bool wide,
-                                                    const struct unseen_key *keys, size_t i,
-                                                    struct compact_probe *ring)
+                                                    const struct unseen_key *keys, size_t n,
+                                                    size_t i, struct compact_probe *ring)
 {
     struct compact_probe *probe = &ring[i % COMPACT_AHEAD];
+    if (i + COMPACT_AHEAD < n) {
+        UNSEEN_PREFETCH(compact_find(c, compact_path(c, keys[i + COMPACT_AHEAD])));
+    }
     compact_locate(c, wide, keys[i], probe);
     UNSEEN_PREFETCH(probe->page + (size_t)probe->a * COMPACT_LINE);
     UNSEEN_PREFETCH(probe->page + (size_t)probe->b * COMPACT_LINE);
@@ -57,7 +62,10 @@ UNSEEN_INLINE KERNEL_TARGET void KERNEL(look_ahead_first)(const struct compact *
                                                           struct compact_probe *ring)
 {
     for (size_t i = 0; i < COMPACT_AHEAD && i < n; i++) {
-        KERNEL(look_ahead)(c, wide, keys, i, ring);
+        UNSEEN_PREFETCH(compact_find(c, compact_path(c, keys[i])));
+    }
+    for (size_t i = 0; i < COMPACT_AHEAD && i < n; i++) {
+        KERNEL(look_ahead)(c, wide, keys, n, i, ring);
     }
 }
 
@@ -81,12 +89,13 @@ UNSEEN_INLINE KERNEL_TARGET bool KERNEL(add_one)(struct compact *c, bool wide,
     }
     uint32_t free_a = in_a.empty & KERNEL(slots)(wide);
     uint32_t free_b = in_b.empty & KERNEL(slots)(wide);
-    bool take_b = kernel_count(free_b) > kernel_count(free_a);
-    uint32_t free = take_b ? free_b : free_a;
+    /* The emptier line, a on ties: unpredictable, so without a branch. */
+    uint32_t take_b = 0u - (uint32_t)(kernel_count(free_b) > kernel_count(free_a));
+    uint32_t free = free_a ^ ((free_a ^ free_b) & take_b);
     if (UNSEEN_UNLIKELY(!free)) {
         return false;
     }
-    compact_fill_slot(c, wide, probe, take_b ? probe->b : probe->a, free);
+    compact_fill_slot(c, wide, probe, probe->a ^ ((probe->a ^ probe->b) & take_b), free);
     *verdict = UNSEEN_NEW;
     return true;
 }
@@ -108,11 +117,11 @@ UNSEEN_INLINE KERNEL_TARGET enum unseen_status KERNEL(add)(struct compact *c, bo
             }
             verdicts[i] = UNSEEN_NEW;
             for (size_t k = 1; moved && k < COMPACT_AHEAD && i + k < n; k++) {
-                KERNEL(look_ahead)(c, wide, keys, i + k, ring);
+                KERNEL(look_ahead)(c, wide, keys, n, i + k, ring);
             }
         }
         if (i + COMPACT_AHEAD < n) {
-            KERNEL(look_ahead)(c, wide, keys, i + COMPACT_AHEAD, ring);
+            KERNEL(look_ahead)(c, wide, keys, n, i + COMPACT_AHEAD, ring);
         }
     }
     *ndone_out = n;
@@ -147,7 +156,7 @@ UNSEEN_INLINE KERNEL_TARGET void KERNEL(contains)(const struct compact *c, bool 
         }
         verdicts[i] = found ? UNSEEN_SEEN : UNSEEN_NEW;
         if (i + COMPACT_AHEAD < n) {
-            KERNEL(look_ahead)(c, wide, keys, i + COMPACT_AHEAD, ring);
+            KERNEL(look_ahead)(c, wide, keys, n, i + COMPACT_AHEAD, ring);
         }
     }
 }
@@ -173,7 +182,7 @@ UNSEEN_INLINE KERNEL_TARGET void KERNEL(remove)(struct compact *c, bool wide,
         }
         verdicts[i] = found ? UNSEEN_SEEN : UNSEEN_NEW;
         if (i + COMPACT_AHEAD < n) {
-            KERNEL(look_ahead)(c, wide, keys, i + COMPACT_AHEAD, ring);
+            KERNEL(look_ahead)(c, wide, keys, n, i + COMPACT_AHEAD, ring);
         }
     }
 }
