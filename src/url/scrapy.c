@@ -115,6 +115,10 @@ static size_t copy_clean(const char *in, size_t len, char *copy)
     while (in < end && (unsigned char)end[-1] <= ' ') {
         end--;
     }
+    if (find(in, end, '\t') == end && find(in, end, '\n') == end && find(in, end, '\r') == end) {
+        memcpy(copy, in, (size_t)(end - in));
+        return (size_t)(end - in);
+    }
     char *out = copy;
     for (; in < end; in++) {
         if (*in != '\t' && *in != '\n' && *in != '\r') {
@@ -127,10 +131,10 @@ static size_t copy_clean(const char *in, size_t len, char *copy)
 /* In http and its like a backslash before the query is a slash. */
 static void turn_backslashes(char *in, const char *end)
 {
-    for (; in < end && *in != '?' && *in != '#'; in++) {
-        if (*in == '\\') {
-            *in = '/';
-        }
+    end = find(in, end, '#');
+    end = find(in, end, '?');
+    while ((in = memchr(in, '\\', (size_t)(end - in))) != NULL) {
+        *in = '/';
     }
 }
 

@@ -691,11 +691,10 @@ UNSEEN_INLINE bool fast(const struct unseen_url *url, const char *in, size_t len
         return false;
     }
     const size_t slash = next(&bits, ROW_HOST, host);
-    const size_t need = unseen_url_bound(len);
     if (slash == host) {
         return false;
     }
-    if (slash == len && need <= cap) {
+    if (slash == len && unseen_url_bound(len) <= cap) {
         memcpy(buf, in, len);
         buf[len] = '/';
         return answer(out, UNSEEN_URL_REWRITTEN, buf, len + 1);
@@ -713,7 +712,7 @@ UNSEEN_INLINE bool fast(const struct unseen_url *url, const char *in, size_t len
             return false;
         }
         if (query.n && !(query.sorted && query.clean)) {
-            if (cap < need) {
+            if (cap < unseen_url_bound(len)) {
                 return false;
             }
             if (!query.sorted) {
