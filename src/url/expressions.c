@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Host-suffix/path-prefix expressions ([SafeBrowsing4], "Suffix/prefix expressions"): the texts
+ * Host-suffix/path-prefix expressions ([SafeBrowsing], "Suffix/prefix expressions"): the texts
  * under which a list of sites, folders and pages may hold a URL.
  *
  * The canonical form has neither userinfo nor port, so that the host stands right before the

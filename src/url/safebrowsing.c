@@ -15,7 +15,7 @@
  *
  * As decoding comes first, a %2F or %3F divides the URL like the byte it stands for.
  *
- * Reference: [SafeBrowsing4], "URLs and hashing". */
+ * Reference: [SafeBrowsing], "URLs and hashing". */
 #include <string.h>
 
 #include "url/host.h"
@@ -264,7 +264,7 @@ static char *write_host(char *host, size_t len, char *out)
 /* ---- Path ------------------------------------------------------------------------------------- */
 
 /* Takes out the segments "." and, with the one before them, ".."; also where they come last, as
- * [RFC3986], section 5.2.4, does. */
+ * [Berners-Lee05], section 5.2.4, does. */
 static size_t resolve_dots(char *path, size_t len)
 {
     const char *const end = path + len;

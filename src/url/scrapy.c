@@ -18,7 +18,7 @@
  * own canonical form we leave the escape, so that canon(canon(x)) = canon(x); there are three
  * such places, marked "w3lib:" below, and they are the only ones where an answer differs.
  *
- * References: [RFC3986], [WHATWG-URL]. */
+ * References: [Berners-Lee05], [WHATWG-URL]. */
 #include "url/scrapy.h"
 
 #include <string.h>
@@ -260,7 +260,7 @@ static bool write_bracketed(struct unseen_bytes host, char **out)
     return true;
 }
 
-/* The length of the UTF-8 sequence at in; 0 if there is none ([RFC3629], section 4). */
+/* The length of the UTF-8 sequence at in; 0 if there is none ([Yergeau03], section 4). */
 static size_t utf8_length(const char *in, const char *end)
 {
     const unsigned char *const b = (const unsigned char *)in;

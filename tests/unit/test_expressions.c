@@ -144,7 +144,7 @@ static void test_any(const struct data_lines *lines)
     CHECK_EQ(n, 77);
 }
 
-/* ---- SHA-256 [FIPS180-4] ----------------------------------------------------------------------*/
+/* ---- SHA-256 [FIPS180] ----------------------------------------------------------------------*/
 
 static uint32_t rotate(uint32_t x, unsigned n)
 {
