@@ -62,6 +62,18 @@ void unseen__path_shorten(struct unseen__url_record *url)
     }
 }
 
+/* All four delimiters are in the userinfo set, so one look-up passes over most bytes. */
+const char *unseen__find_delimiter(const char *in, const char *end, bool special)
+{
+    for (; in < end; in++) {
+        if ((unseen__url_class[(unsigned char)*in] & UNSEEN__SET_USERINFO) &&
+            (*in == '/' || *in == '?' || *in == '#' || (*in == '\\' && special))) {
+            break;
+        }
+    }
+    return in;
+}
+
 static void append_segment(struct unseen__url_record *url, const char *in, size_t len)
 {
     const bool drive = url->scheme == UNSEEN__SCHEME_FILE && url->len == url->path_start &&
@@ -80,10 +92,7 @@ void unseen__path(struct unseen__url_parser *p)
     struct unseen__url_record *url = p->url;
     const bool special = unseen__is_special(url);
     for (bool more = true; more;) {
-        const char *q = p->at;
-        while (q < p->end && *q != '/' && *q != '?' && *q != '#' && !(*q == '\\' && special)) {
-            q++;
-        }
+        const char *const q = unseen__find_delimiter(p->at, p->end, special);
         const size_t len = (size_t)(q - p->at);
         more = q < p->end && (*q == '/' || *q == '\\');
         const int ndots = count_dots(p->at, len);

@@ -5,6 +5,8 @@
  * bytes that are no text at all are escaped one by one and stay distinct. */
 #include "url/percent.h"
 
+#include <string.h>
+
 #define IN_C0(c)       ((c) < 0x20 || (c) > 0x7e)
 #define IN_QUOTES(c)   (IN_C0(c) || (c) == ' ' || (c) == '"' || (c) == '<' || (c) == '>')
 #define IN_FRAGMENT(c) (IN_QUOTES(c) || (c) == '`')
@@ -32,9 +34,29 @@
 
 const uint8_t unseen__url_class[256] = {CLASS64(0), CLASS64(64), CLASS64(128), CLASS64(192)};
 
+/* Copies whole groups of eight bytes as long as none has to be escaped: most text is clean. */
+static size_t copy_clean(const char *in, size_t len, unsigned mask, char *out)
+{
+    size_t n = 0;
+    for (; n + 8 <= len; n += 8) {
+        unsigned all = 0;
+        for (size_t i = 0; i < 8; i++) {
+            all |= unseen__url_class[(unsigned char)in[n + i]];
+        }
+        if (all & mask) {
+            break;
+        }
+        memcpy(out + n, in + n, 8);
+    }
+    return n;
+}
+
 char *unseen__percent_encode(const char *in, size_t len, unsigned mask, char *out)
 {
-    for (const char *const end = in + len; in < end; in++) {
+    const char *const end = in + len;
+    const size_t nclean = copy_clean(in, len, mask, out);
+    out += nclean;
+    for (in += nclean; in < end; in++) {
         const unsigned char byte = (unsigned char)*in;
         if (unseen__url_class[byte] & mask) {
             out = unseen__percent_write(out, byte);

@@ -193,18 +193,28 @@ static size_t name_len(const char *piece, size_t len)
     return equals ? (size_t)(equals - piece) : len;
 }
 
+struct name {
+    const char *text;
+    size_t len;
+};
+#define NAME(text)                                                                                 \
+    {                                                                                              \
+        (text), sizeof(text) - 1                                                                   \
+    }
+
 static bool is_tracker(const char *piece, size_t len)
 {
-    static const char *const names[] = {
-        "gclid",  "dclid",  "gbraid", "wbraid", "fbclid", "msclkid", "yclid",
-        "mc_cid", "mc_eid", "_ga",    "igshid", "_hsenc", "_hsmi",
+    static const struct name names[] = {
+        NAME("gclid"), NAME("dclid"),  NAME("gbraid"), NAME("wbraid"), NAME("fbclid"),
+        NAME("yclid"), NAME("mc_cid"), NAME("mc_eid"), NAME("_ga"),    NAME("msclkid"),
+        NAME("_hsmi"), NAME("_hsenc"), NAME("igshid"),
     };
     len = name_len(piece, len);
     if (len > 4 && memcmp(piece, "utm_", 4) == 0) {
         return true;
     }
     for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
-        if (strlen(names[i]) == len && memcmp(names[i], piece, len) == 0) {
+        if (names[i].len == len && memcmp(names[i].text, piece, len) == 0) {
             return true;
         }
     }
@@ -232,23 +242,19 @@ static bool all_alnum(const char *s, size_t len)
 static bool is_session(const char *piece, size_t len)
 {
     static const struct {
-        const char *name;
+        struct name name;
         size_t nmore;
-        size_t value_len;
+        size_t value_len; /* 0: any */
     } sessions[] = {
-        {"jsessionid", 0, 32},   {"phpsessid", 0, 32}, {"sid", 0, 32},
-        {"aspsessionid", 8, 24}, {"cfid", 0, 0},       {"cftoken", 0, 0},
+        {NAME("jsessionid"), 0, 32},   {NAME("phpsessid"), 0, 32}, {NAME("sid"), 0, 32},
+        {NAME("aspsessionid"), 8, 24}, {NAME("cfid"), 0, 0},       {NAME("cftoken"), 0, 0},
     };
     const size_t n = name_len(piece, len);
-    if (n == len) {
-        return false;
-    }
     const char *const value = piece + n + 1;
-    const size_t value_len = len - n - 1;
     for (size_t i = 0; i < sizeof(sessions) / sizeof(sessions[0]); i++) {
-        const size_t stem = strlen(sessions[i].name);
-        if (n == stem + sessions[i].nmore && has_prefix(piece, n, sessions[i].name) &&
-            all_alnum(piece, n)) {
+        if (n < len && n == sessions[i].name.len + sessions[i].nmore &&
+            has_prefix(piece, n, sessions[i].name.text) && all_alnum(piece, n)) {
+            const size_t value_len = len - n - 1;
             return sessions[i].value_len == 0 ||
                    (value_len == sessions[i].value_len && all_alnum(value, value_len));
         }
@@ -340,7 +346,13 @@ static size_t sort_query(char *s, size_t len, char *scratch)
             store_le32(pieces.starts + 4 * npieces++, (uint32_t)i);
         }
     }
-    sort_pieces(&pieces, npieces);
+    bool sorted = true;
+    for (size_t i = 1; i < npieces && sorted; i++) {
+        sorted = !piece_less(&pieces, i, i - 1);
+    }
+    if (!sorted) {
+        sort_pieces(&pieces, npieces);
+    }
     size_t n = 1;
     for (size_t i = 0; i < npieces; i++) {
         if (i > 0) {

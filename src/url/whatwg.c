@@ -65,15 +65,10 @@ static bool at_char(const struct unseen__url_parser *p, char c)
     return !at_end(p) && *p->at == c;
 }
 
-/* The end of what may be authority or a file's host: the first / ? # or, if special, \. */
+/* The end of what may be authority or a file's host. */
 static const char *authority_end(const struct unseen__url_parser *p)
 {
-    const char *q = p->at;
-    while (q < p->end && *q != '/' && *q != '?' && *q != '#' &&
-           !(*q == '\\' && unseen__is_special(p->url))) {
-        q++;
-    }
-    return q;
+    return unseen__find_delimiter(p->at, p->end, unseen__is_special(p->url));
 }
 
 static void append(struct unseen__url_record *url, const char *in, size_t len)

@@ -86,6 +86,9 @@ bool unseen__is_drive_letter(const char *in, size_t len);
 bool unseen__is_normalized_drive_letter(const char *in, size_t len);
 bool unseen__starts_with_drive_letter(const char *in, const char *end);
 
+/* The first / ? # or, if special, \ in a part of a URL; its end if there is none. */
+const char *unseen__find_delimiter(const char *in, const char *end, bool special);
+
 /* The standard's states "path start" and "path": consume the path. */
 void unseen__path_start(struct unseen__url_parser *p);
 void unseen__path(struct unseen__url_parser *p);

@@ -204,7 +204,7 @@ static void test_names(void)
     const struct unseen_url_entry *entry;
     for (size_t i = 0; (entry = unseen_url_rule_at(i)); i++) {
         CHECK(entry->name[0] && entry->sentence[0]);
-        if (strcmp(entry->name, "drop-blank-values") != 0) {
+        if (strncmp(entry->sentence, "scrapy only", 11) != 0) {
             names[n++] = entry->name;
         }
     }
