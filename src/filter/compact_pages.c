@@ -10,7 +10,7 @@
 
 enum {
     FIRST_CHUNK_PAGES = 16,
-    LARGE_CHUNKS = 2 /* from here on huge pages are worth 20 % and more */
+    LARGE_CHUNKS = 32 /* from here on huge pages are worth 20 % and more */
 };
 
 static void *take(struct compact *c, size_t size, size_t align)
