@@ -358,8 +358,8 @@ UNSEEN_API enum unseen_status unseen_set_keys(const struct unseen_set *set,
                                               struct unseen_key *keys, uint8_t *forms);
 
 /* The key of bytes that are the identity already, such as a canonical form. */
-UNSEEN_API struct unseen_key unseen_set_identity_key(const struct unseen_set *set,
-                                                     const void *data, size_t len);
+UNSEEN_API struct unseen_key unseen_set_identity_key(const struct unseen_set *set, const void *data,
+                                                     size_t len);
 
 UNSEEN_API enum unseen_status unseen_set_add_keys(struct unseen_set *set,
                                                   const struct unseen_key *keys, size_t n,

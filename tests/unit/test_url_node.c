@@ -37,8 +37,8 @@ static const char *const seeds[] = {
     "http://a_b.c-d.e/%41%7e?%7e#%7e",
     "http://ex%41mple.com%2e/",
     "http://xn--bcher-kva.de/",
-    "http://b\xc3\xbc"
-    "cher.de/\xc3\xa9?\xc3\xa9#\xc3\xa9",
+    ("http://b\xc3\xbc"
+     "cher.de/\xc3\xa9?\xc3\xa9#\xc3\xa9"),
     "blob:https://a.com/x",
     "about:blank",
 };
