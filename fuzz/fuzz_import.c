@@ -1,0 +1,305 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Hostile exports. Byte 0 chooses a genuine export and the number of threads; then 6 bytes are a
+ * change to it: a chunk, a place, what to do there and a value. Checksums, and on demand the number
+ * of keys, are made right again, so that what the checksum protects from is tried as well. An import
+ * refuses, or gives a set that works: it is used, exported and imported again. The rest of an input
+ * is also given to an import as a chunk, as it is. */
+#include "set_check.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+enum {
+    NBASES = 8,
+    FRAME = 24,
+    PIECE_HEAD = 16,
+    CHANGES_MAX = 100,
+    HEADER_NKEYS = FRAME + 32
+};
+
+static void require(bool ok)
+{
+    if (!ok) {
+        abort();
+    }
+}
+
+static const uint64_t seed_1 = 1;
+
+/* The genuine exports, made once: both widths; empty, one group, several groups, and one with keys
+ * that collide (deep groups, overflow keys). */
+static struct test_image make_base(unsigned number)
+{
+    static const uint64_t nkeys[4] = {0, 3000, 12000, 500};
+    const bool wide = number & 1;
+    struct unseen_set_options options = {
+        .size = sizeof(options), .fpr = wide ? UNSEEN_FPR_DEFAULT : 2e-6, .seed = &seed_1};
+    struct unseen_set *set;
+    require(unseen_set_create(&set, &options) == UNSEEN_OK);
+    for (uint64_t i = 0; i < nkeys[number / 2]; i++) {
+        struct unseen_key key = test_key(i);
+        uint8_t verdict;
+        if (number / 2 == 3) {
+            key = (struct unseen_key){0x1234, (uint64_t)0x5B << 56 | i << 40};
+        }
+        require(unseen_set_add_keys(set, &key, 1, &verdict, NULL) == UNSEEN_OK);
+    }
+    struct test_image image = test_export(set);
+    unseen_set_free(set);
+    return image;
+}
+
+/* A copy of an export, with room for two chunks more. */
+struct lie {
+    size_t n;
+    size_t len[64];
+    uint8_t *chunk[64];
+};
+
+static uint8_t *copy_of(const uint8_t *bytes, size_t len)
+{
+    uint8_t *copy = malloc(len ? len : 1);
+    require(copy != NULL);
+    if (len) {
+        memcpy(copy, bytes, len);
+    }
+    return copy;
+}
+
+static void lie_start(struct lie *lie, const struct test_image *base)
+{
+    lie->n = 0;
+    for (size_t i = 0; i < base->n && i < 64; i++) {
+        const uint8_t *chunk = test_chunk(base, i, &lie->len[i]);
+        lie->chunk[lie->n++] = copy_of(chunk, lie->len[i]);
+    }
+}
+
+static void lie_free(struct lie *lie)
+{
+    for (size_t i = 0; i < lie->n; i++) {
+        free(lie->chunk[i]);
+    }
+}
+
+static void exchange(struct lie *lie, size_t i, size_t k)
+{
+    uint8_t *chunk = lie->chunk[i];
+    size_t len = lie->len[i];
+    lie->chunk[i] = lie->chunk[k];
+    lie->len[i] = lie->len[k];
+    lie->chunk[k] = chunk;
+    lie->len[k] = len;
+}
+
+/* The payload gets another length: cut, or with zeros behind. */
+static void resize(struct lie *lie, size_t i, size_t payload_len)
+{
+    size_t len = FRAME + payload_len + 8;
+    uint8_t *chunk = calloc(len, 1);
+    require(chunk != NULL);
+    memcpy(chunk, lie->chunk[i], len < lie->len[i] ? len : lie->len[i]);
+    store_le32(chunk + 4, (uint32_t)payload_len);
+    free(lie->chunk[i]);
+    lie->chunk[i] = chunk;
+    lie->len[i] = len;
+}
+
+static void change(struct lie *lie, const uint8_t *code)
+{
+    if (lie->n == 0) {
+        return;
+    }
+    size_t i = code[0] % lie->n;
+    size_t at = load_le16(code + 1);
+    uint16_t value = load_le16(code + 4);
+    uint8_t *chunk = lie->chunk[i];
+    size_t len = lie->len[i];
+    if (len < FRAME + 16) {
+        return;
+    }
+    size_t place = FRAME + at % (len - FRAME - 8);
+    switch (code[3] % 8) {
+    case 0:
+        chunk[place] = (uint8_t)value;
+        break;
+    case 1:
+        chunk[place] ^= (uint8_t)value;
+        break;
+    case 2: /* a word */
+        place = FRAME + PIECE_HEAD + at / 4 * 4 % (len - FRAME - 8);
+        if (place + 4 <= len - 8) {
+            store_le32(chunk + place, (uint32_t)value << (code[3] >> 4) | (uint32_t)value << 24);
+        }
+        break;
+    case 3: /* a line full of one value */
+        place = FRAME + PIECE_HEAD + at / 64 * 64 % (len - FRAME - 8);
+        for (size_t k = 0; k < 13 && place + 64 <= len - 8; k++) {
+            store_le32(chunk + place + 4 * k, (uint32_t)value << (code[3] >> 3) | 1);
+        }
+        break;
+    case 4:
+        if (at % 4 == 0) {
+            resize(lie, i, value % 61500);
+        } else {
+            chunk[FRAME + at % 24 % (len - FRAME - 8)] = (uint8_t)value;
+        }
+        break;
+    case 5:
+        exchange(lie, i, value % lie->n);
+        break;
+    case 6:
+        if (lie->n < 64) {
+            lie->chunk[lie->n] = copy_of(chunk, len);
+            lie->len[lie->n++] = len;
+        }
+        break;
+    default:
+        exchange(lie, i, lie->n - 1);
+        free(lie->chunk[--lie->n]);
+    }
+}
+
+static bool is_kind(const struct lie *lie, size_t i, const char *kind)
+{
+    return lie->len[i] >= FRAME + 16 && memcmp(lie->chunk[i], kind, 4) == 0;
+}
+
+/* Tags and keys in a piece, as its own length says. */
+static uint64_t count_keys(const uint8_t *piece, size_t len, bool wide)
+{
+    uint64_t n = 0;
+    if (piece[0] == 2) {
+        return load_le32(piece + 4);
+    }
+    for (size_t at = PIECE_HEAD; at + 64 <= len; at += 64) {
+        for (unsigned slot = 0; slot < (wide ? 13 : 16); slot++) {
+            n += load_le32(piece + at + 4 * slot) != 0;
+        }
+    }
+    return n;
+}
+
+/* Makes the number of keys in header and end mark what it is. */
+static void repair_count(struct lie *lie)
+{
+    bool wide = false;
+    uint64_t nkeys = 0;
+    for (size_t i = 0; i < lie->n; i++) {
+        if (is_kind(lie, i, "UNSH") && lie->len[i] > FRAME + 577) {
+            wide = lie->chunk[i][FRAME + 576] == 2;
+        }
+    }
+    for (size_t i = 0; i < lie->n; i++) {
+        if (is_kind(lie, i, "UNSP")) {
+            nkeys += count_keys(lie->chunk[i] + FRAME, lie->len[i] - FRAME - 8, wide);
+        }
+    }
+    for (size_t i = 0; i < lie->n; i++) {
+        if (is_kind(lie, i, "UNSH") && lie->len[i] >= HEADER_NKEYS + 16) {
+            store_le64(lie->chunk[i] + HEADER_NKEYS, nkeys);
+        } else if (is_kind(lie, i, "UNSE")) {
+            store_le64(lie->chunk[i] + FRAME, nkeys);
+        }
+    }
+}
+
+static struct unseen_set *import_lie(const struct lie *lie,
+                                     const struct unseen_set_options *options)
+{
+    struct unseen_import *import;
+    struct unseen_set *set = NULL;
+    require(unseen_import_create(&import, options) == UNSEEN_OK);
+    for (size_t i = 0; i < lie->n; i++) {
+        test_repair(lie->chunk[i], lie->len[i]);
+        if (unseen_import_chunk(import, lie->chunk[i], lie->len[i]) != UNSEEN_OK) {
+            unseen_import_free(import);
+            return NULL;
+        }
+    }
+    enum unseen_status status = unseen_import_finish(import, &set);
+    require((status == UNSEEN_OK) == (set != NULL));
+    return set;
+}
+
+static bool has_overflow(const struct unseen_set *set)
+{
+    bool has = false;
+    for (size_t i = 0; i < (size_t)1 << set->shard_bits; i++) {
+        has = has || test_compact(set, i)->overflow.nkeys;
+    }
+    return has;
+}
+
+/* Adds the keys of all bases and some more, removes a part, and imports what it exports. */
+static void use(struct unseen_set *set, const struct unseen_set_options *options)
+{
+    struct unseen_key keys[64];
+    uint8_t verdicts[64];
+    require(test_set_sound(set));
+    for (uint64_t at = 0; at < 1024; at += 64) {
+        for (uint64_t i = 0; i < 64; i++) {
+            keys[i] = at < 512 ? test_key(at + i)
+                               : (struct unseen_key){0x1234, (uint64_t)0x5B << 56 | (at + i) << 40};
+        }
+        require(unseen_set_add_keys(set, keys, 64, verdicts, NULL) == UNSEEN_OK);
+        require(unseen_set_contains_keys(set, keys, 64, verdicts) == UNSEEN_OK);
+        require(memchr(verdicts, UNSEEN_NEW, 64) == NULL);
+        if (at % 256 == 64) {
+            require(unseen_set_remove_keys(set, keys, 64, verdicts) == UNSEEN_OK);
+        }
+    }
+    require(test_set_sound(set));
+    struct test_image image = test_export(set);
+    struct unseen_set *copy = NULL;
+    require(test_import(&image, options, &copy) == UNSEEN_OK);
+    struct test_image again = test_export(copy);
+    /* Overflow keys may come in another order. */
+    require(again.n == image.n && again.len == image.len);
+    require(has_overflow(set) || test_same_image(&image, &again));
+    test_image_free(&again);
+    test_image_free(&image);
+    unseen_set_free(copy);
+}
+
+static void import_raw(const uint8_t *data, size_t size)
+{
+    struct unseen_import *import;
+    require(unseen_import_create(&import, NULL) == UNSEEN_OK);
+    (void)unseen_import_chunk(import, data, size);
+    unseen_import_free(import);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    static struct test_image bases[NBASES];
+    if (size < 1) {
+        return 0;
+    }
+    struct test_image *base = &bases[data[0] % NBASES];
+    if (!base->n) {
+        *base = make_base(data[0] % NBASES);
+    }
+    struct test_allocator counting = {0};
+    const struct unseen_allocator allocator = {test_alloc, test_free, &counting};
+    struct unseen_set_options options = {
+        .size = sizeof(options), .threads = data[0] & 8 ? 2 : 1, .allocator = &allocator};
+    struct lie lie;
+    lie_start(&lie, base);
+    for (size_t at = 1, n = 0; at + 6 <= size && n < CHANGES_MAX; at += 6, n++) {
+        change(&lie, data + at);
+    }
+    if (data[0] & 16) {
+        repair_count(&lie);
+    }
+    struct unseen_set *set = import_lie(&lie, &options);
+    require(size >= 7 || set != NULL); /* unchanged */
+    if (set) {
+        use(set, &options);
+    }
+    unseen_set_free(set);
+    require(counting.nlive == 0);
+    lie_free(&lie);
+    import_raw(data, size);
+    return 0;
+}
