@@ -76,7 +76,7 @@ done
 END
 for j in 1 2; do
     mkfifo q
-    timeout 60 "$UNSEEN" -j "$j" -m 2000 < q 2> err | timeout 60 bash fetch > q 3> visited &
+    timeout 60 "$UNSEEN" --seed 1 -j "$j" -m 2000 < q 2> err | timeout 60 bash fetch > q 3> visited &
     loop=$!
     exec 5> q
     echo 1 >&5
@@ -102,7 +102,7 @@ done > seen_by_fetcher
 END
 for j in 1 2; do
     mkfifo q
-    timeout 60 "$UNSEEN" -j "$j" -m 100001 < q 2> err | timeout 60 bash fetch > q &
+    timeout 60 "$UNSEEN" --seed 1 -j "$j" -m 100001 < q 2> err | timeout 60 bash fetch > q &
     loop=$!
     exec 5> q
     echo start >&5
@@ -120,11 +120,11 @@ mkfifo q
 urls 60000 50000 4 > big
 awk '!seen[$0]++' big > want
 cat big > q &
-"$UNSEEN" q | { sleep 0.5; cat; } > out
+"$UNSEEN" --seed 1 q | { sleep 0.5; cat; } > out
 same out want
 # ... and when the reader goes away, so does the tool.
 cat big > q 2> /dev/null &
-"$UNSEEN" q 2> err | head -n 1 > out
+"$UNSEEN" --seed 1 q 2> err | head -n 1 > out
 holds [ "${PIPESTATUS[0]}" = 141 ]
 holds [ "$(cat out)" = "$(head -n 1 want)" ]
 wait

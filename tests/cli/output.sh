@@ -90,7 +90,7 @@ cleanup_more() { [ ! -d "$scratch/small" ] || umount "$scratch/small" 2> /dev/nu
 mkdir small
 if mount -t tmpfs -o size=256k tmpfs small 2> /dev/null; then
     for j in 1 2; do
-        run -j "$j" -o small/new big
+        run --seed 1 -j "$j" -o small/new big
         expect 2 '' 'unseen: error: cannot write small/new: No space left on device\n'
         holds [ "$(wc -c < small/new)" -gt 200000 ]
         head -c "$(wc -c < small/new)" whole > prefix
@@ -101,7 +101,7 @@ if mount -t tmpfs -o size=256k tmpfs small 2> /dev/null; then
 else
     printf 'skipped: a small tmpfs, mount is not allowed\n'
 fi
-(ulimit -f 100; exec "$UNSEEN" -o limited big 2> err)
+(ulimit -f 100; exec "$UNSEEN" --seed 1 -o limited big 2> err)
 holds [ $? = 2 ]
 holds grep -qx 'unseen: error: cannot write limited: File too large' err
 head -c "$(wc -c < limited)" whole > prefix
@@ -141,13 +141,13 @@ same new want
 if command -v perl > /dev/null; then
     nonblock='use Fcntl; fcntl(STDIN, F_SETFL, O_RDONLY|O_NONBLOCK); fcntl(STDOUT, F_SETFL, O_WRONLY|O_NONBLOCK); exec @ARGV'
     for j in 1 2; do
-        { sleep 0.1; cat big; sleep 0.1; } | perl -e "$nonblock" "$UNSEEN" -j "$j" | { sleep 0.2; cat; } > out
+        { sleep 0.1; cat big; sleep 0.1; } | perl -e "$nonblock" "$UNSEEN" --seed 1 -j "$j" | { sleep 0.2; cat; } > out
         same out whole
     done
 fi
 if command -v strace > /dev/null && strace -o trace -e inject=getppid:error=EPERM:when=1 true 2> /dev/null; then
     inject() { # FILE WHAT STATUS STDERR
-        ASAN_OPTIONS=detect_leaks=0 strace -f -o trace -P "$1" -e "inject=$2" "$UNSEEN" -j "$j" file > out 2> err
+        ASAN_OPTIONS=detect_leaks=0 strace -f -o trace -P "$1" -e "inject=$2" "$UNSEEN" --seed 1 -j "$j" file > out 2> err
         status=$?
         last="unseen -j $j with $2"
         expect "$3" '*' "$4"

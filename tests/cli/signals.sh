@@ -27,7 +27,7 @@ for j in 1 2; do
     # while it waits for the reader of its output
     urls 30000 30000 1 > big
     mkfifo slow
-    "$UNSEEN" -j "$j" big > slow 2> err &
+    "$UNSEEN" --seed 1 -j "$j" big > slow 2> err &
     pid=$!
     exec 4< slow
     read -r first <&4
@@ -46,7 +46,7 @@ for j in 1 2; do
     urls 200000 150000 2 > big
     awk '!seen[$0]++' big > want
     mkfifo flow
-    "$UNSEEN" -j "$j" flow > out 2> err &
+    "$UNSEEN" --seed 1 -j "$j" flow > out 2> err &
     pid=$!
     { head -n 100 big; eventually has_lines out 1; tail -n +101 big; } > flow &
     eventually has_lines out 1
