@@ -62,7 +62,7 @@ struct compact_group {
     uint32_t page[COMPACT_PAGES_MAX]; /* page numbers */
     uint8_t npages;
     uint8_t depth; /* bits of the path that are the same for all its keys */
-    uint16_t unused;
+    uint16_t stuck; /* at the depth limit, making more room was tried in vain */
 };
 
 /* What distinguishes the small from the wide tags. */

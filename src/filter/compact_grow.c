@@ -449,11 +449,20 @@ enum unseen_status compact_grow(struct compact *c, uint64_t path, bool *stuck_ou
     }
     size_t copies;
     struct compact_group *entries = compact_directory_find(c, path, &copies);
+    const bool may_split = entries->depth < compact_depth_limit(c);
+    if (!may_split && entries->stuck) {
+        *stuck_out = true;
+        return UNSEEN_OK;
+    }
     if (entries->npages < COMPACT_PAGES_MAX &&
         (expand(c, entries, copies) || rebuild(c, entries, copies))) {
         return UNSEEN_OK;
     }
-    if (entries->depth >= compact_depth_limit(c)) {
+    if (!may_split) {
+        /* Hostile keys come in numbers: the next one is not to cost as much again. */
+        for (size_t i = 0; i < copies; i++) {
+            entries[i].stuck = 1;
+        }
         *stuck_out = true;
         return UNSEEN_OK;
     }
