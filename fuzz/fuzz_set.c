@@ -74,7 +74,7 @@ static void create(struct state *s, const uint8_t *head)
         .allocator = &allocator,
     };
     require(unseen_set_create(&s->set, &options) == UNSEEN_OK);
-    unsigned cut = head[1] % (wide ? 31 : 23);
+    unsigned cut = head[1] % (wide ? 31u : 23u);
     for (size_t i = 0; cut && i < (size_t)1 << s->set->shard_bits; i++) {
         struct unseen__filter_params params = {
             .fpr = options.fpr,
@@ -86,7 +86,7 @@ static void create(struct state *s, const uint8_t *head)
         s->set->ops->free(s->set->shards[i].filter);
         require(compact_create_cut(&s->set->shards[i].filter, &params, cut) == UNSEEN_OK);
     }
-    s->random_keys = head[0] & 8;
+    s->random_keys = (head[0] & 8) != 0;
     s->shift = head[2] % 53;
 }
 
