@@ -9,8 +9,8 @@
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 enum {
-    NUMBERS = 1 << 16,
-    OPERATIONS_MAX = 400
+    NUMBERS = 1 << 14,
+    OPERATIONS_MAX = 150
 };
 
 struct state {

@@ -55,7 +55,7 @@ static inline uint32_t test_v(const struct compact *c, const uint8_t *line, unsi
     return c->layout->v_bits == 32 ? word : word & 0xffffff;
 }
 
-/* How many tags a key matches, bit by bit. */
+/* How many tags a key matches. */
 static inline unsigned test_matches(const struct compact *c, struct unseen_key key)
 {
     struct test_place place = test_place_of(c, key);
@@ -68,16 +68,10 @@ static inline unsigned test_matches(const struct compact *c, struct unseen_key k
             if (v == 0 || compact_r(wide, line, slot) != place.r) {
                 continue;
             }
-            uint32_t mark = 1;
-            while (!(v & mark)) {
-                mark <<= 1;
-            }
-            bool same = true;
-            for (unsigned bit = 0; bit < c->layout->v_bits; bit++) {
-                uint32_t v_bit = 1u << (c->layout->v_bits - 1 - bit);
-                same = same && (v_bit <= mark || !(v & v_bit) == !(place.rest >> (63 - bit) & 1));
-            }
-            n += same;
+            /* All bits above the end mark. */
+            unsigned shift = (unsigned)__builtin_ctz(v) + 1;
+            uint64_t want = place.rest >> (64 - c->layout->v_bits);
+            n += (uint64_t)v >> shift == want >> shift;
         }
     }
     return n;
@@ -97,10 +91,7 @@ static inline bool test_page_sound(const struct compact *c, const struct compact
             if (compact_word(line, slot) == 0) {
                 continue;
             }
-            unsigned len = 0;
-            while (len + 1 < c->layout->v_bits && v << (33 - c->layout->v_bits + len)) {
-                len++;
-            }
+            unsigned len = c->layout->v_bits - 1 - (v ? (unsigned)__builtin_ctz(v) : 0);
             unsigned r = compact_r(c->layout == &compact_wide, line, slot);
             ok = ok && v != 0 && (v & (c->mark - 1)) == 0 &&
                  compact_home_of(c, group->npages, page, r) < 8;
