@@ -5,6 +5,8 @@
  * right checksum can at worst make a wrong set, never a crash (run with a sanitizer). */
 #include "set_check.h"
 
+#include "filter/compact_moves.h"
+
 static const uint64_t seed_1 = 1;
 static struct test_allocator counting;
 static const struct unseen_allocator allocator = {test_alloc, test_free, &counting};
@@ -145,6 +147,91 @@ static void check_void(void)
     unseen_set_free(set);
     test_image_free(&image);
     CHECK_EQ(counting.nlive, 0);
+}
+
+/* ---- the bytes, read as docs/format.md says, with none of the filter's code ---- */
+
+static bool tag_agrees(const uint8_t *line, unsigned slot, bool wide, unsigned r, uint64_t path)
+{
+    uint32_t word = load_le32(line + 4 * slot);
+    uint32_t v = wide ? word : word & 0xffffff;
+    unsigned v_bits = wide ? 32 : 24;
+    unsigned tag_r = word >> 24;
+    if (wide) {
+        tag_r = 0;
+        for (unsigned bit = 0; bit < 7; bit++) {
+            unsigned at = 7 * slot + bit;
+            tag_r |= (unsigned)(line[52 + at / 8] >> at % 8 & 1) << bit;
+        }
+    }
+    if (v == 0 || tag_r != r) {
+        return false;
+    }
+    unsigned mark = 0;
+    while (!(v >> mark & 1)) {
+        mark++;
+    }
+    for (unsigned bit = v_bits - 1; bit > mark; bit--) {
+        if ((v >> bit & 1) != (path >> (63 - (v_bits - 1 - bit)) & 1)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static bool group_has(const uint8_t *piece, bool wide, struct unseen_key key)
+{
+    unsigned depth = piece[1];
+    unsigned npages = piece[2];
+    unsigned r_bits = wide ? 7 : 8;
+    unsigned r = (unsigned)(key.lo >> 6) % (1u << r_bits);
+    unsigned home = (unsigned)(key.lo >> (6 + r_bits)) % 8;
+    uint32_t moves = wide ? compact_moves_128[npages - 8][r] : compact_moves_256[npages - 8][r];
+    const uint8_t *page = piece + 16 + (size_t)4096 * (moves >> (4 * home) & 15);
+    unsigned a = key.lo % 64;
+    unsigned b = a ^ (1 + (63 * r >> r_bits));
+    for (unsigned slot = 0; slot < (wide ? 13 : 16); slot++) {
+        if (tag_agrees(page + (size_t)64 * a, slot, wide, r, key.hi << depth) ||
+            tag_agrees(page + (size_t)64 * b, slot, wide, r, key.hi << depth)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool image_has(const struct test_image *image, struct unseen_key key)
+{
+    size_t len;
+    bool wide = test_chunk(image, 0, &len)[24 + 576] == 2;
+    for (size_t i = 1; i + 1 < image->n; i++) {
+        const uint8_t *piece = test_chunk(image, i, &len) + 24;
+        unsigned depth = piece[1];
+        if (piece[0] == 1 && (depth == 0 || (key.hi ^ load_le64(piece + 8)) >> (64 - depth) == 0)) {
+            return group_has(piece, wide, key);
+        }
+    }
+    return false;
+}
+
+static void check_format(double fpr, unsigned threads)
+{
+    struct unseen_set *set = make(fpr, threads, 50000);
+    struct test_image image = test_export(set);
+    uint64_t nwrong = 0;
+    for (uint64_t i = 0; i < 50000; i++) {
+        nwrong += image_has(&image, test_key(i)) != (i % 5 != 0);
+        nwrong += image_has(&image, test_key(i + 1000000));
+    }
+    CHECK_EQ(nwrong, 0);
+    for (size_t i = 0; i < image.n; i++) {
+        size_t len;
+        const uint8_t *chunk = test_chunk(&image, i, &len);
+        CHECK(memcmp(chunk, i == 0 ? "UNSH" : i + 1 < image.n ? "UNSP" : "UNSE", 4) == 0);
+        CHECK_EQ(load_le32(chunk + 4), len - 32);
+        CHECK_EQ(load_le64(chunk + len - 8), XXH3_64bits(chunk, len - 8));
+    }
+    test_image_free(&image);
+    unseen_set_free(set);
 }
 
 /* ---- order, gaps, repeats ---- */
@@ -574,6 +661,8 @@ int main(void)
         check_round(fpr, 2, 2, 100000);
         check_round(fpr, 8, 32, 100000);
         check_uneven(fpr);
+        check_format(fpr, 1);
+        check_format(fpr, 2);
         check_order(fpr);
         check_full_pages(fpr);
         check_lies(fpr, 1, 300);
