@@ -59,7 +59,7 @@ static inline uint32_t test_v(const struct compact *c, const uint8_t *line, unsi
 static inline unsigned test_matches(const struct compact *c, struct unseen_key key)
 {
     struct test_place place = test_place_of(c, key);
-    bool wide = c->layout == &compact_wide;
+    bool wide = c->layout == &unseen__compact_wide;
     unsigned n = 0;
     for (unsigned side = 0; side < 2; side++) {
         const uint8_t *line = place.page + (size_t)place.line[side] * COMPACT_LINE;
@@ -92,7 +92,7 @@ static inline bool test_page_sound(const struct compact *c, const struct compact
                 continue;
             }
             unsigned len = c->layout->v_bits - 1 - (v ? (unsigned)__builtin_ctz(v) : 0);
-            unsigned r = compact_r(c->layout == &compact_wide, line, slot);
+            unsigned r = compact_r(c->layout == &unseen__compact_wide, line, slot);
             ok = ok && v != 0 && (v & (c->mark - 1)) == 0 &&
                  compact_home_of(c, group->npages, page, r) < 8;
             generations[group->depth + len]++;
@@ -120,7 +120,7 @@ static inline bool test_compact_sound(const struct compact *c)
     }
     do {
         size_t copies;
-        const struct compact_group *entries = compact_directory_find(c, path, &copies);
+        const struct compact_group *entries = unseen__compact_directory_find(c, path, &copies);
         struct compact_group group = *entries;
         for (size_t i = 1; i < copies; i++) {
             ok = ok && memcmp(&entries[i], &group, sizeof(group)) == 0;

@@ -10,7 +10,7 @@
 #include "base/memory.h"
 #include "filter/compact_moves.h"
 
-const struct compact_layout compact_small = {
+const struct compact_layout unseen__compact_small = {
     .name = "compact, 32-bit tags",
     .promise = 1.5e-6,
     .slots = 16,
@@ -20,7 +20,7 @@ const struct compact_layout compact_small = {
     .leaving = compact_leaving_256,
 };
 
-const struct compact_layout compact_wide = {
+const struct compact_layout unseen__compact_wide = {
     .name = "compact, 39-bit tags",
     .promise = 5e-9,
     .slots = 13,
@@ -44,15 +44,15 @@ static const struct compact_kernel *select_kernel(bool wide, enum unseen_cpu cpu
 {
 #if UNSEEN_X86
     if (cpu == UNSEEN_CPU_AVX512) {
-        return wide ? &compact_wide_avx512 : &compact_small_avx512;
+        return wide ? &unseen__compact_wide_avx512 : &unseen__compact_small_avx512;
     }
     if (cpu == UNSEEN_CPU_AVX2) {
-        return wide ? &compact_wide_avx2 : &compact_small_avx2;
+        return wide ? &unseen__compact_wide_avx2 : &unseen__compact_small_avx2;
     }
 #else
     (void)cpu;
 #endif
-    return wide ? &compact_wide_portable : &compact_small_portable;
+    return wide ? &unseen__compact_wide_portable : &unseen__compact_small_portable;
 }
 
 /* ---- creation ---- */
@@ -76,13 +76,13 @@ static void plan(const struct compact *c, uint64_t capacity, unsigned *depth_out
 static enum unseen_status fresh_group(struct compact *c, unsigned depth, unsigned npages,
                                       struct compact_group *group)
 {
-    enum unseen_status status = compact_pages_reserve(c, npages);
+    enum unseen_status status = unseen__compact_pages_reserve(c, npages);
     if (status != UNSEEN_OK) {
         return status;
     }
     *group = (struct compact_group){.npages = (uint8_t)npages, .depth = (uint8_t)depth};
     for (unsigned p = 0; p < npages; p++) {
-        group->page[p] = compact_page_take(c);
+        group->page[p] = unseen__compact_page_take(c);
         memset(compact_page(c, group->page[p]), 0, COMPACT_PAGE);
         *compact_full(c, group->page[p]) = 0;
     }
@@ -108,7 +108,7 @@ static enum unseen_status create_groups(struct compact *c, uint64_t capacity)
         status = fresh_group(c, depth, npages, &groups[i]);
     }
     if (status == UNSEEN_OK) {
-        status = compact_directory_init(c, depth, groups);
+        status = unseen__compact_directory_init(c, depth, groups);
     }
     unseen__free(&c->allocator, groups, ngroups * sizeof(*groups));
     c->ngroups = ngroups;
@@ -122,9 +122,9 @@ static void free_compact(struct unseen__filter *filter)
     if (!c) {
         return;
     }
-    compact_directory_release(c);
-    compact_pages_release(c);
-    compact_load_release(c);
+    unseen__compact_directory_release(c);
+    unseen__compact_pages_release(c);
+    unseen__compact_load_release(c);
     unseen__overflow_release(&c->overflow, &c->allocator);
     struct unseen_allocator allocator = c->allocator;
     unseen__free(&allocator, c, sizeof(*c));
@@ -132,16 +132,17 @@ static void free_compact(struct unseen__filter *filter)
 
 static void set_layout(struct compact *c, bool wide, unsigned cut)
 {
-    c->layout = wide ? &compact_wide : &compact_small;
+    c->layout = wide ? &unseen__compact_wide : &unseen__compact_small;
     c->moves = c->layout->moves;
     c->r_bits = c->layout->r_bits;
     c->mark = 1u << cut;
 }
 
-enum unseen_status compact_create_cut(struct unseen__filter **filter_out,
-                                      const struct unseen__filter_params *params, unsigned cut)
+enum unseen_status unseen__compact_create_cut(struct unseen__filter **filter_out,
+                                              const struct unseen__filter_params *params,
+                                              unsigned cut)
 {
-    if (params->fpr < compact_wide.promise) {
+    if (params->fpr < unseen__compact_wide.promise) {
         return UNSEEN_ERR_FPR;
     }
     struct compact *c =
@@ -149,7 +150,7 @@ enum unseen_status compact_create_cut(struct unseen__filter **filter_out,
     if (!c) {
         return UNSEEN_ERR_NOMEM;
     }
-    bool wide = params->fpr < compact_small.promise;
+    bool wide = params->fpr < unseen__compact_small.promise;
     c->filter.ops = &unseen__compact_ops;
     c->allocator = params->allocator;
     c->memory = sizeof(*c);
@@ -170,10 +171,10 @@ enum unseen_status compact_create_cut(struct unseen__filter **filter_out,
 static enum unseen_status create_compact(struct unseen__filter **filter_out,
                                          const struct unseen__filter_params *params)
 {
-    return compact_create_cut(filter_out, params, 0);
+    return unseen__compact_create_cut(filter_out, params, 0);
 }
 
-void compact_relayout(struct compact *c, bool wide, unsigned cut)
+void unseen__compact_relayout(struct compact *c, bool wide, unsigned cut)
 {
     set_layout(c, wide, cut);
     c->kernel = select_kernel(wide, c->cpu);
@@ -232,10 +233,10 @@ const struct unseen__filter_ops unseen__compact_ops = {
     .contains = contains,
     .remove = remove_keys,
     .stats = stats,
-    .save_params = compact_save_params,
-    .save_piece = compact_save_piece,
-    .load_params = compact_load_params,
-    .owns_piece = compact_owns_piece,
-    .load_piece = compact_load_piece,
-    .load_finish = compact_load_finish,
+    .save_params = unseen__compact_save_params,
+    .save_piece = unseen__compact_save_piece,
+    .load_params = unseen__compact_load_params,
+    .owns_piece = unseen__compact_owns_piece,
+    .load_piece = unseen__compact_load_piece,
+    .load_finish = unseen__compact_load_finish,
 };

@@ -61,7 +61,7 @@ enum {
 struct compact_group {
     uint32_t page[COMPACT_PAGES_MAX]; /* page numbers */
     uint8_t npages;
-    uint8_t depth; /* bits of the path that are the same for all its keys */
+    uint8_t depth;  /* bits of the path that are the same for all its keys */
     uint16_t stuck; /* at the depth limit, making more room was tried in vain */
 };
 
@@ -155,60 +155,65 @@ struct compact {
     size_t loaded_cap;
 };
 
-extern const struct compact_layout compact_small;
-extern const struct compact_layout compact_wide;
+extern const struct compact_layout unseen__compact_small;
+extern const struct compact_layout unseen__compact_wide;
 
-extern const struct compact_kernel compact_small_portable;
-extern const struct compact_kernel compact_wide_portable;
+extern const struct compact_kernel unseen__compact_small_portable;
+extern const struct compact_kernel unseen__compact_wide_portable;
 #if UNSEEN_X86
-extern const struct compact_kernel compact_small_avx2;
-extern const struct compact_kernel compact_wide_avx2;
-extern const struct compact_kernel compact_small_avx512;
-extern const struct compact_kernel compact_wide_avx512;
+extern const struct compact_kernel unseen__compact_small_avx2;
+extern const struct compact_kernel unseen__compact_wide_avx2;
+extern const struct compact_kernel unseen__compact_small_avx512;
+extern const struct compact_kernel unseen__compact_wide_avx512;
 #endif
 
 /* compact_pages.c: page memory */
-void compact_pages_release(struct compact *c);
-/* Makes sure that the next n compact_page_take calls succeed. May move pages in memory. */
-enum unseen_status compact_pages_reserve(struct compact *c, size_t n);
-uint32_t compact_page_take(struct compact *c); /* contents undefined */
-void compact_page_give(struct compact *c, uint32_t number);
+void unseen__compact_pages_release(struct compact *c);
+/* Makes sure that the next n unseen__compact_page_take calls succeed. May move pages in memory. */
+enum unseen_status unseen__compact_pages_reserve(struct compact *c, size_t n);
+uint32_t unseen__compact_page_take(struct compact *c); /* contents undefined */
+void unseen__compact_page_give(struct compact *c, uint32_t number);
 
 /* compact_directory.c: path -> group */
-enum unseen_status compact_directory_init(struct compact *c, unsigned depth,
-                                          const struct compact_group *first);
-void compact_directory_release(struct compact *c);
+enum unseen_status unseen__compact_directory_init(struct compact *c, unsigned depth,
+                                                  const struct compact_group *first);
+void unseen__compact_directory_release(struct compact *c);
 /* The entries of the group that a path leads to: *n_out equal ones in a row. */
-struct compact_group *compact_directory_find(const struct compact *c, uint64_t path, size_t *n_out);
+struct compact_group *unseen__compact_directory_find(const struct compact *c, uint64_t path,
+                                                     size_t *n_out);
 /* Makes sure that the group of this path has at least two entries, so that it can split. */
-enum unseen_status compact_directory_deepen(struct compact *c, uint64_t path);
+enum unseen_status unseen__compact_directory_deepen(struct compact *c, uint64_t path);
 
-/* compact_grow.c: making room */
+/* unseen__compact_grow.c: making room */
 /* Gives the group of this path more room. NOMEM leaves everything as it was; *stuck_out says that
  * the group must not grow further (its keys are not random) and the key belongs in overflow. */
-enum unseen_status compact_grow(struct compact *c, uint64_t path, bool *stuck_out);
+enum unseen_status unseen__compact_grow(struct compact *c, uint64_t path, bool *stuck_out);
 
 /* The depth from which on a group does not split. */
-unsigned compact_depth_limit(const struct compact *c);
+unsigned unseen__compact_depth_limit(const struct compact *c);
 
 /* compact_save.c: pieces for export and import */
-void compact_save_params(const struct unseen__filter *filter, uint8_t *params);
-size_t compact_save_piece(const struct unseen__filter *filter, uint64_t *position, uint8_t *buf);
-enum unseen_status compact_load_params(struct unseen__filter *filter, const uint8_t *params);
-bool compact_owns_piece(const struct unseen__filter *filter, const uint8_t *piece, size_t len);
-enum unseen_status compact_load_piece(struct unseen__filter *filter, const uint8_t *piece,
-                                      size_t len);
-enum unseen_status compact_load_finish(struct unseen__filter *filter);
-void compact_load_release(struct compact *c);
+void unseen__compact_save_params(const struct unseen__filter *filter, uint8_t *params);
+size_t unseen__compact_save_piece(const struct unseen__filter *filter, uint64_t *position,
+                                  uint8_t *buf);
+enum unseen_status unseen__compact_load_params(struct unseen__filter *filter,
+                                               const uint8_t *params);
+bool unseen__compact_owns_piece(const struct unseen__filter *filter, const uint8_t *piece,
+                                size_t len);
+enum unseen_status unseen__compact_load_piece(struct unseen__filter *filter, const uint8_t *piece,
+                                              size_t len);
+enum unseen_status unseen__compact_load_finish(struct unseen__filter *filter);
+void unseen__compact_load_release(struct compact *c);
 
 /* compact.c */
 /* Switches an empty filter to the layout of a file. */
-void compact_relayout(struct compact *c, bool wide, unsigned cut);
+void unseen__compact_relayout(struct compact *c, bool wide, unsigned cut);
 
 /* For tests: as the create operation, with tags whose v is cut bits shorter, so that the rate is
  * 2^cut times as high and can be measured. */
-enum unseen_status compact_create_cut(struct unseen__filter **filter_out,
-                                      const struct unseen__filter_params *params, unsigned cut);
+enum unseen_status unseen__compact_create_cut(struct unseen__filter **filter_out,
+                                              const struct unseen__filter_params *params,
+                                              unsigned cut);
 
 UNSEEN_INLINE uint64_t compact_path(const struct compact *c, struct unseen_key key)
 {

@@ -64,8 +64,8 @@ static void free_root(struct compact *c)
 }
 
 /* 2^depth groups, all leaves full. */
-enum unseen_status compact_directory_init(struct compact *c, unsigned depth,
-                                          const struct compact_group *first)
+enum unseen_status unseen__compact_directory_init(struct compact *c, unsigned depth,
+                                                  const struct compact_group *first)
 {
     c->leaf_bits = depth < COMPACT_LEAF_BITS ? depth : COMPACT_LEAF_BITS;
     c->root_bits = depth - c->leaf_bits;
@@ -79,7 +79,7 @@ enum unseen_status compact_directory_init(struct compact *c, unsigned depth,
     for (size_t i = 0; i < nleaves; i++) {
         struct compact_group *leaf = new_leaf(c, c->leaf_bits);
         if (!leaf) {
-            compact_directory_release(c);
+            unseen__compact_directory_release(c);
             return UNSEEN_ERR_NOMEM;
         }
         memcpy(leaf, first + i * leaf_groups, leaf_groups * sizeof(*leaf));
@@ -88,7 +88,7 @@ enum unseen_status compact_directory_init(struct compact *c, unsigned depth,
     return UNSEEN_OK;
 }
 
-void compact_directory_release(struct compact *c)
+void unseen__compact_directory_release(struct compact *c)
 {
     if (!c->root) {
         return;
@@ -100,7 +100,8 @@ void compact_directory_release(struct compact *c)
     free_root(c);
 }
 
-struct compact_group *compact_directory_find(const struct compact *c, uint64_t path, size_t *n_out)
+struct compact_group *unseen__compact_directory_find(const struct compact *c, uint64_t path,
+                                                     size_t *n_out)
 {
     uint64_t entry = c->root[(path >> 1) >> (63 - c->root_bits)];
     struct compact_group *group = compact_find(c, path);
@@ -173,11 +174,11 @@ static enum unseen_status split_leaf(struct compact *c, size_t index)
     return UNSEEN_OK;
 }
 
-enum unseen_status compact_directory_deepen(struct compact *c, uint64_t path)
+enum unseen_status unseen__compact_directory_deepen(struct compact *c, uint64_t path)
 {
     for (;;) {
         size_t copies;
-        compact_directory_find(c, path, &copies);
+        unseen__compact_directory_find(c, path, &copies);
         if (copies > 1) {
             return UNSEEN_OK;
         }

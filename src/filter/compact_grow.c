@@ -221,10 +221,10 @@ static bool expand(struct compact *c, struct compact_group *entries, size_t copi
     struct compact_group group = entries[0];
     uint16_t leaving[COMPACT_PAGES_MAX][COMPACT_LINES];
     struct fill f;
-    uint32_t number = compact_page_take(c);
+    uint32_t number = unseen__compact_page_take(c);
     fill_start(c, &f, group.npages, number);
     if (!copy_leaving(c, &group, &f, leaving)) {
-        compact_page_give(c, number);
+        unseen__compact_page_give(c, number);
         return false;
     }
     erase_leaving(c, &group, leaving);
@@ -318,7 +318,7 @@ static int build_all(const struct compact *c, const struct compact_group *from, 
 static void give_pages(struct compact *c, const struct compact_group *group)
 {
     for (unsigned p = 0; p < group->npages; p++) {
-        compact_page_give(c, group->page[p]);
+        unseen__compact_page_give(c, group->page[p]);
     }
 }
 
@@ -327,7 +327,7 @@ static void build_start(struct compact *c, struct build *b, unsigned part, unsig
 {
     struct compact_group *group = &b->group[part];
     while (group->npages < npages) {
-        group->page[group->npages++] = compact_page_take(c);
+        group->page[group->npages++] = unseen__compact_page_take(c);
     }
     for (unsigned p = 0; p < npages; p++) {
         fill_start(c, &b->fill[part], p, group->page[p]);
@@ -431,7 +431,7 @@ static bool split(struct compact *c, struct compact_group *entries, size_t copie
 
 /* With random keys no group is much deeper than the others: 12 more bits in common, for some 7,000
  * keys, do not happen. */
-unsigned compact_depth_limit(const struct compact *c)
+unsigned unseen__compact_depth_limit(const struct compact *c)
 {
     unsigned limit = 12;
     for (uint64_t n = c->ngroups; n > 1; n /= 2) {
@@ -440,16 +440,16 @@ unsigned compact_depth_limit(const struct compact *c)
     return limit < COMPACT_DEPTH_MAX ? limit : COMPACT_DEPTH_MAX;
 }
 
-enum unseen_status compact_grow(struct compact *c, uint64_t path, bool *stuck_out)
+enum unseen_status unseen__compact_grow(struct compact *c, uint64_t path, bool *stuck_out)
 {
     *stuck_out = false;
-    enum unseen_status status = compact_pages_reserve(c, 2 * (size_t)COMPACT_PAGES_MAX);
+    enum unseen_status status = unseen__compact_pages_reserve(c, 2 * (size_t)COMPACT_PAGES_MAX);
     if (status != UNSEEN_OK) {
         return status;
     }
     size_t copies;
-    struct compact_group *entries = compact_directory_find(c, path, &copies);
-    const bool may_split = entries->depth < compact_depth_limit(c);
+    struct compact_group *entries = unseen__compact_directory_find(c, path, &copies);
+    const bool may_split = entries->depth < unseen__compact_depth_limit(c);
     if (!may_split && entries->stuck) {
         *stuck_out = true;
         return UNSEEN_OK;
@@ -466,11 +466,11 @@ enum unseen_status compact_grow(struct compact *c, uint64_t path, bool *stuck_ou
         *stuck_out = true;
         return UNSEEN_OK;
     }
-    status = compact_directory_deepen(c, path);
+    status = unseen__compact_directory_deepen(c, path);
     if (status != UNSEEN_OK) {
         return status;
     }
-    entries = compact_directory_find(c, path, &copies);
+    entries = unseen__compact_directory_find(c, path, &copies);
     *stuck_out = !split(c, entries, copies);
     return UNSEEN_OK;
 }
@@ -539,15 +539,15 @@ static bool refresh_full(struct compact *c, const struct compact_probe *probe)
     return changed;
 }
 
-enum unseen_status compact_add_full(struct compact *c, struct unseen_key key,
-                                    struct compact_probe *probe, bool *moved_out)
+enum unseen_status unseen__compact_add_full(struct compact *c, struct unseen_key key,
+                                            struct compact_probe *probe, bool *moved_out)
 {
     while (!add_by_kick(c, probe)) {
         if (refresh_full(c, probe)) {
             continue;
         }
         bool stuck;
-        enum unseen_status status = compact_grow(c, compact_path(c, key), &stuck);
+        enum unseen_status status = unseen__compact_grow(c, compact_path(c, key), &stuck);
         *moved_out = true;
         if (status != UNSEEN_OK) {
             return status;

@@ -110,7 +110,7 @@ UNSEEN_INLINE KERNEL_TARGET enum unseen_status KERNEL(add)(struct compact *c, bo
         struct compact_probe *probe = &ring[i % COMPACT_AHEAD];
         if (UNSEEN_UNLIKELY(!KERNEL(add_one)(c, wide, &keys[i], probe, &verdicts[i]))) {
             bool moved = false;
-            enum unseen_status status = compact_add_full(c, keys[i], probe, &moved);
+            enum unseen_status status = unseen__compact_add_full(c, keys[i], probe, &moved);
             if (status != UNSEEN_OK) {
                 *ndone_out = i;
                 return status;
@@ -261,12 +261,12 @@ static KERNEL_TARGET uint32_t KERNEL(free_slots)(const uint8_t *line)
     return kernel_compare(line, 0).empty;
 }
 
-const struct compact_kernel KERNEL(compact_small) = {
+const struct compact_kernel KERNEL(unseen__compact_small) = {
     KERNEL(small_add),     KERNEL(small_contains), KERNEL(small_remove),
     KERNEL(small_leaving), KERNEL(erase),          KERNEL(free_slots),
 };
 
-const struct compact_kernel KERNEL(compact_wide) = {
+const struct compact_kernel KERNEL(unseen__compact_wide) = {
     KERNEL(wide_add),     KERNEL(wide_contains), KERNEL(wide_remove),
     KERNEL(wide_leaving), KERNEL(erase),         KERNEL(free_slots),
 };

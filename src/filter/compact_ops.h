@@ -50,7 +50,7 @@ UNSEEN_INLINE void compact_fill_slot(struct compact *c, bool wide,
     c->nkeys++;
 }
 
-/* The full map keeps its bit: one memory access less, and compact_add_full looks again before a
+/* The full map keeps its bit: one memory access less, and unseen__compact_add_full looks again before a
  * group grows. */
 UNSEEN_INLINE void compact_clear_slot(struct compact *c, const struct compact_probe *probe,
                                       unsigned line, unsigned slot)
@@ -64,7 +64,7 @@ UNSEEN_INLINE void compact_clear_slot(struct compact *c, const struct compact_pr
 
 /* Adds a key whose two lines are full: moves a tag aside or lets the group grow. *moved_out is set
  * when pages or the directory changed, so that other probes are stale. */
-enum unseen_status compact_add_full(struct compact *c, struct unseen_key key,
-                                    struct compact_probe *probe, bool *moved_out);
+enum unseen_status unseen__compact_add_full(struct compact *c, struct unseen_key key,
+                                            struct compact_probe *probe, bool *moved_out);
 
 #endif

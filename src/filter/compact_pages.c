@@ -107,7 +107,7 @@ static size_t fresh_pages(const struct compact *c)
     return n;
 }
 
-void compact_pages_release(struct compact *c)
+void unseen__compact_pages_release(struct compact *c)
 {
     for (size_t i = 0; i < c->nchunks; i++) {
         size_t pages = i == 0 ? c->chunk0_pages : COMPACT_CHUNK_PAGES;
@@ -117,7 +117,7 @@ void compact_pages_release(struct compact *c)
     give_back(c, c->free_pages, c->free_cap * sizeof(*c->free_pages));
 }
 
-enum unseen_status compact_pages_reserve(struct compact *c, size_t n)
+enum unseen_status unseen__compact_pages_reserve(struct compact *c, size_t n)
 {
     /* Room in the free list for as many pages as may come back at once. */
     while (c->free_cap < c->nfree + 4 * COMPACT_PAGES_MAX) {
@@ -136,7 +136,7 @@ enum unseen_status compact_pages_reserve(struct compact *c, size_t n)
     return UNSEEN_OK;
 }
 
-uint32_t compact_page_take(struct compact *c)
+uint32_t unseen__compact_page_take(struct compact *c)
 {
     uint32_t number;
     if (c->nfree) {
@@ -150,7 +150,7 @@ uint32_t compact_page_take(struct compact *c)
     return number;
 }
 
-void compact_page_give(struct compact *c, uint32_t number)
+void unseen__compact_page_give(struct compact *c, uint32_t number)
 {
     c->free_pages[c->nfree++] = number;
 }

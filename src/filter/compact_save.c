@@ -43,11 +43,11 @@ static unsigned least_depth(const struct compact *c)
     return least;
 }
 
-void compact_save_params(const struct unseen__filter *filter, uint8_t *params)
+void unseen__compact_save_params(const struct unseen__filter *filter, uint8_t *params)
 {
     const struct compact *c = (const struct compact *)(const void *)filter;
     memset(params, 0, UNSEEN__PARAMS_LEN);
-    params[0] = c->layout == &compact_wide ? LAYOUT_WIDE : LAYOUT_SMALL;
+    params[0] = c->layout == &unseen__compact_wide ? LAYOUT_WIDE : LAYOUT_SMALL;
     params[1] = (uint8_t)__builtin_ctz(c->mark);
     params[2] = (uint8_t)(least_depth(c) + c->prefix_bits);
 }
@@ -100,7 +100,8 @@ static size_t save_keys(const struct compact *c, uint64_t *position, uint8_t *bu
     return PIECE_HEAD + n * 16;
 }
 
-size_t compact_save_piece(const struct unseen__filter *filter, uint64_t *position, uint8_t *buf)
+size_t unseen__compact_save_piece(const struct unseen__filter *filter, uint64_t *position,
+                                  uint8_t *buf)
 {
     const struct compact *c = (const struct compact *)(const void *)filter;
     if (*position < POSITION_KEYS) {
@@ -111,7 +112,7 @@ size_t compact_save_piece(const struct unseen__filter *filter, uint64_t *positio
 
 /* ---- load ---- */
 
-void compact_load_release(struct compact *c)
+void unseen__compact_load_release(struct compact *c)
 {
     unseen__free(&c->allocator, c->loaded, c->loaded_cap * sizeof(*c->loaded));
     c->loaded = NULL;
@@ -119,22 +120,22 @@ void compact_load_release(struct compact *c)
     c->nloaded = 0;
 }
 
-enum unseen_status compact_load_params(struct unseen__filter *filter, const uint8_t *params)
+enum unseen_status unseen__compact_load_params(struct unseen__filter *filter, const uint8_t *params)
 {
     struct compact *c = (struct compact *)(void *)filter;
     bool wide = params[0] == LAYOUT_WIDE;
     if ((!wide && params[0] != LAYOUT_SMALL) ||
-        params[1] + 1u >= (wide ? compact_wide : compact_small).v_bits ||
+        params[1] + 1u >= (wide ? unseen__compact_wide : unseen__compact_small).v_bits ||
         params[2] > COMPACT_DEPTH_MAX + COMPACT_PREFIX_MAX) {
         return UNSEEN_ERR_CORRUPT;
     }
-    compact_relayout(c, wide, params[1]);
+    unseen__compact_relayout(c, wide, params[1]);
     /* The fresh filter's one group makes way: its pages are used for the loaded ones. */
     size_t copies;
-    struct compact_group group = *compact_directory_find(c, 0, &copies);
-    compact_directory_release(c);
+    struct compact_group group = *unseen__compact_directory_find(c, 0, &copies);
+    unseen__compact_directory_release(c);
     for (unsigned p = 0; p < group.npages; p++) {
-        compact_page_give(c, group.page[p]);
+        unseen__compact_page_give(c, group.page[p]);
     }
     c->ngroups = 0;
     c->npages = 0;
@@ -146,7 +147,7 @@ enum unseen_status compact_load_params(struct unseen__filter *filter, const uint
 static int check_line(struct compact *c, const uint8_t *line, unsigned npages, unsigned page,
                       unsigned depth)
 {
-    const bool wide = c->layout == &compact_wide;
+    const bool wide = c->layout == &unseen__compact_wide;
     const uint32_t v_mask = wide ? UINT32_MAX : (1u << 24) - 1;
     int ntags = 0;
     for (unsigned slot = 0; slot < c->layout->slots; slot++) {
@@ -219,7 +220,7 @@ static enum unseen_status load_group(struct compact *c, const uint8_t *piece, si
     }
     enum unseen_status status = room_for_loaded(c);
     if (status == UNSEEN_OK) {
-        status = compact_pages_reserve(c, npages);
+        status = unseen__compact_pages_reserve(c, npages);
     }
     if (status != UNSEEN_OK) {
         return status;
@@ -229,7 +230,7 @@ static enum unseen_status load_group(struct compact *c, const uint8_t *piece, si
     loaded->group = (struct compact_group){.npages = (uint8_t)npages,
                                            .depth = (uint8_t)(depth - c->prefix_bits)};
     for (unsigned p = 0; p < npages; p++) {
-        uint32_t number = compact_page_take(c);
+        uint32_t number = unseen__compact_page_take(c);
         loaded->group.page[p] = number;
         memcpy(compact_page(c, number), piece + PIECE_HEAD + (size_t)p * COMPACT_PAGE,
                COMPACT_PAGE);
@@ -268,15 +269,16 @@ static enum unseen_status load_keys(struct compact *c, const uint8_t *piece, siz
     return UNSEEN_OK;
 }
 
-bool compact_owns_piece(const struct unseen__filter *filter, const uint8_t *piece, size_t len)
+bool unseen__compact_owns_piece(const struct unseen__filter *filter, const uint8_t *piece,
+                                size_t len)
 {
     const struct compact *c = (const struct compact *)(const void *)filter;
     return len >= PIECE_HEAD && (piece[0] == PIECE_KEYS || c->prefix_bits == 0 ||
                                  load_le64(piece + 8) >> (64 - c->prefix_bits) == c->prefix);
 }
 
-enum unseen_status compact_load_piece(struct unseen__filter *filter, const uint8_t *piece,
-                                      size_t len)
+enum unseen_status unseen__compact_load_piece(struct unseen__filter *filter, const uint8_t *piece,
+                                              size_t len)
 {
     struct compact *c = (struct compact *)(void *)filter;
     if (len < PIECE_HEAD) {
@@ -322,19 +324,19 @@ static enum unseen_status build_directory(struct compact *c)
 {
     struct compact_group all = c->loaded[0].group;
     all.depth = 0;
-    enum unseen_status status = compact_directory_init(c, 0, &all);
+    enum unseen_status status = unseen__compact_directory_init(c, 0, &all);
     for (size_t i = 0; i < c->nloaded && status == UNSEEN_OK; i++) {
         const struct compact_loaded *loaded = &c->loaded[i];
         size_t copies;
-        struct compact_group *entries = compact_directory_find(c, loaded->path, &copies);
+        struct compact_group *entries = unseen__compact_directory_find(c, loaded->path, &copies);
         while (entries->depth < loaded->group.depth && status == UNSEEN_OK) {
-            status = compact_directory_deepen(c, loaded->path);
-            entries = compact_directory_find(c, loaded->path, &copies);
+            status = unseen__compact_directory_deepen(c, loaded->path);
+            entries = unseen__compact_directory_find(c, loaded->path, &copies);
             if (status == UNSEEN_OK) {
                 for (size_t k = 0; k < copies; k++) {
                     entries[k].depth++;
                 }
-                entries = compact_directory_find(c, loaded->path, &copies);
+                entries = unseen__compact_directory_find(c, loaded->path, &copies);
             }
         }
         for (size_t k = 0; k < copies && status == UNSEEN_OK; k++) {
@@ -344,7 +346,7 @@ static enum unseen_status build_directory(struct compact *c)
     return status;
 }
 
-enum unseen_status compact_load_finish(struct unseen__filter *filter)
+enum unseen_status unseen__compact_load_finish(struct unseen__filter *filter)
 {
     struct compact *c = (struct compact *)(void *)filter;
     if (c->nloaded == 0) {
@@ -357,11 +359,11 @@ enum unseen_status compact_load_finish(struct unseen__filter *filter)
     /* A depth that this many groups cannot have would make the directory huge. The limit was that
      * of the filter that wrote the group, which may have had a longer prefix. */
     for (size_t i = 0; i < c->nloaded; i++) {
-        if (c->loaded[i].group.depth > compact_depth_limit(c) + COMPACT_PREFIX_MAX) {
+        if (c->loaded[i].group.depth > unseen__compact_depth_limit(c) + COMPACT_PREFIX_MAX) {
             return UNSEEN_ERR_CORRUPT;
         }
     }
     enum unseen_status status = build_directory(c);
-    compact_load_release(c);
+    unseen__compact_load_release(c);
     return status;
 }

@@ -2,7 +2,7 @@
  *
  * The compact filter: the table of moves, a model, the structure after each kind of growth, the
  * rate, tags that run out of bits, and the same bytes at every level. Shortened tags
- * (compact_create_cut) make the rate high enough to be measured. */
+ * (unseen__compact_create_cut) make the rate high enough to be measured. */
 #include "set_check.h"
 
 #include <math.h>
@@ -22,7 +22,7 @@ static struct unseen__filter *make(bool wide, unsigned cut)
 {
     struct unseen__filter_params params = params_of(wide);
     struct unseen__filter *filter = NULL;
-    if (compact_create_cut(&filter, &params, cut) != UNSEEN_OK) {
+    if (unseen__compact_create_cut(&filter, &params, cut) != UNSEEN_OK) {
         fprintf(stderr, "no filter\n");
         exit(2);
     }
@@ -499,7 +499,7 @@ static void check_levels(bool wide, unsigned cut, uint64_t nkeys)
     struct unseen__filter_params params = params_of(wide);
     struct unseen__filter *specification = NULL;
     params.cpu = UNSEEN_CPU_PORTABLE;
-    CHECK(compact_create_cut(&specification, &params, cut) == UNSEEN_OK);
+    CHECK(unseen__compact_create_cut(&specification, &params, cut) == UNSEEN_OK);
     load(specification, nkeys, 1);
     for (size_t i = 0; i < sizeof(batches) / sizeof(batches[0]); i++) {
         struct unseen__filter *filter = make(wide, cut);

@@ -10,8 +10,8 @@
 
 #include "base/memory.h"
 
-extern const struct compact_kernel compact_small_plain;
-extern const struct compact_kernel compact_wide_plain;
+extern const struct compact_kernel unseen__compact_small_plain;
+extern const struct compact_kernel unseen__compact_wide_plain;
 
 #include "filter/compact_portable.c"
 
@@ -19,14 +19,14 @@ static const struct compact_kernel *kernel_of(bool wide, enum unseen_cpu cpu)
 {
 #if UNSEEN_X86
     if (cpu == UNSEEN_CPU_AVX512) {
-        return wide ? &compact_wide_avx512 : &compact_small_avx512;
+        return wide ? &unseen__compact_wide_avx512 : &unseen__compact_small_avx512;
     }
     if (cpu == UNSEEN_CPU_AVX2) {
-        return wide ? &compact_wide_avx2 : &compact_small_avx2;
+        return wide ? &unseen__compact_wide_avx2 : &unseen__compact_small_avx2;
     }
 #endif
     (void)cpu;
-    return wide ? &compact_wide_portable : &compact_small_portable;
+    return wide ? &unseen__compact_wide_portable : &unseen__compact_small_portable;
 }
 
 /* ---- pages of any bytes ---- */
@@ -59,7 +59,7 @@ static void random_page(uint8_t *page, uint64_t *random)
 
 static void check_page(bool wide, const struct compact_kernel *kernel, uint64_t *random)
 {
-    const struct compact_kernel *plain = wide ? &compact_wide_plain : &compact_small_plain;
+    const struct compact_kernel *plain = wide ? &unseen__compact_wide_plain : &unseen__compact_small_plain;
     const uint32_t slots = wide ? 0x1fff : 0xffff;
     static uint8_t page[COMPACT_PAGE];
     static uint8_t copy[COMPACT_PAGE];
@@ -129,7 +129,7 @@ static struct compact *make(bool wide, unsigned cut, const struct compact_kernel
         .allocator = unseen__allocator(NULL),
     };
     struct unseen__filter *filter = NULL;
-    if (compact_create_cut(&filter, &params, cut) != UNSEEN_OK) {
+    if (unseen__compact_create_cut(&filter, &params, cut) != UNSEEN_OK) {
         exit(2);
     }
     struct compact *c = (struct compact *)(void *)filter;
@@ -146,7 +146,7 @@ enum {
 static void check_sets(bool wide, unsigned cut)
 {
     struct compact *normal = make(wide, cut, kernel_of(wide, test_cpu));
-    struct compact *plain = make(wide, cut, wide ? &compact_wide_plain : &compact_small_plain);
+    struct compact *plain = make(wide, cut, wide ? &unseen__compact_wide_plain : &unseen__compact_small_plain);
     struct unseen_key keys[BATCH];
     uint8_t a[BATCH];
     uint8_t b[BATCH];
@@ -175,8 +175,8 @@ static void check_sets(bool wide, unsigned cut)
     uint64_t at_y = 0;
     size_t len;
     do {
-        len = compact_save_piece(&normal->filter, &at_x, x);
-        CHECK_EQ(len, compact_save_piece(&plain->filter, &at_y, y));
+        len = unseen__compact_save_piece(&normal->filter, &at_x, x);
+        CHECK_EQ(len, unseen__compact_save_piece(&plain->filter, &at_y, y));
         CHECK(memcmp(x, y, len) == 0);
     } while (len);
     normal->filter.ops->free(&normal->filter);

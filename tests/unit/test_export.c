@@ -132,7 +132,7 @@ static void check_void(void)
     struct unseen__filter_params params = {
         .fpr = 2e-6, .cpu = test_cpu, .allocator = set->allocator};
     set->ops->free(set->shards[0].filter);
-    CHECK(compact_create_cut(&set->shards[0].filter, &params, 20) == UNSEEN_OK);
+    CHECK(unseen__compact_create_cut(&set->shards[0].filter, &params, 20) == UNSEEN_OK);
     for (uint64_t i = 0; i < 100000; i++) {
         struct unseen_key key = test_key(i);
         uint8_t verdict;
@@ -468,7 +468,7 @@ static void check_full_pages(double fpr)
 {
     struct unseen_set *set = make(fpr, 1, 0);
     const struct compact *c = test_compact(set, 0);
-    const bool wide = c->layout == &compact_wide;
+    const bool wide = c->layout == &unseen__compact_wide;
     const unsigned slots = c->layout->slots;
     struct test_image image = test_export(set);
     size_t len;

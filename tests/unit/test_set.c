@@ -80,7 +80,7 @@ static void check_fpr(void)
         struct unseen_set *set = make(&options);
         struct unseen_set_stats stats = stats_of(set);
         CHECK(stats.fpr_promise <= (choices[i].fpr > 0 ? choices[i].fpr : UNSEEN_FPR_DEFAULT));
-        CHECK(test_compact(set, 0)->layout == (choices[i].wide ? &compact_wide : &compact_small));
+        CHECK(test_compact(set, 0)->layout == (choices[i].wide ? &unseen__compact_wide : &unseen__compact_small));
         CHECK(stats.fpr_estimate == 0);
         unseen_set_free(set);
     }
