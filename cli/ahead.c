@@ -66,7 +66,7 @@ bool ahead_start(struct ahead *a, struct reader *reader, struct input_wait wait)
     reader->nblocks = BLOCKS_MAX;
     reader->wait_used = wait_used;
     reader->wait_used_context = a;
-    a->slots = malloc(AHEAD_BATCHES * sizeof(*a->slots));
+    a->slots = calloc(AHEAD_BATCHES, sizeof(*a->slots));
     if (a->slots && sem_init(&a->filled, 0, 0) == 0 && sem_init(&a->used, 0, 0) == 0) {
         /* Signals are for the main thread. */
         sigset_t all;
@@ -123,6 +123,9 @@ void ahead_join(struct ahead *a)
     pthread_join(a->thread, NULL);
     sem_destroy(&a->filled);
     sem_destroy(&a->used);
+    for (size_t i = 0; i < AHEAD_BATCHES; i++) {
+        text_release(&a->slots[i].text);
+    }
     free(a->slots);
 }
 

@@ -11,6 +11,8 @@
 
 #include <unseen.h>
 
+#include "text.h"
+
 enum {
     BATCH_LINES = 512,
     /* This many bytes from the start of any line may be read, whatever its length. */
@@ -21,13 +23,20 @@ struct batch {
     size_t n; /* lines to answer, in input order, each with its delimiter behind it */
     struct unseen_bytes lines[BATCH_LINES];
     struct unseen_key keys[BATCH_LINES];
+    uint8_t forms[BATCH_LINES]; /* enum unseen_url_form */
+
+    /* Only where the identity keeps texts: what of each line was canonicalised, and its canonical
+     * form, with a delimiter behind it like a line. */
+    struct unseen_bytes items[BATCH_LINES];
+    struct unseen_bytes canons[BATCH_LINES];
+    struct text text; /* those of them that do not stand in the input as they are */
 
     /* The input this batch took up, with the lines that are not among the above. */
     const char *end;
     uint64_t nbytes;
     uint64_t nlong;   /* longer than --max-line */
     uint64_t nother;  /* of other shares */
-    uint64_t nmisses; /* without the wanted key, compared whole */
+    uint64_t nmisses; /* without the wanted key, taken whole */
     bool failed;      /* some file or line before the end of this batch could not be read */
 };
 

@@ -1,11 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Batches come from the reader (here or ahead in a thread), the set gives a verdict for each line,
- * and the verdict decides where the line goes. Neighbours in the input with the same verdict are
- * neighbours in memory and are copied in one piece.
- *
- * What the input has brought is written out before the program waits for more: a crawler that
- * reads our output to make our input would otherwise wait for us while we wait for it. */
+ * The set gives a verdict for each line of a batch, and the verdict decides where the line goes.
+ * Neighbours in the input with the same verdict are neighbours in memory and are copied in one
+ * piece. */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE 1
 #endif
@@ -15,35 +12,29 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
-#include "ahead.h"
 #include "batch.h"
+#include "command.h"
+#include "feed.h"
+#include "files.h"
 #include "identity.h"
+#include "message.h"
 #include "output.h"
+#include "profile.h"
 #include "reader.h"
 #include "report.h"
 
-enum {
-    EXIT_DONE = 0,
-    EXIT_NONE = 1,
-    EXIT_TROUBLE = 2
-};
-
 struct dedup {
     const struct options *o;
+    struct unseen_url *url;
     struct unseen_set *set;
     struct identity identity;
-    struct reader reader;
-    struct ahead ahead;
-    bool abandoned; /* the reading thread still runs */
+    struct feed feed;
     struct output out;
     struct output repeats; /* -D */
     struct report report;
-    uint64_t left;     /* lines still to be printed before -m or -q ends the run */
-    bool full;         /* the set could not grow */
-    bool input_failed; /* some file or line is missing from the output */
+    uint64_t left; /* lines still to be printed before -m or -q ends the run */
+    bool full;     /* the set could not grow */
 };
 
 /* ---- Where a line goes ----------------------------------------------------------------------- */
@@ -88,8 +79,11 @@ static void put_runs(const struct dedup *d, struct output *out, const struct uns
 static bool put_mixed(struct output *out, const struct unseen_bytes *lines, const uint8_t *verdicts,
                       size_t n, uint8_t verdict)
 {
-    const char *end = lines[n - 1].data + lines[n - 1].len + 1;
-    char *begin = output_reserve(out, (size_t)(end - lines[0].data) + BATCH_READABLE);
+    size_t size = BATCH_READABLE;
+    for (size_t i = 0; i < n; i++) {
+        size += lines[i].len + 1;
+    }
+    char *begin = output_reserve(out, size);
     if (!begin) {
         return false;
     }
@@ -169,10 +163,21 @@ static void report_full(struct dedup *d, enum unseen_status status)
     message_hint("unseen --shard 1/2 FILE, then unseen --shard 2/2 FILE: half the memory each");
 }
 
+static uint64_t count_failed(const uint8_t *forms, size_t n)
+{
+    uint64_t sum = 0;
+    for (size_t i = 0; i < n; i++) {
+        sum += forms[i] == UNSEEN_URL_FAILED;
+    }
+    return sum;
+}
+
 /* Answers a batch; false if there is no use in another. When only some more lines are wanted, no
  * more keys than that are added at a time: the set then holds exactly what was answered. */
-static bool take_batch(struct dedup *d, const struct batch *b)
+static bool take_batch(void *context, const struct batch *b)
 {
+    struct dedup *d = context;
+    const struct unseen_bytes *shown = d->o->canonical ? b->canons : b->lines;
     uint8_t verdicts[BATCH_LINES];
     size_t at = 0;
     while (at < b->n && d->left > 0 && !d->full) {
@@ -183,9 +188,10 @@ static bool take_batch(struct dedup *d, const struct batch *b)
             report_full(d, status);
         }
         size_t nnew = count_new(verdicts, ndone);
-        put(d, b->lines + at, verdicts, ndone, nnew);
+        put(d, shown + at, verdicts, ndone, nnew);
         d->report.nnew += nnew;
         d->report.nseen += ndone - nnew;
+        d->report.nfailed += count_failed(b->forms + at, ndone);
         if (d->o->has_limit || d->o->quiet) {
             d->left -= d->o->invert ? ndone - nnew : nnew;
         }
@@ -199,124 +205,26 @@ static bool take_batch(struct dedup *d, const struct batch *b)
         d->report.nbytes -= (uint64_t)(b->end - b->lines[at].data);
     }
     report_poll(&d->report);
-    return d->left > 0 && !d->full && !d->out.failed && !d->repeats.failed;
+    return d->left > 0 && !d->full;
 }
 
-static int before_wait(void *context)
-{
-    struct dedup *d = context;
-    (void)output_flush(&d->out); /* remembered in out */
-    if (d->repeats.is_open) {
-        (void)output_flush(&d->repeats);
-    }
-    report_poll(&d->report);
-    if (d->out.failed || d->repeats.failed) {
-        return INPUT_STOP;
-    }
-    return output_is_behind(&d->out) ? d->out.fd : INPUT_NOTHING;
-}
-
-static void interrupted(void *context)
+static void poll_report(void *context)
 {
     struct dedup *d = context;
     report_poll(&d->report);
-}
-
-static void read_here(struct dedup *d)
-{
-    struct batch *b = malloc(sizeof(*b));
-    if (!b) {
-        message_error("out of memory");
-        d->input_failed = true;
-        return;
-    }
-    while (reader_next(&d->reader, b) && take_batch(d, b)) {
-    }
-    d->input_failed = d->reader.failed;
-    free(b);
-}
-
-/* Of a batch the thread has made, failed is as it was then: what it has read too much of when -m
- * ends the run does not count. */
-static void read_ahead(struct dedup *d)
-{
-    const struct batch *b = NULL;
-    do {
-        b = ahead_next(&d->ahead);
-        d->input_failed = b && b->failed;
-    } while (b && take_batch(d, b));
-    if (d->ahead.ended) {
-        ahead_join(&d->ahead);
-        d->input_failed = d->reader.failed;
-    } else {
-        ahead_abandon(&d->ahead);
-        d->abandoned = true;
-    }
-}
-
-static const char *const standard_input[] = {"-"};
-
-static bool is_standard_input(const char *name)
-{
-    return strcmp(name, "-") == 0;
-}
-
-/* Pipes made by pipe(2) live on a device of their own; a fifo has a name on another. */
-static bool is_named_fifo(const char *name)
-{
-    int ends[2];
-    struct stat st;
-    struct stat nameless;
-    if ((is_standard_input(name) ? fstat(STDIN_FILENO, &st) : stat(name, &st)) != 0 ||
-        !S_ISFIFO(st.st_mode) || pipe(ends) != 0) {
-        return false;
-    }
-    bool differs = fstat(ends[0], &nameless) == 0 && nameless.st_dev != st.st_dev;
-    (void)close(ends[0]);
-    (void)close(ends[1]);
-    return differs;
-}
-
-/* An input that is a named fifo is the sign of a loop: mkfifo q; unseen < q | fetch > q. There,
- * waiting for the reader of our output while it waits for us to read would never end as soon as
- * both pipes are full, so reading goes first and the output may queue up in memory. */
-static bool may_be_loop(const struct options *o)
-{
-    bool found = o->nfiles == 0 && is_named_fifo(standard_input[0]);
-    for (size_t i = 0; i < o->nfiles; i++) {
-        found = found || is_named_fifo(o->files[i]);
-    }
-    return found;
 }
 
 static void read_all(struct dedup *d)
 {
-    const struct options *o = d->o;
-    const struct input_wait wait = {before_wait, d};
-    d->reader = (struct reader){
-        .names = o->nfiles ? o->files : standard_input,
-        .nnames = o->nfiles ? o->nfiles : 1,
-        .identity = &d->identity,
-        .delimiter = o->delimiter,
-        .max_line = o->max_line,
-        .nblocks = 1,
-    };
-    if (d->left == 0) {
-        return;
-    }
-    if (may_be_loop(o)) {
-        output_make_elastic(&d->out);
-    }
-    if (!d->out.elastic && ahead_is_wanted(o->threads) &&
-        ahead_start(&d->ahead, &d->reader, wait)) {
-        read_ahead(d);
-    } else {
-        d->reader.wait = wait;
-        read_here(d);
-    }
-    if (!d->abandoned) {
-        reader_summary(&d->reader);
-        reader_release(&d->reader);
+    d->feed.o = d->o;
+    d->feed.identity = &d->identity;
+    d->feed.out = &d->out;
+    d->feed.more = &d->repeats;
+    d->feed.take = take_batch;
+    d->feed.poll = poll_report;
+    d->feed.context = d;
+    if (d->left > 0) {
+        feed_run(&d->feed);
     }
 }
 
@@ -325,8 +233,13 @@ static void read_all(struct dedup *d)
 static bool create_set(struct dedup *d, enum unseen_cpu cpu)
 {
     const struct options *o = d->o;
+    if (!profile_create(&d->url, o, NULL, cpu)) {
+        return false;
+    }
+    const struct unseen_url *url = profile_is_none(d->url) ? NULL : d->url;
     const struct unseen_set_options options = {
         .size = sizeof(options),
+        .url = url,
         .fpr = o->fpr,
         .capacity = o->capacity,
         .filter = o->filter,
@@ -335,7 +248,8 @@ static bool create_set(struct dedup *d, enum unseen_cpu cpu)
     };
     enum unseen_status status = unseen_set_create(&d->set, &options);
     if (status == UNSEEN_OK) {
-        status = identity_init(&d->identity, o, d->set);
+        d->identity = (struct identity){.url = url, .set = d->set, .keeps_texts = o->canonical};
+        status = identity_init(&d->identity, o);
     }
     switch (status) {
     case UNSEEN_OK:
@@ -367,6 +281,7 @@ static bool add_excludes(struct dedup *d)
     struct identity whole = d->identity;
     whole.field = 0;
     whole.json_path = NULL;
+    whole.keeps_texts = false;
     struct reader reader = {
         .names = o->excludes,
         .nnames = o->nexcludes,
@@ -374,7 +289,7 @@ static bool add_excludes(struct dedup *d)
         .delimiter = o->delimiter,
         .nblocks = 1,
     };
-    struct batch *b = malloc(sizeof(*b));
+    struct batch *b = calloc(1, sizeof(*b));
     if (!b) {
         message_error("out of memory");
         return false;
@@ -389,67 +304,43 @@ static bool add_excludes(struct dedup *d)
         report_full(d, status);
     }
     reader_release(&reader);
+    text_release(&b->text);
     free(b);
     return status == UNSEEN_OK && !reader.failed;
-}
-
-/* Whether name is the regular file that out writes to. */
-static bool is_same_file(const char *name, const struct output *out)
-{
-    struct stat a;
-    struct stat b;
-    return out->is_open && fstat(out->fd, &b) == 0 && S_ISREG(b.st_mode) &&
-           (is_standard_input(name) ? fstat(STDIN_FILENO, &a) : stat(name, &a)) == 0 &&
-           a.st_dev == b.st_dev && a.st_ino == b.st_ino;
-}
-
-/* An input that is also written to would be cut, or would never end. */
-static bool check_inputs(const struct dedup *d, const char *const *names, size_t n)
-{
-    const struct output *const outs[] = {&d->out, &d->repeats};
-    for (size_t i = 0; i < n; i++) {
-        for (size_t j = 0; j < 2; j++) {
-            if (is_same_file(names[i], outs[j])) {
-                const char *name = is_standard_input(names[i]) ? "standard input" : names[i];
-                message_error("%s is both input and output", name);
-                message_hint("unseen -o NEW FILE && mv NEW FILE");
-                return false;
-            }
-        }
-    }
-    return true;
 }
 
 static bool check_files(const struct dedup *d)
 {
     const struct options *o = d->o;
-    size_t nstandard = o->nfiles == 0;
-    for (size_t i = 0; i < o->nfiles; i++) {
-        nstandard += is_standard_input(o->files[i]);
+    const struct output *const outs[] = {&d->out, &d->repeats};
+    const char *const *names = o->files;
+    size_t nnames = o->nfiles;
+    files_default(&names, &nnames);
+    size_t nstandard = 0;
+    for (size_t i = 0; i < nnames; i++) {
+        nstandard += files_is_standard_input(names[i]);
     }
     for (size_t i = 0; i < o->nexcludes; i++) {
-        if (is_standard_input(o->excludes[i]) && nstandard++ > 0) {
+        if (files_is_standard_input(o->excludes[i]) && nstandard++ > 0) {
             message_error("-x - and the input are both standard input");
             message_hint("unseen -x - FILE");
             return false;
         }
     }
-    if (o->repeats && (d->repeats.fd == d->out.fd || is_same_file(o->repeats, &d->out))) {
+    if (o->repeats && (d->repeats.fd == d->out.fd || files_is_output(o->repeats, &d->out))) {
         message_error("new lines and repeats both go to %s", d->repeats.name);
         message_hint("unseen --mark FILE tells them apart in one file");
         return false;
     }
-    return check_inputs(d, o->files, o->nfiles) &&
-           check_inputs(d, standard_input, o->nfiles == 0) &&
-           check_inputs(d, o->excludes, o->nexcludes);
+    return files_check(names, nnames, outs, 2) && files_check(o->excludes, o->nexcludes, outs, 2);
 }
 
 static bool open_outputs(struct dedup *d)
 {
     const struct options *o = d->o;
-    d->out.interrupted = interrupted;
+    d->out.interrupted = poll_report;
     d->out.context = d;
-    d->repeats.interrupted = interrupted;
+    d->repeats.interrupted = poll_report;
     d->repeats.context = d;
     return output_open(&d->out, o->output) && (!o->repeats || output_open(&d->repeats, o->repeats));
 }
@@ -486,7 +377,7 @@ static int finish(struct dedup *d)
     if (d->o->quiet && d->left == 0) {
         return EXIT_DONE; /* it was found, whatever else went wrong: as with grep -q */
     }
-    if (!written || d->full || d->input_failed) {
+    if (!written || d->full || d->feed.failed) {
         return EXIT_TROUBLE;
     }
     return d->o->quiet ? EXIT_NONE : EXIT_DONE;
@@ -500,12 +391,13 @@ int dedup_run(const struct options *o, enum unseen_cpu cpu)
         read_all(&d);
         status = finish(&d);
     }
-    if (d.abandoned) {
+    if (d.feed.abandoned) {
         exit(status); /* the thread still uses what is in d */
     }
     output_abandon(&d.out);
     output_abandon(&d.repeats);
     identity_release(&d.identity);
     unseen_set_free(d.set);
+    unseen_url_free(d.url);
     return status;
 }

@@ -1,18 +1,30 @@
 /* SPDX-License-Identifier: MIT
  *
- * What makes two lines the same: the one place where the identity of a line is computed. Today it
- * is the bytes of the line, of one field, or of a value inside JSON. */
+ * What makes two lines the same: the one place where the identity of a line is computed. It is the
+ * canonical form, under a URL profile, of the line, of one field or of a value inside JSON. What
+ * is no URL keeps its bytes. */
 #ifndef UNSEEN_CLI_IDENTITY_H
 #define UNSEEN_CLI_IDENTITY_H
 
+#include <stdbool.h>
+
 #include <unseen.h>
 
+#include "batch.h"
 #include "options.h"
 
 struct identity {
-    const struct unseen_set *set; /* its hash makes the keys */
-    size_t field;                 /* from 1; 0: no field */
+    /* set by the caller */
+    const struct unseen_url *url; /* NULL: the bytes are the identity */
+    const struct unseen_set *set; /* made with url, its hash makes the keys; NULL: no keys */
+    bool keeps_texts;             /* fill in items and canons of a batch */
+    const char *base;             /* references are resolved against it; NULL: none */
+    size_t base_len;
+
+    /* from the options */
+    size_t field; /* from 1; 0: no field */
     char separator;
+    char delimiter;
     const char *json_path; /* NULL: no JSON */
 
     /* Shares are cut by a hash with a fixed seed, not by the set's own: processes on many machines
@@ -22,20 +34,19 @@ struct identity {
     uint64_t nshards;
 };
 
-/* Prepares the identity that the options ask for. Keys are those of set. */
-enum unseen_status identity_init(struct identity *id, const struct options *o,
-                                 const struct unseen_set *set);
+/* Takes over what the options say. */
+enum unseen_status identity_init(struct identity *id, const struct options *o);
 void identity_release(struct identity *id);
 
-/* Lines without the wanted field or value; whole lines are compared then. */
+/* Lines without the wanted field or value; the whole line is taken then. */
 struct identity_misses {
     size_t n;
     struct unseen_bytes first; /* the first of them, if there are any */
 };
 
-/* Computes the keys of *n lines. Lines of other shares are taken out of lines and keys, and *n is
- * how many stay. Errors: NOMEM. */
-enum unseen_status identity_keys(const struct identity *id, struct unseen_bytes *lines, size_t *n,
-                                 struct unseen_key *keys, struct identity_misses *misses);
+/* Computes keys and forms of the lines of b, and the texts if they are kept. Lines of other shares
+ * are taken out. scratch is memory to be used again. Errors: NOMEM. */
+enum unseen_status identity_take(const struct identity *id, struct batch *b, struct text *scratch,
+                                 struct identity_misses *misses);
 
 #endif

@@ -14,13 +14,10 @@
 
 #include <unseen.h>
 
-#include "dedup.h"
+#include "command.h"
+#include "help.h"
 #include "message.h"
 #include "options.h"
-
-enum {
-    EXIT_TROUBLE = 2
-};
 
 /* The environment variable UNSEEN_CPU forces a processor level, for tests and measurements. */
 static bool cpu_from_environment(enum unseen_cpu *cpu)
@@ -48,46 +45,29 @@ static bool fill_descriptors(void)
     return true;
 }
 
-static int run_dedup(int argc, char **argv)
+static int run_command(const struct command *command, int argc, char **argv)
 {
     struct options o;
     enum unseen_cpu cpu = UNSEEN_CPU_AUTO;
     int status = EXIT_TROUBLE;
-    switch (options_parse(&o, argc, argv)) {
+    const bool reads_input = command->bit & COMMAND_READERS;
+    switch (options_parse(&o, command, argc, argv)) {
     case OPTIONS_DONE:
-        status = 0;
+        status = EXIT_DONE;
         break;
     case OPTIONS_WRONG:
         break;
     case OPTIONS_RUN:
         message_setup(o.color, false);
-        if (o.nfiles == 0 && isatty(STDIN_FILENO)) {
-            options_usage();
+        if (o.nfiles == 0 && (!reads_input || isatty(STDIN_FILENO))) {
+            help_usage(command);
         } else if (cpu_from_environment(&cpu)) {
-            status = dedup_run(&o, cpu);
+            status = command->run(&o, cpu);
         }
     }
     options_release(&o);
     return status;
 }
-
-static int run_help(int argc, char **argv)
-{
-    if (argc > 2 || (argc == 2 && strcmp(argv[1], "dedup") != 0)) {
-        message_error("no help on '%s'", argv[1]);
-        message_hint("unseen help");
-        return EXIT_TROUBLE;
-    }
-    return options_help() ? 0 : EXIT_TROUBLE;
-}
-
-static const struct {
-    const char *name;
-    int (*run)(int argc, char **argv);
-} commands[] = {
-    {"dedup", run_dedup},
-    {"help", run_help},
-};
 
 int main(int argc, char **argv)
 {
@@ -97,10 +77,10 @@ int main(int argc, char **argv)
         return EXIT_TROUBLE;
     }
     message_setup(WHEN_AUTO, false);
-    for (size_t i = 0; argc > 1 && i < sizeof(commands) / sizeof(commands[0]); i++) {
-        if (strcmp(argv[1], commands[i].name) == 0) {
-            return commands[i].run(argc - 1, argv + 1);
-        }
+    if (argc > 1 && strcmp(argv[1], "help") == 0) {
+        return help_run(argc - 1, argv + 1);
     }
-    return run_dedup(argc, argv);
+    const struct command *command = argc > 1 ? command_find(argv[1]) : NULL;
+    return command ? run_command(command, argc - 1, argv + 1)
+                   : run_command(command_at(0), argc, argv);
 }

@@ -22,7 +22,11 @@ enum stats {
     STATS_JSON
 };
 
+struct command;
+
 struct options {
+    const struct command *command;
+
     /* memory */
     const char **excludes;
     size_t nexcludes;
@@ -36,6 +40,10 @@ struct options {
     uint64_t seed;
 
     /* identity */
+    const char *profile; /* NULL: the command's own default */
+    const char **rules;
+    size_t nrules;
+    const char *base; /* NULL: none */
     const char *key;
     size_t field;          /* from 1; 0: none */
     const char *json_path; /* ".a.b"; NULL: none */
@@ -49,6 +57,9 @@ struct options {
     bool mark;
     bool count;
     bool quiet;
+    bool canonical;
+    bool json;
+    bool expressions;
     bool has_limit;
     uint64_t limit;
 
@@ -74,14 +85,10 @@ enum options_result {
     OPTIONS_WRONG /* reported */
 };
 
-/* Parses argv[1..argc). The result points into argv; options_release frees the rest. */
-enum options_result options_parse(struct options *o, int argc, char **argv);
+/* Parses argv[1..argc) for a command. The result points into argv, in which lists are split;
+ * options_release frees the rest. */
+enum options_result options_parse(struct options *o, const struct command *command, int argc,
+                                  char **argv);
 void options_release(struct options *o);
-
-/* The whole help, to standard output; false if that failed. */
-bool options_help(void);
-
-/* The short usage, to standard error. */
-void options_usage(void);
 
 #endif

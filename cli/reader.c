@@ -175,16 +175,16 @@ static void drop_long(struct reader *r, struct batch *b)
     b->n = kept;
 }
 
-/* Computes the keys of the batch. The first line without the wanted key is shown, the others are
+/* Computes the identities of the batch. The first line without the wanted key is shown, the others are
  * only counted. */
-static enum unseen_status take_keys(struct reader *r, struct batch *b)
+static enum unseen_status take_identities(struct reader *r, struct batch *b)
 {
     const size_t n = b->n;
     struct identity_misses misses = {0, {NULL, 0}};
-    enum unseen_status status = identity_keys(r->identity, b->lines, &b->n, b->keys, &misses);
+    enum unseen_status status = identity_take(r->identity, b, &r->scratch, &misses);
     if (r->nmisses == 0 && misses.n > 0) {
         const int shown = misses.first.len < 60 ? (int)misses.first.len : 60;
-        message_warning("%s: no such key in '%.*s': compared whole", r->name, shown,
+        message_warning("%s: no such key in '%.*s': taken whole", r->name, shown,
                         misses.first.data);
     }
     b->nother = n - b->n;
@@ -219,7 +219,7 @@ static bool take_lines(struct reader *r, struct batch *b)
     if (r->max_line) {
         drop_long(r, b);
     }
-    enum unseen_status status = take_keys(r, b);
+    enum unseen_status status = take_identities(r, b);
     if (status != UNSEEN_OK) {
         message_error("%s:%" PRIu64 ": cannot go on: %s", r->name, r->line + 1,
                       unseen_status_string(status));
@@ -277,7 +277,7 @@ void reader_summary(const struct reader *r)
         message_error("%" PRIu64 " more lines over --max-line left out", r->nlong - REPORTS_MAX);
     }
     if (r->nmisses > 1) {
-        message_warning("%" PRIu64 " lines without the key were compared whole", r->nmisses);
+        message_warning("%" PRIu64 " lines without the key were taken whole", r->nmisses);
     }
 }
 
@@ -290,4 +290,5 @@ void reader_release(struct reader *r)
         free(r->blocks[i].data);
         r->blocks[i].data = NULL;
     }
+    text_release(&r->scratch);
 }

@@ -53,6 +53,7 @@ struct reader {
     uint64_t nlong;   /* over-long lines in all files */
     uint64_t nbatches;
     uint64_t nmisses; /* lines without the wanted key */
+    struct text scratch;
 };
 
 /* Fills *b with the next lines; false at the end. Errors of single files have been reported and

@@ -75,22 +75,19 @@ void report_poll(struct report *r)
     }
 }
 
-static void print_text(const struct report *r, const struct unseen_set_stats *s, double seconds)
+static void print_text(const struct report *r, const struct unseen_set *set,
+                       const struct unseen_set_stats *s, double seconds)
 {
     const struct {
         const char *name;
         uint64_t value;
         bool always;
     } counts[] = {
-        {"lines", nlines(r), true},
-        {"new", r->nnew, true},
-        {"seen", r->nseen, true},
-        {"too long", r->nlong, false},
-        {"other shares", r->nother, false},
-        {"without key", r->nmisses, false},
-        {"excluded by", r->nexcluded, false},
-        {"bytes", r->nbytes, true},
-        {"keys", s->nkeys, true},
+        {"lines", nlines(r), true},         {"new", r->nnew, true},
+        {"seen", r->nseen, true},           {"too long", r->nlong, false},
+        {"other shares", r->nother, false}, {"without key", r->nmisses, false},
+        {"not a URL", r->nfailed, false},   {"excluded by", r->nexcluded, false},
+        {"bytes", r->nbytes, true},         {"keys", s->nkeys, true},
         {"memory", s->memory, true},
     };
     for (size_t i = 0; i < sizeof(counts) / sizeof(counts[0]); i++) {
@@ -98,20 +95,23 @@ static void print_text(const struct report *r, const struct unseen_set_stats *s,
             message_plain("%-12s %" PRIu64, counts[i].name, counts[i].value);
         }
     }
+    message_plain("%-12s %s", "profile", unseen_set_profile(set));
     message_plain("%-12s %.2g (at most %.2g)", "wrong seen", s->fpr_estimate, s->fpr_promise);
     message_plain("%-12s %.3f", "seconds", seconds);
 }
 
-static void print_json(const struct report *r, const struct unseen_set_stats *s, double seconds)
+static void print_json(const struct report *r, const struct unseen_set *set,
+                       const struct unseen_set_stats *s, double seconds)
 {
     message_plain("{\"lines\":%" PRIu64 ",\"new\":%" PRIu64 ",\"seen\":%" PRIu64
                   ",\"too_long\":%" PRIu64 ",\"other_shares\":%" PRIu64 ",\"without_key\":%" PRIu64
-                  ",\"excluded_by\":%" PRIu64 ",\"bytes\":%" PRIu64 ",\"keys\":%" PRIu64
-                  ",\"memory\":%" PRIu64 ",\"fpr_estimate\":%.4g,\"fpr_promise\":%.4g"
-                  ",\"filter\":\"%s\",\"cpu\":\"%s\",\"seconds\":%.6f}",
-                  nlines(r), r->nnew, r->nseen, r->nlong, r->nother, r->nmisses, r->nexcluded,
-                  r->nbytes, s->nkeys, s->memory, s->fpr_estimate, s->fpr_promise, s->filter,
-                  s->cpu, seconds);
+                  ",\"not_urls\":%" PRIu64 ",\"excluded_by\":%" PRIu64 ",\"bytes\":%" PRIu64
+                  ",\"keys\":%" PRIu64 ",\"memory\":%" PRIu64
+                  ",\"fpr_estimate\":%.4g,\"fpr_promise\":%.4g"
+                  ",\"profile\":\"%s\",\"filter\":\"%s\",\"cpu\":\"%s\",\"seconds\":%.6f}",
+                  nlines(r), r->nnew, r->nseen, r->nlong, r->nother, r->nmisses, r->nfailed,
+                  r->nexcluded, r->nbytes, s->nkeys, s->memory, s->fpr_estimate, s->fpr_promise,
+                  unseen_set_profile(set), s->filter, s->cpu, seconds);
 }
 
 void report_end(struct report *r, const struct options *o, const struct unseen_set *set)
@@ -132,5 +132,5 @@ void report_end(struct report *r, const struct options *o, const struct unseen_s
         message_error("no statistics: %s", unseen_status_string(status));
         return;
     }
-    (o->stats == STATS_JSON ? print_json : print_text)(r, &s, now() - r->start);
+    (o->stats == STATS_JSON ? print_json : print_text)(r, set, &s, now() - r->start);
 }

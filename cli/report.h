@@ -18,6 +18,7 @@ struct report {
     uint64_t nother;
     uint64_t nbytes;
     uint64_t nmisses;
+    uint64_t nfailed;   /* no URLs under the profile */
     uint64_t nexcluded; /* lines of -x lists */
     double start;
     bool progress;

@@ -9,7 +9,7 @@ install(TARGETS unseen_shared unseen_static EXPORT unseen_targets
   ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
 if(TARGET unseen)
   install(TARGETS unseen RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
-  install(FILES docs/man/unseen.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1 OPTIONAL)
+  install(DIRECTORY docs/man/ DESTINATION ${CMAKE_INSTALL_MANDIR}/man1 FILES_MATCHING PATTERN "*.1")
 endif()
 
 # find_package(unseen): unseen::unseen (shared) and unseen::static.

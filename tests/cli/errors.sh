@@ -71,6 +71,30 @@ done
 wrong "--stats: 'xml' is not text or json" 'unseen --stats=json' --stats=xml
 wrong "--progress: 'maybe' is not auto, always or never" 'unseen --progress=never' --progress=maybe
 wrong "no help on 'check'" 'unseen help' help check
+wrong "no profile 'crwl'" 'unseen -p crawl' -p crwl
+wrong "no profile 'url'" 'unseen help profiles' --profile url
+wrong "no profile 'Crawl'" 'unseen canon -p crawl' canon -p Crawl
+wrong "no profile ''" 'unseen help profiles' -p ''
+wrong "no rule 'strip-ww'" 'unseen --rule strip-www' --rule strip-ww
+wrong "no rule 'no-strip-ww'" 'unseen explain --rule no-strip-www' explain --rule strip-www,no-strip-ww u
+wrong "no rule 'sort'" 'unseen help rules' --rule sort-query --rule sort
+wrong 'the profile scrapy does not have the rule strip-www' 'unseen -p crawl --rule strip-www' -p scrapy \
+    --rule keep-fragment,strip-www
+wrong 'the profile crawl does not have the rule drop-blank-values' \
+    'unseen -p scrapy --rule drop-blank-values' --rule drop-blank-values
+wrong 'the profile none does not have the rule strip-www' 'unseen -p crawl --rule strip-www' -p none --rule strip-www
+for value in '' , a, ,a a,,b; do
+    wrong "--rule: '$value' is not a list of rules" 'unseen --rule strip-www' --rule "$value"
+done
+wrong '--profile needs a value: NAME' 'unseen --profile crawl' -p
+wrong '-c prints a number, --canonical lines' 'unseen -c FILE' -c --canonical
+wrong '-q prints nothing, --canonical lines' 'unseen -q FILE' -q --canonical
+wrong 'unknown option -v' 'unseen canon --help' canon -v
+wrong 'unknown option --jsno' 'unseen canon --json' canon --jsno
+wrong 'unknown option -0' 'unseen explain --help' explain -0
+wrong '-t has no meaning without -k' 'unseen canon -t , -k 1 FILE' canon -t ,
+wrong "--base: 'x/y' is not a URL" 'unseen canon --base http://e.com/a/' canon --base x/y
+wrong '-p none reads no URLs, --base has nothing to resolve' 'unseen canon --base URL FILE' canon -p none --base http://e.com/
 run --capacity 1e18
 expect 2 '' '*'
 holds grep -q '^unseen: hint: ' err

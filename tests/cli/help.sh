@@ -23,6 +23,7 @@ printf 'http://a/\nhttp://b/\nhttp://a/\n' > urls.txt
 cp urls.txt a.txt
 cp urls.txt b.txt
 cp urls.txt in.txt
+cp urls.txt emails.txt
 printf 'http://b/\n' > visited.txt
 printf '1,x\n2,x\n' > log.csv
 printf '{"link":{"url":"x"}}\n' > pages.jsonl
@@ -37,22 +38,85 @@ done < examples
 holds [ "$(cat new.txt)" = "$(printf 'http://a/\nhttp://b/')" ]
 holds [ "$(cat again.txt)" = 'http://a/' ]
 
-# Every option stands in both, and each that stands there is known to the program.
-page=$TESTS/../docs/man/unseen.1
-holds [ -f "$page" ]
-grep -oE '^  (-.,|   ) --[a-z-]+' help | grep -oE -- '--[a-z-]+' | sort -u > in_help
-grep -oE '^\.It .*' "$page" | grep -oE 'Fl Fl [a-z-]+' | sed 's/Fl Fl /--/' | sort -u > in_page
-same in_help in_page
-grep -oE '^  -.,' help | tr -d ' ,' | sort -u > in_help
-grep -oE '^\.It Fl [a-zA-Z] ' "$page" | sed -E 's/.It Fl (.) /-\1/' | sort -u > in_page
-same in_help in_page
-while IFS= read -r option; do
-    run "$option" < /dev/null
-    lacks 'unknown option' err
-done < in_page
-if command -v mandoc > /dev/null; then
-    holds mandoc -T lint -W warning "$page"
-else
-    printf 'skipped: mandoc -T lint\n'
-fi
+# Each command: every option stands in both, and each that stands there is known to the program.
+for command in dedup canon explain; do
+    page=$TESTS/../docs/man/unseen-$command.1
+    [ "$command" = dedup ] && page=$TESTS/../docs/man/unseen.1
+    holds [ -f "$page" ]
+    run "$command" --help
+    expect 0 '*' ''
+    cp out help
+    holds grep -q '^Usage: unseen ' help
+    holds grep -q '^Examples$' help
+    holds grep -q '^Exit status: ' help
+    holds [ "$(awk 'length > 80' help)" = '' ]
+    run help "$command"
+    same out help
+    run "$command" -h
+    same out help
+    run "$command" -V
+    expect 0 "unseen $(sed -n 's/^unseen //p' out)\n" ''
+    grep -oE '^  (-.,|   ) --[a-z-]+' help | grep -oE -- '--[a-z-]+' | sort -u > in_help
+    grep -oE '^\.It .*' "$page" | grep -oE 'Fl Fl [a-z-]+' | sed 's/Fl Fl /--/' | sort -u > in_page
+    same in_help in_page
+    grep -oE '^  -.,' help | tr -d ' ,' | sort -u > in_help_short
+    grep -oE '^\.It Fl [a-zA-Z] ' "$page" | sed -E 's/.It Fl (.) /-\1/' | sort -u > in_page_short
+    same in_help_short in_page_short
+    while IFS= read -r option; do
+        run "$command" "$option"
+        lacks 'unknown option' err
+    done < <(cat in_help in_help_short)
+    if command -v mandoc > /dev/null; then
+        holds mandoc -T lint -W warning "$page"
+    else
+        printf 'skipped: mandoc -T lint\n'
+    fi
+done
+for word in 'unseen canon' 'unseen explain' 'unseen help'; do
+    run --help
+    holds grep -q "^       $word " out
+done
+
+# The examples of the other commands run, too.
+printf '../b\n' > links.txt
+for command in canon explain; do
+    run help "$command"
+    sed -n '/^Examples$/,/^$/s/^  \(unseen .*[^ ]\)/\1/p' out | sed 's/   .*//' > examples
+    holds [ "$(wc -l < examples)" -ge 3 ]
+    while IFS= read -r example; do
+        eval "$example" > example_out
+        holds [ $? -lt 2 ]
+        holds [ -s example_out ]
+    done < examples
+done
+
+# Profiles and rules, with what they do.
+run help profiles
+expect 0 '*' ''
+for profile in none whatwg crawl scrapy safebrowsing aggressive; do
+    holds grep -qE "^  $profile  +[a-zA-Z]" out
+    run -p "$profile" /dev/null
+    expect 0 '' ''
+    run help profiles
+done
+run help rules
+expect 0 '*' ''
+sed -nE 's/^  ([a-z-]+)  +[a-z].*/\1/p' out > rules
+holds [ "$(wc -l < rules)" -ge 17 ]
+while IFS= read -r rule; do
+    run --rule "$rule,no-$rule" /dev/null
+    [ "$status" = 0 ] || run -p scrapy --rule "$rule,no-$rule" /dev/null
+    expect 0 '' ''
+done < rules
+run help profils
+expect 2 '' "unseen: error: no help on 'profils'\nunseen: hint: unseen help profiles\n"
+run help something
+expect 2 '' "unseen: error: no help on 'something'\nunseen: hint: unseen help\n"
+run help canon explain
+expect 2 '' 'unseen: error: help is on one thing at a time\nunseen: hint: unseen help canon\n'
+for topic in '' profiles rules canon; do
+    "$UNSEEN" help $topic > /dev/full 2> err
+    holds [ $? = 2 ]
+    holds grep -qx 'unseen: error: cannot write standard output' err
+done
 finish

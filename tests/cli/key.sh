@@ -24,17 +24,17 @@ printf 'a\tb\nc\tb\n' > in
 run -k 2 -t '\t'
 expect 0 'a\tb\n' ''
 
-# A line without the field is compared whole, never dropped; the first is shown, all are counted.
+# A line without the field is taken whole, never dropped; the first is shown, all are counted.
 printf 'a b\nonly\nx b\nonly\nother\n' > in
 run -k 2 -t ' '
-expect 0 'a b\nonly\nother\n' "unseen: warning: standard input: no such key in 'only': compared whole
-unseen: warning: 3 lines without the key were compared whole\n"
+expect 0 'a b\nonly\nother\n' "unseen: warning: standard input: no such key in 'only': taken whole
+unseen: warning: 3 lines without the key were taken whole\n"
 run -k 2 -t ' ' --stats=json in
 expect 0 '*' '*'
 holds grep -q '"without_key":3,' err
 printf 'a b\nonly\n' > in
 run -k 2 -t ' ' in
-expect 0 'a b\nonly\n' "unseen: warning: in: no such key in 'only': compared whole\n"
+expect 0 'a b\nonly\n' "unseen: warning: in: no such key in 'only': taken whole\n"
 
 # JSON lines: the value counts, not its spelling; the record is printed as it came.
 cat > in << 'END'
@@ -51,7 +51,7 @@ for j in 1 2; do
 done
 run -v -k .link.to
 expect 0 '{"link":{"to":"x"},"url":"http://a/"}\n' '*'
-holds grep -q 'compared whole' err
+holds grep -q 'taken whole' err
 
 cat > in << 'END'
 {"l":[{"u":"p"},{"u":"q"}]}
@@ -64,15 +64,15 @@ expect 0 '2\n' ''
 run -c -k .l.2.u
 expect 0 '2\n' '*'
 
-# Values that are no strings have a form; null, missing, broken and foreign lines are compared whole.
+# Values that are no strings have a form; null, missing, broken and foreign lines are taken whole.
 printf '{"k":1}\n{"k": 1 }\n{"k":true}\n{"k":{"b":1,"a":2}}\n{"k":{"a":2, "b":1}}\n' > in
 run -c -k .k
 expect 0 '3\n' ''
 printf '{"k":null}\n{"j":1}\n{"k":null}\n{"k":\nhello\n[1]\n\377\n{"k":"\\u0000"}\n{"k":""}\n' > in
 run -k .k
 expect 0 '{"k":null}\n{"j":1}\n{"k":\nhello\n[1]\n\377\n{"k":"\\u0000"}\n{"k":""}\n' \
-    "unseen: warning: standard input: no such key in '{\"k\":null}': compared whole
-unseen: warning: 7 lines without the key were compared whole\n"
+    "unseen: warning: standard input: no such key in '{\"k\":null}': taken whole
+unseen: warning: 7 lines without the key were taken whole\n"
 
 # Share and list work on the same key.
 printf '{"k":"b"}\n{"k":"c"}\n' > in

@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: MIT */
+#include "command.h"
+
+#include <string.h>
+
+#include "canon.h"
+#include "dedup.h"
+#include "explain.h"
+
+#define READS_FILES                                                                                \
+    "With no FILE, or when FILE is -, read standard input. gzip and zstd input is\n"               \
+    "recognised by its first bytes."
+
+static const struct command commands[] = {
+    {
+        .name = "dedup",
+        .called = "unseen",
+        .bit = COMMAND_DEDUP,
+        .usage = "unseen [dedup] [OPTION]... [FILE]...",
+        .about = "Print each line of the input the first time it is seen, in input order. Lines\n"
+                 "that are the same URL are the same line.\n",
+        .examples =
+            "  unseen urls.txt > new.txt               each URL the first time only\n"
+            "  zcat crawl.gz | unseen | fetcher        in a pipe, answering at once\n"
+            "  unseen -x visited.txt found.txt.zst     what is not in visited.txt, once each\n"
+            "  unseen -p none emails.txt               compare plain bytes, not URLs\n"
+            "  unseen -k 2 -t , log.csv                compare the second field only\n"
+            "  unseen -k .link.url pages.jsonl         compare a value inside JSON lines\n"
+            "  unseen -c a.txt b.txt                   how many distinct lines\n"
+            "  unseen -D again.txt -o new.txt in.txt   split into new lines and repeats\n",
+        .ending = READS_FILES " SIGUSR1 prints a status line.\n"
+                              "Exit status: 0 done, 1 none (with -q), 2 trouble.\n",
+        .try_this = "unseen urls.txt, or: unseen --help",
+        .run = dedup_run,
+    },
+    {
+        .name = "canon",
+        .called = "unseen canon",
+        .bit = COMMAND_CANON,
+        .usage = "unseen canon [OPTION]... [FILE]...",
+        .about = "Print the canonical form of each line of the input, in input order. What is no\n"
+                 "URL is printed as it is.\n",
+        .examples =
+            "  unseen canon urls.txt                   as the identity of unseen has it\n"
+            "  unseen canon -p scrapy < urls.txt       as Scrapy writes it\n"
+            "  unseen canon --json urls.txt            with what was done to each line\n"
+            "  unseen canon --base http://e.com/a/ links.txt\n"
+            "                                          links found on that page\n"
+            "  unseen canon --expressions urls.txt     what to look up in a list of bad sites\n",
+        .ending =
+            "After the expressions of each line --expressions prints an empty line.\n" READS_FILES
+            "\nExit status: 0 done, 2 trouble.\n",
+        .try_this = "unseen canon urls.txt, or: unseen canon --help",
+        .run = canon_run,
+    },
+    {
+        .name = "explain",
+        .called = "unseen explain",
+        .bit = COMMAND_EXPLAIN,
+        .usage = "unseen explain [OPTION]... URL...",
+        .about = "Print each step from a URL to its canonical form. For several URLs, say whether\n"
+                 "they are the same, which rules make them so, or which would.\n",
+        .examples = "  unseen explain http://E.com:80/a/../b\n"
+                    "  unseen explain 'http://e.com/?b&a' 'http://e.com/?a&b'\n"
+                    "  unseen explain -p whatwg --rule strip-www http://www.e.com http://e.com\n",
+        .ending = "Exit status: 0 the same (or one URL only), 1 not the same, 2 trouble.\n",
+        .try_this = "unseen explain http://E.com:80/, or: unseen explain --help",
+        .run = explain_run,
+    },
+};
+
+const struct command *command_at(size_t i)
+{
+    return i < sizeof(commands) / sizeof(commands[0]) ? &commands[i] : NULL;
+}
+
+const struct command *command_find(const char *name)
+{
+    const struct command *command = NULL;
+    for (size_t i = 0; (command = command_at(i)); i++) {
+        if (strcmp(command->name, name) == 0) {
+            break;
+        }
+    }
+    return command;
+}

@@ -1,0 +1,348 @@
+/* SPDX-License-Identifier: MIT */
+#include "option_rows.h"
+
+#include <string.h>
+
+#include "command.h"
+#include "number.h"
+#include "options.h"
+
+static bool set_exclude(struct options *o, char *value)
+{
+    o->excludes[o->nexcludes++] = value; /* options_parse made room for argc */
+    return true;
+}
+
+static bool set_dry_run(struct options *o, char *value)
+{
+    (void)value;
+    o->dry_run = true;
+    return true;
+}
+
+static bool set_shard(struct options *o, char *value)
+{
+    char first[24];
+    const char *slash = strchr(value, '/');
+    if (!slash || (size_t)(slash - value) >= sizeof(first)) {
+        return false;
+    }
+    memcpy(first, value, (size_t)(slash - value));
+    first[slash - value] = '\0';
+    uint64_t i = 0;
+    uint64_t n = 0;
+    if (!number_count(first, &i) || !number_count(slash + 1, &n) || i < 1 || i > n || n > 1000000) {
+        return false;
+    }
+    o->shard = i - 1;
+    o->nshards = n;
+    return true;
+}
+
+static bool set_capacity(struct options *o, char *value)
+{
+    return number_count(value, &o->capacity);
+}
+
+static bool set_fpr(struct options *o, char *value)
+{
+    return number_rate(value, &o->fpr);
+}
+
+static bool set_filter(struct options *o, char *value)
+{
+    o->filter = value;
+    return true;
+}
+
+static bool set_seed(struct options *o, char *value)
+{
+    o->has_seed = number_seed(value, &o->seed);
+    return o->has_seed;
+}
+
+static bool set_profile(struct options *o, char *value)
+{
+    o->profile = value;
+    return true;
+}
+
+/* Splits the list in place; options_parse made room for all names. */
+static bool set_rule(struct options *o, char *value)
+{
+    const size_t len = strlen(value);
+    if (len == 0 || value[0] == ',' || value[len - 1] == ',' || strstr(value, ",,")) {
+        return false;
+    }
+    for (char *comma; (comma = strchr(value, ',')); value = comma + 1) {
+        *comma = '\0';
+        o->rules[o->nrules++] = value;
+    }
+    o->rules[o->nrules++] = value;
+    return true;
+}
+
+static bool set_base(struct options *o, char *value)
+{
+    o->base = value;
+    return true;
+}
+
+static bool set_canonical(struct options *o, char *value)
+{
+    (void)value;
+    o->canonical = true;
+    return true;
+}
+
+static bool set_json(struct options *o, char *value)
+{
+    (void)value;
+    o->json = true;
+    return true;
+}
+
+static bool set_expressions(struct options *o, char *value)
+{
+    (void)value;
+    o->expressions = true;
+    return true;
+}
+
+static bool set_key(struct options *o, char *value)
+{
+    o->key = value;
+    o->field = 0;
+    o->json_path = NULL;
+    if (value[0] == '.') {
+        o->json_path = value;
+        size_t len = strlen(value);
+        return len > 1 && value[len - 1] != '.' && !strstr(value, "..");
+    }
+    uint64_t field = 0;
+    if (!number_count(value, &field) || field == 0 || field > SIZE_MAX) {
+        return false;
+    }
+    o->field = (size_t)field;
+    return true;
+}
+
+static bool set_separator(struct options *o, char *value)
+{
+    o->has_separator = true;
+    o->separator = value[0];
+    if (strcmp(value, "\\t") == 0) {
+        o->separator = '\t';
+        return true;
+    }
+    if (strcmp(value, "\\0") == 0) {
+        o->separator = '\0';
+        return true;
+    }
+    return strlen(value) == 1;
+}
+
+static bool set_format(struct options *o, char *value)
+{
+    static const char *const names[] = {"auto", "lines", "jsonl"};
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+        if (strcmp(value, names[i]) == 0) {
+            o->format = (enum format)i;
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool set_invert(struct options *o, char *value)
+{
+    (void)value;
+    o->invert = true;
+    return true;
+}
+
+static bool set_repeats(struct options *o, char *value)
+{
+    o->repeats = value;
+    return true;
+}
+
+static bool set_mark(struct options *o, char *value)
+{
+    (void)value;
+    o->mark = true;
+    return true;
+}
+
+static bool set_count(struct options *o, char *value)
+{
+    (void)value;
+    o->count = true;
+    return true;
+}
+
+static bool set_quiet(struct options *o, char *value)
+{
+    (void)value;
+    o->quiet = true;
+    return true;
+}
+
+static bool set_limit(struct options *o, char *value)
+{
+    o->has_limit = number_count(value, &o->limit);
+    return o->has_limit;
+}
+
+static bool set_output(struct options *o, char *value)
+{
+    o->output = value;
+    return true;
+}
+
+static bool set_null(struct options *o, char *value)
+{
+    (void)value;
+    o->delimiter = '\0';
+    return true;
+}
+
+static bool set_line_buffered(struct options *o, char *value)
+{
+    (void)value;
+    o->line_buffered = true;
+    return true;
+}
+
+static bool set_max_line(struct options *o, char *value)
+{
+    return number_bytes(value, &o->max_line) && o->max_line > 0;
+}
+
+static bool set_threads(struct options *o, char *value)
+{
+    uint64_t n = 0;
+    if (strcmp(value, "auto") != 0 && (!number_count(value, &n) || n < 1 || n > 1024)) {
+        return false;
+    }
+    o->threads = (unsigned)n;
+    return true;
+}
+
+static bool set_stats(struct options *o, char *value)
+{
+    bool json = value && strcmp(value, "json") == 0;
+    o->stats = json ? STATS_JSON : STATS_TEXT;
+    return !value || json || strcmp(value, "text") == 0;
+}
+
+static bool set_when(enum when *out, char *value)
+{
+    static const char *const names[] = {"auto", "always", "never"};
+    *out = WHEN_ALWAYS;
+    for (size_t i = 0; value && i < sizeof(names) / sizeof(names[0]); i++) {
+        if (strcmp(value, names[i]) == 0) {
+            *out = (enum when)i;
+            return true;
+        }
+    }
+    return !value;
+}
+
+static bool set_progress(struct options *o, char *value)
+{
+    return set_when(&o->progress, value);
+}
+
+static bool set_color(struct options *o, char *value)
+{
+    return set_when(&o->color, value);
+}
+
+/* clang-format off */
+static const struct option_row rows[] = {
+    {"Print", 'v', "invert", NULL, NULL, NULL, COMMAND_DEDUP,
+     "print the repeats instead of the new lines", set_invert},
+    {NULL, 'D', "repeats", "FILE", NULL, NULL, COMMAND_DEDUP,
+     "write the repeats to FILE as well", set_repeats},
+    {NULL, 0, "mark", NULL, NULL, NULL, COMMAND_DEDUP,
+     "print every line, after 1 (new) or 0 and a tab", set_mark},
+    {NULL, 'c', "count", NULL, NULL, NULL, COMMAND_DEDUP,
+     "print only how many lines would be printed", set_count},
+    {NULL, 'q', "quiet", NULL, NULL, NULL, COMMAND_DEDUP,
+     "print nothing; exit 0 at the first line that would be\nprinted, 1 if there is none",
+     set_quiet},
+    {NULL, 'm', "max", "N", "a number of lines", "1000", COMMAND_DEDUP,
+     "stop after N new lines (with -v: N repeats)", set_limit},
+    {NULL, 0, "canonical", NULL, NULL, NULL, COMMAND_DEDUP,
+     "print canonical forms (with -k: of the key) instead\nof lines", set_canonical},
+    {NULL, 0, "json", NULL, NULL, NULL, COMMAND_CANON,
+     "print an object for each line: input, status,\ncanonical", set_json},
+    {NULL, 0, "json", NULL, NULL, NULL, COMMAND_EXPLAIN,
+     "print one object with all of it", set_json},
+    {NULL, 0, "expressions", NULL, NULL, NULL, COMMAND_CANON,
+     "print the up to 30 host and path expressions of each\nURL; the profile is then safebrowsing",
+     set_expressions},
+
+    {"Memory", 'x', "exclude", "LIST", NULL, NULL, COMMAND_DEDUP,
+     "count the lines of the file LIST as seen; repeatable", set_exclude},
+    {NULL, 'n', "dry-run", NULL, NULL, NULL, COMMAND_DEDUP,
+     "do not remember: only what -x lists is a repeat", set_dry_run},
+    {NULL, 0, "shard", "I/N", "a share I/N with I from 1 to N", "1/4", COMMAND_DEDUP,
+     "handle only the I-th of N shares of the keys", set_shard},
+    {NULL, 0, "fpr", "RATE", "a rate above 0 and below 1", "1e-6", COMMAND_DEDUP,
+     "accept this share of new lines taken for repeats\n(default 5e-9; from 1.5e-6 up less memory)",
+     set_fpr},
+    {NULL, 0, "capacity", "N", "a number of keys", "1e6", COMMAND_DEDUP,
+     "make room for N keys at once (it grows anyway)", set_capacity},
+    {NULL, 0, "filter", "NAME", NULL, NULL, COMMAND_DEDUP,
+     "the kind of filter (compact)", set_filter},
+    {NULL, 0, "seed", "N", "a 64-bit number", "42", COMMAND_DEDUP,
+     "seed of the hash (default: random)", set_seed},
+
+    {"Identity", 'p', "profile", "NAME", NULL, "crawl", COMMAND_ALL,
+     "what makes URLs the same (default crawl; none: plain\nbytes); see unseen help profiles",
+     set_profile},
+    {NULL, 0, "rule", "NAME", "a list of rules", "strip-www", COMMAND_ALL,
+     "switch a rule of the profile on, or with no-NAME off;\na list a,b, repeatable; see unseen "
+     "help rules", set_rule},
+    {NULL, 'k', "key", "KEY", "a field number or a .path", ".link.url", COMMAND_READERS,
+     "look only at field KEY (from 1) of each line, or at\nthe value at the path .KEY of a JSON line",
+     set_key},
+    {NULL, 't', "separator", "CHAR", "a single byte, \\t or \\0", ",", COMMAND_READERS,
+     "fields are separated by CHAR (default: tab)", set_separator},
+    {NULL, 0, "format", "FORMAT", "auto, lines or jsonl", "jsonl", COMMAND_READERS,
+     "what the lines are: auto, lines or jsonl (auto: jsonl\nif KEY is a path)", set_format},
+    {NULL, 0, "base", "URL", NULL, "http://e.com/a/", COMMAND_CANON,
+     "the lines are references found in the document at URL", set_base},
+
+    {"Input and output", 'o', "output", "FILE", NULL, NULL, COMMAND_READERS,
+     "write to FILE, which is emptied first", set_output},
+    {NULL, 'z', "null", NULL, NULL, NULL, COMMAND_READERS,
+     "lines end in NUL instead of newline; also -0", set_null},
+    {NULL, 0, "line-buffered", NULL, NULL, NULL, COMMAND_READERS,
+     "write each line by itself", set_line_buffered},
+    {NULL, 0, "max-line", "N", "a number of bytes above 0", "64K", COMMAND_READERS,
+     "report and leave out lines longer than N bytes", set_max_line},
+    {NULL, 'j', "threads", "N", "a number of threads or auto", "2", COMMAND_READERS,
+     "threads: 1, 2 (reading beside the rest) or auto", set_threads},
+
+    {"Reports, to standard error", 0, "stats", "[=FORMAT]", "text or json", "=json", COMMAND_DEDUP,
+     "figures at the end, as text or json", set_stats},
+    {NULL, 0, "progress", "[=WHEN]", "auto, always or never", "=never", COMMAND_DEDUP,
+     "a progress line, on a terminal only; WHEN is always,\nnever or auto (if the output is a "
+     "file)", set_progress},
+
+    {"General", 0, "color", "[=WHEN]", "auto, always or never", "=never", COMMAND_ALL,
+     "colour in messages: always, never or auto", set_color},
+    {NULL, 'h', "help", NULL, NULL, NULL, COMMAND_ALL, "print this help", NULL},
+    {NULL, 'V', "version", NULL, NULL, NULL, COMMAND_ALL, "print the version", NULL},
+};
+/* clang-format on */
+
+_Static_assert(sizeof(rows) / sizeof(rows[0]) <= OPTION_ROWS_MAX, "options.c has room for all");
+
+const struct option_row *option_row_at(size_t i)
+{
+    return i < sizeof(rows) / sizeof(rows[0]) ? &rows[i] : NULL;
+}
