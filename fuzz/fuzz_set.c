@@ -10,7 +10,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 enum {
     NUMBERS = 1 << 14,
-    OPERATIONS_MAX = 150
+    OPERATIONS_MAX = 100,
+    MOVES_MAX = 5 /* they take long */
 };
 
 struct state {
@@ -18,6 +19,7 @@ struct state {
     struct test_allocator counting;
     uint64_t present[NUMBERS / 64];
     bool random_keys;
+    unsigned nmoves;
     unsigned shift;
 };
 
@@ -84,7 +86,7 @@ static void create(struct state *s, const uint8_t *head)
             .allocator = allocator,
         };
         s->set->ops->free(s->set->shards[i].filter);
-        require(compact_create_cut(&s->set->shards[i].filter, &params, cut) == UNSEEN_OK);
+        require(unseen__compact_create_cut(&s->set->shards[i].filter, &params, cut) == UNSEEN_OK);
     }
     s->random_keys = (head[0] & 8) != 0;
     s->shift = head[2] % 53;
@@ -193,8 +195,10 @@ static void run_operation(struct state *s, const uint8_t *code)
         s->counting.fail_at = s->counting.nallocs + 1 + code[3] % 8;
         break;
     default:
+        if (s->nmoves++ < MOVES_MAX) {
+            move(s, 1 + code[3] % 2);
+        }
         s->counting.fail_at = 0;
-        move(s, 1 + code[3] % 2);
     }
 }
 

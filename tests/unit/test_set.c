@@ -80,7 +80,8 @@ static void check_fpr(void)
         struct unseen_set *set = make(&options);
         struct unseen_set_stats stats = stats_of(set);
         CHECK(stats.fpr_promise <= (choices[i].fpr > 0 ? choices[i].fpr : UNSEEN_FPR_DEFAULT));
-        CHECK(test_compact(set, 0)->layout == (choices[i].wide ? &unseen__compact_wide : &unseen__compact_small));
+        CHECK(test_compact(set, 0)->layout ==
+              (choices[i].wide ? &unseen__compact_wide : &unseen__compact_small));
         CHECK(stats.fpr_estimate == 0);
         unseen_set_free(set);
     }
@@ -458,12 +459,14 @@ static void check_url(unsigned threads)
 
 enum {
     SWEEP_KEYS = 60000,
+    SWEEP_KEYS_SHARED = 150000, /* so that each of the 16 filters grows */
     SWEEP_BATCH = 500
 };
 
 /* Adds keys while the allocation number fail_at fails, and goes on where it stopped: every key that
  * was answered is there, the others are not, and nothing is lost after memory is back. Detects a
- * growth step that changes the group before its last allocation. */
+ * growth step that changes the group before its last allocation, and a
+ * batch over several filters that keeps what was added behind the first key without an answer. */
 static bool sweep_one(double fpr, unsigned threads, unsigned long fail_at, bool fail_after)
 {
     struct test_allocator counting = {.fail_at = fail_at, .fail_after = fail_after};
@@ -478,10 +481,11 @@ static bool sweep_one(double fpr, unsigned threads, unsigned long fail_at, bool 
         return true;
     }
     bool failed = false;
+    const uint64_t nkeys = threads > 1 ? SWEEP_KEYS_SHARED : SWEEP_KEYS;
     struct unseen_key keys[SWEEP_BATCH];
     uint8_t verdicts[SWEEP_BATCH];
-    for (uint64_t at = 0; at < SWEEP_KEYS;) {
-        size_t n = SWEEP_KEYS - at < SWEEP_BATCH ? (size_t)(SWEEP_KEYS - at) : SWEEP_BATCH;
+    for (uint64_t at = 0; at < nkeys;) {
+        size_t n = nkeys - at < SWEEP_BATCH ? (size_t)(nkeys - at) : SWEEP_BATCH;
         size_t ndone = 77777;
         for (size_t i = 0; i < n; i++) {
             keys[i] = test_key(at + i);
@@ -507,7 +511,7 @@ static bool sweep_one(double fpr, unsigned threads, unsigned long fail_at, bool 
         }
     }
     uint64_t nlost = 0;
-    for (uint64_t i = 0; i < SWEEP_KEYS; i++) {
+    for (uint64_t i = 0; i < nkeys; i++) {
         struct unseen_key key = test_key(i);
         uint8_t verdict;
         CHECK(unseen_set_remove_keys(set, &key, 1, &verdict) == UNSEEN_OK);
