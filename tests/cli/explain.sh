@@ -23,7 +23,7 @@ expect 0 'http://e.com\n  empty-path: an empty path is /\n    (nothing) -> /\n  
 run explain foo
 expect 0 'foo\n  not a URL: its bytes are its identity\n' ''
 run explain -- -x
-expect 0 "-x\n  not a URL: its bytes are its identity\n" ''
+expect 0 "\055x\n  not a URL: its bytes are its identity\n" ''
 run explain -p scrapy 'http://E.com/?b&a'
 expect 0 "http://E.com/?b&a
   scrapy: w3lib 2.4 canonicalize_url, as Scrapy's duplicate filter

@@ -1,0 +1,267 @@
+# unseen canon: the canonical form of each line.
+. "$(dirname "$0")/lib/common.bash"
+
+printf 'HTTP://E.com:80/a/../b?x#f\nhttp://e.com/\nfoo\n\nhttp://e.com/ y\nhttp://e.com/\r\n\200\377' > in
+for j in 1 2; do
+    run canon -j "$j"
+    expect 0 'http://e.com/b?x\nhttp://e.com/\nfoo\n\nhttp://e.com/%%20y\nhttp://e.com/\n\200\377\n' ''
+    cp in file
+    run canon -j "$j" file - /dev/null
+    cat out out > twice
+    "$UNSEEN" canon -j "$j" file > once
+    cat once once > twice
+    same out twice
+    run canon -j "$j" -p whatwg
+    expect 0 'http://e.com/b?x#f\nhttp://e.com/\nfoo\n\nhttp://e.com/%%20y\nhttp://e.com/\n\200\377\n' ''
+    run canon -j "$j" -p none
+    expect 0 'HTTP://E.com:80/a/../b?x#f\nhttp://e.com/\nfoo\n\nhttp://e.com/ y\nhttp://e.com/\r\n\200\377\n' ''
+    run canon -j "$j" --line-buffered
+    expect 0 'http://e.com/b?x\nhttp://e.com/\nfoo\n\nhttp://e.com/%%20y\nhttp://e.com/\n\200\377\n' ''
+    run canon -j "$j" -o new
+    expect 0 '' ''
+    holds [ "$(head -n 1 new)" = 'http://e.com/b?x' ]
+done
+printf 'http://e.com/?b=2&a=1\nhttp://www.e.com/?utm_source=x&b\n' > in
+run canon -p scrapy < in
+expect 0 'http://e.com/?a=1&b=2\nhttp://www.e.com/?b=&utm_source=x\n' ''
+run canon -p aggressive
+expect 0 'http://e.com/?a=1&b=2\nhttp://e.com/?b\n' ''
+run canon --rule strip-www,sort-query --rule no-sort-query
+expect 0 'http://e.com/?b=2&a=1\nhttp://e.com/?utm_source=x&b\n' ''
+: > in
+run canon
+expect 0 '' ''
+run canon --json
+expect 0 '' ''
+printf 'http://E.com\n' | gzip -nc > in
+run canon in
+expect 0 'http://e.com/\n' ''
+
+# -z: records may hold newlines, which a URL does not keep.
+printf 'http://E.com/a\nb\0x\ny\0last' > in
+run canon -z
+expect 0 'http://e.com/ab\0x\ny\0last\0' ''
+run canon -0 --json
+expect 0 '{"input":"http://E.com/a\\nb","status":"rewritten","canonical":"http://e.com/ab"}
+{"input":"x\\ny","status":"failed","canonical":null}
+{"input":"last","status":"failed","canonical":null}\n' ''
+
+# JSON: whatever the bytes are.
+printf 'http://e.com/\nHTTP://e.com/\nfoo\n\n"\\/\b\f\r\t\001\037\177\0\ná\xe2\x82\xac\xf0\x9f\x98\x80\n' > in
+for j in 1 2; do
+    run canon -j "$j" --json
+    expect 0 '{"input":"http://e.com/","status":"unchanged","canonical":"http://e.com/"}
+{"input":"HTTP://e.com/","status":"rewritten","canonical":"http://e.com/"}
+{"input":"foo","status":"failed","canonical":null}
+{"input":"","status":"failed","canonical":null}
+{"input":"\\"\\\\/\\b\\f\\r\\t\\u0001\\u001f\177\\u0000","status":"failed","canonical":null}
+{"input":"á€😀","status":"failed","canonical":null}\n' ''
+done
+# Not UTF-8: lone bytes, overlong forms, surrogates, above U+10FFFF, cut short; byte by byte.
+printf '\200a\377\n\300\200\n\340\237\277\n\355\240\200\n\364\220\200\200\n\370\n\342\202\n\342\202x\n\360\237\230\n' > in
+run canon -p none --json
+expect 0 '{"input":"\\udc80a\\udcff","status":"unchanged","canonical":"\\udc80a\\udcff"}
+{"input":"\\udcc0\\udc80","status":"unchanged","canonical":"\\udcc0\\udc80"}
+{"input":"\\udce0\\udc9f\\udcbf","status":"unchanged","canonical":"\\udce0\\udc9f\\udcbf"}
+{"input":"\\udced\\udca0\\udc80","status":"unchanged","canonical":"\\udced\\udca0\\udc80"}
+{"input":"\\udcf4\\udc90\\udc80\\udc80","status":"unchanged","canonical":"\\udcf4\\udc90\\udc80\\udc80"}
+{"input":"\\udcf8","status":"unchanged","canonical":"\\udcf8"}
+{"input":"\\udce2\\udc82","status":"unchanged","canonical":"\\udce2\\udc82"}
+{"input":"\\udce2\\udc82x","status":"unchanged","canonical":"\\udce2\\udc82x"}
+{"input":"\\udcf0\\udc9f\\udc98","status":"unchanged","canonical":"\\udcf0\\udc9f\\udc98"}\n' ''
+if command -v python3 > /dev/null; then
+    # Random bytes, and text that holds what is special at every place of a word of 8 bytes.
+    python3 - > in << 'END'
+import random, sys
+r = random.Random(7)
+out = sys.stdout.buffer
+pieces = [b'"', b'\\', b'\x1f', b'\x20', b'\x7f', b'\x80', 'é'.encode(), '€'.encode(), '😀'.encode(), b'\xed\xa0\x80']
+for i in range(40):
+    for p in pieces:
+        out.write(b'a' * i + p + b'b' * (i % 17) + b'\0')
+for i in range(5000):
+    out.write(bytes(r.randrange(1, 256) for _ in range(r.randrange(40))) + b'\0')
+END
+    cat > back.py << 'END'
+import json, sys
+out = sys.stdout.buffer
+for line in open(sys.argv[1], encoding="utf-8", newline="\n"):
+    out.write(json.loads(line)["input"].encode("utf-8", "surrogateescape") + b"\0")
+END
+    run canon -z --json
+    expect 0 '*' ''
+    python3 back.py out > back
+    same back in
+else
+    printf 'skipped: reading JSON back, no python3\n'
+fi
+
+# Expressions: those of each line, then an empty line.
+printf 'http://a.b.c/1/2.html?param=1\nfoo bar\nhttp://E.com\nhttp://\nhttp://1.2.3.4/a\n' > in
+run canon -p safebrowsing --expressions
+expect 0 'a.b.c/1/2.html?param=1\na.b.c/1/2.html\na.b.c/\na.b.c/1/\nb.c/1/2.html?param=1\nb.c/1/2.html\nb.c/\nb.c/1/
+
+foo%%20bar/
+
+e.com/
+
+
+1.2.3.4/a\n1.2.3.4/\n\n' ''
+cp out want
+run canon --expressions
+same out want
+run canon -p crawl --expressions
+same out want
+run canon -p none --expressions
+same out want
+printf 'http://E.com/x\n' > in
+printf 'http://E.com/x\0foo.com\0' > in
+run canon --expressions -z
+expect 0 'e.com/x\0e.com/\0\0foo.com/\0\0' ''
+run canon --expressions --json -z
+expect 0 '{"input":"http://E.com/x","status":"rewritten","canonical":"http://e.com/x","expressions":["e.com/x","e.com/"]}
+{"input":"foo.com","status":"rewritten","canonical":"http://foo.com/","expressions":["foo.com/"]}\n' ''
+printf 'http://E.com/#x\nfoo\n' > in
+run canon -p crawl --expressions --json
+expect 0 '{"input":"http://E.com/#x","status":"rewritten","canonical":"http://e.com/","expressions":["e.com/"]}
+{"input":"foo","status":"failed","canonical":null,"expressions":["foo/"]}\n' ''
+
+# References.
+printf '../x\n//F.com\n?q\n#f\nhttp://G.com\nmailto:a\n\nhttp://\n' > in
+for j in 1 2; do
+    run canon -j "$j" --base http://E.com/a/b/c?d#e
+    expect 0 'http://e.com/a/x\nhttp://f.com/\nhttp://e.com/a/b/c?q\nhttp://e.com/a/b/c?d\nhttp://g.com/\nmailto:a\nhttp://e.com/a/b/c?d\nhttp://\n' ''
+done
+printf '../x\n/y#1\nhttp://e.com/z\n//\n' > in
+run canon --base=http://e.com/a/b/c --json -p whatwg
+expect 0 '{"input":"../x","status":"rewritten","canonical":"http://e.com/a/x"}
+{"input":"/y#1","status":"rewritten","canonical":"http://e.com/y#1"}
+{"input":"http://e.com/z","status":"unchanged","canonical":"http://e.com/z"}
+{"input":"//","status":"failed","canonical":null}\n' ''
+run canon --base http://e.com/a/ --expressions
+expect 0 'e.com/x\ne.com/\n\ne.com/y\ne.com/\n\ne.com/z\ne.com/\n\n\n' ''
+run canon --base mailto:x
+expect 0 '../x\n/y#1\nhttp://e.com/z\n//\n' ''
+run canon --base nothing
+expect 2 '' "unseen: error: --base: 'nothing' is not a URL\nunseen: hint: unseen canon --base http://e.com/a/\n"
+
+# -k: the canonical form of the key only.
+printf '1,http://E.com\n2\n3,foo\n' > in
+run canon -k 2 -t ,
+expect 0 'http://e.com/\n2\nfoo\n' "unseen: warning: standard input: no such key in '2': taken whole\n"
+run canon -k 2 -t , --json
+expect 0 '{"input":"http://E.com","status":"rewritten","canonical":"http://e.com/"}
+{"input":"2","status":"failed","canonical":null}
+{"input":"foo","status":"failed","canonical":null}\n' '*'
+printf '{"u":"http:\\/\\/E.com"}\n{"u":"http://e.com/"}\n{"u":"a\\nb"}\n{"v":1}\n{"u":"http://e.com/#é"}\n' > in
+for j in 1 2; do
+    run canon -j "$j" -k .u
+    expect 0 'http://e.com/\nhttp://e.com/\na\nb\n{"v":1}\nhttp://e.com/\n' '*'
+    run canon -j "$j" -k .u --json
+    expect 0 '{"input":"http://E.com","status":"rewritten","canonical":"http://e.com/"}
+{"input":"http://e.com/","status":"unchanged","canonical":"http://e.com/"}
+{"input":"a\\nb","status":"failed","canonical":null}
+{"input":"{\\"v\\":1}","status":"failed","canonical":null}
+{"input":"http://e.com/#é","status":"rewritten","canonical":"http://e.com/"}\n' '*'
+    run canon -j "$j" -k .u --expressions
+    expect 0 'e.com/\n\ne.com/\n\nab/\n\n{"v"/\n\ne.com/\n\n' '*'
+done
+
+# Much data, long lines, one thread or two.
+long() { head -c "$1" /dev/zero | tr '\0' "$2"; }
+{ urls 30000 30000 1 | sed 's/^http:..www/HTTP:\/\/WWW/; n; s/$/#x/; n'
+  printf 'http://e.com/'; long 300000 ' '; echo x; long 700000 x; echo; printf 'http://e.com/'; long 70000 '\377'; echo; } > in
+{ urls 30000 30000 1
+  printf 'http://e.com/'; long 300000 ' ' | sed 's/ /%20/g'; echo x; long 700000 x; echo
+  printf 'http://e.com/'; long 70000 x | sed 's/x/%FF/g'; echo; } > want
+for j in 1 2; do
+    run canon -j "$j"
+    expect 0 '*' ''
+    same out want
+    run canon -j "$j" want
+    same out want # canonical forms are canonical
+    cat in | "$UNSEEN" canon -j "$j" > out
+    same out want
+done
+
+# Trouble.
+printf 'http://E.com\n' > one
+run canon one missing
+expect 2 'http://e.com/\n' 'unseen: error: cannot open missing: No such file or directory\n'
+run canon --max-line 5 one
+expect 2 '' 'unseen: error: one:1: line of 12 bytes left out: --max-line is 5\n'
+run canon -o one one
+expect 2 '' 'unseen: error: one is both input and output\nunseen: hint: unseen -o NEW FILE && mv NEW FILE\n'
+holds [ -s one ]
+for option in '' --json --expressions; do
+    "$UNSEEN" canon $option one > /dev/full 2> err
+    holds [ $? = 2 ]
+    holds grep -qx 'unseen: error: cannot write standard output: No space left on device' err
+done
+"$UNSEEN" canon want 2> err | head -n 1 > out
+holds [ "${PIPESTATUS[0]}" = 141 ]
+holds [ ! -s err ]
+
+# What has arrived is answered before more is waited for.
+mkfifo ask answer
+for j in 1 2; do
+    "$UNSEEN" canon -j "$j" < ask > answer &
+    pid=$!
+    exec 3> ask 4< answer
+    for i in 1 2 3; do
+        printf 'http://E.com/%d\n' "$i" >&3
+        read -r -t 20 reply <&4
+        holds [ "$reply" = "http://e.com/$i" ]
+    done
+    exec 3>&-
+    wait "$pid"
+    holds [ $? = 0 ]
+    exec 4<&-
+done
+
+# The web-platform cases, where they stand beside the checkout.
+data=$TESTS/../../shared/data/wpt_urltestdata.json
+if [ ! -f "$data" ] || ! command -v python3 > /dev/null; then
+    printf 'skipped: web-platform cases\n'
+    finish
+fi
+cat > wpt.py << 'END'
+import json, re, subprocess, sys
+
+def text(s):
+    """A lone surrogate is no character: a browser makes it U+FFFD."""
+    return s.encode("utf-16", "surrogatepass").decode("utf-16", "replace").encode()
+
+tool, path = sys.argv[1:]
+groups = {}
+for case in json.load(open(path, encoding="utf-8")):
+    if isinstance(case, dict):
+        groups.setdefault(case.get("base"), []).append(case)
+ncases = nbases = 0
+for base, cases in groups.items():
+    nbases += base is not None
+    for nul in (False, True):  # what holds a NUL is no record, but may stand in JSON
+        these = [c for c in cases if (b"\0" in text(c["input"])) == nul]
+        inputs = [text(c["input"]) for c in these]
+        fed = [json.dumps({"u": i.decode()}).encode() for i in inputs] if nul else inputs
+        command = [tool, "canon", "-p", "whatwg", "--json", "-z"] + ["-k", ".u"] * nul
+        command += [] if base is None else ["--base", text(base)]
+        done = subprocess.run(command, input=b"".join(i + b"\0" for i in fed), capture_output=True)
+        ncases += len(these)
+        if done.returncode == 2 and b"is not a URL" in done.stderr:
+            assert all(c.get("failure") for c in these), base
+            continue
+        assert done.returncode == 0, done.stderr
+        answers = [json.loads(line) for line in done.stdout.decode().split("\n")[:-1]]
+        assert len(answers) == len(these)
+        for case, given, answer in zip(these, inputs, answers):
+            want = None if case.get("failure") else case["href"]
+            status = "failed" if want is None else "unchanged"
+            if want is not None and want.encode() != given:
+                status = "rewritten"
+            if answer != {"input": given.decode(), "status": status, "canonical": want}:
+                sys.exit(f"base {base!r}: {case}: {answer}")
+print(ncases, "cases,", nbases, "bases")
+END
+holds python3 wpt.py "$UNSEEN" "$data"
+finish
