@@ -80,12 +80,10 @@ struct compact;
 
 /* Where one key may be. */
 struct compact_probe {
-    uint8_t *page;
-    uint64_t *full; /* the page's word of the full map: bit l says that line l had no free slot
-                       when something was last added to it */
-    uint32_t v;     /* what is compared: the small tag with r, the wide one without */
-    uint8_t a;      /* the key's two lines */
-    uint8_t b;
+    uint8_t *a; /* the key's two lines */
+    uint8_t *b;
+    uint32_t v;    /* what is compared: the small tag with r, the wide one without */
+    uint32_t page; /* the number of their page */
     uint8_t r;
     uint8_t depth;
 };
@@ -116,7 +114,8 @@ struct compact {
     struct unseen__filter filter;
 
     /* Directory: root[path's top root_bits bits] is the address of a leaf of 2^leaf_bits groups,
-     * plus, in its low 6 bits, how many path bits are spent before the leaf's own. */
+     * plus, in its low 6 bits, how many path bits are spent before the leaf's own. Neither number
+     * of bits is ever 0, so that one shift finds an index. */
     uint64_t *root;
     unsigned root_bits;
     unsigned leaf_bits;
@@ -222,9 +221,9 @@ UNSEEN_INLINE uint64_t compact_path(const struct compact *c, struct unseen_key k
 
 UNSEEN_INLINE struct compact_group *compact_find(const struct compact *c, uint64_t path)
 {
-    uint64_t entry = c->root[(path >> 1) >> (63 - c->root_bits)];
+    uint64_t entry = c->root[path >> (64 - c->root_bits)];
     uint64_t rest = path << (entry & 63);
-    size_t index = (size_t)((rest >> 1) >> (63 - c->leaf_bits));
+    size_t index = (size_t)(rest >> (64 - c->leaf_bits));
     return (struct compact_group *)(uintptr_t)(entry & ~(uint64_t)63) + index;
 }
 
@@ -234,6 +233,8 @@ UNSEEN_INLINE uint8_t *compact_page(const struct compact *c, uint32_t number)
            (size_t)(number % COMPACT_CHUNK_PAGES) * COMPACT_PAGE;
 }
 
+/* The page's word of the full map: bit l says that line l had no free slot when something was last
+ * added to it. */
 UNSEEN_INLINE uint64_t *compact_full(const struct compact *c, uint32_t number)
 {
     return (uint64_t *)(void *)c->chunks[number / COMPACT_CHUNK_PAGES] +
@@ -250,7 +251,7 @@ UNSEEN_INLINE unsigned compact_offset(unsigned r, unsigned r_bits)
 UNSEEN_INLINE unsigned compact_page_of(const struct compact *c, unsigned npages, unsigned home,
                                        unsigned r)
 {
-    return c->moves[((npages - COMPACT_PAGES_MIN) << c->r_bits) + r] >> (4 * home) & 15;
+    return c->moves[((size_t)(npages - COMPACT_PAGES_MIN) << c->r_bits) + r] >> (4 * home) & 15;
 }
 
 #define COMPACT_NO_HOME 8u

@@ -63,27 +63,33 @@ static void free_root(struct compact *c)
     c->root = NULL;
 }
 
-/* 2^depth groups, all leaves full. */
+/* 2^depth groups. A set of one group begins with two entries for it, and a set of one leaf with
+ * two entries for that: neither index ever has 0 bits. */
 enum unseen_status unseen__compact_directory_init(struct compact *c, unsigned depth,
                                                   const struct compact_group *first)
 {
-    c->leaf_bits = depth < COMPACT_LEAF_BITS ? depth : COMPACT_LEAF_BITS;
-    c->root_bits = depth - c->leaf_bits;
+    unsigned spent = depth > COMPACT_LEAF_BITS ? depth - COMPACT_LEAF_BITS : 0;
+    c->leaf_bits = depth - spent > 1 ? depth - spent : 1;
+    c->root_bits = spent > 1 ? spent : 1;
     c->root = new_root(c, c->root_bits);
     if (!c->root) {
         return UNSEEN_ERR_NOMEM;
     }
-    size_t nleaves = (size_t)1 << c->root_bits;
+    size_t nroot = (size_t)1 << c->root_bits;
     size_t leaf_groups = (size_t)1 << c->leaf_bits;
-    memset(c->root, 0, nleaves * sizeof(*c->root));
-    for (size_t i = 0; i < nleaves; i++) {
+    memset(c->root, 0, nroot * sizeof(*c->root));
+    for (size_t i = 0; i < nroot; i += nroot >> spent) {
         struct compact_group *leaf = new_leaf(c, c->leaf_bits);
         if (!leaf) {
             unseen__compact_directory_release(c);
             return UNSEEN_ERR_NOMEM;
         }
-        memcpy(leaf, first + i * leaf_groups, leaf_groups * sizeof(*leaf));
-        c->root[i] = make_entry(leaf, c->root_bits);
+        for (size_t k = 0; k < leaf_groups; k++) {
+            leaf[k] = first[depth ? i / (nroot >> spent) * leaf_groups + k : 0];
+        }
+        for (size_t k = 0; k < nroot >> spent; k++) {
+            c->root[i + k] = make_entry(leaf, spent);
+        }
     }
     return UNSEEN_OK;
 }
@@ -103,7 +109,7 @@ void unseen__compact_directory_release(struct compact *c)
 struct compact_group *unseen__compact_directory_find(const struct compact *c, uint64_t path,
                                                      size_t *n_out)
 {
-    uint64_t entry = c->root[(path >> 1) >> (63 - c->root_bits)];
+    uint64_t entry = c->root[path >> (64 - c->root_bits)];
     struct compact_group *group = compact_find(c, path);
     unsigned copies_bits = spent_bits(entry) + c->leaf_bits - group->depth;
     size_t first = (size_t)(group - leaf_of(entry)) >> copies_bits << copies_bits;
@@ -124,7 +130,9 @@ static enum unseen_status double_leaf(struct compact *c)
     }
     free_leaf(c, old, c->leaf_bits);
     c->leaf_bits++;
-    c->root[0] = make_entry(leaf, 0);
+    for (size_t i = 0; i < (size_t)1 << c->root_bits; i++) {
+        c->root[i] = make_entry(leaf, 0);
+    }
     return UNSEEN_OK;
 }
 
@@ -182,9 +190,9 @@ enum unseen_status unseen__compact_directory_deepen(struct compact *c, uint64_t 
         if (copies > 1) {
             return UNSEEN_OK;
         }
-        size_t index = (size_t)((path >> 1) >> (63 - c->root_bits));
+        size_t index = (size_t)(path >> (64 - c->root_bits));
         enum unseen_status status;
-        if (c->root_bits == 0 && c->leaf_bits < COMPACT_LEAF_BITS) {
+        if (spent_bits(c->root[index]) == 0 && c->leaf_bits < COMPACT_LEAF_BITS) {
             status = double_leaf(c);
         } else if (spent_bits(c->root[index]) == c->root_bits) {
             status = double_root(c);

@@ -480,8 +480,8 @@ enum unseen_status unseen__compact_grow(struct compact *c, uint64_t path, bool *
 /* The ordinary choice of line and slot; false when both lines are full. */
 static bool add_plain(struct compact *c, const struct compact_probe *probe)
 {
-    uint32_t free_a = free_slots(c, probe->page + (size_t)probe->a * COMPACT_LINE);
-    uint32_t free_b = free_slots(c, probe->page + (size_t)probe->b * COMPACT_LINE);
+    uint32_t free_a = free_slots(c, probe->a);
+    uint32_t free_b = free_slots(c, probe->b);
     bool take_b = __builtin_popcount(free_b) > __builtin_popcount(free_a);
     uint32_t free = take_b ? free_b : free_a;
     if (!free) {
@@ -491,18 +491,17 @@ static bool add_plain(struct compact *c, const struct compact_probe *probe)
     return true;
 }
 
-/* Moves a tag from one place of a page to a free slot of another line. */
-static void move_tag(struct compact *c, const struct compact_probe *probe, unsigned from,
+/* Copies a tag from its line to the lowest free slot of line number to. */
+static void copy_tag(struct compact *c, const struct compact_probe *probe, const uint8_t *line,
                      unsigned slot, unsigned to)
 {
     const bool wide = is_wide(c);
-    uint8_t *line = probe->page + (size_t)from * COMPACT_LINE;
-    uint8_t *other = probe->page + (size_t)to * COMPACT_LINE;
+    uint8_t *other = compact_start(c, probe) + (size_t)to * COMPACT_LINE;
     uint32_t free = free_slots(c, other);
     compact_put(wide, other, (unsigned)__builtin_ctz(free), compact_word(line, slot),
                 compact_r(wide, line, slot));
     if ((free & (free - 1)) == 0) {
-        *probe->full |= (uint64_t)1 << to;
+        *compact_full(c, probe->page) |= (uint64_t)1 << to;
     }
 }
 
@@ -510,16 +509,17 @@ static void move_tag(struct compact *c, const struct compact_probe *probe, unsig
  * key takes its slot. The full map says which lines have room without looking at them. */
 static bool add_by_kick(struct compact *c, const struct compact_probe *probe)
 {
+    const uint64_t full = *compact_full(c, probe->page);
     for (int side = 0; side < 2; side++) {
-        unsigned from = side ? probe->b : probe->a;
-        const uint8_t *line = probe->page + (size_t)from * COMPACT_LINE;
+        uint8_t *line = side ? probe->b : probe->a;
+        unsigned from = compact_line_number(c, probe, line);
         for (unsigned slot = 0; slot < slots_of(c); slot++) {
             unsigned to = from ^ compact_offset(compact_r(is_wide(c), line, slot), c->r_bits);
-            if (*probe->full >> to & 1) {
+            if (full >> to & 1) {
                 continue;
             }
-            move_tag(c, probe, from, slot, to);
-            compact_fill_slot(c, is_wide(c), probe, from, 1u << slot);
+            copy_tag(c, probe, line, slot, to);
+            compact_fill_slot(c, is_wide(c), probe, line, 1u << slot);
             return true;
         }
     }
@@ -530,12 +530,13 @@ static bool add_by_kick(struct compact *c, const struct compact_probe *probe)
  * whether there were any. */
 static bool refresh_full(struct compact *c, const struct compact_probe *probe)
 {
+    const uint8_t *start = compact_start(c, probe);
     uint64_t full = 0;
     for (unsigned line = 0; line < COMPACT_LINES; line++) {
-        full |= (uint64_t)(free_slots(c, probe->page + (size_t)line * COMPACT_LINE) == 0) << line;
+        full |= (uint64_t)(free_slots(c, start + (size_t)line * COMPACT_LINE) == 0) << line;
     }
-    bool changed = full != *probe->full;
-    *probe->full = full;
+    bool changed = full != *compact_full(c, probe->page);
+    *compact_full(c, probe->page) = full;
     return changed;
 }
 
@@ -557,7 +558,7 @@ enum unseen_status unseen__compact_add_full(struct compact *c, struct unseen_key
             c->nkeys += status == UNSEEN_OK;
             return status;
         }
-        compact_locate(c, is_wide(c), key, probe);
+        compact_locate(c, is_wide(c), key, compact_find(c, compact_path(c, key)), probe);
         if (add_plain(c, probe)) {
             return UNSEEN_OK;
         }

@@ -23,50 +23,88 @@ UNSEEN_INLINE uint32_t KERNEL(slots)(bool wide)
     return wide ? (1u << 13) - 1 : (1u << 16) - 1;
 }
 
-/* Which tag of the two lines the key matches: slot of line a, or 16 + slot of line b, or
+/* Line a or b of a probe, without a branch. */
+UNSEEN_INLINE KERNEL_TARGET uint8_t *KERNEL(line)(const struct compact_probe *probe, bool b)
+{
+    return probe->a + ((probe->b - probe->a) & -(ptrdiff_t)b);
+}
+
+/* Which tag of its two lines the key matches: slot of line a, or 16 + slot of line b, or
  * KERNEL_NONE. In a wide line the remainder must agree as well. There is a match or none, so one
  * loop over both lines is a branch the processor predicts. */
 #define KERNEL_NONE 32u
 
-UNSEEN_INLINE KERNEL_TARGET unsigned KERNEL(match)(bool wide, const uint8_t *a, const uint8_t *b,
-                                                   uint32_t in_a, uint32_t in_b, unsigned r)
+UNSEEN_INLINE KERNEL_TARGET unsigned KERNEL(match)(bool wide, const struct compact_probe *probe,
+                                                   uint32_t in_a, uint32_t in_b)
 {
     uint32_t candidates = (in_a & KERNEL(slots)(wide)) | (in_b & KERNEL(slots)(wide)) << 16;
     for (; UNSEEN_UNLIKELY(candidates != 0); candidates &= candidates - 1) {
         unsigned i = (unsigned)__builtin_ctz(candidates);
-        const uint8_t *line = a + ((b - a) & -(ptrdiff_t)(i >> 4));
-        if (!wide || UNSEEN_LIKELY(wide_r(line, i % 16) == r)) {
+        if (!wide || UNSEEN_LIKELY(wide_r(KERNEL(line)(probe, i >= 16), i % 16) == probe->r)) {
             return i;
         }
     }
     return KERNEL_NONE;
 }
 
-/* The probes of the next COMPACT_AHEAD keys: key i has place i % COMPACT_AHEAD. The directory
- * entry of the key as far behind that one is fetched, too. */
-UNSEEN_INLINE KERNEL_TARGET void KERNEL(look_ahead)(const struct compact *c, bool wide,
-                                                    const struct unseen_key *keys, size_t n,
-                                                    size_t i, struct compact_probe *ring)
+/* What is known of the next keys: where key i may be, at i % COMPACT_AHEAD, and the group of the
+ * key COMPACT_AHEAD places behind it. */
+struct KERNEL(ring) {
+    struct compact_probe probe[COMPACT_AHEAD];
+    const struct compact_group *group[COMPACT_AHEAD];
+};
+
+/* Notes the group of key i and fetches its directory entry. */
+UNSEEN_INLINE KERNEL_TARGET void KERNEL(look_far)(const struct compact *c,
+                                                  const struct unseen_key *keys, size_t n, size_t i,
+                                                  struct KERNEL(ring) * ring)
 {
-    struct compact_probe *probe = &ring[i % COMPACT_AHEAD];
-    if (i + COMPACT_AHEAD < n) {
-        UNSEEN_PREFETCH(compact_find(c, compact_path(c, keys[i + COMPACT_AHEAD])));
+    if (i < n) {
+        const struct compact_group *group = compact_find(c, compact_path(c, keys[i]));
+        UNSEEN_PREFETCH(group);
+        ring->group[i % COMPACT_AHEAD] = group;
     }
-    compact_locate(c, wide, keys[i], probe);
-    UNSEEN_PREFETCH(probe->page + (size_t)probe->a * COMPACT_LINE);
-    UNSEEN_PREFETCH(probe->page + (size_t)probe->b * COMPACT_LINE);
 }
 
-UNSEEN_INLINE KERNEL_TARGET void KERNEL(look_ahead_first)(const struct compact *c, bool wide,
-                                                          const struct unseen_key *keys, size_t n,
-                                                          struct compact_probe *ring)
+/* Finds the lines of key i, whose group is known, and fetches them. */
+UNSEEN_INLINE KERNEL_TARGET void KERNEL(look_near)(const struct compact *c, bool wide,
+                                                   const struct unseen_key *keys, size_t n,
+                                                   size_t i, struct KERNEL(ring) * ring)
 {
-    for (size_t i = 0; i < COMPACT_AHEAD && i < n; i++) {
-        UNSEEN_PREFETCH(compact_find(c, compact_path(c, keys[i])));
+    if (i < n) {
+        struct compact_probe *probe = &ring->probe[i % COMPACT_AHEAD];
+        compact_locate(c, wide, keys[i], ring->group[i % COMPACT_AHEAD], probe);
+        UNSEEN_PREFETCH(probe->a);
+        UNSEEN_PREFETCH(probe->b);
     }
-    for (size_t i = 0; i < COMPACT_AHEAD && i < n; i++) {
-        KERNEL(look_ahead)(c, wide, keys, n, i, ring);
+}
+
+/* Fills the ring for the keys from first on: COMPACT_AHEAD probes less skip, and the groups
+ * behind them. After a group has grown, skip is 1 for the key just worked on. */
+UNSEEN_INLINE KERNEL_TARGET void KERNEL(look_anew)(const struct compact *c, bool wide,
+                                                   const struct unseen_key *keys, size_t n,
+                                                   size_t first, size_t skip,
+                                                   struct KERNEL(ring) * ring)
+{
+    size_t end = first + COMPACT_AHEAD - skip;
+    for (size_t i = first; i < end; i++) {
+        KERNEL(look_far)(c, keys, n, i, ring);
     }
+    for (size_t i = first; i < end; i++) {
+        KERNEL(look_near)(c, wide, keys, n, i, ring);
+    }
+    for (size_t i = end; i < end + COMPACT_AHEAD; i++) {
+        KERNEL(look_far)(c, keys, n, i, ring);
+    }
+}
+
+/* After key i: its place in the ring goes to the key COMPACT_AHEAD places behind it. */
+UNSEEN_INLINE KERNEL_TARGET void KERNEL(look_ahead)(const struct compact *c, bool wide,
+                                                    const struct unseen_key *keys, size_t n,
+                                                    size_t i, struct KERNEL(ring) * ring)
+{
+    KERNEL(look_near)(c, wide, keys, n, i + COMPACT_AHEAD, ring);
+    KERNEL(look_far)(c, keys, n, i + 2 * (size_t)COMPACT_AHEAD, ring);
 }
 
 /* Adds a key where there is room. Returns false when both its lines are full. */
@@ -75,11 +113,9 @@ UNSEEN_INLINE KERNEL_TARGET bool KERNEL(add_one)(struct compact *c, bool wide,
                                                  const struct compact_probe *probe,
                                                  uint8_t *verdict)
 {
-    uint8_t *a = probe->page + (size_t)probe->a * COMPACT_LINE;
-    uint8_t *b = probe->page + (size_t)probe->b * COMPACT_LINE;
-    struct compact_lanes in_a = kernel_compare(a, probe->v);
-    struct compact_lanes in_b = kernel_compare(b, probe->v);
-    if (KERNEL(match)(wide, a, b, in_a.match, in_b.match, probe->r) != KERNEL_NONE) {
+    struct compact_lanes in_a = kernel_compare(probe->a, probe->v);
+    struct compact_lanes in_b = kernel_compare(probe->b, probe->v);
+    if (KERNEL(match)(wide, probe, in_a.match, in_b.match) != KERNEL_NONE) {
         *verdict = UNSEEN_SEEN;
         return true;
     }
@@ -90,12 +126,12 @@ UNSEEN_INLINE KERNEL_TARGET bool KERNEL(add_one)(struct compact *c, bool wide,
     uint32_t free_a = in_a.empty & KERNEL(slots)(wide);
     uint32_t free_b = in_b.empty & KERNEL(slots)(wide);
     /* The emptier line, a on ties: unpredictable, so without a branch. */
-    uint32_t take_b = 0u - (uint32_t)(kernel_count(free_b) > kernel_count(free_a));
-    uint32_t free = free_a ^ ((free_a ^ free_b) & take_b);
+    bool take_b = kernel_count(free_b) > kernel_count(free_a);
+    uint32_t free = free_a ^ ((free_a ^ free_b) & (0u - (uint32_t)take_b));
     if (UNSEEN_UNLIKELY(!free)) {
         return false;
     }
-    compact_fill_slot(c, wide, probe, probe->a ^ ((probe->a ^ probe->b) & take_b), free);
+    compact_fill_slot(c, wide, probe, KERNEL(line)(probe, take_b), free);
     *verdict = UNSEEN_NEW;
     return true;
 }
@@ -104,10 +140,10 @@ UNSEEN_INLINE KERNEL_TARGET enum unseen_status KERNEL(add)(struct compact *c, bo
                                                            const struct unseen_key *keys, size_t n,
                                                            uint8_t *verdicts, size_t *ndone_out)
 {
-    struct compact_probe ring[COMPACT_AHEAD];
-    KERNEL(look_ahead_first)(c, wide, keys, n, ring);
+    struct KERNEL(ring) ring;
+    KERNEL(look_anew)(c, wide, keys, n, 0, 0, &ring);
     for (size_t i = 0; i < n; i++) {
-        struct compact_probe *probe = &ring[i % COMPACT_AHEAD];
+        struct compact_probe *probe = &ring.probe[i % COMPACT_AHEAD];
         if (UNSEEN_UNLIKELY(!KERNEL(add_one)(c, wide, &keys[i], probe, &verdicts[i]))) {
             bool moved = false;
             enum unseen_status status = unseen__compact_add_full(c, keys[i], probe, &moved);
@@ -116,13 +152,11 @@ UNSEEN_INLINE KERNEL_TARGET enum unseen_status KERNEL(add)(struct compact *c, bo
                 return status;
             }
             verdicts[i] = UNSEEN_NEW;
-            for (size_t k = 1; moved && k < COMPACT_AHEAD && i + k < n; k++) {
-                KERNEL(look_ahead)(c, wide, keys, n, i + k, ring);
+            if (moved) {
+                KERNEL(look_anew)(c, wide, keys, n, i + 1, 1, &ring);
             }
         }
-        if (i + COMPACT_AHEAD < n) {
-            KERNEL(look_ahead)(c, wide, keys, n, i + COMPACT_AHEAD, ring);
-        }
+        KERNEL(look_ahead)(c, wide, keys, n, i, &ring);
     }
     *ndone_out = n;
     return UNSEEN_OK;
@@ -130,13 +164,11 @@ UNSEEN_INLINE KERNEL_TARGET enum unseen_status KERNEL(add)(struct compact *c, bo
 
 /* The line and slot of the one tag a key matches; false if there is none. */
 UNSEEN_INLINE KERNEL_TARGET bool KERNEL(find)(bool wide, const struct compact_probe *probe,
-                                              unsigned *line_out, unsigned *slot_out)
+                                              uint8_t **line_out, unsigned *slot_out)
 {
-    const uint8_t *a = probe->page + (size_t)probe->a * COMPACT_LINE;
-    const uint8_t *b = probe->page + (size_t)probe->b * COMPACT_LINE;
-    unsigned i = KERNEL(match)(wide, a, b, kernel_compare(a, probe->v).match,
-                               kernel_compare(b, probe->v).match, probe->r);
-    *line_out = i < 16 ? probe->a : probe->b;
+    unsigned i = KERNEL(match)(wide, probe, kernel_compare(probe->a, probe->v).match,
+                               kernel_compare(probe->b, probe->v).match);
+    *line_out = KERNEL(line)(probe, i >= 16);
     *slot_out = i % 16;
     return i != KERNEL_NONE;
 }
@@ -145,19 +177,17 @@ UNSEEN_INLINE KERNEL_TARGET void KERNEL(contains)(const struct compact *c, bool 
                                                   const struct unseen_key *keys, size_t n,
                                                   uint8_t *verdicts)
 {
-    struct compact_probe ring[COMPACT_AHEAD];
-    KERNEL(look_ahead_first)(c, wide, keys, n, ring);
+    struct KERNEL(ring) ring;
+    KERNEL(look_anew)(c, wide, keys, n, 0, 0, &ring);
     for (size_t i = 0; i < n; i++) {
-        unsigned line;
+        uint8_t *line;
         unsigned slot;
-        bool found = KERNEL(find)(wide, &ring[i % COMPACT_AHEAD], &line, &slot);
+        bool found = KERNEL(find)(wide, &ring.probe[i % COMPACT_AHEAD], &line, &slot);
         if (UNSEEN_UNLIKELY(c->overflow.nkeys) && !found) {
             found = unseen__overflow_contains(&c->overflow, keys[i]);
         }
         verdicts[i] = found ? UNSEEN_SEEN : UNSEEN_NEW;
-        if (i + COMPACT_AHEAD < n) {
-            KERNEL(look_ahead)(c, wide, keys, n, i + COMPACT_AHEAD, ring);
-        }
+        KERNEL(look_ahead)(c, wide, keys, n, i, &ring);
     }
 }
 
@@ -165,11 +195,11 @@ UNSEEN_INLINE KERNEL_TARGET void KERNEL(remove)(struct compact *c, bool wide,
                                                 const struct unseen_key *keys, size_t n,
                                                 uint8_t *verdicts)
 {
-    struct compact_probe ring[COMPACT_AHEAD];
-    KERNEL(look_ahead_first)(c, wide, keys, n, ring);
+    struct KERNEL(ring) ring;
+    KERNEL(look_anew)(c, wide, keys, n, 0, 0, &ring);
     for (size_t i = 0; i < n; i++) {
-        struct compact_probe *probe = &ring[i % COMPACT_AHEAD];
-        unsigned line;
+        const struct compact_probe *probe = &ring.probe[i % COMPACT_AHEAD];
+        uint8_t *line;
         unsigned slot;
         bool found = false;
         /* A key in the overflow has no tag, so a tag it matches is another key's. */
@@ -181,9 +211,7 @@ UNSEEN_INLINE KERNEL_TARGET void KERNEL(remove)(struct compact *c, bool wide,
             compact_clear_slot(c, probe, line, slot);
         }
         verdicts[i] = found ? UNSEEN_SEEN : UNSEEN_NEW;
-        if (i + COMPACT_AHEAD < n) {
-            KERNEL(look_ahead)(c, wide, keys, n, i + COMPACT_AHEAD, ring);
-        }
+        KERNEL(look_ahead)(c, wide, keys, n, i, &ring);
     }
 }
 

@@ -12,39 +12,46 @@ struct compact_lanes {
     uint32_t empty;
 };
 
+/* Where a key of this group may be. */
 UNSEEN_INLINE void compact_locate(const struct compact *c, bool wide, struct unseen_key key,
-                                  struct compact_probe *probe)
+                                  const struct compact_group *group, struct compact_probe *probe)
 {
     const unsigned r_bits = wide ? 7 : 8;
     unsigned line = (unsigned)key.lo & 63;
     unsigned r = (unsigned)(key.lo >> 6) & ((1u << r_bits) - 1);
     unsigned home = (unsigned)(key.lo >> (6 + r_bits)) & 7;
-    uint64_t path = compact_path(c, key);
-    const struct compact_group *group = compact_find(c, path);
-    uint64_t rest = path << group->depth;
-    size_t row = (size_t)(group->npages - COMPACT_PAGES_MIN) << r_bits;
-    uint32_t number = group->page[c->moves[row + r] >> (4 * home) & 15];
-    *probe = (struct compact_probe){
-        .page = compact_page(c, number),
-        .full = compact_full(c, number),
-        .v = wide ? (uint32_t)(rest >> 32) : (uint32_t)r << 24 | (uint32_t)(rest >> 40),
-        .a = (uint8_t)line,
-        .b = (uint8_t)(line ^ compact_offset(r, r_bits)),
-        .r = (uint8_t)r,
-        .depth = group->depth,
-    };
+    uint64_t rest = compact_path(c, key) << group->depth;
+    uint32_t number = group->page[compact_page_of(c, group->npages, home, r)];
+    uint8_t *page = compact_page(c, number);
+    probe->a = page + (size_t)line * COMPACT_LINE;
+    probe->b = page + (size_t)(line ^ compact_offset(r, r_bits)) * COMPACT_LINE;
+    probe->v = wide ? (uint32_t)(rest >> 32) : (uint32_t)r << 24 | (uint32_t)(rest >> 40);
+    probe->page = number;
+    probe->r = (uint8_t)r;
+    probe->depth = group->depth;
+}
+
+/* The start of the probe's page, and the number of a line in it. */
+UNSEEN_INLINE uint8_t *compact_start(const struct compact *c, const struct compact_probe *probe)
+{
+    return compact_page(c, probe->page);
+}
+
+UNSEEN_INLINE unsigned compact_line_number(const struct compact *c,
+                                           const struct compact_probe *probe, const uint8_t *line)
+{
+    return (unsigned)((size_t)(line - compact_start(c, probe)) / COMPACT_LINE);
 }
 
 /* Puts the probe's tag into the lowest free slot of a line. */
 UNSEEN_INLINE void compact_fill_slot(struct compact *c, bool wide,
-                                     const struct compact_probe *probe, unsigned line,
+                                     const struct compact_probe *probe, uint8_t *line,
                                      uint32_t free)
 {
     uint32_t word = (probe->v & ~(2 * c->mark - 1)) | c->mark;
-    compact_put(wide, probe->page + (size_t)line * COMPACT_LINE, (unsigned)__builtin_ctz(free),
-                word, probe->r);
+    compact_put(wide, line, (unsigned)__builtin_ctz(free), word, probe->r);
     if ((free & (free - 1)) == 0) {
-        *probe->full |= (uint64_t)1 << line;
+        *compact_full(c, probe->page) |= (uint64_t)1 << compact_line_number(c, probe, line);
     }
     c->generations[probe->depth + compact_v_len(c, c->mark)]++;
     c->nkeys++;
@@ -53,11 +60,10 @@ UNSEEN_INLINE void compact_fill_slot(struct compact *c, bool wide,
 /* The full map keeps its bit: one memory access less, and unseen__compact_add_full looks again before a
  * group grows. */
 UNSEEN_INLINE void compact_clear_slot(struct compact *c, const struct compact_probe *probe,
-                                      unsigned line, unsigned slot)
+                                      uint8_t *line, unsigned slot)
 {
-    uint8_t *bytes = probe->page + (size_t)line * COMPACT_LINE;
-    uint32_t word = compact_word(bytes, slot);
-    store_le32(bytes + 4 * slot, 0);
+    uint32_t word = compact_word(line, slot);
+    store_le32(line + 4 * slot, 0);
     c->generations[probe->depth + compact_v_len(c, word)]--;
     c->nkeys--;
 }
