@@ -492,7 +492,6 @@ int unseen__scrapy_compare(const char *a, const char *a_end, const char *b, cons
     }
 }
 
-/* How each byte is written in a query: its text and, in the fourth place, the length of that. */
 #define DIGIT(v) ((char)((v) < 10 ? '0' + (v) : 'A' + (v)-10))
 #define TEXT(c)                                                                                    \
     {                                                                                              \
@@ -505,7 +504,7 @@ int unseen__scrapy_compare(const char *a, const char *a_end, const char *b, cons
 #define TEXT16(c) TEXT4(c), TEXT4((c) + 4), TEXT4((c) + 8), TEXT4((c) + 12)
 #define TEXT64(c) TEXT16(c), TEXT16((c) + 16), TEXT16((c) + 32), TEXT16((c) + 48)
 
-static const char query_text[256][4] = {TEXT64(0), TEXT64(64), TEXT64(128), TEXT64(192)};
+const char unseen__scrapy_text[256][4] = {TEXT64(0), TEXT64(64), TEXT64(128), TEXT64(192)};
 
 /* Decodes and re-encodes a key or a value. */
 static char *write_decoded(const char *in, const char *end, char *out)
@@ -519,13 +518,13 @@ static char *write_decoded(const char *in, const char *end, char *out)
         } else {
             byte = byte == '+' ? ' ' : byte;
         }
-        memcpy(out, query_text[byte], 4);
-        out += query_text[byte][3];
+        out = scrapy_write_byte((unsigned char)byte, out);
     }
     return out;
 }
 
-char *unseen__scrapy_write_piece(const char *in, const char *end, char separator, char *out)
+/* Writes the piece at in as key=value, minimally escaped. */
+static char *write_piece(const char *in, const char *end, char separator, char *out)
 {
     const char *const piece_end = find(in, end, separator);
     const char *const equals = find(in, piece_end, '=');
@@ -606,7 +605,7 @@ static char *write_query(struct unseen_bytes query, char separator, bool drop_bl
     sort_pieces(&p);
     for (size_t i = 0; i < p.n; i++) {
         *out++ = i == 0 ? '?' : separator;
-        out = unseen__scrapy_write_piece(p.start + p.offsets[i], p.end, separator, out);
+        out = write_piece(p.start + p.offsets[i], p.end, separator, out);
     }
     return out;
 }

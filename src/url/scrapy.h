@@ -8,6 +8,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 /* Predicates as macros, so that tables can be made of them at compile time. The names are those
  * of RFC 3986; a path may hold any reserved byte but '#', and '|' and a bare '%' besides. */
@@ -50,8 +51,14 @@ static inline bool scrapy_path_keeps_escape(int byte)
 int unseen__scrapy_compare(const char *a, const char *a_end, const char *b, const char *b_end,
                            char separator);
 
-/* Writes the piece at in as key=value, minimally escaped; returns the end of what was written: at
- * most three bytes for one, and the '='. May overwrite three bytes behind that. */
-char *unseen__scrapy_write_piece(const char *in, const char *end, char separator, char *out);
+/* How each byte is written in a query: its text and, in the fourth place, the length of that. */
+extern const char unseen__scrapy_text[256][4];
+
+/* Writes a byte in a query; returns the end. Overwrites four bytes in any case. */
+static inline char *scrapy_write_byte(unsigned char byte, char *out)
+{
+    memcpy(out, unseen__scrapy_text[byte], 4);
+    return out + unseen__scrapy_text[byte][3];
+}
 
 #endif

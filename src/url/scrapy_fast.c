@@ -2,17 +2,17 @@
  *
  * The fast path of the scheme "scrapy": answers for the URLs of everyday, declines the others.
  *
- * A kernel turns the URL into rows of bits, one bit a byte: what is not plain in a host and in a
- * path, and where the marks of a query are. Then each part is walked from one set bit to the
- * next, so that plain bytes cost nothing:
+ * Kernels turn the URL into rows of bits, one bit a byte: what is not plain in a host and in a path,
+ * and, if there is a query, what divides it and what is written otherwise. Then each part is walked
+ * from one set bit to the next, so that plain bytes cost nothing:
  *
  *     https://www.example.com/a/b;c?q=1&b=%2F#f
  *                            ^                    host
  *                                ^ ^              path
- *                                    ^ ^ ^ ^   ^  marks
+ *                                    ^ ^ ^   ^    equals signs and ends of pieces
  *
  * A query whose pieces are in order and minimally escaped proves the URL canonical; else the
- * pieces are written in order behind a copy of the front. The kernel exists twice: portable (the
+ * pieces are written in order behind a copy of the front. The kernels exist twice: portable (the
  * specification) and AVX2. A set of ASCII bytes is 16 rows, one for each low nibble, of 8 bits,
  * one for each high nibble, so that two byte shuffles answer for 32 bytes [Mula18]. */
 #include "url/scrapy.h"
@@ -32,42 +32,46 @@ enum {
     WORD = 64,
     LEN_MAX = 4095, /* longer URLs and longer queries are left to the slow path */
     NWORDS = (LEN_MAX + 1) / WORD,
-    NPIECES = 64,
-    NMARKS = 4 * NPIECES
+    NPIECES = 128,
+    CHUNK = 32 /* bytes copied at once: most pieces of a query are shorter */
 };
 
-/* What a set bit says about its byte. Bit len is set in each row, so that every walk ends. */
+/* What a set bit says about its byte. The bits of the first two rows count from the start of the
+ * URL, the others from that of the query. The bit behind the last byte is set in each row but
+ * those of ROW_CODED and ROW_DIRTY, so that every walk ends. */
 enum row {
-    ROW_HOST,  /* not plain in a host */
-    ROW_PATH,  /* not plain in a path */
-    ROW_MARK,  /* divides a query: & = # */
-    ROW_CODED, /* stands for another byte in a query: % + */
-    ROW_DIRTY, /* would be written otherwise in a query, or is a % whose escape would be */
+    ROW_HOST,   /* not plain in a host */
+    ROW_PATH,   /* not plain in a path */
+    ROW_END,    /* ends a piece of a query: & # */
+    ROW_EQUALS, /* = */
+    ROW_CODED,  /* stands for another byte in a query: % + */
+    ROW_DIRTY,  /* would be written otherwise in a query, or is a % whose escape would be */
     NROWS
 };
 
 struct bits {
     uint8_t rows[NROWS][(NWORDS + 1) * 8]; /* little-endian; one word more than is used */
-    bool blank;                            /* is there a space or a control? */
 };
 
 #define PLAIN_HOST(c) (SCRAPY_LOWER(c) || SCRAPY_DIGIT(c) || (c) == '-' || (c) == '.' || (c) == '_')
 #define PLAIN_PATH(c) (SCRAPY_PATH(c) && (c) != '%' && (c) != ';' && (c) != '?')
+#define ENDS_PATH(c)  ((c) == '?' || (c) == '#')
+#define ENDS_PIECE(c) ((c) == '&' || (c) == '#')
 #define CODED(c)      ((c) == '%' || (c) == '+')
-#define MARK(c)       ((c) == '&' || (c) == '=' || (c) == '#')
-#define CLEAN(c)      (SCRAPY_UNRESERVED(c) || CODED(c) || MARK(c))
+#define CLEAN(c)      (SCRAPY_UNRESERVED(c) || CODED(c) || ENDS_PIECE(c) || (c) == '=')
 
 /* ---- Kernels ---------------------------------------------------------------------------------- */
 
 enum {
-    IS_BLANK = NROWS,
+    IS_PATH_END = NROWS,
     KEEPS_ESCAPE /* in a query the byte is written as an escape */
 };
 
 #define CLASS(c)                                                                                   \
     ((PLAIN_HOST(c) ? 0 : 1u << ROW_HOST) | (PLAIN_PATH(c) ? 0 : 1u << ROW_PATH) |                 \
-     (MARK(c) ? 1u << ROW_MARK : 0) | (CODED(c) ? 1u << ROW_CODED : 0) |                           \
-     (CLEAN(c) ? 0 : 1u << ROW_DIRTY) | ((c) <= ' ' ? 1u << IS_BLANK : 0) |                        \
+     (ENDS_PIECE(c) ? 1u << ROW_END : 0) | ((c) == '=' ? 1u << ROW_EQUALS : 0) |                   \
+     (CODED(c) ? 1u << ROW_CODED : 0) | (CLEAN(c) ? 0 : 1u << ROW_DIRTY) |                         \
+     (ENDS_PATH(c) ? 1u << IS_PATH_END : 0) |                                                      \
      (SCRAPY_UNRESERVED(c) || (c) == ' ' ? 0 : 1u << KEEPS_ESCAPE))
 #define CLASS4(c)  CLASS(c), CLASS((c) + 1), CLASS((c) + 2), CLASS((c) + 3)
 #define CLASS16(c) CLASS4(c), CLASS4((c) + 4), CLASS4((c) + 8), CLASS4((c) + 12)
@@ -84,13 +88,17 @@ static inline int upper_escape(const char *in, size_t len, size_t i)
     return unseen__percent_value(in + i, in + len);
 }
 
-static inline void store_words(const uint64_t words[NROWS], size_t start, size_t len,
-                               struct bits *bits)
+static inline void store_word(struct bits *bits, enum row row, size_t at, uint64_t word)
 {
-    const uint64_t end = len - start < WORD ? (uint64_t)1 << (len - start) : 0;
-    for (int row = 0; row < NROWS; row++) {
-        store_le64(bits->rows[row] + start / 8, words[row] | end);
-    }
+    store_le64(bits->rows[row] + at / WORD * 8, word);
+}
+
+/* Sets the bit that ends every walk along a row. */
+static inline void set_end(struct bits *bits, enum row row, size_t len)
+{
+    const uint64_t before = ((uint64_t)1 << len % WORD) - 1;
+    const uint64_t word = load_le64(bits->rows[row] + len / WORD * 8);
+    store_word(bits, row, len, (word & before) | (before + 1));
 }
 
 /* The classes of 8 bytes, n of them present, in one word: byte i is that of in[i]. */
@@ -103,31 +111,60 @@ static inline uint64_t classes_of_8(const char *in, size_t n)
     return classes;
 }
 
-static inline void kernel_portable(const char *in, size_t len, struct bits *bits)
+/* The words of the rows [first, end) for the first 64 of n bytes; returns all classes met. */
+UNSEEN_INLINE uint64_t words_portable(const char *in, size_t n, int first, int end,
+                                      uint64_t words[NROWS])
 {
     uint64_t all = 0;
-    for (size_t start = 0; start <= len; start += WORD) {
-        uint64_t words[NROWS] = {0};
-        for (size_t i = start; i < start + WORD && i < len; i += 8) {
-            const uint64_t classes =
-                len - i >= 8 ? classes_of_8(in + i, 8) : classes_of_8(in + i, len - i);
-            all |= classes;
-            for (int row = 0; row < NROWS; row++) {
-                /* Gathers the bit of each byte in the top byte: no two products meet. */
-                const uint64_t bit_of_each = classes >> row & UINT64_C(0x0101010101010101);
-                words[row] |= (bit_of_each * UINT64_C(0x0102040810204080) >> 56) << (i - start);
-            }
+    memset(words, 0, NROWS * sizeof(words[0]));
+    for (size_t i = 0; i < WORD && i < n; i += 8) {
+        const uint64_t classes = n - i >= 8 ? classes_of_8(in + i, 8) : classes_of_8(in + i, n - i);
+        all |= classes;
+        for (int row = first; row < end; row++) {
+            /* Gathers the bit of each byte in the top byte: no two products meet. */
+            const uint64_t bit_of_each = classes >> row & UINT64_C(0x0101010101010101);
+            words[row] |= (bit_of_each * UINT64_C(0x0102040810204080) >> 56) << i;
         }
+    }
+    return all;
+}
+
+/* Fills the rows of host and path, at least up to the first ? or #. */
+static inline void front_portable(const char *in, size_t len, struct bits *bits)
+{
+    uint64_t words[NROWS];
+    uint64_t all = 0;
+    for (size_t at = 0; at < len && !(all >> IS_PATH_END & UINT64_C(0x0101010101010101));
+         at += WORD) {
+        all = words_portable(in + at, len - at, ROW_HOST, ROW_PATH + 1, words);
+        store_word(bits, ROW_HOST, at, words[ROW_HOST]);
+        store_word(bits, ROW_PATH, at, words[ROW_PATH]);
+    }
+}
+
+/* Fills the rows of a query, which starts at in[start], up to its end or that of the fragment.
+ * Returns whether no bit is set in ROW_DIRTY. */
+static inline bool query_portable(const char *in, size_t len, size_t start, struct bits *bits)
+{
+    uint64_t words[NROWS];
+    uint64_t dirty = 0;
+    in += start;
+    len -= start;
+    for (size_t at = 0; at < len; at += WORD) {
+        words_portable(in + at, len - at, ROW_END, NROWS, words);
         for (uint64_t rest = words[ROW_CODED]; rest; rest &= rest - 1) {
             const unsigned i = (unsigned)__builtin_ctzll(rest);
-            const int value = upper_escape(in, len, start + i);
-            if (in[start + i] == '%' && (value < 0 || !(class_of[value] >> KEEPS_ESCAPE))) {
+            const int value = upper_escape(in, len, at + i);
+            if (in[at + i] == '%' && (value < 0 || !(class_of[value] >> KEEPS_ESCAPE))) {
                 words[ROW_DIRTY] |= (uint64_t)1 << i;
             }
         }
-        store_words(words, start, len, bits);
+        for (int row = ROW_END; row < NROWS; row++) {
+            store_word(bits, (enum row)row, at, words[row]);
+        }
+        dirty |= words[ROW_DIRTY];
     }
-    bits->blank = (all >> IS_BLANK & UINT64_C(0x0101010101010101)) != 0;
+    return !dirty;
 }
 
 #if UNSEEN_X86
@@ -148,6 +185,11 @@ static const uint8_t path_nibbles[16] = NIBBLES(PLAIN_PATH);
 static const uint8_t clean_nibbles[16] = NIBBLES(CLEAN);
 /* The bit of a high nibble; a byte above 0x7f has none and is in no set. */
 static const uint8_t high_bits[16] = {1, 2, 4, 8, 16, 32, 64, 128};
+
+/* The kernels load 32 bytes of text from three places in a row. */
+enum {
+    TEXT_MIN = 34
+};
 
 /* Which escapes are written again, by their digits. A first digit has the bit of its group, and a
  * second digit those of the groups it may stand behind: 1 for 0, 1, 8, 9 and A-F, which may be
@@ -209,42 +251,33 @@ UNSEEN_INLINE __m256i look_up_digits(__m256i text, const uint8_t digits_09[16],
                            _mm256_and_si256(in_af, equal_to(high, 4)));
 }
 
-/* The bytes of in[at..at + 32) that, if they are a %, start an escape to be written again. */
+/* The bytes of text[at..at + 32) that, if they are a %, start an escape to be written again. Near
+ * the end the load starts earlier; the last two bytes start none. */
 UNSEEN_TARGET("avx2")
-static inline uint64_t kept_escapes(const char *in, size_t len, size_t at)
+static inline uint64_t kept_escapes(const char *text, size_t len, size_t at)
 {
-    char copy[34] = {0};
-    const char *text = in + at;
-    if (len - at < sizeof(copy)) {
-        memcpy(copy, text, len - at);
-        text = copy;
-    }
-    const __m256i first = look_up_digits(load_32(text + 1), first_09, first_af);
-    const __m256i second = look_up_digits(load_32(text + 2), second_09, second_af);
+    const size_t last = len - TEXT_MIN;
+    const size_t from = at < last ? at : last;
+    const __m256i first = look_up_digits(load_32(text + from + 1), first_09, first_af);
+    const __m256i second = look_up_digits(load_32(text + from + 2), second_09, second_af);
     const __m256i none = _mm256_cmpeq_epi8(_mm256_and_si256(first, second), _mm256_setzero_si256());
-    return mask_of(none) ^ UINT32_MAX;
+    return (mask_of(none) ^ UINT32_MAX) >> (at - from);
 }
 
-/* 64 bytes of input in two registers. */
+/* Up to 64 bytes of input in two registers. A load never starts or ends outside of text, which has
+ * at least 32 bytes: near its end it starts before the wanted bytes, which skip says. */
 struct window {
     __m256i bytes[2];
-    unsigned skip[2]; /* the first wanted byte of each; 32: none */
+    size_t skip[2];
 };
 
-/* The window at start; reads nothing outside the input: the last bytes come from a load that ends
- * with it, or from copy, which holds a shorter input. */
 UNSEEN_TARGET("avx2")
-UNSEEN_INLINE struct window load_window(const char *in, size_t len, size_t start, const char *copy)
+UNSEEN_INLINE struct window load_window(const char *text, size_t len, size_t at)
 {
-    const size_t n = len - start;
-    if (n >= WORD) {
-        return (struct window){{load_32(in + start), load_32(in + start + 32)}, {0, 0}};
-    }
-    const __m256i last = load_32(len < 32 ? copy : in + len - 32);
-    if (n >= 32) {
-        return (struct window){{load_32(in + start), last}, {0, (unsigned)(WORD - n)}};
-    }
-    return (struct window){{last, last}, {len < 32 ? 0 : (unsigned)(32 - n), 32}};
+    const size_t last = len - 32;
+    const size_t from[2] = {at < last ? at : last, at + 32 < last ? at + 32 : last};
+    return (struct window){{load_32(text + from[0]), load_32(text + from[1])},
+                           {at - from[0], at + 32 - from[1]}};
 }
 
 UNSEEN_TARGET("avx2")
@@ -259,6 +292,15 @@ UNSEEN_INLINE uint64_t equal_in(const struct window *window, char c)
     return join(window, equal_to(window->bytes[0], c), equal_to(window->bytes[1], c));
 }
 
+/* Which bytes are a or b? */
+UNSEEN_TARGET("avx2")
+UNSEEN_INLINE uint64_t either_in(const struct window *window, char a, char b)
+{
+    const __m256i *const bytes = window->bytes;
+    return join(window, _mm256_or_si256(equal_to(bytes[0], a), equal_to(bytes[0], b)),
+                _mm256_or_si256(equal_to(bytes[1], a), equal_to(bytes[1], b)));
+}
+
 UNSEEN_TARGET("avx2")
 UNSEEN_INLINE uint64_t outside_in(const struct window *window, const __m256i high_bit[2],
                                   const uint8_t nibbles[16])
@@ -268,38 +310,63 @@ UNSEEN_INLINE uint64_t outside_in(const struct window *window, const __m256i hig
                 is_outside(window->bytes[1], high_bit[1], table));
 }
 
+/* The input, or a longer copy if it is too short; *len_io is the length of that. */
 UNSEEN_TARGET("avx2")
-static inline void kernel_avx2(const char *in, size_t len, struct bits *bits)
+UNSEEN_INLINE const char *long_enough(const char *in, size_t *len_io, char copy[TEXT_MIN])
 {
-    __m256i lowest = _mm256_set1_epi8(' ' + 1);
-    char copy[32];
-    if (len < sizeof(copy)) {
-        memset(copy, ' ' + 1, sizeof(copy));
-        memcpy(copy, in, len);
+    if (UNSEEN_LIKELY(*len_io >= TEXT_MIN)) {
+        return in;
     }
-    for (size_t start = 0; start <= len; start += WORD) {
-        const struct window window = load_window(in, len, start, copy);
+    memset(copy, 'a', TEXT_MIN);
+    memcpy(copy, in, *len_io);
+    *len_io = TEXT_MIN;
+    return copy;
+}
+
+UNSEEN_TARGET("avx2")
+static inline void front_avx2(const char *in, size_t len, struct bits *bits)
+{
+    char copy[TEXT_MIN];
+    in = long_enough(in, &len, copy);
+    for (size_t at = 0; at < len; at += WORD) {
+        const struct window window = load_window(in, len, at);
+        const __m256i highs = load_table(high_bits);
+        const __m256i high_bit[2] = {_mm256_shuffle_epi8(highs, high_nibbles(window.bytes[0])),
+                                     _mm256_shuffle_epi8(highs, high_nibbles(window.bytes[1]))};
+        store_word(bits, ROW_HOST, at, outside_in(&window, high_bit, host_nibbles));
+        store_word(bits, ROW_PATH, at, outside_in(&window, high_bit, path_nibbles));
+        if (len - at > WORD && either_in(&window, '?', '#')) {
+            break;
+        }
+    }
+}
+
+UNSEEN_TARGET("avx2")
+static inline bool query_avx2(const char *in, size_t len, size_t start, struct bits *bits)
+{
+    char copy[TEXT_MIN];
+    size_t text_len = len;
+    const char *const text = long_enough(in, &text_len, copy);
+    uint64_t all_dirty = 0;
+    for (size_t at = start; at < len; at += WORD) {
+        const struct window window = load_window(text, text_len, at);
         const __m256i highs = load_table(high_bits);
         const __m256i high_bit[2] = {_mm256_shuffle_epi8(highs, high_nibbles(window.bytes[0])),
                                      _mm256_shuffle_epi8(highs, high_nibbles(window.bytes[1]))};
         const uint64_t percents = equal_in(&window, '%');
         uint64_t dirty = outside_in(&window, high_bit, clean_nibbles);
         if (percents) {
-            uint64_t kept = kept_escapes(in, len, start);
-            kept |= len - start > 32 ? kept_escapes(in, len, start + 32) << 32 : 0;
+            uint64_t kept = kept_escapes(text, text_len, at);
+            kept |= percents >> 32 ? kept_escapes(text, text_len, at + 32) << 32 : 0;
             dirty |= percents & ~kept;
         }
-        const uint64_t end = len - start < WORD ? (uint64_t)1 << (len - start) : 0;
-        uint8_t(*const rows)[(NWORDS + 1) * 8] = bits->rows;
-        store_le64(rows[ROW_HOST] + start / 8, outside_in(&window, high_bit, host_nibbles) | end);
-        store_le64(rows[ROW_PATH] + start / 8, outside_in(&window, high_bit, path_nibbles) | end);
-        store_le64(rows[ROW_MARK] + start / 8,
-                   equal_in(&window, '&') | equal_in(&window, '=') | equal_in(&window, '#') | end);
-        store_le64(rows[ROW_CODED] + start / 8, percents | equal_in(&window, '+') | end);
-        store_le64(rows[ROW_DIRTY] + start / 8, dirty | end);
-        lowest = _mm256_min_epu8(lowest, _mm256_min_epu8(window.bytes[0], window.bytes[1]));
+        store_word(bits, ROW_END, at - start, either_in(&window, '&', '#'));
+        store_word(bits, ROW_EQUALS, at - start, equal_in(&window, '='));
+        store_word(bits, ROW_CODED, at - start, percents | equal_in(&window, '+'));
+        store_word(bits, ROW_DIRTY, at - start, dirty);
+        all_dirty |= dirty;
     }
-    bits->blank = mask_of(equal_to(lowest, ' ' + 1)) != UINT32_MAX;
+    return !all_dirty;
 }
 
 #endif
@@ -318,29 +385,41 @@ UNSEEN_INLINE size_t next(const struct bits *bits, enum row row, size_t i)
     return word * WORD + (size_t)__builtin_ctzll(rest);
 }
 
-/* Is a bit set in [start, end)? One load serves 57 bits from any place. */
-UNSEEN_INLINE bool any(const struct bits *bits, enum row row, size_t start, size_t end)
+/* The bits of a row from i on, STEP of them at least: one load serves for that from any place. */
+enum {
+    STEP = 56
+};
+
+UNSEEN_INLINE uint64_t bits_from(const struct bits *bits, enum row row, size_t i)
 {
-    enum {
-        STEP = 56
-    };
-    const uint8_t *const bytes = bits->rows[row];
-    for (; end - start > STEP; start += STEP) {
-        if (load_le64(bytes + start / 8) >> start % 8 << 8) {
-            return true;
-        }
-    }
-    const uint64_t rest = load_le64(bytes + start / 8) >> start % 8;
-    return (rest & (((uint64_t)1 << (end - start)) - 1)) != 0;
+    return load_le64(bits->rows[row] + i / 8) >> i % 8;
+}
+
+/* The lowest n bits, of less than 64. */
+UNSEEN_INLINE uint64_t low_bits(uint64_t word, size_t n)
+{
+    return word & (((uint64_t)1 << n) - 1);
 }
 
 /* The length of "http://" or "https://" in lower case, else 0. */
 static inline size_t scheme_len(const char *in, size_t len)
 {
-    if (len < 8 || memcmp(in, "http", 4) != 0) {
+    if (len < 8) {
         return 0;
     }
-    return memcmp(in + 4, "://", 3) == 0 ? 7 : memcmp(in + 4, "s://", 4) == 0 ? 8 : 0;
+    const size_t n = in[4] == 's' ? 8 : 7;
+    return memcmp(in, "http", 4) == 0 && memcmp(in + n - 3, "://", 3) == 0 ? n : 0;
+}
+
+/* The end of the port whose colon is at in[at]; 0 if it is not written as it is. */
+static size_t port_end(const char *in, size_t at, size_t len)
+{
+    unsigned value = 0;
+    const size_t start = at + 1;
+    for (at = start; at < len && at < start + 5 && SCRAPY_DIGIT(in[at]); at++) {
+        value = value * 10 + (unsigned)(in[at] - '0');
+    }
+    return at == start || in[start] == '0' || value > 65535 ? 0 : at;
 }
 
 /* Is there nothing to escape or to drop in the params of path [start, end)? */
@@ -386,38 +465,44 @@ UNSEEN_INLINE bool walk_path(const char *in, size_t len, const struct bits *bits
 
 /* ---- Query ------------------------------------------------------------------------------------ */
 
-/* key=value at [start, end) of the URL. */
+/* A piece, key=value, at [start, end) of the query. */
 struct piece {
     uint16_t start;
     uint16_t end;
-    bool clean; /* written as it is */
+    bool bare; /* without an equals sign */
 };
 
 struct query {
+    const char *text;
+    size_t len;            /* with the fragment */
+    size_t end;            /* without it */
     int64_t keys[NPIECES]; /* see sort_key */
     struct piece pieces[NPIECES];
     uint8_t order[NPIECES]; /* the pieces by rank, once sorted */
     size_t n;
-    size_t end;
-    bool sorted; /* are they in order as they stand? */
     bool clean;  /* are all written as they are, and none left out? */
+    bool rising; /* does no piece have a greater sort key than the next? */
+    bool ties;   /* is there a piece like the next as far as the sort key goes? */
 };
 
-/* The first 8 bytes of the decoded key, big-endian, filled up with 0; plain says that nothing in
- * it needs decoding. */
-UNSEEN_INLINE uint64_t key_prefix(const char *in, size_t len, size_t start, size_t end, bool plain)
+/* The first 7 bytes of the decoded key, big-endian, above a byte of 0; filled up with 0. */
+UNSEEN_INLINE uint64_t key_prefix(const struct query *query, const struct bits *bits, size_t start,
+                                  size_t end)
 {
-    if (start == end) {
-        return 0;
-    }
-    if (plain && start + 8 <= len) {
-        const unsigned unused = end - start < 8 ? 64 - 8 * (unsigned)(end - start) : 0;
-        return __builtin_bswap64(load_le64(in + start)) >> unused << unused;
+    enum {
+        PREFIX = 7
+    };
+    const size_t n = end - start < PREFIX ? end - start : PREFIX;
+    const char *const text = query->text;
+    if (UNSEEN_LIKELY(!low_bits(bits_from(bits, ROW_CODED, start), n))) {
+        /* The load ends with the text at the latest; the URL before the query makes it inside. */
+        const size_t over = start + 8 > query->len ? start + 8 - query->len : 0;
+        return __builtin_bswap64(low_bits(load_le64(text + start - over) >> 8 * over, 8 * n));
     }
     uint64_t prefix = 0;
-    for (int shift = 56; shift >= 0 && start < end; shift -= 8) {
-        const int value = unseen__percent_value(in + start, in + end);
-        const char c = value >= 0 ? (char)value : in[start] == '+' ? ' ' : in[start];
+    for (int shift = 56; shift > 0 && start < end; shift -= 8) {
+        const int value = unseen__percent_value(text + start, text + end);
+        const char c = value >= 0 ? (char)value : text[start] == '+' ? ' ' : text[start];
         prefix |= (uint64_t)(unsigned char)c << shift;
         start += value >= 0 ? 3 : 1;
     }
@@ -455,10 +540,10 @@ static inline int byte_at(const char *piece, size_t len, size_t i)
 
 /* a after b? Decided at the first difference of the texts, unless that is near an escape or one
  * ends where the other has an equals sign. */
-static bool is_text_after(const char *in, const struct piece *a, const struct piece *b)
+static bool is_text_after(const char *text, const struct piece *a, const struct piece *b)
 {
-    const char *const text_a = in + a->start;
-    const char *const text_b = in + b->start;
+    const char *const text_a = text + a->start;
+    const char *const text_b = text + b->start;
     const size_t len_a = (size_t)(a->end - a->start);
     const size_t len_b = (size_t)(b->end - b->start);
     const size_t i = common_len(text_a, text_b, len_a < len_b ? len_a : len_b);
@@ -479,7 +564,7 @@ static bool is_text_after(const char *in, const struct piece *a, const struct pi
  * part of one; the number makes each of them unique. */
 UNSEEN_INLINE int64_t sort_key(uint64_t prefix, size_t i)
 {
-    return (int64_t)(((prefix & ~(uint64_t)0xff) ^ (uint64_t)1 << 63) | i);
+    return (int64_t)((prefix ^ (uint64_t)1 << 63) | i);
 }
 
 UNSEEN_INLINE bool is_tie(int64_t a, int64_t b)
@@ -487,29 +572,26 @@ UNSEEN_INLINE bool is_tie(int64_t a, int64_t b)
     return ((uint64_t)a ^ (uint64_t)b) >> 8 == 0;
 }
 
-/* Piece i after piece j? */
-UNSEEN_INLINE bool is_after(const char *in, const struct query *query, size_t i, size_t j)
+/* Orders pieces of equal prefix, which stand side by side, by text. Returns whether any moved. */
+static bool sort_ties(struct query *query)
 {
-    return is_tie(query->keys[i], query->keys[j])
-               ? is_text_after(in, &query->pieces[i], &query->pieces[j])
-               : query->keys[i] > query->keys[j];
-}
-
-/* Orders pieces of equal prefix, which stand side by side, by text. */
-static void sort_ties(const char *in, struct query *query)
-{
+    bool moved = false;
     size_t run = 0; /* its first */
     for (size_t i = 1; i < query->n; i++) {
         const uint8_t moving = query->order[i];
-        if (!is_tie(query->keys[query->order[run]], query->keys[moving])) {
+        if (!is_tie(query->keys[query->order[i - 1]], query->keys[moving])) {
             run = i;
         }
+        const struct piece *const pieces = query->pieces;
         size_t j = i;
-        for (; j > run && is_after(in, query, query->order[j - 1], moving); j--) {
+        for (; j > run && is_text_after(query->text, &pieces[query->order[j - 1]], &pieces[moving]);
+             j--) {
             query->order[j] = query->order[j - 1];
         }
+        moved = moved || j < i;
         query->order[j] = moving;
     }
+    return moved;
 }
 
 /* Sorts by counting for each piece those before it: for the few that a query has, comparing each
@@ -539,125 +621,149 @@ UNSEEN_INLINE void rank_avx2(struct query *query)
     for (size_t i = query->n; i % LANES; i++) {
         query->keys[i] = INT64_MAX;
     }
-    for (size_t i = 0; i < query->n; i++) {
-        const __m256i key = _mm256_set1_epi64x(query->keys[i]);
+    for (size_t i = 0; i < query->n; i += LANES) {
+        const __m256i keys = _mm256_loadu_si256((const __m256i *)(const void *)(query->keys + i));
         __m256i counts = _mm256_setzero_si256();
-        for (size_t j = 0; j < query->n; j += LANES) {
-            const __m256i others =
-                _mm256_loadu_si256((const __m256i *)(const void *)(query->keys + j));
-            counts = _mm256_sub_epi64(counts, _mm256_cmpgt_epi64(key, others));
+        for (size_t j = 0; j < query->n; j++) {
+            const __m256i other = _mm256_set1_epi64x(query->keys[j]);
+            counts = _mm256_sub_epi64(counts, _mm256_cmpgt_epi64(keys, other));
         }
-        const __m128i pairs =
-            _mm_add_epi64(_mm256_castsi256_si128(counts), _mm256_extracti128_si256(counts, 1));
-        const uint64_t rank = (uint64_t)(_mm_cvtsi128_si64(pairs) + _mm_extract_epi64(pairs, 1));
-        query->order[rank] = (uint8_t)i;
+        uint64_t ranks[LANES];
+        _mm256_storeu_si256((__m256i *)(void *)ranks, counts);
+        for (size_t lane = 0; lane < LANES; lane++) {
+            /* Lanes without a piece have a rank of n, and room for that. */
+            query->order[ranks[lane]] = (uint8_t)(i + lane);
+        }
     }
 }
 #endif
 
-/* The places of the set bits of a row from start to len, which is the last of them. */
-struct marks {
-    uint16_t at[NMARKS + WORD];
-    size_t n;
-};
+typedef void rank_fn(struct query *query);
 
-/* false: too many. Takes 8 at a time, and those past the last are overwritten by the next word:
- * a loop of unknown length would cost a mispredicted branch a word [Langdale19]. */
-UNSEEN_INLINE bool find_marks(const struct bits *bits, size_t start, size_t len,
-                              struct marks *marks)
+/* Finds the order of the pieces. Returns whether that is the one they have. */
+UNSEEN_INLINE bool sort_pieces(struct query *query, rank_fn *rank)
 {
-    marks->n = 0;
-    size_t word = start / WORD;
-    uint64_t rest = load_le64(bits->rows[ROW_MARK] + word * 8) >> start % WORD << start % WORD;
-    for (;;) {
-        const size_t n = (size_t)__builtin_popcountll(rest);
-        for (size_t i = 0; i < n; i += 8) {
-            for (size_t j = 0; j < 8; j++) {
-                /* The top bit stands in for those that are used up, and does no harm. */
-                const size_t bit = (size_t)__builtin_ctzll(rest | (uint64_t)1 << (WORD - 1));
-                marks->at[marks->n + i + j] = (uint16_t)(word * WORD + bit);
-                rest &= rest - 1;
-            }
-        }
-        marks->n += n;
-        if (word == len / WORD) {
-            return true;
-        }
-        if (marks->n > NMARKS) {
-            return false;
-        }
-        rest = load_le64(bits->rows[ROW_MARK] + ++word * 8);
+    if (query->rising && !query->ties) {
+        return true;
+    }
+    if (!query->rising) {
+        rank(query);
+        sort_ties(query);
+        return false;
+    }
+    for (size_t i = 0; i < query->n; i++) {
+        query->order[i] = (uint8_t)i;
+    }
+    return !sort_ties(query);
+}
+
+/* Any = of a piece but the first is part of the value, and is written as an escape. */
+static void mark_equals(struct bits *bits, size_t start, size_t end)
+{
+    for (; (start = next(bits, ROW_EQUALS, start)) < end; start++) {
+        bits->rows[ROW_DIRTY][start / 8] |= (uint8_t)(1u << start % 8);
     }
 }
 
-/* Reads the query from start on. false: too many pieces. */
-UNSEEN_INLINE bool walk_query(const struct unseen_url *url, const char *in, size_t len,
-                              const struct bits *bits, size_t start, struct query *query)
+/* Reads the query. false: too many pieces. */
+UNSEEN_INLINE bool walk_query(bool drop_blank, struct bits *bits, struct query *query)
 {
-    const bool drop_blank = unseen__url_rule(url, UNSEEN__RULE_DROP_BLANK_VALUES);
-    struct marks marks;
-    if (!find_marks(bits, start, len, &marks)) {
-        return false;
-    }
+    int64_t last = INT64_MIN;
     query->n = 0;
-    query->sorted = true;
-    query->clean = true;
-    for (const uint16_t *mark = marks.at;; start = query->end + 1) {
-        const size_t key_end = *mark++;
-        size_t end = key_end;
-        unsigned nequals = 0;
-        while (end < len && in[end] == '=') {
-            end = *mark++;
-            nequals++;
-        }
+    query->rising = true;
+    query->ties = false;
+    for (size_t start = 0;; start = query->end + 1) {
+        const uint64_t ends = bits_from(bits, ROW_END, start);
+        const size_t end = UNSEEN_LIKELY(ends) ? start + (size_t)__builtin_ctzll(ends)
+                                               : next(bits, ROW_END, start);
+        const size_t n = end - start;
         query->end = end;
-        if (end == start || (drop_blank && key_end + 1 >= end)) {
+        size_t key_end;
+        bool more_equals;
+        if (UNSEEN_LIKELY(n <= STEP)) {
+            const uint64_t equals = low_bits(bits_from(bits, ROW_EQUALS, start), n);
+            key_end = start + (size_t)__builtin_ctzll(equals | (uint64_t)1 << n);
+            more_equals = (equals & (equals - 1)) != 0;
+        } else {
+            key_end = next(bits, ROW_EQUALS, start);
+            key_end = key_end < end ? key_end : end;
+            more_equals = key_end < end && next(bits, ROW_EQUALS, key_end + 1) < end;
+        }
+        if (n == 0 || (drop_blank && key_end + 1 >= end)) {
             query->clean = false;
         } else if (query->n == NPIECES) {
             return false;
         } else {
-            const bool plain_key = !any(bits, ROW_CODED, start, key_end);
-            const uint64_t prefix = key_prefix(in, len, start, key_end, plain_key);
-            const bool clean = nequals == 1 && !any(bits, ROW_DIRTY, start, end);
-            query->clean = query->clean && clean;
-            query->keys[query->n] = sort_key(prefix, query->n);
-            query->pieces[query->n++] = (struct piece){(uint16_t)start, (uint16_t)end, clean};
-            query->sorted =
-                query->sorted && (query->n < 2 || !is_after(in, query, query->n - 2, query->n - 1));
+            const bool bare = key_end == end;
+            if (more_equals) {
+                mark_equals(bits, key_end + 1, end);
+            }
+            query->clean = query->clean & !bare & !more_equals;
+            const int64_t key = sort_key(key_prefix(query, bits, start, key_end), query->n);
+            query->rising = query->rising & (last <= key);
+            query->ties = query->ties | (query->n != 0 && is_tie(last, key));
+            last = key;
+            query->keys[query->n] = key;
+            query->pieces[query->n++] = (struct piece){(uint16_t)start, (uint16_t)end, bare};
         }
-        if (end == len || in[end] == '#') {
+        if (end == query->len || query->text[end] == '#') {
             return true;
         }
     }
 }
 
-/* Copies n bytes of the input, up to 31 more where both sides have room: most pieces are short. */
-static inline void copy_piece(char *out, const char *in, size_t n, size_t room)
-{
-    if (n + 32 > room) {
-        memcpy(out, in, n);
-        return;
-    }
-    for (size_t i = 0; i < n; i += 32) {
-        memcpy(out + i, in + i, 32);
-    }
-}
+/* The last bytes of the query, with room to copy a chunk that starts at any of them. */
+struct tail {
+    char bytes[2 * CHUNK];
+    size_t start;
+};
 
-/* out has room for 32 bytes more than is written. */
-static char *write_query(const char *in, size_t len, const struct query *query, char *out)
+/* Writes a piece, a run of clean bytes at a time. NULL: it has a byte that is not part of the URL.
+ * May overwrite a chunk behind what it writes. */
+UNSEEN_INLINE char *write_piece(const struct query *query, const struct bits *bits,
+                                const struct tail *tail, struct piece piece, char *out)
 {
-    for (size_t i = 0; i < query->n; i++) {
-        const struct piece *const piece = &query->pieces[query->sorted ? i : query->order[i]];
-        *out++ = i == 0 ? '?' : '&';
-        if (piece->clean) {
-            const size_t n = (size_t)(piece->end - piece->start);
-            copy_piece(out, in + piece->start, n, len - piece->start);
-            out += n;
-        } else {
-            out = unseen__scrapy_write_piece(in + piece->start, in + piece->end, '&', out);
+    const char *const text = query->text;
+    for (size_t at = piece.start; at < piece.end;) {
+        memcpy(out, at < tail->start ? text + at : tail->bytes + (at - tail->start), CHUNK);
+        const size_t n = piece.end - at < CHUNK ? piece.end - at : CHUNK;
+        const uint64_t dirty = low_bits(bits_from(bits, ROW_DIRTY, at), n);
+        const size_t run = (size_t)__builtin_ctzll(dirty | (uint64_t)1 << n);
+        out += run;
+        at += run;
+        if (run < n) {
+            if (text[at] == '\t' || text[at] == '\n' || text[at] == '\r') {
+                return NULL;
+            }
+            const int value = unseen__percent_value(text + at, text + piece.end);
+            const unsigned char byte = value < 0 ? (unsigned char)text[at] : (unsigned char)value;
+            out = scrapy_write_byte(byte, out);
+            at += value < 0 ? 1 : 3;
         }
     }
-    return out;
+    *out = '=';
+    return out + piece.bare;
+}
+
+/* Writes ? and the pieces in their order, or as they stand. NULL: see write_piece. */
+UNSEEN_INLINE char *write_query(const struct query *query, const struct bits *bits, bool in_order,
+                                char *out)
+{
+    struct tail tail;
+    const size_t n = query->len < CHUNK ? query->len : CHUNK;
+    tail.start = query->len - n;
+    memset(tail.bytes, 0, sizeof(tail.bytes));
+    memcpy(tail.bytes, query->text + tail.start, n);
+    *out++ = '?';
+    for (size_t i = 0; i < query->n; i++) {
+        const struct piece piece = query->pieces[in_order ? i : query->order[i]];
+        out = write_piece(query, bits, &tail, piece, out);
+        if (!out) {
+            return NULL;
+        }
+        *out++ = '&';
+    }
+    return out - 1;
 }
 
 /* ---- The whole -------------------------------------------------------------------------------- */
@@ -675,65 +781,91 @@ static inline bool answer_front(struct unseen_canon *out, const char *in, size_t
     return answer(out, end == len ? UNSEEN_URL_UNCHANGED : UNSEEN_URL_REWRITTEN, in, end);
 }
 
-typedef void kernel_fn(const char *in, size_t len, struct bits *bits);
-typedef void rank_fn(struct query *query);
-
-UNSEEN_INLINE bool fast(const struct unseen_url *url, const char *in, size_t len, char *buf,
-                        size_t cap, struct unseen_canon *out, kernel_fn *kernel, rank_fn *rank)
+/* Copies the URL up to its query or end, with a slash behind it if it lacks one. */
+static inline char *write_front(const char *in, size_t end, bool slash, char *out)
 {
-    const size_t host = scheme_len(in, len);
-    if (host == 0 || len > LEN_MAX) {
+    memcpy(out, in, end);
+    out[end] = '/';
+    return out + end + slash;
+}
+
+typedef void front_fn(const char *in, size_t len, struct bits *bits);
+typedef bool query_fn(const char *in, size_t len, size_t start, struct bits *bits);
+
+/* Answers for a URL whose query starts at in[start], behind the question mark. slash: one is put
+ * in before that. */
+UNSEEN_INLINE bool fast_query(const struct unseen_url *url, const char *in, size_t full_len,
+                              size_t len, size_t start, bool slash, struct bits *bits, char *buf,
+                              size_t cap, struct unseen_canon *out, query_fn *kernel, rank_fn *rank)
+{
+    struct query query;
+    query.text = in + start;
+    query.len = len - start;
+    query.clean = kernel(in, len, start, bits);
+    set_end(bits, ROW_END, query.len);
+    set_end(bits, ROW_EQUALS, query.len);
+    if (!walk_query(unseen__url_rule(url, UNSEEN__RULE_DROP_BLANK_VALUES), bits, &query)) {
         return false;
+    }
+    if (query.end < query.len && unseen__url_rule(url, UNSEEN__RULE_KEEP_FRAGMENT)) {
+        return false;
+    }
+    const bool in_order = sort_pieces(&query, rank);
+    if (!slash && (query.n == 0 || (in_order && query.clean))) {
+        return answer_front(out, in, full_len, query.n == 0 ? start - 1 : start + query.end);
+    }
+    if (cap < unseen_url_bound(len)) {
+        return false;
+    }
+    char *end = write_front(in, start - 1, slash, buf);
+    if (query.n != 0) {
+        end = write_query(&query, bits, in_order, end);
+    }
+    return end && answer(out, UNSEEN_URL_REWRITTEN, buf, (size_t)(end - buf));
+}
+
+UNSEEN_INLINE bool fast(const struct unseen_url *url, const char *in, size_t full_len, char *buf,
+                        size_t cap, struct unseen_canon *out, front_fn *front_kernel,
+                        query_fn *query_kernel, rank_fn *rank)
+{
+    const size_t host = scheme_len(in, full_len);
+    if (host == 0 || full_len > LEN_MAX) {
+        return false;
+    }
+    size_t len = full_len;
+    while ((unsigned char)in[len - 1] <= ' ') {
+        len--;
     }
     struct bits bits;
-    kernel(in, len, &bits);
-    if (bits.blank) { /* the slow path may have to trim or to remove it */
+    front_kernel(in, len, &bits);
+    set_end(&bits, ROW_HOST, len);
+    set_end(&bits, ROW_PATH, len);
+    size_t end = next(&bits, ROW_HOST, host);
+    if (end == host || (end < len && in[end] == ':' && !(end = port_end(in, end, len)))) {
         return false;
     }
-    const size_t slash = next(&bits, ROW_HOST, host);
-    if (slash == host) {
-        return false;
-    }
-    if (slash == len && unseen_url_bound(len) <= cap) {
-        memcpy(buf, in, len);
-        buf[len] = '/';
-        return answer(out, UNSEEN_URL_REWRITTEN, buf, len + 1);
-    }
-    size_t end;
-    if (slash == len || in[slash] != '/' || !walk_path(in, len, &bits, slash, &end)) {
+    const bool slash = end == len || ENDS_PATH(in[end]);
+    if (!slash && (in[end] != '/' || !walk_path(in, len, &bits, end, &end))) {
         return false;
     }
     if (end < len && in[end] == '?') {
-        struct query query;
-        if (!walk_query(url, in, len, &bits, end + 1, &query)) {
-            return false;
-        }
-        if (query.end < len && unseen__url_rule(url, UNSEEN__RULE_KEEP_FRAGMENT)) {
-            return false;
-        }
-        if (query.n && !(query.sorted && query.clean)) {
-            if (cap < unseen_url_bound(len)) {
-                return false;
-            }
-            if (!query.sorted) {
-                rank(&query);
-                sort_ties(in, &query);
-            }
-            memcpy(buf, in, end);
-            const char *const text_end = write_query(in, len, &query, buf + end);
-            return answer(out, UNSEEN_URL_REWRITTEN, buf, (size_t)(text_end - buf));
-        }
-        end = query.n ? query.end : end;
-    } else if (end < len && unseen__url_rule(url, UNSEEN__RULE_KEEP_FRAGMENT)) {
+        return fast_query(url, in, full_len, len, end + 1, slash, &bits, buf, cap, out,
+                          query_kernel, rank);
+    }
+    if (end < len && unseen__url_rule(url, UNSEEN__RULE_KEEP_FRAGMENT)) {
         return false;
     }
-    return answer_front(out, in, len, end);
+    if (slash && cap > end) {
+        write_front(in, end, true, buf);
+        return answer(out, UNSEEN_URL_REWRITTEN, buf, end + 1);
+    }
+    return !slash && answer_front(out, in, full_len, end);
 }
 
 static bool fast_portable(const struct unseen_url *url, const char *in, size_t len, char *buf,
                           size_t cap, struct unseen_canon *out)
 {
-    return fast(url, in, len, buf, cap, out, kernel_portable, rank_portable);
+    return fast(url, in, len, buf, cap, out, front_portable, query_portable, rank_portable);
 }
 
 #if UNSEEN_X86
@@ -741,7 +873,7 @@ UNSEEN_TARGET("avx2,bmi,bmi2,popcnt")
 static bool fast_avx2(const struct unseen_url *url, const char *in, size_t len, char *buf,
                       size_t cap, struct unseen_canon *out)
 {
-    return fast(url, in, len, buf, cap, out, kernel_avx2, rank_avx2);
+    return fast(url, in, len, buf, cap, out, front_avx2, query_avx2, rank_avx2);
 }
 #endif
 

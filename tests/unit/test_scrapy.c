@@ -76,6 +76,8 @@ static void test_parts(const struct unseen_url *url)
         {"http://e.com:/", "http://e.com/"},
         {"http://e.com:0080/", "http://e.com:80/"},
         {"http://e.com:0/", "http://e.com:0/"},
+        {"http://e.com:80", "http://e.com:80/"},
+        {"http://e.com:65535?b&a", "http://e.com:65535/?a=&b="},
         {"http://0x7F.1./", "http://0x7f.1./"},
         {"http://[::0:1]:8080/", "http://[::0:1]:8080/"},
         {"http://[FE80::1%25Eth0]/", "http://[fe80::1%25eth0]/"},
@@ -98,6 +100,11 @@ static void test_parts(const struct unseen_url *url)
         {"http://e.com/a;b;c/d;%7e[|]", "http://e.com/a;b;c/d;%7e%5B%7C%5D"},
         {"http://e.com/?", "http://e.com/"},
         {"http://e.com?a", "http://e.com/?a="},
+        {"http://e.com?a=1#b", "http://e.com/?a=1"},
+        {"http://e.com?", "http://e.com/"},
+        {"http://e.com#a", "http://e.com/"},
+        {"http://e.com/?b&a= \r\n", "http://e.com/?a=&b="},
+        {"http://e.com/?b&a=\t1\x01 ,", "http://e.com/?a=1%01+%2C&b="},
         {"http://e.com/?&&=&b&a=b=c", "http://e.com/?=&a=b%3Dc&b="},
         {"http://e.com/?b=2;a=1", "http://e.com/?b=2%3Ba%3D1"},
         {"http://e.com/?q=a+b%20c%2B&%zz=", "http://e.com/?%25zz=&q=a+b+c%2B"},
@@ -226,13 +233,13 @@ static size_t spell(unsigned char byte, bool key, uint64_t random, char *out)
 static void test_model(const struct unseen_url *url)
 {
     static const unsigned char bytes[] = {'a', 'b', 'a', '-', '=', '+', ' ', '%', 0, 0x80, '~'};
-    static struct pair pairs[128];
+    static struct pair pairs[160];
     static char in[1 << 16];
     static char expected[1 << 16];
     static char buf[8 * (1 << 16) + 1024];
     uint64_t seed = 3;
     for (uint64_t round = 0; round < 3000 * test_scale(); round++) {
-        const size_t n = 1 + test_random(&seed) % (round % 16 ? 12 : 128);
+        const size_t n = 1 + test_random(&seed) % (round % 16 ? 12 : 160);
         size_t in_len = (size_t)sprintf(in, "http://e.com/?");
         size_t expected_len = in_len;
         memcpy(expected, in, in_len);
@@ -264,6 +271,27 @@ static void test_model(const struct unseen_url *url)
             fprintf(stderr, "  <%.*s>\n  <%.*s>\n", (int)in_len, in, (int)canon.bytes.len,
                     canon.bytes.data);
         }
+    }
+}
+
+/* Random queries of the texts that mean something in one, so that each of them stands everywhere:
+ * at the ends of keys, values and of what is read at once. */
+static void test_random_queries(const struct unseen_url *url)
+{
+    static const char *const tokens[] = {
+        "&", "=",     "#",   "?",  "%",  "+",   "%2F",    "%2f", "%41",  "%3D", "%26",      "%20",
+        "%", "%252F", "&&",  "==", "&=", "&a=", "&a=1&b", "/",   ":",    ",",   " ",        "\t",
+        "[", "\xc3",  "%c3", "%z", "a",  "z",   "A",      "0",   "long", "key", "&long_k=1"};
+    static const char *const fronts[] = {"http://a.b/?", "http://a.b?", "https://e.com:81/c;d?"};
+    uint64_t seed = 5;
+    for (uint64_t round = 0; round < 30000 * test_scale(); round++) {
+        char text[2048];
+        size_t len = (size_t)sprintf(text, "%s", fronts[test_random(&seed) % 3]);
+        for (uint64_t n = test_random(&seed) % (round % 8 ? 32 : 200); n > 0; n--) {
+            const uint64_t token = test_random(&seed) % (sizeof(tokens) / sizeof(tokens[0]));
+            len += (size_t)sprintf(text + len, "%s", tokens[token]);
+        }
+        scheme_check_any(url, text, len);
     }
 }
 
@@ -319,6 +347,7 @@ int main(void)
     test_idempotence_by_name(url);
     test_rules();
     test_model(url);
+    test_random_queries(url);
     test_long_queries(url);
     static const char *const texts[] = {
         "https://www.example.com/a/b;x=1/c;p?b=2&a=%2F&a=1&c&long_parameter=x&long_parameter=w#f",
@@ -343,6 +372,7 @@ int main(void)
         scheme_check_mutated(url, lines.lines, lines.n, MUTATIONS * test_scale(), 2);
         const char *const rules[] = {fragment_rule, blank_rule};
         struct unseen_url *ruled = scheme_create("scrapy", rules, 2);
+        test_random_queries(ruled);
         scheme_check_mutated(ruled, lines.lines, lines.n, MUTATIONS / 4 * test_scale(), 4);
         unseen_url_free(ruled);
     }
