@@ -52,8 +52,8 @@ static void put_plain(struct canon *c, const struct batch *b)
     }
 }
 
-/* The expressions of line i; their number is 0 for what is no URL, or if memory runs out. A
- * reference has those of what it refers to. */
+/* The expressions of line i; their number is 0 for what is no URL, and if memory runs out (c->failed).
+ * A reference has those of what it refers to. */
 static size_t find_expressions(struct canon *c, const struct batch *b, size_t i,
                                struct unseen_bytes expressions[UNSEEN_EXPRESSIONS_MAX])
 {
@@ -77,6 +77,9 @@ static void put_expressions(struct canon *c, const struct batch *b, size_t i)
 {
     struct unseen_bytes expressions[UNSEEN_EXPRESSIONS_MAX];
     const size_t n = find_expressions(c, b, i, expressions);
+    if (c->failed) {
+        return;
+    }
     for (size_t j = 0; j < n; j++) {
         output_write(&c->out, expressions[j].data, expressions[j].len);
         output_write(&c->out, &c->o->delimiter, 1);
@@ -92,6 +95,11 @@ static void put_json(struct canon *c, const struct batch *b, size_t i)
         [UNSEEN_URL_FAILED] = ",\"status\":\"failed\",\"canonical\":",
     };
     struct output *out = &c->out;
+    struct unseen_bytes expressions[UNSEEN_EXPRESSIONS_MAX];
+    const size_t n = c->o->expressions ? find_expressions(c, b, i, expressions) : 0;
+    if (c->failed) {
+        return;
+    }
     json_write(out, "{\"input\":");
     json_write_string(out, b->items[i]);
     json_write(out, statuses[b->forms[i]]);
@@ -101,8 +109,6 @@ static void put_json(struct canon *c, const struct batch *b, size_t i)
         json_write_string(out, b->canons[i]);
     }
     if (c->o->expressions) {
-        struct unseen_bytes expressions[UNSEEN_EXPRESSIONS_MAX];
-        const size_t n = find_expressions(c, b, i, expressions);
         json_write(out, ",\"expressions\":[");
         for (size_t j = 0; j < n; j++) {
             json_write(out, j > 0 ? "," : "");
