@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "base/cpu.h"
 
+#include <stdbool.h>
 #include <string.h>
 
 #include "base/macros.h"
@@ -9,16 +10,18 @@ static enum unseen_cpu best_level(void)
 {
 #if UNSEEN_X86
     __builtin_cpu_init();
-    if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
-        __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512dq") &&
-        __builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi2")) {
-        return UNSEEN_CPU_AVX512;
+    /* All that the kernels' target attributes name; lzcnt, which clang 14 cannot ask for, came with
+     * bmi2 or before. */
+    if (!__builtin_cpu_supports("avx2") || !__builtin_cpu_supports("bmi") ||
+        !__builtin_cpu_supports("bmi2") || !__builtin_cpu_supports("popcnt")) {
+        return UNSEEN_CPU_PORTABLE;
     }
-    if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi2")) {
-        return UNSEEN_CPU_AVX2;
-    }
-#endif
+    bool avx512 = __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
+                  __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512dq");
+    return avx512 ? UNSEEN_CPU_AVX512 : UNSEEN_CPU_AVX2;
+#else
     return UNSEEN_CPU_PORTABLE;
+#endif
 }
 
 enum unseen_status unseen__cpu_select(enum unseen_cpu request, enum unseen_cpu *level_out)

@@ -59,7 +59,8 @@ static void random_page(uint8_t *page, uint64_t *random)
 
 static void check_page(bool wide, const struct compact_kernel *kernel, uint64_t *random)
 {
-    const struct compact_kernel *plain = wide ? &unseen__compact_wide_plain : &unseen__compact_small_plain;
+    const struct compact_kernel *plain =
+        wide ? &unseen__compact_wide_plain : &unseen__compact_small_plain;
     const uint32_t slots = wide ? 0x1fff : 0xffff;
     static uint8_t page[COMPACT_PAGE];
     static uint8_t copy[COMPACT_PAGE];
@@ -146,7 +147,8 @@ enum {
 static void check_sets(bool wide, unsigned cut)
 {
     struct compact *normal = make(wide, cut, kernel_of(wide, test_cpu));
-    struct compact *plain = make(wide, cut, wide ? &unseen__compact_wide_plain : &unseen__compact_small_plain);
+    struct compact *plain =
+        make(wide, cut, wide ? &unseen__compact_wide_plain : &unseen__compact_small_plain);
     struct unseen_key keys[BATCH];
     uint8_t a[BATCH];
     uint8_t b[BATCH];
