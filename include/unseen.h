@@ -286,7 +286,8 @@ struct unseen_set_options {
 
     /* The seed of the hash. NULL: a random one from the operating system. Two sets give the same
      * keys only if made with the same seed. Whoever knows the seed can make URLs that hide
-     * others: keep it secret where input is hostile. */
+     * others, and URLs that take much more memory than others: keep it secret where input is
+     * hostile. */
     const uint64_t *seed;
 
     /* The URL identity: what is added is the canonical form. Borrowed, must outlive the set. NULL:
@@ -326,8 +327,9 @@ UNSEEN_API enum unseen_status unseen_set_remove(struct unseen_set *set, const vo
 
 /* Batches. The same answers as n single calls in the same order, several times as fast: memory is
  * fetched ahead. 128 to 1024 items a call are best. verdicts gets n bytes, each an
- * enum unseen_verdict. On NOMEM the first *ndone_out items have their answer and the others
- * were not touched; ndone_out may be NULL and is n on success. */
+ * enum unseen_verdict. On NOMEM the first *ndone_out items have their answer and the others are
+ * not in the set because of this call (in a shared set some may have been for a moment): try them
+ * again. ndone_out may be NULL and is n on success. */
 UNSEEN_API enum unseen_status unseen_set_add_batch(struct unseen_set *set,
                                                    const struct unseen_bytes *items, size_t n,
                                                    uint8_t *verdicts, size_t *ndone_out);
