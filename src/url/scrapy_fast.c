@@ -37,8 +37,8 @@ enum {
 };
 
 /* What a set bit says about its byte. The bits of the first two rows count from the start of the
- * URL, the others from that of the query. The bit behind the last byte is set in each row but
- * those of ROW_CODED and ROW_DIRTY, so that every walk ends. */
+ * URL, the others from that of the query. The bit behind the last byte is set, so that every walk
+ * ends. */
 enum row {
     ROW_HOST,   /* not plain in a host */
     ROW_PATH,   /* not plain in a path */
@@ -93,12 +93,11 @@ static inline void store_word(struct bits *bits, enum row row, size_t at, uint64
     store_le64(bits->rows[row] + at / WORD * 8, word);
 }
 
-/* Sets the bit that ends every walk along a row. */
-static inline void set_end(struct bits *bits, enum row row, size_t len)
+/* The bit that ends every walk along a row, if it is in a word whose bytes are the next n. A row is
+ * stored with another word of 1 behind the last: there it is if the last word is full. */
+static inline uint64_t end_bit(size_t n)
 {
-    const uint64_t before = ((uint64_t)1 << len % WORD) - 1;
-    const uint64_t word = load_le64(bits->rows[row] + len / WORD * 8);
-    store_word(bits, row, len, (word & before) | (before + 1));
+    return n < WORD ? (uint64_t)1 << n : 0;
 }
 
 /* The classes of 8 bytes, n of them present, in one word: byte i is that of in[i]. */
@@ -133,13 +132,17 @@ UNSEEN_INLINE uint64_t words_portable(const char *in, size_t n, int first, int e
 static inline void front_portable(const char *in, size_t len, struct bits *bits)
 {
     uint64_t words[NROWS];
-    uint64_t all = 0;
-    for (size_t at = 0; at < len && !(all >> IS_PATH_END & UINT64_C(0x0101010101010101));
-         at += WORD) {
-        all = words_portable(in + at, len - at, ROW_HOST, ROW_PATH + 1, words);
-        store_word(bits, ROW_HOST, at, words[ROW_HOST]);
-        store_word(bits, ROW_PATH, at, words[ROW_PATH]);
+    size_t at = 0;
+    for (; at < len; at += WORD) {
+        const uint64_t all = words_portable(in + at, len - at, ROW_HOST, ROW_PATH + 1, words);
+        store_word(bits, ROW_HOST, at, words[ROW_HOST] | end_bit(len - at));
+        store_word(bits, ROW_PATH, at, words[ROW_PATH] | end_bit(len - at));
+        if (all >> IS_PATH_END & UINT64_C(0x0101010101010101)) {
+            return;
+        }
     }
+    store_word(bits, ROW_HOST, at, 1);
+    store_word(bits, ROW_PATH, at, 1);
 }
 
 /* Fills the rows of a query, which starts at in[start], up to its end or that of the fragment.
@@ -148,9 +151,10 @@ static inline bool query_portable(const char *in, size_t len, size_t start, stru
 {
     uint64_t words[NROWS];
     uint64_t dirty = 0;
+    size_t at = 0;
     in += start;
     len -= start;
-    for (size_t at = 0; at < len; at += WORD) {
+    for (; at < len; at += WORD) {
         words_portable(in + at, len - at, ROW_END, NROWS, words);
         for (uint64_t rest = words[ROW_CODED]; rest; rest &= rest - 1) {
             const unsigned i = (unsigned)__builtin_ctzll(rest);
@@ -159,10 +163,13 @@ static inline bool query_portable(const char *in, size_t len, size_t start, stru
                 words[ROW_DIRTY] |= (uint64_t)1 << i;
             }
         }
-        for (int row = ROW_END; row < NROWS; row++) {
-            store_word(bits, (enum row)row, at, words[row]);
-        }
         dirty |= words[ROW_DIRTY];
+        for (int row = ROW_END; row < NROWS; row++) {
+            store_word(bits, (enum row)row, at, words[row] | end_bit(len - at));
+        }
+    }
+    for (int row = ROW_END; row < NROWS; row++) {
+        store_word(bits, (enum row)row, at, 1);
     }
     return !dirty;
 }
@@ -224,12 +231,14 @@ UNSEEN_INLINE __m256i high_nibbles(__m256i text)
     return _mm256_and_si256(_mm256_srli_epi16(text, 4), _mm256_set1_epi8(15));
 }
 
+/* Which bytes are in no row of the set? */
 UNSEEN_TARGET("avx2")
-UNSEEN_INLINE __m256i is_outside(__m256i text, __m256i high_bit, __m256i nibbles)
+UNSEEN_INLINE __m256i is_outside(__m256i text, const uint8_t nibbles[16])
 {
     const __m256i low = _mm256_and_si256(text, _mm256_set1_epi8(15));
-    const __m256i hit = _mm256_and_si256(_mm256_shuffle_epi8(nibbles, low), high_bit);
-    return _mm256_cmpeq_epi8(hit, _mm256_setzero_si256());
+    const __m256i high_bit = _mm256_shuffle_epi8(load_table(high_bits), high_nibbles(text));
+    const __m256i row = _mm256_shuffle_epi8(load_table(nibbles), low);
+    return _mm256_cmpeq_epi8(_mm256_and_si256(row, high_bit), _mm256_setzero_si256());
 }
 
 UNSEEN_TARGET("avx2")
@@ -302,12 +311,10 @@ UNSEEN_INLINE uint64_t either_in(const struct window *window, char a, char b)
 }
 
 UNSEEN_TARGET("avx2")
-UNSEEN_INLINE uint64_t outside_in(const struct window *window, const __m256i high_bit[2],
-                                  const uint8_t nibbles[16])
+UNSEEN_INLINE uint64_t outside_in(const struct window *window, const uint8_t nibbles[16])
 {
-    const __m256i table = load_table(nibbles);
-    return join(window, is_outside(window->bytes[0], high_bit[0], table),
-                is_outside(window->bytes[1], high_bit[1], table));
+    return join(window, is_outside(window->bytes[0], nibbles),
+                is_outside(window->bytes[1], nibbles));
 }
 
 /* The input, or a longer copy if it is too short; *len_io is the length of that. */
@@ -327,18 +334,20 @@ UNSEEN_TARGET("avx2")
 static inline void front_avx2(const char *in, size_t len, struct bits *bits)
 {
     char copy[TEXT_MIN];
-    in = long_enough(in, &len, copy);
-    for (size_t at = 0; at < len; at += WORD) {
-        const struct window window = load_window(in, len, at);
-        const __m256i highs = load_table(high_bits);
-        const __m256i high_bit[2] = {_mm256_shuffle_epi8(highs, high_nibbles(window.bytes[0])),
-                                     _mm256_shuffle_epi8(highs, high_nibbles(window.bytes[1]))};
-        store_word(bits, ROW_HOST, at, outside_in(&window, high_bit, host_nibbles));
-        store_word(bits, ROW_PATH, at, outside_in(&window, high_bit, path_nibbles));
+    size_t text_len = len;
+    const char *const text = long_enough(in, &text_len, copy);
+    size_t at = 0;
+    for (; at < len; at += WORD) {
+        const struct window window = load_window(text, text_len, at);
+        const uint64_t end = end_bit(len - at);
+        store_word(bits, ROW_HOST, at, outside_in(&window, host_nibbles) | end);
+        store_word(bits, ROW_PATH, at, outside_in(&window, path_nibbles) | end);
         if (len - at > WORD && either_in(&window, '?', '#')) {
-            break;
+            return;
         }
     }
+    store_word(bits, ROW_HOST, at, 1);
+    store_word(bits, ROW_PATH, at, 1);
 }
 
 UNSEEN_TARGET("avx2")
@@ -348,23 +357,25 @@ static inline bool query_avx2(const char *in, size_t len, size_t start, struct b
     size_t text_len = len;
     const char *const text = long_enough(in, &text_len, copy);
     uint64_t all_dirty = 0;
-    for (size_t at = start; at < len; at += WORD) {
+    size_t at = start;
+    for (; at < len; at += WORD) {
         const struct window window = load_window(text, text_len, at);
-        const __m256i highs = load_table(high_bits);
-        const __m256i high_bit[2] = {_mm256_shuffle_epi8(highs, high_nibbles(window.bytes[0])),
-                                     _mm256_shuffle_epi8(highs, high_nibbles(window.bytes[1]))};
+        const uint64_t end = end_bit(len - at);
         const uint64_t percents = equal_in(&window, '%');
-        uint64_t dirty = outside_in(&window, high_bit, clean_nibbles);
+        uint64_t dirty = outside_in(&window, clean_nibbles);
         if (percents) {
             uint64_t kept = kept_escapes(text, text_len, at);
             kept |= percents >> 32 ? kept_escapes(text, text_len, at + 32) << 32 : 0;
             dirty |= percents & ~kept;
         }
-        store_word(bits, ROW_END, at - start, either_in(&window, '&', '#'));
-        store_word(bits, ROW_EQUALS, at - start, equal_in(&window, '='));
-        store_word(bits, ROW_CODED, at - start, percents | equal_in(&window, '+'));
-        store_word(bits, ROW_DIRTY, at - start, dirty);
+        store_word(bits, ROW_END, at - start, either_in(&window, '&', '#') | end);
+        store_word(bits, ROW_EQUALS, at - start, equal_in(&window, '=') | end);
+        store_word(bits, ROW_CODED, at - start, percents | equal_in(&window, '+') | end);
+        store_word(bits, ROW_DIRTY, at - start, dirty | end);
         all_dirty |= dirty;
+    }
+    for (int row = ROW_END; row < NROWS; row++) {
+        store_word(bits, (enum row)row, at - start, 1);
     }
     return !all_dirty;
 }
@@ -572,46 +583,59 @@ UNSEEN_INLINE bool is_tie(int64_t a, int64_t b)
     return ((uint64_t)a ^ (uint64_t)b) >> 8 == 0;
 }
 
-/* Orders pieces of equal prefix, which stand side by side, by text. Returns whether any moved. */
+/* Orders pieces of equal prefix, which stand side by side, by text. Returns whether any moved. Most
+ * do not, which the first look tells; the place of one that does is found by halving, as comparing
+ * texts is dear. */
 static bool sort_ties(struct query *query)
 {
+    const struct piece *const pieces = query->pieces;
+    uint8_t *const order = query->order;
     bool moved = false;
     size_t run = 0; /* its first */
     for (size_t i = 1; i < query->n; i++) {
-        const uint8_t moving = query->order[i];
-        if (!is_tie(query->keys[query->order[i - 1]], query->keys[moving])) {
+        const uint8_t moving = order[i];
+        if (!is_tie(query->keys[order[i - 1]], query->keys[moving])) {
             run = i;
         }
-        const struct piece *const pieces = query->pieces;
-        size_t j = i;
-        for (; j > run && is_text_after(query->text, &pieces[query->order[j - 1]], &pieces[moving]);
-             j--) {
-            query->order[j] = query->order[j - 1];
+        size_t low = run;
+        size_t high = i;
+        for (size_t at = i - 1; low < high; at = low + (high - low) / 2) {
+            if (is_text_after(query->text, &pieces[order[at]], &pieces[moving])) {
+                high = at;
+            } else {
+                low = at + 1;
+            }
         }
-        moved = moved || j < i;
-        query->order[j] = moving;
+        if (low < i) {
+            memmove(order + low + 1, order + low, i - low);
+            order[low] = moving;
+            moved = true;
+        }
     }
     return moved;
 }
 
-/* Sorts by counting for each piece those before it: for the few that a query has, comparing each
- * with each without a branch beats any sort that has to guess. */
+/* Finds the order of the sort keys. Insertion sort: for the few pieces that a query has, nothing
+ * portable is faster, and there is a limit to them. */
 static inline void rank_portable(struct query *query)
 {
-    uint8_t ranks[NPIECES] = {0};
-    for (size_t i = 1; i < query->n; i++) {
-        for (size_t j = 0; j < i; j++) {
-            const bool before = query->keys[j] < query->keys[i];
-            ranks[i] = (uint8_t)(ranks[i] + before);
-            ranks[j] = (uint8_t)(ranks[j] + !before);
+    int64_t sorted[NPIECES];
+    for (size_t i = 0; i < query->n; i++) {
+        const int64_t key = query->keys[i];
+        size_t j = i;
+        for (; j > 0 && sorted[j - 1] > key; j--) {
+            sorted[j] = sorted[j - 1];
         }
+        sorted[j] = key;
     }
     for (size_t i = 0; i < query->n; i++) {
-        query->order[ranks[i]] = (uint8_t)i;
+        query->order[i] = (uint8_t)sorted[i];
     }
 }
 
 #if UNSEEN_X86
+/* Counts for each piece, four at a time, those before it: comparing each with each without a
+ * branch beats any sort that has to guess. */
 UNSEEN_TARGET("avx2")
 UNSEEN_INLINE void rank_avx2(struct query *query)
 {
@@ -750,10 +774,14 @@ UNSEEN_INLINE char *write_query(const struct query *query, const struct bits *bi
                                 char *out)
 {
     struct tail tail;
-    const size_t n = query->len < CHUNK ? query->len : CHUNK;
-    tail.start = query->len - n;
     memset(tail.bytes, 0, sizeof(tail.bytes));
-    memcpy(tail.bytes, query->text + tail.start, n);
+    if (query->len < CHUNK) {
+        tail.start = 0;
+        memcpy(tail.bytes, query->text, query->len);
+    } else {
+        tail.start = query->len - CHUNK;
+        memcpy(tail.bytes, query->text + tail.start, CHUNK);
+    }
     *out++ = '?';
     for (size_t i = 0; i < query->n; i++) {
         const struct piece piece = query->pieces[in_order ? i : query->order[i]];
@@ -802,8 +830,6 @@ UNSEEN_INLINE bool fast_query(const struct unseen_url *url, const char *in, size
     query.text = in + start;
     query.len = len - start;
     query.clean = kernel(in, len, start, bits);
-    set_end(bits, ROW_END, query.len);
-    set_end(bits, ROW_EQUALS, query.len);
     if (!walk_query(unseen__url_rule(url, UNSEEN__RULE_DROP_BLANK_VALUES), bits, &query)) {
         return false;
     }
@@ -838,8 +864,6 @@ UNSEEN_INLINE bool fast(const struct unseen_url *url, const char *in, size_t ful
     }
     struct bits bits;
     front_kernel(in, len, &bits);
-    set_end(&bits, ROW_HOST, len);
-    set_end(&bits, ROW_PATH, len);
     size_t end = next(&bits, ROW_HOST, host);
     if (end == host || (end < len && in[end] == ':' && !(end = port_end(in, end, len)))) {
         return false;
