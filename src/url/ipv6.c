@@ -53,11 +53,11 @@ static int parse_piece(const char *p, const char *end, uint16_t *piece)
     return n;
 }
 
-/* Moves the pieces after "::" to the end and fills the gap with zeros. */
+/* Moves the pieces after "::", which stands for one zero at least, to the end and fills the gap. */
 static bool expand(uint16_t pieces[PIECES], int n, int compress)
 {
-    if (compress < 0) {
-        return n == PIECES;
+    if (compress < 0 || n == PIECES) {
+        return compress < 0 && n == PIECES;
     }
     const int nafter = n - compress;
     for (int i = 1; i <= nafter; i++) {
