@@ -6,13 +6,17 @@
  * ASCII domains, which is to say nearly all, are lower-cased and never fail. Others go to
  * libidn2, which has the Unicode tables. It implements IDNA2008 on top of UTS 46, and so refuses
  * what UTS 46 and browsers take: symbols and emoji, hyphens in some places, long names. For these
- * there is a second way, the plain mapping. Its idea: a symbol is its own mapping, so cut the name
- * at symbols and ASCII, let libidn2 map each run of letters in between, and put it together again:
+ * there is a second way, the plain mapping. Its idea: asked for transitional processing, libidn2
+ * maps and normalises by UTS 46 and leaves out the tests of IDNA2008. So cut the name at ASCII
+ * and at what only transitional processing maps, let libidn2 map each run in between, and put it
+ * together again:
  *
- *     i♥-ÄB.de  ->  "i" ♥ "-" libidn2("Ä") "b"  ->  i♥-äb  ->  xn--i-b-...
+ *     i♥-ÄB.de  ->  libidn2("i♥") "-" libidn2("Ä") "b"  ->  i♥-äb  ->  xn--i-b-...
  *
- * What it gives up is the check of a label as a whole for the rule of right-to-left scripts.
- * Code points newer than libidn2's tables are refused. */
+ * The tests that UTS 46 has, too, are made afterwards: libidn2 gets each label once more, with a
+ * stand-in for each symbol.
+ *
+ * Code points newer than libidn2 are in a table. */
 #include "url/host.h"
 
 #include <string.h>
@@ -25,7 +29,6 @@
  * time, which is quadratic in it, and the memory. */
 enum {
     NAME_MAX_POINTS = 512,
-    RUN_MAX_POINTS = 48,
     UTF8_MAX = 4
 };
 
@@ -105,34 +108,64 @@ static bool in_ranges(const struct range *ranges, size_t n, uint32_t point)
 /* Mapped to nothing by UTS 46. */
 static const struct range ignored[] = {
     {0xad, 0xad},     {0x34f, 0x34f},   {0x115f, 0x1160},   {0x17b4, 0x17b5},   {0x180b, 0x180f},
-    {0x200b, 0x200b}, {0x2060, 0x2060}, {0x2064, 0x2064},   {0x3164, 0x3164},   {0xfe00, 0xfe0f},
+    {0x200b, 0x200b}, {0x2060, 0x2064}, {0x206a, 0x206f},   {0x3164, 0x3164},   {0xfe00, 0xfe0f},
     {0xfeff, 0xfeff}, {0xffa0, 0xffa0}, {0x1bca0, 0x1bca3}, {0x1d173, 0x1d17a}, {0xe0100, 0xe01ef},
 };
 
-/* Never valid, although libidn2 gives the same reason for them as for a symbol: controls, format
- * characters, noncharacters, private use, and symbols that contain a dot. */
-static const struct range never_valid[] = {
-    {0, 0x1f},          {0x7f, 0x9f},        {0x600, 0x605},     {0x61c, 0x61c},
-    {0x6dd, 0x6dd},     {0x70f, 0x70f},      {0x890, 0x891},     {0x8e2, 0x8e2},
-    {0x1680, 0x1680},   {0x17ff, 0x17ff},    {0x2024, 0x2026},   {0x2488, 0x249b},
-    {0xfe12, 0xfe12},   {0x200e, 0x200f},    {0x2028, 0x202e},   {0x2061, 0x2063},
-    {0x2065, 0x206f},   {0xe000, 0xf8ff},    {0xfdd0, 0xfdef},   {0xfff0, 0xffff},
-    {0x110bd, 0x110bd}, {0x110cd, 0x110cd},  {0x13430, 0x1343f}, {0x1fffe, 0x1ffff},
-    {0x2fffe, 0x2ffff}, {0x3fffe, 0x10ffff},
+/* Valid by UTS 46 in Unicode 17, and unknown to libidn2 2.3.3. */
+static const struct range newer_valid[] = {
+    {0x88f, 0x88f},     {0x897, 0x897},     {0xc5c, 0xc5c},     {0xcdc, 0xcdc},
+    {0xcf3, 0xcf3},     {0xece, 0xece},     {0x1806, 0x1806},   {0x1acf, 0x1add},
+    {0x1ae0, 0x1aeb},   {0x1b4e, 0x1b4f},   {0x1b7f, 0x1b7f},   {0x1c8a, 0x1c8a},
+    {0x20c1, 0x20c1},   {0x2427, 0x2429},   {0x2b96, 0x2b96},   {0x31e4, 0x31e5},
+    {0xa7cd, 0xa7cd},   {0xa7cf, 0xa7cf},   {0xa7db, 0xa7db},   {0xfbc3, 0xfbd2},
+    {0xfd90, 0xfd91},   {0xfdc8, 0xfdce},   {0x105c0, 0x105f3}, {0x10940, 0x10959},
+    {0x10d40, 0x10d4f}, {0x10d69, 0x10d85}, {0x10d8e, 0x10d8f}, {0x10ec2, 0x10ec7},
+    {0x10ed0, 0x10ed8}, {0x10efa, 0x10eff}, {0x1123f, 0x11241}, {0x11380, 0x11389},
+    {0x1138b, 0x1138b}, {0x1138e, 0x1138e}, {0x11390, 0x113b5}, {0x113b7, 0x113c0},
+    {0x113c2, 0x113c2}, {0x113c5, 0x113c5}, {0x113c7, 0x113ca}, {0x113cc, 0x113d5},
+    {0x113d7, 0x113d8}, {0x113e1, 0x113e2}, {0x116d0, 0x116e3}, {0x11b00, 0x11b09},
+    {0x11b60, 0x11b67}, {0x11bc0, 0x11be1}, {0x11bf0, 0x11bf9}, {0x11db0, 0x11ddb},
+    {0x11de0, 0x11de9}, {0x11f00, 0x11f10}, {0x11f12, 0x11f3a}, {0x11f3e, 0x11f5a},
+    {0x1342f, 0x1342f}, {0x13440, 0x13455}, {0x13460, 0x143fa}, {0x16100, 0x16139},
+    {0x16d40, 0x16d79}, {0x16ebb, 0x16ed3}, {0x16ff2, 0x16ff6}, {0x187f8, 0x187ff},
+    {0x18cff, 0x18cff}, {0x18d09, 0x18d1e}, {0x18d80, 0x18df2}, {0x1b132, 0x1b132},
+    {0x1b155, 0x1b155}, {0x1cc00, 0x1ccd5}, {0x1ccfa, 0x1ccfc}, {0x1cd00, 0x1ceb3},
+    {0x1ceba, 0x1ced0}, {0x1cee0, 0x1cef0}, {0x1d2c0, 0x1d2d3}, {0x1df25, 0x1df2a},
+    {0x1e08f, 0x1e08f}, {0x1e4d0, 0x1e4f9}, {0x1e5d0, 0x1e5fa}, {0x1e5ff, 0x1e5ff},
+    {0x1e6c0, 0x1e6de}, {0x1e6e0, 0x1e6f5}, {0x1e6fe, 0x1e6ff}, {0x1f6d8, 0x1f6d8},
+    {0x1f6dc, 0x1f6dc}, {0x1f774, 0x1f77f}, {0x1f7d9, 0x1f7d9}, {0x1f8b2, 0x1f8bb},
+    {0x1f8c0, 0x1f8c1}, {0x1f8d0, 0x1f8d8}, {0x1fa54, 0x1fa57}, {0x1fa75, 0x1fa77},
+    {0x1fa87, 0x1fa8a}, {0x1fa8e, 0x1fa8f}, {0x1faad, 0x1faaf}, {0x1fabb, 0x1fabf},
+    {0x1fac6, 0x1fac6}, {0x1fac8, 0x1fac8}, {0x1facd, 0x1facf}, {0x1fada, 0x1fadc},
+    {0x1fadf, 0x1fadf}, {0x1fae8, 0x1faea}, {0x1faef, 0x1faef}, {0x1faf7, 0x1faf8},
+    {0x1fbcb, 0x1fbef}, {0x1fbfa, 0x1fbfa}, {0x2b739, 0x2b73f}, {0x2cea2, 0x2cead},
+    {0x2ebf0, 0x2ee5d}, {0x31350, 0x33479},
+};
+
+/* The blocks of right-to-left scripts. */
+static const struct range right_to_left[] = {
+    {0x590, 0x8ff}, {0xfb1d, 0xfdff}, {0xfe70, 0xfeff}, {0x10800, 0x10fff}, {0x1e800, 0x1efff},
 };
 
 /* Mappings that UTS 46 has and libidn2's tables lack or have otherwise: capitals of scripts that
- * got small letters late, the capital sharp s, the dots of other scripts, and five ideographs
- * whose mapping was corrected. */
+ * got small letters late, the capital sharp s, the dots of other scripts, letters and digits from
+ * old computers, and five ideographs whose mapping was corrected. Two hyphens are here because
+ * libidn2 takes none at the end of a run. */
 static const struct {
     struct range from;
     uint32_t to;
 } newer_mappings[] = {
-    {{0x4c0, 0x4c0}, 0x4cf},      {{0x10a0, 0x10c5}, 0x2d00},   {{0x10c7, 0x10c7}, 0x2d27},
-    {{0x10cd, 0x10cd}, 0x2d2d},   {{0x1e9e, 0x1e9e}, 0xdf},     {{0x2132, 0x2132}, 0x214e},
-    {{0x2183, 0x2183}, 0x2184},   {{0x3002, 0x3002}, '.'},      {{0xff0e, 0xff0e}, '.'},
-    {{0xff61, 0xff61}, '.'},      {{0x2f868, 0x2f868}, 0x36fc}, {{0x2f874, 0x2f874}, 0x5f33},
-    {{0x2f91f, 0x2f91f}, 0x43ab}, {{0x2f95f, 0x2f95f}, 0x7aae}, {{0x2f9bf, 0x2f9bf}, 0x4d57},
+    {{0x4c0, 0x4c0}, 0x4cf},       {{0x10a0, 0x10c5}, 0x2d00},    {{0x10c7, 0x10c7}, 0x2d27},
+    {{0x10cd, 0x10cd}, 0x2d2d},    {{0x1c89, 0x1c89}, 0x1c8a},    {{0x1e9e, 0x1e9e}, 0xdf},
+    {{0x2132, 0x2132}, 0x214e},    {{0x2183, 0x2183}, 0x2184},    {{0x3002, 0x3002}, '.'},
+    {{0xa7cb, 0xa7cb}, 0x264},     {{0xa7cc, 0xa7cc}, 0xa7cd},    {{0xa7ce, 0xa7ce}, 0xa7cf},
+    {{0xa7d2, 0xa7d2}, 0xa7d3},    {{0xa7d4, 0xa7d4}, 0xa7d5},    {{0xa7da, 0xa7da}, 0xa7db},
+    {{0xa7dc, 0xa7dc}, 0x19b},     {{0xa7f1, 0xa7f1}, 's'},       {{0xfe63, 0xfe63}, '-'},
+    {{0xff0d, 0xff0d}, '-'},       {{0xff0e, 0xff0e}, '.'},       {{0xff61, 0xff61}, '.'},
+    {{0x10d50, 0x10d65}, 0x10d70}, {{0x16ea0, 0x16eb8}, 0x16ebb}, {{0x1ccd6, 0x1ccef}, 'a'},
+    {{0x1ccf0, 0x1ccf9}, '0'},     {{0x2f868, 0x2f868}, 0x36fc},  {{0x2f874, 0x2f874}, 0x5f53},
+    {{0x2f91f, 0x2f91f}, 0x243ab}, {{0x2f95f, 0x2f95f}, 0x7aee},  {{0x2f9bf, 0x2f9bf}, 0x45d7},
 };
 
 static uint32_t newer_mapping(uint32_t point)
@@ -201,42 +234,8 @@ static bool read_name(const char *in, size_t len, struct points *name)
 
 /* ---- libidn2 ----------------------------------------------------------------------------------*/
 
-static bool is_alabel(const char *label, size_t len)
-{
-    return len >= 4 && memcmp(label, "xn--", 4) == 0;
-}
-
-/* Appends the code points that an ASCII name stands for. */
-static bool append_decoded(const char *name, struct points *to)
-{
-    for (;;) {
-        const size_t len = strcspn(name, ".");
-        if (is_alabel(name, len)) {
-            size_t n;
-            if (!unseen__punycode_decode(name + 4, len - 4, to->point + to->n,
-                                         NAME_MAX_POINTS - to->n, &n)) {
-                return false;
-            }
-            to->n += n;
-        } else {
-            for (size_t i = 0; i < len; i++) {
-                if (!push(to, (unsigned char)name[i])) {
-                    return false;
-                }
-            }
-        }
-        if (!name[len]) {
-            return true;
-        }
-        if (!push(to, '.')) {
-            return false;
-        }
-        name += len + 1;
-    }
-}
-
 /* Lets libidn2 convert the code points to an ASCII name, which the caller frees with idn2_free. */
-static int lookup(const uint32_t *points, size_t n, char **ascii_out)
+static int lookup(const uint32_t *points, size_t n, int flags, char **ascii_out)
 {
     char text[NAME_MAX_POINTS * UTF8_MAX + 1];
     char *end = text;
@@ -247,55 +246,93 @@ static int lookup(const uint32_t *points, size_t n, char **ascii_out)
         end = write_utf8(end, points[i]);
     }
     *end = '\0';
-    return idn2_lookup_u8((const uint8_t *)text, (uint8_t **)ascii_out, IDN2_NONTRANSITIONAL);
+    return idn2_lookup_u8((const uint8_t *)text, (uint8_t **)ascii_out, flags);
+}
+
+/* What libidn2 has against a code point that stands alone. */
+static int lookup_one(uint32_t point)
+{
+    char *ascii = NULL;
+    const int error = lookup(&point, 1, IDN2_NONTRANSITIONAL, &ascii);
+    idn2_free(ascii);
+    return error;
+}
+
+static bool is_mark(uint32_t point)
+{
+    return lookup_one(point) == IDN2_LEADING_COMBINING;
+}
+
+/* Does libidn2's reason to refuse a name hold under UTS 46, too? */
+static bool is_final(int error)
+{
+    return error == IDN2_BIDI || error == IDN2_LEADING_COMBINING || error == IDN2_CONTEXTJ ||
+           error == IDN2_CONTEXTJ_NO_RULE || error == IDN2_ENCODING_ERROR;
 }
 
 /* ---- The plain mapping ------------------------------------------------------------------------*/
 
-/* Appends what libidn2 makes of a run of letters. */
-static bool map_run(const uint32_t *points, size_t n, struct points *to)
+static bool is_alabel(const char *label, size_t len)
 {
-    char *ascii = NULL;
-    if (n == 0) {
-        return true;
-    }
-    if (lookup(points, n, &ascii) != IDN2_OK) {
-        return false;
-    }
-    const bool fits = append_decoded(ascii, to);
-    idn2_free(ascii);
-    return fits;
+    return len >= 4 && memcmp(label, "xn--", 4) == 0;
 }
 
-enum kind {
-    LETTER, /* libidn2 maps it, alone or after other letters */
-    SYMBOL, /* stays as it is */
-    INVALID
-};
-
-static enum kind kind_of(uint32_t point)
+static bool is_too_long(int error)
 {
-    if (point < 0x80) {
-        return SYMBOL;
+    return error == IDN2_PUNYCODE_BIG_OUTPUT || error == IDN2_TOO_BIG_LABEL ||
+           error == IDN2_TOO_BIG_DOMAIN;
+}
+
+/* A letter, an Egyptian hieroglyph, that goes in front of each run: it makes a label of any run,
+ * of one mark as well, whose mapping is then read from its Punycode. */
+static const uint32_t leader = 0x13000;
+
+/* Where to cut a run: about the middle, and if there is such a place not in front of a mark. */
+static size_t find_middle(const uint32_t *points, size_t n)
+{
+    for (size_t i = n / 2; i > n / 4; i--) {
+        if (!is_mark(points[i])) {
+            return i;
+        }
     }
+    return n / 2;
+}
+
+/* Appends what the run is mapped to; half and half if it makes too long a label. */
+static bool map_run(const uint32_t *points, size_t n, struct points *to)
+{
+    uint32_t run[NAME_MAX_POINTS + 1] = {leader};
     char *ascii = NULL;
-    switch (lookup(&point, 1, &ascii)) {
-    case IDN2_OK:
-        idn2_free(ascii);
-        return LETTER;
-    case IDN2_LEADING_COMBINING:
-    case IDN2_CONTEXTJ:
-    case IDN2_CONTEXTJ_NO_RULE:
-    case IDN2_BIDI:
-        return LETTER;
-    case IDN2_CONTEXTO:
-    case IDN2_CONTEXTO_NO_RULE:
-        return SYMBOL;
-    case IDN2_DISALLOWED:
-        return IN_RANGES(never_valid, point) ? INVALID : SYMBOL;
-    default:
-        return INVALID;
+    memcpy(run + 1, points, n * sizeof(*points));
+    const int error = n < NAME_MAX_POINTS
+                          ? lookup(run, n + 1, IDN2_TRANSITIONAL | IDN2_NO_ALABEL_ROUNDTRIP, &ascii)
+                          : IDN2_TOO_BIG_LABEL;
+    if (error != IDN2_OK) {
+        const size_t half = find_middle(points, n);
+        return is_too_long(error) && half > 0 && map_run(points, half, to) &&
+               map_run(points + half, n - half, to);
     }
+    size_t nmapped = 0;
+    bool good =
+        is_alabel(ascii, strlen(ascii)) &&
+        unseen__punycode_decode(ascii + 4, strlen(ascii) - 4, run, NAME_MAX_POINTS + 1, &nmapped) &&
+        run[0] == leader;
+    for (size_t i = 1; good && i < nmapped; i++) {
+        good = push(to, run[i]);
+    }
+    idn2_free(ascii);
+    return good;
+}
+
+/* Sharp s, final sigma and the joiners, which transitional processing maps. */
+static bool is_deviation(uint32_t point)
+{
+    return point == 0xdf || point == 0x3c2 || point == 0x200c || point == 0x200d;
+}
+
+static bool is_in_run(uint32_t point)
+{
+    return point >= 0x80 && !is_deviation(point) && !IN_RANGES(newer_valid, point);
 }
 
 static bool is_ascii_alnum(uint32_t point)
@@ -303,47 +340,57 @@ static bool is_ascii_alnum(uint32_t point)
     return (point >= '0' && point <= '9') || (point >= 'a' && point <= 'z');
 }
 
-static bool is_mark(uint32_t point)
-{
-    char *ascii = NULL;
-    const int error = lookup(&point, 1, &ascii);
-    idn2_free(ascii);
-    return error == IDN2_LEADING_COMBINING;
-}
-
-/* Maps one label. A letter of ASCII directly before a run goes with it, for a combining mark may
- * follow. Marks after a symbol or a hyphen cannot combine with it and stay as they are. */
+/* Maps one label. A letter of ASCII directly before a run goes with it, for a mark may follow. */
 static bool map_label(const uint32_t *points, size_t n, struct points *to)
 {
     for (size_t i = 0; i < n;) {
-        const bool base = is_ascii_alnum(points[i]);
-        size_t end = i + base;
-        enum kind kind = SYMBOL;
-        while (end < n && end - i < RUN_MAX_POINTS && (kind = kind_of(points[end])) == LETTER) {
-            end++;
+        const size_t start = i;
+        i += is_ascii_alnum(points[i]);
+        while (i < n && is_in_run(points[i])) {
+            i++;
         }
-        if (kind == INVALID) {
-            return false;
-        }
-        const bool run = end > i + base;
-        if (run && !map_run(points + i, end - i, to)) {
-            if (i == 0 || !is_mark(points[i])) {
+        if (i > start && is_in_run(points[i - 1])) {
+            if (!map_run(points + start, i - start, to)) {
                 return false;
             }
-            end = i + 1;
-            if (!push(to, points[i])) {
+        } else {
+            i = start + 1;
+            if (!push(to, points[start])) {
                 return false;
             }
         }
-        if (!run) {
-            end = i + 1;
-            if (!push(to, points[i])) {
-                return false;
-            }
-        }
-        i = end;
     }
     return true;
+}
+
+/* A letter that stands in for a symbol where only directions and places count: one of Hebrew, or
+ * one without a direction. Letters stand for themselves. */
+static uint32_t stand_in(uint32_t point)
+{
+    if (is_ascii_alnum(point)) {
+        return point;
+    }
+    const int error = point < 0x80 ? IDN2_DISALLOWED : lookup_one(point);
+    if (error != IDN2_DISALLOWED && error != IDN2_UNASSIGNED) {
+        return point;
+    }
+    return IN_RANGES(right_to_left, point) ? 0x5d0 : 0x2b9;
+}
+
+/* Does a mapped label keep the rules for right-to-left scripts, joiners and the first letter? */
+static bool keeps_rules(const uint32_t *points, size_t n)
+{
+    struct points label = {.n = 0};
+    char *ascii = NULL;
+    if (is_mark(points[0])) {
+        return false;
+    }
+    for (size_t i = 0; i < n; i++) {
+        push(&label, stand_in(points[i]));
+    }
+    const int error = lookup(label.point, label.n, IDN2_NONTRANSITIONAL, &ascii);
+    idn2_free(ascii);
+    return !is_final(error);
 }
 
 static bool map_name(const struct points *name, struct points *mapped)
@@ -388,7 +435,8 @@ static bool valid_alabel(const uint32_t *points, size_t n)
         }
     }
     return other && map_label(decoded.point, decoded.n, &mapped) && mapped.n == decoded.n &&
-           memcmp(mapped.point, decoded.point, mapped.n * sizeof(uint32_t)) == 0;
+           memcmp(mapped.point, decoded.point, mapped.n * sizeof(uint32_t)) == 0 &&
+           keeps_rules(mapped.point, mapped.n);
 }
 
 /* Writes a mapped label as ASCII. */
@@ -410,7 +458,8 @@ static bool encode_label(const uint32_t *points, size_t n, char *out, size_t cap
     }
     const bool claims =
         n >= 4 && points[0] == 'x' && points[1] == 'n' && points[2] == '-' && points[3] == '-';
-    if (claims || cap < 4 || !unseen__punycode_encode(points, n, out + 4, cap - 4, out_len)) {
+    if (claims || cap < 4 || !keeps_rules(points, n) ||
+        !unseen__punycode_encode(points, n, out + 4, cap - 4, out_len)) {
         return false;
     }
     memcpy(out, "xn--", 4);
@@ -449,13 +498,6 @@ static bool plain_mapping(const struct points *name, char *out, size_t cap, size
 
 /* ---- Domain to ASCII --------------------------------------------------------------------------*/
 
-/* Does libidn2's reason to refuse a name hold under UTS 46, too? */
-static bool is_final(int error)
-{
-    return error == IDN2_BIDI || error == IDN2_LEADING_COMBINING || error == IDN2_CONTEXTJ ||
-           error == IDN2_CONTEXTJ_NO_RULE || error == IDN2_ENCODING_ERROR;
-}
-
 static bool ascii_to_ascii(const char *in, size_t len, char *out, size_t cap, size_t *out_len)
 {
     if (len > cap) {
@@ -487,7 +529,7 @@ bool unseen__idna_to_ascii(const char *in, size_t len, char *out, size_t cap, si
         return false;
     }
     char *ascii = NULL;
-    const int error = lookup(name.point, name.n, &ascii);
+    const int error = lookup(name.point, name.n, IDN2_NONTRANSITIONAL, &ascii);
     if (error != IDN2_OK) {
         return !is_final(error) && plain_mapping(&name, out, cap, out_len);
     }
