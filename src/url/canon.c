@@ -69,8 +69,8 @@ size_t unseen_url_bound_base(size_t len, size_t base_len)
     return unseen_url_bound(n + 512);
 }
 
-/* Resolves the reference by the WHATWG standard; for a scheme that is not WHATWG's, with its
- * fragment and into a text that the scheme then canonicalises as its input. The buffer:
+/* Resolves the reference by the WHATWG standard, with its fragment and into a text, which the
+ * profile then canonicalises as its input. The buffer:
  *
  *     [ output, scratch ........ resolved text | base ] */
 enum unseen_status unseen_url_canon_base(const struct unseen_url *url, const void *data, size_t len,
@@ -91,9 +91,6 @@ enum unseen_status unseen_url_canon_base(const struct unseen_url *url, const voi
     }
     size_t room = bound - base_record.len;
     base_record.text = memmove((char *)buf + room, base_record.text, base_record.len);
-    if (url->slow == unseen__url_whatwg) {
-        return unseen__url_whatwg_full(url, data, len, &base_record, buf, room, NULL, canon_out);
-    }
     struct unseen__url_record record;
     if (!unseen__url_parse(data, len, &base_record, UNSEEN__RULE_KEEP_FRAGMENT, buf, room, NULL,
                            &record)) {

@@ -90,7 +90,7 @@ unseen_url_explain(const struct unseen_url *url, const void *data, size_t len, v
     }
     const struct unseen__url_trace trace = {step, context};
     if (url->slow == unseen__url_whatwg) {
-        return unseen__url_whatwg_full(url, data, len, NULL, buf, bound, &trace, canon_out);
+        return unseen__url_whatwg_traced(url, data, len, buf, bound, &trace, canon_out);
     }
     const enum unseen_status status = url->slow(url, data, len, buf, bound, canon_out);
     if (status == UNSEEN_OK) {

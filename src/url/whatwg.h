@@ -101,14 +101,15 @@ bool unseen__url_parse(const char *in, size_t len, const struct unseen__url_reco
                        uint32_t rules, char *buf, size_t cap, const struct unseen__url_trace *trace,
                        struct unseen__url_record *record);
 
-/* Applies the rules that go beyond the standard (rules.c). scratch has room for 5/3 of the text. */
+/* Applies the rules that go beyond the standard (rules.c). scratch has the room that
+ * the text leaves of a buffer of the bound. */
 void unseen__url_apply_rules(struct unseen__url_record *record, uint32_t rules, char *scratch,
                              const struct unseen__url_trace *trace);
 
-/* The slow path with all its parameters: base and trace may be NULL. */
-enum unseen_status unseen__url_whatwg_full(const struct unseen_url *url, const char *in, size_t len,
-                                           const struct unseen__url_record *base, char *buf,
-                                           size_t cap, const struct unseen__url_trace *trace,
-                                           struct unseen_canon *out);
+/* The slow path with a trace, which may be NULL. */
+enum unseen_status unseen__url_whatwg_traced(const struct unseen_url *url, const char *in,
+                                             size_t len, char *buf, size_t cap,
+                                             const struct unseen__url_trace *trace,
+                                             struct unseen_canon *out);
 
 #endif

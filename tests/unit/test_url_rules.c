@@ -79,6 +79,12 @@ static const struct rule_case {
      "http://e.com/..;jsessionid=1/c"},
     {"crawl",
      {"strip-sessions"},
+     "http://e.com/%2E.;jsessionid=1/.%2e.;jsessionid=1",
+     "http://e.com/%2E.;jsessionid=1/.%2e."},
+    {"crawl", {"strip-sessions"}, "http://e.com/;jsessionid=1?a", "http://e.com/?a"},
+    {"crawl", {"strip-sessions"}, "http://e.com/a/;jsessionid=1/b", "http://e.com/a//b"},
+    {"crawl",
+     {"strip-sessions"},
      "http://e.com/?PHPSESSID=0123456789abcdef0123456789abcdef&a=1&sid=short&CFID=1&CFTOKEN=2",
      "http://e.com/?a=1&sid=short"},
     {"crawl",
@@ -303,6 +309,9 @@ static void test_base(void)
         {"whatwg", "..", "file:///C:/", "file:///C:/"},
         {"whatwg", "b", "x:/.//a", "x:/.//b"},
         {"scrapy", "?b=1&a=2", "http://e.com/x", "http://e.com/x?a=2&b=1"},
+        {"crawl", "#\n!a", "http://e.com/", "http://e.com/"},
+        {"aggressive", "..//b/?b&a", "https://www.e.com/x/y/", "http://e.com/x/b?a&b"},
+        {"aggressive", "#a", "e.com:80/b", "http://e.com/b"}, /* the scheme "e.com" to WHATWG */
         {"none", "../b", "http://e.com/", "../b"},
     };
     for (size_t i = 0; i < sizeof(references) / sizeof(references[0]); i++) {
