@@ -120,7 +120,8 @@ static bool split_scheme(char **in, const char *end, struct unseen_bytes *scheme
     return true;
 }
 
-/* The host of an authority: without userinfo and port. false: text behind the bracket of an IPv6
+/* The host of an authority: without userinfo and port. It may be empty, as in http:///a; that is no
+ * URL, for the text has a host in everything it looks up. false: text behind the bracket of an IPv6
  * address that is no port. */
 static bool split_authority(char *in, char *end, struct parts *parts)
 {
@@ -242,7 +243,7 @@ static char *write_host(char *host, size_t len, char *out)
         return write_escaped(host, len, out);
     }
     len = tidy_name(host, len);
-    if (len == 0) {
+    if (len == 0 || host[0] == '[') { /* with dots before it, it was no address */
         return NULL;
     }
     bool ascii = true;
