@@ -13,7 +13,7 @@
 #include "url/percent.h"
 #include "url/whatwg.h"
 
-/* Rewrites s[0..len) and returns the new length; scratch has room for 5/3 len. */
+/* Rewrites s[0..len) and returns the new length; scratch has room for what sort_query needs. */
 typedef size_t part_fn(char *s, size_t len, char *scratch);
 
 static bool is_alnum(char c)
@@ -100,18 +100,20 @@ static size_t collapse_slashes(char *s, size_t len, char *scratch)
     return n;
 }
 
-/* Is the segment that ends at s[n) made of dots only, in any spelling? Cutting a parameter off it
- * would turn it into a step through the tree. */
+/* Is the segment that ends at s[n) . or .. in some spelling? Cutting a parameter off it would turn
+ * it into a step through the tree. */
 static bool ends_in_dots(const char *s, size_t n)
 {
-    size_t i = n;
-    while (i > 0 && s[i - 1] != '/') {
-        i--;
+    size_t ndots = 0;
+    while (n > 0 && s[n - 1] != '/' && ndots < 3) {
+        const bool escaped = n >= 3 && unseen__percent_value(s + n - 3, s + n) == '.';
+        if (!escaped && s[n - 1] != '.') {
+            return false;
+        }
+        n -= escaped ? 3 : 1;
+        ndots++;
     }
-    while (i < n && (s[i] == '.' || unseen__percent_value(s + i, s + n) == '.')) {
-        i += s[i] == '.' ? 1 : 3;
-    }
-    return i == n;
+    return ndots == 1 || ndots == 2;
 }
 
 /* ;jsessionid=... up to the end of its segment or the next parameter. */
@@ -275,92 +277,91 @@ static size_t drop_empty_query(char *s, size_t len, char *scratch)
     return len == 1 ? 0 : len;
 }
 
-/* The pieces of a query, for sorting: a copy of its text and where each piece starts. A piece
- * ends at an & or at the end of the text. */
-struct pieces {
-    const char *text;
-    size_t len;
-    char *starts; /* four bytes each */
-};
-
-static struct unseen_bytes piece_at(const struct pieces *pieces, size_t i)
+/* The length of the piece at s, which ends at an & or at end. */
+static size_t piece_len(const char *s, const char *end)
 {
-    const size_t start = load_le32(pieces->starts + 4 * i);
-    const char *const piece = pieces->text + start;
-    const char *amp = memchr(piece, '&', pieces->len - start);
-    return (struct unseen_bytes){piece, amp ? (size_t)(amp - piece) : pieces->len - start};
+    const char *amp = memchr(s, '&', (size_t)(end - s));
+    return (size_t)((amp ? amp : end) - s);
 }
 
-static bool piece_less(const struct pieces *pieces, size_t i, size_t j)
+/* Does the piece b come before the piece a? Looks at both up to the first difference only, so that
+ * merging costs no more than what it moves is long. */
+static bool comes_before(const char *b, const char *a, const char *end)
 {
-    const struct unseen_bytes a = piece_at(pieces, i);
-    const struct unseen_bytes b = piece_at(pieces, j);
-    const int order = memcmp(a.data, b.data, a.len < b.len ? a.len : b.len);
-    return order < 0 || (order == 0 && a.len < b.len);
-}
-
-static void swap_pieces(const struct pieces *pieces, size_t i, size_t j)
-{
-    const uint32_t start = load_le32(pieces->starts + 4 * i);
-    store_le32(pieces->starts + 4 * i, load_le32(pieces->starts + 4 * j));
-    store_le32(pieces->starts + 4 * j, start);
-}
-
-static void sift_down(const struct pieces *pieces, size_t root, size_t n)
-{
-    for (size_t child; (child = 2 * root + 1) < n; root = child) {
-        if (child + 1 < n && piece_less(pieces, child, child + 1)) {
-            child++;
+    for (;; a++, b++) {
+        const bool a_ends = a == end || *a == '&';
+        const bool b_ends = b == end || *b == '&';
+        if (a_ends || b_ends || *a != *b) {
+            return !a_ends && (b_ends || (unsigned char)*b < (unsigned char)*a);
         }
-        if (!piece_less(pieces, root, child)) {
-            return;
-        }
-        swap_pieces(pieces, root, child);
     }
 }
 
-/* Heapsort: n log n on any input, and nothing but the array. */
-static void sort_pieces(const struct pieces *pieces, size_t n)
+/* Merges the sorted runs of starts [0, middle) and [middle, n) of pieces of text into out. */
+static void merge_pieces(const char *text, const char *end, const char *starts, size_t middle,
+                         size_t n, char *out)
 {
-    for (size_t i = n / 2; i-- > 0;) {
-        sift_down(pieces, i, n);
+    size_t i = 0;
+    size_t j = middle;
+    for (size_t k = 0; k < n; k++) {
+        const bool second =
+            j < n && (i == middle || comes_before(text + load_le32(starts + 4 * j),
+                                                  text + load_le32(starts + 4 * i), end));
+        memcpy(out + 4 * k, starts + 4 * (second ? j++ : i++), 4);
     }
-    for (size_t i = n; i-- > 1;) {
-        swap_pieces(pieces, 0, i);
-        sift_down(pieces, 0, i);
+}
+
+/* Merge sort from runs of one piece up: n log n on any input. Returns where the sorted starts are,
+ * in starts or in spare. */
+static const char *sort_pieces(const char *text, const char *end, char *starts, char *spare,
+                               size_t n)
+{
+    for (size_t run = 1; run < n; run *= 2) {
+        for (size_t i = 0; i < n; i += 2 * run) {
+            const size_t left = n - i;
+            merge_pieces(text, end, starts + 4 * i, left < run ? left : run,
+                         left < 2 * run ? left : 2 * run, spare + 4 * i);
+        }
+        char *const sorted = spare;
+        spare = starts;
+        starts = sorted;
     }
+    return starts;
 }
 
 /* Sorts the pieces as bytes and drops empty ones. Offsets are 32 bits wide, so a query of 4 GiB
- * and more stays as it is. */
+ * and more stays as it is. In scratch: a copy of the text, the start of each piece, room for them
+ * again. */
 static size_t sort_query(char *s, size_t len, char *scratch)
 {
     if (len > UINT32_MAX) {
         return len;
     }
-    struct pieces pieces = {.text = scratch, .len = len - 1, .starts = scratch + len};
+    const char *const text = scratch;
+    const char *const end = scratch + len - 1;
+    char *const starts = scratch + len;
     memcpy(scratch, s + 1, len - 1);
     size_t npieces = 0;
-    for (size_t i = 0; i < pieces.len; i++) {
-        if (scratch[i] != '&' && (i == 0 || scratch[i - 1] == '&')) {
-            store_le32(pieces.starts + 4 * npieces++, (uint32_t)i);
+    bool sorted = true;
+    for (size_t i = 0; i < len - 1; i++) {
+        if (text[i] != '&' && (i == 0 || text[i - 1] == '&')) {
+            sorted = sorted &&
+                     (npieces == 0 ||
+                      !comes_before(text + i, text + load_le32(starts + 4 * npieces - 4), end));
+            store_le32(starts + 4 * npieces++, (uint32_t)i);
         }
     }
-    bool sorted = true;
-    for (size_t i = 1; i < npieces && sorted; i++) {
-        sorted = !piece_less(&pieces, i, i - 1);
-    }
-    if (!sorted) {
-        sort_pieces(&pieces, npieces);
-    }
+    const char *const order =
+        sorted ? starts : sort_pieces(text, end, starts, starts + 4 * npieces, npieces);
     size_t n = 1;
     for (size_t i = 0; i < npieces; i++) {
         if (i > 0) {
             s[n++] = '&';
         }
-        const struct unseen_bytes piece = piece_at(&pieces, i);
-        memcpy(s + n, piece.data, piece.len);
-        n += piece.len;
+        const char *const piece = text + load_le32(order + 4 * i);
+        const size_t piece_nbytes = piece_len(piece, end);
+        memcpy(s + n, piece, piece_nbytes);
+        n += piece_nbytes;
     }
     return n;
 }

@@ -65,9 +65,10 @@ struct unseen_url {
     char id[UNSEEN__URL_ID_MAX];
 };
 
-/* bound(len) = 8 len + 1024: at most 3 len of output (every byte escaped), 4 len for sorting the
- * pieces of a query (8 bytes for each piece of at least 2), len for a copy of the input, and the
- * longest name libidn2 writes. */
+/* bound(len) = 8 len + 1024. A byte of input makes at most 3 of output. Sorting a query takes most
+ * besides: a copy of its text, and 8 bytes for each piece. Two bytes of input, a separator and one
+ * that is escaped, so make 4 + 4 + 8 = 16 in all, a longer piece less for each byte. The rest is
+ * for what does not grow with the input: the longest name libidn2 writes, a scheme, an address. */
 enum {
     UNSEEN__URL_BOUND_FACTOR = 8,
     UNSEEN__URL_BOUND_EXTRA = 1024
