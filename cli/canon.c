@@ -189,7 +189,7 @@ static bool prepare(struct canon *c, enum unseen_cpu cpu)
         .base_len = o->base ? strlen(o->base) : 0,
     };
     return identity_init(&c->identity, o) == UNSEEN_OK && output_open(&c->out, o->output) &&
-           files_check(names, nnames, outs, 1) && output_truncate(&c->out);
+           files_check(o->command->called, names, nnames, outs, 1) && output_truncate(&c->out);
 }
 
 int canon_run(const struct options *o, enum unseen_cpu cpu)

@@ -332,7 +332,8 @@ static bool check_files(const struct dedup *d)
         message_hint("unseen --mark FILE tells them apart in one file");
         return false;
     }
-    return files_check(names, nnames, outs, 2) && files_check(o->excludes, o->nexcludes, outs, 2);
+    return files_check(o->command->called, names, nnames, outs, 2) &&
+           files_check(o->command->called, o->excludes, o->nexcludes, outs, 2);
 }
 
 static bool open_outputs(struct dedup *d)

@@ -37,14 +37,15 @@ bool files_is_output(const char *name, const struct output *out)
            a.st_dev == b.st_dev && a.st_ino == b.st_ino;
 }
 
-bool files_check(const char *const *names, size_t n, const struct output *const *outs, size_t nouts)
+bool files_check(const char *called, const char *const *names, size_t n,
+                 const struct output *const *outs, size_t nouts)
 {
     for (size_t i = 0; i < n; i++) {
         for (size_t j = 0; j < nouts; j++) {
             if (files_is_output(names[i], outs[j])) {
                 const char *name = files_is_standard_input(names[i]) ? "standard input" : names[i];
                 message_error("%s is both input and output", name);
-                message_hint("unseen -o NEW FILE && mv NEW FILE");
+                message_hint("%s -o NEW FILE && mv NEW FILE", called);
                 return false;
             }
         }

@@ -18,9 +18,9 @@ void files_default(const char *const **names, size_t *n);
 bool files_is_output(const char *name, const struct output *out);
 
 /* An input that is also written to would be cut, or would never end: false, and reported, if one
- * of the files is what one of the nouts outputs writes to. */
-bool files_check(const char *const *names, size_t n, const struct output *const *outs,
-                 size_t nouts);
+ * of the files is what one of the nouts outputs writes to. called is how the command is called. */
+bool files_check(const char *called, const char *const *names, size_t n,
+                 const struct output *const *outs, size_t nouts);
 
 /* Whether one of the files is a fifo with a name. */
 bool files_have_fifo(const char *const *names, size_t n);

@@ -65,6 +65,21 @@ static const char *nearest_option(const struct command *command, const char *nam
     return n.best;
 }
 
+/* A command that has the long option, or NULL. */
+static const struct command *owner_of(const char *name)
+{
+    const struct command *command = NULL;
+    const struct option_row *row = NULL;
+    for (size_t i = 0; (row = option_row_at(i)); i++) {
+        for (size_t j = 0; strcmp(row->name, name) == 0 && (command = command_at(j)); j++) {
+            if (row->commands & command->bit) {
+                return command;
+            }
+        }
+    }
+    return NULL;
+}
+
 static void report_unknown(const struct command *command, const char *option)
 {
     const bool has_habits = command->bit == COMMAND_DEDUP;
@@ -76,8 +91,11 @@ static void report_unknown(const struct command *command, const char *option)
         }
     }
     const char *like = option[1] == '-' ? nearest_option(command, option + 2) : NULL;
+    const struct command *owner = option[1] == '-' ? owner_of(option + 2) : NULL;
     message_error("unknown option %s", option);
-    if (like) {
+    if (owner) {
+        message_hint("%s %s", owner->called, option);
+    } else if (like) {
         message_hint("%s --%s", command->called, like);
     } else {
         message_hint("%s --help", command->called);

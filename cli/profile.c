@@ -102,7 +102,7 @@ bool profile_create(struct unseen_url **url_out, const struct options *o, const 
         return true;
     }
     if (!report_names(o, profile)) {
-        message_error("cannot make a profile: %s", unseen_status_string(status));
+        message_error("cannot make URLs canonical: %s", unseen_status_string(status));
     }
     return false;
 }

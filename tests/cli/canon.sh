@@ -191,7 +191,7 @@ expect 2 'http://e.com/\n' 'unseen: error: cannot open missing: No such file or 
 run canon --max-line 5 one
 expect 2 '' 'unseen: error: one:1: line of 12 bytes left out: --max-line is 5\n'
 run canon -o one one
-expect 2 '' 'unseen: error: one is both input and output\nunseen: hint: unseen -o NEW FILE && mv NEW FILE\n'
+expect 2 '' 'unseen: error: one is both input and output\nunseen: hint: unseen canon -o NEW FILE && mv NEW FILE\n'
 holds [ -s one ]
 for option in '' --json --expressions; do
     "$UNSEEN" canon $option one > /dev/full 2> err

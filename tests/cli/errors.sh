@@ -91,6 +91,8 @@ wrong '-c prints a number, --canonical lines' 'unseen -c FILE' -c --canonical
 wrong '-q prints nothing, --canonical lines' 'unseen -q FILE' -q --canonical
 wrong 'unknown option -v' 'unseen canon --help' canon -v
 wrong 'unknown option --jsno' 'unseen canon --json' canon --jsno
+wrong 'unknown option --json' 'unseen canon --json' --json
+wrong 'unknown option --stats' 'unseen --stats' canon --stats=json
 wrong 'unknown option -0' 'unseen explain --help' explain -0
 wrong '-t has no meaning without -k' 'unseen canon -t , -k 1 FILE' canon -t ,
 wrong "--base: 'x/y' is not a URL" 'unseen canon --base http://e.com/a/' canon --base x/y
