@@ -745,12 +745,13 @@ struct tail {
 /* Writes a piece, a run of clean bytes at a time. NULL: it has a byte that is not part of the URL.
  * May overwrite a chunk behind what it writes. */
 UNSEEN_INLINE char *write_piece(const struct query *query, const struct bits *bits,
-                                const struct tail *tail, struct piece piece, char *out)
+                                const struct tail *tail, const struct piece *piece, char *out)
 {
     const char *const text = query->text;
-    for (size_t at = piece.start; at < piece.end;) {
+    const size_t end = piece->end;
+    for (size_t at = piece->start; at < end;) {
         memcpy(out, at < tail->start ? text + at : tail->bytes + (at - tail->start), CHUNK);
-        const size_t n = piece.end - at < CHUNK ? piece.end - at : CHUNK;
+        const size_t n = end - at < CHUNK ? end - at : CHUNK;
         const uint64_t dirty = low_bits(bits_from(bits, ROW_DIRTY, at), n);
         const size_t run = (size_t)__builtin_ctzll(dirty | (uint64_t)1 << n);
         out += run;
@@ -759,14 +760,14 @@ UNSEEN_INLINE char *write_piece(const struct query *query, const struct bits *bi
             if (text[at] == '\t' || text[at] == '\n' || text[at] == '\r') {
                 return NULL;
             }
-            const int value = unseen__percent_value(text + at, text + piece.end);
+            const int value = unseen__percent_value(text + at, text + end);
             const unsigned char byte = value < 0 ? (unsigned char)text[at] : (unsigned char)value;
             out = scrapy_write_byte(byte, out);
             at += value < 0 ? 1 : 3;
         }
     }
     *out = '=';
-    return out + piece.bare;
+    return out + piece->bare;
 }
 
 /* Writes ? and the pieces in their order, or as they stand. NULL: see write_piece. */
@@ -784,7 +785,7 @@ UNSEEN_INLINE char *write_query(const struct query *query, const struct bits *bi
     }
     *out++ = '?';
     for (size_t i = 0; i < query->n; i++) {
-        const struct piece piece = query->pieces[in_order ? i : query->order[i]];
+        const struct piece *const piece = &query->pieces[in_order ? i : query->order[i]];
         out = write_piece(query, bits, &tail, piece, out);
         if (!out) {
             return NULL;
