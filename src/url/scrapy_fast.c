@@ -689,6 +689,20 @@ static void mark_equals(struct bits *bits, size_t start, size_t end)
     }
 }
 
+/* The end of the key of a piece; *more_out: has the value an equals sign, too? */
+UNSEEN_INLINE size_t find_key_end(const struct bits *bits, size_t start, size_t end, bool *more_out)
+{
+    const size_t n = end - start;
+    if (UNSEEN_LIKELY(n <= STEP)) {
+        const uint64_t equals = low_bits(bits_from(bits, ROW_EQUALS, start), n);
+        *more_out = (equals & (equals - 1)) != 0;
+        return start + (size_t)__builtin_ctzll(equals | (uint64_t)1 << n);
+    }
+    const size_t key_end = next(bits, ROW_EQUALS, start);
+    *more_out = key_end < end && next(bits, ROW_EQUALS, key_end + 1) < end;
+    return key_end < end ? key_end : end;
+}
+
 /* Reads the query. false: too many pieces. */
 UNSEEN_INLINE bool walk_query(bool drop_blank, struct bits *bits, struct query *query)
 {
@@ -700,20 +714,10 @@ UNSEEN_INLINE bool walk_query(bool drop_blank, struct bits *bits, struct query *
         const uint64_t ends = bits_from(bits, ROW_END, start);
         const size_t end = UNSEEN_LIKELY(ends) ? start + (size_t)__builtin_ctzll(ends)
                                                : next(bits, ROW_END, start);
-        const size_t n = end - start;
         query->end = end;
-        size_t key_end;
         bool more_equals;
-        if (UNSEEN_LIKELY(n <= STEP)) {
-            const uint64_t equals = low_bits(bits_from(bits, ROW_EQUALS, start), n);
-            key_end = start + (size_t)__builtin_ctzll(equals | (uint64_t)1 << n);
-            more_equals = (equals & (equals - 1)) != 0;
-        } else {
-            key_end = next(bits, ROW_EQUALS, start);
-            key_end = key_end < end ? key_end : end;
-            more_equals = key_end < end && next(bits, ROW_EQUALS, key_end + 1) < end;
-        }
-        if (n == 0 || (drop_blank && key_end + 1 >= end)) {
+        const size_t key_end = find_key_end(bits, start, end, &more_equals);
+        if (end == start || (drop_blank && key_end + 1 >= end)) {
             query->clean = false;
         } else if (query->n == NPIECES) {
             return false;
