@@ -143,9 +143,10 @@ static const struct range newer_valid[] = {
     {0x2ebf0, 0x2ee5d}, {0x31350, 0x33479},
 };
 
-/* The blocks of right-to-left scripts. */
+/* The blocks of right-to-left scripts, without some symbols in them. */
 static const struct range right_to_left[] = {
-    {0x590, 0x8ff}, {0xfb1d, 0xfdff}, {0xfe70, 0xfeff}, {0x10800, 0x10fff}, {0x1e800, 0x1efff},
+    {0x590, 0x8ff},   {0xfb1d, 0xfd3d},   {0xfd50, 0xfdcd},   {0xfdf0, 0xfdfc},
+    {0xfe70, 0xfeff}, {0x10800, 0x10fff}, {0x1e800, 0x1efff},
 };
 
 /* Mappings that UTS 46 has and libidn2's tables lack or have otherwise: capitals of scripts that
