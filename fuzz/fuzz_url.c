@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * Fuzzes URL identity: the first byte chooses a profile and rules, the second a place to cut the
- * rest into a reference and its base. Asserts that the fast path agrees with the slow path, that
+ * rest into a reference and its base; from 128 up both together choose any set of rules. Asserts that the fast path agrees with the slow path, that
  * the canonical form is its own canonical form, and that nothing is written past the bound. */
 #include <stdbool.h>
 #include <stdint.h>
@@ -40,7 +40,29 @@ static void free_buffer(char *buf, size_t bound)
     free(buf);
 }
 
-static struct unseen_url *create(uint8_t choice)
+static struct unseen_url *create_with(const char *profile, const char *const *rules, size_t nrules)
+{
+    const struct unseen_url_options options = {
+        .size = sizeof(options), .profile = profile, .rules = rules, .nrules = nrules};
+    struct unseen_url *url = NULL;
+    require(unseen_url_create(&url, &options) == UNSEEN_OK);
+    return url;
+}
+
+/* Rule i is on if bit i is set. */
+static struct unseen_url *create_any(unsigned bits)
+{
+    const char *rules[32];
+    size_t n = 0;
+    for (size_t i = 0; 1u << i < UNSEEN__RULE_DROP_BLANK_VALUES; i++) {
+        if (bits >> i & 1) {
+            rules[n++] = unseen_url_rule_at(i)->name;
+        }
+    }
+    return create_with("crawl", rules, n);
+}
+
+static struct unseen_url *create(uint8_t choice, uint8_t more)
 {
     static const struct {
         const char *profile;
@@ -54,14 +76,11 @@ static struct unseen_url *create(uint8_t choice)
         {"aggressive", {"strip-index", "keep-fragment"}, 2},
         {"crawl", {"decode-unreserved", "sort-query"}, 2},
     };
+    if (choice >= 128) {
+        return create_any((choice - 128u) << 8 | more);
+    }
     const size_t i = choice % (sizeof(settings) / sizeof(settings[0]));
-    const struct unseen_url_options options = {.size = sizeof(options),
-                                               .profile = settings[i].profile,
-                                               .rules = settings[i].rules,
-                                               .nrules = settings[i].nrules};
-    struct unseen_url *url = NULL;
-    require(unseen_url_create(&url, &options) == UNSEEN_OK);
-    return url;
+    return create_with(settings[i].profile, settings[i].rules, settings[i].nrules);
 }
 
 static bool same(const struct unseen_canon *a, const struct unseen_canon *b)
@@ -138,7 +157,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (size < 2) {
         return 0;
     }
-    struct unseen_url *url = create(data[0]);
+    struct unseen_url *url = create(data[0], data[1]);
     const char *const in = (const char *)data + 2;
     const size_t len = size - 2;
     const size_t cut = data[1] < len ? data[1] : len;

@@ -41,13 +41,23 @@ static void load_urls(void)
     }
 }
 
+/* rule NULL: the profile as it is; "all": with every rule it may have. */
 static struct unseen_url *create(const char *profile, const char *rule)
 {
     struct unseen_url *url = NULL;
+    const char *rules[32] = {rule};
+    size_t nrules = rule ? 1 : 0;
+    const struct unseen_url_entry *entry;
+    for (size_t i = 0; rule && strcmp(rule, "all") == 0 && (entry = unseen_url_rule_at(i)) &&
+                       1u << i < UNSEEN__RULE_DROP_BLANK_VALUES;
+         i++) {
+        rules[i] = entry->name;
+        nrules = i + 1;
+    }
     const struct unseen_url_options options = {.size = sizeof(options),
                                                .profile = profile,
-                                               .rules = &rule,
-                                               .nrules = rule ? 1 : 0,
+                                               .rules = rules,
+                                               .nrules = nrules,
                                                .cpu = test_cpu};
     if (unseen_url_create(&url, &options) != UNSEEN_OK) {
         fprintf(stderr, "cannot create %s\n", profile);
@@ -131,9 +141,58 @@ static void test_mutations(const char *profile, const char *rule, uint64_t n)
         }
         naccepted += accepted;
     }
-    printf("%s %s: %llu mutated URLs, %llu by the fast path\n", unseen_url_id(url),
-           rule ? rule : "", (unsigned long long)n, (unsigned long long)naccepted);
+    printf("%s: %llu mutated URLs, %llu by the fast path\n", unseen_url_id(url),
+           (unsigned long long)n, (unsigned long long)naccepted);
     free(b);
+    unseen_url_free(url);
+}
+
+/* Each rule by itself, and all of them. */
+static void test_rules(uint64_t n)
+{
+    const struct unseen_url_entry *entry;
+    for (size_t i = 0; (entry = unseen_url_rule_at(i)) && 1u << i < UNSEEN__RULE_DROP_BLANK_VALUES;
+         i++) {
+        test_mutations("crawl", entry->name, n);
+    }
+    test_mutations("crawl", "all", n);
+}
+
+/* What needs most room for its length, in a buffer of exactly the bound in front of a guard page:
+ * every byte escaped, pieces of one byte to sort, names and addresses that grow. */
+static void test_bound(const char *profile, const char *rule)
+{
+    static const struct {
+        const char *head;
+        const char *repeated;
+        const char *tail;
+    } texts[] = {
+        {"http://e?", "&\"", ""},   {"e?", "&\"", "&"},
+        {"ftp:e/?", "\"&\"", ""},   {"http:e?", "\xff", ""},
+        {"", "\xff", ""},           {"http:", "\xe2\x98\x95", ""},
+        {"http:", "\xc3\xa4.", ""}, {"", "\xf0\x9f\x98\x80", ""},
+        {"http:\"@", "1", ""},      {"http://", "\"", "@0"},
+        {"x:", " ", "?"},           {"x:/..//", "\"", "#"},
+        {"file:", "C|", ""},        {"http://e/", "//;jsessionid=", ""},
+    };
+    struct unseen_url *url = create(profile, rule);
+    char in[600];
+    for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
+        for (size_t n = 0; n < 200; n += 1 + n / 16) {
+            size_t len = (size_t)sprintf(in, "%s", texts[i].head);
+            for (size_t k = 0; k < n && len < 500; k++) {
+                len += (size_t)sprintf(in + len, "%s", texts[i].repeated);
+            }
+            len += (size_t)sprintf(in + len, "%s", texts[i].tail);
+            static char zeros[BUF];
+            const size_t bound = unseen_url_bound(len);
+            char *const out = test_guarded(zeros, bound);
+            struct unseen_canon canon;
+            CHECK(url->slow(url, in, len, out, bound, &canon) == UNSEEN_OK);
+            CHECK(canon.form != UNSEEN_URL_REWRITTEN ||
+                  (canon.bytes.data >= out && canon.bytes.len <= 3 * len + 512));
+        }
+    }
     unseen_url_free(url);
 }
 
@@ -252,6 +311,11 @@ int main(void)
     test_mutations("crawl", "keep-hashbang", n);
     test_mutations("aggressive", NULL, n);
     test_mutations("aggressive", "strip-index", n);
+    test_rules(n / 10);
+    test_bound("whatwg", NULL);
+    test_bound("aggressive", NULL);
+    test_bound("crawl", "sort-query");
+    test_bound("crawl", "all");
     test_guard_pages("whatwg");
     test_guard_pages("crawl");
     test_guard_pages("aggressive");
