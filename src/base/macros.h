@@ -11,6 +11,8 @@
 #define UNSEEN_NOINLINE    __attribute__((noinline))
 #define UNSEEN_PREFETCH(p) __builtin_prefetch((p), 1, 3)
 #define UNSEEN_TARGET(isa) __attribute__((target(isa)))
+/* Keeps the integer x in a register here. */
+#define UNSEEN_OPAQUE(x) __asm__("" : "+r"(x))
 #else
 #define UNSEEN_LIKELY(x)   (x)
 #define UNSEEN_UNLIKELY(x) (x)
@@ -18,6 +20,7 @@
 #define UNSEEN_NOINLINE
 #define UNSEEN_PREFETCH(p) ((void)(p))
 #define UNSEEN_TARGET(isa)
+#define UNSEEN_OPAQUE(x) ((void)(x))
 #endif
 
 /* 1 where the x86-64 kernels can be compiled; which of them run is decided by base/cpu.h. */

@@ -169,7 +169,7 @@ static enum unseen_status canonical_key(const struct unseen_set *set, const void
     struct unseen_canon canon;
     enum unseen_status status = unseen_url_canon(set->url, data, len, buf, cap, &canon);
     if (status == UNSEEN_OK) {
-        *key_out = unseen__key(canon.bytes.data, canon.bytes.len, set->seed);
+        unseen__key_to(canon.bytes.data, canon.bytes.len, set->seed, key_out);
         *form_out = canon.form;
     }
     return status;
@@ -193,7 +193,7 @@ static enum unseen_status make_key(const struct unseen_set *set, const void *dat
                                    struct unseen_key *key_out, enum unseen_url_form *form_out)
 {
     if (!set->url) {
-        *key_out = unseen__key(data, len, set->seed);
+        unseen__key_to(data, len, set->seed, key_out);
         *form_out = UNSEEN_URL_UNCHANGED;
         return UNSEEN_OK;
     }
@@ -220,7 +220,7 @@ enum unseen_status unseen_set_keys(const struct unseen_set *set, const struct un
 {
     if (!set->url) {
         for (size_t i = 0; i < n; i++) {
-            keys[i] = unseen__key(items[i].data, items[i].len, set->seed);
+            unseen__key_to(items[i].data, items[i].len, set->seed, &keys[i]);
         }
         if (forms) {
             memset(forms, UNSEEN_URL_UNCHANGED, n);
