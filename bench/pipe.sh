@@ -71,6 +71,7 @@ add_tools() {
     add_tool floor "$build/bench/floor"
     add_tool unseen "$unseen"
     [ "$1" = all ] || return 0
+    add_tool unseen-none "$unseen -p none"
     add_tool unseen-2e-6 "$unseen --fpr 2e-6"
     [ "$(nproc)" -lt 2 ] || add_tool unseen-j2 "$unseen -j 2"
     add_tool huniq huniq
