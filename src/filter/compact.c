@@ -11,7 +11,6 @@
 #include "filter/compact_moves.h"
 
 const struct compact_layout unseen__compact_small = {
-    .name = "compact, 32-bit tags",
     .promise = 1.5e-6,
     .slots = 16,
     .r_bits = 8,
@@ -21,7 +20,6 @@ const struct compact_layout unseen__compact_small = {
 };
 
 const struct compact_layout unseen__compact_wide = {
-    .name = "compact, 39-bit tags",
     .promise = 5e-9,
     .slots = 13,
     .r_bits = 7,

@@ -67,7 +67,6 @@ struct compact_group {
 
 /* What distinguishes the small from the wide tags. */
 struct compact_layout {
-    const char *name;
     double promise;        /* the false-positive rate at any number of keys up to 10^10 */
     unsigned slots;        /* tags of a line */
     unsigned r_bits;       /* bits of the remainder */
@@ -183,7 +182,7 @@ struct compact_group *unseen__compact_directory_find(const struct compact *c, ui
 /* Makes sure that the group of this path has at least two entries, so that it can split. */
 enum unseen_status unseen__compact_directory_deepen(struct compact *c, uint64_t path);
 
-/* unseen__compact_grow.c: making room */
+/* compact_grow.c: making room */
 /* Gives the group of this path more room. NOMEM leaves everything as it was; *stuck_out says that
  * the group must not grow further (its keys are not random) and the key belongs in overflow. */
 enum unseen_status unseen__compact_grow(struct compact *c, uint64_t path, bool *stuck_out);

@@ -12,10 +12,10 @@
  *     kernel_erase       makes the chosen words of a line 0
  *     kernel_count       the number of 1 bits
  *
- * and gets compact_small_LEVEL and compact_wide_LEVEL. All levels give the same answers and leave
- * the same bytes. Keys are operated on in order; the lines of the key COMPACT_AHEAD places behind
- * are found and prefetched meanwhile, so that memory and processor work at the same time. When a
- * group grows, what was found for the keys ahead is found again. */
+ * and gets unseen__compact_small_LEVEL and unseen__compact_wide_LEVEL. All levels give the same
+ * answers and leave the same bytes. Keys are operated on in order; the lines of the key
+ * COMPACT_AHEAD places behind are found and prefetched meanwhile, so that memory and processor work
+ * at the same time. When a group grows, what was found for the keys ahead is found again. */
 
 /* The slots of a line, as bits. */
 UNSEEN_INLINE uint32_t KERNEL(slots)(bool wide)

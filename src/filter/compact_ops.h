@@ -57,8 +57,8 @@ UNSEEN_INLINE void compact_fill_slot(struct compact *c, bool wide,
     c->nkeys++;
 }
 
-/* The full map keeps its bit: one memory access less, and unseen__compact_add_full looks again before a
- * group grows. */
+/* The full map keeps its bit: one memory access less, and unseen__compact_add_full looks again
+ * before a group grows. */
 UNSEEN_INLINE void compact_clear_slot(struct compact *c, const struct compact_probe *probe,
                                       uint8_t *line, unsigned slot)
 {

@@ -32,7 +32,7 @@ struct unseen__filter_ops {
                                  const struct unseen__filter_params *params);
     void (*free)(struct unseen__filter *filter);
 
-    /* As the functions of the same names in unseen.h, without conditions on n. */
+    /* As unseen_set_add_keys and so on; contains and remove cannot fail. */
     enum unseen_status (*add)(struct unseen__filter *filter, const struct unseen_key *keys,
                               size_t n, uint8_t *verdicts, size_t *ndone_out);
     void (*contains)(const struct unseen__filter *filter, const struct unseen_key *keys, size_t n,
