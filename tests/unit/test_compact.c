@@ -114,9 +114,9 @@ static void check_moves(bool wide)
         for (unsigned page = 0; m < COMPACT_PAGES_MAX && page < m; page++) {
             const uint8_t *interval = c->layout->leaving[m - COMPACT_PAGES_MIN][page];
             CHECK(interval_is_exact(c, m, page, interval));
-            /* Planted: an interval that ends one too early or too late is noticed for most. */
         }
     }
+    /* Planted: an interval that ends one too early is noticed. */
     const uint8_t *first = c->layout->leaving[0][0];
     const uint8_t shorter[2] = {first[0], (uint8_t)(first[1] - 1)};
     CHECK(!interval_is_exact(c, COMPACT_PAGES_MIN, 0, shorter));
