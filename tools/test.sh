@@ -30,6 +30,7 @@ install_missing $build_packages clang-14 libclang-rt-14-dev clang-format-14 binu
 
 logs=build/test-logs
 mkdir -p $logs
+rm -f $logs/*.log # of stages that do not run now
 
 # Sanitizers of this age may not find their address space where the kernel randomises all of it.
 fixed="setarch $(uname -m) -R"
