@@ -23,6 +23,7 @@
 #include <string.h>
 
 #include "base/macros.h"
+#include "url/ascii.h"
 #include "url/percent.h"
 
 /* The length of "http://" or "https://" at the start; 0 for anything else. */
@@ -45,7 +46,7 @@ static bool is_plain_host(const char *in, size_t start, size_t end)
     while (label > start && in[label - 1] != '.') {
         label--;
     }
-    return label < end && !(in[label] >= '0' && in[label] <= '9');
+    return label < end && !is_ascii_digit(in[label]);
 }
 
 size_t unseen__fast_port(const char *in, size_t at, size_t len)
@@ -55,7 +56,7 @@ size_t unseen__fast_port(const char *in, size_t at, size_t len)
     if (i == len || in[i] < '1' || in[i] > '9') {
         return 0;
     }
-    for (; i < len && i <= at + 5 && in[i] >= '0' && in[i] <= '9'; i++) {
+    for (; i < len && i <= at + 5 && is_ascii_digit(in[i]); i++) {
         port = port * 10 + (uint32_t)(in[i] - '0');
     }
     const uint32_t standard = in[4] == 's' ? 443 : 80;
@@ -180,11 +181,8 @@ enum {
 #define CLASS(c)                                                                                   \
     ((IS_SUSPECT(c) ? SUSPECT : 0) | (IS_HOST(c) ? 0 : NO_HOST) | ((c) == '/' ? SLASH : 0) |       \
      ((c) == '.' || (c) == '%' ? DOT : 0))
-#define CLASS4(c)  CLASS(c), CLASS((c) + 1), CLASS((c) + 2), CLASS((c) + 3)
-#define CLASS16(c) CLASS4(c), CLASS4((c) + 4), CLASS4((c) + 8), CLASS4((c) + 12)
-#define CLASS64(c) CLASS16(c), CLASS16((c) + 16), CLASS16((c) + 32), CLASS16((c) + 48)
 
-static const uint8_t classes[256] = {CLASS64(0), CLASS64(64), CLASS64(128), CLASS64(192)};
+static const uint8_t classes[256] = {ASCII_TABLE(CLASS)};
 
 static unsigned class_of(char c)
 {

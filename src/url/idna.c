@@ -23,6 +23,7 @@
 
 #include <idn2.h>
 
+#include "url/ascii.h"
 #include "url/punycode.h"
 
 /* The most code points of a name that is not ASCII; DNS has room for 253 bytes. It bounds the
@@ -177,7 +178,7 @@ static uint32_t newer_mapping(uint32_t point)
             return newer_mappings[i].to + (point - from.first);
         }
     }
-    return point >= 'A' && point <= 'Z' ? point | 0x20 : point;
+    return point < 0x80 ? (uint32_t)ascii_lower((char)point) : point;
 }
 
 /* The three symbols that a combining stroke makes of an ASCII character; 0 for none. */
@@ -336,9 +337,9 @@ static bool is_in_run(uint32_t point)
     return point >= 0x80 && !is_deviation(point) && !IN_RANGES(newer_valid, point);
 }
 
-static bool is_ascii_alnum(uint32_t point)
+static bool is_alnum(uint32_t point)
 {
-    return (point >= '0' && point <= '9') || (point >= 'a' && point <= 'z');
+    return point < 0x80 && is_ascii_alnum((char)point);
 }
 
 /* Maps one label. A letter of ASCII directly before a run goes with it, for a mark may follow. */
@@ -346,7 +347,7 @@ static bool map_label(const uint32_t *points, size_t n, struct points *to)
 {
     for (size_t i = 0; i < n;) {
         const size_t start = i;
-        i += is_ascii_alnum(points[i]);
+        i += is_alnum(points[i]);
         while (i < n && is_in_run(points[i])) {
             i++;
         }
@@ -368,7 +369,7 @@ static bool map_label(const uint32_t *points, size_t n, struct points *to)
  * one without a direction. Letters stand for themselves. */
 static uint32_t stand_in(uint32_t point)
 {
-    if (is_ascii_alnum(point)) {
+    if (is_alnum(point)) {
         return point;
     }
     const int error = point < 0x80 ? IDN2_DISALLOWED : lookup_one(point);
@@ -505,7 +506,7 @@ static bool ascii_to_ascii(const char *in, size_t len, char *out, size_t cap, si
         return false;
     }
     for (size_t i = 0; i < len; i++) {
-        out[i] = in[i] >= 'A' && in[i] <= 'Z' ? (char)(in[i] | 0x20) : in[i];
+        out[i] = ascii_lower(in[i]);
     }
     *out_len = len;
     return true;

@@ -6,6 +6,7 @@
 
 #include <string.h>
 
+#include "url/ascii.h"
 #include "url/percent.h"
 
 enum {
@@ -51,7 +52,7 @@ static size_t without_final_dot(const char *in, size_t len)
 static bool all_digits(const char *in, size_t len)
 {
     for (size_t i = 0; i < len; i++) {
-        if (in[i] < '0' || in[i] > '9') {
+        if (!is_ascii_digit(in[i])) {
             return false;
         }
     }

@@ -4,6 +4,7 @@
  * pieces of 16 bits, "::" once for a run of zeros, the last two pieces perhaps as a.b.c.d. */
 #include "url/host.h"
 
+#include "url/ascii.h"
 #include "url/percent.h"
 
 enum {
@@ -18,13 +19,13 @@ static bool parse_dotted(const char *p, const char *end, uint16_t pieces[2])
         if (i > 0 && (p == end || *p++ != '.')) {
             return false;
         }
-        if (p == end || *p < '0' || *p > '9') {
+        if (p == end || !is_ascii_digit(*p)) {
             return false;
         }
         const bool zero = *p == '0';
         const char *const start = p;
         unsigned value = 0;
-        for (; p < end && *p >= '0' && *p <= '9'; p++) {
+        for (; p < end && is_ascii_digit(*p); p++) {
             value = value * 10 + (unsigned)(*p - '0');
             if (value > 255 || (zero && p > start)) {
                 return false;

@@ -7,18 +7,9 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "url/ascii.h"
 #include "url/host.h"
 #include "url/percent.h"
-
-static inline char ascii_lower(char c)
-{
-    return c >= 'A' && c <= 'Z' ? (char)(c | 0x20) : c;
-}
-
-static inline bool is_ascii_digit(char c)
-{
-    return c >= '0' && c <= '9';
-}
 
 /* The room that name_to_ascii needs besides three bytes for one. */
 enum {

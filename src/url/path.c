@@ -6,13 +6,13 @@
  * empty list is the empty text. */
 #include <string.h>
 
+#include "url/ascii.h"
 #include "url/percent.h"
 #include "url/whatwg.h"
 
 bool unseen__is_drive_letter(const char *in, size_t len)
 {
-    return len == 2 && (in[0] | 0x20) >= 'a' && (in[0] | 0x20) <= 'z' &&
-           (in[1] == ':' || in[1] == '|');
+    return len == 2 && is_ascii_letter(in[0]) && (in[1] == ':' || in[1] == '|');
 }
 
 bool unseen__is_normalized_drive_letter(const char *in, size_t len)

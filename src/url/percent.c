@@ -7,6 +7,8 @@
 
 #include <string.h>
 
+#include "url/ascii.h"
+
 #define IN_C0(c)       ((c) < 0x20 || (c) > 0x7e)
 #define IN_QUOTES(c)   (IN_C0(c) || (c) == ' ' || (c) == '"' || (c) == '<' || (c) == '>')
 #define IN_FRAGMENT(c) (IN_QUOTES(c) || (c) == '`')
@@ -28,11 +30,8 @@
      (IN_QUERY(c) ? UNSEEN__SET_QUERY : 0) | (IN_SPECIAL(c) ? UNSEEN__SET_SPECIAL_QUERY : 0) |     \
      (IN_PATH(c) ? UNSEEN__SET_PATH : 0) | (IN_USERINFO(c) ? UNSEEN__SET_USERINFO : 0) |           \
      (IN_HOST(c) ? UNSEEN__FORBIDDEN_HOST : 0) | (IN_DOMAIN(c) ? UNSEEN__FORBIDDEN_DOMAIN : 0))
-#define CLASS4(c)  CLASS(c), CLASS((c) + 1), CLASS((c) + 2), CLASS((c) + 3)
-#define CLASS16(c) CLASS4(c), CLASS4((c) + 4), CLASS4((c) + 8), CLASS4((c) + 12)
-#define CLASS64(c) CLASS16(c), CLASS16((c) + 16), CLASS16((c) + 32), CLASS16((c) + 48)
 
-const uint8_t unseen__url_class[256] = {CLASS64(0), CLASS64(64), CLASS64(128), CLASS64(192)};
+const uint8_t unseen__url_class[256] = {ASCII_TABLE(CLASS)};
 
 /* Copies whole groups of eight bytes as long as none has to be escaped: most text is clean. */
 static size_t copy_clean(const char *in, size_t len, unsigned mask, char *out)

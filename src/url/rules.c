@@ -10,31 +10,23 @@
 #include <string.h>
 
 #include "base/bytes.h"
+#include "url/ascii.h"
 #include "url/percent.h"
 #include "url/whatwg.h"
 
 /* Rewrites s[0..len) and returns the new length; scratch has room for what sort_query needs. */
 typedef size_t part_fn(char *s, size_t len, char *scratch);
 
-static bool is_alnum(char c)
-{
-    const char lower = (char)(c | 0x20);
-    return (c >= '0' && c <= '9') || (lower >= 'a' && lower <= 'z');
-}
-
 static bool is_unreserved(int c)
 {
-    return c >= 0 && (is_alnum((char)c) || c == '-' || c == '.' || c == '_' || c == '~');
+    return c >= 0 && (is_ascii_alnum((char)c) || c == '-' || c == '.' || c == '_' || c == '~');
 }
 
 /* Does s start with the lower-case prefix, in any case? */
 static bool has_prefix(const char *s, size_t len, const char *prefix)
 {
-    size_t i = 0;
-    for (; prefix[i]; i++) {
-        const char c =
-            i < len && s[i] >= 'A' && s[i] <= 'Z' ? (char)(s[i] | 0x20) : s[i < len ? i : 0];
-        if (i >= len || c != prefix[i]) {
+    for (size_t i = 0; prefix[i]; i++) {
+        if (i == len || ascii_lower(s[i]) != prefix[i]) {
             return false;
         }
     }
@@ -151,7 +143,7 @@ static size_t strip_index(char *s, size_t len, char *scratch)
         return len;
     }
     for (size_t i = stem; i < name_len; i++) {
-        if (!is_alnum(name[i])) {
+        if (!is_ascii_alnum(name[i])) {
             return len;
         }
     }
@@ -232,7 +224,7 @@ static size_t strip_trackers(char *s, size_t len, char *scratch)
 static bool all_alnum(const char *s, size_t len)
 {
     for (size_t i = 0; i < len; i++) {
-        if (!is_alnum(s[i])) {
+        if (!is_ascii_alnum(s[i])) {
             return false;
         }
     }
@@ -392,7 +384,7 @@ static size_t www_len(const char *host, size_t len)
         return 0;
     }
     size_t i = 3;
-    while (i < len && host[i] >= '0' && host[i] <= '9') {
+    while (i < len && is_ascii_digit(host[i])) {
         i++;
     }
     if (i + 2 >= len || host[i] != '.' || host[i + 1] == '.') {

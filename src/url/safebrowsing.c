@@ -18,6 +18,7 @@
  * Reference: [SafeBrowsing], "URLs and hashing". */
 #include <string.h>
 
+#include "url/ascii.h"
 #include "url/host.h"
 #include "url/name.h"
 #include "url/percent.h"
@@ -93,10 +94,9 @@ static bool split_scheme(char **in, const char *end, struct unseen_bytes *scheme
     while (at < end && (unseen__url_class[(unsigned char)*at] & UNSEEN__FORBIDDEN_DOMAIN) == 0) {
         at++;
     }
-    const bool named = at > *in && ascii_lower(**in) >= 'a' && ascii_lower(**in) <= 'z';
+    const bool named = at > *in && is_ascii_letter(**in);
     for (const char *c = *in; named && c < at; c++) {
-        if (!(is_ascii_digit(*c) || (ascii_lower(*c) >= 'a' && ascii_lower(*c) <= 'z') ||
-              *c == '+' || *c == '-' || *c == '.')) {
+        if (!(is_ascii_alnum(*c) || *c == '+' || *c == '-' || *c == '.')) {
             return true;
         }
     }
@@ -348,11 +348,8 @@ enum {
     (((c) >= 'a' && (c) <= 'z') || ((c) >= '0' && (c) <= '9') || (c) == '-' || (c) == '_')
 #define CLASS(c)                                                                                   \
     ((NAME(c) ? IS_NAME : 0) | ((c) > ' ' && (c) < 0x7f && (c) != '#' && (c) != '%' ? IS_TEXT : 0))
-#define CLASS4(c)  CLASS(c), CLASS((c) + 1), CLASS((c) + 2), CLASS((c) + 3)
-#define CLASS16(c) CLASS4(c), CLASS4((c) + 4), CLASS4((c) + 8), CLASS4((c) + 12)
-#define CLASS64(c) CLASS16(c), CLASS16((c) + 16), CLASS16((c) + 32), CLASS16((c) + 48)
 
-static const uint8_t class_of[256] = {CLASS64(0), CLASS64(64), CLASS64(128), CLASS64(192)};
+static const uint8_t class_of[256] = {ASCII_TABLE(CLASS)};
 
 static bool has_class(char c, unsigned class)
 {

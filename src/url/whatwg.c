@@ -17,6 +17,7 @@
 
 #include <string.h>
 
+#include "url/ascii.h"
 #include "url/host.h"
 #include "url/percent.h"
 
@@ -33,21 +34,6 @@ static const struct {
 enum {
     NSPECIAL = sizeof(special_schemes) / sizeof(special_schemes[0])
 };
-
-static bool is_alpha(char c)
-{
-    return (c | 0x20) >= 'a' && (c | 0x20) <= 'z';
-}
-
-static bool is_digit(char c)
-{
-    return c >= '0' && c <= '9';
-}
-
-static char to_lower(char c)
-{
-    return c >= 'A' && c <= 'Z' ? (char)(c | 0x20) : c;
-}
 
 static bool at_end(const struct unseen__url_parser *p)
 {
@@ -237,7 +223,7 @@ static bool port_state(struct unseen__url_parser *p, const char *end)
     const size_t out_start = url->len;
     uint32_t port = 0;
     for (const char *q = p->at; q < end; q++) {
-        if (!is_digit(*q)) {
+        if (!is_ascii_digit(*q)) {
             return false;
         }
         port = port * 10 + (uint32_t)(*q - '0');
@@ -542,12 +528,11 @@ static bool after_scheme(struct unseen__url_parser *p)
 /* The length of the scheme in front of a colon; 0 if there is none. */
 static size_t scheme_len(const char *in, size_t len)
 {
-    if (len == 0 || !is_alpha(in[0])) {
+    if (len == 0 || !is_ascii_letter(in[0])) {
         return 0;
     }
     size_t i = 1;
-    while (i < len &&
-           (is_alpha(in[i]) || is_digit(in[i]) || in[i] == '+' || in[i] == '-' || in[i] == '.')) {
+    while (i < len && (is_ascii_alnum(in[i]) || in[i] == '+' || in[i] == '-' || in[i] == '.')) {
         i++;
     }
     return i < len && in[i] == ':' ? i : 0;
@@ -571,7 +556,7 @@ static bool scheme_start_state(struct unseen__url_parser *p)
         return no_scheme_state(p);
     }
     for (size_t i = 0; i < len; i++) {
-        unseen__put(url, to_lower(p->at[i]));
+        unseen__put(url, ascii_lower(p->at[i]));
     }
     url->scheme = find_scheme(url->text, len);
     unseen__url_note(p->trace, "scheme-case", p->at, len, url->text, len);
@@ -602,7 +587,7 @@ static bool lacks_scheme(const char *in, size_t len)
         return len > 0 && in[0] != '?' && in[0] != '#' && in[0] != ':';
     }
     size_t i = name_len + 1;
-    while (i < len && is_digit(in[i])) {
+    while (i < len && is_ascii_digit(in[i])) {
         i++;
     }
     const bool port =

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Characters of ASCII, whatever the locale, and tables with one entry for each byte. */
+#ifndef UNSEEN_URL_ASCII_H
+#define UNSEEN_URL_ASCII_H
+
+#include <stdbool.h>
+
+static inline bool is_ascii_digit(char c)
+{
+    return c >= '0' && c <= '9';
+}
+
+static inline bool is_ascii_letter(char c)
+{
+    return (c | 0x20) >= 'a' && (c | 0x20) <= 'z';
+}
+
+static inline bool is_ascii_alnum(char c)
+{
+    return is_ascii_digit(c) || is_ascii_letter(c);
+}
+
+static inline char ascii_lower(char c)
+{
+    return c >= 'A' && c <= 'Z' ? (char)(c | 0x20) : c;
+}
+
+/* The initialiser {ASCII_TABLE(F)} of an array with F(byte) for each byte. F is a macro, so that
+ * compilers make the table. */
+#define ASCII_TABLE4(F, c) F(c), F((c) + 1), F((c) + 2), F((c) + 3)
+#define ASCII_TABLE16(F, c)                                                                        \
+    ASCII_TABLE4(F, c), ASCII_TABLE4(F, (c) + 4), ASCII_TABLE4(F, (c) + 8),                        \
+        ASCII_TABLE4(F, (c) + 12)
+#define ASCII_TABLE64(F, c)                                                                        \
+    ASCII_TABLE16(F, c), ASCII_TABLE16(F, (c) + 16), ASCII_TABLE16(F, (c) + 32),                   \
+        ASCII_TABLE16(F, (c) + 48)
+#define ASCII_TABLE(F)                                                                             \
+    ASCII_TABLE64(F, 0), ASCII_TABLE64(F, 64), ASCII_TABLE64(F, 128), ASCII_TABLE64(F, 192)
+
+#endif
