@@ -19,6 +19,13 @@ static void *map(size_t size)
     return ptr == MAP_FAILED ? NULL : ptr;
 }
 
+/* Can fail only where the kernel would have to cut a mapping in two and has no more of them. The
+ * range is then lost to this process; there is nothing else that could be done about it. */
+static void unmap(void *ptr, size_t size)
+{
+    (void)munmap(ptr, size);
+}
+
 /* A mapping that begins at a huge page: too much is mapped and the ends are given back. */
 static void *map_aligned(size_t size)
 {
@@ -28,9 +35,9 @@ static void *map_aligned(size_t size)
     }
     size_t before = (UNSEEN__HUGE_PAGE - (uintptr_t)start % UNSEEN__HUGE_PAGE) % UNSEEN__HUGE_PAGE;
     if (before) {
-        munmap(start, before);
+        unmap(start, before);
     }
-    munmap(start + before + size, UNSEEN__HUGE_PAGE - before);
+    unmap(start + before + size, UNSEEN__HUGE_PAGE - before);
     return start + before;
 }
 
@@ -53,7 +60,7 @@ static void default_free(void *context, void *ptr, size_t size)
     if (size < UNSEEN__MAPPING_MIN) {
         free(ptr);
     } else {
-        munmap(ptr, size);
+        unmap(ptr, size);
     }
 }
 
@@ -76,6 +83,18 @@ void unseen__memory_large(const struct unseen_allocator *allocator, void *ptr)
     (void)allocator;
     (void)ptr;
 #endif
+}
+
+bool unseen__memory_is_plausible(const struct unseen_allocator *allocator, size_t size)
+{
+    if (allocator->alloc != default_alloc) {
+        return true;
+    }
+    void *ptr = map(size);
+    if (ptr) {
+        unmap(ptr, size);
+    }
+    return ptr != NULL;
 }
 
 void *unseen__alloc(const struct unseen_allocator *allocator, size_t size, size_t align)

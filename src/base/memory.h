@@ -4,6 +4,8 @@
 #ifndef UNSEEN_BASE_MEMORY_H
 #define UNSEEN_BASE_MEMORY_H
 
+#include <stdbool.h>
+
 #include "unseen.h"
 
 /* Blocks of this size and more come from private mappings in the default allocator. */
@@ -21,6 +23,11 @@ void *unseen__alloc_zero(const struct unseen_allocator *allocator, size_t size, 
 /* Says that a block of UNSEEN__HUGE_PAGE bytes from the default allocator is part of a large
  * structure, so that huge pages are worth their first touch. Nothing for other allocators. */
 void unseen__memory_large(const struct unseen_allocator *allocator, void *ptr);
+
+/* Whether size bytes, to be asked for in many blocks, can be had at all. Linux promises small blocks
+ * beyond what it has, and ends the program when they are used; a single one of more than it has it
+ * refuses. True where that is not known: other allocators, a system set to refuse nothing. */
+bool unseen__memory_is_plausible(const struct unseen_allocator *allocator, size_t size);
 
 /* ptr may be NULL. */
 void unseen__free(const struct unseen_allocator *allocator, void *ptr, size_t size);

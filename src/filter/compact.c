@@ -10,6 +10,9 @@
 #include "base/memory.h"
 #include "filter/compact_moves.h"
 
+/* Half of the numbers that pages can have: 8 TiB. */
+#define PLANNED_PAGES_MAX ((uint64_t)1 << 31)
+
 const struct compact_layout unseen__compact_small = {
     .promise = 1.5e-6,
     .slots = 16,
@@ -87,12 +90,21 @@ static enum unseen_status fresh_group(struct compact *c, unsigned depth, unsigne
     return UNSEEN_OK;
 }
 
+/* The first filter of a set asks for the memory of all: each is given the same capacity. */
+static bool is_possible(const struct compact *c, uint64_t npages)
+{
+    size_t size;
+    return npages <= PLANNED_PAGES_MAX &&
+           size_mul((size_t)npages, (size_t)COMPACT_PAGE << c->prefix_bits, &size) &&
+           (c->prefix != 0 || unseen__memory_is_plausible(&c->allocator, size));
+}
+
 static enum unseen_status create_groups(struct compact *c, uint64_t capacity)
 {
     unsigned depth;
     unsigned npages;
     plan(c, capacity, &depth, &npages);
-    if (depth == 32 && npages > COMPACT_PAGES_MAX) {
+    if (!is_possible(c, (uint64_t)npages << depth)) {
         return UNSEEN_ERR_NOMEM;
     }
     size_t ngroups = (size_t)1 << depth;

@@ -66,6 +66,9 @@ int main(void)
     CHECK(unseen__alloc(&a, SIZE_MAX / 2, 8) == NULL);
     CHECK(unseen__alloc(&a, SIZE_MAX - UNSEEN__HUGE_PAGE + 1, 4096) == NULL);
     unseen__free(&a, NULL, 100);
+    /* No address space is that large. */
+    CHECK(!unseen__memory_is_plausible(&a, SIZE_MAX / 2));
+    CHECK(unseen__memory_is_plausible(&a, 1 << 20));
 
     long before = resident();
     for (int i = 0; i < 200; i++) {
@@ -79,6 +82,7 @@ int main(void)
     void *one = unseen__alloc(&copy, 10, 1);
     CHECK(one && unseen__alloc_zero(&copy, 10, 1) == NULL);
     unseen__memory_large(&copy, one); /* not the default allocator's: left alone */
+    CHECK(unseen__memory_is_plausible(&copy, SIZE_MAX / 2));
     unseen__free(&copy, one, 10);
     CHECK_EQ(counting.nlive, 0);
     CHECK_EQ(counting.nallocs, 2);

@@ -119,6 +119,14 @@ static void check_options(void)
     CHECK(unseen_set_create(&set, &options) == UNSEEN_ERR_NOMEM);
     options.threads = 8;
     CHECK(unseen_set_create(&set, &options) == UNSEEN_ERR_NOMEM);
+    /* Small blocks would be promised until the memory is full: refused before the first of them.
+     * More pages than can be numbered; more bytes than can be addressed. */
+    options = options_of(0, 1);
+    options.capacity = 2000000000000;
+    CHECK(unseen_set_create(&set, &options) == UNSEEN_ERR_NOMEM);
+    options = options_of(0, 32);
+    options.capacity = 300000000000000;
+    CHECK(unseen_set_create(&set, &options) == UNSEEN_ERR_NOMEM);
     CHECK(set == NULL);
     unseen_set_free(NULL);
 }
