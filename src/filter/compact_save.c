@@ -8,8 +8,6 @@
  *               2^48 + i        overflow keys from slot i on */
 #include "filter/compact.h"
 
-#include <stdlib.h>
-
 #include "base/memory.h"
 
 enum {
@@ -294,11 +292,34 @@ enum unseen_status unseen__compact_load_piece(struct unseen__filter *filter, con
     }
 }
 
-static int by_path(const void *x, const void *y)
+/* Moves groups[at] down until neither child in the heap groups[0..n) has a greater path. */
+static void sift_down(struct compact_loaded *groups, size_t at, size_t n)
 {
-    const struct compact_loaded *a = x;
-    const struct compact_loaded *b = y;
-    return a->path < b->path ? -1 : a->path > b->path;
+    const struct compact_loaded moved = groups[at];
+    for (size_t child; (child = 2 * at + 1) < n; at = child) {
+        if (child + 1 < n && groups[child + 1].path > groups[child].path) {
+            child++;
+        }
+        if (groups[child].path <= moved.path) {
+            break;
+        }
+        groups[at] = groups[child];
+    }
+    groups[at] = moved;
+}
+
+/* By path, with a heap [Williams64]: qsort may take memory that is not the allocator's. */
+static void sort_by_path(struct compact_loaded *groups, size_t n)
+{
+    for (size_t i = n / 2; i-- > 0;) {
+        sift_down(groups, i, n);
+    }
+    for (size_t end = n; end-- > 1;) {
+        const struct compact_loaded last = groups[end];
+        groups[end] = groups[0];
+        groups[0] = last;
+        sift_down(groups, 0, end);
+    }
 }
 
 /* The groups, sorted, must cover the path space without a gap or an overlap. */
@@ -352,7 +373,7 @@ enum unseen_status unseen__compact_load_finish(struct unseen__filter *filter)
     if (c->nloaded == 0) {
         return UNSEEN_ERR_CORRUPT;
     }
-    qsort(c->loaded, c->nloaded, sizeof(*c->loaded), by_path);
+    sort_by_path(c->loaded, c->nloaded);
     if (!covers_all(c)) {
         return UNSEEN_ERR_CORRUPT;
     }

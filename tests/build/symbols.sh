@@ -1,6 +1,7 @@
 # What the built libraries show and need: the shared one exports the public functions and nothing
 # else, the static one defines no name outside unseen_, neither has writable globals, and neither
-# calls what a library must not: printing, exiting, the environment, the clock.
+# calls what a library must not: printing, exiting, the environment, the clock, memory that is not
+# the allocator's (qsort may take some; posix_memalign is the default allocator's own).
 . "$(dirname "$0")/common.bash"
 command -v nm >/dev/null || skip "no nm"
 
@@ -12,7 +13,7 @@ exported() {
 # Names that the objects in $1 need from elsewhere and must not.
 forbidden() {
     nm -u "$1" | awk 'NF == 2 { print $2 }' | sed 's/@.*//' | sort -u | grep -xE \
-        '(__)?(v?d?f?printf|putc|putchar|fput[cs]|puts|fwrite|perror|v?syslog)(_chk)?|std(in|out|err)|(_|_E|quick_)?[eE]xit|abort|(secure_)?getenv|(set|put|unset)env|time|gettimeofday|clock(_gettime)?|localtime(_r)?|s?rand(om)?' ||
+        '(__)?(v?d?f?printf|putc|putchar|fput[cs]|puts|fwrite|perror|v?syslog)(_chk)?|std(in|out|err)|(_|_E|quick_)?[eE]xit|abort|(secure_)?getenv|(set|put|unset)env|time|gettimeofday|clock(_gettime)?|localtime(_r)?|s?rand(om)?|[mc]alloc|realloc(array)?|strn?dup|qsort' ||
         true
 }
 
@@ -48,9 +49,13 @@ int planted_function(const char *s)
     }
     return planted++;
 }
+void *planted_memory(void)
+{
+    return malloc(1);
+}
 END
 cc -O2 -fPIC -c "$work/planted.c" -o "$work/planted.o"
-[ "$(forbidden "$work/planted.o" | tr '\n' ' ')" = "exit fprintf getenv stderr " ] ||
+[ "$(forbidden "$work/planted.o" | tr '\n' ' ')" = "exit fprintf getenv malloc stderr " ] ||
     fail "a forbidden call was not noticed: $(forbidden "$work/planted.o")"
 [ "$(writable "$work/planted.o" | tr '\n' ' ')" = "counter planted " ] ||
     fail "a global was not noticed: $(writable "$work/planted.o")"
