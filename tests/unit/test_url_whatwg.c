@@ -95,10 +95,104 @@ static void test_vectors(void)
     json_decref(cases);
 }
 
+/* Of each state of the standard what is easily got wrong. base NULL: none; out NULL: a failure. */
+static void test_table(void)
+{
+    static const struct {
+        const char *in;
+        const char *base;
+        const char *out;
+    } cases[] = {
+        {"", NULL, NULL},
+        {"http://", NULL, NULL},
+        {"http:///", NULL, NULL},
+        {"http://e.com", NULL, "http://e.com/"},
+        {"HTTPS:\\\\E.com\\a\\..\\b", NULL, "https://e.com/b"},
+        {"http:e.com", NULL, "http://e.com/"},
+        {"http:e.com", "http://x.com/a/b", "http://x.com/a/e.com"},
+        {"http:/e.com", "https://x.com/a/b", "http://e.com/"},
+        {"http://u:p@x@e.com:080/", NULL, "http://u:p%40x@e.com/"},
+        {"http://:@e.com/", NULL, "http://e.com/"},
+        {"http://u:@e.com/", NULL, "http://u@e.com/"},
+        {"http://@/", NULL, NULL},
+        {"x://@", NULL, NULL},
+        {"x://u@h", NULL, "x://u@h"},
+        {"http://e.com:65536/", NULL, NULL},
+        {"http://e.com:0/", NULL, "http://e.com:0/"},
+        {"wss://e.com:443", NULL, "wss://e.com/"},
+        {"x://h:080/", NULL, "x://h:80/"},
+        {"http://e.com:8a/", NULL, NULL},
+        {"x://:80", NULL, NULL},
+        {"http://1.2.3.4./", NULL, "http://1.2.3.4/"},
+        {"http://1.2.3.4../", NULL, "http://1.2.3.4../"},
+        {"http://a.0x/", NULL, NULL},
+        {"http://0xffffffff/", NULL, "http://255.255.255.255/"},
+        {"x://1.2/", NULL, "x://1.2/"},
+        {"http://[::1%25e]/", NULL, NULL},
+        {"x://[::1]:1", NULL, "x://[::1]:1"},
+        {"http://[1::]a/", NULL, NULL},
+        {"http://ex%41mple%2ecom/", NULL, "http://example.com/"},
+        {"http://a%00b/", NULL, NULL},
+        {"http://a%25b/", NULL, NULL},
+        {"x://a%00b%7F", NULL, "x://a%00b%7F"},
+        {"x://a b", NULL, NULL},
+        {"x://\xc3\xa9", NULL, "x://%C3%A9"},
+        {"http://e/%7e%zz%2E%2e/.%2E/b", NULL, "http://e/b"},
+        {"http://e/a/..//b/.", NULL, "http://e//b/"},
+        {"http://e/{}|^`\"<>'", NULL, "http://e/%7B%7D|%5E%60%22%3C%3E'"},
+        {"http://e/?'\"`{}|^#'\"`{}|^", NULL, "http://e/?%27%22`{}|^#'%22%60{}|^"},
+        {"x://e?'#", NULL, "x://e?'#"},
+        {"http://e/?#", NULL, "http://e/?#"},
+        {"x:/..", NULL, "x:/"},
+        {"x:/..//a", NULL, "x:/.//a"},
+        {"x:/.//a/../..//", NULL, "x:/.//"},
+        {"../b", "x:/.//a", "x:/b"},
+        {"x:a b ?c #d ", NULL, "x:a b%20?c%20#d"},
+        {"x: # ", NULL, "x:%20#"},
+        {"javascript:alert(1) \t", NULL, "javascript:alert(1)"},
+        {"#f", "x:a?q", "x:a?q#f"},
+        {"?q", "x:a", NULL},
+        {"a", "mailto:b", NULL},
+        {"", "x:a", NULL},
+        {"", "x:/a?q#f", "x:/a?q"},
+        {"//h", "x:/a", "x://h"},
+        {"///a", "x:/b", "x:///a"},
+        {"file:", NULL, "file:///"},
+        {"file:c:\\a\\..\\..", NULL, "file:///c:/"},
+        {"file://C|/a", NULL, "file:///C:/a"},
+        {"file://localhost/a", NULL, "file:///a"},
+        {"file://h/C|/..", NULL, "file://h/C:/"},
+        {"C|/a", "file://h/D:/b", "file://h/C:/a"},
+        {"/a", "file:///D:/b", "file:///D:/a"},
+        {"..", "file:///D:/b/c", "file:///D:/"},
+        {"//C:/a", "file://h/", "file:///C:/a"},
+        {"?q", "file:///C:/a", "file:///C:/a?q"},
+        {"Cx", "file:///D:/b", "file:///D:/Cx"},
+        {"\x01 http://e/ \x1f", NULL, "http://e/"},
+        {"ht\ttp://e\n.com/\ra", NULL, "http://e.com/a"},
+        {"1x:a", NULL, NULL},
+        {"a+.-1:b", NULL, "a+.-1:b"},
+        {"//e.com:80/", "https://x/", "https://e.com:80/"},
+        {"\\\\h\\a", "http://x/", "http://h/a"},
+        {"?a b", "http://e/x?y#z", "http://e/x?a%20b"},
+        {"./", "http://e/a/b/c", "http://e/a/b/"},
+        {"../../..", "http://e/a/b/c", "http://e/"},
+    };
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        const struct unseen_bytes in = {cases[i].in, strlen(cases[i].in)};
+        const char *const base = cases[i].base ? cases[i].base : "";
+        const char *const out = cases[i].out ? cases[i].out : "";
+        const struct unseen_bytes base_bytes = {base, strlen(base)};
+        const struct unseen_bytes expected = {out, strlen(out)};
+        CHECK(check_canon(in, cases[i].base ? &base_bytes : NULL, cases[i].out ? &expected : NULL));
+    }
+}
+
 int main(void)
 {
     test_start();
     whatwg = create("whatwg");
+    test_table();
     test_vectors();
     unseen_url_free(whatwg);
     return test_end();
