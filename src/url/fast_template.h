@@ -3,10 +3,11 @@
  * The vector kernels of the fast path, in steps of 64 bytes. Parameters:
  *
  *     FAST_NAME       the function to define
+ *     FAST_SCAN       a name for its scan
  *     FAST_TARGET     its target attribute
- *     FAST_MIN_LEN    the shortest input that read64 takes
- *     FAST_READ       read64(in, at, len): struct masks of the 64 bytes from at on, of which those
- *                     from len on count as harmless; it reads nothing outside in[0..len)
+ *     FAST_MIN_LEN    the shortest input that FAST_READ takes
+ *     FAST_READ       (in, at, len) -> struct masks of the 64 bytes from at on, of which those from
+ *                     len on count as harmless; it reads nothing outside in[0..len)
  *
  * Everything between the masks and the answer is here. */
 
