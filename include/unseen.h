@@ -19,7 +19,7 @@
  * - A function that can fail returns enum unseen_status; answers leave through out-parameters,
  *   which are untouched on failure unless the function says otherwise.
  * - Input bytes are borrowed for the length of the call and may be anything, NUL included. A
- *   pointer may be NULL when its length or count is 0.
+ *   pointer may be NULL when its length or count is 0; no other may unless its comment says so.
  * - Whoever creates an object frees it; every _free(NULL) does nothing.
  * - The library never prints, never exits, reads no environment and keeps no global state.
  * - Threads: an object may be used by one thread at a time, or by many threads that only call
@@ -136,7 +136,8 @@ enum unseen_verdict {
 
 /* Finds up to max lines that end in delimiter in data[0..len) and stores them, without the
  * delimiter, in lines. Returns their number; *consumed_out is the offset just after the last
- * delimiter used. Never fails. Linear time. */
+ * delimiter used. Entries of lines past that number may have been written to and mean nothing.
+ * Never fails. Linear time. */
 UNSEEN_API size_t unseen_lines_split(const void *data, size_t len, char delimiter,
                                      struct unseen_bytes *lines, size_t max, size_t *consumed_out);
 
@@ -213,6 +214,7 @@ UNSEEN_API enum unseen_status unseen_url_canon(const struct unseen_url *url, con
                                                size_t len, void *buf, size_t cap,
                                                struct unseen_canon *canon_out);
 
+/* The same for a reference of len bytes and a base of base_len bytes (unseen_url_canon_base). */
 UNSEEN_API size_t unseen_url_bound_base(size_t len, size_t base_len);
 
 /* The same for a reference, such as "../b" or "//e.com/", found in the document at base. FAILED
@@ -281,12 +283,12 @@ struct unseen_set_options {
      * itself either way; a known capacity only saves the work of growing. */
     uint64_t capacity;
 
-    /* The name of the filter; NULL means "compact". */
+    /* The name of the filter; NULL means "compact". Not kept. */
     const char *filter;
 
-    /* The seed of the hash. NULL: a random one from the operating system. Two sets give the same
-     * keys only if made with the same seed. Whoever knows the seed can make URLs that hide
-     * others, and URLs that take much more memory than others: keep it secret where input is
+    /* The seed of the hash, copied. NULL: a random one from the operating system. Two sets give
+     * the same keys only if made with the same seed. Whoever knows the seed can make URLs that
+     * hide others, and URLs that take much more memory than others: keep it secret where input is
      * hostile. */
     const uint64_t *seed;
 
@@ -315,13 +317,15 @@ UNSEEN_API void unseen_set_free(struct unseen_set *set);
 UNSEEN_API enum unseen_status unseen_set_add(struct unseen_set *set, const void *data, size_t len,
                                              enum unseen_verdict *verdict_out);
 
-/* Asks without adding. */
+/* Asks without adding. Errors: NOMEM (for a URL of some 2,000 bytes and more, as wherever bytes
+ * become a key under a URL identity). */
 UNSEEN_API enum unseen_status unseen_set_contains(const struct unseen_set *set, const void *data,
                                                   size_t len, enum unseen_verdict *verdict_out);
 
 /* Removes the identity; the answer says whether it was there (SEEN). Removing what was added is
  * exact. Removing what was never added, or whose add was answered SEEN, takes away another key
- * with the set's false-positive rate, and that key is then forgotten. Memory is not given back. */
+ * with the set's false-positive rate, and that key is then forgotten. Memory is not given back.
+ * Errors: NOMEM, as for contains; nothing was removed. */
 UNSEEN_API enum unseen_status unseen_set_remove(struct unseen_set *set, const void *data,
                                                 size_t len, enum unseen_verdict *verdict_out);
 
@@ -329,7 +333,9 @@ UNSEEN_API enum unseen_status unseen_set_remove(struct unseen_set *set, const vo
  * fetched ahead. 128 to 1024 items a call are best. verdicts gets n bytes, each an
  * enum unseen_verdict. On NOMEM the first *ndone_out items have their answer and the others are
  * not in the set because of this call (in a shared set some may have been for a moment): try them
- * again. ndone_out may be NULL and is n on success. */
+ * again. ndone_out may be NULL and is n on success. Asking and removing fail only as
+ * unseen_set_keys does, and then leave no usable verdicts; some of the items may have been
+ * removed. */
 UNSEEN_API enum unseen_status unseen_set_add_batch(struct unseen_set *set,
                                                    const struct unseen_bytes *items, size_t n,
                                                    uint8_t *verdicts, size_t *ndone_out);
@@ -341,7 +347,9 @@ UNSEEN_API enum unseen_status unseen_set_remove_batch(struct unseen_set *set,
                                                       uint8_t *verdicts);
 
 /* The same for the variable-size binary layout of Apache Arrow: item i is
- * data[offsets[i]..offsets[i + 1]), and offsets has n + 1 entries that never decrease. */
+ * data[offsets[i]..offsets[i + 1]), and offsets has n + 1 entries that never decrease. Errors: as
+ * above, and ARGUMENT at the first item with an offset that is negative or decreases; the items
+ * before it have been added or answered then. */
 UNSEEN_API enum unseen_status unseen_set_add_arrow(struct unseen_set *set, const void *data,
                                                    const int64_t *offsets, size_t n,
                                                    uint8_t *verdicts, size_t *ndone_out);
@@ -352,7 +360,7 @@ UNSEEN_API enum unseen_status unseen_set_contains_arrow(const struct unseen_set 
 /* The same in two steps, so that one thread can hash ahead of another: bytes to keys, which any
  * thread may do at any time, then keys to verdicts. forms gets n bytes, each an
  * enum unseen_url_form (always UNCHANGED without a URL identity); it may be NULL. Errors: NOMEM
- * (for a URL of some 2,000 bytes and more). */
+ * (for a URL of some 2,000 bytes and more); what keys and forms then hold means nothing. */
 UNSEEN_API enum unseen_status unseen_set_key(const struct unseen_set *set, const void *data,
                                              size_t len, struct unseen_key *key_out);
 UNSEEN_API enum unseen_status unseen_set_keys(const struct unseen_set *set,
@@ -363,6 +371,8 @@ UNSEEN_API enum unseen_status unseen_set_keys(const struct unseen_set *set,
 UNSEEN_API struct unseen_key unseen_set_identity_key(const struct unseen_set *set, const void *data,
                                                      size_t len);
 
+/* Keys to verdicts, as the batches of items. The keys must be this set's, or of one with the same
+ * seed and URL identity. contains and remove never fail. */
 UNSEEN_API enum unseen_status unseen_set_add_keys(struct unseen_set *set,
                                                   const struct unseen_key *keys, size_t n,
                                                   uint8_t *verdicts, size_t *ndone_out);
@@ -384,11 +394,13 @@ struct unseen_set_stats {
     const char *cpu;     /* the processor level in use; static text */
 };
 
-/* Fills *stats_out as far as its size field says. Cheap: no scan. */
+/* Fills *stats_out as far as its size field says. Cheap: no scan. Errors: ARGUMENT (a size
+ * below that of size_t or above that of the struct). */
 UNSEEN_API enum unseen_status unseen_set_stats(const struct unseen_set *set,
                                                struct unseen_set_stats *stats_out);
 
-/* The id of the set's URL identity (unseen_url_id), "none/1" without one. */
+/* The id of the set's URL identity (unseen_url_id), "none/1" without one. Valid as long as
+ * that identity. */
 UNSEEN_API const char *unseen_set_profile(const struct unseen_set *set);
 
 /* ---- Export and import -------------------------------------------------------------------------
@@ -407,17 +419,19 @@ UNSEEN_API enum unseen_status unseen_set_export(const struct unseen_set *set, ui
 struct unseen_import;
 
 /* Starts an import; of the options url, cpu, threads and allocator are used. MISMATCH is the
- * answer to the header when the set was made with another URL identity than url. */
+ * answer to the header when the set was made with another URL identity than url. The caller frees
+ * *import_out, by _finish or _free. Errors: ARGUMENT, NOMEM. */
 UNSEEN_API enum unseen_status unseen_import_create(struct unseen_import **import_out,
                                                    const struct unseen_set_options *options);
 
 /* Takes one whole chunk: the header first, the others in any order. Everything in it is checked:
- * a damaged or hostile chunk gives CORRUPT, VERSION or MISMATCH, and the import can only be freed
- * then. */
+ * a damaged or hostile chunk gives CORRUPT, VERSION or MISMATCH. Other errors: NOMEM, and
+ * ARGUMENT or UNSUPPORTED (cpu) at the header. After any of them the import can only be freed. */
 UNSEEN_API enum unseen_status unseen_import_chunk(struct unseen_import *import, const void *chunk,
                                                   size_t len);
 
-/* Checks that nothing is missing and hands over the set. The import is freed in either case. */
+/* Checks that nothing is missing and hands over the set, which the caller frees. The import is
+ * freed in either case. Errors: CORRUPT, NOMEM. */
 UNSEEN_API enum unseen_status unseen_import_finish(struct unseen_import *import,
                                                    struct unseen_set **set_out);
 
