@@ -3,10 +3,10 @@
  * Growing from empty without a declared capacity: CPU time per key, the longest single add, the
  * peak of memory against its final size, and bytes per key on the way.
  *
- *     bench_growth [NKEYS [default|small [huge|4k|fresh]]]
+ *     bench_growth [NKEYS [default|small|both [huge|4k|fresh]]]
  *
- * NKEYS is 10^8. huge (the default) and 4k: memory filled ahead in pages of that size; fresh: the
- * library's own allocator, page faults included.
+ * NKEYS is 10^8, and both widths are measured. huge (the default) and 4k: memory filled ahead in
+ * pages of that size; fresh: the library's own allocator, page faults included.
  *
  * The longest add. On a virtual machine any instruction may take milliseconds. But the work of an
  * add is the same each time the same keys come in the same order, so three passes are made and an
@@ -192,12 +192,18 @@ static void bench_width(const struct bench_width *width, uint64_t nkeys,
     free(pass.adds);
 }
 
+static bool is_one_of(const char *word, const char *a, const char *b, const char *c)
+{
+    return strcmp(word, a) == 0 || strcmp(word, b) == 0 || strcmp(word, c) == 0;
+}
+
 int main(int argc, char **argv)
 {
     uint64_t nkeys = argc > 1 ? (uint64_t)strtod(argv[1], NULL) : 100000000;
-    const char *only = argc > 2 ? argv[2] : "";
+    const char *only = argc > 2 ? argv[2] : "both";
     const char *pages = argc > 3 ? argv[3] : "huge";
-    if (nkeys < 1000) {
+    if (nkeys < 1000 || !is_one_of(only, "default", "small", "both") ||
+        !is_one_of(pages, "huge", "4k", "fresh")) {
         fprintf(stderr, "usage: bench_growth [NKEYS [default|small|both [huge|4k|fresh]]]\n");
         return 2;
     }
@@ -210,8 +216,7 @@ int main(int argc, char **argv)
         bench_memory_init(&memory, nkeys * 10 + ((size_t)64 << 20), strcmp(pages, "huge") == 0);
     }
     for (size_t w = 0; w < sizeof(bench_widths) / sizeof(*bench_widths); w++) {
-        if (strcmp(only, "") == 0 || strcmp(only, "both") == 0 ||
-            strcmp(only, bench_widths[w].name) == 0) {
+        if (strcmp(only, "both") == 0 || strcmp(only, bench_widths[w].name) == 0) {
             bench_width(&bench_widths[w], nkeys, fresh ? NULL : &memory);
         }
     }

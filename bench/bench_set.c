@@ -254,6 +254,9 @@ static void bench_memory(size_t bytes, struct bench_memory *memory, const double
 {
     bench_memory_reset(memory);
     struct memory_probe probe = {bench_alloc(memory, bytes, 4096), bytes / 4096};
+    if (!probe.words) {
+        bench_die("memory");
+    }
     double ns[NOPERATIONS];
     measure(run_memory, &probe, bytes, true, BENCH_BATCH, ns, wrong);
     print_row("memory", "-", "256", ns, yardstick);
