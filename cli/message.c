@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "message.h"
 
+#include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -28,11 +29,12 @@ static void put(const char *text, size_t len)
 {
     while (len > 0) {
         ssize_t n = write(STDERR_FILENO, text, len);
-        if (n <= 0) {
+        if (n > 0) {
+            text += n;
+            len -= (size_t)n;
+        } else if (n == 0 || errno != EINTR) {
             return;
         }
-        text += n;
-        len -= (size_t)n;
     }
 }
 
