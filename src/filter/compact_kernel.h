@@ -87,13 +87,15 @@ UNSEEN_INLINE KERNEL_TARGET void KERNEL(look_anew)(const struct compact *c, bool
                                                    struct KERNEL(ring) * ring)
 {
     size_t end = first + COMPACT_AHEAD - skip;
-    for (size_t i = first; i < end; i++) {
+    size_t near_end = end < n ? end : n;
+    size_t far_end = end + COMPACT_AHEAD < n ? end + COMPACT_AHEAD : n;
+    for (size_t i = first; i < near_end; i++) {
         KERNEL(look_far)(c, keys, n, i, ring);
     }
-    for (size_t i = first; i < end; i++) {
+    for (size_t i = first; i < near_end; i++) {
         KERNEL(look_near)(c, wide, keys, n, i, ring);
     }
-    for (size_t i = end; i < end + COMPACT_AHEAD; i++) {
+    for (size_t i = end; i < far_end; i++) {
         KERNEL(look_far)(c, keys, n, i, ring);
     }
 }
