@@ -206,7 +206,7 @@ struct unseen_canon {
     struct unseen_bytes bytes;
 };
 
-/* The canonical form of data[0..len). Linear time; allocates nothing itself (for a host that is
+/* The canonical form of data[0..len). Linear time (n log n where a query is sorted); allocates nothing itself (for a host that is
  * not ASCII, libidn2 does). buf may not overlap data. A buffer that is smaller than
  * unseen_url_bound(len) may do for a URL that needs little work; UNSEEN_ERR_SPACE says that it
  * did not, and that is the only error. */
