@@ -206,10 +206,10 @@ struct unseen_canon {
     struct unseen_bytes bytes;
 };
 
-/* The canonical form of data[0..len). Linear time (n log n where a query is sorted); allocates nothing itself (for a host that is
- * not ASCII, libidn2 does). buf may not overlap data. A buffer that is smaller than
- * unseen_url_bound(len) may do for a URL that needs little work; UNSEEN_ERR_SPACE says that it
- * did not, and that is the only error. */
+/* The canonical form of data[0..len). Linear time, n log n where a query is sorted; allocates
+ * nothing itself (for a host that is not ASCII, libidn2 does). buf may not overlap data. A buffer
+ * that is smaller than unseen_url_bound(len) may do for a URL that needs little work;
+ * UNSEEN_ERR_SPACE says that it did not, and that is the only error. */
 UNSEEN_API enum unseen_status unseen_url_canon(const struct unseen_url *url, const void *data,
                                                size_t len, void *buf, size_t cap,
                                                struct unseen_canon *canon_out);
