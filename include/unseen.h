@@ -21,6 +21,7 @@
  * - Input bytes are borrowed for the length of the call and may be anything, NUL included. A
  *   pointer may be NULL when its length or count is 0; no other may unless its comment says so.
  * - Whoever creates an object frees it; every _free(NULL) does nothing.
+ * - A call needs up to 128 KiB of stack.
  * - The library never prints, never exits, reads no environment and keeps no global state.
  * - Threads: an object may be used by one thread at a time, or by many threads that only call
  *   functions taking it as const. A set created with options.threads > 1 may be used by that
