@@ -247,6 +247,27 @@ static enum options_result take(struct options *o, int c, char **argv, int at)
     return OPTIONS_RUN;
 }
 
+/* getopt_long takes any beginning of a name that fits one option only. Some options empty a file,
+ * so a name must be written out. index is that of the long option just taken, or -1. */
+static bool is_written_out(const struct options *o, char **argv, const struct option *longs,
+                           int index)
+{
+    if (index < 0) {
+        return true;
+    }
+    const char *word = argv[optind - 1];
+    if (optarg && optarg == word) {
+        word = argv[optind - 2];
+    }
+    size_t len = strcspn(word, "=");
+    if (len == strlen("--") + strlen(longs[index].name)) {
+        return true;
+    }
+    message_error("unknown option %.*s", (int)len, word);
+    message_hint("%s --%s", o->command->called, longs[index].name);
+    return false;
+}
+
 /* Room for one value to each word, and one more to each comma in a list. */
 static bool make_room(struct options *o, int argc, char **argv)
 {
@@ -277,9 +298,13 @@ enum options_result options_parse(struct options *o, const struct command *comma
     opterr = 0;
     for (;;) {
         int at = optind;
-        int c = getopt_long(argc, argv, tables.shorts, tables.longs, NULL);
+        int index = -1;
+        int c = getopt_long(argc, argv, tables.shorts, tables.longs, &index);
         if (c == -1) {
             break;
+        }
+        if (!is_written_out(o, argv, tables.longs, c == '?' || c == ':' ? -1 : index)) {
+            return OPTIONS_WRONG;
         }
         enum options_result result = take(o, c, argv, at);
         if (result != OPTIONS_RUN) {
