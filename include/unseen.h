@@ -276,8 +276,8 @@ struct unseen_set_options {
     size_t size; /* sizeof(struct unseen_set_options) */
 
     /* The highest false-positive rate accepted, at any number of keys up to 10^10: 5e-9 to just
-     * below 1. 0 means UNSEEN_FPR_DEFAULT. From 1.5e-6 up the set takes about 4.4 bytes per key,
-     * below about 5.5. */
+     * below 1. 0 means UNSEEN_FPR_DEFAULT. From 1.5e-6 up the set takes about 4.5 bytes per key,
+     * below about 5.6. */
     double fpr;
 
     /* The number of keys to make room for at once. 0: start small. The set grows past it by

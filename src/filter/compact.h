@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * The compact filter: a set of fingerprints (tags) that grows without knowing n, keeps its rate,
- * deletes, and takes 4.4 or 5.5 bytes per key.
+ * deletes, and takes 4.5 or 5.6 bytes per key.
  *
  * Where a key lives. The high word of a key is its path. The top bits of the path choose a group
  * of 8 to 15 pages through the directory (extendible hashing [Fagin79]); the low word gives a
