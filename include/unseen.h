@@ -117,7 +117,8 @@ struct unseen_bytes {
     size_t len;
 };
 
-/* The 128-bit key of an identity: XXH3-128 of its bytes under the set's seed. */
+/* The 128-bit key of an identity: XXH3-128 of its bytes under the set's seed. In a set of 64- or
+ * 96-bit keys lo, or its upper half, follows from the rest. */
 struct unseen_key {
     uint64_t lo;
     uint64_t hi;
@@ -292,6 +293,11 @@ struct unseen_set_options {
      * hide others, and URLs that take much more memory than others: keep it secret where input is
      * hostile. */
     const uint64_t *seed;
+
+    /* How many bits of the hash make a key: 64, 96 or 128; 0 means 128. Fewer are for keys that are
+     * also kept elsewhere (8 bytes each instead of 16), at the price of n / 2^bits wrong answers in
+     * n questions. */
+    unsigned key_bits;
 
     /* The URL identity: what is added is the canonical form. Borrowed, must outlive the set. NULL:
      * the bytes are the identity. */

@@ -91,6 +91,7 @@ static size_t put_header(const struct unseen_set *set, uint8_t *chunk)
     store_le32(p + 8, FORMAT_VERSION);
     store_le32(p + 12, 0); /* incompatible features */
     store_le32(p + 16, UNSEEN__HASH_XXH3_128);
+    store_le32(p + 20, set->key_bits);
     store_le64(p + 24, set->seed);
     store_le64(p + 32, stats.nkeys);
     size_t name_len = strlen(set->ops->name);
@@ -210,6 +211,10 @@ static enum unseen_status load_header(struct unseen_import *import, const uint8_
     uint64_t seed = load_le64(p + 24);
     struct unseen_set_options options = import->options;
     options.seed = &seed;
+    options.key_bits = load_le32(p + 20);
+    if (!unseen__key_bits_are_valid(options.key_bits)) {
+        return UNSEEN_ERR_CORRUPT;
+    }
     options.filter = name;
     options.capacity = 0;
     options.fpr = UNSEEN_FPR_DEFAULT;

@@ -42,8 +42,13 @@ enum unseen_status unseen__set_options(const struct unseen_set_options *given,
     if (!options.filter) {
         options.filter = "compact";
     }
+    if (options.key_bits == 0) {
+        options.key_bits = 128;
+    }
     *options_out = options;
-    return options.fpr > 0 && options.fpr < 1 ? UNSEEN_OK : UNSEEN_ERR_ARGUMENT;
+    return options.fpr > 0 && options.fpr < 1 && unseen__key_bits_are_valid(options.key_bits)
+               ? UNSEEN_OK
+               : UNSEEN_ERR_ARGUMENT;
 }
 
 unsigned unseen__shard_bits(unsigned threads)
@@ -112,6 +117,7 @@ enum unseen_status unseen__set_create(struct unseen_set **set_out,
         .ops = ops,
         .shard_bits = shard_bits,
         .shared = options->threads > 1,
+        .key_bits = options->key_bits,
         .url = options->url,
         .allocator = unseen__allocator(options->allocator),
     };
@@ -162,6 +168,13 @@ void unseen_set_free(struct unseen_set *set)
 
 /* ---- bytes -> key ---- */
 
+UNSEEN_INLINE void key_to(const struct unseen_set *set, const void *data, size_t len,
+                          struct unseen_key *key_out)
+{
+    unseen__key_to(data, len, set->seed, key_out);
+    unseen__key_narrow(set->key_bits, key_out);
+}
+
 static enum unseen_status canonical_key(const struct unseen_set *set, const void *data, size_t len,
                                         char *buf, size_t cap, struct unseen_key *key_out,
                                         enum unseen_url_form *form_out)
@@ -169,7 +182,7 @@ static enum unseen_status canonical_key(const struct unseen_set *set, const void
     struct unseen_canon canon;
     enum unseen_status status = unseen_url_canon(set->url, data, len, buf, cap, &canon);
     if (status == UNSEEN_OK) {
-        unseen__key_to(canon.bytes.data, canon.bytes.len, set->seed, key_out);
+        key_to(set, canon.bytes.data, canon.bytes.len, key_out);
         *form_out = canon.form;
     }
     return status;
@@ -193,7 +206,7 @@ static enum unseen_status make_key(const struct unseen_set *set, const void *dat
                                    struct unseen_key *key_out, enum unseen_url_form *form_out)
 {
     if (!set->url) {
-        unseen__key_to(data, len, set->seed, key_out);
+        key_to(set, data, len, key_out);
         *form_out = UNSEEN_URL_UNCHANGED;
         return UNSEEN_OK;
     }
@@ -212,7 +225,9 @@ enum unseen_status unseen_set_key(const struct unseen_set *set, const void *data
 struct unseen_key unseen_set_identity_key(const struct unseen_set *set, const void *data,
                                           size_t len)
 {
-    return unseen__key(data, len, set->seed);
+    struct unseen_key key;
+    key_to(set, data, len, &key);
+    return key;
 }
 
 enum unseen_status unseen_set_keys(const struct unseen_set *set, const struct unseen_bytes *items,
@@ -220,7 +235,7 @@ enum unseen_status unseen_set_keys(const struct unseen_set *set, const struct un
 {
     if (!set->url) {
         for (size_t i = 0; i < n; i++) {
-            unseen__key_to(items[i].data, items[i].len, set->seed, &keys[i]);
+            key_to(set, items[i].data, items[i].len, &keys[i]);
         }
         if (forms) {
             memset(forms, UNSEEN_URL_UNCHANGED, n);

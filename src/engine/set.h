@@ -25,6 +25,7 @@ struct unseen_set {
     unsigned shard_bits;
     bool shared; /* take the locks */
     uint64_t seed;
+    unsigned key_bits;
     const struct unseen_url *url; /* NULL: the bytes are the identity */
     enum unseen_cpu cpu;          /* a level, not AUTO */
     struct unseen_allocator allocator;

@@ -9,6 +9,8 @@
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
+#include <stdbool.h>
+
 #include "base/macros.h"
 #include "unseen.h"
 
@@ -28,11 +30,25 @@ static inline void unseen__key_to(const void *data, size_t len, uint64_t seed,
     key_out->hi = hash.high64;
 }
 
-static inline struct unseen_key unseen__key(const void *data, size_t len, uint64_t seed)
+/* Whether keys can be this short. */
+static inline bool unseen__key_bits_are_valid(unsigned bits)
 {
-    struct unseen_key key;
-    unseen__key_to(data, len, seed, &key);
-    return key;
+    return bits == 64 || bits == 96 || bits == 128;
+}
+
+/* Makes of a key the one that its hi (64 bits), hi and the low half of lo (96), or all of it (128)
+ * stand for. A filter wants two halves that look independent of each other and of which some low
+ * bits of lo and the high bits of hi say everything: so the low 17 bits of hi stand in lo, veiled
+ * by a hash of the others. */
+static inline void unseen__key_narrow(unsigned bits, struct unseen_key *key)
+{
+    if (bits == 128) {
+        return;
+    }
+    const bool is_short = bits == 64;
+    uint64_t mixed = (key->hi >> (is_short ? 17 : 0)) * UINT64_C(0x9e3779b97f4a7c15);
+    mixed ^= mixed >> 32;
+    key->lo = is_short ? key->hi ^ mixed : (key->lo & UINT32_MAX) | (mixed << 32);
 }
 
 static inline uint64_t unseen__checksum(const void *data, size_t len)
