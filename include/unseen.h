@@ -167,7 +167,8 @@ struct unseen_url;
 struct unseen_url_options {
     size_t size; /* sizeof(struct unseen_url_options) */
 
-    /* "none", "whatwg", "crawl", "scrapy", "safebrowsing", "aggressive"; NULL means "crawl". */
+    /* "none", "whatwg", "crawl", "scrapy", "safebrowsing", "aggressive", or an id as unseen_url_id
+     * has it; NULL means "crawl". */
     const char *profile;
 
     /* nrules names of rules to switch on, or off with a leading "no-", on top of the profile's. */
@@ -180,7 +181,8 @@ struct unseen_url_options {
 
 /* Creates a canonicaliser. It never changes: any number of threads may use it at once. options
  * may be NULL for the defaults. The caller frees *url_out. Errors: NAME (no such profile or
- * rule), ARGUMENT (a rule that the profile does not have), UNSUPPORTED (cpu), NOMEM. */
+ * rule), ARGUMENT (a rule that the profile does not have), VERSION (an id with a version that
+ * this library does not have), UNSUPPORTED (cpu), NOMEM. */
 UNSEEN_API enum unseen_status unseen_url_create(struct unseen_url **url_out,
                                                 const struct unseen_url_options *options);
 

@@ -44,8 +44,7 @@ static const struct profile {
     {"aggressive/1", unseen__url_whatwg, unseen__url_whatwg_fast, AGGRESSIVE, WHATWG_RULES},
 };
 enum {
-    NPROFILES = sizeof(profiles) / sizeof(profiles[0]),
-    CRAWL = 2
+    NPROFILES = sizeof(profiles) / sizeof(profiles[0])
 };
 
 /* In the order of the bits of enum unseen__url_rule. */
@@ -82,10 +81,14 @@ const struct unseen_url_entry *unseen_url_rule_at(size_t i)
     return i < NRULES ? &rule_entries[i] : NULL;
 }
 
-static const struct profile *find_profile(const char *name)
+/* The profile whose name stands at the start of *text, which moves behind it; NULL if none does. */
+static const struct profile *take_profile(const char **text)
 {
+    const size_t len = strcspn(*text, "/+");
     for (size_t i = 0; i < NPROFILES; i++) {
-        if (strcmp(profile_entries[i].name, name) == 0) {
+        const char *name = profile_entries[i].name;
+        if (strlen(name) == len && memcmp(name, *text, len) == 0) {
+            *text += len;
             return &profiles[i];
         }
     }
@@ -106,6 +109,53 @@ static enum unseen_status switch_rule(const struct profile *profile, const char 
         }
     }
     return UNSEEN_ERR_NAME;
+}
+
+/* The bit of the rule whose name stands at the start of *text, which moves behind it; 0 if none
+ * does. No name is the start of another. */
+static uint32_t take_rule(const char **text)
+{
+    for (size_t i = 0; i < NRULES; i++) {
+        const size_t len = strlen(rule_entries[i].name);
+        if (strncmp(rule_entries[i].name, *text, len) == 0) {
+            *text += len;
+            return (uint32_t)1 << i;
+        }
+    }
+    return 0;
+}
+
+/* Reads a name of a profile or an id, as write_id writes it. */
+static enum unseen_status read_id(const char *text, const struct profile **profile_out,
+                                  uint32_t *rules_out)
+{
+    const struct profile *profile = take_profile(&text);
+    if (!profile) {
+        return UNSEEN_ERR_NAME;
+    }
+    uint32_t rules = profile->rules;
+    if (*text == '/') {
+        const char *version = strchr(profile->id, '/');
+        const size_t len = strlen(version);
+        if (strncmp(text, version, len) != 0 || (text[len] >= '0' && text[len] <= '9')) {
+            return UNSEEN_ERR_VERSION;
+        }
+        text += len;
+    }
+    while (*text == '+' || *text == '-') {
+        const bool on = *text++ == '+';
+        const uint32_t bit = take_rule(&text);
+        if (bit == 0) {
+            return UNSEEN_ERR_NAME;
+        }
+        if (!(profile->allowed & bit)) {
+            return UNSEEN_ERR_ARGUMENT;
+        }
+        rules = on ? rules | bit : rules & ~bit;
+    }
+    *profile_out = profile;
+    *rules_out = rules;
+    return *text == '\0' ? UNSEEN_OK : UNSEEN_ERR_NAME;
 }
 
 static char *append_text(char *out, const char *text)
@@ -139,19 +189,16 @@ enum unseen_status unseen_url_create(struct unseen_url **url_out,
         }
         given = *options;
     }
-    const struct profile *profile = given.profile ? find_profile(given.profile) : &profiles[CRAWL];
-    if (!profile) {
-        return UNSEEN_ERR_NAME;
-    }
-    uint32_t rules = profile->rules;
-    for (size_t i = 0; i < given.nrules; i++) {
-        const enum unseen_status status = switch_rule(profile, given.rules[i], &rules);
-        if (status != UNSEEN_OK) {
-            return status;
-        }
+    const struct profile *profile = NULL;
+    uint32_t rules = 0;
+    enum unseen_status status = read_id(given.profile ? given.profile : "crawl", &profile, &rules);
+    for (size_t i = 0; status == UNSEEN_OK && i < given.nrules; i++) {
+        status = switch_rule(profile, given.rules[i], &rules);
     }
     enum unseen_cpu cpu;
-    const enum unseen_status status = unseen__cpu_select(given.cpu, &cpu);
+    if (status == UNSEEN_OK) {
+        status = unseen__cpu_select(given.cpu, &cpu);
+    }
     if (status != UNSEEN_OK) {
         return status;
     }

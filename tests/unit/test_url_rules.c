@@ -171,6 +171,9 @@ static void test_ids(void)
             fprintf(stderr, "%s\n", unseen_url_id(url));
         }
         unseen_url_free(url);
+        url = create(ids[i].id, NULL, &status); /* and back */
+        CHECK(url && strcmp(unseen_url_id(url), ids[i].id) == 0);
+        unseen_url_free(url);
     }
 }
 
@@ -368,11 +371,39 @@ static void test_hostile_query(void)
     unseen_url_free(url);
 }
 
+static void test_wrong_ids(void)
+{
+    static const struct {
+        const char *id;
+        enum unseen_status status;
+    } wrong[] = {
+        {"", UNSEEN_ERR_NAME},
+        {"crawl/", UNSEEN_ERR_VERSION},
+        {"crawl/2", UNSEEN_ERR_VERSION},
+        {"crawl/10", UNSEEN_ERR_VERSION},
+        {"crawl/1x", UNSEEN_ERR_NAME},
+        {"crawl/1+", UNSEEN_ERR_NAME},
+        {"crawl/1+strip-wwww", UNSEEN_ERR_NAME},
+        {"crawl/1+strip-www,strip-slash", UNSEEN_ERR_NAME},
+        {"crawl/1+split-semicolons", UNSEEN_ERR_ARGUMENT},
+        {"crawler/1", UNSEEN_ERR_NAME},
+    };
+    for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
+        enum unseen_status status = UNSEEN_OK;
+        struct unseen_url *url = create(wrong[i].id, NULL, &status);
+        if (!CHECK(!url && status == wrong[i].status)) {
+            fprintf(stderr, "%s: %s\n", wrong[i].id, unseen_status_string(status));
+        }
+        unseen_url_free(url);
+    }
+}
+
 int main(void)
 {
     test_start();
     test_cases();
     test_ids();
+    test_wrong_ids();
     test_errors();
     test_names();
     test_explain();
