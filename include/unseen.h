@@ -30,6 +30,7 @@
 #ifndef UNSEEN_H
 #define UNSEEN_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -68,10 +69,16 @@ UNSEEN_API const char *unseen_version(void);
     /* resources */                                                                                \
     X(ERR_NOMEM, 20, "out of memory")                                                              \
     X(ERR_SPACE, 21, "the caller's buffer is too small")                                           \
+    X(ERR_BUSY, 22, "another process is writing to it")                                            \
     /* data from outside */                                                                        \
     X(ERR_CORRUPT, 30, "the data is damaged or is not what it claims to be")                       \
     X(ERR_VERSION, 31, "the data was written by a newer version")                                  \
-    X(ERR_MISMATCH, 32, "the data belongs to a set made with other settings")
+    X(ERR_MISMATCH, 32, "the data belongs to a set made with other settings")                      \
+    X(ERR_FOREIGN, 33, "the file is not a store")                                                  \
+    /* files */                                                                                    \
+    X(ERR_IO, 40, "a file could not be read or written")                                           \
+    X(ERR_MISSING, 41, "there is no such file")                                                    \
+    X(ERR_STOPPED, 42, "an earlier error has stopped it")
 
 enum unseen_status {
 #define UNSEEN_STATUS_ENUM(name, value, sentence) UNSEEN_##name = (value),
@@ -81,6 +88,14 @@ enum unseen_status {
 
 /* The sentence of a status. Static text, never NULL; for an unknown value it says so. */
 UNSEEN_API const char *unseen_status_string(enum unseen_status status);
+
+/* Where a sentence of its own helps, a function takes a struct unseen_error *error and fills it when
+ * it fails; error may be NULL, and is untouched on success. */
+struct unseen_error {
+    enum unseen_status status;
+    uint64_t place; /* in the file, in bytes; UINT64_MAX: no place */
+    char text[512]; /* a sentence without a full stop; names the file */
+};
 
 /* ---- Memory ------------------------------------------------------------------------------------
  * An object takes all its memory through the allocator it was created with. Both functions may
@@ -445,6 +460,192 @@ UNSEEN_API enum unseen_status unseen_import_finish(struct unseen_import *import,
                                                    struct unseen_set **set_out);
 
 UNSEEN_API void unseen_import_free(struct unseen_import *import);
+
+/* ---- Store -------------------------------------------------------------------------------------
+ * A set that outlives the process: a file with the key of everything that was committed, the log.
+ * Beside it lies PATH.image, a copy of the set that makes opening fast and may be deleted at any
+ * time. docs/format.md has the bytes of both.
+ *
+ *     struct unseen_store_options options = {.size = sizeof(options), .mode = UNSEEN_STORE_CREATE};
+ *     unseen_store_open(&store, "visited.unseen", &options, &error);
+ *     unseen_store_add(store, url, url_len, &verdict);
+ *     if (verdict == UNSEEN_NEW) -> hand the URL over: print it, queue it, fetch it
+ *     unseen_store_commit(store, &error);
+ *     unseen_store_close(store, &error);
+ *
+ * The rule that keeps every URL: hand over what was new first, commit then. What has been committed
+ * is remembered after kill -9 and power cuts; what has not is forgotten and will be new again. So a
+ * crash repeats the URLs of the last commit at most, and loses none.
+ *
+ * One process writes at a time, any number read. After a failed commit the store takes nothing
+ * more (UNSEEN_ERR_STOPPED): close it, and open it again when the cause is gone. A store has a
+ * thread of its own for commits; a child process made by fork must not use it. Not for network
+ * file systems. */
+
+struct unseen_store;
+
+enum unseen_store_mode {
+    UNSEEN_STORE_READ = 0,  /* the store exists and is not written to */
+    UNSEEN_STORE_WRITE = 1, /* the store exists */
+    UNSEEN_STORE_CREATE = 2 /* the store is made if it does not exist */
+};
+
+struct unseen_store_options {
+    size_t size; /* sizeof(struct unseen_store_options) */
+    enum unseen_store_mode mode;
+
+    /* What the store is. These are written into it when it is made. For a store that exists, 0
+     * and NULL mean what it has; anything else than that is a MISMATCH. */
+    const char *profile;  /* URL identity: a name or an id; NULL makes "crawl" */
+    const char *filter;   /* NULL makes "compact" */
+    double fpr;           /* 0 makes UNSEEN_FPR_DEFAULT */
+    unsigned key_bits;    /* 64, 96 or 128 bits of each key are kept; 0 makes 64 */
+    const uint64_t *seed; /* NULL makes a random one */
+
+    /* Make the store with all the settings of this one, seed included. */
+    const struct unseen_store *like;
+
+    uint64_t
+        capacity; /* number of keys to make room for; a setting only where the filter has one */
+
+    /* Make a store without a log: only its image, written at close, is kept. Less disk, but a crash
+     * forgets everything since the last close, and the image cannot be made anew when damaged. */
+    bool no_log;
+
+    enum unseen_cpu cpu;
+    const struct unseen_allocator *allocator; /* copied; its context must outlive the store */
+};
+
+/* Opens or makes the store at path. After a crash what was committed is recovered; a torn end of
+ * the log is cut off (info.torn_bytes). The caller closes *store_out. options may be NULL: READ.
+ * Time: reading the image (about 6 bytes a key), then what the log has more; without an image all
+ * of the log. Errors: MISSING, FOREIGN, VERSION, MISMATCH, CORRUPT (damage that unseen_store_repair
+ * can undo), BUSY, IO, NOMEM, and those of unseen_set_create and unseen_url_create. */
+UNSEEN_API enum unseen_status unseen_store_open(struct unseen_store **store_out, const char *path,
+                                                const struct unseen_store_options *options,
+                                                struct unseen_error *error);
+
+/* The set in memory, with everything added so far: for keys, questions and stats. Valid as long as
+ * the store, changed by the functions below only. */
+UNSEEN_API const struct unseen_set *unseen_store_set(const struct unseen_store *store);
+
+/* The URL identity of the store; NULL if the bytes are the identity. */
+UNSEEN_API const struct unseen_url *unseen_store_url(const struct unseen_store *store);
+
+/* As unseen_set_add and so on. Each NEW of an add and each SEEN of a remove is a change that waits
+ * to be committed. Errors: as for the set, ARGUMENT (opened to read), STOPPED. */
+UNSEEN_API enum unseen_status unseen_store_add(struct unseen_store *store, const void *data,
+                                               size_t len, enum unseen_verdict *verdict_out);
+UNSEEN_API enum unseen_status unseen_store_remove(struct unseen_store *store, const void *data,
+                                                  size_t len, enum unseen_verdict *verdict_out);
+UNSEEN_API enum unseen_status unseen_store_add_keys(struct unseen_store *store,
+                                                    const struct unseen_key *keys, size_t n,
+                                                    uint8_t *verdicts, size_t *ndone_out);
+UNSEEN_API enum unseen_status unseen_store_remove_keys(struct unseen_store *store,
+                                                       const struct unseen_key *keys, size_t n,
+                                                       uint8_t *verdicts, size_t *ndone_out);
+
+/* Hands the first nchanges of the waiting changes to the thread that commits, UINT64_MAX for all,
+ * and returns at once, or when fewer than some 10^5 are on their way. They are durable within
+ * about 50 ms and two syncs of the disk. output_len: see unseen_store_output; 0 without.
+ * Errors: of this or an earlier commit: IO, NOMEM, STOPPED. */
+UNSEEN_API enum unseen_status unseen_store_commit_begin(struct unseen_store *store,
+                                                        uint64_t nchanges, uint64_t output_len,
+                                                        struct unseen_error *error);
+
+/* Returns when everything that was begun is durable. Errors: as above. */
+UNSEEN_API enum unseen_status unseen_store_commit_wait(struct unseen_store *store,
+                                                       struct unseen_error *error);
+
+/* Commits all waiting changes and returns when they are durable. */
+UNSEEN_API enum unseen_status unseen_store_commit(struct unseen_store *store,
+                                                  struct unseen_error *error);
+
+/* Exactly once. What is handed over by writing to a file goes to the disk before the keys do: each
+ * commit first syncs fd. With a name, the store also remembers how long the file is (output_len of
+ * unseen_store_commit_begin, in bytes) and what it ends in. So when the same name is given after a
+ * crash, fd is cut to the last commit, and what was cut will be new again: the file has each line
+ * once. *len_out is the length from which to write on; fd must be open for reading and writing.
+ * name is the absolute path or any other name of the file; NULL: sync only. A file that was
+ * changed by others so that the cut is not certain is CORRUPT and left as it is. fd is borrowed
+ * until close. Call it before the first add. Errors: ARGUMENT, IO, CORRUPT. */
+UNSEEN_API enum unseen_status unseen_store_output(struct unseen_store *store, int fd,
+                                                  const char *name, uint64_t *len_out,
+                                                  struct unseen_error *error);
+
+/* Waits for the commits that were begun, writes the image if that will save time, and frees the
+ * store in any case. Changes that were not handed to a commit are forgotten. */
+UNSEEN_API enum unseen_status unseen_store_close(struct unseen_store *store,
+                                                 struct unseen_error *error);
+
+/* What state a store is in. */
+struct unseen_store_info {
+    size_t size; /* sizeof(struct unseen_store_info), set by the caller */
+    uint64_t log_bytes;
+    uint64_t image_bytes;  /* 0: there is no image */
+    uint64_t image_covers; /* bytes of the log that the image in use makes unnecessary */
+    uint64_t replayed;     /* changes read from the log at open */
+    uint64_t torn_bytes;   /* cut from the end of the log at open */
+    bool image_damaged;    /* there was an image, but a damaged one: the log was used */
+    bool header_damaged;   /* one of the two headers was, and the other used */
+    bool no_log;
+    unsigned key_bits;
+    double fpr;       /* as asked for */
+    uint64_t seed_id; /* equal in stores with equal seeds; tells nothing about the seed */
+    uint8_t id[16];   /* of this log */
+};
+
+UNSEEN_API enum unseen_status unseen_store_info(const struct unseen_store *store,
+                                                struct unseen_store_info *info_out);
+
+/* Calls each with all committed changes in their order, n at a time: added keys or removed ones.
+ * It may return false to end the scan. Errors: IO, CORRUPT, UNSUPPORTED (no log). */
+UNSEEN_API enum unseen_status unseen_store_scan(struct unseen_store *store,
+                                                bool (*each)(void *context,
+                                                             const struct unseen_key *keys,
+                                                             size_t n, bool removed),
+                                                void *context, struct unseen_error *error);
+
+/* Adds everything in from to store and commits it. Both must have the same seed and URL identity,
+ * and from no shorter keys. *nnew_out: how many were new. Errors: MISMATCH, and those of the scan
+ * and of commits. */
+UNSEEN_API enum unseen_status unseen_store_merge(struct unseen_store *store,
+                                                 struct unseen_store *from, uint64_t *nnew_out,
+                                                 struct unseen_error *error);
+
+/* What a look at all bytes of a store has found. */
+struct unseen_store_health {
+    size_t size;         /* sizeof(struct unseen_store_health), set by the caller */
+    uint64_t nadded;     /* keys added and removed in intact records */
+    uint64_t nremoved;   /* */
+    uint64_t nrecords;   /* intact records */
+    uint64_t ndamages;   /* damaged places in log and image */
+    uint64_t lost_bytes; /* of the log, not in intact records */
+    uint64_t torn_bytes; /* unfinished end, as a crash leaves it: no damage */
+};
+
+/* Reads everything, checks every checksum, and that the image holds what the log says. report is
+ * called for each damage. Changes nothing, takes no lock. OK: no damage; CORRUPT: there is some.
+ * Other errors: MISSING, FOREIGN, VERSION, IO, NOMEM. */
+UNSEEN_API enum unseen_status
+unseen_store_verify(const char *path, struct unseen_store_health *health_out,
+                    void (*report)(void *context, const struct unseen_error *damage), void *context,
+                    struct unseen_error *error);
+
+/* Makes a damaged store usable again: every intact record of it goes into a new log, which takes
+ * its place; the damaged one stays as PATH.damaged. What was in damaged records is forgotten and
+ * will be new again. Errors: as open, and FOREIGN where both headers are gone. */
+UNSEEN_API enum unseen_status
+unseen_store_repair(const char *path, struct unseen_store_health *health_out,
+                    void (*report)(void *context, const struct unseen_error *damage), void *context,
+                    struct unseen_error *error);
+
+/* Writes the store anew, without what was removed and in large records; filter, fpr, capacity and
+ * (fewer) key_bits of options that are not 0 or NULL become the store's. Atomic: a crash leaves
+ * the old or the new one. Errors: as open; UNSUPPORTED (no log). */
+UNSEEN_API enum unseen_status unseen_store_rewrite(const char *path,
+                                                   const struct unseen_store_options *options,
+                                                   struct unseen_error *error);
 
 #ifdef __cplusplus
 }
