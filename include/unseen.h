@@ -63,7 +63,7 @@ UNSEEN_API const char *unseen_version(void);
     X(OK, 0, "success")                                                                            \
     /* the caller */                                                                               \
     X(ERR_ARGUMENT, 10, "an argument is out of its range")                                         \
-    X(ERR_UNSUPPORTED, 11, "this build or this processor does not have what was asked for")        \
+    X(ERR_UNSUPPORTED, 11, "this build, processor or filter cannot do what was asked for")         \
     X(ERR_FPR, 12, "no filter here promises a false-positive rate this low")                       \
     X(ERR_NAME, 13, "no such name")                                                                \
     /* resources */                                                                                \
@@ -293,16 +293,17 @@ struct unseen_set;
 struct unseen_set_options {
     size_t size; /* sizeof(struct unseen_set_options) */
 
-    /* The highest false-positive rate accepted, at any number of keys up to 10^10: 5e-9 to just
-     * below 1. 0 means UNSEEN_FPR_DEFAULT. From 1.5e-6 up the set takes about 4.5 bytes per key,
-     * below about 5.6. */
+    /* The highest false-positive rate accepted, up to just below 1. 0 means UNSEEN_FPR_DEFAULT.
+     * compact promises 5e-9, or from 1.5e-6 up that, at any number of keys up to 10^10, in about
+     * 5.6 or 4.5 bytes per key. The others promise what is asked for, at capacity keys. */
     double fpr;
 
-    /* The number of keys to make room for at once. 0: start small. The set grows past it by
-     * itself either way; a known capacity only saves the work of growing. */
+    /* The number of keys to make room for. A filter that grows (UNSEEN_CAN_GROW) grows past it by
+     * itself: a known capacity only saves that work, and 0 starts small. Any other takes its size
+     * from it, must have it, and goes on past it with a rising rate. */
     uint64_t capacity;
 
-    /* The name of the filter; NULL means "compact". Not kept. */
+    /* The name of the filter (unseen_filter_name); NULL means "compact". Not kept. */
     const char *filter;
 
     /* The seed of the hash, copied. NULL: a random one from the operating system. Two sets give
@@ -328,8 +329,8 @@ struct unseen_set_options {
 };
 
 /* Creates an empty set. options may be NULL for the defaults. The caller frees *set_out.
- * Errors: ARGUMENT, FPR (below 5e-9), NAME (no such filter), UNSUPPORTED (cpu, or no source of
- * randomness), NOMEM. */
+ * Errors: ARGUMENT (also a filter that needs a capacity and got none), FPR (lower than the filter
+ * can promise), NAME (no such filter), UNSUPPORTED (cpu, or no source of randomness), NOMEM. */
 UNSEEN_API enum unseen_status unseen_set_create(struct unseen_set **set_out,
                                                 const struct unseen_set_options *options);
 
@@ -349,7 +350,8 @@ UNSEEN_API enum unseen_status unseen_set_contains(const struct unseen_set *set, 
 /* Removes the identity; the answer says whether it was there (SEEN). Removing what was added is
  * exact. Removing what was never added, or whose add was answered SEEN, takes away another key
  * with the set's false-positive rate, and that key is then forgotten. Memory is not given back.
- * Errors: NOMEM, as for contains; nothing was removed. */
+ * Errors: UNSUPPORTED (the filter lacks UNSEEN_CAN_REMOVE), NOMEM, as for contains; nothing was
+ * removed. */
 UNSEEN_API enum unseen_status unseen_set_remove(struct unseen_set *set, const void *data,
                                                 size_t len, enum unseen_verdict *verdict_out);
 
@@ -357,9 +359,8 @@ UNSEEN_API enum unseen_status unseen_set_remove(struct unseen_set *set, const vo
  * fetched ahead. 128 to 1024 items a call are best. verdicts gets n bytes, each an
  * enum unseen_verdict. On NOMEM the first *ndone_out items have their answer and the others are
  * not in the set because of this call (in a shared set some may have been for a moment): try them
- * again. ndone_out may be NULL and is n on success. Asking and removing fail only as
- * unseen_set_keys does, and then leave no usable verdicts; some of the items may have been
- * removed. */
+ * again. ndone_out may be NULL and is n on success. Asking and removing fail only as the single
+ * calls do, and then leave no usable verdicts; some of the items may have been removed. */
 UNSEEN_API enum unseen_status unseen_set_add_batch(struct unseen_set *set,
                                                    const struct unseen_bytes *items, size_t n,
                                                    uint8_t *verdicts, size_t *ndone_out);
@@ -396,7 +397,7 @@ UNSEEN_API struct unseen_key unseen_set_identity_key(const struct unseen_set *se
                                                      size_t len);
 
 /* Keys to verdicts, as the batches of items. The keys must be this set's, or of one with the same
- * seed and URL identity. contains and remove never fail. */
+ * seed and URL identity. contains never fails; remove only with UNSUPPORTED. */
 UNSEEN_API enum unseen_status unseen_set_add_keys(struct unseen_set *set,
                                                   const struct unseen_key *keys, size_t n,
                                                   uint8_t *verdicts, size_t *ndone_out);
@@ -408,14 +409,28 @@ UNSEEN_API enum unseen_status unseen_set_remove_keys(struct unseen_set *set,
                                                      uint8_t *verdicts);
 
 struct unseen_set_stats {
-    size_t size;         /* sizeof(struct unseen_set_stats), set by the caller */
-    uint64_t nkeys;      /* keys in the set */
-    uint64_t nslots;     /* fingerprints its memory has room for */
-    uint64_t memory;     /* bytes taken through the allocator */
-    double fpr_promise;  /* the rate promised at any number of keys */
-    double fpr_estimate; /* the rate expected now, from what is stored */
-    const char *filter;  /* the filter's name; static text */
-    const char *cpu;     /* the processor level in use; static text */
+    size_t size;           /* sizeof(struct unseen_set_stats), set by the caller */
+    uint64_t nkeys;        /* keys in the set; after a merge or an intersection, nkeys_estimate */
+    uint64_t nslots;       /* fingerprints, bits or counters its memory has room for */
+    uint64_t memory;       /* bytes taken through the allocator */
+    double fpr_promise;    /* the rate promised up to capacity keys */
+    double fpr_estimate;   /* the rate expected now, from what is stored */
+    const char *filter;    /* the filter's name; static text */
+    const char *cpu;       /* the processor level in use; static text */
+    double fill;           /* the share of the slots that is in use */
+    double nkeys_estimate; /* the number of keys as the fill tells it [Swamidass07]: for a Bloom
+                            * filter an estimate, else nkeys */
+    uint64_t capacity;     /* keys up to which fpr_promise holds; 0: as many as there are */
+    unsigned hashes;       /* bits or counters a key sets; 0 where there is no such thing */
+    unsigned abilities;    /* UNSEEN_CAN_... */
+};
+
+/* What a filter can do. */
+enum {
+    UNSEEN_CAN_REMOVE = 1,    /* unseen_set_remove */
+    UNSEEN_CAN_MERGE = 2,     /* unseen_set_merge */
+    UNSEEN_CAN_INTERSECT = 4, /* unseen_set_intersect */
+    UNSEEN_CAN_GROW = 8       /* needs no capacity and keeps its promise at every number of keys */
 };
 
 /* Fills *stats_out as far as its size field says. Cheap: no scan. Errors: ARGUMENT (a size
@@ -426,6 +441,61 @@ UNSEEN_API enum unseen_status unseen_set_stats(const struct unseen_set *set,
 /* The id of the set's URL identity (unseen_url_id), "none/1" without one. Valid as long as
  * that identity. */
 UNSEEN_API const char *unseen_set_profile(const struct unseen_set *set);
+
+/* Makes set the union of both: what was added to either is in it. The other set must be another
+ * object, made with the same filter, capacity, rate, seed, key_bits and URL identity; threads and
+ * cpu may differ. No other thread may use either meanwhile. The rate is that of a set that was
+ * given all these keys, so choose the capacity for the whole. Errors: UNSUPPORTED (the filter lacks
+ * UNSEEN_CAN_MERGE), MISMATCH, NOMEM; the set is then as it was. */
+UNSEEN_API enum unseen_status unseen_set_merge(struct unseen_set *set,
+                                               const struct unseen_set *other);
+
+/* The same for the intersection: what is in both stays, and a key in only one of them is taken for
+ * a member with at most the higher of their two rates. */
+UNSEEN_API enum unseen_status unseen_set_intersect(struct unseen_set *set,
+                                                   const struct unseen_set *other);
+
+/* ---- Plan --------------------------------------------------------------------------------------
+ * The formulas of every filter, to choose one by before making it. */
+
+/* The name of the i'th filter; NULL past the last. Static. */
+UNSEEN_API const char *unseen_filter_name(size_t i);
+
+struct unseen_plan {
+    size_t size;        /* sizeof(struct unseen_plan) */
+    const char *filter; /* a filter's name; NULL means "compact" */
+
+    /* 0 says unknown. Some of these are given, the others follow; what is given is not changed. */
+    uint64_t capacity;   /* keys */
+    double fpr;          /* the rate at capacity keys */
+    double bits_per_key; /* bits / capacity; of memory */
+    uint64_t bits;       /* of the whole filter */
+    unsigned hashes;     /* bits or counters a key sets; 0 stays where there is no such thing */
+
+    /* What comes out besides: UNSEEN_CAN_... */
+    unsigned abilities;
+};
+
+/* Fills in what is unknown. capacity and bits may both stay 0: then only the rate, the bits per key
+ * and the hashes are found, as for a large number of keys. Rate alone, rate and hashes, bits
+ * per key alone, and bits per key and hashes are enough; of capacity, bits and bits per key two say
+ * the third. With the bits and not the rate, and hashes unknown, the hashes are those with the
+ * lowest rate. With capacity, bits and rate unknown, or capacity alone, the rate is
+ * UNSEEN_FPR_DEFAULT. The numbers are those that a set of this capacity and rate gets.
+ *
+ *     struct unseen_plan plan = {.size = sizeof(plan), .filter = "bloom"};
+ *     plan.bits_per_key = 20;
+ *     plan.hashes = 10;
+ *     unseen_plan(&plan) -> plan.fpr = 8.89e-5
+ *
+ * Errors: ARGUMENT (a number out of its range, too many, or some that contradict each other), NAME,
+ * FPR (lower than the filter can have), UNSUPPORTED (this filter cannot be asked this way: one with
+ * a fixed rate does not follow from its bits). */
+UNSEEN_API enum unseen_status unseen_plan(struct unseen_plan *plan);
+
+/* The rate expected of a filter so planned (by unseen_plan, without an error) when it has nkeys
+ * keys, which may be more than its capacity. 0 where the plan has no capacity. */
+UNSEEN_API double unseen_plan_rate(const struct unseen_plan *plan, double nkeys);
 
 /* ---- Export and import -------------------------------------------------------------------------
  * A set as a row of chunks of at most UNSEEN_CHUNK_MAX bytes, each with its own checksum, so that
@@ -646,6 +716,92 @@ unseen_store_repair(const char *path, struct unseen_store_health *health_out,
 UNSEEN_API enum unseen_status unseen_store_rewrite(const char *path,
                                                    const struct unseen_store_options *options,
                                                    struct unseen_error *error);
+
+/* ---- Bitmap ------------------------------------------------------------------------------------
+ * An exact set of integers below 2^40: one bit each. It takes 4 KiB for each run of 2^15 integers
+ * with more than 127 members, and 16 to 256 bytes for one with fewer; a table of where they are
+ * takes 4 KiB for each run of 2^24. Memory freed by clearing is used again by this bitmap.
+ *
+ *     struct unseen_bitmap *bitmap;
+ *     uint64_t ids[] = {7, 3, 7};
+ *     uint8_t verdicts[3];
+ *     if (unseen_bitmap_create(&bitmap, NULL) != UNSEEN_OK) ...
+ *     if (unseen_bitmap_set(bitmap, ids, 3, verdicts, NULL) != UNSEEN_OK) ...
+ *     -> verdicts are NEW, NEW, SEEN; unseen_bitmap_next(bitmap, 0, ids, 3) = 2: 3 and 7 */
+
+struct unseen_bitmap;
+
+/* One more than the largest integer. */
+#define UNSEEN_BITMAP_END ((uint64_t)1 << 40)
+
+struct unseen_bitmap_options {
+    size_t size; /* sizeof(struct unseen_bitmap_options) */
+    enum unseen_cpu cpu;
+    const struct unseen_allocator *allocator; /* copied; its context must outlive the bitmap */
+};
+
+/* Creates an empty bitmap. options may be NULL for the defaults. The caller frees *bitmap_out.
+ * Errors: ARGUMENT (size), UNSUPPORTED (cpu), NOMEM. */
+UNSEEN_API enum unseen_status unseen_bitmap_create(struct unseen_bitmap **bitmap_out,
+                                                   const struct unseen_bitmap_options *options);
+
+UNSEEN_API void unseen_bitmap_free(struct unseen_bitmap *bitmap);
+
+/* Adds, removes and asks for n integers in order; each verdict says whether that integer was there
+ * before (SEEN) or not (NEW). verdicts gets n bytes or is NULL. Hundreds at a time are several
+ * times as fast as single ones. Errors of set and clear: ARGUMENT (an integer of 2^40 or more),
+ * and of set NOMEM: the first *ndone_out integers were done, the others were not. ndone_out may be
+ * NULL and is n on success. To get, an integer of 2^40 or more is NEW. */
+UNSEEN_API enum unseen_status unseen_bitmap_set(struct unseen_bitmap *bitmap,
+                                                const uint64_t *values, size_t n, uint8_t *verdicts,
+                                                size_t *ndone_out);
+UNSEEN_API enum unseen_status unseen_bitmap_clear(struct unseen_bitmap *bitmap,
+                                                  const uint64_t *values, size_t n,
+                                                  uint8_t *verdicts, size_t *ndone_out);
+UNSEEN_API void unseen_bitmap_get(const struct unseen_bitmap *bitmap, const uint64_t *values,
+                                  size_t n, uint8_t *verdicts);
+
+/* Adds or removes all integers in [first, end). Errors: ARGUMENT (first > end or end above 2^40),
+ * NOMEM: some of them may have been added or removed, the others are as they were. */
+UNSEEN_API enum unseen_status unseen_bitmap_set_range(struct unseen_bitmap *bitmap, uint64_t first,
+                                                      uint64_t end);
+UNSEEN_API enum unseen_status unseen_bitmap_clear_range(struct unseen_bitmap *bitmap,
+                                                        uint64_t first, uint64_t end);
+
+/* How many integers in [first, end) are there; whatever lies above 2^40 is not. At once for all of
+ * them (0 and UNSEEN_BITMAP_END), else linear in the memory of the range. */
+UNSEEN_API uint64_t unseen_bitmap_count(const struct unseen_bitmap *bitmap, uint64_t first,
+                                        uint64_t end);
+
+/* Stores the first max integers of [from, 2^40) that are there, in increasing order. Returns their
+ * number; fewer than max are all there are. */
+UNSEEN_API size_t unseen_bitmap_next(const struct unseen_bitmap *bitmap, uint64_t from,
+                                     uint64_t *values, size_t max);
+
+/* bitmap becomes what is in it and in other (and), in it or in other (or), in it and not in other
+ * (andnot). other may be bitmap. Errors of or: NOMEM; some of other may have been added. */
+UNSEEN_API void unseen_bitmap_and(struct unseen_bitmap *bitmap, const struct unseen_bitmap *other);
+UNSEEN_API enum unseen_status unseen_bitmap_or(struct unseen_bitmap *bitmap,
+                                               const struct unseen_bitmap *other);
+UNSEEN_API void unseen_bitmap_andnot(struct unseen_bitmap *bitmap,
+                                     const struct unseen_bitmap *other);
+
+/* Bytes taken through the allocator. */
+UNSEEN_API uint64_t unseen_bitmap_memory(const struct unseen_bitmap *bitmap);
+
+/* Export and import in chunks, as for a set. Equal bitmaps give equal bytes. Errors of export:
+ * SPACE (cap < UNSEEN_CHUNK_MAX), ARGUMENT (a cursor from elsewhere). */
+UNSEEN_API enum unseen_status unseen_bitmap_export(const struct unseen_bitmap *bitmap,
+                                                   uint64_t *cursor, void *buf, size_t cap,
+                                                   size_t *len_out);
+
+/* Takes one whole chunk into a bitmap that was empty before the first: the header first, the
+ * others in any order. *complete_out says that nothing is missing any more; only then does the
+ * bitmap hold what was exported. Errors: CORRUPT, VERSION, NOMEM, ARGUMENT (the bitmap was not
+ * empty, or something else was done to it in between). After any of them it can only be freed. */
+UNSEEN_API enum unseen_status unseen_bitmap_import_chunk(struct unseen_bitmap *bitmap,
+                                                         const void *chunk, size_t len,
+                                                         bool *complete_out);
 
 #ifdef __cplusplus
 }

@@ -70,17 +70,6 @@ static uint64_t export_id(const struct unseen_set *set)
     return unseen__checksum(parts, sizeof(parts));
 }
 
-/* The parameters of all filters are equal but for byte 2, of which the least holds for all. */
-static void save_params(const struct unseen_set *set, uint8_t *params)
-{
-    uint8_t other[UNSEEN__PARAMS_LEN];
-    set->ops->save_params(set->shards[0].filter, params);
-    for (size_t i = 1; i < nshards_of(set); i++) {
-        set->ops->save_params(set->shards[i].filter, other);
-        params[2] = other[2] < params[2] ? other[2] : params[2];
-    }
-}
-
 static size_t put_header(const struct unseen_set *set, uint8_t *chunk)
 {
     struct unseen_set_stats stats = {.size = sizeof(stats)};
@@ -99,7 +88,9 @@ static size_t put_header(const struct unseen_set *set, uint8_t *chunk)
     const char *profile = unseen_set_profile(set);
     size_t profile_len = strlen(profile);
     memcpy(p + 48 + NAME_LEN, profile, profile_len < PROFILE_LEN ? profile_len : PROFILE_LEN - 1);
-    save_params(set, p + 48 + NAME_LEN + PROFILE_LEN);
+    for (size_t i = 0; i < nshards_of(set); i++) {
+        set->ops->save_params(set->shards[i].filter, p + 48 + NAME_LEN + PROFILE_LEN);
+    }
     return put_frame(chunk, KIND_HEADER, export_id(set), HEADER_LEN);
 }
 
@@ -219,14 +210,7 @@ static enum unseen_status load_header(struct unseen_import *import, const uint8_
     options.capacity = 0;
     options.fpr = UNSEEN_FPR_DEFAULT;
     options.allocator = &import->allocator; /* the caller's struct may be gone */
-    unsigned shard_bits = unseen__shard_bits(options.threads);
-    if (shard_bits > params[2]) {
-        shard_bits = params[2]; /* a group must not span two filters */
-    }
-    enum unseen_status status = unseen__set_create(&import->set, &options, shard_bits);
-    for (size_t i = 0; status == UNSEEN_OK && i < nshards_of(import->set); i++) {
-        status = import->set->ops->load_params(import->set->shards[i].filter, params);
-    }
+    enum unseen_status status = unseen__set_create(&import->set, &options, params);
     import->nkeys = load_le64(p + 32);
     return status == UNSEEN_ERR_NAME ? UNSEEN_ERR_VERSION : status;
 }

@@ -76,7 +76,8 @@ static void free_shards(struct unseen_set *set, size_t n)
 }
 
 static enum unseen_status create_shards(struct unseen_set *set,
-                                        const struct unseen_set_options *options)
+                                        const struct unseen_set_options *options,
+                                        const uint8_t *saved)
 {
     size_t nshards = (size_t)1 << set->shard_bits;
     set->shards = unseen__alloc(&set->allocator, nshards * sizeof(*set->shards),
@@ -87,9 +88,11 @@ static enum unseen_status create_shards(struct unseen_set *set,
     for (size_t i = 0; i < nshards; i++) {
         struct unseen__filter_params params = {
             .fpr = options->fpr,
-            .capacity = options->capacity / nshards + (options->capacity % nshards != 0),
+            .capacity = options->capacity,
             .prefix_bits = set->shard_bits,
             .prefix = i,
+            .first = i ? set->shards[0].filter : NULL,
+            .saved = saved,
             .cpu = set->cpu,
             .allocator = set->allocator,
         };
@@ -106,22 +109,42 @@ static enum unseen_status create_shards(struct unseen_set *set,
     return UNSEEN_OK;
 }
 
+/* How many filters, as a power of two: for so many threads, as far as the filter allows. */
+static enum unseen_status choose_shard_bits(const struct unseen__filter_ops *ops,
+                                            const struct unseen_set_options *options,
+                                            const uint8_t *saved, unsigned *shard_bits_out)
+{
+    struct unseen__filter_params params = {
+        .fpr = options->fpr, .capacity = options->capacity, .saved = saved};
+    *shard_bits_out = unseen__shard_bits(options->threads);
+    return ops->shard_bits ? ops->shard_bits(&params, *shard_bits_out, shard_bits_out) : UNSEEN_OK;
+}
+
 enum unseen_status unseen__set_create(struct unseen_set **set_out,
-                                      const struct unseen_set_options *options, unsigned shard_bits)
+                                      const struct unseen_set_options *options,
+                                      const uint8_t *saved)
 {
     const struct unseen__filter_ops *ops = unseen__filter_find(options->filter);
+    unsigned shard_bits;
     if (!ops) {
         return UNSEEN_ERR_NAME;
+    }
+    if (!saved && options->capacity == 0 && !(ops->abilities & UNSEEN_CAN_GROW)) {
+        return UNSEEN_ERR_ARGUMENT;
+    }
+    enum unseen_status status = choose_shard_bits(ops, options, saved, &shard_bits);
+    if (status != UNSEEN_OK) {
+        return status;
     }
     struct unseen_set new_set = {
         .ops = ops,
         .shard_bits = shard_bits,
-        .shared = options->threads > 1,
+        .shared = options->threads > 1 || shard_bits > 0,
         .key_bits = options->key_bits,
         .url = options->url,
         .allocator = unseen__allocator(options->allocator),
     };
-    enum unseen_status status = unseen__cpu_select(options->cpu, &new_set.cpu);
+    status = unseen__cpu_select(options->cpu, &new_set.cpu);
     if (status != UNSEEN_OK) {
         return status;
     }
@@ -136,7 +159,7 @@ enum unseen_status unseen__set_create(struct unseen_set **set_out,
         return UNSEEN_ERR_NOMEM;
     }
     *set = new_set;
-    status = create_shards(set, options);
+    status = create_shards(set, options, saved);
     if (status != UNSEEN_OK) {
         unseen__free(&new_set.allocator, set, sizeof(*set));
         return status;
@@ -153,7 +176,7 @@ enum unseen_status unseen_set_create(struct unseen_set **set_out,
     if (status != UNSEEN_OK) {
         return status;
     }
-    return unseen__set_create(set_out, &options, unseen__shard_bits(options.threads));
+    return unseen__set_create(set_out, &options, NULL);
 }
 
 void unseen_set_free(struct unseen_set *set)
@@ -297,6 +320,15 @@ static enum unseen_status run_locked(const struct unseen_set *set, size_t shard,
     return status;
 }
 
+static enum unseen_status reserve_locked(const struct unseen_set *set, size_t shard, ptrdiff_t n)
+{
+    struct unseen__shard *s = &set->shards[shard];
+    pthread_mutex_lock(&s->lock);
+    enum unseen_status status = set->ops->reserve(s->filter, n);
+    pthread_mutex_unlock(&s->lock);
+    return status;
+}
+
 /* Up to SHARED_BATCH keys in the order of their filters. */
 struct sorted {
     struct unseen_key keys[SHARED_BATCH];
@@ -347,13 +379,48 @@ static void take_back(const struct unseen_set *set, struct sorted *s, size_t n, 
     *ndone = first;
 }
 
+/* Makes room for the keys of all filters, or for none. */
+static enum unseen_status reserve(const struct unseen_set *set, const struct sorted *s)
+{
+    size_t nshards = (size_t)1 << set->shard_bits;
+    enum unseen_status status = UNSEEN_OK;
+    size_t k;
+    for (k = 0; set->ops->reserve && k < nshards && status == UNSEEN_OK; k++) {
+        ptrdiff_t count = s->start[k + 1] - s->start[k];
+        status = count ? reserve_locked(set, k, count) : UNSEEN_OK;
+    }
+    for (k = status == UNSEEN_OK ? 0 : k - 1; k-- > 0;) {
+        (void)reserve_locked(set, k, -(ptrdiff_t)(s->start[k + 1] - s->start[k]));
+    }
+    return status;
+}
+
+/* There is no room for all: adds until the first for which there is none. */
+static enum unseen_status add_singly(const struct unseen_set *set, const struct unseen_key *keys,
+                                     size_t n, uint8_t *verdicts, size_t *ndone)
+{
+    enum unseen_status status = UNSEEN_OK;
+    size_t one;
+    for (*ndone = 0; *ndone < n && status == UNSEEN_OK; *ndone += status == UNSEEN_OK) {
+        size_t shard = shard_of(set, keys[*ndone]);
+        status = reserve_locked(set, shard, 1);
+        if (status == UNSEEN_OK) {
+            status = run_locked(set, shard, ADD, &keys[*ndone], 1, verdicts + *ndone, &one);
+        }
+    }
+    return status;
+}
+
 static enum unseen_status run_sorted(const struct unseen_set *set, enum operation operation,
                                      const struct unseen_key *keys, size_t n, uint8_t *verdicts,
                                      size_t *ndone)
 {
     struct sorted s;
-    enum unseen_status result = UNSEEN_OK;
     sort_by_shard(set, keys, n, &s);
+    enum unseen_status result = operation == ADD ? reserve(set, &s) : UNSEEN_OK;
+    if (result != UNSEEN_OK) {
+        return add_singly(set, keys, n, verdicts, ndone);
+    }
     for (size_t k = 0; k < (size_t)1 << set->shard_bits; k++) {
         size_t start = s.start[k];
         size_t count = s.start[k + 1] - start;
@@ -406,6 +473,9 @@ static enum unseen_status run_keys(const struct unseen_set *set, enum operation 
                                    size_t *ndone_out)
 {
     size_t ndone = 0;
+    if (operation == REMOVE && !set->ops->remove) {
+        return UNSEEN_ERR_UNSUPPORTED;
+    }
     enum unseen_status status =
         set->shared ? run_shared(set, operation, keys, n, verdicts, &ndone)
                     : run_filter(set, set->shards[0].filter, operation, keys, n, verdicts, &ndone);
@@ -570,6 +640,8 @@ enum unseen_status unseen_set_stats(const struct unseen_set *set,
         pthread_mutex_unlock(&set->shards[i].lock);
     }
     stats.memory += sizeof(*set) + nshards * sizeof(*set->shards);
+    stats.fill /= (double)stats.nslots;
+    stats.abilities = set->ops->abilities;
     stats.filter = set->ops->name;
     stats.cpu = unseen__cpu_name(set->cpu);
     memcpy(stats_out, &stats, stats_out->size);

@@ -31,10 +31,11 @@ struct unseen_set {
     struct unseen_allocator allocator;
 };
 
-/* An empty set with exactly 2^shard_bits filters. Errors as unseen_set_create. */
+/* An empty set. saved is NULL, or the filter's parameters in an export (UNSEEN__PARAMS_LEN bytes),
+ * for the set to get its pieces; CORRUPT for what cannot be. Other errors as unseen_set_create. */
 enum unseen_status unseen__set_create(struct unseen_set **set_out,
                                       const struct unseen_set_options *options,
-                                      unsigned shard_bits);
+                                      const uint8_t *saved);
 
 /* The options the caller gave, completed with defaults. */
 enum unseen_status unseen__set_options(const struct unseen_set_options *given,

@@ -99,8 +99,10 @@ static bool is_possible(const struct compact *c, uint64_t npages)
            (c->prefix != 0 || unseen__memory_is_plausible(&c->allocator, size));
 }
 
-static enum unseen_status create_groups(struct compact *c, uint64_t capacity)
+static enum unseen_status create_groups(struct compact *c, uint64_t whole_capacity)
 {
+    const uint64_t capacity = (whole_capacity >> c->prefix_bits) +
+                              ((whole_capacity & (((uint64_t)1 << c->prefix_bits) - 1)) != 0);
     unsigned depth;
     unsigned npages;
     plan(c, capacity, &depth, &npages);
@@ -178,10 +180,40 @@ enum unseen_status unseen__compact_create_cut(struct unseen__filter **filter_out
     return UNSEEN_OK;
 }
 
+static enum unseen_status create_saved(struct unseen__filter **filter_out,
+                                       const struct unseen__filter_params *params)
+{
+    struct unseen__filter_params fresh = *params;
+    fresh.fpr = unseen__compact_wide.promise;
+    fresh.capacity = 0;
+    struct unseen__filter *filter;
+    enum unseen_status status = unseen__compact_create_cut(&filter, &fresh, 0);
+    if (status != UNSEEN_OK) {
+        return status;
+    }
+    status = unseen__compact_load_params(filter, params->saved);
+    if (status != UNSEEN_OK) {
+        free_compact(filter);
+        return status;
+    }
+    *filter_out = filter;
+    return UNSEEN_OK;
+}
+
 static enum unseen_status create_compact(struct unseen__filter **filter_out,
                                          const struct unseen__filter_params *params)
 {
-    return unseen__compact_create_cut(filter_out, params, 0);
+    return params->saved ? create_saved(filter_out, params)
+                         : unseen__compact_create_cut(filter_out, params, 0);
+}
+
+/* A group of an export must not span two filters. */
+static enum unseen_status shard_bits(const struct unseen__filter_params *params, unsigned wanted,
+                                     unsigned *shard_bits_out)
+{
+    const unsigned limit = params->saved ? unseen__compact_saved_depth(params->saved) : wanted;
+    *shard_bits_out = wanted < limit ? wanted : limit;
+    return UNSEEN_OK;
 }
 
 void unseen__compact_relayout(struct compact *c, bool wide, unsigned cut)
@@ -231,12 +263,16 @@ static void stats(const struct unseen__filter *filter, struct unseen_set_stats *
     stats->nkeys += c->nkeys;
     stats->nslots += c->npages * COMPACT_LINES * c->layout->slots;
     stats->memory += c->memory + unseen__overflow_memory(&c->overflow);
+    stats->fill += (double)c->nkeys;
+    stats->nkeys_estimate += (double)c->nkeys;
     stats->fpr_promise = c->layout->promise;
     stats->fpr_estimate += ldexp(estimate_rate(c), -(int)c->prefix_bits);
 }
 
 const struct unseen__filter_ops unseen__compact_ops = {
     .name = "compact",
+    .abilities = UNSEEN_CAN_REMOVE | UNSEEN_CAN_GROW,
+    .shard_bits = shard_bits,
     .create = create_compact,
     .free = free_compact,
     .add = add,
@@ -245,7 +281,6 @@ const struct unseen__filter_ops unseen__compact_ops = {
     .stats = stats,
     .save_params = unseen__compact_save_params,
     .save_piece = unseen__compact_save_piece,
-    .load_params = unseen__compact_load_params,
     .owns_piece = unseen__compact_owns_piece,
     .load_piece = unseen__compact_load_piece,
     .load_finish = unseen__compact_load_finish,

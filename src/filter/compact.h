@@ -194,6 +194,8 @@ unsigned unseen__compact_depth_limit(const struct compact *c);
 void unseen__compact_save_params(const struct unseen__filter *filter, uint8_t *params);
 size_t unseen__compact_save_piece(const struct unseen__filter *filter, uint64_t *position,
                                   uint8_t *buf);
+/* The least depth of any group of an export. */
+unsigned unseen__compact_saved_depth(const uint8_t *params);
 enum unseen_status unseen__compact_load_params(struct unseen__filter *filter,
                                                const uint8_t *params);
 bool unseen__compact_owns_piece(const struct unseen__filter *filter, const uint8_t *piece,

@@ -44,10 +44,16 @@ static unsigned least_depth(const struct compact *c)
 void unseen__compact_save_params(const struct unseen__filter *filter, uint8_t *params)
 {
     const struct compact *c = (const struct compact *)(const void *)filter;
-    memset(params, 0, UNSEEN__PARAMS_LEN);
+    const uint8_t depth = (uint8_t)(least_depth(c) + c->prefix_bits);
+    const bool is_first = params[0] == 0;
     params[0] = c->layout == &unseen__compact_wide ? LAYOUT_WIDE : LAYOUT_SMALL;
     params[1] = (uint8_t)__builtin_ctz(c->mark);
-    params[2] = (uint8_t)(least_depth(c) + c->prefix_bits);
+    params[2] = is_first || depth < params[2] ? depth : params[2];
+}
+
+unsigned unseen__compact_saved_depth(const uint8_t *params)
+{
+    return params[2];
 }
 
 static size_t save_group(const struct compact *c, uint64_t *position, uint8_t *buf)

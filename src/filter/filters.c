@@ -9,11 +9,17 @@ static const struct unseen__filter_ops *const filters[] = {
     &unseen__compact_ops,
 };
 
+const struct unseen__filter_ops *unseen__filter_at(size_t i)
+{
+    return i < sizeof(filters) / sizeof(filters[0]) ? filters[i] : NULL;
+}
+
 const struct unseen__filter_ops *unseen__filter_find(const char *name)
 {
-    for (size_t i = 0; i < sizeof(filters) / sizeof(filters[0]); i++) {
-        if (strcmp(filters[i]->name, name) == 0) {
-            return filters[i];
+    const struct unseen__filter_ops *ops;
+    for (size_t i = 0; (ops = unseen__filter_at(i)) != NULL; i++) {
+        if (strcmp(ops->name, name) == 0) {
+            return ops;
         }
     }
     return NULL;

@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Plans: which numbers of a filter follow from which. The formulas are the filters' own. */
+#include <math.h>
+#include <stddef.h>
+#include <string.h>
+
+#include "filter/filter.h"
+
+const char *unseen_filter_name(size_t i)
+{
+    const struct unseen__filter_ops *ops = unseen__filter_at(i);
+    return ops ? ops->name : NULL;
+}
+
+static const struct unseen__filter_ops *ops_of(const struct unseen_plan *plan)
+{
+    return unseen__filter_find(plan->filter ? plan->filter : "compact");
+}
+
+static bool is_in_range(const struct unseen_plan *plan)
+{
+    return plan->size == sizeof(*plan) && plan->fpr >= 0 && plan->fpr < 1 &&
+           plan->bits_per_key >= 0 && plan->bits_per_key <= 1e6 && plan->capacity <= 1e18 &&
+           plan->bits <= 1e18;
+}
+
+/* Of capacity, bits and bits per key, two say the third. false if all three are given and do not
+ * agree to a bit. */
+static bool complete_size(struct unseen_plan *plan)
+{
+    const double capacity = (double)plan->capacity;
+    const double bits = (double)plan->bits;
+    if (plan->capacity && plan->bits && plan->bits_per_key > 0) {
+        return fabs(capacity * plan->bits_per_key - bits) <= 1 + 1e-9 * bits;
+    }
+    if (plan->capacity && plan->bits) {
+        plan->bits_per_key = bits / capacity;
+    } else if (plan->capacity && plan->bits_per_key > 0) {
+        plan->bits = (uint64_t)ceil(capacity * plan->bits_per_key);
+    } else if (plan->bits && plan->bits_per_key > 0) {
+        plan->capacity = (uint64_t)(bits / plan->bits_per_key);
+        return plan->capacity > 0;
+    }
+    return true;
+}
+
+enum unseen_status unseen_plan(struct unseen_plan *plan)
+{
+    if (!is_in_range(plan)) {
+        return UNSEEN_ERR_ARGUMENT;
+    }
+    const struct unseen__filter_ops *ops = ops_of(plan);
+    if (!ops) {
+        return UNSEEN_ERR_NAME;
+    }
+    if (!ops->plan) {
+        return UNSEEN_ERR_UNSUPPORTED;
+    }
+    struct unseen_plan made = *plan;
+    made.filter = ops->name;
+    made.abilities = ops->abilities;
+    if (!complete_size(&made)) {
+        return UNSEEN_ERR_ARGUMENT;
+    }
+    if (made.fpr == 0 && made.bits_per_key == 0) {
+        made.fpr = UNSEEN_FPR_DEFAULT;
+    }
+    enum unseen_status status = ops->plan(&made);
+    if (status == UNSEEN_OK && !complete_size(&made)) {
+        status = UNSEEN_ERR_ARGUMENT;
+    }
+    if (status == UNSEEN_OK) {
+        *plan = made;
+    }
+    return status;
+}
+
+double unseen_plan_rate(const struct unseen_plan *plan, double nkeys)
+{
+    const struct unseen__filter_ops *ops = ops_of(plan);
+    return ops && ops->plan_rate && plan->capacity ? ops->plan_rate(plan, nkeys) : 0;
+}
