@@ -20,10 +20,37 @@ enum {
 /* Bits that say which commands have an option. */
 enum {
     COMMAND_DEDUP = 1,
-    COMMAND_CANON = 2,
-    COMMAND_EXPLAIN = 4,
-    COMMAND_READERS = COMMAND_DEDUP | COMMAND_CANON,
-    COMMAND_ALL = COMMAND_READERS | COMMAND_EXPLAIN
+    COMMAND_CANON = 1 << 1,
+    COMMAND_EXPLAIN = 1 << 2,
+    COMMAND_CHECK = 1 << 3,
+    COMMAND_ADD = 1 << 4,
+    COMMAND_REMOVE = 1 << 5,
+    COMMAND_MERGE = 1 << 6,
+    COMMAND_INFO = 1 << 7,
+    COMMAND_VERIFY = 1 << 8,
+    COMMAND_REPAIR = 1 << 9,
+    COMMAND_COMPACT = 1 << 10,
+    COMMAND_IMPORT = 1 << 11,
+    COMMAND_RECHECK = 1 << 12,
+    COMMAND_SERVE = 1 << 13,
+    COMMAND_PLAN = 1 << 14,
+    COMMAND_SORT = 1 << 15,
+    COMMAND_COUNT = 1 << 16,
+    /* ask or change the store that is their first argument */
+    COMMAND_ASKERS = COMMAND_CHECK | COMMAND_RECHECK,
+    COMMAND_CHANGERS = COMMAND_ADD | COMMAND_REMOVE | COMMAND_IMPORT,
+    COMMAND_ON_STORE = COMMAND_ASKERS | COMMAND_CHANGERS | COMMAND_SERVE,
+    /* may make a store */
+    COMMAND_MAKERS = COMMAND_DEDUP | COMMAND_ADD | COMMAND_IMPORT | COMMAND_SERVE,
+    /* take lines with URLs in them, and print some */
+    COMMAND_LINES = COMMAND_DEDUP | COMMAND_CANON | COMMAND_ASKERS | COMMAND_ADD | COMMAND_REMOVE,
+    COMMAND_PRINTERS = COMMAND_DEDUP | COMMAND_CANON | COMMAND_ASKERS,
+    COMMAND_REPORTERS = COMMAND_DEDUP | COMMAND_CHECK | COMMAND_CHANGERS,
+    /* are told what makes URLs the same; the others take it from the store */
+    COMMAND_IDENTITY = COMMAND_MAKERS | COMMAND_CANON | COMMAND_EXPLAIN,
+    /* read standard input where no file is named */
+    COMMAND_READERS = COMMAND_LINES | COMMAND_IMPORT,
+    COMMAND_ALL = (1 << 30) - 1
 };
 
 struct command {

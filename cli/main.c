@@ -45,12 +45,21 @@ static bool fill_descriptors(void)
     return true;
 }
 
+/* Nothing to work on: somebody wants to know what this is. */
+static bool lacks_input(const struct options *o)
+{
+    if ((o->command->bit & COMMAND_ON_STORE) && !o->store) {
+        return true;
+    }
+    const bool reads = o->command->bit & (COMMAND_READERS | COMMAND_SERVE);
+    return o->nfiles == 0 && (!reads || isatty(STDIN_FILENO));
+}
+
 static int run_command(const struct command *command, int argc, char **argv)
 {
     struct options o;
     enum unseen_cpu cpu = UNSEEN_CPU_AUTO;
     int status = EXIT_TROUBLE;
-    const bool reads_input = command->bit & COMMAND_READERS;
     switch (options_parse(&o, command, argc, argv)) {
     case OPTIONS_DONE:
         status = EXIT_DONE;
@@ -59,7 +68,7 @@ static int run_command(const struct command *command, int argc, char **argv)
         break;
     case OPTIONS_RUN:
         message_setup(o.color, false);
-        if (o.nfiles == 0 && (!reads_input || isatty(STDIN_FILENO))) {
+        if (lacks_input(&o)) {
             help_usage(command);
         } else if (cpu_from_environment(&cpu)) {
             status = command->run(&o, cpu);

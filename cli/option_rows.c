@@ -7,6 +7,12 @@
 #include "number.h"
 #include "options.h"
 
+static bool set_store(struct options *o, char *value)
+{
+    o->store = value;
+    return true;
+}
+
 static bool set_exclude(struct options *o, char *value)
 {
     o->excludes[o->nexcludes++] = value; /* options_parse made room for argc */
@@ -59,6 +65,23 @@ static bool set_seed(struct options *o, char *value)
 {
     o->has_seed = number_seed(value, &o->seed);
     return o->has_seed;
+}
+
+static bool set_key_bits(struct options *o, char *value)
+{
+    uint64_t bits = 0;
+    if (!number_count(value, &bits) || (bits != 64 && bits != 96 && bits != 128)) {
+        return false;
+    }
+    o->key_bits = (unsigned)bits;
+    return true;
+}
+
+static bool set_no_log(struct options *o, char *value)
+{
+    (void)value;
+    o->no_log = true;
+    return true;
 }
 
 static bool set_profile(struct options *o, char *value)
@@ -148,6 +171,18 @@ static bool set_format(struct options *o, char *value)
     for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
         if (strcmp(value, names[i]) == 0) {
             o->format = (enum format)i;
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool set_source(struct options *o, char *value)
+{
+    static const char *const names[] = {"lines", "anew", "requests.seen", "redis-set"};
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+        if (strcmp(value, names[i]) == 0) {
+            o->source = (enum source)i;
             return true;
         }
     }
@@ -263,73 +298,101 @@ static bool set_color(struct options *o, char *value)
 static const struct option_row rows[] = {
     {"Print", 'v', "invert", NULL, NULL, NULL, COMMAND_DEDUP,
      "print the repeats instead of the new lines", set_invert},
+    {NULL, 'v', "invert", NULL, NULL, NULL, COMMAND_CHECK,
+     "print the lines that are not in the store", set_invert},
     {NULL, 'D', "repeats", "FILE", NULL, NULL, COMMAND_DEDUP,
      "write the repeats to FILE as well", set_repeats},
     {NULL, 0, "mark", NULL, NULL, NULL, COMMAND_DEDUP,
      "print every line, after 1 (new) or 0 and a tab", set_mark},
-    {NULL, 'c', "count", NULL, NULL, NULL, COMMAND_DEDUP,
+    {NULL, 0, "mark", NULL, NULL, NULL, COMMAND_CHECK,
+     "print every line, after 1 (in the store) or 0 and a\ntab", set_mark},
+    {NULL, 'c', "count", NULL, NULL, NULL, COMMAND_DEDUP | COMMAND_CHECK,
      "print only how many lines would be printed", set_count},
-    {NULL, 'q', "quiet", NULL, NULL, NULL, COMMAND_DEDUP,
+    {NULL, 'q', "quiet", NULL, NULL, NULL, COMMAND_DEDUP | COMMAND_CHECK,
      "print nothing; exit 0 at the first line that would be\nprinted, 1 if there is none",
      set_quiet},
     {NULL, 'm', "max", "N", "a number of lines", "1000", COMMAND_DEDUP,
      "stop after N new lines (with -v: N repeats)", set_limit},
-    {NULL, 0, "canonical", NULL, NULL, NULL, COMMAND_DEDUP,
+    {NULL, 'm', "max", "N", "a number of lines", "1000", COMMAND_CHECK,
+     "stop after N printed lines", set_limit},
+    {NULL, 0, "canonical", NULL, NULL, NULL, COMMAND_DEDUP | COMMAND_CHECK,
      "print canonical forms (with -k: of the key) instead\nof lines", set_canonical},
     {NULL, 0, "json", NULL, NULL, NULL, COMMAND_CANON,
      "print an object for each line: input, status,\ncanonical", set_json},
     {NULL, 0, "json", NULL, NULL, NULL, COMMAND_EXPLAIN,
      "print one object with all of it", set_json},
+    {NULL, 0, "json", NULL, NULL, NULL, COMMAND_INFO,
+     "print one object, in one line", set_json},
     {NULL, 0, "expressions", NULL, NULL, NULL, COMMAND_CANON,
      "print the up to 30 host and path expressions of each\nURL; the profile is then safebrowsing",
      set_expressions},
 
-    {"Memory", 'x', "exclude", "LIST", NULL, NULL, COMMAND_DEDUP,
-     "count the lines of the file LIST as seen; repeatable", set_exclude},
+    {"Memory", 's', "store", "STORE", NULL, NULL, COMMAND_DEDUP,
+     "remember across runs, in the file STORE, which is made\nif it does not exist", set_store},
+    {NULL, 'x', "exclude", "LIST", NULL, NULL, COMMAND_DEDUP,
+     "count what is in LIST, a file of lines or a store, as\nseen; repeatable", set_exclude},
     {NULL, 'n', "dry-run", NULL, NULL, NULL, COMMAND_DEDUP,
-     "do not remember: only what -x lists is a repeat", set_dry_run},
+     "do not remember: only what -s and -x have is a repeat", set_dry_run},
     {NULL, 0, "shard", "I/N", "a share I/N with I from 1 to N", "1/4", COMMAND_DEDUP,
      "handle only the I-th of N shares of the keys", set_shard},
-    {NULL, 0, "fpr", "RATE", "a rate above 0 and below 1", "1e-6", COMMAND_DEDUP,
+    {NULL, 0, "fpr", "RATE", "a rate above 0 and below 1", "1e-6", COMMAND_MAKERS,
      "accept this share of new lines taken for repeats\n(default 5e-9; from 1.5e-6 up less memory)",
      set_fpr},
-    {NULL, 0, "capacity", "N", "a number of keys", "1e6", COMMAND_DEDUP,
+    {NULL, 0, "fpr", "RATE", "a rate above 0 and below 1", "1e-6", COMMAND_COMPACT,
+     "from now on accept this rate of wrong answers", set_fpr},
+    {NULL, 0, "capacity", "N", "a number of keys", "1e6", COMMAND_MAKERS | COMMAND_COMPACT,
      "make room for N keys at once (it grows anyway)", set_capacity},
-    {NULL, 0, "filter", "NAME", NULL, NULL, COMMAND_DEDUP,
+    {NULL, 0, "filter", "NAME", NULL, NULL, COMMAND_MAKERS | COMMAND_COMPACT,
      "the kind of filter (compact)", set_filter},
-    {NULL, 0, "seed", "N", "a 64-bit number", "42", COMMAND_DEDUP,
+    {NULL, 0, "seed", "N", "a 64-bit number", "42", COMMAND_MAKERS,
      "seed of the hash (default: random)", set_seed},
+    {NULL, 0, "key-bits", "N", "64, 96 or 128", "96", COMMAND_MAKERS,
+     "a new store keeps N bits of each key: 64 (the\ndefault), 96 or 128, for 8, 12 or 16 bytes",
+     set_key_bits},
+    {NULL, 0, "key-bits", "N", "64, 96 or 128", "64", COMMAND_COMPACT,
+     "keep only N bits of each key: 64 or 96", set_key_bits},
+    {NULL, 0, "no-log", NULL, NULL, NULL, COMMAND_MAKERS,
+     "a new store without a log, for those who accept less:\na crash forgets all since the last "
+     "run's end, and\nthose lines come again; a damaged store cannot be\nrepaired; no exactly-once "
+     "output. It saves 8 bytes of\ndisk per URL", set_no_log},
 
-    {"Identity", 'p', "profile", "NAME", NULL, "crawl", COMMAND_ALL,
+    {"Identity", 'p', "profile", "NAME", NULL, "crawl", COMMAND_IDENTITY,
      "what makes URLs the same (default crawl; none: plain\nbytes); see unseen help profiles",
      set_profile},
-    {NULL, 0, "rule", "NAME", "a list of rules", "strip-www", COMMAND_ALL,
+    {NULL, 0, "rule", "NAME", "a list of rules", "strip-www", COMMAND_IDENTITY,
      "switch a rule of the profile on, or with no-NAME off;\na list a,b, repeatable; see unseen "
      "help rules", set_rule},
-    {NULL, 'k', "key", "KEY", "a field number or a .path", ".link.url", COMMAND_READERS,
+    {NULL, 'k', "key", "KEY", "a field number or a .path", ".link.url", COMMAND_LINES,
      "look only at field KEY (from 1) of each line, or at\nthe value at the path .KEY of a JSON line",
      set_key},
-    {NULL, 't', "separator", "CHAR", "a single byte, \\t or \\0", ",", COMMAND_READERS,
+    {NULL, 't', "separator", "CHAR", "a single byte, \\t or \\0", ",", COMMAND_LINES,
      "fields are separated by CHAR (default: tab)", set_separator},
-    {NULL, 0, "format", "FORMAT", "auto, lines or jsonl", "jsonl", COMMAND_READERS,
+    {NULL, 0, "format", "FORMAT", "auto, lines or jsonl", "jsonl", COMMAND_LINES,
      "what the lines are: auto, lines or jsonl (auto: jsonl\nif KEY is a path)", set_format},
+    {NULL, 0, "format", "FORMAT", "lines, anew, requests.seen or redis-set", "requests.seen",
+     COMMAND_IMPORT, "what FILE is: lines or anew (one URL a line), Scrapy's\nrequests.seen, or "
+     "redis-set (what redis-cli SMEMBERS\nprints, or the reply as the protocol has it)",
+     set_source},
     {NULL, 0, "base", "URL", NULL, "http://e.com/a/", COMMAND_CANON,
      "the lines are references found in the document at URL", set_base},
 
-    {"Input and output", 'o', "output", "FILE", NULL, NULL, COMMAND_READERS,
+    {"Input and output", 'o', "output", "FILE", NULL, NULL, COMMAND_DEDUP,
+     "write to FILE, which is emptied first; with -s it is\ncontinued, never emptied: each line "
+     "exactly once", set_output},
+    {NULL, 'o', "output", "FILE", NULL, NULL, COMMAND_CANON | COMMAND_ASKERS,
      "write to FILE, which is emptied first", set_output},
-    {NULL, 'z', "null", NULL, NULL, NULL, COMMAND_READERS,
+    {NULL, 'z', "null", NULL, NULL, NULL, COMMAND_LINES,
      "lines end in NUL instead of newline; also -0", set_null},
-    {NULL, 0, "line-buffered", NULL, NULL, NULL, COMMAND_READERS,
+    {NULL, 0, "line-buffered", NULL, NULL, NULL, COMMAND_PRINTERS,
      "write each line by itself", set_line_buffered},
-    {NULL, 0, "max-line", "N", "a number of bytes above 0", "64K", COMMAND_READERS,
+    {NULL, 0, "max-line", "N", "a number of bytes above 0", "64K", COMMAND_LINES,
      "report and leave out lines longer than N bytes", set_max_line},
     {NULL, 'j', "threads", "N", "a number of threads or auto", "2", COMMAND_READERS,
      "threads: 1, 2 (reading beside the rest) or auto", set_threads},
 
-    {"Reports, to standard error", 0, "stats", "[=FORMAT]", "text or json", "=json", COMMAND_DEDUP,
-     "figures at the end, as text or json", set_stats},
-    {NULL, 0, "progress", "[=WHEN]", "auto, always or never", "=never", COMMAND_DEDUP,
+    {"Reports, to standard error", 0, "stats", "[=FORMAT]", "text or json", "=json",
+     COMMAND_REPORTERS, "figures at the end, as text or json", set_stats},
+    {NULL, 0, "progress", "[=WHEN]", "auto, always or never", "=never", COMMAND_REPORTERS,
      "a progress line, on a terminal only; WHEN is always,\nnever or auto (if the output is a "
      "file)", set_progress},
 

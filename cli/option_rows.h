@@ -12,7 +12,7 @@
 struct options;
 
 enum {
-    OPTION_ROWS_MAX = 64
+    OPTION_ROWS_MAX = 128
 };
 
 struct option_row {

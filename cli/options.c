@@ -313,6 +313,10 @@ enum options_result options_parse(struct options *o, const struct command *comma
     }
     o->files = (const char *const *)argv + optind;
     o->nfiles = (size_t)(argc - optind);
+    if ((command->bit & COMMAND_ON_STORE) && o->nfiles > 0) {
+        o->store = *o->files++;
+        o->nfiles--;
+    }
     return check_pairs(o) ? OPTIONS_RUN : OPTIONS_WRONG;
 }
 

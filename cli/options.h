@@ -22,12 +22,21 @@ enum stats {
     STATS_JSON
 };
 
+/* What is imported. */
+enum source {
+    SOURCE_LINES,
+    SOURCE_ANEW,
+    SOURCE_REQUESTS_SEEN,
+    SOURCE_REDIS_SET
+};
+
 struct command;
 
 struct options {
     const struct command *command;
 
     /* memory */
+    const char *store; /* of -s, or the first argument of a command on a store; NULL: none */
     const char **excludes;
     size_t nexcludes;
     bool dry_run;
@@ -38,6 +47,8 @@ struct options {
     const char *filter;
     bool has_seed;
     uint64_t seed;
+    unsigned key_bits; /* 0: not given */
+    bool no_log;
 
     /* identity */
     const char *profile; /* NULL: the command's own default */
@@ -50,6 +61,7 @@ struct options {
     bool has_separator;
     char separator;
     enum format format;
+    enum source source;
 
     /* print */
     bool invert;
@@ -75,7 +87,7 @@ struct options {
     enum when progress;
     enum when color;
 
-    const char *const *files;
+    const char *const *files; /* without the store */
     size_t nfiles;
 };
 
