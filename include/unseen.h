@@ -798,7 +798,7 @@ UNSEEN_API enum unseen_status unseen_bitmap_export(const struct unseen_bitmap *b
 /* Takes one whole chunk into a bitmap that was empty before the first: the header first, the
  * others in any order. *complete_out says that nothing is missing any more; only then does the
  * bitmap hold what was exported. Errors: CORRUPT, VERSION, NOMEM, ARGUMENT (the bitmap was not
- * empty, or something else was done to it in between). After any of them it can only be freed. */
+ * empty). After any of them it can only be freed. */
 UNSEEN_API enum unseen_status unseen_bitmap_import_chunk(struct unseen_bitmap *bitmap,
                                                          const void *chunk, size_t len,
                                                          bool *complete_out);

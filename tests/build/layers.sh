@@ -12,6 +12,7 @@ may_include() {
     base) echo "base" ;;
     lines | url | hash) echo "base $1" ;;
     filter) echo "base hash filter" ;;
+    bitmap) echo "base hash bitmap" ;;
     engine) echo "base lines url hash filter engine" ;;
     *) fail "src/$1 is not a layer: add it to this test and to docs/architecture.md" ;;
     esac

@@ -1,0 +1,167 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The bitmap under hostile chunks and under any sequence of calls.
+ *
+ * An input that begins with 'c' is the payloads of chunks, each behind its kind (0 header, 1 piece,
+ * 2 end) and its length in 2 bytes; the frame is made here, so that mutations reach what is behind
+ * the checksum. What is accepted as complete must be exported and imported again as the same bytes.
+ * Any other input is operations of 8 bytes, checked against a byte for each of 2^18 integers. */
+#include "test.h"
+
+#include "base/bytes.h"
+#include "hash/key.h"
+
+enum {
+    NMODEL = 1 << 18
+};
+
+/* The model's integers lie on both sides of a leaf's border. */
+#define FIRST (((uint64_t)1 << 24) - NMODEL / 2)
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+/* assert, in every build. */
+static void require(bool holds)
+{
+    if (!holds) {
+        abort();
+    }
+}
+
+static struct unseen_bitmap *fresh(void)
+{
+    struct unseen_bitmap *b = NULL;
+    require(unseen_bitmap_create(&b, NULL) == UNSEEN_OK);
+    return b;
+}
+
+/* ---- chunks ---- */
+
+static size_t frame(uint8_t *chunk, unsigned kind, const uint8_t *payload, size_t len)
+{
+    static const char kinds[3][5] = {"UNBH", "UNBP", "UNBE"};
+    memcpy(chunk, kinds[kind % 3], 4);
+    store_le32(chunk + 4, (uint32_t)len);
+    store_le64(chunk + 8, 7);
+    store_le64(chunk + 16, 0);
+    memcpy(chunk + 24, payload, len);
+    store_le64(chunk + 24 + len, unseen__checksum(chunk, 24 + len));
+    return len + 32;
+}
+
+/* Exports x and imports that into a second one, which must then export the same. */
+static void check_round_trip(const struct unseen_bitmap *x)
+{
+    static uint8_t chunk[UNSEEN_CHUNK_MAX];
+    static uint8_t again[UNSEEN_CHUNK_MAX];
+    struct unseen_bitmap *y = fresh();
+    uint64_t cursor = 0;
+    size_t len = 0;
+    bool complete = false;
+    while (unseen_bitmap_export(x, &cursor, chunk, sizeof(chunk), &len) == UNSEEN_OK && len > 0) {
+        require(!complete);
+        require(unseen_bitmap_import_chunk(y, chunk, len, &complete) == UNSEEN_OK);
+    }
+    require(complete);
+    uint64_t cursor_x = 0;
+    uint64_t cursor_y = 0;
+    size_t len_y = 0;
+    do {
+        require(unseen_bitmap_export(x, &cursor_x, chunk, sizeof(chunk), &len) == UNSEEN_OK);
+        require(unseen_bitmap_export(y, &cursor_y, again, sizeof(again), &len_y) == UNSEEN_OK);
+        require(len == len_y && memcmp(chunk, again, len) == 0);
+    } while (len > 0);
+    unseen_bitmap_free(y);
+}
+
+static void run_chunks(const uint8_t *data, size_t size)
+{
+    static uint8_t chunk[UNSEEN_CHUNK_MAX];
+    struct unseen_bitmap *b = fresh();
+    enum unseen_status status = UNSEEN_OK;
+    bool complete = false;
+    while (size >= 3 && status == UNSEEN_OK && !complete) {
+        size_t len = load_le16(data + 1);
+        len = len < size - 3 ? len : size - 3;
+        len = len < sizeof(chunk) - 32 ? len : sizeof(chunk) - 32;
+        const size_t chunk_len = frame(chunk, data[0], data + 3, len);
+        status = unseen_bitmap_import_chunk(b, chunk, chunk_len, &complete);
+        data += 3 + len;
+        size -= 3 + len;
+    }
+    if (status == UNSEEN_OK && complete) {
+        check_round_trip(b);
+    }
+    unseen_bitmap_free(b);
+}
+
+/* ---- operations ---- */
+
+static void check_model(const struct unseen_bitmap *b, const uint8_t *model)
+{
+    static uint64_t values[NMODEL];
+    const size_t n = unseen_bitmap_next(b, 0, values, NMODEL);
+    size_t at = 0;
+    for (size_t i = 0; i < NMODEL; i++) {
+        require(!model[i] || (at < n && values[at] == FIRST + i));
+        at += model[i];
+    }
+    require(at == n && unseen_bitmap_count(b, 0, UNSEEN_BITMAP_END) == n);
+}
+
+/* One operation: a code, a length and a place. */
+static void run_operation(struct unseen_bitmap *b, uint8_t *model, const uint8_t *op)
+{
+    const size_t place = load_le32(op + 4) % NMODEL;
+    const size_t wanted = load_le16(op + 2) % (op[1] % 2 ? 65536u : 300u);
+    const size_t n = wanted < NMODEL - place ? wanted : NMODEL - place;
+    const uint64_t first = FIRST + place;
+    uint64_t values[300];
+    uint8_t verdicts[300];
+    size_t nvalues = n < 300 ? n : 300;
+    const size_t step = 1 + op[0] / 8;
+    for (size_t i = 0; i < nvalues; i++) {
+        values[i] = FIRST + (place + i * step) % NMODEL;
+    }
+    switch (op[0] % 4) {
+    case 0:
+        require(unseen_bitmap_set_range(b, first, first + n) == UNSEEN_OK);
+        memset(model + place, 1, n);
+        break;
+    case 1:
+        require(unseen_bitmap_clear_range(b, first, first + n) == UNSEEN_OK);
+        memset(model + place, 0, n);
+        break;
+    default:
+        require((op[0] % 4 == 2 ? unseen_bitmap_set : unseen_bitmap_clear)(
+                    b, values, nvalues, verdicts, NULL) == UNSEEN_OK);
+        for (size_t i = 0; i < nvalues; i++) {
+            uint8_t *has = &model[values[i] - FIRST];
+            require((verdicts[i] == UNSEEN_SEEN) == *has);
+            *has = op[0] % 4 == 2;
+        }
+    }
+}
+
+static void run_operations(const uint8_t *data, size_t size)
+{
+    static uint8_t model[NMODEL];
+    struct unseen_bitmap *b = fresh();
+    memset(model, 0, sizeof(model));
+    for (; size >= 8; data += 8, size -= 8) {
+        run_operation(b, model, data);
+    }
+    check_model(b, model);
+    check_round_trip(b);
+    unseen_bitmap_free(b);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    if (size > 0 && data[0] == 'c') {
+        run_chunks(data + 1, size - 1);
+    } else {
+        run_operations(data, size);
+    }
+    return 0;
+}

@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The bitmap: an exact set of integers below 2^40, for sorting them and for operations on whole
+ * sets. It stands beside the filters: integers are their own keys, nothing is hashed.
+ *
+ * An integer has three parts, each of which leads one level down:
+ *
+ *     [ leaf: 16 bits ][ page: 9 bits ][ low: 15 bits ]
+ *
+ * The root is an array of leaves, only as long as the largest leaf number asks for. A leaf is 512
+ * entries, each for one run of 2^15 integers: 0 where there are none, else an address and, in its
+ * low bits, what lies there:
+ *
+ *     dense    a page of 2^15 bits
+ *     sparse   a cell of 8, 32 or 128 words of 16 bits: how many integers, then their low parts in
+ *              increasing order
+ *
+ * So a value costs 32 bytes at most where there are many of them in a run, whatever the range they
+ * are spread over, and a bit where they are dense. (Roaring bitmaps [Lemire18] do the same with
+ * runs of 2^16 and cells of up to 4096 words. Smaller cells are what makes adding fast: a cell is
+ * shifted by half for each new integer, and only the first 127 of a run go through one.)
+ *
+ * Leaves, dense pages and the slabs that cells are cut from are all pages of 4 KiB from one pool. A
+ * slab whose cells are all free is a free page again, so what was sparse leaves no hole behind when
+ * it becomes dense. docs/decisions/bitmap.md has the measurements. */
+#ifndef UNSEEN_BITMAP_BITMAP_H
+#define UNSEEN_BITMAP_BITMAP_H
+
+#include <stdbool.h>
+
+#include "base/macros.h"
+#include "unseen.h"
+
+enum {
+    BITMAP_PAGE = 4096, /* bytes */
+    BITMAP_LOW_BITS = 15,
+    BITMAP_LEAF_BITS = 9,
+    BITMAP_LEAF_SIZE = 1 << BITMAP_LEAF_BITS,
+    BITMAP_WORDS = BITMAP_PAGE / 8,
+    BITMAP_CLASSES = 3,
+    BITMAP_CELL_MAX = 128, /* words of the largest cell */
+    BITMAP_ENTRIES_PER_PAGE = 1 << BITMAP_LOW_BITS
+};
+
+/* What an entry's low bits say. */
+enum bitmap_kind {
+    BITMAP_NONE = 0,
+    BITMAP_DENSE = 1,
+    BITMAP_SPARSE = 2 /* + the class of the cell: 2, 3 or 4 */
+};
+
+/* One more than the largest page number. */
+#define BITMAP_PAGES_END (UNSEEN_BITMAP_END >> BITMAP_LOW_BITS)
+
+struct bitmap_slab;
+
+/* bitmap_pool.c: pages, and cells cut from pages. */
+struct bitmap_pool {
+    struct unseen_allocator allocator;
+    uint8_t **chunks;
+    size_t nchunks;
+    size_t chunks_cap;
+    size_t next;      /* first page of the last chunk that was never used */
+    void *free_pages; /* linked by their first word */
+    struct bitmap_slab *partial[BITMAP_CLASSES]; /* slabs with a free cell */
+    uint64_t memory;
+};
+
+/* What an import has seen. */
+struct bitmap_import {
+    bool has_header;
+    bool has_end;
+    uint64_t id;
+    uint64_t count;
+};
+
+struct unseen_bitmap {
+    uint64_t **root;
+    size_t nroot;
+    uint64_t count;
+    struct bitmap_pool pool;
+    enum unseen_cpu cpu;
+    struct bitmap_import import;
+};
+
+void unseen__bitmap_pool_release(struct bitmap_pool *pool);
+
+/* A page of zeros; NULL without memory. */
+void *unseen__bitmap_page_take(struct bitmap_pool *pool);
+void unseen__bitmap_page_give(struct bitmap_pool *pool, void *page);
+
+/* A cell of the class, contents undefined; NULL without memory. */
+uint16_t *unseen__bitmap_cell_take(struct bitmap_pool *pool, unsigned class);
+void unseen__bitmap_cell_give(struct bitmap_pool *pool, unsigned class, uint16_t *cell);
+
+/* Words of a cell. */
+UNSEEN_INLINE unsigned bitmap_cell_words(unsigned class)
+{
+    return 8u << 2 * class;
+}
+
+/* bitmap.c */
+
+/* The entry of a page; NULL if its leaf does not exist. */
+UNSEEN_INLINE uint64_t *bitmap_entry(const struct unseen_bitmap *b, uint64_t page)
+{
+    const uint64_t leaf = page >> BITMAP_LEAF_BITS;
+    uint64_t *entries = leaf < b->nroot ? b->root[leaf] : NULL;
+    return entries ? entries + page % BITMAP_LEAF_SIZE : NULL;
+}
+
+UNSEEN_INLINE unsigned bitmap_kind(uint64_t entry)
+{
+    return (unsigned)entry & 7;
+}
+
+UNSEEN_INLINE unsigned bitmap_class(uint64_t entry)
+{
+    return bitmap_kind(entry) - BITMAP_SPARSE;
+}
+
+UNSEEN_INLINE uint64_t *bitmap_words(uint64_t entry)
+{
+    return (uint64_t *)(uintptr_t)(entry & ~(uint64_t)7);
+}
+
+UNSEEN_INLINE uint16_t *bitmap_cell(uint64_t entry)
+{
+    return (uint16_t *)(uintptr_t)(entry & ~(uint64_t)7);
+}
+
+UNSEEN_INLINE uint64_t bitmap_make_entry(const void *address, unsigned kind)
+{
+    return (uint64_t)(uintptr_t)address | kind;
+}
+
+/* The entry of a page, whose leaf is made if need be; NULL without memory. */
+uint64_t *unseen__bitmap_entry_make(struct unseen_bitmap *b, uint64_t page);
+
+/* Turns whatever an entry is into a dense page. */
+enum unseen_status unseen__bitmap_densify(struct unseen_bitmap *b, uint64_t *entry);
+
+/* Gives back what an entry stands for. The count is the caller's affair. */
+void unseen__bitmap_drop(struct unseen_bitmap *b, uint64_t *entry);
+
+/* Adds one integer of a page; *added_out says whether it was new. */
+enum unseen_status unseen__bitmap_add(struct unseen_bitmap *b, uint64_t *entry, unsigned low,
+                                      bool *added_out);
+
+/* Makes a page, which has no entry yet, of n low parts in increasing order, 0 < n < CELL_MAX. */
+enum unseen_status unseen__bitmap_put_cell(struct unseen_bitmap *b, uint64_t *entry,
+                                           const uint16_t *lows, unsigned n);
+
+/* The first page from page on that has integers, or BITMAP_PAGES_END. */
+uint64_t unseen__bitmap_next_page(const struct unseen_bitmap *b, uint64_t page);
+
+/* bitmap_range.c */
+
+/* The 1 bits of n words. */
+uint64_t unseen__bitmap_popcount(const struct unseen_bitmap *b, const uint64_t *words, size_t n);
+
+/* The integers of a page. */
+unsigned unseen__bitmap_page_count(const struct unseen_bitmap *b, uint64_t entry);
+
+#endif

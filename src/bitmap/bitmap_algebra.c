@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Whole bitmaps against each other, page by page. A dense page that loses its last integer is given
+ * back; one that keeps a few stays dense, because whether it pays to cut it down is known only to
+ * the caller: an export and an import do it. */
+#include "bitmap/bitmap.h"
+
+#include <string.h>
+
+static bool cell_contains(const uint16_t *cell, uint16_t low)
+{
+    bool found = false;
+    for (unsigned i = 1; i <= cell[0]; i++) {
+        found |= cell[i] == low;
+    }
+    return found;
+}
+
+static bool page_contains(uint64_t entry, uint16_t low)
+{
+    if (bitmap_kind(entry) == BITMAP_DENSE) {
+        return bitmap_words(entry)[low / 64] >> low % 64 & 1;
+    }
+    return entry && cell_contains(bitmap_cell(entry), low);
+}
+
+/* Keeps of a cell what is in the other page, or what is not. */
+static void filter_cell(uint16_t *cell, uint64_t other, bool keep)
+{
+    unsigned kept = 0;
+    for (unsigned i = 1; i <= cell[0]; i++) {
+        cell[1 + kept] = cell[i];
+        kept += page_contains(other, cell[i]) == keep;
+    }
+    cell[0] = (uint16_t)kept;
+}
+
+/* The other page as bits. */
+static const uint64_t *as_words(uint64_t entry, uint64_t *buf)
+{
+    if (bitmap_kind(entry) == BITMAP_DENSE) {
+        return bitmap_words(entry);
+    }
+    memset(buf, 0, BITMAP_PAGE);
+    if (entry) {
+        const uint16_t *cell = bitmap_cell(entry);
+        for (unsigned i = 1; i <= cell[0]; i++) {
+            buf[cell[i] / 64] |= (uint64_t)1 << cell[i] % 64;
+        }
+    }
+    return buf;
+}
+
+static void filter_dense(uint64_t *words, uint64_t other, bool keep)
+{
+    uint64_t buf[BITMAP_WORDS];
+    const uint64_t *with = as_words(other, buf);
+    const uint64_t flip = keep ? 0 : UINT64_MAX;
+    for (unsigned i = 0; i < BITMAP_WORDS; i++) {
+        words[i] &= with[i] ^ flip;
+    }
+}
+
+/* and, if keep; else andnot. */
+static void filter_all(struct unseen_bitmap *b, const struct unseen_bitmap *other, bool keep)
+{
+    for (uint64_t page = 0; (page = unseen__bitmap_next_page(b, page)) < BITMAP_PAGES_END; page++) {
+        uint64_t *entry = bitmap_entry(b, page);
+        const uint64_t *with = bitmap_entry(other, page);
+        const uint64_t other_entry = with ? *with : 0;
+        if (!other_entry && !keep) {
+            continue;
+        }
+        b->count -= unseen__bitmap_page_count(b, *entry);
+        if (bitmap_kind(*entry) == BITMAP_DENSE) {
+            filter_dense(bitmap_words(*entry), other_entry, keep);
+        } else {
+            filter_cell(bitmap_cell(*entry), other_entry, keep);
+        }
+        const unsigned left = unseen__bitmap_page_count(b, *entry);
+        b->count += left;
+        if (left == 0) {
+            unseen__bitmap_drop(b, entry);
+        }
+    }
+}
+
+void unseen_bitmap_and(struct unseen_bitmap *b, const struct unseen_bitmap *other)
+{
+    if (b != other) {
+        filter_all(b, other, true);
+    }
+}
+
+void unseen_bitmap_andnot(struct unseen_bitmap *b, const struct unseen_bitmap *other)
+{
+    if (b != other) {
+        filter_all(b, other, false);
+    } else {
+        (void)unseen_bitmap_clear_range(b, 0, UNSEEN_BITMAP_END); /* a right range: no error */
+    }
+}
+
+static enum unseen_status or_cell(struct unseen_bitmap *b, uint64_t *entry, const uint16_t *cell)
+{
+    if (!*entry) {
+        return unseen__bitmap_put_cell(b, entry, cell + 1, cell[0]);
+    }
+    for (unsigned i = 1; i <= cell[0]; i++) {
+        bool added;
+        const enum unseen_status status = unseen__bitmap_add(b, entry, cell[i], &added);
+        if (status != UNSEEN_OK) {
+            return status;
+        }
+    }
+    return UNSEEN_OK;
+}
+
+static enum unseen_status or_dense(struct unseen_bitmap *b, uint64_t *entry, const uint64_t *with)
+{
+    const enum unseen_status status = unseen__bitmap_densify(b, entry);
+    for (unsigned i = 0; i < BITMAP_WORDS && status == UNSEEN_OK; i++) {
+        bitmap_words(*entry)[i] |= with[i];
+    }
+    return status;
+}
+
+enum unseen_status unseen_bitmap_or(struct unseen_bitmap *b, const struct unseen_bitmap *other)
+{
+    enum unseen_status status = UNSEEN_OK;
+    for (uint64_t page = 0; b != other && status == UNSEEN_OK; page++) {
+        page = unseen__bitmap_next_page(other, page);
+        if (page == BITMAP_PAGES_END) {
+            break;
+        }
+        const uint64_t with = *bitmap_entry(other, page);
+        uint64_t *entry = unseen__bitmap_entry_make(b, page);
+        if (!entry) {
+            return UNSEEN_ERR_NOMEM;
+        }
+        b->count -= unseen__bitmap_page_count(b, *entry);
+        status = bitmap_kind(with) == BITMAP_DENSE ? or_dense(b, entry, bitmap_words(with))
+                                                   : or_cell(b, entry, bitmap_cell(with));
+        b->count += unseen__bitmap_page_count(b, *entry);
+    }
+    return status;
+}

@@ -1,0 +1,285 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * A bitmap as a row of chunks, and back (docs/format.md, "Bitmaps"). What is written depends on the
+ * integers only, not on how they came: a page is a list where that is shorter, else bits.
+ *
+ * The cursor of an export is 0 for the header, then 1 + the next page, then CURSOR_END. */
+#include "bitmap/bitmap.h"
+
+#include <string.h>
+
+#include "base/bytes.h"
+#include "hash/key.h"
+
+enum {
+    FORMAT_VERSION = 1,
+    FRAME_HEAD = 24,
+    FRAME_TAIL = 8,
+    HEADER_LEN = 32,
+    PAGE_HEAD = 8,
+    LIST_MAX = BITMAP_PAGE / 2 /* integers up to which a list is no longer than the bits */
+};
+
+#define PAYLOAD_MAX (UNSEEN_CHUNK_MAX - FRAME_HEAD - FRAME_TAIL)
+#define KIND_HEADER 0x48424e55u /* "UNBH" */
+#define KIND_PIECE  0x50424e55u /* "UNBP" */
+#define KIND_END    0x45424e55u /* "UNBE" */
+#define CURSOR_END  UINT64_MAX
+
+static const uint8_t magic[8] = {0x89, 'U', 'N', 'B', '\r', '\n', 0x1a, '\n'};
+
+/* ---- export ---- */
+
+static size_t put_frame(uint8_t *chunk, uint32_t kind, uint64_t id, size_t payload_len)
+{
+    store_le32(chunk, kind);
+    store_le32(chunk + 4, (uint32_t)payload_len);
+    store_le64(chunk + 8, id);
+    store_le64(chunk + 16, 0);
+    store_le64(chunk + FRAME_HEAD + payload_len, unseen__checksum(chunk, FRAME_HEAD + payload_len));
+    return FRAME_HEAD + payload_len + FRAME_TAIL;
+}
+
+/* Ties the chunks of one export together as well as a few words can. */
+static uint64_t export_id(const struct unseen_bitmap *b)
+{
+    uint64_t first = 0;
+    uint8_t parts[16];
+    (void)unseen_bitmap_next(b, 0, &first, 1);
+    store_le64(parts, b->count);
+    store_le64(parts + 8, first);
+    return unseen__checksum(parts, sizeof(parts));
+}
+
+static size_t put_header(const struct unseen_bitmap *b, uint8_t *chunk)
+{
+    uint8_t *p = chunk + FRAME_HEAD;
+    memset(p, 0, HEADER_LEN);
+    memcpy(p, magic, sizeof(magic));
+    store_le32(p + 8, FORMAT_VERSION);
+    store_le32(p + 12, 0); /* incompatible features */
+    store_le64(p + 16, b->count);
+    return put_frame(chunk, KIND_HEADER, export_id(b), HEADER_LEN);
+}
+
+static size_t put_end(const struct unseen_bitmap *b, uint8_t *chunk)
+{
+    store_le64(chunk + FRAME_HEAD, b->count);
+    return put_frame(chunk, KIND_END, export_id(b), 8);
+}
+
+static size_t page_len(unsigned count)
+{
+    return PAGE_HEAD + (count <= LIST_MAX ? 2 * (size_t)count : (size_t)BITMAP_PAGE);
+}
+
+static void put_list(uint64_t entry, uint8_t *p)
+{
+    if (bitmap_kind(entry) != BITMAP_DENSE) {
+        const uint16_t *cell = bitmap_cell(entry);
+        for (unsigned i = 1; i <= cell[0]; i++, p += 2) {
+            store_le16(p, cell[i]);
+        }
+        return;
+    }
+    for (unsigned i = 0; i < BITMAP_WORDS; i++) {
+        for (uint64_t w = bitmap_words(entry)[i]; w; w &= w - 1, p += 2) {
+            store_le16(p, (uint16_t)(64 * i + (unsigned)__builtin_ctzll(w)));
+        }
+    }
+}
+
+static void put_page(uint8_t *p, uint64_t page, uint64_t entry, unsigned count)
+{
+    store_le32(p, (uint32_t)page);
+    store_le16(p + 4, (uint16_t)count);
+    store_le16(p + 6, 0);
+    if (count <= LIST_MAX) {
+        put_list(entry, p + PAGE_HEAD);
+        return;
+    }
+    for (unsigned i = 0; i < BITMAP_WORDS; i++) {
+        store_le64(p + PAGE_HEAD + 8 * (size_t)i, bitmap_words(entry)[i]);
+    }
+}
+
+/* As many pages from *page on as fit; 0 if there are none. */
+static size_t put_pages(const struct unseen_bitmap *b, uint64_t *page, uint8_t *payload)
+{
+    size_t len = 0;
+    for (; (*page = unseen__bitmap_next_page(b, *page)) < BITMAP_PAGES_END; ++*page) {
+        const uint64_t entry = *bitmap_entry(b, *page);
+        const unsigned count = unseen__bitmap_page_count(b, entry);
+        if (len + page_len(count) > PAYLOAD_MAX) {
+            break;
+        }
+        put_page(payload + len, *page, entry, count);
+        len += page_len(count);
+    }
+    return len;
+}
+
+enum unseen_status unseen_bitmap_export(const struct unseen_bitmap *b, uint64_t *cursor, void *buf,
+                                        size_t cap, size_t *len_out)
+{
+    uint8_t *chunk = buf;
+    if (cap < UNSEEN_CHUNK_MAX) {
+        return UNSEEN_ERR_SPACE;
+    }
+    if (*cursor == CURSOR_END) {
+        *len_out = 0;
+        return UNSEEN_OK;
+    }
+    if (*cursor > BITMAP_PAGES_END + 1) {
+        return UNSEEN_ERR_ARGUMENT;
+    }
+    if (*cursor == 0) {
+        *len_out = put_header(b, chunk);
+        *cursor = 1;
+        return UNSEEN_OK;
+    }
+    uint64_t page = *cursor - 1;
+    const size_t len = put_pages(b, &page, chunk + FRAME_HEAD);
+    *len_out = len ? put_frame(chunk, KIND_PIECE, export_id(b), len) : put_end(b, chunk);
+    *cursor = len ? page + 1 : CURSOR_END;
+    return UNSEEN_OK;
+}
+
+/* ---- import ---- */
+
+static bool check_frame(const uint8_t *chunk, size_t len)
+{
+    return len >= FRAME_HEAD + FRAME_TAIL && len <= UNSEEN_CHUNK_MAX &&
+           load_le32(chunk + 4) == len - FRAME_HEAD - FRAME_TAIL && load_le64(chunk + 16) == 0 &&
+           load_le64(chunk + len - FRAME_TAIL) == unseen__checksum(chunk, len - FRAME_TAIL);
+}
+
+static enum unseen_status take_header(struct unseen_bitmap *b, const uint8_t *p, size_t len,
+                                      uint64_t id)
+{
+    if (b->import.has_header || len != HEADER_LEN || memcmp(p, magic, sizeof(magic)) != 0) {
+        return UNSEEN_ERR_CORRUPT;
+    }
+    if (load_le32(p + 8) != FORMAT_VERSION || load_le32(p + 12) != 0) {
+        return UNSEEN_ERR_VERSION;
+    }
+    if (b->count != 0) {
+        return UNSEEN_ERR_ARGUMENT;
+    }
+    b->import = (struct bitmap_import){.has_header = true, .id = id, .count = load_le64(p + 16)};
+    return b->import.count <= UNSEEN_BITMAP_END ? UNSEEN_OK : UNSEEN_ERR_CORRUPT;
+}
+
+static enum unseen_status take_list(struct unseen_bitmap *b, uint64_t *entry, const uint8_t *p,
+                                    unsigned count)
+{
+    uint16_t lows[LIST_MAX];
+    for (unsigned i = 0; i < count; i++) {
+        lows[i] = load_le16(p + 2 * (size_t)i);
+        if (lows[i] >= BITMAP_ENTRIES_PER_PAGE || (i > 0 && lows[i] <= lows[i - 1])) {
+            return UNSEEN_ERR_CORRUPT;
+        }
+    }
+    if (count < BITMAP_CELL_MAX) {
+        return unseen__bitmap_put_cell(b, entry, lows, count);
+    }
+    const enum unseen_status status = unseen__bitmap_densify(b, entry);
+    for (unsigned i = 0; i < count && status == UNSEEN_OK; i++) {
+        bitmap_words(*entry)[lows[i] / 64] |= (uint64_t)1 << lows[i] % 64;
+    }
+    return status;
+}
+
+static enum unseen_status take_bits(struct unseen_bitmap *b, uint64_t *entry, const uint8_t *p,
+                                    unsigned count)
+{
+    const enum unseen_status status = unseen__bitmap_densify(b, entry);
+    if (status != UNSEEN_OK) {
+        return status;
+    }
+    for (unsigned i = 0; i < BITMAP_WORDS; i++) {
+        bitmap_words(*entry)[i] = load_le64(p + 8 * (size_t)i);
+    }
+    return unseen__bitmap_page_count(b, *entry) == count ? UNSEEN_OK : UNSEEN_ERR_CORRUPT;
+}
+
+/* One page at p; *len_out is what it took up. */
+static enum unseen_status take_page(struct unseen_bitmap *b, const uint8_t *p, size_t len,
+                                    size_t *len_out)
+{
+    if (len < PAGE_HEAD) {
+        return UNSEEN_ERR_CORRUPT;
+    }
+    const uint64_t page = load_le32(p);
+    const unsigned count = load_le16(p + 4);
+    if (page >= BITMAP_PAGES_END || count == 0 || count > BITMAP_ENTRIES_PER_PAGE ||
+        load_le16(p + 6) != 0 || page_len(count) > len) {
+        return UNSEEN_ERR_CORRUPT;
+    }
+    uint64_t *entry = unseen__bitmap_entry_make(b, page);
+    if (!entry) {
+        return UNSEEN_ERR_NOMEM;
+    }
+    if (*entry) {
+        return UNSEEN_ERR_CORRUPT;
+    }
+    *len_out = page_len(count);
+    const enum unseen_status status = count <= LIST_MAX ? take_list(b, entry, p + PAGE_HEAD, count)
+                                                        : take_bits(b, entry, p + PAGE_HEAD, count);
+    if (status == UNSEEN_OK) {
+        b->count += count;
+    }
+    return status;
+}
+
+static enum unseen_status take_piece(struct unseen_bitmap *b, const uint8_t *p, size_t len)
+{
+    enum unseen_status status = len ? UNSEEN_OK : UNSEEN_ERR_CORRUPT;
+    while (len > 0 && status == UNSEEN_OK) {
+        size_t used = 0;
+        status = take_page(b, p, len, &used);
+        p += used;
+        len -= used;
+    }
+    return status;
+}
+
+static enum unseen_status take_end(struct unseen_bitmap *b, const uint8_t *p, size_t len)
+{
+    if (b->import.has_end || len != 8 || load_le64(p) != b->import.count) {
+        return UNSEEN_ERR_CORRUPT;
+    }
+    b->import.has_end = true;
+    return UNSEEN_OK;
+}
+
+enum unseen_status unseen_bitmap_import_chunk(struct unseen_bitmap *b, const void *data, size_t len,
+                                              bool *complete_out)
+{
+    const uint8_t *chunk = data;
+    if (!check_frame(chunk, len)) {
+        return UNSEEN_ERR_CORRUPT;
+    }
+    const uint32_t kind = load_le32(chunk);
+    const uint64_t id = load_le64(chunk + 8);
+    const uint8_t *payload = chunk + FRAME_HEAD;
+    const size_t payload_len = len - FRAME_HEAD - FRAME_TAIL;
+    if (kind != KIND_HEADER && (!b->import.has_header || id != b->import.id)) {
+        return UNSEEN_ERR_CORRUPT;
+    }
+    enum unseen_status status = UNSEEN_ERR_CORRUPT;
+    if (kind == KIND_HEADER) {
+        status = take_header(b, payload, payload_len, id);
+    } else if (kind == KIND_PIECE) {
+        status = take_piece(b, payload, payload_len);
+    } else if (kind == KIND_END) {
+        status = take_end(b, payload, payload_len);
+    }
+    if (status == UNSEEN_OK && b->count > b->import.count) {
+        status = UNSEEN_ERR_CORRUPT;
+    }
+    if (status == UNSEEN_OK) {
+        *complete_out = b->import.has_end && b->count == b->import.count;
+    }
+    return status;
+}
