@@ -146,48 +146,77 @@ enum unseen_status unseen__compact_load_params(struct unseen__filter *filter, co
     return UNSEEN_OK;
 }
 
-/* What every tag must be: long enough to have its end mark, on the page where its remainder
- * belongs, counted. Returns the tag's line's number of tags, or -1. */
-static int check_line(struct compact *c, const uint8_t *line, unsigned npages, unsigned page,
-                      unsigned depth)
+/* What every tag of a group must be: long enough to have its end mark, and on a page where its
+ * remainder belongs. Tags are checked and counted without a branch: there are millions of lines. */
+struct page_check {
+    /* For each page, 1 for the remainders that cannot be there. */
+    uint8_t misplaced[COMPACT_PAGES_MAX][256];
+    /* v by its number of 0 bits below the end mark, those without one last. Two counts that are
+     * added up later: one that was just written is slow to read again. */
+    uint32_t zeros[2][33];
+    uint32_t nempty;
+    uint32_t bad;
+};
+
+static void check_init(struct page_check *check, const struct compact *c, unsigned npages)
 {
-    const bool wide = c->layout == &unseen__compact_wide;
-    const uint32_t v_mask = wide ? UINT32_MAX : (1u << 24) - 1;
-    int ntags = 0;
-    for (unsigned slot = 0; slot < c->layout->slots; slot++) {
-        uint32_t word = compact_word(line, slot);
-        unsigned r = compact_r(wide, line, slot);
-        if (word == 0) {
-            continue;
+    memset(check, 0, sizeof(*check));
+    memset(check->misplaced, 1, sizeof(check->misplaced));
+    for (unsigned r = 0; r < 1u << c->r_bits; r++) {
+        for (unsigned home = 0; home < COMPACT_PAGES_MIN; home++) {
+            check->misplaced[compact_page_of(c, npages, home, r)][r] = 0;
         }
-        if ((word & v_mask & ~(c->mark - 1)) == 0 || (word & (c->mark - 1)) != 0 ||
-            compact_home_of(c, npages, page, r) == COMPACT_NO_HOME) {
-            return -1;
-        }
-        c->generations[depth + compact_v_len(c, word)]++;
-        ntags++;
     }
-    if (wide && line[COMPACT_LINE - 1] >> 3) {
-        return -1; /* the 5 unused bits */
-    }
-    return ntags;
 }
 
-static bool check_page(struct compact *c, uint32_t number, unsigned npages, unsigned page,
-                       unsigned depth)
+/* Returns whether the line is full. */
+UNSEEN_INLINE bool check_line(struct page_check *check, bool wide, const uint8_t *misplaced,
+                              const uint8_t *line)
+{
+    const unsigned slots = wide ? 13 : 16;
+    const uint64_t r_low = load_le64(line + 52);
+    const uint64_t r_high = load_le64(line + 56) >> 31; /* fields 9 to 12 */
+    uint32_t nempty = 0;
+    for (unsigned slot = 0; slot < slots; slot++) {
+        uint32_t word = compact_word(line, slot);
+        unsigned r =
+            !wide ? word >> 24
+                  : (unsigned)(slot < 9 ? r_low >> 7 * slot : r_high >> 7 * (slot - 9)) & 127;
+        uint32_t v = wide ? word : word & 0xffffff;
+        check->zeros[slot & 1][__builtin_ctzll((uint64_t)1 << 32 | v)]++;
+        nempty += word == 0;
+        check->bad |= misplaced[r] & (word != 0);
+    }
+    check->nempty += nempty;
+    check->bad |= wide ? line[COMPACT_LINE - 1] >> 3 : 0u; /* the unused bits */
+    return nempty == 0;
+}
+
+UNSEEN_INLINE uint64_t check_page(struct page_check *check, bool wide, unsigned page,
+                                  const uint8_t *lines)
 {
     uint64_t full = 0;
     for (unsigned line = 0; line < COMPACT_LINES; line++) {
-        int ntags = check_line(c, compact_page(c, number) + (size_t)line * COMPACT_LINE, npages,
-                               page, depth);
-        if (ntags < 0) {
-            return false;
-        }
-        full |= (uint64_t)(ntags == (int)c->layout->slots) << line;
-        c->nkeys += (uint64_t)ntags;
+        full |= (uint64_t)check_line(check, wide, check->misplaced[page],
+                                     lines + (size_t)line * COMPACT_LINE)
+                << line;
     }
-    *compact_full(c, number) = full;
-    return true;
+    return full;
+}
+
+static bool check_finish(const struct page_check *check, struct compact *c, unsigned npages,
+                         unsigned depth)
+{
+    const unsigned v_bits = c->layout->v_bits;
+    uint32_t ntags = npages * COMPACT_LINES * c->layout->slots - check->nempty;
+    uint32_t nlong = 0;
+    for (unsigned zeros = (unsigned)__builtin_ctz(c->mark); zeros < v_bits; zeros++) {
+        uint32_t n = check->zeros[0][zeros] + check->zeros[1][zeros];
+        c->generations[depth + v_bits - 1 - zeros] += n;
+        nlong += n;
+    }
+    c->nkeys += ntags;
+    return check->bad == 0 && nlong == ntags;
 }
 
 static enum unseen_status room_for_loaded(struct compact *c)
@@ -233,18 +262,20 @@ static enum unseen_status load_group(struct compact *c, const uint8_t *piece, si
     loaded->path = prefix << c->prefix_bits;
     loaded->group = (struct compact_group){.npages = (uint8_t)npages,
                                            .depth = (uint8_t)(depth - c->prefix_bits)};
+    struct page_check check;
+    check_init(&check, c, npages);
+    const bool wide = c->layout == &unseen__compact_wide;
     for (unsigned p = 0; p < npages; p++) {
         uint32_t number = unseen__compact_page_take(c);
+        const uint8_t *page = piece + PIECE_HEAD + (size_t)p * COMPACT_PAGE;
         loaded->group.page[p] = number;
-        memcpy(compact_page(c, number), piece + PIECE_HEAD + (size_t)p * COMPACT_PAGE,
-               COMPACT_PAGE);
-        if (!check_page(c, number, npages, p, loaded->group.depth)) {
-            return UNSEEN_ERR_CORRUPT;
-        }
+        *compact_full(c, number) =
+            wide ? check_page(&check, true, p, page) : check_page(&check, false, p, page);
+        memcpy(compact_page(c, number), page, COMPACT_PAGE);
     }
     c->ngroups++;
     c->npages += npages;
-    return UNSEEN_OK;
+    return check_finish(&check, c, npages, loaded->group.depth) ? UNSEEN_OK : UNSEEN_ERR_CORRUPT;
 }
 
 /* Takes the keys with this filter's prefix; other filters get the same piece and take theirs. */
