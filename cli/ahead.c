@@ -27,10 +27,15 @@ bool ahead_is_wanted(unsigned threads)
     return sched_getaffinity(0, sizeof(usable), &usable) == 0 && CPU_COUNT(&usable) > 1;
 }
 
+/* The thread can be cancelled here and where it waits for input (input.c), nowhere else: it holds
+ * nothing then that the other thread does not know of. */
 static void sem_wait_always(sem_t *sem)
 {
+    int old = 0;
+    pthread_setcancelstate(PTHREAD_CANCEL_ENABLE, &old);
     while (sem_wait(sem) != 0 && errno == EINTR) {
     }
+    pthread_setcancelstate(old, NULL);
 }
 
 /* A slot may be filled for the n'th time round when n - AHEAD_BATCHES batches have been used. */
@@ -46,6 +51,7 @@ static void wait_used(void *context, uint64_t n)
 static void *run(void *context)
 {
     struct ahead *a = context;
+    pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, NULL);
     for (uint64_t n = 0;; n++) {
         struct batch *b = &a->slots[n % AHEAD_BATCHES];
         wait_used(a, n < AHEAD_BATCHES ? 0 : n - AHEAD_BATCHES + 1);
@@ -118,8 +124,11 @@ struct batch *ahead_next(struct ahead *a)
     return a->ended ? NULL : b;
 }
 
-void ahead_join(struct ahead *a)
+void ahead_finish(struct ahead *a)
 {
+    if (!a->ended) {
+        pthread_cancel(a->thread);
+    }
     pthread_join(a->thread, NULL);
     sem_destroy(&a->filled);
     sem_destroy(&a->used);
@@ -127,9 +136,4 @@ void ahead_join(struct ahead *a)
         text_release(&a->slots[i].text);
     }
     free(a->slots);
-}
-
-void ahead_abandon(struct ahead *a)
-{
-    pthread_detach(a->thread);
 }

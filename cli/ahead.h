@@ -43,11 +43,8 @@ bool ahead_start(struct ahead *a, struct reader *reader, struct input_wait wait)
  * stop. That is called before each wait, and about once a second while it lasts. */
 struct batch *ahead_next(struct ahead *a);
 
-/* After the end: the reader belongs to the caller again. */
-void ahead_join(struct ahead *a);
-
-/* Before the end, when the program is about to exit: the thread may be waiting for input that
- * never comes, and is left alone with all that it uses. */
-void ahead_abandon(struct ahead *a);
+/* Ends the thread, which may be waiting for input that never comes, and releases all batches. The
+ * reader belongs to the caller again. */
+void ahead_finish(struct ahead *a);
 
 #endif

@@ -206,9 +206,6 @@ int canon_run(const struct options *o, enum unseen_cpu cpu)
         const bool written = output_close(&c.out);
         status = written && !c.failed && !c.feed.failed ? EXIT_DONE : EXIT_TROUBLE;
     }
-    if (c.feed.abandoned) {
-        exit(status); /* the thread still uses what is in c */
-    }
     text_release(&c.scratch);
     output_abandon(&c.out);
     identity_release(&c.identity);

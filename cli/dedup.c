@@ -392,9 +392,6 @@ int dedup_run(const struct options *o, enum unseen_cpu cpu)
         read_all(&d);
         status = finish(&d);
     }
-    if (d.feed.abandoned) {
-        exit(status); /* the thread still uses what is in d */
-    }
     output_abandon(&d.out);
     output_abandon(&d.repeats);
     identity_release(&d.identity);

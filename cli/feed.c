@@ -46,6 +46,7 @@ static void read_here(struct feed *f)
     while (reader_next(&f->reader, b) && take(f, b)) {
     }
     f->failed = f->reader.failed;
+    reader_summary(&f->reader);
     text_release(&b->text);
     free(b);
 }
@@ -59,12 +60,10 @@ static void read_ahead(struct feed *f)
         b = ahead_next(&f->ahead);
         f->failed = b && b->failed;
     } while (b && take(f, b));
+    ahead_finish(&f->ahead);
     if (f->ahead.ended) {
-        ahead_join(&f->ahead);
         f->failed = f->reader.failed;
-    } else {
-        ahead_abandon(&f->ahead);
-        f->abandoned = true;
+        reader_summary(&f->reader);
     }
 }
 
@@ -96,8 +95,5 @@ void feed_run(struct feed *f)
         f->reader.wait = wait;
         read_here(f);
     }
-    if (!f->abandoned) {
-        reader_summary(&f->reader);
-        reader_release(&f->reader);
-    }
+    reader_release(&f->reader);
 }

@@ -25,8 +25,7 @@ struct feed {
     void *context;
 
     /* results */
-    bool failed;    /* some file or line could not be read, which has been reported */
-    bool abandoned; /* the reading thread still runs and uses all of this: exit, free nothing */
+    bool failed; /* some file or line could not be read, which has been reported */
 
     /* state */
     struct reader reader;

@@ -52,7 +52,8 @@ bool output_truncate(struct output *out)
 
 static void fail(struct output *out)
 {
-    if (errno != EPIPE) {
+    out->reader_gone = errno == EPIPE;
+    if (!out->reader_gone) {
         message_error("cannot write %s: %s", out->name, strerror(errno));
     }
     out->failed = true;
@@ -66,6 +67,7 @@ static void write_all(struct output *out, const char *data, size_t len)
         if (n >= 0) {
             data += n;
             len -= (size_t)n;
+            out->written += (uint64_t)n;
         } else if (errno == EAGAIN) {
             struct pollfd pfd = {.fd = out->fd, .events = POLLOUT};
             (void)poll(&pfd, 1, -1); /* whatever it says, write will say it better */

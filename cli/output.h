@@ -7,6 +7,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <string.h>
 
 enum {
@@ -20,10 +21,12 @@ struct output {
     size_t cap;
     size_t len;
     size_t sent;
+    uint64_t written; /* bytes that have been written */
     /* Never wait for the reader of the output before the end: what it does not take yet is kept,
      * in as much memory as that needs. */
     bool elastic;
     bool failed;
+    bool reader_gone; /* it has failed because nobody reads the pipe any more */
     bool is_open;
     /* Called when a signal may have interrupted a write; may be NULL. */
     void (*interrupted)(void *context);
