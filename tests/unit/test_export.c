@@ -511,6 +511,47 @@ static void check_full_pages(double fpr)
     CHECK_EQ(counting.nlive, 0);
 }
 
+/* An empty set with one tag put in: the answer to its piece. With a cut, bits of v below it may not
+ * be used. */
+static enum unseen_status import_tag(double fpr, uint32_t word, unsigned r, uint8_t last_byte,
+                                     uint8_t cut)
+{
+    struct unseen_set *set = make(fpr, 1, 0);
+    const bool wide = test_compact(set, 0)->layout == &unseen__compact_wide;
+    struct test_image image = test_export(set);
+    size_t len;
+    uint8_t *chunk = test_chunk(&image, 0, &len);
+    chunk[24 + 577] = cut;
+    test_repair(chunk, len);
+    chunk = test_chunk(&image, 1, &len);
+    uint8_t *line = chunk + 24 + 16 + (size_t)5 * COMPACT_LINE;
+    compact_put(wide, line, 9, word, r);
+    line[COMPACT_LINE - 1] |= last_byte;
+    test_repair(chunk, len);
+    enum unseen_status status = import_changed(&image, 1, chunk, len);
+    test_image_free(&image);
+    unseen_set_free(set);
+    return status;
+}
+
+/* What no tag can be (docs/format.md, "Group"). */
+static void check_impossible_tags(void)
+{
+    const double small = 2e-6;
+    const double wide = UNSEEN_FPR_DEFAULT;
+    CHECK(import_tag(small, 0x07000000, 7, 0, 0) == UNSEEN_ERR_CORRUPT); /* no end mark */
+    CHECK(import_tag(small, 0x07000001, 7, 0, 0) == UNSEEN_OK);
+    CHECK(import_tag(small, 0x07800000, 7, 0, 0) == UNSEEN_OK);
+    CHECK(import_tag(wide, 0x80000000, 7, 0, 0) == UNSEEN_OK);
+    CHECK(import_tag(wide, 0, 0, 0x08, 0) == UNSEEN_ERR_CORRUPT); /* the unused bits */
+    CHECK(import_tag(wide, 0, 0, 0x80, 0) == UNSEEN_ERR_CORRUPT);
+    CHECK(import_tag(small, 0x07000001, 7, 0, 1) == UNSEEN_ERR_CORRUPT); /* below the cut */
+    CHECK(import_tag(small, 0x07000002, 7, 0, 1) == UNSEEN_OK);
+    CHECK(import_tag(wide, 5, 7, 0, 1) == UNSEEN_ERR_CORRUPT);
+    CHECK(import_tag(wide, 6, 7, 0, 1) == UNSEEN_OK);
+    CHECK_EQ(counting.nlive, 0);
+}
+
 /* ---- what belongs to other settings, other versions ---- */
 
 static enum unseen_status header_with(const struct test_image *image, size_t at, uint8_t value,
@@ -653,6 +694,7 @@ int main(void)
 {
     test_start();
     check_header();
+    check_impossible_tags();
     check_calls();
     check_allocator_copied();
     check_mixed();
