@@ -35,6 +35,13 @@ static void filter_cell(uint16_t *cell, uint64_t other, bool keep)
     cell[0] = (uint16_t)kept;
 }
 
+static void add_cell(uint64_t *words, const uint16_t *cell)
+{
+    for (unsigned i = 1; i <= cell[0]; i++) {
+        words[cell[i] / 64] |= (uint64_t)1 << cell[i] % 64;
+    }
+}
+
 /* The other page as bits. */
 static const uint64_t *as_words(uint64_t entry, uint64_t *buf)
 {
@@ -43,10 +50,7 @@ static const uint64_t *as_words(uint64_t entry, uint64_t *buf)
     }
     memset(buf, 0, BITMAP_PAGE);
     if (entry) {
-        const uint16_t *cell = bitmap_cell(entry);
-        for (unsigned i = 1; i <= cell[0]; i++) {
-            buf[cell[i] / 64] |= (uint64_t)1 << cell[i] % 64;
-        }
+        add_cell(buf, bitmap_cell(entry));
     }
     return buf;
 }
@@ -101,19 +105,52 @@ void unseen_bitmap_andnot(struct unseen_bitmap *b, const struct unseen_bitmap *o
     }
 }
 
+/* Two cells in increasing order become one list. Without a branch on which is next. */
+static unsigned merge_cells(const uint16_t *x, const uint16_t *y, uint16_t *lows)
+{
+    const uint16_t *x_end = x + 1 + x[0];
+    const uint16_t *y_end = y + 1 + y[0];
+    unsigned n = 0;
+    x++;
+    y++;
+    while (x < x_end && y < y_end) {
+        const uint16_t from_x = *x;
+        const uint16_t from_y = *y;
+        lows[n++] = from_x < from_y ? from_x : from_y;
+        x += from_x <= from_y;
+        y += from_y <= from_x;
+    }
+    while (x < x_end) {
+        lows[n++] = *x++;
+    }
+    while (y < y_end) {
+        lows[n++] = *y++;
+    }
+    return n;
+}
+
 static enum unseen_status or_cell(struct unseen_bitmap *b, uint64_t *entry, const uint16_t *cell)
 {
     if (!*entry) {
         return unseen__bitmap_put_cell(b, entry, cell + 1, cell[0]);
     }
-    for (unsigned i = 1; i <= cell[0]; i++) {
-        bool added;
-        const enum unseen_status status = unseen__bitmap_add(b, entry, cell[i], &added);
-        if (status != UNSEEN_OK) {
-            return status;
+    uint16_t lows[2 * BITMAP_CELL_MAX];
+    const unsigned n = bitmap_kind(*entry) == BITMAP_DENSE
+                           ? BITMAP_CELL_MAX
+                           : merge_cells(bitmap_cell(*entry), cell, lows);
+    if (n < BITMAP_CELL_MAX) {
+        uint64_t old = *entry;
+        const enum unseen_status status = unseen__bitmap_put_cell(b, entry, lows, n);
+        if (status == UNSEEN_OK) {
+            unseen__bitmap_drop(b, &old);
         }
+        return status;
     }
-    return UNSEEN_OK;
+    const enum unseen_status status = unseen__bitmap_densify(b, entry);
+    if (status == UNSEEN_OK) {
+        add_cell(bitmap_words(*entry), cell);
+    }
+    return status;
 }
 
 static enum unseen_status or_dense(struct unseen_bitmap *b, uint64_t *entry, const uint64_t *with)
