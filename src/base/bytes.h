@@ -59,6 +59,35 @@ static inline void store_le64(void *p, uint64_t v)
     memcpy(p, &v, sizeof(v));
 }
 
+static inline double load_le_double(const void *p)
+{
+    uint64_t bits = load_le64(p);
+    double v;
+    memcpy(&v, &bits, sizeof(v));
+    return v;
+}
+
+static inline void store_le_double(void *p, double v)
+{
+    uint64_t bits;
+    memcpy(&bits, &v, sizeof(bits));
+    store_le64(p, bits);
+}
+
+/* The high word of a * b: for a random a, a number below b, in a's order. */
+static inline uint64_t mul_high(uint64_t a, uint64_t b)
+{
+#ifdef __SIZEOF_INT128__
+    __extension__ typedef unsigned __int128 uint128;
+    return (uint64_t)((uint128)a * b >> 64);
+#else
+    uint64_t low = (a & UINT32_MAX) * (b & UINT32_MAX);
+    uint64_t middle = (a >> 32) * (b & UINT32_MAX) + (low >> 32);
+    uint64_t other = (a & UINT32_MAX) * (b >> 32) + (middle & UINT32_MAX);
+    return (a >> 32) * (b >> 32) + (middle >> 32) + (other >> 32);
+#endif
+}
+
 /* *out = a * b; false if that does not fit. */
 static inline bool size_mul(size_t a, size_t b, size_t *out)
 {

@@ -210,8 +210,9 @@ static enum unseen_status load_header(struct unseen_import *import, const uint8_
     options.capacity = 0;
     options.fpr = UNSEEN_FPR_DEFAULT;
     options.allocator = &import->allocator; /* the caller's struct may be gone */
-    enum unseen_status status = unseen__set_create(&import->set, &options, params);
     import->nkeys = load_le64(p + 32);
+    const struct unseen__saved saved = {.params = params, .nkeys = import->nkeys};
+    enum unseen_status status = unseen__set_create(&import->set, &options, &saved);
     return status == UNSEEN_ERR_NAME ? UNSEEN_ERR_VERSION : status;
 }
 

@@ -77,7 +77,7 @@ static void free_shards(struct unseen_set *set, size_t n)
 
 static enum unseen_status create_shards(struct unseen_set *set,
                                         const struct unseen_set_options *options,
-                                        const uint8_t *saved)
+                                        const struct unseen__saved *saved)
 {
     size_t nshards = (size_t)1 << set->shard_bits;
     set->shards = unseen__alloc(&set->allocator, nshards * sizeof(*set->shards),
@@ -92,7 +92,8 @@ static enum unseen_status create_shards(struct unseen_set *set,
             .prefix_bits = set->shard_bits,
             .prefix = i,
             .first = i ? set->shards[0].filter : NULL,
-            .saved = saved,
+            .saved = saved ? saved->params : NULL,
+            .saved_nkeys = saved ? saved->nkeys : 0,
             .cpu = set->cpu,
             .allocator = set->allocator,
         };
@@ -112,17 +113,18 @@ static enum unseen_status create_shards(struct unseen_set *set,
 /* How many filters, as a power of two: for so many threads, as far as the filter allows. */
 static enum unseen_status choose_shard_bits(const struct unseen__filter_ops *ops,
                                             const struct unseen_set_options *options,
-                                            const uint8_t *saved, unsigned *shard_bits_out)
+                                            const struct unseen__saved *saved,
+                                            unsigned *shard_bits_out)
 {
     struct unseen__filter_params params = {
-        .fpr = options->fpr, .capacity = options->capacity, .saved = saved};
+        .fpr = options->fpr, .capacity = options->capacity, .saved = saved ? saved->params : NULL};
     *shard_bits_out = unseen__shard_bits(options->threads);
     return ops->shard_bits ? ops->shard_bits(&params, *shard_bits_out, shard_bits_out) : UNSEEN_OK;
 }
 
 enum unseen_status unseen__set_create(struct unseen_set **set_out,
                                       const struct unseen_set_options *options,
-                                      const uint8_t *saved)
+                                      const struct unseen__saved *saved)
 {
     const struct unseen__filter_ops *ops = unseen__filter_find(options->filter);
     unsigned shard_bits;

@@ -31,11 +31,17 @@ struct unseen_set {
     struct unseen_allocator allocator;
 };
 
-/* An empty set. saved is NULL, or the filter's parameters in an export (UNSEEN__PARAMS_LEN bytes),
- * for the set to get its pieces; CORRUPT for what cannot be. Other errors as unseen_set_create. */
+/* What the header of an export says of the filter. */
+struct unseen__saved {
+    const uint8_t *params; /* UNSEEN__PARAMS_LEN bytes */
+    uint64_t nkeys;
+};
+
+/* An empty set. saved is NULL, or says what pieces will be loaded into it; CORRUPT for what cannot
+ * be. Other errors as unseen_set_create. */
 enum unseen_status unseen__set_create(struct unseen_set **set_out,
                                       const struct unseen_set_options *options,
-                                      const uint8_t *saved);
+                                      const struct unseen__saved *saved);
 
 /* The options the caller gave, completed with defaults. */
 enum unseen_status unseen__set_options(const struct unseen_set_options *given,

@@ -29,7 +29,8 @@ struct unseen__filter_params {
      * loaded into. fpr and capacity say nothing then; what cannot be gives CORRUPT. Memory that
      * these bytes alone ask for must not be written to before pieces come. */
     const uint8_t *saved;
-    enum unseen_cpu cpu; /* a level, not AUTO */
+    uint64_t saved_nkeys; /* how many keys that export says it has, of the whole set */
+    enum unseen_cpu cpu;  /* a level, not AUTO */
     struct unseen_allocator allocator;
 };
 
@@ -110,5 +111,6 @@ const struct unseen__filter_ops *unseen__filter_find(const char *name);
 const struct unseen__filter_ops *unseen__filter_at(size_t i);
 
 extern const struct unseen__filter_ops unseen__compact_ops;
+extern const struct unseen__filter_ops unseen__bloom_ops;
 
 #endif

@@ -1,0 +1,392 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The Bloom filter of the textbooks [Bloom70]: m bits, k of them set for each key, anywhere. The
+ * only filter here whose questions cost k cache lines; it is for those who want the formula they
+ * know, for union and intersection, and to compare the others with.
+ *
+ * The k places of a key come from its two words: h starts as the one, is multiplied by an odd
+ * constant and gets the other added for each place, and the place is the high word of h * m. The
+ * constant stirs the low bits of h up to where the place is taken from; with h1 + i h2 [Kirsch06]
+ * the places of two keys are two arithmetic progressions, which share more than chance allows.
+ *
+ * The filters of a shared set use one array. Each has the keys of one prefix and its own lock, so
+ * that one key's question and answer are one step, but any of them may set any bit: bits are set
+ * by atomic operations. Every filter but the first has no array of its own. */
+#include <math.h>
+
+#include "base/bytes.h"
+#include "base/macros.h"
+#include "base/memory.h"
+#include "filter/array.h"
+#include "filter/rate.h"
+
+enum {
+    AHEAD = 32,       /* keys whose places are fetched at a time */
+    FIRST_PLACES = 3, /* of a question: most keys that are not there end here */
+    SAVED_KIND = 1
+};
+
+static const struct unseen__rate_model model = {
+    .cells = 0, .cell_bits = 1, .k_max = UNSEEN__HASHES_MAX, .fpr_min = 1e-15};
+
+struct bloom {
+    struct unseen__filter filter;
+    struct bloom *first; /* has the array; itself, if this is the first */
+    uint8_t *bits;
+    uint64_t m;
+    unsigned k;
+    bool is_shared; /* with other filters, and so with other threads */
+    uint64_t nkeys; /* of this filter's prefix; of all after loading or combining, in the first */
+    uint64_t nset;  /* bits set by this filter */
+    double fpr;
+    uint64_t capacity;
+    struct unseen__combined combined; /* while combining */
+    struct unseen__array array;
+    struct unseen_allocator allocator;
+};
+
+static struct bloom *from_filter(struct unseen__filter *filter)
+{
+    return (struct bloom *)(void *)filter;
+}
+
+static const struct bloom *from_const_filter(const struct unseen__filter *filter)
+{
+    return (const struct bloom *)(const void *)filter;
+}
+
+/* ---- creation ---- */
+
+static enum unseen_status plan(struct unseen_plan *plan)
+{
+    return unseen__rate_solve(&model, plan);
+}
+
+static double plan_rate(const struct unseen_plan *plan, double nkeys)
+{
+    return unseen__bloom_rate((double)plan->bits, plan->hashes, nkeys);
+}
+
+static enum unseen_status shape_for(struct bloom *b, double fpr, uint64_t capacity)
+{
+    enum unseen_status status = unseen__rate_size(&model, fpr, capacity, &b->k, &b->m);
+    b->m = (b->m + 511) / 512 * 512;
+    b->fpr = fpr;
+    b->capacity = capacity;
+    return status;
+}
+
+static void save_params(const struct unseen__filter *filter, uint8_t *params)
+{
+    const struct bloom *b = from_const_filter(filter);
+    params[0] = SAVED_KIND;
+    params[1] = (uint8_t)b->k;
+    store_le64(params + 8, b->m);
+    store_le64(params + 16, b->capacity);
+    store_le_double(params + 24, b->fpr);
+}
+
+static enum unseen_status shape_from(struct bloom *b, const uint8_t *saved)
+{
+    b->k = saved[1];
+    b->m = load_le64(saved + 8);
+    b->capacity = load_le64(saved + 16);
+    b->fpr = load_le_double(saved + 24);
+    bool ok = saved[0] == SAVED_KIND && b->k >= 1 && b->k <= UNSEEN__HASHES_MAX &&
+              (load_le64(saved) >> 16) == 0 && b->m > 0 && b->m % 512 == 0 && b->capacity > 0 &&
+              b->fpr > 0 && b->fpr < 1;
+    return ok ? UNSEEN_OK : UNSEEN_ERR_CORRUPT;
+}
+
+static enum unseen_status make_first(struct bloom *b, const struct unseen__filter_params *params)
+{
+    enum unseen_status status =
+        params->saved ? shape_from(b, params->saved) : shape_for(b, params->fpr, params->capacity);
+    if (status != UNSEEN_OK) {
+        return status;
+    }
+    b->nkeys = params->saved ? params->saved_nkeys : 0;
+    status = unseen__array_init(&b->array, b->m / 512, 0, 0, params->saved != NULL, &b->allocator);
+    b->bits = b->array.bytes;
+    b->first = b;
+    return status;
+}
+
+static void join_first(struct bloom *b, struct bloom *first)
+{
+    b->first = first;
+    b->bits = first->bits;
+    b->m = first->m;
+    b->k = first->k;
+    b->fpr = first->fpr;
+    b->capacity = first->capacity;
+}
+
+static enum unseen_status create(struct unseen__filter **filter_out,
+                                 const struct unseen__filter_params *params)
+{
+    struct bloom *b = unseen__alloc(&params->allocator, sizeof(*b), _Alignof(struct bloom));
+    if (!b) {
+        return UNSEEN_ERR_NOMEM;
+    }
+    *b = (struct bloom){.filter.ops = &unseen__bloom_ops,
+                        .is_shared = params->prefix_bits > 0,
+                        .allocator = params->allocator};
+    enum unseen_status status = UNSEEN_OK;
+    if (params->first) {
+        join_first(b, from_filter(params->first));
+    } else {
+        status = make_first(b, params);
+    }
+    if (status != UNSEEN_OK) {
+        unseen__free(&params->allocator, b, sizeof(*b));
+        return status;
+    }
+    *filter_out = &b->filter;
+    return UNSEEN_OK;
+}
+
+static void free_bloom(struct unseen__filter *filter)
+{
+    struct bloom *b = from_filter(filter);
+    struct unseen_allocator allocator = b->allocator;
+    unseen__array_release(&b->array, &allocator);
+    unseen__free(&allocator, b, sizeof(*b));
+}
+
+/* ---- keys ---- */
+
+/* The place of a key's next bit. The first multiplication frees h of the prefix that all keys of a
+ * filter have in common. */
+struct places {
+    uint64_t h;
+    uint64_t step;
+};
+
+UNSEEN_INLINE struct places places_of(struct unseen_key key)
+{
+    return (struct places){key.hi, key.lo};
+}
+
+UNSEEN_INLINE uint64_t next_place(struct places *p, uint64_t m)
+{
+    p->h = p->h * UINT64_C(0xd1342543de82ef95) + p->step;
+    return mul_high(p->h, m);
+}
+
+UNSEEN_INLINE bool has_bit(const uint8_t *bits, uint64_t place)
+{
+    return __atomic_load_n(&bits[place / 8], __ATOMIC_RELAXED) >> place % 8 & 1;
+}
+
+/* Sets a bit; whether it was not set before. */
+UNSEEN_INLINE bool set_bit(bool is_shared, uint8_t *bits, uint64_t place)
+{
+    const uint8_t bit = (uint8_t)(1u << place % 8);
+    if (has_bit(bits, place)) {
+        return false;
+    }
+    if (is_shared) {
+        return !(__atomic_fetch_or(&bits[place / 8], bit, __ATOMIC_RELAXED) & bit);
+    }
+    bits[place / 8] |= bit;
+    return true;
+}
+
+/* Finds the places of n keys, k each, and has the first nfetched of each key brought. */
+static void find_places(const struct bloom *b, const struct unseen_key *keys, size_t n,
+                        unsigned nfetched, uint64_t *places)
+{
+    const unsigned k = b->k;
+    for (size_t i = 0; i < n; i++) {
+        struct places p = places_of(keys[i]);
+        for (unsigned j = 0; j < k; j++) {
+            places[i * k + j] = next_place(&p, b->m);
+        }
+        for (unsigned j = 0; j < nfetched; j++) {
+            UNSEEN_PREFETCH(b->bits + places[i * k + j] / 8);
+        }
+    }
+}
+
+UNSEEN_INLINE void add_group(struct bloom *b, bool is_shared, const uint64_t *places, size_t n,
+                             uint8_t *verdicts)
+{
+    const unsigned k = b->k;
+    for (size_t i = 0; i < n; i++) {
+        unsigned nnew = 0;
+        for (unsigned j = 0; j < k; j++) {
+            nnew += set_bit(is_shared, b->bits, places[i * k + j]);
+        }
+        verdicts[i] = nnew ? UNSEEN_NEW : UNSEEN_SEEN;
+        b->nkeys += nnew > 0;
+        b->nset += nnew;
+    }
+}
+
+static enum unseen_status add(struct unseen__filter *filter, const struct unseen_key *keys,
+                              size_t n, uint8_t *verdicts, size_t *ndone_out)
+{
+    struct bloom *b = from_filter(filter);
+    uint64_t places[AHEAD * UNSEEN__HASHES_MAX];
+    for (size_t done = 0; done < n; done += AHEAD) {
+        const size_t count = n - done < AHEAD ? n - done : AHEAD;
+        find_places(b, keys + done, count, b->k, places);
+        if (b->is_shared) {
+            add_group(b, true, places, count, verdicts + done);
+        } else {
+            add_group(b, false, places, count, verdicts + done);
+        }
+    }
+    *ndone_out = n;
+    return UNSEEN_OK;
+}
+
+/* Whether bits from..to of a key's are all set. */
+static bool has_bits(const struct bloom *b, const uint64_t *places, unsigned from, unsigned to)
+{
+    for (unsigned j = from; j < to; j++) {
+        if (!has_bit(b->bits, places[j])) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static void ask_group(const struct bloom *b, const uint64_t *places, unsigned first, size_t n,
+                      uint8_t *verdicts)
+{
+    const unsigned k = b->k;
+    for (size_t i = 0; i < n; i++) {
+        verdicts[i] = has_bits(b, places + i * k, 0, first) ? UNSEEN_SEEN : UNSEEN_NEW;
+        for (unsigned j = first; verdicts[i] == UNSEEN_SEEN && j < k; j++) {
+            UNSEEN_PREFETCH(b->bits + places[i * k + j] / 8);
+        }
+    }
+    for (size_t i = 0; i < n; i++) {
+        if (verdicts[i] == UNSEEN_SEEN && !has_bits(b, places + i * k, first, k)) {
+            verdicts[i] = UNSEEN_NEW;
+        }
+    }
+}
+
+static void contains(const struct unseen__filter *filter, const struct unseen_key *keys, size_t n,
+                     uint8_t *verdicts)
+{
+    const struct bloom *b = from_const_filter(filter);
+    const unsigned first = b->k < FIRST_PLACES ? b->k : FIRST_PLACES;
+    uint64_t places[AHEAD * UNSEEN__HASHES_MAX];
+    for (size_t done = 0; done < n; done += AHEAD) {
+        const size_t count = n - done < AHEAD ? n - done : AHEAD;
+        find_places(b, keys + done, count, first, places);
+        ask_group(b, places, first, count, verdicts + done);
+    }
+}
+
+/* ---- numbers ---- */
+
+/* The bits of the whole array are the sum of what the filters set, each under its own lock: the
+ * first filter has the array and its size, and the engine adds up. */
+static void stats(const struct unseen__filter *filter, struct unseen_set_stats *stats)
+{
+    const struct bloom *b = from_const_filter(filter);
+    stats->nkeys += b->nkeys;
+    stats->memory += sizeof(*b) + unseen__array_memory(&b->array);
+    stats->nslots += b->array.nlines * 512;
+    stats->fpr_promise = b->fpr;
+    stats->capacity = b->capacity;
+    stats->hashes = b->k;
+    /* Until the last filter has added its bits these are the numbers of those before it. */
+    stats->fill += (double)b->nset;
+    stats->nkeys_estimate = unseen__bloom_keys((double)b->m, b->k, stats->fill);
+    stats->fpr_estimate = pow(stats->fill / (double)b->m, b->k);
+}
+
+/* ---- pieces ---- */
+
+static size_t save_piece(const struct unseen__filter *filter, uint64_t *position, uint8_t *buf)
+{
+    return unseen__array_save_piece(&from_const_filter(filter)->array, position, buf);
+}
+
+static bool owns_piece(const struct unseen__filter *filter, const uint8_t *piece, size_t len)
+{
+    return unseen__array_owns_piece(&from_const_filter(filter)->array, piece, len);
+}
+
+static enum unseen_status load_piece(struct unseen__filter *filter, const uint8_t *piece,
+                                     size_t len)
+{
+    return unseen__array_load_piece(&from_filter(filter)->array, piece, len);
+}
+
+static enum unseen_status load_finish(struct unseen__filter *filter)
+{
+    struct bloom *b = from_filter(filter);
+    if (b->first != b) {
+        return UNSEEN_OK;
+    }
+    b->nset = unseen__count_bits(b->bits, (size_t)(b->m / 8));
+    return unseen__array_load_finish(&b->array, &b->allocator);
+}
+
+/* ---- union and intersection ---- */
+
+static bool is_same_shape(const struct unseen__filter *filter, const struct unseen__filter *other)
+{
+    const struct bloom *b = from_const_filter(filter);
+    const struct bloom *o = from_const_filter(other);
+    return b->m == o->m && b->k == o->k && b->capacity == o->capacity && b->fpr == o->fpr;
+}
+
+static void combine_piece(struct unseen__filter *filter, enum unseen__combination combination,
+                          const uint8_t *piece, size_t len)
+{
+    struct bloom *b = from_filter(filter);
+    unseen__array_combine(&b->array, combination, piece, len, &b->combined);
+}
+
+static double keys_of(const struct bloom *b, uint64_t nset)
+{
+    return unseen__bloom_keys((double)b->m, b->k, (double)nset);
+}
+
+/* From here on the first filter counts for all. */
+static void combine_finish(struct unseen__filter *filter, enum unseen__combination combination)
+{
+    struct bloom *b = from_filter(filter);
+    const struct unseen__combined *c = &b->combined;
+    if (b->first != b) {
+        b->nset = 0;
+        b->nkeys = 0;
+        return;
+    }
+    double nkeys = keys_of(b, c->either);
+    b->nset = c->either;
+    if (combination == UNSEEN__INTERSECTION) {
+        nkeys = fmax(0, keys_of(b, c->own) + keys_of(b, c->other) - nkeys);
+        b->nset = c->own + c->other - c->either;
+    }
+    b->nkeys = (uint64_t)llround(nkeys);
+    b->combined = (struct unseen__combined){0};
+}
+
+const struct unseen__filter_ops unseen__bloom_ops = {
+    .name = "bloom",
+    .abilities = UNSEEN_CAN_MERGE | UNSEEN_CAN_INTERSECT,
+    .create = create,
+    .free = free_bloom,
+    .add = add,
+    .contains = contains,
+    .stats = stats,
+    .save_params = save_params,
+    .save_piece = save_piece,
+    .owns_piece = owns_piece,
+    .load_piece = load_piece,
+    .load_finish = load_finish,
+    .is_same_shape = is_same_shape,
+    .combine_piece = combine_piece,
+    .combine_finish = combine_finish,
+    .plan = plan,
+    .plan_rate = plan_rate,
+};

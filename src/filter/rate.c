@@ -1,0 +1,187 @@
+/* SPDX-License-Identifier: MIT */
+#include "filter/rate.h"
+
+#include <math.h>
+#include <stdbool.h>
+
+/* Bits per key are looked for up to here. */
+#define BITS_MAX 512.0
+
+/* Two rates are the same if they differ by less: bits are whole, and are rounded. */
+#define RATE_SLACK 1.02
+
+/* ---- classic ---- */
+
+double unseen__bloom_rate(double m, unsigned k, double n)
+{
+    const double empty = exp((double)k * n * log1p(-1 / m));
+    return pow(1 - empty, (double)k);
+}
+
+double unseen__bloom_keys(double m, unsigned k, double nset)
+{
+    /* A full filter says nothing but "more": as many as leave less than half a bit. */
+    const double left = nset < m - 0.5 ? m - nset : 0.5;
+    return log(left / m) / ((double)k * log1p(-1 / m));
+}
+
+/* ---- blocked ---- */
+
+/* W(i): the probability that k independent cells of B are i different ones. */
+static void different_cells(unsigned cells, unsigned k, long double *w)
+{
+    for (unsigned i = 0; i <= k; i++) {
+        w[i] = i == 0;
+    }
+    for (unsigned draw = 0; draw < k; draw++) {
+        for (unsigned i = k; i > 0; i--) {
+            w[i] = (w[i] * i + w[i - 1] * (cells - (i - 1))) / cells;
+        }
+        w[0] = 0;
+    }
+}
+
+void unseen__blocked_init(struct unseen__blocked *blocked, unsigned cells, unsigned k)
+{
+    long double w[UNSEEN__BLOCKED_HASHES + 1];
+    blocked->cells = cells;
+    blocked->k = k;
+    different_cells(cells, k, w);
+    for (unsigned l = 0; l <= k; l++) {
+        long double sum = 0;
+        long double choose = 1; /* i over l */
+        for (unsigned i = l; i <= k; i++) {
+            sum += w[i] * choose;
+            choose = choose * (i + 1) / (i + 1 - l);
+        }
+        blocked->factor[l] = l % 2 ? -sum : sum;
+        blocked->decay[l] = -expm1l((long double)k * log1pl(-(long double)l / cells));
+    }
+}
+
+double unseen__blocked_rate(const struct unseen__blocked *blocked, double load)
+{
+    long double rate = 0;
+    for (unsigned l = 0; l <= blocked->k; l++) {
+        rate += blocked->factor[l] * expl(-(long double)load * blocked->decay[l]);
+    }
+    return rate > 0 ? (double)rate : 0;
+}
+
+double unseen__blocked_load(unsigned cells, unsigned k, double fill)
+{
+    const double left = fill < 1 - 1e-12 ? 1 - fill : 1e-12;
+    return log(left) / expm1((double)k * log1p(-1.0 / cells));
+}
+
+/* ---- from some numbers to all ---- */
+
+double unseen__model_rate(const struct unseen__rate_model *model, unsigned k, double bits_per_key)
+{
+    if (model->cells == 0) {
+        return pow(-expm1(-(double)(k * model->cell_bits) / bits_per_key), (double)k);
+    }
+    struct unseen__blocked blocked;
+    unseen__blocked_init(&blocked, model->cells, k);
+    return unseen__blocked_rate(&blocked, model->cells * model->cell_bits / bits_per_key);
+}
+
+/* The fewest bits per key for a rate with k hashes, or more than BITS_MAX. */
+static double bits_for(const struct unseen__rate_model *model, unsigned k, double fpr)
+{
+    struct unseen__blocked blocked;
+    if (model->cells == 0) {
+        return -(double)(k * model->cell_bits) / log1p(-pow(fpr, 1.0 / k));
+    }
+    unseen__blocked_init(&blocked, model->cells, k);
+    const double block = model->cells * model->cell_bits;
+    double low = 0;
+    double high = BITS_MAX * 2;
+    while (high - low > 1e-6) {
+        double middle = (low + high) / 2;
+        if (unseen__blocked_rate(&blocked, block / middle) > fpr) {
+            low = middle;
+        } else {
+            high = middle;
+        }
+    }
+    return high;
+}
+
+/* Both numbers have one minimum in k: walks there from the classic optimum. */
+static unsigned best_hashes(const struct unseen__rate_model *model, double start, double fpr,
+                            double bits_per_key)
+{
+    unsigned k = start < 1 ? 1 : start > model->k_max ? model->k_max : (unsigned)start;
+    double value = fpr > 0 ? bits_for(model, k, fpr) : unseen__model_rate(model, k, bits_per_key);
+    for (int step = -1; step <= 1; step += 2) {
+        for (;;) {
+            unsigned next = (unsigned)((int)k + step);
+            if (next < 1 || next > model->k_max) {
+                break;
+            }
+            double at = fpr > 0 ? bits_for(model, next, fpr)
+                                : unseen__model_rate(model, next, bits_per_key);
+            if (at >= value) {
+                break;
+            }
+            value = at;
+            k = next;
+        }
+    }
+    return k;
+}
+
+static enum unseen_status solve_bits(const struct unseen__rate_model *model,
+                                     struct unseen_plan *plan)
+{
+    if (plan->fpr < model->fpr_min) {
+        return UNSEEN_ERR_FPR;
+    }
+    if (plan->hashes == 0) {
+        plan->hashes = best_hashes(model, -log2(plan->fpr), plan->fpr, 0);
+    }
+    double bits = bits_for(model, plan->hashes, plan->fpr);
+    plan->bits_per_key = ceil(bits * 64) / 64;
+    return plan->bits_per_key <= BITS_MAX * model->cell_bits ? UNSEEN_OK : UNSEEN_ERR_FPR;
+}
+
+static enum unseen_status solve_rate(const struct unseen__rate_model *model,
+                                     struct unseen_plan *plan)
+{
+    if (plan->hashes == 0) {
+        double start = plan->bits_per_key / model->cell_bits * 0.6931;
+        plan->hashes = best_hashes(model, start, 0, plan->bits_per_key);
+    }
+    double rate = unseen__model_rate(model, plan->hashes, plan->bits_per_key);
+    if (plan->fpr == 0) {
+        plan->fpr = rate;
+    }
+    return rate <= plan->fpr * RATE_SLACK ? UNSEEN_OK : UNSEEN_ERR_ARGUMENT;
+}
+
+enum unseen_status unseen__rate_solve(const struct unseen__rate_model *model,
+                                      struct unseen_plan *plan)
+{
+    if (plan->hashes > model->k_max) {
+        return UNSEEN_ERR_ARGUMENT;
+    }
+    return plan->bits_per_key > 0 ? solve_rate(model, plan) : solve_bits(model, plan);
+}
+
+enum unseen_status unseen__rate_size(const struct unseen__rate_model *model, double fpr,
+                                     uint64_t capacity, unsigned *hashes_out, uint64_t *bits_out)
+{
+    struct unseen_plan plan = {.fpr = fpr};
+    enum unseen_status status = unseen__rate_solve(model, &plan);
+    if (status != UNSEEN_OK) {
+        return status;
+    }
+    const double bits = ceil(plan.bits_per_key * (double)capacity);
+    if (bits > 1e18) {
+        return UNSEEN_ERR_NOMEM;
+    }
+    *hashes_out = plan.hashes;
+    *bits_out = (uint64_t)bits;
+    return UNSEEN_OK;
+}
