@@ -6,6 +6,7 @@
 #include "canon.h"
 #include "dedup.h"
 #include "explain.h"
+#include "sort.h"
 
 #define READS_FILES                                                                                \
     "With no FILE, or when FILE is -, read standard input. gzip and zstd input is\n"               \
@@ -66,6 +67,22 @@ static const struct command commands[] = {
         .ending = "Exit status: 0 the same (or one URL only), 1 not the same, 2 trouble.\n",
         .try_this = "unseen explain http://E.com:80/, or: unseen explain --help",
         .run = explain_run,
+    },
+    {
+        .name = "sort",
+        .called = "unseen sort",
+        .bit = COMMAND_SORT,
+        .usage = "unseen sort [OPTION]... [FILE]...",
+        .about =
+            "Print the integers of all files in increasing order. Each line must be a decimal\n"
+            "integer from 0 to 1099511627775 (below 2^40), and is printed without zeros in\n"
+            "front. If one is not, or a file cannot be read, nothing is printed.\n",
+        .examples = "  unseen sort ids.txt                     as sort -n ids.txt\n"
+                    "  unseen sort -u a.txt b.txt.gz           each once, as sort -n -u\n"
+                    "  unseen sort -c ids.txt                  how often each comes\n",
+        .ending = READS_FILES "\nExit status: 0 done, 2 trouble.\n",
+        .try_this = "unseen sort ids.txt, or: unseen sort --help",
+        .run = sort_run,
     },
 };
 

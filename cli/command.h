@@ -49,7 +49,7 @@ enum {
     /* are told what makes URLs the same; the others take it from the store */
     COMMAND_IDENTITY = COMMAND_MAKERS | COMMAND_CANON | COMMAND_EXPLAIN,
     /* read standard input where no file is named */
-    COMMAND_READERS = COMMAND_LINES | COMMAND_IMPORT,
+    COMMAND_READERS = COMMAND_LINES | COMMAND_IMPORT | COMMAND_SORT,
     COMMAND_ALL = (1 << 30) - 1
 };
 

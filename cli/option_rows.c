@@ -216,6 +216,13 @@ static bool set_count(struct options *o, char *value)
     return true;
 }
 
+static bool set_unique(struct options *o, char *value)
+{
+    (void)value;
+    o->unique = true;
+    return true;
+}
+
 static bool set_quiet(struct options *o, char *value)
 {
     (void)value;
@@ -308,6 +315,10 @@ static const struct option_row rows[] = {
      "print every line, after 1 (in the store) or 0 and a\ntab", set_mark},
     {NULL, 'c', "count", NULL, NULL, NULL, COMMAND_DEDUP | COMMAND_CHECK,
      "print only how many lines would be printed", set_count},
+    {NULL, 'u', "unique", NULL, NULL, NULL, COMMAND_SORT,
+     "print each integer once", set_unique},
+    {NULL, 'c', "count", NULL, NULL, NULL, COMMAND_SORT,
+     "print each integer once, after how often it came and\na tab", set_count},
     {NULL, 'q', "quiet", NULL, NULL, NULL, COMMAND_DEDUP | COMMAND_CHECK,
      "print nothing; exit 0 at the first line that would be\nprinted, 1 if there is none",
      set_quiet},
@@ -379,15 +390,16 @@ static const struct option_row rows[] = {
     {"Input and output", 'o', "output", "FILE", NULL, NULL, COMMAND_DEDUP,
      "write to FILE, which is emptied first; with -s it is\ncontinued, never emptied: each line "
      "exactly once", set_output},
-    {NULL, 'o', "output", "FILE", NULL, NULL, COMMAND_CANON | COMMAND_ASKERS,
+    {NULL, 'o', "output", "FILE", NULL, NULL, COMMAND_CANON | COMMAND_ASKERS | COMMAND_SORT,
      "write to FILE, which is emptied first", set_output},
-    {NULL, 'z', "null", NULL, NULL, NULL, COMMAND_LINES,
+    {NULL, 'z', "null", NULL, NULL, NULL, COMMAND_LINES | COMMAND_SORT,
      "lines end in NUL instead of newline; also -0", set_null},
     {NULL, 0, "line-buffered", NULL, NULL, NULL, COMMAND_PRINTERS,
      "write each line by itself", set_line_buffered},
     {NULL, 0, "max-line", "N", "a number of bytes above 0", "64K", COMMAND_LINES,
      "report and leave out lines longer than N bytes", set_max_line},
-    {NULL, 'j', "threads", "N", "a number of threads or auto", "2", COMMAND_READERS,
+    {NULL, 'j', "threads", "N", "a number of threads or auto", "2",
+     COMMAND_LINES | COMMAND_IMPORT,
      "threads: 1, 2 (reading beside the rest) or auto", set_threads},
 
     {"Reports, to standard error", 0, "stats", "[=FORMAT]", "text or json", "=json",

@@ -193,6 +193,7 @@ static bool check_pairs(const struct options *o)
         const char *text;
         const char *hint;
     } pairs[] = {
+        {o->unique && o->count, "-c prints each integer once anyway", "-c FILE"},
         {o->mark && o->invert, "--mark prints every line, -v only some", "--mark FILE"},
         {o->mark && o->count, "-c prints a number, --mark lines", "-c FILE"},
         {o->quiet && o->count, "-q prints nothing, -c a number", "-c FILE"},

@@ -68,6 +68,7 @@ struct options {
     const char *repeats;
     bool mark;
     bool count;
+    bool unique;
     bool quiet;
     bool canonical;
     bool json;
