@@ -27,43 +27,56 @@ bool ahead_is_wanted(unsigned threads)
     return sched_getaffinity(0, sizeof(usable), &usable) == 0 && CPU_COUNT(&usable) > 1;
 }
 
-/* The thread can be cancelled here and where it waits for input (input.c), nowhere else: it holds
- * nothing then that the other thread does not know of. */
-static void sem_wait_always(sem_t *sem)
+/* Interrupts what the thread waits for; it looks at `stopping` then. */
+static int wake_signal(void)
 {
-    int old = 0;
-    pthread_setcancelstate(PTHREAD_CANCEL_ENABLE, &old);
-    while (sem_wait(sem) != 0 && errno == EINTR) {
+    return SIGRTMIN;
+}
+
+static void woken(int signal_number)
+{
+    (void)signal_number;
+}
+
+/* Returns without a post, too, when the thread shall end: nothing is in use any more then. */
+static void wait_post(struct ahead *a, sem_t *sem)
+{
+    while (sem_wait(sem) != 0 && errno == EINTR && !atomic_load(&a->stopping)) {
     }
-    pthread_setcancelstate(old, NULL);
 }
 
 /* A slot may be filled for the n'th time round when n - AHEAD_BATCHES batches have been used. */
 static void wait_used(void *context, uint64_t n)
 {
     struct ahead *a = context;
-    while (a->nwaited < n) {
-        sem_wait_always(&a->used);
+    while (a->nwaited < n && !atomic_load(&a->stopping)) {
+        wait_post(a, &a->used);
         a->nwaited++;
     }
+}
+
+/* The thread's word before it waits for input. */
+static int before_input(void *context)
+{
+    struct ahead *a = context;
+    return atomic_load(&a->stopping) ? INPUT_STOP : INPUT_NOTHING;
 }
 
 static void *run(void *context)
 {
     struct ahead *a = context;
-    pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, NULL);
-    for (uint64_t n = 0;; n++) {
+    bool more = true;
+    for (uint64_t n = 0; more; n++) {
         struct batch *b = &a->slots[n % AHEAD_BATCHES];
         wait_used(a, n < AHEAD_BATCHES ? 0 : n - AHEAD_BATCHES + 1);
-        bool more = reader_next(a->reader, b);
+        more = !atomic_load(&a->stopping) && reader_next(a->reader, b);
         if (!more) {
             b->n = SIZE_MAX; /* the end */
         }
         (void)sem_post(&a->filled); /* cannot overflow: at most AHEAD_BATCHES */
-        if (!more) {
-            return NULL;
-        }
     }
+    (void)sem_post(&a->over);
+    return NULL;
 }
 
 bool ahead_start(struct ahead *a, struct reader *reader, struct input_wait wait)
@@ -72,13 +85,18 @@ bool ahead_start(struct ahead *a, struct reader *reader, struct input_wait wait)
     reader->nblocks = BLOCKS_MAX;
     reader->wait_used = wait_used;
     reader->wait_used_context = a;
+    reader->wait = (struct input_wait){before_input, a};
     a->slots = calloc(AHEAD_BATCHES, sizeof(*a->slots));
-    if (a->slots && sem_init(&a->filled, 0, 0) == 0 && sem_init(&a->used, 0, 0) == 0) {
-        /* Signals are for the main thread. */
-        sigset_t all;
+    struct sigaction action = {.sa_handler = woken};
+    sigemptyset(&action.sa_mask);
+    if (a->slots && sem_init(&a->filled, 0, 0) == 0 && sem_init(&a->used, 0, 0) == 0 &&
+        sem_init(&a->over, 0, 0) == 0 && sigaction(wake_signal(), &action, NULL) == 0) {
+        /* All other signals are for the main thread. */
+        sigset_t most;
         sigset_t old;
-        sigfillset(&all);
-        pthread_sigmask(SIG_SETMASK, &all, &old);
+        sigfillset(&most);
+        sigdelset(&most, wake_signal());
+        pthread_sigmask(SIG_SETMASK, &most, &old);
         int status = pthread_create(&a->thread, NULL, run, a);
         pthread_sigmask(SIG_SETMASK, &old, NULL);
         if (status == 0) {
@@ -88,6 +106,7 @@ bool ahead_start(struct ahead *a, struct reader *reader, struct input_wait wait)
     free(a->slots);
     reader->nblocks = 1;
     reader->wait_used = NULL;
+    reader->wait = (struct input_wait){NULL, NULL};
     return false;
 }
 
@@ -126,10 +145,15 @@ struct batch *ahead_next(struct ahead *a)
 
 void ahead_finish(struct ahead *a)
 {
-    if (!a->ended) {
-        pthread_cancel(a->thread);
+    const struct timespec moment = {.tv_nsec = 200 * 1000};
+    atomic_store(&a->stopping, true);
+    while (!a->ended && sem_trywait(&a->over) != 0) {
+        /* A signal that comes just before a wait is lost, so there is always another one. */
+        (void)pthread_kill(a->thread, wake_signal());
+        (void)nanosleep(&moment, NULL);
     }
     pthread_join(a->thread, NULL);
+    sem_destroy(&a->over);
     sem_destroy(&a->filled);
     sem_destroy(&a->used);
     for (size_t i = 0; i < AHEAD_BATCHES; i++) {

@@ -6,6 +6,7 @@
 
 #include <pthread.h>
 #include <semaphore.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -21,6 +22,8 @@ struct ahead {
     pthread_t thread;
     sem_t filled;
     sem_t used;
+    sem_t over;           /* the thread is about to end */
+    atomic_bool stopping; /* it shall */
     struct batch *slots; /* AHEAD_BATCHES of them, used in turn */
 
     /* the reading thread's */

@@ -10,7 +10,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
-#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -51,30 +50,8 @@ struct input {
     ZSTD_DStream *zstd;
 };
 
-/* open and read where they may wait for long: there, a thread that reads ahead can be cancelled. */
-static int open_waiting(struct input *in)
-{
-    int fd = -1;
-    int old = 0;
-    pthread_cleanup_push(free, in);
-    pthread_setcancelstate(PTHREAD_CANCEL_ENABLE, &old);
-    fd = open(in->name, O_RDONLY | O_CLOEXEC | O_NOCTTY);
-    pthread_setcancelstate(old, NULL);
-    pthread_cleanup_pop(0);
-    return fd;
-}
-
-static ssize_t read_waiting(const struct input *in, void *buf, size_t cap)
-{
-    int old = 0;
-    pthread_setcancelstate(PTHREAD_CANCEL_ENABLE, &old);
-    ssize_t n = read(in->fd, buf, cap);
-    pthread_setcancelstate(old, NULL);
-    return n;
-}
-
 /* Opening a fifo waits for its writer. */
-static int open_named(struct input *in)
+static int open_named(const struct input *in)
 {
     struct stat st;
     bool waits = in->wait.before && stat(in->name, &st) == 0 && S_ISFIFO(st.st_mode);
@@ -83,7 +60,7 @@ static int open_named(struct input *in)
             errno = ECANCELED;
             return -1;
         }
-        int fd = open_waiting(in);
+        int fd = open(in->name, O_RDONLY | O_CLOEXEC | O_NOCTTY);
         if (fd >= 0 || errno != EINTR) {
             return fd;
         }
@@ -164,7 +141,7 @@ static bool wait_readable(const struct input *in)
 static ssize_t read_raw(const struct input *in, void *buf, size_t cap)
 {
     while (wait_readable(in)) {
-        ssize_t n = read_waiting(in, buf, cap);
+        ssize_t n = read(in->fd, buf, cap);
         if (n >= 0) {
             return n;
         }
