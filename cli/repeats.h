@@ -14,18 +14,25 @@ struct repeats {
     uint64_t *items; /* the integer in the upper 40 bits, how often in the lower 24 */
     size_t n;
     size_t cap;
-    size_t at; /* repeats_take: items before it are done */
+    size_t at; /* items before it are done */
 };
 
 /* Adds a value below 2^40. False without memory; nothing was added then. */
 bool repeats_add(struct repeats *r, uint64_t value);
 
-/* Call once before repeats_take: brings everything in order. */
+/* Call once before the following two: brings everything in order. */
 void repeats_sort(struct repeats *r);
 
-/* How often value came again. Values must be asked for in increasing order. */
-static inline uint64_t repeats_take(struct repeats *r, uint64_t value)
+/* The least integer that is left; UINT64_MAX if there is none. */
+static inline uint64_t repeats_next(const struct repeats *r)
 {
+    return r->at < r->n ? r->items[r->at] >> 24 : UINT64_MAX;
+}
+
+/* How often that came again; and then it is done. */
+static inline uint64_t repeats_take(struct repeats *r)
+{
+    const uint64_t value = repeats_next(r);
     uint64_t n = 0;
     while (r->at < r->n && r->items[r->at] >> 24 == value) {
         n += r->items[r->at++] & 0xffffff;

@@ -167,45 +167,57 @@ static bool take_files(struct sort *s)
 
 /* ---- Output ---------------------------------------------------------------------------------- */
 
-static char *put_integer(struct integers_printer *printer, uint64_t value, char delimiter, char *to)
+/* Integers that came once each. */
+static void put_run(struct sort *s, struct integers_printer *printer, const uint64_t *values,
+                    size_t n)
 {
-    to = integers_print(printer, value, to);
-    *to++ = delimiter;
-    return to;
+    char *begin = output_reserve(&s->out, n * INTEGER_TEXT_MAX);
+    char *to = begin;
+    for (size_t i = 0; i < n && begin; i++) {
+        if (s->o->count) {
+            memcpy(to, "1\t", 2);
+            to += 2;
+        }
+        to = integers_print(printer, values[i], to);
+        *to++ = s->o->delimiter;
+    }
+    output_advance(&s->out, (size_t)(to - begin));
 }
 
-/* An integer that came n + 1 times. */
+/* An integer that came n times. */
 static void put_repeated(struct sort *s, struct integers_printer *printer, uint64_t value,
                          uint64_t n)
 {
     char text[2 * INTEGER_TEXT_MAX];
     char *to = text;
     if (s->o->count) {
-        to += snprintf(text, INTEGER_TEXT_MAX, "%" PRIu64 "\t", n + 1);
-        n = 0;
+        to += snprintf(text, INTEGER_TEXT_MAX, "%" PRIu64 "\t", n);
+        n = 1;
     }
-    const size_t len = (size_t)(put_integer(printer, value, s->o->delimiter, to) - text);
-    for (uint64_t i = 0; i <= n && !s->out.failed; i++) {
-        output_write(&s->out, text, len);
+    to = integers_print(printer, value, to);
+    *to++ = s->o->delimiter;
+    for (; n > 0 && !s->out.failed; n--) {
+        output_write(&s->out, text, (size_t)(to - text));
     }
 }
 
 static void put_listed(struct sort *s, struct integers_printer *printer, const uint64_t *values,
                        size_t n)
 {
-    const char delimiter = s->o->delimiter;
-    if (!s->o->unique) {
-        for (size_t i = 0; i < n; i++) {
-            put_repeated(s, printer, values[i], repeats_take(&s->repeats, values[i]));
+    for (size_t i = 0; i < n && !s->out.failed;) {
+        const uint64_t again = repeats_next(&s->repeats);
+        const size_t first = i;
+        while (i < n && values[i] < again) {
+            i++;
         }
-        return;
+        if (i > first) {
+            put_run(s, printer, values + first, i - first);
+        }
+        if (i < n && values[i] == again) {
+            put_repeated(s, printer, again, 1 + repeats_take(&s->repeats));
+            i++;
+        }
     }
-    char *begin = output_reserve(&s->out, n * INTEGER_TEXT_MAX);
-    char *to = begin;
-    for (size_t i = 0; i < n && begin; i++) {
-        to = put_integer(printer, values[i], delimiter, to);
-    }
-    output_advance(&s->out, (size_t)(to - begin));
 }
 
 static void put_all(struct sort *s, struct integers_printer *printer)
