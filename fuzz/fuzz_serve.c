@@ -1,0 +1,182 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The requests of the co-process protocol: a parser that gets its bytes in pieces must find the same
+ * requests as a plain one that has all lines before it. The first bytes choose how long a line may
+ * be and where the pieces end. */
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "../cli/protocol.c"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static void require(int ok)
+{
+    if (!ok) {
+        abort();
+    }
+}
+
+/* ---- The plain one ---------------------------------------------------------------------------- */
+
+/* Lines one after the other, with the state that a batch has. */
+struct plain {
+    const char *text;
+    size_t len;
+    size_t at;
+    size_t line_bytes;
+    int in_batch;
+    int refused;
+    unsigned long long left;
+    enum request_kind each;
+};
+
+static int has_line(const struct plain *t)
+{
+    return t->at < t->len;
+}
+
+static struct unseen_bytes cut_line(struct plain *t)
+{
+    struct unseen_bytes line = {t->text + t->at, 0};
+    while (t->at < t->len && t->text[t->at] != '\n') {
+        line.len++;
+        t->at++;
+    }
+    t->at += t->at < t->len;
+    return line;
+}
+
+static enum request_kind kind_by_letter(char letter)
+{
+    const char letters[] = "ACR";
+    const enum request_kind kinds[] = {REQUEST_ADD, REQUEST_ASK, REQUEST_REMOVE};
+    const char *found = letter ? strchr(letters, letter) : NULL;
+    return found ? kinds[found - letters] : REQUEST_WRONG;
+}
+
+/* The head of a batch, by way of the C library's numbers. */
+static enum request_kind open_batch(struct plain *t, struct unseen_bytes line)
+{
+    char digits[64];
+    size_t n = 0;
+    while (2 + n < line.len && line.data[2 + n] >= '0' && line.data[2 + n] <= '9') {
+        n++;
+    }
+    if (n == 0) {
+        return REQUEST_WRONG;
+    }
+    require(n < sizeof(digits)); /* the target keeps lines this short */
+    memcpy(digits, line.data + 2, n);
+    digits[n] = '\0';
+    t->left = strtoull(digits, NULL, 10);
+    t->each = line.len == n + 4 && line.data[2 + n] == ' ' ? kind_by_letter(line.data[3 + n])
+                                                           : REQUEST_WRONG;
+    t->in_batch = 1;
+    t->refused = t->each == REQUEST_WRONG || t->left > PROTOCOL_BATCH_LINES;
+    return t->refused ? REQUEST_WRONG : REQUEST_NONE;
+}
+
+static struct request command(struct plain *t, struct unseen_bytes line)
+{
+    struct request r = {.kind = REQUEST_WRONG};
+    if (line.len > t->line_bytes) {
+        return r;
+    }
+    if (line.len == 1 && line.data[0] == 'F') {
+        r.kind = REQUEST_FLUSH;
+    } else if (line.len == 1 && line.data[0] == 'I') {
+        r.kind = REQUEST_INFO;
+    } else if (line.len >= 2 && memcmp(line.data, "B ", 2) == 0) {
+        r.kind = open_batch(t, line);
+    } else if (line.len >= 2 && line.data[1] == ' ') {
+        r.kind = kind_by_letter(line.data[0]);
+        r.url = (struct unseen_bytes){line.data + 2, line.len - 2};
+    }
+    return r;
+}
+
+static struct request batch_line(struct plain *t, struct unseen_bytes line)
+{
+    struct request r = {.kind = line.len > t->line_bytes ? REQUEST_WRONG : t->each};
+    r.in_batch = 1;
+    r.url = line;
+    r.kind = t->refused ? REQUEST_NONE : r.kind;
+    t->left--;
+    return r;
+}
+
+static int plain_next(struct plain *t, struct request *r)
+{
+    do {
+        if (t->in_batch && (t->left == 0 || !has_line(t))) {
+            t->in_batch = 0;
+            *r = (struct request){.kind = t->refused ? REQUEST_NONE : REQUEST_BATCH_END};
+        } else if (!has_line(t)) {
+            return 0;
+        } else {
+            const struct unseen_bytes line = cut_line(t);
+            *r = t->in_batch ? batch_line(t, line) : command(t, line);
+        }
+    } while (r->kind == REQUEST_NONE);
+    return 1;
+}
+
+/* ---- The comparison --------------------------------------------------------------------------- */
+
+static void check_request(const struct request *r, const struct request *want)
+{
+    require(r->kind == want->kind && r->in_batch == want->in_batch);
+    require((r->kind == REQUEST_WRONG && !r->in_batch) <= (r->wrong && *r->wrong));
+    if (r->kind == REQUEST_ADD || r->kind == REQUEST_ASK || r->kind == REQUEST_REMOVE) {
+        require(r->url.len == want->url.len);
+        require(r->url.len == 0 || memcmp(r->url.data, want->url.data, r->url.len) == 0);
+    }
+}
+
+/* Every piece lies in memory of its own, and moves, as in a buffer that is filled again. */
+static void feed(struct protocol *p, struct plain *t, const char *text, size_t len, unsigned step)
+{
+    size_t begin = 0; /* of what was not taken yet */
+    size_t end = 0;
+    int at_end = 0;
+    while (!at_end) {
+        struct request r;
+        struct request want;
+        size_t at = 0;
+        at_end = end == len;
+        end += len - end < step ? len - end : step;
+        char *piece = malloc(end - begin + 1);
+        require(piece != NULL);
+        if (end > begin) {
+            memcpy(piece, text + begin, end - begin);
+        }
+        while (protocol_next(p, piece, end - begin, at_end, &at, &r)) {
+            require(at <= end - begin);
+            require(plain_next(t, &want));
+            check_request(&r, &want);
+        }
+        require(at <= end - begin && end - begin - at <= p->line_bytes);
+        begin += at;
+        free(piece);
+    }
+    require(begin == len);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    if (size < 2) {
+        return 0;
+    }
+    const size_t line_bytes = 1 + data[0] % 48;
+    const unsigned step = 1 + data[1];
+    const char *text = (const char *)data + 2;
+    struct request rest;
+    struct protocol p = {.line_bytes = line_bytes};
+    struct plain t = {.text = text, .len = size - 2, .line_bytes = line_bytes};
+    feed(&p, &t, text, size - 2, step);
+    require(!plain_next(&t, &rest) && !p.in_batch);
+    return 0;
+}
