@@ -471,6 +471,7 @@ struct unseen_plan {
     double bits_per_key; /* bits / capacity; of memory */
     uint64_t bits;       /* of the whole filter */
     unsigned hashes;     /* bits or counters a key sets; 0 stays where there is no such thing */
+    unsigned lines;      /* adjacent cache lines they are in; 0 stays where they are anywhere */
 
     /* What comes out besides: UNSEEN_CAN_... */
     unsigned abilities;
@@ -661,11 +662,11 @@ struct unseen_store_info {
     bool no_log;
     unsigned key_bits;
     double fpr;       /* as asked for */
-    uint64_t seed_id; /* equal in stores with equal seeds; tells nothing about the seed */
+    uint64_t seed_id; /* 32 bits that are equal in stores with equal seeds; the seed does not follow */
     uint8_t id[16];   /* of this log */
 };
 
-UNSEEN_API enum unseen_status unseen_store_info(const struct unseen_store *store,
+UNSEEN_API enum unseen_status unseen_store_info(struct unseen_store *store,
                                                 struct unseen_store_info *info_out);
 
 /* Calls each with all committed changes in their order, n at a time: added keys or removed ones.

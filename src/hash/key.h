@@ -56,4 +56,9 @@ static inline uint64_t unseen__checksum(const void *data, size_t len)
     return XXH3_64bits(data, len);
 }
 
+static inline uint64_t unseen__checksum_seeded(const void *data, size_t len, uint64_t seed)
+{
+    return XXH3_64bits_withSeed(data, len, seed);
+}
+
 #endif

@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef _DEFAULT_SOURCE
+#define _DEFAULT_SOURCE 1
+#endif
+#ifndef _FILE_OFFSET_BITS
+#define _FILE_OFFSET_BITS 64
+#endif
+#include "base/file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* No system takes more at once. */
+static const size_t REQUEST_MAX = (size_t)1 << 30;
+
+int unseen__file_read(int fd, uint64_t place, void *buf, size_t len, size_t *len_out)
+{
+    char *to = buf;
+    size_t done = 0;
+    while (done < len) {
+        const size_t rest = len - done < REQUEST_MAX ? len - done : REQUEST_MAX;
+        const ssize_t n = pread(fd, to + done, rest, (off_t)(place + done));
+        if (n < 0 && errno != EINTR) {
+            return errno;
+        }
+        if (n == 0) {
+            break;
+        }
+        done += n > 0 ? (size_t)n : 0;
+    }
+    *len_out = done;
+    return 0;
+}
+
+int unseen__file_write(int fd, uint64_t place, const void *data, size_t len)
+{
+    const char *from = data;
+    size_t done = 0;
+    while (done < len) {
+        const size_t rest = len - done < REQUEST_MAX ? len - done : REQUEST_MAX;
+        const ssize_t n = pwrite(fd, from + done, rest, (off_t)(place + done));
+        if (n < 0 && errno != EINTR) {
+            return errno;
+        }
+        if (n == 0) {
+            return ENOSPC; /* POSIX leaves this open; going on could go on for ever */
+        }
+        done += n > 0 ? (size_t)n : 0;
+    }
+    return 0;
+}
+
+int unseen__file_sync(int fd)
+{
+    while (fdatasync(fd) != 0) {
+        if (errno != EINTR) {
+            return errno;
+        }
+    }
+    return 0;
+}
+
+int unseen__file_size(int fd, uint64_t *size_out)
+{
+    struct stat st;
+    if (fstat(fd, &st) != 0) {
+        return errno;
+    }
+    *size_out = (uint64_t)st.st_size;
+    return 0;
+}
+
+int unseen__file_truncate(int fd, uint64_t size)
+{
+    while (ftruncate(fd, (off_t)size) != 0) {
+        if (errno != EINTR) {
+            return errno;
+        }
+    }
+    return 0;
+}
+
+/* The directory of path: "." for a plain name. */
+static int directory_of(const char *path, char *buf, size_t cap)
+{
+    const char *slash = strrchr(path, '/');
+    const size_t len = !slash ? 1 : slash == path ? 1 : (size_t)(slash - path);
+    if (len >= cap) {
+        return ENAMETOOLONG;
+    }
+    memcpy(buf, slash ? path : ".", len);
+    buf[len] = '\0';
+    return 0;
+}
+
+int unseen__directory_open(const char *path, int *fd_out)
+{
+    char directory[PATH_MAX];
+    const int code = directory_of(path, directory, sizeof(directory));
+    if (code != 0) {
+        return code;
+    }
+    do {
+        *fd_out = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    } while (*fd_out < 0 && errno == EINTR);
+    return *fd_out < 0 ? errno : 0;
+}
+
+int unseen__directory_lock(int fd)
+{
+    while (flock(fd, LOCK_EX) != 0) {
+        if (errno != EINTR) {
+            return errno;
+        }
+    }
+    return 0;
+}
+
+int unseen__directory_sync(int fd)
+{
+    while (fsync(fd) != 0) {
+        if (errno == EINVAL) {
+            return 0; /* a file system whose directories need no sync */
+        }
+        if (errno != EINTR) {
+            return errno;
+        }
+    }
+    return 0;
+}
+
+int unseen__file_replace(const char *from, const char *to)
+{
+    int directory = -1;
+    int code = unseen__directory_open(to, &directory);
+    if (code != 0) {
+        return code;
+    }
+    code = rename(from, to) == 0 ? unseen__directory_sync(directory) : errno;
+    (void)close(directory);
+    return code;
+}

@@ -1,0 +1,255 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Is a store intact, and making it so. */
+#include <string.h>
+
+#include "base/error.h"
+#include "base/file.h"
+#include "base/memory.h"
+#include "engine/rewrite.h"
+
+/* ---- the log ---- */
+
+static void report(const struct unseen__reading *r, const struct unseen_error *damage)
+{
+    if (r->report) {
+        r->report(r->context, damage);
+    }
+}
+
+static bool count(void *context, const struct unseen_key *keys, size_t n, bool removed)
+{
+    struct unseen_store_health *health = context;
+    (void)keys;
+    *(removed ? &health->nremoved : &health->nadded) += n;
+    return true;
+}
+
+static void note_damage(struct unseen__reading *r, uint64_t place, uint64_t end)
+{
+    struct unseen_error damage;
+    (void)unseen__damaged(&damage, r->log, place, end);
+    r->damaged_place = place;
+    r->damaged_end = end;
+    r->health.ndamages++;
+    r->health.lost_bytes += end - place;
+    report(r, &damage);
+}
+
+enum unseen_status unseen__read_all(struct unseen__reading *r, struct unseen_error *error)
+{
+    struct unseen__scan scan;
+    enum unseen_status status = unseen__scan_init(&scan, r->log, UNSEEN__RECORDS_PLACE, 0, error);
+    while (status == UNSEEN_OK) {
+        enum unseen__scan_state state;
+        status = unseen__scan_next(&scan, &state, error);
+        if (status != UNSEEN_OK || state == UNSEEN__SCAN_END) {
+            break;
+        }
+        if (state == UNSEEN__SCAN_TORN) {
+            r->health.torn_bytes = scan.size - scan.place;
+            break;
+        }
+        if (state == UNSEEN__SCAN_DAMAGED) {
+            note_damage(r, scan.place, scan.next);
+            unseen__scan_skip(&scan);
+            continue;
+        }
+        r->health.nrecords++;
+        unseen__output_follow(&r->output, &scan.record, scan.payload);
+        (void)unseen__record_each(&scan.record, scan.payload, scan.bits, r->log->header.key_bits,
+                                  count, &r->health);
+    }
+    unseen__scan_release(&scan);
+    return status;
+}
+
+/* ---- the image ---- */
+
+struct comparison {
+    const struct unseen_set *set;
+    uint64_t nmissing;
+};
+
+static bool compare(void *context, const struct unseen_key *keys, size_t n)
+{
+    struct comparison *c = context;
+    uint8_t verdicts[512];
+    for (size_t done = 0; done < n;) {
+        const size_t slice = n - done < sizeof(verdicts) ? n - done : sizeof(verdicts);
+        (void)unseen_set_contains_keys(c->set, keys + done, slice, verdicts);
+        for (size_t i = 0; i < slice; i++) {
+            c->nmissing += verdicts[i] == UNSEEN_NEW;
+        }
+        done += slice;
+    }
+    return true;
+}
+
+/* Everything the log says up to the place that the image covers must be in the image. */
+static enum unseen_status compare_image(const struct unseen_store *store,
+                                        struct unseen__image *image, struct unseen_error *damage,
+                                        bool *differs_out, struct unseen_error *error)
+{
+    struct comparison c = {0};
+    struct unseen_set *set = NULL;
+    enum unseen_status status = unseen__image_load(store, image, &set, damage);
+    *differs_out = status != UNSEEN_OK && status != UNSEEN_ERR_NOMEM && status != UNSEEN_ERR_IO;
+    if (status != UNSEEN_OK) {
+        if (error && !*differs_out && damage) {
+            *error = *damage;
+        }
+        return *differs_out ? UNSEEN_OK : status;
+    }
+    c.set = set;
+    if (!(store->log.header.read_features & UNSEEN__FEATURE_NO_LOG)) {
+        status = unseen__live_each(&store->log, image->header.place, true, compare, &c, error);
+    }
+    unseen_set_free(set);
+    *differs_out = status == UNSEEN_OK && c.nmissing > 0;
+    if (*differs_out) {
+        (void)unseen__error(damage, UNSEEN_ERR_CORRUPT, UNSEEN__NO_PLACE,
+                            "%s lacks %llu keys of the log", image->path,
+                            (unsigned long long)c.nmissing);
+    }
+    return status;
+}
+
+/* *is_damaged_out: the image is of no use, or (*log_is_short_out) the log less than the image knows;
+ * it has been reported. */
+static enum unseen_status check_image(struct unseen_store *store, struct unseen__reading *r,
+                                      bool *is_damaged_out, bool *log_is_short_out,
+                                      struct unseen_error *error)
+{
+    struct unseen__image image;
+    struct unseen_error damage;
+    const bool no_log = store->log.header.read_features & UNSEEN__FEATURE_NO_LOG;
+    enum unseen_status status = unseen__image_find(store, &image, log_is_short_out, &damage);
+    *is_damaged_out = status == UNSEEN_ERR_CORRUPT || status == UNSEEN_ERR_VERSION;
+    if (status == UNSEEN_OK) {
+        status = compare_image(store, &image, &damage, is_damaged_out, error);
+        unseen__image_release(&image);
+    } else if (status == UNSEEN_ERR_MISSING) {
+        *is_damaged_out = no_log && r->health.nrecords > 0;
+        (void)unseen__error(&damage, UNSEEN_ERR_CORRUPT, UNSEEN__NO_PLACE,
+                            "%s has no log, and its image is gone", store->log.path);
+        status = UNSEEN_OK;
+    } else if (!*is_damaged_out && error) {
+        *error = damage;
+    }
+    if (*is_damaged_out) {
+        r->health.ndamages++;
+        report(r, &damage);
+        status = UNSEEN_OK;
+    }
+    return status;
+}
+
+/* ---- both ---- */
+
+struct look {
+    struct unseen_store store; /* its log and URL identity only */
+    struct unseen__reading reading;
+    bool image_is_damaged;
+    bool log_is_short;
+};
+
+static void look_release(struct look *look)
+{
+    unseen_url_free(look->store.url);
+    unseen__log_release(&look->store.log);
+}
+
+static enum unseen_status look_at(struct look *look, const char *path, bool writable,
+                                  struct unseen_error *error)
+{
+    struct unseen_store *store = &look->store;
+    store->allocator = unseen__allocator(NULL);
+    enum unseen_status status =
+        unseen__log_open(&store->log, path, writable, &store->allocator, error);
+    if (status != UNSEEN_OK) {
+        return status;
+    }
+    look->reading.log = &store->log;
+    status = unseen__store_url_make(store, error);
+    if (status == UNSEEN_OK && store->log.header_damaged) {
+        struct unseen_error damage;
+        (void)unseen__error(&damage, UNSEEN_ERR_CORRUPT, 0, "one header of %s is damaged", path);
+        look->reading.health.ndamages++;
+        report(&look->reading, &damage);
+    }
+    if (status == UNSEEN_OK) {
+        status = unseen__read_all(&look->reading, error);
+    }
+    if (status == UNSEEN_OK) {
+        status =
+            check_image(store, &look->reading, &look->image_is_damaged, &look->log_is_short, error);
+    }
+    if (status != UNSEEN_OK) {
+        look_release(look);
+    }
+    return status;
+}
+
+static enum unseen_status give_health(const struct look *look,
+                                      struct unseen_store_health *health_out)
+{
+    struct unseen_store_health health = look->reading.health;
+    if (health_out) {
+        if (health_out->size < sizeof(size_t) || health_out->size > sizeof(health)) {
+            return UNSEEN_ERR_ARGUMENT;
+        }
+        health.size = health_out->size;
+        memcpy(health_out, &health, health_out->size);
+    }
+    return UNSEEN_OK;
+}
+
+enum unseen_status unseen_store_verify(const char *path, struct unseen_store_health *health_out,
+                                       void (*report_damage)(void *context,
+                                                             const struct unseen_error *damage),
+                                       void *context, struct unseen_error *error)
+{
+    struct look look = {.reading = {.report = report_damage, .context = context}};
+    enum unseen_status status = look_at(&look, path, false, error);
+    if (status != UNSEEN_OK) {
+        return status;
+    }
+    status = give_health(&look, health_out);
+    if (status == UNSEEN_OK && look.reading.health.ndamages > 0) {
+        status = unseen__error(error, UNSEEN_ERR_CORRUPT, UNSEEN__NO_PLACE, "%s is damaged", path);
+    }
+    look_release(&look);
+    return status;
+}
+
+enum unseen_status unseen_store_repair(const char *path, struct unseen_store_health *health_out,
+                                       void (*report_damage)(void *context,
+                                                             const struct unseen_error *damage),
+                                       void *context, struct unseen_error *error)
+{
+    struct look look = {.reading = {.report = report_damage, .context = context}};
+    enum unseen_status status = look_at(&look, path, true, error);
+    if (status != UNSEEN_OK) {
+        return status;
+    }
+    const struct unseen__log *log = &look.store.log;
+    const bool no_log = log->header.read_features & UNSEEN__FEATURE_NO_LOG;
+    struct unseen__log_header header = log->header;
+    if (no_log && look.image_is_damaged) {
+        status = unseen__error(error, UNSEEN_ERR_CORRUPT, UNSEEN__NO_PLACE,
+                               "%s has no log: what its image held cannot be made anew", path);
+    } else if (look.reading.health.lost_bytes > 0 || look.log_is_short) {
+        status = unseen__error_status(error, unseen__log_new_id(header.id), path);
+        if (status == UNSEEN_OK) {
+            status = unseen__log_rewrite(log, &header, &look.reading.output, true, error);
+        }
+    } else if (look.image_is_damaged) {
+        status = unseen__image_remove(log, error);
+    }
+    if (status == UNSEEN_OK) {
+        status = give_health(&look, health_out);
+    }
+    look_release(&look);
+    return status;
+}

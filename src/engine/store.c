@@ -1,0 +1,634 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * A store: a set in memory whose changes go to a log.
+ *
+ * Opening takes the set from the image and reads what the log has more; without a usable image it
+ * reads all of the log. Changes are made in memory at once and wait. When the caller has handed over
+ * what they stand for, it begins their commit, and the committer's thread makes them durable. What
+ * was never begun is undone before an image is written: an image must hold nothing that the log does
+ * not, or URLs that nobody has seen would be taken for seen. */
+#include "engine/store.h"
+
+#include <stddef.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/file.h"
+#include "base/memory.h"
+#include "engine/set.h"
+#include "hash/key.h"
+
+enum {
+    SLICE = 1024,          /* changes made in memory at a time */
+    IMAGE_AFTER = 1 << 16, /* an image is written after this many changes, */
+    IMAGE_SHARE = 16       /* and after one for each so many that it covers */
+};
+
+static const char NO_PROFILE[] = "none/1";
+
+/* ---- settings ---- */
+
+enum unseen_status unseen__store_options(const struct unseen_store_options *given,
+                                         struct unseen_store_options *options_out)
+{
+    struct unseen_store_options options = {.size = sizeof(options)};
+    if (given) {
+        if (given->size < offsetof(struct unseen_store_options, profile) ||
+            given->size > sizeof(options)) {
+            return UNSEEN_ERR_ARGUMENT;
+        }
+        memcpy(&options, given, given->size);
+    }
+    *options_out = options;
+    const bool is_mode = options.mode == UNSEEN_STORE_READ || options.mode == UNSEEN_STORE_WRITE ||
+                         options.mode == UNSEEN_STORE_CREATE;
+    const bool is_key = options.key_bits == 0 || unseen__key_bits_are_valid(options.key_bits);
+    const bool is_rate = options.fpr >= 0 && options.fpr < 1;
+    return is_mode && is_key && is_rate ? UNSEEN_OK : UNSEEN_ERR_ARGUMENT;
+}
+
+/* The id of the identity that options ask for. */
+static enum unseen_status profile_id(const char *profile, char *id,
+                                     const struct unseen_allocator *allocator)
+{
+    struct unseen_url *url = NULL;
+    const struct unseen_url_options options = {
+        .size = sizeof(options), .profile = profile, .allocator = allocator};
+    const enum unseen_status status = unseen_url_create(&url, &options);
+    if (status == UNSEEN_OK) {
+        const size_t len = strlen(unseen_url_id(url));
+        memcpy(id, unseen_url_id(url), len < UNSEEN__PROFILE_LEN ? len + 1 : UNSEEN__PROFILE_LEN);
+        id[UNSEEN__PROFILE_LEN - 1] = '\0';
+        unseen_url_free(url);
+    }
+    return status;
+}
+
+enum unseen_status unseen__header_make(struct unseen__log_header *header_out,
+                                       const struct unseen_store_options *options,
+                                       const struct unseen_allocator *allocator, const char *path,
+                                       struct unseen_error *error)
+{
+    struct unseen__log_header h = {.key_bits = 64, .fpr = UNSEEN_FPR_DEFAULT, .filter = "compact"};
+    enum unseen_status status = unseen__log_new_id(h.id);
+    uint8_t seed[UNSEEN__ID_LEN];
+    if (status == UNSEEN_OK && options->like) {
+        memcpy(seed, h.id, sizeof(seed));
+        h = options->like->log.header;
+        memcpy(h.id, seed, sizeof(h.id));
+        h.read_features = 0;
+        h.write_features = 0;
+    } else if (status == UNSEEN_OK) {
+        status = options->seed ? UNSEEN_OK : unseen__log_new_id(seed);
+        memcpy(&h.seed, options->seed ? (const void *)options->seed : seed, sizeof(h.seed));
+    }
+    if (status == UNSEEN_OK && (options->profile || !options->like)) {
+        status = profile_id(options->profile, h.profile, allocator);
+    }
+    if (options->filter && strlen(options->filter) >= sizeof(h.filter)) {
+        status = UNSEEN_ERR_NAME;
+    } else if (options->filter) {
+        memset(h.filter, 0, sizeof(h.filter));
+        memcpy(h.filter, options->filter, strlen(options->filter));
+    }
+    h.fpr = options->fpr > 0 ? options->fpr : h.fpr;
+    h.key_bits = options->key_bits ? options->key_bits : h.key_bits;
+    h.capacity = options->capacity ? options->capacity : h.capacity;
+    h.read_features |= options->no_log ? UNSEEN__FEATURE_NO_LOG : 0;
+    *header_out = h;
+    return unseen__error_status(error, status, path);
+}
+
+/* An existing store has its own settings: whoever asks for others is told. */
+static enum unseen_status check_settings(const struct unseen_store *store,
+                                         const struct unseen_store_options *options,
+                                         struct unseen_error *error)
+{
+    const struct unseen__log_header *h = &store->log.header;
+    const char *path = store->log.path;
+    char id[UNSEEN__PROFILE_LEN] = "";
+    if (options->profile) {
+        const enum unseen_status status = profile_id(options->profile, id, &store->allocator);
+        if (status != UNSEEN_OK) {
+            return unseen__error_status(error, status, options->profile);
+        }
+        if (strcmp(id, h->profile) != 0) {
+            return unseen__error(error, UNSEEN_ERR_MISMATCH, UNSEEN__NO_PLACE,
+                                 "%s has the profile %s, not %s", path, h->profile, id);
+        }
+    }
+    if (options->filter && strcmp(options->filter, h->filter) != 0) {
+        return unseen__error(error, UNSEEN_ERR_MISMATCH, UNSEEN__NO_PLACE,
+                             "%s has the filter %s, not %s", path, h->filter, options->filter);
+    }
+    if (options->fpr > 0 && (options->fpr < h->fpr || options->fpr > h->fpr)) {
+        return unseen__error(error, UNSEEN_ERR_MISMATCH, UNSEEN__NO_PLACE,
+                             "%s was made for the rate %g, not %g", path, h->fpr, options->fpr);
+    }
+    if (options->key_bits && options->key_bits != h->key_bits) {
+        return unseen__error(error, UNSEEN_ERR_MISMATCH, UNSEEN__NO_PLACE,
+                             "%s has keys of %u bits, not %u", path, h->key_bits,
+                             options->key_bits);
+    }
+    if (options->seed && *options->seed != h->seed) {
+        return unseen__error(error, UNSEEN_ERR_MISMATCH, UNSEEN__NO_PLACE,
+                             "%s was made with another seed", path);
+    }
+    if (options->no_log && !(h->read_features & UNSEEN__FEATURE_NO_LOG)) {
+        return unseen__error(error, UNSEEN_ERR_MISMATCH, UNSEEN__NO_PLACE, "%s has a log", path);
+    }
+    return UNSEEN_OK;
+}
+
+enum unseen_status unseen__store_url_make(struct unseen_store *store, struct unseen_error *error)
+{
+    const char *id = store->log.header.profile;
+    const struct unseen_url_options options = {
+        .size = sizeof(options), .profile = id, .cpu = store->cpu, .allocator = &store->allocator};
+    if (strcmp(id, NO_PROFILE) == 0) {
+        return UNSEEN_OK;
+    }
+    const enum unseen_status status = unseen_url_create(&store->url, &options);
+    switch (status) {
+    case UNSEEN_OK:
+        return UNSEEN_OK;
+    case UNSEEN_ERR_NAME:
+    case UNSEEN_ERR_ARGUMENT:
+    case UNSEEN_ERR_VERSION:
+        return unseen__error(error, UNSEEN_ERR_VERSION, UNSEEN__NO_PLACE,
+                             "%s has the profile %s, which this version of unseen does not know",
+                             store->log.path, id);
+    default:
+        return unseen__error_status(error, status, store->log.path);
+    }
+}
+
+/* ---- opening ---- */
+
+static enum unseen_status open_log(struct unseen_store *store, const char *path,
+                                   const struct unseen_store_options *options,
+                                   struct unseen_error *error)
+{
+    const bool writable = options->mode != UNSEEN_STORE_READ;
+    struct unseen__log_header header;
+    for (int tries = 0; tries < 3; tries++) {
+        enum unseen_status status =
+            unseen__log_open(&store->log, path, writable, &store->allocator, error);
+        if (status == UNSEEN_OK) {
+            return check_settings(store, options, error);
+        }
+        if (status != UNSEEN_ERR_MISSING || options->mode != UNSEEN_STORE_CREATE) {
+            return status;
+        }
+        bool exists = false;
+        status = unseen__header_make(&header, options, &store->allocator, path, error);
+        if (status == UNSEEN_OK) {
+            status =
+                unseen__log_create(&store->log, path, &header, &store->allocator, &exists, error);
+        }
+        if (status != UNSEEN_OK || !exists) {
+            return status;
+        }
+    }
+    /* A name that is there but leads nowhere, such as a symbolic link. */
+    return unseen__error(error, UNSEEN_ERR_MISSING, UNSEEN__NO_PLACE,
+                         "cannot open %s: it leads to no file", path);
+}
+
+static enum unseen_status make_set(struct unseen_store *store, uint64_t nkeys,
+                                   struct unseen_error *error)
+{
+    const struct unseen__log_header *header = &store->log.header;
+    struct unseen_set_options options = {
+        .size = sizeof(options),
+        .fpr = header->fpr,
+        .capacity = header->capacity > nkeys ? header->capacity : nkeys,
+        .filter = header->filter,
+        .seed = &header->seed,
+        .key_bits = header->key_bits,
+        .url = store->url,
+        .cpu = store->cpu,
+        .allocator = &store->allocator,
+    };
+    const struct unseen__filter_ops *ops = unseen__filter_find(header->filter);
+    if (ops && !(ops->abilities & UNSEEN_CAN_GROW)) {
+        options.capacity = header->capacity;
+    }
+    enum unseen_status status = unseen_set_create(&store->set, &options);
+    if (status == UNSEEN_ERR_NOMEM && options.capacity > header->capacity) {
+        options.capacity = header->capacity; /* the log may be shorter than it looks */
+        status = unseen_set_create(&store->set, &options);
+    }
+    if (status == UNSEEN_ERR_NAME) {
+        return unseen__error(error, status, UNSEEN__NO_PLACE, "%s: there is no filter %s",
+                             store->log.path, header->filter);
+    }
+    return unseen__error_status(error, status, store->log.path);
+}
+
+/* Takes the set and the place in the log from the image. False if that is not possible, and the log
+ * must do; *status_out says what stands in the way even of that. */
+static bool use_image(struct unseen_store *store, enum unseen_status *status_out,
+                      struct unseen_error *error)
+{
+    struct unseen__image image;
+    bool log_is_short = false;
+    enum unseen_status status = unseen__image_find(store, &image, &log_is_short, error);
+    *status_out = log_is_short || status == UNSEEN_ERR_NOMEM ? status : UNSEEN_OK;
+    store->info.image_damaged = status == UNSEEN_ERR_CORRUPT || status == UNSEEN_ERR_IO;
+    if (status != UNSEEN_OK) {
+        return false;
+    }
+    const struct unseen__image_header header = image.header;
+    status = unseen__image_load(store, &image, &store->set, error);
+    store->info.image_bytes = image.size;
+    unseen__image_release(&image);
+    if (status != UNSEEN_OK) {
+        *status_out = status == UNSEEN_ERR_NOMEM ? status : UNSEEN_OK;
+        store->info.image_damaged = true;
+        return false;
+    }
+    store->info.image_covers = header.place;
+    store->nchanges = header.nchanges;
+    store->nkept = header.nchanges;
+    store->log.end = header.place;
+    store->log.number = header.number;
+    store->log.record_sum = header.record_sum;
+    store->output.place = header.output_place;
+    store->output.len = header.output_len;
+    store->output.sum = header.output_sum;
+    store->output.closed = header.output_closed;
+    return true;
+}
+
+/* The name of the output file, which the image does not hold. */
+static enum unseen_status read_output_name(struct unseen_store *store, struct unseen_error *error)
+{
+    struct unseen__scan scan;
+    enum unseen__scan_state state = UNSEEN__SCAN_END;
+    struct unseen__output output = {0};
+    if (store->output.place == 0) {
+        return UNSEEN_OK;
+    }
+    enum unseen_status status =
+        unseen__scan_init(&scan, &store->log, store->output.place, 0, error);
+    if (status == UNSEEN_OK) {
+        scan.skipped = true;
+        status = unseen__scan_next(&scan, &state, error);
+    }
+    if (status == UNSEEN_OK && state == UNSEEN__SCAN_RECORD &&
+        scan.record.kind == UNSEEN__RECORD_OUTPUT) {
+        unseen__output_follow(&output, &scan.record, scan.payload);
+        memcpy(store->output.name, output.name, sizeof(output.name));
+    } else if (status == UNSEEN_OK) {
+        status = unseen__damaged(error, &store->log, store->output.place, store->log.end);
+    }
+    unseen__scan_release(&scan);
+    return status;
+}
+
+static enum unseen_status load(struct unseen_store *store, struct unseen_error *error)
+{
+    const bool no_log = store->log.header.read_features & UNSEEN__FEATURE_NO_LOG;
+    enum unseen_status status = UNSEEN_OK;
+    uint64_t size = 0;
+    const int code = unseen__file_size(store->log.fd, &size);
+    if (code != 0) {
+        return unseen__error_io(error, "read", store->log.path, code);
+    }
+    if (!use_image(store, &status, error)) {
+        if (status == UNSEEN_OK && no_log && size > UNSEEN__RECORDS_PLACE) {
+            status =
+                unseen__error(error, UNSEEN_ERR_CORRUPT, UNSEEN__NO_PLACE,
+                              "%s has no log, and its image is damaged or gone", store->log.path);
+        }
+        if (status == UNSEEN_OK) {
+            const uint64_t nbytes = size > UNSEEN__RECORDS_PLACE ? size - UNSEEN__RECORDS_PLACE : 0;
+            status = make_set(store, nbytes / unseen__key_bytes(store->log.header.key_bits), error);
+        }
+    } else {
+        status = read_output_name(store, error);
+    }
+    if (status == UNSEEN_OK) {
+        status = unseen__replay(store, store->log.end, store->log.number, error);
+    }
+    return status;
+}
+
+/* A writer starts from a log that is durable up to its end and has nothing behind it: what a killed
+ * writer had written may still be on its way to the disk. */
+static enum unseen_status start_writing(struct unseen_store *store, struct unseen_error *error)
+{
+    enum unseen_status status = UNSEEN_OK;
+    if (store->info.torn_bytes > 0) {
+        status = unseen__log_cut(&store->log, error);
+    } else {
+        const int code = unseen__file_sync(store->log.fd);
+        status = code ? unseen__error_io(error, "write", store->log.path, code) : UNSEEN_OK;
+    }
+    return status == UNSEEN_OK ? unseen__committer_start(&store->committer, &store->log, error)
+                               : status;
+}
+
+static void release(struct unseen_store *store)
+{
+    const struct unseen_allocator allocator = store->allocator;
+    (void)unseen__committer_stop(&store->committer, NULL); /* an error has been told already */
+    unseen__committer_release(&store->committer);
+    unseen__log_release(&store->log);
+    unseen_set_free(store->set);
+    unseen_url_free(store->url);
+    unseen__free(&allocator, store, sizeof(*store));
+}
+
+enum unseen_status unseen_store_open(struct unseen_store **store_out, const char *path,
+                                     const struct unseen_store_options *given,
+                                     struct unseen_error *error)
+{
+    struct unseen_store_options options;
+    enum unseen_status status = unseen__store_options(given, &options);
+    if (status != UNSEEN_OK) {
+        return unseen__error_status(error, status, path);
+    }
+    const struct unseen_allocator allocator = unseen__allocator(options.allocator);
+    struct unseen_store *store =
+        unseen__alloc_zero(&allocator, sizeof(*store), _Alignof(struct unseen_store));
+    if (!store) {
+        return unseen__error_status(error, UNSEEN_ERR_NOMEM, path);
+    }
+    store->allocator = allocator;
+    store->cpu = options.cpu;
+    store->log.allocator = allocator;
+    store->log.fd = -1;
+    status = open_log(store, path, &options, error);
+    if (status == UNSEEN_OK) {
+        status = unseen__store_url_make(store, error);
+    }
+    if (status == UNSEEN_OK) {
+        status = load(store, error);
+    }
+    if (status == UNSEEN_OK && options.mode != UNSEEN_STORE_READ) {
+        status = start_writing(store, error);
+    }
+    if (status != UNSEEN_OK) {
+        release(store);
+        return status;
+    }
+    *store_out = store;
+    return UNSEEN_OK;
+}
+
+/* ---- asking and changing ---- */
+
+const struct unseen_set *unseen_store_set(const struct unseen_store *store)
+{
+    return store->set;
+}
+
+const struct unseen_url *unseen_store_url(const struct unseen_store *store)
+{
+    return store->url;
+}
+
+static enum unseen_status change_keys(struct unseen_store *store, const struct unseen_key *keys,
+                                      size_t n, uint8_t *verdicts, bool removed, size_t *ndone_out)
+{
+    size_t done = 0;
+    enum unseen_status status =
+        store->log.writable ? unseen__committer_status(&store->committer) : UNSEEN_ERR_ARGUMENT;
+    while (status == UNSEEN_OK && done < n) {
+        const size_t slice = n - done < SLICE ? n - done : SLICE;
+        size_t ndone = 0;
+        status = unseen__committer_reserve(&store->committer, slice);
+        if (status != UNSEEN_OK) {
+            break;
+        }
+        if (removed) {
+            status = unseen_set_remove_keys(store->set, keys + done, slice, verdicts + done);
+            ndone = status == UNSEEN_OK ? slice : 0;
+        } else {
+            status = unseen_set_add_keys(store->set, keys + done, slice, verdicts + done, &ndone);
+        }
+        const uint8_t change = removed ? UNSEEN_SEEN : UNSEEN_NEW;
+        for (size_t i = done; i < done + ndone; i++) {
+            if (verdicts[i] == change) {
+                unseen__committer_note(&store->committer, keys[i], removed);
+            }
+        }
+        done += ndone;
+    }
+    if (ndone_out) {
+        *ndone_out = done;
+    }
+    return status;
+}
+
+enum unseen_status unseen_store_add_keys(struct unseen_store *store, const struct unseen_key *keys,
+                                         size_t n, uint8_t *verdicts, size_t *ndone_out)
+{
+    return change_keys(store, keys, n, verdicts, false, ndone_out);
+}
+
+enum unseen_status unseen_store_remove_keys(struct unseen_store *store,
+                                            const struct unseen_key *keys, size_t n,
+                                            uint8_t *verdicts, size_t *ndone_out)
+{
+    return change_keys(store, keys, n, verdicts, true, ndone_out);
+}
+
+static enum unseen_status change_one(struct unseen_store *store, const void *data, size_t len,
+                                     bool removed, enum unseen_verdict *verdict_out)
+{
+    struct unseen_key key;
+    uint8_t verdict = UNSEEN_SEEN;
+    enum unseen_status status = unseen_set_key(store->set, data, len, &key);
+    if (status == UNSEEN_OK) {
+        status = change_keys(store, &key, 1, &verdict, removed, NULL);
+    }
+    if (status == UNSEEN_OK) {
+        *verdict_out = (enum unseen_verdict)verdict;
+    }
+    return status;
+}
+
+enum unseen_status unseen_store_add(struct unseen_store *store, const void *data, size_t len,
+                                    enum unseen_verdict *verdict_out)
+{
+    return change_one(store, data, len, false, verdict_out);
+}
+
+enum unseen_status unseen_store_remove(struct unseen_store *store, const void *data, size_t len,
+                                       enum unseen_verdict *verdict_out)
+{
+    return change_one(store, data, len, true, verdict_out);
+}
+
+/* ---- committing ---- */
+
+static enum unseen_status not_writable(const struct unseen_store *store, struct unseen_error *error)
+{
+    return unseen__error(error, UNSEEN_ERR_ARGUMENT, UNSEEN__NO_PLACE,
+                         "%s was opened to be read only", store->log.path);
+}
+
+static enum unseen_status begin(struct unseen_store *store, uint64_t n, uint64_t output_len,
+                                struct unseen_error *error)
+{
+    const size_t waiting = store->committer.waiting.n;
+    const size_t count = n < waiting ? (size_t)n : waiting;
+    const enum unseen_status status =
+        unseen__committer_begin(&store->committer, count, output_len, error);
+    if (status == UNSEEN_OK && count > 0) {
+        store->nchanges += count;
+        store->is_changed = true;
+    }
+    return status;
+}
+
+enum unseen_status unseen_store_commit_begin(struct unseen_store *store, uint64_t nchanges,
+                                             uint64_t output_len, struct unseen_error *error)
+{
+    enum unseen_status status = UNSEEN_OK;
+    if (!store->log.writable) {
+        return not_writable(store, error);
+    }
+    /* Without an output whose length goes with them, changes may be divided. */
+    while (!store->committer.output_name && nchanges > UNSEEN__RECORD_KEYS_MAX &&
+           store->committer.waiting.n > UNSEEN__RECORD_KEYS_MAX && status == UNSEEN_OK) {
+        status = begin(store, UNSEEN__RECORD_KEYS_MAX, output_len, error);
+        nchanges -= UNSEEN__RECORD_KEYS_MAX;
+    }
+    return status == UNSEEN_OK ? begin(store, nchanges, output_len, error) : status;
+}
+
+enum unseen_status unseen_store_commit_wait(struct unseen_store *store, struct unseen_error *error)
+{
+    return store->log.writable ? unseen__committer_wait(&store->committer, error)
+                               : not_writable(store, error);
+}
+
+enum unseen_status unseen_store_commit(struct unseen_store *store, struct unseen_error *error)
+{
+    const enum unseen_status status =
+        unseen_store_commit_begin(store, UINT64_MAX, store->committer.output_len, error);
+    return status == UNSEEN_OK ? unseen_store_commit_wait(store, error) : status;
+}
+
+/* ---- closing ---- */
+
+/* Takes what was not committed out of the set again; false if the set cannot do that. */
+static bool undo_waiting(struct unseen_store *store)
+{
+    struct unseen_key key;
+    bool removed = false;
+    uint8_t verdict = 0;
+    bool done = true;
+    while (done && unseen__committer_take_back(&store->committer, &key, &removed)) {
+        const enum unseen_status status =
+            removed ? unseen_set_add_keys(store->set, &key, 1, &verdict, NULL)
+                    : unseen_set_remove_keys(store->set, &key, 1, &verdict);
+        done = status == UNSEEN_OK;
+    }
+    return done;
+}
+
+/* Says in the log that the output was left in order, if it was. */
+static enum unseen_status close_output(struct unseen_store *store, bool all_committed,
+                                       struct unseen_error *error)
+{
+    struct unseen__committer *c = &store->committer;
+    uint64_t size = 0;
+    if (!c->output_name || !all_committed) {
+        return UNSEEN_OK;
+    }
+    struct unseen__record record = {
+        .kind = UNSEEN__RECORD_CHANGES,
+        .flags = UNSEEN__FLAG_CLOSED,
+        .output_len = c->output_len,
+    };
+    int code = unseen__file_size(c->output_fd, &size);
+    if (code == 0 && size != c->output_len) {
+        return UNSEEN_OK; /* more was written than committed: the next run cuts it */
+    }
+    code = code ? code : unseen__file_sync(c->output_fd);
+    code = code ? code : unseen__output_sum(c->output_fd, size, &record.output_sum);
+    if (code != 0) {
+        return unseen__error_io(error, "write", c->output_name, code);
+    }
+    const enum unseen_status status =
+        unseen__log_append(&store->log, record, NULL, NULL, true, error);
+    if (status == UNSEEN_OK) {
+        unseen__output_follow(&store->output, &record, NULL);
+    }
+    return status;
+}
+
+static bool image_is_worthwhile(const struct unseen_store *store)
+{
+    const uint64_t nmore = store->nchanges - store->nkept;
+    return nmore > IMAGE_AFTER && nmore > store->nkept / IMAGE_SHARE;
+}
+
+/* The image is the store: it comes first, then the mark that there must be one. */
+static enum unseen_status save_without_log(struct unseen_store *store, struct unseen_error *error)
+{
+    enum unseen_status status = UNSEEN_OK;
+    const struct unseen__record mark = {.kind = UNSEEN__RECORD_CHANGES,
+                                        .output_len = UNSEEN__NO_OUTPUT};
+    if (store->is_changed) {
+        status = unseen__image_save(store, error);
+    }
+    if (status == UNSEEN_OK && store->is_changed && store->log.number == 0) {
+        status = unseen__log_append(&store->log, mark, NULL, NULL, true, error);
+    }
+    return status;
+}
+
+static enum unseen_status finish(struct unseen_store *store, struct unseen_error *error)
+{
+    const bool all_committed = store->committer.waiting.n == 0;
+    const bool no_log = store->log.header.read_features & UNSEEN__FEATURE_NO_LOG;
+    enum unseen_status status = unseen__committer_stop(&store->committer, error);
+    if (status == UNSEEN_OK) {
+        status = close_output(store, all_committed, error);
+    }
+    if (status != UNSEEN_OK || !undo_waiting(store)) {
+        return status;
+    }
+    if (no_log) {
+        return save_without_log(store, error);
+    }
+    return image_is_worthwhile(store) ? unseen__image_save(store, error) : UNSEEN_OK;
+}
+
+enum unseen_status unseen_store_close(struct unseen_store *store, struct unseen_error *error)
+{
+    if (!store) {
+        return UNSEEN_OK;
+    }
+    const enum unseen_status status = store->log.writable ? finish(store, error) : UNSEEN_OK;
+    release(store);
+    return status;
+}
+
+/* ---- numbers ---- */
+
+enum unseen_status unseen_store_info(struct unseen_store *store, struct unseen_store_info *info_out)
+{
+    struct unseen_store_info info = store->info;
+    const struct unseen__log_header *header = &store->log.header;
+    if (info_out->size < sizeof(size_t) || info_out->size > sizeof(info)) {
+        return UNSEEN_ERR_ARGUMENT;
+    }
+    info.size = info_out->size;
+    info.log_bytes =
+        store->committer.is_running ? unseen__committer_log_end(&store->committer) : store->log.end;
+    info.header_damaged = store->log.header_damaged;
+    info.no_log = header->read_features & UNSEEN__FEATURE_NO_LOG;
+    info.key_bits = header->key_bits;
+    info.fpr = header->fpr;
+    info.seed_id = (uint32_t)unseen__checksum(&header->seed, sizeof(header->seed));
+    memcpy(info.id, header->id, sizeof(info.id));
+    memcpy(info_out, &info, info_out->size);
+    return UNSEEN_OK;
+}

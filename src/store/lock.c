@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef _DEFAULT_SOURCE
+#define _DEFAULT_SOURCE 1
+#endif
+#include "store/lock.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/error.h"
+#include "base/file.h"
+
+/* The process in a line of /proc/locks, if it is one for this file:
+ *     5: FLOCK  ADVISORY  WRITE 1234 fe:01:5678 0 EOF */
+static long holder_in(const char *line, const struct stat *st)
+{
+    const char *p = strstr(line, "FLOCK");
+    p = p ? strstr(p, "WRITE ") : NULL;
+    if (!p) {
+        return 0;
+    }
+    char *end = NULL;
+    const long pid = strtol(p + strlen("WRITE "), &end, 10);
+    (void)strtoul(end, &end, 16);
+    if (*end != ':') {
+        return 0;
+    }
+    (void)strtoul(end + 1, &end, 16);
+    if (*end != ':') {
+        return 0;
+    }
+    const unsigned long long inode = strtoull(end + 1, &end, 10);
+    return inode == (unsigned long long)st->st_ino ? pid : 0;
+}
+
+/* The process that has the lock; 0 where the system does not tell. The device is not compared: some
+ * file systems show another one here than in stat. */
+static long find_holder(int fd)
+{
+    struct stat st;
+    char text[65536];
+    size_t len = 0;
+    const int locks = open("/proc/locks", O_RDONLY | O_CLOEXEC);
+    if (locks < 0) {
+        return 0;
+    }
+    ssize_t n = 0;
+    while (len < sizeof(text) - 1 && (n = read(locks, text + len, sizeof(text) - 1 - len)) > 0) {
+        len += (size_t)n;
+    }
+    (void)close(locks);
+    text[len] = '\0';
+    long pid = 0;
+    if (fstat(fd, &st) == 0) {
+        for (char *line = text, *end; pid == 0 && (end = strchr(line, '\n')); line = end + 1) {
+            *end = '\0';
+            pid = holder_in(line, &st);
+        }
+    }
+    return pid;
+}
+
+enum unseen_status unseen__lock_take(int fd, const char *path, struct unseen_error *error)
+{
+    while (flock(fd, LOCK_EX | LOCK_NB) != 0) {
+        if (errno == EINTR) {
+            continue;
+        }
+        if (errno != EWOULDBLOCK) {
+            return unseen__error_io(error, "lock", path, errno);
+        }
+        const long pid = find_holder(fd);
+        return pid > 0 ? unseen__error(error, UNSEEN_ERR_BUSY, UNSEEN__NO_PLACE,
+                                       "%s is being written to by process %ld", path, pid)
+                       : unseen__error(error, UNSEEN_ERR_BUSY, UNSEEN__NO_PLACE,
+                                       "%s is being written to by another process", path);
+    }
+    return UNSEEN_OK;
+}

@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The log of a store: the file that holds every committed change. Made, opened, locked, appended
+ * to; scan.h reads it. */
+#ifndef UNSEEN_STORE_LOG_H
+#define UNSEEN_STORE_LOG_H
+
+#include "store/format.h"
+
+struct unseen__log {
+    struct unseen_allocator allocator;
+    int fd; /* -1: not open */
+    char *path;
+    bool writable;
+    bool unpublished;    /* still at PATH.new */
+    bool header_damaged; /* one of the copies was */
+    struct unseen__log_header header;
+
+    /* The last intact record, as far as is known. */
+    uint64_t end; /* the place behind it */
+    uint64_t number;
+    uint64_t record_sum;
+
+    uint8_t *buf; /* a record in the making */
+    size_t cap;
+};
+
+/* Opens the log at path; to write, also takes the lock and mends a damaged header copy. No record
+ * is read. Errors: MISSING, FOREIGN, VERSION, CORRUPT, BUSY, IO, NOMEM; there is nothing to release
+ * then. */
+enum unseen_status unseen__log_open(struct unseen__log *log, const char *path, bool writable,
+                                    const struct unseen_allocator *allocator,
+                                    struct unseen_error *error);
+
+/* Makes the log at path, opened to write. *exists_out: path exists already, open it instead. */
+enum unseen_status unseen__log_create(struct unseen__log *log, const char *path,
+                                      const struct unseen__log_header *header,
+                                      const struct unseen_allocator *allocator, bool *exists_out,
+                                      struct unseen_error *error);
+
+/* Starts a log at PATH.new that is to replace the one at path, whose lock the caller has; publish
+ * puts it there. The new one is locked, too. Released before that, it is removed. */
+enum unseen_status unseen__log_start_new(struct unseen__log *log, const char *path,
+                                         const struct unseen__log_header *header,
+                                         const struct unseen_allocator *allocator,
+                                         struct unseen_error *error);
+enum unseen_status unseen__log_publish(struct unseen__log *log, struct unseen_error *error);
+
+/* Appends a record; place, number and checksum are filled in here. keys are packed, bits may be
+ * NULL (without the flag). Returns when the record is written, and with sync when it is durable.
+ * After an error the log must not be appended to any more. Errors: IO, NOMEM. */
+enum unseen_status unseen__log_append(struct unseen__log *log, struct unseen__record record,
+                                      const uint8_t *payload, const uint8_t *bits, bool sync,
+                                      struct unseen_error *error);
+
+/* Cuts off what is behind the last intact record, and syncs. */
+enum unseen_status unseen__log_cut(struct unseen__log *log, struct unseen_error *error);
+
+void unseen__log_release(struct unseen__log *log);
+
+/* PATH and a suffix as a new string, through the allocator (its size is its length + 1), or NULL. */
+char *unseen__path_with(const struct unseen_allocator *allocator, const char *path,
+                        const char *suffix);
+void unseen__path_free(const struct unseen_allocator *allocator, char *path);
+
+/* 16 random bytes. UNSUPPORTED where the system has none. */
+enum unseen_status unseen__log_new_id(uint8_t id[UNSEEN__ID_LEN]);
+
+#endif
