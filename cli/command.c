@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "canon.h"
+#include "count.h"
 #include "dedup.h"
 #include "explain.h"
 #include "sort.h"
@@ -83,6 +84,27 @@ static const struct command commands[] = {
         .ending = READS_FILES "\nExit status: 0 done, 2 trouble.\n",
         .try_this = "unseen sort ids.txt, or: unseen sort --help",
         .run = sort_run,
+    },
+    {
+        .name = "count",
+        .called = "unseen count",
+        .bit = COMMAND_COUNT,
+        .usage = "unseen count [OPTION]... [FILE]...",
+        .about =
+            "Print how many distinct lines the files have together. Lines that are the same URL\n"
+            "are the same line. With --by, print a line for each group, in the order in which\n"
+            "they first came: the number of distinct lines (with -k: of distinct keys) in that\n"
+            "group, a tab, and its name.\n",
+        .examples = "  unseen count urls.txt                   as unseen -c\n"
+                    "  unseen count --by host urls.txt         distinct URLs of each host\n"
+                    "  unseen count -k 1 --by 2 log.tsv        distinct URLs (field 1) of each day "
+                    "(field 2)\n"
+                    "  unseen count -p none -k .user --by .day log.jsonl\n"
+                    "                                          users of each day\n",
+        .ending = READS_FILES " If one cannot be read, nothing is printed.\n"
+                              "Exit status: 0 done, 2 trouble.\n",
+        .try_this = "unseen count urls.txt, or: unseen count --help",
+        .run = count_run,
     },
 };
 

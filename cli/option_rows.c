@@ -132,22 +132,37 @@ static bool set_expressions(struct options *o, char *value)
     return true;
 }
 
-static bool set_key(struct options *o, char *value)
+/* A field number, or a path into JSON. */
+static bool parse_key(const char *value, size_t *field, const char **path)
 {
-    o->key = value;
-    o->field = 0;
-    o->json_path = NULL;
+    *field = 0;
+    *path = NULL;
     if (value[0] == '.') {
-        o->json_path = value;
+        *path = value;
         size_t len = strlen(value);
         return len > 1 && value[len - 1] != '.' && !strstr(value, "..");
     }
-    uint64_t field = 0;
-    if (!number_count(value, &field) || field == 0 || field > SIZE_MAX) {
+    uint64_t number = 0;
+    if (!number_count(value, &number) || number == 0 || number > SIZE_MAX) {
         return false;
     }
-    o->field = (size_t)field;
+    *field = (size_t)number;
     return true;
+}
+
+static bool set_key(struct options *o, char *value)
+{
+    o->key = value;
+    return parse_key(value, &o->field, &o->json_path);
+}
+
+static bool set_by(struct options *o, char *value)
+{
+    o->by = value;
+    o->by_field = 0;
+    o->by_path = NULL;
+    o->by_host = strcmp(value, "host") == 0;
+    return o->by_host || parse_key(value, &o->by_field, &o->by_path);
 }
 
 static bool set_separator(struct options *o, char *value)
@@ -346,16 +361,17 @@ static const struct option_row rows[] = {
      "do not remember: only what -s and -x have is a repeat", set_dry_run},
     {NULL, 0, "shard", "I/N", "a share I/N with I from 1 to N", "1/4", COMMAND_DEDUP,
      "handle only the I-th of N shares of the keys", set_shard},
-    {NULL, 0, "fpr", "RATE", "a rate above 0 and below 1", "1e-6", COMMAND_MAKERS,
+    {NULL, 0, "fpr", "RATE", "a rate above 0 and below 1", "1e-6", COMMAND_MAKERS | COMMAND_COUNT,
      "accept this share of new lines taken for repeats\n(default 5e-9; from 1.5e-6 up less memory)",
      set_fpr},
     {NULL, 0, "fpr", "RATE", "a rate above 0 and below 1", "1e-6", COMMAND_COMPACT,
      "from now on accept this rate of wrong answers", set_fpr},
-    {NULL, 0, "capacity", "N", "a number of keys", "1e6", COMMAND_MAKERS | COMMAND_COMPACT,
+    {NULL, 0, "capacity", "N", "a number of keys", "1e6",
+     COMMAND_MAKERS | COMMAND_COMPACT | COMMAND_COUNT,
      "make room for N keys at once (it grows anyway)", set_capacity},
     {NULL, 0, "filter", "NAME", NULL, NULL, COMMAND_MAKERS | COMMAND_COMPACT,
      "the kind of filter (compact)", set_filter},
-    {NULL, 0, "seed", "N", "a 64-bit number", "42", COMMAND_MAKERS,
+    {NULL, 0, "seed", "N", "a 64-bit number", "42", COMMAND_MAKERS | COMMAND_COUNT,
      "seed of the hash (default: random)", set_seed},
     {NULL, 0, "key-bits", "N", "64, 96 or 128", "96", COMMAND_MAKERS,
      "a new store keeps N bits of each key: 64 (the\ndefault), 96 or 128, for 8, 12 or 16 bytes",
@@ -376,6 +392,8 @@ static const struct option_row rows[] = {
     {NULL, 'k', "key", "KEY", "a field number or a .path", ".link.url", COMMAND_LINES,
      "look only at field KEY (from 1) of each line, or at\nthe value at the path .KEY of a JSON line",
      set_key},
+    {NULL, 0, "by", "KEY", "a field number, a .path or host", "2", COMMAND_COUNT,
+     "count apart for each value of KEY: a field, a path,\nor the host of the URL", set_by},
     {NULL, 't', "separator", "CHAR", "a single byte, \\t or \\0", ",", COMMAND_LINES,
      "fields are separated by CHAR (default: tab)", set_separator},
     {NULL, 0, "format", "FORMAT", "auto, lines or jsonl", "jsonl", COMMAND_LINES,
@@ -390,7 +408,7 @@ static const struct option_row rows[] = {
     {"Input and output", 'o', "output", "FILE", NULL, NULL, COMMAND_DEDUP,
      "write to FILE, which is emptied first; with -s it is\ncontinued, never emptied: each line "
      "exactly once", set_output},
-    {NULL, 'o', "output", "FILE", NULL, NULL, COMMAND_CANON | COMMAND_ASKERS | COMMAND_SORT,
+    {NULL, 'o', "output", "FILE", NULL, NULL, COMMAND_CANON | COMMAND_ASKERS | COMMAND_SORT | COMMAND_COUNT,
      "write to FILE, which is emptied first", set_output},
     {NULL, 'z', "null", NULL, NULL, NULL, COMMAND_LINES | COMMAND_SORT,
      "lines end in NUL instead of newline; also -0", set_null},

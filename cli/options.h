@@ -58,6 +58,10 @@ struct options {
     const char *key;
     size_t field;          /* from 1; 0: none */
     const char *json_path; /* ".a.b"; NULL: none */
+    const char *by;        /* as given; NULL: none */
+    size_t by_field;       /* one of these three */
+    const char *by_path;
+    bool by_host;
     bool has_separator;
     char separator;
     enum format format;

@@ -1,0 +1,118 @@
+# unseen count: distinct lines, in all and by groups, against sort -u and awk.
+. "$(dirname "$0")/lib/common.bash"
+
+printf 'http://a.com/1\nhttp://A.com:80/1\nhttp://a.com/2\nx\nx\nX\n' > in
+run count
+expect 0 '4\n' ''
+run count -p none
+expect 0 '5\n' ''
+run count --rule upper in
+expect 2 '' '*'
+run count in in
+expect 0 '4\n' ''
+gzip -nc in > in.gz
+run count in.gz in
+expect 0 '4\n' ''
+run count -o result in
+expect 0 '' ''
+holds grep -qx 4 result
+: > in
+run count
+expect 0 '0\n' ''
+run count --by 1
+expect 0 '' ''
+printf 'a' > in
+run count
+expect 0 '1\n' ''
+
+# By groups, in the order in which they come.
+printf 'http://a.com/1\ttue\nhttp://A.com:80/1\ttue\nhttp://a.com/1\tmon\nhttp://b.com\ttue\nx\ttue\n' > in
+run count -k 1 --by 2
+expect 0 '3\ttue\n1\tmon\n' ''
+run count -k 2 --by 1 -p none
+expect 0 '2\thttp://a.com/1\n1\thttp://A.com:80/1\n1\thttp://b.com\n1\tx\n' ''
+run count --by 2
+expect 0 '3\ttue\n1\tmon\n' '' # whole lines are the keys; a URL loses its tabs
+run count -k 1 --by host
+expect 0 '1\ta.com\n1\tb.com\n1\t\n' ''
+printf 'a,g\nb,\nc\nd\na,g\n' > in
+run count -p none --by 2 -t ,
+expect 0 '1\tg\n3\t\n' 'unseen: warning: 2 lines without --by 2 are counted under no name\n'
+printf 'a\0g\nb\0h\na\0g\n' > in
+run count -p none -k 1 --by 2 -t '\0'
+expect 0 '1\tg\n1\th\n' ''
+printf 'a\tg\0b\tg\0a\tg\n\0' > in
+run count -p none -k 1 --by 2 -z
+expect 0 '2\tg\0001\tg\n\0' ''
+printf '{"u":"a","d":{"x":"p"}}\n{"u":"a","d":{"x":"q"}}\n{"u":"b","d":{"x":"p"}}\n{"u":"b","d":{}}\n' > in
+for j in 1 2; do
+    run count -j "$j" -p none -k .u --by .d.x
+    expect 0 '2\tp\n1\tq\n1\t\n' 'unseen: warning: 1 lines without --by .d.x are counted under no name\n'
+done
+printf 'u@a.com\nhttp://u:p@E.com:81/x@y\nhttp://e.com\nhttp://[::1]:8080/?a\nhttps://[::1]/\nmailto:a@b\nhttp://f.com?@g\n' > in
+run count --by host
+expect 0 '2\t\n2\te.com\n2\t[::1]\n1\tf.com\n' ''
+
+# A line that is the name of its group, and pairs the other way round, are kept apart.
+for i in $(seq 1 200); do for j in $(seq 1 20); do echo "$i	$j"; done; done > in
+run count -p none -k 1 --by 2
+expect 0 '*' ''
+for j in $(seq 1 20); do echo "200	$j"; done > want
+same out want
+awk '{ print $1 "\t" $1 }' in > same_fields
+run count -p none -k 1 --by 2 same_fields
+expect 0 '*' ''
+for i in $(seq 1 200); do echo "1	$i"; done > want
+same out want
+
+# Many lines, many groups; the sum over the groups of one line each.
+urls 60000 40000 1 > in
+sort -u in | wc -l | tr -d ' ' > want
+for options in '-j 1' '-j 2' '-j 1 --fpr 1e-6' '-j 1 --capacity 1e6'; do
+    run count -p none --seed 1 $options
+    same out want
+done
+awk '{ print $0 "\tg" NR % 20000 }' in > grouped
+awk -F '\t' '{ if (!($2 in n)) order[++m] = $2; if (!seen[$0]++) n[$2]++ }
+    END { for (i = 1; i <= m; i++) print n[order[i]] "\t" order[i] }' grouped > want
+for j in 1 2; do
+    run count -j "$j" -p none --seed 1 -k 1 --by 2 grouped
+    expect 0 '*' ''
+    same out want
+done
+sed '1s/^/1/' want > other
+cmp -s other out && complain "a wrong count was not noticed"
+# A group costs a counter and its name.
+if ! nm "$UNSEEN" 2> /dev/null | grep -q __asan_init; then
+    awk 'BEGIN { for (i = 0; i < 300000; i++) print "x\tg" i % 100000 }' > many
+    holds bash -c 'ulimit -v 60000; exec "$0" count -j 1 -p none -k 1 --by 2 many > out' "$UNSEEN"
+    holds [ "$(grep -c '^1	g' out)" = 100000 ]
+fi
+
+# Trouble: no count is better than one of a part.
+printf 'a\nb\n' > one
+run count one missing
+expect 2 '' 'unseen: error: cannot open missing: No such file or directory\n'
+echo kept > result
+run count -o result one missing
+expect 2 '' '*'
+holds grep -qx kept result
+run count --max-line 1 one
+expect 0 '2\n' ''
+printf 'abc\nd\n' > long
+run count --max-line 1 long
+expect 2 '' 'unseen: error: long:1: line of 3 bytes left out: --max-line is 1\n'
+run count -o one one
+expect 2 '' 'unseen: error: one is both input and output\nunseen: hint: unseen count -o NEW FILE && mv NEW FILE\n'
+run count --by x one
+expect 2 '' "unseen: error: --by: 'x' is not a field number, a .path or host\nunseen: hint: unseen count --by 2\n"
+run count -t , one
+expect 2 '' '*'
+run count -v one
+expect 2 '' '*'
+run count --fpr 1e-12 one
+expect 2 '' '*'
+"$UNSEEN" count one > /dev/full 2> err
+holds [ $? = 2 ]
+holds grep -qx 'unseen: error: cannot write standard output: No space left on device' err
+finish
