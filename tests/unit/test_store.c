@@ -1,0 +1,645 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * A store against the dumbest model: an array that says what is in it. Commits run in a thread.
+ *
+ * Label: threads */
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE 1
+#endif
+#include "test.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+
+#include "hash/key.h"
+#include "store/format.h"
+
+enum {
+    NKEYS = 4000,
+    PATH_LEN = 300
+};
+
+static char dir[PATH_LEN - 100];
+static char path[PATH_LEN];
+static char image[PATH_LEN + 16];
+static char other[PATH_LEN];
+static char output[PATH_LEN];
+
+static struct unseen_error error;
+
+/* ---- files ---- */
+
+static void remove_all(void)
+{
+    DIR *d = opendir(dir);
+    for (const struct dirent *e; d && (e = readdir(d));) {
+        char name[PATH_LEN + 300];
+        snprintf(name, sizeof(name), "%s/%s", dir, e->d_name);
+        if (e->d_name[0] != '.') {
+            CHECK(unlink(name) == 0);
+        }
+    }
+    CHECK(d && closedir(d) == 0);
+}
+
+static uint64_t size_of(const char *name)
+{
+    struct stat st;
+    return stat(name, &st) == 0 ? (uint64_t)st.st_size : 0;
+}
+
+static void flip(const char *name, uint64_t place)
+{
+    uint8_t byte = 0;
+    const int fd = open(name, O_RDWR);
+    CHECK(fd >= 0 && pread(fd, &byte, 1, (off_t)place) == 1);
+    byte ^= 0x10;
+    CHECK(pwrite(fd, &byte, 1, (off_t)place) == 1);
+    CHECK(close(fd) == 0);
+}
+
+/* ---- stores ---- */
+
+static struct unseen_store_options options_of(enum unseen_store_mode mode)
+{
+    return (struct unseen_store_options){.size = sizeof(struct unseen_store_options),
+                                         .mode = mode,
+                                         .profile = NULL,
+                                         .cpu = test_cpu};
+}
+
+static struct unseen_store *open_store(const char *name, enum unseen_store_mode mode)
+{
+    struct unseen_store *store = NULL;
+    const struct unseen_store_options options = options_of(mode);
+    const enum unseen_status status = unseen_store_open(&store, name, &options, &error);
+    if (!CHECK(status == UNSEEN_OK)) {
+        fprintf(stderr, "%s\n", error.text);
+        exit(1);
+    }
+    return store;
+}
+
+static void close_store(struct unseen_store *store)
+{
+    if (!CHECK(unseen_store_close(store, &error) == UNSEEN_OK)) {
+        fprintf(stderr, "%s\n", error.text);
+    }
+}
+
+static size_t item(char *text, uint64_t i)
+{
+    return (size_t)snprintf(text, 64, "http://e.com/%llu", (unsigned long long)i);
+}
+
+static bool add(struct unseen_store *store, uint64_t i)
+{
+    char text[64];
+    enum unseen_verdict verdict = UNSEEN_SEEN;
+    CHECK(unseen_store_add(store, text, item(text, i), &verdict) == UNSEEN_OK);
+    return verdict == UNSEEN_NEW;
+}
+
+static bool contains(struct unseen_store *store, uint64_t i)
+{
+    char text[64];
+    enum unseen_verdict verdict = UNSEEN_NEW;
+    CHECK(unseen_set_contains(unseen_store_set(store), text, item(text, i), &verdict) == UNSEEN_OK);
+    return verdict == UNSEEN_SEEN;
+}
+
+static void add_range(struct unseen_store *store, uint64_t first, uint64_t end)
+{
+    for (uint64_t i = first; i < end; i++) {
+        CHECK(add(store, i));
+    }
+}
+
+static uint64_t count(struct unseen_store *store, uint64_t first, uint64_t end)
+{
+    uint64_t n = 0;
+    for (uint64_t i = first; i < end; i++) {
+        n += contains(store, i);
+    }
+    return n;
+}
+
+static struct unseen_store_info info_of(struct unseen_store *store)
+{
+    struct unseen_store_info info = {.size = sizeof(info)};
+    CHECK(unseen_store_info(store, &info) == UNSEEN_OK);
+    return info;
+}
+
+/* ---- the model ---- */
+
+static void compare_with_model(struct unseen_store *store, const uint8_t *model)
+{
+    size_t wrong = 0;
+    for (uint64_t i = 0; i < NKEYS; i++) {
+        wrong += contains(store, i) != (model[i] != 0);
+    }
+    CHECK_EQ(wrong, 0);
+}
+
+/* Random changes, of which only the begun ones count; the store is opened again and again, with and
+ * without its image, written anew, and at the end merged. */
+static void test_model(unsigned key_bits)
+{
+    uint8_t now[NKEYS] = {0};       /* in memory */
+    uint8_t committed[NKEYS] = {0}; /* in the log */
+    uint64_t random = key_bits;
+    struct unseen_store *store = NULL;
+    struct unseen_store_options options = options_of(UNSEEN_STORE_CREATE);
+    remove_all();
+    options.key_bits = key_bits;
+    for (int round = 0; round < 40; round++) {
+        CHECK(unseen_store_open(&store, path, &options, &error) == UNSEEN_OK);
+        CHECK_EQ(info_of(store).key_bits, key_bits);
+        memcpy(now, committed, sizeof(now));
+        compare_with_model(store, now);
+        for (int step = 0; step < 300; step++) {
+            const uint64_t i = test_random(&random) % NKEYS;
+            char text[64];
+            const size_t len = item(text, i);
+            enum unseen_verdict verdict = UNSEEN_SEEN;
+            if (test_random(&random) % 3 == 0) {
+                CHECK(unseen_store_remove(store, text, len, &verdict) == UNSEEN_OK);
+                CHECK((verdict == UNSEEN_SEEN) == (now[i] != 0));
+                now[i] = 0;
+            } else {
+                CHECK(unseen_store_add(store, text, len, &verdict) == UNSEEN_OK);
+                CHECK((verdict == UNSEEN_NEW) == (now[i] == 0));
+                now[i] = 1;
+            }
+            if (test_random(&random) % 50 == 0) {
+                CHECK(unseen_store_commit_begin(store, UINT64_MAX, 0, &error) == UNSEEN_OK);
+                memcpy(committed, now, sizeof(now));
+            }
+        }
+        close_store(store);
+        if (round % 3 == 0) {
+            unlink(image);
+        }
+        if (round % 7 == 6) {
+            const uint64_t before = size_of(path);
+            CHECK(unseen_store_rewrite(path, NULL, &error) == UNSEEN_OK);
+            CHECK(size_of(path) < before);
+        }
+        CHECK(unseen_store_verify(path, NULL, NULL, NULL, &error) == UNSEEN_OK);
+    }
+    struct unseen_store *from = open_store(path, UNSEEN_STORE_READ);
+    struct unseen_store *to = NULL;
+    struct unseen_store_options like = options_of(UNSEEN_STORE_CREATE);
+    uint64_t nnew = 0;
+    like.like = from;
+    CHECK(unseen_store_open(&to, other, &like, &error) == UNSEEN_OK);
+    CHECK(unseen_store_merge(to, from, &nnew, &error) == UNSEEN_OK);
+    compare_with_model(to, committed);
+    close_store(to);
+    close_store(from);
+    to = open_store(other, UNSEEN_STORE_READ);
+    compare_with_model(to, committed);
+    close_store(to);
+}
+
+/* ---- a large one: images, replays ---- */
+
+static void test_image(void)
+{
+    enum {
+        MANY = 200000
+    };
+    remove_all();
+    struct unseen_store *store = open_store(path, UNSEEN_STORE_CREATE);
+    add_range(store, 0, MANY);
+    CHECK(unseen_store_commit(store, &error) == UNSEEN_OK);
+    CHECK(info_of(store).log_bytes < 8192 + 9 * MANY);
+    close_store(store);
+    CHECK(size_of(image) > MANY * 4);
+
+    store = open_store(path, UNSEEN_STORE_WRITE);
+    CHECK_EQ(info_of(store).replayed, 0);
+    CHECK_EQ(info_of(store).image_covers, size_of(path));
+    CHECK_EQ(count(store, 0, MANY), MANY);
+    add_range(store, MANY, MANY + 100);
+    CHECK(unseen_store_commit(store, &error) == UNSEEN_OK);
+    add_range(store, MANY + 100, MANY + 200); /* not committed */
+    close_store(store);
+
+    store = open_store(path, UNSEEN_STORE_READ);
+    CHECK_EQ(info_of(store).replayed, 100);
+    CHECK_EQ(count(store, 0, MANY + 200), MANY + 100);
+    close_store(store);
+
+    flip(image, size_of(image) / 2);
+    store = open_store(path, UNSEEN_STORE_READ);
+    CHECK(info_of(store).image_damaged);
+    CHECK_EQ(info_of(store).replayed, MANY + 100);
+    CHECK_EQ(count(store, 0, MANY + 200), MANY + 100);
+    close_store(store);
+    CHECK(unseen_store_verify(path, NULL, NULL, NULL, &error) == UNSEEN_ERR_CORRUPT);
+    CHECK(unseen_store_repair(path, NULL, NULL, NULL, &error) == UNSEEN_OK);
+    CHECK(unseen_store_verify(path, NULL, NULL, NULL, &error) == UNSEEN_OK);
+    CHECK_EQ(size_of(image), 0);
+}
+
+/* Changes that were never begun must not get into an image. */
+static void test_image_holds_no_more(void)
+{
+    remove_all();
+    struct unseen_store *store = open_store(path, UNSEEN_STORE_CREATE);
+    add_range(store, 0, 100000);
+    CHECK(unseen_store_commit_begin(store, 90000, 0, &error) == UNSEEN_OK);
+    close_store(store);
+    CHECK(size_of(image) > 0);
+    store = open_store(path, UNSEEN_STORE_READ);
+    CHECK_EQ(info_of(store).replayed, 0);
+    CHECK_EQ(count(store, 0, 90000), 90000);
+    CHECK_EQ(count(store, 90000, 100000), 0);
+    close_store(store);
+}
+
+/* ---- damage ---- */
+
+/* 10 commits of 10 keys; *ends: the place behind each. */
+static void make_commits(uint64_t ends[10])
+{
+    remove_all();
+    struct unseen_store *store = open_store(path, UNSEEN_STORE_CREATE);
+    for (uint64_t i = 0; i < 10; i++) {
+        add_range(store, 10 * i, 10 * i + 10);
+        CHECK(unseen_store_commit(store, &error) == UNSEEN_OK);
+        ends[i] = info_of(store).log_bytes;
+    }
+    close_store(store);
+}
+
+static void test_torn_end(void)
+{
+    uint64_t ends[10];
+    make_commits(ends);
+    for (uint64_t cut = 1; cut < ends[9] - ends[8]; cut += 7) {
+        CHECK(truncate(path, (off_t)(ends[9] - cut)) == 0);
+        struct unseen_store *store = open_store(path, UNSEEN_STORE_READ);
+        CHECK_EQ(count(store, 0, 100), 90);
+        CHECK_EQ(info_of(store).torn_bytes, ends[9] - cut - ends[8]);
+        close_store(store);
+        store = open_store(path, UNSEEN_STORE_WRITE);
+        CHECK_EQ(size_of(path), ends[8]);
+        add_range(store, 90, 100);
+        CHECK(unseen_store_commit(store, &error) == UNSEEN_OK);
+        CHECK_EQ(size_of(path), ends[9]);
+        close_store(store);
+    }
+}
+
+static void note(void *context, const struct unseen_error *damage)
+{
+    CHECK(damage->status == UNSEEN_ERR_CORRUPT && damage->text[0]);
+    ++*(unsigned *)context;
+}
+
+static void test_damage(void)
+{
+    uint64_t ends[10];
+    for (uint64_t i = 0; i < 9; i++) {
+        struct unseen_store *store = NULL;
+        const struct unseen_store_options options = options_of(UNSEEN_STORE_WRITE);
+        struct unseen_store_health health = {.size = sizeof(health)};
+        unsigned ndamages = 0;
+        make_commits(ends);
+        flip(path, ends[i] - 20);
+        CHECK(unseen_store_open(&store, path, NULL, &error) == UNSEEN_ERR_CORRUPT);
+        CHECK(strstr(error.text, path) != NULL);
+        CHECK(unseen_store_open(&store, path, &options, &error) == UNSEEN_ERR_CORRUPT);
+        CHECK(unseen_store_verify(path, &health, note, &ndamages, &error) == UNSEEN_ERR_CORRUPT);
+        CHECK(ndamages == 1 && health.ndamages == 1 && health.nadded == 90);
+        CHECK(unseen_store_repair(path, &health, NULL, NULL, &error) == UNSEEN_OK);
+        CHECK_EQ(health.lost_bytes, ends[i] - (i ? ends[i - 1] : UNSEEN__RECORDS_PLACE));
+        store = open_store(path, UNSEEN_STORE_WRITE);
+        CHECK_EQ(count(store, 0, 100), 90);
+        CHECK_EQ(count(store, 10 * i, 10 * i + 10), 0);
+        add_range(store, 10 * i, 10 * i + 10);
+        CHECK(unseen_store_commit(store, &error) == UNSEEN_OK);
+        close_store(store);
+        CHECK(unseen_store_verify(path, NULL, NULL, NULL, &error) == UNSEEN_OK);
+        snprintf(other, sizeof(other), "%s/store.damaged", dir);
+        CHECK_EQ(size_of(other), ends[9]);
+    }
+    snprintf(other, sizeof(other), "%s/other", dir);
+}
+
+static void test_headers(void)
+{
+    uint64_t ends[10];
+    struct unseen_store *store = NULL;
+    make_commits(ends);
+    for (uint64_t place = 0; place < UNSEEN__HEADER_LEN; place += 61) {
+        const uint64_t at = place + (place & 1 ? UNSEEN__HEADER_LEN : 0);
+        flip(path, at);
+        store = open_store(path, UNSEEN_STORE_READ);
+        CHECK(info_of(store).header_damaged);
+        CHECK_EQ(count(store, 0, 100), 100);
+        close_store(store);
+        close_store(open_store(path, UNSEEN_STORE_WRITE)); /* mends it */
+        store = open_store(path, UNSEEN_STORE_READ);
+        CHECK(!info_of(store).header_damaged);
+        close_store(store);
+    }
+    flip(path, 100);
+    flip(path, UNSEEN__HEADER_LEN + 100);
+    CHECK(unseen_store_open(&store, path, NULL, &error) == UNSEEN_ERR_CORRUPT);
+    flip(path, 3);
+    flip(path, UNSEEN__HEADER_LEN + 3);
+    CHECK(unseen_store_open(&store, path, NULL, &error) == UNSEEN_ERR_FOREIGN);
+}
+
+/* ---- settings ---- */
+
+static void test_settings(void)
+{
+    struct unseen_store *store = NULL;
+    const uint64_t seed = 7;
+    struct unseen_store_options options = options_of(UNSEEN_STORE_CREATE);
+    remove_all();
+    CHECK(unseen_store_open(&store, path, NULL, &error) == UNSEEN_ERR_MISSING);
+    options.profile = "aggressive";
+    options.fpr = 1e-5;
+    options.key_bits = 96;
+    options.seed = &seed;
+    CHECK(unseen_store_open(&store, path, &options, &error) == UNSEEN_OK);
+    CHECK(strcmp(unseen_set_profile(unseen_store_set(store)), "aggressive/1") == 0);
+    struct unseen_store *second = NULL;
+    CHECK(unseen_store_open(&second, path, &options, &error) == UNSEEN_ERR_BUSY);
+    char pid[32];
+    snprintf(pid, sizeof(pid), "process %ld", (long)getpid());
+    CHECK(strstr(error.text, pid) != NULL);
+    close_store(store);
+    CHECK(unseen_store_open(&store, path, &options, &error) == UNSEEN_OK);
+    close_store(store);
+
+    const struct unseen_store_options good = options_of(UNSEEN_STORE_WRITE);
+    const uint64_t another_seed = 8;
+    struct unseen_store_options wrong[5] = {good, good, good, good, good};
+    wrong[0].profile = "crawl";
+    wrong[1].fpr = 1e-6;
+    wrong[2].key_bits = 64;
+    wrong[3].seed = &another_seed;
+    wrong[4].no_log = true;
+    for (size_t i = 0; i < 5; i++) {
+        CHECK(unseen_store_open(&store, path, &wrong[i], &error) == UNSEEN_ERR_MISMATCH);
+    }
+    struct unseen_store_options rewritten = options_of(UNSEEN_STORE_WRITE);
+    rewritten.fpr = 1e-6;
+    rewritten.key_bits = 64;
+    CHECK(unseen_store_rewrite(path, &rewritten, &error) == UNSEEN_OK);
+    rewritten.key_bits = 128;
+    CHECK(unseen_store_rewrite(path, &rewritten, &error) == UNSEEN_ERR_MISMATCH);
+    rewritten.fpr = 1e-15;
+    rewritten.key_bits = 0;
+    CHECK(unseen_store_rewrite(path, &rewritten, &error) == UNSEEN_ERR_FPR);
+    store = open_store(path, UNSEEN_STORE_READ);
+    CHECK(info_of(store).key_bits == 64 && info_of(store).fpr > 0.9e-6);
+    CHECK(unseen_store_commit(store, &error) == UNSEEN_ERR_ARGUMENT);
+    close_store(store);
+}
+
+static void test_foreign(void)
+{
+    struct unseen_store *store = NULL;
+    const struct unseen_store_options options = options_of(UNSEEN_STORE_CREATE);
+    remove_all();
+    const int fd = open(path, O_CREAT | O_RDWR, 0666);
+    CHECK(fd >= 0);
+    for (int round = 0; round < 3; round++) { /* empty, short, long */
+        CHECK(unseen_store_open(&store, path, &options, &error) == UNSEEN_ERR_FOREIGN);
+        for (int i = 0; i < (round == 0 ? 1 : 1000); i++) {
+            CHECK(write(fd, "http://e.com/a\n", 15) == 15);
+        }
+    }
+    CHECK(close(fd) == 0);
+    CHECK_EQ(size_of(path), 15 * 2001);
+    CHECK(unseen_store_open(&store, dir, &options, &error) == UNSEEN_ERR_FOREIGN);
+    CHECK(unseen_store_open(&store, "/dev/null", &options, &error) == UNSEEN_ERR_FOREIGN);
+    CHECK(unlink(path) == 0 && mkfifo(path, 0666) == 0);
+    CHECK(unseen_store_open(&store, path, &options, &error) == UNSEEN_ERR_FOREIGN);
+    CHECK(unseen_store_open(&store, path, NULL, &error) == UNSEEN_ERR_FOREIGN);
+    CHECK(unlink(path) == 0 && symlink("/nowhere/at/all", path) == 0);
+    CHECK(unseen_store_open(&store, path, &options, &error) == UNSEEN_ERR_MISSING);
+}
+
+/* ---- without a log ---- */
+
+static void test_no_log(void)
+{
+    struct unseen_store *store = NULL;
+    struct unseen_store_options options = options_of(UNSEEN_STORE_CREATE);
+    remove_all();
+    options.no_log = true;
+    for (uint64_t round = 0; round < 3; round++) {
+        CHECK(unseen_store_open(&store, path, &options, &error) == UNSEEN_OK);
+        CHECK_EQ(count(store, 0, 1000), 100 * round);
+        add_range(store, 100 * round, 100 * round + 100);
+        CHECK(unseen_store_commit_begin(store, UINT64_MAX, 0, &error) == UNSEEN_OK);
+        add_range(store, 500, 600); /* not committed */
+        close_store(store);
+        CHECK(unseen_store_verify(path, NULL, NULL, NULL, &error) == UNSEEN_OK);
+    }
+    CHECK(size_of(path) < 8400);
+    CHECK(unseen_store_rewrite(path, NULL, &error) == UNSEEN_ERR_UNSUPPORTED);
+    flip(image, size_of(image) / 2);
+    CHECK(unseen_store_open(&store, path, &options, &error) == UNSEEN_ERR_CORRUPT);
+    CHECK(unseen_store_repair(path, NULL, NULL, NULL, &error) == UNSEEN_ERR_CORRUPT);
+    CHECK(unlink(image) == 0);
+    CHECK(unseen_store_open(&store, path, &options, &error) == UNSEEN_ERR_CORRUPT);
+}
+
+/* ---- the output ---- */
+
+/* Appends the lines first..end to the file and commits the first `committed` of them. */
+static void write_lines(struct unseen_store *store, int fd, uint64_t len, uint64_t first,
+                        uint64_t end, uint64_t committed)
+{
+    for (uint64_t i = first; i < end; i++) {
+        char text[64];
+        if (add(store, i)) {
+            const size_t n = item(text, i);
+            text[n] = '\n';
+            CHECK(pwrite(fd, text, n + 1, (off_t)len) == (ssize_t)n + 1);
+            len += n + 1;
+        }
+        if (i + 1 == first + committed) {
+            CHECK(unseen_store_commit_begin(store, UINT64_MAX, len, &error) == UNSEEN_OK);
+        }
+    }
+}
+
+static uint64_t open_output(struct unseen_store *store, int *fd)
+{
+    uint64_t len = 0;
+    *fd = open(output, O_RDWR | O_CREAT, 0666);
+    CHECK(*fd >= 0);
+    CHECK(unseen_store_output(store, *fd, output, &len, &error) == UNSEEN_OK);
+    return len;
+}
+
+static void test_output(void)
+{
+    int fd = -1;
+    remove_all();
+    struct unseen_store *store = open_store(path, UNSEEN_STORE_CREATE);
+    uint64_t len = open_output(store, &fd);
+    CHECK_EQ(len, 0);
+    write_lines(store, fd, len, 0, 100, 60);
+    close_store(store);
+    CHECK(close(fd) == 0);
+    const uint64_t longer = size_of(output);
+
+    store = open_store(path, UNSEEN_STORE_WRITE);
+    len = open_output(store, &fd);
+    CHECK(len < longer && len == size_of(output));
+    write_lines(store, fd, len, 0, 100, 100);
+    close_store(store);
+    CHECK(close(fd) == 0);
+    CHECK_EQ(size_of(output), longer);
+
+    /* Left in order: somebody may append to it, or take it away. */
+    const int append = open(output, O_WRONLY | O_APPEND);
+    CHECK(append >= 0 && write(append, "by hand\n", 8) == 8 && close(append) == 0);
+    CHECK(unseen_store_rewrite(path, NULL, &error) == UNSEEN_OK);
+    store = open_store(path, UNSEEN_STORE_WRITE);
+    len = open_output(store, &fd);
+    CHECK_EQ(len, longer + 8);
+    write_lines(store, fd, len, 100, 200, 50);
+    CHECK(unseen_store_commit_wait(store, &error) == UNSEEN_OK);
+    close_store(store);
+    CHECK(close(fd) == 0);
+
+    /* Interrupted and changed: nothing is cut. */
+    CHECK(unseen_store_rewrite(path, NULL, &error) == UNSEEN_OK);
+    const uint64_t interrupted = size_of(output);
+    flip(output, longer + 10);
+    store = open_store(path, UNSEEN_STORE_WRITE);
+    fd = open(output, O_RDWR);
+    CHECK(unseen_store_output(store, fd, output, &len, &error) == UNSEEN_ERR_CORRUPT);
+    CHECK_EQ(size_of(output), interrupted);
+    flip(output, longer + 10);
+    CHECK(unseen_store_output(store, fd, output, &len, &error) == UNSEEN_OK);
+    CHECK(len < interrupted && size_of(output) == len);
+    close_store(store);
+    CHECK(close(fd) == 0 && unlink(output) == 0);
+
+    store = open_store(path, UNSEEN_STORE_WRITE);
+    CHECK_EQ(open_output(store, &fd), 0);
+    close_store(store);
+    CHECK(close(fd) == 0);
+}
+
+/* ---- memory ---- */
+
+struct locked_allocator {
+    struct test_allocator inner;
+    int busy;
+};
+
+static void *locked_alloc(void *context, size_t size, size_t align)
+{
+    struct locked_allocator *a = context;
+    while (__atomic_exchange_n(&a->busy, 1, __ATOMIC_ACQUIRE)) {
+    }
+    void *ptr = test_alloc(&a->inner, size, align);
+    __atomic_store_n(&a->busy, 0, __ATOMIC_RELEASE);
+    return ptr;
+}
+
+static void locked_free(void *context, void *ptr, size_t size)
+{
+    struct locked_allocator *a = context;
+    while (__atomic_exchange_n(&a->busy, 1, __ATOMIC_ACQUIRE)) {
+    }
+    test_free(&a->inner, ptr, size);
+    __atomic_store_n(&a->busy, 0, __ATOMIC_RELEASE);
+}
+
+/* Adds 0..n to a store as far as memory goes; true if nothing failed. */
+static bool run_with(struct locked_allocator *a, uint64_t n)
+{
+    const struct unseen_allocator allocator = {locked_alloc, locked_free, a};
+    struct unseen_store_options options = options_of(UNSEEN_STORE_CREATE);
+    struct unseen_store *store = NULL;
+    options.allocator = &allocator;
+    enum unseen_status status = unseen_store_open(&store, path, &options, &error);
+    if (status != UNSEEN_OK) {
+        CHECK(status == UNSEEN_ERR_NOMEM);
+        return false;
+    }
+    for (uint64_t i = 0; i < n && status == UNSEEN_OK; i++) {
+        char text[64];
+        enum unseen_verdict verdict;
+        status = unseen_store_add(store, text, item(text, i), &verdict);
+        if (status == UNSEEN_OK && i % 1000 == 999) {
+            status = unseen_store_commit_begin(store, UINT64_MAX, 0, &error);
+        }
+    }
+    CHECK(status == UNSEEN_OK || status == UNSEEN_ERR_NOMEM || status == UNSEEN_ERR_STOPPED);
+    const enum unseen_status closed = unseen_store_close(store, &error);
+    CHECK(closed == UNSEEN_OK || closed == UNSEEN_ERR_NOMEM);
+    return status == UNSEEN_OK && closed == UNSEEN_OK;
+}
+
+static void test_failing_memory(void)
+{
+    enum {
+        MANY = 70000 /* enough for an image */
+    };
+    bool whole = false;
+    for (unsigned long fail_at = 1; !whole; fail_at += fail_at < 40 ? 1 : 23) {
+        struct locked_allocator a = {.inner = {.fail_at = fail_at, .fail_after = fail_at % 2}};
+        remove_all();
+        whole = run_with(&a, MANY) && a.inner.nallocs < fail_at;
+        CHECK_EQ(a.inner.nlive, 0);
+        struct locked_allocator good = {.busy = 0};
+        CHECK(run_with(&good, MANY)); /* what was committed is there, the rest is new */
+        CHECK_EQ(good.inner.nlive, 0);
+        struct unseen_store *store = open_store(path, UNSEEN_STORE_READ);
+        CHECK_EQ(count(store, 0, MANY), MANY);
+        close_store(store);
+        good.inner.fail_at = 3 + fail_at % 30; /* a failing open of a store with an image */
+        good.inner.nallocs = 0;
+        (void)run_with(&good, MANY);
+        CHECK_EQ(good.inner.nlive, 0);
+    }
+}
+
+int main(void)
+{
+    test_start();
+    const char *base = getenv("TMPDIR");
+    const char *memory = access("/dev/shm", W_OK) == 0 ? "/dev/shm" : "/tmp";
+    snprintf(dir, sizeof(dir), "%s/unseen-store-XXXXXX", base ? base : memory);
+    if (!CHECK(mkdtemp(dir) != NULL)) {
+        return test_end();
+    }
+    snprintf(path, sizeof(path), "%s/store", dir);
+    snprintf(image, sizeof(image), "%s.image", path);
+    snprintf(other, sizeof(other), "%s/other", dir);
+    snprintf(output, sizeof(output), "%s/output", dir);
+    test_model(64);
+    test_model(96);
+    test_model(128);
+    test_image();
+    test_image_holds_no_more();
+    test_torn_end();
+    test_damage();
+    test_headers();
+    test_settings();
+    test_foreign();
+    test_no_log();
+    test_output();
+    test_failing_memory();
+    remove_all();
+    CHECK(rmdir(dir) == 0);
+    return test_end();
+}
