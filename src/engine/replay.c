@@ -78,6 +78,13 @@ void unseen__output_follow(struct unseen__output *output, const struct unseen__r
         record->kind == UNSEEN__RECORD_CHANGES && (record->flags & UNSEEN__FLAG_CLOSED) != 0;
 }
 
+enum unseen_status unseen__check_length(const struct unseen__log *log, struct unseen_error *error)
+{
+    return log->is_short ? unseen__error(error, UNSEEN_ERR_CORRUPT, UNSEEN__HEADER_LEN,
+                                         "%s is damaged: it is cut short", log->path)
+                         : UNSEEN_OK;
+}
+
 enum unseen_status unseen__damaged(struct unseen_error *error, const struct unseen__log *log,
                                    uint64_t place, uint64_t next)
 {

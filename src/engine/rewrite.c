@@ -221,6 +221,11 @@ enum unseen_status unseen_store_rewrite(const char *path, const struct unseen_st
     }
     struct unseen__log_header header = log.header;
     struct unseen__reading reading = {.log = &log};
+    status = unseen__check_length(&log, error);
+    if (status != UNSEEN_OK) {
+        unseen__log_release(&log);
+        return status;
+    }
     if (header.read_features & UNSEEN__FEATURE_NO_LOG) {
         status = unseen__error(error, UNSEEN_ERR_UNSUPPORTED, UNSEEN__NO_PLACE,
                                "%s has no log to be written anew", path);

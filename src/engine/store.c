@@ -11,6 +11,7 @@
 
 #include <stddef.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/error.h"
 #include "base/file.h"
@@ -175,7 +176,8 @@ static enum unseen_status open_log(struct unseen_store *store, const char *path,
         enum unseen_status status =
             unseen__log_open(&store->log, path, writable, &store->allocator, error);
         if (status == UNSEEN_OK) {
-            return check_settings(store, options, error);
+            status = unseen__check_length(&store->log, error);
+            return status == UNSEEN_OK ? check_settings(store, options, error) : status;
         }
         if (status != UNSEEN_ERR_MISSING || options->mode != UNSEEN_STORE_CREATE) {
             return status;
@@ -296,6 +298,10 @@ static enum unseen_status load(struct unseen_store *store, struct unseen_error *
     if (code != 0) {
         return unseen__error_io(error, "read", store->log.path, code);
     }
+    if (store->log.cut_short) {
+        return unseen__error(error, UNSEEN_ERR_CORRUPT, size, "%s is damaged: it was cut short",
+                             store->log.path);
+    }
     if (!use_image(store, &status, error)) {
         if (status == UNSEEN_OK && no_log && size > UNSEEN__RECORDS_PLACE) {
             status =
@@ -315,15 +321,28 @@ static enum unseen_status load(struct unseen_store *store, struct unseen_error *
     return status;
 }
 
-/* A writer starts from a log that is durable up to its end and has nothing behind it: what a killed
- * writer had written may still be on its way to the disk. */
+static int sync_name(const char *path)
+{
+    int directory = -1;
+    int code = unseen__directory_open(path, &directory);
+    if (code == 0) {
+        code = unseen__directory_sync(directory);
+        (void)close(directory); /* nothing was written through it */
+    }
+    return code;
+}
+
+/* A writer starts from a log that is durable up to its end, has nothing behind it, and will be found
+ * under its name: what a killed writer had written may still be on its way to the disk. */
 static enum unseen_status start_writing(struct unseen_store *store, struct unseen_error *error)
 {
     enum unseen_status status = UNSEEN_OK;
     if (store->info.torn_bytes > 0) {
         status = unseen__log_cut(&store->log, error);
-    } else {
-        const int code = unseen__file_sync(store->log.fd);
+    }
+    if (status == UNSEEN_OK) {
+        int code = unseen__file_sync(store->log.fd);
+        code = code ? code : sync_name(store->log.path);
         status = code ? unseen__error_io(error, "write", store->log.path, code) : UNSEEN_OK;
     }
     return status == UNSEEN_OK ? unseen__committer_start(&store->committer, &store->log, error)

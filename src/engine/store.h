@@ -56,6 +56,9 @@ bool unseen__record_each(const struct unseen__record *record, const uint8_t *pay
 enum unseen_status unseen__damaged(struct unseen_error *error, const struct unseen__log *log,
                                    uint64_t place, uint64_t next);
 
+/* CORRUPT for a log that is_short. */
+enum unseen_status unseen__check_length(const struct unseen__log *log, struct unseen_error *error);
+
 /* ---- image.c: between the image and the set ---- */
 
 /* Opens the image if it belongs to the log and has not been left behind by it; MISSING if there is

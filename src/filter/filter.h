@@ -112,5 +112,6 @@ const struct unseen__filter_ops *unseen__filter_at(size_t i);
 
 extern const struct unseen__filter_ops unseen__compact_ops;
 extern const struct unseen__filter_ops unseen__bloom_ops;
+extern const struct unseen__filter_ops unseen__block_ops;
 
 #endif

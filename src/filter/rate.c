@@ -41,11 +41,10 @@ static void different_cells(unsigned cells, unsigned k, long double *w)
     }
 }
 
-void unseen__blocked_init(struct unseen__blocked *blocked, unsigned cells, unsigned k)
+/* The terms of one part: factors, and q(l) - 1. */
+static void part_terms(unsigned cells, unsigned k, long double *factor, long double *q_less_one)
 {
     long double w[UNSEEN__BLOCKED_HASHES + 1];
-    blocked->cells = cells;
-    blocked->k = k;
     different_cells(cells, k, w);
     for (unsigned l = 0; l <= k; l++) {
         long double sum = 0;
@@ -54,27 +53,70 @@ void unseen__blocked_init(struct unseen__blocked *blocked, unsigned cells, unsig
             sum += w[i] * choose;
             choose = choose * (i + 1) / (i + 1 - l);
         }
-        blocked->factor[l] = l % 2 ? -sum : sum;
-        blocked->decay[l] = -expm1l((long double)k * log1pl(-(long double)l / cells));
+        factor[l] = l % 2 ? -sum : sum;
+        q_less_one[l] = expm1l((long double)k * log1pl(-(long double)l / cells));
     }
+}
+
+void unseen__blocked_init(struct unseen__blocked *blocked, unsigned cells, unsigned parts,
+                          unsigned k)
+{
+    long double factor[2][UNSEEN__BLOCKED_HASHES + 1];
+    long double q[2][UNSEEN__BLOCKED_HASHES + 1];
+    const unsigned k2 = parts == 2 ? k / 2 : 0;
+    const unsigned k1 = k - k2;
+    part_terms(cells, k1, factor[0], q[0]);
+    part_terms(cells, k2, factor[1], q[1]);
+    blocked->nterms = 0;
+    for (unsigned l = 0; l <= k1; l++) {
+        for (unsigned m = 0; m <= k2; m++) {
+            blocked->factor[blocked->nterms] = factor[0][l] * factor[1][m];
+            blocked->decay[blocked->nterms++] = -(q[0][l] + q[1][m] + q[0][l] * q[1][m]);
+        }
+    }
+    blocked->fading[0] = (double)-q[0][1];
+    blocked->fading[1] = parts == 2 ? (k2 ? (double)-q[1][1] : 0) : blocked->fading[0];
 }
 
 double unseen__blocked_rate(const struct unseen__blocked *blocked, double load)
 {
     long double rate = 0;
-    for (unsigned l = 0; l <= blocked->k; l++) {
-        rate += blocked->factor[l] * expl(-(long double)load * blocked->decay[l]);
+    for (unsigned i = 0; i < blocked->nterms; i++) {
+        rate += blocked->factor[i] * expl(-(long double)load * blocked->decay[i]);
     }
     return rate > 0 ? (double)rate : 0;
 }
 
-double unseen__blocked_load(unsigned cells, unsigned k, double fill)
+double unseen__blocked_fill(const struct unseen__blocked *blocked, double load)
 {
-    const double left = fill < 1 - 1e-12 ? 1 - fill : 1e-12;
-    return log(left) / expm1((double)k * log1p(-1.0 / cells));
+    return -0.5 * (expm1(-load * blocked->fading[0]) + expm1(-load * blocked->fading[1]));
+}
+
+double unseen__blocked_load(const struct unseen__blocked *blocked, double fill)
+{
+    double low = 0;
+    double high = 1;
+    while (unseen__blocked_fill(blocked, high) < fill && high < 1e6) {
+        low = high;
+        high *= 2;
+    }
+    for (int i = 0; i < 60; i++) {
+        const double middle = (low + high) / 2;
+        if (unseen__blocked_fill(blocked, middle) < fill) {
+            low = middle;
+        } else {
+            high = middle;
+        }
+    }
+    return high;
 }
 
 /* ---- from some numbers to all ---- */
+
+static double block_bits(const struct unseen__rate_model *model)
+{
+    return (double)model->cells * model->parts * model->cell_bits;
+}
 
 double unseen__model_rate(const struct unseen__rate_model *model, unsigned k, double bits_per_key)
 {
@@ -82,8 +124,8 @@ double unseen__model_rate(const struct unseen__rate_model *model, unsigned k, do
         return pow(-expm1(-(double)(k * model->cell_bits) / bits_per_key), (double)k);
     }
     struct unseen__blocked blocked;
-    unseen__blocked_init(&blocked, model->cells, k);
-    return unseen__blocked_rate(&blocked, model->cells * model->cell_bits / bits_per_key);
+    unseen__blocked_init(&blocked, model->cells, model->parts, k);
+    return unseen__blocked_rate(&blocked, block_bits(model) / bits_per_key);
 }
 
 /* The fewest bits per key for a rate with k hashes, or more than BITS_MAX. */
@@ -93,8 +135,8 @@ static double bits_for(const struct unseen__rate_model *model, unsigned k, doubl
     if (model->cells == 0) {
         return -(double)(k * model->cell_bits) / log1p(-pow(fpr, 1.0 / k));
     }
-    unseen__blocked_init(&blocked, model->cells, k);
-    const double block = model->cells * model->cell_bits;
+    unseen__blocked_init(&blocked, model->cells, model->parts, k);
+    const double block = block_bits(model);
     double low = 0;
     double high = BITS_MAX * 2;
     while (high - low > 1e-6) {

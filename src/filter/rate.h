@@ -14,7 +14,9 @@
  *
  *     rate = sum over l of (-1)^l C(l) exp(-load (1 - q(l)))    C(l) = sum over i of W(i) (i over l)
  *
- * with k + 1 terms. All cells are taken as chosen independently, so two may be the same. */
+ * with k + 1 terms. All cells are taken as chosen independently, so two may be the same. Where a
+ * block has two parts with half of the k cells in each, the sum goes over both: q is the product of
+ * q(l) and q(l') of the parts, and so is the factor. */
 #ifndef UNSEEN_FILTER_RATE_H
 #define UNSEEN_FILTER_RATE_H
 
@@ -29,23 +31,27 @@ enum {
 double unseen__bloom_rate(double m, unsigned k, double n);
 double unseen__bloom_keys(double m, unsigned k, double nset);
 
-/* Blocked: the sum's factors. */
+/* Blocked: the sum's terms. */
 struct unseen__blocked {
-    unsigned cells;
-    unsigned k;
-    long double factor[UNSEEN__BLOCKED_HASHES + 1];
-    long double decay[UNSEEN__BLOCKED_HASHES + 1]; /* 1 - q(l) */
+    unsigned nterms;
+    long double factor[(UNSEEN__BLOCKED_HASHES / 2 + 1) * (UNSEEN__BLOCKED_HASHES / 2 + 1)];
+    long double decay[(UNSEEN__BLOCKED_HASHES / 2 + 1) * (UNSEEN__BLOCKED_HASHES / 2 + 1)];
+    double fading[2]; /* of each part: with what load a cell stays empty, exp(-load fading) */
 };
 
-/* k is 1 to UNSEEN__BLOCKED_HASHES. */
-void unseen__blocked_init(struct unseen__blocked *blocked, unsigned cells, unsigned k);
+/* A block of 1 or 2 parts with so many cells each; k is 1 to UNSEEN__BLOCKED_HASHES, and the second
+ * part has the smaller half of them. */
+void unseen__blocked_init(struct unseen__blocked *blocked, unsigned cells, unsigned parts,
+                          unsigned k);
 double unseen__blocked_rate(const struct unseen__blocked *blocked, double load);
-/* The load that leaves this share of all cells in use. */
-double unseen__blocked_load(unsigned cells, unsigned k, double fill);
+/* The share of all cells in use, and the load that leaves it. */
+double unseen__blocked_fill(const struct unseen__blocked *blocked, double load);
+double unseen__blocked_load(const struct unseen__blocked *blocked, double fill);
 
 /* A kind of Bloom filter as unseen__rate_solve needs it. */
 struct unseen__rate_model {
-    unsigned cells;     /* of a block; 0: classic */
+    unsigned cells;     /* of a part of a block; 0: classic */
+    unsigned parts;     /* of a block: 1 or 2 */
     unsigned cell_bits; /* 1, or the width of a counter */
     unsigned k_max;
     double fpr_min; /* the lowest rate to promise */

@@ -182,7 +182,8 @@ static enum unseen_status read_header(struct unseen__log *log, struct unseen_err
         return explain_header(log, UNSEEN_ERR_VERSION, len, error);
     }
     log->header_damaged = a != UNSEEN_OK || b != UNSEEN_OK;
-    if (!log->header_damaged || !log->writable) {
+    log->cut_short = len < sizeof(bytes);
+    if (!log->header_damaged || log->cut_short || !log->writable) {
         return UNSEEN_OK;
     }
     const bool first_is_good = a == UNSEEN_OK;
@@ -354,7 +355,6 @@ enum unseen_status unseen__log_append(struct unseen__log *log, struct unseen__re
 
 enum unseen_status unseen__log_cut(struct unseen__log *log, struct unseen_error *error)
 {
-    int code = unseen__file_truncate(log->fd, log->end);
-    code = code ? code : unseen__file_sync(log->fd);
+    const int code = unseen__file_truncate(log->fd, log->end);
     return code ? unseen__error_io(error, "write", log->path, code) : UNSEEN_OK;
 }

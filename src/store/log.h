@@ -14,6 +14,8 @@ struct unseen__log {
     bool writable;
     bool unpublished;    /* still at PATH.new */
     bool header_damaged; /* one of the copies was */
+    bool is_short;       /* the second copy ends early: no crash leaves that, records are gone */
+    bool cut_short;      /* ends within the copies: a log never had its name without both */
     struct unseen__log_header header;
 
     /* The last intact record, as far as is known. */
@@ -26,7 +28,7 @@ struct unseen__log {
 };
 
 /* Opens the log at path; to write, also takes the lock and mends a damaged header copy. No record
- * is read. Errors: MISSING, FOREIGN, VERSION, CORRUPT, BUSY, IO, NOMEM; there is nothing to release
+ * is read, and nobody but a repair may go on with a log that is_short. Errors: MISSING, FOREIGN, VERSION, CORRUPT, BUSY, IO, NOMEM; there is nothing to release
  * then. */
 enum unseen_status unseen__log_open(struct unseen__log *log, const char *path, bool writable,
                                     const struct unseen_allocator *allocator,
@@ -53,7 +55,7 @@ enum unseen_status unseen__log_append(struct unseen__log *log, struct unseen__re
                                       const uint8_t *payload, const uint8_t *bits, bool sync,
                                       struct unseen_error *error);
 
-/* Cuts off what is behind the last intact record, and syncs. */
+/* Cuts off what is behind the last intact record. The caller syncs. */
 enum unseen_status unseen__log_cut(struct unseen__log *log, struct unseen_error *error);
 
 void unseen__log_release(struct unseen__log *log);

@@ -348,6 +348,14 @@ static void test_headers(void)
         CHECK(!info_of(store).header_damaged);
         close_store(store);
     }
+    CHECK(truncate(path, UNSEEN__HEADER_LEN + 7) == 0); /* no crash leaves that */
+    const struct unseen_store_options options = options_of(UNSEEN_STORE_WRITE);
+    CHECK(unseen_store_open(&store, path, NULL, &error) == UNSEEN_ERR_CORRUPT);
+    CHECK(unseen_store_open(&store, path, &options, &error) == UNSEEN_ERR_CORRUPT);
+    CHECK(unseen_store_rewrite(path, NULL, &error) == UNSEEN_ERR_CORRUPT);
+    CHECK(unseen_store_verify(path, NULL, NULL, NULL, &error) == UNSEEN_ERR_CORRUPT);
+    CHECK(unseen_store_repair(path, NULL, NULL, NULL, &error) == UNSEEN_OK);
+    CHECK(unseen_store_verify(path, NULL, NULL, NULL, &error) == UNSEEN_OK);
     flip(path, 100);
     flip(path, UNSEEN__HEADER_LEN + 100);
     CHECK(unseen_store_open(&store, path, NULL, &error) == UNSEEN_ERR_CORRUPT);
