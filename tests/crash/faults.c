@@ -1,0 +1,320 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Every system call of the tool fails once: with EIO and with ENOSPC, is interrupted (EINTR), reads
+ * or writes a half only, or is the last one of the process (as kill -9 at that very place).
+ *
+ * After an error the tool says so and ends with status 2, or has done without what failed, and all
+ * is right. EINTR and half calls change nothing. Whatever has happened, the next run with the same
+ * input, without faults, makes everything right: each URL once with -o, none lost otherwise.
+ *
+ *     crash_faults TOOL SHIM [PLANT]
+ *
+ * With the name of a plant (shim.c) the tool has that fault as well, and it must be noticed. */
+#include "crash.h"
+
+#include <signal.h>
+#include <unistd.h>
+
+#include "disk.h"
+
+enum {
+    NURLS = 300,
+    NKNOWN = 200,
+    CALLS_MAX = 2000,
+    FAILURES_SHOWN = 20,
+    LOG_HEADER = 4096,
+    LOG_RECORDS = 8192
+};
+
+static struct {
+    const char *tool;
+    const char *shim;
+    const char *plant;
+    struct crash_tally tally;
+    uint64_t ncases;
+    uint64_t nstatus0;
+    uint64_t nstatus2;
+    uint64_t nwrong;
+} faults;
+
+/* ---- Situations ------------------------------------------------------------------------------ */
+
+static struct crash_job named_job(void)
+{
+    return (struct crash_job){.args = {faults.tool, "-s", crash_path("s"), "--seed", "7", "-o",
+                                       crash_path("out"), crash_path("_in")}};
+}
+
+static struct crash_job standard_job(void)
+{
+    return (struct crash_job){
+        .args = {faults.tool, "-s", crash_path("s"), "--seed", "7", crash_path("_in")},
+        .out = crash_path("out")};
+}
+
+static struct crash_job compact_job(void)
+{
+    return (struct crash_job){.args = {faults.tool, "compact", crash_path("s")}};
+}
+
+static struct crash_job repair_job(void)
+{
+    return (struct crash_job){.args = {faults.tool, "repair", crash_path("s")}};
+}
+
+static struct crash_job verify_job(void)
+{
+    return (struct crash_job){.args = {faults.tool, "verify", crash_path("s")}};
+}
+
+static void require_run(struct crash_job job)
+{
+    const int status = crash_run(&job);
+    if (status != 0) {
+        crash_die("a run without faults ends with status %d: %s", status, crash_messages());
+    }
+}
+
+static void nothing(void)
+{
+}
+
+/* A store of two runs, so that its log has two records, or more. */
+static void known(void)
+{
+    crash_write_urls(crash_path("_in"), 0, NKNOWN / 2);
+    require_run(named_job());
+    crash_write_urls(crash_path("_in"), 0, NKNOWN);
+    require_run(named_job());
+}
+
+static void known_standard(void)
+{
+    crash_write_urls(crash_path("_in"), 0, NKNOWN);
+    require_run(standard_job());
+}
+
+static void remove_image(void)
+{
+    if (crash_exists(crash_path("s.image"))) {
+        crash_require(unlink(crash_path("s.image")) == 0, "s.image");
+    }
+}
+
+static void without_image(void)
+{
+    known();
+    remove_image();
+}
+
+static void damage(size_t at)
+{
+    size_t len = 0;
+    char *log = crash_read(crash_path("s"), &len);
+    crash_require(log && at < len, "a log that long");
+    log[at] ^= 0x10;
+    crash_write(crash_path("s"), log, len);
+    free(log);
+}
+
+static void torn(void)
+{
+    known();
+    remove_image();
+    size_t len = 0;
+    free(crash_read(crash_path("s"), &len));
+    crash_require(truncate(crash_path("s"), (off_t)len - 40) == 0, "s");
+}
+
+static void damaged_header(void)
+{
+    known();
+    damage(100);
+}
+
+static void damaged_record(void)
+{
+    known_standard();
+    crash_write_urls(crash_path("_in"), 0, NKNOWN + 1);
+    require_run(standard_job());
+    remove_image();
+    damage(LOG_RECORDS + 60);
+}
+
+/* How the tool is in use when the call fails; how the next run is, and what it is to make right. */
+static const struct situation {
+    const char *name;
+    void (*prepare)(void);
+    struct crash_job (*job)(void);
+    struct crash_job (*next)(void);
+    bool exactly_once;
+} situations[] = {
+    {"create", nothing, named_job, named_job, true},
+    {"create, to standard output", nothing, standard_job, standard_job, false},
+    {"image", known, named_job, named_job, true},
+    {"no image", without_image, named_job, named_job, true},
+    {"no image, to standard output", known_standard, standard_job, standard_job, false},
+    {"torn end", torn, named_job, named_job, true},
+    {"damaged header", damaged_header, named_job, named_job, true},
+    {"compact", known, compact_job, named_job, true},
+    {"verify", known, verify_job, named_job, true},
+    {"repair", damaged_record, repair_job, standard_job, false},
+};
+
+/* ---- Cases ----------------------------------------------------------------------------------- */
+
+struct fault_case {
+    const struct situation *situation;
+    const char *kind;
+    unsigned long number;
+    char hit[128]; /* what the shim says: "KIND CALL NAME" */
+};
+
+static void wrong(const struct fault_case *c, const char *what, const char *detail)
+{
+    if (faults.nwrong++ < FAILURES_SHOWN) {
+        fprintf(stderr, "%s, %s at call %lu (%s): %s: %.300s\n    lost %u, extra %u, foreign %u\n",
+                c->situation->name, c->kind, c->number, c->hit, what, detail, faults.tally.nlost,
+                faults.tally.nextra, faults.tally.nforeign);
+    }
+}
+
+static bool output_is_right(const struct situation *s)
+{
+    crash_tally_file(&faults.tally, crash_path("out"));
+    return faults.tally.nlost == 0 &&
+           (!s->exactly_once || (faults.tally.nextra == 0 && faults.tally.nforeign == 0));
+}
+
+/* Without these nothing can be promised: their failure must not be passed over. */
+static bool is_essential(const char *hit)
+{
+    static const char *const calls[] = {"write out",     "pwrite s",  "fdatasync s", "fsync s",
+                                        "fdatasync out", "fsync out", "read _in"};
+    for (size_t i = 0; i < sizeof(calls) / sizeof(calls[0]); i++) {
+        const char *p = strstr(hit, calls[i]);
+        if (p && p[-1] == ' ' && p[strlen(calls[i])] == '\n') {
+            return true;
+        }
+    }
+    return false;
+}
+
+static void judge_faulted(const struct fault_case *c, int status)
+{
+    const bool is_error = strcmp(c->kind, "EIO") == 0 || strcmp(c->kind, "ENOSPC") == 0;
+    const char *messages = crash_messages();
+    faults.nstatus0 += status == 0;
+    faults.nstatus2 += status == 2;
+    if (strcmp(c->kind, "KILL") == 0) {
+        if (status != 128 + SIGKILL) {
+            wrong(c, "it was not killed", messages);
+        }
+    } else if (status == 0) {
+        if (is_error && is_essential(c->hit)) {
+            wrong(c, "an error is passed over", messages);
+        }
+        if (c->situation->job == c->situation->next && !output_is_right(c->situation)) {
+            wrong(c, "success, but the output is not right", messages);
+        }
+    } else if (!is_error || status != 2) {
+        char text[32];
+        snprintf(text, sizeof(text), "status %d", status);
+        wrong(c, text, messages);
+    } else if (strncmp(messages, "unseen: error: ", 15) != 0 &&
+               !strstr(messages, "\nunseen: error: ")) {
+        wrong(c, "status 2 without a message", messages);
+    }
+}
+
+static void judge_next(const struct fault_case *c)
+{
+    struct crash_job next = c->situation->next();
+    struct crash_job repair = repair_job();
+    if (c->situation->job == repair_job) {
+        (void)crash_run(&repair); /* it was damaged before */
+    }
+    const int status = crash_run(&next);
+    if (status != 0) {
+        wrong(c, "the next run fails", crash_messages());
+    } else if (!output_is_right(c->situation)) {
+        wrong(c, "the next run does not make it right", "");
+    } else {
+        struct crash_job verify = verify_job();
+        if (crash_run(&verify) != 0) {
+            wrong(c, "verify finds damage after the next run", crash_messages());
+        }
+    }
+}
+
+/* False if the run has fewer calls than that. */
+static bool run_case(struct fault_case *c, const struct disk_state *base)
+{
+    char fault[64];
+    char report[CRASH_PATH_MAX];
+    char plant[64];
+    struct crash_job job = c->situation->job();
+    snprintf(fault, sizeof(fault), "UNSEEN_CRASH_FAULT=%lu:%s", c->number, c->kind);
+    snprintf(report, sizeof(report), "UNSEEN_CRASH_REPORT=%s", crash_path("_hit"));
+    snprintf(plant, sizeof(plant), "UNSEEN_CRASH_PLANT=%s", faults.plant ? faults.plant : "none");
+    job.shim = faults.shim;
+    job.env[0] = fault;
+    job.env[1] = report;
+    job.env[2] = plant;
+    disk_state_write(base);
+    const int status = crash_run(&job);
+    size_t len = 0;
+    char *hit = crash_read(crash_path("_hit"), &len);
+    if (!hit) {
+        return false;
+    }
+    snprintf(c->hit, sizeof(c->hit), "%.*s", (int)len, hit);
+    free(hit);
+    crash_require(unlink(crash_path("_hit")) == 0, "_hit");
+    if (c->hit[0] != '-') {
+        faults.ncases++;
+        judge_faulted(c, status);
+        judge_next(c);
+    }
+    return true;
+}
+
+static void run_situation(const struct situation *s)
+{
+    static const char *const kinds[] = {"EIO", "ENOSPC", "EINTR", "SHORT", "KILL"};
+    struct disk_state base;
+    crash_clear();
+    s->prepare();
+    crash_write_urls(crash_path("_in"), 0, NURLS);
+    disk_state_read(&base);
+    for (size_t k = 0; k < sizeof(kinds) / sizeof(kinds[0]); k++) {
+        struct fault_case c = {.situation = s, .kind = kinds[k], .number = 1};
+        while (run_case(&c, &base) && !(faults.plant && faults.nwrong > 0)) {
+            crash_require(++c.number < CALLS_MAX, "an end of the calls");
+        }
+        crash_require(c.number > 1, "a single call");
+    }
+    disk_state_free(&base);
+}
+
+int main(int argc, char **argv)
+{
+    if (argc < 3) {
+        crash_die("usage: %s TOOL SHIM [PLANT]", argv[0]);
+    }
+    faults.tool = argv[1];
+    faults.shim = argv[2];
+    faults.plant = argv[3];
+    crash_tally_init(&faults.tally, NURLS);
+    for (size_t i = 0; i < sizeof(situations) / sizeof(situations[0]); i++) {
+        run_situation(&situations[i]);
+    }
+    printf("%llu cases: %llu ended with an error, %llu did without what failed; %llu failed\n",
+           (unsigned long long)faults.ncases, (unsigned long long)faults.nstatus2,
+           (unsigned long long)faults.nstatus0, (unsigned long long)faults.nwrong);
+    if (faults.plant) {
+        printf("planted: %s: %s\n", faults.plant, faults.nwrong > 0 ? "noticed" : "NOT noticed");
+        return faults.nwrong > 0 ? 0 : 1;
+    }
+    return faults.nwrong > 0 ? 1 : 0;
+}

@@ -1,0 +1,336 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * kill -9 at random times, from the first moment of a store on: the tool is killed and started
+ * again with the same input, until it has come to the end of it. Three ways of use:
+ *
+ *     file     -s S -o OUT IN: each URL is in OUT exactly once
+ *     pipe     -s S < IN | consumer: the consumer gets all of them. A run begins where the last
+ *              commit was: what it prints again is the end of what the one before has printed
+ *     upkeep   as file, with more input each time, and `compact` in between, which is killed, too
+ *
+ *     crash_kill TOOL SHIM [PLANT]
+ *
+ * With the name of a plant (shim.c) the tool has that fault, and it must be noticed. */
+#include "crash.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <time.h>
+#include <unistd.h>
+
+enum {
+    NURLS = 200000,
+    CYCLES_CI = 100,
+    CYCLES_PLANTED = 400,
+    NSTEPS = 10 /* of the input, in upkeep */
+};
+
+static struct {
+    const char *tool;
+    const char *shim; /* NULL: without */
+    const char *plant;
+    uint64_t seed;
+    uint64_t random;
+    struct crash_tally tally;
+    uint64_t nkills;
+    uint64_t ntrials;
+    uint64_t nlost;
+    uint64_t nrepeated;     /* by pipes, where that is allowed */
+    uint64_t most_repeated; /* after one kill */
+    uint64_t nwrong;
+} kills;
+
+static double now(void)
+{
+    struct timespec t;
+    crash_require(clock_gettime(CLOCK_MONOTONIC, &t) == 0, "clock_gettime");
+    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
+}
+
+static void wrong(const char *way, const char *what)
+{
+    fprintf(stderr, "%s, trial %llu: %s (lost %u, extra %u, foreign %u)\n", way,
+            (unsigned long long)kills.ntrials, what, kills.tally.nlost, kills.tally.nextra,
+            kills.tally.nforeign);
+    kills.nwrong++;
+}
+
+/* Every third line repeats an earlier URL. */
+static void write_input(const char *path, uint32_t n)
+{
+    char *text = malloc((size_t)n * 2 * 100 + CRASH_URL_MAX); /* a URL has less than 100 bytes */
+    crash_require(text != NULL, "malloc");
+    size_t len = 0;
+    for (uint32_t i = 0; i < n; i++) {
+        len += crash_url(i, text + len);
+        if (i % 3 == 2) {
+            len += crash_url(i / 2, text + len);
+        }
+    }
+    crash_write(path, text, len);
+    free(text);
+}
+
+static void prepare(struct crash_job *job, char plant[static 64])
+{
+    snprintf(plant, 64, "UNSEEN_CRASH_PLANT=%s", kills.plant ? kills.plant : "none");
+    job->shim = kills.shim;
+    job->env[0] = plant;
+    job->env[1] = "UNSEEN_CRASH_SLOW=2000";
+}
+
+static struct crash_job file_job(void)
+{
+    return (struct crash_job){.args = {kills.tool, "-s", crash_path("s"), "--seed", "7", "-o",
+                                       crash_path("out"), crash_path("_in")}};
+}
+
+/* Runs a job and kills it after a part of the time it needs when let alone. True if it came to its
+ * end by itself. */
+static bool run_and_kill(struct crash_job job, double time)
+{
+    char plant[64];
+    prepare(&job, plant);
+    const double rest = time * 1.3 * (double)(crash_random(&kills.random) % 1000) / 1000;
+    pid_t pid = crash_start(&job);
+    usleep((useconds_t)(rest * 1e6));
+    crash_require(kill(pid, SIGKILL) == 0, "kill");
+    const int status = crash_wait(pid);
+    if (status == 128 + SIGKILL) {
+        kills.nkills++;
+        return false;
+    }
+    if (status != 0) {
+        crash_die("the tool ends with status %d: %s", status, crash_messages());
+    }
+    return true;
+}
+
+static double run_alone(struct crash_job job)
+{
+    char plant[64];
+    prepare(&job, plant);
+    const double start = now();
+    const int status = crash_run(&job);
+    if (status != 0) {
+        crash_die("the tool ends with status %d: %s", status, crash_messages());
+    }
+    return now() - start;
+}
+
+static void judge_file(const char *way)
+{
+    crash_tally_file(&kills.tally, crash_path("out"));
+    kills.nlost += kills.tally.nlost;
+    if (kills.tally.nlost > 0 || kills.tally.nextra > 0 || kills.tally.nforeign > 0) {
+        wrong(way, "the output is not each URL once");
+    }
+    kills.ntrials++;
+}
+
+static bool enough(uint64_t until)
+{
+    return kills.nkills >= until || (kills.plant && kills.nwrong > 0);
+}
+
+/* ---- file ------------------------------------------------------------------------------------ */
+
+static void kill_file(uint64_t until)
+{
+    write_input(crash_path("_in"), NURLS);
+    crash_clear();
+    const double time = run_alone(file_job());
+    while (!enough(until)) {
+        crash_clear();
+        while (!run_and_kill(file_job(), time)) {
+        }
+        judge_file("file");
+    }
+}
+
+/* ---- pipe ------------------------------------------------------------------------------------ */
+
+/* What the consumer of a run has got: whole lines. */
+struct consumer {
+    char *text;
+    size_t len;
+    size_t cap;
+};
+
+/* Reads until the end, or until a moment. False at the end. */
+static bool consume(struct consumer *consumer, int fd, double until)
+{
+    for (;;) {
+        if (consumer->cap - consumer->len < 65536) {
+            consumer->cap = 2 * consumer->cap + 65536;
+            consumer->text = realloc(consumer->text, consumer->cap);
+            crash_require(consumer->text != NULL, "realloc");
+        }
+        const double rest = until - now();
+        struct pollfd pfd = {.fd = fd, .events = POLLIN};
+        const int ready = poll(&pfd, 1, until == 0 ? -1 : rest > 0 ? (int)(rest * 1e3) : 0);
+        if (ready == 0 && rest < 1e-3) {
+            return true;
+        }
+        ssize_t n = ready > 0 ? read(fd, consumer->text + consumer->len, 65536) : 1;
+        crash_require(n >= 0, "read");
+        if (n == 0) {
+            return false;
+        }
+        consumer->len += ready > 0 ? (size_t)n : 0;
+        if (until != 0 && now() >= until) {
+            return true;
+        }
+    }
+}
+
+/* One run with a consumer, killed after a while (0: not). True if it came to its end. */
+static bool run_pipe(struct consumer *consumer, double after)
+{
+    int ends[2];
+    char plant[64];
+    crash_require(pipe2(ends, O_CLOEXEC) == 0, "pipe");
+    struct crash_job job = {.args = {kills.tool, "-s", crash_path("s"), "--seed", "7"},
+                            .in = crash_path("_in"),
+                            .out_fd = ends[1]};
+    prepare(&job, plant);
+    consumer->len = 0;
+    pid_t pid = crash_start(&job);
+    crash_require(close(ends[1]) == 0, "close");
+    if (consume(consumer, ends[0], after > 0 ? now() + after : 0)) {
+        crash_require(kill(pid, SIGKILL) == 0, "kill");
+        while (consume(consumer, ends[0], 0)) {
+        }
+    }
+    crash_require(close(ends[0]) == 0, "close");
+    const int status = crash_wait(pid);
+    if (status != 0 && status != 128 + SIGKILL) {
+        crash_die("the tool ends with status %d: %s", status, crash_messages());
+    }
+    /* A line without its end has not been taken. */
+    while (consumer->len > 0 && consumer->text[consumer->len - 1] != '\n') {
+        consumer->len--;
+    }
+    return status == 0;
+}
+
+/* The consumer of a run must have got URLs one after the other, beginning with one that is not
+ * behind the first that nobody has got, nor before where the last run began. */
+static void judge_pipe(const struct consumer *consumer, uint32_t *first, uint32_t *end)
+{
+    const char *text = consumer->text;
+    size_t rest = consumer->len;
+    if (rest == 0) {
+        return;
+    }
+    const char *number = memmem(text, rest, ".example/", 9);
+    uint32_t i = number ? (uint32_t)strtoul(number + 9, NULL, 10) : NURLS;
+    if (i > *end || i < *first) {
+        wrong("pipe", i > *end ? "a run begins after what is missing" : "a commit is forgotten");
+    }
+    const uint64_t repeated = i < *end ? *end - i : 0;
+    kills.nrepeated += repeated;
+    kills.most_repeated = repeated > kills.most_repeated ? repeated : kills.most_repeated;
+    *first = i;
+    for (char url[CRASH_URL_MAX]; rest > 0; i++) {
+        const size_t len = crash_url(i, url);
+        if (len > rest || memcmp(url, text, len) != 0) {
+            wrong("pipe", "the lines of a run are not one after the other");
+            break;
+        }
+        text += len;
+        rest -= len;
+    }
+    *end = i > *end ? i : *end;
+    crash_tally_add(&kills.tally, consumer->text, consumer->len);
+}
+
+static void kill_pipe(uint64_t until)
+{
+    struct consumer consumer = {0};
+    write_input(crash_path("_in"), NURLS);
+    crash_clear();
+    const double start = now();
+    crash_require(run_pipe(&consumer, 0), "a run that is let alone");
+    const double time = now() - start;
+    while (!enough(until)) {
+        crash_clear();
+        crash_tally_clear(&kills.tally);
+        uint32_t first = 0;
+        uint32_t end = 0;
+        for (bool ended = false; !ended;) {
+            const double after =
+                time * 1.3 * (double)(1 + crash_random(&kills.random) % 1000) / 1000;
+            ended = run_pipe(&consumer, after);
+            kills.nkills += !ended;
+            judge_pipe(&consumer, &first, &end);
+        }
+        crash_tally_finish(&kills.tally);
+        kills.nlost += kills.tally.nlost;
+        if (kills.tally.nlost > 0 || kills.tally.nforeign > 0) {
+            wrong("pipe", "the consumer has not got all URLs");
+        }
+        kills.ntrials++;
+    }
+    free(consumer.text);
+}
+
+/* ---- upkeep ---------------------------------------------------------------------------------- */
+
+static void kill_upkeep(uint64_t until)
+{
+    struct crash_job compact = {.args = {kills.tool, "compact", crash_path("s")}};
+    crash_clear();
+    while (!enough(until)) {
+        crash_clear();
+        double time = 0.05;
+        for (uint32_t step = 1; step <= NSTEPS; step++) {
+            write_input(crash_path("_in"), NURLS / NSTEPS * step);
+            while (crash_random(&kills.random) % 4 != 0) {
+                (void)run_and_kill(file_job(), time);
+                if (crash_exists(crash_path("s")) && crash_random(&kills.random) % 2 == 0) {
+                    (void)run_and_kill(compact, time);
+                }
+            }
+            time = run_alone(file_job());
+        }
+        judge_file("upkeep");
+    }
+}
+
+int main(int argc, char **argv)
+{
+    if (argc < 3) {
+        crash_die("usage: %s TOOL SHIM [PLANT]", argv[0]);
+    }
+    kills.tool = argv[1];
+    kills.plant = argv[3];
+    kills.shim = kills.plant ? argv[2] : NULL;
+    kills.seed = crash_setting("UNSEEN_CRASH_SEED", 1);
+    kills.random = kills.seed;
+    crash_tally_init(&kills.tally, NURLS);
+    const uint64_t cycles = kills.plant ? CYCLES_PLANTED : crash_scaled(CYCLES_CI);
+    if (!kills.plant || strcmp(kills.plant, "persist-first") != 0) {
+        kill_file(cycles * 4 / 10);
+    }
+    if (!kills.plant || strcmp(kills.plant, "no-output-cut") != 0) {
+        kill_pipe(cycles * 8 / 10);
+    }
+    if (!kills.plant) {
+        kill_upkeep(cycles);
+    }
+    printf(
+        "seed %llu: killed %llu times in %llu trials of %u URLs; %llu lost; pipes repeated %llu, "
+        "%llu at most after one kill; %llu failed\n",
+        (unsigned long long)kills.seed, (unsigned long long)kills.nkills,
+        (unsigned long long)kills.ntrials, (unsigned)NURLS, (unsigned long long)kills.nlost,
+        (unsigned long long)kills.nrepeated, (unsigned long long)kills.most_repeated,
+        (unsigned long long)kills.nwrong);
+    if (kills.plant) {
+        printf("planted: %s: %s\n", kills.plant, kills.nwrong > 0 ? "noticed" : "NOT noticed");
+        return kills.nwrong > 0 ? 0 : 1;
+    }
+    return kills.nwrong > 0 ? 1 : 0;
+}

@@ -1,0 +1,201 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * A small store with all that the format has: records that add, one that also removes, an image
+ * that covers some of them. The log is read here by docs/format.md alone, so that the library's
+ * answers can be compared with it. */
+#ifndef UNSEEN_CRASH_PAIR_H
+#define UNSEEN_CRASH_PAIR_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
+#include <unseen.h>
+
+#include "engine/store.h"
+
+enum {
+    PAIR_NKEYS = 4000,
+    PAIR_NRECORDS = 5,
+    PAIR_NREMOVED = 100,
+    PAIR_RECORDS_PLACE = 8192,
+    PAIR_HEADER = 4096,
+    PAIR_ID_PLACE = 48,
+    PAIR_RECORD_HEAD = 48
+};
+
+/* Record i adds the keys pair_first[i]..pair_first[i + 1]-1. */
+static const uint32_t pair_first[PAIR_NRECORDS + 1] = {0, 1500, 2500, 3200, 3600, PAIR_NKEYS};
+
+/* This one also removes the first PAIR_NREMOVED keys. */
+enum {
+    PAIR_REMOVING = 3
+};
+
+struct pair {
+    uint8_t *log;
+    size_t log_len;
+    uint8_t *image; /* NULL: there is none */
+    size_t image_len;
+    struct unseen_key keys[PAIR_NKEYS];
+    uint64_t places[PAIR_NRECORDS + 1]; /* of the records, and of the end */
+};
+
+static inline void pair_require(bool ok, const char *what)
+{
+    if (!ok) {
+        fprintf(stderr, "pair: %s\n", what);
+        abort();
+    }
+}
+
+static inline uint64_t pair_le64(const uint8_t *p)
+{
+    uint64_t v = 0;
+    for (int i = 7; i >= 0; i--) {
+        v = v << 8 | p[i];
+    }
+    return v;
+}
+
+static inline void pair_put_le64(uint8_t *p, uint64_t v)
+{
+    for (int i = 0; i < 8; i++) {
+        p[i] = (uint8_t)(v >> 8 * i);
+    }
+}
+
+static inline uint32_t pair_le32(const uint8_t *p)
+{
+    return (uint32_t)p[0] | (uint32_t)p[1] << 8 | (uint32_t)p[2] << 16 | (uint32_t)p[3] << 24;
+}
+
+static inline uint8_t *pair_read_file(const char *path, size_t *len_out)
+{
+    FILE *file = fopen(path, "rb");
+    if (!file) {
+        return NULL;
+    }
+    pair_require(fseek(file, 0, SEEK_END) == 0, path);
+    const long len = ftell(file);
+    uint8_t *data = malloc(len > 0 ? (size_t)len : 1);
+    pair_require(len >= 0 && data && fseek(file, 0, SEEK_SET) == 0, path);
+    pair_require(fread(data, 1, (size_t)len, file) == (size_t)len && fclose(file) == 0, path);
+    *len_out = (size_t)len;
+    return data;
+}
+
+/* The length of the record at place by its head; its checksum is its last 8 bytes. */
+static inline size_t pair_record_len(const uint8_t *record)
+{
+    const size_t n = pair_le32(record + 24);
+    const size_t payload = record[4] == 1 ? 8 * n : (n + 7) / 8 * 8;
+    const size_t bits = record[4] == 1 && (record[5] & 1) ? ((n + 7) / 8 + 7) / 8 * 8 : 0;
+    return PAIR_RECORD_HEAD + payload + bits + 8;
+}
+
+/* Makes the checksum of a record of that length right. */
+static inline void pair_reseal(uint8_t *log, uint64_t place, uint64_t len)
+{
+    const uint64_t sum = XXH3_64bits_withSeed(log + place, len - 8, pair_le64(log + PAIR_ID_PLACE));
+    pair_put_le64(log + place + len - 8, sum);
+}
+
+static inline struct unseen_bytes pair_item(uint32_t i, char buf[static 32])
+{
+    const int len = snprintf(buf, 32, "key %u", (unsigned)i);
+    return (struct unseen_bytes){.data = buf, .len = (size_t)len};
+}
+
+static inline void pair_commit_record(struct unseen_store *store, struct pair *pair, int record)
+{
+    char buf[32];
+    enum unseen_verdict verdict;
+    for (uint32_t i = 0; record == PAIR_REMOVING && i < PAIR_NREMOVED; i++) {
+        const struct unseen_bytes item = pair_item(i, buf);
+        pair_require(unseen_store_remove(store, item.data, item.len, &verdict) == UNSEEN_OK &&
+                         verdict == UNSEEN_SEEN,
+                     "remove");
+    }
+    for (uint32_t i = pair_first[record]; i < pair_first[record + 1]; i++) {
+        const struct unseen_bytes item = pair_item(i, buf);
+        pair_require(unseen_set_key(unseen_store_set(store), item.data, item.len, &pair->keys[i]) ==
+                             UNSEEN_OK &&
+                         unseen_store_add(store, item.data, item.len, &verdict) == UNSEEN_OK &&
+                         verdict == UNSEEN_NEW,
+                     "add");
+    }
+    pair_require(unseen_store_commit(store, NULL) == UNSEEN_OK, "commit");
+}
+
+/* Makes the store at path, with an image made after so many records (0: none), and keeps its bytes
+ * and keys. */
+static inline void pair_make(struct pair *pair, const char *path, int image_after)
+{
+    static const uint64_t seed = 11;
+    const struct unseen_store_options options = {
+        .size = sizeof(options), .mode = UNSEEN_STORE_CREATE, .profile = "none", .seed = &seed};
+    char image[512];
+    struct unseen_store *store;
+    snprintf(image, sizeof(image), "%s.image", path);
+    (void)remove(path);
+    (void)remove(image);
+    pair_require(unseen_store_open(&store, path, &options, NULL) == UNSEEN_OK, "open");
+    for (int i = 0; i < PAIR_NRECORDS; i++) {
+        pair_commit_record(store, pair, i);
+        if (i + 1 == image_after) {
+            pair_require(unseen__image_save(store, NULL) == UNSEEN_OK, "image");
+        }
+    }
+    pair_require(unseen_store_close(store, NULL) == UNSEEN_OK, "close");
+    pair->log = pair_read_file(path, &pair->log_len);
+    pair->image = pair_read_file(image, &pair->image_len);
+    pair_require(pair->log && !pair->image == !image_after, "the files");
+    uint64_t place = PAIR_RECORDS_PLACE;
+    for (int i = 0; i < PAIR_NRECORDS; i++) {
+        pair->places[i] = place;
+        place += pair_record_len(pair->log + place);
+    }
+    pair->places[PAIR_NRECORDS] = place;
+    pair_require(place == pair->log_len, "the records do not fill the log");
+}
+
+static inline void pair_free(struct pair *pair)
+{
+    free(pair->log);
+    free(pair->image);
+}
+
+/* Whether key i is in a store that holds the records of the mask (bit r: record r). */
+static inline bool pair_has(uint32_t i, unsigned records)
+{
+    int record = 0;
+    while (i >= pair_first[record + 1]) {
+        record++;
+    }
+    const bool removed = i < PAIR_NREMOVED && (records >> PAIR_REMOVING & 1);
+    return (records >> record & 1) && !removed;
+}
+
+/* Whether the set answers for all keys as those records demand. */
+static inline bool pair_answers(const struct pair *pair, const struct unseen_set *set,
+                                unsigned records)
+{
+    uint8_t verdicts[PAIR_NKEYS];
+    if (unseen_set_contains_keys(set, pair->keys, PAIR_NKEYS, verdicts) != UNSEEN_OK) {
+        return false;
+    }
+    for (uint32_t i = 0; i < PAIR_NKEYS; i++) {
+        if ((verdicts[i] == UNSEEN_SEEN) != pair_has(i, records)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+#endif

@@ -1,0 +1,503 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Power cuts. The tool runs once for real, with the shim recording what it does to the disk. Then
+ * the power is cut at every call of that run, in every way the model of the disk knows (disk.h):
+ * each state is put into the folder, and the tool runs on it again with all of the input, to its
+ * end. Of every few such recoveries a record is made as well, and the power cut in it.
+ *
+ * With -o each URL must be in the output exactly once. With standard output appended to a file none
+ * may be lost, and of a run that had ended before the cut none may be there twice.
+ *
+ *     crash_power TOOL SHIM [PLANT]
+ *
+ * With the name of a plant (shim.c) the recorded runs have that fault, and it must be noticed. */
+#include "crash.h"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <unistd.h>
+
+#include "disk.h"
+
+enum {
+    RUNS_MAX = 4,
+    NURLS = 300,
+    NPREFILLED = 65400, /* an image is written when there are some more than that */
+    STATES_CI = 2000,
+    STATES_PER_WORKLOAD = 500,
+    STATES_PLANTED = 1500,
+    ROUNDS_MAX = 60,
+    SECOND_EVERY = 6, /* states between two whose recovery is cut */
+    SECOND_CUTS = 4,
+    CLOSER_LOOK_EVERY = 16,
+    FAILURES_SHOWN = 10
+};
+
+static struct {
+    const char *tool;
+    const char *shim;
+    const char *plant;
+    uint64_t random;
+    uint64_t seed;
+    struct crash_tally tally;
+    struct disk_state prefilled; /* a store with other URLs */
+    uint64_t *seen;              /* hashes of states, an open table */
+    size_t cap;
+    uint64_t target;
+    uint64_t nstates;
+    uint64_t nsecond;
+    uint64_t ncloser;
+    uint64_t nfailed;
+    uint64_t nworkloads;
+    uint64_t ncalls;
+} power;
+
+/* A recorded run, or several. */
+struct record {
+    struct disk_state base;
+    struct trace_op **ops;
+    size_t n;
+};
+
+struct workload {
+    bool named;     /* -o; else standard output */
+    bool prefilled; /* begins with a store that is about to get its image */
+    unsigned nruns;
+    uint32_t ends[RUNS_MAX]; /* run i has the URLs before ends[i] as its input, */
+    unsigned kill[RUNS_MAX]; /* is killed at this call, if not 0, */
+    bool compact[RUNS_MAX];  /* and then the store is rewritten */
+};
+
+/* ---- Recording ------------------------------------------------------------------------------- */
+
+static void record_load(struct record *record)
+{
+    size_t len = 0;
+    char *text = crash_read(crash_path("_trace"), &len);
+    crash_require(text != NULL, "there is no trace");
+    record->ops = NULL;
+    record->n = 0;
+    size_t cap = 0;
+    for (size_t at = 0; at < len;) {
+        struct trace_op head;
+        memcpy(&head, text + at, sizeof(head));
+        const size_t size = sizeof(head) + head.name_len + head.name2_len + (size_t)head.len;
+        if (record->n == cap) {
+            cap = cap ? 2 * cap : 256;
+            record->ops = realloc(record->ops, cap * sizeof(*record->ops));
+            crash_require(record->ops != NULL, "realloc");
+        }
+        struct trace_op *op = malloc(size);
+        crash_require(op != NULL && size <= len - at, "malloc, or a trace that ends too early");
+        memcpy(op, text + at, size);
+        record->ops[record->n++] = op;
+        at += size;
+    }
+    free(text);
+    crash_require(unlink(crash_path("_trace")) == 0, "_trace");
+}
+
+static void record_free(struct record *record)
+{
+    for (size_t i = 0; i < record->n; i++) {
+        free(record->ops[i]);
+    }
+    free(record->ops);
+    disk_state_free(&record->base);
+}
+
+/* The shim has seen everything: with all of it kept, the disk is what is really there. */
+static void record_check(const struct record *record)
+{
+    struct disk *disk = disk_create(&record->base);
+    struct disk_state kept;
+    struct disk_state real;
+    uint64_t random = 0;
+    for (size_t i = 0; i < record->n; i++) {
+        disk_apply(disk, record->ops[i]);
+    }
+    disk_cut(disk, 0, &random, &kept);
+    disk_state_read(&real);
+    const char *name = disk_state_difference(&real, &kept);
+    if (name) {
+        crash_die("the trace does not explain what is in %s", name);
+    }
+    disk_state_free(&kept);
+    disk_state_free(&real);
+    disk_free(disk);
+}
+
+static void mark(unsigned run)
+{
+    struct trace_op op = {.kind = TRACE_MARK, .at = run};
+    crash_append(crash_path("_trace"), &op, sizeof(op));
+}
+
+/* The tool reading the URLs before `end`, from `in` or else from a file that has them all. */
+static struct crash_job dedup_job(bool named, int in_fd)
+{
+    struct crash_job job = {
+        .args = {power.tool, "-s", crash_path("s"), "--seed", "7", named ? "-o" : "-p",
+                 named ? crash_path("out") : "crawl", in_fd > 0 ? NULL : crash_path("_in")},
+        .in_fd = in_fd,
+        .out = named ? NULL : crash_path("out"),
+    };
+    return job;
+}
+
+/* Feeds URLs in pieces with pauses, so that they become several commits. */
+static void feed(int fd, uint32_t end)
+{
+    char *text = malloc((size_t)NURLS * CRASH_URL_MAX);
+    crash_require(text != NULL, "malloc");
+    for (uint32_t at = 0; at < end;) {
+        size_t len = 0;
+        uint32_t n = (uint32_t)(1 + crash_random(&power.random) % 120);
+        for (; n > 0 && at < end; n--) {
+            len += crash_url(at++, text + len);
+        }
+        if (write(fd, text, len) < 0) {
+            break; /* it was killed */
+        }
+        usleep((useconds_t)(crash_random(&power.random) % 4 * 20000));
+    }
+    free(text);
+}
+
+static void add_environment(struct crash_job *job, char trace[static CRASH_PATH_MAX],
+                            char slow[static 64], char plant[static 64])
+{
+    snprintf(trace, CRASH_PATH_MAX, "UNSEEN_CRASH_TRACE=%s", crash_path("_trace"));
+    snprintf(slow, 64, "UNSEEN_CRASH_SLOW=%u", (unsigned)(crash_random(&power.random) % 3000));
+    snprintf(plant, 64, "UNSEEN_CRASH_PLANT=%s", power.plant ? power.plant : "none");
+    job->shim = power.shim;
+    job->env[0] = trace;
+    job->env[1] = slow;
+    job->env[2] = plant;
+}
+
+static void record_run(const struct workload *w, unsigned run)
+{
+    char trace[CRASH_PATH_MAX];
+    char slow[64];
+    char plant[64];
+    char fault[64];
+    int ends[2];
+    crash_require(pipe2(ends, O_CLOEXEC) == 0, "pipe");
+    struct crash_job job = dedup_job(w->named, ends[0]);
+    add_environment(&job, trace, slow, plant);
+    snprintf(fault, sizeof(fault), "UNSEEN_CRASH_FAULT=%u:KILL", w->kill[run]);
+    job.env[3] = fault;
+    pid_t pid = crash_start(&job);
+    crash_require(close(ends[0]) == 0, "close");
+    feed(ends[1], w->ends[run]);
+    crash_require(close(ends[1]) == 0, "close");
+    int status = crash_wait(pid);
+    if (status == 0) {
+        mark(run);
+    } else if (w->kill[run] == 0 || status != 128 + SIGKILL) {
+        crash_die("the recorded run ends with status %d: %s", status, crash_messages());
+    }
+    if (w->compact[run] && crash_exists(crash_path("s"))) {
+        struct crash_job compact = {.args = {power.tool, "compact", crash_path("s")}};
+        add_environment(&compact, trace, slow, plant);
+        status = crash_run(&compact);
+        if (status != 0) {
+            crash_die("compact ends with status %d: %s", status, crash_messages());
+        }
+    }
+}
+
+static struct workload choose_workload(void)
+{
+    struct workload w = {.named = power.nworkloads % 2 == 0, .prefilled = power.nworkloads & 2};
+    if (power.plant && strcmp(power.plant, "persist-first") == 0) {
+        w.named = false; /* a file with a name is read by the tool, so that it cannot be late */
+    }
+    w.nruns = 1 + (unsigned)(crash_random(&power.random) % RUNS_MAX);
+    for (unsigned i = 0; i < w.nruns; i++) {
+        w.ends[i] = i + 1 == w.nruns ? NURLS : NURLS * (i + 1) / w.nruns;
+        w.compact[i] = crash_random(&power.random) % 4 == 0;
+        if (crash_random(&power.random) % 3 == 0) {
+            w.kill[i] = 1 + (unsigned)(crash_random(&power.random) % 80);
+        }
+    }
+    return w;
+}
+
+/* Other URLs than the input's. */
+static void prefill(void)
+{
+    struct crash_job add = {.args = {power.tool, "add", "--seed", "7", crash_path("s"), NULL}};
+    FILE *file = fopen(crash_path("_others"), "w");
+    crash_require(file != NULL, "_others");
+    for (int i = 0; i < NPREFILLED; i++) {
+        fprintf(file, "http://other.example/%d\n", i);
+    }
+    crash_require(fclose(file) == 0, "_others");
+    add.args[5] = crash_path("_others");
+    if (crash_run(&add) != 0) {
+        crash_die("add fails: %s", crash_messages());
+    }
+    disk_state_read(&power.prefilled);
+}
+
+static void record_workload(const struct workload *w, struct record *record)
+{
+    if (w->prefilled) {
+        disk_state_write(&power.prefilled);
+    } else {
+        crash_clear();
+    }
+    if (!w->named) {
+        /* Its name is the shell's affair. */
+        crash_write(crash_path("out"), "", 0);
+    }
+    disk_state_read(&record->base);
+    for (unsigned i = 0; i < w->nruns; i++) {
+        record_run(w, i);
+    }
+    record_load(record);
+    record_check(record);
+    power.ncalls += record->n;
+}
+
+/* ---- Judging a state ------------------------------------------------------------------------- */
+
+/* Whether the state is a new one. */
+static bool remember(const struct disk_state *state)
+{
+    const uint64_t hash = disk_state_hash(state) | 1;
+    size_t i = (size_t)hash & (power.cap - 1);
+    for (; power.seen[i] != 0; i = (i + 1) & (power.cap - 1)) {
+        if (power.seen[i] == hash) {
+            return false;
+        }
+    }
+    power.seen[i] = hash;
+    return true;
+}
+
+/* What is wrong with the output, or NULL. URLs before ndone were certain before the cut. */
+static const char *judge_output(const struct workload *w, uint32_t ndone)
+{
+    struct crash_tally *tally = &power.tally;
+    crash_tally_file(tally, crash_path("out"));
+    if (tally->nlost > 0) {
+        return "URLs are lost";
+    }
+    if (w->named && (tally->nextra > 0 || tally->nforeign > 0)) {
+        return tally->nextra > 0 ? "URLs are repeated" : "there are lines that are no input";
+    }
+    for (uint32_t i = 0; i < ndone; i++) {
+        if (tally->counts[i] > 1) {
+            return "URLs of a run that had ended are repeated";
+        }
+    }
+    return NULL;
+}
+
+static bool others_are_there(void)
+{
+    struct crash_job check = {
+        .args = {power.tool, "check", "-v", crash_path("s"), crash_path("_others")}};
+    return crash_run(&check) == 1; /* none is missing */
+}
+
+/* The store is whole, and another run finds nothing new. */
+static const char *look_closer(const struct workload *w)
+{
+    size_t before = 0;
+    size_t after = 0;
+    power.ncloser++;
+    free(crash_read(crash_path("out"), &before));
+    struct crash_job verify = {.args = {power.tool, "verify", crash_path("s")}};
+    if (crash_run(&verify) != 0) {
+        return "verify finds damage after the recovery";
+    }
+    if (w->prefilled && !others_are_there()) {
+        return "URLs of before are forgotten";
+    }
+    struct crash_job again = dedup_job(w->named, 0);
+    if (crash_run(&again) != 0) {
+        return "the run after the recovery fails";
+    }
+    free(crash_read(crash_path("out"), &after));
+    return before == after ? NULL : "the run after the recovery repeats URLs";
+}
+
+/* Runs the tool on what is in the folder. */
+static const char *recover(const struct workload *w, uint32_t ndone, bool traced, bool closer)
+{
+    char trace[CRASH_PATH_MAX];
+    char slow[64];
+    char plant[64];
+    struct crash_job job = dedup_job(w->named, 0);
+    if (traced) {
+        add_environment(&job, trace, slow, plant);
+    }
+    const int status = crash_run(&job);
+    if (status != 0) {
+        static char text[1024];
+        snprintf(text, sizeof(text), "status %d: %.900s", status, crash_messages());
+        return text;
+    }
+    const char *wrong = judge_output(w, ndone);
+    return wrong || !closer ? wrong : look_closer(w);
+}
+
+static void keep(const struct disk_state *state)
+{
+    const char *folder = getenv("UNSEEN_CRASH_KEEP");
+    if (folder) {
+        disk_state_write(state);
+        crash_copy_all(crash_folder(), folder);
+    }
+}
+
+static void report(const struct workload *w, const struct disk_state *state, size_t call,
+                   unsigned policy, const char *cut, const char *wrong)
+{
+    if (power.nfailed++ < FAILURES_SHOWN) {
+        fprintf(
+            stderr,
+            "workload %llu (%s%s, %u runs), call %zu, policy %u, %s: %s\n    lost %u, extra %u, "
+            "foreign %u\n",
+            (unsigned long long)power.nworkloads, w->named ? "-o" : "standard output",
+            w->prefilled ? ", prefilled" : "", w->nruns, call, policy, cut, wrong,
+            power.tally.nlost, power.tally.nextra, power.tally.nforeign);
+        if (power.nfailed == 1) {
+            keep(state);
+        }
+    }
+}
+
+/* Cuts the power once more, in a recovery from state. */
+static void cut_again(const struct workload *w, const struct disk_state *state, uint32_t ndone)
+{
+    struct record record;
+    disk_state_copy(state, &record.base);
+    disk_state_write(state);
+    const char *wrong = recover(w, ndone, true, false);
+    record_load(&record);
+    if (!wrong) {
+        record_check(&record);
+    }
+    for (unsigned cut = 0; cut < SECOND_CUTS && !wrong; cut++) {
+        struct disk *disk = disk_create(&record.base);
+        const size_t call = (size_t)(crash_random(&power.random) % record.n);
+        const unsigned policy = (unsigned)(crash_random(&power.random) % (2 * DISK_NPOLICIES));
+        struct disk_state again;
+        for (size_t i = 0; i <= call; i++) {
+            disk_apply(disk, record.ops[i]);
+        }
+        disk_cut(disk, policy, &power.random, &again);
+        if (remember(&again)) {
+            power.nstates++;
+            power.nsecond++;
+            disk_state_write(&again);
+            const char *wrong_again = recover(w, ndone, false, cut == 0);
+            if (wrong_again) {
+                report(w, &again, call, policy, "second cut", wrong_again);
+            }
+        }
+        disk_state_free(&again);
+        disk_free(disk);
+    }
+    record_free(&record);
+}
+
+static void judge(const struct workload *w, const struct disk_state *state, uint32_t ndone,
+                  size_t call, unsigned policy)
+{
+    if (!remember(state)) {
+        return;
+    }
+    power.nstates++;
+    disk_state_write(state);
+    const char *wrong = recover(w, ndone, false, power.nstates % CLOSER_LOOK_EVERY == 0);
+    if (wrong) {
+        report(w, state, call, policy, "first cut", wrong);
+    } else if (power.nstates % SECOND_EVERY == 0 && !power.plant) {
+        cut_again(w, state, ndone);
+    }
+}
+
+/* ---- All cuts of a workload ------------------------------------------------------------------ */
+
+static bool enough(uint64_t in_workload)
+{
+    return power.nstates >= power.target || in_workload >= STATES_PER_WORKLOAD ||
+           (power.plant && power.nfailed > 0);
+}
+
+/* One round: the power cut after each call, in one way. */
+static void cut_everywhere(const struct workload *w, const struct record *record, unsigned policy,
+                           uint64_t first_state)
+{
+    struct disk *disk = disk_create(&record->base);
+    uint32_t ndone = 0;
+    for (size_t i = 0; i < record->n && !enough(power.nstates - first_state); i++) {
+        disk_apply(disk, record->ops[i]);
+        if (record->ops[i]->kind == TRACE_MARK) {
+            ndone = w->ends[record->ops[i]->at];
+        }
+        if (policy == 0 || disk_nuncertain(disk) > 0) {
+            struct disk_state state;
+            disk_cut(disk, policy, &power.random, &state);
+            judge(w, &state, ndone, i, policy);
+            disk_state_free(&state);
+        }
+    }
+    disk_free(disk);
+}
+
+static void run_workload(void)
+{
+    struct record record;
+    const struct workload w = choose_workload();
+    const uint64_t first_state = power.nstates;
+    record_workload(&w, &record);
+    for (unsigned round = 0; round < ROUNDS_MAX && !enough(power.nstates - first_state); round++) {
+        cut_everywhere(&w, &record, round, first_state);
+    }
+    record_free(&record);
+    power.nworkloads++;
+}
+
+int main(int argc, char **argv)
+{
+    if (argc < 3) {
+        crash_die("usage: %s TOOL SHIM [PLANT]", argv[0]);
+    }
+    power.tool = argv[1];
+    power.shim = argv[2];
+    power.plant = argv[3];
+    power.seed = crash_setting("UNSEEN_CRASH_SEED", 1);
+    power.random = power.seed;
+    power.target = power.plant ? STATES_PLANTED : crash_scaled(STATES_CI);
+    power.cap = 4096;
+    while (power.cap < 4 * power.target) {
+        power.cap *= 2;
+    }
+    power.seen = calloc(power.cap, sizeof(*power.seen));
+    crash_require(power.seen != NULL, "calloc");
+    crash_tally_init(&power.tally, NURLS);
+    crash_write_urls(crash_path("_in"), 0, NURLS);
+    (void)signal(SIGPIPE, SIG_IGN);
+    prefill();
+    while (power.nstates < power.target && !(power.plant && power.nfailed > 0)) {
+        run_workload();
+    }
+    printf("seed %llu: %llu different states after power cuts, %llu of them second cuts; from %llu "
+           "recorded workloads of %llu calls; %llu looked at closely; %llu failed\n",
+           (unsigned long long)power.seed, (unsigned long long)power.nstates,
+           (unsigned long long)power.nsecond, (unsigned long long)power.nworkloads,
+           (unsigned long long)power.ncalls, (unsigned long long)power.ncloser,
+           (unsigned long long)power.nfailed);
+    if (power.plant) {
+        printf("planted: %s: %s\n", power.plant, power.nfailed > 0 ? "noticed" : "NOT noticed");
+        return power.nfailed > 0 ? 0 : 1;
+    }
+    return power.nfailed > 0 ? 1 : 0;
+}
