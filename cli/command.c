@@ -4,10 +4,20 @@
 #include <string.h>
 
 #include "canon.h"
+#include "change.h"
+#include "check.h"
+#include "compact.h"
 #include "count.h"
 #include "dedup.h"
 #include "explain.h"
+#include "import.h"
+#include "info.h"
+#include "merge.h"
+#include "recheck.h"
+#include "repair.h"
+#include "serve.h"
 #include "sort.h"
+#include "verify.h"
 
 #define READS_FILES                                                                                \
     "With no FILE, or when FILE is -, read standard input. gzip and zstd input is\n"               \
@@ -24,6 +34,11 @@ static const struct command commands[] = {
         .examples =
             "  unseen urls.txt > new.txt               each URL the first time only\n"
             "  zcat crawl.gz | unseen | fetcher        in a pipe, answering at once\n"
+            "  crawler | unseen -s visited.unseen | fetcher\n"
+            "                                          remembered across runs and crashes\n"
+            "  unseen -s visited.unseen -o queue.txt new.txt\n"
+            "                                          exactly once in queue.txt, whatever "
+            "happens\n"
             "  unseen -x visited.txt found.txt.zst     what is not in visited.txt, once each\n"
             "  unseen -p none emails.txt               compare plain bytes, not URLs\n"
             "  unseen -k 2 -t , log.csv                compare the second field only\n"
@@ -70,6 +85,144 @@ static const struct command commands[] = {
         .run = explain_run,
     },
     {
+        .name = "check",
+        .called = "unseen check",
+        .bit = COMMAND_CHECK,
+        .usage = "unseen check [OPTION]... STORE [FILE]...",
+        .about = "Print the lines of the input that are in STORE, in input order, each time they\n"
+                 "occur.\n",
+        .examples = "  unseen check visited.unseen urls.txt       which were visited\n"
+                    "  unseen check -v visited.unseen urls.txt    which were not\n"
+                    "  unseen check -q visited.unseen urls.txt    is one of them?\n",
+        .ending = READS_FILES "\nExit status: 0 some line printed, 1 none, 2 trouble.\n",
+        .try_this = "unseen check visited.unseen urls.txt, or: unseen check --help",
+        .run = check_run,
+    },
+    {
+        .name = "add",
+        .called = "unseen add",
+        .bit = COMMAND_ADD,
+        .usage = "unseen add [OPTION]... STORE [FILE]...",
+        .about = "Add the lines of the input to STORE, which is made if it does not exist. Prints\n"
+                 "nothing.\n",
+        .examples = "  unseen add visited.unseen urls.txt\n"
+                    "  unseen add --seed 42 part1.unseen urls.txt   to be merged with others\n"
+                    "  unseen add --fpr 1e-6 --stats small.unseen urls.txt\n",
+        .ending = READS_FILES "\nExit status: 0 done, 2 trouble.\n",
+        .try_this = "unseen add visited.unseen urls.txt, or: unseen add --help",
+        .run = change_run,
+    },
+    {
+        .name = "remove",
+        .called = "unseen remove",
+        .bit = COMMAND_REMOVE,
+        .usage = "unseen remove [OPTION]... STORE [FILE]...",
+        .about =
+            "Remove the lines of the input from STORE: they will be new again. Prints nothing.\n"
+            "Removing what was never added can take away another line, with the rate of wrong\n"
+            "answers of the store.\n",
+        .examples = "  unseen remove visited.unseen urls.txt\n"
+                    "  unseen remove --stats visited.unseen urls.txt   and how many were in it\n",
+        .ending = READS_FILES "\nExit status: 0 done, 2 trouble.\n",
+        .try_this = "unseen remove visited.unseen urls.txt, or: unseen remove --help",
+        .run = change_run,
+    },
+    {
+        .name = "merge",
+        .called = "unseen merge",
+        .bit = COMMAND_MERGE,
+        .usage = "unseen merge [OPTION]... OUT IN...",
+        .about =
+            "Add to the store OUT all that is in the stores IN. If OUT does not exist, it is\n"
+            "made with the settings of the first IN. Stores can be merged that were made with\n"
+            "the same --seed and profile, of any size.\n",
+        .examples = "  unseen merge all.unseen part1.unseen part2.unseen\n",
+        .ending = "Exit status: 0 done, 2 trouble.\n",
+        .try_this = "unseen merge all.unseen part1.unseen part2.unseen, or: unseen merge --help",
+        .run = merge_run,
+    },
+    {
+        .name = "info",
+        .called = "unseen info",
+        .bit = COMMAND_INFO,
+        .usage = "unseen info [OPTION]... STORE",
+        .about = "Print how many keys STORE has, its rate of wrong answers, its size and its\n"
+                 "settings.\n",
+        .examples = "  unseen info visited.unseen\n"
+                    "  unseen info --json visited.unseen\n",
+        .ending = "Exit status: 0 done, 2 trouble.\n",
+        .try_this = "unseen info visited.unseen, or: unseen info --help",
+        .run = info_run,
+    },
+    {
+        .name = "verify",
+        .called = "unseen verify",
+        .bit = COMMAND_VERIFY,
+        .usage = "unseen verify [OPTION]... STORE...",
+        .about = "Read all of each STORE and compare every checksum. Changes nothing.\n",
+        .examples = "  unseen verify visited.unseen\n",
+        .ending = "Exit status: 0 all good, 1 damage was found, 2 trouble.\n",
+        .try_this = "unseen verify visited.unseen, or: unseen verify --help",
+        .run = verify_run,
+    },
+    {
+        .name = "repair",
+        .called = "unseen repair",
+        .bit = COMMAND_REPAIR,
+        .usage = "unseen repair [OPTION]... STORE",
+        .about = "Make a damaged STORE usable again. What intact commits say is kept, the rest is\n"
+                 "forgotten and will be new again. The store as it was stays as STORE.damaged.\n",
+        .examples = "  unseen repair visited.unseen\n",
+        .ending = "Exit status: 0 done, 2 trouble.\n",
+        .try_this = "unseen repair visited.unseen, or: unseen repair --help",
+        .run = repair_run,
+    },
+    {
+        .name = "compact",
+        .called = "unseen compact",
+        .bit = COMMAND_COMPACT,
+        .usage = "unseen compact [OPTION]... STORE",
+        .about = "Write STORE anew, without what was removed from it, or with other settings. A\n"
+                 "crash leaves the old one or the new one.\n",
+        .examples =
+            "  unseen compact visited.unseen\n"
+            "  unseen compact --fpr 2e-6 visited.unseen      less memory, more wrong answers\n",
+        .ending = "Exit status: 0 done, 2 trouble.\n",
+        .try_this = "unseen compact visited.unseen, or: unseen compact --help",
+        .run = compact_run,
+    },
+    {
+        .name = "import",
+        .called = "unseen import",
+        .bit = COMMAND_IMPORT,
+        .usage = "unseen import [OPTION]... STORE [FILE]...",
+        .about =
+            "Add to STORE what another program remembers. STORE is made if it does not exist;\n"
+            "for requests.seen, which holds fingerprints of Scrapy and no URLs, with -p none.\n",
+        .examples = "  unseen import --format anew visited.unseen anew.txt\n"
+                    "  unseen import --format requests.seen scrapy.unseen requests.seen\n"
+                    "  redis-cli SMEMBERS urls | unseen import --format redis-set visited.unseen\n",
+        .ending = READS_FILES " A line that is not\nwhat the format says is reported and left out, "
+                              "and the exit status is 2.\nExit status: 0 done, 2 trouble.\n",
+        .try_this = "unseen import --format anew visited.unseen anew.txt, or: unseen import --help",
+        .run = import_run,
+    },
+    {
+        .name = "recheck",
+        .called = "unseen recheck",
+        .bit = COMMAND_RECHECK,
+        .usage = "unseen recheck [OPTION]... STORE [FILE]...",
+        .about =
+            "Print, once each, the lines of the input that were never added to STORE, whatever\n"
+            "its filter says: of lines that were dropped as seen, those that were dropped\n"
+            "wrongly. Reads the whole log; STORE is not changed.\n",
+        .examples = "  unseen -s visited.unseen -D dropped.txt urls.txt > new.txt\n"
+                    "  unseen recheck visited.unseen dropped.txt\n",
+        .ending = READS_FILES "\nExit status: 0 some line printed, 1 none, 2 trouble.\n",
+        .try_this = "unseen recheck visited.unseen dropped.txt, or: unseen recheck --help",
+        .run = recheck_run,
+    },
+    {
         .name = "sort",
         .called = "unseen sort",
         .bit = COMMAND_SORT,
@@ -84,6 +237,33 @@ static const struct command commands[] = {
         .ending = READS_FILES "\nExit status: 0 done, 2 trouble.\n",
         .try_this = "unseen sort ids.txt, or: unseen sort --help",
         .run = sort_run,
+    },
+    {
+        .name = "serve",
+        .called = "unseen serve",
+        .bit = COMMAND_SERVE,
+        .usage = "unseen serve [OPTION]... STORE",
+        .about = "Answer requests on standard input, a line each, with a line each on standard\n"
+                 "output: the store as a co-process of a program in any language. STORE is made\n"
+                 "if it does not exist. After a greeting, these are answered in order:\n"
+                 "\n"
+                 "  A URL    add it: 1 it is new, 0 it was seen\n"
+                 "  C URL    ask only: 1 it is in the store, 0 it is not\n"
+                 "  R URL    remove it: 1 it was there, 0 it was not\n"
+                 "  B N A    the same (or C, R) for each of the N lines that follow: one line\n"
+                 "           of N characters 1, 0 or E (an error)\n"
+                 "  F        OK when all that was answered is on the disk\n"
+                 "  I        what unseen info --json prints\n"
+                 "\n"
+                 "What cannot be answered gets E and why.\n",
+        .examples =
+            "  printf 'A http://e.com/\\nF\\n' | unseen serve visited.unseen\n"
+            "  unseen serve -p none users.unseen       plain bytes, not URLs\n"
+            "  unseen serve -n visited.unseen          while another process writes to it\n",
+        .ending = "The end of the input, SIGINT and SIGTERM end it in order.\n"
+                  "Exit status: 0 done and all on the disk, 2 trouble.\n",
+        .try_this = "unseen serve visited.unseen, or: unseen serve --help",
+        .run = serve_run,
     },
     {
         .name = "count",

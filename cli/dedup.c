@@ -17,17 +17,19 @@
 #include "command.h"
 #include "feed.h"
 #include "files.h"
+#include "handover.h"
 #include "identity.h"
+#include "memory.h"
 #include "message.h"
 #include "output.h"
-#include "profile.h"
-#include "reader.h"
 #include "report.h"
+#include "stop.h"
+#include "stores.h"
 
 struct dedup {
     const struct options *o;
-    struct unseen_url *url;
-    struct unseen_set *set;
+    struct memory memory;
+    struct handover handover;
     struct identity identity;
     struct feed feed;
     struct output out;
@@ -36,6 +38,11 @@ struct dedup {
     uint64_t left; /* lines still to be printed before -m or -q ends the run */
     bool full;     /* the set could not grow */
 };
+
+static bool is_check(const struct options *o)
+{
+    return o->command->bit == COMMAND_CHECK;
+}
 
 /* ---- Where a line goes ----------------------------------------------------------------------- */
 
@@ -110,11 +117,13 @@ static void put_verdict(const struct dedup *d, struct output *out, const struct 
     }
 }
 
+/* 1 is what the command looks for: the new lines, or for check those that are there. */
 static void put_marked(const struct dedup *d, struct output *out, const struct unseen_bytes *lines,
                        const uint8_t *verdicts, size_t n)
 {
+    const uint8_t wanted = is_check(d->o) ? UNSEEN_SEEN : UNSEEN_NEW;
     for (size_t i = 0; i < n; i++) {
-        output_write(out, verdicts[i] == UNSEEN_NEW ? "1\t" : "0\t", 2);
+        output_write(out, verdicts[i] == wanted ? "1\t" : "0\t", 2);
         put_lines(d, out, lines, i, i + 1);
     }
 }
@@ -146,23 +155,6 @@ static size_t count_new(const uint8_t *verdicts, size_t n)
     return sum;
 }
 
-static enum unseen_status ask(struct dedup *d, const struct unseen_key *keys, size_t n,
-                              uint8_t *verdicts, size_t *ndone)
-{
-    if (!d->o->dry_run) {
-        return unseen_set_add_keys(d->set, keys, n, verdicts, ndone);
-    }
-    *ndone = n;
-    return unseen_set_contains_keys(d->set, keys, n, verdicts);
-}
-
-static void report_full(struct dedup *d, enum unseen_status status)
-{
-    d->full = true;
-    message_error("cannot remember more lines: %s", unseen_status_string(status));
-    message_hint("unseen --shard 1/2 FILE, then unseen --shard 2/2 FILE: half the memory each");
-}
-
 static uint64_t count_failed(const uint8_t *forms, size_t n)
 {
     uint64_t sum = 0;
@@ -183,12 +175,15 @@ static bool take_batch(void *context, const struct batch *b)
     while (at < b->n && d->left > 0 && !d->full) {
         size_t n = b->n - at < d->left ? b->n - at : (size_t)d->left;
         size_t ndone = 0;
-        enum unseen_status status = ask(d, b->keys + at, n, verdicts, &ndone);
+        enum unseen_status status =
+            memory_ask(&d->memory, b->keys + at, b->canons + at, n, verdicts, &ndone);
         if (status != UNSEEN_OK) {
-            report_full(d, status);
+            d->full = true;
+            memory_report_full(status);
         }
         size_t nnew = count_new(verdicts, ndone);
         put(d, shown + at, verdicts, ndone, nnew);
+        handover_mark(&d->handover, nnew);
         d->report.nnew += nnew;
         d->report.nseen += ndone - nnew;
         d->report.nfailed += count_failed(b->forms + at, ndone);
@@ -204,13 +199,22 @@ static bool take_batch(void *context, const struct batch *b)
     if (at < b->n) {
         d->report.nbytes -= (uint64_t)(b->end - b->lines[at].data);
     }
+    handover_written(&d->handover);
     report_poll(&d->report);
-    return d->left > 0 && !d->full;
+    return d->left > 0 && !d->full && !d->handover.failed;
 }
 
 static void poll_report(void *context)
 {
     struct dedup *d = context;
+    report_poll(&d->report);
+}
+
+/* Before a wait for input all output has been written that could be. */
+static void before_wait(void *context)
+{
+    struct dedup *d = context;
+    handover_written(&d->handover);
     report_poll(&d->report);
 }
 
@@ -221,7 +225,7 @@ static void read_all(struct dedup *d)
     d->feed.out = &d->out;
     d->feed.more = &d->repeats;
     d->feed.take = take_batch;
-    d->feed.poll = poll_report;
+    d->feed.poll = before_wait;
     d->feed.context = d;
     if (d->left > 0) {
         feed_run(&d->feed);
@@ -230,83 +234,54 @@ static void read_all(struct dedup *d)
 
 /* ---- Before and after ------------------------------------------------------------------------ */
 
-static bool create_set(struct dedup *d, enum unseen_cpu cpu)
+/* Texts are what the keys of read-only sets are made from. */
+static bool start_identity(struct dedup *d)
 {
-    const struct options *o = d->o;
-    if (!profile_create(&d->url, o, NULL, cpu)) {
-        return false;
-    }
-    const struct unseen_url *url = profile_is_none(d->url) ? NULL : d->url;
-    const struct unseen_set_options options = {
-        .size = sizeof(options),
-        .url = url,
-        .fpr = o->fpr,
-        .capacity = o->capacity,
-        .filter = o->filter,
-        .seed = o->has_seed ? &o->seed : NULL,
-        .cpu = cpu,
+    d->identity = (struct identity){
+        .url = d->memory.url,
+        .set = d->memory.set,
+        .keeps_texts = d->o->canonical || d->memory.nexcluded > 0,
     };
-    enum unseen_status status = unseen_set_create(&d->set, &options);
-    if (status == UNSEEN_OK) {
-        d->identity = (struct identity){.url = url, .set = d->set, .keeps_texts = o->canonical};
-        status = identity_init(&d->identity, o);
-    }
-    switch (status) {
-    case UNSEEN_OK:
-        return true;
-    case UNSEEN_ERR_FPR:
-        message_error("--fpr %g: %s", o->fpr, unseen_status_string(status));
-        message_hint("unseen --fpr 5e-9");
-        break;
-    case UNSEEN_ERR_NAME:
-        message_error("--filter %s: %s", o->filter, unseen_status_string(status));
-        message_hint("unseen --filter compact");
-        break;
-    case UNSEEN_ERR_NOMEM:
-        message_error("no room for %" PRIu64 " keys: %s", o->capacity,
-                      unseen_status_string(status));
-        message_hint("without --capacity the set grows as needed");
-        break;
-    default:
+    enum unseen_status status = identity_init(&d->identity, d->o);
+    if (status != UNSEEN_OK) {
         message_error("cannot make a set: %s", unseen_status_string(status));
     }
-    return false;
+    return status == UNSEEN_OK;
 }
 
-/* Everything in the -x lists counts as seen. Their lines are whole identities, whatever -k says of
- * the input. */
-static bool add_excludes(struct dedup *d)
+/* Whether the run changes a store. */
+static bool remembers(const struct options *o)
 {
-    const struct options *o = d->o;
-    struct identity whole = d->identity;
-    whole.field = 0;
-    whole.json_path = NULL;
-    whole.keeps_texts = false;
-    struct reader reader = {
-        .names = o->excludes,
-        .nnames = o->nexcludes,
-        .identity = &whole,
-        .delimiter = o->delimiter,
-        .nblocks = 1,
-    };
-    struct batch *b = calloc(1, sizeof(*b));
-    if (!b) {
-        message_error("out of memory");
-        return false;
+    return o->store && !o->dry_run;
+}
+
+/* A store is neither an input of lines nor an output. */
+static bool check_stores(const struct options *o)
+{
+    const char *const outputs[] = {o->output, o->repeats};
+    for (size_t i = 0; i < o->nfiles; i++) {
+        if (stores_kind_of(o->files[i]) != STORES_NONE) {
+            message_error("%s is a store, it has no lines", o->files[i]);
+            message_hint("unseen -x %s FILE", o->files[i]);
+            return false;
+        }
     }
-    enum unseen_status status = UNSEEN_OK;
-    while (status == UNSEEN_OK && reader_next(&reader, b)) {
-        uint8_t verdicts[BATCH_LINES];
-        status = unseen_set_add_keys(d->set, b->keys, b->n, verdicts, NULL);
-        d->report.nexcluded += b->n + b->nother;
+    for (size_t i = 0; i < 2; i++) {
+        if (outputs[i] && (stores_kind_of(outputs[i]) != STORES_NONE ||
+                           (o->store && strcmp(outputs[i], o->store) == 0))) {
+            message_error("%s is a store, it cannot be written to", outputs[i]);
+            message_hint("%s -o NEW FILE", o->command->called);
+            return false;
+        }
     }
-    if (status != UNSEEN_OK) {
-        report_full(d, status);
+    for (size_t i = 0; o->store && i < o->nexcludes; i++) {
+        if (stores_are_same(o->store, o->excludes[i])) {
+            message_error("-s and -x both name %s", o->excludes[i]);
+            message_hint("unseen -s %s FILE, where what it has is a repeat anyway", o->store);
+            return false;
+        }
     }
-    reader_release(&reader);
-    text_release(&b->text);
-    free(b);
-    return status == UNSEEN_OK && !reader.failed;
+    return true;
 }
 
 static bool check_files(const struct dedup *d)
@@ -343,27 +318,49 @@ static bool open_outputs(struct dedup *d)
     d->out.context = d;
     d->repeats.interrupted = poll_report;
     d->repeats.context = d;
-    return output_open(&d->out, o->output) && (!o->repeats || output_open(&d->repeats, o->repeats));
+    return (remembers(o) ? output_open_again : output_open)(&d->out, o->output) &&
+           (!o->repeats || output_open(&d->repeats, o->repeats));
+}
+
+/* A file that is continued is cut to what was committed, others to nothing. */
+static bool cut_outputs(struct dedup *d)
+{
+    const struct options *o = d->o;
+    d->handover.store = remembers(o) ? d->memory.store : NULL;
+    d->handover.o = o;
+    d->handover.out = &d->out;
+    d->handover.prints_new = o->mark || !(o->invert || o->count || o->quiet);
+    return (d->handover.store ? handover_start(&d->handover) : output_truncate(&d->out)) &&
+           (!o->repeats || output_truncate(&d->repeats));
 }
 
 /* Files are cut only when nothing speaks against the run any more. */
 static bool prepare(struct dedup *d, enum unseen_cpu cpu)
 {
     const struct options *o = d->o;
-    if (!create_set(d, cpu) || !open_outputs(d) || !check_files(d)) {
+    if (!check_stores(o) || !memory_open(&d->memory, o, cpu) || !open_outputs(d) ||
+        !check_files(d)) {
         return false;
     }
     report_start(&d->report, o, d->out.fd);
     message_setup(o->color, d->report.progress);
-    return add_excludes(d) && output_truncate(&d->out) &&
-           (!o->repeats || output_truncate(&d->repeats));
+    if (d->memory.store) {
+        stop_listen();
+    }
+    return memory_exclude(&d->memory, cpu, &d->report.nexcluded) && start_identity(d) &&
+           cut_outputs(d);
+}
+
+/* How many lines are of the kind that is printed. */
+static uint64_t count_wanted(const struct dedup *d)
+{
+    return d->o->invert ? d->report.nseen : d->report.nnew;
 }
 
 static void put_count(struct dedup *d)
 {
     char text[32];
-    uint64_t n = d->o->invert ? d->report.nseen : d->report.nnew;
-    int len = snprintf(text, sizeof(text), "%" PRIu64 "\n", n);
+    int len = snprintf(text, sizeof(text), "%" PRIu64 "\n", count_wanted(d));
     output_write(&d->out, text, (size_t)len);
 }
 
@@ -372,22 +369,31 @@ static int finish(struct dedup *d)
     if (d->o->count) {
         put_count(d);
     }
-    bool written = output_close(&d->out);
+    bool written = output_finish(&d->out);
+    handover_end(&d->handover);
+    report_end(&d->report, d->o, d->memory.set);
+    identity_release(&d->identity);
+    bool kept = memory_close(&d->memory) && !d->handover.failed;
+    written = output_close(&d->out) && written;
     written = output_close(&d->repeats) && written;
-    report_end(&d->report, d->o, d->set);
+    if (!kept) {
+        return EXIT_TROUBLE;
+    }
     if (d->o->quiet && d->left == 0) {
         return EXIT_DONE; /* it was found, whatever else went wrong: as with grep -q */
     }
     if (!written || d->full || d->feed.failed) {
         return EXIT_TROUBLE;
     }
-    return d->o->quiet ? EXIT_NONE : EXIT_DONE;
+    const bool none = d->o->quiet || (is_check(d->o) && count_wanted(d) == 0);
+    return none ? EXIT_NONE : EXIT_DONE;
 }
 
 int dedup_run(const struct options *o, enum unseen_cpu cpu)
 {
     struct dedup d = {.o = o, .left = o->quiet ? 1 : o->has_limit ? o->limit : UINT64_MAX};
     int status = EXIT_TROUBLE;
+    d.memory.o = o;
     if (prepare(&d, cpu)) {
         read_all(&d);
         status = finish(&d);
@@ -395,7 +401,7 @@ int dedup_run(const struct options *o, enum unseen_cpu cpu)
     output_abandon(&d.out);
     output_abandon(&d.repeats);
     identity_release(&d.identity);
-    unseen_set_free(d.set);
-    unseen_url_free(d.url);
+    (void)memory_close(&d.memory); /* of a run that did not happen */
+    stop_die(d.out.reader_gone);
     return status;
 }

@@ -8,6 +8,7 @@
 
 #include "files.h"
 #include "message.h"
+#include "stop.h"
 
 static bool has_failed(const struct feed *f)
 {
@@ -24,7 +25,7 @@ static int before_wait(void *context)
     if (f->poll) {
         f->poll(f->context);
     }
-    if (has_failed(f)) {
+    if (has_failed(f) || stop_is_wanted()) {
         return INPUT_STOP;
     }
     return output_is_behind(f->out) ? f->out->fd : INPUT_NOTHING;
@@ -32,7 +33,7 @@ static int before_wait(void *context)
 
 static bool take(struct feed *f, const struct batch *b)
 {
-    return f->take(f->context, b) && !has_failed(f);
+    return f->take(f->context, b) && !has_failed(f) && !stop_is_wanted();
 }
 
 static void read_here(struct feed *f)

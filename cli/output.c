@@ -15,17 +15,17 @@
 
 #include "message.h"
 
-bool output_open(struct output *out, const char *path)
+static bool is_standard(const char *path)
 {
-    bool standard = !path || strcmp(path, "-") == 0;
-    out->name = standard ? "standard output" : path;
-    out->fd = STDOUT_FILENO;
-    if (!standard) {
-        out->fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC | O_NOCTTY, 0666);
-        if (out->fd < 0) {
-            message_error("cannot open %s: %s", path, strerror(errno));
-            return false;
-        }
+    return !path || strcmp(path, "-") == 0;
+}
+
+/* A buffer for what is open now, if it is. */
+static bool opened(struct output *out)
+{
+    if (out->fd < 0) {
+        message_error("cannot open %s: %s", out->name, strerror(errno));
+        return false;
     }
     out->is_open = true;
     out->buf = malloc(OUTPUT_BYTES);
@@ -34,6 +34,54 @@ bool output_open(struct output *out, const char *path)
         return false;
     }
     out->cap = OUTPUT_BYTES;
+    return true;
+}
+
+bool output_open(struct output *out, const char *path)
+{
+    out->name = is_standard(path) ? "standard output" : path;
+    out->fd = is_standard(path) ? STDOUT_FILENO
+                                : open(path, O_WRONLY | O_CREAT | O_CLOEXEC | O_NOCTTY, 0666);
+    return opened(out);
+}
+
+/* A file whose name is not on the disk would be gone after a power cut, with all that was synced. */
+static bool sync_folder(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    char *folder = slash == path ? strdup("/")
+                   : slash       ? strndup(path, (size_t)(slash - path))
+                                 : strdup(".");
+    int fd = folder ? open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
+    free(folder);
+    bool synced = fd >= 0 && (fsync(fd) == 0 || errno == EINVAL); /* some cannot, and need not */
+    int error = errno;
+    if (fd >= 0) {
+        (void)close(fd); /* was not written to */
+    }
+    errno = error;
+    return synced;
+}
+
+bool output_open_again(struct output *out, const char *path)
+{
+    struct stat st;
+    if (is_standard(path) || (stat(path, &st) == 0 && !S_ISREG(st.st_mode))) {
+        return output_open(out, path);
+    }
+    out->name = path;
+    out->fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOCTTY, 0666);
+    bool made = out->fd >= 0;
+    if (!made && errno == EEXIST) {
+        out->fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOCTTY, 0666);
+    }
+    if (!opened(out)) {
+        return false;
+    }
+    if (made && !sync_folder(path)) {
+        message_error("cannot write the folder of %s: %s", path, strerror(errno));
+        return false;
+    }
     return true;
 }
 
@@ -84,11 +132,12 @@ static void write_all(struct output *out, const char *data, size_t len)
 void output_make_elastic(struct output *out)
 {
     struct stat st;
-    out->elastic = fstat(out->fd, &st) == 0 && S_ISFIFO(st.st_mode);
+    out->elastic = fstat(out->fd, &st) == 0 && (S_ISFIFO(st.st_mode) || S_ISSOCK(st.st_mode));
 }
 
-/* A pipe that poll calls writable takes PIPE_BUF bytes without blocking, and nobody else's use of
- * it is disturbed, as by O_NONBLOCK it would be. */
+/* A pipe that poll calls writable takes PIPE_BUF bytes without blocking, as does a local socket
+ * (some programs use pairs of them as pipes), and nobody else's use of it is disturbed, as by
+ * O_NONBLOCK it would be. */
 static void write_some(struct output *out)
 {
     struct pollfd pfd = {.fd = out->fd, .events = POLLOUT};
@@ -142,7 +191,7 @@ bool output_flush(struct output *out)
     if (out->elastic) {
         write_some(out);
     } else {
-        write_all(out, out->buf, out->len);
+        write_all(out, out->buf + out->sent, out->len - out->sent);
         out->sent = out->len;
     }
     if (out->sent == out->len || out->failed) {
@@ -173,6 +222,12 @@ char *output_reserve(struct output *out, size_t len)
     return len <= out->cap - out->len ? out->buf + out->len : NULL;
 }
 
+bool output_finish(struct output *out)
+{
+    out->elastic = false;
+    return output_flush(out);
+}
+
 /* Some file systems report a failed write only when the file is closed. */
 bool output_close(struct output *out)
 {
@@ -180,8 +235,7 @@ bool output_close(struct output *out)
         return true;
     }
     if (out->buf) {
-        out->elastic = false;
-        write_all(out, out->buf + out->sent, out->len - out->sent);
+        (void)output_finish(out); /* remembered in out */
     }
     if (close(out->fd) != 0 && !out->failed && errno != EINTR) {
         fail(out);

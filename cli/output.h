@@ -36,14 +36,24 @@ struct output {
 /* Opens path for writing without cutting it yet ("-" or NULL: standard output). */
 bool output_open(struct output *out, const char *path);
 
+/* The same, but what the file holds will be continued: it is opened for reading, too, and if it
+ * was made, that is on the disk at once. */
+bool output_open_again(struct output *out, const char *path);
+
 /* Cuts a regular file that was opened by name to nothing: once it is known to be no input. */
 bool output_truncate(struct output *out);
 
-/* Makes out elastic if it is a pipe; where it is not, nothing changes. */
+/* Makes out elastic if it is a pipe or a socket; where it is not, nothing changes. */
 void output_make_elastic(struct output *out);
 
 /* Writes what is buffered; if elastic, what can be written without waiting. */
 bool output_flush(struct output *out);
+
+/* Where the next byte will stand, counted from the first that this run has put. */
+static inline uint64_t output_position(const struct output *out)
+{
+    return out->written + (out->len - out->sent);
+}
 
 /* Whether an elastic output has kept something. */
 static inline bool output_is_behind(const struct output *out)
@@ -62,6 +72,9 @@ static inline void output_advance(struct output *out, size_t len)
 {
     out->len += len;
 }
+
+/* Writes all that is buffered, however long that takes; false if anything has failed. */
+bool output_finish(struct output *out);
 
 /* Flushes and closes; false if anything has failed since output_open. */
 bool output_close(struct output *out);

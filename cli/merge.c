@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Keys can be taken over only by a store that would have made the same ones: with the same seed and
+ * profile, and no longer keys. */
+#include "merge.h"
+
+#include <string.h>
+#include <sys/stat.h>
+
+#include "command.h"
+#include "message.h"
+#include "stores.h"
+
+struct settings {
+    const char *path;
+    const char *profile;
+    uint64_t seed_id;
+    unsigned key_bits;
+};
+
+static struct settings settings_of(struct unseen_store *store, const char *path)
+{
+    struct unseen_store_info info = {.size = sizeof(info)};
+    (void)unseen_store_info(store, &info); /* fails for a wrong size only */
+    return (struct settings){path, unseen_set_profile(unseen_store_set(store)), info.seed_id,
+                             info.key_bits};
+}
+
+static bool can_merge(struct unseen_store *out_store, const char *out_path,
+                      struct unseen_store *in_store, const char *in_path)
+{
+    const struct settings out = settings_of(out_store, out_path);
+    const struct settings in = settings_of(in_store, in_path);
+    if (strcmp(in.profile, out.profile) != 0) {
+        message_error("%s has the profile %s, %s has %s", in.path, in.profile, out.path,
+                      out.profile);
+        message_hint("only its URLs can be added: unseen add %s FILE", out.path);
+        return false;
+    }
+    if (in.seed_id != out.seed_id) {
+        message_error("%s has the seed id %016llx, %s has %016llx", in.path,
+                      (unsigned long long)in.seed_id, out.path, (unsigned long long)out.seed_id);
+        message_hint("stores that will be merged are made with the same --seed; now only its URLs "
+                     "can be added: unseen add %s FILE",
+                     out.path);
+        return false;
+    }
+    if (in.key_bits < out.key_bits) {
+        message_error("%s keeps %u bits of each key, %s keeps %u", in.path, in.key_bits, out.path,
+                      out.key_bits);
+        message_hint("unseen compact --key-bits %u %s", in.key_bits, out.path);
+        return false;
+    }
+    return true;
+}
+
+static bool merge_one(struct unseen_store *out, const struct options *o, const char *path,
+                      enum unseen_cpu cpu)
+{
+    struct unseen_store *in = NULL;
+    struct unseen_error error = {.status = UNSEEN_OK};
+    uint64_t nnew = 0;
+    if (!stores_open_to_read(&in, path, o, cpu)) {
+        return false;
+    }
+    bool merged = can_merge(out, o->files[0], in, path);
+    if (merged) {
+        error.status = unseen_store_merge(out, in, &nnew, &error);
+        merged = error.status == UNSEEN_OK;
+        if (!merged) {
+            stores_report(path, o, &error);
+        }
+    }
+    (void)unseen_store_close(in, NULL); /* was only read */
+    return merged;
+}
+
+/* A new store gets all settings of the first one that goes into it. */
+static bool open_out(struct unseen_store **out, const struct options *o, enum unseen_cpu cpu)
+{
+    struct stat st;
+    const char *path = o->files[0];
+    if (stat(path, &st) == 0) {
+        return stores_open(out, path, UNSEEN_STORE_WRITE, o, NULL, cpu);
+    }
+    struct unseen_store *first = NULL;
+    if (!stores_open_to_read(&first, o->files[1], o, cpu)) {
+        return false;
+    }
+    struct unseen_error error = {.status = UNSEEN_OK};
+    const struct unseen_store_options options = {
+        .size = sizeof(options), .mode = UNSEEN_STORE_CREATE, .like = first, .cpu = cpu};
+    error.status = unseen_store_open(out, path, &options, &error);
+    if (error.status != UNSEEN_OK) {
+        stores_report(path, o, &error);
+    }
+    (void)unseen_store_close(first, NULL); /* was only read */
+    return error.status == UNSEEN_OK;
+}
+
+static bool check_names(const struct options *o)
+{
+    if (o->nfiles < 2) {
+        message_error("nothing to merge into %s", o->files[0]);
+        message_hint("unseen merge %s IN.unseen IN.unseen", o->files[0]);
+        return false;
+    }
+    for (size_t i = 1; i < o->nfiles; i++) {
+        if (stores_are_same(o->files[0], o->files[i])) {
+            message_error("%s is what the others are merged into", o->files[i]);
+            message_hint("unseen merge OUT IN...: name it once, in front; what it has stays in it");
+            return false;
+        }
+    }
+    return true;
+}
+
+int merge_run(const struct options *o, enum unseen_cpu cpu)
+{
+    struct unseen_store *out = NULL;
+    if (!check_names(o) || !open_out(&out, o, cpu)) {
+        return EXIT_TROUBLE;
+    }
+    bool merged = true;
+    for (size_t i = 1; i < o->nfiles && merged; i++) {
+        merged = merge_one(out, o, o->files[i], cpu);
+    }
+    return stores_close(out, o->files[0], o) && merged ? EXIT_DONE : EXIT_TROUBLE;
+}
