@@ -186,14 +186,6 @@ static enum unseen_status look_at(struct look *look, const char *path, bool writ
         status =
             check_image(store, &look->reading, &look->image_is_damaged, &look->log_is_short, error);
     }
-    if (store->log.cut_short && !look->log_is_short && status == UNSEEN_OK) {
-        struct unseen_error damage;
-        (void)unseen__error(&damage, UNSEEN_ERR_CORRUPT, UNSEEN__NO_PLACE,
-                            "%s is damaged: it was cut short", path);
-        look->reading.health.ndamages++;
-        report(&look->reading, &damage);
-        look->log_is_short = true;
-    }
     if (status != UNSEEN_OK) {
         look_release(look);
     }
@@ -248,7 +240,7 @@ enum unseen_status unseen_store_repair(const char *path, struct unseen_store_hea
     if (no_log && look.image_is_damaged) {
         status = unseen__error(error, UNSEEN_ERR_CORRUPT, UNSEEN__NO_PLACE,
                                "%s has no log: what its image held cannot be made anew", path);
-    } else if (look.reading.health.lost_bytes > 0 || look.log_is_short || log->is_short) {
+    } else if (look.reading.health.lost_bytes > 0 || look.log_is_short || log->cut_short) {
         status = unseen__error_status(error, unseen__log_new_id(header.id), path);
         if (status == UNSEEN_OK) {
             status = unseen__log_rewrite(log, &header, &look.reading.output, true, error);

@@ -80,7 +80,7 @@ void unseen__output_follow(struct unseen__output *output, const struct unseen__r
 
 enum unseen_status unseen__check_length(const struct unseen__log *log, struct unseen_error *error)
 {
-    return log->is_short ? unseen__error(error, UNSEEN_ERR_CORRUPT, UNSEEN__HEADER_LEN,
+    return log->cut_short ? unseen__error(error, UNSEEN_ERR_CORRUPT, UNSEEN__HEADER_LEN,
                                          "%s is damaged: it is cut short", log->path)
                          : UNSEEN_OK;
 }

@@ -298,10 +298,6 @@ static enum unseen_status load(struct unseen_store *store, struct unseen_error *
     if (code != 0) {
         return unseen__error_io(error, "read", store->log.path, code);
     }
-    if (store->log.cut_short) {
-        return unseen__error(error, UNSEEN_ERR_CORRUPT, size, "%s is damaged: it was cut short",
-                             store->log.path);
-    }
     if (!use_image(store, &status, error)) {
         if (status == UNSEEN_OK && no_log && size > UNSEEN__RECORDS_PLACE) {
             status =

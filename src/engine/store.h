@@ -56,7 +56,7 @@ bool unseen__record_each(const struct unseen__record *record, const uint8_t *pay
 enum unseen_status unseen__damaged(struct unseen_error *error, const struct unseen__log *log,
                                    uint64_t place, uint64_t next);
 
-/* CORRUPT for a log that is_short. */
+/* CORRUPT for a log that was cut_short. */
 enum unseen_status unseen__check_length(const struct unseen__log *log, struct unseen_error *error);
 
 /* ---- image.c: between the image and the set ---- */

@@ -14,8 +14,7 @@ struct unseen__log {
     bool writable;
     bool unpublished;    /* still at PATH.new */
     bool header_damaged; /* one of the copies was */
-    bool is_short;       /* the second copy ends early: no crash leaves that, records are gone */
-    bool cut_short;      /* ends within the copies: a log never had its name without both */
+    bool cut_short;      /* it ends within the copies: a log never had its name without both */
     struct unseen__log_header header;
 
     /* The last intact record, as far as is known. */
@@ -28,8 +27,8 @@ struct unseen__log {
 };
 
 /* Opens the log at path; to write, also takes the lock and mends a damaged header copy. No record
- * is read, and nobody but a repair may go on with a log that is_short. Errors: MISSING, FOREIGN, VERSION, CORRUPT, BUSY, IO, NOMEM; there is nothing to release
- * then. */
+ * is read, and nobody but a repair may go on with one that was cut_short. Errors: MISSING, FOREIGN,
+ * VERSION, CORRUPT, BUSY, IO, NOMEM; there is nothing to release then. */
 enum unseen_status unseen__log_open(struct unseen__log *log, const char *path, bool writable,
                                     const struct unseen_allocator *allocator,
                                     struct unseen_error *error);
