@@ -59,7 +59,14 @@ static const struct bloom *from_const_filter(const struct unseen__filter *filter
 
 static enum unseen_status plan(struct unseen_plan *plan)
 {
-    return unseen__rate_solve(&model, plan);
+    const bool is_size_free = plan->bits_per_key == 0 && plan->capacity > 0;
+    enum unseen_status status = unseen__rate_solve(&model, plan);
+    const double lines = ceil((double)plan->capacity * plan->bits_per_key / 512);
+    if (status == UNSEEN_OK && is_size_free) {
+        plan->bits = lines < 1e15 ? (uint64_t)lines * 512 : 0;
+        plan->bits_per_key = lines * 512 / (double)plan->capacity;
+    }
+    return status;
 }
 
 static double plan_rate(const struct unseen_plan *plan, double nkeys)
@@ -69,11 +76,16 @@ static double plan_rate(const struct unseen_plan *plan, double nkeys)
 
 static enum unseen_status shape_for(struct bloom *b, double fpr, uint64_t capacity)
 {
-    enum unseen_status status = unseen__rate_size(&model, fpr, capacity, &b->k, &b->m);
-    b->m = (b->m + 511) / 512 * 512;
+    struct unseen_plan p = {.fpr = fpr, .capacity = capacity};
+    enum unseen_status status = plan(&p);
+    if (status != UNSEEN_OK || p.bits == 0) {
+        return status != UNSEEN_OK ? status : UNSEEN_ERR_NOMEM;
+    }
+    b->k = p.hashes;
+    b->m = p.bits;
     b->fpr = fpr;
     b->capacity = capacity;
-    return status;
+    return UNSEEN_OK;
 }
 
 static void save_params(const struct unseen__filter *filter, uint8_t *params)

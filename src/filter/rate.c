@@ -115,7 +115,7 @@ double unseen__blocked_load(const struct unseen__blocked *blocked, double fill)
 
 static double block_bits(const struct unseen__rate_model *model)
 {
-    return (double)model->cells * model->parts * model->cell_bits;
+    return (double)model->cells * (model->parts == 2 ? 2 : 1) * model->cell_bits;
 }
 
 double unseen__model_rate(const struct unseen__rate_model *model, unsigned k, double bits_per_key)
@@ -209,21 +209,4 @@ enum unseen_status unseen__rate_solve(const struct unseen__rate_model *model,
         return UNSEEN_ERR_ARGUMENT;
     }
     return plan->bits_per_key > 0 ? solve_rate(model, plan) : solve_bits(model, plan);
-}
-
-enum unseen_status unseen__rate_size(const struct unseen__rate_model *model, double fpr,
-                                     uint64_t capacity, unsigned *hashes_out, uint64_t *bits_out)
-{
-    struct unseen_plan plan = {.fpr = fpr};
-    enum unseen_status status = unseen__rate_solve(model, &plan);
-    if (status != UNSEEN_OK) {
-        return status;
-    }
-    const double bits = ceil(plan.bits_per_key * (double)capacity);
-    if (bits > 1e18) {
-        return UNSEEN_ERR_NOMEM;
-    }
-    *hashes_out = plan.hashes;
-    *bits_out = (uint64_t)bits;
-    return UNSEEN_OK;
 }

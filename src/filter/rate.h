@@ -51,7 +51,7 @@ double unseen__blocked_load(const struct unseen__blocked *blocked, double fill);
 /* A kind of Bloom filter as unseen__rate_solve needs it. */
 struct unseen__rate_model {
     unsigned cells;     /* of a part of a block; 0: classic */
-    unsigned parts;     /* of a block: 1 or 2 */
+    unsigned parts;     /* of a block: 2, else 1 */
     unsigned cell_bits; /* 1, or the width of a counter */
     unsigned k_max;
     double fpr_min; /* the lowest rate to promise */
@@ -64,9 +64,5 @@ double unseen__model_rate(const struct unseen__rate_model *model, unsigned k, do
  * machines whose exp differs in the last digit agree. Errors: as unseen_plan. */
 enum unseen_status unseen__rate_solve(const struct unseen__rate_model *model,
                                       struct unseen_plan *plan);
-
-/* The hashes and bits of a filter for a rate at capacity keys. */
-enum unseen_status unseen__rate_size(const struct unseen__rate_model *model, double fpr,
-                                     uint64_t capacity, unsigned *hashes_out, uint64_t *bits_out);
 
 #endif
