@@ -48,6 +48,7 @@ enum unseen_status unseen__read_all(struct unseen__reading *r, struct unseen_err
         }
         if (state == UNSEEN__SCAN_TORN) {
             r->health.torn_bytes = scan.size - scan.place;
+            r->torn_place = scan.place;
             break;
         }
         if (state == UNSEEN__SCAN_DAMAGED) {
@@ -127,6 +128,11 @@ static enum unseen_status check_image(struct unseen_store *store, struct unseen_
     enum unseen_status status = unseen__image_find(store, &image, log_is_short_out, &damage);
     *is_damaged_out = status == UNSEEN_ERR_CORRUPT || status == UNSEEN_ERR_VERSION;
     if (status == UNSEEN_OK) {
+        if (r->health.torn_bytes > 0 && r->torn_place < image.header.place) {
+            /* What an image covers was a record once, not an unfinished commit. */
+            note_damage(r, r->torn_place, r->torn_place + r->health.torn_bytes);
+            r->health.torn_bytes = 0;
+        }
         status = compare_image(store, &image, &damage, is_damaged_out, error);
         unseen__image_release(&image);
     } else if (status == UNSEEN_ERR_MISSING) {

@@ -20,6 +20,7 @@ struct unseen__reading {
     struct unseen__output output;
     uint64_t damaged_place; /* of the last damage */
     uint64_t damaged_end;
+    uint64_t torn_place; /* with health.torn_bytes */
 };
 
 /* Damage is a result, not an error. Errors: IO, NOMEM. */
