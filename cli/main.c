@@ -51,7 +51,10 @@ static bool lacks_input(const struct options *o)
     if ((o->command->bit & COMMAND_ON_STORE) && !o->store) {
         return true;
     }
-    const bool reads = o->command->bit & (COMMAND_READERS | COMMAND_SERVE);
+    if (o->command->bit & COMMAND_SERVE) {
+        return false; /* people may talk to it, too */
+    }
+    const bool reads = o->command->bit & COMMAND_READERS;
     return o->nfiles == 0 && (!reads || isatty(STDIN_FILENO));
 }
 

@@ -136,6 +136,7 @@ bool session_run(struct session *s)
         wait_for_more(s);
         answer(s);
     }
+    pthread_sigmask(SIG_SETMASK, &waiting_mask, NULL); /* a second signal ends the process */
     return all_is_said(s);
 }
 
