@@ -255,6 +255,12 @@ static bool remembers(const struct options *o)
     return o->store && !o->dry_run;
 }
 
+/* Whether the output file is continued. */
+static bool continues(const struct options *o)
+{
+    return o->store && !is_check(o);
+}
+
 /* A store is neither an input of lines nor an output. */
 static bool check_stores(const struct options *o)
 {
@@ -318,7 +324,7 @@ static bool open_outputs(struct dedup *d)
     d->out.context = d;
     d->repeats.interrupted = poll_report;
     d->repeats.context = d;
-    return (remembers(o) ? output_open_again : output_open)(&d->out, o->output) &&
+    return (continues(o) ? output_open_again : output_open)(&d->out, o->output) &&
            (!o->repeats || output_open(&d->repeats, o->repeats));
 }
 
@@ -330,8 +336,10 @@ static bool cut_outputs(struct dedup *d)
     d->handover.o = o;
     d->handover.out = &d->out;
     d->handover.prints_new = o->mark || !(o->invert || o->count || o->quiet);
-    return (d->handover.store ? handover_start(&d->handover) : output_truncate(&d->out)) &&
-           (!o->repeats || output_truncate(&d->repeats));
+    const bool cut = remembers(o)   ? handover_start(&d->handover)
+                     : continues(o) ? output_seek_end(&d->out)
+                                    : output_truncate(&d->out);
+    return cut && (!o->repeats || output_truncate(&d->repeats));
 }
 
 /* Files are cut only when nothing speaks against the run any more. */
@@ -344,7 +352,7 @@ static bool prepare(struct dedup *d, enum unseen_cpu cpu)
     }
     report_start(&d->report, o, d->out.fd);
     message_setup(o->color, d->report.progress);
-    if (d->memory.store) {
+    if (remembers(o)) {
         stop_listen();
     }
     return memory_exclude(&d->memory, cpu, &d->report.nexcluded) && start_identity(d) &&

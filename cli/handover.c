@@ -20,17 +20,10 @@ static bool report_output(const struct handover *h, const struct unseen_error *e
     if (error->status == UNSEEN_ERR_CORRUPT) {
         message_hint("move %s away: it is then begun anew, with what is new from now on",
                      h->out->name);
+    } else if (error->status == UNSEEN_ERR_ARGUMENT) {
+        message_hint("unseen -s %s FILE >> %s", h->o->store, h->out->name);
     }
     return false;
-}
-
-static bool seek(const struct handover *h, uint64_t len)
-{
-    if (lseek(h->out->fd, (off_t)len, SEEK_SET) < 0) {
-        message_error("cannot write %s: %s", h->out->name, strerror(errno));
-        return false;
-    }
-    return true;
 }
 
 /* Tells the store of a file, whose name is known if it is continued. */
@@ -50,7 +43,7 @@ static bool tell(struct handover *h, const char *name, uint64_t len)
                         " bytes: the rest was not committed, its lines are new again",
                         h->out->name, len, h->start);
     }
-    return seek(h, h->start);
+    return output_seek(h->out, h->start);
 }
 
 static bool tell_named(struct handover *h, uint64_t len)
@@ -74,7 +67,7 @@ bool handover_start(struct handover *h)
     if (h->out->fd == STDOUT_FILENO) {
         return !h->prints_new || tell(h, NULL, 0);
     }
-    return h->prints_new ? tell_named(h, (uint64_t)st.st_size) : seek(h, (uint64_t)st.st_size);
+    return h->prints_new ? tell_named(h, (uint64_t)st.st_size) : output_seek_end(h->out);
 }
 
 static void commit(struct handover *h, uint64_t nchanges)

@@ -40,7 +40,7 @@ static const struct {
     {"-f", "fields are chosen, not skipped", "unseen -k 2 -t ' ' FILE compares the second field"},
     {"-w", "lines are compared whole or by one field", "unseen -k 1 -t ' ' FILE"},
     {"-r", "the order is always that of the input", "unseen FILE | sort -r"},
-    {"-a", "the output is never appended to by this tool", "unseen -x OLD FILE >> OLD.new"},
+    {"-a", "an output is continued only with -s", "unseen -s STORE -o OLD FILE"},
     {"-l", "nothing is trimmed", "sed 's/^[ \\t]*//' FILE | unseen"},
     {"--unique", "each line is printed once anyway", "unseen FILE"},
     {"--repeated", "repeats have another name here", "unseen -v FILE"},
@@ -185,9 +185,22 @@ static const struct option_row *find_row(const struct command *command, int c)
     return row;
 }
 
+/* The corrected command; a command on a store has its name in front of the files. */
+static void hint_pair(const struct options *o, const char *words)
+{
+    const char *file = o->store ? strstr(words, "FILE") : NULL;
+    if ((o->command->bit & COMMAND_ON_STORE) && file) {
+        message_hint("%s %.*s%s %s", o->command->called, (int)(file - words), words, o->store,
+                     file);
+    } else {
+        message_hint("%s %s", o->command->called, words);
+    }
+}
+
 /* Two options of which the second would be pointless or contradict the first. */
 static bool check_pairs(const struct options *o)
 {
+    const bool dedup = o->command->bit == COMMAND_DEDUP;
     const struct {
         bool both;
         const char *text;
@@ -202,6 +215,13 @@ static bool check_pairs(const struct options *o)
         {o->quiet && o->repeats, "-q stops early, -D FILE would miss repeats",
          "-c -D REPEATS FILE"},
         {o->invert && o->repeats, "-v and -D both print the repeats", "-o NEW -D REPEATS FILE"},
+        {dedup && !o->store && o->no_log, "--no-log has no meaning without -s",
+         "-s STORE --no-log FILE"},
+        {dedup && !o->store && o->key_bits, "--key-bits has no meaning without -s",
+         "-s STORE --key-bits 96 FILE"},
+        {dedup && o->no_log && o->output,
+         "-o with -s is written exactly once, for which a store needs its log",
+         "-s STORE -o NEW FILE"},
         {o->has_separator && !o->key && !o->by, "-t has no meaning without -k", "-t , -k 1 FILE"},
         {o->has_separator && o->json_path && !o->by_field, "-t has no meaning with a JSON path",
          "-k .url FILE"},
@@ -218,7 +238,7 @@ static bool check_pairs(const struct options *o)
     for (size_t i = 0; i < sizeof(pairs) / sizeof(pairs[0]); i++) {
         if (pairs[i].both) {
             message_error("%s", pairs[i].text);
-            message_hint("%s %s", o->command->called, pairs[i].hint);
+            hint_pair(o, pairs[i].hint);
             return false;
         }
     }

@@ -98,6 +98,27 @@ bool output_truncate(struct output *out)
     return true;
 }
 
+static bool is_named_file(const struct output *out, struct stat *st)
+{
+    return out->fd != STDOUT_FILENO && fstat(out->fd, st) == 0 && S_ISREG(st->st_mode);
+}
+
+bool output_seek(struct output *out, uint64_t place)
+{
+    struct stat st;
+    if (is_named_file(out, &st) && lseek(out->fd, (off_t)place, SEEK_SET) < 0) {
+        message_error("cannot write %s: %s", out->name, strerror(errno));
+        return false;
+    }
+    return true;
+}
+
+bool output_seek_end(struct output *out)
+{
+    struct stat st;
+    return !is_named_file(out, &st) || output_seek(out, (uint64_t)st.st_size);
+}
+
 static void fail(struct output *out)
 {
     out->reader_gone = errno == EPIPE;

@@ -43,6 +43,12 @@ bool output_open_again(struct output *out, const char *path);
 /* Cuts a regular file that was opened by name to nothing: once it is known to be no input. */
 bool output_truncate(struct output *out);
 
+/* Moves to the place `place` of a regular file that was opened by name. */
+bool output_seek(struct output *out, uint64_t place);
+
+/* The same to its end: it will be continued. */
+bool output_seek_end(struct output *out);
+
 /* Makes out elastic if it is a pipe or a socket; where it is not, nothing changes. */
 void output_make_elastic(struct output *out);
 

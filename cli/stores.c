@@ -75,6 +75,12 @@ static void call(const struct options *o, const char *path, const char *more, ch
     snprintf(text, cap, "%s %s%s%s", o->command->called, dedup ? "-s " : "", path, more);
 }
 
+/* What stands behind the options. */
+static const char *input_of(const struct options *o)
+{
+    return o->command->bit == COMMAND_SERVE ? "" : " FILE";
+}
+
 static void hint_foreign(const char *path, const struct options *o)
 {
     if (stores_kind_of(path) == STORES_IMAGE) {
@@ -122,7 +128,7 @@ void stores_report(const char *path, const struct options *o, const struct unsee
         message_hint("unseen repair %s", path);
         break;
     case UNSEEN_ERR_BUSY:
-        call(o, path, " FILE", text, sizeof(text));
+        call(o, path, input_of(o), text, sizeof(text));
         message_hint("wait until it has ended; meanwhile unseen check %s FILE can ask", path);
         break;
     case UNSEEN_ERR_IO:
@@ -168,7 +174,7 @@ static void report_profile(const char *path, const struct options *o, const char
         message_hint("%s", more);
         return;
     }
-    snprintf(more, sizeof(more), " -p %s FILE", has);
+    snprintf(more, sizeof(more), " -p %s%s", has, input_of(o));
     call(o, path, more, text, sizeof(text));
     message_hint("%s", text);
 }
@@ -184,7 +190,7 @@ static bool report_difference(const char *path, const struct unseen_store_option
         return false;
     }
     char text[4200];
-    call(o, path, " FILE", text, sizeof(text));
+    call(o, path, input_of(o), text, sizeof(text));
     struct unseen_store_info info = {.size = sizeof(info)};
     struct unseen_set_stats stats = {.size = sizeof(stats), .filter = ""};
     const struct unseen_set *set = unseen_store_set(store);
@@ -209,8 +215,8 @@ static bool report_difference(const char *path, const struct unseen_store_option
         message_error("%s keeps %u bits of each key, not %u", path, info.key_bits,
                       wanted->key_bits);
         message_hint("unseen compact --key-bits %u %s", wanted->key_bits, path);
-    } else if (wanted->no_log != info.no_log) {
-        message_error("%s has %s log", path, info.no_log ? "no" : "a");
+    } else if (wanted->no_log && !info.no_log) {
+        message_error("%s has a log", path);
         message_hint("%s", text);
     } else if (wanted->seed) {
         message_error("%s was made with another seed", path);
