@@ -1,0 +1,177 @@
+# -s with -o: the file has each URL exactly once, whatever happened in between.
+. "$(dirname "$0")/lib/common.bash"
+
+has_lines() { [ -e "$1" ] && [ "$(wc -l < "$1")" -ge "$2" ]; }
+
+printf 'http://a/\nhttp://b/\n' > one
+printf 'http://b/\nhttp://c/\n' > two
+
+# Continued, never emptied.
+printf 'before\n' > queue
+for j in 1 2; do
+    rm -f v.unseen
+    printf 'before\n' > queue
+    run -j "$j" -s v.unseen -o queue one
+    expect 0 '' ''
+    run -j "$j" -s v.unseen -o ./queue one two
+    expect 0 '' ''
+    printf 'before\nhttp://a/\nhttp://b/\nhttp://c/\n' > want
+    same queue want
+    # What a run writes that remembers nothing, or prints no new lines, is added too.
+    run -n -s v.unseen -v -o queue two
+    expect 0 '' ''
+    run -s v.unseen -v -o queue one
+    expect 0 '' ''
+    run -s v.unseen -c -o queue one
+    expect 0 '' ''
+    printf 'http://b/\nhttp://c/\nhttp://a/\nhttp://b/\n0\n' >> want
+    same queue want
+    # Between runs the file is its owner's.
+    head -n 1 want > queue
+    printf 'http://d/\n' | "$UNSEEN" -s v.unseen -o queue
+    printf 'before\nhttp://d/\n' > want
+    same queue want
+    rm queue
+    printf 'http://e/\n' | "$UNSEEN" -s v.unseen -o queue
+    printf 'http://e/\n' > want
+    same queue want
+done
+run -s v.unseen -o /dev/null one two
+expect 0 '' ''
+run -s v.unseen -o nodir/queue one
+expect 2 '' 'unseen: error: cannot open nodir/queue: No such file or directory\n'
+# Not through a fifo, and not for what the reader did not take.
+mkfifo pipe
+cat pipe > got &
+run -s p.unseen -o pipe one
+expect 0 '' ''
+wait
+same got one
+
+# -o is another name for the store, or for the input.
+run -s v.unseen -o v.unseen one
+expect 2 '' 'unseen: error: v.unseen is a store, it cannot be written to\nunseen: hint: unseen -o NEW FILE\n'
+run -s new.unseen -o new.unseen one
+expect 2 '' '*'
+run -s v.unseen -o one one
+expect 2 '' 'unseen: error: one is both input and output\nunseen: hint: unseen -o NEW FILE && mv NEW FILE\n'
+run -s no.unseen --no-log -o queue one
+expect 2 '' 'unseen: error: -o with -s is written exactly once, for which a store needs its log\nunseen: hint: unseen -s STORE -o NEW FILE\n'
+run -s no.unseen --no-log one
+expect 0 'http://a/\nhttp://b/\n' ''
+run -s no.unseen -o queue two
+expect 2 '' 'unseen: error: no.unseen cannot keep the length of an output: it has no log\nunseen: hint: unseen -s no.unseen FILE >> queue\n'
+
+# kill -9 at any time, and again: exactly once.
+urls 300000 250000 9 > big
+awk '!seen[$0]++' big > want
+sort want > sorted
+for j in 1 2; do
+    rm -f w.unseen* queue
+    ncut=0
+    for pause in 0.01 0.02 0.03 0.05 0.08; do
+        # A slow writer, so that there is something to kill.
+        (head -n 100000 big; sleep "$pause"; tail -n +100001 big) |
+            "$UNSEEN" --seed 3 -j "$j" -s w.unseen -o queue 2> err &
+        pid=$!
+        eventually has_lines queue 1
+        sleep "$pause"
+        kill -9 "$pid" 2> /dev/null
+        wait "$pid" 2> /dev/null
+        ! grep -q '^unseen: warning: queue was cut from [0-9]* to [0-9]* bytes: ' err || ncut=$((ncut + 1))
+    done
+    "$UNSEEN" -j "$j" -s w.unseen -o queue big 2> err
+    holds [ $? = 0 ]
+    same queue want
+    sort -u queue | cmp -s - sorted || complain "-j $j: not each URL once"
+done
+
+# The end of a killed run that was not committed is cut off, and comes again.
+rm -f w.unseen* queue
+printf 'http://a/\n' | "$UNSEEN" -s w.unseen -o queue
+mkfifo q
+"$UNSEEN" -s w.unseen -o queue < q &
+pid=$!
+exec 3> q
+echo http://b/ >&3
+eventually has_lines queue 2
+sleep 0.5 # its commit is due after 50 ms; that it is done is not what is tested here
+kill -9 "$pid"
+wait "$pid" 2> /dev/null
+exec 3>&-
+size=$(wc -c < queue)
+printf 'http://x/\nhttp' >> queue
+printf 'http://b/\nhttp://c/\n' > in
+run -s w.unseen -o queue
+expect 0 '' "unseen: warning: queue was cut from $((size + 14)) to $size bytes: the rest was not committed, its lines are new again\n"
+printf 'http://a/\nhttp://b/\nhttp://c/\n' > want
+same queue want
+rm in
+# A file that was changed in between is left alone.
+for change in 'printf y > queue' 'sed -i 1s/a/X/ queue'; do
+    rm -f w.unseen* queue
+    "$UNSEEN" -s w.unseen -o queue < q &
+    pid=$!
+    exec 3> q
+    echo http://b/a >&3
+    eventually has_lines queue 1
+    sleep 0.5
+    kill -9 "$pid"
+    wait "$pid" 2> /dev/null
+    exec 3>&-
+    eval "$change"
+    cp queue changed
+    run -s w.unseen -o queue one
+    expect 2 '' '*'
+    holds grep -q '^unseen: error: .*queue is ' err
+    holds grep -qx 'unseen: hint: move queue away: it is then begun anew, with what is new from now on' err
+    same queue changed
+    mv queue away
+    run -s w.unseen -o queue one
+    expect 0 '' ''
+    same queue one
+done
+
+# A file system that is full: cut behind the last complete line that is remembered, and continued.
+cleanup_more() { [ ! -d "$scratch/small" ] || umount "$scratch/small" 2> /dev/null; }
+mkdir small
+awk '!seen[$0]++' big > want
+if mount -t tmpfs -o size=256k tmpfs small 2> /dev/null; then
+    for j in 1 2; do
+        rm -f w.unseen*
+        run --seed 3 -j "$j" -s w.unseen -o small/queue big
+        expect 2 '' 'unseen: error: cannot write small/queue: No space left on device\n'
+        mount -o remount,size=64m small
+        head -c "$(wc -c < small/queue)" want | cmp -s - small/queue || complain "-j $j: not a part of all"
+        run -j "$j" -s w.unseen -o small/queue big
+        expect 0 '' ''
+        same small/queue want
+        rm small/queue
+        mount -o remount,size=256k small
+    done
+    umount small
+else
+    printf 'skipped: a small tmpfs, mount is not allowed\n'
+fi
+
+# Standard output into a file: at least once, and its file is synced before the keys are.
+for how in '>' '>>'; do
+    rm -f w.unseen*
+    : > file
+    eval "\"\$UNSEEN\" -s w.unseen one $how file"
+    eval "\"\$UNSEEN\" -s w.unseen one two $how file"
+    [ "$how" = '>' ] && printf 'http://c/\n' > want || printf 'http://a/\nhttp://b/\nhttp://c/\n' > want
+    same file want
+done
+if command -v strace > /dev/null && strace -o trace true 2> /dev/null; then
+    rm -f w.unseen*
+    ASAN_OPTIONS=detect_leaks=0 strace -f -o trace -e trace=write,pwrite64,fdatasync,fsync "$UNSEEN" -s w.unseen one > file
+    first_sync=$(grep -nE 'f(data)?sync\(1\)' trace | head -n 1 | cut -d: -f1)
+    output=$(grep -nE 'write\(1, ' trace | head -n 1 | cut -d: -f1)
+    keys=$(grep -nE 'UNSR' trace | tail -n 1 | cut -d: -f1)
+    holds [ "$output" -lt "$first_sync" ]
+    holds [ "$first_sync" -lt "$keys" ]
+else
+    printf 'skipped: the order of system calls, strace cannot run here\n'
+fi
+finish
