@@ -276,6 +276,27 @@ if [ -c /dev/full ]; then
     expect 0 '0\n' ''
 fi
 
+# A commit that fails: F says so, what was committed stays, nothing more is taken, questions are.
+if command -v strace > /dev/null && strace -o trace -e inject=getppid:error=EPERM:when=1 true 2> /dev/null; then
+    echo 'A old' | talk broken
+    printf 'A x\nF\nA y\nF\nA z\nB 2 A\na\nb\nR x\nC x\nC z\nF\n' > in
+    ASAN_OPTIONS=detect_leaks=0 strace -f -o trace -e inject=fdatasync:error=EIO:when=2+ \
+        "$UNSEEN" serve broken < in > out 2> err
+    status=$?
+    last='unseen serve broken, where the second commit fails'
+    rm in
+    tail -n +2 out > answers && mv answers out
+    broken='E cannot write broken: Input/output error'
+    expect 2 "1\nOK\n1\n$broken\n$broken\nEE\n$broken\n1\n0\n$broken\n" '*'
+    holds [ "$(head -n 1 err)" = 'unseen: error: cannot remember: cannot write broken: Input/output error' ]
+    holds [ "$(grep -c '^unseen: hint: ' err)" = 1 ]
+    holds [ "$(wc -l < err)" = 2 ]
+    printf 'C old\nC x\nC z\nA z\nF\n' | talk broken
+    expect 0 '1\n1\n0\n1\nOK\n' ''
+else
+    printf 'skipped: injected errors, strace cannot run here\n'
+fi
+
 # To a file: all of it.
 printf 'A 1\nB 2 A\n1\n2\nF\n' > in
 run serve file

@@ -1,0 +1,58 @@
+# No memory while serving: every allocation fails once, and all from each one on. The server ends
+# with status 2, or answers E where it had none; whatever it answered holds.
+. "$(dirname "$0")/lib/common.bash"
+
+case $(ldd "$UNSEEN" 2> /dev/null; nm -D "$UNSEEN" 2> /dev/null) in
+*libasan* | *libtsan* | *__asan_* | *__tsan_*)
+    skip 'a sanitizer has its own allocator'
+    finish
+    ;;
+esac
+
+if ! cc -shared -fPIC -O1 -o fail.so "$TESTS/cli/lib/fail_alloc.c" -ldl 2> cc_err; then
+    skip 'no C compiler'
+    finish
+fi
+
+# URLs of which some need memory to be made canonical, one request each; then a batch of them.
+for i in 1 2 3 4 5 6; do
+    printf 'HTTP://E.com/%d/../%*d\n' "$i" $((i % 2 ? 10 : 4000)) "$i"
+done > urls
+{ sed 's/^/A /' urls; echo F; } > adds
+sed 's/^/C /' urls > asks
+{ cat adds; printf 'B 6 C\n'; cat urls; echo I; } > requests
+
+for on in once after; do
+    n=0
+    nwrong=0
+    while n=$((n + 1)); [ "$n" -le 500 ]; do
+        rm -f failed s s.image
+        FAIL_AT=$n FAIL_ON=$on FAIL_MARK=failed LD_PRELOAD=./fail.so "$UNSEEN" serve --seed 1 s \
+            < requests > out 2> err
+        status=$?
+        last="unseen serve with allocation $n failing ($on)"
+        [ -e failed ] || break
+        tests_run=$((tests_run + 1))
+        case $status in
+        0) [ "$(wc -l < out)" = 10 ] || complain "$last: $(wc -l < out) answers" ;;
+        2) grep -qE 'memory|no room' err out || complain "$last: said $(cat err)" ;;
+        *) complain "$last: exit status $status" ;;
+        esac
+        # What was new, and whether F said OK, against what the store has.
+        sed -n '2,7p' out > answers
+        "$UNSEEN" serve --seed 1 s < asks 2> asks_err | sed -n '2,7p' > found
+        if [ "$(sed -n 8p out)" = OK ]; then
+            while read -r answer && read -r has <&3; do
+                case $answer$has in
+                11) ;;
+                E*0) nwrong=$((nwrong + 1)) ;;
+                *) complain "$last: answered $answer, the store has $has" ;;
+                esac
+            done < answers 3< found
+        fi
+    done
+    holds [ "$n" -gt 10 ]
+    holds [ "$n" -le 500 ]
+    echo "$on: $((n - 1)) allocations, $nwrong answers E"
+done
+finish
