@@ -19,6 +19,14 @@
 /* No system takes more at once. */
 static const size_t REQUEST_MAX = (size_t)1 << 30;
 
+int unseen__file_open(const char *path, int flags, int *fd_out)
+{
+    do {
+        *fd_out = open(path, flags | O_CLOEXEC | O_NOCTTY | O_NONBLOCK, 0666);
+    } while (*fd_out < 0 && errno == EINTR);
+    return *fd_out < 0 ? errno : 0;
+}
+
 int unseen__file_read(int fd, uint64_t place, void *buf, size_t len, size_t *len_out)
 {
     char *to = buf;
@@ -106,10 +114,7 @@ int unseen__directory_open(const char *path, int *fd_out)
     if (code != 0) {
         return code;
     }
-    do {
-        *fd_out = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    } while (*fd_out < 0 && errno == EINTR);
-    return *fd_out < 0 ? errno : 0;
+    return unseen__file_open(directory, O_RDONLY | O_DIRECTORY, fd_out);
 }
 
 int unseen__directory_lock(int fd)

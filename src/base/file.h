@@ -8,6 +8,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* open(2), close-on-exec. A fifo or a device does not make it wait. */
+int unseen__file_open(const char *path, int flags, int *fd_out);
+
 /* Up to len bytes from place; fewer only at the end of the file. */
 int unseen__file_read(int fd, uint64_t place, void *buf, size_t len, size_t *len_out);
 

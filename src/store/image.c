@@ -48,10 +48,8 @@ static enum unseen_status open_and_read(struct unseen__image *image, struct unse
 {
     uint8_t bytes[UNSEEN__HEADER_LEN];
     size_t len = 0;
-    do {
-        image->fd = open(image->path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
-    } while (image->fd < 0 && errno == EINTR);
-    int code = image->fd < 0 ? errno : unseen__file_size(image->fd, &image->size);
+    int code = unseen__file_open(image->path, O_RDONLY, &image->fd);
+    code = code ? code : unseen__file_size(image->fd, &image->size);
     code = code ? code : unseen__file_read(image->fd, 0, bytes, sizeof(bytes), &len);
     if (code != 0) {
         return unseen__error_io(error, "read", image->path, code);
@@ -178,9 +176,9 @@ static enum unseen_status write_file(struct writer *w, struct unseen__image_head
 {
     uint8_t bytes[UNSEEN__HEADER_LEN];
     (void)unlink(w->name); /* what a crash has left; if that fails, so does open */
-    w->fd = open(w->name, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOCTTY, 0666);
-    if (w->fd < 0) {
-        return unseen__error_io(error, "create", w->name, errno);
+    const int failed = unseen__file_open(w->name, O_RDWR | O_CREAT | O_EXCL, &w->fd);
+    if (failed != 0) {
+        return unseen__error_io(error, "create", w->name, failed);
     }
     w->place = UNSEEN__HEADER_LEN;
     const enum unseen_status status = write_body(w, next, context, error);

@@ -45,8 +45,8 @@ static long find_holder(int fd)
     struct stat st;
     char text[65536];
     size_t len = 0;
-    const int locks = open("/proc/locks", O_RDONLY | O_CLOEXEC);
-    if (locks < 0) {
+    int locks = -1;
+    if (unseen__file_open("/proc/locks", O_RDONLY, &locks) != 0) {
         return 0;
     }
     ssize_t n = 0;

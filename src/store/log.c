@@ -95,16 +95,12 @@ void unseen__log_release(struct unseen__log *log)
     log->cap = 0;
 }
 
-/* A fifo must not make us wait for its other end, hence O_NONBLOCK. */
 static enum unseen_status open_file(struct unseen__log *log, struct unseen_error *error)
 {
     struct stat st;
-    const int mode = log->writable ? O_RDWR : O_RDONLY;
-    do {
-        log->fd = open(log->path, mode | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
-    } while (log->fd < 0 && errno == EINTR);
-    if (log->fd < 0 && errno != EISDIR && errno != ENXIO) {
-        return unseen__error_io(error, "open", log->path, errno);
+    const int code = unseen__file_open(log->path, log->writable ? O_RDWR : O_RDONLY, &log->fd);
+    if (code != 0 && code != EISDIR && code != ENXIO) {
+        return unseen__error_io(error, "open", log->path, code);
     }
     if (log->fd >= 0 && fstat(log->fd, &st) != 0) {
         return unseen__error_io(error, "read", log->path, errno);
@@ -219,9 +215,9 @@ static enum unseen_status write_new(struct unseen__log *log, const char *name,
     if (unlink(name) != 0 && errno != ENOENT) {
         return unseen__error_io(error, "remove", name, errno);
     }
-    log->fd = open(name, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOCTTY, 0666);
-    if (log->fd < 0) {
-        return unseen__error_io(error, "create", name, errno);
+    const int failed = unseen__file_open(name, O_RDWR | O_CREAT | O_EXCL, &log->fd);
+    if (failed != 0) {
+        return unseen__error_io(error, "create", name, failed);
     }
     log->unpublished = true;
     enum unseen_status status = unseen__lock_take(log->fd, name, error);
