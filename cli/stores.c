@@ -78,7 +78,7 @@ static void call(const struct options *o, const char *path, const char *more, ch
 /* What stands behind the options. */
 static const char *input_of(const struct options *o)
 {
-    return o->command->bit == COMMAND_SERVE ? "" : " FILE";
+    return o->command->bit & (COMMAND_SERVE | COMMAND_COMPACT) ? "" : " FILE";
 }
 
 static void hint_foreign(const char *path, const struct options *o)
@@ -91,6 +91,17 @@ static void hint_foreign(const char *path, const struct options *o)
         message_hint("unseen -x %s FILE takes a list of lines", path);
     } else {
         message_hint("unseen add NEW.unseen %s makes a store of a list of lines", path);
+    }
+}
+
+/* A store that can be made lacks its folder. */
+static void hint_missing(const char *path, const struct options *o)
+{
+    const char *slash = strrchr(path, '/');
+    if ((o->command->bit & COMMAND_MAKERS) && !o->dry_run && slash && slash > path) {
+        message_hint("mkdir -p %.*s", (int)(slash - path), path);
+    } else {
+        message_hint("unseen add %s FILE makes it", path);
     }
 }
 
@@ -108,14 +119,18 @@ static void hint_io(const char *path, const struct options *o)
 void stores_report(const char *path, const struct options *o, const struct unseen_error *error)
 {
     char text[4200];
-    if (error->text[0] != '\0') {
+    if (error->status == UNSEEN_ERR_FPR) {
+        message_error("--fpr %g: %s", o->fpr, unseen_status_string(error->status));
+    } else if (error->status == UNSEEN_ERR_NAME && o->filter) {
+        message_error("--filter %s: %s", o->filter, unseen_status_string(error->status));
+    } else if (error->text[0] != '\0') {
         message_error("%s", error->text);
     } else {
         message_error("%s: %s", path, unseen_status_string(error->status));
     }
     switch (error->status) {
     case UNSEEN_ERR_MISSING:
-        message_hint("unseen add %s FILE makes it", path);
+        hint_missing(path, o);
         break;
     case UNSEEN_ERR_FOREIGN:
         hint_foreign(path, o);
@@ -128,7 +143,6 @@ void stores_report(const char *path, const struct options *o, const struct unsee
         message_hint("unseen repair %s", path);
         break;
     case UNSEEN_ERR_BUSY:
-        call(o, path, input_of(o), text, sizeof(text));
         message_hint("wait until it has ended; meanwhile unseen check %s FILE can ask", path);
         break;
     case UNSEEN_ERR_IO:
@@ -136,11 +150,11 @@ void stores_report(const char *path, const struct options *o, const struct unsee
         break;
     case UNSEEN_ERR_FPR:
         call(o, path, " --fpr 5e-9", text, sizeof(text));
-        message_hint("%s", text);
+        message_hint("%s%s", text, input_of(o));
         break;
     case UNSEEN_ERR_NAME:
         call(o, path, " --filter compact", text, sizeof(text));
-        message_hint("%s", text);
+        message_hint("%s%s", text, input_of(o));
         break;
     default:
         break;

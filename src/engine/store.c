@@ -166,37 +166,6 @@ enum unseen_status unseen__store_url_make(struct unseen_store *store, struct uns
 
 /* ---- opening ---- */
 
-static enum unseen_status open_log(struct unseen_store *store, const char *path,
-                                   const struct unseen_store_options *options,
-                                   struct unseen_error *error)
-{
-    const bool writable = options->mode != UNSEEN_STORE_READ;
-    struct unseen__log_header header;
-    for (int tries = 0; tries < 3; tries++) {
-        enum unseen_status status =
-            unseen__log_open(&store->log, path, writable, &store->allocator, error);
-        if (status == UNSEEN_OK) {
-            status = unseen__check_length(&store->log, error);
-            return status == UNSEEN_OK ? check_settings(store, options, error) : status;
-        }
-        if (status != UNSEEN_ERR_MISSING || options->mode != UNSEEN_STORE_CREATE) {
-            return status;
-        }
-        bool exists = false;
-        status = unseen__header_make(&header, options, &store->allocator, path, error);
-        if (status == UNSEEN_OK) {
-            status =
-                unseen__log_create(&store->log, path, &header, &store->allocator, &exists, error);
-        }
-        if (status != UNSEEN_OK || !exists) {
-            return status;
-        }
-    }
-    /* A name that is there but leads nowhere, such as a symbolic link. */
-    return unseen__error(error, UNSEEN_ERR_MISSING, UNSEEN__NO_PLACE,
-                         "cannot open %s: it leads to no file", path);
-}
-
 static enum unseen_status make_set(struct unseen_store *store, uint64_t nkeys,
                                    struct unseen_error *error)
 {
@@ -226,6 +195,52 @@ static enum unseen_status make_set(struct unseen_store *store, uint64_t nkeys,
                              store->log.path, header->filter);
     }
     return unseen__error_status(error, status, store->log.path);
+}
+
+/* Settings that make no set must not make a file. */
+static enum unseen_status try_settings(struct unseen_store *store,
+                                       const struct unseen__log_header *header, const char *path,
+                                       struct unseen_error *error)
+{
+    store->log.header = *header;
+    const enum unseen_status status = make_set(store, 0, NULL);
+    unseen_set_free(store->set);
+    store->set = NULL;
+    return unseen__error_status(error, status, path);
+}
+
+static enum unseen_status open_log(struct unseen_store *store, const char *path,
+                                   const struct unseen_store_options *options,
+                                   struct unseen_error *error)
+{
+    const bool writable = options->mode != UNSEEN_STORE_READ;
+    struct unseen__log_header header;
+    for (int tries = 0; tries < 3; tries++) {
+        enum unseen_status status =
+            unseen__log_open(&store->log, path, writable, &store->allocator, error);
+        if (status == UNSEEN_OK) {
+            status = unseen__check_length(&store->log, error);
+            return status == UNSEEN_OK ? check_settings(store, options, error) : status;
+        }
+        if (status != UNSEEN_ERR_MISSING || options->mode != UNSEEN_STORE_CREATE) {
+            return status;
+        }
+        bool exists = false;
+        status = unseen__header_make(&header, options, &store->allocator, path, error);
+        if (status == UNSEEN_OK) {
+            status = try_settings(store, &header, path, error);
+        }
+        if (status == UNSEEN_OK) {
+            status =
+                unseen__log_create(&store->log, path, &header, &store->allocator, &exists, error);
+        }
+        if (status != UNSEEN_OK || !exists) {
+            return status;
+        }
+    }
+    /* A name that is there but leads nowhere, such as a symbolic link. */
+    return unseen__error(error, UNSEEN_ERR_MISSING, UNSEEN__NO_PLACE,
+                         "cannot open %s: it leads to no file", path);
 }
 
 /* Takes the set and the place in the log from the image. False if that is not possible, and the log

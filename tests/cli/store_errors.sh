@@ -1,0 +1,243 @@
+# What is wrong with a store is said in one sentence, with the command that would work.
+. "$(dirname "$0")/lib/common.bash"
+
+wrong() { # WANT_STATUS WANT_ERROR WANT_HINT ARG...
+    want_status=$1
+    want_error=$2
+    want_hint=$3
+    shift 3
+    run "$@"
+    expect "$want_status" '' "unseen: error: $want_error\nunseen: hint: $want_hint\n"
+}
+# put FILE OFFSET: standard input over what is there.
+put() { dd of="$1" bs=1 seek="$2" conv=notrunc 2> /dev/null; }
+
+printf 'http://a/\nhttp://b/\n' > one
+"$UNSEEN" -s v.unseen one > /dev/null
+cp v.unseen good
+
+# Another setting than the store's.
+"$UNSEEN" -s s.unseen -p scrapy --rule keep-fragment --key-bits 96 --fpr 1e-6 --seed 5 one > /dev/null
+for how in '-s v.unseen' 'add v.unseen'; do
+    called="unseen ${how% *}"
+    wrong 2 'v.unseen has the profile crawl/1, not whatwg/1' "unseen $how -p crawl/1 FILE" $how -p whatwg one
+    wrong 2 'v.unseen has the profile crawl/1, not crawl/1+strip-www' "unseen $how -p crawl/1 FILE" $how --rule strip-www one
+    wrong 2 'v.unseen has the rate 5e-09, not 1e-06' 'unseen compact --fpr 1e-06 v.unseen' $how --fpr 1e-6 one
+    wrong 2 'v.unseen keeps 64 bits of each key, not 96, and what was left out is gone' "unseen $how FILE" $how --key-bits 96 one
+    wrong 2 'v.unseen was made with another seed' "unseen $how FILE" $how --seed 1 one
+    wrong 2 'v.unseen has a log' "unseen $how FILE" $how --no-log one
+done
+wrong 2 's.unseen has the profile scrapy/1+keep-fragment, not crawl/1' 'unseen -s s.unseen -p scrapy/1+keep-fragment FILE' -s s.unseen -p crawl one
+wrong 2 's.unseen keeps 96 bits of each key, not 64' 'unseen compact --key-bits 64 s.unseen' -s s.unseen --key-bits 64 one
+same v.unseen good
+# The hints work, and what is not given is the store's; so do all settings as they are.
+run -s v.unseen -p crawl/1 one
+expect 0 '' ''
+run -s s.unseen -p scrapy/1+keep-fragment one
+expect 0 '' ''
+run -s s.unseen --rule keep-fragment -p scrapy --key-bits 96 --fpr 1e-6 --seed 5 --filter compact one
+expect 0 '' ''
+printf 'http://a/#x\nhttp://a/?b&a\nhttp://a/?a&b\n' > scrapy
+run -s s.unseen scrapy
+expect 0 'http://a/#x\nhttp://a/?b&a\n' ''
+run compact --key-bits 64 s.unseen
+expect 0 '' ''
+run compact --fpr 2e-6 s.unseen
+expect 0 '' ''
+run -s s.unseen --key-bits 64 --fpr 2e-6 scrapy
+expect 0 '' ''
+wrong 2 '--fpr 1e-12: no filter here promises a false-positive rate this low' 'unseen -s new.unseen --fpr 5e-9 FILE' -s new.unseen --fpr 1e-12 one
+wrong 2 '--filter nothing: no such name' 'unseen -s new.unseen --filter compact FILE' -s new.unseen --filter nothing one
+wrong 2 "no profile 'crwl'" 'unseen -p crawl' -s new.unseen -p crwl one
+wrong 2 "--key-bits: '65' is not 64, 96 or 128" 'unseen --key-bits 96' -s new.unseen --key-bits 65 one
+wrong 2 '--no-log has no meaning without -s' 'unseen -s STORE --no-log FILE' --no-log one
+wrong 2 '--key-bits has no meaning without -s' 'unseen -s STORE --key-bits 96 FILE' --key-bits 96 one
+wrong 2 '-t has no meaning without -k' 'unseen check -t , -k 1 v.unseen FILE' check -t , v.unseen one
+wrong 2 'unknown option -p' 'unseen check --help' check -p crawl v.unseen one
+holds [ ! -e new.unseen ]
+
+# No store there.
+for command in check remove info verify repair compact recheck; do
+    wrong 2 'cannot open none.unseen: No such file or directory' 'unseen add none.unseen FILE makes it' $command none.unseen
+done
+wrong 2 'cannot create nodir/v.unseen: No such file or directory' 'mkdir -p nodir' -s nodir/v.unseen one
+# Something else.
+printf 'http://a/\n' > list
+: > empty
+mkdir folder
+wrong 2 'list is not a store' 'unseen -x list FILE takes a list of lines' -s list one
+wrong 2 'list is not a store' 'unseen -x list FILE takes a list of lines' check list one
+wrong 2 'list is not a store' 'unseen add NEW.unseen list makes a store of a list of lines' info list
+for file in empty folder /dev/null; do
+    for command in -s check add remove info verify repair compact recheck; do
+        run $command $file one
+        [ "$status" = 2 ] && grep -q '^unseen: error: ' err || complain "$last: status $status, said $(cat err)"
+    done
+done
+holds [ ! -s empty ]
+run list v.unseen
+expect 2 '' 'unseen: error: v.unseen is a store, it has no lines\nunseen: hint: unseen -x v.unseen FILE\n'
+run -s s.unseen one v.unseen
+expect 2 '' '*'
+run add s.unseen v.unseen
+expect 2 '' 'unseen: error: v.unseen is a store, it has no lines\nunseen: hint: unseen merge s.unseen v.unseen\n'
+run -s v.unseen -x v.unseen one
+expect 2 '' 'unseen: error: -s and -x both name v.unseen\nunseen: hint: unseen -s v.unseen FILE, where what it has is a repeat anyway\n'
+same v.unseen good
+
+# A newer version, and features that nobody knows yet. Either header copy alone is not enough.
+newer() { # OFFSET BYTES
+    cp good n.unseen
+    printf "$2" | put n.unseen "$1"
+    printf "$2" | put n.unseen $(($1 + 4096))
+}
+version=$("$UNSEEN" --version)
+newer 8 '\x02'
+for command in -s check add info; do
+    run $command n.unseen one
+    expect 2 '' '*'
+    [ "$command" = info ] || holds grep -q '^unseen: error: ' err
+done
+
+# Damage.
+cp good d.unseen
+printf 'XXXX' | put d.unseen 8192
+"$UNSEEN" -s d2.unseen one > /dev/null
+echo http://c/ | "$UNSEEN" -s d2.unseen > /dev/null
+echo http://d/ | "$UNSEEN" -s d2.unseen > /dev/null
+cp d2.unseen d.unseen
+printf 'X' | put d.unseen 8244
+for command in -s check add remove info recheck compact; do
+    case $command in
+    info | compact) run $command d.unseen ;;
+    *) run $command d.unseen one ;;
+    esac
+    expect 2 '' '*'
+    holds grep -q '^unseen: error: d.unseen is damaged' err
+    holds grep -qx 'unseen: hint: unseen repair d.unseen' err
+done
+run verify d.unseen d2.unseen
+expect 1 '*' '*'
+holds grep -qE '^d.unseen: damaged, 2 added and 0 removed in 2 intact commits, 1 damages, [0-9]+ bytes lost$' out
+holds grep -qE '^d2.unseen: good, 4 added and 0 removed in 3 intact commits, 0 damages, 0 bytes lost$' out
+holds grep -qx 'unseen: hint: unseen repair d.unseen' err
+run verify none d2.unseen
+expect 2 '*' '*'
+run repair d.unseen
+expect 0 '*' '*'
+holds grep -qE '^d.unseen: usable again; kept what 2 intact commits say, forgot [0-9]+ bytes of damaged ones, whose lines will be new again$' out
+holds grep -qx 'd.unseen.damaged is the store as it was' out
+run -s d.unseen one
+expect 0 'http://a/\nhttp://b/\n' ''
+printf 'http://c/\nhttp://d/\n' > in
+run -s d.unseen
+expect 0 '' ''
+rm in
+run repair d.unseen
+expect 0 '*' ''
+lacks damaged out
+run verify d.unseen
+expect 0 '*' ''
+
+# What is mended is said.
+cp d2.unseen t.unseen
+head -c 20 /dev/urandom >> t.unseen
+run check t.unseen one
+expect 0 'http://a/\nhttp://b/\n' ''
+run -s t.unseen one
+expect 0 '' 'unseen: warning: t.unseen: an unfinished commit of 20 bytes was cut off; its lines will be new again\n'
+same t.unseen d2.unseen
+for place in 0 4096; do
+    cp d2.unseen t.unseen
+    printf 'X' | put t.unseen $((place + 20))
+    run check t.unseen one
+    expect 0 'http://a/\nhttp://b/\n' 'unseen: warning: t.unseen: one of its two headers is damaged, the other is good\n'
+    run -x t.unseen one
+    expect 0 '' '*'
+    run -s t.unseen one
+    expect 0 '' 'unseen: warning: t.unseen: one of its two headers was damaged, the other is good\n'
+    same t.unseen d2.unseen
+done
+
+# One writer.
+mkfifo q
+"$UNSEEN" -s v.unseen < q > out2 &
+pid=$!
+exec 3> q
+echo http://x/ >&3
+has_lines() { [ "$(wc -l < "$1")" -ge "$2" ]; }
+eventually has_lines out2 1
+wrong 2 "v.unseen is being written to by process $pid" 'wait until it has ended; meanwhile unseen check v.unseen FILE can ask' -s v.unseen one
+for command in add remove; do
+    run $command v.unseen one
+    expect 2 '' '*'
+    holds grep -q "by process $pid" err
+done
+run compact v.unseen
+expect 2 '' '*'
+holds grep -q "by process $pid" err
+# Readers do not mind.
+run check v.unseen one
+expect 0 'http://a/\nhttp://b/\n' ''
+run -n -s v.unseen one
+expect 0 '' ''
+run verify v.unseen
+expect 0 '*' ''
+run info v.unseen
+expect 0 '*' ''
+exec 3>&-
+wait "$pid"
+
+# A folder and a file that may not be written to.
+mkdir locked
+cp good locked/v.unseen
+chmod 0555 locked
+chmod 0444 locked/v.unseen
+as_user="setpriv --reuid 65534 --regid 65534 --clear-groups"
+[ "$(id -u)" = 0 ] || as_user=
+chmod 755 "$scratch"
+if $as_user test -x "$UNSEEN" && ! $as_user test -w locked; then
+    UNSEEN_AS() { $as_user "$UNSEEN" "$@"; }
+    UNSEEN_AS -s locked/v.unseen one > out 2> err
+    status=$? last='-s in a locked folder'
+    expect 2 '' '*'
+    holds grep -qx 'unseen: hint: unseen -n -s locked/v.unseen FILE only asks; a copy in another folder can be written' err
+    UNSEEN_AS -s locked/new.unseen one > out 2> err
+    status=$? last='-s of a new store in a locked folder'
+    expect 2 '' '*'
+    holds grep -q 'unseen: hint: unseen -s OTHER-FOLDER/' err
+    UNSEEN_AS -n -s locked/v.unseen one > out 2> err
+    status=$? last='-n -s in a locked folder'
+    expect 0 '' ''
+    UNSEEN_AS check locked/v.unseen one > out 2> err
+    status=$? last='check in a locked folder'
+    expect 0 'http://a/\nhttp://b/\n' ''
+else
+    printf 'skipped: a folder without permission\n'
+fi
+
+# The disk is full where the store is: said, and once there is room nothing is lost.
+cleanup_more() { [ ! -d "$scratch/small" ] || umount "$scratch/small" 2> /dev/null; }
+mkdir small
+urls 300000 250000 9 > big
+awk '!seen[$0]++' big > want
+if mount -t tmpfs -o size=256k tmpfs small 2> /dev/null; then
+    for j in 1 2; do
+        "$UNSEEN" --seed 3 -j "$j" -s small/w.unseen big > out 2> err
+        holds [ $? = 2 ]
+        holds grep -q '^unseen: error: cannot remember: cannot write small/w.unseen: No space left on device$' err
+        holds grep -q '^unseen: hint: nothing is lost: ' err
+        mount -o remount,size=64m small
+        "$UNSEEN" -j "$j" -s small/w.unseen big > out2 2> err
+        holds [ $? = 0 ]
+        cat out out2 | sort -u > got
+        sort want > sorted
+        same got sorted
+        rm small/*
+        mount -o remount,size=256k small
+    done
+    umount small
+else
+    printf 'skipped: a small tmpfs, mount is not allowed\n'
+fi
+finish
