@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: MIT
+
+// Package unseen answers: have I seen this URL before? It is a client of
+// "unseen serve", whose protocol is in docs/serve.md.
+//
+//	visited, err := unseen.Open("visited.unseen")
+//	isNew, err := visited.New(url)
+//	err = visited.Close()
+//
+// A server that dies is started again and sent what it had not answered: that
+// it had not remembered either.
+package unseen
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"strings"
+	"sync"
+)
+
+// Tool is the program to run.
+var Tool = "unseen"
+
+// Store is a store behind a server of its own. Any number of goroutines may use it.
+type Store struct {
+	Hello string // what the server said of itself
+
+	mutex   sync.Mutex
+	command []string
+	server  *exec.Cmd
+	in      io.WriteCloser
+	out     *bufio.Reader
+}
+
+// Open starts a server for the store in the file path, which is made if it does not exist.
+func Open(path string, options ...string) (*Store, error) {
+	s := &Store{command: append(append([]string{"serve"}, options...), path)}
+	return s, s.start()
+}
+
+func (s *Store) start() error {
+	s.server = exec.Command(Tool, s.command...)
+	s.server.Stderr = os.Stderr
+	var err error
+	if s.in, err = s.server.StdinPipe(); err != nil {
+		return err
+	}
+	out, err := s.server.StdoutPipe()
+	if err != nil {
+		return err
+	}
+	if err = s.server.Start(); err != nil {
+		return err
+	}
+	s.out = bufio.NewReader(out)
+	if s.Hello, err = s.out.ReadString('\n'); err != nil {
+		return fmt.Errorf("unseen serve did not start: %w", s.server.Wait())
+	}
+	return nil
+}
+
+// ask sends a request, to a second server if the first dies of it.
+func (s *Store) ask(request string) (string, error) {
+	s.mutex.Lock()
+	defer s.mutex.Unlock()
+	for try := 0; try < 2; try++ {
+		// If this fails, the server has ended, perhaps after an answer.
+		_, _ = io.WriteString(s.in, request)
+		answer, err := s.out.ReadString('\n')
+		if strings.HasPrefix(answer, "E ") {
+			return "", errors.New(strings.TrimSpace(answer[2:]))
+		}
+		if err == nil {
+			return strings.TrimSuffix(answer, "\n"), nil
+		}
+		s.in.Close()
+		_ = s.server.Wait()
+		if err = s.start(); err != nil {
+			return "", err
+		}
+	}
+	return "", errors.New("unseen serve died twice of one request")
+}
+
+func (s *Store) askOne(letter, url string) (bool, error) {
+	if strings.Contains(url, "\n") {
+		return false, errors.New("a URL with a newline in it")
+	}
+	answer, err := s.ask(letter + " " + url + "\n")
+	return answer == "1", err
+}
+
+// New says whether the URL is new. From now on it is not.
+func (s *Store) New(url string) (bool, error) { return s.askOne("A", url) }
+
+// Seen says whether the URL is in the store, and changes nothing.
+func (s *Store) Seen(url string) (bool, error) { return s.askOne("C", url) }
+
+// Remove forgets the URL and says whether it was there.
+func (s *Store) Remove(url string) (bool, error) { return s.askOne("R", url) }
+
+// NewBatch is New for up to 10^6 URLs, many times as fast. What the server cannot take is new.
+func (s *Store) NewBatch(urls []string) ([]bool, error) {
+	isNew := make([]bool, len(urls))
+	request := fmt.Sprintf("B %d A\n%s\n", len(urls), strings.Join(urls, "\n"))
+	if len(urls) == 0 {
+		return isNew, nil
+	}
+	if strings.Count(request, "\n") != len(urls)+1 {
+		return nil, errors.New("a URL with a newline in it")
+	}
+	marks, err := s.ask(request)
+	for i := range marks {
+		isNew[i] = marks[i] != '0'
+	}
+	return isNew, err
+}
+
+// Flush returns when everything answered so far would survive a power cut.
+func (s *Store) Flush() error {
+	_, err := s.ask("F\n")
+	return err
+}
+
+// Info is what the server says of the store, as JSON.
+func (s *Store) Info() (string, error) { return s.ask("I\n") }
+
+// Close ends the server, which remembers everything first.
+func (s *Store) Close() error {
+	s.mutex.Lock()
+	defer s.mutex.Unlock()
+	s.in.Close()
+	return s.server.Wait()
+}

@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: MIT
+
+import java.io.BufferedInputStream;
+import java.io.ByteArrayOutputStream;
+import java.io.IOException;
+import java.io.InputStream;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * Have I seen this URL before? A client of {@code unseen serve}, whose protocol is in
+ * docs/serve.md.
+ *
+ * <pre>
+ * try (Unseen visited = new Unseen("visited.unseen")) {
+ *     if (visited.isNew(url)) fetch(url);
+ * }
+ * </pre>
+ *
+ * A server that dies is started again and sent what it had not answered: that it had not
+ * remembered either. Any number of threads may use it.
+ */
+public final class Unseen implements AutoCloseable {
+    private final List<String> command = new ArrayList<>(List.of("unseen", "serve"));
+    private Process server;
+    private InputStream answers;
+    private String hello;
+
+    /** Opens the store in a file, which is made if it does not exist. */
+    public Unseen(String store, String... options) throws IOException {
+        command.set(0, System.getProperty("unseen.tool", "unseen"));
+        command.addAll(List.of(options));
+        command.add(store);
+        start();
+    }
+
+    private void start() throws IOException {
+        server = new ProcessBuilder(command).redirectError(ProcessBuilder.Redirect.INHERIT).start();
+        answers = new BufferedInputStream(server.getInputStream());
+        hello = readLine();
+        if (hello == null) {
+            throw new IOException(command + " did not start: exit status " + stop());
+        }
+    }
+
+    private int stop() throws IOException {
+        try {
+            server.getOutputStream().close();
+        } catch (IOException e) {
+            // It has ended. What was not sent is sent again.
+        }
+        try {
+            return server.waitFor();
+        } catch (InterruptedException e) {
+            throw new IOException(e);
+        }
+    }
+
+    /** The next line of the server's; null if there is none that is whole. */
+    private String readLine() throws IOException {
+        var line = new ByteArrayOutputStream();
+        for (int c; (c = answers.read()) != '\n'; line.write(c)) {
+            if (c < 0) {
+                return null;
+            }
+        }
+        return line.toString(StandardCharsets.UTF_8);
+    }
+
+    private synchronized String ask(String request, long lines) throws IOException {
+        if (request.chars().filter(c -> c == '\n').count() != lines) {
+            throw new IllegalArgumentException("a URL with a newline in it");
+        }
+        for (int i = 0; i < 2; i++) {
+            try {
+                server.getOutputStream().write(request.getBytes(StandardCharsets.UTF_8));
+                server.getOutputStream().flush();
+            } catch (IOException e) {
+                // It has ended, perhaps after an answer.
+            }
+            String answer = readLine();
+            if (answer != null && answer.startsWith("E ")) {
+                throw new IOException(answer.substring(2));
+            }
+            if (answer != null) {
+                return answer;
+            }
+            stop();
+            start();
+        }
+        throw new IOException("unseen serve died twice of one request");
+    }
+
+    /** What the server says of itself. */
+    public String hello() {
+        return hello;
+    }
+
+    /** Whether the URL is new. From now on it is not. */
+    public boolean isNew(String url) throws IOException {
+        return ask("A " + url + "\n", 1).equals("1");
+    }
+
+    /** Whether the URL is in the store. Changes nothing. */
+    public boolean seen(String url) throws IOException {
+        return ask("C " + url + "\n", 1).equals("1");
+    }
+
+    /** Forgets the URL; whether it was there. */
+    public boolean remove(String url) throws IOException {
+        return ask("R " + url + "\n", 1).equals("1");
+    }
+
+    /** isNew for up to 10^6 URLs, many times as fast. What the server cannot take is new. */
+    public boolean[] areNew(List<String> urls) throws IOException {
+        var result = new boolean[urls.size()];
+        if (!urls.isEmpty()) {
+            String head = "B " + urls.size() + " A\n";
+            String marks = ask(head + String.join("\n", urls) + "\n", urls.size() + 1L);
+            for (int i = 0; i < marks.length(); i++) {
+                result[i] = marks.charAt(i) != '0';
+            }
+        }
+        return result;
+    }
+
+    /** Returns when everything answered so far would survive a power cut. */
+    public void flush() throws IOException {
+        ask("F\n", 1);
+    }
+
+    /** What the server says of the store, as JSON. */
+    public String info() throws IOException {
+        return ask("I\n", 1);
+    }
+
+    /** Ends the server, which remembers everything first. */
+    @Override
+    public synchronized void close() throws IOException {
+        int status = stop();
+        if (status != 0) {
+            throw new IOException("unseen serve ended with status " + status);
+        }
+    }
+}

@@ -1,0 +1,91 @@
+# SPDX-License-Identifier: MIT
+"""Have I seen this URL before? A client of `unseen serve`, whose protocol is in docs/serve.md.
+
+    with Unseen("visited.unseen") as visited:
+        if visited.new(url):
+            fetch(url)
+
+A server that dies is started again and sent what it had not answered: that it had not remembered
+either. For one thread at a time. URLs are str or bytes."""
+
+import json
+import subprocess
+
+
+class UnseenError(Exception):
+    pass
+
+
+class Unseen:
+    def __init__(self, store, *options, tool="unseen"):
+        self._command = [tool, "serve", *options, store]
+        self._start()
+
+    def _start(self):
+        self._server = subprocess.Popen(self._command, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        self.hello = self._server.stdout.readline().decode().rstrip()
+        if not self.hello.startswith("unseen 1 "):
+            raise UnseenError(f"{self._command} did not start: exit status {self._stop()}")
+
+    def _stop(self):
+        try:
+            self._server.stdin.close()
+        except BrokenPipeError:
+            pass  # what was not sent is sent again
+        with self._server.stdout:
+            return self._server.wait()
+
+    def _ask(self, head, *urls):
+        lines = [url if isinstance(url, bytes) else url.encode() for url in urls]
+        if any(b"\n" in line for line in lines):
+            raise ValueError("a URL with a newline in it")
+        request = head + b"\n".join(lines) + b"\n"
+        for _ in range(2):
+            try:
+                self._server.stdin.write(request)
+                self._server.stdin.flush()
+            except BrokenPipeError:
+                pass  # it has ended, perhaps after an answer
+            answer = self._server.stdout.readline()
+            if answer.startswith(b"E "):
+                raise UnseenError(answer[2:].decode(errors="replace").rstrip())
+            if answer.endswith(b"\n"):
+                return answer[:-1].decode()
+            self._stop()
+            self._start()
+        raise UnseenError("the server died twice of one request")
+
+    def new(self, url):
+        """Whether url is new. From now on it is not."""
+        return self._ask(b"A ", url) == "1"
+
+    def seen(self, url):
+        """Whether url is in the store. Changes nothing."""
+        return self._ask(b"C ", url) == "1"
+
+    def remove(self, url):
+        """Forgets url; whether it was there."""
+        return self._ask(b"R ", url) == "1"
+
+    def new_batch(self, urls):
+        """new() for a list of up to 10**6 URLs, many times as fast; None for a URL it cannot take."""
+        marks = self._ask(b"B %d A\n" % len(urls), *urls) if urls else ""
+        return [{"1": True, "0": False}.get(mark) for mark in marks]
+
+    def flush(self):
+        """Returns when everything answered so far would survive a power cut."""
+        self._ask(b"F")
+
+    def info(self):
+        return json.loads(self._ask(b"I"))
+
+    def close(self):
+        """Ends the server, which remembers everything first."""
+        if status := self._stop():
+            raise UnseenError(f"the server ended with status {status}")
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *exception):
+        self.close()

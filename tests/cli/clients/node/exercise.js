@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: MIT
+//
+// Every method of the client, with two servers killed on the way (see examples.sh); or with a
+// number N: how many URLs a second are answered, N one at a time and N in batches of 500.
+"use strict";
+
+const fs = require("node:fs");
+const path = require("node:path");
+
+const [examples, tool, store, number] = process.argv.slice(2);
+const { Unseen } = require(path.resolve(examples, "unseen"));
+
+const say = (...words) => console.log(words.join(" "));
+const kill = () => process.kill(Number(fs.readFileSync("pid", "utf8")), "SIGKILL");
+const sum = (marks) => marks.reduce((n, mark) => n + (mark ? 1 : 0), 0);
+
+async function refused(ask) {
+  try {
+    await ask();
+  } catch (error) {
+    say(error.message.startsWith("a URL with") ? "refused" : `error ${error.message}`);
+  }
+}
+
+async function exercise() {
+  const visited = new Unseen(store, { tool, options: ["--seed", "1"] });
+  // Several questions under way at once are answered in order.
+  const [one, two] = [visited.new("http://e.com/1"), visited.new("HTTP://E.com/1#x")];
+  const words = ["new", await one, await two];
+  say(visited.hello);
+  say(...words);
+  say("seen", await visited.seen("http://e.com/1"), await visited.seen("http://e.com/2"));
+  say("remove", await visited.remove("http://e.com/1"), await visited.remove("http://e.com/1"));
+  const urls = ["http://e.com/1", "http://e.com/é", "http://e.com/1", ""];
+  say("batch", ...(await visited.newBatch(urls)));
+  say("empty", (await visited.newBatch([])).length);
+  say("keys", (await visited.info()).keys);
+  await refused(() => visited.new("a\nb"));
+  await refused(() => visited.newBatch(["a", "b\n"]));
+  await refused(() => visited.new("x".repeat(2000000)));
+  await visited.flush();
+  kill();
+  const asked = [visited.seen("http://e.com/é"), visited.new("http://e.com/3"), visited.flush()];
+  say("killed", ...(await Promise.all(asked)).slice(0, 2));
+  kill();
+  const many = Array.from({ length: 100000 }, (_, i) => `http://e.com/${i}`);
+  say("killed", sum(await visited.newBatch(many)));
+  await visited.close();
+  const again = new Unseen(store, { tool });
+  say("again", sum(await again.newBatch(many)));
+  await again.close();
+  const missing = new Unseen("missing/store", { tool });
+  await missing.new("http://e.com/").catch(() => say("not started"));
+}
+
+async function measure(n) {
+  const urls = Array.from({ length: 2 * n }, (_, i) => `http://www.example.com/section/page-${i}.html`);
+  const visited = new Unseen(store, { tool });
+  await visited.info();
+  const start = performance.now();
+  for (let i = 0; i < n; i++) await visited.new(urls[i]);
+  const middle = performance.now();
+  for (let i = n; i < 2 * n; i += 500) await visited.newBatch(urls.slice(i, i + 500));
+  const end = performance.now();
+  await visited.close();
+  const rate = (ms) => Math.round((1000 * n) / ms);
+  say(`one at a time ${rate(middle - start)}/s, batches ${rate(end - middle)}/s`);
+}
+
+(number ? measure(Number(number)) : exercise()).catch((error) => {
+  console.error(error);
+  process.exitCode = 1;
+});

@@ -1,0 +1,74 @@
+# SPDX-License-Identifier: MIT
+"""Every method of the client, with two servers killed on the way (see examples.sh); or with a
+number N: how many URLs a second are answered, N one at a time and N in batches of 500."""
+
+import os
+import signal
+import sys
+import time
+
+from unseen import Unseen, UnseenError
+
+tool, store = sys.argv[1:3]
+
+
+def say(*words):
+    print(*(str(word).lower() if isinstance(word, bool) else word for word in words))
+
+
+def kill():
+    with open("pid") as pid:
+        os.kill(int(pid.read()), signal.SIGKILL)
+
+
+def refused(ask):
+    try:
+        ask()
+    except ValueError:
+        say("refused")
+    except UnseenError as error:
+        say("error", error)
+
+
+def exercise():
+    visited = Unseen(store, "--seed", "1", tool=tool)
+    say(visited.hello)
+    say("new", visited.new("http://e.com/1"), visited.new("HTTP://E.com/1#x"))
+    say("seen", visited.seen("http://e.com/1"), visited.seen("http://e.com/2"))
+    say("remove", visited.remove("http://e.com/1"), visited.remove("http://e.com/1"))
+    say("batch", *visited.new_batch(["http://e.com/1", "http://e.com/é", "http://e.com/1", ""]))
+    say("empty", len(visited.new_batch([])))
+    say("keys", visited.info()["keys"])
+    refused(lambda: visited.new("a\nb"))
+    refused(lambda: visited.new_batch(["a", "b\n"]))
+    refused(lambda: visited.new("x" * 2000000))
+    visited.flush()
+    kill()
+    say("killed", visited.seen("http://e.com/é"), visited.new("http://e.com/3"))
+    visited.flush()
+    kill()
+    many = [f"http://e.com/{i}" for i in range(100000)]
+    say("killed", sum(visited.new_batch(many)))
+    visited.close()
+    with Unseen(store, tool=tool) as again:
+        say("again", sum(again.new_batch(many)))
+    try:
+        Unseen("missing/store", tool=tool)
+    except UnseenError:
+        say("not started")
+
+
+def measure(n):
+    urls = [f"http://www.example.com/section/page-{i}.html" for i in range(2 * n)]
+    with Unseen(store, tool=tool) as visited:
+        start = time.monotonic()
+        for url in urls[:n]:
+            visited.new(url)
+        middle = time.monotonic()
+        for i in range(n, 2 * n, 500):
+            visited.new_batch(urls[i : i + 500])
+        end = time.monotonic()
+    say(f"one at a time {n / (middle - start):.0f}/s, batches {n / (end - middle):.0f}/s")
+
+
+exercise() if len(sys.argv) == 3 else measure(int(sys.argv[3]))

@@ -1,0 +1,100 @@
+# The clients under examples/: the demo of each and every method, against the real tool, with
+# servers killed on the way. What a machine has no compiler or interpreter for is skipped.
+. "$(dirname "$0")/lib/common.bash"
+
+examples=$TESTS/../examples
+clients=$TESTS/cli/clients
+nrun=0
+
+# The programs run this tool: it leaves the server's process id, so that they can kill it.
+mkdir bin
+cat > bin/unseen << END
+#!/bin/sh
+echo \$\$ > pid
+exec "$UNSEEN" "\$@"
+END
+chmod +x bin/unseen
+PATH=$PWD/bin:$PATH
+
+urls 5000 3000 5 > some
+printf 'http://e.com/\303\251\nhttp://e.com/%%C3%%A9' >> some
+"$UNSEEN" --seed 1 some > demo_want
+cat > exercise_want << 'END'
+unseen 1 profile=crawl/1 key=64 items=0
+new true false
+seen true false
+remove true false
+batch true true false true
+empty 0
+keys 3
+refused
+refused
+error the line is too long
+killed true true
+killed 99998
+again 0
+not started
+END
+
+# try LANGUAGE: its demo twice, when everything is new and when nothing is; then its exercise.
+try() {
+    nrun=$((nrun + 1))
+    last="the demo of $1"
+    "$1_demo" "$1.unseen" < some > out 2> err
+    status=$?
+    expect 0 '*' ''
+    same out demo_want
+    "$1_demo" "$1.unseen" < some > out 2> err
+    status=$?
+    expect 0 '' ''
+    last="the exercise of $1"
+    "$1_exercise" "$PWD/bin/unseen" "$1_2.unseen" > out 2> err
+    status=$?
+    expect 0 '*' '*'
+    [ "$status" = 0 ] || cat err >&2
+    same out exercise_want
+}
+
+if command -v python3 > /dev/null; then
+    export PYTHONDONTWRITEBYTECODE=1 PYTHONPATH=$examples/python
+    python_demo() { timeout 120 python3 "$examples/python/demo.py" "$@"; }
+    python_exercise() { PYTHONIOENCODING=utf-8 timeout 120 python3 "$clients/python/exercise.py" "$@"; }
+    try python
+else
+    skip 'Python: no python3'
+fi
+
+if command -v node > /dev/null; then
+    node_demo() { timeout 120 node "$examples/node/demo.js" "$@"; }
+    node_exercise() { timeout 120 node "$clients/node/exercise.js" "$examples/node" "$@"; }
+    try node
+else
+    skip 'Node: no node'
+fi
+
+if command -v go > /dev/null; then
+    mkdir go
+    cp "$clients"/go/* go/
+    cp -r "$examples/go" go/unseen
+    go_demo() { timeout 120 bin/go_demo "$@"; }
+    go_exercise() { timeout 120 bin/go_exercise "$@"; }
+    export GOTOOLCHAIN=local GOFLAGS=-mod=mod GOPROXY=off
+    [ -w "${HOME:-/none}" ] || export GOCACHE=$PWD/go/cache
+    (cd go/unseen && go build -o ../../bin/go_demo ./demo && cd .. && go build -o ../bin/go_exercise .)
+    holds [ $? = 0 ]
+    try go
+else
+    skip 'Go: no go'
+fi
+
+if command -v javac > /dev/null && command -v java > /dev/null; then
+    javac -Xlint:all -Werror -encoding UTF-8 -d classes "$examples"/java/*.java "$clients"/java/*.java
+    holds [ $? = 0 ]
+    java_demo() { timeout 120 java -cp classes Demo "$@"; }
+    java_exercise() { timeout 120 java -Dunseen.tool="$1" -cp classes Exercise "$2"; }
+    try java
+else
+    skip 'Java: no javac'
+fi
+[ "$nrun" -gt 0 ] || skip 'no language of the examples'
+finish
