@@ -453,7 +453,7 @@ static enum unseen_status run_shared(const struct unseen_set *set, enum operatio
                                      const struct unseen_key *keys, size_t n, uint8_t *verdicts,
                                      size_t *ndone)
 {
-    if (n == 1) {
+    if (n == 1 && !(operation == ADD && set->ops->reserve)) {
         return run_locked(set, shard_of(set, keys[0]), operation, keys, n, verdicts, ndone);
     }
     for (size_t done = 0; done < n; done += SHARED_BATCH) {

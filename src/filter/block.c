@@ -17,8 +17,8 @@ enum {
 #define LINE_WORTH 1.05
 
 static const struct unseen__rate_model models[2] = {
-    {.cells = 512, .parts = 1, .cell_bits = 1, .k_max = UNSEEN__BLOCKED_HASHES, .fpr_min = 1e-9},
-    {.cells = 512, .parts = 2, .cell_bits = 1, .k_max = UNSEEN__BLOCKED_HASHES, .fpr_min = 1e-9},
+    {.cells = 512, .parts = 1, .cell_bits = 1, .k_max = UNSEEN__BLOCKED_HASHES, .fpr_min = 1e-12},
+    {.cells = 512, .parts = 2, .cell_bits = 1, .k_max = UNSEEN__BLOCKED_HASHES, .fpr_min = 1e-12},
 };
 
 static struct block *from_filter(struct unseen__filter *filter)

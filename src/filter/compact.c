@@ -269,6 +269,51 @@ static void stats(const struct unseen__filter *filter, struct unseen_set_stats *
     stats->fpr_estimate += ldexp(estimate_rate(c), -(int)c->prefix_bits);
 }
 
+/* ---- the plan ---- */
+
+static bool is_wide(double fpr)
+{
+    return fpr < unseen__compact_small.promise;
+}
+
+/* Bits per key are the mean over many sizes of a growing set (docs/decisions/compact.md). */
+static double mean_bits(bool wide)
+{
+    return wide ? 44.8 : 36.2;
+}
+
+static enum unseen_status plan_compact(struct unseen_plan *plan)
+{
+    if (plan->hashes || plan->lines) {
+        return UNSEEN_ERR_UNSUPPORTED;
+    }
+    if (plan->fpr == 0) {
+        bool wide = plan->bits_per_key >= mean_bits(true);
+        plan->fpr = (wide ? unseen__compact_wide : unseen__compact_small).promise;
+    }
+    if (plan->fpr < unseen__compact_wide.promise) {
+        return UNSEEN_ERR_FPR;
+    }
+    const double bits = mean_bits(is_wide(plan->fpr));
+    if (plan->bits_per_key > 0 && plan->bits_per_key < bits) {
+        return UNSEEN_ERR_ARGUMENT;
+    }
+    plan->bits_per_key = plan->bits_per_key > 0 ? plan->bits_per_key : bits;
+    return UNSEEN_OK;
+}
+
+/* A tag knows as many bits of its key as there were when it came: those of the path to its group,
+ * with about group_keys keys, and of v. So the rate is as if all n tags knew the same until there
+ * are several groups, and from then on grows with the logarithm of n. */
+static double plan_rate(const struct unseen_plan *plan, double nkeys)
+{
+    const struct compact_layout *layout =
+        is_wide(plan->fpr) ? &unseen__compact_wide : &unseen__compact_small;
+    const double group_keys = 11.5 * COMPACT_LINES * layout->slots * 0.85;
+    const double known = nkeys < group_keys ? nkeys : group_keys * (1 + log(nkeys / group_keys));
+    return ldexp(known, 2 - 6 - 3 - (int)layout->r_bits - (int)layout->v_bits);
+}
+
 const struct unseen__filter_ops unseen__compact_ops = {
     .name = "compact",
     .abilities = UNSEEN_CAN_REMOVE | UNSEEN_CAN_GROW,
@@ -284,4 +329,6 @@ const struct unseen__filter_ops unseen__compact_ops = {
     .owns_piece = unseen__compact_owns_piece,
     .load_piece = unseen__compact_load_piece,
     .load_finish = unseen__compact_load_finish,
+    .plan = plan_compact,
+    .plan_rate = plan_rate,
 };
