@@ -355,6 +355,15 @@ UNSEEN_API enum unseen_status unseen_set_contains(const struct unseen_set *set, 
 UNSEEN_API enum unseen_status unseen_set_remove(struct unseen_set *set, const void *data,
                                                 size_t len, enum unseen_verdict *verdict_out);
 
+/* How often the identity was added, as far as a counting set knows: this often or less, unless it
+ * was removed without having been added; UNSEEN_MULTIPLICITY_MAX says that often or more. Adding to
+ * a counting set counts each time, and removing undoes one of them. Errors: UNSUPPORTED (the filter
+ * is not "counting"), NOMEM, as for contains. */
+#define UNSEEN_MULTIPLICITY_MAX 15
+UNSEEN_API enum unseen_status unseen_set_multiplicity(const struct unseen_set *set,
+                                                      const void *data, size_t len,
+                                                      unsigned *times_out);
+
 /* Batches. The same answers as n single calls in the same order, several times as fast: memory is
  * fetched ahead. 128 to 1024 items a call are best. verdicts gets n bytes, each an
  * enum unseen_verdict. On NOMEM the first *ndone_out items have their answer and the others are

@@ -61,6 +61,9 @@ struct unseen__filter_ops {
     void (*remove)(struct unseen__filter *filter, const struct unseen_key *keys, size_t n,
                    uint8_t *verdicts);
 
+    /* How often a key was added, as unseen_set_multiplicity; NULL for a filter that cannot say. */
+    unsigned (*multiplicity)(const struct unseen__filter *filter, struct unseen_key key);
+
     /* Makes sure that n more keys can be added without failing, on top of what is reserved; every
      * key given to add afterwards uses one of them up. For a filter whose add can fail and which
      * cannot remove: a batch over several filters could not be taken back. n < 0 gives back. */
@@ -112,6 +115,7 @@ const struct unseen__filter_ops *unseen__filter_at(size_t i);
 
 extern const struct unseen__filter_ops unseen__compact_ops;
 extern const struct unseen__filter_ops unseen__bloom_ops;
+extern const struct unseen__filter_ops unseen__counting_ops;
 extern const struct unseen__filter_ops unseen__block_ops;
 
 #endif

@@ -8,6 +8,7 @@
 static const struct unseen__filter_ops *const filters[] = {
     &unseen__compact_ops,
     &unseen__bloom_ops,
+    &unseen__counting_ops,
     &unseen__block_ops,
 };
 

@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The counting Bloom filter [Fan00], blocked [Putze09]: a counter of 4 bits where the blocked Bloom
+ * filter (block.h) has a bit, so that keys can be removed. All counters of a key are in one line of
+ * 128 counters, or in two adjacent lines of 256 where the rate asks for it.
+ *
+ * Adding a key adds 1 to each of its counters, also if it is there already: a counting set is a
+ * bag, and a key is gone when it was removed as often as it was added. That is what makes removing
+ * right: every key that was added has left its mark, also one that was wrongly taken for seen. The
+ * least of a key's counters is how often it was added, or more.
+ *
+ * Two places of a key may be the same: its counter is then counted up and down once.
+ *
+ * A counter of 15 is full: it stays so for ever, since nobody knows what it stands for. Keys among
+ * full counters alone cannot be removed. With the number of counters made for the capacity, one in
+ * 10^11 gets full by chance [Fan00]; a key added 15 times fills its own.
+ *
+ * Removing what was never added: if one of its counters is 0, that is seen and nothing changes. If
+ * all are above (with the false-positive rate) it cannot be told from a key, and other keys lose a
+ * count.
+ *
+ * Where a key's counters are: the top of hi chooses the block. With a and b, the halves of lo, the
+ * i'th is counter number a * multiplier[i] + b, modulo 2^32, shifted right by 25; in a block of two
+ * lines those with even i are in the first, the others in the second. Counter p of a line is the
+ * low (p even) or the high half of its byte p / 2. */
+#ifndef UNSEEN_FILTER_COUNTING_H
+#define UNSEEN_FILTER_COUNTING_H
+
+#include "base/bytes.h"
+#include "base/macros.h"
+#include "filter/array.h"
+#include "filter/rate.h"
+
+enum {
+    COUNTING_CELLS = 128, /* counters of a line */
+    COUNTING_LINE_WORDS = 8,
+    COUNTING_WORD_CELLS = 16,
+    COUNTING_AHEAD = 32 /* keys fetched ahead; a power of two */
+};
+
+struct counting;
+
+/* The operations of one SIMD level and width (counting_kernel.h). */
+struct counting_kernel {
+    void (*add)(struct counting *c, const struct unseen_key *keys, size_t n, uint8_t *verdicts);
+    void (*contains)(const struct counting *c, const struct unseen_key *keys, size_t n,
+                     uint8_t *verdicts);
+    void (*remove)(struct counting *c, const struct unseen_key *keys, size_t n, uint8_t *verdicts);
+};
+
+struct counting {
+    struct unseen__filter filter;
+    const struct counting_kernel *kernel;
+    uint8_t *bytes;
+    uint64_t nblocks;
+    unsigned prefix_bits;
+    unsigned k;
+    uint64_t nkeys;
+    uint64_t nset; /* counters above 0 */
+
+    bool is_wide; /* two lines */
+    double fpr;
+    uint64_t capacity;
+    struct unseen__array array;
+    struct unseen_allocator allocator;
+};
+
+extern const struct counting_kernel unseen__counting_portable[2]; /* by is_wide */
+#if UNSEEN_X86
+extern const struct counting_kernel unseen__counting_avx2[2];
+extern const struct counting_kernel unseen__counting_avx512[2];
+#endif
+
+/* Odd, otherwise random: they are part of the format. */
+#define COUNTING_MULTIPLIERS                                                                       \
+    0x9e3779b1, 0x85ebca77, 0xc2b2ae3d, 0x27d4eb2f, 0x165667b1, 0xd3a2646d, 0xfd7046c5,            \
+        0xb55a4f09, 0x8da6b343, 0xd8163841, 0xcb1ab31f, 0x5851f42d, 0xa0761d65, 0xe7037ed1,        \
+        0x8ebc6af1, 0x589965cd
+
+/* The lowest bit of each counter of a word. */
+#define COUNTING_ONES UINT64_C(0x1111111111111111)
+
+/* The lowest bits of the counters that are not 0, and of those that are 15. */
+UNSEEN_INLINE uint64_t counting_used(uint64_t x)
+{
+    return (x | x >> 1 | x >> 2 | x >> 3) & COUNTING_ONES;
+}
+
+UNSEEN_INLINE uint64_t counting_full(uint64_t x)
+{
+    return x & x >> 1 & x >> 2 & x >> 3 & COUNTING_ONES;
+}
+
+/* The sum of 16 counters of at most 8 each. */
+UNSEEN_INLINE unsigned counting_sum(uint64_t x)
+{
+    const uint64_t low = UINT64_C(0x0f0f0f0f0f0f0f0f);
+    x = (x & low) + (x >> 4 & low);
+    return (unsigned)(x * UINT64_C(0x0101010101010101) >> 56);
+}
+
+/* The block of a key. */
+UNSEEN_INLINE uint8_t *counting_block(const struct counting *c, bool is_wide, struct unseen_key key)
+{
+    const size_t block = (size_t)mul_high(key.hi << c->prefix_bits, c->nblocks);
+    return c->bytes + (block << (is_wide ? 7 : 6));
+}
+
+/* The i'th place of a key in its block. */
+UNSEEN_INLINE unsigned counting_place(bool is_wide, unsigned i, uint64_t lo, uint32_t multiplier)
+{
+    const unsigned in_line = ((uint32_t)lo * multiplier + (uint32_t)(lo >> 32)) >> 25;
+    return is_wide ? in_line + i % 2 * COUNTING_CELLS : in_line;
+}
+
+#endif
