@@ -37,7 +37,8 @@ static void fail_urls(struct served *d, enum unseen_status status, char *marks, 
         (void)served_commit_wait(d); /* says what has stopped it */
     }
     if (!d->broken) {
-        set_trouble(d, unseen_status_string(status));
+        set_trouble(d, status == UNSEEN_ERR_UNSUPPORTED ? "the store's filter cannot remove"
+                                                        : unseen_status_string(status));
     }
 }
 

@@ -39,7 +39,7 @@ holds [ "$(cat new.txt)" = "$(printf 'http://a/\nhttp://b/')" ]
 holds [ "$(cat again.txt)" = 'http://a/' ]
 
 # Each command: every option stands in both, and each that stands there is known to the program.
-for command in dedup canon explain; do
+for command in dedup canon explain serve; do
     page=$TESTS/../docs/man/unseen-$command.1
     [ "$command" = dedup ] && page=$TESTS/../docs/man/unseen.1
     holds [ -f "$page" ]
@@ -79,7 +79,7 @@ done
 
 # The examples of the other commands run, too.
 printf '../b\n' > links.txt
-for command in canon explain; do
+for command in canon explain plan; do
     run help "$command"
     sed -n '/^Examples$/,/^$/s/^  \(unseen .*[^ ]\)/\1/p' out | sed 's/   .*//' > examples
     holds [ "$(wc -l < examples)" -ge 3 ]

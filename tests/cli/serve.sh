@@ -128,6 +128,10 @@ expect 0 '1\nE this store has no log: its changes are durable when the server en
 printf 'C x\n' | talk nolog
 expect 0 '1\n' ''
 
+# A filter that cannot remove.
+printf 'A x\nR x\nB 1 R\nx\nC x\n' | talk --filter bloom --capacity 1000 --fpr 1e-4 bloom
+expect 0 "1\nE the store's filter cannot remove\nE\n1\n" ''
+
 # ---- Answers come at once, and nobody waits in a circle -----------------------------------------
 mkfifo ask answer
 "$UNSEEN" serve pingpong < ask > answer 2> err &
