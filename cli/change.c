@@ -73,10 +73,9 @@ bool change_keys(struct change *c, const struct unseen_key *keys, size_t n)
     if (error.status != UNSEEN_OK) {
         c->failed = true;
         stores_report_commit(c->o.store, &c->o, &error);
-    } else if (status != UNSEEN_OK) {
-        return report_failure(c, status);
+        return false;
     }
-    return !c->failed;
+    return status == UNSEEN_OK || report_failure(c, status);
 }
 
 int change_finish(struct change *c)

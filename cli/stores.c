@@ -183,9 +183,8 @@ static void report_profile(const char *path, const struct options *o, const char
     char text[4200];
     char more[600];
     message_error("%s has the profile %s, not %s", path, has, wanted);
-    if (o->command->bit == COMMAND_IMPORT) {
-        snprintf(more, sizeof(more), "unseen import -p %s NEW.unseen FILE", wanted);
-        message_hint("%s", more);
+    if (o->source == SOURCE_REQUESTS_SEEN) {
+        message_hint("unseen import --format requests.seen NEW.unseen FILE");
         return;
     }
     snprintf(more, sizeof(more), " -p %s%s", has, input_of(o));
