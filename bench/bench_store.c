@@ -1,0 +1,172 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * A store of many keys: adding and committing them, closing, and opening again - from the image,
+ * and from the log alone.
+ *
+ *     bench_store [NKEYS [DIRECTORY]]        10^8 keys, in the current directory
+ *
+ * What is opened has just been written, so it is in the kernel's cache: the figures are the store's
+ * own work, and the disk comes on top. Needs about 16 bytes of disk and 8 of memory a key. CPU time
+ * is that of all threads; a ratio of wall to CPU above 1 was spent waiting for the disk, or for
+ * the processor when the machine is busy. */
+#include "bench.h"
+
+#include <sys/resource.h>
+
+enum {
+    SEED = 1,
+    COMMIT_KEYS = 8192
+};
+
+struct stopwatch {
+    double cpu;
+    double wall;
+};
+
+static struct stopwatch start_watch(void)
+{
+    return (struct stopwatch){bench_cpu(), bench_seconds(CLOCK_MONOTONIC)};
+}
+
+static struct stopwatch stop_watch(struct stopwatch start)
+{
+    return (struct stopwatch){bench_cpu() - start.cpu, bench_seconds(CLOCK_MONOTONIC) - start.wall};
+}
+
+static void check(enum unseen_status status, const struct unseen_error *error)
+{
+    if (status != UNSEEN_OK) {
+        fprintf(stderr, "error: %s\n", error->text);
+        exit(2);
+    }
+}
+
+static struct unseen_store *open_store(const char *path, enum unseen_store_mode mode)
+{
+    const uint64_t seed = SEED;
+    struct unseen_store_options options = {.size = sizeof(options), .mode = mode};
+    if (mode == UNSEEN_STORE_CREATE) {
+        options.seed = &seed;
+        options.profile = "none";
+    }
+    struct unseen_store *store;
+    struct unseen_error error;
+    check(unseen_store_open(&store, path, &options, &error), &error);
+    return store;
+}
+
+static void close_store(struct unseen_store *store)
+{
+    struct unseen_error error;
+    check(unseen_store_close(store, &error), &error);
+}
+
+static struct unseen_store_info info_of(struct unseen_store *store)
+{
+    struct unseen_store_info info = {.size = sizeof(info)};
+    bench_check(unseen_store_info(store, &info));
+    return info;
+}
+
+static void add(struct unseen_store *store, uint64_t nkeys)
+{
+    struct unseen_key keys[BENCH_BATCH];
+    uint8_t verdicts[BENCH_BATCH];
+    struct unseen_error error;
+    for (uint64_t i = 0; i < nkeys; i += BENCH_BATCH) {
+        size_t n = nkeys - i < BENCH_BATCH ? (size_t)(nkeys - i) : BENCH_BATCH;
+        bench_keys(keys, i, n, SEED);
+        for (size_t k = 0; k < n; k++) {
+            /* A store of 64-bit keys keeps this half, and makes the other from it. */
+            uint64_t y = (keys[k].hi >> 17) * 0x9e3779b97f4a7c15u;
+            keys[k].lo = keys[k].hi ^ y ^ y >> 32;
+        }
+        bench_check(unseen_store_add_keys(store, keys, n, verdicts, NULL));
+        if ((i + n) % COMMIT_KEYS == 0) {
+            check(unseen_store_commit_begin(store, UINT64_MAX, 0, &error), &error);
+        }
+    }
+    check(unseen_store_commit(store, &error), &error);
+}
+
+static void print_row(const char *what, struct stopwatch time, uint64_t nkeys)
+{
+    printf("%-28s %8.3f %8.3f %8.1f\n", what, time.cpu, time.wall, time.cpu / (double)nkeys * 1e9);
+    fflush(stdout);
+}
+
+/* Medians of opening to read. Ends the program if the store has not what was put in. */
+static void time_open(const char *what, const char *path, uint64_t nkeys, bool from_image)
+{
+    double cpu[BENCH_ROUNDS];
+    double wall[BENCH_ROUNDS];
+    for (int round = 0; round < BENCH_ROUNDS; round++) {
+        struct stopwatch start = start_watch();
+        struct unseen_store *store = open_store(path, UNSEEN_STORE_READ);
+        struct stopwatch time = stop_watch(start);
+        cpu[round] = time.cpu;
+        wall[round] = time.wall;
+        if (bench_stats(unseen_store_set(store)).nkeys != nkeys ||
+            (info_of(store).replayed == 0) != from_image) {
+            fprintf(stderr, "error: opened from something else, or keys are missing\n");
+            exit(2);
+        }
+        close_store(store);
+    }
+    print_row(what,
+              (struct stopwatch){bench_median(cpu, BENCH_ROUNDS), bench_median(wall, BENCH_ROUNDS)},
+              nkeys);
+}
+
+int main(int argc, char **argv)
+{
+    uint64_t nkeys = argc > 1 ? (uint64_t)strtod(argv[1], NULL) : 100000000;
+    const char *directory = argc > 2 ? argv[2] : ".";
+    char path[4096];
+    char image[4096 + 8];
+    int len = snprintf(path, sizeof(path), "%s/bench.unseen", directory);
+    if (nkeys < 1000 || argc > 3 || len < 0 || (size_t)len >= sizeof(path)) {
+        fprintf(stderr, "usage: bench_store [NKEYS [DIRECTORY]]\n");
+        return 2;
+    }
+    snprintf(image, sizeof(image), "%s.image", path);
+    if (access(path, F_OK) == 0) {
+        fprintf(stderr, "error: %s is there already\n", path);
+        return 2;
+    }
+    bench_heading("a store", SEED);
+    printf("%llu keys of 64 bits in %s, a commit begun after each %d; opening: medians of %d\n\n",
+           (unsigned long long)nkeys, directory, COMMIT_KEYS, BENCH_ROUNDS);
+    printf("%-28s %8s %8s %8s\n", "", "CPU s", "wall s", "ns a key");
+
+    struct stopwatch start = start_watch();
+    struct unseen_store *store = open_store(path, UNSEEN_STORE_CREATE);
+    add(store, nkeys);
+    print_row("add and commit", stop_watch(start), nkeys);
+    uint64_t nstored = bench_stats(unseen_store_set(store)).nkeys;
+    start = start_watch();
+    close_store(store);
+    print_row("close (writes the image)", stop_watch(start), nkeys);
+
+    time_open("open, image", path, nstored, true);
+    store = open_store(path, UNSEEN_STORE_READ);
+    struct unseen_store_info info = info_of(store);
+    struct unseen_set_stats stats = bench_stats(unseen_store_set(store));
+    close_store(store);
+    if (unlink(image) != 0) {
+        bench_die(image);
+    }
+    time_open("open, log alone", path, nstored, false);
+    if (unlink(path) != 0) {
+        bench_die(path);
+    }
+    struct rusage usage;
+    getrusage(RUSAGE_SELF, &usage);
+    printf(
+        "\nbytes a key: log %.3f, image %.3f, memory %.3f; %llu keys taken for seen; peak of the "
+        "process %.0f MiB\n",
+        (double)info.log_bytes / (double)nstored, (double)info.image_bytes / (double)nstored,
+        (double)stats.memory / (double)nstored, (unsigned long long)(nkeys - nstored),
+        (double)usage.ru_maxrss / 1024);
+    return 0;
+}
