@@ -61,7 +61,7 @@ if command -v python3 > /dev/null; then
     python_exercise() { PYTHONIOENCODING=utf-8 timeout 120 python3 "$clients/python/exercise.py" "$@"; }
     try python
 else
-    skip 'Python: no python3'
+    echo 'skipped: Python, no python3'
 fi
 
 if command -v node > /dev/null; then
@@ -69,7 +69,7 @@ if command -v node > /dev/null; then
     node_exercise() { timeout 120 node "$clients/node/exercise.js" "$examples/node" "$@"; }
     try node
 else
-    skip 'Node: no node'
+    echo 'skipped: Node, no node'
 fi
 
 if command -v go > /dev/null; then
@@ -84,7 +84,7 @@ if command -v go > /dev/null; then
     holds [ $? = 0 ]
     try go
 else
-    skip 'Go: no go'
+    echo 'skipped: Go, no go'
 fi
 
 if command -v javac > /dev/null && command -v java > /dev/null; then
@@ -94,7 +94,7 @@ if command -v javac > /dev/null && command -v java > /dev/null; then
     java_exercise() { timeout 120 java -Dunseen.tool="$1" -cp classes Exercise "$2"; }
     try java
 else
-    skip 'Java: no javac'
+    echo 'skipped: Java, no javac'
 fi
 [ "$nrun" -gt 0 ] || skip 'no language of the examples'
 finish
