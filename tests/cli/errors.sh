@@ -75,7 +75,7 @@ for value in 0 -1 x 1025; do
 done
 wrong "--stats: 'xml' is not text or json" 'unseen --stats=json' --stats=xml
 wrong "--progress: 'maybe' is not auto, always or never" 'unseen --progress=never' --progress=maybe
-wrong "no help on 'check'" 'unseen help' help check
+wrong "no help on 'chek'" 'unseen help check' help chek
 wrong "no profile 'crwl'" 'unseen -p crawl' -p crwl
 wrong "no profile 'url'" 'unseen help profiles' --profile url
 wrong "no profile 'Crawl'" 'unseen canon -p crawl' canon -p Crawl

@@ -72,7 +72,58 @@ for command in dedup canon explain serve; do
         printf 'skipped: mandoc -T lint\n'
     fi
 done
-for word in 'unseen canon' 'unseen explain' 'unseen help'; do
+
+# The commands on a store share a page.
+page=$TESTS/../docs/man/unseen-store.1
+: > all_help
+for command in check add remove merge info verify repair compact import recheck; do
+    run "$command" --help
+    expect 0 '*' ''
+    cp out help
+    holds grep -q "^Usage: unseen $command " help
+    holds grep -q '^Examples$' help
+    holds grep -q '^Exit status: ' help
+    holds [ "$(awk 'length > 80' help)" = '' ]
+    run help "$command"
+    same out help
+    holds grep -q "^\.Ss unseen $command\$" "$page"
+    holds grep -q "^\.Cm $command\$" "$page"
+    grep -oE '^  (-.,|   ) --[a-z-]+' help | grep -oE -- '--[a-z-]+' > in_help
+    grep -oE '^  -.,' help | tr -d ' ,' >> in_help
+    cat in_help >> all_help
+    while IFS= read -r option; do
+        run "$command" "$option"
+        lacks 'unknown option' err
+    done < in_help
+done
+sort -u all_help > in_help
+{
+    grep -oE '^\.It .*' "$page" | grep -oE 'Fl Fl [a-z-]+' | sed 's/Fl Fl /--/'
+    grep -oE '^\.It Fl [a-zA-Z] ' "$page" | sed -E 's/.It Fl (.) /-\1/'
+} | sort -u > in_page
+same in_help in_page
+if command -v mandoc > /dev/null; then
+    holds mandoc -T lint -W warning "$page"
+fi
+# Their examples run, one after the other.
+cp urls.txt anew.txt
+cp urls.txt new.txt
+printf '%040d\n' 1 > requests.seen
+redis-cli() { echo http://a/; }
+rm -f visited.unseen* part*.unseen*
+"$UNSEEN" add --seed 42 part2.unseen urls.txt
+for command in add check remove merge info verify repair compact import recheck; do
+    run help "$command"
+    sed -n '/^Examples$/,/^$/s/^  \(\(redis-cli\|unseen\) .*[^ ]\)/\1/p' out | sed 's/   .*//' > examples
+    holds [ "$(wc -l < examples)" -ge 1 ]
+    while IFS= read -r example; do
+        eval "$example" > example_out
+        holds [ $? -lt 2 ]
+    done < examples
+done
+unset -f redis-cli
+
+for word in 'unseen canon' 'unseen explain' 'unseen check' 'unseen import' 'unseen help'; do
     run --help
     holds grep -q "^       $word " out
 done
