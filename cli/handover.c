@@ -5,6 +5,7 @@
 #include "handover.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -58,13 +59,42 @@ static bool tell_named(struct handover *h, uint64_t len)
     return told;
 }
 
+/* A crash may have left a part of a line at the end of a file that is appended to. The next line
+ * must not become the rest of it. */
+static void end_torn_line(struct handover *h, uint64_t len)
+{
+    char last = h->o->delimiter;
+    const int flags = fcntl(h->out->fd, F_GETFL);
+    if (len == 0 || flags < 0 || !(flags & O_APPEND)) {
+        return;
+    }
+    /* The descriptor itself may be for writing only. Where it cannot be opened again, it must do. */
+    const int fd = open("/proc/self/fd/1", O_RDONLY | O_CLOEXEC | O_NOCTTY);
+    if (fd >= 0) {
+        if (pread(fd, &last, 1, (off_t)len - 1) == 1 && last != h->o->delimiter) {
+            output_write(h->out, &h->o->delimiter, 1);
+        }
+        (void)close(fd);
+    }
+}
+
 bool handover_start(struct handover *h)
 {
     struct stat st;
-    if (!h->store || fstat(h->out->fd, &st) != 0 || !S_ISREG(st.st_mode)) {
+    if (!h->store) {
+        return true;
+    }
+    if (fstat(h->out->fd, &st) != 0) {
+        message_error("cannot write %s: %s", h->out->name, strerror(errno));
+        return false;
+    }
+    if (!S_ISREG(st.st_mode)) {
         return true;
     }
     if (h->out->fd == STDOUT_FILENO) {
+        if (h->prints_new) {
+            end_torn_line(h, (uint64_t)st.st_size);
+        }
         return !h->prints_new || tell(h, NULL, 0);
     }
     return h->prints_new ? tell_named(h, (uint64_t)st.st_size) : output_seek_end(h->out);

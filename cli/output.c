@@ -37,11 +37,20 @@ static bool opened(struct output *out)
     return true;
 }
 
+/* A signal does not fail an open. */
+static int open_file(const char *path, int flags)
+{
+    int fd;
+    do {
+        fd = open(path, flags | O_CLOEXEC | O_NOCTTY, 0666);
+    } while (fd < 0 && errno == EINTR);
+    return fd;
+}
+
 bool output_open(struct output *out, const char *path)
 {
     out->name = is_standard(path) ? "standard output" : path;
-    out->fd = is_standard(path) ? STDOUT_FILENO
-                                : open(path, O_WRONLY | O_CREAT | O_CLOEXEC | O_NOCTTY, 0666);
+    out->fd = is_standard(path) ? STDOUT_FILENO : open_file(path, O_WRONLY | O_CREAT);
     return opened(out);
 }
 
@@ -52,9 +61,13 @@ static bool sync_folder(const char *path)
     char *folder = slash == path ? strdup("/")
                    : slash       ? strndup(path, (size_t)(slash - path))
                                  : strdup(".");
-    int fd = folder ? open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
+    int fd = folder ? open_file(folder, O_RDONLY | O_DIRECTORY) : -1;
     free(folder);
-    bool synced = fd >= 0 && (fsync(fd) == 0 || errno == EINVAL); /* some cannot, and need not */
+    bool synced = fd >= 0 && fsync(fd) == 0;
+    while (fd >= 0 && !synced && errno == EINTR) {
+        synced = fsync(fd) == 0;
+    }
+    synced = synced || (fd >= 0 && errno == EINVAL); /* some cannot, and need not */
     int error = errno;
     if (fd >= 0) {
         (void)close(fd); /* was not written to */
@@ -70,15 +83,12 @@ bool output_open_again(struct output *out, const char *path)
         return output_open(out, path);
     }
     out->name = path;
-    out->fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOCTTY, 0666);
-    bool made = out->fd >= 0;
-    if (!made && errno == EEXIST) {
-        out->fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOCTTY, 0666);
-    }
+    out->fd = open_file(path, O_RDWR | O_CREAT);
     if (!opened(out)) {
         return false;
     }
-    if (made && !sync_folder(path)) {
+    /* Even if the file was there: who made it may have been killed before its name was synced. */
+    if (!sync_folder(path)) {
         message_error("cannot write the folder of %s: %s", path, strerror(errno));
         return false;
     }
@@ -98,25 +108,24 @@ bool output_truncate(struct output *out)
     return true;
 }
 
-static bool is_named_file(const struct output *out, struct stat *st)
+/* What is no file (ESPIPE) has no places. */
+static bool seek(struct output *out, off_t offset, int whence)
 {
-    return out->fd != STDOUT_FILENO && fstat(out->fd, st) == 0 && S_ISREG(st->st_mode);
-}
-
-bool output_seek(struct output *out, uint64_t place)
-{
-    struct stat st;
-    if (is_named_file(out, &st) && lseek(out->fd, (off_t)place, SEEK_SET) < 0) {
+    if (out->fd != STDOUT_FILENO && lseek(out->fd, offset, whence) < 0 && errno != ESPIPE) {
         message_error("cannot write %s: %s", out->name, strerror(errno));
         return false;
     }
     return true;
 }
 
+bool output_seek(struct output *out, uint64_t place)
+{
+    return seek(out, (off_t)place, SEEK_SET);
+}
+
 bool output_seek_end(struct output *out)
 {
-    struct stat st;
-    return !is_named_file(out, &st) || output_seek(out, (uint64_t)st.st_size);
+    return seek(out, 0, SEEK_END);
 }
 
 static void fail(struct output *out)
