@@ -166,7 +166,7 @@ done
 if command -v strace > /dev/null && strace -o trace true 2> /dev/null; then
     rm -f w.unseen*
     ASAN_OPTIONS=detect_leaks=0 strace -f -o trace -e trace=write,pwrite64,fdatasync,fsync "$UNSEEN" -s w.unseen one > file
-    first_sync=$(grep -nE 'f(data)?sync\(1\)' trace | head -n 1 | cut -d: -f1)
+    first_sync=$(grep -nE 'f(data)?sync\(1[ )]' trace | head -n 1 | cut -d: -f1)
     output=$(grep -nE 'write\(1, ' trace | head -n 1 | cut -d: -f1)
     keys=$(grep -nE 'UNSR' trace | tail -n 1 | cut -d: -f1)
     holds [ "$output" -lt "$first_sync" ]
