@@ -58,12 +58,13 @@ static void wrong(const char *way, const char *what)
 }
 
 /* Every third line repeats an earlier URL. */
-static void write_input(const char *path, uint32_t n)
+static void write_input(const char *path, uint32_t n, bool reverse)
 {
     char *text = malloc((size_t)n * 2 * 100 + CRASH_URL_MAX); /* a URL has less than 100 bytes */
     crash_require(text != NULL, "malloc");
     size_t len = 0;
-    for (uint32_t i = 0; i < n; i++) {
+    for (uint32_t k = 0; k < n; k++) {
+        const uint32_t i = reverse ? n - 1 - k : k;
         len += crash_url(i, text + len);
         if (i % 3 == 2) {
             len += crash_url(i / 2, text + len);
@@ -71,6 +72,12 @@ static void write_input(const char *path, uint32_t n)
     }
     crash_write(path, text, len);
     free(text);
+}
+
+static void write_inputs(uint32_t n)
+{
+    write_input(crash_path("_in"), n, false);
+    write_input(crash_path("_reverse"), n, true);
 }
 
 static void prepare(struct crash_job *job, char plant[static 64])
@@ -81,10 +88,24 @@ static void prepare(struct crash_job *job, char plant[static 64])
     job->env[1] = "UNSEEN_CRASH_SLOW=2000";
 }
 
+/* With the input in one of two orders, so that what a kill has left is not just written again. */
 static struct crash_job file_job(void)
 {
-    return (struct crash_job){.args = {kills.tool, "-s", crash_path("s"), "--seed", "7", "-o",
-                                       crash_path("out"), crash_path("_in")}};
+    const char *in = crash_path(crash_random(&kills.random) % 2 ? "_in" : "_reverse");
+    return (struct crash_job){
+        .args = {kills.tool, "-s", crash_path("s"), "--seed", "7", "-o", crash_path("out"), in}};
+}
+
+static struct crash_job compact_job(void)
+{
+    return (struct crash_job){.args = {kills.tool, "compact", crash_path("s")}};
+}
+
+/* A random part of the time that a run takes; now and then more, to come to an end. */
+static double moment(double time)
+{
+    const double most = crash_random(&kills.random) % 8 == 0 ? 2 : 1;
+    return time * most * (double)(1 + crash_random(&kills.random) % 1000) / 1000;
 }
 
 /* Runs a job and kills it after a part of the time it needs when let alone. True if it came to its
@@ -93,7 +114,7 @@ static bool run_and_kill(struct crash_job job, double time)
 {
     char plant[64];
     prepare(&job, plant);
-    const double rest = time * 1.3 * (double)(crash_random(&kills.random) % 1000) / 1000;
+    const double rest = moment(time);
     pid_t pid = crash_start(&job);
     usleep((useconds_t)(rest * 1e6));
     crash_require(kill(pid, SIGKILL) == 0, "kill");
@@ -139,7 +160,7 @@ static bool enough(uint64_t until)
 
 static void kill_file(uint64_t until)
 {
-    write_input(crash_path("_in"), NURLS);
+    write_inputs(NURLS);
     crash_clear();
     const double time = run_alone(file_job());
     while (!enough(until)) {
@@ -250,7 +271,7 @@ static void judge_pipe(const struct consumer *consumer, uint32_t *first, uint32_
 static void kill_pipe(uint64_t until)
 {
     struct consumer consumer = {0};
-    write_input(crash_path("_in"), NURLS);
+    write_inputs(NURLS);
     crash_clear();
     const double start = now();
     crash_require(run_pipe(&consumer, 0), "a run that is let alone");
@@ -261,9 +282,7 @@ static void kill_pipe(uint64_t until)
         uint32_t first = 0;
         uint32_t end = 0;
         for (bool ended = false; !ended;) {
-            const double after =
-                time * 1.3 * (double)(1 + crash_random(&kills.random) % 1000) / 1000;
-            ended = run_pipe(&consumer, after);
+            ended = run_pipe(&consumer, moment(time));
             kills.nkills += !ended;
             judge_pipe(&consumer, &first, &end);
         }
@@ -281,17 +300,15 @@ static void kill_pipe(uint64_t until)
 
 static void kill_upkeep(uint64_t until)
 {
-    struct crash_job compact = {.args = {kills.tool, "compact", crash_path("s")}};
-    crash_clear();
     while (!enough(until)) {
         crash_clear();
         double time = 0.05;
         for (uint32_t step = 1; step <= NSTEPS; step++) {
-            write_input(crash_path("_in"), NURLS / NSTEPS * step);
+            write_inputs(NURLS / NSTEPS * step);
             while (crash_random(&kills.random) % 4 != 0) {
                 (void)run_and_kill(file_job(), time);
                 if (crash_exists(crash_path("s")) && crash_random(&kills.random) % 2 == 0) {
-                    (void)run_and_kill(compact, time);
+                    (void)run_and_kill(compact_job(), time);
                 }
             }
             time = run_alone(file_job());

@@ -10,7 +10,7 @@
  * and a second sync of them succeeds.
  *
  * Plants: no-output-sync, no-log-sync, no-dir-sync (such a sync does nothing), no-output-cut (the
- * output file is never cut), persist-first (what is written to the output arrives there after the
+ * output file is not cut, but written on at its end), persist-first (what is written to the output arrives there after the
  * next sync of the log only), swallow-errors (a write or sync that fails reports success).
  */
 #define _GNU_SOURCE 1
@@ -777,6 +777,10 @@ off_t lseek(int fd, off_t at, int whence)
     }
     pthread_mutex_lock(&lock);
     enum fault fault = strike("lseek", t->name);
+    if (t->role == ROLE_OUTPUT && planted("no-output-cut") && whence == SEEK_SET) {
+        at = 0;
+        whence = SEEK_END;
+    }
     off_t rc = fault == FAULT_ERROR ? -1 : real.lseek(fd, at, whence);
     killed(fault);
     pthread_mutex_unlock(&lock);
@@ -805,6 +809,7 @@ int pthread_create(pthread_t *thread, const pthread_attr_t *attr, void *(*functi
     start();
     pthread_mutex_lock(&lock);
     enum fault fault = shim.dir_len ? strike("pthread_create", "-") : FAULT_NONE;
+    killed(fault);
     pthread_mutex_unlock(&lock);
     return fault == FAULT_ERROR ? EAGAIN : real.pthread_create(thread, attr, function, arg);
 }
