@@ -13,6 +13,7 @@
 #include "import.h"
 #include "info.h"
 #include "merge.h"
+#include "plan.h"
 #include "recheck.h"
 #include "repair.h"
 #include "serve.h"
@@ -37,8 +38,7 @@ static const struct command commands[] = {
             "  crawler | unseen -s visited.unseen | fetcher\n"
             "                                          remembered across runs and crashes\n"
             "  unseen -s visited.unseen -o queue.txt new.txt\n"
-            "                                          exactly once in queue.txt, whatever "
-            "happens\n"
+            "                                          each once in queue.txt, come what may\n"
             "  unseen -x visited.txt found.txt.zst     what is not in visited.txt, once each\n"
             "  unseen -p none emails.txt               compare plain bytes, not URLs\n"
             "  unseen -k 2 -t , log.csv                compare the second field only\n"
@@ -118,7 +118,8 @@ static const struct command commands[] = {
         .bit = COMMAND_REMOVE,
         .usage = "unseen remove [OPTION]... STORE [FILE]...",
         .about =
-            "Remove the lines of the input from STORE: they will be new again. Prints nothing.\n"
+            "Remove the lines of the input from STORE: they will be new again. Prints\n"
+            "nothing.\n"
             "Removing what was never added can take away another line, with the rate of wrong\n"
             "answers of the store.\n",
         .examples = "  unseen remove visited.unseen urls.txt\n"
@@ -212,10 +213,9 @@ static const struct command commands[] = {
         .called = "unseen recheck",
         .bit = COMMAND_RECHECK,
         .usage = "unseen recheck [OPTION]... STORE [FILE]...",
-        .about =
-            "Print, once each, the lines of the input that were never added to STORE, whatever\n"
-            "its filter says: of lines that were dropped as seen, those that were dropped\n"
-            "wrongly. Reads the whole log; STORE is not changed.\n",
+        .about = "Print, once each, the lines of the input that were never added to STORE,\n"
+                 "whatever its filter says: of lines that were dropped as seen, those that were\n"
+                 "dropped wrongly. Reads the whole log; STORE is not changed.\n",
         .examples = "  unseen -s visited.unseen -D dropped.txt urls.txt > new.txt\n"
                     "  unseen recheck visited.unseen dropped.txt\n",
         .ending = READS_FILES "\nExit status: 0 some line printed, 1 none, 2 trouble.\n",
@@ -285,6 +285,24 @@ static const struct command commands[] = {
                               "Exit status: 0 done, 2 trouble.\n",
         .try_this = "unseen count urls.txt, or: unseen count --help",
         .run = count_run,
+    },
+    {
+        .name = "plan",
+        .called = "unseen plan",
+        .bit = COMMAND_PLAN,
+        .usage = "unseen plan [OPTION]...",
+        .about = "Print what each filter takes for a number of keys and a rate of wrong answers:\n"
+                 "bits per key, memory, hashes (k), the rates to expect at 10, 50, 100 and 200 %\n"
+                 "of the capacity, and what it can do. Or the other way round: which rate, or how\n"
+                 "many keys, some bits or bytes are good for.\n",
+        .examples = "  unseen plan --capacity 1e10 --fpr 1e-4\n"
+                    "  unseen plan --bits 20 --hashes 10         the other way: 8.89e-5\n"
+                    "  unseen plan --memory 4G --fpr 1e-4        how many keys fit\n"
+                    "  unseen plan --capacity 1e9 --memory 2G    which rate can be had\n"
+                    "  unseen plan --capacity 1e7 --fpr 1e-4 --svg plan.svg\n",
+        .ending = "Exit status: 0 done, 1 no filter can do it, 2 trouble.\n",
+        .try_this = "unseen plan --capacity 1e7 --fpr 1e-4, or: unseen plan --help",
+        .run = plan_run,
     },
 };
 

@@ -4,11 +4,12 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "filters.h"
 #include "message.h"
 #include "nearest.h"
 #include "option_rows.h"
 
-static const char help_line[] = "unseen help [COMMAND | profiles | rules]";
+static const char help_line[] = "unseen help [COMMAND | profiles | rules | filters]";
 
 /* The default command stands for the tool, and names the others. */
 static void print_usage(FILE *to, const struct command *command)
@@ -113,12 +114,19 @@ static bool help_rules(void)
     return end_of_output();
 }
 
+static bool help_filters(void)
+{
+    filters_help();
+    return end_of_output();
+}
+
 static const struct {
     const char *name;
     bool (*print)(void);
 } topics[] = {
     {"profiles", help_profiles},
     {"rules", help_rules},
+    {"filters", help_filters},
 };
 
 enum {

@@ -51,6 +51,9 @@ static bool lacks_input(const struct options *o)
     if ((o->command->bit & COMMAND_ON_STORE) && !o->store) {
         return true;
     }
+    if (o->command->bit & COMMAND_PLAN) {
+        return false; /* it has numbers to work on */
+    }
     if (o->command->bit & COMMAND_SERVE) {
         return false; /* people may talk to it, too */
     }

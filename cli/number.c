@@ -64,14 +64,24 @@ bool number_bytes(const char *text, uint64_t *out)
     return scaled(text, 1024, out);
 }
 
-bool number_rate(const char *text, double *out)
+bool number_positive(const char *text, double *out)
 {
     if (!is_digit(text[0]) || text[strspn(text, "0123456789.eE+-")] != '\0') {
         return false;
     }
     char *end = NULL;
     double value = strtod(text, &end);
-    if (*end != '\0' || !(value > 0 && value < 1)) {
+    if (*end != '\0' || !(value > 0 && value < 1e300)) {
+        return false;
+    }
+    *out = value;
+    return true;
+}
+
+bool number_rate(const char *text, double *out)
+{
+    double value = 0;
+    if (!number_positive(text, &value) || value >= 1) {
         return false;
     }
     *out = value;

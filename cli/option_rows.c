@@ -77,6 +77,32 @@ static bool set_key_bits(struct options *o, char *value)
     return true;
 }
 
+static bool set_bits(struct options *o, char *value)
+{
+    return number_positive(value, &o->bits_per_key) && o->bits_per_key <= 1e6;
+}
+
+static bool set_memory(struct options *o, char *value)
+{
+    return number_bytes(value, &o->memory) && o->memory > 0 && o->memory <= (uint64_t)1 << 56;
+}
+
+static bool set_hashes(struct options *o, char *value)
+{
+    uint64_t n = 0;
+    if (!number_count(value, &n) || n < 1 || n > 1000) {
+        return false;
+    }
+    o->hashes = (unsigned)n;
+    return true;
+}
+
+static bool set_svg(struct options *o, char *value)
+{
+    o->svg = value;
+    return true;
+}
+
 static bool set_no_log(struct options *o, char *value)
 {
     (void)value;
@@ -311,6 +337,11 @@ static bool set_progress(struct options *o, char *value)
     return set_when(&o->progress, value);
 }
 
+static bool set_plot(struct options *o, char *value)
+{
+    return set_when(&o->plot, value);
+}
+
 static bool set_color(struct options *o, char *value)
 {
     return set_when(&o->color, value);
@@ -349,6 +380,10 @@ static const struct option_row rows[] = {
      "print one object with all of it", set_json},
     {NULL, 0, "json", NULL, NULL, NULL, COMMAND_INFO,
      "print one object, in one line", set_json},
+    {NULL, 0, "json", NULL, NULL, NULL, COMMAND_PLAN, "print one object, in one line", set_json},
+    {NULL, 0, "plot", "[=WHEN]", "auto, always or never", "=always", COMMAND_PLAN,
+     "draw the rates and sizes below: always, never or auto\n(on a terminal)", set_plot},
+    {NULL, 0, "svg", "FILE", NULL, "plan.svg", COMMAND_PLAN, "draw them to FILE", set_svg},
     {NULL, 0, "expressions", NULL, NULL, NULL, COMMAND_CANON,
      "print the up to 30 host and path expressions of each\nURL; the profile is then safebrowsing",
      set_expressions},
@@ -359,6 +394,9 @@ static const struct option_row rows[] = {
      "count what is in LIST, a file of lines or a store, as\nseen; repeatable", set_exclude},
     {NULL, 'n', "dry-run", NULL, NULL, NULL, COMMAND_DEDUP,
      "do not remember: only what -s and -x have is a repeat", set_dry_run},
+    {NULL, 'n', "dry-run", NULL, NULL, NULL, COMMAND_SERVE,
+     "answer C and I only: nothing is written, and another\nprocess may write meanwhile",
+     set_dry_run},
     {NULL, 0, "shard", "I/N", "a share I/N with I from 1 to N", "1/4", COMMAND_DEDUP,
      "handle only the I-th of N shares of the keys", set_shard},
     {NULL, 0, "fpr", "RATE", "a rate above 0 and below 1", "1e-6", COMMAND_MAKERS | COMMAND_COUNT,
@@ -382,6 +420,19 @@ static const struct option_row rows[] = {
      "a new store without a log, for those who accept less:\na crash forgets all since the last "
      "run's end, and\nthose lines come again; a damaged store cannot be\nrepaired; no exactly-once "
      "output. It saves 8 bytes of\ndisk per URL", set_no_log},
+
+    {"What is known", 0, "capacity", "N", "a number of keys", "1e7", COMMAND_PLAN,
+     "how many keys there will be", set_capacity},
+    {NULL, 0, "fpr", "RATE", "a rate above 0 and below 1", "1e-4", COMMAND_PLAN,
+     "the share of wrong answers that is accepted", set_fpr},
+    {NULL, 0, "bits", "B", "a number of bits per key above 0", "20", COMMAND_PLAN,
+     "bits per key", set_bits},
+    {NULL, 0, "hashes", "K", "a number from 1 to 1000", "10", COMMAND_PLAN,
+     "bits or counters that a key sets (default: the best)", set_hashes},
+    {NULL, 0, "memory", "SIZE", "a number of bytes above 0", "4G", COMMAND_PLAN,
+     "bytes, as 4G; with a rate: how many keys fit", set_memory},
+    {NULL, 0, "filter", "NAME", NULL, "bloom", COMMAND_PLAN,
+     "only this filter; see unseen help filters", set_filter},
 
     {"Identity", 'p', "profile", "NAME", NULL, "crawl", COMMAND_IDENTITY,
      "what makes URLs the same (default crawl; none: plain\nbytes); see unseen help profiles",

@@ -50,6 +50,13 @@ struct options {
     unsigned key_bits; /* 0: not given */
     bool no_log;
 
+    /* plan */
+    double bits_per_key;
+    uint64_t memory;
+    unsigned hashes;
+    enum when plot;
+    const char *svg; /* NULL: none */
+
     /* identity */
     const char *profile; /* NULL: the command's own default */
     const char **rules;

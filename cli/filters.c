@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: MIT */
+#include "filters.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "chart.h"
+#include "command.h"
+#include "message.h"
+#include "nearest.h"
+
+static const struct {
+    const char *name;
+    const char *sentence;
+} sentences[] = {
+    {"compact", "any number of URLs; the default"},
+    {"bloom", "the textbook's, to exchange with others and to compare"},
+    {"block", "the fastest, for a number of URLs that is known"},
+    {"counting", "removes, counts how often, keeps the size it was given"},
+    {"scalable", "Bloom filters for a number that is not known"},
+    {"scalable-bloom", "the same of classic ones, as Almeida's paper has it"},
+    {"scalable-counting", "the same of counting ones: it removes, too"},
+    {"exact", "wrong once in 10^10 or so, in a little more memory"},
+};
+
+const char *filters_sentence(const char *name)
+{
+    for (size_t i = 0; i < sizeof(sentences) / sizeof(sentences[0]); i++) {
+        if (strcmp(sentences[i].name, name) == 0) {
+            return sentences[i].sentence;
+        }
+    }
+    return "";
+}
+
+void filters_abilities(unsigned abilities, char text[40])
+{
+    static const struct {
+        unsigned bit;
+        const char *word;
+    } words[] = {
+        {UNSEEN_CAN_GROW, "grow"},
+        {UNSEEN_CAN_REMOVE, "remove"},
+        {UNSEEN_CAN_MERGE, "merge"},
+        {UNSEEN_CAN_INTERSECT, "intersect"},
+    };
+    char *to = text;
+    *to = '\0';
+    for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
+        if (abilities & words[i].bit) {
+            to += snprintf(to, 12, "%s%s", to > text ? " " : "", words[i].word);
+        }
+    }
+}
+
+/* ---- What is wrong with --filter, --capacity and --fpr --------------------------------------- */
+
+bool filters_check_name(const char *name, const char *called)
+{
+    struct nearest n = {.wanted = name};
+    const char *known = NULL;
+    for (size_t i = 0; (known = unseen_filter_name(i)); i++) {
+        if (strcmp(known, name) == 0) {
+            return true;
+        }
+        nearest_try(&n, known);
+    }
+    message_error("no filter '%s'", name);
+    if (n.best) {
+        message_hint("%s --filter %s", called, n.best);
+    } else {
+        message_hint("unseen help filters");
+    }
+    return false;
+}
+
+static unsigned abilities_of(const char *name)
+{
+    struct unseen_plan plan = {.size = sizeof(plan), .filter = name, .fpr = 0.01, .capacity = 1000};
+    return unseen_plan(&plan) == UNSEEN_OK ? plan.abilities : 0;
+}
+
+static bool needs_capacity(const struct options *o)
+{
+    return o->filter && o->capacity == 0 && !(abilities_of(o->filter) & UNSEEN_CAN_GROW);
+}
+
+bool filters_report(const struct options *o, enum unseen_status status, const char *again)
+{
+    const char *name = o->filter ? o->filter : "compact";
+    switch (status) {
+    case UNSEEN_ERR_NAME:
+        return o->filter && !filters_check_name(o->filter, again);
+    case UNSEEN_ERR_ARGUMENT:
+        if (needs_capacity(o)) {
+            message_error("--filter %s needs --capacity: it takes its size from it", name);
+            message_hint("%s --filter %s --capacity 1e7", again, name);
+            return true;
+        }
+        return false;
+    case UNSEEN_ERR_FPR:
+        message_error("--fpr %g: no %s filter promises a rate this low", o->fpr, name);
+        message_hint("%s --fpr 5e-9", again);
+        return true;
+    default:
+        return false;
+    }
+}
+
+/* ---- Past the capacity ----------------------------------------------------------------------- */
+
+void filters_warn_full(const struct options *o, const struct unseen_set *set)
+{
+    struct unseen_set_stats s = {.size = sizeof(s), .filter = ""};
+    if (unseen_set_stats(set, &s) != UNSEEN_OK || s.capacity == 0 || s.nkeys <= s.capacity ||
+        s.fpr_estimate <= s.fpr_promise) {
+        return;
+    }
+    char now[24];
+    char promised[24];
+    chart_value(s.fpr_estimate, now);
+    chart_value(s.fpr_promise, promised);
+    message_warning("the %s filter has %" PRIu64 " keys and was made for %" PRIu64
+                    ": of new lines a share of %s is taken for repeats, not %s",
+                    s.filter, s.nkeys, s.capacity, now, promised);
+    if (o->store) {
+        message_hint("unseen compact --capacity %" PRIu64 " %s", 2 * s.nkeys, o->store);
+    } else {
+        message_hint("unseen --filter %s --capacity %" PRIu64 ", or --filter compact, which grows",
+                     s.filter, 2 * s.nkeys);
+    }
+}
+
+/* ---- Help ------------------------------------------------------------------------------------ */
+
+void filters_help(void)
+{
+    const char *name = NULL;
+    printf("What remembers: unseen --filter NAME\n\n");
+    for (size_t i = 0; (name = unseen_filter_name(i)); i++) {
+        char can[40];
+        filters_abilities(abilities_of(name), can);
+        printf("  %-17s %s\n  %-17s can: %s\n", name, filters_sentence(name), "", can);
+    }
+    printf("\nA filter that cannot grow needs --capacity; past it, it answers worse and worse.\n"
+           "unseen plan --capacity N --fpr RATE compares their sizes and rates.\n");
+}

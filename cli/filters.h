@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What the tool says about the kinds of filters. */
+#ifndef UNSEEN_CLI_FILTERS_H
+#define UNSEEN_CLI_FILTERS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include <unseen.h>
+
+#include "options.h"
+
+/* "grow remove merge intersect", as far as it can. */
+void filters_abilities(unsigned abilities, char text[40]);
+
+/* What the filter is for, in a few words; empty for one that has no such text. */
+const char *filters_sentence(const char *name);
+
+/* Whether there is a filter of this name; if not, that is reported, with called (such as "unseen")
+ * in the hint. */
+bool filters_check_name(const char *name, const char *called);
+
+/* Reports why no set could be made as --filter, --capacity and --fpr say: the status is that of
+ * unseen_set_create or unseen_store_open. The hint starts with again, such as "unseen -s STORE".
+ * False if none of them is the reason. */
+bool filters_report(const struct options *o, enum unseen_status status, const char *again);
+
+/* One warning if set has more keys than it was made for and answers worse than promised. */
+void filters_warn_full(const struct options *o, const struct unseen_set *set);
+
+/* unseen help filters. */
+void filters_help(void);
+
+#endif

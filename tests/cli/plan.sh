@@ -1,0 +1,163 @@
+# unseen plan: known values of the formulas, both ways round, and that a set so planned comes out.
+. "$(dirname "$0")/lib/common.bash"
+
+# value FILTER COLUMN: a word of a row of the table, from 1.
+value() {
+    awk -v f="$1" -v c="$2" '$1 == f { print $c }' out
+}
+
+# about WANTED FOUND PERCENT
+about() {
+    holds awk -v a="$1" -v b="$2" -v p="$3" 'BEGIN { exit !(b >= a * (1 - p / 100) && b <= a * (1 + p / 100)) }'
+}
+
+# json FILTER KEY: a number of the JSON object.
+json() {
+    tr '{' '\n' < out | awk -v f="\"filter\":\"$1\"" -v k="\"$2\":" '
+        index($0, "\"filter\"") { mine = index($0, f) } mine && (at = index($0, k)) {
+            print substr($0, at + length(k)) + 0; exit }'
+}
+
+names=$("$UNSEEN" help filters | sed -nE 's/^  ([a-z-]+)  *[^ ].*/\1/p' | grep -v '^can')
+
+# The check value of the textbooks: k = 10 and m = 20 n.
+run plan --bits 20 --hashes 10
+expect 0 '*' ''
+holds [ "$(value bloom 7)" = 8.89e-5 ]
+holds grep -qE '^compact +the rate does not follow from the bits$' out
+run plan --bits 20 --hashes 10 --filter bloom
+expect 0 '20 bits per key, 10 hashes
+
+                               rate at
+filter   bits/key  memory   k     10 %%     50 %%    100 %%    200 %%  can
+bloom       20.00       -  10 7.61e-14   2.8e-7  8.89e-5   0.0102  merge intersect
+' ''
+# p = (1 - e^(-k n / m))^k at each load, and k = 1: the one-hash bitmap.
+run plan --bits 8 --hashes 1 --json --filter bloom
+about "$(awk 'BEGIN { print 1 - exp(-1 / 8) }')" "$(json bloom 100)" 0.01
+about "$(awk 'BEGIN { print 1 - exp(-2 / 8) }')" "$(json bloom 200)" 0.01
+# The other textbook values: 10^6 keys at 1 % take about 1.2 MB, and 1.44 log2(1/p) bits a key.
+run plan --capacity 1e6 --fpr 0.01 --json
+expect 0 '*' ''
+about 1198132 "$(json bloom bytes)" 0.5
+about 9.585 "$(json bloom bits_per_key)" 0.5
+
+# Every filter is there, with sizes that are what a set takes, and rates that rise.
+run plan --capacity 1e6 --fpr 1e-4
+expect 0 '*' ''
+for name in $names; do
+    holds grep -qE "^$name +[0-9.]+ +[0-9.]+[KMG]" out
+done
+holds grep -q 'log2(1/rate) = 13.29 bits per key' out
+holds [ "$(awk 'length > 100' out)" = '' ]
+about 22 "$(value block 2)" 10
+cp out table
+run plan --capacity 1e6 --fpr 1e-4 --json
+expect 0 '*' ''
+holds [ "$(wc -l < out)" = 1 ]
+for name in $names; do
+    for load in 10 50 100 200; do
+        holds [ -n "$(json "$name" "$load")" ]
+    done
+    about "$(awk -v f="$name" '$1 == f { print $2 }' table)" "$(json "$name" bits_per_key)" 0.1
+    holds awk -v a="$(json "$name" 100)" -v b="$(json "$name" 200)" 'BEGIN { exit !(a <= 1e-4 && b >= a) }'
+done
+if command -v python3 > /dev/null; then
+    holds python3 -c 'import json, sys; d = json.load(open("out")); assert len(d["filters"]) >= 5'
+fi
+run plan --capacity 200000 --fpr 1e-3 --json
+cp out plans
+urls 60000 50000 1 > in
+for name in bloom block counting; do
+    "$UNSEEN" -j 1 -p none --seed 1 --filter $name --capacity 200000 --fpr 1e-3 --stats=json in \
+        2>&1 > /dev/null | grep -oE '"memory":[0-9]+' | cut -d : -f 2 > memory
+    cp plans out
+    about "$(json $name bytes)" "$(cat memory)" 3
+done
+rm in
+
+# Memory: as a limit, and as what says the rate.
+run plan --memory 4G --fpr 1e-4 --json
+expect 0 '*' ''
+about "$(awk 'BEGIN { print 4 * 2 ^ 30 * 8 / 19.1875 }')" "$(json bloom capacity)" 0.1
+holds awk -v a="$(json bloom bytes)" 'BEGIN { exit !(a <= 4 * 2 ^ 30 * 1.00001 && a > 3.99 * 2 ^ 30) }'
+run plan --memory 4G --fpr 1e-4 --capacity 1e6
+expect 0 '*' ''
+holds [ "$(value bloom 9)" = 1.79e9 ]
+run plan --memory 2G --capacity 1e9 --json
+expect 0 '*' ''
+about 2.6e-4 "$(json bloom fpr)" 1
+run plan --memory 2G --bits 16 --json
+expect 0 '*' ''
+about 1073741824 "$(json bloom capacity)" 0.1
+run plan --memory 1M
+expect 0 '*' ''
+holds grep -q '^1M of memory, at most a share of 5e-9' out
+run plan --capacity 1e6
+expect 0 '*' ''
+holds grep -q '^1000000 keys\|^1e6 keys' out
+
+# Pictures.
+run plan --capacity 1e7 --fpr 1e-4 --plot
+expect 0 '*' ''
+holds grep -q '^Wrong answers as the filter fills$' out
+holds grep -qE '^ +\|.*\*.* ' out
+LC_ALL=C.UTF-8 "$UNSEEN" plan --capacity 1e7 --fpr 1e-4 --plot > utf8
+lacks '\*' utf8
+for name in $names; do
+    holds grep -qE "^.{8} [+|].*[^a-z-]$name(,|\$)" out
+done
+run plan --capacity 1e7 --fpr 1e-4
+cp out plain
+run plan --capacity 1e7 --fpr 1e-4 --plot=never --svg plan.svg
+expect 0 '*' ''
+same out plain
+holds grep -q '^<svg ' plan.svg
+holds grep -q '^</svg>$' plan.svg
+lacks 'nan\|inf' plan.svg
+if command -v python3 > /dev/null; then
+    holds python3 -c 'import xml.dom.minidom as m; m.parse("plan.svg")'
+fi
+for name in $names; do
+    holds grep -q ">$name</text>" plan.svg
+done
+run plan --capacity 1e7 --svg missing/plan.svg
+expect 2 '*' 'unseen: error: cannot open missing/plan.svg: No such file or directory\n'
+if [ -c /dev/full ]; then
+    run plan --capacity 1e7 --svg /dev/full
+    expect 2 '*' 'unseen: error: cannot write /dev/full: No space left on device\n'
+    "$UNSEEN" plan --capacity 1e7 > /dev/full 2> err
+    holds [ $? = 2 ]
+    holds grep -q 'cannot write standard output' err
+fi
+
+# Too little, too much, and what is none of it.
+run plan
+expect 2 '' '*'
+holds grep -q '^Usage: unseen plan ' err
+run plan --hashes 10
+expect 2 '' 'unseen: error: --hashes alone says neither a rate nor a size\nunseen: hint: unseen plan --bits 20 --hashes 10\n'
+run plan --bits 20 --fpr 0.1
+expect 2 '' 'unseen: error: the rate follows from --bits, and the bits from --fpr: give one\nunseen: hint: unseen plan --fpr 1e-4\n'
+run plan --bits 20 --capacity 10 --memory 1M
+expect 2 '' 'unseen: error: --memory follows from --capacity and --bits\nunseen: hint: unseen plan --capacity 1e7 --bits 20\n'
+run plan --capacity 1e6 --filter blum
+expect 2 '' "unseen: error: no filter 'blum'\nunseen: hint: unseen plan --filter bloom\n"
+run plan --capacity 1e6 file
+expect 2 '' '*'
+for wrong in '--bits 0' '--bits x' '--bits nan' '--fpr 1' '--fpr 0' '--capacity x' '--memory 0' '--hashes 0' '--hashes 2000' '--plot=x'; do
+    run plan $wrong
+    expect 2 '' '*'
+    holds grep -q 'hint: unseen plan' err
+done
+run plan --capacity 1e6 --fpr 1e-30
+expect 1 '*' ''
+holds grep -qE '^bloom +promises no rate this low$' out
+
+# Help.
+run help filters
+expect 0 '*' ''
+holds grep -qE '^  bloom  +[a-z]' out
+holds [ "$(grep -c '^ *can: ' out)" = "$(echo "$names" | wc -l)" ]
+holds [ "$(awk 'length > 80' out)" = '' ]
+finish
