@@ -36,8 +36,8 @@ enum unseen_status unseen_bitmap_create(struct unseen_bitmap **bitmap_out,
         return UNSEEN_ERR_NOMEM;
     }
     b->cpu = cpu;
-    b->pool.allocator = allocator;
-    b->pool.memory = sizeof(*b);
+    b->pool.pages.allocator = allocator;
+    b->pool.pages.memory = sizeof(*b);
     *bitmap_out = b;
     return UNSEEN_OK;
 }
@@ -47,15 +47,15 @@ void unseen_bitmap_free(struct unseen_bitmap *b)
     if (!b) {
         return;
     }
-    const struct unseen_allocator allocator = b->pool.allocator;
-    unseen__bitmap_pool_release(&b->pool);
+    const struct unseen_allocator allocator = b->pool.pages.allocator;
+    unseen__pages_release(&b->pool.pages);
     unseen__free(&allocator, b->root, b->nroot * sizeof(*b->root));
     unseen__free(&allocator, b, sizeof(*b));
 }
 
 uint64_t unseen_bitmap_memory(const struct unseen_bitmap *b)
 {
-    return b->pool.memory;
+    return b->pool.pages.memory;
 }
 
 /* ---- the tree ---- */
@@ -67,15 +67,16 @@ static bool grow_root(struct unseen_bitmap *b, uint64_t leaf)
     while (nroot <= leaf) {
         nroot *= 2;
     }
-    uint64_t **root = unseen__alloc_zero(&b->pool.allocator, nroot * sizeof(*root), sizeof(*root));
+    uint64_t **root =
+        unseen__alloc_zero(&b->pool.pages.allocator, nroot * sizeof(*root), sizeof(*root));
     if (!root) {
         return false;
     }
     if (b->nroot) {
         memcpy(root, b->root, b->nroot * sizeof(*root));
     }
-    unseen__free(&b->pool.allocator, b->root, b->nroot * sizeof(*root));
-    b->pool.memory += (nroot - b->nroot) * sizeof(*root);
+    unseen__free(&b->pool.pages.allocator, b->root, b->nroot * sizeof(*root));
+    b->pool.pages.memory += (nroot - b->nroot) * sizeof(*root);
     b->root = root;
     b->nroot = nroot;
     return true;
@@ -88,7 +89,7 @@ uint64_t *unseen__bitmap_entry_make(struct unseen_bitmap *b, uint64_t page)
         return NULL;
     }
     if (!b->root[leaf]) {
-        b->root[leaf] = unseen__bitmap_page_take(&b->pool);
+        b->root[leaf] = unseen__page_take(&b->pool.pages);
         if (!b->root[leaf]) {
             return NULL;
         }
@@ -112,7 +113,7 @@ uint64_t unseen__bitmap_next_page(const struct unseen_bitmap *b, uint64_t page)
 void unseen__bitmap_drop(struct unseen_bitmap *b, uint64_t *entry)
 {
     if (bitmap_kind(*entry) == BITMAP_DENSE) {
-        unseen__bitmap_page_give(&b->pool, bitmap_words(*entry));
+        unseen__page_give(&b->pool.pages, bitmap_words(*entry));
     } else if (*entry) {
         unseen__bitmap_cell_give(&b->pool, bitmap_class(*entry), bitmap_cell(*entry));
     }
@@ -131,7 +132,7 @@ enum unseen_status unseen__bitmap_densify(struct unseen_bitmap *b, uint64_t *ent
     if (bitmap_kind(*entry) == BITMAP_DENSE) {
         return UNSEEN_OK;
     }
-    uint64_t *words = unseen__bitmap_page_take(&b->pool);
+    uint64_t *words = unseen__page_take(&b->pool.pages);
     if (!words) {
         return UNSEEN_ERR_NOMEM;
     }

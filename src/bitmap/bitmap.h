@@ -29,14 +29,14 @@
 #include <stdbool.h>
 
 #include "base/macros.h"
+#include "base/pages.h"
 #include "unseen.h"
 
 enum {
-    BITMAP_PAGE = 4096, /* bytes */
     BITMAP_LOW_BITS = 15,
     BITMAP_LEAF_BITS = 9,
     BITMAP_LEAF_SIZE = 1 << BITMAP_LEAF_BITS,
-    BITMAP_WORDS = BITMAP_PAGE / 8,
+    BITMAP_WORDS = UNSEEN__PAGE / 8,
     BITMAP_CLASSES = 3,
     BITMAP_CELL_MAX = 128, /* words of the largest cell */
     BITMAP_ENTRIES_PER_PAGE = 1 << BITMAP_LOW_BITS
@@ -54,16 +54,10 @@ enum bitmap_kind {
 
 struct bitmap_slab;
 
-/* bitmap_pool.c: pages, and cells cut from pages. */
+/* bitmap_pool.c: cells cut from pages. */
 struct bitmap_pool {
-    struct unseen_allocator allocator;
-    uint8_t **chunks;
-    size_t nchunks;
-    size_t chunks_cap;
-    size_t next;      /* first page of the last chunk that was never used */
-    void *free_pages; /* linked by their first word */
+    struct unseen__pages pages;
     struct bitmap_slab *partial[BITMAP_CLASSES]; /* slabs with a free cell */
-    uint64_t memory;
 };
 
 /* What an import has seen. */
@@ -82,12 +76,6 @@ struct unseen_bitmap {
     enum unseen_cpu cpu;
     struct bitmap_import import;
 };
-
-void unseen__bitmap_pool_release(struct bitmap_pool *pool);
-
-/* A page of zeros; NULL without memory. */
-void *unseen__bitmap_page_take(struct bitmap_pool *pool);
-void unseen__bitmap_page_give(struct bitmap_pool *pool, void *page);
 
 /* A cell of the class, contents undefined; NULL without memory. */
 uint16_t *unseen__bitmap_cell_take(struct bitmap_pool *pool, unsigned class);

@@ -48,7 +48,7 @@ static const uint64_t *as_words(uint64_t entry, uint64_t *buf)
     if (bitmap_kind(entry) == BITMAP_DENSE) {
         return bitmap_words(entry);
     }
-    memset(buf, 0, BITMAP_PAGE);
+    memset(buf, 0, UNSEEN__PAGE);
     if (entry) {
         add_cell(buf, bitmap_cell(entry));
     }

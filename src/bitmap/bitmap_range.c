@@ -188,7 +188,7 @@ enum unseen_status unseen_bitmap_set_range(struct unseen_bitmap *b, uint64_t fir
         return UNSEEN_ERR_ARGUMENT;
     }
     /* Promised block by block, a large range could end the program instead of failing. */
-    if (!unseen__memory_is_plausible(&b->pool.allocator, (size_t)((end - first) / 8 + 1))) {
+    if (!unseen__memory_is_plausible(&b->pool.pages.allocator, (size_t)((end - first) / 8 + 1))) {
         return UNSEEN_ERR_NOMEM;
     }
     while (first < end) {

@@ -17,7 +17,7 @@ enum {
     FRAME_TAIL = 8,
     HEADER_LEN = 32,
     PAGE_HEAD = 8,
-    LIST_MAX = BITMAP_PAGE / 2 /* integers up to which a list is no longer than the bits */
+    LIST_MAX = UNSEEN__PAGE / 2 /* integers up to which a list is no longer than the bits */
 };
 
 #define PAYLOAD_MAX (UNSEEN_CHUNK_MAX - FRAME_HEAD - FRAME_TAIL)
@@ -70,7 +70,7 @@ static size_t put_end(const struct unseen_bitmap *b, uint8_t *chunk)
 
 static size_t page_len(unsigned count)
 {
-    return PAGE_HEAD + (count <= LIST_MAX ? 2 * (size_t)count : (size_t)BITMAP_PAGE);
+    return PAGE_HEAD + (count <= LIST_MAX ? 2 * (size_t)count : (size_t)UNSEEN__PAGE);
 }
 
 static void put_list(uint64_t entry, uint8_t *p)

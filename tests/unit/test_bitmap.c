@@ -270,7 +270,7 @@ static void test_memory(void)
             CHECK_EQ(unseen_bitmap_set(b, &value, 1, NULL, NULL), UNSEEN_OK);
         }
         /* 64 dense pages and a leaf: the chunks of 16 + 32 + 64 pages hold them and some slabs. */
-        CHECK(unseen_bitmap_memory(b) < 112 * BITMAP_PAGE + 2048);
+        CHECK(unseen_bitmap_memory(b) < 112 * UNSEEN__PAGE + 2048);
         CHECK_EQ(unseen_bitmap_clear_range(b, 0, UNSEEN_BITMAP_END), UNSEEN_OK);
     }
     /* 10^5 integers spread thinly: 16 bytes each, and their leaves. */
@@ -280,7 +280,7 @@ static void test_memory(void)
         const uint64_t value = (uint64_t)i * 40000;
         CHECK_EQ(unseen_bitmap_set(b, &value, 1, NULL, NULL), UNSEEN_OK);
     }
-    CHECK(unseen_bitmap_memory(b) < 2 * (100000 * 16 + 240 * BITMAP_PAGE));
+    CHECK(unseen_bitmap_memory(b) < 2 * (100000 * 16 + 240 * UNSEEN__PAGE));
     unseen_bitmap_free(b);
 }
 
