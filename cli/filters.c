@@ -20,7 +20,7 @@ static const struct {
     {"counting", "removes, counts how often, keeps the size it was given"},
     {"scalable", "Bloom filters for a number that is not known"},
     {"scalable-bloom", "the same of classic ones, as Almeida's paper has it"},
-    {"scalable-counting", "the same of counting ones: it removes, too"},
+    {"scalable-count", "the same of counting ones: it removes, too"},
     {"exact", "wrong once in 10^10 or so, in a little more memory"},
 };
 
@@ -56,7 +56,7 @@ void filters_abilities(unsigned abilities, char text[40])
 
 /* ---- What is wrong with --filter, --capacity and --fpr --------------------------------------- */
 
-bool filters_check_name(const char *name, const char *called)
+bool filters_check_name(const char *name, const char *again, const char *files)
 {
     struct nearest n = {.wanted = name};
     const char *known = NULL;
@@ -66,9 +66,9 @@ bool filters_check_name(const char *name, const char *called)
         }
         nearest_try(&n, known);
     }
-    message_error("no filter '%s'", name);
+    message_error("--filter %s: no such name", name);
     if (n.best) {
-        message_hint("%s --filter %s", called, n.best);
+        message_hint("%s --filter %s%s", again, n.best, files);
     } else {
         message_hint("unseen help filters");
     }
@@ -81,31 +81,22 @@ static unsigned abilities_of(const char *name)
     return unseen_plan(&plan) == UNSEEN_OK ? plan.abilities : 0;
 }
 
-static bool needs_capacity(const struct options *o)
+bool filters_report(const struct options *o, enum unseen_status status, const char *again,
+                    const char *files)
 {
-    return o->filter && o->capacity == 0 && !(abilities_of(o->filter) & UNSEEN_CAN_GROW);
-}
-
-bool filters_report(const struct options *o, enum unseen_status status, const char *again)
-{
-    const char *name = o->filter ? o->filter : "compact";
-    switch (status) {
-    case UNSEEN_ERR_NAME:
-        return o->filter && !filters_check_name(o->filter, again);
-    case UNSEEN_ERR_ARGUMENT:
-        if (needs_capacity(o)) {
-            message_error("--filter %s needs --capacity: it takes its size from it", name);
-            message_hint("%s --filter %s --capacity 1e7", again, name);
-            return true;
-        }
-        return false;
-    case UNSEEN_ERR_FPR:
-        message_error("--fpr %g: no %s filter promises a rate this low", o->fpr, name);
-        message_hint("%s --fpr 5e-9", again);
-        return true;
-    default:
+    if (!o->filter) {
         return false;
     }
+    if (status == UNSEEN_ERR_NAME) {
+        return !filters_check_name(o->filter, again, files);
+    }
+    if (status != UNSEEN_ERR_ARGUMENT || o->capacity > 0 ||
+        (abilities_of(o->filter) & UNSEEN_CAN_GROW)) {
+        return false;
+    }
+    message_error("--filter %s needs --capacity: it does not grow", o->filter);
+    message_hint("%s --filter %s --capacity 1e7%s", again, o->filter, files);
+    return true;
 }
 
 /* ---- Past the capacity ----------------------------------------------------------------------- */

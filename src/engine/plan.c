@@ -37,7 +37,7 @@ static bool complete_size(struct unseen_plan *plan)
     if (plan->capacity && plan->bits) {
         plan->bits_per_key = bits / capacity;
     } else if (plan->capacity && plan->bits_per_key > 0) {
-        plan->bits = (uint64_t)ceil(capacity * plan->bits_per_key);
+        plan->bits = (uint64_t)ceil(capacity * plan->bits_per_key - 1e-6);
     } else if (plan->bits && plan->bits_per_key > 0) {
         plan->capacity = (uint64_t)(bits / plan->bits_per_key);
         return plan->capacity > 0;

@@ -117,5 +117,8 @@ extern const struct unseen__filter_ops unseen__compact_ops;
 extern const struct unseen__filter_ops unseen__bloom_ops;
 extern const struct unseen__filter_ops unseen__counting_ops;
 extern const struct unseen__filter_ops unseen__block_ops;
+extern const struct unseen__filter_ops unseen__scalable_ops;
+extern const struct unseen__filter_ops unseen__scalable_bloom_ops;
+extern const struct unseen__filter_ops unseen__scalable_counting_ops;
 
 #endif

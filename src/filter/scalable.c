@@ -1,0 +1,594 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * A filter that grows, made of filters that do not [Almeida07]: a chain of links, each for twice as
+ * many keys as the one before and for a lower rate. New keys go to the newest link until it has as
+ * many as it was made for; then a new one is made. A key that is in no link is wrongly taken for
+ * a member with at most the sum of the links' rates, and that sum stays below the promise however
+ * long the chain gets:
+ *
+ *     link          0           1             2               i
+ *     keys          c           2 c           4 c             2^i c
+ *     rate      (1 - r) p   (1 - r) r p   (1 - r) r^2 p   (1 - r) r^i p     sum < p
+ *
+ * r is 0.9: of 0.5, 0.7, 0.8, 0.85, 0.9, 0.95 and (i + 1)^-2 it takes the fewest bits for 10^6 to
+ * 10^8 keys. At p = 1e-4, from 1024 keys to 10^8 in links of "block": 63.9, 41.1, 35.1, 33.0, 31.5,
+ * 31.2 and 39.0 bits per key; to 10^6: 40.0, 32.1, 30.0, 29.4, 29.3, 30.1 and 34.8.
+ *
+ * The newest link has half of the keys, so questions go there first and then to ever older ones; a
+ * key that is nowhere costs a question to each. In a batch a link is asked for all keys that are
+ * still open at once, so that its memory is fetched ahead.
+ *
+ * Links of "counting" count how often a key was added; what is added again is counted by the link
+ * that has it. Removing: a key is in one link, but others may take it for theirs. If more than one
+ * does, nobody knows whose it is, and taking it from the wrong one would lose another key. It then
+ * stays: a wrong "seen" more, as the others would have said anyway. */
+#include <math.h>
+#include <string.h>
+
+#include "base/bytes.h"
+#include "base/macros.h"
+#include "base/memory.h"
+#include "filter/filter.h"
+
+enum {
+    LINKS_MAX = 48,
+    BATCH = 256,
+    FIRST_CAPACITY = 1024,
+    SHARD_BITS_MAX = 8,
+    SAVED_KIND = 1,
+    PIECE_LINK = 1,
+    LINK_POSITION_BITS = 43 /* of a position: where in the link; above it, which link */
+};
+
+static const double tightening = 0.9;
+
+struct link {
+    struct unseen__filter *filter;
+    uint64_t capacity;
+    uint64_t nkeys;
+};
+
+struct scalable {
+    struct unseen__filter filter;
+    const struct unseen__filter_ops *link_ops;
+    struct link links[LINKS_MAX];
+    unsigned nlinks;
+    bool has_spare;     /* links[nlinks] is made, and empty */
+    uint64_t nreserved; /* keys that must find room */
+    uint64_t first_capacity;
+    double fpr;
+    unsigned prefix_bits;
+    uint64_t prefix;
+    enum unseen_cpu cpu;
+    struct unseen_allocator allocator;
+};
+
+static struct scalable *from_filter(struct unseen__filter *filter)
+{
+    return (struct scalable *)(void *)filter;
+}
+
+static const struct scalable *from_const_filter(const struct unseen__filter *filter)
+{
+    return (const struct scalable *)(const void *)filter;
+}
+
+static double link_rate(double fpr, unsigned i)
+{
+    return fpr * (1 - tightening) * pow(tightening, i);
+}
+
+/* ---- links ---- */
+
+static struct unseen__filter_params link_params(const struct scalable *s)
+{
+    return (struct unseen__filter_params){.cpu = s->cpu, .allocator = s->allocator};
+}
+
+static struct link *newest(struct scalable *s)
+{
+    return &s->links[s->nlinks - 1];
+}
+
+static uint64_t room_of(const struct link *link)
+{
+    return link->nkeys < link->capacity ? link->capacity - link->nkeys : 0;
+}
+
+/* Makes the link after the newest, for at least so many keys; a smaller one that was made before
+ * goes. */
+static enum unseen_status make_spare(struct scalable *s, uint64_t nkeys)
+{
+    struct link *spare = &s->links[s->nlinks];
+    uint64_t capacity = s->nlinks ? 2 * newest(s)->capacity : s->first_capacity;
+    capacity = nkeys > capacity ? nkeys : capacity;
+    if (s->nlinks == LINKS_MAX) {
+        return UNSEEN_ERR_NOMEM;
+    }
+    struct unseen__filter_params params = link_params(s);
+    params.fpr = link_rate(s->fpr, s->nlinks);
+    params.capacity = capacity;
+    struct unseen__filter *filter;
+    enum unseen_status status = s->link_ops->create(&filter, &params);
+    if (status != UNSEEN_OK) {
+        return status;
+    }
+    if (s->has_spare) {
+        s->link_ops->free(spare->filter);
+    }
+    *spare = (struct link){.filter = filter, .capacity = capacity};
+    s->has_spare = true;
+    return UNSEEN_OK;
+}
+
+static enum unseen_status append_link(struct scalable *s)
+{
+    enum unseen_status status = s->has_spare ? UNSEEN_OK : make_spare(s, 0);
+    if (status == UNSEEN_OK) {
+        s->nlinks++;
+        s->has_spare = false;
+    }
+    return status;
+}
+
+static enum unseen_status reserve(struct unseen__filter *filter, ptrdiff_t n)
+{
+    struct scalable *s = from_filter(filter);
+    if (n < 0) {
+        s->nreserved -= (uint64_t)-n;
+        return UNSEEN_OK;
+    }
+    const uint64_t wanted = s->nreserved + (uint64_t)n;
+    const uint64_t room = room_of(newest(s));
+    const uint64_t spare_room = s->has_spare ? s->links[s->nlinks].capacity : 0;
+    if (wanted > room + spare_room) {
+        enum unseen_status status = make_spare(s, wanted - room);
+        if (status != UNSEEN_OK) {
+            return status;
+        }
+    }
+    s->nreserved = wanted;
+    return UNSEEN_OK;
+}
+
+/* ---- creation ---- */
+
+static void free_scalable(struct unseen__filter *filter)
+{
+    struct scalable *s = from_filter(filter);
+    for (unsigned i = 0; i < LINKS_MAX; i++) {
+        if (s->links[i].filter) {
+            s->link_ops->free(s->links[i].filter);
+        }
+    }
+    struct unseen_allocator allocator = s->allocator;
+    unseen__free(&allocator, s, sizeof(*s));
+}
+
+static void save_params(const struct unseen__filter *filter, uint8_t *params)
+{
+    const struct scalable *s = from_const_filter(filter);
+    params[0] = SAVED_KIND;
+    params[1] = (uint8_t)s->prefix_bits;
+    store_le64(params + 16, s->first_capacity);
+    store_le_double(params + 24, s->fpr);
+}
+
+static enum unseen_status load_params(struct scalable *s, const uint8_t *saved)
+{
+    s->first_capacity = load_le64(saved + 16);
+    s->fpr = load_le_double(saved + 24);
+    bool ok = saved[0] == SAVED_KIND && saved[1] == s->prefix_bits && load_le64(saved) >> 16 == 0 &&
+              load_le64(saved + 8) == 0 && s->first_capacity > 0 && s->fpr > 0 && s->fpr < 1;
+    return ok ? UNSEEN_OK : UNSEEN_ERR_CORRUPT;
+}
+
+/* A chain is not cut in two: one that was saved for so many threads stays so. */
+static enum unseen_status shard_bits(const struct unseen__filter_params *params, unsigned wanted,
+                                     unsigned *shard_bits_out)
+{
+    *shard_bits_out = params->saved ? params->saved[1] : wanted;
+    return *shard_bits_out <= SHARD_BITS_MAX ? UNSEEN_OK : UNSEEN_ERR_CORRUPT;
+}
+
+static enum unseen_status start(struct scalable *s, const struct unseen__filter_params *params)
+{
+    if (params->saved) {
+        return load_params(s, params->saved);
+    }
+    const uint64_t share = (params->capacity >> s->prefix_bits) + 1;
+    s->first_capacity = share > FIRST_CAPACITY ? share : FIRST_CAPACITY;
+    s->fpr = params->fpr;
+    return append_link(s);
+}
+
+static enum unseen_status create(struct unseen__filter **filter_out,
+                                 const struct unseen__filter_params *params,
+                                 const struct unseen__filter_ops *ops,
+                                 const struct unseen__filter_ops *link_ops)
+{
+    struct scalable *s = unseen__alloc(&params->allocator, sizeof(*s), _Alignof(struct scalable));
+    if (!s) {
+        return UNSEEN_ERR_NOMEM;
+    }
+    *s = (struct scalable){
+        .filter.ops = ops,
+        .link_ops = link_ops,
+        .prefix_bits = params->prefix_bits,
+        .prefix = params->prefix,
+        .cpu = params->cpu,
+        .allocator = params->allocator,
+    };
+    enum unseen_status status = start(s, params);
+    if (status != UNSEEN_OK) {
+        free_scalable(&s->filter);
+        return status;
+    }
+    *filter_out = &s->filter;
+    return UNSEEN_OK;
+}
+
+/* ---- keys ---- */
+
+/* The keys of a batch whose answer is still open. */
+struct open_keys {
+    struct unseen_key keys[BATCH];
+    uint16_t at[BATCH]; /* where each is in the batch */
+    uint8_t verdicts[BATCH];
+    size_t n;
+};
+
+/* Links see keys without the prefix that all of this filter's have in common. */
+static void open_batch(const struct scalable *s, const struct unseen_key *keys, size_t n,
+                       struct open_keys *open)
+{
+    for (size_t i = 0; i < n; i++) {
+        open->keys[i] = (struct unseen_key){keys[i].lo, keys[i].hi << s->prefix_bits};
+        open->at[i] = (uint16_t)i;
+    }
+    open->n = n;
+}
+
+/* Asks one link for all open keys. Those it has are answered, and copied to had, which may be NULL;
+ * the others stay open. Returns how many it has. */
+static size_t ask_link(const struct scalable *s, unsigned link, struct open_keys *open,
+                       uint8_t *verdicts, struct unseen_key *had)
+{
+    size_t left = 0;
+    const size_t n = open->n;
+    s->link_ops->contains(s->links[link].filter, open->keys, n, open->verdicts);
+    for (size_t i = 0; i < n; i++) {
+        const struct unseen_key key = open->keys[i];
+        const bool is_open = open->verdicts[i] == UNSEEN_NEW;
+        verdicts[open->at[i]] = open->verdicts[i];
+        if (had) {
+            had[i - left] = key;
+        }
+        open->keys[left] = key;
+        open->at[left] = open->at[i];
+        left += is_open;
+    }
+    open->n = left;
+    return n - left;
+}
+
+static void contains(const struct unseen__filter *filter, const struct unseen_key *keys, size_t n,
+                     uint8_t *verdicts)
+{
+    const struct scalable *s = from_const_filter(filter);
+    struct open_keys open;
+    for (size_t done = 0; done < n; done += BATCH) {
+        open_batch(s, keys + done, n - done < BATCH ? n - done : BATCH, &open);
+        for (unsigned link = s->nlinks; link-- > 0 && open.n > 0;) {
+            (void)ask_link(s, link, &open, verdicts + done, NULL);
+        }
+    }
+}
+
+/* Asks an older link while adding. A link that counts, counts what it has once more; that cannot
+ * fail. */
+static enum unseen_status pass_link(struct scalable *s, unsigned link, struct open_keys *open,
+                                    uint8_t *verdicts)
+{
+    struct unseen_key had[BATCH];
+    uint8_t again[BATCH];
+    size_t ndone;
+    const bool counts = s->link_ops->remove != NULL;
+    const size_t nhad = ask_link(s, link, open, verdicts, counts ? had : NULL);
+    return counts && nhad ? s->link_ops->add(s->links[link].filter, had, nhad, again, &ndone)
+                          : UNSEEN_OK;
+}
+
+/* Adds a batch for which the newest link has room: what no older link has. */
+static enum unseen_status add_batch(struct scalable *s, const struct unseen_key *keys, size_t n,
+                                    uint8_t *verdicts)
+{
+    struct open_keys open;
+    struct link *link = newest(s);
+    size_t ndone;
+    open_batch(s, keys, n, &open);
+    enum unseen_status status = UNSEEN_OK;
+    for (unsigned older = s->nlinks - 1; older-- > 0 && open.n > 0 && status == UNSEEN_OK;) {
+        status = pass_link(s, older, &open, verdicts);
+    }
+    if (status == UNSEEN_OK) {
+        status = s->link_ops->add(link->filter, open.keys, open.n, open.verdicts, &ndone);
+    }
+    for (size_t i = 0; status == UNSEEN_OK && i < open.n; i++) {
+        verdicts[open.at[i]] = open.verdicts[i];
+        link->nkeys += open.verdicts[i] == UNSEEN_NEW;
+    }
+    return status;
+}
+
+static enum unseen_status add(struct unseen__filter *filter, const struct unseen_key *keys,
+                              size_t n, uint8_t *verdicts, size_t *ndone_out)
+{
+    struct scalable *s = from_filter(filter);
+    enum unseen_status status = UNSEEN_OK;
+    size_t done = 0;
+    while (done < n && status == UNSEEN_OK) {
+        if (room_of(newest(s)) == 0 && (status = append_link(s)) != UNSEEN_OK) {
+            break;
+        }
+        const uint64_t room = room_of(newest(s));
+        size_t count = n - done < BATCH ? n - done : BATCH;
+        count = count < room ? count : (size_t)room;
+        status = add_batch(s, keys + done, count, verdicts + done);
+        done += status == UNSEEN_OK ? count : 0;
+    }
+    s->nreserved -= n < s->nreserved ? n : s->nreserved;
+    *ndone_out = done;
+    return status;
+}
+
+/* The one link that has a key; none if several say so, which *is_seen_out tells from none at all. */
+static struct link *holder_of(struct scalable *s, struct unseen_key key, bool *is_seen_out)
+{
+    struct link *holder = NULL;
+    unsigned nholders = 0;
+    for (unsigned i = s->nlinks; i-- > 0;) {
+        uint8_t verdict;
+        s->link_ops->contains(s->links[i].filter, &key, 1, &verdict);
+        if (verdict == UNSEEN_SEEN) {
+            holder = &s->links[i];
+            nholders++;
+        }
+    }
+    *is_seen_out = nholders > 0;
+    return nholders == 1 ? holder : NULL;
+}
+
+static void remove_keys(struct unseen__filter *filter, const struct unseen_key *keys, size_t n,
+                        uint8_t *verdicts)
+{
+    struct scalable *s = from_filter(filter);
+    for (size_t i = 0; i < n; i++) {
+        const struct unseen_key key = {keys[i].lo, keys[i].hi << s->prefix_bits};
+        bool is_seen;
+        struct link *holder = holder_of(s, key, &is_seen);
+        verdicts[i] = is_seen ? UNSEEN_SEEN : UNSEEN_NEW;
+        if (holder) {
+            uint8_t after;
+            s->link_ops->remove(holder->filter, &key, 1, &verdicts[i]);
+            s->link_ops->contains(holder->filter, &key, 1, &after);
+            holder->nkeys -= after == UNSEEN_NEW && holder->nkeys > 0;
+        }
+    }
+}
+
+/* ---- numbers ---- */
+
+static void stats(const struct unseen__filter *filter, struct unseen_set_stats *stats)
+{
+    const struct scalable *s = from_const_filter(filter);
+    stats->memory += sizeof(*s);
+    for (unsigned i = 0; i < s->nlinks + s->has_spare; i++) {
+        struct unseen_set_stats link = {0};
+        s->link_ops->stats(s->links[i].filter, &link);
+        stats->nkeys += s->links[i].nkeys;
+        stats->nslots += link.nslots;
+        stats->memory += link.memory;
+        stats->fill += link.fill;
+        stats->nkeys_estimate += link.nkeys_estimate;
+        stats->fpr_estimate += ldexp(link.fpr_estimate, -(int)s->prefix_bits);
+        stats->hashes = link.hashes;
+    }
+    stats->fpr_promise = s->fpr;
+}
+
+/* The links that a chain has when it has grown to nkeys keys, as one plan each; how many. */
+static unsigned plan_links(const struct unseen_plan *plan,
+                           const struct unseen__filter_ops *link_ops, double nkeys,
+                           struct unseen_plan *links)
+{
+    double before = 0;
+    unsigned n = 0;
+    for (uint64_t capacity = FIRST_CAPACITY; n < LINKS_MAX && (n == 0 || before < nkeys);
+         capacity *= 2) {
+        links[n] = (struct unseen_plan){.fpr = link_rate(plan->fpr, n), .capacity = capacity};
+        if (link_ops->plan(&links[n]) != UNSEEN_OK) {
+            return 0;
+        }
+        before += (double)capacity;
+        n++;
+    }
+    return n;
+}
+
+static enum unseen_status plan(struct unseen_plan *plan, const struct unseen__filter_ops *link_ops)
+{
+    struct unseen_plan links[LINKS_MAX];
+    const double nkeys = plan->capacity ? (double)plan->capacity : 1e9;
+    double bits = 0;
+    double room = 0;
+    if (plan->bits_per_key > 0 || plan->bits || plan->hashes) {
+        return UNSEEN_ERR_UNSUPPORTED;
+    }
+    const unsigned n = plan_links(plan, link_ops, nkeys, links);
+    if (n == 0) {
+        return UNSEEN_ERR_FPR;
+    }
+    for (unsigned i = 0; i < n; i++) {
+        bits += (double)links[i].bits;
+        room += (double)links[i].capacity;
+    }
+    plan->hashes = links[n - 1].hashes;
+    plan->lines = links[n - 1].lines;
+    /* Without a number of keys, as for full links: the last one may be half empty. */
+    plan->bits_per_key = bits / (plan->capacity ? nkeys : room);
+    plan->bits = plan->capacity ? (uint64_t)bits : 0;
+    return UNSEEN_OK;
+}
+
+static double plan_rate(const struct unseen_plan *plan, double nkeys,
+                        const struct unseen__filter_ops *link_ops)
+{
+    struct unseen_plan links[LINKS_MAX];
+    const unsigned n = plan_links(plan, link_ops, nkeys, links);
+    double rate = 0;
+    for (unsigned i = 0; i < n && nkeys > 0; i++) {
+        rate += link_ops->plan_rate(&links[i], fmin(nkeys, (double)links[i].capacity));
+        nkeys -= (double)links[i].capacity;
+    }
+    return rate;
+}
+
+/* ---- pieces ----
+ *
+ * A piece of a link behind a head: which link of which filter it is, and what it takes to make it.
+ *
+ *     0  1  kind: 1            16  8  keys in the link
+ *     1  1  link, from 0       24  8  reserved: 0
+ *     2  6  reserved: 0        32 32  the link's parameters
+ *     8  8  prefix             64     a piece of the link */
+
+static size_t save_piece(const struct unseen__filter *filter, uint64_t *position, uint8_t *buf)
+{
+    const struct scalable *s = from_const_filter(filter);
+    uint64_t link = *position >> LINK_POSITION_BITS;
+    uint64_t at = *position & (((uint64_t)1 << LINK_POSITION_BITS) - 1);
+    for (; link < s->nlinks; link++, at = 0) {
+        const struct link *l = &s->links[link];
+        const size_t len = s->link_ops->save_piece(l->filter, &at, buf + UNSEEN__LINK_HEAD);
+        *position = link << LINK_POSITION_BITS | at;
+        if (len) {
+            memset(buf, 0, UNSEEN__LINK_HEAD);
+            buf[0] = PIECE_LINK;
+            buf[1] = (uint8_t)link;
+            store_le64(buf + 8, s->prefix);
+            store_le64(buf + 16, l->nkeys);
+            s->link_ops->save_params(l->filter, buf + 32);
+            return UNSEEN__LINK_HEAD + len;
+        }
+    }
+    return 0;
+}
+
+static bool owns_piece(const struct unseen__filter *filter, const uint8_t *piece, size_t len)
+{
+    return len > UNSEEN__LINK_HEAD && load_le64(piece + 8) == from_const_filter(filter)->prefix;
+}
+
+/* Makes the link of the first piece; those that follow must say the same. */
+static enum unseen_status find_link(struct scalable *s, const uint8_t *piece,
+                                    struct link **link_out)
+{
+    if (piece[0] != PIECE_LINK || piece[1] >= LINKS_MAX || load_le64(piece) >> 16 != 0 ||
+        load_le64(piece + 24) != 0) {
+        return UNSEEN_ERR_CORRUPT;
+    }
+    struct link *link = &s->links[piece[1]];
+    struct unseen__filter_params params = link_params(s);
+    params.saved = piece + 32;
+    params.saved_nkeys = load_le64(piece + 16);
+    if (!link->filter) {
+        enum unseen_status status = s->link_ops->create(&link->filter, &params);
+        if (status != UNSEEN_OK) {
+            return status;
+        }
+        link->nkeys = params.saved_nkeys;
+        s->nlinks = piece[1] >= s->nlinks ? piece[1] + 1u : s->nlinks;
+    }
+    uint8_t same[UNSEEN__PARAMS_LEN] = {0};
+    s->link_ops->save_params(link->filter, same);
+    *link_out = link;
+    return memcmp(same, params.saved, sizeof(same)) == 0 && link->nkeys == params.saved_nkeys
+               ? UNSEEN_OK
+               : UNSEEN_ERR_CORRUPT;
+}
+
+static enum unseen_status load_piece(struct unseen__filter *filter, const uint8_t *piece,
+                                     size_t len)
+{
+    struct scalable *s = from_filter(filter);
+    struct link *link;
+    enum unseen_status status = find_link(s, piece, &link);
+    piece += UNSEEN__LINK_HEAD;
+    len -= UNSEEN__LINK_HEAD;
+    if (status != UNSEEN_OK) {
+        return status;
+    }
+    return s->link_ops->owns_piece(link->filter, piece, len)
+               ? s->link_ops->load_piece(link->filter, piece, len)
+               : UNSEEN_ERR_CORRUPT;
+}
+
+static enum unseen_status load_finish(struct unseen__filter *filter)
+{
+    struct scalable *s = from_filter(filter);
+    enum unseen_status status = s->nlinks ? UNSEEN_OK : UNSEEN_ERR_CORRUPT;
+    for (unsigned i = 0; i < s->nlinks && status == UNSEEN_OK; i++) {
+        struct link *link = &s->links[i];
+        status = link->filter ? s->link_ops->load_finish(link->filter) : UNSEEN_ERR_CORRUPT;
+        if (status == UNSEEN_OK) {
+            struct unseen_set_stats numbers = {0};
+            s->link_ops->stats(link->filter, &numbers);
+            link->capacity = numbers.capacity;
+            /* The next one is for twice as many. */
+            status = link->capacity <= UINT64_MAX / 4 ? UNSEEN_OK : UNSEEN_ERR_CORRUPT;
+        }
+    }
+    return status;
+}
+
+/* ---- one table of operations for each kind of link ---- */
+
+#define SCALABLE(ops_name, text, abilities_, link_ops_, remove_)                                   \
+    static enum unseen_status create_##ops_name(struct unseen__filter **filter_out,                \
+                                                const struct unseen__filter_params *params)        \
+    {                                                                                              \
+        return create(filter_out, params, &unseen__##ops_name##_ops, &link_ops_);                  \
+    }                                                                                              \
+    static enum unseen_status plan_##ops_name(struct unseen_plan *p)                               \
+    {                                                                                              \
+        return plan(p, &link_ops_);                                                                \
+    }                                                                                              \
+    static double rate_##ops_name(const struct unseen_plan *p, double nkeys)                       \
+    {                                                                                              \
+        return plan_rate(p, nkeys, &link_ops_);                                                    \
+    }                                                                                              \
+    const struct unseen__filter_ops unseen__##ops_name##_ops = {                                   \
+        .name = text,                                                                              \
+        .abilities = abilities_,                                                                   \
+        .shard_bits = shard_bits,                                                                  \
+        .create = create_##ops_name,                                                               \
+        .free = free_scalable,                                                                     \
+        .add = add,                                                                                \
+        .contains = contains,                                                                      \
+        .remove = remove_,                                                                         \
+        .reserve = reserve,                                                                        \
+        .stats = stats,                                                                            \
+        .save_params = save_params,                                                                \
+        .save_piece = save_piece,                                                                  \
+        .owns_piece = owns_piece,                                                                  \
+        .load_piece = load_piece,                                                                  \
+        .load_finish = load_finish,                                                                \
+        .plan = plan_##ops_name,                                                                   \
+        .plan_rate = rate_##ops_name,                                                              \
+    };
+
+SCALABLE(scalable, "scalable", UNSEEN_CAN_GROW, unseen__block_ops, NULL)
+SCALABLE(scalable_bloom, "scalable-bloom", UNSEEN_CAN_GROW, unseen__bloom_ops, NULL)
+SCALABLE(scalable_counting, "scalable-count", UNSEEN_CAN_GROW | UNSEEN_CAN_REMOVE,
+         unseen__counting_ops, remove_keys)

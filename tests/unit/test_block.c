@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The blocked Bloom filter: bit for bit an array of flags, its rate the exact formula's with one line
+ * and with two, the bits it promises to need, union and intersection, and all that holds for the
+ * family. */
+#include "filter_check.h"
+
+#include "filter/block.h"
+
+/* One flag a bit, places one after the other, as docs/format.md says. */
+struct model {
+    uint8_t *flags;
+    uint64_t nblocks;
+    unsigned lines;
+    unsigned k;
+};
+
+static bool model_add(struct model *model, struct unseen_key key, bool only_ask)
+{
+    static const uint32_t multiplier[16] = {BLOCK_MULTIPLIERS};
+    const uint64_t block =
+        (key.hi >> 32) * model->nblocks + ((key.hi & UINT32_MAX) * model->nblocks >> 32);
+    const unsigned second = model->lines == 2 ? model->k / 2 : 0;
+    bool seen = true;
+    for (unsigned i = 0; i < model->k; i++) {
+        const bool is_second = i >= model->k - second;
+        const uint32_t m = multiplier[is_second ? 8 + i - (model->k - second) : i];
+        const uint32_t place = (uint32_t)((uint32_t)key.lo * m + (uint32_t)(key.lo >> 32)) >> 23;
+        uint8_t *flag = &model->flags[((block >> 32) * model->lines + is_second) * 512 + place];
+        seen = seen && *flag;
+        *flag = *flag || !only_ask;
+    }
+    return seen;
+}
+
+static void check_model(double fpr, uint64_t capacity, unsigned threads)
+{
+    const struct unseen_set_options options = filter_options("block", fpr, capacity, threads);
+    struct unseen_set *set = filter_make(&options);
+    const struct unseen_set_stats stats = filter_stats(set);
+    const unsigned lines =
+        ((const struct block *)(const void *)set->shards[0].filter)->is_wide ? 2 : 1;
+    struct model model = {calloc(stats.nslots, 1), stats.nslots / 512 / lines, lines, stats.hashes};
+    struct unseen_key keys[300];
+    uint8_t verdicts[300];
+    uint64_t random = 9;
+    uint64_t nnew = 0;
+    if (!model.flags) {
+        exit(2);
+    }
+    for (int round = 0; round < 200; round++) {
+        const size_t n = 1 + test_random(&random) % 300;
+        const bool only_ask = test_random(&random) % 3 == 0;
+        for (size_t i = 0; i < n; i++) {
+            keys[i] = test_key(test_random(&random) % (2 * capacity));
+        }
+        CHECK(only_ask ? unseen_set_contains_keys(set, keys, n, verdicts) == UNSEEN_OK
+                       : unseen_set_add_keys(set, keys, n, verdicts, NULL) == UNSEEN_OK);
+        for (size_t i = 0; i < n; i++) {
+            /* A block is one filter's, and its keys stay in order: no answer differs. */
+            CHECK_EQ(verdicts[i] == UNSEEN_SEEN, model_add(&model, keys[i], only_ask));
+            nnew += !only_ask && verdicts[i] == UNSEEN_NEW;
+        }
+    }
+    uint64_t nset = 0;
+    struct test_image image = test_export(set);
+    for (size_t i = 1; i + 1 < image.n; i++) {
+        size_t len;
+        const uint8_t *piece = test_chunk(&image, i, &len) + 24;
+        CHECK(piece[0] == 1);
+        const uint64_t first = load_le64(piece + 8) * 512;
+        for (size_t bit = 0; bit < (len - 32 - 16) * 8; bit++) {
+            const bool is_set = piece[16 + bit / 8] >> bit % 8 & 1;
+            CHECK_EQ(is_set, model.flags[first + bit]);
+            nset += is_set;
+        }
+    }
+    CHECK(fabs(filter_stats(set).fill - (double)nset / (double)stats.nslots) < 1e-12);
+    CHECK_EQ(filter_stats(set).nkeys, nnew);
+    test_image_free(&image);
+    free(model.flags);
+    filter_end(set);
+}
+
+/* The figures of block.h and of issue and README: bits per key for a rate. */
+static void check_bits(void)
+{
+    static const struct {
+        double fpr;
+        unsigned lines;
+        double bits;
+    } rows[] = {
+        {1e-2, 1, 9.95}, {1e-3, 1, 15.6}, {1e-4, 2, 20.7}, {1e-4, 1, 22.05}, {1e-6, 2, 34.0}};
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        struct unseen_plan plan = {
+            .size = sizeof(plan), .filter = "block", .fpr = rows[i].fpr, .lines = rows[i].lines};
+        CHECK(unseen_plan(&plan) == UNSEEN_OK);
+        CHECK(plan.bits_per_key <= rows[i].bits && plan.bits_per_key > rows[i].bits - 0.1);
+        plan = (struct unseen_plan){.size = sizeof(plan), .filter = "block", .fpr = rows[i].fpr};
+        CHECK(unseen_plan(&plan) == UNSEEN_OK);
+        CHECK_EQ(plan.lines, rows[i].fpr > 5e-4 ? 1 : 2);
+    }
+}
+
+int main(void)
+{
+    test_start();
+    check_bits();
+    for (unsigned threads = 1; threads <= 8; threads *= 8) {
+        check_model(0.1, 5000, threads);
+        check_model(1e-3, 60000, threads);
+        check_model(1e-4, 30000, threads);
+        check_model(5e-9, 10000, threads);
+    }
+    check_model(0.9, 100, 1);
+    check_model(1e-5, 1, 8);
+    const uint64_t scale = test_scale();
+    for (double fpr = 0.1; fpr > 5e-5; fpr /= 10) {
+        filter_check_rate("block", fpr, 100000 * scale, 16, 200000 * scale, 128);
+    }
+    filter_check_rate("block", 1e-2, 100000, 16, 200000, 64);
+    filter_check_rate("block", 1e-4, 100000, 16, 200000, 64);
+    filter_check_rate("block", 1e-2, 100000, 16, 200000, 96);
+    filter_check_round("block", 100000, 50000, 1, 1, 128);
+    filter_check_round("block", 100000, 50000, 1, 8, 64);
+    filter_check_round("block", 100000, 50000, 8, 1, 96);
+    filter_check_round("block", 100000, 50000, 2, 32, 128);
+    filter_check_round("block", 1, 1, 8, 2, 128);
+    filter_check_order("block", 100000, 50000);
+    filter_check_lies("block", 10000, 5000, 400);
+    filter_check_nomem("block", 10000, 10240, 1);
+    filter_check_nomem("block", 10000, 10240, 4);
+    filter_check_levels("block", 1e-2, 100000, 100000);
+    filter_check_levels("block", 1e-4, 100000, 100000);
+    filter_check_merge("block", 60000, 1, 1);
+    filter_check_merge("block", 60000, 1, 4);
+    filter_check_merge("block", 60000, 4, 1);
+    filter_check_intersect("block", 60000, 1, 1);
+    filter_check_intersect("block", 60000, 8, 2);
+    filter_check_mismatch("block");
+    filter_check_unsupported("block", 1000);
+    return test_end();
+}

@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The textbook Bloom filter: bit for bit an array of flags, its rate the textbook's, union and
+ * intersection, and all that holds for the family. */
+#include "filter_check.h"
+
+/* One flag a bit, places by long multiplication in halves, as docs/format.md says. */
+struct model {
+    uint8_t *flags;
+    uint64_t m;
+    unsigned k;
+};
+
+static uint64_t high_word(uint64_t a, uint64_t b)
+{
+    const uint64_t a1 = a >> 32;
+    const uint64_t a0 = a & UINT32_MAX;
+    const uint64_t b1 = b >> 32;
+    const uint64_t b0 = b & UINT32_MAX;
+    const uint64_t low = a0 * b0 >> 32;
+    const uint64_t x = a1 * b0 + low;
+    const uint64_t y = a0 * b1 + (x & UINT32_MAX);
+    return a1 * b1 + (x >> 32) + (y >> 32);
+}
+
+static bool model_add(struct model *model, struct unseen_key key, bool only_ask)
+{
+    bool seen = true;
+    uint64_t h = key.hi;
+    for (unsigned i = 0; i < model->k; i++) {
+        h = h * UINT64_C(0xd1342543de82ef95) + key.lo;
+        uint8_t *flag = &model->flags[high_word(h, model->m)];
+        seen = seen && *flag;
+        *flag = *flag || !only_ask;
+    }
+    return seen;
+}
+
+/* Few bits, so that many answers are wrong: the model is wrong in the same places. */
+static void check_model(double fpr, uint64_t capacity, unsigned threads)
+{
+    const struct unseen_set_options options = filter_options("bloom", fpr, capacity, threads);
+    struct unseen_set *set = filter_make(&options);
+    const struct unseen_set_stats stats = filter_stats(set);
+    struct model model = {calloc(stats.nslots, 1), stats.nslots, stats.hashes};
+    struct unseen_key keys[300];
+    uint8_t verdicts[300];
+    uint64_t random = 9;
+    uint64_t nnew = 0;
+    if (!model.flags) {
+        exit(2);
+    }
+    for (int round = 0; round < 200; round++) {
+        const size_t n = 1 + test_random(&random) % 300;
+        const bool only_ask = test_random(&random) % 3 == 0;
+        for (size_t i = 0; i < n; i++) {
+            keys[i] = test_key(test_random(&random) % (2 * capacity));
+        }
+        CHECK(only_ask ? unseen_set_contains_keys(set, keys, n, verdicts) == UNSEEN_OK
+                       : unseen_set_add_keys(set, keys, n, verdicts, NULL) == UNSEEN_OK);
+        for (size_t i = 0; i < n; i++) {
+            const bool seen = model_add(&model, keys[i], only_ask);
+            /* The keys of a shared set are added by prefix: a wrong answer may move. */
+            CHECK(threads > 1 || (verdicts[i] == UNSEEN_SEEN) == seen);
+            nnew += !only_ask && verdicts[i] == UNSEEN_NEW;
+        }
+    }
+    uint64_t nset = 0;
+    struct test_image image = test_export(set);
+    for (size_t i = 1; i + 1 < image.n; i++) {
+        size_t len;
+        const uint8_t *piece = test_chunk(&image, i, &len) + 24;
+        CHECK(piece[0] == 1);
+        const uint64_t first = load_le64(piece + 8) * 512;
+        for (size_t bit = 0; bit < (len - 32 - 16) * 8; bit++) {
+            const bool is_set = piece[16 + bit / 8] >> bit % 8 & 1;
+            CHECK_EQ(is_set, model.flags[first + bit]);
+            nset += is_set;
+        }
+    }
+    CHECK(fabs(filter_stats(set).fill - (double)nset / (double)model.m) < 1e-12);
+    CHECK_EQ(filter_stats(set).nkeys, nnew);
+    test_image_free(&image);
+    free(model.flags);
+    filter_end(set);
+}
+
+int main(void)
+{
+    test_start();
+    for (unsigned threads = 1; threads <= 8; threads *= 8) {
+        check_model(0.1, 5000, threads);
+        check_model(1e-4, 30000, threads);
+    }
+    check_model(0.9, 100, 1);
+    const uint64_t scale = test_scale();
+    for (double fpr = 0.1; fpr > 5e-5; fpr /= 10) {
+        filter_check_rate("bloom", fpr, 100000 * scale, 8, 200000 * scale, 128);
+    }
+    filter_check_rate("bloom", 1e-2, 100000, 8, 200000, 64);
+    filter_check_rate("bloom", 1e-2, 100000, 8, 200000, 96);
+    filter_check_round("bloom", 100000, 50000, 1, 1, 128);
+    filter_check_round("bloom", 100000, 50000, 1, 8, 64);
+    filter_check_round("bloom", 100000, 50000, 8, 1, 96);
+    filter_check_round("bloom", 1, 1, 8, 2, 128);
+    filter_check_order("bloom", 100000, 50000);
+    filter_check_lies("bloom", 10000, 5000, 400);
+    filter_check_nomem("bloom", 10000, 10240, 1);
+    filter_check_nomem("bloom", 10000, 10240, 4);
+    filter_check_levels("bloom", 1e-4, 100000, 100000);
+    filter_check_merge("bloom", 60000, 1, 1);
+    filter_check_merge("bloom", 60000, 1, 4);
+    filter_check_merge("bloom", 60000, 4, 1);
+    filter_check_intersect("bloom", 60000, 1, 1);
+    filter_check_intersect("bloom", 60000, 8, 2);
+    filter_check_mismatch("bloom");
+    filter_check_unsupported("bloom", 1000);
+    return test_end();
+}
