@@ -10,7 +10,8 @@
 
 enum {
     FIRST_CHUNK_PAGES = 16,
-    LARGE_CHUNKS = 32 /* from here on huge pages are worth 20 % and more */
+    LARGE_CHUNKS = 32,      /* from here on huge pages are worth 20 % and more */
+    LARGE_CHUNKS_IMPORT = 2 /* an import fills every page at once: fewer page faults count */
 };
 
 static void *take(struct compact *c, size_t size, size_t align)
@@ -84,7 +85,7 @@ static enum unseen_status add_chunk(struct compact *c)
     if (!chunk) {
         return UNSEEN_ERR_NOMEM;
     }
-    if (c->nchunks >= LARGE_CHUNKS) {
+    if (c->nchunks >= (c->loaded ? LARGE_CHUNKS_IMPORT : LARGE_CHUNKS)) {
         unseen__memory_large(&c->allocator, chunk);
     }
     c->chunks[c->nchunks++] = chunk;
