@@ -509,8 +509,8 @@ UNSEEN_API double unseen_plan_rate(const struct unseen_plan *plan, double nkeys)
 
 /* ---- Export and import -------------------------------------------------------------------------
  * A set as a row of chunks of at most UNSEEN_CHUNK_MAX bytes, each with its own checksum, so that
- * no reader ever needs one huge piece: a header, then one chunk per group of pages, then an end
- * mark. docs/format.md has the bytes. The chunks contain the seed. */
+ * no reader ever needs one huge piece: a header, then the filter's pieces, then an end mark.
+ * docs/format.md has the bytes. The chunks contain the seed. */
 
 #define UNSEEN_CHUNK_MAX ((size_t)65536)
 
