@@ -71,6 +71,52 @@ if command -v zstd > /dev/null; then
     sweep -j 1 plain.zst
 fi
 
+# With a store: what was printed before is remembered, or comes again; the next run prints the rest.
+# sweep_store ARG...: the store is w.unseen, in a state that is copied from start.unseen if that exists.
+sweep_store() {
+    rm -f w.unseen*
+    [ ! -e start.unseen ] || cp start.unseen w.unseen
+    "$UNSEEN" "$@" > want 2> /dev/null
+    for on in once after; do
+        n=0
+        while n=$((n + 1)); [ "$n" -le 500 ]; do
+            rm -f failed w.unseen*
+            [ ! -e start.unseen ] || cp start.unseen w.unseen
+            FAIL_AT=$n FAIL_ON=$on FAIL_MARK=failed LD_PRELOAD=./fail.so "$UNSEEN" "$@" > out 2> err
+            status=$?
+            last="unseen $* with allocation $n failing ($on)"
+            [ -e failed ] || break
+            case $status in
+            0) same out want ;;
+            2)
+                is_prefix out want || complain "$last: wrong output; $(cat err)"
+                grep -q 'memory\|no room' err || complain "$last: said $(cat err)"
+                "$UNSEEN" "$@" > rest 2> err || complain "$last: then $(cat err)"
+                cat out rest | sort -u > got
+                sort -u want | cmp -s - got || complain "$last: lost lines"
+                tests_run=$((tests_run + 1))
+                ;;
+            *) complain "$last: exit status $status" ;;
+            esac
+        done
+        holds [ "$n" -gt 3 ]
+        holds [ "$n" -le 500 ]
+    done
+}
+head -n 600 dirty > some
+sweep_store -j 1 -s w.unseen some
+sweep_store -j 2 -s w.unseen some
+"$UNSEEN" add start.unseen few
+sweep_store -j 1 -s w.unseen -x list -x start.unseen some
+sweep_store check -j 1 w.unseen some
+sweep_store recheck -j 1 w.unseen some
+sweep_store add -j 1 w.unseen some
+sweep_store remove -j 1 w.unseen few
+sweep_store import --format redis-set w.unseen few
+sweep_store info --json start.unseen # no copy: it says when it was written
+sweep_store verify w.unseen
+sweep_store compact w.unseen
+
 # The set cannot grow: all that was answered is there.
 urls 3000000 2900000 2 > big
 if (ulimit -v 20000 && "$UNSEEN" --version > /dev/null 2>&1); then
