@@ -10,6 +10,7 @@
 #include "batch.h"
 #include "command.h"
 #include "feed.h"
+#include "filters.h"
 #include "identity.h"
 #include "message.h"
 #include "stop.h"
@@ -84,6 +85,7 @@ int change_finish(struct change *c)
         return EXIT_TROUBLE;
     }
     report_end(&c->report, &c->o, unseen_store_set(c->store));
+    filters_warn_full(&c->o, unseen_store_set(c->store));
     const bool closed = stores_close(c->store, c->o.store, &c->o);
     stop_die(false);
     return closed && !c->failed ? EXIT_DONE : EXIT_TROUBLE;

@@ -17,6 +17,7 @@
 #include "command.h"
 #include "feed.h"
 #include "files.h"
+#include "filters.h"
 #include "handover.h"
 #include "identity.h"
 #include "memory.h"
@@ -380,6 +381,7 @@ static int finish(struct dedup *d)
     bool written = output_finish(&d->out);
     handover_end(&d->handover);
     report_end(&d->report, d->o, d->memory.set);
+    filters_warn_full(d->o, d->memory.set);
     identity_release(&d->identity);
     bool kept = memory_close(&d->memory) && !d->handover.failed;
     written = output_close(&d->out) && written;

@@ -81,6 +81,37 @@ static unsigned abilities_of(const char *name)
     return unseen_plan(&plan) == UNSEEN_OK ? plan.abilities : 0;
 }
 
+/* The lowest power of ten that the filter promises. */
+static double lowest_rate(const char *name)
+{
+    double rate = 1e-15;
+    for (; rate < 0.1; rate *= 10) {
+        struct unseen_plan plan = {
+            .size = sizeof(plan), .filter = name, .fpr = rate, .capacity = 1000000};
+        if (unseen_plan(&plan) == UNSEEN_OK) {
+            break;
+        }
+    }
+    return rate;
+}
+
+static void report_rate(const struct options *o, const char *again, const char *files)
+{
+    char lowest[24];
+    char asked[24];
+    chart_value(lowest_rate(o->filter), lowest);
+    chart_value(o->fpr > 0 ? o->fpr : UNSEEN_FPR_DEFAULT, asked);
+    message_error("--filter %s: it promises no rate as low as %s%s", o->filter, asked,
+                  o->fpr > 0 ? "" : ", the default");
+    message_hint("%s --filter %s --fpr %s%s", again, o->filter, lowest, files);
+}
+
+/* What a command that gave no rate has to say, too, for a filter that cannot have the default. */
+static const char *rate_wanted(const struct options *o)
+{
+    return o->fpr == 0 && lowest_rate(o->filter) > UNSEEN_FPR_DEFAULT ? " --fpr 1e-4" : "";
+}
+
 bool filters_report(const struct options *o, enum unseen_status status, const char *again,
                     const char *files)
 {
@@ -90,12 +121,16 @@ bool filters_report(const struct options *o, enum unseen_status status, const ch
     if (status == UNSEEN_ERR_NAME) {
         return !filters_check_name(o->filter, again, files);
     }
+    if (status == UNSEEN_ERR_FPR && strcmp(o->filter, "compact") != 0) {
+        report_rate(o, again, files);
+        return true;
+    }
     if (status != UNSEEN_ERR_ARGUMENT || o->capacity > 0 ||
         (abilities_of(o->filter) & UNSEEN_CAN_GROW)) {
         return false;
     }
     message_error("--filter %s needs --capacity: it does not grow", o->filter);
-    message_hint("%s --filter %s --capacity 1e7%s", again, o->filter, files);
+    message_hint("%s --filter %s --capacity 1e7%s%s", again, o->filter, rate_wanted(o), files);
     return true;
 }
 

@@ -17,14 +17,14 @@ void filters_abilities(unsigned abilities, char text[40]);
 /* What the filter is for, in a few words; empty for one that has no such text. */
 const char *filters_sentence(const char *name);
 
-/* Whether there is a filter of this name; if not, that is reported, with called (such as "unseen")
- * in the hint. */
-bool filters_check_name(const char *name, const char *called);
+/* Whether there is a filter of this name; if not, that is reported. A corrected command begins with
+ * again, such as "unseen -s STORE", and ends with files, such as " FILE". */
+bool filters_check_name(const char *name, const char *again, const char *files);
 
-/* Reports why no set could be made as --filter, --capacity and --fpr say: the status is that of
- * unseen_set_create or unseen_store_open. The hint starts with again, such as "unseen -s STORE".
- * False if none of them is the reason. */
-bool filters_report(const struct options *o, enum unseen_status status, const char *again);
+/* Reports why a set could not be made, if it is for --filter, its rate or the lack of --capacity;
+ * false if it is not. The status is that of unseen_set_create or unseen_store_open. */
+bool filters_report(const struct options *o, enum unseen_status status, const char *again,
+                    const char *files);
 
 /* One warning if set has more keys than it was made for and answers worse than promised. */
 void filters_warn_full(const struct options *o, const struct unseen_set *set);

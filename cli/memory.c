@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "filters.h"
 #include "identity.h"
 #include "message.h"
 #include "profile.h"
@@ -37,16 +38,15 @@ static bool create_set(struct memory *m, enum unseen_cpu cpu)
     };
     const enum unseen_status status = unseen_set_create(&m->own_set, &options);
     m->set = m->own_set;
+    if (status != UNSEEN_OK && filters_report(o, status, "unseen", "")) {
+        return false;
+    }
     switch (status) {
     case UNSEEN_OK:
         return true;
     case UNSEEN_ERR_FPR:
         message_error("--fpr %g: %s", o->fpr, unseen_status_string(status));
         message_hint("unseen --fpr 5e-9");
-        break;
-    case UNSEEN_ERR_NAME:
-        message_error("--filter %s: %s", o->filter, unseen_status_string(status));
-        message_hint("unseen --filter compact");
         break;
     case UNSEEN_ERR_NOMEM:
         message_error("no room for %" PRIu64 " keys: %s", o->capacity,

@@ -47,7 +47,7 @@ static bool check_question(const struct options *o)
             return false;
         }
     }
-    return !o->filter || filters_check_name(o->filter, o->command->called);
+    return !o->filter || filters_check_name(o->filter, o->command->called, "");
 }
 
 static struct question question_of(const struct options *o)

@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "command.h"
+#include "filters.h"
 #include "message.h"
 #include "profile.h"
 
@@ -119,10 +120,12 @@ static void hint_io(const char *path, const struct options *o)
 void stores_report(const char *path, const struct options *o, const struct unseen_error *error)
 {
     char text[4200];
+    call(o, path, "", text, sizeof(text));
+    if (filters_report(o, error->status, text, input_of(o))) {
+        return;
+    }
     if (error->status == UNSEEN_ERR_FPR) {
         message_error("--fpr %g: %s", o->fpr, unseen_status_string(error->status));
-    } else if (error->status == UNSEEN_ERR_NAME && o->filter) {
-        message_error("--filter %s: %s", o->filter, unseen_status_string(error->status));
     } else if (error->text[0] != '\0') {
         message_error("%s", error->text);
     } else {
@@ -150,10 +153,6 @@ void stores_report(const char *path, const struct options *o, const struct unsee
         break;
     case UNSEEN_ERR_FPR:
         call(o, path, " --fpr 5e-9", text, sizeof(text));
-        message_hint("%s%s", text, input_of(o));
-        break;
-    case UNSEEN_ERR_NAME:
-        call(o, path, " --filter compact", text, sizeof(text));
         message_hint("%s%s", text, input_of(o));
         break;
     default:

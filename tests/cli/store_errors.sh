@@ -47,7 +47,7 @@ expect 0 '' ''
 run -s s.unseen --key-bits 64 --fpr 2e-6 scrapy
 expect 0 '' ''
 wrong 2 '--fpr 1e-12: no filter here promises a false-positive rate this low' 'unseen -s new.unseen --fpr 5e-9 FILE' -s new.unseen --fpr 1e-12 one
-wrong 2 '--filter nothing: no such name' 'unseen -s new.unseen --filter compact FILE' -s new.unseen --filter nothing one
+wrong 2 '--filter nothing: no such name' 'unseen help filters' -s new.unseen --filter nothing one
 wrong 2 "no profile 'crwl'" 'unseen -p crawl' -s new.unseen -p crwl one
 wrong 2 "--key-bits: '65' is not 64, 96 or 128" 'unseen --key-bits 96' -s new.unseen --key-bits 65 one
 wrong 2 '--no-log has no meaning without -s' 'unseen -s STORE --no-log FILE' --no-log one

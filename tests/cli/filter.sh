@@ -1,0 +1,104 @@
+# --filter NAME: each kind of filter gives the same answers within its rate, says what it needs, and
+# warns when it has become too small.
+. "$(dirname "$0")/lib/common.bash"
+
+names=$("$UNSEEN" help filters | sed -nE 's/^  ([a-z-]+)  *[^ ].*/\1/p' | grep -v '^can')
+holds [ "$(echo "$names" | wc -l)" -ge 6 ]
+grows() {
+    "$UNSEEN" help filters | grep -A1 "^  $1 " | grep -q 'can:.* grow'
+}
+
+# Never a repeat too many; new lines lost: none at this rate, with this seed.
+urls 30000 20000 7 > in
+awk '!seen[$0]++' in > want
+for name in $names; do
+    for j in 1 2; do
+        run -j $j -p none --seed 1 --filter $name --fpr 1e-5 --capacity 20000
+        expect 0 '*' ''
+        same out want
+    done
+    run -p none --seed 1 --filter $name --fpr 1e-5 --capacity 20000 --stats=json
+    holds grep -q "\"filter\":\"$name\"" err
+    rm -f $name.unseen
+    run -p none --seed 1 --filter $name --fpr 1e-5 --capacity 20000 -s $name.unseen
+    expect 0 '*' ''
+    same out want
+    run -p none -s $name.unseen
+    expect 0 '' ''
+    run check -c $name.unseen
+    expect 0 '30000\n' ''
+    run info $name.unseen
+    holds grep -qE "^filter +$name\$" out
+done
+# A rate that is high is a rate that is seen: fewer lines, and never a wrong one.
+for name in bloom block counting; do
+    run -p none --seed 1 --filter $name --fpr 0.1 --capacity 20000
+    expect 0 '*' ''
+    holds [ "$(wc -l < out)" -lt "$(wc -l < want)" ]
+    holds [ "$(wc -l < out)" -gt $(($(wc -l < want) * 9 / 10)) ]
+    holds [ -z "$(comm -23 <(sort out) <(sort want))" ]
+done
+
+# Past the capacity: one warning that names the rate and the way out.
+for name in $names; do
+    run -p none --seed 1 --filter $name --fpr 1e-3 --capacity 5000
+    expect 0 '*' '*'
+    if grows $name; then
+        holds [ ! -s err ]
+    else
+        holds grep -qE "^unseen: warning: the $name filter has 1[0-9]+ keys and was made for 5000: of new lines a share of [0-9.e-]+ is taken for repeats, not 1e-3\$" err
+        holds grep -qE '^unseen: hint: unseen --filter [a-z-]+ --capacity [0-9]+, or --filter compact, which grows$' err
+        holds [ "$(wc -l < err)" = 2 ]
+        eval "$(sed -nE 's/^unseen: hint: unseen (.*), or .*/"$UNSEEN" -p none --seed 1 --fpr 1e-3 \1/p' err)" < in > out 2> err
+        holds [ ! -s err ]
+    fi
+done
+# The same for a store, and its hint makes it well again.
+head -n 5000 in > part
+cp part in
+run -p none --seed 1 --filter bloom --fpr 1e-3 --capacity 5000 -s full.unseen
+expect 0 '*' ''
+urls 30000 20000 7 > in
+run -s full.unseen -p none
+expect 0 '*' '*'
+holds grep -q '^unseen: warning: the bloom filter has ' err
+run add full.unseen
+expect 0 '' '*'
+holds grep -q '^unseen: warning: the bloom filter has ' err
+hint=$(sed -n 's/^unseen: hint: //p' err)
+holds [ "${hint% [0-9]*}" = 'unseen compact --capacity' ]
+rm in
+run ${hint#unseen }
+expect 0 '' ''
+run -s full.unseen -p none
+expect 0 '' ''
+
+# What is missing or wrong.
+echo x > one
+for name in $names; do
+    run --filter $name one
+    if grep -q 'promises no rate' err; then
+        expect 2 '' '*'
+        holds grep -qx "unseen: error: --filter $name: it promises no rate as low as 5e-9, the default" err
+        hint=$(sed -n 's/^unseen: hint: unseen //p' err)
+        run $hint --capacity 10 one
+        expect 0 'x\n' ''
+    elif grows $name; then
+        expect 0 'x\n' ''
+    else
+        rate=
+        [ $name != counting ] || rate=' --fpr 1e-4'
+        error="unseen: error: --filter $name needs --capacity: it does not grow\n"
+        expect 2 '' "${error}unseen: hint: unseen --filter $name --capacity 1e7$rate\n"
+        run -s new.unseen --filter $name one
+        expect 2 '' "${error}unseen: hint: unseen -s new.unseen --filter $name --capacity 1e7$rate FILE\n"
+        run add --filter $name new.unseen one
+        expect 2 '' "${error}unseen: hint: unseen add new.unseen --filter $name --capacity 1e7$rate FILE\n"
+        holds [ ! -e new.unseen ]
+    fi
+done
+run --filter blom one
+expect 2 '' 'unseen: error: --filter blom: no such name\nunseen: hint: unseen --filter bloom\n'
+run -s new.unseen --filter Bloom one
+expect 2 '' 'unseen: error: --filter Bloom: no such name\nunseen: hint: unseen -s new.unseen --filter bloom FILE\n'
+finish
