@@ -1,0 +1,421 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Every allocation of the store fails once, and all from each one on: of making it, opening it (with
+ * an image, from the log, with a torn end, with a damaged header), adding, committing, writing an
+ * image, merging, rewriting, verifying and repairing. The answer is NOMEM, or the library has done
+ * without; nothing leaks; and afterwards the store is what was committed.
+ *
+ *     crash_alloc [PLANT]
+ *
+ * The library's calls of the C library's allocators come here first (ld --wrap). With the plant
+ * `forget` the last record is cut off behind the library's back, which must be noticed. */
+#include "crash.h"
+
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "pair.h"
+
+enum {
+    NEXTRA = 600, /* keys beside those of the pair */
+    SITE_MAX = 5000,
+    FAILURES_SHOWN = 20,
+    ALL_RECORDS = (1 << PAIR_NRECORDS) - 1,
+    DAMAGED_RECORD = 1
+};
+
+/* ---- Failing --------------------------------------------------------------------------------- */
+
+static struct {
+    unsigned long ncalls;
+    unsigned long fail_at; /* 0: never */
+    bool fail_after;
+    long nlive;  /* blocks */
+    long mapped; /* bytes */
+} memory;
+
+static bool fails(void)
+{
+    const unsigned long number = __atomic_add_fetch(&memory.ncalls, 1, __ATOMIC_RELAXED);
+    return memory.fail_at &&
+           (number == memory.fail_at || (memory.fail_after && number > memory.fail_at));
+}
+
+static void *counted(void *ptr)
+{
+    __atomic_add_fetch(&memory.nlive, ptr != NULL, __ATOMIC_RELAXED);
+    return ptr;
+}
+
+void *__real_malloc(size_t size);
+void *__real_calloc(size_t n, size_t size);
+void *__real_realloc(void *ptr, size_t size);
+int __real_posix_memalign(void **ptr, size_t align, size_t size);
+void __real_free(void *ptr);
+void *__real_mmap(void *addr, size_t len, int protection, int flags, int fd, off_t at);
+int __real_munmap(void *addr, size_t len);
+
+void *__wrap_malloc(size_t size);
+void *__wrap_calloc(size_t n, size_t size);
+void *__wrap_realloc(void *ptr, size_t size);
+int __wrap_posix_memalign(void **ptr, size_t align, size_t size);
+void __wrap_free(void *ptr);
+void *__wrap_mmap(void *addr, size_t len, int protection, int flags, int fd, off_t at);
+int __wrap_munmap(void *addr, size_t len);
+
+void *__wrap_malloc(size_t size)
+{
+    return fails() ? NULL : counted(__real_malloc(size));
+}
+
+void *__wrap_calloc(size_t n, size_t size)
+{
+    return fails() ? NULL : counted(__real_calloc(n, size));
+}
+
+void *__wrap_realloc(void *ptr, size_t size)
+{
+    if (fails()) {
+        return NULL;
+    }
+    void *moved = __real_realloc(ptr, size);
+    return ptr ? moved : counted(moved);
+}
+
+int __wrap_posix_memalign(void **ptr, size_t align, size_t size)
+{
+    const int rc = fails() ? 12 : __real_posix_memalign(ptr, align, size);
+    if (rc == 0) {
+        (void)counted(*ptr);
+    }
+    return rc;
+}
+
+void __wrap_free(void *ptr)
+{
+    __atomic_sub_fetch(&memory.nlive, ptr != NULL, __ATOMIC_RELAXED);
+    __real_free(ptr);
+}
+
+void *__wrap_mmap(void *addr, size_t len, int protection, int flags, int fd, off_t at)
+{
+    void *ptr = fails() ? MAP_FAILED : __real_mmap(addr, len, protection, flags, fd, at);
+    if (ptr != MAP_FAILED) {
+        __atomic_add_fetch(&memory.mapped, (long)len, __ATOMIC_RELAXED);
+    }
+    return ptr;
+}
+
+int __wrap_munmap(void *addr, size_t len)
+{
+    __atomic_sub_fetch(&memory.mapped, (long)len, __ATOMIC_RELAXED);
+    return __real_munmap(addr, len);
+}
+
+/* ---- Situations ------------------------------------------------------------------------------ */
+
+static struct pair pair;
+static uint32_t nhanded;    /* extra keys that were handed to a commit */
+static uint32_t ncommitted; /* and those of a commit that has succeeded */
+
+static struct unseen_bytes extra(uint32_t i, char buf[static 32])
+{
+    const int len = snprintf(buf, 32, "extra %u", (unsigned)i);
+    return (struct unseen_bytes){.data = buf, .len = (size_t)len};
+}
+
+static enum unseen_status add_extras(struct unseen_store *store, uint32_t end)
+{
+    enum unseen_status status = UNSEEN_OK;
+    char buf[32];
+    for (uint32_t i = ncommitted; i < end && status == UNSEEN_OK; i++) {
+        const struct unseen_bytes item = extra(i, buf);
+        enum unseen_verdict verdict;
+        status = unseen_store_add(store, item.data, item.len, &verdict);
+    }
+    if (status == UNSEEN_OK) {
+        nhanded = end;
+        status = unseen_store_commit(store, NULL);
+        ncommitted = status == UNSEEN_OK ? end : ncommitted;
+    }
+    return status;
+}
+
+static enum unseen_status first_of(enum unseen_status a, enum unseen_status b)
+{
+    return a != UNSEEN_OK ? a : b;
+}
+
+static struct unseen_store_options options_for(enum unseen_store_mode mode)
+{
+    static const uint64_t seed = 11;
+    struct unseen_store_options options = {.size = sizeof(options), .mode = mode};
+    if (mode == UNSEEN_STORE_CREATE) {
+        options.profile = "none";
+        options.seed = &seed;
+    }
+    return options;
+}
+
+static enum unseen_status write_to_it(enum unseen_store_mode mode)
+{
+    const struct unseen_store_options options = options_for(mode);
+    struct unseen_store *store = NULL;
+    enum unseen_status status = unseen_store_open(&store, crash_path("s"), &options, NULL);
+    if (status != UNSEEN_OK) {
+        return status;
+    }
+    status = add_extras(store, NEXTRA / 2);
+    status = first_of(status, unseen__image_save(store, NULL));
+    status = first_of(status, status == UNSEEN_OK ? add_extras(store, NEXTRA) : status);
+    return first_of(status, unseen_store_close(store, NULL));
+}
+
+static enum unseen_status make(void)
+{
+    return write_to_it(UNSEEN_STORE_CREATE);
+}
+
+static enum unseen_status go_on(void)
+{
+    return write_to_it(UNSEEN_STORE_WRITE);
+}
+
+static bool see_all(void *context, const struct unseen_key *keys, size_t n, bool removed)
+{
+    (void)keys;
+    (void)removed;
+    *(size_t *)context += n;
+    return true;
+}
+
+static enum unseen_status look(void)
+{
+    struct unseen_store *store = NULL;
+    size_t n = 0;
+    enum unseen_status status = unseen_store_open(&store, crash_path("s"), NULL, NULL);
+    if (status == UNSEEN_OK) {
+        status = unseen_store_scan(store, see_all, &n, NULL);
+        status = first_of(status, unseen_store_close(store, NULL));
+    }
+    return status;
+}
+
+static enum unseen_status merge(void)
+{
+    const struct unseen_store_options options = options_for(UNSEEN_STORE_CREATE);
+    struct unseen_store *store = NULL;
+    struct unseen_store *from = NULL;
+    uint64_t nnew;
+    enum unseen_status status = unseen_store_open(&from, crash_path("s"), NULL, NULL);
+    if (status == UNSEEN_OK) {
+        status = unseen_store_open(&store, crash_path("all"), &options, NULL);
+    }
+    if (status == UNSEEN_OK) {
+        status = unseen_store_merge(store, from, &nnew, NULL);
+        status = first_of(status, unseen_store_close(store, NULL));
+    }
+    return from ? first_of(status, unseen_store_close(from, NULL)) : status;
+}
+
+static enum unseen_status rewrite(void)
+{
+    const struct unseen_store_options options = {.size = sizeof(options), .fpr = 1e-6};
+    return unseen_store_rewrite(crash_path("s"), &options, NULL);
+}
+
+static enum unseen_status verify(void)
+{
+    struct unseen_store_health health = {.size = sizeof(health)};
+    return unseen_store_verify(crash_path("s"), &health, NULL, NULL, NULL);
+}
+
+static enum unseen_status repair(void)
+{
+    struct unseen_store_health health = {.size = sizeof(health)};
+    return unseen_store_repair(crash_path("s"), &health, NULL, NULL, NULL);
+}
+
+static void prepare_nothing(void)
+{
+}
+
+static void prepare_image(void)
+{
+    crash_write(crash_path("s"), pair.log, pair.log_len);
+    crash_write(crash_path("s.image"), pair.image, pair.image_len);
+}
+
+static void prepare_log(void)
+{
+    crash_write(crash_path("s"), pair.log, pair.log_len);
+}
+
+static void prepare_torn(void)
+{
+    static const char some[40] = "UNSR";
+    prepare_log();
+    crash_append(crash_path("s"), some, sizeof(some));
+}
+
+static void prepare_header(void)
+{
+    pair.log[99] ^= 1;
+    prepare_image();
+    pair.log[99] ^= 1;
+}
+
+static void prepare_damaged(void)
+{
+    const uint64_t place = pair.places[DAMAGED_RECORD] + 80;
+    pair.log[place] ^= 1;
+    prepare_log();
+    pair.log[place] ^= 1;
+}
+
+static const struct situation {
+    const char *name;
+    void (*prepare)(void);
+    enum unseen_status (*act)(void);
+} situations[] = {
+    {"make", prepare_nothing, make},
+    {"go on from an image", prepare_image, go_on},
+    {"go on from the log", prepare_log, go_on},
+    {"go on from a torn end", prepare_torn, go_on},
+    {"go on with a damaged header", prepare_header, go_on},
+    {"read", prepare_image, look},
+    {"merge", prepare_log, merge},
+    {"rewrite", prepare_image, rewrite},
+    {"verify", prepare_image, verify},
+    {"repair", prepare_damaged, repair},
+};
+
+/* ---- Judging --------------------------------------------------------------------------------- */
+
+static uint64_t ncases;
+static uint64_t ndone_without;
+static uint64_t nwrong;
+
+static void wrong(const struct situation *s, const char *what)
+{
+    if (nwrong++ < FAILURES_SHOWN) {
+        fprintf(stderr, "%s, allocation %lu%s fails: %s\n", s->name, memory.fail_at,
+                memory.fail_after ? " and all later" : "", what);
+    }
+}
+
+static bool extras_are_right(const struct unseen_store *store)
+{
+    char buf[32];
+    for (uint32_t i = 0; i < NEXTRA; i++) {
+        const struct unseen_bytes item = extra(i, buf);
+        enum unseen_verdict verdict;
+        crash_require(unseen_set_contains(unseen_store_set(store), item.data, item.len, &verdict) ==
+                          UNSEEN_OK,
+                      "contains");
+        if ((i < ncommitted && verdict != UNSEEN_SEEN) || (i >= nhanded && verdict != UNSEEN_NEW)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static void forget_last_record(void)
+{
+    size_t len = 0;
+    char *log = crash_read(crash_path("s"), &len);
+    crash_require(!log || truncate(crash_path("s"), (off_t)(len > 8192 ? len - 8 : len)) == 0, "s");
+    free(log);
+}
+
+/* The store is what was committed. */
+static void judge_store(const struct situation *s)
+{
+    struct unseen_store *store = NULL;
+    const bool damaged = s->act == repair;
+    if (s->prepare == prepare_nothing && !crash_exists(crash_path("s"))) {
+        if (ncommitted > 0) {
+            wrong(s, "there is no store any more");
+        }
+        return;
+    }
+    if (damaged && repair() != UNSEEN_OK) {
+        wrong(s, "repair fails when there is memory again");
+    }
+    if (unseen_store_open(&store, crash_path("s"), NULL, NULL) != UNSEEN_OK) {
+        wrong(s, "the store cannot be opened any more");
+        return;
+    }
+    const unsigned records = ALL_RECORDS & (damaged ? ~(1u << DAMAGED_RECORD) : ~0u);
+    if (s->prepare != prepare_nothing && !pair_answers(&pair, unseen_store_set(store), records)) {
+        wrong(s, "a wrong answer");
+    }
+    if (!extras_are_right(store)) {
+        wrong(s, "what was committed is lost, or what was not is there");
+    }
+    crash_require(unseen_store_close(store, NULL) == UNSEEN_OK, "close");
+    if (s->act != look && s->prepare != prepare_torn && s->prepare != prepare_header &&
+        verify() != UNSEEN_OK) {
+        wrong(s, "verify finds damage");
+    }
+}
+
+/* False if there are fewer allocations than that. */
+static bool run_case(const struct situation *s, unsigned long fail_at, bool fail_after,
+                     const char *plant)
+{
+    crash_clear();
+    s->prepare();
+    nhanded = 0;
+    ncommitted = 0;
+    const long nlive = memory.nlive;
+    const long mapped = memory.mapped;
+    memory.ncalls = 0;
+    memory.fail_after = fail_after;
+    memory.fail_at = fail_at;
+    const enum unseen_status status = s->act();
+    const bool reached = memory.ncalls >= fail_at;
+    if (!reached) {
+        crash_require(status == UNSEEN_OK, "a run in which nothing fails");
+        memory.fail_at = 0;
+        return false;
+    }
+    if (memory.nlive != nlive || memory.mapped != mapped) {
+        wrong(s, "memory is not given back");
+    }
+    if (status != UNSEEN_OK && status != UNSEEN_ERR_NOMEM) {
+        wrong(s, unseen_status_string(status));
+    }
+    ncases++;
+    ndone_without += status == UNSEEN_OK;
+    memory.fail_at = 0;
+    if (plant) {
+        forget_last_record();
+    }
+    judge_store(s);
+    return true;
+}
+
+int main(int argc, char **argv)
+{
+    const char *plant = argc > 1 ? argv[1] : NULL;
+    pair_make(&pair, crash_path("s"), 3);
+    for (size_t i = 0; i < sizeof(situations) / sizeof(situations[0]); i++) {
+        for (int after = 0; after < 2; after++) {
+            unsigned long n = 1;
+            while (run_case(&situations[i], n, after, plant)) {
+                crash_require(n++ < SITE_MAX, "an end of the allocations");
+            }
+            crash_require(n > 1, "allocations");
+        }
+    }
+    pair_free(&pair);
+    printf("%llu failing allocations; the library did without %llu of them; %llu failed\n",
+           (unsigned long long)ncases, (unsigned long long)ndone_without,
+           (unsigned long long)nwrong);
+    if (plant) {
+        printf("planted: %s: %s\n", plant, nwrong > 0 ? "noticed" : "NOT noticed");
+        return nwrong > 0 ? 0 : 1;
+    }
+    return nwrong > 0 ? 1 : 0;
+}
