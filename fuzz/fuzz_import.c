@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Hostile exports. Byte 0 chooses a genuine export and the number of threads; then 6 bytes are a
- * change to it: a chunk, a place, what to do there and a value. Checksums, and on demand the number
+ * Hostile exports. Byte 0 chooses a genuine export (the low 3 bits of the compact filter, or with the
+ * high 3 bits another filter) and the number of threads; then 6 bytes are a change to it: a chunk, a place, what to do there and a value. Checksums, and on demand the number
  * of keys, are made right again, so that what the checksum protects from is tried as well. An import
  * refuses, or gives a set that works: it is used, exported and imported again. The rest of an input
  * is also given to an import as a chunk, as it is. */
@@ -11,6 +11,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 enum {
     NBASES = 8,
+    NFAMILIES = 8,
     FRAME = 24,
     PIECE_HEAD = 16,
     CHANGES_MAX = 100,
@@ -45,6 +46,34 @@ static struct test_image make_base(unsigned number)
         require(unseen_set_add_keys(set, &key, 1, &verdict, NULL) == UNSEEN_OK);
     }
     struct test_image image = test_export(set);
+    unseen_set_free(set);
+    return image;
+}
+
+/* Exports of the other filters, few and many pieces. */
+static const char *const families[NFAMILIES] = {
+    NULL, "bloom", "block", "scalable", "scalable-count", "counting", "exact", "scalable-bloom"};
+
+static struct test_image make_family(unsigned family, unsigned number)
+{
+    const uint64_t nkeys = number & 1 ? 10000 : 300;
+    struct unseen_set_options options = {.size = sizeof(options),
+                                         .fpr = number & 2 ? 1e-2 : 1e-4,
+                                         .capacity = nkeys,
+                                         .filter = families[family],
+                                         .threads = number & 4 ? 2 : 1,
+                                         .seed = &seed_1};
+    struct test_image image = {0};
+    struct unseen_set *set;
+    if (unseen_set_create(&set, &options) != UNSEEN_OK) {
+        return image;
+    }
+    for (uint64_t i = 0; i < nkeys; i++) {
+        struct unseen_key key = test_key(i);
+        uint8_t verdict;
+        require(unseen_set_add_keys(set, &key, 1, &verdict, NULL) == UNSEEN_OK);
+    }
+    image = test_export(set);
     unseen_set_free(set);
     return image;
 }
@@ -262,6 +291,43 @@ static void use(struct unseen_set *set, const struct unseen_set_options *options
     unseen_set_free(copy);
 }
 
+/* The same for another filter. */
+static void use_family(struct unseen_set *set, const struct unseen_set_options *options)
+{
+    struct unseen_key keys[64];
+    uint8_t verdicts[64];
+    struct unseen_set_stats stats = {.size = sizeof(stats)};
+    for (uint64_t at = 0; at < 1024; at += 64) {
+        for (uint64_t i = 0; i < 64; i++) {
+            keys[i] = test_key(at + i);
+        }
+        enum unseen_status status = unseen_set_add_keys(set, keys, 64, verdicts, NULL);
+        if (status == UNSEEN_ERR_NOMEM) {
+            break; /* a chain whose newest link is full, and huge */
+        }
+        require(status == UNSEEN_OK);
+        require(unseen_set_contains_keys(set, keys, 64, verdicts) == UNSEEN_OK);
+        require(memchr(verdicts, UNSEEN_NEW, 64) == NULL);
+        status = unseen_set_remove_keys(set, keys, at % 256 == 64 ? 64 : 0, verdicts);
+        require(status == UNSEEN_OK || status == UNSEEN_ERR_UNSUPPORTED);
+    }
+    require(unseen_set_stats(set, &stats) == UNSEEN_OK);
+    struct test_image image = test_export(set);
+    struct unseen_set *copy = NULL;
+    require(test_import(&image, options, &copy) == UNSEEN_OK);
+    struct test_image again = test_export(copy);
+    require(again.n == image.n && again.len == image.len);
+    test_image_free(&again);
+    test_image_free(&image);
+    unseen_set_free(copy);
+}
+
+/* A chunk may ask for any size. */
+static void *limited_alloc(void *context, size_t size, size_t align)
+{
+    return size > (size_t)1 << 24 ? NULL : test_alloc(context, size, align);
+}
+
 static void import_raw(const uint8_t *data, size_t size)
 {
     struct unseen_import *import;
@@ -272,16 +338,21 @@ static void import_raw(const uint8_t *data, size_t size)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    static struct test_image bases[NBASES];
+    static struct test_image bases[NFAMILIES][NBASES];
     if (size < 1) {
         return 0;
     }
-    struct test_image *base = &bases[data[0] % NBASES];
+    const unsigned family = data[0] >> 5;
+    const unsigned number = data[0] % NBASES;
+    struct test_image *base = &bases[family][number];
     if (!base->n) {
-        *base = make_base(data[0] % NBASES);
+        *base = family ? make_family(family, number) : make_base(number);
+    }
+    if (!base->n) {
+        return 0; /* this build lacks the filter, or it promises no such rate */
     }
     struct test_allocator counting = {0};
-    const struct unseen_allocator allocator = {test_alloc, test_free, &counting};
+    const struct unseen_allocator allocator = {limited_alloc, test_free, &counting};
     struct unseen_set_options options = {
         .size = sizeof(options), .threads = data[0] & 8 ? 2 : 1, .allocator = &allocator};
     struct lie lie;
@@ -289,13 +360,15 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     for (size_t at = 1, n = 0; at + 6 <= size && n < CHANGES_MAX; at += 6, n++) {
         change(&lie, data + at);
     }
-    if (data[0] & 16) {
+    if (!family && data[0] & 16) {
         repair_count(&lie);
     }
     struct unseen_set *set = import_lie(&lie, &options);
     require(size >= 7 || set != NULL); /* unchanged */
-    if (set) {
+    if (set && strcmp(set->ops->name, "compact") == 0) {
         use(set, &options);
+    } else if (set) {
+        use_family(set, &options);
     }
     unseen_set_free(set);
     require(counting.nlive == 0);
