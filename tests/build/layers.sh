@@ -1,6 +1,6 @@
 # The arrows of docs/architecture.md, read from the #include lines:
 #
-#     base <- {lines, url, hash} <- {filter, store} <- engine <- unseen.h's users
+#     base <- {lines, url, hash} <- {filter, bitmap, store, list} <- engine <- unseen.h's users
 #
 # url and filter never know each other, a program includes <unseen.h> and its own headers only,
 # and nothing in src/ so much as mentions printing, exiting, the environment or the clock.
@@ -14,7 +14,8 @@ may_include() {
     filter) echo "base hash filter" ;;
     bitmap) echo "base hash bitmap" ;;
     store) echo "base hash store" ;;
-    engine) echo "base lines url hash filter store engine" ;;
+    list) echo "base hash list" ;;
+    engine) echo "base lines url hash filter store list engine" ;;
     *) fail "src/$1 is not a layer: add it to this test and to docs/architecture.md" ;;
     esac
 }

@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: MIT */
+#include "list/page.h"
+
+#include "base/bytes.h"
+#include "list/layout.h"
+
+/* Whether the column agrees with bit j of the fingerprint. */
+static bool agrees(const struct unseen__list_row *row, uint64_t w0, uint64_t w1, unsigned j)
+{
+    const uint64_t x = (row->c0 & w0) ^ (row->c1 & w1);
+    return ((unsigned)__builtin_parityll(x) ^ (row->fingerprint >> j & 1)) == 0;
+}
+
+static uint64_t word(const uint8_t *page, unsigned place)
+{
+    return load_le64(page + place);
+}
+
+/* A word of the column that the levels stand in, with its own bits. */
+static uint64_t level_word(const struct unseen__list_shape *s, const uint8_t *page, unsigned block)
+{
+    const uint64_t w = word(page, unseen__list_word_place(s, block, s->group0 - 1));
+    return (w & ~UNSEEN__LIST_LEVEL_MASK) | (uint64_t)unseen__list_displaced(s, page, block)
+                                                << UNSEEN__LIST_LEVEL_SHIFT;
+}
+
+/* The columns behind those that a miss is told by. */
+static bool ask_rest(const struct unseen__list_shape *s, const uint8_t *page,
+                     const struct unseen__list_row *row, unsigned next)
+{
+    const unsigned last0 = s->group0 - 1;
+    if (!agrees(row, level_word(s, page, row->block), level_word(s, page, next), last0)) {
+        return false;
+    }
+    for (unsigned j = s->group0; j < s->columns; j++) {
+        if (!agrees(row, word(page, unseen__list_word_place(s, row->block, j)),
+                    word(page, unseen__list_word_place(s, next, j)), j)) {
+            return false;
+        }
+    }
+    return !unseen__list_is_extended(s, row->block) ||
+           agrees(row, word(page, s->tail_place + 8 * row->block),
+                  word(page, s->tail_place + 8 * next), s->columns);
+}
+
+enum unseen__list_answer unseen__list_page_ask(const struct unseen__list_shape *s,
+                                               const uint8_t page[UNSEEN__LIST_PAGE],
+                                               const struct unseen__list_row *row)
+{
+    /* The last block is its own successor: the coefficients there are 0. */
+    const unsigned next = row->block + 1 < s->blocks ? row->block + 1 : row->block;
+    const uint8_t *w0 = page + unseen__list_word_place(s, row->block, 0);
+    const uint8_t *w1 = page + unseen__list_word_place(s, next, 0);
+    const unsigned level =
+        (unsigned)(load_le64(w0 + 8 * (s->group0 - 1)) >> UNSEEN__LIST_LEVEL_SHIFT);
+    if (row->bump < unseen__list_thresholds[level]) {
+        return UNSEEN__LIST_BUMPED;
+    }
+    for (unsigned j = 0; j + 1 < s->group0; j++) {
+        if (!agrees(row, load_le64(w0 + 8 * j), load_le64(w1 + 8 * j), j)) {
+            return UNSEEN__LIST_NO;
+        }
+    }
+    return ask_rest(s, page, row, next) ? UNSEEN__LIST_YES : UNSEEN__LIST_NO;
+}

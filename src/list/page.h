@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * One page of a list: asking it, and solving it. */
+#ifndef UNSEEN_LIST_PAGE_H
+#define UNSEEN_LIST_PAGE_H
+
+#include "list/shape.h"
+
+/* What a page says of a key. */
+enum unseen__list_answer {
+    UNSEEN__LIST_NO = 0,
+    UNSEEN__LIST_YES = 1,
+    UNSEEN__LIST_BUMPED = 2 /* not here: ask the next layer */
+};
+
+/* A key on its page: the block in which it begins; its coefficients, 64 bits over that block and 64
+ * over the next; its fingerprint; and a byte that says how soon it is bumped. */
+struct unseen__list_row {
+    unsigned block;
+    uint64_t c0;
+    uint64_t c1;
+    uint32_t fingerprint;
+    uint8_t bump;
+};
+
+/* A key is bumped from a block of level l if its bump byte is below the l'th of these. The last one
+ * bumps all: so every page can be solved. */
+static const uint16_t unseen__list_thresholds[4] = {0, 36, 128, 256};
+
+/* splitmix64's finalizer [Steele14]. */
+static inline uint64_t unseen__list_mix(uint64_t x)
+{
+    x = (x ^ (x >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
+    x = (x ^ (x >> 27)) * UINT64_C(0x94d049bb133111eb);
+    return x ^ (x >> 31);
+}
+
+/* The block in which a row number of the page, 0..64 * blocks - 1, begins. The last block has no
+ * successor and can take fewer. */
+static inline unsigned unseen__list_block_of(unsigned row)
+{
+    return row < UNSEEN__LIST_FIRST_ROWS ? 0 : (row - UNSEEN__LIST_FIRST_ROWS) / UNSEEN__LIST_ROWS;
+}
+
+/* Everything about a key on its page that follows from its hash and the row number. */
+static inline struct unseen__list_row unseen__list_row_of(const struct unseen__list_shape *shape,
+                                                          uint64_t hash, unsigned row)
+{
+    struct unseen__list_row r;
+    r.block = unseen__list_block_of(row);
+    r.c0 = unseen__list_mix(hash);
+    const uint64_t more = unseen__list_mix(hash + UINT64_C(0x9e3779b97f4a7c15));
+    r.c1 = r.block + 1 < shape->blocks ? more : 0;
+    const uint64_t last = (r.c0 ^ (more << 32 | more >> 32)) * UINT64_C(0xd6e8feb86659fd93);
+    r.fingerprint = (uint32_t)(last >> 8) & ((UINT32_C(2) << shape->columns) - 1);
+    r.bump = (uint8_t)(last >> 56);
+    return r;
+}
+
+/* Whether a key that begins in this block has a fingerprint longer by one. */
+static inline bool unseen__list_is_extended(const struct unseen__list_shape *shape, unsigned block)
+{
+    return block + 1 < shape->extended || shape->extended == shape->blocks;
+}
+
+enum unseen__list_answer unseen__list_page_ask(const struct unseen__list_shape *shape,
+                                               const uint8_t page[UNSEEN__LIST_PAGE],
+                                               const struct unseen__list_row *row);
+
+/* ---- solving ---- */
+
+struct unseen__list_solver;
+
+/* A solver for pages of up to so many keys. Errors: NOMEM. */
+enum unseen_status unseen__list_solver_create(struct unseen__list_solver **solver_out,
+                                              const struct unseen__list_shape *shape, size_t cap,
+                                              enum unseen_cpu cpu,
+                                              const struct unseen_allocator *allocator);
+void unseen__list_solver_free(struct unseen__list_solver *solver);
+
+/* Makes the page of n keys, at most cap, given by their hashes and rows, in the order of rows and
+ * different from each other. *nbumped_out of them are bumped: their places in the input go to bumped,
+ * which has room for n + 1. Never fails. */
+void unseen__list_solve(struct unseen__list_solver *solver, const uint64_t *hashes,
+                        const uint16_t *rows, size_t n, uint8_t page[UNSEEN__LIST_PAGE],
+                        uint32_t *bumped, size_t *nbumped_out);
+
+/* What has happened since the solver was made. */
+struct unseen__list_solver_counts {
+    uint64_t npages;
+    uint64_t nretries;   /* a block was tried again at a higher level */
+    uint64_t nreturns;   /* an earlier block was, too */
+    uint64_t nlevels[4]; /* blocks by level */
+};
+struct unseen__list_solver_counts
+unseen__list_solver_counts(const struct unseen__list_solver *solver);
+
+#endif

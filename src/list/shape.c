@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: MIT */
+#include "list/shape.h"
+
+#include <math.h>
+
+static unsigned least(unsigned a, unsigned b)
+{
+    return a < b ? a : b;
+}
+
+bool unseen__list_shape_make(unsigned columns, unsigned blocks, unsigned extended,
+                             struct unseen__list_shape *shape_out)
+{
+    if (columns < 2 || columns > UNSEEN__LIST_COLUMNS_MAX || blocks < 2 ||
+        blocks > UNSEEN__LIST_BLOCKS_MAX || extended > blocks) {
+        return false;
+    }
+    struct unseen__list_shape s = {.columns = columns, .blocks = blocks, .extended = extended};
+    s.group0 = least(columns, 8);
+    s.group1_place = 8 * s.group0 * blocks;
+    s.tail_place = 8 * columns * blocks;
+    s.displaced_place = s.tail_place + 8 * extended;
+    *shape_out = s;
+    return s.displaced_place + (2 * blocks + 7) / 8 <= UNSEEN__LIST_PAGE;
+}
+
+/* Of the keys, those that begin in a block with an additional column whose successor has it, too. */
+static double extended_share(const struct unseen__list_shape *s)
+{
+    if (s->extended == s->blocks) {
+        return 1;
+    }
+    return s->extended < 2
+               ? 0
+               : (64.0 * (s->extended - 1) + UNSEEN__LIST_FIRST_ROWS) / (64.0 * s->blocks);
+}
+
+double unseen__list_shape_rate(const struct unseen__list_shape *shape)
+{
+    return ldexp(1 - extended_share(shape) / 2, -(int)shape->columns);
+}
+
+enum unseen_status unseen__list_shape_for(double fpr, struct unseen__list_shape *shape_out)
+{
+    struct unseen__list_shape best = {.blocks = 0};
+    struct unseen__list_shape s;
+    for (unsigned columns = 2; columns <= UNSEEN__LIST_COLUMNS_MAX; columns++) {
+        for (unsigned blocks = UNSEEN__LIST_BLOCKS_MAX; blocks >= 2; blocks--) {
+            const unsigned used = 8 * columns * blocks + (2 * blocks + 7) / 8;
+            const unsigned extended =
+                used <= UNSEEN__LIST_PAGE ? least((UNSEEN__LIST_PAGE - used) / 8, blocks) : 0;
+            if (!unseen__list_shape_make(columns, blocks, extended, &s) ||
+                unseen__list_shape_rate(&s) > fpr) {
+                continue;
+            }
+            /* More blocks are more keys; with as many, the lower rate is free. */
+            if (s.blocks > best.blocks ||
+                (s.blocks == best.blocks &&
+                 unseen__list_shape_rate(&s) < unseen__list_shape_rate(&best))) {
+                best = s;
+            }
+        }
+    }
+    if (best.blocks == 0) {
+        return UNSEEN_ERR_FPR;
+    }
+    *shape_out = best;
+    return UNSEEN_OK;
+}

@@ -1,0 +1,412 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Solving a page: a bumped ribbon [Dillinger21] in which the band advances by whole blocks of 64
+ * rows.
+ *
+ * Keys that begin in a block are equations over it and the next one. Gauss-Jordan elimination over
+ * the block's 64 unknowns leaves equations over the next block only: they are carried there. As a
+ * page holds more keys than rows, some keys are bumped: each block has the lowest of four levels at
+ * which no more than CARRY_MAX equations are carried. If a block's equations contradict each other,
+ * its level goes up, and if that does not help, that of the block before it. At the highest level
+ * nothing is left to contradict, so the search ends. Unknowns without an equation are 0; the others
+ * follow from the last block back to the first. Which unknowns those are, and so every bit of the
+ * page, depends on the equations only, not on the order in which they are worked on. */
+#include <string.h>
+
+#include "base/bytes.h"
+#include "base/cpu.h"
+#include "base/macros.h"
+#include "base/memory.h"
+#include "list/layout.h"
+#include "list/solve.h"
+
+enum {
+    ROWS = UNSEEN__LIST_ROWS,
+    BLOCKS = UNSEEN__LIST_BLOCKS_MAX,
+    /* Carried equations may depend on each other, which shows one block late: with 58 one page in
+     * twenty has to go back, with more it is every second one. */
+    CARRY_MAX = 58,
+    LAST_MAX = 62, /* equations of the last block, which has none to carry to */
+    STRIPE = UNSEEN__LIST_STRIPE,
+    KEYS_MAX = 240 /* of one block that are looked at; the others are bumped */
+};
+
+/* What is known of a block once it is done. */
+struct block {
+    uint32_t first; /* its keys are those first..end */
+    uint32_t end;
+    uint8_t least_level; /* lower ones have failed */
+    uint8_t level;
+    uint8_t ncarried; /* equations from the block before */
+    uint64_t carried[ROWS];
+    uint32_t carried_right[ROWS];
+    /* unknown i = right[i] + w1[i] * (unknowns of the next block); both 0 if it has no equation */
+    uint64_t w1[ROWS];
+    uint32_t right[ROWS];
+};
+
+struct key {
+    uint64_t c0;
+    uint64_t c1;
+    uint32_t fingerprint;
+    uint8_t bump;
+};
+
+struct unseen__list_solver {
+    struct unseen__list_shape shape;
+    const struct unseen__list_kernel *kernel;
+    struct unseen_allocator allocator;
+    struct unseen__list_solver_counts counts;
+    size_t cap;
+    struct key *keys;
+    struct unseen__list_system system;
+    struct block blocks[BLOCKS];
+};
+
+/* ---- the portable kernel ---- */
+
+static void add_row(struct unseen__list_system *s, size_t to, size_t from)
+{
+    s->w0[to] ^= s->w0[from];
+    s->w1[to] ^= s->w1[from];
+    s->right[to] ^= s->right[from];
+}
+
+/* All sums of the rows: the "four Russians" [Arlazarov70]. Every other row then takes one addition
+ * instead of up to four. */
+static void sum_up(const struct unseen__list_system *s, unsigned column,
+                   struct unseen__list_sums *sums)
+{
+    memset(sums, 0, sizeof(*sums));
+    for (unsigned k = 0; k < STRIPE; k++) {
+        const size_t row = s->pivots[column + k];
+        const unsigned bit = 1u << k;
+        if (row == UNSEEN__LIST_NO_ROW) {
+            continue;
+        }
+        sums->mask |= bit;
+        for (unsigned i = 0; i < bit; i++) {
+            sums->w0[i | bit] = sums->w0[i] ^ s->w0[row];
+            sums->w1[i | bit] = sums->w1[i] ^ s->w1[row];
+            sums->right[i | bit] = sums->right[i] ^ s->right[row];
+        }
+    }
+}
+
+void unseen__list_find_pivots(struct unseen__list_system *s, unsigned column,
+                              struct unseen__list_sums *sums)
+{
+    unsigned nfound = 0;
+    for (size_t i = 0; i < s->n && nfound < STRIPE; i++) {
+        if (unseen__list_is_used(s, i)) {
+            continue;
+        }
+        for (unsigned k = column; k < column + STRIPE; k++) {
+            if (s->pivots[k] != UNSEEN__LIST_NO_ROW && (s->w0[i] >> k & 1)) {
+                add_row(s, i, s->pivots[k]);
+            }
+        }
+        const unsigned bits = s->w0[i] >> column & (UNSEEN__LIST_SUMS - 1);
+        if (bits == 0) {
+            continue;
+        }
+        const unsigned pivot = column + (unsigned)__builtin_ctz(bits);
+        for (unsigned k = column; k < column + STRIPE; k++) {
+            if (s->pivots[k] != UNSEEN__LIST_NO_ROW && (s->w0[s->pivots[k]] >> pivot & 1)) {
+                add_row(s, s->pivots[k], i);
+            }
+        }
+        s->pivots[pivot] = (uint16_t)i;
+        s->used[i / 8] |= (uint8_t)(1u << i % 8);
+        nfound++;
+    }
+    sum_up(s, column, sums);
+}
+
+static void eliminate_portable(struct unseen__list_system *s)
+{
+    for (unsigned column = 0; column < ROWS; column += STRIPE) {
+        struct unseen__list_sums sums;
+        unseen__list_find_pivots(s, column, &sums);
+        for (size_t i = 0; i < s->n; i++) {
+            const size_t k = s->w0[i] >> column & sums.mask;
+            s->w0[i] ^= sums.w0[k];
+            s->w1[i] ^= sums.w1[k];
+            s->right[i] ^= sums.right[k];
+        }
+        for (unsigned k = 0; k < STRIPE; k++) { /* the pivots themselves are 0 now */
+            const size_t row = s->pivots[column + k];
+            if (row != UNSEEN__LIST_NO_ROW) {
+                s->w0[row] = sums.w0[1u << k];
+                s->w1[row] = sums.w1[1u << k];
+                s->right[row] = sums.right[1u << k];
+            }
+        }
+    }
+}
+
+static void substitute_portable(const uint64_t w1[ROWS], const uint32_t right[ROWS],
+                                const uint32_t y[ROWS], uint32_t x[ROWS])
+{
+    uint32_t sums[ROWS / 4][16]; /* of four unknowns each */
+    for (size_t k = 0; k < ROWS / 4; k++) {
+        sums[k][0] = 0;
+        for (size_t i = 1; i < 16; i++) {
+            sums[k][i] = sums[k][i & (i - 1)] ^ y[4 * k + (size_t)__builtin_ctz((unsigned)i)];
+        }
+    }
+    for (size_t i = 0; i < ROWS; i++) {
+        uint32_t sum = right[i];
+        for (size_t k = 0; k < ROWS / 4; k++) {
+            sum ^= sums[k][w1[i] >> 4 * k & 15];
+        }
+        x[i] = sum;
+    }
+}
+
+static const struct unseen__list_kernel portable = {eliminate_portable, substitute_portable};
+
+const struct unseen__list_kernel *unseen__list_kernel_for(enum unseen_cpu cpu)
+{
+#if UNSEEN_X86
+    if (cpu == UNSEEN_CPU_AVX512) {
+        return &unseen__list_avx512;
+    }
+#endif
+    (void)cpu;
+    return &portable;
+}
+
+/* ---- a block ---- */
+
+/* Takes over equations of the keys that a level leaves. */
+static void collect(struct unseen__list_solver *solver, const struct block *b, unsigned level)
+{
+    struct unseen__list_system *s = &solver->system;
+    const unsigned threshold = unseen__list_thresholds[level];
+    memset(s->used, 0, sizeof(s->used));
+    memset(s->pivots, 0xff, sizeof(s->pivots)); /* NO_ROW */
+    s->n = b->ncarried;
+    for (size_t i = 0; i < b->ncarried; i++) {
+        s->w0[i] = b->carried[i];
+        s->w1[i] = 0;
+        s->right[i] = b->carried_right[i];
+    }
+    for (size_t i = b->first; i < b->end; i++) {
+        const struct key *key = &solver->keys[i];
+        s->w0[s->n] = key->c0;
+        s->w1[s->n] = key->c1;
+        s->right[s->n] = key->fingerprint;
+        s->n += key->bump >= threshold;
+    }
+}
+
+static size_t count_left(const struct unseen__list_solver *solver, const struct block *b,
+                         unsigned level)
+{
+    const unsigned threshold = unseen__list_thresholds[level];
+    size_t n = 0;
+    for (size_t i = b->first; i < b->end; i++) {
+        n += solver->keys[i].bump >= threshold;
+    }
+    return n;
+}
+
+/* The lowest level, from the least one on, that leaves no more than most equations. */
+static unsigned choose_level(const struct unseen__list_solver *solver, const struct block *b,
+                             size_t most)
+{
+    unsigned level = b->least_level;
+    while (level < 3 && b->ncarried + count_left(solver, b, level) > most) {
+        level++;
+    }
+    return level;
+}
+
+/* Keeps the solved equations, and hands the others to the next block (NULL: there is none). False
+ * if some contradict each other. */
+static bool keep(const struct unseen__list_system *s, struct block *b, struct block *next)
+{
+    size_t ncarried = 0;
+    for (size_t i = 0; i < ROWS; i++) {
+        const size_t row = s->pivots[i];
+        const bool is_free = row == UNSEEN__LIST_NO_ROW;
+        b->w1[i] = is_free ? 0 : s->w1[row];
+        b->right[i] = is_free ? 0 : (uint32_t)s->right[row];
+    }
+    for (size_t i = 0; i < s->n; i++) {
+        if (unseen__list_is_used(s, i)) {
+            continue;
+        }
+        if (s->w1[i] == 0) {
+            if (s->right[i] != 0) {
+                return false;
+            }
+            continue;
+        }
+        if (!next || ncarried == ROWS) {
+            return false;
+        }
+        next->carried[ncarried] = s->w1[i];
+        next->carried_right[ncarried++] = (uint32_t)s->right[i];
+    }
+    if (next) {
+        next->ncarried = (uint8_t)ncarried;
+    }
+    return true;
+}
+
+static bool solve_block(struct unseen__list_solver *solver, unsigned index)
+{
+    struct block *b = &solver->blocks[index];
+    const bool is_last = index + 1 == solver->shape.blocks;
+    b->level = (uint8_t)choose_level(solver, b, is_last ? LAST_MAX : ROWS + CARRY_MAX);
+    collect(solver, b, b->level);
+    solver->kernel->eliminate(&solver->system);
+    return keep(&solver->system, b, is_last ? NULL : b + 1);
+}
+
+/* Raises the level of the block, or of the nearest one before it that can be raised; returns the
+ * block to go on with. Block 0 at the highest level has no equations at all, so there is one. */
+static unsigned raise(struct unseen__list_solver *solver, unsigned index)
+{
+    solver->counts.nretries++;
+    unsigned at = index;
+    while (solver->blocks[at].level == 3) {
+        at--;
+    }
+    for (unsigned i = at + 1; i <= index; i++) {
+        solver->blocks[i].least_level = 0;
+    }
+    solver->counts.nreturns += at < index;
+    solver->blocks[at].least_level = (uint8_t)(solver->blocks[at].level + 1);
+    return at;
+}
+
+/* ---- a page ---- */
+
+/* Computes the equations and where each block's are: the keys come in the order of rows. */
+static void take_keys(struct unseen__list_solver *solver, const uint64_t *hashes,
+                      const uint16_t *rows, size_t n)
+{
+    size_t at = 0;
+    for (unsigned i = 0; i < solver->shape.blocks; i++) {
+        struct block *b = &solver->blocks[i];
+        b->first = (uint32_t)at;
+        b->least_level = 0;
+        b->ncarried = 0;
+        for (; at < n && unseen__list_block_of(rows[at]) == i; at++) {
+            const struct unseen__list_row row =
+                unseen__list_row_of(&solver->shape, hashes[at], rows[at]);
+            const bool is_extended = unseen__list_is_extended(&solver->shape, i);
+            const uint32_t all = (UINT32_C(1) << solver->shape.columns << is_extended) - 1;
+            solver->keys[at] = (struct key){row.c0, row.c1, row.fingerprint & all, row.bump};
+        }
+        b->end = (uint32_t)at;
+        if (b->end - b->first > KEYS_MAX) {
+            b->least_level = 3; /* not even a bad hash explains so many */
+        }
+    }
+}
+
+/* Turns the block's 64 unknowns of some bits each into words, one for each bit. */
+static void write_block(const struct unseen__list_shape *shape, uint8_t *page, unsigned index,
+                        unsigned level, const uint32_t x[ROWS])
+{
+    uint64_t words[UNSEEN__LIST_COLUMNS_MAX + 1] = {0};
+    const unsigned n = shape->columns + (index < shape->extended);
+    for (unsigned j = 0; j < n; j++) {
+        for (unsigned i = 0; i < ROWS; i++) {
+            words[j] |= (uint64_t)(x[i] >> j & 1) << i;
+        }
+    }
+    const unsigned leveled = shape->group0 - 1;
+    const unsigned displaced = (unsigned)(words[leveled] >> UNSEEN__LIST_LEVEL_SHIFT);
+    words[leveled] = (words[leveled] & ~UNSEEN__LIST_LEVEL_MASK) | (uint64_t)level
+                                                                       << UNSEEN__LIST_LEVEL_SHIFT;
+    page[shape->displaced_place + index / 4] |= (uint8_t)(displaced << 2 * (index % 4));
+    for (unsigned j = 0; j < shape->columns; j++) {
+        store_le64(page + unseen__list_word_place(shape, index, j), words[j]);
+    }
+    if (index < shape->extended) {
+        store_le64(page + shape->tail_place + 8 * index, words[shape->columns]);
+    }
+}
+
+static void write_page(struct unseen__list_solver *solver, uint8_t *page)
+{
+    uint32_t x[ROWS];
+    uint32_t y[ROWS] = {0};
+    memset(page, 0, UNSEEN__LIST_PAGE);
+    for (unsigned i = solver->shape.blocks; i-- > 0;) {
+        const struct block *b = &solver->blocks[i];
+        solver->kernel->substitute(b->w1, b->right, y, x);
+        write_block(&solver->shape, page, i, b->level, x);
+        memcpy(y, x, sizeof(y));
+    }
+}
+
+static size_t list_bumped(struct unseen__list_solver *solver, uint32_t *bumped)
+{
+    size_t n = 0;
+    for (unsigned i = 0; i < solver->shape.blocks; i++) {
+        const struct block *b = &solver->blocks[i];
+        solver->counts.nlevels[b->level]++;
+        for (uint32_t k = b->first; k < b->end; k++) {
+            bumped[n] = k;
+            n += solver->keys[k].bump < unseen__list_thresholds[b->level];
+        }
+    }
+    return n;
+}
+
+void unseen__list_solve(struct unseen__list_solver *solver, const uint64_t *hashes,
+                        const uint16_t *rows, size_t n, uint8_t page[UNSEEN__LIST_PAGE],
+                        uint32_t *bumped, size_t *nbumped_out)
+{
+    take_keys(solver, hashes, rows, n);
+    for (unsigned i = 0; i < solver->shape.blocks;) {
+        i = solve_block(solver, i) ? i + 1 : raise(solver, i);
+    }
+    write_page(solver, page);
+    solver->counts.npages++;
+    *nbumped_out = list_bumped(solver, bumped);
+}
+
+/* ---- lifetime ---- */
+
+enum unseen_status unseen__list_solver_create(struct unseen__list_solver **solver_out,
+                                              const struct unseen__list_shape *shape, size_t cap,
+                                              enum unseen_cpu cpu,
+                                              const struct unseen_allocator *allocator)
+{
+    struct unseen__list_solver *solver =
+        unseen__alloc_zero(allocator, sizeof(*solver), _Alignof(max_align_t));
+    struct key *keys = solver ? unseen__alloc(allocator, (cap + 1) * sizeof(*keys), 64) : NULL;
+    if (!keys) {
+        unseen__free(allocator, solver, sizeof(*solver));
+        return UNSEEN_ERR_NOMEM;
+    }
+    solver->shape = *shape;
+    solver->allocator = *allocator;
+    solver->kernel = unseen__list_kernel_for(cpu);
+    solver->keys = keys;
+    solver->cap = cap;
+    *solver_out = solver;
+    return UNSEEN_OK;
+}
+
+void unseen__list_solver_free(struct unseen__list_solver *solver)
+{
+    if (solver) {
+        const struct unseen_allocator allocator = solver->allocator;
+        unseen__free(&allocator, solver->keys, (solver->cap + 1) * sizeof(*solver->keys));
+        unseen__free(&allocator, solver, sizeof(*solver));
+    }
+}
+
+struct unseen__list_solver_counts
+unseen__list_solver_counts(const struct unseen__list_solver *solver)
+{
+    return solver->counts;
+}

@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The two steps of solving a page that are worth a vector unit. Portable C is the specification; the
+ * others give the same bits. */
+#ifndef UNSEEN_LIST_SOLVE_H
+#define UNSEEN_LIST_SOLVE_H
+
+#include "list/page.h"
+
+enum {
+    /* Most rows of a block: those carried from the block before and its own. A multiple of 8. */
+    UNSEEN__LIST_SYSTEM_MAX = 384,
+    UNSEEN__LIST_STRIPE = 4, /* columns eliminated at a time */
+    UNSEEN__LIST_SUMS = 1 << UNSEEN__LIST_STRIPE,
+    UNSEEN__LIST_NO_ROW = UINT16_MAX
+};
+
+/* Rows of equations: the coefficients over a block and over the next, and the right side. Kernels
+ * may change rows from n on, which mean nothing. */
+struct unseen__list_system {
+    size_t n;
+    uint64_t w0[UNSEEN__LIST_SYSTEM_MAX];
+    uint64_t w1[UNSEEN__LIST_SYSTEM_MAX];
+    uint64_t right[UNSEEN__LIST_SYSTEM_MAX];
+    uint8_t used[UNSEEN__LIST_SYSTEM_MAX / 8]; /* bit i % 8 of i / 8: row i is a pivot */
+    uint16_t pivots[UNSEEN__LIST_ROWS];        /* the row of each column, or NO_ROW */
+};
+
+static inline bool unseen__list_is_used(const struct unseen__list_system *s, size_t i)
+{
+    return s->used[i / 8] >> i % 8 & 1;
+}
+
+struct unseen__list_kernel {
+    /* Gauss-Jordan elimination over the block. Afterwards the pivot row of a column is the only one
+     * with a bit there, and rows that are no pivots have no bits over the block at all. */
+    void (*eliminate)(struct unseen__list_system *system);
+
+    /* x[i] = right[i] xor all y[j] for which bit j of w1[i] is set. */
+    void (*substitute)(const uint64_t w1[UNSEEN__LIST_ROWS],
+                       const uint32_t right[UNSEEN__LIST_ROWS], const uint32_t y[UNSEEN__LIST_ROWS],
+                       uint32_t x[UNSEEN__LIST_ROWS]);
+};
+
+/* The kernel of a level. */
+const struct unseen__list_kernel *unseen__list_kernel_for(enum unseen_cpu cpu);
+extern const struct unseen__list_kernel unseen__list_avx512;
+
+/* All sums of a stripe's pivot rows, by the bits of mask that they have over its columns. */
+struct unseen__list_sums {
+    unsigned mask;
+    uint64_t w0[UNSEEN__LIST_SUMS];
+    uint64_t w1[UNSEEN__LIST_SUMS];
+    uint64_t right[UNSEEN__LIST_SUMS];
+};
+
+/* Finds the pivots of a stripe, reduces them among themselves, and sums them up. */
+void unseen__list_find_pivots(struct unseen__list_system *system, unsigned column,
+                              struct unseen__list_sums *sums);
+
+#endif
