@@ -26,7 +26,8 @@ esac
 # What the tests need beyond the build: the other compiler, its libFuzzer and formatter; and the
 # programs that tests call.
 install_missing $build_packages clang-14 libclang-rt-14-dev clang-format-14 binutils \
-    zstd gzip strace util-linux bsdutils mandoc python3
+    zstd gzip strace util-linux bsdutils mount mandoc python3 redis-server sqlite3 \
+    libsqlite3-dev liblmdb-dev golang-go default-jdk-headless nodejs
 
 logs=build/test-logs
 mkdir -p $logs
