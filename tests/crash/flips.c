@@ -295,8 +295,11 @@ static void judge_repair(const struct damage *d)
     struct unseen_store_health health = {.size = sizeof(health)};
     struct unseen_error error = {.status = UNSEEN_OK};
     const enum unseen_status status = unseen_store_repair(log_path(), &health, NULL, NULL, &error);
+    /* One of the copies of the header will do. */
+    const bool both_hit = d->kind == DAMAGE_EXCHANGE && d->at < PAIR_HEADER &&
+                          d->at2 >= PAIR_HEADER && d->at2 < PAIR_RECORDS_PLACE;
     const bool has_header =
-        d->kind != DAMAGE_CUT || d->image || d->at >= PAIR_HEADER; /* one of the copies */
+        d->image || (!both_hit && (d->kind != DAMAGE_CUT || d->at >= PAIR_HEADER));
     flips.nrepaired += status == UNSEEN_OK;
     if (status == UNSEEN_OK) {
         judge_repaired(d);

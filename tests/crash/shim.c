@@ -10,8 +10,9 @@
  * and a second sync of them succeeds.
  *
  * Plants: no-output-sync, no-log-sync, no-dir-sync (such a sync does nothing), no-output-cut (the
- * output file is not cut, but written on at its end), persist-first (what is written to the output arrives there after the
- * next sync of the log only), swallow-errors (a write or sync that fails reports success).
+ * output file is not cut, but written on at its end), persist-first (what is written to the output
+ * arrives there after the next sync of the log only), swallow-errors (a write or sync that is made to
+ * fail reports success), swallow-full (a write that finds no space reports success).
  */
 #define _GNU_SOURCE 1
 #include <dlfcn.h>
@@ -347,6 +348,15 @@ static void killed(enum fault fault)
     }
 }
 
+/* What a write that has returned done says, of n. */
+static ssize_t reported(enum fault fault, ssize_t done, size_t n)
+{
+    if (fault != FAULT_NONE && planted("swallow-errors")) {
+        return (ssize_t)n;
+    }
+    return done < 0 && errno == ENOSPC && planted("swallow-full") ? (ssize_t)n : done;
+}
+
 static bool swallowed(enum fault fault)
 {
     return fault != FAULT_NONE && planted("swallow-errors");
@@ -553,7 +563,7 @@ ssize_t write(int fd, const void *buf, size_t n)
     }
     killed(fault);
     pthread_mutex_unlock(&lock);
-    return swallowed(fault) ? (ssize_t)n : done;
+    return reported(fault, done, n);
 }
 
 ssize_t pwrite(int fd, const void *buf, size_t n, off_t at)
@@ -573,7 +583,7 @@ ssize_t pwrite(int fd, const void *buf, size_t n, off_t at)
     }
     killed(fault);
     pthread_mutex_unlock(&lock);
-    return swallowed(fault) ? (ssize_t)n : done;
+    return reported(fault, done, n);
 }
 
 ssize_t pwrite64(int fd, const void *buf, size_t n, off64_t at)

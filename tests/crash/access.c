@@ -1,0 +1,382 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Who else uses the file, and what else it may be.
+ *
+ * Readers during writes: one process adds and commits, writes images and rewrites the store, while
+ * others open it, over and over. No open may fail, and each must show everything that was committed
+ * before it began, and whole commits only. Then: a second writer, a folder that cannot be written to,
+ * a file of a newer version, a file that is something else.
+ *
+ *     crash_access [PLANT]
+ *
+ * With the plant `early` the writer says that it has committed before it has, which the readers must
+ * notice. */
+#include "crash.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "pair.h"
+
+enum {
+    NREADERS = 2,
+    BATCH = 50,
+    COMMITS_CI = 300,
+    REWRITE_EVERY = 40,
+    IMAGE_EVERY = 15,
+    FAILURES_SHOWN = 20
+};
+
+struct shared {
+    uint32_t ncommitted; /* keys */
+    bool ended;
+    uint64_t nopens;
+    uint64_t nwrong;
+};
+
+static struct shared *shared;
+static uint64_t nchecks;
+
+static void wrong(const char *what, const char *detail)
+{
+    if (__atomic_fetch_add(&shared->nwrong, 1, __ATOMIC_RELAXED) < FAILURES_SHOWN) {
+        fprintf(stderr, "%s: %s\n", what, detail);
+    }
+}
+
+static void check(bool ok, const char *what, const char *detail)
+{
+    nchecks++;
+    if (!ok) {
+        wrong(what, detail);
+    }
+}
+
+static enum unseen_status open_as(struct unseen_store **store, enum unseen_store_mode mode,
+                                  struct unseen_error *error)
+{
+    static const uint64_t seed = 11;
+    struct unseen_store_options options = {.size = sizeof(options), .mode = mode};
+    if (mode == UNSEEN_STORE_CREATE) {
+        options.profile = "none";
+        options.seed = &seed;
+    }
+    *error = (struct unseen_error){.status = UNSEEN_OK};
+    return unseen_store_open(store, crash_path("s"), &options, error);
+}
+
+/* ---- Readers during writes ------------------------------------------------------------------- */
+
+static void rewrite_it(struct unseen_store **store)
+{
+    const struct unseen_store_options options = {.size = sizeof(options)};
+    struct unseen_error error;
+    crash_require(unseen_store_close(*store, NULL) == UNSEEN_OK, "close");
+    if (unseen_store_rewrite(crash_path("s"), &options, &error) != UNSEEN_OK) {
+        wrong("rewrite", error.text);
+    }
+    crash_require(open_as(store, UNSEEN_STORE_WRITE, &error) == UNSEEN_OK, error.text);
+}
+
+static void write_on(uint64_t ncommits, bool early)
+{
+    struct unseen_store *store;
+    struct unseen_error error;
+    crash_require(open_as(&store, UNSEEN_STORE_WRITE, &error) == UNSEEN_OK, error.text);
+    for (uint32_t commit = 1; commit <= ncommits; commit++) {
+        char buf[32];
+        for (uint32_t i = (commit - 1) * BATCH; i < commit * BATCH; i++) {
+            const struct unseen_bytes item = pair_item(i, buf);
+            enum unseen_verdict verdict;
+            crash_require(unseen_store_add(store, item.data, item.len, &verdict) == UNSEEN_OK,
+                          "add");
+        }
+        if (early) {
+            __atomic_store_n(&shared->ncommitted, commit * BATCH, __ATOMIC_RELEASE);
+            usleep(2000);
+        }
+        crash_require(unseen_store_commit(store, &error) == UNSEEN_OK, error.text);
+        __atomic_store_n(&shared->ncommitted, commit * BATCH, __ATOMIC_RELEASE);
+        if (commit % IMAGE_EVERY == 0) {
+            crash_require(unseen__image_save(store, &error) == UNSEEN_OK, error.text);
+        }
+        if (commit % REWRITE_EVERY == 0) {
+            rewrite_it(&store);
+        }
+    }
+    crash_require(unseen_store_close(store, &error) == UNSEEN_OK, error.text);
+}
+
+/* The keys of a store are whole commits, and no less than were committed. */
+static void judge_keys(const struct unseen_set *set, uint32_t ncommitted, uint32_t nkeys)
+{
+    char buf[32];
+    uint32_t n = 0;
+    enum unseen_verdict verdict = UNSEEN_SEEN;
+    while (n < nkeys && verdict == UNSEEN_SEEN) {
+        const struct unseen_bytes item = pair_item(n, buf);
+        crash_require(unseen_set_contains(set, item.data, item.len, &verdict) == UNSEEN_OK,
+                      "contains");
+        n += verdict == UNSEEN_SEEN;
+    }
+    if (n < ncommitted) {
+        wrong("a reader", "a committed key is not there");
+    } else if (n % BATCH != 0) {
+        wrong("a reader", "a commit is there in part");
+    }
+}
+
+static void read_on(uint32_t nkeys)
+{
+    while (!__atomic_load_n(&shared->ended, __ATOMIC_ACQUIRE)) {
+        struct unseen_store *store;
+        struct unseen_error error;
+        const uint32_t ncommitted = __atomic_load_n(&shared->ncommitted, __ATOMIC_ACQUIRE);
+        if (open_as(&store, UNSEEN_STORE_READ, &error) != UNSEEN_OK) {
+            wrong("a reader cannot open it", error.text);
+            continue;
+        }
+        judge_keys(unseen_store_set(store), ncommitted, nkeys);
+        __atomic_fetch_add(&shared->nopens, 1, __ATOMIC_RELAXED);
+        crash_require(unseen_store_close(store, NULL) == UNSEEN_OK, "close");
+    }
+}
+
+static void readers_during_writes(bool early)
+{
+    const uint64_t ncommits = crash_scaled(COMMITS_CI);
+    struct unseen_store *store;
+    struct unseen_error error;
+    pid_t readers[NREADERS];
+    crash_clear();
+    crash_require(open_as(&store, UNSEEN_STORE_CREATE, &error) == UNSEEN_OK, error.text);
+    crash_require(unseen_store_close(store, NULL) == UNSEEN_OK, "close");
+    for (int i = 0; i < NREADERS; i++) {
+        readers[i] = fork();
+        crash_require(readers[i] >= 0, "fork");
+        if (readers[i] == 0) {
+            read_on((uint32_t)ncommits * BATCH);
+            _exit(0);
+        }
+    }
+    write_on(ncommits, early);
+    __atomic_store_n(&shared->ended, true, __ATOMIC_RELEASE);
+    for (int i = 0; i < NREADERS; i++) {
+        int status;
+        crash_require(waitpid(readers[i], &status, 0) == readers[i], "waitpid");
+        check(status == 0, "a reader", "has ended otherwise");
+    }
+    check(shared->nopens > 0, "readers", "none has opened the store");
+    printf("readers opened the store %llu times during %llu commits\n",
+           (unsigned long long)shared->nopens, (unsigned long long)ncommits);
+}
+
+/* ---- A second writer ------------------------------------------------------------------------- */
+
+static void second_writer(void)
+{
+    struct unseen_store *store = NULL;
+    struct unseen_error error;
+    int ready[2];
+    char byte;
+    char number[32];
+    crash_require(pipe(ready) == 0, "pipe");
+    const pid_t first = fork();
+    crash_require(first >= 0, "fork");
+    if (first == 0) {
+        crash_require(open_as(&store, UNSEEN_STORE_WRITE, &error) == UNSEEN_OK, error.text);
+        crash_require(write(ready[1], "", 1) == 1, "write");
+        for (;;) {
+            (void)pause();
+        }
+    }
+    crash_require(read(ready[0], &byte, 1) == 1, "read");
+    snprintf(number, sizeof(number), "process %ld", (long)first);
+    check(open_as(&store, UNSEEN_STORE_WRITE, &error) == UNSEEN_ERR_BUSY, "a second writer",
+          "is not refused");
+    check(strstr(error.text, number) && strstr(error.text, crash_path("s")), "a second writer",
+          error.text);
+    check(unseen_store_repair(crash_path("s"), NULL, NULL, NULL, &error) == UNSEEN_ERR_BUSY,
+          "repair", "of what is being written to is not refused");
+    check(unseen_store_rewrite(crash_path("s"), NULL, &error) == UNSEEN_ERR_BUSY, "rewrite",
+          "of what is being written to is not refused");
+    if (open_as(&store, UNSEEN_STORE_READ, &error) == UNSEEN_OK) {
+        (void)unseen_store_close(store, NULL);
+    } else {
+        wrong("a reader beside a writer", error.text);
+    }
+    crash_require(kill(first, SIGKILL) == 0 && waitpid(first, NULL, 0) == first, "kill");
+    if (open_as(&store, UNSEEN_STORE_WRITE, &error) == UNSEEN_OK) {
+        (void)unseen_store_close(store, NULL);
+    } else {
+        wrong("a writer after one that was killed", error.text);
+    }
+    crash_require(close(ready[0]) == 0 && close(ready[1]) == 0, "close");
+}
+
+/* ---- A folder that cannot be written to ------------------------------------------------------- */
+
+static void as_nobody(void)
+{
+    struct unseen_store *store = NULL;
+    struct unseen_error error;
+    const uint64_t nwrong = shared->nwrong;
+    check(open_as(&store, UNSEEN_STORE_READ, &error) == UNSEEN_OK, "read only", error.text);
+    (void)unseen_store_close(store, NULL);
+    check(open_as(&store, UNSEEN_STORE_WRITE, &error) == UNSEEN_ERR_IO &&
+              strstr(error.text, crash_path("s")),
+          "writing where that is not allowed", error.text);
+    const struct unseen_store_options options = {.size = sizeof(options),
+                                                 .mode = UNSEEN_STORE_CREATE};
+    check(unseen_store_open(&store, crash_path("other"), &options, &error) == UNSEEN_ERR_IO &&
+              strstr(error.text, crash_path("other")),
+          "making a store where that is not allowed", error.text);
+    _exit(shared->nwrong == nwrong ? 0 : 1);
+}
+
+static void read_only_folder(void)
+{
+    crash_require(chmod(crash_folder(), 0555) == 0 && chmod(crash_path("s"), 0444) == 0, "chmod");
+    const pid_t child = fork();
+    crash_require(child >= 0, "fork");
+    if (child == 0) {
+        /* root may write anywhere */
+        crash_require(getuid() != 0 || (setgid(65534) == 0 && setuid(65534) == 0), "setuid");
+        as_nobody();
+    }
+    int status;
+    crash_require(waitpid(child, &status, 0) == child, "waitpid");
+    check(status == 0, "a folder that cannot be written to", "see above");
+    crash_require(chmod(crash_folder(), 0700) == 0 && chmod(crash_path("s"), 0600) == 0, "chmod");
+}
+
+/* ---- Newer versions -------------------------------------------------------------------------- */
+
+enum {
+    VERSION_PLACE = 8,
+    COMPATIBLE_PLACE = 16,
+    WRITE_PLACE = 20,
+    READ_PLACE = 24,
+    SUM_PLACE = 4088
+};
+
+/* Changes a byte of both headers and makes their checksums right. */
+static void write_newer(const struct pair *pair, size_t place, uint8_t value)
+{
+    uint8_t *log = malloc(pair->log_len);
+    crash_require(log != NULL, "malloc");
+    memcpy(log, pair->log, pair->log_len);
+    for (uint8_t *header = log; header < log + PAIR_RECORDS_PLACE; header += PAIR_HEADER) {
+        header[place] = value;
+        pair_put_le64(header + SUM_PLACE, XXH3_64bits(header, SUM_PLACE));
+    }
+    crash_write(crash_path("s"), log, pair->log_len);
+    free(log);
+}
+
+static void try_newer(const struct pair *pair, const char *what, size_t place, uint8_t value,
+                      enum unseen_status to_read, enum unseen_status to_write)
+{
+    static const enum unseen_store_mode modes[] = {UNSEEN_STORE_READ, UNSEEN_STORE_WRITE,
+                                                   UNSEEN_STORE_CREATE};
+    struct unseen_error error;
+    size_t len = 0;
+    size_t len_after = 0;
+    write_newer(pair, place, value);
+    char *before = crash_read(crash_path("s"), &len);
+    for (int i = 0; i < 3; i++) {
+        struct unseen_store *store = NULL;
+        const enum unseen_status wanted = i == 0 ? to_read : to_write;
+        const enum unseen_status status = open_as(&store, modes[i], &error);
+        check(status == wanted, what, unseen_status_string(status));
+        check(status == UNSEEN_OK || strstr(error.text, crash_path("s")), what, error.text);
+        (void)unseen_store_close(store, NULL);
+    }
+    const enum unseen_status repaired =
+        unseen_store_repair(crash_path("s"), NULL, NULL, NULL, &error);
+    check(repaired == to_write, what, "repair does something else");
+    char *after = crash_read(crash_path("s"), &len_after);
+    check(len == len_after && memcmp(before, after, len) == 0, what, "the file was changed");
+    free(before);
+    free(after);
+}
+
+static void newer_versions(void)
+{
+    struct pair pair;
+    pair_make(&pair, crash_path("s"), 0);
+    try_newer(&pair, "a compatible feature", COMPATIBLE_PLACE, 1, UNSEEN_OK, UNSEEN_OK);
+    try_newer(&pair, "a feature to write", WRITE_PLACE, 1, UNSEEN_OK, UNSEEN_ERR_VERSION);
+    for (uint8_t bit = 2; bit != 0; bit = (uint8_t)(bit << 1)) {
+        try_newer(&pair, "a feature to read", READ_PLACE, bit, UNSEEN_ERR_VERSION,
+                  UNSEEN_ERR_VERSION);
+    }
+    try_newer(&pair, "version 2", VERSION_PLACE, 2, UNSEEN_ERR_VERSION, UNSEEN_ERR_VERSION);
+    pair_free(&pair);
+}
+
+/* ---- Something else -------------------------------------------------------------------------- */
+
+static void try_foreign(const char *what)
+{
+    for (int mode = UNSEEN_STORE_READ; mode <= UNSEEN_STORE_CREATE; mode++) {
+        struct unseen_store *store = NULL;
+        struct unseen_error error;
+        const enum unseen_status status = open_as(&store, (enum unseen_store_mode)mode, &error);
+        check(status == UNSEEN_ERR_FOREIGN, what, unseen_status_string(status));
+        check(strstr(error.text, crash_path("s")), what, error.text);
+        (void)unseen_store_close(store, NULL);
+    }
+    struct unseen_error error;
+    check(unseen_store_verify(crash_path("s"), NULL, NULL, NULL, &error) == UNSEEN_ERR_FOREIGN,
+          what, "verify takes it");
+    check(unseen_store_repair(crash_path("s"), NULL, NULL, NULL, &error) == UNSEEN_ERR_FOREIGN,
+          what, "repair takes it");
+}
+
+static void something_else(void)
+{
+    static const char text[] = "http://a.example/\n";
+    size_t len = 0;
+    crash_clear();
+    crash_write(crash_path("s"), text, sizeof(text) - 1);
+    try_foreign("a text");
+    char *after = crash_read(crash_path("s"), &len);
+    check(len == sizeof(text) - 1 && memcmp(after, text, len) == 0, "a text", "was changed");
+    free(after);
+    crash_write(crash_path("s"), "", 0);
+    try_foreign("an empty file");
+    crash_clear();
+    crash_require(mkfifo(crash_path("s"), 0600) == 0, "mkfifo");
+    try_foreign("a fifo");
+    crash_clear();
+    crash_require(symlink("/dev/null", crash_path("s")) == 0, "symlink");
+    try_foreign("/dev/null");
+    crash_clear();
+    crash_require(symlink("/", crash_path("s")) == 0, "symlink");
+    try_foreign("a folder");
+}
+
+int main(int argc, char **argv)
+{
+    const char *plant = argc > 1 ? argv[1] : NULL;
+    shared = mmap(NULL, sizeof(*shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    crash_require(shared != MAP_FAILED, "mmap");
+    readers_during_writes(plant != NULL);
+    if (plant) {
+        printf("planted: %s: %s\n", plant, shared->nwrong > 0 ? "noticed" : "NOT noticed");
+        return shared->nwrong > 0 ? 0 : 1;
+    }
+    second_writer();
+    read_only_folder();
+    newer_versions();
+    something_else();
+    printf("%llu checks beside, %llu failed\n", (unsigned long long)nchecks,
+           (unsigned long long)shared->nwrong);
+    return shared->nwrong > 0 ? 1 : 0;
+}
