@@ -70,7 +70,7 @@ static void put_text(struct output *out, struct unseen_store *store, const char 
     put(out, "image", "%" PRIu64 " bytes", i.image_bytes);
     put(out, "profile", "%s", unseen_set_profile(set));
     put(out, "key bits", "%u", i.key_bits);
-    put(out, "seed id", "%016" PRIx64, i.seed_id);
+    put(out, "seed id", "%08" PRIx32, i.seed_id);
     put_written(out, path);
 }
 

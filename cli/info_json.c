@@ -62,7 +62,7 @@ void info_json(struct output *out, struct unseen_store *store, const char *path)
     char seed_id[24];
     (void)unseen_set_stats(set, &stats);   /* fails for a wrong size only */
     (void)unseen_store_info(store, &info); /* the same */
-    snprintf(seed_id, sizeof(seed_id), "%016" PRIx64, info.seed_id);
+    snprintf(seed_id, sizeof(seed_id), "%08" PRIx32, info.seed_id);
     json_write(out, "{");
     put_text(out, "store", path);
     put_count(out, "keys", stats.nkeys);

@@ -4,6 +4,7 @@
  * profile, and no longer keys. */
 #include "merge.h"
 
+#include <inttypes.h>
 #include <string.h>
 #include <sys/stat.h>
 
@@ -14,7 +15,7 @@
 struct settings {
     const char *path;
     const char *profile;
-    uint64_t seed_id;
+    uint32_t seed_id;
     unsigned key_bits;
 };
 
@@ -38,8 +39,8 @@ static bool can_merge(struct unseen_store *out_store, const char *out_path,
         return false;
     }
     if (in.seed_id != out.seed_id) {
-        message_error("%s has the seed id %016llx, %s has %016llx", in.path,
-                      (unsigned long long)in.seed_id, out.path, (unsigned long long)out.seed_id);
+        message_error("%s has the seed id %08" PRIx32 ", %s has %08" PRIx32, in.path, in.seed_id,
+                      out.path, out.seed_id);
         message_hint("stores that will be merged are made with the same --seed; now only its URLs "
                      "can be added: unseen add %s FILE",
                      out.path);

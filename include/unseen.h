@@ -671,7 +671,7 @@ struct unseen_store_info {
     bool no_log;
     unsigned key_bits;
     double fpr;       /* as asked for */
-    uint64_t seed_id; /* 32 bits that are equal in stores with equal seeds; the seed does not follow */
+    uint32_t seed_id; /* equal in stores with equal seeds; the seed does not follow from it */
     uint8_t id[16];   /* of this log */
 };
 
