@@ -185,7 +185,7 @@ run info --json v.unseen
 holds python3 -c 'import json, re, sys
 info = json.load(open("out"))
 assert info["keys"] == 3 and info["filter"] == "compact" and info["profile"] == "crawl/1"
-assert info["key_bits"] == 64 and info["log"] is True and re.fullmatch("[0-9a-f]{16}", info["seed_id"])
+assert info["key_bits"] == 64 and info["log"] is True and re.fullmatch("[0-9a-f]{8}", info["seed_id"])
 assert info["log_bytes"] > 8192 and 0 < info["fill"] < 1 and 0 < info["fpr_estimate"] < 5e-9
 assert re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ", info["written"])'
 holds [ "$(id part1.unseen)" = "$(id part2.unseen)" ]
