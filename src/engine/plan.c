@@ -26,20 +26,20 @@ static bool is_in_range(const struct unseen_plan *plan)
 }
 
 /* Of capacity, bits and bits per key, two say the third. false if all three are given and do not
- * agree to a bit. */
+ * agree to a key. */
 static bool complete_size(struct unseen_plan *plan)
 {
     const double capacity = (double)plan->capacity;
     const double bits = (double)plan->bits;
     if (plan->capacity && plan->bits && plan->bits_per_key > 0) {
-        return fabs(capacity * plan->bits_per_key - bits) <= 1 + 1e-9 * bits;
+        return fabs(capacity * plan->bits_per_key - bits) <= 1 + plan->bits_per_key + 1e-9 * bits;
     }
     if (plan->capacity && plan->bits) {
         plan->bits_per_key = bits / capacity;
     } else if (plan->capacity && plan->bits_per_key > 0) {
         plan->bits = (uint64_t)ceil(capacity * plan->bits_per_key - 1e-6);
     } else if (plan->bits && plan->bits_per_key > 0) {
-        plan->capacity = (uint64_t)(bits / plan->bits_per_key);
+        plan->capacity = (uint64_t)(bits / plan->bits_per_key + 0.5);
         return plan->capacity > 0;
     }
     return true;

@@ -56,30 +56,33 @@ static double nblocks_for(const struct unseen_plan *plan)
     return ceil(least / part) * part;
 }
 
-/* Solves the plan for one line, and for two; takes what is the better of them. */
+/* Whether one line is good enough for a rate. */
+static bool one_is_enough(double fpr)
+{
+    struct unseen_plan one = {.fpr = fpr};
+    struct unseen_plan two = {.fpr = fpr};
+    return unseen__rate_solve(&models[0], &one) == UNSEEN_OK &&
+           (unseen__rate_solve(&models[1], &two) != UNSEEN_OK ||
+            one.bits_per_key <= two.bits_per_key * LINE_WORTH);
+}
+
+/* Solves the plan for one line, and for two. */
 static enum unseen_status plan(struct unseen_plan *plan)
 {
     struct unseen_plan one = *plan;
     struct unseen_plan two = *plan;
-    one.lines = 1;
-    two.lines = 2;
-    enum unseen_status with_one = unseen__rate_solve(&models[0], &one);
-    enum unseen_status with_two = unseen__rate_solve(&models[1], &two);
-    if (with_two != UNSEEN_OK) {
-        return with_two;
-    }
-    bool is_one = with_one == UNSEEN_OK && one.bits_per_key <= two.bits_per_key * LINE_WORTH;
-    if (is_one && plan->bits_per_key > 0) {
-        /* The bits are given: how many would two lines need for the rate that one line has? */
-        struct unseen_plan same = {.fpr = one.fpr};
-        is_one = unseen__rate_solve(&models[1], &same) == UNSEEN_OK &&
-                 one.bits_per_key <= same.bits_per_key * LINE_WORTH;
-    }
-    if (plan->lines) {
-        is_one = plan->lines == 1;
-    }
+    const enum unseen_status with_one = unseen__rate_solve(&models[0], &one);
+    const enum unseen_status with_two = unseen__rate_solve(&models[1], &two);
     const bool is_size_free = plan->bits_per_key == 0 && plan->capacity > 0;
+    bool is_one = plan->lines == 1;
+    if (plan->lines > 2) {
+        return UNSEEN_ERR_ARGUMENT;
+    }
+    if (plan->lines == 0) {
+        is_one = with_one == UNSEEN_OK && (with_two != UNSEEN_OK || one_is_enough(one.fpr));
+    }
     *plan = is_one ? one : two;
+    plan->lines = is_one ? 1 : 2;
     if (is_size_free) {
         const double bits = nblocks_for(plan) * cells_of(plan->lines);
         plan->bits = bits < 1e18 ? (uint64_t)bits : 0;

@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Keys of 64, 96 and 128 bits: made as docs/format.md says, the same answers from each, and kept by
+ * an export. */
+#include "filter_check.h"
+
+/* docs/format.md, "Keys", word for word. */
+static uint64_t f(uint64_t x)
+{
+    const uint64_t y = UINT64_C(0x9e3779b97f4a7c15) * x;
+    return y ^ (y >> 32);
+}
+
+static void check_narrow(void)
+{
+    for (uint64_t i = 0; i < 10000; i++) {
+        const struct unseen_key whole = test_key(i);
+        struct unseen_key key = whole;
+        unseen__key_narrow(128, &key);
+        CHECK(key.lo == whole.lo && key.hi == whole.hi);
+        unseen__key_narrow(96, &key);
+        CHECK_EQ(key.hi, whole.hi);
+        CHECK_EQ(key.lo & UINT32_MAX, whole.lo & UINT32_MAX);
+        CHECK_EQ(key.lo >> 32, f(whole.hi) & UINT32_MAX);
+        key = whole;
+        key.lo = ~i; /* says nothing */
+        unseen__key_narrow(64, &key);
+        CHECK_EQ(key.hi, whole.hi);
+        CHECK_EQ(key.lo, whole.hi ^ f(whole.hi >> 17));
+    }
+}
+
+/* Bytes give the narrowed key, whichever call makes it. */
+static void check_calls(unsigned bits)
+{
+    struct unseen_set_options options = filter_options(NULL, 0, 0, 1);
+    struct unseen_set *whole = filter_make(&options);
+    options.key_bits = bits;
+    struct unseen_set *set = filter_make(&options);
+    for (int i = 0; i < 1000; i++) {
+        char text[32];
+        const size_t len = (size_t)snprintf(text, sizeof(text), "http://e.com/%d", i);
+        const struct unseen_bytes item = {text, len};
+        struct unseen_key want = unseen_set_identity_key(whole, text, len);
+        struct unseen_key one;
+        struct unseen_key many;
+        unseen__key_narrow(bits ? bits : 128, &want);
+        CHECK(unseen_set_key(set, text, len, &one) == UNSEEN_OK);
+        CHECK(unseen_set_keys(set, &item, 1, &many, NULL) == UNSEEN_OK);
+        const struct unseen_key identity = unseen_set_identity_key(set, text, len);
+        CHECK(one.lo == want.lo && one.hi == want.hi);
+        CHECK(many.lo == want.lo && many.hi == want.hi);
+        CHECK(identity.lo == want.lo && identity.hi == want.hi);
+    }
+    unseen_set_free(whole);
+    filter_end(set);
+}
+
+/* What is new and what is seen, for lines of which each number comes three times. */
+static void check_answers(const char *filter, unsigned bits, unsigned threads)
+{
+    const uint64_t n = 60000;
+    struct unseen_set_options options = filter_options(filter, 0, n, threads);
+    options.fpr = strcmp(filter, "compact") == 0 ? 0 : 1e-6;
+    options.key_bits = bits;
+    struct unseen_set *set = filter_make(&options);
+    uint64_t nnew = 0;
+    for (uint64_t i = 0; i < 3 * n; i++) {
+        char text[32];
+        enum unseen_verdict verdict;
+        const uint64_t number = i * 7919 % n;
+        const int len = snprintf(text, sizeof(text), "line %llu", (unsigned long long)number);
+        CHECK(unseen_set_add(set, text, (size_t)len, &verdict) == UNSEEN_OK);
+        nnew += verdict == UNSEEN_NEW;
+        CHECK(i < n || verdict == UNSEEN_SEEN);
+    }
+    CHECK_EQ(nnew, n);
+    struct test_image image = test_export(set);
+    size_t len;
+    uint8_t *header = test_chunk(&image, 0, &len);
+    CHECK_EQ(load_le32(header + 24 + 20), bits);
+    options = filter_options(NULL, 0, 0, 2);
+    struct unseen_set *copy = NULL;
+    if (CHECK(test_import(&image, &options, &copy) == UNSEEN_OK)) {
+        CHECK_EQ(copy->key_bits, bits);
+        const struct unseen_key a = unseen_set_identity_key(set, "x", 1);
+        const struct unseen_key b = unseen_set_identity_key(copy, "x", 1);
+        CHECK(a.lo == b.lo && a.hi == b.hi);
+        enum unseen_verdict verdict;
+        for (uint64_t i = 0; i < n; i += 17) {
+            char text[32];
+            const int text_len = snprintf(text, sizeof(text), "line %llu", (unsigned long long)i);
+            CHECK(unseen_set_contains(copy, text, (size_t)text_len, &verdict) == UNSEEN_OK);
+            CHECK(verdict == UNSEEN_SEEN);
+        }
+    }
+    unseen_set_free(copy);
+    /* Widths that there are not. */
+    static const uint32_t wrong[] = {0, 1, 32, 63, 65, 127, 256, UINT32_MAX};
+    for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
+        struct unseen_import *import = NULL;
+        store_le32(header + 24 + 20, wrong[i]);
+        test_repair(header, len);
+        CHECK(unseen_import_create(&import, &options) == UNSEEN_OK);
+        CHECK(unseen_import_chunk(import, header, len) == UNSEEN_ERR_CORRUPT);
+        unseen_import_free(import);
+        struct unseen_set *none = NULL;
+        struct unseen_set_options bad = filter_options(NULL, 0, 0, 1);
+        bad.key_bits = wrong[i];
+        CHECK(wrong[i] == 0 || unseen_set_create(&none, &bad) == UNSEEN_ERR_ARGUMENT);
+    }
+    test_image_free(&image);
+    filter_end(set);
+}
+
+int main(void)
+{
+    static const unsigned widths[] = {64, 96, 128};
+    test_start();
+    check_narrow();
+    check_calls(0);
+    for (size_t i = 0; i < 3; i++) {
+        check_calls(widths[i]);
+        check_answers("compact", widths[i], 1);
+        check_answers("compact", widths[i], 4);
+        check_answers("bloom", widths[i], 1);
+        check_answers("block", widths[i], 4);
+        check_answers("scalable", widths[i], 1);
+    }
+    return test_end();
+}
