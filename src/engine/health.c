@@ -246,7 +246,7 @@ enum unseen_status unseen_store_repair(const char *path, struct unseen_store_hea
     if (no_log && look.image_is_damaged) {
         status = unseen__error(error, UNSEEN_ERR_CORRUPT, UNSEEN__NO_PLACE,
                                "%s has no log: what its image held cannot be made anew", path);
-    } else if (look.reading.health.lost_bytes > 0 || look.log_is_short || log->cut_short) {
+    } else if (look.reading.damaged_end > 0 || look.log_is_short || log->cut_short) {
         status = unseen__error_status(error, unseen__log_new_id(header.id), path);
         if (status == UNSEEN_OK) {
             status = unseen__log_rewrite(log, &header, &look.reading.output, true, error);
