@@ -1,0 +1,323 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Hostile stores. Byte 0 chooses a genuine pair of log and image, and whether the image stays; then
+ * 6 bytes are a change to it: a file, a place, what to do there and a value. On demand the checksums
+ * of headers and records are made right again, so that what they protect from is tried as well.
+ *
+ * A store is refused or open. If it is open and its image is not in it, each key that the log has
+ * by docs/format.md must be seen. A repaired store takes a key and keeps it. */
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE 1
+#endif
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "crash/pair.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+enum {
+    NPAIRS = 3,
+    CHANGE = 6,
+    CHANGES_MAX = 50,
+    LEN_MAX = 1 << 17,
+    SUM_PLACE = 4088,
+    KEYS_MAX = LEN_MAX / 8
+};
+
+static const int images_after[NPAIRS] = {0, 3, PAIR_NRECORDS};
+
+static struct pair pairs[NPAIRS];
+static char folder[64];
+static char log_path[96];
+static char image_path[96];
+
+static void require(bool ok)
+{
+    if (!ok) {
+        abort();
+    }
+}
+
+static void remove_files(void)
+{
+    static const char *const suffixes[] = {"", ".image", ".new", ".image.new", ".damaged"};
+    for (size_t i = 0; i < sizeof(suffixes) / sizeof(suffixes[0]); i++) {
+        char path[128];
+        snprintf(path, sizeof(path), "%s%s", log_path, suffixes[i]);
+        (void)unlink(path);
+    }
+}
+
+static void remove_folder(void)
+{
+    remove_files();
+    (void)rmdir(folder);
+}
+
+static void setup(void)
+{
+    if (folder[0]) {
+        return;
+    }
+    snprintf(folder, sizeof(folder), "%s/unseen-fuzz-XXXXXX",
+             access("/dev/shm", W_OK) == 0 ? "/dev/shm" : "/tmp");
+    require(mkdtemp(folder) != NULL && atexit(remove_folder) == 0);
+    snprintf(log_path, sizeof(log_path), "%s/s", folder);
+    snprintf(image_path, sizeof(image_path), "%s/s.image", folder);
+    for (int i = 0; i < NPAIRS; i++) {
+        pair_make(&pairs[i], log_path, images_after[i]);
+    }
+}
+
+/* ---- Changing -------------------------------------------------------------------------------- */
+
+struct file {
+    uint8_t bytes[LEN_MAX];
+    size_t len;
+};
+
+static struct file log_file;
+static struct file image_file;
+
+static void load(struct file *file, const uint8_t *bytes, size_t len)
+{
+    require(len <= LEN_MAX);
+    if (len > 0) {
+        memcpy(file->bytes, bytes, len);
+    }
+    file->len = len;
+}
+
+/* The record, of those that were there, in which place lies: its checksum is made right by its own
+ * idea of its length, if that fits. */
+static void reseal(struct file *file, size_t place, bool is_log, const struct pair *pair)
+{
+    if (!is_log || place < PAIR_RECORDS_PLACE) {
+        const size_t header = place / PAIR_HEADER * PAIR_HEADER;
+        if (header + PAIR_HEADER <= file->len && (is_log || header == 0)) {
+            const uint64_t sum = XXH3_64bits(file->bytes + header, SUM_PLACE);
+            pair_put_le64(file->bytes + header + SUM_PLACE, sum);
+        }
+        return;
+    }
+    int record = 0;
+    while (record + 1 < PAIR_NRECORDS && place >= pair->places[record + 1]) {
+        record++;
+    }
+    const size_t start = (size_t)pair->places[record];
+    if (start + PAIR_RECORD_HEAD > file->len) {
+        return;
+    }
+    const size_t len = pair_record_len(file->bytes + start);
+    if (len <= file->len - start) {
+        pair_reseal(file->bytes, start, len);
+    }
+}
+
+static void change(const uint8_t *c, const struct pair *pair)
+{
+    struct file *file = (c[0] & 1) ? &image_file : &log_file;
+    const size_t where = (size_t)c[1] | (size_t)c[2] << 8 | (size_t)(c[0] >> 6) << 16;
+    if (file->len == 0) {
+        return;
+    }
+    const size_t place = where % file->len;
+    switch (c[0] >> 1 & 7) {
+    case 0:
+        file->bytes[place] ^= (uint8_t)(1u << c[3] % 8);
+        break;
+    case 1:
+        file->bytes[place] = c[3];
+        break;
+    case 2:
+        file->len = place;
+        break;
+    case 3: /* another place of the same file */
+        for (size_t i = 0; i < c[3] && place + i < file->len; i++) {
+            file->bytes[place + i] = file->bytes[(place + i + c[4] * 8u) % file->len];
+        }
+        break;
+    case 4: /* longer */
+        for (size_t i = 0; i < c[3] * 8u && file->len < LEN_MAX; i++) {
+            file->bytes[file->len++] = c[4];
+        }
+        break;
+    default: /* a field of the header or of a record */
+        for (size_t i = 0; i < 4 && place / 4 * 4 + i < file->len; i++) {
+            file->bytes[place / 4 * 4 + i] = c[2 + i];
+        }
+    }
+    if (c[5] & 1) {
+        reseal(file, place, file == &log_file, pair);
+    }
+}
+
+static void write_file(const char *path, const struct file *file)
+{
+    FILE *f = fopen(path, "wb");
+    require(f && fwrite(file->bytes, 1, file->len, f) == file->len && fclose(f) == 0);
+}
+
+/* ---- The log by the format alone ------------------------------------------------------------- */
+
+static bool is_intact(const uint8_t *bytes, size_t place, size_t rest, uint64_t id)
+{
+    const uint8_t *r = bytes + place;
+    if (rest < PAIR_RECORD_HEAD + 8 || memcmp(r, "UNSR", 4) != 0 || pair_le64(r + 8) != place ||
+        r[6] || r[7] || pair_le32(r + 28) != 0 || pair_le32(r + 24) > (1u << 20)) {
+        return false;
+    }
+    const size_t len = pair_record_len(r);
+    return (r[4] == 1 || r[4] == 2) && len <= rest &&
+           XXH3_64bits_withSeed(r, len - 8, id) == pair_le64(r + len - 8);
+}
+
+struct model {
+    size_t n;
+    struct unseen_key keys[KEYS_MAX];
+};
+
+static void take_record(struct model *model, const uint8_t *r)
+{
+    const size_t n = pair_le32(r + 24);
+    const uint8_t *bits = r + PAIR_RECORD_HEAD + 8 * n;
+    for (size_t i = 0; r[4] == 1 && i < n; i++) {
+        const uint64_t hi = pair_le64(r + PAIR_RECORD_HEAD + 8 * i);
+        const bool removed = (r[5] & 1) && (bits[i / 8] >> i % 8 & 1);
+        size_t kept = 0;
+        for (size_t k = 0; removed && k < model->n; k++) {
+            if (model->keys[k].hi != hi) {
+                model->keys[kept++] = model->keys[k];
+            }
+        }
+        if (removed) {
+            model->n = kept;
+        } else if (model->n < KEYS_MAX) {
+            model->keys[model->n++].hi = hi;
+        }
+    }
+}
+
+/* The keys of the intact records from the first on, while they follow one another. */
+static void read_log(struct model *model)
+{
+    uint64_t number = 1;
+    model->n = 0;
+    for (size_t place = PAIR_RECORDS_PLACE; place < log_file.len; number++) {
+        const uint8_t *r = log_file.bytes + place;
+        const uint64_t id = pair_le64(log_file.bytes + PAIR_ID_PLACE);
+        if (!is_intact(log_file.bytes, place, log_file.len - place, id) ||
+            pair_le64(r + 16) != number) {
+            break;
+        }
+        take_record(model, r);
+        place += pair_record_len(r);
+    }
+}
+
+static bool is_key_of_pair(const struct pair *pair, uint64_t hi)
+{
+    for (size_t i = 0; i < PAIR_NKEYS; i++) {
+        if (pair->keys[i].hi == hi) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* ---- The library ----------------------------------------------------------------------------- */
+
+/* Keys of 64 bits: lo follows from hi, as a genuine set computes it. */
+static void check_answers(const struct unseen_store *store, const struct pair *pair)
+{
+    static struct model model;
+    read_log(&model);
+    for (size_t i = 0, k = 0; i < model.n; i++) {
+        uint8_t verdict = UNSEEN_SEEN;
+        while (k < PAIR_NKEYS && pair->keys[k].hi != model.keys[i].hi) {
+            k++;
+        }
+        if (k < PAIR_NKEYS) {
+            require(unseen_set_contains_keys(unseen_store_set(store), &pair->keys[k], 1,
+                                             &verdict) == UNSEEN_OK &&
+                    verdict == UNSEEN_SEEN);
+        } else if (is_key_of_pair(pair, model.keys[i].hi)) {
+            k = 0; /* out of order: look again from the start */
+            i--;
+        } else {
+            k = 0; /* a made-up key, whose lo is not known here */
+        }
+    }
+}
+
+static void check_open(const struct pair *pair, bool with_image, enum unseen_store_mode mode)
+{
+    const struct unseen_store_options options = {.size = sizeof(options), .mode = mode};
+    struct unseen_store *store = NULL;
+    struct unseen_error error = {.status = UNSEEN_OK};
+    const enum unseen_status status = unseen_store_open(&store, log_path, &options, &error);
+    if (status != UNSEEN_OK) {
+        require(error.status == status && strlen(error.text) > 0);
+        return;
+    }
+    struct unseen_store_info info = {.size = sizeof(info)};
+    require(unseen_store_info(store, &info) == UNSEEN_OK);
+    /* A changed seed or key width is another store: its keys are not these. */
+    if (!with_image && info.key_bits == 64 && memcmp(log_file.bytes + 40, pair->log + 40, 8) == 0) {
+        check_answers(store, pair);
+    }
+    (void)unseen_store_close(store, NULL);
+}
+
+static void check_repaired(bool with_image)
+{
+    const struct unseen_store_options options = {.size = sizeof(options),
+                                                 .mode = UNSEEN_STORE_WRITE};
+    struct unseen_store *store = NULL;
+    enum unseen_verdict verdict = UNSEEN_NEW;
+    struct unseen_error error;
+    const enum unseen_status status = unseen_store_open(&store, log_path, &options, &error);
+    if (status != UNSEEN_OK) {
+        /* Settings beyond this machine or version, or an image with lies about the log. */
+        require((status != UNSEEN_ERR_CORRUPT || with_image) && status != UNSEEN_ERR_FOREIGN &&
+                status != UNSEEN_ERR_IO);
+        return;
+    }
+    require(unseen_store_add(store, "one more", 8, &verdict) == UNSEEN_OK);
+    require(unseen_store_commit(store, NULL) == UNSEEN_OK);
+    require(unseen_store_close(store, NULL) == UNSEEN_OK);
+    require(unseen_store_open(&store, log_path, NULL, &error) == UNSEEN_OK);
+    require(unseen_set_contains(unseen_store_set(store), "one more", 8, &verdict) == UNSEEN_OK);
+    require(verdict == UNSEEN_SEEN);
+    require(unseen_store_close(store, NULL) == UNSEEN_OK);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    struct unseen_store_health health = {.size = sizeof(health)};
+    setup();
+    if (size == 0) {
+        return 0;
+    }
+    const struct pair *pair = &pairs[data[0] % NPAIRS];
+    const bool with_image = pair->image && !(data[0] & 0x80);
+    load(&log_file, pair->log, pair->log_len);
+    load(&image_file, pair->image, with_image ? pair->image_len : 0);
+    for (size_t i = 1, n = 0; i + CHANGE <= size && n < CHANGES_MAX; i += CHANGE, n++) {
+        change(data + i, pair);
+    }
+    remove_files();
+    write_file(log_path, &log_file);
+    if (with_image) {
+        write_file(image_path, &image_file);
+    }
+    check_open(pair, with_image, UNSEEN_STORE_READ);
+    (void)unseen_store_verify(log_path, &health, NULL, NULL, NULL);
+    if (size % 4 == 0) {
+        check_open(pair, with_image, UNSEEN_STORE_WRITE);
+    } else if (unseen_store_repair(log_path, &health, NULL, NULL, NULL) == UNSEEN_OK) {
+        check_repaired(with_image);
+    }
+    return 0;
+}
