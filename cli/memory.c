@@ -14,6 +14,9 @@
 
 void memory_report_full(enum unseen_status status)
 {
+    if (status == UNSEEN_ERR_STOPPED) {
+        return; /* by a commit that failed, which says more at the end */
+    }
     message_error("cannot remember more lines: %s", unseen_status_string(status));
     message_hint("unseen --shard 1/2 FILE, then unseen --shard 2/2 FILE: half the memory each");
 }
@@ -189,14 +192,19 @@ bool memory_exclude(struct memory *m, enum unseen_cpu cpu, uint64_t *nlines_out)
     return true;
 }
 
-bool memory_close(struct memory *m)
+bool memory_close(struct memory *m, bool broken)
 {
     for (size_t i = 0; i < m->nstores; i++) {
         (void)unseen_store_close(m->stores[i], NULL); /* was only read */
     }
     free(m->stores);
     free(m->excluded);
-    const bool closed = stores_close(m->store, m->o->store, m->o);
+    bool closed = false;
+    if (broken) {
+        (void)unseen_store_close(m->store, NULL); /* the cause has been reported */
+    } else {
+        closed = stores_close(m->store, m->o->store, m->o);
+    }
     unseen_set_free(m->lists);
     unseen_set_free(m->own_set);
     unseen_url_free(m->own_url);
