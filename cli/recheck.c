@@ -2,7 +2,7 @@
  *
  * The filter answers "seen" wrongly at its rate; the log has the full keys. Lines are gathered until
  * they are many enough to be worth one reading of the log, then each key of the log is looked up
- * among theirs. The last change of a key counts: what was removed is not in the store. */
+ * among theirs. */
 #include "recheck.h"
 
 #include <stdlib.h>
@@ -50,13 +50,13 @@ static bool report_memory(struct recheck *r)
     return false;
 }
 
-static bool note_keys(void *context, const struct unseen_key *keys, size_t n, bool removed)
+static bool note_keys(void *context, const struct unseen_key *keys, size_t n)
 {
     struct recheck *r = context;
     for (size_t i = 0; i < n; i++) {
         struct keytable_entry *entry = keytable_find(&r->asked, keys[i]);
         if (entry) {
-            entry->value = !removed;
+            entry->value = 1;
         }
     }
     return true;
@@ -87,7 +87,7 @@ static bool answer(struct recheck *r)
     if (r->nlines == 0) {
         return true;
     }
-    error.status = unseen_store_scan(r->store, note_keys, r, &error);
+    error.status = unseen_store_keys(r->store, note_keys, r, &error);
     if (error.status != UNSEEN_OK) {
         stores_report(r->o->store, r->o, &error);
         r->failed = true;

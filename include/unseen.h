@@ -678,17 +678,18 @@ struct unseen_store_info {
 UNSEEN_API enum unseen_status unseen_store_info(struct unseen_store *store,
                                                 struct unseen_store_info *info_out);
 
-/* Calls each with all committed changes in their order, n at a time: added keys or removed ones.
- * It may return false to end the scan. Errors: IO, CORRUPT, UNSUPPORTED (no log). */
-UNSEEN_API enum unseen_status unseen_store_scan(struct unseen_store *store,
-                                                bool (*each)(void *context,
-                                                             const struct unseen_key *keys,
-                                                             size_t n, bool removed),
-                                                void *context, struct unseen_error *error);
+/* Calls each with all keys that are committed and not removed since, n at a time, in the order in
+ * which they were added; it may return false to end that. Reads the log, twice if anything was ever
+ * removed, which then also takes 24 bytes of memory for each removal. Errors: IO, CORRUPT, NOMEM,
+ * UNSUPPORTED (no log). */
+UNSEEN_API enum unseen_status
+unseen_store_keys(struct unseen_store *store,
+                  bool (*each)(void *context, const struct unseen_key *keys, size_t n),
+                  void *context, struct unseen_error *error);
 
 /* Adds everything in from to store and commits it. Both must have the same seed and URL identity,
- * and from no shorter keys. *nnew_out: how many were new. Errors: MISMATCH, and those of the scan
- * and of commits. */
+ * and from no shorter keys. *nnew_out: how many were new. Errors: MISMATCH, and those of
+ * unseen_store_keys and of commits. */
 UNSEEN_API enum unseen_status unseen_store_merge(struct unseen_store *store,
                                                  struct unseen_store *from, uint64_t *nnew_out,
                                                  struct unseen_error *error);

@@ -28,35 +28,15 @@ static enum unseen_status check_log(const struct unseen_store *store, struct uns
                : UNSEEN_OK;
 }
 
-enum unseen_status unseen_store_scan(struct unseen_store *store,
+enum unseen_status unseen_store_keys(struct unseen_store *store,
                                      bool (*each)(void *context, const struct unseen_key *keys,
-                                                  size_t n, bool removed),
+                                                  size_t n),
                                      void *context, struct unseen_error *error)
 {
-    struct unseen__scan scan;
-    enum unseen__scan_state state = UNSEEN__SCAN_RECORD;
-    bool go_on = true;
-    enum unseen_status status = check_log(store, error);
-    if (status == UNSEEN_OK) {
-        status = unseen__scan_init(&scan, &store->log, UNSEEN__RECORDS_PLACE, 0, error);
-    }
-    if (status != UNSEEN_OK) {
-        return status;
-    }
-    const uint64_t end = committed_end(store);
-    scan.size = end < scan.size ? end : scan.size;
-    while (go_on && status == UNSEEN_OK && state == UNSEEN__SCAN_RECORD) {
-        status = unseen__scan_next(&scan, &state, error);
-        if (status == UNSEEN_OK && state == UNSEEN__SCAN_RECORD) {
-            go_on = unseen__record_each(&scan.record, scan.payload, scan.bits,
-                                        store->log.header.key_bits, each, context);
-        }
-    }
-    if (status == UNSEEN_OK && state != UNSEEN__SCAN_RECORD && scan.place < end) {
-        status = unseen__damaged(error, &store->log, scan.place, end);
-    }
-    unseen__scan_release(&scan);
-    return status;
+    const enum unseen_status status = check_log(store, error);
+    return status == UNSEEN_OK
+               ? unseen__live_each(&store->log, committed_end(store), false, each, context, error)
+               : status;
 }
 
 struct merge {
@@ -122,10 +102,7 @@ enum unseen_status unseen_store_merge(struct unseen_store *store, struct unseen_
     struct merge m = {.to = store, .error = error};
     enum unseen_status status = check_same(store, from, error);
     if (status == UNSEEN_OK) {
-        status = check_log(from, error);
-    }
-    if (status == UNSEEN_OK) {
-        status = unseen__live_each(&from->log, committed_end(from), false, merge_keys, &m, error);
+        status = unseen_store_keys(from, merge_keys, &m, error);
     }
     if (status == UNSEEN_OK) {
         status = m.status == UNSEEN_OK ? unseen_store_commit(store, error) : m.status;

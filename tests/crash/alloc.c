@@ -181,10 +181,9 @@ static enum unseen_status go_on(void)
     return write_to_it(UNSEEN_STORE_WRITE);
 }
 
-static bool see_all(void *context, const struct unseen_key *keys, size_t n, bool removed)
+static bool see_all(void *context, const struct unseen_key *keys, size_t n)
 {
     (void)keys;
-    (void)removed;
     *(size_t *)context += n;
     return true;
 }
@@ -195,7 +194,7 @@ static enum unseen_status look(void)
     size_t n = 0;
     enum unseen_status status = unseen_store_open(&store, crash_path("s"), NULL, NULL);
     if (status == UNSEEN_OK) {
-        status = unseen_store_scan(store, see_all, &n, NULL);
+        status = unseen_store_keys(store, see_all, &n, NULL);
         status = first_of(status, unseen_store_close(store, NULL));
     }
     return status;

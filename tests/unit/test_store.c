@@ -134,6 +134,37 @@ static struct unseen_store_info info_of(struct unseen_store *store)
 
 /* ---- the model ---- */
 
+struct listing {
+    struct unseen_store *store;
+    uint64_t nkeys;
+};
+
+/* Every key that is listed is in the set. */
+static bool list_keys(void *context, const struct unseen_key *keys, size_t n)
+{
+    struct listing *listing = context;
+    for (size_t i = 0; i < n; i++) {
+        uint8_t verdict = UNSEEN_NEW;
+        CHECK(unseen_set_contains_keys(unseen_store_set(listing->store), &keys[i], 1, &verdict) ==
+              UNSEEN_OK);
+        CHECK(verdict == UNSEEN_SEEN);
+    }
+    listing->nkeys += n;
+    return true;
+}
+
+/* The keys of the log are those of the model, each once. */
+static void check_listing(struct unseen_store *store, const uint8_t *model)
+{
+    struct listing listing = {.store = store};
+    uint64_t nkeys = 0;
+    CHECK(unseen_store_keys(store, list_keys, &listing, &error) == UNSEEN_OK);
+    for (uint64_t i = 0; i < NKEYS; i++) {
+        nkeys += model[i];
+    }
+    CHECK_EQ(listing.nkeys, nkeys);
+}
+
 static void compare_with_model(struct unseen_store *store, const uint8_t *model)
 {
     size_t wrong = 0;
@@ -159,6 +190,7 @@ static void test_model(unsigned key_bits)
         CHECK_EQ(info_of(store).key_bits, key_bits);
         memcpy(now, committed, sizeof(now));
         compare_with_model(store, now);
+        check_listing(store, now);
         for (int step = 0; step < 300; step++) {
             const uint64_t i = test_random(&random) % NKEYS;
             char text[64];
