@@ -232,6 +232,7 @@ bool output_flush(struct output *out)
 
 void output_write_large(struct output *out, const char *data, size_t len)
 {
+    out->put += len;
     (void)output_flush(out); /* remembered in out */
     if (out->elastic && !out->failed) {
         keep_room(out, len);

@@ -22,6 +22,7 @@ struct output {
     size_t len;
     size_t sent;
     uint64_t written; /* bytes that have been written */
+    uint64_t put;     /* bytes that were to be, also after a failure */
     /* Never wait for the reader of the output before the end: what it does not take yet is kept,
      * in as much memory as that needs. */
     bool elastic;
@@ -58,7 +59,7 @@ bool output_flush(struct output *out);
 /* Where the next byte will stand, counted from the first that this run has put. */
 static inline uint64_t output_position(const struct output *out)
 {
-    return out->written + (out->len - out->sent);
+    return out->put;
 }
 
 /* Whether an elastic output has kept something. */
@@ -77,6 +78,7 @@ char *output_reserve(struct output *out, size_t len);
 static inline void output_advance(struct output *out, size_t len)
 {
     out->len += len;
+    out->put += len;
 }
 
 /* Writes all that is buffered, however long that takes; false if anything has failed. */
@@ -93,6 +95,7 @@ static inline void output_write(struct output *out, const char *data, size_t len
     if (len <= out->cap - out->len) {
         memcpy(out->buf + out->len, data, len);
         out->len += len;
+        out->put += len;
     } else {
         output_write_large(out, data, len);
     }
