@@ -10,6 +10,7 @@
 #include "batch.h"
 #include "command.h"
 #include "feed.h"
+#include "files.h"
 #include "filters.h"
 #include "identity.h"
 #include "message.h"
@@ -23,10 +24,14 @@ static bool removes(const struct change *c)
 
 static bool check_inputs(const struct options *o)
 {
-    for (size_t i = 0; i < o->nfiles; i++) {
-        if (stores_kind_of(o->files[i]) != STORES_NONE) {
-            message_error("%s is a store, it has no lines", o->files[i]);
-            message_hint("unseen merge %s %s", o->store, o->files[i]);
+    const char *const *names = o->files;
+    size_t n = o->nfiles;
+    files_default(&names, &n);
+    for (size_t i = 0; i < n; i++) {
+        if (stores_kind_of(names[i]) != STORES_NONE) {
+            const bool standard = files_is_standard_input(names[i]);
+            message_error("%s is a store, it has no lines", standard ? "standard input" : names[i]);
+            message_hint("unseen merge %s %s", o->store, standard ? "STORE" : names[i]);
             return false;
         }
     }
@@ -72,7 +77,7 @@ bool change_keys(struct change *c, const struct unseen_key *keys, size_t n)
     c->report.nseen += ndone - nnew;
     error.status = unseen_store_commit_begin(c->store, UINT64_MAX, 0, &error);
     if (error.status != UNSEEN_OK) {
-        c->failed = true;
+        c->broken = true;
         stores_report_commit(c->o.store, &c->o, &error);
         return false;
     }
@@ -86,9 +91,13 @@ int change_finish(struct change *c)
     }
     report_end(&c->report, &c->o, unseen_store_set(c->store));
     filters_warn_full(&c->o, unseen_store_set(c->store));
-    const bool closed = stores_close(c->store, c->o.store, &c->o);
+    if (c->broken) {
+        (void)unseen_store_close(c->store, NULL); /* the cause has been reported */
+    } else {
+        c->failed = !stores_close(c->store, c->o.store, &c->o) || c->failed;
+    }
     stop_die(false);
-    return closed && !c->failed ? EXIT_DONE : EXIT_TROUBLE;
+    return c->broken || c->failed ? EXIT_TROUBLE : EXIT_DONE;
 }
 
 /* ---- Lines ----------------------------------------------------------------------------------- */

@@ -16,7 +16,8 @@ struct change {
     struct options o;
     struct unseen_store *store;
     struct report report;
-    bool failed; /* which has been reported */
+    bool failed; /* something was left out, which has been reported */
+    bool broken; /* a commit has failed, which has been reported */
 };
 
 /* Opens the store, which is made if need be unless lines are removed from it. standard is the profile

@@ -266,10 +266,14 @@ static bool continues(const struct options *o)
 static bool check_stores(const struct options *o)
 {
     const char *const outputs[] = {o->output, o->repeats};
-    for (size_t i = 0; i < o->nfiles; i++) {
-        if (stores_kind_of(o->files[i]) != STORES_NONE) {
-            message_error("%s is a store, it has no lines", o->files[i]);
-            message_hint("unseen -x %s FILE", o->files[i]);
+    const char *const *names = o->files;
+    size_t n = o->nfiles;
+    files_default(&names, &n);
+    for (size_t i = 0; i < n; i++) {
+        if (stores_kind_of(names[i]) != STORES_NONE) {
+            const bool standard = files_is_standard_input(names[i]);
+            message_error("%s is a store, it has no lines", standard ? "standard input" : names[i]);
+            message_hint("unseen -x %s FILE", standard ? "STORE" : names[i]);
             return false;
         }
     }
@@ -318,6 +322,23 @@ static bool check_files(const struct dedup *d)
            files_check(o->command->called, o->excludes, o->nexcludes, outs, 2);
 }
 
+/* Whether lines would be written into the store: it may have been made only just now. */
+static bool overwrites_store(const struct dedup *d)
+{
+    const struct options *o = d->o;
+    const char *const names[] = {o->output, o->repeats};
+    bool found =
+        o->store && (files_is_output(o->store, &d->out) || files_is_output(o->store, &d->repeats));
+    for (size_t i = 0; o->store && i < 2; i++) {
+        found = found || (names[i] && stores_are_same(o->store, names[i]));
+    }
+    if (found) {
+        message_error("%s would be written over by lines", o->store);
+        message_hint("%s -o NEW FILE", o->command->called);
+    }
+    return found;
+}
+
 static bool open_outputs(struct dedup *d)
 {
     const struct options *o = d->o;
@@ -348,7 +369,7 @@ static bool prepare(struct dedup *d, enum unseen_cpu cpu)
 {
     const struct options *o = d->o;
     if (!check_stores(o) || !memory_open(&d->memory, o, cpu) || !open_outputs(d) ||
-        !check_files(d)) {
+        overwrites_store(d) || !check_files(d)) {
         return false;
     }
     report_start(&d->report, o, d->out.fd);
@@ -383,7 +404,7 @@ static int finish(struct dedup *d)
     report_end(&d->report, d->o, d->memory.set);
     filters_warn_full(d->o, d->memory.set);
     identity_release(&d->identity);
-    bool kept = memory_close(&d->memory) && !d->handover.failed;
+    const bool kept = memory_close(&d->memory, d->handover.failed);
     written = output_close(&d->out) && written;
     written = output_close(&d->repeats) && written;
     if (!kept) {
@@ -411,7 +432,7 @@ int dedup_run(const struct options *o, enum unseen_cpu cpu)
     output_abandon(&d.out);
     output_abandon(&d.repeats);
     identity_release(&d.identity);
-    (void)memory_close(&d.memory); /* of a run that did not happen */
+    (void)memory_close(&d.memory, false); /* of a run that did not happen */
     stop_die(d.out.reader_gone);
     return status;
 }

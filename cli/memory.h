@@ -51,7 +51,7 @@ enum unseen_status memory_ask(struct memory *m, const struct unseen_key *keys,
 /* Reports that no more can be remembered. */
 void memory_report_full(enum unseen_status status);
 
-/* Closes the store; false if that failed, which has been reported. */
-bool memory_close(struct memory *m);
+/* Closes the store; false if that failed, which has been reported: here, or before if broken. */
+bool memory_close(struct memory *m, bool broken);
 
 #endif

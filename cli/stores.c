@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "command.h"
+#include "files.h"
 #include "filters.h"
 #include "message.h"
 #include "profile.h"
@@ -31,6 +32,7 @@ enum stores_kind stores_kind_of(const char *path)
     static const off_t places[] = {0, 4096};
     enum stores_kind kind = STORES_NONE;
     struct stat st;
+    path = files_is_standard_input(path) ? "/dev/stdin" : path;
     if (stat(path, &st) != 0 || !S_ISREG(st.st_mode)) {
         return STORES_NONE;
     }
@@ -311,15 +313,36 @@ bool stores_open(struct unseen_store **store_out, const char *path, enum unseen_
     return opened;
 }
 
+/* All is committed, but not put in the order that the next run would like. */
+static void report_untidy(const char *path, const struct options *o,
+                          const struct unseen_error *error, bool no_log)
+{
+    if (no_log) {
+        stores_report_commit(path, o, error); /* there is nothing but the image */
+        return;
+    }
+    message_error("%s", error->text[0] ? error->text : unseen_status_string(error->status));
+    message_hint("nothing is lost: %s has everything, the next run only takes longer to open it",
+                 path);
+}
+
 bool stores_close(struct unseen_store *store, const char *path, const struct options *o)
 {
     struct unseen_error error = {.status = UNSEEN_OK};
+    struct unseen_store_info info = {.size = sizeof(info)};
     if (!store) {
         return true;
     }
+    error.status = unseen_store_commit_wait(store, &error);
+    if (error.status != UNSEEN_OK && error.status != UNSEEN_ERR_ARGUMENT) {
+        stores_report_commit(path, o, &error);
+        (void)unseen_store_close(store, NULL); /* the cause has just been reported */
+        return false;
+    }
+    (void)unseen_store_info(store, &info); /* fails for a wrong size only */
     error.status = unseen_store_close(store, &error);
     if (error.status != UNSEEN_OK) {
-        stores_report_commit(path, o, &error);
+        report_untidy(path, o, &error, info.no_log);
     }
     return error.status == UNSEEN_OK;
 }

@@ -16,7 +16,7 @@ enum stores_kind {
     STORES_IMAGE /* of a store */
 };
 
-/* What the regular file at path is, by its first bytes. */
+/* What the regular file at path ("-": standard input) is, by its first bytes. */
 enum stores_kind stores_kind_of(const char *path);
 
 /* Opens the store at path with the settings that the options name, under the profile `standard` if
@@ -36,7 +36,8 @@ void stores_report(const char *path, const struct options *o, const struct unsee
 void stores_report_commit(const char *path, const struct options *o,
                           const struct unseen_error *error);
 
-/* Closes a store; false if that failed, which has been reported. NULL is closed. */
+/* Closes a store; false if that failed, which has been reported. NULL is closed. After an error of
+ * a commit that has been reported, unseen_store_close is used instead. */
 bool stores_close(struct unseen_store *store, const char *path, const struct options *o);
 
 /* Whether both names are the same file, or one is the image of the other. */

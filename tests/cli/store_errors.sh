@@ -83,6 +83,22 @@ run add s.unseen v.unseen
 expect 2 '' 'unseen: error: v.unseen is a store, it has no lines\nunseen: hint: unseen merge s.unseen v.unseen\n'
 run -s v.unseen -x v.unseen one
 expect 2 '' 'unseen: error: -s and -x both name v.unseen\nunseen: hint: unseen -s v.unseen FILE, where what it has is a repeat anyway\n'
+"$UNSEEN" < v.unseen > out 2> err
+holds [ $? = 2 ]
+holds grep -qx 'unseen: error: standard input is a store, it has no lines' err
+"$UNSEEN" add s.unseen < v.unseen > out 2> err
+holds [ $? = 2 ]
+"$UNSEEN" -s v.unseen one >> v.unseen 2> err
+holds [ $? = 2 ]
+holds grep -qx 'unseen: error: v.unseen would be written over by lines' err
+run -s fresh.unseen -o ./fresh.unseen one
+expect 2 '' 'unseen: error: fresh.unseen would be written over by lines\nunseen: hint: unseen -o NEW FILE\n'
+ln -s fresh.unseen link.unseen
+run -s fresh.unseen -D link.unseen one
+expect 2 '' '*'
+run -s v.unseen -o v.unseen.image one
+expect 2 '' '*'
+rm v.unseen.image
 same v.unseen good
 
 # A newer version, and features that nobody knows yet. Either header copy alone is not enough.
@@ -225,14 +241,34 @@ if mount -t tmpfs -o size=256k tmpfs small 2> /dev/null; then
     for j in 1 2; do
         "$UNSEEN" --seed 3 -j "$j" -s small/w.unseen big > out 2> err
         holds [ $? = 2 ]
-        holds grep -q '^unseen: error: cannot remember: cannot write small/w.unseen: No space left on device$' err
-        holds grep -q '^unseen: hint: nothing is lost: ' err
+        printf '%s\n' 'unseen: error: cannot remember: cannot write small/w.unseen: No space left on device' \
+            'unseen: hint: nothing is lost: with room and rights again, the next unseen -s small/w.unseen prints again what was printed since the last commit' > said
+        same err said
         mount -o remount,size=64m small
         "$UNSEEN" -j "$j" -s small/w.unseen big > out2 2> err
         holds [ $? = 0 ]
         cat out out2 | sort -u > got
         sort want > sorted
         same got sorted
+        # The log has room, the image has not: nothing is lost, and that is said.
+        rm small/*
+        mount -o remount,size=2m small
+        "$UNSEEN" --seed 3 -j "$j" -s small/w.unseen big > out 2> err
+        holds [ $? = 2 ]
+        printf '%s\n' 'unseen: error: cannot write small/w.unseen.image.new: No space left on device' \
+            'unseen: hint: nothing is lost: small/w.unseen has everything, the next run only takes longer to open it' > said
+        same err said
+        same out want
+        run -s small/w.unseen -c big
+        expect 2 '0\n' '*'
+        # Adding says it in its own words.
+        rm small/*
+        mount -o remount,size=256k small
+        "$UNSEEN" add --seed 3 -j "$j" small/w.unseen big 2> err
+        holds [ $? = 2 ]
+        printf '%s\n' 'unseen: error: cannot remember: cannot write small/w.unseen: No space left on device' \
+            'unseen: hint: nothing is lost: do the same again when the cause is gone' > said
+        same err said
         rm small/*
         mount -o remount,size=256k small
     done
