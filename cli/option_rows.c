@@ -408,7 +408,7 @@ static const struct option_row rows[] = {
      COMMAND_MAKERS | COMMAND_COMPACT | COMMAND_COUNT,
      "make room for N keys; not every filter grows past it", set_capacity},
     {NULL, 0, "filter", "NAME", NULL, NULL, COMMAND_MAKERS | COMMAND_COMPACT,
-     "the kind of filter: compact (the default), bloom, block,\ncounting, scalable or exact; see unseen help filters", set_filter},
+     "the kind of filter: compact (the default), bloom,\nblock, counting, scalable or exact; see unseen help\nfilters", set_filter},
     {NULL, 0, "seed", "N", "a 64-bit number", "42", COMMAND_MAKERS | COMMAND_COUNT,
      "seed of the hash (default: random)", set_seed},
     {NULL, 0, "key-bits", "N", "64, 96 or 128", "96", COMMAND_MAKERS,
