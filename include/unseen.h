@@ -814,6 +814,157 @@ UNSEEN_API enum unseen_status unseen_bitmap_import_chunk(struct unseen_bitmap *b
                                                          const void *chunk, size_t len,
                                                          bool *complete_out);
 
+/* ---- List --------------------------------------------------------------------------------------
+ * A list that is built once and asked often, such as a blacklist: a file of about 13.5 bits for each
+ * key at a rate of 1e-4, in which a question touches one page of 4 KiB. It has no false negatives, and
+ * cannot be changed. docs/format.md has the bytes.
+ *
+ *     unseen_list_build_create(&build, "bad.list", NULL, &error);
+ *     unseen_list_build_add(build, items, n, &error);            any number of times, in any order
+ *     unseen_list_build_finish(build, NULL, NULL, &error);
+ *     unseen_list_build_free(build);
+ *
+ *     unseen_list_open(&list, "bad.list", NULL, &error);
+ *     if (unseen_list_contains(list, url, url_len)) ...
+ *     unseen_list_close(list);
+ *
+ * The bytes added and asked for are the identity: who wants URLs in canonical form puts them through
+ * unseen_url_canon, both times, and the name of the profile into the file. */
+
+struct unseen_list_build;
+
+#define UNSEEN_LIST_FPR_DEFAULT 1e-4
+
+struct unseen_list_build_options {
+    size_t size; /* sizeof(struct unseen_list_build_options) */
+
+    /* The highest share of other keys that may be taken for members: 1e-9 to 0.25. 0 means
+     * UNSEEN_LIST_FPR_DEFAULT. */
+    double fpr;
+
+    /* About how many keys will be added, 0 if that is not known. From 10^9 on it saves disk and
+     * memory. With n keys, more than capacity, the rate rises by n / 2^(info.key_bits). */
+    uint64_t capacity;
+
+    /* About how much memory to use, in bytes; 0 means 1 GiB, and 64 MiB is the least that does for
+     * 10^9 keys. Keys that do not fit go to a file in folder (NULL: where the list is made), up to
+     * 8 bytes each, which has no name and vanishes with the process. */
+    uint64_t memory;
+    const char *folder;
+
+    unsigned threads; /* used by _finish; 0 means 1, at most 256 */
+
+    /* The seed of the hash, copied; NULL: a random one. It stands in the file: whoever can read that
+     * can make URLs that are taken for listed ones. */
+    const uint64_t *seed;
+
+    /* Texts that are kept in the file for those who ask (unseen_list_info): the URL identity
+     * (unseen_url_id) of up to 511 bytes, NULL means "none/1"; and what the keys are, up to 31 bytes,
+     * NULL means "url". */
+    const char *profile;
+    const char *kind;
+
+    enum unseen_cpu cpu;
+    const struct unseen_allocator *allocator; /* copied; its context must outlive the build */
+};
+
+/* Begins a list. Nothing is written to path before _finish. options may be NULL. The caller frees
+ * *build_out. Errors: ARGUMENT, FPR (below 1e-9), UNSUPPORTED (cpu, or no source of randomness),
+ * NOMEM. */
+UNSEEN_API enum unseen_status
+unseen_list_build_create(struct unseen_list_build **build_out, const char *path,
+                         const struct unseen_list_build_options *options,
+                         struct unseen_error *error);
+
+/* Frees the build, finished or not. */
+UNSEEN_API void unseen_list_build_free(struct unseen_list_build *build);
+
+/* The key of an identity, 64 bits of XXH3-128: any thread may make keys at any time. */
+UNSEEN_API uint64_t unseen_list_build_key(const struct unseen_list_build *build, const void *data,
+                                          size_t len);
+
+/* Adds identities, or their keys; what comes twice counts once. Errors: IO, NOMEM; the build can
+ * then only be freed. */
+UNSEEN_API enum unseen_status unseen_list_build_add(struct unseen_list_build *build,
+                                                    const struct unseen_bytes *items, size_t n,
+                                                    struct unseen_error *error);
+UNSEEN_API enum unseen_status unseen_list_build_add_keys(struct unseen_list_build *build,
+                                                         const uint64_t *keys, size_t n,
+                                                         struct unseen_error *error);
+
+/* Builds the file: at PATH.new, synced, and renamed to path, so that whoever asks has the old list or
+ * the new one, whole. The same keys, options and seed give the same bytes, for any order and number
+ * of threads. progress, unless NULL, is called now and then, by one thread at a time, with how many
+ * of n keys are done; false from it ends the building (STOPPED). Once only. Errors: IO, NOMEM, BUSY
+ * (another process builds the same path), ARGUMENT (called twice, or more than 10^13 keys). */
+UNSEEN_API enum unseen_status unseen_list_build_finish(struct unseen_list_build *build,
+                                                       bool (*progress)(void *context,
+                                                                        uint64_t ndone, uint64_t n),
+                                                       void *context, struct unseen_error *error);
+
+struct unseen_list;
+
+/* How a list is read. The first two map the file: it must not be cut short or written to while it is
+ * open, but may be replaced by rename, which this list then does not see. */
+enum unseen_list_access {
+    UNSEEN_LIST_WARM = 0, /* mapped, and read ahead by the system as memory allows */
+    UNSEEN_LIST_COLD = 1, /* mapped, and only what questions touch is read */
+    UNSEEN_LIST_LOAD = 2  /* read into memory of its own: the fastest to ask */
+};
+
+struct unseen_list_options {
+    size_t size; /* sizeof(struct unseen_list_options) */
+    enum unseen_list_access access;
+    enum unseen_cpu cpu;
+    const struct unseen_allocator *allocator; /* copied; its context must outlive the list */
+};
+
+/* Opens a list. options may be NULL. Checks everything but the pages, so that a damaged file gives
+ * wrong answers at worst (see unseen_list_verify). Errors: MISSING, FOREIGN (not a list), VERSION,
+ * CORRUPT, IO, NOMEM, ARGUMENT, UNSUPPORTED (cpu). */
+UNSEEN_API enum unseen_status unseen_list_open(struct unseen_list **list_out, const char *path,
+                                               const struct unseen_list_options *options,
+                                               struct unseen_error *error);
+UNSEEN_API void unseen_list_close(struct unseen_list *list);
+
+/* The key of an identity in this list. */
+UNSEEN_API uint64_t unseen_list_key(const struct unseen_list *list, const void *data, size_t len);
+
+/* Whether the identity is listed: certain if not, else wrong at the list's rate. */
+UNSEEN_API bool unseen_list_contains(const struct unseen_list *list, const void *data, size_t len);
+
+/* The same for n identities or keys: verdicts gets n bytes, UNSEEN_SEEN for what is listed and
+ * UNSEEN_NEW for what is not. Several times as fast, best with 1024 or more at a time. */
+UNSEEN_API void unseen_list_contains_batch(const struct unseen_list *list,
+                                           const struct unseen_bytes *items, size_t n,
+                                           uint8_t *verdicts);
+UNSEEN_API void unseen_list_contains_keys(const struct unseen_list *list, const uint64_t *keys,
+                                          size_t n, uint8_t *verdicts);
+
+struct unseen_list_info {
+    size_t size;     /* sizeof(struct unseen_list_info), set by the caller */
+    double fpr;      /* as asked for */
+    double rate;     /* that it has */
+    uint64_t ngiven; /* keys added */
+    uint64_t nkeys;  /* different ones */
+    uint64_t bytes;  /* of the file */
+    uint64_t npages;
+    unsigned nlayers;
+    uint64_t nbumped;    /* keys that are not on a page of the first layer */
+    uint64_t nleft;      /* keys that are on no page, but listed */
+    unsigned key_bits;   /* that are kept */
+    uint64_t seed_id;    /* 32 bits, as of a store */
+    const char *profile; /* valid as long as the list */
+    const char *kind;
+};
+
+UNSEEN_API enum unseen_status unseen_list_info(const struct unseen_list *list,
+                                               struct unseen_list_info *info_out);
+
+/* Reads all of the file and compares its checksums. Errors: CORRUPT (error says where), IO, NOMEM. */
+UNSEEN_API enum unseen_status unseen_list_verify(const struct unseen_list *list,
+                                                 struct unseen_error *error);
+
 #ifdef __cplusplus
 }
 #endif

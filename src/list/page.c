@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "list/page.h"
 
+#include <string.h>
+
 #include "base/bytes.h"
 #include "list/layout.h"
 
@@ -39,8 +41,8 @@ static bool ask_rest(const struct unseen__list_shape *s, const uint8_t *page,
         }
     }
     return !unseen__list_is_extended(s, row->block) ||
-           agrees(row, word(page, s->tail_place + 8 * row->block),
-                  word(page, s->tail_place + 8 * next), s->columns);
+           agrees(row, word(page, unseen__list_word_place(s, row->block, s->columns)),
+                  word(page, unseen__list_word_place(s, next, s->columns)), s->columns);
 }
 
 enum unseen__list_answer unseen__list_page_ask(const struct unseen__list_shape *s,
@@ -62,4 +64,12 @@ enum unseen__list_answer unseen__list_page_ask(const struct unseen__list_shape *
         }
     }
     return ask_rest(s, page, row, next) ? UNSEEN__LIST_YES : UNSEEN__LIST_NO;
+}
+
+void unseen__list_page_bump_all(const struct unseen__list_shape *s, uint8_t page[UNSEEN__LIST_PAGE])
+{
+    memset(page, 0, UNSEEN__LIST_PAGE);
+    for (unsigned i = 0; i < s->blocks; i++) {
+        store_le64(page + unseen__list_word_place(s, i, s->group0 - 1), UNSEEN__LIST_LEVEL_MASK);
+    }
 }

@@ -42,6 +42,28 @@ static inline unsigned unseen__list_block_of(unsigned row)
     return row < UNSEEN__LIST_FIRST_ROWS ? 0 : (row - UNSEEN__LIST_FIRST_ROWS) / UNSEEN__LIST_ROWS;
 }
 
+/* A shard's pages and their rows divide the keys in their order: 32 bits of a key behind those of its
+ * shard are a fraction, whose product with the number of pages is page and, behind the point, row. */
+struct unseen__list_place {
+    uint32_t page;
+    unsigned row;
+};
+
+static inline struct unseen__list_place
+unseen__list_place_of(const struct unseen__list_shape *shape, uint64_t key, unsigned shard_bits,
+                      uint32_t npages)
+{
+    const uint64_t product = (key << shard_bits >> 32) * npages;
+    const uint64_t row = (product & UINT32_MAX) * (UNSEEN__LIST_ROWS * shape->blocks) >> 32;
+    return (struct unseen__list_place){(uint32_t)(product >> 32), (unsigned)row};
+}
+
+/* The key under which the next layer knows a key that this one has bumped. */
+static inline uint64_t unseen__list_next_key(uint64_t key)
+{
+    return unseen__list_mix(key ^ UINT64_C(0x6a09e667f3bcc908));
+}
+
 /* Everything about a key on its page that follows from its hash and the row number. */
 static inline struct unseen__list_row unseen__list_row_of(const struct unseen__list_shape *shape,
                                                           uint64_t hash, unsigned row)
@@ -66,6 +88,10 @@ static inline bool unseen__list_is_extended(const struct unseen__list_shape *sha
 enum unseen__list_answer unseen__list_page_ask(const struct unseen__list_shape *shape,
                                                const uint8_t page[UNSEEN__LIST_PAGE],
                                                const struct unseen__list_row *row);
+
+/* A page that bumps everything. */
+void unseen__list_page_bump_all(const struct unseen__list_shape *shape,
+                                uint8_t page[UNSEEN__LIST_PAGE]);
 
 /* ---- solving ---- */
 

@@ -8,20 +8,30 @@ static unsigned least(unsigned a, unsigned b)
     return a < b ? a : b;
 }
 
+/* How many bytes the columns behind group 0 take in the blocks before this one. */
+static unsigned rest_before(const struct unseen__list_shape *s, unsigned block)
+{
+    return 8 * (block * (s->columns - s->group0) + least(block, s->extended));
+}
+
 bool unseen__list_shape_make(unsigned columns, unsigned blocks, unsigned extended,
                              struct unseen__list_shape *shape_out)
 {
     if (columns < 2 || columns > UNSEEN__LIST_COLUMNS_MAX || blocks < 2 ||
-        blocks > UNSEEN__LIST_BLOCKS_MAX || extended > blocks) {
+        blocks > UNSEEN__LIST_BLOCKS_MAX || extended > blocks ||
+        8 * (columns * blocks + extended) + (blocks + 3) / 4 > UNSEEN__LIST_PAGE) {
         return false;
     }
     struct unseen__list_shape s = {.columns = columns, .blocks = blocks, .extended = extended};
     s.group0 = least(columns, 8);
-    s.group1_place = 8 * s.group0 * blocks;
-    s.tail_place = 8 * columns * blocks;
-    s.displaced_place = s.tail_place + 8 * extended;
+    const unsigned start = 8 * s.group0 * blocks;
+    for (unsigned i = 0; i < blocks; i++) {
+        s.rest[i] = (uint16_t)(start + rest_before(&s, i) + (i + 2) / 4);
+        s.displaced[i / 4] =
+            (uint16_t)(start + rest_before(&s, least(i / 4 * 4 + 2, blocks)) + i / 4);
+    }
     *shape_out = s;
-    return s.displaced_place + (2 * blocks + 7) / 8 <= UNSEEN__LIST_PAGE;
+    return true;
 }
 
 /* Of the keys, those that begin in a block with an additional column whose successor has it, too. */
@@ -46,7 +56,7 @@ enum unseen_status unseen__list_shape_for(double fpr, struct unseen__list_shape 
     struct unseen__list_shape s;
     for (unsigned columns = 2; columns <= UNSEEN__LIST_COLUMNS_MAX; columns++) {
         for (unsigned blocks = UNSEEN__LIST_BLOCKS_MAX; blocks >= 2; blocks--) {
-            const unsigned used = 8 * columns * blocks + (2 * blocks + 7) / 8;
+            const unsigned used = 8 * columns * blocks + (blocks + 3) / 4;
             const unsigned extended =
                 used <= UNSEEN__LIST_PAGE ? least((UNSEEN__LIST_PAGE - used) / 8, blocks) : 0;
             if (!unseen__list_shape_make(columns, blocks, extended, &s) ||

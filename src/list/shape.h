@@ -5,17 +5,18 @@
  * page have one column more, and keys that lie in them a fingerprint longer by one bit: so a page
  * has a rate between two powers of 2, and all pages are alike. docs/format.md has the bytes.
  *
- *     group 0     columns 0..7 of each block; the 2 top bits of the last one are its bump level
- *     group 1     columns 8.. of each block
- *     tail        the additional column of the first blocks
- *     displaced   2 bits a block: those of the column that the levels stand in
+ *     group 0   columns 0..7 of each block; the 2 top bits of the last one are its bump level
+ *     rest      columns 8.. of each block, and the additional column if it has one; behind every
+ *               second block of four, a byte with the bits that those four levels stand in place of
  *
  * A key that is not in the list is told by the columns of group 0 but for one time in 128: two
- * neighbouring lines of 64 bytes, and its bump level stands there, too. */
+ * neighbouring lines of 64 bytes, and its bump level stands there, too. All else that a member needs
+ * is in one place, too: for three blocks of four in as many bytes as two blocks and one byte are. */
 #ifndef UNSEEN_LIST_SHAPE_H
 #define UNSEEN_LIST_SHAPE_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
 #include "unseen.h"
 
@@ -33,10 +34,9 @@ struct unseen__list_shape {
     unsigned extended; /* blocks from the first that have one column more */
 
     /* what follows from these */
-    unsigned group0; /* columns in group 0 */
-    unsigned group1_place;
-    unsigned tail_place;
-    unsigned displaced_place;
+    unsigned group0;                                 /* columns in group 0 */
+    uint16_t rest[UNSEEN__LIST_BLOCKS_MAX];          /* the place of a block's other columns */
+    uint16_t displaced[UNSEEN__LIST_BLOCKS_MAX / 4]; /* the place of a byte for four blocks */
 };
 
 /* The shape with the fewest bits per key whose rate is at most fpr. Errors: FPR (below 2^-30). */

@@ -324,12 +324,9 @@ static void write_block(const struct unseen__list_shape *shape, uint8_t *page, u
     const unsigned displaced = (unsigned)(words[leveled] >> UNSEEN__LIST_LEVEL_SHIFT);
     words[leveled] = (words[leveled] & ~UNSEEN__LIST_LEVEL_MASK) | (uint64_t)level
                                                                        << UNSEEN__LIST_LEVEL_SHIFT;
-    page[shape->displaced_place + index / 4] |= (uint8_t)(displaced << 2 * (index % 4));
-    for (unsigned j = 0; j < shape->columns; j++) {
+    page[shape->displaced[index / 4]] |= (uint8_t)(displaced << 2 * (index % 4));
+    for (unsigned j = 0; j < n; j++) {
         store_le64(page + unseen__list_word_place(shape, index, j), words[j]);
-    }
-    if (index < shape->extended) {
-        store_le64(page + shape->tail_place + 8 * index, words[shape->columns]);
     }
 }
 

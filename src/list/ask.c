@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: MIT */
+#include "list/ask.h"
+
+#include <string.h>
+
+#include "base/bytes.h"
+#include "base/macros.h"
+#include "list/layout.h"
+
+enum {
+    AHEAD = 64 /* keys whose lines are fetched before the first is compared */
+};
+
+static const uint8_t *page_of(const struct unseen__list_view *view, unsigned layer, uint64_t key,
+                              struct unseen__list_row *row_out)
+{
+    const struct unseen__list_layer *l = &view->layers[layer];
+    const uint64_t shard = l->shards[l->shard_bits ? key >> (64 - l->shard_bits) : 0];
+    const struct unseen__list_place place =
+        unseen__list_place_of(&view->shape, key, l->shard_bits, (uint32_t)(shard >> 32));
+    *row_out = unseen__list_row_of(&view->shape, key, place.row);
+    return view->pages + ((shard & UINT32_MAX) + place.page) * UNSEEN__LIST_PAGE;
+}
+
+static bool is_left(const struct unseen__list_view *view, uint64_t key)
+{
+    size_t low = 0;
+    size_t high = view->nleft;
+    while (low < high) {
+        const size_t middle = low + (high - low) / 2;
+        if (view->left[middle] < key) {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+    return low < view->nleft && view->left[low] == key;
+}
+
+bool unseen__list_contains(const struct unseen__list_view *view, uint64_t key)
+{
+    key &= view->key_mask;
+    for (unsigned layer = 0; layer < view->nlayers; layer++) {
+        struct unseen__list_row row;
+        const uint8_t *page = page_of(view, layer, key, &row);
+        const enum unseen__list_answer answer = unseen__list_page_ask(&view->shape, page, &row);
+        if (answer != UNSEEN__LIST_BUMPED) {
+            return answer == UNSEEN__LIST_YES;
+        }
+        key = unseen__list_next_key(key);
+    }
+    return is_left(view, key);
+}
+
+/* ---- batches ---- */
+
+static void ask_portable(const struct unseen__list_view *view, unsigned layer, const uint64_t *keys,
+                         size_t n, uint8_t *answers)
+{
+    const uint8_t *pages[AHEAD];
+    struct unseen__list_row rows[AHEAD];
+    for (size_t i = 0; i < n + AHEAD; i++) {
+        const size_t slot = i % AHEAD;
+        if (i >= AHEAD) {
+            answers[i - AHEAD] =
+                (uint8_t)unseen__list_page_ask(&view->shape, pages[slot], &rows[slot]);
+        }
+        if (i < n) {
+            pages[slot] = page_of(view, layer, keys[i], &rows[slot]);
+            const uint8_t *line =
+                pages[slot] + unseen__list_word_place(&view->shape, rows[slot].block, 0);
+            UNSEEN_PREFETCH_READ(line);
+            UNSEEN_PREFETCH_READ(line + 64);
+        }
+    }
+}
+
+unseen__list_asker *unseen__list_asker_for(enum unseen_cpu cpu,
+                                           const struct unseen__list_shape *shape)
+{
+    (void)shape;
+#if UNSEEN_X86 && 0
+    if (cpu == UNSEEN_CPU_AVX512 && shape->group0 == 8) {
+        return unseen__list_ask_avx512;
+    }
+#endif
+    (void)cpu;
+    return ask_portable;
+}
+
+/* Asks for the keys that earlier layers have bumped, and puts them together again. */
+static void ask_further(const struct unseen__list_view *view, unseen__list_asker *ask,
+                        uint64_t *keys, uint16_t *places, size_t n, uint8_t *answers)
+{
+    uint8_t further[UNSEEN__LIST_BATCH];
+    for (unsigned layer = 1; layer < view->nlayers && n > 0; layer++) {
+        ask(view, layer, keys, n, further);
+        size_t nbumped = 0;
+        for (size_t i = 0; i < n; i++) {
+            answers[places[i]] = further[i];
+            keys[nbumped] = unseen__list_next_key(keys[i]);
+            places[nbumped] = places[i];
+            nbumped += further[i] == UNSEEN__LIST_BUMPED;
+        }
+        n = nbumped;
+    }
+    for (size_t i = 0; i < n; i++) {
+        answers[places[i]] = is_left(view, keys[i]) ? UNSEEN__LIST_YES : UNSEEN__LIST_NO;
+    }
+}
+
+void unseen__list_contains_batch(const struct unseen__list_view *view, unseen__list_asker *ask,
+                                 const uint64_t *given, size_t n, uint8_t *answers)
+{
+    uint64_t keys[UNSEEN__LIST_BATCH];
+    uint16_t places[UNSEEN__LIST_BATCH];
+    for (size_t first = 0; first < n; first += UNSEEN__LIST_BATCH) {
+        const size_t rest = n - first;
+        const size_t count = rest < UNSEEN__LIST_BATCH ? rest : UNSEEN__LIST_BATCH;
+        size_t nbumped = 0;
+        for (size_t i = 0; i < count; i++) {
+            keys[i] = given[first + i] & view->key_mask;
+        }
+        if (view->nlayers > 0) {
+            ask(view, 0, keys, count, answers + first);
+        } else {
+            memset(answers + first, UNSEEN__LIST_BUMPED, count);
+        }
+        for (size_t i = 0; i < count; i++) {
+            keys[nbumped] = view->nlayers > 0 ? unseen__list_next_key(keys[i]) : keys[i];
+            places[nbumped] = (uint16_t)i;
+            nbumped += answers[first + i] == UNSEEN__LIST_BUMPED;
+        }
+        if (nbumped > 0) {
+            ask_further(view, ask, keys, places, nbumped, answers + first);
+        }
+    }
+}

@@ -1,0 +1,284 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef _DEFAULT_SOURCE
+#define _DEFAULT_SOURCE 1
+#endif
+#ifndef _FILE_OFFSET_BITS
+#define _FILE_OFFSET_BITS 64
+#endif
+#include "list/open.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/bytes.h"
+#include "base/error.h"
+#include "base/file.h"
+#include "base/memory.h"
+#include "hash/key.h"
+
+enum {
+    READ_PAGES = 256 /* at a time, to verify */
+};
+
+static enum unseen_status damaged(const struct unseen__list_file *file, uint64_t place,
+                                  struct unseen_error *error)
+{
+    return unseen__error(error, UNSEEN_ERR_CORRUPT, place, "%s is damaged at byte %llu", file->path,
+                         (unsigned long long)place);
+}
+
+/* Reads exactly len bytes. */
+static enum unseen_status read_all(const struct unseen__list_file *file, uint64_t place, void *buf,
+                                   size_t len, struct unseen_error *error)
+{
+    size_t got = 0;
+    const int code = unseen__file_read(file->fd, place, buf, len, &got);
+    if (code != 0) {
+        return unseen__error_io(error, "read", file->path, code);
+    }
+    return got == len ? UNSEEN_OK : damaged(file, place + got, error);
+}
+
+/* ---- opening ---- */
+
+static enum unseen_status read_header(struct unseen__list_file *file, struct unseen_error *error)
+{
+    uint8_t bytes[UNSEEN__LIST_HEADER_LEN];
+    size_t len = 0;
+    struct stat st;
+    int code = unseen__file_open(file->path, O_RDONLY, &file->fd);
+    code = code == 0 && fstat(file->fd, &st) != 0 ? errno : code;
+    code = code == 0 && S_ISDIR(st.st_mode) ? EISDIR : code;
+    code = code ? code : unseen__file_read(file->fd, 0, bytes, sizeof(bytes), &len);
+    if (code != 0) {
+        return unseen__error_io(error, "read", file->path, code);
+    }
+    if (len < 8 || memcmp(bytes, "\x89UNB", 4) != 0) {
+        return unseen__error(error, UNSEEN_ERR_FOREIGN, 0, "%s is not a list", file->path);
+    }
+    if (len < sizeof(bytes)) {
+        return damaged(file, len, error);
+    }
+    const enum unseen_status status = unseen__list_header_decode(bytes, &file->header);
+    if (status == UNSEEN_ERR_VERSION) {
+        return unseen__error_status(error, status, file->path);
+    }
+    if (status != UNSEEN_OK || !unseen__list_places(&file->header, &file->places)) {
+        return damaged(file, 0, error);
+    }
+    /* So no size below is beyond the file's, nor beyond what memory can be asked for. */
+    const uint64_t size = (uint64_t)st.st_size;
+    if (size != file->places.end || size > SIZE_MAX / 2) {
+        return damaged(file, size < file->places.end ? size : file->places.end, error);
+    }
+    return UNSEEN_OK;
+}
+
+/* Adds up the numbers of pages into places. */
+static bool take_shards(struct unseen__list_file *file)
+{
+    const uint8_t *from = file->rest;
+    uint64_t *to = file->shards;
+    uint64_t page = 0;
+    uint64_t end = 0;
+    for (unsigned i = 0; i < file->header.nlayers; i++) {
+        const struct unseen__list_layer_info *layer = &file->header.layers[i];
+        file->view.layers[i] = (struct unseen__list_layer){layer->shard_bits, to};
+        end += layer->npages;
+        for (size_t k = 0; k >> layer->shard_bits == 0; k++, from += 4) {
+            const uint64_t npages = load_le32(from);
+            if (npages < 1 || npages > end - page) {
+                return false;
+            }
+            *to++ = page | npages << 32;
+            page += npages;
+        }
+        if (page != end) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static size_t rest_len(const struct unseen__list_file *file)
+{
+    return (size_t)(file->places.groups - file->places.table);
+}
+
+/* Reads where the pages are, and the keys that are listed. */
+static enum unseen_status read_rest(struct unseen__list_file *file, struct unseen_error *error)
+{
+    const struct unseen_allocator *allocator = &file->allocator;
+    const struct unseen__list_places *p = &file->places;
+    const size_t left_at = (size_t)(p->left - p->table);
+    file->rest = unseen__alloc(allocator, rest_len(file) + 1, 64);
+    file->shards = unseen__alloc(allocator, ((size_t)p->nshards + 1) * sizeof(uint64_t), 64);
+    file->left = unseen__alloc(allocator, ((size_t)file->header.nleft + 1) * sizeof(uint64_t), 64);
+    if (!file->rest || !file->shards || !file->left) {
+        return unseen__error_status(error, UNSEEN_ERR_NOMEM, file->path);
+    }
+    const enum unseen_status status = read_all(file, p->table, file->rest, rest_len(file), error);
+    if (status != UNSEEN_OK) {
+        return status;
+    }
+    if (unseen__checksum(file->rest, left_at) != file->header.table_sum || !take_shards(file)) {
+        return damaged(file, p->table, error);
+    }
+    if (unseen__checksum(file->rest + left_at, rest_len(file) - left_at) != file->header.left_sum) {
+        return damaged(file, p->left, error);
+    }
+    for (size_t i = 0; i < file->header.nleft; i++) {
+        file->left[i] = load_le64(file->rest + left_at + 8 * i);
+    }
+    return UNSEEN_OK;
+}
+
+/* Memory for the pages, in huge pages where there are any. */
+static size_t memory_len(const struct unseen__list_file *file)
+{
+    const size_t len = (size_t)file->places.npages * UNSEEN__LIST_PAGE + 1;
+    return (len + UNSEEN__HUGE_PAGE - 1) / UNSEEN__HUGE_PAGE * UNSEEN__HUGE_PAGE;
+}
+
+static enum unseen_status load_pages(struct unseen__list_file *file, struct unseen_error *error)
+{
+    const size_t len = memory_len(file);
+    uint8_t *memory = unseen__alloc(&file->allocator, len, UNSEEN__LIST_PAGE);
+    if (!memory) {
+        return unseen__error_status(error, UNSEEN_ERR_NOMEM, file->path);
+    }
+    file->memory = memory;
+    for (size_t at = 0; at < len; at += UNSEEN__HUGE_PAGE) {
+        unseen__memory_large(&file->allocator, memory + at);
+    }
+    file->view.pages = memory;
+    return read_all(file, UNSEEN__LIST_HEADER_LEN, memory,
+                    (size_t)file->places.npages * UNSEEN__LIST_PAGE, error);
+}
+
+static enum unseen_status map_pages(struct unseen__list_file *file, enum unseen_list_access access,
+                                    struct unseen_error *error)
+{
+    const size_t size = (size_t)file->places.end;
+    void *map = mmap(NULL, size, PROT_READ, MAP_SHARED, file->fd, 0);
+    if (map == MAP_FAILED) {
+        return unseen__error_io(error, "map", file->path, errno);
+    }
+    file->map = map;
+    file->view.pages = (const uint8_t *)map + UNSEEN__LIST_HEADER_LEN;
+    /* Advice, that may be refused. */
+    (void)madvise(map, size, access == UNSEEN_LIST_COLD ? MADV_RANDOM : MADV_WILLNEED);
+    return UNSEEN_OK;
+}
+
+enum unseen_status unseen__list_file_open(struct unseen__list_file *file, const char *path,
+                                          enum unseen_list_access access,
+                                          const struct unseen_allocator *allocator,
+                                          struct unseen_error *error)
+{
+    *file = (struct unseen__list_file){.allocator = *allocator, .fd = -1};
+    const size_t len = strlen(path) + 1;
+    file->path = unseen__alloc(allocator, len, 1);
+    if (!file->path) {
+        return unseen__error_status(error, UNSEEN_ERR_NOMEM, path);
+    }
+    memcpy(file->path, path, len);
+    enum unseen_status status = read_header(file, error);
+    if (status == UNSEEN_OK) {
+        status = read_rest(file, error);
+    }
+    if (status == UNSEEN_OK) {
+        status =
+            access == UNSEEN_LIST_LOAD ? load_pages(file, error) : map_pages(file, access, error);
+    }
+    if (status != UNSEEN_OK) {
+        unseen__list_file_release(file);
+        return status;
+    }
+    file->view.shape = file->header.shape;
+    file->view.key_mask = UINT64_MAX << (64 - file->header.key_bits);
+    file->view.nlayers = file->header.nlayers;
+    file->view.left = file->left;
+    file->view.nleft = (size_t)file->header.nleft;
+    return UNSEEN_OK;
+}
+
+void unseen__list_file_release(struct unseen__list_file *file)
+{
+    const struct unseen_allocator *allocator = &file->allocator;
+    if (file->map) {
+        (void)munmap(file->map, (size_t)file->places.end);
+    }
+    if (file->fd >= 0) {
+        (void)close(file->fd); /* nothing was written to it */
+    }
+    unseen__free(allocator, file->memory, file->memory ? memory_len(file) : 0);
+    unseen__free(allocator, file->rest, file->rest ? rest_len(file) + 1 : 0);
+    unseen__free(allocator, file->shards, ((size_t)file->places.nshards + 1) * sizeof(uint64_t));
+    unseen__free(allocator, file->left, ((size_t)file->header.nleft + 1) * sizeof(uint64_t));
+    unseen__free(allocator, file->path, strlen(file->path) + 1);
+}
+
+/* ---- checksums ---- */
+
+/* Compares n pages, from `first` on, a multiple of the group, with their groups' checksums. */
+static enum unseen_status verify_pages(const struct unseen__list_file *file, const uint8_t *pages,
+                                       uint64_t first, size_t n, const uint8_t *group_sums,
+                                       struct unseen_error *error)
+{
+    for (size_t at = 0; at < n; at += UNSEEN__LIST_GROUP) {
+        uint8_t sums[8 * UNSEEN__LIST_GROUP];
+        const size_t count = n - at < UNSEEN__LIST_GROUP ? n - at : UNSEEN__LIST_GROUP;
+        for (size_t k = 0; k < count; k++) {
+            store_le64(sums + 8 * k,
+                       unseen__checksum(pages + (at + k) * UNSEEN__LIST_PAGE, UNSEEN__LIST_PAGE));
+        }
+        const size_t group = (size_t)(first + at) / UNSEEN__LIST_GROUP;
+        if (unseen__checksum(sums, 8 * count) != load_le64(group_sums + 8 * group)) {
+            return damaged(file, UNSEEN__LIST_HEADER_LEN + (first + at) * UNSEEN__LIST_PAGE, error);
+        }
+    }
+    return UNSEEN_OK;
+}
+
+static enum unseen_status verify_all(const struct unseen__list_file *file, uint8_t *pages,
+                                     uint8_t *group_sums, struct unseen_error *error)
+{
+    const struct unseen__list_places *p = &file->places;
+    enum unseen_status status =
+        read_all(file, p->groups, group_sums, 8 * (size_t)p->ngroups, error);
+    if (status == UNSEEN_OK &&
+        unseen__checksum(group_sums, 8 * (size_t)p->ngroups) != file->header.group_sum) {
+        status = damaged(file, p->groups, error);
+    }
+    for (uint64_t at = 0; status == UNSEEN_OK && at < p->npages; at += READ_PAGES) {
+        const uint64_t rest = p->npages - at;
+        const size_t n = rest < READ_PAGES ? (size_t)rest : READ_PAGES;
+        status = read_all(file, UNSEEN__LIST_HEADER_LEN + at * UNSEEN__LIST_PAGE, pages,
+                          n * UNSEEN__LIST_PAGE, error);
+        if (status == UNSEEN_OK) {
+            status = verify_pages(file, pages, at, n, group_sums, error);
+        }
+    }
+    return status;
+}
+
+enum unseen_status unseen__list_file_verify(const struct unseen__list_file *file,
+                                            struct unseen_error *error)
+{
+    const struct unseen_allocator *allocator = &file->allocator;
+    const size_t pages_len = (size_t)READ_PAGES * UNSEEN__LIST_PAGE;
+    const size_t sums_len = 8 * (size_t)file->places.ngroups + 1;
+    uint8_t *pages = unseen__alloc(allocator, pages_len, 64);
+    uint8_t *sums = unseen__alloc(allocator, sums_len, 64);
+    const enum unseen_status status =
+        pages && sums ? verify_all(file, pages, sums, error)
+                      : unseen__error_status(error, UNSEEN_ERR_NOMEM, file->path);
+    unseen__free(allocator, pages, pages_len);
+    unseen__free(allocator, sums, sums_len);
+    return status;
+}

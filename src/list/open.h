@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * A list's file, opened to be asked. Its pages are mapped, or read into memory; what says where
+ * things are is read and checked, so that no question can leave the pages whatever is in them. */
+#ifndef UNSEEN_LIST_OPEN_H
+#define UNSEEN_LIST_OPEN_H
+
+#include "list/ask.h"
+
+struct unseen__list_file {
+    struct unseen_allocator allocator;
+    struct unseen__list_header header;
+    struct unseen__list_places places;
+    struct unseen__list_view view;
+    char *path;
+    int fd;
+    void *map;     /* the whole file, or NULL */
+    void *memory;  /* the pages, or NULL */
+    uint8_t *rest; /* the sections behind the pages, but for the checksums */
+    uint64_t *shards;
+    uint64_t *left;
+};
+
+/* Errors: MISSING, FOREIGN, VERSION, CORRUPT, IO, NOMEM; there is nothing to release then. */
+enum unseen_status unseen__list_file_open(struct unseen__list_file *file, const char *path,
+                                          enum unseen_list_access access,
+                                          const struct unseen_allocator *allocator,
+                                          struct unseen_error *error);
+void unseen__list_file_release(struct unseen__list_file *file);
+
+/* Compares all checksums. Errors: CORRUPT, IO, NOMEM. */
+enum unseen_status unseen__list_file_verify(const struct unseen__list_file *file,
+                                            struct unseen_error *error);
+
+#endif
