@@ -5,12 +5,13 @@
 #define UNSEEN_BASE_MACROS_H
 
 #if defined(__GNUC__)
-#define UNSEEN_LIKELY(x)   __builtin_expect(!!(x), 1)
-#define UNSEEN_UNLIKELY(x) __builtin_expect(!!(x), 0)
-#define UNSEEN_INLINE      static inline __attribute__((always_inline))
-#define UNSEEN_NOINLINE    __attribute__((noinline))
-#define UNSEEN_PREFETCH(p) __builtin_prefetch((p), 1, 3)
-#define UNSEEN_TARGET(isa) __attribute__((target(isa)))
+#define UNSEEN_LIKELY(x)        __builtin_expect(!!(x), 1)
+#define UNSEEN_UNLIKELY(x)      __builtin_expect(!!(x), 0)
+#define UNSEEN_INLINE           static inline __attribute__((always_inline))
+#define UNSEEN_NOINLINE         __attribute__((noinline))
+#define UNSEEN_PREFETCH(p)      __builtin_prefetch((p), 1, 3)
+#define UNSEEN_PREFETCH_READ(p) __builtin_prefetch((p), 0, 3)
+#define UNSEEN_TARGET(isa)      __attribute__((target(isa)))
 /* Keeps the integer x in a register here. */
 #define UNSEEN_OPAQUE(x) __asm__("" : "+r"(x))
 #else
@@ -18,7 +19,8 @@
 #define UNSEEN_UNLIKELY(x) (x)
 #define UNSEEN_INLINE      static inline
 #define UNSEEN_NOINLINE
-#define UNSEEN_PREFETCH(p) ((void)(p))
+#define UNSEEN_PREFETCH(p)      ((void)(p))
+#define UNSEEN_PREFETCH_READ(p) ((void)(p))
 #define UNSEEN_TARGET(isa)
 #define UNSEEN_OPAQUE(x) ((void)(x))
 #endif
