@@ -116,6 +116,7 @@ const struct unseen__filter_ops *unseen__filter_at(size_t i);
 extern const struct unseen__filter_ops unseen__compact_ops;
 extern const struct unseen__filter_ops unseen__bloom_ops;
 extern const struct unseen__filter_ops unseen__counting_ops;
+extern const struct unseen__filter_ops unseen__exact_ops;
 extern const struct unseen__filter_ops unseen__block_ops;
 extern const struct unseen__filter_ops unseen__scalable_ops;
 extern const struct unseen__filter_ops unseen__scalable_bloom_ops;

@@ -6,10 +6,10 @@
 #include <string.h>
 
 static const struct unseen__filter_ops *const filters[] = {
-    &unseen__compact_ops,           &unseen__bloom_ops,
-    &unseen__counting_ops,          &unseen__block_ops,
-    &unseen__scalable_ops,          &unseen__scalable_bloom_ops,
-    &unseen__scalable_counting_ops,
+    &unseen__compact_ops,        &unseen__bloom_ops,
+    &unseen__counting_ops,       &unseen__exact_ops,
+    &unseen__block_ops,          &unseen__scalable_ops,
+    &unseen__scalable_bloom_ops, &unseen__scalable_counting_ops,
 };
 
 const struct unseen__filter_ops *unseen__filter_at(size_t i)

@@ -1,0 +1,395 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The exact filter as one of the filters: creation, numbers, pieces. exact.h explains the
+ * structure.
+ *
+ * A piece is a list of keys, whatever group they are in: to load one is to add its keys, so there is
+ * no structure from outside that could be wrong. */
+#include "filter/exact.h"
+
+#include <math.h>
+
+#include "base/memory.h"
+
+enum {
+    PLANNED_DEPTH_MAX = 28,
+    SAVED_KIND = 1,
+    PIECE_KEYS = 1,
+    PIECE_HEAD = 8,
+    PIECE_MAX_KEYS = EXACT_PAGES_MIN * EXACT_PAGE_LINES * EXACT_SLOTS_MAX,
+    LOAD_BATCH = 256
+};
+
+/* Positions of pieces: twice the number of a directory entry, plus one for pages from the ninth on;
+ * from here on, places in the overflow list. */
+#define POSITION_LISTED ((uint64_t)1 << 40)
+
+/* 10^10 / 2^64. */
+#define PROMISE 5.5e-10
+
+/* The share of the slots that is in use in a filter made for its capacity. */
+#define PLANNED_FILL 0.935
+
+_Static_assert(PIECE_HEAD + PIECE_MAX_KEYS * 8 <= UNSEEN__PIECE_MAX, "half a group is a piece");
+
+static struct exact *from_filter(struct unseen__filter *filter)
+{
+    return (struct exact *)(void *)filter;
+}
+
+static const struct exact *from_const_filter(const struct unseen__filter *filter)
+{
+    return (const struct exact *)(const void *)filter;
+}
+
+/* ---- creation ---- */
+
+static const struct exact_kernel *select_kernel(enum unseen_cpu cpu)
+{
+#if UNSEEN_X86
+    if (cpu == UNSEEN_CPU_AVX512) {
+        return &unseen__exact_avx512;
+    }
+    if (cpu == UNSEEN_CPU_AVX2) {
+        return &unseen__exact_avx2;
+    }
+#else
+    (void)cpu;
+#endif
+    return &unseen__exact_portable;
+}
+
+/* Tags of a line whose group has this many bits of prefix. */
+static unsigned slots_of(unsigned known)
+{
+    return known >= 14 ? 12 : known >= 10 ? 11 : known >= 5 ? 10 : 9;
+}
+
+/* The shape that has room for capacity keys: 2^depth groups of npages. */
+static void plan_groups(double capacity, unsigned prefix_bits, unsigned *depth_out,
+                        unsigned *npages_out)
+{
+    unsigned depth = 0;
+    double npages = 0;
+    for (;; depth++) {
+        const double page_keys = slots_of(depth + prefix_bits) * EXACT_PAGE_LINES * PLANNED_FILL;
+        npages = ceil(ldexp(capacity, -(int)(depth + prefix_bits)) / page_keys);
+        if (npages <= EXACT_PAGES_MAX || depth == PLANNED_DEPTH_MAX) {
+            break;
+        }
+    }
+    *depth_out = depth;
+    *npages_out = npages < EXACT_PAGES_MIN   ? EXACT_PAGES_MIN
+                  : npages > EXACT_PAGES_MAX ? EXACT_PAGES_MAX
+                                             : (unsigned)npages;
+}
+
+static void free_exact(struct unseen__filter *filter)
+{
+    struct exact *e = from_filter(filter);
+    if (!e) {
+        return;
+    }
+    const struct unseen_allocator allocator = e->pages.allocator;
+    const size_t n = e->directory ? (size_t)1 << e->dir_bits : 0;
+    for (size_t i = 0; i < n; i++) {
+        struct exact_group *group = e->directory[i];
+        if (group && (i == 0 || group != e->directory[i - 1])) {
+            unseen__free(&allocator, group, sizeof(*group));
+        }
+    }
+    unseen__free(&allocator, e->directory, n * sizeof(struct exact_group *));
+    unseen__pages_release(&e->pages);
+    unseen__overflow_release(&e->overflow, &allocator);
+    unseen__free(&allocator, e, sizeof(*e));
+}
+
+/* 2^depth groups, and a directory of at least one bit. The entries of a group are neighbours. */
+static enum unseen_status create_groups(struct exact *e, unsigned depth, unsigned npages)
+{
+    const size_t ngroups = (size_t)1 << depth;
+    e->dir_bits = depth ? depth : 1;
+    const size_t n = (size_t)1 << e->dir_bits;
+    e->directory =
+        unseen__alloc_zero(&e->pages.allocator, n * sizeof(struct exact_group *), EXACT_LINE);
+    if (!e->directory) {
+        return UNSEEN_ERR_NOMEM;
+    }
+    e->memory += n * sizeof(struct exact_group *);
+    const unsigned known = depth + e->prefix_bits;
+    const uint64_t high = e->prefix_bits ? e->prefix << (64 - e->prefix_bits) : 0;
+    for (size_t i = 0; i < ngroups; i++) {
+        const uint64_t prefix = high | (known ? (uint64_t)i << (64 - known) : 0);
+        struct exact_group *group = unseen__exact_group_create(e, prefix, known, npages);
+        if (!group) {
+            return UNSEEN_ERR_NOMEM;
+        }
+        for (size_t j = i * (n / ngroups); j < (i + 1) * (n / ngroups); j++) {
+            e->directory[j] = group;
+        }
+        e->ngroups++;
+        e->nlines += group->nlines;
+        e->nslots += (uint64_t)group->nlines * group->slots;
+    }
+    return UNSEEN_OK;
+}
+
+/* The first filter of a set asks for the memory of all: each is given the same capacity. */
+static bool is_possible(const struct exact *e, unsigned depth, unsigned npages)
+{
+    size_t size;
+    return depth < PLANNED_DEPTH_MAX &&
+           size_mul((size_t)npages << depth, (size_t)UNSEEN__PAGE << e->prefix_bits, &size) &&
+           (e->prefix != 0 || unseen__memory_is_plausible(&e->pages.allocator, size));
+}
+
+static enum unseen_status create(struct unseen__filter **filter_out,
+                                 const struct unseen__filter_params *params)
+{
+    if (params->saved && params->saved[0] != SAVED_KIND) {
+        return UNSEEN_ERR_CORRUPT;
+    }
+    if (!params->saved && params->fpr < PROMISE) {
+        return UNSEEN_ERR_FPR;
+    }
+    struct exact *e = unseen__alloc_zero(&params->allocator, sizeof(*e), _Alignof(struct exact));
+    if (!e) {
+        return UNSEEN_ERR_NOMEM;
+    }
+    e->filter.ops = &unseen__exact_ops;
+    e->kernel = select_kernel(params->cpu);
+    e->prefix_bits = params->prefix_bits;
+    e->prefix = params->prefix;
+    e->pages.allocator = params->allocator;
+    unsigned depth;
+    unsigned npages;
+    plan_groups(params->saved ? 0 : (double)params->capacity, e->prefix_bits, &depth, &npages);
+    const enum unseen_status status =
+        is_possible(e, depth, npages) ? create_groups(e, depth, npages) : UNSEEN_ERR_NOMEM;
+    if (status != UNSEEN_OK) {
+        free_exact(&e->filter);
+        return status;
+    }
+    *filter_out = &e->filter;
+    return UNSEEN_OK;
+}
+
+/* ---- operations ---- */
+
+static enum unseen_status add(struct unseen__filter *filter, const struct unseen_key *keys,
+                              size_t n, uint8_t *verdicts, size_t *ndone_out)
+{
+    struct exact *e = from_filter(filter);
+    return e->kernel->add(e, keys, n, verdicts, ndone_out);
+}
+
+static void contains(const struct unseen__filter *filter, const struct unseen_key *keys, size_t n,
+                     uint8_t *verdicts)
+{
+    const struct exact *e = from_const_filter(filter);
+    e->kernel->contains(e, keys, n, verdicts);
+}
+
+static void remove_keys(struct unseen__filter *filter, const struct unseen_key *keys, size_t n,
+                        uint8_t *verdicts)
+{
+    struct exact *e = from_filter(filter);
+    e->kernel->remove(e, keys, n, verdicts);
+}
+
+static void stats(const struct unseen__filter *filter, struct unseen_set_stats *stats)
+{
+    const struct exact *e = from_const_filter(filter);
+    stats->nkeys += e->nkeys;
+    stats->nslots += e->nslots;
+    stats->memory +=
+        sizeof(*e) + e->memory + e->pages.memory + unseen__overflow_memory(&e->overflow);
+    stats->fill += (double)e->nkeys;
+    stats->nkeys_estimate += (double)e->nkeys;
+    stats->fpr_promise = PROMISE;
+    stats->fpr_estimate += ldexp((double)e->nkeys, -64);
+}
+
+/* ---- the plan ---- */
+
+/* The mean over the sizes that a growing set goes through (docs/decisions/exact.md). */
+static double bits_per_key(uint64_t capacity)
+{
+    unsigned depth;
+    unsigned npages;
+    plan_groups((double)capacity, 0, &depth, &npages);
+    return 8.0 * EXACT_LINE / (slots_of(capacity ? depth : 14) * PLANNED_FILL * 0.955);
+}
+
+static enum unseen_status plan_exact(struct unseen_plan *plan)
+{
+    if (plan->hashes || plan->lines) {
+        return UNSEEN_ERR_UNSUPPORTED;
+    }
+    const double bits = bits_per_key(plan->capacity);
+    if (plan->bits_per_key > 0 && plan->bits_per_key < bits) {
+        return UNSEEN_ERR_ARGUMENT;
+    }
+    plan->bits_per_key = plan->bits_per_key > 0 ? plan->bits_per_key : bits;
+    if (plan->fpr == 0) {
+        plan->fpr = PROMISE;
+    }
+    return plan->fpr < PROMISE ? UNSEEN_ERR_FPR : UNSEEN_OK;
+}
+
+static double plan_rate(const struct unseen_plan *plan, double nkeys)
+{
+    (void)plan;
+    return ldexp(nkeys, -64);
+}
+
+/* ---- pieces ---- */
+
+static void save_params(const struct unseen__filter *filter, uint8_t *params)
+{
+    (void)filter;
+    params[0] = SAVED_KIND;
+}
+
+static size_t put_piece(uint8_t *buf, const uint64_t *keys, size_t n)
+{
+    store_le32(buf, PIECE_KEYS);
+    store_le32(buf + 4, (uint32_t)n);
+    for (size_t i = 0; i < n; i++) {
+        store_le64(buf + PIECE_HEAD + 8 * i, keys[i]);
+    }
+    return PIECE_HEAD + 8 * n;
+}
+
+/* Keys of the list from *position on; all of a place at once. */
+static size_t save_listed(const struct exact *e, uint64_t *position, uint64_t *keys)
+{
+    size_t i = (size_t)(*position - POSITION_LISTED);
+    size_t n = 0;
+    for (; i < e->overflow.nslots && n < PIECE_MAX_KEYS; i++) {
+        const struct unseen_key key = e->overflow.slots[i];
+        if (key.lo | key.hi) {
+            keys[n++] = key.hi;
+        }
+    }
+    *position = POSITION_LISTED + i;
+    return n;
+}
+
+/* Keys of the first half of a group that has any, from *position on. */
+static size_t save_group(const struct exact *e, uint64_t *position, uint64_t *keys)
+{
+    const uint64_t end = (uint64_t)2 << e->dir_bits;
+    while (*position < end) {
+        const size_t entry = (size_t)(*position / 2);
+        const bool second = *position % 2;
+        const struct exact_group *group = e->directory[entry];
+        const size_t nentries = (size_t)1 << (e->dir_bits - (group->known - e->prefix_bits));
+        const unsigned first = second ? EXACT_PAGES_MIN : 0;
+        *position = second ? 2 * (entry + nentries) : *position + 1;
+        const size_t n = unseen__exact_keys(group, first, first + EXACT_PAGES_MIN, keys);
+        if (n > 0) {
+            return n;
+        }
+    }
+    *position = POSITION_LISTED;
+    return 0;
+}
+
+static size_t save_piece(const struct unseen__filter *filter, uint64_t *position, uint8_t *buf)
+{
+    const struct exact *e = from_const_filter(filter);
+    uint64_t keys[PIECE_MAX_KEYS + 1];
+    size_t n = *position < POSITION_LISTED ? save_group(e, position, keys) : 0;
+    if (n == 0 && *position >= POSITION_LISTED) {
+        n = save_listed(e, position, keys);
+    }
+    return n ? put_piece(buf, keys, n) : 0;
+}
+
+static bool is_piece(const uint8_t *piece, size_t len)
+{
+    return len > PIECE_HEAD && load_le32(piece) == PIECE_KEYS &&
+           load_le32(piece + 4) <= PIECE_MAX_KEYS &&
+           len == PIECE_HEAD + 8 * (size_t)load_le32(piece + 4);
+}
+
+static bool owns_key(const struct exact *e, uint64_t key)
+{
+    return e->prefix_bits == 0 || key >> (64 - e->prefix_bits) == e->prefix;
+}
+
+static bool owns_piece(const struct unseen__filter *filter, const uint8_t *piece, size_t len)
+{
+    const struct exact *e = from_const_filter(filter);
+    if (!is_piece(piece, len)) {
+        return false;
+    }
+    for (size_t at = PIECE_HEAD; at < len; at += 8) {
+        if (owns_key(e, load_le64(piece + at))) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Adds keys none of which may have been there. */
+static enum unseen_status load_batch(struct exact *e, const struct unseen_key *keys, size_t n)
+{
+    uint8_t verdicts[LOAD_BATCH];
+    size_t ndone;
+    const enum unseen_status status = e->kernel->add(e, keys, n, verdicts, &ndone);
+    for (size_t i = 0; i < n && status == UNSEEN_OK; i++) {
+        if (verdicts[i] == UNSEEN_SEEN) {
+            return UNSEEN_ERR_CORRUPT;
+        }
+    }
+    return status;
+}
+
+static enum unseen_status load_piece(struct unseen__filter *filter, const uint8_t *piece,
+                                     size_t len)
+{
+    struct exact *e = from_filter(filter);
+    struct unseen_key keys[LOAD_BATCH];
+    size_t n = 0;
+    if (!is_piece(piece, len)) {
+        return UNSEEN_ERR_CORRUPT;
+    }
+    enum unseen_status status = UNSEEN_OK;
+    for (size_t at = PIECE_HEAD; at < len && status == UNSEEN_OK; at += 8) {
+        const uint64_t key = load_le64(piece + at);
+        if (owns_key(e, key)) {
+            keys[n++] = (struct unseen_key){0, key};
+        }
+        if (n == LOAD_BATCH || (n > 0 && at + 8 == len)) {
+            status = load_batch(e, keys, n);
+            n = 0;
+        }
+    }
+    return status;
+}
+
+static enum unseen_status load_finish(struct unseen__filter *filter)
+{
+    (void)filter; /* every piece was checked, and the engine counts */
+    return UNSEEN_OK;
+}
+
+const struct unseen__filter_ops unseen__exact_ops = {
+    .name = "exact",
+    .abilities = UNSEEN_CAN_REMOVE | UNSEEN_CAN_GROW,
+    .create = create,
+    .free = free_exact,
+    .add = add,
+    .contains = contains,
+    .remove = remove_keys,
+    .stats = stats,
+    .save_params = save_params,
+    .save_piece = save_piece,
+    .owns_piece = owns_piece,
+    .load_piece = load_piece,
+    .load_finish = load_finish,
+    .plan = plan_exact,
+    .plan_rate = plan_rate,
+};

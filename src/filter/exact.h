@@ -1,0 +1,205 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The exact filter: a set of 64-bit keys, whole. It is wrong only where two identities have the same
+ * 64 bits of hash, n / 2^64 of the questions, and it removes exactly.
+ *
+ * A key is not stored where its place says it already (quotienting [Knuth73]). Its parts, from the
+ * top of hi:
+ *
+ *     hi   [ prefix: the group ][ top: the rest of 16 bits ][ word: 32 ][ x: 16 ]
+ *
+ * The prefix chooses a group of 8 to 15 pages of 64 lines through a directory (extendible hashing
+ * [Fagin79]). In a group of T lines x is cut into a line, a = x T / 2^16, and a remainder of at most
+ * 7 bits: how far x is from the least one that gives a. The tag is the rest, and is in line a or in
+ * line b = a + offset(word) modulo T; one bit says which. From all this the key can be read back,
+ * so groups grow by reading their keys and writing them anew, whatever the shape before and after.
+ *
+ *     line   s words of 32 bits, 0 for an empty slot; then s fields: [ in b 1 ][ rest 7 ][ top ]
+ *
+ * The deeper the group, the less is left for the field, and the more tags fit into a line:
+ *
+ *     bits of the prefix     0..4   5..9   10..13   14 and more
+ *     bits of a field          24     19       14            10
+ *     tags of a line            9     10       11            12
+ *
+ * Two lines and moving tags aside fill groups to 95 % before they grow. A key whose word is 0 (one
+ * in 2^32), and keys made to collide, are kept in a list (overflow.h).
+ *
+ * Where the two lines of a key are on different pages, the load does not depend on how the keys fall
+ * on pages: a group fills evenly. docs/decisions/exact.md has the measurements, and why a line
+ * cannot hold more than 12 of these keys whatever the code. */
+#ifndef UNSEEN_FILTER_EXACT_H
+#define UNSEEN_FILTER_EXACT_H
+
+#include "base/bytes.h"
+#include "base/macros.h"
+#include "base/pages.h"
+#include "filter/filter.h"
+#include "filter/overflow.h"
+
+enum {
+    EXACT_LINE = 64, /* bytes */
+    EXACT_PAGE_LINES = 64,
+    EXACT_PAGES_MIN = 8,  /* pages of a fresh group */
+    EXACT_PAGES_MAX = 15, /* of a group before it becomes two */
+    EXACT_LINES_MAX = EXACT_PAGES_MAX * EXACT_PAGE_LINES,
+    EXACT_SLOTS_MAX = 12,
+    EXACT_GROUP_MAX = EXACT_LINES_MAX * EXACT_SLOTS_MAX, /* keys */
+    EXACT_X_BITS = 16,
+    EXACT_WORD_BITS = 32,
+    EXACT_TOP_BITS = 16, /* of the key, above x and word */
+    EXACT_REST_BITS = 7,
+    EXACT_DEPTH_MAX = 32,
+    EXACT_AHEAD = 32 /* keys fetched ahead; a power of two */
+};
+
+/* Three cache lines, of which the first says all but where the pages are. */
+struct exact_group {
+    uint64_t prefix; /* the key's bits above the rest, at their place; 0 below */
+    uint32_t nlines;
+    uint32_t npages;
+    uint32_t inverse;  /* f * inverse >> 16 is f / npages for f below 1024 */
+    uint32_t top_mask; /* the bits of the key's upper 16 that a field has */
+    uint32_t slots;    /* of a line */
+    uint32_t field_bits;
+    uint32_t known; /* bits of the prefix, with the filter's own */
+    uint32_t nkeys;
+    uint32_t limit;      /* number of keys from which on it grows rather than moving tags */
+    uint32_t stuck;      /* growing was in vain at this number of keys; 0: never */
+    uint32_t reciprocal; /* v * reciprocal >> 32 is v / npages for v up to 2^20 */
+    uint32_t unused[3];
+    uint8_t *page[EXACT_PAGES_MAX + 1];
+};
+
+struct exact;
+
+/* The operations of one SIMD level (exact_kernel.h). */
+struct exact_kernel {
+    enum unseen_status (*add)(struct exact *e, const struct unseen_key *keys, size_t n,
+                              uint8_t *verdicts, size_t *ndone_out);
+    void (*contains)(const struct exact *e, const struct unseen_key *keys, size_t n,
+                     uint8_t *verdicts);
+    void (*remove)(struct exact *e, const struct unseen_key *keys, size_t n, uint8_t *verdicts);
+};
+
+struct exact {
+    struct unseen__filter filter;
+    struct exact_group **directory; /* by the top dir_bits of the path, which are never 0 bits */
+    unsigned dir_bits;
+    unsigned prefix_bits; /* top bits of every key that are not part of the path */
+    const struct exact_kernel *kernel;
+    struct unseen__pages pages;
+    struct unseen__overflow overflow;
+    uint64_t nkeys;
+    uint64_t ngroups;
+    uint64_t nlines;
+    uint64_t nslots;
+    uint64_t prefix;
+    uint64_t memory; /* groups and directory */
+};
+
+extern const struct exact_kernel unseen__exact_portable;
+#if UNSEEN_X86
+extern const struct exact_kernel unseen__exact_avx2;
+extern const struct exact_kernel unseen__exact_avx512;
+#endif
+
+/* Where one key may be, and what it looks like there. */
+struct exact_probe {
+    uint8_t *a;
+    uint8_t *b;
+    uint32_t word;
+    uint32_t field; /* in line a; in line b with the lowest bit set */
+    struct exact_group *group;
+};
+
+/* exact_grow.c */
+/* A group of its own for keys with this prefix; NULL without memory. */
+struct exact_group *unseen__exact_group_create(struct exact *e, uint64_t prefix, unsigned known,
+                                               unsigned npages);
+void unseen__exact_group_free(struct exact *e, struct exact_group *group);
+
+/* Adds an absent key whose lines are full, or that cannot be in a line. *moved_out: groups have
+ * changed, so what was found for other keys is stale. Errors: NOMEM; the key is not there then. */
+enum unseen_status unseen__exact_add_slowly(struct exact *e, uint64_t key, bool *moved_out);
+
+/* Reads the keys of pages first..end of a group into keys; returns their number. keys needs room for
+ * one more than there are. */
+size_t unseen__exact_keys(const struct exact_group *group, unsigned first, unsigned end,
+                          uint64_t *keys);
+
+/* ---- keys ---- */
+
+/* A whole key as the overflow list has it, which takes 0 for an empty place. */
+UNSEEN_INLINE struct unseen_key exact_whole(uint64_t key)
+{
+    return (struct unseen_key){~key, key};
+}
+
+UNSEEN_INLINE struct exact_group *exact_find(const struct exact *e, uint64_t key)
+{
+    return e->directory[key << e->prefix_bits >> (64 - e->dir_bits)];
+}
+
+/* From line a to line b: 1 to nlines - 1. Every bit of the word has a say. */
+UNSEEN_INLINE uint32_t exact_offset(uint32_t word, uint32_t nlines)
+{
+    const uint32_t mixed = word * 0x9e3779b1u;
+    return 1 + (uint32_t)((uint64_t)mixed * (nlines - 1) >> 32);
+}
+
+UNSEEN_INLINE uint8_t *exact_line(const struct exact_group *group, uint32_t line)
+{
+    return group->page[line / EXACT_PAGE_LINES] + (size_t)(line % EXACT_PAGE_LINES) * EXACT_LINE;
+}
+
+/* The lines a and b of a key, and its tag. */
+UNSEEN_INLINE void exact_place(const struct exact_group *group, uint64_t key, uint32_t *a,
+                               uint32_t *b, uint32_t *word, uint32_t *field)
+{
+    const uint32_t x = (uint32_t)key & 0xffff;
+    const uint32_t product = x * group->npages;
+    const uint32_t rest = (product & 1023) * group->inverse >> 16;
+    const uint32_t top = (uint32_t)(key >> (EXACT_X_BITS + EXACT_WORD_BITS)) & group->top_mask;
+    *word = (uint32_t)(key >> EXACT_X_BITS);
+    *field = rest << 1 | top << (1 + EXACT_REST_BITS);
+    *a = product >> 10;
+    *b = *a + exact_offset(*word, group->nlines);
+    *b -= *b >= group->nlines ? group->nlines : 0;
+}
+
+UNSEEN_INLINE uint32_t exact_word(const uint8_t *line, unsigned slot)
+{
+    return load_le32(line + (size_t)4 * slot);
+}
+
+/* A field never reaches beyond the 32 bits that are loaded with it: at most 7 + 24 of them, or 12 +
+ * 19 at the end of the line. */
+UNSEEN_INLINE unsigned exact_field_byte(const struct exact_group *group, unsigned slot,
+                                        unsigned *shift)
+{
+    const unsigned bit = 32 * group->slots + slot * group->field_bits;
+    const unsigned byte = bit / 8 < EXACT_LINE - 4 ? bit / 8 : EXACT_LINE - 4;
+    *shift = bit - 8 * byte;
+    return byte;
+}
+
+UNSEEN_INLINE uint32_t exact_field(const struct exact_group *group, const uint8_t *line,
+                                   unsigned slot)
+{
+    unsigned shift;
+    const unsigned byte = exact_field_byte(group, slot, &shift);
+    return load_le32(line + byte) >> shift & (((uint32_t)1 << group->field_bits) - 1);
+}
+
+UNSEEN_INLINE void exact_put(const struct exact_group *group, uint8_t *line, unsigned slot,
+                             uint32_t word, uint32_t field)
+{
+    unsigned shift;
+    const unsigned byte = exact_field_byte(group, slot, &shift);
+    const uint32_t mask = (((uint32_t)1 << group->field_bits) - 1) << shift;
+    store_le32(line + (size_t)4 * slot, word);
+    store_le32(line + byte, (load_le32(line + byte) & ~mask) | field << shift);
+}
+
+#endif

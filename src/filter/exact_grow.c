@@ -1,0 +1,424 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The exact filter makes room. While a group is less than 95 % full, a key with two full lines gets
+ * a place by moving other tags to their own other line: a search from line to line, nearest first,
+ * finds the shortest row of moves that ends at a free slot (cuckoo hashing [Pagh04], with lines of
+ * 9 to 12 slots [Dietzfelbinger07]). Nothing is moved before the end is known.
+ *
+ * Then the group is written anew with one page more, or as two groups of half its keys. The old one
+ * stays until the new one is complete, so that a failure leaves everything as it was. */
+#include "filter/exact.h"
+
+#include "base/memory.h"
+
+enum {
+    SEARCH_LINES = 64, /* lines that a search looks at */
+    BITMAP_WORDS = EXACT_LINES_MAX / 64
+};
+
+/* The share of its slots up to which a group is filled, in 256ths. */
+enum {
+    LIMIT_256 = 243
+};
+
+/* ---- groups ---- */
+
+static void shape(struct exact_group *group)
+{
+    static const struct {
+        unsigned known;
+        unsigned slots;
+        unsigned field_bits;
+    } shapes[] = {{14, 12, 10}, {10, 11, 14}, {5, 10, 19}, {0, 9, 24}};
+    unsigned i = 0;
+    while (group->known < shapes[i].known) {
+        i++;
+    }
+    group->slots = shapes[i].slots;
+    group->field_bits = shapes[i].field_bits;
+    group->top_mask =
+        group->known < EXACT_TOP_BITS ? ((uint32_t)1 << (EXACT_TOP_BITS - group->known)) - 1 : 0;
+    group->nlines = group->npages * EXACT_PAGE_LINES;
+    group->inverse = (65536 + group->npages - 1) / group->npages;
+    group->reciprocal = (uint32_t)((((uint64_t)1 << 32) + group->npages - 1) / group->npages);
+    group->limit = group->nlines * group->slots * LIMIT_256 / 256;
+}
+
+void unseen__exact_group_free(struct exact *e, struct exact_group *group)
+{
+    for (unsigned i = 0; i < EXACT_PAGES_MAX; i++) {
+        if (group->page[i]) {
+            unseen__page_give(&e->pages, group->page[i]);
+        }
+    }
+    unseen__free(&e->pages.allocator, group, sizeof(*group));
+    e->memory -= sizeof(*group);
+}
+
+struct exact_group *unseen__exact_group_create(struct exact *e, uint64_t prefix, unsigned known,
+                                               unsigned npages)
+{
+    struct exact_group *group = unseen__alloc_zero(&e->pages.allocator, sizeof(*group), EXACT_LINE);
+    if (!group) {
+        return NULL;
+    }
+    e->memory += sizeof(*group);
+    group->prefix = prefix;
+    group->known = known;
+    group->npages = npages;
+    shape(group);
+    for (unsigned i = 0; i < npages; i++) {
+        group->page[i] = unseen__page_take(&e->pages);
+        if (!group->page[i]) {
+            unseen__exact_group_free(e, group);
+            return NULL;
+        }
+    }
+    return group;
+}
+
+/* ---- reading keys back ---- */
+
+/* The line a of a tag in this line. Which one it is cannot be foreseen: without a branch. */
+static uint32_t home_line(const struct exact_group *group, uint32_t line, uint32_t word,
+                          uint32_t field)
+{
+    const uint32_t offset = exact_offset(word, group->nlines) & (0 - (field & 1));
+    const uint32_t wraps = 0 - (uint32_t)(line < offset);
+    return line - offset + (group->nlines & wraps);
+}
+
+static uint64_t key_of(const struct exact_group *group, uint32_t line, uint32_t word,
+                       uint32_t field)
+{
+    const uint32_t a = home_line(group, line, word, field);
+    /* The least x of line a, which is 1024 a / npages rounded up, then the rest. */
+    const uint32_t least =
+        (uint32_t)((uint64_t)(a * 1024 + group->npages - 1) * group->reciprocal >> 32);
+    const uint32_t x = least + (field >> 1 & ((1u << EXACT_REST_BITS) - 1));
+    const uint64_t top = field >> (1 + EXACT_REST_BITS);
+    return group->prefix | top << (EXACT_X_BITS + EXACT_WORD_BITS) |
+           (uint64_t)word << EXACT_X_BITS | x;
+}
+
+size_t unseen__exact_keys(const struct exact_group *group, unsigned first, unsigned end,
+                          uint64_t *keys)
+{
+    const struct exact_group g = *group; /* what does not change can be in registers */
+    size_t n = 0;
+    end = end < g.npages ? end : g.npages;
+    for (uint32_t line = first * EXACT_PAGE_LINES; line < end * EXACT_PAGE_LINES; line++) {
+        const uint8_t *bytes = exact_line(&g, line);
+        for (unsigned slot = 0; slot < g.slots; slot++) {
+            const uint32_t word = exact_word(bytes, slot);
+            keys[n] = key_of(&g, line, word, exact_field(&g, bytes, slot));
+            n += word != 0;
+        }
+    }
+    return n;
+}
+
+/* ---- placing a key ---- */
+
+/* A line that the search has come to, and the tag that would move to it. */
+struct step {
+    uint32_t line;
+    uint16_t from; /* step of the line in which that tag is */
+    uint16_t slot;
+};
+
+struct search {
+    struct step steps[SEARCH_LINES];
+    unsigned n;
+    uint64_t reached[BITMAP_WORDS];
+};
+
+/* The first free slot of a line, or slots if there is none. Without an early exit: a vector loop. */
+static unsigned free_slot(const struct exact_group *group, uint32_t line)
+{
+    static const uint16_t bits[16] = {1 << 0,  1 << 1,  1 << 2,  1 << 3, 1 << 4,  1 << 5,
+                                      1 << 6,  1 << 7,  1 << 8,  1 << 9, 1 << 10, 1 << 11,
+                                      1 << 12, 1 << 13, 1 << 14, 1 << 15};
+    const uint8_t *bytes = exact_line(group, line);
+    uint32_t free = 0;
+    for (unsigned i = 0; i < 16; i++) {
+        free |= exact_word(bytes, i) ? 0 : bits[i];
+    }
+    return (unsigned)__builtin_ctz(free | 1u << group->slots);
+}
+
+/* Comes to a line, unless it was there before. Returns a free slot of it, or slots. */
+static unsigned reach(const struct exact_group *group, struct search *s, uint32_t line,
+                      unsigned from, unsigned slot)
+{
+    const uint64_t bit = (uint64_t)1 << line % 64;
+    if (s->reached[line / 64] & bit) {
+        return group->slots;
+    }
+    s->reached[line / 64] |= bit;
+    s->steps[s->n++] = (struct step){line, (uint16_t)from, (uint16_t)slot};
+    return free_slot(group, line);
+}
+
+/* The other line of a tag. */
+static uint32_t other_line(const struct exact_group *group, uint32_t line, unsigned slot)
+{
+    const uint8_t *bytes = exact_line(group, line);
+    const uint32_t word = exact_word(bytes, slot);
+    const uint32_t field = exact_field(group, bytes, slot);
+    if (field & 1) {
+        return home_line(group, line, word, field);
+    }
+    const uint32_t other = line + exact_offset(word, group->nlines);
+    return other < group->nlines ? other : other - group->nlines;
+}
+
+/* Moves tags along the row of steps that ends at the last one, whose line has this free slot, so
+ * that the line where it began has one; returns that, and the line. */
+static unsigned move_row(struct exact_group *group, const struct search *s, unsigned slot,
+                         uint32_t *line_out)
+{
+    const struct step *to = &s->steps[s->n - 1];
+    while (to - s->steps > 1) {
+        const struct step *from = &s->steps[to->from];
+        uint8_t *bytes = exact_line(group, from->line);
+        const uint32_t word = exact_word(bytes, to->slot);
+        const uint32_t field = exact_field(group, bytes, to->slot);
+        exact_put(group, exact_line(group, to->line), slot, word, field ^ 1);
+        exact_put(group, bytes, to->slot, 0, 0);
+        slot = to->slot;
+        to = from;
+    }
+    *line_out = to->line;
+    return slot;
+}
+
+/* Searches until the line of the last step has a free slot, which is returned; slots if there is
+ * none. Steps 0 and 1 are the key's own lines. */
+static unsigned search_from(const struct exact_group *group, struct search *s, uint32_t a,
+                            uint32_t b)
+{
+    s->n = 0;
+    memset(s->reached, 0, sizeof(s->reached));
+    unsigned found = reach(group, s, a, 0, 0);
+    if (found == group->slots) {
+        found = reach(group, s, b, 1, 0);
+    }
+    for (unsigned i = 0; found == group->slots && i < s->n; i++) {
+        const uint32_t line = s->steps[i].line;
+        for (unsigned slot = 0; slot < group->slots && s->n < SEARCH_LINES; slot++) {
+            found = reach(group, s, other_line(group, line, slot), i, slot);
+            if (found < group->slots) {
+                break;
+            }
+        }
+    }
+    return found;
+}
+
+/* Finds a place for a key and moves tags aside for it; *fuller_out is the line that has one tag more
+ * then. */
+static bool place(struct exact_group *group, uint64_t key, uint32_t *fuller_out)
+{
+    struct search s;
+    uint32_t a;
+    uint32_t b;
+    uint32_t word;
+    uint32_t field;
+    exact_place(group, key, &a, &b, &word, &field);
+    unsigned slot = search_from(group, &s, a, b);
+    if (slot == group->slots) {
+        return false;
+    }
+    uint32_t line;
+    *fuller_out = s.steps[s.n - 1].line;
+    slot = move_row(group, &s, slot, &line);
+    exact_put(group, exact_line(group, line), slot, word, field | (line != a));
+    group->nkeys++;
+    return true;
+}
+
+/* ---- growing ---- */
+
+/* One more bit for the directory. */
+static bool double_directory(struct exact *e)
+{
+    const size_t n = (size_t)1 << e->dir_bits;
+    struct exact_group **directory =
+        unseen__alloc(&e->pages.allocator, 2 * n * sizeof(struct exact_group *), EXACT_LINE);
+    if (!directory) {
+        return false;
+    }
+    for (size_t i = 0; i < n; i++) {
+        directory[2 * i] = e->directory[i];
+        directory[2 * i + 1] = e->directory[i];
+    }
+    unseen__free(&e->pages.allocator, e->directory, n * sizeof(struct exact_group *));
+    e->memory += n * sizeof(struct exact_group *);
+    e->directory = directory;
+    e->dir_bits++;
+    return true;
+}
+
+/* Makes the entries of a group's prefix point to it. */
+static void install(struct exact *e, struct exact_group *group)
+{
+    const unsigned depth = group->known - e->prefix_bits;
+    const size_t n = (size_t)1 << (e->dir_bits - depth);
+    const size_t first = (size_t)(group->prefix << e->prefix_bits >> (64 - e->dir_bits));
+    for (size_t i = 0; i < n; i++) {
+        e->directory[first + i] = group;
+    }
+}
+
+/* Keys into one of two groups, by their next bit, or into the one there is. Most find room in the
+ * emptier of their lines. Tags lie without gaps, so how many there are says where the next goes. */
+static bool put_all(struct exact_group *const *groups, const uint64_t *keys, size_t n)
+{
+    uint8_t used[2][EXACT_LINES_MAX] = {{0}};
+    const uint64_t bit = groups[1] ? (uint64_t)1 << (64 - groups[1]->known) : 0;
+    for (size_t i = 0; i < n; i++) {
+        const unsigned which = (keys[i] & bit) != 0;
+        struct exact_group *group = groups[which];
+        uint32_t a;
+        uint32_t b;
+        uint32_t word;
+        uint32_t field;
+        exact_place(group, keys[i], &a, &b, &word, &field);
+        const bool take_b = used[which][b] < used[which][a];
+        const uint32_t line = take_b ? b : a;
+        if (used[which][line] < group->slots) {
+            exact_put(group, exact_line(group, line), used[which][line]++, word, field | take_b);
+            group->nkeys++;
+        } else {
+            uint32_t fuller;
+            if (!place(group, keys[i], &fuller)) {
+                return false;
+            }
+            used[which][fuller]++;
+        }
+    }
+    return true;
+}
+
+static bool create_successors(struct exact *e, const struct exact_group *old,
+                              struct exact_group **groups)
+{
+    if (old->npages < EXACT_PAGES_MAX) {
+        groups[0] = unseen__exact_group_create(e, old->prefix, old->known, old->npages + 1);
+        return groups[0] != NULL;
+    }
+    const uint64_t bit = (uint64_t)1 << (63 - old->known);
+    if (old->known - e->prefix_bits == e->dir_bits && !double_directory(e)) {
+        return false;
+    }
+    for (unsigned i = 0; i < 2; i++) {
+        groups[i] = unseen__exact_group_create(e, old->prefix | (i ? bit : 0), old->known + 1,
+                                               EXACT_PAGES_MIN);
+        if (!groups[i]) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static void replace(struct exact *e, struct exact_group *old, struct exact_group *const *groups)
+{
+    e->nlines -= old->nlines;
+    e->nslots -= (uint64_t)old->nlines * old->slots;
+    e->ngroups--;
+    for (unsigned i = 0; i < 2 && groups[i]; i++) {
+        install(e, groups[i]);
+        e->nlines += groups[i]->nlines;
+        e->nslots += (uint64_t)groups[i]->nlines * groups[i]->slots;
+        e->ngroups++;
+    }
+    unseen__exact_group_free(e, old);
+}
+
+/* Random keys lead to groups of about the same depth. One that is much deeper has keys made to
+ * collide, and splitting it on would only make the directory huge. */
+static unsigned depth_limit(const struct exact *e)
+{
+    const unsigned usual = 63 - (unsigned)__builtin_clzll(e->ngroups);
+    return usual + 12 < EXACT_DEPTH_MAX ? usual + 12 : EXACT_DEPTH_MAX;
+}
+
+/* *stuck_out: the keys do not spread, and a larger group would be of no use. */
+static enum unseen_status grow(struct exact *e, struct exact_group *old, bool *stuck_out)
+{
+    struct exact_group *groups[2] = {NULL, NULL};
+    *stuck_out = old->npages == EXACT_PAGES_MAX && old->known - e->prefix_bits >= depth_limit(e);
+    if (*stuck_out) {
+        return UNSEEN_OK;
+    }
+    const size_t size = ((size_t)EXACT_GROUP_MAX + 1) * sizeof(uint64_t);
+    uint64_t *keys = unseen__alloc(&e->pages.allocator, size, sizeof(*keys));
+    enum unseen_status status = UNSEEN_ERR_NOMEM;
+    if (keys && create_successors(e, old, groups)) {
+        const size_t n = unseen__exact_keys(old, 0, EXACT_PAGES_MAX, keys);
+        status = UNSEEN_OK;
+        *stuck_out = !put_all(groups, keys, n);
+    }
+    unseen__free(&e->pages.allocator, keys, size);
+    if (status == UNSEEN_OK && !*stuck_out) {
+        replace(e, old, groups);
+        return UNSEEN_OK;
+    }
+    for (unsigned i = 0; i < 2; i++) {
+        if (groups[i]) {
+            unseen__exact_group_free(e, groups[i]);
+        }
+    }
+    return status;
+}
+
+static enum unseen_status add_listed(struct exact *e, uint64_t key)
+{
+    const enum unseen_status status =
+        unseen__overflow_add(&e->overflow, exact_whole(key), &e->pages.allocator);
+    e->nkeys += status == UNSEEN_OK;
+    return status;
+}
+
+/* A group in which growing was in vain tries again only when it has an eighth more keys. */
+static bool may_grow(const struct exact *e, const struct exact_group *group)
+{
+    const uint64_t nkeys = group->nkeys + e->overflow.nkeys;
+    return !group->stuck || nkeys > group->stuck + group->stuck / 8;
+}
+
+enum unseen_status unseen__exact_add_slowly(struct exact *e, uint64_t key, bool *moved_out)
+{
+    *moved_out = false;
+    if ((uint32_t)(key >> EXACT_X_BITS) == 0) {
+        return add_listed(e, key);
+    }
+    for (;;) {
+        uint32_t fuller;
+        struct exact_group *group = exact_find(e, key);
+        if ((group->nkeys < group->limit || *moved_out) && place(group, key, &fuller)) {
+            e->nkeys++;
+            return UNSEEN_OK;
+        }
+        bool stuck = !may_grow(e, group);
+        if (!stuck) {
+            const enum unseen_status status = grow(e, group, &stuck);
+            if (status != UNSEEN_OK) {
+                return status;
+            }
+            *moved_out = *moved_out || !stuck;
+        }
+        if (stuck) {
+            if (may_grow(e, group)) {
+                const uint64_t nkeys = group->nkeys + e->overflow.nkeys + 1;
+                group->stuck = nkeys < UINT32_MAX ? (uint32_t)nkeys : UINT32_MAX;
+            }
+            if (place(group, key, &fuller)) {
+                e->nkeys++;
+                return UNSEEN_OK;
+            }
+            return add_listed(e, key);
+        }
+    }
+}

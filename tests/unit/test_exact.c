@@ -1,0 +1,484 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The exact filter against the dumbest correct set: a flag for each of some numbered keys. As every
+ * key can be read back, the whole contents are compared, not only the answers. Also keys made to
+ * collide, pieces and damage to them, every SIMD level, and a failing allocator at every step. */
+#include "test.h"
+
+#include "base/memory.h"
+#include "engine/set.h"
+#include "filter/exact.h"
+
+enum {
+    NKEYS = 400000
+};
+
+/* Key number i, below a prefix of 12 bits if there is one. */
+static uint64_t key_of(uint64_t i, unsigned prefix_bits)
+{
+    uint64_t state = i;
+    const uint64_t key = test_random(&state);
+    return prefix_bits ? key >> 12 | (uint64_t)0xa5a << 52 : key;
+}
+
+static struct unseen_key whole(uint64_t key)
+{
+    return (struct unseen_key){key * 3, key}; /* the low word must not matter */
+}
+
+static struct unseen__filter *fresh(unsigned prefix_bits, uint64_t capacity,
+                                    const struct unseen_allocator *allocator)
+{
+    const struct unseen__filter_ops *ops = unseen__filter_find("exact");
+    struct unseen__filter *filter = NULL;
+    const struct unseen__filter_params params = {.fpr = 5e-9,
+                                                 .capacity = capacity,
+                                                 .prefix_bits = prefix_bits,
+                                                 .prefix = prefix_bits ? 0xa5a : 0,
+                                                 .cpu = test_cpu,
+                                                 .allocator = unseen__allocator(allocator)};
+    return ops->create(&filter, &params) == UNSEEN_OK ? filter : NULL;
+}
+
+static const struct exact *inside(const struct unseen__filter *filter)
+{
+    return (const struct exact *)(const void *)filter;
+}
+
+static int compare(const void *x, const void *y)
+{
+    const uint64_t a = *(const uint64_t *)x;
+    const uint64_t b = *(const uint64_t *)y;
+    return (a > b) - (a < b);
+}
+
+/* All keys of a filter, sorted. */
+static size_t list(const struct unseen__filter *filter, uint64_t *keys)
+{
+    const struct exact *e = inside(filter);
+    size_t n = 0;
+    const size_t nentries = (size_t)1 << e->dir_bits;
+    for (size_t i = 0; i < nentries; i++) {
+        if (i == 0 || e->directory[i] != e->directory[i - 1]) {
+            const size_t ngroup = unseen__exact_keys(e->directory[i], 0, EXACT_PAGES_MAX, keys + n);
+            CHECK_EQ(ngroup, e->directory[i]->nkeys);
+            n += ngroup;
+        }
+    }
+    for (size_t i = 0; i < e->overflow.nslots; i++) {
+        if (e->overflow.slots[i].lo | e->overflow.slots[i].hi) {
+            keys[n++] = e->overflow.slots[i].hi;
+        }
+    }
+    qsort(keys, n, sizeof(*keys), compare);
+    return n;
+}
+
+/* How many keys are in only one of the filter and the model. */
+static size_t differences(const struct unseen__filter *filter, const uint8_t *has,
+                          unsigned prefix_bits)
+{
+    uint64_t *got = malloc((NKEYS + 1) * sizeof(*got));
+    uint64_t *want = malloc(NKEYS * sizeof(*want));
+    size_t nwant = 0;
+    for (uint64_t i = 0; i < NKEYS; i++) {
+        if (has[i]) {
+            want[nwant++] = key_of(i, prefix_bits);
+        }
+    }
+    qsort(want, nwant, sizeof(*want), compare);
+    const size_t ngot = list(filter, got);
+    size_t wrong = (size_t)(ngot != nwant) + (inside(filter)->nkeys != nwant);
+    for (size_t i = 0; i < ngot && i < nwant; i++) {
+        wrong += got[i] != want[i];
+    }
+    free(got);
+    free(want);
+    return wrong;
+}
+
+/* A batch of adds (0), questions (1) or removes (2) of keys below limit, checked. */
+static size_t batch(struct unseen__filter *filter, uint8_t *has, uint64_t *state, int action,
+                    uint64_t limit, unsigned prefix_bits)
+{
+    struct unseen_key keys[256];
+    uint8_t verdicts[256];
+    uint8_t expected[256];
+    const size_t n = test_random(state) % 257;
+    size_t ndone = 0;
+    for (size_t i = 0; i < n; i++) {
+        const uint64_t number = test_random(state) % limit;
+        keys[i] = whole(key_of(number, prefix_bits));
+        expected[i] = has[number] ? UNSEEN_SEEN : UNSEEN_NEW;
+        has[number] = action == 1 ? has[number] : action == 0;
+    }
+    if (action == 0) {
+        CHECK_EQ(filter->ops->add(filter, keys, n, verdicts, &ndone), UNSEEN_OK);
+        CHECK_EQ(ndone, n);
+    } else if (action == 1) {
+        filter->ops->contains(filter, keys, n, verdicts);
+    } else {
+        filter->ops->remove(filter, keys, n, verdicts);
+    }
+    size_t wrong = 0;
+    for (size_t i = 0; i < n; i++) {
+        wrong += verdicts[i] != expected[i];
+    }
+    return wrong;
+}
+
+/* About 10^6 operations: growing from nothing through every width of tags, then with many removes.
+ * Behind a prefix of 12 bits groups begin where they get with 3 * 10^7 keys. */
+static void test_model(unsigned prefix_bits, uint64_t capacity)
+{
+    static uint8_t has[NKEYS];
+    struct unseen__filter *filter = fresh(prefix_bits, capacity, NULL);
+    uint64_t state = 1 + prefix_bits;
+    size_t wrong = 0;
+    unsigned widths = 0;
+    memset(has, 0, sizeof(has));
+    const uint64_t rounds = 2700 * test_scale();
+    for (uint64_t round = 0; round < rounds; round++) {
+        const uint64_t r = test_random(&state) % 8;
+        const bool late = round > rounds / 2;
+        const int action = r < (late ? 3u : 6u) ? 0 : r == 7 ? 1 : 2;
+        wrong += batch(filter, has, &state, action, NKEYS, prefix_bits);
+        widths |= 1u << inside(filter)->directory[0]->slots;
+        if (round % 900 == 899) {
+            wrong += differences(filter, has, prefix_bits);
+        }
+    }
+    CHECK_EQ(wrong, 0);
+    CHECK(inside(filter)->overflow.nkeys == 0);
+    CHECK(widths == (prefix_bits ? 1u << 11 | 1u << 12 : 1u << 9 | 1u << 10) || capacity > 0);
+    /* A planted fault is noticed. */
+    has[7] ^= 1;
+    CHECK(differences(filter, has, prefix_bits) > 0);
+    filter->ops->free(filter);
+}
+
+static uint8_t do_one(struct unseen__filter *filter, int action, uint64_t key)
+{
+    const struct unseen_key keys[1] = {whole(key)};
+    uint8_t verdict = 9;
+    size_t ndone = 0;
+    if (action == 0) {
+        CHECK_EQ(filter->ops->add(filter, keys, 1, &verdict, &ndone), UNSEEN_OK);
+    } else if (action == 1) {
+        filter->ops->contains(filter, keys, 1, &verdict);
+    } else {
+        filter->ops->remove(filter, keys, 1, &verdict);
+    }
+    return verdict;
+}
+
+/* Keys that no splitting tells apart, with words of 0, with equal words, with the least and the
+ * greatest x; and neighbours of each, which must not be taken for it. */
+static uint64_t hostile_key(int kind, uint64_t i)
+{
+    switch (kind) {
+    case 0:
+        return i << 48 | UINT64_C(0x123456781234); /* x and word the same */
+    case 1:
+        return i; /* the top and most of the word 0 */
+    case 2:
+        return i << 48 | (i & 0xffff); /* words of 0 */
+    case 3:
+        return i << 16; /* x 0 */
+    default:
+        return ~(i << 16); /* x 0xffff */
+    }
+}
+
+static void test_hostile(int kind)
+{
+    enum {
+        N = 20000
+    };
+    struct unseen__filter *filter = fresh(0, 0, NULL);
+    for (uint64_t i = 0; i < N; i++) {
+        CHECK_EQ(do_one(filter, 0, hostile_key(kind, i)), UNSEEN_NEW);
+    }
+    CHECK_EQ(inside(filter)->nkeys, N);
+    for (uint64_t i = 0; i < N; i++) {
+        CHECK_EQ(do_one(filter, 0, hostile_key(kind, i)), UNSEEN_SEEN);
+        CHECK_EQ(do_one(filter, 1, hostile_key(kind, i) ^ (uint64_t)1 << 63), UNSEEN_NEW);
+    }
+    /* Memory stays in proportion: colliding keys do not make the directory or the groups huge. */
+    CHECK(inside(filter)->pages.memory + inside(filter)->memory < (size_t)N * 8000);
+    for (uint64_t i = 0; i < N; i += 2) {
+        CHECK_EQ(do_one(filter, 2, hostile_key(kind, i)), UNSEEN_SEEN);
+    }
+    for (uint64_t i = 0; i < N; i++) {
+        CHECK_EQ(do_one(filter, 1, hostile_key(kind, i)), i % 2 ? UNSEEN_SEEN : UNSEEN_NEW);
+    }
+    CHECK_EQ(inside(filter)->nkeys, N / 2);
+    filter->ops->free(filter);
+}
+
+/* One key in a group of every shape comes back as it was. */
+static void test_shapes(void)
+{
+    struct unseen__filter *filter = fresh(0, 0, NULL);
+    struct exact *e = (struct exact *)(void *)filter;
+    uint64_t state = 3;
+    for (unsigned known = 0; known <= 20; known++) {
+        for (unsigned npages = EXACT_PAGES_MIN; npages <= EXACT_PAGES_MAX; npages++) {
+            for (int i = 0; i < 40; i++) {
+                uint64_t key = test_random(&state);
+                key = i < 4 ? key | 0xffff : i < 8 ? key & ~(uint64_t)0xffff : key;
+                const uint64_t prefix = known ? key >> (64 - known) << (64 - known) : 0;
+                struct exact_group *group = unseen__exact_group_create(e, prefix, known, npages);
+                uint32_t line[2];
+                uint32_t word;
+                uint32_t field;
+                uint64_t back[2] = {0};
+                exact_place(group, key, &line[0], &line[1], &word, &field);
+                CHECK(line[0] < group->nlines && line[1] < group->nlines && line[0] != line[1]);
+                CHECK(field >> group->field_bits == 0 && !(field & 1));
+                const unsigned slot = (unsigned)i % group->slots;
+                exact_put(group, exact_line(group, line[i % 2]), slot, word,
+                          field | (uint32_t)i % 2);
+                CHECK_EQ(unseen__exact_keys(group, 0, EXACT_PAGES_MAX, back), 1);
+                CHECK_EQ(back[0], key);
+                unseen__exact_group_free(e, group);
+            }
+        }
+    }
+    filter->ops->free(filter);
+}
+
+/* ---- memory ---- */
+
+static void test_memory(void)
+{
+    struct test_allocator counter = {0};
+    const struct unseen_allocator allocator = {test_alloc, test_free, &counter};
+    struct unseen__filter *filter = fresh(0, 300000, &allocator);
+    const size_t before = counter.bytes;
+    for (uint64_t i = 0; i < 300000; i++) {
+        CHECK_EQ(do_one(filter, 0, key_of(i, 0)), UNSEEN_NEW);
+    }
+    CHECK_EQ(counter.bytes, before);
+    struct unseen_set_stats stats = {0};
+    filter->ops->stats(filter, &stats);
+    CHECK_EQ(stats.memory, counter.bytes);
+    CHECK_EQ(stats.nkeys, 300000);
+    CHECK(stats.memory < 300000 * 15);
+    filter->ops->free(filter);
+    CHECK_EQ(counter.nlive, 0);
+}
+
+/* The n-th allocation fails, or all from the n-th on: the filter is as it was, and goes on. */
+static void test_no_memory(void)
+{
+    enum {
+        N = 20000
+    };
+    bool done = false;
+    unsigned long fail_at = 0;
+    while (!done) {
+        fail_at++;
+        struct test_allocator counter = {.fail_at = fail_at, .fail_after = fail_at % 2};
+        const struct unseen_allocator allocator = {test_alloc, test_free, &counter};
+        struct unseen__filter *filter = fresh(0, 0, &allocator);
+        uint64_t i = 0;
+        bool failed = !filter;
+        for (; filter && i < N && !failed; i++) {
+            const struct unseen_key key = whole(key_of(i, 0));
+            uint8_t verdict;
+            size_t ndone;
+            const enum unseen_status status = filter->ops->add(filter, &key, 1, &verdict, &ndone);
+            failed = status != UNSEEN_OK;
+            CHECK(!failed || (status == UNSEEN_ERR_NOMEM && ndone == 0));
+            CHECK(failed || verdict == UNSEEN_NEW);
+        }
+        done = !failed;
+        if (filter) {
+            const uint64_t nadded = failed ? i - 1 : i;
+            size_t wrong = 0;
+            counter.fail_at = 0;
+            CHECK_EQ(inside(filter)->nkeys, nadded);
+            for (uint64_t j = 0; j < nadded; j += 7) {
+                wrong += do_one(filter, 1, key_of(j, 0)) != UNSEEN_SEEN;
+            }
+            CHECK_EQ(wrong, 0);
+            if (failed) {
+                CHECK_EQ(do_one(filter, 0, key_of(nadded, 0)), UNSEEN_NEW);
+            }
+            filter->ops->free(filter);
+        }
+        CHECK_EQ(counter.nlive, 0);
+    }
+    CHECK(fail_at > 15);
+}
+
+/* ---- whole sets ---- */
+
+static struct unseen_set *fresh_set(enum unseen_cpu cpu, unsigned threads)
+{
+    const uint64_t seed = 1;
+    const struct unseen_set_options options = {.size = sizeof(options),
+                                               .filter = "exact",
+                                               .seed = &seed,
+                                               .key_bits = 64,
+                                               .threads = threads,
+                                               .cpu = cpu};
+    struct unseen_set *set = NULL;
+    CHECK_EQ(unseen_set_create(&set, &options), UNSEEN_OK);
+    return set;
+}
+
+struct chunks {
+    uint8_t *data;
+    size_t len[512];
+    size_t n;
+    size_t total;
+};
+
+static void export_all(const struct unseen_set *set, struct chunks *c)
+{
+    static uint8_t buf[UNSEEN_CHUNK_MAX];
+    uint64_t cursor = 0;
+    size_t len = 0;
+    *c = (struct chunks){.data = malloc(1)};
+    while (unseen_set_export(set, &cursor, buf, sizeof(buf), &len) == UNSEEN_OK && len > 0 &&
+           c->n < 512) {
+        c->data = realloc(c->data, c->total + len);
+        memcpy(c->data + c->total, buf, len);
+        c->total += len;
+        c->len[c->n++] = len;
+    }
+    CHECK_EQ(len, 0);
+}
+
+static struct unseen_set *import_all(const struct chunks *c, unsigned threads)
+{
+    const struct unseen_set_options options = {
+        .size = sizeof(options), .cpu = test_cpu, .threads = threads};
+    struct unseen_import *import = NULL;
+    struct unseen_set *set = NULL;
+    CHECK_EQ(unseen_import_create(&import, &options), UNSEEN_OK);
+    enum unseen_status status = UNSEEN_OK;
+    size_t at = 0;
+    for (size_t i = 0; i < c->n && status == UNSEEN_OK; i++) {
+        status = unseen_import_chunk(import, c->data + at, c->len[i]);
+        at += c->len[i];
+    }
+    if (status != UNSEEN_OK) {
+        unseen_import_free(import);
+        return NULL;
+    }
+    return unseen_import_finish(import, &set) == UNSEEN_OK ? set : NULL;
+}
+
+static void fill_set(struct unseen_set *set, uint64_t first, uint64_t end)
+{
+    for (uint64_t i = first; i < end; i++) {
+        enum unseen_verdict verdict;
+        CHECK_EQ(unseen_set_add(set, &i, sizeof(i), &verdict), UNSEEN_OK);
+    }
+}
+
+static size_t count_seen(const struct unseen_set *set, uint64_t first, uint64_t end)
+{
+    size_t nseen = 0;
+    for (uint64_t i = first; i < end; i++) {
+        enum unseen_verdict verdict = UNSEEN_NEW;
+        CHECK_EQ(unseen_set_contains(set, &i, sizeof(i), &verdict), UNSEEN_OK);
+        nseen += verdict == UNSEEN_SEEN;
+    }
+    return nseen;
+}
+
+static void test_chunks(unsigned threads)
+{
+    struct unseen_set *set = fresh_set(test_cpu, threads);
+    struct chunks c;
+    fill_set(set, 0, 30000);
+    export_all(set, &c);
+    for (unsigned to = 1; to <= 4; to *= 4) {
+        struct unseen_set *back = import_all(&c, to);
+        CHECK(back != NULL);
+        CHECK_EQ(count_seen(back, 0, 30000), 30000);
+        CHECK_EQ(count_seen(back, 30000, 60000), 0);
+        unseen_set_free(back);
+    }
+    for (size_t at = 0; at < c.total; at += 997) {
+        c.data[at] ^= 16;
+        struct unseen_set *back = import_all(&c, 1);
+        CHECK(back == NULL);
+        unseen_set_free(back);
+        c.data[at] ^= 16;
+    }
+    free(c.data);
+    unseen_set_free(set);
+}
+
+/* Every level leaves the same bytes. */
+static void test_levels(void)
+{
+    struct unseen_set *sets[2] = {fresh_set(test_cpu, 1), fresh_set(UNSEEN_CPU_PORTABLE, 1)};
+    struct chunks c[2];
+    for (int i = 0; i < 2; i++) {
+        fill_set(sets[i], 0, 60000);
+        for (uint64_t j = 0; j < 60000; j += 3) {
+            enum unseen_verdict verdict;
+            CHECK_EQ(unseen_set_remove(sets[i], &j, sizeof(j), &verdict), UNSEEN_OK);
+            CHECK_EQ(verdict, UNSEEN_SEEN);
+        }
+        fill_set(sets[i], 50000, 90000);
+        export_all(sets[i], &c[i]);
+    }
+    CHECK(c[0].total == c[1].total && memcmp(c[0].data, c[1].data, c[0].total) == 0);
+    for (int i = 0; i < 2; i++) {
+        free(c[i].data);
+        unseen_set_free(sets[i]);
+    }
+}
+
+/* Pieces with wrong contents. */
+static void test_pieces(void)
+{
+    struct unseen__filter *filter = fresh(0, 0, NULL);
+    const struct unseen__filter_ops *ops = filter->ops;
+    uint8_t piece[8 + 8 * 300];
+    memset(piece, 0, sizeof(piece));
+    store_le32(piece, 1);
+    store_le32(piece + 4, 300);
+    for (uint64_t i = 0; i < 300; i++) {
+        store_le64(piece + 8 + 8 * i, key_of(i, 0));
+    }
+    for (size_t len = 0; len < sizeof(piece); len++) {
+        CHECK(!ops->owns_piece(filter, piece, len));
+        CHECK_EQ(ops->load_piece(filter, piece, len), UNSEEN_ERR_CORRUPT);
+    }
+    CHECK_EQ(inside(filter)->nkeys, 0);
+    CHECK_EQ(ops->load_piece(filter, piece, sizeof(piece)), UNSEEN_OK);
+    CHECK_EQ(inside(filter)->nkeys, 300);
+    /* A key twice. */
+    store_le32(piece + 4, 1);
+    CHECK_EQ(ops->load_piece(filter, piece, 16), UNSEEN_ERR_CORRUPT);
+    store_le32(piece, 2);
+    CHECK_EQ(ops->load_piece(filter, piece, 16), UNSEEN_ERR_CORRUPT);
+    ops->free(filter);
+}
+
+int main(void)
+{
+    test_start();
+    test_shapes();
+    test_model(0, 0);
+    test_model(12, 0);
+    test_model(0, 250000);
+    for (int kind = 0; kind < 5; kind++) {
+        test_hostile(kind);
+    }
+    test_memory();
+    test_no_memory();
+    test_chunks(1);
+    test_chunks(4);
+    test_levels();
+    test_pieces();
+    return test_end();
+}
