@@ -1,4 +1,5 @@
 # -s: what was printed is remembered across runs, and only that.
+# Label: threads
 . "$(dirname "$0")/lib/common.bash"
 
 keys_of() { "$UNSEEN" info --json "$1" | sed -E 's/.*"keys":([0-9]+).*/\1/'; }
