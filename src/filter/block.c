@@ -56,14 +56,16 @@ static double nblocks_for(const struct unseen_plan *plan)
     return ceil(least / part) * part;
 }
 
-/* Whether one line is good enough for a rate. */
-static bool one_is_enough(double fpr)
+/* Whether one line is good enough, of two ways to have the same rate. */
+static bool one_is_enough(const struct unseen_plan *one, const struct unseen_plan *two)
 {
-    struct unseen_plan one = {.fpr = fpr};
-    struct unseen_plan two = {.fpr = fpr};
-    return unseen__rate_solve(&models[0], &one) == UNSEEN_OK &&
-           (unseen__rate_solve(&models[1], &two) != UNSEEN_OK ||
-            one.bits_per_key <= two.bits_per_key * LINE_WORTH);
+    struct unseen_plan same = {.fpr = one->fpr};
+    if (one->fpr == two->fpr) {
+        return one->bits_per_key <= two->bits_per_key * LINE_WORTH;
+    }
+    /* The bits were given: how many would two lines need for the rate that one has? */
+    return unseen__rate_solve(&models[1], &same) == UNSEEN_OK &&
+           one->bits_per_key <= same.bits_per_key * LINE_WORTH;
 }
 
 /* Solves the plan for one line, and for two. */
@@ -79,7 +81,7 @@ static enum unseen_status plan(struct unseen_plan *plan)
         return UNSEEN_ERR_ARGUMENT;
     }
     if (plan->lines == 0) {
-        is_one = with_one == UNSEEN_OK && (with_two != UNSEEN_OK || one_is_enough(one.fpr));
+        is_one = with_one == UNSEEN_OK && (with_two != UNSEEN_OK || one_is_enough(&one, &two));
     }
     *plan = is_one ? one : two;
     plan->lines = is_one ? 1 : 2;
@@ -145,6 +147,15 @@ static enum unseen_status shape_from(struct block *b, const uint8_t *saved)
 
 static enum unseen_status shape(struct block *b, const struct unseen__filter_params *params)
 {
+    if (params->first) {
+        const struct block *first = from_const_filter(params->first);
+        b->k = first->k;
+        b->is_wide = first->is_wide;
+        b->nblocks = first->nblocks << first->prefix_bits;
+        b->fpr = first->fpr;
+        b->capacity = first->capacity;
+        return UNSEEN_OK;
+    }
     return params->saved ? shape_from(b, params->saved)
                          : shape_for(b, params->fpr, params->capacity);
 }
@@ -153,6 +164,10 @@ static enum unseen_status shard_bits(const struct unseen__filter_params *params,
                                      unsigned *shard_bits_out)
 {
     struct block b;
+    if (wanted == 0) {
+        *shard_bits_out = 0; /* create looks at the parameters */
+        return UNSEEN_OK;
+    }
     enum unseen_status status = shape(&b, params);
     if (status == UNSEEN_OK) {
         const unsigned limit = parts_bits(b.nblocks);

@@ -128,26 +128,58 @@ double unseen__model_rate(const struct unseen__rate_model *model, unsigned k, do
     return unseen__blocked_rate(&blocked, block_bits(model) / bits_per_key);
 }
 
-/* The fewest bits per key for a rate with k hashes, or more than BITS_MAX. */
+static double classic_bits(unsigned k, double fpr)
+{
+    return -(double)k / log1p(-pow(fpr, 1.0 / k));
+}
+
+/* The load at which a blocked filter has a rate. The rate's logarithm is nearly straight in the
+ * load's, so regula falsi (Illinois) is there in a few steps. */
+static double blocked_load_for(const struct unseen__blocked *blocked, double cells, unsigned k,
+                               double fpr)
+{
+    const double want = log(fpr);
+    /* The classic formula allows too much; half as much is too little soon enough. */
+    double high = log(cells / classic_bits(k, fpr));
+    double at_high = log(unseen__blocked_rate(blocked, exp(high))) - want;
+    double low = high;
+    double at_low = at_high;
+    while (at_low > 0 && low > -20) {
+        low -= 0.25;
+        at_low = log(unseen__blocked_rate(blocked, exp(low))) - want;
+    }
+    int side = 0;
+    for (int i = 0; i < 60 && high - low > 1e-9 && at_low < -1e-9; i++) {
+        double middle = low - at_low * (high - low) / (at_high - at_low);
+        if (!(middle > low && middle < high)) {
+            middle = (low + high) / 2;
+        }
+        const double at = log(unseen__blocked_rate(blocked, exp(middle))) - want;
+        const bool is_high = at > 0;
+        if (is_high) {
+            high = middle;
+            at_high = at;
+            at_low /= side == 1 ? 2 : 1;
+        } else {
+            low = middle;
+            at_low = at;
+            at_high /= side == -1 ? 2 : 1;
+        }
+        side = is_high ? 1 : -1;
+    }
+    return exp(low);
+}
+
+/* The fewest bits per key for a rate with k hashes. */
 static double bits_for(const struct unseen__rate_model *model, unsigned k, double fpr)
 {
     struct unseen__blocked blocked;
     if (model->cells == 0) {
-        return -(double)(k * model->cell_bits) / log1p(-pow(fpr, 1.0 / k));
+        return classic_bits(k, fpr) * model->cell_bits;
     }
     unseen__blocked_init(&blocked, model->cells, model->parts, k);
-    const double block = block_bits(model);
-    double low = 0;
-    double high = BITS_MAX * 2;
-    while (high - low > 1e-6) {
-        double middle = (low + high) / 2;
-        if (unseen__blocked_rate(&blocked, block / middle) > fpr) {
-            low = middle;
-        } else {
-            high = middle;
-        }
-    }
-    return high;
+    const double bits = block_bits(model);
+    return bits / blocked_load_for(&blocked, bits / model->cell_bits, k, fpr);
 }
 
 /* Both numbers have one minimum in k: walks there from the classic optimum. */
