@@ -11,7 +11,7 @@
 
 enum {
     CHART_POINTS = 64,
-    CHART_SERIES = 16,
+    CHART_SERIES = 24,
     CHART_NAME = 48
 };
 
@@ -24,7 +24,7 @@ struct chart_axis {
 
 struct chart_series {
     char name[CHART_NAME];
-    bool is_points; /* marks, no line */
+    bool is_points; /* marks, no line; a single one has its name beside it */
     size_t npoints;
     double x[CHART_POINTS]; /* of a line: increasing along the axis */
     double y[CHART_POINTS];

@@ -104,9 +104,16 @@ static void put_line(FILE *to, const struct chart *chart, const struct chart_ser
 static void put_points(FILE *to, const struct chart *chart, const struct chart_series *s, size_t i)
 {
     for (size_t j = 0; j < s->npoints; j++) {
-        if (is_inside(chart, s, j)) {
-            fprintf(to, "<circle cx='%.1f' cy='%.1f' r='4' fill='%s'/>\n", place_x(chart, s->x[j]),
-                    place_y(chart, s->y[j]), colour_of(i));
+        const double x = place_x(chart, s->x[j]);
+        const double y = place_y(chart, s->y[j]);
+        if (!is_inside(chart, s, j)) {
+            continue;
+        }
+        fprintf(to, "<circle cx='%.1f' cy='%.1f' r='4' fill='%s'/>\n", x, y, colour_of(i));
+        if (s->npoints == 1) {
+            fprintf(to, "<text x='%.1f' y='%.1f' fill='%s'>", x + 7, y + 4, colour_of(i));
+            put_text(to, s->name);
+            fputs("</text>\n", to);
         }
     }
 }
@@ -126,7 +133,7 @@ static size_t place_names(const struct chart *chart, struct name *names)
         while (end > 0 && !is_inside(chart, s, end - 1)) {
             end--;
         }
-        if (end == 0) {
+        if (end == 0 || (s->is_points && s->npoints == 1)) {
             continue;
         }
         const struct name name = {i, place_y(chart, s->y[end - 1])};
