@@ -79,8 +79,8 @@ unseen__list_asker *unseen__list_asker_for(enum unseen_cpu cpu,
                                            const struct unseen__list_shape *shape)
 {
     (void)shape;
-#if UNSEEN_X86 && 0
-    if (cpu == UNSEEN_CPU_AVX512 && shape->group0 == 8) {
+#if UNSEEN_X86
+    if (cpu == UNSEEN_CPU_AVX512) {
         return unseen__list_ask_avx512;
     }
 #endif

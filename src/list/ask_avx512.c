@@ -1,2 +1,302 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * The batch of ask.c with AVX-512, eight keys at a time. A register takes a key's columns, one lane
+ * each, and eight such registers are folded into one: a fold adds the upper half of each element to
+ * the lower one, and puts those of two registers side by side. In the end lane j, byte k has the bit
+ * of column j and key k. */
+#include "base/macros.h"
 #include "list/ask.h"
+
+#if UNSEEN_X86
+
+#include <immintrin.h>
+
+#include "base/bytes.h"
+#include "list/layout.h"
+
+#define AVX512 UNSEEN_TARGET("avx512f,avx512dq,avx512bw,avx512vl,bmi2,popcnt")
+
+enum {
+    LANES = 8,
+    BATCH = UNSEEN__LIST_BATCH,
+    AHEAD = 192, /* keys between the fetching of their lines and the comparison */
+    REST_AHEAD = 32
+};
+
+/* What is known of each key of a batch. */
+struct batch {
+    uint64_t place[BATCH]; /* of its block's group 0, from the first page */
+    uint64_t c0[BATCH];
+    uint64_t c1[BATCH];
+    uint32_t fingerprint[BATCH];
+    uint32_t block[BATCH];
+    uint8_t bump[BATCH];
+    uint8_t low[BATCH];     /* the fingerprint's lowest 8 bits */
+    uint16_t likely[BATCH]; /* keys that group 0 has not sent away */
+    size_t nlikely;
+};
+
+/* ---- places ---- */
+
+AVX512 static inline __m512i mix(__m512i x)
+{
+    x = _mm512_xor_si512(x, _mm512_srli_epi64(x, 30));
+    x = _mm512_mullo_epi64(x, _mm512_set1_epi64((long long)UINT64_C(0xbf58476d1ce4e5b9)));
+    x = _mm512_xor_si512(x, _mm512_srli_epi64(x, 27));
+    x = _mm512_mullo_epi64(x, _mm512_set1_epi64((long long)UINT64_C(0x94d049bb133111eb)));
+    return _mm512_xor_si512(x, _mm512_srli_epi64(x, 31));
+}
+
+AVX512 static inline void fetch(const struct unseen__list_view *view, const struct batch *b,
+                                size_t i)
+{
+    const unsigned line = 8 * view->shape.group0;
+    for (size_t k = i; k < i + LANES; k++) {
+        const uint8_t *at = view->pages + b->place[k];
+        _mm_prefetch((const char *)at, _MM_HINT_T0);
+        _mm_prefetch((const char *)at + line, _MM_HINT_T0);
+    }
+}
+
+/* unseen__list_place_of and unseen__list_row_of. */
+AVX512 static inline void find(const struct unseen__list_view *view, unsigned layer,
+                               const uint64_t *keys, struct batch *b, size_t i)
+{
+    const struct unseen__list_layer *l = &view->layers[layer];
+    const struct unseen__list_shape *s = &view->shape;
+    const __m512i key = _mm512_loadu_si512(keys + i);
+    const __m512i index = _mm512_srl_epi64(key, _mm_cvtsi32_si128(64 - (int)l->shard_bits));
+    const __m512i shard = _mm512_i64gather_epi64(index, l->shards, 8);
+    const __m512i low_half = _mm512_set1_epi64(UINT32_MAX);
+    const __m512i x =
+        _mm512_srli_epi64(_mm512_sll_epi64(key, _mm_cvtsi32_si128((int)l->shard_bits)), 32);
+    const __m512i product = _mm512_mul_epu32(x, _mm512_srli_epi64(shard, 32));
+    const __m512i page =
+        _mm512_add_epi64(_mm512_and_si512(shard, low_half), _mm512_srli_epi64(product, 32));
+    const __m512i nrows = _mm512_set1_epi64(UNSEEN__LIST_ROWS * (long long)s->blocks);
+    __m512i row = _mm512_srli_epi64(_mm512_mul_epu32(product, nrows), 32);
+    const __m512i first_rows = _mm512_set1_epi64(UNSEEN__LIST_FIRST_ROWS);
+    row = _mm512_sub_epi64(_mm512_max_epu64(row, first_rows), first_rows);
+    const __m512i block = _mm512_srli_epi64(row, 6);
+    const __m512i line = _mm512_set1_epi64(8 * (long long)s->group0);
+    const __m512i place =
+        _mm512_add_epi64(_mm512_slli_epi64(page, 12), _mm512_mul_epu32(block, line));
+    const __mmask8 has_next =
+        _mm512_cmplt_epi64_mask(block, _mm512_set1_epi64((long long)s->blocks - 1));
+    const __m512i c0 = mix(key);
+    const __m512i more =
+        mix(_mm512_add_epi64(key, _mm512_set1_epi64((long long)UINT64_C(0x9e3779b97f4a7c15))));
+    const __m512i last =
+        _mm512_mullo_epi64(_mm512_xor_si512(c0, _mm512_rol_epi64(more, 32)),
+                           _mm512_set1_epi64((long long)UINT64_C(0xd6e8feb86659fd93)));
+    const __m512i all = _mm512_set1_epi64((INT64_C(2) << s->columns) - 1);
+    const __m512i fingerprint = _mm512_and_si512(_mm512_srli_epi64(last, 8), all);
+    _mm512_storeu_si512(b->place + i, place);
+    _mm512_storeu_si512(b->c0 + i, c0);
+    _mm512_storeu_si512(b->c1 + i, _mm512_maskz_mov_epi64(has_next, more));
+    _mm256_storeu_si256((void *)(b->fingerprint + i), _mm512_cvtepi64_epi32(fingerprint));
+    _mm256_storeu_si256((void *)(b->block + i), _mm512_cvtepi64_epi32(block));
+    _mm_storel_epi64((void *)(b->bump + i), _mm512_cvtepi64_epi8(_mm512_srli_epi64(last, 56)));
+    _mm_storel_epi64((void *)(b->low + i), _mm512_cvtepi64_epi8(fingerprint));
+}
+
+/* ---- parities ---- */
+
+AVX512 static inline __m512i fold64(__m512i a, __m512i b)
+{
+    const __m512i outer = _mm512_mask_blend_epi32(0xaaaa, a, b);
+    const __m512i inner = _mm512_mask_blend_epi32(0xaaaa, b, a);
+    return _mm512_xor_si512(outer, _mm512_rol_epi64(inner, 32));
+}
+
+AVX512 static inline __m512i fold32(__m512i a, __m512i b)
+{
+    const __m512i outer = _mm512_mask_blend_epi16(0xaaaaaaaa, a, b);
+    const __m512i inner = _mm512_mask_blend_epi16(0xaaaaaaaa, b, a);
+    return _mm512_xor_si512(outer, _mm512_rol_epi32(inner, 16));
+}
+
+AVX512 static inline __m512i fold16(__m512i a, __m512i b)
+{
+    a = _mm512_xor_si512(a, _mm512_srli_epi16(a, 8));
+    b = _mm512_xor_si512(b, _mm512_slli_epi16(b, 8));
+    return _mm512_mask_blend_epi8(UINT64_C(0xaaaaaaaaaaaaaaaa), a, b);
+}
+
+/* The keys, one bit each, for which one of the first ncolumns lanes has another parity than that bit
+ * of the key's byte in fingerprints. */
+AVX512 static inline unsigned differ(const __m512i x[LANES], uint64_t fingerprints,
+                                     unsigned ncolumns)
+{
+    const __m512i a = fold32(fold64(x[0], x[4]), fold64(x[2], x[6]));
+    const __m512i b = fold32(fold64(x[1], x[5]), fold64(x[3], x[7]));
+    __m512i y = fold16(a, b);
+    y = _mm512_xor_si512(y, _mm512_srli_epi16(y, 4));
+    y = _mm512_xor_si512(y, _mm512_srli_epi16(y, 2));
+    y = _mm512_xor_si512(y, _mm512_srli_epi16(y, 1));
+    const __m512i expected = _mm512_srlv_epi64(_mm512_set1_epi64((long long)fingerprints),
+                                               _mm512_set_epi64(7, 6, 5, 4, 3, 2, 1, 0));
+    uint64_t mask = _mm512_test_epi8_mask(_mm512_xor_si512(y, expected), _mm512_set1_epi8(1));
+    mask = ncolumns < LANES ? mask & ((UINT64_C(1) << 8 * ncolumns) - 1) : mask;
+    mask |= mask >> 32;
+    mask |= mask >> 16;
+    mask |= mask >> 8;
+    return (unsigned)mask & 0xff;
+}
+
+/* The lanes of two rows of words, under a key's coefficients. */
+AVX512 static inline __m512i under(const struct batch *b, size_t i, __mmask8 lanes,
+                                   const uint8_t *w0, const uint8_t *w1)
+{
+    const __m512i x = _mm512_and_si512(_mm512_maskz_loadu_epi64(lanes, w0),
+                                       _mm512_set1_epi64((long long)b->c0[i]));
+    return _mm512_ternarylogic_epi64(x, _mm512_maskz_loadu_epi64(lanes, w1),
+                                     _mm512_set1_epi64((long long)b->c1[i]), 0x78);
+}
+
+/* ---- group 0 ---- */
+
+AVX512 static inline void compare(const struct unseen__list_view *view, struct batch *b, size_t i,
+                                  uint8_t *answers)
+{
+    const unsigned group0 = view->shape.group0;
+    const __mmask8 lanes = (__mmask8)((1u << group0) - 1);
+    __m512i x[LANES];
+    unsigned bumped = 0;
+    for (size_t k = 0; k < LANES; k++) {
+        const uint8_t *at = view->pages + b->place[i + k];
+        const unsigned level = at[8 * group0 - 1] >> 6;
+        x[k] = under(b, i + k, lanes, at, at + 8 * group0);
+        bumped |= (unsigned)(b->bump[i + k] < unseen__list_thresholds[level]) << k;
+    }
+    const unsigned no = differ(x, load_le64(b->low + i), group0 - 1);
+    store_le64(answers + i, _pdep_u64(bumped, UINT64_C(0x0101010101010101)) << 1);
+    for (unsigned likely = ~(no | bumped) & 0xff; likely != 0; likely &= likely - 1) {
+        b->likely[b->nlikely++] = (uint16_t)(i + (unsigned)__builtin_ctz(likely));
+    }
+}
+
+/* ---- the rest ---- */
+
+AVX512 static inline const uint8_t *page_of(const struct unseen__list_view *view,
+                                            const struct batch *b, size_t i)
+{
+    return view->pages + b->place[i] / UNSEEN__LIST_PAGE * UNSEEN__LIST_PAGE;
+}
+
+AVX512 static inline void fetch_rest(const struct unseen__list_view *view, const struct batch *b,
+                                     size_t i)
+{
+    const struct unseen__list_shape *s = &view->shape;
+    const uint8_t *at = page_of(view, b, i) + s->rest[b->block[i]];
+    const unsigned len = 16 * (s->columns + 1 - s->group0);
+    for (unsigned k = 0; k < len; k += 64) {
+        _mm_prefetch((const char *)at + k, _MM_HINT_T0);
+    }
+    _mm_prefetch((const char *)at + len, _MM_HINT_T0);
+}
+
+/* The column that the levels stand in. */
+AVX512 static inline bool agrees_leveled(const struct unseen__list_view *view,
+                                         const struct batch *b, size_t i, unsigned next)
+{
+    const struct unseen__list_shape *s = &view->shape;
+    const uint8_t *page = page_of(view, b, i);
+    const unsigned j = s->group0 - 1;
+    uint64_t w0 = load_le64(page + unseen__list_word_place(s, b->block[i], j));
+    uint64_t w1 = load_le64(page + unseen__list_word_place(s, next, j));
+    const uint64_t own = (UINT64_C(1) << UNSEEN__LIST_LEVEL_SHIFT) - 1;
+    w0 = (w0 & own) | (uint64_t)unseen__list_displaced(s, page, b->block[i])
+                          << UNSEEN__LIST_LEVEL_SHIFT;
+    w1 = (w1 & own) | (uint64_t)unseen__list_displaced(s, page, next) << UNSEEN__LIST_LEVEL_SHIFT;
+    const uint64_t x = (b->c0[i] & w0) ^ (b->c1[i] & w1);
+    return (((uint64_t)_mm_popcnt_u64(x) ^ b->fingerprint[i] >> j) & 1) == 0;
+}
+
+/* Eight likely keys, of which the first n mean something. */
+AVX512 static inline void compare_rest(const struct unseen__list_view *view, const struct batch *b,
+                                       const uint16_t *likely, size_t n, uint8_t *answers)
+{
+    const struct unseen__list_shape *s = &view->shape;
+    unsigned yes = 0;
+    unsigned next[LANES];
+    for (size_t k = 0; k < n; k++) {
+        const unsigned block = b->block[likely[k]];
+        next[k] = block + 1 < s->blocks ? block + 1 : block;
+        yes |= (unsigned)agrees_leveled(view, b, likely[k], next[k]) << k;
+    }
+    for (unsigned j = s->group0; j <= s->columns; j += LANES) {
+        __m512i x[LANES];
+        uint64_t fingerprints = 0;
+        for (size_t k = 0; k < n; k++) {
+            const size_t i = likely[k];
+            const uint8_t *page = page_of(view, b, i);
+            const unsigned end = s->columns + unseen__list_is_extended(s, b->block[i]);
+            const unsigned ncolumns = end - j < LANES ? end - j : LANES;
+            const unsigned bits = (1u << ncolumns) - 1;
+            x[k] = under(b, i, (__mmask8)bits, page + unseen__list_word_place(s, b->block[i], j),
+                         page + unseen__list_word_place(s, next[k], j));
+            fingerprints |= (uint64_t)(b->fingerprint[i] >> j & bits) << 8 * k;
+        }
+        for (size_t k = n; k < LANES; k++) {
+            x[k] = _mm512_setzero_si512();
+        }
+        yes &= ~differ(x, fingerprints, LANES);
+    }
+    for (size_t k = 0; k < n; k++) {
+        answers[likely[k]] = yes >> k & 1 ? UNSEEN__LIST_YES : UNSEEN__LIST_NO;
+    }
+}
+
+/* ---- a batch ---- */
+
+AVX512 static void ask_eights(const struct unseen__list_view *view, unsigned layer,
+                              const uint64_t *keys, size_t n, uint8_t *answers)
+{
+    struct batch b;
+    size_t fetched = 0;
+    size_t compared = 0;
+    b.nlikely = 0;
+    for (size_t i = 0; i < n + AHEAD; i += LANES) {
+        if (i < n) {
+            find(view, layer, keys, &b, i);
+            fetch(view, &b, i);
+        }
+        if (i >= AHEAD && i - AHEAD < n) {
+            compare(view, &b, i - AHEAD, answers);
+        }
+        for (; fetched < b.nlikely; fetched++) {
+            fetch_rest(view, &b, b.likely[fetched]);
+        }
+        while (compared + REST_AHEAD + LANES <= fetched) {
+            compare_rest(view, &b, b.likely + compared, LANES, answers);
+            compared += LANES;
+        }
+    }
+    for (; compared < b.nlikely; compared += LANES) {
+        const size_t rest = b.nlikely - compared;
+        compare_rest(view, &b, b.likely + compared, rest < LANES ? rest : LANES, answers);
+    }
+}
+
+void unseen__list_ask_avx512(const struct unseen__list_view *view, unsigned layer,
+                             const uint64_t *keys, size_t n, uint8_t *answers)
+{
+    uint64_t tail[LANES] = {0};
+    uint8_t tail_answers[LANES];
+    const size_t whole = n / LANES * LANES;
+    if (whole > 0) {
+        ask_eights(view, layer, keys, whole, answers);
+    }
+    if (whole < n) {
+        memcpy(tail, keys + whole, (n - whole) * sizeof(*tail));
+        ask_eights(view, layer, tail, LANES, tail_answers);
+        memcpy(answers + whole, tail_answers, n - whole);
+    }
+}
+
+#else
+
+typedef int unseen__list_ask_avx512_is_empty; /* ISO C wants something here */
+
+#endif

@@ -245,19 +245,31 @@ static enum unseen_status fail_run(struct run *run, enum unseen_status status,
     return status;
 }
 
+/* Memory for keys, in huge pages if it is as large as some. */
+static uint64_t *take_keys(const struct unseen_allocator *allocator, size_t cap)
+{
+    uint64_t *keys = unseen__alloc(allocator, cap * sizeof(*keys), 64);
+    const size_t len = cap * sizeof(*keys);
+    for (size_t at = 0; keys && len % UNSEEN__HUGE_PAGE == 0 && at < len; at += UNSEEN__HUGE_PAGE) {
+        unseen__memory_large(allocator, (uint8_t *)keys + at);
+    }
+    return keys;
+}
+
 /* Room for n keys in both arrays. */
 static enum unseen_status make_room(struct worker *w, size_t n)
 {
     const struct unseen_allocator *allocator = &w->run->builder->allocator;
+    const size_t huge = UNSEEN__HUGE_PAGE / sizeof(uint64_t);
     if (n < w->cap) {
         return UNSEEN_OK;
     }
     unseen__free(allocator, w->keys, w->cap * sizeof(*w->keys));
     unseen__free(allocator, w->other, w->cap * sizeof(*w->other));
-    const size_t cap = n + n / 16 + 1;
+    const size_t cap = n < huge ? n + 1 : (n + n / 16 + huge) / huge * huge;
     w->cap = 0;
-    w->keys = unseen__alloc(allocator, cap * sizeof(*w->keys), 64);
-    w->other = unseen__alloc(allocator, cap * sizeof(*w->other), 64);
+    w->keys = take_keys(allocator, cap);
+    w->other = take_keys(allocator, cap);
     if (!w->keys || !w->other) {
         unseen__free(allocator, w->keys, cap * sizeof(*w->keys));
         unseen__free(allocator, w->other, cap * sizeof(*w->other));
@@ -281,7 +293,7 @@ static enum unseen_status read_unit(struct worker *w, size_t unit, size_t *n_out
     for (size_t part = first; part < end; part++) {
         n += unseen__spill_count(b->spill, part);
     }
-    enum unseen_status status = n < SIZE_MAX / 32 ? make_room(w, (size_t)n) : UNSEEN_ERR_NOMEM;
+    enum unseen_status status = n < UINT32_MAX ? make_room(w, (size_t)n) : UNSEEN_ERR_NOMEM;
     if (status != UNSEEN_OK) {
         return unseen__error_status(error, status, b->path);
     }

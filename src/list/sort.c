@@ -1,49 +1,45 @@
 /* SPDX-License-Identifier: MIT
  *
- * A radix sort from the low digit to the high one, over just enough of the top bits that few keys
- * agree in them; insertion puts those in order. Keys that are no hash values may agree in many
- * more: then the digits below are sorted, too. */
+ * Two steps by the top bits. The first one scatters the keys over so many buckets that each of them
+ * fits in the nearest cache; the second one, there, over so many slots that few keys share one, and
+ * insertion puts those in order. Keys that are no hash values may agree in many more bits than
+ * chance has it: insertion then gives up, and a radix sort over all bits does it. */
 #include "list/sort.h"
 
 #include <stdbool.h>
 #include <string.h>
 
 enum {
-    DIGIT = 8,
-    DIGITS_MAX = 64 / DIGIT,
-    BUCKETS = 1 << DIGIT,
+    BUCKET_KEYS = 768, /* about so many, so that they and their slots take 16 KiB */
+    BUCKET_BITS_MAX = 12,
+    SLOT_BITS = 10,
+    DIGIT_BITS = 8,
     MOVES_PER_KEY = 8
 };
 
-/* Sorts by the ndigits digits above bit `low`, from keys to keys by way of other. */
-static void sort_digits(uint64_t *keys, uint64_t *other, size_t n, unsigned low, unsigned ndigits)
+/* Turns how many there are of each into where each begins; `end` is behind the last one. */
+static void add_up(uint32_t *counts, size_t n)
 {
-    size_t counts[DIGITS_MAX][BUCKETS];
-    memset(counts, 0, sizeof(counts));
+    uint32_t at = 0;
     for (size_t i = 0; i < n; i++) {
-        for (unsigned d = 0; d < ndigits; d++) {
-            counts[d][keys[i] >> (low + DIGIT * d) & (BUCKETS - 1)]++;
-        }
+        const uint32_t count = counts[i];
+        counts[i] = at;
+        at += count;
     }
-    uint64_t *from = keys;
-    uint64_t *to = other;
-    for (unsigned d = 0; d < ndigits; d++) {
-        const unsigned shift = low + DIGIT * d;
-        size_t at = 0;
-        for (size_t k = 0; k < BUCKETS; k++) {
-            const size_t count = counts[d][k];
-            counts[d][k] = at;
-            at += count;
-        }
-        for (size_t i = 0; i < n; i++) {
-            to[counts[d][from[i] >> shift & (BUCKETS - 1)]++] = from[i];
-        }
-        uint64_t *const swap = from;
-        from = to;
-        to = swap;
+}
+
+/* Sorts from[0..n) to `to` by so many bits above `low`. */
+static void scatter(const uint64_t *from, uint64_t *to, size_t n, unsigned low, unsigned bits,
+                    uint32_t *counts)
+{
+    const uint64_t mask = (UINT64_C(1) << bits) - 1;
+    memset(counts, 0, sizeof(*counts) << bits);
+    for (size_t i = 0; i < n; i++) {
+        counts[from[i] >> low & mask]++;
     }
-    if (from != keys) {
-        memcpy(keys, from, n * sizeof(*keys));
+    add_up(counts, (size_t)1 << bits);
+    for (size_t i = 0; i < n; i++) {
+        to[counts[from[i] >> low & mask]++] = from[i];
     }
 }
 
@@ -67,26 +63,47 @@ static bool insert_all(uint64_t *keys, size_t n)
     return true;
 }
 
+/* False if the keys are not spread as hash values are; they are then in any order. */
+static bool sort_spread(uint64_t *keys, uint64_t *other, size_t n, unsigned prefix_bits)
+{
+    uint32_t ends[1 << BUCKET_BITS_MAX];
+    uint32_t slots[1 << SLOT_BITS];
+    unsigned bits = 0;
+    while (bits < BUCKET_BITS_MAX && n >> bits > BUCKET_KEYS) {
+        bits++;
+    }
+    const unsigned low = 64 - prefix_bits - bits;
+    scatter(keys, other, n, low, bits, ends); /* leaves where each bucket ends */
+    size_t at = 0;
+    bool spread = true;
+    for (size_t i = 0; i >> bits == 0; i++) {
+        const size_t count = ends[i] - at;
+        scatter(other + at, keys + at, count, low - SLOT_BITS, SLOT_BITS, slots);
+        spread = spread && insert_all(keys + at, count);
+        at = ends[i];
+    }
+    return spread;
+}
+
+static void sort_any(uint64_t *keys, uint64_t *other, size_t n)
+{
+    uint32_t counts[1 << DIGIT_BITS];
+    for (unsigned low = 0; low < 64; low += 2 * DIGIT_BITS) {
+        scatter(keys, other, n, low, DIGIT_BITS, counts);
+        scatter(other, keys, n, low + DIGIT_BITS, DIGIT_BITS, counts);
+    }
+}
+
 size_t unseen__sort_distinct(uint64_t *keys, uint64_t *other, size_t n, unsigned prefix_bits)
 {
-    unsigned ndigits = 0;
-    while (ndigits < DIGITS_MAX && n >> (DIGIT * ndigits) > 4) {
-        ndigits++;
-    }
-    const unsigned below = 64 - prefix_bits;
-    if (DIGIT * ndigits >= below) {
-        sort_digits(keys, other, n, 0, DIGITS_MAX);
-    } else {
-        sort_digits(keys, other, n, below - DIGIT * ndigits, ndigits);
-        if (!insert_all(keys, n)) {
-            sort_digits(keys, other, n, 0, DIGITS_MAX);
-        }
+    if (!sort_spread(keys, other, n, prefix_bits)) {
+        sort_any(keys, other, n);
     }
     size_t ndistinct = 0;
     for (size_t i = 0; i < n; i++) {
-        if (i == 0 || keys[i] != keys[i - 1]) {
-            keys[ndistinct++] = keys[i];
-        }
+        const uint64_t key = keys[i];
+        keys[ndistinct] = key;
+        ndistinct += i + 1 == n || key != keys[i + 1];
     }
     return ndistinct;
 }
