@@ -56,7 +56,14 @@ bool change_start(struct change *c, const struct options *o, const char *standar
 
 static bool report_failure(struct change *c, enum unseen_status status)
 {
+    struct unseen_set_stats stats = {.size = sizeof(stats), .filter = ""};
     c->failed = true;
+    if (removes(c) && status == UNSEEN_ERR_UNSUPPORTED &&
+        unseen_set_stats(unseen_store_set(c->store), &stats) == UNSEEN_OK) {
+        message_error("%s has the filter %s, which cannot remove", c->o.store, stats.filter);
+        message_hint("unseen compact --filter compact %s", c->o.store);
+        return false;
+    }
     message_error("cannot remember more lines: %s", unseen_status_string(status));
     return false;
 }

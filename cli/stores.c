@@ -153,6 +153,11 @@ void stores_report(const char *path, const struct options *o, const struct unsee
     case UNSEEN_ERR_IO:
         hint_io(path, o);
         break;
+    case UNSEEN_ERR_NOMEM:
+        if (o->capacity > 0) {
+            message_hint("without --capacity the set grows as needed");
+        }
+        break;
     case UNSEEN_ERR_FPR:
         call(o, path, " --fpr 5e-9", text, sizeof(text));
         message_hint("%s%s", text, input_of(o));

@@ -111,6 +111,48 @@ for j in 1 2; do
     rm q
 done
 
+# The same loop with a store: killed in the middle and started again, it visits each page once more
+# at most, and none is forgotten.
+cat > fetch << 'END'
+while read -r n; do
+    echo "$n" >&3
+    [ $((2 * n + 1)) -gt 2000 ] || printf '%s\n' $((2 * n)) $((2 * n + 1)) $((n / 2 + 1)) "$n"
+    [ "$n" -ne 1000 ] || echo 2000
+done
+END
+mkfifo q
+timeout 60 "$UNSEEN" -s loop.unseen -m 2000 < q 2> err | timeout 60 bash fetch > q 3> visited &
+loop=$!
+exec 5> q
+echo 1 >&5
+wait "$loop"
+exec 5>&-
+holds [ ! -s err ]
+sort -n visited > sorted
+seq 2000 > want
+same sorted want
+seq 2000 > all
+"$UNSEEN" check -vc loop.unseen all > out
+holds [ "$(cat out)" = 0 ]
+rm q
+# Written to a reader that is slow, what is not written yet is not remembered.
+mkfifo q slow
+urls 60000 60000 7 > pages
+"$UNSEEN" -s behind.unseen q > slow 2> err &
+pid=$!
+exec 6< slow
+cat pages > q # returns when all has been read, though nothing is taken from the output
+kill -9 "$pid"
+wait "$pid" 2> /dev/null
+cat <&6 > taken
+exec 6<&-
+"$UNSEEN" -s behind.unseen pages > rest
+{ cat taken; echo; cat rest; } | sort -u > got
+sort -u pages | comm -13 got - > lost
+holds [ ! -s lost ]
+holds [ $(($(sort -u pages | wc -l) - $(wc -l < rest))) -lt 5000 ] # what a pipe holds
+rm q slow
+
 # What is waiting in memory still comes out at the end of the input, and in order.
 mkfifo q
 urls 60000 50000 4 > big

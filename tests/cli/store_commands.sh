@@ -89,6 +89,18 @@ done
 run add w.unseen missing
 expect 2 '' 'unseen: error: cannot open missing: No such file or directory\n'
 
+# Not every filter can remove; the hint makes it one that can.
+printf 'http://a/\nhttp://b/\n' > few
+"$UNSEEN" add --filter bloom --capacity 1e4 --fpr 1e-3 b.unseen few
+run remove b.unseen few
+expect 2 '' 'unseen: error: b.unseen has the filter bloom, which cannot remove\nunseen: hint: unseen compact --filter compact b.unseen\n'
+run compact --filter compact b.unseen
+expect 0 '' ''
+run remove b.unseen few
+expect 0 '' ''
+run check b.unseen few
+expect 1 '' ''
+
 # compact: without what was removed; another rate, keys of fewer bits.
 size=$(wc -c < w.unseen)
 run compact w.unseen
