@@ -12,7 +12,8 @@
 #     open          a store of 10^8 keys, from its image and from its log (bench_store)
 #
 # Variables: BUILD (build/release), ROUNDS (5), PEER_ROUNDS (1), SEED (1), NLINES (10000000) of
-# which half are distinct, MEMORY (/dev/shm/unseen-bench), DISK ($BUILD/store-bench), CORES (all).
+# which half are distinct, CORES (all); MEMORY (/dev/shm) and DISK ($BUILD), the folders in which
+# scratch folders are made.
 # Peers that are not in PATH or were not built are left out and named: anew, and bloom (Debian:
 # golang-github-dcso-bloom-cli).
 set -eu
@@ -23,8 +24,6 @@ rounds=${ROUNDS:-5}
 peer_rounds=${PEER_ROUNDS:-1}
 seed=${SEED:-1}
 nlines=${NLINES:-10000000}
-memory=${MEMORY:-/dev/shm/unseen-bench}
-disk=${DISK:-$build/store-bench}
 cores=${CORES:-0-$(($(nproc) - 1))}
 nknown=$((nlines / 2))
 nadded=$((nknown / 100))
@@ -47,9 +46,9 @@ for program in unseen bench/make_urls bench/measure bench/bench_store bench/stor
         exit 2
     }
 done
-mkdir -p "$memory" "$disk"
-memory=$(cd "$memory" && pwd)
-disk=$(cd "$disk" && pwd)
+memory=$(mktemp -d "${MEMORY:-/dev/shm}/unseen-bench.XXXXXX")
+trap 'rm -rf "$memory"' EXIT
+disk=$(mktemp -d "${DISK:-$build}/unseen-bench.XXXXXX")
 trap 'rm -rf "$memory" "$disk"' EXIT
 
 # timed NAME COMMAND...: one run; appends "CPU wall MiB" to NAME.times. Redirect it for the command.
@@ -80,8 +79,13 @@ require() {
     }
 }
 
+# size_of FILE: 0 without one.
 size_of() {
-    stat -c %s "$1"
+    if [ -e "$1" ]; then
+        stat -c %s "$1"
+    else
+        echo 0
+    fi
 }
 
 # ---- what remembering costs ----
@@ -142,25 +146,25 @@ pipe() {
 # Fresh copies of what the first $nknown lines left, as every round changes them.
 restore() {
     for file in st st.image anew; do
-        [ ! -e "$memory/known.$file" ] || cp "$memory/known.$file" "$memory/$file"
+        [ ! -e "$disk/known.$file" ] || cp "$disk/known.$file" "$disk/$file"
     done
-    rm -f "$memory/out"
+    rm -f "$disk/out"
 }
 
 run_incremental() {
     restore
-    timed unseen "$unseen" -s "$memory/st" <"$memory/new" >"$memory/out"
-    require "$(wc -l <"$memory/out")" "$nadded" "lines printed by unseen"
+    timed unseen "$unseen" -s "$disk/st" <"$disk/new" >"$disk/out"
+    require "$(wc -l <"$disk/out")" "$nadded" "lines printed by unseen"
     restore
-    timed unseen-check "$unseen" check "$memory/st" <"$memory/new" >"$memory/out"
-    require "$(wc -l <"$memory/out")" "$nadded" "lines printed by unseen check"
+    timed unseen-check "$unseen" check "$disk/st" <"$disk/new" >"$disk/out"
+    require "$(wc -l <"$disk/out")" "$nadded" "lines printed by unseen check"
     if [ -n "$has_anew" ]; then
         restore
-        timed anew anew "$memory/anew" <"$memory/new" >"$memory/out"
-        require "$(wc -l <"$memory/out")" "$nadded" "lines printed by anew"
+        timed anew anew "$disk/anew" <"$disk/new" >"$disk/out"
+        require "$(wc -l <"$disk/out")" "$nadded" "lines printed by anew"
     fi
     if [ -n "$has_bloom" ]; then
-        timed bloom-check bloom check "$memory/known.bloom" <"$memory/new" >"$memory/out"
+        timed bloom-check bloom check "$disk/known.bloom" <"$disk/new" >"$disk/out"
     fi
 }
 
@@ -168,18 +172,19 @@ incremental() {
     has_anew=$(command -v anew || true)
     has_bloom=$(command -v bloom || true)
     make_known
-    cp "$memory/known" "$memory/known.anew"
-    "$unseen" -s "$memory/known.st" <"$memory/known" >/dev/null
+    cp "$memory/new" "$disk/new"
+    cp "$memory/known" "$disk/known.anew"
+    "$unseen" -s "$disk/known.st" <"$memory/known" >/dev/null
     [ -z "$has_bloom" ] || {
-        bloom create -p 1e-4 -n "$nknown" "$memory/known.bloom"
-        bloom insert "$memory/known.bloom" <"$memory/known" >/dev/null
+        bloom create -p 1e-4 -n "$nknown" "$disk/known.bloom"
+        bloom insert "$disk/known.bloom" <"$memory/known" >/dev/null
     }
     local set
-    set=$("$unseen" info --json "$memory/known.st" | python3 -c \
+    set=$("$unseen" info --json "$disk/known.st" | python3 -c \
         'import json, sys; print(json.load(sys.stdin)["memory_bytes"] / 2**20)')
     echo
-    echo "incremental: $nknown known, $((2 * nadded)) lines of which half are new; all files in" \
-        "memory; medians of $rounds"
+    echo "incremental: $nknown known, $((2 * nadded)) lines of which half are new; all files on" \
+        "disk, in the kernel's cache; medians of $rounds"
     for _ in $(seq "$rounds"); do
         run_incremental
     done
@@ -194,7 +199,7 @@ incremental() {
     done
     awk -v set="$set" -v peak="$(column unseen 3 | median)" \
         'BEGIN { printf "set %.1f MiB; unseen at its peak %.1f MiB more\n", set, peak - set }'
-    rm -f "$memory"/known.* "$memory"/st* "$memory/anew" "$memory/out"
+    rm -f "$disk"/*
 }
 
 # The known lines, and $nadded of them with as many that are new, in turns.
