@@ -24,7 +24,7 @@ struct ahead {
     sem_t used;
     sem_t over;           /* the thread is about to end */
     atomic_bool stopping; /* it shall */
-    struct batch *slots; /* AHEAD_BATCHES of them, used in turn */
+    struct batch *slots;  /* AHEAD_BATCHES of them, used in turn */
 
     /* the reading thread's */
     uint64_t nwaited; /* posts of `used` taken so far */
