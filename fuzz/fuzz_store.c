@@ -9,6 +9,7 @@
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE 1
 #endif
+#include <dirent.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -41,12 +42,14 @@ static void require(bool ok)
 
 static void remove_files(void)
 {
-    static const char *const suffixes[] = {"", ".image", ".new", ".image.new", ".damaged"};
-    for (size_t i = 0; i < sizeof(suffixes) / sizeof(suffixes[0]); i++) {
-        char path[128];
-        snprintf(path, sizeof(path), "%s%s", log_path, suffixes[i]);
-        (void)unlink(path);
+    DIR *dir = opendir(folder);
+    require(dir != NULL);
+    for (struct dirent *entry; (entry = readdir(dir));) {
+        if (entry->d_name[0] != '.') {
+            require(unlinkat(dirfd(dir), entry->d_name, 0) == 0);
+        }
     }
+    (void)closedir(dir);
 }
 
 static void remove_folder(void)

@@ -30,6 +30,7 @@ enum {
     SECOND_EVERY = 6, /* states between two whose recovery is cut */
     SECOND_CUTS = 4,
     CLOSER_LOOK_EVERY = 16,
+    PROGRESS_EVERY = 20, /* workloads between two lines about it */
     FAILURES_SHOWN = 10
 };
 
@@ -496,7 +497,10 @@ static void run_workload(void)
         cut_everywhere(&w, &record, round, first_state);
     }
     record_free(&record);
-    power.nworkloads++;
+    if (++power.nworkloads % PROGRESS_EVERY == 0) {
+        fprintf(stderr, "%llu states, %llu failed\n", (unsigned long long)power.nstates,
+                (unsigned long long)power.nfailed);
+    }
 }
 
 int main(int argc, char **argv)

@@ -123,8 +123,8 @@ static const char *inside(const char *path)
 
 static enum role role_of(const char *name)
 {
-    if (strcmp(name, "s") == 0 || strcmp(name, "s.new") == 0) {
-        return ROLE_LOG;
+    if (strcmp(name, "s") == 0 || (strstr(name, "new") && !strstr(name, "image"))) {
+        return ROLE_LOG; /* or one in the making */
     }
     if (strcmp(name, "out") == 0) {
         return ROLE_OUTPUT;
