@@ -382,6 +382,7 @@ static void remove_keys(struct unseen__filter *filter, const struct unseen_key *
 static void stats(const struct unseen__filter *filter, struct unseen_set_stats *stats)
 {
     const struct scalable *s = from_const_filter(filter);
+    double log_right = 0; /* of the probability that no link answers wrong */
     stats->memory += sizeof(*s);
     for (unsigned i = 0; i < s->nlinks + s->has_spare; i++) {
         struct unseen_set_stats link = {0};
@@ -391,9 +392,10 @@ static void stats(const struct unseen__filter *filter, struct unseen_set_stats *
         stats->memory += link.memory;
         stats->fill += link.fill;
         stats->nkeys_estimate += link.nkeys_estimate;
-        stats->fpr_estimate += ldexp(link.fpr_estimate, -(int)s->prefix_bits);
+        log_right += log1p(-link.fpr_estimate);
         stats->hashes = link.hashes;
     }
+    stats->fpr_estimate += ldexp(-expm1(log_right), -(int)s->prefix_bits);
     stats->fpr_promise = s->fpr;
 }
 
@@ -446,12 +448,12 @@ static double plan_rate(const struct unseen_plan *plan, double nkeys,
 {
     struct unseen_plan links[LINKS_MAX];
     const unsigned n = plan_links(plan, link_ops, nkeys, links);
-    double rate = 0;
+    double log_right = 0; /* of the probability that no link answers wrong */
     for (unsigned i = 0; i < n && nkeys > 0; i++) {
-        rate += link_ops->plan_rate(&links[i], fmin(nkeys, (double)links[i].capacity));
+        log_right += log1p(-link_ops->plan_rate(&links[i], fmin(nkeys, (double)links[i].capacity)));
         nkeys -= (double)links[i].capacity;
     }
-    return rate;
+    return -expm1(log_right);
 }
 
 /* ---- pieces ----
