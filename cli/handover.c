@@ -40,9 +40,10 @@ static bool tell(struct handover *h, const char *name, uint64_t len)
     }
     h->keeps_length = true;
     if (h->start < len) {
-        message_warning("%s was cut from %" PRIu64 " to %" PRIu64
-                        " bytes: the rest was not committed, its lines are new again",
-                        h->out->name, len, h->start);
+        message_warning(
+            "%s was cut from %" PRIu64 " to %" PRIu64
+            " bytes: the rest was not committed, its lines are new again; it is in %s.cut",
+            h->out->name, len, h->start, h->out->name);
     }
     return output_seek(h->out, h->start);
 }

@@ -25,9 +25,11 @@ static void put_result(struct output *out, const char *path, const struct unseen
                  h->nrecords, h->lost_bytes);
     output_write(out, path, strlen(path));
     output_write(out, text, (size_t)len);
-    output_write(out, path, strlen(path));
-    const char *where = ".damaged is the store as it was\n";
-    output_write(out, where, strlen(where));
+    if (h->is_rewritten) {
+        const char *where = ".damaged is the store as it was\n";
+        output_write(out, path, strlen(path));
+        output_write(out, where, strlen(where));
+    }
 }
 
 int repair_run(const struct options *o, enum unseen_cpu cpu)

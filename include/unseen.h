@@ -78,7 +78,8 @@ UNSEEN_API const char *unseen_version(void);
     /* files */                                                                                    \
     X(ERR_IO, 40, "a file could not be read or written")                                           \
     X(ERR_MISSING, 41, "there is no such file")                                                    \
-    X(ERR_STOPPED, 42, "an earlier error has stopped it")
+    X(ERR_STOPPED, 42, "an earlier error has stopped it")                                          \
+    X(ERR_IMAGE, 43, "everything is committed, but the image could not be written")
 
 enum unseen_status {
 #define UNSEEN_STATUS_ENUM(name, value, sentence) UNSEEN_##name = (value),
@@ -627,8 +628,10 @@ UNSEEN_API enum unseen_status unseen_store_remove_keys(struct unseen_store *stor
 
 /* Hands the first nchanges of the waiting changes to the thread that commits, UINT64_MAX for all,
  * and returns at once, or when fewer than some 10^5 are on their way. They are durable within
- * about 50 ms and two syncs of the disk. output_len: see unseen_store_output; 0 without.
- * Errors: of this or an earlier commit: IO, NOMEM, STOPPED. */
+ * about 50 ms and two syncs of the disk. output_len: the length of the output, of which no line
+ * belongs to a later change (unseen_store_output with a name; otherwise 0). Errors: of this or an
+ * earlier commit: IO, NOMEM; ARGUMENT (with a named output: a length below the last one, or more
+ * than 262,144 changes). */
 UNSEEN_API enum unseen_status unseen_store_commit_begin(struct unseen_store *store,
                                                         uint64_t nchanges, uint64_t output_len,
                                                         struct unseen_error *error);
@@ -642,13 +645,13 @@ UNSEEN_API enum unseen_status unseen_store_commit(struct unseen_store *store,
                                                   struct unseen_error *error);
 
 /* Exactly once. What is handed over by writing to a file goes to the disk before the keys do: each
- * commit first syncs fd. With a name, the store also remembers how long the file is (output_len of
- * unseen_store_commit_begin, in bytes) and what it ends in. So when the same name is given after a
- * crash, fd is cut to the last commit, and what was cut will be new again: the file has each line
- * once. *len_out is the length from which to write on; fd must be open for reading and writing.
- * name is the absolute path or any other name of the file; NULL: sync only. A file that was
- * changed by others so that the cut is not certain is CORRUPT and left as it is. fd is borrowed
- * until close. Call it before the first add. Errors: ARGUMENT, IO, CORRUPT. */
+ * commit first syncs fd. With a name, the store also remembers how long the file is and what it ends
+ * in. So when the same name is given after a crash, fd is cut to the last commit, and what was cut
+ * will be new again: the file has each line once. *len_out is the length from which to write on. name
+ * is the absolute path of the file, which has been synced in its directory; NULL: sync only. What is
+ * cut off is appended to NAME.cut. A file that was changed by others so that the cut is not certain is
+ * CORRUPT and left as it is. fd must be open for reading and writing and is borrowed until close. Call
+ * it before the first add. Errors: ARGUMENT, IO, CORRUPT. */
 UNSEEN_API enum unseen_status unseen_store_output(struct unseen_store *store, int fd,
                                                   const char *name, uint64_t *len_out,
                                                   struct unseen_error *error);
@@ -679,9 +682,8 @@ UNSEEN_API enum unseen_status unseen_store_info(struct unseen_store *store,
                                                 struct unseen_store_info *info_out);
 
 /* Calls each with all keys that are committed and not removed since, n at a time, in the order in
- * which they were added; it may return false to end that. Reads the log, twice if anything was ever
- * removed, which then also takes 24 bytes of memory for each removal. Errors: IO, CORRUPT, NOMEM,
- * UNSUPPORTED (no log). */
+ * which they were added; it may return false to end that. Reads the log twice, and takes 24 bytes of
+ * memory for each removal. Errors: IO, CORRUPT, NOMEM, UNSUPPORTED (no log). */
 UNSEEN_API enum unseen_status
 unseen_store_keys(struct unseen_store *store,
                   bool (*each)(void *context, const struct unseen_key *keys, size_t n),
@@ -703,6 +705,7 @@ struct unseen_store_health {
     uint64_t ndamages;   /* damaged places in log and image */
     uint64_t lost_bytes; /* of the log, not in intact records */
     uint64_t torn_bytes; /* unfinished end, as a crash leaves it: no damage */
+    bool is_rewritten;   /* by a repair: the damaged log is in PATH.damaged */
 };
 
 /* Reads everything, checks every checksum, and that the image holds what the log says. report is

@@ -12,7 +12,6 @@
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -107,27 +106,14 @@ static int directory_of(const char *path, char *buf, size_t cap)
     return 0;
 }
 
-int unseen__directory_open(const char *path, int *fd_out)
+static int open_directory(const char *path, int *fd_out)
 {
     char directory[PATH_MAX];
     const int code = directory_of(path, directory, sizeof(directory));
-    if (code != 0) {
-        return code;
-    }
-    return unseen__file_open(directory, O_RDONLY | O_DIRECTORY, fd_out);
+    return code ? code : unseen__file_open(directory, O_RDONLY | O_DIRECTORY, fd_out);
 }
 
-int unseen__directory_lock(int fd)
-{
-    while (flock(fd, LOCK_EX) != 0) {
-        if (errno != EINTR) {
-            return errno;
-        }
-    }
-    return 0;
-}
-
-int unseen__directory_sync(int fd)
+static int sync_directory(int fd)
 {
     while (fsync(fd) != 0) {
         if (errno == EINVAL) {
@@ -140,14 +126,24 @@ int unseen__directory_sync(int fd)
     return 0;
 }
 
+int unseen__file_sync_name(const char *path)
+{
+    int directory = -1;
+    int code = open_directory(path, &directory);
+    if (code == 0) {
+        code = sync_directory(directory);
+        (void)close(directory); /* nothing was written through it */
+    }
+    return code;
+}
+
 int unseen__file_replace(const char *from, const char *to)
 {
     int directory = -1;
-    int code = unseen__directory_open(to, &directory);
-    if (code != 0) {
-        return code;
+    int code = open_directory(to, &directory);
+    if (code == 0) {
+        code = rename(from, to) == 0 ? sync_directory(directory) : errno;
+        (void)close(directory); /* as above */
     }
-    code = rename(from, to) == 0 ? unseen__directory_sync(directory) : errno;
-    (void)close(directory);
     return code;
 }

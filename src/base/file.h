@@ -24,13 +24,8 @@ int unseen__file_size(int fd, uint64_t *size_out);
 
 int unseen__file_truncate(int fd, uint64_t size);
 
-/* Opens the directory of path. To keep others from making files in it at the same time, lock it;
- * the lock ends when it is closed. */
-int unseen__directory_open(const char *path, int *fd_out);
-int unseen__directory_lock(int fd);
-
-/* Makes names in the directory durable: a file that was made, renamed or removed. */
-int unseen__directory_sync(int fd);
+/* Makes the name durable: that of a file that was made, renamed or removed. */
+int unseen__file_sync_name(const char *path);
 
 /* Gives the file called from the name to, durably; what had it is replaced in one step. */
 int unseen__file_replace(const char *from, const char *to);

@@ -69,6 +69,7 @@ enum unseen_status unseen__read_all(struct unseen__reading *r, struct unseen_err
 
 struct comparison {
     const struct unseen_set *set;
+    uint64_t nlive;
     uint64_t nmissing;
 };
 
@@ -84,36 +85,56 @@ static bool compare(void *context, const struct unseen_key *keys, size_t n)
         }
         done += slice;
     }
+    c->nlive += n;
     return true;
 }
 
-/* Everything the log says up to the place that the image covers must be in the image. */
+/* The image must hold what the log says up to the place that it covers, and no more. */
+static enum unseen_status compare_set(const struct unseen_store *store,
+                                      const struct unseen__image *image,
+                                      const struct unseen_set *set, struct unseen_error *damage,
+                                      bool *differs_out, struct unseen_error *error)
+{
+    struct comparison c = {.set = set};
+    struct unseen_set_stats stats = {.size = sizeof(stats)};
+    if (store->log.header.read_features & UNSEEN__FEATURE_NO_LOG) {
+        return UNSEEN_OK;
+    }
+    const enum unseen_status status =
+        unseen__live_each(&store->log, image->header.place, true, compare, &c, error);
+    if (status != UNSEEN_OK) {
+        return status;
+    }
+    (void)unseen_set_stats(set, &stats); /* fails for a wrong size only */
+    *differs_out = c.nmissing > 0 || stats.nkeys > c.nlive;
+    if (*differs_out) {
+        (void)unseen__error(damage, UNSEEN_ERR_CORRUPT, UNSEEN__NO_PLACE,
+                            "%s has %llu keys, of the %llu of the log it lacks %llu", image->path,
+                            (unsigned long long)stats.nkeys, (unsigned long long)c.nlive,
+                            (unsigned long long)c.nmissing);
+    }
+    return UNSEEN_OK;
+}
+
 static enum unseen_status compare_image(const struct unseen_store *store,
                                         struct unseen__image *image, struct unseen_error *damage,
                                         bool *differs_out, struct unseen_error *error)
 {
-    struct comparison c = {0};
     struct unseen_set *set = NULL;
     enum unseen_status status = unseen__image_load(store, image, &set, damage);
-    *differs_out = status != UNSEEN_OK && status != UNSEEN_ERR_NOMEM && status != UNSEEN_ERR_IO;
-    if (status != UNSEEN_OK) {
-        if (error && !*differs_out && damage) {
+    if (status == UNSEEN_ERR_NOMEM || status == UNSEEN_ERR_IO) {
+        if (error) {
             *error = *damage;
         }
-        return *differs_out ? UNSEEN_OK : status;
+        return status;
     }
-    c.set = set;
-    if (!(store->log.header.read_features & UNSEEN__FEATURE_NO_LOG)) {
-        status = unseen__live_each(&store->log, image->header.place, true, compare, &c, error);
+    *differs_out = status != UNSEEN_OK;
+    if (status == UNSEEN_OK) {
+        status = compare_set(store, image, set, damage, differs_out, error);
+        unseen_set_free(set);
+        return status;
     }
-    unseen_set_free(set);
-    *differs_out = status == UNSEEN_OK && c.nmissing > 0;
-    if (*differs_out) {
-        (void)unseen__error(damage, UNSEEN_ERR_CORRUPT, UNSEEN__NO_PLACE,
-                            "%s lacks %llu keys of the log", image->path,
-                            (unsigned long long)c.nmissing);
-    }
-    return status;
+    return UNSEEN_OK;
 }
 
 /* *is_damaged_out: the image is of no use, or (*log_is_short_out) the log less than the image knows;
@@ -125,8 +146,11 @@ static enum unseen_status check_image(struct unseen_store *store, struct unseen_
     struct unseen__image image;
     struct unseen_error damage;
     const bool no_log = store->log.header.read_features & UNSEEN__FEATURE_NO_LOG;
-    enum unseen_status status = unseen__image_find(store, &image, log_is_short_out, &damage);
-    *is_damaged_out = status == UNSEEN_ERR_CORRUPT || status == UNSEEN_ERR_VERSION;
+    struct unseen__output output = {0};
+    enum unseen_status status =
+        unseen__image_find(store, &image, &output, log_is_short_out, &damage);
+    *is_damaged_out = status == UNSEEN_ERR_CORRUPT || status == UNSEEN_ERR_VERSION ||
+                      status == UNSEEN_ERR_FOREIGN;
     if (status == UNSEEN_OK) {
         if (r->health.torn_bytes > 0 && r->torn_place < image.header.place) {
             /* What an image covers was a record once, not an unfinished commit. */
@@ -198,18 +222,18 @@ static enum unseen_status look_at(struct look *look, const char *path, bool writ
     return status;
 }
 
-static enum unseen_status give_health(const struct look *look,
-                                      struct unseen_store_health *health_out)
+static bool is_health_size(const struct unseen_store_health *health)
+{
+    return !health || (health->size >= sizeof(size_t) && health->size <= sizeof(*health));
+}
+
+static void give_health(const struct look *look, struct unseen_store_health *health_out)
 {
     struct unseen_store_health health = look->reading.health;
     if (health_out) {
-        if (health_out->size < sizeof(size_t) || health_out->size > sizeof(health)) {
-            return UNSEEN_ERR_ARGUMENT;
-        }
         health.size = health_out->size;
         memcpy(health_out, &health, health_out->size);
     }
-    return UNSEEN_OK;
 }
 
 enum unseen_status unseen_store_verify(const char *path, struct unseen_store_health *health_out,
@@ -218,12 +242,14 @@ enum unseen_status unseen_store_verify(const char *path, struct unseen_store_hea
                                        void *context, struct unseen_error *error)
 {
     struct look look = {.reading = {.report = report_damage, .context = context}};
-    enum unseen_status status = look_at(&look, path, false, error);
+    enum unseen_status status = is_health_size(health_out)
+                                    ? look_at(&look, path, false, error)
+                                    : unseen__error_status(error, UNSEEN_ERR_ARGUMENT, path);
     if (status != UNSEEN_OK) {
         return status;
     }
-    status = give_health(&look, health_out);
-    if (status == UNSEEN_OK && look.reading.health.ndamages > 0) {
+    give_health(&look, health_out);
+    if (look.reading.health.ndamages > 0) {
         status = unseen__error(error, UNSEEN_ERR_CORRUPT, UNSEEN__NO_PLACE, "%s is damaged", path);
     }
     look_release(&look);
@@ -236,7 +262,9 @@ enum unseen_status unseen_store_repair(const char *path, struct unseen_store_hea
                                        void *context, struct unseen_error *error)
 {
     struct look look = {.reading = {.report = report_damage, .context = context}};
-    enum unseen_status status = look_at(&look, path, true, error);
+    enum unseen_status status = is_health_size(health_out)
+                                    ? look_at(&look, path, true, error)
+                                    : unseen__error_status(error, UNSEEN_ERR_ARGUMENT, path);
     if (status != UNSEEN_OK) {
         return status;
     }
@@ -251,11 +279,12 @@ enum unseen_status unseen_store_repair(const char *path, struct unseen_store_hea
         if (status == UNSEEN_OK) {
             status = unseen__log_rewrite(log, &header, &look.reading.output, true, error);
         }
+        look.reading.health.is_rewritten = true;
     } else if (look.image_is_damaged) {
         status = unseen__image_remove(log, error);
     }
     if (status == UNSEEN_OK) {
-        status = give_health(&look, health_out);
+        give_health(&look, health_out);
     }
     look_release(&look);
     return status;

@@ -3,52 +3,101 @@
  * Between the set and the image file: an exported set, and where in the log it stands. */
 #include <string.h>
 
-#include "base/bytes.h"
 #include "base/error.h"
-#include "base/file.h"
 #include "engine/set.h"
 #include "engine/store.h"
 
 /* ---- finding ---- */
 
-/* Whether the log is the one that the image was made from, up to the place it covers. */
-static enum unseen_status check_place(const struct unseen_store *store,
-                                      const struct unseen__image_header *header,
-                                      bool *log_is_short_out, struct unseen_error *error)
+/* Reads the record at place of the log; false if no intact one is there. */
+static enum unseen_status read_at(const struct unseen_store *store, uint64_t place,
+                                  struct unseen__scan *scan, bool *found_out,
+                                  struct unseen_error *error)
 {
-    const struct unseen__log *log = &store->log;
-    uint64_t size = 0;
-    uint8_t bytes[8] = {0};
-    size_t got = 0;
-    int code = unseen__file_size(log->fd, &size);
-    const bool at_start = header->place == UNSEEN__RECORDS_PLACE;
-    if (code == 0 && !at_start && header->place <= size && header->place >= 8) {
-        code = unseen__file_read(log->fd, header->place - 8, bytes, sizeof(bytes), &got);
+    enum unseen__scan_state state = UNSEEN__SCAN_END;
+    enum unseen_status status = unseen__scan_init(scan, &store->log, place, 0, error);
+    if (status == UNSEEN_OK) {
+        scan->skipped = true; /* its number may be any */
+        status = unseen__scan_next(scan, &state, error);
     }
-    if (code != 0) {
-        return unseen__error_io(error, "read", log->path, code);
+    *found_out = status == UNSEEN_OK && state == UNSEEN__SCAN_RECORD;
+    return status;
+}
+
+/* Whether the record that the image names as the last one is that. */
+static enum unseen_status check_last(const struct unseen_store *store,
+                                     const struct unseen__image_header *header, bool *agrees_out,
+                                     struct unseen_error *error)
+{
+    struct unseen__scan scan;
+    if (header->place == UNSEEN__RECORDS_PLACE) {
+        *agrees_out = header->last_place == 0 && header->number == 0 && header->output_place == 0 &&
+                      header->record_sum == 0;
+        return UNSEEN_OK;
     }
-    if (header->place > size || (!at_start && load_le64(bytes) != header->record_sum)) {
-        *log_is_short_out = true;
-        return unseen__error(error, UNSEEN_ERR_CORRUPT, size < header->place ? size : header->place,
-                             "%s is damaged: its image knows more of it than there is", log->path);
+    const enum unseen_status status = read_at(store, header->last_place, &scan, agrees_out, error);
+    *agrees_out = *agrees_out && header->last_place >= UNSEEN__RECORDS_PLACE &&
+                  scan.place == header->place && scan.number == header->number &&
+                  scan.record_sum == header->record_sum;
+    unseen__scan_release(&scan);
+    return status;
+}
+
+/* The output as the image has it; its name is in the log. */
+static enum unseen_status read_output(const struct unseen_store *store,
+                                      const struct unseen__image_header *header,
+                                      struct unseen__output *output_out, bool *agrees_out,
+                                      struct unseen_error *error)
+{
+    struct unseen__scan scan;
+    if (header->output_place == 0) {
+        return UNSEEN_OK;
     }
-    return UNSEEN_OK;
+    const enum unseen_status status =
+        read_at(store, header->output_place, &scan, agrees_out, error);
+    *agrees_out = *agrees_out && scan.record.kind == UNSEEN__RECORD_OUTPUT;
+    if (*agrees_out) {
+        unseen__output_follow(output_out, &scan.record, scan.payload);
+        output_out->len = header->output_len;
+        output_out->sum = header->output_sum;
+        output_out->closed = header->output_closed;
+    }
+    unseen__scan_release(&scan);
+    return status;
+}
+
+/* Whether the log is the one that the image was made from. */
+static enum unseen_status check_log(const struct unseen_store *store,
+                                    const struct unseen__image_header *header,
+                                    struct unseen__output *output_out, bool *log_is_damaged_out,
+                                    struct unseen_error *error)
+{
+    bool agrees = false;
+    enum unseen_status status = check_last(store, header, &agrees, error);
+    if (status == UNSEEN_OK && agrees) {
+        status = read_output(store, header, output_out, &agrees, error);
+    }
+    *log_is_damaged_out = status != UNSEEN_OK || !agrees;
+    return status != UNSEEN_OK || agrees
+               ? status
+               : unseen__error(error, UNSEEN_ERR_CORRUPT, header->last_place,
+                               "%s is damaged: its image was made from another end of it",
+                               store->log.path);
 }
 
 enum unseen_status unseen__image_find(const struct unseen_store *store, struct unseen__image *image,
-                                      bool *log_is_short_out, struct unseen_error *error)
+                                      struct unseen__output *output_out, bool *log_is_damaged_out,
+                                      struct unseen_error *error)
 {
-    *log_is_short_out = false;
-    enum unseen_status status =
-        unseen__image_open(image, store->log.path, &store->allocator, error);
+    *log_is_damaged_out = false;
+    enum unseen_status status = unseen__image_open(image, &store->log, error);
     if (status != UNSEEN_OK) {
         return status;
     }
     if (memcmp(image->header.id, store->log.header.id, UNSEEN__ID_LEN) != 0) {
         status = UNSEEN_ERR_MISSING; /* of a log that was here before: as good as none */
     } else {
-        status = check_place(store, &image->header, log_is_short_out, error);
+        status = check_log(store, &image->header, output_out, log_is_damaged_out, error);
     }
     if (status != UNSEEN_OK) {
         unseen__image_release(image);
@@ -131,15 +180,16 @@ enum unseen_status unseen__image_save(struct unseen_store *store, struct unseen_
     const bool no_log = log->header.read_features & UNSEEN__FEATURE_NO_LOG;
     struct unseen__image_header header = {
         .place = no_log ? UNSEEN__RECORDS_PLACE : log->end,
+        .last_place = no_log ? 0 : log->place,
         .number = no_log ? 0 : log->number,
         .nchanges = store->nchanges,
         .record_sum = no_log ? 0 : log->record_sum,
-        .output_place = store->output.place,
+        .output_place = no_log ? 0 : store->output.place,
         .output_len = store->output.len,
         .output_sum = store->output.sum,
         .output_closed = store->output.closed,
     };
     struct export e = {.set = store->set};
     memcpy(header.id, log->header.id, UNSEEN__ID_LEN);
-    return unseen__image_write(log->path, header, next_chunk, &e, &store->allocator, error);
+    return unseen__image_write(log, header, next_chunk, &e, error);
 }

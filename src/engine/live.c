@@ -103,7 +103,6 @@ void unseen__removals_release(struct unseen__removals *removals)
 
 struct pass {
     struct unseen__removals removals;
-    bool has_removals;
     uint64_t index; /* changes so far */
     bool (*each)(void *context, const struct unseen_key *keys, size_t n);
     void *context;
@@ -157,6 +156,7 @@ run_pass(struct pass *p, const struct unseen__log *log, uint64_t end, bool skip_
          struct unseen_error *error)
 {
     struct unseen__scan scan;
+    const bool is_first = each == note_removals; /* looks at removals only */
     enum unseen_status status = unseen__scan_init(&scan, log, UNSEEN__RECORDS_PLACE, 0, error);
     p->index = 0;
     if (status == UNSEEN_OK && end < scan.size) {
@@ -176,7 +176,10 @@ run_pass(struct pass *p, const struct unseen__log *log, uint64_t end, bool skip_
         if (status != UNSEEN_OK || state != UNSEEN__SCAN_RECORD) {
             break;
         }
-        p->has_removals = p->has_removals || scan.bits;
+        if (is_first && !scan.bits) {
+            p->index += scan.record.kind == UNSEEN__RECORD_CHANGES ? scan.record.n : 0;
+            continue;
+        }
         if (!unseen__record_each(&scan.record, scan.payload, scan.bits, log->header.key_bits, each,
                                  p)) {
             status = unseen__error_status(error, p->status, log->path);

@@ -1,13 +1,60 @@
 /* SPDX-License-Identifier: MIT
  *
  * The exactly-once output: a file that is as long as the log says, or is cut to be. */
+#include <fcntl.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/error.h"
 #include "base/file.h"
 #include "base/memory.h"
 #include "engine/store.h"
+
+enum {
+    COPY_LEN = 65536
+};
+
+static int copy(int from, uint64_t place, uint64_t end, int to, uint8_t *buf)
+{
+    uint64_t to_place = 0;
+    int code = unseen__file_size(to, &to_place);
+    while (code == 0 && place < end) {
+        const size_t wanted = end - place < COPY_LEN ? (size_t)(end - place) : COPY_LEN;
+        size_t got = 0;
+        code = unseen__file_read(from, place, buf, wanted, &got);
+        code = code ? code : unseen__file_write(to, to_place, buf, got);
+        place += got;
+        to_place += got;
+        end = got < wanted ? place : end; /* it has become shorter */
+    }
+    return code ? code : unseen__file_sync(to);
+}
+
+/* Appends the end of the file to NAME.cut: it may hold more than our lines, if somebody has written to
+ * it since. */
+static enum unseen_status keep_end(const struct unseen_store *store, int fd, const char *name,
+                                   uint64_t size, struct unseen_error *error)
+{
+    const struct unseen_allocator *allocator = &store->allocator;
+    char *aside = unseen__path_with(allocator, name, ".cut");
+    uint8_t *buf = unseen__alloc(allocator, COPY_LEN, 64);
+    enum unseen_status status = UNSEEN_OK;
+    if (!aside || !buf) {
+        status = unseen__error_status(error, UNSEEN_ERR_NOMEM, name);
+    } else {
+        int to = -1;
+        int code = unseen__file_open(aside, O_WRONLY | O_CREAT, &to);
+        code = code ? code : copy(fd, store->output.len, size, to, buf);
+        if (to >= 0) {
+            (void)close(to); /* was synced, if all went well */
+        }
+        status = code ? unseen__error_io(error, "write", aside, code) : UNSEEN_OK;
+    }
+    unseen__path_free(allocator, aside);
+    unseen__free(allocator, buf, COPY_LEN);
+    return status;
+}
 
 /* Cuts what was written after the last commit, which will be new again. */
 static enum unseen_status cut(const struct unseen_store *store, int fd, const char *name,
@@ -28,6 +75,10 @@ static enum unseen_status cut(const struct unseen_store *store, int fd, const ch
                              name, (unsigned long long)output->len);
     }
     if (code == 0 && size > output->len) {
+        const enum unseen_status status = keep_end(store, fd, name, size, error);
+        if (status != UNSEEN_OK) {
+            return status;
+        }
         code = unseen__file_truncate(fd, output->len);
     }
     return code ? unseen__error_io(error, "write", name, code) : UNSEEN_OK;

@@ -107,11 +107,11 @@ static enum unseen_status keep_old(const struct unseen__log *log, struct unseen_
     char suffix[32];
     for (unsigned i = 0; i < 100; i++) {
         (void)snprintf(suffix, sizeof(suffix), i == 0 ? ".damaged" : ".damaged.%u", i);
-        char *name = unseen__path_with(&log->allocator, log->path, suffix);
+        char *name = unseen__path_with(&log->allocator, log->file, suffix);
         if (!name) {
             return unseen__error_status(error, UNSEEN_ERR_NOMEM, log->path);
         }
-        const int code = link(log->path, name) == 0 ? 0 : errno;
+        const int code = link(log->file, name) == 0 ? 0 : errno;
         const enum unseen_status status =
             code == 0 || code == EEXIST ? UNSEEN_OK : unseen__error_io(error, "create", name, code);
         unseen__path_free(&log->allocator, name);
@@ -123,27 +123,13 @@ static enum unseen_status keep_old(const struct unseen__log *log, struct unseen_
                          "%s.damaged and 99 more are there already", log->path);
 }
 
-enum unseen_status unseen__image_remove(const struct unseen__log *log, struct unseen_error *error)
-{
-    char *name = unseen__path_with(&log->allocator, log->path, ".image");
-    if (!name) {
-        return unseen__error_status(error, UNSEEN_ERR_NOMEM, log->path);
-    }
-    const int code = unlink(name) == 0 ? 0 : errno;
-    const enum unseen_status status =
-        code == 0 || code == ENOENT ? UNSEEN_OK : unseen__error_io(error, "remove", name, code);
-    unseen__path_free(&log->allocator, name);
-    return status;
-}
-
 enum unseen_status unseen__log_rewrite(const struct unseen__log *from,
                                        const struct unseen__log_header *header,
                                        const struct unseen__output *output, bool is_repair,
                                        struct unseen_error *error)
 {
     struct unseen__log to;
-    enum unseen_status status =
-        unseen__log_start_new(&to, from->path, header, &from->allocator, error);
+    enum unseen_status status = unseen__log_start_new(&to, from, header, error);
     if (status != UNSEEN_OK) {
         return status;
     }

@@ -35,6 +35,4 @@ enum unseen_status unseen__log_rewrite(const struct unseen__log *from,
                                        const struct unseen__output *output, bool is_repair,
                                        struct unseen_error *error);
 
-enum unseen_status unseen__image_remove(const struct unseen__log *log, struct unseen_error *error);
-
 #endif

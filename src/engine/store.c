@@ -9,9 +9,10 @@
  * not, or URLs that nobody has seen would be taken for seen. */
 #include "engine/store.h"
 
+#include <errno.h>
 #include <stddef.h>
 #include <string.h>
-#include <unistd.h>
+#include <sys/stat.h>
 
 #include "base/error.h"
 #include "base/file.h"
@@ -135,6 +136,13 @@ static enum unseen_status check_settings(const struct unseen_store *store,
         return unseen__error(error, UNSEEN_ERR_MISMATCH, UNSEEN__NO_PLACE,
                              "%s was made with another seed", path);
     }
+    const struct unseen__log_header *like = options->like ? &options->like->log.header : NULL;
+    if (like && (like->seed != h->seed || like->key_bits != h->key_bits ||
+                 strcmp(like->profile, h->profile) != 0)) {
+        return unseen__error(error, UNSEEN_ERR_MISMATCH, UNSEEN__NO_PLACE,
+                             "%s exists and is not made like %s: seed, profile or key bits differ",
+                             path, options->like->log.path);
+    }
     if (options->no_log && !(h->read_features & UNSEEN__FEATURE_NO_LOG)) {
         return unseen__error(error, UNSEEN_ERR_MISMATCH, UNSEEN__NO_PLACE, "%s has a log", path);
     }
@@ -182,8 +190,11 @@ static enum unseen_status make_set(struct unseen_store *store, uint64_t nkeys,
         .allocator = &store->allocator,
     };
     const struct unseen__filter_ops *ops = unseen__filter_find(header->filter);
-    if (ops && !(ops->abilities & UNSEEN_CAN_GROW)) {
+    const bool grows = ops && (ops->abilities & UNSEEN_CAN_GROW);
+    if (!grows) {
         options.capacity = header->capacity;
+    } else if (!store->log.writable) {
+        options.capacity = nkeys; /* nothing will be added */
     }
     enum unseen_status status = unseen_set_create(&store->set, &options);
     if (status == UNSEEN_ERR_NOMEM && options.capacity > header->capacity) {
@@ -203,7 +214,14 @@ static enum unseen_status try_settings(struct unseen_store *store,
                                        struct unseen_error *error)
 {
     store->log.header = *header;
-    const enum unseen_status status = make_set(store, 0, NULL);
+    store->log.writable = true;
+    enum unseen_status status = make_set(store, 0, NULL);
+    if (status == UNSEEN_OK && (header->read_features & UNSEEN__FEATURE_NO_LOG) &&
+        !(store->set->ops->abilities & UNSEEN_CAN_REMOVE)) {
+        /* What was not committed could not be taken out of the image. */
+        return unseen__error(error, UNSEEN_ERR_UNSUPPORTED, UNSEEN__NO_PLACE,
+                             "%s: without a log, the filter must be one that can remove", path);
+    }
     unseen_set_free(store->set);
     store->set = NULL;
     return unseen__error_status(error, status, path);
@@ -249,82 +267,65 @@ static bool use_image(struct unseen_store *store, enum unseen_status *status_out
                       struct unseen_error *error)
 {
     struct unseen__image image;
-    bool log_is_short = false;
-    enum unseen_status status = unseen__image_find(store, &image, &log_is_short, error);
-    *status_out = log_is_short || status == UNSEEN_ERR_NOMEM ? status : UNSEEN_OK;
-    store->info.image_damaged = status == UNSEEN_ERR_CORRUPT || status == UNSEEN_ERR_IO;
-    if (status != UNSEEN_OK) {
-        return false;
+    struct unseen_error trouble = {.status = UNSEEN_OK};
+    bool log_is_damaged = false;
+    enum unseen_status status =
+        unseen__image_find(store, &image, &store->output, &log_is_damaged, &trouble);
+    if (status == UNSEEN_OK) {
+        const struct unseen__image_header header = image.header;
+        status = unseen__image_load(store, &image, &store->set, &trouble);
+        store->info.image_bytes = image.size;
+        unseen__image_release(&image);
+        if (status == UNSEEN_OK) {
+            store->info.image_covers = header.place;
+            store->nchanges = header.nchanges;
+            store->nkept = header.nchanges;
+            store->log.end = header.place;
+            store->log.place = header.last_place;
+            store->log.number = header.number;
+            store->log.record_sum = header.record_sum;
+        }
     }
-    const struct unseen__image_header header = image.header;
-    status = unseen__image_load(store, &image, &store->set, error);
-    store->info.image_bytes = image.size;
-    unseen__image_release(&image);
-    if (status != UNSEEN_OK) {
-        *status_out = status == UNSEEN_ERR_NOMEM ? status : UNSEEN_OK;
-        store->info.image_damaged = true;
-        return false;
+    *status_out = log_is_damaged || status == UNSEEN_ERR_NOMEM ? status : UNSEEN_OK;
+    if (*status_out != UNSEEN_OK && error) {
+        *error = trouble;
     }
-    store->info.image_covers = header.place;
-    store->nchanges = header.nchanges;
-    store->nkept = header.nchanges;
-    store->log.end = header.place;
-    store->log.number = header.number;
-    store->log.record_sum = header.record_sum;
-    store->output.place = header.output_place;
-    store->output.len = header.output_len;
-    store->output.sum = header.output_sum;
-    store->output.closed = header.output_closed;
-    return true;
+    store->info.image_damaged =
+        status != UNSEEN_OK && status != UNSEEN_ERR_MISSING && status != UNSEEN_ERR_VERSION;
+    if (status != UNSEEN_OK) {
+        store->output = (struct unseen__output){0};
+    }
+    return status == UNSEEN_OK;
 }
 
-/* The name of the output file, which the image does not hold. */
-static enum unseen_status read_output_name(struct unseen_store *store, struct unseen_error *error)
+/* About how many keys the log has. A file may be longer than what it takes of the disk. */
+static uint64_t count_keys(const struct unseen_store *store, const struct stat *st)
 {
-    struct unseen__scan scan;
-    enum unseen__scan_state state = UNSEEN__SCAN_END;
-    struct unseen__output output = {0};
-    if (store->output.place == 0) {
-        return UNSEEN_OK;
-    }
-    enum unseen_status status =
-        unseen__scan_init(&scan, &store->log, store->output.place, 0, error);
-    if (status == UNSEEN_OK) {
-        scan.skipped = true;
-        status = unseen__scan_next(&scan, &state, error);
-    }
-    if (status == UNSEEN_OK && state == UNSEEN__SCAN_RECORD &&
-        scan.record.kind == UNSEEN__RECORD_OUTPUT) {
-        unseen__output_follow(&output, &scan.record, scan.payload);
-        memcpy(store->output.name, output.name, sizeof(output.name));
-    } else if (status == UNSEEN_OK) {
-        status = unseen__damaged(error, &store->log, store->output.place, store->log.end);
-    }
-    unseen__scan_release(&scan);
-    return status;
+    const uint64_t size = (uint64_t)st->st_size;
+    const uint64_t taken = (uint64_t)st->st_blocks * 512;
+    const uint64_t len = taken < size ? taken : size;
+    return len > UNSEEN__RECORDS_PLACE
+               ? (len - UNSEEN__RECORDS_PLACE) / unseen__key_bytes(store->log.header.key_bits)
+               : 0;
 }
 
 static enum unseen_status load(struct unseen_store *store, struct unseen_error *error)
 {
     const bool no_log = store->log.header.read_features & UNSEEN__FEATURE_NO_LOG;
     enum unseen_status status = UNSEEN_OK;
-    uint64_t size = 0;
-    const int code = unseen__file_size(store->log.fd, &size);
-    if (code != 0) {
-        return unseen__error_io(error, "read", store->log.path, code);
+    struct stat st;
+    if (fstat(store->log.fd, &st) != 0) {
+        return unseen__error_io(error, "read", store->log.path, errno);
     }
     if (!use_image(store, &status, error)) {
-        if (status == UNSEEN_OK && no_log && size > UNSEEN__RECORDS_PLACE) {
+        if (status == UNSEEN_OK && no_log && st.st_size > UNSEEN__RECORDS_PLACE) {
             status =
                 unseen__error(error, UNSEEN_ERR_CORRUPT, UNSEEN__NO_PLACE,
                               "%s has no log, and its image is damaged or gone", store->log.path);
         }
         if (status == UNSEEN_OK) {
-            const uint64_t nbytes = size > UNSEEN__RECORDS_PLACE ? size - UNSEEN__RECORDS_PLACE : 0;
-            status = make_set(store, nbytes / unseen__key_bytes(store->log.header.key_bits), error);
+            status = make_set(store, count_keys(store, &st), error);
         }
-    } else {
-        status = read_output_name(store, error);
     }
     if (status == UNSEEN_OK) {
         status = unseen__replay(store, store->log.end, store->log.number, error);
@@ -332,30 +333,11 @@ static enum unseen_status load(struct unseen_store *store, struct unseen_error *
     return status;
 }
 
-static int sync_name(const char *path)
-{
-    int directory = -1;
-    int code = unseen__directory_open(path, &directory);
-    if (code == 0) {
-        code = unseen__directory_sync(directory);
-        (void)close(directory); /* nothing was written through it */
-    }
-    return code;
-}
-
 /* A writer starts from a log that is durable up to its end, has nothing behind it, and will be found
  * under its name: what a killed writer had written may still be on its way to the disk. */
 static enum unseen_status start_writing(struct unseen_store *store, struct unseen_error *error)
 {
-    enum unseen_status status = UNSEEN_OK;
-    if (store->info.torn_bytes > 0) {
-        status = unseen__log_cut(&store->log, error);
-    }
-    if (status == UNSEEN_OK) {
-        int code = unseen__file_sync(store->log.fd);
-        code = code ? code : sync_name(store->log.path);
-        status = code ? unseen__error_io(error, "write", store->log.path, code) : UNSEEN_OK;
-    }
+    const enum unseen_status status = unseen__log_settle(&store->log, error);
     return status == UNSEEN_OK ? unseen__committer_start(&store->committer, &store->log, error)
                                : status;
 }
@@ -410,6 +392,14 @@ enum unseen_status unseen_store_open(struct unseen_store **store_out, const char
 
 /* ---- asking and changing ---- */
 
+/* Keys of another width would be others after the next opening. One shows it for all. */
+static bool is_narrow(const struct unseen_store *store, struct unseen_key key)
+{
+    struct unseen_key narrow = key;
+    unseen__key_narrow(store->log.header.key_bits, &narrow);
+    return narrow.lo == key.lo;
+}
+
 const struct unseen_set *unseen_store_set(const struct unseen_store *store)
 {
     return store->set;
@@ -426,6 +416,9 @@ static enum unseen_status change_keys(struct unseen_store *store, const struct u
     size_t done = 0;
     enum unseen_status status =
         store->log.writable ? unseen__committer_status(&store->committer) : UNSEEN_ERR_ARGUMENT;
+    if (status == UNSEEN_OK && n > 0 && !is_narrow(store, keys[0])) {
+        status = UNSEEN_ERR_ARGUMENT;
+    }
     while (status == UNSEEN_OK && done < n) {
         const size_t slice = n - done < SLICE ? n - done : SLICE;
         size_t ndone = 0;
@@ -506,6 +499,10 @@ static enum unseen_status begin(struct unseen_store *store, uint64_t n, uint64_t
 {
     const size_t waiting = store->committer.waiting.n;
     const size_t count = n < waiting ? (size_t)n : waiting;
+    if (store->committer.output_name && output_len < store->committer.output_len) {
+        return unseen__error(error, UNSEEN_ERR_ARGUMENT, output_len,
+                             "%s: an output does not become shorter", store->log.path);
+    }
     const enum unseen_status status =
         unseen__committer_begin(&store->committer, count, output_len, error);
     if (status == UNSEEN_OK && count > 0) {
@@ -537,10 +534,18 @@ enum unseen_status unseen_store_commit_wait(struct unseen_store *store, struct u
                                : not_writable(store, error);
 }
 
+enum unseen_status unseen__commit_begin_all(struct unseen_store *store, struct unseen_error *error)
+{
+    uint64_t len = 0;
+    const int code =
+        store->committer.output_name ? unseen__file_size(store->committer.output_fd, &len) : 0;
+    return code ? unseen__error_io(error, "read", store->committer.output_name, code)
+                : unseen_store_commit_begin(store, UINT64_MAX, len, error);
+}
+
 enum unseen_status unseen_store_commit(struct unseen_store *store, struct unseen_error *error)
 {
-    const enum unseen_status status =
-        unseen_store_commit_begin(store, UINT64_MAX, store->committer.output_len, error);
+    const enum unseen_status status = unseen__commit_begin_all(store, error);
     return status == UNSEEN_OK ? unseen_store_commit_wait(store, error) : status;
 }
 
@@ -614,6 +619,15 @@ static enum unseen_status save_without_log(struct unseen_store *store, struct un
     return status;
 }
 
+/* Not that of the keys: they are in the log. */
+static enum unseen_status image_failed(struct unseen_error *error)
+{
+    if (error) {
+        error->status = UNSEEN_ERR_IMAGE;
+    }
+    return UNSEEN_ERR_IMAGE;
+}
+
 static enum unseen_status finish(struct unseen_store *store, struct unseen_error *error)
 {
     const bool all_committed = store->committer.waiting.n == 0;
@@ -625,10 +639,14 @@ static enum unseen_status finish(struct unseen_store *store, struct unseen_error
     if (status != UNSEEN_OK || !undo_waiting(store)) {
         return status;
     }
+    if (!unseen__log_has_name(&store->log)) {
+        return UNSEEN_OK; /* it was moved away: the image beside the name is not ours */
+    }
     if (no_log) {
         return save_without_log(store, error);
     }
-    return image_is_worthwhile(store) ? unseen__image_save(store, error) : UNSEEN_OK;
+    status = image_is_worthwhile(store) ? unseen__image_save(store, error) : UNSEEN_OK;
+    return status == UNSEEN_OK ? UNSEEN_OK : image_failed(error);
 }
 
 enum unseen_status unseen_store_close(struct unseen_store *store, struct unseen_error *error)

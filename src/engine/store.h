@@ -61,10 +61,12 @@ enum unseen_status unseen__check_length(const struct unseen__log *log, struct un
 
 /* ---- image.c: between the image and the set ---- */
 
-/* Opens the image if it belongs to the log and has not been left behind by it; MISSING if there is
- * none. CORRUPT is damage of the image, *log_is_short_out of the log. */
+/* Opens the image if it belongs to the log; *output_out is what it says of the output. MISSING if
+ * there is none that does. *log_is_damaged_out: the log is not what the image was made from, CORRUPT.
+ * Errors: those of unseen__image_open. */
 enum unseen_status unseen__image_find(const struct unseen_store *store, struct unseen__image *image,
-                                      bool *log_is_short_out, struct unseen_error *error);
+                                      struct unseen__output *output_out, bool *log_is_damaged_out,
+                                      struct unseen_error *error);
 
 /* A set from the chunks. Errors: CORRUPT, IO, NOMEM, and others of unseen_import_chunk. */
 enum unseen_status unseen__image_load(const struct unseen_store *store, struct unseen__image *image,
@@ -96,13 +98,16 @@ bool unseen__removals_undo(const struct unseen__removals *removals, struct unsee
 void unseen__removals_release(struct unseen__removals *removals);
 
 /* Calls each with the keys that count, in the order of the log; true: go on. Reads the log up to end,
- * past damaged places if skip_damage, twice if anything was removed. */
+ * past damaged places if skip_damage, twice: first for removals. */
 enum unseen_status unseen__live_each(const struct unseen__log *log, uint64_t end, bool skip_damage,
                                      bool (*each)(void *context, const struct unseen_key *keys,
                                                   size_t n),
                                      void *context, struct unseen_error *error);
 
 /* ---- store.c ---- */
+
+/* Begins to commit everything that waits, with the output as long as it is. */
+enum unseen_status unseen__commit_begin_all(struct unseen_store *store, struct unseen_error *error);
 
 /* The header of a new log. */
 enum unseen_status unseen__header_make(struct unseen__log_header *header_out,

@@ -12,8 +12,6 @@ enum {
     CHANGES_FLAGS = UNSEEN__FLAG_REMOVALS | UNSEEN__FLAG_CLOSED
 };
 
-#define RECORD_MARK 0x52534e55u /* "UNSR" */
-
 static const uint8_t log_magic[8] = {0x89, 'U', 'N', 'L', '\r', '\n', 0x1a, '\n'};
 static const uint8_t image_magic[8] = {0x89, 'U', 'N', 'I', '\r', '\n', 0x1a, '\n'};
 
@@ -109,6 +107,7 @@ void unseen__image_header_encode(const struct unseen__image_header *header,
     store_le64(bytes + 72, header->output_len);
     store_le64(bytes + 80, header->output_sum);
     store_le64(bytes + 88, header->output_closed);
+    store_le64(bytes + 96, header->last_place);
     store_le64(bytes + 4080, header->record_sum);
     seal_header(bytes);
 }
@@ -132,6 +131,7 @@ enum unseen_status unseen__image_header_decode(const uint8_t bytes[UNSEEN__HEADE
     header_out->output_len = load_le64(bytes + 72);
     header_out->output_sum = load_le64(bytes + 80);
     header_out->output_closed = load_le64(bytes + 88) != 0;
+    header_out->last_place = load_le64(bytes + 96);
     header_out->record_sum = load_le64(bytes + 4080);
     return UNSEEN_OK;
 }
@@ -183,7 +183,7 @@ void unseen__record_encode_head(const struct unseen__record *record,
                                 uint8_t bytes[UNSEEN__RECORD_HEAD])
 {
     memset(bytes, 0, UNSEEN__RECORD_HEAD);
-    store_le32(bytes, RECORD_MARK);
+    store_le32(bytes, UNSEEN__RECORD_MARK);
     bytes[4] = (uint8_t)record->kind;
     bytes[5] = (uint8_t)record->flags;
     store_le64(bytes + 8, record->place);
@@ -207,15 +207,24 @@ bool unseen__record_decode_head(const uint8_t bytes[UNSEEN__RECORD_HEAD], uint64
     };
     const bool changes = r.kind == UNSEEN__RECORD_CHANGES;
     const uint32_t most = changes ? UNSEEN__RECORD_KEYS_MAX : UNSEEN__OUTPUT_NAME_MAX;
-    const bool known = changes ? (r.flags & ~(unsigned)CHANGES_FLAGS) == 0
-                               : (r.kind == UNSEEN__RECORD_OUTPUT && r.flags == 0) ||
-                                     (r.flags & UNSEEN__FLAG_SKIPPABLE) != 0;
-    if (load_le32(bytes) != RECORD_MARK || load_le16(bytes + 6) != 0 ||
-        load_le32(bytes + 28) != 0 || r.place != place || r.number == 0 || r.n > most || !known) {
+    if (load_le32(bytes) != UNSEEN__RECORD_MARK || load_le16(bytes + 6) != 0 ||
+        load_le32(bytes + 28) != 0 || r.place != place || r.number == 0 || r.n > most) {
         return false;
     }
     *record_out = r;
     return true;
+}
+
+bool unseen__record_is_known(const struct unseen__record *record)
+{
+    switch (record->kind) {
+    case UNSEEN__RECORD_CHANGES:
+        return (record->flags & ~(unsigned)CHANGES_FLAGS) == 0;
+    case UNSEEN__RECORD_OUTPUT:
+        return record->flags == 0;
+    default:
+        return (record->flags & UNSEEN__FLAG_SKIPPABLE) != 0;
+    }
 }
 
 uint64_t unseen__record_sum(const uint8_t *bytes, size_t len, const uint8_t id[UNSEEN__ID_LEN])

@@ -90,9 +90,15 @@ size_t unseen__record_bits_place(const struct unseen__record *record, unsigned k
 void unseen__record_encode_head(const struct unseen__record *record,
                                 uint8_t bytes[UNSEEN__RECORD_HEAD]);
 
+/* What a record begins with, as a 32-bit number. */
+#define UNSEEN__RECORD_MARK 0x52534e55u /* "UNSR" */
+
 /* False if these bytes cannot be the head of a record at this place. */
 bool unseen__record_decode_head(const uint8_t bytes[UNSEEN__RECORD_HEAD], uint64_t place,
                                 struct unseen__record *record_out);
+
+/* Whether this version knows what the record says, or may skip it. */
+bool unseen__record_is_known(const struct unseen__record *record);
 
 /* The checksum that stands in the last 8 bytes of a record of len bytes. */
 uint64_t unseen__record_sum(const uint8_t *bytes, size_t len, const uint8_t id[UNSEEN__ID_LEN]);
@@ -102,7 +108,8 @@ uint64_t unseen__record_sum(const uint8_t *bytes, size_t len, const uint8_t id[U
 struct unseen__image_header {
     uint8_t id[UNSEEN__ID_LEN];
     uint64_t place;        /* of the log, up to which it is covered */
-    uint64_t number;       /* of the last record covered */
+    uint64_t last_place;   /* of the last record covered; 0 without one */
+    uint64_t number;       /* its number */
     uint64_t body_len;     /* of the chunks */
     uint64_t nchanges;     /* in the records covered */
     uint64_t record_sum;   /* checksum of the last record covered; 0 without one */

@@ -9,7 +9,9 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/bytes.h"
@@ -17,6 +19,9 @@
 #include "base/file.h"
 #include "base/memory.h"
 #include "store/log.h"
+
+static const char IMAGE_SUFFIX[] = ".image";
+static const char NEW_SUFFIX[] = ".image.unseen-new";
 
 enum {
     BUF_LEN = 1 << 20,
@@ -55,9 +60,13 @@ static enum unseen_status open_and_read(struct unseen__image *image, struct unse
         return unseen__error_io(error, "read", image->path, code);
     }
     if (len < sizeof(bytes)) {
-        return damaged(image, len, error);
+        memset(bytes + len, 0, sizeof(bytes) - len);
     }
     const enum unseen_status status = unseen__image_header_decode(bytes, &image->header);
+    if (status == UNSEEN_ERR_FOREIGN) {
+        return unseen__error(error, status, 0, "%s is in the way: it is no image of a store",
+                             image->path);
+    }
     if (status == UNSEEN_ERR_VERSION) {
         return unseen__error_status(error, status, image->path);
     }
@@ -68,16 +77,15 @@ static enum unseen_status open_and_read(struct unseen__image *image, struct unse
     return UNSEEN_OK;
 }
 
-enum unseen_status unseen__image_open(struct unseen__image *image, const char *log_path,
-                                      const struct unseen_allocator *allocator,
+enum unseen_status unseen__image_open(struct unseen__image *image, const struct unseen__log *log,
                                       struct unseen_error *error)
 {
-    *image = (struct unseen__image){.allocator = *allocator, .fd = -1};
-    image->path = unseen__path_with(allocator, log_path, ".image");
-    image->buf = unseen__alloc(allocator, BUF_LEN, 64);
-    const enum unseen_status status = image->path && image->buf
-                                          ? open_and_read(image, error)
-                                          : unseen__error_status(error, UNSEEN_ERR_NOMEM, log_path);
+    *image = (struct unseen__image){.allocator = log->allocator, .fd = -1};
+    image->path = unseen__path_with(&log->allocator, log->file, IMAGE_SUFFIX);
+    image->buf = unseen__alloc(&log->allocator, BUF_LEN, 64);
+    const enum unseen_status status =
+        image->path && image->buf ? open_and_read(image, error)
+                                  : unseen__error_status(error, UNSEEN_ERR_NOMEM, log->path);
     if (status != UNSEEN_OK) {
         unseen__image_release(image);
     }
@@ -169,16 +177,21 @@ static enum unseen_status write_body(struct writer *w,
     }
 }
 
-static enum unseen_status write_file(struct writer *w, struct unseen__image_header *header,
-                                     enum unseen_status (*next)(void *context, void *buf,
-                                                                size_t cap, size_t *len_out),
-                                     void *context, struct unseen_error *error)
+static enum unseen_status
+write_file(struct writer *w, const struct unseen__log *log, struct unseen__image_header *header,
+           enum unseen_status (*next)(void *context, void *buf, size_t cap, size_t *len_out),
+           void *context, struct unseen_error *error)
 {
     uint8_t bytes[UNSEEN__HEADER_LEN];
+    struct stat st;
     (void)unlink(w->name); /* what a crash has left; if that fails, so does open */
-    const int failed = unseen__file_open(w->name, O_RDWR | O_CREAT | O_EXCL, &w->fd);
-    if (failed != 0) {
-        return unseen__error_io(error, "create", w->name, failed);
+    int code = unseen__file_open(w->name, O_RDWR | O_CREAT | O_EXCL, &w->fd);
+    if (code != 0) {
+        return unseen__error_io(error, "create", w->name, code);
+    }
+    /* It holds the seed: whoever cannot read the log must not read it here. */
+    if (fstat(log->fd, &st) != 0 || fchmod(w->fd, st.st_mode & 0777) != 0) {
+        return unseen__error_io(error, "write", w->name, errno);
     }
     w->place = UNSEEN__HEADER_LEN;
     const enum unseen_status status = write_body(w, next, context, error);
@@ -187,23 +200,49 @@ static enum unseen_status write_file(struct writer *w, struct unseen__image_head
     }
     header->body_len = w->place - UNSEEN__HEADER_LEN;
     unseen__image_header_encode(header, bytes);
-    int code = unseen__file_write(w->fd, 0, bytes, sizeof(bytes));
+    code = unseen__file_write(w->fd, 0, bytes, sizeof(bytes));
     code = code ? code : unseen__file_sync(w->fd);
     return code ? unseen__error_io(error, "write", w->name, code) : UNSEEN_OK;
 }
 
-enum unseen_status unseen__image_write(const char *log_path, struct unseen__image_header header,
+/* FOREIGN if the file called name is there and no image. */
+static enum unseen_status check_name(const char *name, struct unseen_error *error)
+{
+    uint8_t bytes[UNSEEN__HEADER_LEN] = {0};
+    size_t len = 0;
+    int fd = -1;
+    struct unseen__image_header header;
+    int code = unseen__file_open(name, O_RDONLY, &fd);
+    if (code == ENOENT) {
+        return UNSEEN_OK;
+    }
+    if (code == 0) {
+        code = unseen__file_read(fd, 0, bytes, sizeof(bytes), &len);
+        (void)close(fd); /* was only read */
+    }
+    if (code != 0 || unseen__image_header_decode(bytes, &header) == UNSEEN_ERR_FOREIGN) {
+        return unseen__error(error, UNSEEN_ERR_FOREIGN, 0,
+                             "%s is in the way: it is no image of a store", name);
+    }
+    return UNSEEN_OK;
+}
+
+enum unseen_status unseen__image_write(const struct unseen__log *log,
+                                       struct unseen__image_header header,
                                        enum unseen_status (*next)(void *context, void *buf,
                                                                   size_t cap, size_t *len_out),
-                                       void *context, const struct unseen_allocator *allocator,
-                                       struct unseen_error *error)
+                                       void *context, struct unseen_error *error)
 {
-    char *name = unseen__path_with(allocator, log_path, ".image");
-    char *new_name = unseen__path_with(allocator, log_path, ".image.new");
+    const struct unseen_allocator *allocator = &log->allocator;
+    char *name = unseen__path_with(allocator, log->file, IMAGE_SUFFIX);
+    char *new_name = unseen__path_with(allocator, log->file, NEW_SUFFIX);
     struct writer w = {.fd = -1, .name = new_name, .buf = unseen__alloc(allocator, BUF_LEN, 64)};
     enum unseen_status status = name && new_name && w.buf
-                                    ? write_file(&w, &header, next, context, error)
-                                    : unseen__error_status(error, UNSEEN_ERR_NOMEM, log_path);
+                                    ? check_name(name, error)
+                                    : unseen__error_status(error, UNSEEN_ERR_NOMEM, log->path);
+    if (status == UNSEEN_OK) {
+        status = write_file(&w, log, &header, next, context, error);
+    }
     if (w.fd >= 0) {
         (void)close(w.fd); /* synced, or of no use */
         const int code = status == UNSEEN_OK ? unseen__file_replace(new_name, name) : 0;
@@ -217,5 +256,26 @@ enum unseen_status unseen__image_write(const char *log_path, struct unseen__imag
     unseen__free(allocator, w.buf, BUF_LEN);
     unseen__path_free(allocator, name);
     unseen__path_free(allocator, new_name);
+    return status;
+}
+
+/* ---- removing ---- */
+
+enum unseen_status unseen__image_remove(const struct unseen__log *log, struct unseen_error *error)
+{
+    char *name = unseen__path_with(&log->allocator, log->file, IMAGE_SUFFIX);
+    char *aside = unseen__path_with(&log->allocator, log->file, ".image.damaged");
+    enum unseen_status status = UNSEEN_OK;
+    if (!name || !aside) {
+        status = unseen__error_status(error, UNSEEN_ERR_NOMEM, log->path);
+    } else {
+        const bool is_image = check_name(name, NULL) == UNSEEN_OK;
+        const int code = (is_image ? unlink(name) : rename(name, aside)) == 0 ? 0 : errno;
+        if (code != 0 && code != ENOENT) {
+            status = unseen__error_io(error, "remove", name, code);
+        }
+    }
+    unseen__path_free(&log->allocator, name);
+    unseen__path_free(&log->allocator, aside);
     return status;
 }

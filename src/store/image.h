@@ -5,7 +5,7 @@
 #ifndef UNSEEN_STORE_IMAGE_H
 #define UNSEEN_STORE_IMAGE_H
 
-#include "store/format.h"
+#include "store/log.h"
 
 struct unseen__image {
     struct unseen_allocator allocator;
@@ -19,10 +19,9 @@ struct unseen__image {
     size_t len;
 };
 
-/* Opens the image of the log at log_path and reads its header. Errors: MISSING, CORRUPT, VERSION,
- * IO, NOMEM; there is nothing to release then. */
-enum unseen_status unseen__image_open(struct unseen__image *image, const char *log_path,
-                                      const struct unseen_allocator *allocator,
+/* Opens the image of a log and reads its header. Errors: MISSING, FOREIGN (the file of that name is
+ * something else), CORRUPT, VERSION, IO, NOMEM; there is nothing to release then. */
+enum unseen_status unseen__image_open(struct unseen__image *image, const struct unseen__log *log,
                                       struct unseen_error *error);
 
 /* The next chunk, valid until the next call; *len_out = 0 at the end. Errors: CORRUPT, IO. */
@@ -32,12 +31,16 @@ enum unseen_status unseen__image_next(struct unseen__image *image, const uint8_t
 void unseen__image_release(struct unseen__image *image);
 
 /* Writes an image of the chunks that next gives, until it gives one of length 0, and puts it in
- * place. header.body_len is filled in. Errors: those of next, IO, NOMEM; an older image is then
- * still there. */
-enum unseen_status unseen__image_write(const char *log_path, struct unseen__image_header header,
+ * place. header.body_len is filled in. Errors: those of next, FOREIGN, IO, NOMEM; what was there
+ * before is then still there. */
+enum unseen_status unseen__image_write(const struct unseen__log *log,
+                                       struct unseen__image_header header,
                                        enum unseen_status (*next)(void *context, void *buf,
                                                                   size_t cap, size_t *len_out),
-                                       void *context, const struct unseen_allocator *allocator,
-                                       struct unseen_error *error);
+                                       void *context, struct unseen_error *error);
+
+/* Removes the image; what is none but has its name is moved to PATH.image.damaged. Errors: IO,
+ * NOMEM. */
+enum unseen_status unseen__image_remove(const struct unseen__log *log, struct unseen_error *error);
 
 #endif

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * A log is made at PATH.new, synced and renamed, so that it is whole or not there at all. Two
- * processes that make the same store at once take turns by a lock on the directory. A writer holds
- * a lock on the log, and whatever replaces the log is locked before it takes the name; so who has
- * waited for a lock looks whether the name still is that of the file it has locked. */
+ * A log is made under another name, synced, and given its own, so that it is whole or not there at
+ * all; of two processes that make the same one, the second finds it made. A writer holds a lock on
+ * the log, and whatever replaces the log is locked before it takes the name; so who has got a lock
+ * looks whether the name still is that of the file it has locked. */
 #ifndef _DEFAULT_SOURCE
 #define _DEFAULT_SOURCE 1
 #endif
@@ -14,8 +14,11 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -25,7 +28,11 @@
 #include "base/memory.h"
 #include "store/lock.h"
 
-static const char NEW_SUFFIX[] = ".new";
+enum {
+    TRIES_MAX = 20
+};
+
+static const char NEW_SUFFIX[] = ".unseen-new";
 
 /* ---- names ---- */
 
@@ -59,38 +66,44 @@ enum unseen_status unseen__log_new_id(uint8_t id[UNSEEN__ID_LEN])
 static enum unseen_status init(struct unseen__log *log, const char *path, bool writable,
                                const struct unseen_allocator *allocator, struct unseen_error *error)
 {
+    char file[PATH_MAX];
     *log = (struct unseen__log){
         .allocator = *allocator,
         .fd = -1,
         .writable = writable,
         .end = UNSEEN__RECORDS_PLACE,
-        .path = unseen__path_with(allocator, path, ""),
     };
-    return log->path ? UNSEEN_OK : unseen__error_status(error, UNSEEN_ERR_NOMEM, path);
-}
-
-static void remove_new(struct unseen__log *log)
-{
-    char *name = unseen__path_with(&log->allocator, log->path, NEW_SUFFIX);
-    if (name) {
-        (void)unlink(name); /* if that fails, or there is no memory, the next one removes it */
+    /* A symbolic link stays one: what is made beside the log is made where the log is. */
+    const char *real = realpath(path, file) ? file : path;
+    log->path = unseen__path_with(allocator, path, "");
+    log->file = unseen__path_with(allocator, real, "");
+    if (log->path && log->file) {
+        return UNSEEN_OK;
     }
-    unseen__path_free(&log->allocator, name);
-    log->unpublished = false;
+    unseen__log_release(log);
+    return unseen__error_status(error, UNSEEN_ERR_NOMEM, path);
 }
 
 void unseen__log_release(struct unseen__log *log)
 {
-    if (log->unpublished) {
-        remove_new(log);
+    if (log->making) {
+        (void)unlink(log->making); /* nobody will miss it */
     }
     if (log->fd >= 0) {
+        /* A child made by fork has the lock, too: it would outlive us there. */
+        if (log->opener == (long)getpid()) {
+            (void)flock(log->fd, LOCK_UN);
+        }
         (void)close(log->fd); /* everything that matters has been synced */
         log->fd = -1;
     }
     unseen__path_free(&log->allocator, log->path);
+    unseen__path_free(&log->allocator, log->file);
+    unseen__path_free(&log->allocator, log->making);
     unseen__free(&log->allocator, log->buf, log->cap);
     log->path = NULL;
+    log->file = NULL;
+    log->making = NULL;
     log->buf = NULL;
     log->cap = 0;
 }
@@ -112,23 +125,32 @@ static enum unseen_status open_file(struct unseen__log *log, struct unseen_error
     return UNSEEN_OK;
 }
 
-/* Whether the name still is that of the open file. */
-static bool has_name(const struct unseen__log *log)
+bool unseen__log_has_name(const struct unseen__log *log)
 {
     struct stat by_name;
     struct stat open_one;
-    return stat(log->path, &by_name) == 0 && fstat(log->fd, &open_one) == 0 &&
+    return stat(log->file, &by_name) == 0 && fstat(log->fd, &open_one) == 0 &&
            by_name.st_dev == open_one.st_dev && by_name.st_ino == open_one.st_ino;
+}
+
+static enum unseen_status take_lock(struct unseen__log *log, const char *name,
+                                    struct unseen_error *error)
+{
+    const enum unseen_status status = unseen__lock_take(log->fd, name, error);
+    log->opener = status == UNSEEN_OK ? (long)getpid() : 0;
+    return status;
 }
 
 static enum unseen_status open_locked(struct unseen__log *log, struct unseen_error *error)
 {
-    for (;;) {
+    for (int tries = 0;; tries++) {
         enum unseen_status status = open_file(log, error);
         if (status == UNSEEN_OK && log->writable) {
-            status = unseen__lock_take(log->fd, log->path, error);
+            status = take_lock(log, log->path, error);
         }
-        if (status != UNSEEN_OK || !log->writable || has_name(log)) {
+        /* Some file systems number a file anew each time it is asked for by name. */
+        if (status != UNSEEN_OK || !log->writable || unseen__log_has_name(log) ||
+            tries == TRIES_MAX) {
             return status;
         }
         (void)close(log->fd); /* replaced meanwhile: nothing was written to it */
@@ -208,61 +230,95 @@ enum unseen_status unseen__log_open(struct unseen__log *log, const char *path, b
 
 /* ---- making ---- */
 
-static enum unseen_status write_new(struct unseen__log *log, const char *name,
+static enum unseen_status write_new(struct unseen__log *log, mode_t mode,
                                     struct unseen_error *error)
 {
     uint8_t bytes[UNSEEN__RECORDS_PLACE];
-    if (unlink(name) != 0 && errno != ENOENT) {
-        return unseen__error_io(error, "remove", name, errno);
+    int code = unseen__file_open(log->making, O_RDWR | O_CREAT | O_EXCL, &log->fd);
+    if (code != 0) {
+        return unseen__error_io(error, "create", log->making, code);
     }
-    const int failed = unseen__file_open(name, O_RDWR | O_CREAT | O_EXCL, &log->fd);
-    if (failed != 0) {
-        return unseen__error_io(error, "create", name, failed);
-    }
-    log->unpublished = true;
-    enum unseen_status status = unseen__lock_take(log->fd, name, error);
+    enum unseen_status status = take_lock(log, log->making, error);
     if (status != UNSEEN_OK) {
         return status;
     }
     unseen__header_encode(&log->header, bytes);
     unseen__header_encode(&log->header, bytes + UNSEEN__HEADER_LEN);
-    const int code = unseen__file_write(log->fd, 0, bytes, sizeof(bytes));
-    return code ? unseen__error_io(error, "write", name, code) : UNSEEN_OK;
+    code = mode != 0 && fchmod(log->fd, mode) != 0 ? errno : 0;
+    code = code ? code : unseen__file_write(log->fd, 0, bytes, sizeof(bytes));
+    return code ? unseen__error_io(error, "write", log->making, code) : UNSEEN_OK;
 }
 
-enum unseen_status unseen__log_start_new(struct unseen__log *log, const char *path,
-                                         const struct unseen__log_header *header,
-                                         const struct unseen_allocator *allocator,
-                                         struct unseen_error *error)
+/* Makes a log at its path and suffix. A mode of 0 leaves it to the umask. */
+static enum unseen_status make(struct unseen__log *log, const struct unseen__log_header *header,
+                               const char *suffix, mode_t mode, struct unseen_error *error)
 {
-    enum unseen_status status = init(log, path, true, allocator, error);
-    if (status != UNSEEN_OK) {
-        return status;
-    }
     log->header = *header;
-    char *name = unseen__path_with(allocator, path, NEW_SUFFIX);
-    status =
-        name ? write_new(log, name, error) : unseen__error_status(error, UNSEEN_ERR_NOMEM, path);
+    char *making = unseen__path_with(&log->allocator, log->file, suffix);
+    enum unseen_status status = UNSEEN_ERR_NOMEM;
+    if (!making) {
+        (void)unseen__error_status(error, status, log->path);
+    } else if (mode != 0 && unlink(making) != 0 && errno != ENOENT) {
+        status = unseen__error_io(error, "remove", making, errno);
+        unseen__path_free(&log->allocator, making);
+    } else {
+        log->making = making;
+        status = write_new(log, mode, error);
+    }
     if (status != UNSEEN_OK) {
         unseen__log_release(log);
     }
-    unseen__path_free(allocator, name);
     return status;
+}
+
+enum unseen_status unseen__log_start_new(struct unseen__log *log, const struct unseen__log *old,
+                                         const struct unseen__log_header *header,
+                                         struct unseen_error *error)
+{
+    struct stat st;
+    if (fstat(old->fd, &st) != 0) {
+        return unseen__error_io(error, "read", old->path, errno);
+    }
+    const enum unseen_status status = init(log, old->path, true, &old->allocator, error);
+    /* It holds the seed: whoever could not read the old one must not read this one. */
+    return status == UNSEEN_OK ? make(log, header, NEW_SUFFIX, st.st_mode & 07777, error) : status;
 }
 
 enum unseen_status unseen__log_publish(struct unseen__log *log, struct unseen_error *error)
 {
-    char *name = unseen__path_with(&log->allocator, log->path, NEW_SUFFIX);
-    if (!name) {
-        return unseen__error_status(error, UNSEEN_ERR_NOMEM, log->path);
-    }
     int code = unseen__file_sync(log->fd);
     if (code == 0) {
-        code = unseen__file_replace(name, log->path);
-        log->unpublished = code != 0;
+        code = unseen__file_replace(log->making, log->file);
     }
-    unseen__path_free(&log->allocator, name);
-    return code ? unseen__error_io(error, "write", log->path, code) : UNSEEN_OK;
+    if (code != 0) {
+        return unseen__error_io(error, "write", log->path, code);
+    }
+    unseen__path_free(&log->allocator, log->making);
+    log->making = NULL;
+    return UNSEEN_OK;
+}
+
+/* Gives a new log its name unless there is one of that name. Where links are unknown, two processes
+ * that make the same one in the same moment are not told apart. */
+static enum unseen_status publish_first(struct unseen__log *log, bool *exists_out,
+                                        struct unseen_error *error)
+{
+    int code = unseen__file_sync(log->fd);
+    if (code != 0) {
+        return unseen__error_io(error, "write", log->path, code);
+    }
+    if (link(log->making, log->file) == 0) {
+        (void)unlink(log->making); /* another name of it harms nobody */
+        unseen__path_free(&log->allocator, log->making);
+        log->making = NULL;
+        code = unseen__file_sync_name(log->file);
+        return code ? unseen__error_io(error, "write", log->path, code) : UNSEEN_OK;
+    }
+    if (errno == EEXIST) {
+        *exists_out = true;
+        return UNSEEN_OK;
+    }
+    return unseen__log_publish(log, error);
 }
 
 enum unseen_status unseen__log_create(struct unseen__log *log, const char *path,
@@ -271,27 +327,23 @@ enum unseen_status unseen__log_create(struct unseen__log *log, const char *path,
                                       struct unseen_error *error)
 {
     struct stat st;
-    int directory = -1;
-    int code = unseen__directory_open(path, &directory);
-    code = code ? code : unseen__directory_lock(directory);
-    if (code != 0) {
-        if (directory >= 0) {
-            (void)close(directory);
-        }
-        return unseen__error_io(error, "create", path, code);
-    }
-    enum unseen_status status = UNSEEN_OK;
+    char suffix[sizeof(NEW_SUFFIX) + 16];
     *exists_out = lstat(path, &st) == 0;
-    if (!*exists_out) {
-        status = unseen__log_start_new(log, path, header, allocator, error);
-        if (status == UNSEEN_OK) {
-            status = unseen__log_publish(log, error);
-            if (status != UNSEEN_OK) {
-                unseen__log_release(log);
-            }
+    if (*exists_out) {
+        return UNSEEN_OK;
+    }
+    /* A name of its own: another process may be making the same one. */
+    (void)snprintf(suffix, sizeof(suffix), ".%08x%s", (unsigned)load_le32(header->id), NEW_SUFFIX);
+    enum unseen_status status = init(log, path, true, allocator, error);
+    if (status == UNSEEN_OK) {
+        status = make(log, header, suffix, 0, error);
+    }
+    if (status == UNSEEN_OK) {
+        status = publish_first(log, exists_out, error);
+        if (status != UNSEEN_OK || *exists_out) {
+            unseen__log_release(log);
         }
     }
-    (void)close(directory); /* only its lock was needed */
     return status;
 }
 
@@ -343,14 +395,41 @@ enum unseen_status unseen__log_append(struct unseen__log *log, struct unseen__re
     if (code != 0) {
         return unseen__error_io(error, "write", log->path, code);
     }
+    log->place = log->end;
     log->end += len;
     log->number = record.number;
     log->record_sum = sum;
     return UNSEEN_OK;
 }
 
-enum unseen_status unseen__log_cut(struct unseen__log *log, struct unseen_error *error)
+/* After a failed sync the kernel may call bytes clean that are not on the disk. Of the records only
+ * the last one can be of that kind, and writing it once more makes it dirty again. */
+static int rewrite_last(struct unseen__log *log)
 {
-    const int code = unseen__file_truncate(log->fd, log->end);
+    if (log->place == 0) {
+        return 0;
+    }
+    const size_t len = (size_t)(log->end - log->place);
+    size_t got = 0;
+    if (!reserve(log, len)) {
+        return ENOMEM;
+    }
+    const int code = unseen__file_read(log->fd, log->place, log->buf, len, &got);
+    return code ? code : unseen__file_write(log->fd, log->place, log->buf, got);
+}
+
+enum unseen_status unseen__log_settle(struct unseen__log *log, struct unseen_error *error)
+{
+    uint64_t size = 0;
+    int code = unseen__file_size(log->fd, &size);
+    if (code == 0 && size > log->end) {
+        code = unseen__file_truncate(log->fd, log->end);
+    }
+    code = code ? code : rewrite_last(log);
+    code = code ? code : unseen__file_sync(log->fd);
+    code = code ? code : unseen__file_sync_name(log->file);
+    if (code == ENOMEM) {
+        return unseen__error_status(error, UNSEEN_ERR_NOMEM, log->path);
+    }
     return code ? unseen__error_io(error, "write", log->path, code) : UNSEEN_OK;
 }

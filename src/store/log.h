@@ -9,16 +9,19 @@
 
 struct unseen__log {
     struct unseen_allocator allocator;
-    int fd; /* -1: not open */
-    char *path;
+    int fd;       /* -1: not open */
+    char *path;   /* as it was given, for messages */
+    char *file;   /* where it really is: what other names are made from */
+    char *making; /* where it is being made; NULL: it has its name */
     bool writable;
-    bool unpublished;    /* still at PATH.new */
+    long opener;         /* the process that has the lock */
     bool header_damaged; /* one of the copies was */
     bool cut_short;      /* it ends within the copies: a log never had its name without both */
     struct unseen__log_header header;
 
     /* The last intact record, as far as is known. */
-    uint64_t end; /* the place behind it */
+    uint64_t end;   /* the place behind it */
+    uint64_t place; /* its own; 0 without one */
     uint64_t number;
     uint64_t record_sum;
 
@@ -39,13 +42,15 @@ enum unseen_status unseen__log_create(struct unseen__log *log, const char *path,
                                       const struct unseen_allocator *allocator, bool *exists_out,
                                       struct unseen_error *error);
 
-/* Starts a log at PATH.new that is to replace the one at path, whose lock the caller has; publish
- * puts it there. The new one is locked, too. Released before that, it is removed. */
-enum unseen_status unseen__log_start_new(struct unseen__log *log, const char *path,
+/* Starts a log beside another, whose lock the caller has, to replace it; publish does that. Released
+ * before, it is removed. */
+enum unseen_status unseen__log_start_new(struct unseen__log *log, const struct unseen__log *old,
                                          const struct unseen__log_header *header,
-                                         const struct unseen_allocator *allocator,
                                          struct unseen_error *error);
 enum unseen_status unseen__log_publish(struct unseen__log *log, struct unseen_error *error);
+
+/* Whether the open file still has its name. */
+bool unseen__log_has_name(const struct unseen__log *log);
 
 /* Appends a record; place, number and checksum are filled in here. keys are packed, bits may be
  * NULL (without the flag). Returns when the record is written, and with sync when it is durable.
@@ -54,8 +59,8 @@ enum unseen_status unseen__log_append(struct unseen__log *log, struct unseen__re
                                       const uint8_t *payload, const uint8_t *bits, bool sync,
                                       struct unseen_error *error);
 
-/* Cuts off what is behind the last intact record. The caller syncs. */
-enum unseen_status unseen__log_cut(struct unseen__log *log, struct unseen_error *error);
+/* Makes the log durable up to its last intact record, and its name; cuts off what is behind. */
+enum unseen_status unseen__log_settle(struct unseen__log *log, struct unseen_error *error);
 
 void unseen__log_release(struct unseen__log *log);
 

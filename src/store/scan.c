@@ -9,7 +9,8 @@
 #include "base/memory.h"
 
 enum {
-    READ_AHEAD = 1 << 20
+    READ_AHEAD = 1 << 20,
+    HASHED_MAX = 64 << 20 /* bytes of heads without records before a search is given up */
 };
 
 enum unseen_status unseen__scan_init(struct unseen__scan *scan, const struct unseen__log *log,
@@ -99,24 +100,59 @@ static enum unseen_status read_record(struct unseen__scan *scan, uint64_t place,
     }
     const size_t len = unseen__record_len(record, scan->log->header.key_bits);
     status = need(scan, place, len, &bytes, error);
+    scan->nhashed += len;
     if (status == UNSEEN_OK && bytes &&
         load_le64(bytes + len - UNSEEN__RECORD_TAIL) ==
             unseen__record_sum(bytes, len, scan->log->header.id)) {
         *bytes_out = bytes;
     }
+    if (*bytes_out && !unseen__record_is_known(record)) {
+        return unseen__error(error, UNSEEN_ERR_VERSION, place,
+                             "%s was written by a newer version of unseen", scan->log->path);
+    }
     return status;
 }
 
-/* The first intact record behind the current place. */
+/* The next place, at or behind *place_out, where a record may begin; the size if there is none. */
+static enum unseen_status find_mark(struct unseen__scan *scan, uint64_t *place_out,
+                                    struct unseen_error *error)
+{
+    uint64_t place = *place_out;
+    while (place < scan->size) {
+        const uint8_t *bytes = NULL;
+        const uint64_t rest = scan->size - place;
+        const size_t len = rest < READ_AHEAD / 2 ? (size_t)rest : READ_AHEAD / 2;
+        const enum unseen_status status = need(scan, place, len, &bytes, error);
+        if (status != UNSEEN_OK || !bytes) {
+            *place_out = scan->size;
+            return status;
+        }
+        for (size_t i = 0; i + 4 <= len; i += 8) {
+            if (load_le32(bytes + i) == UNSEEN__RECORD_MARK) {
+                *place_out = place + i;
+                return UNSEEN_OK;
+            }
+        }
+        place += (len + 7) & ~(size_t)7;
+    }
+    *place_out = scan->size;
+    return UNSEEN_OK;
+}
+
+/* The first intact record behind the current place. Where the log holds heads without records, made
+ * so that each has to be hashed, the search is given up. */
 static enum unseen_status find_next(struct unseen__scan *scan, bool *found_out,
                                     struct unseen_error *error)
 {
     struct unseen__record record;
     *found_out = false;
-    for (uint64_t place = scan->place + 8; place < scan->size; place += 8) {
+    for (uint64_t place = scan->place + 8;; place += 8) {
         const uint8_t *bytes = NULL;
-        const enum unseen_status status = read_record(scan, place, &record, &bytes, error);
-        if (status != UNSEEN_OK) {
+        enum unseen_status status = find_mark(scan, &place, error);
+        if (status == UNSEEN_OK && place < scan->size) {
+            status = read_record(scan, place, &record, &bytes, error);
+        }
+        if (status != UNSEEN_OK || place >= scan->size) {
             return status;
         }
         if (bytes && record.number > scan->number) {
@@ -124,8 +160,12 @@ static enum unseen_status find_next(struct unseen__scan *scan, bool *found_out,
             *found_out = true;
             return UNSEEN_OK;
         }
+        if (scan->nhashed > HASHED_MAX + 8 * scan->size) {
+            return unseen__error(error, UNSEEN_ERR_CORRUPT, scan->place,
+                                 "%s is damaged from byte %llu on, beyond repair", scan->log->path,
+                                 (unsigned long long)scan->place);
+        }
     }
-    return UNSEEN_OK;
 }
 
 static void show(struct unseen__scan *scan, const struct unseen__record *record,
@@ -163,6 +203,7 @@ enum unseen_status unseen__scan_next(struct unseen__scan *scan, enum unseen__sca
         return UNSEEN_OK;
     }
     bool found = false;
+    scan->nhashed = 0;
     if (bytes) {
         scan->next = scan->place; /* intact, but records before it are missing */
         found = true;

@@ -21,6 +21,7 @@ struct unseen__scan {
     uint64_t number;     /* of the last record read */
     uint64_t record_sum; /* its checksum */
     bool skipped;        /* any later number may follow */
+    uint64_t nhashed;    /* bytes, in search of a record */
     uint64_t next;       /* after DAMAGED: where intact records go on */
 
     /* after RECORD */
@@ -39,7 +40,7 @@ enum unseen_status unseen__scan_init(struct unseen__scan *scan, const struct uns
                                      uint64_t place, uint64_t number, struct unseen_error *error);
 
 /* Moves on. After TORN it stays; after DAMAGED it can go on with unseen__scan_skip. Errors: IO,
- * NOMEM. */
+ * NOMEM, VERSION (a record of a kind that must be known), CORRUPT (damage made to keep us busy). */
 enum unseen_status unseen__scan_next(struct unseen__scan *scan, enum unseen__scan_state *state_out,
                                      struct unseen_error *error);
 void unseen__scan_skip(struct unseen__scan *scan);

@@ -103,7 +103,7 @@ size=$(wc -c < queue)
 printf 'http://x/\nhttp' >> queue
 printf 'http://b/\nhttp://c/\n' > in
 run -s w.unseen -o queue
-expect 0 '' "unseen: warning: queue was cut from $((size + 14)) to $size bytes: the rest was not committed, its lines are new again\n"
+expect 0 '' "unseen: warning: queue was cut from $((size + 14)) to $size bytes: the rest was not committed, its lines are new again; it is in queue.cut\n"
 printf 'http://a/\nhttp://b/\nhttp://c/\n' > want
 same queue want
 rm in

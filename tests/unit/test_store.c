@@ -470,6 +470,113 @@ static void test_foreign(void)
     CHECK(unseen_store_open(&store, path, &options, &error) == UNSEEN_ERR_MISSING);
 }
 
+/* ---- names and neighbours ---- */
+
+static void write_text(const char *name, const char *text)
+{
+    const int fd = open(name, O_CREAT | O_WRONLY | O_TRUNC, 0666);
+    CHECK(fd >= 0 && write(fd, text, strlen(text)) == (ssize_t)strlen(text) && close(fd) == 0);
+}
+
+/* What lies beside a store and is not its own stays as it is. */
+static void test_neighbours(void)
+{
+    char name[PATH_LEN + 32];
+    remove_all();
+    write_text(image, "a text\n");
+    snprintf(name, sizeof(name), "%s.new", path);
+    write_text(name, "another\n");
+    struct unseen_store *store = open_store(path, UNSEEN_STORE_CREATE);
+    CHECK(info_of(store).image_damaged);
+    add_range(store, 0, 70000);
+    CHECK(unseen_store_commit(store, &error) == UNSEEN_OK);
+    CHECK(unseen_store_close(store, &error) == UNSEEN_ERR_IMAGE);
+    CHECK(size_of(image) == 7 && strstr(error.text, image));
+    CHECK(unseen_store_verify(path, NULL, NULL, NULL, &error) == UNSEEN_ERR_CORRUPT);
+    CHECK(unseen_store_repair(path, NULL, NULL, NULL, &error) == UNSEEN_OK);
+    CHECK(unseen_store_verify(path, NULL, NULL, NULL, &error) == UNSEEN_OK);
+    CHECK_EQ(size_of(name), 8);
+    snprintf(name, sizeof(name), "%s.damaged", image);
+    CHECK_EQ(size_of(name), 7);
+    store = open_store(path, UNSEEN_STORE_READ);
+    CHECK_EQ(count(store, 0, 70000), 70000);
+    close_store(store);
+}
+
+/* A symbolic link stays one, and nobody can read more than before. */
+static void test_link_and_mode(void)
+{
+    struct stat st;
+    remove_all();
+    struct unseen_store *store = open_store(other, UNSEEN_STORE_CREATE);
+    add_range(store, 0, 70000);
+    CHECK(unseen_store_commit(store, &error) == UNSEEN_OK);
+    CHECK(chmod(other, 0600) == 0 && symlink(other, path) == 0);
+    close_store(store);
+    CHECK(unseen_store_rewrite(path, NULL, &error) == UNSEEN_OK);
+    CHECK(lstat(path, &st) == 0 && S_ISLNK(st.st_mode));
+    CHECK(stat(other, &st) == 0 && (st.st_mode & 0777) == 0600);
+    store = open_store(path, UNSEEN_STORE_WRITE);
+    CHECK(add(store, 70000));
+    CHECK(unseen_store_commit(store, &error) == UNSEEN_OK);
+    add_range(store, 70001, 140000);
+    CHECK(unseen_store_commit(store, &error) == UNSEEN_OK);
+    close_store(store);
+    char name[PATH_LEN + 16];
+    snprintf(name, sizeof(name), "%s.image", other);
+    CHECK(stat(name, &st) == 0 && (st.st_mode & 0777) == 0600);
+    CHECK_EQ(size_of(image), 0);
+}
+
+/* An image that claims another end of the log, under a right checksum, cuts nothing. */
+static void test_forged_image(void)
+{
+    uint8_t bytes[UNSEEN__HEADER_LEN];
+    struct unseen__image_header good;
+    remove_all();
+    struct unseen_store *store = open_store(path, UNSEEN_STORE_CREATE);
+    add_range(store, 0, 70000);
+    CHECK(unseen_store_commit(store, &error) == UNSEEN_OK);
+    close_store(store);
+    const uint64_t size = size_of(path);
+    const int fd = open(image, O_RDWR);
+    CHECK(fd >= 0 && pread(fd, bytes, sizeof(bytes), 0) == (ssize_t)sizeof(bytes));
+    CHECK(unseen__image_header_decode(bytes, &good) == UNSEEN_OK);
+    for (int round = 0; round < 6; round++) {
+        struct unseen__image_header forged = good;
+        const struct unseen_store_options options = options_of(UNSEEN_STORE_WRITE);
+        forged.place -= round == 0 ? 4096 : 0;
+        forged.place += round == 1 ? 4096 : 0;
+        forged.number += round == 2;
+        forged.last_place += round == 3 ? 8 : 0;
+        forged.record_sum ^= round == 4;
+        forged.output_place = round == 5 ? good.last_place : 0;
+        unseen__image_header_encode(&forged, bytes);
+        CHECK(pwrite(fd, bytes, sizeof(bytes), 0) == (ssize_t)sizeof(bytes));
+        CHECK(unseen_store_open(&store, path, NULL, &error) == UNSEEN_ERR_CORRUPT);
+        CHECK(unseen_store_open(&store, path, &options, &error) == UNSEEN_ERR_CORRUPT);
+        CHECK_EQ(size_of(path), size);
+    }
+    CHECK(close(fd) == 0);
+    struct unseen_store_health health = {.size = sizeof(health)};
+    CHECK(unseen_store_repair(path, &health, NULL, NULL, &error) == UNSEEN_OK);
+    CHECK(health.is_rewritten);
+    store = open_store(path, UNSEEN_STORE_READ);
+    CHECK_EQ(count(store, 0, 70000), 70000);
+    close_store(store);
+}
+
+/* Keys of another width would be taken back wrongly, and others found after the next opening. */
+static void test_wide_keys(void)
+{
+    const struct unseen_key wide = {1, 2};
+    uint8_t verdict = UNSEEN_SEEN;
+    remove_all();
+    struct unseen_store *store = open_store(path, UNSEEN_STORE_CREATE);
+    CHECK(unseen_store_add_keys(store, &wide, 1, &verdict, NULL) == UNSEEN_ERR_ARGUMENT);
+    close_store(store);
+}
+
 /* ---- without a log ---- */
 
 static void test_no_log(void)
@@ -477,6 +584,13 @@ static void test_no_log(void)
     struct unseen_store *store = NULL;
     struct unseen_store_options options = options_of(UNSEEN_STORE_CREATE);
     remove_all();
+    options.no_log = true;
+    options.filter = "bloom";
+    options.fpr = 0.01;
+    options.capacity = 1000;
+    CHECK(unseen_store_open(&store, path, &options, &error) == UNSEEN_ERR_UNSUPPORTED);
+    CHECK_EQ(size_of(path), 0);
+    options = options_of(UNSEEN_STORE_CREATE);
     options.no_log = true;
     for (uint64_t round = 0; round < 3; round++) {
         CHECK(unseen_store_open(&store, path, &options, &error) == UNSEEN_OK);
@@ -557,6 +671,23 @@ static void test_output(void)
     close_store(store);
     CHECK(close(fd) == 0);
 
+    /* A commit without a length takes that of the file; a smaller one is no length. */
+    store = open_store(path, UNSEEN_STORE_WRITE);
+    len = open_output(store, &fd);
+    write_lines(store, fd, len, 300, 310, 0);
+    CHECK(unseen_store_commit(store, &error) == UNSEEN_OK);
+    CHECK(add(store, 310));
+    CHECK(unseen_store_commit_begin(store, UINT64_MAX, len, &error) == UNSEEN_ERR_ARGUMENT);
+    close_store(store);
+    CHECK(close(fd) == 0);
+    const uint64_t whole = size_of(output);
+    store = open_store(path, UNSEEN_STORE_WRITE);
+    CHECK_EQ(open_output(store, &fd), whole);
+    len = whole;
+    write_lines(store, fd, len, 400, 410, 5);
+    close_store(store);
+    CHECK(close(fd) == 0);
+
     /* Interrupted and changed: nothing is cut. */
     CHECK(unseen_store_rewrite(path, NULL, &error) == UNSEEN_OK);
     const uint64_t interrupted = size_of(output);
@@ -568,6 +699,9 @@ static void test_output(void)
     flip(output, longer + 10);
     CHECK(unseen_store_output(store, fd, output, &len, &error) == UNSEEN_OK);
     CHECK(len < interrupted && size_of(output) == len);
+    char cut[PATH_LEN + 8];
+    snprintf(cut, sizeof(cut), "%s.cut", output);
+    CHECK(size_of(cut) >= interrupted - len);
     close_store(store);
     CHECK(close(fd) == 0 && unlink(output) == 0);
 
@@ -676,6 +810,10 @@ int main(void)
     test_headers();
     test_settings();
     test_foreign();
+    test_neighbours();
+    test_link_and_mode();
+    test_forged_image();
+    test_wide_keys();
     test_no_log();
     test_output();
     test_failing_memory();
