@@ -317,6 +317,12 @@ static void bench_classic(size_t bytes, struct bench_memory *memory, struct yard
     print_row("textbook bloom", (double)bytes / (1 << 20), 20, ns, y);
 }
 
+/* They would not fit into the memory of most machines. */
+static bool has_counters(size_t bytes)
+{
+    return is_wanted("counting") && bytes <= (size_t)512 << 20;
+}
+
 /* As many counters and as many of them for a key as counting has, of 32 bits: 8 times its memory. */
 static void bench_counters(size_t bytes, unsigned k, double bits, struct bench_memory *memory,
                            const struct yardsticks *y, uint64_t *wrong)
@@ -394,7 +400,7 @@ static void bench_filter(const char *name, size_t bytes, struct bench_memory *me
               ns, y);
     unseen_set_free(set);
     const struct unseen_plan plan = plan_of(name, FPR, capacity);
-    if (strcmp(name, "counting") == 0 && plan.size) {
+    if (strcmp(name, "counting") == 0 && plan.size && has_counters(bytes)) {
         bench_counters(bytes, plan.hashes, plan.bits_per_key, memory, y, wrong);
     }
 }
@@ -422,7 +428,7 @@ static int speed(char **sizes, int nsizes, const char *svg)
         struct bench_memory memory;
         struct yardsticks y = {0, 0};
         /* A growing filter holds the old and the new for a while; the counters take 8 times. */
-        bench_memory_init(&memory, 8 * bytes + bytes / 2, true);
+        bench_memory_init(&memory, (has_counters(bytes) ? 8 * bytes : 2 * bytes) + bytes / 2, true);
         printf("\n%-16s %7s %8s", "filter", "MiB", "bits/key");
         for (int op = 0; op < NOPERATIONS; op++) {
             printf(" %8s", operation_names[op]);
