@@ -1,0 +1,582 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Lists: every key that was added is listed, others are at the promised rate, the bytes are the same
+ * for any order, number of threads and level, and no damage, want of memory or of disk goes
+ * unnoticed or leaves anything behind.
+ *
+ * Label: threads */
+#include "test.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <math.h>
+#include <signal.h>
+#include <sys/file.h>
+#include <sys/mount.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+
+#include "base/bytes.h"
+#include "hash/key.h"
+#include "list/format.h"
+
+enum {
+    BATCH = 1000,
+    PATH_CAP = 256
+};
+
+static char folder[PATH_CAP];
+static char path[PATH_CAP + 16];
+static char new_path[PATH_CAP + 24];
+static const uint64_t seed = 42;
+
+struct plan {
+    uint64_t n;
+    uint64_t (*key)(uint64_t i);
+    double fpr;
+    unsigned threads;
+    uint64_t memory;
+    uint64_t capacity;
+    uint64_t stop_after; /* progress calls; 0: never */
+    const struct unseen_allocator *allocator;
+};
+
+static uint64_t random_key(uint64_t i)
+{
+    return test_random(&i);
+}
+
+/* Numbers that are no hash values. */
+static uint64_t small_key(uint64_t i)
+{
+    return i;
+}
+
+static uint64_t same_key(uint64_t i)
+{
+    (void)i;
+    return 12345;
+}
+
+static uint64_t thrice_key(uint64_t i)
+{
+    return random_key(i / 3);
+}
+
+/* Half of them in one hundred-thousandth of all values. */
+static uint64_t skewed_key(uint64_t i)
+{
+    return i % 2 ? random_key(i) : random_key(i) >> 17;
+}
+
+static uint64_t other_key(uint64_t i)
+{
+    return random_key(UINT64_C(0x1000000000000) + i);
+}
+
+struct stop {
+    uint64_t ncalls;
+    uint64_t stop_after;
+};
+
+static bool count_calls(void *context, uint64_t ndone, uint64_t n)
+{
+    struct stop *stop = context;
+    stop->ncalls++;
+    return ndone <= n && stop->ncalls != stop->stop_after;
+}
+
+static enum unseen_status build(const struct plan *plan, struct unseen_error *error)
+{
+    struct unseen_list_build *b = NULL;
+    const struct unseen_list_build_options options = {
+        .size = sizeof(options),
+        .fpr = plan->fpr,
+        .capacity = plan->capacity,
+        .memory = plan->memory,
+        .threads = plan->threads,
+        .seed = &seed,
+        .profile = "crawl/1",
+        .cpu = test_cpu,
+        .allocator = plan->allocator,
+    };
+    struct stop stop = {0, plan->stop_after};
+    enum unseen_status status = unseen_list_build_create(&b, path, &options, error);
+    for (uint64_t at = 0; at < plan->n && status == UNSEEN_OK; at += BATCH) {
+        uint64_t keys[BATCH];
+        const uint64_t rest = plan->n - at;
+        const size_t count = rest < BATCH ? (size_t)rest : BATCH;
+        for (size_t i = 0; i < count; i++) {
+            keys[i] = plan->key(at + i);
+        }
+        status = unseen_list_build_add_keys(b, keys, count, error);
+    }
+    if (status == UNSEEN_OK) {
+        status = unseen_list_build_finish(b, count_calls, &stop, error);
+    }
+    unseen_list_build_free(b);
+    return status;
+}
+
+static struct unseen_list *open_list(enum unseen_list_access access)
+{
+    struct unseen_list *list = NULL;
+    struct unseen_error error = {.text = ""};
+    const struct unseen_list_options options = {
+        .size = sizeof(options), .access = access, .cpu = test_cpu};
+    if (!CHECK(unseen_list_open(&list, path, &options, &error) == UNSEEN_OK)) {
+        fprintf(stderr, "%s\n", error.text);
+        exit(1);
+    }
+    return list;
+}
+
+static struct unseen_list_info info_of(const struct unseen_list *list)
+{
+    struct unseen_list_info info = {.size = sizeof(info)};
+    CHECK(unseen_list_info(list, &info) == UNSEEN_OK);
+    return info;
+}
+
+static uint64_t count_listed(const struct unseen_list *list, uint64_t (*key)(uint64_t), uint64_t n)
+{
+    uint64_t nlisted = 0;
+    for (uint64_t at = 0; at < n; at += BATCH) {
+        uint64_t keys[BATCH];
+        uint8_t verdicts[BATCH];
+        const size_t count = n - at < BATCH ? (size_t)(n - at) : BATCH;
+        for (size_t i = 0; i < count; i++) {
+            keys[i] = key(at + i);
+        }
+        unseen_list_contains_keys(list, keys, count, verdicts);
+        for (size_t i = 0; i < count; i++) {
+            nlisted += verdicts[i] == UNSEEN_SEEN;
+        }
+    }
+    return nlisted;
+}
+
+/* How many names in the test's folder there are but for "." and "..". */
+static size_t count_names(void)
+{
+    size_t n = 0;
+    DIR *dir = opendir(folder);
+    while (dir && readdir(dir)) {
+        n++;
+    }
+    CHECK(dir && closedir(dir) == 0);
+    return n - 2;
+}
+
+/* ---- answers ---- */
+
+/* Builds, asks for all keys and for others; the file's checksum. */
+static struct unseen_list_info check_list(const struct plan *plan, uint64_t nothers)
+{
+    struct unseen_error error = {.text = ""};
+    if (!CHECK(build(plan, &error) == UNSEEN_OK)) {
+        fprintf(stderr, "%s\n", error.text);
+        exit(1);
+    }
+    CHECK_EQ(count_names(), 1);
+    struct unseen_list *list = open_list(plan->n % 2 ? UNSEEN_LIST_LOAD : UNSEEN_LIST_COLD);
+    const struct unseen_list_info info = info_of(list);
+    CHECK_EQ(info.ngiven, plan->n);
+    CHECK_EQ(count_listed(list, plan->key, plan->n), plan->n);
+    CHECK(info.rate <= (plan->fpr > 0 ? plan->fpr : UNSEEN_LIST_FPR_DEFAULT));
+    const uint64_t nlisted = count_listed(list, other_key, nothers);
+    if (plan->n <= 512) {
+        CHECK_EQ(nlisted, 0); /* all keys are listed as they are */
+    } else if (nothers > 0) {
+        const double expected = (double)nothers * info.rate;
+        if (!CHECK(fabs((double)nlisted - expected) < 4 * sqrt(expected) + 2)) {
+            fprintf(stderr, "n %llu fpr %g: %llu listed, expected %g\n",
+                    (unsigned long long)plan->n, plan->fpr, (unsigned long long)nlisted, expected);
+        }
+    }
+    CHECK(unseen_list_verify(list, &error) == UNSEEN_OK);
+    CHECK(strcmp(info.profile, "crawl/1") == 0 && strcmp(info.kind, "url") == 0);
+    unseen_list_close(list);
+    return info;
+}
+
+static void test_sizes(void)
+{
+    /* 3557: a page and four tenths, which no solver can keep. 100,000: several layers. */
+    const uint64_t sizes[] = {0, 1, 10, 512, 513, 1000, 2432, 2541, 3557, 5000, 30000};
+    for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
+        const struct plan plan = {.n = sizes[i], .key = random_key};
+        const struct unseen_list_info info = check_list(&plan, 20000);
+        CHECK_EQ(info.nkeys, sizes[i]);
+    }
+}
+
+static void test_rates(void)
+{
+    const double rates[] = {0.25, 1e-2, 1e-3, 1e-4, 1e-6, 1e-9};
+    for (size_t i = 0; i < sizeof(rates) / sizeof(rates[0]); i++) {
+        const uint64_t n = 100000 * test_scale();
+        const struct plan plan = {.n = n, .key = random_key, .fpr = rates[i]};
+        const struct unseen_list_info info = check_list(&plan, 200000 * test_scale());
+        const double bits = (double)info.bytes * 8 / (double)info.nkeys;
+        CHECK(bits < -log2(info.rate) * 1.02 + 8.0 * 20000 / (double)n);
+        CHECK(info.nbumped < n / 15);
+    }
+}
+
+/* Keys that are no hash values, or come more than once. */
+static void test_hostile(void)
+{
+    const struct plan plans[] = {{.n = 20000, .key = small_key},
+                                 {.n = 20000, .key = same_key},
+                                 {.n = 30000, .key = skewed_key},
+                                 {.n = 30001, .key = thrice_key}};
+    for (size_t i = 0; i < sizeof(plans) / sizeof(plans[0]); i++) {
+        const struct unseen_list_info info = check_list(&plans[i], 20000);
+        const uint64_t distinct = plans[i].key == same_key     ? 1
+                                  : plans[i].key == thrice_key ? (plans[i].n + 2) / 3
+                                                               : plans[i].n;
+        CHECK_EQ(info.nkeys, distinct);
+    }
+}
+
+/* One at a time, in batches of any size, and from bytes: the same answers. */
+static void test_single(void)
+{
+    struct unseen_error error;
+    const char *const texts[] = {"http://a.example/", "", "b", "http://c.example/?q"};
+    struct unseen_bytes items[3000];
+    char names[3000][24];
+    uint8_t verdicts[3000];
+    struct unseen_list_build *b = NULL;
+    const struct unseen_list_build_options options = {
+        .size = sizeof(options), .seed = &seed, .kind = "word", .cpu = test_cpu};
+    CHECK(unseen_list_build_create(&b, path, &options, &error) == UNSEEN_OK);
+    for (size_t i = 0; i < 3000; i++) {
+        snprintf(names[i], sizeof(names[i]), "%zu", i);
+        items[i] = (struct unseen_bytes){names[i], strlen(names[i])};
+    }
+    for (size_t i = 0; i < 4; i++) {
+        items[i] = (struct unseen_bytes){texts[i], strlen(texts[i])};
+    }
+    CHECK(unseen_list_build_add(b, items, 2000, &error) == UNSEEN_OK);
+    CHECK(unseen_list_build_finish(b, NULL, NULL, &error) == UNSEEN_OK);
+    CHECK(unseen_list_build_finish(b, NULL, NULL, &error) == UNSEEN_ERR_ARGUMENT);
+    struct unseen_list *list = open_list(UNSEEN_LIST_WARM);
+    CHECK_EQ(unseen_list_key(list, "b", 1), unseen_list_build_key(b, "b", 1));
+    unseen_list_build_free(b);
+    CHECK(strcmp(info_of(list).kind, "word") == 0);
+    unseen_list_contains_batch(list, items, 3000, verdicts);
+    for (size_t i = 0; i < 3000; i++) {
+        const bool is_listed = unseen_list_contains(list, items[i].data, items[i].len);
+        CHECK(is_listed == (verdicts[i] == UNSEEN_SEEN) && (is_listed || i >= 2000));
+    }
+    for (size_t n = 0; n < 40; n++) {
+        uint64_t keys[40];
+        uint8_t some[41];
+        memset(some, 0x55, sizeof(some));
+        for (size_t i = 0; i < n; i++) {
+            keys[i] = unseen_list_key(list, items[i + 1990].data, items[i + 1990].len);
+        }
+        unseen_list_contains_keys(list, keys, n, some);
+        CHECK(memcmp(some, verdicts + 1990, n) == 0 && some[n] == 0x55);
+    }
+    unseen_list_close(list);
+}
+
+/* ---- bytes ---- */
+
+static uint64_t file_sum(void)
+{
+    struct stat st;
+    const int fd = open(path, O_RDONLY);
+    CHECK(fd >= 0 && fstat(fd, &st) == 0);
+    void *bytes = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
+    CHECK(bytes != MAP_FAILED);
+    const uint64_t sum = unseen__checksum(bytes, (size_t)st.st_size);
+    munmap(bytes, (size_t)st.st_size);
+    close(fd);
+    return sum;
+}
+
+static uint64_t backward_key(uint64_t i)
+{
+    return random_key(199999 - i);
+}
+
+/* The number is what the portable level makes of these keys; each other makes the same. */
+static void test_bytes(void)
+{
+    struct unseen_error error;
+    const struct plan plan = {.n = 200000, .key = random_key};
+    CHECK(build(&plan, &error) == UNSEEN_OK);
+    const uint64_t sum = file_sum();
+    CHECK_EQ(sum, UINT64_C(8107330459733901706));
+    const struct plan backward = {
+        .n = 200000, .key = backward_key, .memory = 1 << 20, .threads = 2};
+    CHECK(build(&backward, &error) == UNSEEN_OK);
+    CHECK_EQ(file_sum(), sum);
+    const struct plan many = {.n = 200000, .key = random_key, .threads = 7, .fpr = 1e-7};
+    CHECK(build(&many, &error) == UNSEEN_OK);
+    CHECK_EQ(file_sum(), UINT64_C(14522952522535266013));
+}
+
+/* Several shards, threads, and a spill file that is read back. */
+static void test_large(void)
+{
+    const uint64_t n = 4000000 * test_scale();
+    const struct plan one = {
+        .n = n, .key = random_key, .memory = 4 << 20, .threads = 1, .capacity = n};
+    const struct plan two = {
+        .n = n, .key = random_key, .memory = 1 << 30, .threads = 2, .capacity = n};
+    const struct unseen_list_info info = check_list(&one, 1000000 * test_scale());
+    const uint64_t sum = file_sum();
+    CHECK((double)info.bytes * 8 / (double)info.nkeys < 13.56);
+    CHECK(info.nlayers >= 3 && info.key_bits < 64);
+    (void)check_list(&two, 0);
+    CHECK_EQ(file_sum(), sum);
+}
+
+/* ---- failures ---- */
+
+static void test_stopped(void)
+{
+    struct unseen_error error;
+    const struct plan first = {.n = 5000, .key = random_key};
+    CHECK(build(&first, &error) == UNSEEN_OK);
+    const uint64_t sum = file_sum();
+    const struct plan stopped = {.n = 3000000, .key = random_key, .stop_after = 1, .threads = 2};
+    CHECK(build(&stopped, &error) == UNSEEN_ERR_STOPPED);
+    CHECK_EQ(count_names(), 1);
+    CHECK_EQ(file_sum(), sum);
+}
+
+/* Another builder, and one that a crash has ended. */
+static void test_busy(void)
+{
+    struct unseen_error error;
+    const struct plan plan = {.n = 5000, .key = random_key};
+    const int fd = open(new_path, O_RDWR | O_CREAT, 0666);
+    CHECK(fd >= 0 && flock(fd, LOCK_EX) == 0 && write(fd, "rest", 4) == 4);
+    CHECK(build(&plan, &error) == UNSEEN_ERR_BUSY);
+    CHECK(access(new_path, F_OK) == 0);
+    close(fd);
+    (void)check_list(&plan, 0);
+}
+
+/* A reader keeps what it has opened. */
+static void test_replaced(void)
+{
+    struct unseen_error error;
+    const struct plan first = {.n = 5000, .key = random_key};
+    const struct plan second = {.n = 5000, .key = other_key};
+    CHECK(build(&first, &error) == UNSEEN_OK);
+    struct unseen_list *list = open_list(UNSEEN_LIST_WARM);
+    CHECK(build(&second, &error) == UNSEEN_OK);
+    CHECK_EQ(count_listed(list, random_key, 5000), 5000);
+    unseen_list_close(list);
+    list = open_list(UNSEEN_LIST_WARM);
+    CHECK_EQ(count_listed(list, other_key, 5000), 5000);
+    CHECK(count_listed(list, random_key, 5000) < 20);
+    unseen_list_close(list);
+}
+
+static void test_memory(void)
+{
+    struct unseen_error error;
+    unsigned long nfailed = 0;
+    for (unsigned long fail_at = 1;; fail_at++) {
+        struct test_allocator counting = {.fail_at = fail_at};
+        const struct unseen_allocator allocator = {test_alloc, test_free, &counting};
+        const struct plan plan = {
+            .n = 3000, .key = random_key, .memory = 1 << 20, .allocator = &allocator};
+        enum unseen_status status = build(&plan, &error);
+        struct unseen_list *list = NULL;
+        const struct unseen_list_options options = {
+            .size = sizeof(options), .access = UNSEEN_LIST_LOAD, .allocator = &allocator};
+        if (status == UNSEEN_OK) {
+            status = unseen_list_open(&list, path, &options, &error);
+        }
+        if (status == UNSEEN_OK) {
+            status = unseen_list_verify(list, &error);
+        }
+        unseen_list_close(list);
+        CHECK_EQ(counting.nlive, 0);
+        CHECK(access(new_path, F_OK) != 0);
+        if (counting.nallocs < fail_at) {
+            CHECK(status == UNSEEN_OK);
+            break;
+        }
+        CHECK(status == UNSEEN_ERR_NOMEM);
+        nfailed++;
+    }
+    CHECK(nfailed > 20);
+}
+
+/* No file may be longer than this: the spill file or the list does not fit. */
+static void test_file_limit(void)
+{
+    struct unseen_error error;
+    struct rlimit old;
+    signal(SIGXFSZ, SIG_IGN);
+    CHECK(getrlimit(RLIMIT_FSIZE, &old) == 0);
+    for (rlim_t limit = 1024; limit < 1 << 21; limit *= 3) {
+        const struct plan plan = {.n = 300000, .key = random_key, .memory = 1 << 20};
+        const struct rlimit low = {limit, old.rlim_max};
+        CHECK(setrlimit(RLIMIT_FSIZE, &low) == 0);
+        const enum unseen_status status = build(&plan, &error);
+        CHECK(setrlimit(RLIMIT_FSIZE, &old) == 0);
+        CHECK(status == (limit < 600000 ? UNSEEN_ERR_IO : status));
+        CHECK(status == UNSEEN_OK || strstr(error.text, folder) != NULL);
+        CHECK_EQ(count_names(), status == UNSEEN_OK || access(path, F_OK) == 0);
+    }
+}
+
+/* The same on a full disk, and then space returns. */
+static void test_full_disk(void)
+{
+    struct unseen_error error;
+    const struct plan plan = {.n = 100000, .key = random_key, .memory = 1 << 20};
+    for (unsigned kib = 4; kib <= 512; kib *= 2) {
+        char size[32];
+        snprintf(size, sizeof(size), "size=%uk", kib);
+        if (mount("tmpfs", folder, "tmpfs", 0, size) != 0) {
+            test_skip("right to mount a small disk");
+            return;
+        }
+        const enum unseen_status status = build(&plan, &error);
+        CHECK(status == (kib < 180 ? UNSEEN_ERR_IO : UNSEEN_OK));
+        CHECK_EQ(count_names(), status == UNSEEN_OK);
+        CHECK(mount("tmpfs", folder, "tmpfs", MS_REMOUNT, "size=4m") == 0);
+        (void)check_list(&plan, 0);
+        CHECK(umount(folder) == 0);
+    }
+}
+
+/* ---- damage ---- */
+
+static uint8_t *read_file(size_t *len_out)
+{
+    struct stat st;
+    const int fd = open(path, O_RDONLY);
+    CHECK(fd >= 0 && fstat(fd, &st) == 0);
+    uint8_t *bytes = malloc((size_t)st.st_size);
+    CHECK(bytes && read(fd, bytes, (size_t)st.st_size) == st.st_size);
+    close(fd);
+    *len_out = (size_t)st.st_size;
+    return bytes;
+}
+
+static void write_file(const uint8_t *bytes, size_t len)
+{
+    const int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC, 0666);
+    CHECK(fd >= 0 && write(fd, bytes, len) == (ssize_t)len);
+    close(fd);
+}
+
+/* What opening and verifying say; whatever opens is asked. */
+static enum unseen_status try_file(struct unseen_error *error)
+{
+    struct unseen_list *list = NULL;
+    const struct unseen_list_options options = {.size = sizeof(options), .cpu = test_cpu};
+    enum unseen_status status = unseen_list_open(&list, path, &options, error);
+    if (status == UNSEEN_OK) {
+        (void)count_listed(list, random_key, 100);
+        status = unseen_list_verify(list, error);
+    }
+    unseen_list_close(list);
+    return status;
+}
+
+/* Each byte of the file changed in turn, and each length. */
+static void test_damage(void)
+{
+    struct unseen_error error;
+    size_t len = 0;
+    const struct plan plan = {.n = 3600, .key = random_key};
+    CHECK(build(&plan, &error) == UNSEEN_OK);
+    uint8_t *bytes = read_file(&len);
+    const size_t step = test_scale() > 1 ? 1 : 7;
+    for (size_t i = 0; i < len; i += i < 800 || i + 800 > len ? 1 : step) {
+        bytes[i] ^= (uint8_t)(1u << i % 8);
+        write_file(bytes, len);
+        const enum unseen_status status = try_file(&error);
+        CHECK(status == (i < 4 ? UNSEEN_ERR_FOREIGN : UNSEEN_ERR_CORRUPT));
+        CHECK(status == error.status && strstr(error.text, path) != NULL);
+        bytes[i] ^= (uint8_t)(1u << i % 8);
+    }
+    for (size_t cut = 0; cut < len; cut += cut < 20 || cut + 20 > len ? 1 : 97) {
+        write_file(bytes, cut);
+        const enum unseen_status status = try_file(&error);
+        CHECK(status == (cut < 8 ? UNSEEN_ERR_FOREIGN : UNSEEN_ERR_CORRUPT));
+    }
+    /* a newer version, and a feature that a reader must know */
+    for (size_t at = 8; at <= 24; at += 16) {
+        bytes[at]++;
+        store_le64(bytes + 4088, unseen__checksum(bytes, 4088));
+        write_file(bytes, len);
+        CHECK(try_file(&error) == UNSEEN_ERR_VERSION);
+        bytes[at]--;
+    }
+    store_le64(bytes + 4088, unseen__checksum(bytes, 4088));
+    write_file(bytes, len);
+    CHECK(try_file(&error) == UNSEEN_OK);
+    free(bytes);
+    CHECK(unlink(path) == 0);
+    CHECK(try_file(&error) == UNSEEN_ERR_MISSING);
+}
+
+static void test_options(void)
+{
+    struct unseen_error error;
+    struct unseen_list_build *b = NULL;
+    struct unseen_list_build_options options = {.size = sizeof(options), .fpr = 1e-10};
+    CHECK(unseen_list_build_create(&b, path, &options, &error) == UNSEEN_ERR_FPR);
+    options.fpr = 0.5;
+    CHECK(unseen_list_build_create(&b, path, &options, &error) == UNSEEN_ERR_ARGUMENT);
+    options.fpr = -1;
+    CHECK(unseen_list_build_create(&b, path, &options, &error) == UNSEEN_ERR_ARGUMENT);
+    options = (struct unseen_list_build_options){.size = sizeof(options), .threads = 1000};
+    CHECK(unseen_list_build_create(&b, path, &options, &error) == UNSEEN_ERR_ARGUMENT);
+    options = (struct unseen_list_build_options){.size = 3};
+    CHECK(unseen_list_build_create(&b, path, &options, &error) == UNSEEN_ERR_ARGUMENT);
+    options = (struct unseen_list_build_options){.size = sizeof(options),
+                                                 .kind = "a kind of a name that is too long"};
+    CHECK(unseen_list_build_create(&b, path, &options, &error) == UNSEEN_ERR_ARGUMENT);
+    CHECK(unseen_list_build_create(&b, path, NULL, &error) == UNSEEN_OK);
+    unseen_list_build_free(b); /* without having been finished */
+    unseen_list_build_free(NULL);
+    unseen_list_close(NULL);
+}
+
+int main(void)
+{
+    test_start();
+    const char *base = getenv("TMPDIR");
+    base = base ? base : access("/dev/shm", W_OK) == 0 ? "/dev/shm" : "/tmp";
+    snprintf(folder, sizeof(folder), "%s/unseen-list-XXXXXX", base);
+    if (!mkdtemp(folder)) {
+        perror(folder);
+        return 2;
+    }
+    snprintf(path, sizeof(path), "%s/a.list", folder);
+    snprintf(new_path, sizeof(new_path), "%s.new", path);
+    test_sizes();
+    test_rates();
+    test_hostile();
+    test_single();
+    test_bytes();
+    test_large();
+    test_stopped();
+    test_busy();
+    test_replaced();
+    test_memory();
+    test_file_limit();
+    test_damage();
+    test_full_disk();
+    test_options();
+    (void)unlink(path);
+    CHECK(rmdir(folder) == 0);
+    return test_end();
+}
