@@ -16,9 +16,9 @@
 #include "identity.h"
 #include "message.h"
 #include "redis_set.h"
+#include "requests_seen.h"
 
 enum {
-    FINGERPRINT_DIGITS = 40, /* Scrapy's: SHA-1 */
     REPORTS_MAX = 10
 };
 
@@ -27,6 +27,7 @@ struct import {
     const char *name; /* of the file at hand */
     uint64_t line;    /* number of its line at hand, from 1 */
     struct redis_set redis;
+    struct requests_seen scrapy;
     uint64_t nwrong;
     struct unseen_key keys[BATCH_LINES];
     size_t nkeys;
@@ -42,23 +43,6 @@ static void report_wrong(struct import *m, struct unseen_bytes line)
                                                                  : "part of a reply of SMEMBERS",
                       shown, line.data);
     }
-}
-
-static bool is_fingerprint(struct unseen_bytes line)
-{
-    for (size_t i = 0; i < line.len; i++) {
-        const char c = line.data[i];
-        if (!((c >= '0' && c <= '9') || (c >= 'a' && c <= 'f'))) {
-            return false;
-        }
-    }
-    return line.len == FINGERPRINT_DIGITS;
-}
-
-static struct unseen_bytes without_return(struct unseen_bytes line)
-{
-    line.len -= line.len > 0 && line.data[line.len - 1] == '\r';
-    return line;
 }
 
 static bool flush(struct import *m)
@@ -80,30 +64,66 @@ static bool add(struct import *m, struct unseen_bytes item)
     return ++m->nkeys < BATCH_LINES || flush(m);
 }
 
-static bool take_line(struct import *m, struct unseen_bytes line)
+static bool report_memory(struct import *m)
 {
-    struct unseen_bytes item = without_return(line);
-    if (m->change.o.source == SOURCE_REQUESTS_SEEN) {
-        if (is_fingerprint(item)) {
-            return add(m, item);
-        }
-        report_wrong(m, line);
-        return true;
+    message_error("%s:%" PRIu64 ": out of memory", m->name, m->line);
+    m->change.failed = true;
+    return false;
+}
+
+static void report_torn(struct import *m)
+{
+    m->change.failed = true;
+    message_error("%s: left out from byte %" PRIu64 " on: not a fingerprint of %zu bytes", m->name,
+                  m->scrapy.place, m->scrapy.width);
+}
+
+static bool take_scrapy(struct import *m, struct unseen_bytes line)
+{
+    if (!requests_seen_push(&m->scrapy, line)) {
+        return report_memory(m);
     }
-    switch (redis_set_take(&m->redis, line, &item)) {
+    for (;;) {
+        struct unseen_bytes digits;
+        switch (requests_seen_next(&m->scrapy, &digits)) {
+        case REQUESTS_SEEN_FINGERPRINT:
+            if (!add(m, digits)) {
+                return false;
+            }
+            break;
+        case REQUESTS_SEEN_WRONG:
+            if (m->scrapy.shape == REQUESTS_SEEN_BYTES) {
+                report_torn(m);
+            } else {
+                report_wrong(m, line);
+            }
+            break;
+        case REQUESTS_SEEN_NOTHING:
+            return true;
+        }
+    }
+}
+
+static bool take_redis(struct import *m, struct unseen_bytes line)
+{
+    struct unseen_bytes member;
+    switch (redis_set_take(&m->redis, line, &member)) {
     case REDIS_MEMBER:
-        return add(m, item);
+        return add(m, member);
     case REDIS_WRONG:
         report_wrong(m, line);
         break;
     case REDIS_NOMEM:
-        message_error("%s:%" PRIu64 ": out of memory", m->name, m->line);
-        m->change.failed = true;
-        return false;
+        return report_memory(m);
     case REDIS_NOTHING:
         break;
     }
     return true;
+}
+
+static bool take_line(struct import *m, struct unseen_bytes line)
+{
+    return (m->change.o.source == SOURCE_REQUESTS_SEEN ? take_scrapy : take_redis)(m, line);
 }
 
 static bool take_batch(void *context, const struct batch *b)
@@ -148,7 +168,11 @@ static bool read_file(struct import *m, const char *name)
         message_error("%s: the reply ends too early", m->name);
         m->change.failed = true;
     }
+    if (!requests_seen_is_whole(&m->scrapy)) {
+        report_torn(m);
+    }
     redis_set_release(&m->redis);
+    requests_seen_release(&m->scrapy);
     m->change.failed = m->change.failed || feed.failed;
     return flush(m);
 }

@@ -55,6 +55,36 @@ run import --format requests.seen s.unseen numbers
 expect 2 '' '*'
 holds grep -qx 'unseen: error: 20 more lines left out' err
 holds [ "$(wc -l < err)" = 11 ]
+# Newer versions write bytes, each fingerprint with its length in front.
+python3 - << 'END'
+lines = open("requests.seen").read().split()
+packed = b"".join(bytes([0, 20]) + bytes.fromhex(line) for line in lines)
+tricky = [b"\n" * 20, b"\0" * 20, b"\n\0" * 10, bytes(range(20)), b"x" * 19 + b"\n"]
+open("bytes.seen", "wb").write(packed)
+open("tricky.seen", "wb").write(b"".join(bytes([0, 20]) + f for f in tricky))
+open("tricky", "w").write("".join(f.hex() + "\n" for f in tricky))
+open("torn.seen", "wb").write(packed[:-3])
+open("torn1.seen", "wb").write(packed[:-21])
+open("wrong.seen", "wb").write(packed[:22] + b"\0\x13" + packed[24:])
+END
+for j in 1 2; do
+    rm -f s.unseen
+    run import -j "$j" --format requests.seen s.unseen bytes.seen tricky.seen
+    expect 0 '' ''
+    run check -vc s.unseen requests.seen tricky
+    expect 1 '0\n' ''
+    holds [ "$(keys_of s.unseen)" = 8 ]
+done
+rm s.unseen
+run import --format requests.seen s.unseen torn.seen
+expect 2 '' 'unseen: error: torn.seen: left out from byte 44 on: not a fingerprint of 20 bytes\n'
+holds [ "$(keys_of s.unseen)" = 2 ]
+run import --format requests.seen s.unseen torn1.seen
+expect 2 '' 'unseen: error: torn1.seen: left out from byte 44 on: not a fingerprint of 20 bytes\n'
+rm s.unseen
+run import --format requests.seen s.unseen wrong.seen
+expect 2 '' 'unseen: error: wrong.seen: left out from byte 22 on: not a fingerprint of 20 bytes\n'
+holds [ "$(keys_of s.unseen)" = 1 ]
 # Fingerprints are no URLs.
 "$UNSEEN" add urls.unseen list
 cp urls.unseen before
