@@ -324,6 +324,26 @@ int crash_run(const struct crash_job *job)
     return crash_wait(crash_start(job));
 }
 
+enum {
+    NPREFILLED = 65400 /* of the 65,536 changes that are worth an image */
+};
+
+void crash_prefill(const char *tool)
+{
+    struct crash_job add = {
+        .args = {tool, "add", "--seed", "7", crash_path("s"), crash_path("_others")}};
+    crash_clear();
+    FILE *file = fopen(crash_path("_others"), "w");
+    crash_require(file != NULL, "_others");
+    for (int i = 0; i < NPREFILLED; i++) {
+        fprintf(file, "http://other.example/%d\n", i);
+    }
+    crash_require(fclose(file) == 0, "_others");
+    if (crash_run(&add) != 0) {
+        crash_die("add fails: %s", crash_messages());
+    }
+}
+
 const char *crash_messages(void)
 {
     static char *text;

@@ -108,6 +108,10 @@ pid_t crash_start(const struct crash_job *job);
 int crash_wait(pid_t pid);
 int crash_run(const struct crash_job *job);
 
+/* Makes the store s with URLs that crash_url has not, listed in the file _others: so many that a few
+ * more make the tool write an image. */
+void crash_prefill(const char *tool);
+
 /* What the last job wrote to standard error: in the file _err. */
 const char *crash_messages(void);
 

@@ -22,7 +22,6 @@
 enum {
     RUNS_MAX = 4,
     NURLS = 300,
-    NPREFILLED = 65400, /* an image is written when there are some more than that */
     STATES_CI = 2000,
     STATES_PER_WORKLOAD = 500,
     STATES_PLANTED = 1500,
@@ -226,23 +225,6 @@ static struct workload choose_workload(void)
         }
     }
     return w;
-}
-
-/* Other URLs than the input's. */
-static void prefill(void)
-{
-    struct crash_job add = {.args = {power.tool, "add", "--seed", "7", crash_path("s"), NULL}};
-    FILE *file = fopen(crash_path("_others"), "w");
-    crash_require(file != NULL, "_others");
-    for (int i = 0; i < NPREFILLED; i++) {
-        fprintf(file, "http://other.example/%d\n", i);
-    }
-    crash_require(fclose(file) == 0, "_others");
-    add.args[5] = crash_path("_others");
-    if (crash_run(&add) != 0) {
-        crash_die("add fails: %s", crash_messages());
-    }
-    disk_state_read(&power.prefilled);
 }
 
 static void record_workload(const struct workload *w, struct record *record)
@@ -524,7 +506,8 @@ int main(int argc, char **argv)
     crash_tally_init(&power.before, NURLS);
     crash_write_urls(crash_path("_in"), 0, NURLS);
     (void)signal(SIGPIPE, SIG_IGN);
-    prefill();
+    crash_prefill(power.tool);
+    disk_state_read(&power.prefilled);
     while (power.nstates < power.target && !(power.plant && power.nfailed > 0)) {
         run_workload();
     }
