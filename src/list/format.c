@@ -15,7 +15,7 @@ enum {
     SUM_PLACE = UNSEEN__LIST_HEADER_LEN - 8
 };
 
-static const uint8_t magic[8] = {0x89, 'U', 'N', 'B', '\r', '\n', 0x1a, '\n'};
+static const uint8_t magic[8] = {0x89, 'U', 'N', 'T', '\r', '\n', 0x1a, '\n'};
 
 bool unseen__list_places(const struct unseen__list_header *h,
                          struct unseen__list_places *places_out)

@@ -57,7 +57,7 @@ static enum unseen_status read_header(struct unseen__list_file *file, struct uns
     if (code != 0) {
         return unseen__error_io(error, "read", file->path, code);
     }
-    if (len < 8 || memcmp(bytes, "\x89UNB", 4) != 0) {
+    if (len < 8 || memcmp(bytes, "\x89UNT", 4) != 0) {
         return unseen__error(error, UNSEEN_ERR_FOREIGN, 0, "%s is not a list", file->path);
     }
     if (len < sizeof(bytes)) {

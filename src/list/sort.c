@@ -68,7 +68,7 @@ static bool sort_spread(uint64_t *keys, uint64_t *other, size_t n, unsigned pref
 {
     uint32_t ends[1 << BUCKET_BITS_MAX];
     uint32_t slots[1 << SLOT_BITS];
-    unsigned bits = 0;
+    unsigned bits = 1;
     while (bits < BUCKET_BITS_MAX && n >> bits > BUCKET_KEYS) {
         bits++;
     }
