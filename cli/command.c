@@ -280,7 +280,8 @@ static const struct command commands[] = {
                     "  unseen count -k 1 --by 2 log.tsv        distinct URLs (field 1) of each day "
                     "(field 2)\n"
                     "  unseen count -p none -k .user --by .day log.jsonl\n"
-                    "                                          users of each day\n",
+                    "                                          users of each day\n"
+                    "  unseen count mon.unseen tue.unseen      URLs of both stores together\n",
         .ending = READS_FILES " If one cannot be read, nothing is printed.\n"
                               "Exit status: 0 done, 2 trouble.\n",
         .try_this = "unseen count urls.txt, or: unseen count --help",

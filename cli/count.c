@@ -14,6 +14,7 @@
 
 #include "batch.h"
 #include "command.h"
+#include "count_stores.h"
 #include "feed.h"
 #include "files.h"
 #include "groups.h"
@@ -248,6 +249,9 @@ static int finish(struct count *c)
 
 int count_run(const struct options *o, enum unseen_cpu cpu)
 {
+    if (o->nfiles > 0 && count_stores_are_meant(o)) {
+        return count_stores_run(o, cpu);
+    }
     struct count c = {.o = o, .last = SIZE_MAX};
     int status = EXIT_TROUBLE;
     if (prepare(&c, cpu)) {

@@ -1,59 +1,13 @@
-/* SPDX-License-Identifier: MIT
- *
- * Keys can be taken over only by a store that would have made the same ones: with the same seed and
- * profile, and no longer keys. */
+/* SPDX-License-Identifier: MIT */
 #include "merge.h"
 
-#include <inttypes.h>
 #include <string.h>
 #include <sys/stat.h>
 
 #include "command.h"
 #include "message.h"
+#include "same_keys.h"
 #include "stores.h"
-
-struct settings {
-    const char *path;
-    const char *profile;
-    uint32_t seed_id;
-    unsigned key_bits;
-};
-
-static struct settings settings_of(struct unseen_store *store, const char *path)
-{
-    struct unseen_store_info info = {.size = sizeof(info)};
-    (void)unseen_store_info(store, &info); /* fails for a wrong size only */
-    return (struct settings){path, unseen_set_profile(unseen_store_set(store)), info.seed_id,
-                             info.key_bits};
-}
-
-static bool can_merge(struct unseen_store *out_store, const char *out_path,
-                      struct unseen_store *in_store, const char *in_path)
-{
-    const struct settings out = settings_of(out_store, out_path);
-    const struct settings in = settings_of(in_store, in_path);
-    if (strcmp(in.profile, out.profile) != 0) {
-        message_error("%s has the profile %s, %s has %s", in.path, in.profile, out.path,
-                      out.profile);
-        message_hint("only its URLs can be added: unseen add %s FILE", out.path);
-        return false;
-    }
-    if (in.seed_id != out.seed_id) {
-        message_error("%s has the seed id %08" PRIx32 ", %s has %08" PRIx32, in.path, in.seed_id,
-                      out.path, out.seed_id);
-        message_hint("stores that will be merged are made with the same --seed; now only its URLs "
-                     "can be added: unseen add %s FILE",
-                     out.path);
-        return false;
-    }
-    if (in.key_bits < out.key_bits) {
-        message_error("%s keeps %u bits of each key, %s keeps %u", in.path, in.key_bits, out.path,
-                      out.key_bits);
-        message_hint("unseen compact --key-bits %u %s", in.key_bits, out.path);
-        return false;
-    }
-    return true;
-}
 
 static bool merge_one(struct unseen_store *out, const struct options *o, const char *path,
                       enum unseen_cpu cpu)
@@ -64,7 +18,7 @@ static bool merge_one(struct unseen_store *out, const struct options *o, const c
     if (!stores_open_to_read(&in, path, o, cpu)) {
         return false;
     }
-    bool merged = can_merge(out, o->files[0], in, path);
+    bool merged = same_keys_check(out, o->files[0], in, path);
     if (merged) {
         error.status = unseen_store_merge(out, in, &nnew, &error);
         merged = error.status == UNSEEN_OK;

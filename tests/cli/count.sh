@@ -115,4 +115,30 @@ expect 2 '' '*'
 "$UNSEEN" count one > /dev/full 2> err
 holds [ $? = 2 ]
 holds grep -qx 'unseen: error: cannot write standard output: No space left on device' err
+
+# The union of stores: whoever is in two of them counts once, who was removed does not.
+seq 1000 > first
+seq 500 1500 > second
+"$UNSEEN" add -p none --seed 7 a.unseen first
+"$UNSEEN" add -p none --seed 7 b.unseen second
+"$UNSEEN" add -p none --seed 7 --key-bits 128 wide.unseen second
+"$UNSEEN" add -p none other.unseen second
+run count a.unseen b.unseen
+expect 0 '1500\n' ''
+run count -o result b.unseen
+expect 0 '' ''
+holds grep -qx 1001 result
+seq 10 | "$UNSEEN" remove a.unseen
+run count a.unseen b.unseen a.unseen
+expect 0 '1490\n' ''
+run count a.unseen other.unseen
+expect 2 '' '*'
+holds grep -q 'seed id' err
+run count a.unseen wide.unseen
+expect 2 '' '*'
+holds grep -q 'wide.unseen has keys of 128 bits' err
+run count a.unseen first
+expect 2 '' 'unseen: error: first is no store, but others are\nunseen: hint: unseen add STORE first, then unseen count STORE...\n'
+run count -k 1 a.unseen
+expect 2 '' '*'
 finish
