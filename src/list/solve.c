@@ -45,20 +45,13 @@ struct block {
     uint32_t right[ROWS];
 };
 
-struct key {
-    uint64_t c0;
-    uint64_t c1;
-    uint32_t fingerprint;
-    uint8_t bump;
-};
-
 struct unseen__list_solver {
     struct unseen__list_shape shape;
     const struct unseen__list_kernel *kernel;
     struct unseen_allocator allocator;
     struct unseen__list_solver_counts counts;
     size_t cap;
-    struct key *keys;
+    struct unseen__list_keys keys;
     struct unseen__list_system system;
     struct block blocks[BLOCKS];
 };
@@ -145,8 +138,8 @@ static void eliminate_portable(struct unseen__list_system *s)
     }
 }
 
-static void substitute_portable(const uint64_t w1[ROWS], const uint32_t right[ROWS],
-                                const uint32_t y[ROWS], uint32_t x[ROWS])
+void unseen__list_substitute(const uint64_t w1[ROWS], const uint32_t right[ROWS],
+                             const uint32_t y[ROWS], uint32_t x[ROWS])
 {
     uint32_t sums[ROWS / 4][16]; /* of four unknowns each */
     for (size_t k = 0; k < ROWS / 4; k++) {
@@ -164,7 +157,43 @@ static void substitute_portable(const uint64_t w1[ROWS], const uint32_t right[RO
     }
 }
 
-static const struct unseen__list_kernel portable = {eliminate_portable, substitute_portable};
+void unseen__list_hash(const uint64_t *hashes, size_t n, const struct unseen__list_keys *keys)
+{
+    /* A shape for which nothing is cut off. */
+    const struct unseen__list_shape shape = {.columns = UNSEEN__LIST_COLUMNS_MAX, .blocks = 2};
+    for (size_t i = 0; i < n; i++) {
+        const struct unseen__list_row row = unseen__list_row_of(&shape, hashes[i], 0);
+        keys->c0[i] = row.c0;
+        keys->c1[i] = row.c1;
+        keys->fingerprint[i] = row.fingerprint;
+        keys->bump[i] = row.bump;
+    }
+}
+
+void unseen__list_collect(struct unseen__list_system *s, const struct unseen__list_keys *keys,
+                          size_t first, size_t end, unsigned threshold)
+{
+    for (size_t i = first; i < end; i++) {
+        s->w0[s->n] = keys->c0[i];
+        s->w1[s->n] = keys->c1[i];
+        s->right[s->n] = keys->fingerprint[i];
+        s->n += keys->bump[i] >= threshold;
+    }
+}
+
+static void transpose_portable(const uint32_t x[ROWS], unsigned n, uint64_t *words)
+{
+    for (unsigned j = 0; j < n; j++) {
+        words[j] = 0;
+        for (unsigned i = 0; i < ROWS; i++) {
+            words[j] |= (uint64_t)(x[i] >> j & 1) << i;
+        }
+    }
+}
+
+static const struct unseen__list_kernel portable = {unseen__list_hash, unseen__list_collect,
+                                                    eliminate_portable, unseen__list_substitute,
+                                                    transpose_portable};
 
 const struct unseen__list_kernel *unseen__list_kernel_for(enum unseen_cpu cpu)
 {
@@ -192,22 +221,17 @@ static void collect(struct unseen__list_solver *solver, const struct block *b, u
         s->w1[i] = 0;
         s->right[i] = b->carried_right[i];
     }
-    for (size_t i = b->first; i < b->end; i++) {
-        const struct key *key = &solver->keys[i];
-        s->w0[s->n] = key->c0;
-        s->w1[s->n] = key->c1;
-        s->right[s->n] = key->fingerprint;
-        s->n += key->bump >= threshold;
-    }
+    solver->kernel->collect(s, &solver->keys, b->first, b->end, threshold);
 }
 
 static size_t count_left(const struct unseen__list_solver *solver, const struct block *b,
                          unsigned level)
 {
     const unsigned threshold = unseen__list_thresholds[level];
+    const uint8_t *bump = solver->keys.bump;
     size_t n = 0;
     for (size_t i = b->first; i < b->end; i++) {
-        n += solver->keys[i].bump >= threshold;
+        n += bump[i] >= threshold;
     }
     return n;
 }
@@ -285,9 +309,8 @@ static unsigned raise(struct unseen__list_solver *solver, unsigned index)
 
 /* ---- a page ---- */
 
-/* Computes the equations and where each block's are: the keys come in the order of rows. */
-static void take_keys(struct unseen__list_solver *solver, const uint64_t *hashes,
-                      const uint16_t *rows, size_t n)
+/* Finds where each block's keys are: they come in the order of rows. */
+static void part_keys(struct unseen__list_solver *solver, const uint16_t *rows, size_t n)
 {
     size_t at = 0;
     for (unsigned i = 0; i < solver->shape.blocks; i++) {
@@ -295,12 +318,8 @@ static void take_keys(struct unseen__list_solver *solver, const uint64_t *hashes
         b->first = (uint32_t)at;
         b->least_level = 0;
         b->ncarried = 0;
-        for (; at < n && unseen__list_block_of(rows[at]) == i; at++) {
-            const struct unseen__list_row row =
-                unseen__list_row_of(&solver->shape, hashes[at], rows[at]);
-            const bool is_extended = unseen__list_is_extended(&solver->shape, i);
-            const uint32_t all = (UINT32_C(1) << solver->shape.columns << is_extended) - 1;
-            solver->keys[at] = (struct key){row.c0, row.c1, row.fingerprint & all, row.bump};
+        while (at < n && unseen__list_block_of(rows[at]) == i) {
+            at++;
         }
         b->end = (uint32_t)at;
         if (b->end - b->first > KEYS_MAX) {
@@ -309,17 +328,39 @@ static void take_keys(struct unseen__list_solver *solver, const uint64_t *hashes
     }
 }
 
+/* Computes the equations. */
+static void take_keys(struct unseen__list_solver *solver, const uint64_t *hashes,
+                      const uint16_t *rows, size_t n)
+{
+    const struct unseen__list_shape *shape = &solver->shape;
+    const struct unseen__list_keys *keys = &solver->keys;
+    const struct block *last = &solver->blocks[shape->blocks - 1];
+    const uint32_t all = (UINT32_C(1) << shape->columns) - 1;
+    part_keys(solver, rows, n);
+    solver->kernel->hash(hashes, n, keys);
+    size_t extended_end = 0;
+    for (unsigned i = 0; i < shape->blocks && unseen__list_is_extended(shape, i); i++) {
+        extended_end = solver->blocks[i].end;
+    }
+    for (size_t i = 0; i < extended_end; i++) {
+        keys->fingerprint[i] &= 2 * all + 1;
+    }
+    for (size_t i = extended_end; i < n; i++) {
+        keys->fingerprint[i] &= all;
+    }
+    for (size_t i = last->first; i < last->end; i++) {
+        keys->c1[i] = 0; /* there is no next block */
+    }
+}
+
 /* Turns the block's 64 unknowns of some bits each into words, one for each bit. */
-static void write_block(const struct unseen__list_shape *shape, uint8_t *page, unsigned index,
+static void write_block(const struct unseen__list_solver *solver, uint8_t *page, unsigned index,
                         unsigned level, const uint32_t x[ROWS])
 {
-    uint64_t words[UNSEEN__LIST_COLUMNS_MAX + 1] = {0};
+    uint64_t words[UNSEEN__LIST_COLUMNS_MAX + 1];
+    const struct unseen__list_shape *shape = &solver->shape;
     const unsigned n = shape->columns + (index < shape->extended);
-    for (unsigned j = 0; j < n; j++) {
-        for (unsigned i = 0; i < ROWS; i++) {
-            words[j] |= (uint64_t)(x[i] >> j & 1) << i;
-        }
-    }
+    solver->kernel->transpose(x, n, words);
     const unsigned leveled = shape->group0 - 1;
     const unsigned displaced = (unsigned)(words[leveled] >> UNSEEN__LIST_LEVEL_SHIFT);
     words[leveled] = (words[leveled] & ~UNSEEN__LIST_LEVEL_MASK) | (uint64_t)level
@@ -338,7 +379,7 @@ static void write_page(struct unseen__list_solver *solver, uint8_t *page)
     for (unsigned i = solver->shape.blocks; i-- > 0;) {
         const struct block *b = &solver->blocks[i];
         solver->kernel->substitute(b->w1, b->right, y, x);
-        write_block(&solver->shape, page, i, b->level, x);
+        write_block(solver, page, i, b->level, x);
         memcpy(y, x, sizeof(y));
     }
 }
@@ -351,7 +392,7 @@ static size_t list_bumped(struct unseen__list_solver *solver, uint32_t *bumped)
         solver->counts.nlevels[b->level]++;
         for (uint32_t k = b->first; k < b->end; k++) {
             bumped[n] = k;
-            n += solver->keys[k].bump < unseen__list_thresholds[b->level];
+            n += solver->keys.bump[k] < unseen__list_thresholds[b->level];
         }
     }
     return n;
@@ -372,6 +413,15 @@ void unseen__list_solve(struct unseen__list_solver *solver, const uint64_t *hash
 
 /* ---- lifetime ---- */
 
+static void free_keys(const struct unseen__list_solver *solver)
+{
+    const struct unseen__list_keys *k = &solver->keys;
+    unseen__free(&solver->allocator, k->c0, solver->cap * sizeof(*k->c0));
+    unseen__free(&solver->allocator, k->c1, solver->cap * sizeof(*k->c1));
+    unseen__free(&solver->allocator, k->fingerprint, solver->cap * sizeof(*k->fingerprint));
+    unseen__free(&solver->allocator, k->bump, solver->cap * sizeof(*k->bump));
+}
+
 enum unseen_status unseen__list_solver_create(struct unseen__list_solver **solver_out,
                                               const struct unseen__list_shape *shape, size_t cap,
                                               enum unseen_cpu cpu,
@@ -379,16 +429,22 @@ enum unseen_status unseen__list_solver_create(struct unseen__list_solver **solve
 {
     struct unseen__list_solver *solver =
         unseen__alloc_zero(allocator, sizeof(*solver), _Alignof(max_align_t));
-    struct key *keys = solver ? unseen__alloc(allocator, (cap + 1) * sizeof(*keys), 64) : NULL;
-    if (!keys) {
-        unseen__free(allocator, solver, sizeof(*solver));
+    if (!solver) {
         return UNSEEN_ERR_NOMEM;
     }
+    struct unseen__list_keys *k = &solver->keys;
     solver->shape = *shape;
     solver->allocator = *allocator;
     solver->kernel = unseen__list_kernel_for(cpu);
-    solver->keys = keys;
-    solver->cap = cap;
+    solver->cap = cap + UNSEEN__LIST_SLACK;
+    k->c0 = unseen__alloc(allocator, solver->cap * sizeof(*k->c0), 64);
+    k->c1 = unseen__alloc(allocator, solver->cap * sizeof(*k->c1), 64);
+    k->fingerprint = unseen__alloc(allocator, solver->cap * sizeof(*k->fingerprint), 64);
+    k->bump = unseen__alloc(allocator, solver->cap * sizeof(*k->bump), 64);
+    if (!k->c0 || !k->c1 || !k->fingerprint || !k->bump) {
+        unseen__list_solver_free(solver);
+        return UNSEEN_ERR_NOMEM;
+    }
     *solver_out = solver;
     return UNSEEN_OK;
 }
@@ -397,7 +453,7 @@ void unseen__list_solver_free(struct unseen__list_solver *solver)
 {
     if (solver) {
         const struct unseen_allocator allocator = solver->allocator;
-        unseen__free(&allocator, solver->keys, (solver->cap + 1) * sizeof(*solver->keys));
+        free_keys(solver);
         unseen__free(&allocator, solver, sizeof(*solver));
     }
 }

@@ -10,7 +10,7 @@
 
 #include <immintrin.h>
 
-#define AVX512 UNSEEN_TARGET("avx512f,avx512dq,avx512bw,avx512vl,bmi2")
+#define AVX512 UNSEEN_TARGET("avx512f,avx512dq,avx512bw,avx512vl,bmi2,popcnt")
 
 enum {
     ROWS = UNSEEN__LIST_ROWS,
@@ -214,7 +214,78 @@ AVX512 static void substitute(const uint64_t w1[ROWS], const uint32_t right[ROWS
     }
 }
 
-const struct unseen__list_kernel unseen__list_avx512 = {eliminate, substitute};
+AVX512 static void transpose(const uint32_t x[ROWS], unsigned n, uint64_t *words)
+{
+    const __m512i a = _mm512_loadu_si512(x);
+    const __m512i b = _mm512_loadu_si512(x + 16);
+    const __m512i c = _mm512_loadu_si512(x + 32);
+    const __m512i d = _mm512_loadu_si512(x + 48);
+    __m512i bit = _mm512_set1_epi32(1);
+    for (unsigned j = 0; j < n; j++) {
+        const __mmask32 low =
+            _mm512_kunpackw(_mm512_test_epi32_mask(b, bit), _mm512_test_epi32_mask(a, bit));
+        const __mmask32 high =
+            _mm512_kunpackw(_mm512_test_epi32_mask(d, bit), _mm512_test_epi32_mask(c, bit));
+        words[j] = _mm512_kunpackd(high, low);
+        bit = _mm512_slli_epi32(bit, 1);
+    }
+}
+
+/* ---- keys ---- */
+
+AVX512 static inline __m512i mix(__m512i x)
+{
+    x = _mm512_xor_si512(x, _mm512_srli_epi64(x, 30));
+    x = _mm512_mullo_epi64(x, _mm512_set1_epi64((long long)UINT64_C(0xbf58476d1ce4e5b9)));
+    x = _mm512_xor_si512(x, _mm512_srli_epi64(x, 27));
+    x = _mm512_mullo_epi64(x, _mm512_set1_epi64((long long)UINT64_C(0x94d049bb133111eb)));
+    return _mm512_xor_si512(x, _mm512_srli_epi64(x, 31));
+}
+
+AVX512 static void hash(const uint64_t *hashes, size_t n, const struct unseen__list_keys *keys)
+{
+    const __m512i step = _mm512_set1_epi64((long long)UINT64_C(0x9e3779b97f4a7c15));
+    const __m512i factor = _mm512_set1_epi64((long long)UINT64_C(0xd6e8feb86659fd93));
+    for (size_t i = 0; i < n; i += LANES) {
+        const size_t rest = n - i < LANES ? n - i : LANES;
+        const __m512i x = _mm512_maskz_loadu_epi64((__mmask8)((1u << rest) - 1), hashes + i);
+        const __m512i c0 = mix(x);
+        const __m512i c1 = mix(_mm512_add_epi64(x, step));
+        const __m512i last =
+            _mm512_mullo_epi64(_mm512_xor_si512(c0, _mm512_rol_epi64(c1, 32)), factor);
+        const __m256i fingerprint = _mm256_and_si256(
+            _mm512_cvtepi64_epi32(_mm512_srli_epi64(last, 8)), _mm256_set1_epi32(INT32_MAX));
+        _mm512_storeu_si512(keys->c0 + i, c0);
+        _mm512_storeu_si512(keys->c1 + i, c1);
+        _mm256_storeu_si256((void *)(keys->fingerprint + i), fingerprint);
+        _mm_storel_epi64((void *)(keys->bump + i),
+                         _mm512_cvtepi64_epi8(_mm512_srli_epi64(last, 56)));
+    }
+}
+
+AVX512 static void collect(struct unseen__list_system *s, const struct unseen__list_keys *keys,
+                           size_t first, size_t end, unsigned threshold)
+{
+    const __m128i least = _mm_set1_epi16((short)threshold);
+    size_t n = s->n;
+    for (size_t i = first; i < end; i += LANES) {
+        const unsigned in_block = end - i < LANES ? (1u << (end - i)) - 1 : 0xff;
+        const __m128i bump = _mm_cvtepu8_epi16(_mm_loadl_epi64((const void *)(keys->bump + i)));
+        const __mmask8 stays = (__mmask8)(_mm_cmpge_epi16_mask(bump, least) & in_block);
+        const __m512i right =
+            _mm512_cvtepu32_epi64(_mm256_loadu_si256((const void *)(keys->fingerprint + i)));
+        _mm512_storeu_si512(s->w0 + n,
+                            _mm512_maskz_compress_epi64(stays, _mm512_loadu_si512(keys->c0 + i)));
+        _mm512_storeu_si512(s->w1 + n,
+                            _mm512_maskz_compress_epi64(stays, _mm512_loadu_si512(keys->c1 + i)));
+        _mm512_storeu_si512(s->right + n, _mm512_maskz_compress_epi64(stays, right));
+        n += (size_t)__builtin_popcount(stays);
+    }
+    s->n = n;
+}
+
+const struct unseen__list_kernel unseen__list_avx512 = {hash, collect, eliminate, substitute,
+                                                        transpose};
 
 #else
 
