@@ -95,6 +95,7 @@ bool handover_start(struct handover *h)
     if (h->out->fd == STDOUT_FILENO) {
         if (h->prints_new) {
             end_torn_line(h, (uint64_t)st.st_size);
+            output_sync_name(h->out);
         }
         return !h->prints_new || tell(h, NULL, 0);
     }

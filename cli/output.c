@@ -9,6 +9,7 @@
 #include <limits.h>
 #include <poll.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -74,6 +75,19 @@ static bool sync_folder(const char *path)
     }
     errno = error;
     return synced;
+}
+
+/* The name of what a shell has opened for us, where the system tells. */
+void output_sync_name(const struct output *out)
+{
+    char link[64];
+    char path[4096];
+    snprintf(link, sizeof(link), "/proc/self/fd/%d", out->fd);
+    const ssize_t len = readlink(link, path, sizeof(path) - 1);
+    if (len > 0 && path[0] == '/') {
+        path[len] = '\0';
+        (void)sync_folder(path); /* there is no more that could be done */
+    }
 }
 
 bool output_open_again(struct output *out, const char *path)

@@ -41,6 +41,9 @@ bool output_open(struct output *out, const char *path);
  * was made, that is on the disk at once. */
 bool output_open_again(struct output *out, const char *path);
 
+/* Makes the name of a regular file that the shell has opened durable, as far as that is possible. */
+void output_sync_name(const struct output *out);
+
 /* Cuts a regular file that was opened by name to nothing: once it is known to be no input. */
 bool output_truncate(struct output *out);
 
