@@ -116,7 +116,7 @@ void unseen__list_find_pivots(struct unseen__list_system *s, unsigned column,
     sum_up(s, column, sums);
 }
 
-static void eliminate_portable(struct unseen__list_system *s)
+void unseen__list_eliminate(struct unseen__list_system *s)
 {
     for (unsigned column = 0; column < ROWS; column += STRIPE) {
         struct unseen__list_sums sums;
@@ -192,7 +192,7 @@ static void transpose_portable(const uint32_t x[ROWS], unsigned n, uint64_t *wor
 }
 
 static const struct unseen__list_kernel portable = {unseen__list_hash, unseen__list_collect,
-                                                    eliminate_portable, unseen__list_substitute,
+                                                    unseen__list_eliminate, unseen__list_substitute,
                                                     transpose_portable};
 
 const struct unseen__list_kernel *unseen__list_kernel_for(enum unseen_cpu cpu)
@@ -200,6 +200,9 @@ const struct unseen__list_kernel *unseen__list_kernel_for(enum unseen_cpu cpu)
 #if UNSEEN_X86
     if (cpu == UNSEEN_CPU_AVX512) {
         return &unseen__list_avx512;
+    }
+    if (cpu == UNSEEN_CPU_AVX2) {
+        return &unseen__list_avx2;
     }
 #endif
     (void)cpu;

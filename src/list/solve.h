@@ -67,12 +67,14 @@ struct unseen__list_kernel {
 void unseen__list_hash(const uint64_t *hashes, size_t n, const struct unseen__list_keys *keys);
 void unseen__list_collect(struct unseen__list_system *system, const struct unseen__list_keys *keys,
                           size_t first, size_t end, unsigned threshold);
+void unseen__list_eliminate(struct unseen__list_system *system);
 void unseen__list_substitute(const uint64_t w1[UNSEEN__LIST_ROWS],
                              const uint32_t right[UNSEEN__LIST_ROWS],
                              const uint32_t y[UNSEEN__LIST_ROWS], uint32_t x[UNSEEN__LIST_ROWS]);
 
 /* The kernel of a level. */
 const struct unseen__list_kernel *unseen__list_kernel_for(enum unseen_cpu cpu);
+extern const struct unseen__list_kernel unseen__list_avx2;
 extern const struct unseen__list_kernel unseen__list_avx512;
 
 /* All sums of a stripe's pivot rows, by the bits of mask that they have over its columns. */

@@ -9,6 +9,7 @@
 #if UNSEEN_X86
 
 #include <immintrin.h>
+#include <string.h>
 
 #define AVX512 UNSEEN_TARGET("avx512f,avx512dq,avx512bw,avx512vl,bmi2,popcnt")
 
@@ -170,11 +171,15 @@ AVX512 static void eliminate(struct unseen__list_system *s)
 {
     struct stripe t;
     size_t window = 0;
+    /* A window may reach beyond the last row: what is there counts as used. */
+    const size_t limit = (s->n + LANES - 1) / LANES * LANES + WINDOW;
+    s->used[s->n / 8] |= (uint8_t)(0xffu << s->n % 8);
+    memset(s->used + s->n / 8 + 1, 0xff, limit / 8 - s->n / 8 - 1);
     for (unsigned column = 0; column < ROWS; column += STRIPE) {
-        while (s->used[window / 8] == 0xff && window + WINDOW + LANES <= UNSEEN__LIST_SYSTEM_MAX) {
+        while (s->used[window / 8] == 0xff && window + WINDOW < limit) {
             window += LANES;
         }
-        if (window + WINDOW <= s->n && pick(s, &t, window, column)) {
+        if (pick(s, &t, window, column)) {
             add_sums(s, &t, column);
         } else {
             search(s, column);
