@@ -228,7 +228,7 @@ enum unseen_status unseen_list_open(struct unseen_list **list_out, const char *p
         return status;
     }
     list->seed = list->file.header.seed;
-    list->ask = unseen__list_asker_for(cpu, &list->file.view.shape);
+    list->ask = unseen__list_asker_for(cpu);
     *list_out = list;
     return UNSEEN_OK;
 }

@@ -11,17 +11,6 @@ enum {
     AHEAD = 64 /* keys whose lines are fetched before the first is compared */
 };
 
-static const uint8_t *page_of(const struct unseen__list_view *view, unsigned layer, uint64_t key,
-                              struct unseen__list_row *row_out)
-{
-    const struct unseen__list_layer *l = &view->layers[layer];
-    const uint64_t shard = l->shards[l->shard_bits ? key >> (64 - l->shard_bits) : 0];
-    const struct unseen__list_place place =
-        unseen__list_place_of(&view->shape, key, l->shard_bits, (uint32_t)(shard >> 32));
-    *row_out = unseen__list_row_of(&view->shape, key, place.row);
-    return view->pages + ((shard & UINT32_MAX) + place.page) * UNSEEN__LIST_PAGE;
-}
-
 static bool is_left(const struct unseen__list_view *view, uint64_t key)
 {
     size_t low = 0;
@@ -42,7 +31,7 @@ bool unseen__list_contains(const struct unseen__list_view *view, uint64_t key)
     key &= view->key_mask;
     for (unsigned layer = 0; layer < view->nlayers; layer++) {
         struct unseen__list_row row;
-        const uint8_t *page = page_of(view, layer, key, &row);
+        const uint8_t *page = unseen__list_page_of(view, layer, key, &row);
         const enum unseen__list_answer answer = unseen__list_page_ask(&view->shape, page, &row);
         if (answer != UNSEEN__LIST_BUMPED) {
             return answer == UNSEEN__LIST_YES;
@@ -66,7 +55,7 @@ static void ask_portable(const struct unseen__list_view *view, unsigned layer, c
                 (uint8_t)unseen__list_page_ask(&view->shape, pages[slot], &rows[slot]);
         }
         if (i < n) {
-            pages[slot] = page_of(view, layer, keys[i], &rows[slot]);
+            pages[slot] = unseen__list_page_of(view, layer, keys[i], &rows[slot]);
             const uint8_t *line =
                 pages[slot] + unseen__list_word_place(&view->shape, rows[slot].block, 0);
             UNSEEN_PREFETCH_READ(line);
@@ -75,13 +64,14 @@ static void ask_portable(const struct unseen__list_view *view, unsigned layer, c
     }
 }
 
-unseen__list_asker *unseen__list_asker_for(enum unseen_cpu cpu,
-                                           const struct unseen__list_shape *shape)
+unseen__list_asker *unseen__list_asker_for(enum unseen_cpu cpu)
 {
-    (void)shape;
 #if UNSEEN_X86
     if (cpu == UNSEEN_CPU_AVX512) {
         return unseen__list_ask_avx512;
+    }
+    if (cpu == UNSEEN_CPU_AVX2) {
+        return unseen__list_ask_avx2;
     }
 #endif
     (void)cpu;

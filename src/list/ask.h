@@ -38,10 +38,23 @@ enum {
 typedef void unseen__list_asker(const struct unseen__list_view *view, unsigned layer,
                                 const uint64_t *keys, size_t n, uint8_t *answers);
 
-/* The asker of a level for a shape. */
-unseen__list_asker *unseen__list_asker_for(enum unseen_cpu cpu,
-                                           const struct unseen__list_shape *shape);
+/* The asker of a level. */
+unseen__list_asker *unseen__list_asker_for(enum unseen_cpu cpu);
+unseen__list_asker unseen__list_ask_avx2;
 unseen__list_asker unseen__list_ask_avx512;
+
+/* The page of a key in a layer, and what it is there. */
+static inline const uint8_t *unseen__list_page_of(const struct unseen__list_view *view,
+                                                  unsigned layer, uint64_t key,
+                                                  struct unseen__list_row *row_out)
+{
+    const struct unseen__list_layer *l = &view->layers[layer];
+    const uint64_t shard = l->shards[l->shard_bits ? key >> (64 - l->shard_bits) : 0];
+    const struct unseen__list_place place =
+        unseen__list_place_of(&view->shape, key, l->shard_bits, (uint32_t)(shard >> 32));
+    *row_out = unseen__list_row_of(&view->shape, key, place.row);
+    return view->pages + ((shard & UINT32_MAX) + place.page) * UNSEEN__LIST_PAGE;
+}
 
 /* Whether the key is in the list. */
 bool unseen__list_contains(const struct unseen__list_view *view, uint64_t key);

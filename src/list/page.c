@@ -6,6 +6,12 @@
 #include "base/bytes.h"
 #include "list/layout.h"
 
+/* The last block is its own successor: the coefficients there are 0. */
+static unsigned next_block(const struct unseen__list_shape *s, unsigned block)
+{
+    return block + 1 < s->blocks ? block + 1 : block;
+}
+
 /* Whether the column agrees with bit j of the fingerprint. */
 static bool agrees(const struct unseen__list_row *row, uint64_t w0, uint64_t w1, unsigned j)
 {
@@ -26,10 +32,11 @@ static uint64_t level_word(const struct unseen__list_shape *s, const uint8_t *pa
                                                 << UNSEEN__LIST_LEVEL_SHIFT;
 }
 
-/* The columns behind those that a miss is told by. */
-static bool ask_rest(const struct unseen__list_shape *s, const uint8_t *page,
-                     const struct unseen__list_row *row, unsigned next)
+bool unseen__list_page_ask_rest(const struct unseen__list_shape *s,
+                                const uint8_t page[UNSEEN__LIST_PAGE],
+                                const struct unseen__list_row *row)
 {
+    const unsigned next = next_block(s, row->block);
     const unsigned last0 = s->group0 - 1;
     if (!agrees(row, level_word(s, page, row->block), level_word(s, page, next), last0)) {
         return false;
@@ -49,8 +56,7 @@ enum unseen__list_answer unseen__list_page_ask(const struct unseen__list_shape *
                                                const uint8_t page[UNSEEN__LIST_PAGE],
                                                const struct unseen__list_row *row)
 {
-    /* The last block is its own successor: the coefficients there are 0. */
-    const unsigned next = row->block + 1 < s->blocks ? row->block + 1 : row->block;
+    const unsigned next = next_block(s, row->block);
     const uint8_t *w0 = page + unseen__list_word_place(s, row->block, 0);
     const uint8_t *w1 = page + unseen__list_word_place(s, next, 0);
     const unsigned level =
@@ -63,7 +69,7 @@ enum unseen__list_answer unseen__list_page_ask(const struct unseen__list_shape *
             return UNSEEN__LIST_NO;
         }
     }
-    return ask_rest(s, page, row, next) ? UNSEEN__LIST_YES : UNSEEN__LIST_NO;
+    return unseen__list_page_ask_rest(s, page, row) ? UNSEEN__LIST_YES : UNSEEN__LIST_NO;
 }
 
 void unseen__list_page_bump_all(const struct unseen__list_shape *s, uint8_t page[UNSEEN__LIST_PAGE])

@@ -89,6 +89,11 @@ enum unseen__list_answer unseen__list_page_ask(const struct unseen__list_shape *
                                                const uint8_t page[UNSEEN__LIST_PAGE],
                                                const struct unseen__list_row *row);
 
+/* The second half of the above: whether the columns agree that a miss is not told by. */
+bool unseen__list_page_ask_rest(const struct unseen__list_shape *shape,
+                                const uint8_t page[UNSEEN__LIST_PAGE],
+                                const struct unseen__list_row *row);
+
 /* A page that bumps everything. */
 void unseen__list_page_bump_all(const struct unseen__list_shape *shape,
                                 uint8_t page[UNSEEN__LIST_PAGE]);
