@@ -137,14 +137,14 @@ static void test_model(unsigned prefix_bits, uint64_t capacity)
     size_t wrong = 0;
     unsigned widths = 0;
     memset(has, 0, sizeof(has));
-    const uint64_t rounds = 2700 * test_scale();
+    const uint64_t rounds = 4000 * test_scale();
     for (uint64_t round = 0; round < rounds; round++) {
         const uint64_t r = test_random(&state) % 8;
         const bool late = round > rounds / 2;
         const int action = r < (late ? 3u : 6u) ? 0 : r == 7 ? 1 : 2;
         wrong += batch(filter, has, &state, action, NKEYS, prefix_bits);
         widths |= 1u << inside(filter)->directory[0]->slots;
-        if (round % 900 == 899) {
+        if (round % 1000 == 999) {
             wrong += differences(filter, has, prefix_bits);
         }
     }
