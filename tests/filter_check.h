@@ -244,6 +244,20 @@ static inline void filter_check_order(const char *filter, uint64_t capacity, uin
             order[k] = swap;
         }
         CHECK(filter_import(&image, order, n) == UNSEEN_OK);
+        for (size_t k = 2; k < n; k++) {
+            /* One in place of another that is as long. */
+            const size_t keep = order[1];
+            size_t x;
+            size_t y;
+            (void)test_chunk(&image, order[k], &x);
+            (void)test_chunk(&image, keep, &y);
+            if (x == y) {
+                order[1] = order[k];
+                CHECK(filter_import(&image, order, n) == UNSEEN_ERR_CORRUPT);
+                order[1] = keep;
+                break;
+            }
+        }
         order[n] = order[1 + (size_t)round % (n - 1)];
         CHECK(filter_import(&image, order, n + 1) == UNSEEN_ERR_CORRUPT);
         order[1 + (size_t)round % (n - 1)] = order[n - 1];
