@@ -195,7 +195,7 @@ static inline void filter_check_round(const char *filter, uint64_t capacity, uin
 static inline enum unseen_status filter_import(const struct test_image *image, const size_t *order,
                                                size_t n)
 {
-    struct unseen_set_options options = filter_options(NULL, 0, 0, 2);
+    struct unseen_set_options options = filter_options(NULL, 0, 0, 1 + (unsigned)(order[1] % 2));
     struct unseen_import *import = NULL;
     struct unseen_set *copy = NULL;
     enum unseen_status status = unseen_import_create(&import, &options);
