@@ -393,6 +393,9 @@ enum unseen_status unseen__log_append(struct unseen__log *log, struct unseen__re
         code = unseen__file_sync(log->fd);
     }
     if (code != 0) {
+        /* After a failed sync the kernel may call bytes clean that are not on the disk. Nobody must
+         * find the record and take it for durable. */
+        (void)unseen__file_truncate(log->fd, log->end);
         return unseen__error_io(error, "write", log->path, code);
     }
     log->place = log->end;
@@ -402,22 +405,6 @@ enum unseen_status unseen__log_append(struct unseen__log *log, struct unseen__re
     return UNSEEN_OK;
 }
 
-/* After a failed sync the kernel may call bytes clean that are not on the disk. Of the records only
- * the last one can be of that kind, and writing it once more makes it dirty again. */
-static int rewrite_last(struct unseen__log *log)
-{
-    if (log->place == 0) {
-        return 0;
-    }
-    const size_t len = (size_t)(log->end - log->place);
-    size_t got = 0;
-    if (!reserve(log, len)) {
-        return ENOMEM;
-    }
-    const int code = unseen__file_read(log->fd, log->place, log->buf, len, &got);
-    return code ? code : unseen__file_write(log->fd, log->place, log->buf, got);
-}
-
 enum unseen_status unseen__log_settle(struct unseen__log *log, struct unseen_error *error)
 {
     uint64_t size = 0;
@@ -425,11 +412,7 @@ enum unseen_status unseen__log_settle(struct unseen__log *log, struct unseen_err
     if (code == 0 && size > log->end) {
         code = unseen__file_truncate(log->fd, log->end);
     }
-    code = code ? code : rewrite_last(log);
     code = code ? code : unseen__file_sync(log->fd);
     code = code ? code : unseen__file_sync_name(log->file);
-    if (code == ENOMEM) {
-        return unseen__error_status(error, UNSEEN_ERR_NOMEM, log->path);
-    }
     return code ? unseen__error_io(error, "write", log->path, code) : UNSEEN_OK;
 }
