@@ -50,7 +50,7 @@ void chart_value(double value, char text[24])
         return;
     }
     if (fabs(value) >= 0.01 && fabs(value) < 99999.5) {
-        snprintf(text, 24, "%.3g", value);
+        snprintf(text, 24, fabs(value) < 999.5 ? "%.3g" : "%.0f", value);
         return;
     }
     snprintf(text, 24, "%.2e", value);

@@ -17,8 +17,8 @@ enum {
     NAME_HEIGHT = 15
 };
 
-static const char *const colours[] = {"#0072b2", "#d55e00", "#009e73", "#cc79a7",
-                                      "#e69f00", "#56b4e9", "#000000", "#7f7f7f"};
+static const char *const colours[] = {"#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00",
+                                      "#56b4e9", "#000000", "#7f7f7f", "#882255"};
 
 static const char *colour_of(size_t i)
 {
@@ -101,7 +101,43 @@ static void put_line(FILE *to, const struct chart *chart, const struct chart_ser
     fputs("'/>\n", to);
 }
 
-static void put_points(FILE *to, const struct chart *chart, const struct chart_series *s, size_t i)
+/* Names beside points. Those in use by a chart, so that a later one can keep out of their way. */
+struct labels {
+    size_t n;
+    double x[CHART_SERIES];
+    double y[CHART_SERIES];
+};
+
+static bool is_free(const struct labels *labels, double x, double y)
+{
+    for (size_t i = 0; i < labels->n; i++) {
+        if (fabs(labels->x[i] - x) < 100 && fabs(labels->y[i] - y) < NAME_HEIGHT - 3) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static void put_label(FILE *to, struct labels *labels, const struct chart_series *s, double x,
+                      double y, const char *colour)
+{
+    static const int shifts[] = {0, -1, 1, -2, 2, -3, 3};
+    double at = y;
+    for (size_t i = 0; i < sizeof(shifts) / sizeof(shifts[0]); i++) {
+        at = y + shifts[i] * (NAME_HEIGHT - 3);
+        if (is_free(labels, x, at)) {
+            break;
+        }
+    }
+    labels->x[labels->n] = x;
+    labels->y[labels->n++] = at;
+    fprintf(to, "<text x='%.1f' y='%.1f' fill='%s'>", x + 7, at + 4, colour);
+    put_text(to, s->name);
+    fputs("</text>\n", to);
+}
+
+static void put_points(FILE *to, const struct chart *chart, struct labels *labels,
+                       const struct chart_series *s, size_t i)
 {
     for (size_t j = 0; j < s->npoints; j++) {
         const double x = place_x(chart, s->x[j]);
@@ -111,9 +147,7 @@ static void put_points(FILE *to, const struct chart *chart, const struct chart_s
         }
         fprintf(to, "<circle cx='%.1f' cy='%.1f' r='4' fill='%s'/>\n", x, y, colour_of(i));
         if (s->npoints == 1) {
-            fprintf(to, "<text x='%.1f' y='%.1f' fill='%s'>", x + 7, y + 4, colour_of(i));
-            put_text(to, s->name);
-            fputs("</text>\n", to);
+            put_label(to, labels, s, x, y, colour_of(i));
         }
     }
 }
@@ -156,12 +190,18 @@ static size_t place_names(const struct chart *chart, struct name *names)
 static void put_chart(FILE *to, const struct chart *chart)
 {
     struct name names[CHART_SERIES];
+    struct labels labels = {.n = 0};
     fputs("<text x='8' y='18' font-weight='bold'>", to);
     put_text(to, chart->title);
     fputs("</text>\n", to);
     put_axes(to, chart);
     for (size_t i = 0; i < chart->nseries; i++) {
-        (chart->series[i].is_points ? put_points : put_line)(to, chart, &chart->series[i], i);
+        const struct chart_series *s = &chart->series[i];
+        if (s->is_points) {
+            put_points(to, chart, &labels, s, i);
+        } else {
+            put_line(to, chart, s, i);
+        }
     }
     const size_t n = place_names(chart, names);
     for (size_t i = 0; i < n; i++) {
