@@ -9,8 +9,10 @@ static const struct {
     int value;
 } pinned[] = {{UNSEEN_OK, 0},           {UNSEEN_ERR_ARGUMENT, 10}, {UNSEEN_ERR_UNSUPPORTED, 11},
               {UNSEEN_ERR_FPR, 12},     {UNSEEN_ERR_NAME, 13},     {UNSEEN_ERR_NOMEM, 20},
-              {UNSEEN_ERR_SPACE, 21},   {UNSEEN_ERR_CORRUPT, 30},  {UNSEEN_ERR_VERSION, 31},
-              {UNSEEN_ERR_MISMATCH, 32}};
+              {UNSEEN_ERR_SPACE, 21},   {UNSEEN_ERR_BUSY, 22},     {UNSEEN_ERR_CORRUPT, 30},
+              {UNSEEN_ERR_VERSION, 31}, {UNSEEN_ERR_MISMATCH, 32}, {UNSEEN_ERR_FOREIGN, 33},
+              {UNSEEN_ERR_IO, 40},      {UNSEEN_ERR_MISSING, 41},  {UNSEEN_ERR_STOPPED, 42},
+              {UNSEEN_ERR_IMAGE, 43}};
 
 enum {
     NPINNED = sizeof(pinned) / sizeof(pinned[0])
