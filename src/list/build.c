@@ -38,8 +38,10 @@
 
 enum {
     SHARD_KEYS = 3 << 19, /* most keys of a shard: with far fewer, whole pages are too coarse */
-    PART_BITS = 8,        /* unless more keys are expected than so many parts should have */
+    PART_KEYS = 1 << 17,  /* of a part, which is sorted in the second cache, */
+    PART_BITS = 10,       /* unless there are too many or too few parts then */
     PART_BITS_MAX = 14,
+    NEXT_BITS = 8, /* parts of the layers behind the first */
     KEY_BITS_MIN = 48,
     LEFT_MAX = UNSEEN__LIST_PAGE / 8, /* keys that take no more room in a row than on a page */
     BATCH_PAGES = 64,                 /* written at a time */
@@ -104,7 +106,7 @@ static void drop(const struct unseen_allocator *allocator, char *text)
 static unsigned part_bits_for(uint64_t capacity)
 {
     unsigned bits = PART_BITS;
-    while (bits < PART_BITS_MAX && capacity >> bits > SHARD_KEYS) {
+    while (bits < PART_BITS_MAX && capacity >> bits > PART_KEYS) {
         bits++;
     }
     return bits;
@@ -281,7 +283,7 @@ static enum unseen_status make_room(struct worker *w, size_t n)
     return UNSEEN_OK;
 }
 
-/* Reads the unit's parts and sorts them. */
+/* Reads the unit's parts, and sorts each: they are in order. */
 static enum unseen_status read_unit(struct worker *w, size_t unit, size_t *n_out,
                                     struct unseen_error *error)
 {
@@ -299,16 +301,16 @@ static enum unseen_status read_unit(struct worker *w, size_t unit, size_t *n_out
     }
     uint64_t *keys = w->keys;
     for (size_t part = first; part < end && status == UNSEEN_OK; part++) {
-        const uint64_t count = unseen__spill_count(b->spill, part);
+        const size_t count = (size_t)unseen__spill_count(b->spill, part);
         status = unseen__spill_read(b->spill, part, keys, error);
-        keys += count;
+        if (status == UNSEEN_OK) {
+            keys += unseen__sort_distinct(keys, w->other, count, unseen__spill_part_bits(b->spill));
+        }
     }
-    if (status == UNSEEN_OK) {
-        *n_out = unseen__sort_distinct(w->keys, w->other, (size_t)n, w->run->unit_bits);
-        pthread_mutex_lock(&w->run->lock);
-        w->run->ndone += n;
-        pthread_mutex_unlock(&w->run->lock);
-    }
+    *n_out = (size_t)(keys - w->keys);
+    pthread_mutex_lock(&w->run->lock);
+    w->run->ndone += n;
+    pthread_mutex_unlock(&w->run->lock);
     return status;
 }
 
@@ -574,7 +576,7 @@ static enum unseen_status prepare_run(struct run *run)
         return UNSEEN_ERR_NOMEM;
     }
     run->table = b->table + before;
-    return unseen__spill_create(&b->next, PART_BITS, 8 - PART_BITS / 8, b->memory / NEXT_SHARE,
+    return unseen__spill_create(&b->next, NEXT_BITS, 8 - NEXT_BITS / 8, b->memory / NEXT_SHARE,
                                 b->folder, &b->allocator);
 }
 

@@ -233,6 +233,9 @@ static size_t count_left(const struct unseen__list_solver *solver, const struct 
     const unsigned threshold = unseen__list_thresholds[level];
     const uint8_t *bump = solver->keys.bump;
     size_t n = 0;
+    if (threshold == 0) {
+        return b->end - b->first;
+    }
     for (size_t i = b->first; i < b->end; i++) {
         n += bump[i] >= threshold;
     }
@@ -392,10 +395,11 @@ static size_t list_bumped(struct unseen__list_solver *solver, uint32_t *bumped)
     size_t n = 0;
     for (unsigned i = 0; i < solver->shape.blocks; i++) {
         const struct block *b = &solver->blocks[i];
+        const unsigned threshold = unseen__list_thresholds[b->level];
         solver->counts.nlevels[b->level]++;
-        for (uint32_t k = b->first; k < b->end; k++) {
+        for (uint32_t k = b->first; threshold > 0 && k < b->end; k++) {
             bumped[n] = k;
-            n += solver->keys.bump[k] < unseen__list_thresholds[b->level];
+            n += solver->keys.bump[k] < threshold;
         }
     }
     return n;

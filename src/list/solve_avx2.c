@@ -151,7 +151,7 @@ AVX2 static inline struct rows rows_with(const uint8_t *plane, unsigned bit)
 
 static inline unsigned has_row(struct rows rows, unsigned r)
 {
-    return (r < 64 ? rows.low >> r : rows.high >> (r - 64)) & 1;
+    return (unsigned)((r < 64 ? rows.low >> r : rows.high >> (r - 64)) & 1);
 }
 
 /* The first row that is free and has the column, for one column after the other. */
