@@ -28,6 +28,7 @@ enum {
     CARRY_MAX = 58,
     LAST_MAX = 62, /* equations of the last block, which has none to carry to */
     STRIPE = UNSEEN__LIST_STRIPE,
+    SUMS = 1 << STRIPE,
     KEYS_MAX = 240 /* of one block that are looked at; the others are bumped */
 };
 
@@ -58,6 +59,14 @@ struct unseen__list_solver {
 
 /* ---- the portable kernel ---- */
 
+/* All sums of a stripe's pivot rows, by the bits of mask that they have over its columns. */
+struct sums {
+    unsigned mask;
+    uint64_t w0[SUMS];
+    uint64_t w1[SUMS];
+    uint64_t right[SUMS];
+};
+
 static void add_row(struct unseen__list_system *s, size_t to, size_t from)
 {
     s->w0[to] ^= s->w0[from];
@@ -67,8 +76,7 @@ static void add_row(struct unseen__list_system *s, size_t to, size_t from)
 
 /* All sums of the rows: the "four Russians" [Arlazarov70]. Every other row then takes one addition
  * instead of up to four. */
-static void sum_up(const struct unseen__list_system *s, unsigned column,
-                   struct unseen__list_sums *sums)
+static void sum_up(const struct unseen__list_system *s, unsigned column, struct sums *sums)
 {
     memset(sums, 0, sizeof(*sums));
     for (unsigned k = 0; k < STRIPE; k++) {
@@ -86,8 +94,8 @@ static void sum_up(const struct unseen__list_system *s, unsigned column,
     }
 }
 
-void unseen__list_find_pivots(struct unseen__list_system *s, unsigned column,
-                              struct unseen__list_sums *sums)
+/* Finds the pivots of a stripe, reduces them among themselves, and sums them up. */
+static void find_pivots(struct unseen__list_system *s, unsigned column, struct sums *sums)
 {
     unsigned nfound = 0;
     for (size_t i = 0; i < s->n && nfound < STRIPE; i++) {
@@ -99,7 +107,7 @@ void unseen__list_find_pivots(struct unseen__list_system *s, unsigned column,
                 add_row(s, i, s->pivots[k]);
             }
         }
-        const unsigned bits = s->w0[i] >> column & (UNSEEN__LIST_SUMS - 1);
+        const unsigned bits = s->w0[i] >> column & (SUMS - 1);
         if (bits == 0) {
             continue;
         }
@@ -119,8 +127,8 @@ void unseen__list_find_pivots(struct unseen__list_system *s, unsigned column,
 void unseen__list_eliminate(struct unseen__list_system *s)
 {
     for (unsigned column = 0; column < ROWS; column += STRIPE) {
-        struct unseen__list_sums sums;
-        unseen__list_find_pivots(s, column, &sums);
+        struct sums sums;
+        find_pivots(s, column, &sums);
         for (size_t i = 0; i < s->n; i++) {
             const size_t k = s->w0[i] >> column & sums.mask;
             s->w0[i] ^= sums.w0[k];

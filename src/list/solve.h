@@ -11,7 +11,6 @@ enum {
     /* Most rows of a block: those carried from the block before and its own. A multiple of 8. */
     UNSEEN__LIST_SYSTEM_MAX = 384,
     UNSEEN__LIST_STRIPE = 4, /* columns eliminated at a time */
-    UNSEEN__LIST_SUMS = 1 << UNSEEN__LIST_STRIPE,
     UNSEEN__LIST_NO_ROW = UINT16_MAX,
     UNSEEN__LIST_SLACK = 8
 };
@@ -76,17 +75,5 @@ void unseen__list_substitute(const uint64_t w1[UNSEEN__LIST_ROWS],
 const struct unseen__list_kernel *unseen__list_kernel_for(enum unseen_cpu cpu);
 extern const struct unseen__list_kernel unseen__list_avx2;
 extern const struct unseen__list_kernel unseen__list_avx512;
-
-/* All sums of a stripe's pivot rows, by the bits of mask that they have over its columns. */
-struct unseen__list_sums {
-    unsigned mask;
-    uint64_t w0[UNSEEN__LIST_SUMS];
-    uint64_t w1[UNSEEN__LIST_SUMS];
-    uint64_t right[UNSEEN__LIST_SUMS];
-};
-
-/* Finds the pivots of a stripe, reduces them among themselves, and sums them up. */
-void unseen__list_find_pivots(struct unseen__list_system *system, unsigned column,
-                              struct unseen__list_sums *sums);
 
 #endif

@@ -4,7 +4,7 @@
  * each of 128 rows, four registers. What a stripe adds to a row depends on four of its bits, so for
  * each plane there are 16 bytes to choose from, and one shuffle looks up 32 rows. */
 #include "base/macros.h"
-#include "list/solve.h"
+#include "list/stripe.h"
 
 #if UNSEEN_X86
 
@@ -16,8 +16,8 @@
 enum {
     ROWS = UNSEEN__LIST_ROWS,
     STRIPE = UNSEEN__LIST_STRIPE,
-    HEIGHT = 128, /* rows of a plane; no system of a page has more */
-    WIDTH = 32,   /* of a register */
+    HEIGHT = UNSEEN__LIST_HEIGHT, /* rows of a plane */
+    WIDTH = 32,                   /* of a register */
     QUARTERS = HEIGHT / WIDTH,
     W1 = 8, /* the planes: 8 of w0, 8 of w1, up to 4 of the right side */
     RIGHT = 16,
@@ -27,12 +27,6 @@ enum {
 struct planes {
     uint8_t bytes[PLANES][HEIGHT];
     unsigned end; /* the last plane in use, and one */
-};
-
-/* One bit for each row. */
-struct rows {
-    uint64_t low;
-    uint64_t high;
 };
 
 /* A 1 << k with zeros on both sides: from 128 - r bytes on, they are 0 but for row r. */
@@ -130,15 +124,7 @@ AVX2 static void from_planes(const struct planes *p, struct unseen__list_system 
 
 /* ---- a stripe ---- */
 
-/* The pivots of a stripe, and the sums of their rows that make the ones that have only one of its
- * bits: bit i of made[k] is for the pivot of column i. */
-struct stripe {
-    unsigned found; /* the columns that have a pivot */
-    unsigned pivots[STRIPE];
-    unsigned made[STRIPE];
-};
-
-AVX2 static inline struct rows rows_with(const uint8_t *plane, unsigned bit)
+AVX2 static inline struct unseen__list_rows rows_with(const uint8_t *plane, unsigned bit)
 {
     const __m128i shift = _mm_cvtsi32_si128(7 - (int)bit);
     uint64_t masks[QUARTERS];
@@ -146,67 +132,29 @@ AVX2 static inline struct rows rows_with(const uint8_t *plane, unsigned bit)
         const __m256i x = _mm256_load_si256((const void *)(plane + WIDTH * q));
         masks[q] = (uint32_t)_mm256_movemask_epi8(_mm256_sll_epi16(x, shift));
     }
-    return (struct rows){masks[0] | masks[1] << 32, masks[2] | masks[3] << 32};
+    return (struct unseen__list_rows){masks[0] | masks[1] << 32, masks[2] | masks[3] << 32};
 }
 
-static inline unsigned has_row(struct rows rows, unsigned r)
+/* Finds the stripe's pivots. */
+AVX2 static inline void find(const uint8_t *plane, unsigned bit,
+                             struct unseen__list_rows *available, struct unseen__list_stripe *t)
 {
-    return (unsigned)((r < 64 ? rows.low >> r : rows.high >> (r - 64)) & 1);
-}
-
-/* The first row that is free and has the column, for one column after the other. */
-AVX2 static inline void find(const uint8_t *plane, unsigned bit, struct rows *available,
-                             struct stripe *t)
-{
-    struct rows having[STRIPE];
+    struct unseen__list_rows having[STRIPE];
+    unsigned bits[STRIPE];
     for (unsigned k = 0; k < STRIPE; k++) {
         having[k] = rows_with(plane, bit + k);
     }
-    t->found = 0;
+    unseen__list_stripe_find(having, available, t);
     for (unsigned k = 0; k < STRIPE; k++) {
-        const uint64_t low = having[k].low & available->low;
-        const uint64_t high = having[k].high & available->high;
-        if ((low | high) == 0) {
-            t->pivots[k] = UNSEEN__LIST_NO_ROW;
-            continue;
-        }
-        const unsigned r =
-            low ? (unsigned)__builtin_ctzll(low) : 64 + (unsigned)__builtin_ctzll(high);
-        available->high = low ? available->high : high == 0 ? 0 : available->high & ~(high & -high);
-        available->low &= ~(low & -low);
-        for (unsigned other = k + 1; other < STRIPE; other++) {
-            const uint64_t add = 0 - (uint64_t)has_row(having[other], r);
-            having[other].low ^= having[k].low & add;
-            having[other].high ^= having[k].high & add;
-        }
-        t->pivots[k] = r;
-        t->found |= 1u << k;
+        bits[k] = (unsigned)plane[t->pivots[k] % HEIGHT] >> bit;
     }
-}
-
-/* Gauss-Jordan elimination of the pivots' own bits; what they are made of stands 4 bits higher. */
-static inline void reduce(const uint8_t *plane, unsigned bit, struct stripe *t)
-{
-    unsigned bits[STRIPE];
-    for (unsigned k = 0; k < STRIPE; k++) {
-        const unsigned row = t->pivots[k] % HEIGHT;
-        bits[k] = t->found >> k & 1 ? (plane[row] >> bit & 15) | 16u << k : 0;
-    }
-    for (unsigned k = 0; k < STRIPE; k++) {
-        for (unsigned other = 0; other < STRIPE; other++) {
-            if (other != k) {
-                bits[other] ^= bits[k] & (0 - (bits[other] >> k & t->found >> k & 1));
-            }
-        }
-    }
-    for (unsigned k = 0; k < STRIPE; k++) {
-        t->made[k] = bits[k] >> 4;
-    }
+    unseen__list_stripe_reduce(bits, t);
 }
 
 /* Adds to each row the sum of pivots that clears its bits of the stripe; to a pivot, the one that
  * leaves its own bit. */
-AVX2 static inline void add_sums(struct planes *p, const struct stripe *t, unsigned column)
+AVX2 static inline void add_sums(struct planes *p, const struct unseen__list_stripe *t,
+                                 unsigned column)
 {
     const uint8_t *plane = p->bytes[column / 8];
     const __m128i shift = _mm_cvtsi32_si128((int)(column % 8));
@@ -255,23 +203,22 @@ AVX2 static inline void add_sums(struct planes *p, const struct stripe *t, unsig
 AVX2 static void eliminate(struct unseen__list_system *s)
 {
     struct planes p __attribute__((aligned(WIDTH)));
-    struct stripe t;
+    struct unseen__list_stripe t;
     if (s->n > HEIGHT) {
         unseen__list_eliminate(s);
         return;
     }
-    struct rows available = {
+    struct unseen__list_rows available = {
         s->n < 64 ? (UINT64_C(1) << s->n) - 1 : UINT64_MAX,
         s->n < 64       ? 0
         : s->n < HEIGHT ? (UINT64_C(1) << (s->n - 64)) - 1
                         : UINT64_MAX,
     };
-    const struct rows all = available;
+    const struct unseen__list_rows all = available;
     to_planes(s, &p);
     for (unsigned column = 0; column < ROWS; column += STRIPE) {
         const uint8_t *plane = p.bytes[column / 8];
         find(plane, column % 8, &available, &t);
-        reduce(plane, column % 8, &t);
         add_sums(&p, &t, column);
         for (unsigned k = 0; k < STRIPE; k++) {
             s->pivots[column + k] = (uint16_t)t.pivots[k];

@@ -4,7 +4,7 @@
  * two words, without a branch that depends on the data; their 16 sums fit in two registers, and one
  * permutation looks up eight rows in them. */
 #include "base/macros.h"
-#include "list/solve.h"
+#include "list/stripe.h"
 
 #if UNSEEN_X86
 
@@ -144,25 +144,77 @@ AVX512 static inline void add_sums(struct unseen__list_system *s, const struct s
     }
 }
 
-/* Where the window does not do: all rows, one by one. The pivots are then reduced in their places,
- * and their own bits clear them: so they are put back. */
+/* The sums of pivots anywhere. */
+AVX512 static inline void sum_stripe(const struct unseen__list_system *s,
+                                     const struct unseen__list_stripe *far, struct stripe *t)
+{
+    uint64_t w0[STRIPE];
+    uint64_t w1[STRIPE];
+    uint64_t right[STRIPE];
+    for (unsigned k = 0; k < STRIPE; k++) {
+        const size_t row = far->pivots[k] % UNSEEN__LIST_HEIGHT; /* any, where none is found */
+        w0[k] = s->w0[row];
+        w1[k] = s->w1[row];
+        right[k] = s->right[row];
+    }
+    const struct sums order = sum_up(far->made[0], far->made[1], far->made[2], far->made[3]);
+    t->w0 = reorder(sum_up(w0[0], w0[1], w0[2], w0[3]), order);
+    t->w1 = reorder(sum_up(w1[0], w1[1], w1[2], w1[3]), order);
+    t->right = reorder(sum_up(right[0], right[1], right[2], right[3]), order);
+    t->pivots = 0;
+    t->window = 0;
+    t->mask = far->found;
+}
+
+static inline void set_bits(struct unseen__list_rows *rows, size_t at, unsigned bits)
+{
+    if (at < 64) {
+        rows->low |= (uint64_t)bits << at;
+    } else {
+        rows->high |= (uint64_t)bits << (at - 64);
+    }
+}
+
+/* Where the window does not do: all rows. The pivots' own bits clear them, so they are put back. */
 AVX512 static UNSEEN_NOINLINE void search(struct unseen__list_system *s, unsigned column)
 {
-    struct unseen__list_sums sums;
-    unseen__list_find_pivots(s, column, &sums);
-    const struct stripe t = {
-        .w0 = {_mm512_loadu_si512(sums.w0), _mm512_loadu_si512(sums.w0 + LANES)},
-        .w1 = {_mm512_loadu_si512(sums.w1), _mm512_loadu_si512(sums.w1 + LANES)},
-        .right = {_mm512_loadu_si512(sums.right), _mm512_loadu_si512(sums.right + LANES)},
-        .mask = sums.mask,
-    };
-    add_sums(s, &t, column);
+    struct unseen__list_rows having[STRIPE] = {{0, 0}};
+    struct unseen__list_rows available = {0, 0};
+    struct unseen__list_stripe far;
+    struct stripe t;
+    unsigned bits[STRIPE];
+    const __m128i shift = _mm_cvtsi32_si128((int)column);
+    for (size_t i = 0; i < s->n; i += LANES) {
+        const __m512i x = _mm512_srl_epi64(_mm512_loadu_si512(s->w0 + i), shift);
+        for (unsigned k = 0; k < STRIPE; k++) {
+            set_bits(&having[k], i, _mm512_test_epi64_mask(x, _mm512_set1_epi64(1 << k)));
+        }
+        set_bits(&available, i, ~(unsigned)s->used[i / 8] & 0xff);
+    }
+    unseen__list_stripe_find(having, &available, &far);
     for (unsigned k = 0; k < STRIPE; k++) {
-        const size_t row = s->pivots[column + k];
+        bits[k] = (unsigned)(s->w0[far.pivots[k] % UNSEEN__LIST_HEIGHT] >> column & 15);
+    }
+    unseen__list_stripe_reduce(bits, &far);
+    sum_stripe(s, &far, &t);
+    add_sums(s, &t, column);
+    uint64_t w0[WINDOW];
+    uint64_t w1[WINDOW];
+    uint64_t right[WINDOW];
+    _mm512_storeu_si512(w0, t.w0.low);
+    _mm512_storeu_si512(w0 + LANES, t.w0.high);
+    _mm512_storeu_si512(w1, t.w1.low);
+    _mm512_storeu_si512(w1 + LANES, t.w1.high);
+    _mm512_storeu_si512(right, t.right.low);
+    _mm512_storeu_si512(right + LANES, t.right.high);
+    for (unsigned k = 0; k < STRIPE; k++) {
+        const size_t row = far.pivots[k];
+        s->pivots[column + k] = (uint16_t)row;
         if (row != UNSEEN__LIST_NO_ROW) {
-            s->w0[row] = sums.w0[1u << k];
-            s->w1[row] = sums.w1[1u << k];
-            s->right[row] = sums.right[1u << k];
+            s->used[row / 8] |= (uint8_t)(1u << row % 8);
+            s->w0[row] = w0[1u << k];
+            s->w1[row] = w1[1u << k];
+            s->right[row] = right[1u << k];
         }
     }
 }
@@ -171,6 +223,10 @@ AVX512 static void eliminate(struct unseen__list_system *s)
 {
     struct stripe t;
     size_t window = 0;
+    if (s->n > UNSEEN__LIST_HEIGHT) {
+        unseen__list_eliminate(s);
+        return;
+    }
     /* A window may reach beyond the last row: what is there counts as used. */
     const size_t limit = (s->n + LANES - 1) / LANES * LANES + WINDOW;
     s->used[s->n / 8] |= (uint8_t)(0xffu << s->n % 8);
