@@ -312,6 +312,30 @@ static bool set_threads(struct options *o, char *value)
     return true;
 }
 
+static bool set_protocol(struct options *o, char *value)
+{
+    o->protocol = value;
+    return true;
+}
+
+static bool set_listen(struct options *o, char *value)
+{
+    o->listen = value;
+    return true;
+}
+
+static bool set_reply(struct options *o, char *value)
+{
+    o->reply = value;
+    return true;
+}
+
+static bool set_redirect(struct options *o, char *value)
+{
+    o->redirect = value;
+    return true;
+}
+
 static bool set_stats(struct options *o, char *value)
 {
     bool json = value && strcmp(value, "json") == 0;
@@ -470,6 +494,18 @@ static const struct option_row rows[] = {
     {NULL, 'j', "threads", "N", "a number of threads or auto", "2",
      COMMAND_LINES | COMMAND_IMPORT,
      "threads: 1, 2 (reading beside the rest) or auto", set_threads},
+
+    {"Other programs' protocols", 0, "protocol", "NAME", NULL, "squid", COMMAND_SERVE,
+     "answer another program, from what STORE has: squid,\nsquid-rewrite, postfix-policy, tcp-table, socketmap or\nhttp-auth", set_protocol},
+    {NULL, 0, "listen", "ADDRESS", NULL, "127.0.0.1:9998", COMMAND_SERVE,
+     "take connections at unix:PATH, ADDR:PORT or PORT\n(of 127.0.0.1)", set_listen},
+    {NULL, 0, "expressions", NULL, NULL, NULL, COMMAND_SERVE,
+     "look up URLs by host and path: the line evil.example/\nin STORE covers that site",
+     set_expressions},
+    {NULL, 0, "reply", "TEXT", NULL, "'REJECT spam'", COMMAND_SERVE,
+     "what mail servers are told of what is listed (default:\nREJECT listed)", set_reply},
+    {NULL, 0, "redirect", "URL", NULL, "http://127.0.0.1/blocked.html", COMMAND_SERVE,
+     "where squid-rewrite sends who asks for a listed page", set_redirect},
 
     {"Reports, to standard error", 0, "stats", "[=FORMAT]", "text or json", "=json",
      COMMAND_REPORTERS, "figures at the end, as text or json", set_stats},

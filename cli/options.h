@@ -94,6 +94,12 @@ struct options {
     uint64_t max_line; /* 0: any length */
     unsigned threads;  /* 0: as many as are of use */
 
+    /* serve */
+    const char *protocol; /* NULL: unseen's own */
+    const char *listen;   /* NULL: standard input and output */
+    const char *reply;
+    const char *redirect;
+
     /* reports */
     enum stats stats;
     enum when progress;

@@ -3,6 +3,7 @@
 
 #include <unistd.h>
 
+#include "asking.h"
 #include "command.h"
 #include "coprocess.h"
 #include "message.h"
@@ -40,6 +41,14 @@ static bool prepare(struct serve *v, enum unseen_cpu cpu)
         message_hint("unseen serve %s < FILE", v->o->store);
         return false;
     }
+    if (v->o->listen || v->o->reply || v->o->redirect || v->o->expressions) {
+        message_error("--%s needs --protocol", v->o->listen     ? "listen"
+                                               : v->o->reply    ? "reply"
+                                               : v->o->redirect ? "redirect"
+                                                                : "expressions");
+        message_hint("unseen serve --protocol NAME %s", v->o->store);
+        return false;
+    }
     v->coprocess = coprocess_create();
     if (!v->coprocess) {
         message_error("out of memory");
@@ -69,6 +78,9 @@ static bool close_store(struct serve *v)
 
 int serve_run(const struct options *o, enum unseen_cpu cpu)
 {
+    if (o->protocol) {
+        return asking_run(o, cpu);
+    }
     struct serve v = {.o = o, .served = {.o = o}};
     struct output *out = &v.session.out;
     int status = EXIT_TROUBLE;

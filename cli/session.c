@@ -5,7 +5,6 @@
 #include "session.h"
 
 #include <errno.h>
-#include <poll.h>
 #include <signal.h>
 #include <string.h>
 #include <unistd.h>
@@ -33,6 +32,17 @@ void session_listen(void)
     stop_listen();
 }
 
+void session_leave(void)
+{
+    pthread_sigmask(SIG_SETMASK, &waiting_mask, NULL);
+}
+
+int session_poll(struct pollfd *fds, size_t n, int timeout)
+{
+    const struct timespec time = {timeout / 1000, timeout % 1000 * 1000000L};
+    return ppoll(fds, (nfds_t)n, timeout < 0 ? NULL : &time, &waiting_mask);
+}
+
 /* ---- Answers --------------------------------------------------------------------------------- */
 
 /* Writes what can be written without waiting. When that was all, the changes are handed over. */
@@ -41,8 +51,10 @@ static bool hand_over(struct session *s)
     if (!output_flush(&s->out) || output_is_behind(&s->out)) {
         return false;
     }
-    served_commit_begin(s->served, s->nchanges);
-    s->nchanges = 0;
+    if (s->nchanges > 0) {
+        served_commit_begin(s->served, s->nchanges);
+        s->nchanges = 0;
+    }
     return true;
 }
 
@@ -108,7 +120,7 @@ static void wait_for_more(struct session *s)
         {.fd = s->at_end ? -1 : s->in, .events = POLLIN},
         {.fd = output_is_behind(&s->out) ? s->out.fd : -1, .events = POLLOUT},
     };
-    if (ppoll(fds, 2, NULL, &waiting_mask) < 0) {
+    if (session_poll(fds, 2, -1) < 0) {
         if (errno != EINTR) {
             message_error("cannot wait for standard input: %s", strerror(errno));
             s->failed = true;
@@ -136,7 +148,7 @@ bool session_run(struct session *s)
         wait_for_more(s);
         answer(s);
     }
-    pthread_sigmask(SIG_SETMASK, &waiting_mask, NULL); /* a second signal ends the process */
+    session_leave();
     return all_is_said(s);
 }
 

@@ -11,6 +11,7 @@
 #ifndef UNSEEN_CLI_SESSION_H
 #define UNSEEN_CLI_SESSION_H
 
+#include <poll.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -37,8 +38,8 @@ struct face {
 struct session {
     /* set by the caller */
     const struct face *face;
-    void *state; /* the face's own */
-    struct served *served;
+    void *state;           /* the face's own */
+    struct served *served; /* NULL for a face that changes nothing */
     int in;
     struct output out; /* open */
 
@@ -54,6 +55,12 @@ struct session {
  * else. To be called before other threads start, so that those leave them alone, too. */
 void session_listen(void);
 
+/* The end of that: a second signal ends the process. */
+void session_leave(void);
+
+/* Waits as poll does, timeout in milliseconds or -1; a signal that ends a session interrupts it. */
+int session_poll(struct pollfd *fds, size_t n, int timeout);
+
 /* Talks until the end of the input, an error, or a signal. True if everything that was asked has
  * been answered and the answers written. Commits may still be on their way. */
 bool session_run(struct session *s);
@@ -68,6 +75,12 @@ static inline void session_answered(struct session *s, uint64_t n)
 static inline void session_sync(struct session *s)
 {
     s->syncing = true;
+}
+
+/* For a face: the protocol ends the conversation; nothing more is read. */
+static inline void session_end(struct session *s)
+{
+    s->at_end = true;
 }
 
 void session_release(struct session *s);
