@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: MIT */
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE 1
+#endif
 #include "names.h"
 
 #include <arpa/inet.h>
@@ -132,19 +135,9 @@ bool names_of_client(struct names *names, struct unseen_bytes ip)
 
 /* ---- Any key --------------------------------------------------------------------------------- */
 
-static bool is_url(struct unseen_bytes key)
-{
-    for (size_t i = 1; i + 2 < key.len; i++) {
-        if (memcmp(key.data + i, "://", 3) == 0) {
-            return true;
-        }
-    }
-    return false;
-}
-
 bool names_of_key(struct names *names, struct unseen_bytes key)
 {
-    if (is_url(key)) {
+    if (key.len > 0 && memmem(key.data, key.len, "://", 3)) {
         clear(names);
         names->kind = LOOKUP_URL;
         add(names, key.data, key.len);

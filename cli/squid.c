@@ -3,13 +3,19 @@
  * Squid's helpers, as its external_acl_type and url_rewrite_program talk to them: a line with a
  * request, a line with the result. docs/squid.md has the configuration.
  *
- *     7 http%3A//evil.example/ -     7 OK               listed
- *     8 http%3A//good.example/ -     8 ERR              not
+ *     7 http://evil.example/ -       7 OK               listed
+ *     8 http://good.example/ -       8 ERR              not
  *     9                              9 BH message="..." broken
  *
  * With concurrency=N each line starts with a number, which its answer repeats, without it there is
- * none. A URL is never all digits, so a line tells which of the two it is. An external ACL gets its
- * URL with %-escapes on top of those the URL has; a rewriter gets it as it is. */
+ * none. A URL is never all digits, so a line tells which of the two it is.
+ *
+ * Squid escapes of a URL only what no URL may have, quotes say, so that the result is a URL, to be
+ * taken as it is: to undo %2F would make another one of it. Who escapes "://", too, has escaped
+ * all. */
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE 1
+#endif
 #include "talk.h"
 
 #include <string.h>
@@ -57,13 +63,16 @@ static enum lookup_answer ask(struct talk *t, struct unseen_bytes url)
 
 static void put_acl(struct talk *t, struct unseen_bytes id, struct unseen_bytes word)
 {
-    char url[TALK_LINE];
-    size_t len = 0;
-    if (!talk_unescape(word, url, &len)) {
-        put_broken(t, id, "a % without two hexadecimal digits");
-        return;
+    char room[TALK_LINE];
+    struct unseen_bytes url = word;
+    if (!memmem(word.data, word.len, "://", 3)) {
+        url.data = room;
+        if (!talk_unescape(word, room, &url.len)) {
+            put_broken(t, id, "a % without two hexadecimal digits");
+            return;
+        }
     }
-    const enum lookup_answer answer = ask(t, (struct unseen_bytes){url, len});
+    const enum lookup_answer answer = ask(t, url);
     if (answer == LOOKUP_TROUBLE) {
         put_broken(t, id, "the list cannot be read");
         return;

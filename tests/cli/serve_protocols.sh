@@ -31,11 +31,13 @@ holds unseen add --seed 1 -p none bad lines
 # ---- Squid's external ACL -------------------------------------------------------------------------
 printf 'http://evil.example/page -\nhttp://good.example/ -\nhttp%%3A//evil.example/page\n' | talk squid
 expect 0 'OK\nERR\nOK\n' ''
-printf '0 http://evil.example/page -\n17 http://good.example/\n4294967295 http://evil.example/a%%20b -\n' |
+printf '0 http://evil.example/page -\n17 http://good.example/\n4294967295 http%%3A%%2F%%2Fevil.example/a%%20b -\n' |
     talk squid
 expect 0 '0 OK\n17 ERR\n4294967295 OK\n' ''
-printf '1 http://evil.example/%%2541 x\n2 http://evil.example/%%41 x\n3 tunnel.example: x\n' | talk squid
-expect 0 '1 OK\n2 ERR\n3 ERR\n' ''
+# A URL is taken as it is, one that is escaped as a whole is not.
+printf '1 http://evil.example/%%2541 x\n2 http://evil.example/%%41 x\n3 tunnel.example: x\n4 http%%3a%%2f%%2fevil.example/%%2541 x\n5 http://x/%%zz x\n' |
+    talk squid
+expect 0 '1 ERR\n2 OK\n3 ERR\n4 OK\n5 ERR\n' ''
 # Without the last newline, and a tunnel under a profile that knows the port.
 printf 'https://tunnel.example/\n' | unseen add --seed 1 crawled
 printf '5 tunnel.example:443 -\n6 tunnel.example:8443 -\n7 HTTPS://Tunnel.example/#x' |

@@ -1,0 +1,64 @@
+# Other people's programs, in the background, in the scratch folder and on loopback:
+#
+#     needs PROGRAM...           the test is skipped where one is missing
+#     free_port                  a port of 127.0.0.1 that nobody listens on: $port
+#     answers PORT               whether somebody listens there
+#     program COMMAND ARG...     starts one; its output goes to COMMAND.out
+#     stop_program               ends the last that was started, and waits for it
+#     web_server                 serves some pages from the folder www, on port $web
+PATH=$PATH:/usr/sbin:/sbin
+programs=
+
+needs() {
+    for needed in "$@"; do
+        command -v "$needed" > /dev/null || {
+            skip "no $needed"
+            exit 77
+        }
+    done
+}
+
+answers() {
+    (: < "/dev/tcp/127.0.0.1/$1") 2> /dev/null
+}
+
+# Below the ports that the system gives to those who do not ask for one.
+free_port() {
+    while port=$((20000 + RANDOM % 10000)) && answers "$port"; do :; done
+}
+
+program() {
+    "$@" < /dev/null > "$(basename "$1").out" 2>&1 &
+    programs="$! $programs"
+}
+
+stop_program() {
+    kill "${programs%% *}"
+    wait "${programs%% *}" 2> /dev/null
+    programs=${programs#* }
+}
+
+cleanup_more() {
+    for pid in $programs; do
+        kill "$pid" 2> /dev/null
+        wait "$pid" 2> /dev/null
+    done
+}
+
+web_server() {
+    mkdir -p www/folder
+    echo hello > www/good
+    echo blocked > www/blocked.html
+    echo bad > www/bad
+    cat > web.py << 'END'
+import http.server, os, sys
+os.chdir("www")
+http.server.ThreadingHTTPServer.request_queue_size = 100
+http.server.SimpleHTTPRequestHandler.log_message = lambda *_: None
+http.server.ThreadingHTTPServer(("127.0.0.1", int(sys.argv[1])), http.server.SimpleHTTPRequestHandler).serve_forever()
+END
+    free_port
+    web=$port
+    program python3 web.py "$web"
+    eventually answers "$web"
+}

@@ -1,0 +1,84 @@
+# Squid itself, with the configuration of docs/squid.md: on loopback, on ports that are free, with all its
+# files in the scratch folder.
+. "$(dirname "$0")/lib/common.bash"
+. "$TESTS/cli/lib/programs.bash"
+
+needs squid curl python3
+
+# Squid gives up root for its own user, who must reach the list and the tool.
+chmod 755 .
+cp "$UNSEEN" unseen
+printf 'evil.example/\n127.0.0.1/bad\n127.0.0.1/folder/\n127.0.0.1/a%%20b\n127.0.0.1/50%%25\n' > bad.txt
+holds unseen add -p none bad.unseen bad.txt
+web_server
+
+# from_docs N: the N-th piece of configuration, with the files of this test, and without a memory of
+# answers in Squid, so that each question is asked.
+from_docs() {
+    awk -v n="$1" '/^<!-- the test reads this -->$/ { k++; next } k == n && /^    / { print }
+        k == n && /^[^ ]/ { exit }' "$TESTS/../docs/squid.md" |
+        sed -e "s,/usr/bin/unseen,$scratch/unseen," -e "s,/var/lib/unseen/bad.unseen,$scratch/bad.unseen," \
+            -e 's/ttl=60 negative_ttl=60/ttl=0 negative_ttl=0/' -e "s,http://127.0.0.1/blocked.html,http://127.0.0.1:$web/blocked.html,"
+}
+
+start_squid() {
+    free_port
+    proxy=$port
+    {
+        printf '%s\n' "http_port 127.0.0.1:$proxy" 'pid_filename none' 'cache deny all' \
+            "access_log stdio:$scratch/access.log" "cache_log $scratch/cache.log" \
+            "coredump_dir $scratch" 'shutdown_lifetime 1 seconds'
+        cat
+        echo 'http_access allow all'
+    } > squid.conf
+    rm -f access.log cache.log
+    [ "$(id -u)" != 0 ] || chown proxy .
+    program squid -N -f "$scratch/squid.conf"
+    eventually answers "$proxy" || cat cache.log squid.out >&2
+}
+
+# get URL: the status of a page by way of Squid.
+get() {
+    curl -g -s -o body -w '%{http_code}' --max-time 20 -x "http://127.0.0.1:$proxy" "$1"
+}
+here=http://127.0.0.1:$web
+
+# ---- The external ACL ------------------------------------------------------------------------------
+from_docs 1 > piece
+holds [ "$(wc -l < piece)" = 3 ]
+start_squid < piece
+holds [ "$(get "$here/good")" = 200 ]
+holds [ "$(cat body)" = hello ]
+for page in bad 'bad?x=1' folder/x/y 'a%20b' '50%25'; do
+    holds [ "$(get "$here/$page")" = 403 ]
+done
+holds [ "$(get "$here/folder2")" = 404 ]
+holds [ "$(get "$here/%22x%41zz?a=%2F&q=\"")" = 404 ]
+holds [ "$(get http://www.evil.example/x)" = 403 ]
+holds [ "$(get http://evil.example:8080/)" = 403 ]
+curl -s -o body -w '%{http_connect}' --max-time 20 -x "http://127.0.0.1:$proxy" https://shop.evil.example/ > out
+holds [ "$(cat out)" = 403 ]
+
+# 2000 questions, 20 at a time: all are answered, and rightly.
+seq 1000 | awk -v here="$here" '{ printf "url = \"%s/good?%d\"\noutput = \"/dev/null\"\nurl = \"%s/folder/%d\"\noutput = \"/dev/null\"\n", here, $1, here, $1 }' > requests
+curl -s -Z --no-progress-meter --parallel-max 20 -w '%{http_code}\n' -x "http://127.0.0.1:$proxy" -K requests > codes 2> /dev/null
+holds [ "$(sort codes | uniq -c | tr -s ' ')" = "$(printf ' 1000 200\n 1000 403')" ]
+
+# Another list is taken up.
+printf '127.0.0.1/good\n' > bad.txt
+holds unseen add -p none bad.new bad.txt
+mv bad.new bad.unseen
+is_listed() { [ "$(get "$here/good")" = 403 ]; }
+eventually is_listed
+holds [ "$(get "$here/folder/x")" = 404 ]
+stop_program
+
+# ---- The rewriter ----------------------------------------------------------------------------------
+from_docs 2 > piece
+holds [ "$(wc -l < piece)" = 3 ]
+start_squid < piece
+holds [ "$(get "$here/bad")" = 200 ]
+curl -s -o body -w '%{http_code} %{redirect_url}' --max-time 20 -x "http://127.0.0.1:$proxy" "$here/good" > out
+holds [ "$(cat out)" = "302 http://127.0.0.1:$web/blocked.html" ]
+stop_program
+finish
