@@ -234,10 +234,6 @@ static void record_workload(const struct workload *w, struct record *record)
     } else {
         crash_clear();
     }
-    if (!w->named) {
-        /* Its name is the shell's affair. */
-        crash_write(crash_path("out"), "", 0);
-    }
     disk_state_read(&record->base);
     for (unsigned i = 0; i < w->nruns; i++) {
         record_run(w, i);
