@@ -17,8 +17,9 @@ enum {
     NAME_HEIGHT = 15
 };
 
-static const char *const colours[] = {"#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00",
-                                      "#56b4e9", "#000000", "#7f7f7f", "#882255"};
+static const char *const colours[] = {"#0072b2", "#d55e00", "#009e73", "#cc79a7",
+                                      "#e69f00", "#56b4e9", "#000000", "#7f7f7f",
+                                      "#882255", "#117733", "#b8860b", "#44aa99"};
 
 static const char *colour_of(size_t i)
 {
