@@ -311,8 +311,7 @@ run serve --protocol tcp-table --listen unix:socket bad
 expect 2 '' '*'
 python3 ask.py unix:socket 10 10000 > out
 holds [ "$(cat out)" = '10000 0' ]
-kill -9 "$server"
-wait "$server" 2> /dev/null
+stop_process "$server" KILL
 holds [ -S socket ]
 listening serve --protocol tcp-table --listen unix:socket bad
 python3 ask.py unix:socket 10 10000 > out

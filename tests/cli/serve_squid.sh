@@ -12,13 +12,13 @@ printf 'evil.example/\n127.0.0.1/bad\n127.0.0.1/folder/\n127.0.0.1/a%%20b\n127.0
 holds unseen add -p none bad.unseen bad.txt
 web_server
 
-# from_docs N: the N-th piece of configuration, with the files of this test, and without a memory of
-# answers in Squid, so that each question is asked.
-from_docs() {
-    awk -v n="$1" '/^<!-- the test reads this -->$/ { k++; next } k == n && /^    / { print }
-        k == n && /^[^ ]/ { exit }' "$TESTS/../docs/squid.md" |
+# piece N: the N-th piece of configuration, with the files of this test, and without a memory of answers
+# in Squid, so that each question is asked.
+piece() {
+    from_docs squid.md "$1" |
         sed -e "s,/usr/bin/unseen,$scratch/unseen," -e "s,/var/lib/unseen/bad.unseen,$scratch/bad.unseen," \
-            -e 's/ttl=60 negative_ttl=60/ttl=0 negative_ttl=0/' -e "s,http://127.0.0.1/blocked.html,http://127.0.0.1:$web/blocked.html,"
+            -e 's/ttl=60 negative_ttl=60/ttl=0 negative_ttl=0/' \
+            -e "s,http://127.0.0.1/blocked.html,http://127.0.0.1:$web/blocked.html,"
 }
 
 start_squid() {
@@ -44,7 +44,7 @@ get() {
 here=http://127.0.0.1:$web
 
 # ---- The external ACL ------------------------------------------------------------------------------
-from_docs 1 > piece
+piece 1 > piece
 holds [ "$(wc -l < piece)" = 3 ]
 start_squid < piece
 holds [ "$(get "$here/good")" = 200 ]
@@ -74,7 +74,7 @@ holds [ "$(get "$here/folder/x")" = 404 ]
 stop_program
 
 # ---- The rewriter ----------------------------------------------------------------------------------
-from_docs 2 > piece
+piece 2 > piece
 holds [ "$(wc -l < piece)" = 3 ]
 start_squid < piece
 holds [ "$(get "$here/bad")" = 200 ]

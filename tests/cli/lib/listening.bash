@@ -4,11 +4,13 @@
 #     stop_listening             ends it: $server_status
 server=
 port=
+running= # the process ids of all that runs in the background, the last that was started first
 
 listening() {
     : > listening.err
     "$UNSEEN" "$@" < /dev/null > /dev/null 2> listening.err &
     server=$!
+    running="$server $running"
     for _ in $(seq 2000); do
         grep -q '^unseen: listening on ' listening.err && break
         kill -0 "$server" 2> /dev/null || break
@@ -18,13 +20,23 @@ listening() {
     grep -q '^unseen: listening on ' listening.err
 }
 
+# stop_process PID [SIGNAL]: its exit status.
+stop_process() {
+    kill "-${2:-TERM}" "$1" 2> /dev/null
+    wait "$1" 2> /dev/null
+    stopped=$?
+    running=$(printf '%s' "$running" | sed "s/\b$1 //")
+    return "$stopped"
+}
+
 stop_listening() {
-    kill "$server"
-    wait "$server" 2> /dev/null
+    stop_process "$server"
     server_status=$?
-    server=
 }
 
 cleanup_more() {
-    [ -z "$server" ] || kill -9 "$server" 2> /dev/null
+    for pid in $running; do
+        kill "$pid" 2> /dev/null
+        wait "$pid" 2> /dev/null
+    done
 }

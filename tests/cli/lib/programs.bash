@@ -5,9 +5,10 @@
 #     answers PORT               whether somebody listens there
 #     program COMMAND ARG...     starts one; its output goes to COMMAND.out
 #     stop_program               ends the last that was started, and waits for it
+#     from_docs FILE N           the N-th piece of configuration in docs/FILE that a test reads
 #     web_server                 serves some pages from the folder www, on port $web
-PATH=$PATH:/usr/sbin:/sbin
-programs=
+. "$TESTS/cli/lib/listening.bash"
+PATH=$PATH:/usr/sbin:/sbin:/usr/lib/postfix/sbin
 
 needs() {
     for needed in "$@"; do
@@ -29,20 +30,16 @@ free_port() {
 
 program() {
     "$@" < /dev/null > "$(basename "$1").out" 2>&1 &
-    programs="$! $programs"
+    running="$! $running"
 }
 
 stop_program() {
-    kill "${programs%% *}"
-    wait "${programs%% *}" 2> /dev/null
-    programs=${programs#* }
+    stop_process "${running%% *}"
 }
 
-cleanup_more() {
-    for pid in $programs; do
-        kill "$pid" 2> /dev/null
-        wait "$pid" 2> /dev/null
-    done
+from_docs() {
+    awk -v n="$2" '/^<!-- the test reads this -->$/ { k++; next } k == n && /^    / { print }
+        k == n && /^[^ ]/ { exit }' "$TESTS/../docs/$1"
 }
 
 web_server() {

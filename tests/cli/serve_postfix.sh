@@ -1,0 +1,141 @@
+# Postfix itself, with the configuration of docs/postfix.md: on loopback, on ports that are free, with its
+# queue and all other files in the scratch folder.
+. "$(dirname "$0")/lib/common.bash"
+. "$TESTS/cli/lib/programs.bash"
+
+needs postmap postconf python3
+printf 'bad@corp.example\nevil.example\n192.0.2.0/24\n' > bad.txt
+holds unseen add -p none bad bad.txt
+mkdir etc data queue
+printf 'compatibility_level = 3.6\nqueue_directory = %s\ndata_directory = %s\n' "$scratch/queue" \
+    "$scratch/data" > etc/main.cf
+
+# ---- Tables ---------------------------------------------------------------------------------------
+# query TABLE KEY: what postmap says of it.
+query() {
+    last="postmap -q $2 $1"
+    postmap -c "$scratch/etc" -q "$2" "$1" > out 2> err
+    status=$?
+}
+# check_table TABLE
+check_table() {
+    for key in bad@corp.example any@evil.example any@a.b.evil.example a.evil.example evil.example 192.0.2.55; do
+        query "$1" "$key"
+        expect 0 'REJECT listed 100%%\n' '*'
+    done
+    for key in good@corp.example any@notevil.example example 192.0.3.55 'with space@good.example' ''; do
+        query "$1" "$key"
+        expect 1 '' '*'
+    done
+    # Many keys over one connection.
+    seq 1 5000 | awk '{ print "a" $1 "@" ($1 % 2 ? "good" : "evil") ".example" }' > keys
+    postmap -c "$scratch/etc" -q - "$1" < keys > out 2> err
+    holds [ "$(wc -l < out)" = 2500 ]
+    holds [ "$(grep -c '@evil.example.REJECT listed 100%' out)" = 2500 ]
+}
+listening serve --protocol socketmap --reply 'REJECT listed 100%' --listen 0 bad
+check_table "socketmap:inet:127.0.0.1:$port:senders"
+stop_listening
+listening serve --protocol socketmap --reply 'REJECT listed 100%' --listen unix:socket bad
+check_table "socketmap:unix:$scratch/socket:any"
+stop_listening
+listening serve --protocol tcp-table --reply 'REJECT listed 100%' --listen 0 bad
+check_table "tcp:127.0.0.1:$port"
+stop_listening
+
+# ---- The mail server ------------------------------------------------------------------------------
+if [ "$(id -u)" != 0 ] || ! command -v setsid > /dev/null; then
+    skip 'only root can start Postfix'
+    finish
+fi
+chmod 755 . etc queue
+for folder in active bounce corrupt defer deferred flush hold incoming private saved trace maildrop public pid; do
+    mkdir "queue/$folder"
+    [ "$folder" = pid ] || chown postfix "queue/$folder"
+done
+chown postfix data
+
+# start_postfix N FROM: with the N-th piece of configuration, in which port FROM is $port.
+start_postfix() {
+    local asked=$port
+    free_port
+    smtp=$port
+    cat > etc/master.cf << END
+127.0.0.1:$smtp inet n - n - - smtpd
+rewrite unix - - n - - trivial-rewrite
+cleanup unix n - n - 0 cleanup
+anvil unix - - n - 1 anvil
+postlog unix-dgram n - n - 1 postlogd
+END
+    {
+        cat << END
+compatibility_level = 3.6
+queue_directory = $scratch/queue
+data_directory = $scratch/data
+maillog_file = $scratch/maillog
+maillog_file_prefixes = $scratch
+myhostname = mail.test.example
+mydestination = test.example
+mynetworks =
+local_recipient_maps =
+smtpd_tls_security_level = none
+smtpd_authorized_xclient_hosts = 127.0.0.1
+END
+        from_docs postfix.md "$1" | sed -e 's/^    //' -e "s/$2/$asked/"
+    } > etc/main.cf
+    holds grep -q "127.0.0.1:$asked" etc/main.cf
+    program setsid master -c "$scratch/etc" -d
+    eventually answers "$smtp" || cat setsid.out maillog >&2
+}
+
+# The answers to RCPT of mail from some senders and clients.
+cat > mail.py << 'END'
+import smtplib, sys
+for mail in sys.argv[2:]:
+    sender, _, client = mail.partition(" ")
+    smtp = smtplib.SMTP("127.0.0.1", int(sys.argv[1]), timeout=30)
+    smtp.docmd("XCLIENT", "NAME=[UNAVAILABLE] ADDR=" + (client or "203.0.113.5"))
+    smtp.ehlo("client.example")
+    code, text = smtp.mail(sender)
+    if code == 250:
+        code, text = smtp.rcpt("jo@test.example")
+    print(code, "listed" if b"listed" in text else "")
+    smtp.quit()
+END
+check_senders() {
+    python3 mail.py "$smtp" bad@corp.example good@corp.example any@Sub.Evil.Example any@good.example > out
+    holds [ "$(cat out)" = "$(printf '554 listed\n250 \n554 listed\n250 ')" ]
+}
+check_clients() {
+    python3 mail.py "$smtp" 'any@good.example 192.0.2.17' 'any@good.example 192.0.3.17' > out
+    holds [ "$(cat out)" = "$(printf '554 listed\n250 ')" ]
+}
+
+listening serve --protocol postfix-policy --listen 0 bad
+start_postfix 1 9998
+check_senders
+check_clients
+# A list put in its place is obeyed, over the connection that Postfix keeps.
+printf 'good.example\n' | unseen add -p none new
+mv new bad
+is_listed() {
+    [ "$(python3 mail.py "$smtp" any@good.example)" = '554 listed' ]
+}
+eventually is_listed
+stop_program
+stop_listening
+
+unseen add -p none new bad.txt
+mv new bad
+listening serve --protocol socketmap --listen 0 bad
+start_postfix 2 9999
+check_senders
+stop_program
+stop_listening
+
+listening serve --protocol tcp-table --listen 0 bad
+start_postfix 3 9997
+check_clients
+stop_program
+stop_listening
+finish
