@@ -45,6 +45,10 @@ size_t chart_ticks(const struct chart_axis *axis, double *ticks, size_t max)
 
 void chart_value(double value, char text[24])
 {
+    if (!isfinite(value)) {
+        snprintf(text, 24, "-");
+        return;
+    }
     if (fabs(value) < 1e-300) {
         snprintf(text, 24, "0");
         return;

@@ -60,6 +60,15 @@ static uint64_t most_keys(const char *filter, const struct question *q)
     return low;
 }
 
+/* Why not a single key fits: there is no such filter at all, or it is too large. */
+static enum unseen_status why_none(const char *filter, const struct question *q)
+{
+    struct unseen_plan plan = start(filter, q);
+    plan.capacity = 1;
+    const enum unseen_status status = unseen_plan(&plan);
+    return status == UNSEEN_OK ? UNSEEN_ERR_SPACE : status;
+}
+
 /* The memory says the bits; where a filter's rate does not follow from them, it is one that has
  * a rate of its own, and the memory is only a limit. */
 static enum unseen_status solve_memory(struct unseen_plan *plan, const struct question *q)
@@ -84,7 +93,7 @@ void planned_solve(struct planned *planned, const char *filter, const struct que
     if (q->memory > 0 && by_rate) {
         planned->nkeys_most = most_keys(filter, q);
         plan->capacity = q->capacity ? q->capacity : planned->nkeys_most;
-        planned->status = plan->capacity ? unseen_plan(plan) : UNSEEN_ERR_SPACE;
+        planned->status = plan->capacity ? unseen_plan(plan) : why_none(filter, q);
     } else if (q->memory > 0) {
         planned->status = solve_memory(plan, q);
     } else {

@@ -13,6 +13,9 @@ const char *unseen_filter_name(size_t i)
     return ops ? ops->name : NULL;
 }
 
+/* Keys and bits of a plan: a little more than anyone has, and far from the end of uint64_t. */
+#define LARGEST 1e18
+
 static const struct unseen__filter_ops *ops_of(const struct unseen_plan *plan)
 {
     return unseen__filter_find(plan->filter ? plan->filter : "compact");
@@ -21,12 +24,12 @@ static const struct unseen__filter_ops *ops_of(const struct unseen_plan *plan)
 static bool is_in_range(const struct unseen_plan *plan)
 {
     return plan->size == sizeof(*plan) && plan->fpr >= 0 && plan->fpr < 1 &&
-           plan->bits_per_key >= 0 && plan->bits_per_key <= 1e6 && plan->capacity <= 1e18 &&
-           plan->bits <= 1e18;
+           plan->bits_per_key >= 0 && plan->bits_per_key <= 1e6 && plan->capacity <= LARGEST &&
+           plan->bits <= LARGEST;
 }
 
 /* Of capacity, bits and bits per key, two say the third. false if all three are given and do not
- * agree to a key. */
+ * agree to a key, or if the third is too large. */
 static bool complete_size(struct unseen_plan *plan)
 {
     const double capacity = (double)plan->capacity;
@@ -37,8 +40,14 @@ static bool complete_size(struct unseen_plan *plan)
     if (plan->capacity && plan->bits) {
         plan->bits_per_key = bits / capacity;
     } else if (plan->capacity && plan->bits_per_key > 0) {
+        if (capacity * plan->bits_per_key > LARGEST) {
+            return false;
+        }
         plan->bits = (uint64_t)ceil(capacity * plan->bits_per_key - 1e-6);
     } else if (plan->bits && plan->bits_per_key > 0) {
+        if (bits / plan->bits_per_key > LARGEST) {
+            return false;
+        }
         plan->capacity = (uint64_t)(bits / plan->bits_per_key + 0.5);
         return plan->capacity > 0;
     }

@@ -76,6 +76,19 @@ for name in bloom block counting; do
 done
 rm in
 
+# A number too large is no crash, and no number made up.
+run plan --capacity 1e18
+expect 1 '*' ''
+holds grep -qE '^bloom +too few bits, or a number out of its range$' out
+run plan --filter scalable-bloom --capacity 1e16
+expect 1 '*' ''
+# A filter that does not fit at all says which of the two is in the way.
+run plan --memory 1G --fpr 1e-9
+expect 0 '*' ''
+holds grep -qE '^counting +promises no rate this low$' out
+run plan --memory 64 --fpr 1e-4
+holds grep -qE '^counting +too little memory$' out
+
 # Memory: as a limit, and as what says the rate.
 run plan --memory 4G --fpr 1e-4 --json
 expect 0 '*' ''

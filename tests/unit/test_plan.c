@@ -132,6 +132,34 @@ static void check_errors(void)
     CHECK(unseen_plan(&plan) == UNSEEN_ERR_UNSUPPORTED);
 }
 
+/* Numbers larger than anyone has are refused, or give numbers that mean something. */
+static void check_large(const char *filter)
+{
+    for (double capacity = 1e13; capacity < 1.5e18; capacity *= 10) {
+        struct unseen_plan plan = plan_of(filter);
+        plan.capacity = (uint64_t)capacity;
+        plan.fpr = 1e-4;
+        const enum unseen_status status = unseen_plan(&plan);
+        CHECK(status == UNSEEN_OK || status == UNSEEN_ERR_ARGUMENT);
+        if (status != UNSEEN_OK) {
+            CHECK(capacity > 1e14);
+            continue;
+        }
+        CHECK(plan.bits > 0 && plan.bits <= 1e18 && plan.bits_per_key > 13);
+        CHECK(is_close((double)plan.bits, plan.bits_per_key * capacity, 1e-6));
+        const double rate = unseen_plan_rate(&plan, 2 * capacity);
+        CHECK(rate > 0 && rate <= 1);
+    }
+    struct unseen_plan plan = plan_of(filter);
+    plan.capacity = 1000000000000000000;
+    plan.bits_per_key = 1000;
+    CHECK(unseen_plan(&plan) == UNSEEN_ERR_ARGUMENT);
+    plan = plan_of(filter);
+    plan.bits = 1000000000000000000;
+    plan.bits_per_key = 1e-3;
+    CHECK(unseen_plan(&plan) == UNSEEN_ERR_ARGUMENT);
+}
+
 int main(void)
 {
     test_start();
@@ -147,6 +175,7 @@ int main(void)
         CHECK(strlen(name) < 16); /* as the header of an export has it */
         check_set(name, 1e-3, 20000);
         check_set(name, 1e-4, 100000);
+        check_large(name);
     }
     CHECK(n >= 6);
     return test_end();
