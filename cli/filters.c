@@ -99,11 +99,15 @@ static void report_rate(const struct options *o, const char *again, const char *
 {
     char lowest[24];
     char asked[24];
+    char capacity[48] = "";
+    if (o->capacity > 0) {
+        snprintf(capacity, sizeof(capacity), " --capacity %" PRIu64, o->capacity);
+    }
     chart_value(lowest_rate(o->filter), lowest);
     chart_value(o->fpr > 0 ? o->fpr : UNSEEN_FPR_DEFAULT, asked);
     message_error("--filter %s: it promises no rate as low as %s%s", o->filter, asked,
                   o->fpr > 0 ? "" : ", the default");
-    message_hint("%s --filter %s --fpr %s%s", again, o->filter, lowest, files);
+    message_hint("%s --filter %s --fpr %s%s%s", again, o->filter, lowest, capacity, files);
 }
 
 /* What a command that gave no rate has to say, too, for a filter that cannot have the default. */
@@ -125,8 +129,16 @@ bool filters_report(const struct options *o, enum unseen_status status, const ch
         report_rate(o, again, files);
         return true;
     }
-    if (status != UNSEEN_ERR_ARGUMENT || o->capacity > 0 ||
-        (abilities_of(o->filter) & UNSEEN_CAN_GROW)) {
+    if (abilities_of(o->filter) & UNSEEN_CAN_GROW) {
+        return false;
+    }
+    if (status == UNSEEN_ERR_NOMEM && o->capacity > 0) {
+        message_error("--filter %s: no memory for %" PRIu64 " keys", o->filter, o->capacity);
+        message_hint("unseen plan --capacity %" PRIu64 " says how much each filter takes",
+                     o->capacity);
+        return true;
+    }
+    if (status != UNSEEN_ERR_ARGUMENT || o->capacity > 0) {
         return false;
     }
     message_error("--filter %s needs --capacity: it does not grow", o->filter);

@@ -97,6 +97,14 @@ for name in $names; do
         holds [ ! -e new.unseen ]
     fi
 done
+# A hint is a command that works, whatever else was given.
+run --filter counting --capacity 1e3 one
+hint=$(sed -n 's/^unseen: hint: unseen //p' err)
+run $hint one
+expect 0 'x\n' ''
+# No memory for what cannot grow: to leave out --capacity would not help.
+run --filter block --capacity 1e15 one
+expect 2 '' 'unseen: error: --filter block: no memory for 1000000000000000 keys\nunseen: hint: unseen plan --capacity 1000000000000000 says how much each filter takes\n'
 run --filter blom one
 expect 2 '' 'unseen: error: --filter blom: no such name\nunseen: hint: unseen --filter bloom\n'
 run -s new.unseen --filter Bloom one
