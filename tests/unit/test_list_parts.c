@@ -76,6 +76,26 @@ static void test_spill(void)
     unseen__spill_free(spill);
 }
 
+/* Each allocation fails once; what has been made until then is freed. */
+static void test_spill_memory(void)
+{
+    struct unseen_error error;
+    enum unseen_status status = UNSEEN_ERR_NOMEM;
+    unsigned long fail_at = 0;
+    while (status == UNSEEN_ERR_NOMEM) {
+        struct test_allocator counting = {.fail_at = ++fail_at};
+        const struct unseen_allocator allocator = {test_alloc, test_free, &counting};
+        struct unseen__spill *spill = NULL;
+        status = unseen__spill_create(&spill, 1, 8, 1, "/tmp", &allocator);
+        if (status == UNSEEN_OK) {
+            status = unseen__spill_add(spill, given, NKEYS, &error);
+        }
+        unseen__spill_free(spill);
+        CHECK_EQ(counting.nlive, 0);
+    }
+    CHECK(status == UNSEEN_OK && fail_at == 6);
+}
+
 /* Sorting against qsort: hash values, and numbers that agree in most bits, each with repeats. */
 static void test_sort(void)
 {
@@ -230,6 +250,7 @@ int main(void)
 {
     test_start();
     test_spill();
+    test_spill_memory();
     test_sort();
     test_layout();
     test_bump_all();
