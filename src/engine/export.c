@@ -59,22 +59,25 @@ static size_t nshards_of(const struct unseen_set *set)
     return (size_t)1 << set->shard_bits;
 }
 
+static uint64_t nkeys_of(const struct unseen_set *set)
+{
+    uint64_t n = 0;
+    for (size_t i = 0; i < nshards_of(set); i++) {
+        n += set->ops->nkeys(set->shards[i].filter);
+    }
+    return n;
+}
+
 /* Ties the chunks of one export together: no two sets with a different seed or size share it. */
 static uint64_t export_id(const struct unseen_set *set)
 {
-    struct unseen_set_stats stats = {.size = sizeof(stats)};
-    uint64_t parts[2];
-    (void)unseen_set_stats(set, &stats);
-    parts[0] = set->seed;
-    parts[1] = stats.nkeys;
+    const uint64_t parts[2] = {set->seed, nkeys_of(set)};
     return unseen__checksum(parts, sizeof(parts));
 }
 
 static size_t put_header(const struct unseen_set *set, uint8_t *chunk)
 {
-    struct unseen_set_stats stats = {.size = sizeof(stats)};
     uint8_t *p = chunk + FRAME_HEAD;
-    (void)unseen_set_stats(set, &stats);
     memset(p, 0, HEADER_LEN);
     memcpy(p, magic, sizeof(magic));
     store_le32(p + 8, FORMAT_VERSION);
@@ -82,7 +85,7 @@ static size_t put_header(const struct unseen_set *set, uint8_t *chunk)
     store_le32(p + 16, UNSEEN__HASH_XXH3_128);
     store_le32(p + 20, set->key_bits);
     store_le64(p + 24, set->seed);
-    store_le64(p + 32, stats.nkeys);
+    store_le64(p + 32, nkeys_of(set));
     size_t name_len = strlen(set->ops->name);
     memcpy(p + 48, set->ops->name, name_len < NAME_LEN ? name_len : NAME_LEN - 1);
     const char *profile = unseen_set_profile(set);
@@ -96,9 +99,7 @@ static size_t put_header(const struct unseen_set *set, uint8_t *chunk)
 
 static size_t put_end(const struct unseen_set *set, uint8_t *chunk)
 {
-    struct unseen_set_stats stats = {.size = sizeof(stats)};
-    (void)unseen_set_stats(set, &stats);
-    store_le64(chunk + FRAME_HEAD, stats.nkeys);
+    store_le64(chunk + FRAME_HEAD, nkeys_of(set));
     return put_frame(chunk, KIND_END, export_id(set), 8);
 }
 
@@ -277,11 +278,7 @@ enum unseen_status unseen_import_finish(struct unseen_import *import, struct uns
     for (size_t i = 0; status == UNSEEN_OK && i < nshards_of(set); i++) {
         status = set->ops->load_finish(set->shards[i].filter);
     }
-    struct unseen_set_stats stats = {.size = sizeof(stats)};
-    if (status == UNSEEN_OK) {
-        status = unseen_set_stats(set, &stats);
-    }
-    if (status == UNSEEN_OK && stats.nkeys != import->nkeys) {
+    if (status == UNSEEN_OK && nkeys_of(set) != import->nkeys) {
         status = UNSEEN_ERR_CORRUPT;
     }
     if (status == UNSEEN_OK) {

@@ -263,6 +263,11 @@ static double load_of(const struct block *b, const struct unseen__blocked *block
     return unseen__blocked_load(blocked, (double)nset / ncells_of(b));
 }
 
+static uint64_t nkeys(const struct unseen__filter *filter)
+{
+    return from_const_filter(filter)->nkeys;
+}
+
 static void stats(const struct unseen__filter *filter, struct unseen_set_stats *stats)
 {
     const struct block *b = from_const_filter(filter);
@@ -349,6 +354,7 @@ const struct unseen__filter_ops unseen__block_ops = {
     .free = free_block,
     .add = add,
     .contains = contains,
+    .nkeys = nkeys,
     .stats = stats,
     .save_params = save_params,
     .save_piece = save_piece,

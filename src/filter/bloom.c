@@ -297,6 +297,11 @@ static void contains(const struct unseen__filter *filter, const struct unseen_ke
 
 /* ---- numbers ---- */
 
+static uint64_t nkeys(const struct unseen__filter *filter)
+{
+    return from_const_filter(filter)->nkeys;
+}
+
 /* The bits of the whole array are the sum of what the filters set, each under its own lock: the
  * first filter has the array and its size, and the engine adds up. */
 static void stats(const struct unseen__filter *filter, struct unseen_set_stats *stats)
@@ -390,6 +395,7 @@ const struct unseen__filter_ops unseen__bloom_ops = {
     .free = free_bloom,
     .add = add,
     .contains = contains,
+    .nkeys = nkeys,
     .stats = stats,
     .save_params = save_params,
     .save_piece = save_piece,

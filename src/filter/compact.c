@@ -257,6 +257,11 @@ static double estimate_rate(const struct compact *c)
     return ldexp(sum, 1 - 6 - 3 - (int)c->r_bits);
 }
 
+static uint64_t nkeys(const struct unseen__filter *filter)
+{
+    return from_const_filter(filter)->nkeys;
+}
+
 static void stats(const struct unseen__filter *filter, struct unseen_set_stats *stats)
 {
     const struct compact *c = from_const_filter(filter);
@@ -323,6 +328,7 @@ const struct unseen__filter_ops unseen__compact_ops = {
     .add = add,
     .contains = contains,
     .remove = remove_keys,
+    .nkeys = nkeys,
     .stats = stats,
     .save_params = unseen__compact_save_params,
     .save_piece = unseen__compact_save_piece,

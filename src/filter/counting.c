@@ -272,6 +272,11 @@ static double load_of(const struct counting *c, struct unseen__blocked *blocked)
     return unseen__blocked_load(blocked, (double)c->nset / ncells);
 }
 
+static uint64_t nkeys(const struct unseen__filter *filter)
+{
+    return from_const_filter(filter)->nkeys;
+}
+
 static void stats(const struct unseen__filter *filter, struct unseen_set_stats *stats)
 {
     const struct counting *c = from_const_filter(filter);
@@ -381,6 +386,7 @@ const struct unseen__filter_ops unseen__counting_ops = {
     .contains = contains,
     .remove = remove_keys,
     .multiplicity = multiplicity,
+    .nkeys = nkeys,
     .stats = stats,
     .save_params = save_params,
     .save_piece = save_piece,

@@ -197,6 +197,11 @@ static void remove_keys(struct unseen__filter *filter, const struct unseen_key *
     e->kernel->remove(e, keys, n, verdicts);
 }
 
+static uint64_t nkeys(const struct unseen__filter *filter)
+{
+    return from_const_filter(filter)->nkeys;
+}
+
 static void stats(const struct unseen__filter *filter, struct unseen_set_stats *stats)
 {
     const struct exact *e = from_const_filter(filter);
@@ -384,6 +389,7 @@ const struct unseen__filter_ops unseen__exact_ops = {
     .add = add,
     .contains = contains,
     .remove = remove_keys,
+    .nkeys = nkeys,
     .stats = stats,
     .save_params = save_params,
     .save_piece = save_piece,

@@ -69,6 +69,9 @@ struct unseen__filter_ops {
      * cannot remove: a batch over several filters could not be taken back. n < 0 gives back. */
     enum unseen_status (*reserve)(struct unseen__filter *filter, ptrdiff_t n);
 
+    /* The keys of *stats alone, without a formula: an export asks at each chunk. */
+    uint64_t (*nkeys)(const struct unseen__filter *filter);
+
     /* Adds this filter's numbers to *stats: rates weighted by 2^-prefix_bits; in fill the slots in
      * use, which the engine divides by nslots. capacity, hashes and fpr_promise are the set's, the
      * same from each filter. */

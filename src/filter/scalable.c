@@ -46,6 +46,9 @@ enum {
 
 static const double tightening = 0.9;
 
+/* Bits to plan for: the link after them can be planned, too. */
+#define PLANNED_MAX 1e17
+
 struct link {
     struct unseen__filter *filter;
     uint64_t capacity;
@@ -383,6 +386,16 @@ static void remove_keys(struct unseen__filter *filter, const struct unseen_key *
 
 /* ---- numbers ---- */
 
+static uint64_t nkeys(const struct unseen__filter *filter)
+{
+    const struct scalable *s = from_const_filter(filter);
+    uint64_t n = 0;
+    for (unsigned i = 0; i < s->nlinks; i++) {
+        n += s->links[i].nkeys;
+    }
+    return n;
+}
+
 static void stats(const struct unseen__filter *filter, struct unseen_set_stats *stats)
 {
     const struct scalable *s = from_const_filter(filter);
@@ -416,6 +429,9 @@ static unsigned plan_links(const struct unseen_plan *plan,
         if (link_ops->plan(&links[n]) != UNSEEN_OK) {
             return 0;
         }
+        if (links[n].bits == 0) {
+            break; /* larger than can be */
+        }
         before += (double)capacity;
         n++;
     }
@@ -438,6 +454,9 @@ static enum unseen_status plan(struct unseen_plan *plan, const struct unseen__fi
     for (unsigned i = 0; i < n; i++) {
         bits += (double)links[i].bits;
         room += (double)links[i].capacity;
+    }
+    if (room < nkeys || bits > PLANNED_MAX) {
+        return UNSEEN_ERR_ARGUMENT;
     }
     plan->hashes = links[n - 1].hashes;
     plan->lines = links[n - 1].lines;
@@ -584,6 +603,7 @@ static enum unseen_status load_finish(struct unseen__filter *filter)
         .contains = contains,                                                                      \
         .remove = remove_,                                                                         \
         .reserve = reserve,                                                                        \
+        .nkeys = nkeys,                                                                            \
         .stats = stats,                                                                            \
         .save_params = save_params,                                                                \
         .save_piece = save_piece,                                                                  \
