@@ -70,13 +70,16 @@ static size_t take(struct talk *t, const char *data, size_t len, bool at_end)
     for (; i < len && i < LENGTH_DIGITS && data[i] >= '0' && data[i] <= '9'; i++) {
         size = size * 10 + (size_t)(data[i] - '0');
     }
-    if (i < len && (i == 0 || data[i] != ':')) {
+    if (i == len) {
+        return 0;
+    }
+    if (i == 0 || data[i] != ':') {
         return end_talk(t, len, "not a netstring");
     }
     if (size > MESSAGE_BYTES) {
         return end_talk(t, len, "the request is too long");
     }
-    if (i == len || len - i - 1 < size + 1) {
+    if (len - i - 1 < size + 1) {
         return 0;
     }
     const char *begin = data + i + 1;

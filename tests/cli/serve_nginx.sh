@@ -1,0 +1,56 @@
+# nginx itself, with the configuration of docs/serve.md: on loopback, on ports that are free, with all its
+# files in the scratch folder.
+. "$(dirname "$0")/lib/common.bash"
+. "$TESTS/cli/lib/programs.bash"
+
+needs nginx curl python3
+chmod 755 .
+printf 'evil.example/\nshop.example/bad/\n' > bad.txt
+holds unseen add -p none bad bad.txt
+web_server
+listening serve --protocol http-auth --listen 0 --expressions bad
+asked=$port
+free_port
+mkdir tmp
+{
+    printf '%s\n' 'daemon off;' "pid $scratch/nginx.pid;" "error_log $scratch/error.log;" \
+        'worker_processes 1;' 'events { }' 'http {' "access_log $scratch/access.log;"
+    for kind in client_body proxy fastcgi uwsgi scgi; do
+        echo "${kind}_temp_path $scratch/tmp/$kind;"
+    done
+    from_docs serve.md 1 |
+        sed -e "s/127.0.0.1:9996/127.0.0.1:$asked/" -e "s/127.0.0.1:8000/127.0.0.1:$web/" -e "s/listen 8080/listen 127.0.0.1:$port/"
+    echo '}'
+} > nginx.conf
+holds grep -q "listen 127.0.0.1:$port" nginx.conf
+program nginx -p "$scratch" -c "$scratch/nginx.conf" -e "$scratch/error.log"
+eventually answers "$port" || cat nginx.out error.log >&2
+
+# get HOST PATH [OPTION]...: the status.
+get() {
+    local url=http://127.0.0.1:$port$2 host=$1
+    shift 2
+    curl -g -s -o body -w '%{http_code}' --max-time 20 -H "Host: $host" "$@" "$url"
+}
+holds [ "$(get good.example /good)" = 200 ]
+holds [ "$(cat body)" = hello ]
+holds [ "$(get evil.example /good)" = 403 ]
+holds [ "$(get www.Evil.example:8080 /good)" = 403 ]
+holds [ "$(get shop.example /good)" = 200 ]
+holds [ "$(get shop.example '/bad/x?y=%zz')" = 403 ]
+holds [ "$(get shop.example '/b%61d/')" = 403 ]
+holds [ "$(get evil.example /good -X POST -d body)" = 403 ]
+holds [ "$(get good.example /good -H 'X-Url: http://evil.example/')" = 200 ]
+holds [ "$(get evil.example /good -H 'X-Url: http://good.example/')" = 403 ]
+
+seq 500 | awk -v at="http://127.0.0.1:$port" '{ printf "url = \"%s/good?%d\"\noutput = \"/dev/null\"\n", at, $1 }' > requests
+for host in good evil; do
+    curl -s -Z --parallel-max 20 -w '%{http_code}\n' -H "Host: $host.example" -K requests > codes 2> /dev/null
+    sort codes | uniq -c | tr -s ' ' >> all_codes
+done
+holds [ "$(cat all_codes)" = "$(printf ' 500 200\n 500 403')" ]
+
+# When nobody answers, nothing is let through.
+stop_process "$server"
+holds [ "$(get good.example /good)" = 500 ]
+finish
