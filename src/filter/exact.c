@@ -266,7 +266,8 @@ static size_t put_piece(uint8_t *buf, const uint64_t *keys, size_t n)
     return PIECE_HEAD + 8 * n;
 }
 
-/* Keys of the list from *position on; all of a place at once. */
+/* Keys of the list from *position on. In increasing order, since that of the slots is random: an
+ * export of the few that chance brings is the same each time. */
 static size_t save_listed(const struct exact *e, uint64_t *position, uint64_t *keys)
 {
     size_t i = (size_t)(*position - POSITION_LISTED);
@@ -274,7 +275,11 @@ static size_t save_listed(const struct exact *e, uint64_t *position, uint64_t *k
     for (; i < e->overflow.nslots && n < PIECE_MAX_KEYS; i++) {
         const struct unseen_key key = e->overflow.slots[i];
         if (key.lo | key.hi) {
-            keys[n++] = key.hi;
+            size_t at = n++;
+            for (; at > 0 && keys[at - 1] > key.hi; at--) {
+                keys[at] = keys[at - 1];
+            }
+            keys[at] = key.hi;
         }
     }
     *position = POSITION_LISTED + i;

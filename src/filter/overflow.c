@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: MIT */
+#define _DEFAULT_SOURCE 1
 #include "filter/overflow.h"
 
+#include <unistd.h>
+
+#include "base/bytes.h"
 #include "base/memory.h"
 
 static bool is_zero(struct unseen_key key)
@@ -13,12 +17,15 @@ static bool is_equal(struct unseen_key x, struct unseen_key y)
     return x.lo == y.lo && x.hi == y.hi;
 }
 
+/* Whoever makes an import chooses its keys, all of them for one slot if that could be foreseen. The
+ * salt is a secret of this list: two rounds of a multiplication folded onto itself. */
 static size_t home_slot(const struct unseen__overflow *o, struct unseen_key key)
 {
-    /* The keys here agree in many bits: mix all of them (the multiplier of splitmix64). */
-    uint64_t mixed = (key.lo ^ (key.hi << 32 | key.hi >> 32)) * 0x9e3779b97f4a7c15u;
-    mixed = (mixed ^ key.hi ^ mixed >> 29) * 0xbf58476d1ce4e5b9u;
-    return (size_t)(mixed >> 32) & (o->nslots - 1);
+    const uint64_t a = key.lo ^ o->salt[0];
+    const uint64_t b = key.hi ^ o->salt[1];
+    const uint64_t c = (mul_high(a, b) ^ a * b) + key.lo;
+    const uint64_t d = o->salt[0] | 1;
+    return (size_t)(mul_high(c, d) ^ c * d) & (o->nslots - 1);
 }
 
 /* The slot of a key, or the empty slot where it belongs. */
@@ -45,6 +52,15 @@ bool unseen__overflow_contains(const struct unseen__overflow *o, struct unseen_k
     return o->nslots && !is_zero(o->slots[find_slot(o, key)]);
 }
 
+/* Without a source of randomness, where the memory lies is hard to know, too. */
+static void choose_salt(struct unseen__overflow *o)
+{
+    if (getentropy(o->salt, sizeof(o->salt)) != 0) {
+        o->salt[0] = (uint64_t)(uintptr_t)o->slots * UINT64_C(0x9e3779b97f4a7c15);
+        o->salt[1] = (uint64_t)(uintptr_t)&o->salt * UINT64_C(0xbf58476d1ce4e5b9);
+    }
+}
+
 static enum unseen_status double_slots(struct unseen__overflow *o,
                                        const struct unseen_allocator *allocator)
 {
@@ -54,6 +70,9 @@ static enum unseen_status double_slots(struct unseen__overflow *o,
         unseen__alloc_zero(allocator, bigger.nslots * sizeof(*bigger.slots), sizeof(uint64_t));
     if (!bigger.slots) {
         return UNSEEN_ERR_NOMEM;
+    }
+    if (o->nslots == 0) {
+        choose_salt(&bigger);
     }
     for (size_t i = 0; i < o->nslots; i++) {
         if (!is_zero(o->slots[i])) {

@@ -2,7 +2,10 @@
  *
  * An exact set of whole keys, for the keys a fingerprint filter can find no place for. With random
  * keys it stays empty for ever; with keys made to collide (a known seed) it keeps the filter's
- * promise never to lose one. Open addressing, linear probing, at most half full. */
+ * promise never to lose one. Open addressing, linear probing, at most half full.
+ *
+ * Where a key lies depends on a random salt, so a list in the order of its slots is another one each
+ * time. */
 #ifndef UNSEEN_FILTER_OVERFLOW_H
 #define UNSEEN_FILTER_OVERFLOW_H
 
@@ -15,6 +18,7 @@ struct unseen__overflow {
     size_t nslots;            /* a power of two, or 0 */
     size_t nkeys;
     bool has_zero; /* the key {0, 0} itself */
+    uint64_t salt[2];
 };
 
 void unseen__overflow_release(struct unseen__overflow *o, const struct unseen_allocator *allocator);

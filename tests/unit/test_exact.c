@@ -3,6 +3,7 @@
  * The exact filter against the dumbest correct set: a flag for each of some numbered keys. As every
  * key can be read back, the whole contents are compared, not only the answers. Also keys made to
  * collide, pieces and damage to them, every SIMD level, and a failing allocator at every step. */
+#include "set_check.h"
 #include "test.h"
 
 #include "base/memory.h"
@@ -464,6 +465,30 @@ static void test_pieces(void)
     ops->free(filter);
 }
 
+/* Where keys lie in the list is random; what is written is not. */
+static void check_listed_bytes(void)
+{
+    struct test_image images[2];
+    for (int i = 0; i < 2; i++) {
+        const uint64_t seed = 1;
+        const struct unseen_set_options options = {
+            .size = sizeof(options), .filter = "exact", .seed = &seed, .cpu = test_cpu};
+        struct unseen_set *set = NULL;
+        CHECK(unseen_set_create(&set, &options) == UNSEEN_OK);
+        for (uint64_t j = 0; j < 500; j++) {
+            const struct unseen_key key = {0, j << 48 | j * 7 % 501};
+            uint8_t verdict;
+            CHECK(unseen_set_add_keys(set, &key, 1, &verdict, NULL) == UNSEEN_OK);
+            CHECK(verdict == UNSEEN_NEW);
+        }
+        images[i] = test_export(set);
+        unseen_set_free(set);
+    }
+    CHECK(test_same_image(&images[0], &images[1]));
+    test_image_free(&images[0]);
+    test_image_free(&images[1]);
+}
+
 int main(void)
 {
     test_start();
@@ -480,5 +505,6 @@ int main(void)
     test_chunks(4);
     test_levels();
     test_pieces();
+    check_listed_bytes();
     return test_end();
 }
