@@ -88,7 +88,9 @@ static size_t take(struct session *s, const char *data, size_t len, bool at_end)
     do {
         n = talk_take(t, data + at, len - at, at_end);
         at += n;
-        output_write(&s->out, t->out.data, t->out.len);
+        if (t->out.len > 0) {
+            output_write(&s->out, t->out.data, t->out.len);
+        }
         text_clear(&t->out);
     } while (n > 0 && !t->over && !t->failed);
     if (t->failed) {

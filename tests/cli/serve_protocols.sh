@@ -57,6 +57,13 @@ expect 0 'BH message="the line is too long"\n' ''
 { head -c 65536 /dev/zero | tr '\0' a; echo; head -c 65537 /dev/zero | tr '\0' a; } | talk squid
 expect 0 'ERR\nBH message="the line is too long"\n' ''
 
+# 10^5 questions: every number is answered once, in order, and rightly.
+awk 'BEGIN { for (i = 0; i < 100000; i++) { print i " http://" (i % 3 ? "good" : "evil") ".example/page -"
+    print i, (i % 3 ? "ERR" : "OK") > "want" } }' > questions
+talk squid < questions
+holds [ "$status" = 0 ]
+same want out
+
 # By expressions: sites and folders.
 printf '0 http://www.evil.example/x/y?z -\n1 http://evil.example:8080/ -\n2 http://notevil.example/ -\n3 a.evil.example:443 -\n4 x%%20y -\n' |
     talk squid --expressions
