@@ -47,7 +47,13 @@ static void report_line(const struct sort *s, uint64_t line, struct unseen_bytes
     const int shown = text.len < 40 ? (int)text.len : 40;
     message_error("%s:%" PRIu64 ": '%.*s%s' is not an integer from 0 to %" PRIu64, s->name, line,
                   shown, text.data, text.len > 40 ? "..." : "", UNSEEN_BITMAP_END - 1);
-    message_hint("sort -n FILE takes other numbers, too");
+    uint64_t value;
+    if (text.len > 1 && text.data[text.len - 1] == '\r' &&
+        integer_parse(text.data, text.len - 1, &value)) {
+        message_hint("tr -d '\\r' < FILE | unseen sort");
+    } else {
+        message_hint("sort -n FILE takes other numbers, too");
+    }
 }
 
 static void report_memory(void)

@@ -351,6 +351,9 @@ UNSEEN_API enum unseen_status unseen_set_contains(const struct unseen_set *set, 
 /* Removes the identity; the answer says whether it was there (SEEN). Removing what was added is
  * exact. Removing what was never added, or whose add was answered SEEN, takes away another key
  * with the set's false-positive rate, and that key is then forgotten. Memory is not given back.
+ * Where adds are counted ("counting", "scalable-count") each of them, also one answered SEEN, is
+ * undone by one removal, and what was added UNSEEN_MULTIPLICITY_MAX times or more stays for ever. In
+ * a chain a key that two links claim stays, too.
  * Errors: UNSUPPORTED (the filter lacks UNSEEN_CAN_REMOVE), NOMEM, as for contains; nothing was
  * removed. */
 UNSEEN_API enum unseen_status unseen_set_remove(struct unseen_set *set, const void *data,

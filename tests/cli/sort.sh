@@ -87,7 +87,7 @@ for text in x -1 +1 1.5 1e3 ' 1' '1 ' 1099511627776 99999999999999999999 0x10 12
     123456789a 1a3456789 ''; do
     refused "$text" "$text" 3
 done
-refused '1\r' '1?' 3
+refused 'a\r' 'a?' 3
 refused '4\n5\n/' / 5
 refused "4\\n:" : 4
 refused "$(printf '1%.0s' {1..60})" "$(printf '1%.0s' {1..40})..." 3
@@ -124,4 +124,8 @@ if [ -r /proc/self/status ] && ! nm "$UNSEEN" 2> /dev/null | grep -q __asan_init
     holds grep -q 'out of memory for the integers' err
     holds [ ! -s out ]
 fi
+# Lines of another system: the answer to a character that nobody sees.
+printf '5\r\n3\r\n' > wrong
+run sort wrong
+expect 2 '' "unseen: error: wrong:1: '5?' is not an integer from 0 to 1099511627775\nunseen: hint: tr -d '\\\\r' < FILE | unseen sort\n"
 finish
