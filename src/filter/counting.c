@@ -69,6 +69,9 @@ static enum unseen_status plan(struct unseen_plan *plan)
 {
     struct unseen_plan one = *plan;
     struct unseen_plan two = *plan;
+    if (plan->lines > 2) {
+        return UNSEEN_ERR_ARGUMENT;
+    }
     one.lines = 1;
     two.lines = 2;
     const enum unseen_status with_one = unseen__rate_solve(&models[0], &one);

@@ -127,6 +127,9 @@ static void check_errors(void)
     plan = plan_of(NULL);
     CHECK(unseen_plan(&plan) == UNSEEN_OK && strcmp(plan.filter, "compact") == 0);
     CHECK(plan.fpr == UNSEEN_FPR_DEFAULT);
+    plan = plan_of("counting");
+    plan.lines = 3;
+    CHECK(unseen_plan(&plan) == UNSEEN_ERR_ARGUMENT && plan.lines == 3);
     plan = plan_of("scalable");
     plan.bits_per_key = 20;
     CHECK(unseen_plan(&plan) == UNSEEN_ERR_UNSUPPORTED);
