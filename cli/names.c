@@ -16,7 +16,7 @@ static void add(struct names *names, const char *data, size_t len)
 
 /* ---- Domains and addresses ------------------------------------------------------------------- */
 
-/* A copy in small letters. */
+/* A copy in small letters, without the dot that may end the name of a domain. */
 static struct unseen_bytes lower(struct names *names, struct unseen_bytes text)
 {
     char *to = names->room + names->used;
@@ -24,8 +24,9 @@ static struct unseen_bytes lower(struct names *names, struct unseen_bytes text)
         const char c = text.data[i];
         to[i] = (char)(c >= 'A' && c <= 'Z' ? c + ('a' - 'A') : c);
     }
+    const size_t len = text.len - (text.len > 1 && text.data[text.len - 1] == '.');
     names->used += text.len;
-    return (struct unseen_bytes){to, text.len};
+    return (struct unseen_bytes){to, len};
 }
 
 /* The domain and those above it. From the end, so that of a name with more labels than any domain
@@ -46,19 +47,15 @@ static bool is_name(struct unseen_bytes text)
     return text.len > 0 && text.len <= NAMES_LONGEST;
 }
 
-static bool clear(struct names *names)
+static void clear(struct names *names)
 {
     names->kind = LOOKUP_NAME;
     names->n = 0;
     names->used = 0;
-    return true;
 }
 
 static bool names_of_domain(struct names *names, struct unseen_bytes domain)
 {
-    if (!is_name(domain)) {
-        return false;
-    }
     add_domain(names, lower(names, domain));
     return true;
 }
@@ -110,27 +107,37 @@ static void add_network(struct names *names, int family, const unsigned char *by
 _Static_assert(NAMES_ROOM >= (128 - 16 + 2) * (INET6_ADDRSTRLEN + 4), "room for all networks");
 _Static_assert(LOOKUP_TEXTS >= 128 - 16 + 2, "room for all networks");
 
+static void add_networks(struct names *names, int family, const unsigned char *bytes)
+{
+    const unsigned shortest = family == AF_INET ? 8 : 16;
+    for (unsigned nbits = family == AF_INET ? 32 : 128; nbits >= shortest; nbits--) {
+        add_network(names, family, bytes, nbits);
+    }
+}
+
 static bool names_of_ip(struct names *names, struct unseen_bytes ip)
 {
+    static const unsigned char mapped[12] = {[10] = 0xff, [11] = 0xff}; /* ::ffff:192.0.2.7 */
     char text[INET6_ADDRSTRLEN];
     unsigned char bytes[16];
-    if (ip.len >= sizeof(text)) {
+    if (ip.len >= sizeof(text) || memchr(ip.data, '\0', ip.len)) {
         return false;
     }
     memcpy(text, ip.data, ip.len);
     text[ip.len] = '\0';
-    const bool is_v4 = strlen(text) == ip.len && inet_pton(AF_INET, text, bytes) == 1;
-    const bool is_v6 = strlen(text) == ip.len && inet_pton(AF_INET6, text, bytes) == 1;
-    const unsigned shortest = is_v4 ? 8 : 16;
-    for (unsigned nbits = is_v4 ? 32 : 128; (is_v4 || is_v6) && nbits >= shortest; nbits--) {
-        add_network(names, is_v4 ? AF_INET : AF_INET6, bytes, nbits);
+    if (inet_pton(AF_INET, text, bytes) == 1) {
+        add_networks(names, AF_INET, bytes);
+    } else if (inet_pton(AF_INET6, text, bytes) == 1) {
+        const bool is_mapped = memcmp(bytes, mapped, sizeof(mapped)) == 0;
+        add_networks(names, is_mapped ? AF_INET : AF_INET6, is_mapped ? bytes + 12 : bytes);
     }
-    return is_v4 || is_v6;
+    return names->n > 0;
 }
 
 bool names_of_client(struct names *names, struct unseen_bytes ip)
 {
-    return clear(names) && (names_of_ip(names, ip) || names_of_domain(names, ip));
+    clear(names);
+    return is_name(ip) && (names_of_ip(names, ip) || names_of_domain(names, ip));
 }
 
 /* ---- Any key --------------------------------------------------------------------------------- */

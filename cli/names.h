@@ -8,7 +8,9 @@
  *     192.0.2.7              192.0.2.7, 192.0.2.6/31, ..., 192.0.2.0/24, ..., 192.0.0.0/8
  *     2001:DB8::7            2001:db8::7, 2001:db8::6/127, ..., 2001::/16
  *
- * Letters A to Z become small ones; a domain of one label is looked up only when it is the whole
+ *     ::ffff:192.0.2.7       as 192.0.2.7
+ *
+ * Letters A to Z become small ones, a dot at the end goes; a domain of one label is looked up only when it is the whole
  * name, as nobody means to block all of .org; networks larger than /8 and /16 are not looked up. */
 #ifndef UNSEEN_CLI_NAMES_H
 #define UNSEEN_CLI_NAMES_H

@@ -94,6 +94,9 @@ rejects sender=any@a.b.evil.example
 rejects sender=jo@good.example client_address=192.0.2.200
 rejects sender= client_address=198.51.100.7
 rejects client_address=2001:DB8:ffff::1
+rejects client_address=::ffff:192.0.2.9
+rejects sender=any@evil.example.
+rejects sender=bad@corp.example.
 passes sender=good@corp.example
 passes sender=any@notevil.example
 passes sender=evil.example@good.example
