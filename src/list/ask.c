@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "list/ask.h"
 
-#include <string.h>
-
 #include "base/bytes.h"
 #include "base/macros.h"
 #include "list/layout.h"
@@ -78,21 +76,37 @@ unseen__list_asker *unseen__list_asker_for(enum unseen_cpu cpu)
     return ask_portable;
 }
 
-/* Asks for the keys that earlier layers have bumped, and puts them together again. */
+/* Takes what a layer has bumped: the keys under which the next one knows them, and the places where
+ * their answers go. places is NULL for 0, 1, ... Returns how many. to may be keys. */
+static size_t take_bumped(const uint64_t *keys, const uint16_t *places, const uint8_t *answers,
+                          size_t n, uint64_t *to, uint16_t *places_to)
+{
+    const uint64_t bumped = UINT64_C(0x0101010101010101) * UNSEEN__LIST_BUMPED;
+    size_t ntaken = 0;
+    for (size_t i = 0; i < n; i++) {
+        /* most are not, so eight at a time */
+        while (i + 8 <= n && (load_le64(answers + i) & bumped) == 0) {
+            i += 8;
+        }
+        if (i < n && answers[i] == UNSEEN__LIST_BUMPED) {
+            places_to[ntaken] = places ? places[i] : (uint16_t)i;
+            to[ntaken++] = unseen__list_next_key(keys[i]);
+        }
+    }
+    return ntaken;
+}
+
+/* Asks all layers but the first for keys that this one has bumped. */
 static void ask_further(const struct unseen__list_view *view, unseen__list_asker *ask,
                         uint64_t *keys, uint16_t *places, size_t n, uint8_t *answers)
 {
     uint8_t further[UNSEEN__LIST_BATCH];
     for (unsigned layer = 1; layer < view->nlayers && n > 0; layer++) {
         ask(view, layer, keys, n, further);
-        size_t nbumped = 0;
         for (size_t i = 0; i < n; i++) {
             answers[places[i]] = further[i];
-            keys[nbumped] = unseen__list_next_key(keys[i]);
-            places[nbumped] = places[i];
-            nbumped += further[i] == UNSEEN__LIST_BUMPED;
         }
-        n = nbumped;
+        n = take_bumped(keys, places, further, n, keys, places);
     }
     for (size_t i = 0; i < n; i++) {
         answers[places[i]] = is_left(view, keys[i]) ? UNSEEN__LIST_YES : UNSEEN__LIST_NO;
@@ -104,23 +118,21 @@ void unseen__list_contains_batch(const struct unseen__list_view *view, unseen__l
 {
     uint64_t keys[UNSEEN__LIST_BATCH];
     uint16_t places[UNSEEN__LIST_BATCH];
+    if (view->nlayers == 0) {
+        for (size_t i = 0; i < n; i++) {
+            const bool listed = is_left(view, given[i] & view->key_mask);
+            answers[i] = listed ? UNSEEN__LIST_YES : UNSEEN__LIST_NO;
+        }
+        return;
+    }
     for (size_t first = 0; first < n; first += UNSEEN__LIST_BATCH) {
         const size_t rest = n - first;
         const size_t count = rest < UNSEEN__LIST_BATCH ? rest : UNSEEN__LIST_BATCH;
-        size_t nbumped = 0;
         for (size_t i = 0; i < count; i++) {
             keys[i] = given[first + i] & view->key_mask;
         }
-        if (view->nlayers > 0) {
-            ask(view, 0, keys, count, answers + first);
-        } else {
-            memset(answers + first, UNSEEN__LIST_BUMPED, count);
-        }
-        for (size_t i = 0; i < count; i++) {
-            keys[nbumped] = view->nlayers > 0 ? unseen__list_next_key(keys[i]) : keys[i];
-            places[nbumped] = (uint16_t)i;
-            nbumped += answers[first + i] == UNSEEN__LIST_BUMPED;
-        }
+        ask(view, 0, keys, count, answers + first);
+        const size_t nbumped = take_bumped(keys, NULL, answers + first, count, keys, places);
         if (nbumped > 0) {
             ask_further(view, ask, keys, places, nbumped, answers + first);
         }

@@ -19,7 +19,7 @@
 enum {
     KEYS = 4,
     BATCH = UNSEEN__LIST_BATCH,
-    AHEAD = 192, /* keys between the fetching of their lines and the comparison */
+    AHEAD = 64, /* keys between the fetching of their lines and the comparison */
     REST_AHEAD = 32
 };
 

@@ -19,7 +19,7 @@
 enum {
     LANES = 8,
     BATCH = UNSEEN__LIST_BATCH,
-    AHEAD = 192, /* keys between the fetching of their lines and the comparison */
+    AHEAD = 64, /* keys between the fetching of their lines and the comparison */
     REST_AHEAD = 32
 };
 
@@ -31,8 +31,8 @@ struct batch {
     uint32_t fingerprint[BATCH];
     uint32_t block[BATCH];
     uint8_t bump[BATCH];
-    uint8_t low[BATCH];     /* the fingerprint's lowest 8 bits */
-    uint16_t likely[BATCH]; /* keys that group 0 has not sent away */
+    uint8_t low[BATCH];             /* the fingerprint's lowest 8 bits */
+    uint16_t likely[BATCH + LANES]; /* keys that group 0 has not sent away */
     size_t nlikely;
 };
 
@@ -213,14 +213,14 @@ AVX512 static inline bool agrees_leveled(const struct unseen__list_view *view,
     return (((uint64_t)_mm_popcnt_u64(x) ^ b->fingerprint[i] >> j) & 1) == 0;
 }
 
-/* Eight likely keys, of which the first n mean something. */
+/* The rest of eight likely keys. */
 AVX512 static inline void compare_rest(const struct unseen__list_view *view, const struct batch *b,
-                                       const uint16_t *likely, size_t n, uint8_t *answers)
+                                       const uint16_t likely[LANES], uint8_t *answers)
 {
     const struct unseen__list_shape *s = &view->shape;
     unsigned yes = 0;
     unsigned next[LANES];
-    for (size_t k = 0; k < n; k++) {
+    for (size_t k = 0; k < LANES; k++) {
         const unsigned block = b->block[likely[k]];
         next[k] = block + 1 < s->blocks ? block + 1 : block;
         yes |= (unsigned)agrees_leveled(view, b, likely[k], next[k]) << k;
@@ -228,7 +228,7 @@ AVX512 static inline void compare_rest(const struct unseen__list_view *view, con
     for (unsigned j = s->group0; j <= s->columns; j += LANES) {
         __m512i x[LANES];
         uint64_t fingerprints = 0;
-        for (size_t k = 0; k < n; k++) {
+        for (size_t k = 0; k < LANES; k++) {
             const size_t i = likely[k];
             const uint8_t *page = page_of(view, b, i);
             const unsigned end = s->columns + unseen__list_is_extended(s, b->block[i]);
@@ -238,12 +238,9 @@ AVX512 static inline void compare_rest(const struct unseen__list_view *view, con
                          page + unseen__list_word_place(s, next[k], j));
             fingerprints |= (uint64_t)(b->fingerprint[i] >> j & bits) << 8 * k;
         }
-        for (size_t k = n; k < LANES; k++) {
-            x[k] = _mm512_setzero_si512();
-        }
         yes &= ~differ(x, fingerprints, LANES);
     }
-    for (size_t k = 0; k < n; k++) {
+    for (size_t k = 0; k < LANES; k++) {
         answers[likely[k]] = yes >> k & 1 ? UNSEEN__LIST_YES : UNSEEN__LIST_NO;
     }
 }
@@ -269,13 +266,17 @@ AVX512 static void ask_eights(const struct unseen__list_view *view, unsigned lay
             fetch_rest(view, &b, b.likely[fetched]);
         }
         while (compared + REST_AHEAD + LANES <= fetched) {
-            compare_rest(view, &b, b.likely + compared, LANES, answers);
+            compare_rest(view, &b, b.likely + compared, answers);
             compared += LANES;
         }
     }
+    if (compared < b.nlikely) { /* fill up with the last one */
+        for (size_t k = b.nlikely; k < b.nlikely + LANES; k++) {
+            b.likely[k] = b.likely[b.nlikely - 1];
+        }
+    }
     for (; compared < b.nlikely; compared += LANES) {
-        const size_t rest = b.nlikely - compared;
-        compare_rest(view, &b, b.likely + compared, rest < LANES ? rest : LANES, answers);
+        compare_rest(view, &b, b.likely + compared, answers);
     }
 }
 
