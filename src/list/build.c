@@ -41,7 +41,8 @@ enum {
     PART_KEYS = 1 << 17,  /* of a part, which is sorted in the second cache, */
     PART_BITS = 10,       /* unless there are too many or too few parts then */
     PART_BITS_MAX = 14,
-    NEXT_BITS = 8, /* parts of the layers behind the first */
+    BUFFER_GOOD = 1 << 15, /* bytes of a part's buffer */
+    NEXT_BITS = 8,         /* parts of the layers behind the first */
     KEY_BITS_MIN = 48,
     LEFT_MAX = UNSEEN__LIST_PAGE / 8, /* keys that take no more room in a row than on a page */
     BATCH_PAGES = 64,                 /* written at a time */
@@ -103,6 +104,7 @@ static void drop(const struct unseen_allocator *allocator, char *text)
     unseen__free(allocator, text, text ? strlen(text) + 1 : 0);
 }
 
+/* As many parts as make them fit the cache. */
 static unsigned part_bits_for(uint64_t capacity)
 {
     unsigned bits = PART_BITS;
@@ -112,24 +114,24 @@ static unsigned part_bits_for(uint64_t capacity)
     return bits;
 }
 
-/* The fewest bytes of a key behind its part that keep the keys apart well enough. */
-static unsigned record_for(uint64_t capacity, unsigned part_bits, double fpr)
+/* The fewest bits of a key that keep the keys apart well enough, as whole bytes behind the part. */
+static unsigned key_bits_for(uint64_t capacity, unsigned part_bits, double fpr)
 {
-    unsigned record = 8 - part_bits / 8;
-    while (capacity > 0 && part_bits + 8 * (record - 1) >= KEY_BITS_MIN &&
-           ldexp((double)capacity, -(int)(part_bits + 8 * (record - 1))) <= COLLISIONS * fpr) {
-        record--;
+    unsigned bits = 64;
+    for (unsigned fewer = part_bits + 56; capacity > 0 && fewer >= KEY_BITS_MIN; fewer -= 8) {
+        if (ldexp((double)capacity, -(int)fewer) <= COLLISIONS * fpr && fewer < bits) {
+            bits = fewer;
+        }
     }
-    return record;
+    return bits;
 }
 
 static enum unseen_status set_up(struct unseen__list_builder *b,
                                  const struct unseen__list_plan *plan)
 {
     struct unseen__list_header *h = &b->header;
-    const unsigned part_bits = part_bits_for(plan->capacity);
-    const unsigned record = record_for(plan->capacity, part_bits, plan->fpr);
-    h->key_bits = part_bits + 8 * record < 64 ? part_bits + 8 * record : 64;
+    unsigned part_bits = part_bits_for(plan->capacity);
+    h->key_bits = key_bits_for(plan->capacity, part_bits, plan->fpr);
     h->seed = plan->seed;
     h->fpr = plan->fpr;
     memcpy(h->profile, plan->profile, strlen(plan->profile));
@@ -145,7 +147,12 @@ static enum unseen_status set_up(struct unseen__list_builder *b,
     if (!b->path || !b->new_path || !b->folder) {
         return UNSEEN_ERR_NOMEM;
     }
-    return unseen__spill_create(&b->spill, part_bits, record, plan->memory / SPILL_SHARE, b->folder,
+    /* Writing and reading the disk in small pieces costs more than sorting in large ones. */
+    const size_t buffers = plan->memory / SPILL_SHARE;
+    while (part_bits > PART_BITS && buffers >> part_bits < BUFFER_GOOD) {
+        part_bits--;
+    }
+    return unseen__spill_create(&b->spill, part_bits, h->key_bits, buffers, b->folder,
                                 &b->allocator);
 }
 
@@ -576,8 +583,8 @@ static enum unseen_status prepare_run(struct run *run)
         return UNSEEN_ERR_NOMEM;
     }
     run->table = b->table + before;
-    return unseen__spill_create(&b->next, NEXT_BITS, 8 - NEXT_BITS / 8, b->memory / NEXT_SHARE,
-                                b->folder, &b->allocator);
+    return unseen__spill_create(&b->next, NEXT_BITS, 64, b->memory / NEXT_SHARE, b->folder,
+                                &b->allocator);
 }
 
 static enum unseen_status make_layer(struct unseen__list_builder *b, struct unseen_error *error)

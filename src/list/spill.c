@@ -39,7 +39,8 @@ struct part {
 struct unseen__spill {
     struct unseen_allocator allocator;
     unsigned part_bits;
-    unsigned record;
+    unsigned record; /* bytes */
+    uint64_t key_mask;
     size_t nparts;
     size_t chunk;  /* bytes of a buffer that are used: whole records */
     size_t stride; /* from buffer to buffer, and from chunk to chunk of the file */
@@ -76,7 +77,7 @@ static void reset_buffer(struct unseen__spill *spill, size_t part)
 }
 
 enum unseen_status unseen__spill_create(struct unseen__spill **spill_out, unsigned part_bits,
-                                        unsigned record, size_t memory, const char *folder,
+                                        unsigned key_bits, size_t memory, const char *folder,
                                         const struct unseen_allocator *allocator)
 {
     struct unseen__spill *s = unseen__alloc_zero(allocator, sizeof(*s), _Alignof(max_align_t));
@@ -85,10 +86,11 @@ enum unseen_status unseen__spill_create(struct unseen__spill **spill_out, unsign
     }
     s->allocator = *allocator;
     s->part_bits = part_bits;
-    s->record = record;
+    s->record = (key_bits - part_bits + 7) / 8;
+    s->key_mask = UINT64_MAX << (64 - key_bits);
     s->nparts = (size_t)1 << part_bits;
     s->stride = clamp(memory / s->nparts, CHUNK_MIN, CHUNK_MAX) / CHUNK_MIN * CHUNK_MIN;
-    s->chunk = (s->stride - SLACK) / record * record;
+    s->chunk = (s->stride - SLACK) / s->record * s->record;
     s->fd = -1;
     const size_t folder_len = strlen(folder) + 1;
     s->folder = unseen__alloc(allocator, folder_len, 1);
@@ -240,7 +242,7 @@ static uint64_t *unpack(const struct unseen__spill *s, size_t part, const uint8_
     const uint64_t prefix = s->part_bits ? (uint64_t)part << (64 - s->part_bits) : 0;
     const unsigned drop = 64 - 8 * s->record;
     for (size_t at = 0; at < len; at += s->record) {
-        *keys++ = prefix | load_le64(bytes + at) << drop >> s->part_bits;
+        *keys++ = (prefix | load_le64(bytes + at) << drop >> s->part_bits) & s->key_mask;
     }
     return keys;
 }

@@ -3,8 +3,8 @@
  * Keys on their way into a list, parted by their top bits: a buffer for each part, and what does not
  * fit there goes to a file that has no name any more, so that a crash leaves nothing behind.
  *
- * A key's record is the bytes that follow its part's bits, highest first when read as a number; bits
- * behind those are dropped. A part that has been read gives its blocks of the file back. */
+ * Only the highest bits of a key are kept. A record is the bytes that hold those behind its part's
+ * bits. A part that has been read gives its blocks of the file back. */
 #ifndef UNSEEN_LIST_SPILL_H
 #define UNSEEN_LIST_SPILL_H
 
@@ -15,10 +15,10 @@
 
 struct unseen__spill;
 
-/* 2^part_bits parts, records of so many bytes (1 to 8), buffers of memory bytes in all. folder is
- * where the file is made, if one is needed; copied. Errors: NOMEM. */
+/* 2^part_bits parts, of keys of which key_bits, more than part_bits, are kept; buffers of memory bytes
+ * in all. folder is where the file is made, if one is needed; copied. Errors: NOMEM. */
 enum unseen_status unseen__spill_create(struct unseen__spill **spill_out, unsigned part_bits,
-                                        unsigned record, size_t memory, const char *folder,
+                                        unsigned key_bits, size_t memory, const char *folder,
                                         const struct unseen_allocator *allocator);
 void unseen__spill_free(struct unseen__spill *spill);
 
