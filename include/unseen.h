@@ -630,7 +630,7 @@ UNSEEN_API enum unseen_status unseen_store_remove_keys(struct unseen_store *stor
                                                        uint8_t *verdicts, size_t *ndone_out);
 
 /* Hands the first nchanges of the waiting changes to the thread that commits, UINT64_MAX for all,
- * and returns at once, or when fewer than some 10^5 are on their way. They are durable within
+ * and returns at once, or when fewer than some 30,000 wait for it. They are durable within
  * about 50 ms and two syncs of the disk. output_len: the length of the output, of which no line
  * belongs to a later change (unseen_store_output with a name; otherwise 0). Errors: of this or an
  * earlier commit: IO, NOMEM; ARGUMENT (with a named output: a length below the last one, or more

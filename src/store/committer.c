@@ -25,6 +25,8 @@
 
 enum {
     REST_MILLISECONDS = 20,
+    REST_UNTIL = 8192, /* begun changes end a rest */
+    BEGUN_MAX = 32768, /* more wait until the thread has taken them: a crash repeats as many */
     CHANGES_MIN = 1024
 };
 
@@ -286,7 +288,7 @@ enum unseen_status unseen__committer_begin(struct unseen__committer *c, size_t n
                              "%s: too many changes at once to be one commit", c->log->path);
     }
     pthread_mutex_lock(&c->lock);
-    while (c->status == UNSEEN_OK && c->begun.n + n > UNSEEN__RECORD_KEYS_MAX) {
+    while (c->status == UNSEEN_OK && c->begun.n > 0 && c->begun.n + n > BEGUN_MAX) {
         hurry(c);
         pthread_cond_wait(&c->changed, &c->lock);
     }
@@ -299,7 +301,11 @@ enum unseen_status unseen__committer_begin(struct unseen__committer *c, size_t n
         c->begun.output_len = output_len;
     }
     if (status == UNSEEN_OK && n > 0) {
+        const size_t nbefore = c->begun.n;
         move_changes(c->log, &c->begun, &c->waiting, n);
+        if (nbefore < REST_UNTIL && c->begun.n >= REST_UNTIL) {
+            hurry(c);
+        }
         c->nbegun++;
         pthread_cond_broadcast(&c->changed);
     }
