@@ -349,15 +349,15 @@ def ask(name, n=1):
     return [f.readline()[:3] for _ in range(n)]
 wrong = asked = swaps = 0
 start = time.monotonic()
-while swaps < 3 or time.monotonic() < start + 3.6 or asked < 100000:
+last = start
+while swaps < 3 or time.monotonic() < last + 1.5 or asked < 100000:
     if swaps < 3 and time.monotonic() > start + 1.1 * swaps:
         subprocess.run([unseen, "add", "--seed", str(swaps), "-p", "none", "made", "new_lines"], check=True)
         os.rename("made", "served")
         if os.path.exists("made.image"):
             os.rename("made.image", "served.image")
         swaps += 1
-        if swaps == 1:
-            first = ask(b"new.example")[0]
+        last = time.monotonic()
     wrong += sum(a != b"200" for a in ask(b"evil.example", 500))
     wrong += sum(a != b"500" for a in ask(b"good.example", 500))
     asked += 1000
