@@ -6,12 +6,12 @@
  *     bench_list ask PATH [map]
  *     bench_list cold PATH
  *
- * build makes a list from 64-bit keys and asks for all of them and for 10^8 others (as many as it has
- * keys, if those are more). ask measures a list that is there, at each SIMD level: keys that are
- * listed (they must come from build) and others, in batches of 1024 and one at a time, and beside
- * that the memory: the same lines fetched ahead and one word read of each, and nothing else. The
- * pages are read into memory of their own, in huge pages; with map they are the file's. cold drops
- * the file from the system's cache, asks 2,000 questions, and counts the major faults. */
+ * build makes a list from 64-bit keys and asks for all of them and for 10^8 others (as many as it
+ * has keys, if those are more). ask measures a list that is there, at each SIMD level: keys that
+ * are listed (they must come from build) and others, in batches of 1024 and one at a time, and
+ * beside that the memory: the same lines fetched ahead and one word read of each, and nothing else.
+ * The pages are read into memory of their own, in huge pages; with map they are the file's. cold
+ * drops the file from the system's cache, asks 2,000 questions, and counts the major faults. */
 #include "bench.h"
 
 #include <fcntl.h>

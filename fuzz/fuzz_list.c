@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * Hostile files of lists. The input changes a few bytes of a small list, or its length, with the
- * checksums of header and sections made right again, and the file is opened and asked: answers may be
- * wrong, but nothing outside of the file is read, each level says the same, and verify notices
+ * checksums of header and sections made right again, and the file is opened and asked: answers may
+ * be wrong, but nothing outside of the file is read, each level says the same, and verify notices
  * what was changed behind the header. The first byte chooses the list and what is made right; each
  * six that follow are a change. */
 #include "test.h"

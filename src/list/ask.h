@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
  * Asking a list. A key is looked for in the first layer; a page that bumps it sends it on to the
- * next, and the last layer to the keys that are listed. A batch goes through a layer in three steps, each some keys
- * ahead of the next, so that the memory of all of them is fetched at once: find the page and fetch
- * two lines of it; compare the columns of group 0, which sends most other keys away; fetch and
- * compare the rest for those that are left. */
+ * next, and the last layer to the keys that are listed. A batch goes through a layer in three
+ * steps, each some keys ahead of the next, so that the memory of all of them is fetched at once:
+ * find the page and fetch two lines of it; compare the columns of group 0, which sends most other
+ * keys away; fetch and compare the rest for those that are left. */
 #ifndef UNSEEN_LIST_ASK_H
 #define UNSEEN_LIST_ASK_H
 

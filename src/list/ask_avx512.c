@@ -2,8 +2,8 @@
  *
  * The batch of ask.c with AVX-512, eight keys at a time. A register takes a key's columns, one lane
  * each, and eight such registers are folded into one: a fold adds the upper half of each element to
- * the lower one, and puts those of two registers side by side. In the end lane j, byte k has the bit
- * of column j and key k. */
+ * the lower one, and puts those of two registers side by side. In the end lane j, byte k has the
+ * bit of column j and key k. */
 #include "base/macros.h"
 #include "list/ask.h"
 
@@ -123,8 +123,8 @@ AVX512 static inline __m512i fold16(__m512i a, __m512i b)
     return _mm512_mask_blend_epi8(UINT64_C(0xaaaaaaaaaaaaaaaa), a, b);
 }
 
-/* The keys, one bit each, for which one of the first ncolumns lanes has another parity than that bit
- * of the key's byte in fingerprints. */
+/* The keys, one bit each, for which one of the first ncolumns lanes has another parity than that
+ * bit of the key's byte in fingerprints. */
 AVX512 static inline unsigned differ(const __m512i x[LANES], uint64_t fingerprints,
                                      unsigned ncolumns)
 {

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * Keys come in any order and are parted by their top bits (spill.h). Then a layer is built: shard by
- * shard the keys are read back, sorted and made distinct, and as page and row are monotone in the
- * key, each page's keys are a run in the order of rows, and each block's a run in that. What the
- * pages bump goes, with new keys, to another spill, from which the next layer is built in the same
- * way. A layer gets about 4 % of the keys of the one before, so a few of them do; the last few
+ * Keys come in any order and are parted by their top bits (spill.h). Then a layer is built: shard
+ * by shard the keys are read back, sorted and made distinct, and as page and row are monotone in
+ * the key, each page's keys are a run in the order of rows, and each block's a run in that. What
+ * the pages bump goes, with new keys, to another spill, from which the next layer is built in the
+ * same way. A layer gets about 4 % of the keys of the one before, so a few of them do; the last few
  * hundred keys are listed.
  *
  * Threads share a layer by taking turns at shards. A shard's pages stand behind those of the shard

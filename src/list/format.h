@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The bytes of a list's file but for the pages: docs/format.md, "List". Encoding and decoding only. */
+ * The bytes of a list's file but for the pages: docs/format.md, "List". Encoding and decoding
+ * only. */
 #ifndef UNSEEN_LIST_FORMAT_H
 #define UNSEEN_LIST_FORMAT_H
 

@@ -42,8 +42,9 @@ static inline unsigned unseen__list_block_of(unsigned row)
     return row < UNSEEN__LIST_FIRST_ROWS ? 0 : (row - UNSEEN__LIST_FIRST_ROWS) / UNSEEN__LIST_ROWS;
 }
 
-/* A shard's pages and their rows divide the keys in their order: 32 bits of a key behind those of its
- * shard are a fraction, whose product with the number of pages is page and, behind the point, row. */
+/* A shard's pages and their rows divide the keys in their order: 32 bits of a key behind those of
+ * its shard are a fraction, whose product with the number of pages is page and, behind the point,
+ * row. */
 struct unseen__list_place {
     uint32_t page;
     unsigned row;
@@ -110,8 +111,8 @@ enum unseen_status unseen__list_solver_create(struct unseen__list_solver **solve
 void unseen__list_solver_free(struct unseen__list_solver *solver);
 
 /* Makes the page of n keys, at most cap, given by their hashes and rows, in the order of rows and
- * different from each other. *nbumped_out of them are bumped: their places in the input go to bumped,
- * which has room for n + 1. Never fails. */
+ * different from each other. *nbumped_out of them are bumped: their places in the input go to
+ * bumped, which has room for n + 1. Never fails. */
 void unseen__list_solve(struct unseen__list_solver *solver, const uint64_t *hashes,
                         const uint16_t *rows, size_t n, uint8_t page[UNSEEN__LIST_PAGE],
                         uint32_t *bumped, size_t *nbumped_out);

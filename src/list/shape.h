@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * The shape of a list's pages. A page of 4 KiB is a linear system of its own: blocks of 64 rows, and
- * in each block some columns of 64 bits, one for each bit of a fingerprint. The first blocks of a
- * page have one column more, and keys that lie in them a fingerprint longer by one bit: so a page
+ * The shape of a list's pages. A page of 4 KiB is a linear system of its own: blocks of 64 rows,
+ * and in each block some columns of 64 bits, one for each bit of a fingerprint. The first blocks of
+ * a page have one column more, and keys that lie in them a fingerprint longer by one bit: so a page
  * has a rate between two powers of 2, and all pages are alike. docs/format.md has the bytes.
  *
  *     group 0   columns 0..7 of each block; the 2 top bits of the last one are its bump level
@@ -10,8 +10,9 @@
  *               second block of four, a byte with the bits that those four levels stand in place of
  *
  * A key that is not in the list is told by the columns of group 0 but for one time in 128: two
- * neighbouring lines of 64 bytes, and its bump level stands there, too. All else that a member needs
- * is in one place, too: for three blocks of four in as many bytes as two blocks and one byte are. */
+ * neighbouring lines of 64 bytes, and its bump level stands there, too. All else that a member
+ * needs is in one place, too: for three blocks of four in as many bytes as two blocks and one byte
+ * are. */
 #ifndef UNSEEN_LIST_SHAPE_H
 #define UNSEEN_LIST_SHAPE_H
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * The steps of solve.c with AVX-512. The pivots of a stripe are found among 16 rows by arithmetic on
- * two words, without a branch that depends on the data; their 16 sums fit in two registers, and one
- * permutation looks up eight rows in them. */
+ * The steps of solve.c with AVX-512. The pivots of a stripe are found among 16 rows by arithmetic
+ * on two words, without a branch that depends on the data; their 16 sums fit in two registers, and
+ * one permutation looks up eight rows in them. */
 #include "base/macros.h"
 #include "list/stripe.h"
 
@@ -49,8 +49,8 @@ AVX512 static inline void add(uint64_t *to, __m512i index, struct sums sums)
     _mm512_storeu_si512(to, _mm512_xor_si512(_mm512_loadu_si512(to), look_up(sums, index)));
 }
 
-/* The sums of a stripe, and where its pivots are: lane i of the window (4 bits each) has bit k if it
- * is the pivot of column k. */
+/* The sums of a stripe, and where its pivots are: lane i of the window (4 bits each) has bit k if
+ * it is the pivot of column k. */
 struct stripe {
     struct sums w0;
     struct sums w1;

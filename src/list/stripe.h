@@ -62,8 +62,8 @@ static inline void unseen__list_stripe_find(struct unseen__list_rows having[UNSE
     }
 }
 
-/* Gauss-Jordan elimination of the pivots among themselves: bits[k] has the four bits of pivot k, and
- * what it is made of gathers above them. */
+/* Gauss-Jordan elimination of the pivots among themselves: bits[k] has the four bits of pivot k,
+ * and what it is made of gathers above them. */
 static inline void unseen__list_stripe_reduce(unsigned bits[UNSEEN__LIST_STRIPE],
                                               struct unseen__list_stripe *t)
 {

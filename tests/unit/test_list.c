@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Lists: every key that was added is listed, others are at the promised rate, the bytes are the same
- * for any order, number of threads and level, and no damage, want of memory or of disk goes
+ * Lists: every key that was added is listed, others are at the promised rate, the bytes are the
+ * same for any order, number of threads and level, and no damage, want of memory or of disk goes
  * unnoticed or leaves anything behind.
  *
  * Label: threads */
