@@ -25,7 +25,7 @@
 
 #include <math.h>
 
-#include "../cli/chart.h"
+#include "../cli/print/chart.h"
 #include "textbook_bloom.h"
 #include "textbook_counting.h"
 

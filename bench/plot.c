@@ -7,7 +7,7 @@
 
 #include <math.h>
 
-#include "../cli/chart.h"
+#include "../cli/print/chart.h"
 
 static struct chart chart;
 

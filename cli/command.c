@@ -3,22 +3,22 @@
 
 #include <string.h>
 
-#include "canon.h"
-#include "change.h"
-#include "check.h"
-#include "compact.h"
-#include "count.h"
-#include "dedup.h"
-#include "explain.h"
-#include "import.h"
-#include "info.h"
-#include "merge.h"
-#include "plan.h"
-#include "recheck.h"
-#include "repair.h"
-#include "serve.h"
-#include "sort.h"
-#include "verify.h"
+#include "commands/canon.h"
+#include "commands/change.h"
+#include "commands/check.h"
+#include "commands/compact.h"
+#include "commands/count.h"
+#include "commands/dedup.h"
+#include "commands/explain.h"
+#include "commands/import.h"
+#include "commands/info.h"
+#include "commands/merge.h"
+#include "commands/plan.h"
+#include "commands/recheck.h"
+#include "commands/repair.h"
+#include "serve/serve.h"
+#include "commands/sort.h"
+#include "commands/verify.h"
 
 #define READS_FILES                                                                                \
     "With no FILE, or when FILE is -, read standard input. gzip and zstd input is\n"               \

@@ -4,8 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "filters.h"
-#include "message.h"
+#include "memory/filters.h"
+#include "print/message.h"
 #include "nearest.h"
 #include "option_rows.h"
 

@@ -16,7 +16,7 @@
 
 #include "command.h"
 #include "help.h"
-#include "message.h"
+#include "print/message.h"
 #include "options.h"
 
 /* The environment variable UNSEEN_CPU forces a processor level, for tests and measurements. */

@@ -8,7 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "message.h"
+#include "print/message.h"
 
 enum format {
     FORMAT_AUTO,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Other programs' protocols (cli/talk.h): what is answered must not depend on the pieces in which the
+ * Other programs' protocols (cli/serve/talk.h): what is answered must not depend on the pieces in which the
  * requests arrive, every line must have its answer where a line is a request, and answers must be of
  * the protocol's form. The first bytes choose the protocol and where the pieces end. */
 #include <stddef.h>
@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../cli/talk.h"
+#include "../cli/serve/talk.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

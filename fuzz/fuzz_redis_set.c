@@ -3,8 +3,8 @@
  * The members of a Redis set, from what a client prints. Any bytes are taken without harm, and a
  * member is never longer than what was read. And members that are written in one of the shapes come
  * back as they were: the first byte chooses the shape, the rest is members between zero bytes. */
-#include "../cli/redis_set.c"
-#include "../cli/text.c"
+#include "../cli/commands/redis_set.c"
+#include "../cli/lines/text.c"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -27,7 +27,7 @@ esac
 # programs that tests call.
 install_missing $build_packages clang-14 libclang-rt-14-dev clang-format-14 binutils \
     zstd gzip strace util-linux bsdutils mount mandoc python3 redis-server sqlite3 \
-    libsqlite3-dev liblmdb-dev golang-go default-jdk-headless nodejs
+    libsqlite3-dev liblmdb-dev golang-go default-jdk-headless nodejs squid postfix nginx-light curl
 
 logs=build/test-logs
 mkdir -p $logs

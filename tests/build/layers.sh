@@ -52,11 +52,13 @@ violations() {
             '\b(v?f?printf|puts|fputs|putchar|perror|syslog|_?exit|abort|(secure_)?getenv|setenv|time|clock|clock_gettime|gettimeofday) *\(' |
             sed "s|^|$file: forbidden call: |"
     done
-    for file in "$tree"/cli/*.[ch] "$tree"/module/*.[ch]; do
-        [ -f "$file" ] || continue
-        for name in $(quoted "$file"); do
-            [ -f "$(dirname "$file")/$name" ] && [ "${name#*/}" = "$name" ] ||
-                echo "$file: a program must not include $name"
+    for program in cli module; do
+        for file in "$tree/$program"/*.[ch] "$tree/$program"/*/*.[ch]; do
+            [ -f "$file" ] || continue
+            for name in $(quoted "$file"); do
+                [ -f "$tree/$program/$name" ] && [ "${name#*..}" = "$name" ] ||
+                    echo "$file: a program must not include $name"
+            done
         done
     done
 }

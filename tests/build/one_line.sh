@@ -14,6 +14,6 @@ done
 [ $ncompilers -gt 0 ] || fail "no compiler"
 
 # The tool, as C11 without extensions; without optimisation, which has been tried above.
-cc -std=c11 -O0 -Iinclude -Isrc src/*/*.c cli/*.c -lidn2 -lm -lz -lzstd -ljansson -pthread \
+cc -std=c11 -O0 -Iinclude -Isrc -Icli src/*/*.c cli/*.c cli/*/*.c -lidn2 -lm -lz -lzstd -ljansson -pthread \
     -o "$work/unseen" || fail "the tool"
 [ "$(printf 'a\nb\na\n' | "$work/unseen" | tr '\n' ' ')" = "a b " ] || fail "the tool's output"

@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The keys of each store go to one set in memory, and what is new to it is counted. The set takes the
+ * keys as they are, so it needs neither their seed nor their profile. */
+#include "commands/count_stores.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "command.h"
+#include "lines/files.h"
+#include "print/message.h"
+#include "print/output.h"
+#include "memory/same_keys.h"
+#include "memory/stores.h"
+
+enum {
+    KEYS_MAX = 512
+};
+
+struct count_stores {
+    struct unseen_set *set;
+    uint64_t ndistinct;
+    enum unseen_status status;
+};
+
+bool count_stores_are_meant(const struct options *o)
+{
+    for (size_t i = 0; i < o->nfiles; i++) {
+        if (stores_kind_of(o->files[i]) == STORES_STORE) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool take_keys(void *context, const struct unseen_key *keys, size_t n)
+{
+    struct count_stores *c = context;
+    uint8_t verdicts[KEYS_MAX];
+    for (size_t done = 0; done < n && c->status == UNSEEN_OK;) {
+        const size_t count = n - done < KEYS_MAX ? n - done : KEYS_MAX;
+        c->status = unseen_set_add_keys(c->set, keys + done, count, verdicts, NULL);
+        for (size_t i = 0; i < count && c->status == UNSEEN_OK; i++) {
+            c->ndistinct += verdicts[i] == UNSEEN_NEW;
+        }
+        done += count;
+    }
+    return c->status == UNSEEN_OK;
+}
+
+static bool report_set(enum unseen_status status)
+{
+    message_error("cannot count more keys: %s", unseen_status_string(status));
+    message_hint("unseen count --fpr 1e-6 takes less memory");
+    return false;
+}
+
+static bool has_key_bits(struct unseen_store *first, struct unseen_store *store, const char *path)
+{
+    struct unseen_store_info a = {.size = sizeof(a)};
+    struct unseen_store_info b = {.size = sizeof(b)};
+    (void)unseen_store_info(first, &a); /* fails for a wrong size only */
+    (void)unseen_store_info(store, &b);
+    if (a.key_bits != b.key_bits) {
+        message_error("%s has keys of %u bits, others of %u", path, b.key_bits, a.key_bits);
+        message_hint("unseen compact --key-bits %u %s",
+                     a.key_bits < b.key_bits ? a.key_bits : b.key_bits,
+                     a.key_bits < b.key_bits ? path : "the others");
+    }
+    return a.key_bits == b.key_bits;
+}
+
+static bool add_store(struct count_stores *c, const struct options *o, struct unseen_store *first,
+                      const char *path, enum unseen_cpu cpu)
+{
+    struct unseen_store *store = NULL;
+    struct unseen_error error = {.status = UNSEEN_OK};
+    if (!stores_open_to_read(&store, path, o, cpu)) {
+        return false;
+    }
+    bool counted =
+        same_keys_check(first, o->files[0], store, path) && has_key_bits(first, store, path);
+    if (counted) {
+        error.status = unseen_store_keys(store, take_keys, c, &error);
+        counted = error.status == UNSEEN_OK && c->status == UNSEEN_OK;
+        if (error.status != UNSEEN_OK) {
+            stores_report(path, o, &error);
+        } else if (!counted) {
+            (void)report_set(c->status);
+        }
+    }
+    (void)unseen_store_close(store, NULL); /* was only read */
+    return counted;
+}
+
+static bool add_stores(struct count_stores *c, const struct options *o, enum unseen_cpu cpu)
+{
+    struct unseen_store *first = NULL;
+    if (!stores_open_to_read(&first, o->files[0], o, cpu)) {
+        return false;
+    }
+    bool counted = true;
+    for (size_t i = 0; i < o->nfiles && counted; i++) {
+        counted = add_store(c, o, first, o->files[i], cpu);
+    }
+    (void)unseen_store_close(first, NULL); /* was only read */
+    return counted;
+}
+
+static bool check(const struct options *o)
+{
+    if (o->key || o->by || o->profile || o->nrules > 0) {
+        message_error("a store holds keys of whole lines under its own profile: -k, --by, -p and "
+                      "--rule have nothing to choose");
+        message_hint("unseen count %s", o->files[0]);
+        return false;
+    }
+    for (size_t i = 0; i < o->nfiles; i++) {
+        if (stores_kind_of(o->files[i]) != STORES_STORE) {
+            message_error("%s is no store, but others are", o->files[i]);
+            message_hint("unseen add STORE %s, then unseen count STORE...", o->files[i]);
+            return false;
+        }
+    }
+    return true;
+}
+
+static bool print(const struct options *o, uint64_t n)
+{
+    struct output out = {.fd = -1};
+    char text[32];
+    const int len = snprintf(text, sizeof(text), "%" PRIu64 "%c", n, o->delimiter);
+    const struct output *const outs[] = {&out};
+    if (!output_open(&out, o->output) ||
+        !files_check(o->command->called, o->files, o->nfiles, outs, 1) || !output_truncate(&out)) {
+        output_abandon(&out);
+        return false;
+    }
+    output_write(&out, text, (size_t)len);
+    return output_close(&out);
+}
+
+int count_stores_run(const struct options *o, enum unseen_cpu cpu)
+{
+    struct count_stores c = {.status = UNSEEN_OK};
+    const struct unseen_set_options options = {.size = sizeof(options), .fpr = o->fpr, .cpu = cpu};
+    if (!check(o)) {
+        return EXIT_TROUBLE;
+    }
+    const enum unseen_status status = unseen_set_create(&c.set, &options);
+    const bool counted = (status == UNSEEN_OK || report_set(status)) && add_stores(&c, o, cpu) &&
+                         print(o, c.ndistinct);
+    unseen_set_free(c.set);
+    return counted ? EXIT_DONE : EXIT_TROUBLE;
+}

@@ -1,0 +1,150 @@
+/* SPDX-License-Identifier: MIT */
+#include "commands/explanation.h"
+
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+static bool is_equal(struct unseen_bytes a, struct unseen_bytes b)
+{
+    return a.len == b.len && (a.len == 0 || memcmp(a.data, b.data, a.len) == 0);
+}
+
+/* ---- Making ---------------------------------------------------------------------------------- */
+
+/* Copies bytes to the text. It may move later, so that for now the place is kept as an offset. */
+static size_t save(struct explanation *e, struct unseen_bytes bytes)
+{
+    if (!text_reserve(&e->text, bytes.len)) {
+        e->failed = true;
+        return 0;
+    }
+    const size_t at = e->text.len;
+    if (bytes.len > 0) {
+        memcpy(e->text.data + at, bytes.data, bytes.len);
+    }
+    e->text.len += bytes.len;
+    return at;
+}
+
+/* Before, after: one behind the other, step by step. */
+static void take_step(void *context, const struct unseen_url_step *step)
+{
+    struct explanation *e = context;
+    struct unseen_url_step *steps =
+        e->failed ? NULL : realloc(e->steps, (e->nsteps + 1) * sizeof(*steps));
+    if (!steps) {
+        e->failed = true;
+        return;
+    }
+    e->steps = steps;
+    e->steps[e->nsteps++] = *step;
+    (void)save(e, step->before); /* remembered in e->failed */
+    (void)save(e, step->after);
+}
+
+static void place_texts(struct explanation *e)
+{
+    const char *at = e->text.data;
+    for (size_t i = 0; i < e->nsteps; i++) {
+        e->steps[i].before.data = at;
+        e->steps[i].after.data = at + e->steps[i].before.len;
+        at = e->steps[i].after.data + e->steps[i].after.len;
+    }
+    e->canon.data = at;
+}
+
+bool explanation_make(struct explanation *e, const struct unseen_url *url,
+                      struct unseen_bytes input)
+{
+    *e = (struct explanation){.input = input};
+    const size_t cap = input.len <= SIZE_MAX / 2 ? unseen_url_bound(2 * input.len) : 0;
+    char *buf = cap ? malloc(cap) : NULL;
+    struct unseen_canon canon;
+    if (!buf || unseen_url_explain(url, input.data, input.len, buf, cap, take_step, e, &canon) !=
+                    UNSEEN_OK) {
+        free(buf);
+        e->failed = true;
+        return false;
+    }
+    e->form = canon.form;
+    e->canon = canon.bytes;
+    (void)save(e, canon.bytes); /* remembered in e->failed */
+    free(buf);
+    if (!e->failed) {
+        place_texts(e);
+    }
+    return !e->failed;
+}
+
+void explanation_release(struct explanation *e)
+{
+    free(e->steps);
+    e->steps = NULL;
+    text_release(&e->text);
+}
+
+/* ---- Comparing ------------------------------------------------------------------------------- */
+
+bool explanation_is_same(const struct explanation *list, size_t n)
+{
+    for (size_t i = 1; i < n; i++) {
+        if (!is_equal(list[i].canon, list[0].canon)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static bool has_step(const struct explanation *e, const struct unseen_url_step *step)
+{
+    for (size_t i = 0; i < e->nsteps; i++) {
+        if (strcmp(e->steps[i].rule, step->rule) == 0 &&
+            is_equal(e->steps[i].before, step->before) &&
+            is_equal(e->steps[i].after, step->after)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool all_have_step(const struct explanation *list, size_t n,
+                          const struct unseen_url_step *step)
+{
+    for (size_t i = 0; i < n; i++) {
+        if (!has_step(&list[i], step)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* Whether the rule makes a difference in one of list[0..n), of which the last counts up to its
+ * step number nsteps. */
+static bool makes_difference(const struct explanation *list, size_t nall, size_t n, size_t nsteps,
+                             const char *rule)
+{
+    for (size_t i = 0; i < n; i++) {
+        const size_t last = i + 1 < n ? list[i].nsteps : nsteps;
+        for (size_t j = 0; j < last; j++) {
+            if (strcmp(list[i].steps[j].rule, rule) == 0 &&
+                !all_have_step(list, nall, &list[i].steps[j])) {
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
+void explanation_rules(const struct explanation *list, size_t n,
+                       void (*take)(void *context, const char *rule), void *context)
+{
+    for (size_t i = 0; i < n; i++) {
+        for (size_t j = 0; j < list[i].nsteps; j++) {
+            const struct unseen_url_step *step = &list[i].steps[j];
+            if (!all_have_step(list, n, step) && !makes_difference(list, n, i + 1, j, step->rule)) {
+                take(context, step->rule);
+            }
+        }
+    }
+}

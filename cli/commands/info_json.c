@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE 1
+#endif
+#include "commands/info_json.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+
+#include "print/json.h"
+
+static void put_name(struct output *out, const char *name)
+{
+    json_write(out, "\"");
+    json_write(out, name);
+    json_write(out, "\":");
+}
+
+static void put_text(struct output *out, const char *name, const char *text)
+{
+    put_name(out, name);
+    json_write_string(out, (struct unseen_bytes){text, strlen(text)});
+    json_write(out, ",");
+}
+
+static void put_count(struct output *out, const char *name, uint64_t n)
+{
+    char text[32];
+    snprintf(text, sizeof(text), "%" PRIu64 ",", n);
+    put_name(out, name);
+    json_write(out, text);
+}
+
+static void put_real(struct output *out, const char *name, double x)
+{
+    char text[40];
+    snprintf(text, sizeof(text), "%.6g,", x);
+    put_name(out, name);
+    json_write(out, text);
+}
+
+/* When path was written, as RFC 3339 has it; nothing if that is not to be found out. */
+static void put_written(struct output *out, const char *path)
+{
+    struct stat st;
+    struct tm tm;
+    char text[40];
+    if (stat(path, &st) == 0 && gmtime_r(&st.st_mtime, &tm) &&
+        strftime(text, sizeof(text), "%Y-%m-%dT%H:%M:%SZ", &tm) > 0) {
+        put_text(out, "written", text);
+    }
+}
+
+void info_json(struct output *out, struct unseen_store *store, const char *path)
+{
+    const struct unseen_set *set = unseen_store_set(store);
+    struct unseen_set_stats stats = {.size = sizeof(stats), .filter = ""};
+    struct unseen_store_info info = {.size = sizeof(info)};
+    char seed_id[24];
+    (void)unseen_set_stats(set, &stats);   /* fails for a wrong size only */
+    (void)unseen_store_info(store, &info); /* the same */
+    snprintf(seed_id, sizeof(seed_id), "%08" PRIx32, info.seed_id);
+    json_write(out, "{");
+    put_text(out, "store", path);
+    put_count(out, "keys", stats.nkeys);
+    put_text(out, "filter", stats.filter);
+    put_real(out, "fpr", info.fpr);
+    put_real(out, "fpr_promise", stats.fpr_promise);
+    put_real(out, "fpr_estimate", stats.fpr_estimate);
+    put_real(out, "fill", stats.fill);
+    put_real(out, "bits_per_key", stats.nkeys ? 8 * (double)stats.memory / (double)stats.nkeys : 0);
+    put_count(out, "memory_bytes", stats.memory);
+    put_count(out, "log_bytes", info.log_bytes);
+    put_count(out, "image_bytes", info.image_bytes);
+    put_text(out, "profile", unseen_set_profile(set));
+    put_count(out, "key_bits", info.key_bits);
+    put_text(out, "seed_id", seed_id);
+    put_written(out, path);
+    json_write(out, info.no_log ? "\"log\":false}\n" : "\"log\":true}\n");
+}

@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What there is to know of a store, as one JSON object in one line. */
+#ifndef UNSEEN_CLI_INFO_JSON_H
+#define UNSEEN_CLI_INFO_JSON_H
+
+#include <unseen.h>
+
+#include "print/output.h"
+
+/* Writes the object and a newline. path is where the store is. */
+void info_json(struct output *out, struct unseen_store *store, const char *path);
+
+#endif

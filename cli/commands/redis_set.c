@@ -1,0 +1,207 @@
+/* SPDX-License-Identifier: MIT */
+#include "commands/redis_set.h"
+
+#include <string.h>
+
+/* A decimal number at text[0..len); returns how many bytes it takes, 0 if there is none or it is
+ * too large for any count of bytes. */
+static size_t read_number(const char *text, size_t len, uint64_t *out)
+{
+    uint64_t value = 0;
+    size_t n = 0;
+    while (n < len && n < 18 && text[n] >= '0' && text[n] <= '9') {
+        value = 10 * value + (uint64_t)(text[n++] - '0');
+    }
+    *out = value;
+    return n;
+}
+
+/* The number of a line such as "$14\r"; false if it is none. */
+static bool read_header(struct unseen_bytes line, const char *marks, uint64_t *out)
+{
+    return line.len >= 3 && strchr(marks, line.data[0]) && line.data[0] != '\0' &&
+           read_number(line.data + 1, line.len - 2, out) == line.len - 2 &&
+           line.data[line.len - 1] == '\r';
+}
+
+/* ---- The protocol ---------------------------------------------------------------------------- */
+
+/* A member may hold line ends. It is over when its announced bytes and "\r\n" are there. */
+static enum redis_result take_bytes(struct redis_set *r, struct unseen_bytes line,
+                                    struct unseen_bytes *member_out)
+{
+    if (!text_reserve(&r->text, line.len + 1)) {
+        return REDIS_NOMEM;
+    }
+    if (line.len > 0) {
+        memcpy(r->text.data + r->text.len, line.data, line.len);
+    }
+    r->text.len += line.len;
+    r->text.data[r->text.len++] = '\n';
+    if (r->text.len < r->len + 2) {
+        return REDIS_NOTHING;
+    }
+    r->in_member = false;
+    if (r->text.len > r->len + 2 || r->text.data[r->len] != '\r') {
+        return REDIS_WRONG;
+    }
+    *member_out = (struct unseen_bytes){r->text.data, r->len};
+    return REDIS_MEMBER;
+}
+
+static enum redis_result take_protocol(struct redis_set *r, struct unseen_bytes line,
+                                       struct unseen_bytes *member_out)
+{
+    uint64_t len = 0;
+    if (r->in_member) {
+        return take_bytes(r, line, member_out);
+    }
+    if (r->nmembers == r->nannounced || !read_header(line, "$", &len) || len > SIZE_MAX / 2) {
+        return REDIS_WRONG;
+    }
+    r->in_member = true;
+    r->nmembers++;
+    r->len = (size_t)len;
+    text_clear(&r->text);
+    return REDIS_NOTHING;
+}
+
+/* ---- Quoted ---------------------------------------------------------------------------------- */
+
+static int hex_value(char c)
+{
+    static const char digits[] = "0123456789abcdef";
+    const char *at = c ? strchr(digits, c) : NULL;
+    return at ? (int)(at - digits) : -1;
+}
+
+/* The byte that the escape at *s stands for, which *s is moved behind; -1 if it is none. */
+static int read_escape(const char **s, const char *end)
+{
+    static const char letters[] = "nrtab\"\\";
+    static const char meanings[] = "\n\r\t\a\b\"\\";
+    const char *p = *s;
+    if (end - p >= 4 && p[1] == 'x') {
+        const int high = hex_value(p[2]);
+        const int low = hex_value(p[3]);
+        *s = p + 4;
+        return high < 0 || low < 0 ? -1 : high * 16 + low;
+    }
+    const char *at = end - p >= 2 && p[1] ? strchr(letters, p[1]) : NULL;
+    *s = p + 2;
+    return at ? meanings[at - letters] : -1;
+}
+
+/* What stands between the quotes at [s, end), to r->text; false if that is not well formed. */
+static bool unquote(struct redis_set *r, const char *s, const char *end)
+{
+    if (end - s < 2 || *s != '"' || end[-1] != '"') {
+        return false;
+    }
+    for (s++, end--; s < end;) {
+        int c = (unsigned char)*s;
+        if (c == '"') {
+            return false;
+        }
+        if (c == '\\') {
+            c = read_escape(&s, end);
+        } else {
+            s++;
+        }
+        if (c < 0) {
+            return false;
+        }
+        r->text.data[r->text.len++] = (char)c; /* never longer than its quoted form */
+    }
+    return s == end;
+}
+
+/* The number in front and its ") "; 0 if the line has none. */
+static size_t quoted_prefix(struct unseen_bytes line, uint64_t *number)
+{
+    size_t at = 0;
+    while (at < line.len && line.data[at] == ' ') {
+        at++;
+    }
+    const size_t ndigits = read_number(line.data + at, line.len - at, number);
+    at += ndigits;
+    return ndigits > 0 && line.len - at >= 3 && memcmp(line.data + at, ") \"", 3) == 0 ? at + 2 : 0;
+}
+
+static enum redis_result take_quoted(struct redis_set *r, struct unseen_bytes line,
+                                     struct unseen_bytes *member_out)
+{
+    uint64_t number = 0;
+    const size_t prefix = quoted_prefix(line, &number);
+    text_clear(&r->text);
+    if (!text_reserve(&r->text, line.len + 1)) {
+        return REDIS_NOMEM;
+    }
+    if (prefix == 0 || number != r->nmembers + 1 ||
+        !unquote(r, line.data + prefix, line.data + line.len)) {
+        return REDIS_WRONG;
+    }
+    r->nmembers = number;
+    *member_out = (struct unseen_bytes){r->text.data, r->text.len};
+    return REDIS_MEMBER;
+}
+
+/* ---- All ------------------------------------------------------------------------------------- */
+
+static bool is_empty_reply(struct unseen_bytes line)
+{
+    static const char *const texts[] = {"(empty array)", "(empty set)", "(empty list or set)"};
+    for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
+        if (line.len == strlen(texts[i]) && memcmp(line.data, texts[i], line.len) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* The first line; true if it is no more than a header. */
+static bool start(struct redis_set *r, struct unseen_bytes line)
+{
+    uint64_t number = 0;
+    r->shape = REDIS_RAW;
+    if (read_header(line, "*~", &r->nannounced)) {
+        r->shape = REDIS_PROTOCOL;
+        return true;
+    }
+    if (is_empty_reply(line)) {
+        r->shape = REDIS_QUOTED;
+        return true;
+    }
+    if (quoted_prefix(line, &number) > 0 && number == 1) {
+        r->shape = REDIS_QUOTED;
+    }
+    return false;
+}
+
+enum redis_result redis_set_take(struct redis_set *r, struct unseen_bytes line,
+                                 struct unseen_bytes *member_out)
+{
+    if (r->shape == REDIS_UNKNOWN && start(r, line)) {
+        return REDIS_NOTHING;
+    }
+    switch (r->shape) {
+    case REDIS_QUOTED:
+        return take_quoted(r, line, member_out);
+    case REDIS_PROTOCOL:
+        return take_protocol(r, line, member_out);
+    default:
+        *member_out = line;
+        return REDIS_MEMBER;
+    }
+}
+
+bool redis_set_is_whole(const struct redis_set *r)
+{
+    return r->shape != REDIS_PROTOCOL || (!r->in_member && r->nmembers == r->nannounced);
+}
+
+void redis_set_release(struct redis_set *r)
+{
+    text_release(&r->text);
+    *r = (struct redis_set){.shape = REDIS_UNKNOWN};
+}

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The members of a Redis set from what a client prints for SMEMBERS, line by line. Three shapes,
+ * told apart by the first line:
+ *
+ *     http://e.com/a             raw: redis-cli into a pipe, a member a line
+ *     1) "http://e.com/a"        quoted: redis-cli on a terminal
+ *     *1\r\n$14\r\nhttp://...    the reply as the protocol (RESP 2 and 3) has it
+ */
+#ifndef UNSEEN_CLI_REDIS_SET_H
+#define UNSEEN_CLI_REDIS_SET_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <unseen.h>
+
+#include "lines/text.h"
+
+enum redis_shape {
+    REDIS_UNKNOWN,
+    REDIS_RAW,
+    REDIS_QUOTED,
+    REDIS_PROTOCOL
+};
+
+/* All zero at the start of each file. */
+struct redis_set {
+    enum redis_shape shape;
+    uint64_t nmembers;   /* so far; protocol: that have begun */
+    uint64_t nannounced; /* protocol: by the header */
+    bool in_member;      /* protocol: inside the bytes of one, with its line end */
+    size_t len;          /* protocol: its bytes without that */
+    struct text text;    /* the member, where it does not stand in the line */
+};
+
+enum redis_result {
+    REDIS_MEMBER,  /* *member_out is one, valid until the next call */
+    REDIS_NOTHING, /* no member ends in this line */
+    REDIS_WRONG,   /* the line is none of this shape: it is left out */
+    REDIS_NOMEM
+};
+
+enum redis_result redis_set_take(struct redis_set *r, struct unseen_bytes line,
+                                 struct unseen_bytes *member_out);
+
+/* Whether the file may end here. */
+bool redis_set_is_whole(const struct redis_set *r);
+
+void redis_set_release(struct redis_set *r);
+
+#endif

@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What the input has brought is written out before the program waits for more: a crawler that
+ * reads our output to make our input would otherwise wait for us while we wait for it. */
+#include "lines/feed.h"
+
+#include <stdlib.h>
+
+#include "lines/files.h"
+#include "print/message.h"
+#include "stop.h"
+
+static bool has_failed(const struct feed *f)
+{
+    return f->out->failed || (f->more && f->more->failed);
+}
+
+static int before_wait(void *context)
+{
+    struct feed *f = context;
+    (void)output_flush(f->out); /* remembered in out */
+    if (f->more && f->more->is_open) {
+        (void)output_flush(f->more);
+    }
+    if (f->poll) {
+        f->poll(f->context);
+    }
+    if (has_failed(f) || stop_is_wanted()) {
+        return INPUT_STOP;
+    }
+    return output_is_behind(f->out) ? f->out->fd : INPUT_NOTHING;
+}
+
+static bool take(struct feed *f, const struct batch *b)
+{
+    return f->take(f->context, b) && !has_failed(f) && !stop_is_wanted();
+}
+
+static void read_here(struct feed *f)
+{
+    struct batch *b = calloc(1, sizeof(*b));
+    if (!b) {
+        message_error("out of memory");
+        f->failed = true;
+        return;
+    }
+    while (reader_next(&f->reader, b) && take(f, b)) {
+    }
+    f->failed = f->reader.failed;
+    reader_summary(&f->reader);
+    text_release(&b->text);
+    free(b);
+}
+
+/* Of a batch the thread has made, failed is as it was then: what it has read too much of when the
+ * run ends early does not count. */
+static void read_ahead(struct feed *f)
+{
+    const struct batch *b = NULL;
+    do {
+        b = ahead_next(&f->ahead);
+        f->failed = b && b->failed;
+    } while (b && take(f, b));
+    ahead_finish(&f->ahead);
+    if (f->ahead.ended) {
+        f->failed = f->reader.failed;
+        reader_summary(&f->reader);
+    }
+}
+
+void feed_run(struct feed *f)
+{
+    const struct options *o = f->o;
+    const struct input_wait wait = {before_wait, f};
+    const char *const *names = o->files;
+    size_t nnames = o->nfiles;
+    files_default(&names, &nnames);
+    f->reader = (struct reader){
+        .names = names,
+        .nnames = nnames,
+        .identity = f->identity,
+        .delimiter = o->delimiter,
+        .max_line = o->max_line,
+        .nblocks = 1,
+    };
+    /* An input that is a named fifo is the sign of a loop: mkfifo q; unseen < q | fetch > q. There,
+     * waiting for the reader of our output while it waits for us to read would never end as soon
+     * as both pipes are full, so reading goes first and the output may queue up in memory. */
+    if (files_have_fifo(names, nnames)) {
+        output_make_elastic(f->out);
+    }
+    if (!f->out->elastic && ahead_is_wanted(o->threads) &&
+        ahead_start(&f->ahead, &f->reader, wait)) {
+        read_ahead(f);
+    } else {
+        f->reader.wait = wait;
+        read_here(f);
+    }
+    reader_release(&f->reader);
+}

@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE 1
+#endif
+#include "lines/files.h"
+
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "print/message.h"
+
+bool files_is_standard_input(const char *name)
+{
+    return strcmp(name, "-") == 0;
+}
+
+void files_default(const char *const **names, size_t *n)
+{
+    static const char *const standard_input[] = {"-"};
+    if (*n == 0) {
+        *names = standard_input;
+        *n = 1;
+    }
+}
+
+static bool status_of(const char *name, struct stat *st)
+{
+    return (files_is_standard_input(name) ? fstat(STDIN_FILENO, st) : stat(name, st)) == 0;
+}
+
+bool files_is_output(const char *name, const struct output *out)
+{
+    struct stat a;
+    struct stat b;
+    return out->is_open && fstat(out->fd, &b) == 0 && S_ISREG(b.st_mode) && status_of(name, &a) &&
+           a.st_dev == b.st_dev && a.st_ino == b.st_ino;
+}
+
+bool files_check(const char *called, const char *const *names, size_t n,
+                 const struct output *const *outs, size_t nouts)
+{
+    for (size_t i = 0; i < n; i++) {
+        for (size_t j = 0; j < nouts; j++) {
+            if (files_is_output(names[i], outs[j])) {
+                const char *name = files_is_standard_input(names[i]) ? "standard input" : names[i];
+                message_error("%s is both input and output", name);
+                message_hint("%s -o NEW FILE && mv NEW FILE", called);
+                return false;
+            }
+        }
+    }
+    return true;
+}
+
+/* Pipes made by pipe(2) live on a device of their own; a fifo has a name on another. */
+static bool is_named_fifo(const char *name)
+{
+    int ends[2];
+    struct stat st;
+    struct stat nameless;
+    if (!status_of(name, &st) || !S_ISFIFO(st.st_mode) || pipe(ends) != 0) {
+        return false;
+    }
+    bool differs = fstat(ends[0], &nameless) == 0 && nameless.st_dev != st.st_dev;
+    (void)close(ends[0]);
+    (void)close(ends[1]);
+    return differs;
+}
+
+bool files_have_fifo(const char *const *names, size_t n)
+{
+    bool found = false;
+    for (size_t i = 0; i < n; i++) {
+        found = found || is_named_fifo(names[i]);
+    }
+    return found;
+}

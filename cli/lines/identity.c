@@ -1,0 +1,239 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Two ways lead from lines to keys. In the plain case the set does it all, a batch at a time. If a
+ * canonical form is needed for more than one key, or is printed, or if the text is a JSON value
+ * that lives only until the next line is parsed, the lines are taken one by one; either way each
+ * is canonicalised once. */
+#include "lines/identity.h"
+
+#include <string.h>
+
+#include "lines/jsonl.h"
+
+enum unseen_status identity_init(struct identity *id, const struct options *o)
+{
+    id->field = o->field;
+    id->separator = o->separator;
+    id->delimiter = o->delimiter;
+    id->json_path = o->json_path;
+    id->shard = o->shard;
+    id->nshards = o->nshards;
+    if (o->nshards <= 1) {
+        return UNSEEN_OK;
+    }
+    const uint64_t fixed_seed = 0x736861726473u; /* "shards": no seed that anyone would choose */
+    const struct unseen_set_options options = {.size = sizeof(options), .seed = &fixed_seed};
+    return unseen_set_create(&id->shard_set, &options);
+}
+
+void identity_release(struct identity *id)
+{
+    unseen_set_free(id->shard_set);
+    id->shard_set = NULL;
+}
+
+/* The share of a key: its top 32 bits scaled to 0..n-1 as in [Lemire19], for n below 2^32. */
+static uint64_t share_of(struct unseen_key key, uint64_t n)
+{
+    return (key.hi >> 32) * n >> 32;
+}
+
+static void note_miss(struct identity_misses *misses, struct unseen_bytes line)
+{
+    if (misses->n++ == 0) {
+        misses->first = line;
+    }
+}
+
+/* The wanted field of a line, or all of it. */
+static struct unseen_bytes field_of(const struct identity *id, struct unseen_bytes line,
+                                    struct identity_misses *misses)
+{
+    if (!id->field) {
+        return line;
+    }
+    struct unseen_bytes field = unseen_lines_field(line, id->separator, id->field);
+    if (!field.data) {
+        note_miss(misses, line);
+        return line;
+    }
+    return field;
+}
+
+/* ---- A batch at a time ----------------------------------------------------------------------- */
+
+static enum unseen_status take_together(const struct identity *id, struct batch *b,
+                                        struct identity_misses *misses)
+{
+    if (id->field) {
+        struct unseen_bytes fields[BATCH_LINES];
+        for (size_t i = 0; i < b->n; i++) {
+            fields[i] = field_of(id, b->lines[i], misses);
+        }
+        return unseen_set_keys(id->set, fields, b->n, b->keys, b->forms);
+    }
+    return unseen_set_keys(id->set, b->lines, b->n, b->keys, b->forms);
+}
+
+/* ---- One by one ------------------------------------------------------------------------------ */
+
+#define NOT_COPIED SIZE_MAX
+
+struct work {
+    const struct identity *id;
+    struct batch *b;
+    struct text *scratch;
+    size_t i; /* the line */
+    enum unseen_status status;
+    struct unseen_key shard_keys[BATCH_LINES];
+    /* Where in b->text they will be once it no longer moves. */
+    size_t item_at[BATCH_LINES];
+    size_t canon_at[BATCH_LINES];
+};
+
+static enum unseen_status canonicalise(const struct identity *id, struct text *scratch,
+                                       struct unseen_bytes item, struct unseen_canon *canon)
+{
+    if (!id->url) {
+        *canon = (struct unseen_canon){UNSEEN_URL_UNCHANGED, item};
+        return UNSEEN_OK;
+    }
+    for (;;) {
+        const enum unseen_status status =
+            id->base ? unseen_url_canon_base(id->url, item.data, item.len, id->base, id->base_len,
+                                             scratch->data, scratch->cap, canon)
+                     : unseen_url_canon(id->url, item.data, item.len, scratch->data, scratch->cap,
+                                        canon);
+        if (status != UNSEEN_ERR_SPACE) {
+            return status;
+        }
+        const size_t need =
+            id->base ? unseen_url_bound_base(item.len, id->base_len) : unseen_url_bound(item.len);
+        if (need == 0 || !text_reserve(scratch, need)) {
+            return UNSEEN_ERR_NOMEM;
+        }
+    }
+}
+
+/* Copies bytes and a delimiter to the batch. */
+static size_t save(struct work *w, struct unseen_bytes bytes)
+{
+    struct text *text = &w->b->text;
+    if (!text_reserve(text, bytes.len + 1 + BATCH_READABLE)) {
+        w->status = UNSEEN_ERR_NOMEM;
+        return NOT_COPIED;
+    }
+    const size_t at = text->len;
+    if (bytes.len > 0) {
+        memcpy(text->data + at, bytes.data, bytes.len);
+    }
+    text->data[at + bytes.len] = w->id->delimiter;
+    text->len += bytes.len + 1;
+    return at;
+}
+
+static void keep_texts(struct work *w, struct unseen_bytes item, const struct unseen_canon *canon)
+{
+    struct batch *b = w->b;
+    const size_t i = w->i;
+    const bool rewritten = canon->form == UNSEEN_URL_REWRITTEN;
+    const bool is_line = item.data == b->lines[i].data && item.len == b->lines[i].len;
+    const bool is_temporary = w->id->json_path && !is_line;
+    b->items[i] = item;
+    b->canons[i] = canon->bytes;
+    w->canon_at[i] = is_line && !rewritten ? NOT_COPIED : save(w, canon->bytes);
+    w->item_at[i] = NOT_COPIED;
+    if (is_temporary) {
+        w->item_at[i] = rewritten ? save(w, item) : w->canon_at[i];
+    }
+}
+
+static void take_item(void *context, struct unseen_bytes item)
+{
+    struct work *w = context;
+    const struct identity *id = w->id;
+    struct unseen_canon canon;
+    w->status = canonicalise(id, w->scratch, item, &canon);
+    if (w->status != UNSEEN_OK) {
+        return;
+    }
+    w->b->forms[w->i] = (uint8_t)canon.form;
+    if (id->set) {
+        w->b->keys[w->i] = unseen_set_identity_key(id->set, canon.bytes.data, canon.bytes.len);
+    }
+    if (id->shard_set) {
+        w->shard_keys[w->i] =
+            unseen_set_identity_key(id->shard_set, canon.bytes.data, canon.bytes.len);
+    }
+    if (id->keeps_texts) {
+        keep_texts(w, item, &canon);
+    }
+}
+
+static void find_texts(struct work *w)
+{
+    struct batch *b = w->b;
+    for (size_t i = 0; i < b->n; i++) {
+        if (w->canon_at[i] != NOT_COPIED) {
+            b->canons[i].data = b->text.data + w->canon_at[i];
+        }
+        if (w->item_at[i] != NOT_COPIED) {
+            b->items[i].data = b->text.data + w->item_at[i];
+        }
+    }
+}
+
+static void drop_other_shares(struct work *w)
+{
+    struct batch *b = w->b;
+    const struct identity *id = w->id;
+    size_t kept = 0;
+    for (size_t i = 0; i < b->n; i++) {
+        b->lines[kept] = b->lines[i];
+        b->keys[kept] = b->keys[i];
+        b->forms[kept] = b->forms[i];
+        if (id->keeps_texts) {
+            b->items[kept] = b->items[i];
+            b->canons[kept] = b->canons[i];
+        }
+        kept += share_of(w->shard_keys[i], id->nshards) == id->shard;
+    }
+    b->n = kept;
+}
+
+static enum unseen_status take_each(const struct identity *id, struct batch *b,
+                                    struct text *scratch, struct identity_misses *misses)
+{
+    struct work w;
+    w.id = id;
+    w.b = b;
+    w.scratch = scratch;
+    w.status = UNSEEN_OK;
+    text_clear(scratch);
+    text_clear(&b->text);
+    for (w.i = 0; w.i < b->n && w.status == UNSEEN_OK; w.i++) {
+        const struct unseen_bytes line = b->lines[w.i];
+        if (!id->json_path) {
+            take_item(&w, field_of(id, line, misses));
+        } else if (!jsonl_find(line, id->json_path, take_item, &w)) {
+            note_miss(misses, line);
+            take_item(&w, line);
+        }
+    }
+    if (w.status == UNSEEN_OK && id->keeps_texts) {
+        find_texts(&w);
+    }
+    if (w.status == UNSEEN_OK && id->shard_set) {
+        drop_other_shares(&w);
+    }
+    return w.status;
+}
+
+enum unseen_status identity_take(const struct identity *id, struct batch *b, struct text *scratch,
+                                 struct identity_misses *misses)
+{
+    if (id->set && !id->json_path && !id->shard_set && !id->keeps_texts) {
+        return take_together(id, b, misses);
+    }
+    return take_each(id, b, scratch, misses);
+}

@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What makes two lines the same: the one place where the identity of a line is computed. It is the
+ * canonical form, under a URL profile, of the line, of one field or of a value inside JSON. What
+ * is no URL keeps its bytes. */
+#ifndef UNSEEN_CLI_IDENTITY_H
+#define UNSEEN_CLI_IDENTITY_H
+
+#include <stdbool.h>
+
+#include <unseen.h>
+
+#include "lines/batch.h"
+#include "options.h"
+
+struct identity {
+    /* set by the caller */
+    const struct unseen_url *url; /* NULL: the bytes are the identity */
+    const struct unseen_set *set; /* made with url, its hash makes the keys; NULL: no keys */
+    bool keeps_texts;             /* fill in items and canons of a batch */
+    const char *base;             /* references are resolved against it; NULL: none */
+    size_t base_len;
+
+    /* from the options */
+    size_t field; /* from 1; 0: no field */
+    char separator;
+    char delimiter;
+    const char *json_path; /* NULL: no JSON */
+
+    /* Shares are cut by a hash with a fixed seed, not by the set's own: processes on many machines
+     * must agree on them without sharing a secret. */
+    struct unseen_set *shard_set; /* NULL: every key is handled */
+    uint64_t shard;
+    uint64_t nshards;
+};
+
+/* Takes over what the options say. */
+enum unseen_status identity_init(struct identity *id, const struct options *o);
+void identity_release(struct identity *id);
+
+/* Lines without the wanted field or value; the whole line is taken then. */
+struct identity_misses {
+    size_t n;
+    struct unseen_bytes first; /* the first of them, if there are any */
+};
+
+/* Computes keys and forms of the lines of b, and the texts if they are kept. Lines of other shares
+ * are taken out. scratch is memory to be used again. Errors: NOMEM. */
+enum unseen_status identity_take(const struct identity *id, struct batch *b, struct text *scratch,
+                                 struct identity_misses *misses);
+
+#endif

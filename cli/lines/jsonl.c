@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: MIT */
+#include "lines/jsonl.h"
+
+#include <jansson.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* The member or element called name[0..len), or NULL. */
+static json_t *step(json_t *at, const char *name, size_t len)
+{
+    char key[256];
+    if (len >= sizeof(key)) {
+        return NULL;
+    }
+    memcpy(key, name, len);
+    key[len] = '\0';
+    if (json_is_array(at) && len > 0 && strspn(key, "0123456789") == len) {
+        return json_array_get(at, strtoul(key, NULL, 10));
+    }
+    return json_object_get(at, key); /* NULL for anything that is no object */
+}
+
+static json_t *walk(json_t *at, const char *path)
+{
+    while (at && *path == '.') {
+        size_t len = strcspn(path + 1, ".");
+        at = step(at, path + 1, len);
+        path += 1 + len;
+    }
+    return at;
+}
+
+bool jsonl_find(struct unseen_bytes line, const char *path,
+                void (*take)(void *context, struct unseen_bytes value), void *context)
+{
+    json_t *root = json_loadb(line.data, line.len, JSON_ALLOW_NUL, NULL);
+    const json_t *value = walk(root, path);
+    bool found = false;
+    if (json_is_string(value)) {
+        take(context, (struct unseen_bytes){json_string_value(value), json_string_length(value)});
+        found = true;
+    } else if (value && !json_is_null(value)) {
+        char *text = json_dumps(value, JSON_COMPACT | JSON_SORT_KEYS | JSON_ENCODE_ANY);
+        if (text) {
+            take(context, (struct unseen_bytes){text, strlen(text)});
+            found = true;
+        }
+        free(text);
+    }
+    json_decref(root);
+    return found;
+}

@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: MIT */
+#include "lines/profile.h"
+
+#include <string.h>
+
+#include "command.h"
+#include "print/message.h"
+#include "nearest.h"
+
+typedef const struct unseen_url_entry *entry_at_fn(size_t i);
+
+/* Whether name is in the list; if not, *like becomes the most similar one or NULL. */
+static bool find_name(entry_at_fn *at, const char *name, const char **like)
+{
+    struct nearest n = {.wanted = name};
+    const struct unseen_url_entry *entry = NULL;
+    for (size_t i = 0; (entry = at(i)); i++) {
+        if (strcmp(entry->name, name) == 0) {
+            return true;
+        }
+        nearest_try(&n, entry->name);
+    }
+    *like = n.best;
+    return false;
+}
+
+static const char *without_no(const char *rule)
+{
+    return strncmp(rule, "no-", 3) == 0 ? rule + 3 : rule;
+}
+
+/* Whether the profile has the rule, which exists. */
+static bool has_rule(const char *profile, const char *rule)
+{
+    struct unseen_url *url = NULL;
+    const struct unseen_url_options options = {
+        .size = sizeof(options), .profile = profile, .rules = &rule, .nrules = 1};
+    const enum unseen_status status = unseen_url_create(&url, &options);
+    unseen_url_free(url);
+    return status != UNSEEN_ERR_ARGUMENT;
+}
+
+static void report_profile(const char *called, const char *name, const char *like)
+{
+    message_error("no profile '%s'", name);
+    if (like) {
+        message_hint("%s -p %s", called, like);
+    } else {
+        message_hint("unseen help profiles");
+    }
+}
+
+static void report_rule(const char *called, const char *rule, const char *like)
+{
+    message_error("no rule '%s'", rule);
+    if (like) {
+        message_hint("%s --rule %s%s", called, without_no(rule) == rule ? "" : "no-", like);
+    } else {
+        message_hint("unseen help rules");
+    }
+}
+
+/* Says what is wrong with the names, if it is they. */
+static bool report_names(const struct options *o, const char *profile)
+{
+    const char *called = o->command->called;
+    const char *like = NULL;
+    if (profile && !find_name(unseen_url_profile_at, profile, &like)) {
+        report_profile(called, profile, like);
+        return true;
+    }
+    for (size_t i = 0; i < o->nrules; i++) {
+        const char *rule = o->rules[i];
+        if (!find_name(unseen_url_rule_at, without_no(rule), &like)) {
+            report_rule(called, rule, like);
+            return true;
+        }
+        if (!has_rule(profile, rule)) {
+            message_error("the profile %s does not have the rule %s", profile ? profile : "crawl",
+                          without_no(rule));
+            message_hint("%s -p %s --rule %s", called, has_rule("crawl", rule) ? "crawl" : "scrapy",
+                         rule);
+            return true;
+        }
+    }
+    return false;
+}
+
+bool profile_create(struct unseen_url **url_out, const struct options *o, const char *standard,
+                    enum unseen_cpu cpu)
+{
+    const char *profile = o->profile ? o->profile : standard;
+    const struct unseen_url_options options = {
+        .size = sizeof(options),
+        .profile = profile,
+        .rules = o->rules,
+        .nrules = o->nrules,
+        .cpu = cpu,
+    };
+    const enum unseen_status status = unseen_url_create(url_out, &options);
+    if (status == UNSEEN_OK) {
+        return true;
+    }
+    if (!report_names(o, profile)) {
+        message_error("cannot make URLs canonical: %s", unseen_status_string(status));
+    }
+    return false;
+}
+
+bool profile_is_none(const struct unseen_url *url)
+{
+    return strncmp(unseen_url_id(url), "none/", 5) == 0;
+}

@@ -1,0 +1,294 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * A block is read, the complete lines in it leave in batches, and the unfinished last line moves to
+ * the front of the next block (with one block: to its own front). 256 KiB stay in a second-level
+ * cache until they are written, and are large enough that system calls do not count. A line that
+ * does not fit makes its block grow; the block shrinks when the line is gone.
+ *
+ * Every read is followed by batches for all complete lines before the next read, so nothing that
+ * has arrived waits for what has not. */
+#include "lines/reader.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "print/message.h"
+
+enum {
+    REPORTS_MAX = 10
+};
+
+static struct block *here(struct reader *r)
+{
+    return &r->blocks[r->current];
+}
+
+static void close_input(struct reader *r)
+{
+    input_close(r->input);
+    r->input = NULL;
+}
+
+/* Without memory no other file is tried either. */
+static bool give_up(struct reader *r)
+{
+    if (r->input) {
+        close_input(r);
+    }
+    r->failed = true;
+    r->nnames = 0;
+    r->filled = r->at;
+    return false;
+}
+
+static bool block_resize(struct reader *r, struct block *block, size_t cap)
+{
+    char *data = realloc(block->data, cap + 1 + BATCH_READABLE);
+    if (!data) {
+        message_error("%s: out of memory for line %" PRIu64 " (%zu bytes and more)", r->name,
+                      r->line + 1, r->filled - r->at);
+        message_hint("unseen --max-line 1M leaves out longer lines");
+        return give_up(r);
+    }
+    block->data = data;
+    block->cap = cap;
+    return true;
+}
+
+/* Moves the unfinished line to the front of the next block. */
+static bool next_block(struct reader *r)
+{
+    const size_t rest = r->filled - r->at;
+    struct block *from = here(r);
+    from->last = r->nbatches;
+    r->current = (r->current + 1) % r->nblocks;
+    struct block *to = here(r);
+    if (r->wait_used) {
+        r->wait_used(r->wait_used_context, to->last);
+    }
+    const size_t need = rest > BLOCK_BYTES ? rest : BLOCK_BYTES;
+    if (to->cap < need && !block_resize(r, to, need)) {
+        return false;
+    }
+    if (rest > 0) {
+        memmove(to->data, from->data + r->at, rest);
+    }
+    r->at = 0;
+    r->filled = rest;
+    const bool shrink = to->cap > BLOCK_BYTES && rest < BLOCK_BYTES / 2;
+    return !shrink || block_resize(r, to, BLOCK_BYTES);
+}
+
+static void report_long(struct reader *r, uint64_t len)
+{
+    r->failed = true;
+    if (++r->nlong <= REPORTS_MAX) {
+        message_error("%s:%" PRIu64 ": line of %" PRIu64 " bytes left out: --max-line is %" PRIu64,
+                      r->name, r->line + 1, len, r->max_line);
+    }
+}
+
+/* Reads once. At the end of a file its last line gets the delimiter it may lack; after an error an
+ * unfinished line is no line. */
+static bool read_more(struct reader *r)
+{
+    if ((r->at > 0 || !here(r)->data) && !next_block(r)) {
+        return false;
+    }
+    struct block *block = here(r);
+    if (block->cap - r->filled < 16 && !block_resize(r, block, block->cap * 2)) {
+        return false;
+    }
+    ssize_t n = input_read(r->input, block->data + r->filled, block->cap - r->filled);
+    if (n > 0) {
+        r->filled += (size_t)n;
+        return true;
+    }
+    if (n == INPUT_STOP) {
+        return give_up(r);
+    }
+    if (n < 0) {
+        r->failed = true;
+        if (r->filled > 0) {
+            message_error("%s:%" PRIu64 ": unfinished line of %zu bytes left out", r->name,
+                          r->line + 1, r->filled);
+        }
+        r->filled = 0;
+        r->scanned = 0;
+        r->skipped = 0;
+    } else if (r->filled > 0 || r->skipped > 0) {
+        block->data[r->filled++] = r->delimiter;
+    }
+    close_input(r);
+    return true;
+}
+
+/* The end of a line that is too long to be kept, if it is here. */
+static bool end_skipping(struct reader *r, struct batch *b)
+{
+    const char *from = here(r)->data + r->at;
+    const char *end = memchr(from, r->delimiter, r->filled - r->at);
+    size_t len = end ? (size_t)(end - from) : r->filled - r->at;
+    r->skipped += len;
+    r->at += len + (end != NULL);
+    b->nbytes += len + (end != NULL);
+    if (!end) {
+        return false;
+    }
+    report_long(r, r->skipped);
+    b->nlong++;
+    r->skipped = 0;
+    r->line++;
+    return true;
+}
+
+/* Whether the line at `at` may be complete: what is known to hold no delimiter is not looked at
+ * again, or a line of n bytes in small pieces would take n^2 steps. */
+static bool may_have_line(struct reader *r)
+{
+    const size_t len = r->filled - r->at;
+    if (len > r->scanned &&
+        memchr(here(r)->data + r->at + r->scanned, r->delimiter, len - r->scanned)) {
+        r->scanned = 0;
+        return true;
+    }
+    r->scanned = len;
+    return false;
+}
+
+/* Takes lines over --max-line out of the batch. */
+static void drop_long(struct reader *r, struct batch *b)
+{
+    const uint64_t first = r->line;
+    size_t kept = 0;
+    for (size_t i = 0; i < b->n; i++) {
+        if (b->lines[i].len <= r->max_line) {
+            b->lines[kept++] = b->lines[i];
+        } else {
+            r->line = first + i;
+            report_long(r, b->lines[i].len);
+            b->nlong++;
+        }
+    }
+    r->line = first;
+    b->n = kept;
+}
+
+/* Computes the identities of the batch. The first line without the wanted key is shown, the others are
+ * only counted. */
+static enum unseen_status take_identities(struct reader *r, struct batch *b)
+{
+    const size_t n = b->n;
+    struct identity_misses misses = {0, {NULL, 0}};
+    enum unseen_status status = identity_take(r->identity, b, &r->scratch, &misses);
+    if (r->nmisses == 0 && misses.n > 0) {
+        const int shown = misses.first.len < 60 ? (int)misses.first.len : 60;
+        message_warning("%s: no such key in '%.*s': taken whole", r->name, shown,
+                        misses.first.data);
+    }
+    b->nother = n - b->n;
+    b->nmisses = misses.n;
+    r->nmisses += misses.n;
+    return status;
+}
+
+/* Complete lines of the current block to *b; false if there are none. */
+static bool take_lines(struct reader *r, struct batch *b)
+{
+    if (r->at == r->filled) {
+        return false;
+    }
+    if (r->skipped > 0) {
+        return end_skipping(r, b);
+    }
+    if (r->scanned > 0 && !may_have_line(r)) {
+        return false;
+    }
+    size_t used = 0;
+    b->n = unseen_lines_split(here(r)->data + r->at, r->filled - r->at, r->delimiter, b->lines,
+                              BATCH_LINES, &used);
+    if (b->n == 0) {
+        r->scanned = r->filled - r->at;
+        return false;
+    }
+    const uint64_t nlines = b->n;
+    r->at += used;
+    b->nbytes += used;
+    b->end = here(r)->data + r->at;
+    if (r->max_line) {
+        drop_long(r, b);
+    }
+    enum unseen_status status = take_identities(r, b);
+    if (status != UNSEEN_OK) {
+        message_error("%s:%" PRIu64 ": cannot go on: %s", r->name, r->line + 1,
+                      unseen_status_string(status));
+        return give_up(r);
+    }
+    r->line += nlines;
+    return true;
+}
+
+/* An unfinished line that is too long already is not kept in memory. */
+static void start_skipping(struct reader *r, struct batch *b)
+{
+    if (r->max_line && r->filled - r->at > r->max_line && r->skipped == 0) {
+        b->nbytes += r->filled - r->at;
+        r->skipped = r->filled - r->at;
+        r->at = r->filled;
+        r->scanned = 0;
+    }
+}
+
+bool reader_next(struct reader *r, struct batch *b)
+{
+    b->n = 0;
+    b->nbytes = 0;
+    b->nlong = 0;
+    b->nother = 0;
+    b->nmisses = 0;
+    for (;;) {
+        bool taken = take_lines(r, b);
+        b->failed = r->failed;
+        if (taken) {
+            r->nbatches++;
+            return true;
+        }
+        start_skipping(r, b);
+        while (!r->input) {
+            if (r->nnames == 0) {
+                return false;
+            }
+            r->nnames--;
+            r->input = input_open(*r->names++, r->wait);
+            r->failed = r->failed || !r->input;
+            r->name = r->input ? input_name(r->input) : NULL;
+            r->line = 0;
+        }
+        if (!read_more(r)) {
+            return false;
+        }
+    }
+}
+
+void reader_summary(const struct reader *r)
+{
+    if (r->nlong > REPORTS_MAX) {
+        message_error("%" PRIu64 " more lines over --max-line left out", r->nlong - REPORTS_MAX);
+    }
+    if (r->nmisses > 1) {
+        message_warning("%" PRIu64 " lines without the key were taken whole", r->nmisses);
+    }
+}
+
+void reader_release(struct reader *r)
+{
+    if (r->input) {
+        close_input(r);
+    }
+    for (size_t i = 0; i < BLOCKS_MAX; i++) {
+        free(r->blocks[i].data);
+        r->blocks[i].data = NULL;
+    }
+    text_release(&r->scratch);
+}

@@ -1,0 +1,271 @@
+/* SPDX-License-Identifier: MIT */
+#include "memory/memory.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "memory/filters.h"
+#include "lines/identity.h"
+#include "print/message.h"
+#include "lines/profile.h"
+#include "lines/reader.h"
+#include "memory/stores.h"
+
+void memory_report_full(enum unseen_status status)
+{
+    if (status == UNSEEN_ERR_STOPPED) {
+        return; /* by a commit that failed, which says more at the end */
+    }
+    message_error("cannot remember more lines: %s", unseen_status_string(status));
+    message_hint("unseen --shard 1/2 FILE, then unseen --shard 2/2 FILE: half the memory each");
+}
+
+/* ---- The set or the store -------------------------------------------------------------------- */
+
+static bool create_set(struct memory *m, enum unseen_cpu cpu)
+{
+    const struct options *o = m->o;
+    if (!profile_create(&m->own_url, o, NULL, cpu)) {
+        return false;
+    }
+    m->url = profile_is_none(m->own_url) ? NULL : m->own_url;
+    const struct unseen_set_options options = {
+        .size = sizeof(options),
+        .url = m->url,
+        .fpr = o->fpr,
+        .capacity = o->capacity,
+        .filter = o->filter,
+        .seed = o->has_seed ? &o->seed : NULL,
+        .cpu = cpu,
+    };
+    const enum unseen_status status = unseen_set_create(&m->own_set, &options);
+    m->set = m->own_set;
+    if (status != UNSEEN_OK && filters_report(o, status, "unseen", "")) {
+        return false;
+    }
+    switch (status) {
+    case UNSEEN_OK:
+        return true;
+    case UNSEEN_ERR_FPR:
+        message_error("--fpr %g: %s", o->fpr, unseen_status_string(status));
+        message_hint("unseen --fpr 5e-9");
+        break;
+    case UNSEEN_ERR_NOMEM:
+        message_error("no room for %" PRIu64 " keys: %s", o->capacity,
+                      unseen_status_string(status));
+        message_hint("without --capacity the set grows as needed");
+        break;
+    default:
+        message_error("cannot make a set: %s", unseen_status_string(status));
+    }
+    return false;
+}
+
+static bool open_store(struct memory *m, enum unseen_cpu cpu)
+{
+    const struct options *o = m->o;
+    const enum unseen_store_mode mode = o->dry_run ? UNSEEN_STORE_READ : UNSEEN_STORE_CREATE;
+    if (!stores_open(&m->store, o->store, mode, o, NULL, cpu)) {
+        return false;
+    }
+    m->set = unseen_store_set(m->store);
+    m->url = unseen_store_url(m->store);
+    return true;
+}
+
+bool memory_open(struct memory *m, const struct options *o, enum unseen_cpu cpu)
+{
+    *m = (struct memory){.o = o};
+    return o->store ? open_store(m, cpu) : create_set(m, cpu);
+}
+
+/* ---- What -x names --------------------------------------------------------------------------- */
+
+static bool report_memory(void)
+{
+    message_error("out of memory");
+    return false;
+}
+
+static bool exclude_store(struct memory *m, const char *path, enum unseen_cpu cpu)
+{
+    if (!stores_open_to_read(&m->stores[m->nstores], path, m->o, cpu)) {
+        return false;
+    }
+    const struct unseen_set *set = unseen_store_set(m->stores[m->nstores++]);
+    const char *has = unseen_set_profile(set);
+    const char *wanted = unseen_set_profile(m->set);
+    if (strcmp(has, wanted) != 0) {
+        message_error("%s has the profile %s, %s has %s", path, has,
+                      m->store ? m->o->store : "the run", wanted);
+        if (m->store) {
+            message_hint("unseen -p %s -x %s FILE, without -s", has, path);
+        } else {
+            message_hint("unseen -p %s -x %s FILE", has, path);
+        }
+        return false;
+    }
+    m->excluded[m->nexcluded++] = set;
+    return true;
+}
+
+/* The set for lines of lists. A run that remembers must not remember these. */
+static struct unseen_set *set_for_lists(struct memory *m, enum unseen_cpu cpu)
+{
+    if (m->own_set || m->lists) {
+        return m->own_set ? m->own_set : m->lists;
+    }
+    const struct unseen_set_options options = {.size = sizeof(options), .url = m->url, .cpu = cpu};
+    const enum unseen_status status = unseen_set_create(&m->lists, &options);
+    if (status != UNSEEN_OK) {
+        message_error("cannot make a set: %s", unseen_status_string(status));
+        return NULL;
+    }
+    m->excluded[m->nexcluded++] = m->lists;
+    return m->lists;
+}
+
+/* The lines of a list are whole identities, whatever -k says of the input. */
+static bool exclude_lines(struct memory *m, const char *path, enum unseen_cpu cpu,
+                          uint64_t *nlines_out)
+{
+    struct unseen_set *set = set_for_lists(m, cpu);
+    if (!set) {
+        return false;
+    }
+    struct identity whole = {.url = m->url, .set = set};
+    struct options without_key = *m->o;
+    without_key.field = 0;
+    without_key.json_path = NULL;
+    enum unseen_status status = identity_init(&whole, &without_key);
+    struct reader reader = {
+        .names = &path,
+        .nnames = 1,
+        .identity = &whole,
+        .delimiter = m->o->delimiter,
+        .nblocks = 1,
+    };
+    struct batch *b = calloc(1, sizeof(*b));
+    if (!b || status != UNSEEN_OK) {
+        free(b);
+        identity_release(&whole);
+        return report_memory();
+    }
+    while (status == UNSEEN_OK && reader_next(&reader, b)) {
+        uint8_t verdicts[BATCH_LINES];
+        status = unseen_set_add_keys(set, b->keys, b->n, verdicts, NULL);
+        *nlines_out += b->n + b->nother;
+    }
+    if (status != UNSEEN_OK) {
+        memory_report_full(status);
+    }
+    reader_release(&reader);
+    text_release(&b->text);
+    free(b);
+    identity_release(&whole);
+    return status == UNSEEN_OK && !reader.failed;
+}
+
+static bool exclude(struct memory *m, const char *path, enum unseen_cpu cpu, uint64_t *nlines_out)
+{
+    return stores_kind_of(path) != STORES_NONE ? exclude_store(m, path, cpu)
+                                               : exclude_lines(m, path, cpu, nlines_out);
+}
+
+bool memory_exclude(struct memory *m, enum unseen_cpu cpu, uint64_t *nlines_out)
+{
+    const struct options *o = m->o;
+    if (o->nexcludes == 0) {
+        return true;
+    }
+    m->stores = calloc(o->nexcludes, sizeof(struct unseen_store *));
+    m->excluded = calloc(o->nexcludes + 1, sizeof(struct unseen_set *));
+    if (!m->stores || !m->excluded) {
+        return report_memory();
+    }
+    for (size_t i = 0; i < o->nexcludes; i++) {
+        if (!exclude(m, o->excludes[i], cpu, nlines_out)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+bool memory_close(struct memory *m, bool broken)
+{
+    for (size_t i = 0; i < m->nstores; i++) {
+        (void)unseen_store_close(m->stores[i], NULL); /* was only read */
+    }
+    free(m->stores);
+    free(m->excluded);
+    bool closed = false;
+    if (broken) {
+        (void)unseen_store_close(m->store, NULL); /* the cause has been reported */
+    } else {
+        closed = stores_close(m->store, m->o->store, m->o);
+    }
+    unseen_set_free(m->lists);
+    unseen_set_free(m->own_set);
+    unseen_url_free(m->own_url);
+    *m = (struct memory){.o = m->o};
+    return closed;
+}
+
+/* ---- Asking ---------------------------------------------------------------------------------- */
+
+static enum unseen_status ask_set(struct memory *m, const struct unseen_key *keys, size_t n,
+                                  uint8_t *verdicts, size_t *ndone_out)
+{
+    if (m->o->dry_run) {
+        *ndone_out = n;
+        return unseen_set_contains_keys(m->set, keys, n, verdicts);
+    }
+    return m->store ? unseen_store_add_keys(m->store, keys, n, verdicts, ndone_out)
+                    : unseen_set_add_keys(m->own_set, keys, n, verdicts, ndone_out);
+}
+
+/* What none of the read-only sets has is NEW. */
+static void ask_excluded(const struct memory *m, const struct unseen_bytes *texts, size_t n,
+                         uint8_t *verdicts)
+{
+    memset(verdicts, UNSEEN_NEW, n);
+    for (size_t s = 0; s < m->nexcluded; s++) {
+        struct unseen_key keys[BATCH_LINES];
+        uint8_t answers[BATCH_LINES];
+        for (size_t i = 0; i < n; i++) {
+            keys[i] = unseen_set_identity_key(m->excluded[s], texts[i].data, texts[i].len);
+        }
+        (void)unseen_set_contains_keys(m->excluded[s], keys, n, answers); /* cannot fail */
+        for (size_t i = 0; i < n; i++) {
+            verdicts[i] &= answers[i];
+        }
+    }
+}
+
+enum unseen_status memory_ask(struct memory *m, const struct unseen_key *keys,
+                              const struct unseen_bytes *texts, size_t n, uint8_t *verdicts,
+                              size_t *ndone_out)
+{
+    if (m->nexcluded == 0) {
+        return ask_set(m, keys, n, verdicts, ndone_out);
+    }
+    struct unseen_key rest[BATCH_LINES];
+    uint8_t answers[BATCH_LINES];
+    size_t nrest = 0;
+    size_t ndone = 0;
+    ask_excluded(m, texts, n, verdicts);
+    for (size_t i = 0; i < n; i++) {
+        rest[nrest] = keys[i];
+        nrest += verdicts[i] == UNSEEN_NEW;
+    }
+    const enum unseen_status status = ask_set(m, rest, nrest, answers, &ndone);
+    size_t i = 0;
+    for (size_t used = 0; i < n && (verdicts[i] == UNSEEN_SEEN || used < ndone); i++) {
+        if (verdicts[i] == UNSEEN_NEW) {
+            verdicts[i] = answers[used++];
+        }
+    }
+    *ndone_out = i;
+    return status;
+}

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * JSON text. */
+#ifndef UNSEEN_CLI_JSON_H
+#define UNSEEN_CLI_JSON_H
+
+#include <unseen.h>
+
+#include "print/output.h"
+
+/* Writes bytes as a JSON string. Whatever they are, they can be had back: each byte XX that is not
+ * part of UTF-8 is written as \udcXX, which is how Python's error handler "surrogateescape" maps
+ * them. */
+void json_write_string(struct output *out, struct unseen_bytes bytes);
+
+/* Writes text as it is. */
+static inline void json_write(struct output *out, const char *text)
+{
+    output_write(out, text, strlen(text));
+}
+
+#endif

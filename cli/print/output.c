@@ -1,0 +1,302 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE 1
+#endif
+#include "print/output.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <poll.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "print/message.h"
+
+static bool is_standard(const char *path)
+{
+    return !path || strcmp(path, "-") == 0;
+}
+
+/* A buffer for what is open now, if it is. */
+static bool opened(struct output *out)
+{
+    if (out->fd < 0) {
+        message_error("cannot open %s: %s", out->name, strerror(errno));
+        return false;
+    }
+    out->is_open = true;
+    out->buf = malloc(OUTPUT_BYTES);
+    if (!out->buf) {
+        message_error("%s: out of memory", out->name);
+        return false;
+    }
+    out->cap = OUTPUT_BYTES;
+    return true;
+}
+
+/* A signal does not fail an open. */
+static int open_file(const char *path, int flags)
+{
+    int fd;
+    do {
+        fd = open(path, flags | O_CLOEXEC | O_NOCTTY, 0666);
+    } while (fd < 0 && errno == EINTR);
+    return fd;
+}
+
+bool output_open(struct output *out, const char *path)
+{
+    out->name = is_standard(path) ? "standard output" : path;
+    out->fd = is_standard(path) ? STDOUT_FILENO : open_file(path, O_WRONLY | O_CREAT);
+    return opened(out);
+}
+
+/* A file whose name is not on the disk would be gone after a power cut, with all that was synced. */
+static bool sync_folder(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    char *folder = slash == path ? strdup("/")
+                   : slash       ? strndup(path, (size_t)(slash - path))
+                                 : strdup(".");
+    int fd = folder ? open_file(folder, O_RDONLY | O_DIRECTORY) : -1;
+    free(folder);
+    bool synced = fd >= 0 && fsync(fd) == 0;
+    while (fd >= 0 && !synced && errno == EINTR) {
+        synced = fsync(fd) == 0;
+    }
+    synced = synced || (fd >= 0 && errno == EINVAL); /* some cannot, and need not */
+    int error = errno;
+    if (fd >= 0) {
+        (void)close(fd); /* was not written to */
+    }
+    errno = error;
+    return synced;
+}
+
+/* The name of what a shell has opened for us, where the system tells. */
+void output_sync_name(const struct output *out)
+{
+    char link[64];
+    char path[4096];
+    snprintf(link, sizeof(link), "/proc/self/fd/%d", out->fd);
+    const ssize_t len = readlink(link, path, sizeof(path) - 1);
+    if (len > 0 && path[0] == '/') {
+        path[len] = '\0';
+        (void)sync_folder(path); /* there is no more that could be done */
+    }
+}
+
+bool output_open_again(struct output *out, const char *path)
+{
+    struct stat st;
+    if (is_standard(path) || (stat(path, &st) == 0 && !S_ISREG(st.st_mode))) {
+        return output_open(out, path);
+    }
+    out->name = path;
+    out->fd = open_file(path, O_RDWR | O_CREAT);
+    if (!opened(out)) {
+        return false;
+    }
+    /* Even if the file was there: who made it may have been killed before its name was synced. */
+    if (!sync_folder(path)) {
+        message_error("cannot write the folder of %s: %s", path, strerror(errno));
+        return false;
+    }
+    return true;
+}
+
+bool output_truncate(struct output *out)
+{
+    struct stat st;
+    if (out->fd == STDOUT_FILENO || (fstat(out->fd, &st) == 0 && !S_ISREG(st.st_mode))) {
+        return true;
+    }
+    if (ftruncate(out->fd, 0) != 0) {
+        message_error("cannot write %s: %s", out->name, strerror(errno));
+        return false;
+    }
+    return true;
+}
+
+/* What is no file (ESPIPE) has no places. */
+static bool seek(struct output *out, off_t offset, int whence)
+{
+    if (out->fd != STDOUT_FILENO && lseek(out->fd, offset, whence) < 0 && errno != ESPIPE) {
+        message_error("cannot write %s: %s", out->name, strerror(errno));
+        return false;
+    }
+    return true;
+}
+
+bool output_seek(struct output *out, uint64_t place)
+{
+    return seek(out, (off_t)place, SEEK_SET);
+}
+
+bool output_seek_end(struct output *out)
+{
+    return seek(out, 0, SEEK_END);
+}
+
+static void fail(struct output *out)
+{
+    out->reader_gone = errno == EPIPE;
+    if (!out->reader_gone) {
+        message_error("cannot write %s: %s", out->name, strerror(errno));
+    }
+    out->failed = true;
+}
+
+/* Waits as long as it takes. */
+static void write_all(struct output *out, const char *data, size_t len)
+{
+    while (len > 0 && !out->failed) {
+        ssize_t n = write(out->fd, data, len);
+        if (n >= 0) {
+            data += n;
+            len -= (size_t)n;
+            out->written += (uint64_t)n;
+        } else if (errno == EAGAIN) {
+            struct pollfd pfd = {.fd = out->fd, .events = POLLOUT};
+            (void)poll(&pfd, 1, -1); /* whatever it says, write will say it better */
+        } else if (errno != EINTR) {
+            fail(out);
+        }
+        /* A signal shows as EINTR or, after a part was written, as a short write. */
+        if (len > 0 && out->interrupted) {
+            out->interrupted(out->context);
+        }
+    }
+}
+
+void output_make_elastic(struct output *out)
+{
+    struct stat st;
+    out->elastic = fstat(out->fd, &st) == 0 && (S_ISFIFO(st.st_mode) || S_ISSOCK(st.st_mode));
+}
+
+/* A pipe that poll calls writable takes PIPE_BUF bytes without blocking, as does a local socket
+ * (some programs use pairs of them as pipes), and nobody else's use of it is disturbed, as by
+ * O_NONBLOCK it would be. */
+static void write_some(struct output *out)
+{
+    struct pollfd pfd = {.fd = out->fd, .events = POLLOUT};
+    while (out->sent < out->len && !out->failed && poll(&pfd, 1, 0) > 0) {
+        size_t rest = out->len - out->sent;
+        size_t n = rest < PIPE_BUF ? rest : PIPE_BUF;
+        write_all(out, out->buf + out->sent, n);
+        out->sent += n;
+    }
+}
+
+/* Makes room for len more bytes behind what is kept. Without memory for that, waiting is all that
+ * is left. */
+static void keep_room(struct output *out, size_t len)
+{
+    if (out->sent > 0) {
+        memmove(out->buf, out->buf + out->sent, out->len - out->sent);
+        out->len -= out->sent;
+        out->sent = 0;
+    }
+    size_t cap = out->cap;
+    while (cap - out->len < len && cap <= SIZE_MAX / 2) {
+        cap *= 2;
+    }
+    if (cap == out->cap) {
+        return;
+    }
+    char *buf = cap - out->len >= len ? realloc(out->buf, cap) : NULL;
+    if (buf) {
+        out->buf = buf;
+        out->cap = cap;
+    } else {
+        write_all(out, out->buf, out->len);
+        out->len = 0;
+    }
+}
+
+static void reset(struct output *out)
+{
+    out->len = 0;
+    out->sent = 0;
+    if (out->cap > OUTPUT_BYTES) {
+        char *buf = realloc(out->buf, OUTPUT_BYTES);
+        out->cap = buf ? OUTPUT_BYTES : out->cap;
+        out->buf = buf ? buf : out->buf;
+    }
+}
+
+bool output_flush(struct output *out)
+{
+    if (out->elastic) {
+        write_some(out);
+    } else {
+        write_all(out, out->buf + out->sent, out->len - out->sent);
+        out->sent = out->len;
+    }
+    if (out->sent == out->len || out->failed) {
+        reset(out);
+    }
+    return !out->failed;
+}
+
+void output_write_large(struct output *out, const char *data, size_t len)
+{
+    out->put += len;
+    (void)output_flush(out); /* remembered in out */
+    if (out->elastic && !out->failed) {
+        keep_room(out, len);
+    }
+    if (len <= out->cap - out->len) {
+        memcpy(out->buf + out->len, data, len);
+        out->len += len;
+    } else {
+        write_all(out, data, len);
+    }
+}
+
+char *output_reserve(struct output *out, size_t len)
+{
+    if (len > out->cap - out->len) {
+        (void)output_flush(out); /* remembered in out */
+    }
+    return len <= out->cap - out->len ? out->buf + out->len : NULL;
+}
+
+bool output_finish(struct output *out)
+{
+    out->elastic = false;
+    return output_flush(out);
+}
+
+/* Some file systems report a failed write only when the file is closed. */
+bool output_close(struct output *out)
+{
+    if (!out->is_open) {
+        return true;
+    }
+    if (out->buf) {
+        (void)output_finish(out); /* remembered in out */
+    }
+    if (close(out->fd) != 0 && !out->failed && errno != EINTR) {
+        fail(out);
+    }
+    free(out->buf);
+    out->buf = NULL;
+    out->is_open = false;
+    return !out->failed;
+}
+
+void output_abandon(struct output *out)
+{
+    if (out->is_open && out->fd != STDOUT_FILENO) {
+        (void)close(out->fd); /* nothing was written */
+    }
+    free(out->buf);
+    out->buf = NULL;
+    out->is_open = false;
+}

@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE 1
+#endif
+#include "print/report.h"
+
+#include <inttypes.h>
+#include <signal.h>
+#include <stdio.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "print/message.h"
+
+static const double PROGRESS_FIRST = 1.0; /* short runs draw nothing */
+static const double PROGRESS_EVERY = 0.25;
+
+/* A handler can reach nothing but globals. */
+static volatile sig_atomic_t status_wanted;
+
+static void want_status(int signal_number)
+{
+    (void)signal_number;
+    status_wanted = 1;
+}
+
+static double now(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
+}
+
+static uint64_t nlines(const struct report *r)
+{
+    return r->nnew + r->nseen + r->nlong + r->nother;
+}
+
+void report_start(struct report *r, const struct options *o, int output_fd)
+{
+    /* No SA_RESTART: a wait for input or output is to be interrupted. */
+    struct sigaction action = {.sa_handler = want_status};
+    sigemptyset(&action.sa_mask);
+    sigaction(SIGUSR1, &action, NULL);
+    struct stat st;
+    bool to_file = o->count || o->quiet || (fstat(output_fd, &st) == 0 && S_ISREG(st.st_mode));
+    *r = (struct report){.start = now()};
+    r->progress = o->progress != WHEN_NEVER && (to_file || o->progress == WHEN_ALWAYS) &&
+                  isatty(STDERR_FILENO);
+    r->next_progress = r->start + PROGRESS_FIRST;
+}
+
+static void status_text(const struct report *r, char *text, size_t cap)
+{
+    double seconds = now() - r->start;
+    uint64_t n = nlines(r);
+    snprintf(text, cap,
+             "%" PRIu64 " lines, %" PRIu64 " new, %" PRIu64 " seen, %.1f s, %.0f lines/s", n,
+             r->nnew, r->nseen, seconds, seconds > 0 ? (double)n / seconds : 0);
+}
+
+void report_poll(struct report *r)
+{
+    char text[200];
+    if (status_wanted) {
+        status_wanted = 0;
+        status_text(r, text, sizeof(text));
+        message_plain("unseen: %s", text);
+    }
+    if (r->progress && now() >= r->next_progress) {
+        r->next_progress = now() + PROGRESS_EVERY;
+        status_text(r, text, sizeof(text));
+        fprintf(stderr, "\r%s\033[K\r", text);
+    }
+}
+
+static void print_text(const struct report *r, const struct unseen_set *set,
+                       const struct unseen_set_stats *s, double seconds)
+{
+    const struct {
+        const char *name;
+        uint64_t value;
+        bool always;
+    } counts[] = {
+        {"lines", nlines(r), true},         {"new", r->nnew, true},
+        {"seen", r->nseen, true},           {"too long", r->nlong, false},
+        {"other shares", r->nother, false}, {"without key", r->nmisses, false},
+        {"not a URL", r->nfailed, false},   {"excluded by", r->nexcluded, false},
+        {"bytes", r->nbytes, true},         {"keys", s->nkeys, true},
+        {"memory", s->memory, true},
+    };
+    for (size_t i = 0; i < sizeof(counts) / sizeof(counts[0]); i++) {
+        if (counts[i].always || counts[i].value > 0) {
+            message_plain("%-12s %" PRIu64, counts[i].name, counts[i].value);
+        }
+    }
+    message_plain("%-12s %s", "profile", unseen_set_profile(set));
+    message_plain("%-12s %.2g (at most %.2g)", "wrong seen", s->fpr_estimate, s->fpr_promise);
+    message_plain("%-12s %.3f", "seconds", seconds);
+}
+
+static void print_json(const struct report *r, const struct unseen_set *set,
+                       const struct unseen_set_stats *s, double seconds)
+{
+    message_plain("{\"lines\":%" PRIu64 ",\"new\":%" PRIu64 ",\"seen\":%" PRIu64
+                  ",\"too_long\":%" PRIu64 ",\"other_shares\":%" PRIu64 ",\"without_key\":%" PRIu64
+                  ",\"not_urls\":%" PRIu64 ",\"excluded_by\":%" PRIu64 ",\"bytes\":%" PRIu64
+                  ",\"keys\":%" PRIu64 ",\"memory\":%" PRIu64
+                  ",\"fpr_estimate\":%.4g,\"fpr_promise\":%.4g"
+                  ",\"profile\":\"%s\",\"filter\":\"%s\",\"cpu\":\"%s\",\"seconds\":%.6f}",
+                  nlines(r), r->nnew, r->nseen, r->nlong, r->nother, r->nmisses, r->nfailed,
+                  r->nexcluded, r->nbytes, s->nkeys, s->memory, s->fpr_estimate, s->fpr_promise,
+                  unseen_set_profile(set), s->filter, s->cpu, seconds);
+}
+
+void report_end(struct report *r, const struct options *o, const struct unseen_set *set)
+{
+    if (r->progress) {
+        fputs("\r\033[K", stderr);
+        r->progress = false;
+    }
+    if (status_wanted) {
+        report_poll(r);
+    }
+    if (o->stats == STATS_NONE) {
+        return;
+    }
+    struct unseen_set_stats s = {.size = sizeof(s), .filter = "", .cpu = ""};
+    enum unseen_status status = unseen_set_stats(set, &s);
+    if (status != UNSEEN_OK) {
+        message_error("no statistics: %s", unseen_status_string(status));
+        return;
+    }
+    (o->stats == STATS_JSON ? print_json : print_text)(r, set, &s, now() - r->start);
+}

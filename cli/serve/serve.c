@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: MIT */
+#include "serve/serve.h"
+
+#include <unistd.h>
+
+#include "serve/asking.h"
+#include "command.h"
+#include "serve/coprocess.h"
+#include "print/message.h"
+#include "serve/served.h"
+#include "serve/session.h"
+#include "stop.h"
+#include "memory/stores.h"
+
+struct serve {
+    const struct options *o;
+    struct served served;
+    struct session session;
+    struct coprocess *coprocess;
+};
+
+static bool open_store(struct served *d, enum unseen_cpu cpu)
+{
+    const struct options *o = d->o;
+    struct unseen_store_info info = {.size = sizeof(info)};
+    const bool opened = o->dry_run
+                            ? stores_open_to_read(&d->store, o->store, o, cpu)
+                            : stores_open(&d->store, o->store, UNSEEN_STORE_CREATE, o, NULL, cpu);
+    if (opened) {
+        (void)unseen_store_info(d->store, &info); /* fails for a wrong size only */
+        d->no_log = info.no_log;
+    }
+    return opened;
+}
+
+static bool prepare(struct serve *v, enum unseen_cpu cpu)
+{
+    struct session *s = &v->session;
+    if (v->o->nfiles > 0) {
+        message_error("one store is served, and requests come from standard input");
+        message_hint("unseen serve %s < FILE", v->o->store);
+        return false;
+    }
+    if (v->o->listen || v->o->reply || v->o->redirect || v->o->expressions) {
+        message_error("--%s needs --protocol", v->o->listen     ? "listen"
+                                               : v->o->reply    ? "reply"
+                                               : v->o->redirect ? "redirect"
+                                                                : "expressions");
+        message_hint("unseen serve --protocol NAME %s", v->o->store);
+        return false;
+    }
+    v->coprocess = coprocess_create();
+    if (!v->coprocess) {
+        message_error("out of memory");
+        return false;
+    }
+    session_listen();
+    if (!output_open(&s->out, NULL) || !open_store(&v->served, cpu)) {
+        return false;
+    }
+    s->face = &coprocess_face;
+    s->state = v->coprocess;
+    s->served = &v->served;
+    s->in = STDIN_FILENO;
+    return true;
+}
+
+/* What was handed over becomes durable; what was not is forgotten. */
+static bool close_store(struct serve *v)
+{
+    const bool committed = served_commit_wait(&v->served);
+    if (!committed) {
+        (void)unseen_store_close(v->served.store, NULL); /* the cause has been reported */
+        return false;
+    }
+    return stores_close(v->served.store, v->o->store, v->o);
+}
+
+int serve_run(const struct options *o, enum unseen_cpu cpu)
+{
+    if (o->protocol) {
+        return asking_run(o, cpu);
+    }
+    struct serve v = {.o = o, .served = {.o = o}};
+    struct output *out = &v.session.out;
+    int status = EXIT_TROUBLE;
+    if (prepare(&v, cpu)) {
+        const bool all_said = session_run(&v.session);
+        /* The end of the output tells the other side that all is durable: it comes last. */
+        if (close_store(&v) && all_said && output_close(out)) {
+            status = EXIT_DONE;
+        }
+    }
+    const bool reader_gone = out->reader_gone;
+    output_abandon(out);
+    session_release(&v.session);
+    coprocess_free(v.coprocess);
+    stop_die(reader_gone);
+    return status;
+}
