@@ -24,8 +24,8 @@ static const struct unseen__filter_ops *ops_of(const struct unseen_plan *plan)
 static bool is_in_range(const struct unseen_plan *plan)
 {
     return plan->size == sizeof(*plan) && plan->fpr >= 0 && plan->fpr < 1 &&
-           plan->bits_per_key >= 0 && plan->bits_per_key <= 1e6 && plan->capacity <= LARGEST &&
-           plan->bits <= LARGEST;
+           plan->bits_per_key >= 0 && plan->bits_per_key <= 1e6 &&
+           (double)plan->capacity <= LARGEST && (double)plan->bits <= LARGEST;
 }
 
 /* Of capacity, bits and bits per key, two say the third. false if all three are given and do not

@@ -148,7 +148,7 @@ static void check_large(const char *filter)
             CHECK(capacity > 1e14);
             continue;
         }
-        CHECK(plan.bits > 0 && plan.bits <= 1e18 && plan.bits_per_key > 13);
+        CHECK(plan.bits > 0 && (double)plan.bits <= 1e18 && plan.bits_per_key > 13);
         CHECK(is_close((double)plan.bits, plan.bits_per_key * capacity, 1e-6));
         const double rate = unseen_plan_rate(&plan, 2 * capacity);
         CHECK(rate > 0 && rate <= 1);
