@@ -266,8 +266,10 @@ static void check_open(const struct pair *pair, bool with_image, enum unseen_sto
     }
     struct unseen_store_info info = {.size = sizeof(info)};
     require(unseen_store_info(store, &info) == UNSEEN_OK);
-    /* A changed seed or key width is another store: its keys are not these. */
-    if (!with_image && info.key_bits == 64 && memcmp(log_file.bytes + 40, pair->log + 40, 8) == 0) {
+    /* With a changed seed, id or key width under a right checksum it is another store: its keys are
+     * not these, and with another id none of these records is one of its own. */
+    if (!with_image && info.key_bits == 64 && memcmp(log_file.bytes + 40, pair->log + 40, 8) == 0 &&
+        memcmp(info.id, pair->log + 48, sizeof(info.id)) == 0) {
         check_answers(store, pair);
     }
     (void)unseen_store_close(store, NULL);
