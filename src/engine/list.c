@@ -1,192 +1,16 @@
 /* SPDX-License-Identifier: MIT
  *
- * Lists, as users see them: identities become keys of 64 bits, the upper half of the hash under the
- * list's seed, and the rest is src/list. */
-#define _DEFAULT_SOURCE 1
+ * Asking a list, as users see it: identities become keys, and the rest is src/list. */
+#include "engine/list.h"
+
 #include <math.h>
 #include <stddef.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/cpu.h"
 #include "base/error.h"
 #include "base/memory.h"
-#include "hash/key.h"
-#include "list/build.h"
 #include "list/open.h"
-
-enum {
-    KEYS_BATCH = 256, /* keys made at a time from bytes */
-    FOLDER_MAX = 4096,
-    THREADS_MAX = 256,
-    MEMORY_MIN = 1 << 20
-};
-
-static const uint64_t MEMORY_DEFAULT = UINT64_C(1) << 30;
-static const double FPR_MIN = 1e-9;
-static const double FPR_MAX = 0.25;
-
-static uint64_t key_of(const void *data, size_t len, uint64_t seed)
-{
-    struct unseen_key key;
-    unseen__key_to(data, len, seed, &key);
-    return key.hi;
-}
-
-/* ---- building ---- */
-
-struct unseen_list_build {
-    struct unseen_allocator allocator;
-    struct unseen__list_builder *builder;
-    uint64_t seed;
-    bool finished;
-};
-
-static enum unseen_status build_options(const struct unseen_list_build_options *given,
-                                        struct unseen_list_build_options *options_out)
-{
-    struct unseen_list_build_options options = {.size = sizeof(options)};
-    if (given) {
-        if (given->size < offsetof(struct unseen_list_build_options, capacity) ||
-            given->size > sizeof(options)) {
-            return UNSEEN_ERR_ARGUMENT;
-        }
-        memcpy(&options, given, given->size);
-    }
-    options.fpr = options.fpr == 0 ? UNSEEN_LIST_FPR_DEFAULT : options.fpr;
-    options.memory = options.memory ? options.memory : MEMORY_DEFAULT;
-    options.memory = options.memory < MEMORY_MIN ? MEMORY_MIN : options.memory;
-    options.memory = options.memory > SIZE_MAX / 4 ? SIZE_MAX / 4 : options.memory;
-    options.threads = options.threads ? options.threads : 1;
-    options.profile = options.profile ? options.profile : "none/1";
-    options.kind = options.kind ? options.kind : "url";
-    *options_out = options;
-    if (options.fpr < FPR_MIN) {
-        return options.fpr > 0 ? UNSEEN_ERR_FPR : UNSEEN_ERR_ARGUMENT;
-    }
-    return options.fpr <= FPR_MAX && options.threads <= THREADS_MAX &&
-                   strlen(options.profile) < UNSEEN__LIST_TEXT_LEN &&
-                   strlen(options.kind) < UNSEEN__LIST_KIND_LEN
-               ? UNSEEN_OK
-               : UNSEEN_ERR_ARGUMENT;
-}
-
-/* The folder of path. */
-static bool folder_of(const char *path, char folder[FOLDER_MAX])
-{
-    const char *slash = strrchr(path, '/');
-    const size_t len = !slash || slash == path ? 1 : (size_t)(slash - path);
-    if (len >= FOLDER_MAX) {
-        return false;
-    }
-    memcpy(folder, slash ? path : ".", len);
-    folder[len] = '\0';
-    return true;
-}
-
-static enum unseen_status create_build(struct unseen_list_build **build_out, const char *path,
-                                       const struct unseen_list_build_options *options,
-                                       struct unseen_error *error)
-{
-    char folder[FOLDER_MAX];
-    struct unseen__list_plan plan = {
-        .path = path,
-        .folder = options->folder,
-        .fpr = options->fpr,
-        .capacity = options->capacity,
-        .memory = (size_t)options->memory,
-        .threads = options->threads,
-        .profile = options->profile,
-        .kind = options->kind,
-        .allocator = unseen__allocator(options->allocator),
-    };
-    enum unseen_status status = unseen__cpu_select(options->cpu, &plan.cpu);
-    if (!plan.folder) {
-        plan.folder = folder;
-        status = folder_of(path, folder) ? status : UNSEEN_ERR_ARGUMENT;
-    }
-    if (options->seed) {
-        plan.seed = *options->seed;
-    } else if (getentropy(&plan.seed, sizeof(plan.seed)) != 0) {
-        status = UNSEEN_ERR_UNSUPPORTED;
-    }
-    struct unseen_list_build *build =
-        status == UNSEEN_OK ? unseen__alloc(&plan.allocator, sizeof(*build), _Alignof(max_align_t))
-                            : NULL;
-    if (!build) {
-        status = status == UNSEEN_OK ? UNSEEN_ERR_NOMEM : status;
-        return unseen__error_status(error, status, path);
-    }
-    *build = (struct unseen_list_build){.allocator = plan.allocator, .seed = plan.seed};
-    status = unseen__list_builder_create(&build->builder, &plan, error);
-    if (status != UNSEEN_OK) {
-        unseen__free(&plan.allocator, build, sizeof(*build));
-        return status;
-    }
-    *build_out = build;
-    return UNSEEN_OK;
-}
-
-enum unseen_status unseen_list_build_create(struct unseen_list_build **build_out, const char *path,
-                                            const struct unseen_list_build_options *given,
-                                            struct unseen_error *error)
-{
-    struct unseen_list_build_options options;
-    const enum unseen_status status = build_options(given, &options);
-    return status == UNSEEN_OK ? create_build(build_out, path, &options, error)
-                               : unseen__error_status(error, status, path);
-}
-
-void unseen_list_build_free(struct unseen_list_build *build)
-{
-    if (build) {
-        const struct unseen_allocator allocator = build->allocator;
-        unseen__list_builder_free(build->builder);
-        unseen__free(&allocator, build, sizeof(*build));
-    }
-}
-
-uint64_t unseen_list_build_key(const struct unseen_list_build *build, const void *data, size_t len)
-{
-    return key_of(data, len, build->seed);
-}
-
-enum unseen_status unseen_list_build_add(struct unseen_list_build *build,
-                                         const struct unseen_bytes *items, size_t n,
-                                         struct unseen_error *error)
-{
-    uint64_t keys[KEYS_BATCH];
-    enum unseen_status status = UNSEEN_OK;
-    for (size_t at = 0; at < n && status == UNSEEN_OK; at += KEYS_BATCH) {
-        const size_t count = n - at < KEYS_BATCH ? n - at : KEYS_BATCH;
-        for (size_t i = 0; i < count; i++) {
-            keys[i] = key_of(items[at + i].data, items[at + i].len, build->seed);
-        }
-        status = unseen__list_builder_add(build->builder, keys, count, error);
-    }
-    return status;
-}
-
-enum unseen_status unseen_list_build_add_keys(struct unseen_list_build *build, const uint64_t *keys,
-                                              size_t n, struct unseen_error *error)
-{
-    return unseen__list_builder_add(build->builder, keys, n, error);
-}
-
-enum unseen_status unseen_list_build_finish(struct unseen_list_build *build,
-                                            bool (*progress)(void *context, uint64_t ndone,
-                                                             uint64_t n),
-                                            void *context, struct unseen_error *error)
-{
-    if (build->finished) {
-        return unseen__error(error, UNSEEN_ERR_ARGUMENT, UNSEEN__NO_PLACE,
-                             "the list was finished before");
-    }
-    build->finished = true;
-    return unseen__list_builder_finish(build->builder, progress, context, error);
-}
-
-/* ---- asking ---- */
 
 struct unseen_list {
     struct unseen_allocator allocator;
@@ -244,12 +68,12 @@ void unseen_list_close(struct unseen_list *list)
 
 uint64_t unseen_list_key(const struct unseen_list *list, const void *data, size_t len)
 {
-    return key_of(data, len, list->seed);
+    return unseen__list_key(data, len, list->seed);
 }
 
 bool unseen_list_contains(const struct unseen_list *list, const void *data, size_t len)
 {
-    return unseen__list_contains(&list->file.view, key_of(data, len, list->seed));
+    return unseen__list_contains(&list->file.view, unseen__list_key(data, len, list->seed));
 }
 
 void unseen_list_contains_batch(const struct unseen_list *list, const struct unseen_bytes *items,
@@ -259,7 +83,7 @@ void unseen_list_contains_batch(const struct unseen_list *list, const struct uns
     for (size_t at = 0; at < n; at += UNSEEN__LIST_BATCH) {
         const size_t count = n - at < UNSEEN__LIST_BATCH ? n - at : UNSEEN__LIST_BATCH;
         for (size_t i = 0; i < count; i++) {
-            keys[i] = key_of(items[at + i].data, items[at + i].len, list->seed);
+            keys[i] = unseen__list_key(items[at + i].data, items[at + i].len, list->seed);
         }
         unseen_list_contains_keys(list, keys, count, verdicts + at);
     }
