@@ -144,7 +144,8 @@ struct unseen_key {
  * UNSEEN_NEW is certain. UNSEEN_SEEN is wrong with the set's false-positive rate. */
 enum unseen_verdict {
     UNSEEN_SEEN = 0,
-    UNSEEN_NEW = 1
+    UNSEEN_NEW = 1,
+    UNSEEN_ALLOWED = 2 /* of a list only: not listed, because it was allowed */
 };
 
 /* ---- Lines -------------------------------------------------------------------------------------
@@ -822,8 +823,9 @@ UNSEEN_API enum unseen_status unseen_bitmap_import_chunk(struct unseen_bitmap *b
 
 /* ---- List --------------------------------------------------------------------------------------
  * A list that is built once and asked often, such as a blacklist: a file of about 13.5 bits for each
- * key at a rate of 1e-4, in which a question touches one page of 4 KiB. It has no false negatives, and
- * cannot be changed. docs/format.md has the bytes.
+ * key at a rate of 1e-4, in which a question touches one page of 4 KiB. It has no false negatives. What
+ * it was built of stays; a few changes can be put on top ("Changes" below). docs/format.md has the
+ * bytes.
  *
  *     unseen_list_build_create(&build, "bad.list", NULL, &error);
  *     unseen_list_build_add(build, items, n, &error);            any number of times, in any order
@@ -911,7 +913,8 @@ UNSEEN_API enum unseen_status unseen_list_build_finish(struct unseen_list_build 
 struct unseen_list;
 
 /* How a list is read. The first two map the file: it must not be cut short or written to while it is
- * open, but may be replaced by rename, which this list then does not see. */
+ * open but by an edit ("Changes" below), and may be replaced by rename, which this list then does not
+ * see. */
 enum unseen_list_access {
     UNSEEN_LIST_WARM = 0, /* mapped, and read ahead by the system as memory allows */
     UNSEEN_LIST_COLD = 1, /* mapped, and only what questions touch is read */
@@ -936,11 +939,14 @@ UNSEEN_API void unseen_list_close(struct unseen_list *list);
 /* The key of an identity in this list. */
 UNSEEN_API uint64_t unseen_list_key(const struct unseen_list *list, const void *data, size_t len);
 
-/* Whether the identity is listed: certain if not, else wrong at the list's rate. */
+/* Whether the identity is listed: certain if not, else wrong at the list's rate. What was allowed or
+ * removed is not, what was added is. */
 UNSEEN_API bool unseen_list_contains(const struct unseen_list *list, const void *data, size_t len);
 
-/* The same for n identities or keys: verdicts gets n bytes, UNSEEN_SEEN for what is listed and
- * UNSEEN_NEW for what is not. Several times as fast, best with 1024 or more at a time. */
+/* The same for n identities or keys: verdicts gets n bytes, UNSEEN_SEEN for what is listed,
+ * UNSEEN_ALLOWED for what is allowed and UNSEEN_NEW for everything else. Several times as fast, best
+ * with 1024 or more at a time. Of identities the text is compared with those of changes; keys are all
+ * that the second can compare. */
 UNSEEN_API void unseen_list_contains_batch(const struct unseen_list *list,
                                            const struct unseen_bytes *items, size_t n,
                                            uint8_t *verdicts);
@@ -962,6 +968,10 @@ struct unseen_list_info {
     uint64_t seed_id;    /* 32 bits, as of a store */
     const char *profile; /* valid as long as the list */
     const char *kind;
+    uint64_t nallowed; /* by changes, as are the next two */
+    uint64_t nadded;
+    uint64_t nremoved;
+    uint64_t changes_bytes; /* of bytes, those of the changes */
 };
 
 UNSEEN_API enum unseen_status unseen_list_info(const struct unseen_list *list,
@@ -970,6 +980,68 @@ UNSEEN_API enum unseen_status unseen_list_info(const struct unseen_list *list,
 /* Reads all of the file and compares its checksums. Errors: CORRUPT (error says where), IO, NOMEM. */
 UNSEEN_API enum unseen_status unseen_list_verify(const struct unseen_list *list,
                                                  struct unseen_error *error);
+
+/* ---- Changes of a list -------------------------------------------------------------------------
+ * A list can be changed without being built anew: changes are appended to its file, exactly, as
+ * texts, and are read into memory by whoever opens it (about 40 bytes and the text for each). An
+ * allowed text is not listed, whatever else is said of it; apart from that, an added one is listed
+ * and a removed one is not. A text is what stands in the list: the identity, in canonical form
+ * (unseen_kind_entry). When changes become many, build the list anew.
+ *
+ *     unseen_list_edit_open(&edit, "bad.list", NULL, &error);
+ *     unseen_list_edit_change(edit, UNSEEN_LIST_ALLOW, items, n, NULL, &error);
+ *     unseen_list_edit_commit(edit, &error);
+ *     unseen_list_edit_close(edit); */
+
+enum unseen_list_change {
+    UNSEEN_LIST_ALLOW = 1,
+    UNSEEN_LIST_DISALLOW = 2, /* undoes ALLOW */
+    UNSEEN_LIST_ADD = 3,      /* undoes REMOVE, and the other way round */
+    UNSEEN_LIST_REMOVE = 4
+};
+
+struct unseen_list_edit;
+
+/* Begins to change the list at path, of which options are as for unseen_list_open; only the
+ * allocator matters. There is one writer at a time, and any number of readers. Errors: as of
+ * unseen_list_open, and BUSY (another process is changing it). */
+UNSEEN_API enum unseen_status unseen_list_edit_open(struct unseen_list_edit **edit_out,
+                                                    const char *path,
+                                                    const struct unseen_list_options *options,
+                                                    struct unseen_error *error);
+
+/* Makes the change for n texts; the last one made of a text holds. Nobody sees it before the commit.
+ * changed, unless NULL, gets n bytes: 1 if that is not what the changes said of the text before, 0
+ * if it is, and so nothing is written for it. (What the list was built of does not count: whether a
+ * text was listed is a question to the list.) Errors: ARGUMENT (no such change), NOMEM; the edit can
+ * then only be closed. */
+UNSEEN_API enum unseen_status unseen_list_edit_change(struct unseen_list_edit *edit,
+                                                      enum unseen_list_change change,
+                                                      const struct unseen_bytes *items, size_t n,
+                                                      uint8_t *changed, struct unseen_error *error);
+
+/* Writes all changes made since the last commit, and returns when they are on the disk: all of them
+ * or, on failure or after a crash, none. Errors: IO, NOMEM; STOPPED (after an error). */
+UNSEEN_API enum unseen_status unseen_list_edit_commit(struct unseen_list_edit *edit,
+                                                      struct unseen_error *error);
+
+/* Ends it. Changes that were not committed never happened. */
+UNSEEN_API void unseen_list_edit_close(struct unseen_list_edit *edit);
+
+/* Calls each with everything that changes say of the list, as it was opened or last refreshed: ALLOW,
+ * ADD or REMOVE and the text, in the order in which the texts first came, until it returns false. A
+ * text that is allowed and added or removed comes twice. */
+UNSEEN_API void unseen_list_changes(const struct unseen_list *list,
+                                    bool (*each)(void *context, enum unseen_list_change change,
+                                                 struct unseen_bytes text),
+                                    void *context);
+
+/* Takes up what has been appended to the open file since; *changed_out, unless NULL, says whether
+ * there was anything. Costs a look at the length of the file if there was not. Not beside questions
+ * on other threads. A list that was replaced (by rename) is another file: open that. Errors: CORRUPT,
+ * VERSION, IO, NOMEM; the list then answers as before, or with the first of the new commits. */
+UNSEEN_API enum unseen_status unseen_list_refresh(struct unseen_list *list, bool *changed_out,
+                                                  struct unseen_error *error);
 
 #ifdef __cplusplus
 }
