@@ -25,8 +25,8 @@
 #include "base/bytes.h"
 #include "base/error.h"
 #include "base/file.h"
+#include "base/lock.h"
 #include "base/memory.h"
-#include "store/lock.h"
 
 enum {
     TRIES_MAX = 20

@@ -2,7 +2,7 @@
 #ifndef _DEFAULT_SOURCE
 #define _DEFAULT_SOURCE 1
 #endif
-#include "store/lock.h"
+#include "base/lock.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * The lock of the one writer: flock(2) on the log. It ends with the process, so none is ever left
+ * The lock of the one writer: flock(2) on its file. It ends with the process, so none is ever left
  * behind. */
-#ifndef UNSEEN_STORE_LOCK_H
-#define UNSEEN_STORE_LOCK_H
+#ifndef UNSEEN_BASE_LOCK_H
+#define UNSEEN_BASE_LOCK_H
 
 #include "unseen.h"
 
