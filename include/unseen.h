@@ -284,6 +284,66 @@ struct unseen_url_entry {
 UNSEEN_API const struct unseen_url_entry *unseen_url_profile_at(size_t i);
 UNSEEN_API const struct unseen_url_entry *unseen_url_rule_at(size_t i);
 
+/* ---- Kind --------------------------------------------------------------------------------------
+ * What an entry of a list covers. A list holds canonical texts; whether something is listed is
+ * asked by the texts of all entries that would cover it: Jo@Mail.evil.example is listed if the
+ * address is, or mail.evil.example, evil.example or example. docs/lists.md has the notations that
+ * each kind takes, and what it refuses. The functions allocate nothing themselves (for a host that
+ * is not ASCII, libidn2 does) and may be called by any thread. */
+
+enum unseen_kind {
+    UNSEEN_KIND_URL = 0,         /* one URL, in canonical form; without a canonicaliser any bytes */
+    UNSEEN_KIND_EXPRESSIONS = 1, /* a site, a folder or a page (unseen_url_expressions) */
+    UNSEEN_KIND_MAIL = 2,        /* an e-mail address, or a domain with all below it */
+    UNSEEN_KIND_IP = 3,          /* an address or a network, IPv4 or IPv6 */
+    UNSEEN_KIND_PHONE = 4        /* a phone number */
+};
+
+/* The name of a kind: "url", "expressions", "mail", "ip", "phone". Static text; NULL past the
+ * last. */
+UNSEEN_API const char *unseen_kind_name(enum unseen_kind kind);
+
+/* The kind of that name. UNSEEN_ERR_NAME for any other. */
+UNSEEN_API enum unseen_status unseen_kind_of_name(const char *name, enum unseen_kind *kind_out);
+
+/* The most texts that one question makes: 1, 30, 10, 129, 1. 0 for an unknown kind. */
+#define UNSEEN_KIND_TEXTS_MAX 129
+UNSEEN_API unsigned unseen_kind_texts_max(enum unseen_kind kind);
+
+/* A buffer of this size is enough for any input of len bytes. 0 if no size_t can hold it, or for an
+ * unknown kind. */
+UNSEEN_API size_t unseen_kind_bound(enum unseen_kind kind, size_t len);
+
+/* Whether an entry should go into a list. */
+enum unseen_entry {
+    UNSEEN_ENTRY_FINE = 0,
+    UNSEEN_ENTRY_EMPTY = 1,    /* no bytes, or only blanks and line ends */
+    UNSEEN_ENTRY_INVALID = 2,  /* nothing of this kind: no question would ever find it */
+    UNSEEN_ENTRY_DANGEROUS = 3 /* most likely a mistake, and it covers far too much if it is one */
+};
+
+/* The canonical text of an entry, in *entry_out; it lies in buf, in data or in static memory. What
+ * is EMPTY or INVALID has a text of no bytes; what is DANGEROUS has its text, for those who insist.
+ * url may be NULL for all kinds but EXPRESSIONS, which takes any canonicaliser. data and buf do
+ * not overlap. Errors: SPACE (a buffer of unseen_kind_bound(len) bytes is always enough), ARGUMENT
+ * (unknown kind, or a url is missing). */
+UNSEEN_API enum unseen_status unseen_kind_entry(enum unseen_kind kind, const struct unseen_url *url,
+                                                const void *data, size_t len, void *buf, size_t cap,
+                                                struct unseen_bytes *entry_out,
+                                                enum unseen_entry *fitness_out);
+
+/* What is wrong with an entry that is not FINE: how a sentence that begins with the entry goes on,
+ * such as "is no e-mail address and no domain". Static text, "" for FINE. */
+UNSEEN_API const char *unseen_kind_complaint(enum unseen_kind kind, enum unseen_entry fitness);
+
+/* The texts of the entries that would cover data[0..len), most specific first, all different;
+ * *n_out is their number, 0 for what is nothing of this kind. An entry is among its own texts.
+ * Where they lie, and errors: as for unseen_kind_entry. */
+UNSEEN_API enum unseen_status unseen_kind_texts(enum unseen_kind kind, const struct unseen_url *url,
+                                                const void *data, size_t len, void *buf, size_t cap,
+                                                struct unseen_bytes texts[UNSEEN_KIND_TEXTS_MAX],
+                                                size_t *n_out);
+
 /* ---- Set ---------------------------------------------------------------------------------------
  * The set of everything seen so far. Only fingerprints of keys are stored: members cannot be
  * listed. */
