@@ -920,6 +920,10 @@ struct unseen_list_build_options {
     uint64_t memory;
     const char *folder;
 
+    /* The build can be resumed (below): the keys are kept in the files "keys" and "state" in folder,
+     * which must be given, exist and be used by this build alone. */
+    bool keep;
+
     unsigned threads; /* used by _finish; 0 means 1, at most 256 */
 
     /* The seed of the hash, copied; NULL: a random one. It stands in the file: whoever can read that
@@ -936,16 +940,42 @@ struct unseen_list_build_options {
     const struct unseen_allocator *allocator; /* copied; its context must outlive the build */
 };
 
-/* Begins a list. Nothing is written to path before _finish. options may be NULL. The caller frees
- * *build_out. Errors: ARGUMENT, FPR (below 1e-9), UNSUPPORTED (cpu, or no source of randomness),
- * NOMEM. */
+/* Begins a list. Nothing is written to path before _finish. options may be NULL. With options.keep
+ * what an earlier build kept in the folder is removed. The caller frees *build_out. Errors: ARGUMENT,
+ * FPR (below 1e-9), UNSUPPORTED (cpu, or no source of randomness), NOMEM; with options.keep also IO,
+ * MISSING (the folder) and BUSY (another process builds there). */
 UNSEEN_API enum unseen_status
 unseen_list_build_create(struct unseen_list_build **build_out, const char *path,
                          const struct unseen_list_build_options *options,
                          struct unseen_error *error);
 
-/* Frees the build, finished or not. */
+/* Frees the build, finished or not. With options.keep the files in the folder stay if it was not
+ * finished, and are removed if it was: whoever has more to do before the list is in use can be
+ * interrupted until here, and then has it built once more. */
 UNSEEN_API void unseen_list_build_free(struct unseen_list_build *build);
+
+/* With options.keep: all that was added so far, and the caller's note of up to 16 MiB, is on the disk
+ * when this returns. The note says where the caller is in its inputs. Costs a sync of what was
+ * written since the last one: every 20 seconds or so is a good measure. Errors: IO, NOMEM (the build
+ * can then only be freed, and be resumed from the checkpoint before), ARGUMENT (without keep, too
+ * long a note, or the build is complete). */
+UNSEEN_API enum unseen_status unseen_list_build_checkpoint(struct unseen_list_build *build,
+                                                           const void *note, size_t note_len,
+                                                           struct unseen_error *error);
+
+/* Goes on with what another process left in options->folder (keep is taken for set): the build is as
+ * at its last checkpoint, and note_out is that note, valid as long as the build. What was added after
+ * it must be added again. Options must be the same but for memory, threads, cpu and allocator; a NULL
+ * seed means the one that was used. Errors: MISSING (there is nothing to resume), MISMATCH (other
+ * options), BUSY, CORRUPT (the files are damaged: they must be given up, and the build begun anew),
+ * VERSION, IO, NOMEM, and as for _create. */
+UNSEEN_API enum unseen_status
+unseen_list_build_resume(struct unseen_list_build **build_out, const char *path,
+                         const struct unseen_list_build_options *options,
+                         struct unseen_bytes *note_out, struct unseen_error *error);
+
+/* Whether a resumed build had been given to _finish: all was added, and only _finish is left. */
+UNSEEN_API bool unseen_list_build_complete(const struct unseen_list_build *build);
 
 /* The key of an identity, 64 bits of XXH3-128: any thread may make keys at any time. */
 UNSEEN_API uint64_t unseen_list_build_key(const struct unseen_list_build *build, const void *data,
@@ -963,8 +993,10 @@ UNSEEN_API enum unseen_status unseen_list_build_add_keys(struct unseen_list_buil
 /* Builds the file: at PATH.new, synced, and renamed to path, so that whoever asks has the old list or
  * the new one, whole. The same keys, options and seed give the same bytes, for any order and number
  * of threads. progress, unless NULL, is called now and then, by one thread at a time, with how many
- * of n keys are done; false from it ends the building (STOPPED). Once only. Errors: IO, NOMEM, BUSY
- * (another process builds the same path), ARGUMENT (called twice, or more than 10^13 keys). */
+ * of n keys are done; false from it ends the building (STOPPED). Once only. With options.keep it
+ * begins with a checkpoint, from which it can be resumed. Errors: IO, NOMEM, CORRUPT (keys that were
+ * put on the disk came back changed), BUSY (another process builds the same path), ARGUMENT (called
+ * twice, or more than 10^13 keys). */
 UNSEEN_API enum unseen_status unseen_list_build_finish(struct unseen_list_build *build,
                                                        bool (*progress)(void *context,
                                                                         uint64_t ndone, uint64_t n),
