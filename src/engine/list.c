@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
  * Asking a list, as users see it: identities become keys, and the rest is src/list. */
-#include "engine/list.h"
 
 #include <math.h>
 #include <stddef.h>
@@ -10,6 +9,7 @@
 #include "base/cpu.h"
 #include "base/error.h"
 #include "base/memory.h"
+#include "list/key.h"
 #include "list/open.h"
 
 struct unseen_list {

@@ -10,8 +10,8 @@
 #include "base/cpu.h"
 #include "base/error.h"
 #include "base/memory.h"
-#include "engine/list.h"
 #include "list/build.h"
+#include "list/key.h"
 
 enum {
     KEYS_BATCH = 256, /* keys made at a time from bytes */

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * What building and asking a list have in common: an identity's key, 64 bits, the upper half of the
- * hash under the list's seed. */
-#ifndef UNSEEN_ENGINE_LIST_H
-#define UNSEEN_ENGINE_LIST_H
+ * The key of a list's identity: 64 bits, the upper half of the hash under the list's seed. */
+#ifndef UNSEEN_LIST_KEY_H
+#define UNSEEN_LIST_KEY_H
 
 #include "hash/key.h"
 
