@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../cli/serve/names.h"
 #include "../cli/serve/talk.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -22,23 +23,33 @@ static void require(int ok)
     }
 }
 
+/* What a store would be asked for. */
+static void check_names(enum lookup_kind kind, struct unseen_bytes text)
+{
+    struct names name;
+    const int is_name = kind == LOOKUP_SENDER   ? names_of_address(&name, text)
+                        : kind == LOOKUP_CLIENT ? names_of_client(&name, text)
+                                                : names_of_key(&name, text);
+    require(!is_name || (name.n > 0 && name.n <= NAMES_TEXTS));
+    for (size_t i = 0; is_name && i < name.n; i++) {
+        require(name.texts[i].len > 0);
+    }
+}
+
 /* Depends on every byte, so that each is read. */
-static enum lookup_answer any(void *context, enum lookup_kind kind,
-                              const struct unseen_bytes *texts, size_t n)
+static enum lookup_answer ask(void *context, enum lookup_kind kind, struct unseen_bytes text)
 {
     uint32_t sum = (uint32_t)kind;
     (void)context;
-    require(n > 0 && n <= LOOKUP_TEXTS && (kind == LOOKUP_NAME || n == 1));
-    for (size_t i = 0; i < n; i++) {
-        require(texts[i].len > 0);
-        for (size_t j = 0; j < texts[i].len; j++) {
-            sum = sum * 31 + (uint8_t)texts[i].data[j];
-        }
+    require(text.len > 0);
+    check_names(kind, text);
+    for (size_t i = 0; i < text.len; i++) {
+        sum = sum * 31 + (uint8_t)text.data[i];
     }
     return sum % 5 == 0 ? LOOKUP_TROUBLE : sum % 5 <= 2 ? LOOKUP_LISTED : LOOKUP_ABSENT;
 }
 
-static const struct lookup lookup = {any, NULL};
+static const struct lookup fake = {ask, NULL};
 
 /* Every piece lies in memory of its own, so that a read beyond it is found. */
 static void feed(struct talk *t, const char *text, size_t len, size_t step)
@@ -140,7 +151,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     const size_t step = 1 + data[1] % 64;
     const char *text = (const char *)data + 2;
     const struct talk first = {
-        .dialect = talk_dialect(names[which]), .lookup = &lookup, .redirect = "http://r/"};
+        .dialect = talk_dialect(names[which]), .lookup = &fake, .redirect = "http://r/"};
     require(first.dialect != NULL);
     struct talk whole = first;
     struct talk pieces = first;

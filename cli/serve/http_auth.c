@@ -134,7 +134,7 @@ static void answer_request(struct talk *t, struct unseen_bytes head)
         put(t, "400 Bad Request", no_body, r.broken || r.closes);
         return;
     }
-    switch (lookup_url(t->lookup, url)) {
+    switch (lookup(t->lookup, LOOKUP_URL, url)) {
     case LOOKUP_LISTED:
         put(t, "403 Forbidden", no_body, r.closes);
         break;

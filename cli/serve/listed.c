@@ -11,6 +11,7 @@
 #include "print/message.h"
 #include "lines/profile.h"
 #include "memory/stores.h"
+#include "serve/names.h"
 
 #define SECOND ((uint64_t)1000000000)
 
@@ -113,20 +114,61 @@ static enum lookup_answer ask_expressions(struct listed *l, struct unseen_bytes 
     return answer_of(l, status, verdicts, n);
 }
 
-static enum lookup_answer any(void *context, enum lookup_kind kind,
-                              const struct unseen_bytes *texts, size_t n)
+static enum lookup_answer ask_any(struct listed *l, const struct unseen_bytes *texts, size_t n)
 {
-    struct listed *l = context;
-    uint8_t verdicts[LOOKUP_TEXTS];
-    if (kind == LOOKUP_URL && l->url) {
-        return ask_expressions(l, texts[0]);
-    }
+    uint8_t verdicts[NAMES_TEXTS];
     const enum unseen_status status =
         unseen_set_contains_batch(unseen_store_set(l->store), texts, n, verdicts);
     return answer_of(l, status, verdicts, n);
 }
 
+static enum lookup_answer ask_url(struct listed *l, struct unseen_bytes url)
+{
+    return l->url ? ask_expressions(l, url) : ask_any(l, &url, 1);
+}
+
+/* All that can be known of what a tunnel to host:port will be used for. */
+static enum lookup_answer ask_host(struct listed *l, struct unseen_bytes host)
+{
+    static const char scheme[] = "https://";
+    char url[512];
+    const size_t len = strlen(scheme) + host.len + 1;
+    if (len > sizeof(url)) {
+        return ask_url(l, host);
+    }
+    memcpy(url, scheme, strlen(scheme));
+    memcpy(url + strlen(scheme), host.data, host.len);
+    url[len - 1] = '/';
+    return ask_url(l, (struct unseen_bytes){url, len});
+}
+
+static enum lookup_answer ask_names(struct listed *l, enum lookup_kind kind,
+                                    struct unseen_bytes text)
+{
+    struct names names;
+    const bool is_name = (kind == LOOKUP_SENDER   ? names_of_address
+                          : kind == LOOKUP_CLIENT ? names_of_client
+                                                  : names_of_key)(&names, text);
+    if (!is_name) {
+        return LOOKUP_ABSENT; /* longer than any */
+    }
+    return names.is_url ? ask_url(l, text) : ask_any(l, names.texts, names.n);
+}
+
+static enum lookup_answer ask(void *context, enum lookup_kind kind, struct unseen_bytes text)
+{
+    struct listed *l = context;
+    switch (kind) {
+    case LOOKUP_URL:
+        return ask_url(l, text);
+    case LOOKUP_HOST:
+        return ask_host(l, text);
+    default:
+        return ask_names(l, kind, text);
+    }
+}
+
 struct lookup listed_lookup(struct listed *l)
 {
-    return (struct lookup){any, l};
+    return (struct lookup){ask, l};
 }

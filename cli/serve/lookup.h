@@ -15,25 +15,27 @@ enum lookup_answer {
     LOOKUP_TROUBLE /* it could not be found out; reported */
 };
 
-enum {
-    LOOKUP_TEXTS = 160 /* the most texts in one question */
-};
-
+/* What is asked for. The server that asks knows, the list may be of something else: then it is
+ * absent. */
 enum lookup_kind {
-    LOOKUP_URL, /* one URL, in any form */
-    LOOKUP_NAME /* names.h: what would cover a name, one text each */
+    LOOKUP_URL,    /* a URL, in any form */
+    LOOKUP_HOST,   /* in place of a URL: host:port, or an IP address */
+    LOOKUP_SENDER, /* an e-mail address */
+    LOOKUP_CLIENT, /* an IP address, or whatever a server has in its place */
+    LOOKUP_KEY     /* anything: what it is, is told by the list, or by its shape */
 };
 
 struct lookup {
-    /* Whether any of n texts is listed. */
-    enum lookup_answer (*any)(void *context, enum lookup_kind kind,
-                              const struct unseen_bytes *texts, size_t n);
+    /* Whether the text, which is not empty, or anything that covers it is listed. */
+    enum lookup_answer (*ask)(void *context, enum lookup_kind kind, struct unseen_bytes text);
     void *context;
 };
 
-static inline enum lookup_answer lookup_url(const struct lookup *l, struct unseen_bytes url)
+/* Nothing is not listed. */
+static inline enum lookup_answer lookup(const struct lookup *l, enum lookup_kind kind,
+                                        struct unseen_bytes text)
 {
-    return l->any(l->context, LOOKUP_URL, &url, 1);
+    return text.len > 0 ? l->ask(l->context, kind, text) : LOOKUP_ABSENT;
 }
 
 #endif

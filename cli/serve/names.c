@@ -35,7 +35,7 @@ static void add_domain(struct names *names, struct unseen_bytes domain)
 {
     size_t ndots = 0;
     add(names, domain.data, domain.len);
-    for (size_t i = domain.len; i-- > 1 && names->n < LOOKUP_TEXTS;) {
+    for (size_t i = domain.len; i-- > 1 && names->n < NAMES_TEXTS;) {
         if (domain.data[i] == '.' && ndots++ > 0) {
             add(names, domain.data + i + 1, domain.len - i - 1);
         }
@@ -49,7 +49,7 @@ static bool is_name(struct unseen_bytes text)
 
 static void clear(struct names *names)
 {
-    names->kind = LOOKUP_NAME;
+    names->is_url = false;
     names->n = 0;
     names->used = 0;
 }
@@ -105,7 +105,7 @@ static void add_network(struct names *names, int family, const unsigned char *by
 
 /* 114 texts of up to 43 bytes, at the most. */
 _Static_assert(NAMES_ROOM >= (128 - 16 + 2) * (INET6_ADDRSTRLEN + 4), "room for all networks");
-_Static_assert(LOOKUP_TEXTS >= 128 - 16 + 2, "room for all networks");
+_Static_assert(NAMES_TEXTS >= 128 - 16 + 2, "room for all networks");
 
 static void add_networks(struct names *names, int family, const unsigned char *bytes)
 {
@@ -146,7 +146,7 @@ bool names_of_key(struct names *names, struct unseen_bytes key)
 {
     if (key.len > 0 && memmem(key.data, key.len, "://", 3)) {
         clear(names);
-        names->kind = LOOKUP_URL;
+        names->is_url = true;
         add(names, key.data, key.len);
         return true;
     }

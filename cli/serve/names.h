@@ -20,16 +20,15 @@
 
 #include <unseen.h>
 
-#include "serve/lookup.h"
-
 enum {
     NAMES_LONGEST = 1024, /* the longest name that can be looked up */
+    NAMES_TEXTS = 160,    /* the most texts for one */
     NAMES_ROOM = 8 * 1024
 };
 
 struct names {
-    enum lookup_kind kind;
-    struct unseen_bytes texts[LOOKUP_TEXTS]; /* most of them point into room */
+    bool is_url;
+    struct unseen_bytes texts[NAMES_TEXTS]; /* most of them point into room */
     size_t n;
     char room[NAMES_ROOM];
     size_t used;
@@ -42,10 +41,5 @@ bool names_of_client(struct names *names, struct unseen_bytes ip);
 /* What the text is, is told by its shape: a URL (has "://"; looked up as it is), an e-mail address,
  * an IP address, or else a domain. */
 bool names_of_key(struct names *names, struct unseen_bytes key);
-
-static inline enum lookup_answer names_ask(const struct names *names, const struct lookup *l)
-{
-    return l->any(l->context, names->kind, names->texts, names->n);
-}
 
 #endif

@@ -10,8 +10,6 @@
 
 #include <string.h>
 
-#include "serve/names.h"
-
 struct policy {
     struct unseen_bytes sender;
     struct unseen_bytes client;
@@ -60,15 +58,8 @@ static struct policy read_request(struct unseen_bytes text)
 /* The sender of a bounce is empty: there is nothing to look up. */
 static enum lookup_answer ask(struct talk *t, const struct policy *p)
 {
-    struct names names;
-    enum lookup_answer answer = LOOKUP_ABSENT;
-    if (p->sender.len > 0 && names_of_address(&names, p->sender)) {
-        answer = names_ask(&names, t->lookup);
-    }
-    if (answer == LOOKUP_ABSENT && p->client.len > 0 && names_of_client(&names, p->client)) {
-        answer = names_ask(&names, t->lookup);
-    }
-    return answer;
+    const enum lookup_answer answer = lookup(t->lookup, LOOKUP_SENDER, p->sender);
+    return answer == LOOKUP_ABSENT ? lookup(t->lookup, LOOKUP_CLIENT, p->client) : answer;
 }
 
 static void answer_request(struct talk *t, struct unseen_bytes text)

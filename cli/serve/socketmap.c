@@ -14,8 +14,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "serve/names.h"
-
 enum {
     MESSAGE_BYTES = 100000, /* socketmap_table(5) */
     LENGTH_DIGITS = 6
@@ -33,17 +31,12 @@ static void put(struct talk *t, const char *word, const char *text)
 
 static void answer_request(struct talk *t, struct unseen_bytes request)
 {
-    struct names names;
     if (request.len == 0 || !memchr(request.data, ' ', request.len)) {
         put(t, "PERM ", "a request is the name of a map, a space and a key");
         return;
     }
     (void)talk_word(&request, ' ');
-    if (!names_of_key(&names, request)) {
-        put(t, "NOTFOUND ", ""); /* empty, or longer than any name */
-        return;
-    }
-    switch (names_ask(&names, t->lookup)) {
+    switch (lookup(t->lookup, LOOKUP_KEY, request)) {
     case LOOKUP_LISTED:
         put(t, "OK ", t->reply ? t->reply : "REJECT listed");
         break;

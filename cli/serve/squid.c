@@ -46,19 +46,12 @@ static void put_broken(struct talk *t, struct unseen_bytes id, const char *sente
     talk_puts(t, "\"\n");
 }
 
-/* What a browser that wants a tunnel (CONNECT) names is host:port, all that can be known of it. */
-static enum lookup_answer ask(struct talk *t, struct unseen_bytes url)
+/* What a browser that wants a tunnel (CONNECT) names is host:port, all that can be known of it; %SRC
+ * in place of %URI is an address. */
+static enum lookup_answer ask(struct talk *t, struct unseen_bytes word)
 {
-    static const char scheme[] = "https://";
-    char tunnel[512];
-    const size_t len = strlen(scheme) + url.len + 1;
-    if (memchr(url.data, '/', url.len) || len > sizeof(tunnel)) {
-        return lookup_url(t->lookup, url);
-    }
-    memcpy(tunnel, scheme, strlen(scheme));
-    memcpy(tunnel + strlen(scheme), url.data, url.len);
-    tunnel[len - 1] = '/';
-    return lookup_url(t->lookup, (struct unseen_bytes){tunnel, len});
+    const bool is_url = memchr(word.data, '/', word.len) != NULL;
+    return lookup(t->lookup, is_url ? LOOKUP_URL : LOOKUP_HOST, word);
 }
 
 static void put_acl(struct talk *t, struct unseen_bytes id, struct unseen_bytes word)

@@ -14,8 +14,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "serve/names.h"
-
 enum {
     LINE_BYTES = 4096 /* tcp_table(5): both ways */
 };
@@ -39,17 +37,12 @@ static void put(struct talk *t, const char *code, const char *text)
 static void answer_key(struct talk *t, struct unseen_bytes word)
 {
     char key[LINE_BYTES];
-    struct names names;
     size_t len = 0;
     if (!talk_unescape(word, key, &len)) {
         put(t, "400 ", "a % without two hexadecimal digits");
         return;
     }
-    if (!names_of_key(&names, (struct unseen_bytes){key, len})) {
-        put(t, "500 ", "not listed"); /* empty, or longer than any name */
-        return;
-    }
-    switch (names_ask(&names, t->lookup)) {
+    switch (lookup(t->lookup, LOOKUP_KEY, (struct unseen_bytes){key, len})) {
     case LOOKUP_LISTED:
         put(t, "200 ", t->reply ? t->reply : "REJECT listed");
         break;
