@@ -32,6 +32,8 @@ struct batch {
     struct text text; /* those of them that do not stand in the input as they are */
 
     /* The input this batch took up, with the lines that are not among the above. */
+    const char *begin;
+    uint64_t line; /* number of the first of them in its file, from 0 */
     const char *end;
     uint64_t nbytes;
     uint64_t nlong;   /* longer than --max-line */

@@ -41,6 +41,7 @@ struct input {
     unsigned char *raw; /* compressed bytes not decoded yet: raw[raw_at..raw_len) */
     size_t raw_at;
     size_t raw_len;
+    uint64_t nread; /* from the file, in all */
     bool raw_end;
     bool unfinished; /* inside a gzip member or a zstd frame */
     bool holds_more; /* the decoder had more output than there was room for */
@@ -138,11 +139,12 @@ static bool wait_readable(const struct input *in)
 }
 
 /* read(2) without its interruptions. */
-static ssize_t read_raw(const struct input *in, void *buf, size_t cap)
+static ssize_t read_raw(struct input *in, void *buf, size_t cap)
 {
     while (wait_readable(in)) {
         ssize_t n = read(in->fd, buf, cap);
         if (n >= 0) {
+            in->nread += (uint64_t)n;
             return n;
         }
         if (errno == EAGAIN) {
@@ -334,4 +336,46 @@ ssize_t input_read(struct input *in, void *buf, size_t cap)
         }
     }
     return read_decoded(in, buf, cap);
+}
+
+/* Decodes n bytes for nobody. */
+static bool skip_decoded(struct input *in, uint64_t n, char *room)
+{
+    while (n > 0) {
+        const ssize_t len = read_decoded(in, room, n < RAW_BYTES ? (size_t)n : RAW_BYTES);
+        if (len <= 0) {
+            return len == 0;
+        }
+        n -= (uint64_t)len;
+    }
+    return true;
+}
+
+static bool skip_plain(struct input *in, uint64_t n)
+{
+    if (n > INT64_MAX || lseek(in->fd, (off_t)n, SEEK_SET) < 0) {
+        message_error("cannot go on in %s: %s", in->name, strerror(n > INT64_MAX ? EINVAL : errno));
+        return false;
+    }
+    in->nread = n;
+    return true;
+}
+
+bool input_skip(struct input *in, uint64_t n)
+{
+    char *room = malloc(RAW_BYTES);
+    if (!room) {
+        message_error("%s: out of memory", in->name);
+        return false;
+    }
+    const bool skipped =
+        read_head(in, room, RAW_BYTES) >= 0 &&
+        (in->coding == CODING_PLAIN ? skip_plain(in, n) : skip_decoded(in, n, room));
+    free(room);
+    return skipped;
+}
+
+uint64_t input_place(const struct input *in)
+{
+    return in->nread - (in->raw_len - in->raw_at);
 }

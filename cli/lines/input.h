@@ -8,6 +8,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <sys/types.h>
 
 struct input;
@@ -32,6 +33,13 @@ struct input *input_open(const char *name, struct input_wait wait);
  * file, -1 after an error that has been reported, INPUT_STOP if before said so. cap must be at
  * least 16. */
 ssize_t input_read(struct input *in, void *buf, size_t cap);
+
+/* Leaves out the next n bytes, before the first read; fewer if the file ends. False after an error
+ * that has been reported, or if before said INPUT_STOP. Costs no time where the file is plain. */
+bool input_skip(struct input *in, uint64_t n);
+
+/* How many bytes of the file as it is, compressed or not, are used up. */
+uint64_t input_place(const struct input *in);
 
 /* How messages call the file. */
 const char *input_name(const struct input *in);

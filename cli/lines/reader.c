@@ -179,6 +179,9 @@ static void drop_long(struct reader *r, struct batch *b)
  * only counted. */
 static enum unseen_status take_identities(struct reader *r, struct batch *b)
 {
+    if (!r->identity) {
+        return UNSEEN_OK;
+    }
     const size_t n = b->n;
     struct identity_misses misses = {0, {NULL, 0}};
     enum unseen_status status = identity_take(r->identity, b, &r->scratch, &misses);
@@ -213,6 +216,8 @@ static bool take_lines(struct reader *r, struct batch *b)
         return false;
     }
     const uint64_t nlines = b->n;
+    b->begin = here(r)->data + r->at;
+    b->line = r->line;
     r->at += used;
     b->nbytes += used;
     b->end = here(r)->data + r->at;
@@ -240,6 +245,19 @@ static void start_skipping(struct reader *r, struct batch *b)
     }
 }
 
+/* Opens the next file; false if the input is of no use any more. */
+static bool open_next(struct reader *r)
+{
+    const uint64_t skipped = r->skip_bytes;
+    r->nnames--;
+    r->input = input_open(*r->names++, r->wait);
+    r->failed = r->failed || !r->input;
+    r->name = r->input ? input_name(r->input) : NULL;
+    r->line = skipped > 0 ? r->skip_lines : 0;
+    r->skip_bytes = 0;
+    return !r->input || skipped == 0 || input_skip(r->input, skipped) || give_up(r);
+}
+
 bool reader_next(struct reader *r, struct batch *b)
 {
     b->n = 0;
@@ -256,14 +274,9 @@ bool reader_next(struct reader *r, struct batch *b)
         }
         start_skipping(r, b);
         while (!r->input) {
-            if (r->nnames == 0) {
+            if (r->nnames == 0 || !open_next(r)) {
                 return false;
             }
-            r->nnames--;
-            r->input = input_open(*r->names++, r->wait);
-            r->failed = r->failed || !r->input;
-            r->name = r->input ? input_name(r->input) : NULL;
-            r->line = 0;
         }
         if (!read_more(r)) {
             return false;

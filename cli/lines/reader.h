@@ -28,7 +28,7 @@ struct reader {
     /* set by the caller */
     const char *const *names;
     size_t nnames;
-    const struct identity *identity;
+    const struct identity *identity; /* NULL: only split into lines */
     char delimiter;
     uint64_t max_line; /* 0: any length */
     struct input_wait wait;
@@ -36,6 +36,9 @@ struct reader {
     /* Returns when the first n batches are no longer in use; NULL if that is always so. */
     void (*wait_used)(void *context, uint64_t n);
     void *wait_used_context;
+    /* The first file is read from here on; 0: from its beginning. */
+    uint64_t skip_bytes;
+    uint64_t skip_lines;
 
     /* result: some file or line could not be read, which has been reported */
     bool failed;

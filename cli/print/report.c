@@ -37,12 +37,24 @@ static uint64_t nlines(const struct report *r)
     return r->nnew + r->nseen + r->nlong + r->nother;
 }
 
-void report_start(struct report *r, const struct options *o, int output_fd)
+void report_listen(void)
 {
     /* No SA_RESTART: a wait for input or output is to be interrupted. */
     struct sigaction action = {.sa_handler = want_status};
     sigemptyset(&action.sa_mask);
     sigaction(SIGUSR1, &action, NULL);
+}
+
+bool report_is_wanted(void)
+{
+    const bool wanted = status_wanted != 0;
+    status_wanted = 0;
+    return wanted;
+}
+
+void report_start(struct report *r, const struct options *o, int output_fd)
+{
+    report_listen();
     struct stat st;
     bool to_file = o->count || o->quiet || (fstat(output_fd, &st) == 0 && S_ISREG(st.st_mode));
     *r = (struct report){.start = now()};
@@ -63,8 +75,7 @@ static void status_text(const struct report *r, char *text, size_t cap)
 void report_poll(struct report *r)
 {
     char text[200];
-    if (status_wanted) {
-        status_wanted = 0;
+    if (report_is_wanted()) {
         status_text(r, text, sizeof(text));
         message_plain("unseen: %s", text);
     }

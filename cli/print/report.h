@@ -29,6 +29,11 @@ struct report {
  * standard error is a terminal and, unless asked for, the output is a file. */
 void report_start(struct report *r, const struct options *o, int output_fd);
 
+/* For commands with figures of their own: listens to SIGUSR1, and says whether it has arrived since
+ * the last call. */
+void report_listen(void);
+bool report_is_wanted(void);
+
 /* Prints the status line if SIGUSR1 has arrived, and the progress line if it is due. Cheap. */
 void report_poll(struct report *r);
 
