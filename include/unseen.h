@@ -1064,6 +1064,7 @@ struct unseen_list_info {
     uint64_t nadded;
     uint64_t nremoved;
     uint64_t changes_bytes; /* of bytes, those of the changes */
+    uint64_t torn_bytes;    /* and those of a commit that was interrupted, at the end: ignored */
 };
 
 UNSEEN_API enum unseen_status unseen_list_info(const struct unseen_list *list,
@@ -1105,19 +1106,19 @@ UNSEEN_API enum unseen_status unseen_list_edit_open(struct unseen_list_edit **ed
 /* Makes the change for n texts; the last one made of a text holds. Nobody sees it before the commit.
  * changed, unless NULL, gets n bytes: 1 if that is not what the changes said of the text before, 0
  * if it is, and so nothing is written for it. (What the list was built of does not count: whether a
- * text was listed is a question to the list.) Errors: ARGUMENT (no such change), NOMEM; the edit can
- * then only be closed. */
+ * text was listed is a question to the list.) Errors: ARGUMENT (no such change, or a text of 4 GiB),
+ * NOMEM, STOPPED (a commit has failed); none of them was made then. */
 UNSEEN_API enum unseen_status unseen_list_edit_change(struct unseen_list_edit *edit,
                                                       enum unseen_list_change change,
                                                       const struct unseen_bytes *items, size_t n,
                                                       uint8_t *changed, struct unseen_error *error);
 
 /* Writes all changes made since the last commit, and returns when they are on the disk: all of them
- * or, on failure or after a crash, none. Errors: IO, NOMEM; STOPPED (after an error). */
+ * or, on failure or after a crash, none. Errors: IO; the edit can then only be closed (STOPPED). */
 UNSEEN_API enum unseen_status unseen_list_edit_commit(struct unseen_list_edit *edit,
                                                       struct unseen_error *error);
 
-/* Ends it. Changes that were not committed never happened. */
+/* Ends it; edit may be NULL. Changes that were not committed never happened. */
 UNSEEN_API void unseen_list_edit_close(struct unseen_list_edit *edit);
 
 /* Calls each with everything that changes say of the list, as it was opened or last refreshed: ALLOW,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Asking a list, as users see it: identities become keys, and the rest is src/list. */
-
+ * Asking a list, as users see it: identities become keys, and the rest is src/list. Where there are
+ * changes, they have the last word: over the texts of identities, or all there is of keys. */
 #include <math.h>
 #include <stddef.h>
 #include <string.h>
@@ -11,6 +11,10 @@
 #include "base/memory.h"
 #include "list/key.h"
 #include "list/open.h"
+
+enum {
+    AHEAD = 16 /* keys whose slots are fetched before the first is looked at */
+};
 
 struct unseen_list {
     struct unseen_allocator allocator;
@@ -71,32 +75,110 @@ uint64_t unseen_list_key(const struct unseen_list *list, const void *data, size_
     return unseen__list_key(data, len, list->seed);
 }
 
-bool unseen_list_contains(const struct unseen_list *list, const void *data, size_t len)
+/* ---- asking ---- */
+
+/* What changes say, or else what the list proper said. */
+static uint8_t decide(unsigned state, uint8_t verdict)
 {
-    return unseen__list_contains(&list->file.view, unseen__list_key(data, len, list->seed));
+    if (state & UNSEEN__TEXT_ALLOWED) {
+        return UNSEEN_ALLOWED;
+    }
+    return state & UNSEEN__TEXT_ADDED     ? UNSEEN_SEEN
+           : state & UNSEEN__TEXT_REMOVED ? UNSEEN_NEW
+                                          : verdict;
 }
 
-void unseen_list_contains_batch(const struct unseen_list *list, const struct unseen_bytes *items,
-                                size_t n, uint8_t *verdicts)
+/* items is NULL where there are only keys. */
+static void apply_changes(const struct unseen__list_texts *texts, const struct unseen_bytes *items,
+                          const uint64_t *keys, size_t n, uint8_t *verdicts)
 {
-    uint64_t keys[UNSEEN__LIST_BATCH];
-    for (size_t at = 0; at < n; at += UNSEEN__LIST_BATCH) {
-        const size_t count = n - at < UNSEEN__LIST_BATCH ? n - at : UNSEEN__LIST_BATCH;
-        for (size_t i = 0; i < count; i++) {
-            keys[i] = unseen__list_key(items[at + i].data, items[at + i].len, list->seed);
+    for (size_t i = 0; i < n + AHEAD; i++) {
+        if (i < n) {
+            unseen__list_texts_prefetch(texts, keys[i]);
         }
-        unseen_list_contains_keys(list, keys, count, verdicts + at);
+        if (i >= AHEAD) {
+            const size_t k = i - AHEAD;
+            const unsigned state =
+                items ? unseen__list_texts_state(texts, keys[k], items[k].data, items[k].len)
+                      : unseen__list_texts_key_state(texts, keys[k]);
+            verdicts[k] = decide(state, verdicts[k]);
+        }
     }
 }
 
-void unseen_list_contains_keys(const struct unseen_list *list, const uint64_t *keys, size_t n,
-                               uint8_t *verdicts)
+static void ask_proper(const struct unseen_list *list, const uint64_t *keys, size_t n,
+                       uint8_t *verdicts)
 {
     unseen__list_contains_batch(&list->file.view, list->ask, keys, n, verdicts);
     for (size_t i = 0; i < n; i++) {
         verdicts[i] = verdicts[i] == UNSEEN__LIST_YES ? UNSEEN_SEEN : UNSEEN_NEW;
     }
 }
+
+bool unseen_list_contains(const struct unseen_list *list, const void *data, size_t len)
+{
+    const struct unseen__list_texts *texts = &list->file.changes.texts;
+    const uint64_t key = unseen__list_key(data, len, list->seed);
+    const unsigned state = texts->n > 0 ? unseen__list_texts_state(texts, key, data, len) : 0;
+    return state ? decide(state, UNSEEN_NEW) == UNSEEN_SEEN
+                 : unseen__list_contains(&list->file.view, key);
+}
+
+void unseen_list_contains_batch(const struct unseen_list *list, const struct unseen_bytes *items,
+                                size_t n, uint8_t *verdicts)
+{
+    const struct unseen__list_texts *texts = &list->file.changes.texts;
+    uint64_t keys[UNSEEN__LIST_BATCH];
+    for (size_t at = 0; at < n; at += UNSEEN__LIST_BATCH) {
+        const size_t count = n - at < UNSEEN__LIST_BATCH ? n - at : UNSEEN__LIST_BATCH;
+        for (size_t i = 0; i < count; i++) {
+            keys[i] = unseen__list_key(items[at + i].data, items[at + i].len, list->seed);
+        }
+        ask_proper(list, keys, count, verdicts + at);
+        if (texts->n > 0) {
+            apply_changes(texts, items + at, keys, count, verdicts + at);
+        }
+    }
+}
+
+void unseen_list_contains_keys(const struct unseen_list *list, const uint64_t *keys, size_t n,
+                               uint8_t *verdicts)
+{
+    ask_proper(list, keys, n, verdicts);
+    if (list->file.changes.texts.n > 0) {
+        apply_changes(&list->file.changes.texts, NULL, keys, n, verdicts);
+    }
+}
+
+/* ---- changes ---- */
+
+void unseen_list_changes(const struct unseen_list *list,
+                         bool (*each)(void *context, enum unseen_list_change change,
+                                      struct unseen_bytes text),
+                         void *context)
+{
+    const struct unseen__list_texts *texts = &list->file.changes.texts;
+    bool more = true;
+    for (size_t i = 0; i < texts->n && more; i++) {
+        const struct unseen__list_text *text = &texts->texts[i];
+        const struct unseen_bytes bytes = {(const char *)texts->bytes + text->place, text->len};
+        if (text->state & UNSEEN__TEXT_ALLOWED) {
+            more = each(context, UNSEEN_LIST_ALLOW, bytes);
+        }
+        if (more && text->state & (UNSEEN__TEXT_ADDED | UNSEEN__TEXT_REMOVED)) {
+            const bool added = text->state & UNSEEN__TEXT_ADDED;
+            more = each(context, added ? UNSEEN_LIST_ADD : UNSEEN_LIST_REMOVE, bytes);
+        }
+    }
+}
+
+enum unseen_status unseen_list_refresh(struct unseen_list *list, bool *changed_out,
+                                       struct unseen_error *error)
+{
+    return unseen__list_changes_read(&list->file.changes, list->file.fd, changed_out, error);
+}
+
+/* ---- what it is ---- */
 
 /* The share of other keys that are taken for members: by their fingerprint, or by agreeing with a
  * member in all bits that are kept. */
@@ -109,13 +191,14 @@ enum unseen_status unseen_list_info(const struct unseen_list *list,
                                     struct unseen_list_info *info_out)
 {
     const struct unseen__list_header *h = &list->file.header;
+    const struct unseen__list_changes *changes = &list->file.changes;
     struct unseen_list_info info = {
         .size = info_out->size,
         .fpr = h->fpr,
         .rate = rate_of(h),
         .ngiven = h->ngiven,
         .nkeys = h->ndistinct,
-        .bytes = list->file.places.end,
+        .bytes = changes->end + changes->ntorn,
         .npages = list->file.places.npages,
         .nlayers = h->nlayers,
         .nbumped = h->nlayers > 1 ? h->layers[1].nkeys : h->nleft,
@@ -124,6 +207,11 @@ enum unseen_status unseen_list_info(const struct unseen_list *list,
         .seed_id = (uint32_t)unseen__checksum(&h->seed, sizeof(h->seed)),
         .profile = h->profile,
         .kind = h->kind,
+        .nallowed = changes->texts.nallowed,
+        .nadded = changes->texts.nadded,
+        .nremoved = changes->texts.nremoved,
+        .changes_bytes = changes->end - changes->start,
+        .torn_bytes = changes->ntorn,
     };
     if (info.size < offsetof(struct unseen_list_info, fpr) || info.size > sizeof(info)) {
         return UNSEEN_ERR_ARGUMENT;

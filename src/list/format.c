@@ -105,6 +105,7 @@ enum unseen_status unseen__list_header_decode(const uint8_t bytes[UNSEEN__LIST_H
         .table_sum = load_le64(bytes + 96),
         .left_sum = load_le64(bytes + 104),
         .group_sum = load_le64(bytes + 112),
+        .sum = load_le64(bytes + SUM_PLACE),
     };
     memcpy(h.profile, bytes + PROFILE_PLACE, UNSEEN__LIST_TEXT_LEN);
     memcpy(h.kind, bytes + KIND_PLACE, UNSEEN__LIST_KIND_LEN);

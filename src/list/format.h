@@ -38,6 +38,7 @@ struct unseen__list_header {
     uint64_t table_sum; /* checksums of the three sections behind the pages */
     uint64_t left_sum;
     uint64_t group_sum;
+    uint64_t sum; /* of the header's bytes; not encoded from here */
 };
 
 /* Where the sections are. */

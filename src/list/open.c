@@ -24,11 +24,16 @@ enum {
     READ_PAGES = 256 /* at a time, to verify */
 };
 
+static enum unseen_status damaged_at(const char *path, uint64_t place, struct unseen_error *error)
+{
+    return unseen__error(error, UNSEEN_ERR_CORRUPT, place, "%s is damaged at byte %llu", path,
+                         (unsigned long long)place);
+}
+
 static enum unseen_status damaged(const struct unseen__list_file *file, uint64_t place,
                                   struct unseen_error *error)
 {
-    return unseen__error(error, UNSEEN_ERR_CORRUPT, place, "%s is damaged at byte %llu", file->path,
-                         (unsigned long long)place);
+    return damaged_at(file->path, place, error);
 }
 
 /* Reads exactly len bytes. */
@@ -45,37 +50,45 @@ static enum unseen_status read_all(const struct unseen__list_file *file, uint64_
 
 /* ---- opening ---- */
 
-static enum unseen_status read_header(struct unseen__list_file *file, struct unseen_error *error)
+enum unseen_status unseen__list_header_read(int fd, const char *path,
+                                            struct unseen__list_header *header_out,
+                                            struct unseen__list_places *places_out,
+                                            struct unseen_error *error)
 {
     uint8_t bytes[UNSEEN__LIST_HEADER_LEN];
     size_t len = 0;
     struct stat st;
-    int code = unseen__file_open(file->path, O_RDONLY, &file->fd);
-    code = code == 0 && fstat(file->fd, &st) != 0 ? errno : code;
-    code = code == 0 && S_ISDIR(st.st_mode) ? EISDIR : code;
-    code = code ? code : unseen__file_read(file->fd, 0, bytes, sizeof(bytes), &len);
+    int code = fstat(fd, &st) != 0 ? errno : S_ISDIR(st.st_mode) ? EISDIR : 0;
+    code = code ? code : unseen__file_read(fd, 0, bytes, sizeof(bytes), &len);
     if (code != 0) {
-        return unseen__error_io(error, "read", file->path, code);
+        return unseen__error_io(error, "read", path, code);
     }
     if (len < 8 || memcmp(bytes, "\x89UNT", 4) != 0) {
-        return unseen__error(error, UNSEEN_ERR_FOREIGN, 0, "%s is not a list", file->path);
+        return unseen__error(error, UNSEEN_ERR_FOREIGN, 0, "%s is not a list", path);
     }
     if (len < sizeof(bytes)) {
-        return damaged(file, len, error);
+        return damaged_at(path, len, error);
     }
-    const enum unseen_status status = unseen__list_header_decode(bytes, &file->header);
+    const enum unseen_status status = unseen__list_header_decode(bytes, header_out);
     if (status == UNSEEN_ERR_VERSION) {
-        return unseen__error_status(error, status, file->path);
+        return unseen__error_status(error, status, path);
     }
-    if (status != UNSEEN_OK || !unseen__list_places(&file->header, &file->places)) {
-        return damaged(file, 0, error);
+    if (status != UNSEEN_OK || !unseen__list_places(header_out, places_out)) {
+        return damaged_at(path, 0, error);
     }
     /* So no size below is beyond the file's, nor beyond what memory can be asked for. */
     const uint64_t size = (uint64_t)st.st_size;
-    if (size != file->places.end || size > SIZE_MAX / 2) {
-        return damaged(file, size < file->places.end ? size : file->places.end, error);
-    }
-    return UNSEEN_OK;
+    return size < places_out->end || size > SIZE_MAX / 2
+               ? damaged_at(path, size < places_out->end ? size : places_out->end, error)
+               : UNSEEN_OK;
+}
+
+static enum unseen_status open_file(struct unseen__list_file *file, struct unseen_error *error)
+{
+    const int code = unseen__file_open(file->path, O_RDONLY, &file->fd);
+    return code ? unseen__error_io(error, "read", file->path, code)
+                : unseen__list_header_read(file->fd, file->path, &file->header, &file->places,
+                                           error);
 }
 
 /* Adds up the numbers of pages into places. */
@@ -187,9 +200,14 @@ enum unseen_status unseen__list_file_open(struct unseen__list_file *file, const 
         return unseen__error_status(error, UNSEEN_ERR_NOMEM, path);
     }
     memcpy(file->path, path, len);
-    enum unseen_status status = read_header(file, error);
+    enum unseen_status status = open_file(file, error);
+    unseen__list_changes_init(&file->changes, file->path, file->header.seed, file->header.sum,
+                              file->places.end, allocator);
     if (status == UNSEEN_OK) {
         status = read_rest(file, error);
+    }
+    if (status == UNSEEN_OK) {
+        status = unseen__list_changes_read(&file->changes, file->fd, NULL, error);
     }
     if (status == UNSEEN_OK) {
         status =
@@ -220,6 +238,7 @@ void unseen__list_file_release(struct unseen__list_file *file)
     unseen__free(allocator, file->rest, file->rest ? rest_len(file) + 1 : 0);
     unseen__free(allocator, file->shards, ((size_t)file->places.nshards + 1) * sizeof(uint64_t));
     unseen__free(allocator, file->left, ((size_t)file->header.nleft + 1) * sizeof(uint64_t));
+    unseen__list_changes_release(&file->changes);
     unseen__free(allocator, file->path, strlen(file->path) + 1);
 }
 
@@ -275,9 +294,12 @@ enum unseen_status unseen__list_file_verify(const struct unseen__list_file *file
     const size_t sums_len = 8 * (size_t)file->places.ngroups + 1;
     uint8_t *pages = unseen__alloc(allocator, pages_len, 64);
     uint8_t *sums = unseen__alloc(allocator, sums_len, 64);
-    const enum unseen_status status =
-        pages && sums ? verify_all(file, pages, sums, error)
-                      : unseen__error_status(error, UNSEEN_ERR_NOMEM, file->path);
+    enum unseen_status status = pages && sums
+                                    ? verify_all(file, pages, sums, error)
+                                    : unseen__error_status(error, UNSEEN_ERR_NOMEM, file->path);
+    if (status == UNSEEN_OK) {
+        status = unseen__list_changes_verify(&file->changes, file->fd, error);
+    }
     unseen__free(allocator, pages, pages_len);
     unseen__free(allocator, sums, sums_len);
     return status;

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: MIT
  *
  * A list's file, opened to be asked. Its pages are mapped, or read into memory; what says where
- * things are is read and checked, so that no question can leave the pages whatever is in them. */
+ * things are is read and checked, so that no question can leave the pages whatever is in them. The
+ * changes behind the list proper are read, too. */
 #ifndef UNSEEN_LIST_OPEN_H
 #define UNSEEN_LIST_OPEN_H
 
 #include "list/ask.h"
+#include "list/changes.h"
 
 struct unseen__list_file {
     struct unseen_allocator allocator;
@@ -14,12 +16,20 @@ struct unseen__list_file {
     struct unseen__list_view view;
     char *path;
     int fd;
-    void *map;     /* the whole file, or NULL */
+    void *map;     /* the list proper, or NULL */
     void *memory;  /* the pages, or NULL */
     uint8_t *rest; /* the sections behind the pages, but for the checksums */
     uint64_t *shards;
     uint64_t *left;
+    struct unseen__list_changes changes;
 };
+
+/* Reads and checks the header of the open file, and that the list proper is not cut short. Errors:
+ * FOREIGN, VERSION, CORRUPT, IO. */
+enum unseen_status unseen__list_header_read(int fd, const char *path,
+                                            struct unseen__list_header *header_out,
+                                            struct unseen__list_places *places_out,
+                                            struct unseen_error *error);
 
 /* Errors: MISSING, FOREIGN, VERSION, CORRUPT, IO, NOMEM; there is nothing to release then. */
 enum unseen_status unseen__list_file_open(struct unseen__list_file *file, const char *path,
@@ -28,7 +38,7 @@ enum unseen_status unseen__list_file_open(struct unseen__list_file *file, const 
                                           struct unseen_error *error);
 void unseen__list_file_release(struct unseen__list_file *file);
 
-/* Compares all checksums. Errors: CORRUPT, IO, NOMEM. */
+/* Compares all checksums. Errors: CORRUPT, VERSION (of changes), IO, NOMEM. */
 enum unseen_status unseen__list_file_verify(const struct unseen__list_file *file,
                                             struct unseen_error *error);
 

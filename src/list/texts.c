@@ -101,12 +101,12 @@ bool unseen__list_texts_reserve(struct unseen__list_texts *texts, size_t n, size
     void *block = texts->texts;
     void *bytes = texts->bytes;
     /* A slot has 32 bits for a number. */
-    if (n > UINT32_MAX - 1 - texts->n || nbytes > SIZE_MAX - texts->nbytes) {
+    if (n > UINT32_MAX - 1 - texts->n || nbytes >= SIZE_MAX - texts->nbytes) {
         return false;
     }
     bool ok = grow(&texts->allocator, &block, &texts->cap, texts->n + n, sizeof(texts->texts[0]));
     texts->texts = block;
-    ok = ok && grow(&texts->allocator, &bytes, &texts->bytes_cap, texts->nbytes + nbytes, 1);
+    ok = ok && grow(&texts->allocator, &bytes, &texts->bytes_cap, texts->nbytes + nbytes + 1, 1);
     texts->bytes = bytes;
     return ok && grow_slots(texts, texts->n + n);
 }

@@ -1,0 +1,381 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef _DEFAULT_SOURCE
+#define _DEFAULT_SOURCE 1
+#endif
+#include "list/changes.h"
+
+#include <string.h>
+
+#include "base/bytes.h"
+#include "base/error.h"
+#include "base/file.h"
+#include "base/memory.h"
+#include "hash/key.h"
+
+enum {
+    KIND_CHANGES = 1,
+    SEARCH_AT_ONCE = 1 << 20,
+    HASHED_MAX = 64 << 20 /* bytes of heads without records before a search is given up */
+};
+
+/* What a record begins with, as a 32-bit number: "UNTR". */
+#define RECORD_MARK 0x52544e55u
+
+struct head {
+    uint32_t kind;
+    uint64_t place;
+    uint64_t number;
+    uint64_t nbytes; /* of the changes */
+    uint64_t n;
+};
+
+/* One reading of the file. */
+struct reader {
+    const struct unseen__list_changes *changes;
+    int fd;
+    uint64_t size;
+    uint8_t *buf;
+    size_t cap;
+    uint64_t nhashed;
+};
+
+void unseen__list_changes_init(struct unseen__list_changes *changes, const char *path,
+                               uint64_t seed, uint64_t list_sum, uint64_t start,
+                               const struct unseen_allocator *allocator)
+{
+    *changes = (struct unseen__list_changes){
+        .path = path, .list_sum = list_sum, .start = start, .end = start};
+    unseen__list_texts_init(&changes->texts, seed, allocator);
+}
+
+void unseen__list_changes_release(struct unseen__list_changes *changes)
+{
+    unseen__list_texts_release(&changes->texts);
+}
+
+/* ---- records ---- */
+
+static size_t round_up_8(size_t n)
+{
+    return (n + 7) & ~(size_t)7;
+}
+
+static uint64_t sum_of(const struct unseen__list_changes *changes, const uint8_t *bytes, size_t len)
+{
+    return unseen__checksum_seeded(bytes, len - UNSEEN__CHANGES_TAIL, changes->list_sum);
+}
+
+size_t unseen__list_changes_seal(const struct unseen__list_changes *changes, uint64_t n,
+                                 uint8_t *bytes, size_t nbytes)
+{
+    const size_t body = UNSEEN__CHANGES_HEAD + nbytes;
+    const size_t len = round_up_8(body) + UNSEEN__CHANGES_TAIL;
+    memset(bytes, 0, UNSEEN__CHANGES_HEAD);
+    memset(bytes + body, 0, len - body);
+    store_le32(bytes, RECORD_MARK);
+    store_le32(bytes + 4, KIND_CHANGES);
+    store_le64(bytes + 8, changes->end);
+    store_le64(bytes + 16, changes->number + 1);
+    store_le64(bytes + 24, nbytes);
+    store_le64(bytes + 32, n);
+    store_le64(bytes + len - UNSEEN__CHANGES_TAIL, sum_of(changes, bytes, len));
+    return len;
+}
+
+void unseen__list_changes_appended(struct unseen__list_changes *changes, const uint8_t *bytes,
+                                   size_t len)
+{
+    changes->end += len;
+    changes->number++;
+    changes->last_sum = load_le64(bytes + len - UNSEEN__CHANGES_TAIL);
+    changes->ntorn = 0;
+}
+
+static bool decode_head(const uint8_t bytes[UNSEEN__CHANGES_HEAD], uint64_t place,
+                        struct head *head_out)
+{
+    *head_out = (struct head){
+        .kind = load_le32(bytes + 4),
+        .place = load_le64(bytes + 8),
+        .number = load_le64(bytes + 16),
+        .nbytes = load_le64(bytes + 24),
+        .n = load_le64(bytes + 32),
+    };
+    return load_le32(bytes) == RECORD_MARK && head_out->place == place && head_out->number != 0;
+}
+
+/* ---- reading ---- */
+
+static enum unseen_status damaged(const struct unseen__list_changes *changes, uint64_t place,
+                                  struct unseen_error *error)
+{
+    return unseen__error(error, UNSEEN_ERR_CORRUPT, place, "%s is damaged at byte %llu",
+                         changes->path, (unsigned long long)place);
+}
+
+/* The len bytes at place, in the buffer, or false in *got_out where the file has become shorter. */
+static enum unseen_status fetch(struct reader *r, uint64_t place, size_t len, bool *got_out,
+                                struct unseen_error *error)
+{
+    const struct unseen_allocator *allocator = &r->changes->texts.allocator;
+    size_t got = 0;
+    if (len > r->cap) {
+        uint8_t *buf = unseen__alloc(allocator, len, 64);
+        if (!buf) {
+            return unseen__error_status(error, UNSEEN_ERR_NOMEM, r->changes->path);
+        }
+        unseen__free(allocator, r->buf, r->cap);
+        r->buf = buf;
+        r->cap = len;
+    }
+    const int code = unseen__file_read(r->fd, place, r->buf, len, &got);
+    *got_out = got == len;
+    return code ? unseen__error_io(error, "read", r->changes->path, code) : UNSEEN_OK;
+}
+
+/* Whether there is an intact record at place; if so, it is in the buffer, *len_out bytes. */
+static enum unseen_status read_record(struct reader *r, uint64_t place, struct head *head_out,
+                                      size_t *len_out, bool *intact_out, struct unseen_error *error)
+{
+    uint8_t bytes[UNSEEN__CHANGES_HEAD];
+    size_t got = 0;
+    *intact_out = false;
+    const int code = unseen__file_read(r->fd, place, bytes, sizeof(bytes), &got);
+    if (code != 0) {
+        return unseen__error_io(error, "read", r->changes->path, code);
+    }
+    const uint64_t least = UNSEEN__CHANGES_HEAD + UNSEEN__CHANGES_TAIL;
+    const uint64_t rest = place < r->size ? r->size - place : 0;
+    if (got < sizeof(bytes) || !decode_head(bytes, place, head_out) || rest < least ||
+        head_out->nbytes > rest - least || rest > SIZE_MAX / 2) {
+        return UNSEEN_OK;
+    }
+    const size_t len =
+        round_up_8(UNSEEN__CHANGES_HEAD + (size_t)head_out->nbytes) + UNSEEN__CHANGES_TAIL;
+    if (len > rest) {
+        return UNSEEN_OK;
+    }
+    *len_out = len;
+    const enum unseen_status status = fetch(r, place, len, intact_out, error);
+    r->nhashed += len;
+    *intact_out = status == UNSEEN_OK && *intact_out &&
+                  load_le64(r->buf + len - UNSEEN__CHANGES_TAIL) == sum_of(r->changes, r->buf, len);
+    return status;
+}
+
+/* Whether there is an intact record behind the end, where there is none. Where the file holds heads
+ * without records, made so that each has to be hashed, the search is given up. */
+static enum unseen_status find_later(struct reader *r, bool *found_out, struct unseen_error *error)
+{
+    struct head head;
+    uint8_t block[4096];
+    size_t len = 0;
+    *found_out = false;
+    r->nhashed = 0;
+    for (uint64_t at = r->changes->end + 8; at < r->size; at += sizeof(block)) {
+        size_t got = 0;
+        const int code = unseen__file_read(r->fd, at, block, sizeof(block), &got);
+        if (code != 0) {
+            return unseen__error_io(error, "read", r->changes->path, code);
+        }
+        for (size_t i = 0; i + 8 <= got; i += 8) {
+            if (load_le32(block + i) != RECORD_MARK) {
+                continue;
+            }
+            const enum unseen_status status = read_record(r, at + i, &head, &len, found_out, error);
+            if (status != UNSEEN_OK || *found_out) {
+                return status;
+            }
+            if (r->nhashed > HASHED_MAX + 8 * r->size) {
+                return damaged(r->changes, r->changes->end, error);
+            }
+        }
+    }
+    return UNSEEN_OK;
+}
+
+/* One change of a record's: moves *at, which must not go beyond end. */
+static bool next_change(const uint8_t **at, const uint8_t *end, enum unseen_list_change *change_out,
+                        struct unseen_bytes *text_out)
+{
+    const size_t rest = (size_t)(end - *at);
+    if (rest < UNSEEN__CHANGE_HEAD || **at < UNSEEN_LIST_ALLOW || **at > UNSEEN_LIST_REMOVE ||
+        load_le32(*at + 1) > rest - UNSEEN__CHANGE_HEAD) {
+        return false;
+    }
+    *change_out = (enum unseen_list_change) * *at;
+    *text_out = (struct unseen_bytes){(const char *)*at + UNSEEN__CHANGE_HEAD, load_le32(*at + 1)};
+    *at += UNSEEN__CHANGE_HEAD + text_out->len;
+    return true;
+}
+
+/* Whether the record is what it says, looked at before any of it is made. */
+static bool is_sound(const struct head *head, const uint8_t *bytes)
+{
+    const uint8_t *at = bytes + UNSEEN__CHANGES_HEAD;
+    const uint8_t *const end = at + head->nbytes;
+    uint64_t n = 0;
+    enum unseen_list_change change;
+    struct unseen_bytes text;
+    while (at < end) {
+        if (!next_change(&at, end, &change, &text)) {
+            return false;
+        }
+        n++;
+    }
+    return n == head->n;
+}
+
+static enum unseen_status take_record(struct unseen__list_changes *changes, const struct head *head,
+                                      const uint8_t *bytes, size_t len, struct unseen_error *error)
+{
+    const uint8_t *at = bytes + UNSEEN__CHANGES_HEAD;
+    const uint8_t *const end = at + head->nbytes;
+    enum unseen_list_change change;
+    struct unseen_bytes text;
+    if (head->kind != KIND_CHANGES) {
+        return unseen__error(error, UNSEEN_ERR_VERSION, head->place,
+                             "%s was written by a newer version of unseen", changes->path);
+    }
+    if (!is_sound(head, bytes)) {
+        return damaged(changes, head->place, error);
+    }
+    if (head->n > 0 &&
+        !unseen__list_texts_reserve(&changes->texts, (size_t)head->n, (size_t)head->nbytes)) {
+        return unseen__error_status(error, UNSEEN_ERR_NOMEM, changes->path);
+    }
+    while (next_change(&at, end, &change, &text)) {
+        (void)unseen__list_texts_change(&changes->texts, change, text.data, text.len);
+    }
+    unseen__list_changes_appended(changes, bytes, len);
+    return UNSEEN_OK;
+}
+
+/* What is at the end: an intact record, in the buffer, or (*later_out) none but one behind it. */
+static enum unseen_status look_at_end(struct reader *r, struct head *head_out, size_t *len_out,
+                                      bool *intact_out, bool *later_out, struct unseen_error *error)
+{
+    const uint64_t end = r->changes->end;
+    *later_out = false;
+    enum unseen_status status = read_record(r, end, head_out, len_out, intact_out, error);
+    if (status == UNSEEN_OK && !*intact_out) {
+        status = find_later(r, later_out, error);
+    }
+    /* A writer may have replaced an interrupted commit between the two looks. */
+    return status == UNSEEN_OK && *later_out
+               ? read_record(r, end, head_out, len_out, intact_out, error)
+               : status;
+}
+
+static enum unseen_status read_on(struct unseen__list_changes *changes, struct reader *r,
+                                  struct unseen_error *error)
+{
+    changes->ntorn = 0;
+    while (changes->end < r->size) {
+        struct head head;
+        size_t len = 0;
+        bool intact = false;
+        bool later = false;
+        enum unseen_status status = look_at_end(r, &head, &len, &intact, &later, error);
+        if (status == UNSEEN_OK && intact && head.number == changes->number + 1) {
+            status = take_record(changes, &head, r->buf, len, error);
+        } else if (status == UNSEEN_OK && (intact || later)) {
+            status = damaged(changes, changes->end, error);
+        } else if (status == UNSEEN_OK) {
+            changes->ntorn = r->size - changes->end;
+            return UNSEEN_OK;
+        }
+        if (status != UNSEEN_OK) {
+            return status;
+        }
+    }
+    return UNSEEN_OK;
+}
+
+static enum unseen_status start_reader(struct reader *r, const struct unseen__list_changes *changes,
+                                       int fd, struct unseen_error *error)
+{
+    *r = (struct reader){.changes = changes, .fd = fd};
+    const int code = unseen__file_size(fd, &r->size);
+    return code ? unseen__error_io(error, "read", changes->path, code) : UNSEEN_OK;
+}
+
+static void end_reader(struct reader *r)
+{
+    unseen__free(&r->changes->texts.allocator, r->buf, r->cap);
+}
+
+/* Reads all of them into `fresh`. */
+static enum unseen_status read_afresh(const struct unseen__list_changes *changes, int fd,
+                                      struct unseen__list_changes *fresh,
+                                      struct unseen_error *error)
+{
+    struct reader r;
+    unseen__list_changes_init(fresh, changes->path, changes->texts.seed, changes->list_sum,
+                              changes->start, &changes->texts.allocator);
+    enum unseen_status status = start_reader(&r, fresh, fd, error);
+    if (status == UNSEEN_OK) {
+        status = read_on(fresh, &r, error);
+    }
+    end_reader(&r);
+    if (status != UNSEEN_OK) {
+        unseen__list_changes_release(fresh);
+    }
+    return status;
+}
+
+/* Whether the file still has the last record where it was: a writer whose sync failed takes back
+ * what a reader may have seen already. */
+static enum unseen_status is_as_before(const struct reader *r, bool *same_out,
+                                       struct unseen_error *error)
+{
+    const struct unseen__list_changes *changes = r->changes;
+    uint8_t sum[UNSEEN__CHANGES_TAIL];
+    size_t got = 0;
+    *same_out = true;
+    if (changes->end == changes->start) {
+        return UNSEEN_OK;
+    }
+    const int code = unseen__file_read(r->fd, changes->end - sizeof(sum), sum, sizeof(sum), &got);
+    *same_out = got == sizeof(sum) && load_le64(sum) == changes->last_sum;
+    return code ? unseen__error_io(error, "read", changes->path, code) : UNSEEN_OK;
+}
+
+enum unseen_status unseen__list_changes_read(struct unseen__list_changes *changes, int fd,
+                                             bool *changed_out, struct unseen_error *error)
+{
+    struct reader r;
+    bool same = true;
+    const uint64_t end = changes->end;
+    enum unseen_status status = start_reader(&r, changes, fd, error);
+    if (status == UNSEEN_OK) {
+        status = is_as_before(&r, &same, error);
+    }
+    if (status == UNSEEN_OK && same) {
+        status = read_on(changes, &r, error);
+    }
+    end_reader(&r);
+    if (status == UNSEEN_OK && !same) {
+        struct unseen__list_changes fresh;
+        status = read_afresh(changes, fd, &fresh, error);
+        if (status == UNSEEN_OK) {
+            unseen__list_changes_release(changes);
+            *changes = fresh;
+        }
+    }
+    if (status == UNSEEN_OK && changed_out) {
+        *changed_out = !same || changes->end != end;
+    }
+    return status;
+}
+
+enum unseen_status unseen__list_changes_verify(const struct unseen__list_changes *changes, int fd,
+                                               struct unseen_error *error)
+{
+    struct unseen__list_changes fresh;
+    const enum unseen_status status = read_afresh(changes, fd, &fresh, error);
+    if (status == UNSEEN_OK) {
+        unseen__list_changes_release(&fresh);
+    }
+    return status;
+}
