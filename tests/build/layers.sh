@@ -1,6 +1,6 @@
 # The arrows of docs/architecture.md, read from the #include lines:
 #
-#     base <- {lines, url, hash} <- {filter, bitmap, store, list} <- engine <- unseen.h's users
+#     base <- {lines, url, hash} <- {filter, bitmap, store, list, kind} <- engine <- unseen.h's users
 #
 # url and filter never know each other, a program includes <unseen.h> and its own headers only,
 # and nothing in src/ so much as mentions printing, exiting, the environment or the clock.
@@ -15,7 +15,8 @@ may_include() {
     bitmap) echo "base hash bitmap" ;;
     store) echo "base hash store" ;;
     list) echo "base hash list" ;;
-    engine) echo "base lines url hash filter store list engine" ;;
+    kind) echo "base url kind" ;;
+    engine) echo "base lines url hash filter store list kind engine" ;;
     *) fail "src/$1 is not a layer: add it to this test and to docs/architecture.md" ;;
     esac
 }

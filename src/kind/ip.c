@@ -1,0 +1,216 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The kind "ip": an entry is an address or a network of IPv4 or IPv6 in CIDR notation, a network
+ * covers what is in it. Canonical is the network's first address, in the form of RFC 5952, and its
+ * length unless that is all bits.
+ *
+ *     192.0.2.7/24        192.0.2.0/24       bits of the host are cut off
+ *     2001:DB8:0::7       2001:db8::7
+ *     ::ffff:192.0.2.7    192.0.2.7          the same address in another coat
+ *
+ * A question makes the text of every network that its address is in, from the longest to /0: 33 of
+ * IPv4, 129 of IPv6. Numbers are decimal without leading zeros, as programs disagree on what 010 is.
+ *
+ * Networks larger than those that registries were given, /8 and /16, are refused unless somebody
+ * insists: a slip of one digit, /2 for /24, makes one of them. */
+#include "kind/kind.h"
+
+#include <stdint.h>
+#include <string.h>
+
+#include "url/ascii.h"
+#include "url/host.h"
+
+enum {
+    PIECES = 8, /* of 16 bits */
+    V4_BITS = 32,
+    V6_BITS = 128,
+    V4_SHORTEST = 8, /* prefix that is no danger */
+    V6_SHORTEST = 16,
+    V4_TEXT = 15 + 3, /* 255.255.255.255 and /32 */
+    V6_TEXT = 39 + 4,
+    V4_MAPPED = 96 /* the length of ::ffff:0:0/96 */
+};
+
+/* An IPv4 address is in the last two pieces. */
+struct network {
+    uint16_t pieces[PIECES];
+    unsigned nbits;
+    bool v4;
+};
+
+/* ---- Reading --------------------------------------------------------------------------------- */
+
+static bool read_length(struct unseen_bytes in, unsigned *nbits_out)
+{
+    unsigned value = 0;
+    if (in.len == 0 || in.len > 3 || (in.len > 1 && in.data[0] == '0')) {
+        return false;
+    }
+    for (size_t i = 0; i < in.len; i++) {
+        if (!is_ascii_digit(in.data[i])) {
+            return false;
+        }
+        value = value * 10 + (unsigned)(in.data[i] - '0');
+    }
+    *nbits_out = value;
+    return true;
+}
+
+/* Exactly four decimal numbers: what the lenient reader of hosts takes counts only if it would be
+ * written the same way. */
+static bool read_v4(struct unseen_bytes in, uint32_t *address_out)
+{
+    char text[V4_TEXT];
+    return in.len > 0 && unseen__ipv4_parse(in.data, in.len, address_out) &&
+           unseen__ipv4_write(*address_out, text) == in.len && memcmp(text, in.data, in.len) == 0;
+}
+
+static bool read_address(struct unseen_bytes in, struct network *network)
+{
+    uint32_t address;
+    network->v4 = !has_byte(in, ':');
+    if (!network->v4) {
+        return unseen__ipv6_parse(in.data, in.len, network->pieces);
+    }
+    if (!read_v4(in, &address)) {
+        return false;
+    }
+    network->pieces[PIECES - 2] = (uint16_t)(address >> 16);
+    network->pieces[PIECES - 1] = (uint16_t)address;
+    return true;
+}
+
+static bool is_mapped(const struct network *network)
+{
+    static const uint16_t mapped[V4_MAPPED / 16] = {[5] = 0xffff};
+    return !network->v4 && network->nbits >= V4_MAPPED &&
+           memcmp(network->pieces, mapped, sizeof(mapped)) == 0;
+}
+
+/* Clears the bits behind the first nbits. */
+static void mask(uint16_t *pieces, size_t npieces, unsigned nbits)
+{
+    for (size_t i = 0; i < npieces; i++) {
+        const unsigned nkept = nbits < 16 ? nbits : 16;
+        pieces[i] &= (uint16_t)(0xffff0000u >> nkept);
+        nbits -= nkept;
+    }
+}
+
+static uint16_t *pieces_of(struct network *network)
+{
+    return network->pieces + (network->v4 ? PIECES - 2 : 0);
+}
+
+static size_t npieces_of(const struct network *network)
+{
+    return network->v4 ? 2 : PIECES;
+}
+
+static bool read_network(struct unseen_bytes in, struct network *network)
+{
+    in = without_blanks(in);
+    const char *const slash = memchr(in.data, '/', in.len);
+    const struct unseen_bytes address = {in.data, slash ? (size_t)(slash - in.data) : in.len};
+    *network = (struct network){.nbits = 0};
+    if (!read_address(address, network)) {
+        return false;
+    }
+    const unsigned all = network->v4 ? V4_BITS : V6_BITS;
+    network->nbits = all;
+    if (slash && (!read_length(without_first(in, address.len + 1), &network->nbits) ||
+                  network->nbits > all)) {
+        return false;
+    }
+    if (is_mapped(network)) {
+        network->v4 = true;
+        network->nbits -= V4_MAPPED;
+    }
+    mask(pieces_of(network), npieces_of(network), network->nbits);
+    return true;
+}
+
+/* ---- Writing --------------------------------------------------------------------------------- */
+
+static char *write_length(unsigned nbits, char *out)
+{
+    *out++ = '/';
+    if (nbits >= 100) {
+        *out++ = '1';
+    }
+    if (nbits >= 10) {
+        *out++ = (char)('0' + nbits / 10 % 10);
+    }
+    *out++ = (char)('0' + nbits % 10);
+    return out;
+}
+
+static struct unseen_bytes write_network(const struct network *network, char *out)
+{
+    char *end = out;
+    if (network->v4) {
+        const uint32_t high = network->pieces[PIECES - 2];
+        end += unseen__ipv4_write(high << 16 | network->pieces[PIECES - 1], out);
+    } else {
+        end += unseen__ipv6_write(network->pieces, out);
+    }
+    if (network->nbits < (network->v4 ? V4_BITS : V6_BITS)) {
+        end = write_length(network->nbits, end);
+    }
+    return (struct unseen_bytes){out, (size_t)(end - out)};
+}
+
+/* ---- The kind -------------------------------------------------------------------------------- */
+
+static enum unseen_status entry(const struct unseen_url *url, struct unseen_bytes in, char *buf,
+                                size_t cap, struct unseen_bytes *entry_out,
+                                enum unseen_entry *fitness_out)
+{
+    (void)url;
+    struct network network;
+    if (!read_network(in, &network)) {
+        return no_entry(UNSEEN_ENTRY_INVALID, entry_out, fitness_out);
+    }
+    if (cap < V6_TEXT) {
+        return UNSEEN_ERR_SPACE;
+    }
+    const unsigned shortest = network.v4 ? V4_SHORTEST : V6_SHORTEST;
+    *entry_out = write_network(&network, buf);
+    *fitness_out = network.nbits < shortest ? UNSEEN_ENTRY_DANGEROUS : UNSEEN_ENTRY_FINE;
+    return UNSEEN_OK;
+}
+
+static enum unseen_status texts(const struct unseen_url *url, struct unseen_bytes in, char *buf,
+                                size_t cap, struct unseen_bytes *texts_out, size_t *n_out)
+{
+    (void)url;
+    struct network network;
+    size_t n = 0;
+    if (read_network(in, &network)) {
+        if (cap < (network.nbits + 1) * (size_t)(network.v4 ? V4_TEXT : V6_TEXT)) {
+            return UNSEEN_ERR_SPACE;
+        }
+        for (;; network.nbits--) {
+            mask(pieces_of(&network), npieces_of(&network), network.nbits);
+            texts_out[n] = write_network(&network, buf);
+            buf += texts_out[n++].len;
+            if (network.nbits == 0) {
+                break;
+            }
+        }
+    }
+    *n_out = n;
+    return UNSEEN_OK;
+}
+
+const struct unseen__kind unseen__kind_ip = {
+    .name = "ip",
+    .texts_max = V6_BITS + 1,
+    .bound_factor = 0,
+    .bound_extra = (V6_BITS + 1) * V6_TEXT,
+    .invalid = "is no IP address and no network",
+    .dangerous = "is a network so large that it is most likely a mistake",
+    .entry = entry,
+    .texts = texts,
+};

@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The entry points of kinds. The numbers stand in the interface, the names in the headers of
+ * lists: neither ever changes. */
+#include "kind/kind.h"
+
+#include <stdint.h>
+#include <string.h>
+
+#include "base/bytes.h"
+
+static const struct unseen__kind *const kinds[] = {
+    [UNSEEN_KIND_URL] = &unseen__kind_url,
+    [UNSEEN_KIND_EXPRESSIONS] = &unseen__kind_expressions,
+    [UNSEEN_KIND_MAIL] = &unseen__kind_mail,
+    [UNSEEN_KIND_IP] = &unseen__kind_ip,
+    [UNSEEN_KIND_PHONE] = &unseen__kind_phone,
+};
+
+enum {
+    NKINDS = sizeof(kinds) / sizeof(*kinds)
+};
+
+/* NULL for an unknown one. */
+static const struct unseen__kind *find(enum unseen_kind kind)
+{
+    return (unsigned)kind < NKINDS ? kinds[kind] : NULL;
+}
+
+const char *unseen_kind_name(enum unseen_kind kind)
+{
+    const struct unseen__kind *const k = find(kind);
+    return k ? k->name : NULL;
+}
+
+enum unseen_status unseen_kind_of_name(const char *name, enum unseen_kind *kind_out)
+{
+    for (unsigned i = 0; i < NKINDS; i++) {
+        if (strcmp(kinds[i]->name, name) == 0) {
+            *kind_out = (enum unseen_kind)i;
+            return UNSEEN_OK;
+        }
+    }
+    return UNSEEN_ERR_NAME;
+}
+
+unsigned unseen_kind_texts_max(enum unseen_kind kind)
+{
+    const struct unseen__kind *const k = find(kind);
+    return k ? k->texts_max : 0;
+}
+
+size_t unseen_kind_bound(enum unseen_kind kind, size_t len)
+{
+    const struct unseen__kind *const k = find(kind);
+    size_t bound;
+    if (!k || !size_mul(len, k->bound_factor, &bound) || bound > SIZE_MAX - k->bound_extra) {
+        return 0;
+    }
+    return bound + k->bound_extra;
+}
+
+const char *unseen_kind_complaint(enum unseen_kind kind, enum unseen_entry fitness)
+{
+    const struct unseen__kind *const k = find(kind);
+    switch (fitness) {
+    case UNSEEN_ENTRY_EMPTY:
+        return "is empty";
+    case UNSEEN_ENTRY_INVALID:
+        return k ? k->invalid : "is of an unknown kind";
+    case UNSEEN_ENTRY_DANGEROUS:
+        return k ? k->dangerous : "is of an unknown kind";
+    case UNSEEN_ENTRY_FINE:
+        break;
+    }
+    return "";
+}
+
+enum unseen_status unseen_kind_entry(enum unseen_kind kind, const struct unseen_url *url,
+                                     const void *data, size_t len, void *buf, size_t cap,
+                                     struct unseen_bytes *entry_out, enum unseen_entry *fitness_out)
+{
+    const struct unseen__kind *const k = find(kind);
+    if (!k || (k->needs_url && !url)) {
+        return UNSEEN_ERR_ARGUMENT;
+    }
+    const struct unseen_bytes in = {data, len};
+    if (without_blanks(in).len == 0) {
+        return no_entry(UNSEEN_ENTRY_EMPTY, entry_out, fitness_out);
+    }
+    return k->entry(url, in, buf, cap, entry_out, fitness_out);
+}
+
+enum unseen_status unseen_kind_texts(enum unseen_kind kind, const struct unseen_url *url,
+                                     const void *data, size_t len, void *buf, size_t cap,
+                                     struct unseen_bytes texts[UNSEEN_KIND_TEXTS_MAX],
+                                     size_t *n_out)
+{
+    const struct unseen__kind *const k = find(kind);
+    if (!k || (k->needs_url && !url)) {
+        return UNSEEN_ERR_ARGUMENT;
+    }
+    const struct unseen_bytes in = {data, len};
+    if (without_blanks(in).len == 0) {
+        *n_out = 0;
+        return UNSEEN_OK;
+    }
+    return k->texts(url, in, buf, cap, texts, n_out);
+}

@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Kinds of entries: what a list holds, and what one entry covers. A kind turns the line of a list
+ * into one canonical text, and a question into the texts of all entries that would cover it; to be
+ * listed is to have one of these texts in the list. So the list itself needs to know nothing but
+ * texts, and an entry costs the same whatever it covers.
+ *
+ *     line of a list --entry--> text --------------> list
+ *     question ------texts--> text, text, ... ---> is any of them in it?
+ *
+ * Everything that reads a line reads a question in the same way, so that both meet in one text. But
+ * an entry is judged strictly, since who makes the list can mend it, and a question is not: what a
+ * mail server was sent is looked up as far as it can be read. A kind is one file and a line in
+ * kind.c. */
+#ifndef UNSEEN_KIND_KIND_H
+#define UNSEEN_KIND_KIND_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "unseen.h"
+
+/* As unseen_kind_entry and unseen_kind_texts. Entries are stored only on success, with no bytes if
+ * EMPTY or INVALID. */
+typedef enum unseen_status unseen__kind_entry_fn(const struct unseen_url *url,
+                                                 struct unseen_bytes in, char *buf, size_t cap,
+                                                 struct unseen_bytes *entry_out,
+                                                 enum unseen_entry *fitness_out);
+typedef enum unseen_status unseen__kind_texts_fn(const struct unseen_url *url,
+                                                 struct unseen_bytes in, char *buf, size_t cap,
+                                                 struct unseen_bytes *texts, size_t *n_out);
+
+struct unseen__kind {
+    const char *name;
+    unsigned texts_max;
+    bool needs_url;
+    size_t bound_factor; /* enough room for len bytes: bound_factor len + bound_extra */
+    size_t bound_extra;
+    const char *invalid; /* the complaints */
+    const char *dangerous;
+    unseen__kind_entry_fn *entry;
+    unseen__kind_texts_fn *texts;
+};
+
+extern const struct unseen__kind unseen__kind_url;
+extern const struct unseen__kind unseen__kind_expressions;
+extern const struct unseen__kind unseen__kind_mail;
+extern const struct unseen__kind unseen__kind_ip;
+extern const struct unseen__kind unseen__kind_phone;
+
+static inline bool is_blank(char c)
+{
+    return c == ' ' || (c >= '\t' && c <= '\r');
+}
+
+static inline struct unseen_bytes without_blanks(struct unseen_bytes in)
+{
+    while (in.len > 0 && is_blank(in.data[in.len - 1])) {
+        in.len--;
+    }
+    while (in.len > 0 && is_blank(*in.data)) {
+        in.data++;
+        in.len--;
+    }
+    return in;
+}
+
+/* Drops n bytes at the start. */
+static inline struct unseen_bytes without_first(struct unseen_bytes in, size_t n)
+{
+    return (struct unseen_bytes){in.data + n, in.len - n};
+}
+
+/* Is c one of the bytes of in? */
+static inline bool has_byte(struct unseen_bytes in, char c)
+{
+    for (size_t i = 0; i < in.len; i++) {
+        if (in.data[i] == c) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Stores what is no entry. */
+static inline enum unseen_status no_entry(enum unseen_entry fitness, struct unseen_bytes *entry_out,
+                                          enum unseen_entry *fitness_out)
+{
+    *entry_out = (struct unseen_bytes){"", 0};
+    *fitness_out = fitness;
+    return UNSEEN_OK;
+}
+
+#endif

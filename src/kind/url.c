@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The kind "url": an entry is one URL in its canonical form and covers just that. What is no URL is
+ * taken byte by byte, as everywhere; without a canonicaliser, or under the profile "none", all is.
+ *
+ * Two mistakes are looked for. "/", or a scheme with nothing but slashes behind it, is what is left
+ * of an entry when a program cuts off its host. A bare top-level domain, such as "com", is no URL
+ * and would never be found; but who writes it means far more than one page. Words with digits pass:
+ * lists of identifiers are not suspected. */
+#include "kind/kind.h"
+
+#include <string.h>
+
+#include "url/ascii.h"
+#include "url/url.h"
+
+static enum unseen_status canonical(const struct unseen_url *url, struct unseen_bytes in, char *buf,
+                                    size_t cap, struct unseen_bytes *out)
+{
+    struct unseen_canon canon = {UNSEEN_URL_UNCHANGED, in};
+    const enum unseen_status status =
+        url ? unseen_url_canon(url, in.data, in.len, buf, cap, &canon) : UNSEEN_OK;
+    if (status == UNSEEN_OK) {
+        *out = canon.bytes;
+    }
+    return status;
+}
+
+/* "/", "//", "http://" and the like. */
+static bool is_bare_root(struct unseen_bytes in)
+{
+    size_t at = 0;
+    while (at < in.len && is_ascii_letter(in.data[at])) {
+        at++;
+    }
+    at = at > 0 && at < in.len && in.data[at] == ':' ? at + 1 : 0;
+    size_t nslashes = 0;
+    while (at + nslashes < in.len && in.data[at + nslashes] == '/') {
+        nslashes++;
+    }
+    return nslashes > 0 && at + nslashes == in.len;
+}
+
+/* "com", ".com", "*.com", "com." or "com/": one label of letters only, or of Punycode. */
+static bool is_bare_domain(struct unseen_bytes in)
+{
+    if (in.len > 0 && in.data[0] == '*') {
+        in = without_first(in, 1);
+    }
+    if (in.len > 0 && in.data[0] == '.') {
+        in = without_first(in, 1);
+    }
+    in.len -= in.len > 0 && in.data[in.len - 1] == '/';
+    in.len -= in.len > 0 && in.data[in.len - 1] == '.';
+    if (in.len > 4 && memcmp(in.data, "xn--", 4) == 0) {
+        return !has_byte(in, '.') && !has_byte(in, '/');
+    }
+    for (size_t i = 0; i < in.len; i++) {
+        if (!is_ascii_letter(in.data[i]) && (unsigned char)in.data[i] < 0x80) {
+            return false;
+        }
+    }
+    return in.len > 1;
+}
+
+static bool is_plain(const struct unseen_url *url)
+{
+    return !url || url->slow == unseen__url_none;
+}
+
+static bool is_dangerous(const struct unseen_url *url, struct unseen_bytes in)
+{
+    return is_bare_root(in) || (!is_plain(url) && is_bare_domain(in));
+}
+
+static enum unseen_status entry(const struct unseen_url *url, struct unseen_bytes in, char *buf,
+                                size_t cap, struct unseen_bytes *entry_out,
+                                enum unseen_entry *fitness_out)
+{
+    struct unseen_bytes text;
+    const enum unseen_status status = canonical(url, in, buf, cap, &text);
+    if (status != UNSEEN_OK) {
+        return status;
+    }
+    if (without_blanks(text).len == 0) { /* of "#top" some profiles leave nothing */
+        return no_entry(UNSEEN_ENTRY_EMPTY, entry_out, fitness_out);
+    }
+    const bool dangerous = is_dangerous(url, without_blanks(in)) || is_dangerous(url, text);
+    *fitness_out = dangerous ? UNSEEN_ENTRY_DANGEROUS : UNSEEN_ENTRY_FINE;
+    *entry_out = text;
+    return UNSEEN_OK;
+}
+
+static enum unseen_status texts(const struct unseen_url *url, struct unseen_bytes in, char *buf,
+                                size_t cap, struct unseen_bytes *texts_out, size_t *n_out)
+{
+    struct unseen_bytes text;
+    const enum unseen_status status = canonical(url, in, buf, cap, &text);
+    if (status == UNSEEN_OK) {
+        texts_out[0] = text;
+        *n_out = text.len > 0;
+    }
+    return status;
+}
+
+const struct unseen__kind unseen__kind_url = {
+    .name = "url",
+    .texts_max = 1,
+    .bound_factor = UNSEEN__URL_BOUND_FACTOR,
+    .bound_extra = UNSEEN__URL_BOUND_EXTRA,
+    .invalid = "is no URL",
+    .dangerous = "is no page but the root of everything or a bare top-level domain",
+    .entry = entry,
+    .texts = texts,
+};
