@@ -906,8 +906,9 @@ struct unseen_list_build;
 struct unseen_list_build_options {
     size_t size; /* sizeof(struct unseen_list_build_options) */
 
-    /* The highest share of other keys that may be taken for members: 1e-9 to 0.25. 0 means
-     * UNSEEN_LIST_FPR_DEFAULT. */
+    /* The highest share of questions about what is not listed that may be answered wrongly: 1e-9 to
+     * 0.25. 0 means UNSEEN_LIST_FPR_DEFAULT. A kind whose question is up to n texts gives each an
+     * n-th of that, which must be 1e-9 at least, too. */
     double fpr;
 
     /* About how many keys will be added, 0 if that is not known. From 10^9 on it saves disk and
@@ -930,11 +931,10 @@ struct unseen_list_build_options {
      * can make URLs that are taken for listed ones. */
     const uint64_t *seed;
 
-    /* Texts that are kept in the file for those who ask (unseen_list_info): the URL identity
-     * (unseen_url_id) of up to 511 bytes, NULL means "none/1"; and what the keys are, up to 31 bytes,
-     * NULL means "url". */
+    /* What is kept in the file for those who ask (unseen_list_info): the URL identity
+     * (unseen_url_id) of up to 511 bytes, NULL means "none/1"; and what the entries are. */
     const char *profile;
-    const char *kind;
+    enum unseen_kind kind;
 
     enum unseen_cpu cpu;
     const struct unseen_allocator *allocator; /* copied; its context must outlive the build */
@@ -942,7 +942,7 @@ struct unseen_list_build_options {
 
 /* Begins a list. Nothing is written to path before _finish. options may be NULL. With options.keep
  * what an earlier build kept in the folder is removed. The caller frees *build_out. Errors: ARGUMENT,
- * FPR (below 1e-9), UNSUPPORTED (cpu, or no source of randomness), NOMEM; with options.keep also IO,
+ * FPR (too low), UNSUPPORTED (cpu, or no source of randomness), NOMEM; with options.keep also IO,
  * MISSING (the folder) and BUSY (another process builds there). */
 UNSEEN_API enum unseen_status
 unseen_list_build_create(struct unseen_list_build **build_out, const char *path,
@@ -1045,10 +1045,19 @@ UNSEEN_API void unseen_list_contains_batch(const struct unseen_list *list,
 UNSEEN_API void unseen_list_contains_keys(const struct unseen_list *list, const uint64_t *keys,
                                           size_t n, uint8_t *verdicts);
 
+/* Whether the list covers items[0..n), each a question as it comes: by the texts that the list's kind
+ * makes of it (unseen_kind_texts, with url). A verdict is UNSEEN_ALLOWED if one of them is allowed,
+ * or else UNSEEN_SEEN if one is listed, or else UNSEEN_NEW, as for what is nothing of the kind. Any
+ * number of threads may ask. Errors: NOMEM, ARGUMENT (url is missing); there are no verdicts then. */
+UNSEEN_API enum unseen_status unseen_list_covers_batch(const struct unseen_list *list,
+                                                       const struct unseen_url *url,
+                                                       const struct unseen_bytes *items, size_t n,
+                                                       uint8_t *verdicts);
+
 struct unseen_list_info {
     size_t size;     /* sizeof(struct unseen_list_info), set by the caller */
     double fpr;      /* as asked for */
-    double rate;     /* that it has */
+    double rate;     /* that a question has at most */
     uint64_t ngiven; /* keys added */
     uint64_t nkeys;  /* different ones */
     uint64_t bytes;  /* of the file */
@@ -1059,7 +1068,7 @@ struct unseen_list_info {
     unsigned key_bits;   /* that are kept */
     uint64_t seed_id;    /* 32 bits, as of a store */
     const char *profile; /* valid as long as the list */
-    const char *kind;
+    enum unseen_kind kind;
     uint64_t nallowed; /* by changes, as are the next two */
     uint64_t nadded;
     uint64_t nremoved;

@@ -21,7 +21,20 @@ struct unseen_list {
     struct unseen__list_file file;
     unseen__list_asker *ask;
     uint64_t seed;
+    enum unseen_kind kind;
 };
+
+/* A kind that this version does not know is one of a newer version. */
+static enum unseen_status read_kind(struct unseen_list *list, const char *path,
+                                    struct unseen_error *error)
+{
+    return unseen_kind_of_name(list->file.header.kind, &list->kind) == UNSEEN_OK
+               ? UNSEEN_OK
+               : unseen__error(
+                     error, UNSEEN_ERR_VERSION, UNSEEN__NO_PLACE,
+                     "%s has entries of the kind \"%s\", which only a newer version knows", path,
+                     list->file.header.kind);
+}
 
 enum unseen_status unseen_list_open(struct unseen_list **list_out, const char *path,
                                     const struct unseen_list_options *given,
@@ -53,6 +66,11 @@ enum unseen_status unseen_list_open(struct unseen_list **list_out, const char *p
     status = unseen__list_file_open(&list->file, path, options.access, &allocator, error);
     if (status != UNSEEN_OK) {
         unseen__free(&allocator, list, sizeof(*list));
+        return status;
+    }
+    status = read_kind(list, path, error);
+    if (status != UNSEEN_OK) {
+        unseen_list_close(list);
         return status;
     }
     list->seed = list->file.header.seed;
@@ -195,7 +213,7 @@ enum unseen_status unseen_list_info(const struct unseen_list *list,
     struct unseen_list_info info = {
         .size = info_out->size,
         .fpr = h->fpr,
-        .rate = rate_of(h),
+        .rate = rate_of(h) * unseen_kind_texts_max(list->kind),
         .ngiven = h->ngiven,
         .nkeys = h->ndistinct,
         .bytes = changes->end + changes->ntorn,
@@ -206,7 +224,7 @@ enum unseen_status unseen_list_info(const struct unseen_list *list,
         .key_bits = h->key_bits,
         .seed_id = (uint32_t)unseen__checksum(&h->seed, sizeof(h->seed)),
         .profile = h->profile,
-        .kind = h->kind,
+        .kind = list->kind,
         .nallowed = changes->texts.nallowed,
         .nadded = changes->texts.nadded,
         .nremoved = changes->texts.nremoved,

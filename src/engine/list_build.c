@@ -31,14 +31,31 @@ struct unseen_list_build {
     bool finished;
 };
 
+/* The rate is that of a question, and each of the texts it may be has a share of that. */
+static enum unseen_status check_rate(const struct unseen_list_build_options *options,
+                                     const char *path, struct unseen_error *error)
+{
+    const double least = FPR_MIN * unseen_kind_texts_max(options->kind);
+    if (options->fpr > 0 && options->fpr < least) {
+        return unseen__error(error, UNSEEN_ERR_FPR, UNSEEN__NO_PLACE,
+                             "%s: a rate of %g is too low: the least for the kind \"%s\" is %.2g",
+                             path, options->fpr, unseen_kind_name(options->kind), least);
+    }
+    return options->fpr > 0 && options->fpr <= FPR_MAX
+               ? UNSEEN_OK
+               : unseen__error_status(error, UNSEEN_ERR_ARGUMENT, path);
+}
+
 static enum unseen_status build_options(const struct unseen_list_build_options *given,
-                                        struct unseen_list_build_options *options_out)
+                                        const char *path,
+                                        struct unseen_list_build_options *options_out,
+                                        struct unseen_error *error)
 {
     struct unseen_list_build_options options = {.size = sizeof(options)};
     if (given) {
         if (given->size < offsetof(struct unseen_list_build_options, capacity) ||
             given->size > sizeof(options)) {
-            return UNSEEN_ERR_ARGUMENT;
+            return unseen__error_status(error, UNSEEN_ERR_ARGUMENT, path);
         }
         memcpy(&options, given, given->size);
     }
@@ -48,16 +65,12 @@ static enum unseen_status build_options(const struct unseen_list_build_options *
     options.memory = options.memory > SIZE_MAX / 4 ? SIZE_MAX / 4 : options.memory;
     options.threads = options.threads ? options.threads : 1;
     options.profile = options.profile ? options.profile : "none/1";
-    options.kind = options.kind ? options.kind : "url";
     *options_out = options;
-    if (options.fpr < FPR_MIN) {
-        return options.fpr > 0 ? UNSEEN_ERR_FPR : UNSEEN_ERR_ARGUMENT;
+    if (options.threads > THREADS_MAX || strlen(options.profile) >= UNSEEN__LIST_TEXT_LEN ||
+        !unseen_kind_name(options.kind)) {
+        return unseen__error_status(error, UNSEEN_ERR_ARGUMENT, path);
     }
-    return options.fpr <= FPR_MAX && options.threads <= THREADS_MAX &&
-                   strlen(options.profile) < UNSEEN__LIST_TEXT_LEN &&
-                   strlen(options.kind) < UNSEEN__LIST_KIND_LEN
-               ? UNSEEN_OK
-               : UNSEEN_ERR_ARGUMENT;
+    return check_rate(&options, path, error);
 }
 
 /* The folder of path. */
@@ -82,11 +95,12 @@ static enum unseen_status create_build(struct unseen_list_build **build_out, con
         .path = path,
         .folder = options->folder,
         .fpr = options->fpr,
+        .ntexts = unseen_kind_texts_max(options->kind),
         .capacity = options->capacity,
         .memory = (size_t)options->memory,
         .threads = options->threads,
         .profile = options->profile,
-        .kind = options->kind,
+        .kind = unseen_kind_name(options->kind),
         .allocator = unseen__allocator(options->allocator),
     };
     enum unseen_status status = unseen__cpu_select(options->cpu, &plan.cpu);
@@ -121,9 +135,8 @@ enum unseen_status unseen_list_build_create(struct unseen_list_build **build_out
                                             struct unseen_error *error)
 {
     struct unseen_list_build_options options;
-    const enum unseen_status status = build_options(given, &options);
-    return status == UNSEEN_OK ? create_build(build_out, path, &options, error)
-                               : unseen__error_status(error, status, path);
+    const enum unseen_status status = build_options(given, path, &options, error);
+    return status == UNSEEN_OK ? create_build(build_out, path, &options, error) : status;
 }
 
 void unseen_list_build_free(struct unseen_list_build *build)

@@ -130,14 +130,15 @@ static enum unseen_status set_up(struct unseen__list_builder *b,
                                  const struct unseen__list_plan *plan)
 {
     struct unseen__list_header *h = &b->header;
+    const double fpr = plan->fpr / plan->ntexts; /* of a key */
     unsigned part_bits = part_bits_for(plan->capacity);
-    h->key_bits = key_bits_for(plan->capacity, part_bits, plan->fpr);
+    h->key_bits = key_bits_for(plan->capacity, part_bits, fpr);
     h->seed = plan->seed;
     h->fpr = plan->fpr;
     memcpy(h->profile, plan->profile, strlen(plan->profile));
     memcpy(h->kind, plan->kind, strlen(plan->kind));
-    enum unseen_status status = unseen__list_shape_for(
-        plan->fpr - ldexp((double)plan->capacity, -(int)h->key_bits), &h->shape);
+    enum unseen_status status =
+        unseen__list_shape_for(fpr - ldexp((double)plan->capacity, -(int)h->key_bits), &h->shape);
     if (status != UNSEEN_OK) {
         return status;
     }

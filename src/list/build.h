@@ -9,8 +9,9 @@
 struct unseen__list_plan {
     const char *path;
     const char *folder; /* of the spill file */
-    double fpr;
-    uint64_t capacity; /* keys expected; 0: not known */
+    double fpr;         /* of a question, */
+    unsigned ntexts;    /* which asks for up to so many keys */
+    uint64_t capacity;  /* keys expected; 0: not known */
     size_t memory;
     unsigned threads;
     uint64_t seed;

@@ -35,6 +35,7 @@ struct plan {
     uint64_t n;
     uint64_t (*key)(uint64_t i);
     double fpr;
+    enum unseen_kind kind;
     unsigned threads;
     uint64_t memory;
     uint64_t capacity;
@@ -98,6 +99,7 @@ static enum unseen_status build(const struct plan *plan, struct unseen_error *er
         .threads = plan->threads,
         .seed = &seed,
         .profile = "crawl/1",
+        .kind = plan->kind,
         .cpu = test_cpu,
         .allocator = plan->allocator,
     };
@@ -196,7 +198,7 @@ static struct unseen_list_info check_list(const struct plan *plan, uint64_t noth
         }
     }
     CHECK(unseen_list_verify(list, &error) == UNSEEN_OK);
-    CHECK(strcmp(info.profile, "crawl/1") == 0 && strcmp(info.kind, "url") == 0);
+    CHECK(strcmp(info.profile, "crawl/1") == 0 && info.kind == UNSEEN_KIND_URL);
     unseen_list_close(list);
     return info;
 }
@@ -222,6 +224,34 @@ static void test_rates(void)
         const double bits = (double)info.bytes * 8 / (double)info.nkeys;
         CHECK(bits < -log2(info.rate) * 1.02 + 8.0 * 20000 / (double)n);
         CHECK(info.nbumped < n / 15);
+    }
+}
+
+/* The rate is that of a question: of a kind whose question is many texts, each has its share. */
+static void test_kinds(void)
+{
+    struct unseen_error error;
+    for (unsigned kind = UNSEEN_KIND_URL; kind <= UNSEEN_KIND_PHONE; kind++) {
+        const unsigned ntexts = unseen_kind_texts_max((enum unseen_kind)kind);
+        const struct plan plan = {
+            .n = 20000, .key = random_key, .fpr = 1e-2, .kind = (enum unseen_kind)kind};
+        CHECK(build(&plan, &error) == UNSEEN_OK);
+        struct unseen_list *list = open_list(UNSEEN_LIST_LOAD);
+        const struct unseen_list_info info = info_of(list);
+        CHECK_EQ(info.kind, kind);
+        CHECK(info.fpr == 1e-2 && info.rate <= 1e-2 && info.rate > 0.8e-2);
+        const uint64_t nasked = 1000000;
+        const double expected = (double)nasked * info.rate / ntexts;
+        const double nlisted = (double)count_listed(list, other_key, nasked);
+        CHECK(fabs(nlisted - expected) < 4 * sqrt(expected) + 2);
+        unseen_list_close(list);
+        const struct plan least = {
+            .n = 10, .key = random_key, .fpr = 1e-9 * ntexts, .kind = (enum unseen_kind)kind};
+        CHECK(build(&least, &error) == UNSEEN_OK);
+        const struct plan too_low = {
+            .n = 10, .key = random_key, .fpr = 0.99e-9 * ntexts, .kind = (enum unseen_kind)kind};
+        CHECK(build(&too_low, &error) == UNSEEN_ERR_FPR);
+        CHECK(strstr(error.text, unseen_kind_name((enum unseen_kind)kind)) != NULL);
     }
 }
 
@@ -251,7 +281,7 @@ static void test_single(void)
     uint8_t verdicts[3000];
     struct unseen_list_build *b = NULL;
     const struct unseen_list_build_options options = {
-        .size = sizeof(options), .seed = &seed, .kind = "word", .cpu = test_cpu};
+        .size = sizeof(options), .seed = &seed, .kind = UNSEEN_KIND_PHONE, .cpu = test_cpu};
     CHECK(unseen_list_build_create(&b, path, &options, &error) == UNSEEN_OK);
     for (size_t i = 0; i < 3000; i++) {
         snprintf(names[i], sizeof(names[i]), "%zu", i);
@@ -266,7 +296,7 @@ static void test_single(void)
     struct unseen_list *list = open_list(UNSEEN_LIST_WARM);
     CHECK_EQ(unseen_list_key(list, "b", 1), unseen_list_build_key(b, "b", 1));
     unseen_list_build_free(b);
-    CHECK(strcmp(info_of(list).kind, "word") == 0);
+    CHECK(info_of(list).kind == UNSEEN_KIND_PHONE);
     unseen_list_contains_batch(list, items, 3000, verdicts);
     for (size_t i = 0; i < 3000; i++) {
         const bool is_listed = unseen_list_contains(list, items[i].data, items[i].len);
@@ -542,8 +572,8 @@ static void test_options(void)
     CHECK(unseen_list_build_create(&b, path, &options, &error) == UNSEEN_ERR_ARGUMENT);
     options = (struct unseen_list_build_options){.size = 3};
     CHECK(unseen_list_build_create(&b, path, &options, &error) == UNSEEN_ERR_ARGUMENT);
-    options = (struct unseen_list_build_options){.size = sizeof(options),
-                                                 .kind = "a kind of a name that is too long"};
+    options =
+        (struct unseen_list_build_options){.size = sizeof(options), .kind = (enum unseen_kind)5};
     CHECK(unseen_list_build_create(&b, path, &options, &error) == UNSEEN_ERR_ARGUMENT);
     CHECK(unseen_list_build_create(&b, path, NULL, &error) == UNSEEN_OK);
     unseen_list_build_free(b); /* without having been finished */
@@ -565,6 +595,7 @@ int main(void)
     snprintf(new_path, sizeof(new_path), "%s.new", path);
     test_sizes();
     test_rates();
+    test_kinds();
     test_hostile();
     test_single();
     test_bytes();
