@@ -9,9 +9,9 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/statvfs.h>
 #include <unistd.h>
 
 #include "base/bytes.h"
@@ -19,21 +19,30 @@
 #include "base/file.h"
 #include "base/macros.h"
 #include "base/memory.h"
+#include "hash/key.h"
 
 enum {
     CHUNK_MIN = 4096,
     CHUNK_MAX = 1 << 20,
     SLACK = 8, /* a record is stored as a whole word */
-    NAMES_MAX = 100
+    APART = 64,
+    NAMES_MAX = 100,
+    ENTRY_LEN = 16 /* of the table: part, bytes, checksum */
 };
 
 #define NO_CHUNK UINT32_MAX
 
+/* What a part has but for how full its buffer is. */
 struct part {
-    uint8_t *next; /* in its buffer */
-    uint8_t *end;  /* where a record begins that does not fit */
-    uint32_t last; /* chunk of the file, or NO_CHUNK */
+    uint32_t last; /* full chunk of the file, or NO_CHUNK */
     uint32_t nchunks;
+    uint32_t open;  /* the chunk that the buffer will be, if a part of it is there already */
+    uint32_t saved; /* bytes of that part */
+};
+
+struct chunk {
+    uint64_t sum;
+    uint32_t previous; /* of the same part */
 };
 
 struct unseen__spill {
@@ -42,14 +51,18 @@ struct unseen__spill {
     unsigned record; /* bytes */
     uint64_t key_mask;
     size_t nparts;
-    size_t chunk;  /* bytes of a buffer that are used: whole records */
-    size_t stride; /* from buffer to buffer, and from chunk to chunk of the file */
+    uint32_t chunk; /* bytes of a buffer that are used: whole records */
+    size_t stride;  /* from chunk to chunk of the file */
+    size_t apart;   /* from buffer to buffer */
     uint8_t *buffers;
+    uint32_t *fill; /* bytes in each part's buffer */
     struct part *parts;
-    uint32_t *previous; /* of each chunk, the one before it of the same part */
+    struct chunk *chunks;
     size_t nchunks;
     size_t chunks_cap;
-    int fd; /* -1: there is no file */
+    uint64_t expected; /* keys; 0: not known */
+    int fd;            /* -1: there is no file */
+    bool kept;
     char *folder;
 };
 
@@ -60,20 +73,27 @@ static size_t clamp(size_t value, size_t low, size_t high)
     return value < low ? low : value > high ? high : value;
 }
 
-static uint8_t *buffer_of(const struct unseen__spill *spill, size_t part)
+static uint8_t *buffer_of(const struct unseen__spill *s, size_t part)
 {
-    return spill->buffers + part * spill->stride;
+    return s->buffers + part * s->apart;
 }
 
-static size_t buffers_len(const struct unseen__spill *spill)
+static size_t buffers_len(const struct unseen__spill *s)
 {
-    return spill->nparts * spill->stride + SLACK;
+    return s->nparts * s->apart;
 }
 
-static void reset_buffer(struct unseen__spill *spill, size_t part)
+/* Buffers fill evenly, so all are written to near the same place. With a power of two from one to
+ * the next these places would share a few sets of the cache: hence APART. */
+static void set_sizes(struct unseen__spill *s, unsigned part_bits, unsigned key_bits, size_t memory)
 {
-    spill->parts[part].next = buffer_of(spill, part);
-    spill->parts[part].end = spill->parts[part].next + spill->chunk;
+    s->part_bits = part_bits;
+    s->record = (key_bits - part_bits + 7) / 8;
+    s->key_mask = UINT64_MAX << (64 - key_bits);
+    s->nparts = (size_t)1 << part_bits;
+    s->stride = clamp(memory / s->nparts, CHUNK_MIN, CHUNK_MAX) / CHUNK_MIN * CHUNK_MIN;
+    s->chunk = (uint32_t)((s->stride - SLACK) / s->record * s->record);
+    s->apart = s->stride + APART;
 }
 
 enum unseen_status unseen__spill_create(struct unseen__spill **spill_out, unsigned part_bits,
@@ -85,28 +105,22 @@ enum unseen_status unseen__spill_create(struct unseen__spill **spill_out, unsign
         return UNSEEN_ERR_NOMEM;
     }
     s->allocator = *allocator;
-    s->part_bits = part_bits;
-    s->record = (key_bits - part_bits + 7) / 8;
-    s->key_mask = UINT64_MAX << (64 - key_bits);
-    s->nparts = (size_t)1 << part_bits;
-    s->stride = clamp(memory / s->nparts, CHUNK_MIN, CHUNK_MAX) / CHUNK_MIN * CHUNK_MIN;
-    s->chunk = (s->stride - SLACK) / s->record * s->record;
+    set_sizes(s, part_bits, key_bits, memory);
     s->fd = -1;
     const size_t folder_len = strlen(folder) + 1;
     s->folder = unseen__alloc(allocator, folder_len, 1);
     s->parts = unseen__alloc(allocator, s->nparts * sizeof(*s->parts), _Alignof(max_align_t));
+    s->fill = unseen__alloc_zero(allocator, s->nparts * sizeof(*s->fill), 64);
     s->buffers = unseen__alloc(allocator, buffers_len(s), CHUNK_MIN);
     if (s->folder) {
         memcpy(s->folder, folder, folder_len);
     }
-    if (!s->folder || !s->parts || !s->buffers) {
+    if (!s->folder || !s->parts || !s->fill || !s->buffers) {
         unseen__spill_free(s);
         return UNSEEN_ERR_NOMEM;
     }
     for (size_t i = 0; i < s->nparts; i++) {
-        reset_buffer(s, i);
-        s->parts[i].last = NO_CHUNK;
-        s->parts[i].nchunks = 0;
+        s->parts[i] = (struct part){.last = NO_CHUNK, .open = NO_CHUNK};
     }
     *spill_out = s;
     return UNSEEN_OK;
@@ -118,14 +132,26 @@ void unseen__spill_free(struct unseen__spill *s)
         return;
     }
     const struct unseen_allocator allocator = s->allocator;
-    if (s->fd >= 0) {
+    if (s->fd >= 0 && !s->kept) {
         (void)close(s->fd); /* nobody will read it */
     }
     unseen__free(&allocator, s->folder, s->folder ? strlen(s->folder) + 1 : 0);
     unseen__free(&allocator, s->parts, s->nparts * sizeof(*s->parts));
+    unseen__free(&allocator, s->fill, s->nparts * sizeof(*s->fill));
     unseen__free(&allocator, s->buffers, buffers_len(s));
-    unseen__free(&allocator, s->previous, s->chunks_cap * sizeof(*s->previous));
+    unseen__free(&allocator, s->chunks, s->chunks_cap * sizeof(*s->chunks));
     unseen__free(&allocator, s, sizeof(*s));
+}
+
+void unseen__spill_expect(struct unseen__spill *s, uint64_t nkeys)
+{
+    s->expected = nkeys < UINT64_MAX >> 8 ? nkeys : UINT64_MAX >> 8;
+}
+
+void unseen__spill_keep(struct unseen__spill *s, int fd)
+{
+    s->fd = fd;
+    s->kept = true;
 }
 
 /* ---- the file ---- */
@@ -148,49 +174,142 @@ static enum unseen_status make_file(struct unseen__spill *s, struct unseen_error
     return code ? unseen__error_io(error, "make a spill file in", s->folder, code) : UNSEEN_OK;
 }
 
-static enum unseen_status make_room(struct unseen__spill *s)
+/* In MiB, for people. */
+static unsigned long long mebibytes(uint64_t bytes)
 {
-    if (s->nchunks < s->chunks_cap) {
+    return (bytes + ((1 << 20) - 1)) >> 20;
+}
+
+/* The disk is full, or would be: how much is needed, and what helps. */
+static enum unseen_status no_space(const struct unseen__spill *s, uint64_t needed, uint64_t there,
+                                   const char *what, struct unseen_error *error)
+{
+    static const char help[] = "give more memory, or a folder with more space";
+    if (needed == 0) {
+        return unseen__error(error, UNSEEN_ERR_IO, UNSEEN__NO_PLACE,
+                             "no space for the keys in %s after %llu MiB: %s", s->folder,
+                             mebibytes(there), help);
+    }
+    return unseen__error(error, UNSEEN_ERR_IO, UNSEEN__NO_PLACE,
+                         "no space for the keys in %s: about %llu MiB are needed, %llu MiB are %s: "
+                         "%s",
+                         s->folder, mebibytes(needed), mebibytes(there), what, help);
+}
+
+/* Bytes of all keys that are expected. */
+static uint64_t needed_for(const struct unseen__spill *s)
+{
+    return s->expected * s->record;
+}
+
+static enum unseen_status write_error(const struct unseen__spill *s, int code,
+                                      struct unseen_error *error)
+{
+    if (code == ENOSPC || code == EDQUOT) {
+        return no_space(s, needed_for(s), (uint64_t)s->nchunks * s->stride, "written", error);
+    }
+    return unseen__error_io(error, "write a spill file in", s->folder, code);
+}
+
+/* Whether the disk has room for what is expected, but for what the buffers hold. Where the system
+ * does not tell, that is found out by writing. */
+static enum unseen_status check_space(const struct unseen__spill *s, struct unseen_error *error)
+{
+    struct statvfs disk;
+    const uint64_t needed = needed_for(s);
+    const uint64_t buffered = s->kept ? 0 : (uint64_t)s->nparts * s->chunk;
+    if (needed <= buffered || fstatvfs(s->fd, &disk) != 0 || disk.f_blocks == 0) {
         return UNSEEN_OK;
     }
-    const size_t cap = s->chunks_cap ? 2 * s->chunks_cap : 1024;
-    uint32_t *previous =
-        cap < NO_CHUNK ? unseen__alloc(&s->allocator, cap * sizeof(*previous), sizeof(*previous))
+    const uint64_t there = (uint64_t)disk.f_bavail * disk.f_frsize;
+    return needed - buffered <= there ? UNSEEN_OK
+                                      : no_space(s, needed - buffered, there, "there", error);
+}
+
+static enum unseen_status make_room(struct unseen__spill *s, size_t n)
+{
+    if (n <= s->chunks_cap) {
+        return UNSEEN_OK;
+    }
+    size_t cap = s->chunks_cap ? 2 * s->chunks_cap : 1024;
+    cap = cap < n ? n : cap;
+    struct chunk *chunks =
+        cap < NO_CHUNK ? unseen__alloc(&s->allocator, cap * sizeof(*chunks), _Alignof(struct chunk))
                        : NULL;
-    if (!previous) {
+    if (!chunks) {
         return UNSEEN_ERR_NOMEM;
     }
     if (s->nchunks) {
-        memcpy(previous, s->previous, s->nchunks * sizeof(*previous));
+        memcpy(chunks, s->chunks, s->nchunks * sizeof(*chunks));
     }
-    unseen__free(&s->allocator, s->previous, s->chunks_cap * sizeof(*previous));
-    s->previous = previous;
+    unseen__free(&s->allocator, s->chunks, s->chunks_cap * sizeof(*chunks));
+    s->chunks = chunks;
     s->chunks_cap = cap;
     return UNSEEN_OK;
 }
 
-/* Writes the part's full buffer to the file. */
-static UNSEEN_NOINLINE enum unseen_status put_away(struct unseen__spill *s, size_t index,
-                                                   struct unseen_error *error)
+/* A place in the file for the part's buffer. */
+static enum unseen_status open_chunk(struct unseen__spill *s, struct part *part,
+                                     struct unseen_error *error)
 {
-    struct part *part = &s->parts[index];
     enum unseen_status status = s->fd < 0 ? make_file(s, error) : UNSEEN_OK;
-    if (status == UNSEEN_OK && (status = make_room(s)) != UNSEEN_OK) {
-        return unseen__error_status(error, status, s->folder);
+    if (status == UNSEEN_OK && s->nchunks == 0) {
+        status = check_space(s, error);
     }
     if (status != UNSEEN_OK) {
         return status;
     }
-    const int code =
-        unseen__file_write(s->fd, (uint64_t)s->nchunks * s->stride, buffer_of(s, index), s->chunk);
-    if (code != 0) {
-        return unseen__error_io(error, "write a spill file in", s->folder, code);
+    status = make_room(s, s->nchunks + 1);
+    if (status != UNSEEN_OK) {
+        return unseen__error_status(error, status, s->folder);
     }
-    s->previous[s->nchunks] = part->last;
-    part->last = (uint32_t)s->nchunks++;
-    part->nchunks++;
-    reset_buffer(s, index);
+    part->open = (uint32_t)s->nchunks++;
+    part->saved = 0;
     return UNSEEN_OK;
+}
+
+/* Writes what the part's buffer has and the file has not. */
+static enum unseen_status save_buffer(struct unseen__spill *s, size_t index,
+                                      struct unseen_error *error)
+{
+    struct part *part = &s->parts[index];
+    const enum unseen_status status =
+        part->open == NO_CHUNK ? open_chunk(s, part, error) : UNSEEN_OK;
+    if (status != UNSEEN_OK) {
+        return status;
+    }
+    const int code =
+        unseen__file_write(s->fd, (uint64_t)part->open * s->stride + part->saved,
+                           buffer_of(s, index) + part->saved, s->fill[index] - part->saved);
+    if (code != 0) {
+        return write_error(s, code, error);
+    }
+    part->saved = s->fill[index];
+    return UNSEEN_OK;
+}
+
+/* The part's next full chunk. */
+static void link_chunk(struct unseen__spill *s, size_t index, uint32_t chunk, uint64_t sum)
+{
+    struct part *part = &s->parts[index];
+    s->chunks[chunk] = (struct chunk){.sum = sum, .previous = part->last};
+    part->last = chunk;
+    part->nchunks++;
+}
+
+/* Makes the part's full buffer a chunk of the file. */
+static UNSEEN_NOINLINE enum unseen_status put_away(struct unseen__spill *s, size_t index,
+                                                   struct unseen_error *error)
+{
+    struct part *part = &s->parts[index];
+    const uint64_t sum = unseen__checksum(buffer_of(s, index), s->chunk);
+    const enum unseen_status status = save_buffer(s, index, error);
+    if (status == UNSEEN_OK) {
+        link_chunk(s, index, part->open, sum);
+        part->open = NO_CHUNK;
+        s->fill[index] = 0;
+    }
+    return status;
 }
 
 /* ---- keys ---- */
@@ -200,17 +319,18 @@ enum unseen_status unseen__spill_add(struct unseen__spill *s, const uint64_t *ke
 {
     const unsigned part_bits = s->part_bits;
     const unsigned drop = 64 - 8 * s->record;
+    const uint32_t chunk = s->chunk;
+    uint32_t *fill = s->fill;
     for (size_t i = 0; i < n; i++) {
         const size_t index = part_bits ? keys[i] >> (64 - part_bits) : 0;
-        struct part *part = &s->parts[index];
-        if (UNSEEN_UNLIKELY(part->next == part->end)) {
+        if (UNSEEN_UNLIKELY(fill[index] == chunk)) {
             const enum unseen_status status = put_away(s, index, error);
             if (status != UNSEEN_OK) {
                 return status;
             }
         }
-        store_le64(part->next, keys[i] << part_bits >> drop);
-        part->next += s->record;
+        store_le64(buffer_of(s, index) + fill[index], keys[i] << part_bits >> drop);
+        fill[index] += s->record;
     }
     return UNSEEN_OK;
 }
@@ -220,11 +340,14 @@ unsigned unseen__spill_part_bits(const struct unseen__spill *s)
     return s->part_bits;
 }
 
+size_t unseen__spill_stride(const struct unseen__spill *s)
+{
+    return s->stride;
+}
+
 uint64_t unseen__spill_count(const struct unseen__spill *s, size_t part)
 {
-    const struct part *p = &s->parts[part];
-    const size_t buffered = (size_t)(p->next - buffer_of(s, part));
-    return ((uint64_t)p->nchunks * s->chunk + buffered) / s->record;
+    return ((uint64_t)s->parts[part].nchunks * s->chunk + s->fill[part]) / s->record;
 }
 
 uint64_t unseen__spill_total(const struct unseen__spill *s)
@@ -235,6 +358,8 @@ uint64_t unseen__spill_total(const struct unseen__spill *s)
     }
     return n;
 }
+
+/* ---- reading ---- */
 
 static uint64_t *unpack(const struct unseen__spill *s, size_t part, const uint8_t *bytes,
                         size_t len, uint64_t *keys)
@@ -259,25 +384,146 @@ static void give_back(const struct unseen__spill *s, uint64_t place)
 #endif
 }
 
+static enum unseen_status damaged(const struct unseen__spill *s, uint64_t place,
+                                  struct unseen_error *error)
+{
+    return unseen__error(error, UNSEEN_ERR_CORRUPT, place,
+                         "the keys that were put into %s are damaged: %s", s->folder,
+                         s->kept ? "remove that folder, and begin anew" : "begin anew");
+}
+
+/* Reads the first len bytes of a chunk. */
+static enum unseen_status read_chunk(const struct unseen__spill *s, uint32_t chunk, uint64_t sum,
+                                     uint8_t *bytes, size_t len, struct unseen_error *error)
+{
+    const uint64_t place = (uint64_t)chunk * s->stride;
+    size_t got = 0;
+    const int code = unseen__file_read(s->fd, place, bytes, len, &got);
+    if (code != 0) {
+        return unseen__error_io(error, "read a spill file in", s->folder, code);
+    }
+    return got == len && unseen__checksum(bytes, len) == sum ? UNSEEN_OK : damaged(s, place, error);
+}
+
 enum unseen_status unseen__spill_read(struct unseen__spill *s, size_t index, uint64_t *keys,
                                       struct unseen_error *error)
 {
     struct part *part = &s->parts[index];
     uint8_t *buffer = buffer_of(s, index);
-    keys = unpack(s, index, buffer, (size_t)(part->next - buffer), keys);
+    keys = unpack(s, index, buffer, s->fill[index], keys);
     /* The buffer has been read and takes the chunks, one after the other. */
-    for (uint32_t chunk = part->last; chunk != NO_CHUNK; chunk = s->previous[chunk]) {
-        const uint64_t place = (uint64_t)chunk * s->stride;
-        size_t len = 0;
-        const int code = unseen__file_read(s->fd, place, buffer, s->chunk, &len);
-        if (code != 0 || len != s->chunk) {
-            return unseen__error_io(error, "read a spill file in", s->folder, code ? code : EIO);
+    for (uint32_t chunk = part->last; chunk != NO_CHUNK; chunk = s->chunks[chunk].previous) {
+        const enum unseen_status status =
+            read_chunk(s, chunk, s->chunks[chunk].sum, buffer, s->chunk, error);
+        if (status != UNSEEN_OK) {
+            return status;
         }
-        give_back(s, place);
+        if (!s->kept) {
+            give_back(s, (uint64_t)chunk * s->stride);
+        }
         keys = unpack(s, index, buffer, s->chunk, keys);
     }
-    part->last = NO_CHUNK;
-    part->nchunks = 0;
-    reset_buffer(s, index);
+    *part = (struct part){.last = NO_CHUNK, .open = NO_CHUNK};
+    s->fill[index] = 0;
     return UNSEEN_OK;
+}
+
+/* ---- saving and resuming ---- */
+
+enum unseen_status unseen__spill_save(struct unseen__spill *s, struct unseen_error *error)
+{
+    for (size_t i = 0; i < s->nparts; i++) {
+        enum unseen_status status = UNSEEN_OK;
+        if (s->fill[i] == s->chunk) {
+            status = put_away(s, i, error);
+        } else if (s->fill[i] > s->parts[i].saved) {
+            status = save_buffer(s, i, error);
+        }
+        if (status != UNSEEN_OK) {
+            return status;
+        }
+    }
+    const int code = unseen__file_sync(s->fd);
+    return code ? write_error(s, code, error) : UNSEEN_OK;
+}
+
+size_t unseen__spill_table_len(const struct unseen__spill *s)
+{
+    return s->nchunks * ENTRY_LEN;
+}
+
+static void put_entry(uint8_t *bytes, uint32_t chunk, size_t part, size_t len, uint64_t sum)
+{
+    uint8_t *entry = bytes + (size_t)chunk * ENTRY_LEN;
+    store_le32(entry, (uint32_t)part);
+    store_le32(entry + 4, (uint32_t)len);
+    store_le64(entry + 8, sum);
+}
+
+/* Each chunk is full or open, so each entry is written. */
+void unseen__spill_table(const struct unseen__spill *s, uint8_t *bytes)
+{
+    for (size_t i = 0; i < s->nparts; i++) {
+        const struct part *part = &s->parts[i];
+        for (uint32_t c = part->last; c != NO_CHUNK; c = s->chunks[c].previous) {
+            put_entry(bytes, c, i, s->chunk, s->chunks[c].sum);
+        }
+        if (part->open != NO_CHUNK) {
+            put_entry(bytes, part->open, i, part->saved,
+                      unseen__checksum(buffer_of(s, i), part->saved));
+        }
+    }
+}
+
+/* Takes up a chunk: a full one as it is, of another what is there to the part's buffer. */
+static enum unseen_status take_up(struct unseen__spill *s, uint32_t chunk, const uint8_t *entry,
+                                  struct unseen_error *error)
+{
+    const size_t index = load_le32(entry);
+    const uint32_t len = load_le32(entry + 4);
+    const uint64_t sum = load_le64(entry + 8);
+    if (index >= s->nparts || len == 0 || len > s->chunk || len % s->record != 0) {
+        return damaged(s, UNSEEN__NO_PLACE, error);
+    }
+    if (len == s->chunk) {
+        link_chunk(s, index, chunk, sum);
+        return UNSEEN_OK;
+    }
+    if (s->parts[index].open != NO_CHUNK) {
+        return damaged(s, UNSEEN__NO_PLACE, error);
+    }
+    s->parts[index].open = chunk;
+    s->parts[index].saved = len;
+    s->fill[index] = len;
+    return read_chunk(s, chunk, sum, buffer_of(s, index), len, error);
+}
+
+/* Cuts off what was written after the table. */
+static enum unseen_status cut(const struct unseen__spill *s, struct unseen_error *error)
+{
+    uint64_t size = 0;
+    const uint64_t end = (uint64_t)s->nchunks * s->stride;
+    int code = unseen__file_size(s->fd, &size);
+    if (code == 0 && size > end) {
+        code = unseen__file_truncate(s->fd, end);
+    }
+    return code ? write_error(s, code, error) : UNSEEN_OK;
+}
+
+enum unseen_status unseen__spill_resume(struct unseen__spill *s, int fd, const uint8_t *table,
+                                        size_t len, struct unseen_error *error)
+{
+    unseen__spill_keep(s, fd);
+    if (len % ENTRY_LEN != 0 || len / ENTRY_LEN >= NO_CHUNK) {
+        return damaged(s, UNSEEN__NO_PLACE, error);
+    }
+    enum unseen_status status = make_room(s, len / ENTRY_LEN);
+    if (status != UNSEEN_OK) {
+        return unseen__error_status(error, status, s->folder);
+    }
+    for (uint32_t c = 0; c < len / ENTRY_LEN && status == UNSEEN_OK; c++) {
+        status = take_up(s, c, table + (size_t)c * ENTRY_LEN, error);
+    }
+    s->nchunks = len / ENTRY_LEN;
+    return status == UNSEEN_OK ? cut(s, error) : status;
 }
