@@ -110,6 +110,43 @@ static bool set_no_log(struct options *o, char *value)
     return true;
 }
 
+static bool set_kind(struct options *o, char *value)
+{
+    o->has_kind = unseen_kind_of_name(value, &o->kind) == UNSEEN_OK;
+    return o->has_kind;
+}
+
+static bool set_from(struct options *o, char *value)
+{
+    o->from = value;
+    return true;
+}
+
+static bool set_known_good(struct options *o, char *value)
+{
+    o->known_good[o->nknown_good++] = value; /* options_parse made room for argc */
+    return true;
+}
+
+static bool set_force(struct options *o, char *value)
+{
+    (void)value;
+    o->force = true;
+    return true;
+}
+
+static bool set_restart(struct options *o, char *value)
+{
+    (void)value;
+    o->restart = true;
+    return true;
+}
+
+static bool set_checkpoint(struct options *o, char *value)
+{
+    return number_positive(value, &o->checkpoint) && o->checkpoint <= 1e6;
+}
+
 static bool set_profile(struct options *o, char *value)
 {
     o->profile = value;
@@ -445,6 +482,35 @@ static const struct option_row rows[] = {
      "run's end, and\nthose lines come again; a damaged store cannot be\nrepaired; no exactly-once "
      "output. It saves 8 bytes of\ndisk per URL", set_no_log},
 
+    {"The list", 0, "fpr", "RATE", "a rate above 0 and below 1", "1e-4", COMMAND_BUILD,
+     "the highest share of wrong answers, from 1e-9 to 0.25\n(default 1e-4)", set_fpr},
+    {NULL, 0, "kind", "KIND", "url, expressions, mail, ip or phone", "ip", COMMAND_BUILD,
+     "what the entries are: url (the default), mail\n(addresses and domains), ip (addresses and "
+     "networks)\nor phone", set_kind},
+    {NULL, 0, "expressions", NULL, NULL, NULL, COMMAND_BUILD,
+     "an entry is a site, a folder or a page, and covers\nall below it: evil.example/ the whole site",
+     set_expressions},
+    {NULL, 0, "from", "OLD", NULL, "old.list", COMMAND_BUILD,
+     "take over what was allowed, added and removed in the\nlist OLD, and its kind, profile and rate",
+     set_from},
+    {NULL, 0, "known-good", "FILE", NULL, "good.txt", COMMAND_BUILD,
+     "no line of FILE shall be listed, not even by error:\nthose that would be are allowed; repeatable",
+     set_known_good},
+    {NULL, 0, "force", NULL, NULL, NULL, COMMAND_BUILD,
+     "take dangerous entries, and leave out lines that are\nno entries", set_force},
+    {NULL, 0, "seed", "N", "a 64-bit number", "42", COMMAND_BUILD,
+     "seed of the hash (default: random)", set_seed},
+    {"Work", 0, "memory", "SIZE", "a number of bytes above 0", "4G", COMMAND_BUILD,
+     "use about this much memory (default 1G); the rest is\nin files in LIST.building", set_memory},
+    {NULL, 0, "capacity", "N", "a number of keys", "1e10", COMMAND_BUILD,
+     "about how many entries there are: from 1e9 on it\nsaves disk", set_capacity},
+    {NULL, 'j', "threads", "N", "a number of threads or auto", "4", COMMAND_BUILD,
+     "threads (default auto: one for each processor)", set_threads},
+    {NULL, 0, "checkpoint", "SECONDS", "a number above 0", "60", COMMAND_BUILD,
+     "save so often how far it is (default 20)", set_checkpoint},
+    {NULL, 0, "restart", NULL, NULL, NULL, COMMAND_BUILD,
+     "begin anew, whatever an interrupted run has left", set_restart},
+
     {"What is known", 0, "capacity", "N", "a number of keys", "1e7", COMMAND_PLAN,
      "how many keys there will be", set_capacity},
     {NULL, 0, "fpr", "RATE", "a rate above 0 and below 1", "1e-4", COMMAND_PLAN,
@@ -464,14 +530,14 @@ static const struct option_row rows[] = {
     {NULL, 0, "rule", "NAME", "a list of rules", "strip-www", COMMAND_IDENTITY,
      "switch a rule of the profile on, or with no-NAME off;\na list a,b, repeatable; see unseen "
      "help rules", set_rule},
-    {NULL, 'k', "key", "KEY", "a field number or a .path", ".link.url", COMMAND_LINES,
+    {NULL, 'k', "key", "KEY", "a field number or a .path", ".link.url", COMMAND_LINES | COMMAND_BUILD,
      "look only at field KEY (from 1) of each line, or at\nthe value at the path .KEY of a JSON line",
      set_key},
     {NULL, 0, "by", "KEY", "a field number, a .path or host", "2", COMMAND_COUNT,
      "count apart for each value of KEY: a field, a path,\nor the host of the URL", set_by},
-    {NULL, 't', "separator", "CHAR", "a single byte, \\t or \\0", ",", COMMAND_LINES,
+    {NULL, 't', "separator", "CHAR", "a single byte, \\t or \\0", ",", COMMAND_LINES | COMMAND_BUILD,
      "fields are separated by CHAR (default: tab)", set_separator},
-    {NULL, 0, "format", "FORMAT", "auto, lines or jsonl", "jsonl", COMMAND_LINES,
+    {NULL, 0, "format", "FORMAT", "auto, lines or jsonl", "jsonl", COMMAND_LINES | COMMAND_BUILD,
      "what the lines are: auto, lines or jsonl (auto: jsonl\nif KEY is a path)", set_format},
     {NULL, 0, "format", "FORMAT", "lines, anew, requests.seen or redis-set", "requests.seen",
      COMMAND_IMPORT, "what FILE is: lines or anew (one URL a line), Scrapy's\nrequests.seen, or "
@@ -485,12 +551,14 @@ static const struct option_row rows[] = {
      "exactly once", set_output},
     {NULL, 'o', "output", "FILE", NULL, NULL, COMMAND_CANON | COMMAND_ASKERS | COMMAND_SORT | COMMAND_COUNT,
      "write to FILE, which is emptied first", set_output},
-    {NULL, 'z', "null", NULL, NULL, NULL, COMMAND_LINES | COMMAND_SORT,
+    {NULL, 'z', "null", NULL, NULL, NULL, COMMAND_LINES | COMMAND_SORT | COMMAND_BUILD,
      "lines end in NUL instead of newline; also -0", set_null},
     {NULL, 0, "line-buffered", NULL, NULL, NULL, COMMAND_PRINTERS,
      "write each line by itself", set_line_buffered},
     {NULL, 0, "max-line", "N", "a number of bytes above 0", "64K", COMMAND_LINES,
      "report and leave out lines longer than N bytes", set_max_line},
+    {NULL, 0, "max-line", "N", "a number of bytes above 0", "64K", COMMAND_BUILD,
+     "refuse lines longer than N bytes", set_max_line},
     {NULL, 'j', "threads", "N", "a number of threads or auto", "2",
      COMMAND_LINES | COMMAND_IMPORT,
      "threads: 1, 2 (reading beside the rest) or auto", set_threads},
@@ -508,7 +576,10 @@ static const struct option_row rows[] = {
      "where squid-rewrite sends who asks for a listed page", set_redirect},
 
     {"Reports, to standard error", 0, "stats", "[=FORMAT]", "text or json", "=json",
-     COMMAND_REPORTERS, "figures at the end, as text or json", set_stats},
+     COMMAND_REPORTERS | COMMAND_BUILD, "figures at the end, as text or json", set_stats},
+    {NULL, 0, "progress", "[=WHEN]", "auto, always or never", "=never", COMMAND_BUILD,
+     "how far it is, how fast, and the time left: always,\nnever or auto (on a terminal)",
+     set_progress},
     {NULL, 0, "progress", "[=WHEN]", "auto, always or never", "=never", COMMAND_REPORTERS,
      "a progress line, on a terminal only; WHEN is always,\nnever or auto (if the output is a "
      "file)", set_progress},

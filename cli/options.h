@@ -8,6 +8,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include <unseen.h>
+
 #include "print/message.h"
 
 enum format {
@@ -56,6 +58,16 @@ struct options {
     unsigned hashes;
     enum when plot;
     const char *svg; /* NULL: none */
+
+    /* lists */
+    bool has_kind;
+    enum unseen_kind kind;
+    const char *from; /* NULL: none */
+    const char **known_good;
+    size_t nknown_good;
+    bool force;
+    bool restart;
+    double checkpoint; /* seconds; 0: not given */
 
     /* identity */
     const char *profile; /* NULL: the command's own default */
