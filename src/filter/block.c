@@ -97,7 +97,7 @@ static double plan_rate(const struct unseen_plan *plan, double nkeys)
 {
     struct unseen__blocked blocked;
     unseen__blocked_init(&blocked, 512, plan->lines, plan->hashes);
-    return unseen__blocked_rate(&blocked, nkeys * cells_of(plan->lines) / (double)plan->bits);
+    return unseen__blocked_rate_of(&blocked, nkeys, (double)plan->bits / cells_of(plan->lines));
 }
 
 /* The shape of a whole set: k, is_wide, and as nblocks all its blocks. */

@@ -103,7 +103,8 @@ static double plan_rate(const struct unseen_plan *plan, double nkeys)
 {
     struct unseen__blocked blocked;
     unseen__blocked_init(&blocked, COUNTING_CELLS, plan->lines, plan->hashes);
-    return unseen__blocked_rate(&blocked, nkeys * plan->lines * LINE_BITS / (double)plan->bits);
+    const double nblocks = (double)plan->bits / (plan->lines * LINE_BITS);
+    return unseen__blocked_rate_of(&blocked, nkeys, nblocks);
 }
 
 /* The shape of a whole set: k, is_wide, and as nblocks all its blocks. */

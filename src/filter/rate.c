@@ -87,6 +87,15 @@ double unseen__blocked_rate(const struct unseen__blocked *blocked, double load)
     return rate > 0 ? (double)rate : 0;
 }
 
+double unseen__blocked_rate_of(const struct unseen__blocked *blocked, double n, double nblocks)
+{
+    long double rate = 0;
+    for (unsigned i = 0; i < blocked->nterms; i++) {
+        rate += blocked->factor[i] * expl((long double)n * log1pl(-blocked->decay[i] / nblocks));
+    }
+    return rate > 0 ? (double)rate : 0;
+}
+
 double unseen__blocked_fill(const struct unseen__blocked *blocked, double load)
 {
     return -0.5 * (expm1(-load * blocked->fading[0]) + expm1(-load * blocked->fading[1]));

@@ -44,6 +44,9 @@ struct unseen__blocked {
 void unseen__blocked_init(struct unseen__blocked *blocked, unsigned cells, unsigned parts,
                           unsigned k);
 double unseen__blocked_rate(const struct unseen__blocked *blocked, double load);
+/* The same for n keys in so few blocks that their loads are not quite Poisson distributed: l given
+ * cells are then all still empty with probability (1 - (1 - q(l)) / nblocks)^n. */
+double unseen__blocked_rate_of(const struct unseen__blocked *blocked, double n, double nblocks);
 /* The share of all cells in use, and the load that leaves it. */
 double unseen__blocked_fill(const struct unseen__blocked *blocked, double load);
 double unseen__blocked_load(const struct unseen__blocked *blocked, double fill);

@@ -466,17 +466,41 @@ static enum unseen_status plan(struct unseen_plan *plan, const struct unseen__fi
     return UNSEEN_OK;
 }
 
+/* How many keys no older link has by the time this one is full. It counts those it takes for new,
+ * and a share of the others, its own rate, it takes for known: n - integral of rate(0..n) = capacity,
+ * by one step of Newton's from the capacity and Simpson's rule. */
+static double keys_to_fill(const struct unseen_plan *link,
+                           const struct unseen__filter_ops *link_ops)
+{
+    static const double weights[] = {0, 4, 2, 4, 1};
+    const double capacity = (double)link->capacity;
+    double rate = 0;
+    double sum = 0;
+    for (int i = 1; i <= 4; i++) {
+        rate = link_ops->plan_rate(link, capacity * i / 4);
+        sum += weights[i] * rate;
+    }
+    return capacity + capacity * sum / 12 / (1 - rate);
+}
+
+/* A key that an older link takes for its own does not come to the newest one. So the more keys the
+ * chain has, the slower it fills. */
 static double plan_rate(const struct unseen_plan *plan, double nkeys,
                         const struct unseen__filter_ops *link_ops)
 {
     struct unseen_plan links[LINKS_MAX];
     const unsigned n = plan_links(plan, link_ops, nkeys, links);
-    double log_right = 0; /* of the probability that no link answers wrong */
+    double right = 1; /* the probability that no older link answers wrong */
+    double wrong = 0; /* that one does */
     for (unsigned i = 0; i < n && nkeys > 0; i++) {
-        log_right += log1p(-link_ops->plan_rate(&links[i], fmin(nkeys, (double)links[i].capacity)));
-        nkeys -= (double)links[i].capacity;
+        const double most = keys_to_fill(&links[i], link_ops);
+        const double coming = fmin(nkeys * right, most);
+        const double rate = link_ops->plan_rate(&links[i], coming);
+        nkeys -= most / right;
+        wrong += right * rate;
+        right *= 1 - rate;
     }
-    return -expm1(log_right);
+    return wrong;
 }
 
 /* ---- pieces ----

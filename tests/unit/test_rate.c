@@ -64,6 +64,27 @@ static void check_blocked(unsigned cells, unsigned parts, unsigned k)
     CHECK(unseen__blocked_fill(&blocked, 0) == 0);
 }
 
+/* The same where a key comes to one of few blocks: their loads are binomially distributed. */
+static void check_few_blocks(unsigned cells, unsigned k, unsigned nblocks)
+{
+    static double wrong[KEYS_MAX];
+    struct unseen__blocked blocked;
+    unseen__blocked_init(&blocked, cells, 1, k);
+    wrong_by_keys(cells, k, wrong);
+    for (unsigned n = 1; n < KEYS_MAX; n += 17) {
+        double rate = 0;
+        for (unsigned j = 0; j <= n; j++) {
+            const double log_ways = lgamma(n + 1.0) - lgamma(j + 1.0) - lgamma(n - j + 1.0);
+            const double others = log1p(-1.0 / nblocks) * (n - j);
+            rate += exp(log_ways - log((double)nblocks) * j + others) * wrong[j];
+        }
+        const double formula = unseen__blocked_rate_of(&blocked, n, nblocks);
+        CHECK(is_close(formula, rate, 1e-6) || fabs(formula - rate) < 1e-14);
+    }
+    const double many = unseen__blocked_rate_of(&blocked, 3e9, 1e8);
+    CHECK(is_close(many, unseen__blocked_rate(&blocked, 30), 1e-6));
+}
+
 static void check_classic(void)
 {
     /* The textbook's figures: k = 10 and m = 20 n; 1 % in 1.2 MB for a million. */
@@ -129,6 +150,9 @@ int main(void)
         check_blocked(512, 2, k);
         check_blocked(128, 1, k);
         check_blocked(128, 2, k);
+        check_few_blocks(512, k, 2);
+        check_few_blocks(128, k, 3);
+        check_few_blocks(512, k, 20);
     }
     for (size_t i = 0; i < sizeof(models) / sizeof(models[0]); i++) {
         check_solve(&models[i]);

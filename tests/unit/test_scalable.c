@@ -38,6 +38,41 @@ static void check_promise(const char *filter, double fpr, uint64_t nkeys, uint64
     filter_end(set);
 }
 
+/* At a rate this high older links keep many keys from the newest. The mean of many chains against
+ * the formula. */
+static void check_formula(const char *filter)
+{
+    enum {
+        CHAINS = 48,
+        ASKED = 20000
+    };
+    const uint64_t sizes[] = {3000, 20000};
+    struct unseen_plan plan = {.size = sizeof(plan), .filter = filter, .fpr = 0.3};
+    double sum[2] = {0};
+    double squares[2] = {0};
+    plan.capacity = sizes[1];
+    CHECK(unseen_plan(&plan) == UNSEEN_OK);
+    for (uint64_t chain = 0; chain < CHAINS; chain++) {
+        const struct unseen_set_options options = filter_options(filter, 0.3, 0, 1);
+        struct unseen_set *set = filter_make(&options);
+        const uint64_t base = chain << 32;
+        for (int i = 0; i < 2; i++) {
+            (void)filter_add(set, base + (i ? sizes[0] : 0), base + sizes[i]);
+            const uint64_t asked = base + (1 << 30);
+            const double rate = (double)filter_seen(set, asked, asked + ASKED) / ASKED;
+            sum[i] += rate;
+            squares[i] += rate * rate;
+        }
+        filter_end(set);
+    }
+    for (int i = 0; i < 2; i++) {
+        const double mean = sum[i] / CHAINS;
+        const double deviation = sqrt((squares[i] / CHAINS - mean * mean) / (CHAINS - 1));
+        CHECK(deviation < 0.01 * mean);
+        CHECK(fabs(mean - unseen_plan_rate(&plan, (double)sizes[i])) <= 3.5 * deviation);
+    }
+}
+
 /* A list of links, each a list of keys: who is new, and when links come. Rates so low that no answer
  * is wrong. */
 static void check_model(const char *filter, double fpr, unsigned threads)
@@ -172,6 +207,7 @@ int main(void)
         const char *name = names[i];
         check_promise(name, 1e-2, 100000 * scale, 100000);
         check_promise(name, 1e-4, 1000000 * scale, 1000000);
+        check_formula(name);
         /* "counting" promises nothing below 1e-7, and a chain of it nothing below 10 times that. */
         const double low = i == 2 ? 4e-6 : 1e-7;
         check_model(name, low, 1);
