@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Kinds of entries. For any line: nothing is written behind the bound; the text of an entry is its
+ * own canonical form, of the same fitness if that is fine, and among the texts that it asks for;
+ * a question makes no more texts than the kind allows, all different and none empty. The first byte
+ * chooses the kind and the profile. */
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <unseen.h>
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+enum {
+    CANARY = 64,
+    NKINDS = 5
+};
+
+static void require(bool condition)
+{
+    if (!condition) {
+        abort();
+    }
+}
+
+static bool same(struct unseen_bytes a, struct unseen_bytes b)
+{
+    return a.len == b.len && (a.len == 0 || memcmp(a.data, b.data, a.len) == 0);
+}
+
+/* A buffer of the bound of len bytes with canaries behind it. */
+static char *buffer(enum unseen_kind kind, size_t len)
+{
+    const size_t bound = unseen_kind_bound(kind, len);
+    char *const buf = malloc(bound + CANARY);
+    require(buf != NULL);
+    memset(buf + bound, 0x5a, CANARY);
+    return buf;
+}
+
+static void release(char *buf, enum unseen_kind kind, size_t len)
+{
+    const size_t bound = unseen_kind_bound(kind, len);
+    for (size_t i = 0; i < CANARY; i++) {
+        require(buf[bound + i] == 0x5a);
+    }
+    free(buf);
+}
+
+/* Whether wanted is among the texts of the question. */
+static bool check_question(enum unseen_kind kind, const struct unseen_url *url,
+                           struct unseen_bytes in, struct unseen_bytes wanted)
+{
+    struct unseen_bytes texts[UNSEEN_KIND_TEXTS_MAX];
+    size_t n = 0;
+    bool found = false;
+    char *const buf = buffer(kind, in.len);
+    require(unseen_kind_texts(kind, url, in.data, in.len, buf, unseen_kind_bound(kind, in.len),
+                              texts, &n) == UNSEEN_OK);
+    require(n <= unseen_kind_texts_max(kind));
+    for (size_t i = 0; i < n; i++) {
+        require(texts[i].len > 0);
+        found |= same(texts[i], wanted);
+        for (size_t j = 0; j < i; j++) {
+            require(!same(texts[i], texts[j]));
+        }
+    }
+    release(buf, kind, in.len);
+    return found;
+}
+
+static void check_again(enum unseen_kind kind, const struct unseen_url *url,
+                        struct unseen_bytes text)
+{
+    struct unseen_bytes again;
+    enum unseen_entry fitness;
+    char *const buf = buffer(kind, text.len);
+    require(unseen_kind_entry(kind, url, text.data, text.len, buf,
+                              unseen_kind_bound(kind, text.len), &again, &fitness) == UNSEEN_OK);
+    require(fitness == UNSEEN_ENTRY_FINE && same(again, text));
+    release(buf, kind, text.len);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    static const char *const profiles[] = {"none",   "whatwg",       "crawl",
+                                           "scrapy", "safebrowsing", "aggressive"};
+    if (size == 0) {
+        return 0;
+    }
+    const enum unseen_kind kind = (enum unseen_kind)(data[0] % NKINDS);
+    const struct unseen_url_options options = {.size = sizeof(options),
+                                               .profile = profiles[data[0] / NKINDS % 6]};
+    const struct unseen_bytes in = {(const char *)data + 1, size - 1};
+    struct unseen_url *url = NULL;
+    struct unseen_bytes text;
+    enum unseen_entry fitness;
+    require(unseen_url_create(&url, &options) == UNSEEN_OK);
+    char *const buf = buffer(kind, in.len);
+    require(unseen_kind_entry(kind, url, in.data, in.len, buf, unseen_kind_bound(kind, in.len),
+                              &text, &fitness) == UNSEEN_OK);
+    require((text.len > 0) == (fitness == UNSEEN_ENTRY_FINE || fitness == UNSEEN_ENTRY_DANGEROUS));
+    (void)check_question(kind, url, in, text);
+    if (text.len > 0) {
+        require(check_question(kind, url, text, text));
+    }
+    if (fitness == UNSEEN_ENTRY_FINE) {
+        check_again(kind, url, text);
+    }
+    release(buf, kind, in.len);
+    unseen_url_free(url);
+    return 0;
+}

@@ -1,0 +1,663 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Kinds of entries: which lines are entries and what their texts are, which texts a question makes,
+ * and, against models that know nothing of texts, that an entry is among the texts of a question
+ * exactly if it covers it. */
+#include "test.h"
+
+#include <arpa/inet.h>
+
+enum {
+    ROOM = 8192
+};
+
+static struct unseen_url *url;
+
+static struct unseen_bytes bytes(const char *text)
+{
+    return (struct unseen_bytes){text, strlen(text)};
+}
+
+static bool is_text(struct unseen_bytes a, const char *b)
+{
+    return a.len == strlen(b) && (a.len == 0 || memcmp(a.data, b, a.len) == 0);
+}
+
+/* ---- Names ----------------------------------------------------------------------------------- */
+
+static void test_names(void)
+{
+    static const char *const names[] = {"url", "expressions", "mail", "ip", "phone"};
+    static const unsigned ntexts[] = {1, 30, 10, 129, 1};
+    static const enum unseen_kind unknown = (enum unseen_kind)5;
+    enum unseen_kind kind;
+    for (unsigned i = 0; i < 5; i++) {
+        CHECK(strcmp(unseen_kind_name((enum unseen_kind)i), names[i]) == 0);
+        CHECK(unseen_kind_of_name(names[i], &kind) == UNSEEN_OK && (unsigned)kind == i);
+        CHECK_EQ(unseen_kind_texts_max((enum unseen_kind)i), ntexts[i]);
+        CHECK_EQ(unseen_kind_bound((enum unseen_kind)i, SIZE_MAX) == 0, i < 3);
+    }
+    CHECK(unseen_kind_name(unknown) == NULL);
+    CHECK(unseen_kind_of_name("URL", &kind) == UNSEEN_ERR_NAME);
+    CHECK(unseen_kind_of_name("", &kind) == UNSEEN_ERR_NAME);
+    CHECK_EQ(unseen_kind_texts_max(unknown), 0);
+    CHECK_EQ(unseen_kind_bound(unknown, 1), 0);
+}
+
+static void test_arguments(void)
+{
+    static const enum unseen_kind unknown = (enum unseen_kind)5;
+    struct unseen_bytes texts[UNSEEN_KIND_TEXTS_MAX];
+    struct unseen_bytes text;
+    enum unseen_entry fitness;
+    char buf[ROOM];
+    size_t n;
+    CHECK(unseen_kind_entry(unknown, url, "a", 1, buf, ROOM, &text, &fitness) ==
+          UNSEEN_ERR_ARGUMENT);
+    CHECK(unseen_kind_texts(unknown, url, "a", 1, buf, ROOM, texts, &n) == UNSEEN_ERR_ARGUMENT);
+    CHECK(unseen_kind_entry(UNSEEN_KIND_EXPRESSIONS, NULL, "a", 1, buf, ROOM, &text, &fitness) ==
+          UNSEEN_ERR_ARGUMENT);
+    CHECK(unseen_kind_texts(UNSEEN_KIND_EXPRESSIONS, NULL, "a", 1, buf, ROOM, texts, &n) ==
+          UNSEEN_ERR_ARGUMENT);
+    CHECK(unseen_kind_entry(UNSEEN_KIND_URL, NULL, NULL, 0, NULL, 0, &text, &fitness) ==
+              UNSEEN_OK &&
+          fitness == UNSEEN_ENTRY_EMPTY && text.len == 0);
+    CHECK(unseen_kind_texts(UNSEEN_KIND_URL, NULL, NULL, 0, NULL, 0, texts, &n) == UNSEEN_OK &&
+          n == 0);
+}
+
+/* ---- Entries --------------------------------------------------------------------------------- */
+
+struct line {
+    const char *line;
+    const char *text; /* of the entry; "" where there is none */
+    enum unseen_entry fitness;
+};
+
+#define FINE      UNSEEN_ENTRY_FINE
+#define EMPTY     UNSEEN_ENTRY_EMPTY
+#define INVALID   UNSEEN_ENTRY_INVALID
+#define DANGEROUS UNSEEN_ENTRY_DANGEROUS
+
+static const struct line url_lines[] = {
+    {"HTTP://E.com:80/a/../b#c", "http://e.com/b", FINE},
+    {"http://e.com/b", "http://e.com/b", FINE},
+    {"http://com/", "http://com/", FINE}, /* one page */
+    {"http://localhost", "http://localhost/", FINE},
+    {"no url at all", "no url at all", FINE},
+    {" kept as it is ", " kept as it is ", FINE},
+    {"key1", "key1", FINE},
+    {"12345", "12345", FINE},
+    {"x", "x", FINE},
+    {"e.com", "e.com", FINE},
+    {"", "", EMPTY},
+    {" \t\r\n", "", EMPTY},
+    {"/", "/", DANGEROUS},
+    {" / ", " / ", DANGEROUS},
+    {"//", "//", DANGEROUS},
+    {"http://", "http://", DANGEROUS},
+    {"file:///", "file:///", DANGEROUS},
+    {"com", "com", DANGEROUS},
+    {" com ", " com ", DANGEROUS},
+    {"COM/", "COM/", DANGEROUS},
+    {".com", ".com", DANGEROUS},
+    {"*.com", "*.com", DANGEROUS},
+    {"com.", "com.", DANGEROUS},
+    {"xn--p1ai", "xn--p1ai", DANGEROUS},
+    {"\xd1\x80\xd1\x84", "\xd1\x80\xd1\x84", DANGEROUS},
+};
+
+/* Without a canonicaliser, or with one that leaves everything. */
+static const struct line plain_lines[] = {
+    {"HTTP://E.com:80/a/../b#c", "HTTP://E.com:80/a/../b#c", FINE},
+    {"com", "com", FINE},
+    {" com ", " com ", FINE},
+    {" ", "", EMPTY},
+    {"/", "/", DANGEROUS},
+};
+
+static const struct line expressions_lines[] = {
+    {"evil.com", "evil.com/", FINE},
+    {"evil.com/", "evil.com/", FINE},
+    {" EVIL.com. ", "evil.com/", FINE},
+    {".evil.com", "evil.com/", FINE},
+    {"*.evil.com", "evil.com/", FINE},
+    {"*.evil.com/a/", "evil.com/a/", FINE},
+    {"evil.com/path/", "evil.com/path/", FINE},
+    {"http://evil.com/x?q", "evil.com/x?q", FINE},
+    {"https://u:p@evil.com:444/x#y", "evil.com/x", FINE},
+    {"//evil.com/x", "evil.com/x", FINE},
+    {"evil.com:8080", "evil.com/", FINE},
+    {"evil.com/a@b", "evil.com/a@b", FINE},
+    {"evil.com?jo@evil.com", "evil.com/?jo@evil.com", FINE},
+    {"evil.com/%20", "evil.com/%20", FINE},
+    {"b\xc3\xbc"
+     "cher.example/a",
+     "xn--bcher-kva.example/a", FINE},
+    {"192.0.2.7", "192.0.2.7/", FINE},
+    {"http://3221225991/", "192.0.2.7/", FINE},
+    {"[2001:DB8::7]/x", "[2001:db8::7]/x", FINE},
+    {"my_host.example", "my_host.example/", FINE},
+    {"a.b.c.d.e.f.g/1/2/3/4/5/6", "a.b.c.d.e.f.g/1/2/3/4/5/6", FINE},
+    {"intranet/page", "intranet/page", FINE},
+    {"com", "com/", DANGEROUS},
+    {"*.com", "com/", DANGEROUS},
+    {"http://com/", "com/", DANGEROUS},
+    {"localhost", "localhost/", DANGEROUS},
+    {"", "", EMPTY},
+    {"\r", "", EMPTY},
+    {"/", "", INVALID},
+    {"http:///", "", INVALID},
+    {".", "", INVALID},
+    {"*.", "", INVALID},
+    {"*", "", INVALID},
+    {"# comment", "", INVALID},
+    {"evil.com # comment", "", INVALID},
+    {"evil.com\t2026-11-20", "", INVALID},
+    {"http://evil.com/\tphishing", "", INVALID},
+    {"0.0.0.0 evil.com", "", INVALID},
+    {"||evil.com^", "", INVALID},
+    {"evil.com/*", "", INVALID},
+    {"http://*.evil.com/", "", INVALID},
+    {"ev*l.com", "", INVALID},
+    {"jo@evil.com", "", INVALID},
+    {"jo%40evil.com", "", INVALID},
+    {"mailto:jo@evil.com", "", INVALID},
+    {"http://[::1", "", INVALID},
+    {"http://[evil.com]/", "", INVALID},
+    {"http://e%20vil.com/", "", INVALID},
+};
+
+static const struct line mail_lines[] = {
+    {"Jo@Mail.Evil.example", "jo@mail.evil.example", FINE},
+    {" jo@evil.example. ", "jo@evil.example", FINE},
+    {"jo+tag@evil.example", "jo+tag@evil.example", FINE},
+    {"EVIL.example", "evil.example", FINE},
+    {"@evil.example", "evil.example", FINE},
+    {"*@evil.example", "evil.example", FINE},
+    {".evil.example", "evil.example", FINE},
+    {"*.evil.example", "evil.example", FINE},
+    {"*@*.evil.example", "evil.example", FINE},
+    {"_dmarc.evil.example", "_dmarc.evil.example", FINE},
+    {"jo@localhost", "jo@localhost", FINE},
+    {"jo@[192.0.2.7]", "jo@[192.0.2.7]", FINE},
+    {"jo@[IPv6:2001:db8::7]", "jo@[ipv6:2001:db8::7]", FINE},
+    {"\"Jo Do\"@evil.example", "\"jo do\"@evil.example", FINE},
+    {"\"jo@home\"@evil.example", "\"jo@home\"@evil.example", FINE},
+    {"J\xc3\xb6@B\xc3\xbc"
+     "cher.example",
+     "j\xc3\xb6@xn--bcher-kva.example", FINE},
+    {"b\xc3\xbc"
+     "cher\xe3\x80\x82"
+     "example\xe3\x80\x82",
+     "xn--bcher-kva.example", FINE},
+    {"com", "com", DANGEROUS},
+    {"*.com", "com", DANGEROUS},
+    {"@localhost", "localhost", DANGEROUS},
+    {"", "", EMPTY},
+    {"  ", "", EMPTY},
+    {"@", "", INVALID},
+    {".", "", INVALID},
+    {"*", "", INVALID},
+    {"*@", "", INVALID},
+    {"jo@", "", INVALID},
+    {"@jo@evil.example", "", INVALID},
+    {"@*@evil.example", "", INVALID},
+    {"jo@home@evil.example", "", INVALID},
+    {"jo do@evil.example", "", INVALID},
+    {"Jo Do <jo@evil.example>", "", INVALID},
+    {"jo@evil.example,al@evil.example", "", INVALID},
+    {"jo@evil..example", "", INVALID},
+    {"jo@.evil.example", "", INVALID},
+    {"..evil.example", "", INVALID},
+    {"192.0.2.7", "", INVALID},
+    {"jo@192.0.2.7", "", INVALID},
+    {"[192.0.2.7]", "", INVALID},
+    {"http://evil.example/", "", INVALID},
+    {"evil.example/", "", INVALID},
+    {"b\xff"
+     "cher.example",
+     "", INVALID},
+    {"a123456789012345678901234567890123456789012345678901234567890123.example", "", INVALID},
+};
+
+static const struct line ip_lines[] = {
+    {"192.0.2.7", "192.0.2.7", FINE},
+    {" 192.0.2.7/32\r", "192.0.2.7", FINE},
+    {"192.0.2.7/24", "192.0.2.0/24", FINE},
+    {"255.255.255.255/31", "255.255.255.254/31", FINE},
+    {"10.0.0.0/8", "10.0.0.0/8", FINE},
+    {"0.0.0.0", "0.0.0.0", FINE},
+    {"2001:DB8:0:0::7", "2001:db8::7", FINE},
+    {"2001:db8::7/128", "2001:db8::7", FINE},
+    {"2001:db8::7/127", "2001:db8::6/127", FINE},
+    {"2001:db8:ffff::/33", "2001:db8:8000::/33", FINE},
+    {"2001::/16", "2001::/16", FINE},
+    {"::", "::", FINE},
+    {"::ffff:192.0.2.7", "192.0.2.7", FINE},
+    {"::FFFF:c000:207", "192.0.2.7", FINE},
+    {"::ffff:192.0.2.7/120", "192.0.2.0/24", FINE},
+    {"::ffff:192.0.2.7/95", "::fffe:0:0/95", FINE},
+    {"10.0.0.0/7", "10.0.0.0/7", DANGEROUS},
+    {"192.0.2.7/0", "0.0.0.0/0", DANGEROUS},
+    {"2001::/15", "2000::/15", DANGEROUS},
+    {"::/0", "::/0", DANGEROUS},
+    {"::ffff:0:0/96", "0.0.0.0/0", DANGEROUS},
+    {"", "", EMPTY},
+    {" ", "", EMPTY},
+    {"/", "", INVALID},
+    {"/24", "", INVALID},
+    {"192.0.2.7/", "", INVALID},
+    {"192.0.2.7/33", "", INVALID},
+    {"192.0.2.7/024", "", INVALID},
+    {"192.0.2.7/-1", "", INVALID},
+    {"192.0.2.7/4294967320", "", INVALID},
+    {"192.0.2.7/255.255.255.0", "", INVALID},
+    {"192.0.2.1-192.0.2.9", "", INVALID},
+    {"192.0.2.*", "", INVALID},
+    {"192.0.2", "", INVALID},
+    {"192.0.2.010", "", INVALID},
+    {"192.0.2.256", "", INVALID},
+    {"192.0.2.7.", "", INVALID},
+    {"0xc0000207", "", INVALID},
+    {"2001:db8::/129", "", INVALID},
+    {"2001:db8:::7", "", INVALID},
+    {"[2001:db8::7]", "", INVALID},
+    {"fe80::1%eth0", "", INVALID},
+    {"192.0.2.7 192.0.2.8", "", INVALID},
+    {"evil.example", "", INVALID},
+};
+
+static const struct line phone_lines[] = {
+    {"+4989123456", "+4989123456", FINE},
+    {"+49 (0)89 / 123-456", "+4989123456", FINE},
+    {"+49.89.123.456", "+4989123456", FINE},
+    {" 0049 89 123456 ", "+4989123456", FINE},
+    {"0049 (0) 89 123456", "+4989123456", FINE},
+    {"+49 (089) 123456", "+49089123456", FINE}, /* only "(0)" is known not to be dialled */
+    {"(089) 123456", "089123456", FINE},
+    {"(0)89 123456", "089123456", FINE},
+    {"110", "110", FINE},
+    {"123456789012345", "123456789012345", FINE},
+    {"00123456789012345", "+123456789012345", FINE},
+    {"", "", EMPTY},
+    {"11", "", INVALID},
+    {"+11", "", INVALID},
+    {"1234567890123456", "", INVALID},
+    {"+1234567890123456", "", INVALID},
+    {"1234567890123456789012345678901234567890", "", INVALID},
+    {"+", "", INVALID},
+    {"00", "", INVALID},
+    {"++49123", "", INVALID},
+    {"49+123", "", INVALID},
+    {"+0123456", "", INVALID},
+    {"0800-FLOWERS", "", INVALID},
+    {"123456 x12", "", INVALID},
+    {"- ()", "", INVALID},
+};
+
+/* Whether the text is among those that it makes itself as a question. */
+static bool asks_for(enum unseen_kind kind, const struct unseen_url *with, struct unseen_bytes text)
+{
+    static char buf[ROOM];
+    struct unseen_bytes texts[UNSEEN_KIND_TEXTS_MAX];
+    size_t n = 0;
+    CHECK(unseen_kind_texts(kind, with, text.data, text.len, buf, ROOM, texts, &n) == UNSEEN_OK);
+    CHECK(n <= unseen_kind_texts_max(kind));
+    for (size_t i = 0; i < n; i++) {
+        if (texts[i].len == text.len && memcmp(texts[i].data, text.data, text.len) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static void check_line(enum unseen_kind kind, const struct unseen_url *with,
+                       const struct line *line)
+{
+    static char buf[ROOM];
+    struct unseen_bytes text = {NULL, 1};
+    enum unseen_entry fitness = (enum unseen_entry)9;
+    const struct unseen_bytes in = bytes(line->line);
+    const char *const data = test_guarded(in.data, in.len);
+    CHECK(unseen_kind_entry(kind, with, data, in.len, buf, ROOM, &text, &fitness) == UNSEEN_OK);
+    if (!CHECK(fitness == line->fitness) || !CHECK(is_text(text, line->text))) {
+        fprintf(stderr, "  %s <%s>: %d <%.*s>\n", unseen_kind_name(kind), line->line, (int)fitness,
+                (int)text.len, text.data);
+    }
+    CHECK((unseen_kind_complaint(kind, fitness)[0] == '\0') == (fitness == FINE));
+    if (text.len > 0) {
+        CHECK(asks_for(kind, with, text));
+    }
+}
+
+#define CHECK_LINES(kind, with, lines)                                                             \
+    check_lines((kind), (with), (lines), sizeof(lines) / sizeof(*(lines)))
+
+static void check_lines(enum unseen_kind kind, const struct unseen_url *with,
+                        const struct line *lines, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        check_line(kind, with, &lines[i]);
+    }
+}
+
+static void test_entries(void)
+{
+    struct unseen_url *none = NULL;
+    const struct unseen_url_options options = {
+        .size = sizeof(options), .profile = "none", .cpu = test_cpu};
+    CHECK(unseen_url_create(&none, &options) == UNSEEN_OK);
+    CHECK_LINES(UNSEEN_KIND_URL, url, url_lines);
+    CHECK_LINES(UNSEEN_KIND_URL, NULL, plain_lines);
+    CHECK_LINES(UNSEEN_KIND_URL, none, plain_lines);
+    CHECK_LINES(UNSEEN_KIND_EXPRESSIONS, url, expressions_lines);
+    CHECK_LINES(UNSEEN_KIND_EXPRESSIONS, none, expressions_lines);
+    CHECK_LINES(UNSEEN_KIND_MAIL, NULL, mail_lines);
+    CHECK_LINES(UNSEEN_KIND_IP, NULL, ip_lines);
+    CHECK_LINES(UNSEEN_KIND_PHONE, NULL, phone_lines);
+    unseen_url_free(none);
+}
+
+/* ---- Questions ------------------------------------------------------------------------------- */
+
+/* The texts of a question, with a blank behind each. */
+static const char *list(enum unseen_kind kind, const char *question)
+{
+    static char out[ROOM];
+    static char buf[ROOM];
+    struct unseen_bytes texts[UNSEEN_KIND_TEXTS_MAX];
+    size_t n = 0;
+    size_t len = 0;
+    CHECK(unseen_kind_texts(kind, url, question, strlen(question), buf, ROOM, texts, &n) ==
+          UNSEEN_OK);
+    for (size_t i = 0; i < n; i++) {
+        len += (size_t)snprintf(out + len, sizeof(out) - len, "%.*s ", (int)texts[i].len,
+                                texts[i].data);
+    }
+    out[len] = '\0';
+    return out;
+}
+
+static void check_texts(enum unseen_kind kind, const char *question, const char *expected)
+{
+    if (!CHECK(strcmp(list(kind, question), expected) == 0)) {
+        fprintf(stderr, "  <%s>: %s\n", question, list(kind, question));
+    }
+}
+
+static void test_questions(void)
+{
+    check_texts(UNSEEN_KIND_URL, "HTTP://E.com/a#b", "http://e.com/a ");
+    check_texts(UNSEEN_KIND_URL, "no url", "no url ");
+    check_texts(UNSEEN_KIND_URL, " ", "");
+    check_texts(UNSEEN_KIND_EXPRESSIONS, "http://a.b.c/1/2.html?x=1",
+                "a.b.c/1/2.html?x=1 a.b.c/1/2.html a.b.c/ a.b.c/1/ b.c/1/2.html?x=1 b.c/1/2.html "
+                "b.c/ b.c/1/ ");
+    check_texts(UNSEEN_KIND_EXPRESSIONS, "mailto:a@b.c", "");
+    check_texts(UNSEEN_KIND_MAIL, "Jo@Mail.Evil.example.",
+                "jo@mail.evil.example mail.evil.example evil.example example ");
+    check_texts(UNSEEN_KIND_MAIL, "mail.evil.example", "mail.evil.example evil.example example ");
+    check_texts(UNSEEN_KIND_MAIL, "jo@localhost", "jo@localhost localhost ");
+    check_texts(UNSEEN_KIND_MAIL, "jo@[192.0.2.7]", "jo@[192.0.2.7] [192.0.2.7] ");
+    check_texts(UNSEEN_KIND_MAIL, "a@1.2.3.4.5.6.7.8.9.x",
+                "a@1.2.3.4.5.6.7.8.9.x 1.2.3.4.5.6.7.8.9.x 3.4.5.6.7.8.9.x 4.5.6.7.8.9.x "
+                "5.6.7.8.9.x 6.7.8.9.x 7.8.9.x 8.9.x 9.x x ");
+    /* Questions are not judged. */
+    check_texts(UNSEEN_KIND_MAIL, "a b@c\xff..d", "a b@c\xff..d c\xff..d .d d ");
+    check_texts(UNSEEN_KIND_MAIL, "jo@", "");
+    check_texts(UNSEEN_KIND_MAIL, "...", "");
+    check_texts(UNSEEN_KIND_IP, "10.0.0.0/6",
+                "8.0.0.0/6 8.0.0.0/5 0.0.0.0/4 0.0.0.0/3 0.0.0.0/2 "
+                "0.0.0.0/1 0.0.0.0/0 ");
+    check_texts(UNSEEN_KIND_IP, "::ffff:10.0.0.0/99", "0.0.0.0/3 0.0.0.0/2 0.0.0.0/1 0.0.0.0/0 ");
+    check_texts(UNSEEN_KIND_IP, "ffff::/3", "e000::/3 c000::/2 8000::/1 ::/0 ");
+    check_texts(UNSEEN_KIND_IP, "evil.example", "");
+    check_texts(UNSEEN_KIND_PHONE, "0049 89 123456", "+4989123456 ");
+    check_texts(UNSEEN_KIND_PHONE, "Jo", "");
+}
+
+/* ---- Buffers --------------------------------------------------------------------------------- */
+
+/* With every size of buffer, ending at a guard page, the answer is SPACE or the right one; with the
+ * bound it is the right one. */
+static void check_sizes(enum unseen_kind kind, const char *text)
+{
+    static char wide[ROOM];
+    const size_t len = strlen(text);
+    const size_t bound = unseen_kind_bound(kind, len);
+    struct unseen_bytes texts[UNSEEN_KIND_TEXTS_MAX];
+    struct unseen_bytes right[UNSEEN_KIND_TEXTS_MAX];
+    struct unseen_bytes entry;
+    struct unseen_bytes right_entry;
+    enum unseen_entry fitness;
+    size_t nright = 0;
+    char *const end = test_guarded(wide, ROOM) + ROOM;
+    CHECK(bound <= ROOM);
+    CHECK(unseen_kind_texts(kind, url, text, len, wide, ROOM, right, &nright) == UNSEEN_OK);
+    for (size_t cap = 0; cap <= bound; cap++) {
+        size_t n = 0;
+        const enum unseen_status status =
+            unseen_kind_texts(kind, url, text, len, end - cap, cap, texts, &n);
+        CHECK(status == UNSEEN_OK || (status == UNSEEN_ERR_SPACE && cap < bound));
+        CHECK(status != UNSEEN_OK || n == nright);
+        for (size_t i = 0; i < n; i++) {
+            CHECK(texts[i].len == right[i].len &&
+                  memcmp(texts[i].data, right[i].data, right[i].len) == 0);
+        }
+    }
+    CHECK(unseen_kind_entry(kind, url, text, len, wide, ROOM, &right_entry, &fitness) == UNSEEN_OK);
+    for (size_t cap = 0; cap <= bound; cap++) {
+        const enum unseen_status status =
+            unseen_kind_entry(kind, url, text, len, end - cap, cap, &entry, &fitness);
+        CHECK(status == UNSEEN_OK || (status == UNSEEN_ERR_SPACE && cap < bound));
+        CHECK(status != UNSEEN_OK || (entry.len == right_entry.len &&
+                                      memcmp(entry.data, right_entry.data, right_entry.len) == 0));
+    }
+}
+
+static void test_sizes(void)
+{
+    check_sizes(UNSEEN_KIND_URL, "HTTP://E.com/a#b");
+    check_sizes(UNSEEN_KIND_EXPRESSIONS, "http://a.b.c/1/2.html?x=1");
+    check_sizes(UNSEEN_KIND_MAIL, "Jo@Mail.Evil.example");
+    check_sizes(UNSEEN_KIND_MAIL, "J\xc3\xb6@b\xc3\xbc"
+                                  "cher.example");
+    check_sizes(UNSEEN_KIND_IP, "255.254.253.252");
+    check_sizes(UNSEEN_KIND_IP, "2001:db8:1111:2222:3333:4444:5555:6666");
+    check_sizes(UNSEEN_KIND_PHONE, "+49 89 123456");
+}
+
+/* ---- Models ---------------------------------------------------------------------------------- */
+
+/* Is the entry, a line of a list, among the texts of the question? */
+static bool finds(enum unseen_kind kind, const char *line, const char *question)
+{
+    static char entry_buf[ROOM];
+    static char buf[ROOM];
+    struct unseen_bytes texts[UNSEEN_KIND_TEXTS_MAX];
+    struct unseen_bytes entry;
+    enum unseen_entry fitness;
+    size_t n = 0;
+    CHECK(unseen_kind_entry(kind, url, line, strlen(line), entry_buf, ROOM, &entry, &fitness) ==
+              UNSEEN_OK &&
+          (fitness == FINE || fitness == DANGEROUS));
+    CHECK(unseen_kind_texts(kind, url, question, strlen(question), buf, ROOM, texts, &n) ==
+          UNSEEN_OK);
+    for (size_t i = 0; i < n; i++) {
+        if (texts[i].len == entry.len && memcmp(texts[i].data, entry.data, entry.len) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* A model says what covers what, makes random lines and questions that often meet, and can be told
+ * to be wrong. */
+struct model {
+    enum unseen_kind kind;
+    void (*line)(uint64_t *seed, char *out, size_t cap);
+    void (*question)(uint64_t *seed, char *out, size_t cap);
+    bool (*covers)(const char *line, const char *question, bool fault);
+};
+
+/* Addresses with few different bits, as bits: 32 and 128 of them. */
+static void random_address(uint64_t *seed, char *out, size_t cap)
+{
+    const uint64_t r = test_random(seed);
+    if (r & 1) {
+        snprintf(out, cap, "%u.%u.%u.%u", (unsigned)(r >> 8 & 0x81), (unsigned)(r >> 16 & 3),
+                 (unsigned)(r >> 24 & 0x11), (unsigned)(r >> 32 & 0xff));
+    } else {
+        snprintf(out, cap, "%x:%x::%x", (unsigned)(r >> 8 & 0x8001), (unsigned)(r >> 24 & 0x1010),
+                 (unsigned)(r >> 40 & 0xf));
+    }
+}
+
+static void random_network(uint64_t *seed, char *out, size_t cap)
+{
+    random_address(seed, out, cap);
+    const size_t len = strlen(out);
+    const unsigned all = strchr(out, ':') ? 129 : 33;
+    snprintf(out + len, cap - len, "/%u", (unsigned)(test_random(seed) % all));
+}
+
+static bool covers_address(const char *line, const char *question, bool fault)
+{
+    unsigned char network[16];
+    unsigned char address[16];
+    char text[64];
+    snprintf(text, sizeof(text), "%s", line);
+    *strchr(text, '/') = '\0';
+    const int family = strchr(line, ':') ? AF_INET6 : AF_INET;
+    if (inet_pton(family, text, network) != 1 || inet_pton(family, question, address) != 1) {
+        return false;
+    }
+    unsigned nbits = (unsigned)strtoul(strchr(line, '/') + 1, NULL, 10);
+    nbits -= fault && nbits > 0;
+    for (unsigned i = 0; i < nbits; i++) {
+        if ((network[i / 8] ^ address[i / 8]) >> (7 - i % 8) & 1) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* Names of 2 to 5 labels out of a few. */
+static void random_name(uint64_t *seed, char *out, size_t cap)
+{
+    static const char *const labels[] = {"a", "b", "aa", "xa"};
+    size_t len = 0;
+    for (uint64_t n = 2 + test_random(seed) % 4; n > 0; n--) {
+        len += (size_t)snprintf(out + len, cap - len, "%s%s", labels[test_random(seed) % 4],
+                                n > 1 ? "." : "");
+    }
+}
+
+static void random_mail(uint64_t *seed, char *out, size_t cap)
+{
+    static const char *const locals[] = {"", "jo@", "Al@"};
+    const char *const local = locals[test_random(seed) % 3];
+    snprintf(out, cap, "%s", local);
+    random_name(seed, out + strlen(local), cap - strlen(local));
+}
+
+/* Is name the domain or below it? */
+static bool is_below(const char *name, const char *domain)
+{
+    const size_t len = strlen(name);
+    const size_t domain_len = strlen(domain);
+    return len >= domain_len && strcmp(name + len - domain_len, domain) == 0 &&
+           (len == domain_len || name[len - domain_len - 1] == '.');
+}
+
+static bool covers_mail(const char *line, const char *question, bool fault)
+{
+    const char *const at = strchr(question, '@');
+    if (strchr(line, '@') || fault) {
+        return strcmp(line, question) == 0;
+    }
+    return is_below(at ? at + 1 : question, line);
+}
+
+static void random_page(uint64_t *seed, char *out, size_t cap)
+{
+    static const char *const paths[] = {"/", "/a", "/a/", "/a/b", "/a/b/", "/a/?x", "/a?x", "/b/a"};
+    snprintf(out, cap, "http://");
+    random_name(seed, out + 7, cap - 7);
+    const size_t len = strlen(out);
+    snprintf(out + len, cap - len, "%s", paths[test_random(seed) % 8]);
+}
+
+/* Folders end in a slash and cover what begins with them; a page covers itself with any query. */
+static bool covers_path(const char *entry, const char *path)
+{
+    const size_t len = strlen(entry);
+    if (!strchr(entry, '?') && entry[len - 1] == '/' && strncmp(path, entry, len) == 0) {
+        return true;
+    }
+    return strncmp(path, entry, len) == 0 && (path[len] == '\0' || path[len] == '?');
+}
+
+static bool covers_page(const char *line, const char *question, bool fault)
+{
+    char host[256];
+    char domain[256];
+    const char *const path = strchr(question + 7, '/');
+    const char *const entry_path = strchr(line + 7, '/');
+    snprintf(host, sizeof(host), "%.*s", (int)(path - question - 7), question + 7);
+    snprintf(domain, sizeof(domain), "%.*s", (int)(entry_path - line - 7), line + 7);
+    return is_below(host, domain) && (fault || covers_path(entry_path, path));
+}
+
+/* In how many of n random cases the model and the texts differ. */
+static unsigned long count_differences(const struct model *model, bool fault, unsigned long n)
+{
+    char line[256];
+    char question[256];
+    uint64_t seed = 6;
+    unsigned long ndifferent = 0;
+    unsigned long ncovered = 0;
+    for (unsigned long i = 0; i < n; i++) {
+        model->line(&seed, line, sizeof(line));
+        model->question(&seed, question, sizeof(question));
+        const bool covers = model->covers(line, question, fault);
+        ncovered += covers;
+        if (finds(model->kind, line, question) != covers && ndifferent++ == 0 && !fault) {
+            fprintf(stderr, "  <%s> and <%s>: %d\n", line, question, covers);
+        }
+    }
+    CHECK(ncovered > n / 1000 && ncovered < n / 2);
+    return ndifferent;
+}
+
+static void test_models(void)
+{
+    static const struct model models[] = {
+        {UNSEEN_KIND_IP, random_network, random_address, covers_address},
+        {UNSEEN_KIND_MAIL, random_mail, random_mail, covers_mail},
+        {UNSEEN_KIND_EXPRESSIONS, random_page, random_page, covers_page},
+    };
+    const unsigned long n = 20000 * test_scale();
+    for (size_t i = 0; i < sizeof(models) / sizeof(*models); i++) {
+        CHECK_EQ(count_differences(&models[i], false, n), 0);
+        CHECK(count_differences(&models[i], true, n) > 0);
+    }
+}
+
+int main(void)
+{
+    test_start();
+    const struct unseen_url_options options = {.size = sizeof(options), .cpu = test_cpu};
+    if (!CHECK(unseen_url_create(&url, &options) == UNSEEN_OK)) {
+        return test_end();
+    }
+    test_names();
+    test_arguments();
+    test_entries();
+    test_questions();
+    test_sizes();
+    test_models();
+    unseen_url_free(url);
+    return test_end();
+}
