@@ -2,6 +2,8 @@
  *
  * Asking a list, as users see it: identities become keys, and the rest is src/list. Where there are
  * changes, they have the last word: over the texts of identities, or all there is of keys. */
+#include "engine/list.h"
+
 #include <math.h>
 #include <stddef.h>
 #include <string.h>
@@ -86,6 +88,11 @@ void unseen_list_close(struct unseen_list *list)
         unseen__list_file_release(&list->file);
         unseen__free(&allocator, list, sizeof(*list));
     }
+}
+
+const struct unseen_allocator *unseen__list_allocator(const struct unseen_list *list)
+{
+    return &list->allocator;
 }
 
 uint64_t unseen_list_key(const struct unseen_list *list, const void *data, size_t len)

@@ -1,0 +1,367 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Lists asked by questions: each kind covers what its texts say, what is allowed passes, and any
+ * batch, of questions short and long, gives each question the answer that it has alone. */
+#include "test.h"
+
+#include <errno.h>
+#include <unistd.h>
+
+enum {
+    PATH_CAP = 256,
+    NMANY = 5000
+};
+
+static char folder[PATH_CAP];
+static char path[PATH_CAP + 16];
+
+/* ---- lists ---- */
+
+static void check_ok(enum unseen_status status, const struct unseen_error *error)
+{
+    if (!CHECK(status == UNSEEN_OK)) {
+        fprintf(stderr, "%s\n", error->text);
+        exit(1);
+    }
+}
+
+static struct unseen_url *make_url(const char *profile)
+{
+    struct unseen_url *url = NULL;
+    const struct unseen_url_options options = {
+        .size = sizeof(options), .profile = profile, .cpu = test_cpu};
+    CHECK(unseen_url_create(&url, &options) == UNSEEN_OK);
+    return url;
+}
+
+/* The texts of n entries, each in memory of its own. */
+static void make_entries(enum unseen_kind kind, const struct unseen_url *url,
+                         const char *const *entries, size_t n, struct unseen_bytes *texts)
+{
+    for (size_t i = 0; i < n; i++) {
+        const size_t len = strlen(entries[i]);
+        const size_t cap = unseen_kind_bound(kind, len);
+        char *buf = malloc(cap);
+        struct unseen_bytes text = {NULL, 0};
+        enum unseen_entry fitness = UNSEEN_ENTRY_EMPTY;
+        CHECK(buf != NULL);
+        CHECK(unseen_kind_entry(kind, url, entries[i], len, buf, cap, &text, &fitness) ==
+              UNSEEN_OK);
+        CHECK(fitness == UNSEEN_ENTRY_FINE);
+        texts[i] = (struct unseen_bytes){test_guarded(text.data, text.len), text.len};
+        free(buf);
+    }
+}
+
+static void build(enum unseen_kind kind, const struct unseen_url *url, const char *const *entries,
+                  size_t n)
+{
+    struct unseen_error error = {.text = ""};
+    struct unseen_list_build *b = NULL;
+    struct unseen_bytes texts[16];
+    static const uint64_t seed = 7;
+    const struct unseen_list_build_options options = {.size = sizeof(options),
+                                                      .fpr = 1e-6,
+                                                      .seed = &seed,
+                                                      .kind = kind,
+                                                      .profile = url ? unseen_url_id(url) : NULL,
+                                                      .cpu = test_cpu};
+    make_entries(kind, url, entries, n, texts);
+    check_ok(unseen_list_build_create(&b, path, &options, &error), &error);
+    check_ok(unseen_list_build_add(b, texts, n, &error), &error);
+    check_ok(unseen_list_build_finish(b, NULL, NULL, &error), &error);
+    unseen_list_build_free(b);
+}
+
+static void allow(enum unseen_kind kind, const struct unseen_url *url, const char *entry)
+{
+    struct unseen_error error = {.text = ""};
+    struct unseen_list_edit *edit = NULL;
+    struct unseen_bytes text;
+    make_entries(kind, url, &entry, 1, &text);
+    check_ok(unseen_list_edit_open(&edit, path, NULL, &error), &error);
+    check_ok(unseen_list_edit_change(edit, UNSEEN_LIST_ALLOW, &text, 1, NULL, &error), &error);
+    check_ok(unseen_list_edit_commit(edit, &error), &error);
+    unseen_list_edit_close(edit);
+}
+
+static struct unseen_list *open_list(const struct unseen_allocator *allocator)
+{
+    struct unseen_error error = {.text = ""};
+    struct unseen_list *list = NULL;
+    const struct unseen_list_options options = {
+        .size = sizeof(options), .cpu = test_cpu, .allocator = allocator};
+    check_ok(unseen_list_open(&list, path, &options, &error), &error);
+    return list;
+}
+
+/* ---- each kind ---- */
+
+struct question {
+    const char *text;
+    enum unseen_verdict verdict;
+};
+
+static void check_questions(const struct unseen_list *list, const struct unseen_url *url,
+                            const struct question *questions, size_t n)
+{
+    struct unseen_bytes items[32];
+    uint8_t verdicts[32];
+    for (size_t i = 0; i < n; i++) {
+        const size_t len = strlen(questions[i].text);
+        items[i] = (struct unseen_bytes){test_guarded(questions[i].text, len), len};
+        CHECK(unseen_list_covers_batch(list, url, &items[i], 1, &verdicts[i]) == UNSEEN_OK);
+        if (!CHECK_EQ(verdicts[i], questions[i].verdict)) {
+            fprintf(stderr, "%s\n", questions[i].text);
+        }
+    }
+    memset(verdicts, 0xff, sizeof(verdicts));
+    CHECK(unseen_list_covers_batch(list, url, items, n, verdicts) == UNSEEN_OK);
+    for (size_t i = 0; i < n; i++) {
+        CHECK_EQ(verdicts[i], questions[i].verdict);
+    }
+    CHECK_EQ(verdicts[n], 0xff);
+}
+
+#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
+
+static void test_urls(void)
+{
+    static const char *const entries[] = {"http://evil.example/a", "http://evil.example/allowed"};
+    static const struct question questions[] = {
+        {"http://evil.example/a", UNSEEN_SEEN},
+        {"HTTP://EVIL.example:80/x/../a#top", UNSEEN_SEEN},
+        {"http://evil.example/ab", UNSEEN_NEW},
+        {"http://evil.example/", UNSEEN_NEW},
+        {"http://evil.example/./allowed", UNSEEN_ALLOWED},
+        {"no URL", UNSEEN_NEW},
+        {"", UNSEEN_NEW},
+    };
+    struct unseen_url *url = make_url("crawl");
+    build(UNSEEN_KIND_URL, url, entries, COUNT(entries));
+    allow(UNSEEN_KIND_URL, url, "http://evil.example/allowed");
+    struct unseen_list *list = open_list(NULL);
+    check_questions(list, url, questions, COUNT(questions));
+    unseen_list_close(list);
+    unseen_url_free(url);
+}
+
+static void test_bytes(void)
+{
+    static const char *const entries[] = {"some words", "http://EVIL.example"};
+    static const struct question questions[] = {
+        {"some words", UNSEEN_SEEN},
+        {"Some words", UNSEEN_NEW},
+        {"http://EVIL.example", UNSEEN_SEEN},
+        {"http://evil.example/", UNSEEN_NEW},
+    };
+    build(UNSEEN_KIND_URL, NULL, entries, COUNT(entries));
+    struct unseen_list *list = open_list(NULL);
+    check_questions(list, NULL, questions, COUNT(questions));
+    unseen_list_close(list);
+}
+
+static void test_expressions(void)
+{
+    static const char *const entries[] = {"evil.example/", "good.example/bad/"};
+    static const struct question questions[] = {
+        {"http://evil.example/x?y", UNSEEN_SEEN},
+        {"https://WWW.evil.example:8443/", UNSEEN_SEEN},
+        {"http://notevil.example/", UNSEEN_NEW},
+        {"http://good.example/", UNSEEN_NEW},
+        {"http://a.good.example/bad/x", UNSEEN_SEEN},
+        {"http://evil.example/fine/page", UNSEEN_ALLOWED},
+        {"http://www.evil.example/fine/", UNSEEN_ALLOWED},
+        {"", UNSEEN_NEW},
+    };
+    struct unseen_url *url = make_url("safebrowsing");
+    build(UNSEEN_KIND_EXPRESSIONS, url, entries, COUNT(entries));
+    allow(UNSEEN_KIND_EXPRESSIONS, url, "evil.example/fine/");
+    struct unseen_list *list = open_list(NULL);
+    check_questions(list, url, questions, COUNT(questions));
+    uint8_t verdict = UNSEEN_NEW;
+    const struct unseen_bytes item = {"http://evil.example/", 20};
+    CHECK(unseen_list_covers_batch(list, NULL, &item, 1, &verdict) == UNSEEN_ERR_ARGUMENT);
+    unseen_list_close(list);
+    unseen_url_free(url);
+}
+
+static void test_mail(void)
+{
+    static const char *const entries[] = {"evil.example", "Bad@corp.example"};
+    static const struct question questions[] = {
+        {"jo@evil.example", UNSEEN_SEEN},
+        {"Jo@mail.EVIL.example.", UNSEEN_SEEN},
+        {"a.b.evil.example", UNSEEN_SEEN},
+        {"bad@corp.example", UNSEEN_SEEN},
+        {"good@corp.example", UNSEEN_NEW},
+        {"corp.example", UNSEEN_NEW},
+        {"friend@evil.example", UNSEEN_ALLOWED},
+        {"192.0.2.1", UNSEEN_NEW},
+        {"@", UNSEEN_NEW},
+    };
+    build(UNSEEN_KIND_MAIL, NULL, entries, COUNT(entries));
+    allow(UNSEEN_KIND_MAIL, NULL, "friend@evil.example");
+    struct unseen_list *list = open_list(NULL);
+    check_questions(list, NULL, questions, COUNT(questions));
+    unseen_list_close(list);
+}
+
+static void test_ip(void)
+{
+    static const char *const entries[] = {"192.0.2.0/24", "2001:db8::/32", "198.51.100.7"};
+    static const struct question questions[] = {
+        {"192.0.2.200", UNSEEN_SEEN},      {"192.0.3.200", UNSEEN_NEW},
+        {"198.51.100.7", UNSEEN_SEEN},     {"::ffff:198.51.100.7", UNSEEN_SEEN},
+        {"2001:DB8:ffff::1", UNSEEN_SEEN}, {"2001:db9::1", UNSEEN_NEW},
+        {"192.0.2.66", UNSEEN_ALLOWED},    {"unknown", UNSEEN_NEW},
+    };
+    build(UNSEEN_KIND_IP, NULL, entries, COUNT(entries));
+    allow(UNSEEN_KIND_IP, NULL, "192.0.2.64/30");
+    struct unseen_list *list = open_list(NULL);
+    check_questions(list, NULL, questions, COUNT(questions));
+    unseen_list_close(list);
+}
+
+static void test_phone(void)
+{
+    static const char *const entries[] = {"+1 555 0100"};
+    static const struct question questions[] = {
+        {"+1-555-0100", UNSEEN_SEEN}, {"+1-555-0101", UNSEEN_NEW}, {"phone", UNSEEN_NEW}};
+    build(UNSEEN_KIND_PHONE, NULL, entries, COUNT(entries));
+    struct unseen_list *list = open_list(NULL);
+    check_questions(list, NULL, questions, COUNT(questions));
+    unseen_list_close(list);
+}
+
+/* ---- batches ---- */
+
+/* Questions with between none and 129 texts, some of which need no room, little, or much. */
+static size_t make_ip_question(uint64_t *random, char *text, size_t cap)
+{
+    const uint64_t x = test_random(random);
+    switch (x % 4) {
+    case 0:
+        return (size_t)snprintf(text, cap, "10.0.%u.%u", (unsigned)(x >> 8 & 3),
+                                (unsigned)(x >> 16 & 255));
+    case 1:
+        return (size_t)snprintf(text, cap, "2001:db8:%x::%x", (unsigned)(x >> 8 & 7),
+                                (unsigned)(x >> 16 & 0xffff));
+    case 2:
+        return 0;
+    default:
+        return (size_t)snprintf(text, cap, "no address %u", (unsigned)(x >> 8 & 1023));
+    }
+}
+
+static void test_many_addresses(void)
+{
+    static const char *const entries[] = {"10.0.1.0/24", "2001:db8:3::/48", "10.0.2.7"};
+    static char texts[NMANY][64];
+    static struct unseen_bytes items[NMANY];
+    static uint8_t verdicts[NMANY];
+    uint64_t random = 11;
+    size_t nlisted = 0;
+    build(UNSEEN_KIND_IP, NULL, entries, COUNT(entries));
+    struct unseen_list *list = open_list(NULL);
+    for (size_t i = 0; i < NMANY; i++) {
+        items[i] = (struct unseen_bytes){texts[i], make_ip_question(&random, texts[i], 64)};
+    }
+    CHECK(unseen_list_covers_batch(list, NULL, items, NMANY, verdicts) == UNSEEN_OK);
+    for (size_t i = 0; i < NMANY; i++) {
+        /* what the texts say to a human */
+        const bool listed = strncmp(texts[i], "10.0.1.", 7) == 0 ||
+                            strcmp(texts[i], "10.0.2.7") == 0 ||
+                            strncmp(texts[i], "2001:db8:3:", 11) == 0;
+        CHECK_EQ(verdicts[i], listed && items[i].len > 0 ? UNSEEN_SEEN : UNSEEN_NEW);
+        nlisted += listed;
+    }
+    CHECK(nlisted > NMANY / 20);
+    unseen_list_close(list);
+}
+
+/* URLs of up to 100,000 bytes among short ones; every third must be rewritten. */
+static void test_long_urls(void)
+{
+    enum {
+        NURLS = 300,
+        LONGEST = 100000
+    };
+    static const char *const entries[] = {"evil.example/"};
+    static struct unseen_bytes items[NURLS];
+    static uint8_t verdicts[NURLS];
+    struct unseen_url *url = make_url("safebrowsing");
+    build(UNSEEN_KIND_EXPRESSIONS, url, entries, 1);
+    struct unseen_list *list = open_list(NULL);
+    char *room = malloc(LONGEST + 100);
+    CHECK(room != NULL);
+    memset(room, 'a', LONGEST + 100);
+    for (size_t i = 0; i < NURLS; i++) {
+        const char *host = i % 2 ? "http://evil.example/" : "http://good.example/";
+        const size_t tail = i % 37 == 0 ? LONGEST : i % 10 == 0 ? 9000 : i % 50;
+        memcpy(room, host, 20);
+        room[20] = i % 3 ? 'b' : '\x80';
+        items[i] = (struct unseen_bytes){test_guarded(room, 20 + tail), 20 + tail};
+    }
+    memset(verdicts, 0xff, sizeof(verdicts));
+    CHECK(unseen_list_covers_batch(list, url, items, NURLS, verdicts) == UNSEEN_OK);
+    for (size_t i = 0; i < NURLS; i++) {
+        CHECK_EQ(verdicts[i], i % 2 ? UNSEEN_SEEN : UNSEEN_NEW);
+    }
+    CHECK(unseen_list_covers_batch(list, url, items, 0, verdicts) == UNSEEN_OK);
+    free(room);
+    unseen_list_close(list);
+    unseen_url_free(url);
+}
+
+/* Long questions need memory: without it there is an error, and nothing is lost. */
+static void test_no_memory(void)
+{
+    enum {
+        LONG = 40000
+    };
+    static const char *const entries[] = {"evil.example/"};
+    struct test_allocator failing = {.fail_at = 0};
+    const struct unseen_allocator allocator = {test_alloc, test_free, &failing};
+    struct unseen_url *url = make_url("safebrowsing");
+    char *text = malloc(LONG);
+    uint8_t verdict = UNSEEN_NEW;
+    CHECK(text != NULL);
+    memset(text, 'x', LONG);
+    memcpy(text, "http://evil.example/", 20);
+    build(UNSEEN_KIND_EXPRESSIONS, url, entries, 1);
+    struct unseen_list *list = open_list(&allocator);
+    const struct unseen_bytes item = {text, LONG};
+    failing.fail_at = failing.nallocs + 1;
+    CHECK(unseen_list_covers_batch(list, url, &item, 1, &verdict) == UNSEEN_ERR_NOMEM);
+    CHECK(unseen_list_covers_batch(list, url, &item, 1, &verdict) == UNSEEN_OK);
+    CHECK_EQ(verdict, UNSEEN_SEEN);
+    unseen_list_close(list);
+    CHECK_EQ(failing.nlive, 0);
+    free(text);
+    unseen_url_free(url);
+}
+
+int main(void)
+{
+    const char *base = getenv("TMPDIR");
+    test_start();
+    snprintf(folder, sizeof(folder), "%s/unseen-cover-XXXXXX", base ? base : "/tmp");
+    if (!mkdtemp(folder)) {
+        fprintf(stderr, "%s: %s\n", folder, strerror(errno));
+        return 1;
+    }
+    snprintf(path, sizeof(path), "%s/list", folder);
+    test_urls();
+    test_bytes();
+    test_expressions();
+    test_mail();
+    test_ip();
+    test_phone();
+    test_many_addresses();
+    test_long_urls();
+    test_no_memory();
+    unlink(path);
+    CHECK(rmdir(folder) == 0);
+    return test_end();
+}
