@@ -28,10 +28,14 @@ static bool check_inputs(const struct options *o)
     size_t n = o->nfiles;
     files_default(&names, &n);
     for (size_t i = 0; i < n; i++) {
-        if (stores_kind_of(names[i]) != STORES_NONE) {
+        const enum stores_kind kind = stores_kind_of(names[i]);
+        if (kind != STORES_NONE) {
             const bool standard = files_is_standard_input(names[i]);
-            message_error("%s is a store, it has no lines", standard ? "standard input" : names[i]);
-            message_hint("unseen merge %s %s", o->store, standard ? "STORE" : names[i]);
+            message_error("%s is a %s, it has no lines", standard ? "standard input" : names[i],
+                          stores_kind_name(kind));
+            if (kind != STORES_LIST) {
+                message_hint("unseen merge %s %s", o->store, standard ? "STORE" : names[i]);
+            }
             return false;
         }
     }

@@ -27,7 +27,8 @@ struct count_stores {
 bool count_stores_are_meant(const struct options *o)
 {
     for (size_t i = 0; i < o->nfiles; i++) {
-        if (stores_kind_of(o->files[i]) == STORES_STORE) {
+        const enum stores_kind kind = stores_kind_of(o->files[i]);
+        if (kind == STORES_STORE || kind == STORES_LIST) {
             return true;
         }
     }
@@ -117,7 +118,13 @@ static bool check(const struct options *o)
         return false;
     }
     for (size_t i = 0; i < o->nfiles; i++) {
-        if (stores_kind_of(o->files[i]) != STORES_STORE) {
+        const enum stores_kind kind = stores_kind_of(o->files[i]);
+        if (kind == STORES_LIST) {
+            message_error("%s is a list, which does not keep its entries", o->files[i]);
+            message_hint("unseen info %s says how many it has", o->files[i]);
+            return false;
+        }
+        if (kind != STORES_STORE) {
             message_error("%s is no store, but others are", o->files[i]);
             message_hint("unseen add STORE %s, then unseen count STORE...", o->files[i]);
             return false;

@@ -176,8 +176,7 @@ static bool take_batch(void *context, const struct batch *b)
     while (at < b->n && d->left > 0 && !d->full) {
         size_t n = b->n - at < d->left ? b->n - at : (size_t)d->left;
         size_t ndone = 0;
-        enum unseen_status status =
-            memory_ask(&d->memory, b->keys + at, b->canons + at, n, verdicts, &ndone);
+        enum unseen_status status = memory_ask(&d->memory, b, at, n, verdicts, &ndone);
         if (status != UNSEEN_OK) {
             d->full = true;
             memory_report_full(status);
@@ -241,7 +240,7 @@ static bool start_identity(struct dedup *d)
     d->identity = (struct identity){
         .url = d->memory.url,
         .set = d->memory.set,
-        .keeps_texts = d->o->canonical || d->memory.nexcluded > 0,
+        .keeps_texts = d->o->canonical || memory_needs_texts(&d->memory),
     };
     enum unseen_status status = identity_init(&d->identity, d->o);
     if (status != UNSEEN_OK) {
@@ -270,17 +269,20 @@ static bool check_stores(const struct options *o)
     size_t n = o->nfiles;
     files_default(&names, &n);
     for (size_t i = 0; i < n; i++) {
-        if (stores_kind_of(names[i]) != STORES_NONE) {
+        const enum stores_kind kind = stores_kind_of(names[i]);
+        if (kind != STORES_NONE) {
             const bool standard = files_is_standard_input(names[i]);
-            message_error("%s is a store, it has no lines", standard ? "standard input" : names[i]);
+            message_error("%s is a %s, it has no lines", standard ? "standard input" : names[i],
+                          stores_kind_name(kind));
             message_hint("unseen -x %s FILE", standard ? "STORE" : names[i]);
             return false;
         }
     }
     for (size_t i = 0; i < 2; i++) {
-        if (outputs[i] && (stores_kind_of(outputs[i]) != STORES_NONE ||
-                           (o->store && strcmp(outputs[i], o->store) == 0))) {
-            message_error("%s is a store, it cannot be written to", outputs[i]);
+        const enum stores_kind kind = outputs[i] ? stores_kind_of(outputs[i]) : STORES_NONE;
+        if (kind != STORES_NONE || (outputs[i] && o->store && strcmp(outputs[i], o->store) == 0)) {
+            message_error("%s is a %s, it cannot be written to", outputs[i],
+                          stores_kind_name(kind));
             message_hint("%s -o NEW FILE", o->command->called);
             return false;
         }
@@ -394,6 +396,17 @@ static void put_count(struct dedup *d)
     output_write(&d->out, text, (size_t)len);
 }
 
+static void put_stats(struct dedup *d)
+{
+    struct unseen_set_stats stats;
+    const char *profile = NULL;
+    memory_stats(&d->memory, &stats, &profile);
+    report_end_with(&d->report, d->o, &stats, profile);
+    if (d->memory.set) {
+        filters_warn_full(d->o, d->memory.set);
+    }
+}
+
 static int finish(struct dedup *d)
 {
     if (d->o->count) {
@@ -401,8 +414,7 @@ static int finish(struct dedup *d)
     }
     bool written = output_finish(&d->out);
     handover_end(&d->handover);
-    report_end(&d->report, d->o, d->memory.set);
-    filters_warn_full(d->o, d->memory.set);
+    put_stats(d);
     identity_release(&d->identity);
     const bool kept = memory_close(&d->memory, d->handover.failed);
     written = output_close(&d->out) && written;

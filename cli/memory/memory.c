@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "command.h"
 #include "memory/filters.h"
 #include "lines/identity.h"
 #include "print/message.h"
@@ -74,9 +75,24 @@ static bool open_store(struct memory *m, enum unseen_cpu cpu)
     return true;
 }
 
+/* A list of URLs has lines made canonical where they are read, and not once more to be asked. */
+static bool open_list(struct memory *m, const char *path, enum unseen_cpu cpu)
+{
+    struct opened_list *l = &m->list.list;
+    if (!lists_open(l, path, UNSEEN_LIST_WARM, cpu)) {
+        return false;
+    }
+    m->list.takes_canons = l->kind == UNSEEN_KIND_URL;
+    m->url = m->list.takes_canons ? l->url : NULL;
+    return true;
+}
+
 bool memory_open(struct memory *m, const struct options *o, enum unseen_cpu cpu)
 {
     *m = (struct memory){.o = o};
+    if (o->command->bit == COMMAND_CHECK && stores_kind_of(o->store) == STORES_LIST) {
+        return open_list(m, o->store, cpu);
+    }
     return o->store ? open_store(m, cpu) : create_set(m, cpu);
 }
 
@@ -110,27 +126,40 @@ static bool exclude_store(struct memory *m, const char *path, enum unseen_cpu cp
     return true;
 }
 
-/* The set for lines of lists. A run that remembers must not remember these. */
-static struct unseen_set *set_for_lists(struct memory *m, enum unseen_cpu cpu)
+static bool exclude_list(struct memory *m, const char *path, enum unseen_cpu cpu)
 {
-    if (m->own_set || m->lists) {
-        return m->own_set ? m->own_set : m->lists;
+    struct asked_list *a = &m->lists[m->nlists];
+    if (!lists_open(&a->list, path, UNSEEN_LIST_WARM, cpu)) {
+        return false;
+    }
+    m->nlists++;
+    const char *has = a->list.url ? unseen_url_id(a->list.url) : "none/1";
+    a->takes_canons =
+        a->list.kind == UNSEEN_KIND_URL && strcmp(has, unseen_set_profile(m->set)) == 0;
+    return true;
+}
+
+/* The set for lines of files. A run that remembers must not remember these. */
+static struct unseen_set *set_for_lines(struct memory *m, enum unseen_cpu cpu)
+{
+    if (m->own_set || m->lines) {
+        return m->own_set ? m->own_set : m->lines;
     }
     const struct unseen_set_options options = {.size = sizeof(options), .url = m->url, .cpu = cpu};
-    const enum unseen_status status = unseen_set_create(&m->lists, &options);
+    const enum unseen_status status = unseen_set_create(&m->lines, &options);
     if (status != UNSEEN_OK) {
         message_error("cannot make a set: %s", unseen_status_string(status));
         return NULL;
     }
-    m->excluded[m->nexcluded++] = m->lists;
-    return m->lists;
+    m->excluded[m->nexcluded++] = m->lines;
+    return m->lines;
 }
 
-/* The lines of a list are whole identities, whatever -k says of the input. */
+/* The lines of such a file are whole identities, whatever -k says of the input. */
 static bool exclude_lines(struct memory *m, const char *path, enum unseen_cpu cpu,
                           uint64_t *nlines_out)
 {
-    struct unseen_set *set = set_for_lists(m, cpu);
+    struct unseen_set *set = set_for_lines(m, cpu);
     if (!set) {
         return false;
     }
@@ -169,8 +198,14 @@ static bool exclude_lines(struct memory *m, const char *path, enum unseen_cpu cp
 
 static bool exclude(struct memory *m, const char *path, enum unseen_cpu cpu, uint64_t *nlines_out)
 {
-    return stores_kind_of(path) != STORES_NONE ? exclude_store(m, path, cpu)
-                                               : exclude_lines(m, path, cpu, nlines_out);
+    switch (stores_kind_of(path)) {
+    case STORES_NONE:
+        return exclude_lines(m, path, cpu, nlines_out);
+    case STORES_LIST:
+        return exclude_list(m, path, cpu);
+    default:
+        return exclude_store(m, path, cpu);
+    }
 }
 
 bool memory_exclude(struct memory *m, enum unseen_cpu cpu, uint64_t *nlines_out)
@@ -181,7 +216,8 @@ bool memory_exclude(struct memory *m, enum unseen_cpu cpu, uint64_t *nlines_out)
     }
     m->stores = calloc(o->nexcludes, sizeof(struct unseen_store *));
     m->excluded = calloc(o->nexcludes + 1, sizeof(struct unseen_set *));
-    if (!m->stores || !m->excluded) {
+    m->lists = calloc(o->nexcludes, sizeof(*m->lists));
+    if (!m->stores || !m->excluded || !m->lists) {
         return report_memory();
     }
     for (size_t i = 0; i < o->nexcludes; i++) {
@@ -197,15 +233,20 @@ bool memory_close(struct memory *m, bool broken)
     for (size_t i = 0; i < m->nstores; i++) {
         (void)unseen_store_close(m->stores[i], NULL); /* was only read */
     }
+    for (size_t i = 0; i < m->nlists; i++) {
+        lists_close(&m->lists[i].list);
+    }
+    lists_close(&m->list.list);
     free(m->stores);
     free(m->excluded);
+    free(m->lists);
     bool closed = false;
     if (broken) {
         (void)unseen_store_close(m->store, NULL); /* the cause has been reported */
     } else {
         closed = stores_close(m->store, m->o->store, m->o);
     }
-    unseen_set_free(m->lists);
+    unseen_set_free(m->lines);
     unseen_set_free(m->own_set);
     unseen_url_free(m->own_url);
     *m = (struct memory){.o = m->o};
@@ -213,6 +254,24 @@ bool memory_close(struct memory *m, bool broken)
 }
 
 /* ---- Asking ---------------------------------------------------------------------------------- */
+
+bool memory_needs_texts(const struct memory *m)
+{
+    return m->nexcluded > 0 || m->nlists > 0 || !m->set;
+}
+
+/* What is allowed is as good as what was never listed. */
+static enum unseen_status ask_list(const struct asked_list *a, const struct batch *b, size_t first,
+                                   size_t n, uint8_t *verdicts)
+{
+    const enum unseen_status status =
+        unseen_list_covers_batch(a->list.list, a->takes_canons ? NULL : a->list.url,
+                                 (a->takes_canons ? b->canons : b->items) + first, n, verdicts);
+    for (size_t i = 0; i < n && status == UNSEEN_OK; i++) {
+        verdicts[i] = verdicts[i] == UNSEEN_SEEN ? UNSEEN_SEEN : UNSEEN_NEW;
+    }
+    return status;
+}
 
 static enum unseen_status ask_set(struct memory *m, const struct unseen_key *keys, size_t n,
                                   uint8_t *verdicts, size_t *ndone_out)
@@ -225,38 +284,41 @@ static enum unseen_status ask_set(struct memory *m, const struct unseen_key *key
                     : unseen_set_add_keys(m->own_set, keys, n, verdicts, ndone_out);
 }
 
-/* What none of the read-only sets has is NEW. */
-static void ask_excluded(const struct memory *m, const struct unseen_bytes *texts, size_t n,
-                         uint8_t *verdicts)
+/* What none of the read-only sets and lists has is NEW. */
+static enum unseen_status ask_excluded(const struct memory *m, const struct batch *b, size_t first,
+                                       size_t n, uint8_t *verdicts)
 {
+    uint8_t answers[BATCH_LINES];
+    enum unseen_status status = UNSEEN_OK;
     memset(verdicts, UNSEEN_NEW, n);
-    for (size_t s = 0; s < m->nexcluded; s++) {
-        struct unseen_key keys[BATCH_LINES];
-        uint8_t answers[BATCH_LINES];
-        for (size_t i = 0; i < n; i++) {
-            keys[i] = unseen_set_identity_key(m->excluded[s], texts[i].data, texts[i].len);
+    for (size_t s = 0; s < m->nexcluded + m->nlists && status == UNSEEN_OK; s++) {
+        if (s < m->nexcluded) {
+            struct unseen_key keys[BATCH_LINES];
+            for (size_t i = 0; i < n; i++) {
+                const struct unseen_bytes text = b->canons[first + i];
+                keys[i] = unseen_set_identity_key(m->excluded[s], text.data, text.len);
+            }
+            (void)unseen_set_contains_keys(m->excluded[s], keys, n, answers); /* cannot fail */
+        } else {
+            status = ask_list(&m->lists[s - m->nexcluded], b, first, n, answers);
         }
-        (void)unseen_set_contains_keys(m->excluded[s], keys, n, answers); /* cannot fail */
-        for (size_t i = 0; i < n; i++) {
+        for (size_t i = 0; i < n && status == UNSEEN_OK; i++) {
             verdicts[i] &= answers[i];
         }
     }
+    return status;
 }
 
-enum unseen_status memory_ask(struct memory *m, const struct unseen_key *keys,
-                              const struct unseen_bytes *texts, size_t n, uint8_t *verdicts,
-                              size_t *ndone_out)
+/* Only what is not excluded goes to the set. */
+static enum unseen_status ask_rest(struct memory *m, const struct batch *b, size_t first, size_t n,
+                                   uint8_t *verdicts, size_t *ndone_out)
 {
-    if (m->nexcluded == 0) {
-        return ask_set(m, keys, n, verdicts, ndone_out);
-    }
     struct unseen_key rest[BATCH_LINES];
     uint8_t answers[BATCH_LINES];
     size_t nrest = 0;
     size_t ndone = 0;
-    ask_excluded(m, texts, n, verdicts);
     for (size_t i = 0; i < n; i++) {
-        rest[nrest] = keys[i];
+        rest[nrest] = b->keys[first + i];
         nrest += verdicts[i] == UNSEEN_NEW;
     }
     const enum unseen_status status = ask_set(m, rest, nrest, answers, &ndone);
@@ -268,4 +330,42 @@ enum unseen_status memory_ask(struct memory *m, const struct unseen_key *keys,
     }
     *ndone_out = i;
     return status;
+}
+
+enum unseen_status memory_ask(struct memory *m, const struct batch *b, size_t first, size_t n,
+                              uint8_t *verdicts, size_t *ndone_out)
+{
+    if (m->list.list.list) {
+        const enum unseen_status status = ask_list(&m->list, b, first, n, verdicts);
+        *ndone_out = status == UNSEEN_OK ? n : 0;
+        return status;
+    }
+    if (m->nexcluded + m->nlists == 0) {
+        return ask_set(m, b->keys + first, n, verdicts, ndone_out);
+    }
+    const enum unseen_status status = ask_excluded(m, b, first, n, verdicts);
+    if (status != UNSEEN_OK) {
+        *ndone_out = 0;
+        return status;
+    }
+    return ask_rest(m, b, first, n, verdicts, ndone_out);
+}
+
+void memory_stats(const struct memory *m, struct unseen_set_stats *stats_out,
+                  const char **profile_out)
+{
+    *stats_out = (struct unseen_set_stats){.size = sizeof(*stats_out), .filter = "", .cpu = ""};
+    if (m->set) {
+        (void)unseen_set_stats(m->set, stats_out); /* fails for a wrong size only */
+        *profile_out = unseen_set_profile(m->set);
+        return;
+    }
+    struct unseen_list_info info = {.size = sizeof(info)};
+    (void)unseen_list_info(m->list.list.list, &info); /* the same */
+    stats_out->nkeys = info.nkeys + info.nadded;
+    stats_out->memory = info.bytes;
+    stats_out->fpr_promise = info.fpr;
+    stats_out->fpr_estimate = info.rate * unseen_kind_texts_max(m->list.list.kind);
+    stats_out->filter = "list";
+    *profile_out = info.profile;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * What has been seen: a set that is forgotten at the end, or a store; and beside it what counts as
- * seen without being remembered, the lists and stores of -x. */
+ * What has been seen: a set that is forgotten at the end, or a store; of `unseen check` it may be a
+ * list. Beside it what counts as seen without being remembered: the stores, lists and lines of -x. */
 #ifndef UNSEEN_CLI_MEMORY_H
 #define UNSEEN_CLI_MEMORY_H
 
@@ -12,23 +12,34 @@
 #include <unseen.h>
 
 #include "lines/batch.h"
+#include "memory/lists.h"
 #include "options.h"
+
+/* A list that is asked about lines. */
+struct asked_list {
+    struct opened_list list;
+    bool takes_canons; /* the canonical forms of lines are those of the list, too */
+};
 
 struct memory {
     const struct options *o;
     struct unseen_store *store;   /* NULL: none */
-    const struct unseen_set *set; /* makes the keys */
+    const struct unseen_set *set; /* makes the keys; NULL: a list is asked */
     const struct unseen_url *url; /* NULL: the bytes are the identity */
+    struct asked_list list;       /* in place of the set */
 
     /* Read-only sets. Each has a seed of its own, so their keys are made from canonical texts:
      * nothing is copied, and asking costs no more memory than the sets. */
     const struct unseen_set **excluded;
     size_t nexcluded;
 
+    struct asked_list *lists; /* of -x */
+    size_t nlists;
+
     /* what has to be freed */
     struct unseen_url *own_url;
     struct unseen_set *own_set;
-    struct unseen_set *lists; /* lines of -x lists, where they cannot be in own_set */
+    struct unseen_set *lines; /* of -x, where they cannot be in own_set */
     struct unseen_store **stores;
     size_t nstores;
 };
@@ -37,16 +48,21 @@ struct memory {
  * memory_close is called in either case. */
 bool memory_open(struct memory *m, const struct options *o, enum unseen_cpu cpu);
 
-/* Opens the stores of -x and reads the lists; *nlines_out is the number of their lines. False as
- * above. */
+/* Opens the stores and lists of -x and reads the files of lines; *nlines_out is the number of their
+ * lines. False as above. */
 bool memory_exclude(struct memory *m, enum unseen_cpu cpu, uint64_t *nlines_out);
 
-/* Answers keys[0..n) of lines whose canonical forms are texts, which are used only if there are
- * read-only sets, and remembers them unless it is a dry run. *nadded_out is how many changes of the
- * store that made. On NOMEM the first *ndone_out are answered. */
-enum unseen_status memory_ask(struct memory *m, const struct unseen_key *keys,
-                              const struct unseen_bytes *texts, size_t n, uint8_t *verdicts,
-                              size_t *ndone_out);
+/* Whether memory_ask needs the texts of lines, not only their keys. */
+bool memory_needs_texts(const struct memory *m);
+
+/* Answers n lines of b from first on, each SEEN or NEW, and remembers them unless it is a dry run.
+ * On NOMEM the first *ndone_out are answered. */
+enum unseen_status memory_ask(struct memory *m, const struct batch *b, size_t first, size_t n,
+                              uint8_t *verdicts, size_t *ndone_out);
+
+/* The figures of the set or the list, and its profile. */
+void memory_stats(const struct memory *m, struct unseen_set_stats *stats_out,
+                  const char **profile_out);
 
 /* Reports that no more can be remembered. */
 void memory_report_full(enum unseen_status status);

@@ -22,13 +22,17 @@
 
 /* ---- What a file is -------------------------------------------------------------------------- */
 
+static bool has_magic(const unsigned char head[8], enum stores_kind kind)
+{
+    static const unsigned char letters[] = {
+        [STORES_STORE] = 'L', [STORES_IMAGE] = 'I', [STORES_LIST] = 'T'};
+    const unsigned char magic[8] = {0x89, 'U', 'N', letters[kind], 0x0d, 0x0a, 0x1a, 0x0a};
+    return memcmp(head, magic, sizeof(magic)) == 0;
+}
+
 /* docs/format.md: a store begins with a header, and has a second copy of it behind. */
 enum stores_kind stores_kind_of(const char *path)
 {
-    static const unsigned char magics[][8] = {
-        [STORES_STORE] = {0x89, 0x55, 0x4e, 0x4c, 0x0d, 0x0a, 0x1a, 0x0a},
-        [STORES_IMAGE] = {0x89, 0x55, 0x4e, 0x49, 0x0d, 0x0a, 0x1a, 0x0a},
-    };
     static const off_t places[] = {0, 4096};
     enum stores_kind kind = STORES_NONE;
     struct stat st;
@@ -40,16 +44,23 @@ enum stores_kind stores_kind_of(const char *path)
     for (size_t i = 0; fd >= 0 && i < 2 && kind == STORES_NONE; i++) {
         unsigned char head[8] = {0};
         const bool read = pread(fd, head, sizeof(head), places[i]) == (ssize_t)sizeof(head);
-        if (read && memcmp(head, magics[STORES_STORE], sizeof(head)) == 0) {
+        if (read && has_magic(head, STORES_STORE)) {
             kind = STORES_STORE;
-        } else if (read && i == 0 && memcmp(head, magics[STORES_IMAGE], sizeof(head)) == 0) {
+        } else if (read && i == 0 && has_magic(head, STORES_IMAGE)) {
             kind = STORES_IMAGE;
+        } else if (read && i == 0 && has_magic(head, STORES_LIST)) {
+            kind = STORES_LIST;
         }
     }
     if (fd >= 0) {
         (void)close(fd); /* was only read */
     }
     return kind;
+}
+
+const char *stores_kind_name(enum stores_kind kind)
+{
+    return kind == STORES_LIST ? "list" : "store";
 }
 
 static bool are_same_files(const char *a, const char *b)
@@ -82,6 +93,29 @@ static void call(const struct options *o, const char *path, const char *more, ch
 static const char *input_of(const struct options *o)
 {
     return o->command->bit & (COMMAND_SERVE | COMMAND_COMPACT) ? "" : " FILE";
+}
+
+/* What does with a list what the command at hand does with a store. */
+static void hint_list(const char *path, const struct options *o)
+{
+    static const struct {
+        unsigned commands;
+        const char *before;
+        const char *behind;
+    } hints[] = {
+        {COMMAND_ADD | COMMAND_IMPORT, "update ", " --add FILE"},
+        {COMMAND_REMOVE, "update ", " --remove FILE"},
+        {COMMAND_DEDUP, "-x ", " FILE"},
+        {COMMAND_COUNT, "info ", ""},
+        {COMMAND_REPAIR, "build ", " FILE makes it anew"},
+        {COMMAND_MERGE | COMMAND_COMPACT, "build NEW --from ", " FILE"},
+        {COMMAND_ALL, "check ", " FILE"},
+    };
+    size_t i = 0;
+    while (!(o->command->bit & hints[i].commands)) {
+        i++;
+    }
+    message_hint("unseen %s%s%s", hints[i].before, path, hints[i].behind);
 }
 
 static void hint_foreign(const char *path, const struct options *o)
@@ -124,6 +158,11 @@ void stores_report(const char *path, const struct options *o, const struct unsee
     char text[4200];
     call(o, path, "", text, sizeof(text));
     if (filters_report(o, error->status, text, input_of(o))) {
+        return;
+    }
+    if (error->status == UNSEEN_ERR_FOREIGN && stores_kind_of(path) == STORES_LIST) {
+        message_error("%s is a list, not a store", path);
+        hint_list(path, o);
         return;
     }
     if (error->status == UNSEEN_ERR_FPR) {

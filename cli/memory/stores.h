@@ -13,11 +13,15 @@
 enum stores_kind {
     STORES_NONE, /* it is something else, or cannot be read */
     STORES_STORE,
-    STORES_IMAGE /* of a store */
+    STORES_IMAGE, /* of a store */
+    STORES_LIST   /* as `unseen build` makes them */
 };
 
 /* What the regular file at path ("-": standard input) is, by its first bytes. */
 enum stores_kind stores_kind_of(const char *path);
+
+/* "store" or "list", for messages about what is either. */
+const char *stores_kind_name(enum stores_kind kind);
 
 /* Opens the store at path with the settings that the options name, under the profile `standard` if
  * they name none; NULL for that of the store. False if that failed, which has been reported. What

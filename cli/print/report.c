@@ -86,8 +86,8 @@ void report_poll(struct report *r)
     }
 }
 
-static void print_text(const struct report *r, const struct unseen_set *set,
-                       const struct unseen_set_stats *s, double seconds)
+static void print_text(const struct report *r, const struct unseen_set_stats *s,
+                       const char *profile, double seconds)
 {
     const struct {
         const char *name;
@@ -106,13 +106,13 @@ static void print_text(const struct report *r, const struct unseen_set *set,
             message_plain("%-12s %" PRIu64, counts[i].name, counts[i].value);
         }
     }
-    message_plain("%-12s %s", "profile", unseen_set_profile(set));
+    message_plain("%-12s %s", "profile", profile);
     message_plain("%-12s %.2g (at most %.2g)", "wrong seen", s->fpr_estimate, s->fpr_promise);
     message_plain("%-12s %.3f", "seconds", seconds);
 }
 
-static void print_json(const struct report *r, const struct unseen_set *set,
-                       const struct unseen_set_stats *s, double seconds)
+static void print_json(const struct report *r, const struct unseen_set_stats *s,
+                       const char *profile, double seconds)
 {
     message_plain("{\"lines\":%" PRIu64 ",\"new\":%" PRIu64 ",\"seen\":%" PRIu64
                   ",\"too_long\":%" PRIu64 ",\"other_shares\":%" PRIu64 ",\"without_key\":%" PRIu64
@@ -122,10 +122,11 @@ static void print_json(const struct report *r, const struct unseen_set *set,
                   ",\"profile\":\"%s\",\"filter\":\"%s\",\"cpu\":\"%s\",\"seconds\":%.6f}",
                   nlines(r), r->nnew, r->nseen, r->nlong, r->nother, r->nmisses, r->nfailed,
                   r->nexcluded, r->nbytes, s->nkeys, s->memory, s->fpr_estimate, s->fpr_promise,
-                  unseen_set_profile(set), s->filter, s->cpu, seconds);
+                  profile, s->filter, s->cpu, seconds);
 }
 
-void report_end(struct report *r, const struct options *o, const struct unseen_set *set)
+void report_end_with(struct report *r, const struct options *o,
+                     const struct unseen_set_stats *stats, const char *profile)
 {
     if (r->progress) {
         fputs("\r\033[K", stderr);
@@ -134,14 +135,14 @@ void report_end(struct report *r, const struct options *o, const struct unseen_s
     if (status_wanted) {
         report_poll(r);
     }
-    if (o->stats == STATS_NONE) {
-        return;
+    if (o->stats != STATS_NONE) {
+        (o->stats == STATS_JSON ? print_json : print_text)(r, stats, profile, now() - r->start);
     }
-    struct unseen_set_stats s = {.size = sizeof(s), .filter = "", .cpu = ""};
-    enum unseen_status status = unseen_set_stats(set, &s);
-    if (status != UNSEEN_OK) {
-        message_error("no statistics: %s", unseen_status_string(status));
-        return;
-    }
-    (o->stats == STATS_JSON ? print_json : print_text)(r, set, &s, now() - r->start);
+}
+
+void report_end(struct report *r, const struct options *o, const struct unseen_set *set)
+{
+    struct unseen_set_stats stats = {.size = sizeof(stats), .filter = "", .cpu = ""};
+    (void)unseen_set_stats(set, &stats); /* fails for a wrong size only */
+    report_end_with(r, o, &stats, unseen_set_profile(set));
 }

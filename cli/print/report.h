@@ -40,4 +40,8 @@ void report_poll(struct report *r);
 /* Wipes out the progress line and prints the figures that the options want. */
 void report_end(struct report *r, const struct options *o, const struct unseen_set *set);
 
+/* The same with the figures of something that is no set. */
+void report_end_with(struct report *r, const struct options *o,
+                     const struct unseen_set_stats *stats, const char *profile);
+
 #endif
