@@ -27,10 +27,12 @@ enum {
      * twenty has to go back, with more it is every second one. */
     CARRY_MAX = 58,
     LAST_MAX = 62, /* equations of the last block, which has none to carry to */
-    STRIPE = UNSEEN__LIST_STRIPE,
+    STRIPE = 4,    /* columns eliminated at a time */
     SUMS = 1 << STRIPE,
     KEYS_MAX = 240 /* of one block that are looked at; the others are bumped */
 };
+
+_Static_assert(ROWS + CARRY_MAX <= UNSEEN__LIST_HEIGHT, "a system has room for what a block takes");
 
 /* What is known of a block once it is done. */
 struct block {
@@ -38,12 +40,8 @@ struct block {
     uint32_t end;
     uint8_t least_level; /* lower ones have failed */
     uint8_t level;
-    uint8_t ncarried; /* equations from the block before */
-    uint64_t carried[ROWS];
-    uint32_t carried_right[ROWS];
-    /* unknown i = right[i] + w1[i] * (unknowns of the next block); both 0 if it has no equation */
-    uint64_t w1[ROWS];
-    uint32_t right[ROWS];
+    struct unseen__list_equations carried; /* from the block before */
+    struct unseen__list_equations solved;
 };
 
 struct unseen__list_solver {
@@ -64,7 +62,7 @@ struct sums {
     unsigned mask;
     uint64_t w0[SUMS];
     uint64_t w1[SUMS];
-    uint64_t right[SUMS];
+    uint32_t right[SUMS];
 };
 
 static void add_row(struct unseen__list_system *s, size_t to, size_t from)
@@ -124,8 +122,44 @@ static void find_pivots(struct unseen__list_system *s, unsigned column, struct s
     sum_up(s, column, sums);
 }
 
-void unseen__list_eliminate(struct unseen__list_system *s)
+/* Keeps the solved equations, and hands the others on. */
+bool unseen__list_keep(const struct unseen__list_system *s, struct unseen__list_equations *solved,
+                       struct unseen__list_equations *carried)
 {
+    size_t ncarried = 0;
+    for (size_t i = 0; i < ROWS; i++) {
+        const size_t row = s->pivots[i];
+        const bool is_free = row == UNSEEN__LIST_NO_ROW;
+        solved->w[i] = is_free ? 0 : s->w1[row];
+        solved->right[i] = is_free ? 0 : s->right[row];
+    }
+    for (size_t i = 0; i < s->n; i++) {
+        if (unseen__list_is_used(s, i)) {
+            continue;
+        }
+        if (s->w1[i] == 0) {
+            if (s->right[i] != 0) {
+                return false;
+            }
+            continue;
+        }
+        if (!carried || ncarried == ROWS) {
+            return false;
+        }
+        carried->w[ncarried] = s->w1[i];
+        carried->right[ncarried++] = s->right[i];
+    }
+    if (carried) {
+        carried->n = ncarried;
+    }
+    return true;
+}
+
+static bool eliminate_portable(struct unseen__list_system *s, struct unseen__list_equations *solved,
+                               struct unseen__list_equations *carried)
+{
+    memset(s->used, 0, sizeof(s->used));
+    memset(s->pivots, 0xff, sizeof(s->pivots)); /* NO_ROW */
     for (unsigned column = 0; column < ROWS; column += STRIPE) {
         struct sums sums;
         find_pivots(s, column, &sums);
@@ -144,24 +178,38 @@ void unseen__list_eliminate(struct unseen__list_system *s)
             }
         }
     }
+    return unseen__list_keep(s, solved, carried);
 }
 
-void unseen__list_substitute(const uint64_t w1[ROWS], const uint32_t right[ROWS],
-                             const uint32_t y[ROWS], uint32_t x[ROWS])
+void unseen__list_sum(const struct unseen__list_equations *solved, const uint32_t next[ROWS],
+                      uint32_t x[ROWS])
 {
     uint32_t sums[ROWS / 4][16]; /* of four unknowns each */
     for (size_t k = 0; k < ROWS / 4; k++) {
         sums[k][0] = 0;
         for (size_t i = 1; i < 16; i++) {
-            sums[k][i] = sums[k][i & (i - 1)] ^ y[4 * k + (size_t)__builtin_ctz((unsigned)i)];
+            sums[k][i] = sums[k][i & (i - 1)] ^ next[4 * k + (size_t)__builtin_ctz((unsigned)i)];
         }
     }
     for (size_t i = 0; i < ROWS; i++) {
-        uint32_t sum = right[i];
+        uint32_t sum = solved->right[i];
         for (size_t k = 0; k < ROWS / 4; k++) {
-            sum ^= sums[k][w1[i] >> 4 * k & 15];
+            sum ^= sums[k][solved->w[i] >> 4 * k & 15];
         }
         x[i] = sum;
+    }
+}
+
+static void substitute_portable(const struct unseen__list_equations *solved, unsigned ncolumns,
+                                const struct unseen__list_unknowns *next,
+                                struct unseen__list_unknowns *to)
+{
+    unseen__list_sum(solved, next->x, to->x);
+    for (unsigned j = 0; j < ncolumns; j++) {
+        to->words[j] = 0;
+        for (unsigned i = 0; i < ROWS; i++) {
+            to->words[j] |= (uint64_t)(to->x[i] >> j & 1) << i;
+        }
     }
 }
 
@@ -179,37 +227,26 @@ void unseen__list_hash(const uint64_t *hashes, size_t n, const struct unseen__li
 }
 
 void unseen__list_collect(struct unseen__list_system *s, const struct unseen__list_keys *keys,
-                          size_t first, size_t end, unsigned threshold)
+                          const struct unseen__list_pick *pick)
 {
-    for (size_t i = first; i < end; i++) {
+    for (size_t i = pick->first; i < pick->end; i++) {
         s->w0[s->n] = keys->c0[i];
-        s->w1[s->n] = keys->c1[i];
-        s->right[s->n] = keys->fingerprint[i];
-        s->n += keys->bump[i] >= threshold;
-    }
-}
-
-static void transpose_portable(const uint32_t x[ROWS], unsigned n, uint64_t *words)
-{
-    for (unsigned j = 0; j < n; j++) {
-        words[j] = 0;
-        for (unsigned i = 0; i < ROWS; i++) {
-            words[j] |= (uint64_t)(x[i] >> j & 1) << i;
-        }
+        s->w1[s->n] = pick->is_last ? 0 : keys->c1[i];
+        s->right[s->n] = keys->fingerprint[i] & pick->fingerprint;
+        s->n += keys->bump[i] >= pick->threshold;
     }
 }
 
 static const struct unseen__list_kernel portable = {unseen__list_hash, unseen__list_collect,
-                                                    unseen__list_eliminate, unseen__list_substitute,
-                                                    transpose_portable};
+                                                    eliminate_portable, substitute_portable};
 
 const struct unseen__list_kernel *unseen__list_kernel_for(enum unseen_cpu cpu)
 {
 #if UNSEEN_X86
-    if (cpu == UNSEEN_CPU_AVX512) {
+    if (cpu == UNSEEN_CPU_AVX512 && unseen__list_has_avx512()) {
         return &unseen__list_avx512;
     }
-    if (cpu == UNSEEN_CPU_AVX2) {
+    if (cpu == UNSEEN_CPU_AVX512 || cpu == UNSEEN_CPU_AVX2) {
         return &unseen__list_avx2;
     }
 #endif
@@ -220,19 +257,24 @@ const struct unseen__list_kernel *unseen__list_kernel_for(enum unseen_cpu cpu)
 /* ---- a block ---- */
 
 /* Takes over equations of the keys that a level leaves. */
-static void collect(struct unseen__list_solver *solver, const struct block *b, unsigned level)
+static void collect(struct unseen__list_solver *solver, unsigned index)
 {
+    const struct unseen__list_shape *shape = &solver->shape;
+    const struct block *b = &solver->blocks[index];
     struct unseen__list_system *s = &solver->system;
-    const unsigned threshold = unseen__list_thresholds[level];
-    memset(s->used, 0, sizeof(s->used));
-    memset(s->pivots, 0xff, sizeof(s->pivots)); /* NO_ROW */
-    s->n = b->ncarried;
-    for (size_t i = 0; i < b->ncarried; i++) {
-        s->w0[i] = b->carried[i];
-        s->w1[i] = 0;
-        s->right[i] = b->carried_right[i];
-    }
-    solver->kernel->collect(s, &solver->keys, b->first, b->end, threshold);
+    const struct unseen__list_pick pick = {
+        .first = b->first,
+        .end = b->end,
+        .threshold = unseen__list_thresholds[b->level],
+        .fingerprint =
+            (UINT32_C(1) << (shape->columns + unseen__list_is_extended(shape, index))) - 1,
+        .is_last = index + 1 == shape->blocks,
+    };
+    s->n = b->carried.n;
+    memcpy(s->w0, b->carried.w, sizeof(b->carried.w));
+    memcpy(s->right, b->carried.right, sizeof(b->carried.right));
+    memset(s->w1, 0, sizeof(*s->w1) * ROWS);
+    solver->kernel->collect(s, &solver->keys, &pick);
 }
 
 static size_t count_left(const struct unseen__list_solver *solver, const struct block *b,
@@ -255,43 +297,10 @@ static unsigned choose_level(const struct unseen__list_solver *solver, const str
                              size_t most)
 {
     unsigned level = b->least_level;
-    while (level < 3 && b->ncarried + count_left(solver, b, level) > most) {
+    while (level < 3 && b->carried.n + count_left(solver, b, level) > most) {
         level++;
     }
     return level;
-}
-
-/* Keeps the solved equations, and hands the others to the next block (NULL: there is none). False
- * if some contradict each other. */
-static bool keep(const struct unseen__list_system *s, struct block *b, struct block *next)
-{
-    size_t ncarried = 0;
-    for (size_t i = 0; i < ROWS; i++) {
-        const size_t row = s->pivots[i];
-        const bool is_free = row == UNSEEN__LIST_NO_ROW;
-        b->w1[i] = is_free ? 0 : s->w1[row];
-        b->right[i] = is_free ? 0 : (uint32_t)s->right[row];
-    }
-    for (size_t i = 0; i < s->n; i++) {
-        if (unseen__list_is_used(s, i)) {
-            continue;
-        }
-        if (s->w1[i] == 0) {
-            if (s->right[i] != 0) {
-                return false;
-            }
-            continue;
-        }
-        if (!next || ncarried == ROWS) {
-            return false;
-        }
-        next->carried[ncarried] = s->w1[i];
-        next->carried_right[ncarried++] = (uint32_t)s->right[i];
-    }
-    if (next) {
-        next->ncarried = (uint8_t)ncarried;
-    }
-    return true;
 }
 
 static bool solve_block(struct unseen__list_solver *solver, unsigned index)
@@ -299,9 +308,8 @@ static bool solve_block(struct unseen__list_solver *solver, unsigned index)
     struct block *b = &solver->blocks[index];
     const bool is_last = index + 1 == solver->shape.blocks;
     b->level = (uint8_t)choose_level(solver, b, is_last ? LAST_MAX : ROWS + CARRY_MAX);
-    collect(solver, b, b->level);
-    solver->kernel->eliminate(&solver->system);
-    return keep(&solver->system, b, is_last ? NULL : b + 1);
+    collect(solver, index);
+    return solver->kernel->eliminate(&solver->system, &b->solved, is_last ? NULL : &b[1].carried);
 }
 
 /* Raises the level of the block, or of the nearest one before it that can be raised; returns the
@@ -331,7 +339,7 @@ static void part_keys(struct unseen__list_solver *solver, const uint16_t *rows, 
         struct block *b = &solver->blocks[i];
         b->first = (uint32_t)at;
         b->least_level = 0;
-        b->ncarried = 0;
+        b->carried.n = 0;
         while (at < n && unseen__list_block_of(rows[at]) == i) {
             at++;
         }
@@ -342,59 +350,36 @@ static void part_keys(struct unseen__list_solver *solver, const uint16_t *rows, 
     }
 }
 
-/* Computes the equations. */
-static void take_keys(struct unseen__list_solver *solver, const uint64_t *hashes,
-                      const uint16_t *rows, size_t n)
-{
-    const struct unseen__list_shape *shape = &solver->shape;
-    const struct unseen__list_keys *keys = &solver->keys;
-    const struct block *last = &solver->blocks[shape->blocks - 1];
-    const uint32_t all = (UINT32_C(1) << shape->columns) - 1;
-    part_keys(solver, rows, n);
-    solver->kernel->hash(hashes, n, keys);
-    size_t extended_end = 0;
-    for (unsigned i = 0; i < shape->blocks && unseen__list_is_extended(shape, i); i++) {
-        extended_end = solver->blocks[i].end;
-    }
-    for (size_t i = 0; i < extended_end; i++) {
-        keys->fingerprint[i] &= 2 * all + 1;
-    }
-    for (size_t i = extended_end; i < n; i++) {
-        keys->fingerprint[i] &= all;
-    }
-    for (size_t i = last->first; i < last->end; i++) {
-        keys->c1[i] = 0; /* there is no next block */
-    }
-}
-
 /* Turns the block's 64 unknowns of some bits each into words, one for each bit. */
 static void write_block(const struct unseen__list_solver *solver, uint8_t *page, unsigned index,
-                        unsigned level, const uint32_t x[ROWS])
+                        const uint64_t *words)
 {
-    uint64_t words[UNSEEN__LIST_COLUMNS_MAX + 1];
     const struct unseen__list_shape *shape = &solver->shape;
     const unsigned n = shape->columns + (index < shape->extended);
-    solver->kernel->transpose(x, n, words);
     const unsigned leveled = shape->group0 - 1;
     const unsigned displaced = (unsigned)(words[leveled] >> UNSEEN__LIST_LEVEL_SHIFT);
-    words[leveled] = (words[leveled] & ~UNSEEN__LIST_LEVEL_MASK) | (uint64_t)level
-                                                                       << UNSEEN__LIST_LEVEL_SHIFT;
+    const uint64_t level = solver->blocks[index].level;
     page[shape->displaced[index / 4]] |= (uint8_t)(displaced << 2 * (index % 4));
     for (unsigned j = 0; j < n; j++) {
         store_le64(page + unseen__list_word_place(shape, index, j), words[j]);
     }
+    store_le64(page + unseen__list_word_place(shape, index, leveled),
+               (words[leveled] & ~UNSEEN__LIST_LEVEL_MASK) | level << UNSEEN__LIST_LEVEL_SHIFT);
 }
 
 static void write_page(struct unseen__list_solver *solver, uint8_t *page)
 {
-    uint32_t x[ROWS];
-    uint32_t y[ROWS] = {0};
+    struct unseen__list_unknowns unknowns[2];
+    struct unseen__list_unknowns *next = &unknowns[0];
+    struct unseen__list_unknowns *now = &unknowns[1];
+    memset(next, 0, sizeof(*next));
     memset(page, 0, UNSEEN__LIST_PAGE);
     for (unsigned i = solver->shape.blocks; i-- > 0;) {
-        const struct block *b = &solver->blocks[i];
-        solver->kernel->substitute(b->w1, b->right, y, x);
-        write_block(solver, page, i, b->level, x);
-        memcpy(y, x, sizeof(y));
+        solver->kernel->substitute(&solver->blocks[i].solved, solver->shape.columns + 1, next, now);
+        write_block(solver, page, i, now->words);
+        struct unseen__list_unknowns *last = next;
+        next = now;
+        now = last;
     }
 }
 
@@ -417,7 +402,8 @@ void unseen__list_solve(struct unseen__list_solver *solver, const uint64_t *hash
                         const uint16_t *rows, size_t n, uint8_t page[UNSEEN__LIST_PAGE],
                         uint32_t *bumped, size_t *nbumped_out)
 {
-    take_keys(solver, hashes, rows, n);
+    part_keys(solver, rows, n);
+    solver->kernel->hash(hashes, n, &solver->keys);
     for (unsigned i = 0; i < solver->shape.blocks;) {
         i = solve_block(solver, i) ? i + 1 : raise(solver, i);
     }
@@ -451,6 +437,7 @@ enum unseen_status unseen__list_solver_create(struct unseen__list_solver **solve
     solver->shape = *shape;
     solver->allocator = *allocator;
     solver->kernel = unseen__list_kernel_for(cpu);
+    solver->system.right_bits = shape->columns + 1;
     solver->cap = cap + UNSEEN__LIST_SLACK;
     k->c0 = unseen__alloc(allocator, solver->cap * sizeof(*k->c0), 64);
     k->c1 = unseen__alloc(allocator, solver->cap * sizeof(*k->c1), 64);

@@ -15,13 +15,22 @@
 
 enum {
     ROWS = UNSEEN__LIST_ROWS,
-    STRIPE = UNSEEN__LIST_STRIPE,
+    STRIPE = 4,                   /* columns eliminated at a time */
     HEIGHT = UNSEEN__LIST_HEIGHT, /* rows of a plane */
     WIDTH = 32,                   /* of a register */
     QUARTERS = HEIGHT / WIDTH,
     W1 = 8, /* the planes: 8 of w0, 8 of w1, up to 4 of the right side */
     RIGHT = 16,
     PLANES = 20
+};
+
+/* Four columns and their pivots. */
+struct stripe {
+    unsigned found; /* the columns that have a pivot */
+    unsigned pivots[STRIPE];
+    /* Which pivots' rows make the one that has only one of the stripe's bits: bit i of made[k] is for
+     * the pivot of column i. */
+    unsigned made[STRIPE];
 };
 
 struct planes {
@@ -95,30 +104,31 @@ AVX2 static inline void turn_back(const uint8_t (*from)[HEIGHT], uint64_t *to)
 
 AVX2 static void to_planes(const struct unseen__list_system *s, struct planes *p)
 {
-    uint64_t right = 0;
-    for (size_t i = 0; i < s->n; i++) {
-        right |= s->right[i];
+    uint64_t right[HEIGHT];
+    for (size_t i = 0; i < HEIGHT; i++) {
+        right[i] = s->right[i];
     }
-    p->end = RIGHT;
-    for (; right != 0; right >>= 8) {
-        p->end++;
-    }
+    p->end = RIGHT + (s->right_bits + 7) / 8;
     for (size_t i = 0; i < HEIGHT; i += WIDTH) {
         turn(s->w0 + i, 8, (uint8_t(*)[HEIGHT])(void *)&p->bytes[0][i]);
         turn(s->w1 + i, 8, (uint8_t(*)[HEIGHT])(void *)&p->bytes[W1][i]);
-        turn(s->right + i, 4, (uint8_t(*)[HEIGHT])(void *)&p->bytes[RIGHT][i]);
+        turn(right + i, 4, (uint8_t(*)[HEIGHT])(void *)&p->bytes[RIGHT][i]);
     }
 }
 
 /* The bits of w0 are not asked for any more. */
 AVX2 static void from_planes(const struct planes *p, struct unseen__list_system *s)
 {
-    uint8_t right[8][HEIGHT] __attribute__((aligned(WIDTH))); /* with upper halves of 0 */
-    memcpy(right, p->bytes[RIGHT], sizeof(right) / 2);
-    memset(right[4], 0, sizeof(right) / 2);
+    uint8_t planes[8][HEIGHT] __attribute__((aligned(WIDTH))); /* with upper halves of 0 */
+    uint64_t right[HEIGHT];
+    memcpy(planes, p->bytes[RIGHT], sizeof(planes) / 2);
+    memset(planes[4], 0, sizeof(planes) / 2);
     for (size_t i = 0; i < HEIGHT; i += WIDTH) {
         turn_back((const uint8_t(*)[HEIGHT])(const void *)&p->bytes[W1][i], s->w1 + i);
-        turn_back((const uint8_t(*)[HEIGHT])(const void *)&right[0][i], s->right + i);
+        turn_back((const uint8_t(*)[HEIGHT])(const void *)&planes[0][i], right + i);
+    }
+    for (size_t i = 0; i < HEIGHT; i++) {
+        s->right[i] = (uint32_t)right[i];
     }
 }
 
@@ -135,26 +145,44 @@ AVX2 static inline struct unseen__list_rows rows_with(const uint8_t *plane, unsi
     return (struct unseen__list_rows){masks[0] | masks[1] << 32, masks[2] | masks[3] << 32};
 }
 
+/* Gauss-Jordan elimination of the pivots among themselves: bits[k] has the four bits of pivot k,
+ * and what it is made of gathers above them. */
+static inline void reduce(unsigned bits[STRIPE], struct stripe *t)
+{
+    for (unsigned k = 0; k < STRIPE; k++) {
+        bits[k] = t->found >> k & 1 ? (bits[k] & 15) | 16u << k : 0;
+    }
+    for (unsigned k = 0; k < STRIPE; k++) {
+        for (unsigned other = 0; other < STRIPE; other++) {
+            if (other != k) {
+                bits[other] ^= bits[k] & (0 - (bits[other] >> k & t->found >> k & 1));
+            }
+        }
+    }
+    for (unsigned k = 0; k < STRIPE; k++) {
+        t->made[k] = bits[k] >> 4;
+    }
+}
+
 /* Finds the stripe's pivots. */
 AVX2 static inline void find(const uint8_t *plane, unsigned bit,
-                             struct unseen__list_rows *available, struct unseen__list_stripe *t)
+                             struct unseen__list_rows *available, struct stripe *t)
 {
     struct unseen__list_rows having[STRIPE];
     unsigned bits[STRIPE];
     for (unsigned k = 0; k < STRIPE; k++) {
         having[k] = rows_with(plane, bit + k);
     }
-    unseen__list_stripe_find(having, available, t);
+    t->found = unseen__list_stripe_find(having, STRIPE, available, t->pivots);
     for (unsigned k = 0; k < STRIPE; k++) {
         bits[k] = (unsigned)plane[t->pivots[k] % HEIGHT] >> bit;
     }
-    unseen__list_stripe_reduce(bits, t);
+    reduce(bits, t);
 }
 
 /* Adds to each row the sum of pivots that clears its bits of the stripe; to a pivot, the one that
  * leaves its own bit. */
-AVX2 static inline void add_sums(struct planes *p, const struct unseen__list_stripe *t,
-                                 unsigned column)
+AVX2 static inline void add_sums(struct planes *p, const struct stripe *t, unsigned column)
 {
     const uint8_t *plane = p->bytes[column / 8];
     const __m128i shift = _mm_cvtsi32_si128((int)(column % 8));
@@ -200,20 +228,12 @@ AVX2 static inline void add_sums(struct planes *p, const struct unseen__list_str
     }
 }
 
-AVX2 static void eliminate(struct unseen__list_system *s)
+AVX2 static bool eliminate(struct unseen__list_system *s, struct unseen__list_equations *solved,
+                           struct unseen__list_equations *carried)
 {
     struct planes p __attribute__((aligned(WIDTH)));
-    struct unseen__list_stripe t;
-    if (s->n > HEIGHT) {
-        unseen__list_eliminate(s);
-        return;
-    }
-    struct unseen__list_rows available = {
-        s->n < 64 ? (UINT64_C(1) << s->n) - 1 : UINT64_MAX,
-        s->n < 64       ? 0
-        : s->n < HEIGHT ? (UINT64_C(1) << (s->n - 64)) - 1
-                        : UINT64_MAX,
-    };
+    struct stripe t;
+    struct unseen__list_rows available = unseen__list_rows_below(s->n);
     const struct unseen__list_rows all = available;
     to_planes(s, &p);
     for (unsigned column = 0; column < ROWS; column += STRIPE) {
@@ -227,9 +247,10 @@ AVX2 static void eliminate(struct unseen__list_system *s)
     from_planes(&p, s);
     const uint64_t used[2] = {all.low & ~available.low, all.high & ~available.high};
     memcpy(s->used, used, sizeof(used)); /* in the order of bytes of this processor */
+    return unseen__list_keep(s, solved, carried);
 }
 
-/* ---- the others ---- */
+/* ---- unknowns ---- */
 
 AVX2 static void transpose(const uint32_t x[ROWS], unsigned n, uint64_t *words)
 {
@@ -244,8 +265,16 @@ AVX2 static void transpose(const uint32_t x[ROWS], unsigned n, uint64_t *words)
     }
 }
 
-const struct unseen__list_kernel unseen__list_avx2 = {
-    unseen__list_hash, unseen__list_collect, eliminate, unseen__list_substitute, transpose};
+AVX2 static void substitute(const struct unseen__list_equations *solved, unsigned ncolumns,
+                            const struct unseen__list_unknowns *next,
+                            struct unseen__list_unknowns *to)
+{
+    unseen__list_sum(solved, next->x, to->x);
+    transpose(to->x, ncolumns, to->words);
+}
+
+const struct unseen__list_kernel unseen__list_avx2 = {unseen__list_hash, unseen__list_collect,
+                                                      eliminate, substitute};
 
 #else
 

@@ -1,8 +1,14 @@
 /* SPDX-License-Identifier: MIT
  *
- * The steps of solve.c with AVX-512. The pivots of a stripe are found among 16 rows by arithmetic
- * on two words, without a branch that depends on the data; their 16 sums fit in two registers, and
- * one permutation looks up eight rows in them. */
+ * The steps of solve.c with AVX-512 and GFNI, which multiplies bytes by a matrix of 8 by 8 bits. The
+ * equations are turned on their side: a plane has one byte of each row. The columns are eliminated
+ * eight at a time, that is, by planes. Which of the eight pivots a row takes is its byte, times the
+ * inverse of the pivots' own bytes; what they add to another plane is that, times the pivots' bytes
+ * there: so a register of 64 rows takes one multiplication for each plane.
+ *
+ * A pivot that is found leaves its place and goes to the row of its column in a third part of the
+ * planes. So in the end the solved equations stand there in order, and in the first two parts only
+ * what is carried is not 0. */
 #include "base/macros.h"
 #include "list/stripe.h"
 
@@ -11,284 +17,412 @@
 #include <immintrin.h>
 #include <string.h>
 
-#define AVX512 UNSEEN_TARGET("avx512f,avx512dq,avx512bw,avx512vl,bmi2,popcnt")
+#include "base/bytes.h"
+
+#define AVX512                                                                                     \
+    UNSEEN_TARGET("avx512f,avx512dq,avx512bw,avx512vl,avx512vbmi,avx512vbmi2,gfni,bmi,bmi2,"       \
+                  "popcnt")
 
 enum {
     ROWS = UNSEEN__LIST_ROWS,
-    STRIPE = UNSEEN__LIST_STRIPE,
-    LANES = 8,
-    WINDOW = 2 * LANES
+    WORDS = 8, /* of a register */
+    W1 = 8,    /* the planes: 8 of w0, 8 of w1, up to 4 of the right side */
+    RIGHT = 16,
+    PLANES = 20,
+    STRIPE = 8 /* columns eliminated at a time */
 };
 
-struct sums {
-    __m512i low;
-    __m512i high;
+struct plane {
+    __m512i low;  /* rows 0 to 63 */
+    __m512i high; /* 64 to 127 */
+    __m512i solved;
 };
 
-/* All sums of four values, by the bits of the index. */
-AVX512 static inline struct sums sum_up(uint64_t a, uint64_t b, uint64_t c, uint64_t d)
-{
-    __m512i low = _mm512_maskz_set1_epi64(0xaa, (long long)a);
-    low = _mm512_mask_xor_epi64(low, 0xcc, low, _mm512_set1_epi64((long long)b));
-    low = _mm512_mask_xor_epi64(low, 0xf0, low, _mm512_set1_epi64((long long)c));
-    return (struct sums){low, _mm512_xor_si512(low, _mm512_set1_epi64((long long)d))};
-}
-
-AVX512 static inline __m512i look_up(struct sums sums, __m512i index)
-{
-    return _mm512_permutex2var_epi64(sums.low, index, sums.high);
-}
-
-AVX512 static inline struct sums reorder(struct sums sums, struct sums order)
-{
-    return (struct sums){look_up(sums, order.low), look_up(sums, order.high)};
-}
-
-AVX512 static inline void add(uint64_t *to, __m512i index, struct sums sums)
-{
-    _mm512_storeu_si512(to, _mm512_xor_si512(_mm512_loadu_si512(to), look_up(sums, index)));
-}
-
-/* The sums of a stripe, and where its pivots are: lane i of the window (4 bits each) has bit k if
- * it is the pivot of column k. */
-struct stripe {
-    struct sums w0;
-    struct sums w1;
-    struct sums right;
-    uint64_t pivots;
-    unsigned mask;
-    size_t window; /* its first row, a multiple of LANES */
+struct planes {
+    struct plane plane[PLANES];
+    unsigned end; /* the last plane in use, and one */
 };
 
-/* The stripe's bits of 16 rows, 4 bits each; 0 for those in use. */
-AVX512 static inline uint64_t window_bits(const struct unseen__list_system *s, size_t first,
-                                          unsigned column)
-{
-    const __m128i shift = _mm_cvtsi32_si128((int)column);
-    const __mmask8 a = (__mmask8)~s->used[first / 8];
-    const __mmask8 b = (__mmask8)~s->used[first / 8 + 1];
-    const __m512i x = _mm512_srl_epi64(_mm512_maskz_loadu_epi64(a, s->w0 + first), shift);
-    const __m512i y = _mm512_srl_epi64(_mm512_maskz_loadu_epi64(b, s->w0 + first + LANES), shift);
-    const uint64_t nibbles = UINT64_C(0x0f0f0f0f0f0f0f0f);
-    const uint64_t low = (uint64_t)_mm_cvtsi128_si64(_mm512_cvtepi64_epi8(x));
-    const uint64_t high = (uint64_t)_mm_cvtsi128_si64(_mm512_cvtepi64_epi8(y));
-    return _pext_u64(low, nibbles) | _pext_u64(high, nibbles) << 32;
-}
+/* ---- turning ---- */
 
-/* Gauss-Jordan elimination of 16 rows of 4 bits in one word, and of which rows they are made in
- * another. False if the rank is below 4. */
-AVX512 static inline bool pick(struct unseen__list_system *s, struct stripe *t, size_t first,
-                               unsigned column)
+/* Words k of eight registers to register k. */
+AVX512 static inline void turn_words(__m512i a[WORDS])
 {
-    const uint64_t ones = UINT64_C(0x1111111111111111);
-    uint64_t bits = window_bits(s, first, column);
-    uint64_t made = 0; /* bit k of a lane: of the row that is pivot k */
-    uint64_t available = ones;
-    unsigned lane[STRIPE];
-    for (unsigned k = 0; k < STRIPE; k++) {
-        const uint64_t having = bits >> k & ones;
-        const uint64_t candidates = having & available;
-        if (candidates == 0) {
-            return false;
-        }
-        const unsigned at = (unsigned)__builtin_ctzll(candidates);
-        const uint64_t self = candidates & (0 - candidates);
-        const uint64_t others = having ^ self;
-        made ^= self << k;
-        bits ^= others * (bits >> at & 15);
-        made ^= others * (made >> at & 15);
-        available ^= self;
-        lane[k] = at;
+    __m512i b[WORDS];
+    for (size_t i = 0; i < WORDS; i += 2) {
+        b[i] = _mm512_unpacklo_epi64(a[i], a[i + 1]);
+        b[i + 1] = _mm512_unpackhi_epi64(a[i], a[i + 1]);
     }
-    const size_t r0 = first + lane[0] / 4;
-    const size_t r1 = first + lane[1] / 4;
-    const size_t r2 = first + lane[2] / 4;
-    const size_t r3 = first + lane[3] / 4;
-    const struct sums order = sum_up(made >> lane[0] & 15, made >> lane[1] & 15,
-                                     made >> lane[2] & 15, made >> lane[3] & 15);
-    t->w0 = reorder(sum_up(s->w0[r0], s->w0[r1], s->w0[r2], s->w0[r3]), order);
-    t->w1 = reorder(sum_up(s->w1[r0], s->w1[r1], s->w1[r2], s->w1[r3]), order);
-    t->right = reorder(sum_up(s->right[r0], s->right[r1], s->right[r2], s->right[r3]), order);
-    t->pivots = UINT64_C(1) << lane[0] | UINT64_C(2) << lane[1] | UINT64_C(4) << lane[2] |
-                UINT64_C(8) << lane[3];
-    t->mask = 15;
-    t->window = first;
-    s->pivots[column] = (uint16_t)r0;
-    s->pivots[column + 1] = (uint16_t)r1;
-    s->pivots[column + 2] = (uint16_t)r2;
-    s->pivots[column + 3] = (uint16_t)r3;
-    const uint32_t used = (uint32_t)_pext_u64(ones ^ available, ones);
-    s->used[first / 8] |= (uint8_t)used;
-    s->used[first / 8 + 1] |= (uint8_t)(used >> 8);
+    for (size_t odd = 0; odd < 2; odd++) {
+        const __m512i x = _mm512_shuffle_i64x2(b[odd], b[2 + odd], 0x88);
+        const __m512i y = _mm512_shuffle_i64x2(b[4 + odd], b[6 + odd], 0x88);
+        const __m512i z = _mm512_shuffle_i64x2(b[odd], b[2 + odd], 0xdd);
+        const __m512i u = _mm512_shuffle_i64x2(b[4 + odd], b[6 + odd], 0xdd);
+        a[odd] = _mm512_shuffle_i64x2(x, y, 0x88);
+        a[4 + odd] = _mm512_shuffle_i64x2(x, y, 0xdd);
+        a[2 + odd] = _mm512_shuffle_i64x2(z, u, 0x88);
+        a[6 + odd] = _mm512_shuffle_i64x2(z, u, 0xdd);
+    }
+}
+
+/* Quarters k of four registers to register k. */
+AVX512 static inline void turn_quarters(__m512i a[4])
+{
+    const __m512i x = _mm512_shuffle_i64x2(a[0], a[1], 0x88);
+    const __m512i y = _mm512_shuffle_i64x2(a[2], a[3], 0x88);
+    const __m512i z = _mm512_shuffle_i64x2(a[0], a[1], 0xdd);
+    const __m512i u = _mm512_shuffle_i64x2(a[2], a[3], 0xdd);
+    a[0] = _mm512_shuffle_i64x2(x, y, 0x88);
+    a[1] = _mm512_shuffle_i64x2(z, u, 0x88);
+    a[2] = _mm512_shuffle_i64x2(x, y, 0xdd);
+    a[3] = _mm512_shuffle_i64x2(z, u, 0xdd);
+}
+
+/* Byte first[i] + k of a register to byte 8 * k + i. */
+AVX512 static inline __m512i turn_bytes_from(__m512i x, int64_t first)
+{
+    const __m512i step = _mm512_set_epi64(INT64_C(0x0707070707070707), INT64_C(0x0606060606060606),
+                                          INT64_C(0x0505050505050505), INT64_C(0x0404040404040404),
+                                          INT64_C(0x0303030303030303), INT64_C(0x0202020202020202),
+                                          INT64_C(0x0101010101010101), 0);
+    return _mm512_permutexvar_epi8(_mm512_add_epi8(_mm512_set1_epi64(first), step), x);
+}
+
+/* Byte 8 * i + k of a register to byte 8 * k + i. */
+AVX512 static inline __m512i turn_bytes(__m512i x)
+{
+    return turn_bytes_from(x, INT64_C(0x3830282018100800));
+}
+
+/* The same with the bytes of each word in reverse. */
+AVX512 static inline __m512i matrices(__m512i x)
+{
+    return turn_bytes_from(x, INT64_C(0x0008101820283038));
+}
+
+/* Byte 4 * i + k of a register to byte 16 * k + i. */
+AVX512 static inline __m512i turn_fours(__m512i x)
+{
+    const __m512i first = _mm512_broadcast_i32x4(
+        _mm_set_epi8(60, 56, 52, 48, 44, 40, 36, 32, 28, 24, 20, 16, 12, 8, 4, 0));
+    const __m512i step = _mm512_set_epi32(
+        0x03030303, 0x03030303, 0x03030303, 0x03030303, 0x02020202, 0x02020202, 0x02020202,
+        0x02020202, 0x01010101, 0x01010101, 0x01010101, 0x01010101, 0, 0, 0, 0);
+    return _mm512_permutexvar_epi8(_mm512_add_epi8(first, step), x);
+}
+
+/* The inverse of that. */
+AVX512 static inline __m512i turn_fours_back(__m512i x)
+{
+    const __m512i first = _mm512_set1_epi32(0x30201000);
+    const __m512i step =
+        _mm512_set_epi32(0x0f0f0f0f, 0x0e0e0e0e, 0x0d0d0d0d, 0x0c0c0c0c, 0x0b0b0b0b, 0x0a0a0a0a,
+                         0x09090909, 0x08080808, 0x07070707, 0x06060606, 0x05050505, 0x04040404,
+                         0x03030303, 0x02020202, 0x01010101, 0);
+    return _mm512_permutexvar_epi8(_mm512_add_epi8(first, step), x);
+}
+
+/* 64 words to eight planes. */
+AVX512 static inline void to_planes(const uint64_t *from, __m512i to[WORDS])
+{
+    for (size_t i = 0; i < WORDS; i++) {
+        to[i] = turn_bytes(_mm512_loadu_si512(from + WORDS * i));
+    }
+    turn_words(to);
+}
+
+AVX512 static inline void from_planes(__m512i from[WORDS], uint64_t *to)
+{
+    turn_words(from);
+    for (size_t i = 0; i < WORDS; i++) {
+        _mm512_storeu_si512(to + WORDS * i, turn_bytes(from[i]));
+    }
+}
+
+/* The same with 64 half words and four planes. */
+AVX512 static inline void to_four_planes(const uint32_t *from, __m512i to[4])
+{
+    for (size_t i = 0; i < 4; i++) {
+        to[i] = turn_fours(_mm512_loadu_si512(from + 16 * i));
+    }
+    turn_quarters(to);
+}
+
+AVX512 static inline void from_four_planes(__m512i from[4], uint32_t *to)
+{
+    turn_quarters(from);
+    for (size_t i = 0; i < 4; i++) {
+        _mm512_storeu_si512(to + 16 * i, turn_fours_back(from[i]));
+    }
+}
+
+/* What is behind the last row may be anything. */
+AVX512 static inline void take_system(const struct unseen__list_system *s, struct planes *p)
+{
+    __m512i low[WORDS];
+    __m512i high[WORDS];
+    const __m512i zero = _mm512_setzero_si512();
+    to_planes(s->w0, low);
+    to_planes(s->w0 + ROWS, high);
+    for (size_t i = 0; i < WORDS; i++) {
+        p->plane[i] = (struct plane){low[i], high[i], zero};
+    }
+    to_planes(s->w1, low);
+    to_planes(s->w1 + ROWS, high);
+    for (size_t i = 0; i < WORDS; i++) {
+        p->plane[W1 + i] = (struct plane){low[i], high[i], zero};
+    }
+    to_four_planes(s->right, low);
+    to_four_planes(s->right + ROWS, high);
+    for (size_t i = 0; i < 4; i++) {
+        p->plane[RIGHT + i] = (struct plane){low[i], high[i], zero};
+    }
+    p->end = RIGHT + (s->right_bits + 7) / 8;
+}
+
+/* ---- a stripe ---- */
+
+/* Matrices are words, row 0 in the lowest byte. GFNI wants the rows of a factor in reverse. */
+
+/* The word whose product with a matrix in reverse order is that matrix, turned. */
+#define TURNED INT64_C(0x0102040810204080)
+
+/* Gauss-Jordan elimination. The diagonal never becomes 0, as the columns' pivots were found in this
+ * order. */
+AVX512 static inline uint64_t invert(uint64_t matrix)
+{
+    const uint64_t ones = UINT64_C(0x0101010101010101);
+    uint64_t inverse = UINT64_C(0x8040201008040201);
+    for (unsigned k = 0; k < STRIPE; k++) {
+        const uint64_t others = matrix >> k & (ones ^ UINT64_C(1) << 8 * k);
+        const uint64_t row = matrix >> 8 * k & 0xff;
+        const uint64_t inverse_row = inverse >> 8 * k & 0xff;
+        matrix ^= others * row;
+        inverse ^= others * inverse_row;
+    }
+    return inverse;
+}
+
+/* The pivots of a stripe: the columns that have one, and their rows, the first in the highest byte. */
+struct pivots {
+    unsigned found;
+    uint64_t rows;
+};
+
+/* Takes the pivot of the first of n columns, and eliminates it from the others; 0 if there is none. */
+UNSEEN_INLINE uint64_t take_pivot(uint64_t *having, unsigned n, uint64_t *left)
+{
+    const uint64_t candidates = having[0] & *left;
+    const uint64_t self = candidates & (0 - candidates);
+    *left ^= self;
+    for (unsigned i = 1; i < n; i++) {
+        having[i] ^= having[0] & (0 - (uint64_t)((having[i] & self) != 0));
+    }
+    return self;
+}
+
+/* Finds pivots among the 64 rows from the first available one on. False if some are beyond these,
+ * or nowhere. */
+AVX512 static inline bool find_near(const struct plane *plane, struct unseen__list_rows *available,
+                                    struct pivots *t)
+{
+    const __m512i step = _mm512_set_epi8(
+        63, 62, 61, 60, 59, 58, 57, 56, 55, 54, 53, 52, 51, 50, 49, 48, 47, 46, 45, 44, 43, 42, 41,
+        40, 39, 38, 37, 36, 35, 34, 33, 32, 31, 30, 29, 28, 27, 26, 25, 24, 23, 22, 21, 20, 19, 18,
+        17, 16, 15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0);
+    const unsigned first = (unsigned)__builtin_ctzll(available->low | UINT64_C(1) << 63);
+    const __m512i rows = _mm512_permutex2var_epi8(
+        plane->low, _mm512_add_epi8(step, _mm512_set1_epi8((char)first)), plane->high);
+    const uint64_t before = available->low >> first | available->high << 1 << (63 - first);
+    uint64_t having[STRIPE];
+    for (unsigned k = 0; k < STRIPE; k++) {
+        having[k] = _mm512_test_epi8_mask(rows, _mm512_set1_epi8((char)(1 << k)));
+    }
+    uint64_t left = before;
+    const uint64_t a = take_pivot(having, 8, &left);
+    const uint64_t b = take_pivot(having + 1, 7, &left);
+    const uint64_t c = take_pivot(having + 2, 6, &left);
+    const uint64_t d = take_pivot(having + 3, 5, &left);
+    const uint64_t e = take_pivot(having + 4, 4, &left);
+    const uint64_t f = take_pivot(having + 5, 3, &left);
+    const uint64_t g = take_pivot(having + 6, 2, &left);
+    const uint64_t h = take_pivot(having + 7, 1, &left);
+    /* one that is 0 makes those behind it meaningless, and is itself 64 */
+    const uint64_t at = _tzcnt_u64(a) << 56 | _tzcnt_u64(b) << 48 | _tzcnt_u64(c) << 40 |
+                        _tzcnt_u64(d) << 32 | _tzcnt_u64(e) << 24 | _tzcnt_u64(f) << 16 |
+                        _tzcnt_u64(g) << 8 | _tzcnt_u64(h);
+    if ((at & UINT64_C(0x4040404040404040)) != 0) {
+        return false;
+    }
+    const uint64_t taken = before ^ left;
+    available->low &= ~(taken << first);
+    available->high &= ~(taken >> 1 >> (63 - first));
+    t->found = 0xff;
+    t->rows = at + first * UINT64_C(0x0101010101010101);
     return true;
 }
 
-/* A row's bits over the columns say which sum clears them. A pivot is itself a sum of pivots: with
- * its own bit left out of the index it becomes the sum that has only this bit. */
-AVX512 static inline void add_sums(struct unseen__list_system *s, const struct stripe *t,
-                                   unsigned column)
+/* Finds pivots among all rows. */
+AVX512 static UNSEEN_NOINLINE void find_far(const struct plane *plane,
+                                            struct unseen__list_rows *available, struct pivots *t)
 {
-    const __m512i mask = _mm512_set1_epi64(t->mask);
-    const __m128i shift = _mm_cvtsi32_si128((int)column);
-    const __m512i steps = _mm512_set_epi64(28, 24, 20, 16, 12, 8, 4, 0);
-    for (size_t i = 0; i < s->n; i += LANES) {
-        __m512i index = _mm512_srl_epi64(_mm512_loadu_si512(s->w0 + i), shift);
-        index = _mm512_and_si512(index, mask);
-        const size_t at = i - t->window;
-        const uint64_t pivots = at < WINDOW ? t->pivots >> 4 * at : 0;
-        const __m512i keep = _mm512_srlv_epi64(_mm512_set1_epi64((long long)pivots), steps);
-        index = _mm512_xor_si512(index, _mm512_and_si512(keep, _mm512_set1_epi64(15)));
-        add(s->w0 + i, index, t->w0);
-        add(s->w1 + i, index, t->w1);
-        add(s->right + i, index, t->right);
-    }
-}
-
-/* The sums of pivots anywhere. */
-AVX512 static inline void sum_stripe(const struct unseen__list_system *s,
-                                     const struct unseen__list_stripe *far, struct stripe *t)
-{
-    uint64_t w0[STRIPE];
-    uint64_t w1[STRIPE];
-    uint64_t right[STRIPE];
+    struct unseen__list_rows having[STRIPE];
+    unsigned rows[STRIPE];
     for (unsigned k = 0; k < STRIPE; k++) {
-        const size_t row = far->pivots[k] % UNSEEN__LIST_HEIGHT; /* any, where none is found */
-        w0[k] = s->w0[row];
-        w1[k] = s->w1[row];
-        right[k] = s->right[row];
+        const __m512i bit = _mm512_set1_epi8((char)(1 << k));
+        having[k].low = _mm512_test_epi8_mask(plane->low, bit);
+        having[k].high = _mm512_test_epi8_mask(plane->high, bit);
     }
-    const struct sums order = sum_up(far->made[0], far->made[1], far->made[2], far->made[3]);
-    t->w0 = reorder(sum_up(w0[0], w0[1], w0[2], w0[3]), order);
-    t->w1 = reorder(sum_up(w1[0], w1[1], w1[2], w1[3]), order);
-    t->right = reorder(sum_up(right[0], right[1], right[2], right[3]), order);
-    t->pivots = 0;
-    t->window = 0;
-    t->mask = far->found;
+    t->found = unseen__list_stripe_find(having, STRIPE, available, rows);
+    t->rows = 0;
+    for (unsigned k = 0; k < STRIPE; k++) {
+        t->rows = t->rows << 8 | (rows[k] & 127); /* any, where none is found */
+    }
 }
 
-static inline void set_bits(struct unseen__list_rows *rows, size_t at, unsigned bits)
+/* The pivots' bytes in a plane, in each word of the register. */
+AVX512 static inline __m512i bytes_of(const struct plane *plane, __m512i rows, bool near)
 {
-    if (at < 64) {
-        rows->low |= (uint64_t)bits << at;
+    return near ? _mm512_permutexvar_epi8(rows, plane->low)
+                : _mm512_permutex2var_epi8(plane->low, rows, plane->high);
+}
+
+/* What is added to the rows of a plane. */
+AVX512 static inline void add_pivots(struct plane *plane, __m512i bytes, const struct plane *which)
+{
+    const __m512i factor = _mm512_gf2p8affine_epi64_epi8(_mm512_set1_epi64(TURNED), bytes, 0);
+    plane->low = _mm512_xor_si512(plane->low, _mm512_gf2p8affine_epi64_epi8(which->low, factor, 0));
+    plane->high =
+        _mm512_xor_si512(plane->high, _mm512_gf2p8affine_epi64_epi8(which->high, factor, 0));
+    plane->solved =
+        _mm512_xor_si512(plane->solved, _mm512_gf2p8affine_epi64_epi8(which->solved, factor, 0));
+}
+
+/* Eliminates the columns of plane c. */
+AVX512 static inline void eliminate_stripe(struct planes *p, unsigned c,
+                                           struct unseen__list_rows *available)
+{
+    const uint64_t ones = UINT64_C(0x0101010101010101);
+    const struct plane *plane = &p->plane[c];
+    struct pivots t;
+    if (UNSEEN_UNLIKELY(!find_near(plane, available, &t))) {
+        find_far(plane, available, &t);
+    }
+    const __m512i rows = _mm512_set1_epi64((long long)t.rows);
+    const bool near = (t.rows & 64 * ones) == 0;
+    uint64_t matrix =
+        (uint64_t)_mm_cvtsi128_si64(_mm512_castsi512_si128(bytes_of(plane, rows, near)));
+    matrix = __builtin_bswap64(matrix);
+    uint64_t kept = UINT64_MAX;
+    if (UNSEEN_UNLIKELY(t.found != 0xff)) { /* what is not found is a pivot that no row takes */
+        kept = _pdep_u64(t.found, ones) * 0xff;
+        matrix = (matrix & kept & t.found * ones) | (UINT64_C(0x8040201008040201) & ~kept);
+    }
+    const uint64_t inverse = invert(matrix) & kept;
+    const __m512i factor = _mm512_gf2p8affine_epi64_epi8(
+        _mm512_set1_epi64(TURNED), _mm512_set1_epi64((long long)__builtin_bswap64(inverse)), 0);
+    const __m512i solved = _mm512_gf2p8affine_epi64_epi8(plane->solved, factor, 0);
+    const struct plane which = {
+        _mm512_gf2p8affine_epi64_epi8(plane->low, factor, 0),
+        _mm512_gf2p8affine_epi64_epi8(plane->high, factor, 0),
+        _mm512_mask_set1_epi64(solved, (__mmask8)(1u << c), (long long)inverse)};
+    if (near) {
+        for (unsigned i = c + 1; i < p->end; i++) {
+            add_pivots(&p->plane[i], bytes_of(&p->plane[i], rows, true), &which);
+        }
     } else {
-        rows->high |= (uint64_t)bits << (at - 64);
-    }
-}
-
-/* Where the window does not do: all rows. The pivots' own bits clear them, so they are put back. */
-AVX512 static UNSEEN_NOINLINE void search(struct unseen__list_system *s, unsigned column)
-{
-    struct unseen__list_rows having[STRIPE] = {{0, 0}};
-    struct unseen__list_rows available = {0, 0};
-    struct unseen__list_stripe far;
-    struct stripe t;
-    unsigned bits[STRIPE];
-    const __m128i shift = _mm_cvtsi32_si128((int)column);
-    for (size_t i = 0; i < s->n; i += LANES) {
-        const __m512i x = _mm512_srl_epi64(_mm512_loadu_si512(s->w0 + i), shift);
-        for (unsigned k = 0; k < STRIPE; k++) {
-            set_bits(&having[k], i, _mm512_test_epi64_mask(x, _mm512_set1_epi64(1 << k)));
-        }
-        set_bits(&available, i, ~(unsigned)s->used[i / 8] & 0xff);
-    }
-    unseen__list_stripe_find(having, &available, &far);
-    for (unsigned k = 0; k < STRIPE; k++) {
-        bits[k] = (unsigned)(s->w0[far.pivots[k] % UNSEEN__LIST_HEIGHT] >> column & 15);
-    }
-    unseen__list_stripe_reduce(bits, &far);
-    sum_stripe(s, &far, &t);
-    add_sums(s, &t, column);
-    uint64_t w0[WINDOW];
-    uint64_t w1[WINDOW];
-    uint64_t right[WINDOW];
-    _mm512_storeu_si512(w0, t.w0.low);
-    _mm512_storeu_si512(w0 + LANES, t.w0.high);
-    _mm512_storeu_si512(w1, t.w1.low);
-    _mm512_storeu_si512(w1 + LANES, t.w1.high);
-    _mm512_storeu_si512(right, t.right.low);
-    _mm512_storeu_si512(right + LANES, t.right.high);
-    for (unsigned k = 0; k < STRIPE; k++) {
-        const size_t row = far.pivots[k];
-        s->pivots[column + k] = (uint16_t)row;
-        if (row != UNSEEN__LIST_NO_ROW) {
-            s->used[row / 8] |= (uint8_t)(1u << row % 8);
-            s->w0[row] = w0[1u << k];
-            s->w1[row] = w1[1u << k];
-            s->right[row] = right[1u << k];
+        for (unsigned i = c + 1; i < p->end; i++) {
+            add_pivots(&p->plane[i], bytes_of(&p->plane[i], rows, false), &which);
         }
     }
 }
 
-AVX512 static void eliminate(struct unseen__list_system *s)
+/* ---- a block ---- */
+
+/* Hands on the equations that are left. */
+AVX512 static inline bool carry(const struct planes *p, const struct unseen__list_rows *available,
+                                struct unseen__list_equations *carried)
 {
-    struct stripe t;
-    size_t window = 0;
-    if (s->n > UNSEEN__LIST_HEIGHT) {
-        unseen__list_eliminate(s);
-        return;
+    __m512i low = _mm512_setzero_si512();
+    __m512i high = low;
+    __m512i right_low = low;
+    __m512i right_high = low;
+    for (unsigned i = W1; i < RIGHT; i++) {
+        low = _mm512_or_si512(low, p->plane[i].low);
+        high = _mm512_or_si512(high, p->plane[i].high);
     }
-    /* A window may reach beyond the last row: what is there counts as used. */
-    const size_t limit = (s->n + LANES - 1) / LANES * LANES + WINDOW;
-    s->used[s->n / 8] |= (uint8_t)(0xffu << s->n % 8);
-    memset(s->used + s->n / 8 + 1, 0xff, limit / 8 - s->n / 8 - 1);
-    for (unsigned column = 0; column < ROWS; column += STRIPE) {
-        while (s->used[window / 8] == 0xff && window + WINDOW < limit) {
-            window += LANES;
-        }
-        if (pick(s, &t, window, column)) {
-            add_sums(s, &t, column);
-        } else {
-            search(s, column);
-        }
+    for (unsigned i = RIGHT; i < p->end; i++) {
+        right_low = _mm512_or_si512(right_low, p->plane[i].low);
+        right_high = _mm512_or_si512(right_high, p->plane[i].high);
     }
+    const uint64_t some_low = _mm512_test_epi8_mask(low, low);
+    const uint64_t some_high = _mm512_test_epi8_mask(high, high);
+    const uint64_t wrong_low = _mm512_test_epi8_mask(right_low, right_low) & ~some_low;
+    const uint64_t wrong_high = _mm512_test_epi8_mask(right_high, right_high) & ~some_high;
+    const uint64_t from_low = some_low & available->low;
+    const uint64_t from_high = some_high & available->high;
+    const size_t nlow = (size_t)_mm_popcnt_u64(from_low);
+    const size_t n = nlow + (size_t)_mm_popcnt_u64(from_high);
+    if (((wrong_low & available->low) | (wrong_high & available->high)) != 0 || n > ROWS ||
+        (!carried && n > 0)) {
+        return false;
+    }
+    if (!carried) {
+        return true;
+    }
+    __m512i to[PLANES - W1];
+    const uint64_t where = n < ROWS ? (UINT64_C(1) << n) - 1 : UINT64_MAX;
+    const __mmask64 above = where & ~(nlow < ROWS ? (UINT64_C(1) << nlow) - 1 : UINT64_MAX);
+    for (unsigned i = W1; i < PLANES; i++) {
+        const __m512i x = i < p->end ? _mm512_maskz_compress_epi8(from_low, p->plane[i].low)
+                                     : _mm512_setzero_si512();
+        const __m512i y = i < p->end ? _mm512_maskz_compress_epi8(from_high, p->plane[i].high)
+                                     : _mm512_setzero_si512();
+        to[i - W1] = _mm512_mask_expand_epi8(x, above, y);
+    }
+    carried->n = n;
+    from_planes(to, carried->w);
+    from_four_planes(to + WORDS, carried->right);
+    return true;
 }
 
-AVX512 static void substitute(const uint64_t w1[ROWS], const uint32_t right[ROWS],
-                              const uint32_t y[ROWS], uint32_t x[ROWS])
+AVX512 static bool eliminate(struct unseen__list_system *s, struct unseen__list_equations *solved,
+                             struct unseen__list_equations *carried)
 {
-    const __m512i low_bits = _mm512_set1_epi32(15);
-    const __m512i even =
-        _mm512_set_epi32(30, 28, 26, 24, 22, 20, 18, 16, 14, 12, 10, 8, 6, 4, 2, 0);
-    const __m512i odd = _mm512_add_epi32(even, _mm512_set1_epi32(1));
-    __m512i sums[ROWS / 4]; /* of four unknowns each, by the bits of the index */
-    for (size_t k = 0; k < ROWS / 4; k++) {
-        __m512i sum = _mm512_maskz_set1_epi32(0xaaaa, (int)y[4 * k]);
-        sum = _mm512_mask_xor_epi32(sum, 0xcccc, sum, _mm512_set1_epi32((int)y[4 * k + 1]));
-        sum = _mm512_mask_xor_epi32(sum, 0xf0f0, sum, _mm512_set1_epi32((int)y[4 * k + 2]));
-        sums[k] = _mm512_mask_xor_epi32(sum, 0xff00, sum, _mm512_set1_epi32((int)y[4 * k + 3]));
+    struct planes p;
+    struct unseen__list_rows available = unseen__list_rows_below(s->n);
+    take_system(s, &p);
+    for (unsigned c = 0; c < W1; c++) {
+        eliminate_stripe(&p, c, &available);
     }
-    for (size_t i = 0; i < ROWS; i += 16) {
-        const __m512i a = _mm512_loadu_si512(w1 + i);
-        const __m512i b = _mm512_loadu_si512(w1 + i + 8);
-        __m512i low = _mm512_permutex2var_epi32(a, even, b);
-        __m512i high = _mm512_permutex2var_epi32(a, odd, b);
-        __m512i sum = _mm512_loadu_si512(right + i);
-        for (size_t k = 0; k < ROWS / 8; k++) {
-            const __m512i first = _mm512_and_si512(low, low_bits);
-            const __m512i second = _mm512_and_si512(high, low_bits);
-            sum = _mm512_xor_si512(sum, _mm512_permutexvar_epi32(first, sums[k]));
-            sum = _mm512_xor_si512(sum, _mm512_permutexvar_epi32(second, sums[k + ROWS / 8]));
-            low = _mm512_srli_epi32(low, 4);
-            high = _mm512_srli_epi32(high, 4);
-        }
-        _mm512_storeu_si512(x + i, sum);
+    for (unsigned i = W1; i < RIGHT; i++) {
+        _mm512_storeu_si512(solved->w + WORDS * (i - W1), p.plane[i].solved);
     }
+    for (unsigned i = RIGHT; i < PLANES; i++) {
+        _mm512_storeu_si512(solved->right + 16 * (i - RIGHT), p.plane[i].solved);
+    }
+    return carry(&p, &available, carried);
 }
 
-AVX512 static void transpose(const uint32_t x[ROWS], unsigned n, uint64_t *words)
+/* The solved equations are planes here. */
+AVX512 static void substitute(const struct unseen__list_equations *solved, unsigned ncolumns,
+                              const struct unseen__list_unknowns *next,
+                              struct unseen__list_unknowns *to)
 {
-    const __m512i a = _mm512_loadu_si512(x);
-    const __m512i b = _mm512_loadu_si512(x + 16);
-    const __m512i c = _mm512_loadu_si512(x + 32);
-    const __m512i d = _mm512_loadu_si512(x + 48);
-    __m512i bit = _mm512_set1_epi32(1);
-    for (unsigned j = 0; j < n; j++) {
-        const __mmask32 low =
-            _mm512_kunpackw(_mm512_test_epi32_mask(b, bit), _mm512_test_epi32_mask(a, bit));
-        const __mmask32 high =
-            _mm512_kunpackw(_mm512_test_epi32_mask(d, bit), _mm512_test_epi32_mask(c, bit));
-        words[j] = _mm512_kunpackd(high, low);
-        bit = _mm512_slli_epi32(bit, 1);
+    /* Eight columns of the next block's unknowns as bytes are eight matrices. */
+    for (unsigned j = 0; j < ncolumns; j += WORDS) {
+        __m512i x = _mm512_loadu_si512(solved->right + 2 * j);
+        const __m512i y = matrices(_mm512_loadu_si512(next->words + j));
+        uint64_t factors[WORDS];
+        _mm512_storeu_si512(factors, y);
+        for (unsigned i = 0; i < WORDS; i++) {
+            x = _mm512_xor_si512(
+                x, _mm512_gf2p8affine_epi64_epi8(_mm512_loadu_si512(solved->w + WORDS * i),
+                                                 _mm512_set1_epi64((long long)factors[i]), 0));
+        }
+        for (unsigned k = 0; k < WORDS; k++) {
+            to->words[j + k] = _mm512_test_epi8_mask(x, _mm512_set1_epi8((char)(1 << k)));
+        }
     }
 }
 
@@ -307,8 +441,8 @@ AVX512 static void hash(const uint64_t *hashes, size_t n, const struct unseen__l
 {
     const __m512i step = _mm512_set1_epi64((long long)UINT64_C(0x9e3779b97f4a7c15));
     const __m512i factor = _mm512_set1_epi64((long long)UINT64_C(0xd6e8feb86659fd93));
-    for (size_t i = 0; i < n; i += LANES) {
-        const size_t rest = n - i < LANES ? n - i : LANES;
+    for (size_t i = 0; i < n; i += WORDS) {
+        const size_t rest = n - i < WORDS ? n - i : WORDS;
         const __m512i x = _mm512_maskz_loadu_epi64((__mmask8)((1u << rest) - 1), hashes + i);
         const __m512i c0 = mix(x);
         const __m512i c1 = mix(_mm512_add_epi64(x, step));
@@ -325,28 +459,37 @@ AVX512 static void hash(const uint64_t *hashes, size_t n, const struct unseen__l
 }
 
 AVX512 static void collect(struct unseen__list_system *s, const struct unseen__list_keys *keys,
-                           size_t first, size_t end, unsigned threshold)
+                           const struct unseen__list_pick *pick)
 {
-    const __m128i least = _mm_set1_epi16((short)threshold);
+    const __m128i least = _mm_set1_epi16((short)pick->threshold);
+    const __m256i fingerprint = _mm256_set1_epi32((int)pick->fingerprint);
+    const __mmask8 has_next = pick->is_last ? 0 : 0xff;
     size_t n = s->n;
-    for (size_t i = first; i < end; i += LANES) {
-        const unsigned in_block = end - i < LANES ? (1u << (end - i)) - 1 : 0xff;
+    for (size_t i = pick->first; i < pick->end; i += WORDS) {
+        const size_t rest = pick->end - i;
+        const unsigned in_block = rest < WORDS ? (1u << rest) - 1 : 0xff;
         const __m128i bump = _mm_cvtepu8_epi16(_mm_loadl_epi64((const void *)(keys->bump + i)));
         const __mmask8 stays = (__mmask8)(_mm_cmpge_epi16_mask(bump, least) & in_block);
-        const __m512i right =
-            _mm512_cvtepu32_epi64(_mm256_loadu_si256((const void *)(keys->fingerprint + i)));
+        const __m256i right = _mm256_and_si256(
+            _mm256_loadu_si256((const void *)(keys->fingerprint + i)), fingerprint);
+        const __m512i w1 = _mm512_maskz_loadu_epi64(has_next, keys->c1 + i);
         _mm512_storeu_si512(s->w0 + n,
                             _mm512_maskz_compress_epi64(stays, _mm512_loadu_si512(keys->c0 + i)));
-        _mm512_storeu_si512(s->w1 + n,
-                            _mm512_maskz_compress_epi64(stays, _mm512_loadu_si512(keys->c1 + i)));
-        _mm512_storeu_si512(s->right + n, _mm512_maskz_compress_epi64(stays, right));
+        _mm512_storeu_si512(s->w1 + n, _mm512_maskz_compress_epi64(stays, w1));
+        _mm256_storeu_si256((void *)(s->right + n), _mm256_maskz_compress_epi32(stays, right));
         n += (size_t)__builtin_popcount(stays);
     }
     s->n = n;
 }
 
-const struct unseen__list_kernel unseen__list_avx512 = {hash, collect, eliminate, substitute,
-                                                        transpose};
+bool unseen__list_has_avx512(void)
+{
+    __builtin_cpu_init();
+    return __builtin_cpu_supports("avx512vbmi") && __builtin_cpu_supports("avx512vbmi2") &&
+           __builtin_cpu_supports("gfni");
+}
+
+const struct unseen__list_kernel unseen__list_avx512 = {hash, collect, eliminate, substitute};
 
 #else
 
