@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "commands/allow.h"
 #include "commands/canon.h"
 #include "commands/change.h"
 #include "commands/check.h"
@@ -18,6 +19,7 @@
 #include "commands/repair.h"
 #include "serve/serve.h"
 #include "commands/sort.h"
+#include "commands/update.h"
 #include "commands/verify.h"
 
 #define READS_FILES                                                                                \
@@ -221,6 +223,39 @@ static const struct command commands[] = {
         .ending = READS_FILES "\nExit status: 0 some line printed, 1 none, 2 trouble.\n",
         .try_this = "unseen recheck visited.unseen dropped.txt, or: unseen recheck --help",
         .run = recheck_run,
+    },
+    {
+        .name = "allow",
+        .called = "unseen allow",
+        .bit = COMMAND_ALLOW,
+        .usage = "unseen allow [OPTION]... LIST [FILE]...",
+        .about =
+            "Allow the lines of the input: they are not in LIST from now on, whatever else is\n"
+            "said of them or of what covers them. LIST keeps them as they are, so that nothing\n"
+            "but them is allowed. If one of the lines is no entry, nothing is changed.\n",
+        .examples = "  unseen allow bad.list false-hits.txt\n"
+                    "  echo http://e.com/ | unseen allow --remove bad.list\n"
+                    "  unseen allow --list bad.list\n",
+        .ending = READS_FILES "\nExit status: 0 done, 2 trouble.\n",
+        .try_this = "unseen allow bad.list false-hits.txt, or: unseen allow --help",
+        .run = allow_run,
+    },
+    {
+        .name = "update",
+        .called = "unseen update",
+        .bit = COMMAND_UPDATE,
+        .usage = "unseen update [OPTION]... LIST [--add FILE]... [--remove FILE]...",
+        .about =
+            "Add entries to LIST and remove others, without building it anew: they are written\n"
+            "behind it, and every program that opens it reads them. If one of the lines is no\n"
+            "entry, nothing is changed. For more than some 1 % of the list, build it anew:\n"
+            "unseen build --from LIST takes over what was added, removed and allowed.\n",
+        .examples = "  unseen update bad.list --add more.txt --remove gone.txt\n"
+                    "  echo http://bad.example/ | unseen update bad.list --add -\n",
+        .ending = "Files may be compressed with gzip or zstd; - is standard input.\n"
+                  "Exit status: 0 done, 2 trouble.\n",
+        .try_this = "unseen update bad.list --add more.txt, or: unseen update --help",
+        .run = update_run,
     },
     {
         .name = "sort",

@@ -54,6 +54,9 @@ static bool lacks_input(const struct options *o)
     if (o->command->bit & COMMAND_PLAN) {
         return false; /* it has numbers to work on */
     }
+    if (o->command->bit & COMMAND_UPDATE || o->lists_allowed) {
+        return false; /* options name the files, or there are none */
+    }
     if (o->command->bit & COMMAND_SERVE) {
         return false; /* people may talk to it, too */
     }

@@ -135,6 +135,32 @@ static bool set_force(struct options *o, char *value)
     return true;
 }
 
+static bool set_add(struct options *o, char *value)
+{
+    o->edits[o->nedits++] = (struct edit_file){value, false}; /* options_parse made room for argc */
+    return true;
+}
+
+static bool set_remove(struct options *o, char *value)
+{
+    o->edits[o->nedits++] = (struct edit_file){value, true}; /* as above */
+    return true;
+}
+
+static bool set_undo(struct options *o, char *value)
+{
+    (void)value;
+    o->undo = true;
+    return true;
+}
+
+static bool set_list(struct options *o, char *value)
+{
+    (void)value;
+    o->lists_allowed = true;
+    return true;
+}
+
 static bool set_restart(struct options *o, char *value)
 {
     (void)value;
@@ -496,7 +522,15 @@ static const struct option_row rows[] = {
     {NULL, 0, "known-good", "FILE", NULL, "good.txt", COMMAND_BUILD,
      "no line of FILE shall be listed, not even by error:\nthose that would be are allowed; repeatable",
      set_known_good},
-    {NULL, 0, "force", NULL, NULL, NULL, COMMAND_BUILD,
+    {NULL, 0, "remove", NULL, NULL, NULL, COMMAND_ALLOW,
+     "the lines are no longer allowed", set_undo},
+    {NULL, 0, "list", NULL, NULL, NULL, COMMAND_ALLOW,
+     "print what is allowed, in the order in which it came", set_list},
+    {NULL, 0, "add", "FILE", NULL, "more.txt", COMMAND_UPDATE,
+     "add the lines of FILE (-: standard input); repeatable", set_add},
+    {NULL, 0, "remove", "FILE", NULL, "gone.txt", COMMAND_UPDATE,
+     "remove the lines of FILE; repeatable, and done in the\norder given", set_remove},
+    {NULL, 0, "force", NULL, NULL, NULL, COMMAND_ON_LIST,
      "take dangerous entries, and leave out lines that are\nno entries", set_force},
     {NULL, 0, "seed", "N", "a 64-bit number", "42", COMMAND_BUILD,
      "seed of the hash (default: random)", set_seed},
@@ -530,14 +564,14 @@ static const struct option_row rows[] = {
     {NULL, 0, "rule", "NAME", "a list of rules", "strip-www", COMMAND_IDENTITY,
      "switch a rule of the profile on, or with no-NAME off;\na list a,b, repeatable; see unseen "
      "help rules", set_rule},
-    {NULL, 'k', "key", "KEY", "a field number or a .path", ".link.url", COMMAND_LINES | COMMAND_BUILD,
+    {NULL, 'k', "key", "KEY", "a field number or a .path", ".link.url", COMMAND_LINES | COMMAND_ON_LIST,
      "look only at field KEY (from 1) of each line, or at\nthe value at the path .KEY of a JSON line",
      set_key},
     {NULL, 0, "by", "KEY", "a field number, a .path or host", "2", COMMAND_COUNT,
      "count apart for each value of KEY: a field, a path,\nor the host of the URL", set_by},
-    {NULL, 't', "separator", "CHAR", "a single byte, \\t or \\0", ",", COMMAND_LINES | COMMAND_BUILD,
+    {NULL, 't', "separator", "CHAR", "a single byte, \\t or \\0", ",", COMMAND_LINES | COMMAND_ON_LIST,
      "fields are separated by CHAR (default: tab)", set_separator},
-    {NULL, 0, "format", "FORMAT", "auto, lines or jsonl", "jsonl", COMMAND_LINES | COMMAND_BUILD,
+    {NULL, 0, "format", "FORMAT", "auto, lines or jsonl", "jsonl", COMMAND_LINES | COMMAND_ON_LIST,
      "what the lines are: auto, lines or jsonl (auto: jsonl\nif KEY is a path)", set_format},
     {NULL, 0, "format", "FORMAT", "lines, anew, requests.seen or redis-set", "requests.seen",
      COMMAND_IMPORT, "what FILE is: lines or anew (one URL a line), Scrapy's\nrequests.seen, or "
@@ -551,7 +585,7 @@ static const struct option_row rows[] = {
      "exactly once", set_output},
     {NULL, 'o', "output", "FILE", NULL, NULL, COMMAND_CANON | COMMAND_ASKERS | COMMAND_SORT | COMMAND_COUNT,
      "write to FILE, which is emptied first", set_output},
-    {NULL, 'z', "null", NULL, NULL, NULL, COMMAND_LINES | COMMAND_SORT | COMMAND_BUILD,
+    {NULL, 'z', "null", NULL, NULL, NULL, COMMAND_LINES | COMMAND_SORT | COMMAND_ON_LIST,
      "lines end in NUL instead of newline; also -0", set_null},
     {NULL, 0, "line-buffered", NULL, NULL, NULL, COMMAND_PRINTERS,
      "write each line by itself", set_line_buffered},
@@ -576,7 +610,7 @@ static const struct option_row rows[] = {
      "where squid-rewrite sends who asks for a listed page", set_redirect},
 
     {"Reports, to standard error", 0, "stats", "[=FORMAT]", "text or json", "=json",
-     COMMAND_REPORTERS | COMMAND_BUILD, "figures at the end, as text or json", set_stats},
+     COMMAND_REPORTERS | COMMAND_ON_LIST, "figures at the end, as text or json", set_stats},
     {NULL, 0, "progress", "[=WHEN]", "auto, always or never", "=never", COMMAND_BUILD,
      "how far it is, how fast, and the time left: always,\nnever or auto (on a terminal)",
      set_progress},

@@ -302,7 +302,8 @@ static bool make_room(struct options *o, int argc, char **argv)
     o->excludes = malloc(n * sizeof(*o->excludes));
     o->rules = malloc(n * sizeof(*o->rules));
     o->known_good = malloc(n * sizeof(*o->known_good));
-    if (!o->excludes || !o->rules || !o->known_good) {
+    o->edits = malloc(n * sizeof(*o->edits));
+    if (!o->excludes || !o->rules || !o->known_good || !o->edits) {
         message_error("out of memory");
         return false;
     }
@@ -348,6 +349,8 @@ void options_release(struct options *o)
     free(o->excludes);
     free(o->rules);
     free(o->known_good);
+    free(o->edits);
+    o->edits = NULL;
     o->known_good = NULL;
     o->excludes = NULL;
     o->rules = NULL;

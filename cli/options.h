@@ -32,6 +32,12 @@ enum source {
     SOURCE_REDIS_SET
 };
 
+/* A file of --add or --remove. */
+struct edit_file {
+    const char *name;
+    bool removes;
+};
+
 struct command;
 
 struct options {
@@ -67,7 +73,11 @@ struct options {
     size_t nknown_good;
     bool force;
     bool restart;
-    double checkpoint; /* seconds; 0: not given */
+    double checkpoint;       /* seconds; 0: not given */
+    struct edit_file *edits; /* in the order given */
+    size_t nedits;
+    bool undo;          /* --remove of what is allowed */
+    bool lists_allowed; /* --list */
 
     /* identity */
     const char *profile; /* NULL: the command's own default */

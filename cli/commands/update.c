@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: MIT */
+#include "commands/update.h"
+
+#include "command.h"
+#include "commands/edit.h"
+#include "print/message.h"
+
+static bool check_command_line(const struct options *o)
+{
+    if (o->nfiles > 0) {
+        message_error("%s: is it to be added or removed?", o->files[0]);
+        message_hint("unseen update %s --add %s", o->store, o->files[0]);
+        return false;
+    }
+    if (o->nedits == 0) {
+        message_error("nothing to add or to remove");
+        message_hint("unseen update %s --add FILE, or: --remove FILE", o->store);
+        return false;
+    }
+    return true;
+}
+
+int update_run(const struct options *o, enum unseen_cpu cpu)
+{
+    struct edit e;
+    if (!check_command_line(o)) {
+        return EXIT_TROUBLE;
+    }
+    bool good = edit_start(&e, o, cpu);
+    for (size_t i = 0; i < o->nedits && good; i++) {
+        const struct edit_file *file = &o->edits[i];
+        /* what is wrong with others is said as well */
+        good =
+            edit_files(&e, &file->name, 1, file->removes ? UNSEEN_LIST_REMOVE : UNSEEN_LIST_ADD) ||
+            e.nfaults > 0;
+    }
+    return edit_finish(&e);
+}
