@@ -237,7 +237,6 @@ struct worker {
     uint64_t *other; /* for sorting, then for what is bumped */
     size_t nbumped;
     size_t page_cap; /* keys of a page that is worth solving */
-    uint16_t *rows;
     uint32_t *bumped;
     uint8_t *pages; /* BATCH_PAGES of them */
 };
@@ -368,11 +367,11 @@ static enum unseen_status place_unit(struct worker *w, size_t unit, size_t n, ui
     return status;
 }
 
-/* Makes the page of n keys. */
-static void make_page(struct worker *w, const uint64_t *keys, size_t n, uint32_t npages,
-                      uint8_t *page)
+/* Makes the page of keys whose blocks end there. */
+static void make_page(struct worker *w, const uint64_t *keys, const uint32_t *ends, uint8_t *page)
 {
     const struct unseen__list_shape *shape = &w->run->builder->header.shape;
+    const size_t n = ends[shape->blocks - 1];
     if (n > w->page_cap) {
         unseen__list_page_bump_all(shape, page);
         for (size_t i = 0; i < n; i++) {
@@ -380,12 +379,8 @@ static void make_page(struct worker *w, const uint64_t *keys, size_t n, uint32_t
         }
         return;
     }
-    for (size_t i = 0; i < n; i++) {
-        w->rows[i] =
-            (uint16_t)unseen__list_place_of(shape, keys[i], w->run->shard_bits, npages).row;
-    }
     size_t nbumped = 0;
-    unseen__list_solve(w->solver, keys, w->rows, n, page, w->bumped, &nbumped);
+    unseen__list_solve(w->solver, keys, ends, page, w->bumped, &nbumped);
     for (size_t i = 0; i < nbumped; i++) {
         w->other[w->nbumped++] = unseen__list_next_key(keys[w->bumped[i]]);
     }
@@ -410,13 +405,11 @@ static enum unseen_status make_shard(struct worker *w, const uint64_t *keys, siz
     const struct unseen__list_shape *shape = &w->run->builder->header.shape;
     size_t at = 0;
     for (uint32_t page = 0; page < npages; page++) {
-        const size_t start = at;
-        while (at < n &&
-               unseen__list_place_of(shape, keys[at], w->run->shard_bits, npages).page == page) {
-            at++;
-        }
+        uint32_t ends[UNSEEN__LIST_BLOCKS_MAX];
         const size_t slot = page % BATCH_PAGES;
-        make_page(w, keys + start, at - start, npages, w->pages + slot * UNSEEN__LIST_PAGE);
+        unseen__list_part(shape, keys + at, n - at, w->run->shard_bits, npages, page, ends);
+        make_page(w, keys + at, ends, w->pages + slot * UNSEEN__LIST_PAGE);
+        at += ends[shape->blocks - 1];
         if (slot == BATCH_PAGES - 1 || page == npages - 1) {
             const enum unseen_status status = write_pages(w, first + page - slot, slot + 1, error);
             if (status != UNSEEN_OK) {
@@ -473,7 +466,6 @@ static void worker_release(struct worker *w)
     unseen__list_solver_free(w->solver);
     unseen__free(allocator, w->keys, w->cap * sizeof(*w->keys));
     unseen__free(allocator, w->other, w->cap * sizeof(*w->other));
-    unseen__free(allocator, w->rows, (w->page_cap + 1) * sizeof(*w->rows));
     unseen__free(allocator, w->bumped, (w->page_cap + 1) * sizeof(*w->bumped));
     unseen__free(allocator, w->pages, (size_t)BATCH_PAGES * UNSEEN__LIST_PAGE);
 }
@@ -483,10 +475,9 @@ static enum unseen_status worker_init(struct worker *w, struct run *run)
     const struct unseen__list_builder *b = run->builder;
     *w = (struct worker){.run = run};
     w->page_cap = (size_t)UNSEEN__LIST_ROWS * b->header.shape.blocks * 2;
-    w->rows = unseen__alloc(&b->allocator, (w->page_cap + 1) * sizeof(*w->rows), 64);
     w->bumped = unseen__alloc(&b->allocator, (w->page_cap + 1) * sizeof(*w->bumped), 64);
     w->pages = unseen__alloc(&b->allocator, (size_t)BATCH_PAGES * UNSEEN__LIST_PAGE, 64);
-    if (!w->rows || !w->bumped || !w->pages) {
+    if (!w->bumped || !w->pages) {
         return UNSEEN_ERR_NOMEM;
     }
     return unseen__list_solver_create(&w->solver, &b->header.shape, w->page_cap, b->cpu,

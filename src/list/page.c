@@ -6,6 +6,38 @@
 #include "base/bytes.h"
 #include "list/layout.h"
 
+/* The least fraction of a key (page.h) that is on a page, in a row or behind it. */
+static uint64_t fraction_of(const struct unseen__list_shape *s, uint32_t npages, uint32_t page,
+                            unsigned row)
+{
+    const uint64_t nrows = UNSEEN__LIST_ROWS * (uint64_t)s->blocks;
+    const uint64_t behind_point = (((uint64_t)row << 32) + nrows - 1) / nrows;
+    return (((uint64_t)page << 32) + behind_point + npages - 1) / npages;
+}
+
+void unseen__list_part(const struct unseen__list_shape *s, const uint64_t *keys, size_t n,
+                       unsigned shard_bits, uint32_t npages, uint32_t page,
+                       uint32_t ends_out[UNSEEN__LIST_BLOCKS_MAX])
+{
+    size_t at = 0;
+    for (unsigned i = 0; i < s->blocks; i++) {
+        /* where the next block begins, or the next page */
+        const unsigned row = UNSEEN__LIST_ROWS * (i + 1);
+        const uint64_t bound = i + 1 < s->blocks
+                                   ? fraction_of(s, npages, page, row + UNSEEN__LIST_FIRST_ROWS)
+                                   : fraction_of(s, npages, page, row);
+        at = n - at > UNSEEN__LIST_ROWS ? at + UNSEEN__LIST_ROWS : n; /* about so many */
+        while (at < n && (keys[at] << shard_bits >> 32) < bound) {
+            at++;
+        }
+        const size_t first = i == 0 ? 0 : ends_out[i - 1];
+        while (at > first && (keys[at - 1] << shard_bits >> 32) >= bound) {
+            at--;
+        }
+        ends_out[i] = (uint32_t)at;
+    }
+}
+
 /* The last block is its own successor: the coefficients there are 0. */
 static unsigned next_block(const struct unseen__list_shape *s, unsigned block)
 {

@@ -59,6 +59,12 @@ unseen__list_place_of(const struct unseen__list_shape *shape, uint64_t key, unsi
     return (struct unseen__list_place){(uint32_t)(product >> 32), (unsigned)row};
 }
 
+/* Where the keys of each of a page's blocks end: of keys, that are sorted and those of the shard from
+ * this page on. The last end is the page's. */
+void unseen__list_part(const struct unseen__list_shape *shape, const uint64_t *keys, size_t n,
+                       unsigned shard_bits, uint32_t npages, uint32_t page,
+                       uint32_t ends_out[UNSEEN__LIST_BLOCKS_MAX]);
+
 /* The key under which the next layer knows a key that this one has bumped. */
 static inline uint64_t unseen__list_next_key(uint64_t key)
 {
@@ -110,12 +116,12 @@ enum unseen_status unseen__list_solver_create(struct unseen__list_solver **solve
                                               const struct unseen_allocator *allocator);
 void unseen__list_solver_free(struct unseen__list_solver *solver);
 
-/* Makes the page of n keys, at most cap, given by their hashes and rows, in the order of rows and
- * different from each other. *nbumped_out of them are bumped: their places in the input go to
- * bumped, which has room for n + 1. Never fails. */
+/* Makes the page of the keys with these hashes, at most cap of them and different from each other.
+ * ends says where each block's keys end. *nbumped_out of them are bumped: their places in the input
+ * go to bumped, which has room for one more than there are keys. Never fails. */
 void unseen__list_solve(struct unseen__list_solver *solver, const uint64_t *hashes,
-                        const uint16_t *rows, size_t n, uint8_t page[UNSEEN__LIST_PAGE],
-                        uint32_t *bumped, size_t *nbumped_out);
+                        const uint32_t *ends, uint8_t page[UNSEEN__LIST_PAGE], uint32_t *bumped,
+                        size_t *nbumped_out);
 
 /* What has happened since the solver was made. */
 struct unseen__list_solver_counts {

@@ -331,22 +331,17 @@ static unsigned raise(struct unseen__list_solver *solver, unsigned index)
 
 /* ---- a page ---- */
 
-/* Finds where each block's keys are: they come in the order of rows. */
-static void part_keys(struct unseen__list_solver *solver, const uint16_t *rows, size_t n)
+static void part_keys(struct unseen__list_solver *solver, const uint32_t *ends)
 {
-    size_t at = 0;
+    uint32_t at = 0;
     for (unsigned i = 0; i < solver->shape.blocks; i++) {
         struct block *b = &solver->blocks[i];
-        b->first = (uint32_t)at;
-        b->least_level = 0;
+        b->first = at;
+        b->end = ends[i];
+        /* Not even a bad hash explains more. */
+        b->least_level = b->end - b->first > KEYS_MAX ? 3 : 0;
         b->carried.n = 0;
-        while (at < n && unseen__list_block_of(rows[at]) == i) {
-            at++;
-        }
-        b->end = (uint32_t)at;
-        if (b->end - b->first > KEYS_MAX) {
-            b->least_level = 3; /* not even a bad hash explains so many */
-        }
+        at = b->end;
     }
 }
 
@@ -399,11 +394,11 @@ static size_t list_bumped(struct unseen__list_solver *solver, uint32_t *bumped)
 }
 
 void unseen__list_solve(struct unseen__list_solver *solver, const uint64_t *hashes,
-                        const uint16_t *rows, size_t n, uint8_t page[UNSEEN__LIST_PAGE],
-                        uint32_t *bumped, size_t *nbumped_out)
+                        const uint32_t *ends, uint8_t page[UNSEEN__LIST_PAGE], uint32_t *bumped,
+                        size_t *nbumped_out)
 {
-    part_keys(solver, rows, n);
-    solver->kernel->hash(hashes, n, &solver->keys);
+    part_keys(solver, ends);
+    solver->kernel->hash(hashes, ends[solver->shape.blocks - 1], &solver->keys);
     for (unsigned i = 0; i < solver->shape.blocks;) {
         i = solve_block(solver, i) ? i + 1 : raise(solver, i);
     }
