@@ -14,6 +14,7 @@
 #include "commands/info_json.h"
 #include "print/message.h"
 #include "print/output.h"
+#include "memory/lists.h"
 #include "memory/stores.h"
 
 __attribute__((format(printf, 3, 4))) static void put(struct output *out, const char *name,
@@ -45,6 +46,8 @@ static void put_written(struct output *out, const char *path)
     }
 }
 
+/* ---- A store --------------------------------------------------------------------------------- */
+
 static void put_text(struct output *out, struct unseen_store *store, const char *path)
 {
     const struct unseen_set *set = unseen_store_set(store);
@@ -74,23 +77,80 @@ static void put_text(struct output *out, struct unseen_store *store, const char 
     put_written(out, path);
 }
 
-int info_run(const struct options *o, enum unseen_cpu cpu)
+/* ---- A list ---------------------------------------------------------------------------------- */
+
+static void put_list(struct output *out, const struct unseen_list *list, const char *path)
+{
+    struct unseen_list_info i = {.size = sizeof(i), .profile = ""};
+    (void)unseen_list_info(list, &i); /* fails for a wrong size only */
+    const uint64_t built = i.bytes - i.changes_bytes - i.torn_bytes;
+    put(out, "list", "%s", path);
+    put(out, "kind", "%s", unseen_kind_name(i.kind));
+    put(out, "profile", "%s", i.profile);
+    put(out, "entries", "%" PRIu64 " of %" PRIu64 " given", i.nkeys, i.ngiven);
+    put(out, "changes", "%" PRIu64 " added, %" PRIu64 " removed, %" PRIu64 " allowed", i.nadded,
+        i.nremoved, i.nallowed);
+    put(out, "wrong listed", "%.2g of questions (asked for %.2g), %.2g of keys", i.rate, i.fpr,
+        i.rate / unseen_kind_texts_max(i.kind));
+    put(out, "disk", "%" PRIu64 " bytes, %.2f bits per entry", built, bits_per_key(built, i.nkeys));
+    put(out, "of changes", "%" PRIu64 " bytes", i.changes_bytes);
+    if (i.torn_bytes > 0) {
+        put(out, "unfinished", "%" PRIu64 " bytes of a change that was interrupted: not obeyed",
+            i.torn_bytes);
+    }
+    put(out, "pages", "%" PRIu64 " of 4096 bytes, in %u layers", i.npages, i.nlayers);
+    put(out, "on no page", "%" PRIu64, i.nleft);
+    put(out, "key bits", "%u", i.key_bits);
+    put(out, "seed id", "%08" PRIx64, i.seed_id);
+    put_written(out, path);
+}
+
+/* ---- Either ---------------------------------------------------------------------------------- */
+
+/* What was opened, the one or the other. */
+static int print(const struct options *o, struct unseen_store *store,
+                 const struct unseen_list *list)
+{
+    struct output out = {.fd = -1};
+    if (!output_open(&out, NULL)) {
+        return EXIT_TROUBLE;
+    }
+    if (store) {
+        (o->json ? info_json : put_text)(&out, store, o->files[0]);
+    } else {
+        (o->json ? info_json_list : put_list)(&out, list, o->files[0]);
+    }
+    return output_close(&out) ? EXIT_DONE : EXIT_TROUBLE;
+}
+
+static int info_list(const struct options *o, enum unseen_cpu cpu)
+{
+    struct opened_list l;
+    int status = EXIT_TROUBLE;
+    if (lists_open(&l, o->files[0], UNSEEN_LIST_COLD, cpu)) {
+        status = print(o, NULL, l.list);
+        lists_close(&l);
+    }
+    return status;
+}
+
+static int info_store(const struct options *o, enum unseen_cpu cpu)
 {
     struct unseen_store *store = NULL;
-    struct output out = {.fd = -1};
+    int status = EXIT_TROUBLE;
+    if (stores_open_to_read(&store, o->files[0], o, cpu)) {
+        status = print(o, store, NULL);
+        (void)unseen_store_close(store, NULL); /* was only read */
+    }
+    return status;
+}
+
+int info_run(const struct options *o, enum unseen_cpu cpu)
+{
     if (o->nfiles > 1) {
-        message_error("one store at a time");
+        message_error("one store or list at a time");
         message_hint("unseen info %s", o->files[0]);
         return EXIT_TROUBLE;
     }
-    if (!stores_open_to_read(&store, o->files[0], o, cpu)) {
-        return EXIT_TROUBLE;
-    }
-    int status = EXIT_TROUBLE;
-    if (output_open(&out, NULL)) {
-        (o->json ? info_json : put_text)(&out, store, o->files[0]);
-        status = output_close(&out) ? EXIT_DONE : EXIT_TROUBLE;
-    }
-    (void)unseen_store_close(store, NULL); /* was only read */
-    return status;
+    return (stores_kind_of(o->files[0]) == STORES_LIST ? info_list : info_store)(o, cpu);
 }

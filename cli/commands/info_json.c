@@ -34,12 +34,27 @@ static void put_count(struct output *out, const char *name, uint64_t n)
     json_write(out, text);
 }
 
+static void put_last_count(struct output *out, const char *name, uint64_t n)
+{
+    char text[32];
+    snprintf(text, sizeof(text), "%" PRIu64 "}\n", n);
+    put_name(out, name);
+    json_write(out, text);
+}
+
 static void put_real(struct output *out, const char *name, double x)
 {
     char text[40];
     snprintf(text, sizeof(text), "%.6g,", x);
     put_name(out, name);
     json_write(out, text);
+}
+
+static void put_seed_id(struct output *out, uint64_t seed_id)
+{
+    char text[24];
+    snprintf(text, sizeof(text), "%08" PRIx64, seed_id);
+    put_text(out, "seed_id", text);
 }
 
 /* When path was written, as RFC 3339 has it; nothing if that is not to be found out. */
@@ -59,10 +74,8 @@ void info_json(struct output *out, struct unseen_store *store, const char *path)
     const struct unseen_set *set = unseen_store_set(store);
     struct unseen_set_stats stats = {.size = sizeof(stats), .filter = ""};
     struct unseen_store_info info = {.size = sizeof(info)};
-    char seed_id[24];
     (void)unseen_set_stats(set, &stats);   /* fails for a wrong size only */
     (void)unseen_store_info(store, &info); /* the same */
-    snprintf(seed_id, sizeof(seed_id), "%08" PRIx32, info.seed_id);
     json_write(out, "{");
     put_text(out, "store", path);
     put_count(out, "keys", stats.nkeys);
@@ -77,7 +90,37 @@ void info_json(struct output *out, struct unseen_store *store, const char *path)
     put_count(out, "image_bytes", info.image_bytes);
     put_text(out, "profile", unseen_set_profile(set));
     put_count(out, "key_bits", info.key_bits);
-    put_text(out, "seed_id", seed_id);
+    put_seed_id(out, info.seed_id);
     put_written(out, path);
     json_write(out, info.no_log ? "\"log\":false}\n" : "\"log\":true}\n");
+}
+
+void info_json_list(struct output *out, const struct unseen_list *list, const char *path)
+{
+    struct unseen_list_info info = {.size = sizeof(info), .profile = ""};
+    (void)unseen_list_info(list, &info); /* fails for a wrong size only */
+    const uint64_t changes = info.changes_bytes + info.torn_bytes;
+    const double bits = 8 * (double)(info.bytes - changes);
+    json_write(out, "{");
+    put_text(out, "list", path);
+    put_text(out, "kind", unseen_kind_name(info.kind));
+    put_text(out, "profile", info.profile);
+    put_count(out, "entries", info.nkeys);
+    put_count(out, "given", info.ngiven);
+    put_count(out, "added", info.nadded);
+    put_count(out, "removed", info.nremoved);
+    put_count(out, "allowed", info.nallowed);
+    put_real(out, "fpr", info.fpr);
+    put_real(out, "fpr_estimate", info.rate);
+    put_real(out, "fpr_of_key", info.rate / unseen_kind_texts_max(info.kind));
+    put_count(out, "bytes", info.bytes);
+    put_count(out, "changes_bytes", info.changes_bytes);
+    put_count(out, "torn_bytes", info.torn_bytes);
+    put_real(out, "bits_per_entry", info.nkeys ? bits / (double)info.nkeys : 0);
+    put_count(out, "pages", info.npages);
+    put_count(out, "layers", info.nlayers);
+    put_count(out, "on_no_page", info.nleft);
+    put_seed_id(out, info.seed_id);
+    put_written(out, path);
+    put_last_count(out, "key_bits", info.key_bits);
 }

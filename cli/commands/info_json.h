@@ -11,4 +11,7 @@
 /* Writes the object and a newline. path is where the store is. */
 void info_json(struct output *out, struct unseen_store *store, const char *path);
 
+/* The same of a list. */
+void info_json_list(struct output *out, const struct unseen_list *list, const char *path);
+
 #endif

@@ -3,15 +3,46 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "command.h"
 #include "commands/health.h"
 #include "print/message.h"
 #include "print/output.h"
+#include "memory/lists.h"
 #include "memory/stores.h"
 
-/* EXIT_DONE, EXIT_NONE for damage, EXIT_TROUBLE. */
-static int verify_one(const char *path, const struct options *o, struct output *out)
+/* Each returns EXIT_DONE, EXIT_NONE for damage, EXIT_TROUBLE. */
+
+static int verify_list(const char *path, const struct options *o, struct output *out)
+{
+    struct unseen_error error = {.status = UNSEEN_OK};
+    struct unseen_list *list = NULL;
+    struct unseen_list_info info = {.size = sizeof(info)};
+    const struct unseen_list_options options = {.size = sizeof(options),
+                                                .access = UNSEEN_LIST_COLD};
+    char line[200];
+    (void)o;
+    error.status = unseen_list_open(&list, path, &options, &error);
+    if (error.status == UNSEEN_OK) {
+        (void)unseen_list_info(list, &info); /* fails for a wrong size only */
+        error.status = unseen_list_verify(list, &error);
+    }
+    unseen_list_close(list);
+    if (error.status != UNSEEN_OK) {
+        lists_report(path, &error);
+        return error.status == UNSEEN_ERR_CORRUPT ? EXIT_NONE : EXIT_TROUBLE;
+    }
+    const int len = snprintf(line, sizeof(line),
+                             ": good, %" PRIu64 " entries, %" PRIu64 " added, %" PRIu64
+                             " removed, %" PRIu64 " allowed\n",
+                             info.nkeys, info.nadded, info.nremoved, info.nallowed);
+    output_write(out, path, strlen(path));
+    output_write(out, line, (size_t)len);
+    return EXIT_DONE;
+}
+
+static int verify_store(const char *path, const struct options *o, struct output *out)
 {
     struct unseen_store_health health = {.size = sizeof(health)};
     struct unseen_error error = {.status = UNSEEN_OK};
@@ -40,7 +71,9 @@ int verify_run(const struct options *o, enum unseen_cpu cpu)
         return EXIT_TROUBLE;
     }
     for (size_t i = 0; i < o->nfiles; i++) {
-        const int status = verify_one(o->files[i], o, &out);
+        const char *path = o->files[i];
+        const bool is_list = stores_kind_of(path) == STORES_LIST;
+        const int status = (is_list ? verify_list : verify_store)(path, o, &out);
         (void)output_flush(&out); /* remembered in out */
         worst = status > worst ? status : worst;
     }

@@ -365,7 +365,7 @@ void memory_stats(const struct memory *m, struct unseen_set_stats *stats_out,
     stats_out->nkeys = info.nkeys + info.nadded;
     stats_out->memory = info.bytes;
     stats_out->fpr_promise = info.fpr;
-    stats_out->fpr_estimate = info.rate * unseen_kind_texts_max(m->list.list.kind);
+    stats_out->fpr_estimate = info.rate;
     stats_out->filter = "list";
     *profile_out = info.profile;
 }

@@ -14,7 +14,7 @@
 
 /* ---- What was asked for ---------------------------------------------------------------------- */
 
-static bool makes_a_store(const struct options *o)
+bool asking_makes_store(const struct options *o)
 {
     return o->filter || o->fpr > 0 || o->capacity > 0 || o->has_seed || o->key_bits || o->no_log ||
            o->profile || o->nrules > 0;
@@ -45,16 +45,16 @@ static bool check_options(const struct options *o, const struct dialect *dialect
 {
     const char *name = dialect ? dialect->name : "";
     if (o->nfiles > 0) {
-        message_error("one store is served");
+        message_error("one file is served");
         message_hint("unseen serve --protocol %s %s", o->protocol, o->store);
     } else if (!dialect) {
         message_error("unknown protocol %s", o->protocol);
         message_hint(
             "one of squid, squid-rewrite, postfix-policy, tcp-table, socketmap, http-auth");
-    } else if (makes_a_store(o)) {
+    } else if (asking_makes_store(o)) {
         message_error("--protocol only asks, and makes no store");
-        message_hint("unseen add [OPTION]... %s FILE, then unseen serve --protocol %s %s", o->store,
-                     name, o->store);
+        message_hint("unseen build [OPTION]... %s FILE, then unseen serve --protocol %s %s",
+                     o->store, name, o->store);
     } else if (o->redirect && !dialect->has_redirect) {
         message_error("--redirect is for --protocol squid-rewrite");
         message_hint("unseen serve --protocol %s %s", name, o->store);
@@ -130,13 +130,15 @@ static int run_on_socket(struct asking *a, const struct options *o)
 int asking_run(const struct options *o, enum unseen_cpu cpu)
 {
     const struct dialect *dialect = talk_dialect(o->protocol);
-    struct asking a = {.talk = {.dialect = dialect, .reply = o->reply, .redirect = o->redirect}};
+    struct asking a = {.talk = {.dialect = dialect, .reply = o->reply, .redirect = o->redirect},
+                       .listed = {.o = o, .cpu = cpu}};
     int status = EXIT_TROUBLE;
     if (!check_options(o, dialect)) {
         return status;
     }
+    a.listed.asks = dialect->asks;
     session_listen();
-    if (listed_open(&a.listed, o, cpu)) {
+    if (listed_open(&a.listed)) {
         const struct lookup lookup = listed_lookup(&a.listed);
         a.talk.lookup = &lookup;
         status = o->listen ? run_on_socket(&a, o) : run_on_pipes(&a);

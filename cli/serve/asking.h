@@ -5,9 +5,14 @@
 #ifndef UNSEEN_CLI_ASKING_H
 #define UNSEEN_CLI_ASKING_H
 
+#include <stdbool.h>
+
 #include <unseen.h>
 
 #include "options.h"
+
+/* Whether there are options that only a new store has a use for. */
+bool asking_makes_store(const struct options *o);
 
 /* The exit status. */
 int asking_run(const struct options *o, enum unseen_cpu cpu);

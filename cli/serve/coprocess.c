@@ -47,18 +47,43 @@ void coprocess_free(struct coprocess *c)
     free(c);
 }
 
-static void greet(struct session *s)
+static void put_greeting(struct session *s, const char *profile, unsigned key_bits, uint64_t nitems)
 {
-    struct unseen_store *store = s->served->store;
+    char line[128];
+    json_write(&s->out, "unseen 1 profile=");
+    json_write(&s->out, profile);
+    snprintf(line, sizeof(line), " key=%u items=%" PRIu64, key_bits, nitems);
+    json_write(&s->out, line);
+}
+
+static void greet_for_store(struct session *s, struct unseen_store *store)
+{
     struct unseen_store_info info = {.size = sizeof(info)};
     struct unseen_set_stats stats = {.size = sizeof(stats)};
     (void)unseen_store_info(store, &info);                   /* can fail for a wrong size only */
     (void)unseen_set_stats(unseen_store_set(store), &stats); /* the same */
-    char line[128];
-    json_write(&s->out, "unseen 1 profile=");
-    json_write(&s->out, unseen_set_profile(unseen_store_set(store)));
-    snprintf(line, sizeof(line), " key=%u items=%" PRIu64 "\n", info.key_bits, stats.nkeys);
-    json_write(&s->out, line);
+    put_greeting(s, unseen_set_profile(unseen_store_set(store)), info.key_bits, stats.nkeys);
+    json_write(&s->out, "\n");
+}
+
+static void greet_for_list(struct session *s, const struct unseen_list *list)
+{
+    struct unseen_list_info info = {.size = sizeof(info), .profile = ""};
+    (void)unseen_list_info(list, &info); /* can fail for a wrong size only */
+    put_greeting(s, info.profile, info.key_bits, info.nkeys);
+    json_write(&s->out, " kind=");
+    json_write(&s->out, unseen_kind_name(info.kind));
+    json_write(&s->out, "\n");
+}
+
+static void greet(struct session *s)
+{
+    const struct served *d = s->served;
+    if (d->listed) {
+        greet_for_list(s, d->listed->list.list);
+    } else {
+        greet_for_store(s, d->store);
+    }
 }
 
 static void put_error(struct session *s, const char *sentence)
@@ -150,7 +175,11 @@ static void answer(struct session *s, struct coprocess *c, const struct request 
         }
         break;
     case REQUEST_INFO:
-        info_json(&s->out, s->served->store, s->served->o->store);
+        if (s->served->listed) {
+            info_json_list(&s->out, s->served->listed->list.list, s->served->o->store);
+        } else {
+            info_json(&s->out, s->served->store, s->served->o->store);
+        }
         break;
     default:
         if (r->in_batch) {
@@ -166,6 +195,7 @@ static size_t take(struct session *s, const char *data, size_t len, bool at_end)
     struct coprocess *c = s->state;
     struct request r;
     size_t at = 0;
+    served_refresh(s->served);
     while (!s->syncing && protocol_next(&c->protocol, data, len, at_end, &at, &r)) {
         answer(s, c, &r);
     }

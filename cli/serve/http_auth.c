@@ -184,4 +184,5 @@ static size_t take(struct talk *t, const char *data, size_t len, bool at_end)
     return used;
 }
 
-const struct dialect http_auth_dialect = {.name = "http-auth", .take = take};
+const struct dialect http_auth_dialect = {
+    .name = "http-auth", .take = take, .asks = 1u << LOOKUP_URL};

@@ -117,4 +117,7 @@ static size_t take(struct talk *t, const char *data, size_t len, bool at_end)
     return used;
 }
 
-const struct dialect policy_dialect = {.name = "postfix-policy", .take = take, .has_reply = true};
+const struct dialect policy_dialect = {.name = "postfix-policy",
+                                       .take = take,
+                                       .asks = 1u << LOOKUP_SENDER | 1u << LOOKUP_CLIENT,
+                                       .has_reply = true};

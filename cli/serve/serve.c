@@ -15,6 +15,7 @@
 struct serve {
     const struct options *o;
     struct served served;
+    struct listed listed;
     struct session session;
     struct coprocess *coprocess;
 };
@@ -33,11 +34,25 @@ static bool open_store(struct served *d, enum unseen_cpu cpu)
     return opened;
 }
 
+/* A list only answers: nothing is chosen that would make a store. */
+static bool open_list(struct serve *v, enum unseen_cpu cpu)
+{
+    const struct options *o = v->o;
+    if (asking_makes_store(o)) {
+        message_error("%s is a list: it is served as it was built", o->store);
+        message_hint("unseen serve %s", o->store);
+        return false;
+    }
+    v->listed = (struct listed){.o = o, .cpu = cpu, .lists_only = true};
+    v->served.listed = &v->listed;
+    return listed_open(&v->listed);
+}
+
 static bool prepare(struct serve *v, enum unseen_cpu cpu)
 {
     struct session *s = &v->session;
     if (v->o->nfiles > 0) {
-        message_error("one store is served, and requests come from standard input");
+        message_error("one file is served, and requests come from standard input");
         message_hint("unseen serve %s < FILE", v->o->store);
         return false;
     }
@@ -55,7 +70,9 @@ static bool prepare(struct serve *v, enum unseen_cpu cpu)
         return false;
     }
     session_listen();
-    if (!output_open(&s->out, NULL) || !open_store(&v->served, cpu)) {
+    const bool is_list = stores_kind_of(v->o->store) == STORES_LIST;
+    if (!output_open(&s->out, NULL) ||
+        !(is_list ? open_list(v, cpu) : open_store(&v->served, cpu))) {
         return false;
     }
     s->face = &coprocess_face;
@@ -69,6 +86,10 @@ static bool prepare(struct serve *v, enum unseen_cpu cpu)
 static bool close_store(struct serve *v)
 {
     const bool committed = served_commit_wait(&v->served);
+    if (v->served.listed) {
+        listed_close(&v->listed);
+        return true;
+    }
     if (!committed) {
         (void)unseen_store_close(v->served.store, NULL); /* the cause has been reported */
         return false;

@@ -8,7 +8,8 @@
 
 /* What can come of a URL, with the marks for a verdict of SEEN and of NEW. */
 static const char marks_of_add[] = {[UNSEEN_SEEN] = '0', [UNSEEN_NEW] = '1'};
-static const char marks_of_ask[] = {[UNSEEN_SEEN] = '1', [UNSEEN_NEW] = '0'};
+static const char marks_of_ask[] = {
+    [UNSEEN_SEEN] = '1', [UNSEEN_NEW] = '0', [UNSEEN_ALLOWED] = '0'};
 
 /* A sentence for a line of its own, so without what would end it. */
 static void set_trouble(struct served *d, const char *text)
@@ -65,11 +66,14 @@ static size_t count_ones(const char *marks, size_t n)
 
 static bool may_change(struct served *d, char *marks, size_t n)
 {
-    if (d->o->dry_run) {
+    if (d->listed) {
+        memset(marks, 'E', n);
+        set_trouble(d, "this is a list, which unseen update changes: here are only answers");
+    } else if (d->o->dry_run) {
         memset(marks, 'E', n);
         set_trouble(d, "this server was started with --dry-run: it only answers questions");
     }
-    return !d->o->dry_run;
+    return !d->listed && !d->o->dry_run;
 }
 
 static size_t change(struct served *d,
@@ -105,10 +109,19 @@ size_t served_remove(struct served *d, const struct unseen_bytes *urls, size_t n
 size_t served_ask(struct served *d, const struct unseen_bytes *urls, size_t n, char *marks)
 {
     uint8_t verdicts[SERVED_RUN];
+    const struct opened_list *list = d->listed ? &d->listed->list : NULL;
     const enum unseen_status status =
-        unseen_set_contains_batch(unseen_store_set(d->store), urls, n, verdicts);
+        list ? unseen_list_covers_batch(list->list, list->url, urls, n, verdicts)
+             : unseen_set_contains_batch(unseen_store_set(d->store), urls, n, verdicts);
     put_marks(d, status, verdicts, status == UNSEEN_OK ? n : 0, n, marks_of_ask, marks);
     return 0;
+}
+
+void served_refresh(struct served *d)
+{
+    if (d->listed) {
+        listed_refresh(d->listed);
+    }
 }
 
 void served_commit_begin(struct served *d, uint64_t nchanges)
@@ -126,7 +139,7 @@ void served_commit_begin(struct served *d, uint64_t nchanges)
 bool served_commit_wait(struct served *d)
 {
     struct unseen_error error = {.status = UNSEEN_OK};
-    if (d->broken || d->o->dry_run) {
+    if (d->broken || d->o->dry_run || d->listed) {
         return !d->broken;
     }
     const enum unseen_status status = unseen_store_commit_wait(d->store, &error);

@@ -83,4 +83,5 @@ static size_t take(struct talk *t, const char *data, size_t len, bool at_end)
     return i + 1 + size + 1;
 }
 
-const struct dialect socketmap_dialect = {.name = "socketmap", .take = take, .has_reply = true};
+const struct dialect socketmap_dialect = {
+    .name = "socketmap", .take = take, .asks = 1u << LOOKUP_KEY, .has_reply = true};

@@ -127,6 +127,7 @@ static size_t take_rewrite(struct talk *t, const char *data, size_t len, bool at
     return take(t, data, len, at_end, put_rewrite);
 }
 
-const struct dialect squid_dialect = {.name = "squid", .take = take_acl};
+const struct dialect squid_dialect = {
+    .name = "squid", .take = take_acl, .asks = 1u << LOOKUP_URL | 1u << LOOKUP_HOST};
 const struct dialect squid_rewrite_dialect = {
-    .name = "squid-rewrite", .take = take_rewrite, .has_redirect = true};
+    .name = "squid-rewrite", .take = take_rewrite, .asks = 1u << LOOKUP_URL, .has_redirect = true};

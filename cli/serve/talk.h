@@ -28,6 +28,7 @@ struct dialect {
      * it has; 0 if more must come first. at_end: nothing comes. */
     size_t (*take)(struct talk *t, const char *data, size_t len, bool at_end);
 
+    unsigned asks;     /* bits of enum lookup_kind */
     bool has_reply;    /* --reply */
     bool has_redirect; /* --redirect */
 };

@@ -73,4 +73,5 @@ static size_t take(struct talk *t, const char *data, size_t len, bool at_end)
     return used;
 }
 
-const struct dialect tcp_table_dialect = {.name = "tcp-table", .take = take, .has_reply = true};
+const struct dialect tcp_table_dialect = {
+    .name = "tcp-table", .take = take, .asks = 1u << LOOKUP_KEY, .has_reply = true};
