@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "commands/allow.h"
+#include "commands/build.h"
 #include "commands/canon.h"
 #include "commands/change.h"
 #include "commands/check.h"
@@ -322,6 +323,32 @@ static const struct command commands[] = {
                               "Exit status: 0 done, 2 trouble.\n",
         .try_this = "unseen count urls.txt, or: unseen count --help",
         .run = count_run,
+    },
+    {
+        .name = "build",
+        .called = "unseen build",
+        .bit = COMMAND_BUILD,
+        .usage = "unseen build [OPTION]... LIST [FILE]...",
+        .about =
+            "Build LIST from the lines of the input: a file that can be asked quickly, of about\n"
+            "13.5 bits for each entry, with one wrong answer in 10,000. A LIST that is there is\n"
+            "replaced when the new one is complete. Interrupted, the same command goes on where\n"
+            "it was, from what is in LIST.building; with standard input it begins anew.\n"
+            "A line that is no entry, or that would cover far too much (/, com), is an error.\n",
+        .examples =
+            "  unseen build bad.list urls*.txt.gz      one URL a line\n"
+            "  unseen build --expressions sites.list sites.txt\n"
+            "                                          sites, folders, pages: all below them\n"
+            "  unseen build --kind ip --fpr 1e-6 ip.list networks.txt\n"
+            "  unseen build -k 2 -t , bad.list log.csv\n"
+            "  unseen build --known-good good.txt bad.list urls.txt\n"
+            "                                          never list what is in good.txt\n"
+            "  unseen build --from bad.list bad.list urls.txt\n"
+            "                                          anew, with what was changed since\n",
+        .ending = READS_FILES " SIGUSR1 prints how far it is.\n"
+                              "Exit status: 0 done, 2 trouble.\n",
+        .try_this = "unseen build bad.list urls.txt, or: unseen build --help",
+        .run = build_run,
     },
     {
         .name = "plan",

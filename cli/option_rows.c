@@ -540,8 +540,8 @@ static const struct option_row rows[] = {
      "about how many entries there are: from 1e9 on it\nsaves disk", set_capacity},
     {NULL, 'j', "threads", "N", "a number of threads or auto", "4", COMMAND_BUILD,
      "threads (default auto: one for each processor)", set_threads},
-    {NULL, 0, "checkpoint", "SECONDS", "a number above 0", "60", COMMAND_BUILD,
-     "save so often how far it is (default 20)", set_checkpoint},
+    {NULL, 0, "checkpoint", "N", "a number above 0", "60", COMMAND_BUILD,
+     "save every N seconds how far it is (default 20)", set_checkpoint},
     {NULL, 0, "restart", NULL, NULL, NULL, COMMAND_BUILD,
      "begin anew, whatever an interrupted run has left", set_restart},
 

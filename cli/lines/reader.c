@@ -284,6 +284,15 @@ bool reader_next(struct reader *r, struct batch *b)
     }
 }
 
+uint64_t reader_line_number(const struct batch *b, const char *line, char delimiter)
+{
+    uint64_t n = b->line + 1;
+    for (const char *p = b->begin; p < line; p++) {
+        n += *p == delimiter;
+    }
+    return n;
+}
+
 void reader_summary(const struct reader *r)
 {
     if (r->nlong > REPORTS_MAX) {

@@ -63,6 +63,9 @@ struct reader {
  * set failed. */
 bool reader_next(struct reader *r, struct batch *b);
 
+/* The number of a line of b in its file, from 1. */
+uint64_t reader_line_number(const struct batch *b, const char *line, char delimiter);
+
 /* Says at the end what was said of single lines only for the first of them. */
 void reader_summary(const struct reader *r);
 

@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE 1
+#endif
+#include "commands/build_folder.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
+#include <unistd.h>
+
+#include "print/message.h"
+
+/* All that a build ever puts into its folder. */
+static const char *const files[] = {"list", "list.new", "keys", "state", "state.new"};
+
+static bool report(const char *what, const char *path)
+{
+    message_error("cannot %s %s: %s", what, path, strerror(errno));
+    return false;
+}
+
+/* The folder at the name now, locked. A process that ends removes it, and then the name is another
+ * folder's or nobody's. */
+static bool lock(struct build_folder *f)
+{
+    for (;;) {
+        struct stat ours;
+        struct stat named;
+        if (mkdir(f->name, 0700) != 0 && errno != EEXIST) {
+            return report("make", f->name);
+        }
+        f->fd = open(f->name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+        if (f->fd < 0 && errno == ENOENT) {
+            continue;
+        }
+        if (f->fd < 0) {
+            return report("open", f->name);
+        }
+        if (flock(f->fd, LOCK_EX | LOCK_NB) == 0 && fstat(f->fd, &ours) == 0 &&
+            stat(f->name, &named) == 0 && ours.st_ino == named.st_ino &&
+            ours.st_dev == named.st_dev) {
+            return true;
+        }
+        const bool is_busy = errno == EWOULDBLOCK;
+        (void)close(f->fd); /* was only locked */
+        f->fd = -1;
+        if (is_busy) {
+            message_error("another process is building %s", f->path);
+            message_hint("wait until it has ended, or build a list with another name");
+            return false;
+        }
+    }
+}
+
+bool build_folder_open(struct build_folder *f, const char *path)
+{
+    *f = (struct build_folder){.fd = -1};
+    f->path = realpath(path, NULL);
+    f->path = f->path ? f->path : strdup(path);
+    if (!f->path || asprintf(&f->name, "%s.building", f->path) < 0) {
+        f->name = NULL;
+    }
+    if (!f->name || asprintf(&f->list, "%s/list", f->name) < 0) {
+        f->list = NULL;
+        message_error("out of memory");
+        return false;
+    }
+    return lock(f);
+}
+
+/* Makes the names in the folder of `path` durable. */
+static bool sync_parent(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    char *parent = slash == path ? strdup("/")
+                   : slash       ? strndup(path, (size_t)(slash - path))
+                                 : strdup(".");
+    if (!parent) {
+        errno = ENOMEM;
+        return report("sync", path);
+    }
+    const int fd = open(parent, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    /* A file system that cannot sync a folder says EINVAL. */
+    const bool synced = fd >= 0 && (fsync(fd) == 0 || errno == EINVAL);
+    const int code = errno;
+    if (fd >= 0) {
+        (void)close(fd); /* was only synced */
+    }
+    errno = code;
+    const bool good = synced || report("sync", parent);
+    free(parent);
+    return good;
+}
+
+/* Who may read the list that is there may read the new one. */
+static bool keep_mode(const struct build_folder *f)
+{
+    struct stat st;
+    return stat(f->path, &st) != 0 || chmod(f->list, st.st_mode & 0777) == 0 ||
+           report("set the rights of", f->list);
+}
+
+bool build_folder_place(const struct build_folder *f)
+{
+    if (!keep_mode(f)) {
+        return false;
+    }
+    if (rename(f->list, f->path) != 0) {
+        return report("replace", f->path);
+    }
+    return sync_parent(f->path);
+}
+
+void build_folder_clear(const struct build_folder *f)
+{
+    for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++) {
+        (void)unlinkat(f->fd, files[i], 0); /* most are not there */
+    }
+}
+
+void build_folder_remove(struct build_folder *f)
+{
+    if (f->fd >= 0) {
+        build_folder_clear(f);
+    }
+    if (f->fd >= 0 && rmdir(f->name) != 0) {
+        message_warning("%s stays: %s", f->name, strerror(errno));
+    }
+}
+
+void build_folder_release(struct build_folder *f)
+{
+    if (f->fd >= 0) {
+        (void)close(f->fd); /* was only locked */
+    }
+    free(f->path);
+    free(f->name);
+    free(f->list);
+    *f = (struct build_folder){.fd = -1};
+}
+
+uint64_t build_folder_room(const struct build_folder *f)
+{
+    struct statvfs v;
+    return fstatvfs(f->fd, &v) == 0 ? (uint64_t)v.f_bavail * v.f_frsize : UINT64_MAX;
+}

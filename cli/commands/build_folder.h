@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Where a list is made: the folder LIST.building beside its place. It is there from the beginning
+ * of a build to its end, is used by one process at a time, and holds what another one can go on
+ * with. The finished list takes its place by rename. */
+#ifndef UNSEEN_CLI_BUILD_FOLDER_H
+#define UNSEEN_CLI_BUILD_FOLDER_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct build_folder {
+    char *path; /* of the list, where symbolic links lead to */
+    char *name; /* of the folder */
+    char *list; /* the list inside it */
+    int fd;     /* of the folder, which it locks; -1 if it is not ours */
+};
+
+/* Makes the folder, or takes over what an earlier run has left. False if that failed, which has
+ * been reported. build_folder_release is called in either case. */
+bool build_folder_open(struct build_folder *f, const char *path);
+
+/* Puts the finished list in its place, durably. False as above. */
+bool build_folder_place(const struct build_folder *f);
+
+/* Removes what an earlier run has left in it. */
+void build_folder_clear(const struct build_folder *f);
+
+/* Removes the folder with all that a build puts there. Anything else stays. */
+void build_folder_remove(struct build_folder *f);
+
+/* Lets go of it, and of what it holds: it stays if it was not removed. */
+void build_folder_release(struct build_folder *f);
+
+/* Bytes that can still be written there; UINT64_MAX if that is not known. */
+uint64_t build_folder_room(const struct build_folder *f);
+
+#endif

@@ -1,0 +1,214 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What was added goes into the build, and what was removed is left out of it. In the end the changes
+ * are looked at once more, as they are then, and whatever the new list answers otherwise becomes a
+ * change of the new list: what somebody has changed during the build, and what was removed but would
+ * now be listed by error. */
+#include "commands/build_old.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "memory/lists.h"
+#include "print/message.h"
+
+/* ---- Texts ----------------------------------------------------------------------------------- */
+
+/* FNV-1a. Whoever can choose what is removed can make this slow, but also just forge the list. */
+static size_t hash(struct unseen_bytes text)
+{
+    uint64_t h = UINT64_C(0xcbf29ce484222325);
+    for (size_t i = 0; i < text.len; i++) {
+        h = (h ^ (unsigned char)text.data[i]) * UINT64_C(0x100000001b3);
+    }
+    return (size_t)(h ^ h >> 32);
+}
+
+/* Where the text is, or where it would go. */
+static struct build_text *find(const struct build_texts *t, struct unseen_bytes text)
+{
+    size_t i = hash(text) & (t->cap - 1);
+    while (t->places[i].len != SIZE_MAX &&
+           (t->places[i].len != text.len ||
+            memcmp(t->bytes.data + t->places[i].at, text.data, text.len) != 0)) {
+        i = (i + 1) & (t->cap - 1);
+    }
+    return &t->places[i];
+}
+
+static bool grow(struct build_texts *t)
+{
+    const struct build_texts was = *t;
+    t->cap = was.cap ? was.cap * 2 : 1024;
+    t->places = malloc(t->cap * sizeof(*t->places));
+    if (!t->places) {
+        *t = was;
+        return false;
+    }
+    for (size_t i = 0; i < t->cap; i++) {
+        t->places[i].len = SIZE_MAX;
+    }
+    for (size_t i = 0; i < was.cap; i++) {
+        const struct build_text *place = &was.places[i];
+        if (place->len != SIZE_MAX) {
+            *find(t, (struct unseen_bytes){t->bytes.data + place->at, place->len}) = *place;
+        }
+    }
+    free(was.places);
+    return true;
+}
+
+/* False without memory. An empty text has a place, too. */
+static bool put(struct build_texts *t, struct unseen_bytes text)
+{
+    if ((t->n >= t->cap / 2 && !grow(t)) || !text_reserve(&t->bytes, text.len + 1)) {
+        return false;
+    }
+    struct build_text *place = find(t, text);
+    if (place->len == SIZE_MAX) {
+        memcpy(t->bytes.data + t->bytes.len, text.data, text.len);
+        *place = (struct build_text){t->bytes.len, text.len};
+        t->bytes.len += text.len;
+        t->n++;
+    }
+    return true;
+}
+
+/* ---- The list -------------------------------------------------------------------------------- */
+
+static bool take_removed(void *context, enum unseen_list_change change, struct unseen_bytes text)
+{
+    struct build_old *old = context;
+    old->failed = change == UNSEEN_LIST_REMOVE && !put(&old->removed, text);
+    return !old->failed;
+}
+
+static enum unseen_status open_to_look(const char *path, struct unseen_list **list_out,
+                                       struct unseen_error *error)
+{
+    const struct unseen_list_options options = {.size = sizeof(options),
+                                                .access = UNSEEN_LIST_COLD};
+    return unseen_list_open(list_out, path, &options, error);
+}
+
+bool build_old_open(struct build_old *old, const char *path)
+{
+    *old = (struct build_old){.path = path, .info = {.size = sizeof(old->info)}};
+    if (!path) {
+        return true;
+    }
+    struct unseen_error error = {.status = UNSEEN_OK};
+    error.status = open_to_look(path, &old->list, &error);
+    if (error.status == UNSEEN_OK) {
+        error.status = unseen_list_info(old->list, &old->info);
+    }
+    if (error.status != UNSEEN_OK) {
+        lists_report(path, &error);
+        return false;
+    }
+    old->kind = old->info.kind;
+    unseen_list_changes(old->list, take_removed, old);
+    if (old->failed) {
+        message_error("%s: out of memory", path);
+    }
+    return !old->failed;
+}
+
+void build_old_close(struct build_old *old)
+{
+    unseen_list_close(old->list);
+    free(old->removed.places);
+    text_release(&old->removed.bytes);
+    *old = (struct build_old){.path = NULL};
+}
+
+bool build_old_has_removed(const struct build_old *old, struct unseen_bytes entry)
+{
+    return old->removed.n > 0 && find(&old->removed, entry)->len != SIZE_MAX;
+}
+
+/* ---- Into the build -------------------------------------------------------------------------- */
+
+struct adding {
+    struct unseen_list_build *build;
+    enum unseen_status status;
+    struct unseen_error *error;
+};
+
+static bool take_added(void *context, enum unseen_list_change change, struct unseen_bytes text)
+{
+    struct adding *a = context;
+    if (change == UNSEEN_LIST_ADD) {
+        a->status = unseen_list_build_add(a->build, &text, 1, a->error);
+    }
+    return a->status == UNSEEN_OK;
+}
+
+enum unseen_status build_old_add(const struct build_old *old, struct unseen_list_build *build,
+                                 struct unseen_error *error)
+{
+    struct adding a = {build, UNSEEN_OK, error};
+    if (old->list) {
+        unseen_list_changes(old->list, take_added, &a);
+    }
+    return a.status;
+}
+
+/* ---- Into the finished list ------------------------------------------------------------------ */
+
+struct carrying {
+    const struct unseen_list *list; /* the new one, as it was built */
+    struct unseen_list_edit *edit;  /* of it */
+    struct build_carried *carried;
+    enum unseen_status status;
+    struct unseen_error *error;
+};
+
+static bool carry(void *context, enum unseen_list_change change, struct unseen_bytes text)
+{
+    struct carrying *c = context;
+    const bool listed = unseen_list_contains(c->list, text.data, text.len);
+    if ((change == UNSEEN_LIST_ADD && listed) || (change == UNSEEN_LIST_REMOVE && !listed)) {
+        return true;
+    }
+    c->carried->nallowed += change == UNSEEN_LIST_ALLOW;
+    c->carried->nadded += change == UNSEEN_LIST_ADD;
+    c->carried->nremoved += change == UNSEEN_LIST_REMOVE;
+    c->status = unseen_list_edit_change(c->edit, change, &text, 1, NULL, c->error);
+    return c->status == UNSEEN_OK;
+}
+
+static enum unseen_status carry_all(const struct unseen_list *now, const struct unseen_list *list,
+                                    struct unseen_list_edit *edit,
+                                    struct build_carried *carried_out, struct unseen_error *error)
+{
+    struct carrying c = {list, edit, carried_out, UNSEEN_OK, error};
+    unseen_list_changes(now, carry, &c);
+    return c.status == UNSEEN_OK ? unseen_list_edit_commit(edit, error) : c.status;
+}
+
+enum unseen_status build_old_carry(const struct build_old *old, const char *path,
+                                   struct build_carried *carried_out, struct unseen_error *error)
+{
+    struct unseen_list *now = NULL;
+    struct unseen_list *list = NULL;
+    struct unseen_list_edit *edit = NULL;
+    *carried_out = (struct build_carried){0, 0, 0};
+    if (!old->path) {
+        return UNSEEN_OK;
+    }
+    enum unseen_status status = open_to_look(old->path, &now, error);
+    if (status == UNSEEN_OK) {
+        status = open_to_look(path, &list, error);
+    }
+    if (status == UNSEEN_OK) {
+        status = unseen_list_edit_open(&edit, path, NULL, error);
+    }
+    if (status == UNSEEN_OK) {
+        status = carry_all(now, list, edit, carried_out, error);
+    }
+    unseen_list_edit_close(edit);
+    unseen_list_close(list);
+    unseen_list_close(now);
+    return status;
+}

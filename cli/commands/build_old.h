@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The list of --from: its settings, and what was changed in it since it was built. Its entries are
+ * not in it (only what they hash to), so they have to be given again. */
+#ifndef UNSEEN_CLI_BUILD_OLD_H
+#define UNSEEN_CLI_BUILD_OLD_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <unseen.h>
+
+#include "lines/text.h"
+
+/* Texts that are looked up: open addressing, at most half full. */
+struct build_texts {
+    struct text bytes; /* one after the other */
+    struct build_text {
+        size_t at;
+        size_t len; /* SIZE_MAX: a free place */
+    } * places;
+    size_t cap; /* 0 or a power of two */
+    size_t n;
+};
+
+struct build_old {
+    const char *path; /* NULL: there is none, and all else is nothing */
+    struct unseen_list *list;
+    struct unseen_list_info info;
+    enum unseen_kind kind;
+    struct build_texts removed;
+    bool failed;
+};
+
+/* Opens the list at path; NULL is no list. False if that failed, which has been reported.
+ * build_old_close is called in either case. */
+bool build_old_open(struct build_old *old, const char *path);
+void build_old_close(struct build_old *old);
+
+/* Whether the entry was removed. Any thread may ask. */
+bool build_old_has_removed(const struct build_old *old, struct unseen_bytes entry);
+
+/* Adds what was added. Errors: of unseen_list_build_add. */
+enum unseen_status build_old_add(const struct build_old *old, struct unseen_list_build *build,
+                                 struct unseen_error *error);
+
+/* What became of the changes. */
+struct build_carried {
+    uint64_t nallowed;
+    uint64_t nadded;   /* since the build began */
+    uint64_t nremoved; /* since then, or because they would be listed by error */
+};
+
+/* Makes the finished list at path answer as the old one does now for all that was ever changed in
+ * it. Errors: of opening and changing lists. */
+enum unseen_status build_old_carry(const struct build_old *old, const char *path,
+                                   struct build_carried *carried_out, struct unseen_error *error);
+
+#endif
