@@ -964,7 +964,7 @@ UNSEEN_API enum unseen_status unseen_list_build_checkpoint(struct unseen_list_bu
                                                            struct unseen_error *error);
 
 /* Goes on with what another process left in options->folder (keep is taken for set): the build is as
- * at its last checkpoint, and note_out is that note, valid as long as the build. What was added after
+ * at its last checkpoint, and note_out is that note, valid until the next. What was added after
  * it must be added again. Options must be the same but for memory, threads, cpu and allocator; a NULL
  * seed means the one that was used. Errors: MISSING (there is nothing to resume), MISMATCH (other
  * options), BUSY, CORRUPT (the files are damaged: they must be given up, and the build begun anew),

@@ -18,12 +18,22 @@
 /* No system takes more at once. */
 static const size_t REQUEST_MAX = (size_t)1 << 30;
 
-int unseen__file_open(const char *path, int flags, int *fd_out)
+static int open_as(const char *path, int flags, mode_t mode, int *fd_out)
 {
     do {
-        *fd_out = open(path, flags | O_CLOEXEC | O_NOCTTY | O_NONBLOCK, 0666);
+        *fd_out = open(path, flags | O_CLOEXEC | O_NOCTTY | O_NONBLOCK, mode);
     } while (*fd_out < 0 && errno == EINTR);
     return *fd_out < 0 ? errno : 0;
+}
+
+int unseen__file_open(const char *path, int flags, int *fd_out)
+{
+    return open_as(path, flags, 0666, fd_out);
+}
+
+int unseen__file_open_private(const char *path, int flags, int *fd_out)
+{
+    return open_as(path, flags, 0600, fd_out);
 }
 
 int unseen__file_read(int fd, uint64_t place, void *buf, size_t len, size_t *len_out)

@@ -11,6 +11,9 @@
 /* open(2), close-on-exec. A fifo or a device does not make it wait. */
 int unseen__file_open(const char *path, int flags, int *fd_out);
 
+/* The same; a file that this makes is nobody else's to read or write. */
+int unseen__file_open_private(const char *path, int flags, int *fd_out);
+
 /* Up to len bytes from place; fewer only at the end of the file. */
 int unseen__file_read(int fd, uint64_t place, void *buf, size_t len, size_t *len_out);
 

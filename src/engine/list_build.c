@@ -86,32 +86,43 @@ static bool folder_of(const char *path, char folder[FOLDER_MAX])
     return true;
 }
 
-static enum unseen_status create_build(struct unseen_list_build **build_out, const char *path,
-                                       const struct unseen_list_build_options *options,
-                                       struct unseen_error *error)
+/* What src/list makes of the options; folder is memory for the default one. */
+static enum unseen_status make_plan(const char *path,
+                                    const struct unseen_list_build_options *options,
+                                    char folder[FOLDER_MAX], struct unseen__list_plan *plan_out)
 {
-    char folder[FOLDER_MAX];
-    struct unseen__list_plan plan = {
+    *plan_out = (struct unseen__list_plan){
         .path = path,
-        .folder = options->folder,
+        .folder = options->folder ? options->folder : folder,
+        .keep = options->keep,
         .fpr = options->fpr,
         .ntexts = unseen_kind_texts_max(options->kind),
         .capacity = options->capacity,
         .memory = (size_t)options->memory,
         .threads = options->threads,
+        .seed = options->seed,
         .profile = options->profile,
         .kind = unseen_kind_name(options->kind),
         .allocator = unseen__allocator(options->allocator),
     };
-    enum unseen_status status = unseen__cpu_select(options->cpu, &plan.cpu);
-    if (!plan.folder) {
-        plan.folder = folder;
-        status = folder_of(path, folder) ? status : UNSEEN_ERR_ARGUMENT;
+    if (!options->folder && (options->keep || !folder_of(path, folder))) {
+        return UNSEEN_ERR_ARGUMENT;
     }
-    if (options->seed) {
-        plan.seed = *options->seed;
-    } else if (getentropy(&plan.seed, sizeof(plan.seed)) != 0) {
-        status = UNSEEN_ERR_UNSUPPORTED;
+    return unseen__cpu_select(options->cpu, &plan_out->cpu);
+}
+
+/* Begins a build, or goes on with one. */
+static enum unseen_status start_build(struct unseen_list_build **build_out, const char *path,
+                                      const struct unseen_list_build_options *options, bool anew,
+                                      struct unseen_error *error)
+{
+    char folder[FOLDER_MAX];
+    uint64_t seed = 0;
+    struct unseen__list_plan plan;
+    enum unseen_status status = make_plan(path, options, folder, &plan);
+    if (status == UNSEEN_OK && anew && !plan.seed) {
+        plan.seed = &seed;
+        status = getentropy(&seed, sizeof(seed)) == 0 ? UNSEEN_OK : UNSEEN_ERR_UNSUPPORTED;
     }
     struct unseen_list_build *build =
         status == UNSEEN_OK ? unseen__alloc(&plan.allocator, sizeof(*build), _Alignof(max_align_t))
@@ -120,12 +131,14 @@ static enum unseen_status create_build(struct unseen_list_build **build_out, con
         status = status == UNSEEN_OK ? UNSEEN_ERR_NOMEM : status;
         return unseen__error_status(error, status, path);
     }
-    *build = (struct unseen_list_build){.allocator = plan.allocator, .seed = plan.seed};
-    status = unseen__list_builder_create(&build->builder, &plan, error);
+    *build = (struct unseen_list_build){.allocator = plan.allocator};
+    status = anew ? unseen__list_builder_create(&build->builder, &plan, error)
+                  : unseen__list_builder_resume(&build->builder, &plan, error);
     if (status != UNSEEN_OK) {
         unseen__free(&plan.allocator, build, sizeof(*build));
         return status;
     }
+    build->seed = unseen__list_builder_seed(build->builder);
     *build_out = build;
     return UNSEEN_OK;
 }
@@ -136,7 +149,24 @@ enum unseen_status unseen_list_build_create(struct unseen_list_build **build_out
 {
     struct unseen_list_build_options options;
     const enum unseen_status status = build_options(given, path, &options, error);
-    return status == UNSEEN_OK ? create_build(build_out, path, &options, error) : status;
+    return status == UNSEEN_OK ? start_build(build_out, path, &options, true, error) : status;
+}
+
+enum unseen_status unseen_list_build_resume(struct unseen_list_build **build_out, const char *path,
+                                            const struct unseen_list_build_options *given,
+                                            struct unseen_bytes *note_out,
+                                            struct unseen_error *error)
+{
+    struct unseen_list_build_options options;
+    enum unseen_status status = build_options(given, path, &options, error);
+    options.keep = true;
+    if (status == UNSEEN_OK) {
+        status = start_build(build_out, path, &options, false, error);
+    }
+    if (status == UNSEEN_OK) {
+        *note_out = unseen__list_builder_note((*build_out)->builder);
+    }
+    return status;
 }
 
 void unseen_list_build_free(struct unseen_list_build *build)
@@ -173,6 +203,17 @@ enum unseen_status unseen_list_build_add_keys(struct unseen_list_build *build, c
                                               size_t n, struct unseen_error *error)
 {
     return unseen__list_builder_add(build->builder, keys, n, error);
+}
+
+enum unseen_status unseen_list_build_checkpoint(struct unseen_list_build *build, const void *note,
+                                                size_t note_len, struct unseen_error *error)
+{
+    return unseen__list_builder_checkpoint(build->builder, note, note_len, error);
+}
+
+bool unseen_list_build_complete(const struct unseen_list_build *build)
+{
+    return unseen__list_builder_is_complete(build->builder);
 }
 
 enum unseen_status unseen_list_build_finish(struct unseen_list_build *build,

@@ -35,6 +35,7 @@
 #include "list/page.h"
 #include "list/sort.h"
 #include "list/spill.h"
+#include "list/state.h"
 
 enum {
     SHARD_KEYS = 3 << 19, /* most keys of a shard: with far fewer, whole pages are too coarse */
@@ -47,6 +48,7 @@ enum {
     LEFT_MAX = UNSEEN__LIST_PAGE / 8, /* keys that take no more room in a row than on a page */
     BATCH_PAGES = 64,                 /* written at a time */
     THREADS_MAX = 256,
+    NOTE_MAX = 1 << 24,
     SPILL_SHARE = 4, /* of the memory, for the buffers of the first layer's parts */
     NEXT_SHARE = 16
 };
@@ -63,6 +65,8 @@ struct unseen__list_builder {
     char *path;
     char *new_path;
     char *folder;
+    uint64_t capacity;
+    unsigned ntexts;
     size_t memory;
     unsigned threads;
     enum unseen_cpu cpu;
@@ -76,6 +80,14 @@ struct unseen__list_builder {
     size_t nshards;
     bool (*progress)(void *context, uint64_t ndone, uint64_t n);
     void *context;
+
+    bool keep;
+    struct unseen__list_kept kept; /* if so */
+    uint8_t *note;                 /* of the last checkpoint */
+    size_t note_len;
+    bool complete; /* that checkpoint was after the last key */
+    bool failed;   /* a checkpoint failed: after a sync that did, another says nothing */
+    bool finished;
 };
 
 /* ---- creation ---- */
@@ -126,58 +138,94 @@ static unsigned key_bits_for(uint64_t capacity, unsigned part_bits, double fpr)
     return bits;
 }
 
-static enum unseen_status set_up(struct unseen__list_builder *b,
-                                 const struct unseen__list_plan *plan)
+/* What a list's header says from the beginning, and how the list will be found. */
+static enum unseen_status take_plan(struct unseen__list_builder *b,
+                                    const struct unseen__list_plan *plan)
 {
     struct unseen__list_header *h = &b->header;
-    const double fpr = plan->fpr / plan->ntexts; /* of a key */
-    unsigned part_bits = part_bits_for(plan->capacity);
-    h->key_bits = key_bits_for(plan->capacity, part_bits, fpr);
-    h->seed = plan->seed;
+    b->allocator = plan->allocator;
+    b->capacity = plan->capacity;
+    b->ntexts = plan->ntexts;
+    b->memory = plan->memory;
+    b->threads = plan->threads;
+    b->cpu = plan->cpu;
+    b->keep = plan->keep;
+    b->kept.keys = -1;
+    b->fd = -1;
+    h->seed = plan->seed ? *plan->seed : 0;
     h->fpr = plan->fpr;
     memcpy(h->profile, plan->profile, strlen(plan->profile));
     memcpy(h->kind, plan->kind, strlen(plan->kind));
-    enum unseen_status status =
-        unseen__list_shape_for(fpr - ldexp((double)plan->capacity, -(int)h->key_bits), &h->shape);
-    if (status != UNSEEN_OK) {
-        return status;
-    }
     b->path = join(&b->allocator, plan->path, "");
     b->new_path = join(&b->allocator, plan->path, ".new");
     b->folder = join(&b->allocator, plan->folder, "");
-    if (!b->path || !b->new_path || !b->folder) {
-        return UNSEEN_ERR_NOMEM;
-    }
-    /* Writing and reading the disk in small pieces costs more than sorting in large ones. */
-    const size_t buffers = plan->memory / SPILL_SHARE;
-    while (part_bits > PART_BITS && buffers >> part_bits < BUFFER_GOOD) {
-        part_bits--;
-    }
-    return unseen__spill_create(&b->spill, part_bits, h->key_bits, buffers, b->folder,
-                                &b->allocator);
+    return b->path && b->new_path && b->folder ? UNSEEN_OK : UNSEEN_ERR_NOMEM;
 }
 
-enum unseen_status unseen__list_builder_create(struct unseen__list_builder **builder_out,
-                                               const struct unseen__list_plan *plan,
-                                               struct unseen_error *error)
+/* Errors: NOMEM. */
+static enum unseen_status new_builder(struct unseen__list_builder **builder_out,
+                                      const struct unseen__list_plan *plan,
+                                      struct unseen_error *error)
 {
     struct unseen__list_builder *b =
         unseen__alloc_zero(&plan->allocator, sizeof(*b), _Alignof(max_align_t));
-    enum unseen_status status = UNSEEN_ERR_NOMEM;
-    if (b) {
-        b->allocator = plan->allocator;
-        b->memory = plan->memory;
-        b->threads = plan->threads;
-        b->cpu = plan->cpu;
-        b->fd = -1;
-        status = set_up(b, plan);
-    }
+    const enum unseen_status status = b ? take_plan(b, plan) : UNSEEN_ERR_NOMEM;
     if (status != UNSEEN_OK) {
         unseen__list_builder_free(b);
         return unseen__error_status(error, status, plan->path);
     }
     *builder_out = b;
     return UNSEEN_OK;
+}
+
+/* The shape, and the spill of the first layer with buffers of memory bytes in all. */
+static enum unseen_status prepare(struct unseen__list_builder *b, unsigned key_bits,
+                                  unsigned part_bits, size_t memory, struct unseen_error *error)
+{
+    struct unseen__list_header *h = &b->header;
+    h->key_bits = key_bits;
+    enum unseen_status status = unseen__list_shape_for(
+        h->fpr / b->ntexts - ldexp((double)b->capacity, -(int)key_bits), &h->shape);
+    if (status == UNSEEN_OK) {
+        status =
+            unseen__spill_create(&b->spill, part_bits, key_bits, memory, b->folder, &b->allocator);
+    }
+    if (status == UNSEEN_OK) {
+        unseen__spill_expect(b->spill, b->capacity);
+    }
+    return unseen__error_status(error, status, b->path);
+}
+
+static enum unseen_status begin(struct unseen__list_builder *b, struct unseen_error *error)
+{
+    unsigned part_bits = part_bits_for(b->capacity);
+    const unsigned key_bits = key_bits_for(b->capacity, part_bits, b->header.fpr / b->ntexts);
+    /* Writing and reading the disk in small pieces costs more than sorting in large ones. */
+    const size_t buffers = b->memory / SPILL_SHARE;
+    while (part_bits > PART_BITS && buffers >> part_bits < BUFFER_GOOD) {
+        part_bits--;
+    }
+    enum unseen_status status = prepare(b, key_bits, part_bits, buffers, error);
+    if (status == UNSEEN_OK && b->keep) {
+        status = unseen__list_kept_open(&b->kept, b->folder, true, &b->allocator, error);
+        unseen__spill_keep(b->spill, b->kept.keys);
+    }
+    return status;
+}
+
+enum unseen_status unseen__list_builder_create(struct unseen__list_builder **builder_out,
+                                               const struct unseen__list_plan *plan,
+                                               struct unseen_error *error)
+{
+    struct unseen__list_builder *b = NULL;
+    enum unseen_status status = new_builder(&b, plan, error);
+    if (status == UNSEEN_OK && (status = begin(b, error)) != UNSEEN_OK) {
+        unseen__list_builder_free(b);
+    }
+    if (status == UNSEEN_OK) {
+        *builder_out = b;
+    }
+    return status;
 }
 
 void unseen__list_builder_free(struct unseen__list_builder *b)
@@ -192,6 +240,13 @@ void unseen__list_builder_free(struct unseen__list_builder *b)
     }
     unseen__spill_free(b->spill);
     unseen__spill_free(b->next);
+    if (b->keep && b->kept.keys >= 0) {
+        if (b->finished) {
+            unseen__list_kept_remove(&b->kept);
+        }
+        unseen__list_kept_release(&b->kept);
+    }
+    unseen__free(&allocator, b->note, b->note_len);
     unseen__free(&allocator, b->sums, b->sums_cap * sizeof(*b->sums));
     unseen__free(&allocator, b->table, b->nshards * sizeof(*b->table));
     drop(&allocator, b->path);
@@ -200,11 +255,175 @@ void unseen__list_builder_free(struct unseen__list_builder *b)
     unseen__free(&allocator, b, sizeof(*b));
 }
 
+uint64_t unseen__list_builder_seed(const struct unseen__list_builder *b)
+{
+    return b->header.seed;
+}
+
 enum unseen_status unseen__list_builder_add(struct unseen__list_builder *b, const uint64_t *keys,
                                             size_t n, struct unseen_error *error)
 {
+    if (b->complete) {
+        return unseen__error(error, UNSEEN_ERR_ARGUMENT, UNSEEN__NO_PLACE,
+                             "%s: nothing can be added to a list that is being finished", b->path);
+    }
     b->header.ngiven += n;
     return unseen__spill_add(b->spill, keys, n, error);
+}
+
+/* ---- checkpoints ---- */
+
+struct unseen_bytes unseen__list_builder_note(const struct unseen__list_builder *b)
+{
+    return (struct unseen_bytes){(const char *)b->note, b->note_len};
+}
+
+bool unseen__list_builder_is_complete(const struct unseen__list_builder *b)
+{
+    return b->complete;
+}
+
+/* Keeps a copy of the note, which may be the copy itself. */
+static enum unseen_status take_note(struct unseen__list_builder *b, const void *note, size_t len)
+{
+    uint8_t *copy = len ? unseen__alloc(&b->allocator, len, 1) : NULL;
+    if (len && !copy) {
+        return UNSEEN_ERR_NOMEM;
+    }
+    if (len) {
+        memcpy(copy, note, len);
+    }
+    unseen__free(&b->allocator, b->note, b->note_len);
+    b->note = copy;
+    b->note_len = len;
+    return UNSEEN_OK;
+}
+
+static enum unseen_status save_state(struct unseen__list_builder *b, bool complete,
+                                     struct unseen_error *error)
+{
+    const struct unseen__list_header *h = &b->header;
+    struct unseen__list_state state = {
+        .complete = complete,
+        .fpr = h->fpr,
+        .seed = h->seed,
+        .capacity = b->capacity,
+        .ngiven = h->ngiven,
+        .key_bits = h->key_bits,
+        .part_bits = unseen__spill_part_bits(b->spill),
+        .stride = (unsigned)unseen__spill_stride(b->spill),
+        .ntexts = b->ntexts,
+        .note = b->note,
+        .note_len = b->note_len,
+        .table_len = unseen__spill_table_len(b->spill),
+    };
+    memcpy(state.profile, h->profile, sizeof(state.profile));
+    memcpy(state.kind, h->kind, sizeof(state.kind));
+    uint8_t *table = unseen__alloc(&b->allocator, state.table_len + 1, 64);
+    if (!table) {
+        return unseen__error_status(error, UNSEEN_ERR_NOMEM, b->folder);
+    }
+    unseen__spill_table(b->spill, table);
+    state.table = table;
+    const enum unseen_status status = unseen__list_kept_save(&b->kept, &state, error);
+    unseen__free(&b->allocator, table, state.table_len + 1);
+    return status;
+}
+
+/* First the keys, then the state that speaks of them. */
+static enum unseen_status save(struct unseen__list_builder *b, const void *note, size_t note_len,
+                               bool complete, struct unseen_error *error)
+{
+    enum unseen_status status = unseen__spill_save(b->spill, error);
+    if (status == UNSEEN_OK) {
+        status = unseen__error_status(error, take_note(b, note, note_len), b->folder);
+    }
+    if (status == UNSEEN_OK) {
+        status = save_state(b, complete, error);
+    }
+    b->complete = status == UNSEEN_OK && complete;
+    b->failed = status != UNSEEN_OK;
+    return status;
+}
+
+enum unseen_status unseen__list_builder_checkpoint(struct unseen__list_builder *b, const void *note,
+                                                   size_t note_len, struct unseen_error *error)
+{
+    if (!b->keep || b->complete || note_len > NOTE_MAX) {
+        return unseen__error_status(error, UNSEEN_ERR_ARGUMENT, b->path);
+    }
+    return b->failed ? unseen__error_status(error, UNSEEN_ERR_STOPPED, b->path)
+                     : save(b, note, note_len, false, error);
+}
+
+/* The option that is not as it was; NULL: none. */
+static const char *other_option(const struct unseen__list_state *state,
+                                const struct unseen__list_plan *plan)
+{
+    return state->fpr != plan->fpr || state->ntexts != plan->ntexts ? "rate"
+           : state->capacity != plan->capacity                      ? "capacity"
+           : strcmp(state->profile, plan->profile) != 0             ? "profile"
+           : strcmp(state->kind, plan->kind) != 0                   ? "kind of entries"
+           : plan->seed && *plan->seed != state->seed               ? "seed"
+                                                                    : NULL;
+}
+
+static enum unseen_status take_state(struct unseen__list_builder *b,
+                                     const struct unseen__list_plan *plan,
+                                     const struct unseen__list_state *state,
+                                     struct unseen_error *error)
+{
+    const char *other = other_option(state, plan);
+    if (other) {
+        return unseen__error(error, UNSEEN_ERR_MISMATCH, UNSEEN__NO_PLACE,
+                             "%s was begun with another %s", b->folder, other);
+    }
+    b->header.seed = state->seed;
+    b->header.ngiven = state->ngiven;
+    b->complete = state->complete;
+    enum unseen_status status = take_note(b, state->note, state->note_len);
+    if (status != UNSEEN_OK) {
+        return unseen__error_status(error, status, b->folder);
+    }
+    status = prepare(b, state->key_bits, state->part_bits,
+                     (size_t)state->stride << state->part_bits, error);
+    return status == UNSEEN_OK
+               ? unseen__spill_resume(b->spill, b->kept.keys, state->table, state->table_len, error)
+               : status;
+}
+
+static enum unseen_status resume(struct unseen__list_builder *b,
+                                 const struct unseen__list_plan *plan, struct unseen_error *error)
+{
+    struct unseen__list_state state;
+    uint8_t *bytes = NULL;
+    size_t len = 0;
+    enum unseen_status status =
+        unseen__list_kept_open(&b->kept, b->folder, false, &b->allocator, error);
+    if (status == UNSEEN_OK) {
+        status = unseen__list_kept_load(&b->kept, &state, &bytes, &len, error);
+    }
+    if (status != UNSEEN_OK) {
+        return status;
+    }
+    status = take_state(b, plan, &state, error);
+    unseen__free(&b->allocator, bytes, len);
+    return status;
+}
+
+enum unseen_status unseen__list_builder_resume(struct unseen__list_builder **builder_out,
+                                               const struct unseen__list_plan *plan,
+                                               struct unseen_error *error)
+{
+    struct unseen__list_builder *b = NULL;
+    enum unseen_status status = new_builder(&b, plan, error);
+    if (status == UNSEEN_OK && (status = resume(b, plan, error)) != UNSEEN_OK) {
+        unseen__list_builder_free(b);
+    }
+    if (status == UNSEEN_OK) {
+        *builder_out = b;
+    }
+    return status;
 }
 
 /* ---- a layer ---- */
@@ -740,7 +959,14 @@ enum unseen_status unseen__list_builder_finish(struct unseen__list_builder *b,
 {
     b->progress = progress;
     b->context = context;
-    enum unseen_status status = open_new(b, error);
+    enum unseen_status status = UNSEEN_OK;
+    if (b->keep && !b->complete) {
+        status = b->failed ? unseen__error_status(error, UNSEEN_ERR_STOPPED, b->path)
+                           : save(b, b->note, b->note_len, true, error);
+    }
+    if (status == UNSEEN_OK) {
+        status = open_new(b, error);
+    }
     while (status == UNSEEN_OK && unseen__spill_total(b->spill) > LEFT_MAX &&
            b->header.nlayers < UNSEEN__LIST_LAYERS_MAX) {
         status = make_layer(b, error);
@@ -758,6 +984,7 @@ enum unseen_status unseen__list_builder_finish(struct unseen__list_builder *b,
     if (status == UNSEEN_OK) {
         (void)close(b->fd); /* synced, and in place: there is nothing to unlink */
         b->fd = -1;
+        b->finished = true;
     }
     return status;
 }

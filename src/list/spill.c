@@ -264,7 +264,6 @@ static enum unseen_status open_chunk(struct unseen__spill *s, struct part *part,
         return unseen__error_status(error, status, s->folder);
     }
     part->open = (uint32_t)s->nchunks++;
-    part->saved = 0;
     return UNSEEN_OK;
 }
 
@@ -307,6 +306,7 @@ static UNSEEN_NOINLINE enum unseen_status put_away(struct unseen__spill *s, size
     if (status == UNSEEN_OK) {
         link_chunk(s, index, part->open, sum);
         part->open = NO_CHUNK;
+        part->saved = 0;
         s->fill[index] = 0;
     }
     return status;

@@ -92,7 +92,7 @@ static void test_spill_memory(void)
         unseen__spill_free(spill);
         CHECK_EQ(counting.nlive, 0);
     }
-    CHECK(status == UNSEEN_OK && fail_at == 6);
+    CHECK(status == UNSEEN_OK && fail_at == 7);
 }
 
 /* Sorting against qsort: hash values, and numbers that agree in most bits, each with repeats. */

@@ -1,0 +1,296 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef _DEFAULT_SOURCE
+#define _DEFAULT_SOURCE 1
+#endif
+#ifndef _FILE_OFFSET_BITS
+#define _FILE_OFFSET_BITS 64
+#endif
+#include "list/state.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/bytes.h"
+#include "base/error.h"
+#include "base/file.h"
+#include "base/lock.h"
+#include "base/memory.h"
+#include "hash/key.h"
+
+enum {
+    VERSION = 1,
+    FLAG_COMPLETE = 1,
+    PROFILE_PLACE = 96,
+    KIND_PLACE = PROFILE_PLACE + UNSEEN__LIST_TEXT_LEN,
+    HEAD_LEN = KIND_PLACE + UNSEEN__LIST_KIND_LEN,
+    SUM_LEN = 8
+};
+
+static const uint8_t magic[8] = {0x89, 'U', 'N', 'B', '\r', '\n', 0x1a, '\n'};
+
+/* ---- bytes ---- */
+
+static size_t state_len(const struct unseen__list_state *state)
+{
+    return HEAD_LEN + state->note_len + state->table_len + SUM_LEN;
+}
+
+/* A table of no bytes and a note of none may have no pointer. */
+static uint8_t *append(uint8_t *to, const uint8_t *bytes, size_t len)
+{
+    if (len) {
+        memcpy(to, bytes, len);
+    }
+    return to + len;
+}
+
+static void encode(const struct unseen__list_state *state, uint8_t *bytes)
+{
+    memset(bytes, 0, HEAD_LEN);
+    memcpy(bytes, magic, sizeof(magic));
+    store_le32(bytes + 8, VERSION);
+    store_le32(bytes + 12, state->complete ? FLAG_COMPLETE : 0);
+    store_le64(bytes + 16, state_len(state));
+    store_le_double(bytes + 24, state->fpr);
+    store_le64(bytes + 32, state->seed);
+    store_le64(bytes + 40, state->capacity);
+    store_le64(bytes + 48, state->ngiven);
+    store_le32(bytes + 56, state->key_bits);
+    store_le32(bytes + 60, state->part_bits);
+    store_le32(bytes + 64, state->stride);
+    store_le32(bytes + 68, state->ntexts);
+    store_le64(bytes + 72, state->note_len);
+    store_le64(bytes + 80, state->table_len);
+    memcpy(bytes + PROFILE_PLACE, state->profile, UNSEEN__LIST_TEXT_LEN);
+    memcpy(bytes + KIND_PLACE, state->kind, UNSEEN__LIST_KIND_LEN);
+    uint8_t *end = append(bytes + HEAD_LEN, state->note, state->note_len);
+    end = append(end, state->table, state->table_len);
+    store_le64(end, unseen__checksum(bytes, (size_t)(end - bytes)));
+}
+
+/* Whether the numbers are such as a build has: what is made from them stays within limits. */
+static bool is_sound(const struct unseen__list_state *state)
+{
+    return state->key_bits <= 64 && state->part_bits < state->key_bits && state->part_bits <= 20 &&
+           state->stride >= 4096 && state->stride <= 1 << 20 && state->ntexts > 0 &&
+           state->profile[UNSEEN__LIST_TEXT_LEN - 1] == '\0' &&
+           state->kind[UNSEEN__LIST_KIND_LEN - 1] == '\0';
+}
+
+static enum unseen_status decode(const uint8_t *bytes, size_t len,
+                                 struct unseen__list_state *state_out)
+{
+    if (len < HEAD_LEN + SUM_LEN || memcmp(bytes, magic, sizeof(magic)) != 0 ||
+        load_le64(bytes + len - SUM_LEN) != unseen__checksum(bytes, len - SUM_LEN)) {
+        return UNSEEN_ERR_CORRUPT;
+    }
+    if (load_le32(bytes + 8) != VERSION) {
+        return UNSEEN_ERR_VERSION;
+    }
+    const uint64_t rest = len - HEAD_LEN - SUM_LEN;
+    const uint64_t note_len = load_le64(bytes + 72);
+    if (note_len > rest || load_le64(bytes + 80) != rest - note_len) {
+        return UNSEEN_ERR_CORRUPT;
+    }
+    struct unseen__list_state state = {
+        .complete = (load_le32(bytes + 12) & FLAG_COMPLETE) != 0,
+        .fpr = load_le_double(bytes + 24),
+        .seed = load_le64(bytes + 32),
+        .capacity = load_le64(bytes + 40),
+        .ngiven = load_le64(bytes + 48),
+        .key_bits = load_le32(bytes + 56),
+        .part_bits = load_le32(bytes + 60),
+        .stride = load_le32(bytes + 64),
+        .ntexts = load_le32(bytes + 68),
+        .note = bytes + HEAD_LEN,
+        .note_len = (size_t)note_len,
+        .table = bytes + HEAD_LEN + note_len,
+        .table_len = (size_t)(rest - note_len),
+    };
+    memcpy(state.profile, bytes + PROFILE_PLACE, UNSEEN__LIST_TEXT_LEN);
+    memcpy(state.kind, bytes + KIND_PLACE, UNSEEN__LIST_KIND_LEN);
+    *state_out = state;
+    return is_sound(&state) ? UNSEEN_OK : UNSEEN_ERR_CORRUPT;
+}
+
+/* ---- the folder ---- */
+
+static char *name_in(const struct unseen_allocator *allocator, const char *folder, const char *name)
+{
+    const size_t folder_len = strlen(folder);
+    const size_t name_len = strlen(name);
+    char *path = unseen__alloc(allocator, folder_len + name_len + 2, 1);
+    if (path) {
+        memcpy(path, folder, folder_len);
+        path[folder_len] = '/';
+        memcpy(path + folder_len + 1, name, name_len + 1);
+    }
+    return path;
+}
+
+static void drop(const struct unseen_allocator *allocator, char *path)
+{
+    unseen__free(allocator, path, path ? strlen(path) + 1 : 0);
+}
+
+/* Opens the keys and locks them. */
+static enum unseen_status open_keys(struct unseen__list_kept *k, bool anew,
+                                    struct unseen_error *error)
+{
+    for (;;) {
+        struct stat ours;
+        struct stat named;
+        const int code =
+            unseen__file_open_private(k->keys_path, anew ? O_RDWR | O_CREAT : O_RDWR, &k->keys);
+        if (code != 0) {
+            return unseen__error_io(error, anew ? "create" : "open", k->keys_path, code);
+        }
+        const enum unseen_status status = unseen__lock_take(k->keys, k->keys_path, error);
+        if (status != UNSEEN_OK || (fstat(k->keys, &ours) == 0 && stat(k->keys_path, &named) == 0 &&
+                                    ours.st_ino == named.st_ino && ours.st_dev == named.st_dev)) {
+            return status;
+        }
+        (void)close(
+            k->keys); /* it was removed since it was opened, by the build that had the lock */
+        k->keys = -1;
+    }
+}
+
+/* First the state, for good, then the keys: no state ever speaks of keys that are not there. */
+static enum unseen_status begin_anew(const struct unseen__list_kept *k, struct unseen_error *error)
+{
+    int code = unlink(k->state_path) == 0 ? unseen__file_sync_name(k->state_path)
+               : errno == ENOENT          ? 0
+                                          : errno;
+    code = code ? code : unseen__file_truncate(k->keys, 0);
+    return code ? unseen__error_io(error, "empty", k->keys_path, code) : UNSEEN_OK;
+}
+
+enum unseen_status unseen__list_kept_open(struct unseen__list_kept *k, const char *folder,
+                                          bool anew, const struct unseen_allocator *allocator,
+                                          struct unseen_error *error)
+{
+    *k = (struct unseen__list_kept){.allocator = *allocator, .keys = -1};
+    k->keys_path = name_in(allocator, folder, "keys");
+    k->state_path = name_in(allocator, folder, "state");
+    k->new_path = name_in(allocator, folder, "state.new");
+    enum unseen_status status =
+        k->keys_path && k->state_path && k->new_path ? UNSEEN_OK : UNSEEN_ERR_NOMEM;
+    if (status != UNSEEN_OK) {
+        (void)unseen__error_status(error, status, folder);
+    } else {
+        status = open_keys(k, anew, error);
+    }
+    if (status == UNSEEN_OK && anew) {
+        status = begin_anew(k, error);
+    }
+    if (status != UNSEEN_OK) {
+        unseen__list_kept_release(k);
+    }
+    return status;
+}
+
+void unseen__list_kept_release(struct unseen__list_kept *k)
+{
+    if (k->keys >= 0) {
+        (void)close(k->keys); /* what counts was synced */
+    }
+    drop(&k->allocator, k->keys_path);
+    drop(&k->allocator, k->state_path);
+    drop(&k->allocator, k->new_path);
+    *k = (struct unseen__list_kept){.keys = -1};
+}
+
+void unseen__list_kept_remove(const struct unseen__list_kept *k)
+{
+    (void)unlink(k->state_path); /* if it stays, the list is built once more by who resumes it */
+    (void)unlink(k->new_path);
+    (void)unlink(k->keys_path);
+}
+
+/* ---- the state ---- */
+
+static enum unseen_status write_file(const struct unseen__list_kept *k, const uint8_t *bytes,
+                                     size_t len, struct unseen_error *error)
+{
+    int fd = -1;
+    int code = unseen__file_open_private(k->new_path, O_WRONLY | O_CREAT | O_TRUNC, &fd);
+    if (code == 0) {
+        code = unseen__file_write(fd, 0, bytes, len);
+        code = code ? code : unseen__file_sync(fd);
+        (void)close(fd); /* synced, or given up */
+        code = code ? code : unseen__file_replace(k->new_path, k->state_path);
+    }
+    return code ? unseen__error_io(error, "write", k->state_path, code) : UNSEEN_OK;
+}
+
+enum unseen_status unseen__list_kept_save(const struct unseen__list_kept *k,
+                                          const struct unseen__list_state *state,
+                                          struct unseen_error *error)
+{
+    const size_t len = state_len(state);
+    uint8_t *bytes = unseen__alloc(&k->allocator, len, 64);
+    if (!bytes) {
+        return unseen__error_status(error, UNSEEN_ERR_NOMEM, k->state_path);
+    }
+    encode(state, bytes);
+    const enum unseen_status status = write_file(k, bytes, len, error);
+    unseen__free(&k->allocator, bytes, len);
+    return status;
+}
+
+/* The whole file, in memory of its length. */
+static enum unseen_status read_file(const struct unseen__list_kept *k, int fd, uint8_t **bytes_out,
+                                    size_t *len_out, struct unseen_error *error)
+{
+    uint64_t size = 0;
+    int code = unseen__file_size(fd, &size);
+    if (code != 0) {
+        return unseen__error_io(error, "read", k->state_path, code);
+    }
+    uint8_t *bytes =
+        size > 0 && size < SIZE_MAX / 2 ? unseen__alloc(&k->allocator, (size_t)size, 64) : NULL;
+    if (!bytes) {
+        return unseen__error_status(error, size ? UNSEEN_ERR_NOMEM : UNSEEN_ERR_CORRUPT,
+                                    k->state_path);
+    }
+    size_t len = 0;
+    code = unseen__file_read(fd, 0, bytes, (size_t)size, &len);
+    if (code != 0 || len != size) {
+        unseen__free(&k->allocator, bytes, (size_t)size);
+        return unseen__error_io(error, "read", k->state_path, code ? code : EIO);
+    }
+    *bytes_out = bytes;
+    *len_out = len;
+    return UNSEEN_OK;
+}
+
+enum unseen_status unseen__list_kept_load(const struct unseen__list_kept *k,
+                                          struct unseen__list_state *state_out, uint8_t **bytes_out,
+                                          size_t *len_out, struct unseen_error *error)
+{
+    int fd = -1;
+    const int code = unseen__file_open(k->state_path, O_RDONLY, &fd);
+    if (code != 0) {
+        return unseen__error_io(error, "open", k->state_path, code);
+    }
+    enum unseen_status status = read_file(k, fd, bytes_out, len_out, error);
+    (void)close(fd);
+    if (status != UNSEEN_OK) {
+        return status;
+    }
+    status = decode(*bytes_out, *len_out, state_out);
+    if (status == UNSEEN_OK) {
+        return UNSEEN_OK;
+    }
+    unseen__free(&k->allocator, *bytes_out, *len_out);
+    return unseen__error(
+        error, status, UNSEEN__NO_PLACE,
+        status == UNSEEN_ERR_VERSION
+            ? "%s was written by another version: remove its folder, and begin anew"
+            : "%s is damaged: remove its folder, and begin anew",
+        k->state_path);
+}

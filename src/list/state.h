@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What a build keeps in its folder so that it can be resumed: the file "keys", which is a kept spill's
+ * (spill.h), and the file "state", which says how the list is to be made, which chunks of keys count,
+ * and where the caller is in its inputs. A state is written whole and renamed over the one before, when
+ * all keys it speaks of are on the disk. Nobody but the next process of the same version reads it.
+ *
+ *     8 bytes    magic
+ *     4 + 4      version, flags (1: all was added)
+ *     8          length of the file
+ *     8 each     rate, seed, capacity, keys given
+ *     4 each     key bits, part bits, stride of the chunks, texts of a question
+ *     8 each     length of the note, length of the table
+ *     512, 32    profile, kind
+ *                the note, the table of chunks, and the checksum of all that, in 8 bytes */
+#ifndef UNSEEN_LIST_STATE_H
+#define UNSEEN_LIST_STATE_H
+
+#include "list/format.h"
+
+struct unseen__list_state {
+    bool complete; /* all was added */
+    double fpr;
+    uint64_t seed;
+    uint64_t capacity;
+    uint64_t ngiven;
+    unsigned key_bits;
+    unsigned part_bits;
+    unsigned stride;
+    unsigned ntexts;
+    char profile[UNSEEN__LIST_TEXT_LEN];
+    char kind[UNSEEN__LIST_KIND_LEN];
+    const uint8_t *note;
+    size_t note_len;
+    const uint8_t *table;
+    size_t table_len;
+};
+
+/* The folder of a build, from _open to _release. */
+struct unseen__list_kept {
+    struct unseen_allocator allocator;
+    char *keys_path;
+    char *state_path;
+    char *new_path; /* of the state */
+    int keys;       /* open, and locked against other builds; -1: not open */
+};
+
+/* Opens the folder's keys: anew, which empties them and removes the state, or those that are there.
+ * Errors: MISSING (no folder, or no keys), BUSY, IO, NOMEM; nothing is to be released then. */
+enum unseen_status unseen__list_kept_open(struct unseen__list_kept *kept, const char *folder,
+                                          bool anew, const struct unseen_allocator *allocator,
+                                          struct unseen_error *error);
+
+/* The state, in *bytes_out, *len_out bytes of memory, to which it points. Errors: MISSING, CORRUPT,
+ * VERSION, IO, NOMEM. */
+enum unseen_status unseen__list_kept_load(const struct unseen__list_kept *kept,
+                                          struct unseen__list_state *state_out, uint8_t **bytes_out,
+                                          size_t *len_out, struct unseen_error *error);
+
+/* Writes the state and makes it last. Errors: IO, NOMEM. */
+enum unseen_status unseen__list_kept_save(const struct unseen__list_kept *kept,
+                                          const struct unseen__list_state *state,
+                                          struct unseen_error *error);
+
+/* Removes both files, for good: there is nothing to resume any more. */
+void unseen__list_kept_remove(const struct unseen__list_kept *kept);
+
+void unseen__list_kept_release(struct unseen__list_kept *kept);
+
+#endif
