@@ -7,6 +7,7 @@
  *     evil.com, *.evil.com, .evil.com    evil.com/          the site and those below it
  *     http://evil.com/folder/            evil.com/folder/   the folder and what is in it
  *     evil.com/page?x=1                  evil.com/page?x=1  the page
+ *     2001:db8::7                        [2001:db8::7]/     what is at that address
  *
  * So many lines look like a URL to the lenient reader of questions that an entry is judged by more:
  * taken for URLs, "jo@gmail.com" would block a mail provider, and "0.0.0.0 evil.com" or a filter
@@ -19,6 +20,10 @@
 #include "url/host.h"
 #include "url/percent.h"
 #include "url/url.h"
+
+enum {
+    V6_LONGEST = 45 /* ffff:ffff:ffff:ffff:ffff:ffff:255.255.255.255 */
+};
 
 static bool begins_with(struct unseen_bytes in, const char *text)
 {
@@ -99,13 +104,27 @@ static struct unseen_bytes without_wildcard(struct unseen_bytes in)
     return without_first(in, begins_with(in, "*.") ? 2 : begins_with(in, "."));
 }
 
+/* A bare IPv6 address, as lists of addresses have it, in brackets; anything else as it is. */
+static struct unseen_bytes with_brackets(struct unseen_bytes in, char room[V6_LONGEST + 2])
+{
+    uint16_t pieces[8];
+    if (in.len > V6_LONGEST || !unseen__ipv6_parse(in.data, in.len, pieces)) {
+        return in;
+    }
+    room[0] = '[';
+    memcpy(room + 1, in.data, in.len);
+    room[in.len + 1] = ']';
+    return (struct unseen_bytes){room, in.len + 2};
+}
+
 static enum unseen_status entry(const struct unseen_url *url, struct unseen_bytes in, char *buf,
                                 size_t cap, struct unseen_bytes *entry_out,
                                 enum unseen_entry *fitness_out)
 {
     struct unseen_bytes expressions[UNSEEN_EXPRESSIONS_MAX];
+    char room[V6_LONGEST + 2];
     size_t n = 0;
-    in = without_wildcard(without_blanks(in));
+    in = with_brackets(without_wildcard(without_blanks(in)), room);
     if (has_control(in) || (!has_scheme(in) && has_user(in))) {
         return no_entry(UNSEEN_ENTRY_INVALID, entry_out, fitness_out);
     }
@@ -134,7 +153,7 @@ const struct unseen__kind unseen__kind_expressions = {
     .texts_max = UNSEEN_EXPRESSIONS_MAX,
     .needs_url = true,
     .bound_factor = UNSEEN__URL_BOUND_FACTOR,
-    .bound_extra = UNSEEN__URL_BOUND_EXTRA,
+    .bound_extra = UNSEEN__URL_BOUND_EXTRA + 2 * UNSEEN__URL_BOUND_FACTOR, /* for the brackets */
     .invalid = "is no URL and no site or folder",
     .dangerous = "is a bare top-level domain or a name without a dot",
     .entry = entry,

@@ -68,8 +68,19 @@ static bool is_plain(const struct unseen_url *url)
     return !url || url->slow == unseen__url_none;
 }
 
+/* What nearly all entries are; told at once. */
+static bool has_host(struct unseen_bytes in)
+{
+    return in.len > 8 && ((memcmp(in.data, "http://", 7) == 0 && in.data[7] != '/') ||
+                          (memcmp(in.data, "https://", 8) == 0 && in.data[8] != '/'));
+}
+
 static bool is_dangerous(const struct unseen_url *url, struct unseen_bytes in)
 {
+    if (has_host(in)) {
+        return false;
+    }
+    in = without_blanks(in);
     return is_bare_root(in) || (!is_plain(url) && is_bare_domain(in));
 }
 
@@ -85,7 +96,7 @@ static enum unseen_status entry(const struct unseen_url *url, struct unseen_byte
     if (without_blanks(text).len == 0) { /* of "#top" some profiles leave nothing */
         return no_entry(UNSEEN_ENTRY_EMPTY, entry_out, fitness_out);
     }
-    const bool dangerous = is_dangerous(url, without_blanks(in)) || is_dangerous(url, text);
+    const bool dangerous = is_dangerous(url, in) || is_dangerous(url, text);
     *fitness_out = dangerous ? UNSEEN_ENTRY_DANGEROUS : UNSEEN_ENTRY_FINE;
     *entry_out = text;
     return UNSEEN_OK;

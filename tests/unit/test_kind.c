@@ -137,6 +137,9 @@ static const struct line expressions_lines[] = {
     {"192.0.2.7", "192.0.2.7/", FINE},
     {"http://3221225991/", "192.0.2.7/", FINE},
     {"[2001:DB8::7]/x", "[2001:db8::7]/x", FINE},
+    {"2001:DB8::7", "[2001:db8::7]/", FINE},
+    {"1111:2222:3333:4444:5555:6666:255.255.255.255",
+     "[1111:2222:3333:4444:5555:6666:255.255.255.255]/", FINE},
     {"my_host.example", "my_host.example/", FINE},
     {"a.b.c.d.e.f.g/1/2/3/4/5/6", "a.b.c.d.e.f.g/1/2/3/4/5/6", FINE},
     {"intranet/page", "intranet/page", FINE},
@@ -460,6 +463,7 @@ static void test_sizes(void)
 {
     check_sizes(UNSEEN_KIND_URL, "HTTP://E.com/a#b");
     check_sizes(UNSEEN_KIND_EXPRESSIONS, "http://a.b.c/1/2.html?x=1");
+    check_sizes(UNSEEN_KIND_EXPRESSIONS, "1111:2222:3333:4444:5555:6666:255.255.255.255");
     check_sizes(UNSEEN_KIND_MAIL, "Jo@Mail.Evil.example");
     check_sizes(UNSEEN_KIND_MAIL, "J\xc3\xb6@b\xc3\xbc"
                                   "cher.example");
