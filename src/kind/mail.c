@@ -27,7 +27,7 @@
 
 enum {
     LABELS_MAX = 8,       /* of the domains above the whole one */
-    DOMAIN_LONGEST = 253, /* as text, by [RFC 1035] */
+    DOMAIN_LONGEST = 253, /* as text: RFC 1035, section 2.3.4 */
     LABEL_LONGEST = 63,
     ADDRESS_LONGEST = 254 /* RFC 5321, section 4.5.3.1.3, without the brackets */
 };
