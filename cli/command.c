@@ -93,7 +93,8 @@ static const struct command commands[] = {
         .bit = COMMAND_CHECK,
         .usage = "unseen check [OPTION]... STORE [FILE]...",
         .about = "Print the lines of the input that are in STORE, in input order, each time they\n"
-                 "occur.\n",
+                 "occur. STORE may be a list (unseen build): then those that it covers, but not\n"
+                 "those that are allowed.\n",
         .examples = "  unseen check visited.unseen urls.txt       which were visited\n"
                     "  unseen check -v visited.unseen urls.txt    which were not\n"
                     "  unseen check -q visited.unseen urls.txt    is one of them?\n",
@@ -151,7 +152,7 @@ static const struct command commands[] = {
         .bit = COMMAND_INFO,
         .usage = "unseen info [OPTION]... STORE",
         .about = "Print how many keys STORE has, its rate of wrong answers, its size and its\n"
-                 "settings.\n",
+                 "settings. STORE may be a list (unseen build).\n",
         .examples = "  unseen info visited.unseen\n"
                     "  unseen info --json visited.unseen\n",
         .ending = "Exit status: 0 done, 2 trouble.\n",
@@ -163,7 +164,8 @@ static const struct command commands[] = {
         .called = "unseen verify",
         .bit = COMMAND_VERIFY,
         .usage = "unseen verify [OPTION]... STORE...",
-        .about = "Read all of each STORE and compare every checksum. Changes nothing.\n",
+        .about = "Read all of each STORE, which may be a list (unseen build), and compare every\n"
+                 "checksum. Changes nothing.\n",
         .examples = "  unseen verify visited.unseen\n",
         .ending = "Exit status: 0 all good, 1 damage was found, 2 trouble.\n",
         .try_this = "unseen verify visited.unseen, or: unseen verify --help",
@@ -292,11 +294,12 @@ static const struct command commands[] = {
                  "  I        what unseen info --json prints\n"
                  "\n"
                  "What cannot be answered gets E and why. With --protocol another program asks\n"
-                 "what is in STORE, in its own words, and nothing is changed.\n",
+                 "what is in STORE, in its own words, and nothing is changed. STORE may be a list\n"
+                 "(unseen build), which only answers questions.\n",
         .examples = "  printf 'A http://e.com/\\nF\\n' | unseen serve visited.unseen\n"
                     "  unseen serve -p none users.unseen       plain bytes, not URLs\n"
                     "  unseen serve -n visited.unseen          while another process writes to it\n"
-                    "  unseen serve --protocol postfix-policy --listen 127.0.0.1:9998 bad.unseen\n",
+                    "  unseen serve --protocol postfix-policy --listen 127.0.0.1:9998 bad.list\n",
         .ending = "The end of the input, SIGINT and SIGTERM end it in order.\n"
                   "Exit status: 0 done and all on the disk, 2 trouble.\n",
         .try_this = "unseen serve visited.unseen, or: unseen serve --help",

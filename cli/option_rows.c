@@ -478,7 +478,7 @@ static const struct option_row rows[] = {
     {"Memory", 's', "store", "STORE", NULL, NULL, COMMAND_DEDUP,
      "remember across runs, in the file STORE, which is made\nif it does not exist", set_store},
     {NULL, 'x', "exclude", "LIST", NULL, NULL, COMMAND_DEDUP,
-     "count what is in LIST, a file of lines or a store, as\nseen; repeatable", set_exclude},
+     "count what is in LIST, a file of lines, a store or a\nlist (unseen build), as seen; repeatable", set_exclude},
     {NULL, 'n', "dry-run", NULL, NULL, NULL, COMMAND_DEDUP,
      "do not remember: only what -s and -x have is a repeat", set_dry_run},
     {NULL, 'n', "dry-run", NULL, NULL, NULL, COMMAND_SERVE,

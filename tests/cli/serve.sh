@@ -90,7 +90,7 @@ run serve
 expect 2 '' '*'
 holds grep -q '^Usage: unseen serve' err
 run serve a b
-expect 2 '' 'unseen: error: one store is served, and requests come from standard input\nunseen: hint: unseen serve a < FILE\n'
+expect 2 '' 'unseen: error: one file is served, and requests come from standard input\nunseen: hint: unseen serve a < FILE\n'
 holds [ ! -e a ]
 run serve -x foo s
 expect 2 '' '*'

@@ -186,7 +186,7 @@ refuses 'is for --protocol squid-rewrite' --protocol squid --redirect http://x/ 
 refuses 'has no place for --reply' --protocol http-auth --reply x bad
 refuses 'makes no store' --protocol squid --filter bloom bad
 refuses 'makes no store' --protocol squid -p crawl bad
-refuses 'one store is served' --protocol squid bad lines
+refuses 'one file is served' --protocol squid bad lines
 for option in '--listen 127.0.0.1:0' '--reply x' '--redirect x' --expressions; do
     refuses 'needs --protocol' $option bad
 done

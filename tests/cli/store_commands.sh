@@ -205,7 +205,7 @@ holds [ "$(id part1.unseen)" != "$(id other.unseen)" ]
 # The seed itself is never shown.
 lacks '"seed"' out
 run info v.unseen w.unseen
-expect 2 '' 'unseen: error: one store at a time\nunseen: hint: unseen info v.unseen\n'
+expect 2 '' 'unseen: error: one store or list at a time\nunseen: hint: unseen info v.unseen\n'
 
 # No arguments: what it is about.
 for command in check add remove import recheck info verify repair compact merge; do
