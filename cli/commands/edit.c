@@ -231,8 +231,9 @@ static void warn(const struct edit *e)
     }
     if (e->nfaults > 0 && !e->o->force) {
         message_hint(
-            "nothing was changed; --force takes what is dangerous, and leaves out what is no "
-            "entry");
+            "nothing was changed; %s --force %s ... takes what is dangerous, and leaves out "
+            "what is no entry",
+            e->o->command->called, e->path);
     }
     if (e->nvain > 0 && !e->failed) {
         const bool updates = e->o->command->bit == COMMAND_UPDATE;
