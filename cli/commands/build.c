@@ -58,6 +58,7 @@ struct making {
     struct text note;
     struct build_done done;
     bool keeps; /* an interrupted run can be gone on with */
+    bool saved; /* there is a checkpoint that took a while to get to */
     bool is_complete;
     struct build_carried carried;
     struct build_known_good known_good;
@@ -310,6 +311,7 @@ static bool go_on(struct making *m, struct unseen_bytes note)
         return false;
     }
     m->is_complete = unseen_list_build_complete(m->build);
+    m->saved = true;
     message_plain("unseen: going on after %" PRIu64 " lines of an interrupted build",
                   m->done.counts.nlines);
     return true;
@@ -353,6 +355,13 @@ static bool save(void *context, const struct build_done *done)
     return error.status == UNSEEN_OK || report_build(m, &error);
 }
 
+static bool save_now_and_then(void *context, const struct build_done *done)
+{
+    struct making *m = context;
+    m->saved = true;
+    return save(context, done);
+}
+
 static double share_of(const struct making *m, const struct build_place *place)
 {
     return m->inputs.are_files ? build_inputs_share(&m->inputs, place) : -1;
@@ -385,6 +394,19 @@ static bool report_refused(struct making *m)
     return false;
 }
 
+/* With another file in its place the build begins anew, so what took no time is not kept. */
+static bool report_unreadable(struct making *m)
+{
+    message_error("nothing was built");
+    m->keeps = m->keeps && m->saved;
+    if (m->keeps) {
+        message_hint("when it can be read again as it was, the same command goes on there; unseen "
+                     "build --restart %s FILE begins anew",
+                     m->o->store);
+    }
+    return false;
+}
+
 static bool read_lines(struct making *m)
 {
     const struct build_entries e = {
@@ -395,7 +417,7 @@ static bool read_lines(struct making *m)
         .url = used_url(m),
         .old = &m->old,
         .nthreads = m->nthreads,
-        .save = m->keeps ? save : NULL,
+        .save = m->keeps ? save_now_and_then : NULL,
         .save_every = m->o->checkpoint > 0 ? m->o->checkpoint : CHECKPOINT_DEFAULT,
         .look = look,
         .context = m,
@@ -410,7 +432,7 @@ static bool read_lines(struct making *m)
         return false;
     }
     if (ending == BUILD_UNREADABLE) {
-        message_error("nothing was built");
+        return report_unreadable(m);
     }
     return ending == BUILD_INTERRUPTED ? report_interrupted(m) : ending == BUILD_ALL;
 }
@@ -575,8 +597,9 @@ static void release(struct making *m, bool done)
 {
     unseen_list_build_free(m->build);
     if (done || !m->keeps) {
-        build_folder_remove(&m->folder);
+        build_folder_clear(&m->folder);
     }
+    build_folder_remove(&m->folder, done);
     build_folder_release(&m->folder);
     build_inputs_release(&m->inputs);
     build_old_close(&m->old);

@@ -12,9 +12,15 @@
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "print/message.h"
+
+enum {
+    WAIT_NS = 50 * 1000 * 1000,
+    WAITS = 20
+};
 
 /* All that a build ever puts into its folder. */
 static const char *const files[] = {"list", "list.new", "keys", "state", "state.new"};
@@ -25,35 +31,54 @@ static bool report(const char *what, const char *path)
     return false;
 }
 
-/* The folder at the name now, locked. A process that ends removes it, and then the name is another
- * folder's or nobody's. */
+/* A process that was killed holds its lock until the system has taken its memory back. */
+static bool wait_a_little(unsigned *nwaits)
+{
+    const struct timespec moment = {.tv_nsec = WAIT_NS};
+    return (*nwaits)++ < WAITS && nanosleep(&moment, NULL) == 0;
+}
+
+/* Whether the name is still the locked folder's: a process that ends removes it, and then the name
+ * is another folder's or nobody's. */
+static bool is_named(const struct build_folder *f)
+{
+    struct stat ours;
+    struct stat named;
+    return fstat(f->fd, &ours) == 0 && stat(f->name, &named) == 0 && ours.st_ino == named.st_ino &&
+           ours.st_dev == named.st_dev;
+}
+
+static bool report_busy(const struct build_folder *f)
+{
+    message_error("another process is building %s", f->path);
+    message_hint("wait until it has ended, or build a list with another name");
+    return false;
+}
+
 static bool lock(struct build_folder *f)
 {
-    for (;;) {
-        struct stat ours;
-        struct stat named;
+    for (unsigned nwaits = 0;;) {
         if (mkdir(f->name, 0700) != 0 && errno != EEXIST) {
             return report("make", f->name);
         }
         f->fd = open(f->name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-        if (f->fd < 0 && errno == ENOENT) {
-            continue;
-        }
-        if (f->fd < 0) {
+        if (f->fd < 0 && errno != ENOENT) {
             return report("open", f->name);
         }
-        if (flock(f->fd, LOCK_EX | LOCK_NB) == 0 && fstat(f->fd, &ours) == 0 &&
-            stat(f->name, &named) == 0 && ours.st_ino == named.st_ino &&
-            ours.st_dev == named.st_dev) {
+        const int code = f->fd < 0 || flock(f->fd, LOCK_EX | LOCK_NB) == 0 ? 0 : errno;
+        if (f->fd >= 0 && code == 0 && is_named(f)) {
             return true;
         }
-        const bool is_busy = errno == EWOULDBLOCK;
-        (void)close(f->fd); /* was only locked */
-        f->fd = -1;
-        if (is_busy) {
-            message_error("another process is building %s", f->path);
-            message_hint("wait until it has ended, or build a list with another name");
-            return false;
+        if (f->fd >= 0) {
+            (void)close(f->fd); /* was only locked */
+            f->fd = -1;
+        }
+        if (code != 0 && code != EWOULDBLOCK) {
+            errno = code;
+            return report("lock", f->name);
+        }
+        if (code == EWOULDBLOCK && !wait_a_little(&nwaits)) {
+            return report_busy(f);
         }
     }
 }
@@ -119,17 +144,14 @@ bool build_folder_place(const struct build_folder *f)
 
 void build_folder_clear(const struct build_folder *f)
 {
-    for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++) {
+    for (size_t i = 0; f->fd >= 0 && i < sizeof(files) / sizeof(files[0]); i++) {
         (void)unlinkat(f->fd, files[i], 0); /* most are not there */
     }
 }
 
-void build_folder_remove(struct build_folder *f)
+void build_folder_remove(const struct build_folder *f, bool is_empty)
 {
-    if (f->fd >= 0) {
-        build_folder_clear(f);
-    }
-    if (f->fd >= 0 && rmdir(f->name) != 0) {
+    if (f->fd >= 0 && rmdir(f->name) != 0 && is_empty) {
         message_warning("%s stays: %s", f->name, strerror(errno));
     }
 }

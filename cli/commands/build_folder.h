@@ -23,13 +23,13 @@ bool build_folder_open(struct build_folder *f, const char *path);
 /* Puts the finished list in its place, durably. False as above. */
 bool build_folder_place(const struct build_folder *f);
 
-/* Removes what an earlier run has left in it. */
+/* Removes all that a build puts there. Anything else stays. */
 void build_folder_clear(const struct build_folder *f);
 
-/* Removes the folder with all that a build puts there. Anything else stays. */
-void build_folder_remove(struct build_folder *f);
+/* Removes it if nothing is left in it; warns if it should be empty and is not. */
+void build_folder_remove(const struct build_folder *f, bool is_empty);
 
-/* Lets go of it, and of what it holds: it stays if it was not removed. */
+/* Lets go of it. */
 void build_folder_release(struct build_folder *f);
 
 /* Bytes that can still be written there; UINT64_MAX if that is not known. */
