@@ -357,7 +357,8 @@ struct unseen_set_options {
 
     /* The highest false-positive rate accepted, up to just below 1. 0 means UNSEEN_FPR_DEFAULT.
      * compact promises 5e-9, or from 1.5e-6 up that, at any number of keys up to 10^10, in about
-     * 5.6 or 4.5 bytes per key. The others promise what is asked for, at capacity keys. */
+     * 5.6 or 4.5 bytes per key. exact keeps 64 bits of a key, 5.5e-10 at 10^10 keys, and for less
+     * than that all 128. The others promise what is asked for, at capacity keys. */
     double fpr;
 
     /* The number of keys to make room for. A filter that grows (UNSEEN_CAN_GROW) grows past it by

@@ -21,7 +21,7 @@ static const struct {
     {"scalable", "Bloom filters for a number that is not known"},
     {"scalable-bloom", "the same of classic ones, as Almeida's paper has it"},
     {"scalable-count", "the same of counting ones: it removes, too"},
-    {"exact", "wrong once in 10^10 or so, in a little more memory"},
+    {"exact", "keeps 64 bits of a key, or 128 if --fpr is below 5.5e-10"},
 };
 
 const char *filters_sentence(const char *name)

@@ -13,24 +13,31 @@
 
 enum {
     PLANNED_DEPTH_MAX = 28,
-    SAVED_KIND = 1,
+    SAVED_KIND = 1, /* keys of 64 bits; 2: of 128 */
     PIECE_KEYS = 1,
     PIECE_HEAD = 8,
-    PIECE_MAX_KEYS = EXACT_PAGES_MIN * EXACT_PAGE_LINES * EXACT_SLOTS_MAX,
+    PIECE_BYTES = 49152, /* of keys, at most: those of 8 pages, or of 4 with lower words */
+    PIECE_MAX_KEYS = PIECE_BYTES / 8,
     LOAD_BATCH = 256
 };
 
-/* Positions of pieces: twice the number of a directory entry, plus one for pages from the ninth on;
- * from here on, places in the overflow list. */
+/* Positions of pieces: 8 for each directory entry; from here on, places in the overflow list. */
+enum {
+    POSITIONS = 8
+};
 #define POSITION_LISTED ((uint64_t)1 << 40)
 
-/* 10^10 / 2^64. */
-#define PROMISE 5.5e-10
+/* 10^10 / 2^64, and / 2^128. A rate below the one takes keys of 128 bits. */
+#define PROMISE      5.5e-10
+#define PROMISE_WIDE 3e-29
 
-/* The share of the slots that is in use in a filter made for its capacity. */
+/* The share of the slots that is in use in a filter made for its capacity; and how near to that a
+ * whole number of pages comes, in the mean. */
 #define PLANNED_FILL 0.935
+#define MEAN_FILL    0.978
 
-_Static_assert(PIECE_HEAD + PIECE_MAX_KEYS * 8 <= UNSEEN__PIECE_MAX, "half a group is a piece");
+_Static_assert(PIECE_HEAD + PIECE_BYTES <= UNSEEN__PIECE_MAX, "a piece fits into a chunk");
+_Static_assert(PIECE_BYTES == 8 * 8 * EXACT_PAGE_LINES * EXACT_SLOTS_MAX, "8 pages are a piece");
 
 static struct exact *from_filter(struct unseen__filter *filter)
 {
@@ -62,7 +69,7 @@ static const struct exact_kernel *select_kernel(enum unseen_cpu cpu)
 /* Tags of a line whose group has this many bits of prefix. */
 static unsigned slots_of(unsigned known)
 {
-    return known >= 14 ? 12 : known >= 10 ? 11 : known >= 5 ? 10 : 9;
+    return known >= 13 ? 12 : known >= 9 ? 11 : known >= 4 ? 10 : 9;
 }
 
 /* The shape that has room for capacity keys: 2^depth groups of npages. */
@@ -95,7 +102,7 @@ static void free_exact(struct unseen__filter *filter)
     for (size_t i = 0; i < n; i++) {
         struct exact_group *group = e->directory[i];
         if (group && (i == 0 || group != e->directory[i - 1])) {
-            unseen__free(&allocator, group, sizeof(*group));
+            unseen__exact_group_free(e, group);
         }
     }
     unseen__free(&allocator, e->directory, n * sizeof(struct exact_group *));
@@ -138,18 +145,20 @@ static enum unseen_status create_groups(struct exact *e, unsigned depth, unsigne
 static bool is_possible(const struct exact *e, unsigned depth, unsigned npages)
 {
     size_t size;
+    const size_t low = e->is_wide ? 8 * EXACT_PAGE_LINES * (size_t)slots_of(depth) : 0;
     return depth < PLANNED_DEPTH_MAX &&
-           size_mul((size_t)npages << depth, (size_t)UNSEEN__PAGE << e->prefix_bits, &size) &&
+           size_mul((size_t)npages << depth, (UNSEEN__PAGE + low) << e->prefix_bits, &size) &&
            (e->prefix != 0 || unseen__memory_is_plausible(&e->pages.allocator, size));
 }
 
 static enum unseen_status create(struct unseen__filter **filter_out,
                                  const struct unseen__filter_params *params)
 {
-    if (params->saved && params->saved[0] != SAVED_KIND) {
+    const uint8_t *saved = params->saved;
+    if (saved && saved[0] != SAVED_KIND && saved[0] != SAVED_KIND + 1) {
         return UNSEEN_ERR_CORRUPT;
     }
-    if (!params->saved && params->fpr < PROMISE) {
+    if (!saved && params->fpr < PROMISE_WIDE) {
         return UNSEEN_ERR_FPR;
     }
     struct exact *e = unseen__alloc_zero(&params->allocator, sizeof(*e), _Alignof(struct exact));
@@ -158,12 +167,13 @@ static enum unseen_status create(struct unseen__filter **filter_out,
     }
     e->filter.ops = &unseen__exact_ops;
     e->kernel = select_kernel(params->cpu);
+    e->is_wide = saved ? saved[0] == SAVED_KIND + 1 : params->fpr < PROMISE;
     e->prefix_bits = params->prefix_bits;
     e->prefix = params->prefix;
     e->pages.allocator = params->allocator;
     unsigned depth;
     unsigned npages;
-    plan_groups(params->saved ? 0 : (double)params->capacity, e->prefix_bits, &depth, &npages);
+    plan_groups(saved ? 0 : (double)params->capacity, e->prefix_bits, &depth, &npages);
     const enum unseen_status status =
         is_possible(e, depth, npages) ? create_groups(e, depth, npages) : UNSEEN_ERR_NOMEM;
     if (status != UNSEEN_OK) {
@@ -211,19 +221,21 @@ static void stats(const struct unseen__filter *filter, struct unseen_set_stats *
         sizeof(*e) + e->memory + e->pages.memory + unseen__overflow_memory(&e->overflow);
     stats->fill += (double)e->nkeys;
     stats->nkeys_estimate += (double)e->nkeys;
-    stats->fpr_promise = PROMISE;
-    stats->fpr_estimate += ldexp((double)e->nkeys, -64);
+    stats->fpr_promise = e->is_wide ? PROMISE_WIDE : PROMISE;
+    stats->fpr_estimate += ldexp((double)e->nkeys, e->is_wide ? -128 : -64);
 }
 
 /* ---- the plan ---- */
 
-/* The mean over the sizes that a growing set goes through (docs/decisions/exact.md). */
-static double bits_per_key(uint64_t capacity)
+/* In a filter made for its capacity. One that grows by itself takes a tenth more. */
+static double bits_per_key(uint64_t capacity, bool is_wide)
 {
     unsigned depth;
     unsigned npages;
     plan_groups((double)capacity, 0, &depth, &npages);
-    return 8.0 * EXACT_LINE / (slots_of(capacity ? depth : 14) * PLANNED_FILL * 0.955);
+    const double slots = slots_of(capacity ? depth : EXACT_TOP_BITS);
+    const double line_bits = 8.0 * EXACT_LINE + (is_wide ? 64 * slots : 0);
+    return line_bits / (slots * PLANNED_FILL * MEAN_FILL);
 }
 
 static enum unseen_status plan_exact(struct unseen_plan *plan)
@@ -231,73 +243,111 @@ static enum unseen_status plan_exact(struct unseen_plan *plan)
     if (plan->hashes || plan->lines) {
         return UNSEEN_ERR_UNSUPPORTED;
     }
-    const double bits = bits_per_key(plan->capacity);
+    if (plan->fpr == 0) {
+        plan->fpr = PROMISE;
+    }
+    const double bits = bits_per_key(plan->capacity, plan->fpr < PROMISE);
     if (plan->bits_per_key > 0 && plan->bits_per_key < bits) {
         return UNSEEN_ERR_ARGUMENT;
     }
     plan->bits_per_key = plan->bits_per_key > 0 ? plan->bits_per_key : bits;
-    if (plan->fpr == 0) {
-        plan->fpr = PROMISE;
-    }
-    return plan->fpr < PROMISE ? UNSEEN_ERR_FPR : UNSEEN_OK;
+    return plan->fpr < PROMISE_WIDE ? UNSEEN_ERR_FPR : UNSEEN_OK;
 }
 
 static double plan_rate(const struct unseen_plan *plan, double nkeys)
 {
-    (void)plan;
-    return ldexp(nkeys, -64);
+    return ldexp(nkeys, plan->fpr < PROMISE ? -128 : -64);
 }
 
 /* ---- pieces ---- */
 
 static void save_params(const struct unseen__filter *filter, uint8_t *params)
 {
-    (void)filter;
-    params[0] = SAVED_KIND;
+    params[0] = (uint8_t)(SAVED_KIND + from_const_filter(filter)->is_wide);
 }
 
-static size_t put_piece(uint8_t *buf, const uint64_t *keys, size_t n)
+static size_t key_bytes(const struct exact *e)
+{
+    return e->is_wide ? 16 : 8;
+}
+
+/* Keys on their way into a piece. */
+struct listed {
+    uint64_t keys[PIECE_MAX_KEYS + 1];
+    uint64_t lows[PIECE_MAX_KEYS / 2 + 1];
+};
+
+static size_t put_piece(const struct exact *e, uint8_t *buf, const struct listed *listed, size_t n)
 {
     store_le32(buf, PIECE_KEYS);
     store_le32(buf + 4, (uint32_t)n);
     for (size_t i = 0; i < n; i++) {
-        store_le64(buf + PIECE_HEAD + 8 * i, keys[i]);
+        uint8_t *p = buf + PIECE_HEAD + key_bytes(e) * i;
+        store_le64(p, listed->keys[i]);
+        if (e->is_wide) {
+            store_le64(p + 8, listed->lows[i]);
+        }
     }
-    return PIECE_HEAD + 8 * n;
+    return PIECE_HEAD + key_bytes(e) * n;
+}
+
+static bool is_before(struct unseen_key a, struct unseen_key b)
+{
+    return a.hi < b.hi || (a.hi == b.hi && a.lo < b.lo);
+}
+
+/* Puts a key into its place among n. */
+static void insert(const struct exact *e, struct listed *listed, size_t n, struct unseen_key key)
+{
+    uint64_t *keys = listed->keys;
+    uint64_t *lows = listed->lows;
+    for (; n > 0; n--) {
+        const struct unseen_key last = {e->is_wide ? lows[n - 1] : 0, keys[n - 1]};
+        if (!is_before(key, last)) {
+            break;
+        }
+        keys[n] = last.hi;
+        if (e->is_wide) {
+            lows[n] = last.lo;
+        }
+    }
+    keys[n] = key.hi;
+    if (e->is_wide) {
+        lows[n] = key.lo;
+    }
 }
 
 /* Keys of the list from *position on. In increasing order, since that of the slots is random: an
  * export of the few that chance brings is the same each time. */
-static size_t save_listed(const struct exact *e, uint64_t *position, uint64_t *keys)
+static size_t save_listed(const struct exact *e, uint64_t *position, struct listed *listed)
 {
     size_t i = (size_t)(*position - POSITION_LISTED);
     size_t n = 0;
-    for (; i < e->overflow.nslots && n < PIECE_MAX_KEYS; i++) {
-        const struct unseen_key key = e->overflow.slots[i];
-        if (key.lo | key.hi) {
-            size_t at = n++;
-            for (; at > 0 && keys[at - 1] > key.hi; at--) {
-                keys[at] = keys[at - 1];
-            }
-            keys[at] = key.hi;
+    for (; i <= e->overflow.nslots && n < PIECE_BYTES / key_bytes(e); i++) {
+        const bool is_zero = i == e->overflow.nslots; /* the key that has no slot */
+        const struct unseen_key key = is_zero ? (struct unseen_key){0, 0} : e->overflow.slots[i];
+        if (is_zero ? e->overflow.has_zero : (key.lo | key.hi) != 0) {
+            insert(e, listed, n++, key);
         }
     }
     *position = POSITION_LISTED + i;
     return n;
 }
 
-/* Keys of the first half of a group that has any, from *position on. */
-static size_t save_group(const struct exact *e, uint64_t *position, uint64_t *keys)
+/* Keys of the next pages that have any, from *position on. */
+static size_t save_group(const struct exact *e, uint64_t *position, struct listed *listed)
 {
-    const uint64_t end = (uint64_t)2 << e->dir_bits;
+    const uint64_t end = (uint64_t)POSITIONS << e->dir_bits;
+    const unsigned npages = e->is_wide ? 4 : 8;
     while (*position < end) {
-        const size_t entry = (size_t)(*position / 2);
-        const bool second = *position % 2;
+        const size_t entry = (size_t)(*position / POSITIONS);
         const struct exact_group *group = e->directory[entry];
         const size_t nentries = (size_t)1 << (e->dir_bits - (group->known - e->prefix_bits));
-        const unsigned first = second ? EXACT_PAGES_MIN : 0;
-        *position = second ? 2 * (entry + nentries) : *position + 1;
-        const size_t n = unseen__exact_keys(group, first, first + EXACT_PAGES_MIN, keys);
+        const unsigned first = (unsigned)(*position % POSITIONS) * npages;
+        const bool is_last = first + npages >= group->npages;
+        *position = is_last ? POSITIONS * (entry + nentries) : *position + 1;
+        const size_t n = unseen__exact_keys(group, first, first + npages, listed->keys,
+                                            e->is_wide ? listed->lows : NULL);
         if (n > 0) {
             return n;
         }
@@ -309,19 +359,19 @@ static size_t save_group(const struct exact *e, uint64_t *position, uint64_t *ke
 static size_t save_piece(const struct unseen__filter *filter, uint64_t *position, uint8_t *buf)
 {
     const struct exact *e = from_const_filter(filter);
-    uint64_t keys[PIECE_MAX_KEYS + 1];
-    size_t n = *position < POSITION_LISTED ? save_group(e, position, keys) : 0;
+    struct listed listed;
+    size_t n = *position < POSITION_LISTED ? save_group(e, position, &listed) : 0;
     if (n == 0 && *position >= POSITION_LISTED) {
-        n = save_listed(e, position, keys);
+        n = save_listed(e, position, &listed);
     }
-    return n ? put_piece(buf, keys, n) : 0;
+    return n ? put_piece(e, buf, &listed, n) : 0;
 }
 
-static bool is_piece(const uint8_t *piece, size_t len)
+static bool is_piece(const struct exact *e, const uint8_t *piece, size_t len)
 {
     return len > PIECE_HEAD && load_le32(piece) == PIECE_KEYS &&
-           load_le32(piece + 4) <= PIECE_MAX_KEYS &&
-           len == PIECE_HEAD + 8 * (size_t)load_le32(piece + 4);
+           load_le32(piece + 4) <= PIECE_BYTES / key_bytes(e) &&
+           len == PIECE_HEAD + key_bytes(e) * (size_t)load_le32(piece + 4);
 }
 
 static bool owns_key(const struct exact *e, uint64_t key)
@@ -332,10 +382,10 @@ static bool owns_key(const struct exact *e, uint64_t key)
 static bool owns_piece(const struct unseen__filter *filter, const uint8_t *piece, size_t len)
 {
     const struct exact *e = from_const_filter(filter);
-    if (!is_piece(piece, len)) {
+    if (!is_piece(e, piece, len)) {
         return false;
     }
-    for (size_t at = PIECE_HEAD; at < len; at += 8) {
+    for (size_t at = PIECE_HEAD; at < len; at += key_bytes(e)) {
         if (owns_key(e, load_le64(piece + at))) {
             return true;
         }
@@ -363,16 +413,17 @@ static enum unseen_status load_piece(struct unseen__filter *filter, const uint8_
     struct exact *e = from_filter(filter);
     struct unseen_key keys[LOAD_BATCH];
     size_t n = 0;
-    if (!is_piece(piece, len)) {
+    if (!is_piece(e, piece, len)) {
         return UNSEEN_ERR_CORRUPT;
     }
     enum unseen_status status = UNSEEN_OK;
-    for (size_t at = PIECE_HEAD; at < len && status == UNSEEN_OK; at += 8) {
+    const size_t step = key_bytes(e);
+    for (size_t at = PIECE_HEAD; at < len && status == UNSEEN_OK; at += step) {
         const uint64_t key = load_le64(piece + at);
         if (owns_key(e, key)) {
-            keys[n++] = (struct unseen_key){0, key};
+            keys[n++] = (struct unseen_key){e->is_wide ? load_le64(piece + at + 8) : 0, key};
         }
-        if (n == LOAD_BATCH || (n > 0 && at + 8 == len)) {
+        if (n == LOAD_BATCH || (n > 0 && at + step == len)) {
             status = load_batch(e, keys, n);
             n = 0;
         }

@@ -1,26 +1,31 @@
 /* SPDX-License-Identifier: MIT
  *
- * The exact filter: a set of 64-bit keys, whole. It is wrong only where two identities have the same
- * 64 bits of hash, n / 2^64 of the questions, and it removes exactly.
+ * The exact filter: a set of keys, whole, and it removes exactly. It keeps 64 bits of each, and is
+ * wrong only where two identities have the same 64 bits of hash, n / 2^64 of the questions; or, where
+ * that is not rare enough for the rate asked for, all 128.
  *
- * A key is not stored where its place says it already (quotienting [Knuth73]). Its parts, from the
- * top of hi:
+ * A key is not stored where its place says it already (quotienting [Knuth73]). The parts of its upper
+ * word, from the top of hi:
  *
  *     hi   [ prefix: the group ][ top: the rest of 16 bits ][ word: 32 ][ x: 16 ]
  *
- * The prefix chooses a group of 8 to 15 pages of 64 lines through a directory (extendible hashing
+ * The prefix chooses a group of 16 to 31 pages of 64 lines through a directory (extendible hashing
  * [Fagin79]). In a group of T lines x is cut into a line, a = x T / 2^16, and a remainder of at most
- * 7 bits: how far x is from the least one that gives a. The tag is the rest, and is in line a or in
+ * 6 bits: how far x is from the least one that gives a. The tag is the rest, and is in line a or in
  * line b = a + offset(word) modulo T; one bit says which. From all this the key can be read back,
  * so groups grow by reading their keys and writing them anew, whatever the shape before and after.
  *
- *     line   s words of 32 bits, 0 for an empty slot; then s fields: [ in b 1 ][ rest 7 ][ top ]
+ *     line   s words of 32 bits, 0 for an empty slot; then s fields: [ in b 1 ][ rest 6 ][ top ]
  *
  * The deeper the group, the less is left for the field, and the more tags fit into a line:
  *
- *     bits of the prefix     0..4   5..9   10..13   14 and more
+ *     bits of the prefix     0..3   4..8    9..12   13 and more
  *     bits of a field          24     19       14            10
  *     tags of a line            9     10       11            12
+ *
+ * In a set of whole 128-bit keys the lower word of each lies beside, in pages of its own: that of slot
+ * s of line l of a group with S tags in a line is number l S + s of the group's. It is looked at where
+ * the tag says that the upper word is the same, so who is not there costs no more.
  *
  * Two lines and moving tags aside fill groups to 95 % before they grow. A key whose word is 0 (one
  * in 2^32), and keys made to collide, are kept in a list (overflow.h).
@@ -40,20 +45,21 @@
 enum {
     EXACT_LINE = 64, /* bytes */
     EXACT_PAGE_LINES = 64,
-    EXACT_PAGES_MIN = 8,  /* pages of a fresh group */
-    EXACT_PAGES_MAX = 15, /* of a group before it becomes two */
+    EXACT_PAGES_MIN = 16, /* pages of a fresh group */
+    EXACT_PAGES_MAX = 31, /* of a group before it becomes two */
     EXACT_LINES_MAX = EXACT_PAGES_MAX * EXACT_PAGE_LINES,
     EXACT_SLOTS_MAX = 12,
     EXACT_GROUP_MAX = EXACT_LINES_MAX * EXACT_SLOTS_MAX, /* keys */
     EXACT_X_BITS = 16,
     EXACT_WORD_BITS = 32,
     EXACT_TOP_BITS = 16, /* of the key, above x and word */
-    EXACT_REST_BITS = 7,
+    EXACT_REST_BITS = 6,
     EXACT_DEPTH_MAX = 32,
-    EXACT_AHEAD = 32 /* keys fetched ahead; a power of two */
+    EXACT_LOW_PAGE = UNSEEN__PAGE / 8, /* lower words of a page */
+    EXACT_AHEAD = 32                   /* keys fetched ahead; a power of two */
 };
 
-/* Three cache lines, of which the first says all but where the pages are. */
+/* Five cache lines, of which the first says all but where the pages are. */
 struct exact_group {
     uint64_t prefix; /* the key's bits above the rest, at their place; 0 below */
     uint32_t nlines;
@@ -66,8 +72,9 @@ struct exact_group {
     uint32_t nkeys;
     uint32_t limit;      /* number of keys from which on it grows rather than moving tags */
     uint32_t stuck;      /* growing was in vain at this number of keys; 0: never */
-    uint32_t reciprocal; /* v * reciprocal >> 32 is v / npages for v up to 2^20 */
-    uint32_t unused[3];
+    uint32_t reciprocal; /* v * reciprocal >> 32 is v / npages for v up to 2^21 */
+    uint32_t unused;
+    uint64_t **low; /* the pages of lower words; NULL where there are none */
     uint8_t *page[EXACT_PAGES_MAX + 1];
 };
 
@@ -95,6 +102,7 @@ struct exact {
     uint64_t nlines;
     uint64_t nslots;
     uint64_t prefix;
+    bool is_wide;    /* keys of 128 bits */
     uint64_t memory; /* groups and directory */
 };
 
@@ -121,19 +129,21 @@ void unseen__exact_group_free(struct exact *e, struct exact_group *group);
 
 /* Adds an absent key whose lines are full, or that cannot be in a line. *moved_out: groups have
  * changed, so what was found for other keys is stale. Errors: NOMEM; the key is not there then. */
-enum unseen_status unseen__exact_add_slowly(struct exact *e, uint64_t key, bool *moved_out);
+enum unseen_status unseen__exact_add_slowly(struct exact *e, struct unseen_key key,
+                                            bool *moved_out);
 
-/* Reads the keys of pages first..end of a group into keys; returns their number. keys needs room for
- * one more than there are. */
+/* Reads the keys of pages first..end of a group, the upper words into keys and the lower into lows,
+ * if there are any (lows may be NULL); returns their number. Both need room for one more than there
+ * are. */
 size_t unseen__exact_keys(const struct exact_group *group, unsigned first, unsigned end,
-                          uint64_t *keys);
+                          uint64_t *keys, uint64_t *lows);
 
 /* ---- keys ---- */
 
-/* A whole key as the overflow list has it, which takes 0 for an empty place. */
-UNSEEN_INLINE struct unseen_key exact_whole(uint64_t key)
+/* A key as the overflow list has it: two are the same if the filter cannot tell them apart. */
+UNSEEN_INLINE struct unseen_key exact_whole(const struct exact *e, struct unseen_key key)
 {
-    return (struct unseen_key){~key, key};
+    return (struct unseen_key){e->is_wide ? key.lo : ~key.hi, key.hi};
 }
 
 UNSEEN_INLINE struct exact_group *exact_find(const struct exact *e, uint64_t key)
@@ -166,6 +176,13 @@ UNSEEN_INLINE void exact_place(const struct exact_group *group, uint64_t key, ui
     *a = product >> 10;
     *b = *a + exact_offset(*word, group->nlines);
     *b -= *b >= group->nlines ? group->nlines : 0;
+}
+
+/* Where the lower word of a slot is. */
+UNSEEN_INLINE uint64_t *exact_low(const struct exact_group *group, uint32_t line, unsigned slot)
+{
+    const uint32_t at = line * group->slots + slot;
+    return &group->low[at / EXACT_LOW_PAGE][at % EXACT_LOW_PAGE];
 }
 
 UNSEEN_INLINE uint32_t exact_word(const uint8_t *line, unsigned slot)

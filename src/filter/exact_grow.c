@@ -5,7 +5,7 @@
  * finds the shortest row of moves that ends at a free slot (cuckoo hashing [Pagh04], with lines of
  * 9 to 12 slots [Dietzfelbinger07]). Nothing is moved before the end is known.
  *
- * Then the group is written anew with one page more, or as two groups of half its keys. The old one
+ * Then the group is written anew with two pages more, or as two groups of half its keys. The old one
  * stays until the new one is complete, so that a failure leaves everything as it was. */
 #include "filter/exact.h"
 
@@ -13,6 +13,7 @@
 
 enum {
     SEARCH_LINES = 64, /* lines that a search looks at */
+    STEP_PAGES = 2,    /* by which a group grows */
     BITMAP_WORDS = EXACT_LINES_MAX / 64
 };
 
@@ -29,7 +30,7 @@ static void shape(struct exact_group *group)
         unsigned known;
         unsigned slots;
         unsigned field_bits;
-    } shapes[] = {{14, 12, 10}, {10, 11, 14}, {5, 10, 19}, {0, 9, 24}};
+    } shapes[] = {{13, 12, 10}, {9, 11, 14}, {4, 10, 19}, {0, 9, 24}};
     unsigned i = 0;
     while (group->known < shapes[i].known) {
         i++;
@@ -44,8 +45,42 @@ static void shape(struct exact_group *group)
     group->limit = group->nlines * group->slots * LIMIT_256 / 256;
 }
 
+/* Pages of lower words. */
+static size_t nlow_of(const struct exact_group *group)
+{
+    const size_t n = (size_t)group->nlines * group->slots;
+    return (n + EXACT_LOW_PAGE - 1) / EXACT_LOW_PAGE;
+}
+
+static void free_low(struct exact *e, struct exact_group *group)
+{
+    const size_t n = nlow_of(group);
+    for (size_t i = 0; group->low && i < n; i++) {
+        if (group->low[i]) {
+            unseen__page_give(&e->pages, group->low[i]);
+        }
+    }
+    e->memory -= group->low ? n * sizeof(*group->low) : 0;
+    unseen__free(&e->pages.allocator, group->low, n * sizeof(*group->low));
+}
+
+static bool create_low(struct exact *e, struct exact_group *group)
+{
+    const size_t n = nlow_of(group);
+    group->low = unseen__alloc_zero(&e->pages.allocator, n * sizeof(*group->low), EXACT_LINE);
+    e->memory += group->low ? n * sizeof(*group->low) : 0;
+    for (size_t i = 0; group->low && i < n; i++) {
+        group->low[i] = unseen__page_take(&e->pages);
+        if (!group->low[i]) {
+            return false;
+        }
+    }
+    return group->low != NULL;
+}
+
 void unseen__exact_group_free(struct exact *e, struct exact_group *group)
 {
+    free_low(e, group);
     for (unsigned i = 0; i < EXACT_PAGES_MAX; i++) {
         if (group->page[i]) {
             unseen__page_give(&e->pages, group->page[i]);
@@ -73,6 +108,10 @@ struct exact_group *unseen__exact_group_create(struct exact *e, uint64_t prefix,
             unseen__exact_group_free(e, group);
             return NULL;
         }
+    }
+    if (e->is_wide && !create_low(e, group)) {
+        unseen__exact_group_free(e, group);
+        return NULL;
     }
     return group;
 }
@@ -102,7 +141,7 @@ static uint64_t key_of(const struct exact_group *group, uint32_t line, uint32_t 
 }
 
 size_t unseen__exact_keys(const struct exact_group *group, unsigned first, unsigned end,
-                          uint64_t *keys)
+                          uint64_t *keys, uint64_t *lows)
 {
     const struct exact_group g = *group; /* what does not change can be in registers */
     size_t n = 0;
@@ -112,6 +151,9 @@ size_t unseen__exact_keys(const struct exact_group *group, unsigned first, unsig
         for (unsigned slot = 0; slot < g.slots; slot++) {
             const uint32_t word = exact_word(bytes, slot);
             keys[n] = key_of(&g, line, word, exact_field(&g, bytes, slot));
+            if (lows) {
+                lows[n] = *exact_low(&g, line, slot);
+            }
             n += word != 0;
         }
     }
@@ -173,6 +215,20 @@ static uint32_t other_line(const struct exact_group *group, uint32_t line, unsig
     return other < group->nlines ? other : other - group->nlines;
 }
 
+/* Moves a tag to its other line. */
+static void move_tag(struct exact_group *group, uint32_t from, unsigned from_slot, uint32_t to,
+                     unsigned to_slot)
+{
+    uint8_t *bytes = exact_line(group, from);
+    const uint32_t word = exact_word(bytes, from_slot);
+    const uint32_t field = exact_field(group, bytes, from_slot);
+    exact_put(group, exact_line(group, to), to_slot, word, field ^ 1);
+    exact_put(group, bytes, from_slot, 0, 0);
+    if (group->low) {
+        *exact_low(group, to, to_slot) = *exact_low(group, from, from_slot);
+    }
+}
+
 /* Moves tags along the row of steps that ends at the last one, whose line has this free slot, so
  * that the line where it began has one; returns that, and the line. */
 static unsigned move_row(struct exact_group *group, const struct search *s, unsigned slot,
@@ -181,11 +237,7 @@ static unsigned move_row(struct exact_group *group, const struct search *s, unsi
     const struct step *to = &s->steps[s->n - 1];
     while (to - s->steps > 1) {
         const struct step *from = &s->steps[to->from];
-        uint8_t *bytes = exact_line(group, from->line);
-        const uint32_t word = exact_word(bytes, to->slot);
-        const uint32_t field = exact_field(group, bytes, to->slot);
-        exact_put(group, exact_line(group, to->line), slot, word, field ^ 1);
-        exact_put(group, bytes, to->slot, 0, 0);
+        move_tag(group, from->line, to->slot, to->line, slot);
         slot = to->slot;
         to = from;
     }
@@ -218,14 +270,14 @@ static unsigned search_from(const struct exact_group *group, struct search *s, u
 
 /* Finds a place for a key and moves tags aside for it; *fuller_out is the line that has one tag more
  * then. */
-static bool place(struct exact_group *group, uint64_t key, uint32_t *fuller_out)
+static bool place(struct exact_group *group, struct unseen_key key, uint32_t *fuller_out)
 {
     struct search s;
     uint32_t a;
     uint32_t b;
     uint32_t word;
     uint32_t field;
-    exact_place(group, key, &a, &b, &word, &field);
+    exact_place(group, key.hi, &a, &b, &word, &field);
     unsigned slot = search_from(group, &s, a, b);
     if (slot == group->slots) {
         return false;
@@ -234,6 +286,9 @@ static bool place(struct exact_group *group, uint64_t key, uint32_t *fuller_out)
     *fuller_out = s.steps[s.n - 1].line;
     slot = move_row(group, &s, slot, &line);
     exact_put(group, exact_line(group, line), slot, word, field | (line != a));
+    if (group->low) {
+        *exact_low(group, line, slot) = key.lo;
+    }
     group->nkeys++;
     return true;
 }
@@ -273,7 +328,8 @@ static void install(struct exact *e, struct exact_group *group)
 
 /* Keys into one of two groups, by their next bit, or into the one there is. Most find room in the
  * emptier of their lines. Tags lie without gaps, so how many there are says where the next goes. */
-static bool put_all(struct exact_group *const *groups, const uint64_t *keys, size_t n)
+static bool put_all(struct exact_group *const *groups, const uint64_t *keys, const uint64_t *lows,
+                    size_t n)
 {
     uint8_t used[2][EXACT_LINES_MAX] = {{0}};
     const uint64_t bit = groups[1] ? (uint64_t)1 << (64 - groups[1]->known) : 0;
@@ -288,11 +344,16 @@ static bool put_all(struct exact_group *const *groups, const uint64_t *keys, siz
         const bool take_b = used[which][b] < used[which][a];
         const uint32_t line = take_b ? b : a;
         if (used[which][line] < group->slots) {
-            exact_put(group, exact_line(group, line), used[which][line]++, word, field | take_b);
+            const unsigned slot = used[which][line]++;
+            exact_put(group, exact_line(group, line), slot, word, field | take_b);
+            if (lows) {
+                *exact_low(group, line, slot) = lows[i];
+            }
             group->nkeys++;
         } else {
+            const struct unseen_key key = {lows ? lows[i] : 0, keys[i]};
             uint32_t fuller;
-            if (!place(group, keys[i], &fuller)) {
+            if (!place(group, key, &fuller)) {
                 return false;
             }
             used[which][fuller]++;
@@ -301,11 +362,18 @@ static bool put_all(struct exact_group *const *groups, const uint64_t *keys, siz
     return true;
 }
 
+/* Whether a group grows; else it becomes two. */
+static bool may_widen(const struct exact_group *group)
+{
+    return group->npages + STEP_PAGES <= EXACT_PAGES_MAX;
+}
+
 static bool create_successors(struct exact *e, const struct exact_group *old,
                               struct exact_group **groups)
 {
-    if (old->npages < EXACT_PAGES_MAX) {
-        groups[0] = unseen__exact_group_create(e, old->prefix, old->known, old->npages + 1);
+    if (may_widen(old)) {
+        groups[0] =
+            unseen__exact_group_create(e, old->prefix, old->known, old->npages + STEP_PAGES);
         return groups[0] != NULL;
     }
     const uint64_t bit = (uint64_t)1 << (63 - old->known);
@@ -348,17 +416,19 @@ static unsigned depth_limit(const struct exact *e)
 static enum unseen_status grow(struct exact *e, struct exact_group *old, bool *stuck_out)
 {
     struct exact_group *groups[2] = {NULL, NULL};
-    *stuck_out = old->npages == EXACT_PAGES_MAX && old->known - e->prefix_bits >= depth_limit(e);
+    *stuck_out = !may_widen(old) && old->known - e->prefix_bits >= depth_limit(e);
     if (*stuck_out) {
         return UNSEEN_OK;
     }
-    const size_t size = ((size_t)EXACT_GROUP_MAX + 1) * sizeof(uint64_t);
+    const size_t nwords = (size_t)EXACT_GROUP_MAX + 1;
+    const size_t size = (e->is_wide ? 2 : 1) * nwords * sizeof(uint64_t);
     uint64_t *keys = unseen__alloc(&e->pages.allocator, size, sizeof(*keys));
     enum unseen_status status = UNSEEN_ERR_NOMEM;
     if (keys && create_successors(e, old, groups)) {
-        const size_t n = unseen__exact_keys(old, 0, EXACT_PAGES_MAX, keys);
+        uint64_t *lows = e->is_wide ? keys + nwords : NULL;
+        const size_t n = unseen__exact_keys(old, 0, EXACT_PAGES_MAX, keys, lows);
         status = UNSEEN_OK;
-        *stuck_out = !put_all(groups, keys, n);
+        *stuck_out = !put_all(groups, keys, lows, n);
     }
     unseen__free(&e->pages.allocator, keys, size);
     if (status == UNSEEN_OK && !*stuck_out) {
@@ -373,10 +443,10 @@ static enum unseen_status grow(struct exact *e, struct exact_group *old, bool *s
     return status;
 }
 
-static enum unseen_status add_listed(struct exact *e, uint64_t key)
+static enum unseen_status add_listed(struct exact *e, struct unseen_key key)
 {
     const enum unseen_status status =
-        unseen__overflow_add(&e->overflow, exact_whole(key), &e->pages.allocator);
+        unseen__overflow_add(&e->overflow, exact_whole(e, key), &e->pages.allocator);
     e->nkeys += status == UNSEEN_OK;
     return status;
 }
@@ -388,15 +458,15 @@ static bool may_grow(const struct exact *e, const struct exact_group *group)
     return !group->stuck || nkeys > group->stuck + group->stuck / 8;
 }
 
-enum unseen_status unseen__exact_add_slowly(struct exact *e, uint64_t key, bool *moved_out)
+enum unseen_status unseen__exact_add_slowly(struct exact *e, struct unseen_key key, bool *moved_out)
 {
     *moved_out = false;
-    if ((uint32_t)(key >> EXACT_X_BITS) == 0) {
+    if ((uint32_t)(key.hi >> EXACT_X_BITS) == 0) {
         return add_listed(e, key);
     }
     for (;;) {
         uint32_t fuller;
-        struct exact_group *group = exact_find(e, key);
+        struct exact_group *group = exact_find(e, key.hi);
         if ((group->nkeys < group->limit || *moved_out) && place(group, key, &fuller)) {
             e->nkeys++;
             return UNSEEN_OK;

@@ -27,6 +27,8 @@ UNSEEN_INLINE KERNEL_TARGET void kernel_look_far(const struct exact *e,
         UNSEEN_PREFETCH(group);
         UNSEEN_PREFETCH(&group->page[0]);
         UNSEEN_PREFETCH(&group->page[8]);
+        UNSEEN_PREFETCH(&group->page[16]);
+        UNSEEN_PREFETCH(&group->page[24]);
         ring->group[i % EXACT_AHEAD] = group;
     }
 }
@@ -81,9 +83,21 @@ UNSEEN_INLINE KERNEL_TARGET uint32_t kernel_slots(const struct exact_group *grou
     return ((uint32_t)1 << group->slots) - 1;
 }
 
+/* The lower word of a slot as kernel_find has it; seldom asked for, so the line is found again. */
+UNSEEN_INLINE KERNEL_TARGET uint64_t *kernel_low(const struct exact_probe *probe, uint64_t key,
+                                                 unsigned found)
+{
+    uint32_t line[2];
+    uint32_t word;
+    uint32_t field;
+    exact_place(probe->group, key, &line[0], &line[1], &word, &field);
+    return exact_low(probe->group, line[found >> 4], found % 16);
+}
+
 /* The slot of line a, or 16 + the slot of line b, that has the key; 32 if there is none. Two tags of
  * a line with one word are rare, so the loop seldom goes round twice. */
-UNSEEN_INLINE KERNEL_TARGET unsigned kernel_find(const struct exact_probe *probe)
+UNSEEN_INLINE KERNEL_TARGET unsigned kernel_find(const struct exact_probe *probe,
+                                                 struct unseen_key key)
 {
     const struct exact_group *group = probe->group;
     const uint32_t slots = kernel_slots(group);
@@ -92,7 +106,8 @@ UNSEEN_INLINE KERNEL_TARGET unsigned kernel_find(const struct exact_probe *probe
     for (; UNSEEN_UNLIKELY(candidates != 0); candidates &= candidates - 1) {
         const unsigned i = (unsigned)__builtin_ctz(candidates);
         const uint8_t *line = i < 16 ? probe->a : probe->b;
-        if (UNSEEN_LIKELY(exact_field(group, line, i % 16) == (probe->field | i >> 4))) {
+        if (UNSEEN_LIKELY(exact_field(group, line, i % 16) == (probe->field | i >> 4)) &&
+            (!group->low || *kernel_low(probe, key.hi, i) == key.lo)) {
             return i;
         }
     }
@@ -100,14 +115,15 @@ UNSEEN_INLINE KERNEL_TARGET unsigned kernel_find(const struct exact_probe *probe
 }
 
 /* Whether the key is in the list; a word of 0 is never in a line. */
-UNSEEN_INLINE KERNEL_TARGET bool kernel_is_listed(const struct exact *e, uint64_t key)
+UNSEEN_INLINE KERNEL_TARGET bool kernel_is_listed(const struct exact *e, struct unseen_key key)
 {
     return UNSEEN_UNLIKELY(e->overflow.nkeys > 0) &&
-           unseen__overflow_contains(&e->overflow, exact_whole(key));
+           unseen__overflow_contains(&e->overflow, exact_whole(e, key));
 }
 
 /* Puts a key where there is room. Returns false where both its lines are full. */
-UNSEEN_INLINE KERNEL_TARGET bool kernel_put(struct exact *e, const struct exact_probe *probe)
+UNSEEN_INLINE KERNEL_TARGET bool kernel_put(struct exact *e, const struct exact_probe *probe,
+                                            struct unseen_key key)
 {
     struct exact_group *group = probe->group;
     const uint32_t slots = kernel_slots(group);
@@ -119,8 +135,11 @@ UNSEEN_INLINE KERNEL_TARGET bool kernel_put(struct exact *e, const struct exact_
     if (UNSEEN_UNLIKELY(!free)) {
         return false;
     }
-    exact_put(group, take_b ? probe->b : probe->a, (unsigned)__builtin_ctz(free), probe->word,
-              probe->field | take_b);
+    const unsigned slot = (unsigned)__builtin_ctz(free);
+    exact_put(group, take_b ? probe->b : probe->a, slot, probe->word, probe->field | take_b);
+    if (group->low) {
+        *kernel_low(probe, key.hi, slot | (unsigned)take_b << 4) = key.lo;
+    }
     group->nkeys++;
     e->nkeys++;
     return true;
@@ -136,10 +155,10 @@ static KERNEL_TARGET enum unseen_status KERNEL(add)(struct exact *e, const struc
         const bool fits = UNSEEN_LIKELY(probe->word != 0);
         bool moved = false;
         verdicts[i] = UNSEEN_SEEN;
-        if (!(fits && kernel_find(probe) < 32) && !kernel_is_listed(e, keys[i].hi)) {
+        if (!(fits && kernel_find(probe, keys[i]) < 32) && !kernel_is_listed(e, keys[i])) {
             verdicts[i] = UNSEEN_NEW;
-            if (UNSEEN_UNLIKELY(!fits || !kernel_put(e, probe))) {
-                const enum unseen_status status = unseen__exact_add_slowly(e, keys[i].hi, &moved);
+            if (UNSEEN_UNLIKELY(!fits || !kernel_put(e, probe, keys[i]))) {
+                const enum unseen_status status = unseen__exact_add_slowly(e, keys[i], &moved);
                 if (status != UNSEEN_OK) {
                     *ndone_out = i;
                     return status;
@@ -163,7 +182,7 @@ static KERNEL_TARGET void KERNEL(contains)(const struct exact *e, const struct u
     for (size_t i = 0; i < n; i++) {
         const struct exact_probe *probe = &ring.probe[i % EXACT_AHEAD];
         const bool found =
-            (probe->word != 0 && kernel_find(probe) < 32) || kernel_is_listed(e, keys[i].hi);
+            (probe->word != 0 && kernel_find(probe, keys[i]) < 32) || kernel_is_listed(e, keys[i]);
         verdicts[i] = found ? UNSEEN_SEEN : UNSEEN_NEW;
         kernel_look_ahead(e, keys, n, i, &ring);
     }
@@ -176,13 +195,13 @@ static KERNEL_TARGET void KERNEL(remove)(struct exact *e, const struct unseen_ke
     kernel_look_anew(e, keys, n, 0, 0, &ring);
     for (size_t i = 0; i < n; i++) {
         const struct exact_probe *probe = &ring.probe[i % EXACT_AHEAD];
-        const unsigned slot = probe->word ? kernel_find(probe) : 32;
+        const unsigned slot = probe->word ? kernel_find(probe, keys[i]) : 32;
         bool found = slot < 32;
         if (found) {
             exact_put(probe->group, slot < 16 ? probe->a : probe->b, slot % 16, 0, 0);
             probe->group->nkeys--;
         } else if (UNSEEN_UNLIKELY(e->overflow.nkeys > 0)) {
-            found = unseen__overflow_remove(&e->overflow, exact_whole(keys[i].hi));
+            found = unseen__overflow_remove(&e->overflow, exact_whole(e, keys[i]));
         }
         e->nkeys -= found;
         verdicts[i] = found ? UNSEEN_SEEN : UNSEEN_NEW;

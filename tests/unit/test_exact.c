@@ -14,7 +14,9 @@ enum {
     NKEYS = 400000
 };
 
-/* Key number i, below a prefix of 12 bits if there is one. */
+static bool is_wide; /* keys of 128 bits */
+
+/* The upper word of key number i, below a prefix of 12 bits if there is one. */
 static uint64_t key_of(uint64_t i, unsigned prefix_bits)
 {
     uint64_t state = i;
@@ -27,12 +29,22 @@ static struct unseen_key whole(uint64_t key)
     return (struct unseen_key){key * 3, key}; /* the low word must not matter */
 }
 
+/* Key number i. If all of it matters, four have the same upper word. */
+static struct unseen_key numbered(uint64_t i, unsigned prefix_bits)
+{
+    if (is_wide) {
+        uint64_t state = ~i;
+        return (struct unseen_key){test_random(&state), key_of(i / 4, prefix_bits)};
+    }
+    return whole(key_of(i, prefix_bits));
+}
+
 static struct unseen__filter *fresh(unsigned prefix_bits, uint64_t capacity,
                                     const struct unseen_allocator *allocator)
 {
     const struct unseen__filter_ops *ops = unseen__filter_find("exact");
     struct unseen__filter *filter = NULL;
-    const struct unseen__filter_params params = {.fpr = 5e-9,
+    const struct unseen__filter_params params = {.fpr = is_wide ? 5e-20 : 5e-9,
                                                  .capacity = capacity,
                                                  .prefix_bits = prefix_bits,
                                                  .prefix = prefix_bits ? 0xa5a : 0,
@@ -48,27 +60,34 @@ static const struct exact *inside(const struct unseen__filter *filter)
 
 static int compare(const void *x, const void *y)
 {
-    const uint64_t a = *(const uint64_t *)x;
-    const uint64_t b = *(const uint64_t *)y;
-    return (a > b) - (a < b);
+    const struct unseen_key *a = x;
+    const struct unseen_key *b = y;
+    const int by_lo = (a->lo > b->lo) - (a->lo < b->lo);
+    return a->hi == b->hi ? by_lo : a->hi > b->hi ? 1 : -1;
 }
 
-/* All keys of a filter, sorted. */
-static size_t list(const struct unseen__filter *filter, uint64_t *keys)
+/* All keys of a filter, sorted; the lower words are 0 where they do not matter. */
+static size_t list(const struct unseen__filter *filter, struct unseen_key *keys)
 {
+    static uint64_t his[EXACT_GROUP_MAX + 1];
+    static uint64_t los[EXACT_GROUP_MAX + 1];
     const struct exact *e = inside(filter);
     size_t n = 0;
     const size_t nentries = (size_t)1 << e->dir_bits;
     for (size_t i = 0; i < nentries; i++) {
         if (i == 0 || e->directory[i] != e->directory[i - 1]) {
-            const size_t ngroup = unseen__exact_keys(e->directory[i], 0, EXACT_PAGES_MAX, keys + n);
+            const size_t ngroup =
+                unseen__exact_keys(e->directory[i], 0, EXACT_PAGES_MAX, his, is_wide ? los : NULL);
             CHECK_EQ(ngroup, e->directory[i]->nkeys);
-            n += ngroup;
+            for (size_t j = 0; j < ngroup; j++) {
+                keys[n++] = (struct unseen_key){los[j], his[j]};
+            }
         }
     }
     for (size_t i = 0; i < e->overflow.nslots; i++) {
-        if (e->overflow.slots[i].lo | e->overflow.slots[i].hi) {
-            keys[n++] = e->overflow.slots[i].hi;
+        const struct unseen_key key = e->overflow.slots[i];
+        if (key.lo | key.hi) {
+            keys[n++] = (struct unseen_key){is_wide ? key.lo : 0, key.hi};
         }
     }
     qsort(keys, n, sizeof(*keys), compare);
@@ -79,19 +98,20 @@ static size_t list(const struct unseen__filter *filter, uint64_t *keys)
 static size_t differences(const struct unseen__filter *filter, const uint8_t *has,
                           unsigned prefix_bits)
 {
-    uint64_t *got = malloc((NKEYS + 1) * sizeof(*got));
-    uint64_t *want = malloc(NKEYS * sizeof(*want));
+    struct unseen_key *got = malloc((NKEYS + 1) * sizeof(*got));
+    struct unseen_key *want = malloc(NKEYS * sizeof(*want));
     size_t nwant = 0;
     for (uint64_t i = 0; i < NKEYS; i++) {
         if (has[i]) {
-            want[nwant++] = key_of(i, prefix_bits);
+            want[nwant] = numbered(i, prefix_bits);
+            want[nwant++].lo *= is_wide;
         }
     }
     qsort(want, nwant, sizeof(*want), compare);
     const size_t ngot = list(filter, got);
     size_t wrong = (size_t)(ngot != nwant) + (inside(filter)->nkeys != nwant);
     for (size_t i = 0; i < ngot && i < nwant; i++) {
-        wrong += got[i] != want[i];
+        wrong += got[i].hi != want[i].hi || got[i].lo != want[i].lo;
     }
     free(got);
     free(want);
@@ -109,7 +129,7 @@ static size_t batch(struct unseen__filter *filter, uint8_t *has, uint64_t *state
     size_t ndone = 0;
     for (size_t i = 0; i < n; i++) {
         const uint64_t number = test_random(state) % limit;
-        keys[i] = whole(key_of(number, prefix_bits));
+        keys[i] = numbered(number, prefix_bits);
         expected[i] = has[number] ? UNSEEN_SEEN : UNSEEN_NEW;
         has[number] = action == 1 ? has[number] : action == 0;
     }
@@ -240,7 +260,7 @@ static void test_shapes(void)
                 const unsigned slot = (unsigned)i % group->slots;
                 exact_put(group, exact_line(group, line[i % 2]), slot, word,
                           field | (uint32_t)i % 2);
-                CHECK_EQ(unseen__exact_keys(group, 0, EXACT_PAGES_MAX, back), 1);
+                CHECK_EQ(unseen__exact_keys(group, 0, EXACT_PAGES_MAX, back, NULL), 1);
                 CHECK_EQ(back[0], key);
                 unseen__exact_group_free(e, group);
             }
@@ -265,7 +285,7 @@ static void test_memory(void)
     filter->ops->stats(filter, &stats);
     CHECK_EQ(stats.memory, counter.bytes);
     CHECK_EQ(stats.nkeys, 300000);
-    CHECK(stats.memory < 300000 * 15);
+    CHECK(stats.memory < 300000 * (is_wide ? 23 : 15));
     filter->ops->free(filter);
     CHECK_EQ(counter.nlive, 0);
 }
@@ -321,8 +341,9 @@ static struct unseen_set *fresh_set(enum unseen_cpu cpu, unsigned threads)
     const uint64_t seed = 1;
     const struct unseen_set_options options = {.size = sizeof(options),
                                                .filter = "exact",
+                                               .fpr = is_wide ? 1e-12 : 0,
                                                .seed = &seed,
-                                               .key_bits = 64,
+                                               .key_bits = is_wide ? 128 : 64,
                                                .threads = threads,
                                                .cpu = cpu};
     struct unseen_set *set = NULL;
@@ -489,21 +510,100 @@ static void check_listed_bytes(void)
     test_image_free(&images[1]);
 }
 
-int main(void)
+/* Whole keys: the same upper word is not the same key, not even in the list, where also the key of
+ * zeros is; all of them are exported and come back. */
+static void test_wide_keys(void)
 {
-    test_start();
-    test_shapes();
+    enum {
+        N = 600
+    };
+    const uint64_t his[] = {0, 1, (uint64_t)7 << 40};
+    const uint64_t seed = 1;
+    const struct unseen_set_options options = {
+        .size = sizeof(options), .filter = "exact", .fpr = 1e-20, .seed = &seed, .cpu = test_cpu};
+    struct unseen_set *set = NULL;
+    uint8_t verdict;
+    CHECK_EQ(unseen_set_create(&set, &options), UNSEEN_OK);
+    for (uint64_t i = 0; i < 3 * N; i++) {
+        const struct unseen_key key = {i / 3, his[i % 3]};
+        CHECK(unseen_set_add_keys(set, &key, 1, &verdict, NULL) == UNSEEN_OK);
+        CHECK_EQ(verdict, UNSEEN_NEW);
+        CHECK(unseen_set_add_keys(set, &key, 1, &verdict, NULL) == UNSEEN_OK);
+        CHECK_EQ(verdict, UNSEEN_SEEN);
+    }
+    struct chunks c;
+    export_all(set, &c);
+    struct unseen_set *back = import_all(&c, 1);
+    CHECK(back != NULL);
+    for (uint64_t i = 0; back && i < 4 * N; i++) {
+        const struct unseen_key key = {i / 3, his[i % 3]};
+        CHECK(unseen_set_remove_keys(back, &key, 1, &verdict) == UNSEEN_OK);
+        CHECK_EQ(verdict, i < 3 * N ? UNSEEN_SEEN : UNSEEN_NEW);
+    }
+    struct unseen_set_stats stats = {.size = sizeof(stats)};
+    CHECK(unseen_set_stats(set, &stats) == UNSEEN_OK);
+    CHECK(stats.nkeys == 3 * N && stats.fpr_promise < 1e-28 && stats.fpr_estimate < 1e-34);
+    free(c.data);
+    unseen_set_free(back);
+    unseen_set_free(set);
+}
+
+/* Which keys a rate takes, and what no keys promise. */
+static void test_widths(void)
+{
+    static const struct {
+        double fpr;
+        enum unseen_status status;
+        bool is_wide;
+    } cases[] = {{0.5, UNSEEN_OK, false},
+                 {6e-10, UNSEEN_OK, false},
+                 {5e-10, UNSEEN_OK, true},
+                 {4e-29, UNSEEN_OK, true},
+                 {1e-30, UNSEEN_ERR_FPR, true}};
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        const struct unseen_set_options options = {
+            .size = sizeof(options), .filter = "exact", .fpr = cases[i].fpr, .cpu = test_cpu};
+        struct unseen_plan plan = {.size = sizeof(plan), .filter = "exact", .fpr = cases[i].fpr};
+        struct unseen_set_stats stats = {.size = sizeof(stats)};
+        struct unseen_set *set = NULL;
+        CHECK_EQ(unseen_set_create(&set, &options), cases[i].status);
+        CHECK_EQ(unseen_plan(&plan), cases[i].status);
+        if (set) {
+            CHECK_EQ(unseen_set_stats(set, &stats), UNSEEN_OK);
+            CHECK(stats.fpr_promise <= cases[i].fpr);
+            CHECK((stats.fpr_promise < 1e-20) == cases[i].is_wide);
+            CHECK((plan.bits_per_key > 100) == cases[i].is_wide);
+        }
+        unseen_set_free(set);
+    }
+}
+
+/* For keys of both widths. */
+static void test_all(void)
+{
     test_model(0, 0);
     test_model(12, 0);
     test_model(0, 250000);
-    for (int kind = 0; kind < 5; kind++) {
-        test_hostile(kind);
-    }
     test_memory();
     test_no_memory();
     test_chunks(1);
     test_chunks(4);
     test_levels();
+}
+
+int main(void)
+{
+    test_start();
+    test_shapes();
+    test_all();
+    is_wide = true;
+    test_all();
+    test_wide_keys();
+    is_wide = false;
+    test_widths();
+    for (int kind = 0; kind < 5; kind++) {
+        test_hostile(kind);
+    }
     test_pieces();
     check_listed_bytes();
     return test_end();
