@@ -566,10 +566,22 @@ static void report_forced(const struct build_counts *c)
     }
 }
 
+/* Changes that are built in are changes no more, and a list cannot say what is built in. */
+static void report_folded(const struct making *m)
+{
+    const struct unseen_list_info *old = &m->old.info;
+    if (old->nadded + old->nremoved > 0) {
+        message_hint("%" PRIu64 " added entries are built in now, and %" PRIu64
+                     " removed ones left out: for the next build, have it so in FILE, too",
+                     old->nadded, old->nremoved);
+    }
+}
+
 static bool report(const struct making *m)
 {
     struct build_old made;
     report_forced(&m->done.counts);
+    report_folded(m);
     if (m->o->stats == STATS_NONE && m->known_good.nallowed == 0) {
         return true;
     }
