@@ -21,7 +21,8 @@ static int verify_list(const char *path, const struct options *o, struct output 
     struct unseen_list_info info = {.size = sizeof(info)};
     const struct unseen_list_options options = {.size = sizeof(options),
                                                 .access = UNSEEN_LIST_COLD};
-    char line[200];
+    char line[300];
+    char torn[100] = "";
     (void)o;
     error.status = unseen_list_open(&list, path, &options, &error);
     if (error.status == UNSEEN_OK) {
@@ -33,10 +34,14 @@ static int verify_list(const char *path, const struct options *o, struct output 
         lists_report(path, &error);
         return error.status == UNSEEN_ERR_CORRUPT ? EXIT_NONE : EXIT_TROUBLE;
     }
+    if (info.torn_bytes > 0) {
+        snprintf(torn, sizeof(torn), "; an unfinished change of %" PRIu64 " bytes at its end",
+                 info.torn_bytes);
+    }
     const int len = snprintf(line, sizeof(line),
                              ": good, %" PRIu64 " entries, %" PRIu64 " added, %" PRIu64
-                             " removed, %" PRIu64 " allowed\n",
-                             info.nkeys, info.nadded, info.nremoved, info.nallowed);
+                             " removed, %" PRIu64 " allowed%s\n",
+                             info.nkeys, info.nadded, info.nremoved, info.nallowed, torn);
     output_write(out, path, strlen(path));
     output_write(out, line, (size_t)len);
     return EXIT_DONE;
