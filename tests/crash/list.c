@@ -1,0 +1,687 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Building a list with interruptions. A build keeps its keys and a note of where it is; whoever
+ * comes after it goes on from its last checkpoint. However often it is interrupted, and wherever,
+ * the list must come out the same, byte for byte, as without any interruption:
+ *
+ *     kill     at random times, again and again until the list is there
+ *     call     at each call that changes the disk: killed before it, or after half of a write; or
+ *              the call fails (EIO, ENOSPC; a sync that fails loses what was not synced), or is
+ *              interrupted or does half (EINTR, SHORT), which must not show
+ *     power    at each such call the power fails: of what no sync has covered, bytes and names, any
+ *              part is undone; then it fails once more in the run after that
+ *
+ *     crash_list [PLANT]
+ *
+ * The library's calls come here first (ld --wrap). Plants, each of which must be noticed: `ahead`
+ * (the note speaks of keys that are not added yet), `lost-write` (a write of keys reports success
+ * and does nothing), `no-keys-sync`, `no-state-sync`, `no-dir-sync` (such a sync does nothing). */
+#include "crash.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <unseen.h>
+
+#include "base/bytes.h"
+
+enum {
+    KILLS_CI = 60,
+    NKEYS_KILLED = 300000, /* when killed at random times */
+    NKEYS = 24000,
+    CHECKPOINT = 5000,
+    BATCH = 500,
+    SECTOR = 512,
+    OPS_MAX = 4096,
+    FILES_MAX = 256,
+    EXIT_ERROR = 2,
+    SHOWN = 10
+};
+
+/* ---- The disk, as the library's calls come by ------------------------------------------------- */
+
+enum action {
+    NOTHING,
+    KILL,      /* instead of the call */
+    KILL_HALF, /* after half of it, if it is a write */
+    FAIL_EIO,
+    FAIL_ENOSPC,
+    INTERRUPT,
+    SHORT,
+    POWER_CUT
+};
+
+static const char *const action_names[] = {"nothing", "kill",  "kill half", "EIO",
+                                           "ENOSPC",  "EINTR", "short",     "power cut"};
+
+/* What a call did and no sync has covered: bytes of a file (write, cut), or a name. */
+struct op {
+    enum {
+        OP_BYTES,
+        OP_CREATE,
+        OP_RENAME,
+        OP_UNLINK
+    } kind;
+    size_t file; /* of bytes */
+    uint64_t at;
+    char *old; /* bytes that were there, or of the file that lost its name; NULL: there was none */
+    size_t old_len;
+    size_t len;                /* that were written; what is beyond old_len was not there */
+    char from[CRASH_PATH_MAX]; /* the name; of a rename, the first */
+    char to[CRASH_PATH_MAX];
+};
+
+struct file {
+    ino_t inode;
+    int shadow; /* a descriptor of ours */
+    bool is_keys;
+};
+
+static struct {
+    bool on; /* in a child */
+    enum action action;
+    unsigned long at; /* the call at which it is done, from 1; 0: none */
+    const char *plant;
+    uint64_t random;
+    struct op ops[OPS_MAX];
+    size_t nops;
+    struct file files[FILES_MAX];
+    size_t nfiles;
+} disk;
+
+/* What a child says to its parent. */
+static struct {
+    unsigned long ncalls; /* seen */
+    bool done;            /* the list was said to be finished */
+} * seen;
+
+int __real_open64(const char *path, int flags, mode_t mode);
+ssize_t __real_pwrite64(int fd, const void *data, size_t len, off_t at);
+int __real_ftruncate64(int fd, off_t size);
+int __real_fdatasync(int fd);
+int __real_fsync(int fd);
+int __real_rename(const char *from, const char *to);
+int __real_unlink(const char *path);
+int __wrap_open64(const char *path, int flags, ...);
+ssize_t __wrap_pwrite64(int fd, const void *data, size_t len, off_t at);
+int __wrap_ftruncate64(int fd, off_t size);
+int __wrap_fdatasync(int fd);
+int __wrap_fsync(int fd);
+int __wrap_rename(const char *from, const char *to);
+int __wrap_unlink(const char *path);
+
+static bool planted(const char *what)
+{
+    return disk.plant && strcmp(disk.plant, what) == 0;
+}
+
+/* The file behind a descriptor; FILES_MAX if it is none of the build's. */
+static size_t file_of(int fd)
+{
+    struct stat st;
+    size_t i = 0;
+    crash_require(fstat(fd, &st) == 0, "fstat");
+    while (i < disk.nfiles && disk.files[i].inode != st.st_ino) {
+        i++;
+    }
+    return i < disk.nfiles ? i : FILES_MAX;
+}
+
+static struct op *new_op(void)
+{
+    crash_require(disk.nops < OPS_MAX, "fewer calls without a sync");
+    struct op *op = &disk.ops[disk.nops++];
+    *op = (struct op){0};
+    return op;
+}
+
+/* Remembers len bytes of a file from `at` on that are about to change. */
+static void note_bytes(size_t file, uint64_t at, size_t len)
+{
+    struct op *op = new_op();
+    op->kind = OP_BYTES;
+    op->file = file;
+    op->at = at;
+    op->len = len;
+    op->old = malloc(len + 1);
+    const ssize_t n = op->old ? pread(disk.files[file].shadow, op->old, len, (off_t)at) : -1;
+    crash_require(n >= 0, "pread");
+    op->old_len = (size_t)n;
+}
+
+/* Remembers a name that is about to change, with what the file has that loses it. */
+static void note_name(int kind, const char *from, const char *to)
+{
+    struct op *op = new_op();
+    op->kind = kind;
+    snprintf(op->from, sizeof(op->from), "%s", from);
+    snprintf(op->to, sizeof(op->to), "%s", to);
+    op->old = kind == OP_CREATE ? NULL : crash_read(kind == OP_RENAME ? to : from, &op->old_len);
+}
+
+static void restore_file(const char *path, const struct op *op)
+{
+    (void)__real_unlink(path); /* another inode: the old one may still be open */
+    if (op->old) {
+        crash_write(path, op->old, op->old_len);
+    }
+}
+
+/* Puts back bytes: all of them, or those of some sectors. */
+static void undo_bytes(const struct op *op)
+{
+    const int fd = disk.files[op->file].shadow;
+    const bool torn = crash_random(&disk.random) % 3 == 0;
+    for (size_t at = 0; at < op->len;) {
+        size_t n = SECTOR - (op->at + at) % SECTOR;
+        n = n < op->len - at ? n : op->len - at;
+        if (!torn || crash_random(&disk.random) % 2) {
+            char sector[SECTOR] = {0};
+            const size_t there = op->old_len > at ? op->old_len - at : 0;
+            memcpy(sector, op->old + at, there < n ? there : n);
+            crash_require(__real_pwrite64(fd, sector, n, (off_t)(op->at + at)) == (ssize_t)n,
+                          "pwrite");
+        }
+        at += n;
+    }
+}
+
+static void undo(const struct op *op)
+{
+    switch (op->kind) {
+    case OP_BYTES:
+        undo_bytes(op);
+        break;
+    case OP_CREATE:
+        (void)__real_unlink(op->from); /* unless it has another name by now */
+        break;
+    case OP_RENAME:
+        if (__real_rename(op->to, op->from) == 0) {
+            restore_file(op->to, op);
+        }
+        break;
+    case OP_UNLINK:
+        restore_file(op->from, op);
+        break;
+    }
+}
+
+/* The power fails: undoes any part of what was not synced, in one of three cases all of it. */
+static void cut_power(void)
+{
+    const bool all = crash_random(&disk.random) % 3 == 0;
+    while (disk.nops > 0) {
+        const struct op *op = &disk.ops[--disk.nops];
+        if (all || crash_random(&disk.random) % 2) {
+            undo(op);
+        }
+    }
+    (void)kill(getpid(), SIGKILL);
+}
+
+/* A sync has covered these. */
+static void settle(bool names, size_t file)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < disk.nops; i++) {
+        const bool is_name = disk.ops[i].kind != OP_BYTES;
+        if (is_name ? names : !names && disk.ops[i].file == file) {
+            free(disk.ops[i].old);
+        } else {
+            disk.ops[n++] = disk.ops[i];
+        }
+    }
+    disk.nops = n;
+}
+
+/* A sync has failed: what it should have covered is lost. */
+static void lose(size_t file)
+{
+    for (size_t i = disk.nops; i-- > 0;) {
+        if (disk.ops[i].kind == OP_BYTES && disk.ops[i].file == file) {
+            undo_bytes(&disk.ops[i]);
+        }
+    }
+    settle(false, file);
+}
+
+/* Counts a call, and ends the process there if that is wanted. Otherwise what is to become of it. */
+static enum action next_call(void)
+{
+    if (++seen->ncalls != disk.at) {
+        return NOTHING;
+    }
+    if (disk.action == KILL) {
+        (void)kill(getpid(), SIGKILL);
+    }
+    if (disk.action == POWER_CUT) {
+        cut_power();
+    }
+    return disk.action;
+}
+
+/* Whether the call is to fail; errno is set. */
+static bool fails(enum action action)
+{
+    errno = action == FAIL_EIO ? EIO : action == FAIL_ENOSPC ? ENOSPC : EINTR;
+    return action == FAIL_EIO || action == FAIL_ENOSPC || action == INTERRUPT;
+}
+
+/* ---- The calls -------------------------------------------------------------------------------- */
+
+static void track(int fd, const char *path)
+{
+    struct stat st;
+    crash_require(disk.nfiles < FILES_MAX && fstat(fd, &st) == 0, "fewer files");
+    const char *name = strrchr(path, '/');
+    const int shadow = open(path, O_RDWR | O_CLOEXEC);
+    crash_require(shadow >= 0, "open");
+    disk.files[disk.nfiles++] = (struct file){
+        .inode = st.st_ino, .shadow = shadow, .is_keys = name && strcmp(name, "/keys") == 0};
+}
+
+int __wrap_open64(const char *path, int flags, ...)
+{
+    va_list args;
+    va_start(args, flags);
+    const mode_t mode = va_arg(args, mode_t);
+    va_end(args);
+    if (!disk.on || !(flags & (O_RDWR | O_WRONLY)) || strstr(path, ".spill")) {
+        return __real_open64(path, flags, mode);
+    }
+    const bool is_new = !crash_exists(path);
+    if (fails(next_call())) {
+        return -1;
+    }
+    if (is_new && flags & O_CREAT) {
+        note_name(OP_CREATE, path, "");
+    }
+    const int fd = __real_open64(path, flags, mode);
+    if (fd >= 0 && file_of(fd) == FILES_MAX) {
+        track(fd, path);
+    }
+    return fd;
+}
+
+ssize_t __wrap_pwrite64(int fd, const void *data, size_t len, off_t at)
+{
+    const size_t file = disk.on ? file_of(fd) : FILES_MAX;
+    if (file == FILES_MAX) {
+        return __real_pwrite64(fd, data, len, at);
+    }
+    const enum action action = next_call();
+    if (fails(action)) {
+        return -1;
+    }
+    if (planted("lost-write") && disk.files[file].is_keys && crash_random(&disk.random) % 20 == 0) {
+        return (ssize_t)len;
+    }
+    const bool half = len > 1 && (action == KILL_HALF || action == SHORT);
+    len = half ? len / 2 : len;
+    note_bytes(file, (uint64_t)at, len);
+    const ssize_t n = __real_pwrite64(fd, data, len, at);
+    if (action == KILL_HALF) {
+        (void)kill(getpid(), SIGKILL);
+    }
+    return n;
+}
+
+int __wrap_ftruncate64(int fd, off_t size)
+{
+    const size_t file = disk.on ? file_of(fd) : FILES_MAX;
+    if (file != FILES_MAX) {
+        struct stat st;
+        if (fails(next_call())) {
+            return -1;
+        }
+        crash_require(fstat(fd, &st) == 0, "fstat");
+        if (st.st_size > size) {
+            note_bytes(file, (uint64_t)size, (size_t)(st.st_size - size));
+        }
+    }
+    return __real_ftruncate64(fd, size);
+}
+
+int __wrap_fdatasync(int fd)
+{
+    const size_t file = disk.on ? file_of(fd) : FILES_MAX;
+    if (file == FILES_MAX) {
+        return __real_fdatasync(fd);
+    }
+    const enum action action = next_call();
+    if (fails(action)) {
+        if (action != INTERRUPT) {
+            lose(file);
+        }
+        return -1;
+    }
+    if (!planted(disk.files[file].is_keys ? "no-keys-sync" : "no-state-sync")) {
+        settle(false, file);
+    }
+    return 0;
+}
+
+/* Of a folder. */
+int __wrap_fsync(int fd)
+{
+    if (!disk.on) {
+        return __real_fsync(fd);
+    }
+    if (fails(next_call())) {
+        return -1;
+    }
+    if (!planted("no-dir-sync")) {
+        settle(true, 0);
+    }
+    return 0;
+}
+
+int __wrap_rename(const char *from, const char *to)
+{
+    if (disk.on) {
+        const enum action action = next_call();
+        if (action != INTERRUPT && fails(action)) {
+            return -1;
+        }
+        note_name(OP_RENAME, from, to);
+    }
+    return __real_rename(from, to);
+}
+
+int __wrap_unlink(const char *path)
+{
+    if (disk.on && crash_exists(path) && !strstr(path, ".spill")) {
+        const enum action action = next_call();
+        if (action != INTERRUPT && fails(action)) {
+            return -1;
+        }
+        note_name(OP_UNLINK, path, "");
+    }
+    return __real_unlink(path);
+}
+
+/* ---- A run ------------------------------------------------------------------------------------ */
+
+static char list_path[CRASH_PATH_MAX];
+
+/* Few of the parts have keys, so that there are few calls, or all have. */
+static uint64_t key(uint64_t number, bool everywhere)
+{
+    uint64_t state = number;
+    const uint64_t random = crash_random(&state);
+    return everywhere ? random : random & ~(UINT64_C(0x7f) << 54);
+}
+
+struct job {
+    uint64_t n;
+    bool everywhere;
+};
+
+static enum unseen_status add(struct unseen_list_build *b, const struct job *job, uint64_t from,
+                              uint64_t end, struct unseen_error *error)
+{
+    enum unseen_status status = UNSEEN_OK;
+    while (from < end && status == UNSEEN_OK) {
+        uint64_t keys[BATCH];
+        size_t n = 0;
+        while (n < BATCH && from < end) {
+            keys[n++] = key(from++, job->everywhere);
+        }
+        status = unseen_list_build_add_keys(b, keys, n, error);
+    }
+    return status;
+}
+
+static enum unseen_status fill(struct unseen_list_build *b, const struct job *job, uint64_t at,
+                               struct unseen_error *error)
+{
+    enum unseen_status status = UNSEEN_OK;
+    while (at < job->n && status == UNSEEN_OK) {
+        const uint64_t end = at + CHECKPOINT < job->n ? at + CHECKPOINT : job->n;
+        uint8_t note[8];
+        store_le64(note, planted("ahead") && end < job->n ? end + BATCH : end);
+        status = add(b, job, at, end, error);
+        if (status == UNSEEN_OK) {
+            status = unseen_list_build_checkpoint(b, note, sizeof(note), error);
+        }
+        at = end;
+    }
+    return status;
+}
+
+/* Goes on with the build, or begins it, and ends it. */
+static enum unseen_status build(const struct job *job, bool keep, struct unseen_error *error)
+{
+    const uint64_t seed = 5;
+    struct unseen_list_build *b = NULL;
+    struct unseen_bytes note = {NULL, 0};
+    const struct unseen_list_build_options options = {.size = sizeof(options),
+                                                      .memory = 1 << 20,
+                                                      .folder = crash_path("."),
+                                                      .keep = keep,
+                                                      .threads = job->everywhere ? 2 : 1,
+                                                      .seed = &seed};
+    enum unseen_status status =
+        keep ? unseen_list_build_resume(&b, list_path, &options, &note, error) : UNSEEN_ERR_MISSING;
+    if (status == UNSEEN_ERR_MISSING) {
+        status = unseen_list_build_create(&b, list_path, &options, error);
+    }
+    if (status != UNSEEN_OK) {
+        return status;
+    }
+    if (!keep) {
+        status = add(b, job, 0, job->n, error);
+    } else if (!unseen_list_build_complete(b)) {
+        status = fill(b, job, note.len == 8 ? load_le64(note.data) : 0, error);
+    }
+    if (status == UNSEEN_OK) {
+        status = unseen_list_build_finish(b, NULL, NULL, error);
+    }
+    unseen_list_build_free(b);
+    return status;
+}
+
+enum outcome {
+    DONE,
+    KILLED,
+    ERROR
+};
+
+static pid_t start(const struct job *job, enum action action, unsigned long at, uint64_t random)
+{
+    seen->ncalls = 0;
+    seen->done = false;
+    const pid_t pid = fork();
+    crash_require(pid >= 0, "fork");
+    if (pid == 0) {
+        struct unseen_error error = {.text = ""};
+        disk.on = !job->everywhere; /* with several threads, calls are not in order */
+        disk.action = action;
+        disk.at = at;
+        disk.random = random;
+        const enum unseen_status status = build(job, true, &error);
+        crash_write(crash_path("_error"), error.text, strlen(error.text));
+        seen->done = status == UNSEEN_OK;
+        if (action == POWER_CUT) {
+            cut_power();
+        }
+        _exit(status == UNSEEN_OK ? 0 : EXIT_ERROR);
+    }
+    return pid;
+}
+
+static enum outcome wait_for(pid_t pid)
+{
+    int status = 0;
+    crash_require(waitpid(pid, &status, 0) == pid, "waitpid");
+    if (WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL) {
+        return KILLED;
+    }
+    crash_require(WIFEXITED(status) &&
+                      (WEXITSTATUS(status) == 0 || WEXITSTATUS(status) == EXIT_ERROR),
+                  "a run that does not crash");
+    return WEXITSTATUS(status) == 0 ? DONE : ERROR;
+}
+
+/* ---- What must hold --------------------------------------------------------------------------- */
+
+static struct {
+    const char *plant;
+    char *list; /* as it must be */
+    size_t list_len;
+    unsigned long nkills;
+    unsigned long ncases;
+    unsigned long nwrong;
+} result;
+
+static void complain(const char *what, enum action action, unsigned long at)
+{
+    if (result.nwrong++ < SHOWN && !result.plant) {
+        size_t len = 0;
+        char *text = crash_read(crash_path("_error"), &len);
+        fprintf(stderr, "%s at call %lu: %s: %.*s\n", action_names[action], at, what, (int)len,
+                text ? text : "");
+        free(text);
+    }
+}
+
+/* The list is there, is what it must be, and nothing else is left (unless removing it failed). */
+static void check_list(enum action action, unsigned long at)
+{
+    size_t len = 0;
+    char *list = crash_read(list_path, &len);
+    result.ncases++;
+    if (!list || len != result.list_len || memcmp(list, result.list, len) != 0) {
+        complain(list ? "another list" : "no list", action, at);
+    } else if (action != FAIL_EIO && action != FAIL_ENOSPC && action != POWER_CUT &&
+               (crash_exists(crash_path("keys")) || crash_exists(crash_path("state")))) {
+        complain("something is left", action, at);
+    }
+    free(list);
+    crash_clear();
+}
+
+/* Makes the list without interruption. */
+static void make_right_list(const struct job *job)
+{
+    struct unseen_error error = {.text = ""};
+    free(result.list);
+    if (build(job, false, &error) != UNSEEN_OK) {
+        crash_die("%s", error.text);
+    }
+    result.list = crash_read(list_path, &result.list_len);
+    crash_clear();
+}
+
+/* ---- Kills at random times -------------------------------------------------------------------- */
+
+static double now(void)
+{
+    struct timespec t;
+    crash_require(clock_gettime(CLOCK_MONOTONIC, &t) == 0, "clock_gettime");
+    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
+}
+
+static void test_kills(uint64_t *random)
+{
+    const struct job job = {NKEYS_KILLED, true};
+    const unsigned long nkills = crash_scaled(KILLS_CI);
+    make_right_list(&job);
+    const double begin = now();
+    enum outcome outcome = wait_for(start(&job, NOTHING, 0, 0));
+    const double length = now() - begin;
+    if (outcome != DONE) {
+        complain("failed undisturbed", NOTHING, 0);
+    }
+    check_list(NOTHING, 0);
+    while (result.nkills < nkills && !(result.plant && result.nwrong)) {
+        do {
+            const pid_t pid = start(&job, NOTHING, 0, crash_random(random));
+            const double wait = (double)(crash_random(random) % 1000) / 1000 * length;
+            const struct timespec time = {(time_t)wait,
+                                          (long)((wait - (double)(time_t)wait) * 1e9)};
+            (void)nanosleep(&time, NULL);
+            (void)kill(pid, SIGKILL);
+            outcome = wait_for(pid);
+            result.nkills += outcome == KILLED;
+        } while (outcome == KILLED);
+        if (outcome == ERROR) {
+            complain("failed after a kill", KILL, 0);
+        }
+        check_list(KILL, 0);
+    }
+}
+
+/* ---- At each call ----------------------------------------------------------------------------- */
+
+/* Runs until the list is there; at its first call number `again` the power fails once more. */
+static void recover(const struct job *job, enum action action, unsigned long at,
+                    unsigned long again, uint64_t random)
+{
+    enum outcome outcome = wait_for(start(job, again ? POWER_CUT : NOTHING, again, random));
+    if (outcome == KILLED) {
+        outcome = wait_for(start(job, NOTHING, 0, random));
+    }
+    if (outcome != DONE) {
+        complain("cannot be resumed", action, at);
+    }
+    check_list(action, at);
+}
+
+static void test_calls(uint64_t *random)
+{
+    const struct job job = {NKEYS, false};
+    make_right_list(&job);
+    if (wait_for(start(&job, NOTHING, 0, 0)) != DONE) {
+        complain("failed undisturbed", NOTHING, 0);
+    }
+    const unsigned long total = seen->ncalls + 1; /* the last one is after the end */
+    check_list(NOTHING, 0);
+    crash_require(total > 50, "the library's calls of the disk");
+    for (enum action action = KILL; action <= POWER_CUT; action++) {
+        const unsigned long nseeds = action == POWER_CUT ? crash_scaled(4) : 1;
+        for (unsigned long i = 0; i < total * nseeds && !(result.plant && result.nwrong); i++) {
+            const unsigned long at = i % total + 1;
+            const bool transparent = action == INTERRUPT || action == SHORT;
+            const enum outcome outcome = wait_for(start(&job, action, at, crash_random(random)));
+            if (transparent && outcome != DONE) {
+                complain("shows", action, at);
+            }
+            if (seen->done) {
+                check_list(action, at);
+                continue;
+            }
+            const unsigned long again = action == POWER_CUT && i >= total
+                                            ? 1 + (unsigned long)(crash_random(random) % total)
+                                            : 0;
+            recover(&job, action, at, again, crash_random(random));
+        }
+    }
+}
+
+int main(int argc, char **argv)
+{
+    uint64_t random = crash_setting("UNSEEN_CRASH_SEED", 1);
+    const uint64_t seed = random;
+    result.plant = argc > 1 ? argv[1] : NULL;
+    disk.plant = result.plant;
+    seen = mmap(NULL, sizeof(*seen), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    crash_require(seen != MAP_FAILED, "mmap");
+    snprintf(list_path, sizeof(list_path), "%s", crash_path("a.list"));
+    test_kills(&random);
+    test_calls(&random);
+    printf("list: %lu kills, %lu lists made in spite of interruptions, %lu wrong, seed %llu\n",
+           result.nkills, result.ncases, result.nwrong, (unsigned long long)seed);
+    if (result.plant) {
+        printf("planted %s: %s\n", result.plant, result.nwrong ? "noticed" : "NOT noticed");
+        return result.nwrong ? 0 : 1;
+    }
+    return result.nwrong ? 1 : 0;
+}
