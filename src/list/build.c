@@ -755,10 +755,13 @@ static void run_threads(struct run *run)
     }
 }
 
-/* Grows an array of *n elements of some size to hold more. */
+/* Grows an array of *cap elements of some size to hold new_cap, if that is more. */
 static bool grow(const struct unseen_allocator *allocator, void **array, size_t *cap,
                  size_t new_cap, size_t size)
 {
+    if (new_cap <= *cap) {
+        return true;
+    }
     void *grown = unseen__alloc(allocator, new_cap * size, 64);
     if (!grown) {
         return false;

@@ -255,13 +255,15 @@ static void test_kinds(void)
     }
 }
 
-/* Keys that are no hash values, or come more than once. */
+/* Keys that are no hash values, or come more than once: so often that the first of several layers
+ * takes fewer pages than its number of keys lets expect. */
 static void test_hostile(void)
 {
     const struct plan plans[] = {{.n = 20000, .key = small_key},
                                  {.n = 20000, .key = same_key},
                                  {.n = 30000, .key = skewed_key},
-                                 {.n = 30001, .key = thrice_key}};
+                                 {.n = 30001, .key = thrice_key},
+                                 {.n = 200000, .key = thrice_key}};
     for (size_t i = 0; i < sizeof(plans) / sizeof(plans[0]); i++) {
         const struct unseen_list_info info = check_list(&plans[i], 20000);
         const uint64_t distinct = plans[i].key == same_key     ? 1
