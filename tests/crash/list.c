@@ -61,14 +61,16 @@ enum action {
 static const char *const action_names[] = {"nothing", "kill",  "kill half", "EIO",
                                            "ENOSPC",  "EINTR", "short",     "power cut"};
 
+enum op_kind {
+    OP_BYTES,
+    OP_CREATE,
+    OP_RENAME,
+    OP_UNLINK
+};
+
 /* What a call did and no sync has covered: bytes of a file (write, cut), or a name. */
 struct op {
-    enum {
-        OP_BYTES,
-        OP_CREATE,
-        OP_RENAME,
-        OP_UNLINK
-    } kind;
+    enum op_kind kind;
     size_t file; /* of bytes */
     uint64_t at;
     char *old; /* bytes that were there, or of the file that lost its name; NULL: there was none */
@@ -157,7 +159,7 @@ static void note_bytes(size_t file, uint64_t at, size_t len)
 }
 
 /* Remembers a name that is about to change, with what the file has that loses it. */
-static void note_name(int kind, const char *from, const char *to)
+static void note_name(enum op_kind kind, const char *from, const char *to)
 {
     struct op *op = new_op();
     op->kind = kind;
