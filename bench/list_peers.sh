@@ -68,15 +68,15 @@ median() {
 }
 
 # ---- the ways ----
-# build_NAME TIMES makes $work/list from $work/entries; ask_NAME TIMES prints the lines of
+# build_NAME TIMES makes $work/made/list from $work/entries; ask_NAME TIMES prints the lines of
 # $work/questions that are listed.
 
 build_list() {
-    timed "$1" "$unseen" build --force --fpr $rate --seed "$seed" "${@:2}" "$work/list" "$work/entries"
+    timed "$1" "$unseen" build --force --fpr $rate --seed "$seed" "${@:2}" "$work/made/list" "$work/entries"
 }
-build_peer() { timed "$1" "$peer" "$2" build "$work/list" "$nentries" <"$work/entries"; }
-ask_unseen() { timed "$1" "$unseen" check "$work/list" "$work/questions"; }
-ask_peer() { timed "$1" "$peer" "$2" check "$work/list" "$nentries" <"$work/questions"; }
+build_peer() { timed "$1" "$peer" "$2" build "$work/made/list" "$nentries" <"$work/entries"; }
+ask_unseen() { timed "$1" "$unseen" check "$work/made/list" "$work/questions"; }
+ask_peer() { timed "$1" "$peer" "$2" check "$work/made/list" "$nentries" <"$work/questions"; }
 
 build_list_bytes() { build_list "$1" -p none; }
 ask_list_bytes() { ask_unseen "$1"; }
@@ -84,7 +84,7 @@ build_list_urls() { build_list "$1"; }
 ask_list_urls() { ask_unseen "$1"; }
 build_store() {
     timed "$1" "$unseen" add -p none --filter bloom --fpr $rate --capacity "$nentries" \
-        --seed "$seed" "$work/list" "$work/entries"
+        --seed "$seed" "$work/made/list" "$work/entries"
 }
 ask_store() { ask_unseen "$1"; }
 build_textbook() { build_peer "$1" textbook; }
@@ -92,16 +92,16 @@ ask_textbook() { ask_peer "$1" textbook; }
 build_libbloom() { build_peer "$1" libbloom; }
 ask_libbloom() { ask_peer "$1" libbloom; }
 build_dcso() {
-    bloom create -p $rate -n "$nentries" "$work/list" >"$work/created"
-    timed "$1" bloom insert "$work/list" <"$work/entries"
+    bloom create -p $rate -n "$nentries" "$work/made/list" >"$work/created"
+    timed "$1" bloom insert "$work/made/list" <"$work/entries"
 }
-ask_dcso() { timed "$1" bloom check "$work/list" <"$work/questions"; }
-build_grep_x() { timed "$1" cp "$work/entries" "$work/list"; }
-ask_grep_x() { timed "$1" grep -xFf "$work/list" "$work/questions"; }
+ask_dcso() { timed "$1" bloom check "$work/made/list" <"$work/questions"; }
+build_grep_x() { timed "$1" cp "$work/entries" "$work/made/list"; }
+ask_grep_x() { timed "$1" grep -xFf "$work/made/list" "$work/questions"; }
 build_grep() { build_grep_x "$1"; }
-ask_grep() { timed "$1" grep -Ff "$work/list" "$work/questions"; }
-build_comm() { timed "$1" sort -o "$work/list" "$work/entries"; }
-ask_comm() { timed "$1" sh -c "sort '$work/questions' | comm -12 - '$work/list'"; }
+ask_grep() { timed "$1" grep -Ff "$work/made/list" "$work/questions"; }
+build_comm() { timed "$1" sort -o "$work/made/list" "$work/entries"; }
+ask_comm() { timed "$1" sh -c "sort '$work/questions' | comm -12 - '$work/made/list'"; }
 
 declare -A title=([list_bytes]='unseen' [list_urls]='unseen, URLs' [store]='store, bloom' [textbook]='textbook Bloom' [libbloom]='libbloom' [dcso]='DCSO bloom'
     [grep_x]='grep -xFf' [grep]='grep -Ff' [comm]='sort, comm')
@@ -121,14 +121,15 @@ right_of() {
 
 run_way() {
     local way=$1 status=0
-    rm -f "$work"/list*
+    rm -rf "$work/made"
+    mkdir "$work/made"
     "build_$way" "$way.build" >"$work/out" 2>"$work/errors" &&
         "ask_$way" "$way.ask" >"$work/out" 2>"$work/errors" || status=$?
     [ "$status" -le 1 ] || { # 1: nothing is listed, as grep says it
         echo "error: ${title[$way]}: $(head -n 3 "$work/errors")" >&2
         exit 1
     }
-    cat "$work"/list* | wc -c >"$work/$way.bytes"
+    cat "$work"/made/* | wc -c >"$work/$way.bytes"
     sort "$work/out" >"$work/answers"
     comm -13 "$work/answers" "$(right_of "$way")" | wc -l >"$work/$way.missed"
     comm -23 "$work/answers" "$(right_of "$way")" | wc -l >"$work/$way.wrong"
@@ -173,9 +174,9 @@ compare() {
     done
 }
 
-# Lines without a tab, each once, in an order that is no order.
+# Lines without a tab that are not blank, each once, in an order that is no order.
 once() {
-    grep -v "$(printf '\t')" | sort -u | shuf --random-source="$work/random"
+    grep -v -e "$(printf '\t')" -e '^ *$' | sort -u | shuf --random-source="$work/random"
 }
 
 make_real() {
