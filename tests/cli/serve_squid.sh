@@ -8,15 +8,21 @@ needs squid curl python3
 # Squid gives up root for its own user, who must reach the list and the tool.
 chmod 755 .
 cp "$UNSEEN" unseen
-printf 'evil.example/\n127.0.0.1/bad\n127.0.0.1/folder/\n127.0.0.1/a%%20b\n127.0.0.1/50%%25\n' > bad.txt
-holds unseen add -p none bad.unseen bad.txt
+cat > bad.txt << 'END'
+evil.example
+127.0.0.1/bad
+127.0.0.1/folder/
+127.0.0.1/a%20b
+127.0.0.1/50%25
+END
+holds run_docs squid.md 1
 web_server
 
 # piece N: the N-th piece of configuration, with the files of this test, and without a memory of answers
 # in Squid, so that each question is asked.
 piece() {
     from_docs squid.md "$1" |
-        sed -e "s,/usr/bin/unseen,$scratch/unseen," -e "s,/var/lib/unseen/bad.unseen,$scratch/bad.unseen," \
+        sed -e "s,/usr/bin/unseen,$scratch/unseen," -e "s,/var/lib/unseen/,$scratch/," \
             -e 's/ttl=60 negative_ttl=60/ttl=0 negative_ttl=0/' \
             -e "s,http://127.0.0.1/blocked.html,http://127.0.0.1:$web/blocked.html,"
 }
@@ -64,21 +70,72 @@ seq 1000 | awk -v here="$here" '{ printf "url = \"%s/good?%d\"\noutput = \"/dev/
 curl -s -Z --no-progress-meter --parallel-max 20 -w '%{http_code}\n' -x "http://127.0.0.1:$proxy" -K requests > codes 2> /dev/null
 holds [ "$(sort codes | uniq -c | tr -s ' ')" = "$(printf ' 1000 200\n 1000 403')" ]
 
-# Another list is taken up.
-printf '127.0.0.1/good\n' > bad.txt
-holds unseen add -p none bad.new bad.txt
-mv bad.new bad.unseen
-is_listed() { [ "$(get "$here/good")" = 403 ]; }
-eventually is_listed
+# What is allowed passes, while Squid runs; the rest of the list holds.
+is_status() { [ "$(get "$1")" = "$2" ]; }
+echo 127.0.0.1/bad > false-hits.txt
+holds run_docs squid.md 2
+eventually is_status "$here/bad" 200
+holds [ "$(get "$here/folder/x")" = 403 ]
+echo 127.0.0.1/bad | unseen allow --remove bad.list
+eventually is_status "$here/bad" 403
+echo 127.0.0.1/good | unseen update bad.list --add -
+eventually is_status "$here/good" 403
+
+# Another list is taken up; what its predecessor allowed and had added goes or stays, as it is built.
+echo 127.0.0.1/bad | unseen allow bad.list
+printf '127.0.0.1/bad\n127.0.0.1/other\n' > bad.txt
+holds unseen build --from bad.list bad.list bad.txt 2> build_err
+eventually is_status "$here/other" 403
+holds [ "$(get "$here/bad")" = 200 ]
+holds [ "$(get "$here/good")" = 403 ]
 holds [ "$(get "$here/folder/x")" = 404 ]
 stop_program
 
-# ---- The rewriter ----------------------------------------------------------------------------------
+# ---- The external ACL for clients -----------------------------------------------------------------
+echo 127.0.0.0/8 | unseen build --kind ip clients.list
 piece 2 > piece
 holds [ "$(wc -l < piece)" = 3 ]
 start_squid < piece
+holds [ "$(get "$here/bad")" = 403 ]
+echo 127.0.0.1 | unseen allow clients.list
+eventually is_status "$here/bad" 200
+stop_program
+
+# ---- The rewriter ---------------------------------------------------------------------------------
+printf '127.0.0.1/good\n127.0.0.1/folder/\n' | unseen build --expressions bad.list 2> /dev/null
+piece 3 > piece
+holds [ "$(wc -l < piece)" = 3 ]
+start_squid < piece
 holds [ "$(get "$here/bad")" = 200 ]
-curl -s -o body -w '%{http_code} %{redirect_url}' --max-time 20 -x "http://127.0.0.1:$proxy" "$here/good" > out
-holds [ "$(cat out)" = "302 http://127.0.0.1:$web/blocked.html" ]
+redirection() { curl -g -s -o body -w '%{http_code} %{redirect_url}' --max-time 20 -x "http://127.0.0.1:$proxy" "$1"; }
+holds [ "$(redirection "$here/good")" = "302 http://127.0.0.1:$web/blocked.html" ]
+holds [ "$(redirection "$here/folder/x")" = "302 http://127.0.0.1:$web/blocked.html" ]
+echo 127.0.0.1/good | unseen allow bad.list
+eventually is_status "$here/good" 200
+holds [ "$(redirection "$here/folder/x")" = "302 http://127.0.0.1:$web/blocked.html" ]
+stop_program
+
+# ---- A store --------------------------------------------------------------------------------------
+printf 'evil.example/\n127.0.0.1/bad\n127.0.0.1/folder/\n' > bad.txt
+holds unseen add -p none bad.unseen bad.txt
+of_store() { sed -e "s,$scratch/bad.list,--expressions $scratch/bad.unseen,"; }
+piece 1 | of_store > piece
+holds grep -q -e '--expressions .*/bad.unseen$' piece
+start_squid < piece
+holds [ "$(get "$here/good")" = 200 ]
+for page in bad 'bad?x=1' folder/x/y; do
+    holds [ "$(get "$here/$page")" = 403 ]
+done
+holds [ "$(get http://www.evil.example/x)" = 403 ]
+printf '127.0.0.1/good\n' > bad.txt
+holds unseen add -p none bad.new bad.txt
+mv bad.new bad.unseen
+eventually is_status "$here/good" 403
+holds [ "$(get "$here/folder/x")" = 404 ]
+stop_program
+piece 3 | of_store > piece
+start_squid < piece
+holds [ "$(get "$here/bad")" = 200 ]
+holds [ "$(redirection "$here/good")" = "302 http://127.0.0.1:$web/blocked.html" ]
 stop_program
 finish

@@ -6,6 +6,8 @@
 #     program COMMAND ARG...     starts one; its output goes to COMMAND.out
 #     stop_program               ends the last that was started, and waits for it
 #     from_docs FILE N           the N-th piece of configuration in docs/FILE that a test reads
+#     run_docs FILE N            runs the N-th piece of commands there that a test runs, for the files of
+#                                /var/lib/unseen in the scratch folder
 #     web_server                 serves some pages from the folder www, on port $web
 . "$TESTS/cli/lib/listening.bash"
 PATH=$PATH:/usr/sbin:/sbin:/usr/lib/postfix/sbin
@@ -38,8 +40,13 @@ stop_program() {
 }
 
 from_docs() {
-    awk -v n="$2" '/^<!-- the test reads this -->$/ { k++; next } k == n && /^    / { print }
+    awk -v n="$2" -v mark="<!-- the test ${3:-reads} this -->" '$0 == mark { k++; next } k == n && /^    / { print }
         k == n && /^[^ ]/ { exit }' "$TESTS/../docs/$1"
+}
+
+run_docs() {
+    from_docs "$1" "$2" runs | sed -e "s,/var/lib/unseen,$scratch,g" > commands
+    [ -s commands ] && . ./commands
 }
 
 web_server() {
