@@ -14,6 +14,7 @@
 
 #include "base/cpu.h"
 #include "base/memory.h"
+#include "filter/tally.h"
 #include "hash/key.h"
 
 enum {
@@ -636,10 +637,17 @@ enum unseen_status unseen_set_stats(const struct unseen_set *set,
         return UNSEEN_ERR_ARGUMENT;
     }
     size_t nshards = (size_t)1 << set->shard_bits;
+    struct unseen__tally tally = {.nfilters = 1u << set->shard_bits};
     for (size_t i = 0; i < nshards; i++) {
         pthread_mutex_lock(&set->shards[i].lock);
         set->ops->stats(set->shards[i].filter, &stats);
+        if (set->ops->tally) {
+            set->ops->tally(set->shards[i].filter, tally.parts);
+        }
         pthread_mutex_unlock(&set->shards[i].lock);
+    }
+    if (set->ops->tally) {
+        unseen__tally_estimate(&tally, &stats);
     }
     stats.memory += sizeof(*set) + nshards * sizeof(*set->shards);
     stats.fill /= (double)stats.nslots;

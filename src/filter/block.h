@@ -27,46 +27,16 @@
 #ifndef UNSEEN_FILTER_BLOCK_H
 #define UNSEEN_FILTER_BLOCK_H
 
-#include "base/bytes.h"
-#include "base/macros.h"
-#include "filter/array.h"
-#include "filter/rate.h"
+#include "filter/blocks.h"
 
 enum {
     BLOCK_AHEAD = 32 /* keys fetched ahead; a power of two */
 };
 
-struct block;
-
-/* The operations of one SIMD level and width (block_kernel.h). */
-struct block_kernel {
-    void (*add)(struct block *b, const struct unseen_key *keys, size_t n, uint8_t *verdicts);
-    void (*contains)(const struct block *b, const struct unseen_key *keys, size_t n,
-                     uint8_t *verdicts);
-};
-
-struct block {
-    struct unseen__filter filter;
-    const struct block_kernel *kernel;
-    uint8_t *bytes;
-    uint64_t nblocks;
-    unsigned prefix_bits;
-    unsigned k;
-    uint64_t nkeys;
-    uint64_t nset; /* bits */
-
-    bool is_wide; /* two lines */
-    double fpr;
-    uint64_t capacity;
-    struct unseen__array array;
-    struct unseen__combined combined; /* while combining */
-    struct unseen_allocator allocator;
-};
-
-extern const struct block_kernel unseen__block_portable[2]; /* by is_wide */
+extern const struct blocks_kernel unseen__block_portable[2]; /* by is_wide */
 #if UNSEEN_X86
-extern const struct block_kernel unseen__block_avx2[2];
-extern const struct block_kernel unseen__block_avx512[2];
+extern const struct blocks_kernel unseen__block_avx2[2];
+extern const struct blocks_kernel unseen__block_avx512[2];
 #endif
 
 /* Odd, otherwise random: they are part of the format. */
@@ -110,12 +80,6 @@ UNSEEN_INLINE unsigned block_set_all(uint8_t *block, bool is_wide, const uint32_
         nset += block_set(block + UNSEEN__LINE, places + 8, second);
     }
     return nset;
-}
-
-/* The block of a key. */
-UNSEEN_INLINE uint8_t *block_of(const struct block *b, bool is_wide, struct unseen_key key)
-{
-    return b->bytes + ((size_t)mul_high(key.hi << b->prefix_bits, b->nblocks) << (is_wide ? 7 : 6));
 }
 
 #endif

@@ -26,10 +26,10 @@ struct kernel_probe {
     uint64_t lo;
 };
 
-UNSEEN_INLINE KERNEL_TARGET void kernel_fetch(const struct block *b, bool is_wide,
+UNSEEN_INLINE KERNEL_TARGET void kernel_fetch(const struct blocks *b, bool is_wide,
                                               struct unseen_key key, struct kernel_probe *probe)
 {
-    probe->block = block_of(b, is_wide, key);
+    probe->block = blocks_of_key(b, is_wide, key);
     probe->lo = key.lo;
     UNSEEN_PREFETCH(probe->block);
     if (is_wide) {
@@ -37,7 +37,7 @@ UNSEEN_INLINE KERNEL_TARGET void kernel_fetch(const struct block *b, bool is_wid
     }
 }
 
-UNSEEN_INLINE KERNEL_TARGET size_t kernel_fetch_first(const struct block *b, bool is_wide,
+UNSEEN_INLINE KERNEL_TARGET size_t kernel_fetch_first(const struct blocks *b, bool is_wide,
                                                       const struct unseen_key *keys, size_t n,
                                                       struct kernel_probe *ring)
 {
@@ -48,7 +48,7 @@ UNSEEN_INLINE KERNEL_TARGET size_t kernel_fetch_first(const struct block *b, boo
     return nfirst;
 }
 
-UNSEEN_INLINE KERNEL_TARGET void kernel_add(struct block *b, bool is_wide,
+UNSEEN_INLINE KERNEL_TARGET void kernel_add(struct blocks *b, bool is_wide,
                                             const struct unseen_key *keys, size_t n,
                                             uint8_t *verdicts)
 {
@@ -76,7 +76,7 @@ UNSEEN_INLINE KERNEL_TARGET void kernel_add(struct block *b, bool is_wide,
     b->nkeys += nnew;
 }
 
-UNSEEN_INLINE KERNEL_TARGET void kernel_contains(const struct block *b, bool is_wide,
+UNSEEN_INLINE KERNEL_TARGET void kernel_contains(const struct blocks *b, bool is_wide,
                                                  const struct unseen_key *keys, size_t n,
                                                  uint8_t *verdicts)
 {
@@ -95,31 +95,33 @@ UNSEEN_INLINE KERNEL_TARGET void kernel_contains(const struct block *b, bool is_
     }
 }
 
-static KERNEL_TARGET void KERNEL(add_one)(struct block *b, const struct unseen_key *keys, size_t n,
+static KERNEL_TARGET void KERNEL(add_one)(struct blocks *b, const struct unseen_key *keys, size_t n,
                                           uint8_t *verdicts)
 {
     kernel_add(b, false, keys, n, verdicts);
 }
 
-static KERNEL_TARGET void KERNEL(add_two)(struct block *b, const struct unseen_key *keys, size_t n,
+static KERNEL_TARGET void KERNEL(add_two)(struct blocks *b, const struct unseen_key *keys, size_t n,
                                           uint8_t *verdicts)
 {
     kernel_add(b, true, keys, n, verdicts);
 }
 
-static KERNEL_TARGET void KERNEL(contains_one)(const struct block *b, const struct unseen_key *keys,
-                                               size_t n, uint8_t *verdicts)
+static KERNEL_TARGET void KERNEL(contains_one)(const struct blocks *b,
+                                               const struct unseen_key *keys, size_t n,
+                                               uint8_t *verdicts)
 {
     kernel_contains(b, false, keys, n, verdicts);
 }
 
-static KERNEL_TARGET void KERNEL(contains_two)(const struct block *b, const struct unseen_key *keys,
-                                               size_t n, uint8_t *verdicts)
+static KERNEL_TARGET void KERNEL(contains_two)(const struct blocks *b,
+                                               const struct unseen_key *keys, size_t n,
+                                               uint8_t *verdicts)
 {
     kernel_contains(b, true, keys, n, verdicts);
 }
 
-const struct block_kernel KERNEL(unseen__block)[2] = {
-    {KERNEL(add_one), KERNEL(contains_one)},
-    {KERNEL(add_two), KERNEL(contains_two)},
+const struct blocks_kernel KERNEL(unseen__block)[2] = {
+    {KERNEL(add_one), KERNEL(contains_one), NULL},
+    {KERNEL(add_two), KERNEL(contains_two), NULL},
 };

@@ -19,6 +19,7 @@
 #include "base/memory.h"
 #include "filter/array.h"
 #include "filter/rate.h"
+#include "filter/tally.h"
 
 enum {
     AHEAD = 32,       /* keys whose places are fetched at a time */
@@ -71,7 +72,7 @@ static enum unseen_status plan(struct unseen_plan *plan)
 
 static double plan_rate(const struct unseen_plan *plan, double nkeys)
 {
-    return unseen__bloom_rate((double)plan->bits, plan->hashes, nkeys);
+    return plan->bits ? unseen__bloom_rate((double)plan->bits, plan->hashes, nkeys) : 0;
 }
 
 static enum unseen_status shape_for(struct bloom *b, double fpr, uint64_t capacity)
@@ -303,20 +304,24 @@ static uint64_t nkeys(const struct unseen__filter *filter)
 }
 
 /* The bits of the whole array are the sum of what the filters set, each under its own lock: the
- * first filter has the array and its size, and the engine adds up. */
+ * first filter has the array and its size. */
 static void stats(const struct unseen__filter *filter, struct unseen_set_stats *stats)
 {
     const struct bloom *b = from_const_filter(filter);
     stats->nkeys += b->nkeys;
     stats->memory += sizeof(*b) + unseen__array_memory(&b->array);
     stats->nslots += b->array.nlines * 512;
+    stats->fill += (double)b->nset;
     stats->fpr_promise = b->fpr;
     stats->capacity = b->capacity;
     stats->hashes = b->k;
-    /* Until the last filter has added its bits these are the numbers of those before it. */
-    stats->fill += (double)b->nset;
-    stats->nkeys_estimate = unseen__bloom_keys((double)b->m, b->k, stats->fill);
-    stats->fpr_estimate = pow(stats->fill / (double)b->m, b->k);
+}
+
+static void tally(const struct unseen__filter *filter, struct unseen__tally_part *part)
+{
+    const struct bloom *b = from_const_filter(filter);
+    part->k = b->k;
+    unseen__tally_add(part, b->nset, b->array.nlines * 512);
 }
 
 /* ---- pieces ---- */
@@ -397,6 +402,7 @@ const struct unseen__filter_ops unseen__bloom_ops = {
     .contains = contains,
     .nkeys = nkeys,
     .stats = stats,
+    .tally = tally,
     .save_params = save_params,
     .save_piece = save_piece,
     .owns_piece = owns_piece,

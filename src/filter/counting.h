@@ -26,10 +26,7 @@
 #ifndef UNSEEN_FILTER_COUNTING_H
 #define UNSEEN_FILTER_COUNTING_H
 
-#include "base/bytes.h"
-#include "base/macros.h"
-#include "filter/array.h"
-#include "filter/rate.h"
+#include "filter/blocks.h"
 
 enum {
     COUNTING_CELLS = 128, /* counters of a line */
@@ -38,37 +35,10 @@ enum {
     COUNTING_AHEAD = 32 /* keys fetched ahead; a power of two */
 };
 
-struct counting;
-
-/* The operations of one SIMD level and width (counting_kernel.h). */
-struct counting_kernel {
-    void (*add)(struct counting *c, const struct unseen_key *keys, size_t n, uint8_t *verdicts);
-    void (*contains)(const struct counting *c, const struct unseen_key *keys, size_t n,
-                     uint8_t *verdicts);
-    void (*remove)(struct counting *c, const struct unseen_key *keys, size_t n, uint8_t *verdicts);
-};
-
-struct counting {
-    struct unseen__filter filter;
-    const struct counting_kernel *kernel;
-    uint8_t *bytes;
-    uint64_t nblocks;
-    unsigned prefix_bits;
-    unsigned k;
-    uint64_t nkeys;
-    uint64_t nset; /* counters above 0 */
-
-    bool is_wide; /* two lines */
-    double fpr;
-    uint64_t capacity;
-    struct unseen__array array;
-    struct unseen_allocator allocator;
-};
-
-extern const struct counting_kernel unseen__counting_portable[2]; /* by is_wide */
+extern const struct blocks_kernel unseen__counting_portable[2]; /* by is_wide */
 #if UNSEEN_X86
-extern const struct counting_kernel unseen__counting_avx2[2];
-extern const struct counting_kernel unseen__counting_avx512[2];
+extern const struct blocks_kernel unseen__counting_avx2[2];
+extern const struct blocks_kernel unseen__counting_avx512[2];
 #endif
 
 /* Odd, otherwise random: they are part of the format. */
@@ -97,13 +67,6 @@ UNSEEN_INLINE unsigned counting_sum(uint64_t x)
     const uint64_t low = UINT64_C(0x0f0f0f0f0f0f0f0f);
     x = (x & low) + (x >> 4 & low);
     return (unsigned)(x * UINT64_C(0x0101010101010101) >> 56);
-}
-
-/* The block of a key. */
-UNSEEN_INLINE uint8_t *counting_block(const struct counting *c, bool is_wide, struct unseen_key key)
-{
-    const size_t block = (size_t)mul_high(key.hi << c->prefix_bits, c->nblocks);
-    return c->bytes + (block << (is_wide ? 7 : 6));
 }
 
 /* The i'th place of a key in its block. */

@@ -27,7 +27,7 @@ UNSEEN_INLINE KERNEL_TARGET __m512i line_of(const uint32_t *words, const uint32_
     return line;
 }
 
-UNSEEN_INLINE KERNEL_TARGET void kernel_mark(const struct counting *c, bool is_wide, uint64_t lo,
+UNSEEN_INLINE KERNEL_TARGET void kernel_mark(const struct blocks *c, bool is_wide, uint64_t lo,
                                              struct kernel_mask *mask)
 {
     static const uint32_t multiplier[16] = {COUNTING_MULTIPLIERS};

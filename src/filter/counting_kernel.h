@@ -17,10 +17,10 @@ struct kernel_probe {
     uint64_t lo;
 };
 
-UNSEEN_INLINE KERNEL_TARGET void kernel_fetch(const struct counting *c, bool is_wide,
+UNSEEN_INLINE KERNEL_TARGET void kernel_fetch(const struct blocks *c, bool is_wide,
                                               struct unseen_key key, struct kernel_probe *probe)
 {
-    probe->block = counting_block(c, is_wide, key);
+    probe->block = blocks_of_key(c, is_wide, key);
     probe->lo = key.lo;
     UNSEEN_PREFETCH(probe->block);
     if (is_wide) {
@@ -28,7 +28,7 @@ UNSEEN_INLINE KERNEL_TARGET void kernel_fetch(const struct counting *c, bool is_
     }
 }
 
-UNSEEN_INLINE KERNEL_TARGET size_t kernel_fetch_first(const struct counting *c, bool is_wide,
+UNSEEN_INLINE KERNEL_TARGET size_t kernel_fetch_first(const struct blocks *c, bool is_wide,
                                                       const struct unseen_key *keys, size_t n,
                                                       struct kernel_probe *ring)
 {
@@ -40,7 +40,7 @@ UNSEEN_INLINE KERNEL_TARGET size_t kernel_fetch_first(const struct counting *c, 
 }
 
 /* The key's probe; its place in the ring goes to the next key that was not fetched yet. */
-UNSEEN_INLINE KERNEL_TARGET struct kernel_probe kernel_next(const struct counting *c, bool is_wide,
+UNSEEN_INLINE KERNEL_TARGET struct kernel_probe kernel_next(const struct blocks *c, bool is_wide,
                                                             const struct unseen_key *keys, size_t n,
                                                             size_t i, struct kernel_probe *ring)
 {
@@ -51,7 +51,7 @@ UNSEEN_INLINE KERNEL_TARGET struct kernel_probe kernel_next(const struct countin
     return probe;
 }
 
-UNSEEN_INLINE KERNEL_TARGET void kernel_add(struct counting *c, bool is_wide,
+UNSEEN_INLINE KERNEL_TARGET void kernel_add(struct blocks *c, bool is_wide,
                                             const struct unseen_key *keys, size_t n,
                                             uint8_t *verdicts)
 {
@@ -73,7 +73,7 @@ UNSEEN_INLINE KERNEL_TARGET void kernel_add(struct counting *c, bool is_wide,
     c->nkeys += nnew;
 }
 
-UNSEEN_INLINE KERNEL_TARGET void kernel_contains(const struct counting *c, bool is_wide,
+UNSEEN_INLINE KERNEL_TARGET void kernel_contains(const struct blocks *c, bool is_wide,
                                                  const struct unseen_key *keys, size_t n,
                                                  uint8_t *verdicts)
 {
@@ -88,7 +88,7 @@ UNSEEN_INLINE KERNEL_TARGET void kernel_contains(const struct counting *c, bool 
 }
 
 /* A key is gone when one of its counters is 0 afterwards. */
-UNSEEN_INLINE KERNEL_TARGET void kernel_remove(struct counting *c, bool is_wide,
+UNSEEN_INLINE KERNEL_TARGET void kernel_remove(struct blocks *c, bool is_wide,
                                                const struct unseen_key *keys, size_t n,
                                                uint8_t *verdicts)
 {
@@ -112,45 +112,45 @@ UNSEEN_INLINE KERNEL_TARGET void kernel_remove(struct counting *c, bool is_wide,
     c->nkeys -= ngone < c->nkeys ? ngone : c->nkeys;
 }
 
-static KERNEL_TARGET void KERNEL(add_one)(struct counting *c, const struct unseen_key *keys,
-                                          size_t n, uint8_t *verdicts)
+static KERNEL_TARGET void KERNEL(add_one)(struct blocks *c, const struct unseen_key *keys, size_t n,
+                                          uint8_t *verdicts)
 {
     kernel_add(c, false, keys, n, verdicts);
 }
 
-static KERNEL_TARGET void KERNEL(add_two)(struct counting *c, const struct unseen_key *keys,
-                                          size_t n, uint8_t *verdicts)
+static KERNEL_TARGET void KERNEL(add_two)(struct blocks *c, const struct unseen_key *keys, size_t n,
+                                          uint8_t *verdicts)
 {
     kernel_add(c, true, keys, n, verdicts);
 }
 
-static KERNEL_TARGET void KERNEL(contains_one)(const struct counting *c,
+static KERNEL_TARGET void KERNEL(contains_one)(const struct blocks *c,
                                                const struct unseen_key *keys, size_t n,
                                                uint8_t *verdicts)
 {
     kernel_contains(c, false, keys, n, verdicts);
 }
 
-static KERNEL_TARGET void KERNEL(contains_two)(const struct counting *c,
+static KERNEL_TARGET void KERNEL(contains_two)(const struct blocks *c,
                                                const struct unseen_key *keys, size_t n,
                                                uint8_t *verdicts)
 {
     kernel_contains(c, true, keys, n, verdicts);
 }
 
-static KERNEL_TARGET void KERNEL(remove_one)(struct counting *c, const struct unseen_key *keys,
+static KERNEL_TARGET void KERNEL(remove_one)(struct blocks *c, const struct unseen_key *keys,
                                              size_t n, uint8_t *verdicts)
 {
     kernel_remove(c, false, keys, n, verdicts);
 }
 
-static KERNEL_TARGET void KERNEL(remove_two)(struct counting *c, const struct unseen_key *keys,
+static KERNEL_TARGET void KERNEL(remove_two)(struct blocks *c, const struct unseen_key *keys,
                                              size_t n, uint8_t *verdicts)
 {
     kernel_remove(c, true, keys, n, verdicts);
 }
 
-const struct counting_kernel KERNEL(unseen__counting)[2] = {
+const struct blocks_kernel KERNEL(unseen__counting)[2] = {
     {KERNEL(add_one), KERNEL(contains_one), KERNEL(remove_one)},
     {KERNEL(add_two), KERNEL(contains_two), KERNEL(remove_two)},
 };

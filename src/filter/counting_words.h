@@ -9,7 +9,7 @@ struct kernel_mask {
     uint64_t word[2 * COUNTING_LINE_WORDS];
 };
 
-UNSEEN_INLINE KERNEL_TARGET void kernel_mark(const struct counting *c, bool is_wide, uint64_t lo,
+UNSEEN_INLINE KERNEL_TARGET void kernel_mark(const struct blocks *c, bool is_wide, uint64_t lo,
                                              struct kernel_mask *mask)
 {
     static const uint32_t multiplier[16] = {COUNTING_MULTIPLIERS};

@@ -11,6 +11,8 @@
 
 #include "unseen.h"
 
+struct unseen__tally_part;
+
 struct unseen__filter {
     const struct unseen__filter_ops *ops;
 };
@@ -76,6 +78,10 @@ struct unseen__filter_ops {
      * use, which the engine divides by nslots. capacity, hashes and fpr_promise are the set's, the
      * same from each filter. */
     void (*stats)(const struct unseen__filter *filter, struct unseen_set_stats *stats);
+
+    /* Where nkeys_estimate and fpr_estimate take a formula: leaves them out of stats, and adds what
+     * they follow from to the first of these parts (tally.h). */
+    void (*tally)(const struct unseen__filter *filter, struct unseen__tally_part *parts);
 
     /* The parameters a reader must know, in UNSEEN__PARAMS_LEN bytes of the header. Called for each
      * filter of a set in turn on the same bytes, which are 0 before the first. */

@@ -33,9 +33,10 @@
 #include "base/macros.h"
 #include "base/memory.h"
 #include "filter/filter.h"
+#include "filter/tally.h"
 
 enum {
-    LINKS_MAX = 48,
+    LINKS_MAX = UNSEEN__TALLY_PARTS,
     BATCH = 256,
     FIRST_CAPACITY = 1024,
     SHARD_BITS_MAX = 8,
@@ -399,7 +400,6 @@ static uint64_t nkeys(const struct unseen__filter *filter)
 static void stats(const struct unseen__filter *filter, struct unseen_set_stats *stats)
 {
     const struct scalable *s = from_const_filter(filter);
-    double log_right = 0; /* of the probability that no link answers wrong */
     stats->memory += sizeof(*s);
     for (unsigned i = 0; i < s->nlinks + s->has_spare; i++) {
         struct unseen_set_stats link = {0};
@@ -408,12 +408,18 @@ static void stats(const struct unseen__filter *filter, struct unseen_set_stats *
         stats->nslots += link.nslots;
         stats->memory += link.memory;
         stats->fill += link.fill;
-        stats->nkeys_estimate += link.nkeys_estimate;
-        log_right += log1p(-link.fpr_estimate);
         stats->hashes = link.hashes;
     }
-    stats->fpr_estimate += ldexp(-expm1(log_right), -(int)s->prefix_bits);
     stats->fpr_promise = s->fpr;
+}
+
+/* Link i of each chain of a set is part i. */
+static void tally(const struct unseen__filter *filter, struct unseen__tally_part *parts)
+{
+    const struct scalable *s = from_const_filter(filter);
+    for (unsigned i = 0; i < s->nlinks; i++) {
+        s->link_ops->tally(s->links[i].filter, &parts[i]);
+    }
 }
 
 /* The links that a chain has when it has grown to nkeys keys, as one plan each; how many. */
@@ -629,6 +635,7 @@ static enum unseen_status load_finish(struct unseen__filter *filter)
         .reserve = reserve,                                                                        \
         .nkeys = nkeys,                                                                            \
         .stats = stats,                                                                            \
+        .tally = tally,                                                                            \
         .save_params = save_params,                                                                \
         .save_piece = save_piece,                                                                  \
         .owns_piece = owns_piece,                                                                  \

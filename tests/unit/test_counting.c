@@ -197,7 +197,7 @@ static uint8_t model_do(struct model *m, enum action action, struct unseen_key k
 /* Counters as the filter has them. */
 static size_t count_differences(const struct unseen__filter *filter, const struct model *m)
 {
-    const struct counting *c = (const struct counting *)(const void *)filter;
+    const struct blocks *c = (const struct blocks *)(const void *)filter;
     const size_t ncells = (size_t)m->nblocks * (m->is_wide ? 256 : 128);
     size_t wrong = 0;
     uint64_t nset = 0;
@@ -216,7 +216,7 @@ static void test_model(double fpr, uint64_t capacity, uint64_t nkeys)
     const struct unseen__filter_params params = {
         .fpr = fpr, .capacity = capacity, .cpu = test_cpu, .allocator = unseen__allocator(NULL)};
     CHECK_EQ(ops->create(&filter, &params), UNSEEN_OK);
-    const struct counting *c = (const struct counting *)(const void *)filter;
+    const struct blocks *c = (const struct blocks *)(const void *)filter;
     struct model m = {.nblocks = c->nblocks, .k = c->k, .is_wide = c->is_wide};
     m.counters = calloc((size_t)m.nblocks * 256, 1);
     uint64_t state = 5;
@@ -289,7 +289,7 @@ static void test_bag(double fpr)
         }
     }
     /* But for the counters that got full. */
-    const struct counting *c = (const struct counting *)(const void *)set->shards[0].filter;
+    const struct blocks *c = (const struct blocks *)(const void *)set->shards[0].filter;
     uint64_t nfull = 0;
     for (size_t i = 0; i < c->array.nlines * UNSEEN__LINE; i++) {
         const unsigned low = c->bytes[i] & 15;

@@ -1,0 +1,343 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Filters of blocks: their plans, creation, numbers and pieces. blocks.h says what they are. */
+#include "filter/blocks.h"
+
+#include <math.h>
+
+#include "base/memory.h"
+#include "filter/tally.h"
+
+enum {
+    SAVED_KIND = 1,
+    SHARD_BITS_MAX = 8,
+    LINE_BITS = 8 * UNSEEN__LINE
+};
+
+/* One line is good enough while two would need at most this much less. */
+#define LINE_WORTH 1.05
+
+/* ---- the plan ---- */
+
+static struct unseen__rate_model model_of(const struct blocks_kind *kind, unsigned lines)
+{
+    return (struct unseen__rate_model){.cells = kind->cells,
+                                       .parts = lines,
+                                       .cell_bits = kind->cell_bits,
+                                       .k_max = UNSEEN__BLOCKED_HASHES,
+                                       .fpr_min = kind->fpr_min};
+}
+
+/* Into how many parts so many blocks can be cut: each has at least 64. */
+static unsigned parts_bits(uint64_t nblocks)
+{
+    unsigned bits = 0;
+    while (bits < SHARD_BITS_MAX && nblocks >> (bits + 7)) {
+        bits++;
+    }
+    return bits;
+}
+
+/* The blocks of a whole set: as many as can be cut. */
+static double nblocks_for(const struct unseen_plan *plan)
+{
+    const double block_bits = (double)plan->lines * LINE_BITS;
+    const double least = ceil((double)plan->capacity * plan->bits_per_key / block_bits);
+    const double part = least < 1e15 ? ldexp(1, (int)parts_bits((uint64_t)least)) : 1;
+    return ceil(least / part) * part;
+}
+
+/* Whether one line is good enough, of two ways to have the same rate. */
+static bool one_is_enough(const struct unseen__rate_model *wide, const struct unseen_plan *one,
+                          const struct unseen_plan *two)
+{
+    struct unseen_plan same = {.fpr = one->fpr};
+    if (one->fpr == two->fpr) {
+        return one->bits_per_key <= two->bits_per_key * LINE_WORTH;
+    }
+    /* The bits were given: how many would two lines need for the rate that one has? */
+    return unseen__rate_solve(wide, &same) == UNSEEN_OK &&
+           one->bits_per_key <= same.bits_per_key * LINE_WORTH;
+}
+
+/* Solves the plan for one line, and for two. */
+enum unseen_status unseen__blocks_plan(const struct blocks_kind *kind, struct unseen_plan *plan)
+{
+    const struct unseen__rate_model models[2] = {model_of(kind, 1), model_of(kind, 2)};
+    struct unseen_plan one = *plan;
+    struct unseen_plan two = *plan;
+    const enum unseen_status with_one = unseen__rate_solve(&models[0], &one);
+    const enum unseen_status with_two = unseen__rate_solve(&models[1], &two);
+    const bool is_size_free = plan->bits_per_key == 0 && plan->capacity > 0;
+    bool is_one = plan->lines == 1;
+    if (plan->lines > 2) {
+        return UNSEEN_ERR_ARGUMENT;
+    }
+    if (plan->lines == 0) {
+        is_one = with_one == UNSEEN_OK &&
+                 (with_two != UNSEEN_OK || one_is_enough(&models[1], &one, &two));
+    }
+    *plan = is_one ? one : two;
+    plan->lines = is_one ? 1 : 2;
+    if (is_size_free) {
+        const double bits = nblocks_for(plan) * plan->lines * LINE_BITS;
+        plan->bits = bits < 1e18 ? (uint64_t)bits : 0;
+        plan->bits_per_key = bits / (double)plan->capacity;
+    }
+    return is_one ? with_one : with_two;
+}
+
+double unseen__blocks_plan_rate(const struct blocks_kind *kind, const struct unseen_plan *plan,
+                                double nkeys)
+{
+    struct unseen__blocked blocked;
+    if (plan->lines < 1 || plan->lines > 2 || plan->hashes > UNSEEN__BLOCKED_HASHES) {
+        return 0;
+    }
+    unseen__blocked_init(&blocked, kind->cells, plan->lines, plan->hashes);
+    const double nblocks = (double)plan->bits / (plan->lines * LINE_BITS);
+    return unseen__blocked_rate_of(&blocked, nkeys, nblocks);
+}
+
+/* ---- the shape of a whole set: k, is_wide, and as nblocks all its blocks ---- */
+
+static enum unseen_status shape_for(struct blocks *b, double fpr, uint64_t capacity)
+{
+    struct unseen_plan p = {.fpr = fpr, .capacity = capacity};
+    const enum unseen_status status = unseen__blocks_plan(b->kind, &p);
+    if (status != UNSEEN_OK) {
+        return status;
+    }
+    if (p.bits == 0) {
+        return UNSEEN_ERR_NOMEM;
+    }
+    b->k = p.hashes;
+    b->is_wide = p.lines == 2;
+    b->nblocks = p.bits / (p.lines * LINE_BITS);
+    b->fpr = fpr;
+    b->capacity = capacity;
+    return UNSEEN_OK;
+}
+
+void unseen__blocks_save_params(const struct unseen__filter *filter, uint8_t *params)
+{
+    const struct blocks *b = blocks_from_const(filter);
+    params[0] = SAVED_KIND;
+    params[1] = (uint8_t)b->k;
+    params[2] = b->is_wide ? 2 : 1;
+    store_le64(params + 8, b->nblocks << b->prefix_bits);
+    store_le64(params + 16, b->capacity);
+    store_le_double(params + 24, b->fpr);
+}
+
+static enum unseen_status shape_from(struct blocks *b, const uint8_t *saved)
+{
+    b->k = saved[1];
+    b->is_wide = saved[2] == 2;
+    b->nblocks = load_le64(saved + 8);
+    b->capacity = load_le64(saved + 16);
+    b->fpr = load_le_double(saved + 24);
+    const uint64_t part = (uint64_t)1 << parts_bits(b->nblocks);
+    const bool ok = saved[0] == SAVED_KIND && b->k >= 1 && b->k <= UNSEEN__BLOCKED_HASHES &&
+                    (saved[2] == 1 || saved[2] == 2) && load_le64(saved) >> 24 == 0 &&
+                    b->nblocks > 0 && b->nblocks % part == 0 && b->nblocks >> 50 == 0 &&
+                    b->capacity > 0 && b->fpr > 0 && b->fpr < 1;
+    return ok ? UNSEEN_OK : UNSEEN_ERR_CORRUPT;
+}
+
+static enum unseen_status shape(struct blocks *b, const struct unseen__filter_params *params)
+{
+    if (params->first) {
+        const struct blocks *first = blocks_from_const(params->first);
+        b->k = first->k;
+        b->is_wide = first->is_wide;
+        b->nblocks = first->nblocks << first->prefix_bits;
+        b->fpr = first->fpr;
+        b->capacity = first->capacity;
+        return UNSEEN_OK;
+    }
+    return params->saved ? shape_from(b, params->saved)
+                         : shape_for(b, params->fpr, params->capacity);
+}
+
+enum unseen_status unseen__blocks_shard_bits(const struct blocks_kind *kind,
+                                             const struct unseen__filter_params *params,
+                                             unsigned wanted, unsigned *shard_bits_out)
+{
+    struct blocks b = {.kind = kind};
+    if (wanted == 0) {
+        *shard_bits_out = 0; /* create looks at the parameters */
+        return UNSEEN_OK;
+    }
+    const enum unseen_status status = shape(&b, params);
+    if (status == UNSEEN_OK) {
+        const unsigned limit = parts_bits(b.nblocks);
+        *shard_bits_out = wanted < limit ? wanted : limit;
+    }
+    return status;
+}
+
+/* ---- creation ---- */
+
+static const struct blocks_kernel *select_kernel(const struct blocks_kind *kind, bool is_wide,
+                                                 enum unseen_cpu cpu)
+{
+    if (cpu == UNSEEN_CPU_AVX512 && kind->avx512) {
+        return &kind->avx512[is_wide];
+    }
+    if (cpu == UNSEEN_CPU_AVX2 && kind->avx2) {
+        return &kind->avx2[is_wide];
+    }
+    return &kind->portable[is_wide];
+}
+
+static enum unseen_status init(struct blocks *b, const struct unseen__filter_params *params)
+{
+    enum unseen_status status = shape(b, params);
+    if (status != UNSEEN_OK) {
+        return status;
+    }
+    b->nblocks >>= params->prefix_bits;
+    b->prefix_bits = params->prefix_bits;
+    b->kernel = select_kernel(b->kind, b->is_wide, params->cpu);
+    b->nkeys = params->saved && params->prefix == 0 ? params->saved_nkeys : 0;
+    status = unseen__array_init(&b->array, b->nblocks << b->is_wide, params->prefix_bits,
+                                params->prefix, params->saved != NULL, &b->allocator);
+    b->bytes = b->array.bytes;
+    return status;
+}
+
+enum unseen_status unseen__blocks_create(const struct blocks_kind *kind,
+                                         struct unseen__filter **filter_out,
+                                         const struct unseen__filter_params *params)
+{
+    struct blocks *b = unseen__alloc(&params->allocator, sizeof(*b), _Alignof(struct blocks));
+    if (!b) {
+        return UNSEEN_ERR_NOMEM;
+    }
+    *b = (struct blocks){.filter.ops = kind->ops, .kind = kind, .allocator = params->allocator};
+    const enum unseen_status status = init(b, params);
+    if (status != UNSEEN_OK) {
+        unseen__free(&params->allocator, b, sizeof(*b));
+        return status;
+    }
+    *filter_out = &b->filter;
+    return UNSEEN_OK;
+}
+
+void unseen__blocks_free(struct unseen__filter *filter)
+{
+    struct blocks *b = blocks_from(filter);
+    struct unseen_allocator allocator = b->allocator;
+    unseen__array_release(&b->array, &allocator);
+    unseen__free(&allocator, b, sizeof(*b));
+}
+
+/* ---- keys ---- */
+
+enum unseen_status unseen__blocks_add(struct unseen__filter *filter, const struct unseen_key *keys,
+                                      size_t n, uint8_t *verdicts, size_t *ndone_out)
+{
+    struct blocks *b = blocks_from(filter);
+    b->kernel->add(b, keys, n, verdicts);
+    *ndone_out = n;
+    return UNSEEN_OK;
+}
+
+void unseen__blocks_contains(const struct unseen__filter *filter, const struct unseen_key *keys,
+                             size_t n, uint8_t *verdicts)
+{
+    const struct blocks *b = blocks_from_const(filter);
+    b->kernel->contains(b, keys, n, verdicts);
+}
+
+void unseen__blocks_remove(struct unseen__filter *filter, const struct unseen_key *keys, size_t n,
+                           uint8_t *verdicts)
+{
+    struct blocks *b = blocks_from(filter);
+    b->kernel->remove(b, keys, n, verdicts);
+}
+
+/* ---- numbers ---- */
+
+static unsigned lines_of(const struct blocks *b)
+{
+    return b->is_wide ? 2 : 1;
+}
+
+static uint64_t ncells_of(const struct blocks *b)
+{
+    return b->array.nlines * b->kind->cells;
+}
+
+double unseen__blocks_load(const struct blocks *b, uint64_t nset)
+{
+    struct unseen__blocked blocked;
+    unseen__blocked_init(&blocked, b->kind->cells, lines_of(b), b->k);
+    return unseen__blocked_load(&blocked, (double)nset / (double)ncells_of(b));
+}
+
+uint64_t unseen__blocks_nkeys(const struct unseen__filter *filter)
+{
+    return blocks_from_const(filter)->nkeys;
+}
+
+void unseen__blocks_stats(const struct unseen__filter *filter, struct unseen_set_stats *stats)
+{
+    const struct blocks *b = blocks_from_const(filter);
+    stats->nkeys += b->nkeys;
+    stats->nslots += ncells_of(b);
+    stats->memory += sizeof(*b) + unseen__array_memory(&b->array);
+    stats->fill += (double)b->nset;
+    stats->fpr_promise = b->fpr;
+    stats->capacity = b->capacity;
+    stats->hashes = b->k;
+}
+
+void unseen__blocks_tally(const struct unseen__filter *filter, struct unseen__tally_part *part)
+{
+    const struct blocks *b = blocks_from_const(filter);
+    part->cells = b->kind->cells;
+    part->lines = lines_of(b);
+    part->k = b->k;
+    unseen__tally_add(part, b->nset, ncells_of(b));
+}
+
+/* ---- pieces ---- */
+
+size_t unseen__blocks_save_piece(const struct unseen__filter *filter, uint64_t *position,
+                                 uint8_t *buf)
+{
+    return unseen__array_save_piece(&blocks_from_const(filter)->array, position, buf);
+}
+
+bool unseen__blocks_owns_piece(const struct unseen__filter *filter, const uint8_t *piece,
+                               size_t len)
+{
+    return unseen__array_owns_piece(&blocks_from_const(filter)->array, piece, len);
+}
+
+enum unseen_status unseen__blocks_load_piece(struct unseen__filter *filter, const uint8_t *piece,
+                                             size_t len)
+{
+    return unseen__array_load_piece(&blocks_from(filter)->array, piece, len);
+}
+
+enum unseen_status unseen__blocks_load_finish(struct unseen__filter *filter)
+{
+    struct blocks *b = blocks_from(filter);
+    const enum unseen_status status = unseen__array_load_finish(&b->array, &b->allocator);
+    if (status == UNSEEN_OK) {
+        b->nset = b->kind->count(b->bytes, (size_t)b->array.nlines * UNSEEN__LINE);
+    }
+    return status;
+}
+
+bool unseen__blocks_is_same_shape(const struct unseen__filter *filter,
+                                  const struct unseen__filter *other)
+{
+    const struct blocks *b = blocks_from_const(filter);
+    const struct blocks *o = blocks_from_const(other);
+    return b->nblocks << b->prefix_bits == o->nblocks << o->prefix_bits && b->k == o->k &&
+           b->is_wide == o->is_wide && b->capacity == o->capacity && b->fpr == o->fpr;
+}

@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What the filters of blocks have in common, block.h of bits and counting.h of counters: an array of
+ * lines of 64 bytes; blocks of one line or of two adjacent ones; a key's cells are all in one block,
+ * which the top of hi chooses. Their plans, creation, numbers and pieces are here, and differ by what
+ * a struct blocks_kind says. */
+#ifndef UNSEEN_FILTER_BLOCKS_H
+#define UNSEEN_FILTER_BLOCKS_H
+
+#include "base/bytes.h"
+#include "base/macros.h"
+#include "filter/array.h"
+#include "filter/rate.h"
+
+struct blocks;
+
+/* The operations of one SIMD level and width. remove may be NULL. */
+struct blocks_kernel {
+    void (*add)(struct blocks *b, const struct unseen_key *keys, size_t n, uint8_t *verdicts);
+    void (*contains)(const struct blocks *b, const struct unseen_key *keys, size_t n,
+                     uint8_t *verdicts);
+    void (*remove)(struct blocks *b, const struct unseen_key *keys, size_t n, uint8_t *verdicts);
+};
+
+struct blocks_kind {
+    const struct unseen__filter_ops *ops;
+    unsigned cells;     /* of a line */
+    unsigned cell_bits; /* of a cell */
+    double fpr_min;
+    uint64_t (*count)(const uint8_t *bytes, size_t nbytes); /* cells in use */
+    const struct blocks_kernel *portable;                   /* by is_wide, like the others */
+    const struct blocks_kernel *avx2;                       /* NULL on other processors */
+    const struct blocks_kernel *avx512;
+};
+
+struct blocks {
+    struct unseen__filter filter;
+    const struct blocks_kernel *kernel;
+    uint8_t *bytes;
+    uint64_t nblocks;
+    unsigned prefix_bits;
+    unsigned k;
+    uint64_t nkeys;
+    uint64_t nset; /* cells in use */
+
+    const struct blocks_kind *kind;
+    bool is_wide; /* two lines */
+    double fpr;
+    uint64_t capacity;
+    struct unseen__array array;
+    struct unseen__combined combined; /* while combining */
+    struct unseen_allocator allocator;
+};
+
+UNSEEN_INLINE struct blocks *blocks_from(struct unseen__filter *filter)
+{
+    return (struct blocks *)(void *)filter;
+}
+
+UNSEEN_INLINE const struct blocks *blocks_from_const(const struct unseen__filter *filter)
+{
+    return (const struct blocks *)(const void *)filter;
+}
+
+/* The block of a key. */
+UNSEEN_INLINE uint8_t *blocks_of_key(const struct blocks *b, bool is_wide, struct unseen_key key)
+{
+    return b->bytes + ((size_t)mul_high(key.hi << b->prefix_bits, b->nblocks) << (is_wide ? 7 : 6));
+}
+
+/* The mean number of keys in a block that explains so many cells in use. */
+double unseen__blocks_load(const struct blocks *b, uint64_t nset);
+
+/* The operations of a filter, as filter.h has them. */
+enum unseen_status unseen__blocks_plan(const struct blocks_kind *kind, struct unseen_plan *plan);
+double unseen__blocks_plan_rate(const struct blocks_kind *kind, const struct unseen_plan *plan,
+                                double nkeys);
+enum unseen_status unseen__blocks_shard_bits(const struct blocks_kind *kind,
+                                             const struct unseen__filter_params *params,
+                                             unsigned wanted, unsigned *shard_bits_out);
+enum unseen_status unseen__blocks_create(const struct blocks_kind *kind,
+                                         struct unseen__filter **filter_out,
+                                         const struct unseen__filter_params *params);
+void unseen__blocks_free(struct unseen__filter *filter);
+enum unseen_status unseen__blocks_add(struct unseen__filter *filter, const struct unseen_key *keys,
+                                      size_t n, uint8_t *verdicts, size_t *ndone_out);
+void unseen__blocks_contains(const struct unseen__filter *filter, const struct unseen_key *keys,
+                             size_t n, uint8_t *verdicts);
+void unseen__blocks_remove(struct unseen__filter *filter, const struct unseen_key *keys, size_t n,
+                           uint8_t *verdicts);
+uint64_t unseen__blocks_nkeys(const struct unseen__filter *filter);
+void unseen__blocks_stats(const struct unseen__filter *filter, struct unseen_set_stats *stats);
+void unseen__blocks_tally(const struct unseen__filter *filter, struct unseen__tally_part *part);
+void unseen__blocks_save_params(const struct unseen__filter *filter, uint8_t *params);
+size_t unseen__blocks_save_piece(const struct unseen__filter *filter, uint64_t *position,
+                                 uint8_t *buf);
+bool unseen__blocks_owns_piece(const struct unseen__filter *filter, const uint8_t *piece,
+                               size_t len);
+enum unseen_status unseen__blocks_load_piece(struct unseen__filter *filter, const uint8_t *piece,
+                                             size_t len);
+enum unseen_status unseen__blocks_load_finish(struct unseen__filter *filter);
+bool unseen__blocks_is_same_shape(const struct unseen__filter *filter,
+                                  const struct unseen__filter *other);
+
+#endif
