@@ -233,9 +233,10 @@ static const struct command commands[] = {
         .bit = COMMAND_ALLOW,
         .usage = "unseen allow [OPTION]... LIST [FILE]...",
         .about =
-            "Allow the lines of the input: they are not in LIST from now on, whatever else is\n"
-            "said of them or of what covers them. LIST keeps them as they are, so that nothing\n"
-            "but them is allowed. If one of the lines is no entry, nothing is changed.\n",
+            "Allow the lines of the input: LIST does not have them from now on, whatever else\n"
+            "it has. They are kept exactly as they are, in LIST itself, so that only they are\n"
+            "allowed; where entries are sites, domains or networks, with all below them. If\n"
+            "one of the lines is no entry, nothing is changed.\n",
         .examples = "  unseen allow bad.list false-hits.txt\n"
                     "  echo http://e.com/ | unseen allow --remove bad.list\n"
                     "  unseen allow --list bad.list\n",
@@ -249,10 +250,11 @@ static const struct command commands[] = {
         .bit = COMMAND_UPDATE,
         .usage = "unseen update [OPTION]... LIST [--add FILE]... [--remove FILE]...",
         .about =
-            "Add entries to LIST and remove others, without building it anew: they are written\n"
-            "behind it, and every program that opens it reads them. If one of the lines is no\n"
-            "entry, nothing is changed. For more than some 1 % of the list, build it anew:\n"
-            "unseen build --from LIST takes over what was added, removed and allowed.\n",
+            "Add entries to LIST and remove others, without building it anew. They are kept\n"
+            "exactly as they are, behind LIST in its file, and every program that asks it\n"
+            "reads them. If one of the lines is no entry, nothing is changed. For more than\n"
+            "some 1 % of the list, build it anew: unseen build --from LIST takes over what was\n"
+            "added, removed and allowed.\n",
         .examples = "  unseen update bad.list --add more.txt --remove gone.txt\n"
                     "  echo http://bad.example/ | unseen update bad.list --add -\n",
         .ending = "Files may be compressed with gzip or zstd; - is standard input.\n"
