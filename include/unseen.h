@@ -64,7 +64,7 @@ UNSEEN_API const char *unseen_version(void);
     /* the caller */                                                                               \
     X(ERR_ARGUMENT, 10, "an argument is out of its range")                                         \
     X(ERR_UNSUPPORTED, 11, "this build, processor or filter cannot do what was asked for")         \
-    X(ERR_FPR, 12, "no filter here promises a false-positive rate this low")                       \
+    X(ERR_FPR, 12, "the filter promises no false-positive rate this low")                          \
     X(ERR_NAME, 13, "no such name")                                                                \
     /* resources */                                                                                \
     X(ERR_NOMEM, 20, "out of memory")                                                              \
@@ -400,7 +400,8 @@ UNSEEN_API enum unseen_status unseen_set_create(struct unseen_set **set_out,
 UNSEEN_API void unseen_set_free(struct unseen_set *set);
 
 /* Adds the identity data[0..len) if it is not there, and answers whether it was new: asking and
- * adding are one step, and of several threads adding the same key exactly one is told NEW.
+ * adding are one step, and of several threads adding the same key exactly one is told NEW. What is
+ * there already changes nothing, but where adds are counted (unseen_set_multiplicity).
  * Errors: NOMEM (the set could not grow: nothing was added, the set stays usable). */
 UNSEEN_API enum unseen_status unseen_set_add(struct unseen_set *set, const void *data, size_t len,
                                              enum unseen_verdict *verdict_out);
@@ -508,8 +509,8 @@ enum {
     UNSEEN_CAN_GROW = 8       /* needs no capacity and keeps its promise at every number of keys */
 };
 
-/* Fills *stats_out as far as its size field says. Cheap: no scan. Errors: ARGUMENT (a size
- * below that of size_t or above that of the struct). */
+/* Fills *stats_out as far as its size field says. No scan: microseconds, and up to 100 of them for a
+ * set of many threads. Errors: ARGUMENT (a size below that of size_t or above that of the struct). */
 UNSEEN_API enum unseen_status unseen_set_stats(const struct unseen_set *set,
                                                struct unseen_set_stats *stats_out);
 
@@ -537,7 +538,7 @@ UNSEEN_API enum unseen_status unseen_set_intersect(struct unseen_set *set,
 UNSEEN_API const char *unseen_filter_name(size_t i);
 
 struct unseen_plan {
-    size_t size;        /* sizeof(struct unseen_plan) */
+    size_t size;        /* sizeof(struct unseen_plan); an older, shorter one will do */
     const char *filter; /* a filter's name; NULL means "compact" */
 
     /* 0 says unknown. Some of these are given, the others follow; what is given is not changed. */
@@ -570,7 +571,8 @@ struct unseen_plan {
 UNSEEN_API enum unseen_status unseen_plan(struct unseen_plan *plan);
 
 /* The rate expected of a filter so planned (by unseen_plan, without an error) when it has nkeys
- * keys, which may be more than its capacity. 0 where the plan has no capacity. */
+ * keys, which may be more than its capacity. 0 where the plan has no capacity, or has numbers that
+ * unseen_plan would not give. */
 UNSEEN_API double unseen_plan_rate(const struct unseen_plan *plan, double nkeys);
 
 /* ---- Export and import -------------------------------------------------------------------------

@@ -8,15 +8,15 @@
 
 /* ---- For people ------------------------------------------------------------------------------ */
 
-/* As --memory takes it: 1.5G, in powers of 1024. */
+/* As --memory takes it: 1.5G, in powers of 1024; bytes as 500B. */
 static void bytes_text(double bytes, char text[24])
 {
-    static const char units[] = " KMGTPE";
+    static const char units[] = "BKMGTPE";
     size_t unit = 0;
     for (; bytes >= 999.5 && unit + 2 < sizeof(units); unit++) {
         bytes /= 1024;
     }
-    snprintf(text, 24, "%.3g%.*s", bytes, unit > 0, units + unit);
+    snprintf(text, 24, "%.3g%c", bytes, units[unit]);
 }
 
 static void count_text(double n, char text[24])

@@ -21,11 +21,26 @@ static const struct unseen__filter_ops *ops_of(const struct unseen_plan *plan)
     return unseen__filter_find(plan->filter ? plan->filter : "compact");
 }
 
+/* Everything up to the last number that a plan is made from. */
+#define SHORTEST offsetof(struct unseen_plan, abilities)
+
+/* The caller's plan, as far as it goes. */
+static bool read_plan(const struct unseen_plan *given, struct unseen_plan *plan_out)
+{
+    const size_t size = given->size;
+    *plan_out = (struct unseen_plan){.size = size};
+    if (size < SHORTEST || size > sizeof(*plan_out)) {
+        return false;
+    }
+    memcpy(plan_out, given, size);
+    return true;
+}
+
 static bool is_in_range(const struct unseen_plan *plan)
 {
-    return plan->size == sizeof(*plan) && plan->fpr >= 0 && plan->fpr < 1 &&
-           plan->bits_per_key >= 0 && plan->bits_per_key <= 1e6 &&
-           (double)plan->capacity <= LARGEST && (double)plan->bits <= LARGEST;
+    return plan->fpr >= 0 && plan->fpr < 1 && plan->bits_per_key >= 0 &&
+           plan->bits_per_key <= 1e6 && (double)plan->capacity <= LARGEST &&
+           (double)plan->bits <= LARGEST;
 }
 
 /* Of capacity, bits and bits per key, two say the third. false if all three are given and do not
@@ -56,17 +71,17 @@ static bool complete_size(struct unseen_plan *plan)
 
 enum unseen_status unseen_plan(struct unseen_plan *plan)
 {
-    if (!is_in_range(plan)) {
+    struct unseen_plan made;
+    if (!read_plan(plan, &made) || !is_in_range(&made)) {
         return UNSEEN_ERR_ARGUMENT;
     }
-    const struct unseen__filter_ops *ops = ops_of(plan);
+    const struct unseen__filter_ops *ops = ops_of(&made);
     if (!ops) {
         return UNSEEN_ERR_NAME;
     }
     if (!ops->plan) {
         return UNSEEN_ERR_UNSUPPORTED;
     }
-    struct unseen_plan made = *plan;
     made.filter = ops->name;
     made.abilities = ops->abilities;
     if (!complete_size(&made)) {
@@ -80,13 +95,17 @@ enum unseen_status unseen_plan(struct unseen_plan *plan)
         status = UNSEEN_ERR_ARGUMENT;
     }
     if (status == UNSEEN_OK) {
-        *plan = made;
+        memcpy(plan, &made, made.size);
     }
     return status;
 }
 
-double unseen_plan_rate(const struct unseen_plan *plan, double nkeys)
+double unseen_plan_rate(const struct unseen_plan *given, double nkeys)
 {
-    const struct unseen__filter_ops *ops = ops_of(plan);
-    return ops && ops->plan_rate && plan->capacity ? ops->plan_rate(plan, nkeys) : 0;
+    struct unseen_plan plan;
+    if (!read_plan(given, &plan) || !is_in_range(&plan) || !(nkeys > 0) || plan.capacity == 0) {
+        return 0;
+    }
+    const struct unseen__filter_ops *ops = ops_of(&plan);
+    return ops && ops->plan_rate ? ops->plan_rate(&plan, nkeys) : 0;
 }

@@ -91,7 +91,8 @@ double unseen__blocks_plan_rate(const struct blocks_kind *kind, const struct uns
                                 double nkeys)
 {
     struct unseen__blocked blocked;
-    if (plan->lines < 1 || plan->lines > 2 || plan->hashes > UNSEEN__BLOCKED_HASHES) {
+    if (plan->lines < 1 || plan->lines > 2 || plan->hashes < 1 ||
+        plan->hashes > UNSEEN__BLOCKED_HASHES || plan->bits == 0) {
         return 0;
     }
     unseen__blocked_init(&blocked, kind->cells, plan->lines, plan->hashes);

@@ -72,7 +72,8 @@ static enum unseen_status plan(struct unseen_plan *plan)
 
 static double plan_rate(const struct unseen_plan *plan, double nkeys)
 {
-    return plan->bits ? unseen__bloom_rate((double)plan->bits, plan->hashes, nkeys) : 0;
+    const bool is_planned = plan->bits > 0 && plan->hashes > 0;
+    return is_planned ? unseen__bloom_rate((double)plan->bits, plan->hashes, nkeys) : 0;
 }
 
 static enum unseen_status shape_for(struct bloom *b, double fpr, uint64_t capacity)

@@ -63,7 +63,7 @@ done
 for value in 0 1 2 -1 1e x 1%% nan inf 0x1p-4 ''; do
     wrong "--fpr: '$value' is not a rate above 0 and below 1" 'unseen --fpr 1e-6' --fpr "${value/\%\%/%}"
 done
-wrong '--fpr 1e-12: no filter here promises a false-positive rate this low' 'unseen --fpr 5e-9' --fpr 1e-12
+wrong '--fpr 1e-12: the filter promises no false-positive rate this low' 'unseen --fpr 5e-9' --fpr 1e-12
 wrong '--filter nothing: no such name' 'unseen help filters' --filter nothing
 wrong "--seed: 'x' is not a 64-bit number" 'unseen --seed 42' --seed x
 wrong "--max-line: '0' is not a number of bytes above 0" 'unseen --max-line 64K' --max-line 0

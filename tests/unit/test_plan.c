@@ -135,6 +135,31 @@ static void check_errors(void)
     CHECK(unseen_plan(&plan) == UNSEEN_ERR_UNSUPPORTED);
 }
 
+/* A plan of another version of the header, and one that nobody planned. */
+static void check_foreign(void)
+{
+    struct unseen_plan plan = plan_of("block");
+    plan.capacity = 1000000;
+    plan.fpr = 1e-4;
+    plan.size = offsetof(struct unseen_plan, abilities);
+    plan.abilities = 12345;
+    CHECK(unseen_plan(&plan) == UNSEEN_OK && plan.hashes > 0 && plan.lines == 2);
+    CHECK(plan.abilities == 12345); /* beyond what it has */
+    CHECK(is_close(unseen_plan_rate(&plan, 1e6), 1e-4, 0.05));
+    plan.size = sizeof(plan) + 8;
+    CHECK(unseen_plan(&plan) == UNSEEN_ERR_ARGUMENT && unseen_plan_rate(&plan, 1e6) == 0);
+    plan.size = sizeof(plan);
+    for (int i = 0; i < 6; i++) {
+        struct unseen_plan other = plan;
+        other.hashes = i == 0 ? 17 : i == 1 ? 4000000000 : i == 2 ? 0 : plan.hashes;
+        other.lines = i == 3 ? 0 : i == 4 ? 3 : plan.lines;
+        other.bits = i == 5 ? 0 : plan.bits;
+        CHECK(unseen_plan_rate(&other, 1e6) == 0);
+    }
+    CHECK(unseen_plan_rate(&plan, 0) == 0 && unseen_plan_rate(&plan, -1) == 0);
+    CHECK(unseen_plan_rate(&plan, NAN) == 0);
+}
+
 /* Numbers larger than anyone has are refused, or give numbers that mean something. */
 static void check_large(const char *filter)
 {
@@ -168,6 +193,7 @@ int main(void)
     test_start();
     check_textbook();
     check_errors();
+    check_foreign();
     for (double fpr = 0.1; fpr > 1e-6; fpr /= 10) {
         check_subsets("bloom", 1000000, fpr);
         check_subsets("block", 1000000, fpr);
