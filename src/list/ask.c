@@ -6,7 +6,8 @@
 #include "list/layout.h"
 
 enum {
-    AHEAD = 64 /* keys whose lines are fetched before the first is compared */
+    AHEAD = 64, /* keys whose lines are fetched before the first is compared */
+    FEW = 4     /* keys that are asked sooner than a batch is set up */
 };
 
 static bool is_left(const struct unseen__list_view *view, uint64_t key)
@@ -118,9 +119,9 @@ void unseen__list_contains_batch(const struct unseen__list_view *view, unseen__l
 {
     uint64_t keys[UNSEEN__LIST_BATCH];
     uint16_t places[UNSEEN__LIST_BATCH];
-    if (view->nlayers == 0) {
+    if (view->nlayers == 0 || n <= FEW) {
         for (size_t i = 0; i < n; i++) {
-            const bool listed = is_left(view, given[i] & view->key_mask);
+            const bool listed = unseen__list_contains(view, given[i]);
             answers[i] = listed ? UNSEEN__LIST_YES : UNSEEN__LIST_NO;
         }
         return;

@@ -44,8 +44,8 @@ AVX2 static inline void find(const struct unseen__list_view *view, unsigned laye
         b->pages[k] = unseen__list_page_of(view, layer, keys[k], &b->rows[k]);
         b->low[k] = (uint8_t)b->rows[k].fingerprint;
         const uint8_t *at = group0_of(view, b, k);
-        _mm_prefetch((const char *)at, _MM_HINT_T0);
-        _mm_prefetch((const char *)at + 8 * view->shape.group0, _MM_HINT_T0);
+        _mm_prefetch((const char *)at, _MM_HINT_T1);
+        _mm_prefetch((const char *)at + 8 * view->shape.group0, _MM_HINT_T1);
     }
 }
 

@@ -18,22 +18,29 @@
 
 enum {
     LANES = 8,
-    BATCH = UNSEEN__LIST_BATCH,
     AHEAD = 64, /* keys between the fetching of their lines and the comparison */
+    RING = 2 * AHEAD,
+    LIKELY = UNSEEN__LIST_BATCH + LANES,
     REST_AHEAD = 32
 };
 
-/* What is known of each key of a batch. */
+/* Keys whose lines are on their way, each at its number modulo RING; and those that group 0 has not
+ * sent away. */
 struct batch {
-    uint64_t place[BATCH]; /* of its block's group 0, from the first page */
-    uint64_t c0[BATCH];
-    uint64_t c1[BATCH];
-    uint32_t fingerprint[BATCH];
-    uint32_t block[BATCH];
-    uint8_t bump[BATCH];
-    uint8_t low[BATCH];             /* the fingerprint's lowest 8 bits */
-    uint16_t likely[BATCH + LANES]; /* keys that group 0 has not sent away */
+    uint64_t place[RING];
+    uint64_t c0[RING];
+    uint64_t c1[RING];
+    uint64_t limit[RING]; /* a word with a level from here on: the key is bumped */
+    uint32_t fingerprint[RING];
+    uint32_t block[RING];
+    uint8_t low[RING]; /* the fingerprint's lowest 8 bits */
     size_t nlikely;
+    uint64_t likely_place[LIKELY];
+    uint64_t likely_c0[LIKELY];
+    uint64_t likely_c1[LIKELY];
+    uint32_t likely_fingerprint[LIKELY];
+    uint32_t likely_block[LIKELY];
+    uint16_t likely[LIKELY]; /* their numbers */
 };
 
 /* ---- places ---- */
@@ -53,9 +60,22 @@ AVX512 static inline void fetch(const struct unseen__list_view *view, const stru
     const unsigned line = 8 * view->shape.group0;
     for (size_t k = i; k < i + LANES; k++) {
         const uint8_t *at = view->pages + b->place[k];
-        _mm_prefetch((const char *)at, _MM_HINT_T0);
-        _mm_prefetch((const char *)at + line, _MM_HINT_T0);
+        _mm_prefetch((const char *)at, _MM_HINT_T1);
+        _mm_prefetch((const char *)at + line, _MM_HINT_T1);
     }
+}
+
+/* The least level that bumps the key, where the level stands. The highest one bumps all. */
+AVX512 static inline __m512i limit_of(__m512i last)
+{
+    const __m512i bump = _mm512_srli_epi64(last, 56);
+    const __m512i one = _mm512_set1_epi64(1);
+    __m512i level = one;
+    for (unsigned i = 1; i < 3; i++) {
+        const __m512i threshold = _mm512_set1_epi64(unseen__list_thresholds[i]);
+        level = _mm512_mask_add_epi64(level, _mm512_cmpge_epu64_mask(bump, threshold), level, one);
+    }
+    return _mm512_slli_epi64(level, UNSEEN__LIST_LEVEL_SHIFT);
 }
 
 /* unseen__list_place_of and unseen__list_row_of. */
@@ -64,7 +84,7 @@ AVX512 static inline void find(const struct unseen__list_view *view, unsigned la
 {
     const struct unseen__list_layer *l = &view->layers[layer];
     const struct unseen__list_shape *s = &view->shape;
-    const __m512i key = _mm512_loadu_si512(keys + i);
+    const __m512i key = _mm512_loadu_si512(keys);
     const __m512i index = _mm512_srl_epi64(key, _mm_cvtsi32_si128(64 - (int)l->shard_bits));
     const __m512i shard = _mm512_i64gather_epi64(index, l->shards, 8);
     const __m512i low_half = _mm512_set1_epi64(UINT32_MAX);
@@ -96,7 +116,7 @@ AVX512 static inline void find(const struct unseen__list_view *view, unsigned la
     _mm512_storeu_si512(b->c1 + i, _mm512_maskz_mov_epi64(has_next, more));
     _mm256_storeu_si256((void *)(b->fingerprint + i), _mm512_cvtepi64_epi32(fingerprint));
     _mm256_storeu_si256((void *)(b->block + i), _mm512_cvtepi64_epi32(block));
-    _mm_storel_epi64((void *)(b->bump + i), _mm512_cvtepi64_epi8(_mm512_srli_epi64(last, 56)));
+    _mm512_storeu_si512(b->limit + i, limit_of(last));
     _mm_storel_epi64((void *)(b->low + i), _mm512_cvtepi64_epi8(fingerprint));
 }
 
@@ -145,55 +165,78 @@ AVX512 static inline unsigned differ(const __m512i x[LANES], uint64_t fingerprin
 }
 
 /* The lanes of two rows of words, under a key's coefficients. */
-AVX512 static inline __m512i under(const struct batch *b, size_t i, __mmask8 lanes,
-                                   const uint8_t *w0, const uint8_t *w1)
+AVX512 static inline __m512i under(uint64_t c0, uint64_t c1, __mmask8 lanes, const uint8_t *w0,
+                                   const uint8_t *w1)
 {
-    const __m512i x = _mm512_and_si512(_mm512_maskz_loadu_epi64(lanes, w0),
-                                       _mm512_set1_epi64((long long)b->c0[i]));
+    const __m512i x =
+        _mm512_and_si512(_mm512_maskz_loadu_epi64(lanes, w0), _mm512_set1_epi64((long long)c0));
     return _mm512_ternarylogic_epi64(x, _mm512_maskz_loadu_epi64(lanes, w1),
-                                     _mm512_set1_epi64((long long)b->c1[i]), 0x78);
+                                     _mm512_set1_epi64((long long)c1), 0x78);
 }
 
 /* ---- group 0 ---- */
 
+/* Keeps those of eight keys, from slot i on, for the second half. */
+AVX512 static inline void keep_likely(struct batch *b, size_t i, size_t number, unsigned likely)
+{
+    const __mmask8 which = (__mmask8)likely;
+    const size_t at = b->nlikely;
+    const __m256i numbers =
+        _mm256_add_epi32(_mm256_set1_epi32((int)number), _mm256_set_epi32(7, 6, 5, 4, 3, 2, 1, 0));
+    const __m512i place = _mm512_loadu_si512(b->place + i);
+    const __m512i c0 = _mm512_loadu_si512(b->c0 + i);
+    const __m512i c1 = _mm512_loadu_si512(b->c1 + i);
+    const __m256i fingerprint = _mm256_loadu_si256((const void *)(b->fingerprint + i));
+    const __m256i block = _mm256_loadu_si256((const void *)(b->block + i));
+    _mm512_storeu_si512(b->likely_place + at, _mm512_maskz_compress_epi64(which, place));
+    _mm512_storeu_si512(b->likely_c0 + at, _mm512_maskz_compress_epi64(which, c0));
+    _mm512_storeu_si512(b->likely_c1 + at, _mm512_maskz_compress_epi64(which, c1));
+    _mm256_storeu_si256((void *)(b->likely_fingerprint + at),
+                        _mm256_maskz_compress_epi32(which, fingerprint));
+    _mm256_storeu_si256((void *)(b->likely_block + at), _mm256_maskz_compress_epi32(which, block));
+    _mm_storeu_si128((void *)(b->likely + at),
+                     _mm256_cvtepi32_epi16(_mm256_maskz_compress_epi32(which, numbers)));
+    b->nlikely = at + (size_t)_mm_popcnt_u32(likely);
+}
+
+/* Eight keys from slot i on. */
 AVX512 static inline void compare(const struct unseen__list_view *view, struct batch *b, size_t i,
-                                  uint8_t *answers)
+                                  size_t number, uint8_t *answers)
 {
     const unsigned group0 = view->shape.group0;
     const __mmask8 lanes = (__mmask8)((1u << group0) - 1);
     __m512i x[LANES];
-    unsigned bumped = 0;
-    for (size_t k = 0; k < LANES; k++) {
+    unsigned stays = 0;
+    for (size_t k = LANES; k-- > 0;) {
         const uint8_t *at = view->pages + b->place[i + k];
-        const unsigned level = at[8 * group0 - 1] >> 6;
-        x[k] = under(b, i + k, lanes, at, at + 8 * group0);
-        bumped |= (unsigned)(b->bump[i + k] < unseen__list_thresholds[level]) << k;
+        x[k] = under(b->c0[i + k], b->c1[i + k], lanes, at, at + 8 * group0);
+        stays = 2 * stays + (load_le64(at + 8 * (group0 - 1)) < b->limit[i + k]);
     }
     const unsigned no = differ(x, load_le64(b->low + i), group0 - 1);
-    store_le64(answers + i, _pdep_u64(bumped, UINT64_C(0x0101010101010101)) << 1);
-    for (unsigned likely = ~(no | bumped) & 0xff; likely != 0; likely &= likely - 1) {
-        b->likely[b->nlikely++] = (uint16_t)(i + (unsigned)__builtin_ctz(likely));
+    store_le64(answers + number, _pdep_u64(~stays, UINT64_C(0x0101010101010101)) << 1);
+    const unsigned likely = stays & ~no;
+    if (likely != 0) {
+        keep_likely(b, i, number, likely);
     }
 }
 
 /* ---- the rest ---- */
 
-AVX512 static inline const uint8_t *page_of(const struct unseen__list_view *view,
-                                            const struct batch *b, size_t i)
+AVX512 static inline const uint8_t *page_of(const struct unseen__list_view *view, uint64_t place)
 {
-    return view->pages + b->place[i] / UNSEEN__LIST_PAGE * UNSEEN__LIST_PAGE;
+    return view->pages + place / UNSEEN__LIST_PAGE * UNSEEN__LIST_PAGE;
 }
 
 AVX512 static inline void fetch_rest(const struct unseen__list_view *view, const struct batch *b,
                                      size_t i)
 {
     const struct unseen__list_shape *s = &view->shape;
-    const uint8_t *at = page_of(view, b, i) + s->rest[b->block[i]];
+    const uint8_t *at = page_of(view, b->likely_place[i]) + s->rest[b->likely_block[i]];
     const unsigned len = 16 * (s->columns + 1 - s->group0);
     for (unsigned k = 0; k < len; k += 64) {
-        _mm_prefetch((const char *)at + k, _MM_HINT_T0);
+        _mm_prefetch((const char *)at + k, _MM_HINT_T1);
     }
-    _mm_prefetch((const char *)at + len, _MM_HINT_T0);
+    _mm_prefetch((const char *)at + len, _MM_HINT_T1);
 }
 
 /* The column that the levels stand in. */
@@ -201,51 +244,66 @@ AVX512 static inline bool agrees_leveled(const struct unseen__list_view *view,
                                          const struct batch *b, size_t i, unsigned next)
 {
     const struct unseen__list_shape *s = &view->shape;
-    const uint8_t *page = page_of(view, b, i);
+    const uint8_t *page = page_of(view, b->likely_place[i]);
+    const unsigned block = b->likely_block[i];
     const unsigned j = s->group0 - 1;
-    uint64_t w0 = load_le64(page + unseen__list_word_place(s, b->block[i], j));
+    uint64_t w0 = load_le64(page + unseen__list_word_place(s, block, j));
     uint64_t w1 = load_le64(page + unseen__list_word_place(s, next, j));
     const uint64_t own = (UINT64_C(1) << UNSEEN__LIST_LEVEL_SHIFT) - 1;
-    w0 = (w0 & own) | (uint64_t)unseen__list_displaced(s, page, b->block[i])
-                          << UNSEEN__LIST_LEVEL_SHIFT;
+    w0 = (w0 & own) | (uint64_t)unseen__list_displaced(s, page, block) << UNSEEN__LIST_LEVEL_SHIFT;
     w1 = (w1 & own) | (uint64_t)unseen__list_displaced(s, page, next) << UNSEEN__LIST_LEVEL_SHIFT;
-    const uint64_t x = (b->c0[i] & w0) ^ (b->c1[i] & w1);
-    return (((uint64_t)_mm_popcnt_u64(x) ^ b->fingerprint[i] >> j) & 1) == 0;
+    const uint64_t x = (b->likely_c0[i] & w0) ^ (b->likely_c1[i] & w1);
+    return (((uint64_t)_mm_popcnt_u64(x) ^ b->likely_fingerprint[i] >> j) & 1) == 0;
 }
 
-/* The rest of eight likely keys. */
+/* The rest of eight likely keys, from i on. */
 AVX512 static inline void compare_rest(const struct unseen__list_view *view, const struct batch *b,
-                                       const uint16_t likely[LANES], uint8_t *answers)
+                                       size_t i, uint8_t *answers)
 {
     const struct unseen__list_shape *s = &view->shape;
     unsigned yes = 0;
     unsigned next[LANES];
     for (size_t k = 0; k < LANES; k++) {
-        const unsigned block = b->block[likely[k]];
+        const unsigned block = b->likely_block[i + k];
         next[k] = block + 1 < s->blocks ? block + 1 : block;
-        yes |= (unsigned)agrees_leveled(view, b, likely[k], next[k]) << k;
+        yes |= (unsigned)agrees_leveled(view, b, i + k, next[k]) << k;
     }
     for (unsigned j = s->group0; j <= s->columns; j += LANES) {
         __m512i x[LANES];
         uint64_t fingerprints = 0;
         for (size_t k = 0; k < LANES; k++) {
-            const size_t i = likely[k];
-            const uint8_t *page = page_of(view, b, i);
-            const unsigned end = s->columns + unseen__list_is_extended(s, b->block[i]);
+            const unsigned block = b->likely_block[i + k];
+            const uint8_t *page = page_of(view, b->likely_place[i + k]);
+            const unsigned end = s->columns + unseen__list_is_extended(s, block);
             const unsigned ncolumns = end - j < LANES ? end - j : LANES;
             const unsigned bits = (1u << ncolumns) - 1;
-            x[k] = under(b, i, (__mmask8)bits, page + unseen__list_word_place(s, b->block[i], j),
+            x[k] = under(b->likely_c0[i + k], b->likely_c1[i + k], (__mmask8)bits,
+                         page + unseen__list_word_place(s, block, j),
                          page + unseen__list_word_place(s, next[k], j));
-            fingerprints |= (uint64_t)(b->fingerprint[i] >> j & bits) << 8 * k;
+            fingerprints |= (uint64_t)(b->likely_fingerprint[i + k] >> j & bits) << 8 * k;
         }
         yes &= ~differ(x, fingerprints, LANES);
     }
     for (size_t k = 0; k < LANES; k++) {
-        answers[likely[k]] = yes >> k & 1 ? UNSEEN__LIST_YES : UNSEEN__LIST_NO;
+        answers[b->likely[i + k]] = yes >> k & 1 ? UNSEEN__LIST_YES : UNSEEN__LIST_NO;
     }
 }
 
 /* ---- a batch ---- */
+
+/* Makes the likely keys a multiple of eight, by repeating the last one. */
+static void fill_up(struct batch *b)
+{
+    const size_t last = b->nlikely - 1;
+    for (size_t k = b->nlikely; k < b->nlikely + LANES - 1; k++) {
+        b->likely[k] = b->likely[last];
+        b->likely_place[k] = b->likely_place[last];
+        b->likely_c0[k] = b->likely_c0[last];
+        b->likely_c1[k] = b->likely_c1[last];
+        b->likely_fingerprint[k] = b->likely_fingerprint[last];
+        b->likely_block[k] = b->likely_block[last];
+    }
+}
 
 AVX512 static void ask_eights(const struct unseen__list_view *view, unsigned layer,
                               const uint64_t *keys, size_t n, uint8_t *answers)
@@ -256,27 +314,25 @@ AVX512 static void ask_eights(const struct unseen__list_view *view, unsigned lay
     b.nlikely = 0;
     for (size_t i = 0; i < n + AHEAD; i += LANES) {
         if (i < n) {
-            find(view, layer, keys, &b, i);
-            fetch(view, &b, i);
+            find(view, layer, keys + i, &b, i % RING);
+            fetch(view, &b, i % RING);
         }
         if (i >= AHEAD && i - AHEAD < n) {
-            compare(view, &b, i - AHEAD, answers);
+            compare(view, &b, (i - AHEAD) % RING, i - AHEAD, answers);
         }
         for (; fetched < b.nlikely; fetched++) {
-            fetch_rest(view, &b, b.likely[fetched]);
+            fetch_rest(view, &b, fetched);
         }
         while (compared + REST_AHEAD + LANES <= fetched) {
-            compare_rest(view, &b, b.likely + compared, answers);
+            compare_rest(view, &b, compared, answers);
             compared += LANES;
         }
     }
-    if (compared < b.nlikely) { /* fill up with the last one */
-        for (size_t k = b.nlikely; k < b.nlikely + LANES; k++) {
-            b.likely[k] = b.likely[b.nlikely - 1];
-        }
+    if (compared < b.nlikely) {
+        fill_up(&b);
     }
     for (; compared < b.nlikely; compared += LANES) {
-        compare_rest(view, &b, b.likely + compared, answers);
+        compare_rest(view, &b, compared, answers);
     }
 }
 
