@@ -26,6 +26,8 @@ enum {
     CHUNK_MAX = 1 << 20,
     SLACK = 8, /* a record is stored as a whole word */
     APART = 64,
+    AHEAD = 48,     /* keys whose place is fetched before they are stored */
+    HUGE_FROM = 11, /* part bits: so many parts are for so many keys that all buffers fill up */
     NAMES_MAX = 100,
     ENTRY_LEN = 16 /* of the table: part, bytes, checksum */
 };
@@ -78,9 +80,26 @@ static uint8_t *buffer_of(const struct unseen__spill *s, size_t part)
     return s->buffers + part * s->apart;
 }
 
+static bool is_huge(const struct unseen__spill *s)
+{
+    return s->part_bits >= HUGE_FROM && s->nparts * s->apart >= 8 * UNSEEN__HUGE_PAGE;
+}
+
 static size_t buffers_len(const struct unseen__spill *s)
 {
-    return s->nparts * s->apart;
+    const size_t len = s->nparts * s->apart;
+    return is_huge(s) ? (len + UNSEEN__HUGE_PAGE - 1) / UNSEEN__HUGE_PAGE * UNSEEN__HUGE_PAGE : len;
+}
+
+/* In huge pages if they are many: each is written to in turn. (2^13 parts: 7 ns a key, not 10.5.) */
+static uint8_t *take_buffers(const struct unseen__spill *s)
+{
+    const size_t len = buffers_len(s);
+    uint8_t *buffers = unseen__alloc(&s->allocator, len, CHUNK_MIN);
+    for (size_t at = 0; buffers && is_huge(s) && at < len; at += UNSEEN__HUGE_PAGE) {
+        unseen__memory_large(&s->allocator, buffers + at);
+    }
+    return buffers;
 }
 
 /* Buffers fill evenly, so all are written to near the same place. With a power of two from one to
@@ -111,7 +130,7 @@ enum unseen_status unseen__spill_create(struct unseen__spill **spill_out, unsign
     s->folder = unseen__alloc(allocator, folder_len, 1);
     s->parts = unseen__alloc(allocator, s->nparts * sizeof(*s->parts), _Alignof(max_align_t));
     s->fill = unseen__alloc_zero(allocator, s->nparts * sizeof(*s->fill), 64);
-    s->buffers = unseen__alloc(allocator, buffers_len(s), CHUNK_MIN);
+    s->buffers = take_buffers(s);
     if (s->folder) {
         memcpy(s->folder, folder, folder_len);
     }
@@ -314,23 +333,33 @@ static UNSEEN_NOINLINE enum unseen_status put_away(struct unseen__spill *s, size
 
 /* ---- keys ---- */
 
+/* The buffers are written to in as many places as there are parts, and each place moves on into
+ * memory that is in no cache: so the line is fetched in which the record after a part's next one will
+ * end. (Not by a function of its own: gcc 12 takes one that only fetches for one that does nothing.)
+ * 10^8 keys of 6 bytes in 2^10, 2^12, 2^13 parts: 4.5, 5.7, 6.8 ns each instead of 7.0, 6.8, 7.1. */
 enum unseen_status unseen__spill_add(struct unseen__spill *s, const uint64_t *keys, size_t n,
                                      struct unseen_error *error)
 {
     const unsigned part_bits = s->part_bits;
-    const unsigned drop = 64 - 8 * s->record;
+    const unsigned record = s->record;
+    const unsigned drop = 64 - 8 * record;
     const uint32_t chunk = s->chunk;
     uint32_t *fill = s->fill;
     for (size_t i = 0; i < n; i++) {
         const size_t index = part_bits ? keys[i] >> (64 - part_bits) : 0;
+        if (i + AHEAD < n) {
+            const size_t next = part_bits ? keys[i + AHEAD] >> (64 - part_bits) : 0;
+            UNSEEN_PREFETCH(buffer_of(s, next) + fill[next] + sizeof(uint64_t));
+        }
         if (UNSEEN_UNLIKELY(fill[index] == chunk)) {
             const enum unseen_status status = put_away(s, index, error);
             if (status != UNSEEN_OK) {
                 return status;
             }
         }
-        store_le64(buffer_of(s, index) + fill[index], keys[i] << part_bits >> drop);
-        fill[index] += s->record;
+        const uint32_t at = fill[index];
+        fill[index] = at + record;
+        store_le64(buffer_of(s, index) + at, keys[i] << part_bits >> drop);
     }
     return UNSEEN_OK;
 }
