@@ -16,7 +16,10 @@
 #include <sys/wait.h>
 
 #include "base/bytes.h"
+#include "base/memory.h"
 #include "hash/key.h"
+#include "list/key.h"
+#include "list/texts.h"
 
 enum {
     PATH_CAP = 256,
@@ -293,6 +296,26 @@ static void test_commits(void)
     unseen_list_close(list);
 }
 
+/* Texts are compared, not keys, where there are texts; and all of the keys, where there are none. */
+static void test_exact(void)
+{
+    const struct unseen_allocator allocator = unseen__allocator(NULL);
+    struct unseen__list_texts table;
+    unseen__list_texts_init(&table, 7, &allocator);
+    CHECK(unseen__list_texts_reserve(&table, 1, 2));
+    CHECK(unseen__list_texts_change(&table, UNSEEN_LIST_ADD, "ab", 2));
+    const uint64_t key = unseen__list_key("ab", 2, 7);
+    CHECK_EQ(unseen__list_texts_state(&table, key, "ab", 2), UNSEEN__TEXT_ADDED);
+    CHECK_EQ(unseen__list_texts_state(&table, key, "ac", 2), 0);
+    CHECK_EQ(unseen__list_texts_state(&table, key, "a", 1), 0);
+    CHECK_EQ(unseen__list_texts_state(&table, key, "abc", 3), 0);
+    CHECK_EQ(unseen__list_texts_key_state(&table, key), UNSEEN__TEXT_ADDED);
+    /* the same slot and the same upper half */
+    CHECK_EQ(unseen__list_texts_key_state(&table, key ^ UINT64_C(1) << 31), 0);
+    CHECK_EQ(unseen__list_texts_key_state(&table, key ^ UINT64_C(1) << 63), 0);
+    unseen__list_texts_release(&table);
+}
+
 /* Nothing of a list that was built anew under the same seed, or of another list. */
 static void test_other_list(void)
 {
@@ -421,6 +444,24 @@ static void test_cuts(void)
         CHECK(try_file(&ncommits, &error) == UNSEEN_ERR_CORRUPT);
     }
     free(file.bytes);
+}
+
+/* A long commit was interrupted, and a short one follows: nothing of the long one is left. */
+static void test_torn(void)
+{
+    struct unseen_error error = {.text = ""};
+    struct stat st;
+    build_at(path, 7, 40);
+    commit(UNSEEN_LIST_ALLOW, 0, NTEXTS);
+    CHECK(stat(path, &st) == 0 && truncate(path, st.st_size - 1) == 0);
+    struct unseen_list *list = open_list();
+    CHECK(info_of(list).nallowed == 0 && info_of(list).torn_bytes > 100000);
+    commit(UNSEEN_LIST_ADD, 50, 1);
+    CHECK(unseen_list_refresh(list, NULL, &error) == UNSEEN_OK);
+    CHECK(info_of(list).nadded == 1 && info_of(list).torn_bytes == 0);
+    CHECK(stat(path, &st) == 0);
+    CHECK_EQ(st.st_size, info_of(list).bytes);
+    unseen_list_close(list);
 }
 
 /* Each bit changed: what comes behind an intact record is damaged; in the last one it is a commit
@@ -679,6 +720,61 @@ static void test_processes(void)
     unseen_list_close(list);
 }
 
+static struct unseen_list_edit *wait_for_edit(void)
+{
+    struct unseen_error error = {.text = ""};
+    struct unseen_list_edit *edit = NULL;
+    enum unseen_status status;
+    while ((status = unseen_list_edit_open(&edit, path, NULL, &error)) == UNSEEN_ERR_BUSY) {
+    }
+    check_ok(status, &error);
+    return edit;
+}
+
+/* Puts a copy in the list's place, again and again, under its lock, as one who builds it anew. */
+static void replace(const char *copy_path, unsigned n)
+{
+    for (unsigned k = 0; k < n; k++) {
+        struct unseen_list_edit *edit = wait_for_edit();
+        struct file file = read_file();
+        const int fd = open(copy_path, O_WRONLY | O_CREAT | O_TRUNC, 0666);
+        CHECK(fd >= 0 && write(fd, file.bytes, file.len) == (ssize_t)file.len && close(fd) == 0);
+        CHECK(rename(copy_path, path) == 0);
+        unseen_list_edit_close(edit);
+        free(file.bytes);
+    }
+}
+
+/* No commit goes into a file that has lost its name between being opened and being locked. */
+static void test_replaced(void)
+{
+    struct unseen_error error = {.text = ""};
+    char copy_path[PATH_CAP + 24];
+    int status = 0;
+    snprintf(copy_path, sizeof(copy_path), "%s.copy", path);
+    build_at(path, 7, 40);
+    const pid_t child = fork();
+    if (child == 0) {
+        replace(copy_path, 1000);
+        _exit(test_nfailed > 0);
+    }
+    CHECK(child > 0);
+    size_t n = 0;
+    while (n < NTEXTS && waitpid(child, &status, WNOHANG) == 0) {
+        struct unseen_list_edit *edit = wait_for_edit();
+        check_ok(unseen_list_edit_change(edit, UNSEEN_LIST_ADD, &texts[n++], 1, NULL, &error),
+                 &error);
+        check_ok(unseen_list_edit_commit(edit, &error), &error);
+        unseen_list_edit_close(edit);
+    }
+    CHECK(n < NTEXTS || waitpid(child, &status, 0) == child);
+    CHECK(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+    struct unseen_list *list = open_list();
+    CHECK_EQ(info_of(list).nadded, n);
+    CHECK(n > 20);
+    unseen_list_close(list);
+}
+
 /* Killed at any moment: what was acknowledged is there, and of the next commit all or nothing. */
 static void test_kills(void)
 {
@@ -740,8 +836,10 @@ int main(void)
     make_texts();
     test_model();
     test_commits();
+    test_exact();
     test_other_list();
     test_cuts();
+    test_torn();
     test_flips();
     test_forged();
     test_memory();
@@ -749,6 +847,7 @@ int main(void)
     test_busy();
     test_taken_back();
     test_processes();
+    test_replaced();
     test_kills();
     test_full_disk();
     (void)unlink(path);
