@@ -49,12 +49,17 @@ figure() {
     awk -v column="$2" 'NR == 1 { print $column }' "$work/$1.times"
 }
 
-# The most bytes that were on the disk for the list and its work files, looked at twice a second.
+# Bytes taken on the disk: of the whole file system, as work files may have no name.
+taken() {
+    df --output=used -B 1 "$work" | tail -n 1
+}
+
+# The most that were taken above $1, looked at twice a second.
 watch_disk() {
     local most=0 now
     while :; do
-        now=$(du -s -B 1 "$work" 2>/dev/null | cut -f 1 || true)
-        if [ "${now:-0}" -gt "$most" ]; then
+        now=$(($(taken) - $1))
+        if [ "$now" -gt "$most" ]; then
             most=$now
             echo "$most" >"$work/most.new"
             mv "$work/most.new" "$work/most"
@@ -80,7 +85,7 @@ echo "command:   make_urls range 0 $n $seed | unseen build LIST --fpr $fpr --mem
     "--capacity $n -j $threads ${FLAGS-}"
 date -u '+start:     %F %T UTC'
 
-watch_disk &
+watch_disk "$(taken)" &
 watcher=$!
 # shellcheck disable=SC2086 # FLAGS are several words
 measured generate "$urls" range 0 "$n" "$seed" |
@@ -98,7 +103,7 @@ awk -v n="$n" -v wall="$(figure build 2)" -v cpu="$(figure build 1)" -v mib="$(f
         printf "build:     %.1f s end to end (%.1f ns each); CPU of unseen %.1f s (%.1f ns each), of the generator %.1f s\n",
             wall, wall / n * 1e9, cpu, cpu / n * 1e9, making
         printf "memory:    %.1f MiB at most, of unseen\n", mib
-        printf "disk:      %.0f bytes at most, work files and list (%.2f each)\n", most, most / n
+        printf "disk:      %.0f bytes more at most, work files and list (%.2f each)\n", most, most / n
         printf "list:      %.0f bytes, %.4f bits each\n", size, 8 * size / n }'
 "$unseen" info "$list" | sed 's/^/           /'
 measured verify "$unseen" verify "$list" >"$work/verified"
