@@ -446,6 +446,12 @@ enum unseen_status unseen__list_solver_create(struct unseen__list_solver **solve
     return UNSEEN_OK;
 }
 
+void unseen__list_solver_replace(struct unseen__list_solver *solver,
+                                 const struct unseen__list_kernel *kernel)
+{
+    solver->kernel = kernel;
+}
+
 void unseen__list_solver_free(struct unseen__list_solver *solver)
 {
     if (solver) {

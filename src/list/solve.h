@@ -98,6 +98,10 @@ bool unseen__list_keep(const struct unseen__list_system *system,
 void unseen__list_sum(const struct unseen__list_equations *solved,
                       const uint32_t next[UNSEEN__LIST_ROWS], uint32_t x[UNSEEN__LIST_ROWS]);
 
+/* Another kernel for a solver: for tests, which need keys with equations of their choice. */
+void unseen__list_solver_replace(struct unseen__list_solver *solver,
+                                 const struct unseen__list_kernel *kernel);
+
 /* The kernel of a level. That of AVX-512 needs some of its later parts, too; where these are missing,
  * AVX2's is taken. */
 const struct unseen__list_kernel *unseen__list_kernel_for(enum unseen_cpu cpu);

@@ -128,7 +128,6 @@ static void test_bytes(void)
     for (unsigned k = 0; k < 100; k++) {
         size_t nbumped[2] = {0, 0};
         make_keys(&shape, 64 * shape.blocks * (80 + k % 40) / 100, &random);
-        const size_t n = 64 * shape.blocks * (80 + k % 40) / 100;
         for (size_t i = 0; i < 2; i++) {
             unseen__list_solve(solvers[i], hashes, ends, pages[i], bumped, &nbumped[i]);
         }

@@ -231,7 +231,7 @@ static void test_places(void)
             CHECK(at.page < npages[p] && at.row < rows && at.page * rows + at.row >= last);
             last = at.page * rows + at.row;
         }
-        check_ends(&s, npages[p], p);
+        check_ends(&s, npages[p], (unsigned)p);
     }
 }
 
@@ -261,7 +261,8 @@ static void test_solver(void)
     uint64_t random = 3;
     CHECK(unseen__list_shape_for(1e-4, &s) == UNSEEN_OK);
     const unsigned nrows = UNSEEN__LIST_ROWS * s.blocks;
-    CHECK(unseen__list_solver_create(&solver, &s, 2 * nrows, test_cpu, &allocator) == UNSEEN_OK);
+    CHECK(unseen__list_solver_create(&solver, &s, 2 * (size_t)nrows, test_cpu, &allocator) ==
+          UNSEEN_OK);
     for (unsigned round = 0; round < 300; round++) {
         uint8_t page[UNSEEN__LIST_PAGE];
         const size_t n = nrows * (1 + round % 150) / 100;
