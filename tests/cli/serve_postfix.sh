@@ -6,6 +6,9 @@
 needs postmap postconf python3
 printf 'bad@corp.example\nevil.example\n192.0.2.0/24\n' > bad.txt
 holds unseen add -p none bad bad.txt
+printf 'Bad@corp.example\n@evil.example\n' > senders.txt
+printf '192.0.2.0/24\n' > clients.txt
+holds run_docs postfix.md 1
 mkdir etc data queue
 printf 'compatibility_level = 3.6\nqueue_directory = %s\ndata_directory = %s\n' "$scratch/queue" \
     "$scratch/data" > etc/main.cf
@@ -41,6 +44,30 @@ check_table "socketmap:unix:$scratch/socket:any"
 stop_listening
 listening serve --protocol tcp-table --reply 'REJECT listed 100%' --listen 0 bad
 check_table "tcp:127.0.0.1:$port"
+stop_listening
+
+# Lists: what is listed, what is not, and what is allowed while the table is served.
+holds_key() { [ "$(postmap -c "$scratch/etc" -q "$2" "$1" 2> err)" = 'REJECT listed' ]; }
+lacks_key() { ! holds_key "$@"; }
+check_list() {
+    for key in bad@corp.example any@evil.example any@a.b.Evil.example evil.example; do
+        holds holds_key "$1" "$key"
+    done
+    for key in good@corp.example any@notevil.example 192.0.2.55 'with space@good.example'; do
+        holds lacks_key "$1" "$key"
+    done
+    echo any@evil.example > friends.txt
+    holds run_docs postfix.md 2
+    eventually lacks_key "$1" any@evil.example
+    holds holds_key "$1" other@evil.example
+    holds unseen allow --remove senders.list friends.txt
+    eventually holds_key "$1" any@evil.example
+}
+listening serve --protocol socketmap --listen 0 senders.list
+check_list "socketmap:inet:127.0.0.1:$port:senders"
+stop_listening
+listening serve --protocol tcp-table --listen 0 senders.list
+check_list "tcp:127.0.0.1:$port"
 stop_listening
 
 # ---- The mail server ------------------------------------------------------------------------------
@@ -111,6 +138,56 @@ check_clients() {
     holds [ "$(cat out)" = "$(printf '554 listed\n250 ')" ]
 }
 
+# judged ANSWER MAIL: whether mail is answered so by now.
+judged() {
+    [ "$(python3 mail.py "$smtp" "$2")" = "$1" ]
+}
+
+# ---- A list of senders, one of clients ------------------------------------------------------------
+listening serve --protocol postfix-policy --listen 0 senders.list
+start_postfix 1 9998
+check_senders
+holds judged '250 ' 'any@good.example 192.0.2.17'
+# What is allowed is let through, over the connection that Postfix keeps.
+echo jo@evil.example > friends.txt
+holds run_docs postfix.md 2
+eventually judged '250 ' jo@evil.example
+holds judged '554 listed' other@evil.example
+# Another list in its place is obeyed.
+echo good.example > senders_now.txt
+holds unseen build --from senders.list senders.list senders_now.txt 2> build_err
+eventually judged '554 listed' any@good.example
+holds judged '250 ' other@evil.example
+stop_program
+stop_listening
+
+listening serve --protocol postfix-policy --listen 0 clients.list
+start_postfix 1 9998
+check_clients
+echo 192.0.2.17 | unseen allow clients.list
+eventually judged '250 ' 'any@good.example 192.0.2.17'
+holds judged '554 listed' 'any@good.example 192.0.2.18'
+stop_program
+stop_listening
+echo 192.0.2.17 | unseen allow --remove clients.list
+
+holds run_docs postfix.md 1 2> build_err
+listening serve --protocol socketmap --listen 0 senders.list
+start_postfix 2 9999
+check_senders
+echo bad@corp.example > friends.txt
+holds run_docs postfix.md 2
+eventually judged '250 ' bad@corp.example
+stop_program
+stop_listening
+
+listening serve --protocol tcp-table --listen 0 clients.list
+start_postfix 3 9997
+check_clients
+stop_program
+stop_listening
+
+# ---- A store with both ----------------------------------------------------------------------------
 listening serve --protocol postfix-policy --listen 0 bad
 start_postfix 1 9998
 check_senders
@@ -118,10 +195,7 @@ check_clients
 # A list put in its place is obeyed, over the connection that Postfix keeps.
 printf 'good.example\n' | unseen add -p none new
 mv new bad
-is_listed() {
-    [ "$(python3 mail.py "$smtp" any@good.example)" = '554 listed' ]
-}
-eventually is_listed
+eventually judged '554 listed' any@good.example
 stop_program
 stop_listening
 
