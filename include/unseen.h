@@ -957,6 +957,10 @@ unseen_list_build_create(struct unseen_list_build **build_out, const char *path,
  * interrupted until here, and then has it built once more. */
 UNSEEN_API void unseen_list_build_free(struct unseen_list_build *build);
 
+/* Keeps the files in the folder of a finished build, too: what was to be done with the list has
+ * failed, and another process shall resume the build and finish it once more. */
+UNSEEN_API void unseen_list_build_keep(struct unseen_list_build *build);
+
 /* With options.keep: all that was added so far, and the caller's note of up to 16 MiB, is on the disk
  * when this returns. The note says where the caller is in its inputs. Costs a sync of what was
  * written since the last one: every 20 seconds or so is a good measure. Errors: IO, NOMEM (the build
@@ -984,8 +988,8 @@ UNSEEN_API bool unseen_list_build_complete(const struct unseen_list_build *build
 UNSEEN_API uint64_t unseen_list_build_key(const struct unseen_list_build *build, const void *data,
                                           size_t len);
 
-/* Adds identities, or their keys; what comes twice counts once. Errors: IO, NOMEM; the build can
- * then only be freed. */
+/* Adds identities, or their keys; what comes twice counts once. Errors: IO and NOMEM, after which
+ * the build can only be freed; STOPPED (it was not), ARGUMENT (the build is complete). */
 UNSEEN_API enum unseen_status unseen_list_build_add(struct unseen_list_build *build,
                                                     const struct unseen_bytes *items, size_t n,
                                                     struct unseen_error *error);

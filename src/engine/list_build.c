@@ -169,6 +169,11 @@ enum unseen_status unseen_list_build_resume(struct unseen_list_build **build_out
     return status;
 }
 
+void unseen_list_build_keep(struct unseen_list_build *build)
+{
+    unseen__list_builder_keep(build->builder);
+}
+
 void unseen_list_build_free(struct unseen_list_build *build)
 {
     if (build) {

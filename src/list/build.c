@@ -50,7 +50,8 @@ enum {
     THREADS_MAX = 256,
     NOTE_MAX = 1 << 24,
     SPILL_SHARE = 4, /* of the memory, for the buffers of the first layer's parts */
-    NEXT_SHARE = 16
+    NEXT_SHARE = 16,
+    LATER_SHARE = 20 /* of the first layer's pages, what the others and the sections add */
 };
 
 /* So many keys for each row. Some are bumped, and the others leave fewer rows unused. */
@@ -74,6 +75,7 @@ struct unseen__list_builder {
     struct unseen__spill *next;  /* of the one behind it */
     int fd;                      /* of new_path, or -1 */
     uint64_t npages;
+    uint64_t size;  /* of the list, about */
     uint64_t *sums; /* of the pages */
     size_t sums_cap;
     uint32_t *table; /* numbers of pages of all shards */
@@ -86,7 +88,7 @@ struct unseen__list_builder {
     uint8_t *note;                 /* of the last checkpoint */
     size_t note_len;
     bool complete; /* that checkpoint was after the last key */
-    bool failed;   /* a checkpoint failed: after a sync that did, another says nothing */
+    bool failed;   /* a key was not taken, or a sync failed, after which another says nothing */
     bool finished;
 };
 
@@ -228,6 +230,11 @@ enum unseen_status unseen__list_builder_create(struct unseen__list_builder **bui
     return status;
 }
 
+void unseen__list_builder_keep(struct unseen__list_builder *b)
+{
+    b->finished = false;
+}
+
 void unseen__list_builder_free(struct unseen__list_builder *b)
 {
     if (!b) {
@@ -267,8 +274,13 @@ enum unseen_status unseen__list_builder_add(struct unseen__list_builder *b, cons
         return unseen__error(error, UNSEEN_ERR_ARGUMENT, UNSEEN__NO_PLACE,
                              "%s: nothing can be added to a list that is being finished", b->path);
     }
+    if (b->failed) {
+        return unseen__error_status(error, UNSEEN_ERR_STOPPED, b->path);
+    }
+    const enum unseen_status status = unseen__spill_add(b->spill, keys, n, error);
     b->header.ngiven += n;
-    return unseen__spill_add(b->spill, keys, n, error);
+    b->failed = status != UNSEEN_OK;
+    return status;
 }
 
 /* ---- checkpoints ---- */
@@ -605,6 +617,17 @@ static void make_page(struct worker *w, const uint64_t *keys, const uint32_t *en
     }
 }
 
+/* Of the list: on a full disk with the size that it would have had. */
+static enum unseen_status write_error(const struct unseen__list_builder *b, int code,
+                                      struct unseen_error *error)
+{
+    return code == ENOSPC || code == EDQUOT
+               ? unseen__error(error, UNSEEN_ERR_IO, UNSEEN__NO_PLACE,
+                               "cannot write %s: no space: the list needs about %llu MiB",
+                               b->new_path, (unsigned long long)((b->size >> 20) + 1))
+               : unseen__error_io(error, "write", b->new_path, code);
+}
+
 static enum unseen_status write_pages(struct worker *w, uint64_t first, size_t n,
                                       struct unseen_error *error)
 {
@@ -614,7 +637,7 @@ static enum unseen_status write_pages(struct worker *w, uint64_t first, size_t n
     }
     const int code = unseen__file_write(b->fd, UNSEEN__LIST_HEADER_LEN + first * UNSEEN__LIST_PAGE,
                                         w->pages, n * UNSEEN__LIST_PAGE);
-    return code ? unseen__error_io(error, "write", b->new_path, code) : UNSEEN_OK;
+    return code ? write_error(b, code, error) : UNSEEN_OK;
 }
 
 /* Makes a shard's pages, from page `first` of the file on, and writes them. */
@@ -811,6 +834,11 @@ static enum unseen_status make_layer(struct unseen__list_builder *b, struct unse
     const unsigned part_bits = unseen__spill_part_bits(b->spill);
     run.unit_bits = run.shard_bits < part_bits ? run.shard_bits : part_bits;
     const uint64_t before = b->npages;
+    if (b->header.nlayers == 0) {
+        const uint64_t bytes =
+            (uint64_t)unseen__list_npages(&b->header.shape, run.nkeys) * UNSEEN__LIST_PAGE;
+        b->size = bytes + bytes / LATER_SHARE;
+    }
     enum unseen_status status = unseen__error_status(error, prepare_run(&run), b->path);
     if (status != UNSEEN_OK) {
         return status;
@@ -952,7 +980,7 @@ static enum unseen_status write_rest(struct unseen__list_builder *b, const uint6
     code = code ? code : unseen__file_sync(b->fd);
     code = code ? code : unseen__file_replace(b->new_path, b->path);
     unseen__free(&b->allocator, bytes, len);
-    return code ? unseen__error_io(error, "write", b->path, code) : UNSEEN_OK;
+    return code ? write_error(b, code, error) : UNSEEN_OK;
 }
 
 enum unseen_status unseen__list_builder_finish(struct unseen__list_builder *b,
@@ -962,10 +990,10 @@ enum unseen_status unseen__list_builder_finish(struct unseen__list_builder *b,
 {
     b->progress = progress;
     b->context = context;
-    enum unseen_status status = UNSEEN_OK;
-    if (b->keep && !b->complete) {
-        status = b->failed ? unseen__error_status(error, UNSEEN_ERR_STOPPED, b->path)
-                           : save(b, b->note, b->note_len, true, error);
+    enum unseen_status status =
+        b->failed ? unseen__error_status(error, UNSEEN_ERR_STOPPED, b->path) : UNSEEN_OK;
+    if (status == UNSEEN_OK && b->keep && !b->complete) {
+        status = save(b, b->note, b->note_len, true, error);
     }
     if (status == UNSEEN_OK) {
         status = open_new(b, error);

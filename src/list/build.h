@@ -39,6 +39,9 @@ enum unseen_status unseen__list_builder_resume(struct unseen__list_builder **bui
 /* Removes what is kept, if the list is finished. */
 void unseen__list_builder_free(struct unseen__list_builder *builder);
 
+/* What is kept stays, though the list is finished. */
+void unseen__list_builder_keep(struct unseen__list_builder *builder);
+
 uint64_t unseen__list_builder_seed(const struct unseen__list_builder *builder);
 
 /* Of the last checkpoint, until the next one. */

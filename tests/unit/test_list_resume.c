@@ -574,6 +574,43 @@ static void test_memory(void)
     CHECK(nfailed > 40);
 }
 
+/* A build that has lost a key makes no list, even if the disk takes more by then. */
+static void test_stopped(void)
+{
+    struct unseen_error error;
+    struct unseen_bytes note;
+    struct rlimit old;
+    const struct plan plan = {.n = 2000000, .memory = 1 << 20};
+    const uint64_t sum = plain_sum(&plan);
+    (void)signal(SIGXFSZ, SIG_IGN);
+    CHECK(getrlimit(RLIMIT_FSIZE, &old) == 0);
+    const struct rlimit low = {5 << 20, old.rlim_max};
+    for (unsigned keep = 0; keep < 2; keep++) {
+        struct unseen_list_build *b = NULL;
+        struct unseen_list_build_options options = options_of(&plan);
+        options.keep = keep;
+        CHECK(unseen_list_build_create(&b, path, &options, &error) == UNSEEN_OK);
+        CHECK(add_keys(b, 0, 100000, &error) == UNSEEN_OK);
+        CHECK(checkpoint(b, 100000, &error) == (keep ? UNSEEN_OK : UNSEEN_ERR_ARGUMENT));
+        CHECK(setrlimit(RLIMIT_FSIZE, &low) == 0);
+        CHECK(add_keys(b, 100000, plan.n, &error) == UNSEEN_ERR_IO);
+        CHECK(setrlimit(RLIMIT_FSIZE, &old) == 0);
+        CHECK(add_keys(b, 0, 1, &error) == UNSEEN_ERR_STOPPED);
+        CHECK(!keep || checkpoint(b, 100000, &error) == UNSEEN_ERR_STOPPED);
+        CHECK(unseen_list_build_finish(b, NULL, NULL, &error) == UNSEEN_ERR_STOPPED);
+        unseen_list_build_free(b);
+        CHECK(access(path, F_OK) != 0);
+        if (keep) {
+            CHECK(unseen_list_build_resume(&b, path, &options, &note, &error) == UNSEEN_OK);
+            CHECK(add_keys(b, load_le64(note.data), plan.n, &error) == UNSEEN_OK);
+            CHECK(unseen_list_build_finish(b, NULL, NULL, &error) == UNSEEN_OK);
+            unseen_list_build_free(b);
+            CHECK_EQ(file_sum(), sum);
+            CHECK(unlink(path) == 0);
+        }
+    }
+}
+
 /* On a full disk: the error says how much is needed, if that can be known; and with more space the
  * build goes on from where it was. */
 static void test_full_disk(void)
@@ -631,6 +668,7 @@ int main(void)
     test_forged();
     test_damaged_spill();
     test_memory();
+    test_stopped();
     test_full_disk();
     CHECK(rmdir(work) == 0);
     CHECK(rmdir(folder) == 0);
