@@ -2,16 +2,22 @@
  *
  * Lists: what building one costs, how large it is, how often it is wrong, and what questions cost.
  *
- *     bench_list build [NKEYS [FPR [THREADS [MIB [PATH]]]]]     (1e7 1e-4 1 1024 bench.list)
- *     bench_list ask PATH [map]
+ *     bench_list build [NKEYS [FPR [THREADS [MIB [PATH [NASKED]]]]]]   (1e7 1e-4 1 1024 bench.list)
+ *     bench_list ask PATH [map|COPIES]
  *     bench_list cold PATH
  *
- * build makes a list from 64-bit keys and asks for all of them and for 10^8 others (as many as it
- * has keys, if those are more). ask measures a list that is there, at each SIMD level: keys that
- * are listed (they must come from build) and others, in batches of 1024 and one at a time, and
- * beside that the memory: the same lines fetched ahead and one word read of each, and nothing else.
- * The pages are read into memory of their own, in huge pages; with map they are the file's. cold
- * drops the file from the system's cache, asks 2,000 questions, and counts the major faults. */
+ * build makes a list from 64-bit keys and asks for NASKED of them, from first to last, and for as many
+ * others: for all of them and for 10^8 others (as many as it has keys, if those are more), if NASKED
+ * is not given. What it has written is the list and its work file together.
+ *
+ * ask measures a list that is there, at each SIMD level: keys that are listed (they must come from
+ * build) and others, in batches of 1024 and one at a time, and beside that the memory: the same
+ * lines fetched ahead and one word read of each, and nothing else; one by one, a line at a place
+ * that the one before says. The pages are read into memory of their own, in huge pages; with map
+ * they are the file's. With COPIES they are there so many times, and first places are spread over
+ * all of them: then only others can be asked for, and cost what they do in a list of that size.
+ *
+ * cold drops the file from the system's cache, asks 2,000 questions, and counts the major faults. */
 #include "bench.h"
 
 #include <fcntl.h>
@@ -64,14 +70,15 @@ static void make_keys(uint64_t *keys, uint64_t first, uint64_t step, size_t n)
     }
 }
 
-static uint64_t count_listed(const struct unseen_list *list, uint64_t first, uint64_t n)
+static uint64_t count_listed(const struct unseen_list *list, uint64_t first, uint64_t step,
+                             uint64_t n)
 {
     uint64_t nlisted = 0;
     for (uint64_t at = 0; at < n; at += LIST_BATCH) {
         uint64_t keys[LIST_BATCH];
         uint8_t verdicts[LIST_BATCH];
         const size_t count = n - at < LIST_BATCH ? (size_t)(n - at) : LIST_BATCH;
-        make_keys(keys, first + at, 1, count);
+        make_keys(keys, first + at * step, step, count);
         unseen_list_contains_keys(list, keys, count, verdicts);
         for (size_t i = 0; i < count; i++) {
             nlisted += verdicts[i] == UNSEEN_SEEN;
@@ -122,40 +129,60 @@ static void build(uint64_t n, double fpr, unsigned threads, uint64_t memory, con
     printf("CPU per key: add %.1f ns (%.1f of making it left out), finish %.1f ns, both %.1f ns\n",
            (added - start - making) * each, making * each, (done - added) * each,
            (done - start - making) * each);
-    printf("wall %.1f s, peak memory %.0f MiB\n", wall_done - wall, (double)usage.ru_maxrss / 1024);
+    printf("wall %.1f s, peak memory %.0f MiB, written %.2f bytes per key\n", wall_done - wall,
+           (double)usage.ru_maxrss / 1024, (double)usage.ru_oublock * 512 / (double)n);
+    fflush(stdout);
 }
 
-static void report_list(const char *path, uint64_t n)
+static void report_list(const char *path, uint64_t n, uint64_t nasked)
 {
     struct unseen_error error;
     struct unseen_list *list = open_list(path, UNSEEN_LIST_LOAD, test_cpu);
     const struct unseen_list_info info = info_of(list);
     const double bits = (double)info.bytes * 8 / (double)info.nkeys;
-    const uint64_t nlisted = count_listed(list, 0, n);
-    const uint64_t nasked = n < 100000000 ? 100000000 : n;
-    const double wrong = (double)count_listed(list, others, nasked);
-    const double rate = wrong / (double)nasked;
+    const uint64_t nmembers = nasked && nasked < n ? nasked : n;
+    const uint64_t nothers = nasked ? nasked : n < 100000000 ? 100000000 : n;
+    const uint64_t nlisted = count_listed(list, 0, n / nmembers, nmembers);
+    const double wrong = (double)count_listed(list, others, 1, nothers);
+    const double rate = wrong / (double)nothers;
     printf("%llu bytes, %.4f bits per key, %u layers, bumped %.4f, key bits %u\n",
            (unsigned long long)info.bytes, bits, info.nlayers,
            (double)info.nbumped / (double)info.nkeys, info.key_bits);
-    printf("keys missing: %llu; others listed: %.0f of %.3g = %.4g +- %.1g, by the formula %.4g\n",
-           (unsigned long long)(n - nlisted), wrong, (double)nasked, rate,
-           sqrt(wrong) / (double)nasked, info.rate);
+    printf("keys missing: %llu of %.3g\n", (unsigned long long)(nmembers - nlisted),
+           (double)nmembers);
+    printf("others listed: %.0f of %.3g = %.4g +- %.1g, by the formula %.4g\n", wrong,
+           (double)nothers, rate, sqrt(wrong) / (double)nothers, info.rate);
     printf("bits / log2(1 / measured rate): %.4f\n", rate > 0 ? bits / -log2(rate) : 0);
     check(unseen_list_verify(list, &error), &error);
     unseen_list_close(list);
-    if (nlisted != n) {
+    if (nlisted != nmembers) {
         exit(1);
     }
 }
 
 /* ---- ask ---- */
 
+/* What is asked: a list, or, if there is none, a view of copies. */
+struct target {
+    struct unseen_list *list;
+    const struct unseen__list_view *view;
+    unseen__list_asker *asker;
+    uint64_t nkeys; /* that may be asked for */
+};
+
+static void ask_keys(const struct target *t, const uint64_t *keys, size_t n, uint8_t *verdicts)
+{
+    if (t->list) {
+        unseen_list_contains_keys(t->list, keys, n, verdicts);
+    } else {
+        unseen__list_contains_batch(t->view, t->asker, keys, n, verdicts);
+    }
+}
+
 /* CPU time of a question: listed ones in no order of pages, or others. */
-static double ask(const struct unseen_list *list, bool listed, bool single)
+static double ask(const struct target *t, bool listed, bool single)
 {
     double times[BENCH_ROUNDS];
-    const uint64_t nkeys = info_of(list).nkeys;
     const size_t nops = single ? OPS / 8 : OPS;
     uint64_t *keys = malloc(nops * sizeof(*keys));
     uint8_t *verdicts = malloc(nops);
@@ -165,15 +192,12 @@ static double ask(const struct unseen_list *list, bool listed, bool single)
     for (unsigned round = 0; round < BENCH_ROUNDS; round++) {
         for (size_t i = 0; i < nops; i++) {
             const uint64_t number = round * nops + i;
-            keys[i] = bench_mix(listed ? bench_mix(number) % nkeys : others + number);
+            keys[i] = bench_mix(listed ? bench_mix(number) % t->nkeys : others + number);
         }
         const double start = bench_cpu();
-        if (single) {
-            for (size_t i = 0; i < nops; i++) {
-                unseen_list_contains_keys(list, keys + i, 1, verdicts + i);
-            }
-        } else {
-            unseen_list_contains_keys(list, keys, nops, verdicts);
+        const size_t step = single ? 1 : nops;
+        for (size_t i = 0; i < nops; i += step) {
+            ask_keys(t, keys + i, step, verdicts + i);
         }
         times[round] = (bench_cpu() - start) * 1e9 / (double)nops;
         uint64_t nlisted = 0;
@@ -190,17 +214,10 @@ static double ask(const struct unseen_list *list, bool listed, bool single)
     return bench_median(times, BENCH_ROUNDS);
 }
 
-/* CPU time of touching the lines of a question: two of group 0, and of a hit the rest. */
-static double touch(const char *path, bool mapped, bool rest)
+/* What the memory takes: two lines of group 0, and of a hit the rest, fetched ahead. */
+static double touch(const struct unseen__list_view *view, uint64_t npages, bool rest)
 {
-    struct unseen__list_file file;
-    struct unseen_error error;
-    const struct unseen_allocator allocator = unseen__allocator(NULL);
-    check(unseen__list_file_open(&file, path, mapped ? UNSEEN_LIST_WARM : UNSEEN_LIST_LOAD,
-                                 &allocator, &error),
-          &error);
-    const uint8_t *pages = file.view.pages;
-    const struct unseen__list_shape *s = &file.header.shape;
+    const struct unseen__list_shape *s = &view->shape;
     enum {
         AHEAD = 192
     };
@@ -218,41 +235,98 @@ static double touch(const char *path, bool mapped, bool rest)
                 sum += rest ? rests[slot][0] + rests[slot][64] : 0u;
             }
             const uint64_t x = bench_mix(round * (uint64_t)OPS + i);
-            const uint64_t page = (x >> 32) * file.places.npages >> 32;
+            const uint64_t page = (x >> 32) * npages >> 32;
             const unsigned block = (unsigned)((x & UINT32_MAX) * (s->blocks - 1) >> 32);
-            lines[slot] = pages + page * UNSEEN__LIST_PAGE + 64 * (uint64_t)block;
-            rests[slot] = pages + page * UNSEEN__LIST_PAGE + s->rest[block];
-            __builtin_prefetch(lines[slot]);
-            __builtin_prefetch(lines[slot] + 64);
+            lines[slot] = view->pages + page * UNSEEN__LIST_PAGE + 64 * (uint64_t)block;
+            rests[slot] = view->pages + page * UNSEEN__LIST_PAGE + s->rest[block];
+            __builtin_prefetch(lines[slot], 0, 2);
+            __builtin_prefetch(lines[slot] + 64, 0, 2);
             if (rest) {
-                __builtin_prefetch(rests[slot]);
-                __builtin_prefetch(rests[slot] + 64);
+                __builtin_prefetch(rests[slot], 0, 2);
+                __builtin_prefetch(rests[slot] + 64, 0, 2);
             }
         }
         times[round] = (bench_cpu() - start) * 1e9 / OPS;
     }
     __asm__ volatile("" : : "r"(sum));
-    unseen__list_file_release(&file);
     return bench_median(times, BENCH_ROUNDS);
 }
 
-static void ask_all(const char *path, bool mapped)
+/* One line after the other, each at a place that the one before says. */
+static double wait_for_memory(const struct unseen__list_view *view, uint64_t npages)
+{
+    double times[BENCH_ROUNDS];
+    uint64_t last = 0;
+    for (unsigned round = 0; round < BENCH_ROUNDS; round++) {
+        const double start = bench_cpu();
+        for (uint64_t i = 0; i < OPS / 8; i++) {
+            const uint64_t x = bench_mix(round * (uint64_t)OPS + i + last);
+            last = view->pages[((x >> 32) * npages >> 32) * UNSEEN__LIST_PAGE + 64 * (x & 31)];
+        }
+        times[round] = (bench_cpu() - start) * 1e9 / (OPS / 8);
+    }
+    __asm__ volatile("" : : "r"(last));
+    return bench_median(times, BENCH_ROUNDS);
+}
+
+/* Puts the pages there several times, and lets keys of the first layer begin in any of them. */
+static void copy_pages(struct unseen__list_file *file, unsigned ncopies)
+{
+    const size_t len = (size_t)file->places.npages * UNSEEN__LIST_PAGE;
+    const size_t all = (ncopies * len / UNSEEN__HUGE_PAGE + 1) * UNSEEN__HUGE_PAGE;
+    uint8_t *pages = unseen__alloc(&file->allocator, all, UNSEEN__LIST_PAGE);
+    if (!pages) {
+        bench_die("memory");
+    }
+    for (size_t at = 0; at < all; at += UNSEEN__HUGE_PAGE) {
+        unseen__memory_large(&file->allocator, pages + at);
+    }
+    for (unsigned i = 0; i < ncopies; i++) {
+        memcpy(pages + i * len, file->view.pages, len);
+    }
+    file->view.pages = pages; /* for the rest of this process */
+    for (size_t k = 0; k >> file->view.layers[0].shard_bits == 0; k++) {
+        file->shards[k] =
+            ((file->shards[k] & UINT32_MAX) * ncopies) | (file->shards[k] >> 32) * ncopies << 32;
+    }
+}
+
+static void ask_all(const char *path, bool mapped, unsigned ncopies)
 {
     const enum unseen_cpu levels[] = {UNSEEN_CPU_PORTABLE, UNSEEN_CPU_AVX2, UNSEEN_CPU_AVX512};
+    const enum unseen_list_access access = mapped ? UNSEEN_LIST_WARM : UNSEEN_LIST_LOAD;
+    struct unseen__list_file file;
+    struct unseen_error error;
+    const struct unseen_allocator allocator = unseen__allocator(NULL);
+    check(unseen__list_file_open(&file, path, access, &allocator, &error), &error);
+    if (ncopies > 1) {
+        copy_pages(&file, ncopies);
+    }
+    const uint64_t npages = file.places.npages * ncopies;
+    printf("%.0f MiB of pages\n", (double)npages * UNSEEN__LIST_PAGE / (1 << 20));
     printf("ns per question     miss    hit   miss, single   hit, single\n");
     for (size_t i = 0; i < 3; i++) {
+        struct target t = {.view = &file.view, .nkeys = file.header.ndistinct};
         enum unseen_cpu level = levels[i];
         if (unseen__cpu_select(levels[i], &level) != UNSEEN_OK) {
             continue;
         }
-        struct unseen_list *list =
-            open_list(path, mapped ? UNSEEN_LIST_WARM : UNSEEN_LIST_LOAD, level);
-        printf("%-16s %7.1f %6.1f %14.1f %13.1f\n", unseen__cpu_name(level),
-               ask(list, false, false), ask(list, true, false), ask(list, false, true),
-               ask(list, true, true));
-        unseen_list_close(list);
+        t.asker = unseen__list_asker_for(level);
+        t.list = ncopies > 1 ? NULL : open_list(path, access, level);
+        if (t.list) {
+            printf("%-16s %7.1f %6.1f %14.1f %13.1f\n", unseen__cpu_name(level),
+                   ask(&t, false, false), ask(&t, true, false), ask(&t, false, true),
+                   ask(&t, true, true));
+        } else {
+            printf("%-16s %7.1f %6s %14.1f\n", unseen__cpu_name(level), ask(&t, false, false), "",
+                   ask(&t, false, true));
+        }
+        unseen_list_close(t.list);
     }
-    printf("%-16s %7.1f %6.1f\n", "memory", touch(path, mapped, false), touch(path, mapped, true));
+    printf("%-16s %7.1f %6.1f %14.1f\n", "memory", touch(&file.view, npages, false),
+           touch(&file.view, npages, true), wait_for_memory(&file.view, npages));
+    file.view.pages = NULL; /* copies are left to the end of the process */
+    unseen__list_file_release(&file);
 }
 
 static void ask_cold(const char *path)
@@ -287,7 +361,9 @@ int main(int argc, char **argv)
     test_start();
     bench_heading("lists", SEED);
     if (argc > 2 && strcmp(argv[1], "ask") == 0) {
-        ask_all(argv[2], argc > 3);
+        const bool mapped = argc > 3 && strcmp(argv[3], "map") == 0;
+        const unsigned ncopies = argc > 3 && !mapped ? (unsigned)strtoul(argv[3], NULL, 10) : 1;
+        ask_all(argv[2], mapped, ncopies);
     } else if (argc > 2 && strcmp(argv[1], "cold") == 0) {
         ask_cold(argv[2]);
     } else if (argc > 1 && strcmp(argv[1], "build") == 0) {
@@ -297,10 +373,10 @@ int main(int argc, char **argv)
         const uint64_t mib = argc > 5 ? strtoull(argv[5], NULL, 10) : 1024;
         const char *path = argc > 6 ? argv[6] : "bench.list";
         build(n, fpr, threads, mib << 20, path);
-        report_list(path, n);
+        report_list(path, n, argc > 7 ? (uint64_t)strtod(argv[7], NULL) : 0);
     } else {
-        fprintf(stderr, "usage: bench_list build [NKEYS [FPR [THREADS [MIB [PATH]]]]] | "
-                        "ask PATH [map] | cold PATH\n");
+        fprintf(stderr, "usage: bench_list build [NKEYS [FPR [THREADS [MIB [PATH [NASKED]]]]]] | "
+                        "ask PATH [map|COPIES] | cold PATH\n");
         return 2;
     }
     return 0;
