@@ -5,12 +5,13 @@
 
 needs nginx curl python3
 chmod 755 .
-printf 'evil.example/\nshop.example/bad/\n' > bad.txt
-holds unseen add -p none bad bad.txt
+printf 'evil.example\nshop.example/bad/\n' > bad.txt
+holds run_docs serve.md 1
 web_server
-listening serve --protocol http-auth --listen 0 --expressions bad
+listening serve --protocol http-auth --listen 0 bad.list
 asked=$port
 free_port
+proxy=$port
 mkdir tmp
 {
     printf '%s\n' 'daemon off;' "pid $scratch/nginx.pid;" "error_log $scratch/error.log;" \
@@ -19,16 +20,16 @@ mkdir tmp
         echo "${kind}_temp_path $scratch/tmp/$kind;"
     done
     from_docs serve.md 1 |
-        sed -e "s/127.0.0.1:9996/127.0.0.1:$asked/" -e "s/127.0.0.1:8000/127.0.0.1:$web/" -e "s/listen 8080/listen 127.0.0.1:$port/"
+        sed -e "s/127.0.0.1:9996/127.0.0.1:$asked/" -e "s/127.0.0.1:8000/127.0.0.1:$web/" -e "s/listen 8080/listen 127.0.0.1:$proxy/"
     echo '}'
 } > nginx.conf
-holds grep -q "listen 127.0.0.1:$port" nginx.conf
+holds grep -q "listen 127.0.0.1:$proxy" nginx.conf
 program nginx -p "$scratch" -c "$scratch/nginx.conf" -e "$scratch/error.log"
-eventually answers "$port" || cat nginx.out error.log >&2
+eventually answers "$proxy" || cat nginx.out error.log >&2
 
 # get HOST PATH [OPTION]...: the status.
 get() {
-    local url=http://127.0.0.1:$port$2 host=$1
+    local url=http://127.0.0.1:$proxy$2 host=$1
     shift 2
     curl -g -s -o body -w '%{http_code}' --max-time 20 -H "Host: $host" "$@" "$url"
 }
@@ -43,14 +44,32 @@ holds [ "$(get evil.example /good -X POST -d body)" = 403 ]
 holds [ "$(get good.example /good -H 'X-Url: http://evil.example/')" = 200 ]
 holds [ "$(get evil.example /good -H 'X-Url: http://good.example/')" = 403 ]
 
-seq 500 | awk -v at="http://127.0.0.1:$port" '{ printf "url = \"%s/good?%d\"\noutput = \"/dev/null\"\n", at, $1 }' > requests
+seq 500 | awk -v at="http://127.0.0.1:$proxy" '{ printf "url = \"%s/good?%d\"\noutput = \"/dev/null\"\n", at, $1 }' > requests
 for host in good evil; do
     curl -s -Z --parallel-max 20 -w '%{http_code}\n' -H "Host: $host.example" -K requests > codes 2> /dev/null
     sort codes | uniq -c | tr -s ' ' >> all_codes
 done
 holds [ "$(cat all_codes)" = "$(printf ' 500 200\n 500 403')" ]
 
+# What is allowed, before and now; and another list in its place.
+is_status() { [ "$(get "$1" "$2")" = "$3" ]; }
+holds is_status shop.example /bad/but-not-this/ 404 # of the pages behind nginx
+echo evil.example/good | unseen allow bad.list
+eventually is_status evil.example /good 200
+holds is_status evil.example /bad/ 403
+echo other.example > bad.txt
+holds unseen build --expressions bad.list bad.txt 2> build_err
+eventually is_status www.other.example /good 403
+holds is_status evil.example /good 200
+holds is_status shop.example /good 200
+
 # When nobody answers, nothing is let through.
-stop_process "$server"
+stop_listening
 holds [ "$(get good.example /good)" = 500 ]
+
+# A store does as well.
+printf 'evil.example/\nshop.example/bad/\n' | unseen add -p none bad
+listening serve --protocol http-auth --listen "127.0.0.1:$asked" --expressions bad
+eventually is_status good.example /good 200
+holds is_status www.evil.example /good 403
 finish
