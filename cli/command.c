@@ -97,7 +97,8 @@ static const struct command commands[] = {
                  "those that are allowed.\n",
         .examples = "  unseen check visited.unseen urls.txt       which were visited\n"
                     "  unseen check -v visited.unseen urls.txt    which were not\n"
-                    "  unseen check -q visited.unseen urls.txt    is one of them?\n",
+                    "  unseen check -q visited.unseen urls.txt    is one of them?\n"
+                    "  unseen check bad.list urls.txt             which are listed\n",
         .ending = READS_FILES "\nExit status: 0 some line printed, 1 none, 2 trouble.\n",
         .try_this = "unseen check visited.unseen urls.txt, or: unseen check --help",
         .run = check_run,
@@ -154,7 +155,7 @@ static const struct command commands[] = {
         .about = "Print how many keys STORE has, its rate of wrong answers, its size and its\n"
                  "settings. STORE may be a list (unseen build).\n",
         .examples = "  unseen info visited.unseen\n"
-                    "  unseen info --json visited.unseen\n",
+                    "  unseen info --json bad.list\n",
         .ending = "Exit status: 0 done, 2 trouble.\n",
         .try_this = "unseen info visited.unseen, or: unseen info --help",
         .run = info_run,
@@ -166,7 +167,8 @@ static const struct command commands[] = {
         .usage = "unseen verify [OPTION]... STORE...",
         .about = "Read all of each STORE, which may be a list (unseen build), and compare every\n"
                  "checksum. Changes nothing.\n",
-        .examples = "  unseen verify visited.unseen\n",
+        .examples = "  unseen verify visited.unseen\n"
+                    "  unseen verify bad.list\n",
         .ending = "Exit status: 0 all good, 1 damage was found, 2 trouble.\n",
         .try_this = "unseen verify visited.unseen, or: unseen verify --help",
         .run = verify_run,

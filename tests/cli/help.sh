@@ -112,6 +112,7 @@ printf '%040d\n' 1 > requests.seen
 redis-cli() { echo http://a/; }
 rm -f visited.unseen* part*.unseen*
 "$UNSEEN" add --seed 42 part2.unseen urls.txt
+"$UNSEEN" build bad.list urls.txt
 for command in add check remove merge info verify repair compact import recheck; do
     run help "$command"
     sed -n '/^Examples$/,/^$/s/^  \(\(redis-cli\|unseen\) .*[^ ]\)/\1/p' out | sed 's/   .*//' > examples
