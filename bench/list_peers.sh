@@ -2,9 +2,11 @@
 # A blacklist of real malware names as a file that is asked: unseen build and check, and what people
 # use instead. Bytes on disk, CPU and wall time of building and of asking, wrong answers.
 #
-# usage: bench/list_peers.sh [real] [half]
+# usage: bench/list_peers.sh [real] [half] [sites]
 #     real    all malware names are listed; asked are real URLs, their hosts, and home pages
 #     half    every second one is listed; asked are all, half of which are not listed
+#     sites   the hosts among them are listed, with all below them (--expressions); asked are the real
+#             URLs, which is what a blacklist is for
 #
 # Variables: BUILD (build/release), ROUNDS (3), SEED (1), CORES (all), WORK (/dev/shm), WAYS (all; the
 # first is what the others are compared with), DATA (../shared/data; without the files named below it
@@ -31,14 +33,14 @@ rate=1e-4
 sections=
 for argument in "$@"; do
     case $argument in
-    real | half) sections="$sections $argument" ;;
+    real | half | sites) sections="$sections $argument" ;;
     *)
         sed -n '/^# usage/,/^# Peers/s/^# \{0,1\}//p' "$0" >&2
         exit 2
         ;;
     esac
 done
-sections=${sections:-real half}
+sections=${sections:-real half sites}
 for file in maltrail_all.txt.zst debian_homepage.txt.zst urls_links.txt.gz urls_requests.txt.gz; do
     [ -f "$data/$file" ] || {
         echo "skipped: there is no $data/$file"
@@ -82,6 +84,8 @@ build_list_bytes() { build_list "$1" -p none; }
 ask_list_bytes() { ask_unseen "$1"; }
 build_list_urls() { build_list "$1"; }
 ask_list_urls() { ask_unseen "$1"; }
+build_list_sites() { build_list "$1" --expressions; }
+ask_list_sites() { ask_unseen "$1"; }
 build_store() {
     timed "$1" "$unseen" add -p none --filter bloom --fpr $rate --capacity "$nentries" \
         --seed "$seed" "$work/made/list" "$work/entries"
@@ -103,7 +107,8 @@ ask_grep() { timed "$1" grep -Ff "$work/made/list" "$work/questions"; }
 build_comm() { timed "$1" sort -o "$work/made/list" "$work/entries"; }
 ask_comm() { timed "$1" sh -c "sort '$work/questions' | comm -12 - '$work/made/list'"; }
 
-declare -A title=([list_bytes]='unseen' [list_urls]='unseen, URLs' [store]='store, bloom' [textbook]='textbook Bloom' [libbloom]='libbloom' [dcso]='DCSO bloom'
+declare -A title=([list_bytes]='unseen' [list_urls]='unseen, URLs' [list_sites]='unseen, sites'
+    [store]='store, bloom' [textbook]='textbook Bloom' [libbloom]='libbloom' [dcso]='DCSO bloom'
     [grep_x]='grep -xFf' [grep]='grep -Ff' [comm]='sort, comm')
 ways="list_bytes list_urls store textbook"
 missing=
@@ -151,13 +156,36 @@ canonical() {
     "$unseen" canon "$1" | paste "$1" -
 }
 
-compare() {
-    nentries=$(wc -l <"$work/entries")
+# What is listed among the questions, into $work/right and, by canonical forms, $work/right_urls.
+find_right() {
     sort "$work/entries" >"$work/sorted"
     sort "$work/questions" | comm -12 - "$work/sorted" >"$work/right"
     canonical "$work/entries" | cut -f 2 | sort -u >"$work/sorted_urls"
     canonical "$work/questions" | sort -t "$(printf '\t')" -k 2,2 |
         join -t "$(printf '\t')" -1 2 -2 1 -o 1.1 - "$work/sorted_urls" | sort >"$work/right_urls"
+}
+
+find_right_sites() {
+    awk 'NR == FNR { listed[$0]; next }
+        {
+            host = tolower($0)
+            sub(/^[a-z]+:\/\//, "", host)
+            sub(/[\/?#].*/, "", host)
+            sub(/.*@/, "", host)
+            sub(/:[0-9]*$/, "", host)
+            sub(/[.]$/, "", host)
+            for (found = host in listed; !found && host !~ /^[0-9.]+$/ && sub(/^[^.]*[.]/, "", host);) {
+                found = host in listed
+            }
+            if (found) {
+                print
+            }
+        }' "$work/entries" "$work/questions" | sort >"$work/right"
+    cp "$work/right" "$work/right_urls"
+}
+
+compare() {
+    nentries=$(wc -l <"$work/entries")
     rm -f "$work"/*.build "$work"/*.ask
     echo
     echo "$1: $nentries listed, $(wc -l <"$work/questions") asked, of which listed:" \
@@ -181,14 +209,23 @@ once() {
 
 make_real() {
     cp "$work/malware" "$work/entries"
-    gzip -dc "$data/urls_links.txt.gz" "$data/urls_requests.txt.gz" >"$work/urls"
     sed -n 's|^[a-z]*://\([^/?#:]*\).*|\1|p' "$work/urls" >"$work/hosts"
     zstd -dcq "$data/debian_homepage.txt.zst" | cat - "$work/urls" "$work/hosts" | once >"$work/questions"
+    find_right
 }
 
 make_half() {
     sort "$work/malware" | awk 'NR % 2' | shuf --random-source="$work/random" >"$work/entries"
     cp "$work/malware" "$work/questions"
+    find_right
+}
+
+make_sites() {
+    tr 'A-Z' 'a-z' <"$work/malware" | grep -x '[a-z0-9_-][a-z0-9_.-]*[.][a-z0-9-]*[a-z0-9]' |
+        once >"$work/entries"
+    once <"$work/urls" >"$work/questions"
+    find_right_sites
+    ways="list_sites grep"
 }
 
 echo "machine:  $(sed -n 's/^model name[^:]*: //p' /proc/cpuinfo | head -n 1), $(nproc) cores," \
@@ -200,6 +237,7 @@ echo "commit:   $(git rev-parse --short HEAD 2>/dev/null || echo unknown); seed 
 echo "times:    build and ask are CPU seconds, beside them wall; rate $rate"
 [ -z "$missing" ] || echo "not here:$missing"
 "$build/bench/make_urls" range 0 1000000 "$seed" >"$work/random"
+gzip -dc "$data/urls_links.txt.gz" "$data/urls_requests.txt.gz" >"$work/urls"
 zstd -dcq "$data/maltrail_all.txt.zst" | once >"$work/malware"
 for section in $sections; do
     "make_$section"
