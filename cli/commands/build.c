@@ -36,7 +36,8 @@
 #include "stop.h"
 
 enum {
-    THREADS_MAX = 256
+    THREADS_MAX = 256,
+    WAITS_SILENT = 20
 };
 
 static const double CHECKPOINT_DEFAULT = 20;
@@ -60,6 +61,7 @@ struct making {
     bool keeps; /* an interrupted run can be gone on with */
     bool saved; /* there is a checkpoint that took a while to get to */
     bool is_complete;
+    uint64_t nforgotten; /* changes of the list at this place that are not taken over */
     struct build_carried carried;
     struct build_known_good known_good;
 };
@@ -170,18 +172,27 @@ static const struct unseen_url *used_url(const struct making *m)
     return m->url && m->kind == UNSEEN_KIND_URL && profile_is_none(m->url) ? NULL : m->url;
 }
 
-/* Whoever replaces a list may not know what others have changed in it. */
-static void warn_of_changes(const struct options *o)
+/* Changes of the list that is to be replaced. */
+static uint64_t count_changes(const struct options *o)
 {
     struct build_old was;
-    if (!o->from && stores_kind_of(o->store) == STORES_LIST && build_old_open(&was, o->store)) {
-        const uint64_t n = was.info.nallowed + was.info.nadded + was.info.nremoved;
-        if (n > 0) {
-            message_warning("%" PRIu64 " changes of %s (allowed, added, removed) will be gone", n,
-                            o->store);
-            message_hint("unseen build --from %s %s FILE takes them over", o->store, o->store);
-        }
+    uint64_t n = 0;
+    if (stores_kind_of(o->store) == STORES_LIST && build_old_open(&was, o->store)) {
+        n = was.info.nallowed + was.info.nadded + was.info.nremoved;
         build_old_close(&was);
+    }
+    return n;
+}
+
+/* Whoever replaces a list may not know what others have changed in it. */
+static void warn_of_changes(struct making *m)
+{
+    const char *list = m->o->store;
+    m->nforgotten = m->o->from ? 0 : count_changes(m->o);
+    if (m->nforgotten > 0) {
+        message_warning("%" PRIu64 " changes of %s (allowed, added, removed) will be gone",
+                        m->nforgotten, list);
+        message_hint("unseen build --from %s %s FILE takes them over", list, list);
     }
 }
 
@@ -204,11 +215,16 @@ static bool prepare(struct making *m)
     }
     m->fpr = o->fpr > 0 ? o->fpr : o->from ? m->old.info.fpr : UNSEEN_LIST_FPR_DEFAULT;
     m->keeps = m->inputs.are_files;
-    warn_of_changes(o);
+    warn_of_changes(m);
     return build_folder_open(&m->folder, o->store);
 }
 
 /* ---- Beginning, or going on ------------------------------------------------------------------ */
+
+static void hint_to_go_on(void)
+{
+    message_hint("when the cause is gone, the same command goes on where this one was");
+}
 
 static bool report_build(const struct making *m, const struct unseen_error *error)
 {
@@ -229,7 +245,7 @@ static bool report_build(const struct making *m, const struct unseen_error *erro
     default:
         message_error("%s", text);
         if (m->keeps) {
-            message_hint("when the cause is gone, the same command goes on where this one was");
+            hint_to_go_on();
         }
         break;
     }
@@ -319,7 +335,7 @@ static bool go_on(struct making *m, struct unseen_bytes note)
 
 static bool start(struct making *m)
 {
-    const struct build_identity id = {m->o, &m->inputs, m->kind, m->profile, m->fpr};
+    const struct build_identity id = {m->o, &m->inputs, m->kind, m->profile, m->fpr, &m->old.info};
     const struct unseen_list_build_options options = options_of(m);
     struct unseen_error error = {.status = UNSEEN_OK};
     struct unseen_bytes note = {NULL, 0};
@@ -471,40 +487,74 @@ static bool finish(struct making *m)
     return error.status == UNSEEN_OK || report_build(m, &error);
 }
 
-/* Opens an edit of the list that is to be replaced, if its changes are taken over: until it is
- * closed nobody makes others. An edit takes moments, so it is worth waiting for. */
-static bool hold_old(const struct making *m, struct unseen_list_edit **edit_out)
+/* Opens an edit of the list that is to be replaced: until it is closed, nobody changes what is no
+ * more. An edit takes moments, so it is worth waiting for. A list that is damaged is not changed by
+ * anybody. */
+static bool hold_list(const struct making *m, struct unseen_list_edit **edit_out)
 {
     const struct timespec moment = {.tv_nsec = 50 * 1000 * 1000};
-    struct unseen_error error = {.status = UNSEEN_OK};
+    enum unseen_status status = UNSEEN_OK;
     *edit_out = NULL;
-    if (!m->o->from || !stores_are_same(m->o->from, m->folder.path)) {
-        return true;
+    for (unsigned n = 0; stores_kind_of(m->folder.path) == STORES_LIST; n++) {
+        status = unseen_list_edit_open(edit_out, m->folder.path, NULL, NULL);
+        if (status != UNSEEN_ERR_BUSY) {
+            break;
+        }
+        if (n == WAITS_SILENT) {
+            message_plain("unseen: waiting for another process that is changing %s", m->o->store);
+        }
+        if (stop_is_wanted() || (nanosleep(&moment, NULL) != 0 && stop_is_wanted())) {
+            return false;
+        }
     }
-    do {
-        error.status = unseen_list_edit_open(edit_out, m->folder.path, NULL, &error);
-    } while (error.status == UNSEEN_ERR_BUSY && !stop_is_wanted() && nanosleep(&moment, NULL) == 0);
-    if (error.status != UNSEEN_OK && !stop_is_wanted()) {
-        lists_report(m->o->from, &error);
+    if (status != UNSEEN_OK) {
+        *edit_out = NULL;
     }
-    return error.status == UNSEEN_OK;
+    return true;
+}
+
+/* Those that were made after the warning. */
+static void warn_of_more_changes(const struct making *m)
+{
+    const uint64_t n = m->o->from ? 0 : count_changes(m->o);
+    if (n > m->nforgotten) {
+        message_warning("%" PRIu64 " changes of %s that were made meanwhile are gone",
+                        n - m->nforgotten, m->o->store);
+    }
+}
+
+/* Nobody waits for what takes long: only the last look at the changes and the rename are locked. */
+static bool replace(struct making *m)
+{
+    struct unseen_list_edit *held = NULL;
+    struct unseen_error error = {.status = UNSEEN_OK};
+    if (!hold_list(m, &held)) {
+        return false;
+    }
+    error.status = build_old_carry(&m->old, m->folder.list, &m->carried, &error);
+    if (error.status == UNSEEN_OK) {
+        warn_of_more_changes(m);
+    } else {
+        lists_report(m->folder.list, &error);
+    }
+    const bool good = error.status == UNSEEN_OK && build_folder_place(&m->folder);
+    unseen_list_edit_close(held);
+    return good;
 }
 
 static bool place(struct making *m)
 {
-    struct unseen_list_edit *held = NULL;
-    struct unseen_error error = {.status = UNSEEN_OK};
-    bool good = hold_old(m, &held);
-    if (good) {
-        error.status = build_old_carry(&m->old, m->folder.list, &m->carried, &error);
-        good = error.status == UNSEEN_OK || report_build(m, &error);
-    }
-    good = good &&
-           build_known_good_run(m->o, m->folder.list, m->cpu, &m->progress, &m->known_good) &&
-           build_folder_place(&m->folder);
-    unseen_list_edit_close(held);
+    const bool good =
+        build_known_good_run(m->o, m->folder.list, m->cpu, &m->progress, &m->known_good) &&
+        replace(m);
     build_progress_end(&m->progress);
-    return good || (stop_is_wanted() && report_interrupted(m));
+    if (!good && stop_is_wanted()) {
+        return report_interrupted(m);
+    }
+    if (!good && m->keeps) {
+        hint_to_go_on();
+    }
+    return good;
 }
 
 /* ---- Report ---------------------------------------------------------------------------------- */
@@ -607,6 +657,9 @@ static bool report(const struct making *m)
 /* What cannot be gone on with is removed. */
 static void release(struct making *m, bool done)
 {
+    if (m->build && !done && m->keeps) {
+        unseen_list_build_keep(m->build);
+    }
     unseen_list_build_free(m->build);
     if (done || !m->keeps) {
         build_folder_clear(&m->folder);

@@ -68,6 +68,7 @@ struct build_identity {
     enum unseen_kind kind;
     const char *profile;
     double fpr;
+    const struct unseen_list_info *old; /* of the list of --from, if there is one */
 };
 
 /* Appends the description; false without memory. */

@@ -11,7 +11,6 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "print/message.h"
 
@@ -35,15 +34,12 @@ __attribute__((format(printf, 2, 3))) static bool put(struct text *text, const c
     return true;
 }
 
-/* The old list is an input, too: what was removed from it decides what is taken. */
-static bool put_old(struct text *text, const char *name)
+/* The old list may be changed meanwhile, which is looked at in the end, but not be another one. */
+static bool put_old(struct text *text, const char *name, const struct unseen_list_info *info)
 {
-    struct stat st;
-    if (!name || stat(name, &st) != 0) {
-        return put(text, "--from %s\n", name ? name : "nothing");
-    }
-    return put(text, "--from %s (%" PRId64 " bytes, changed at %" PRId64 ".%09ld)\n", name,
-               (int64_t)st.st_size, (int64_t)st.st_mtim.tv_sec, st.st_mtim.tv_nsec);
+    return name ? put(text, "--from %s (%" PRIu64 " keys, seed %08" PRIx64 ")\n", name, info->nkeys,
+                      info->seed_id)
+                : put(text, "--from nothing\n");
 }
 
 bool build_note_describe(struct text *text, const struct build_identity *id)
@@ -58,7 +54,7 @@ bool build_note_describe(struct text *text, const struct build_identity *id)
         put(text, "--key %s\n", o->key ? o->key : "none") &&
         put(text, "--separator %d\n", o->separator) && put(text, "--null %d\n", !o->delimiter) &&
         put(text, "--max-line %" PRIu64 "\n", o->max_line) && put(text, "--force %d\n", o->force) &&
-        put_old(text, o->from);
+        put_old(text, o->from, id->old);
     for (size_t i = 0; i < in->n && good; i++) {
         const struct build_input *f = &in->files[i];
         good =

@@ -4,17 +4,17 @@
 #     build_resume.sh [ROUNDS]       rounds of kills, 6 unless told otherwise
 #
 # Label: threads
+# Syncs are what takes time here, and what a killed program has written is not lost with it: memory
+# is as good as a disk.
+[ ! -w /dev/shm ] || export TMPDIR=/dev/shm
 . "$(dirname "$0")/lib/common.bash"
 rounds=${1:-6}
 disk=$scratch/disk
-# Syncs are what takes time here, and what a killed program has written is not lost with it: memory
-# is as good as a disk.
-memory=$(mktemp -d -p /dev/shm 2> /dev/null) || memory=$scratch
+building=
 cleanup_more() {
     umount "$disk" 2> /dev/null
-    [ "$memory" = "$scratch" ] || rm -rf "$memory"
+    [ -z "$building" ] || kill -KILL "$building" 2> /dev/null
 }
-cd "$memory" || exit 2
 
 urls 30000 30000 7 > one.txt
 urls 30000 30000 77 | gzip -c > two.gz
@@ -35,6 +35,7 @@ stop() {
     kill "-$1" "$building" 2> /dev/null
     wait "$building" 2> /dev/null
     status=$?
+    building=
 }
 
 # ---- kills ---------------------------------------------------------------------------------------
@@ -85,6 +86,30 @@ for signal in INT TERM HUP; do
     same got.list want.list
 done
 
+# The list is built but not in its place: known good lines never end, and then cannot be read.
+mkfifo good
+rm got.list
+start --known-good good --seed 9 got.list $inputs 2> err
+exec 7> good
+echo http://good.example/ >&7
+eventually [ -s got.list.building/list ]
+stop TERM
+exec 7>&-
+holds [ "$status" = 143 ]
+holds grep -q 'the same command goes on from there$' err
+holds [ -s got.list.building/state ]
+gzip -c one.txt | head -c 20000 > torn.gz
+run build --known-good torn.gz --seed 9 got.list $inputs
+expect 2 '' '*'
+holds grep -q '^unseen: going on after 120000 lines of an interrupted build$' err
+holds grep -q '^unseen: hint: when the cause is gone, the same command goes on' err
+holds [ ! -e got.list ]
+run build --seed 9 got.list $inputs
+expect 0 '' '*'
+holds grep -q '^unseen: going on after 120000 lines of an interrupted build$' err
+same got.list want.list
+holds [ ! -e got.list.building ]
+
 # With standard input there is nothing to go on with.
 mkfifo fifo
 "$UNSEEN" build --checkpoint 0.0001 --seed 9 got.list < fifo 2> err &
@@ -92,9 +117,8 @@ building=$!
 exec 7> fifo
 cat one.txt >&7
 eventually [ -d got.list.building ]
-kill -TERM "$building"
-wait "$building" 2> /dev/null
-holds [ $? = 143 ]
+stop TERM
+holds [ "$status" = 143 ]
 exec 7>&-
 holds [ ! -e got.list.building ]
 same got.list want.list
