@@ -11,7 +11,9 @@
 #define UNSEEN_NOINLINE         __attribute__((noinline))
 #define UNSEEN_PREFETCH(p)      __builtin_prefetch((p), 1, 3)
 #define UNSEEN_PREFETCH_READ(p) __builtin_prefetch((p), 0, 3)
-#define UNSEEN_TARGET(isa)      __attribute__((target(isa)))
+/* Into the second cache only: the processor has more of these under way at once. */
+#define UNSEEN_PREFETCH_L2(p) __builtin_prefetch((p), 0, 2)
+#define UNSEEN_TARGET(isa)    __attribute__((target(isa)))
 /* Keeps the integer x in a register here. */
 #define UNSEEN_OPAQUE(x) __asm__("" : "+r"(x))
 #else
@@ -21,6 +23,7 @@
 #define UNSEEN_NOINLINE
 #define UNSEEN_PREFETCH(p)      ((void)(p))
 #define UNSEEN_PREFETCH_READ(p) ((void)(p))
+#define UNSEEN_PREFETCH_L2(p)   ((void)(p))
 #define UNSEEN_TARGET(isa)
 #define UNSEEN_OPAQUE(x) ((void)(x))
 #endif

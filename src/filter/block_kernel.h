@@ -31,9 +31,9 @@ UNSEEN_INLINE KERNEL_TARGET void kernel_fetch(const struct blocks *b, bool is_wi
 {
     probe->block = blocks_of_key(b, is_wide, key);
     probe->lo = key.lo;
-    UNSEEN_PREFETCH(probe->block);
+    UNSEEN_PREFETCH_L2(probe->block);
     if (is_wide) {
-        UNSEEN_PREFETCH(probe->block + UNSEEN__LINE);
+        UNSEEN_PREFETCH_L2(probe->block + UNSEEN__LINE);
     }
 }
 

@@ -218,7 +218,7 @@ static void find_places(const struct bloom *b, const struct unseen_key *keys, si
             places[i * k + j] = next_place(&p, b->m);
         }
         for (unsigned j = 0; j < nfetched; j++) {
-            UNSEEN_PREFETCH(b->bits + places[i * k + j] / 8);
+            UNSEEN_PREFETCH_L2(b->bits + places[i * k + j] / 8);
         }
     }
 }
@@ -274,7 +274,7 @@ static void ask_group(const struct bloom *b, const uint64_t *places, unsigned fi
     for (size_t i = 0; i < n; i++) {
         verdicts[i] = has_bits(b, places + i * k, 0, first) ? UNSEEN_SEEN : UNSEEN_NEW;
         for (unsigned j = first; verdicts[i] == UNSEEN_SEEN && j < k; j++) {
-            UNSEEN_PREFETCH(b->bits + places[i * k + j] / 8);
+            UNSEEN_PREFETCH_L2(b->bits + places[i * k + j] / 8);
         }
     }
     for (size_t i = 0; i < n; i++) {

@@ -22,9 +22,9 @@ UNSEEN_INLINE KERNEL_TARGET void kernel_fetch(const struct blocks *c, bool is_wi
 {
     probe->block = blocks_of_key(c, is_wide, key);
     probe->lo = key.lo;
-    UNSEEN_PREFETCH(probe->block);
+    UNSEEN_PREFETCH_L2(probe->block);
     if (is_wide) {
-        UNSEEN_PREFETCH(probe->block + UNSEEN__LINE);
+        UNSEEN_PREFETCH_L2(probe->block + UNSEEN__LINE);
     }
 }
 

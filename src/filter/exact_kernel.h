@@ -24,11 +24,11 @@ UNSEEN_INLINE KERNEL_TARGET void kernel_look_far(const struct exact *e,
 {
     if (i < n) {
         struct exact_group *group = exact_find(e, keys[i].hi);
-        UNSEEN_PREFETCH(group);
-        UNSEEN_PREFETCH(&group->page[0]);
-        UNSEEN_PREFETCH(&group->page[8]);
-        UNSEEN_PREFETCH(&group->page[16]);
-        UNSEEN_PREFETCH(&group->page[24]);
+        UNSEEN_PREFETCH_L2(group);
+        UNSEEN_PREFETCH_L2(&group->page[0]);
+        UNSEEN_PREFETCH_L2(&group->page[8]);
+        UNSEEN_PREFETCH_L2(&group->page[16]);
+        UNSEEN_PREFETCH_L2(&group->page[24]);
         ring->group[i % EXACT_AHEAD] = group;
     }
 }
@@ -45,8 +45,8 @@ UNSEEN_INLINE KERNEL_TARGET void kernel_look_near(const struct unseen_key *keys,
         exact_place(probe->group, keys[i].hi, &a, &b, &probe->word, &probe->field);
         probe->a = exact_line(probe->group, a);
         probe->b = exact_line(probe->group, b);
-        UNSEEN_PREFETCH(probe->a);
-        UNSEEN_PREFETCH(probe->b);
+        UNSEEN_PREFETCH_L2(probe->a);
+        UNSEEN_PREFETCH_L2(probe->b);
     }
 }
 
