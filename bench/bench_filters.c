@@ -182,7 +182,7 @@ static uint64_t run_memory(void *object, enum operation operation, const struct 
         const uint64_t at = (uint64_t)((unsigned __int128)keys[i].hi * block >> 64);
         lines[i] = (uint64_t *)(void *)(probe->base + at * 64 * probe->width);
         for (unsigned w = 0; w < probe->width; w++) {
-            __builtin_prefetch(lines[i] + 8 * w, 1);
+            __builtin_prefetch(lines[i] + 8 * w, 0, 2);
         }
     }
     for (size_t i = 0; i < n; i++) {
