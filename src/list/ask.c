@@ -82,17 +82,16 @@ unseen__list_asker *unseen__list_asker_for(enum unseen_cpu cpu)
 static size_t take_bumped(const uint64_t *keys, const uint16_t *places, const uint8_t *answers,
                           size_t n, uint64_t *to, uint16_t *places_to)
 {
-    const uint64_t bumped = UINT64_C(0x0101010101010101) * UNSEEN__LIST_BUMPED;
+    uint16_t taken[UNSEEN__LIST_BATCH + 1];
     size_t ntaken = 0;
-    for (size_t i = 0; i < n; i++) {
-        /* most are not, so eight at a time */
-        while (i + 8 <= n && (load_le64(answers + i) & bumped) == 0) {
-            i += 8;
-        }
-        if (i < n && answers[i] == UNSEEN__LIST_BUMPED) {
-            places_to[ntaken] = places ? places[i] : (uint16_t)i;
-            to[ntaken++] = unseen__list_next_key(keys[i]);
-        }
+    for (size_t i = 0; i < n; i++) { /* without a branch, which would be wrong for most of them */
+        taken[ntaken] = (uint16_t)i;
+        ntaken += answers[i] == UNSEEN__LIST_BUMPED;
+    }
+    for (size_t i = 0; i < ntaken; i++) {
+        const size_t from = taken[i];
+        to[i] = unseen__list_next_key(keys[from]);
+        places_to[i] = places ? places[from] : (uint16_t)from;
     }
     return ntaken;
 }

@@ -144,16 +144,21 @@ AVX2 static inline void compare(const struct unseen__list_view *view, const stru
     }
 }
 
+/* Of one block in four, what the levels displace is not beside the rest. */
 AVX2 static inline void fetch_rest(const struct unseen__list_view *view, const struct batch *b,
                                    size_t i)
 {
     const struct unseen__list_shape *s = &view->shape;
-    const uint8_t *at = b->pages[i] + s->rest[b->rows[i].block];
+    const unsigned block = b->rows[i].block;
+    const uint8_t *at = b->pages[i] + s->rest[block];
     const unsigned len = 16 * (s->columns + 1 - s->group0);
+    const unsigned next = block + 1 < s->blocks ? block + 1 : block;
     for (unsigned k = 0; k < len; k += 64) {
-        _mm_prefetch((const char *)at + k, _MM_HINT_T0);
+        _mm_prefetch((const char *)at + k, _MM_HINT_T1);
     }
-    _mm_prefetch((const char *)at + len, _MM_HINT_T0);
+    _mm_prefetch((const char *)at + len - 1, _MM_HINT_T1);
+    _mm_prefetch((const char *)b->pages[i] + s->displaced[block / 4], _MM_HINT_T1);
+    _mm_prefetch((const char *)b->pages[i] + s->displaced[next / 4], _MM_HINT_T1);
 }
 
 AVX2 static inline void compare_rest(const struct unseen__list_view *view, const struct batch *b,

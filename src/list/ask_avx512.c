@@ -227,16 +227,22 @@ AVX512 static inline const uint8_t *page_of(const struct unseen__list_view *view
     return view->pages + place / UNSEEN__LIST_PAGE * UNSEEN__LIST_PAGE;
 }
 
+/* Of one block in four, what the levels displace is not beside the rest. */
 AVX512 static inline void fetch_rest(const struct unseen__list_view *view, const struct batch *b,
                                      size_t i)
 {
     const struct unseen__list_shape *s = &view->shape;
-    const uint8_t *at = page_of(view, b->likely_place[i]) + s->rest[b->likely_block[i]];
+    const unsigned block = b->likely_block[i];
+    const uint8_t *page = page_of(view, b->likely_place[i]);
+    const uint8_t *at = page + s->rest[block];
     const unsigned len = 16 * (s->columns + 1 - s->group0);
+    const unsigned next = block + 1 < s->blocks ? block + 1 : block;
     for (unsigned k = 0; k < len; k += 64) {
         _mm_prefetch((const char *)at + k, _MM_HINT_T1);
     }
-    _mm_prefetch((const char *)at + len, _MM_HINT_T1);
+    _mm_prefetch((const char *)at + len - 1, _MM_HINT_T1);
+    _mm_prefetch((const char *)page + s->displaced[block / 4], _MM_HINT_T1);
+    _mm_prefetch((const char *)page + s->displaced[next / 4], _MM_HINT_T1);
 }
 
 /* The column that the levels stand in. */
