@@ -251,12 +251,11 @@ static const struct command commands[] = {
         .called = "unseen update",
         .bit = COMMAND_UPDATE,
         .usage = "unseen update [OPTION]... LIST [--add FILE]... [--remove FILE]...",
-        .about =
-            "Add entries to LIST and remove others, without building it anew. They are kept\n"
-            "exactly as they are, behind LIST in its file, and every program that asks it\n"
-            "reads them. If one of the lines is no entry, nothing is changed. For more than\n"
-            "some 1 % of the list, build it anew: unseen build --from LIST takes over what\n"
-            "was added, removed and allowed.\n",
+        .about = "Add entries to LIST and remove others, without building it anew. They are kept\n"
+                 "exactly as they are, behind LIST in its file, and every program that asks it\n"
+                 "reads them. If one of the lines is no entry, nothing is changed. For more than\n"
+                 "some 1 % of the list, build it anew: unseen build --from LIST takes over what\n"
+                 "was added, removed and allowed.\n",
         .examples = "  unseen update bad.list --add more.txt --remove gone.txt\n"
                     "  echo http://bad.example/ | unseen update bad.list --add -\n",
         .ending = "Files may be compressed with gzip or zstd; - is standard input.\n"
