@@ -39,7 +39,7 @@ holds [ "$(cat new.txt)" = "$(printf 'http://a/\nhttp://b/')" ]
 holds [ "$(cat again.txt)" = 'http://a/' ]
 
 # Each command: every option stands in both, and each that stands there is known to the program.
-for command in dedup canon explain serve allow update; do
+for command in dedup canon explain serve build allow update; do
     page=$TESTS/../docs/man/unseen-$command.1
     [ "$command" = dedup ] && page=$TESTS/../docs/man/unseen.1
     holds [ -f "$page" ]
