@@ -335,13 +335,12 @@ static const struct command commands[] = {
         .called = "unseen build",
         .bit = COMMAND_BUILD,
         .usage = "unseen build [OPTION]... LIST [FILE]...",
-        .about =
-            "Build LIST from the lines of the input: a file that can be asked quickly, of\n"
-            "about 13.5 bits for each entry, with one wrong answer in 10,000. A LIST that is\n"
-            "there is replaced when the new one is complete. Interrupted, the same command goes\n"
-            "on where it was, from what is in LIST.building; with standard input it begins\n"
-            "anew. A line that is no entry, or that would cover far too much (/, com), is an\n"
-            "error.\n",
+        .about = "Build LIST from the lines of the input: a file that can be asked quickly, of\n"
+                 "about 13.5 bits for each entry, with one wrong answer in 10,000. A LIST that is\n"
+                 "there is replaced when the new one is complete. Interrupted, the same command\n"
+                 "goes on where it was, from what is in LIST.building; with standard input it\n"
+                 "begins anew. A line that is no entry, or that would cover far too much (/,\n"
+                 "com), is an error.\n",
         .examples =
             "  unseen build bad.list urls*.txt.gz      one URL a line\n"
             "  unseen build --expressions sites.list sites.txt\n"
