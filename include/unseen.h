@@ -1146,9 +1146,11 @@ UNSEEN_API void unseen_list_changes(const struct unseen_list *list,
                                     void *context);
 
 /* Takes up what has been appended to the open file since; *changed_out, unless NULL, says whether
- * there was anything. Costs a look at the length of the file if there was not. Not beside questions
- * on other threads. A list that was replaced (by rename) is another file: open that. Errors: CORRUPT,
- * VERSION, IO, NOMEM; the list then answers as before, or with the first of the new commits. */
+ * there was anything. Costs a look at the header and the length of the file if there was not. Not
+ * beside questions on other threads. A list that was replaced (by rename) is another file: open that.
+ * Errors: CORRUPT, VERSION, IO, NOMEM; the list then answers as before, or with the first of the new
+ * commits. MISMATCH: what is no list any more, or another one, was written over it; its answers are
+ * worth nothing then, and where it is mapped and was cut short, asking it ends the process. */
 UNSEEN_API enum unseen_status unseen_list_refresh(struct unseen_list *list, bool *changed_out,
                                                   struct unseen_error *error);
 

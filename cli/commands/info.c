@@ -92,8 +92,8 @@ static void put_list(struct output *out, const struct unseen_list *list, const c
         i.nremoved, i.nallowed);
     put(out, "wrong listed", "%.2g of questions (asked for %.2g), %.2g of keys", i.rate, i.fpr,
         i.rate / unseen_kind_texts_max(i.kind));
-    put(out, "disk", "%" PRIu64 " bytes, %.2f bits per entry", built, bits_per_key(built, i.nkeys));
-    put(out, "of changes", "%" PRIu64 " bytes", i.changes_bytes);
+    put(out, "disk", "%" PRIu64 " bytes; %.2f bits per entry, and changes of %" PRIu64 " bytes",
+        i.bytes, bits_per_key(built, i.nkeys), i.changes_bytes);
     if (i.torn_bytes > 0) {
         put(out, "unfinished", "%" PRIu64 " bytes of a change that was interrupted: not obeyed",
             i.torn_bytes);

@@ -131,12 +131,21 @@ static void hint_foreign(const char *path, const struct options *o)
     }
 }
 
+/* Whether a list would do as well. */
+static bool takes_lists(const struct options *o)
+{
+    return (o->command->bit & (COMMAND_CHECK | COMMAND_INFO | COMMAND_VERIFY)) ||
+           (o->command->bit == COMMAND_SERVE && o->protocol);
+}
+
 /* A store that can be made lacks its folder. */
 static void hint_missing(const char *path, const struct options *o)
 {
     const char *slash = strrchr(path, '/');
     if ((o->command->bit & COMMAND_MAKERS) && !o->dry_run && slash && slash > path) {
         message_hint("mkdir -p %.*s", (int)(slash - path), path);
+    } else if (takes_lists(o)) {
+        message_hint("unseen build %s FILE makes a list, unseen add %s FILE a store", path, path);
     } else {
         message_hint("unseen add %s FILE makes it", path);
     }

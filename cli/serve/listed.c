@@ -4,32 +4,21 @@
 #endif
 #include "serve/listed.h"
 
-#include <sys/stat.h>
 #include <time.h>
 
 #include "lines/profile.h"
 #include "memory/stores.h"
 #include "print/message.h"
+#include "serve/guard.h"
 
 #define SECOND ((uint64_t)1000000000)
+#define MINUTE (60 * SECOND)
 
 /* What is open, or shall be. */
 struct opened {
     struct unseen_store *store;
     struct opened_list list;
 };
-
-/* Whether the name stands for another file than the one that is known; if so, it is known then. */
-static bool is_another(struct listed *l)
-{
-    struct stat st;
-    if (stat(l->o->store, &st) != 0 || (st.st_dev == l->device && st.st_ino == l->inode)) {
-        return false; /* a name may be gone between two files */
-    }
-    l->device = st.st_dev;
-    l->inode = st.st_ino;
-    return true;
-}
 
 /* ---- Opening --------------------------------------------------------------------------------- */
 
@@ -87,25 +76,29 @@ static void close_file(struct listed *l)
     l->store = NULL;
 }
 
-static void use(struct listed *l, const struct opened *opened)
+static void use(struct listed *l, const struct opened *opened, const struct stat *file)
 {
     close_file(l);
     l->store = opened->store;
     l->list = opened->list;
+    l->file = *file;
+    l->lost = false;
     l->in_trouble = false;
 }
 
 bool listed_open(struct listed *l)
 {
     struct opened opened;
+    struct stat file = {.st_ino = 0};
     if (l->o->expressions && !profile_create(&l->url, l->o, "safebrowsing", l->cpu)) {
         return false;
     }
-    (void)is_another(l); /* if the name changes from here on, the next look shows it */
+    (void)stat(l->o->store, &file); /* if the name changes from here on, the next look shows it */
     if (!open_file(l, &opened)) {
         return false;
     }
-    use(l, &opened);
+    guard_start();
+    use(l, &opened, &file);
     return true;
 }
 
@@ -127,33 +120,75 @@ static uint64_t now(void)
     return (uint64_t)t.tv_sec * SECOND + (uint64_t)t.tv_nsec;
 }
 
+static bool is_same_file(const struct stat *a, const struct stat *b)
+{
+    return a->st_dev == b->st_dev && a->st_ino == b->st_ino;
+}
+
+static bool is_unchanged(const struct stat *a, const struct stat *b)
+{
+    return is_same_file(a, b) && a->st_size == b->st_size &&
+           a->st_mtim.tv_sec == b->st_mtim.tv_sec && a->st_mtim.tv_nsec == b->st_mtim.tv_nsec;
+}
+
+void listed_lose(struct listed *l)
+{
+    if (!l->lost) {
+        message_error("%s was written over or cut short while it was asked", l->o->store);
+        message_hint("build the new one beside it, or copy it there, and rename it: mv NEW %s",
+                     l->o->store);
+    }
+    l->lost = true;
+    l->in_trouble = true;
+}
+
 static void take_changes(struct listed *l)
 {
     struct unseen_error error = {.status = UNSEEN_OK};
-    bool changed = false;
-    error.status = unseen_list_refresh(l->list.list, &changed, &error);
-    if (error.status != UNSEEN_OK && !l->in_trouble) {
+    error.status = unseen_list_refresh(l->list.list, NULL, &error);
+    if (error.status == UNSEEN_ERR_MISMATCH) {
+        listed_lose(l);
+    } else if (error.status != UNSEEN_OK && !l->in_trouble) {
         lists_report(l->o->store, &error);
         message_warning("the answers are still those without the last changes of %s", l->o->store);
     }
     l->in_trouble = error.status != UNSEEN_OK;
 }
 
-void listed_refresh(struct listed *l)
+/* What could not be opened is tried again when it has changed, as it may just have been written, and
+ * now and then, as the cause may lie elsewhere. */
+static void take_file(struct listed *l, const struct stat *file, uint64_t time)
 {
     struct opened opened;
+    if (is_unchanged(file, &l->refused) && time - l->refused_at < MINUTE) {
+        return;
+    }
+    if (open_file(l, &opened)) {
+        use(l, &opened, file);
+        return;
+    }
+    l->refused = *file;
+    l->refused_at = time;
+    if (!l->lost) {
+        message_warning("the answers are still those of the file that was %s before", l->o->store);
+    }
+}
+
+void listed_refresh(struct listed *l)
+{
     const uint64_t time = now();
+    struct stat file;
     if (time - l->looked < SECOND) {
         return;
     }
     l->looked = time;
-    if (!is_another(l)) {
-        if (l->list.list) {
-            take_changes(l);
-        }
-    } else if (open_file(l, &opened)) {
-        use(l, &opened);
-    } else {
-        message_warning("the answers are still those of the file that was %s before", l->o->store);
+    if (stat(l->o->store, &file) != 0) {
+        return; /* a name may be gone between two files */
+    }
+    if (is_same_file(&file, &l->file) && l->list.list && !l->lost) {
+        take_changes(l);
+    }
+    if (!is_same_file(&file, &l->file) || l->lost) {
+        take_file(l, &file, time);
     }
 }

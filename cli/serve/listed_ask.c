@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "print/message.h"
+#include "serve/guard.h"
 #include "serve/names.h"
 
 enum {
@@ -33,6 +34,31 @@ bool listed_suits(unsigned asks, enum unseen_kind kind)
         }
     }
     return false;
+}
+
+/* One call of the library. */
+struct covering {
+    const struct opened_list *list;
+    const struct unseen_bytes *items;
+    size_t n;
+    uint8_t *verdicts;
+    enum unseen_status status;
+};
+
+static void cover(void *context)
+{
+    struct covering *c = context;
+    c->status = unseen_list_covers_batch(c->list->list, c->list->url, c->items, c->n, c->verdicts);
+}
+
+enum unseen_status listed_covers(struct listed *l, const struct unseen_bytes *items, size_t n,
+                                 uint8_t *verdicts)
+{
+    struct covering c = {&l->list, items, n, verdicts, UNSEEN_ERR_IO};
+    if (!l->lost && !guard_call(cover, &c)) {
+        listed_lose(l);
+    }
+    return l->lost ? UNSEEN_ERR_IO : c.status;
 }
 
 static enum lookup_answer answer_of(struct listed *l, enum unseen_status status,
@@ -75,9 +101,7 @@ static enum lookup_answer ask_list(struct listed *l, enum lookup_kind kind,
     if (kind == LOOKUP_HOST && list->kind != UNSEEN_KIND_IP) {
         text = url_of_host(text, room, sizeof(room));
     }
-    const enum unseen_status status =
-        unseen_list_covers_batch(list->list, list->url, &text, 1, &verdict);
-    return answer_of(l, status, &verdict, 1);
+    return answer_of(l, listed_covers(l, &text, 1, &verdict), &verdict, 1);
 }
 
 /* ---- Stores ---------------------------------------------------------------------------------- */

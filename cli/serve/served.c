@@ -109,10 +109,9 @@ size_t served_remove(struct served *d, const struct unseen_bytes *urls, size_t n
 size_t served_ask(struct served *d, const struct unseen_bytes *urls, size_t n, char *marks)
 {
     uint8_t verdicts[SERVED_RUN];
-    const struct opened_list *list = d->listed ? &d->listed->list : NULL;
     const enum unseen_status status =
-        list ? unseen_list_covers_batch(list->list, list->url, urls, n, verdicts)
-             : unseen_set_contains_batch(unseen_store_set(d->store), urls, n, verdicts);
+        d->listed ? listed_covers(d->listed, urls, n, verdicts)
+                  : unseen_set_contains_batch(unseen_store_set(d->store), urls, n, verdicts);
     put_marks(d, status, verdicts, status == UNSEEN_OK ? n : 0, n, marks_of_ask, marks);
     return 0;
 }

@@ -202,7 +202,10 @@ void unseen_list_changes(const struct unseen_list *list,
 enum unseen_status unseen_list_refresh(struct unseen_list *list, bool *changed_out,
                                        struct unseen_error *error)
 {
-    return unseen__list_changes_read(&list->file.changes, list->file.fd, changed_out, error);
+    const enum unseen_status status = unseen__list_file_check(&list->file, error);
+    return status == UNSEEN_OK
+               ? unseen__list_changes_read(&list->file.changes, list->file.fd, changed_out, error)
+               : status;
 }
 
 /* ---- what it is ---- */

@@ -188,6 +188,20 @@ static enum unseen_status map_pages(struct unseen__list_file *file, enum unseen_
     return UNSEEN_OK;
 }
 
+enum unseen_status unseen__list_file_check(const struct unseen__list_file *file,
+                                           struct unseen_error *error)
+{
+    struct unseen__list_header header;
+    struct unseen__list_places places;
+    const enum unseen_status status =
+        unseen__list_header_read(file->fd, file->path, &header, &places, error);
+    if (status == UNSEEN_ERR_IO || (status == UNSEEN_OK && header.sum == file->header.sum)) {
+        return status;
+    }
+    return unseen__error(error, UNSEEN_ERR_MISMATCH, 0,
+                         "%s was written over or cut short while it was open", file->path);
+}
+
 enum unseen_status unseen__list_file_open(struct unseen__list_file *file, const char *path,
                                           enum unseen_list_access access,
                                           const struct unseen_allocator *allocator,

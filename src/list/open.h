@@ -38,6 +38,11 @@ enum unseen_status unseen__list_file_open(struct unseen__list_file *file, const 
                                           struct unseen_error *error);
 void unseen__list_file_release(struct unseen__list_file *file);
 
+/* Whether the open file still is the one that was opened: it may have been written over or cut short.
+ * Errors: MISMATCH (it is not), IO. */
+enum unseen_status unseen__list_file_check(const struct unseen__list_file *file,
+                                           struct unseen_error *error);
+
 /* Compares all checksums. Errors: CORRUPT, VERSION (of changes), IO, NOMEM. */
 enum unseen_status unseen__list_file_verify(const struct unseen__list_file *file,
                                             struct unseen_error *error);

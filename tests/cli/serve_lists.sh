@@ -220,6 +220,66 @@ is_back() { [ "$(answer x)" = '200 500' ]; }
 eventually is_back
 stop_listening
 
+# Written over in place, cut short, and a new file that comes slowly: none of them is good practice, and
+# none ends the server or gives an answer that neither list has; once the file is whole it is taken up.
+urls 60000 50000 1 | sort -u > many
+awk 'NR % 2' many > half
+awk '!(NR % 2)' many > other_half
+holds unseen build --seed 1 --fpr 1e-9 half.list half
+holds unseen build --seed 2 --fpr 1e-9 other.list other_half
+cat > misuse.py << 'END'
+import os, subprocess, sys, time
+unseen, how = sys.argv[1:]
+def lines(name):
+    return [line.rstrip("\n") for line in open(name)][:20000:7]
+half, other = lines("half"), lines("other_half")
+new = open("other.list", "rb").read()
+for name in ("served", "beside"):
+    if os.path.exists(name):
+        os.remove(name)
+subprocess.run(["cp", "half.list", "served"], check=True)
+p = subprocess.Popen([unseen, "serve", "--protocol", "squid", "served"], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                     stderr=subprocess.PIPE, text=True, bufsize=1 << 20)
+def ask(urls):
+    p.stdin.write("".join(url + " -\n" for url in urls))
+    p.stdin.flush()
+    answers = [p.stdout.readline().split(" ")[0].strip() for _ in urls]
+    assert all(a in ("OK", "ERR", "BH") for a in answers), answers[:5]
+    return "/".join(sorted(set(answers)))
+said = [ask(half), ask(other)]
+middle = None
+if how == "cut":
+    os.truncate("served", 0)
+    middle = ask(half + other)
+    time.sleep(1.1)
+    middle = ask(half + other)
+    subprocess.run(["cp", "other.list", "served"], check=True)
+elif how == "over":
+    with open("served", "r+b") as f:
+        f.write(new)
+elif how == "slow":
+    os.remove("served")
+    with open("served", "wb") as f:
+        f.write(new[:len(new) // 2])
+        f.flush()
+        time.sleep(1.1)
+        middle = ask(half)
+        time.sleep(1.1)
+        middle += ask(half)
+        f.write(new[len(new) // 2:])
+limit = time.monotonic() + 20
+while ask(other) != "OK" and time.monotonic() < limit:
+    time.sleep(0.05)
+said += [ask(half), ask(other)]
+p.stdin.close()
+print(*said, middle, p.wait())
+END
+# misuse HOW: what is said of the old list's lines and the new one's, before and after, and meanwhile
+misuse() { python3 misuse.py "$UNSEEN" "$1" 2> misuse.err || cat misuse.err >&2; }
+holds [ "$(misuse cut)" = 'OK ERR ERR OK BH 0' ]
+holds [ "$(misuse over)" = 'OK ERR ERR OK None 0' ]
+holds [ "$(misuse slow)" = 'OK ERR ERR OK OKOK 0' ]
+
 # unseen's own protocol takes up lists and changes, too.
 cp mail.list served
 coproc "$UNSEEN" serve served 2> err

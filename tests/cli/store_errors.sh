@@ -58,8 +58,12 @@ wrong 2 'unknown option -p' 'unseen check --help' check -p crawl v.unseen one
 holds [ ! -e new.unseen ]
 
 # No store there.
-for command in check remove info verify repair compact recheck; do
+for command in remove repair compact recheck; do
     wrong 2 'cannot open none.unseen: No such file or directory' 'unseen add none.unseen FILE makes it' $command none.unseen
+done
+for command in check info verify; do
+    wrong 2 'cannot open none.unseen: No such file or directory' \
+        'unseen build none.unseen FILE makes a list, unseen add none.unseen FILE a store' $command none.unseen
 done
 run -s nodir/v.unseen one
 expect 2 '' '*'

@@ -342,6 +342,37 @@ static void test_no_memory(void)
     unseen_url_free(url);
 }
 
+/* A file that others write over or cut short is noticed; one that they append to is fine. */
+static void test_written_over(void)
+{
+    static const char *const entries[] = {"192.0.2.0/24"};
+    static const char *const others[] = {"198.51.100.0/24"};
+    struct unseen_error error = {.text = ""};
+    uint8_t other[8192];
+    build(UNSEEN_KIND_IP, NULL, others, 1);
+    FILE *file = fopen(path, "rb");
+    CHECK(file != NULL);
+    const size_t len = fread(other, 1, sizeof(other), file);
+    CHECK(len > 4096 && len < sizeof(other) && fclose(file) == 0);
+    for (int how = 0; how < 3; how++) {
+        bool changed = false;
+        build(UNSEEN_KIND_IP, NULL, entries, 1);
+        struct unseen_list *list = open_list(NULL);
+        CHECK(unseen_list_refresh(list, &changed, &error) == UNSEEN_OK && !changed);
+        if (how == 0) {
+            allow(UNSEEN_KIND_IP, NULL, "192.0.2.7");
+            CHECK(unseen_list_refresh(list, &changed, &error) == UNSEEN_OK && changed);
+        } else {
+            file = fopen(path, "r+b");
+            CHECK(file != NULL);
+            CHECK(how == 1 ? fwrite(other, 1, len, file) == len : truncate(path, 5) == 0);
+            CHECK(fclose(file) == 0);
+            CHECK(unseen_list_refresh(list, &changed, &error) == UNSEEN_ERR_MISMATCH);
+        }
+        unseen_list_close(list);
+    }
+}
+
 int main(void)
 {
     const char *base = getenv("TMPDIR");
@@ -361,6 +392,7 @@ int main(void)
     test_many_addresses();
     test_long_urls();
     test_no_memory();
+    test_written_over();
     unlink(path);
     CHECK(rmdir(folder) == 0);
     return test_end();
