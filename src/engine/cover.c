@@ -110,10 +110,9 @@ enum unseen_status unseen_list_covers_batch(const struct unseen_list *list,
                                             uint8_t *verdicts)
 {
     struct covering c;
-    struct unseen_list_info info = {.size = sizeof(info), .kind = UNSEEN_KIND_URL};
-    enum unseen_status status = unseen_list_info(list, &info);
+    enum unseen_status status = UNSEEN_OK;
     c.list = list;
-    c.kind = info.kind;
+    c.kind = unseen__list_kind(list);
     c.url = url;
     c.nitems = 0;
     c.ntexts = 0;

@@ -95,6 +95,11 @@ const struct unseen_allocator *unseen__list_allocator(const struct unseen_list *
     return &list->allocator;
 }
 
+enum unseen_kind unseen__list_kind(const struct unseen_list *list)
+{
+    return list->kind;
+}
+
 uint64_t unseen_list_key(const struct unseen_list *list, const void *data, size_t len)
 {
     return unseen__list_key(data, len, list->seed);

@@ -7,5 +7,6 @@
 #include "unseen.h"
 
 const struct unseen_allocator *unseen__list_allocator(const struct unseen_list *list);
+enum unseen_kind unseen__list_kind(const struct unseen_list *list);
 
 #endif
