@@ -55,4 +55,39 @@ for on in once after; do
     holds [ "$n" -le 500 ]
     echo "$on: $((n - 1)) allocations, $nwrong answers E"
 done
+
+# The same of lists, asked as Squid does: a long URL needs memory, and without it gets the protocol's error.
+printf 'evil.example/\n' | "$UNSEEN" build --seed 1 --expressions bad.list
+{
+    printf '1 http://evil.example/x\n2 http://good.example/\n3 http://evil.example/'
+    head -c 40000 /dev/zero | tr '\0' a
+    printf '\n4 http://good.example/'
+    head -c 40000 /dev/zero | tr '\0' a
+    printf '\n'
+} > questions
+for on in once after; do
+    n=0
+    nwrong=0
+    while n=$((n + 1)); [ "$n" -le 500 ]; do
+        rm -f failed
+        FAIL_AT=$n FAIL_ON=$on FAIL_MARK=failed LD_PRELOAD=./fail.so "$UNSEEN" serve --protocol squid bad.list \
+            < questions > out 2> err
+        status=$?
+        last="unseen serve bad.list with allocation $n failing ($on)"
+        [ -e failed ] || break
+        tests_run=$((tests_run + 1))
+        case $status in
+        0) [ "$(wc -l < out)" = 4 ] || complain "$last: $(wc -l < out) answers" ;;
+        2) grep -qE 'memory|no room' err || complain "$last: said $(cat err)" ;;
+        *) complain "$last: exit status $status" ;;
+        esac
+        nwrong=$((nwrong + $(grep -c BH out)))
+        if grep -v BH out | grep -qvxE '[13] OK|[24] ERR'; then
+            complain "$last: answered $(cat out)"
+        fi
+    done
+    holds [ "$n" -gt 10 ]
+    holds [ "$n" -le 500 ]
+    echo "list, $on: $((n - 1)) allocations, $nwrong answers BH"
+done
 finish
