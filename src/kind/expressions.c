@@ -145,6 +145,8 @@ static enum unseen_status entry(const struct unseen_url *url, struct unseen_byte
 static enum unseen_status texts(const struct unseen_url *url, struct unseen_bytes in, char *buf,
                                 size_t cap, struct unseen_bytes *texts_out, size_t *n_out)
 {
+    char room[V6_LONGEST + 2];
+    in = with_brackets(in, room);
     return unseen_url_expressions(url, in.data, in.len, buf, cap, texts_out, n_out);
 }
 
