@@ -245,4 +245,50 @@ wait "$first"
 holds [ $? = 0 ]
 holds [ "$(listed busy.list in.txt | wc -l)" = 3 ]
 
+# ---- how far it is -------------------------------------------------------------------------------
+"$UNSEEN" build --progress=always slow.list < fifo 2> slow_err &
+slow=$!
+exec 7> fifo
+cat in.txt >&7
+eventually [ -d slow.list.building ]
+sleep 0.3
+kill -USR1 "$slow"
+eventually grep -qE '^unseen: reading: 3 lines, [0-9.]+ million/s$' slow_err
+eventually [ "$(grep -c . slow_err)" -ge 1 ]
+exec 7>&-
+wait "$slow"
+holds [ $? = 0 ]
+# Of files, with the share and the time left; checkpoints make it slow enough.
+for i in 1 2 3 4 5 6 7 8; do cat big.txt; done > eight.txt
+"$UNSEEN" build -j 1 --checkpoint 0.00001 --progress=always eight.list eight.txt 2> slow_err &
+slow=$!
+eventually [ -d eight.list.building -o -e eight.list ]
+for i in $(seq 2000); do
+    kill -USR1 "$slow" 2> /dev/null || break
+    grep -q 'reading: .*, [0-9.]* %' slow_err && break
+    sleep 0.002
+done
+wait "$slow"
+holds [ $? = 0 ]
+holds grep -qE '^unseen: reading: [0-9]+ lines, [0-9.]+ million/s, [0-9.]+ %(, [0-9]+ s left)?$' slow_err
+
+# ---- real entries --------------------------------------------------------------------------------
+# Each entry is listed, in a list of exact URLs and in one of sites.
+real=$TESTS/../../shared/data/maltrail_all.txt.zst
+if [ ! -f "$real" ]; then
+    skip 'no folder with real lists beside the checkout'
+    finish
+fi
+for how in '' --expressions; do
+    run build $how --force --stats=json real.list "$real"
+    expect 0 '' '*'
+    entries=$(sed -n 's/.*"entries":\([0-9]*\).*/\1/p' err)
+    skipped=$(sed -n 's/.*"left_out":\([0-9]*\).*/\1/p' err)
+    holds [ "$((entries + skipped))" = "$(zstd -qdc "$real" | wc -l)" ]
+    # What was left out is no entry, and is not listed either.
+    "$UNSEEN" check -v -c real.list "$real" > out
+    holds [ "$(cat out)" -le "$skipped" ]
+    holds [ "$(cat out)" -ge "$((skipped - skipped / 1000 - 1))" ]
+done
+
 finish
