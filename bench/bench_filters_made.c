@@ -3,9 +3,9 @@
  * A filter filled from empty with the memory that the library itself takes: bytes per key when it has
  * all keys, and CPU time per key, page faults included.
  *
- *     bench_filters_made FILTER [RATE [NKEYS]...]       (1e8)
+ *     bench_filters_made [-c LEVEL] FILTER [RATE [NKEYS]...]       (1e8)
  *
- * RATE 0 is the library's own. Each number of keys is measured twice: made for it, and grown from
+ * LEVEL is auto, avx512, avx2 or portable. RATE 0 is the library's own. Each number of keys is measured twice: made for it, and grown from
  * nothing where the filter can. Of the keys 2^22, or a quarter if that is less, are then added once
  * more, asked for, as many absent ones asked for, and the first removed, where the filter can, in
  * batches of 256; making a key takes 2 ns of it. */
@@ -23,6 +23,8 @@ enum operation {
 
 static const uint64_t seed = 1;
 static const uint64_t absent_keys = (uint64_t)1 << 41;
+
+static enum unseen_cpu cpu = UNSEEN_CPU_AUTO;
 
 /* n keys from number first on; ns per key. *nseen_out: how many were there. */
 static double run(struct unseen_set *set, enum operation operation, uint64_t first, uint64_t n,
@@ -52,7 +54,8 @@ static uint64_t measure(const char *filter, double fpr, uint64_t n, bool is_made
                                                .filter = filter,
                                                .fpr = fpr,
                                                .capacity = is_made ? n : 0,
-                                               .seed = &seed};
+                                               .seed = &seed,
+                                               .cpu = cpu};
     struct unseen_set *set;
     const uint64_t nops = n / 4 < OPS ? n / 4 : OPS;
     uint64_t nseen;
@@ -84,15 +87,21 @@ static uint64_t measure(const char *filter, double fpr, uint64_t n, bool is_made
 int main(int argc, char **argv)
 {
     static char *standard[] = {"1e8"};
-    if (argc < 2) {
-        fprintf(stderr, "usage: bench_filters_made FILTER [RATE [NKEYS]...]\n");
+    int option;
+    while ((option = getopt(argc, argv, "c:")) == 'c') {
+        bench_check(unseen_cpu_parse(optarg, &cpu));
+    }
+    argc -= optind;
+    argv += optind;
+    if (option != -1 || argc < 1) {
+        fprintf(stderr, "usage: bench_filters_made [-c LEVEL] FILTER [RATE [NKEYS]...]\n");
         return 2;
     }
-    const double fpr = argc > 2 ? strtod(argv[2], NULL) : 0;
-    char **numbers = argc > 3 ? argv + 3 : standard;
-    const int n = argc > 3 ? argc - 3 : 1;
+    const double fpr = argc > 1 ? strtod(argv[1], NULL) : 0;
+    char **numbers = argc > 2 ? argv + 2 : standard;
+    const int n = argc > 2 ? argc - 2 : 1;
     uint64_t wrong = 0;
-    bench_heading(argv[1], seed);
+    bench_heading(argv[0], seed);
     printf("%-6s %10s %9s %8s %8s %8s %8s %8s\n", "", "keys", "bytes/key", "add", "known", "hit",
            "miss", "remove");
     for (int i = 0; i < n; i++) {
