@@ -110,8 +110,8 @@ int main(int argc, char **argv)
             fprintf(stderr, "error: %s is not a number of keys from 1000 on\n", numbers[i]);
             return 2;
         }
-        wrong += measure(argv[1], fpr, (uint64_t)nkeys, true);
-        wrong += measure(argv[1], fpr, (uint64_t)nkeys, false);
+        wrong += measure(argv[0], fpr, (uint64_t)nkeys, true);
+        wrong += measure(argv[0], fpr, (uint64_t)nkeys, false);
     }
     printf("keys that were there and not found: %llu\n", (unsigned long long)wrong);
     return wrong != 0;
