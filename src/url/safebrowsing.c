@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * The scheme "safebrowsing": the canonical form of Safe Browsing v4, from which the expressions
+ * The scheme "safebrowsing": the canonical form of Safe Browsing, from which the expressions
  * (expressions.c) are cut that lists of bad sites hold. The published text is followed; where it
  * is silent, the comments say what is done.
  *
@@ -10,6 +10,7 @@
  *        |           |        |      |       |        |
  *      lower      dropped   dots,  dropped  dots,    kept
  *      case                 IPv4,          slashes
+ *                           IPv6,
  *                           lower
  *     escape bytes up to space and from DEL, # and %
  *
@@ -233,14 +234,39 @@ static char *write_escaped(const char *in, size_t len, char *out)
     return out;
 }
 
+/* Whether the last two pieces are an IPv4 address: ::ffff:0:0/96, or 64:ff9b::/96 of NAT64. */
+static bool holds_ipv4(const uint16_t pieces[8])
+{
+    static const uint16_t mapped[6] = {[5] = 0xffff};
+    static const uint16_t nat64[6] = {0x64, 0xff9b};
+    return memcmp(pieces, mapped, sizeof(mapped)) == 0 || memcmp(pieces, nat64, sizeof(nat64)) == 0;
+}
+
+/* Writes a host in brackets: an IPv6 address in its one spelling, or as IPv4 if it holds such an
+ * address; anything else in small letters. */
+static char *write_bracketed(char *host, size_t len, char *out)
+{
+    uint16_t pieces[8];
+    if (len >= 2 && host[len - 1] == ']' && unseen__ipv6_parse(host + 1, len - 2, pieces)) {
+        if (holds_ipv4(pieces)) {
+            return out + unseen__ipv4_write((uint32_t)pieces[6] << 16 | pieces[7], out);
+        }
+        *out++ = '[';
+        out += unseen__ipv6_write(pieces, out);
+        *out++ = ']';
+        return out;
+    }
+    for (size_t i = 0; i < len; i++) {
+        host[i] = ascii_lower(host[i]);
+    }
+    return write_escaped(host, len, out);
+}
+
 /* Writes the host; returns its end, or NULL if there is none. */
 static char *write_host(char *host, size_t len, char *out)
 {
     if (len != 0 && host[0] == '[') {
-        for (size_t i = 0; i < len; i++) {
-            host[i] = ascii_lower(host[i]);
-        }
-        return write_escaped(host, len, out);
+        return write_bracketed(host, len, out);
     }
     len = tidy_name(host, len);
     if (len == 0 || host[0] == '[') { /* with dots before it, it was no address */
