@@ -1130,7 +1130,9 @@ UNSEEN_API enum unseen_status unseen_list_edit_change(struct unseen_list_edit *e
                                                       uint8_t *changed, struct unseen_error *error);
 
 /* Writes all changes made since the last commit, and returns when they are on the disk: all of them
- * or, on failure or after a crash, none. Errors: IO; the edit can then only be closed (STOPPED). */
+ * or, on failure or after a crash, none. Errors: IO, MISMATCH (another file has been renamed over the
+ * list since the edit was opened: that one was not changed); the edit can then only be closed
+ * (STOPPED). */
 UNSEEN_API enum unseen_status unseen_list_edit_commit(struct unseen_list_edit *edit,
                                                       struct unseen_error *error);
 

@@ -7,6 +7,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <time.h>
 
 #include "command.h"
 #include "lines/batch.h"
@@ -19,8 +20,10 @@
 enum {
     SHOWN = 10, /* complaints */
     SHOWN_BYTES = 100,
-    FEW = 1000,            /* changes that are never too many */
-    TOO_MANY = 1000 * 1000 /* that always are */
+    FEW = 1000,             /* changes that are never too many */
+    TOO_MANY = 1000 * 1000, /* that always are */
+    TRIES = 250,            /* to get the lock, together 5 s */
+    PAUSE_NS = 20 * 1000 * 1000
 };
 
 /* ---- Before ---------------------------------------------------------------------------------- */
@@ -41,11 +44,25 @@ static void report_open(const struct edit *e, const struct unseen_error *error)
     }
 }
 
+/* Others change a list for moments, as a rule. */
+static enum unseen_status open_patiently(struct edit *e, struct unseen_error *error)
+{
+    const struct timespec pause = {0, PAUSE_NS};
+    enum unseen_status status = UNSEEN_ERR_BUSY;
+    for (int tries = 0; tries < TRIES && status == UNSEEN_ERR_BUSY; tries++) {
+        if (tries > 0) {
+            (void)nanosleep(&pause, NULL); /* a signal makes it shorter */
+        }
+        status = unseen_list_edit_open(&e->changes, e->path, NULL, error);
+    }
+    return status;
+}
+
 bool edit_start(struct edit *e, const struct options *o, enum unseen_cpu cpu)
 {
     struct unseen_error error = {.status = UNSEEN_OK};
     *e = (struct edit){.o = o, .path = o->store, .failed = true};
-    error.status = unseen_list_edit_open(&e->changes, e->path, NULL, &error);
+    error.status = open_patiently(e, &error);
     if (error.status != UNSEEN_OK) {
         report_open(e, &error);
         return false;
@@ -284,24 +301,35 @@ static void print_figures(const struct edit *e, const struct unseen_list_info *i
     }
 }
 
-static void commit(struct edit *e)
+/* The figures are those of the list as it is now. They are no part of what was asked for: the change is
+ * made if they cannot be had. */
+static void report(struct edit *e)
 {
-    struct unseen_error error = {.status = UNSEEN_OK};
+    struct unseen_error error = {.text = ""};
     struct unseen_list_info info = {.size = sizeof(info)};
-    error.status = unseen_list_edit_commit(e->changes, &error);
-    if (error.status == UNSEEN_OK) {
-        error.status = unseen_list_refresh(e->list.list, NULL, &error);
-    }
-    if (error.status == UNSEEN_OK) {
-        error.status = unseen_list_info(e->list.list, &info);
-    }
-    if (error.status != UNSEEN_OK) {
-        e->failed = true;
-        lists_report(e->path, &error);
+    const enum unseen_status status = unseen_list_refresh(e->list.list, NULL, &error);
+    if (status != UNSEEN_OK || unseen_list_info(e->list.list, &info) != UNSEEN_OK) {
+        message_warning("it is done, but cannot be counted: %s",
+                        error.text[0] ? error.text : unseen_status_string(status));
         return;
     }
     hint_size(e, &info);
     print_figures(e, &info);
+}
+
+static void commit(struct edit *e)
+{
+    struct unseen_error error = {.status = UNSEEN_OK};
+    error.status = unseen_list_edit_commit(e->changes, &error);
+    if (error.status == UNSEEN_OK) {
+        report(e);
+        return;
+    }
+    e->failed = true;
+    lists_report(e->path, &error);
+    if (error.status == UNSEEN_ERR_MISMATCH) {
+        message_hint("%s again with the same lines changes the new one", e->o->command->called);
+    }
 }
 
 int edit_finish(struct edit *e)

@@ -15,6 +15,10 @@
 #include "base/error.h"
 #include "base/file.h"
 
+enum {
+    TRIES_MAX = 20
+};
+
 /* The process in a line of /proc/locks, if it is one for this file:
  *     5: FLOCK  ADVISORY  WRITE 1234 fe:01:5678 0 EOF */
 static long holder_in(const char *line, const struct stat *st)
@@ -81,4 +85,33 @@ enum unseen_status unseen__lock_take(int fd, const char *path, struct unseen_err
                                        "%s is being written to by another process", path);
     }
     return UNSEEN_OK;
+}
+
+bool unseen__lock_has_name(int fd, const char *path)
+{
+    struct stat by_name;
+    struct stat open_one;
+    return stat(path, &by_name) == 0 && fstat(fd, &open_one) == 0 &&
+           by_name.st_dev == open_one.st_dev && by_name.st_ino == open_one.st_ino;
+}
+
+enum unseen_status unseen__lock_open(const char *path, int flags, int *fd_out,
+                                     struct unseen_error *error)
+{
+    for (int tries = 0;; tries++) {
+        const int code = unseen__file_open(path, flags, fd_out);
+        if (code != 0) {
+            return unseen__error_io(error, "open", path, code);
+        }
+        const enum unseen_status status = unseen__lock_take(*fd_out, path, error);
+        /* Some file systems number a file anew each time it is asked for by name. */
+        if (status == UNSEEN_OK && (unseen__lock_has_name(*fd_out, path) || tries == TRIES_MAX)) {
+            return UNSEEN_OK;
+        }
+        (void)close(*fd_out); /* nothing was written to it */
+        *fd_out = -1;
+        if (status != UNSEEN_OK) {
+            return status;
+        }
+    }
 }

@@ -5,9 +5,19 @@
 #ifndef UNSEEN_BASE_LOCK_H
 #define UNSEEN_BASE_LOCK_H
 
+#include <stdbool.h>
+
 #include "unseen.h"
 
 /* BUSY, with the number of the process that has it where the system tells, or IO. */
 enum unseen_status unseen__lock_take(int fd, const char *path, struct unseen_error *error);
+
+/* Opens the file at path with these flags of open(2) and takes its lock; if another file has got the
+ * name between the two, opens that. Errors: BUSY, MISSING, IO; there is nothing to close then. */
+enum unseen_status unseen__lock_open(const char *path, int flags, int *fd_out,
+                                     struct unseen_error *error);
+
+/* Whether the open file is the one that path names. */
+bool unseen__lock_has_name(int fd, const char *path);
 
 #endif

@@ -4,7 +4,9 @@
 #endif
 #include "list/changes.h"
 
+#include <errno.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "base/bytes.h"
 #include "base/error.h"
@@ -34,6 +36,7 @@ struct reader {
     const struct unseen__list_changes *changes;
     int fd;
     uint64_t size;
+    int64_t at[2]; /* when it was changed, in seconds and nanoseconds */
     uint8_t *buf;
     size_t cap;
     uint64_t nhashed;
@@ -283,6 +286,8 @@ static enum unseen_status read_on(struct unseen__list_changes *changes, struct r
             status = damaged(changes, changes->end, error);
         } else if (status == UNSEEN_OK) {
             changes->ntorn = r->size - changes->end;
+            changes->torn_at[0] = r->at[0];
+            changes->torn_at[1] = r->at[1];
             return UNSEEN_OK;
         }
         if (status != UNSEEN_OK) {
@@ -295,9 +300,23 @@ static enum unseen_status read_on(struct unseen__list_changes *changes, struct r
 static enum unseen_status start_reader(struct reader *r, const struct unseen__list_changes *changes,
                                        int fd, struct unseen_error *error)
 {
+    struct stat st;
     *r = (struct reader){.changes = changes, .fd = fd};
-    const int code = unseen__file_size(fd, &r->size);
-    return code ? unseen__error_io(error, "read", changes->path, code) : UNSEEN_OK;
+    if (fstat(fd, &st) != 0) {
+        return unseen__error_io(error, "read", changes->path, errno);
+    }
+    r->size = (uint64_t)st.st_size;
+    r->at[0] = (int64_t)st.st_mtim.tv_sec;
+    r->at[1] = (int64_t)st.st_mtim.tv_nsec;
+    return UNSEEN_OK;
+}
+
+/* What an interrupted commit has left is looked at once: that may take long. */
+static bool is_torn_as_before(const struct reader *r)
+{
+    const struct unseen__list_changes *changes = r->changes;
+    return changes->ntorn > 0 && r->size == changes->end + changes->ntorn &&
+           r->at[0] == changes->torn_at[0] && r->at[1] == changes->torn_at[1];
 }
 
 static void end_reader(struct reader *r)
@@ -351,7 +370,7 @@ enum unseen_status unseen__list_changes_read(struct unseen__list_changes *change
     if (status == UNSEEN_OK) {
         status = is_as_before(&r, &same, error);
     }
-    if (status == UNSEEN_OK && same) {
+    if (status == UNSEEN_OK && same && !is_torn_as_before(&r)) {
         status = read_on(changes, &r, error);
     }
     end_reader(&r);

@@ -10,7 +10,6 @@
 #include <fcntl.h>
 #include <string.h>
 #include <sys/file.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/bytes.h"
@@ -21,38 +20,11 @@
 #include "list/open.h"
 
 enum {
-    TRIES_MAX = 20,
     RECORD_LEAST = 4096,
     AROUND = UNSEEN__CHANGES_HEAD + 7 + UNSEEN__CHANGES_TAIL /* what a record has beside changes */
 };
 
 /* ---- opening ---- */
-
-static bool has_name(const struct unseen__list_edit *edit)
-{
-    struct stat by_name;
-    struct stat open_one;
-    return stat(edit->path, &by_name) == 0 && fstat(edit->fd, &open_one) == 0 &&
-           by_name.st_dev == open_one.st_dev && by_name.st_ino == open_one.st_ino;
-}
-
-static enum unseen_status open_locked(struct unseen__list_edit *edit, struct unseen_error *error)
-{
-    for (int tries = 0;; tries++) {
-        const int code = unseen__file_open(edit->path, O_RDWR, &edit->fd);
-        if (code != 0) {
-            return unseen__error_io(error, "change", edit->path, code);
-        }
-        const enum unseen_status status = unseen__lock_take(edit->fd, edit->path, error);
-        edit->opener = status == UNSEEN_OK ? (long)getpid() : 0;
-        /* Some file systems number a file anew each time it is asked for by name. */
-        if (status != UNSEEN_OK || has_name(edit) || tries == TRIES_MAX) {
-            return status;
-        }
-        (void)close(edit->fd); /* replaced meanwhile: nothing was written to it */
-        edit->fd = -1;
-    }
-}
 
 static enum unseen_status read_changes(struct unseen__list_edit *edit, struct unseen_error *error)
 {
@@ -80,8 +52,10 @@ enum unseen_status unseen__list_edit_open(struct unseen__list_edit *edit, const 
         return unseen__error_status(error, UNSEEN_ERR_NOMEM, path);
     }
     memcpy(edit->path, path, len);
-    enum unseen_status status = open_locked(edit, error);
+    enum unseen_status status = unseen__lock_open(path, O_RDWR, &edit->fd, error);
     if (status == UNSEEN_OK) {
+        edit->opener = (long)getpid();
+        edit->has_name = unseen__lock_has_name(edit->fd, path);
         status = read_changes(edit, error);
     }
     if (status != UNSEEN_OK) {
@@ -210,14 +184,26 @@ static int append(const struct unseen__list_edit *edit, size_t len)
     return code;
 }
 
+/* Another file may get the name at any time: who renames it over this one need not know of locks. */
+static enum unseen_status check_name(struct unseen__list_edit *edit, struct unseen_error *error)
+{
+    if (!edit->has_name || unseen__lock_has_name(edit->fd, edit->path)) {
+        return UNSEEN_OK;
+    }
+    edit->stopped = true;
+    return unseen__error(error, UNSEEN_ERR_MISMATCH, UNSEEN__NO_PLACE,
+                         "%s was replaced by another file while it was being changed", edit->path);
+}
+
 enum unseen_status unseen__list_edit_commit(struct unseen__list_edit *edit,
                                             struct unseen_error *error)
 {
     if (edit->stopped) {
         return unseen__error_status(error, UNSEEN_ERR_STOPPED, edit->path);
     }
-    if (edit->n == 0) {
-        return UNSEEN_OK;
+    enum unseen_status status = check_name(edit, error);
+    if (edit->n == 0 || status != UNSEEN_OK) {
+        return status;
     }
     const size_t len =
         unseen__list_changes_seal(&edit->changes, edit->n, edit->record, edit->nbytes);
@@ -229,5 +215,5 @@ enum unseen_status unseen__list_edit_commit(struct unseen__list_edit *edit,
     unseen__list_changes_appended(&edit->changes, edit->record, len);
     edit->n = 0;
     edit->nbytes = 0;
-    return UNSEEN_OK;
+    return check_name(edit, error);
 }

@@ -12,7 +12,8 @@ struct unseen__list_edit {
     struct unseen_allocator allocator;
     char *path;
     int fd;
-    long opener; /* the process that took the lock, or 0 */
+    long opener;   /* the process that took the lock, or 0 */
+    bool has_name; /* the path named it when it was opened, as nearly always */
     struct unseen__list_changes changes;
     uint8_t *record; /* the changes that were not committed, from UNSEEN__CHANGES_HEAD on */
     size_t cap;
@@ -33,7 +34,7 @@ enum unseen_status unseen__list_edit_change(struct unseen__list_edit *edit,
                                             const struct unseen_bytes *items, size_t n,
                                             uint8_t *changed, struct unseen_error *error);
 
-/* Errors: IO, STOPPED. */
+/* Errors: IO, MISMATCH (replaced meanwhile), STOPPED. */
 enum unseen_status unseen__list_edit_commit(struct unseen__list_edit *edit,
                                             struct unseen_error *error);
 

@@ -209,11 +209,36 @@ expect 2 '' '*'
 holds grep -q "^unseen: error: bad.list is being written to by process $writer\$" err
 run check -c bad.list hits.txt # readers do not wait
 expect 0 '3\n' ''
+"$UNSEEN" allow bad.list hits.txt 9>&- & # waits for the first
+second=$!
 exec 9>&-
 wait "$writer"
 holds [ $? = 0 ]
+wait "$second"
+holds [ $? = 0 ]
 run allow --list bad.list
-expect 0 'http://held.example/\n' ''
+expect 0 "http://held.example/\n$(cat hits.txt)\n" ''
+
+# Another list gets the name while lines come: they are in neither, and that is said.
+"$UNSEEN" allow bad.list lines 2> err &
+writer=$!
+exec 9> lines
+cp bad.list new.list
+eventually eval '! flock -n bad.list true'
+mv new.list bad.list
+echo http://late.example/ >&9
+exec 9>&-
+wait "$writer"
+status=$?
+last='allow of a list that is replaced'
+: > out
+expect 2 '' 'unseen: error: bad.list was replaced by another file while it was being changed\nunseen: hint: unseen allow again with the same lines changes the new one\n'
+run allow --list bad.list
+expect 0 "http://held.example/\n$(cat hits.txt)\n" ''
+cp built.list bad.list
+head -n 1 others.txt > one.txt
+run allow bad.list one.txt
+expect 0 '' ''
 
 # ---- an interrupted commit -----------------------------------------------------------------------
 truncate -s -5 bad.list

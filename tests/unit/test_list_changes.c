@@ -462,6 +462,23 @@ static void test_torn(void)
     CHECK(stat(path, &st) == 0);
     CHECK_EQ(st.st_size, info_of(list).bytes);
     unseen_list_close(list);
+    /* looked at once, but again when the file has changed, also if it is as long as before */
+    size_t ends[4];
+    struct file file = make_three(ends);
+    file.bytes[ends[2] + 50] ^= 1;
+    write_file(file.bytes, file.len);
+    list = open_list();
+    CHECK_EQ(commits_of(list), 2);
+    CHECK(unseen_list_refresh(list, NULL, &error) == UNSEEN_OK);
+    CHECK_EQ(info_of(list).torn_bytes, ends[3] - ends[2]);
+    usleep(20000); /* the clock of files ticks slowly */
+    file.bytes[ends[2] + 50] ^= 1;
+    const int fd = open(path, O_WRONLY);
+    CHECK(fd >= 0 && pwrite(fd, file.bytes, file.len, 0) == (ssize_t)file.len && close(fd) == 0);
+    CHECK(unseen_list_refresh(list, NULL, &error) == UNSEEN_OK);
+    CHECK_EQ(commits_of(list), 3);
+    unseen_list_close(list);
+    free(file.bytes);
 }
 
 /* Each bit changed: what comes behind an intact record is damaged; in the last one it is a commit
@@ -775,6 +792,32 @@ static void test_replaced(void)
     unseen_list_close(list);
 }
 
+/* Another file is renamed over the list while it is changed: the commit says so, before it or after. */
+static void test_renamed_over(void)
+{
+    struct unseen_error error = {.text = ""};
+    char other_path[PATH_CAP + 24];
+    snprintf(other_path, sizeof(other_path), "%s.other", path);
+    for (unsigned removed = 0; removed < 2; removed++) {
+        build_at(path, 7, 40);
+        struct unseen_list_edit *edit = open_edit();
+        check_ok(unseen_list_edit_change(edit, UNSEEN_LIST_ALLOW, texts, 1, NULL, &error), &error);
+        check_ok(unseen_list_edit_commit(edit, &error), &error);
+        check_ok(unseen_list_edit_change(edit, UNSEEN_LIST_ALLOW, texts, 3, NULL, &error), &error);
+        build_at(other_path, 8, 50);
+        CHECK(rename(other_path, path) == 0 && (!removed || unlink(path) == 0));
+        CHECK(unseen_list_edit_commit(edit, &error) == UNSEEN_ERR_MISMATCH);
+        CHECK(strstr(error.text, path) != NULL);
+        CHECK(unseen_list_edit_commit(edit, &error) == UNSEEN_ERR_STOPPED);
+        unseen_list_edit_close(edit);
+        if (!removed) {
+            struct unseen_list *list = open_list();
+            CHECK_EQ(info_of(list).nallowed, 0);
+            unseen_list_close(list);
+        }
+    }
+}
+
 /* Killed at any moment: what was acknowledged is there, and of the next commit all or nothing. */
 static void test_kills(void)
 {
@@ -848,6 +891,7 @@ int main(void)
     test_taken_back();
     test_processes();
     test_replaced();
+    test_renamed_over();
     test_kills();
     test_full_disk();
     (void)unlink(path);
