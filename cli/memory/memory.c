@@ -317,8 +317,9 @@ static enum unseen_status ask_rest(struct memory *m, const struct batch *b, size
     uint8_t answers[BATCH_LINES];
     size_t nrest = 0;
     size_t ndone = 0;
+    memcpy(rest, b->keys + first, n * sizeof(rest[0]));
     for (size_t i = 0; i < n; i++) {
-        rest[nrest] = b->keys[first + i];
+        rest[nrest] = rest[i];
         nrest += verdicts[i] == UNSEEN_NEW;
     }
     const enum unseen_status status = ask_set(m, rest, nrest, answers, &ndone);
