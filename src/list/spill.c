@@ -20,6 +20,7 @@
 #include "base/macros.h"
 #include "base/memory.h"
 #include "hash/key.h"
+#include "list/sort.h"
 
 enum {
     CHUNK_MIN = 4096,
@@ -27,6 +28,8 @@ enum {
     SLACK = 8, /* a record is stored as a whole word */
     APART = 64,
     AHEAD = 48,     /* keys whose place is fetched before they are stored */
+    SAMPLE = 32,    /* records that are looked at for repeats */
+    THIN_SHARE = 4, /* of a buffer must come free, or it is not worth filling once more */
     HUGE_FROM = 11, /* part bits: so many parts are for so many keys that all buffers fill up */
     NAMES_MAX = 100,
     ENTRY_LEN = 16 /* of the table: part, bytes, checksum */
@@ -315,11 +318,76 @@ static void link_chunk(struct unseen__spill *s, size_t index, uint32_t chunk, ui
     part->nchunks++;
 }
 
-/* Makes the part's full buffer a chunk of the file. */
+/* ---- repeats ---- */
+
+static inline void pack(const struct unseen__spill *s, uint64_t key, uint8_t *to)
+{
+    store_le64(to, key << s->part_bits >> (64 - 8 * s->record));
+}
+
+static uint64_t *unpack(const struct unseen__spill *s, size_t part, const uint8_t *bytes,
+                        size_t len, uint64_t *keys)
+{
+    const uint64_t prefix = s->part_bits ? (uint64_t)part << (64 - s->part_bits) : 0;
+    const unsigned drop = 64 - 8 * s->record;
+    for (size_t at = 0; at < len; at += s->record) {
+        *keys++ = (prefix | load_le64(bytes + at) << drop >> s->part_bits) & s->key_mask;
+    }
+    return keys;
+}
+
+/* Whether among a few records one after the other some are the same: so it is where a few keys come
+ * again and again, and not where all are different. */
+static bool has_repeats(const struct unseen__spill *s, size_t part, const uint8_t *bytes, size_t n)
+{
+    uint64_t keys[SAMPLE];
+    n = n < SAMPLE ? n : SAMPLE;
+    (void)unpack(s, part, bytes, n * s->record, keys);
+    for (size_t i = 1; i < n; i++) {
+        for (size_t k = 0; k < i; k++) {
+            if (keys[i] == keys[k]) {
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
+/* Leaves one record of each key in the part's full buffer. A part is read as a whole, so keys that
+ * come often must not make it large. What is in the file already stays as it is. False if that makes
+ * little room, or there is no memory to try: the buffer is then as it was. */
+static bool thin_out(struct unseen__spill *s, size_t index)
+{
+    uint8_t *bytes = buffer_of(s, index) + s->parts[index].saved;
+    const size_t n = (s->chunk - s->parts[index].saved) / s->record;
+    uint64_t *keys =
+        has_repeats(s, index, bytes, n)
+            ? unseen__alloc(&s->allocator, 2 * n * sizeof(*keys), _Alignof(max_align_t))
+            : NULL;
+    if (!keys) {
+        return false;
+    }
+    (void)unpack(s, index, bytes, n * s->record, keys);
+    const size_t left = unseen__sort_distinct(keys, keys + n, n, s->part_bits);
+    const bool pays = (n - left) * s->record >= s->chunk / THIN_SHARE;
+    if (pays) {
+        for (size_t i = 0; i < left; i++) {
+            pack(s, keys[i], bytes + i * s->record);
+        }
+        s->fill[index] = s->parts[index].saved + (uint32_t)(left * s->record);
+    }
+    unseen__free(&s->allocator, keys, 2 * n * sizeof(*keys));
+    return pays;
+}
+
+/* Makes room in the part's full buffer: makes it a chunk of the file, as a rule. */
 static UNSEEN_NOINLINE enum unseen_status put_away(struct unseen__spill *s, size_t index,
                                                    struct unseen_error *error)
 {
     struct part *part = &s->parts[index];
+    if (thin_out(s, index)) {
+        return UNSEEN_OK;
+    }
     const uint64_t sum = unseen__checksum(buffer_of(s, index), s->chunk);
     const enum unseen_status status = save_buffer(s, index, error);
     if (status == UNSEEN_OK) {
@@ -390,17 +458,6 @@ uint64_t unseen__spill_total(const struct unseen__spill *s)
 
 /* ---- reading ---- */
 
-static uint64_t *unpack(const struct unseen__spill *s, size_t part, const uint8_t *bytes,
-                        size_t len, uint64_t *keys)
-{
-    const uint64_t prefix = s->part_bits ? (uint64_t)part << (64 - s->part_bits) : 0;
-    const unsigned drop = 64 - 8 * s->record;
-    for (size_t at = 0; at < len; at += s->record) {
-        *keys++ = (prefix | load_le64(bytes + at) << drop >> s->part_bits) & s->key_mask;
-    }
-    return keys;
-}
-
 /* Gives the blocks of a chunk back; where the system cannot, they are kept until the end. */
 static void give_back(const struct unseen__spill *s, uint64_t place)
 {
@@ -462,10 +519,8 @@ enum unseen_status unseen__spill_read(struct unseen__spill *s, size_t index, uin
 enum unseen_status unseen__spill_save(struct unseen__spill *s, struct unseen_error *error)
 {
     for (size_t i = 0; i < s->nparts; i++) {
-        enum unseen_status status = UNSEEN_OK;
-        if (s->fill[i] == s->chunk) {
-            status = put_away(s, i, error);
-        } else if (s->fill[i] > s->parts[i].saved) {
+        enum unseen_status status = s->fill[i] == s->chunk ? put_away(s, i, error) : UNSEEN_OK;
+        if (status == UNSEEN_OK && s->fill[i] > s->parts[i].saved) {
             status = save_buffer(s, i, error);
         }
         if (status != UNSEEN_OK) {
