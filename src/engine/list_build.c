@@ -43,7 +43,9 @@ static enum unseen_status check_rate(const struct unseen_list_build_options *opt
     }
     return options->fpr > 0 && options->fpr <= FPR_MAX
                ? UNSEEN_OK
-               : unseen__error_status(error, UNSEEN_ERR_ARGUMENT, path);
+               : unseen__error(error, UNSEEN_ERR_ARGUMENT, UNSEEN__NO_PLACE,
+                               "%s: a rate of %g is out of its range, %.2g to %g", path,
+                               options->fpr, least, FPR_MAX);
 }
 
 static enum unseen_status build_options(const struct unseen_list_build_options *given,
