@@ -15,9 +15,6 @@
 #if UNSEEN_X86
 
 #include <immintrin.h>
-#include <string.h>
-
-#include "base/bytes.h"
 
 #define AVX512                                                                                     \
     UNSEEN_TARGET("avx512f,avx512dq,avx512bw,avx512vl,avx512vbmi,avx512vbmi2,gfni,bmi,bmi2,"       \
