@@ -24,8 +24,22 @@ static int compare(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
+/* Sorted, and one of each. */
+static size_t make_distinct(uint64_t *array, size_t n)
+{
+    qsort(array, n, sizeof(*array), compare);
+    size_t ndistinct = 0;
+    for (size_t i = 0; i < n; i++) {
+        if (i == 0 || array[i] != array[i - 1]) {
+            array[ndistinct++] = array[i];
+        }
+    }
+    return ndistinct;
+}
+
 /* Every record size and number of parts, with buffers so small that most keys go to the file: what
- * comes back is what went in, but for the bits that are dropped. The test allocator's blocks end
+ * comes back is what went in, but for the bits that are dropped, and for repeats, of which there are
+ * many only in records of one byte. The test allocator's blocks end
  * where they end, so that with a sanitizer a store of a whole word behind them shows. */
 static void test_spill(void)
 {
@@ -46,7 +60,8 @@ static void test_spill(void)
         CHECK(unseen__spill_add(spill, given, 0, &error) == UNSEEN_OK);
         CHECK(unseen__spill_add(spill, given, 7777, &error) == UNSEEN_OK);
         CHECK(unseen__spill_add(spill, given + 7777, NKEYS - 7777, &error) == UNSEEN_OK);
-        CHECK_EQ(unseen__spill_total(spill), NKEYS);
+        const size_t total = (size_t)unseen__spill_total(spill);
+        CHECK(record == 1 ? total < NKEYS : total == NKEYS);
         size_t at = 0;
         for (size_t part = 0; part >> part_bits == 0; part++) {
             const uint64_t n = unseen__spill_count(spill, part);
@@ -56,13 +71,13 @@ static void test_spill(void)
             }
             at += (size_t)n;
         }
-        CHECK_EQ(at, NKEYS);
+        CHECK_EQ(at, total);
         for (size_t i = 0; i < NKEYS; i++) {
             given[i] &= mask;
         }
-        qsort(given, NKEYS, sizeof(*given), compare);
-        qsort(keys, NKEYS, sizeof(*keys), compare);
-        CHECK(memcmp(keys, given, sizeof(*keys) * NKEYS) == 0);
+        const size_t ndistinct = make_distinct(given, NKEYS);
+        CHECK_EQ(make_distinct(keys, total), ndistinct);
+        CHECK(memcmp(keys, given, sizeof(*keys) * ndistinct) == 0);
         CHECK_EQ(unseen__spill_total(spill), 0);
         unseen__spill_free(spill);
         CHECK_EQ(counting.nlive, 0);
