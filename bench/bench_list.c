@@ -23,6 +23,8 @@
 #include <fcntl.h>
 #include <math.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/memory.h"
 #include "list/open.h"
@@ -134,10 +136,19 @@ static void build(uint64_t n, double fpr, unsigned threads, uint64_t memory, con
     fflush(stdout);
 }
 
+/* Into memory if the file takes no more than half of it: beside it stand the cached pages. */
+static enum unseen_list_access access_for(const char *path)
+{
+    struct stat st;
+    const double memory = (double)sysconf(_SC_PHYS_PAGES) * (double)sysconf(_SC_PAGESIZE);
+    return stat(path, &st) == 0 && (double)st.st_size <= memory / 2 ? UNSEEN_LIST_LOAD
+                                                                    : UNSEEN_LIST_WARM;
+}
+
 static void report_list(const char *path, uint64_t n, uint64_t nasked)
 {
     struct unseen_error error;
-    struct unseen_list *list = open_list(path, UNSEEN_LIST_LOAD, test_cpu);
+    struct unseen_list *list = open_list(path, access_for(path), test_cpu);
     const struct unseen_list_info info = info_of(list);
     const double bits = (double)info.bytes * 8 / (double)info.nkeys;
     const uint64_t nmembers = nasked && nasked < n ? nasked : n;
