@@ -15,7 +15,6 @@
 #include <fcntl.h>
 #include <math.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/bytes.h"
@@ -387,25 +386,10 @@ enum unseen_status unseen__list_builder_resume(struct unseen__list_builder **bui
  * place. */
 static enum unseen_status open_new(struct unseen__list_builder *b, struct unseen_error *error)
 {
-    for (;;) {
-        struct stat ours;
-        struct stat named;
-        int code = unseen__file_open(b->new_path, O_RDWR | O_CREAT, &b->fd);
-        if (code != 0) {
-            return unseen__error_io(error, "create", b->new_path, code);
-        }
-        const enum unseen_status status = unseen__lock_take(b->fd, b->new_path, error);
-        if (status == UNSEEN_OK && fstat(b->fd, &ours) == 0 && stat(b->new_path, &named) == 0 &&
-            ours.st_ino == named.st_ino && ours.st_dev == named.st_dev) {
-            code = unseen__file_truncate(b->fd, 0);
-            return code ? unseen__error_io(error, "write", b->new_path, code) : UNSEEN_OK;
-        }
-        (void)close(b->fd); /* another's; or it was renamed or removed since it was opened */
-        b->fd = -1;
-        if (status != UNSEEN_OK) {
-            return status;
-        }
-    }
+    const enum unseen_status status =
+        unseen__lock_open(b->new_path, O_RDWR | O_CREAT, &b->fd, error);
+    const int code = status == UNSEEN_OK ? unseen__file_truncate(b->fd, 0) : 0;
+    return code ? unseen__error_io(error, "write", b->new_path, code) : status;
 }
 
 enum unseen_status unseen__list_write_error(const struct unseen__list_builder *b, int code,

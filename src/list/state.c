@@ -10,7 +10,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/bytes.h"
@@ -136,27 +135,16 @@ static void drop(const struct unseen_allocator *allocator, char *path)
     unseen__free(allocator, path, path ? strlen(path) + 1 : 0);
 }
 
-/* Opens the keys and locks them. */
-static enum unseen_status open_keys(struct unseen__list_kept *k, bool anew,
-                                    struct unseen_error *error)
+/* Makes the file of the keys, if there is none. */
+static enum unseen_status make_keys(const struct unseen__list_kept *k, struct unseen_error *error)
 {
-    for (;;) {
-        struct stat ours;
-        struct stat named;
-        const int code =
-            unseen__file_open_private(k->keys_path, anew ? O_RDWR | O_CREAT : O_RDWR, &k->keys);
-        if (code != 0) {
-            return unseen__error_io(error, anew ? "create" : "open", k->keys_path, code);
-        }
-        const enum unseen_status status = unseen__lock_take(k->keys, k->keys_path, error);
-        if (status != UNSEEN_OK || (fstat(k->keys, &ours) == 0 && stat(k->keys_path, &named) == 0 &&
-                                    ours.st_ino == named.st_ino && ours.st_dev == named.st_dev)) {
-            return status;
-        }
-        (void)close(
-            k->keys); /* it was removed since it was opened, by the build that had the lock */
-        k->keys = -1;
+    int fd = -1;
+    const int code = unseen__file_open_private(k->keys_path, O_RDWR | O_CREAT, &fd);
+    if (code != 0) {
+        return unseen__error_io(error, "create", k->keys_path, code);
     }
+    (void)close(fd); /* nothing was written to it */
+    return UNSEEN_OK;
 }
 
 /* First the state, for good, then the keys: no state ever speaks of keys that are not there. */
@@ -181,8 +169,11 @@ enum unseen_status unseen__list_kept_open(struct unseen__list_kept *k, const cha
         k->keys_path && k->state_path && k->new_path ? UNSEEN_OK : UNSEEN_ERR_NOMEM;
     if (status != UNSEEN_OK) {
         (void)unseen__error_status(error, status, folder);
-    } else {
-        status = open_keys(k, anew, error);
+    } else if (anew) {
+        status = make_keys(k, error);
+    }
+    if (status == UNSEEN_OK) {
+        status = unseen__lock_open(k->keys_path, O_RDWR, &k->keys, error);
     }
     if (status == UNSEEN_OK && anew) {
         status = begin_anew(k, error);

@@ -2,7 +2,9 @@
  *
  * Building a list with interruptions: the file is the same, byte for byte, as without any; what was
  * added after the last checkpoint is as if it had never been; and what is damaged, missing or made
- * with other options is refused, or makes no difference, but never makes another list. */
+ * with other options is refused, or makes no difference, but never makes another list.
+ *
+ * Label: threads */
 #include "test.h"
 
 #include <dirent.h>
