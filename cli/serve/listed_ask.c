@@ -16,9 +16,11 @@ enum {
 
 /* ---- Lists ----------------------------------------------------------------------------------- */
 
-/* Which lists can answer which questions. */
+/* Which lists can answer which questions. Servers can be told to give the client's address where a
+ * URL is expected. */
 static const bool fits[][5] = {
-    [LOOKUP_URL] = {[UNSEEN_KIND_URL] = true, [UNSEEN_KIND_EXPRESSIONS] = true},
+    [LOOKUP_URL] =
+        {[UNSEEN_KIND_URL] = true, [UNSEEN_KIND_EXPRESSIONS] = true, [UNSEEN_KIND_IP] = true},
     [LOOKUP_HOST] =
         {[UNSEEN_KIND_URL] = true, [UNSEEN_KIND_EXPRESSIONS] = true, [UNSEEN_KIND_IP] = true},
     [LOOKUP_SENDER] = {[UNSEEN_KIND_MAIL] = true},

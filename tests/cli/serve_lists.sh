@@ -79,6 +79,10 @@ printf 'GET /?url=http%%3A%%2F%%2Fevil.example%%2F HTTP/1.1\r\n\r\nGET / HTTP/1.
     talk http-auth sites.list
 expect 0 'HTTP/1.1 403 Forbidden\r\nContent-Length: 0\r\n\r\nHTTP/1.1 204 No Content\r\n\r\n' ''
 
+printf 'GET / HTTP/1.1\r\nX-Url: 192.0.2.7\r\n\r\nGET / HTTP/1.1\r\nX-Url: 192.0.2.66\r\n\r\nGET / HTTP/1.1\r\nX-Url: http://192.0.2.7/\r\n\r\n' |
+    talk http-auth ip.list
+expect 0 'HTTP/1.1 403 Forbidden\r\nContent-Length: 0\r\n\r\nHTTP/1.1 204 No Content\r\n\r\nHTTP/1.1 204 No Content\r\n\r\n' ''
+
 # ---- What does not fit ----------------------------------------------------------------------------
 # unfit PROTOCOL LIST KIND BUILD: refused, with a list of what kind would do
 unfit() {
@@ -87,7 +91,7 @@ unfit() {
 unseen: hint: unseen build --kind $4 $2 FILE\n"
 }
 unfit squid mail.list mail url
-unfit 'squid-rewrite --redirect http://x/' ip.list ip url
+unfit 'squid-rewrite --redirect http://x/' mail.list mail url
 unfit postfix-policy url.list url mail
 unfit postfix-policy sites.list expressions mail
 unfit http-auth phone.list phone url

@@ -72,4 +72,15 @@ printf 'evil.example/\nshop.example/bad/\n' | unseen add -p none bad
 listening serve --protocol http-auth --listen "127.0.0.1:$asked" --expressions bad
 eventually is_status good.example /good 200
 holds is_status www.evil.example /good 403
+stop_listening
+
+# Clients, by a list of addresses.
+echo 127.0.0.0/8 | unseen build --kind ip clients.list
+stop_program
+listening serve --protocol http-auth --listen "127.0.0.1:$asked" clients.list
+sed -i 's/X-Url .*;/X-Url $remote_addr;/' nginx.conf
+program nginx -p "$scratch" -c "$scratch/nginx.conf" -e "$scratch/error.log"
+eventually is_status good.example /good 403
+echo 127.0.0.1 | unseen allow clients.list
+eventually is_status good.example /good 200
 finish
