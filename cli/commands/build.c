@@ -62,7 +62,6 @@ struct making {
     bool saved; /* there is a checkpoint that took a while to get to */
     bool is_complete;
     uint64_t nforgotten; /* changes of the list at this place that are not taken over */
-    struct build_carried carried;
     struct build_known_good known_good;
 };
 
@@ -350,6 +349,7 @@ static bool start(struct making *m)
     if (error.status == UNSEEN_ERR_MISSING) {
         return begin_anew(m, &options);
     }
+    m->old.partly = true;
     return error.status == UNSEEN_OK ? go_on(m, note) : report_build(m, &error);
 }
 
@@ -531,7 +531,7 @@ static bool replace(struct making *m)
     if (!hold_list(m, &held)) {
         return false;
     }
-    error.status = build_old_carry(&m->old, m->folder.list, &m->carried, &error);
+    error.status = build_old_carry(&m->old, m->folder.list, &error);
     if (error.status == UNSEEN_OK) {
         warn_of_more_changes(m);
     } else {
@@ -572,7 +572,7 @@ static void print_text(const struct making *m, const struct unseen_list_info *in
         {"distinct", info->nkeys, true},
         {"dangerous", c->ndangerous, false},
         {"left out", c->nskipped, false},
-        {"removed", c->nremoved + m->carried.nremoved, false},
+        {"removed", c->nremoved, false},
         {"allowed", info->nallowed, false},
         {"known good", m->known_good.nasked, false},
         {"of them hit", m->known_good.nallowed, false},
@@ -598,10 +598,9 @@ static void print_json(const struct making *m, const struct unseen_list_info *in
                   ",\"allowed\":%" PRIu64 ",\"known_good\":%" PRIu64 ",\"known_good_hit\":%" PRIu64
                   ",\"bytes\":%" PRIu64 ",\"bits_per_entry\":%.4f,\"rate\":%.6g"
                   ",\"kind\":\"%s\",\"profile\":\"%s\",\"seconds\":%.6f}",
-                  c->nlines, c->nentries, info->nkeys, c->ndangerous, c->nskipped,
-                  c->nremoved + m->carried.nremoved, info->nallowed, m->known_good.nasked,
-                  m->known_good.nallowed, info->bytes, bits, info->rate,
-                  unseen_kind_name(info->kind), info->profile,
+                  c->nlines, c->nentries, info->nkeys, c->ndangerous, c->nskipped, c->nremoved,
+                  info->nallowed, m->known_good.nasked, m->known_good.nallowed, info->bytes, bits,
+                  info->rate, unseen_kind_name(info->kind), info->profile,
                   build_progress_seconds(&m->progress));
 }
 
@@ -616,22 +615,10 @@ static void report_forced(const struct build_counts *c)
     }
 }
 
-/* Changes that are built in are changes no more, and a list cannot say what is built in. */
-static void report_folded(const struct making *m)
-{
-    const struct unseen_list_info *old = &m->old.info;
-    if (old->nadded + old->nremoved > 0) {
-        message_hint("%" PRIu64 " added entries are built in now, and %" PRIu64
-                     " removed ones left out: for the next build, have it so in FILE, too",
-                     old->nadded, old->nremoved);
-    }
-}
-
 static bool report(const struct making *m)
 {
     struct build_old made;
     report_forced(&m->done.counts);
-    report_folded(m);
     if (m->o->stats == STATS_NONE && m->known_good.nallowed == 0) {
         return true;
     }

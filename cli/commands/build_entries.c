@@ -187,7 +187,7 @@ static void take_item(void *context, struct unseen_bytes item)
         }
         s->counts.ndangerous++;
     }
-    if (build_old_has_removed(e->old, entry)) {
+    if (build_old_meet(e->old, entry)) {
         s->counts.nremoved++;
         return;
     }

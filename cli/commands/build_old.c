@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
  * What was added goes into the build, and what was removed is left out of it. In the end the changes
- * are looked at once more, as they are then, and whatever the new list answers otherwise becomes a
- * change of the new list: what somebody has changed during the build, and what was removed but would
- * now be listed by error. */
+ * are looked at once more, as they are then. Those that the lines agree with are no changes any more:
+ * what was added and is among them, and what was removed and is not. The others are changes of the
+ * new list, too, or the next build from the same lines would undo them. */
 #include "commands/build_old.h"
 
 #include <stdlib.h>
@@ -51,7 +51,11 @@ static bool grow(struct build_texts *t)
     for (size_t i = 0; i < was.cap; i++) {
         const struct build_text *place = &was.places[i];
         if (place->len != SIZE_MAX) {
-            *find(t, (struct unseen_bytes){t->bytes.data + place->at, place->len}) = *place;
+            struct build_text *to =
+                find(t, (struct unseen_bytes){t->bytes.data + place->at, place->len});
+            to->at = place->at;
+            to->len = place->len;
+            atomic_init(&to->met, false); /* no line has been read yet */
         }
     }
     free(was.places);
@@ -67,19 +71,50 @@ static bool put(struct build_texts *t, struct unseen_bytes text)
     struct build_text *place = find(t, text);
     if (place->len == SIZE_MAX) {
         memcpy(t->bytes.data + t->bytes.len, text.data, text.len);
-        *place = (struct build_text){t->bytes.len, text.len};
+        place->at = t->bytes.len;
+        place->len = text.len;
+        atomic_init(&place->met, false);
         t->bytes.len += text.len;
         t->n++;
     }
     return true;
 }
 
+static bool has(const struct build_texts *t, struct unseen_bytes text)
+{
+    return t->n > 0 && find(t, text)->len != SIZE_MAX;
+}
+
+static bool meet(const struct build_texts *t, struct unseen_bytes text)
+{
+    if (!has(t, text)) {
+        return false;
+    }
+    atomic_store_explicit(&find(t, text)->met, true, memory_order_relaxed);
+    return true;
+}
+
+static bool was_met(const struct build_texts *t, struct unseen_bytes text)
+{
+    return has(t, text) && atomic_load_explicit(&find(t, text)->met, memory_order_relaxed);
+}
+
+static void release(struct build_texts *t)
+{
+    free(t->places);
+    text_release(&t->bytes);
+}
+
 /* ---- The list -------------------------------------------------------------------------------- */
 
-static bool take_removed(void *context, enum unseen_list_change change, struct unseen_bytes text)
+static bool take_change(void *context, enum unseen_list_change change, struct unseen_bytes text)
 {
     struct build_old *old = context;
-    old->failed = change == UNSEEN_LIST_REMOVE && !put(&old->removed, text);
+    if (change == UNSEEN_LIST_REMOVE) {
+        old->failed = !put(&old->removed, text);
+    } else if (change == UNSEEN_LIST_ADD) {
+        old->failed = !put(&old->added, text);
+    }
     return !old->failed;
 }
 
@@ -107,7 +142,7 @@ bool build_old_open(struct build_old *old, const char *path)
         return false;
     }
     old->kind = old->info.kind;
-    unseen_list_changes(old->list, take_removed, old);
+    unseen_list_changes(old->list, take_change, old);
     if (old->failed) {
         message_error("%s: out of memory", path);
     }
@@ -117,14 +152,26 @@ bool build_old_open(struct build_old *old, const char *path)
 void build_old_close(struct build_old *old)
 {
     unseen_list_close(old->list);
-    free(old->removed.places);
-    text_release(&old->removed.bytes);
+    release(&old->removed);
+    release(&old->added);
     *old = (struct build_old){.path = NULL};
 }
 
-bool build_old_has_removed(const struct build_old *old, struct unseen_bytes entry)
+bool build_old_meet(const struct build_old *old, struct unseen_bytes entry)
 {
-    return old->removed.n > 0 && find(&old->removed, entry)->len != SIZE_MAX;
+    (void)meet(&old->added, entry);
+    return meet(&old->removed, entry);
+}
+
+/* Whether the lines already say what the change says. Of lines that a run before this one has read
+ * nothing is known. */
+static bool is_in_lines(const struct build_old *old, enum unseen_list_change change,
+                        struct unseen_bytes text)
+{
+    if (change == UNSEEN_LIST_ADD) {
+        return was_met(&old->added, text);
+    }
+    return change == UNSEEN_LIST_REMOVE && !old->partly && !was_met(&old->removed, text);
 }
 
 /* ---- Into the build -------------------------------------------------------------------------- */
@@ -157,9 +204,9 @@ enum unseen_status build_old_add(const struct build_old *old, struct unseen_list
 /* ---- Into the finished list ------------------------------------------------------------------ */
 
 struct carrying {
+    const struct build_old *old;
     const struct unseen_list *list; /* the new one, as it was built */
     struct unseen_list_edit *edit;  /* of it */
-    struct build_carried *carried;
     enum unseen_status status;
     struct unseen_error *error;
 };
@@ -168,32 +215,28 @@ static bool carry(void *context, enum unseen_list_change change, struct unseen_b
 {
     struct carrying *c = context;
     const bool listed = unseen_list_contains(c->list, text.data, text.len);
-    if ((change == UNSEEN_LIST_ADD && listed) || (change == UNSEEN_LIST_REMOVE && !listed)) {
+    if (listed == (change == UNSEEN_LIST_ADD) && is_in_lines(c->old, change, text)) {
         return true;
     }
-    c->carried->nallowed += change == UNSEEN_LIST_ALLOW;
-    c->carried->nadded += change == UNSEEN_LIST_ADD;
-    c->carried->nremoved += change == UNSEEN_LIST_REMOVE;
     c->status = unseen_list_edit_change(c->edit, change, &text, 1, NULL, c->error);
     return c->status == UNSEEN_OK;
 }
 
-static enum unseen_status carry_all(const struct unseen_list *now, const struct unseen_list *list,
-                                    struct unseen_list_edit *edit,
-                                    struct build_carried *carried_out, struct unseen_error *error)
+static enum unseen_status carry_all(const struct build_old *old, const struct unseen_list *now,
+                                    const struct unseen_list *list, struct unseen_list_edit *edit,
+                                    struct unseen_error *error)
 {
-    struct carrying c = {list, edit, carried_out, UNSEEN_OK, error};
+    struct carrying c = {old, list, edit, UNSEEN_OK, error};
     unseen_list_changes(now, carry, &c);
     return c.status == UNSEEN_OK ? unseen_list_edit_commit(edit, error) : c.status;
 }
 
 enum unseen_status build_old_carry(const struct build_old *old, const char *path,
-                                   struct build_carried *carried_out, struct unseen_error *error)
+                                   struct unseen_error *error)
 {
     struct unseen_list *now = NULL;
     struct unseen_list *list = NULL;
     struct unseen_list_edit *edit = NULL;
-    *carried_out = (struct build_carried){0, 0, 0};
     if (!old->path) {
         return UNSEEN_OK;
     }
@@ -205,7 +248,7 @@ enum unseen_status build_old_carry(const struct build_old *old, const char *path
         status = unseen_list_edit_open(&edit, path, NULL, error);
     }
     if (status == UNSEEN_OK) {
-        status = carry_all(now, list, edit, carried_out, error);
+        status = carry_all(old, now, list, edit, error);
     }
     unseen_list_edit_close(edit);
     unseen_list_close(list);

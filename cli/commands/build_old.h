@@ -5,6 +5,7 @@
 #ifndef UNSEEN_CLI_BUILD_OLD_H
 #define UNSEEN_CLI_BUILD_OLD_H
 
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -18,7 +19,8 @@ struct build_texts {
     struct text bytes; /* one after the other */
     struct build_text {
         size_t at;
-        size_t len; /* SIZE_MAX: a free place */
+        size_t len;      /* SIZE_MAX: a free place */
+        atomic_bool met; /* among the lines of this build */
     } * places;
     size_t cap; /* 0 or a power of two */
     size_t n;
@@ -30,6 +32,8 @@ struct build_old {
     struct unseen_list_info info;
     enum unseen_kind kind;
     struct build_texts removed;
+    struct build_texts added;
+    bool partly; /* some of the lines were read by a run before this one */
     bool failed;
 };
 
@@ -38,23 +42,16 @@ struct build_old {
 bool build_old_open(struct build_old *old, const char *path);
 void build_old_close(struct build_old *old);
 
-/* Whether the entry was removed. Any thread may ask. */
-bool build_old_has_removed(const struct build_old *old, struct unseen_bytes entry);
+/* An entry is among the lines; whether it was removed. Any thread may call it. */
+bool build_old_meet(const struct build_old *old, struct unseen_bytes entry);
 
 /* Adds what was added. Errors: of unseen_list_build_add. */
 enum unseen_status build_old_add(const struct build_old *old, struct unseen_list_build *build,
                                  struct unseen_error *error);
 
-/* What became of the changes. */
-struct build_carried {
-    uint64_t nallowed;
-    uint64_t nadded;   /* since the build began */
-    uint64_t nremoved; /* since then, or because they would be listed by error */
-};
-
 /* Makes the finished list at path answer as the old one does now for all that was ever changed in
  * it. Errors: of opening and changing lists. */
 enum unseen_status build_old_carry(const struct build_old *old, const char *path,
-                                   struct build_carried *carried_out, struct unseen_error *error);
+                                   struct unseen_error *error);
 
 #endif
