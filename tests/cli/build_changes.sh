@@ -56,7 +56,8 @@ holds [ ! -s has ]
 
 # A change that the lines agree with is none any more.
 grep -vxFf removed.txt urls.txt > agreed.txt
-run build --from old.list agreed.list agreed.txt added.txt
+# With this seed none of the removed ones is a false hit, which would have to stay a change.
+run build --seed 2 --from old.list agreed.list agreed.txt added.txt
 expect 0 '' ''
 changes=$("$UNSEEN" info --json agreed.list)
 holds [ "$(echo "$changes" | sed -E 's/.*"added":([0-9]+).*/\1/')" = 0 ]
