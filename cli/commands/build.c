@@ -58,8 +58,9 @@ struct making {
     struct text description;
     struct text note;
     struct build_done done;
-    bool keeps; /* an interrupted run can be gone on with */
-    bool saved; /* there is a checkpoint that took a while to get to */
+    bool keeps;     /* an interrupted run can be gone on with */
+    bool has_state; /* there is a checkpoint */
+    bool saved;     /* and it took a while to get to */
     bool is_complete;
     uint64_t nforgotten; /* changes of the list at this place that are not taken over */
     struct build_known_good known_good;
@@ -225,7 +226,7 @@ static void hint_to_go_on(void)
     message_hint("when the cause is gone, the same command goes on where this one was");
 }
 
-static bool report_build(const struct making *m, const struct unseen_error *error)
+static bool report_build(struct making *m, const struct unseen_error *error)
 {
     const char *list = m->o->store;
     const char *text = error->text[0] ? error->text : unseen_status_string(error->status);
@@ -243,6 +244,7 @@ static bool report_build(const struct making *m, const struct unseen_error *erro
         break;
     default:
         message_error("%s", text);
+        m->keeps = m->keeps && m->has_state;
         if (m->keeps) {
             hint_to_go_on();
         }
@@ -283,8 +285,10 @@ static double kept_bytes(uint64_t capacity, double fpr)
 static bool check_room(const struct making *m)
 {
     const struct options *o = m->o;
-    const uint64_t nlines =
-        o->capacity ? o->capacity : build_inputs_guess_lines(&m->inputs, o->delimiter);
+    uint64_t nlines = o->capacity;
+    if (nlines == 0 && !build_inputs_guess_lines(&m->inputs, o->delimiter, &nlines)) {
+        return false;
+    }
     const double fpr = m->fpr / unseen_kind_texts_max(m->kind);
     const double list_bytes = (-log2(fpr) * 1.02 + 0.1) / 8;
     const double need = (double)nlines * (kept_bytes(o->capacity, fpr) + list_bytes);
@@ -326,6 +330,7 @@ static bool go_on(struct making *m, struct unseen_bytes note)
         return false;
     }
     m->is_complete = unseen_list_build_complete(m->build);
+    m->has_state = true;
     m->saved = true;
     message_plain("unseen: going on after %" PRIu64 " lines of an interrupted build",
                   m->done.counts.nlines);
@@ -368,6 +373,7 @@ static bool save(void *context, const struct build_done *done)
                 unseen_list_build_checkpoint(m->build, m->note.data, m->note.len, &error);
         }
     }
+    m->has_state = m->has_state || error.status == UNSEEN_OK;
     return error.status == UNSEEN_OK || report_build(m, &error);
 }
 
@@ -531,6 +537,10 @@ static bool replace(struct making *m)
     if (!hold_list(m, &held)) {
         return false;
     }
+    if (!check_target(m->o)) { /* something else may have come there in hours */
+        unseen_list_edit_close(held);
+        return false;
+    }
     error.status = build_old_carry(&m->old, m->folder.list, &error);
     if (error.status == UNSEEN_OK) {
         warn_of_more_changes(m);
@@ -615,10 +625,24 @@ static void report_forced(const struct build_counts *c)
     }
 }
 
+/* A list of names, say, that no URL will ever meet. */
+static void report_plain(const struct making *m)
+{
+    const struct build_counts *c = &m->done.counts;
+    if (c->nplain > c->nentries / 2) {
+        message_warning("%" PRIu64 " of %" PRIu64
+                        " entries are no URLs, and only the same bytes will meet them",
+                        c->nplain, c->nentries);
+        message_hint("--expressions takes names for sites, --kind mail, ip and phone other things; "
+                     "-p none says that bytes are meant");
+    }
+}
+
 static bool report(const struct making *m)
 {
     struct build_old made;
     report_forced(&m->done.counts);
+    report_plain(m);
     if (m->o->stats == STATS_NONE && m->known_good.nallowed == 0) {
         return true;
     }
@@ -671,6 +695,8 @@ int build_run(const struct options *o, enum unseen_cpu cpu)
                finish(&m) && place(&m) && report(&m);
     }
     release(&m, done);
-    stop_die(false);
+    if (!done) {
+        stop_die(false);
+    }
     return done ? EXIT_DONE : EXIT_TROUBLE;
 }

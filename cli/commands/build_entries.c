@@ -166,6 +166,18 @@ static void complain(struct worker *w, enum fault fault)
     s->faults[s->nfaults++] = (uint8_t)fault;
 }
 
+/* "scheme:", as every URL begins. */
+static bool has_scheme(struct unseen_bytes entry)
+{
+    size_t i = 0;
+    while (i < entry.len &&
+           ((entry.data[i] >= 'a' && entry.data[i] <= 'z') ||
+            (entry.data[i] >= '0' && entry.data[i] <= '9') || memchr("+-.", entry.data[i], 3))) {
+        i++;
+    }
+    return i > 0 && i < entry.len && entry.data[i] == ':';
+}
+
 static void take_item(void *context, struct unseen_bytes item)
 {
     struct worker *w = context;
@@ -191,6 +203,7 @@ static void take_item(void *context, struct unseen_bytes item)
         s->counts.nremoved++;
         return;
     }
+    s->counts.nplain += e->url && e->kind == UNSEEN_KIND_URL && !has_scheme(entry);
     s->keys[s->nkeys++] = unseen_list_build_key(e->build, entry.data, entry.len);
 }
 
@@ -313,6 +326,7 @@ static void count(struct build_done *done, const struct slot *s)
     done->counts.ndangerous += c->ndangerous;
     done->counts.nskipped += c->nskipped;
     done->counts.nremoved += c->nremoved;
+    done->counts.nplain += c->nplain;
 }
 
 static void save(struct line *l, const struct build_done *done)

@@ -63,7 +63,12 @@ static bool lock(struct build_folder *f)
         }
         f->fd = open(f->name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
         if (f->fd < 0 && errno != ENOENT) {
-            return report("open", f->name);
+            const bool is_file = errno == ENOTDIR;
+            (void)report("open", f->name);
+            if (is_file) {
+                message_hint("work files go there: remove it, or build a list with another name");
+            }
+            return false;
         }
         const int code = f->fd < 0 || flock(f->fd, LOCK_EX | LOCK_NB) == 0 ? 0 : errno;
         if (f->fd >= 0 && code == 0 && is_named(f)) {
@@ -77,7 +82,7 @@ static bool lock(struct build_folder *f)
             errno = code;
             return report("lock", f->name);
         }
-        if (code == EWOULDBLOCK && !wait_a_little(&nwaits)) {
+        if (!wait_a_little(&nwaits)) {
             return report_busy(f);
         }
     }

@@ -101,18 +101,19 @@ static bool sample(const char *name, char delimiter, char *room, double *nlines,
     return n >= 0;
 }
 
-uint64_t build_inputs_guess_lines(const struct build_inputs *in, char delimiter)
+bool build_inputs_guess_lines(const struct build_inputs *in, char delimiter, uint64_t *nlines_out)
 {
     const size_t step = in->n / SAMPLES + 1;
     double nlines = 0;
     double nbytes = 0;
     char *room = in->are_files ? malloc(SAMPLE_BYTES) : NULL;
-    bool good = room != NULL;
-    for (size_t i = 0; i < in->n && good; i += step) {
+    bool good = true;
+    for (size_t i = 0; room && i < in->n && good; i += step) {
         good = sample(in->names[i], delimiter, room, &nlines, &nbytes);
     }
     free(room);
-    return good && nbytes > 0 ? (uint64_t)(nlines / nbytes * (double)in->nbytes) : 0;
+    *nlines_out = nbytes > 0 ? (uint64_t)(nlines / nbytes * (double)in->nbytes) : 0;
+    return good;
 }
 
 double build_inputs_share(const struct build_inputs *in, const struct build_place *place)

@@ -44,6 +44,7 @@ struct build_counts {
     uint64_t ndangerous; /* of them, taken by force */
     uint64_t nskipped;   /* no entries, left out by force */
     uint64_t nremoved;   /* left out because they were removed from the old list */
+    uint64_t nplain; /* entries of a list of URLs that are none: only the same bytes meet them */
 };
 
 /* Looks at the files that the options name. False if one of them cannot be an input, which has been
@@ -51,8 +52,9 @@ struct build_counts {
 bool build_inputs_look(struct build_inputs *in, const struct options *o);
 void build_inputs_release(struct build_inputs *in);
 
-/* About how many lines there are, from samples; 0 if that cannot be said. */
-uint64_t build_inputs_guess_lines(const struct build_inputs *in, char delimiter);
+/* About how many lines there are, from samples; 0 if that cannot be said. False if one of the files
+ * cannot be read, which has been reported. */
+bool build_inputs_guess_lines(const struct build_inputs *in, char delimiter, uint64_t *nlines_out);
 
 /* The share of the input in front of a place, 0 to 1. */
 double build_inputs_share(const struct build_inputs *in, const struct build_place *place);

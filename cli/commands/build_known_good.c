@@ -1,16 +1,15 @@
 /* SPDX-License-Identifier: MIT
  *
  * A line is asked as a question of the list's kind, so that it is found, too, if a folder or a domain
- * that it is part of is listed; what is allowed then is the line itself. A line that is no entry
- * cannot be allowed: it is named and passed over. */
+ * that it is part of is listed; what is allowed then is the line itself. */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE 1
 #endif
 #include "commands/build_known_good.h"
 
 #include <errno.h>
-#include <inttypes.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "lines/batch.h"
@@ -21,11 +20,6 @@
 #include "print/message.h"
 #include "stop.h"
 
-enum {
-    SHOWN = 10,
-    SHOWN_BYTES = 100
-};
-
 struct known_good {
     const struct options *o;
     const char *name; /* of the file at hand */
@@ -34,7 +28,6 @@ struct known_good {
     struct text room;
     struct build_progress *progress;
     struct build_known_good result;
-    uint64_t nfaults;
     bool failed;
 };
 
@@ -45,8 +38,13 @@ bool build_known_good_check(const struct options *o)
         if (files_is_standard_input(name)) {
             continue;
         }
-        if (access(name, R_OK) != 0) {
+        struct stat st;
+        if (access(name, R_OK) != 0 || stat(name, &st) != 0) {
             message_error("cannot open %s: %s", name, strerror(errno));
+            return false;
+        }
+        if (S_ISDIR(st.st_mode)) {
+            message_error("cannot read %s: %s", name, strerror(EISDIR));
             return false;
         }
         const enum stores_kind kind = stores_kind_of(name);
@@ -67,37 +65,21 @@ static bool report(struct known_good *k, struct unseen_error *error, enum unseen
     return false;
 }
 
-static void warn(struct known_good *k, const struct batch *b, struct unseen_bytes line,
-                 enum unseen_entry fitness)
-{
-    if (k->nfaults++ < SHOWN) {
-        const int shown = line.len < SHOWN_BYTES ? (int)line.len : SHOWN_BYTES;
-        message_warning("%s:%" PRIu64 ": passed over: '%.*s' %s", k->name,
-                        reader_line_number(b, line.data, k->o->delimiter), shown, line.data,
-                        unseen_kind_complaint(k->list.kind, fitness));
-    }
-}
-
-/* Allows a line that the list has. */
-static bool allow(struct known_good *k, const struct batch *b, struct unseen_bytes line)
+/* Allows a line that the list has: by the most specific text that it is asked by. */
+static bool allow(struct known_good *k, struct unseen_bytes line)
 {
     struct unseen_error error = {.status = UNSEEN_OK};
-    struct unseen_bytes entry = {NULL, 0};
-    enum unseen_entry fitness = UNSEEN_ENTRY_FINE;
+    struct unseen_bytes texts[UNSEEN_KIND_TEXTS_MAX];
+    size_t n = 0;
     const size_t need = unseen_kind_bound(k->list.kind, line.len);
     text_clear(&k->room);
     enum unseen_status status =
         need > 0 && text_reserve(&k->room, need)
-            ? unseen_kind_entry(k->list.kind, k->list.url, line.data, line.len, k->room.data,
-                                k->room.cap, &entry, &fitness)
+            ? unseen_kind_texts(k->list.kind, k->list.url, line.data, line.len, k->room.data,
+                                k->room.cap, texts, &n)
             : UNSEEN_ERR_NOMEM;
-    if (status == UNSEEN_OK && fitness != UNSEEN_ENTRY_FINE &&
-        !(fitness == UNSEEN_ENTRY_DANGEROUS && k->o->force)) {
-        warn(k, b, line, fitness);
-        return true;
-    }
-    if (status == UNSEEN_OK) {
-        status = unseen_list_edit_change(k->edit, UNSEEN_LIST_ALLOW, &entry, 1, NULL, &error);
+    if (status == UNSEEN_OK && n > 0) {
+        status = unseen_list_edit_change(k->edit, UNSEEN_LIST_ALLOW, texts, 1, NULL, &error);
         k->result.nallowed++;
     }
     return status == UNSEEN_OK || report(k, &error, status);
@@ -115,7 +97,7 @@ static bool take_batch(void *context, const struct batch *b)
     }
     k->result.nasked += b->n;
     for (size_t i = 0; i < b->n; i++) {
-        if (verdicts[i] == UNSEEN_SEEN && !allow(k, b, b->lines[i])) {
+        if (verdicts[i] == UNSEEN_SEEN && !allow(k, b->lines[i])) {
             return false;
         }
     }
@@ -148,9 +130,6 @@ static bool read_files(struct known_good *k)
         if (!read_file(k, k->o->known_good[i])) {
             return false;
         }
-    }
-    if (k->nfaults > SHOWN) {
-        message_warning("%" PRIu64 " more such lines", k->nfaults - SHOWN);
     }
     return true;
 }

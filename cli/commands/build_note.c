@@ -69,9 +69,10 @@ bool build_note_put(struct text *text, const struct build_place *place,
 {
     return put(text,
                "%zu %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64
-               " %" PRIu64 " %" PRIu64 "\n",
+               " %" PRIu64 " %" PRIu64 " %" PRIu64 "\n",
                place->input, place->nbytes, place->nlines, place->nused, counts->nlines,
-               counts->nentries, counts->ndangerous, counts->nskipped, counts->nremoved);
+               counts->nentries, counts->ndangerous, counts->nskipped, counts->nremoved,
+               counts->nplain);
 }
 
 static bool read_place(struct unseen_bytes rest, struct build_place *p, struct build_counts *c)
@@ -84,9 +85,9 @@ static bool read_place(struct unseen_bytes rest, struct build_place *p, struct b
     line[rest.len] = '\0';
     return sscanf(line,
                   "%zu %" SCNu64 " %" SCNu64 " %" SCNu64 " %" SCNu64 " %" SCNu64 " %" SCNu64
-                  " %" SCNu64 " %" SCNu64,
+                  " %" SCNu64 " %" SCNu64 " %" SCNu64,
                   &p->input, &p->nbytes, &p->nlines, &p->nused, &c->nlines, &c->nentries,
-                  &c->ndangerous, &c->nskipped, &c->nremoved) == 9;
+                  &c->ndangerous, &c->nskipped, &c->nremoved, &c->nplain) == 10;
 }
 
 /* Shows the first line that is another one now. */

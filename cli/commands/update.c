@@ -3,6 +3,7 @@
 
 #include "command.h"
 #include "commands/edit.h"
+#include "lines/files.h"
 #include "print/message.h"
 
 static bool check_command_line(const struct options *o)
@@ -15,6 +16,15 @@ static bool check_command_line(const struct options *o)
     if (o->nedits == 0) {
         message_error("nothing to add or to remove");
         message_hint("unseen update %s --add FILE, or: --remove FILE", o->store);
+        return false;
+    }
+    size_t n = 0;
+    for (size_t i = 0; i < o->nedits; i++) {
+        n += files_is_standard_input(o->edits[i].name);
+    }
+    if (n > 1) {
+        message_error("standard input can be read only once");
+        message_hint("put what is to be removed in a file");
         return false;
     }
     return true;

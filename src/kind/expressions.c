@@ -146,7 +146,7 @@ static enum unseen_status texts(const struct unseen_url *url, struct unseen_byte
                                 size_t cap, struct unseen_bytes *texts_out, size_t *n_out)
 {
     char room[V6_LONGEST + 2];
-    in = with_brackets(in, room);
+    in = with_brackets(without_blanks(in), room);
     return unseen_url_expressions(url, in.data, in.len, buf, cap, texts_out, n_out);
 }
 

@@ -209,8 +209,7 @@ static enum unseen_status no_space(const struct unseen__spill *s, uint64_t neede
     static const char help[] = "give more memory, or a folder with more space";
     if (needed == 0) {
         return unseen__error(error, UNSEEN_ERR_IO, UNSEEN__NO_PLACE,
-                             "no space for the keys in %s after %llu MiB: %s", s->folder,
-                             mebibytes(there), help);
+                             "no space for the keys in %s: %s", s->folder, help);
     }
     return unseen__error(error, UNSEEN_ERR_IO, UNSEEN__NO_PLACE,
                          "no space for the keys in %s: about %llu MiB are needed, %llu MiB are %s: "

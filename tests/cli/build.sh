@@ -234,7 +234,7 @@ holds [ "$(cat z.list.building/notes.txt)" = mine ]
 mkfifo fifo
 "$UNSEEN" build busy.list < fifo 2> first_err &
 first=$!
-exec 7> fifo
+exec 7<> fifo
 cat in.txt >&7
 eventually [ -d busy.list.building ]
 run build busy.list in.txt
@@ -248,7 +248,7 @@ holds [ "$(listed busy.list in.txt | wc -l)" = 3 ]
 # ---- how far it is -------------------------------------------------------------------------------
 "$UNSEEN" build --progress=always slow.list < fifo 2> slow_err &
 slow=$!
-exec 7> fifo
+exec 7<> fifo
 cat in.txt >&7
 eventually [ -d slow.list.building ]
 sleep 0.3
@@ -271,5 +271,26 @@ done
 wait "$slow"
 holds [ $? = 0 ]
 holds grep -qE '^unseen: reading: [0-9]+ lines, [0-9.]+ million/s, [0-9.]+ %(, [0-9]+ s left)?$' slow_err
+
+# ---- what was hardly meant -----------------------------------------------------------------------
+printf 'evil.example\nbad.example\nhttp://fine.example/\n' > names.txt
+run build names.list names.txt
+expect 0 '' '*'
+holds grep -q '^unseen: warning: 2 of 3 entries are no URLs' err
+holds grep -q '^unseen: hint: --expressions takes names for sites' err
+run build -p none names.list names.txt
+expect 0 '' ''
+run build --expressions names.list names.txt
+expect 0 '' ''
+
+mkdir folder
+run build --known-good folder x.list in.txt
+expect 2 '' '*'
+holds grep -q '^unseen: error: cannot read folder: Is a directory' err
+holds [ ! -e x.list.building ]
+printf 'x' > y.list.building
+run build y.list in.txt
+expect 2 '' '*'
+holds grep -q '^unseen: hint: work files go there' err
 
 finish

@@ -93,7 +93,7 @@ run build --seed 1 live.list urls.txt
 mkfifo fifo
 "$UNSEEN" build --from live.list live.list < fifo - 2> build_err &
 building=$!
-exec 7> fifo
+exec 7<> fifo
 cat urls.txt >&7
 eventually [ -d live.list.building ]
 run allow live.list allowed.txt
@@ -110,7 +110,7 @@ same has left.txt
 # Without --from they are gone, and that is said; nobody changes a list that is being replaced.
 "$UNSEEN" build live.list < fifo - 2> build_err &
 building=$!
-exec 7> fifo
+exec 7<> fifo
 cat urls.txt >&7
 eventually grep -q 'warning: 17 changes of live.list .* will be gone' build_err
 echo http://one.more.example/ > more.txt
@@ -124,7 +124,7 @@ holds grep -q '^unseen: warning: 1 changes of live.list that were made meanwhile
 mkfifo slowly
 "$UNSEEN" allow live.list slowly &
 allowing=$!
-exec 7> slowly
+exec 7<> slowly
 head -n 1 allowed.txt >&7
 sleep 0.3
 "$UNSEEN" build --from live.list live.list urls.txt 2> build_err 7>&- &

@@ -105,6 +105,8 @@ run update bad.list --add more.txt --remove more.txt
 expect 0 '' ''
 run check bad.list more.txt
 expect 1 '' ''
+run update bad.list --add - --remove -
+expect 2 '' '*'
 run update bad.list --remove others.txt
 run update bad.list --remove others.txt
 expect 0 '' '*'

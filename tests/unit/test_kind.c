@@ -138,8 +138,10 @@ static const struct line expressions_lines[] = {
     {"http://3221225991/", "192.0.2.7/", FINE},
     {"[2001:DB8::7]/x", "[2001:db8::7]/x", FINE},
     {"2001:DB8::7", "[2001:db8::7]/", FINE},
-    {"1111:2222:3333:4444:5555:6666:255.255.255.255",
-     "[1111:2222:3333:4444:5555:6666:255.255.255.255]/", FINE},
+    {"1111:2222:3333:4444:5555:6666:255.255.255.255", "[1111:2222:3333:4444:5555:6666:ffff:ffff]/",
+     FINE},
+    {" 2001:db8:0:0::7\r", "[2001:db8::7]/", FINE},
+    {"http://[::FFFF:1.2.3.4]/x", "1.2.3.4/x", FINE},
     {"my_host.example", "my_host.example/", FINE},
     {"a.b.c.d.e.f.g/1/2/3/4/5/6", "a.b.c.d.e.f.g/1/2/3/4/5/6", FINE},
     {"intranet/page", "intranet/page", FINE},
@@ -398,6 +400,8 @@ static void test_questions(void)
                 "a.b.c/1/2.html?x=1 a.b.c/1/2.html a.b.c/ a.b.c/1/ b.c/1/2.html?x=1 b.c/1/2.html "
                 "b.c/ b.c/1/ ");
     check_texts(UNSEEN_KIND_EXPRESSIONS, "mailto:a@b.c", "");
+    check_texts(UNSEEN_KIND_EXPRESSIONS, " 2001:DB8:0::7\r", "[2001:db8::7]/ ");
+    check_texts(UNSEEN_KIND_EXPRESSIONS, "https://[2001:db8:0:0::7]:8080/", "[2001:db8::7]/ ");
     check_texts(UNSEEN_KIND_MAIL, "Jo@Mail.Evil.example.",
                 "jo@mail.evil.example mail.evil.example evil.example example ");
     check_texts(UNSEEN_KIND_MAIL, "mail.evil.example", "mail.evil.example evil.example example ");
