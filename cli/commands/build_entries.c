@@ -17,7 +17,6 @@
 
 #include <errno.h>
 #include <inttypes.h>
-#include <stdio.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>
@@ -26,24 +25,14 @@
 #include <time.h>
 
 #include "lines/batch.h"
-#include "lines/jsonl.h"
+#include "lines/entries.h"
 #include "lines/reader.h"
 #include "print/message.h"
 #include "stop.h"
 
 enum {
     SLOTS = 32,
-    SHOWN = 10, /* complaints */
-    SHOWN_BYTES = 100,
     LOOK_NS = 100 * 1000 * 1000
-};
-
-/* What is wrong with a line. */
-enum fault {
-    FAULT_EMPTY = UNSEEN_ENTRY_EMPTY,
-    FAULT_INVALID = UNSEEN_ENTRY_INVALID,
-    FAULT_DANGEROUS = UNSEEN_ENTRY_DANGEROUS,
-    FAULT_NO_KEY
 };
 
 /* A batch on its way. */
@@ -80,7 +69,7 @@ struct line {
     unsigned nrunning;
 
     double saved; /* and this of the one that is adding */
-    uint64_t nfaults;
+    struct complaints complaints;
     enum build_ending ending;
     atomic_bool over; /* there is no use in going on */
 };
@@ -185,10 +174,7 @@ static void take_item(void *context, struct unseen_bytes item)
     const struct build_entries *e = w->l->e;
     struct unseen_bytes entry = {NULL, 0};
     enum unseen_entry fitness = UNSEEN_ENTRY_FINE;
-    const size_t need = unseen_kind_bound(e->kind, item.len);
-    if (need == 0 || !text_reserve(&w->room, need) ||
-        unseen_kind_entry(e->kind, e->url, item.data, item.len, w->room.data, w->room.cap, &entry,
-                          &fitness) != UNSEEN_OK) {
+    if (entries_make(e->kind, e->url, item, &w->room, &entry, &fitness) != UNSEEN_OK) {
         s->no_memory = true;
         return;
     }
@@ -207,24 +193,6 @@ static void take_item(void *context, struct unseen_bytes item)
     s->keys[s->nkeys++] = unseen_list_build_key(e->build, entry.data, entry.len);
 }
 
-static void take_line(struct worker *w, struct unseen_bytes line)
-{
-    const struct options *o = w->l->e->o;
-    struct unseen_bytes item = line;
-    bool found = true;
-    if (o->json_path) {
-        found = jsonl_find(line, o->json_path, take_item, w);
-    } else if (o->field) {
-        item = unseen_lines_field(line, o->separator, o->field);
-        found = item.data != NULL;
-    }
-    if (!found) {
-        complain(w, FAULT_NO_KEY);
-    } else if (!o->json_path) {
-        take_item(w, item);
-    }
-}
-
 static void prepare(struct worker *w, struct slot *s)
 {
     w->slot = s;
@@ -234,7 +202,9 @@ static void prepare(struct worker *w, struct slot *s)
     s->no_memory = false;
     text_clear(&w->room);
     for (w->i = 0; w->i < s->batch.n && !s->no_memory; w->i++) {
-        take_line(w, s->batch.lines[w->i]);
+        if (!entries_find(w->l->e->o, s->batch.lines[w->i], take_item, w)) {
+            complain(w, FAULT_NO_KEY);
+        }
     }
     s->counts.nentries = s->nkeys;
     s->counts.nskipped = s->nfaults - s->counts.ndangerous;
@@ -242,35 +212,18 @@ static void prepare(struct worker *w, struct slot *s)
 
 /* ---- Adding ---------------------------------------------------------------------------------- */
 
+/* To find its number takes a look at the lines before it. */
 static void report_fault(const struct line *l, const struct slot *s, size_t i)
 {
     const struct unseen_bytes line = s->batch.lines[s->faulty[i]];
-    const enum fault fault = (enum fault)s->faults[i];
-    const struct options *o = l->e->o;
-    const uint64_t number = reader_line_number(&s->batch, line.data, o->delimiter);
-    const int shown = line.len < SHOWN_BYTES ? (int)line.len : SHOWN_BYTES;
-    const char *more = line.len > SHOWN_BYTES ? "..." : "";
-    char no_key[100];
-    const char *what = no_key;
-    if (fault == FAULT_NO_KEY) {
-        (void)snprintf(no_key, sizeof(no_key), "has no %s %.60s", o->json_path ? "value" : "field",
-                       o->key);
-    } else {
-        what = unseen_kind_complaint(l->e->kind, (enum unseen_entry)fault);
-    }
-    if (!o->force) {
-        message_error("%s:%" PRIu64 ": '%.*s%s' %s", s->name, number, shown, line.data, more, what);
-    } else {
-        message_warning("%s:%" PRIu64 ": %s: '%.*s%s' %s", s->name, number,
-                        fault == FAULT_DANGEROUS ? "taken by force" : "left out", shown, line.data,
-                        more, what);
-    }
+    const uint64_t number = reader_line_number(&s->batch, line.data, l->e->o->delimiter);
+    complaints_show(&l->complaints, s->name, number, line, (enum fault)s->faults[i]);
 }
 
 static void report_faults(struct line *l, const struct slot *s)
 {
     for (size_t i = 0; i < s->nfaults; i++) {
-        if (l->nfaults++ < SHOWN) {
+        if (complaints_count(&l->complaints)) {
             report_fault(l, s, i);
         }
     }
@@ -300,7 +253,7 @@ static bool add_keys(struct line *l, const struct slot *s)
 
 static bool is_refused(const struct line *l)
 {
-    return l->nfaults > 0 && !l->e->o->force;
+    return l->complaints.n > 0 && !l->e->o->force;
 }
 
 /* Adds a batch; false if that was of no use. Once a line is refused, the others are only looked at. */
@@ -430,14 +383,7 @@ static void look_on(struct line *l)
 
 static enum build_ending ending_of(const struct line *l)
 {
-    if (l->nfaults > SHOWN) {
-        const uint64_t more = l->nfaults - SHOWN;
-        if (l->e->o->force) {
-            message_warning("%" PRIu64 " more such lines", more);
-        } else {
-            message_error("%" PRIu64 " more such lines", more);
-        }
-    }
+    complaints_summary(&l->complaints);
     return l->ending != BUILD_ALL ? l->ending
            : stop_is_wanted()     ? BUILD_INTERRUPTED
            : l->reader.failed     ? BUILD_UNREADABLE
@@ -470,6 +416,7 @@ enum build_ending build_entries_run(const struct build_entries *e, struct build_
         .at = *from,
         .done = *done,
         .saved = now(),
+        .complaints = {.o = e->o, .kind = e->kind},
         .reader =
             {
                 .names = e->inputs->names + from->input,

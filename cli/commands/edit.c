@@ -11,15 +11,13 @@
 
 #include "command.h"
 #include "lines/batch.h"
+#include "lines/entries.h"
 #include "lines/files.h"
-#include "lines/jsonl.h"
 #include "lines/reader.h"
 #include "memory/stores.h"
 #include "print/message.h"
 
 enum {
-    SHOWN = 10, /* complaints */
-    SHOWN_BYTES = 100,
     FEW = 1000,             /* changes that are never too many */
     TOO_MANY = 1000 * 1000, /* that always are */
     TRIES = 250,            /* to get the lock, together 5 s */
@@ -68,6 +66,7 @@ bool edit_start(struct edit *e, const struct options *o, enum unseen_cpu cpu)
         return false;
     }
     e->failed = !lists_open(&e->list, e->path, UNSEEN_LIST_COLD, cpu);
+    e->complaints = (struct complaints){.o = o, .kind = e->list.kind};
     return !e->failed;
 }
 
@@ -93,24 +92,14 @@ struct line {
     struct unseen_bytes bytes;
 };
 
-static void complain(const struct line *l, const char *what, bool taken)
+static void complain(const struct line *l, enum fault fault)
 {
     struct edit *e = l->e;
     const bool force = e->o->force;
-    const int shown = l->bytes.len < SHOWN_BYTES ? (int)l->bytes.len : SHOWN_BYTES;
-    const char *more = l->bytes.len > SHOWN_BYTES ? "..." : "";
     e->failed = e->failed || !force;
-    e->nfaults++;
-    e->ndangerous += taken;
-    if (e->nfaults > SHOWN) {
-        return;
-    }
-    if (force) {
-        message_warning("%s:%" PRIu64 ": %s: '%.*s%s' %s", l->name, l->number,
-                        taken ? "taken by force" : "left out", shown, l->bytes.data, more, what);
-    } else {
-        message_error("%s:%" PRIu64 ": '%.*s%s' %s", l->name, l->number, shown, l->bytes.data, more,
-                      what);
+    e->ndangerous += force && fault == FAULT_DANGEROUS;
+    if (complaints_count(&e->complaints)) {
+        complaints_show(&e->complaints, l->name, l->number, l->bytes, fault);
     }
 }
 
@@ -156,22 +145,18 @@ static void take_item(void *context, struct unseen_bytes item)
 {
     const struct line *l = context;
     struct edit *e = l->e;
-    struct unseen_error error = {.status = UNSEEN_ERR_NOMEM};
+    struct unseen_error error = {.status = UNSEEN_OK};
     struct unseen_bytes entry = {NULL, 0};
     enum unseen_entry fitness = UNSEEN_ENTRY_FINE;
     const bool comes_in = e->change == UNSEEN_LIST_ADD || e->change == UNSEEN_LIST_ALLOW;
-    const size_t need = unseen_kind_bound(e->list.kind, item.len);
-    if (need > 0 && text_reserve(&e->room, need)) {
-        error.status = unseen_kind_entry(e->list.kind, e->list.url, item.data, item.len,
-                                         e->room.data, e->room.cap, &entry, &fitness);
-    }
+    error.status = entries_make(e->list.kind, e->list.url, item, &e->room, &entry, &fitness);
     if (error.status != UNSEEN_OK) {
         fail(e, l, &error);
         return;
     }
     const bool is_dangerous = fitness == UNSEEN_ENTRY_DANGEROUS;
     if (fitness != UNSEEN_ENTRY_FINE && (!is_dangerous || comes_in)) {
-        complain(l, unseen_kind_complaint(e->list.kind, fitness), is_dangerous && e->o->force);
+        complain(l, (enum fault)fitness);
         if (!is_dangerous) {
             return;
         }
@@ -181,27 +166,11 @@ static void take_item(void *context, struct unseen_bytes item)
 
 static void take_line(struct line *l)
 {
-    const struct options *o = l->e->o;
-    struct unseen_bytes item = l->bytes;
-    bool found = true;
-    text_clear(&l->e->room);
-    l->e->nlines++;
-    if (o->json_path) {
-        found = jsonl_find(l->bytes, o->json_path, take_item, l);
-    } else {
-        if (o->field) {
-            item = unseen_lines_field(l->bytes, o->separator, o->field);
-            found = item.data != NULL;
-        }
-        if (found) {
-            take_item(l, item);
-        }
-    }
-    if (!found) {
-        char what[100];
-        (void)snprintf(what, sizeof(what), "has no %s %.60s", o->json_path ? "value" : "field",
-                       o->key);
-        complain(l, what, false);
+    struct edit *e = l->e;
+    text_clear(&e->room);
+    e->nlines++;
+    if (!entries_find(e->o, l->bytes, take_item, l)) {
+        complain(l, FAULT_NO_KEY);
     }
 }
 
@@ -225,7 +194,7 @@ bool edit_files(struct edit *e, const char *const *names, size_t n, enum unseen_
         message_error("out of memory");
         e->failed = true;
     }
-    while (b && (!e->failed || e->nfaults > 0) && reader_next(&r, b)) {
+    while (b && (!e->failed || e->complaints.n > 0) && reader_next(&r, b)) {
         take_batch(e, &r, b);
     }
     e->failed = e->failed || r.failed;
@@ -238,15 +207,8 @@ bool edit_files(struct edit *e, const char *const *names, size_t n, enum unseen_
 
 static void warn(const struct edit *e)
 {
-    if (e->nfaults > SHOWN) {
-        const uint64_t more = e->nfaults - SHOWN;
-        if (e->o->force) {
-            message_warning("%" PRIu64 " more such lines", more);
-        } else {
-            message_error("%" PRIu64 " more such lines", more);
-        }
-    }
-    if (e->nfaults > 0 && !e->o->force) {
+    complaints_summary(&e->complaints);
+    if (e->complaints.n > 0 && !e->o->force) {
         message_hint(
             "nothing was changed; %s --force %s ... takes what is dangerous, and leaves out "
             "what is no entry",
@@ -281,7 +243,7 @@ static void print_figures(const struct edit *e, const struct unseen_list_info *i
         {"changed", "changed", e->nchanged},
         {"not there", "not_there", e->nvain},
         {"by force", "by_force", e->ndangerous},
-        {"left out", "left_out", e->nfaults - e->ndangerous},
+        {"left out", "left_out", e->complaints.n - e->ndangerous},
         {"allowed", "allowed", info->nallowed},
         {"added", "added", info->nadded},
         {"removed", "removed", info->nremoved},

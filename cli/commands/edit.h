@@ -10,6 +10,7 @@
 
 #include <unseen.h>
 
+#include "lines/entries.h"
 #include "lines/text.h"
 #include "memory/lists.h"
 #include "options.h"
@@ -25,9 +26,9 @@ struct edit {
 
     uint64_t nlines;
     uint64_t nchanged;
-    uint64_t nvain;      /* to be undone or removed, but not there */
-    uint64_t nfaults;    /* lines that are refused, or by force taken or left out */
-    uint64_t ndangerous; /* those taken */
+    uint64_t nvain;               /* to be undone or removed, but not there */
+    struct complaints complaints; /* of lines that are refused, or by force taken or left out */
+    uint64_t ndangerous;          /* those taken */
 };
 
 /* Opens the list for changes; false if that failed, which has been reported. edit_finish is called in

@@ -42,7 +42,7 @@ int update_run(const struct options *o, enum unseen_cpu cpu)
         /* what is wrong with others is said as well */
         good =
             edit_files(&e, &file->name, 1, file->removes ? UNSEEN_LIST_REMOVE : UNSEEN_LIST_ADD) ||
-            e.nfaults > 0;
+            e.complaints.n > 0;
     }
     return edit_finish(&e);
 }
