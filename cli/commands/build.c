@@ -68,6 +68,17 @@ struct making {
 
 /* ---- What is asked for ----------------------------------------------------------------------- */
 
+/* A list is a file with a name; - would be an input that was meant. */
+static bool check_name(const struct options *o)
+{
+    if (o->store[0] != '\0' && !files_is_standard_input(o->store)) {
+        return true;
+    }
+    message_error("a list has a name, and '%s' is none", o->store);
+    message_hint("unseen build NEW.list FILE, or - in place of FILE for standard input");
+    return false;
+}
+
 /* What stands at the place of the list may be nothing, or a list. */
 static bool check_target(const struct options *o)
 {
@@ -208,7 +219,7 @@ static bool prepare(struct making *m)
     const struct options *o = m->o;
     const unsigned wanted = o->threads ? o->threads : count_processors();
     m->nthreads = wanted < THREADS_MAX ? wanted : THREADS_MAX;
-    if (!check_target(o) || !check_from(o) || !build_inputs_look(&m->inputs, o) ||
+    if (!check_name(o) || !check_target(o) || !check_from(o) || !build_inputs_look(&m->inputs, o) ||
         !check_standard_input(m) || !build_known_good_check(o) ||
         !build_old_open(&m->old, o->from) || !choose_kind(m) || !choose_profile(m)) {
         return false;
@@ -337,8 +348,25 @@ static bool go_on(struct making *m, struct unseen_bytes note)
     return true;
 }
 
+/* What can be read only once has not been read by the interrupted build, and so is another input. */
+static bool report_state(struct making *m)
+{
+    message_error(
+        "%s holds the work of an interrupted build, and standard input or a pipe cannot go "
+        "on with it",
+        m->folder.name);
+    message_hint("the command that was interrupted goes on with it; begin anew: unseen build "
+                 "--restart %s FILE",
+                 m->o->store);
+    m->keeps = true; /* it is not ours to remove */
+    return false;
+}
+
 static bool start(struct making *m)
 {
+    if (!m->keeps && !m->o->restart && build_folder_has_state(&m->folder)) {
+        return report_state(m);
+    }
     const struct build_identity id = {m->o, &m->inputs, m->kind, m->profile, m->fpr, &m->old.info};
     const struct unseen_list_build_options options = options_of(m);
     struct unseen_error error = {.status = UNSEEN_OK};

@@ -104,6 +104,12 @@ bool build_folder_open(struct build_folder *f, const char *path)
     return lock(f);
 }
 
+bool build_folder_has_state(const struct build_folder *f)
+{
+    struct stat st;
+    return fstatat(f->fd, "state", &st, AT_SYMLINK_NOFOLLOW) == 0 || errno != ENOENT;
+}
+
 /* Makes the names in the folder of `path` durable. */
 static bool sync_parent(const char *path)
 {

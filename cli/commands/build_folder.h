@@ -20,6 +20,9 @@ struct build_folder {
  * been reported. build_folder_release is called in either case. */
 bool build_folder_open(struct build_folder *f, const char *path);
 
+/* Whether an interrupted run has left something to go on with, or it cannot be said. */
+bool build_folder_has_state(const struct build_folder *f);
+
 /* Puts the finished list in its place, durably. False as above. */
 bool build_folder_place(const struct build_folder *f);
 

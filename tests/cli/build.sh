@@ -204,6 +204,16 @@ expect 2 '' 'unseen: error: cannot read .: Is a directory\n'
 run build no/such/folder.list in.txt
 expect 2 '' '*'
 holds grep -q 'cannot make .*no/such/folder.list.building' err
+# A list has a name.
+cp in.txt in
+for name in '' -; do
+    run build "$name"
+    expect 2 '' "unseen: error: a list has a name, and '$name' is none\nunseen: hint: unseen build NEW.list FILE, or - in place of FILE for standard input\n"
+    run build --restart --force "$name" big.txt
+    expect 2 '' '*'
+done
+rm in
+holds [ ! -e ./- ] && holds [ ! -e ./-.building ] && holds [ ! -e .building ]
 run build y.list - -
 expect 2 '' '*'
 holds grep -q 'standard input can be read only once' err

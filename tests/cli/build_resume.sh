@@ -152,6 +152,19 @@ refuses "'one.txt ([^']*', now 'four.txt (" --seed 9 other.list four.txt one.txt
 refuses "now 'two.gz (" --seed 9 other.list one.txt four.txt two.gz
 echo http://one.more.example/ >> four.txt
 refuses "'four.txt (.* bytes, .*', now 'four.txt (" --seed 9 other.list one.txt four.txt
+# Standard input and pipes are other inputs, too, and throw nothing away.
+once='other.list.building holds the work of an interrupted build'
+before=$(cksum other.list.building/*)
+cp four.txt in
+refuses "$once" --seed 9 other.list
+refuses "$once" --seed 9 other.list one.txt -
+rm in
+cat one.txt > fifo &
+writer=$!
+refuses "$once" --seed 9 other.list fifo four.txt
+kill "$writer" 2> /dev/null
+wait "$writer" 2> /dev/null
+holds [ "$(cksum other.list.building/*)" = "$before" ]
 # What may be another one: threads, memory.
 sed -i '$d' four.txt
 interrupted
@@ -165,6 +178,12 @@ run build --restart --seed 9 --fpr 1e-3 other.list one.txt
 expect 0 '' ''
 run build --seed 9 --fpr 1e-3 want3.list one.txt
 same other.list want3.list
+interrupted
+cp one.txt in
+run build --restart --seed 9 --fpr 1e-3 other.list
+expect 0 '' ''
+same other.list want3.list
+rm in
 # Damage is noticed, never built in.
 interrupted
 printf 'x' | dd of=other.list.building/state bs=1 seek=100 conv=notrunc 2> /dev/null
