@@ -887,7 +887,7 @@ UNSEEN_API enum unseen_status unseen_bitmap_import_chunk(struct unseen_bitmap *b
 /* ---- List --------------------------------------------------------------------------------------
  * A list that is built once and asked often, such as a blacklist: a file of about 13.5 bits for each
  * key at a rate of 1e-4, in which a question touches one page of 4 KiB. It has no false negatives. What
- * it was built of stays; a few changes can be put on top ("Changes" below). docs/format.md has the
+ * it was built of does not change; a few changes can be put on top ("Changes" below). docs/format.md has the
  * bytes.
  *
  *     unseen_list_build_create(&build, "bad.list", NULL, &error);
@@ -998,8 +998,8 @@ UNSEEN_API enum unseen_status unseen_list_build_add_keys(struct unseen_list_buil
                                                          struct unseen_error *error);
 
 /* Builds the file: at PATH.new, synced, and renamed to path, so that whoever asks has the old list or
- * the new one, whole. The same keys, options and seed give the same bytes, for any order and number
- * of threads. progress, unless NULL, is called now and then, by one thread at a time, with how many
+ * the new one, whole. The same different keys, options and seed give the same bytes, for any order
+ * and number of threads; keys that come twice may change how many parts the list has. progress, unless NULL, is called now and then, by one thread at a time, with how many
  * of n keys are done; false from it ends the building (STOPPED). Once only. With options.keep it
  * begins with a checkpoint, from which it can be resumed. Errors: IO, NOMEM, CORRUPT (keys that were
  * put on the disk came back changed), BUSY (another process builds the same path), ARGUMENT (called
