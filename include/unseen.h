@@ -1092,7 +1092,7 @@ UNSEEN_API enum unseen_status unseen_list_verify(const struct unseen_list *list,
 
 /* ---- Changes of a list -------------------------------------------------------------------------
  * A list can be changed without being built anew: changes are appended to its file, exactly, as
- * texts, and are read into memory by whoever opens it (some 80 bytes and the text for each). An
+ * texts, and are read into memory by whoever opens it (some 110 bytes and the text for each). An
  * allowed text is not listed, whatever else is said of it; apart from that, an added one is listed
  * and a removed one is not. A text is what stands in the list: the identity, in canonical form
  * (unseen_kind_entry). When changes become many, build the list anew.

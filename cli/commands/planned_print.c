@@ -123,6 +123,7 @@ static void print_least(FILE *to, const struct question *q)
         fprintf(to, "\nNothing with this rate takes less than log2(1/rate) = %.2f bits per key",
                 bits);
         fprintf(to, q->capacity ? ", %s.\n" : ".\n", memory);
+        fprintf(to, "A list that is not added to comes near it: see unseen build --help.\n");
     }
 }
 

@@ -42,5 +42,5 @@ void unseen__tally_estimate(const struct unseen__tally *tally, struct unseen_set
             stats->nkeys_estimate += nkeys;
         }
     }
-    stats->fpr_estimate = -expm1(log_right);
+    stats->fpr_estimate = 0 - expm1(log_right); /* never -0, which would be printed */
 }
