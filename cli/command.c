@@ -302,7 +302,7 @@ static const struct command commands[] = {
         .examples = "  printf 'A http://e.com/\\nF\\n' | unseen serve visited.unseen\n"
                     "  unseen serve -p none users.unseen       plain bytes, not URLs\n"
                     "  unseen serve -n visited.unseen          while another process writes to it\n"
-                    "  unseen serve --protocol postfix-policy --listen 127.0.0.1:9998 bad.list\n",
+                    "  unseen serve --protocol postfix-policy --listen 127.0.0.1:9998 mail.list\n",
         .ending = "The end of the input, SIGINT and SIGTERM end it in order.\n"
                   "Exit status: 0 done and all on the disk, 2 trouble.\n",
         .try_this = "unseen serve visited.unseen, or: unseen serve --help",

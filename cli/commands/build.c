@@ -237,6 +237,14 @@ static void hint_to_go_on(void)
     message_hint("when the cause is gone, the same command goes on where this one was");
 }
 
+/* The name of the work file, which says nothing to a user. */
+static const char *without_path(const char *text, const char *path)
+{
+    const size_t len = strlen(path);
+    return strncmp(text, path, len) == 0 && strncmp(text + len, ": ", 2) == 0 ? text + len + 2
+                                                                              : text;
+}
+
 static bool report_build(struct making *m, const struct unseen_error *error)
 {
     const char *list = m->o->store;
@@ -244,7 +252,7 @@ static bool report_build(struct making *m, const struct unseen_error *error)
     switch (error->status) {
     case UNSEEN_ERR_FPR:
     case UNSEEN_ERR_ARGUMENT:
-        message_error("--fpr %g: %s", m->fpr, text);
+        message_error("--fpr %g: %s", m->fpr, without_path(text, m->folder.list));
         message_hint("unseen build --fpr 1e-4 %s FILE; from 1e-9 to 0.25", list);
         break;
     case UNSEEN_ERR_CORRUPT:
