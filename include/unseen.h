@@ -393,7 +393,7 @@ struct unseen_set_options {
 
 /* Creates an empty set. options may be NULL for the defaults. The caller frees *set_out.
  * Errors: ARGUMENT (also a filter that needs a capacity and got none), FPR (lower than the filter
- * can promise), NAME (no such filter), UNSUPPORTED (cpu, or no source of randomness), NOMEM. */
+ * can promise, or than keys of so few bits allow), NAME (no such filter), UNSUPPORTED (cpu, or no source of randomness), NOMEM. */
 UNSEEN_API enum unseen_status unseen_set_create(struct unseen_set **set_out,
                                                 const struct unseen_set_options *options);
 
@@ -647,7 +647,8 @@ struct unseen_store_options {
     const char *profile;  /* URL identity: a name or an id; NULL makes "crawl" */
     const char *filter;   /* NULL makes "compact" */
     double fpr;           /* 0 makes UNSEEN_FPR_DEFAULT */
-    unsigned key_bits;    /* 64, 96 or 128 bits of each key are kept; 0 makes 64 */
+    unsigned key_bits;    /* 64, 96 or 128 bits of each key are kept; 0 makes 64, or 128 where the
+                           * filter needs them (exact, for a rate below 5.5e-10) */
     const uint64_t *seed; /* NULL makes a random one */
 
     /* Make the store with all the settings of this one, seed included. */

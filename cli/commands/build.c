@@ -183,16 +183,17 @@ static const struct unseen_url *used_url(const struct making *m)
     return m->url && m->kind == UNSEEN_KIND_URL && profile_is_none(m->url) ? NULL : m->url;
 }
 
-/* Changes of the list that is to be replaced. */
+/* Changes of the list that is to be replaced; a damaged one is replaced without a word. */
 static uint64_t count_changes(const struct options *o)
 {
-    struct build_old was;
-    uint64_t n = 0;
-    if (stores_kind_of(o->store) == STORES_LIST && build_old_open(&was, o->store)) {
-        n = was.info.nallowed + was.info.nadded + was.info.nremoved;
-        build_old_close(&was);
-    }
-    return n;
+    const struct unseen_list_options cold = {.size = sizeof(cold), .access = UNSEEN_LIST_COLD};
+    struct unseen_list_info info = {.size = sizeof(info)};
+    struct unseen_list *list = NULL;
+    const bool known = stores_kind_of(o->store) == STORES_LIST &&
+                       unseen_list_open(&list, o->store, &cold, NULL) == UNSEEN_OK &&
+                       unseen_list_info(list, &info) == UNSEEN_OK;
+    unseen_list_close(list);
+    return known ? info.nallowed + info.nadded + info.nremoved : 0;
 }
 
 /* Whoever replaces a list may not know what others have changed in it. */
@@ -349,7 +350,6 @@ static bool go_on(struct making *m, struct unseen_bytes note)
         return false;
     }
     m->is_complete = unseen_list_build_complete(m->build);
-    m->has_state = true;
     m->saved = true;
     message_plain("unseen: going on after %" PRIu64 " lines of an interrupted build",
                   m->done.counts.nlines);
@@ -391,6 +391,7 @@ static bool start(struct making *m)
         return begin_anew(m, &options);
     }
     m->old.partly = true;
+    m->has_state = true; /* whatever fails from here on can be tried again */
     return error.status == UNSEEN_OK ? go_on(m, note) : report_build(m, &error);
 }
 
@@ -728,11 +729,12 @@ int build_run(const struct options *o, enum unseen_cpu cpu)
     if (prepare(&m)) {
         stop_listen();
         done = start(&m) && (m.is_complete || (read_lines(&m) && check_entries(&m))) &&
-               finish(&m) && place(&m) && report(&m);
+               finish(&m) && place(&m);
     }
+    const bool good = done && report(&m);
     release(&m, done);
     if (!done) {
         stop_die(false);
     }
-    return done ? EXIT_DONE : EXIT_TROUBLE;
+    return good ? EXIT_DONE : EXIT_TROUBLE;
 }

@@ -134,12 +134,19 @@ static bool sync_parent(const char *path)
     return good;
 }
 
-/* Who may read the list that is there may read the new one. */
+/* Who may read the list that is there may read the new one. To give a file away takes rights that
+ * not everybody has. */
 static bool keep_mode(const struct build_folder *f)
 {
     struct stat st;
-    return stat(f->path, &st) != 0 || chmod(f->list, st.st_mode & 0777) == 0 ||
-           report("set the rights of", f->list);
+    if (stat(f->path, &st) != 0) {
+        return true;
+    }
+    if (chown(f->list, st.st_uid, st.st_gid) != 0 && chown(f->list, (uid_t)-1, st.st_gid) != 0 &&
+        errno != EPERM) {
+        return report("set the owner of", f->list);
+    }
+    return chmod(f->list, st.st_mode & 0777) == 0 || report("set the rights of", f->list);
 }
 
 bool build_folder_place(const struct build_folder *f)

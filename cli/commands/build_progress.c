@@ -101,7 +101,6 @@ void build_progress_end(struct build_progress *p)
 {
     if (p->draws) {
         fputs("\r\033[K", stderr);
-        p->draws = false;
     }
 }
 

@@ -84,7 +84,7 @@ static unsigned abilities_of(const char *name)
 /* The lowest power of ten that the filter promises. */
 static double lowest_rate(const char *name)
 {
-    double rate = 1e-15;
+    double rate = 1e-28;
     for (; rate < 0.1; rate *= 10) {
         struct unseen_plan plan = {
             .size = sizeof(plan), .filter = name, .fpr = rate, .capacity = 1000000};
@@ -105,6 +105,13 @@ static void report_rate(const struct options *o, const char *again, const char *
     }
     chart_value(lowest_rate(o->filter), lowest);
     chart_value(o->fpr > 0 ? o->fpr : UNSEEN_FPR_DEFAULT, asked);
+    if (o->fpr >= lowest_rate(o->filter) && o->key_bits > 0 && o->key_bits < 128) {
+        message_error("--filter %s: keys of %u bits promise no rate as low as %s", o->filter,
+                      o->key_bits, asked);
+        message_hint("%s --filter %s --fpr %s --key-bits 128%s%s", again, o->filter, asked,
+                     capacity, files);
+        return;
+    }
     message_error("--filter %s: it promises no rate as low as %s%s", o->filter, asked,
                   o->fpr > 0 ? "" : ", the default");
     message_hint("%s --filter %s --fpr %s%s%s", again, o->filter, lowest, capacity, files);

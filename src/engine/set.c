@@ -135,6 +135,9 @@ enum unseen_status unseen__set_create(struct unseen_set **set_out,
     if (!saved && options->capacity == 0 && !(ops->abilities & UNSEEN_CAN_GROW)) {
         return UNSEEN_ERR_ARGUMENT;
     }
+    if (!saved && ops->key_bits && options->key_bits < ops->key_bits(options->fpr)) {
+        return UNSEEN_ERR_FPR;
+    }
     enum unseen_status status = choose_shard_bits(ops, options, saved, &shard_bits);
     if (status != UNSEEN_OK) {
         return status;

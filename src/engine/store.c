@@ -96,6 +96,10 @@ enum unseen_status unseen__header_make(struct unseen__log_header *header_out,
     h.fpr = options->fpr > 0 ? options->fpr : h.fpr;
     h.key_bits = options->key_bits ? options->key_bits : h.key_bits;
     h.capacity = options->capacity ? options->capacity : h.capacity;
+    const struct unseen__filter_ops *ops = unseen__filter_find(h.filter);
+    if (!options->like && options->key_bits == 0 && ops && ops->key_bits) {
+        h.key_bits = ops->key_bits(h.fpr);
+    }
     h.read_features |= options->no_log ? UNSEEN__FEATURE_NO_LOG : 0;
     *header_out = h;
     return unseen__error_status(error, status, path);

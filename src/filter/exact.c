@@ -145,10 +145,15 @@ static enum unseen_status create_groups(struct exact *e, unsigned depth, unsigne
 static bool is_possible(const struct exact *e, unsigned depth, unsigned npages)
 {
     size_t size;
-    const size_t low = e->is_wide ? 8 * EXACT_PAGE_LINES * (size_t)slots_of(depth) : 0;
+    const size_t low = e->is_wide ? 8 * EXACT_PAGE_LINES * (size_t)slots_of(depth + e->prefix_bits) : 0;
     return depth < PLANNED_DEPTH_MAX &&
            size_mul((size_t)npages << depth, (UNSEEN__PAGE + low) << e->prefix_bits, &size) &&
            (e->prefix != 0 || unseen__memory_is_plausible(&e->pages.allocator, size));
+}
+
+static unsigned key_bits_for(double fpr)
+{
+    return fpr < PROMISE ? 128 : 64;
 }
 
 static enum unseen_status create(struct unseen__filter **filter_out,
@@ -167,7 +172,7 @@ static enum unseen_status create(struct unseen__filter **filter_out,
     }
     e->filter.ops = &unseen__exact_ops;
     e->kernel = select_kernel(params->cpu);
-    e->is_wide = saved ? saved[0] == SAVED_KIND + 1 : params->fpr < PROMISE;
+    e->is_wide = saved ? saved[0] == SAVED_KIND + 1 : key_bits_for(params->fpr) > 64;
     e->prefix_bits = params->prefix_bits;
     e->prefix = params->prefix;
     e->pages.allocator = params->allocator;
@@ -440,6 +445,7 @@ static enum unseen_status load_finish(struct unseen__filter *filter)
 const struct unseen__filter_ops unseen__exact_ops = {
     .name = "exact",
     .abilities = UNSEEN_CAN_REMOVE | UNSEEN_CAN_GROW,
+    .key_bits = key_bits_for,
     .create = create,
     .free = free_exact,
     .add = add,

@@ -46,6 +46,9 @@ struct unseen__filter_ops {
     const char *name;
     unsigned abilities; /* UNSEEN_CAN_*; each must agree with the operations below */
 
+    /* The fewest bits of the hash that make keys for this rate; NULL: any will do. */
+    unsigned (*key_bits)(double fpr);
+
     /* How many filters a set of these parameters may be, as a power of two, at most wanted. With
      * params->saved: how many are needed for its pieces. NULL: as many as wanted. */
     enum unseen_status (*shard_bits)(const struct unseen__filter_params *params, unsigned wanted,

@@ -109,4 +109,12 @@ run --filter blom one
 expect 2 '' 'unseen: error: --filter blom: no such name\nunseen: hint: unseen --filter bloom\n'
 run -s new.unseen --filter Bloom one
 expect 2 '' 'unseen: error: --filter Bloom: no such name\nunseen: hint: unseen -s new.unseen --filter bloom FILE\n'
+# Whole keys need whole keys: a store takes them, unless it is told otherwise.
+seq 10 > ten
+run -s whole.unseen --filter exact --fpr 1e-20 -p none -o /dev/null ten
+run info whole.unseen
+holds grep -qx 'key bits     128' out
+run -s narrow.unseen --filter exact --fpr 1e-20 --key-bits 64 -p none ten
+expect 2 '' 'unseen: error: --filter exact: keys of 64 bits promise no rate as low as 1e-20\nunseen: hint: unseen -s narrow.unseen --filter exact --fpr 1e-20 --key-bits 128 FILE\n'
+
 finish

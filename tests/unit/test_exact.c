@@ -576,6 +576,47 @@ static void test_widths(void)
         }
         unseen_set_free(set);
     }
+    /* The filter cannot promise what the keys do not hold. */
+    for (unsigned key_bits = 64; key_bits < 128; key_bits += 32) {
+        const struct unseen_set_options options = {.size = sizeof(options),
+                                                   .filter = "exact",
+                                                   .fpr = 1e-20,
+                                                   .key_bits = key_bits,
+                                                   .cpu = test_cpu};
+        struct unseen_set *set = NULL;
+        CHECK_EQ(unseen_set_create(&set, &options), UNSEEN_ERR_FPR);
+    }
+}
+
+/* Keys of one upper word, a few of each, as a forged import has them: room is not made for them. */
+static void test_same_upper_word(void)
+{
+    enum {
+        NWORDS = 100,
+        NSAME = 40
+    };
+    const struct unseen_set_options options = {
+        .size = sizeof(options), .filter = "exact", .fpr = 1e-20, .cpu = test_cpu};
+    struct unseen_set_stats stats = {.size = sizeof(stats)};
+    struct unseen_set *set = NULL;
+    uint64_t state = 5;
+    CHECK_EQ(unseen_set_create(&set, &options), UNSEEN_OK);
+    for (unsigned word = 0; word < NWORDS; word++) {
+        struct unseen_key keys[NSAME];
+        uint8_t verdicts[NSAME];
+        const uint64_t hi = test_random(&state);
+        for (unsigned i = 0; i < NSAME; i++) {
+            keys[i] = (struct unseen_key){test_random(&state), hi};
+        }
+        CHECK_EQ(unseen_set_add_keys(set, keys, NSAME, verdicts, NULL), UNSEEN_OK);
+        CHECK(!memchr(verdicts, UNSEEN_SEEN, NSAME));
+        CHECK_EQ(unseen_set_contains_keys(set, keys, NSAME, verdicts), UNSEEN_OK);
+        CHECK(!memchr(verdicts, UNSEEN_NEW, NSAME));
+    }
+    CHECK_EQ(unseen_set_stats(set, &stats), UNSEEN_OK);
+    CHECK_EQ(stats.nkeys, NWORDS * NSAME);
+    CHECK(stats.memory < (8 << 20));
+    unseen_set_free(set);
 }
 
 /* For keys of both widths. */
@@ -601,6 +642,7 @@ int main(void)
     test_wide_keys();
     is_wide = false;
     test_widths();
+    test_same_upper_word();
     for (int kind = 0; kind < 5; kind++) {
         test_hostile(kind);
     }
