@@ -510,7 +510,7 @@ static const struct option_row rows[] = {
      "output. It saves 8 bytes of\ndisk per URL", set_no_log},
 
     {"The list", 0, "fpr", "RATE", "a rate above 0 and below 1", "1e-4", COMMAND_BUILD,
-     "the highest share of wrong answers, from 1e-9 to 0.25\n(default 1e-4)", set_fpr},
+     "the highest share of wrong answers, up to 0.25\n(default 1e-4)", set_fpr},
     {NULL, 0, "kind", "KIND", "url, expressions, mail, ip or phone", "ip", COMMAND_BUILD,
      "what the entries are: url (the default), mail\n(addresses and domains), ip (addresses and "
      "networks)\nor phone", set_kind},

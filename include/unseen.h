@@ -965,7 +965,7 @@ UNSEEN_API void unseen_list_build_keep(struct unseen_list_build *build);
 /* With options.keep: all that was added so far, and the caller's note of up to 16 MiB, is on the disk
  * when this returns. The note says where the caller is in its inputs. Costs a sync of what was
  * written since the last one: every 20 seconds or so is a good measure. Errors: IO, NOMEM (the build
- * can then only be freed, and be resumed from the checkpoint before), ARGUMENT (without keep, too
+ * can then only be freed, and be resumed from the checkpoint before), STOPPED (as for _add), ARGUMENT (without keep, too
  * long a note, or the build is complete). */
 UNSEEN_API enum unseen_status unseen_list_build_checkpoint(struct unseen_list_build *build,
                                                            const void *note, size_t note_len,
@@ -990,7 +990,8 @@ UNSEEN_API uint64_t unseen_list_build_key(const struct unseen_list_build *build,
                                           size_t len);
 
 /* Adds identities, or their keys; what comes twice counts once. Errors: IO and NOMEM, after which
- * the build can only be freed; STOPPED (it was not), ARGUMENT (the build is complete). */
+ * the build can only be freed; STOPPED (an earlier call had failed), ARGUMENT (the build is
+ * complete). */
 UNSEEN_API enum unseen_status unseen_list_build_add(struct unseen_list_build *build,
                                                     const struct unseen_bytes *items, size_t n,
                                                     struct unseen_error *error);

@@ -254,7 +254,7 @@ static bool report_build(struct making *m, const struct unseen_error *error)
     case UNSEEN_ERR_FPR:
     case UNSEEN_ERR_ARGUMENT:
         message_error("--fpr %g: %s", m->fpr, without_path(text, m->folder.list));
-        message_hint("unseen build --fpr 1e-4 %s FILE; from 1e-9 to 0.25", list);
+        message_hint("unseen build --fpr 1e-4 %s FILE", list);
         break;
     case UNSEEN_ERR_CORRUPT:
     case UNSEEN_ERR_VERSION:

@@ -37,7 +37,7 @@ static bool check_list(const struct listed *l, const struct opened_list *list)
     if (l->asks && !listed_suits(l->asks, list->kind)) {
         message_error("%s is of the kind %s, and --protocol %s asks for nothing of that kind", path,
                       unseen_kind_name(list->kind), l->o->protocol);
-        message_hint("unseen build --kind %s %s FILE", unseen_kind_name(kind_for(l->asks)), path);
+        message_hint("unseen build --kind %s NEW.list FILE", unseen_kind_name(kind_for(l->asks)));
         return false;
     }
     if (l->o->expressions && list->kind != UNSEEN_KIND_EXPRESSIONS) {

@@ -145,7 +145,8 @@ static enum unseen_status create_groups(struct exact *e, unsigned depth, unsigne
 static bool is_possible(const struct exact *e, unsigned depth, unsigned npages)
 {
     size_t size;
-    const size_t low = e->is_wide ? 8 * EXACT_PAGE_LINES * (size_t)slots_of(depth + e->prefix_bits) : 0;
+    const size_t low =
+        e->is_wide ? 8 * EXACT_PAGE_LINES * (size_t)slots_of(depth + e->prefix_bits) : 0;
     return depth < PLANNED_DEPTH_MAX &&
            size_mul((size_t)npages << depth, (UNSEEN__PAGE + low) << e->prefix_bits, &size) &&
            (e->prefix != 0 || unseen__memory_is_plausible(&e->pages.allocator, size));

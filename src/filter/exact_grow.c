@@ -472,7 +472,8 @@ enum unseen_status unseen__exact_add_slowly(struct exact *e, struct unseen_key k
             return UNSEEN_OK;
         }
         if (group->nkeys < group->limit / 2) {
-            return add_listed(e, key); /* no chance, but keys made to collide: room would not help */
+            return add_listed(e,
+                              key); /* no chance, but keys made to collide: room would not help */
         }
         bool stuck = !may_grow(e, group);
         if (!stuck) {

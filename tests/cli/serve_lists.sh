@@ -88,7 +88,7 @@ expect 0 'HTTP/1.1 403 Forbidden\r\nContent-Length: 0\r\n\r\nHTTP/1.1 204 No Con
 unfit() {
     run serve --protocol $1 "$2"
     expect 2 '' "unseen: error: $2 is of the kind $3, and --protocol ${1%% *} asks for nothing of that kind
-unseen: hint: unseen build --kind $4 $2 FILE\n"
+unseen: hint: unseen build --kind $4 NEW.list FILE\n"
 }
 unfit squid mail.list mail url
 unfit 'squid-rewrite --redirect http://x/' mail.list mail url
