@@ -965,8 +965,8 @@ UNSEEN_API void unseen_list_build_keep(struct unseen_list_build *build);
 /* With options.keep: all that was added so far, and the caller's note of up to 16 MiB, is on the disk
  * when this returns. The note says where the caller is in its inputs. Costs a sync of what was
  * written since the last one: every 20 seconds or so is a good measure. Errors: IO, NOMEM (the build
- * can then only be freed, and be resumed from the checkpoint before), STOPPED (as for _add), ARGUMENT (without keep, too
- * long a note, or the build is complete). */
+ * can then only be freed, and be resumed from the checkpoint before), STOPPED (as for _add), ARGUMENT
+ * (without keep, too long a note, or the build is complete). */
 UNSEEN_API enum unseen_status unseen_list_build_checkpoint(struct unseen_list_build *build,
                                                            const void *note, size_t note_len,
                                                            struct unseen_error *error);
@@ -1001,11 +1001,12 @@ UNSEEN_API enum unseen_status unseen_list_build_add_keys(struct unseen_list_buil
 
 /* Builds the file: at PATH.new, synced, and renamed to path, so that whoever asks has the old list or
  * the new one, whole. The same different keys, options and seed give the same bytes, for any order
- * and number of threads; keys that come twice may change how many parts the list has. progress, unless NULL, is called now and then, by one thread at a time, with how many
- * of n keys are done; false from it ends the building (STOPPED). Once only. With options.keep it
- * begins with a checkpoint, from which it can be resumed. Errors: IO, NOMEM, CORRUPT (keys that were
- * put on the disk came back changed), BUSY (another process builds the same path), ARGUMENT (called
- * twice, or more than 10^13 keys). */
+ * and number of threads; keys that come twice may change how many parts the list has. progress,
+ * unless NULL, is called now and then, by one thread at a time, with how many of n keys are done;
+ * false from it ends the building (STOPPED). Once only. With options.keep it begins with a checkpoint,
+ * from which it can be resumed. Errors: IO, NOMEM, CORRUPT (keys that were put on the disk came back
+ * changed), BUSY (another process builds the same path), ARGUMENT (called twice, or more than 10^13
+ * keys), STOPPED (as for _add). */
 UNSEEN_API enum unseen_status unseen_list_build_finish(struct unseen_list_build *build,
                                                        bool (*progress)(void *context,
                                                                         uint64_t ndone, uint64_t n),
