@@ -312,7 +312,8 @@ static ssize_t read_decoded(struct input *in, void *buf, size_t cap)
         }
         size_t len = 0;
         in->failed = !(in->zstd ? zstd_step : gzip_step)(in, buf, cap, &len);
-        in->holds_more = len == cap;
+        /* Behind the end of a frame there is nothing held back, and to ask would begin another one. */
+        in->holds_more = len == cap && in->unfinished;
         if (len > 0) {
             return (ssize_t)len;
         }

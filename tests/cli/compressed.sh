@@ -118,6 +118,14 @@ holds grep -qx 'unseen: error: cut.zst: the compressed data ends too early' err
 run bad.zst
 expect 2 'a\nb\n' '*'
 holds grep -q '^unseen: error: bad.zst: damaged zstd data: ' err
+# Files that fill the blocks in which they are read to the last byte.
+for kib in 64 128 192 256 320 512 768 1024; do
+    yes 0123456789abcde | head -c $((kib * 1024)) > exact
+    zstd -q -c exact > exact.zst
+    gzip -c exact > exact.gz
+    run exact.zst exact.gz
+    expect 0 '0123456789abcde\n' ''
+done
 run one.gz two.zst one
 expect 0 'a\nb\nc\n' ''
 finish
