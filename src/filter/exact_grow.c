@@ -471,9 +471,8 @@ enum unseen_status unseen__exact_add_slowly(struct exact *e, struct unseen_key k
             e->nkeys++;
             return UNSEEN_OK;
         }
-        if (group->nkeys < group->limit / 2) {
-            return add_listed(e,
-                              key); /* no chance, but keys made to collide: room would not help */
+        if (group->nkeys < group->limit / 2) { /* keys made to collide: more room would not help */
+            return add_listed(e, key);
         }
         bool stuck = !may_grow(e, group);
         if (!stuck) {
