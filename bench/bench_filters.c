@@ -391,6 +391,7 @@ static void bench_filter(const char *name, size_t bytes, struct bench_memory *me
                                                .fpr = FPR,
                                                .capacity = capacity,
                                                .seed = &seed,
+                                               .seed_len = sizeof(seed),
                                                .allocator = &allocator};
     struct unseen_set *set;
     const enum unseen_status status = unseen_set_create(&set, &options);
@@ -506,7 +507,8 @@ static bool count_all(const struct unseen_plan *plan, size_t nsets, uint64_t nqu
                                              .filter = plan->filter,
                                              .fpr = plan->fpr,
                                              .capacity = grows ? 0 : plan->capacity,
-                                             .seed = &set_seed};
+                                             .seed = &set_seed,
+                                             .seed_len = sizeof(set_seed)};
         struct unseen_set *set;
         if (unseen_set_create(&set, &options) != UNSEEN_OK) {
             return false;

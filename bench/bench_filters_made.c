@@ -55,6 +55,7 @@ static uint64_t measure(const char *filter, double fpr, uint64_t n, bool is_made
                                                .fpr = fpr,
                                                .capacity = is_made ? n : 0,
                                                .seed = &seed,
+                                               .seed_len = sizeof(seed),
                                                .cpu = cpu};
     struct unseen_set *set;
     const uint64_t nops = n / 4 < OPS ? n / 4 : OPS;

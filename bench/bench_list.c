@@ -102,6 +102,7 @@ static void build(uint64_t n, double fpr, unsigned threads, uint64_t memory, con
                                                       .memory = memory,
                                                       .threads = threads,
                                                       .seed = &seed,
+                                                      .seed_len = sizeof(seed),
                                                       .cpu = test_cpu};
     uint64_t keys[LIST_BATCH];
     double start = bench_cpu();
@@ -309,7 +310,8 @@ static void ask_all(const char *path, bool mapped, unsigned ncopies)
     struct unseen__list_file file;
     struct unseen_error error;
     const struct unseen_allocator allocator = unseen__allocator(NULL);
-    check(unseen__list_file_open(&file, path, access, &allocator, &error), &error);
+    check(unseen__list_file_open(&file, path, access, UNSEEN_CPU_PORTABLE, &allocator, &error),
+          &error);
     if (ncopies > 1) {
         copy_pages(&file, ncopies);
     }

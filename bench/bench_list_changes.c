@@ -43,7 +43,8 @@ static void build(uint64_t n)
     struct unseen_error error;
     struct unseen_list_build *b = NULL;
     const uint64_t seed = 1;
-    const struct unseen_list_build_options options = {.size = sizeof(options), .seed = &seed};
+    const struct unseen_list_build_options options = {
+        .size = sizeof(options), .seed = &seed, .seed_len = sizeof(seed)};
     check(unseen_list_build_create(&b, path, &options, &error), &error);
     for (uint64_t at = 0; at < n; at += AT_ONCE) {
         const size_t count = n - at < AT_ONCE ? (size_t)(n - at) : AT_ONCE;

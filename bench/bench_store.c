@@ -47,6 +47,7 @@ static struct unseen_store *open_store(const char *path, enum unseen_store_mode 
     struct unseen_store_options options = {.size = sizeof(options), .mode = mode};
     if (mode == UNSEEN_STORE_CREATE) {
         options.seed = &seed;
+        options.seed_len = sizeof(seed);
         options.profile = "none";
     }
     struct unseen_store *store;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * URL identity: millions of URLs a second from bytes to a 128-bit key (XXH3-128, seeded), for each
- * profile and SIMD level, and the same with libcurl's URL API and uriparser where they are
+ * URL identity: millions of URLs a second from bytes to a 128-bit key, in batches, for each profile and
+ * SIMD level, and the same with libcurl's URL API and uriparser where they are
  * installed, all in one run on one core. Also the slow path alone, on links of which every one was
  * made to need it, and the expressions of Safe Browsing.
  *
@@ -12,9 +12,6 @@
 #ifndef _DEFAULT_SOURCE
 #define _DEFAULT_SOURCE 1
 #endif
-#define XXH_INLINE_ALL
-#include <xxhash.h>
-
 #include "bench.h"
 #include "url_data.h"
 
@@ -40,20 +37,26 @@ static char buf[BUF];
 /* Keeps the compiler from dropping the work. */
 static uint64_t total;
 
+/* Makes the keys of what is canonicalised one by one. */
+static struct unseen_set *keys_of;
+
 static void add_key(const char *data, size_t len)
 {
-    total += XXH3_128bits_withSeed(data, len, SEED).low64;
+    total += unseen_set_identity_key(keys_of, data, len).lo;
 }
 
 /* ---- What is measured -------------------------------------------------------------------------*/
 
 typedef void run_fn(void *object, const struct unseen_bytes *urls, size_t n);
 
-static void run_hash(void *object, const struct unseen_bytes *urls, size_t n)
+static void run_keys(void *object, const struct unseen_bytes *urls, size_t n)
 {
-    (void)object;
-    for (size_t i = 0; i < n; i++) {
-        add_key(urls[i].data, urls[i].len);
+    const struct unseen_set *set = object;
+    struct unseen_key keys[BENCH_BATCH];
+    for (size_t at = 0; at < n; at += BENCH_BATCH) {
+        const size_t count = n - at < BENCH_BATCH ? n - at : BENCH_BATCH;
+        bench_check(unseen_set_keys(set, urls + at, count, keys, NULL));
+        total += keys[0].lo;
     }
 }
 
@@ -166,16 +169,27 @@ static struct unseen_url *create(const char *profile, enum unseen_cpu cpu)
     return unseen_url_create(&url, &options) == UNSEEN_OK ? url : NULL;
 }
 
+static struct unseen_set *create_set(const struct unseen_url *url, enum unseen_cpu cpu)
+{
+    struct unseen_set *set = NULL;
+    const struct unseen_set_options options = {
+        .size = sizeof(options), .seed = "1", .seed_len = 1, .url = url, .cpu = cpu};
+    return unseen_set_create(&set, &options) == UNSEEN_OK ? set : NULL;
+}
+
 static double measure_profile(const char *profile, enum unseen_cpu cpu, const char *cpu_name,
                               const struct data_lines *urls)
 {
     char what[64];
     struct unseen_url *url = create(profile, cpu);
-    if (!url) {
+    struct unseen_set *set = url ? create_set(url, cpu) : NULL;
+    if (!set) {
+        unseen_url_free(url);
         return 0;
     }
     snprintf(what, sizeof(what), "%s, to a key", profile);
-    const double rate = measure(what, cpu_name, run_canon, url, urls);
+    const double rate = measure(what, cpu_name, run_keys, set, urls);
+    unseen_set_free(set);
     unseen_url_free(url);
     return rate;
 }
@@ -265,7 +279,13 @@ static void measure_list(const char *name, const struct data_lines *urls)
     static const char *const profiles[] = {"crawl", "whatwg", "scrapy", "safebrowsing",
                                            "aggressive"};
     printf("\n%s: %zu URLs, mean %.1f bytes\n", name, urls->n, mean_len(urls));
-    measure("key of the bytes (profile none)", "", run_hash, NULL, urls);
+    for (size_t k = 0; k < sizeof(levels) / sizeof(levels[0]); k++) {
+        struct unseen_set *set = create_set(NULL, levels[k].cpu);
+        if (set) {
+            measure("key of the bytes (profile none)", levels[k].name, run_keys, set, urls);
+        }
+        unseen_set_free(set);
+    }
     double crawl = 0;
     for (size_t i = 0; i < sizeof(profiles) / sizeof(profiles[0]); i++) {
         printf("%s: %.2f %% by the slow path\n", profiles[i], 100 * slow_share(profiles[i], urls));
@@ -289,6 +309,10 @@ static void measure_list(const char *name, const struct data_lines *urls)
 int main(int argc, char **argv)
 {
     bench_heading("URL identity", SEED);
+    keys_of = create_set(NULL, UNSEEN_CPU_AUTO);
+    if (!keys_of) {
+        bench_die("set");
+    }
     for (int i = 1; i < argc; i++) {
         const struct data_lines urls = data_load_lines(argv[i], NULL);
         measure_list(argv[i], &urls);

@@ -111,7 +111,7 @@ static const struct command commands[] = {
         .about = "Add the lines of the input to STORE, which is made if it does not exist. Prints\n"
                  "nothing.\n",
         .examples = "  unseen add visited.unseen urls.txt\n"
-                    "  unseen add --seed 42 part1.unseen urls.txt   to be merged with others\n"
+                    "  unseen add --seed-file seed.key part1.unseen urls.txt   to be merged\n"
                     "  unseen add --fpr 1e-6 --stats small.unseen urls.txt\n",
         .ending = READS_FILES "\nExit status: 0 done, 2 trouble.\n",
         .try_this = "unseen add visited.unseen urls.txt, or: unseen add --help",
@@ -141,7 +141,7 @@ static const struct command commands[] = {
         .about =
             "Add to the store OUT all that is in the stores IN. If OUT does not exist, it is\n"
             "made with the settings of the first IN. Stores can be merged that were made with\n"
-            "the same --seed and profile, of any size.\n",
+            "the same seed and profile, of any size.\n",
         .examples = "  unseen merge all.unseen part1.unseen part2.unseen\n",
         .ending = "Exit status: 0 done, 2 trouble.\n",
         .try_this = "unseen merge all.unseen part1.unseen part2.unseen, or: unseen merge --help",

@@ -87,12 +87,3 @@ bool number_rate(const char *text, double *out)
     *out = value;
     return true;
 }
-
-bool number_seed(const char *text, uint64_t *out)
-{
-    if (!is_digit(text[0])) {
-        return false;
-    }
-    bool hex = text[0] == '0' && (text[1] == 'x' || text[1] == 'X');
-    return whole(text, hex ? 16 : 10, out);
-}

@@ -21,7 +21,4 @@ bool number_rate(const char *text, double *out);
 /* 20, 9.6, 1e3: any number above 0. */
 bool number_positive(const char *text, double *out);
 
-/* Any 64-bit number, decimal or 0x hexadecimal. */
-bool number_seed(const char *text, uint64_t *out);
-
 #endif

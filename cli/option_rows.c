@@ -7,6 +7,10 @@
 #include "number.h"
 #include "options.h"
 
+#define SEED_EXPECTS      "a text of 1 byte or more, or 0x and pairs of hexadecimal digits"
+#define SEED_EXAMPLE      "0x$(openssl rand -hex 32)"
+#define SEED_FILE_EXAMPLE "seed.key"
+
 static bool set_store(struct options *o, char *value)
 {
     o->store = value;
@@ -63,8 +67,13 @@ static bool set_filter(struct options *o, char *value)
 
 static bool set_seed(struct options *o, char *value)
 {
-    o->has_seed = number_seed(value, &o->seed);
-    return o->has_seed;
+    return seed_parse(&o->seed, value, strlen(value));
+}
+
+static bool set_seed_file(struct options *o, char *value)
+{
+    o->seed_file = value;
+    return true;
 }
 
 static bool set_key_bits(struct options *o, char *value)
@@ -497,8 +506,11 @@ static const struct option_row rows[] = {
      "make room for N keys, and grow past it as needed", set_capacity},
     {NULL, 0, "filter", "NAME", NULL, NULL, COMMAND_MAKERS | COMMAND_COMPACT,
      "the kind of filter: compact (the default), bloom,\nblock, counting, scalable or exact; see unseen help\nfilters", set_filter},
-    {NULL, 0, "seed", "N", "a 64-bit number", "42", COMMAND_MAKERS | COMMAND_COUNT,
-     "seed of the hash (default: random)", set_seed},
+    {NULL, 0, "seed", "TEXT", SEED_EXPECTS, SEED_EXAMPLE, COMMAND_MAKERS | COMMAND_COUNT,
+     "derive the secret of the keys from a text or 0xHEX\n(default: random); who can guess it can "
+     "make lines\nthat hide others", set_seed},
+    {NULL, 0, "seed-file", "FILE", NULL, SEED_FILE_EXAMPLE, COMMAND_MAKERS | COMMAND_COUNT,
+     "the same, read from FILE: a command line can be seen\nby every user", set_seed_file},
     {NULL, 0, "key-bits", "N", "64, 96 or 128", "96", COMMAND_MAKERS,
      "a new store keeps N bits of each key: 64 (the\ndefault), 96 or 128, for 8, 12 or 16 bytes",
      set_key_bits},
@@ -533,8 +545,10 @@ static const struct option_row rows[] = {
      "remove the lines of FILE; repeatable, and done in the\norder given", set_remove},
     {NULL, 0, "force", NULL, NULL, NULL, COMMAND_ON_LIST,
      "take dangerous entries, and leave out lines that are\nno entries", set_force},
-    {NULL, 0, "seed", "N", "a 64-bit number", "42", COMMAND_BUILD,
-     "seed of the hash (default: random)", set_seed},
+    {NULL, 0, "seed", "TEXT", SEED_EXPECTS, SEED_EXAMPLE, COMMAND_BUILD,
+     "derive the secret of the keys from a text or 0xHEX\n(default: random)", set_seed},
+    {NULL, 0, "seed-file", "FILE", NULL, SEED_FILE_EXAMPLE, COMMAND_BUILD,
+     "the same, read from FILE", set_seed_file},
     {"Work", 0, "memory", "SIZE", "a number of bytes above 0", "4G", COMMAND_BUILD,
      "use about this much memory (default 1G); the rest is\nin files in LIST.building", set_memory},
     {NULL, 0, "capacity", "N", "a number of keys", "1e10", COMMAND_BUILD,

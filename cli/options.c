@@ -232,6 +232,8 @@ static bool check_pairs(const struct options *o)
         {o->canonical && o->count && !o->repeats, "-c prints a number, --canonical lines",
          "-c FILE"},
         {o->canonical && o->quiet, "-q prints nothing, --canonical lines", "-q FILE"},
+        {o->seed_file && o->seed.len, "--seed and --seed-file both say the seed",
+         "--seed-file seed.key FILE"},
         {o->base && o->profile && strcmp(o->profile, "none") == 0,
          "-p none reads no URLs, --base has nothing to resolve", "--base URL FILE"},
     };
@@ -341,7 +343,8 @@ enum options_result options_parse(struct options *o, const struct command *comma
         o->store = *o->files++;
         o->nfiles--;
     }
-    return check_pairs(o) ? OPTIONS_RUN : OPTIONS_WRONG;
+    return check_pairs(o) && (!o->seed_file || seed_read(&o->seed, o->seed_file)) ? OPTIONS_RUN
+                                                                                  : OPTIONS_WRONG;
 }
 
 void options_release(struct options *o)

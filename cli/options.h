@@ -11,6 +11,7 @@
 #include <unseen.h>
 
 #include "print/message.h"
+#include "seed.h"
 
 enum format {
     FORMAT_AUTO,
@@ -53,9 +54,9 @@ struct options {
     uint64_t capacity;
     double fpr;
     const char *filter;
-    bool has_seed;
-    uint64_t seed;
-    unsigned key_bits; /* 0: not given */
+    struct seed seed;
+    const char *seed_file; /* NULL: none */
+    unsigned key_bits;     /* 0: not given */
     bool no_log;
 
     /* plan */

@@ -9,7 +9,7 @@
 #include "test.h"
 
 #include "base/bytes.h"
-#include "hash/key.h"
+#include "hash/checksum.h"
 
 enum {
     NMODEL = 1 << 18

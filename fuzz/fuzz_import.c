@@ -15,7 +15,7 @@ enum {
     FRAME = 24,
     PIECE_HEAD = 16,
     CHANGES_MAX = 100,
-    HEADER_NKEYS = FRAME + 32
+    HEADER_NKEYS = FRAME + 24
 };
 
 static void require(bool ok)
@@ -33,8 +33,10 @@ static struct test_image make_base(unsigned number)
 {
     static const uint64_t nkeys[4] = {0, 3000, 12000, 500};
     const bool wide = number & 1;
-    struct unseen_set_options options = {
-        .size = sizeof(options), .fpr = wide ? UNSEEN_FPR_DEFAULT : 2e-6, .seed = &seed_1};
+    struct unseen_set_options options = {.size = sizeof(options),
+                                         .fpr = wide ? UNSEEN_FPR_DEFAULT : 2e-6,
+                                         .seed = &seed_1,
+                                         .seed_len = sizeof(seed_1)};
     struct unseen_set *set;
     require(unseen_set_create(&set, &options) == UNSEEN_OK);
     for (uint64_t i = 0; i < nkeys[number / 2]; i++) {
@@ -62,7 +64,8 @@ static struct test_image make_family(unsigned family, unsigned number)
                                          .capacity = nkeys,
                                          .filter = families[family],
                                          .threads = number & 4 ? 2 : 1,
-                                         .seed = &seed_1};
+                                         .seed = &seed_1,
+                                         .seed_len = sizeof(seed_1)};
     struct test_image image = {0};
     struct unseen_set *set;
     if (unseen_set_create(&set, &options) != UNSEEN_OK) {
@@ -215,8 +218,8 @@ static void repair_count(struct lie *lie)
     bool wide = false;
     uint64_t nkeys = 0;
     for (size_t i = 0; i < lie->n; i++) {
-        if (is_kind(lie, i, "UNSH") && lie->len[i] > FRAME + 577) {
-            wide = lie->chunk[i][FRAME + 576] == 2;
+        if (is_kind(lie, i, "UNSH") && lie->len[i] > FRAME + 80) {
+            wide = lie->chunk[i][FRAME + 80] == 2;
         }
     }
     for (size_t i = 0; i < lie->n; i++) {

@@ -10,14 +10,16 @@
 #include <fcntl.h>
 
 #include "base/bytes.h"
-#include "hash/key.h"
+#include "hash/checksum.h"
 #include "list/format.h"
 
 enum {
     NLISTS = 4,
     NKEYS = 300,
     CHANGES_MAX = 16,
-    SUM_PLACE = UNSEEN__LIST_HEADER_LEN - 8
+    PROFILE_SUM_PLACE = 4080,
+    SUM_PLACE = 4088,
+    PROFILE_PLACE = 4096
 };
 
 static void require(bool ok)
@@ -55,8 +57,11 @@ static struct file make_list(unsigned number)
     struct unseen_list_build *build = NULL;
     struct unseen_error error;
     const uint64_t seed = number;
-    const struct unseen_list_build_options options = {
-        .size = sizeof(options), .fpr = lists[number].fpr, .memory = 1 << 20, .seed = &seed};
+    const struct unseen_list_build_options options = {.size = sizeof(options),
+                                                      .fpr = lists[number].fpr,
+                                                      .memory = 1 << 20,
+                                                      .seed = &seed,
+                                                      .seed_len = sizeof(seed)};
     require(unseen_list_build_create(&build, path, &options, &error) == UNSEEN_OK);
     for (uint64_t i = 0; i < lists[number].nkeys; i++) {
         uint64_t state = i;
@@ -75,11 +80,13 @@ static void make_sums_right(uint8_t *bytes, size_t len)
     if (len < UNSEEN__LIST_HEADER_LEN) {
         return;
     }
+    store_le64(bytes + PROFILE_SUM_PLACE,
+               unseen__checksum(bytes + PROFILE_PLACE, UNSEEN__LIST_HEADER_LEN - PROFILE_PLACE));
     store_le64(bytes + SUM_PLACE, unseen__checksum(bytes, SUM_PLACE));
     if (unseen__list_header_decode(bytes, &header) == UNSEEN_OK &&
         unseen__list_places(&header, &places) && places.end == len) {
-        store_le64(bytes + 96, unseen__checksum(bytes + places.table, places.left - places.table));
-        store_le64(bytes + 104, unseen__checksum(bytes + places.left, places.groups - places.left));
+        store_le64(bytes + 120, unseen__checksum(bytes + places.table, places.left - places.table));
+        store_le64(bytes + 128, unseen__checksum(bytes + places.left, places.groups - places.left));
         store_le64(bytes + SUM_PLACE, unseen__checksum(bytes, SUM_PLACE));
     }
 }

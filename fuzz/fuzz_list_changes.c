@@ -12,7 +12,7 @@
 #include <fcntl.h>
 
 #include "base/bytes.h"
-#include "hash/key.h"
+#include "hash/checksum.h"
 
 enum {
     HEAD = 40,
@@ -45,8 +45,11 @@ static void make_list(void)
     struct unseen_list_build *build = NULL;
     struct unseen_error error;
     const uint64_t seed = 3;
-    const struct unseen_list_build_options options = {
-        .size = sizeof(options), .fpr = 1e-9, .memory = 1 << 20, .seed = &seed};
+    const struct unseen_list_build_options options = {.size = sizeof(options),
+                                                      .fpr = 1e-9,
+                                                      .memory = 1 << 20,
+                                                      .seed = &seed,
+                                                      .seed_len = sizeof(seed)};
     require(unseen_list_build_create(&build, path, &options, &error) == UNSEEN_OK);
     for (uint8_t i = 0; i < LISTED; i++) {
         const struct unseen_bytes item = {(const char *)&i, 1};

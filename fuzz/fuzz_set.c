@@ -71,6 +71,7 @@ static void create(struct state *s, const uint8_t *head)
         .size = sizeof(options),
         .fpr = wide ? UNSEEN_FPR_DEFAULT : 2e-6,
         .seed = &seed,
+        .seed_len = sizeof(seed),
         .threads = head[0] & 2 ? 2 : 1,
         .cpu = head[0] & 4 ? UNSEEN_CPU_PORTABLE : UNSEEN_CPU_AUTO,
         .allocator = &allocator,

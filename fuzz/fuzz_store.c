@@ -14,7 +14,7 @@
 #include <unistd.h>
 
 #include "crash/pair.h"
-#include "hash/key.h"
+#include "hash/checksum.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -23,7 +23,6 @@ enum {
     CHANGE = 6,
     CHANGES_MAX = 50,
     LEN_MAX = 1 << 17,
-    SUM_PLACE = 4088,
     KEYS_MAX = LEN_MAX / 8
 };
 
@@ -98,10 +97,10 @@ static void load(struct file *file, const uint8_t *bytes, size_t len)
 static void reseal(struct file *file, size_t place, bool is_log, const struct pair *pair)
 {
     if (!is_log || place < PAIR_RECORDS_PLACE) {
-        const size_t header = place / PAIR_HEADER * PAIR_HEADER;
-        if (header + PAIR_HEADER <= file->len && (is_log || header == 0)) {
-            const uint64_t sum = XXH3_64bits(file->bytes + header, SUM_PLACE);
-            pair_put_le64(file->bytes + header + SUM_PLACE, sum);
+        const size_t len = is_log ? PAIR_HEADER : PAIR_PAGE;
+        const size_t header = place / len * len;
+        if (header + len <= file->len && (is_log || header == 0)) {
+            pair_seal_header(file->bytes + header, is_log);
         }
         return;
     }

@@ -72,7 +72,7 @@ UNSEEN_API const char *unseen_version(void);
     X(ERR_BUSY, 22, "another process is writing to it")                                            \
     /* data from outside */                                                                        \
     X(ERR_CORRUPT, 30, "the data is damaged or is not what it claims to be")                       \
-    X(ERR_VERSION, 31, "the data was written by a newer version")                                  \
+    X(ERR_VERSION, 31, "the data was written by another version")                                  \
     X(ERR_MISMATCH, 32, "the data belongs to a set made with other settings")                      \
     X(ERR_FOREIGN, 33, "the file is not a store")                                                  \
     /* files */                                                                                    \
@@ -133,8 +133,14 @@ struct unseen_bytes {
     size_t len;
 };
 
-/* The 128-bit key of an identity: XXH3-128 of its bytes under the set's seed. In a set of 64- or
- * 96-bit keys lo, or its upper half, follows from the rest. */
+/* The 128-bit key of an identity: a hash of its bytes under a secret (docs/decisions/key.md). Whoever
+ * does not know the secret cannot foresee a key, nor make two inputs with one key: any two inputs
+ * chosen without the secret have the same key with a probability of at most 2^-127. In a set of 64-
+ * or 96-bit keys lo, or its upper half, follows from the rest.
+ *
+ * The secret is 256 bits. It is random, or derived from a seed by a one-way function (BLAKE2b). A
+ * seed that others can guess protects nothing. Everything that is exported or stored contains the
+ * secret: whoever can read a store, a list or an export can make inputs that collide. */
 struct unseen_key {
     uint64_t lo;
     uint64_t hi;
@@ -209,6 +215,9 @@ UNSEEN_API void unseen_url_free(struct unseen_url *url);
  * profile, its version, and each rule that differs from the profile's. Keys made under different
  * texts do not belong in one set. Valid as long as the object. */
 UNSEEN_API const char *unseen_url_id(const struct unseen_url *url);
+
+/* The longest such text in bytes. Files have room for as much. */
+#define UNSEEN_URL_ID_MAX 4095
 
 /* A buffer of this size is enough for any input of len bytes. 0 if no size_t can hold it. */
 UNSEEN_API size_t unseen_url_bound(size_t len);
@@ -369,11 +378,12 @@ struct unseen_set_options {
     /* The name of the filter (unseen_filter_name); NULL means "compact". Not kept. */
     const char *filter;
 
-    /* The seed of the hash, copied. NULL: a random one from the operating system. Two sets give
-     * the same keys only if made with the same seed. Whoever knows the seed can make URLs that
-     * hide others, and URLs that take much more memory than others: keep it secret where input is
-     * hostile. */
-    const uint64_t *seed;
+    /* The seed, seed_len bytes, at least 1; read by the call only. The secret of the keys is derived
+     * from it. NULL: a random secret from the operating system. Two sets give the same keys only if
+     * made with the same seed. Whoever knows the seed can make URLs that hide others, and URLs that
+     * take more memory than others: where input is hostile, leave it NULL or keep it secret. */
+    const void *seed;
+    size_t seed_len;
 
     /* How many bits of the hash make a key: 64, 96 or 128; 0 means 128. Fewer are for keys that are
      * also kept elsewhere (8 bytes each instead of 16), at the price of n / 2^bits wrong answers in
@@ -468,7 +478,9 @@ UNSEEN_API enum unseen_status unseen_set_keys(const struct unseen_set *set,
                                               const struct unseen_bytes *items, size_t n,
                                               struct unseen_key *keys, uint8_t *forms);
 
-/* The key of bytes that are the identity already, such as a canonical form. */
+/* The key of bytes that are the identity already: a canonical form, or the digest (MD5, SHA-1, a
+ * fingerprint) by which another program knows a URL. A digest must come through here, under the
+ * secret, and must never be used as a key itself: who makes the input can foresee it. */
 UNSEEN_API struct unseen_key unseen_set_identity_key(const struct unseen_set *set, const void *data,
                                                      size_t len);
 
@@ -578,7 +590,7 @@ UNSEEN_API double unseen_plan_rate(const struct unseen_plan *plan, double nkeys)
 /* ---- Export and import -------------------------------------------------------------------------
  * A set as a row of chunks of at most UNSEEN_CHUNK_MAX bytes, each with its own checksum, so that
  * no reader ever needs one huge piece: a header, then the filter's pieces, then an end mark.
- * docs/format.md has the bytes. The chunks contain the seed. */
+ * docs/format.md has the bytes. The chunks contain the secret. */
 
 #define UNSEEN_CHUNK_MAX ((size_t)65536)
 
@@ -644,14 +656,15 @@ struct unseen_store_options {
 
     /* What the store is. These are written into it when it is made. For a store that exists, 0
      * and NULL mean what it has; anything else than that is a MISMATCH. */
-    const char *profile;  /* URL identity: a name or an id; NULL makes "crawl" */
-    const char *filter;   /* NULL makes "compact" */
-    double fpr;           /* 0 makes UNSEEN_FPR_DEFAULT */
-    unsigned key_bits;    /* 64, 96 or 128 bits of each key are kept; 0 makes 64, or 128 where the
+    const char *profile; /* URL identity: a name or an id; NULL makes "crawl" */
+    const char *filter;  /* NULL makes "compact" */
+    double fpr;          /* 0 makes UNSEEN_FPR_DEFAULT */
+    unsigned key_bits;   /* 64, 96 or 128 bits of each key are kept; 0 makes 64, or 128 where the
                            * filter needs them (exact, for a rate below 5.5e-10) */
-    const uint64_t *seed; /* NULL makes a random one */
+    const void *seed;    /* as of a set */
+    size_t seed_len;
 
-    /* Make the store with all the settings of this one, seed included. */
+    /* Make the store with all the settings of this one, its secret included. */
     const struct unseen_store *like;
 
     uint64_t
@@ -742,7 +755,7 @@ struct unseen_store_info {
     bool no_log;
     unsigned key_bits;
     double fpr;       /* as asked for */
-    uint32_t seed_id; /* equal in stores with equal seeds; the seed does not follow from it */
+    uint64_t seed_id; /* equal in stores with equal secrets; tells nothing else about the secret */
     uint8_t id[16];   /* of this log */
 };
 
@@ -931,12 +944,13 @@ struct unseen_list_build_options {
 
     unsigned threads; /* used by _finish; 0 means 1, at most 256 */
 
-    /* The seed of the hash, copied; NULL: a random one. It stands in the file: whoever can read that
-     * can make URLs that are taken for listed ones. */
-    const uint64_t *seed;
+    /* As of a set. The secret stands in the file: whoever can read the list can make entries and
+     * questions that are taken for listed ones. */
+    const void *seed;
+    size_t seed_len;
 
     /* What is kept in the file for those who ask (unseen_list_info): the URL identity
-     * (unseen_url_id) of up to 511 bytes, NULL means "none/1"; and what the entries are. */
+     * (unseen_url_id) of up to UNSEEN_URL_ID_MAX bytes, NULL means "none/1"; and what the entries are. */
     const char *profile;
     enum unseen_kind kind;
 
@@ -985,7 +999,7 @@ unseen_list_build_resume(struct unseen_list_build **build_out, const char *path,
 /* Whether a resumed build had been given to _finish: all was added, and only _finish is left. */
 UNSEEN_API bool unseen_list_build_complete(const struct unseen_list_build *build);
 
-/* The key of an identity, 64 bits of XXH3-128: any thread may make keys at any time. */
+/* The 64-bit key of an identity. Any thread may make keys at any time. */
 UNSEEN_API uint64_t unseen_list_build_key(const struct unseen_list_build *build, const void *data,
                                           size_t len);
 
@@ -1076,7 +1090,7 @@ struct unseen_list_info {
     uint64_t nbumped;    /* keys that are not on a page of the first layer */
     uint64_t nleft;      /* keys that are on no page, but listed */
     unsigned key_bits;   /* that are kept */
-    uint64_t seed_id;    /* 32 bits, as of a store */
+    uint64_t seed_id;    /* as of a store */
     const char *profile; /* valid as long as the list */
     enum unseen_kind kind;
     uint64_t nallowed; /* by changes, as are the next two */

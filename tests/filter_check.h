@@ -28,6 +28,7 @@ static inline struct unseen_set_options filter_options(const char *filter, doubl
                                        .capacity = capacity,
                                        .filter = filter,
                                        .seed = &seed,
+                                       .seed_len = sizeof(seed),
                                        .threads = threads,
                                        .cpu = test_cpu,
                                        .allocator = &filter_allocator};
@@ -487,6 +488,7 @@ static inline void filter_check_mismatch(const char *filter)
     for (int i = 0; i < 5; i++) {
         struct unseen_set_options wrong = options;
         wrong.seed = i == 0 ? &seed : wrong.seed;
+        wrong.seed_len = i == 0 ? sizeof(seed) : wrong.seed_len;
         wrong.fpr = i == 1 ? 1.1e-3 : wrong.fpr;
         wrong.capacity += i == 2;
         wrong.key_bits = i == 3 ? 64 : 128;

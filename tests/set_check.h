@@ -9,7 +9,7 @@
 
 #include "engine/set.h"
 #include "filter/compact.h"
-#include "hash/key.h"
+#include "hash/checksum.h"
 
 /* Key number i: 128 random-looking bits, different for each i. */
 static inline struct unseen_key test_key(uint64_t i)

@@ -3,7 +3,7 @@
 #     install_missing PACKAGE...
 
 build_packages="build-essential cmake ninja-build pkg-config
-    libxxhash-dev libidn2-dev zlib1g-dev libzstd-dev libjansson-dev"
+    libxxhash-dev libsodium-dev libidn2-dev zlib1g-dev libzstd-dev libjansson-dev"
 
 # As root, or through sudo.
 as_root() {

@@ -37,8 +37,8 @@ __attribute__((format(printf, 2, 3))) static bool put(struct text *text, const c
 /* The old list may be changed meanwhile, which is looked at in the end, but not be another one. */
 static bool put_old(struct text *text, const char *name, const struct unseen_list_info *info)
 {
-    return name ? put(text, "--from %s (%" PRIu64 " keys, seed %08" PRIx64 ")\n", name, info->nkeys,
-                      info->seed_id)
+    return name ? put(text, "--from %s (%" PRIu64 " keys, seed %016" PRIx64 ")\n", name,
+                      info->nkeys, info->seed_id)
                 : put(text, "--from nothing\n");
 }
 
@@ -50,7 +50,7 @@ bool build_note_describe(struct text *text, const struct build_identity *id)
         put(text, "unseen build 1\n") && put(text, "--kind %s\n", unseen_kind_name(id->kind)) &&
         put(text, "--profile %s\n", id->profile) && put(text, "--fpr %.17g\n", id->fpr) &&
         put(text, "--capacity %" PRIu64 "\n", o->capacity) &&
-        (o->has_seed ? put(text, "--seed %" PRIu64 "\n", o->seed) : put(text, "--seed random\n")) &&
+        put(text, "--seed %s\n", o->seed.len ? "given" : "random") &&
         put(text, "--key %s\n", o->key ? o->key : "none") &&
         put(text, "--separator %d\n", o->separator) && put(text, "--null %d\n", !o->delimiter) &&
         put(text, "--max-line %" PRIu64 "\n", o->max_line) && put(text, "--force %d\n", o->force) &&

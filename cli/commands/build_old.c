@@ -14,20 +14,11 @@
 
 /* ---- Texts ----------------------------------------------------------------------------------- */
 
-/* FNV-1a. Whoever can choose what is removed can make this slow, but also just forge the list. */
-static size_t hash(struct unseen_bytes text)
-{
-    uint64_t h = UINT64_C(0xcbf29ce484222325);
-    for (size_t i = 0; i < text.len; i++) {
-        h = (h ^ (unsigned char)text.data[i]) * UINT64_C(0x100000001b3);
-    }
-    return (size_t)(h ^ h >> 32);
-}
-
 /* Where the text is, or where it would go. */
 static struct build_text *find(const struct build_texts *t, struct unseen_bytes text)
 {
-    size_t i = hash(text) & (t->cap - 1);
+    const struct unseen_key key = unseen_set_identity_key(t->hasher, text.data, text.len);
+    size_t i = (size_t)key.lo & (t->cap - 1);
     while (t->places[i].len != SIZE_MAX &&
            (t->places[i].len != text.len ||
             memcmp(t->bytes.data + t->places[i].at, text.data, text.len) != 0)) {
@@ -39,10 +30,14 @@ static struct build_text *find(const struct build_texts *t, struct unseen_bytes 
 static bool grow(struct build_texts *t)
 {
     const struct build_texts was = *t;
+    if (!t->hasher && unseen_set_create(&t->hasher, NULL) != UNSEEN_OK) {
+        return false;
+    }
     t->cap = was.cap ? was.cap * 2 : 1024;
     t->places = malloc(t->cap * sizeof(*t->places));
     if (!t->places) {
-        *t = was;
+        t->places = was.places;
+        t->cap = was.cap;
         return false;
     }
     for (size_t i = 0; i < t->cap; i++) {
@@ -101,6 +96,7 @@ static bool was_met(const struct build_texts *t, struct unseen_bytes text)
 
 static void release(struct build_texts *t)
 {
+    unseen_set_free(t->hasher);
     free(t->places);
     text_release(&t->bytes);
 }

@@ -14,9 +14,10 @@
 
 #include "lines/text.h"
 
-/* Texts that are looked up: open addressing, at most half full. */
+/* Texts that are looked up: open addressing, at most half full, hashed under a secret of its own. */
 struct build_texts {
-    struct text bytes; /* one after the other */
+    struct unseen_set *hasher; /* empty: makes the hashes; NULL without texts */
+    struct text bytes;         /* one after the other */
     struct build_text {
         size_t at;
         size_t len;      /* SIZE_MAX: a free place */

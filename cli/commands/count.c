@@ -82,8 +82,7 @@ static size_t find_group(struct count *c, struct unseen_bytes name)
             return c->last;
         }
     }
-    const struct unseen_key key = unseen_set_identity_key(c->set, name.data, name.len);
-    c->last = groups_find(&c->groups, key, name);
+    c->last = groups_find(&c->groups, c->set, name);
     return c->last;
 }
 
@@ -184,10 +183,14 @@ static bool create_set(struct count *c, enum unseen_cpu cpu)
         .url = profile_is_none(c->url) ? NULL : c->url,
         .fpr = o->fpr,
         .capacity = o->capacity,
-        .seed = o->has_seed ? &o->seed : NULL,
+        .seed = seed_bytes(&o->seed),
+        .seed_len = o->seed.len,
         .cpu = cpu,
     };
     enum unseen_status status = unseen_set_create(&c->set, &options);
+    if (status == UNSEEN_OK && o->by) {
+        status = groups_init(&c->groups);
+    }
     if (status == UNSEEN_OK) {
         c->identity =
             (struct identity){.url = options.url, .set = c->set, .keeps_texts = o->by_host};

@@ -8,13 +8,20 @@ enum {
     FIRST_GROUPS = 64
 };
 
-/* The slot of a key, or the free one where it belongs. */
-static size_t find_slot(const struct groups *g, struct unseen_key key)
+enum unseen_status groups_init(struct groups *g)
 {
-    size_t i = (size_t)key.lo & (g->nslots - 1);
+    *g = (struct groups){0};
+    return unseen_set_create(&g->hasher, NULL);
+}
+
+/* The slot of a name, or the free one where it belongs. */
+static size_t find_slot(const struct groups *g, struct unseen_key hash, struct unseen_bytes name)
+{
+    size_t i = (size_t)hash.lo & (g->nslots - 1);
     while (g->slots[i]) {
         const struct group *group = &g->groups[g->slots[i] - 1];
-        if (group->key.lo == key.lo && group->key.hi == key.hi) {
+        if (group->hash.hi == hash.hi && group->name_len == name.len &&
+            (name.len == 0 || memcmp(g->names.data + group->name_at, name.data, name.len) == 0)) {
             break;
         }
         i = (i + 1) & (g->nslots - 1);
@@ -43,17 +50,18 @@ static bool grow(struct groups *g)
     g->nslots = 2 * cap;
     g->cap = cap;
     for (size_t i = 0; i < g->n; i++) {
-        slots[find_slot(g, groups[i].key)] = (uint32_t)i + 1;
+        slots[find_slot(g, groups[i].hash, groups_name(g, i))] = (uint32_t)i + 1;
     }
     return true;
 }
 
-size_t groups_find(struct groups *g, struct unseen_key key, struct unseen_bytes name)
+size_t groups_find(struct groups *g, const struct unseen_set *set, struct unseen_bytes name)
 {
+    const struct unseen_key hash = unseen_set_identity_key(g->hasher, name.data, name.len);
     if (g->n == g->cap && !grow(g)) {
         return SIZE_MAX;
     }
-    const size_t slot = find_slot(g, key);
+    const size_t slot = find_slot(g, hash, name);
     if (g->slots[slot]) {
         return g->slots[slot] - 1;
     }
@@ -63,7 +71,8 @@ size_t groups_find(struct groups *g, struct unseen_key key, struct unseen_bytes 
     if (name.len > 0) {
         memcpy(g->names.data + g->names.len, name.data, name.len);
     }
-    g->groups[g->n] = (struct group){key, 0, g->names.len, name.len};
+    g->groups[g->n] = (struct group){unseen_set_identity_key(set, name.data, name.len), hash, 0,
+                                     g->names.len, name.len};
     g->names.len += name.len;
     g->slots[slot] = (uint32_t)++g->n;
     return g->n - 1;
@@ -71,6 +80,7 @@ size_t groups_find(struct groups *g, struct unseen_key key, struct unseen_bytes 
 
 void groups_release(struct groups *g)
 {
+    unseen_set_free(g->hasher);
     free(g->groups);
     free(g->slots);
     text_release(&g->names);

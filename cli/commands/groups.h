@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Named counters, kept in the order in which their names first came. Names are known by a 128-bit
- * hash, and kept only to be printed. */
+ * Named counters, kept in the order in which their names first came. The table of names is keyed by a
+ * secret of its own, so that nobody can choose names that meet in it. */
 #ifndef UNSEEN_CLI_GROUPS_H
 #define UNSEEN_CLI_GROUPS_H
 
@@ -14,14 +14,15 @@
 #include "lines/text.h"
 
 struct group {
-    struct unseen_key key; /* of its name */
+    struct unseen_key key;  /* of its name, as the caller has it */
+    struct unseen_key hash; /* of its name, in the table */
     uint64_t count;
     size_t name_at; /* in names */
     size_t name_len;
 };
 
-/* All zero is an empty one. */
 struct groups {
+    struct unseen_set *hasher; /* empty: makes the hashes */
     struct group *groups;
     size_t n;
     size_t cap;
@@ -30,8 +31,12 @@ struct groups {
     struct text names;
 };
 
-/* The number of the group of this name, which is made if it is new; SIZE_MAX without memory. */
-size_t groups_find(struct groups *g, struct unseen_key key, struct unseen_bytes name);
+/* Errors: NOMEM, UNSUPPORTED (no source of randomness). */
+enum unseen_status groups_init(struct groups *g);
+
+/* The number of the group of this name, which is made if it is new, with its key under `set`;
+ * SIZE_MAX without memory. */
+size_t groups_find(struct groups *g, const struct unseen_set *set, struct unseen_bytes name);
 
 static inline struct unseen_bytes groups_name(const struct groups *g, size_t i)
 {

@@ -73,7 +73,7 @@ static void put_text(struct output *out, struct unseen_store *store, const char 
     put(out, "image", "%" PRIu64 " bytes", i.image_bytes);
     put(out, "profile", "%s", unseen_set_profile(set));
     put(out, "key bits", "%u", i.key_bits);
-    put(out, "seed id", "%08" PRIx32, i.seed_id);
+    put(out, "seed id", "%016" PRIx64, i.seed_id);
     put_written(out, path);
 }
 
@@ -101,7 +101,7 @@ static void put_list(struct output *out, const struct unseen_list *list, const c
     put(out, "pages", "%" PRIu64 " of 4096 bytes, in %u layers", i.npages, i.nlayers);
     put(out, "on no page", "%" PRIu64, i.nleft);
     put(out, "key bits", "%u", i.key_bits);
-    put(out, "seed id", "%08" PRIx64, i.seed_id);
+    put(out, "seed id", "%016" PRIx64, i.seed_id);
     put_written(out, path);
 }
 

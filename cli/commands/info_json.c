@@ -53,7 +53,7 @@ static void put_real(struct output *out, const char *name, double x)
 static void put_seed_id(struct output *out, uint64_t seed_id)
 {
     char text[24];
-    snprintf(text, sizeof(text), "%08" PRIx64, seed_id);
+    snprintf(text, sizeof(text), "%016" PRIx64, seed_id);
     put_text(out, "seed_id", text);
 }
 

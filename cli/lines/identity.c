@@ -21,8 +21,9 @@ enum unseen_status identity_init(struct identity *id, const struct options *o)
     if (o->nshards <= 1) {
         return UNSEEN_OK;
     }
-    const uint64_t fixed_seed = 0x736861726473u; /* "shards": no seed that anyone would choose */
-    const struct unseen_set_options options = {.size = sizeof(options), .seed = &fixed_seed};
+    static const char seed[] = "unseen shards";
+    const struct unseen_set_options options = {
+        .size = sizeof(options), .seed = seed, .seed_len = sizeof(seed) - 1};
     return unseen_set_create(&id->shard_set, &options);
 }
 

@@ -27,8 +27,8 @@ struct identity {
     char delimiter;
     const char *json_path; /* NULL: no JSON */
 
-    /* Shares are cut by a hash with a fixed seed, not by the set's own: processes on many machines
-     * must agree on them without sharing a secret. */
+    /* Shares are cut by keys of a fixed, public seed, not by the set's own: processes on many machines
+     * must agree on them without sharing a secret. So whoever makes the input can fill one share. */
     struct unseen_set *shard_set; /* NULL: every key is handled */
     uint64_t shard;
     uint64_t nshards;

@@ -37,7 +37,8 @@ static bool create_set(struct memory *m, enum unseen_cpu cpu)
         .fpr = o->fpr,
         .capacity = o->capacity,
         .filter = o->filter,
-        .seed = o->has_seed ? &o->seed : NULL,
+        .seed = seed_bytes(&o->seed),
+        .seed_len = o->seed.len,
         .cpu = cpu,
     };
     const enum unseen_status status = unseen_set_create(&m->own_set, &options);

@@ -9,7 +9,7 @@
 struct settings {
     const char *path;
     const char *profile;
-    uint32_t seed_id;
+    uint64_t seed_id;
     unsigned key_bits;
 };
 
@@ -33,11 +33,12 @@ bool same_keys_check(struct unseen_store *to, const char *to_path, struct unseen
         return false;
     }
     if (in.seed_id != out.seed_id) {
-        message_error("%s has the seed id %08" PRIx32 ", %s has %08" PRIx32, in.path, in.seed_id,
+        message_error("%s has the seed id %016" PRIx64 ", %s has %016" PRIx64, in.path, in.seed_id,
                       out.path, out.seed_id);
-        message_hint("stores that will be merged are made with the same --seed; now only its URLs "
-                     "can be added: unseen add %s FILE",
-                     out.path);
+        message_hint(
+            "stores that will be merged are made with the same --seed-file; now only its URLs "
+            "can be added: unseen add %s FILE",
+            out.path);
         return false;
     }
     if (in.key_bits < out.key_bits) {

@@ -16,7 +16,7 @@
 
 bool asking_makes_store(const struct options *o)
 {
-    return o->filter || o->fpr > 0 || o->capacity > 0 || o->has_seed || o->key_bits || o->no_log ||
+    return o->filter || o->fpr > 0 || o->capacity > 0 || o->seed.len || o->key_bits || o->no_log ||
            o->profile || o->nrules > 0;
 }
 

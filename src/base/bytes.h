@@ -74,18 +74,28 @@ static inline void store_le_double(void *p, double v)
     store_le64(p, bits);
 }
 
-/* The high word of a * b: for a random a, a number below b, in a's order. */
-static inline uint64_t mul_high(uint64_t a, uint64_t b)
+/* The high word of a * b; the low one in *low_out. */
+static inline uint64_t mul_wide(uint64_t a, uint64_t b, uint64_t *low_out)
 {
 #ifdef __SIZEOF_INT128__
     __extension__ typedef unsigned __int128 uint128;
-    return (uint64_t)((uint128)a * b >> 64);
+    const uint128 product = (uint128)a * b;
+    *low_out = (uint64_t)product;
+    return (uint64_t)(product >> 64);
 #else
     uint64_t low = (a & UINT32_MAX) * (b & UINT32_MAX);
     uint64_t middle = (a >> 32) * (b & UINT32_MAX) + (low >> 32);
     uint64_t other = (a & UINT32_MAX) * (b >> 32) + (middle & UINT32_MAX);
+    *low_out = a * b;
     return (a >> 32) * (b >> 32) + (middle >> 32) + (other >> 32);
 #endif
+}
+
+/* The high word of a * b: for a random a, a number below b, in a's order. */
+static inline uint64_t mul_high(uint64_t a, uint64_t b)
+{
+    uint64_t low;
+    return mul_wide(a, b, &low);
 }
 
 /* *out = a * b; false if that does not fit. */

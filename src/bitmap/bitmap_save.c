@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "base/bytes.h"
-#include "hash/key.h"
+#include "hash/checksum.h"
 
 enum {
     FORMAT_VERSION = 1,

@@ -16,7 +16,8 @@ static size_t nshards_of(const struct unseen_set *set)
 
 static bool is_same_kind(const struct unseen_set *set, const struct unseen_set *other)
 {
-    return set != other && set->ops == other->ops && set->seed == other->seed &&
+    return set != other && set->ops == other->ops &&
+           unseen__secret_equals(&set->hasher.secret, &other->hasher.secret) &&
            set->key_bits == other->key_bits &&
            strcmp(unseen_set_profile(set), unseen_set_profile(other)) == 0 &&
            set->ops->is_same_shape(set->shards[0].filter, other->shards[0].filter);

@@ -11,15 +11,18 @@
 
 #include "base/bytes.h"
 #include "base/memory.h"
-#include "hash/key.h"
+#include "hash/checksum.h"
 
 enum {
-    FORMAT_VERSION = 1,
+    FORMAT_VERSION = 2,
     FRAME_HEAD = 24,
     FRAME_TAIL = 8,
+    SECRET_PLACE = 32,
+    NAME_PLACE = 64,
     NAME_LEN = 16,
-    PROFILE_LEN = 512,
-    HEADER_LEN = 48 + NAME_LEN + PROFILE_LEN + (int)UNSEEN__PARAMS_LEN,
+    PARAMS_PLACE = NAME_PLACE + NAME_LEN,
+    PROFILE_LEN_PLACE = PARAMS_PLACE + (int)UNSEEN__PARAMS_LEN,
+    PROFILE_PLACE = PROFILE_LEN_PLACE + 8,
     POSITION_BITS = 50
 };
 
@@ -68,33 +71,36 @@ static uint64_t nkeys_of(const struct unseen_set *set)
     return n;
 }
 
-/* Ties the chunks of one export together: no two sets with a different seed or size share it. */
+/* Ties the chunks of one export together: no two sets with another secret or size share it. */
 static uint64_t export_id(const struct unseen_set *set)
 {
-    const uint64_t parts[2] = {set->seed, nkeys_of(set)};
+    uint8_t parts[16];
+    store_le64(parts, unseen__secret_id(&set->hasher.secret));
+    store_le64(parts + 8, nkeys_of(set));
     return unseen__checksum(parts, sizeof(parts));
 }
 
 static size_t put_header(const struct unseen_set *set, uint8_t *chunk)
 {
     uint8_t *p = chunk + FRAME_HEAD;
-    memset(p, 0, HEADER_LEN);
+    const char *profile = unseen_set_profile(set);
+    const size_t profile_len = strlen(profile);
+    memset(p, 0, PROFILE_PLACE);
     memcpy(p, magic, sizeof(magic));
     store_le32(p + 8, FORMAT_VERSION);
     store_le32(p + 12, 0); /* incompatible features */
-    store_le32(p + 16, UNSEEN__HASH_XXH3_128);
+    store_le32(p + 16, UNSEEN__HASH_ID);
     store_le32(p + 20, set->key_bits);
-    store_le64(p + 24, set->seed);
-    store_le64(p + 32, nkeys_of(set));
+    store_le64(p + 24, nkeys_of(set));
+    memcpy(p + SECRET_PLACE, set->hasher.secret.bytes, UNSEEN__SECRET_LEN);
     size_t name_len = strlen(set->ops->name);
-    memcpy(p + 48, set->ops->name, name_len < NAME_LEN ? name_len : NAME_LEN - 1);
-    const char *profile = unseen_set_profile(set);
-    size_t profile_len = strlen(profile);
-    memcpy(p + 48 + NAME_LEN, profile, profile_len < PROFILE_LEN ? profile_len : PROFILE_LEN - 1);
+    memcpy(p + NAME_PLACE, set->ops->name, name_len < NAME_LEN ? name_len : NAME_LEN - 1);
     for (size_t i = 0; i < nshards_of(set); i++) {
-        set->ops->save_params(set->shards[i].filter, p + 48 + NAME_LEN + PROFILE_LEN);
+        set->ops->save_params(set->shards[i].filter, p + PARAMS_PLACE);
     }
-    return put_frame(chunk, KIND_HEADER, export_id(set), HEADER_LEN);
+    store_le32(p + PROFILE_LEN_PLACE, (uint32_t)profile_len);
+    memcpy(p + PROFILE_PLACE, profile, profile_len);
+    return put_frame(chunk, KIND_HEADER, export_id(set), PROFILE_PLACE + profile_len);
 }
 
 static size_t put_end(const struct unseen_set *set, uint8_t *chunk)
@@ -184,25 +190,26 @@ static const char *profile_of(const struct unseen_url *url)
 
 static enum unseen_status load_header(struct unseen_import *import, const uint8_t *p, size_t len)
 {
-    if (import->set || len != HEADER_LEN || memcmp(p, magic, sizeof(magic)) != 0) {
+    if (import->set || len < 24 || memcmp(p, magic, sizeof(magic)) != 0) {
         return UNSEEN_ERR_CORRUPT;
     }
     if (load_le32(p + 8) != FORMAT_VERSION || load_le32(p + 12) != 0 ||
-        load_le32(p + 16) != UNSEEN__HASH_XXH3_128) {
+        load_le32(p + 16) != UNSEEN__HASH_ID) {
         return UNSEEN_ERR_VERSION;
     }
-    const char *name = (const char *)p + 48;
-    const char *profile = name + NAME_LEN;
-    const uint8_t *params = p + 48 + NAME_LEN + PROFILE_LEN;
-    if (name[NAME_LEN - 1] != 0 || profile[PROFILE_LEN - 1] != 0) {
+    const char *name = (const char *)p + NAME_PLACE;
+    const char *profile = profile_of(import->options.url);
+    if (len < PROFILE_PLACE || len - PROFILE_PLACE != load_le32(p + PROFILE_LEN_PLACE) ||
+        len - PROFILE_PLACE > UNSEEN_URL_ID_MAX || name[NAME_LEN - 1] != 0) {
         return UNSEEN_ERR_CORRUPT;
     }
-    if (strcmp(profile, profile_of(import->options.url)) != 0) {
+    if (len - PROFILE_PLACE != strlen(profile) ||
+        memcmp(p + PROFILE_PLACE, profile, strlen(profile)) != 0) {
         return UNSEEN_ERR_MISMATCH;
     }
-    uint64_t seed = load_le64(p + 24);
+    struct unseen__secret secret;
+    memcpy(secret.bytes, p + SECRET_PLACE, UNSEEN__SECRET_LEN);
     struct unseen_set_options options = import->options;
-    options.seed = &seed;
     options.key_bits = load_le32(p + 20);
     if (!unseen__key_bits_are_valid(options.key_bits)) {
         return UNSEEN_ERR_CORRUPT;
@@ -211,9 +218,9 @@ static enum unseen_status load_header(struct unseen_import *import, const uint8_
     options.capacity = 0;
     options.fpr = UNSEEN_FPR_DEFAULT;
     options.allocator = &import->allocator; /* the caller's struct may be gone */
-    import->nkeys = load_le64(p + 32);
-    const struct unseen__saved saved = {.params = params, .nkeys = import->nkeys};
-    enum unseen_status status = unseen__set_create(&import->set, &options, &saved);
+    import->nkeys = load_le64(p + 24);
+    const struct unseen__saved saved = {.params = p + PARAMS_PLACE, .nkeys = import->nkeys};
+    enum unseen_status status = unseen__set_create(&import->set, &options, &secret, &saved);
     return status == UNSEEN_ERR_NAME ? UNSEEN_ERR_VERSION : status;
 }
 

@@ -148,8 +148,9 @@ enum unseen_status unseen__image_load(const struct unseen_store *store, struct u
         return status;
     }
     status = unseen_import_finish(import, &set);
-    if (status == UNSEEN_OK && (set->seed != header->seed || set->key_bits != header->key_bits ||
-                                strcmp(set->ops->name, header->filter) != 0)) {
+    if (status == UNSEEN_OK &&
+        (!unseen__secret_equals(&set->hasher.secret, &header->secret) ||
+         set->key_bits != header->key_bits || strcmp(set->ops->name, header->filter) != 0)) {
         unseen_set_free(set);
         status = UNSEEN_ERR_CORRUPT;
     }

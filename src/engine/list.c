@@ -22,7 +22,6 @@ struct unseen_list {
     struct unseen_allocator allocator;
     struct unseen__list_file file;
     unseen__list_asker *ask;
-    uint64_t seed;
     enum unseen_kind kind;
 };
 
@@ -65,7 +64,7 @@ enum unseen_status unseen_list_open(struct unseen_list **list_out, const char *p
         return unseen__error_status(error, status, path);
     }
     list->allocator = allocator;
-    status = unseen__list_file_open(&list->file, path, options.access, &allocator, error);
+    status = unseen__list_file_open(&list->file, path, options.access, cpu, &allocator, error);
     if (status != UNSEEN_OK) {
         unseen__free(&allocator, list, sizeof(*list));
         return status;
@@ -75,7 +74,6 @@ enum unseen_status unseen_list_open(struct unseen_list **list_out, const char *p
         unseen_list_close(list);
         return status;
     }
-    list->seed = list->file.header.seed;
     list->ask = unseen__list_asker_for(cpu);
     *list_out = list;
     return UNSEEN_OK;
@@ -102,7 +100,7 @@ enum unseen_kind unseen__list_kind(const struct unseen_list *list)
 
 uint64_t unseen_list_key(const struct unseen_list *list, const void *data, size_t len)
 {
-    return unseen__list_key(data, len, list->seed);
+    return unseen__list_key(&list->file.hasher, data, len);
 }
 
 /* ---- asking ---- */
@@ -150,7 +148,7 @@ static void ask_proper(const struct unseen_list *list, const uint64_t *keys, siz
 bool unseen_list_contains(const struct unseen_list *list, const void *data, size_t len)
 {
     const struct unseen__list_texts *texts = &list->file.changes.texts;
-    const uint64_t key = unseen__list_key(data, len, list->seed);
+    const uint64_t key = unseen__list_key(&list->file.hasher, data, len);
     const unsigned state = texts->n > 0 ? unseen__list_texts_state(texts, key, data, len) : 0;
     return state ? decide(state, UNSEEN_NEW) == UNSEEN_SEEN
                  : unseen__list_contains(&list->file.view, key);
@@ -163,9 +161,7 @@ void unseen_list_contains_batch(const struct unseen_list *list, const struct uns
     uint64_t keys[UNSEEN__LIST_BATCH];
     for (size_t at = 0; at < n; at += UNSEEN__LIST_BATCH) {
         const size_t count = n - at < UNSEEN__LIST_BATCH ? n - at : UNSEEN__LIST_BATCH;
-        for (size_t i = 0; i < count; i++) {
-            keys[i] = unseen__list_key(items[at + i].data, items[at + i].len, list->seed);
-        }
+        unseen__list_keys(&list->file.hasher, items + at, count, keys);
         ask_proper(list, keys, count, verdicts + at);
         if (texts->n > 0) {
             apply_changes(texts, items + at, keys, count, verdicts + at);
@@ -239,7 +235,7 @@ enum unseen_status unseen_list_info(const struct unseen_list *list,
         .nbumped = h->nlayers > 1 ? h->layers[1].nkeys : h->nleft,
         .nleft = h->nleft,
         .key_bits = h->key_bits,
-        .seed_id = (uint32_t)unseen__checksum(&h->seed, sizeof(h->seed)),
+        .seed_id = unseen__secret_id(&h->secret),
         .profile = h->profile,
         .kind = list->kind,
         .nallowed = changes->texts.nallowed,

@@ -2,10 +2,8 @@
  *
  * Building a list, as users see it: options are checked and given their defaults, identities become
  * keys, and the rest is src/list. */
-#define _DEFAULT_SOURCE 1
 #include <stddef.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/cpu.h"
 #include "base/error.h"
@@ -27,7 +25,7 @@ static const double FPR_MAX = 0.25;
 struct unseen_list_build {
     struct unseen_allocator allocator;
     struct unseen__list_builder *builder;
-    uint64_t seed;
+    struct unseen__hasher hasher;
     bool finished;
 };
 
@@ -68,7 +66,7 @@ static enum unseen_status build_options(const struct unseen_list_build_options *
     options.threads = options.threads ? options.threads : 1;
     options.profile = options.profile ? options.profile : "none/1";
     *options_out = options;
-    if (options.threads > THREADS_MAX || strlen(options.profile) >= UNSEEN__LIST_TEXT_LEN ||
+    if (options.threads > THREADS_MAX || strlen(options.profile) >= UNSEEN__LIST_PROFILE_LEN ||
         !unseen_kind_name(options.kind)) {
         return unseen__error_status(error, UNSEEN_ERR_ARGUMENT, path);
     }
@@ -102,7 +100,6 @@ static enum unseen_status make_plan(const char *path,
         .capacity = options->capacity,
         .memory = (size_t)options->memory,
         .threads = options->threads,
-        .seed = options->seed,
         .profile = options->profile,
         .kind = unseen_kind_name(options->kind),
         .allocator = unseen__allocator(options->allocator),
@@ -119,12 +116,12 @@ static enum unseen_status start_build(struct unseen_list_build **build_out, cons
                                       struct unseen_error *error)
 {
     char folder[FOLDER_MAX];
-    uint64_t seed = 0;
+    struct unseen__secret secret;
     struct unseen__list_plan plan;
     enum unseen_status status = make_plan(path, options, folder, &plan);
-    if (status == UNSEEN_OK && anew && !plan.seed) {
-        plan.seed = &seed;
-        status = getentropy(&seed, sizeof(seed)) == 0 ? UNSEEN_OK : UNSEEN_ERR_UNSUPPORTED;
+    if (status == UNSEEN_OK && (anew || options->seed)) {
+        plan.secret = &secret;
+        status = unseen__secret_make(options->seed, options->seed_len, &secret);
     }
     struct unseen_list_build *build =
         status == UNSEEN_OK ? unseen__alloc(&plan.allocator, sizeof(*build), _Alignof(max_align_t))
@@ -140,7 +137,7 @@ static enum unseen_status start_build(struct unseen_list_build **build_out, cons
         unseen__free(&plan.allocator, build, sizeof(*build));
         return status;
     }
-    build->seed = unseen__list_builder_seed(build->builder);
+    unseen__hasher_init(&build->hasher, unseen__list_builder_secret(build->builder), plan.cpu);
     *build_out = build;
     return UNSEEN_OK;
 }
@@ -181,13 +178,14 @@ void unseen_list_build_free(struct unseen_list_build *build)
     if (build) {
         const struct unseen_allocator allocator = build->allocator;
         unseen__list_builder_free(build->builder);
+        unseen__hasher_release(&build->hasher);
         unseen__free(&allocator, build, sizeof(*build));
     }
 }
 
 uint64_t unseen_list_build_key(const struct unseen_list_build *build, const void *data, size_t len)
 {
-    return unseen__list_key(data, len, build->seed);
+    return unseen__list_key(&build->hasher, data, len);
 }
 
 enum unseen_status unseen_list_build_add(struct unseen_list_build *build,
@@ -198,9 +196,7 @@ enum unseen_status unseen_list_build_add(struct unseen_list_build *build,
     enum unseen_status status = UNSEEN_OK;
     for (size_t at = 0; at < n && status == UNSEEN_OK; at += KEYS_BATCH) {
         const size_t count = n - at < KEYS_BATCH ? n - at : KEYS_BATCH;
-        for (size_t i = 0; i < count; i++) {
-            keys[i] = unseen__list_key(items[at + i].data, items[at + i].len, build->seed);
-        }
+        unseen__list_keys(&build->hasher, items + at, count, keys);
         status = unseen__list_builder_add(build->builder, keys, count, error);
     }
     return status;

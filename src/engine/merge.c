@@ -84,7 +84,7 @@ static enum unseen_status check_same(const struct unseen_store *a, const struct 
                              "%s has the profile %s, %s the profile %s", a->log.path, to->profile,
                              b->log.path, from->profile);
     }
-    if (to->seed != from->seed) {
+    if (!unseen__secret_equals(&to->secret, &from->secret)) {
         return unseen__error(error, UNSEEN_ERR_MISMATCH, UNSEEN__NO_PLACE,
                              "%s and %s were made with different seeds", a->log.path, b->log.path);
     }

@@ -14,6 +14,7 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "engine/rewrite.h"
+#include "engine/set.h"
 #include "hash/key.h"
 
 enum {
@@ -160,11 +161,10 @@ static enum unseen_status try_set(const struct unseen__log_header *header, const
         .fpr = header->fpr,
         .capacity = header->capacity,
         .filter = header->filter,
-        .seed = &header->seed,
         .key_bits = header->key_bits,
         .allocator = allocator,
     };
-    const enum unseen_status status = unseen_set_create(&set, &options);
+    const enum unseen_status status = unseen__set_create(&set, &options, &header->secret, NULL);
     unseen_set_free(set);
     return unseen__error_status(error, status, path);
 }

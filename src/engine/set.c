@@ -6,16 +6,13 @@
  * lock and each holding the keys of one hash prefix, so a key's add is one critical section and
  * exactly one thread is told that it was new. A batch is sorted by filter first, so that a lock is
  * taken once for all its keys. */
-#define _DEFAULT_SOURCE 1
 #include "engine/set.h"
 
 #include <string.h>
-#include <unistd.h>
 
 #include "base/cpu.h"
 #include "base/memory.h"
 #include "filter/tally.h"
-#include "hash/key.h"
 
 enum {
     IDENTITY_BUF = 16384, /* canonical forms up to here need no allocation */
@@ -60,11 +57,6 @@ unsigned unseen__shard_bits(unsigned threads)
         bits++;
     }
     return bits;
-}
-
-static enum unseen_status random_seed(uint64_t *seed_out)
-{
-    return getentropy(seed_out, sizeof(*seed_out)) == 0 ? UNSEEN_OK : UNSEEN_ERR_UNSUPPORTED;
 }
 
 static void free_shards(struct unseen_set *set, size_t n)
@@ -123,9 +115,10 @@ static enum unseen_status choose_shard_bits(const struct unseen__filter_ops *ops
     return ops->shard_bits ? ops->shard_bits(&params, *shard_bits_out, shard_bits_out) : UNSEEN_OK;
 }
 
-enum unseen_status unseen__set_create(struct unseen_set **set_out,
-                                      const struct unseen_set_options *options,
-                                      const struct unseen__saved *saved)
+static enum unseen_status create_set(struct unseen_set **set_out,
+                                     const struct unseen_set_options *options,
+                                     const struct unseen__secret *secret,
+                                     const struct unseen__saved *saved)
 {
     const struct unseen__filter_ops *ops = unseen__filter_find(options->filter);
     unsigned shard_bits;
@@ -142,47 +135,59 @@ enum unseen_status unseen__set_create(struct unseen_set **set_out,
     if (status != UNSEEN_OK) {
         return status;
     }
-    struct unseen_set new_set = {
+    enum unseen_cpu cpu;
+    status = unseen__cpu_select(options->cpu, &cpu);
+    if (status != UNSEEN_OK) {
+        return status;
+    }
+    const struct unseen_allocator allocator = unseen__allocator(options->allocator);
+    struct unseen_set *set = unseen__alloc(&allocator, sizeof(*set), _Alignof(struct unseen_set));
+    if (!set) {
+        return UNSEEN_ERR_NOMEM;
+    }
+    *set = (struct unseen_set){
         .ops = ops,
         .shard_bits = shard_bits,
         .shared = options->threads > 1 || shard_bits > 0,
         .key_bits = options->key_bits,
         .url = options->url,
-        .allocator = unseen__allocator(options->allocator),
+        .cpu = cpu,
+        .allocator = allocator,
     };
-    status = unseen__cpu_select(options->cpu, &new_set.cpu);
-    if (status != UNSEEN_OK) {
-        return status;
-    }
-    if (options->seed) {
-        new_set.seed = *options->seed;
-    } else if ((status = random_seed(&new_set.seed)) != UNSEEN_OK) {
-        return status;
-    }
-    struct unseen_set *set =
-        unseen__alloc(&new_set.allocator, sizeof(*set), _Alignof(struct unseen_set));
-    if (!set) {
-        return UNSEEN_ERR_NOMEM;
-    }
-    *set = new_set;
     status = create_shards(set, options, saved);
     if (status != UNSEEN_OK) {
-        unseen__free(&new_set.allocator, set, sizeof(*set));
+        unseen__free(&allocator, set, sizeof(*set));
         return status;
     }
+    unseen__hasher_init(&set->hasher, secret, cpu);
     *set_out = set;
     return UNSEEN_OK;
+}
+
+enum unseen_status unseen__set_create(struct unseen_set **set_out,
+                                      const struct unseen_set_options *given,
+                                      const struct unseen__secret *secret,
+                                      const struct unseen__saved *saved)
+{
+    struct unseen_set_options options;
+    enum unseen_status status = unseen__set_options(given, &options);
+    return status == UNSEEN_OK ? create_set(set_out, &options, secret, saved) : status;
 }
 
 enum unseen_status unseen_set_create(struct unseen_set **set_out,
                                      const struct unseen_set_options *given)
 {
     struct unseen_set_options options;
+    struct unseen__secret secret;
     enum unseen_status status = unseen__set_options(given, &options);
-    if (status != UNSEEN_OK) {
-        return status;
+    if (status == UNSEEN_OK) {
+        status = unseen__secret_make(options.seed, options.seed_len, &secret);
     }
-    return unseen__set_create(set_out, &options, NULL);
+    if (status == UNSEEN_OK) {
+        status = create_set(set_out, &options, &secret, NULL);
+    }
+    unseen__secret_forget(&secret);
+    return status;
 }
 
 void unseen_set_free(struct unseen_set *set)
@@ -191,97 +196,91 @@ void unseen_set_free(struct unseen_set *set)
         return;
     }
     free_shards(set, (size_t)1 << set->shard_bits);
+    unseen__hasher_release(&set->hasher);
     struct unseen_allocator allocator = set->allocator;
     unseen__free(&allocator, set, sizeof(*set));
 }
 
 /* ---- bytes -> key ---- */
 
-UNSEEN_INLINE void key_to(const struct unseen_set *set, const void *data, size_t len,
-                          struct unseen_key *key_out)
-{
-    unseen__key_to(data, len, set->seed, key_out);
-    unseen__key_narrow(set->key_bits, key_out);
-}
-
-static enum unseen_status canonical_key(const struct unseen_set *set, const void *data, size_t len,
-                                        char *buf, size_t cap, struct unseen_key *key_out,
-                                        enum unseen_url_form *form_out)
+/* Reads the identity of an item into lane i of a batch; its canonical form goes into buf. */
+UNSEEN_INLINE enum unseen_status put_canonical(const struct unseen_set *set,
+                                               struct unseen__key_batch *batch, size_t i,
+                                               struct unseen_bytes item, char *buf, size_t cap,
+                                               enum unseen_url_form *form_out)
 {
     struct unseen_canon canon;
-    enum unseen_status status = unseen_url_canon(set->url, data, len, buf, cap, &canon);
+    enum unseen_status status = unseen_url_canon(set->url, item.data, item.len, buf, cap, &canon);
     if (status == UNSEEN_OK) {
-        key_to(set, canon.bytes.data, canon.bytes.len, key_out);
+        unseen__key_batch_put(&set->hasher, batch, i, canon.bytes.data, canon.bytes.len);
         *form_out = canon.form;
     }
     return status;
 }
 
 /* A URL too long for the buffer on the stack. */
-static enum unseen_status long_key(const struct unseen_set *set, const void *data, size_t len,
-                                   struct unseen_key *key_out, enum unseen_url_form *form_out)
+static UNSEEN_NOINLINE enum unseen_status put_long(const struct unseen_set *set,
+                                                   struct unseen__key_batch *batch, size_t i,
+                                                   struct unseen_bytes item,
+                                                   enum unseen_url_form *form_out)
 {
-    size_t cap = unseen_url_bound(len);
+    size_t cap = unseen_url_bound(item.len);
     char *buf = cap ? unseen__alloc(&set->allocator, cap, 1) : NULL;
     if (!buf) {
         return UNSEEN_ERR_NOMEM;
     }
-    enum unseen_status status = canonical_key(set, data, len, buf, cap, key_out, form_out);
+    enum unseen_status status = put_canonical(set, batch, i, item, buf, cap, form_out);
     unseen__free(&set->allocator, buf, cap);
     return status;
 }
 
-static enum unseen_status make_key(const struct unseen_set *set, const void *data, size_t len,
-                                   struct unseen_key *key_out, enum unseen_url_form *form_out)
+UNSEEN_INLINE enum unseen_status put_item(const struct unseen_set *set,
+                                          struct unseen__key_batch *batch, size_t i,
+                                          struct unseen_bytes item, enum unseen_url_form *form_out)
 {
     if (!set->url) {
-        key_to(set, data, len, key_out);
+        unseen__key_batch_put(&set->hasher, batch, i, item.data, item.len);
         *form_out = UNSEEN_URL_UNCHANGED;
         return UNSEEN_OK;
     }
     char buf[IDENTITY_BUF];
-    enum unseen_status status = canonical_key(set, data, len, buf, sizeof(buf), key_out, form_out);
-    return status == UNSEEN_ERR_SPACE ? long_key(set, data, len, key_out, form_out) : status;
-}
-
-enum unseen_status unseen_set_key(const struct unseen_set *set, const void *data, size_t len,
-                                  struct unseen_key *key_out)
-{
-    enum unseen_url_form form;
-    return make_key(set, data, len, key_out, &form);
-}
-
-struct unseen_key unseen_set_identity_key(const struct unseen_set *set, const void *data,
-                                          size_t len)
-{
-    struct unseen_key key;
-    key_to(set, data, len, &key);
-    return key;
+    enum unseen_status status = put_canonical(set, batch, i, item, buf, sizeof(buf), form_out);
+    return status == UNSEEN_ERR_SPACE ? put_long(set, batch, i, item, form_out) : status;
 }
 
 enum unseen_status unseen_set_keys(const struct unseen_set *set, const struct unseen_bytes *items,
                                    size_t n, struct unseen_key *keys, uint8_t *forms)
 {
-    if (!set->url) {
-        for (size_t i = 0; i < n; i++) {
-            key_to(set, items[i].data, items[i].len, &keys[i]);
+    struct unseen__key_batch batch;
+    for (size_t at = 0; at < n; at += UNSEEN__KEY_LANES) {
+        const size_t count = n - at < UNSEEN__KEY_LANES ? n - at : UNSEEN__KEY_LANES;
+        batch.is_whole = 0;
+        for (size_t i = 0; i < count; i++) {
+            enum unseen_url_form form;
+            enum unseen_status status = put_item(set, &batch, i, items[at + i], &form);
+            if (status != UNSEEN_OK) {
+                return status;
+            }
+            if (forms) {
+                forms[at + i] = (uint8_t)form;
+            }
         }
-        if (forms) {
-            memset(forms, UNSEEN_URL_UNCHANGED, n);
-        }
-        return UNSEEN_OK;
-    }
-    for (size_t i = 0; i < n; i++) {
-        enum unseen_url_form form;
-        enum unseen_status status = make_key(set, items[i].data, items[i].len, &keys[i], &form);
-        if (status != UNSEEN_OK) {
-            return status;
-        }
-        if (forms) {
-            forms[i] = (uint8_t)form;
-        }
+        unseen__key_batch_make(&set->hasher, &batch, count, set->key_bits, keys + at);
     }
     return UNSEEN_OK;
+}
+
+enum unseen_status unseen_set_key(const struct unseen_set *set, const void *data, size_t len,
+                                  struct unseen_key *key_out)
+{
+    const struct unseen_bytes item = {data, len};
+    return unseen_set_keys(set, &item, 1, key_out, NULL);
+}
+
+struct unseen_key unseen_set_identity_key(const struct unseen_set *set, const void *data,
+                                          size_t len)
+{
+    return unseen__key(&set->hasher, data, len, set->key_bits);
 }
 
 /* ---- keys -> verdicts ---- */

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT
  *
- * The inside of a set: the seed, the URL identity, and one or more filters. */
+ * The inside of a set: what makes its keys, the URL identity, and one or more filters. */
 #ifndef UNSEEN_ENGINE_SET_H
 #define UNSEEN_ENGINE_SET_H
 
 #include <pthread.h>
 
 #include "filter/filter.h"
+#include "hash/key.h"
 
 enum {
     UNSEEN__SHARD_BITS_MAX = 8
@@ -24,11 +25,11 @@ struct unseen_set {
     struct unseen__shard *shards;
     unsigned shard_bits;
     bool shared; /* take the locks */
-    uint64_t seed;
     unsigned key_bits;
     const struct unseen_url *url; /* NULL: the bytes are the identity */
     enum unseen_cpu cpu;          /* a level, not AUTO */
     struct unseen_allocator allocator;
+    struct unseen__hasher hasher;
 };
 
 /* What the header of an export says of the filter. */
@@ -37,10 +38,11 @@ struct unseen__saved {
     uint64_t nkeys;
 };
 
-/* An empty set. saved is NULL, or says what pieces will be loaded into it; CORRUPT for what cannot
- * be. Other errors as unseen_set_create. */
+/* An empty set, as unseen_set_create; the secret stands in place of the options' seed. saved is NULL, or says what pieces will be
+ * loaded into it; CORRUPT for what cannot be. */
 enum unseen_status unseen__set_create(struct unseen_set **set_out,
                                       const struct unseen_set_options *options,
+                                      const struct unseen__secret *secret,
                                       const struct unseen__saved *saved);
 
 /* The options the caller gave, completed with defaults. */

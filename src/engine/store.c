@@ -73,16 +73,15 @@ enum unseen_status unseen__header_make(struct unseen__log_header *header_out,
 {
     struct unseen__log_header h = {.key_bits = 64, .fpr = UNSEEN_FPR_DEFAULT, .filter = "compact"};
     enum unseen_status status = unseen__log_new_id(h.id);
-    uint8_t seed[UNSEEN__ID_LEN];
     if (status == UNSEEN_OK && options->like) {
-        memcpy(seed, h.id, sizeof(seed));
+        uint8_t id[UNSEEN__ID_LEN];
+        memcpy(id, h.id, sizeof(id));
         h = options->like->log.header;
-        memcpy(h.id, seed, sizeof(h.id));
+        memcpy(h.id, id, sizeof(h.id));
         h.read_features = 0;
         h.write_features = 0;
     } else if (status == UNSEEN_OK) {
-        status = options->seed ? UNSEEN_OK : unseen__log_new_id(seed);
-        memcpy(&h.seed, options->seed ? (const void *)options->seed : seed, sizeof(h.seed));
+        status = unseen__secret_make(options->seed, options->seed_len, &h.secret);
     }
     if (status == UNSEEN_OK && (options->profile || !options->like)) {
         status = profile_id(options->profile, h.profile, allocator);
@@ -136,13 +135,19 @@ static enum unseen_status check_settings(const struct unseen_store *store,
                              "%s has keys of %u bits, not %u", path, h->key_bits,
                              options->key_bits);
     }
-    if (options->seed && *options->seed != h->seed) {
-        return unseen__error(error, UNSEEN_ERR_MISMATCH, UNSEEN__NO_PLACE,
-                             "%s was made with another seed", path);
+    if (options->seed) {
+        struct unseen__secret secret;
+        if (unseen__secret_make(options->seed, options->seed_len, &secret) != UNSEEN_OK) {
+            return unseen__error_status(error, UNSEEN_ERR_ARGUMENT, path);
+        }
+        if (!unseen__secret_equals(&secret, &h->secret)) {
+            return unseen__error(error, UNSEEN_ERR_MISMATCH, UNSEEN__NO_PLACE,
+                                 "%s was made with another seed", path);
+        }
     }
     const struct unseen__log_header *like = options->like ? &options->like->log.header : NULL;
-    if (like && (like->seed != h->seed || like->key_bits != h->key_bits ||
-                 strcmp(like->profile, h->profile) != 0)) {
+    if (like && (!unseen__secret_equals(&like->secret, &h->secret) ||
+                 like->key_bits != h->key_bits || strcmp(like->profile, h->profile) != 0)) {
         return unseen__error(error, UNSEEN_ERR_MISMATCH, UNSEEN__NO_PLACE,
                              "%s exists and is not made like %s: seed, profile or key bits differ",
                              path, options->like->log.path);
@@ -187,7 +192,6 @@ static enum unseen_status make_set(struct unseen_store *store, uint64_t nkeys,
         .fpr = header->fpr,
         .capacity = header->capacity > nkeys ? header->capacity : nkeys,
         .filter = header->filter,
-        .seed = &header->seed,
         .key_bits = header->key_bits,
         .url = store->url,
         .cpu = store->cpu,
@@ -200,10 +204,10 @@ static enum unseen_status make_set(struct unseen_store *store, uint64_t nkeys,
     } else if (!store->log.writable) {
         options.capacity = nkeys; /* nothing will be added */
     }
-    enum unseen_status status = unseen_set_create(&store->set, &options);
+    enum unseen_status status = unseen__set_create(&store->set, &options, &header->secret, NULL);
     if (status == UNSEEN_ERR_NOMEM && options.capacity > header->capacity) {
         options.capacity = header->capacity; /* the log may be shorter than it looks */
-        status = unseen_set_create(&store->set, &options);
+        status = unseen__set_create(&store->set, &options, &header->secret, NULL);
     }
     if (status == UNSEEN_ERR_NAME) {
         return unseen__error(error, status, UNSEEN__NO_PLACE, "%s: there is no filter %s",
@@ -679,7 +683,7 @@ enum unseen_status unseen_store_info(struct unseen_store *store, struct unseen_s
     info.no_log = header->read_features & UNSEEN__FEATURE_NO_LOG;
     info.key_bits = header->key_bits;
     info.fpr = header->fpr;
-    info.seed_id = (uint32_t)unseen__checksum(&header->seed, sizeof(header->seed));
+    info.seed_id = unseen__secret_id(&header->secret);
     memcpy(info.id, header->id, sizeof(info.id));
     memcpy(info_out, &info, info_out->size);
     return UNSEEN_OK;

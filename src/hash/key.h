@@ -1,34 +1,127 @@
 /* SPDX-License-Identifier: MIT
  *
- * Identity bytes -> key. The hash is XXH3-128 with a 64-bit seed; its bits are part of every saved
- * set, so the id below is written there, and another hash would be another id. XXH3's output has
- * been frozen since xxHash 0.8.0. */
+ * Identity bytes -> 128-bit key, under a secret (docs/format.md, "Keys"; docs/decisions/key.md has
+ * the proof and the measurements). Two steps, hash then encrypt [Wegman81]:
+ *
+ *     bytes --NH--> 32 bytes for each KiB --SipHash-1-3-128 with the length--> key
+ *
+ * NH [Black99] of 64-bit words in two Toeplitz lanes is fast, and proven: two inputs of one length
+ * that were chosen without the secret have the same 32 bytes with a probability of 2^-128. It hides
+ * nothing by itself. SipHash [Aumasson12] hides it: whoever sees keys, or answers that depend on them,
+ * learns nothing about the secret or about other keys without breaking SipHash.
+ *
+ * A batch makes eight keys at a time, so that SipHash runs in the lanes of a vector register. */
 #ifndef UNSEEN_HASH_KEY_H
 #define UNSEEN_HASH_KEY_H
 
-#define XXH_INLINE_ALL
-#include <xxhash.h>
-
-#include <stdbool.h>
-
+#include "base/bytes.h"
 #include "base/macros.h"
-#include "unseen.h"
+#include "hash/secret.h"
 
 enum {
-    UNSEEN__HASH_XXH3_128 = 1
+    UNSEEN__HASH_ID = 2, /* in every header; 1 was XXH3-128 */
+    UNSEEN__NH_BLOCK = 1024,
+    UNSEEN__NH_PAIR = 16, /* bytes that one step of NH takes */
+    UNSEEN__NH_WORDS = UNSEEN__NH_BLOCK / 8 + 2,
+    UNSEEN__DIGEST_WORDS = 4,
+    UNSEEN__KEY_LANES = 8
 };
 
-/* Two stores of one word each, as the hash comes in two registers: a struct returned by value was
- * spilled as two words and copied as one vector, which stalls the processor for 5 ns a key. */
-static inline void unseen__key_to(const void *data, size_t len, uint64_t seed,
-                                  struct unseen_key *key_out)
+/* Eight inputs after their first step: word i of all of them is words[i], the last word is the tail
+ * of SipHash's message. An input longer than a block has its whole key made at once. */
+struct unseen__key_batch {
+    uint64_t words[UNSEEN__DIGEST_WORDS + 1][UNSEEN__KEY_LANES];
+    struct unseen_key whole[UNSEEN__KEY_LANES];
+    unsigned is_whole; /* bit i: lane i has its key in whole */
+};
+
+struct unseen__hasher;
+
+/* Makes n keys, 1 to 8, of a batch. */
+typedef void unseen__key_kernel(const struct unseen__hasher *hasher,
+                                const struct unseen__key_batch *batch, size_t n,
+                                struct unseen_key *keys);
+
+/* What keys are made with. Never changes: any number of threads may use it at once. */
+struct unseen__hasher {
+    uint64_t nh[UNSEEN__NH_WORDS];
+    uint64_t sip[4]; /* the state of SipHash-128 behind its key */
+    unseen__key_kernel *kernel;
+    struct unseen__secret secret;
+};
+
+/* level is one that the processor has, not AUTO. */
+void unseen__hasher_init(struct unseen__hasher *hasher, const struct unseen__secret *secret,
+                         enum unseen_cpu level);
+
+/* Overwrites the secret and all that was made of it. */
+void unseen__hasher_release(struct unseen__hasher *hasher);
+
+/* ---- NH ---------------------------------------------------------------------------------------*/
+
+/* Two sums of 128 bits. */
+struct unseen__nh_sums {
+    uint64_t low[2];
+    uint64_t high[2];
+};
+
+UNSEEN_INLINE void unseen__nh_add(struct unseen__nh_sums *sums, int lane, uint64_t a, uint64_t b)
 {
-    XXH128_hash_t hash = XXH3_128bits_withSeed(data, len, seed);
-    UNSEEN_OPAQUE(hash.low64);
-    UNSEEN_OPAQUE(hash.high64);
-    key_out->lo = hash.low64;
-    key_out->hi = hash.high64;
+    uint64_t low;
+    const uint64_t high = mul_wide(a, b, &low);
+    sums->low[lane] += low;
+    sums->high[lane] += high + (sums->low[lane] < low);
 }
+
+/* The words x and y against the key words k[0..4). */
+UNSEEN_INLINE void unseen__nh_step(struct unseen__nh_sums *sums, const uint64_t *k, uint64_t x,
+                                   uint64_t y)
+{
+    unseen__nh_add(sums, 0, x + k[0], y + k[1]);
+    unseen__nh_add(sums, 1, x + k[2], y + k[3]);
+}
+
+/* Fewer than 16 bytes as two words that, with the length, say all of them. */
+UNSEEN_INLINE void unseen__nh_short(struct unseen__nh_sums *sums, const uint64_t *k,
+                                    const uint8_t *p, size_t len)
+{
+    uint64_t x = 0;
+    uint64_t y = 0;
+    if (len >= 8) {
+        x = load_le64(p);
+        y = load_le64(p + len - 8);
+    } else if (len >= 4) {
+        x = load_le32(p);
+        y = load_le32(p + len - 4);
+    } else if (len > 0) {
+        x = p[0] | (uint64_t)p[len / 2] << 8 | (uint64_t)p[len - 1] << 16;
+    }
+    unseen__nh_step(sums, k, x, y);
+}
+
+/* One block, 1 to 1024 bytes at p, or all of an input shorter than 16. The last 16 bytes overlap what
+ * is before them, which may be of the block before. */
+UNSEEN_INLINE void unseen__nh_block(const struct unseen__hasher *hasher, const uint8_t *p,
+                                    size_t len, bool is_short, uint64_t digest_out[4])
+{
+    struct unseen__nh_sums sums = {{0, 0}, {0, 0}};
+    const uint64_t *k = hasher->nh;
+    if (UNSEEN_UNLIKELY(is_short)) {
+        unseen__nh_short(&sums, k, p, len);
+    } else {
+        const uint8_t *last = p + len - UNSEEN__NH_PAIR;
+        for (; p < last; p += UNSEEN__NH_PAIR, k += 2) {
+            unseen__nh_step(&sums, k, load_le64(p), load_le64(p + 8));
+        }
+        unseen__nh_step(&sums, k, load_le64(last), load_le64(last + 8));
+    }
+    digest_out[0] = sums.low[0];
+    digest_out[1] = sums.high[0];
+    digest_out[2] = sums.low[1];
+    digest_out[3] = sums.high[1];
+}
+
+/* ---- keys -------------------------------------------------------------------------------------*/
 
 /* Whether keys can be this short. */
 static inline bool unseen__key_bits_are_valid(unsigned bits)
@@ -51,14 +144,47 @@ static inline void unseen__key_narrow(unsigned bits, struct unseen_key *key)
     key->lo = is_short ? key->hi ^ mixed : (key->lo & UINT32_MAX) | (mixed << 32);
 }
 
-static inline uint64_t unseen__checksum(const void *data, size_t len)
+/* The key of one input, of so many bits. Linear time. */
+struct unseen_key unseen__key(const struct unseen__hasher *hasher, const void *data, size_t len,
+                              unsigned bits);
+
+/* The last word of SipHash's message for an input of nblocks blocks: the input's length in 7 bytes,
+ * and the message's own length modulo 256. */
+static inline uint64_t unseen__key_tail(size_t len, size_t nblocks)
 {
-    return XXH3_64bits(data, len);
+    const uint64_t message_len = 8 * UNSEEN__DIGEST_WORDS * (uint64_t)nblocks + 7;
+    return (uint64_t)len | message_len << 56;
 }
 
-static inline uint64_t unseen__checksum_seeded(const void *data, size_t len, uint64_t seed)
+/* Reads an input into lane i of a batch. The caller sets is_whole to 0 before the first. */
+UNSEEN_INLINE void unseen__key_batch_put(const struct unseen__hasher *hasher,
+                                         struct unseen__key_batch *batch, size_t i,
+                                         const void *data, size_t len)
 {
-    return XXH3_64bits_withSeed(data, len, seed);
+    uint64_t digest[UNSEEN__DIGEST_WORDS] = {0, 0, 0, 0};
+    if (UNSEEN_LIKELY(len <= UNSEEN__NH_BLOCK)) {
+        unseen__nh_block(hasher, data, len, len < UNSEEN__NH_PAIR, digest);
+    } else {
+        batch->whole[i] = unseen__key(hasher, data, len, 128);
+        batch->is_whole |= 1u << i;
+    }
+    for (int k = 0; k < UNSEEN__DIGEST_WORDS; k++) {
+        batch->words[k][i] = digest[k];
+    }
+    batch->words[UNSEEN__DIGEST_WORDS][i] = unseen__key_tail(len, 1);
 }
+
+/* The keys of lanes 0 to n - 1, n from 1 to 8, of so many bits. */
+void unseen__key_batch_make(const struct unseen__hasher *hasher,
+                            const struct unseen__key_batch *batch, size_t n, unsigned bits,
+                            struct unseen_key *keys);
+
+/* ---- kernels ----------------------------------------------------------------------------------*/
+
+unseen__key_kernel unseen__key_kernel_portable;
+#if UNSEEN_X86
+unseen__key_kernel unseen__key_kernel_avx2;
+unseen__key_kernel unseen__key_kernel_avx512;
+#endif
 
 #endif

@@ -22,7 +22,7 @@
 #include "base/file.h"
 #include "base/lock.h"
 #include "base/memory.h"
-#include "hash/key.h"
+#include "hash/checksum.h"
 #include "list/builder.h"
 #include "list/page.h"
 #include "list/sort.h"
@@ -96,7 +96,9 @@ static enum unseen_status take_plan(struct unseen__list_builder *b,
     b->keep = plan->keep;
     b->kept.keys = -1;
     b->fd = -1;
-    h->seed = plan->seed ? *plan->seed : 0;
+    if (plan->secret) {
+        h->secret = *plan->secret;
+    }
     h->fpr = plan->fpr;
     memcpy(h->profile, plan->profile, strlen(plan->profile));
     memcpy(h->kind, plan->kind, strlen(plan->kind));
@@ -204,9 +206,9 @@ void unseen__list_builder_free(struct unseen__list_builder *b)
     unseen__free(&allocator, b, sizeof(*b));
 }
 
-uint64_t unseen__list_builder_seed(const struct unseen__list_builder *b)
+const struct unseen__secret *unseen__list_builder_secret(const struct unseen__list_builder *b)
 {
-    return b->header.seed;
+    return &b->header.secret;
 }
 
 enum unseen_status unseen__list_builder_add(struct unseen__list_builder *b, const uint64_t *keys,
@@ -260,7 +262,7 @@ static enum unseen_status save_state(struct unseen__list_builder *b, bool comple
     struct unseen__list_state state = {
         .complete = complete,
         .fpr = h->fpr,
-        .seed = h->seed,
+        .secret = h->secret,
         .capacity = b->capacity,
         .ngiven = h->ngiven,
         .key_bits = h->key_bits,
@@ -318,8 +320,8 @@ static const char *other_option(const struct unseen__list_state *state,
            : state->capacity != plan->capacity                      ? "capacity"
            : strcmp(state->profile, plan->profile) != 0             ? "profile"
            : strcmp(state->kind, plan->kind) != 0                   ? "kind of entries"
-           : plan->seed && *plan->seed != state->seed               ? "seed"
-                                                                    : NULL;
+           : plan->secret && !unseen__secret_equals(plan->secret, &state->secret) ? "seed"
+                                                                                  : NULL;
 }
 
 static enum unseen_status take_state(struct unseen__list_builder *b,
@@ -332,7 +334,7 @@ static enum unseen_status take_state(struct unseen__list_builder *b,
         return unseen__error(error, UNSEEN_ERR_MISMATCH, UNSEEN__NO_PLACE,
                              "%s was begun with another %s", b->folder, other);
     }
-    b->header.seed = state->seed;
+    b->header.secret = state->secret;
     b->header.ngiven = state->ngiven;
     b->complete = state->complete;
     enum unseen_status status = take_note(b, state->note, state->note_len);

@@ -16,10 +16,10 @@ struct unseen__list_plan {
     uint64_t capacity; /* keys expected; 0: not known */
     size_t memory;
     unsigned threads;
-    const uint64_t *seed; /* NULL, to resume: any */
-    const char *profile;  /* shorter than UNSEEN__LIST_TEXT_LEN */
-    const char *kind;     /* shorter than UNSEEN__LIST_KIND_LEN */
-    enum unseen_cpu cpu;  /* a level, not AUTO */
+    const struct unseen__secret *secret; /* NULL, to resume: any */
+    const char *profile;                 /* shorter than UNSEEN__LIST_PROFILE_LEN */
+    const char *kind;                    /* shorter than UNSEEN__LIST_KIND_LEN */
+    enum unseen_cpu cpu;                 /* a level, not AUTO */
     struct unseen_allocator allocator;
 };
 
@@ -42,7 +42,8 @@ void unseen__list_builder_free(struct unseen__list_builder *builder);
 /* What is kept stays, though the list is finished. */
 void unseen__list_builder_keep(struct unseen__list_builder *builder);
 
-uint64_t unseen__list_builder_seed(const struct unseen__list_builder *builder);
+const struct unseen__secret *
+unseen__list_builder_secret(const struct unseen__list_builder *builder);
 
 /* Of the last checkpoint, until the next one. */
 struct unseen_bytes unseen__list_builder_note(const struct unseen__list_builder *builder);

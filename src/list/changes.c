@@ -12,7 +12,7 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "base/memory.h"
-#include "hash/key.h"
+#include "hash/checksum.h"
 
 enum {
     KIND_CHANGES = 1,
@@ -43,12 +43,12 @@ struct reader {
 };
 
 void unseen__list_changes_init(struct unseen__list_changes *changes, const char *path,
-                               uint64_t seed, uint64_t list_sum, uint64_t start,
-                               const struct unseen_allocator *allocator)
+                               const struct unseen__hasher *hasher, uint64_t list_sum,
+                               uint64_t start, const struct unseen_allocator *allocator)
 {
     *changes = (struct unseen__list_changes){
         .path = path, .list_sum = list_sum, .start = start, .end = start};
-    unseen__list_texts_init(&changes->texts, seed, allocator);
+    unseen__list_texts_init(&changes->texts, hasher, allocator);
 }
 
 void unseen__list_changes_release(struct unseen__list_changes *changes)
@@ -238,14 +238,17 @@ static enum unseen_status take_record(struct unseen__list_changes *changes, cons
     struct unseen_bytes text;
     if (head->kind != KIND_CHANGES) {
         return unseen__error(error, UNSEEN_ERR_VERSION, head->place,
-                             "%s was written by a newer version of unseen", changes->path);
+                             "%s was written by another version of unseen", changes->path);
     }
     if (!is_sound(head, bytes)) {
         return damaged(changes, head->place, error);
     }
-    if (head->n > 0 &&
-        !unseen__list_texts_reserve(&changes->texts, (size_t)head->n, (size_t)head->nbytes)) {
-        return unseen__error_status(error, UNSEEN_ERR_NOMEM, changes->path);
+    const enum unseen_status status =
+        head->n > 0
+            ? unseen__list_texts_reserve(&changes->texts, (size_t)head->n, (size_t)head->nbytes)
+            : UNSEEN_OK;
+    if (status != UNSEEN_OK) {
+        return unseen__error_status(error, status, changes->path);
     }
     while (next_change(&at, end, &change, &text)) {
         (void)unseen__list_texts_change(&changes->texts, change, text.data, text.len);
@@ -330,7 +333,7 @@ static enum unseen_status read_afresh(const struct unseen__list_changes *changes
                                       struct unseen_error *error)
 {
     struct reader r;
-    unseen__list_changes_init(fresh, changes->path, changes->texts.seed, changes->list_sum,
+    unseen__list_changes_init(fresh, changes->path, changes->texts.list, changes->list_sum,
                               changes->start, &changes->texts.allocator);
     enum unseen_status status = start_reader(&r, fresh, fd, error);
     if (status == UNSEEN_OK) {

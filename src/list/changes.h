@@ -29,8 +29,8 @@ struct unseen__list_changes {
 };
 
 void unseen__list_changes_init(struct unseen__list_changes *changes, const char *path,
-                               uint64_t seed, uint64_t list_sum, uint64_t start,
-                               const struct unseen_allocator *allocator);
+                               const struct unseen__hasher *hasher, uint64_t list_sum,
+                               uint64_t start, const struct unseen_allocator *allocator);
 void unseen__list_changes_release(struct unseen__list_changes *changes);
 
 /* Takes up what the file holds behind the end; if that is not what it was, all of it anew.

@@ -35,7 +35,8 @@ static enum unseen_status read_changes(struct unseen__list_edit *edit, struct un
     if (status != UNSEEN_OK) {
         return status;
     }
-    unseen__list_changes_init(&edit->changes, edit->path, header.seed, header.sum, places.end,
+    unseen__hasher_init(&edit->hasher, &header.secret, UNSEEN_CPU_PORTABLE);
+    unseen__list_changes_init(&edit->changes, edit->path, &edit->hasher, header.sum, places.end,
                               &edit->allocator);
     return unseen__list_changes_read(&edit->changes, edit->fd, NULL, error);
 }
@@ -45,7 +46,7 @@ enum unseen_status unseen__list_edit_open(struct unseen__list_edit *edit, const 
                                           struct unseen_error *error)
 {
     *edit = (struct unseen__list_edit){.allocator = *allocator, .fd = -1};
-    unseen__list_changes_init(&edit->changes, path, 0, 0, 0, allocator);
+    unseen__list_changes_init(&edit->changes, path, &edit->hasher, 0, 0, allocator);
     const size_t len = strlen(path) + 1;
     edit->path = unseen__alloc(allocator, len, 1);
     if (!edit->path) {
@@ -74,6 +75,7 @@ void unseen__list_edit_release(struct unseen__list_edit *edit)
         (void)close(edit->fd); /* everything that matters has been synced */
     }
     unseen__list_changes_release(&edit->changes);
+    unseen__hasher_release(&edit->hasher);
     unseen__free(&edit->allocator, edit->record, edit->cap);
     unseen__free(&edit->allocator, edit->path, strlen(edit->path) + 1);
 }
@@ -120,10 +122,14 @@ static enum unseen_status reserve(struct unseen__list_edit *edit, const struct u
         nbytes += items[i].len;
     }
     size_t heads;
-    const bool ok = size_mul(n, UNSEEN__CHANGE_HEAD, &heads) && heads < SIZE_MAX / 4 &&
-                    unseen__list_texts_reserve(&edit->changes.texts, n, nbytes) &&
-                    reserve_record(edit, heads + nbytes);
-    return ok ? UNSEEN_OK : UNSEEN_ERR_NOMEM;
+    if (!size_mul(n, UNSEEN__CHANGE_HEAD, &heads) || heads >= SIZE_MAX / 4) {
+        return UNSEEN_ERR_NOMEM;
+    }
+    const enum unseen_status status = unseen__list_texts_reserve(&edit->changes.texts, n, nbytes);
+    if (status != UNSEEN_OK) {
+        return status;
+    }
+    return reserve_record(edit, heads + nbytes) ? UNSEEN_OK : UNSEEN_ERR_NOMEM;
 }
 
 static void put_change(struct unseen__list_edit *edit, enum unseen_list_change change,

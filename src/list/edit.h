@@ -12,8 +12,9 @@ struct unseen__list_edit {
     struct unseen_allocator allocator;
     char *path;
     int fd;
-    long opener;   /* the process that took the lock, or 0 */
-    bool has_name; /* the path named it when it was opened, as nearly always */
+    long opener;                  /* the process that took the lock, or 0 */
+    bool has_name;                /* the path named it when it was opened, as nearly always */
+    struct unseen__hasher hasher; /* makes the list's keys */
     struct unseen__list_changes changes;
     uint8_t *record; /* the changes that were not committed, from UNSEEN__CHANGES_HEAD on */
     size_t cap;

@@ -5,13 +5,14 @@
 #ifndef UNSEEN_LIST_FORMAT_H
 #define UNSEEN_LIST_FORMAT_H
 
+#include "hash/secret.h"
 #include "list/shape.h"
 
 enum {
-    UNSEEN__LIST_HEADER_LEN = 4096,
     UNSEEN__LIST_LAYERS_MAX = 8,
     UNSEEN__LIST_SHARD_BITS_MAX = 20,
-    UNSEEN__LIST_TEXT_LEN = 512,
+    UNSEEN__LIST_PROFILE_LEN = UNSEEN_URL_ID_MAX + 1,
+    UNSEEN__LIST_HEADER_LEN = 4096 + UNSEEN__LIST_PROFILE_LEN,
     UNSEEN__LIST_KIND_LEN = 32,
     UNSEEN__LIST_GROUP = 16 /* pages that share a checksum */
 };
@@ -25,12 +26,12 @@ struct unseen__list_layer_info {
 
 struct unseen__list_header {
     unsigned key_bits;
-    uint64_t seed;
+    struct unseen__secret secret;
     struct unseen__list_shape shape;
     double fpr; /* asked for */
     uint64_t ngiven;
     uint64_t ndistinct;
-    char profile[UNSEEN__LIST_TEXT_LEN];
+    char profile[UNSEEN__LIST_PROFILE_LEN];
     char kind[UNSEEN__LIST_KIND_LEN];
     unsigned nlayers;
     struct unseen__list_layer_info layers[UNSEEN__LIST_LAYERS_MAX];

@@ -22,7 +22,7 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "base/memory.h"
-#include "hash/key.h"
+#include "hash/checksum.h"
 #include "list/builder.h"
 #include "list/page.h"
 #include "list/sort.h"

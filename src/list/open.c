@@ -18,7 +18,7 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "base/memory.h"
-#include "hash/key.h"
+#include "hash/checksum.h"
 
 enum {
     READ_PAGES = 256 /* at a time, to verify */
@@ -66,12 +66,13 @@ enum unseen_status unseen__list_header_read(int fd, const char *path,
     if (len < 8 || memcmp(bytes, "\x89UNT", 4) != 0) {
         return unseen__error(error, UNSEEN_ERR_FOREIGN, 0, "%s is not a list", path);
     }
-    if (len < sizeof(bytes)) {
-        return damaged_at(path, len, error);
-    }
+    memset(bytes + len, 0, sizeof(bytes) - len);
     const enum unseen_status status = unseen__list_header_decode(bytes, header_out);
     if (status == UNSEEN_ERR_VERSION) {
-        return unseen__error_status(error, status, path);
+        return unseen__error(error, status, 0, "%s was written by another version of unseen", path);
+    }
+    if (len < sizeof(bytes)) {
+        return damaged_at(path, len, error);
     }
     if (status != UNSEEN_OK || !unseen__list_places(header_out, places_out)) {
         return damaged_at(path, 0, error);
@@ -203,7 +204,7 @@ enum unseen_status unseen__list_file_check(const struct unseen__list_file *file,
 }
 
 enum unseen_status unseen__list_file_open(struct unseen__list_file *file, const char *path,
-                                          enum unseen_list_access access,
+                                          enum unseen_list_access access, enum unseen_cpu cpu,
                                           const struct unseen_allocator *allocator,
                                           struct unseen_error *error)
 {
@@ -215,7 +216,8 @@ enum unseen_status unseen__list_file_open(struct unseen__list_file *file, const 
     }
     memcpy(file->path, path, len);
     enum unseen_status status = open_file(file, error);
-    unseen__list_changes_init(&file->changes, file->path, file->header.seed, file->header.sum,
+    unseen__hasher_init(&file->hasher, &file->header.secret, cpu);
+    unseen__list_changes_init(&file->changes, file->path, &file->hasher, file->header.sum,
                               file->places.end, allocator);
     if (status == UNSEEN_OK) {
         status = read_rest(file, error);
@@ -253,6 +255,7 @@ void unseen__list_file_release(struct unseen__list_file *file)
     unseen__free(allocator, file->shards, ((size_t)file->places.nshards + 1) * sizeof(uint64_t));
     unseen__free(allocator, file->left, ((size_t)file->header.nleft + 1) * sizeof(uint64_t));
     unseen__list_changes_release(&file->changes);
+    unseen__hasher_release(&file->hasher);
     unseen__free(allocator, file->path, strlen(file->path) + 1);
 }
 

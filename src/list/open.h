@@ -21,6 +21,7 @@ struct unseen__list_file {
     uint8_t *rest; /* the sections behind the pages, but for the checksums */
     uint64_t *shards;
     uint64_t *left;
+    struct unseen__hasher hasher; /* makes the list's keys */
     struct unseen__list_changes changes;
 };
 
@@ -31,9 +32,10 @@ enum unseen_status unseen__list_header_read(int fd, const char *path,
                                             struct unseen__list_places *places_out,
                                             struct unseen_error *error);
 
-/* Errors: MISSING, FOREIGN, VERSION, CORRUPT, IO, NOMEM; there is nothing to release then. */
+/* cpu is a level, not AUTO. *file must not move until its release. Errors: MISSING, FOREIGN, VERSION,
+ * CORRUPT, IO, NOMEM, UNSUPPORTED (no source of randomness); there is nothing to release then. */
 enum unseen_status unseen__list_file_open(struct unseen__list_file *file, const char *path,
-                                          enum unseen_list_access access,
+                                          enum unseen_list_access access, enum unseen_cpu cpu,
                                           const struct unseen_allocator *allocator,
                                           struct unseen_error *error);
 void unseen__list_file_release(struct unseen__list_file *file);

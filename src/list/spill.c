@@ -19,7 +19,7 @@
 #include "base/file.h"
 #include "base/macros.h"
 #include "base/memory.h"
-#include "hash/key.h"
+#include "hash/checksum.h"
 #include "list/sort.h"
 
 enum {

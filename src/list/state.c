@@ -17,13 +17,14 @@
 #include "base/file.h"
 #include "base/lock.h"
 #include "base/memory.h"
-#include "hash/key.h"
+#include "hash/checksum.h"
 
 enum {
-    VERSION = 1,
+    VERSION = 2,
     FLAG_COMPLETE = 1,
-    PROFILE_PLACE = 96,
-    KIND_PLACE = PROFILE_PLACE + UNSEEN__LIST_TEXT_LEN,
+    SECRET_PLACE = 80,
+    PROFILE_PLACE = SECRET_PLACE + UNSEEN__SECRET_LEN,
+    KIND_PLACE = PROFILE_PLACE + UNSEEN__LIST_PROFILE_LEN,
     HEAD_LEN = KIND_PLACE + UNSEEN__LIST_KIND_LEN,
     SUM_LEN = 8
 };
@@ -54,16 +55,16 @@ static void encode(const struct unseen__list_state *state, uint8_t *bytes)
     store_le32(bytes + 12, state->complete ? FLAG_COMPLETE : 0);
     store_le64(bytes + 16, state_len(state));
     store_le_double(bytes + 24, state->fpr);
-    store_le64(bytes + 32, state->seed);
-    store_le64(bytes + 40, state->capacity);
-    store_le64(bytes + 48, state->ngiven);
-    store_le32(bytes + 56, state->key_bits);
-    store_le32(bytes + 60, state->part_bits);
-    store_le32(bytes + 64, state->stride);
-    store_le32(bytes + 68, state->ntexts);
-    store_le64(bytes + 72, state->note_len);
-    store_le64(bytes + 80, state->table_len);
-    memcpy(bytes + PROFILE_PLACE, state->profile, UNSEEN__LIST_TEXT_LEN);
+    store_le64(bytes + 32, state->capacity);
+    store_le64(bytes + 40, state->ngiven);
+    store_le32(bytes + 48, state->key_bits);
+    store_le32(bytes + 52, state->part_bits);
+    store_le32(bytes + 56, state->stride);
+    store_le32(bytes + 60, state->ntexts);
+    store_le64(bytes + 64, state->note_len);
+    store_le64(bytes + 72, state->table_len);
+    memcpy(bytes + SECRET_PLACE, state->secret.bytes, UNSEEN__SECRET_LEN);
+    memcpy(bytes + PROFILE_PLACE, state->profile, UNSEEN__LIST_PROFILE_LEN);
     memcpy(bytes + KIND_PLACE, state->kind, UNSEEN__LIST_KIND_LEN);
     uint8_t *end = append(bytes + HEAD_LEN, state->note, state->note_len);
     end = append(end, state->table, state->table_len);
@@ -75,7 +76,7 @@ static bool is_sound(const struct unseen__list_state *state)
 {
     return state->key_bits <= 64 && state->part_bits < state->key_bits && state->part_bits <= 20 &&
            state->stride >= 4096 && state->stride <= 1 << 20 && state->ntexts > 0 &&
-           state->profile[UNSEEN__LIST_TEXT_LEN - 1] == '\0' &&
+           state->profile[UNSEEN__LIST_PROFILE_LEN - 1] == '\0' &&
            state->kind[UNSEEN__LIST_KIND_LEN - 1] == '\0';
 }
 
@@ -90,26 +91,26 @@ static enum unseen_status decode(const uint8_t *bytes, size_t len,
         return UNSEEN_ERR_VERSION;
     }
     const uint64_t rest = len - HEAD_LEN - SUM_LEN;
-    const uint64_t note_len = load_le64(bytes + 72);
-    if (note_len > rest || load_le64(bytes + 80) != rest - note_len) {
+    const uint64_t note_len = load_le64(bytes + 64);
+    if (note_len > rest || load_le64(bytes + 72) != rest - note_len) {
         return UNSEEN_ERR_CORRUPT;
     }
     struct unseen__list_state state = {
         .complete = (load_le32(bytes + 12) & FLAG_COMPLETE) != 0,
         .fpr = load_le_double(bytes + 24),
-        .seed = load_le64(bytes + 32),
-        .capacity = load_le64(bytes + 40),
-        .ngiven = load_le64(bytes + 48),
-        .key_bits = load_le32(bytes + 56),
-        .part_bits = load_le32(bytes + 60),
-        .stride = load_le32(bytes + 64),
-        .ntexts = load_le32(bytes + 68),
+        .capacity = load_le64(bytes + 32),
+        .ngiven = load_le64(bytes + 40),
+        .key_bits = load_le32(bytes + 48),
+        .part_bits = load_le32(bytes + 52),
+        .stride = load_le32(bytes + 56),
+        .ntexts = load_le32(bytes + 60),
         .note = bytes + HEAD_LEN,
         .note_len = (size_t)note_len,
         .table = bytes + HEAD_LEN + note_len,
         .table_len = (size_t)(rest - note_len),
     };
-    memcpy(state.profile, bytes + PROFILE_PLACE, UNSEEN__LIST_TEXT_LEN);
+    memcpy(state.secret.bytes, bytes + SECRET_PLACE, UNSEEN__SECRET_LEN);
+    memcpy(state.profile, bytes + PROFILE_PLACE, UNSEEN__LIST_PROFILE_LEN);
     memcpy(state.kind, bytes + KIND_PLACE, UNSEEN__LIST_KIND_LEN);
     *state_out = state;
     return is_sound(&state) ? UNSEEN_OK : UNSEEN_ERR_CORRUPT;

@@ -21,14 +21,14 @@
 struct unseen__list_state {
     bool complete; /* all was added */
     double fpr;
-    uint64_t seed;
+    struct unseen__secret secret;
     uint64_t capacity;
     uint64_t ngiven;
     unsigned key_bits;
     unsigned part_bits;
     unsigned stride;
     unsigned ntexts;
-    char profile[UNSEEN__LIST_TEXT_LEN];
+    char profile[UNSEEN__LIST_PROFILE_LEN];
     char kind[UNSEEN__LIST_KIND_LEN];
     const uint8_t *note;
     size_t note_len;

@@ -13,19 +13,26 @@ enum {
 
 #define TAG_MASK (UINT64_MAX << 32)
 
-void unseen__list_texts_init(struct unseen__list_texts *texts, uint64_t seed,
+void unseen__list_texts_init(struct unseen__list_texts *texts, const struct unseen__hasher *hasher,
                              const struct unseen_allocator *allocator)
 {
-    *texts = (struct unseen__list_texts){.allocator = *allocator, .seed = seed};
+    *texts = (struct unseen__list_texts){.allocator = *allocator, .list = hasher};
+}
+
+static void free_slots(struct unseen__list_texts *texts)
+{
+    unseen__free(&texts->allocator, texts->by_key, texts->nslots * sizeof(texts->by_key[0]));
+    unseen__free(&texts->allocator, texts->by_text, texts->nslots * sizeof(texts->by_text[0]));
 }
 
 void unseen__list_texts_release(struct unseen__list_texts *texts)
 {
     const struct unseen_allocator allocator = texts->allocator;
-    unseen__free(&allocator, texts->slots, texts->nslots * sizeof(texts->slots[0]));
+    free_slots(texts);
     unseen__free(&allocator, texts->texts, texts->cap * sizeof(texts->texts[0]));
     unseen__free(&allocator, texts->bytes, texts->bytes_cap);
-    unseen__list_texts_init(texts, texts->seed, &allocator);
+    unseen__hasher_release(&texts->own);
+    unseen__list_texts_init(texts, texts->list, &allocator);
 }
 
 /* ---- room ---- */
@@ -59,15 +66,75 @@ static bool grow(const struct unseen_allocator *allocator, void **block, size_t 
     return true;
 }
 
-static void put_slot(struct unseen__list_texts *texts, size_t number)
+/* The number of a text whose key or hash agrees in the slot's half is the low half. */
+static uint64_t slot_of(uint64_t hash, size_t number)
 {
-    const uint64_t key = texts->texts[number].key;
-    const size_t mask = texts->nslots - 1;
-    size_t at = (size_t)key & mask;
-    while (texts->slots[at] != 0) {
-        at = (at + 1) & mask;
+    return (hash & TAG_MASK) | (number + 1);
+}
+
+static struct unseen__list_text *text_in(const struct unseen__list_texts *texts, uint64_t slot)
+{
+    return &texts->texts[(slot & ~TAG_MASK) - 1];
+}
+
+static size_t next_slot(const struct unseen__list_texts *texts, size_t at)
+{
+    return (at + 1) & (texts->nslots - 1);
+}
+
+/* The slot of by_key that leads to the first text of this key, or the free one where it belongs. */
+static uint64_t *find_key(const struct unseen__list_texts *texts, uint64_t key)
+{
+    size_t at = unseen__list_texts_slot(texts, key);
+    while (texts->by_key[at] != 0 && (((texts->by_key[at] ^ key) & TAG_MASK) != 0 ||
+                                      text_in(texts, texts->by_key[at])->key != key)) {
+        at = next_slot(texts, at);
     }
-    texts->slots[at] = (key & TAG_MASK) | (number + 1);
+    return &texts->by_key[at];
+}
+
+static bool is_text(const struct unseen__list_texts *texts, const struct unseen__list_text *text,
+                    const void *data, size_t len)
+{
+    return text->len == len && (len == 0 || memcmp(texts->bytes + text->place, data, len) == 0);
+}
+
+/* The text of this hash, or NULL. */
+static struct unseen__list_text *find_text(const struct unseen__list_texts *texts, uint64_t hash,
+                                           const void *data, size_t len)
+{
+    for (size_t at = (size_t)hash & (texts->nslots - 1);; at = next_slot(texts, at)) {
+        const uint64_t slot = texts->by_text[at];
+        if (slot == 0) {
+            return NULL;
+        }
+        if (((slot ^ hash) & TAG_MASK) == 0 && text_in(texts, slot)->hash == hash &&
+            is_text(texts, text_in(texts, slot), data, len)) {
+            return text_in(texts, slot);
+        }
+    }
+}
+
+static void put_slots(struct unseen__list_texts *texts, size_t number)
+{
+    const struct unseen__list_text *text = &texts->texts[number];
+    uint64_t *first = find_key(texts, text->key);
+    size_t at = (size_t)text->hash & (texts->nslots - 1);
+    if (*first == 0) {
+        *first = slot_of(text->key, number);
+    }
+    while (texts->by_text[at] != 0) {
+        at = next_slot(texts, at);
+    }
+    texts->by_text[at] = slot_of(text->hash, number);
+}
+
+static uint64_t *new_slots(const struct unseen__list_texts *texts, size_t nslots)
+{
+    size_t size;
+    return size_mul(nslots, sizeof(uint64_t), &size)
+               ? unseen__alloc_zero(&texts->allocator, size, 64)
+               : NULL;
 }
 
 /* At most a quarter of the slots are taken, so that most questions end at their first, and the
@@ -76,81 +143,82 @@ static void put_slot(struct unseen__list_texts *texts, size_t number)
 static bool grow_slots(struct unseen__list_texts *texts, size_t n)
 {
     size_t nslots = texts->nslots < LEAST ? LEAST : texts->nslots;
-    size_t size;
     while (nslots / 4 < n) {
         nslots *= 2;
     }
     if (nslots == texts->nslots) {
         return true;
     }
-    uint64_t *slots = size_mul(nslots, sizeof(slots[0]), &size)
-                          ? unseen__alloc_zero(&texts->allocator, size, 64)
-                          : NULL;
-    if (!slots) {
+    uint64_t *by_key = new_slots(texts, nslots);
+    uint64_t *by_text = by_key ? new_slots(texts, nslots) : NULL;
+    if (!by_text) {
+        unseen__free(&texts->allocator, by_key, nslots * sizeof(by_key[0]));
         return false;
     }
-    unseen__free(&texts->allocator, texts->slots, texts->nslots * sizeof(slots[0]));
-    texts->slots = slots;
+    free_slots(texts);
+    texts->by_key = by_key;
+    texts->by_text = by_text;
     texts->nslots = nslots;
+    texts->shift = 64;
+    for (size_t bits = nslots; bits > 1; bits /= 2) {
+        texts->shift--;
+    }
     for (size_t i = 0; i < texts->n; i++) {
-        put_slot(texts, i);
+        put_slots(texts, i);
     }
     return true;
 }
 
-bool unseen__list_texts_reserve(struct unseen__list_texts *texts, size_t n, size_t nbytes)
+/* The secret of this object's tables. */
+static enum unseen_status draw_secret(struct unseen__list_texts *texts)
+{
+    struct unseen__secret secret;
+    const enum unseen_status status = unseen__secret_make(NULL, 0, &secret);
+    if (status == UNSEEN_OK) {
+        unseen__hasher_init(&texts->own, &secret, UNSEEN_CPU_PORTABLE);
+        texts->factor = unseen__key(&texts->own, NULL, 0, 128).hi | 1;
+    }
+    unseen__secret_forget(&secret);
+    return status;
+}
+
+enum unseen_status unseen__list_texts_reserve(struct unseen__list_texts *texts, size_t n,
+                                              size_t nbytes)
 {
     void *block = texts->texts;
     void *bytes = texts->bytes;
     /* A slot has 32 bits for a number. */
     if (n > UINT32_MAX - 1 - texts->n || nbytes >= SIZE_MAX - texts->nbytes) {
-        return false;
+        return UNSEEN_ERR_NOMEM;
+    }
+    const enum unseen_status status = texts->factor == 0 ? draw_secret(texts) : UNSEEN_OK;
+    if (status != UNSEEN_OK) {
+        return status;
     }
     bool ok = grow(&texts->allocator, &block, &texts->cap, texts->n + n, sizeof(texts->texts[0]));
     texts->texts = block;
     ok = ok && grow(&texts->allocator, &bytes, &texts->bytes_cap, texts->nbytes + nbytes + 1, 1);
     texts->bytes = bytes;
-    return ok && grow_slots(texts, texts->n + n);
+    return ok && grow_slots(texts, texts->n + n) ? UNSEEN_OK : UNSEEN_ERR_NOMEM;
 }
 
-/* ---- looking for one ---- */
-
-static bool is_text(const struct unseen__list_texts *texts, const struct unseen__list_text *text,
-                    const void *data, size_t len)
-{
-    return text->len == len && (len == 0 || memcmp(texts->bytes + text->place, data, len) == 0);
-}
-
-/* The text, or any that has the key, or NULL. */
-static struct unseen__list_text *find(const struct unseen__list_texts *texts, uint64_t key,
-                                      bool any, const void *data, size_t len)
-{
-    const size_t mask = texts->nslots - 1;
-    for (size_t at = (size_t)key & mask;; at = (at + 1) & mask) {
-        const uint64_t slot = texts->slots[at];
-        if (slot == 0) {
-            return NULL;
-        }
-        if (((slot ^ key) & TAG_MASK) == 0) {
-            struct unseen__list_text *text = &texts->texts[(slot & ~TAG_MASK) - 1];
-            if (text->key == key && (any || is_text(texts, text, data, len))) {
-                return text;
-            }
-        }
-    }
-}
+/* ---- asking ---- */
 
 unsigned unseen__list_texts_state(const struct unseen__list_texts *texts, uint64_t key,
                                   const void *data, size_t len)
 {
-    const struct unseen__list_text *text = find(texts, key, false, data, len);
+    if (*find_key(texts, key) == 0) {
+        return 0;
+    }
+    const struct unseen__list_text *text =
+        find_text(texts, unseen__list_key(&texts->own, data, len), data, len);
     return text ? text->state : 0;
 }
 
 unsigned unseen__list_texts_key_state(const struct unseen__list_texts *texts, uint64_t key)
 {
-    const struct unseen__list_text *text = find(texts, key, true, NULL, 0);
-    return text ? text->state : 0;
+    const uint64_t slot = *find_key(texts, key);
+    return slot ? text_in(texts, slot)->state : 0;
 }
 
 /* ---- changing ---- */
@@ -177,30 +245,33 @@ static void count(struct unseen__list_texts *texts, unsigned state, uint64_t by)
     texts->nremoved += state & UNSEEN__TEXT_REMOVED ? by : 0;
 }
 
-static struct unseen__list_text *append(struct unseen__list_texts *texts, uint64_t key,
+static struct unseen__list_text *append(struct unseen__list_texts *texts, uint64_t hash,
                                         const void *data, size_t len)
 {
     struct unseen__list_text *text = &texts->texts[texts->n];
-    *text = (struct unseen__list_text){.key = key, .place = texts->nbytes, .len = (uint32_t)len};
+    *text = (struct unseen__list_text){.key = unseen__list_key(texts->list, data, len),
+                                       .hash = hash,
+                                       .place = texts->nbytes,
+                                       .len = (uint32_t)len};
     if (len > 0) {
         memcpy(texts->bytes + texts->nbytes, data, len);
     }
     texts->nbytes += len;
-    put_slot(texts, texts->n++);
+    put_slots(texts, texts->n++);
     return text;
 }
 
 bool unseen__list_texts_change(struct unseen__list_texts *texts, enum unseen_list_change change,
                                const void *data, size_t len)
 {
-    const uint64_t key = unseen__list_key(data, len, texts->seed);
-    struct unseen__list_text *text = find(texts, key, false, data, len);
+    const uint64_t hash = unseen__list_key(&texts->own, data, len);
+    struct unseen__list_text *text = find_text(texts, hash, data, len);
     const unsigned before = text ? text->state : 0;
     const unsigned after = state_after(before, change);
     if (before == after) {
         return false;
     }
-    text = text ? text : append(texts, key, data, len);
+    text = text ? text : append(texts, hash, data, len);
     text->state = after;
     count(texts, before, UINT64_MAX); /* one less */
     count(texts, after, 1);

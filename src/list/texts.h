@@ -1,13 +1,18 @@
 /* SPDX-License-Identifier: MIT
  *
- * What the changes of a list say of texts. A table from keys to texts, with open addressing: a slot
- * is 8 bytes, the high half of a key and which text it is, so that a question whose text is not here
- * touches one line as a rule; where the halves agree, the keys are compared, and then the texts. */
+ * What the changes of a list say of texts. Two tables with open addressing lead to a text:
+ *
+ *     by_key     from the key that the list gives the text. Most questions end here, at the first
+ *                slot, which is empty. Of several texts with one key only the first is in it.
+ *     by_text    from a hash of the text under a secret of this object.
+ *
+ * Whoever knows the list's secret can make texts with equal keys, but not texts that meet in either
+ * table: by_text has its own secret, and by_key spreads keys by a secret factor. A slot is 8 bytes, the
+ * high half of the key or hash and the number of the text. */
 #ifndef UNSEEN_LIST_TEXTS_H
 #define UNSEEN_LIST_TEXTS_H
 
-#include "base/macros.h"
-#include "unseen.h"
+#include "hash/key.h"
 
 /* What holds of a text: 0, or ALLOWED and one of the others or none. */
 enum {
@@ -17,7 +22,8 @@ enum {
 };
 
 struct unseen__list_text {
-    uint64_t key;
+    uint64_t key;   /* the list's */
+    uint64_t hash;  /* our own */
     uint64_t place; /* in bytes */
     uint32_t len;
     uint32_t state;
@@ -25,9 +31,13 @@ struct unseen__list_text {
 
 struct unseen__list_texts {
     struct unseen_allocator allocator;
-    uint64_t seed;
-    uint64_t *slots;
-    size_t nslots;                   /* 0 or a power of two */
+    const struct unseen__hasher *list; /* makes the list's keys */
+    struct unseen__hasher own;         /* from the first text on */
+    uint64_t factor;                   /* odd, secret; 0: no secret has been drawn yet */
+    uint64_t *by_key;
+    uint64_t *by_text;
+    size_t nslots; /* of each table: 0 or a power of two */
+    unsigned shift;
     struct unseen__list_text *texts; /* in the order in which they came */
     size_t n;
     size_t cap;
@@ -39,13 +49,15 @@ struct unseen__list_texts {
     uint64_t nremoved;
 };
 
-/* The seed is that of the list's keys. */
-void unseen__list_texts_init(struct unseen__list_texts *texts, uint64_t seed,
+/* hasher makes the list's keys; it is borrowed until the release. */
+void unseen__list_texts_init(struct unseen__list_texts *texts, const struct unseen__hasher *hasher,
                              const struct unseen_allocator *allocator);
 void unseen__list_texts_release(struct unseen__list_texts *texts);
 
-/* Room for n more texts of nbytes together, or false. */
-bool unseen__list_texts_reserve(struct unseen__list_texts *texts, size_t n, size_t nbytes);
+/* Makes room for n more texts of nbytes together. Errors: NOMEM, UNSUPPORTED (no source of
+ * randomness). */
+enum unseen_status unseen__list_texts_reserve(struct unseen__list_texts *texts, size_t n,
+                                              size_t nbytes);
 
 /* Makes a change, for which there is room. Whether it was one. */
 bool unseen__list_texts_change(struct unseen__list_texts *texts, enum unseen_list_change change,
@@ -56,15 +68,21 @@ unsigned unseen__list_texts_state(const struct unseen__list_texts *texts, uint64
                                   const void *data, size_t len);
 unsigned unseen__list_texts_key_state(const struct unseen__list_texts *texts, uint64_t key);
 
+/* The first slot of a key in by_key. */
+static inline size_t unseen__list_texts_slot(const struct unseen__list_texts *texts, uint64_t key)
+{
+    return (size_t)(key * texts->factor >> texts->shift);
+}
+
 /* Whether there may be a text of this key; of most others it says no, by their first slot. */
 static inline bool unseen__list_texts_may_have(const struct unseen__list_texts *texts, uint64_t key)
 {
-    return texts->slots[key & (texts->nslots - 1)] != 0;
+    return texts->by_key[unseen__list_texts_slot(texts, key)] != 0;
 }
 
 static inline void unseen__list_texts_prefetch(const struct unseen__list_texts *texts, uint64_t key)
 {
-    UNSEEN_PREFETCH_READ(&texts->slots[key & (texts->nslots - 1)]);
+    UNSEEN_PREFETCH_READ(&texts->by_key[unseen__list_texts_slot(texts, key)]);
 }
 
 #endif

@@ -21,7 +21,7 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "base/memory.h"
-#include "hash/key.h"
+#include "hash/checksum.h"
 
 enum {
     REST_MILLISECONDS = 20,

@@ -4,11 +4,14 @@
 #include <string.h>
 
 #include "base/bytes.h"
+#include "hash/checksum.h"
 #include "hash/key.h"
 
 enum {
-    FORMAT_VERSION = 1,
-    SUM_PLACE = UNSEEN__HEADER_LEN - 8,
+    FORMAT_VERSION = 2,
+    PROFILE_PLACE = 4096, /* a page of its own behind the header's */
+    PROFILE_SUM_PLACE = 4080,
+    SUM_PLACE = 4088,
     CHANGES_FLAGS = UNSEEN__FLAG_REMOVALS | UNSEEN__FLAG_CLOSED
 };
 
@@ -50,14 +53,16 @@ void unseen__header_encode(const struct unseen__log_header *header,
     store_le32(bytes + 12, UNSEEN__HEADER_LEN);
     store_le32(bytes + 20, header->write_features);
     store_le32(bytes + 24, header->read_features);
-    store_le32(bytes + 28, UNSEEN__HASH_XXH3_128);
+    store_le32(bytes + 28, UNSEEN__HASH_ID);
     store_le32(bytes + 32, header->key_bits);
-    store_le64(bytes + 40, header->seed);
-    memcpy(bytes + 48, header->id, UNSEEN__ID_LEN);
-    store_le64(bytes + 64, fpr_bits);
-    store_le64(bytes + 72, header->capacity);
-    memcpy(bytes + 80, header->filter, UNSEEN__FILTER_NAME_LEN);
-    memcpy(bytes + 96, header->profile, UNSEEN__PROFILE_LEN);
+    memcpy(bytes + 40, header->id, UNSEEN__ID_LEN);
+    memcpy(bytes + 56, header->secret.bytes, UNSEEN__SECRET_LEN);
+    store_le64(bytes + 88, fpr_bits);
+    store_le64(bytes + 96, header->capacity);
+    memcpy(bytes + 104, header->filter, UNSEEN__FILTER_NAME_LEN);
+    memcpy(bytes + PROFILE_PLACE, header->profile, UNSEEN__PROFILE_LEN);
+    store_le64(bytes + PROFILE_SUM_PLACE,
+               unseen__checksum(bytes + PROFILE_PLACE, UNSEEN__PROFILE_LEN));
     seal_header(bytes);
 }
 
@@ -72,17 +77,21 @@ enum unseen_status unseen__header_decode(const uint8_t bytes[UNSEEN__HEADER_LEN]
     h.write_features = load_le32(bytes + 20);
     h.read_features = load_le32(bytes + 24);
     if ((h.read_features & ~(uint32_t)UNSEEN__FEATURE_NO_LOG) != 0 ||
-        load_le32(bytes + 28) != UNSEEN__HASH_XXH3_128) {
+        load_le32(bytes + 28) != UNSEEN__HASH_ID) {
         return UNSEEN_ERR_VERSION;
     }
-    const uint64_t fpr_bits = load_le64(bytes + 64);
+    if (load_le64(bytes + PROFILE_SUM_PLACE) !=
+        unseen__checksum(bytes + PROFILE_PLACE, UNSEEN__PROFILE_LEN)) {
+        return UNSEEN_ERR_CORRUPT;
+    }
+    const uint64_t fpr_bits = load_le64(bytes + 88);
     h.key_bits = load_le32(bytes + 32);
-    h.seed = load_le64(bytes + 40);
-    memcpy(h.id, bytes + 48, UNSEEN__ID_LEN);
+    memcpy(h.id, bytes + 40, UNSEEN__ID_LEN);
+    memcpy(h.secret.bytes, bytes + 56, UNSEEN__SECRET_LEN);
     memcpy(&h.fpr, &fpr_bits, sizeof(h.fpr));
-    h.capacity = load_le64(bytes + 72);
-    memcpy(h.filter, bytes + 80, UNSEEN__FILTER_NAME_LEN);
-    memcpy(h.profile, bytes + 96, UNSEEN__PROFILE_LEN);
+    h.capacity = load_le64(bytes + 96);
+    memcpy(h.filter, bytes + 104, UNSEEN__FILTER_NAME_LEN);
+    memcpy(h.profile, bytes + PROFILE_PLACE, UNSEEN__PROFILE_LEN);
     if (load_le32(bytes + 12) != UNSEEN__HEADER_LEN || !unseen__key_bits_are_valid(h.key_bits) ||
         !(h.fpr > 0 && h.fpr < 1) || h.filter[UNSEEN__FILTER_NAME_LEN - 1] != '\0' ||
         h.profile[UNSEEN__PROFILE_LEN - 1] != '\0') {
@@ -93,9 +102,9 @@ enum unseen_status unseen__header_decode(const uint8_t bytes[UNSEEN__HEADER_LEN]
 }
 
 void unseen__image_header_encode(const struct unseen__image_header *header,
-                                 uint8_t bytes[UNSEEN__HEADER_LEN])
+                                 uint8_t bytes[UNSEEN__IMAGE_HEADER_LEN])
 {
-    memset(bytes, 0, UNSEEN__HEADER_LEN);
+    memset(bytes, 0, UNSEEN__IMAGE_HEADER_LEN);
     memcpy(bytes, image_magic, sizeof(image_magic));
     store_le32(bytes + 8, FORMAT_VERSION);
     memcpy(bytes + 16, header->id, UNSEEN__ID_LEN);
@@ -112,7 +121,7 @@ void unseen__image_header_encode(const struct unseen__image_header *header,
     seal_header(bytes);
 }
 
-enum unseen_status unseen__image_header_decode(const uint8_t bytes[UNSEEN__HEADER_LEN],
+enum unseen_status unseen__image_header_decode(const uint8_t bytes[UNSEEN__IMAGE_HEADER_LEN],
                                                struct unseen__image_header *header_out)
 {
     enum unseen_status status = check_header(bytes, image_magic);

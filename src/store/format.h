@@ -7,13 +7,14 @@
 
 #include <stdbool.h>
 
-#include "unseen.h"
+#include "hash/secret.h"
 
 enum {
     UNSEEN__ID_LEN = 16,
     UNSEEN__FILTER_NAME_LEN = 16,
-    UNSEEN__PROFILE_LEN = 512,
-    UNSEEN__HEADER_LEN = 4096,
+    UNSEEN__PROFILE_LEN = UNSEEN_URL_ID_MAX + 1,
+    UNSEEN__HEADER_LEN = 4096 + UNSEEN__PROFILE_LEN, /* of the log */
+    UNSEEN__IMAGE_HEADER_LEN = 4096,
     UNSEEN__RECORDS_PLACE = 2 * UNSEEN__HEADER_LEN, /* behind both copies of the header */
     UNSEEN__RECORD_HEAD = 48,
     UNSEEN__RECORD_TAIL = 8,
@@ -32,7 +33,7 @@ struct unseen__log_header {
     uint32_t write_features;
     uint32_t read_features;
     unsigned key_bits;
-    uint64_t seed;
+    struct unseen__secret secret;
     uint8_t id[UNSEEN__ID_LEN];
     double fpr;
     uint64_t capacity;
@@ -120,8 +121,8 @@ struct unseen__image_header {
 };
 
 void unseen__image_header_encode(const struct unseen__image_header *header,
-                                 uint8_t bytes[UNSEEN__HEADER_LEN]);
-enum unseen_status unseen__image_header_decode(const uint8_t bytes[UNSEEN__HEADER_LEN],
+                                 uint8_t bytes[UNSEEN__IMAGE_HEADER_LEN]);
+enum unseen_status unseen__image_header_decode(const uint8_t bytes[UNSEEN__IMAGE_HEADER_LEN],
                                                struct unseen__image_header *header_out);
 
 #endif

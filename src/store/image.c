@@ -51,7 +51,7 @@ static enum unseen_status damaged(const struct unseen__image *image, uint64_t pl
 
 static enum unseen_status open_and_read(struct unseen__image *image, struct unseen_error *error)
 {
-    uint8_t bytes[UNSEEN__HEADER_LEN];
+    uint8_t bytes[UNSEEN__IMAGE_HEADER_LEN];
     size_t len = 0;
     int code = unseen__file_open(image->path, O_RDONLY, &image->fd);
     code = code ? code : unseen__file_size(image->fd, &image->size);
@@ -70,10 +70,10 @@ static enum unseen_status open_and_read(struct unseen__image *image, struct unse
     if (status == UNSEEN_ERR_VERSION) {
         return unseen__error_status(error, status, image->path);
     }
-    if (status != UNSEEN_OK || image->header.body_len != image->size - UNSEEN__HEADER_LEN) {
+    if (status != UNSEEN_OK || image->header.body_len != image->size - UNSEEN__IMAGE_HEADER_LEN) {
         return damaged(image, 0, error);
     }
-    image->place = UNSEEN__HEADER_LEN;
+    image->place = UNSEEN__IMAGE_HEADER_LEN;
     return UNSEEN_OK;
 }
 
@@ -182,7 +182,7 @@ write_file(struct writer *w, const struct unseen__log *log, struct unseen__image
            enum unseen_status (*next)(void *context, void *buf, size_t cap, size_t *len_out),
            void *context, struct unseen_error *error)
 {
-    uint8_t bytes[UNSEEN__HEADER_LEN];
+    uint8_t bytes[UNSEEN__IMAGE_HEADER_LEN];
     struct stat st;
     (void)unlink(w->name); /* what a crash has left; if that fails, so does open */
     int code = unseen__file_open(w->name, O_RDWR | O_CREAT | O_EXCL, &w->fd);
@@ -193,12 +193,12 @@ write_file(struct writer *w, const struct unseen__log *log, struct unseen__image
     if (fstat(log->fd, &st) != 0 || fchmod(w->fd, st.st_mode & 0777) != 0) {
         return unseen__error_io(error, "write", w->name, errno);
     }
-    w->place = UNSEEN__HEADER_LEN;
+    w->place = UNSEEN__IMAGE_HEADER_LEN;
     const enum unseen_status status = write_body(w, next, context, error);
     if (status != UNSEEN_OK) {
         return status;
     }
-    header->body_len = w->place - UNSEEN__HEADER_LEN;
+    header->body_len = w->place - UNSEEN__IMAGE_HEADER_LEN;
     unseen__image_header_encode(header, bytes);
     code = unseen__file_write(w->fd, 0, bytes, sizeof(bytes));
     code = code ? code : unseen__file_sync(w->fd);
@@ -208,7 +208,7 @@ write_file(struct writer *w, const struct unseen__log *log, struct unseen__image
 /* FOREIGN if the file called name is there and no image. */
 static enum unseen_status check_name(const char *name, struct unseen_error *error)
 {
-    uint8_t bytes[UNSEEN__HEADER_LEN] = {0};
+    uint8_t bytes[UNSEEN__IMAGE_HEADER_LEN] = {0};
     size_t len = 0;
     int fd = -1;
     struct unseen__image_header header;

@@ -166,7 +166,7 @@ static enum unseen_status explain_header(const struct unseen__log *log, enum uns
         return unseen__error(error, status, 0, "%s is not a store%s", log->path,
                              len == 0 ? ": it is empty" : "");
     case UNSEEN_ERR_VERSION:
-        return unseen__error(error, status, 0, "%s was written by a newer version of unseen",
+        return unseen__error(error, status, 0, "%s was written by another version of unseen",
                              log->path);
     default:
         return unseen__error(error, status, 0, "both headers of %s are damaged", log->path);
@@ -184,9 +184,11 @@ static enum unseen_status read_header(struct unseen__log *log, struct unseen_err
     }
     uint8_t *const second = bytes + UNSEEN__HEADER_LEN;
     struct unseen__log_header spare;
-    const enum unseen_status a = unseen__header_decode(bytes, &log->header);
-    const enum unseen_status b =
-        unseen__header_decode(second, a == UNSEEN_OK ? &spare : &log->header);
+    enum unseen_status a = unseen__header_decode(bytes, &log->header);
+    enum unseen_status b = unseen__header_decode(second, a == UNSEEN_OK ? &spare : &log->header);
+    /* Zeros may stand for what a cut has taken away. */
+    a = a == UNSEEN_OK && len < UNSEEN__HEADER_LEN ? UNSEEN_ERR_CORRUPT : a;
+    b = b == UNSEEN_OK && len < sizeof(bytes) ? UNSEEN_ERR_CORRUPT : b;
     if (a != UNSEEN_OK && b != UNSEEN_OK) {
         const bool newer = a == UNSEEN_ERR_VERSION || b == UNSEEN_ERR_VERSION;
         const bool foreign = a == UNSEEN_ERR_FOREIGN && b == UNSEEN_ERR_FOREIGN;

@@ -108,7 +108,7 @@ static enum unseen_status read_record(struct unseen__scan *scan, uint64_t place,
     }
     if (*bytes_out && !unseen__record_is_known(record)) {
         return unseen__error(error, UNSEEN_ERR_VERSION, place,
-                             "%s was written by a newer version of unseen", scan->log->path);
+                             "%s was written by another version of unseen", scan->log->path);
     }
     return status;
 }

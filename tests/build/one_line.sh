@@ -7,13 +7,13 @@ ncompilers=0
 for cc in gcc clang-14; do
     command -v $cc >/dev/null || continue
     ncompilers=$((ncompilers + 1))
-    $cc -O2 -Iinclude -Isrc src/*/*.c tests/build/consumer/main.c -lidn2 -lm -pthread \
+    $cc -O2 -Iinclude -Isrc src/*/*.c tests/build/consumer/main.c -lidn2 -lsodium -lm -pthread \
         -o "$work/main" || fail "$cc: library"
     "$work/main" || fail "$cc: the program with the library in it"
 done
 [ $ncompilers -gt 0 ] || fail "no compiler"
 
 # The tool, as C11 without extensions; without optimisation, which has been tried above.
-cc -std=c11 -O0 -Iinclude -Isrc -Icli src/*/*.c cli/*.c cli/*/*.c -lidn2 -lm -lz -lzstd -ljansson -pthread \
+cc -std=c11 -O0 -Iinclude -Isrc -Icli src/*/*.c cli/*.c cli/*/*.c -lidn2 -lsodium -lm -lz -lzstd -ljansson -pthread \
     -o "$work/unseen" || fail "the tool"
 [ "$(printf 'a\nb\na\n' | "$work/unseen" | tr '\n' ' ')" = "a b " ] || fail "the tool's output"

@@ -163,7 +163,7 @@ refuses() { # PATTERN ARG...
 }
 interrupted
 refuses 'was begun with another' --fpr 1e-5 --seed 9 other.list one.txt four.txt
-refuses "'--seed 9', now '--seed random'" other.list one.txt four.txt
+refuses "'--seed given', now '--seed random'" other.list one.txt four.txt
 refuses 'was begun with another' --kind mail --seed 9 other.list one.txt four.txt
 refuses "'--key none', now '--key 2'" -k 2 --seed 9 other.list one.txt four.txt
 refuses "'one.txt ([^']*', now 'four.txt (" --seed 9 other.list four.txt one.txt

@@ -65,7 +65,9 @@ for value in 0 1 2 -1 1e x 1%% nan inf 0x1p-4 ''; do
 done
 wrong '--fpr 1e-12: the filter promises no false-positive rate this low' 'unseen --fpr 5e-9' --fpr 1e-12
 wrong '--filter nothing: no such name' 'unseen help filters' --filter nothing
-wrong "--seed: 'x' is not a 64-bit number" 'unseen --seed 42' --seed x
+for seed in '' 0x 0X 0x1 0xabc 0xgg "0x12 "; do
+    wrong "--seed: '$seed' is not a text of 1 byte or more, or 0x and pairs of hexadecimal digits" 'unseen --seed 0x$(openssl rand -hex 32)' --seed "$seed"
+done
 wrong "--max-line: '0' is not a number of bytes above 0" 'unseen --max-line 64K' --max-line 0
 for value in 0/2 3/2 1 1/ /2 1/0 a/b 1/2/3 1/1000001; do
     wrong "--shard: '$value' is not a share I/N with I from 1 to N" 'unseen --shard 1/4' --shard "$value"

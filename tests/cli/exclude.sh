@@ -90,8 +90,8 @@ run -x missing one
 expect 2 '' 'unseen: error: cannot open missing: No such file or directory\n'
 run -x one.unseen -x - -
 expect 2 '' 'unseen: error: -x - and the input are both standard input\nunseen: hint: unseen -x - FILE\n'
-head -c 9000 one.unseen > cut.unseen
-printf XXXXXXXX | dd of=cut.unseen bs=1 seek=8192 conv=notrunc 2> /dev/null
+head -c 17200 one.unseen > cut.unseen
+printf XXXXXXXX | dd of=cut.unseen bs=1 seek=16384 conv=notrunc 2> /dev/null
 run -x cut.unseen two
 [ "$status" = 2 ] || [ "$status" = 0 ] || complain "a store that is cut: $status"
 finish

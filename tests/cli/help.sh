@@ -111,7 +111,8 @@ cp urls.txt new.txt
 printf '%040d\n' 1 > requests.seen
 redis-cli() { echo http://a/; }
 rm -f visited.unseen* part*.unseen*
-"$UNSEEN" add --seed 42 part2.unseen urls.txt
+echo 'a seed' > seed.key
+"$UNSEEN" add --seed-file seed.key part2.unseen urls.txt
 "$UNSEEN" build bad.list urls.txt
 for command in add check remove merge info verify repair compact import recheck; do
     run help "$command"

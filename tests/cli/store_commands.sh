@@ -168,7 +168,7 @@ expect 1 '' ''
 cp all.unseen before
 id() { "$UNSEEN" info --json "$1" | sed -E 's/.*"seed_id":"([0-9a-f]+)".*/\1/'; }
 run merge all.unseen other.unseen
-expect 2 '' "unseen: error: other.unseen has the seed id $(id other.unseen), all.unseen has $(id all.unseen)\nunseen: hint: stores that will be merged are made with the same --seed; now only its URLs can be added: unseen add all.unseen FILE\n"
+expect 2 '' "unseen: error: other.unseen has the seed id $(id other.unseen), all.unseen has $(id all.unseen)\nunseen: hint: stores that will be merged are made with the same --seed-file; now only its URLs can be added: unseen add all.unseen FILE\n"
 run merge all.unseen whatwg.unseen
 expect 2 '' 'unseen: error: whatwg.unseen has the profile whatwg/1, all.unseen has crawl/1\nunseen: hint: only its URLs can be added: unseen add all.unseen FILE\n'
 run merge wide.unseen all.unseen
@@ -197,8 +197,8 @@ run info --json v.unseen
 holds python3 -c 'import json, re, sys
 info = json.load(open("out"))
 assert info["keys"] == 3 and info["filter"] == "compact" and info["profile"] == "crawl/1"
-assert info["key_bits"] == 64 and info["log"] is True and re.fullmatch("[0-9a-f]{8}", info["seed_id"])
-assert info["log_bytes"] > 8192 and 0 < info["fill"] < 1 and 0 < info["fpr_estimate"] < 5e-9
+assert info["key_bits"] == 64 and info["log"] is True and re.fullmatch("[0-9a-f]{16}", info["seed_id"])
+assert info["log_bytes"] > 16384 and 0 < info["fill"] < 1 and 0 < info["fpr_estimate"] < 5e-9
 assert re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ", info["written"])'
 holds [ "$(id part1.unseen)" = "$(id part2.unseen)" ]
 holds [ "$(id part1.unseen)" != "$(id other.unseen)" ]

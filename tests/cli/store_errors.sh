@@ -113,10 +113,10 @@ same v.unseen good
 newer() { # OFFSET BYTES
     cp good n.unseen
     printf "$2" | put n.unseen "$1"
-    printf "$2" | put n.unseen $(($1 + 4096))
+    printf "$2" | put n.unseen $(($1 + 8192))
 }
 version=$("$UNSEEN" --version)
-newer 8 '\x02'
+newer 8 '\x03'
 for command in -s check add info; do
     run $command n.unseen one
     expect 2 '' '*'
@@ -125,12 +125,12 @@ done
 
 # Damage.
 cp good d.unseen
-printf 'XXXX' | put d.unseen 8192
+printf 'XXXX' | put d.unseen 16384
 "$UNSEEN" -s d2.unseen one > /dev/null
 echo http://c/ | "$UNSEEN" -s d2.unseen > /dev/null
 echo http://d/ | "$UNSEEN" -s d2.unseen > /dev/null
 cp d2.unseen d.unseen
-printf 'X' | put d.unseen 8244
+printf 'X' | put d.unseen 16436
 for command in -s check add remove info recheck compact; do
     case $command in
     info | compact) run $command d.unseen ;;
@@ -171,7 +171,7 @@ expect 0 'http://a/\nhttp://b/\n' ''
 run -s t.unseen one
 expect 0 '' 'unseen: warning: t.unseen: an unfinished commit of 20 bytes was cut off; its lines will be new again\n'
 same t.unseen d2.unseen
-for place in 0 4096; do
+for place in 0 8192; do
     cp d2.unseen t.unseen
     printf 'X' | put t.unseen $((place + 20))
     run check t.unseen one

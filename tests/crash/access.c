@@ -65,6 +65,7 @@ static enum unseen_status open_as(struct unseen_store **store, enum unseen_store
     if (mode == UNSEEN_STORE_CREATE) {
         options.profile = "none";
         options.seed = &seed;
+        options.seed_len = sizeof(seed);
     }
     *error = (struct unseen_error){.status = UNSEEN_OK};
     return unseen_store_open(store, crash_path("s"), &options, error);
@@ -261,8 +262,7 @@ enum {
     VERSION_PLACE = 8,
     COMPATIBLE_PLACE = 16,
     WRITE_PLACE = 20,
-    READ_PLACE = 24,
-    SUM_PLACE = 4088
+    READ_PLACE = 24
 };
 
 /* Changes a byte of both headers and makes their checksums right. */
@@ -273,7 +273,7 @@ static void write_newer(const struct pair *pair, size_t place, uint8_t value)
     memcpy(log, pair->log, pair->log_len);
     for (uint8_t *header = log; header < log + PAIR_RECORDS_PLACE; header += PAIR_HEADER) {
         header[place] = value;
-        pair_put_le64(header + SUM_PLACE, XXH3_64bits(header, SUM_PLACE));
+        pair_seal_header(header, true);
     }
     crash_write(crash_path("s"), log, pair->log_len);
     free(log);
@@ -316,7 +316,7 @@ static void newer_versions(void)
         try_newer(&pair, "a feature to read", READ_PLACE, bit, UNSEEN_ERR_VERSION,
                   UNSEEN_ERR_VERSION);
     }
-    try_newer(&pair, "version 2", VERSION_PLACE, 2, UNSEEN_ERR_VERSION, UNSEEN_ERR_VERSION);
+    try_newer(&pair, "version 3", VERSION_PLACE, 3, UNSEEN_ERR_VERSION, UNSEEN_ERR_VERSION);
     pair_free(&pair);
 }
 

@@ -153,6 +153,7 @@ static struct unseen_store_options options_for(enum unseen_store_mode mode)
     if (mode == UNSEEN_STORE_CREATE) {
         options.profile = "none";
         options.seed = &seed;
+        options.seed_len = sizeof(seed);
     }
     return options;
 }
@@ -329,7 +330,8 @@ static void forget_last_record(void)
 {
     size_t len = 0;
     char *log = crash_read(crash_path("s"), &len);
-    crash_require(!log || truncate(crash_path("s"), (off_t)(len > 8192 ? len - 8 : len)) == 0, "s");
+    crash_require(!log || truncate(crash_path("s"), (off_t)(len > 16384 ? len - 8 : len)) == 0,
+                  "s");
     free(log);
 }
 

@@ -22,8 +22,8 @@ enum {
     NKNOWN = 200,
     CALLS_MAX = 2000,
     FAILURES_SHOWN = 20,
-    LOG_HEADER = 4096,
-    LOG_RECORDS = 8192
+    LOG_HEADER = 8192,
+    LOG_RECORDS = 16384
 };
 
 static struct {

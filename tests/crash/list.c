@@ -469,7 +469,8 @@ static enum unseen_status build(const struct job *job, bool keep, struct unseen_
                                                       .folder = crash_path("."),
                                                       .keep = keep,
                                                       .threads = job->everywhere ? 2 : 1,
-                                                      .seed = &seed};
+                                                      .seed = &seed,
+                                                      .seed_len = sizeof(seed)};
     enum unseen_status status =
         keep ? unseen_list_build_resume(&b, list_path, &options, &note, error) : UNSEEN_ERR_MISSING;
     if (status == UNSEEN_ERR_MISSING) {

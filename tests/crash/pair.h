@@ -23,9 +23,12 @@ enum {
     PAIR_NKEYS = 4000,
     PAIR_NRECORDS = 5,
     PAIR_NREMOVED = 100,
-    PAIR_RECORDS_PLACE = 8192,
-    PAIR_HEADER = 4096,
-    PAIR_ID_PLACE = 48,
+    PAIR_PAGE = 4096,
+    PAIR_HEADER = 2 * PAIR_PAGE, /* of the log; the image's is one page */
+    PAIR_RECORDS_PLACE = 2 * PAIR_HEADER,
+    PAIR_ID_PLACE = 40,
+    PAIR_TEXT_SUM_PLACE = 4080,
+    PAIR_SUM_PLACE = 4088,
     PAIR_RECORD_HEAD = 48
 };
 
@@ -106,6 +109,16 @@ static inline void pair_reseal(uint8_t *log, uint64_t place, uint64_t len)
     pair_put_le64(log + place + len - 8, sum);
 }
 
+/* The same for a header: of the log, whose second page has a checksum in the first, or of the
+ * image. */
+static inline void pair_seal_header(uint8_t *header, bool is_log)
+{
+    if (is_log) {
+        pair_put_le64(header + PAIR_TEXT_SUM_PLACE, XXH3_64bits(header + PAIR_PAGE, PAIR_PAGE));
+    }
+    pair_put_le64(header + PAIR_SUM_PLACE, XXH3_64bits(header, PAIR_SUM_PLACE));
+}
+
 static inline struct unseen_bytes pair_item(uint32_t i, char buf[static 32])
 {
     const int len = snprintf(buf, 32, "key %u", (unsigned)i);
@@ -138,8 +151,11 @@ static inline void pair_commit_record(struct unseen_store *store, struct pair *p
 static inline void pair_make(struct pair *pair, const char *path, int image_after)
 {
     static const uint64_t seed = 11;
-    const struct unseen_store_options options = {
-        .size = sizeof(options), .mode = UNSEEN_STORE_CREATE, .profile = "none", .seed = &seed};
+    const struct unseen_store_options options = {.size = sizeof(options),
+                                                 .mode = UNSEEN_STORE_CREATE,
+                                                 .profile = "none",
+                                                 .seed = &seed,
+                                                 .seed_len = sizeof(seed)};
     char image[512];
     struct unseen_store *store;
     snprintf(image, sizeof(image), "%s.image", path);

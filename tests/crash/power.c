@@ -310,7 +310,7 @@ static void report(const struct workload *w, const struct disk_state *state, siz
 static bool looks_like_a_store(const struct disk_state *state)
 {
     static const char magic[] = "\x89UN";
-    static const size_t places[] = {0, 4096};
+    static const size_t places[] = {0, 8192};
     for (size_t i = 0; i < 2 * state->n; i++) {
         const struct disk_bytes *bytes = &state->files[i / 2].bytes;
         const size_t place = places[i % 2];

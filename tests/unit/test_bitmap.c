@@ -7,7 +7,7 @@
 
 #include "base/bytes.h"
 #include "bitmap/bitmap.h"
-#include "hash/key.h"
+#include "hash/checksum.h"
 
 enum {
     WINDOW = 3 << 15,

@@ -30,6 +30,7 @@ static struct unseen_set *fresh_at(enum unseen_cpu cpu, uint64_t capacity, doubl
                                                .capacity = capacity,
                                                .fpr = fpr,
                                                .seed = &seed,
+                                               .seed_len = sizeof(seed),
                                                .threads = threads,
                                                .cpu = cpu,
                                                .allocator = allocator};

@@ -343,6 +343,7 @@ static struct unseen_set *fresh_set(enum unseen_cpu cpu, unsigned threads)
                                                .filter = "exact",
                                                .fpr = is_wide ? 1e-12 : 0,
                                                .seed = &seed,
+                                               .seed_len = sizeof(seed),
                                                .key_bits = is_wide ? 128 : 64,
                                                .threads = threads,
                                                .cpu = cpu};
@@ -492,8 +493,11 @@ static void check_listed_bytes(void)
     struct test_image images[2];
     for (int i = 0; i < 2; i++) {
         const uint64_t seed = 1;
-        const struct unseen_set_options options = {
-            .size = sizeof(options), .filter = "exact", .seed = &seed, .cpu = test_cpu};
+        const struct unseen_set_options options = {.size = sizeof(options),
+                                                   .filter = "exact",
+                                                   .seed = &seed,
+                                                   .seed_len = sizeof(seed),
+                                                   .cpu = test_cpu};
         struct unseen_set *set = NULL;
         CHECK(unseen_set_create(&set, &options) == UNSEEN_OK);
         for (uint64_t j = 0; j < 500; j++) {
@@ -519,8 +523,12 @@ static void test_wide_keys(void)
     };
     const uint64_t his[] = {0, 1, (uint64_t)7 << 40};
     const uint64_t seed = 1;
-    const struct unseen_set_options options = {
-        .size = sizeof(options), .filter = "exact", .fpr = 1e-20, .seed = &seed, .cpu = test_cpu};
+    const struct unseen_set_options options = {.size = sizeof(options),
+                                               .filter = "exact",
+                                               .fpr = 1e-20,
+                                               .seed = &seed,
+                                               .seed_len = sizeof(seed),
+                                               .cpu = test_cpu};
     struct unseen_set *set = NULL;
     uint8_t verdict;
     CHECK_EQ(unseen_set_create(&set, &options), UNSEEN_OK);

@@ -8,6 +8,7 @@
 #include <time.h>
 
 #include "filter/compact_moves.h"
+#include "hash/checksum.h"
 
 static const uint64_t seed_1 = 1;
 static struct test_allocator counting;
@@ -18,6 +19,7 @@ static struct unseen_set_options options_of(double fpr, unsigned threads)
     return (struct unseen_set_options){.size = sizeof(struct unseen_set_options),
                                        .fpr = fpr,
                                        .seed = &seed_1,
+                                       .seed_len = sizeof(seed_1),
                                        .threads = threads,
                                        .cpu = test_cpu,
                                        .allocator = &allocator};
@@ -204,7 +206,7 @@ static bool group_has(const uint8_t *piece, bool wide, struct unseen_key key)
 static bool image_has(const struct test_image *image, struct unseen_key key)
 {
     size_t len;
-    bool wide = test_chunk(image, 0, &len)[24 + 576] == 2;
+    bool wide = test_chunk(image, 0, &len)[24 + 80] == 2;
     for (size_t i = 1; i + 1 < image->n; i++) {
         const uint8_t *piece = test_chunk(image, i, &len) + 24;
         unsigned depth = piece[1];
@@ -495,7 +497,7 @@ static void check_full_pages(double fpr)
     /* The number of keys stands in the header and in the end mark, and the id is theirs. */
     uint64_t nkeys = (uint64_t)8 * COMPACT_LINES * slots;
     chunk = test_chunk(&image, 0, &len);
-    store_le64(chunk + 24 + 32, nkeys);
+    store_le64(chunk + 24 + 24, nkeys);
     test_repair(chunk, len);
     chunk = test_chunk(&image, 2, &len);
     store_le64(chunk + 24, nkeys);
@@ -523,7 +525,7 @@ static enum unseen_status import_tag(double fpr, uint32_t word, unsigned r, uint
     struct test_image image = test_export(set);
     size_t len;
     uint8_t *chunk = test_chunk(&image, 0, &len);
-    chunk[24 + 577] = cut;
+    chunk[24 + 81] = cut;
     test_repair(chunk, len);
     chunk = test_chunk(&image, 1, &len);
     uint8_t *line = chunk + 24 + 16 + (size_t)5 * COMPACT_LINE;
@@ -584,16 +586,17 @@ static void check_header(void)
     struct test_image image = test_export(set);
     CHECK(header_with(&image, 24, 0x89, &plain) == UNSEEN_OK);
     CHECK(header_with(&image, 24, 0x88, &plain) == UNSEEN_ERR_CORRUPT);
-    CHECK(header_with(&image, 24 + 8, 2, &plain) == UNSEEN_ERR_VERSION);
+    CHECK(header_with(&image, 24 + 8, 3, &plain) == UNSEEN_ERR_VERSION);
+    CHECK(header_with(&image, 24 + 8, 1, &plain) == UNSEEN_ERR_VERSION);
     CHECK(header_with(&image, 24 + 12, 1, &plain) == UNSEEN_ERR_VERSION);
-    CHECK(header_with(&image, 24 + 16, 2, &plain) == UNSEEN_ERR_VERSION);
-    CHECK(header_with(&image, 24 + 48, 'C', &plain) == UNSEEN_ERR_VERSION); /* "Compact" */
-    CHECK(header_with(&image, 24 + 63, 'x', &plain) == UNSEEN_ERR_CORRUPT);
-    CHECK(header_with(&image, 24 + 64, 'N', &plain) == UNSEEN_ERR_MISMATCH);
-    CHECK(header_with(&image, 24 + 575, 'x', &plain) == UNSEEN_ERR_CORRUPT);
-    CHECK(header_with(&image, 24 + 576, 3, &plain) == UNSEEN_ERR_CORRUPT);
-    CHECK(header_with(&image, 24 + 577, 31, &plain) == UNSEEN_ERR_CORRUPT);
-    CHECK(header_with(&image, 24 + 578, 200, &plain) == UNSEEN_ERR_CORRUPT);
+    CHECK(header_with(&image, 24 + 16, 1, &plain) == UNSEEN_ERR_VERSION);
+    CHECK(header_with(&image, 24 + 64, 'C', &plain) == UNSEEN_ERR_VERSION); /* "Compact" */
+    CHECK(header_with(&image, 24 + 79, 'x', &plain) == UNSEEN_ERR_CORRUPT);
+    CHECK(header_with(&image, 24 + 120, 'N', &plain) == UNSEEN_ERR_MISMATCH);
+    CHECK(header_with(&image, 24 + 112, 7, &plain) == UNSEEN_ERR_CORRUPT);
+    CHECK(header_with(&image, 24 + 80, 3, &plain) == UNSEEN_ERR_CORRUPT);
+    CHECK(header_with(&image, 24 + 81, 31, &plain) == UNSEEN_ERR_CORRUPT);
+    CHECK(header_with(&image, 24 + 82, 200, &plain) == UNSEEN_ERR_CORRUPT);
     struct unseen_set *copy = NULL;
     CHECK(test_import(&image, &with_url, &copy) == UNSEEN_ERR_MISMATCH);
     test_image_free(&image);

@@ -1,8 +1,151 @@
 /* SPDX-License-Identifier: MIT
  *
  * Keys of 64, 96 and 128 bits: made as docs/format.md says, the same answers from each, and kept by
- * an export. */
+ * an export. tests/vectors/keys.tsv is made by a second implementation. */
 #include "filter_check.h"
+#include "hash/key.h"
+
+static struct unseen__hasher hasher_of(const void *seed, size_t len)
+{
+    struct unseen__secret secret;
+    struct unseen__hasher hasher;
+    CHECK(unseen__secret_make(seed, len, &secret) == UNSEEN_OK);
+    unseen__hasher_init(&hasher, &secret, test_cpu);
+    return hasher;
+}
+
+/* Byte i of the inputs of keys.tsv. */
+static uint8_t sample_byte(size_t i)
+{
+    return (uint8_t)(167 * i + 13);
+}
+
+static bool is_key(struct unseen_key key, uint64_t hi, uint64_t lo)
+{
+    return key.hi == hi && key.lo == lo;
+}
+
+/* The key of an input, alone and in every lane of a batch, where a read past its end fails. */
+static void check_vector(const struct unseen__hasher *hasher, size_t len, uint64_t hi, uint64_t lo)
+{
+    static uint8_t text[1 << 17];
+    struct unseen_key keys[UNSEEN__KEY_LANES];
+    for (size_t i = 0; i < len; i++) {
+        text[i] = sample_byte(i);
+    }
+    char *data = test_guarded(text, len);
+    CHECK(is_key(unseen__key(hasher, data, len, 128), hi, lo));
+    for (size_t n = 1; n <= UNSEEN__KEY_LANES; n++) {
+        struct unseen__key_batch batch;
+        batch.is_whole = 0;
+        for (size_t i = 0; i < n; i++) {
+            unseen__key_batch_put(hasher, &batch, i, data, i == n - 1 || len < i ? len : i);
+        }
+        unseen__key_batch_make(hasher, &batch, n, 128, keys);
+        CHECK(is_key(keys[n - 1], hi, lo));
+    }
+}
+
+static void check_vectors(void)
+{
+    char path[512];
+    const char *slash = strrchr(__FILE__, '/');
+    (void)snprintf(path, sizeof(path), "%.*s/../vectors/keys.tsv",
+                   slash ? (int)(slash - __FILE__) : 1, slash ? __FILE__ : ".");
+    FILE *file = fopen(path, "r");
+    if (!CHECK(file != NULL)) {
+        return;
+    }
+    static struct unseen__hasher hasher;
+    char hex[512];
+    char number[16];
+    unsigned long long hi;
+    unsigned long long lo;
+    unsigned nrows = 0;
+    while (fscanf(file, "%511s %15s %llx %llx", hex, number, &hi, &lo) == 4) {
+        if (strcmp(number, "id") == 0) {
+            uint8_t seed[256];
+            const size_t len = strlen(hex) / 2;
+            for (size_t i = 0; i < len; i++) {
+                unsigned byte;
+                CHECK(sscanf(hex + 2 * i, "%2x", &byte) == 1);
+                seed[i] = (uint8_t)byte;
+            }
+            hasher = hasher_of(seed, len);
+            CHECK_EQ(unseen__secret_id(&hasher.secret), hi);
+        } else {
+            check_vector(&hasher, strtoul(number, NULL, 10), hi, lo);
+        }
+        nrows++;
+    }
+    CHECK(nrows > 300);
+    (void)fclose(file);
+}
+
+/* Keys of groups whose members have all sorts of lengths are those that each has alone. */
+static void check_batches(void)
+{
+    static uint8_t text[4000];
+    const struct unseen__hasher hasher = hasher_of("batches", 7);
+    for (size_t i = 0; i < sizeof(text); i++) {
+        text[i] = sample_byte(i * i);
+    }
+    uint64_t state = 1;
+    for (unsigned round = 0; round < 3000; round++) {
+        struct unseen__key_batch batch;
+        struct unseen_key keys[UNSEEN__KEY_LANES];
+        size_t lens[UNSEEN__KEY_LANES];
+        const size_t n = 1 + test_random(&state) % UNSEEN__KEY_LANES;
+        batch.is_whole = 0;
+        for (size_t i = 0; i < n; i++) {
+            lens[i] = test_random(&state) % (test_random(&state) % 4 ? 150 : 3900);
+            unseen__key_batch_put(&hasher, &batch, i, text + i, lens[i]);
+        }
+        unseen__key_batch_make(&hasher, &batch, n, round % 2 ? 128 : 64, keys);
+        for (size_t i = 0; i < n; i++) {
+            const struct unseen_key want =
+                unseen__key(&hasher, text + i, lens[i], round % 2 ? 128 : 64);
+            CHECK(is_key(keys[i], want.hi, want.lo));
+        }
+    }
+}
+
+/* Equal seeds give equal secrets, others other ones; none, a random one. */
+static void check_secrets(void)
+{
+    struct unseen__secret a;
+    struct unseen__secret b;
+    CHECK(unseen__secret_make("ab", 2, &a) == UNSEEN_OK);
+    CHECK(unseen__secret_make("ab", 2, &b) == UNSEEN_OK);
+    CHECK(unseen__secret_equals(&a, &b));
+    CHECK_EQ(unseen__secret_id(&a), unseen__secret_id(&b));
+    CHECK(unseen__secret_make("ab\0", 3, &b) == UNSEEN_OK);
+    CHECK(!unseen__secret_equals(&a, &b));
+    CHECK(unseen__secret_id(&a) != unseen__secret_id(&b));
+    CHECK(unseen__secret_make("ab", 0, &b) == UNSEEN_ERR_ARGUMENT);
+    CHECK(unseen__secret_make(NULL, 0, &a) == UNSEEN_OK);
+    CHECK(unseen__secret_make(NULL, 0, &b) == UNSEEN_OK);
+    CHECK(!unseen__secret_equals(&a, &b));
+    for (size_t i = 0; i < UNSEEN__SECRET_LEN; i++) {
+        struct unseen__secret other = a;
+        other.bytes[i] ^= 1;
+        CHECK(!unseen__secret_equals(&a, &other));
+        CHECK(unseen__secret_id(&a) != unseen__secret_id(&other));
+    }
+    struct unseen_set_options options = filter_options(NULL, 0, 0, 1);
+    struct unseen_set *none = NULL;
+    options.seed_len = 0;
+    CHECK(unseen_set_create(&none, &options) == UNSEEN_ERR_ARGUMENT);
+}
+
+/* A released hasher leaves nothing in memory. */
+static void check_wiped(void)
+{
+    struct unseen__hasher hasher = hasher_of("wiped", 5);
+    const uint8_t zeros[sizeof(hasher)] = {0};
+    unseen__hasher_release(&hasher);
+    CHECK(memcmp(&hasher, zeros, sizeof(hasher)) == 0);
+}
 
 /* docs/format.md, "Keys", word for word. */
 static uint64_t f(uint64_t x)
@@ -118,6 +261,10 @@ int main(void)
     static const unsigned widths[] = {64, 96, 128};
     test_start();
     check_narrow();
+    check_vectors();
+    check_batches();
+    check_secrets();
+    check_wiped();
     check_calls(0);
     for (size_t i = 0; i < 3; i++) {
         check_calls(widths[i]);

@@ -17,7 +17,7 @@
 
 #include "base/bytes.h"
 #include "base/memory.h"
-#include "hash/key.h"
+#include "hash/checksum.h"
 #include "list/key.h"
 #include "list/texts.h"
 
@@ -66,8 +66,11 @@ static void build_at(const char *at, uint64_t seed, size_t n)
     struct unseen_error error = {.text = ""};
     struct unseen_list_build *b = NULL;
     /* at this rate no text below is listed by error */
-    const struct unseen_list_build_options options = {
-        .size = sizeof(options), .fpr = 1e-9, .seed = &seed, .cpu = test_cpu};
+    const struct unseen_list_build_options options = {.size = sizeof(options),
+                                                      .fpr = 1e-9,
+                                                      .seed = &seed,
+                                                      .seed_len = sizeof(seed),
+                                                      .cpu = test_cpu};
     check_ok(unseen_list_build_create(&b, at, &options, &error), &error);
     check_ok(unseen_list_build_add(b, texts, n, &error), &error);
     check_ok(unseen_list_build_finish(b, NULL, NULL, &error), &error);
@@ -296,23 +299,97 @@ static void test_commits(void)
     unseen_list_close(list);
 }
 
+static void make_hasher(struct unseen__hasher *hasher)
+{
+    struct unseen__secret secret;
+    CHECK(unseen__secret_make("7", 1, &secret) == UNSEEN_OK);
+    unseen__hasher_init(hasher, &secret, test_cpu);
+}
+
 /* Texts are compared, not keys, where there are texts; and all of the keys, where there are none. */
 static void test_exact(void)
 {
     const struct unseen_allocator allocator = unseen__allocator(NULL);
+    struct unseen__hasher hasher;
     struct unseen__list_texts table;
-    unseen__list_texts_init(&table, 7, &allocator);
-    CHECK(unseen__list_texts_reserve(&table, 1, 2));
+    make_hasher(&hasher);
+    unseen__list_texts_init(&table, &hasher, &allocator);
+    CHECK(unseen__list_texts_reserve(&table, 1, 2) == UNSEEN_OK);
     CHECK(unseen__list_texts_change(&table, UNSEEN_LIST_ADD, "ab", 2));
-    const uint64_t key = unseen__list_key("ab", 2, 7);
+    const uint64_t key = unseen__list_key(&hasher, "ab", 2);
     CHECK_EQ(unseen__list_texts_state(&table, key, "ab", 2), UNSEEN__TEXT_ADDED);
     CHECK_EQ(unseen__list_texts_state(&table, key, "ac", 2), 0);
     CHECK_EQ(unseen__list_texts_state(&table, key, "a", 1), 0);
     CHECK_EQ(unseen__list_texts_state(&table, key, "abc", 3), 0);
     CHECK_EQ(unseen__list_texts_key_state(&table, key), UNSEEN__TEXT_ADDED);
-    /* the same slot and the same upper half */
-    CHECK_EQ(unseen__list_texts_key_state(&table, key ^ UINT64_C(1) << 31), 0);
-    CHECK_EQ(unseen__list_texts_key_state(&table, key ^ UINT64_C(1) << 63), 0);
+    /* Keys that differ in one bit from the text's; half of them agree in their upper half. */
+    for (unsigned bit = 0; bit < 64; bit++) {
+        CHECK_EQ(unseen__list_texts_key_state(&table, key ^ UINT64_C(1) << bit), 0);
+    }
+    unseen__list_texts_release(&table);
+}
+
+/* The longest way from the first slot of a text to its own. */
+static size_t longest_way(const struct unseen__list_texts *t)
+{
+    size_t longest = 0;
+    for (size_t i = 0; i < t->nslots; i++) {
+        if (t->by_text[i] != 0) {
+            const struct unseen__list_text *text = &t->texts[(uint32_t)t->by_text[i] - 1];
+            const size_t way = (i - (size_t)text->hash) & (t->nslots - 1);
+            longest = way > longest ? way : longest;
+        }
+    }
+    return longest;
+}
+
+/* The i'th order of eight pieces of 16 bytes. */
+static void put_order(char text[128], unsigned i)
+{
+    unsigned pieces[8];
+    for (unsigned k = 0; k < 8; k++) {
+        pieces[k] = k;
+    }
+    for (unsigned left = 8; left > 0; i /= left, left--) {
+        const unsigned which = i % left;
+        char piece[24];
+        (void)snprintf(piece, sizeof(piece), "%016u", pieces[which]);
+        memcpy(text + (size_t)16 * (left - 1), piece, 16);
+        pieces[which] = pieces[left - 1];
+    }
+}
+
+/* Texts that all have one key, as whoever knows a list's secret can make them. With a hasher whose
+ * NH key is 0 the order of the pieces of 16 bytes does not matter. */
+static void test_one_key(void)
+{
+    const unsigned n = 40320; /* 8! */
+    const struct unseen_allocator allocator = unseen__allocator(NULL);
+    struct unseen__hasher hasher;
+    struct unseen__list_texts table;
+    char text[128];
+    make_hasher(&hasher);
+    memset(hasher.nh, 0, sizeof(hasher.nh));
+    unseen__list_texts_init(&table, &hasher, &allocator);
+    put_order(text, 0);
+    const uint64_t key = unseen__list_key(&hasher, text, 128);
+    for (unsigned i = 0; i < n; i++) {
+        put_order(text, i);
+        CHECK_EQ(unseen__list_key(&hasher, text, 128), key);
+        CHECK(unseen__list_texts_reserve(&table, 1, 128) == UNSEEN_OK);
+        CHECK(unseen__list_texts_change(&table, i % 2 ? UNSEEN_LIST_ADD : UNSEEN_LIST_REMOVE, text,
+                                        128));
+        CHECK_EQ(unseen__list_texts_state(&table, key, text, 128),
+                 i % 2 ? UNSEEN__TEXT_ADDED : UNSEEN__TEXT_REMOVED);
+    }
+    CHECK_EQ(table.n, n);
+    CHECK_EQ(unseen__list_texts_key_state(&table, key), UNSEEN__TEXT_REMOVED);
+    CHECK(longest_way(&table) < 64);
+    size_t nkeys = 0;
+    for (size_t i = 0; i < table.nslots; i++) {
+        nkeys += table.by_key[i] != 0;
+    }
+    CHECK_EQ(nkeys, 1);
     unseen__list_texts_release(&table);
 }
 
@@ -880,6 +957,7 @@ int main(void)
     test_model();
     test_commits();
     test_exact();
+    test_one_key();
     test_other_list();
     test_cuts();
     test_torn();

@@ -63,6 +63,7 @@ static void build(enum unseen_kind kind, const struct unseen_url *url, const cha
     const struct unseen_list_build_options options = {.size = sizeof(options),
                                                       .fpr = 1e-6,
                                                       .seed = &seed,
+                                                      .seed_len = sizeof(seed),
                                                       .kind = kind,
                                                       .profile = url ? unseen_url_id(url) : NULL,
                                                       .cpu = test_cpu};
@@ -348,12 +349,12 @@ static void test_written_over(void)
     static const char *const entries[] = {"192.0.2.0/24"};
     static const char *const others[] = {"198.51.100.0/24"};
     struct unseen_error error = {.text = ""};
-    uint8_t other[8192];
+    uint8_t other[16384];
     build(UNSEEN_KIND_IP, NULL, others, 1);
     FILE *file = fopen(path, "rb");
     CHECK(file != NULL);
     const size_t len = fread(other, 1, sizeof(other), file);
-    CHECK(len > 4096 && len < sizeof(other) && fclose(file) == 0);
+    CHECK(len > 8192 && len < sizeof(other) && fclose(file) == 0);
     for (int how = 0; how < 3; how++) {
         bool changed = false;
         build(UNSEEN_KIND_IP, NULL, entries, 1);

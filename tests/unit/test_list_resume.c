@@ -16,7 +16,7 @@
 #include <sys/stat.h>
 
 #include "base/bytes.h"
-#include "hash/key.h"
+#include "hash/checksum.h"
 
 enum {
     BATCH = 1000,
@@ -49,6 +49,7 @@ static struct unseen_list_build_options options_of(const struct plan *plan)
         .keep = true,
         .threads = plan->threads,
         .seed = &seed,
+        .seed_len = sizeof(seed),
         .profile = "crawl/1",
         .cpu = test_cpu,
         .allocator = plan->allocator,
@@ -402,6 +403,7 @@ static void test_options(void)
     CHECK(try_options(&other, &error) == UNSEEN_ERR_MISMATCH && strstr(error.text, "kind"));
     other = options;
     other.seed = &other_seed;
+    other.seed_len = sizeof(other_seed);
     CHECK(try_options(&other, &error) == UNSEEN_ERR_MISMATCH && strstr(error.text, "seed"));
     other = options;
     other.seed = NULL;

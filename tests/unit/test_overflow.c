@@ -129,6 +129,7 @@ static struct unseen_set *make_set(bool wide, unsigned threads)
         .size = sizeof(options),
         .fpr = wide ? UNSEEN_FPR_DEFAULT : 2e-6,
         .seed = &seed,
+        .seed_len = sizeof(seed),
         .threads = threads,
         .cpu = test_cpu,
         .allocator = &allocator,

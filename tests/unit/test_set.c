@@ -23,6 +23,7 @@ static struct unseen_set_options options_of(double fpr, unsigned threads)
     return (struct unseen_set_options){.size = sizeof(struct unseen_set_options),
                                        .fpr = fpr,
                                        .seed = &seed_1,
+                                       .seed_len = sizeof(seed_1),
                                        .threads = threads,
                                        .cpu = test_cpu};
 }

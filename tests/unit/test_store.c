@@ -247,7 +247,7 @@ static void test_image(void)
     struct unseen_store *store = open_store(path, UNSEEN_STORE_CREATE);
     add_range(store, 0, MANY);
     CHECK(unseen_store_commit(store, &error) == UNSEEN_OK);
-    CHECK(info_of(store).log_bytes < 8192 + 9 * MANY);
+    CHECK(info_of(store).log_bytes < UNSEEN__RECORDS_PLACE + 9 * MANY);
     close_store(store);
     CHECK(size_of(image) > MANY * 4);
 
@@ -409,6 +409,7 @@ static void test_settings(void)
     options.fpr = 1e-5;
     options.key_bits = 96;
     options.seed = &seed;
+    options.seed_len = sizeof(seed);
     CHECK(unseen_store_open(&store, path, &options, &error) == UNSEEN_OK);
     CHECK(strcmp(unseen_set_profile(unseen_store_set(store)), "aggressive/1") == 0);
     struct unseen_store *second = NULL;
@@ -427,6 +428,7 @@ static void test_settings(void)
     wrong[1].fpr = 1e-6;
     wrong[2].key_bits = 64;
     wrong[3].seed = &another_seed;
+    wrong[3].seed_len = sizeof(another_seed);
     wrong[4].no_log = true;
     for (size_t i = 0; i < 5; i++) {
         CHECK(unseen_store_open(&store, path, &wrong[i], &error) == UNSEEN_ERR_MISMATCH);
@@ -531,7 +533,7 @@ static void test_link_and_mode(void)
 /* An image that claims another end of the log, under a right checksum, cuts nothing. */
 static void test_forged_image(void)
 {
-    uint8_t bytes[UNSEEN__HEADER_LEN];
+    uint8_t bytes[UNSEEN__IMAGE_HEADER_LEN];
     struct unseen__image_header good;
     remove_all();
     struct unseen_store *store = open_store(path, UNSEEN_STORE_CREATE);
@@ -601,7 +603,7 @@ static void test_no_log(void)
         close_store(store);
         CHECK(unseen_store_verify(path, NULL, NULL, NULL, &error) == UNSEEN_OK);
     }
-    CHECK(size_of(path) < 8400);
+    CHECK(size_of(path) < UNSEEN__RECORDS_PLACE + 208);
     CHECK(unseen_store_rewrite(path, NULL, &error) == UNSEEN_ERR_UNSUPPORTED);
     flip(image, size_of(image) / 2);
     CHECK(unseen_store_open(&store, path, &options, &error) == UNSEEN_ERR_CORRUPT);

@@ -18,8 +18,12 @@ static const uint64_t seed_1 = 1;
 
 static struct unseen_set *make(double fpr, unsigned threads)
 {
-    struct unseen_set_options options = {
-        .size = sizeof(options), .fpr = fpr, .seed = &seed_1, .threads = threads, .cpu = test_cpu};
+    struct unseen_set_options options = {.size = sizeof(options),
+                                         .fpr = fpr,
+                                         .seed = &seed_1,
+                                         .seed_len = sizeof(seed_1),
+                                         .threads = threads,
+                                         .cpu = test_cpu};
     struct unseen_set *set = NULL;
     if (unseen_set_create(&set, &options) != UNSEEN_OK) {
         fprintf(stderr, "no set\n");

@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The portable code: the specification of every kernel. */
+#include "hash/key.h"
+
+#include <sodium.h>
+
+enum {
+    SIP_KEY_LEN = 16,
+    FINAL_ROUNDS = 3
+};
+
+struct sip {
+    uint64_t v[4];
+};
+
+static uint64_t rotate_left(uint64_t x, int n)
+{
+    return x << n | x >> (64 - n);
+}
+
+UNSEEN_INLINE void sip_round(struct sip *s)
+{
+    uint64_t *v = s->v;
+    v[0] += v[1];
+    v[2] += v[3];
+    v[1] = rotate_left(v[1], 13) ^ v[0];
+    v[3] = rotate_left(v[3], 16) ^ v[2];
+    v[0] = rotate_left(v[0], 32);
+    v[2] += v[1];
+    v[0] += v[3];
+    v[1] = rotate_left(v[1], 17) ^ v[2];
+    v[3] = rotate_left(v[3], 21) ^ v[0];
+    v[2] = rotate_left(v[2], 32);
+}
+
+UNSEEN_INLINE void sip_take(struct sip *s, uint64_t word)
+{
+    s->v[3] ^= word;
+    sip_round(s);
+    s->v[0] ^= word;
+}
+
+UNSEEN_INLINE uint64_t sip_final(struct sip *s)
+{
+    for (int i = 0; i < FINAL_ROUNDS; i++) {
+        sip_round(s);
+    }
+    return s->v[0] ^ s->v[1] ^ s->v[2] ^ s->v[3];
+}
+
+UNSEEN_INLINE struct unseen_key sip_key(struct sip *s)
+{
+    struct unseen_key key;
+    s->v[2] ^= 0xee;
+    key.hi = sip_final(s);
+    s->v[1] ^= 0xdd;
+    key.lo = sip_final(s);
+    return key;
+}
+
+static struct sip sip_start(const struct unseen__hasher *hasher)
+{
+    const uint64_t *v = hasher->sip;
+    return (struct sip){{v[0], v[1], v[2], v[3]}};
+}
+
+/* ---- making a hasher --------------------------------------------------------------------------*/
+
+static unseen__key_kernel *kernel_for(enum unseen_cpu level)
+{
+#if UNSEEN_X86
+    if (level == UNSEEN_CPU_AVX512) {
+        return unseen__key_kernel_avx512;
+    }
+    if (level == UNSEEN_CPU_AVX2) {
+        return unseen__key_kernel_avx2;
+    }
+#endif
+    (void)level;
+    return unseen__key_kernel_portable;
+}
+
+void unseen__hasher_init(struct unseen__hasher *hasher, const struct unseen__secret *secret,
+                         enum unseen_cpu level)
+{
+    uint8_t bytes[SIP_KEY_LEN + 8 * UNSEEN__NH_WORDS];
+    unseen__secret_expand(secret, bytes, sizeof(bytes));
+    const uint64_t k0 = load_le64(bytes);
+    const uint64_t k1 = load_le64(bytes + 8);
+    for (size_t i = 0; i < UNSEEN__NH_WORDS; i++) {
+        hasher->nh[i] = load_le64(bytes + SIP_KEY_LEN + 8 * i);
+    }
+    hasher->sip[0] = k0 ^ UINT64_C(0x736f6d6570736575);
+    hasher->sip[1] = k1 ^ UINT64_C(0x646f72616e646f6d) ^ 0xee; /* 0xee: an output of 128 bits */
+    hasher->sip[2] = k0 ^ UINT64_C(0x6c7967656e657261);
+    hasher->sip[3] = k1 ^ UINT64_C(0x7465646279746573);
+    hasher->kernel = kernel_for(level);
+    hasher->secret = *secret;
+    sodium_memzero(bytes, sizeof(bytes));
+}
+
+void unseen__hasher_release(struct unseen__hasher *hasher)
+{
+    sodium_memzero(hasher, sizeof(*hasher));
+}
+
+/* ---- making keys ------------------------------------------------------------------------------*/
+
+struct unseen_key unseen__key(const struct unseen__hasher *hasher, const void *data, size_t len,
+                              unsigned bits)
+{
+    const uint8_t *p = data;
+    struct sip s = sip_start(hasher);
+    size_t rest = len;
+    size_t nblocks = 0;
+    do {
+        const size_t n = rest < UNSEEN__NH_BLOCK ? rest : UNSEEN__NH_BLOCK;
+        uint64_t digest[UNSEEN__DIGEST_WORDS];
+        unseen__nh_block(hasher, p, n, len < UNSEEN__NH_PAIR, digest);
+        for (int k = 0; k < UNSEEN__DIGEST_WORDS; k++) {
+            sip_take(&s, digest[k]);
+        }
+        nblocks++;
+        rest -= n;
+        if (rest > 0) {
+            p += n;
+        }
+    } while (rest > 0);
+    sip_take(&s, unseen__key_tail(len, nblocks));
+    struct unseen_key key = sip_key(&s);
+    unseen__key_narrow(bits, &key);
+    return key;
+}
+
+void unseen__key_kernel_portable(const struct unseen__hasher *hasher,
+                                 const struct unseen__key_batch *batch, size_t n,
+                                 struct unseen_key *keys)
+{
+    for (size_t i = 0; i < n; i++) {
+        struct sip s = sip_start(hasher);
+        for (int k = 0; k <= UNSEEN__DIGEST_WORDS; k++) {
+            sip_take(&s, batch->words[k][i]);
+        }
+        keys[i] = sip_key(&s);
+    }
+}
+
+void unseen__key_batch_make(const struct unseen__hasher *hasher,
+                            const struct unseen__key_batch *batch, size_t n, unsigned bits,
+                            struct unseen_key *keys)
+{
+    hasher->kernel(hasher, batch, n, keys);
+    for (size_t i = 0; UNSEEN_UNLIKELY(batch->is_whole) && i < n; i++) {
+        if (batch->is_whole >> i & 1) {
+            keys[i] = batch->whole[i];
+        }
+    }
+    for (size_t i = 0; bits != 128 && i < n; i++) {
+        unseen__key_narrow(bits, &keys[i]);
+    }
+}
