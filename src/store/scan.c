@@ -10,7 +10,7 @@
 
 enum {
     READ_AHEAD = 1 << 20,
-    HASHED_MAX = 64 << 20 /* bytes of heads without records before a search is given up */
+    HASHED_MAX = 64 << 20 /* bytes to hash beyond 8 times the log, before a search is given up */
 };
 
 enum unseen_status unseen__scan_init(struct unseen__scan *scan, const struct unseen__log *log,
@@ -100,7 +100,7 @@ static enum unseen_status read_record(struct unseen__scan *scan, uint64_t place,
     }
     const size_t len = unseen__record_len(record, scan->log->header.key_bits);
     status = need(scan, place, len, &bytes, error);
-    scan->nhashed += len;
+    scan->nhashed += bytes ? len : 0;
     if (status == UNSEEN_OK && bytes &&
         load_le64(bytes + len - UNSEEN__RECORD_TAIL) ==
             unseen__record_sum(bytes, len, scan->log->header.id)) {
@@ -139,8 +139,9 @@ static enum unseen_status find_mark(struct unseen__scan *scan, uint64_t *place_o
     return UNSEEN_OK;
 }
 
-/* The first intact record behind the current place. Where the log holds heads without records, made
- * so that each has to be hashed, the search is given up. */
+/* The first intact record behind the current place. A log can hold heads without records, made so that
+ * each has to be hashed. The search is given up when that has taken too much work, in this search and
+ * in those before it. */
 static enum unseen_status find_next(struct unseen__scan *scan, bool *found_out,
                                     struct unseen_error *error)
 {
@@ -203,7 +204,6 @@ enum unseen_status unseen__scan_next(struct unseen__scan *scan, enum unseen__sca
         return UNSEEN_OK;
     }
     bool found = false;
-    scan->nhashed = 0;
     if (bytes) {
         scan->next = scan->place; /* intact, but records before it are missing */
         found = true;

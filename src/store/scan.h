@@ -21,7 +21,7 @@ struct unseen__scan {
     uint64_t number;     /* of the last record read */
     uint64_t record_sum; /* its checksum */
     bool skipped;        /* any later number may follow */
-    uint64_t nhashed;    /* bytes, in search of a record */
+    uint64_t nhashed;    /* bytes, of records and of what looked like records */
     uint64_t next;       /* after DAMAGED: where intact records go on */
 
     /* after RECORD */

@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The work that a hostile log can ask for. Work is counted in bytes; no time is measured. */
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE 1
+#endif
+#include "test.h"
+
+#include "base/memory.h"
+#include "hash/key.h"
+#include "store/log.h"
+#include "store/scan.h"
+
+static char path[300];
+static struct unseen_error error;
+
+enum {
+    HEADS = 96,   /* without a record, one after the other */
+    GROUPS = 200, /* of such heads, with an intact record between two */
+    FALSE_KEYS = 1 << 16
+};
+
+static size_t put_record(uint8_t *bytes, const struct unseen__log *log, uint64_t place,
+                         uint64_t number, uint32_t nkeys, bool intact)
+{
+    const struct unseen__record record = {.kind = UNSEEN__RECORD_CHANGES,
+                                          .place = place,
+                                          .number = number,
+                                          .n = nkeys,
+                                          .output_len = UNSEEN__NO_OUTPUT};
+    const size_t len = unseen__record_len(&record, log->header.key_bits);
+    unseen__record_encode_head(&record, bytes);
+    if (intact) {
+        const uint64_t sum = unseen__record_sum(bytes, len, log->header.id);
+        for (unsigned i = 0; i < 8; i++) {
+            bytes[len - 8 + i] = (uint8_t)(sum >> 8 * i);
+        }
+    }
+    return intact ? len : UNSEEN__RECORD_HEAD;
+}
+
+/* Each group is little enough to be searched; all of them are too much. */
+static uint64_t forge_heads(const struct unseen__log *log)
+{
+    static uint8_t bytes[GROUPS * (HEADS + 2) * UNSEEN__RECORD_HEAD];
+    size_t at = 0;
+    memset(bytes, 0, sizeof(bytes));
+    for (uint64_t group = 0; group < GROUPS; group++) {
+        for (int i = 0; i < HEADS; i++) {
+            at += put_record(bytes + at, log, UNSEEN__RECORDS_PLACE + at, group + 1, FALSE_KEYS,
+                             false);
+        }
+        at += put_record(bytes + at, log, UNSEEN__RECORDS_PLACE + at, group + 1, 0, true);
+    }
+    CHECK(pwrite(log->fd, bytes, at, UNSEEN__RECORDS_PLACE) == (ssize_t)at);
+    return UNSEEN__RECORDS_PLACE + at;
+}
+
+/* The limit of work is of the whole log: a log is as hostile with many damages as with one. */
+static void test_heads(void)
+{
+    const struct unseen_allocator allocator = unseen__allocator(NULL);
+    struct unseen__log log = {.fd = -1};
+    struct unseen__scan scan;
+    struct unseen__log_header header = {
+        .key_bits = 64, .fpr = 1e-6, .filter = "compact", .profile = "none/1"};
+    bool exists = false;
+    CHECK(unseen__log_new_id(header.id) == UNSEEN_OK);
+    CHECK(unseen__log_create(&log, path, &header, &allocator, &exists, &error) == UNSEEN_OK);
+    const uint64_t size = forge_heads(&log);
+    const uint64_t each = (uint64_t)FALSE_KEYS * 8 + UNSEEN__RECORD_HEAD + UNSEEN__RECORD_TAIL;
+    const uint64_t limit = ((uint64_t)64 << 20) + 8 * size;
+    CHECK(HEADS * each < limit && GROUPS / 4 * HEADS * each > 4 * limit);
+    CHECK(unseen__scan_init(&scan, &log, UNSEEN__RECORDS_PLACE, 0, &error) == UNSEEN_OK);
+    enum unseen__scan_state state = UNSEEN__SCAN_RECORD;
+    enum unseen_status status = UNSEEN_OK;
+    unsigned ndamages = 0;
+    unsigned nrecords = 0;
+    while (status == UNSEEN_OK && state != UNSEEN__SCAN_END && state != UNSEEN__SCAN_TORN) {
+        status = unseen__scan_next(&scan, &state, &error);
+        if (status == UNSEEN_OK && state == UNSEEN__SCAN_DAMAGED) {
+            unseen__scan_skip(&scan);
+            ndamages++;
+        }
+        nrecords += status == UNSEEN_OK && state == UNSEEN__SCAN_RECORD;
+    }
+    CHECK(status == UNSEEN_ERR_CORRUPT && strstr(error.text, "beyond repair"));
+    CHECK(ndamages > 0 && nrecords == ndamages);
+    CHECK(scan.nhashed > limit && scan.nhashed <= limit + each);
+    unseen__scan_release(&scan);
+    unseen__log_release(&log);
+    CHECK(unseen_store_verify(path, NULL, NULL, NULL, &error) == UNSEEN_ERR_CORRUPT);
+    CHECK(strstr(error.text, "beyond repair") != NULL);
+    CHECK(unseen_store_repair(path, NULL, NULL, NULL, &error) == UNSEEN_ERR_CORRUPT);
+    CHECK(strstr(error.text, "beyond repair") != NULL);
+}
+
+int main(void)
+{
+    test_start();
+    const char *base = getenv("TMPDIR");
+    char dir[200];
+    snprintf(dir, sizeof(dir), "%s/unseen-scan-XXXXXX", base ? base : "/tmp");
+    if (!CHECK(mkdtemp(dir) != NULL)) {
+        return test_end();
+    }
+    snprintf(path, sizeof(path), "%s/store", dir);
+    test_heads();
+    CHECK(unlink(path) == 0);
+    CHECK(rmdir(dir) == 0);
+    return test_end();
+}
