@@ -610,7 +610,10 @@ UNSEEN_API enum unseen_status unseen_import_create(struct unseen_import **import
 
 /* Takes one whole chunk: the header first, the others in any order. Everything in it is checked:
  * a damaged or hostile chunk gives CORRUPT, VERSION or MISMATCH. Other errors: NOMEM, and
- * ARGUMENT or UNSUPPORTED (cpu) at the header. After any of them the import can only be freed. */
+ * ARGUMENT or UNSUPPORTED (cpu) at the header. After any of them the import can only be freed.
+ * The header of a set that does not grow says how much memory the set takes, and the allocator is
+ * asked for all of it at once. The pieces fill it; with the default allocator, what no piece has
+ * filled takes no memory. An allocator that refuses is the limit for chunks that are not trusted. */
 UNSEEN_API enum unseen_status unseen_import_chunk(struct unseen_import *import, const void *chunk,
                                                   size_t len);
 

@@ -105,7 +105,8 @@ void *unseen__alloc(const struct unseen_allocator *allocator, size_t size, size_
 void *unseen__alloc_zero(const struct unseen_allocator *allocator, size_t size, size_t align)
 {
     void *ptr = unseen__alloc(allocator, size, align);
-    if (ptr) {
+    const bool is_fresh_mapping = allocator->alloc == default_alloc && size >= UNSEEN__MAPPING_MIN;
+    if (ptr && !is_fresh_mapping) {
         memset(ptr, 0, size);
     }
     return ptr;

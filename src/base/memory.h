@@ -18,6 +18,9 @@
 struct unseen_allocator unseen__allocator(const struct unseen_allocator *allocator);
 
 void *unseen__alloc(const struct unseen_allocator *allocator, size_t size, size_t align);
+
+/* Zeroed memory. A block of UNSEEN__MAPPING_MIN bytes or more from the default allocator is a new
+ * mapping: the kernel gives it memory, page by page, at the first touch of each page. */
 void *unseen__alloc_zero(const struct unseen_allocator *allocator, size_t size, size_t align);
 
 /* Says that a block of UNSEEN__HUGE_PAGE bytes from the default allocator is part of a large

@@ -151,6 +151,7 @@ struct unseen_import {
     struct unseen_set *set; /* from the header on */
     uint64_t id;
     uint64_t nkeys;
+    uint64_t nbytes_max;
     bool ended;
     bool failed;
 };
@@ -169,9 +170,15 @@ enum unseen_status unseen_import_create(struct unseen_import **import_out,
     if (!import) {
         return UNSEEN_ERR_NOMEM;
     }
-    *import = (struct unseen_import){.options = options, .allocator = allocator};
+    *import = (struct unseen_import){
+        .options = options, .allocator = allocator, .nbytes_max = UINT64_MAX};
     *import_out = import;
     return UNSEEN_OK;
+}
+
+void unseen__import_limit(struct unseen_import *import, uint64_t nbytes)
+{
+    import->nbytes_max = nbytes;
 }
 
 void unseen_import_free(struct unseen_import *import)
@@ -219,7 +226,8 @@ static enum unseen_status load_header(struct unseen_import *import, const uint8_
     options.fpr = UNSEEN_FPR_DEFAULT;
     options.allocator = &import->allocator; /* the caller's struct may be gone */
     import->nkeys = load_le64(p + 24);
-    const struct unseen__saved saved = {.params = p + PARAMS_PLACE, .nkeys = import->nkeys};
+    const struct unseen__saved saved = {
+        .params = p + PARAMS_PLACE, .nkeys = import->nkeys, .nbytes_max = import->nbytes_max};
     enum unseen_status status = unseen__set_create(&import->set, &options, &secret, &saved);
     return status == UNSEEN_ERR_NAME ? UNSEEN_ERR_VERSION : status;
 }

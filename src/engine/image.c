@@ -142,6 +142,7 @@ enum unseen_status unseen__image_load(const struct unseen_store *store, struct u
     if (status != UNSEEN_OK) {
         return unseen__error_status(error, status, image->path);
     }
+    unseen__import_limit(import, image->size);
     status = import_chunks(import, image, error);
     if (status != UNSEEN_OK) {
         unseen_import_free(import);

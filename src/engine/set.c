@@ -87,6 +87,7 @@ static enum unseen_status create_shards(struct unseen_set *set,
             .first = i ? set->shards[0].filter : NULL,
             .saved = saved ? saved->params : NULL,
             .saved_nkeys = saved ? saved->nkeys : 0,
+            .saved_max = saved ? saved->nbytes_max : 0,
             .cpu = set->cpu,
             .allocator = set->allocator,
         };

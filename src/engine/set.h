@@ -36,6 +36,7 @@ struct unseen_set {
 struct unseen__saved {
     const uint8_t *params; /* UNSEEN__PARAMS_LEN bytes */
     uint64_t nkeys;
+    uint64_t nbytes_max; /* of all its pieces together */
 };
 
 /* An empty set, as unseen_set_create; the secret stands in place of the options' seed. saved is NULL, or says what pieces will be
@@ -44,6 +45,10 @@ enum unseen_status unseen__set_create(struct unseen_set **set_out,
                                       const struct unseen_set_options *options,
                                       const struct unseen__secret *secret,
                                       const struct unseen__saved *saved);
+
+/* Says that the chunks of an import will have nbytes bytes at most. Set it before the first chunk. A
+ * header that asks for a larger set is then CORRUPT. */
+void unseen__import_limit(struct unseen_import *import, uint64_t nbytes);
 
 /* The options the caller gave, completed with defaults. */
 enum unseen_status unseen__set_options(const struct unseen_set_options *given,

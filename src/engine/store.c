@@ -23,7 +23,9 @@
 enum {
     SLICE = 1024,          /* changes made in memory at a time */
     IMAGE_AFTER = 1 << 16, /* an image is written after this many changes, */
-    IMAGE_SHARE = 16       /* and after one for each so many that it covers */
+    IMAGE_SHARE = 16,      /* and after one for each so many that it covers */
+    READ_SLACK = 1 << 20 /* a filter that cannot grow, opened to read, is made for so many keys more
+                              than the log has */
 };
 
 static const char NO_PROFILE[] = "none/1";
@@ -183,10 +185,22 @@ enum unseen_status unseen__store_url_make(struct unseen_store *store, struct uns
 
 /* ---- opening ---- */
 
-static enum unseen_status make_set(struct unseen_store *store, uint64_t nkeys,
+/* The most keys that a log of this length can have. */
+static uint64_t keys_in(const struct unseen_store *store, uint64_t len)
+{
+    return len > UNSEEN__RECORDS_PLACE
+               ? (len - UNSEEN__RECORDS_PLACE) / unseen__key_bytes(store->log.header.key_bits)
+               : 0;
+}
+
+/* A set for the keys of a log of len bytes, of which the disk has ndisk: a file may be longer than
+ * what it takes of the disk, and must not take memory for that. */
+static enum unseen_status make_set(struct unseen_store *store, uint64_t len, uint64_t ndisk,
                                    struct unseen_error *error)
 {
     const struct unseen__log_header *header = &store->log.header;
+    const uint64_t nkeys = keys_in(store, len < ndisk ? len : ndisk);
+    const uint64_t nkeys_max = keys_in(store, len);
     struct unseen_set_options options = {
         .size = sizeof(options),
         .fpr = header->fpr,
@@ -200,7 +214,9 @@ static enum unseen_status make_set(struct unseen_store *store, uint64_t nkeys,
     const struct unseen__filter_ops *ops = unseen__filter_find(header->filter);
     const bool grows = ops && (ops->abilities & UNSEEN_CAN_GROW);
     if (!grows) {
-        options.capacity = header->capacity;
+        const bool is_roomy = header->capacity > nkeys_max + READ_SLACK;
+        options.capacity =
+            is_roomy && !store->log.writable ? nkeys_max + READ_SLACK : header->capacity;
     } else if (!store->log.writable) {
         options.capacity = nkeys; /* nothing will be added */
     }
@@ -223,7 +239,7 @@ static enum unseen_status try_settings(struct unseen_store *store,
 {
     store->log.header = *header;
     store->log.writable = true;
-    enum unseen_status status = make_set(store, 0, NULL);
+    enum unseen_status status = make_set(store, 0, 0, NULL);
     if (status == UNSEEN_OK && (header->read_features & UNSEEN__FEATURE_NO_LOG) &&
         !(store->set->ops->abilities & UNSEEN_CAN_REMOVE)) {
         /* What was not committed could not be taken out of the image. */
@@ -306,17 +322,6 @@ static bool use_image(struct unseen_store *store, enum unseen_status *status_out
     return status == UNSEEN_OK;
 }
 
-/* About how many keys the log has. A file may be longer than what it takes of the disk. */
-static uint64_t count_keys(const struct unseen_store *store, const struct stat *st)
-{
-    const uint64_t size = (uint64_t)st->st_size;
-    const uint64_t taken = (uint64_t)st->st_blocks * 512;
-    const uint64_t len = taken < size ? taken : size;
-    return len > UNSEEN__RECORDS_PLACE
-               ? (len - UNSEEN__RECORDS_PLACE) / unseen__key_bytes(store->log.header.key_bits)
-               : 0;
-}
-
 static enum unseen_status load(struct unseen_store *store, struct unseen_error *error)
 {
     const bool no_log = store->log.header.read_features & UNSEEN__FEATURE_NO_LOG;
@@ -332,7 +337,7 @@ static enum unseen_status load(struct unseen_store *store, struct unseen_error *
                               "%s has no log, and its image is damaged or gone", store->log.path);
         }
         if (status == UNSEEN_OK) {
-            status = make_set(store, count_keys(store, &st), error);
+            status = make_set(store, (uint64_t)st.st_size, (uint64_t)st.st_blocks * 512, error);
         }
     }
     if (status == UNSEEN_OK) {

@@ -8,7 +8,8 @@
 #include "base/memory.h"
 
 enum {
-    PIECE_ARRAY = 1
+    PIECE_ARRAY = 1,
+    FULL_PIECE = UNSEEN__ARRAY_PIECE_LINES * UNSEEN__LINE
 };
 
 /* From this size on an array is whole huge pages. */
@@ -32,27 +33,31 @@ static bool is_possible(uint64_t nlines)
 }
 
 enum unseen_status unseen__array_init(struct unseen__array *array, uint64_t nlines,
-                                      unsigned prefix_bits, uint64_t prefix, bool to_load,
+                                      unsigned prefix_bits, uint64_t prefix, uint64_t load_max,
                                       const struct unseen_allocator *allocator)
 {
+    const bool to_load = load_max > 0;
     if (!is_possible(nlines)) {
         return UNSEEN_ERR_NOMEM;
     }
     *array = (struct unseen__array){
         .nlines = nlines, .first_line = prefix * nlines, .end_line = nlines << prefix_bits};
+    if (to_load && array->end_line > load_max / UNSEEN__LINE) {
+        return UNSEEN_ERR_CORRUPT; /* the pieces have every line */
+    }
     array->nbytes = round_up((size_t)nlines * UNSEEN__LINE);
     if (!unseen__memory_is_plausible(allocator, array->nbytes)) {
         return UNSEEN_ERR_NOMEM;
     }
-    array->bytes = unseen__alloc(allocator, array->nbytes, array->nbytes < 4096 ? 128 : 4096);
+    array->bytes = (to_load ? unseen__alloc : unseen__alloc_zero)(
+        allocator, array->nbytes, array->nbytes < 4096 ? 128 : 4096);
     if (!array->bytes) {
         return UNSEEN_ERR_NOMEM;
     }
-    for (size_t at = 0; array->nbytes >= LARGE && at < array->nbytes; at += UNSEEN__HUGE_PAGE) {
-        unseen__memory_large(allocator, array->bytes + at);
-    }
     if (!to_load) {
-        memset(array->bytes, 0, array->nbytes);
+        for (size_t at = 0; array->nbytes >= LARGE && at < array->nbytes; at += UNSEEN__HUGE_PAGE) {
+            unseen__memory_large(allocator, array->bytes + at);
+        }
         return UNSEEN_OK;
     }
     array->loaded = unseen__alloc_zero(allocator, loaded_size(array), sizeof(uint64_t));
@@ -136,7 +141,7 @@ bool unseen__array_owns_piece(const struct unseen__array *array, const uint8_t *
 }
 
 enum unseen_status unseen__array_load_piece(struct unseen__array *array, const uint8_t *piece,
-                                            size_t len)
+                                            size_t len, const struct unseen_allocator *allocator)
 {
     const uint8_t *bytes;
     size_t place;
@@ -150,6 +155,11 @@ enum unseen_status unseen__array_load_piece(struct unseen__array *array, const u
             return UNSEEN_ERR_CORRUPT;
         }
         array->loaded[line / 64] |= bit;
+    }
+    /* A huge page for a piece of a few lines would be memory for nothing. */
+    const size_t huge = (place + n - 1) / UNSEEN__HUGE_PAGE * UNSEEN__HUGE_PAGE;
+    if (array->nbytes >= LARGE && huge >= place && n >= FULL_PIECE / 2) {
+        unseen__memory_large(allocator, array->bytes + huge);
     }
     memcpy(array->bytes + place, bytes, n);
     array->nloaded += n / UNSEEN__LINE;

@@ -27,10 +27,12 @@ struct unseen__array {
     uint64_t nloaded;
 };
 
-/* Part number prefix of 2^prefix_bits equal parts. An array of zeros; or, to be loaded, of whatever is
- * there. Errors: NOMEM. */
+/* Part number prefix of 2^prefix_bits equal parts. With load_max = 0, an array of zeros. Else an array
+ * to be loaded, of whatever bytes are there; load_max is the most bytes that its pieces can have
+ * together. Memory is not written to where the allocator gives zeros. Errors: NOMEM; CORRUPT if the
+ * whole array is larger than load_max. */
 enum unseen_status unseen__array_init(struct unseen__array *array, uint64_t nlines,
-                                      unsigned prefix_bits, uint64_t prefix, bool to_load,
+                                      unsigned prefix_bits, uint64_t prefix, uint64_t load_max,
                                       const struct unseen_allocator *allocator);
 void unseen__array_release(struct unseen__array *array, const struct unseen_allocator *allocator);
 
@@ -43,7 +45,7 @@ size_t unseen__array_save_piece(const struct unseen__array *array, uint64_t *pos
                                 uint8_t *buf);
 bool unseen__array_owns_piece(const struct unseen__array *array, const uint8_t *piece, size_t len);
 enum unseen_status unseen__array_load_piece(struct unseen__array *array, const uint8_t *piece,
-                                            size_t len);
+                                            size_t len, const struct unseen_allocator *allocator);
 enum unseen_status unseen__array_load_finish(struct unseen__array *array,
                                              const struct unseen_allocator *allocator);
 

@@ -202,8 +202,9 @@ static enum unseen_status init(struct blocks *b, const struct unseen__filter_par
     b->prefix_bits = params->prefix_bits;
     b->kernel = select_kernel(b->kind, b->is_wide, params->cpu);
     b->nkeys = params->saved && params->prefix == 0 ? params->saved_nkeys : 0;
-    status = unseen__array_init(&b->array, b->nblocks << b->is_wide, params->prefix_bits,
-                                params->prefix, params->saved != NULL, &b->allocator);
+    status =
+        unseen__array_init(&b->array, b->nblocks << b->is_wide, params->prefix_bits, params->prefix,
+                           params->saved ? params->saved_max : 0, &b->allocator);
     b->bytes = b->array.bytes;
     return status;
 }
@@ -321,7 +322,8 @@ bool unseen__blocks_owns_piece(const struct unseen__filter *filter, const uint8_
 enum unseen_status unseen__blocks_load_piece(struct unseen__filter *filter, const uint8_t *piece,
                                              size_t len)
 {
-    return unseen__array_load_piece(&blocks_from(filter)->array, piece, len);
+    struct blocks *b = blocks_from(filter);
+    return unseen__array_load_piece(&b->array, piece, len, &b->allocator);
 }
 
 enum unseen_status unseen__blocks_load_finish(struct unseen__filter *filter)

@@ -120,7 +120,8 @@ static enum unseen_status make_first(struct bloom *b, const struct unseen__filte
         return status;
     }
     b->nkeys = params->saved ? params->saved_nkeys : 0;
-    status = unseen__array_init(&b->array, b->m / 512, 0, 0, params->saved != NULL, &b->allocator);
+    status = unseen__array_init(&b->array, b->m / 512, 0, 0, params->saved ? params->saved_max : 0,
+                                &b->allocator);
     b->bits = b->array.bytes;
     b->first = b;
     return status;
@@ -340,7 +341,8 @@ static bool owns_piece(const struct unseen__filter *filter, const uint8_t *piece
 static enum unseen_status load_piece(struct unseen__filter *filter, const uint8_t *piece,
                                      size_t len)
 {
-    return unseen__array_load_piece(&from_filter(filter)->array, piece, len);
+    struct bloom *b = from_filter(filter);
+    return unseen__array_load_piece(&b->array, piece, len, &b->allocator);
 }
 
 static enum unseen_status load_finish(struct unseen__filter *filter)
@@ -349,8 +351,11 @@ static enum unseen_status load_finish(struct unseen__filter *filter)
     if (b->first != b) {
         return UNSEEN_OK;
     }
-    b->nset = unseen__count_bits(b->bits, (size_t)(b->m / 8));
-    return unseen__array_load_finish(&b->array, &b->allocator);
+    const enum unseen_status status = unseen__array_load_finish(&b->array, &b->allocator);
+    if (status == UNSEEN_OK) {
+        b->nset = unseen__count_bits(b->bits, (size_t)(b->m / 8));
+    }
+    return status;
 }
 
 /* ---- union and intersection ---- */

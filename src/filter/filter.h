@@ -32,6 +32,7 @@ struct unseen__filter_params {
      * these bytes alone ask for must not be written to before pieces come. */
     const uint8_t *saved;
     uint64_t saved_nkeys; /* how many keys that export says it has, of the whole set */
+    uint64_t saved_max;   /* the most bytes that its pieces can have together */
     enum unseen_cpu cpu;  /* a level, not AUTO */
     struct unseen_allocator allocator;
 };

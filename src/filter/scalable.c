@@ -65,6 +65,7 @@ struct scalable {
     uint64_t nreserved; /* keys that must find room */
     uint64_t first_capacity;
     double fpr;
+    uint64_t saved_max; /* while loading: the most bytes of all pieces */
     unsigned prefix_bits;
     uint64_t prefix;
     enum unseen_cpu cpu;
@@ -202,6 +203,7 @@ static enum unseen_status shard_bits(const struct unseen__filter_params *params,
 static enum unseen_status start(struct scalable *s, const struct unseen__filter_params *params)
 {
     if (params->saved) {
+        s->saved_max = params->saved_max;
         return load_params(s, params->saved);
     }
     const uint64_t share = (params->capacity >> s->prefix_bits) + 1;
@@ -557,6 +559,7 @@ static enum unseen_status find_link(struct scalable *s, const uint8_t *piece,
     struct unseen__filter_params params = link_params(s);
     params.saved = piece + 32;
     params.saved_nkeys = load_le64(piece + 16);
+    params.saved_max = s->saved_max;
     if (!link->filter) {
         enum unseen_status status = s->link_ops->create(&link->filter, &params);
         if (status != UNSEEN_OK) {
