@@ -371,7 +371,14 @@ static bool set_line_buffered(struct options *o, char *value)
 
 static bool set_max_line(struct options *o, char *value)
 {
-    return number_bytes(value, &o->max_line) && o->max_line > 0;
+    return number_bytes(value, &o->max_line);
+}
+
+static bool set_long(struct options *o, char *value)
+{
+    (void)value;
+    o->long_window = true;
+    return true;
 }
 
 static bool set_threads(struct options *o, char *value)
@@ -604,10 +611,13 @@ static const struct option_row rows[] = {
      "lines end in NUL instead of newline; also -0", set_null},
     {NULL, 0, "line-buffered", NULL, NULL, NULL, COMMAND_PRINTERS,
      "write each line by itself", set_line_buffered},
-    {NULL, 0, "max-line", "N", "a number of bytes above 0", "64K", COMMAND_LINES,
-     "report and leave out lines longer than N bytes", set_max_line},
-    {NULL, 0, "max-line", "N", "a number of bytes above 0", "64K", COMMAND_BUILD,
-     "refuse lines longer than N bytes", set_max_line},
+    {NULL, 0, "max-line", "N", "a number of bytes", "64K", COMMAND_LINES | COMMAND_IMPORT,
+     "report and leave out lines longer than N bytes\n(default 16M; 0: no limit)", set_max_line},
+    {NULL, 0, "max-line", "N", "a number of bytes", "64K", COMMAND_ON_LIST,
+     "refuse lines longer than N bytes (default 16M;\n0: no limit)", set_max_line},
+    {NULL, 0, "long", NULL, NULL, NULL,
+     COMMAND_LINES | COMMAND_IMPORT | COMMAND_SORT | COMMAND_ON_LIST,
+     "zstd files may take up to 2 GiB of memory for their\nwindow, not 128 MiB", set_long},
     {NULL, 'j', "threads", "N", "a number of threads or auto", "2",
      COMMAND_LINES | COMMAND_IMPORT,
      "threads: 1, 2 (reading beside the rest) or auto", set_threads},

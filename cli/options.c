@@ -317,7 +317,8 @@ enum options_result options_parse(struct options *o, const struct command *comma
 {
     struct getopt_tables tables;
     fill_tables(&tables, command);
-    *o = (struct options){.command = command, .delimiter = '\n', .separator = '\t'};
+    *o = (struct options){
+        .command = command, .delimiter = '\n', .separator = '\t', .max_line = OPTIONS_MAX_LINE};
     if (!make_room(o, argc, argv)) {
         return OPTIONS_WRONG;
     }

@@ -13,6 +13,10 @@
 #include "print/message.h"
 #include "seed.h"
 
+enum {
+    OPTIONS_MAX_LINE = 16 << 20 /* --max-line where it is not given */
+};
+
 enum format {
     FORMAT_AUTO,
     FORMAT_LINES,
@@ -115,6 +119,7 @@ struct options {
     char delimiter;
     bool line_buffered;
     uint64_t max_line; /* 0: any length */
+    bool long_window;  /* of zstd */
     unsigned threads;  /* 0: as many as are of use */
 
     /* serve */

@@ -307,7 +307,7 @@ static bool check_room(const struct making *m)
 {
     const struct options *o = m->o;
     uint64_t nlines = o->capacity;
-    if (nlines == 0 && !build_inputs_guess_lines(&m->inputs, o->delimiter, &nlines)) {
+    if (nlines == 0 && !build_inputs_guess_lines(&m->inputs, o, &nlines)) {
         return false;
     }
     const double fpr = m->fpr / unseen_kind_texts_max(m->kind);

@@ -423,6 +423,7 @@ enum build_ending build_entries_run(const struct build_entries *e, struct build_
                 .nnames = e->inputs->n - from->input,
                 .delimiter = e->o->delimiter,
                 .max_line = e->o->max_line,
+                .long_window = e->o->long_window,
                 .nblocks = BLOCKS_MAX,
                 .wait_used = wait_added,
                 .wait_used_context = &l,

@@ -80,9 +80,11 @@ void build_inputs_release(struct build_inputs *in)
 
 /* Lines in the beginning of a file, and how many of its bytes they take; false if it cannot be
  * read. */
-static bool sample(const char *name, char delimiter, char *room, double *nlines, double *nbytes)
+static bool sample(const char *name, const struct options *o, char *room, double *nlines,
+                   double *nbytes)
 {
-    struct input *in = input_open(name, (struct input_wait){NULL, NULL});
+    const char delimiter = o->delimiter;
+    struct input *in = input_open(name, (struct input_wait){NULL, NULL}, o->long_window);
     if (!in) {
         return false;
     }
@@ -101,7 +103,8 @@ static bool sample(const char *name, char delimiter, char *room, double *nlines,
     return n >= 0;
 }
 
-bool build_inputs_guess_lines(const struct build_inputs *in, char delimiter, uint64_t *nlines_out)
+bool build_inputs_guess_lines(const struct build_inputs *in, const struct options *o,
+                              uint64_t *nlines_out)
 {
     const size_t step = in->n / SAMPLES + 1;
     double nlines = 0;
@@ -109,7 +112,7 @@ bool build_inputs_guess_lines(const struct build_inputs *in, char delimiter, uin
     char *room = in->are_files ? malloc(SAMPLE_BYTES) : NULL;
     bool good = true;
     for (size_t i = 0; room && i < in->n && good; i += step) {
-        good = sample(in->names[i], delimiter, room, &nlines, &nbytes);
+        good = sample(in->names[i], o, room, &nlines, &nbytes);
     }
     free(room);
     *nlines_out = nbytes > 0 ? (uint64_t)(nlines / nbytes * (double)in->nbytes) : 0;

@@ -54,7 +54,8 @@ void build_inputs_release(struct build_inputs *in);
 
 /* About how many lines there are, from samples; 0 if that cannot be said. False if one of the files
  * cannot be read, which has been reported. */
-bool build_inputs_guess_lines(const struct build_inputs *in, char delimiter, uint64_t *nlines_out);
+bool build_inputs_guess_lines(const struct build_inputs *in, const struct options *o,
+                              uint64_t *nlines_out);
 
 /* The share of the input in front of a place, 0 to 1. */
 double build_inputs_share(const struct build_inputs *in, const struct build_place *place);

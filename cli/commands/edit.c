@@ -184,7 +184,14 @@ static void take_batch(struct edit *e, const struct reader *r, const struct batc
 
 bool edit_files(struct edit *e, const char *const *names, size_t n, enum unseen_list_change change)
 {
-    struct reader r = {.names = names, .nnames = n, .delimiter = e->o->delimiter, .nblocks = 1};
+    struct reader r = {
+        .names = names,
+        .nnames = n,
+        .delimiter = e->o->delimiter,
+        .max_line = e->o->max_line,
+        .long_window = e->o->long_window,
+        .nblocks = 1,
+    };
     struct batch *b = calloc(1, sizeof(*b));
     e->change = change;
     for (size_t i = 0; i < n; i++) {
@@ -198,6 +205,7 @@ bool edit_files(struct edit *e, const char *const *names, size_t n, enum unseen_
         take_batch(e, &r, b);
     }
     e->failed = e->failed || r.failed;
+    reader_summary(&r);
     reader_release(&r);
     free(b);
     return !e->failed;

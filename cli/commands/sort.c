@@ -164,7 +164,7 @@ static bool take_files(struct sort *s)
     files_default(&names, &nnames);
     bool taken = true;
     for (size_t i = 0; i < nnames && taken; i++) {
-        struct input *in = input_open(names[i], (struct input_wait){NULL, NULL});
+        struct input *in = input_open(names[i], (struct input_wait){NULL, NULL}, s->o->long_window);
         taken = in && take_input(s, in);
         input_close(in);
     }

@@ -81,6 +81,7 @@ void feed_run(struct feed *f)
         .identity = f->identity,
         .delimiter = o->delimiter,
         .max_line = o->max_line,
+        .long_window = o->long_window,
         .nblocks = 1,
     };
     /* An input that is a named fifo is the sign of a loop: mkfifo q; unseen < q | fetch > q. There,

@@ -16,12 +16,14 @@
 #include <unistd.h>
 #include <zlib.h>
 #include <zstd.h>
+#include <zstd_errors.h>
 
 #include "print/message.h"
 
 enum {
     RAW_BYTES = 128 * 1024,
     GZIP_ONLY = 15 + 16,
+    WINDOW_LOG = 27, /* what zstd -d allows without --long */
     WAKE_MS = 1000
 };
 
@@ -36,6 +38,7 @@ struct input {
     const char *name;
     int fd;
     bool can_wait;
+    bool long_window;
     enum coding coding;
     struct input_wait wait;
     unsigned char *raw; /* compressed bytes not decoded yet: raw[raw_at..raw_len) */
@@ -68,7 +71,7 @@ static int open_named(const struct input *in)
     }
 }
 
-struct input *input_open(const char *name, struct input_wait wait)
+struct input *input_open(const char *name, struct input_wait wait, bool long_window)
 {
     struct input *in = calloc(1, sizeof(*in));
     if (!in) {
@@ -78,6 +81,7 @@ struct input *input_open(const char *name, struct input_wait wait)
     bool standard = strcmp(name, "-") == 0;
     in->name = standard ? "standard input" : name;
     in->wait = wait;
+    in->long_window = long_window;
     in->fd = standard ? STDIN_FILENO : open_named(in);
     if (in->fd < 0) {
         if (errno != ECANCELED) {
@@ -183,6 +187,18 @@ static enum coding sniff(const unsigned char *p, size_t len)
     return len > 0 ? CODING_PLAIN : CODING_UNKNOWN;
 }
 
+static ZSTD_DStream *start_zstd(bool long_window)
+{
+    ZSTD_DStream *zstd = ZSTD_createDStream();
+    const ZSTD_bounds bounds = ZSTD_dParam_getBounds(ZSTD_d_windowLogMax);
+    const int most = long_window && !ZSTD_isError(bounds.error) ? bounds.upperBound : WINDOW_LOG;
+    if (zstd && ZSTD_isError(ZSTD_DCtx_setParameter(zstd, ZSTD_d_windowLogMax, most))) {
+        ZSTD_freeDStream(zstd);
+        return NULL;
+    }
+    return zstd;
+}
+
 /* Sets up the decoder, with the bytes read so far as its first input. */
 static bool start_decoder(struct input *in, const void *head, size_t len)
 {
@@ -194,7 +210,7 @@ static bool start_decoder(struct input *in, const void *head, size_t len)
     memcpy(in->raw, head, len);
     in->raw_len = len;
     if (in->coding == CODING_ZSTD) {
-        in->zstd = ZSTD_createDStream();
+        in->zstd = start_zstd(in->long_window);
     }
     in->gzip_ready = in->coding == CODING_GZIP && inflateInit2(&in->gzip, GZIP_ONLY) == Z_OK;
     if (!in->zstd && !in->gzip_ready) {
@@ -290,6 +306,13 @@ static bool zstd_step(struct input *in, void *buf, size_t cap, size_t *len_out)
     size_t status = ZSTD_decompressStream(in->zstd, &to, &from);
     in->raw_at = from.pos;
     *len_out = to.pos;
+    if (ZSTD_getErrorCode(status) == ZSTD_error_frameParameter_windowTooLarge) {
+        message_error("%s: this zstd data takes a window of more than %d MiB of memory", in->name,
+                      1 << (WINDOW_LOG - 20));
+        message_hint(in->long_window ? "zstd -d --ultra --long=31 FILE | unseen"
+                                     : "--long allows windows of up to 2 GiB");
+        return false;
+    }
     if (ZSTD_isError(status)) {
         message_error("%s: damaged zstd data: %s", in->name, ZSTD_getErrorName(status));
         return false;

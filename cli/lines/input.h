@@ -26,8 +26,10 @@ struct input_wait {
     void *context;
 };
 
-/* Opens name ("-": standard input). NULL if that failed, which has been reported then. */
-struct input *input_open(const char *name, struct input_wait wait);
+/* Opens name ("-": standard input). A zstd frame may ask for a window of 128 MiB of memory; with
+ * long_window, for as much as libzstd can do, 2 GiB. NULL if that failed, which has been reported
+ * then. */
+struct input *input_open(const char *name, struct input_wait wait, bool long_window);
 
 /* Reads 1 to cap bytes, waiting only if there is not a single byte. Returns 0 at the end of the
  * file, -1 after an error that has been reported, INPUT_STOP if before said so. cap must be at

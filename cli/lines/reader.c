@@ -250,7 +250,7 @@ static bool open_next(struct reader *r)
 {
     const uint64_t skipped = r->skip_bytes;
     r->nnames--;
-    r->input = input_open(*r->names++, r->wait);
+    r->input = input_open(*r->names++, r->wait, r->long_window);
     r->failed = r->failed || !r->input;
     r->name = r->input ? input_name(r->input) : NULL;
     r->line = skipped > 0 ? r->skip_lines : 0;
@@ -297,6 +297,9 @@ void reader_summary(const struct reader *r)
 {
     if (r->nlong > REPORTS_MAX) {
         message_error("%" PRIu64 " more lines over --max-line left out", r->nlong - REPORTS_MAX);
+    }
+    if (r->nlong > 0 && r->max_line == OPTIONS_MAX_LINE) {
+        message_hint("--max-line 256M takes longer lines, --max-line 0 lines of any length");
     }
     if (r->nmisses > 1) {
         message_warning("%" PRIu64 " lines without the key were taken whole", r->nmisses);

@@ -31,6 +31,7 @@ struct reader {
     const struct identity *identity; /* NULL: only split into lines */
     char delimiter;
     uint64_t max_line; /* 0: any length */
+    bool long_window;  /* of zstd, as input_open */
     struct input_wait wait;
     size_t nblocks; /* 1, or more when batches are used while the next are made */
     /* Returns when the first n batches are no longer in use; NULL if that is always so. */

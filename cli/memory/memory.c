@@ -174,6 +174,8 @@ static bool exclude_lines(struct memory *m, const char *path, enum unseen_cpu cp
         .nnames = 1,
         .identity = &whole,
         .delimiter = m->o->delimiter,
+        .max_line = m->o->max_line,
+        .long_window = m->o->long_window,
         .nblocks = 1,
     };
     struct batch *b = calloc(1, sizeof(*b));
@@ -190,6 +192,7 @@ static bool exclude_lines(struct memory *m, const char *path, enum unseen_cpu cp
     if (status != UNSEEN_OK) {
         memory_report_full(status);
     }
+    reader_summary(&reader);
     reader_release(&reader);
     text_release(&b->text);
     free(b);

@@ -128,4 +128,36 @@ for kib in 64 128 192 256 320 512 768 1024; do
 done
 run one.gz two.zst one
 expect 0 'a\nb\nc\n' ''
+
+# A little file is not much memory: a line that is too long is not kept, and the window has a limit.
+bomb() { { echo a; head -c 128M /dev/zero | tr '\0' x; echo; echo b; } }
+if (ulimit -v 60000 && "$UNSEEN" --version > /dev/null 2>&1); then
+    bomb | zstd -qc > bomb.zst
+    bomb | gzip -c > bomb.gz
+    for file in bomb.zst bomb.gz; do
+        status=$(bash -c 'ulimit -v 100000; "$0" -j 1 -p none "$1" > out 2> err; echo $?' "$UNSEEN" "$file")
+        last="unseen $file"
+        expect 2 'a\nb\n' "unseen: error: $file:2: line of 134217728 bytes left out: --max-line is 16777216
+unseen: hint: --max-line 256M takes longer lines, --max-line 0 lines of any length\n"
+    done
+fi
+# A window of 128 MiB is taken, and a longer one with --long.
+printf 'a\nb\n' > text
+{ head -c 1M /dev/zero | tr '\0' x; echo; } > line
+zstd -qc --long=27 < line > window27.zst
+zstd -qc --long=28 < line > window28.zst
+run -j 1 window27.zst
+expect 0 '*' ''
+same out line
+run -j 1 window28.zst text
+expect 2 'a\nb\n' "unseen: error: window28.zst: this zstd data takes a window of more than 128 MiB of memory
+unseen: hint: --long allows windows of up to 2 GiB\n"
+run -j 1 --long window28.zst
+expect 0 '*' ''
+same out line
+seq 5 | zstd -qc --long=28 > integers.zst
+run sort integers.zst
+expect 2 '' '*'
+run sort --long integers.zst
+expect 0 '1\n2\n3\n4\n5\n' ''
 finish

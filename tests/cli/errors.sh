@@ -68,7 +68,8 @@ wrong '--filter nothing: no such name' 'unseen help filters' --filter nothing
 for seed in '' 0x 0X 0x1 0xabc 0xgg "0x12 "; do
     wrong "--seed: '$seed' is not a text of 1 byte or more, or 0x and pairs of hexadecimal digits" 'unseen --seed 0x$(openssl rand -hex 32)' --seed "$seed"
 done
-wrong "--max-line: '0' is not a number of bytes above 0" 'unseen --max-line 64K' --max-line 0
+wrong "--max-line: '-1' is not a number of bytes" 'unseen --max-line 64K' --max-line -1
+wrong '--long takes no value' 'unseen --long' --long=27
 for value in 0/2 3/2 1 1/ /2 1/0 a/b 1/2/3 1/1000001; do
     wrong "--shard: '$value' is not a share I/N with I from 1 to N" 'unseen --shard 1/4' --shard "$value"
 done

@@ -114,4 +114,58 @@ run --max-line 5 in
 expect 2 '' '*'
 holds [ "$(grep -c 'line of' err)" = 10 ]
 holds grep -qx 'unseen: error: 15 more lines over --max-line left out' err
+
+# Without --max-line it is 16 MiB, for every command that reads lines; 0 is no limit.
+max=$((16 << 20))
+{ echo a; long "$max" x; echo; } > fits
+{ echo a; long $((max + 1)) x; echo; echo b; } > over
+left="over:2: line of $((max + 1)) bytes left out: --max-line is $max
+unseen: hint: --max-line 256M takes longer lines, --max-line 0 lines of any length"
+for j in 1 2; do
+    run -j "$j" -p none fits
+    expect 0 '*' ''
+    same out fits
+    run -j "$j" -p none over
+    expect 2 'a\nb\n' "unseen: error: $left\n"
+    run -j "$j" -p none --max-line 0 over
+    expect 0 '*' ''
+    same out over
+    run -j "$j" -p none --max-line 17M over
+    expect 0 '*' ''
+    same out over
+done
+run count -p none over
+expect 2 '' "unseen: error: $left\n"
+run canon -p none over
+expect 2 'a\nb\n' "unseen: error: $left\n"
+echo b > in
+run -p none -x over
+expect 2 '' "unseen: error: $left\n"
+rm in
+run -p none -s max.unseen over
+expect 2 'a\nb\n' "unseen: error: $left\n"
+run check max.unseen over
+expect 2 '*' "unseen: error: $left\n"
+run add max.unseen over
+expect 2 '' "unseen: error: $left\n"
+run import max.unseen over
+expect 2 '' "unseen: error: $left\n"
+run import --max-line 0 max.unseen over
+expect 0 '' ''
+run recheck max.unseen over
+expect 2 '*' '*'
+holds grep -qF "unseen: error: $(head -n 1 <<< "$left")" err
+run build -p none max.list over
+expect 2 '*' '*'
+holds grep -qF "unseen: error: $(head -n 1 <<< "$left")" err
+lacks . out
+run build -p none max.list fits
+expect 0 '' '*'
+for change in 'allow max.list' 'update max.list --add'; do
+    run $change over
+    expect 2 '' '*'
+    holds grep -qF "unseen: error: $(head -n 1 <<< "$left")" err
+    run $change --max-line 17M over
+    lacks 'left out' err
+done
 finish
