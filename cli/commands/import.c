@@ -104,12 +104,24 @@ static bool take_scrapy(struct import *m, struct unseen_bytes line)
     }
 }
 
+static void report_long(struct import *m)
+{
+    m->change.failed = true;
+    if (m->nwrong++ < REPORTS_MAX) {
+        message_error("%s:%" PRIu64 ": member of %zu bytes left out: --max-line is %" PRIu64,
+                      m->name, m->line, m->redis.len, m->change.o.max_line);
+    }
+}
+
 static bool take_redis(struct import *m, struct unseen_bytes line)
 {
     struct unseen_bytes member;
     switch (redis_set_take(&m->redis, line, &member)) {
     case REDIS_MEMBER:
         return add(m, member);
+    case REDIS_LONG:
+        report_long(m);
+        break;
     case REDIS_WRONG:
         report_wrong(m, line);
         break;
@@ -163,6 +175,7 @@ static bool read_file(struct import *m, const char *name)
     };
     m->name = files_is_standard_input(name) ? "standard input" : name;
     m->line = 0;
+    m->redis.max_len = o.max_line < SIZE_MAX ? (size_t)o.max_line : 0;
     feed_run(&feed);
     if (!redis_set_is_whole(&m->redis)) {
         message_error("%s: the reply ends too early", m->name);

@@ -26,10 +26,23 @@ static bool read_header(struct unseen_bytes line, const char *marks, uint64_t *o
 
 /* ---- The protocol ---------------------------------------------------------------------------- */
 
+/* Passes over the bytes of a member that is too long to be collected. */
+static enum redis_result skip_bytes(struct redis_set *r, struct unseen_bytes line)
+{
+    r->nskipped += line.len + 1;
+    r->in_member = r->nskipped < (uint64_t)r->len + 2;
+    return r->in_member                          ? REDIS_NOTHING
+           : r->nskipped == (uint64_t)r->len + 2 ? REDIS_LONG
+                                                 : REDIS_WRONG;
+}
+
 /* A member may hold line ends. It is over when its announced bytes and "\r\n" are there. */
 static enum redis_result take_bytes(struct redis_set *r, struct unseen_bytes line,
                                     struct unseen_bytes *member_out)
 {
+    if (r->max_len > 0 && r->len > r->max_len) {
+        return skip_bytes(r, line);
+    }
     if (!text_reserve(&r->text, line.len + 1)) {
         return REDIS_NOMEM;
     }
@@ -62,6 +75,7 @@ static enum redis_result take_protocol(struct redis_set *r, struct unseen_bytes 
     r->in_member = true;
     r->nmembers++;
     r->len = (size_t)len;
+    r->nskipped = 0;
     text_clear(&r->text);
     return REDIS_NOTHING;
 }

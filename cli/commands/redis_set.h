@@ -25,19 +25,22 @@ enum redis_shape {
     REDIS_PROTOCOL
 };
 
-/* All zero at the start of each file. */
+/* All zero at the start of each file, but for max_len. */
 struct redis_set {
+    size_t max_len; /* protocol: longer members are not collected; 0: any length */
     enum redis_shape shape;
     uint64_t nmembers;   /* so far; protocol: that have begun */
     uint64_t nannounced; /* protocol: by the header */
     bool in_member;      /* protocol: inside the bytes of one, with its line end */
     size_t len;          /* protocol: its bytes without that */
+    uint64_t nskipped;   /* protocol: bytes seen of a member that is too long */
     struct text text;    /* the member, where it does not stand in the line */
 };
 
 enum redis_result {
     REDIS_MEMBER,  /* *member_out is one, valid until the next call */
     REDIS_NOTHING, /* no member ends in this line */
+    REDIS_LONG,    /* a member longer than max_len ends here, of r->len bytes: it is left out */
     REDIS_WRONG,   /* the line is none of this shape: it is left out */
     REDIS_NOMEM
 };

@@ -1,9 +1,34 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * jansson makes an object in memory of each value of the line: "{}," is 3 bytes, and 240 in memory.
+ * The memory of a parse is limited, by an allocator that counts. */
 #include "lines/jsonl.h"
 
 #include <jansson.h>
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
+
+enum {
+    PARSE_BYTES = 64 << 20, /* for any line, */
+    PARSE_EACH = 16         /* and for each of its bytes */
+};
+
+static _Thread_local size_t left; /* of the memory for the line at hand */
+
+static void *take_memory(size_t size)
+{
+    if (size > left) {
+        return NULL;
+    }
+    left -= size;
+    return malloc(size);
+}
+
+static void start(void)
+{
+    json_set_alloc_funcs(take_memory, free);
+}
 
 /* The member or element called name[0..len), or NULL. */
 static json_t *step(json_t *at, const char *name, size_t len)
@@ -33,6 +58,10 @@ static json_t *walk(json_t *at, const char *path)
 bool jsonl_find(struct unseen_bytes line, const char *path,
                 void (*take)(void *context, struct unseen_bytes value), void *context)
 {
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    (void)pthread_once(&once, start); /* fails for a wrong argument only */
+    left = line.len < (SIZE_MAX - PARSE_BYTES) / PARSE_EACH ? PARSE_BYTES + PARSE_EACH * line.len
+                                                            : SIZE_MAX;
     json_t *root = json_loadb(line.data, line.len, JSON_ALLOW_NUL, NULL);
     const json_t *value = walk(root, path);
     bool found = false;

@@ -168,6 +168,18 @@ for text in '*2\r\n$1\r\na\r\n' '*1\r\n$5\r\nabc\r\n' '*1\r\n$1\r\nabc\r\n' '*1\
     [ "$status" = 2 ] && grep -q '^unseen: error: ' err || complain "$text: status $status"
 done
 rm -f r.unseen
+# A member that is too long is passed over, not collected.
+printf '*3\r\n$1\r\na\r\n$12\r\nlong\nlong\nlo\r\n$1\r\nb\r\n' > protocol
+run import -p none --format redis-set --max-line 10 r.unseen protocol
+expect 2 '' 'unseen: error: protocol:7: member of 12 bytes left out: --max-line is 10\n'
+holds [ "$(keys_of r.unseen)" = 2 ]
+run import -p none --format redis-set --max-line 12 r.unseen protocol
+expect 0 '' ''
+holds [ "$(keys_of r.unseen)" = 3 ]
+printf '*1\r\n$12\r\nlong\nlong\nlong\r\n' > protocol
+run import -p none --format redis-set --max-line 10 r.unseen protocol
+expect 2 '' '*'
+rm -f r.unseen
 
 # A real Redis.
 if command -v redis-server > /dev/null && command -v redis-cli > /dev/null; then

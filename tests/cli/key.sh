@@ -106,4 +106,14 @@ wrong --format jsonl
 wrong --format jsonl -k 1
 wrong --format lines -k .a
 wrong --format xml -k 1
+# JSON of which memory becomes more than 64 MiB and 16 times the line counts as a line without the key.
+{ printf '{"a":['; head -c 3000000 /dev/zero | sed 's/\x00\x00\x00/{},/g'; printf '{}],"u":"x"}\n'; } > in
+for j in 1 2; do
+    run -j "$j" -k .u
+    expect 0 '*' "unseen: warning: standard input: no such key in '$(head -c 60 in)': taken whole\n"
+    same out in
+done
+{ printf '{"a":['; head -c 300000 /dev/zero | sed 's/\x00\x00\x00/{},/g'; printf '{}],"u":"x"}\n{"u":"x"}\n'; } > in
+run -k .u -c
+expect 0 '1\n' ''
 finish
