@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
  * The members of a Redis set, from what a client prints. Any bytes are taken without harm, and a
- * member is never longer than what was read. And members that are written in one of the shapes come
- * back as they were: the first byte chooses the shape, the rest is members between zero bytes. */
+ * member is never longer than what was read; with a limit, longer ones are counted and the others are
+ * the same. And members that are written in one of the shapes come back as they were: the first byte
+ * chooses the shape, the rest is members between zero bytes. */
 #include "../cli/commands/redis_set.c"
 #include "../cli/lines/text.c"
 
@@ -40,6 +41,7 @@ struct reading {
     const struct unseen_bytes *wanted;
     size_t nwanted; /* SIZE_MAX: anything may come */
     size_t nfound;
+    size_t nlong;
 };
 
 static void take_line(void *context, struct unseen_bytes line)
@@ -49,6 +51,9 @@ static void take_line(void *context, struct unseen_bytes line)
     r->nread += line.len + 1;
     const enum redis_result result = redis_set_take(&r->set, line, &member);
     require(r->nwanted == SIZE_MAX || result == REDIS_MEMBER || result == REDIS_NOTHING);
+    r->nlong += result == REDIS_LONG;
+    require(!r->set.in_member || r->set.max_len == 0 ||
+            r->set.text.len <= r->set.max_len + line.len + 1);
     if (result == REDIS_MEMBER) {
         require(member.len <= r->nread);
         if (r->nwanted != SIZE_MAX) {
@@ -120,6 +125,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
     const char *text = (const char *)data;
     struct reading r = {.nwanted = SIZE_MAX};
     each_line(text, len, take_line, &r);
+    struct reading limited = {.nwanted = SIZE_MAX, .set.max_len = 4};
+    each_line(text, len, take_line, &limited);
+    require(r.set.shape == limited.set.shape && r.nlong == 0);
+    require(limited.nfound + limited.nlong == r.nfound);
+    redis_set_release(&limited.set);
     redis_set_release(&r.set);
     if (len > 0) {
         check_round_trip(data[0] & 1, text + 1, len - 1);

@@ -31,9 +31,11 @@ static enum redis_result skip_bytes(struct redis_set *r, struct unseen_bytes lin
 {
     r->nskipped += line.len + 1;
     r->in_member = r->nskipped < (uint64_t)r->len + 2;
-    return r->in_member                          ? REDIS_NOTHING
-           : r->nskipped == (uint64_t)r->len + 2 ? REDIS_LONG
-                                                 : REDIS_WRONG;
+    if (r->in_member) {
+        return REDIS_NOTHING;
+    }
+    const bool is_whole = r->nskipped == (uint64_t)r->len + 2;
+    return is_whole && line.len > 0 && line.data[line.len - 1] == '\r' ? REDIS_LONG : REDIS_WRONG;
 }
 
 /* A member may hold line ends. It is over when its announced bytes and "\r\n" are there. */
