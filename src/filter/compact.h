@@ -62,7 +62,7 @@ struct compact_group {
     uint32_t page[COMPACT_PAGES_MAX]; /* page numbers */
     uint8_t npages;
     uint8_t depth;  /* bits of the path that are the same for all its keys */
-    uint16_t stuck; /* at the depth limit, making more room was tried in vain */
+    uint16_t stuck; /* making room was in vain: so many more keys do not try again */
 };
 
 /* What distinguishes the small from the wide tags. */
@@ -144,6 +144,7 @@ struct compact {
     size_t nfree;
     size_t free_cap;
     uint64_t memory; /* bytes taken through the allocator */
+    uint64_t work;   /* pages that growing has gone through so far: for tests */
 
     uint64_t prefix;
     enum unseen_cpu cpu;

@@ -6,6 +6,12 @@
  *   expand  a group of 8..14 pages takes one more page: 1 in about 900 adds
  *   split   a group of 15 pages becomes two groups of 8: 1 in about 7,000 adds
  *
+ * Keys need not come in random order. Those of a sorted file come all to one group for a while, and
+ * when it splits, to one half. Such halves get as many pages as their tags need, and a half that
+ * needs all 15 keeps those it is on: a split never fails for being uneven. So a group splits exactly
+ * when more keys begin with its prefix than 15 pages hold, which no order can change, and in the end
+ * there are the same groups.
+ *
  * Every step first builds the new pages beside the old ones, and changes what others can see only
  * when nothing can fail any more.
  *
@@ -14,6 +20,13 @@
  * be moved are first collected as a list of places without any branch on the data, because a
  * mispredicted branch for each line costs more than the rest. */
 #include "filter/compact_ops.h"
+
+/* Hostile keys come in numbers: after a group has tried to make room in vain, so many do not cost as
+ * much again. */
+enum {
+    STUCK_KEYS = 1024,
+    SPLIT_SHARE = 16 /* a group with less than this part of its slots in use does not split */
+};
 
 /* Pages being filled. */
 struct fill {
@@ -223,6 +236,7 @@ static bool expand(struct compact *c, struct compact_group *entries, size_t copi
     struct fill f;
     uint32_t number = unseen__compact_page_take(c);
     fill_start(c, &f, group.npages, number);
+    c->work += group.npages;
     if (!copy_leaving(c, &group, &f, leaving)) {
         unseen__compact_page_give(c, number);
         return false;
@@ -264,6 +278,20 @@ UNSEEN_INLINE bool build_put(const struct compact *c, bool wide, struct build *b
 {
     unsigned page = compact_page_of(c, b->group[part].npages, home, r);
     return fill_put(c, wide, &b->fill[part], page, line, word, r);
+}
+
+/* What a tag becomes in half of its group. A void tag, with no bit left to give, belongs to both and
+ * stays as it is; the others give their top bit of v, which must be the number of the half. */
+UNSEEN_INLINE bool halve(const struct compact *c, uint32_t *word, unsigned half)
+{
+    const uint32_t v_top = 1u << (c->layout->v_bits - 1);
+    const uint32_t v_mask = v_top | (v_top - 1);
+    const uint32_t v = *word & v_mask;
+    if (v == v_top) {
+        return true;
+    }
+    *word = (*word & ~v_mask) | (v << 1 & v_mask);
+    return (v >= v_top) == half;
 }
 
 /* Copies a page's tags. Returns the part that overflowed, or -1. */
@@ -322,6 +350,15 @@ static void give_pages(struct compact *c, const struct compact_group *group)
     }
 }
 
+/* Parts of a group, to be built; no pages yet. */
+static void build_init(struct build *b, const struct compact_group *from, unsigned nparts)
+{
+    b->nparts = nparts;
+    for (unsigned part = 0; part < nparts; part++) {
+        b->group[part] = (struct compact_group){.depth = (uint8_t)(from->depth + nparts - 1)};
+    }
+}
+
 /* Takes pages until the new group has npages, and empties them. */
 static void build_start(struct compact *c, struct build *b, unsigned part, unsigned npages)
 {
@@ -343,31 +380,44 @@ static void build_done(struct compact *c, struct build *b)
     }
 }
 
-/* Builds one or two groups of the fewest pages, from npages on, that hold the old group's tags.
- * Needs nparts * COMPACT_PAGES_MAX pages in reserve. Returns false, with those given back, when
- * not even that many pages hold them. */
-static bool build(struct compact *c, const struct compact_group *from, unsigned nparts,
-                  unsigned npages, struct build *b)
+static void build_drop(struct compact *c, struct build *b)
 {
-    unsigned wanted[2] = {npages, npages};
-    b->nparts = nparts;
-    for (unsigned part = 0; part < nparts; part++) {
-        b->group[part] = (struct compact_group){.depth = (uint8_t)(from->depth + nparts - 1)};
+    for (unsigned part = 0; part < b->nparts; part++) {
+        give_pages(c, &b->group[part]);
+        b->group[part].npages = 0;
     }
-    while (wanted[0] <= COMPACT_PAGES_MAX && wanted[1] <= COMPACT_PAGES_MAX) {
-        for (unsigned part = 0; part < nparts; part++) {
-            build_start(c, b, part, wanted[part]);
-        }
-        int full = build_all(c, from, b);
+}
+
+/* Builds the parts with so many pages each. Returns the part for which they are not enough, or -1.
+ * Needs nparts * COMPACT_PAGES_MAX pages in reserve, as those below do. */
+static int build_try(struct compact *c, const struct compact_group *from, struct build *b,
+                     const unsigned *npages)
+{
+    for (unsigned part = 0; part < b->nparts; part++) {
+        build_start(c, b, part, npages[part]);
+    }
+    c->work += from->npages;
+    const int full = build_all(c, from, b);
+    if (full < 0) {
+        build_done(c, b);
+    }
+    return full;
+}
+
+/* Builds the parts with the fewest pages, from npages on, that hold their tags. Returns false, with
+ * the pages given back, when COMPACT_PAGES_MAX are not enough. */
+static bool build(struct compact *c, const struct compact_group *from, struct build *b,
+                  unsigned *npages)
+{
+    const unsigned last = b->nparts - 1;
+    while (npages[0] <= COMPACT_PAGES_MAX && npages[last] <= COMPACT_PAGES_MAX) {
+        const int full = build_try(c, from, b, npages);
         if (full < 0) {
-            build_done(c, b);
             return true;
         }
-        wanted[full]++;
+        npages[full]++;
     }
-    for (unsigned part = 0; part < nparts; part++) {
-        give_pages(c, &b->group[part]);
-    }
+    build_drop(c, b);
     return false;
 }
 
@@ -376,7 +426,9 @@ static bool rebuild(struct compact *c, struct compact_group *entries, size_t cop
 {
     struct compact_group old = entries[0];
     struct build b;
-    if (!build(c, &old, 1, old.npages + 1u, &b)) {
+    unsigned npages = old.npages + 1u;
+    build_init(&b, &old, 1);
+    if (!build(c, &old, &b, &npages)) {
         return false;
     }
     for (size_t i = 0; i < copies; i++) {
@@ -411,21 +463,168 @@ static void count_void_copies(struct compact *c, const struct compact_group *old
     }
 }
 
-/* Two groups instead of one, each with half of the tags. The directory has room for both. */
+/* How many tags each half of a group gets. Void tags count in both. */
+static void count_halves(const struct compact *c, const struct compact_group *group, size_t *nhalf)
+{
+    nhalf[0] = 0;
+    nhalf[1] = 0;
+    for (unsigned p = 0; p < group->npages; p++) {
+        const uint8_t *page = compact_page(c, group->page[p]);
+        for (unsigned line = 0; line < COMPACT_LINES; line++) {
+            for (unsigned slot = 0; slot < slots_of(c); slot++) {
+                const uint32_t word = compact_word(page + (size_t)line * COMPACT_LINE, slot);
+                for (unsigned half = 0; half < 2 && word; half++) {
+                    uint32_t halved = word;
+                    nhalf[half] += halve(c, &halved, half);
+                }
+            }
+        }
+    }
+}
+
+/* The pages that so many tags may just fit on: pages of random keys are 92 % full at most. */
+static unsigned pages_for(const struct compact *c, size_t ntags)
+{
+    const size_t page_tags = (size_t)COMPACT_LINES * slots_of(c) * 92 / 100;
+    const size_t npages = (ntags + page_tags - 1) / page_tags;
+    return npages > COMPACT_PAGES_MIN ? (unsigned)npages : COMPACT_PAGES_MIN;
+}
+
+/* Copies the tags of one half to the only part of a build. */
+static bool copy_half(const struct compact *c, const struct compact_group *from, unsigned half,
+                      struct build *b)
+{
+    const bool wide = is_wide(c);
+    for (unsigned p = 0; p < from->npages; p++) {
+        const uint8_t *page = compact_page(c, from->page[p]);
+        for (unsigned line = 0; line < COMPACT_LINES; line++) {
+            const uint8_t *bytes = page + (size_t)line * COMPACT_LINE;
+            for (unsigned slot = 0; slot < slots_of(c); slot++) {
+                uint32_t word = compact_word(bytes, slot);
+                const unsigned r = compact_r(wide, bytes, slot);
+                if (word && halve(c, &word, half) &&
+                    !build_put(c, wide, b, 0, compact_home_of(c, from->npages, p, r), line, word,
+                               r)) {
+                    return false;
+                }
+            }
+        }
+    }
+    return true;
+}
+
+/* A group becomes one half of itself, on the pages that it has. */
+static void keep_half(const struct compact *c, const struct compact_group *group, unsigned half)
+{
+    for (unsigned p = 0; p < group->npages; p++) {
+        uint8_t *page = compact_page(c, group->page[p]);
+        uint64_t freed = 0;
+        for (unsigned line = 0; line < COMPACT_LINES; line++) {
+            uint8_t *bytes = page + (size_t)line * COMPACT_LINE;
+            for (unsigned slot = 0; slot < slots_of(c); slot++) {
+                uint32_t word = compact_word(bytes, slot);
+                const bool stays = !word || halve(c, &word, half);
+                store_le32(bytes + (size_t)4 * slot, stays ? word : 0);
+                freed |= (uint64_t)!stays << line;
+            }
+        }
+        *compact_full(c, group->page[p]) &= ~freed;
+    }
+}
+
+/* Puts two groups in place of one. */
+static void install_halves(struct compact *c, struct compact_group *entries, size_t copies,
+                           const struct compact_group *halves)
+{
+    c->npages += (uint64_t)halves[0].npages + halves[1].npages - entries[0].npages;
+    c->ngroups++;
+    for (size_t i = 0; i < copies; i++) {
+        entries[i] = halves[i >= copies / 2];
+    }
+}
+
+/* The half with more tags keeps all pages, so that what was full stays so; the other one gets new
+ * ones. */
+static bool split_in_place(struct compact *c, struct compact_group *entries, size_t copies,
+                           const size_t *nhalf)
+{
+    const struct compact_group old = entries[0];
+    const unsigned kept = nhalf[1] > nhalf[0];
+    struct compact_group halves[2];
+    struct build b;
+    unsigned npages = pages_for(c, nhalf[!kept]);
+    build_init(&b, &old, 1);
+    for (;; npages++) {
+        if (npages > COMPACT_PAGES_MAX) {
+            build_drop(c, &b);
+            return false;
+        }
+        build_start(c, &b, 0, npages);
+        c->work += old.npages;
+        if (copy_half(c, &old, !kept, &b)) {
+            break;
+        }
+    }
+    build_done(c, &b);
+    count_void_copies(c, &old);
+    keep_half(c, &old, kept);
+    halves[kept] = old;
+    halves[!kept] = b.group[0];
+    halves[0].depth = halves[1].depth = (uint8_t)(old.depth + 1);
+    halves[0].stuck = halves[1].stuck = 0;
+    install_halves(c, entries, copies, halves);
+    return true;
+}
+
+/* Keys that crowd in a few lines of an almost empty group are made to. Parting them would take a
+ * group for every few of them. */
+static bool is_worth_a_split(const struct compact *c, const struct compact_group *group,
+                             size_t ntags)
+{
+    return ntags >= (size_t)group->npages * COMPACT_LINES * slots_of(c) / SPLIT_SHARE;
+}
+
+static size_t build_ntags(const struct build *b)
+{
+    size_t ntags = 0;
+    for (unsigned part = 0; part < b->nparts; part++) {
+        for (unsigned p = 0; p < b->group[part].npages; p++) {
+            for (unsigned line = 0; line < COMPACT_LINES; line++) {
+                ntags += b->fill[part].used[p][line];
+            }
+        }
+    }
+    return ntags;
+}
+
+/* Two groups instead of one. The directory has room for both. Returns false, with nothing changed,
+ * when the group's tags are too few or do not spread. */
 static bool split(struct compact *c, struct compact_group *entries, size_t copies)
 {
-    struct compact_group old = entries[0];
+    const struct compact_group old = entries[0];
     struct build b;
-    if (!build(c, &old, 2, COMPACT_PAGES_MIN, &b)) {
+    unsigned npages[2] = {COMPACT_PAGES_MIN, COMPACT_PAGES_MIN};
+    build_init(&b, &old, 2);
+    if (build_try(c, &old, &b, npages) >= 0) {
+        size_t nhalf[2];
+        count_halves(c, &old, nhalf);
+        if (!is_worth_a_split(c, &old, nhalf[0] + nhalf[1])) {
+            build_drop(c, &b);
+            return false;
+        }
+        npages[0] = pages_for(c, nhalf[0]);
+        npages[1] = pages_for(c, nhalf[1]);
+        if (!build(c, &old, &b, npages)) {
+            return split_in_place(c, entries, copies, nhalf);
+        }
+    }
+    if (!is_worth_a_split(c, &old, build_ntags(&b))) {
+        build_drop(c, &b);
         return false;
     }
     count_void_copies(c, &old);
-    for (size_t i = 0; i < copies; i++) {
-        entries[i] = b.group[i >= copies / 2];
-    }
+    install_halves(c, entries, copies, b.group);
     give_pages(c, &old);
-    c->npages += (uint64_t)b.group[0].npages + b.group[1].npages - old.npages;
-    c->ngroups++;
     return true;
 }
 
@@ -440,38 +639,43 @@ unsigned unseen__compact_depth_limit(const struct compact *c)
     return limit < COMPACT_DEPTH_MAX ? limit : COMPACT_DEPTH_MAX;
 }
 
+static void set_stuck(struct compact_group *entries, size_t copies, unsigned stuck)
+{
+    for (size_t i = 0; i < copies; i++) {
+        entries[i].stuck = (uint16_t)stuck;
+    }
+}
+
 enum unseen_status unseen__compact_grow(struct compact *c, uint64_t path, bool *stuck_out)
 {
-    *stuck_out = false;
+    size_t copies;
+    struct compact_group *entries = unseen__compact_directory_find(c, path, &copies);
+    *stuck_out = true;
+    if (entries->stuck) {
+        set_stuck(entries, copies, entries->stuck - 1u);
+        return UNSEEN_OK;
+    }
     enum unseen_status status = unseen__compact_pages_reserve(c, 2 * (size_t)COMPACT_PAGES_MAX);
     if (status != UNSEEN_OK) {
         return status;
     }
-    size_t copies;
-    struct compact_group *entries = unseen__compact_directory_find(c, path, &copies);
-    const bool may_split = entries->depth < unseen__compact_depth_limit(c);
-    if (!may_split && entries->stuck) {
-        *stuck_out = true;
-        return UNSEEN_OK;
-    }
+    *stuck_out = false;
     if (entries->npages < COMPACT_PAGES_MAX &&
         (expand(c, entries, copies) || rebuild(c, entries, copies))) {
         return UNSEEN_OK;
     }
-    if (!may_split) {
-        /* Hostile keys come in numbers: the next one is not to cost as much again. */
-        for (size_t i = 0; i < copies; i++) {
-            entries[i].stuck = 1;
+    if (entries->depth < unseen__compact_depth_limit(c)) {
+        status = unseen__compact_directory_deepen(c, path);
+        if (status != UNSEEN_OK) {
+            return status;
         }
-        *stuck_out = true;
-        return UNSEEN_OK;
+        entries = unseen__compact_directory_find(c, path, &copies);
+        if (split(c, entries, copies)) {
+            return UNSEEN_OK;
+        }
     }
-    status = unseen__compact_directory_deepen(c, path);
-    if (status != UNSEEN_OK) {
-        return status;
-    }
-    entries = unseen__compact_directory_find(c, path, &copies);
-    *stuck_out = !split(c, entries, copies);
+    *stuck_out = true;
+    set_stuck(entries, copies, STUCK_KEYS);
     return UNSEEN_OK;
 }
 
