@@ -104,6 +104,7 @@ struct exact {
     uint64_t prefix;
     bool is_wide;    /* keys of 128 bits */
     uint64_t memory; /* groups and directory */
+    uint64_t work;   /* keys that growing has read so far: for tests */
 };
 
 extern const struct exact_kernel unseen__exact_portable;

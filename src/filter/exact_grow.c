@@ -5,14 +5,17 @@
  * finds the shortest row of moves that ends at a free slot (cuckoo hashing [Pagh04], with lines of
  * 9 to 12 slots [Dietzfelbinger07]). Nothing is moved before the end is known.
  *
- * Then the group is written anew with two pages more, or as two groups of half its keys. The old one
- * stays until the new one is complete, so that a failure leaves everything as it was. */
+ * Then the group is written anew with two pages more, or as two groups. The old one stays until the
+ * new one is complete, so that a failure leaves everything as it was.
+ *
+ * Keys need not come in random order: those of a sorted file may all go to one of the two, which
+ * then gets as many pages as the old one. The other one waits, empty, for the keys that are to come. */
 #include "filter/exact.h"
 
 #include "base/memory.h"
 
 enum {
-    SEARCH_LINES = 64, /* lines that a search looks at */
+    SEARCH_LINES = 64, /* lines that the search for a place of a new key looks at */
     STEP_PAGES = 2,    /* by which a group grows */
     BITMAP_WORDS = EXACT_LINES_MAX / 64
 };
@@ -170,7 +173,7 @@ struct step {
 };
 
 struct search {
-    struct step steps[SEARCH_LINES];
+    struct step steps[EXACT_LINES_MAX];
     unsigned n;
     uint64_t reached[BITMAP_WORDS];
 };
@@ -246,9 +249,9 @@ static unsigned move_row(struct exact_group *group, const struct search *s, unsi
 }
 
 /* Searches until the line of the last step has a free slot, which is returned; slots if there is
- * none. Steps 0 and 1 are the key's own lines. */
+ * none in so many lines. Steps 0 and 1 are the key's own lines. */
 static unsigned search_from(const struct exact_group *group, struct search *s, uint32_t a,
-                            uint32_t b)
+                            uint32_t b, size_t nlines)
 {
     s->n = 0;
     memset(s->reached, 0, sizeof(s->reached));
@@ -258,7 +261,7 @@ static unsigned search_from(const struct exact_group *group, struct search *s, u
     }
     for (unsigned i = 0; found == group->slots && i < s->n; i++) {
         const uint32_t line = s->steps[i].line;
-        for (unsigned slot = 0; slot < group->slots && s->n < SEARCH_LINES; slot++) {
+        for (unsigned slot = 0; slot < group->slots && s->n < nlines; slot++) {
             found = reach(group, s, other_line(group, line, slot), i, slot);
             if (found < group->slots) {
                 break;
@@ -269,8 +272,9 @@ static unsigned search_from(const struct exact_group *group, struct search *s, u
 }
 
 /* Finds a place for a key and moves tags aside for it; *fuller_out is the line that has one tag more
- * then. */
-static bool place(struct exact_group *group, struct unseen_key key, uint32_t *fuller_out)
+ * then. The lines that it looks at, 2 and more, are taken from *nlines. */
+static bool place(struct exact_group *group, struct unseen_key key, size_t *nlines,
+                  uint32_t *fuller_out)
 {
     struct search s;
     uint32_t a;
@@ -278,7 +282,9 @@ static bool place(struct exact_group *group, struct unseen_key key, uint32_t *fu
     uint32_t word;
     uint32_t field;
     exact_place(group, key.hi, &a, &b, &word, &field);
-    unsigned slot = search_from(group, &s, a, b);
+    const size_t most = *nlines < EXACT_LINES_MAX ? *nlines : EXACT_LINES_MAX;
+    unsigned slot = search_from(group, &s, a, b, most);
+    *nlines -= s.n < *nlines ? s.n : *nlines;
     if (slot == group->slots) {
         return false;
     }
@@ -327,12 +333,17 @@ static void install(struct exact *e, struct exact_group *group)
 }
 
 /* Keys into one of two groups, by their next bit, or into the one there is. Most find room in the
- * emptier of their lines. Tags lie without gaps, so how many there are says where the next goes. */
+ * emptier of their lines. Tags lie without gaps, so how many there are says where the next goes.
+ *
+ * A half that got nearly all keys is nearly full, and its keys come in the order of their lines, not
+ * at random: some need a long search. All together may look at as many lines as the same number of
+ * new keys may. */
 static bool put_all(struct exact_group *const *groups, const uint64_t *keys, const uint64_t *lows,
                     size_t n)
 {
     uint8_t used[2][EXACT_LINES_MAX] = {{0}};
     const uint64_t bit = groups[1] ? (uint64_t)1 << (64 - groups[1]->known) : 0;
+    size_t nlines = SEARCH_LINES * n;
     for (size_t i = 0; i < n; i++) {
         const unsigned which = (keys[i] & bit) != 0;
         struct exact_group *group = groups[which];
@@ -353,7 +364,7 @@ static bool put_all(struct exact_group *const *groups, const uint64_t *keys, con
         } else {
             const struct unseen_key key = {lows ? lows[i] : 0, keys[i]};
             uint32_t fuller;
-            if (!place(group, key, &fuller)) {
+            if (!place(group, key, &nlines, &fuller)) {
                 return false;
             }
             used[which][fuller]++;
@@ -368,8 +379,27 @@ static bool may_widen(const struct exact_group *group)
     return group->npages + STEP_PAGES <= EXACT_PAGES_MAX;
 }
 
-static bool create_successors(struct exact *e, const struct exact_group *old,
-                              struct exact_group **groups)
+/* The fewest pages on which so many keys of a group are not too many. */
+static unsigned pages_for(unsigned known, size_t nkeys)
+{
+    struct exact_group group = {.known = known, .npages = EXACT_PAGES_MIN};
+    for (shape(&group); group.limit < nkeys && group.npages < EXACT_PAGES_MAX; shape(&group)) {
+        group.npages++;
+    }
+    return group.npages;
+}
+
+static size_t count_upper(const uint64_t *keys, size_t n, uint64_t bit)
+{
+    size_t nupper = 0;
+    for (size_t i = 0; i < n; i++) {
+        nupper += (keys[i] & bit) != 0;
+    }
+    return nupper;
+}
+
+static bool create_successors(struct exact *e, const struct exact_group *old, const uint64_t *keys,
+                              size_t n, struct exact_group **groups)
 {
     if (may_widen(old)) {
         groups[0] =
@@ -377,12 +407,14 @@ static bool create_successors(struct exact *e, const struct exact_group *old,
         return groups[0] != NULL;
     }
     const uint64_t bit = (uint64_t)1 << (63 - old->known);
+    const unsigned known = old->known + 1;
     if (old->known - e->prefix_bits == e->dir_bits && !double_directory(e)) {
         return false;
     }
+    const size_t nupper = count_upper(keys, n, bit);
     for (unsigned i = 0; i < 2; i++) {
-        groups[i] = unseen__exact_group_create(e, old->prefix | (i ? bit : 0), old->known + 1,
-                                               EXACT_PAGES_MIN);
+        groups[i] = unseen__exact_group_create(e, old->prefix | (i ? bit : 0), known,
+                                               pages_for(known, i ? nupper : n - nupper));
         if (!groups[i]) {
             return false;
         }
@@ -424,11 +456,14 @@ static enum unseen_status grow(struct exact *e, struct exact_group *old, bool *s
     const size_t size = (e->is_wide ? 2 : 1) * nwords * sizeof(uint64_t);
     uint64_t *keys = unseen__alloc(&e->pages.allocator, size, sizeof(*keys));
     enum unseen_status status = UNSEEN_ERR_NOMEM;
-    if (keys && create_successors(e, old, groups)) {
+    if (keys) {
         uint64_t *lows = e->is_wide ? keys + nwords : NULL;
         const size_t n = unseen__exact_keys(old, 0, EXACT_PAGES_MAX, keys, lows);
-        status = UNSEEN_OK;
-        *stuck_out = !put_all(groups, keys, lows, n);
+        e->work += n;
+        if (create_successors(e, old, keys, n, groups)) {
+            status = UNSEEN_OK;
+            *stuck_out = !put_all(groups, keys, lows, n);
+        }
     }
     unseen__free(&e->pages.allocator, keys, size);
     if (status == UNSEEN_OK && !*stuck_out) {
@@ -466,8 +501,9 @@ enum unseen_status unseen__exact_add_slowly(struct exact *e, struct unseen_key k
     }
     for (;;) {
         uint32_t fuller;
+        size_t nlines = SEARCH_LINES;
         struct exact_group *group = exact_find(e, key.hi);
-        if ((group->nkeys < group->limit || *moved_out) && place(group, key, &fuller)) {
+        if ((group->nkeys < group->limit || *moved_out) && place(group, key, &nlines, &fuller)) {
             e->nkeys++;
             return UNSEEN_OK;
         }
@@ -487,7 +523,8 @@ enum unseen_status unseen__exact_add_slowly(struct exact *e, struct unseen_key k
                 const uint64_t nkeys = group->nkeys + e->overflow.nkeys + 1;
                 group->stuck = nkeys < UINT32_MAX ? (uint32_t)nkeys : UINT32_MAX;
             }
-            if (place(group, key, &fuller)) {
+            nlines = SEARCH_LINES;
+            if (place(group, key, &nlines, &fuller)) {
                 e->nkeys++;
                 return UNSEEN_OK;
             }
