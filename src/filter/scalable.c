@@ -22,6 +22,11 @@
  * key that is nowhere costs a question to each. In a batch a link is asked for all keys that are
  * still open at once, so that its memory is fetched ahead.
  *
+ * Links of "block" and "counting" find a key's place by its top bits, and are made for random keys. But
+ * keys may come sorted, and then the first links, with a thousand or two, would have them all in a
+ * few blocks: full, and each new key in their range taken for an old one. So links see keys
+ * multiplied by an odd number: their top bits depend on every bit.
+ *
  * Links of "counting" count how often a key was added; what is added again is counted by the link
  * that has it. Removing: a key is in one link, but others may take it for theirs. If more than one
  * does, nobody knows whose it is, and taking it from the wrong one would lose another key. It then
@@ -40,12 +45,16 @@ enum {
     BATCH = 256,
     FIRST_CAPACITY = 1024,
     SHARD_BITS_MAX = 8,
-    SAVED_KIND = 1,
+    SAVED_PLAIN = 1, /* links see keys as they are: from sets that were made before they did not */
+    SAVED_KIND = 2,
     PIECE_LINK = 1,
     LINK_POSITION_BITS = 43 /* of a position: where in the link; above it, which link */
 };
 
 static const double tightening = 0.9;
+
+/* A multiplier of splitmix64 [Steele14]; not that of unseen__key_narrow. */
+static const uint64_t spreading = 0xbf58476d1ce4e5b9u;
 
 /* Bits to plan for: the link after them can be planned, too. */
 #define PLANNED_MAX 1e17
@@ -68,6 +77,7 @@ struct scalable {
     uint64_t saved_max; /* while loading: the most bytes of all pieces */
     unsigned prefix_bits;
     uint64_t prefix;
+    uint64_t factor; /* of the keys that links see */
     enum unseen_cpu cpu;
     struct unseen_allocator allocator;
 };
@@ -177,7 +187,7 @@ static void free_scalable(struct unseen__filter *filter)
 static void save_params(const struct unseen__filter *filter, uint8_t *params)
 {
     const struct scalable *s = from_const_filter(filter);
-    params[0] = SAVED_KIND;
+    params[0] = s->factor == 1 ? SAVED_PLAIN : SAVED_KIND;
     params[1] = (uint8_t)s->prefix_bits;
     store_le64(params + 16, s->first_capacity);
     store_le_double(params + 24, s->fpr);
@@ -187,8 +197,10 @@ static enum unseen_status load_params(struct scalable *s, const uint8_t *saved)
 {
     s->first_capacity = load_le64(saved + 16);
     s->fpr = load_le_double(saved + 24);
-    bool ok = saved[0] == SAVED_KIND && saved[1] == s->prefix_bits && load_le64(saved) >> 16 == 0 &&
-              load_le64(saved + 8) == 0 && s->first_capacity > 0 && s->fpr > 0 && s->fpr < 1;
+    s->factor = saved[0] == SAVED_PLAIN ? 1 : spreading;
+    bool ok = (saved[0] == SAVED_PLAIN || saved[0] == SAVED_KIND) && saved[1] == s->prefix_bits &&
+              load_le64(saved) >> 16 == 0 && load_le64(saved + 8) == 0 && s->first_capacity > 0 &&
+              s->fpr > 0 && s->fpr < 1;
     return ok ? UNSEEN_OK : UNSEEN_ERR_CORRUPT;
 }
 
@@ -226,6 +238,7 @@ static enum unseen_status create(struct unseen__filter **filter_out,
         .link_ops = link_ops,
         .prefix_bits = params->prefix_bits,
         .prefix = params->prefix,
+        .factor = spreading,
         .cpu = params->cpu,
         .allocator = params->allocator,
     };
@@ -248,12 +261,17 @@ struct open_keys {
     size_t n;
 };
 
-/* Links see keys without the prefix that all of this filter's have in common. */
+/* A key as links see it: without the prefix that all of this filter's have in common. */
+static struct unseen_key link_key(const struct scalable *s, struct unseen_key key)
+{
+    return (struct unseen_key){key.lo, (key.hi << s->prefix_bits) * s->factor};
+}
+
 static void open_batch(const struct scalable *s, const struct unseen_key *keys, size_t n,
                        struct open_keys *open)
 {
     for (size_t i = 0; i < n; i++) {
-        open->keys[i] = (struct unseen_key){keys[i].lo, keys[i].hi << s->prefix_bits};
+        open->keys[i] = link_key(s, keys[i]);
         open->at[i] = (uint16_t)i;
     }
     open->n = n;
@@ -374,7 +392,7 @@ static void remove_keys(struct unseen__filter *filter, const struct unseen_key *
 {
     struct scalable *s = from_filter(filter);
     for (size_t i = 0; i < n; i++) {
-        const struct unseen_key key = {keys[i].lo, keys[i].hi << s->prefix_bits};
+        const struct unseen_key key = link_key(s, keys[i]);
         bool is_seen;
         struct link *holder = holder_of(s, key, &is_seen);
         verdicts[i] = is_seen ? UNSEEN_SEEN : UNSEEN_NEW;
