@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT
  *
  * Growing from empty without a declared capacity: CPU time per key, the longest single add, the
- * peak of memory against its final size, and bytes per key on the way.
+ * peak of memory against its final size, and bytes per key on the way; and the same for orders of
+ * keys that are not random (growth_orders.h).
  *
  *     bench_growth [NKEYS [default|small|both [huge|4k|fresh]]]
+ *     bench_growth orders [NKEYS [THREADS [FILTER]]]
  *
  * NKEYS is 10^8, and both widths are measured. huge (the default) and 4k: memory filled ahead in
  * pages of that size; fresh: the library's own allocator, page faults included.
@@ -12,6 +14,7 @@
  * add is the same each time the same keys come in the same order, so three passes are made and an
  * add counts with its shortest time: what is left is the set's own doing. */
 #include "bench.h"
+#include "growth_orders.h"
 
 #include <math.h>
 
@@ -197,14 +200,31 @@ static bool is_one_of(const char *word, const char *a, const char *b, const char
     return strcmp(word, a) == 0 || strcmp(word, b) == 0 || strcmp(word, c) == 0;
 }
 
+static int main_orders(int argc, char **argv)
+{
+    const double nkeys = argc > 2 ? strtod(argv[2], NULL) : 1e6;
+    const unsigned threads = argc > 3 ? (unsigned)strtoul(argv[3], NULL, 10) : 1;
+    if (nkeys < 1000 || threads == 0) {
+        fprintf(stderr, "usage: bench_growth orders [NKEYS [THREADS [FILTER]]]\n");
+        return 2;
+    }
+    bench_heading("growth from empty, in any order", SEED);
+    bench_orders((size_t)nkeys, argc > 4 ? argv[4] : "", threads, SEED);
+    return 0;
+}
+
 int main(int argc, char **argv)
 {
+    if (argc > 1 && strcmp(argv[1], "orders") == 0) {
+        return main_orders(argc, argv);
+    }
     uint64_t nkeys = argc > 1 ? (uint64_t)strtod(argv[1], NULL) : 100000000;
     const char *only = argc > 2 ? argv[2] : "both";
     const char *pages = argc > 3 ? argv[3] : "huge";
     if (nkeys < 1000 || !is_one_of(only, "default", "small", "both") ||
         !is_one_of(pages, "huge", "4k", "fresh")) {
-        fprintf(stderr, "usage: bench_growth [NKEYS [default|small|both [huge|4k|fresh]]]\n");
+        fprintf(stderr, "usage: bench_growth [NKEYS [default|small|both [huge|4k|fresh]]]\n"
+                        "       bench_growth orders [NKEYS [THREADS [FILTER]]]\n");
         return 2;
     }
     bench_heading("growth from empty", SEED);
