@@ -23,8 +23,8 @@
  *
  * Growing. When both lines are full and no tag in them can change to its own other line, the group
  * takes one more page and an equal share of every page moves there, tag by tag, unchanged, into
- * the line of the same number. A group of 15 pages becomes two groups of 8: each tag gives the top
- * bit of v to the directory and shifts v left. Nothing is ever hashed again. A tag never loses
+ * the line of the same number. A group of 15 pages becomes two, of 8 pages each when keys come in
+ * random order: each tag gives the top bit of v to the directory and shifts v left. Nothing is ever hashed again. A tag never loses
  * information, so old tags are short and new tags have full length: every doubling leaves one
  * more generation of tags, each generation weighs the same, and the false-positive rate grows
  * with log n (as in InfiniFilter [Dayan23] and Taffy filters [Apple21]). Partial growth in steps
