@@ -18,22 +18,42 @@
 /* No system takes more at once. */
 static const size_t REQUEST_MAX = (size_t)1 << 30;
 
-static int open_as(const char *path, int flags, mode_t mode, int *fd_out)
+static int open_as(int folder, const char *name, int flags, unsigned mode, int *fd_out)
 {
     do {
-        *fd_out = open(path, flags | O_CLOEXEC | O_NOCTTY | O_NONBLOCK, mode);
+        *fd_out = openat(folder, name, flags | O_CLOEXEC | O_NOCTTY | O_NONBLOCK, mode);
     } while (*fd_out < 0 && errno == EINTR);
     return *fd_out < 0 ? errno : 0;
 }
 
 int unseen__file_open(const char *path, int flags, int *fd_out)
 {
-    return open_as(path, flags, 0666, fd_out);
+    return open_as(AT_FDCWD, path, flags, 0, fd_out);
 }
 
-int unseen__file_open_private(const char *path, int flags, int *fd_out)
+int unseen__file_open_in(int folder, const char *name, int flags, int *fd_out)
 {
-    return open_as(path, flags, 0600, fd_out);
+    return open_as(folder, name, flags, 0, fd_out);
+}
+
+int unseen__file_make_in(int folder, const char *name, unsigned mode, int *fd_out)
+{
+    return open_as(folder, name, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW, mode, fd_out);
+}
+
+int unseen__file_make_alike(int fd, const struct stat *other)
+{
+    struct stat st;
+    /* To give a file away takes rights that not everybody has. */
+    if (fchown(fd, other->st_uid, other->st_gid) != 0 &&
+        fchown(fd, (uid_t)-1, other->st_gid) != 0 && errno != EPERM) {
+        return errno;
+    }
+    if (fstat(fd, &st) != 0) {
+        return errno;
+    }
+    const mode_t mode = other->st_mode & (st.st_gid == other->st_gid ? 0777 : 0707);
+    return fchmod(fd, mode) != 0 ? errno : 0;
 }
 
 int unseen__file_read(int fd, uint64_t place, void *buf, size_t len, size_t *len_out)
@@ -116,16 +136,22 @@ static int directory_of(const char *path, char *buf, size_t cap)
     return 0;
 }
 
-static int open_directory(const char *path, int *fd_out)
+const char *unseen__file_name(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash ? slash + 1 : path;
+}
+
+int unseen__file_open_folder(const char *path, int *fd_out)
 {
     char directory[PATH_MAX];
     const int code = directory_of(path, directory, sizeof(directory));
     return code ? code : unseen__file_open(directory, O_RDONLY | O_DIRECTORY, fd_out);
 }
 
-static int sync_directory(int fd)
+int unseen__file_sync_folder(int folder)
 {
-    while (fsync(fd) != 0) {
+    while (fsync(folder) != 0) {
         if (errno == EINVAL) {
             return 0; /* a file system whose directories need no sync */
         }
@@ -138,22 +164,27 @@ static int sync_directory(int fd)
 
 int unseen__file_sync_name(const char *path)
 {
-    int directory = -1;
-    int code = open_directory(path, &directory);
+    int folder = -1;
+    int code = unseen__file_open_folder(path, &folder);
     if (code == 0) {
-        code = sync_directory(directory);
-        (void)close(directory); /* nothing was written through it */
+        code = unseen__file_sync_folder(folder);
+        (void)close(folder); /* nothing was written through it */
     }
     return code;
 }
 
 int unseen__file_replace(const char *from, const char *to)
 {
-    int directory = -1;
-    int code = open_directory(to, &directory);
+    int folder = -1;
+    int code = unseen__file_open_folder(to, &folder);
     if (code == 0) {
-        code = rename(from, to) == 0 ? sync_directory(directory) : errno;
-        (void)close(directory); /* as above */
+        code = rename(from, to) == 0 ? unseen__file_sync_folder(folder) : errno;
+        (void)close(folder); /* as above */
     }
     return code;
+}
+
+int unseen__file_replace_in(int folder, const char *from, const char *to)
+{
+    return renameat(folder, from, folder, to) == 0 ? unseen__file_sync_folder(folder) : errno;
 }

@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "base/memory.h"
+#include "base/own.h"
 #include "engine/store.h"
 
 enum {
@@ -44,12 +45,20 @@ static enum unseen_status keep_end(const struct unseen_store *store, int fd, con
         status = unseen__error_status(error, UNSEEN_ERR_NOMEM, name);
     } else {
         int to = -1;
-        int code = unseen__file_open(aside, O_WRONLY | O_CREAT, &to);
-        code = code ? code : copy(fd, store->output.len, size, to, buf);
+        int folder = -1;
+        int code = unseen__file_open_folder(aside, &folder);
+        status = code ? unseen__error_io(error, "write", aside, code)
+                      : unseen__own_take(folder, unseen__file_name(aside), aside, true, &to, error);
+        if (status == UNSEEN_OK) {
+            code = copy(fd, store->output.len, size, to, buf);
+            status = code ? unseen__error_io(error, "write", aside, code) : UNSEEN_OK;
+        }
         if (to >= 0) {
             (void)close(to); /* was synced, if all went well */
         }
-        status = code ? unseen__error_io(error, "write", aside, code) : UNSEEN_OK;
+        if (folder >= 0) {
+            (void)close(folder); /* nothing was written through it */
+        }
     }
     unseen__path_free(allocator, aside);
     unseen__free(allocator, buf, COPY_LEN);

@@ -15,13 +15,14 @@
 #include <fcntl.h>
 #include <math.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/bytes.h"
 #include "base/error.h"
 #include "base/file.h"
-#include "base/lock.h"
 #include "base/memory.h"
+#include "base/own.h"
 #include "hash/checksum.h"
 #include "list/builder.h"
 #include "list/page.h"
@@ -94,7 +95,9 @@ static enum unseen_status take_plan(struct unseen__list_builder *b,
     b->threads = plan->threads;
     b->cpu = plan->cpu;
     b->keep = plan->keep;
+    b->kept.folder = -1;
     b->kept.keys = -1;
+    b->at = -1;
     b->fd = -1;
     if (plan->secret) {
         h->secret = *plan->secret;
@@ -186,8 +189,12 @@ void unseen__list_builder_free(struct unseen__list_builder *b)
     }
     const struct unseen_allocator allocator = b->allocator;
     if (b->fd >= 0) {
-        (void)unlink(b->new_path); /* before it is closed, so that the lock still holds */
+        /* before it is closed, so that the lock still holds */
+        (void)unlinkat(b->at, unseen__file_name(b->new_path), 0);
         (void)close(b->fd);
+    }
+    if (b->at >= 0) {
+        (void)close(b->at); /* nothing was written through it */
     }
     unseen__spill_free(b->spill);
     unseen__spill_free(b->next);
@@ -384,14 +391,47 @@ enum unseen_status unseen__list_builder_resume(struct unseen__list_builder **bui
 
 /* ---- the file ---- */
 
-/* Makes PATH.new ours: a second builder would write to it, too, and the first put half of that in
- * place. */
+/* What a list is for its readers, less what the umask takes. */
+static const mode_t MODE = 0644;
+static const mode_t MODE_AT_WORK = 0600;
+
+/* Whether the list is made in the folder of what is kept. */
+static bool is_in_folder(const struct unseen__list_builder *b)
+{
+    const size_t len = strlen(b->folder);
+    return b->keep && strncmp(b->path, b->folder, len) == 0 &&
+           unseen__file_name(b->path) == b->path + len + 1;
+}
+
+/* The folder of what is kept stays the one that was opened, whoever gives its name to another. */
+static int open_at(struct unseen__list_builder *b)
+{
+    if (b->at >= 0) {
+        return 0;
+    }
+    return is_in_folder(b)
+               ? unseen__file_open_in(b->kept.folder, ".", O_RDONLY | O_DIRECTORY, &b->at)
+               : unseen__file_open_folder(b->path, &b->at);
+}
+
+/* Makes PATH.new, locked: a second builder would write to it, too, and the first put half of that in
+ * place. Only a file that is made can say what the umask leaves of its mode. */
 static enum unseen_status open_new(struct unseen__list_builder *b, struct unseen_error *error)
 {
+    struct stat st;
+    int code = open_at(b);
+    if (code != 0) {
+        return unseen__error_io(error, "open the folder of", b->path, code);
+    }
     const enum unseen_status status =
-        unseen__lock_open(b->new_path, O_RDWR | O_CREAT, &b->fd, error);
-    const int code = status == UNSEEN_OK ? unseen__file_truncate(b->fd, 0) : 0;
-    return code ? unseen__error_io(error, "write", b->new_path, code) : status;
+        unseen__own_make(b->at, unseen__file_name(b->new_path), b->new_path, MODE, &b->fd, error);
+    if (status != UNSEEN_OK) {
+        return status;
+    }
+    code = fstat(b->fd, &st) != 0 ? errno : 0;
+    b->mode = code ? MODE_AT_WORK : st.st_mode & 07777;
+    code = code == 0 && fchmod(b->fd, MODE_AT_WORK) != 0 ? errno : code;
+    return code ? unseen__error_io(error, "write", b->new_path, code) : UNSEEN_OK;
 }
 
 enum unseen_status unseen__list_write_error(const struct unseen__list_builder *b, int code,
@@ -480,8 +520,11 @@ static enum unseen_status write_rest(struct unseen__list_builder *b, const uint6
     unseen__list_header_encode(&b->header, header);
     int code = unseen__file_write(b->fd, places.table, bytes, len - 1);
     code = code ? code : unseen__file_write(b->fd, 0, header, sizeof(header));
+    code = code == 0 && fchmod(b->fd, b->mode) != 0 ? errno : code;
     code = code ? code : unseen__file_sync(b->fd);
-    code = code ? code : unseen__file_replace(b->new_path, b->path);
+    code = code ? code
+                : unseen__file_replace_in(b->at, unseen__file_name(b->new_path),
+                                          unseen__file_name(b->path));
     unseen__free(&b->allocator, bytes, len);
     return code ? unseen__list_write_error(b, code, error) : UNSEEN_OK;
 }

@@ -22,7 +22,9 @@ struct unseen__list_builder {
     enum unseen_cpu cpu;
     struct unseen__spill *spill; /* of the layer to be built */
     struct unseen__spill *next;  /* of the one behind it */
+    int at;                      /* the folder of path and new_path, open; -1: not */
     int fd;                      /* of new_path, or -1 */
+    unsigned mode;               /* that it gets with its name */
     uint64_t npages;
     uint64_t size;  /* of the list, about */
     uint64_t *sums; /* of the pages */

@@ -181,17 +181,20 @@ void unseen__spill_keep(struct unseen__spill *s, int fd)
 /* Makes a file under a name that nobody has, and takes the name away. */
 static enum unseen_status make_file(struct unseen__spill *s, struct unseen_error *error)
 {
-    char name[4096];
-    int code = EEXIST;
-    for (unsigned i = 0; i < NAMES_MAX && code == EEXIST; i++) {
-        const int len =
-            snprintf(name, sizeof(name), "%s/.unseen-%ld-%u.spill", s->folder, (long)getpid(), i);
-        code = len < 0 || (size_t)len >= sizeof(name)
-                   ? ENAMETOOLONG
-                   : unseen__file_open(name, O_RDWR | O_CREAT | O_EXCL, &s->fd);
+    char name[64];
+    int folder = -1;
+    int code = unseen__file_open(s->folder, O_RDONLY | O_DIRECTORY, &folder);
+    bool taken = code == 0;
+    for (unsigned i = 0; i < NAMES_MAX && taken; i++) {
+        (void)snprintf(name, sizeof(name), ".unseen-%ld-%u.spill", (long)getpid(), i);
+        code = unseen__file_make_in(folder, name, 0600, &s->fd);
+        taken = code == EEXIST;
     }
-    if (code == 0 && unlink(name) != 0) {
+    if (code == 0 && unlinkat(folder, name, 0) != 0) {
         code = errno;
+    }
+    if (folder >= 0) {
+        (void)close(folder); /* nothing was written through it */
     }
     return code ? unseen__error_io(error, "make a spill file in", s->folder, code) : UNSEEN_OK;
 }

@@ -15,8 +15,8 @@
 #include "base/bytes.h"
 #include "base/error.h"
 #include "base/file.h"
-#include "base/lock.h"
 #include "base/memory.h"
+#include "base/own.h"
 #include "hash/checksum.h"
 
 enum {
@@ -29,6 +29,9 @@ enum {
     SUM_LEN = 8
 };
 
+static const char KEYS[] = "keys";
+static const char STATE[] = "state";
+static const char STATE_NEW[] = "state.new";
 static const uint8_t magic[8] = {0x89, 'U', 'N', 'B', '\r', '\n', 0x1a, '\n'};
 
 /* ---- bytes ---- */
@@ -136,24 +139,18 @@ static void drop(const struct unseen_allocator *allocator, char *path)
     unseen__free(allocator, path, path ? strlen(path) + 1 : 0);
 }
 
-/* Makes the file of the keys, if there is none. */
-static enum unseen_status make_keys(const struct unseen__list_kept *k, struct unseen_error *error)
+/* False if it failed for another reason than that there is no such name. */
+static bool remove_name(const struct unseen__list_kept *k, const char *name)
 {
-    int fd = -1;
-    const int code = unseen__file_open_private(k->keys_path, O_RDWR | O_CREAT, &fd);
-    if (code != 0) {
-        return unseen__error_io(error, "create", k->keys_path, code);
-    }
-    (void)close(fd); /* nothing was written to it */
-    return UNSEEN_OK;
+    return unlinkat(k->folder, name, 0) == 0 || errno == ENOENT;
 }
 
 /* First the state, for good, then the keys: no state ever speaks of keys that are not there. */
 static enum unseen_status begin_anew(const struct unseen__list_kept *k, struct unseen_error *error)
 {
-    int code = unlink(k->state_path) == 0 ? unseen__file_sync_name(k->state_path)
-               : errno == ENOENT          ? 0
-                                          : errno;
+    int code = unlinkat(k->folder, STATE, 0) == 0 ? unseen__file_sync_folder(k->folder)
+               : errno == ENOENT                  ? 0
+                                                  : errno;
     code = code ? code : unseen__file_truncate(k->keys, 0);
     return code ? unseen__error_io(error, "empty", k->keys_path, code) : UNSEEN_OK;
 }
@@ -162,19 +159,18 @@ enum unseen_status unseen__list_kept_open(struct unseen__list_kept *k, const cha
                                           bool anew, const struct unseen_allocator *allocator,
                                           struct unseen_error *error)
 {
-    *k = (struct unseen__list_kept){.allocator = *allocator, .keys = -1};
-    k->keys_path = name_in(allocator, folder, "keys");
-    k->state_path = name_in(allocator, folder, "state");
-    k->new_path = name_in(allocator, folder, "state.new");
-    enum unseen_status status =
-        k->keys_path && k->state_path && k->new_path ? UNSEEN_OK : UNSEEN_ERR_NOMEM;
+    *k = (struct unseen__list_kept){.allocator = *allocator, .folder = -1, .keys = -1};
+    k->keys_path = name_in(allocator, folder, KEYS);
+    k->state_path = name_in(allocator, folder, STATE);
+    enum unseen_status status = k->keys_path && k->state_path ? UNSEEN_OK : UNSEEN_ERR_NOMEM;
     if (status != UNSEEN_OK) {
         (void)unseen__error_status(error, status, folder);
-    } else if (anew) {
-        status = make_keys(k, error);
+    } else {
+        const int code = unseen__file_open(folder, O_RDONLY | O_DIRECTORY, &k->folder);
+        status = code ? unseen__error_io(error, "open", folder, code) : UNSEEN_OK;
     }
     if (status == UNSEEN_OK) {
-        status = unseen__lock_open(k->keys_path, O_RDWR, &k->keys, error);
+        status = unseen__own_take(k->folder, KEYS, k->keys_path, anew, &k->keys, error);
     }
     if (status == UNSEEN_OK && anew) {
         status = begin_anew(k, error);
@@ -190,17 +186,19 @@ void unseen__list_kept_release(struct unseen__list_kept *k)
     if (k->keys >= 0) {
         (void)close(k->keys); /* what counts was synced */
     }
+    if (k->folder >= 0) {
+        (void)close(k->folder); /* the same */
+    }
     drop(&k->allocator, k->keys_path);
     drop(&k->allocator, k->state_path);
-    drop(&k->allocator, k->new_path);
-    *k = (struct unseen__list_kept){.keys = -1};
+    *k = (struct unseen__list_kept){.folder = -1, .keys = -1};
 }
 
 void unseen__list_kept_remove(const struct unseen__list_kept *k)
 {
-    (void)unlink(k->state_path); /* if it stays, the list is built once more by who resumes it */
-    (void)unlink(k->new_path);
-    (void)unlink(k->keys_path);
+    (void)remove_name(k, STATE); /* if it stays, the list is built once more by who resumes it */
+    (void)remove_name(k, STATE_NEW);
+    (void)remove_name(k, KEYS);
 }
 
 /* ---- the state ---- */
@@ -209,12 +207,14 @@ static enum unseen_status write_file(const struct unseen__list_kept *k, const ui
                                      size_t len, struct unseen_error *error)
 {
     int fd = -1;
-    int code = unseen__file_open_private(k->new_path, O_WRONLY | O_CREAT | O_TRUNC, &fd);
+    /* Whoever has the lock of the keys has this name, too: what has it is left of another run. */
+    int code = remove_name(k, STATE_NEW) ? 0 : errno;
+    code = code ? code : unseen__file_make_in(k->folder, STATE_NEW, 0600, &fd);
     if (code == 0) {
         code = unseen__file_write(fd, 0, bytes, len);
         code = code ? code : unseen__file_sync(fd);
         (void)close(fd); /* synced, or given up */
-        code = code ? code : unseen__file_replace(k->new_path, k->state_path);
+        code = code ? code : unseen__file_replace_in(k->folder, STATE_NEW, STATE);
     }
     return code ? unseen__error_io(error, "write", k->state_path, code) : UNSEEN_OK;
 }
@@ -265,11 +265,12 @@ enum unseen_status unseen__list_kept_load(const struct unseen__list_kept *k,
                                           size_t *len_out, struct unseen_error *error)
 {
     int fd = -1;
-    const int code = unseen__file_open(k->state_path, O_RDONLY, &fd);
-    if (code != 0) {
-        return unseen__error_io(error, "open", k->state_path, code);
+    enum unseen_status status =
+        unseen__own_open(k->folder, STATE, k->state_path, O_RDONLY, &fd, error);
+    if (status != UNSEEN_OK) {
+        return status;
     }
-    enum unseen_status status = read_file(k, fd, bytes_out, len_out, error);
+    status = read_file(k, fd, bytes_out, len_out, error);
     (void)close(fd);
     if (status != UNSEEN_OK) {
         return status;

@@ -41,18 +41,19 @@ struct unseen__list_kept {
     struct unseen_allocator allocator;
     char *keys_path;
     char *state_path;
-    char *new_path; /* of the state */
-    int keys;       /* open, and locked against other builds; -1: not open */
+    int folder; /* open; -1: not */
+    int keys;   /* open, and locked against other builds; -1: not open */
 };
 
 /* Opens the folder's keys: anew, which empties them and removes the state, or those that are there.
- * Errors: MISSING (no folder, or no keys), BUSY, IO, NOMEM; nothing is to be released then. */
+ * Errors: MISSING (no folder, or no keys), FOREIGN (one of the names is not our file's), BUSY, IO, NOMEM;
+ * nothing is to be released then. */
 enum unseen_status unseen__list_kept_open(struct unseen__list_kept *kept, const char *folder,
                                           bool anew, const struct unseen_allocator *allocator,
                                           struct unseen_error *error);
 
-/* The state, in *bytes_out, *len_out bytes of memory, to which it points. Errors: MISSING, CORRUPT,
- * VERSION, IO, NOMEM. */
+/* The state, in *bytes_out, *len_out bytes of memory, to which it points. Errors: MISSING, FOREIGN,
+ * CORRUPT, VERSION, IO, NOMEM. */
 enum unseen_status unseen__list_kept_load(const struct unseen__list_kept *kept,
                                           struct unseen__list_state *state_out, uint8_t **bytes_out,
                                           size_t *len_out, struct unseen_error *error);

@@ -104,20 +104,20 @@ static struct {
     bool done;            /* the list was said to be finished */
 } * seen;
 
-int __real_open64(const char *path, int flags, mode_t mode);
+int __real_openat64(int folder, const char *name, int flags, mode_t mode);
 ssize_t __real_pwrite64(int fd, const void *data, size_t len, off_t at);
 int __real_ftruncate64(int fd, off_t size);
 int __real_fdatasync(int fd);
 int __real_fsync(int fd);
-int __real_rename(const char *from, const char *to);
-int __real_unlink(const char *path);
-int __wrap_open64(const char *path, int flags, ...);
+int __real_renameat(int from_folder, const char *from, int to_folder, const char *to);
+int __real_unlinkat(int folder, const char *name, int flags);
+int __wrap_openat64(int folder, const char *name, int flags, ...);
 ssize_t __wrap_pwrite64(int fd, const void *data, size_t len, off_t at);
 int __wrap_ftruncate64(int fd, off_t size);
 int __wrap_fdatasync(int fd);
 int __wrap_fsync(int fd);
-int __wrap_rename(const char *from, const char *to);
-int __wrap_unlink(const char *path);
+int __wrap_renameat(int from_folder, const char *from, int to_folder, const char *to);
+int __wrap_unlinkat(int folder, const char *name, int flags);
 
 static bool planted(const char *what)
 {
@@ -170,7 +170,7 @@ static void note_name(enum op_kind kind, const char *from, const char *to)
 
 static void restore_file(const char *path, const struct op *op)
 {
-    (void)__real_unlink(path); /* another inode: the old one may still be open */
+    (void)unlink(path); /* another inode: the old one may still be open */
     if (op->old) {
         crash_write(path, op->old, op->old_len);
     }
@@ -202,10 +202,10 @@ static void undo(const struct op *op)
         undo_bytes(op);
         break;
     case OP_CREATE:
-        (void)__real_unlink(op->from); /* unless it has another name by now */
+        (void)unlink(op->from); /* unless it has another name by now */
         break;
     case OP_RENAME:
-        if (__real_rename(op->to, op->from) == 0) {
+        if (rename(op->to, op->from) == 0) {
             restore_file(op->to, op);
         }
         break;
@@ -289,15 +289,33 @@ static void track(int fd, const char *path)
         .inode = st.st_ino, .shadow = shadow, .is_keys = name && strcmp(name, "/keys") == 0};
 }
 
-int __wrap_open64(const char *path, int flags, ...)
+/* The path of a name in an open folder. */
+static const char *path_in(int folder, const char *name, char path[CRASH_PATH_MAX])
 {
+    char link[64];
+    if (folder == AT_FDCWD || name[0] == '/') {
+        return name;
+    }
+    snprintf(link, sizeof(link), "/proc/self/fd/%d", folder);
+    const ssize_t n = readlink(link, path, CRASH_PATH_MAX);
+    const size_t name_len = strlen(name);
+    crash_require(n > 0 && (size_t)n + name_len + 2 <= CRASH_PATH_MAX, "readlink");
+    path[n] = '/';
+    memcpy(path + n + 1, name, name_len + 1);
+    return path;
+}
+
+int __wrap_openat64(int folder, const char *name, int flags, ...)
+{
+    char buf[CRASH_PATH_MAX];
     va_list args;
     va_start(args, flags);
     const mode_t mode = va_arg(args, mode_t);
     va_end(args);
-    if (!disk.on || !(flags & (O_RDWR | O_WRONLY)) || strstr(path, ".spill")) {
-        return __real_open64(path, flags, mode);
+    if (!disk.on || !(flags & (O_RDWR | O_WRONLY)) || strstr(name, ".spill")) {
+        return __real_openat64(folder, name, flags, mode);
     }
+    const char *path = path_in(folder, name, buf);
     const bool is_new = !crash_exists(path);
     if (fails(next_call())) {
         return -1;
@@ -305,7 +323,7 @@ int __wrap_open64(const char *path, int flags, ...)
     if (is_new && flags & O_CREAT) {
         note_name(OP_CREATE, path, "");
     }
-    const int fd = __real_open64(path, flags, mode);
+    const int fd = __real_openat64(folder, name, flags, mode);
     if (fd >= 0 && file_of(fd) == FILES_MAX) {
         track(fd, path);
     }
@@ -385,20 +403,24 @@ int __wrap_fsync(int fd)
     return 0;
 }
 
-int __wrap_rename(const char *from, const char *to)
+int __wrap_renameat(int from_folder, const char *from, int to_folder, const char *to)
 {
+    char from_buf[CRASH_PATH_MAX];
+    char to_buf[CRASH_PATH_MAX];
     if (disk.on) {
         const enum action action = next_call();
         if (action != INTERRUPT && fails(action)) {
             return -1;
         }
-        note_name(OP_RENAME, from, to);
+        note_name(OP_RENAME, path_in(from_folder, from, from_buf), path_in(to_folder, to, to_buf));
     }
-    return __real_rename(from, to);
+    return __real_renameat(from_folder, from, to_folder, to);
 }
 
-int __wrap_unlink(const char *path)
+int __wrap_unlinkat(int folder, const char *name, int flags)
 {
+    char buf[CRASH_PATH_MAX];
+    const char *path = disk.on ? path_in(folder, name, buf) : name;
     if (disk.on && crash_exists(path) && !strstr(path, ".spill")) {
         const enum action action = next_call();
         if (action != INTERRUPT && fails(action)) {
@@ -406,7 +428,7 @@ int __wrap_unlink(const char *path)
         }
         note_name(OP_UNLINK, path, "");
     }
-    return __real_unlink(path);
+    return __real_unlinkat(folder, name, flags);
 }
 
 /* ---- A run ------------------------------------------------------------------------------------ */
