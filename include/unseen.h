@@ -679,6 +679,12 @@ struct unseen_store_options {
 
     enum unseen_cpu cpu;
     const struct unseen_allocator *allocator; /* copied; its context must outlive the store */
+
+    /* Who may open the store, as in chmod: 0600 and any of 0066. 0 makes 0600, whatever the umask is:
+     * the seed is in the file, and whoever reads it can make URLs that hide others. A setting, as those
+     * above. The image beside the store, and all that a rewrite or a repair makes anew, get the owner,
+     * the group and the rights of the store as it is then, as far as the process may give them. */
+    unsigned file_mode;
 };
 
 /* Opens or makes the store at path. After a crash what was committed is recovered; a torn end of
@@ -733,9 +739,10 @@ UNSEEN_API enum unseen_status unseen_store_commit(struct unseen_store *store,
  * in. So when the same name is given after a crash, fd is cut to the last commit, and what was cut
  * will be new again: the file has each line once. *len_out is the length from which to write on. name
  * is the absolute path of the file, which has been synced in its directory; NULL: sync only. What is
- * cut off is appended to NAME.cut. A file that was changed by others so that the cut is not certain is
- * CORRUPT and left as it is. fd must be open for reading and writing and is borrowed until close. Call
- * it before the first add. Errors: ARGUMENT, IO, CORRUPT. */
+ * cut off is appended to NAME.cut, which only the owner may read; something else of that name is
+ * FOREIGN (a link, or another user's file). A file that was changed by others so that the cut is not
+ * certain is CORRUPT and left as it is. fd must be open for reading and writing and is borrowed until close. Call
+ * it before the first add. Errors: ARGUMENT, IO, CORRUPT, FOREIGN. */
 UNSEEN_API enum unseen_status unseen_store_output(struct unseen_store *store, int fd,
                                                   const char *name, uint64_t *len_out,
                                                   struct unseen_error *error);
@@ -942,7 +949,8 @@ struct unseen_list_build_options {
     const char *folder;
 
     /* The build can be resumed (below): the keys are kept in the files "keys" and "state" in folder,
-     * which must be given, exist and be used by this build alone. */
+     * which must be given, exist and be used by this build alone. Nobody else should be able to write
+     * there. A file of one of these names that is not ours, or is a link, is FOREIGN. */
     bool keep;
 
     unsigned threads; /* used by _finish; 0 means 1, at most 256 */
@@ -964,7 +972,7 @@ struct unseen_list_build_options {
 /* Begins a list. Nothing is written to path before _finish. options may be NULL. With options.keep
  * what an earlier build kept in the folder is removed. The caller frees *build_out. Errors: ARGUMENT,
  * FPR (too low), UNSUPPORTED (cpu, or no source of randomness), NOMEM; with options.keep also IO,
- * MISSING (the folder) and BUSY (another process builds there). */
+ * MISSING (the folder), FOREIGN and BUSY (another process builds there). */
 UNSEEN_API enum unseen_status
 unseen_list_build_create(struct unseen_list_build **build_out, const char *path,
                          const struct unseen_list_build_options *options,
@@ -993,7 +1001,7 @@ UNSEEN_API enum unseen_status unseen_list_build_checkpoint(struct unseen_list_bu
  * it must be added again. Options must be the same but for memory, threads, cpu and allocator; a NULL
  * seed means the one that was used. Errors: MISSING (there is nothing to resume), MISMATCH (other
  * options), BUSY, CORRUPT (the files are damaged: they must be given up, and the build begun anew),
- * VERSION, IO, NOMEM, and as for _create. */
+ * FOREIGN, VERSION, IO, NOMEM, and as for _create. */
 UNSEEN_API enum unseen_status
 unseen_list_build_resume(struct unseen_list_build **build_out, const char *path,
                          const struct unseen_list_build_options *options,
@@ -1017,12 +1025,14 @@ UNSEEN_API enum unseen_status unseen_list_build_add_keys(struct unseen_list_buil
                                                          struct unseen_error *error);
 
 /* Builds the file: at PATH.new, synced, and renamed to path, so that whoever asks has the old list or
- * the new one, whole. The same different keys, options and seed give the same bytes, for any order
+ * the new one, whole. Only the owner may read PATH.new; the list gets mode 0644, less what the umask
+ * takes. The same different keys, options and seed give the same bytes, for any order
  * and number of threads; keys that come twice may change how many parts the list has. progress,
  * unless NULL, is called now and then, by one thread at a time, with how many of n keys are done;
  * false from it ends the building (STOPPED). Once only. With options.keep it begins with a checkpoint,
  * from which it can be resumed. Errors: IO, NOMEM, CORRUPT (keys that were put on the disk came back
- * changed), BUSY (another process builds the same path), ARGUMENT (called twice, or more than 10^13
+ * changed), BUSY (another process builds the same path), FOREIGN (PATH.new is a link, or another user's
+ * file), ARGUMENT (called twice, or more than 10^13
  * keys), STOPPED (as for _add). */
 UNSEEN_API enum unseen_status unseen_list_build_finish(struct unseen_list_build *build,
                                                        bool (*progress)(void *context,

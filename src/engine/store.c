@@ -28,6 +28,10 @@ enum {
                               than the log has */
 };
 
+/* Rights of a file. It holds the seed, so others have none unless they are given some. */
+static const unsigned OWNER_MAY = 0600;
+static const unsigned OTHERS_MAY = 0066;
+
 static const char NO_PROFILE[] = "none/1";
 
 /* ---- settings ---- */
@@ -48,7 +52,9 @@ enum unseen_status unseen__store_options(const struct unseen_store_options *give
                          options.mode == UNSEEN_STORE_CREATE;
     const bool is_key = options.key_bits == 0 || unseen__key_bits_are_valid(options.key_bits);
     const bool is_rate = options.fpr >= 0 && options.fpr < 1;
-    return is_mode && is_key && is_rate ? UNSEEN_OK : UNSEEN_ERR_ARGUMENT;
+    const bool is_file_mode =
+        options.file_mode == 0 || ((options.file_mode & ~OTHERS_MAY) == OWNER_MAY);
+    return is_mode && is_key && is_rate && is_file_mode ? UNSEEN_OK : UNSEEN_ERR_ARGUMENT;
 }
 
 /* The id of the identity that options ask for. */
@@ -156,6 +162,15 @@ static enum unseen_status check_settings(const struct unseen_store *store,
     }
     if (options->no_log && !(h->read_features & UNSEEN__FEATURE_NO_LOG)) {
         return unseen__error(error, UNSEEN_ERR_MISMATCH, UNSEEN__NO_PLACE, "%s has a log", path);
+    }
+    struct stat st;
+    if (options->file_mode && fstat(store->log.fd, &st) != 0) {
+        return unseen__error_io(error, "read", path, errno);
+    }
+    if (options->file_mode && (st.st_mode & 0777) != options->file_mode) {
+        return unseen__error(error, UNSEEN_ERR_MISMATCH, UNSEEN__NO_PLACE,
+                             "%s has the mode %03o, not %03o", path, st.st_mode & 0777u,
+                             options->file_mode);
     }
     return UNSEEN_OK;
 }
@@ -273,8 +288,9 @@ static enum unseen_status open_log(struct unseen_store *store, const char *path,
             status = try_settings(store, &header, path, error);
         }
         if (status == UNSEEN_OK) {
-            status =
-                unseen__log_create(&store->log, path, &header, &store->allocator, &exists, error);
+            status = unseen__log_create(&store->log, path, &header,
+                                        options->file_mode ? options->file_mode : OWNER_MAY,
+                                        &store->allocator, &exists, error);
         }
         if (status != UNSEEN_OK || !exists) {
             return status;

@@ -185,13 +185,14 @@ write_file(struct writer *w, const struct unseen__log *log, struct unseen__image
     uint8_t bytes[UNSEEN__IMAGE_HEADER_LEN];
     struct stat st;
     (void)unlink(w->name); /* what a crash has left; if that fails, so does open */
-    int code = unseen__file_open(w->name, O_RDWR | O_CREAT | O_EXCL, &w->fd);
+    int code = unseen__file_make_in(AT_FDCWD, w->name, 0600, &w->fd);
     if (code != 0) {
         return unseen__error_io(error, "create", w->name, code);
     }
     /* It holds the seed: whoever cannot read the log must not read it here. */
-    if (fstat(log->fd, &st) != 0 || fchmod(w->fd, st.st_mode & 0777) != 0) {
-        return unseen__error_io(error, "write", w->name, errno);
+    code = fstat(log->fd, &st) != 0 ? errno : unseen__file_make_alike(w->fd, &st);
+    if (code != 0) {
+        return unseen__error_io(error, "write", w->name, code);
     }
     w->place = UNSEEN__IMAGE_HEADER_LEN;
     const enum unseen_status status = write_body(w, next, context, error);

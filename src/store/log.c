@@ -232,11 +232,20 @@ enum unseen_status unseen__log_open(struct unseen__log *log, const char *path, b
 
 /* ---- making ---- */
 
-static enum unseen_status write_new(struct unseen__log *log, mode_t mode,
-                                    struct unseen_error *error)
+/* It holds the seed: as long as it is made, only its owner may read it. */
+static const unsigned MODE_AT_WORK = 0600;
+
+/* Owner and rights of another file, or these rights. */
+static int set_rights(int fd, const struct stat *other, unsigned mode)
+{
+    return other ? unseen__file_make_alike(fd, other) : fchmod(fd, mode) != 0 ? errno : 0;
+}
+
+static enum unseen_status write_new(struct unseen__log *log, const struct stat *other,
+                                    unsigned mode, struct unseen_error *error)
 {
     uint8_t bytes[UNSEEN__RECORDS_PLACE];
-    int code = unseen__file_open(log->making, O_RDWR | O_CREAT | O_EXCL, &log->fd);
+    int code = unseen__file_make_in(AT_FDCWD, log->making, MODE_AT_WORK, &log->fd);
     if (code != 0) {
         return unseen__error_io(error, "create", log->making, code);
     }
@@ -246,26 +255,28 @@ static enum unseen_status write_new(struct unseen__log *log, mode_t mode,
     }
     unseen__header_encode(&log->header, bytes);
     unseen__header_encode(&log->header, bytes + UNSEEN__HEADER_LEN);
-    code = mode != 0 && fchmod(log->fd, mode) != 0 ? errno : 0;
+    code = set_rights(log->fd, other, mode);
     code = code ? code : unseen__file_write(log->fd, 0, bytes, sizeof(bytes));
     return code ? unseen__error_io(error, "write", log->making, code) : UNSEEN_OK;
 }
 
-/* Makes a log at its path and suffix. A mode of 0 leaves it to the umask. */
+/* Makes a log at its path and suffix: in place of another file, whose owner and rights it gets, or the
+ * first one, which gets these rights. */
 static enum unseen_status make(struct unseen__log *log, const struct unseen__log_header *header,
-                               const char *suffix, mode_t mode, struct unseen_error *error)
+                               const char *suffix, const struct stat *other, unsigned mode,
+                               struct unseen_error *error)
 {
     log->header = *header;
     char *making = unseen__path_with(&log->allocator, log->file, suffix);
     enum unseen_status status = UNSEEN_ERR_NOMEM;
     if (!making) {
         (void)unseen__error_status(error, status, log->path);
-    } else if (mode != 0 && unlink(making) != 0 && errno != ENOENT) {
+    } else if (other && unlink(making) != 0 && errno != ENOENT) {
         status = unseen__error_io(error, "remove", making, errno);
         unseen__path_free(&log->allocator, making);
     } else {
         log->making = making;
-        status = write_new(log, mode, error);
+        status = write_new(log, other, mode, error);
     }
     if (status != UNSEEN_OK) {
         unseen__log_release(log);
@@ -283,7 +294,7 @@ enum unseen_status unseen__log_start_new(struct unseen__log *log, const struct u
     }
     const enum unseen_status status = init(log, old->path, true, &old->allocator, error);
     /* It holds the seed: whoever could not read the old one must not read this one. */
-    return status == UNSEEN_OK ? make(log, header, NEW_SUFFIX, st.st_mode & 07777, error) : status;
+    return status == UNSEEN_OK ? make(log, header, NEW_SUFFIX, &st, 0, error) : status;
 }
 
 enum unseen_status unseen__log_publish(struct unseen__log *log, struct unseen_error *error)
@@ -324,7 +335,7 @@ static enum unseen_status publish_first(struct unseen__log *log, bool *exists_ou
 }
 
 enum unseen_status unseen__log_create(struct unseen__log *log, const char *path,
-                                      const struct unseen__log_header *header,
+                                      const struct unseen__log_header *header, unsigned mode,
                                       const struct unseen_allocator *allocator, bool *exists_out,
                                       struct unseen_error *error)
 {
@@ -338,7 +349,7 @@ enum unseen_status unseen__log_create(struct unseen__log *log, const char *path,
     (void)snprintf(suffix, sizeof(suffix), ".%08x%s", (unsigned)load_le32(header->id), NEW_SUFFIX);
     enum unseen_status status = init(log, path, true, allocator, error);
     if (status == UNSEEN_OK) {
-        status = make(log, header, suffix, 0, error);
+        status = make(log, header, suffix, NULL, mode, error);
     }
     if (status == UNSEEN_OK) {
         status = publish_first(log, exists_out, error);

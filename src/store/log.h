@@ -36,9 +36,10 @@ enum unseen_status unseen__log_open(struct unseen__log *log, const char *path, b
                                     const struct unseen_allocator *allocator,
                                     struct unseen_error *error);
 
-/* Makes the log at path, opened to write. *exists_out: path exists already, open it instead. */
+/* Makes the log at path, opened to write; mode is what the file gets, whatever the umask is.
+ * *exists_out: path exists already, open it instead. */
 enum unseen_status unseen__log_create(struct unseen__log *log, const char *path,
-                                      const struct unseen__log_header *header,
+                                      const struct unseen__log_header *header, unsigned mode,
                                       const struct unseen_allocator *allocator, bool *exists_out,
                                       struct unseen_error *error);
 
