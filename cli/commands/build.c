@@ -20,6 +20,7 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "command.h"
 #include "commands/build_entries.h"
@@ -84,6 +85,12 @@ static bool check_target(const struct options *o)
 {
     struct stat st;
     const char *path = o->store;
+    /* Where anybody can make a link, it may lead to a list of ours. */
+    if (lstat(path, &st) == 0 && S_ISLNK(st.st_mode) && st.st_uid != geteuid() && st.st_uid != 0) {
+        message_error("%s is a symbolic link that another user has made", path);
+        message_hint("build the list where it leads to, or remove the link");
+        return false;
+    }
     if (stat(path, &st) != 0) {
         return true;
     }
@@ -261,6 +268,10 @@ static bool report_build(struct making *m, const struct unseen_error *error)
     case UNSEEN_ERR_MISMATCH:
         message_error("cannot go on with what is in %s: %s", m->folder.name, text);
         message_hint("begin anew: unseen build --restart %s FILE", list);
+        break;
+    case UNSEEN_ERR_FOREIGN:
+        message_error("%s", text);
+        message_hint("remove it; unseen build --restart %s FILE begins anew", list);
         break;
     default:
         message_error("%s", text);

@@ -22,7 +22,7 @@ enum {
     WAITS = 20
 };
 
-/* All that a build ever puts into its folder. */
+/* All that a build ever puts into its folder; the first is the list. */
 static const char *const files[] = {"list", "list.new", "keys", "state", "state.new"};
 
 static bool report(const char *what, const char *path)
@@ -44,7 +44,7 @@ static bool is_named(const struct build_folder *f)
 {
     struct stat ours;
     struct stat named;
-    return fstat(f->fd, &ours) == 0 && stat(f->name, &named) == 0 && ours.st_ino == named.st_ino &&
+    return fstat(f->fd, &ours) == 0 && lstat(f->name, &named) == 0 && ours.st_ino == named.st_ino &&
            ours.st_dev == named.st_dev;
 }
 
@@ -55,29 +55,71 @@ static bool report_busy(const struct build_folder *f)
     return false;
 }
 
+static bool refuse(const struct build_folder *f, const char *why)
+{
+    message_error("%s %s", f->name, why);
+    message_hint("work files go there: remove it, or build the list in a folder of your own");
+    return false;
+}
+
+/* Whether what is in the folder can only come from us. Not even root trusts another user's. */
+static bool is_ours(const struct build_folder *f)
+{
+    struct stat st;
+    if (fstat(f->fd, &st) != 0) {
+        return report("read", f->name);
+    }
+    if (st.st_uid != geteuid()) {
+        return refuse(f, "belongs to another user, who could put anything there");
+    }
+    return (st.st_mode & 0022) == 0 || refuse(f, "can be written to by other users");
+}
+
+static bool report_open(const struct build_folder *f)
+{
+    struct stat st;
+    const int code = errno;
+    if (lstat(f->name, &st) == 0 && S_ISLNK(st.st_mode)) {
+        return refuse(f, "is a symbolic link, not a folder");
+    }
+    if (code == ENOTDIR) {
+        return refuse(f, "is not a folder");
+    }
+    errno = code;
+    return report("open", f->name);
+}
+
+/* Opens the folder, made if it is not there; -1 in f->fd if it has just been removed. */
+static bool open_folder(struct build_folder *f)
+{
+    if (mkdir(f->name, 0700) != 0 && errno != EEXIST) {
+        return report("make", f->name);
+    }
+    f->fd = open(f->name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    return f->fd >= 0 ? is_ours(f) : errno == ENOENT || report_open(f);
+}
+
+/* A folder that is not ours is not one to remove files from. */
+static bool give_up(struct build_folder *f)
+{
+    if (f->fd >= 0) {
+        (void)close(f->fd); /* was only looked at */
+    }
+    f->fd = -1;
+    return false;
+}
+
 static bool lock(struct build_folder *f)
 {
     for (unsigned nwaits = 0;;) {
-        if (mkdir(f->name, 0700) != 0 && errno != EEXIST) {
-            return report("make", f->name);
-        }
-        f->fd = open(f->name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-        if (f->fd < 0 && errno != ENOENT) {
-            const bool is_file = errno == ENOTDIR;
-            (void)report("open", f->name);
-            if (is_file) {
-                message_hint("work files go there: remove it, or build a list with another name");
-            }
-            return false;
+        if (!open_folder(f)) {
+            return give_up(f);
         }
         const int code = f->fd < 0 || flock(f->fd, LOCK_EX | LOCK_NB) == 0 ? 0 : errno;
         if (f->fd >= 0 && code == 0 && is_named(f)) {
             return true;
         }
-        if (f->fd >= 0) {
-            (void)close(f->fd); /* was only locked */
-            f->fd = -1;
-        }
+        (void)give_up(f);
         if (code != 0 && code != EWOULDBLOCK) {
             errno = code;
             return report("lock", f->name);
@@ -136,25 +178,31 @@ static bool sync_parent(const char *path)
 
 /* Who may read the list that is there may read the new one. To give a file away takes rights that
  * not everybody has. */
-static bool keep_mode(const struct build_folder *f)
+static bool keep_mode(const struct build_folder *f, int list)
 {
     struct stat st;
     if (stat(f->path, &st) != 0) {
         return true;
     }
-    if (chown(f->list, st.st_uid, st.st_gid) != 0 && chown(f->list, (uid_t)-1, st.st_gid) != 0 &&
+    if (fchown(list, st.st_uid, st.st_gid) != 0 && fchown(list, (uid_t)-1, st.st_gid) != 0 &&
         errno != EPERM) {
         return report("set the owner of", f->list);
     }
-    return chmod(f->list, st.st_mode & 0777) == 0 || report("set the rights of", f->list);
+    return fchmod(list, st.st_mode & 0777) == 0 || report("set the rights of", f->list);
 }
 
 bool build_folder_place(const struct build_folder *f)
 {
-    if (!keep_mode(f)) {
+    const int list = openat(f->fd, files[0], O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+    if (list < 0) {
+        return report("open", f->list);
+    }
+    const bool kept = keep_mode(f, list);
+    (void)close(list); /* was only read */
+    if (!kept) {
         return false;
     }
-    if (rename(f->list, f->path) != 0) {
+    if (renameat(f->fd, files[0], AT_FDCWD, f->path) != 0) {
         return report("replace", f->path);
     }
     return sync_parent(f->path);

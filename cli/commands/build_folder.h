@@ -2,7 +2,10 @@
  *
  * Where a list is made: the folder LIST.building beside its place. It is there from the beginning
  * of a build to its end, is used by one process at a time, and holds what another one can go on
- * with. The finished list takes its place by rename. */
+ * with. The finished list takes its place by rename.
+ *
+ * Others may be able to make names where the list is to be, in /tmp say. So the folder must be ours,
+ * and nobody else's to write to: then what is in it is ours, too. */
 #ifndef UNSEEN_CLI_BUILD_FOLDER_H
 #define UNSEEN_CLI_BUILD_FOLDER_H
 

@@ -6,9 +6,10 @@
  * Label: threads */
 #include "test.h"
 
-#include <dirent.h>
 #include <fcntl.h>
+#include <grp.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 
 enum {
     PATH_CAP = 300,
@@ -324,6 +325,19 @@ static void test_owner(void)
     CHECK(unseen_store_rewrite(name_of("s"), NULL, &error) == UNSEEN_OK);
     CHECK(stat(name_of("s"), &st) == 0 && st.st_uid == NOBODY && st.st_gid == 7);
     CHECK_EQ(st.st_mode & 0777, 0640);
+
+    /* Its owner, who is not in that group, must not let another group read it. */
+    CHECK(chown(folder, NOBODY, NOBODY) == 0);
+    const pid_t child = fork();
+    if (child == 0) {
+        const bool dropped = setgroups(0, NULL) == 0 && setgid(NOBODY) == 0 && setuid(NOBODY) == 0;
+        _exit(dropped && unseen_store_rewrite(name_of("s"), NULL, &error) == UNSEEN_OK ? 0 : 1);
+    }
+    int status = -1;
+    CHECK(child > 0 && waitpid(child, &status, 0) == child && status == 0);
+    CHECK(chown(folder, 0, 0) == 0);
+    CHECK(stat(name_of("s"), &st) == 0 && st.st_uid == NOBODY && st.st_gid == NOBODY);
+    CHECK_EQ(st.st_mode & 0777, 0600);
     CHECK(unlink(name_of("s")) == 0);
 }
 
