@@ -87,3 +87,17 @@ bool number_rate(const char *text, double *out)
     *out = value;
     return true;
 }
+
+bool number_mode(const char *text, unsigned *out)
+{
+    unsigned mode = 0;
+    const size_t len = strlen(text);
+    if (len < 3 || len > 4 || strspn(text, "01234567") != len) {
+        return false;
+    }
+    for (const char *p = text; *p; p++) {
+        mode = mode * 8 + (unsigned)(*p - '0');
+    }
+    *out = mode;
+    return (mode & ~0066u) == 0600;
+}

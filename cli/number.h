@@ -21,4 +21,7 @@ bool number_rate(const char *text, double *out);
 /* 20, 9.6, 1e3: any number above 0. */
 bool number_positive(const char *text, double *out);
 
+/* 600, 0640: rights of a file, in octal, that let its owner read and write it, and nobody run it. */
+bool number_mode(const char *text, unsigned *out);
+
 #endif

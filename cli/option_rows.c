@@ -119,6 +119,11 @@ static bool set_no_log(struct options *o, char *value)
     return true;
 }
 
+static bool set_mode(struct options *o, char *value)
+{
+    return number_mode(value, &o->file_mode);
+}
+
 static bool set_kind(struct options *o, char *value)
 {
     o->has_kind = unseen_kind_of_name(value, &o->kind) == UNSEEN_OK;
@@ -527,6 +532,9 @@ static const struct option_row rows[] = {
      "a new store without a log, for those who accept less:\na crash forgets all since the last "
      "run's end, and\nthose lines come again; a damaged store cannot be\nrepaired; no exactly-once "
      "output. It saves 8 bytes of\ndisk per URL", set_no_log},
+    {NULL, 0, "mode", "MODE", "600 with rights for others, in octal", "640",
+     COMMAND_MAKERS | COMMAND_MERGE,
+     "who may open a new store, as in chmod: 640, 660, 644\n(default 600: only its owner)", set_mode},
 
     {"The list", 0, "fpr", "RATE", "a rate above 0 and below 1", "1e-4", COMMAND_BUILD,
      "the highest share of wrong answers, up to 0.25\n(default 1e-4)", set_fpr},

@@ -219,6 +219,8 @@ static bool check_pairs(const struct options *o)
          "-s STORE --no-log FILE"},
         {dedup && !o->store && o->key_bits, "--key-bits has no meaning without -s",
          "-s STORE --key-bits 96 FILE"},
+        {dedup && !o->store && o->file_mode, "--mode has no meaning without -s",
+         "-s STORE --mode 640 FILE"},
         {dedup && o->no_log && o->output,
          "-o with -s is written exactly once, for which a store needs its log",
          "-s STORE -o NEW FILE"},

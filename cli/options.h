@@ -62,6 +62,7 @@ struct options {
     const char *seed_file; /* NULL: none */
     unsigned key_bits;     /* 0: not given */
     bool no_log;
+    unsigned file_mode; /* 0: not given */
 
     /* plan */
     double bits_per_key;

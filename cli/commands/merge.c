@@ -43,8 +43,11 @@ static bool open_out(struct unseen_store **out, const struct options *o, enum un
         return false;
     }
     struct unseen_error error = {.status = UNSEEN_OK};
-    const struct unseen_store_options options = {
-        .size = sizeof(options), .mode = UNSEEN_STORE_CREATE, .like = first, .cpu = cpu};
+    const struct unseen_store_options options = {.size = sizeof(options),
+                                                 .mode = UNSEEN_STORE_CREATE,
+                                                 .like = first,
+                                                 .cpu = cpu,
+                                                 .file_mode = o->file_mode};
     error.status = unseen_store_open(out, path, &options, &error);
     if (error.status != UNSEEN_OK) {
         stores_report(path, o, &error);

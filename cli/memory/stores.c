@@ -6,6 +6,7 @@
 #endif
 #include "memory/stores.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -154,6 +155,12 @@ static void hint_missing(const char *path, const struct options *o)
 static void hint_io(const char *path, const struct options *o)
 {
     struct stat st;
+    if (access(path, R_OK) != 0 && errno == EACCES) {
+        message_hint("its owner can let a group read it: chmod 640 %s %s.image, or unseen -s NEW "
+                     "--mode 640 FILE",
+                     path, path);
+        return;
+    }
     if (o->command->bit == COMMAND_DEDUP && !o->dry_run) {
         message_hint(stat(path, &st) == 0
                          ? "unseen -n -s %s FILE only asks; a copy in another folder can be written"
@@ -246,6 +253,20 @@ static void report_profile(const char *path, const struct options *o, const char
     message_hint("%s", text);
 }
 
+/* Who may open the store is for its owner to change. Its image is a file of its own. */
+static bool report_mode(const char *path, unsigned wanted)
+{
+    char image[4200];
+    struct stat st;
+    if (!wanted || stat(path, &st) != 0 || (st.st_mode & 0777) == wanted) {
+        return false;
+    }
+    message_error("%s has the mode %03o, not %03o", path, (unsigned)st.st_mode & 0777, wanted);
+    snprintf(image, sizeof(image), " %s.image", path);
+    message_hint("chmod %03o %s%s", wanted, path, access(image + 1, F_OK) == 0 ? image : "");
+    return true;
+}
+
 /* Names the first setting that is another one. The store is read again for that: without settings
  * it opens as it is. */
 static bool report_difference(const char *path, const struct unseen_store_options *wanted,
@@ -285,6 +306,8 @@ static bool report_difference(const char *path, const struct unseen_store_option
     } else if (wanted->no_log && !info.no_log) {
         message_error("%s has a log", path);
         message_hint("%s", text);
+    } else if (report_mode(path, wanted->file_mode)) {
+        /* is all there is to say */
     } else if (wanted->seed) {
         message_error("%s was made with another seed", path);
         message_hint("%s", text);
@@ -355,6 +378,7 @@ bool stores_open(struct unseen_store **store_out, const char *path, enum unseen_
         .capacity = o->capacity,
         .no_log = o->no_log,
         .cpu = cpu,
+        .file_mode = o->file_mode,
     };
     if (o->profile || o->nrules > 0 || standard) {
         if (!profile_create(&url, o, standard, cpu)) {

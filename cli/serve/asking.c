@@ -17,7 +17,7 @@
 bool asking_makes_store(const struct options *o)
 {
     return o->filter || o->fpr > 0 || o->capacity > 0 || o->seed.len || o->key_bits || o->no_log ||
-           o->profile || o->nrules > 0;
+           o->file_mode || o->profile || o->nrules > 0;
 }
 
 /* Bytes that would end a line, a string or a message of some protocol. */

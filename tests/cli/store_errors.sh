@@ -26,6 +26,7 @@ for how in '-s v.unseen' 'add v.unseen'; do
     wrong 2 'v.unseen keeps 64 bits of each key, not 96, and what was left out is gone' "unseen $how FILE" $how --key-bits 96 one
     wrong 2 'v.unseen was made with another seed' "unseen $how FILE" $how --seed 1 one
     wrong 2 'v.unseen has a log' "unseen $how FILE" $how --no-log one
+    wrong 2 'v.unseen has the mode 600, not 640' 'chmod 640 v.unseen' $how --mode 640 one
 done
 wrong 2 's.unseen has the profile scrapy/1+keep-fragment, not crawl/1' 'unseen -s s.unseen -p scrapy/1+keep-fragment FILE' -s s.unseen -p crawl one
 wrong 2 's.unseen keeps 96 bits of each key, not 64' 'unseen compact --key-bits 64 s.unseen' -s s.unseen --key-bits 64 one
@@ -51,6 +52,10 @@ wrong 2 '--filter nothing: no such name' 'unseen help filters' -s new.unseen --f
 wrong 2 'new.unseen: out of memory' 'without --capacity the set grows as needed' -s new.unseen --capacity 1e18 one
 wrong 2 "no profile 'crwl'" 'unseen -p crawl' -s new.unseen -p crwl one
 wrong 2 "--key-bits: '65' is not 64, 96 or 128" 'unseen --key-bits 96' -s new.unseen --key-bits 65 one
+for mode in 64 0640x 888 0440 700 641 1640 77777 '' -1 u=rw; do
+    wrong 2 "--mode: '$mode' is not 600 with rights for others, in octal" 'unseen --mode 640' -s new.unseen --mode "$mode" one
+done
+wrong 2 '--mode has no meaning without -s' 'unseen -s STORE --mode 640 FILE' --mode 640 one
 wrong 2 '--no-log has no meaning without -s' 'unseen -s STORE --no-log FILE' --no-log one
 wrong 2 '--key-bits has no meaning without -s' 'unseen -s STORE --key-bits 96 FILE' --key-bits 96 one
 wrong 2 '-t has no meaning without -k' 'unseen check -t , -k 1 v.unseen FILE' check -t , v.unseen one
