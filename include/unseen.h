@@ -1143,7 +1143,7 @@ struct unseen_list_edit;
 
 /* Begins to change the list at path, of which options are as for unseen_list_open; only the
  * allocator matters. There is one writer at a time, and any number of readers. Errors: as of
- * unseen_list_open, and BUSY (another process is changing it). */
+ * unseen_list_open, whose checks it makes, and BUSY (another process is changing it). */
 UNSEEN_API enum unseen_status unseen_list_edit_open(struct unseen_list_edit **edit_out,
                                                     const char *path,
                                                     const struct unseen_list_options *options,

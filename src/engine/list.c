@@ -26,15 +26,16 @@ struct unseen_list {
 };
 
 /* A kind that this version does not know is one of a newer version. */
-static enum unseen_status read_kind(struct unseen_list *list, const char *path,
-                                    struct unseen_error *error)
+enum unseen_status unseen__list_header_kind(const struct unseen__list_header *header,
+                                            const char *path, enum unseen_kind *kind_out,
+                                            struct unseen_error *error)
 {
-    return unseen_kind_of_name(list->file.header.kind, &list->kind) == UNSEEN_OK
+    return unseen_kind_of_name(header->kind, kind_out) == UNSEEN_OK
                ? UNSEEN_OK
                : unseen__error(
                      error, UNSEEN_ERR_VERSION, UNSEEN__NO_PLACE,
                      "%s has entries of the kind \"%s\", which only a newer version knows", path,
-                     list->file.header.kind);
+                     header->kind);
 }
 
 enum unseen_status unseen_list_open(struct unseen_list **list_out, const char *path,
@@ -69,7 +70,7 @@ enum unseen_status unseen_list_open(struct unseen_list **list_out, const char *p
         unseen__free(&allocator, list, sizeof(*list));
         return status;
     }
-    status = read_kind(list, path, error);
+    status = unseen__list_header_kind(&list->file.header, path, &list->kind, error);
     if (status != UNSEEN_OK) {
         unseen_list_close(list);
         return status;
@@ -203,7 +204,8 @@ void unseen_list_changes(const struct unseen_list *list,
 enum unseen_status unseen_list_refresh(struct unseen_list *list, bool *changed_out,
                                        struct unseen_error *error)
 {
-    const enum unseen_status status = unseen__list_file_check(&list->file, error);
+    const enum unseen_status status =
+        unseen__list_file_check(list->file.fd, list->file.path, &list->file.header, error);
     return status == UNSEEN_OK
                ? unseen__list_changes_read(&list->file.changes, list->file.fd, changed_out, error)
                : status;

@@ -4,7 +4,13 @@
 #ifndef UNSEEN_ENGINE_LIST_H
 #define UNSEEN_ENGINE_LIST_H
 
+#include "list/format.h"
 #include "unseen.h"
+
+/* The kind that a list's header names. VERSION: one that this version does not know. */
+enum unseen_status unseen__list_header_kind(const struct unseen__list_header *header,
+                                            const char *path, enum unseen_kind *kind_out,
+                                            struct unseen_error *error);
 
 const struct unseen_allocator *unseen__list_allocator(const struct unseen_list *list);
 enum unseen_kind unseen__list_kind(const struct unseen_list *list);

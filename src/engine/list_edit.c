@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "base/memory.h"
+#include "engine/list.h"
 #include "list/edit.h"
 
 struct unseen_list_edit {
@@ -29,7 +30,14 @@ enum unseen_status unseen_list_edit_open(struct unseen_list_edit **edit_out, con
     if (!edit) {
         return unseen__error_status(error, UNSEEN_ERR_NOMEM, path);
     }
-    const enum unseen_status status = unseen__list_edit_open(&edit->edit, path, &allocator, error);
+    enum unseen_kind kind;
+    enum unseen_status status = unseen__list_edit_open(&edit->edit, path, &allocator, error);
+    if (status == UNSEEN_OK) {
+        status = unseen__list_header_kind(&edit->edit.header, path, &kind, error);
+        if (status != UNSEEN_OK) {
+            unseen__list_edit_release(&edit->edit);
+        }
+    }
     if (status != UNSEEN_OK) {
         unseen__free(&allocator, edit, sizeof(*edit));
         return status;

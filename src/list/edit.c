@@ -28,15 +28,15 @@ enum {
 
 static enum unseen_status read_changes(struct unseen__list_edit *edit, struct unseen_error *error)
 {
-    struct unseen__list_header header;
     struct unseen__list_places places;
-    const enum unseen_status status =
-        unseen__list_header_read(edit->fd, edit->path, &header, &places, error);
+    const enum unseen_status status = unseen__list_file_look(edit->fd, edit->path, &edit->allocator,
+                                                             &edit->header, &places, error);
     if (status != UNSEEN_OK) {
         return status;
     }
-    unseen__hasher_init(&edit->hasher, &header.secret, UNSEEN_CPU_PORTABLE);
-    unseen__list_changes_init(&edit->changes, edit->path, &edit->hasher, header.sum, places.end,
+    const struct unseen__list_header *header = &edit->header;
+    unseen__hasher_init(&edit->hasher, &header->secret, UNSEEN_CPU_PORTABLE);
+    unseen__list_changes_init(&edit->changes, edit->path, &edit->hasher, header->sum, places.end,
                               &edit->allocator);
     return unseen__list_changes_read(&edit->changes, edit->fd, NULL, error);
 }
@@ -201,6 +201,22 @@ static enum unseen_status check_name(struct unseen__list_edit *edit, struct unse
                          "%s was replaced by another file while it was being changed", edit->path);
 }
 
+/* Behind what is no list any more, or behind a gap, nobody would find the changes. */
+static enum unseen_status check_file(struct unseen__list_edit *edit, struct unseen_error *error)
+{
+    uint64_t size = 0;
+    enum unseen_status status = unseen__list_file_check(edit->fd, edit->path, &edit->header, error);
+    const int code = status == UNSEEN_OK ? unseen__file_size(edit->fd, &size) : 0;
+    if (code != 0) {
+        status = unseen__error_io(error, "read", edit->path, code);
+    } else if (status == UNSEEN_OK && size < edit->changes.end) {
+        status = unseen__error(error, UNSEEN_ERR_MISMATCH, size,
+                               "%s was cut short while it was being changed", edit->path);
+    }
+    edit->stopped = status != UNSEEN_OK;
+    return status;
+}
+
 enum unseen_status unseen__list_edit_commit(struct unseen__list_edit *edit,
                                             struct unseen_error *error)
 {
@@ -209,6 +225,10 @@ enum unseen_status unseen__list_edit_commit(struct unseen__list_edit *edit,
     }
     enum unseen_status status = check_name(edit, error);
     if (edit->n == 0 || status != UNSEEN_OK) {
+        return status;
+    }
+    status = check_file(edit, error);
+    if (status != UNSEEN_OK) {
         return status;
     }
     const size_t len =

@@ -7,13 +7,15 @@
 #define UNSEEN_LIST_EDIT_H
 
 #include "list/changes.h"
+#include "list/format.h"
 
 struct unseen__list_edit {
     struct unseen_allocator allocator;
     char *path;
     int fd;
-    long opener;                  /* the process that took the lock, or 0 */
-    bool has_name;                /* the path named it when it was opened, as nearly always */
+    long opener;   /* the process that took the lock, or 0 */
+    bool has_name; /* the path named it when it was opened, as nearly always */
+    struct unseen__list_header header;
     struct unseen__hasher hasher; /* makes the list's keys */
     struct unseen__list_changes changes;
     uint8_t *record; /* the changes that were not committed, from UNSEEN__CHANGES_HEAD on */
@@ -23,7 +25,7 @@ struct unseen__list_edit {
     bool stopped;
 };
 
-/* Errors: BUSY, MISSING, FOREIGN, VERSION, CORRUPT, IO, NOMEM; there is nothing to release then. */
+/* What cannot be opened to be asked cannot be changed. Errors: BUSY, MISSING, FOREIGN, VERSION, CORRUPT, IO, NOMEM; there is nothing to release then. */
 enum unseen_status unseen__list_edit_open(struct unseen__list_edit *edit, const char *path,
                                           const struct unseen_allocator *allocator,
                                           struct unseen_error *error);
@@ -35,7 +37,7 @@ enum unseen_status unseen__list_edit_change(struct unseen__list_edit *edit,
                                             const struct unseen_bytes *items, size_t n,
                                             uint8_t *changed, struct unseen_error *error);
 
-/* Errors: IO, MISMATCH (replaced meanwhile), STOPPED. */
+/* Errors: IO, MISMATCH (replaced, written over or cut short meanwhile), STOPPED. */
 enum unseen_status unseen__list_edit_commit(struct unseen__list_edit *edit,
                                             struct unseen_error *error);
 

@@ -84,14 +84,6 @@ enum unseen_status unseen__list_header_read(int fd, const char *path,
                : UNSEEN_OK;
 }
 
-static enum unseen_status open_file(struct unseen__list_file *file, struct unseen_error *error)
-{
-    const int code = unseen__file_open(file->path, O_RDONLY, &file->fd);
-    return code ? unseen__error_io(error, "read", file->path, code)
-                : unseen__list_header_read(file->fd, file->path, &file->header, &file->places,
-                                           error);
-}
-
 /* Adds up the numbers of pages into places. */
 static bool take_shards(struct unseen__list_file *file)
 {
@@ -151,6 +143,35 @@ static enum unseen_status read_rest(struct unseen__list_file *file, struct unsee
     return UNSEEN_OK;
 }
 
+static enum unseen_status look(struct unseen__list_file *file, struct unseen_error *error)
+{
+    const enum unseen_status status =
+        unseen__list_header_read(file->fd, file->path, &file->header, &file->places, error);
+    return status == UNSEEN_OK ? read_rest(file, error) : status;
+}
+
+static void release_rest(struct unseen__list_file *file)
+{
+    const struct unseen_allocator *allocator = &file->allocator;
+    unseen__free(allocator, file->rest, file->rest ? rest_len(file) + 1 : 0);
+    unseen__free(allocator, file->shards, ((size_t)file->places.nshards + 1) * sizeof(uint64_t));
+    unseen__free(allocator, file->left, ((size_t)file->header.nleft + 1) * sizeof(uint64_t));
+}
+
+enum unseen_status unseen__list_file_look(int fd, const char *path,
+                                          const struct unseen_allocator *allocator,
+                                          struct unseen__list_header *header_out,
+                                          struct unseen__list_places *places_out,
+                                          struct unseen_error *error)
+{
+    struct unseen__list_file file = {.allocator = *allocator, .fd = fd, .path = (char *)path};
+    const enum unseen_status status = look(&file, error);
+    release_rest(&file);
+    *header_out = file.header;
+    *places_out = file.places;
+    return status;
+}
+
 /* Memory for the pages, in huge pages where there are any. */
 static size_t memory_len(const struct unseen__list_file *file)
 {
@@ -189,18 +210,18 @@ static enum unseen_status map_pages(struct unseen__list_file *file, enum unseen_
     return UNSEEN_OK;
 }
 
-enum unseen_status unseen__list_file_check(const struct unseen__list_file *file,
+enum unseen_status unseen__list_file_check(int fd, const char *path,
+                                           const struct unseen__list_header *opened,
                                            struct unseen_error *error)
 {
     struct unseen__list_header header;
     struct unseen__list_places places;
-    const enum unseen_status status =
-        unseen__list_header_read(file->fd, file->path, &header, &places, error);
-    if (status == UNSEEN_ERR_IO || (status == UNSEEN_OK && header.sum == file->header.sum)) {
+    const enum unseen_status status = unseen__list_header_read(fd, path, &header, &places, error);
+    if (status == UNSEEN_ERR_IO || (status == UNSEEN_OK && header.sum == opened->sum)) {
         return status;
     }
     return unseen__error(error, UNSEEN_ERR_MISMATCH, 0,
-                         "%s was written over or cut short while it was open", file->path);
+                         "%s was written over or cut short while it was open", path);
 }
 
 enum unseen_status unseen__list_file_open(struct unseen__list_file *file, const char *path,
@@ -215,13 +236,12 @@ enum unseen_status unseen__list_file_open(struct unseen__list_file *file, const 
         return unseen__error_status(error, UNSEEN_ERR_NOMEM, path);
     }
     memcpy(file->path, path, len);
-    enum unseen_status status = open_file(file, error);
+    const int code = unseen__file_open(path, O_RDONLY, &file->fd);
+    enum unseen_status status =
+        code ? unseen__error_io(error, "read", path, code) : look(file, error);
     unseen__hasher_init(&file->hasher, &file->header.secret, cpu);
     unseen__list_changes_init(&file->changes, file->path, &file->hasher, file->header.sum,
                               file->places.end, allocator);
-    if (status == UNSEEN_OK) {
-        status = read_rest(file, error);
-    }
     if (status == UNSEEN_OK) {
         status = unseen__list_changes_read(&file->changes, file->fd, NULL, error);
     }
@@ -251,9 +271,7 @@ void unseen__list_file_release(struct unseen__list_file *file)
         (void)close(file->fd); /* nothing was written to it */
     }
     unseen__free(allocator, file->memory, file->memory ? memory_len(file) : 0);
-    unseen__free(allocator, file->rest, file->rest ? rest_len(file) + 1 : 0);
-    unseen__free(allocator, file->shards, ((size_t)file->places.nshards + 1) * sizeof(uint64_t));
-    unseen__free(allocator, file->left, ((size_t)file->header.nleft + 1) * sizeof(uint64_t));
+    release_rest(file);
     unseen__list_changes_release(&file->changes);
     unseen__hasher_release(&file->hasher);
     unseen__free(allocator, file->path, strlen(file->path) + 1);

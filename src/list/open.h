@@ -32,6 +32,14 @@ enum unseen_status unseen__list_header_read(int fd, const char *path,
                                             struct unseen__list_places *places_out,
                                             struct unseen_error *error);
 
+/* The same, and reads and checks what says where the pages are. All that is checked when a list is opened
+ * is checked here, but for the changes. Errors: the same, and NOMEM. */
+enum unseen_status unseen__list_file_look(int fd, const char *path,
+                                          const struct unseen_allocator *allocator,
+                                          struct unseen__list_header *header_out,
+                                          struct unseen__list_places *places_out,
+                                          struct unseen_error *error);
+
 /* cpu is a level, not AUTO. *file must not move until its release. Errors: MISSING, FOREIGN, VERSION,
  * CORRUPT, IO, NOMEM, UNSUPPORTED (no source of randomness); there is nothing to release then. */
 enum unseen_status unseen__list_file_open(struct unseen__list_file *file, const char *path,
@@ -40,9 +48,10 @@ enum unseen_status unseen__list_file_open(struct unseen__list_file *file, const 
                                           struct unseen_error *error);
 void unseen__list_file_release(struct unseen__list_file *file);
 
-/* Whether the open file still is the one that was opened: it may have been written over or cut short.
- * Errors: MISMATCH (it is not), IO. */
-enum unseen_status unseen__list_file_check(const struct unseen__list_file *file,
+/* Whether the open file still is the one that was opened and had this header: it may have been written
+ * over or cut short. Errors: MISMATCH (it is not), IO. */
+enum unseen_status unseen__list_file_check(int fd, const char *path,
+                                           const struct unseen__list_header *opened,
                                            struct unseen_error *error);
 
 /* Compares all checksums. Errors: CORRUPT, VERSION (of changes), IO, NOMEM. */
