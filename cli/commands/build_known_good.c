@@ -90,8 +90,7 @@ static bool take_batch(void *context, const struct batch *b)
     struct known_good *k = context;
     uint8_t verdicts[BATCH_LINES];
     struct unseen_error error = {.status = UNSEEN_OK};
-    const enum unseen_status status =
-        unseen_list_covers_batch(k->list.list, k->list.url, b->lines, b->n, verdicts);
+    const enum unseen_status status = lists_covers(&k->list, k->list.url, b->lines, b->n, verdicts);
     if (status != UNSEEN_OK) {
         return report(k, &error, status);
     }

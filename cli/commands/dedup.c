@@ -38,6 +38,7 @@ struct dedup {
     struct report report;
     uint64_t left; /* lines still to be printed before -m or -q ends the run */
     bool full;     /* the set could not grow */
+    bool lost;     /* a list was cut short */
 };
 
 static bool is_check(const struct options *o)
@@ -179,6 +180,7 @@ static bool take_batch(void *context, const struct batch *b)
         enum unseen_status status = memory_ask(&d->memory, b, at, n, verdicts, &ndone);
         if (status != UNSEEN_OK) {
             d->full = true;
+            d->lost = status == UNSEEN_ERR_MISMATCH;
             memory_report_full(status);
         }
         size_t nnew = count_new(verdicts, ndone);
@@ -409,7 +411,7 @@ static void put_stats(struct dedup *d)
 
 static int finish(struct dedup *d)
 {
-    if (d->o->count) {
+    if (d->o->count && !d->lost) {
         put_count(d);
     }
     bool written = output_finish(&d->out);

@@ -111,16 +111,18 @@ static void fail(struct edit *e, const struct line *l, const struct unseen_error
 }
 
 /* Whether what is undone or removed is not there: that may be a slip of the pen. */
-static bool is_vain(const struct edit *e, struct unseen_bytes entry, bool changed)
+static bool is_vain(struct edit *e, struct unseen_bytes entry, bool changed)
 {
+    uint8_t verdict = UNSEEN_NEW;
     switch (e->change) {
     case UNSEEN_LIST_DISALLOW:
         return !changed;
-    case UNSEEN_LIST_REMOVE: {
-        uint8_t verdict = UNSEEN_NEW;
-        unseen_list_contains_batch(e->list.list, &entry, 1, &verdict);
+    case UNSEEN_LIST_REMOVE:
+        if (lists_contains(&e->list, &entry, 1, &verdict) != UNSEEN_OK && !e->failed) {
+            lists_report_lost(e->path);
+            e->failed = true;
+        }
         return !changed || verdict == UNSEEN_NEW;
-    }
     default:
         return false;
     }

@@ -2,7 +2,7 @@
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE 1
 #endif
-#include "serve/guard.h"
+#include "memory/guard.h"
 
 #include <setjmp.h>
 #include <signal.h>

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * A file that is mapped can be cut short by others, whatever one tells them (`cp` does it first of
- * all). To read what is gone ends a process (SIGBUS), but must not end a server. */
+ * all). To read what is gone ends a process (SIGBUS) without a word: a server must go on, and other
+ * commands say which file it was. */
 #ifndef UNSEEN_CLI_GUARD_H
 #define UNSEEN_CLI_GUARD_H
 

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "lines/profile.h"
+#include "memory/guard.h"
 #include "print/message.h"
 
 void lists_report(const char *path, const struct unseen_error *error)
@@ -58,7 +59,8 @@ bool lists_open(struct opened_list *l, const char *path, enum unseen_list_access
         .size = sizeof(options), .access = access, .cpu = cpu};
     struct unseen_error error = {.status = UNSEEN_OK};
     struct unseen_list_info info = {.size = sizeof(info), .kind = UNSEEN_KIND_URL};
-    *l = (struct opened_list){.list = NULL};
+    *l = (struct opened_list){.list = NULL, .path = path};
+    guard_start();
     error.status = unseen_list_open(&l->list, path, &options, &error);
     if (error.status == UNSEEN_OK) {
         error.status = unseen_list_info(l->list, &info);
@@ -71,6 +73,59 @@ bool lists_open(struct opened_list *l, const char *path, enum unseen_list_access
     }
     lists_close(l);
     return false;
+}
+
+/* ---- Asking ---------------------------------------------------------------------------------- */
+
+/* One call of the library. */
+struct asking {
+    const struct opened_list *l;
+    const struct unseen_url *url;
+    const struct unseen_bytes *items;
+    size_t n;
+    uint8_t *verdicts;
+    enum unseen_status status;
+};
+
+static void cover(void *context)
+{
+    struct asking *a = context;
+    a->status = unseen_list_covers_batch(a->l->list, a->url, a->items, a->n, a->verdicts);
+}
+
+static void contain(void *context)
+{
+    struct asking *a = context;
+    unseen_list_contains_batch(a->l->list, a->items, a->n, a->verdicts);
+    a->status = UNSEEN_OK;
+}
+
+enum unseen_status lists_covers(const struct opened_list *l, const struct unseen_url *url,
+                                const struct unseen_bytes *items, size_t n, uint8_t *verdicts)
+{
+    struct asking a = {l, url, items, n, verdicts, UNSEEN_OK};
+    return guard_call(cover, &a) ? a.status : UNSEEN_ERR_MISMATCH;
+}
+
+enum unseen_status lists_contains(const struct opened_list *l, const struct unseen_bytes *items,
+                                  size_t n, uint8_t *verdicts)
+{
+    struct asking a = {l, NULL, items, n, verdicts, UNSEEN_OK};
+    return guard_call(contain, &a) ? a.status : UNSEEN_ERR_MISMATCH;
+}
+
+/* Changes that cannot be read are as if they came later. */
+enum unseen_status lists_check(const struct opened_list *l)
+{
+    const enum unseen_status status = unseen_list_refresh(l->list, NULL, NULL);
+    return status == UNSEEN_ERR_MISMATCH || status == UNSEEN_ERR_IO ? UNSEEN_ERR_MISMATCH
+                                                                    : UNSEEN_OK;
+}
+
+void lists_report_lost(const char *path)
+{
+    message_error("%s was written over or cut short while it was asked", path);
+    message_hint("build the new one beside it, or copy it there, and rename it: mv NEW %s", path);
 }
 
 void lists_close(struct opened_list *l)

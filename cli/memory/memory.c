@@ -15,8 +15,8 @@
 
 void memory_report_full(enum unseen_status status)
 {
-    if (status == UNSEEN_ERR_STOPPED) {
-        return; /* by a commit that failed, which says more at the end */
+    if (status == UNSEEN_ERR_STOPPED || status == UNSEEN_ERR_MISMATCH) {
+        return; /* by a commit that failed, which says more at the end; or has been reported */
     }
     message_error("cannot remember more lines: %s", unseen_status_string(status));
     message_hint("unseen --shard 1/2 FILE, then unseen --shard 2/2 FILE: half the memory each");
@@ -264,13 +264,20 @@ bool memory_needs_texts(const struct memory *m)
     return m->nexcluded > 0 || m->nlists > 0 || !m->set;
 }
 
-/* What is allowed is as good as what was never listed. */
+/* What is allowed is as good as what was never listed. A file that was cut within a page reads as zeros
+ * there, so whether it is whole is looked at before the answers are given. */
 static enum unseen_status ask_list(const struct asked_list *a, const struct batch *b, size_t first,
                                    size_t n, uint8_t *verdicts)
 {
-    const enum unseen_status status =
-        unseen_list_covers_batch(a->list.list, a->takes_canons ? NULL : a->list.url,
-                                 (a->takes_canons ? b->canons : b->items) + first, n, verdicts);
+    enum unseen_status status =
+        lists_covers(&a->list, a->takes_canons ? NULL : a->list.url,
+                     (a->takes_canons ? b->canons : b->items) + first, n, verdicts);
+    if (status == UNSEEN_OK) {
+        status = lists_check(&a->list);
+    }
+    if (status == UNSEEN_ERR_MISMATCH) {
+        lists_report_lost(a->list.path);
+    }
     for (size_t i = 0; i < n && status == UNSEEN_OK; i++) {
         verdicts[i] = verdicts[i] == UNSEEN_SEEN ? UNSEEN_SEEN : UNSEEN_NEW;
     }

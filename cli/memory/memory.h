@@ -56,7 +56,8 @@ bool memory_exclude(struct memory *m, enum unseen_cpu cpu, uint64_t *nlines_out)
 bool memory_needs_texts(const struct memory *m);
 
 /* Answers n lines of b from first on, each SEEN or NEW, and remembers them unless it is a dry run.
- * On NOMEM the first *ndone_out are answered. */
+ * On NOMEM the first *ndone_out are answered. MISMATCH: a list was cut short or written over meanwhile,
+ * which has been reported, and nothing is answered. */
 enum unseen_status memory_ask(struct memory *m, const struct batch *b, size_t first, size_t n,
                               uint8_t *verdicts, size_t *ndone_out);
 

@@ -9,7 +9,6 @@
 #include "lines/profile.h"
 #include "memory/stores.h"
 #include "print/message.h"
-#include "serve/guard.h"
 
 #define SECOND ((uint64_t)1000000000)
 #define MINUTE (60 * SECOND)
@@ -97,7 +96,6 @@ bool listed_open(struct listed *l)
     if (!open_file(l, &opened)) {
         return false;
     }
-    guard_start();
     use(l, &opened, &file);
     return true;
 }
@@ -134,9 +132,7 @@ static bool is_unchanged(const struct stat *a, const struct stat *b)
 void listed_lose(struct listed *l)
 {
     if (!l->lost) {
-        message_error("%s was written over or cut short while it was asked", l->o->store);
-        message_hint("build the new one beside it, or copy it there, and rename it: mv NEW %s",
-                     l->o->store);
+        lists_report_lost(l->o->store);
     }
     l->lost = true;
     l->in_trouble = true;

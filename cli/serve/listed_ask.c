@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "print/message.h"
-#include "serve/guard.h"
 #include "serve/names.h"
 
 enum {
@@ -38,29 +37,17 @@ bool listed_suits(unsigned asks, enum unseen_kind kind)
     return false;
 }
 
-/* One call of the library. */
-struct covering {
-    const struct opened_list *list;
-    const struct unseen_bytes *items;
-    size_t n;
-    uint8_t *verdicts;
-    enum unseen_status status;
-};
-
-static void cover(void *context)
-{
-    struct covering *c = context;
-    c->status = unseen_list_covers_batch(c->list->list, c->list->url, c->items, c->n, c->verdicts);
-}
-
 enum unseen_status listed_covers(struct listed *l, const struct unseen_bytes *items, size_t n,
                                  uint8_t *verdicts)
 {
-    struct covering c = {&l->list, items, n, verdicts, UNSEEN_ERR_IO};
-    if (!l->lost && !guard_call(cover, &c)) {
+    enum unseen_status status = UNSEEN_ERR_IO;
+    if (!l->lost) {
+        status = lists_covers(&l->list, l->list.url, items, n, verdicts);
+    }
+    if (status == UNSEEN_ERR_MISMATCH) {
         listed_lose(l);
     }
-    return l->lost ? UNSEEN_ERR_IO : c.status;
+    return l->lost ? UNSEEN_ERR_IO : status;
 }
 
 static enum lookup_answer answer_of(struct listed *l, enum unseen_status status,
