@@ -42,10 +42,8 @@ static void put_visible(struct explain *x, struct unseen_bytes bytes)
     static const char hex[] = "0123456789abcdef";
     const unsigned char *s = (const unsigned char *)bytes.data;
     for (size_t i = 0; i < bytes.len;) {
-        const size_t n = utf8_sequence(s + i, s + bytes.len);
-        const bool control =
-            n == 0 || s[i] < 0x20 || s[i] == 0x7f || (s[i] == 0xc2 && s[i + 1] < 0xa0);
-        if (control) {
+        const size_t n = utf8_visible(s + i, s + bytes.len);
+        if (n == 0) {
             const char text[] = {'\\', 'x', hex[s[i] >> 4], hex[s[i] & 15]};
             output_write(&x->out, text, sizeof(text));
             i++;

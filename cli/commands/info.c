@@ -12,6 +12,7 @@
 
 #include "command.h"
 #include "commands/info_json.h"
+#include "lines/utf8.h"
 #include "print/message.h"
 #include "print/output.h"
 #include "memory/lists.h"
@@ -26,6 +27,7 @@ __attribute__((format(printf, 3, 4))) static void put(struct output *out, const 
     va_start(args, format);
     vsnprintf(value, sizeof(value), format, args);
     va_end(args);
+    utf8_clean(value); /* a profile may be anything in a forged file */
     const int len = snprintf(line, sizeof(line), "%-12s %s\n", name, value);
     output_write(out, line, (size_t)len);
 }

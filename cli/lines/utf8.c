@@ -2,6 +2,7 @@
 #include "lines/utf8.h"
 
 #include <stdbool.h>
+#include <string.h>
 
 static bool is_continuation(unsigned char c)
 {
@@ -28,4 +29,30 @@ size_t utf8_sequence(const unsigned char *s, const unsigned char *end)
         return 0;
     }
     return n;
+}
+
+size_t utf8_visible(const unsigned char *s, const unsigned char *end)
+{
+    const size_t n = utf8_sequence(s, end);
+    const bool steers = s[0] < 0x20 || s[0] == 0x7f || (n == 2 && s[0] == 0xc2 && s[1] < 0xa0);
+    return steers ? 0 : n;
+}
+
+void utf8_clean(char *text)
+{
+    const unsigned char *from = (const unsigned char *)text;
+    const unsigned char *end = from + strlen(text);
+    char *to = text;
+    while (from < end) {
+        const size_t visible = utf8_visible(from, end);
+        const size_t n = visible ? visible : utf8_sequence(from, end);
+        if (visible) {
+            memmove(to, from, n);
+        } else {
+            *to = '?';
+        }
+        to += visible ? n : 1;
+        from += n ? n : 1;
+    }
+    *to = '\0';
 }

@@ -8,6 +8,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "lines/utf8.h"
+
 /* Written by message_setup only, before a second thread exists. */
 static struct {
     bool color;
@@ -43,11 +45,7 @@ static void say(const char *word, const char *color, const char *format, va_list
 {
     char body[5000];
     vsnprintf(body, sizeof(body), format, args);
-    for (char *p = body; *p; p++) {
-        if ((unsigned char)*p < 0x20 || *p == 0x7f) {
-            *p = '?';
-        }
-    }
+    utf8_clean(body);
     char line[sizeof(body) + 64];
     const char *wipe = look.has_progress ? "\r\033[K" : "";
     int len = 0;

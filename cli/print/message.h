@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * What the tool says on standard error: one sentence a line, after "unseen: error:", "warning:" or
- * "hint:". Bytes that could steer a terminal (from file names, say) are shown as '?'. */
+ * "hint:". What could steer a terminal (in file names, say) is shown as '?', and so is what
+ * is not UTF-8. */
 #ifndef UNSEEN_CLI_MESSAGE_H
 #define UNSEEN_CLI_MESSAGE_H
 

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "lines/utf8.h"
 #include "memory/stores.h"
 
 /* What can come of a URL, with the marks for a verdict of SEEN and of NEW. */
@@ -15,9 +16,7 @@ static const char marks_of_ask[] = {
 static void set_trouble(struct served *d, const char *text)
 {
     snprintf(d->trouble, sizeof(d->trouble), "%s", text);
-    for (char *p = d->trouble; *p; p++) {
-        *p = (unsigned char)*p < 0x20 || *p == 0x7f ? '?' : *p;
-    }
+    utf8_clean(d->trouble);
 }
 
 /* A failed commit is reported where it shows first. */
