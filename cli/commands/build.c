@@ -590,6 +590,10 @@ static bool replace(struct making *m)
         unseen_list_edit_close(held);
         return false;
     }
+    if (!build_folder_check_name(&m->folder)) {
+        unseen_list_edit_close(held);
+        return false;
+    }
     error.status = build_old_carry(&m->old, m->folder.list, &error);
     if (error.status == UNSEEN_OK) {
         warn_of_more_changes(m);
@@ -604,6 +608,7 @@ static bool replace(struct making *m)
 static bool place(struct making *m)
 {
     const bool good =
+        build_folder_check_name(&m->folder) &&
         build_known_good_run(m->o, m->folder.list, m->cpu, &m->progress, &m->known_good) &&
         replace(m);
     build_progress_end(&m->progress);

@@ -146,6 +146,16 @@ bool build_folder_open(struct build_folder *f, const char *path)
     return lock(f);
 }
 
+bool build_folder_check_name(const struct build_folder *f)
+{
+    if (is_named(f)) {
+        return true;
+    }
+    message_error("%s was moved away while a list was built in it", f->name);
+    message_hint("build the list in a folder of your own");
+    return false;
+}
+
 bool build_folder_has_state(const struct build_folder *f)
 {
     struct stat st;

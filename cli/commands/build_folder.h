@@ -26,6 +26,10 @@ bool build_folder_open(struct build_folder *f, const char *path);
 /* Whether an interrupted run has left something to go on with, or it cannot be said. */
 bool build_folder_has_state(const struct build_folder *f);
 
+/* Whether the folder still has its name, which in a folder of others need not be so: otherwise it is
+ * reported. To be asked before anything in it is opened by its path. */
+bool build_folder_check_name(const struct build_folder *f);
+
 /* Puts the finished list in its place, durably. False as above. */
 bool build_folder_place(const struct build_folder *f);
 

@@ -21,6 +21,9 @@ static bool report_output(const struct handover *h, const struct unseen_error *e
     if (error->status == UNSEEN_ERR_CORRUPT) {
         message_hint("move %s away: it is then begun anew, with what is new from now on",
                      h->out->name);
+    } else if (error->status == UNSEEN_ERR_FOREIGN) {
+        message_hint("move %s.cut away: what has to be cut from %s goes there", h->out->name,
+                     h->out->name);
     } else if (error->status == UNSEEN_ERR_ARGUMENT) {
         message_hint("unseen -s %s FILE >> %s", h->o->store, h->out->name);
     }

@@ -145,6 +145,26 @@ static enum unseen_status prepare(struct unseen__list_builder *b, unsigned key_b
     return unseen__error_status(error, status, b->path);
 }
 
+/* Whether the list is made in the folder of what is kept. */
+static bool is_in_folder(const struct unseen__list_builder *b)
+{
+    const size_t len = strlen(b->folder);
+    return b->keep && strncmp(b->path, b->folder, len) == 0 &&
+           unseen__file_name(b->path) == b->path + len + 1;
+}
+
+/* The folder that the list goes to is opened early: whoever gives its name to another is too late. If
+ * that fails, it is tried again when the list is made. */
+static int open_at(struct unseen__list_builder *b)
+{
+    if (b->at >= 0) {
+        return 0;
+    }
+    return is_in_folder(b)
+               ? unseen__file_open_in(b->kept.folder, ".", O_RDONLY | O_DIRECTORY, &b->at)
+               : unseen__file_open_folder(b->path, &b->at);
+}
+
 static enum unseen_status begin(struct unseen__list_builder *b, struct unseen_error *error)
 {
     unsigned part_bits = part_bits_for(b->capacity);
@@ -172,6 +192,7 @@ enum unseen_status unseen__list_builder_create(struct unseen__list_builder **bui
         unseen__list_builder_free(b);
     }
     if (status == UNSEEN_OK) {
+        (void)open_at(b);
         *builder_out = b;
     }
     return status;
@@ -384,6 +405,7 @@ enum unseen_status unseen__list_builder_resume(struct unseen__list_builder **bui
         unseen__list_builder_free(b);
     }
     if (status == UNSEEN_OK) {
+        (void)open_at(b);
         *builder_out = b;
     }
     return status;
@@ -394,25 +416,6 @@ enum unseen_status unseen__list_builder_resume(struct unseen__list_builder **bui
 /* What a list is for its readers, less what the umask takes. */
 static const mode_t MODE = 0644;
 static const mode_t MODE_AT_WORK = 0600;
-
-/* Whether the list is made in the folder of what is kept. */
-static bool is_in_folder(const struct unseen__list_builder *b)
-{
-    const size_t len = strlen(b->folder);
-    return b->keep && strncmp(b->path, b->folder, len) == 0 &&
-           unseen__file_name(b->path) == b->path + len + 1;
-}
-
-/* The folder of what is kept stays the one that was opened, whoever gives its name to another. */
-static int open_at(struct unseen__list_builder *b)
-{
-    if (b->at >= 0) {
-        return 0;
-    }
-    return is_in_folder(b)
-               ? unseen__file_open_in(b->kept.folder, ".", O_RDONLY | O_DIRECTORY, &b->at)
-               : unseen__file_open_folder(b->path, &b->at);
-}
 
 /* Makes PATH.new, locked: a second builder would write to it, too, and the first put half of that in
  * place. Only a file that is made can say what the umask leaves of its mode. */

@@ -89,6 +89,27 @@ expect 0 '' '*'
 same many.list want.list
 holds [ ! -e many.list.building ]
 
+# Moved away while it is used: what has got its name is left alone.
+mkdir moved
+mkfifo moved/fifo
+"$UNSEEN" build moved/n.list < moved/fifo 2> err > out &
+building=$!
+exec 3> moved/fifo
+eventually [ -d moved/n.list.building ]
+mv moved/n.list.building moved/away
+mkdir moved/n.list.building
+cp want.list moved/n.list.building/list
+printf 'http://e.com/\n' >&3
+exec 3>&-
+wait "$building"
+status=$?
+building=
+last='build in a folder that is moved away'
+expect 2 '' '*'
+holds grep -q '^unseen: error: .*moved' err
+same want.list moved/n.list.building/list
+holds [ ! -e moved/n.list ]
+
 # ---- another user --------------------------------------------------------------------------------
 if ! $as_root || ! setpriv --reuid $nobody --clear-groups true 2> /dev/null; then
     skip 'only root can be attacked by another user here'

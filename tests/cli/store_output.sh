@@ -102,10 +102,21 @@ exec 3>&-
 size=$(wc -c < queue)
 printf 'http://x/\nhttp' >> queue
 printf 'http://b/\nhttp://c/\n' > in
+# Where the end goes may be a name that somebody else has made.
+printf 'precious\n' > precious
+cp queue before
+rm -f queue.cut
+ln -s precious queue.cut
+run -s w.unseen -o queue
+expect 2 '' "unseen: error: $PWD/queue.cut is in the way: it is a symbolic link\nunseen: hint: move queue.cut away: what has to be cut from queue goes there\n"
+holds [ "$(cat precious)" = precious ]
+same queue before
+rm queue.cut
 run -s w.unseen -o queue
 expect 0 '' "unseen: warning: queue was cut from $((size + 14)) to $size bytes: the rest was not committed, its lines are new again; it is in queue.cut\n"
 printf 'http://a/\nhttp://b/\nhttp://c/\n' > want
 same queue want
+holds [ "$(stat -c %a queue.cut)" = 600 ]
 rm in
 # A file that was changed in between is left alone.
 for change in 'printf y > queue' 'sed -i 1s/a/X/ queue'; do
