@@ -741,8 +741,8 @@ UNSEEN_API enum unseen_status unseen_store_commit(struct unseen_store *store,
  * is the absolute path of the file, which has been synced in its directory; NULL: sync only. What is
  * cut off is appended to NAME.cut, which only the owner may read; something else of that name is
  * FOREIGN (a link, or another user's file). A file that was changed by others so that the cut is not
- * certain is CORRUPT and left as it is. fd must be open for reading and writing and is borrowed until close. Call
- * it before the first add. Errors: ARGUMENT, IO, CORRUPT, FOREIGN. */
+ * certain is CORRUPT and left as it is. fd must be open for reading and writing and is borrowed until
+ * close. Call it before the first add. Errors: ARGUMENT, IO, CORRUPT, FOREIGN. */
 UNSEEN_API enum unseen_status unseen_store_output(struct unseen_store *store, int fd,
                                                   const char *name, uint64_t *len_out,
                                                   struct unseen_error *error);
@@ -1026,14 +1026,12 @@ UNSEEN_API enum unseen_status unseen_list_build_add_keys(struct unseen_list_buil
 
 /* Builds the file: at PATH.new, synced, and renamed to path, so that whoever asks has the old list or
  * the new one, whole. Only the owner may read PATH.new; the list gets mode 0644, less what the umask
- * takes. The same different keys, options and seed give the same bytes, for any order
- * and number of threads; keys that come twice may change how many parts the list has. progress,
- * unless NULL, is called now and then, by one thread at a time, with how many of n keys are done;
+ * takes. The same different keys, options and seed give the same bytes, for any order and number of
+ * threads; keys that come twice may change how many parts the list has. progress, unless NULL, is called now and then, by one thread at a time, with how many of n keys are done;
  * false from it ends the building (STOPPED). Once only. With options.keep it begins with a checkpoint,
  * from which it can be resumed. Errors: IO, NOMEM, CORRUPT (keys that were put on the disk came back
  * changed), BUSY (another process builds the same path), FOREIGN (PATH.new is a link, or another user's
- * file), ARGUMENT (called twice, or more than 10^13
- * keys), STOPPED (as for _add). */
+ * file), ARGUMENT (called twice, or more than 10^13 keys), STOPPED (as for _add). */
 UNSEEN_API enum unseen_status unseen_list_build_finish(struct unseen_list_build *build,
                                                        bool (*progress)(void *context,
                                                                         uint64_t ndone, uint64_t n),

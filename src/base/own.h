@@ -17,9 +17,9 @@
 enum unseen_status unseen__own_open(int folder, const char *name, const char *path, int flags,
                                     int *fd_out, struct unseen_error *error);
 
-/* The same to read and write, and takes the file's lock. With makes, a file is made that nobody else may
- * read or write if there is none. Errors: MISSING (without makes), FOREIGN, BUSY, IO; there is nothing
- * to close then. */
+/* The same to read and write, and takes the file's lock. If there is none, and makes, one is made that
+ * nobody else may read or write. Errors: MISSING (unless makes), FOREIGN, BUSY, IO; there is nothing to
+ * close then. */
 enum unseen_status unseen__own_take(int folder, const char *name, const char *path, bool makes,
                                     int *fd_out, struct unseen_error *error);
 

@@ -25,7 +25,8 @@ struct unseen__list_edit {
     bool stopped;
 };
 
-/* What cannot be opened to be asked cannot be changed. Errors: BUSY, MISSING, FOREIGN, VERSION, CORRUPT, IO, NOMEM; there is nothing to release then. */
+/* What cannot be opened to be asked cannot be changed. Errors: BUSY, MISSING, FOREIGN, VERSION, CORRUPT,
+ * IO, NOMEM; there is nothing to release then. */
 enum unseen_status unseen__list_edit_open(struct unseen__list_edit *edit, const char *path,
                                           const struct unseen_allocator *allocator,
                                           struct unseen_error *error);
