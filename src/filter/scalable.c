@@ -45,8 +45,7 @@ enum {
     BATCH = 256,
     FIRST_CAPACITY = 1024,
     SHARD_BITS_MAX = 8,
-    SAVED_PLAIN = 1, /* links see keys as they are: from sets that were made before they did not */
-    SAVED_KIND = 2,
+    SAVED_KIND = 1,
     PIECE_LINK = 1,
     LINK_POSITION_BITS = 43 /* of a position: where in the link; above it, which link */
 };
@@ -77,7 +76,6 @@ struct scalable {
     uint64_t saved_max; /* while loading: the most bytes of all pieces */
     unsigned prefix_bits;
     uint64_t prefix;
-    uint64_t factor; /* of the keys that links see */
     enum unseen_cpu cpu;
     struct unseen_allocator allocator;
 };
@@ -187,7 +185,7 @@ static void free_scalable(struct unseen__filter *filter)
 static void save_params(const struct unseen__filter *filter, uint8_t *params)
 {
     const struct scalable *s = from_const_filter(filter);
-    params[0] = s->factor == 1 ? SAVED_PLAIN : SAVED_KIND;
+    params[0] = SAVED_KIND;
     params[1] = (uint8_t)s->prefix_bits;
     store_le64(params + 16, s->first_capacity);
     store_le_double(params + 24, s->fpr);
@@ -197,10 +195,8 @@ static enum unseen_status load_params(struct scalable *s, const uint8_t *saved)
 {
     s->first_capacity = load_le64(saved + 16);
     s->fpr = load_le_double(saved + 24);
-    s->factor = saved[0] == SAVED_PLAIN ? 1 : spreading;
-    bool ok = (saved[0] == SAVED_PLAIN || saved[0] == SAVED_KIND) && saved[1] == s->prefix_bits &&
-              load_le64(saved) >> 16 == 0 && load_le64(saved + 8) == 0 && s->first_capacity > 0 &&
-              s->fpr > 0 && s->fpr < 1;
+    bool ok = saved[0] == SAVED_KIND && saved[1] == s->prefix_bits && load_le64(saved) >> 16 == 0 &&
+              load_le64(saved + 8) == 0 && s->first_capacity > 0 && s->fpr > 0 && s->fpr < 1;
     return ok ? UNSEEN_OK : UNSEEN_ERR_CORRUPT;
 }
 
@@ -238,7 +234,6 @@ static enum unseen_status create(struct unseen__filter **filter_out,
         .link_ops = link_ops,
         .prefix_bits = params->prefix_bits,
         .prefix = params->prefix,
-        .factor = spreading,
         .cpu = params->cpu,
         .allocator = params->allocator,
     };
@@ -264,7 +259,7 @@ struct open_keys {
 /* A key as links see it: without the prefix that all of this filter's have in common. */
 static struct unseen_key link_key(const struct scalable *s, struct unseen_key key)
 {
-    return (struct unseen_key){key.lo, (key.hi << s->prefix_bits) * s->factor};
+    return (struct unseen_key){key.lo, (key.hi << s->prefix_bits) * spreading};
 }
 
 static void open_batch(const struct scalable *s, const struct unseen_key *keys, size_t n,

@@ -100,7 +100,7 @@ static void forge_log(const struct shape *shape)
     remove_all();
     snprintf(header.filter, sizeof(header.filter), "%s", shape->filter);
     CHECK(unseen__log_new_id(header.id) == UNSEEN_OK);
-    CHECK(unseen__log_create(&log, path, &header, &allocator, &exists, &error) == UNSEEN_OK);
+    CHECK(unseen__log_create(&log, path, &header, 0600, &allocator, &exists, &error) == UNSEEN_OK);
     unseen__log_release(&log);
 }
 

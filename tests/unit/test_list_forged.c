@@ -8,7 +8,7 @@
 #include <sys/stat.h>
 
 #include "base/bytes.h"
-#include "hash/key.h"
+#include "hash/checksum.h"
 #include "list/format.h"
 
 enum {

@@ -66,7 +66,7 @@ static void test_heads(void)
         .key_bits = 64, .fpr = 1e-6, .filter = "compact", .profile = "none/1"};
     bool exists = false;
     CHECK(unseen__log_new_id(header.id) == UNSEEN_OK);
-    CHECK(unseen__log_create(&log, path, &header, &allocator, &exists, &error) == UNSEEN_OK);
+    CHECK(unseen__log_create(&log, path, &header, 0600, &allocator, &exists, &error) == UNSEEN_OK);
     const uint64_t size = forge_heads(&log);
     const uint64_t each = (uint64_t)FALSE_KEYS * 8 + UNSEEN__RECORD_HEAD + UNSEEN__RECORD_TAIL;
     const uint64_t limit = ((uint64_t)64 << 20) + 8 * size;
