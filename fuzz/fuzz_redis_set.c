@@ -4,11 +4,11 @@
  * member is never longer than what was read; with a limit, longer ones are counted and the others are
  * the same. And members that are written in one of the shapes come back as they were: the first byte
  * chooses the shape, the rest is members between zero bytes. */
-#include "../cli/commands/redis_set.c"
-#include "../cli/lines/text.c"
+#include "../cli/commands/redis_set.h"
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 enum {
     MEMBERS_MAX = 16
