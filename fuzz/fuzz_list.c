@@ -12,6 +12,7 @@
 #include "base/bytes.h"
 #include "hash/checksum.h"
 #include "list/format.h"
+#include "pool.h"
 
 enum {
     NLISTS = 4,
@@ -91,6 +92,8 @@ static void make_sums_right(uint8_t *bytes, size_t len)
     }
 }
 
+static struct test_allocator counting;
+
 static void ask(enum unseen_list_access access, uint8_t verdicts[NKEYS], bool *opens,
                 bool *is_intact)
 {
@@ -98,7 +101,9 @@ static void ask(enum unseen_list_access access, uint8_t verdicts[NKEYS], bool *o
     struct unseen_error error = {.status = UNSEEN_OK};
     enum unseen_cpu level = UNSEEN_CPU_PORTABLE;
     uint64_t keys[NKEYS];
-    const struct unseen_list_options options = {.size = sizeof(options), .access = access};
+    const struct unseen_allocator allocator = {pool_alloc, pool_free, &counting};
+    const struct unseen_list_options options = {
+        .size = sizeof(options), .access = access, .allocator = &allocator};
     *opens = unseen_list_open(&list, path, &options, &error) == UNSEEN_OK;
     *is_intact = false;
     require(*opens == (error.status == UNSEEN_OK));
@@ -176,6 +181,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     require(!opens[0] || memcmp(warm, loaded, NKEYS) == 0);
     require(is_changed || is_intact[0]);
     require(!is_changed || !is_intact[0] || data[0] & 16);
+    require(counting.nlive == 0);
     require(unlink(path) == 0);
     free(bytes);
     return 0;

@@ -1,17 +1,32 @@
 /* SPDX-License-Identifier: MIT
  *
  * The operations of a set against a model that knows every key: adds, questions, removals, failing
- * allocations and moves through an export. Byte 0 chooses the tags, the threads, the level and the
- * kind of keys, byte 1 how many bits of v are cut, byte 2 where keys differ; then 4 bytes are an
+ * allocations and moves through an export. Byte 0 chooses the tags, the threads, the level, the kind of
+ * keys and how full the set is at first, byte 1 how many bits of v are cut, byte 2 where keys differ; then 4 bytes are an
  * operation on a run of keys. Wrong answers are allowed only where a tag explains them. */
 #include "set_check.h"
 
+#include "pool.h"
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+/* Byte 0 as bits. Two threads have 16 filters, which take long: not every second input. */
+enum {
+    WIDE = 1,
+    PORTABLE = 4,
+    RANDOM = 8,
+    FULL = 16,
+    THREADS = 2 | 32 | 64
+};
 
 enum {
     NUMBERS = 1 << 14,
     OPERATIONS_MAX = 100,
-    MOVES_MAX = 5 /* they take long */
+    WORK_MAX = 600,    /* of an input: a key is 1 */
+    WORK_MOVED = 10,   /* a page that goes through an export */
+    WORK_MADE = 100,   /* a page that is made: all pages of its group are written anew */
+    FULL_SMALL = 7000, /* keys that the first pages just hold */
+    FULL_WIDE = 5600
 };
 
 struct state {
@@ -19,7 +34,8 @@ struct state {
     struct test_allocator counting;
     uint64_t present[NUMBERS / 64];
     bool random_keys;
-    unsigned nmoves;
+    size_t work_left;
+    uint32_t nfull; /* keys that were there at first */
     unsigned shift;
 };
 
@@ -65,15 +81,15 @@ static bool explained(const struct state *s, struct unseen_key key)
 static void create(struct state *s, const uint8_t *head)
 {
     static const uint64_t seed = 1;
-    const struct unseen_allocator allocator = {test_alloc, test_free, &s->counting};
-    const bool wide = head[0] & 1;
+    const struct unseen_allocator allocator = {pool_alloc, pool_free, &s->counting};
+    const bool wide = head[0] & WIDE;
     struct unseen_set_options options = {
         .size = sizeof(options),
         .fpr = wide ? UNSEEN_FPR_DEFAULT : 2e-6,
         .seed = &seed,
         .seed_len = sizeof(seed),
-        .threads = head[0] & 2 ? 2 : 1,
-        .cpu = head[0] & 4 ? UNSEEN_CPU_PORTABLE : UNSEEN_CPU_AUTO,
+        .threads = (head[0] & THREADS) == THREADS ? 2 : 1,
+        .cpu = head[0] & PORTABLE ? UNSEEN_CPU_PORTABLE : UNSEEN_CPU_AUTO,
         .allocator = &allocator,
     };
     require(unseen_set_create(&s->set, &options) == UNSEEN_OK);
@@ -89,7 +105,7 @@ static void create(struct state *s, const uint8_t *head)
         s->set->ops->free(s->set->shards[i].filter);
         require(unseen__compact_create_cut(&s->set->shards[i].filter, &params, cut) == UNSEEN_OK);
     }
-    s->random_keys = (head[0] & 8) != 0;
+    s->random_keys = (head[0] & RANDOM) != 0;
     s->shift = head[2] % 53;
 }
 
@@ -156,18 +172,32 @@ static void take(struct state *s, struct run *run)
 /* The set goes on as its own copy. */
 static void move(struct state *s, unsigned threads)
 {
-    const struct unseen_allocator allocator = {test_alloc, test_free, &s->counting};
-    struct unseen_set_options options = {
+    const struct unseen_allocator allocator = {pool_alloc, pool_free, &s->counting};
+    const struct unseen_set_options options = {
         .size = sizeof(options), .threads = threads, .cpu = s->set->cpu, .allocator = &allocator};
-    struct unseen_set *copy = NULL;
-    struct test_image image = test_export(s->set);
-    enum unseen_status status = test_import(&image, &options, &copy);
+    struct unseen_set *copy;
+    const enum unseen_status status = test_copy(s->set, &options, &copy);
     require(status == UNSEEN_OK || (status == UNSEEN_ERR_NOMEM && s->counting.fail_at));
+    require((status == UNSEEN_OK) == (copy != NULL));
     if (copy) {
         unseen_set_free(s->set);
         s->set = copy;
     }
-    test_image_free(&image);
+}
+
+static size_t count_pages(const struct state *s)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < (size_t)1 << s->set->shard_bits; i++) {
+        n += test_compact(s->set, i)->npages;
+    }
+    return n;
+}
+
+/* So that no input takes long, however its keys collide. */
+static void spend(struct state *s, size_t work)
+{
+    s->work_left -= work < s->work_left ? work : s->work_left;
 }
 
 static void run_operation(struct state *s, const uint8_t *code)
@@ -175,6 +205,9 @@ static void run_operation(struct state *s, const uint8_t *code)
     static struct run run;
     run.first = load_le16(code + 1);
     run.n = (size_t)code[3] + 1;
+    run.n = run.n < s->work_left ? run.n : s->work_left;
+    const size_t npages = count_pages(s);
+    spend(s, run.n);
     run.batch = code[0] & 8;
     for (size_t i = 0; i < run.n; i++) {
         run.keys[i] = key_of(s, number_at(&run, i));
@@ -196,10 +229,32 @@ static void run_operation(struct state *s, const uint8_t *code)
         s->counting.fail_at = s->counting.nallocs + 1 + code[3] % 8;
         break;
     default:
-        if (s->nmoves++ < MOVES_MAX) {
-            move(s, 1 + code[3] % 2);
-        }
+        spend(s, npages * WORK_MOVED);
+        move(s, code[3] % 8 == 7 ? 2 : 1);
         s->counting.fail_at = 0;
+    }
+    const size_t npages_now = count_pages(s);
+    spend(s, npages_now > npages ? (npages_now - npages) * WORK_MADE : 0);
+}
+
+/* Takes out what is present of 64 numbers, in one batch. Each key must have exactly one tag; of the
+ * keys that a full set starts with only every eighth is looked at. */
+static void take_word(struct state *s, uint32_t word)
+{
+    struct unseen_key keys[64];
+    uint8_t verdicts[64];
+    size_t n = 0;
+    for (uint64_t bits = s->present[word]; bits; bits &= bits - 1) {
+        const uint32_t number = 64 * word + (uint32_t)__builtin_ctzll(bits);
+        const struct unseen_key key = key_of(s, number);
+        const struct compact *c = filter_of(s, key);
+        require((number < s->nfull && number % 8 != 0) || test_matches(c, key) == 1 ||
+                unseen__overflow_contains(&c->overflow, key));
+        keys[n++] = key;
+    }
+    require(n == 0 || unseen_set_remove_keys(s->set, keys, n, verdicts) == UNSEEN_OK);
+    for (size_t i = 0; i < n; i++) {
+        require(verdicts[i] == UNSEEN_SEEN);
     }
 }
 
@@ -209,19 +264,44 @@ static void check_end(struct state *s)
     require(test_set_sound(s->set));
     require(unseen_set_stats(s->set, &stats) == UNSEEN_OK);
     require(stats.memory == s->counting.bytes);
-    for (uint32_t i = 0; i < NUMBERS; i++) {
-        struct unseen_key key = key_of(s, i);
-        uint8_t verdict;
-        if (is_present(s, i)) {
-            const struct compact *c = filter_of(s, key);
-            require(test_matches(c, key) == 1 || unseen__overflow_contains(&c->overflow, key));
-            require(unseen_set_remove_keys(s->set, &key, 1, &verdict) == UNSEEN_OK);
-            require(verdict == UNSEEN_SEEN);
-        }
+    for (uint32_t word = 0; word < NUMBERS / 64; word++) {
+        take_word(s, word);
     }
     require(test_set_sound(s->set));
     unseen_set_free(s->set);
     require(s->counting.nlive == 0);
+}
+
+/* Starts from a set that is nearly as full as its first pages can be, so that a few more keys make
+ * it grow. The keys are added once for each width, and imported then. */
+static void fill(struct state *s, bool wide)
+{
+    static struct test_image images[2];
+    struct test_image *image = &images[wide];
+    const uint32_t nkeys = wide ? FULL_WIDE : FULL_SMALL;
+    if (s->set->shard_bits > 0 || filter_of(s, test_key(0))->mark != 1) {
+        return; /* many pages, or another kind of tags */
+    }
+    for (uint32_t i = 0; i < nkeys; i++) {
+        const struct unseen_key key = test_key(i);
+        uint8_t verdict;
+        set_present(s, i, true);
+        if (!image->n) {
+            require(unseen_set_add_keys(s->set, &key, 1, &verdict, NULL) == UNSEEN_OK);
+            require(verdict == UNSEEN_NEW);
+        }
+    }
+    s->random_keys = true;
+    s->nfull = nkeys;
+    if (!image->n) {
+        *image = test_export(s->set);
+        return;
+    }
+    const struct unseen_allocator allocator = {pool_alloc, pool_free, &s->counting};
+    const struct unseen_set_options options = {
+        .size = sizeof(options), .cpu = s->set->cpu, .allocator = &allocator};
+    unseen_set_free(s->set);
+    require(test_import(image, &options, &s->set) == UNSEEN_OK);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
@@ -230,9 +310,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (size < 3) {
         return 0;
     }
-    s = (struct state){0};
+    s = (struct state){.work_left = WORK_MAX};
     create(&s, data);
-    for (size_t at = 3, n = 0; at + 4 <= size && n < OPERATIONS_MAX; at += 4, n++) {
+    if (data[0] & FULL) {
+        fill(&s, data[0] & WIDE);
+    }
+    for (size_t at = 3, n = 0; at + 4 <= size && n < OPERATIONS_MAX && s.work_left > 0;
+         at += 4, n++) {
         run_operation(&s, data + at);
     }
     check_end(&s);

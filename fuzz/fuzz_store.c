@@ -13,7 +13,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#define PAIR_HUNDREDS 2
 #include "crash/pair.h"
+#include "pool.h"
 #include "hash/checksum.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -32,6 +34,19 @@ static struct pair pairs[NPAIRS];
 static char folder[64];
 static char log_path[96];
 static char image_path[96];
+
+static struct test_allocator counting;
+
+/* A header may ask for any size, and for many filters. */
+static void *limited_alloc(void *context, size_t size, size_t align)
+{
+    enum {
+        LIMIT = 1 << 25
+    };
+    return size > LIMIT || counting.bytes > LIMIT ? NULL : pool_alloc(context, size, align);
+}
+
+static const struct unseen_allocator allocator = {limited_alloc, pool_free, &counting};
 
 static void require(bool ok)
 {
@@ -256,7 +271,8 @@ static void check_answers(const struct unseen_store *store, const struct pair *p
 
 static void check_open(const struct pair *pair, bool with_image, enum unseen_store_mode mode)
 {
-    const struct unseen_store_options options = {.size = sizeof(options), .mode = mode};
+    const struct unseen_store_options options = {
+        .size = sizeof(options), .mode = mode, .allocator = &allocator};
     struct unseen_store *store = NULL;
     struct unseen_error error = {.status = UNSEEN_OK};
     const enum unseen_status status = unseen_store_open(&store, log_path, &options, &error);
@@ -278,8 +294,8 @@ static void check_open(const struct pair *pair, bool with_image, enum unseen_sto
 
 static void check_repaired(bool with_image)
 {
-    const struct unseen_store_options options = {.size = sizeof(options),
-                                                 .mode = UNSEEN_STORE_WRITE};
+    const struct unseen_store_options options = {
+        .size = sizeof(options), .mode = UNSEEN_STORE_WRITE, .allocator = &allocator};
     struct unseen_store *store = NULL;
     enum unseen_verdict verdict = UNSEEN_NEW;
     struct unseen_error error;
@@ -325,5 +341,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     } else if (unseen_store_repair(log_path, &health, NULL, NULL, NULL) == UNSEEN_OK) {
         check_repaired(with_image);
     }
+    require(counting.nlive == 0);
     return 0;
 }

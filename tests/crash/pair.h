@@ -19,10 +19,15 @@
 
 #include "engine/store.h"
 
+/* A program may ask for fewer keys. */
+#ifndef PAIR_HUNDREDS
+#define PAIR_HUNDREDS 40
+#endif
+
 enum {
-    PAIR_NKEYS = 4000,
+    PAIR_NKEYS = 100 * PAIR_HUNDREDS,
     PAIR_NRECORDS = 5,
-    PAIR_NREMOVED = 100,
+    PAIR_NREMOVED = PAIR_NKEYS / 40,
     PAIR_PAGE = 4096,
     PAIR_HEADER = 2 * PAIR_PAGE, /* of the log; the image's is one page */
     PAIR_RECORDS_PLACE = 2 * PAIR_HEADER,
@@ -33,7 +38,8 @@ enum {
 };
 
 /* Record i adds the keys pair_first[i]..pair_first[i + 1]-1. */
-static const uint32_t pair_first[PAIR_NRECORDS + 1] = {0, 1500, 2500, 3200, 3600, PAIR_NKEYS};
+static const uint32_t pair_first[PAIR_NRECORDS + 1] = {
+    0, PAIR_NKEYS / 8 * 3, PAIR_NKEYS / 8 * 5, PAIR_NKEYS / 5 * 4, PAIR_NKEYS / 10 * 9, PAIR_NKEYS};
 
 /* This one also removes the first PAIR_NREMOVED keys. */
 enum {
