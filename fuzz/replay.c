@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Runs a fuzz target over every file of a corpus folder and over deterministic mutations of each,
- * so that the normal test suite replays what fuzzing has found, with any compiler. */
+ * Runs a fuzz target over every file of a corpus folder and over so many deterministic mutations of
+ * each (200 if no number is given), so that the normal test suite replays what fuzzing has found, with any compiler. */
 #ifndef _DEFAULT_SOURCE
 #define _DEFAULT_SOURCE 1
 #endif
@@ -12,7 +12,7 @@
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 enum {
-    MUTATIONS = 200,
+    MUTATIONS_USUAL = 200,
     FILE_MAX_BYTES = 1 << 20
 };
 
@@ -30,11 +30,11 @@ static void run_exact(const uint8_t *data, size_t size)
     free(copy);
 }
 
-static void run_mutations(const uint8_t *data, size_t size, uint64_t seed)
+static void run_mutations(const uint8_t *data, size_t size, unsigned long n, uint64_t seed)
 {
     static uint8_t work[FILE_MAX_BYTES];
     run_exact(data, size);
-    for (int i = 0; i < MUTATIONS; i++) {
+    for (unsigned long i = 0; i < n; i++) {
         memcpy(work, data, size);
         size_t len = size;
         for (uint64_t edits = 1 + test_random(&seed) % 4; edits && len; edits--) {
@@ -65,10 +65,11 @@ static void run_mutations(const uint8_t *data, size_t size, uint64_t seed)
 int main(int argc, char **argv)
 {
     static uint8_t data[FILE_MAX_BYTES];
-    if (argc != 2) {
-        fprintf(stderr, "usage: %s CORPUS\n", argv[0]);
+    if (argc != 2 && argc != 3) {
+        fprintf(stderr, "usage: %s CORPUS [MUTATIONS]\n", argv[0]);
         return 2;
     }
+    const unsigned long nmutations = argc == 3 ? strtoul(argv[2], NULL, 10) : MUTATIONS_USUAL;
     DIR *dir = opendir(argv[1]);
     if (!dir) {
         perror(argv[1]);
@@ -88,11 +89,11 @@ int main(int argc, char **argv)
         }
         size_t size = fread(data, 1, sizeof(data), file);
         fclose(file);
-        run_mutations(data, size, 1);
+        run_mutations(data, size, nmutations, 1);
         nfiles++;
     }
     closedir(dir);
-    run_mutations(data, 0, 1);
-    printf("%lu corpus files, %d mutations each, 0 failed\n", nfiles, MUTATIONS);
+    run_mutations(data, 0, nmutations, 1);
+    printf("%lu corpus files, %lu mutations each, 0 failed\n", nfiles, nmutations);
     return nfiles ? 0 : 1;
 }
