@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * Test data of URL identity: the vectors and real lists that may stand beside the checkout (in
- * ../shared/data). A test that finds none says "skipped" for that part and goes on. */
+ * Test data of URL identity: our own vectors (tests/vectors/), which are always here, and the
+ * vectors and real lists that may stand beside the checkout (in ../shared/data, or in the folder
+ * that UNSEEN_TEST_DATA names). A test that finds none says "skipped" for that part and goes on: what
+ * they test is tested by our own vectors, too. */
 #ifndef UNSEEN_TESTS_URL_DATA_H
 #define UNSEEN_TESTS_URL_DATA_H
 
@@ -11,6 +13,8 @@
 #include <limits.h>
 
 #include "test.h"
+
+#include "vectors/made_urls.h"
 
 /* What the tests load stays loaded; reachable from here, it is no leak. */
 static void *data_kept[64];
@@ -31,18 +35,24 @@ struct data_file {
     size_t len;
 };
 
-/* The path of a data file, unless name is a path by itself; this header stands in tests/ of the
- * checkout. */
+/* The path of a data file. "vectors/NAME" stands in tests/ of the checkout, as this header does; any
+ * other name with a slash is a path by itself. */
 static inline bool data_path(const char *name, char *path, size_t cap)
 {
-    if (strchr(name, '/') && strlen(name) < cap) {
-        strcpy(path, name);
-        return access(path, R_OK) == 0;
-    }
+    const char *folder = getenv("UNSEEN_TEST_DATA");
     const char *slash = strrchr(__FILE__, '/');
     const int dir_len = slash ? (int)(slash - __FILE__) : 1;
-    const int n =
-        snprintf(path, cap, "%.*s/../../shared/data/%s", dir_len, slash ? __FILE__ : ".", name);
+    const char *dir = slash ? __FILE__ : ".";
+    int n = 0;
+    if (strncmp(name, "vectors/", 8) == 0) {
+        n = snprintf(path, cap, "%.*s/%s", dir_len, dir, name);
+    } else if (strchr(name, '/')) {
+        n = snprintf(path, cap, "%s", name);
+    } else if (folder) {
+        n = snprintf(path, cap, "%s/%s", folder, name);
+    } else {
+        n = snprintf(path, cap, "%.*s/../../shared/data/%s", dir_len, dir, name);
+    }
     return n > 0 && (size_t)n < cap && access(path, R_OK) == 0;
 }
 
@@ -117,6 +127,32 @@ static inline struct data_lines data_load_lines(const char *first, const char *s
     }
     if (out.lines) {
         data_keep(out.lines);
+    }
+    return out;
+}
+
+/* n made-up URLs behind those of `lines`. */
+static inline struct data_lines data_add_made(struct data_lines lines, size_t n)
+{
+    static struct made_url url;
+    uint64_t seed = 1;
+    struct data_lines out = {calloc(lines.n + n, sizeof(*lines.lines)), lines.n};
+    char *texts = NULL;
+    size_t cap = 0;
+    data_keep(out.lines);
+    if (lines.n) {
+        memcpy(out.lines, lines.lines, lines.n * sizeof(*lines.lines));
+    }
+    for (; out.n < lines.n + n; out.n++) {
+        made_url(&url, &seed);
+        if (cap < url.spelled.len) {
+            cap = (size_t)1 << 20;
+            texts = data_keep(malloc(cap));
+        }
+        memcpy(texts, url.spelled.data, url.spelled.len);
+        out.lines[out.n] = (struct unseen_bytes){texts, url.spelled.len};
+        texts += url.spelled.len;
+        cap -= url.spelled.len;
     }
     return out;
 }

@@ -29,15 +29,17 @@ static const char *const built_in[] = {
 
 static struct data_lines urls;
 
+/* Real URLs where there are some, and as many made-up ones; the odd ones above now and then. */
 static void load_urls(void)
 {
-    urls = data_load_lines("urls_links.txt.gz", "urls_requests.txt.gz");
-    if (urls.n == 0) {
-        const size_t n = sizeof(built_in) / sizeof(built_in[0]);
-        urls.lines = data_keep(calloc(n, sizeof(*urls.lines)));
-        for (; urls.n < n; urls.n++) {
-            urls.lines[urls.n] = (struct unseen_bytes){built_in[urls.n], strlen(built_in[urls.n])};
-        }
+    enum {
+        MADE = 20000,
+        ODD_EVERY = 100
+    };
+    urls = data_add_made(data_load_lines("urls_links.txt.gz", "urls_requests.txt.gz"), MADE);
+    for (size_t i = urls.n - MADE; i < urls.n; i += ODD_EVERY) {
+        const char *text = built_in[i / ODD_EVERY % (sizeof(built_in) / sizeof(built_in[0]))];
+        urls.lines[i] = (struct unseen_bytes){text, strlen(text)};
     }
 }
 
