@@ -161,6 +161,9 @@ int main(void)
 {
     test_start();
     url = scheme_create("safebrowsing", NULL, 0);
+    const size_t nrows = scheme_vectors("vectors/safebrowsing.tsv", check_vector);
+    printf("%zu rows\n", nrows);
+    CHECK(nrows > 100);
     printf("%zu vectors\n", scheme_vectors("safebrowsing_canonical.tsv", check_vector));
     test_parts();
     test_failures();
@@ -183,10 +186,9 @@ int main(void)
         scheme_check_guarded(url, built_in[i]);
     }
     scheme_check_mutated(url, built_in, NTEXTS, MUTATIONS / 4 * test_scale(), 1);
-    const struct data_lines lines = data_load_lines("urls_links.txt.gz", "urls_requests.txt.gz");
-    if (lines.n) {
-        scheme_check_mutated(url, lines.lines, lines.n, MUTATIONS * test_scale(), 2);
-    }
+    const struct data_lines lines =
+        data_add_made(data_load_lines("urls_links.txt.gz", "urls_requests.txt.gz"), 20000);
+    scheme_check_mutated(url, lines.lines, lines.n, MUTATIONS * test_scale(), 2);
     unseen_url_free(url);
     return test_end();
 }

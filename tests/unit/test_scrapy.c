@@ -342,6 +342,9 @@ int main(void)
 {
     test_start();
     struct unseen_url *url = scheme_create("scrapy", NULL, 0);
+    const size_t nrows = scheme_vectors("vectors/scrapy.tsv", check_vector);
+    printf("%zu rows\n", nrows);
+    CHECK(nrows > 150);
     printf("%zu vectors\n", scheme_vectors("w3lib_canonicalize_url.tsv", check_vector));
     test_parts(url);
     test_failures(url);
@@ -368,15 +371,14 @@ int main(void)
         scheme_check_guarded(url, built_in[i]);
     }
     scheme_check_mutated(url, built_in, NTEXTS, MUTATIONS / 4 * test_scale(), 1);
-    const struct data_lines lines = data_load_lines("urls_links.txt.gz", "urls_requests.txt.gz");
-    if (lines.n) {
-        scheme_check_mutated(url, lines.lines, lines.n, MUTATIONS * test_scale(), 2);
-        const char *const rules[] = {fragment_rule, blank_rule};
-        struct unseen_url *ruled = scheme_create("scrapy", rules, 2);
-        test_random_queries(ruled);
-        scheme_check_mutated(ruled, lines.lines, lines.n, MUTATIONS / 4 * test_scale(), 4);
-        unseen_url_free(ruled);
-    }
+    const struct data_lines lines =
+        data_add_made(data_load_lines("urls_links.txt.gz", "urls_requests.txt.gz"), 20000);
+    scheme_check_mutated(url, lines.lines, lines.n, MUTATIONS * test_scale(), 2);
+    const char *const rules[] = {fragment_rule, blank_rule};
+    struct unseen_url *ruled = scheme_create("scrapy", rules, 2);
+    test_random_queries(ruled);
+    scheme_check_mutated(ruled, lines.lines, lines.n, MUTATIONS / 4 * test_scale(), 4);
+    unseen_url_free(ruled);
     unseen_url_free(url);
     return test_end();
 }

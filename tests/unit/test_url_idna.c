@@ -2,7 +2,7 @@
  *
  * Domain to ASCII, Punycode, IPv4 and IPv6: the web-platform vectors, and tables that are always
  * here. */
-#include "url_data.h"
+#include "url_schemes.h"
 
 #include <jansson.h>
 
@@ -290,6 +290,10 @@ static void test_addresses(void)
         {"::01.2.3.4", NULL},
         {"::1.2.3.256", NULL},
         {"1:2:3:4:5:6:7:1.2.3.4", NULL},
+        {"::1:2:3:4:5:6:7:1.2.3.4", NULL},
+        {"1::2:3:4:5:6:7:1.2.3.4", NULL},
+        {"::1:2:3:4:5:6:1.2.3.4", NULL},
+        {"::1:2:3:4:5:1.2.3.4", "0:1:2:3:4:5:102:304"},
         {"::g", NULL},
         {"", NULL},
     };
@@ -322,12 +326,29 @@ static void test_addresses(void)
     CHECK(!unseen__ipv4_wanted("1..", 3));
 }
 
+/* Name, ASCII or !. */
+static void check_row(const struct unseen_bytes column[SCHEME_COLUMNS])
+{
+    char out[OUT];
+    size_t out_len = 0;
+    const bool valid = to_ascii(column[0].data, column[0].len, out, &out_len);
+    const bool fails = column[1].len == 1 && column[1].data[0] == '!';
+    if (!CHECK(valid != fails &&
+               (!valid || scheme_same((struct unseen_bytes){out, out_len}, column[1])))) {
+        fprintf(stderr, "<%.*s>: expected %.*s, got %.*s\n", (int)column[0].len, column[0].data,
+                (int)column[1].len, column[1].data, valid ? (int)out_len : 1, valid ? out : "!");
+    }
+}
+
 int main(void)
 {
     test_start();
     test_names();
     test_punycode();
     test_addresses();
+    const size_t nrows = scheme_vectors("vectors/idna.tsv", check_row);
+    printf("%zu rows\n", nrows);
+    CHECK(nrows > 200);
     run_file("wpt_toascii.json");
     run_file("wpt_idna_v2.json");
     return test_end();

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The WHATWG parser against the web-platform tests, and against a table that is always here. */
-#include "url_data.h"
+ * The WHATWG parser against our own vectors, state by state, and the web-platform tests. */
+#include "url_schemes.h"
 
 #include <jansson.h>
 
@@ -93,6 +93,13 @@ static void test_vectors(void)
     }
     printf("%u web-platform cases\n", ncases);
     json_decref(cases);
+}
+
+/* Input, canonical form or !, base. */
+static void check_row(const struct unseen_bytes column[SCHEME_COLUMNS])
+{
+    const bool fails = column[1].len == 1 && column[1].data[0] == '!';
+    CHECK(check_canon(column[0], column[2].len ? &column[2] : NULL, fails ? NULL : &column[1]));
 }
 
 /* Of each state of the standard what is easily got wrong. base NULL: none; out NULL: a failure. */
@@ -193,6 +200,9 @@ int main(void)
     test_start();
     whatwg = create("whatwg");
     test_table();
+    const size_t nrows = scheme_vectors("vectors/whatwg.tsv", check_row);
+    printf("%zu rows\n", nrows);
+    CHECK(nrows > 800);
     test_vectors();
     unseen_url_free(whatwg);
     return test_end();
