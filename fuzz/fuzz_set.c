@@ -22,7 +22,7 @@ enum {
 enum {
     NUMBERS = 1 << 14,
     OPERATIONS_MAX = 100,
-    WORK_MAX = 600,    /* of an input: a key is 1 */
+    WORK_MAX = 500,    /* of an input: a key is 1 */
     WORK_MOVED = 10,   /* a page that goes through an export */
     WORK_MADE = 100,   /* a page that is made: all pages of its group are written anew */
     FULL_SMALL = 7000, /* keys that the first pages just hold */
