@@ -41,7 +41,8 @@ static inline struct unseen_bytes scheme_text(const char *text)
     return (struct unseen_bytes){text, strlen(text)};
 }
 
-/* Checks that the canonical form of in is expected and that it is its own canonical form. */
+/* Checks that the canonical form of in is expected, without the fast path as well, and that it is its
+ * own canonical form. */
 static inline void scheme_check(const struct unseen_url *url, struct unseen_bytes in,
                                 struct unseen_bytes expected)
 {
@@ -55,6 +56,9 @@ static inline void scheme_check(const struct unseen_url *url, struct unseen_byte
                 in.data, (int)expected.len, expected.data, (int)canon.bytes.len, canon.bytes.data);
     }
     CHECK_EQ(canon.form == UNSEEN_URL_REWRITTEN, !scheme_same(in, expected));
+    CHECK(url->slow(url, in.data, in.len, again_buf, unseen_url_bound(in.len), &again) ==
+          UNSEEN_OK);
+    CHECK(again.form == canon.form && scheme_same(again.bytes, expected));
     CHECK(unseen_url_canon(url, canon.bytes.data, canon.bytes.len, again_buf, sizeof(again_buf),
                            &again) == UNSEEN_OK);
     CHECK(again.form == UNSEEN_URL_UNCHANGED && scheme_same(again.bytes, expected));
