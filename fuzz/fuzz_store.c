@@ -17,6 +17,7 @@
 #include "crash/pair.h"
 #include "pool.h"
 #include "hash/checksum.h"
+#include "hash/secret.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -289,11 +290,12 @@ static void check_open(const struct pair *pair, bool with_image, enum unseen_sto
     }
     struct unseen_store_info info = {.size = sizeof(info)};
     require(unseen_store_info(store, &info) == UNSEEN_OK);
-    /* With a changed seed, id or key width under a right checksum it is another store: its keys are
+    /* With a changed secret, id or key width under a right checksum it is another store: its keys are
      * not these, and with another id none of these records is one of its own. */
-    if (!with_image && info.key_bits == 64 &&
-        info.seed_id == (uint32_t)unseen__checksum(pair->log + 40, 8) &&
-        memcmp(info.id, pair->log + 48, sizeof(info.id)) == 0) {
+    struct unseen__secret secret;
+    memcpy(secret.bytes, pair->log + PAIR_SECRET_PLACE, sizeof(secret.bytes));
+    if (!with_image && info.key_bits == 64 && info.seed_id == unseen__secret_id(&secret) &&
+        memcmp(info.id, pair->log + PAIR_ID_PLACE, sizeof(info.id)) == 0) {
         check_answers(store, pair);
     }
     (void)unseen_store_close(store, NULL);

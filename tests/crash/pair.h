@@ -32,6 +32,7 @@ enum {
     PAIR_HEADER = 2 * PAIR_PAGE, /* of the log; the image's is one page */
     PAIR_RECORDS_PLACE = 2 * PAIR_HEADER,
     PAIR_ID_PLACE = 40,
+    PAIR_SECRET_PLACE = 56,
     PAIR_TEXT_SUM_PLACE = 4080,
     PAIR_SUM_PLACE = 4088,
     PAIR_RECORD_HEAD = 48
