@@ -5,7 +5,7 @@
  * piece on every processor. The directory is not saved: it follows from the groups' prefixes.
  *
  *     position  0 .. 2^48 - 1   the group whose path starts with these 48 bits
- *               2^48 + i        overflow keys from slot i on */
+ *               2^48 + i        overflow keys from the i-th on */
 #include "filter/compact.h"
 
 #include "base/memory.h"
@@ -85,16 +85,10 @@ static size_t save_keys(const struct compact *c, uint64_t *position, uint8_t *bu
     const struct unseen__overflow *o = &c->overflow;
     size_t n = 0;
     size_t i = (size_t)(*position - POSITION_KEYS);
-    if (i == 0 && o->has_zero) {
-        n = save_key(buf, n, (struct unseen_key){0, 0});
+    for (; i < o->nkeys && n < PIECE_KEYS_MAX; i++) {
+        n = save_key(buf, n, o->keys[i]);
     }
-    for (; i < o->nslots && n < PIECE_KEYS_MAX; i++) {
-        if (o->slots[i].lo | o->slots[i].hi) {
-            n = save_key(buf, n, o->slots[i]);
-        }
-    }
-    /* One past the last slot says that the zero key has been saved, too. */
-    *position = POSITION_KEYS + (i < o->nslots ? i : o->nslots + 1);
+    *position = POSITION_KEYS + i;
     if (n == 0) {
         return 0;
     }
@@ -111,7 +105,7 @@ size_t unseen__compact_save_piece(const struct unseen__filter *filter, uint64_t 
     if (*position < POSITION_KEYS) {
         return save_group(c, position, buf);
     }
-    return *position - POSITION_KEYS > c->overflow.nslots ? 0 : save_keys(c, position, buf);
+    return save_keys(c, position, buf);
 }
 
 /* ---- load ---- */

@@ -323,18 +323,13 @@ static void insert(const struct exact *e, struct listed *listed, size_t n, struc
     }
 }
 
-/* Keys of the list from *position on. In increasing order, since that of the slots is random: an
- * export of the few that chance brings is the same each time. */
+/* Keys of the list from *position on, in increasing order. */
 static size_t save_listed(const struct exact *e, uint64_t *position, struct listed *listed)
 {
     size_t i = (size_t)(*position - POSITION_LISTED);
     size_t n = 0;
-    for (; i <= e->overflow.nslots && n < PIECE_BYTES / key_bytes(e); i++) {
-        const bool is_zero = i == e->overflow.nslots; /* the key that has no slot */
-        const struct unseen_key key = is_zero ? (struct unseen_key){0, 0} : e->overflow.slots[i];
-        if (is_zero ? e->overflow.has_zero : (key.lo | key.hi) != 0) {
-            insert(e, listed, n++, key);
-        }
+    for (; i < e->overflow.nkeys && n < PIECE_BYTES / key_bytes(e); i++) {
+        insert(e, listed, n++, e->overflow.keys[i]);
     }
     *position = POSITION_LISTED + i;
     return n;

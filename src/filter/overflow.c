@@ -2,15 +2,15 @@
 #define _DEFAULT_SOURCE 1
 #include "filter/overflow.h"
 
+#include <string.h>
 #include <unistd.h>
 
 #include "base/bytes.h"
 #include "base/memory.h"
 
-static bool is_zero(struct unseen_key key)
-{
-    return (key.lo | key.hi) == 0;
-}
+enum {
+    LEAST_SLOTS = 64
+};
 
 static bool is_equal(struct unseen_key x, struct unseen_key y)
 {
@@ -32,7 +32,7 @@ static size_t home_slot(const struct unseen__overflow *o, struct unseen_key key)
 static size_t find_slot(const struct unseen__overflow *o, struct unseen_key key)
 {
     size_t i = home_slot(o, key);
-    while (!is_zero(o->slots[i]) && !is_equal(o->slots[i], key)) {
+    while (o->slots[i] != 0 && !is_equal(o->keys[o->slots[i] - 1], key)) {
         i = (i + 1) & (o->nslots - 1);
     }
     return i;
@@ -40,46 +40,43 @@ static size_t find_slot(const struct unseen__overflow *o, struct unseen_key key)
 
 void unseen__overflow_release(struct unseen__overflow *o, const struct unseen_allocator *allocator)
 {
+    unseen__free(allocator, o->keys, o->nslots / 2 * sizeof(*o->keys));
     unseen__free(allocator, o->slots, o->nslots * sizeof(*o->slots));
     *o = (struct unseen__overflow){0};
 }
 
 bool unseen__overflow_contains(const struct unseen__overflow *o, struct unseen_key key)
 {
-    if (is_zero(key)) {
-        return o->has_zero;
-    }
-    return o->nslots && !is_zero(o->slots[find_slot(o, key)]);
+    return o->nslots > 0 && o->slots[find_slot(o, key)] != 0;
 }
 
-/* Without a source of randomness, where the memory lies is hard to know, too. */
-static void choose_salt(struct unseen__overflow *o)
-{
-    if (getentropy(o->salt, sizeof(o->salt)) != 0) {
-        o->salt[0] = (uint64_t)(uintptr_t)o->slots * UINT64_C(0x9e3779b97f4a7c15);
-        o->salt[1] = (uint64_t)(uintptr_t)&o->salt * UINT64_C(0xbf58476d1ce4e5b9);
-    }
-}
-
-static enum unseen_status double_slots(struct unseen__overflow *o,
-                                       const struct unseen_allocator *allocator)
+static enum unseen_status grow(struct unseen__overflow *o, const struct unseen_allocator *allocator)
 {
     struct unseen__overflow bigger = *o;
-    bigger.nslots = o->nslots ? o->nslots * 2 : 64;
-    bigger.slots =
-        unseen__alloc_zero(allocator, bigger.nslots * sizeof(*bigger.slots), sizeof(uint64_t));
-    if (!bigger.slots) {
+    bigger.nslots = o->nslots ? o->nslots * 2 : LEAST_SLOTS;
+    if (bigger.nslots > UINT32_MAX) {
         return UNSEEN_ERR_NOMEM;
     }
-    if (o->nslots == 0) {
-        choose_salt(&bigger);
+    if (o->nslots == 0 && getentropy(bigger.salt, sizeof(bigger.salt)) != 0) {
+        return UNSEEN_ERR_UNSUPPORTED;
     }
-    for (size_t i = 0; i < o->nslots; i++) {
-        if (!is_zero(o->slots[i])) {
-            bigger.slots[find_slot(&bigger, o->slots[i])] = o->slots[i];
-        }
+    bigger.keys =
+        unseen__alloc(allocator, bigger.nslots / 2 * sizeof(*bigger.keys), sizeof(uint64_t));
+    bigger.slots =
+        bigger.keys
+            ? unseen__alloc_zero(allocator, bigger.nslots * sizeof(*bigger.slots), sizeof(uint64_t))
+            : NULL;
+    if (!bigger.slots) {
+        unseen__free(allocator, bigger.keys, bigger.nslots / 2 * sizeof(*bigger.keys));
+        return UNSEEN_ERR_NOMEM;
     }
-    unseen__free(allocator, o->slots, o->nslots * sizeof(*o->slots));
+    if (o->nkeys > 0) {
+        memcpy(bigger.keys, o->keys, o->nkeys * sizeof(*o->keys));
+    }
+    for (size_t i = 0; i < o->nkeys; i++) {
+        bigger.slots[find_slot(&bigger, o->keys[i])] = (uint32_t)i + 1;
+    }
+    unseen__overflow_release(o, allocator);
     *o = bigger;
     return UNSEEN_OK;
 }
@@ -87,20 +84,29 @@ static enum unseen_status double_slots(struct unseen__overflow *o,
 enum unseen_status unseen__overflow_add(struct unseen__overflow *o, struct unseen_key key,
                                         const struct unseen_allocator *allocator)
 {
-    if (is_zero(key)) {
-        o->has_zero = true;
-        o->nkeys++;
-        return UNSEEN_OK;
-    }
     if (2 * (o->nkeys + 1) > o->nslots) {
-        enum unseen_status status = double_slots(o, allocator);
+        enum unseen_status status = grow(o, allocator);
         if (status != UNSEEN_OK) {
             return status;
         }
     }
-    o->slots[find_slot(o, key)] = key;
-    o->nkeys++;
+    o->slots[find_slot(o, key)] = (uint32_t)o->nkeys + 1;
+    o->keys[o->nkeys++] = key;
     return UNSEEN_OK;
+}
+
+/* Empties a slot: moves back each later one of the run whose home is not after the gap. */
+static void close_gap(struct unseen__overflow *o, size_t gap)
+{
+    const size_t mask = o->nslots - 1;
+    for (size_t i = (gap + 1) & mask; o->slots[i] != 0; i = (i + 1) & mask) {
+        const size_t home = home_slot(o, o->keys[o->slots[i] - 1]);
+        if (((i - home) & mask) >= ((i - gap) & mask)) {
+            o->slots[gap] = o->slots[i];
+            gap = i;
+        }
+    }
+    o->slots[gap] = 0;
 }
 
 bool unseen__overflow_remove(struct unseen__overflow *o, struct unseen_key key)
@@ -108,26 +114,17 @@ bool unseen__overflow_remove(struct unseen__overflow *o, struct unseen_key key)
     if (!unseen__overflow_contains(o, key)) {
         return false;
     }
+    const size_t slot = find_slot(o, key);
+    const uint32_t place = o->slots[slot] - 1;
+    const struct unseen_key last = o->keys[o->nkeys - 1];
+    o->slots[find_slot(o, last)] = place + 1;
+    o->keys[place] = last;
+    close_gap(o, slot);
     o->nkeys--;
-    if (is_zero(key)) {
-        o->has_zero = false;
-        return true;
-    }
-    /* Close the gap: move back each later key of the run whose home is not after the gap. */
-    size_t mask = o->nslots - 1;
-    size_t gap = find_slot(o, key);
-    for (size_t i = (gap + 1) & mask; !is_zero(o->slots[i]); i = (i + 1) & mask) {
-        size_t home = home_slot(o, o->slots[i]);
-        if (((i - home) & mask) >= ((i - gap) & mask)) {
-            o->slots[gap] = o->slots[i];
-            gap = i;
-        }
-    }
-    o->slots[gap] = (struct unseen_key){0, 0};
     return true;
 }
 
 size_t unseen__overflow_memory(const struct unseen__overflow *o)
 {
-    return o->nslots * sizeof(*o->slots);
+    return o->nslots * sizeof(*o->slots) + o->nslots / 2 * sizeof(*o->keys);
 }

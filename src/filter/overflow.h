@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT
  *
  * An exact set of whole keys, for the keys a fingerprint filter can find no place for. With random
- * keys it stays empty for ever; with keys made to collide (a known seed) it keeps the filter's
- * promise never to lose one. Open addressing, linear probing, at most half full.
+ * keys it stays empty for ever; with keys made to collide (a known secret) it keeps the filter's
+ * promise never to lose one.
  *
- * Where a key lies depends on a random salt, so a list in the order of its slots is another one each
- * time. */
+ * The keys stand in an array, in an order that follows from the calls alone, so that a filter is saved
+ * as the same bytes everywhere. A table of their places, by open addressing, at most half full, is
+ * keyed by a random salt: nobody can choose keys that meet in it. */
 #ifndef UNSEEN_FILTER_OVERFLOW_H
 #define UNSEEN_FILTER_OVERFLOW_H
 
@@ -14,17 +15,17 @@
 #include "unseen.h"
 
 struct unseen__overflow {
-    struct unseen_key *slots; /* {0, 0} is empty */
-    size_t nslots;            /* a power of two, or 0 */
+    struct unseen_key *keys; /* as they came; the last one takes the place of one that is removed */
     size_t nkeys;
-    bool has_zero; /* the key {0, 0} itself */
+    uint32_t *slots; /* the place of a key, plus 1; 0 is empty */
+    size_t nslots;   /* a power of two, twice the keys that there is room for; or 0 */
     uint64_t salt[2];
 };
 
 void unseen__overflow_release(struct unseen__overflow *o, const struct unseen_allocator *allocator);
 bool unseen__overflow_contains(const struct unseen__overflow *o, struct unseen_key key);
 
-/* Adds an absent key. NOMEM changes nothing. */
+/* Adds an absent key. Errors: NOMEM, UNSUPPORTED (no source of randomness); nothing has changed. */
 enum unseen_status unseen__overflow_add(struct unseen__overflow *o, struct unseen_key key,
                                         const struct unseen_allocator *allocator);
 

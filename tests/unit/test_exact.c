@@ -84,11 +84,9 @@ static size_t list(const struct unseen__filter *filter, struct unseen_key *keys)
             }
         }
     }
-    for (size_t i = 0; i < e->overflow.nslots; i++) {
-        const struct unseen_key key = e->overflow.slots[i];
-        if (key.lo | key.hi) {
-            keys[n++] = (struct unseen_key){is_wide ? key.lo : 0, key.hi};
-        }
+    for (size_t i = 0; i < e->overflow.nkeys; i++) {
+        const struct unseen_key key = e->overflow.keys[i];
+        keys[n++] = (struct unseen_key){is_wide ? key.lo : 0, key.hi};
     }
     qsort(keys, n, sizeof(*keys), compare);
     return n;
