@@ -160,6 +160,52 @@ static void test_rules(uint64_t n)
     test_mutations("crawl", "all", n);
 }
 
+/* Each structure that the kernels look for, begun at each place: they read 64 bytes at a time, and what
+ * a structure means must not depend on where such a block ends. Two heads: a long path, and a long
+ * host, behind which the path begins anywhere. */
+static void test_places(const char *profile, const char *rule)
+{
+    static const char *const structures[] = {
+        "/.",       "/..",    "/./",    "/../",    "/./x",
+        "/../x",    "/.x",    "/..x",   "/...",    "/%2e",
+        "/%2E",     "/%2e/",  "/.%2e",  "/%2e.",   "/%2e%2E/x",
+        "//",       "//./",   "?",      "?x",      "?x/../y",
+        "#",        "#x",     "?#",     "/?",      "/#!x",
+        "%41",      "%7e",    "%c3%A9", "%",       "%4",
+        "\\",       "\\..\\", "\t",     " ",       "\x7f",
+        "\xc3\xa9", "\"",     "<",      "`",       "{",
+        "'",        "^",      "|",      "&",       ";jsessionid=1",
+        "@",        ":",      ":80/",   ":8080/x", ":/",
+    };
+    static const size_t tails[] = {0, 1, 2, 61, 130};
+    struct unseen_url *url = create(profile, rule);
+    struct buffers *b = calloc(1, sizeof(*b));
+    uint64_t nwrong = 0;
+    if (!b) {
+        abort();
+    }
+    for (size_t head = 0; head < 2; head++) {
+        for (size_t place = 13; place <= 210; place++) {
+            for (size_t i = 0; i < sizeof(structures) / sizeof(*structures) * 5; i++) {
+                char text[1024];
+                memset(text, 'a', sizeof(text));
+                memcpy(text, head ? "http://e.c" : "http://e.c/bb", head ? 10 : 13);
+                for (size_t k = 20; head && k + 2 < place; k += 30) {
+                    text[k] = '.';
+                }
+                const char *const structure = structures[i / 5];
+                memcpy(text + place, structure, strlen(structure));
+                const size_t len = place + strlen(structure) + tails[i % 5];
+                bool accepted;
+                nwrong += !check_url(url, text, len, b, &accepted);
+            }
+        }
+    }
+    CHECK_EQ(nwrong, 0);
+    free(b);
+    unseen_url_free(url);
+}
+
 /* What needs most room for its length, in a buffer of exactly the bound in front of a guard page:
  * every byte escaped, pieces of one byte to sort, names and addresses that grow. */
 static void test_bound(const char *profile, const char *rule)
@@ -314,6 +360,9 @@ int main(void)
     test_mutations("aggressive", NULL, n);
     test_mutations("aggressive", "strip-index", n);
     test_rules(n / 10);
+    test_places("whatwg", NULL);
+    test_places("crawl", NULL);
+    test_places("aggressive", "strip-index");
     test_bound("whatwg", NULL);
     test_bound("aggressive", NULL);
     test_bound("crawl", "sort-query");
