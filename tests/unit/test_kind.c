@@ -364,6 +364,45 @@ static void test_entries(void)
     unseen_url_free(none);
 }
 
+/* The longest names that there are, and one byte more: an address of 254 bytes, a domain of 253, a
+ * label of 63. */
+static void test_longest_mail(void)
+{
+    static const struct {
+        size_t local; /* 0: a domain */
+        size_t domain;
+        enum unseen_entry fitness;
+    } cases[] = {
+        {1, 252, FINE},  {2, 251, FINE},     {2, 252, INVALID}, {3, 251, INVALID},
+        {64, 189, FINE}, {64, 190, INVALID}, {200, 53, FINE},   {200, 54, INVALID},
+        {0, 252, FINE},  {0, 253, FINE},     {0, 254, INVALID}, {1, 253, INVALID},
+        {245, 8, FINE},  {246, 8, INVALID},
+    };
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        char text[600];
+        size_t len = cases[i].local;
+        memset(text, 'j', sizeof(text));
+        if (len > 0) {
+            text[len++] = '@';
+        }
+        const size_t end = len + cases[i].domain;
+        for (size_t at = len + 1; at + 2 < end; at += 50) {
+            text[at] = '.';
+        }
+        text[end] = '\0';
+        check_line(UNSEEN_KIND_MAIL, NULL,
+                   &(struct line){text, cases[i].fitness == FINE ? text : "", cases[i].fitness});
+    }
+    for (size_t len = 62; len <= 65; len++) {
+        char text[100];
+        memset(text, 'j', sizeof(text));
+        memcpy(text + len, ".example", 9);
+        const bool fine = len <= 63;
+        check_line(UNSEEN_KIND_MAIL, NULL,
+                   &(struct line){text, fine ? text : "", fine ? FINE : INVALID});
+    }
+}
+
 /* ---- Questions ------------------------------------------------------------------------------- */
 
 /* The texts of a question, with a blank behind each. */
@@ -663,6 +702,7 @@ int main(void)
     test_names();
     test_arguments();
     test_entries();
+    test_longest_mail();
     test_questions();
     test_sizes();
     test_models();
