@@ -439,6 +439,33 @@ static void test_merge(void)
     unseen_set_free(a);
 }
 
+/* Each pair of counters in an even and in an odd place: the sum, or 15 where it is more. */
+static void test_sums(void)
+{
+    enum {
+        NPAIRS = 256
+    };
+    struct unseen_set *a = fresh(20000, 1e-3);
+    struct unseen_set *b = fresh(20000, 1e-3);
+    const struct blocks *x = (const struct blocks *)(const void *)a->shards[0].filter;
+    const struct blocks *y = (const struct blocks *)(const void *)b->shards[0].filter;
+    for (unsigned i = 0; i < 2 * NPAIRS; i++) {
+        const unsigned pair = (i + i / NPAIRS) % NPAIRS;
+        x->bytes[i / 2] |= (uint8_t)(pair / 16 << i % 2 * 4);
+        y->bytes[i / 2] |= (uint8_t)(pair % 16 << i % 2 * 4);
+    }
+    CHECK_EQ(unseen_set_merge(a, b), UNSEEN_OK);
+    for (unsigned i = 0; i < 2 * NPAIRS; i++) {
+        const unsigned pair = (i + i / NPAIRS) % NPAIRS;
+        const unsigned sum = pair / 16 + pair % 16;
+        CHECK_EQ(x->bytes[i / 2] >> i % 2 * 4 & 15, sum < 15 ? sum : 15);
+        CHECK_EQ(y->bytes[i / 2] >> i % 2 * 4 & 15, pair % 16);
+    }
+    CHECK_EQ(x->nset, 2 * NPAIRS - 2);
+    unseen_set_free(b);
+    unseen_set_free(a);
+}
+
 static void test_chunks(double fpr)
 {
     struct unseen_set *set = fresh(20000, fpr);
@@ -528,6 +555,7 @@ int main(void)
     test_rate(1e-2, 100000 * (test_scale() > 1 ? 100 : 1));
     test_rate(1e-4, 100000 * (test_scale() > 1 ? 100 : 1));
     test_merge();
+    test_sums();
     test_chunks(1e-2);
     test_chunks(1e-5);
     test_levels(1e-2);
