@@ -564,6 +564,46 @@ static void test_damage(void)
     CHECK(try_file(&error) == UNSEEN_ERR_MISSING);
 }
 
+/* Opening checks what it reads, even if nobody verifies: no byte of the header, of the numbers of pages
+ * and of the listed keys can change unnoticed. */
+static void test_damage_at_open(void)
+{
+    static const uint64_t sizes[] = {7, 3557, 5000, 30000};
+    struct unseen_error error;
+    uint64_t nleft = 0;
+    for (size_t s = 0; s < sizeof(sizes) / sizeof(sizes[0]); s++) {
+        struct unseen__list_header header;
+        struct unseen__list_places places;
+        size_t len = 0;
+        const struct plan plan = {.n = sizes[s], .key = random_key};
+        CHECK(build(&plan, &error) == UNSEEN_OK);
+        uint8_t *bytes = read_file(&len);
+        CHECK(unseen__list_header_decode(bytes, &header) == UNSEEN_OK);
+        CHECK(unseen__list_places(&header, &places));
+        CHECK(places.end == len);
+        nleft += header.nleft;
+        for (uint64_t at = 8; at < places.groups; at++) {
+            const struct unseen_list_options options = {.size = sizeof(options), .cpu = test_cpu};
+            struct unseen_list *list = NULL;
+            if (at == 800) {
+                at = 4080; /* of the rest of the header, the checksum is enough */
+            } else if (at == UNSEEN__LIST_HEADER_LEN) {
+                at = places.table;
+            }
+            bytes[at] ^= (uint8_t)(1u << at % 8);
+            write_file(bytes, len);
+            const enum unseen_status status = unseen_list_open(&list, path, &options, &error);
+            CHECK(status == UNSEEN_ERR_CORRUPT || (at < 32 && status == UNSEEN_ERR_VERSION));
+            unseen_list_close(list);
+            bytes[at] ^= (uint8_t)(1u << at % 8);
+        }
+        write_file(bytes, len);
+        CHECK(try_file(&error) == UNSEEN_OK);
+        free(bytes);
+    }
+    CHECK(nleft > 7);
+}
+
 static void test_options(void)
 {
     struct unseen_error error;
@@ -612,6 +652,7 @@ int main(void)
     test_memory();
     test_file_limit();
     test_damage();
+    test_damage_at_open();
     test_full_disk();
     test_options();
     (void)unlink(path);
