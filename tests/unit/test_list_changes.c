@@ -13,6 +13,7 @@
 #include <sys/mount.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 
 #include "base/bytes.h"
@@ -895,6 +896,38 @@ static void test_renamed_over(void)
     }
 }
 
+static const char *renamed_in_sync; /* is renamed over the list in the next sync */
+
+/* In place of the C library's. */
+int fdatasync(int fd)
+{
+    if (renamed_in_sync) {
+        CHECK(rename(renamed_in_sync, path) == 0);
+        renamed_in_sync = NULL;
+    }
+    return (int)syscall(SYS_fdatasync, fd);
+}
+
+/* The same in the middle of a commit: the list had its name before, and the record was written. */
+static void test_renamed_in_commit(void)
+{
+    struct unseen_error error = {.text = ""};
+    char other_path[PATH_CAP + 24];
+    snprintf(other_path, sizeof(other_path), "%s.other", path);
+    build_at(path, 7, 40);
+    struct unseen_list_edit *edit = open_edit();
+    check_ok(unseen_list_edit_change(edit, UNSEEN_LIST_ALLOW, texts, 3, NULL, &error), &error);
+    build_at(other_path, 8, 50);
+    renamed_in_sync = other_path;
+    CHECK(unseen_list_edit_commit(edit, &error) == UNSEEN_ERR_MISMATCH);
+    CHECK(renamed_in_sync == NULL && strstr(error.text, path) != NULL);
+    CHECK(unseen_list_edit_commit(edit, &error) == UNSEEN_ERR_STOPPED);
+    unseen_list_edit_close(edit);
+    struct unseen_list *list = open_list();
+    CHECK_EQ(info_of(list).nallowed, 0);
+    unseen_list_close(list);
+}
+
 /* Killed at any moment: what was acknowledged is there, and of the next commit all or nothing. */
 static void test_kills(void)
 {
@@ -970,6 +1003,7 @@ int main(void)
     test_processes();
     test_replaced();
     test_renamed_over();
+    test_renamed_in_commit();
     test_kills();
     test_full_disk();
     (void)unlink(path);
