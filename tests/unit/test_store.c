@@ -293,6 +293,58 @@ static void test_image_holds_no_more(void)
     close_store(store);
 }
 
+/* An image that has a key more than the log, or lacks one, is damaged however well it is sealed: opening
+ * believes it, so verify must not. */
+static void test_image_differs(void)
+{
+    enum {
+        MANY = 70000
+    };
+    for (unsigned lacks = 0; lacks < 2; lacks++) {
+        enum unseen_verdict verdict;
+        char text[64];
+        remove_all();
+        struct unseen_store *store = open_store(path, UNSEEN_STORE_CREATE);
+        add_range(store, 0, MANY);
+        CHECK(unseen_store_commit(store, &error) == UNSEEN_OK);
+        /* Behind the store's back. */
+        struct unseen_set *set = (struct unseen_set *)(uintptr_t)unseen_store_set(store);
+        const size_t len = item(text, lacks ? 7 : MANY);
+        CHECK((lacks ? unseen_set_remove(set, text, len, &verdict)
+                     : unseen_set_add(set, text, len, &verdict)) == UNSEEN_OK);
+        close_store(store);
+        CHECK(size_of(image) > 0);
+        CHECK(unseen_store_verify(path, NULL, NULL, NULL, &error) == UNSEEN_ERR_CORRUPT);
+        CHECK(unseen_store_repair(path, NULL, NULL, NULL, &error) == UNSEEN_OK);
+        CHECK(unseen_store_verify(path, NULL, NULL, NULL, &error) == UNSEEN_OK);
+        store = open_store(path, UNSEEN_STORE_READ);
+        CHECK_EQ(count(store, 0, MANY + 1), MANY);
+        close_store(store);
+    }
+}
+
+/* A commit of more than a record has room for commits as much as it was told, and no more. */
+static void test_divided_commit(void)
+{
+    enum {
+        FULL = UNSEEN__RECORD_KEYS_MAX
+    };
+    static const uint64_t counts[] = {FULL, FULL + 10, 2 * FULL + 3};
+    for (size_t i = 0; i < sizeof(counts) / sizeof(counts[0]); i++) {
+        remove_all();
+        struct unseen_store *store = open_store(path, UNSEEN_STORE_CREATE);
+        add_range(store, 0, 2 * FULL + 1000);
+        CHECK(unseen_store_commit_begin(store, counts[i], 0, &error) == UNSEEN_OK);
+        CHECK(unseen_store_commit_wait(store, &error) == UNSEEN_OK);
+        close_store(store);
+        CHECK(unlink(image) == 0);
+        store = open_store(path, UNSEEN_STORE_READ);
+        CHECK_EQ(info_of(store).replayed, counts[i]);
+        CHECK_EQ(count(store, counts[i] - 5, 2 * FULL + 1000), 5);
+        close_store(store);
+    }
+}
+
 /* ---- damage ---- */
 
 /* 10 commits of 10 keys; *ends: the place behind each. */
@@ -361,6 +413,39 @@ static void test_damage(void)
         CHECK_EQ(size_of(other), ends[9]);
     }
     snprintf(other, sizeof(other), "%s/other", dir);
+}
+
+/* The record behind a damaged one is found wherever it begins: the search looks at windows of 512 KiB. */
+static void test_damage_before_window(void)
+{
+    enum {
+        WINDOW = 1 << 19
+    };
+    const uint64_t around = UNSEEN__RECORD_HEAD + UNSEEN__RECORD_TAIL;
+    for (uint64_t window = 1; window <= 2; window++) {
+        for (uint64_t begin = WINDOW * window - 24; begin <= WINDOW * window + 24; begin += 8) {
+            struct unseen_store *store = NULL;
+            struct unseen_store_health health = {.size = sizeof(health)};
+            const uint64_t n = (begin - around) / 8;
+            remove_all();
+            store = open_store(path, UNSEEN_STORE_CREATE);
+            add_range(store, 0, n);
+            CHECK(unseen_store_commit(store, &error) == UNSEEN_OK);
+            CHECK_EQ(info_of(store).log_bytes, UNSEEN__RECORDS_PLACE + begin);
+            add_range(store, n, n + 10);
+            CHECK(unseen_store_commit(store, &error) == UNSEEN_OK);
+            close_store(store);
+            (void)unlink(image);
+            const uint64_t size = size_of(path);
+            flip(path, UNSEEN__RECORDS_PLACE + 9);
+            const struct unseen_store_options options = options_of(UNSEEN_STORE_WRITE);
+            CHECK(unseen_store_open(&store, path, &options, &error) == UNSEEN_ERR_CORRUPT);
+            CHECK_EQ(size_of(path), size);
+            CHECK(unseen_store_verify(path, &health, NULL, NULL, &error) == UNSEEN_ERR_CORRUPT);
+            CHECK_EQ(health.nadded, 10);
+            CHECK_EQ(health.lost_bytes, begin);
+        }
+    }
 }
 
 static void test_headers(void)
@@ -713,6 +798,29 @@ static void test_output(void)
     CHECK(close(fd) == 0);
 }
 
+/* An output that has become shorter than the length given for it: what was handed over is not there, so
+ * nothing is committed, and the store stops. */
+static void test_shortened_output(void)
+{
+    for (uint64_t missing = 1; missing <= 5000; missing += missing == 1 ? 4998 : 1) {
+        int fd = -1;
+        remove_all();
+        struct unseen_store *store = open_store(path, UNSEEN_STORE_CREATE);
+        uint64_t len = open_output(store, &fd);
+        write_lines(store, fd, len, 0, 400, 0);
+        len = size_of(output);
+        CHECK(len > 5000 && ftruncate(fd, (off_t)(len - missing)) == 0);
+        CHECK(unseen_store_commit_begin(store, UINT64_MAX, len, &error) == UNSEEN_OK);
+        CHECK(unseen_store_commit_wait(store, &error) == UNSEEN_ERR_IO);
+        CHECK(strstr(error.text, output) != NULL);
+        CHECK(unseen_store_close(store, &error) == UNSEEN_ERR_IO);
+        CHECK(close(fd) == 0);
+        store = open_store(path, UNSEEN_STORE_READ);
+        CHECK_EQ(count(store, 0, 400), 0);
+        close_store(store);
+    }
+}
+
 /* ---- memory ---- */
 
 struct locked_allocator {
@@ -808,8 +916,11 @@ int main(void)
     test_model(128);
     test_image();
     test_image_holds_no_more();
+    test_image_differs();
+    test_divided_commit();
     test_torn_end();
     test_damage();
+    test_damage_before_window();
     test_headers();
     test_settings();
     test_foreign();
@@ -819,6 +930,7 @@ int main(void)
     test_wide_keys();
     test_no_log();
     test_output();
+    test_shortened_output();
     test_failing_memory();
     remove_all();
     CHECK(rmdir(dir) == 0);
