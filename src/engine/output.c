@@ -51,6 +51,7 @@ static enum unseen_status keep_end(const struct unseen_store *store, int fd, con
                       : unseen__own_take(folder, unseen__file_name(aside), aside, true, &to, error);
         if (status == UNSEEN_OK) {
             code = copy(fd, store->output.len, size, to, buf);
+            code = code ? code : unseen__file_sync_folder(folder);
             status = code ? unseen__error_io(error, "write", aside, code) : UNSEEN_OK;
         }
         if (to >= 0) {

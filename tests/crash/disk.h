@@ -50,6 +50,9 @@ void disk_free(struct disk *disk);
 /* Follows one call; its names and bytes lie behind it and must stay there. */
 void disk_apply(struct disk *disk, const struct trace_op *op);
 
+/* What programs see: all of it. */
+void disk_now(const struct disk *disk, struct disk_state *out);
+
 /* The number of writes, cuts and names that are not certain. */
 size_t disk_nuncertain(const struct disk *disk);
 
@@ -66,6 +69,10 @@ void disk_cut(const struct disk *disk, unsigned policy, uint64_t *random, struct
 void disk_state_free(struct disk_state *state);
 void disk_state_copy(const struct disk_state *from, struct disk_state *to);
 uint64_t disk_state_hash(const struct disk_state *state);
+
+/* Stale blocks may make the output look like a store. The tool does not write to one, and says so: a
+ * refusal that loses nothing. */
+bool disk_state_is_confusing(const struct disk_state *state);
 
 /* From and to the scratch folder (crash.h). */
 void disk_state_read(struct disk_state *state);

@@ -15,7 +15,10 @@
  *
  * The library's calls come here first (ld --wrap). Plants, each of which must be noticed: `ahead`
  * (the note speaks of keys that are not added yet), `lost-write` (a write of keys reports success
- * and does nothing), `no-keys-sync`, `no-state-sync`, `no-dir-sync` (such a sync does nothing). */
+ * and does nothing). And each sync by itself, which then does nothing: `no-keys-sync`,
+ * `no-state-sync`, `no-list-sync` of a file; `no-list-name-sync` of the folder behind the rename of the
+ * list; `no-dir-sync` of the folder at all. That of the folder behind the rename of the state shows
+ * nowhere: a state that is older than the last one is as good, with more to do. */
 #include "crash.h"
 
 #include <errno.h>
@@ -84,6 +87,7 @@ struct file {
     ino_t inode;
     int shadow; /* a descriptor of ours */
     bool is_keys;
+    bool is_state;
 };
 
 static struct {
@@ -96,7 +100,10 @@ static struct {
     size_t nops;
     struct file files[FILES_MAX];
     size_t nfiles;
+    const char *folder_plant; /* of the sync of the folder that belongs to the last rename */
 } disk;
+
+static char list_path[CRASH_PATH_MAX];
 
 /* What a child says to its parent. */
 static struct {
@@ -285,8 +292,10 @@ static void track(int fd, const char *path)
     const char *name = strrchr(path, '/');
     const int shadow = open(path, O_RDWR | O_CLOEXEC);
     crash_require(shadow >= 0, "open");
-    disk.files[disk.nfiles++] = (struct file){
-        .inode = st.st_ino, .shadow = shadow, .is_keys = name && strcmp(name, "/keys") == 0};
+    disk.files[disk.nfiles++] = (struct file){.inode = st.st_ino,
+                                              .shadow = shadow,
+                                              .is_keys = name && strcmp(name, "/keys") == 0,
+                                              .is_state = name && strcmp(name, "/state.new") == 0};
 }
 
 /* The path of a name in an open folder. */
@@ -382,7 +391,9 @@ int __wrap_fdatasync(int fd)
         }
         return -1;
     }
-    if (!planted(disk.files[file].is_keys ? "no-keys-sync" : "no-state-sync")) {
+    if (!planted(disk.files[file].is_keys    ? "no-keys-sync"
+                 : disk.files[file].is_state ? "no-state-sync"
+                                             : "no-list-sync")) {
         settle(false, file);
     }
     return 0;
@@ -397,7 +408,7 @@ int __wrap_fsync(int fd)
     if (fails(next_call())) {
         return -1;
     }
-    if (!planted("no-dir-sync")) {
+    if (!planted("no-dir-sync") && !(disk.folder_plant && planted(disk.folder_plant))) {
         settle(true, 0);
     }
     return 0;
@@ -412,7 +423,9 @@ int __wrap_renameat(int from_folder, const char *from, int to_folder, const char
         if (action != INTERRUPT && fails(action)) {
             return -1;
         }
-        note_name(OP_RENAME, path_in(from_folder, from, from_buf), path_in(to_folder, to, to_buf));
+        const char *now = path_in(to_folder, to, to_buf);
+        note_name(OP_RENAME, path_in(from_folder, from, from_buf), now);
+        disk.folder_plant = strcmp(now, list_path) == 0 ? "no-list-name-sync" : NULL;
     }
     return __real_renameat(from_folder, from, to_folder, to);
 }
@@ -432,8 +445,6 @@ int __wrap_unlinkat(int folder, const char *name, int flags)
 }
 
 /* ---- A run ------------------------------------------------------------------------------------ */
-
-static char list_path[CRASH_PATH_MAX];
 
 /* Few of the parts have keys, so that there are few calls, or all have. */
 static uint64_t key(uint64_t number, bool everywhere)

@@ -305,23 +305,6 @@ static void report(const struct workload *w, const struct disk_state *state, siz
     }
 }
 
-/* Stale blocks may make the output look like a store. The tool does not write to one, and says so: a
- * refusal that loses nothing. */
-static bool looks_like_a_store(const struct disk_state *state)
-{
-    static const char magic[] = "\x89UN";
-    static const size_t places[] = {0, 8192};
-    for (size_t i = 0; i < 2 * state->n; i++) {
-        const struct disk_bytes *bytes = &state->files[i / 2].bytes;
-        const size_t place = places[i % 2];
-        if (strcmp(state->files[i / 2].name, "out") == 0 && bytes->len >= place + 3 &&
-            memcmp(bytes->data + place, magic, 3) == 0) {
-            return true;
-        }
-    }
-    return false;
-}
-
 /* Cuts the power once more, in a recovery from state. */
 static void cut_again(const struct workload *w, const struct disk_state *state, uint32_t ndone)
 {
@@ -342,7 +325,7 @@ static void cut_again(const struct workload *w, const struct disk_state *state, 
             disk_apply(disk, record.ops[i]);
         }
         disk_cut(disk, policy, &power.random, &again);
-        if (!looks_like_a_store(&again) && remember(&again)) {
+        if (!disk_state_is_confusing(&again) && remember(&again)) {
             power.nstates++;
             power.nsecond++;
             disk_state_write(&again);
@@ -360,7 +343,7 @@ static void cut_again(const struct workload *w, const struct disk_state *state, 
 static void judge(const struct workload *w, const struct disk_state *state, uint32_t ndone,
                   size_t call, unsigned policy)
 {
-    if (looks_like_a_store(state) || !remember(state)) {
+    if (disk_state_is_confusing(state) || !remember(state)) {
         return;
     }
     power.nstates++;

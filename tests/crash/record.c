@@ -46,11 +46,10 @@ void record_check(const struct record *record)
     struct disk *disk = disk_create(&record->base);
     struct disk_state kept;
     struct disk_state real;
-    uint64_t random = 0;
     for (size_t i = 0; i < record->n; i++) {
         disk_apply(disk, record->ops[i]);
     }
-    disk_cut(disk, 0, &random, &kept);
+    disk_now(disk, &kept);
     disk_state_read(&real);
     const char *name = disk_state_difference(&real, &kept);
     if (name) {

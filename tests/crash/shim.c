@@ -5,9 +5,10 @@
  * knows nothing of it. trace.h has the interface.
  *
  * Kinds of a fault: EIO, ENOSPC and EINTR (the call fails with it), SHORT (half of the bytes are
- * read or written), KILL (the call is done, of a write one half, and then the process dies). A sync
- * that fails with EIO also loses what was not synced: a kernel drops the pages it could not write,
- * and a second sync of them succeeds.
+ * read or written), KILL (the call is done, of a write one half, and then the process dies), DIE (the
+ * process dies in place of the call). A sync that fails with EIO also loses what was not synced: a
+ * kernel drops the pages it could not write, and a second sync of them succeeds. LOST (of a sync) is
+ * EIO from a kernel that keeps these pages to be read, as most do, and never writes them.
  *
  * Plants: no-output-sync, no-log-sync, no-dir-sync (such a sync does nothing), no-output-cut (the
  * output file is not cut, but written on at its end), persist-first (what is written to the output
@@ -83,6 +84,8 @@ static struct {
     useconds_t slow;
     unsigned long ncalls;
     unsigned long fault_at;
+    char fault_call[16]; /* if not empty, only such calls count, ... */
+    char fault_name[48]; /* ... on this file */
     const char *fault;
     const char *report;
     const char *plant;
@@ -250,6 +253,10 @@ static void start(void)
     shim.plant = getenv("UNSEEN_CRASH_PLANT");
     shim.report = getenv("UNSEEN_CRASH_REPORT");
     if (fault) {
+        int len = 0;
+        if (sscanf(fault, "%15[a-z] %47[^ ] %n", shim.fault_call, shim.fault_name, &len) == 2) {
+            fault += len;
+        }
         char *end;
         shim.fault_at = strtoul(fault, &end, 10);
         shim.fault = end + 1;
@@ -301,6 +308,9 @@ static bool plausible(const char *call, const char *kind)
     if (strcmp(kind, "SHORT") == 0) {
         return strstr("read pread write pwrite", call) != NULL;
     }
+    if (strcmp(kind, "LOST") == 0) {
+        return strstr("fsync fdatasync", call) != NULL;
+    }
     if (strcmp(kind, "EINTR") == 0) {
         return strstr("open read pread write pwrite ftruncate flock fsync fdatasync close", call) !=
                NULL;
@@ -308,10 +318,25 @@ static bool plausible(const char *call, const char *kind)
     return true;
 }
 
+__attribute__((noreturn)) static void die_here(void)
+{
+    (void)kill(getpid(), SIGKILL);
+    for (;;) {
+        (void)pause();
+    }
+}
+
+static bool fault_means(const char *call, const char *name)
+{
+    return !shim.fault_call[0] ||
+           (strcmp(call, shim.fault_call) == 0 &&
+            (strcmp(shim.fault_name, "*") == 0 || strcmp(name, shim.fault_name) == 0));
+}
+
 /* Counts a call; says what is to happen to it. Under the lock. */
 static enum fault strike(const char *call, const char *name)
 {
-    if (++shim.ncalls != shim.fault_at || !shim.fault) {
+    if (!shim.fault || !fault_means(call, name) || ++shim.ncalls != shim.fault_at) {
         return FAULT_NONE;
     }
     const bool applies = plausible(call, shim.fault);
@@ -332,19 +357,19 @@ static enum fault strike(const char *call, const char *name)
     if (strcmp(shim.fault, "KILL") == 0) {
         return FAULT_KILL;
     }
-    errno = strcmp(shim.fault, "EIO") == 0     ? EIO
+    if (strcmp(shim.fault, "DIE") == 0) {
+        die_here();
+    }
+    errno = strcmp(shim.fault, "ENOSPC") == 0  ? ENOSPC
             : strcmp(shim.fault, "EINTR") == 0 ? EINTR
-                                               : ENOSPC;
+                                               : EIO;
     return FAULT_ERROR;
 }
 
 static void killed(enum fault fault)
 {
     if (fault == FAULT_KILL) {
-        (void)kill(getpid(), SIGKILL);
-        for (;;) {
-            (void)pause();
-        }
+        die_here();
     }
 }
 
@@ -636,7 +661,9 @@ static int sync_any(int fd, const char *call, int (*sync)(int))
     const int saved = errno;
     struct stat st;
     off_t len = real.fstat(fd, &st) == 0 ? st.st_size : 0;
-    if (fault == FAULT_ERROR && saved == EIO) {
+    if (fault == FAULT_ERROR && strcmp(shim.fault, "LOST") == 0) {
+        trace(TRACE_LOST, fd, 0, "", "", "", 0, 0);
+    } else if (fault == FAULT_ERROR && saved == EIO) {
         lose_unsynced(fd, t);
     }
     if (fault == FAULT_ERROR || sync_is_planted_away(t->role)) {

@@ -10,7 +10,8 @@
  *     UNSEEN_CRASH_TRACE   a file to append the trace to
  *     UNSEEN_CRASH_SLOW    microseconds by which each sync is made longer, so that calls of other
  *                          threads fall into it
- *     UNSEEN_CRASH_FAULT   "N:KIND": what happens to call number N; kinds in shim.c
+ *     UNSEEN_CRASH_FAULT   "N:KIND": what happens to call number N; kinds in shim.c. "CALL NAME N:KIND":
+ *                          to the N-th such call on the file NAME, or on any file if that is "*"
  *     UNSEEN_CRASH_REPORT  a file that gets a line when that call is reached
  *     UNSEEN_CRASH_PLANT   a fault for the whole run that a harness has to notice; in shim.c
  */
@@ -29,6 +30,7 @@ enum trace_kind {
     TRACE_RENAME,     /* name to name2 */
     TRACE_LINK,       /* name to name2 */
     TRACE_UNLINK,     /* name */
+    TRACE_LOST,       /* a sync that failed: what came before it will never arrive */
     TRACE_MARK        /* not a call: process number `at` of the workload has ended with success */
 };
 
