@@ -63,21 +63,27 @@ static bool tell_named(struct handover *h, uint64_t len)
     return told;
 }
 
-/* A crash may have left a part of a line at the end of a file that is appended to. The next line
- * must not become the rest of it. */
-static void end_torn_line(struct handover *h, uint64_t len)
+/* A crash, or somebody else, may have left a part of a line at the end of the file. The next line must
+ * not become the rest of it. */
+static void end_torn_line(struct handover *h, int fd, uint64_t len)
 {
     char last = h->o->delimiter;
+    if (len > 0 && pread(fd, &last, 1, (off_t)len - 1) == 1 && last != h->o->delimiter) {
+        output_write(h->out, &h->o->delimiter, 1);
+    }
+}
+
+/* Of standard output, if it is appended to. */
+static void end_torn_standard(struct handover *h, uint64_t len)
+{
     const int flags = fcntl(h->out->fd, F_GETFL);
-    if (len == 0 || flags < 0 || !(flags & O_APPEND)) {
+    if (flags < 0 || !(flags & O_APPEND)) {
         return;
     }
     /* The descriptor itself may be for writing only. Where it cannot be opened again, it must do. */
     const int fd = open("/proc/self/fd/1", O_RDONLY | O_CLOEXEC | O_NOCTTY);
     if (fd >= 0) {
-        if (pread(fd, &last, 1, (off_t)len - 1) == 1 && last != h->o->delimiter) {
-            output_write(h->out, &h->o->delimiter, 1);
-        }
+        end_torn_line(h, fd, len);
         (void)close(fd);
     }
 }
@@ -97,12 +103,19 @@ bool handover_start(struct handover *h)
     }
     if (h->out->fd == STDOUT_FILENO) {
         if (h->prints_new) {
-            end_torn_line(h, (uint64_t)st.st_size);
+            end_torn_standard(h, (uint64_t)st.st_size);
             output_sync_name(h->out);
         }
         return !h->prints_new || tell(h, NULL, 0);
     }
-    return h->prints_new ? tell_named(h, (uint64_t)st.st_size) : output_seek_end(h->out);
+    if (!h->prints_new) {
+        return output_seek_end(h->out);
+    }
+    if (!tell_named(h, (uint64_t)st.st_size)) {
+        return false;
+    }
+    end_torn_line(h, h->out->fd, h->start);
+    return true;
 }
 
 static void commit(struct handover *h, uint64_t nchanges)

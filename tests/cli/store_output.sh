@@ -143,6 +143,23 @@ for change in 'printf y > queue' 'sed -i 1s/a/X/ queue'; do
     same queue one
 done
 
+# Somebody has left a part of a line at the end: the first new line is not glued to it.
+rm -f w.unseen* queue*
+run -s w.unseen -o queue one
+printf 'by hand' >> queue
+run -s w.unseen -o queue two
+expect 0 '' ''
+(cat one; printf 'by hand\n'; comm -13 one two) > want
+same queue want
+printf 'by hand' >> queue
+run -s w.unseen -o queue two
+run -s w.unseen -o queue two
+expect 0 '' ''
+printf 'by hand\n' >> want
+same queue want
+run verify w.unseen
+expect 0 '*' '*'
+
 # A file system that is full: cut behind the last complete line that is remembered, and continued.
 cleanup_more() { [ ! -d "$scratch/small" ] || umount "$scratch/small" 2> /dev/null; }
 mkdir small
