@@ -17,6 +17,9 @@ tests_run=0
 scratch=$(mktemp -d) || exit 2
 trap 'cleanup' EXIT
 cleanup_more() { :; }
+# A tool that reads nothing must not end the test, but fail its checks. What the test runs has the
+# default again.
+trap ':' PIPE
 # A subshell that a signal ends before it is a program of its own runs this, too.
 main_pid=$BASHPID
 cleanup() {
@@ -27,6 +30,14 @@ cleanup() {
 cd "$scratch" || exit 2
 : "${UNSEEN:?the path of the tool}"
 : "${TESTS:?the folder of the tests}"
+# Some tests would wait long for what another program never says.
+case $("$UNSEEN" --version 2> /dev/null) in
+'unseen '*) ;;
+*)
+    printf '%s is not the tool\n' "$UNSEEN" >&2
+    exit 1
+    ;;
+esac
 
 unseen() {
     "$UNSEEN" "$@"
@@ -77,10 +88,16 @@ lacks() {
     ! grep -q -e "$1" "$2" || complain "$2 has a line with '$1'"
 }
 
-# Waits up to 20 s for a command to succeed.
+# How often to look again, every 10 ms: for up to 20 s; for 1 s where a check has failed already, so
+# that a test of a broken tool comes to its end.
+patience() {
+    [ "$tests_failed" -gt 0 ] && seq 100 || seq 2000
+}
+
+# Waits for a command to succeed.
 eventually() {
     tests_run=$((tests_run + 1))
-    for _ in $(seq 2000); do
+    for _ in $(patience); do
         "$@" && return 0
         sleep 0.01
     done

@@ -11,7 +11,7 @@ listening() {
     "$UNSEEN" "$@" < /dev/null > /dev/null 2> listening.err &
     server=$!
     running="$server $running"
-    for _ in $(seq 2000); do
+    for _ in $(patience); do
         grep -q '^unseen: listening on ' listening.err && break
         kill -0 "$server" 2> /dev/null || break
         sleep 0.01
