@@ -1,6 +1,7 @@
 # unseen build of entries as lists of bad sites have them, made-up ones and, where they stand beside the
 # checkout, real ones: each is listed, in a list of exact URLs and in one of sites.
 [ ! -w /dev/shm ] || export TMPDIR=/dev/shm # the syncs would take minutes on a busy disk
+# Time: long
 . "$(dirname "$0")/lib/common.bash"
 
 real=${UNSEEN_TEST_DATA:-$TESTS/../../shared/data}/maltrail_all.txt.zst

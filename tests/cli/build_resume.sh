@@ -7,6 +7,7 @@
 # Syncs are what takes time here, and what a killed program has written is not lost with it: memory
 # is as good as a disk.
 [ ! -w /dev/shm ] || export TMPDIR=/dev/shm
+# Time: long
 . "$(dirname "$0")/lib/common.bash"
 rounds=${1:-6}
 disk=$scratch/disk

@@ -1,4 +1,5 @@
 # unseen plan: known values of the formulas, both ways round, and that a set so planned comes out.
+# Time: long
 . "$(dirname "$0")/lib/common.bash"
 
 # value FILTER COLUMN: a word of a row of the table, from 1.

@@ -1,5 +1,6 @@
 # Made-up URLs, and the lists of real ones that may stand beside the checkout: as plain bytes against
 # awk, and what the profiles merge.
+# Time: long
 . "$(dirname "$0")/lib/common.bash"
 
 data=${UNSEEN_TEST_DATA:-$TESTS/../../shared/data}

@@ -1,4 +1,5 @@
 # recheck finds what a filter has dropped wrongly, by the full keys of the log.
+# Time: long
 . "$(dirname "$0")/lib/common.bash"
 
 # A rate of wrong answers so high that there are some.

@@ -1,5 +1,6 @@
 # unseen serve on lists: every protocol and every kind, unseen's own protocol, and lists that are replaced
 # and changed while they are asked by many.
+# Time: long
 . "$(dirname "$0")/lib/common.bash"
 . "$TESTS/cli/lib/listening.bash"
 

@@ -1,4 +1,5 @@
 # unseen sort: integers in order, as sort -n, sort -n -u and uniq -c have them.
+# Time: long
 . "$(dirname "$0")/lib/common.bash"
 
 printf '5\n3\n1099511627775\n5\n0\n10000\n9999\n5\n3' > in

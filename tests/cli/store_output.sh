@@ -1,4 +1,5 @@
 # -s with -o: the file has each URL exactly once, whatever happened in between.
+# Time: long
 . "$(dirname "$0")/lib/common.bash"
 
 has_lines() { [ -e "$1" ] && [ "$(wc -l < "$1")" -ge "$2" ]; }

@@ -1,5 +1,6 @@
 # Label: threads
 # One thread or two: the same bytes, as awk has them, on every kind of input.
+# Time: long
 . "$(dirname "$0")/lib/common.bash"
 
 urls 150000 60000 7 > even

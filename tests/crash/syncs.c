@@ -269,7 +269,7 @@ static void damaged_record(void)
 {
     run_step(&(struct step){ADD, 100, NULL});
     run_step(&(struct step){ADD, 250, NULL});
-    damage(8192 + 60);
+    damage(16384 + 60);
 }
 
 static void damaged_header(void)
