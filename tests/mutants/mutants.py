@@ -14,6 +14,7 @@ import os
 import random
 import re
 import shutil
+import signal
 import subprocess
 import sys
 import time
@@ -312,9 +313,11 @@ def run(command, seconds, cwd=None):
         out, _ = child.communicate(timeout=seconds)
         return child.returncode, out.decode(errors='replace')
     except subprocess.TimeoutExpired:
-        os.killpg(child.pid, 9)
-        child.communicate()
         return 124, ''
+    finally:
+        if child.returncode is None:
+            os.killpg(child.pid, signal.SIGKILL)
+            child.communicate()
 
 
 def make_tree(tree):
@@ -510,6 +513,7 @@ def main():
         p = commands.add_parser(name)
         p.add_argument('what', nargs='*', metavar='LAYER|ID')
     options = parser.parse_args()
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit('stopped'))
     {'draw': draw, 'run': run_all, 'show': show, 'table': table}[options.command](options)
 
 

@@ -10,6 +10,7 @@
 
 #include <dirent.h>
 #include <fcntl.h>
+#include <math.h>
 #include <sys/stat.h>
 
 #include "hash/key.h"
@@ -483,6 +484,51 @@ static void test_headers(void)
 
 /* ---- settings ---- */
 
+/* What a header says under a right checksum is looked at, too. */
+static void test_header_fields(void)
+{
+    enum field {
+        RIGHT,
+        KEY_BITS_0,
+        KEY_BITS_63,
+        KEY_BITS_80,
+        KEY_BITS_160,
+        FPR_0,
+        FPR_1,
+        FPR_BELOW_0,
+        FPR_NAN,
+        FILTER_WITHOUT_END,
+        PROFILE_WITHOUT_END,
+        NFIELDS
+    };
+    for (int field = RIGHT; field < NFIELDS; field++) {
+        uint8_t bytes[UNSEEN__HEADER_LEN];
+        struct unseen__log_header back = {0};
+        struct unseen__log_header header = {.key_bits = 96, .fpr = 0.5, .capacity = 7};
+        /* as long as can be */
+        memset(header.filter, 'f', sizeof(header.filter) - 1);
+        memset(header.profile, 'p', sizeof(header.profile) - 1);
+        header.key_bits = field == KEY_BITS_0     ? 0
+                          : field == KEY_BITS_63  ? 63
+                          : field == KEY_BITS_80  ? 80
+                          : field == KEY_BITS_160 ? 160
+                                                  : header.key_bits;
+        header.fpr = field == FPR_0         ? 0
+                     : field == FPR_1       ? 1
+                     : field == FPR_BELOW_0 ? -0.5
+                     : field == FPR_NAN     ? NAN
+                                            : header.fpr;
+        header.filter[sizeof(header.filter) - 1] = field == FILTER_WITHOUT_END ? 'f' : '\0';
+        header.profile[sizeof(header.profile) - 1] = field == PROFILE_WITHOUT_END ? 'p' : '\0';
+        unseen__header_encode(&header, bytes);
+        CHECK(unseen__header_decode(bytes, &back) ==
+              (field == RIGHT ? UNSEEN_OK : UNSEEN_ERR_CORRUPT));
+        CHECK(field != RIGHT || (back.key_bits == 96 && back.capacity == 7 &&
+                                 strcmp(back.filter, header.filter) == 0 &&
+                                 strcmp(back.profile, header.profile) == 0));
+    }
+}
+
 static void test_settings(void)
 {
     struct unseen_store *store = NULL;
@@ -922,6 +968,7 @@ int main(void)
     test_damage();
     test_damage_before_window();
     test_headers();
+    test_header_fields();
     test_settings();
     test_foreign();
     test_neighbours();
