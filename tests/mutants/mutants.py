@@ -203,9 +203,10 @@ def candidates(root, layer):
     for file in sources(root, layer):
         lines = read(os.path.join(root, file))
         for i, text in code_lines(lines):
+            whole = re.search(r'[;{}:]$|\*/$', neighbour(lines, i, -1))  # a statement begins here
             for operator in OPERATORS:
                 for name, new in operator(lines[i], text):
-                    if new != lines[i]:
+                    if new != lines[i] and (whole or operator is not drop):
                         found.append((layer, name, file, neighbour(lines, i, -1), lines[i].strip(),
                                       neighbour(lines, i, 1), new.strip()))
     return found

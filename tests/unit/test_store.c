@@ -675,7 +675,7 @@ static void test_forged_image(void)
     const int fd = open(image, O_RDWR);
     CHECK(fd >= 0 && pread(fd, bytes, sizeof(bytes), 0) == (ssize_t)sizeof(bytes));
     CHECK(unseen__image_header_decode(bytes, &good) == UNSEEN_OK);
-    for (int round = 0; round < 6; round++) {
+    for (int round = 0; round < 10; round++) {
         struct unseen__image_header forged = good;
         const struct unseen_store_options options = options_of(UNSEEN_STORE_WRITE);
         forged.place -= round == 0 ? 4096 : 0;
@@ -684,6 +684,13 @@ static void test_forged_image(void)
         forged.last_place += round == 3 ? 8 : 0;
         forged.record_sum ^= round == 4;
         forged.output_place = round == 5 ? good.last_place : 0;
+        if (round >= 6) { /* of an empty log, but for one field */
+            forged.place = UNSEEN__RECORDS_PLACE;
+            forged.last_place = round == 6 ? good.last_place : 0;
+            forged.number = round == 7;
+            forged.output_place = round == 8 ? good.last_place : 0;
+            forged.record_sum = round == 9;
+        }
         unseen__image_header_encode(&forged, bytes);
         CHECK(pwrite(fd, bytes, sizeof(bytes), 0) == (ssize_t)sizeof(bytes));
         CHECK(unseen_store_open(&store, path, NULL, &error) == UNSEEN_ERR_CORRUPT);
