@@ -74,6 +74,15 @@ static inline void store_le_double(void *p, double v)
     store_le64(p, bits);
 }
 
+/* The high word of a * b, for compilers without integers of 128 bits. */
+static inline uint64_t mul_high_portable(uint64_t a, uint64_t b)
+{
+    uint64_t low = (a & UINT32_MAX) * (b & UINT32_MAX);
+    uint64_t middle = (a >> 32) * (b & UINT32_MAX) + (low >> 32);
+    uint64_t other = (a & UINT32_MAX) * (b >> 32) + (middle & UINT32_MAX);
+    return (a >> 32) * (b >> 32) + (middle >> 32) + (other >> 32);
+}
+
 /* The high word of a * b; the low one in *low_out. */
 static inline uint64_t mul_wide(uint64_t a, uint64_t b, uint64_t *low_out)
 {
@@ -83,11 +92,8 @@ static inline uint64_t mul_wide(uint64_t a, uint64_t b, uint64_t *low_out)
     *low_out = (uint64_t)product;
     return (uint64_t)(product >> 64);
 #else
-    uint64_t low = (a & UINT32_MAX) * (b & UINT32_MAX);
-    uint64_t middle = (a >> 32) * (b & UINT32_MAX) + (low >> 32);
-    uint64_t other = (a & UINT32_MAX) * (b >> 32) + (middle & UINT32_MAX);
     *low_out = a * b;
-    return (a >> 32) * (b >> 32) + (middle >> 32) + (other >> 32);
+    return mul_high_portable(a, b);
 #endif
 }
 
