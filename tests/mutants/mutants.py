@@ -33,7 +33,8 @@ TEST_SECONDS = 120
 # A layer: its folders, and the tests nearest to it (a ctest regular expression), cheapest first. The
 # tests of one file come first of all (NEAREST).
 LAYERS = {
-    'base': (['src/base'], [r'unit/(memory|cpu|status|store|list)/(avx2)', r'cli/store|crash/edits$']),
+    'base': (['src/base'], [r'unit/(bytes|memory|cpu|status|store|list|compact|bitmap|set|key)/avx2',
+                            r'cli/store|crash/edits$']),
     'lines': (['src/lines'], [r'unit/lines/', r'fuzz/', r'cli/(lines|key|compressed)$']),
     'url': (['src/url'], [r'unit/(url_|scrapy|safebrowsing|expressions)', r'unit/kind|fuzz/',
                           r'cli/(canon|explain|profile)$']),
@@ -55,9 +56,9 @@ LAYERS = {
              r'cli/(store|recheck|import|sort)', r'cli/(build|list)', r'cli/memory_out$']),
     'serve': (['cli/serve'], [r'fuzz/(serve|protocols)', r'cli/serve']),
 }
-# Tests named by a word of the file's name come before those of the layer.
 REST = r'^(unit|cli|fuzz)/|^crash/[a-z_]+$'  # all that is quick, for those that survive so far
-NEVER = r'avx512|cli/(clients|examples|real|build_real)|unit/.*/portable$'
+NEVER = r'cli/(clients|examples|real|build_real)$'
+KERNELS = ('lines', 'url', 'hash', 'bitmap', 'filter', 'list')  # layers with code for each level
 
 # ---- finding places --------------------------------------------------------------------------------
 
@@ -360,12 +361,17 @@ def nearest(fault, names):
     patterns = []
     words = re.sub(r'_(avx2|avx512|x86|kernel|ops|moves|grow|wide.*|template|fast)$', '',
                    os.path.basename(fault['file']).rsplit('.', 1)[0])
-    patterns.append(r'^unit/[a-z_]*%s[a-z_]*/avx2$|^cli/%s$' % (re.escape(words), re.escape(words)))
+    patterns.append(r'^unit/[a-z_]*%s[a-z_]*/|^cli/%s$' % (re.escape(words), re.escape(words)))
     patterns += LAYERS[fault['layer']][1]
     patterns.append(REST)
+    never = NEVER
+    if fault['layer'] not in KERNELS:
+        never += r'|unit/.*/(portable|avx512)$'
+    elif 'avx512' not in fault['file']:
+        never += r'|unit/.*/avx512$'
     done = set()
     for pattern in patterns:
-        chosen = [n for n in names if re.search(pattern, n) and not re.search(NEVER, n) and n not in done]
+        chosen = [n for n in names if re.search(pattern, n) and not re.search(never, n) and n not in done]
         done.update(chosen)
         if chosen:
             yield chosen

@@ -68,6 +68,8 @@ static const struct rule_case {
     {"crawl", {"upper-escapes"}, "http://e.com/%c3%a9%zz?%2f", "http://e.com/%C3%A9%zz?%2F"},
     {"crawl", {"decode-unreserved"}, "http://e.com/%7Ea%2F%41?%2d", "http://e.com/~a%2FA?-"},
     {"crawl", {"decode-unreserved"}, "http://e.com/%4%31%%36%31", "http://e.com/%4%31%%361"},
+    {"crawl", {"decode-unreserved"}, "x:%%31", "x:%%31"},
+    {"crawl", {"decode-unreserved"}, "x:%4%31", "x:%4%31"},
     {"crawl", {"collapse-slashes"}, "http://e.com//a///b//?c//d", "http://e.com/a/b/?c//d"},
     {"crawl",
      {"strip-sessions"},
