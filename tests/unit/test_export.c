@@ -618,10 +618,6 @@ static void check_header(void)
 /* The parameters of the filters that are arrays of blocks, in a header with a right checksum. */
 static void check_block_params(void)
 {
-    enum {
-        AT = 24 + 576, /* docs/format.md: the frame, then the header up to the parameters */
-        NBLOCKS = AT + 8
-    };
     static const char *const filters[] = {"block", "counting"};
     for (size_t i = 0; i < 2; i++) {
         struct unseen_set_options options = options_of(1e-3, 1);
@@ -632,35 +628,37 @@ static void check_block_params(void)
         struct test_image image = test_export(set);
         size_t len;
         const uint8_t *chunk = test_chunk(&image, 0, &len);
-        const uint64_t nblocks = load_le64(chunk + NBLOCKS);
+        const size_t params = len - 8 - 32; /* the last of the header, before the checksum */
+        const size_t at_nblocks = params + 8;
+        const uint64_t nblocks = load_le64(chunk + at_nblocks);
         unsigned part = 1; /* the number of blocks is a multiple of it */
         while (part < 256 && nblocks >> 7 >= part) {
             part *= 2;
         }
         CHECK(part > 1 && part < 128 && nblocks % part == 0);
         struct unseen_set_options plain = options_of(0, 1);
-        const uint8_t low = chunk[NBLOCKS];
-        CHECK(header_with(&image, NBLOCKS, low, &plain) == UNSEEN_OK);
+        const uint8_t low = chunk[at_nblocks];
+        CHECK(header_with(&image, at_nblocks, low, &plain) == UNSEEN_OK);
         for (unsigned by = 1; by <= part; by++) {
             const uint8_t other = (uint8_t)(low < 128 ? low + by : low - by);
-            CHECK(header_with(&image, NBLOCKS, other, &plain) ==
+            CHECK(header_with(&image, at_nblocks, other, &plain) ==
                   (by == part ? UNSEEN_OK : UNSEEN_ERR_CORRUPT));
         }
-        CHECK(header_with(&image, AT, 0, &plain) == UNSEEN_ERR_CORRUPT);
-        CHECK(header_with(&image, AT, 2, &plain) == UNSEEN_ERR_CORRUPT);
-        CHECK(header_with(&image, AT + 1, 0, &plain) == UNSEEN_ERR_CORRUPT);
-        CHECK(header_with(&image, AT + 1, 1, &plain) == UNSEEN_OK);
-        CHECK(header_with(&image, AT + 1, 16, &plain) == UNSEEN_OK);
-        CHECK(header_with(&image, AT + 1, 17, &plain) == UNSEEN_ERR_CORRUPT);
-        CHECK(header_with(&image, AT + 2, 0, &plain) == UNSEEN_ERR_CORRUPT);
-        CHECK(header_with(&image, AT + 2, 3, &plain) == UNSEEN_ERR_CORRUPT);
-        for (size_t at = AT + 3; at < AT + 8; at++) {
+        CHECK(header_with(&image, params, 0, &plain) == UNSEEN_ERR_CORRUPT);
+        CHECK(header_with(&image, params, 2, &plain) == UNSEEN_ERR_CORRUPT);
+        CHECK(header_with(&image, params + 1, 0, &plain) == UNSEEN_ERR_CORRUPT);
+        CHECK(header_with(&image, params + 1, 1, &plain) == UNSEEN_OK);
+        CHECK(header_with(&image, params + 1, 16, &plain) == UNSEEN_OK);
+        CHECK(header_with(&image, params + 1, 17, &plain) == UNSEEN_ERR_CORRUPT);
+        CHECK(header_with(&image, params + 2, 0, &plain) == UNSEEN_ERR_CORRUPT);
+        CHECK(header_with(&image, params + 2, 3, &plain) == UNSEEN_ERR_CORRUPT);
+        for (size_t at = params + 3; at < params + 8; at++) {
             CHECK(header_with(&image, at, 1, &plain) == UNSEEN_ERR_CORRUPT);
         }
-        CHECK(header_with(&image, NBLOCKS + 6, 4, &plain) == UNSEEN_ERR_CORRUPT);
-        CHECK(header_with(&image, AT + 31, 0x40, &plain) ==
+        CHECK(header_with(&image, at_nblocks + 6, 4, &plain) == UNSEEN_ERR_CORRUPT);
+        CHECK(header_with(&image, params + 31, 0x40, &plain) ==
               UNSEEN_ERR_CORRUPT); /* a rate above 1 */
-        CHECK(header_with(&image, AT + 31, 0xbf, &plain) == UNSEEN_ERR_CORRUPT); /* below 0 */
+        CHECK(header_with(&image, params + 31, 0xbf, &plain) == UNSEEN_ERR_CORRUPT); /* below 0 */
         test_image_free(&image);
         unseen_set_free(set);
     }
