@@ -628,7 +628,7 @@ static void check_block_params(void)
         struct test_image image = test_export(set);
         size_t len;
         const uint8_t *chunk = test_chunk(&image, 0, &len);
-        const size_t params = len - 8 - 32; /* the last of the header, before the checksum */
+        const size_t params = 24 + 80; /* the frame, then the header up to the parameters */
         const size_t at_nblocks = params + 8;
         const uint64_t nblocks = load_le64(chunk + at_nblocks);
         unsigned part = 1; /* the number of blocks is a multiple of it */

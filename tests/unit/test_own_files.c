@@ -118,6 +118,7 @@ static struct unseen_list_build *begin(bool keep, bool resume, enum unseen_statu
                                                       .folder = keep ? work : NULL,
                                                       .keep = keep,
                                                       .seed = &seed,
+                                                      .seed_len = sizeof(seed),
                                                       .cpu = test_cpu};
     const char *list = name_of(keep ? "work/list" : "a.list");
     *status_out = resume ? unseen_list_build_resume(&b, list, &options, &note, &error)
