@@ -106,7 +106,12 @@ static void report_value(const struct command *command, const struct option_row 
                          const char *value)
 {
     const char *space = row->example && row->example[0] == '=' ? "" : " ";
-    message_error("--%s: '%s' is not %s", row->name, value, row->expects);
+    if (strcmp(row->name, "seed") == 0) {
+        message_error("--seed: its value is not %s",
+                      row->expects); /* which may be a secret all the same */
+    } else {
+        message_error("--%s: '%s' is not %s", row->name, value, row->expects);
+    }
     message_hint("%s --%s%s%s", command->called, row->name, space, row->example);
 }
 

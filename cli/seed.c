@@ -41,30 +41,32 @@ bool seed_parse(struct seed *seed, const char *text, size_t len)
 
 bool seed_read(struct seed *seed, const char *name)
 {
-    char text[SEED_MAX + 1];
+    char text[SEED_MAX + sizeof("\r\n")];
     FILE *file = fopen(name, "rbe");
     if (!file) {
         message_error("--seed-file %s: %s", name, strerror(errno));
         return false;
     }
+    setvbuf(file, NULL, _IONBF, 0); /* no copy of the seed stays in a buffer */
     size_t len = fread(text, 1, sizeof(text), file);
-    const bool failed = ferror(file) != 0;
+    const int code = ferror(file) ? errno : 0;
     (void)fclose(file); /* was only read */
-    if (failed) {
-        message_error("--seed-file %s cannot be read", name);
+    if (code != 0) {
+        message_error("--seed-file %s: %s", name, strerror(code));
         return false;
+    }
+    if (len > 0 && text[len - 1] == '\n') {
+        len -= len > 1 && text[len - 2] == '\r' ? 2 : 1;
     }
     if (len > SEED_MAX) {
         message_error("--seed-file %s has more than %d bytes", name, SEED_MAX);
-        message_hint("head -c 32 /dev/urandom > seed.key");
+        message_hint("openssl rand -hex 32 > seed.key");
         return false;
     }
-    len -= len > 0 && text[len - 1] == '\n';
-    len -= len > 0 && text[len - 1] == '\r';
     if (!seed_parse(seed, text, len)) {
         message_error("--seed-file %s has neither a text nor 0x and pairs of hexadecimal digits",
                       name);
-        message_hint("head -c 32 /dev/urandom > seed.key");
+        message_hint("openssl rand -hex 32 > seed.key");
         return false;
     }
     return true;

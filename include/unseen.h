@@ -70,6 +70,7 @@ UNSEEN_API const char *unseen_version(void);
     X(ERR_NOMEM, 20, "out of memory")                                                              \
     X(ERR_SPACE, 21, "the caller's buffer is too small")                                           \
     X(ERR_BUSY, 22, "another process is writing to it")                                            \
+    X(ERR_RANDOM, 23, "the system gives no random numbers")                                        \
     /* data from outside */                                                                        \
     X(ERR_CORRUPT, 30, "the data is damaged or is not what it claims to be")                       \
     X(ERR_VERSION, 31, "the data was written by another version")                                  \
@@ -134,9 +135,10 @@ struct unseen_bytes {
 };
 
 /* The 128-bit key of an identity: a hash of its bytes under a secret (docs/decisions/key.md). Whoever
- * does not know the secret cannot foresee a key, nor make two inputs with one key: any two inputs
- * chosen without the secret have the same key with a probability of at most 2^-127. In a set of 64-
- * or 96-bit keys lo, or its upper half, follows from the rest.
+ * does not know the secret cannot foresee a key, nor make two inputs with one key: two inputs chosen
+ * without the secret have the same key with a probability of at most 2^-127, plus the advantage of
+ * whoever can tell SipHash-1-3 or keyed BLAKE2b from a random function. In a set of 64- or 96-bit keys
+ * lo, or its upper half, follows from the rest, and that probability is 2^-64 or 2^-96.
  *
  * The secret is 256 bits. It is random, or derived from a seed by a one-way function (BLAKE2b). A
  * seed that others can guess protects nothing. Everything that is exported or stored contains the
@@ -379,7 +381,7 @@ struct unseen_set_options {
     const char *filter;
 
     /* The seed, seed_len bytes, at least 1; read by the call only. The secret of the keys is derived
-     * from it. NULL: a random secret from the operating system. Two sets give the same keys only if
+     * from it. NULL and 0: a random secret from the operating system. Two sets give the same keys only if
      * made with the same seed. Whoever knows the seed can make URLs that hide others, and URLs that
      * take more memory than others: where input is hostile, leave it NULL or keep it secret. */
     const void *seed;
@@ -403,7 +405,8 @@ struct unseen_set_options {
 
 /* Creates an empty set. options may be NULL for the defaults. The caller frees *set_out.
  * Errors: ARGUMENT (also a filter that needs a capacity and got none), FPR (lower than the filter
- * can promise, or than keys of so few bits allow), NAME (no such filter), UNSUPPORTED (cpu, or no source of randomness), NOMEM. */
+ * can promise, or than keys of so few bits allow), NAME (no such filter), UNSUPPORTED (cpu),
+ * RANDOM, NOMEM. */
 UNSEEN_API enum unseen_status unseen_set_create(struct unseen_set **set_out,
                                                 const struct unseen_set_options *options);
 
@@ -681,7 +684,7 @@ struct unseen_store_options {
     const struct unseen_allocator *allocator; /* copied; its context must outlive the store */
 
     /* Who may open the store, as in chmod: 0600 and any of 0066. 0 makes 0600, whatever the umask is:
-     * the seed is in the file, and whoever reads it can make URLs that hide others. A setting, as those
+     * the secret is in the file, and whoever reads it can make URLs that hide others. A setting, as those
      * above. The image beside the store, and all that a rewrite or a repair makes anew, get the owner,
      * the group and the rights of the store as it is then, as far as the process may give them. */
     unsigned file_mode;
@@ -971,7 +974,7 @@ struct unseen_list_build_options {
 
 /* Begins a list. Nothing is written to path before _finish. options may be NULL. With options.keep
  * what an earlier build kept in the folder is removed. The caller frees *build_out. Errors: ARGUMENT,
- * FPR (too low), UNSUPPORTED (cpu, or no source of randomness), NOMEM; with options.keep also IO,
+ * FPR (too low), UNSUPPORTED (cpu), RANDOM, NOMEM; with options.keep also IO,
  * MISSING (the folder), FOREIGN and BUSY (another process builds there). */
 UNSEEN_API enum unseen_status
 unseen_list_build_create(struct unseen_list_build **build_out, const char *path,

@@ -31,7 +31,7 @@ struct groups {
     struct text names;
 };
 
-/* Errors: NOMEM, UNSUPPORTED (no source of randomness). */
+/* Errors: NOMEM, RANDOM. */
 enum unseen_status groups_init(struct groups *g);
 
 /* The number of the group of this name, which is made if it is new, with its key under `set`;

@@ -11,7 +11,8 @@ enum {
 /* Where the key is, or the free entry where it would be. There always is a free one. */
 static struct keytable_entry *place_of(const struct keytable *t, struct unseen_key key)
 {
-    size_t at = (size_t)(key.hi ^ key.lo) & (t->cap - 1);
+    const struct unseen_key hash = unseen_set_identity_key(t->hasher, &key, sizeof(key));
+    size_t at = (size_t)hash.lo & (t->cap - 1);
     while (t->entries[at].used &&
            (t->entries[at].key.hi != key.hi || t->entries[at].key.lo != key.lo)) {
         at = (at + 1) & (t->cap - 1);
@@ -21,7 +22,11 @@ static struct keytable_entry *place_of(const struct keytable *t, struct unseen_k
 
 static bool grow(struct keytable *t)
 {
-    struct keytable bigger = {.cap = t->cap > 0 ? 2 * t->cap : FIRST_CAP, .n = t->n};
+    if (!t->hasher && unseen_set_create(&t->hasher, NULL) != UNSEEN_OK) {
+        return false;
+    }
+    struct keytable bigger = {
+        .hasher = t->hasher, .cap = t->cap > 0 ? 2 * t->cap : FIRST_CAP, .n = t->n};
     bigger.entries = calloc(bigger.cap, sizeof(*bigger.entries));
     if (!bigger.entries) {
         return false;
@@ -68,6 +73,7 @@ void keytable_clear(struct keytable *t)
 
 void keytable_release(struct keytable *t)
 {
+    unseen_set_free(t->hasher);
     free(t->entries);
     *t = (struct keytable){.entries = NULL};
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Exact keys, each with a byte of the caller's. Open addressing; the hash is the key itself. */
+ * Exact keys, each with a byte of the caller's. Open addressing; keys are hashed under a secret of the
+ * table's own, as who knows the keys' secret can choose them. */
 #ifndef UNSEEN_CLI_KEYTABLE_H
 #define UNSEEN_CLI_KEYTABLE_H
 
@@ -18,6 +19,7 @@ struct keytable_entry {
 
 /* All zero is an empty one. */
 struct keytable {
+    struct unseen_set *hasher; /* empty: makes the hashes; NULL without entries */
     struct keytable_entry *entries;
     size_t cap; /* a power of two, or 0 */
     size_t n;

@@ -33,6 +33,19 @@ void identity_release(struct identity *id)
     id->shard_set = NULL;
 }
 
+/* The key that a share is cut by: the key of the key. Made once only it would be the set's own key, if
+ * somebody chose the same seed for the set, and a share would be a part of the filter. */
+static struct unseen_key shard_key(const struct unseen_set *set, struct unseen_bytes identity)
+{
+    const struct unseen_key key = unseen_set_identity_key(set, identity.data, identity.len);
+    unsigned char bytes[16];
+    for (int i = 0; i < 8; i++) {
+        bytes[i] = (unsigned char)(key.hi >> 8 * i);
+        bytes[8 + i] = (unsigned char)(key.lo >> 8 * i);
+    }
+    return unseen_set_identity_key(set, bytes, sizeof(bytes));
+}
+
 /* The share of a key: its top 32 bits scaled to 0..n-1 as in [Lemire19], for n below 2^32. */
 static uint64_t share_of(struct unseen_key key, uint64_t n)
 {
@@ -163,8 +176,7 @@ static void take_item(void *context, struct unseen_bytes item)
         w->b->keys[w->i] = unseen_set_identity_key(id->set, canon.bytes.data, canon.bytes.len);
     }
     if (id->shard_set) {
-        w->shard_keys[w->i] =
-            unseen_set_identity_key(id->shard_set, canon.bytes.data, canon.bytes.len);
+        w->shard_keys[w->i] = shard_key(id->shard_set, canon.bytes);
     }
     if (id->keeps_texts) {
         keep_texts(w, item, &canon);

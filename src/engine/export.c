@@ -229,6 +229,7 @@ static enum unseen_status load_header(struct unseen_import *import, const uint8_
     const struct unseen__saved saved = {
         .params = p + PARAMS_PLACE, .nkeys = import->nkeys, .nbytes_max = import->nbytes_max};
     enum unseen_status status = unseen__set_create(&import->set, &options, &secret, &saved);
+    unseen__secret_forget(&secret);
     return status == UNSEEN_ERR_NAME ? UNSEEN_ERR_VERSION : status;
 }
 

@@ -110,19 +110,16 @@ static enum unseen_status make_plan(const char *path,
     return unseen__cpu_select(options->cpu, &plan_out->cpu);
 }
 
-/* Begins a build, or goes on with one. */
-static enum unseen_status start_build(struct unseen_list_build **build_out, const char *path,
-                                      const struct unseen_list_build_options *options, bool anew,
-                                      struct unseen_error *error)
+/* Begins a build, or goes on with one. secret is NULL, or that of the keys. */
+static enum unseen_status start_with(struct unseen_list_build **build_out, const char *path,
+                                     const struct unseen_list_build_options *options, bool anew,
+                                     const struct unseen__secret *secret,
+                                     struct unseen_error *error)
 {
     char folder[FOLDER_MAX];
-    struct unseen__secret secret;
     struct unseen__list_plan plan;
     enum unseen_status status = make_plan(path, options, folder, &plan);
-    if (status == UNSEEN_OK && (anew || options->seed)) {
-        plan.secret = &secret;
-        status = unseen__secret_make(options->seed, options->seed_len, &secret);
-    }
+    plan.secret = secret;
     struct unseen_list_build *build =
         status == UNSEEN_OK ? unseen__alloc(&plan.allocator, sizeof(*build), _Alignof(max_align_t))
                             : NULL;
@@ -140,6 +137,23 @@ static enum unseen_status start_build(struct unseen_list_build **build_out, cons
     unseen__hasher_init(&build->hasher, unseen__list_builder_secret(build->builder), plan.cpu);
     *build_out = build;
     return UNSEEN_OK;
+}
+
+static enum unseen_status start_build(struct unseen_list_build **build_out, const char *path,
+                                      const struct unseen_list_build_options *options, bool anew,
+                                      struct unseen_error *error)
+{
+    struct unseen__secret secret;
+    if (!anew && !options->seed) {
+        return start_with(build_out, path, options, anew, NULL, error);
+    }
+    enum unseen_status status = unseen__secret_make(options->seed, options->seed_len, &secret);
+    if (status != UNSEEN_OK) {
+        return unseen__error_status(error, status, path);
+    }
+    status = start_with(build_out, path, options, anew, &secret, error);
+    unseen__secret_forget(&secret);
+    return status;
 }
 
 enum unseen_status unseen_list_build_create(struct unseen_list_build **build_out, const char *path,

@@ -28,7 +28,7 @@ enum {
                               than the log has */
 };
 
-/* Rights of a file. It holds the seed, so others have none unless they are given some. */
+/* Rights of a file. It holds the secret, so others have none unless they are given some. */
 static const unsigned OWNER_MAY = 0600;
 static const unsigned OTHERS_MAY = 0066;
 
@@ -145,10 +145,14 @@ static enum unseen_status check_settings(const struct unseen_store *store,
     }
     if (options->seed) {
         struct unseen__secret secret;
-        if (unseen__secret_make(options->seed, options->seed_len, &secret) != UNSEEN_OK) {
-            return unseen__error_status(error, UNSEEN_ERR_ARGUMENT, path);
+        const enum unseen_status status =
+            unseen__secret_make(options->seed, options->seed_len, &secret);
+        const bool same = status == UNSEEN_OK && unseen__secret_equals(&secret, &h->secret);
+        unseen__secret_forget(&secret);
+        if (status != UNSEEN_OK) {
+            return unseen__error_status(error, status, path);
         }
-        if (!unseen__secret_equals(&secret, &h->secret)) {
+        if (!same) {
             return unseen__error(error, UNSEEN_ERR_MISMATCH, UNSEEN__NO_PLACE,
                                  "%s was made with another seed", path);
         }

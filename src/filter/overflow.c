@@ -58,7 +58,7 @@ static enum unseen_status grow(struct unseen__overflow *o, const struct unseen_a
         return UNSEEN_ERR_NOMEM;
     }
     if (o->nslots == 0 && getentropy(bigger.salt, sizeof(bigger.salt)) != 0) {
-        return UNSEEN_ERR_UNSUPPORTED;
+        return UNSEEN_ERR_RANDOM;
     }
     bigger.keys =
         unseen__alloc(allocator, bigger.nslots / 2 * sizeof(*bigger.keys), sizeof(uint64_t));

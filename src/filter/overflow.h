@@ -25,7 +25,7 @@ struct unseen__overflow {
 void unseen__overflow_release(struct unseen__overflow *o, const struct unseen_allocator *allocator);
 bool unseen__overflow_contains(const struct unseen__overflow *o, struct unseen_key key);
 
-/* Adds an absent key. Errors: NOMEM, UNSUPPORTED (no source of randomness); nothing has changed. */
+/* Adds an absent key. Errors: NOMEM, RANDOM; nothing has changed. */
 enum unseen_status unseen__overflow_add(struct unseen__overflow *o, struct unseen_key key,
                                         const struct unseen_allocator *allocator);
 

@@ -10,7 +10,7 @@
 
 enum {
     BLOCK = 64, /* BLAKE2b's longest output */
-    ID_LEN = 8
+    ID_LEN = 16 /* the shortest that libsodium promises; 8 of it are used */
 };
 
 #define PERSON_LEN crypto_generichash_blake2b_PERSONALBYTES
@@ -31,12 +31,12 @@ static void blake2b(uint8_t *out, size_t out_len, const void *data, size_t len,
 enum unseen_status unseen__secret_make(const void *seed, size_t seed_len,
                                        struct unseen__secret *secret_out)
 {
+    if (!seed != (seed_len == 0)) {
+        return UNSEEN_ERR_ARGUMENT;
+    }
     if (!seed) {
         return getentropy(secret_out->bytes, UNSEEN__SECRET_LEN) == 0 ? UNSEEN_OK
-                                                                      : UNSEEN_ERR_UNSUPPORTED;
-    }
-    if (seed_len == 0) {
-        return UNSEEN_ERR_ARGUMENT;
+                                                                      : UNSEEN_ERR_RANDOM;
     }
     blake2b(secret_out->bytes, UNSEEN__SECRET_LEN, seed, seed_len, NULL, for_seed);
     return UNSEEN_OK;
@@ -59,7 +59,7 @@ void unseen__secret_expand(const struct unseen__secret *secret, uint8_t *out, si
 
 uint64_t unseen__secret_id(const struct unseen__secret *secret)
 {
-    uint8_t id[ID_LEN];
+    uint8_t id[ID_LEN] = {0};
     blake2b(id, ID_LEN, NULL, 0, secret, for_id);
     return load_le64(id);
 }

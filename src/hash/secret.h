@@ -22,7 +22,7 @@ struct unseen__secret {
 };
 
 /* The secret of the options `seed` and `seed_len`: derived from the seed, or random if seed is NULL.
- * Errors: ARGUMENT (seed_len is 0), UNSUPPORTED (no source of randomness). */
+ * Errors: ARGUMENT (a seed of no bytes, or bytes of no seed), RANDOM. */
 enum unseen_status unseen__secret_make(const void *seed, size_t seed_len,
                                        struct unseen__secret *secret_out);
 

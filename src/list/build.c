@@ -231,6 +231,7 @@ void unseen__list_builder_free(struct unseen__list_builder *b)
     drop(&allocator, b->path);
     drop(&allocator, b->new_path);
     drop(&allocator, b->folder);
+    unseen__secret_forget(&b->header.secret);
     unseen__free(&allocator, b, sizeof(*b));
 }
 

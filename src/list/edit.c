@@ -76,6 +76,7 @@ void unseen__list_edit_release(struct unseen__list_edit *edit)
     }
     unseen__list_changes_release(&edit->changes);
     unseen__hasher_release(&edit->hasher);
+    unseen__secret_forget(&edit->header.secret);
     unseen__free(&edit->allocator, edit->record, edit->cap);
     unseen__free(&edit->allocator, edit->path, strlen(edit->path) + 1);
 }

@@ -274,6 +274,7 @@ void unseen__list_file_release(struct unseen__list_file *file)
     release_rest(file);
     unseen__list_changes_release(&file->changes);
     unseen__hasher_release(&file->hasher);
+    unseen__secret_forget(&file->header.secret);
     unseen__free(allocator, file->path, strlen(file->path) + 1);
 }
 

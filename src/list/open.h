@@ -41,7 +41,7 @@ enum unseen_status unseen__list_file_look(int fd, const char *path,
                                           struct unseen_error *error);
 
 /* cpu is a level, not AUTO. *file must not move until its release. Errors: MISSING, FOREIGN, VERSION,
- * CORRUPT, IO, NOMEM, UNSUPPORTED (no source of randomness); there is nothing to release then. */
+ * CORRUPT, IO, NOMEM, RANDOM; there is nothing to release then. */
 enum unseen_status unseen__list_file_open(struct unseen__list_file *file, const char *path,
                                           enum unseen_list_access access, enum unseen_cpu cpu,
                                           const struct unseen_allocator *allocator,

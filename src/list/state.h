@@ -8,10 +8,11 @@
  *     8 bytes    magic
  *     4 + 4      version, flags (1: all was added)
  *     8          length of the file
- *     8 each     rate, seed, capacity, keys given
+ *     8 each     rate, capacity, keys given
  *     4 each     key bits, part bits, stride of the chunks, texts of a question
  *     8 each     length of the note, length of the table
- *     512, 32    profile, kind
+ *     32         secret
+ *     4096, 32   profile, kind
  *                the note, the table of chunks, and the checksum of all that, in 8 bytes */
 #ifndef UNSEEN_LIST_STATE_H
 #define UNSEEN_LIST_STATE_H

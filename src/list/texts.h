@@ -54,8 +54,7 @@ void unseen__list_texts_init(struct unseen__list_texts *texts, const struct unse
                              const struct unseen_allocator *allocator);
 void unseen__list_texts_release(struct unseen__list_texts *texts);
 
-/* Makes room for n more texts of nbytes together. Errors: NOMEM, UNSUPPORTED (no source of
- * randomness). */
+/* Makes room for n more texts of nbytes together. Errors: NOMEM, RANDOM. */
 enum unseen_status unseen__list_texts_reserve(struct unseen__list_texts *texts, size_t n,
                                               size_t nbytes);
 

@@ -189,7 +189,7 @@ write_file(struct writer *w, const struct unseen__log *log, struct unseen__image
     if (code != 0) {
         return unseen__error_io(error, "create", w->name, code);
     }
-    /* It holds the seed: whoever cannot read the log must not read it here. */
+    /* It holds the secret: whoever cannot read the log must not read it here. */
     code = fstat(log->fd, &st) != 0 ? errno : unseen__file_make_alike(w->fd, &st);
     if (code != 0) {
         return unseen__error_io(error, "write", w->name, code);

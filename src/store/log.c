@@ -101,6 +101,7 @@ void unseen__log_release(struct unseen__log *log)
     unseen__path_free(&log->allocator, log->file);
     unseen__path_free(&log->allocator, log->making);
     unseen__free(&log->allocator, log->buf, log->cap);
+    unseen__secret_forget(&log->header.secret);
     log->path = NULL;
     log->file = NULL;
     log->making = NULL;
@@ -186,6 +187,11 @@ static enum unseen_status read_header(struct unseen__log *log, struct unseen_err
     struct unseen__log_header spare;
     enum unseen_status a = unseen__header_decode(bytes, &log->header);
     enum unseen_status b = unseen__header_decode(second, a == UNSEEN_OK ? &spare : &log->header);
+    if (a == UNSEEN_OK && b == UNSEEN_OK && len == sizeof(bytes) &&
+        memcmp(bytes, second, UNSEEN__HEADER_LEN) != 0) {
+        return unseen__error(error, UNSEEN_ERR_CORRUPT, 0, "the two headers of %s differ",
+                             log->path);
+    }
     /* Zeros may stand for what a cut has taken away. */
     a = a == UNSEEN_OK && len < UNSEEN__HEADER_LEN ? UNSEEN_ERR_CORRUPT : a;
     b = b == UNSEEN_OK && len < sizeof(bytes) ? UNSEEN_ERR_CORRUPT : b;
@@ -232,7 +238,7 @@ enum unseen_status unseen__log_open(struct unseen__log *log, const char *path, b
 
 /* ---- making ---- */
 
-/* It holds the seed: as long as it is made, only its owner may read it. */
+/* It holds the secret: as long as it is made, only its owner may read it. */
 static const unsigned MODE_AT_WORK = 0600;
 
 /* Owner and rights of another file, or these rights. */
@@ -293,7 +299,7 @@ enum unseen_status unseen__log_start_new(struct unseen__log *log, const struct u
         return unseen__error_io(error, "read", old->path, errno);
     }
     const enum unseen_status status = init(log, old->path, true, &old->allocator, error);
-    /* It holds the seed: whoever could not read the old one must not read this one. */
+    /* It holds the secret: whoever could not read the old one must not read this one. */
     return status == UNSEEN_OK ? make(log, header, NEW_SUFFIX, &st, 0, error) : status;
 }
 

@@ -56,7 +56,8 @@ done << 'END'
 --filter "$evil" one
 --fpr "$evil" one
 --mode "$evil" -s x one
---seed "$evil" one
+--seed-file "$evil" one
+--capacity "$evil" one
 --max-line "$evil" one
 "--$evil" one
 -k "$evil" one

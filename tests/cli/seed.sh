@@ -44,22 +44,35 @@ printf 'I\n' | "$UNSEEN" serve text.unseen > out
 lacks "$secret" out
 holds grep -q "$want" out
 
-# Refused in words.
+# Refused in words, without a word of the seed.
+run --seed 0x5ecre7 one
+expect 2 '' '*'
+lacks 5ecre7 err
 run --seed "$secret" --seed-file line one
 expect 2 '' 'unseen: error: --seed and --seed-file both say the seed\nunseen: hint: unseen --seed-file seed.key FILE\n'
 run --seed-file missing one
 expect 2 '' 'unseen: error: --seed-file missing: No such file or directory\n'
 run --seed-file . one
-expect 2 '' 'unseen: error: --seed-file . cannot be read\n'
+expect 2 '' 'unseen: error: --seed-file .: Is a directory\n'
 head -c 4097 /dev/zero > long
+printf x > cr
+printf 'x\r' > cr2
+holds [ "$(made cr.unseen --seed-file cr)" != "$(made cr2.unseen --seed-file cr2)" ]
+{ head -c 4096 /dev/zero; echo; } > full
+run --seed-file full one
+expect 0 'http://a/\nhttp://b/\n' ''
 run --seed-file long one
-expect 2 '' 'unseen: error: --seed-file long has more than 4096 bytes\nunseen: hint: head -c 32 /dev/urandom > seed.key\n'
+expect 2 '' 'unseen: error: --seed-file long has more than 4096 bytes\nunseen: hint: openssl rand -hex 32 > seed.key\n'
 head -c 4096 /dev/zero > longest
 run --seed-file longest one
 expect 0 'http://a/\nhttp://b/\n' ''
 for text in '' '\n' '0x' '0x1\n' '0xzz\n'; do
     printf "$text" > bad
     run --seed-file bad one
-    expect 2 '' 'unseen: error: --seed-file bad has neither a text nor 0x and pairs of hexadecimal digits\nunseen: hint: head -c 32 /dev/urandom > seed.key\n'
+    expect 2 '' 'unseen: error: --seed-file bad has neither a text nor 0x and pairs of hexadecimal digits\nunseen: hint: openssl rand -hex 32 > seed.key\n'
 done
+# A set with the seed of the shares has no worse rate on its share.
+seq 40000 > many
+run -c -p none --shard 1/16 --seed 'unseen shards' --filter block --capacity 2500 --fpr 1e-4 many
+holds [ "$(cat out)" -gt 2400 ]
 finish

@@ -118,7 +118,12 @@ stop_program
 
 # ---- A store --------------------------------------------------------------------------------------
 printf 'evil.example/\n127.0.0.1/bad\n127.0.0.1/folder/\n' > bad.txt
-holds unseen add -p none bad.unseen bad.txt
+# make_store NAME: Squid's user may read it, by its group.
+make_store() {
+    holds unseen add -p none --mode 640 "$1" bad.txt
+    [ "$(id -u)" != 0 ] || chgrp proxy "$1"
+}
+make_store bad.unseen
 of_store() { sed -e "s,$scratch/bad.list,--expressions $scratch/bad.unseen,"; }
 piece 1 | of_store > piece
 holds grep -q -e '--expressions .*/bad.unseen$' piece
@@ -129,7 +134,7 @@ for page in bad 'bad?x=1' folder/x/y; do
 done
 holds [ "$(get http://www.evil.example/x)" = 403 ]
 printf '127.0.0.1/good\n' > bad.txt
-holds unseen add -p none bad.new bad.txt
+make_store bad.new
 mv bad.new bad.unseen
 eventually is_status "$here/good" 403
 holds [ "$(get "$here/folder/x")" = 404 ]

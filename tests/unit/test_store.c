@@ -661,6 +661,30 @@ static void test_link_and_mode(void)
     CHECK_EQ(size_of(image), 0);
 }
 
+/* Two headers that are good and say different things: neither is believed. */
+static void test_two_headers(void)
+{
+    uint8_t bytes[UNSEEN__HEADER_LEN];
+    struct unseen__log_header header;
+    uint64_t ends[10];
+    struct unseen_store *store = NULL;
+    make_commits(ends);
+    const int fd = open(path, O_RDWR);
+    CHECK(fd >= 0 && pread(fd, bytes, sizeof(bytes), 0) == (ssize_t)sizeof(bytes));
+    CHECK(unseen__header_decode(bytes, &header) == UNSEEN_OK);
+    header.secret.bytes[0] ^= 1;
+    unseen__header_encode(&header, bytes);
+    CHECK(pwrite(fd, bytes, sizeof(bytes), 0) == (ssize_t)sizeof(bytes));
+    CHECK(unseen_store_open(&store, path, NULL, &error) == UNSEEN_ERR_CORRUPT);
+    CHECK(strstr(error.text, "differ") != NULL);
+    CHECK(unseen_store_verify(path, NULL, NULL, NULL, &error) == UNSEEN_ERR_CORRUPT);
+    CHECK(unseen_store_repair(path, NULL, NULL, NULL, &error) == UNSEEN_ERR_CORRUPT);
+    CHECK(pwrite(fd, bytes, sizeof(bytes), UNSEEN__HEADER_LEN) == (ssize_t)sizeof(bytes));
+    CHECK(unseen_store_open(&store, path, NULL, &error) == UNSEEN_OK);
+    close_store(store);
+    CHECK(close(fd) == 0);
+}
+
 /* An image that claims another end of the log, under a right checksum, cuts nothing. */
 static void test_forged_image(void)
 {
@@ -975,6 +999,7 @@ int main(void)
     test_damage();
     test_damage_before_window();
     test_headers();
+    test_two_headers();
     test_header_fields();
     test_settings();
     test_foreign();

@@ -37,7 +37,7 @@ class Keys:
         self.nh_key = words(stream[16 : 16 + 130 * 8])
 
     def seed_id(self):
-        return words(blake2b(8, b"unseen id", b"", self.secret))[0]
+        return words(blake2b(16, b"unseen id", b"", self.secret))[0]
 
     def nh(self, pairs):
         out = b""
