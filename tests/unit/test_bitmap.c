@@ -359,8 +359,12 @@ static void test_chunks(void)
         }
         free_chunks(&second);
         /* A chunk that comes twice. */
-        CHECK(unseen_bitmap_import_chunk(back, first.data[1], first.len[1], &complete) ==
-              UNSEEN_ERR_CORRUPT);
+        for (size_t i = 0; i < first.n; i++) {
+            CHECK(unseen_bitmap_import_chunk(back, first.data[i], first.len[i], &complete) !=
+                  UNSEEN_OK);
+        }
+        CHECK(unseen_bitmap_import_chunk(back, first.data[first.n - 1], first.len[first.n - 1],
+                                         &complete) == UNSEEN_ERR_CORRUPT);
         unseen_bitmap_free(back);
     }
     /* Not into what is there already, and not without a header. */
@@ -453,6 +457,17 @@ static void test_damage(void)
         reseal(&c, 1);
     }
     CHECK(!is_refused(&c));
+    /* An end mark with another number is damage, not a mark that is still to come. */
+    for (int by = -1; by <= 1; by++) {
+        struct unseen_bitmap *back = fresh(NULL);
+        bool complete = false;
+        c.data[2][24] = (uint8_t)(c.data[2][24] + by);
+        reseal(&c, 2);
+        CHECK(import_all(back, &c, 0, &complete) == (by ? UNSEEN_ERR_CORRUPT : UNSEEN_OK));
+        c.data[2][24] = (uint8_t)(c.data[2][24] - by);
+        reseal(&c, 2);
+        unseen_bitmap_free(back);
+    }
     free_chunks(&c);
     unseen_bitmap_free(b);
 }

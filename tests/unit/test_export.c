@@ -615,6 +615,70 @@ static void check_header(void)
     CHECK_EQ(counting.nlive, 0);
 }
 
+/* The header of an empty set that says it has one key, this piece with a list of keys, and the rest. */
+static enum unseen_status import_list(const struct test_image *empty, const uint8_t *payload,
+                                      size_t payload_len, struct unseen_set **set_out)
+{
+    struct unseen_set_options plain = options_of(0, 1);
+    struct unseen_import *import = NULL;
+    CHECK(unseen_import_create(&import, &plain) == UNSEEN_OK);
+    enum unseen_status status = UNSEEN_OK;
+    for (size_t i = 0; i < empty->n && status == UNSEEN_OK; i++) {
+        uint8_t copy[UNSEEN_CHUNK_MAX];
+        size_t len;
+        memcpy(copy, test_chunk(empty, i, &len), empty->end[i] - (i ? empty->end[i - 1] : 0));
+        if (i == 0) {
+            store_le64(copy + 24 + 32, 1);
+        } else if (i + 1 == empty->n) {
+            store_le64(copy + 24, 1);
+        }
+        test_repair(copy, len);
+        status = unseen_import_chunk(import, copy, len);
+        if (i == 1 && status == UNSEEN_OK) {
+            len = 24 + payload_len + 8;
+            store_le32(copy + 4, (uint32_t)payload_len);
+            memcpy(copy + 24, payload, payload_len);
+            test_repair(copy, len);
+            status = unseen_import_chunk(import, copy, len);
+        }
+    }
+    if (status != UNSEEN_OK) {
+        unseen_import_free(import);
+        return status;
+    }
+    return unseen_import_finish(import, set_out);
+}
+
+/* A piece with whole keys: each reserved byte, the number and the length. */
+static void check_list_piece(void)
+{
+    struct unseen_set *set = make(0, 1, 0);
+    struct test_image empty = test_export(set);
+    uint8_t payload[32] = {[0] = 2, [4] = 1};
+    const struct unseen_key key = test_key(5);
+    unseen_set_free(set);
+    store_le64(payload + 16, key.lo);
+    store_le64(payload + 24, key.hi);
+    set = NULL;
+    CHECK(import_list(&empty, payload, sizeof(payload), &set) == UNSEEN_OK);
+    uint8_t verdict = UNSEEN_NEW;
+    CHECK(set && unseen_set_contains_keys(set, &key, 1, &verdict) == UNSEEN_OK);
+    CHECK_EQ(verdict, UNSEEN_SEEN);
+    unseen_set_free(set);
+    for (size_t at = 0; at < 16; at++) {
+        set = NULL;
+        payload[at] ^= 4;
+        CHECK(import_list(&empty, payload, sizeof(payload), &set) == UNSEEN_ERR_CORRUPT);
+        payload[at] ^= 4;
+        unseen_set_free(set);
+    }
+    for (size_t len = 16; len < sizeof(payload); len += 8) {
+        CHECK(import_list(&empty, payload, len, &set) == UNSEEN_ERR_CORRUPT);
+    }
+    test_image_free(&empty);
+    CHECK_EQ(counting.nlive, 0);
+}
+
 /* The parameters of the filters that are arrays of blocks, in a header with a right checksum. */
 static void check_block_params(void)
 {
@@ -781,6 +845,7 @@ int main(void)
 {
     test_start();
     check_header();
+    check_list_piece();
     check_block_params();
     check_impossible_tags();
     check_calls();
