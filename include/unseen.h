@@ -582,7 +582,7 @@ struct unseen_plan {
  *
  * Errors: ARGUMENT (a number out of its range, too many, or some that contradict each other), NAME,
  * FPR (lower than the filter can have), UNSUPPORTED (this filter cannot be asked this way: one with
- * a fixed rate does not follow from its bits). */
+ * a fixed rate does not follow from its bits, and one whose bits are anywhere has no lines). */
 UNSEEN_API enum unseen_status unseen_plan(struct unseen_plan *plan);
 
 /* The rate expected of a filter so planned (by unseen_plan, without an error) when it has nkeys

@@ -61,6 +61,9 @@ static const struct bloom *from_const_filter(const struct unseen__filter *filter
 static enum unseen_status plan(struct unseen_plan *plan)
 {
     const bool is_size_free = plan->bits_per_key == 0 && plan->capacity > 0;
+    if (plan->lines) {
+        return UNSEEN_ERR_UNSUPPORTED; /* its bits are anywhere */
+    }
     enum unseen_status status = unseen__rate_solve(&model, plan);
     const double lines = ceil((double)plan->capacity * plan->bits_per_key / 512);
     if (status == UNSEEN_OK && is_size_free) {

@@ -465,7 +465,7 @@ static enum unseen_status plan(struct unseen_plan *plan, const struct unseen__fi
     const double nkeys = plan->capacity ? (double)plan->capacity : 1e9;
     double bits = 0;
     double room = 0;
-    if (plan->bits_per_key > 0 || plan->bits || plan->hashes) {
+    if (plan->bits_per_key > 0 || plan->bits || plan->hashes || plan->lines) {
         return UNSEEN_ERR_UNSUPPORTED;
     }
     const unsigned n = plan_links(plan, link_ops, nkeys, links);

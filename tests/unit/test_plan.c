@@ -130,9 +130,36 @@ static void check_errors(void)
     plan = plan_of("counting");
     plan.lines = 3;
     CHECK(unseen_plan(&plan) == UNSEEN_ERR_ARGUMENT && plan.lines == 3);
-    plan = plan_of("scalable");
-    plan.bits_per_key = 20;
-    CHECK(unseen_plan(&plan) == UNSEEN_ERR_UNSUPPORTED);
+    /* What a filter has not cannot be chosen. */
+    static const struct {
+        const char *filter;
+        bool has_hashes;
+        bool has_lines;
+        bool has_bits;
+    } filters[] = {{"compact", false, false, true},
+                   {"exact", false, false, true},
+                   {"bloom", true, false, true},
+                   {"block", true, true, true},
+                   {"counting", true, true, true},
+                   {"scalable", false, false, false},
+                   {"scalable-bloom", false, false, false},
+                   {"scalable-count", false, false, false}};
+    for (size_t i = 0; i < sizeof(filters) / sizeof(filters[0]); i++) {
+        for (int what = 0; what < 4; what++) {
+            const bool has = what == 0 || (what == 1   ? filters[i].has_hashes
+                                           : what == 2 ? filters[i].has_lines
+                                                       : filters[i].has_bits);
+            plan = plan_of(filters[i].filter);
+            plan.capacity = 1000000;
+            plan.hashes = what == 1 ? 6 : 0;
+            plan.lines = what == 2 ? 1 : 0;
+            plan.bits_per_key = what == 3 ? 100 : 0;
+            const enum unseen_status status = unseen_plan(&plan);
+            if (!CHECK((status != UNSEEN_ERR_UNSUPPORTED) == has)) {
+                fprintf(stderr, "%s %d\n", filters[i].filter, what);
+            }
+        }
+    }
 }
 
 /* A plan of another version of the header, and one that nobody planned. */
