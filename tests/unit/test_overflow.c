@@ -52,6 +52,26 @@ static void check_list(void)
     CHECK_EQ(counting.nlive, 0);
 }
 
+/* Each list has a secret of its own, which stays with it when it grows. */
+static void check_salts(void)
+{
+    struct unseen__overflow lists[2] = {{0}, {0}};
+    for (int i = 0; i < 2; i++) {
+        CHECK(unseen__overflow_add(&lists[i], list_key(1), &allocator) == UNSEEN_OK);
+        const uint64_t salt = lists[i].salt[0];
+        CHECK(lists[i].salt[0] != 0 && lists[i].salt[1] != 0);
+        for (unsigned k = 2; k < 200; k++) {
+            CHECK(unseen__overflow_add(&lists[i], list_key(k), &allocator) == UNSEEN_OK);
+        }
+        CHECK_EQ(lists[i].salt[0], salt);
+    }
+    CHECK(lists[0].salt[0] != lists[1].salt[0] && lists[0].salt[1] != lists[1].salt[1]);
+    for (int i = 0; i < 2; i++) {
+        unseen__overflow_release(&lists[i], &allocator);
+    }
+    CHECK_EQ(counting.nlive, 0);
+}
+
 /* The longest run of slots in use. */
 static size_t longest_run(const struct unseen__overflow *o)
 {
@@ -313,6 +333,7 @@ int main(void)
     check_same_bytes(true);
     check_list();
     check_list_nomem();
+    check_salts();
     check_list_made_to_collide();
     for (int wide = 0; wide < 2; wide++) {
         check_hostile(wide, 1);
