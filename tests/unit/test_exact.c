@@ -288,6 +288,32 @@ static void test_memory(void)
     CHECK_EQ(counter.nlive, 0);
 }
 
+/* Made for no number of keys: groups become two, and the directory doubles, again and again. */
+static void test_growth(void)
+{
+    enum {
+        N = 300000
+    };
+    struct test_allocator counter = {0};
+    const struct unseen_allocator allocator = {test_alloc, test_free, &counter};
+    struct unseen__filter *filter = fresh(0, 0, &allocator);
+    uint64_t nwrong = 0;
+    for (uint64_t i = 0; i < N; i++) {
+        nwrong += do_one(filter, 0, key_of(i, 0)) != UNSEEN_NEW;
+    }
+    CHECK_EQ(nwrong, 0);
+    CHECK(inside(filter)->dir_bits >= 4);
+    CHECK_EQ(inside(filter)->overflow.nkeys, 0);
+    for (uint64_t i = 0; i < N; i++) {
+        nwrong += do_one(filter, 1, key_of(i, 0)) != UNSEEN_SEEN;
+    }
+    CHECK_EQ(nwrong, 0);
+    CHECK_EQ(inside(filter)->nkeys, N);
+    CHECK(counter.bytes < N * (is_wide ? 28 : 18));
+    filter->ops->free(filter);
+    CHECK_EQ(counter.nlive, 0);
+}
+
 /* The n-th allocation fails, or all from the n-th on: the filter is as it was, and goes on. */
 static void test_no_memory(void)
 {
@@ -632,6 +658,7 @@ static void test_all(void)
     test_model(12, 0);
     test_model(0, 250000);
     test_memory();
+    test_growth();
     test_no_memory();
     test_chunks(1);
     test_chunks(4);
