@@ -628,7 +628,7 @@ static enum unseen_status import_list(const struct test_image *empty, const uint
         size_t len;
         memcpy(copy, test_chunk(empty, i, &len), empty->end[i] - (i ? empty->end[i - 1] : 0));
         if (i == 0) {
-            store_le64(copy + 24 + 32, 1);
+            store_le64(copy + 24 + 24, 1);
         } else if (i + 1 == empty->n) {
             store_le64(copy + 24, 1);
         }
