@@ -7,7 +7,7 @@
 #include "number.h"
 #include "options.h"
 
-#define SEED_EXPECTS      "a text of 1 byte or more, or 0x and pairs of hexadecimal digits"
+#define SEED_EXPECTS      "a text, or 0x and pairs of hexadecimal digits"
 #define SEED_EXAMPLE      "0x$(openssl rand -hex 32)"
 #define SEED_FILE_EXAMPLE "seed.key"
 
@@ -519,8 +519,8 @@ static const struct option_row rows[] = {
     {NULL, 0, "filter", "NAME", NULL, NULL, COMMAND_MAKERS | COMMAND_COMPACT,
      "the kind of filter: compact (the default), bloom,\nblock, counting, scalable or exact; see unseen help\nfilters", set_filter},
     {NULL, 0, "seed", "TEXT", SEED_EXPECTS, SEED_EXAMPLE, COMMAND_MAKERS | COMMAND_COUNT,
-     "derive the secret of the keys from a text or 0xHEX\n(default: random); who can guess it can "
-     "make lines\nthat hide others", set_seed},
+     "derive the secret of the keys from a text or 0xHEX\n(default: random); who guesses it can make\nlines that "
+     "are wrongly taken for seen", set_seed},
     {NULL, 0, "seed-file", "FILE", NULL, SEED_FILE_EXAMPLE, COMMAND_MAKERS | COMMAND_COUNT,
      "the same, read from FILE: a command line can be seen\nby every user", set_seed_file},
     {NULL, 0, "key-bits", "N", "64, 96 or 128", "96", COMMAND_MAKERS,
@@ -532,7 +532,7 @@ static const struct option_row rows[] = {
      "a new store without a log, for those who accept less:\na crash forgets all since the last "
      "run's end, and\nthose lines come again; a damaged store cannot be\nrepaired; no exactly-once "
      "output. It saves 8 bytes of\ndisk per URL", set_no_log},
-    {NULL, 0, "mode", "MODE", "600 with rights for others, in octal", "640",
+    {NULL, 0, "mode", "MODE", "a 6 for the owner, then 0, 2, 4 or 6 for the group and for others", "640",
      COMMAND_MAKERS | COMMAND_MERGE,
      "who may open a new store, as in chmod: 640, 660, 644\n(default 600: only its owner)", set_mode},
 

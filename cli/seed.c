@@ -60,13 +60,14 @@ bool seed_read(struct seed *seed, const char *name)
     }
     if (len > SEED_MAX) {
         message_error("--seed-file %s has more than %d bytes", name, SEED_MAX);
-        message_hint("openssl rand -hex 32 > seed.key");
+        message_hint("(umask 077; openssl rand -hex 32 > seed.key)");
         return false;
     }
     if (!seed_parse(seed, text, len)) {
-        message_error("--seed-file %s has neither a text nor 0x and pairs of hexadecimal digits",
-                      name);
-        message_hint("openssl rand -hex 32 > seed.key");
+        message_error(
+            "--seed-file %s is empty, or begins with 0x and has no pairs of hexadecimal digits",
+            name);
+        message_hint("(umask 077; openssl rand -hex 32 > seed.key)");
         return false;
     }
     return true;

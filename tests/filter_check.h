@@ -166,6 +166,7 @@ static inline void filter_check_round(const char *filter, uint64_t capacity, uin
     struct test_image image = test_export(set);
     options = filter_options(NULL, 0, 0, to);
     options.seed = NULL;
+    options.seed_len = 0;
     struct unseen_set *copy = NULL;
     if (CHECK(test_import(&image, &options, &copy) == UNSEEN_OK)) {
         const struct unseen_set_stats x = filter_stats(set);

@@ -190,16 +190,22 @@ static const struct unseen_url *used_url(const struct making *m)
     return m->url && m->kind == UNSEEN_KIND_URL && profile_is_none(m->url) ? NULL : m->url;
 }
 
-/* Changes of the list that is to be replaced; a damaged one is replaced without a word. */
+/* Changes of the list that is to be replaced. A list that cannot be opened is said to be replaced. */
 static uint64_t count_changes(const struct options *o)
 {
     const struct unseen_list_options cold = {.size = sizeof(cold), .access = UNSEEN_LIST_COLD};
     struct unseen_list_info info = {.size = sizeof(info)};
+    struct unseen_error error = {.status = UNSEEN_OK};
     struct unseen_list *list = NULL;
-    const bool known = stores_kind_of(o->store) == STORES_LIST &&
-                       unseen_list_open(&list, o->store, &cold, NULL) == UNSEEN_OK &&
+    if (stores_kind_of(o->store) != STORES_LIST) {
+        return 0;
+    }
+    const bool known = unseen_list_open(&list, o->store, &cold, &error) == UNSEEN_OK &&
                        unseen_list_info(list, &info) == UNSEEN_OK;
     unseen_list_close(list);
+    if (!known) {
+        message_warning("%s; what was allowed, added or removed in it will be gone", error.text);
+    }
     return known ? info.nallowed + info.nadded + info.nremoved : 0;
 }
 

@@ -307,10 +307,11 @@ static bool zstd_step(struct input *in, void *buf, size_t cap, size_t *len_out)
     in->raw_at = from.pos;
     *len_out = to.pos;
     if (ZSTD_getErrorCode(status) == ZSTD_error_frameParameter_windowTooLarge) {
-        message_error("%s: this zstd data takes a window of more than %d MiB of memory", in->name,
-                      1 << (WINDOW_LOG - 20));
-        message_hint(in->long_window ? "zstd -d --ultra --long=31 FILE | unseen"
-                                     : "--long allows windows of up to 2 GiB");
+        message_error("%s: this zstd data takes a window of more than %s of memory", in->name,
+                      in->long_window ? "2 GiB" : "128 MiB");
+        if (!in->long_window) {
+            message_hint("--long allows windows of up to 2 GiB");
+        }
         return false;
     }
     if (ZSTD_isError(status)) {

@@ -22,7 +22,8 @@ void lists_report(const char *path, const struct unseen_error *error)
         message_hint("unseen build %s FILE makes it anew", path);
         break;
     case UNSEEN_ERR_VERSION:
-        message_hint("this is unseen %s; use the version that wrote it, or a newer one",
+        message_hint("this is unseen %s; use the version that wrote it, or make a new one from its "
+                     "entries: unseen build NEW FILE",
                      unseen_version());
         break;
     case UNSEEN_ERR_BUSY:

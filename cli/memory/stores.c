@@ -196,8 +196,10 @@ void stores_report(const char *path, const struct options *o, const struct unsee
         hint_foreign(path, o);
         break;
     case UNSEEN_ERR_VERSION:
-        message_hint("this is unseen %s; use the version that wrote it, or a newer one",
-                     unseen_version());
+        message_hint(
+            "this is unseen %s; use the version that wrote it, or make a new one from its URLs: "
+            "unseen add NEW FILE",
+            unseen_version());
         break;
     case UNSEEN_ERR_CORRUPT:
         message_hint("unseen repair %s", path);
@@ -336,7 +338,8 @@ static void report_mended(const char *path, enum unseen_store_mode mode, struct 
                         mode == UNSEEN_STORE_READ ? "is" : "was");
     }
     if (info.image_damaged) {
-        message_warning("%s.image is damaged; the log was read in its place", path);
+        message_warning("%s.image is damaged or cannot be read; the log was read in its place",
+                        path);
     }
 }
 

@@ -66,7 +66,7 @@ done
 wrong '--fpr 1e-12: the filter promises no false-positive rate this low' 'unseen --fpr 5e-9' --fpr 1e-12
 wrong '--filter nothing: no such name' 'unseen help filters' --filter nothing
 for seed in '' 0x 0X 0x1 0xabc 0xgg "0x12 "; do
-    wrong "--seed: its value is not a text of 1 byte or more, or 0x and pairs of hexadecimal digits" 'unseen --seed 0x$(openssl rand -hex 32)' --seed "$seed"
+    wrong "--seed: its value is not a text, or 0x and pairs of hexadecimal digits" 'unseen --seed 0x$(openssl rand -hex 32)' --seed "$seed"
 done
 wrong "--max-line: '-1' is not a number of bytes" 'unseen --max-line 64K' --max-line -1
 wrong '--long takes no value' 'unseen --long' --long=27

@@ -62,14 +62,14 @@ holds [ "$(made cr.unseen --seed-file cr)" != "$(made cr2.unseen --seed-file cr2
 run --seed-file full one
 expect 0 'http://a/\nhttp://b/\n' ''
 run --seed-file long one
-expect 2 '' 'unseen: error: --seed-file long has more than 4096 bytes\nunseen: hint: openssl rand -hex 32 > seed.key\n'
+expect 2 '' 'unseen: error: --seed-file long has more than 4096 bytes\nunseen: hint: (umask 077; openssl rand -hex 32 > seed.key)\n'
 head -c 4096 /dev/zero > longest
 run --seed-file longest one
 expect 0 'http://a/\nhttp://b/\n' ''
 for text in '' '\n' '0x' '0x1\n' '0xzz\n'; do
     printf "$text" > bad
     run --seed-file bad one
-    expect 2 '' 'unseen: error: --seed-file bad has neither a text nor 0x and pairs of hexadecimal digits\nunseen: hint: openssl rand -hex 32 > seed.key\n'
+    expect 2 '' 'unseen: error: --seed-file bad is empty, or begins with 0x and has no pairs of hexadecimal digits\nunseen: hint: (umask 077; openssl rand -hex 32 > seed.key)\n'
 done
 # A set with the seed of the shares has no worse rate on its share.
 seq 40000 > many

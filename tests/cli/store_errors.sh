@@ -53,7 +53,7 @@ wrong 2 'new.unseen: out of memory' 'without --capacity the set grows as needed'
 wrong 2 "no profile 'crwl'" 'unseen -p crawl' -s new.unseen -p crwl one
 wrong 2 "--key-bits: '65' is not 64, 96 or 128" 'unseen --key-bits 96' -s new.unseen --key-bits 65 one
 for mode in 64 0640x 888 0440 700 641 1640 77777 '' -1 u=rw; do
-    wrong 2 "--mode: '$mode' is not 600 with rights for others, in octal" 'unseen --mode 640' -s new.unseen --mode "$mode" one
+    wrong 2 "--mode: '$mode' is not a 6 for the owner, then 0, 2, 4 or 6 for the group and for others" 'unseen --mode 640' -s new.unseen --mode "$mode" one
 done
 wrong 2 '--mode has no meaning without -s' 'unseen -s STORE --mode 640 FILE' --mode 640 one
 wrong 2 '--no-log has no meaning without -s' 'unseen -s STORE --no-log FILE' --no-log one

@@ -407,6 +407,7 @@ static void test_options(void)
     CHECK(try_options(&other, &error) == UNSEEN_ERR_MISMATCH && strstr(error.text, "seed"));
     other = options;
     other.seed = NULL;
+    other.seed_len = 0;
     other.memory = 1 << 22;
     other.threads = 2;
     CHECK(try_options(&other, &error) == UNSEEN_OK);

@@ -138,6 +138,7 @@ static void check_seed(void)
     struct unseen_set *a = make(&options);
     struct unseen_set *b = make(&options);
     options.seed = NULL;
+    options.seed_len = 0;
     struct unseen_set *c = make(&options);
     struct unseen_set *d = make(&options);
     const struct unseen_set *sets[4] = {a, b, c, d};
