@@ -4,7 +4,7 @@
  * builder does not know, and the bits of keys of structured inputs. Two faults are planted: XXH3-128
  * with a random seed, which the pairs find, and NH without SipHash, which the statistics find.
  *
- * UNSEEN_TEST_SCALE=1600 tries 10^9 pairs. */
+ * UNSEEN_TEST_SCALE=1400 tries 10^9 pairs. */
 #include "test.h"
 
 #include <math.h>
