@@ -160,7 +160,9 @@ static enum unseen_status check_image(struct unseen_store *store, struct unseen_
         status = compare_image(store, &image, &damage, is_damaged_out, error);
         unseen__image_release(&image);
     } else if (status == UNSEEN_ERR_MISSING) {
-        *is_damaged_out = no_log && r->health.nrecords > 0;
+        /* The image was there before a byte of the mark was written. */
+        *is_damaged_out = no_log && (r->health.nrecords > 0 || r->health.torn_bytes > 0 ||
+                                     r->health.lost_bytes > 0);
         (void)unseen__error(&damage, UNSEEN_ERR_CORRUPT, UNSEEN__NO_PLACE,
                             "%s has no log, and its image is gone", store->log.path);
         status = UNSEEN_OK;

@@ -772,6 +772,11 @@ static void test_no_log(void)
     CHECK(unseen_store_repair(path, NULL, NULL, NULL, &error) == UNSEEN_ERR_CORRUPT);
     CHECK(unlink(image) == 0);
     CHECK(unseen_store_open(&store, path, &options, &error) == UNSEEN_ERR_CORRUPT);
+    /* Even a mark that is not complete tells that there was an image. */
+    CHECK(truncate(path, (off_t)size_of(path) - 8) == 0);
+    CHECK(unseen_store_open(&store, path, &options, &error) == UNSEEN_ERR_CORRUPT);
+    CHECK(unseen_store_verify(path, NULL, NULL, NULL, &error) == UNSEEN_ERR_CORRUPT);
+    CHECK(unseen_store_repair(path, NULL, NULL, NULL, &error) == UNSEEN_ERR_CORRUPT);
 }
 
 /* ---- the output ---- */
