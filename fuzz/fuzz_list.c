@@ -11,7 +11,7 @@
 
 #include "base/bytes.h"
 #include "hash/checksum.h"
-#include "list/format.h"
+#include "list/list_format.h"
 #include "pool.h"
 
 enum {

@@ -7,7 +7,7 @@
 
 #include "test.h"
 
-#include "engine/set.h"
+#include "set/set.h"
 #include "filter/compact.h"
 #include "hash/checksum.h"
 

@@ -17,7 +17,7 @@
 
 #include <unseen.h>
 
-#include "engine/store.h"
+#include "store/store.h"
 
 /* A program may ask for fewer keys. */
 #ifndef PAIR_HUNDREDS

@@ -8,7 +8,7 @@
 
 #include "base/bytes.h"
 #include "base/memory.h"
-#include "engine/set.h"
+#include "set/set.h"
 #include "filter/counting.h"
 #include "filter/filter.h"
 

@@ -7,7 +7,7 @@
 #include "test.h"
 
 #include "base/memory.h"
-#include "engine/set.h"
+#include "set/set.h"
 #include "filter/exact.h"
 
 enum {

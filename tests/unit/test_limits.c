@@ -13,10 +13,10 @@
 #include <sys/resource.h>
 
 #include "base/memory.h"
-#include "engine/set.h"
+#include "set/set.h"
 #include "hash/key.h"
-#include "store/image.h"
-#include "store/log.h"
+#include "log/image_file.h"
+#include "log/log.h"
 
 enum {
     PATH_LEN = 300,

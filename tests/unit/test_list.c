@@ -19,7 +19,7 @@
 
 #include "base/bytes.h"
 #include "hash/checksum.h"
-#include "list/format.h"
+#include "list/list_format.h"
 
 enum {
     BATCH = 1000,

@@ -9,7 +9,7 @@
 
 #include "base/bytes.h"
 #include "hash/checksum.h"
-#include "list/format.h"
+#include "list/list_format.h"
 
 enum {
     NKEYS = 10000, /* some are left over behind the pages */

@@ -14,7 +14,7 @@
 #include <sys/stat.h>
 
 #include "hash/key.h"
-#include "store/format.h"
+#include "log/log_format.h"
 
 enum {
     NKEYS = 4000,

@@ -2,10 +2,10 @@
  *
  * The image of a store: an exported set in a file beside the log (docs/format.md, "Image"). What is
  * in the chunks is the caller's affair. */
-#ifndef UNSEEN_STORE_IMAGE_H
-#define UNSEEN_STORE_IMAGE_H
+#ifndef UNSEEN_LOG_IMAGE_FILE_H
+#define UNSEEN_LOG_IMAGE_FILE_H
 
-#include "store/log.h"
+#include "log/log.h"
 
 struct unseen__image {
     struct unseen_allocator allocator;

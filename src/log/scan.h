@@ -2,10 +2,10 @@
  *
  * Reading the records of a log from some place on, each checked before it is shown. Where no intact
  * record is, tells a torn end from damage (docs/format.md, "The end"). */
-#ifndef UNSEEN_STORE_SCAN_H
-#define UNSEEN_STORE_SCAN_H
+#ifndef UNSEEN_LOG_SCAN_H
+#define UNSEEN_LOG_SCAN_H
 
-#include "store/log.h"
+#include "log/log.h"
 
 enum unseen__scan_state {
     UNSEEN__SCAN_RECORD,

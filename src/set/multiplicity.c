@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * How often something was added to a set that counts. */
-#include "engine/set.h"
+#include "set/set.h"
 
 static unsigned ask(const struct unseen_set *set, struct unseen_key key)
 {

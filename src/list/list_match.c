@@ -10,7 +10,7 @@
  *     texts    jo@a.evil.example a.evil.example evil.example | x@b.example b.example | ...
  *     verdicts NEW               NEW            SEEN         | NEW         ALLOWED  | ...
  *     answers  SEEN                                          | ALLOWED              | ... */
-#include "engine/list.h"
+#include "list/list.h"
 
 #include <string.h>
 

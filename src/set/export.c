@@ -5,7 +5,7 @@
  *
  * The cursor of an export is 0 for the header, then 1 + (filter << 50 | position in the filter),
  * then CURSOR_END. */
-#include "engine/set.h"
+#include "set/set.h"
 
 #include <string.h>
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
  * What those who ask a list need of it beside its answers. */
-#ifndef UNSEEN_ENGINE_LIST_H
-#define UNSEEN_ENGINE_LIST_H
+#ifndef UNSEEN_LIST_LIST_H
+#define UNSEEN_LIST_LIST_H
 
-#include "list/format.h"
+#include "list/list_format.h"
 #include "unseen.h"
 
 /* The kind that a list's header names. VERSION: one that this version does not know. */

@@ -9,7 +9,7 @@
 
 #include "base/error.h"
 #include "base/memory.h"
-#include "engine/store.h"
+#include "store/store.h"
 
 enum {
     REGION_BITS = 9,

@@ -2,7 +2,7 @@
  *
  * Asking a list, as users see it: identities become keys, and the rest is src/list. Where there are
  * changes, they have the last word: over the texts of identities, or all there is of keys. */
-#include "engine/list.h"
+#include "list/list.h"
 
 #include <math.h>
 #include <stddef.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * The inside of a set: what makes its keys, the URL identity, and one or more filters. */
-#ifndef UNSEEN_ENGINE_SET_H
-#define UNSEEN_ENGINE_SET_H
+#ifndef UNSEEN_SET_SET_H
+#define UNSEEN_SET_SET_H
 
 #include <pthread.h>
 

@@ -2,8 +2,8 @@
  *
  * The bytes of a store's log and image: docs/format.md, "Store". Encoding and decoding only, field
  * by field; no files here. */
-#ifndef UNSEEN_STORE_FORMAT_H
-#define UNSEEN_STORE_FORMAT_H
+#ifndef UNSEEN_LOG_LOG_FORMAT_H
+#define UNSEEN_LOG_LOG_FORMAT_H
 
 #include <stdbool.h>
 

@@ -2,8 +2,8 @@
  *
  * The bytes of a list's file but for the pages: docs/format.md, "List". Encoding and decoding
  * only. */
-#ifndef UNSEEN_LIST_FORMAT_H
-#define UNSEEN_LIST_FORMAT_H
+#ifndef UNSEEN_LIST_LIST_FORMAT_H
+#define UNSEEN_LIST_LIST_FORMAT_H
 
 #include "hash/secret.h"
 #include "list/shape.h"

@@ -4,8 +4,8 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "engine/set.h"
-#include "engine/store.h"
+#include "set/set.h"
+#include "store/store.h"
 #include "hash/key.h"
 
 enum {

@@ -13,8 +13,8 @@
 
 #include "base/error.h"
 #include "base/memory.h"
-#include "engine/rewrite.h"
-#include "engine/set.h"
+#include "store/rewrite.h"
+#include "set/set.h"
 #include "hash/key.h"
 
 enum {

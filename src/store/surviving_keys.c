@@ -7,7 +7,7 @@
 
 #include "base/error.h"
 #include "base/memory.h"
-#include "engine/store.h"
+#include "store/store.h"
 
 static int compare_keys(struct unseen_key a, struct unseen_key b)
 {

@@ -2,12 +2,12 @@
  *
  * The thread that makes changes durable, so that nobody else waits for the disk. What is begun while
  * it is busy is committed together: one record, one sync. */
-#ifndef UNSEEN_STORE_COMMITTER_H
-#define UNSEEN_STORE_COMMITTER_H
+#ifndef UNSEEN_LOG_COMMITTER_H
+#define UNSEEN_LOG_COMMITTER_H
 
 #include <pthread.h>
 
-#include "store/log.h"
+#include "log/log.h"
 
 /* A row of changes: packed keys, and for each 1 if it is removed. They are those at start..start+n
  * of the arrays. */

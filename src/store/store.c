@@ -7,7 +7,7 @@
  * what they stand for, it begins their commit, and the committer's thread makes them durable. What
  * was never begun is undone before an image is written: an image must hold nothing that the log does
  * not, or URLs that nobody has seen would be taken for seen. */
-#include "engine/store.h"
+#include "store/store.h"
 
 #include <errno.h>
 #include <stddef.h>
@@ -17,7 +17,7 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "base/memory.h"
-#include "engine/set.h"
+#include "set/set.h"
 #include "hash/key.h"
 
 enum {

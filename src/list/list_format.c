@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "list/format.h"
+#include "list/list_format.h"
 
 #include <string.h>
 

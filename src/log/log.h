@@ -2,10 +2,10 @@
  *
  * The log of a store: the file that holds every committed change. Made, opened, locked, appended
  * to; scan.h reads it. */
-#ifndef UNSEEN_STORE_LOG_H
-#define UNSEEN_STORE_LOG_H
+#ifndef UNSEEN_LOG_LOG_H
+#define UNSEEN_LOG_LOG_H
 
-#include "store/format.h"
+#include "log/log_format.h"
 
 struct unseen__log {
     struct unseen_allocator allocator;

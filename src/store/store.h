@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT
  *
  * The inside of a store: a set, the log that makes it last, and what connects them. */
-#ifndef UNSEEN_ENGINE_STORE_H
-#define UNSEEN_ENGINE_STORE_H
+#ifndef UNSEEN_STORE_STORE_H
+#define UNSEEN_STORE_STORE_H
 
-#include "store/committer.h"
-#include "store/image.h"
-#include "store/log.h"
-#include "store/scan.h"
+#include "log/committer.h"
+#include "log/image_file.h"
+#include "log/log.h"
+#include "log/scan.h"
 
 /* The output file as the records say it is. */
 struct unseen__output {

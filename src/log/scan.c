@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "store/scan.h"
+#include "log/scan.h"
 
 #include <string.h>
 

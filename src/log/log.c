@@ -10,7 +10,7 @@
 #ifndef _FILE_OFFSET_BITS
 #define _FILE_OFFSET_BITS 64
 #endif
-#include "store/log.h"
+#include "log/log.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "store/format.h"
+#include "log/log_format.h"
 
 #include <string.h>
 

@@ -6,7 +6,7 @@
 
 #include "base/error.h"
 #include "base/memory.h"
-#include "engine/list.h"
+#include "list/list.h"
 #include "list/edit.h"
 
 struct unseen_list_edit {

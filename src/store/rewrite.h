@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
  * Reading all of a log for its health, and writing a new log from it. */
-#ifndef UNSEEN_ENGINE_REWRITE_H
-#define UNSEEN_ENGINE_REWRITE_H
+#ifndef UNSEEN_STORE_REWRITE_H
+#define UNSEEN_STORE_REWRITE_H
 
-#include "engine/store.h"
+#include "store/store.h"
 
 /* ---- health.c ---- */
 

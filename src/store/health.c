@@ -6,7 +6,7 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "base/memory.h"
-#include "engine/rewrite.h"
+#include "store/rewrite.h"
 
 /* ---- the log ---- */
 

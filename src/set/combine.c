@@ -3,7 +3,7 @@
  * Union and intersection of two sets: each piece of the one, as for an export, goes to every filter
  * of the other that owns some of it. So two sets combine whatever the number of threads they were
  * made for, and a filter has one way to cut itself in pieces. */
-#include "engine/set.h"
+#include "set/set.h"
 
 #include <string.h>
 

@@ -6,7 +6,7 @@
  * lock and each holding the keys of one hash prefix, so a key's add is one critical section and
  * exactly one thread is told that it was new. A batch is sorted by filter first, so that a lock is
  * taken once for all its keys. */
-#include "engine/set.h"
+#include "set/set.h"
 
 #include <string.h>
 

@@ -9,7 +9,7 @@
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE 1
 #endif
-#include "store/committer.h"
+#include "log/committer.h"
 
 #include <errno.h>
 #include <fcntl.h>

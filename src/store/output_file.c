@@ -10,7 +10,7 @@
 #include "base/file.h"
 #include "base/memory.h"
 #include "base/own.h"
-#include "engine/store.h"
+#include "store/store.h"
 
 enum {
     COPY_LEN = 65536
