@@ -2,6 +2,7 @@
 #include "option_rows.h"
 
 #include <string.h>
+#include <unseen_list.h>
 
 #include "command.h"
 #include "number.h"

@@ -8,7 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include <unseen.h>
+#include <unseen_list.h>
 
 #include "print/message.h"
 #include "seed.h"

@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: MIT */
+#include <unseen_list.h>
+
 #include "commands/allow.h"
 
 #include "command.h"
@@ -32,7 +34,7 @@ static int print_allowed(const struct options *o, enum unseen_cpu cpu)
         message_hint("unseen allow --list %s", o->store);
         return EXIT_TROUBLE;
     }
-    if (!lists_open(&list, o->store, UNSEEN_LIST_COLD, cpu)) {
+    if (!lists_open(&list, o->store, UNSEEN_LIST_MAP, cpu)) {
         return EXIT_TROUBLE;
     }
     int status = EXIT_TROUBLE;

@@ -21,6 +21,7 @@
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
+#include <unseen_list.h>
 
 #include "command.h"
 #include "commands/build_entries.h"
@@ -193,7 +194,7 @@ static const struct unseen_url *used_url(const struct making *m)
 /* Changes of the list that is to be replaced. A list that cannot be opened is said to be replaced. */
 static uint64_t count_changes(const struct options *o)
 {
-    const struct unseen_list_options cold = {.size = sizeof(cold), .access = UNSEEN_LIST_COLD};
+    const struct unseen_list_options cold = {.size = sizeof(cold), .access = UNSEEN_LIST_MAP};
     struct unseen_list_info info = {.size = sizeof(info)};
     struct unseen_error error = {.status = UNSEEN_OK};
     struct unseen_list *list = NULL;

@@ -23,6 +23,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unseen_list.h>
 
 #include "lines/batch.h"
 #include "lines/entries.h"

@@ -9,7 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include <unseen.h>
+#include <unseen_list.h>
 
 #include "lines/text.h"
 #include "options.h"

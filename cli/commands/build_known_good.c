@@ -11,6 +11,7 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include <unseen_list.h>
 
 #include "lines/batch.h"
 #include "lines/feed.h"
@@ -138,7 +139,7 @@ bool build_known_good_run(const struct options *o, const char *path, enum unseen
 {
     struct known_good k = {.o = o, .progress = progress};
     struct unseen_error error = {.status = UNSEEN_OK};
-    if (o->nknown_good == 0 || !lists_open(&k.list, path, UNSEEN_LIST_WARM, cpu)) {
+    if (o->nknown_good == 0 || !lists_open(&k.list, path, UNSEEN_LIST_MAP_PREFETCH, cpu)) {
         return o->nknown_good == 0;
     }
     build_progress_phase(progress, 0, 0);

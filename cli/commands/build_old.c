@@ -8,6 +8,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <unseen_list.h>
 
 #include "memory/lists.h"
 #include "print/message.h"
@@ -30,7 +31,7 @@ static struct build_text *find(const struct build_texts *t, struct unseen_bytes 
 static bool grow(struct build_texts *t)
 {
     const struct build_texts was = *t;
-    if (!t->hasher && unseen_set_create(&t->hasher, NULL) != UNSEEN_OK) {
+    if (!t->hasher && unseen_set_create(&t->hasher, NULL, NULL) != UNSEEN_OK) {
         return false;
     }
     t->cap = was.cap ? was.cap * 2 : 1024;
@@ -117,8 +118,7 @@ static bool take_change(void *context, enum unseen_list_change change, struct un
 static enum unseen_status open_to_look(const char *path, struct unseen_list **list_out,
                                        struct unseen_error *error)
 {
-    const struct unseen_list_options options = {.size = sizeof(options),
-                                                .access = UNSEEN_LIST_COLD};
+    const struct unseen_list_options options = {.size = sizeof(options), .access = UNSEEN_LIST_MAP};
     return unseen_list_open(list_out, path, &options, error);
 }
 
@@ -210,7 +210,9 @@ struct carrying {
 static bool carry(void *context, enum unseen_list_change change, struct unseen_bytes text)
 {
     struct carrying *c = context;
-    const bool listed = unseen_list_contains(c->list, text.data, text.len);
+    uint8_t verdict;
+    unseen_list_contains(c->list, &text, 1, &verdict);
+    const bool listed = verdict == UNSEEN_SEEN;
     if (listed == (change == UNSEEN_LIST_ADD) && is_in_lines(c->old, change, text)) {
         return true;
     }

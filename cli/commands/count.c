@@ -187,7 +187,7 @@ static bool create_set(struct count *c, enum unseen_cpu cpu)
         .seed_len = o->seed.len,
         .cpu = cpu,
     };
-    enum unseen_status status = unseen_set_create(&c->set, &options);
+    enum unseen_status status = unseen_set_create(&c->set, &options, NULL);
     if (status == UNSEEN_OK && o->by) {
         status = groups_init(&c->groups);
     }

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
+#include <unseen_list.h>
 
 #include "command.h"
 #include "lines/batch.h"
@@ -65,7 +66,7 @@ bool edit_start(struct edit *e, const struct options *o, enum unseen_cpu cpu)
         report_open(e, &error);
         return false;
     }
-    e->failed = !lists_open(&e->list, e->path, UNSEEN_LIST_COLD, cpu);
+    e->failed = !lists_open(&e->list, e->path, UNSEEN_LIST_MAP, cpu);
     e->complaints = (struct complaints){.o = o, .kind = e->list.kind};
     return !e->failed;
 }

@@ -11,7 +11,7 @@ enum {
 enum unseen_status groups_init(struct groups *g)
 {
     *g = (struct groups){0};
-    return unseen_set_create(&g->hasher, NULL);
+    return unseen_set_create(&g->hasher, NULL, NULL);
 }
 
 /* The slot of a name, or the free one where it belongs. */

@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <sys/stat.h>
 #include <time.h>
+#include <unseen_list.h>
 
 #include "command.h"
 #include "commands/info_json.h"
@@ -129,7 +130,7 @@ static int info_list(const struct options *o, enum unseen_cpu cpu)
 {
     struct opened_list l;
     int status = EXIT_TROUBLE;
-    if (lists_open(&l, o->files[0], UNSEEN_LIST_COLD, cpu)) {
+    if (lists_open(&l, o->files[0], UNSEEN_LIST_MAP, cpu)) {
         status = print(o, NULL, l.list);
         lists_close(&l);
     }

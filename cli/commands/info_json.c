@@ -9,6 +9,7 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <time.h>
+#include <unseen_list.h>
 
 #include "print/json.h"
 

@@ -22,7 +22,7 @@ static struct keytable_entry *place_of(const struct keytable *t, struct unseen_k
 
 static bool grow(struct keytable *t)
 {
-    if (!t->hasher && unseen_set_create(&t->hasher, NULL) != UNSEEN_OK) {
+    if (!t->hasher && unseen_set_create(&t->hasher, NULL, NULL) != UNSEEN_OK) {
         return false;
     }
     struct keytable bigger = {

@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unseen_bitmap.h>
 
 #include "command.h"
 #include "lines/files.h"
@@ -250,7 +251,7 @@ static bool prepare(struct sort *s, enum unseen_cpu cpu)
     const char *const *names = s->o->files;
     size_t nnames = s->o->nfiles;
     files_default(&names, &nnames);
-    const enum unseen_status status = unseen_bitmap_create(&s->bitmap, &options);
+    const enum unseen_status status = unseen_bitmap_create(&s->bitmap, &options, NULL);
     s->buffer = malloc(FRONT + BUFFER_BYTES + 1);
     if (status == UNSEEN_ERR_NOMEM || !s->buffer) {
         report_memory();

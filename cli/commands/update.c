@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: MIT */
+#include <unseen_list.h>
+
 #include "commands/update.h"
 
 #include "command.h"

@@ -4,6 +4,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
+#include <unseen_list.h>
 
 #include "command.h"
 #include "commands/health.h"
@@ -19,8 +20,7 @@ static int verify_list(const char *path, const struct options *o, struct output 
     struct unseen_error error = {.status = UNSEEN_OK};
     struct unseen_list *list = NULL;
     struct unseen_list_info info = {.size = sizeof(info)};
-    const struct unseen_list_options options = {.size = sizeof(options),
-                                                .access = UNSEEN_LIST_COLD};
+    const struct unseen_list_options options = {.size = sizeof(options), .access = UNSEEN_LIST_MAP};
     char line[300];
     char torn[100] = "";
     (void)o;

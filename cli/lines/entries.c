@@ -3,6 +3,7 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <unseen_list.h>
 
 #include "lines/jsonl.h"
 #include "print/message.h"

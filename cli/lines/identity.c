@@ -24,7 +24,7 @@ enum unseen_status identity_init(struct identity *id, const struct options *o)
     static const char seed[] = "unseen shards";
     const struct unseen_set_options options = {
         .size = sizeof(options), .seed = seed, .seed_len = sizeof(seed) - 1};
-    return unseen_set_create(&id->shard_set, &options);
+    return unseen_set_create(&id->shard_set, &options, NULL);
 }
 
 void identity_release(struct identity *id)
@@ -122,7 +122,7 @@ static enum unseen_status canonicalise(const struct identity *id, struct text *s
             return status;
         }
         const size_t need =
-            id->base ? unseen_url_bound_base(item.len, id->base_len) : unseen_url_bound(item.len);
+            id->base ? unseen_url_bound(item.len, id->base_len) : unseen_url_bound(item.len, 0);
         if (need == 0 || !text_reserve(scratch, need)) {
             return UNSEEN_ERR_NOMEM;
         }

@@ -4,6 +4,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unseen_list.h>
 
 #include "command.h"
 #include "memory/filters.h"
@@ -41,7 +42,7 @@ static bool create_set(struct memory *m, enum unseen_cpu cpu)
         .seed_len = o->seed.len,
         .cpu = cpu,
     };
-    const enum unseen_status status = unseen_set_create(&m->own_set, &options);
+    const enum unseen_status status = unseen_set_create(&m->own_set, &options, NULL);
     m->set = m->own_set;
     if (status != UNSEEN_OK && filters_report(o, status, "unseen", "")) {
         return false;
@@ -80,7 +81,7 @@ static bool open_store(struct memory *m, enum unseen_cpu cpu)
 static bool open_list(struct memory *m, const char *path, enum unseen_cpu cpu)
 {
     struct opened_list *l = &m->list.list;
-    if (!lists_open(l, path, UNSEEN_LIST_WARM, cpu)) {
+    if (!lists_open(l, path, UNSEEN_LIST_MAP_PREFETCH, cpu)) {
         return false;
     }
     m->list.takes_canons = l->kind == UNSEEN_KIND_URL;
@@ -130,7 +131,7 @@ static bool exclude_store(struct memory *m, const char *path, enum unseen_cpu cp
 static bool exclude_list(struct memory *m, const char *path, enum unseen_cpu cpu)
 {
     struct asked_list *a = &m->lists[m->nlists];
-    if (!lists_open(&a->list, path, UNSEEN_LIST_WARM, cpu)) {
+    if (!lists_open(&a->list, path, UNSEEN_LIST_MAP_PREFETCH, cpu)) {
         return false;
     }
     m->nlists++;
@@ -147,7 +148,7 @@ static struct unseen_set *set_for_lines(struct memory *m, enum unseen_cpu cpu)
         return m->own_set ? m->own_set : m->lines;
     }
     const struct unseen_set_options options = {.size = sizeof(options), .url = m->url, .cpu = cpu};
-    const enum unseen_status status = unseen_set_create(&m->lines, &options);
+    const enum unseen_status status = unseen_set_create(&m->lines, &options, NULL);
     if (status != UNSEEN_OK) {
         message_error("cannot make a set: %s", unseen_status_string(status));
         return NULL;
@@ -289,7 +290,7 @@ static enum unseen_status ask_set(struct memory *m, const struct unseen_key *key
 {
     if (m->o->dry_run) {
         *ndone_out = n;
-        return unseen_set_contains_keys(m->set, keys, n, verdicts);
+        return unseen_set_contains_keys(m->set, keys, n, verdicts, NULL);
     }
     return m->store ? unseen_store_add_keys(m->store, keys, n, verdicts, ndone_out)
                     : unseen_set_add_keys(m->own_set, keys, n, verdicts, ndone_out);
@@ -309,7 +310,8 @@ static enum unseen_status ask_excluded(const struct memory *m, const struct batc
                 const struct unseen_bytes text = b->canons[first + i];
                 keys[i] = unseen_set_identity_key(m->excluded[s], text.data, text.len);
             }
-            (void)unseen_set_contains_keys(m->excluded[s], keys, n, answers); /* cannot fail */
+            (void)unseen_set_contains_keys(m->excluded[s], keys, n, answers,
+                                           NULL); /* cannot fail */
         } else {
             status = ask_list(&m->lists[s - m->nexcluded], b, first, n, answers);
         }

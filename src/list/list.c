@@ -11,6 +11,7 @@
 #include "base/cpu.h"
 #include "base/error.h"
 #include "base/memory.h"
+#include "base/sized.h"
 #include "list/key.h"
 #include "list/open.h"
 
@@ -33,7 +34,7 @@ enum unseen_status unseen__list_header_kind(const struct unseen__list_header *he
     return unseen_kind_of_name(header->kind, kind_out) == UNSEEN_OK
                ? UNSEEN_OK
                : unseen__error(
-                     error, UNSEEN_ERR_VERSION, UNSEEN__NO_PLACE,
+                     error, UNSEEN_ERR_VERSION, UNSEEN__NO_OFFSET,
                      "%s has entries of the kind \"%s\", which only a newer version knows", path,
                      header->kind);
 }
@@ -43,26 +44,24 @@ enum unseen_status unseen_list_open(struct unseen_list **list_out, const char *p
                                     struct unseen_error *error)
 {
     struct unseen_list_options options = {.size = sizeof(options)};
-    enum unseen_status status = UNSEEN_OK;
-    if (given) {
-        if (given->size < offsetof(struct unseen_list_options, cpu) ||
-            given->size > sizeof(options)) {
-            return unseen__error_status(error, UNSEEN_ERR_ARGUMENT, path);
-        }
-        memcpy(&options, given, given->size);
+    enum unseen_cpu cpu;
+    enum unseen_status status =
+        unseen__sized_take(&options, sizeof(options), given, "unseen_list_options", error);
+    if (status == UNSEEN_OK) {
+        status = unseen__cpu_select(options.cpu, &cpu, error);
     }
-    enum unseen_cpu cpu = UNSEEN_CPU_PORTABLE;
-    status = options.access == UNSEEN_LIST_WARM || options.access == UNSEEN_LIST_COLD ||
-                     options.access == UNSEEN_LIST_LOAD
-                 ? unseen__cpu_select(options.cpu, &cpu)
-                 : UNSEEN_ERR_ARGUMENT;
+    if (status == UNSEEN_OK && options.access != UNSEEN_LIST_MAP_PREFETCH &&
+        options.access != UNSEEN_LIST_MAP && options.access != UNSEEN_LIST_READ) {
+        status = unseen__error_setting(error, UNSEEN_ERR_ARGUMENT, UNSEEN_SETTING_MODE,
+                                       "%d is not a way to read a list", (int)options.access);
+    }
+    if (status != UNSEEN_OK) {
+        return unseen__error_prefix(error, status, path);
+    }
     const struct unseen_allocator allocator = unseen__allocator(options.allocator);
-    struct unseen_list *list = status == UNSEEN_OK
-                                   ? unseen__alloc(&allocator, sizeof(*list), _Alignof(max_align_t))
-                                   : NULL;
+    struct unseen_list *list = unseen__alloc(&allocator, sizeof(*list), _Alignof(max_align_t));
     if (!list) {
-        status = status == UNSEEN_OK ? UNSEEN_ERR_NOMEM : status;
-        return unseen__error_status(error, status, path);
+        return unseen__error_status(error, UNSEEN_ERR_NOMEM, path);
     }
     list->allocator = allocator;
     status = unseen__list_file_open(&list->file, path, options.access, cpu, &allocator, error);
@@ -140,23 +139,18 @@ static void apply_changes(const struct unseen__list_texts *texts, const struct u
 static void ask_proper(const struct unseen_list *list, const uint64_t *keys, size_t n,
                        uint8_t *verdicts)
 {
+    if (n == 1) {
+        *verdicts = unseen__list_contains(&list->file.view, *keys) ? UNSEEN_SEEN : UNSEEN_NEW;
+        return;
+    }
     unseen__list_contains_batch(&list->file.view, list->ask, keys, n, verdicts);
     for (size_t i = 0; i < n; i++) {
         verdicts[i] = verdicts[i] == UNSEEN__LIST_YES ? UNSEEN_SEEN : UNSEEN_NEW;
     }
 }
 
-bool unseen_list_contains(const struct unseen_list *list, const void *data, size_t len)
-{
-    const struct unseen__list_texts *texts = &list->file.changes.texts;
-    const uint64_t key = unseen__list_key(&list->file.hasher, data, len);
-    const unsigned state = texts->n > 0 ? unseen__list_texts_state(texts, key, data, len) : 0;
-    return state ? decide(state, UNSEEN_NEW) == UNSEEN_SEEN
-                 : unseen__list_contains(&list->file.view, key);
-}
-
-void unseen_list_contains_batch(const struct unseen_list *list, const struct unseen_bytes *items,
-                                size_t n, uint8_t *verdicts)
+void unseen_list_contains(const struct unseen_list *list, const struct unseen_bytes *items,
+                          size_t n, uint8_t *verdicts)
 {
     const struct unseen__list_texts *texts = &list->file.changes.texts;
     uint64_t keys[UNSEEN__LIST_BATCH];
@@ -226,7 +220,7 @@ enum unseen_status unseen_list_info(const struct unseen_list *list,
     const struct unseen__list_header *h = &list->file.header;
     const struct unseen__list_changes *changes = &list->file.changes;
     struct unseen_list_info info = {
-        .size = info_out->size,
+        .size = sizeof(info),
         .fpr = h->fpr,
         .rate = rate_of(h) * unseen_kind_texts_max(list->kind),
         .ngiven = h->ngiven,
@@ -246,11 +240,7 @@ enum unseen_status unseen_list_info(const struct unseen_list *list,
         .changes_bytes = changes->end - changes->start,
         .torn_bytes = changes->ntorn,
     };
-    if (info.size < offsetof(struct unseen_list_info, fpr) || info.size > sizeof(info)) {
-        return UNSEEN_ERR_ARGUMENT;
-    }
-    memcpy(info_out, &info, info.size);
-    return UNSEEN_OK;
+    return unseen__sized_give(info_out, &info, sizeof(info));
 }
 
 enum unseen_status unseen_list_verify(const struct unseen_list *list, struct unseen_error *error)

@@ -5,7 +5,7 @@
 #define UNSEEN_LIST_LIST_H
 
 #include "list/list_format.h"
-#include "unseen.h"
+#include "unseen_list.h"
 
 /* The kind that a list's header names. VERSION: one that this version does not know. */
 enum unseen_status unseen__list_header_kind(const struct unseen__list_header *header,

@@ -8,6 +8,7 @@
 #include "base/cpu.h"
 #include "base/error.h"
 #include "base/memory.h"
+#include "base/sized.h"
 #include "list/build.h"
 #include "list/key.h"
 
@@ -35,15 +36,16 @@ static enum unseen_status check_rate(const struct unseen_list_build_options *opt
 {
     const double least = FPR_MIN * unseen_kind_texts_max(options->kind);
     if (options->fpr > 0 && options->fpr < least) {
-        return unseen__error(error, UNSEEN_ERR_FPR, UNSEEN__NO_PLACE,
-                             "%s: a rate of %g is too low: the least for the kind \"%s\" is %.2g",
-                             path, options->fpr, unseen_kind_name(options->kind), least);
+        return unseen__error_setting(
+            error, UNSEEN_ERR_FPR, UNSEEN_SETTING_FPR,
+            "%s: a rate of %g is too low: the least for the kind \"%s\" is %.2g", path,
+            options->fpr, unseen_kind_name(options->kind), least);
     }
     return options->fpr > 0 && options->fpr <= FPR_MAX
                ? UNSEEN_OK
-               : unseen__error(error, UNSEEN_ERR_ARGUMENT, UNSEEN__NO_PLACE,
-                               "%s: a rate of %g is out of its range, %.2g to %g", path,
-                               options->fpr, least, FPR_MAX);
+               : unseen__error_setting(error, UNSEEN_ERR_ARGUMENT, UNSEEN_SETTING_FPR,
+                                       "%s: a rate of %g is out of its range, %.2g to %g", path,
+                                       options->fpr, least, FPR_MAX);
 }
 
 static enum unseen_status build_options(const struct unseen_list_build_options *given,
@@ -52,12 +54,10 @@ static enum unseen_status build_options(const struct unseen_list_build_options *
                                         struct unseen_error *error)
 {
     struct unseen_list_build_options options = {.size = sizeof(options)};
-    if (given) {
-        if (given->size < offsetof(struct unseen_list_build_options, capacity) ||
-            given->size > sizeof(options)) {
-            return unseen__error_status(error, UNSEEN_ERR_ARGUMENT, path);
-        }
-        memcpy(&options, given, given->size);
+    const enum unseen_status status =
+        unseen__sized_take(&options, sizeof(options), given, "unseen_list_build_options", error);
+    if (status != UNSEEN_OK) {
+        return unseen__error_prefix(error, status, path);
     }
     options.fpr = options.fpr == 0 ? UNSEEN_LIST_FPR_DEFAULT : options.fpr;
     options.memory = options.memory ? options.memory : MEMORY_DEFAULT;
@@ -89,7 +89,8 @@ static bool folder_of(const char *path, char folder[FOLDER_MAX])
 /* What src/list makes of the options; folder is memory for the default one. */
 static enum unseen_status make_plan(const char *path,
                                     const struct unseen_list_build_options *options,
-                                    char folder[FOLDER_MAX], struct unseen__list_plan *plan_out)
+                                    char folder[FOLDER_MAX], struct unseen__list_plan *plan_out,
+                                    struct unseen_error *error)
 {
     *plan_out = (struct unseen__list_plan){
         .path = path,
@@ -105,9 +106,12 @@ static enum unseen_status make_plan(const char *path,
         .allocator = unseen__allocator(options->allocator),
     };
     if (!options->folder && (options->keep || !folder_of(path, folder))) {
-        return UNSEEN_ERR_ARGUMENT;
+        return unseen__error_setting(
+            error, UNSEEN_ERR_ARGUMENT, UNSEEN_SETTING_FOLDER, "%s: %s", path,
+            options->keep ? "a build that is kept needs a folder" : "the path is too long");
     }
-    return unseen__cpu_select(options->cpu, &plan_out->cpu);
+    return unseen__error_prefix(error, unseen__cpu_select(options->cpu, &plan_out->cpu, error),
+                                path);
 }
 
 /* Begins a build, or goes on with one. secret is NULL, or that of the keys. */
@@ -118,14 +122,15 @@ static enum unseen_status start_with(struct unseen_list_build **build_out, const
 {
     char folder[FOLDER_MAX];
     struct unseen__list_plan plan;
-    enum unseen_status status = make_plan(path, options, folder, &plan);
+    enum unseen_status status = make_plan(path, options, folder, &plan, error);
+    if (status != UNSEEN_OK) {
+        return status;
+    }
     plan.secret = secret;
     struct unseen_list_build *build =
-        status == UNSEEN_OK ? unseen__alloc(&plan.allocator, sizeof(*build), _Alignof(max_align_t))
-                            : NULL;
+        unseen__alloc(&plan.allocator, sizeof(*build), _Alignof(max_align_t));
     if (!build) {
-        status = status == UNSEEN_OK ? UNSEEN_ERR_NOMEM : status;
-        return unseen__error_status(error, status, path);
+        return unseen__error_status(error, UNSEEN_ERR_NOMEM, path);
     }
     *build = (struct unseen_list_build){.allocator = plan.allocator};
     status = anew ? unseen__list_builder_create(&build->builder, &plan, error)
@@ -147,9 +152,10 @@ static enum unseen_status start_build(struct unseen_list_build **build_out, cons
     if (!anew && !options->seed) {
         return start_with(build_out, path, options, anew, NULL, error);
     }
-    enum unseen_status status = unseen__secret_make(options->seed, options->seed_len, &secret);
+    enum unseen_status status =
+        unseen__secret_make(options->seed, options->seed_len, &secret, error);
     if (status != UNSEEN_OK) {
-        return unseen__error_status(error, status, path);
+        return unseen__error_prefix(error, status, path);
     }
     status = start_with(build_out, path, options, anew, &secret, error);
     unseen__secret_forget(&secret);
@@ -239,7 +245,7 @@ enum unseen_status unseen_list_build_finish(struct unseen_list_build *build,
                                             void *context, struct unseen_error *error)
 {
     if (build->finished) {
-        return unseen__error(error, UNSEEN_ERR_ARGUMENT, UNSEEN__NO_PLACE,
+        return unseen__error(error, UNSEEN_ERR_ARGUMENT, UNSEEN__NO_OFFSET,
                              "the list was finished before");
     }
     build->finished = true;

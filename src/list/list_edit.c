@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "base/memory.h"
+#include "base/sized.h"
 #include "list/list.h"
 #include "list/edit.h"
 
@@ -18,12 +19,10 @@ enum unseen_status unseen_list_edit_open(struct unseen_list_edit **edit_out, con
                                          struct unseen_error *error)
 {
     struct unseen_list_options options = {.size = sizeof(options)};
-    if (given) {
-        if (given->size < offsetof(struct unseen_list_options, cpu) ||
-            given->size > sizeof(options)) {
-            return unseen__error_status(error, UNSEEN_ERR_ARGUMENT, path);
-        }
-        memcpy(&options, given, given->size);
+    enum unseen_status status =
+        unseen__sized_take(&options, sizeof(options), given, "unseen_list_options", error);
+    if (status != UNSEEN_OK) {
+        return unseen__error_prefix(error, status, path);
     }
     const struct unseen_allocator allocator = unseen__allocator(options.allocator);
     struct unseen_list_edit *edit = unseen__alloc(&allocator, sizeof(*edit), _Alignof(max_align_t));
@@ -31,7 +30,7 @@ enum unseen_status unseen_list_edit_open(struct unseen_list_edit **edit_out, con
         return unseen__error_status(error, UNSEEN_ERR_NOMEM, path);
     }
     enum unseen_kind kind;
-    enum unseen_status status = unseen__list_edit_open(&edit->edit, path, &allocator, error);
+    status = unseen__list_edit_open(&edit->edit, path, &allocator, error);
     if (status == UNSEEN_OK) {
         status = unseen__list_header_kind(&edit->edit.header, path, &kind, error);
         if (status != UNSEEN_OK) {

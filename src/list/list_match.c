@@ -52,7 +52,7 @@ static void ask(struct covering *c, uint8_t *answers)
 {
     uint8_t verdicts[TEXTS];
     size_t at = 0;
-    unseen_list_contains_batch(c->list, c->texts, c->ntexts, verdicts);
+    unseen_list_contains(c->list, c->texts, c->ntexts, verdicts);
     for (size_t i = 0; i < c->nitems; i++) {
         answers[i] = fold(verdicts + at, c->counts[i]);
         at += c->counts[i];
@@ -104,10 +104,8 @@ static enum unseen_status answer_long(struct covering *c, struct unseen_bytes it
     return status;
 }
 
-enum unseen_status unseen_list_covers_batch(const struct unseen_list *list,
-                                            const struct unseen_url *url,
-                                            const struct unseen_bytes *items, size_t n,
-                                            uint8_t *verdicts)
+enum unseen_status unseen_list_covers(const struct unseen_list *list, const struct unseen_url *url,
+                                      const struct unseen_bytes *items, size_t n, uint8_t *verdicts)
 {
     struct covering c;
     enum unseen_status status = UNSEEN_OK;

@@ -255,7 +255,7 @@ enum unseen_status unseen__committer_start(struct unseen__committer *c, struct u
     }
     (void)close(c->wake[0]);
     (void)close(c->wake[1]);
-    return unseen__error(error, UNSEEN_ERR_NOMEM, UNSEEN__NO_PLACE,
+    return unseen__error(error, UNSEEN_ERR_NOMEM, UNSEEN__NO_OFFSET,
                          "%s: there is no room for another thread", log->path);
 }
 
@@ -284,7 +284,7 @@ enum unseen_status unseen__committer_begin(struct unseen__committer *c, size_t n
                                            uint64_t output_len, struct unseen_error *error)
 {
     if (n > UNSEEN__RECORD_KEYS_MAX || n > c->waiting.n) {
-        return unseen__error(error, UNSEEN_ERR_ARGUMENT, UNSEEN__NO_PLACE,
+        return unseen__error(error, UNSEEN_ERR_ARGUMENT, UNSEEN__NO_OFFSET,
                              "%s: too many changes at once to be one commit", c->log->path);
     }
     pthread_mutex_lock(&c->lock);

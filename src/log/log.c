@@ -120,7 +120,7 @@ static enum unseen_status open_file(struct unseen__log *log, struct unseen_error
         return unseen__error_io(error, "read", log->path, errno);
     }
     if (log->fd < 0 || !S_ISREG(st.st_mode)) {
-        return unseen__error(error, UNSEEN_ERR_FOREIGN, UNSEEN__NO_PLACE,
+        return unseen__error(error, UNSEEN_ERR_FOREIGN, UNSEEN__NO_OFFSET,
                              "%s is not a store: it is no regular file", log->path);
     }
     return UNSEEN_OK;

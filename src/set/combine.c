@@ -7,6 +7,7 @@
 
 #include <string.h>
 
+#include "base/error.h"
 #include "base/memory.h"
 
 static size_t nshards_of(const struct unseen_set *set)
@@ -14,13 +15,35 @@ static size_t nshards_of(const struct unseen_set *set)
     return (size_t)1 << set->shard_bits;
 }
 
-static bool is_same_kind(const struct unseen_set *set, const struct unseen_set *other)
+static enum unseen_status check_same(const struct unseen_set *set, const struct unseen_set *other,
+                                     struct unseen_error *error)
 {
-    return set != other && set->ops == other->ops &&
-           unseen__secret_equals(&set->hasher.secret, &other->hasher.secret) &&
-           set->key_bits == other->key_bits &&
-           strcmp(unseen_set_profile(set), unseen_set_profile(other)) == 0 &&
-           set->ops->is_same_shape(set->shards[0].filter, other->shards[0].filter);
+    enum unseen_setting setting = UNSEEN_SETTING_NONE;
+    const char *name = NULL;
+    if (set == other) {
+        return unseen__error_setting(error, UNSEEN_ERR_ARGUMENT, setting,
+                                     "a set cannot be combined with itself");
+    }
+    if (set->ops != other->ops) {
+        setting = UNSEEN_SETTING_FILTER;
+        name = "filter";
+    } else if (!unseen__secret_equals(&set->hasher.secret, &other->hasher.secret)) {
+        setting = UNSEEN_SETTING_SEED;
+        name = "seed";
+    } else if (set->key_bits != other->key_bits) {
+        setting = UNSEEN_SETTING_KEY_BITS;
+        name = "number of key bits";
+    } else if (strcmp(unseen_set_profile(set), unseen_set_profile(other)) != 0) {
+        setting = UNSEEN_SETTING_PROFILE;
+        name = "profile";
+    } else if (!set->ops->is_same_shape(set->shards[0].filter, other->shards[0].filter)) {
+        setting = UNSEEN_SETTING_CAPACITY;
+        name = "capacity or rate";
+    } else {
+        return UNSEEN_OK;
+    }
+    return unseen__error_setting(error, UNSEEN_ERR_MISMATCH, setting,
+                                 "the sets do not have the same %s", name);
 }
 
 static void combine_filter(struct unseen_set *set, enum unseen__combination combination,
@@ -38,17 +61,21 @@ static void combine_filter(struct unseen_set *set, enum unseen__combination comb
 }
 
 static enum unseen_status combine(struct unseen_set *set, const struct unseen_set *other,
-                                  enum unseen__combination combination, unsigned ability)
+                                  enum unseen__combination combination, unsigned ability,
+                                  struct unseen_error *error)
 {
     if (!(set->ops->abilities & ability)) {
-        return UNSEEN_ERR_UNSUPPORTED;
+        return unseen__error_setting(error, UNSEEN_ERR_UNSUPPORTED, UNSEEN_SETTING_FILTER,
+                                     "sets with the filter %s cannot be combined this way",
+                                     set->ops->name);
     }
-    if (!is_same_kind(set, other)) {
-        return UNSEEN_ERR_MISMATCH;
+    const enum unseen_status status = check_same(set, other, error);
+    if (status != UNSEEN_OK) {
+        return status;
     }
     uint8_t *buf = unseen__alloc(&set->allocator, UNSEEN_CHUNK_MAX, 64);
     if (!buf) {
-        return UNSEEN_ERR_NOMEM;
+        return unseen__error_plain(error, UNSEEN_ERR_NOMEM);
     }
     for (size_t i = 0; i < nshards_of(other); i++) {
         combine_filter(set, combination, other->shards[i].filter, buf);
@@ -60,12 +87,14 @@ static enum unseen_status combine(struct unseen_set *set, const struct unseen_se
     return UNSEEN_OK;
 }
 
-enum unseen_status unseen_set_merge(struct unseen_set *set, const struct unseen_set *other)
+enum unseen_status unseen_set_merge(struct unseen_set *set, const struct unseen_set *other,
+                                    struct unseen_error *error)
 {
-    return combine(set, other, UNSEEN__UNION, UNSEEN_CAN_MERGE);
+    return combine(set, other, UNSEEN__UNION, UNSEEN_CAN_MERGE, error);
 }
 
-enum unseen_status unseen_set_intersect(struct unseen_set *set, const struct unseen_set *other)
+enum unseen_status unseen_set_intersect(struct unseen_set *set, const struct unseen_set *other,
+                                        struct unseen_error *error)
 {
-    return combine(set, other, UNSEEN__INTERSECTION, UNSEEN_CAN_INTERSECT);
+    return combine(set, other, UNSEEN__INTERSECTION, UNSEEN_CAN_INTERSECT, error);
 }

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "base/bytes.h"
+#include "base/error.h"
 #include "base/memory.h"
 #include "hash/checksum.h"
 
@@ -157,10 +158,11 @@ struct unseen_import {
 };
 
 enum unseen_status unseen_import_create(struct unseen_import **import_out,
-                                        const struct unseen_set_options *given)
+                                        const struct unseen_set_options *given,
+                                        struct unseen_error *error)
 {
     struct unseen_set_options options;
-    enum unseen_status status = unseen__set_options(given, &options);
+    enum unseen_status status = unseen__set_options(given, &options, error);
     if (status != UNSEEN_OK) {
         return status;
     }
@@ -168,7 +170,7 @@ enum unseen_status unseen_import_create(struct unseen_import **import_out,
     struct unseen_import *import =
         unseen__alloc(&allocator, sizeof(*import), _Alignof(struct unseen_import));
     if (!import) {
-        return UNSEEN_ERR_NOMEM;
+        return unseen__error_plain(error, UNSEEN_ERR_NOMEM);
     }
     *import = (struct unseen_import){
         .options = options, .allocator = allocator, .nbytes_max = UINT64_MAX};
@@ -228,7 +230,7 @@ static enum unseen_status load_header(struct unseen_import *import, const uint8_
     import->nkeys = load_le64(p + 24);
     const struct unseen__saved saved = {
         .params = p + PARAMS_PLACE, .nkeys = import->nkeys, .nbytes_max = import->nbytes_max};
-    enum unseen_status status = unseen__set_create(&import->set, &options, &secret, &saved);
+    enum unseen_status status = unseen__set_create(&import->set, &options, &secret, &saved, NULL);
     unseen__secret_forget(&secret);
     return status == UNSEEN_ERR_NAME ? UNSEEN_ERR_VERSION : status;
 }

@@ -3,8 +3,8 @@
  * Plans: which numbers of a filter follow from which. The formulas are the filters' own. */
 #include <math.h>
 #include <stddef.h>
-#include <string.h>
 
+#include "base/sized.h"
 #include "filter/filter.h"
 
 const char *unseen_filter_name(size_t i)
@@ -19,21 +19,6 @@ const char *unseen_filter_name(size_t i)
 static const struct unseen__filter_ops *ops_of(const struct unseen_plan *plan)
 {
     return unseen__filter_find(plan->filter ? plan->filter : "compact");
-}
-
-/* Everything up to the last number that a plan is made from. */
-#define SHORTEST offsetof(struct unseen_plan, abilities)
-
-/* The caller's plan, as far as it goes. */
-static bool read_plan(const struct unseen_plan *given, struct unseen_plan *plan_out)
-{
-    const size_t size = given->size;
-    *plan_out = (struct unseen_plan){.size = size};
-    if (size < SHORTEST || size > sizeof(*plan_out)) {
-        return false;
-    }
-    memcpy(plan_out, given, size);
-    return true;
 }
 
 static bool is_in_range(const struct unseen_plan *plan)
@@ -71,8 +56,12 @@ static bool complete_size(struct unseen_plan *plan)
 
 enum unseen_status unseen_plan(struct unseen_plan *plan)
 {
-    struct unseen_plan made;
-    if (!read_plan(plan, &made) || !is_in_range(&made)) {
+    struct unseen_plan made = {0};
+    if (plan->size < offsetof(struct unseen_plan, abilities) ||
+        unseen__sized_take(&made, sizeof(made), plan, "unseen_plan", NULL) != UNSEEN_OK) {
+        return UNSEEN_ERR_SIZE;
+    }
+    if (!is_in_range(&made)) {
         return UNSEEN_ERR_ARGUMENT;
     }
     const struct unseen__filter_ops *ops = ops_of(&made);
@@ -94,16 +83,14 @@ enum unseen_status unseen_plan(struct unseen_plan *plan)
     if (status == UNSEEN_OK && !complete_size(&made)) {
         status = UNSEEN_ERR_ARGUMENT;
     }
-    if (status == UNSEEN_OK) {
-        memcpy(plan, &made, made.size);
-    }
-    return status;
+    return status == UNSEEN_OK ? unseen__sized_give(plan, &made, sizeof(made)) : status;
 }
 
 double unseen_plan_rate(const struct unseen_plan *given, double nkeys)
 {
-    struct unseen_plan plan;
-    if (!read_plan(given, &plan) || !is_in_range(&plan) || !(nkeys > 0) || plan.capacity == 0) {
+    struct unseen_plan plan = {0};
+    if (unseen__sized_take(&plan, sizeof(plan), given, "unseen_plan", NULL) != UNSEEN_OK ||
+        !is_in_range(&plan) || !(nkeys > 0) || plan.capacity == 0) {
         return 0;
     }
     const struct unseen__filter_ops *ops = ops_of(&plan);

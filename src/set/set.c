@@ -1,38 +1,32 @@
 /* SPDX-License-Identifier: MIT
  *
- * A set: bytes -> identity -> key -> filter -> verdict.
- *
- * A set for one thread is one filter. A set for several is up to 256 filters, each behind its own
- * lock and each holding the keys of one hash prefix, so a key's add is one critical section and
- * exactly one thread is told that it was new. A batch is sorted by filter first, so that a lock is
- * taken once for all its keys. */
+ * A set: bytes -> identity -> key -> filter -> verdict. set_threads.c has the last step. */
 #include "set/set.h"
 
 #include <string.h>
 
 #include "base/cpu.h"
+#include "base/error.h"
 #include "base/memory.h"
+#include "base/sized.h"
 #include "filter/tally.h"
 
 enum {
     IDENTITY_BUF = 16384, /* canonical forms up to here need no allocation */
-    SHARED_BATCH = 1024,  /* keys sorted by filter at a time */
-    KEYS_BATCH = 256,     /* keys made at a time from bytes */
-    UNANSWERED = 0xff
+    KEYS_BATCH = 256      /* keys made at a time from bytes */
 };
 
 /* ---- creation ---- */
 
 enum unseen_status unseen__set_options(const struct unseen_set_options *given,
-                                       struct unseen_set_options *options_out)
+                                       struct unseen_set_options *options_out,
+                                       struct unseen_error *error)
 {
     struct unseen_set_options options = {.size = sizeof(options)};
-    if (given) {
-        if (given->size < offsetof(struct unseen_set_options, capacity) ||
-            given->size > sizeof(options)) {
-            return UNSEEN_ERR_ARGUMENT;
-        }
-        memcpy(&options, given, given->size);
+    const enum unseen_status status =
+        unseen__sized_take(&options, sizeof(options), given, "unseen_set_options", error);
+    if (status != UNSEEN_OK) {
+        return status;
     }
     if (options.fpr == 0) {
         options.fpr = UNSEEN_FPR_DEFAULT;
@@ -43,10 +37,25 @@ enum unseen_status unseen__set_options(const struct unseen_set_options *given,
     if (options.key_bits == 0) {
         options.key_bits = 128;
     }
+    if (!(options.fpr > 0 && options.fpr < 1)) {
+        return unseen__error_setting(error, UNSEEN_ERR_ARGUMENT, UNSEEN_SETTING_FPR,
+                                     "a rate of %g is not above 0 and below 1", options.fpr);
+    }
+    if (!unseen__key_bits_are_valid(options.key_bits)) {
+        return unseen__error_setting(error, UNSEEN_ERR_ARGUMENT, UNSEEN_SETTING_KEY_BITS,
+                                     "keys have 64, 96 or 128 bits, not %u", options.key_bits);
+    }
     *options_out = options;
-    return options.fpr > 0 && options.fpr < 1 && unseen__key_bits_are_valid(options.key_bits)
-               ? UNSEEN_OK
-               : UNSEEN_ERR_ARGUMENT;
+    return UNSEEN_OK;
+}
+
+enum unseen_status unseen__filter_named(const char *name, const struct unseen__filter_ops **ops_out,
+                                        struct unseen_error *error)
+{
+    *ops_out = unseen__filter_find(name);
+    return *ops_out ? UNSEEN_OK
+                    : unseen__error_setting(error, UNSEEN_ERR_NAME, UNSEEN_SETTING_FILTER,
+                                            "there is no filter \"%s\"", name);
 }
 
 unsigned unseen__shard_bits(unsigned threads)
@@ -116,35 +125,66 @@ static enum unseen_status choose_shard_bits(const struct unseen__filter_ops *ops
     return ops->shard_bits ? ops->shard_bits(&params, *shard_bits_out, shard_bits_out) : UNSEEN_OK;
 }
 
+/* The sentence for a status of a filter. */
+static enum unseen_status filter_error(struct unseen_error *error, enum unseen_status status,
+                                       const struct unseen_set_options *options)
+{
+    if (status == UNSEEN_ERR_FPR) {
+        return unseen__error_setting(error, status, UNSEEN_SETTING_FPR,
+                                     "the filter %s promises no rate as low as %g", options->filter,
+                                     options->fpr);
+    }
+    if (status == UNSEEN_ERR_ARGUMENT) {
+        return unseen__error_setting(error, status, UNSEEN_SETTING_CAPACITY,
+                                     "the filter %s cannot have the capacity %llu", options->filter,
+                                     (unsigned long long)options->capacity);
+    }
+    return unseen__error_plain(error, status);
+}
+
+/* What a set of these options would lack. */
+static enum unseen_status check_options(const struct unseen__filter_ops *ops,
+                                        const struct unseen_set_options *options,
+                                        struct unseen_error *error)
+{
+    if (options->capacity == 0 && !(ops->abilities & UNSEEN_CAN_GROW)) {
+        return unseen__error_setting(error, UNSEEN_ERR_ARGUMENT, UNSEEN_SETTING_CAPACITY,
+                                     "the filter %s needs a capacity", ops->name);
+    }
+    if (ops->key_bits && options->key_bits < ops->key_bits(options->fpr)) {
+        return unseen__error_setting(error, UNSEEN_ERR_FPR, UNSEEN_SETTING_KEY_BITS,
+                                     "keys of %u bits allow no rate as low as %g",
+                                     options->key_bits, options->fpr);
+    }
+    return UNSEEN_OK;
+}
+
 static enum unseen_status create_set(struct unseen_set **set_out,
                                      const struct unseen_set_options *options,
                                      const struct unseen__secret *secret,
-                                     const struct unseen__saved *saved)
+                                     const struct unseen__saved *saved, struct unseen_error *error)
 {
-    const struct unseen__filter_ops *ops = unseen__filter_find(options->filter);
+    const struct unseen__filter_ops *ops;
     unsigned shard_bits;
-    if (!ops) {
-        return UNSEEN_ERR_NAME;
-    }
-    if (!saved && options->capacity == 0 && !(ops->abilities & UNSEEN_CAN_GROW)) {
-        return UNSEEN_ERR_ARGUMENT;
-    }
-    if (!saved && ops->key_bits && options->key_bits < ops->key_bits(options->fpr)) {
-        return UNSEEN_ERR_FPR;
-    }
-    enum unseen_status status = choose_shard_bits(ops, options, saved, &shard_bits);
-    if (status != UNSEEN_OK) {
-        return status;
-    }
     enum unseen_cpu cpu;
-    status = unseen__cpu_select(options->cpu, &cpu);
+    enum unseen_status status = unseen__filter_named(options->filter, &ops, error);
+    if (status == UNSEEN_OK && !saved) {
+        status = check_options(ops, options, error);
+    }
+    if (status == UNSEEN_OK) {
+        status = unseen__cpu_select(options->cpu, &cpu, error);
+    }
     if (status != UNSEEN_OK) {
         return status;
+    }
+    status = choose_shard_bits(ops, options, saved, &shard_bits);
+    if (status != UNSEEN_OK) {
+        return filter_error(error, status, options);
     }
     const struct unseen_allocator allocator = unseen__allocator(options->allocator);
     struct unseen_set *set = unseen__alloc(&allocator, sizeof(*set), _Alignof(struct unseen_set));
     if (!set) {
-        return UNSEEN_ERR_NOMEM;
+        return filter_error(error, UNSEEN_ERR_NOMEM, options);
     }
     *set = (struct unseen_set){
         .ops = ops,
@@ -158,7 +198,7 @@ static enum unseen_status create_set(struct unseen_set **set_out,
     status = create_shards(set, options, saved);
     if (status != UNSEEN_OK) {
         unseen__free(&allocator, set, sizeof(*set));
-        return status;
+        return filter_error(error, status, options);
     }
     unseen__hasher_init(&set->hasher, secret, cpu);
     *set_out = set;
@@ -168,24 +208,25 @@ static enum unseen_status create_set(struct unseen_set **set_out,
 enum unseen_status unseen__set_create(struct unseen_set **set_out,
                                       const struct unseen_set_options *given,
                                       const struct unseen__secret *secret,
-                                      const struct unseen__saved *saved)
+                                      const struct unseen__saved *saved, struct unseen_error *error)
 {
     struct unseen_set_options options;
-    enum unseen_status status = unseen__set_options(given, &options);
-    return status == UNSEEN_OK ? create_set(set_out, &options, secret, saved) : status;
+    const enum unseen_status status = unseen__set_options(given, &options, error);
+    return status == UNSEEN_OK ? create_set(set_out, &options, secret, saved, error) : status;
 }
 
 enum unseen_status unseen_set_create(struct unseen_set **set_out,
-                                     const struct unseen_set_options *given)
+                                     const struct unseen_set_options *given,
+                                     struct unseen_error *error)
 {
     struct unseen_set_options options;
     struct unseen__secret secret;
-    enum unseen_status status = unseen__set_options(given, &options);
+    enum unseen_status status = unseen__set_options(given, &options, error);
     if (status == UNSEEN_OK) {
-        status = unseen__secret_make(options.seed, options.seed_len, &secret);
+        status = unseen__secret_make(options.seed, options.seed_len, &secret, error);
     }
     if (status == UNSEEN_OK) {
-        status = create_set(set_out, &options, &secret, NULL);
+        status = create_set(set_out, &options, &secret, NULL, error);
     }
     unseen__secret_forget(&secret);
     return status;
@@ -225,7 +266,7 @@ static UNSEEN_NOINLINE enum unseen_status put_long(const struct unseen_set *set,
                                                    struct unseen_bytes item,
                                                    enum unseen_url_form *form_out)
 {
-    size_t cap = unseen_url_bound(item.len);
+    size_t cap = unseen_url_bound(item.len, 0);
     char *buf = cap ? unseen__alloc(&set->allocator, cap, 1) : NULL;
     if (!buf) {
         return UNSEEN_ERR_NOMEM;
@@ -271,283 +312,18 @@ enum unseen_status unseen_set_keys(const struct unseen_set *set, const struct un
     return UNSEEN_OK;
 }
 
-enum unseen_status unseen_set_key(const struct unseen_set *set, const void *data, size_t len,
-                                  struct unseen_key *key_out)
-{
-    const struct unseen_bytes item = {data, len};
-    return unseen_set_keys(set, &item, 1, key_out, NULL);
-}
-
 struct unseen_key unseen_set_identity_key(const struct unseen_set *set, const void *data,
                                           size_t len)
 {
     return unseen__key(&set->hasher, data, len, set->key_bits);
 }
 
-/* ---- keys -> verdicts ---- */
+/* ---- bytes and keys -> verdicts ---- */
 
-enum operation {
-    ADD,
-    CONTAINS,
-    REMOVE
-};
-
-static enum unseen_status run_filter(const struct unseen_set *set, struct unseen__filter *filter,
-                                     enum operation operation, const struct unseen_key *keys,
-                                     size_t n, uint8_t *verdicts, size_t *ndone)
-{
-    *ndone = n;
-    switch (operation) {
-    case ADD:
-        return set->ops->add(filter, keys, n, verdicts, ndone);
-    case CONTAINS:
-        set->ops->contains(filter, keys, n, verdicts);
-        return UNSEEN_OK;
-    case REMOVE:
-        set->ops->remove(filter, keys, n, verdicts);
-        return UNSEEN_OK;
-    }
-    return UNSEEN_ERR_ARGUMENT;
-}
-
-static size_t shard_of(const struct unseen_set *set, struct unseen_key key)
-{
-    return (size_t)((key.hi >> 1) >> (63 - set->shard_bits));
-}
-
-static enum unseen_status run_locked(const struct unseen_set *set, size_t shard,
-                                     enum operation operation, const struct unseen_key *keys,
-                                     size_t n, uint8_t *verdicts, size_t *ndone)
-{
-    struct unseen__shard *s = &set->shards[shard];
-    pthread_mutex_lock(&s->lock);
-    enum unseen_status status = run_filter(set, s->filter, operation, keys, n, verdicts, ndone);
-    pthread_mutex_unlock(&s->lock);
-    return status;
-}
-
-static enum unseen_status reserve_locked(const struct unseen_set *set, size_t shard, ptrdiff_t n)
-{
-    struct unseen__shard *s = &set->shards[shard];
-    pthread_mutex_lock(&s->lock);
-    enum unseen_status status = set->ops->reserve(s->filter, n);
-    pthread_mutex_unlock(&s->lock);
-    return status;
-}
-
-/* Up to SHARED_BATCH keys in the order of their filters. */
-struct sorted {
-    struct unseen_key keys[SHARED_BATCH];
-    uint8_t verdicts[SHARED_BATCH];
-    uint16_t index[SHARED_BATCH];                      /* where each came from */
-    uint16_t start[(1 << UNSEEN__SHARD_BITS_MAX) + 1]; /* the first of each filter */
-};
-
-static void sort_by_shard(const struct unseen_set *set, const struct unseen_key *keys, size_t n,
-                          struct sorted *s)
-{
-    size_t nshards = (size_t)1 << set->shard_bits;
-    memset(s->start, 0, sizeof(s->start));
-    for (size_t i = 0; i < n; i++) {
-        s->start[shard_of(set, keys[i]) + 1]++;
-    }
-    for (size_t k = 0; k < nshards; k++) {
-        s->start[k + 1] = (uint16_t)(s->start[k + 1] + s->start[k]);
-    }
-    uint16_t next[1 << UNSEEN__SHARD_BITS_MAX];
-    memcpy(next, s->start, nshards * sizeof(*next));
-    for (size_t i = 0; i < n; i++) {
-        uint16_t to = next[shard_of(set, keys[i])]++;
-        s->keys[to] = keys[i];
-        s->index[to] = (uint16_t)i;
-    }
-    memset(s->verdicts, UNANSWERED, n);
-}
-
-/* One filter ran out of memory: takes back what others added behind the first key without an
- * answer, so that the caller can try those again. */
-static void take_back(const struct unseen_set *set, struct sorted *s, size_t n, size_t *ndone)
-{
-    size_t first = n;
-    for (size_t i = 0; i < n; i++) {
-        if (s->verdicts[i] == UNANSWERED && s->index[i] < first) {
-            first = s->index[i];
-        }
-    }
-    for (size_t i = 0; i < n; i++) {
-        if (s->verdicts[i] == UNSEEN_NEW && s->index[i] > first) {
-            uint8_t verdict;
-            size_t one;
-            (void)run_locked(set, shard_of(set, s->keys[i]), REMOVE, &s->keys[i], 1, &verdict,
-                             &one);
-        }
-    }
-    *ndone = first;
-}
-
-/* Makes room for the keys of all filters, or for none. */
-static enum unseen_status reserve(const struct unseen_set *set, const struct sorted *s)
-{
-    size_t nshards = (size_t)1 << set->shard_bits;
-    enum unseen_status status = UNSEEN_OK;
-    size_t k;
-    for (k = 0; set->ops->reserve && k < nshards && status == UNSEEN_OK; k++) {
-        ptrdiff_t count = s->start[k + 1] - s->start[k];
-        status = count ? reserve_locked(set, k, count) : UNSEEN_OK;
-    }
-    for (k = status == UNSEEN_OK ? 0 : k - 1; k-- > 0;) {
-        (void)reserve_locked(set, k, -(ptrdiff_t)(s->start[k + 1] - s->start[k]));
-    }
-    return status;
-}
-
-/* There is no room for all: adds until the first for which there is none. */
-static enum unseen_status add_singly(const struct unseen_set *set, const struct unseen_key *keys,
-                                     size_t n, uint8_t *verdicts, size_t *ndone)
-{
-    enum unseen_status status = UNSEEN_OK;
-    size_t one;
-    for (*ndone = 0; *ndone < n && status == UNSEEN_OK; *ndone += status == UNSEEN_OK) {
-        size_t shard = shard_of(set, keys[*ndone]);
-        status = reserve_locked(set, shard, 1);
-        if (status == UNSEEN_OK) {
-            status = run_locked(set, shard, ADD, &keys[*ndone], 1, verdicts + *ndone, &one);
-        }
-    }
-    return status;
-}
-
-static enum unseen_status run_sorted(const struct unseen_set *set, enum operation operation,
-                                     const struct unseen_key *keys, size_t n, uint8_t *verdicts,
-                                     size_t *ndone)
-{
-    struct sorted s;
-    sort_by_shard(set, keys, n, &s);
-    enum unseen_status result = operation == ADD ? reserve(set, &s) : UNSEEN_OK;
-    if (result != UNSEEN_OK) {
-        return add_singly(set, keys, n, verdicts, ndone);
-    }
-    for (size_t k = 0; k < (size_t)1 << set->shard_bits; k++) {
-        size_t start = s.start[k];
-        size_t count = s.start[k + 1] - start;
-        size_t shard_done;
-        if (count == 0) {
-            continue;
-        }
-        enum unseen_status status =
-            run_locked(set, k, operation, s.keys + start, count, s.verdicts + start, &shard_done);
-        if (status != UNSEEN_OK) {
-            result = status;
-            memset(s.verdicts + start + shard_done, UNANSWERED, count - shard_done);
-        }
-    }
-    *ndone = n;
-    if (result != UNSEEN_OK) {
-        take_back(set, &s, n, ndone);
-    }
-    for (size_t i = 0; i < n; i++) {
-        if (s.index[i] < *ndone) {
-            verdicts[s.index[i]] = s.verdicts[i];
-        }
-    }
-    return result;
-}
-
-static enum unseen_status run_shared(const struct unseen_set *set, enum operation operation,
-                                     const struct unseen_key *keys, size_t n, uint8_t *verdicts,
-                                     size_t *ndone)
-{
-    if (n == 1 && !(operation == ADD && set->ops->reserve)) {
-        return run_locked(set, shard_of(set, keys[0]), operation, keys, n, verdicts, ndone);
-    }
-    for (size_t done = 0; done < n; done += SHARED_BATCH) {
-        size_t count = n - done < SHARED_BATCH ? n - done : SHARED_BATCH;
-        size_t batch_done;
-        enum unseen_status status =
-            run_sorted(set, operation, keys + done, count, verdicts + done, &batch_done);
-        if (status != UNSEEN_OK) {
-            *ndone = done + batch_done;
-            return status;
-        }
-    }
-    *ndone = n;
-    return UNSEEN_OK;
-}
-
-static enum unseen_status run_keys(const struct unseen_set *set, enum operation operation,
-                                   const struct unseen_key *keys, size_t n, uint8_t *verdicts,
-                                   size_t *ndone_out)
-{
-    size_t ndone = 0;
-    if (operation == REMOVE && !set->ops->remove) {
-        return UNSEEN_ERR_UNSUPPORTED;
-    }
-    enum unseen_status status =
-        set->shared ? run_shared(set, operation, keys, n, verdicts, &ndone)
-                    : run_filter(set, set->shards[0].filter, operation, keys, n, verdicts, &ndone);
-    if (ndone_out) {
-        *ndone_out = ndone;
-    }
-    return status;
-}
-
-enum unseen_status unseen_set_add_keys(struct unseen_set *set, const struct unseen_key *keys,
-                                       size_t n, uint8_t *verdicts, size_t *ndone_out)
-{
-    return run_keys(set, ADD, keys, n, verdicts, ndone_out);
-}
-
-enum unseen_status unseen_set_contains_keys(const struct unseen_set *set,
-                                            const struct unseen_key *keys, size_t n,
-                                            uint8_t *verdicts)
-{
-    return run_keys(set, CONTAINS, keys, n, verdicts, NULL);
-}
-
-enum unseen_status unseen_set_remove_keys(struct unseen_set *set, const struct unseen_key *keys,
-                                          size_t n, uint8_t *verdicts)
-{
-    return run_keys(set, REMOVE, keys, n, verdicts, NULL);
-}
-
-/* ---- bytes -> verdicts ---- */
-
-static enum unseen_status run_one(const struct unseen_set *set, enum operation operation,
-                                  const void *data, size_t len, enum unseen_verdict *verdict_out)
-{
-    struct unseen_key key;
-    enum unseen_status status = unseen_set_key(set, data, len, &key);
-    uint8_t verdict = UNSEEN_SEEN;
-    if (status == UNSEEN_OK) {
-        status = run_keys(set, operation, &key, 1, &verdict, NULL);
-    }
-    if (status == UNSEEN_OK) {
-        *verdict_out = (enum unseen_verdict)verdict;
-    }
-    return status;
-}
-
-enum unseen_status unseen_set_add(struct unseen_set *set, const void *data, size_t len,
-                                  enum unseen_verdict *verdict_out)
-{
-    return run_one(set, ADD, data, len, verdict_out);
-}
-
-enum unseen_status unseen_set_contains(const struct unseen_set *set, const void *data, size_t len,
-                                       enum unseen_verdict *verdict_out)
-{
-    return run_one(set, CONTAINS, data, len, verdict_out);
-}
-
-enum unseen_status unseen_set_remove(struct unseen_set *set, const void *data, size_t len,
-                                     enum unseen_verdict *verdict_out)
-{
-    return run_one(set, REMOVE, data, len, verdict_out);
-}
-
-static enum unseen_status run_items(const struct unseen_set *set, enum operation operation,
-                                    const struct unseen_bytes *items, size_t n, uint8_t *verdicts,
-                                    size_t *ndone_out)
+enum unseen_status unseen__set_run_items(const struct unseen_set *set,
+                                         enum unseen__operation operation,
+                                         const struct unseen_bytes *items, size_t n,
+                                         uint8_t *verdicts, size_t *ndone_out)
 {
     struct unseen_key keys[KEYS_BATCH];
     size_t done = 0;
@@ -557,7 +333,7 @@ static enum unseen_status run_items(const struct unseen_set *set, enum operation
         size_t batch_done = 0;
         status = unseen_set_keys(set, items + done, count, keys, NULL);
         if (status == UNSEEN_OK) {
-            status = run_keys(set, operation, keys, count, verdicts + done, &batch_done);
+            status = unseen__set_run(set, operation, keys, count, verdicts + done, &batch_done);
         }
         done += batch_done;
     }
@@ -567,67 +343,48 @@ static enum unseen_status run_items(const struct unseen_set *set, enum operation
     return status;
 }
 
-enum unseen_status unseen_set_add_batch(struct unseen_set *set, const struct unseen_bytes *items,
-                                        size_t n, uint8_t *verdicts, size_t *ndone_out)
+enum unseen_status unseen_set_add(struct unseen_set *set, const struct unseen_bytes *items,
+                                  size_t n, uint8_t *verdicts, size_t *ndone_out)
 {
-    return run_items(set, ADD, items, n, verdicts, ndone_out);
+    return unseen__set_run_items(set, UNSEEN__ADD, items, n, verdicts, ndone_out);
 }
 
-enum unseen_status unseen_set_contains_batch(const struct unseen_set *set,
-                                             const struct unseen_bytes *items, size_t n,
-                                             uint8_t *verdicts)
+enum unseen_status unseen_set_contains(const struct unseen_set *set,
+                                       const struct unseen_bytes *items, size_t n,
+                                       uint8_t *verdicts, size_t *ndone_out)
 {
-    return run_items(set, CONTAINS, items, n, verdicts, NULL);
+    return unseen__set_run_items(set, UNSEEN__CONTAINS, items, n, verdicts, ndone_out);
 }
 
-enum unseen_status unseen_set_remove_batch(struct unseen_set *set, const struct unseen_bytes *items,
-                                           size_t n, uint8_t *verdicts)
+enum unseen_status unseen_set_remove(struct unseen_set *set, const struct unseen_bytes *items,
+                                     size_t n, uint8_t *verdicts, size_t *ndone_out)
 {
-    return run_items(set, REMOVE, items, n, verdicts, NULL);
+    return unseen__set_run_items(set, UNSEEN__REMOVE, items, n, verdicts, ndone_out);
 }
 
-static enum unseen_status run_arrow(const struct unseen_set *set, enum operation operation,
-                                    const void *data, const int64_t *offsets, size_t n,
-                                    uint8_t *verdicts, size_t *ndone_out)
+enum unseen_status unseen_set_count(const struct unseen_set *set, const struct unseen_bytes *items,
+                                    size_t n, uint8_t *counts, size_t *ndone_out)
 {
-    struct unseen_bytes items[KEYS_BATCH];
-    size_t done = 0;
-    enum unseen_status status = UNSEEN_OK;
-    while (done < n && status == UNSEEN_OK) {
-        size_t count = n - done < KEYS_BATCH ? n - done : KEYS_BATCH;
-        size_t batch_done = 0;
-        for (size_t i = 0; i < count; i++) {
-            const int64_t *offset = offsets + done + i;
-            if (offset[0] < 0 || offset[1] < offset[0]) {
-                status = UNSEEN_ERR_ARGUMENT;
-                count = i;
-                break;
-            }
-            items[i].data = data ? (const char *)data + offset[0] : NULL;
-            items[i].len = (size_t)(offset[1] - offset[0]);
-        }
-        enum unseen_status run_status =
-            run_items(set, operation, items, count, verdicts + done, &batch_done);
-        status = run_status != UNSEEN_OK ? run_status : status;
-        done += batch_done;
-    }
-    if (ndone_out) {
-        *ndone_out = done;
-    }
-    return status;
+    return unseen__set_run_items(set, UNSEEN__COUNT, items, n, counts, ndone_out);
 }
 
-enum unseen_status unseen_set_add_arrow(struct unseen_set *set, const void *data,
-                                        const int64_t *offsets, size_t n, uint8_t *verdicts,
-                                        size_t *ndone_out)
+enum unseen_status unseen_set_add_keys(struct unseen_set *set, const struct unseen_key *keys,
+                                       size_t n, uint8_t *verdicts, size_t *ndone_out)
 {
-    return run_arrow(set, ADD, data, offsets, n, verdicts, ndone_out);
+    return unseen__set_run(set, UNSEEN__ADD, keys, n, verdicts, ndone_out);
 }
 
-enum unseen_status unseen_set_contains_arrow(const struct unseen_set *set, const void *data,
-                                             const int64_t *offsets, size_t n, uint8_t *verdicts)
+enum unseen_status unseen_set_contains_keys(const struct unseen_set *set,
+                                            const struct unseen_key *keys, size_t n,
+                                            uint8_t *verdicts, size_t *ndone_out)
 {
-    return run_arrow(set, CONTAINS, data, offsets, n, verdicts, NULL);
+    return unseen__set_run(set, UNSEEN__CONTAINS, keys, n, verdicts, ndone_out);
+}
+
+enum unseen_status unseen_set_remove_keys(struct unseen_set *set, const struct unseen_key *keys,
+                                          size_t n, uint8_t *verdicts, size_t *ndone_out)
+{
+    return unseen__set_run(set, UNSEEN__REMOVE, keys, n, verdicts, ndone_out);
 }
 
 /* ---- numbers ---- */
@@ -635,10 +392,7 @@ enum unseen_status unseen_set_contains_arrow(const struct unseen_set *set, const
 enum unseen_status unseen_set_stats(const struct unseen_set *set,
                                     struct unseen_set_stats *stats_out)
 {
-    struct unseen_set_stats stats = {.size = stats_out->size};
-    if (stats_out->size < sizeof(size_t) || stats_out->size > sizeof(stats)) {
-        return UNSEEN_ERR_ARGUMENT;
-    }
+    struct unseen_set_stats stats = {.size = sizeof(stats)};
     size_t nshards = (size_t)1 << set->shard_bits;
     struct unseen__tally tally = {.nfilters = 1u << set->shard_bits};
     for (size_t i = 0; i < nshards; i++) {
@@ -657,8 +411,7 @@ enum unseen_status unseen_set_stats(const struct unseen_set *set,
     stats.abilities = set->ops->abilities;
     stats.filter = set->ops->name;
     stats.cpu = unseen__cpu_name(set->cpu);
-    memcpy(stats_out, &stats, stats_out->size);
-    return UNSEEN_OK;
+    return unseen__sized_give(stats_out, &stats, sizeof(stats));
 }
 
 const char *unseen_set_profile(const struct unseen_set *set)

@@ -44,7 +44,12 @@ struct unseen__saved {
 enum unseen_status unseen__set_create(struct unseen_set **set_out,
                                       const struct unseen_set_options *options,
                                       const struct unseen__secret *secret,
-                                      const struct unseen__saved *saved);
+                                      const struct unseen__saved *saved,
+                                      struct unseen_error *error);
+
+/* NAME: no filter has that name. */
+enum unseen_status unseen__filter_named(const char *name, const struct unseen__filter_ops **ops_out,
+                                        struct unseen_error *error);
 
 /* Says that the chunks of an import will have nbytes bytes at most. Set it before the first chunk. A
  * header that asks for a larger set is then CORRUPT. */
@@ -52,7 +57,25 @@ void unseen__import_limit(struct unseen_import *import, uint64_t nbytes);
 
 /* The options the caller gave, completed with defaults. */
 enum unseen_status unseen__set_options(const struct unseen_set_options *given,
-                                       struct unseen_set_options *options_out);
+                                       struct unseen_set_options *options_out,
+                                       struct unseen_error *error);
+
+enum unseen__operation {
+    UNSEEN__ADD,
+    UNSEEN__CONTAINS,
+    UNSEEN__REMOVE,
+    UNSEEN__COUNT
+};
+
+/* The family of unseen_set_add and unseen_set_add_keys; REMOVE and COUNT are UNSUPPORTED where the
+ * filter cannot do them. Only ADD and REMOVE change the set. */
+enum unseen_status unseen__set_run(const struct unseen_set *set, enum unseen__operation operation,
+                                   const struct unseen_key *keys, size_t n, uint8_t *verdicts,
+                                   size_t *ndone_out);
+enum unseen_status unseen__set_run_items(const struct unseen_set *set,
+                                         enum unseen__operation operation,
+                                         const struct unseen_bytes *items, size_t n,
+                                         uint8_t *verdicts, size_t *ndone_out);
 
 /* How many filters, as a power of two, so many threads share well. */
 unsigned unseen__shard_bits(unsigned threads);

@@ -6,6 +6,7 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "base/memory.h"
+#include "base/sized.h"
 #include "store/rewrite.h"
 
 /* ---- the log ---- */
@@ -79,7 +80,7 @@ static bool compare(void *context, const struct unseen_key *keys, size_t n)
     uint8_t verdicts[512];
     for (size_t done = 0; done < n;) {
         const size_t slice = n - done < sizeof(verdicts) ? n - done : sizeof(verdicts);
-        (void)unseen_set_contains_keys(c->set, keys + done, slice, verdicts);
+        (void)unseen_set_contains_keys(c->set, keys + done, slice, verdicts, NULL);
         for (size_t i = 0; i < slice; i++) {
             c->nmissing += verdicts[i] == UNSEEN_NEW;
         }
@@ -108,7 +109,7 @@ static enum unseen_status compare_set(const struct unseen_store *store,
     (void)unseen_set_stats(set, &stats); /* fails for a wrong size only */
     *differs_out = c.nmissing > 0 || stats.nkeys > c.nlive;
     if (*differs_out) {
-        (void)unseen__error(damage, UNSEEN_ERR_CORRUPT, UNSEEN__NO_PLACE,
+        (void)unseen__error(damage, UNSEEN_ERR_CORRUPT, UNSEEN__NO_OFFSET,
                             "%s has %llu keys, of the %llu of the log it lacks %llu", image->path,
                             (unsigned long long)stats.nkeys, (unsigned long long)c.nlive,
                             (unsigned long long)c.nmissing);
@@ -163,7 +164,7 @@ static enum unseen_status check_image(struct unseen_store *store, struct unseen_
         /* The image was there before a byte of the mark was written. */
         *is_damaged_out = no_log && (r->health.nrecords > 0 || r->health.torn_bytes > 0 ||
                                      r->health.lost_bytes > 0);
-        (void)unseen__error(&damage, UNSEEN_ERR_CORRUPT, UNSEEN__NO_PLACE,
+        (void)unseen__error(&damage, UNSEEN_ERR_CORRUPT, UNSEEN__NO_OFFSET,
                             "%s has no log, and its image is gone", store->log.path);
         status = UNSEEN_OK;
     } else if (!*is_damaged_out && error) {
@@ -224,17 +225,20 @@ static enum unseen_status look_at(struct look *look, const char *path, bool writ
     return status;
 }
 
-static bool is_health_size(const struct unseen_store_health *health)
+/* Checked before anything is done. */
+static enum unseen_status check_health(const struct unseen_store_health *health, const char *path,
+                                       struct unseen_error *error)
 {
-    return !health || (health->size >= sizeof(size_t) && health->size <= sizeof(*health));
+    struct unseen_store_health known = {.size = sizeof(known)};
+    return unseen__error_prefix(
+        error, unseen__sized_take(&known, sizeof(known), health, "unseen_store_health", error),
+        path);
 }
 
 static void give_health(const struct look *look, struct unseen_store_health *health_out)
 {
-    struct unseen_store_health health = look->reading.health;
     if (health_out) {
-        health.size = health_out->size;
-        memcpy(health_out, &health, health_out->size);
+        (void)unseen__sized_give(health_out, &look->reading.health, sizeof(look->reading.health));
     }
 }
 
@@ -244,15 +248,16 @@ enum unseen_status unseen_store_verify(const char *path, struct unseen_store_hea
                                        void *context, struct unseen_error *error)
 {
     struct look look = {.reading = {.report = report_damage, .context = context}};
-    enum unseen_status status = is_health_size(health_out)
-                                    ? look_at(&look, path, false, error)
-                                    : unseen__error_status(error, UNSEEN_ERR_ARGUMENT, path);
+    enum unseen_status status = check_health(health_out, path, error);
+    if (status == UNSEEN_OK) {
+        status = look_at(&look, path, false, error);
+    }
     if (status != UNSEEN_OK) {
         return status;
     }
     give_health(&look, health_out);
     if (look.reading.health.ndamages > 0) {
-        status = unseen__error(error, UNSEEN_ERR_CORRUPT, UNSEEN__NO_PLACE, "%s is damaged", path);
+        status = unseen__error(error, UNSEEN_ERR_CORRUPT, UNSEEN__NO_OFFSET, "%s is damaged", path);
     }
     look_release(&look);
     return status;
@@ -264,9 +269,10 @@ enum unseen_status unseen_store_repair(const char *path, struct unseen_store_hea
                                        void *context, struct unseen_error *error)
 {
     struct look look = {.reading = {.report = report_damage, .context = context}};
-    enum unseen_status status = is_health_size(health_out)
-                                    ? look_at(&look, path, true, error)
-                                    : unseen__error_status(error, UNSEEN_ERR_ARGUMENT, path);
+    enum unseen_status status = check_health(health_out, path, error);
+    if (status == UNSEEN_OK) {
+        status = look_at(&look, path, true, error);
+    }
     if (status != UNSEEN_OK) {
         return status;
     }
@@ -274,7 +280,7 @@ enum unseen_status unseen_store_repair(const char *path, struct unseen_store_hea
     const bool no_log = log->header.read_features & UNSEEN__FEATURE_NO_LOG;
     struct unseen__log_header header = log->header;
     if (no_log && look.image_is_damaged) {
-        status = unseen__error(error, UNSEEN_ERR_CORRUPT, UNSEEN__NO_PLACE,
+        status = unseen__error(error, UNSEEN_ERR_CORRUPT, UNSEEN__NO_OFFSET,
                                "%s has no log: what its image held cannot be made anew", path);
     } else if (look.reading.damaged_end > 0 || look.log_is_short || log->cut_short) {
         status = unseen__error_status(error, unseen__log_new_id(header.id), path);

@@ -138,9 +138,9 @@ enum unseen_status unseen__image_load(const struct unseen_store *store, struct u
     };
     struct unseen_import *import = NULL;
     struct unseen_set *set = NULL;
-    enum unseen_status status = unseen_import_create(&import, &options);
+    enum unseen_status status = unseen_import_create(&import, &options, error);
     if (status != UNSEEN_OK) {
-        return unseen__error_status(error, status, image->path);
+        return unseen__error_prefix(error, status, image->path);
     }
     unseen__import_limit(import, image->size);
     status = import_chunks(import, image, error);

@@ -128,12 +128,12 @@ enum unseen_status unseen_store_output(struct unseen_store *store, int fd, const
     const bool no_log = store->log.header.read_features & UNSEEN__FEATURE_NO_LOG;
     if (!store->log.writable || committer->output_fd >= 0 || committer->nbegun > 0 ||
         (name && (strlen(name) > UNSEEN__OUTPUT_NAME_MAX || no_log))) {
-        return unseen__error(error, UNSEEN_ERR_ARGUMENT, UNSEEN__NO_PLACE,
+        return unseen__error(error, UNSEEN_ERR_ARGUMENT, UNSEEN__NO_OFFSET,
                              "%s cannot keep the length of an output%s", store->log.path,
                              no_log ? ": it has no log" : "");
     }
     if (fstat(fd, &st) != 0 || !S_ISREG(st.st_mode)) {
-        return unseen__error(error, UNSEEN_ERR_ARGUMENT, UNSEEN__NO_PLACE, "%s is no regular file",
+        return unseen__error(error, UNSEEN_ERR_ARGUMENT, UNSEEN__NO_OFFSET, "%s is no regular file",
                              name ? name : "the output");
     }
     const uint64_t size = (uint64_t)st.st_size;

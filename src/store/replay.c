@@ -171,7 +171,7 @@ static bool take(void *context, const struct unseen_key *keys, size_t n, bool re
     }
     if (removed) {
         uint8_t verdicts[UNPACK];
-        r->status = unseen_set_remove_keys(r->set, keys, n, verdicts);
+        r->status = unseen_set_remove_keys(r->set, keys, n, verdicts, NULL);
     } else {
         memcpy(r->keys + r->n, keys, n * sizeof(*keys));
         r->n += n;

@@ -120,7 +120,7 @@ static enum unseen_status keep_old(const struct unseen__log *log, struct unseen_
             return status;
         }
     }
-    return unseen__error(error, UNSEEN_ERR_IO, UNSEEN__NO_PLACE,
+    return unseen__error(error, UNSEEN_ERR_IO, UNSEEN__NO_OFFSET,
                          "%s.damaged and 99 more are there already", log->path);
 }
 
@@ -164,9 +164,10 @@ static enum unseen_status try_set(const struct unseen__log_header *header, const
         .key_bits = header->key_bits,
         .allocator = allocator,
     };
-    const enum unseen_status status = unseen__set_create(&set, &options, &header->secret, NULL);
+    const enum unseen_status status =
+        unseen__set_create(&set, &options, &header->secret, NULL, error);
     unseen_set_free(set);
-    return unseen__error_status(error, status, path);
+    return unseen__error_prefix(error, status, path);
 }
 
 static enum unseen_status change_header(struct unseen__log_header *header,
@@ -174,7 +175,7 @@ static enum unseen_status change_header(struct unseen__log_header *header,
                                         const char *path, struct unseen_error *error)
 {
     if (options->key_bits > header->key_bits) {
-        return unseen__error(error, UNSEEN_ERR_MISMATCH, UNSEEN__NO_PLACE,
+        return unseen__error(error, UNSEEN_ERR_MISMATCH, UNSEEN__NO_OFFSET,
                              "%s has keys of %u bits: they cannot be made longer", path,
                              header->key_bits);
     }
@@ -196,7 +197,7 @@ enum unseen_status unseen_store_rewrite(const char *path, const struct unseen_st
 {
     struct unseen_store_options options;
     struct unseen__log log;
-    enum unseen_status status = unseen__store_options(given, &options);
+    enum unseen_status status = unseen__store_options(given, &options, error);
     if (status != UNSEEN_OK) {
         return unseen__error_status(error, status, path);
     }
@@ -213,7 +214,7 @@ enum unseen_status unseen_store_rewrite(const char *path, const struct unseen_st
         return status;
     }
     if (header.read_features & UNSEEN__FEATURE_NO_LOG) {
-        status = unseen__error(error, UNSEEN_ERR_UNSUPPORTED, UNSEEN__NO_PLACE,
+        status = unseen__error(error, UNSEEN_ERR_UNSUPPORTED, UNSEEN__NO_OFFSET,
                                "%s has no log to be written anew", path);
     } else {
         status = change_header(&header, &options, path, error);

@@ -17,8 +17,9 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "base/memory.h"
-#include "set/set.h"
+#include "base/sized.h"
 #include "hash/key.h"
+#include "set/set.h"
 
 enum {
     SLICE = 1024,          /* changes made in memory at a time */
@@ -37,34 +38,46 @@ static const char NO_PROFILE[] = "none/1";
 /* ---- settings ---- */
 
 enum unseen_status unseen__store_options(const struct unseen_store_options *given,
-                                         struct unseen_store_options *options_out)
+                                         struct unseen_store_options *options_out,
+                                         struct unseen_error *error)
 {
     struct unseen_store_options options = {.size = sizeof(options)};
-    if (given) {
-        if (given->size < offsetof(struct unseen_store_options, profile) ||
-            given->size > sizeof(options)) {
-            return UNSEEN_ERR_ARGUMENT;
-        }
-        memcpy(&options, given, given->size);
+    const enum unseen_status status =
+        unseen__sized_take(&options, sizeof(options), given, "unseen_store_options", error);
+    if (status != UNSEEN_OK) {
+        return status;
     }
     *options_out = options;
-    const bool is_mode = options.mode == UNSEEN_STORE_READ || options.mode == UNSEEN_STORE_WRITE ||
-                         options.mode == UNSEEN_STORE_CREATE;
-    const bool is_key = options.key_bits == 0 || unseen__key_bits_are_valid(options.key_bits);
-    const bool is_rate = options.fpr >= 0 && options.fpr < 1;
-    const bool is_file_mode =
-        options.file_mode == 0 || ((options.file_mode & ~OTHERS_MAY) == OWNER_MAY);
-    return is_mode && is_key && is_rate && is_file_mode ? UNSEEN_OK : UNSEEN_ERR_ARGUMENT;
+    if (options.mode != UNSEEN_STORE_READ && options.mode != UNSEEN_STORE_WRITE &&
+        options.mode != UNSEEN_STORE_CREATE) {
+        return unseen__error_setting(error, UNSEEN_ERR_ARGUMENT, UNSEEN_SETTING_MODE,
+                                     "%d is not a mode of a store", (int)options.mode);
+    }
+    if (options.key_bits != 0 && !unseen__key_bits_are_valid(options.key_bits)) {
+        return unseen__error_setting(error, UNSEEN_ERR_ARGUMENT, UNSEEN_SETTING_KEY_BITS,
+                                     "keys have 64, 96 or 128 bits, not %u", options.key_bits);
+    }
+    if (!(options.fpr >= 0 && options.fpr < 1)) {
+        return unseen__error_setting(error, UNSEEN_ERR_ARGUMENT, UNSEEN_SETTING_FPR,
+                                     "a rate of %g is not above 0 and below 1", options.fpr);
+    }
+    if (options.file_mode != 0 && (options.file_mode & ~OTHERS_MAY) != OWNER_MAY) {
+        return unseen__error_setting(error, UNSEEN_ERR_ARGUMENT, UNSEEN_SETTING_FILE_MODE,
+                                     "a file mode of %03o is not 0600 and some of 0066",
+                                     options.file_mode);
+    }
+    return UNSEEN_OK;
 }
 
 /* The id of the identity that options ask for. */
 static enum unseen_status profile_id(const char *profile, char *id,
-                                     const struct unseen_allocator *allocator)
+                                     const struct unseen_allocator *allocator,
+                                     struct unseen_error *error)
 {
     struct unseen_url *url = NULL;
     const struct unseen_url_options options = {
         .size = sizeof(options), .profile = profile, .allocator = allocator};
-    const enum unseen_status status = unseen_url_create(&url, &options);
+    const enum unseen_status status = unseen_url_create(&url, &options, error);
     if (status == UNSEEN_OK) {
         const size_t len = strlen(unseen_url_id(url));
         memcpy(id, unseen_url_id(url), len < UNSEEN__PROFILE_LEN ? len + 1 : UNSEEN__PROFILE_LEN);
@@ -80,36 +93,71 @@ enum unseen_status unseen__header_make(struct unseen__log_header *header_out,
                                        struct unseen_error *error)
 {
     struct unseen__log_header h = {.key_bits = 64, .fpr = UNSEEN_FPR_DEFAULT, .filter = "compact"};
-    enum unseen_status status = unseen__log_new_id(h.id);
-    if (status == UNSEEN_OK && options->like) {
-        uint8_t id[UNSEEN__ID_LEN];
-        memcpy(id, h.id, sizeof(id));
+    uint8_t id[UNSEEN__ID_LEN];
+    enum unseen_status status = unseen__log_new_id(id);
+    if (status != UNSEEN_OK) {
+        return unseen__error_status(error, status, path);
+    }
+    if (options->like) {
         h = options->like->log.header;
-        memcpy(h.id, id, sizeof(h.id));
         h.read_features = 0;
         h.write_features = 0;
-    } else if (status == UNSEEN_OK) {
-        status = unseen__secret_make(options->seed, options->seed_len, &h.secret);
+    } else {
+        status = unseen__secret_make(options->seed, options->seed_len, &h.secret, error);
     }
+    memcpy(h.id, id, sizeof(h.id));
     if (status == UNSEEN_OK && (options->profile || !options->like)) {
-        status = profile_id(options->profile, h.profile, allocator);
+        status = profile_id(options->profile, h.profile, allocator, error);
     }
-    if (options->filter && strlen(options->filter) >= sizeof(h.filter)) {
-        status = UNSEEN_ERR_NAME;
-    } else if (options->filter) {
-        memset(h.filter, 0, sizeof(h.filter));
-        memcpy(h.filter, options->filter, strlen(options->filter));
+    const struct unseen__filter_ops *ops = NULL;
+    if (status == UNSEEN_OK) {
+        status = unseen__filter_named(options->filter ? options->filter : h.filter, &ops, error);
     }
+    if (status != UNSEEN_OK) {
+        return unseen__error_prefix(error, status, path);
+    }
+    memset(h.filter, 0, sizeof(h.filter));
+    memcpy(h.filter, ops->name, strlen(ops->name));
     h.fpr = options->fpr > 0 ? options->fpr : h.fpr;
     h.key_bits = options->key_bits ? options->key_bits : h.key_bits;
     h.capacity = options->capacity ? options->capacity : h.capacity;
-    const struct unseen__filter_ops *ops = unseen__filter_find(h.filter);
-    if (!options->like && options->key_bits == 0 && ops && ops->key_bits) {
+    if (!options->like && options->key_bits == 0 && ops->key_bits) {
         h.key_bits = ops->key_bits(h.fpr);
     }
     h.read_features |= options->no_log ? UNSEEN__FEATURE_NO_LOG : 0;
     *header_out = h;
-    return unseen__error_status(error, status, path);
+    return UNSEEN_OK;
+}
+
+#define differs(error, setting, ...)                                                               \
+    unseen__error_setting(error, UNSEEN_ERR_MISMATCH, setting, __VA_ARGS__)
+
+/* Of the settings, those that decide whether two stores have the same keys. */
+static enum unseen_status check_secret(const struct unseen_store *store,
+                                       const struct unseen_store_options *options,
+                                       struct unseen_error *error)
+{
+    const struct unseen__log_header *h = &store->log.header;
+    const struct unseen__log_header *like = options->like ? &options->like->log.header : NULL;
+    if (options->seed) {
+        struct unseen__secret secret;
+        const enum unseen_status status =
+            unseen__secret_make(options->seed, options->seed_len, &secret, error);
+        const bool same = status == UNSEEN_OK && unseen__secret_equals(&secret, &h->secret);
+        unseen__secret_forget(&secret);
+        if (!same) {
+            return status != UNSEEN_OK ? status
+                                       : differs(error, UNSEEN_SETTING_SEED,
+                                                 "%s was made with another seed", store->log.path);
+        }
+    }
+    if (like && (!unseen__secret_equals(&like->secret, &h->secret) ||
+                 like->key_bits != h->key_bits || strcmp(like->profile, h->profile) != 0)) {
+        return differs(error, UNSEEN_SETTING_SEED,
+                       "%s exists and is not made like %s: seed, profile or key bits differ",
+                       store->log.path, options->like->log.path);
+    }
+    return UNSEEN_OK;
 }
 
 /* An existing store has its own settings: whoever asks for others is told. */
@@ -121,60 +169,42 @@ static enum unseen_status check_settings(const struct unseen_store *store,
     const char *path = store->log.path;
     char id[UNSEEN__PROFILE_LEN] = "";
     if (options->profile) {
-        const enum unseen_status status = profile_id(options->profile, id, &store->allocator);
+        const enum unseen_status status =
+            profile_id(options->profile, id, &store->allocator, error);
         if (status != UNSEEN_OK) {
-            return unseen__error_status(error, status, options->profile);
+            return status;
         }
         if (strcmp(id, h->profile) != 0) {
-            return unseen__error(error, UNSEEN_ERR_MISMATCH, UNSEEN__NO_PLACE,
-                                 "%s has the profile %s, not %s", path, h->profile, id);
+            return differs(error, UNSEEN_SETTING_PROFILE, "%s has the profile %s, not %s", path,
+                           h->profile, id);
         }
     }
     if (options->filter && strcmp(options->filter, h->filter) != 0) {
-        return unseen__error(error, UNSEEN_ERR_MISMATCH, UNSEEN__NO_PLACE,
-                             "%s has the filter %s, not %s", path, h->filter, options->filter);
+        return differs(error, UNSEEN_SETTING_FILTER, "%s has the filter %s, not %s", path,
+                       h->filter, options->filter);
     }
     if (options->fpr > 0 && (options->fpr < h->fpr || options->fpr > h->fpr)) {
-        return unseen__error(error, UNSEEN_ERR_MISMATCH, UNSEEN__NO_PLACE,
-                             "%s was made for the rate %g, not %g", path, h->fpr, options->fpr);
+        return differs(error, UNSEEN_SETTING_FPR, "%s was made for the rate %g, not %g", path,
+                       h->fpr, options->fpr);
     }
     if (options->key_bits && options->key_bits != h->key_bits) {
-        return unseen__error(error, UNSEEN_ERR_MISMATCH, UNSEEN__NO_PLACE,
-                             "%s has keys of %u bits, not %u", path, h->key_bits,
-                             options->key_bits);
+        return differs(error, UNSEEN_SETTING_KEY_BITS, "%s has keys of %u bits, not %u", path,
+                       h->key_bits, options->key_bits);
     }
-    if (options->seed) {
-        struct unseen__secret secret;
-        const enum unseen_status status =
-            unseen__secret_make(options->seed, options->seed_len, &secret);
-        const bool same = status == UNSEEN_OK && unseen__secret_equals(&secret, &h->secret);
-        unseen__secret_forget(&secret);
-        if (status != UNSEEN_OK) {
-            return unseen__error_status(error, status, path);
-        }
-        if (!same) {
-            return unseen__error(error, UNSEEN_ERR_MISMATCH, UNSEEN__NO_PLACE,
-                                 "%s was made with another seed", path);
-        }
-    }
-    const struct unseen__log_header *like = options->like ? &options->like->log.header : NULL;
-    if (like && (!unseen__secret_equals(&like->secret, &h->secret) ||
-                 like->key_bits != h->key_bits || strcmp(like->profile, h->profile) != 0)) {
-        return unseen__error(error, UNSEEN_ERR_MISMATCH, UNSEEN__NO_PLACE,
-                             "%s exists and is not made like %s: seed, profile or key bits differ",
-                             path, options->like->log.path);
+    const enum unseen_status status = check_secret(store, options, error);
+    if (status != UNSEEN_OK) {
+        return status;
     }
     if (options->no_log && !(h->read_features & UNSEEN__FEATURE_NO_LOG)) {
-        return unseen__error(error, UNSEEN_ERR_MISMATCH, UNSEEN__NO_PLACE, "%s has a log", path);
+        return differs(error, UNSEEN_SETTING_NO_LOG, "%s has a log", path);
     }
     struct stat st;
     if (options->file_mode && fstat(store->log.fd, &st) != 0) {
         return unseen__error_io(error, "read", path, errno);
     }
     if (options->file_mode && (st.st_mode & 0777) != options->file_mode) {
-        return unseen__error(error, UNSEEN_ERR_MISMATCH, UNSEEN__NO_PLACE,
-                             "%s has the mode %03o, not %03o", path, st.st_mode & 0777u,
-                             options->file_mode);
+        return differs(error, UNSEEN_SETTING_FILE_MODE, "%s has the mode %03o, not %03o", path,
+                       st.st_mode & 0777u, options->file_mode);
     }
     return UNSEEN_OK;
 }
@@ -187,19 +217,14 @@ enum unseen_status unseen__store_url_make(struct unseen_store *store, struct uns
     if (strcmp(id, NO_PROFILE) == 0) {
         return UNSEEN_OK;
     }
-    const enum unseen_status status = unseen_url_create(&store->url, &options);
-    switch (status) {
-    case UNSEEN_OK:
-        return UNSEEN_OK;
-    case UNSEEN_ERR_NAME:
-    case UNSEEN_ERR_ARGUMENT:
-    case UNSEEN_ERR_VERSION:
-        return unseen__error(error, UNSEEN_ERR_VERSION, UNSEEN__NO_PLACE,
-                             "%s has the profile %s, which this version of unseen does not know",
-                             store->log.path, id);
-    default:
-        return unseen__error_status(error, status, store->log.path);
-    }
+    const enum unseen_status status = unseen_url_create(&store->url, &options, error);
+    return status == UNSEEN_ERR_NAME || status == UNSEEN_ERR_ARGUMENT ||
+                   status == UNSEEN_ERR_VERSION
+               ? unseen__error_setting(
+                     error, UNSEEN_ERR_VERSION, UNSEEN_SETTING_PROFILE,
+                     "%s has the profile %s, which this version of unseen does not know",
+                     store->log.path, id)
+               : status;
 }
 
 /* ---- opening ---- */
@@ -239,16 +264,13 @@ static enum unseen_status make_set(struct unseen_store *store, uint64_t len, uin
     } else if (!store->log.writable) {
         options.capacity = nkeys; /* nothing will be added */
     }
-    enum unseen_status status = unseen__set_create(&store->set, &options, &header->secret, NULL);
+    enum unseen_status status =
+        unseen__set_create(&store->set, &options, &header->secret, NULL, error);
     if (status == UNSEEN_ERR_NOMEM && options.capacity > header->capacity) {
         options.capacity = header->capacity; /* the log may be shorter than it looks */
-        status = unseen__set_create(&store->set, &options, &header->secret, NULL);
+        status = unseen__set_create(&store->set, &options, &header->secret, NULL, error);
     }
-    if (status == UNSEEN_ERR_NAME) {
-        return unseen__error(error, status, UNSEEN__NO_PLACE, "%s: there is no filter %s",
-                             store->log.path, header->filter);
-    }
-    return unseen__error_status(error, status, store->log.path);
+    return status;
 }
 
 /* Settings that make no set must not make a file. */
@@ -258,16 +280,17 @@ static enum unseen_status try_settings(struct unseen_store *store,
 {
     store->log.header = *header;
     store->log.writable = true;
-    enum unseen_status status = make_set(store, 0, 0, NULL);
+    const enum unseen_status status = make_set(store, 0, 0, error);
     if (status == UNSEEN_OK && (header->read_features & UNSEEN__FEATURE_NO_LOG) &&
         !(store->set->ops->abilities & UNSEEN_CAN_REMOVE)) {
         /* What was not committed could not be taken out of the image. */
-        return unseen__error(error, UNSEEN_ERR_UNSUPPORTED, UNSEEN__NO_PLACE,
-                             "%s: without a log, the filter must be one that can remove", path);
+        return unseen__error_setting(error, UNSEEN_ERR_UNSUPPORTED, UNSEEN_SETTING_FILTER,
+                                     "%s: without a log, the filter must be one that can remove",
+                                     path);
     }
     unseen_set_free(store->set);
     store->set = NULL;
-    return unseen__error_status(error, status, path);
+    return unseen__error_prefix(error, status, path);
 }
 
 static enum unseen_status open_log(struct unseen_store *store, const char *path,
@@ -301,7 +324,7 @@ static enum unseen_status open_log(struct unseen_store *store, const char *path,
         }
     }
     /* A name that is there but leads nowhere, such as a symbolic link. */
-    return unseen__error(error, UNSEEN_ERR_MISSING, UNSEEN__NO_PLACE,
+    return unseen__error(error, UNSEEN_ERR_MISSING, UNSEEN__NO_OFFSET,
                          "cannot open %s: it leads to no file", path);
 }
 
@@ -353,11 +376,12 @@ static enum unseen_status load(struct unseen_store *store, struct unseen_error *
     if (!use_image(store, &status, error)) {
         if (status == UNSEEN_OK && no_log && st.st_size > UNSEEN__RECORDS_PLACE) {
             status =
-                unseen__error(error, UNSEEN_ERR_CORRUPT, UNSEEN__NO_PLACE,
+                unseen__error(error, UNSEEN_ERR_CORRUPT, UNSEEN__NO_OFFSET,
                               "%s has no log, and its image is damaged or gone", store->log.path);
         }
         if (status == UNSEEN_OK) {
             status = make_set(store, (uint64_t)st.st_size, (uint64_t)st.st_blocks * 512, error);
+            status = unseen__error_prefix(error, status, store->log.path);
         }
     }
     if (status == UNSEEN_OK) {
@@ -391,9 +415,9 @@ enum unseen_status unseen_store_open(struct unseen_store **store_out, const char
                                      struct unseen_error *error)
 {
     struct unseen_store_options options;
-    enum unseen_status status = unseen__store_options(given, &options);
+    enum unseen_status status = unseen__store_options(given, &options, error);
     if (status != UNSEEN_OK) {
-        return unseen__error_status(error, status, path);
+        return unseen__error_prefix(error, status, path);
     }
     const struct unseen_allocator allocator = unseen__allocator(options.allocator);
     struct unseen_store *store =
@@ -443,33 +467,51 @@ const struct unseen_url *unseen_store_url(const struct unseen_store *store)
     return store->url;
 }
 
-static enum unseen_status change_keys(struct unseen_store *store, const struct unseen_key *keys,
-                                      size_t n, uint8_t *verdicts, bool removed, size_t *ndone_out)
+static enum unseen_status change_slice(struct unseen_store *store, enum unseen__operation operation,
+                                       const struct unseen_key *keys, size_t n, uint8_t *verdicts,
+                                       size_t *ndone_out)
 {
+    const bool removed = operation == UNSEEN__REMOVE;
+    const uint8_t change = removed ? UNSEEN_SEEN : UNSEEN_NEW;
+    *ndone_out = 0;
+    enum unseen_status status = unseen__committer_reserve(&store->committer, n);
+    if (status != UNSEEN_OK) {
+        return status;
+    }
+    status = unseen__set_run(store->set, operation, keys, n, verdicts, ndone_out);
+    for (size_t i = 0; i < *ndone_out; i++) {
+        if (verdicts[i] == change) {
+            unseen__committer_note(&store->committer, keys[i], removed);
+        }
+    }
+    return status;
+}
+
+static enum unseen_status check_changeable(struct unseen_store *store)
+{
+    return store->log.writable ? unseen__committer_status(&store->committer) : UNSEEN_ERR_READONLY;
+}
+
+/* Of items, or of keys: the other is NULL. */
+static enum unseen_status change(struct unseen_store *store, enum unseen__operation operation,
+                                 const struct unseen_bytes *items, const struct unseen_key *keys,
+                                 size_t n, uint8_t *verdicts, size_t *ndone_out)
+{
+    struct unseen_key made[SLICE];
     size_t done = 0;
-    enum unseen_status status =
-        store->log.writable ? unseen__committer_status(&store->committer) : UNSEEN_ERR_ARGUMENT;
-    if (status == UNSEEN_OK && n > 0 && !is_narrow(store, keys[0])) {
+    enum unseen_status status = check_changeable(store);
+    if (status == UNSEEN_OK && keys && n > 0 && !is_narrow(store, keys[0])) {
         status = UNSEEN_ERR_ARGUMENT;
     }
     while (status == UNSEEN_OK && done < n) {
         const size_t slice = n - done < SLICE ? n - done : SLICE;
         size_t ndone = 0;
-        status = unseen__committer_reserve(&store->committer, slice);
-        if (status != UNSEEN_OK) {
-            break;
+        if (items) {
+            status = unseen_set_keys(store->set, items + done, slice, made, NULL);
         }
-        if (removed) {
-            status = unseen_set_remove_keys(store->set, keys + done, slice, verdicts + done);
-            ndone = status == UNSEEN_OK ? slice : 0;
-        } else {
-            status = unseen_set_add_keys(store->set, keys + done, slice, verdicts + done, &ndone);
-        }
-        const uint8_t change = removed ? UNSEEN_SEEN : UNSEEN_NEW;
-        for (size_t i = done; i < done + ndone; i++) {
-            if (verdicts[i] == change) {
-                unseen__committer_note(&store->committer, keys[i], removed);
-            }
+        if (status == UNSEEN_OK) {
+            status = change_slice(store, operation, items ? made : keys + done, slice,
+                                  verdicts + done, &ndone);
         }
         done += ndone;
     }
@@ -479,51 +521,36 @@ static enum unseen_status change_keys(struct unseen_store *store, const struct u
     return status;
 }
 
+enum unseen_status unseen_store_add(struct unseen_store *store, const struct unseen_bytes *items,
+                                    size_t n, uint8_t *verdicts, size_t *ndone_out)
+{
+    return change(store, UNSEEN__ADD, items, NULL, n, verdicts, ndone_out);
+}
+
+enum unseen_status unseen_store_remove(struct unseen_store *store, const struct unseen_bytes *items,
+                                       size_t n, uint8_t *verdicts, size_t *ndone_out)
+{
+    return change(store, UNSEEN__REMOVE, items, NULL, n, verdicts, ndone_out);
+}
+
 enum unseen_status unseen_store_add_keys(struct unseen_store *store, const struct unseen_key *keys,
                                          size_t n, uint8_t *verdicts, size_t *ndone_out)
 {
-    return change_keys(store, keys, n, verdicts, false, ndone_out);
+    return change(store, UNSEEN__ADD, NULL, keys, n, verdicts, ndone_out);
 }
 
 enum unseen_status unseen_store_remove_keys(struct unseen_store *store,
                                             const struct unseen_key *keys, size_t n,
                                             uint8_t *verdicts, size_t *ndone_out)
 {
-    return change_keys(store, keys, n, verdicts, true, ndone_out);
-}
-
-static enum unseen_status change_one(struct unseen_store *store, const void *data, size_t len,
-                                     bool removed, enum unseen_verdict *verdict_out)
-{
-    struct unseen_key key;
-    uint8_t verdict = UNSEEN_SEEN;
-    enum unseen_status status = unseen_set_key(store->set, data, len, &key);
-    if (status == UNSEEN_OK) {
-        status = change_keys(store, &key, 1, &verdict, removed, NULL);
-    }
-    if (status == UNSEEN_OK) {
-        *verdict_out = (enum unseen_verdict)verdict;
-    }
-    return status;
-}
-
-enum unseen_status unseen_store_add(struct unseen_store *store, const void *data, size_t len,
-                                    enum unseen_verdict *verdict_out)
-{
-    return change_one(store, data, len, false, verdict_out);
-}
-
-enum unseen_status unseen_store_remove(struct unseen_store *store, const void *data, size_t len,
-                                       enum unseen_verdict *verdict_out)
-{
-    return change_one(store, data, len, true, verdict_out);
+    return change(store, UNSEEN__REMOVE, NULL, keys, n, verdicts, ndone_out);
 }
 
 /* ---- committing ---- */
 
 static enum unseen_status not_writable(const struct unseen_store *store, struct unseen_error *error)
 {
-    return unseen__error(error, UNSEEN_ERR_ARGUMENT, UNSEEN__NO_PLACE,
+    return unseen__error(error, UNSEEN_ERR_READONLY, UNSEEN__NO_OFFSET,
                          "%s was opened to be read only", store->log.path);
 }
 
@@ -594,7 +621,7 @@ static bool undo_waiting(struct unseen_store *store)
     while (done && unseen__committer_take_back(&store->committer, &key, &removed)) {
         const enum unseen_status status =
             removed ? unseen_set_add_keys(store->set, &key, 1, &verdict, NULL)
-                    : unseen_set_remove_keys(store->set, &key, 1, &verdict);
+                    : unseen_set_remove_keys(store->set, &key, 1, &verdict, NULL);
         done = status == UNSEEN_OK;
     }
     return done;
@@ -698,10 +725,6 @@ enum unseen_status unseen_store_info(struct unseen_store *store, struct unseen_s
 {
     struct unseen_store_info info = store->info;
     const struct unseen__log_header *header = &store->log.header;
-    if (info_out->size < sizeof(size_t) || info_out->size > sizeof(info)) {
-        return UNSEEN_ERR_ARGUMENT;
-    }
-    info.size = info_out->size;
     info.log_bytes =
         store->committer.is_running ? unseen__committer_log_end(&store->committer) : store->log.end;
     info.header_damaged = store->log.header_damaged;
@@ -710,6 +733,5 @@ enum unseen_status unseen_store_info(struct unseen_store *store, struct unseen_s
     info.fpr = header->fpr;
     info.seed_id = unseen__secret_id(&header->secret);
     memcpy(info.id, header->id, sizeof(info.id));
-    memcpy(info_out, &info, info_out->size);
-    return UNSEEN_OK;
+    return unseen__sized_give(info_out, &info, sizeof(info));
 }

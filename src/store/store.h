@@ -117,7 +117,8 @@ enum unseen_status unseen__header_make(struct unseen__log_header *header_out,
 
 /* Fills in what options must have; the caller's struct may be an older, shorter one. */
 enum unseen_status unseen__store_options(const struct unseen_store_options *given,
-                                         struct unseen_store_options *options_out);
+                                         struct unseen_store_options *options_out,
+                                         struct unseen_error *error);
 
 /* Makes the URL identity that the header names. */
 enum unseen_status unseen__store_url_make(struct unseen_store *store, struct unseen_error *error);

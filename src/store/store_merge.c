@@ -23,7 +23,7 @@ static uint64_t committed_end(struct unseen_store *store)
 static enum unseen_status check_log(const struct unseen_store *store, struct unseen_error *error)
 {
     return store->log.header.read_features & UNSEEN__FEATURE_NO_LOG
-               ? unseen__error(error, UNSEEN_ERR_UNSUPPORTED, UNSEEN__NO_PLACE,
+               ? unseen__error(error, UNSEEN_ERR_UNSUPPORTED, UNSEEN__NO_OFFSET,
                                "%s has no log: its keys cannot be listed", store->log.path)
                : UNSEEN_OK;
 }
@@ -80,16 +80,16 @@ static enum unseen_status check_same(const struct unseen_store *a, const struct 
     const struct unseen__log_header *to = &a->log.header;
     const struct unseen__log_header *from = &b->log.header;
     if (strcmp(to->profile, from->profile) != 0) {
-        return unseen__error(error, UNSEEN_ERR_MISMATCH, UNSEEN__NO_PLACE,
+        return unseen__error(error, UNSEEN_ERR_MISMATCH, UNSEEN__NO_OFFSET,
                              "%s has the profile %s, %s the profile %s", a->log.path, to->profile,
                              b->log.path, from->profile);
     }
     if (!unseen__secret_equals(&to->secret, &from->secret)) {
-        return unseen__error(error, UNSEEN_ERR_MISMATCH, UNSEEN__NO_PLACE,
+        return unseen__error(error, UNSEEN_ERR_MISMATCH, UNSEEN__NO_OFFSET,
                              "%s and %s were made with different seeds", a->log.path, b->log.path);
     }
     if (from->key_bits < to->key_bits) {
-        return unseen__error(error, UNSEEN_ERR_MISMATCH, UNSEEN__NO_PLACE,
+        return unseen__error(error, UNSEEN_ERR_MISMATCH, UNSEEN__NO_OFFSET,
                              "%s has keys of %u bits, %s of only %u", a->log.path, to->key_bits,
                              b->log.path, from->key_bits);
     }

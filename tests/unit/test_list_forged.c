@@ -10,6 +10,7 @@
 #include "base/bytes.h"
 #include "hash/checksum.h"
 #include "list/list_format.h"
+#include <unseen_list.h>
 
 enum {
     NKEYS = 10000, /* some are left over behind the pages */
