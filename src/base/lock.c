@@ -94,6 +94,19 @@ bool unseen__lock_has_name(int fd, const char *path)
            by_name.st_dev == open_one.st_dev && by_name.st_ino == open_one.st_ino;
 }
 
+void unseen__lock_close(int *fd, long opener)
+{
+    if (*fd < 0) {
+        return;
+    }
+    /* A child made by fork has the lock, too: it would outlive us there. */
+    if (opener == (long)getpid()) {
+        (void)flock(*fd, LOCK_UN);
+    }
+    (void)close(*fd);
+    *fd = -1;
+}
+
 enum unseen_status unseen__lock_open(const char *path, int flags, int *fd_out,
                                      struct unseen_error *error)
 {

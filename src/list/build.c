@@ -1,12 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * Beginning a build, adding to it, and ending it. builder.h draws the way of the keys. */
-#ifndef _DEFAULT_SOURCE
-#define _DEFAULT_SOURCE 1
-#endif
-#ifndef _FILE_OFFSET_BITS
-#define _FILE_OFFSET_BITS 64
-#endif
+#include "base/posix.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <math.h>
@@ -18,6 +14,7 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "base/memory.h"
+#include "base/filename.h"
 #include "base/sized.h"
 #include "list/builder.h"
 #include "list/key.h"
@@ -115,34 +112,6 @@ static unsigned key_bits_for(uint64_t capacity, unsigned part_bits, double fpr)
 
 /* ---- beginning ---- */
 
-static char *join(const struct unseen_allocator *allocator, const char *text, const char *suffix)
-{
-    const size_t len = strlen(text);
-    const size_t suffix_len = strlen(suffix);
-    char *result = unseen__alloc(allocator, len + suffix_len + 1, 1);
-    if (result) {
-        memcpy(result, text, len);
-        memcpy(result + len, suffix, suffix_len + 1);
-    }
-    return result;
-}
-
-static void drop(const struct unseen_allocator *allocator, char *text)
-{
-    unseen__free(allocator, text, text ? strlen(text) + 1 : 0);
-}
-
-/* The folder of path, in memory of the allocator. */
-static char *folder_of(const struct unseen_allocator *allocator, const char *path)
-{
-    const char *slash = strrchr(path, '/');
-    char *folder = join(allocator, slash ? path : ".", "");
-    if (folder && slash) {
-        folder[slash == path ? 1 : slash - path] = '\0';
-    }
-    return folder;
-}
-
 /* What the header says from the beginning, and where the list will be found. */
 static enum unseen_status name_files(struct unseen_list_build *b, const char *path,
                                      const struct unseen_list_build_options *options)
@@ -152,10 +121,10 @@ static enum unseen_status name_files(struct unseen_list_build *b, const char *pa
     h->fpr = options->fpr;
     memcpy(h->profile, options->profile, strlen(options->profile));
     memcpy(h->kind, kind, strlen(kind));
-    b->path = join(&b->allocator, path, "");
-    b->new_path = join(&b->allocator, path, ".new");
-    b->folder =
-        options->folder ? join(&b->allocator, options->folder, "") : folder_of(&b->allocator, path);
+    b->path = unseen__path_with(&b->allocator, path, "");
+    b->new_path = unseen__path_with(&b->allocator, path, ".new");
+    b->folder = options->folder ? unseen__path_with(&b->allocator, options->folder, "")
+                                : unseen__path_folder(&b->allocator, path);
     return b->path && b->new_path && b->folder ? UNSEEN_OK : UNSEEN_ERR_NOMEM;
 }
 
@@ -386,9 +355,9 @@ void unseen_list_build_free(struct unseen_list_build *b)
     unseen__free(&allocator, b->note, b->note_len);
     unseen__free(&allocator, b->sums, b->sums_cap * sizeof(*b->sums));
     unseen__free(&allocator, b->table, b->nshards * sizeof(*b->table));
-    drop(&allocator, b->path);
-    drop(&allocator, b->new_path);
-    drop(&allocator, b->folder);
+    unseen__path_free(&allocator, b->path);
+    unseen__path_free(&allocator, b->new_path);
+    unseen__path_free(&allocator, b->folder);
     unseen__hasher_release(&b->hasher);
     unseen__secret_forget(&b->header.secret);
     unseen__free(&allocator, b, sizeof(*b));

@@ -1,12 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * Checkpoints of a build: the state of a build on the disk, and back. */
-#ifndef _DEFAULT_SOURCE
-#define _DEFAULT_SOURCE 1
-#endif
-#ifndef _FILE_OFFSET_BITS
-#define _FILE_OFFSET_BITS 64
-#endif
+#include "base/posix.h"
+
 #include <string.h>
 
 #include "base/error.h"

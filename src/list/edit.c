@@ -3,23 +3,20 @@
  * The writer of a list's changes. It holds the lock of the file, collects changes in memory, and
  * appends them as one record with each commit. A commit that fails is cut off again: the next reader
  * finds the list as it was. */
-#ifndef _DEFAULT_SOURCE
-#define _DEFAULT_SOURCE 1
-#endif
-#ifndef _FILE_OFFSET_BITS
-#define _FILE_OFFSET_BITS 64
-#endif
+#include "base/posix.h"
+
 #include <fcntl.h>
 #include <stddef.h>
 #include <string.h>
-#include <sys/file.h>
 #include <unistd.h>
 
+#include "base/array.h"
 #include "base/bytes.h"
 #include "base/error.h"
 #include "base/file.h"
 #include "base/lock.h"
 #include "base/memory.h"
+#include "base/filename.h"
 #include "base/sized.h"
 #include "list/changes.h"
 #include "list/list.h"
@@ -67,13 +64,11 @@ static enum unseen_status open_edit(struct unseen_list_edit *edit, const char *p
                                     struct unseen_error *error)
 {
     enum unseen_kind kind;
-    const size_t len = strlen(path) + 1;
     unseen__list_changes_init(&edit->changes, path, &edit->hasher, 0, 0, &edit->allocator);
-    edit->path = unseen__alloc(&edit->allocator, len, 1);
+    edit->path = unseen__path_with(&edit->allocator, path, "");
     if (!edit->path) {
         return unseen__error_status(error, UNSEEN_ERR_NOMEM, path);
     }
-    memcpy(edit->path, path, len);
     enum unseen_status status = unseen__lock_open(path, O_RDWR, &edit->fd, error);
     if (status != UNSEEN_OK) {
         return status;
@@ -118,47 +113,16 @@ void unseen_list_edit_close(struct unseen_list_edit *edit)
         return;
     }
     const struct unseen_allocator allocator = edit->allocator;
-    if (edit->fd >= 0) {
-        /* A child made by fork has the lock, too: it would outlive us there. */
-        if (edit->opener == (long)getpid()) {
-            (void)flock(edit->fd, LOCK_UN);
-        }
-        (void)close(edit->fd); /* everything that matters has been synced */
-    }
+    unseen__lock_close(&edit->fd, edit->opener);
     unseen__list_changes_release(&edit->changes);
     unseen__hasher_release(&edit->hasher);
     unseen__secret_forget(&edit->header.secret);
-    unseen__free(&allocator, edit->record, edit->cap);
-    unseen__free(&allocator, edit->path, edit->path ? strlen(edit->path) + 1 : 0);
+    array_free(&allocator, &edit->record, &edit->cap, 1);
+    unseen__path_free(&allocator, edit->path);
     unseen__free(&allocator, edit, sizeof(*edit));
 }
 
 /* ---- changing ---- */
-
-static bool reserve_record(struct unseen_list_edit *edit, size_t nbytes)
-{
-    size_t cap = edit->cap < RECORD_LEAST ? RECORD_LEAST : edit->cap;
-    if (nbytes > SIZE_MAX / 4 - AROUND - edit->nbytes) {
-        return false;
-    }
-    while (cap < AROUND + edit->nbytes + nbytes) {
-        cap *= 2;
-    }
-    if (cap == edit->cap) {
-        return true;
-    }
-    uint8_t *record = unseen__alloc(&edit->allocator, cap, 64);
-    if (!record) {
-        return false;
-    }
-    if (edit->nbytes > 0) {
-        memcpy(record + UNSEEN__CHANGES_HEAD, edit->record + UNSEEN__CHANGES_HEAD, edit->nbytes);
-    }
-    unseen__free(&edit->allocator, edit->record, edit->cap);
-    edit->record = record;
-    edit->cap = cap;
-    return true;
-}
 
 /* Room for everything, so that nothing fails in the middle. */
 static enum unseen_status reserve(struct unseen_list_edit *edit, const struct unseen_bytes *items,
@@ -182,7 +146,11 @@ static enum unseen_status reserve(struct unseen_list_edit *edit, const struct un
     if (status != UNSEEN_OK) {
         return status;
     }
-    return reserve_record(edit, heads + nbytes) ? UNSEEN_OK : UNSEEN_ERR_NOMEM;
+    return heads + nbytes <= SIZE_MAX / 2 - AROUND - edit->nbytes &&
+                   array_grow(&edit->allocator, &edit->record, &edit->cap,
+                              AROUND + edit->nbytes + heads + nbytes, RECORD_LEAST, 1)
+               ? UNSEEN_OK
+               : UNSEEN_ERR_NOMEM;
 }
 
 static void put_change(struct unseen_list_edit *edit, enum unseen_list_change change,

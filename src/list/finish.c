@@ -1,12 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * The end of a build: the layers, and the file around their pages. */
-#ifndef _DEFAULT_SOURCE
-#define _DEFAULT_SOURCE 1
-#endif
-#ifndef _FILE_OFFSET_BITS
-#define _FILE_OFFSET_BITS 64
-#endif
+#include "base/posix.h"
+
 #include "list/builder.h"
 
 #include <errno.h>

@@ -8,12 +8,8 @@
  * Threads share a layer by taking turns at shards. A shard's pages stand behind those of the shard
  * before, so each waits with its number of pages until it is its turn to say where they are, and
  * then solves and writes them on its own: the bytes are the same for any number of threads. */
-#ifndef _DEFAULT_SOURCE
-#define _DEFAULT_SOURCE 1
-#endif
-#ifndef _FILE_OFFSET_BITS
-#define _FILE_OFFSET_BITS 64
-#endif
+#include "base/posix.h"
+
 #include <errno.h>
 #include <math.h>
 #include <pthread.h>
@@ -21,6 +17,7 @@
 
 #include "base/error.h"
 #include "base/file.h"
+#include "base/array.h"
 #include "base/memory.h"
 #include "hash/checksum.h"
 #include "list/builder.h"
@@ -373,26 +370,6 @@ static void run_threads(struct run *run)
     }
 }
 
-/* Grows an array of *cap elements of some size to hold new_cap, if that is more. */
-static bool grow(const struct unseen_allocator *allocator, void **array, size_t *cap,
-                 size_t new_cap, size_t size)
-{
-    if (new_cap <= *cap) {
-        return true;
-    }
-    void *grown = unseen__alloc(allocator, new_cap * size, 64);
-    if (!grown) {
-        return false;
-    }
-    if (*cap) {
-        memcpy(grown, *array, *cap * size);
-    }
-    unseen__free(allocator, *array, *cap * size);
-    *array = grown;
-    *cap = new_cap;
-    return true;
-}
-
 /* Prepares what the threads fill in: numbers of pages, checksums, what is bumped. */
 static enum unseen_status prepare_run(struct run *run)
 {
@@ -404,14 +381,8 @@ static enum unseen_status prepare_run(struct run *run)
     if (most > UINT32_MAX) {
         return UNSEEN_ERR_ARGUMENT;
     }
-    void *sums = b->sums;
-    void *table = b->table;
-    const bool has_sums = grow(&b->allocator, &sums, &b->sums_cap, (size_t)most, sizeof(*b->sums));
-    b->sums = sums;
-    const bool has_table =
-        has_sums && grow(&b->allocator, &table, &b->nshards, before + nshards, sizeof(*b->table));
-    b->table = table;
-    if (!has_table) {
+    if (!array_resize(&b->allocator, &b->sums, &b->sums_cap, (size_t)most, sizeof(*b->sums)) ||
+        !array_resize(&b->allocator, &b->table, &b->nshards, before + nshards, sizeof(*b->table))) {
         return UNSEEN_ERR_NOMEM;
     }
     run->table = b->table + before;
