@@ -5,18 +5,6 @@
 
 #include "lines/hex.h"
 
-void connection_init(struct connection *c, const struct service *service, size_t ahead)
-{
-    *c = (struct connection){
-        .service = service, .in = {.longest = service->protocol->longest}, .ahead = ahead};
-}
-
-void connection_release(struct connection *c)
-{
-    text_release(&c->in.text);
-    text_release(&c->out);
-}
-
 bool connection_answer(struct connection *c)
 {
     bool any = false;
@@ -27,16 +15,16 @@ bool connection_answer(struct connection *c)
     return any;
 }
 
-/* Moving the rest only when it is the smaller half keeps the work in proportion to what is sent. */
-void connection_forget_sent(struct connection *c)
+/* Moving the rest only when it is the smaller half keeps the work in proportion to the bytes forgotten. */
+void forget_front(struct text *text, size_t *at)
 {
-    if (c->sent == c->out.len) {
-        text_clear(&c->out);
-        c->sent = 0;
-    } else if (c->sent > c->out.len / 2) {
-        memmove(c->out.data, c->out.data + c->sent, c->out.len - c->sent);
-        c->out.len -= c->sent;
-        c->sent = 0;
+    if (*at == text->len) {
+        text_clear(text);
+        *at = 0;
+    } else if (*at > text->len / 2) {
+        memmove(text->data, text->data + *at, text->len - *at);
+        text->len -= *at;
+        *at = 0;
     }
 }
 

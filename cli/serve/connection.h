@@ -13,57 +13,37 @@
 #include <unseen.h>
 
 #include "lines/text.h"
-#include "serve/find.h"
 #include "serve/line_reader.h"
 #include "serve/line_request.h"
-#include "serve/protocol.h"
-
-enum {
-    CONNECTION_LINE = 64 * 1024 /* the longest request of most protocols */
-};
-
-struct list_service;
-struct store_service;
-
-/* What all connections of a server share. */
-struct service {
-    const struct protocol *protocol;
-    struct list_service *list;   /* NULL: the line protocol on a store */
-    struct store_service *store; /* NULL: any other protocol */
-    struct finder finder;        /* for the other protocols */
-    const char *reply;           /* what is said of a text that is listed */
-    const char *redirect;        /* the page for who asks for a listed URL */
-};
+#include "serve/service.h"
 
 struct connection {
-    const struct service *service;
+    struct service *service;
     struct line_reader in;
-    struct text out;   /* answers; out.data[sent..out.len - held) may be sent */
-    size_t sent;       /* bytes at the front of out that the client has been sent */
-    size_t ahead;      /* no request is answered while out is this long */
-    bool over;         /* the protocol has ended the conversation */
-    bool failed;       /* there was no memory for an answer */
-    bool syncing;      /* all answers are to be sent and their changes to be durable next */
-    uint64_t nchanges; /* changes of a store that were answered, but not committed yet */
+    struct text out; /* answers; out.data[sent..out.len - held) may be sent */
+    size_t sent;     /* bytes at the front of out that the client has been sent */
+    size_t ahead;    /* while so many bytes wait in out, no request is answered */
+    bool failed;     /* there was no memory for an answer */
+    bool over;       /* set by a protocol: the conversation ends when all answers are sent */
+
+    /* the line protocol's own */
+    struct line_parser parser;
+    bool
+        syncing; /* all of out is to be sent, and its changes to be durable, before the next request */
+    uint64_t nchanges; /* changes that out tells of; they are committed when all of out is sent */
     size_t held;       /* bytes at the end of out that wait for the end of a batch */
     uint64_t held_nchanges;
-    struct line_parser parser; /* of the line protocol */
 
     /* the loop's own */
     int in_fd;
     int out_fd;
     bool is_standard; /* standard input and output */
-    bool is_pipe;     /* out_fd is a pipe: a write to it may block */
-    bool is_socket;
+    bool is_shared;   /* other programs may use out_fd, a pipe or a socket, so it stays blocking */
     bool broken;      /* nothing can be read or sent any more; reported if it is standard */
     bool reader_gone; /* it is broken because nobody reads the answers */
     bool farewell;    /* the last answer was sent; what still comes is thrown away */
     uint64_t spoke;   /* the round of the loop in which the client last did something */
 };
-
-/* A connection to read `service` by: all zero but for these. */
-void connection_init(struct connection *c, const struct service *service, size_t ahead);
-void connection_release(struct connection *c);
 
 /* Answers requests until none is whole, `ahead` is reached, or the protocol syncs or ends. Returns false
  * if there was no request to answer. */
@@ -75,8 +55,8 @@ static inline bool connection_is_behind(const struct connection *c)
     return c->out.len - c->sent > c->held;
 }
 
-/* Gives back the memory of answers that have been sent. */
-void connection_forget_sent(struct connection *c);
+/* Forgets the first *at bytes of a text, now or when more can be forgotten with the same work. */
+void forget_front(struct text *text, size_t *at);
 
 /* ---- For protocols ---------------------------------------------------------------------------- */
 
@@ -84,23 +64,11 @@ void connection_forget_sent(struct connection *c);
 void connection_put(struct connection *c, const char *data, size_t len);
 void connection_puts(struct connection *c, const char *text);
 
-/* From now on the store has n more changes that a sent answer tells of. A change is committed only when
- * everything that was put before this call has been sent. */
-static inline void connection_changed(struct connection *c, uint64_t n)
+/* Whether the text, or an entry that covers it, is listed. An empty text is never listed. */
+static inline enum find_answer connection_find(struct connection *c, enum find_type type,
+                                               struct unseen_bytes text)
 {
-    c->nchanges += n;
-}
-
-/* Asks for everything answered so far to become durable; then the protocol's `synced` is called. */
-static inline void connection_sync(struct connection *c)
-{
-    c->syncing = true;
-}
-
-/* Ends the conversation when the answers are sent. */
-static inline void connection_end(struct connection *c)
-{
-    c->over = true;
+    return text.len > 0 ? c->service->find(c->service, type, text) : FIND_ABSENT;
 }
 
 /* Cuts off the text up to the first byte `at`, and that byte; all of the text if it has no such byte. */

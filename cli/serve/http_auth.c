@@ -118,7 +118,7 @@ static void put_status(struct connection *c, const char *status, const char *len
     connection_puts(c, length);
     connection_puts(c, closes ? "\r\nConnection: close\r\n\r\n" : "\r\n\r\n");
     if (closes) {
-        connection_end(c);
+        c->over = true;
     }
 }
 
@@ -128,7 +128,7 @@ static void answer_http(struct connection *c, struct unseen_bytes head)
                                            [FIND_LISTED] = "403 Forbidden",
                                            [FIND_TROUBLE] = "500 Internal Server Error"};
     const struct http_request r = read_request(head);
-    char room[CONNECTION_LINE];
+    char room[REQUEST_LONGEST];
     struct unseen_bytes url = r.url;
     if (!r.has_url && !r.broken) {
         url.data = room;
@@ -139,11 +139,11 @@ static void answer_http(struct connection *c, struct unseen_bytes head)
         put_status(c, "400 Bad Request", no_body, r.broken || r.closes);
         return;
     }
-    const enum find_answer answer = find(&c->service->finder, FIND_URL, url);
+    const enum find_answer answer = connection_find(c, FIND_URL, url);
     put_status(c, statuses[answer], answer == FIND_ABSENT ? "" : no_body, r.closes);
 }
 
-static bool http_take(struct connection *c)
+bool http_auth_take(struct connection *c)
 {
     struct unseen_bytes head;
     const enum reading reading = line_reader_paragraph(&c->in, true, &head);
@@ -155,6 +155,3 @@ static bool http_take(struct connection *c)
     }
     return reading != READING_NONE;
 }
-
-const struct protocol http_auth_protocol = {
-    .name = "http-auth", .take = http_take, .longest = CONNECTION_LINE, .finds = 1u << FIND_URL};

@@ -15,26 +15,24 @@
 #include <stdlib.h>
 
 #include "commands/info_json.h"
-#include "serve/list_service.h"
-#include "serve/store_service.h"
 
 /* The URLs lie in the input. */
 struct run {
-    struct unseen_bytes urls[STORE_SERVICE_RUN];
+    struct unseen_bytes urls[SERVICE_RUN];
     size_t n;
     enum request_type type;
     bool in_batch;
 };
 
-static void line_greet(struct connection *c)
+void line_greet(struct connection *c)
 {
-    const struct store_service *s = c->service->store;
+    const struct service *s = c->service;
     struct unseen_list_info list = {.size = sizeof(list), .profile = ""};
     struct unseen_store_info store = {.size = sizeof(store)};
     struct unseen_set_stats stats = {.size = sizeof(stats)};
     char numbers[64];
-    if (s->list) {
-        (void)unseen_list_info(s->list->list.list, &list); /* fails for a wrong size only */
+    if (s->list.list) {
+        (void)unseen_list_info(s->list.list, &list); /* fails for a wrong size only */
         stats.nkeys = list.nkeys;
         store.key_bits = list.key_bits;
     } else {
@@ -46,7 +44,7 @@ static void line_greet(struct connection *c)
     connection_puts(c, "unseen 1 profile=");
     connection_puts(c, list.profile);
     connection_puts(c, numbers);
-    if (s->list) {
+    if (s->list.list) {
         connection_puts(c, " kind=");
         connection_puts(c, unseen_kind_name(list.kind));
     }
@@ -64,12 +62,12 @@ static void put_error(struct connection *c, const char *sentence)
 
 static void put_marks(struct connection *c, const char *marks, size_t n)
 {
-    char lines[2 * STORE_SERVICE_RUN];
+    char lines[2 * SERVICE_RUN];
     size_t len = 0;
     for (size_t i = 0; i < n; i++) {
         if (marks[i] == 'E') {
             connection_put(c, lines, len);
-            put_error(c, c->service->store->trouble);
+            put_error(c, c->service->trouble);
             len = 0;
         } else {
             lines[len++] = marks[i];
@@ -87,41 +85,29 @@ static void hold_marks(struct connection *c, const char *marks, size_t n)
 
 static void end_run(struct connection *c, struct run *run)
 {
-    struct store_service *s = c->service->store;
-    char marks[STORE_SERVICE_RUN];
+    char marks[SERVICE_RUN];
     if (run->n == 0) {
         return;
     }
-    const size_t nchanges =
-        (run->type == REQUEST_ADD      ? store_service_add
-         : run->type == REQUEST_REMOVE ? store_service_remove
-                                       : store_service_ask)(s, run->urls, run->n, marks);
+    const size_t nchanges = service_marks(c->service, run->type, run->urls, run->n, marks);
     if (run->in_batch) {
         hold_marks(c, marks, run->n);
         c->held_nchanges += nchanges;
     } else {
         put_marks(c, marks, run->n);
-        connection_changed(c, nchanges);
+        c->nchanges += nchanges;
     }
     run->n = 0;
 }
 
 static void add_to_run(struct connection *c, struct run *run, const struct request *r)
 {
-    if (run->n == STORE_SERVICE_RUN || r->type != run->type || r->in_batch != run->in_batch) {
+    if (run->n == SERVICE_RUN || r->type != run->type || r->in_batch != run->in_batch) {
         end_run(c, run);
     }
     run->type = r->type;
     run->in_batch = r->in_batch;
     run->urls[run->n++] = r->url;
-}
-
-static void end_batch(struct connection *c)
-{
-    connection_puts(c, "\n");
-    connection_changed(c, c->held_nchanges);
-    c->held = 0;
-    c->held_nchanges = 0;
 }
 
 /* ---- Requests -------------------------------------------------------------------------------- */
@@ -130,7 +116,7 @@ static void end_batch(struct connection *c)
  * the descriptor -1 takes nothing. */
 static void put_info(struct connection *c)
 {
-    const struct store_service *s = c->service->store;
+    const struct service *s = c->service;
     struct output json = {
         .fd = -1, .name = "the answer", .elastic = true, .buf = malloc(OUTPUT_BYTES)};
     if (!json.buf) {
@@ -138,8 +124,8 @@ static void put_info(struct connection *c)
         return;
     }
     json.cap = OUTPUT_BYTES;
-    if (s->list) {
-        info_json_list(&json, s->list->list.list, s->path);
+    if (s->list.list) {
+        info_json_list(&json, s->list.list, s->path);
     } else {
         info_json(&json, s->store, s->path);
     }
@@ -152,13 +138,16 @@ static void answer_request(struct connection *c, const struct request *r)
 {
     switch (r->type) {
     case REQUEST_BATCH_END:
-        end_batch(c);
+        connection_puts(c, "\n");
+        c->nchanges += c->held_nchanges;
+        c->held = 0;
+        c->held_nchanges = 0;
         break;
     case REQUEST_FLUSH:
-        if (c->service->store->no_log) {
+        if (c->service->no_log) {
             put_error(c, "this store has no log: its changes are durable when the server ends");
         } else {
-            connection_sync(c);
+            c->syncing = true;
         }
         break;
     case REQUEST_INFO:
@@ -173,7 +162,7 @@ static void answer_request(struct connection *c, const struct request *r)
     }
 }
 
-static bool line_take(struct connection *c)
+bool line_take(struct connection *c)
 {
     struct run run;
     struct request r;
@@ -192,14 +181,11 @@ static bool line_take(struct connection *c)
     return any;
 }
 
-static void line_synced(struct connection *c, bool durable)
+void line_synced(struct connection *c, bool durable)
 {
     if (durable) {
         connection_puts(c, "OK\n");
     } else {
-        put_error(c, c->service->store->trouble);
+        put_error(c, c->service->trouble);
     }
 }
-
-const struct protocol line_protocol = {
-    .greet = line_greet, .take = line_take, .synced = line_synced, .longest = LINE_REQUEST_BYTES};

@@ -50,11 +50,4 @@ enum reading line_reader_line(struct line_reader *r, struct unseen_bytes *line_o
 enum reading line_reader_paragraph(struct line_reader *r, bool has_cr,
                                    struct unseen_bytes *lines_out);
 
-/* Makes room for n more bytes behind text.len; false without memory. Requests that were taken before
- * are not valid any more. */
-bool line_reader_reserve(struct line_reader *r, size_t n);
-
-/* Forgets what was not taken. */
-void line_reader_clear(struct line_reader *r);
-
 #endif

@@ -60,12 +60,6 @@ static struct request open_batch(struct line_parser *p, struct unseen_bytes text
     return (struct request){.type = REQUEST_NONE};
 }
 
-static struct request end_batch(struct line_parser *p)
-{
-    p->in_batch = false;
-    return (struct request){.type = p->refused ? REQUEST_NONE : REQUEST_BATCH_END};
-}
-
 static struct request read_command(struct line_parser *p, struct unseen_bytes line)
 {
     const char letter = line.len > 0 ? line.data[0] : '\0';
@@ -84,32 +78,35 @@ static struct request read_command(struct line_parser *p, struct unseen_bytes li
     return wrong("unknown request; there are: A URL, C URL, R URL, B N A, F and I");
 }
 
-static struct request read_batch_line(struct line_parser *p, struct unseen_bytes line,
-                                      bool too_long)
+static struct request read_line(struct line_parser *p, struct unseen_bytes line, bool too_long)
 {
-    p->left--;
-    return (struct request){.type = p->refused ? REQUEST_NONE
-                                    : too_long ? REQUEST_WRONG
-                                               : p->each,
-                            .in_batch = true,
-                            .url = line};
+    struct request r = {.type = p->each, .url = line};
+    if (too_long) {
+        r = wrong("the line is too long");
+    } else if (!p->in_batch) {
+        return read_command(p, line);
+    }
+    if (p->in_batch) {
+        p->left--;
+        r.in_batch = true;
+        r.type = p->refused ? REQUEST_NONE : r.type;
+    }
+    return r;
 }
 
 bool line_request_next(struct line_parser *p, struct line_reader *in, struct request *request_out)
 {
     struct unseen_bytes line;
     do {
-        const bool is_full = p->in_batch && p->left == 0;
-        const enum reading reading = is_full ? READING_NONE : line_reader_line(in, &line);
-        const bool too_long = reading == READING_LONG;
-        if (is_full || (reading == READING_NONE && p->in_batch && in->at_end)) {
-            *request_out = end_batch(p);
-        } else if (reading == READING_NONE) {
-            return false;
-        } else if (p->in_batch) {
-            *request_out = read_batch_line(p, line, too_long);
+        const bool has_all = p->in_batch && p->left == 0;
+        const enum reading reading = has_all ? READING_NONE : line_reader_line(in, &line);
+        if (reading != READING_NONE) {
+            *request_out = read_line(p, line, reading == READING_LONG);
+        } else if (has_all || (p->in_batch && in->at_end)) {
+            p->in_batch = false;
+            *request_out = (struct request){.type = p->refused ? REQUEST_NONE : REQUEST_BATCH_END};
         } else {
-            *request_out = too_long ? wrong("the line is too long") : read_command(p, line);
+            return false;
         }
     } while (request_out->type == REQUEST_NONE);
     return true;

@@ -16,8 +16,7 @@
 #include "serve/line_reader.h"
 
 enum {
-    LINE_REQUEST_BYTES = 1 << 20, /* the longest line, without its newline */
-    LINE_BATCH_MAX = 1000000      /* lines of a batch */
+    LINE_BATCH_MAX = 1000000 /* lines of a batch */
 };
 
 enum request_type {

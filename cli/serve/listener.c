@@ -2,7 +2,7 @@
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE 1
 #endif
-#include "serve/listener.h"
+#include "serve/loop.h"
 
 #include <errno.h>
 #include <netdb.h>
@@ -33,6 +33,14 @@ static void remove_dead(const struct sockaddr_un *address)
     (void)close(fd); /* was only a question */
 }
 
+static bool listen_at(struct listener *l, const struct sockaddr *address, socklen_t len)
+{
+    const int on = 1;
+    l->fd = socket(address->sa_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    return l->fd >= 0 && setsockopt(l->fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on)) == 0 &&
+           bind(l->fd, address, len) == 0 && listen(l->fd, SOMAXCONN) == 0;
+}
+
 static bool listen_locally(struct listener *l, const char *path)
 {
     struct sockaddr_un address = {.sun_family = AF_UNIX};
@@ -40,14 +48,13 @@ static bool listen_locally(struct listener *l, const char *path)
         errno = *path ? ENAMETOOLONG : EINVAL;
         return false;
     }
-    memcpy(address.sun_path, path, strlen(path) + 1);
+    strcpy(address.sun_path, path);
     remove_dead(&address);
-    l->fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-    if (l->fd < 0 || bind(l->fd, (struct sockaddr *)&address, sizeof(address)) != 0) {
+    if (!listen_at(l, (const struct sockaddr *)&address, sizeof(address))) {
         return false;
     }
-    memcpy(l->path, path, strlen(path) + 1);
-    return listen(l->fd, SOMAXCONN) == 0;
+    strcpy(l->path, path);
+    return true;
 }
 
 /* Splits "ADDRESS:PORT"; false if the text is something else. */
@@ -68,14 +75,6 @@ static bool split_address(const char *where, char address[64], const char **port
     return strtoul(*port_out, NULL, 10) <= UINT16_MAX; /* some libraries take any */
 }
 
-static bool bind_to(struct listener *l, const struct addrinfo *info)
-{
-    const int on = 1;
-    l->fd = socket(info->ai_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-    return l->fd >= 0 && setsockopt(l->fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on)) == 0 &&
-           bind(l->fd, info->ai_addr, info->ai_addrlen) == 0 && listen(l->fd, SOMAXCONN) == 0;
-}
-
 static bool listen_on_port(struct listener *l, const char *where)
 {
     char address[64];
@@ -88,11 +87,11 @@ static bool listen_on_port(struct listener *l, const char *where)
         errno = EINVAL;
         return false;
     }
-    const bool bound = bind_to(l, info);
+    const bool listens = listen_at(l, info->ai_addr, info->ai_addrlen);
     const int error = errno;
     freeaddrinfo(info);
     errno = error;
-    return bound;
+    return listens;
 }
 
 /* Says where the clients can connect, with the port that was chosen. */

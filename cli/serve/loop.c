@@ -21,9 +21,6 @@
 #include <unistd.h>
 
 #include "print/message.h"
-#include "serve/list_service.h"
-#include "serve/listener.h"
-#include "serve/store_service.h"
 #include "stop.h"
 
 enum {
@@ -36,7 +33,7 @@ enum {
 };
 
 struct loop {
-    const struct service *service;
+    struct service *service;
     struct listener listener;
     struct connection *connections[CONNECTIONS];
     size_t n;
@@ -89,7 +86,8 @@ static void break_off(struct connection *c, const char *what)
 static void read_more(struct connection *c)
 {
     struct text *t = &c->in.text;
-    if (!line_reader_reserve(&c->in, c->is_standard ? STANDARD_READ_BYTES : READ_BYTES)) {
+    forget_front(t, &c->in.at);
+    if (!text_reserve(t, c->is_standard ? STANDARD_READ_BYTES : READ_BYTES)) {
         errno = ENOMEM;
         break_off(c, "keep requests");
         return;
@@ -103,19 +101,16 @@ static void read_more(struct connection *c)
     }
 }
 
-/* Writes without blocking, unless the output is a file or a terminal. A pipe that poll calls writable takes
- * PIPE_BUF bytes. */
+/* Writes without waiting, unless the output is a file or a terminal. A pipe or a local socket that poll calls
+ * writable takes PIPE_BUF bytes. */
 static ssize_t write_some(const struct connection *c, const char *data, size_t len)
 {
     struct pollfd pfd = {.fd = c->out_fd, .events = POLLOUT};
-    if (c->is_socket) {
-        return send(c->out_fd, data, len, MSG_NOSIGNAL | MSG_DONTWAIT);
-    }
-    if (c->is_pipe && poll(&pfd, 1, 0) <= 0) {
+    if (c->is_shared && poll(&pfd, 1, 0) <= 0) {
         errno = EAGAIN;
         return -1;
     }
-    return write(c->out_fd, data, c->is_pipe && len > PIPE_BUF ? PIPE_BUF : len);
+    return write(c->out_fd, data, c->is_shared && len > PIPE_BUF ? PIPE_BUF : len);
 }
 
 /* Writes what the client takes now. When that is everything, the changes are handed to a commit, and it
@@ -133,12 +128,12 @@ static bool flush(struct connection *c)
             break_off(c, "write standard output");
         }
     }
-    connection_forget_sent(c);
+    forget_front(&c->out, &c->sent);
     if (c->broken || c->failed || connection_is_behind(c)) {
         return false;
     }
     if (c->nchanges > 0) {
-        store_service_commit_begin(c->service->store, c->nchanges);
+        service_commit_begin(c->service, c->nchanges);
         c->nchanges = 0;
     }
     return true;
@@ -154,7 +149,7 @@ static void answer(struct connection *c)
                 return;
             }
             c->syncing = false;
-            c->service->protocol->synced(c, store_service_commit_wait(c->service->store));
+            c->service->protocol->synced(c, service_commit_wait(c->service));
         }
     } while (!c->broken && connection_answer(c));
     (void)flush(c);
@@ -164,7 +159,8 @@ static void answer(struct connection *c)
  * answer away from the client, so it is told that nothing more comes, and closes. */
 static void end_conversation(struct connection *c)
 {
-    line_reader_clear(&c->in);
+    text_clear(&c->in.text);
+    c->in.at = 0;
     if (c->is_standard) {
         c->in.at_end = true;
     } else if (!connection_is_behind(c) && !c->farewell) {
@@ -216,7 +212,8 @@ static void drop(struct loop *l, size_t i)
             message_error("out of memory for answers");
         }
     }
-    connection_release(c);
+    text_release(&c->in.text);
+    text_release(&c->out);
     free(c);
     l->connections[i] = l->connections[--l->n];
 }
@@ -236,22 +233,24 @@ static void make_room(struct loop *l)
     drop(l, silent);
 }
 
-/* Adds a connection; the same descriptor twice is a socket of a client. Returns false without memory. */
+/* Adds a connection and greets. Returns false without memory. */
 static bool add_connection(struct loop *l, int in_fd, int out_fd)
 {
-    const bool is_standard = in_fd != out_fd;
     struct connection *c = malloc(sizeof(*c));
     struct stat st;
     if (!c) {
         return false;
     }
-    connection_init(c, l->service, is_standard ? SIZE_MAX : AHEAD_BYTES);
-    c->in_fd = in_fd;
-    c->out_fd = out_fd;
-    c->is_standard = is_standard;
-    c->is_socket = !is_standard || (fstat(out_fd, &st) == 0 && S_ISSOCK(st.st_mode));
-    c->is_pipe = is_standard && fstat(out_fd, &st) == 0 && S_ISFIFO(st.st_mode);
-    c->spoke = l->round;
+    const bool is_standard = in_fd != out_fd;
+    *c = (struct connection){.service = l->service,
+                             .in = {.longest = l->service->protocol->longest},
+                             .ahead = is_standard ? SIZE_MAX : AHEAD_BYTES,
+                             .in_fd = in_fd,
+                             .out_fd = out_fd,
+                             .is_standard = is_standard,
+                             .spoke = l->round};
+    c->is_shared =
+        is_standard && fstat(out_fd, &st) == 0 && (S_ISFIFO(st.st_mode) || S_ISSOCK(st.st_mode));
     make_room(l);
     l->connections[l->n++] = c;
     if (l->service->protocol->greet) {
@@ -311,9 +310,7 @@ static void run_round(struct loop *l, bool accepts, int timeout)
     if (nready <= 0) {
         return;
     }
-    if (l->service->list) {
-        list_service_refresh(l->service->list);
-    }
+    service_refresh(l->service);
     for (size_t i = n; i-- > 0;) {
         if (fds[1 + 2 * i].revents || fds[2 + 2 * i].revents) {
             l->connections[i]->spoke = l->round;
@@ -338,34 +335,27 @@ static void say_goodbye(struct loop *l)
     }
 }
 
-bool loop_run(const struct service *service, const char *where, bool *reader_gone_out)
+bool loop_run(struct service *service, const char *where, bool *reader_gone_out)
 {
-    struct loop *l = malloc(sizeof(*l));
-    if (!l) {
-        message_error("out of memory");
-        return false;
-    }
-    *l = (struct loop){.service = service, .listener = {.fd = -1}};
+    struct loop l = {.service = service, .listener = {.fd = -1}};
     if (where) {
-        l->failed = !listener_open(&l->listener, where);
-    } else if (!add_connection(l, STDIN_FILENO, STDOUT_FILENO)) {
+        l.failed = !listener_open(&l.listener, where);
+    } else if (!add_connection(&l, STDIN_FILENO, STDOUT_FILENO)) {
         message_error("out of memory");
-        l->failed = true;
+        l.failed = true;
     }
-    drop_done(l);
-    while (!l->failed && (where || l->n > 0) && !stop_is_wanted()) {
-        run_round(l, true, l->pauses ? PAUSE : -1);
+    drop_done(&l);
+    while (!l.failed && (where || l.n > 0) && !stop_is_wanted()) {
+        run_round(&l, true, l.pauses ? PAUSE : -1);
     }
     unblock_signals();
     if (where) {
-        say_goodbye(l);
+        say_goodbye(&l);
     }
-    while (l->n > 0) {
-        drop(l, l->n - 1);
+    while (l.n > 0) {
+        drop(&l, l.n - 1);
     }
-    listener_close(&l->listener);
-    *reader_gone_out = l->reader_gone;
-    const bool works = !l->failed;
-    free(l);
-    return works;
+    listener_close(&l.listener);
+    *reader_gone_out = l.reader_gone;
+    return !l.failed;
 }

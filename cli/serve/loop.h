@@ -14,6 +14,7 @@
 #define UNSEEN_CLI_LOOP_H
 
 #include <stdbool.h>
+#include <sys/un.h>
 
 #include "serve/connection.h"
 
@@ -21,10 +22,23 @@
  * start, so that they leave these signals alone, too. */
 void loop_block_signals(void);
 
-/* Serves the connections of the socket `where` (listener.h) until a signal comes; where NULL, standard
+/* Serves the connections of the socket `where` (see listener_open) until a signal comes; where NULL, standard
  * input and output until the input ends. Returns false if it could not go on, which has been reported, or
  * if not all requests of standard input were answered and the answers written. *reader_gone_out: nobody
  * reads standard output any more. Commits may still be on their way. */
-bool loop_run(const struct service *service, const char *where, bool *reader_gone_out);
+bool loop_run(struct service *service, const char *where, bool *reader_gone_out);
+
+/* ---- listener.c: the socket that clients connect to -------------------------------------------- */
+
+struct listener {
+    int fd;                                                 /* -1: nobody can connect */
+    char path[sizeof(((struct sockaddr_un *)0)->sun_path)]; /* of a local socket; empty: none */
+};
+
+/* Listens on unix:PATH, ADDRESS:PORT, [ADDRESS]:PORT, or PORT or :PORT, which is that port of 127.0.0.1.
+ * Port 0 is any port that is free. Says on standard error where it listens. Returns false if it cannot,
+ * which has been reported. Either way listener_close follows. */
+bool listener_open(struct listener *l, const char *where);
+void listener_close(struct listener *l);
 
 #endif

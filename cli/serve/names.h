@@ -18,7 +18,7 @@
 
 #include <unseen_list.h>
 
-#include "serve/find.h"
+#include "serve/protocol.h"
 
 enum {
     NAMES_LONGEST = 1024, /* the longest name that can be looked up */

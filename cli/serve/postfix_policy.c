@@ -40,7 +40,7 @@ static void read_policy_line(struct policy *p, struct unseen_bytes line)
     }
 }
 
-static bool policy_take(struct connection *c)
+bool postfix_policy_take(struct connection *c)
 {
     static const char defer[] = "DEFER_IF_PERMIT ";
     struct unseen_bytes lines;
@@ -50,7 +50,7 @@ static bool policy_take(struct connection *c)
     }
     if (reading == READING_LONG) {
         put_action(c, defer, "policy request too long");
-        connection_end(c); /* where the next request starts is not known */
+        c->over = true; /* where the next request starts is not known */
         return true;
     }
     struct policy p = {.broken = lines.len == 1};
@@ -62,9 +62,9 @@ static bool policy_take(struct connection *c)
         return true;
     }
     /* The sender of a bounce is empty, which is never listed. */
-    enum find_answer answer = find(&c->service->finder, FIND_SENDER, p.sender);
+    enum find_answer answer = connection_find(c, FIND_SENDER, p.sender);
     if (answer == FIND_ABSENT) {
-        answer = find(&c->service->finder, FIND_CLIENT, p.client);
+        answer = connection_find(c, FIND_CLIENT, p.client);
     }
     if (answer == FIND_TROUBLE) {
         put_action(c, defer, "the list cannot be read");
@@ -73,9 +73,3 @@ static bool policy_take(struct connection *c)
     }
     return true;
 }
-
-const struct protocol postfix_policy_protocol = {.name = "postfix-policy",
-                                                 .take = policy_take,
-                                                 .longest = CONNECTION_LINE,
-                                                 .finds = 1u << FIND_SENDER | 1u << FIND_CLIENT,
-                                                 .has_reply = true};

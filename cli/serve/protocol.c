@@ -4,10 +4,24 @@
 #include <stdio.h>
 #include <string.h>
 
-static const struct protocol *const protocols[] = {
-    &line_protocol,      &squid_protocol,     &squid_rewrite_protocol, &postfix_policy_protocol,
-    &tcp_table_protocol, &socketmap_protocol, &http_auth_protocol,
+/* clang-format off */
+static const struct protocol protocols[] = {
+    {.name = NULL, .longest = 1 << 20,
+     .take = line_take, .greet = line_greet, .synced = line_synced},
+    {.name = "squid", .longest = REQUEST_LONGEST, .take = squid_take,
+     .finds = FIND_URL | FIND_HOST},
+    {.name = "squid-rewrite", .longest = REQUEST_LONGEST, .take = squid_take,
+     .finds = FIND_URL, .has_redirect = true},
+    {.name = "postfix-policy", .longest = REQUEST_LONGEST, .take = postfix_policy_take,
+     .finds = FIND_SENDER | FIND_CLIENT, .has_reply = true},
+    {.name = "tcp-table", .longest = 4096, .take = tcp_table_take,
+     .finds = FIND_KEY, .has_reply = true},
+    {.name = "socketmap", .longest = 100000, .take = socketmap_take,
+     .finds = FIND_KEY, .has_reply = true},
+    {.name = "http-auth", .longest = REQUEST_LONGEST, .take = http_auth_take,
+     .finds = FIND_URL},
 };
+/* clang-format on */
 
 enum {
     NPROTOCOLS = sizeof(protocols) / sizeof(protocols[0])
@@ -16,9 +30,9 @@ enum {
 const struct protocol *protocol_find(const char *name)
 {
     for (size_t i = 0; i < NPROTOCOLS; i++) {
-        const char *has = protocols[i]->name;
+        const char *has = protocols[i].name;
         if (has && name ? strcmp(has, name) == 0 : has == name) {
-            return protocols[i];
+            return &protocols[i];
         }
     }
     return NULL;
@@ -27,10 +41,8 @@ const struct protocol *protocol_find(const char *name)
 void protocol_names(char *text, size_t cap)
 {
     size_t len = 0;
-    for (size_t i = 0; i < NPROTOCOLS && len < cap; i++) {
-        if (protocols[i]->name) {
-            len += (size_t)snprintf(text + len, cap - len, "%s%s", len ? ", " : "",
-                                    protocols[i]->name);
-        }
+    for (size_t i = 1; i < NPROTOCOLS && len < cap; i++) {
+        const char *comma = i > 1 ? ", " : "";
+        len += (size_t)snprintf(text + len, cap - len, "%s%s", comma, protocols[i].name);
     }
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * A protocol: how a program's requests and our answers look. Each is a file, NAME.c, and a row of the
- * table in protocol.c. docs/serve.md says how to add one. */
+ * A protocol: how a program's requests and our answers look. Each has a file, NAME.c, with a function
+ * that answers one request, and a row in the table of protocol.c. docs/serve.md says how to add one. */
 #ifndef UNSEEN_CLI_PROTOCOL_H
 #define UNSEEN_CLI_PROTOCOL_H
 
@@ -10,23 +10,43 @@
 
 struct connection;
 
+enum {
+    REQUEST_LONGEST = 64 * 1024 /* bytes of the longest request of most protocols */
+};
+
+/* What a text is that a protocol wants to find in the list. A list whose entries are of another kind does
+ * not have it. */
+enum find_type {
+    FIND_URL = 1,    /* a URL, in any form */
+    FIND_HOST = 2,   /* in place of a URL: host:port, or an IP address */
+    FIND_SENDER = 4, /* an e-mail address */
+    FIND_CLIENT = 8, /* an IP address, or what a server has in its place */
+    FIND_KEY = 16    /* anything: the kind of the list, or the shape of the text, says what it is */
+};
+
+enum find_answer {
+    FIND_ABSENT,
+    FIND_LISTED,
+    FIND_TROUBLE /* the list cannot be read; reported */
+};
+
 struct protocol {
     const char
         *name; /* of --protocol; NULL: the line protocol, which is spoken without --protocol */
 
+    /* Takes the first request off the input of c and puts its answer (connection.h). It may take more
+     * requests. Returns false if no request is whole yet. */
+    bool (*take)(struct connection *c);
+
     /* Puts the first line, before any request; NULL: the client speaks first. */
     void (*greet)(struct connection *c);
 
-    /* Takes the first request off c->in and puts its answer. It may take more requests. Returns false
-     * if no request is whole yet. */
-    bool (*take)(struct connection *c);
-
-    /* Puts the answer to the request that called connection_sync. `durable`: all changes that were
-     * answered before are on the disk. NULL: no request does that. */
+    /* Puts the answer to a request that set c->syncing. `durable`: all changes that were answered
+     * before are on the disk. NULL: no request does that. */
     void (*synced)(struct connection *c, bool durable);
 
     size_t longest;    /* the longest request, in bytes; take refuses longer ones */
-    unsigned finds;    /* a bit for each enum find_type that it asks for; 0: it changes a store */
+    unsigned finds;    /* bits of enum find_type: what it asks for; 0: it may change a store */
     bool has_reply;    /* takes --reply */
     bool has_redirect; /* needs --redirect */
 };
@@ -34,15 +54,17 @@ struct protocol {
 /* The protocol of a name (NULL: the line protocol); NULL if there is none. */
 const struct protocol *protocol_find(const char *name);
 
-/* Writes the names of all protocols, with commas between them. */
+/* Writes the names of other programs' protocols, with commas between them. */
 void protocol_names(char *text, size_t cap);
 
-extern const struct protocol line_protocol;
-extern const struct protocol squid_protocol;
-extern const struct protocol squid_rewrite_protocol;
-extern const struct protocol postfix_policy_protocol;
-extern const struct protocol tcp_table_protocol;
-extern const struct protocol socketmap_protocol;
-extern const struct protocol http_auth_protocol;
+/* The functions of the table. */
+bool line_take(struct connection *c);
+void line_greet(struct connection *c);
+void line_synced(struct connection *c, bool durable);
+bool squid_take(struct connection *c);
+bool postfix_policy_take(struct connection *c);
+bool tcp_table_take(struct connection *c);
+bool socketmap_take(struct connection *c);
+bool http_auth_take(struct connection *c);
 
 #endif

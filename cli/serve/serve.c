@@ -11,20 +11,8 @@
 #include "lines/profile.h"
 #include "memory/stores.h"
 #include "print/message.h"
-#include "serve/connection.h"
-#include "serve/list_service.h"
 #include "serve/loop.h"
-#include "serve/protocol.h"
-#include "serve/store_service.h"
 #include "stop.h"
-
-struct serve {
-    const struct options *o;
-    enum unseen_cpu cpu;
-    const struct protocol *protocol;
-    struct list_service list;
-    struct store_service store;
-};
 
 /* ---- What was asked for ---------------------------------------------------------------------- */
 
@@ -35,20 +23,14 @@ static bool makes_store(const struct options *o)
            o->file_mode || o->profile || o->nrules > 0;
 }
 
-/* Bytes that would end a line, a string or a message of some protocol. */
-static bool is_plain(const char *text)
-{
-    for (; *text; text++) {
-        if ((unsigned char)*text < 0x20 || *text == 0x7f || *text == '"' || *text == '\\') {
-            return false;
-        }
-    }
-    return true;
-}
-
+/* No byte may end a line, a string or a message of some protocol. */
 static bool check_text(const char *option, const char *text)
 {
-    if (text && (!is_plain(text) || !*text || strlen(text) > 1024)) {
+    bool is_plain = true;
+    for (const char *c = text; c && *c; c++) {
+        is_plain = is_plain && (unsigned char)*c >= 0x20 && !strchr("\x7f\"\\", *c);
+    }
+    if (text && (!is_plain || !*text || strlen(text) > 1024)) {
         message_error("--%s must be one line of at most 1024 bytes, without quotes and backslashes",
                       option);
         return false;
@@ -107,80 +89,59 @@ static bool check_protocol(const struct options *o, const struct protocol *proto
 
 /* ---- The file that is served ----------------------------------------------------------------- */
 
-static bool open_to_read(const void *context, struct unseen_store **store_out)
+bool serve_open_to_read(const struct service *s, struct unseen_store **store_out)
 {
-    const struct serve *v = context;
-    return stores_open_to_read(store_out, v->o->store, v->o, v->cpu);
+    return stores_open_to_read(store_out, s->path, s->options, s->cpu);
 }
 
-static void report_commit(const void *context, const struct unseen_error *error)
+void serve_report_commit(const struct service *s, const struct unseen_error *error)
 {
-    const struct serve *v = context;
-    stores_report_commit(v->o->store, v->o, error);
+    stores_report_commit(s->path, s->options, error);
 }
 
-/* A list, or a store that is only read: for another program's protocol. */
-static bool open_to_find(struct serve *v)
+static bool open_store(struct service *s)
 {
-    v->list.open_store = open_to_read;
-    return (!v->o->expressions ||
-            profile_create(&v->list.expressions, v->o, "safebrowsing", v->cpu)) &&
-           list_service_open(&v->list);
-}
-
-/* A list only answers: no option is given that would make a store. */
-static bool open_list(struct serve *v)
-{
-    if (makes_store(v->o)) {
-        message_error("%s is a list: it is served as it was built", v->o->store);
-        message_hint("unseen serve %s", v->o->store);
+    struct unseen_store_info info = {.size = sizeof(info)};
+    if (s->read_only
+            ? !serve_open_to_read(s, &s->store)
+            : !stores_open(&s->store, s->path, UNSEEN_STORE_CREATE, s->options, NULL, s->cpu)) {
         return false;
     }
-    v->store.list = &v->list;
-    return list_service_open(&v->list);
+    (void)unseen_store_info(s->store, &info); /* fails for a wrong size only */
+    s->no_log = info.no_log;
+    return true;
 }
 
-static bool open_store(struct serve *v)
+static bool open_file(struct service *s)
 {
-    struct store_service *s = &v->store;
-    struct unseen_store_info info = {.size = sizeof(info)};
-    const bool opened =
-        v->o->dry_run ? open_to_read(v, &s->store)
-                      : stores_open(&s->store, s->path, UNSEEN_STORE_CREATE, v->o, NULL, v->cpu);
-    if (opened) {
-        (void)unseen_store_info(s->store, &info); /* fails for a wrong size only */
-        s->no_log = info.no_log;
+    const struct options *o = s->options;
+    const bool is_list = stores_kind_of(s->path) == STORES_LIST;
+    if (!s->protocol->finds && !is_list) {
+        return open_store(s);
     }
-    return opened;
-}
-
-static bool open_file(struct serve *v)
-{
-    const struct options *o = v->o;
-    v->list = (struct list_service){
-        .path = o->store, .cpu = v->cpu, .protocol = v->protocol, .context = v};
-    v->store = (struct store_service){
-        .path = o->store, .read_only = o->dry_run, .report_commit = report_commit, .context = v};
-    if (o->protocol) {
-        return open_to_find(v);
+    if (!s->protocol->finds && makes_store(o)) {
+        message_error("%s is a list: it is served as it was built", s->path);
+        message_hint("unseen serve %s", s->path);
+        return false;
     }
-    return stores_kind_of(o->store) == STORES_LIST ? open_list(v) : open_store(v);
+    return (!o->expressions || profile_create(&s->expressions, o, "safebrowsing", s->cpu)) &&
+           service_open_list(s);
 }
 
 /* Changes whose answers were written become durable; the others are forgotten. */
-static bool close_file(struct serve *v)
+static bool close_file(struct service *s)
 {
-    struct unseen_store *store = v->store.store;
-    list_service_close(&v->list);
-    unseen_url_free(v->list.expressions);
-    if (!store) {
-        return true;
+    bool durable = true;
+    if (!s->protocol->finds && s->store) {
+        durable = service_commit_wait(s) && stores_close(s->store, s->path, s->options);
+        if (s->broken) {
+            (void)unseen_store_close(s->store, NULL); /* the cause has been reported */
+        }
+        s->store = NULL;
     }
-    if (!store_service_commit_wait(&v->store)) {
-        (void)unseen_store_close(store, NULL); /* the cause has been reported */
-        return false;
-    }
-    return stores_close(store, v->o->store, v->o);
+    service_close_list(s);
+    unseen_url_free(s->expressions);
+    return durable;
 }
 
 static bool close_output(void)
@@ -194,28 +155,23 @@ static bool close_output(void)
 
 int serve_run(const struct options *o, enum unseen_cpu cpu)
 {
-    struct serve v = {.o = o, .cpu = cpu, .protocol = protocol_find(o->protocol)};
-    int status = EXIT_TROUBLE;
+    struct service s = {.options = o,
+                        .protocol = protocol_find(o->protocol),
+                        .path = o->store,
+                        .cpu = cpu,
+                        .reply = o->reply ? o->reply : "REJECT listed",
+                        .redirect = o->redirect,
+                        .read_only = o->dry_run,
+                        .find = service_find};
     bool reader_gone = false;
-    if (!(o->protocol ? check_protocol(o, v.protocol) : check_line_protocol(o))) {
-        return status;
+    if (!(o->protocol ? check_protocol(o, s.protocol) : check_line_protocol(o))) {
+        return EXIT_TROUBLE;
     }
     loop_block_signals();
-    if (open_file(&v)) {
-        const struct service service = {.protocol = v.protocol,
-                                        .list = v.store.store ? NULL : &v.list,
-                                        .store = o->protocol ? NULL : &v.store,
-                                        .finder = list_service_finder(&v.list),
-                                        .reply = o->reply ? o->reply : "REJECT listed",
-                                        .redirect = o->redirect};
-        const bool all_answered = loop_run(&service, o->listen, &reader_gone);
-        /* The end of the output tells the client that all is durable: it comes last. */
-        if (close_file(&v) && all_answered && (o->listen || close_output())) {
-            status = EXIT_DONE;
-        }
-    } else {
-        unseen_url_free(v.list.expressions);
-    }
+    bool done = open_file(&s) && loop_run(&s, o->listen, &reader_gone);
+    done = close_file(&s) && done;
+    /* The end of the output tells the client that all is durable: it comes last. */
+    done = done && (o->listen || close_output());
     stop_die(reader_gone);
-    return status;
+    return done ? EXIT_DONE : EXIT_TROUBLE;
 }

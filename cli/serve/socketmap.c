@@ -15,7 +15,6 @@
 #include <string.h>
 
 enum {
-    MESSAGE_BYTES = 100000, /* socketmap_table(5) */
     LENGTH_DIGITS = 6
 };
 
@@ -36,7 +35,7 @@ static void answer_map(struct connection *c, struct unseen_bytes request)
         return;
     }
     (void)cut_word(&request, ' ');
-    switch (find(&c->service->finder, FIND_KEY, request)) {
+    switch (connection_find(c, FIND_KEY, request)) {
     case FIND_LISTED:
         put_netstring(c, "OK ", c->service->reply);
         break;
@@ -51,11 +50,11 @@ static void answer_map(struct connection *c, struct unseen_bytes request)
 static bool end_broken(struct connection *c, const char *sentence)
 {
     put_netstring(c, "PERM ", sentence);
-    connection_end(c);
+    c->over = true;
     return true;
 }
 
-static bool socketmap_take(struct connection *c)
+bool socketmap_take(struct connection *c)
 {
     const struct unseen_bytes text = line_reader_rest(&c->in);
     size_t size = 0;
@@ -69,7 +68,7 @@ static bool socketmap_take(struct connection *c)
     if (i == 0 || text.data[i] != ':') {
         return end_broken(c, "not a netstring");
     }
-    if (size > MESSAGE_BYTES) {
+    if (size > c->in.longest) {
         return end_broken(c, "the request is too long");
     }
     const size_t begin = i + 1;
@@ -83,9 +82,3 @@ static bool socketmap_take(struct connection *c)
     answer_map(c, (struct unseen_bytes){text.data + begin, size});
     return true;
 }
-
-const struct protocol socketmap_protocol = {.name = "socketmap",
-                                            .take = socketmap_take,
-                                            .longest = MESSAGE_BYTES,
-                                            .finds = 1u << FIND_KEY,
-                                            .has_reply = true};

@@ -49,7 +49,7 @@ static void put_broken(struct connection *c, struct unseen_bytes id, const char 
 static void put_found(struct connection *c, struct unseen_bytes id, struct unseen_bytes word)
 {
     const bool is_url = memchr(word.data, '/', word.len) != NULL;
-    switch (find(&c->service->finder, is_url ? FIND_URL : FIND_HOST, word)) {
+    switch (connection_find(c, is_url ? FIND_URL : FIND_HOST, word)) {
     case FIND_TROUBLE:
         put_broken(c, id, "the list cannot be read");
         break;
@@ -69,7 +69,7 @@ static void put_found(struct connection *c, struct unseen_bytes id, struct unsee
 
 static void put_acl(struct connection *c, struct unseen_bytes id, struct unseen_bytes word)
 {
-    char room[CONNECTION_LINE];
+    char room[REQUEST_LONGEST];
     struct unseen_bytes url = word;
     if (!memmem(word.data, word.len, "://", 3)) {
         url.data = room;
@@ -81,7 +81,7 @@ static void put_acl(struct connection *c, struct unseen_bytes id, struct unseen_
     put_found(c, id, url);
 }
 
-static bool squid_take(struct connection *c)
+bool squid_take(struct connection *c)
 {
     struct unseen_bytes line;
     const enum reading reading = line_reader_line(&c->in, &line);
@@ -104,13 +104,3 @@ static bool squid_take(struct connection *c)
     }
     return true;
 }
-
-const struct protocol squid_protocol = {.name = "squid",
-                                        .take = squid_take,
-                                        .longest = CONNECTION_LINE,
-                                        .finds = 1u << FIND_URL | 1u << FIND_HOST};
-const struct protocol squid_rewrite_protocol = {.name = "squid-rewrite",
-                                                .take = squid_take,
-                                                .longest = CONNECTION_LINE,
-                                                .finds = 1u << FIND_URL,
-                                                .has_redirect = true};

@@ -14,10 +14,6 @@
 #include <stdio.h>
 #include <string.h>
 
-enum {
-    LINE_BYTES = 4096 /* tcp_table(5): both ways */
-};
-
 static void put_line(struct connection *c, const char *code, const char *text)
 {
     connection_puts(c, code);
@@ -36,13 +32,13 @@ static void put_line(struct connection *c, const char *code, const char *text)
 
 static void answer_key(struct connection *c, struct unseen_bytes word)
 {
-    char key[LINE_BYTES];
+    char key[REQUEST_LONGEST];
     size_t len = 0;
     if (!percent_decode(word, key, &len)) {
         put_line(c, "400 ", "a % without two hexadecimal digits");
         return;
     }
-    switch (find(&c->service->finder, FIND_KEY, (struct unseen_bytes){key, len})) {
+    switch (connection_find(c, FIND_KEY, (struct unseen_bytes){key, len})) {
     case FIND_LISTED:
         put_line(c, "200 ", c->service->reply);
         break;
@@ -54,7 +50,7 @@ static void answer_key(struct connection *c, struct unseen_bytes word)
     }
 }
 
-static bool tcp_table_take(struct connection *c)
+bool tcp_table_take(struct connection *c)
 {
     struct unseen_bytes line;
     const enum reading reading = line_reader_line(&c->in, &line);
@@ -67,9 +63,3 @@ static bool tcp_table_take(struct connection *c)
     }
     return reading != READING_NONE;
 }
-
-const struct protocol tcp_table_protocol = {.name = "tcp-table",
-                                            .take = tcp_table_take,
-                                            .longest = LINE_BYTES,
-                                            .finds = 1u << FIND_KEY,
-                                            .has_reply = true};
