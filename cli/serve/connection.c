@@ -15,7 +15,8 @@ bool connection_answer(struct connection *c)
     return any;
 }
 
-/* Moving the rest only when it is the smaller half keeps the work in proportion to the bytes forgotten. */
+/* Moving the rest only when it is the smaller half keeps the work in proportion to the bytes
+ * forgotten. */
 void forget_front(struct text *text, size_t *at)
 {
     if (*at == text->len) {
@@ -28,7 +29,7 @@ void forget_front(struct text *text, size_t *at)
     }
 }
 
-/* ---- For protocols ---------------------------------------------------------------------------- */
+/* ---- For protocols ----------------------------------------------------------------------- */
 
 void connection_put(struct connection *c, const char *data, size_t len)
 {
@@ -66,16 +67,15 @@ bool percent_decode(struct unseen_bytes text, char *out, size_t *len_out)
 {
     size_t n = 0;
     for (size_t i = 0; i < text.len; i++) {
-        if (text.data[i] != '%') {
-            out[n++] = text.data[i];
-            continue;
-        }
-        const int byte = text.len - i > 2 ? hex_byte(text.data + i + 1) : -1;
-        if (byte < 0) {
-            return false;
+        int byte = text.data[i];
+        if (byte == '%') {
+            byte = text.len - i > 2 ? hex_byte(text.data + i + 1) : -1;
+            if (byte < 0) {
+                return false;
+            }
+            i += 2;
         }
         out[n++] = (char)byte;
-        i += 2;
     }
     *len_out = n;
     return true;

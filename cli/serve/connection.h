@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
  * A conversation with one client, in memory: bytes come in, in any pieces, and answers go out. A
- * protocol takes requests from c->in and puts answers. The loop (loop.h) reads and writes the client's
- * descriptors. Nothing here knows descriptors or files, so that a fuzzer can be the client. */
+ * protocol takes requests from c->in and puts answers. The loop (loop.h) reads and writes the
+ * client's descriptors. Nothing here knows descriptors or files, so that a fuzzer can be the
+ * client. */
 #ifndef UNSEEN_CLI_CONNECTION_H
 #define UNSEEN_CLI_CONNECTION_H
 
@@ -28,8 +29,7 @@ struct connection {
 
     /* the line protocol's own */
     struct line_parser parser;
-    bool
-        syncing; /* all of out is to be sent, and its changes to be durable, before the next request */
+    bool syncing;      /* before the next request all of out is to be sent and durable */
     uint64_t nchanges; /* changes that out tells of; they are committed when all of out is sent */
     size_t held;       /* bytes at the end of out that wait for the end of a batch */
     uint64_t held_nchanges;
@@ -45,8 +45,8 @@ struct connection {
     uint64_t spoke;   /* the round of the loop in which the client last did something */
 };
 
-/* Answers requests until none is whole, `ahead` is reached, or the protocol syncs or ends. Returns false
- * if there was no request to answer. */
+/* Answers requests until none is whole, `ahead` is reached, or the protocol syncs or ends. Returns
+ * false if there was no request to answer. */
 bool connection_answer(struct connection *c);
 
 /* Whether answers wait to be sent. */
@@ -58,7 +58,7 @@ static inline bool connection_is_behind(const struct connection *c)
 /* Forgets the first *at bytes of a text, now or when more can be forgotten with the same work. */
 void forget_front(struct text *text, size_t *at);
 
-/* ---- For protocols ---------------------------------------------------------------------------- */
+/* ---- For protocols ----------------------------------------------------------------------- */
 
 /* Put a part of an answer. Without memory for it the connection has failed. */
 void connection_put(struct connection *c, const char *data, size_t len);
@@ -71,14 +71,15 @@ static inline enum find_answer connection_find(struct connection *c, enum find_t
     return text.len > 0 ? c->service->find(c->service, type, text) : FIND_ABSENT;
 }
 
-/* Cuts off the text up to the first byte `at`, and that byte; all of the text if it has no such byte. */
+/* Cuts off the text up to the first byte `at`, and that byte; all of the text if it has no such
+ * byte. */
 struct unseen_bytes cut_word(struct unseen_bytes *text, char at);
 
 /* Whether the text is this word. */
 bool is_word(struct unseen_bytes text, const char *word);
 
-/* Undoes %41 into out, which has room for text.len bytes. Returns false at a % without two hexadecimal
- * digits. */
+/* Undoes %41 into out, which has room for text.len bytes. Returns false at a % without two
+ * hexadecimal digits. */
 bool percent_decode(struct unseen_bytes text, char *out, size_t *len_out);
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * Just enough HTTP/1.1 (RFC 9112) for nginx's auth_request and its like: a request without a body
- * that names a URL, in a field X-Url or as ?url= with %-escapes, is answered 204 (go on) or 403 (the URL
- * is listed). docs/serve.md has the configuration.
+ * that names a URL, in a field X-Url or as ?url= with %-escapes, is answered 204 (go on) or 403
+ * (the URL is listed). docs/serve.md has the configuration.
  *
  * A request with a body is answered, and then the connection is closed, so that no body is ever
  * taken for a request. */
@@ -46,30 +46,11 @@ static bool is_name(struct unseen_bytes text, const char *word)
     return text.len == strlen(word) && strncasecmp(text.data, word, text.len) == 0;
 }
 
-/* "GET /check?url=x HTTP/1.1" */
-static void read_first(struct http_request *r, struct unseen_bytes line)
-{
-    const struct unseen_bytes method = cut_word(&line, ' ');
-    r->target = cut_word(&line, ' ');
-    r->closes = is_word(line, "HTTP/1.0");
-    r->broken = method.len == 0 || r->target.len == 0 || (!r->closes && !is_word(line, "HTTP/1.1"));
-}
-
-static void read_connection(struct http_request *r, struct unseen_bytes value)
-{
-    while (value.len > 0) {
-        const struct unseen_bytes word = trim(cut_word(&value, ','));
-        if (is_name(word, "close")) {
-            r->closes = true;
-        }
-    }
-}
-
 static void read_field(struct http_request *r, struct unseen_bytes line)
 {
     const bool is_field = memchr(line.data, ':', line.len) != NULL;
     const struct unseen_bytes name = cut_word(&line, ':');
-    const struct unseen_bytes value = trim(line);
+    struct unseen_bytes value = trim(line);
     if (!is_field || name.len == 0 || trim(name).len != name.len) {
         r->broken = true;
     } else if (is_name(name, "X-Url")) {
@@ -77,7 +58,10 @@ static void read_field(struct http_request *r, struct unseen_bytes line)
         r->has_url = true;
         r->url = value;
     } else if (is_name(name, "Connection")) {
-        read_connection(r, value);
+        while (value.len > 0) {
+            const struct unseen_bytes word = trim(cut_word(&value, ','));
+            r->closes = r->closes || is_name(word, "close");
+        }
     } else if (is_name(name, "Transfer-Encoding") ||
                (is_name(name, "Content-Length") && !is_word(value, "0"))) {
         r->closes = true; /* a body */
@@ -86,10 +70,13 @@ static void read_field(struct http_request *r, struct unseen_bytes line)
 
 static struct http_request read_request(struct unseen_bytes head)
 {
-    struct http_request r = {.broken = false};
-    read_first(&r, cut_line(&head));
+    struct unseen_bytes line = cut_line(&head); /* "GET /check?url=x HTTP/1.1" */
+    const struct unseen_bytes method = cut_word(&line, ' ');
+    struct http_request r = {.target = cut_word(&line, ' ')};
+    r.closes = is_word(line, "HTTP/1.0");
+    r.broken = method.len == 0 || r.target.len == 0 || (!r.closes && !is_word(line, "HTTP/1.1"));
     while (head.len > 0) {
-        const struct unseen_bytes line = cut_line(&head);
+        line = cut_line(&head);
         if (line.len > 0) {
             read_field(&r, line);
         }

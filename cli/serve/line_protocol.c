@@ -2,12 +2,13 @@
  *
  * The line protocol, unseen's own: a request a line, an answer a line. docs/serve.md has it.
  *
- * Requests of one type that stand behind each other are answered as one run, whether or not they are
- * lines of a batch: the store fetches memory ahead, so a run costs a fraction of as many single requests.
+ * Requests of one type that stand behind each other are answered as one run, whether or not they
+ * are lines of a batch: the store fetches memory ahead, so a run costs a fraction of as many single
+ * requests.
  *
- * The marks of a batch are held back until the batch is whole. If this process dies before that, none
- * of the marks was written, so none of the changes is committed, and the client can send the same batch
- * again. */
+ * The marks of a batch are held back until the batch is whole. If this process dies before that,
+ * none of the marks was written, so none of the changes is committed, and the client can send the
+ * same batch again. */
 #include "serve/connection.h"
 
 #include <inttypes.h>
@@ -112,18 +113,20 @@ static void add_to_run(struct connection *c, struct run *run, const struct reque
 
 /* ---- Requests -------------------------------------------------------------------------------- */
 
-/* Puts what `unseen info --json` prints. An elastic output keeps what its descriptor does not take, and
- * the descriptor -1 takes nothing. */
+/* Puts what `unseen info --json` prints. An elastic output keeps what its descriptor does not take,
+ * and the descriptor -1 takes nothing. */
 static void put_info(struct connection *c)
 {
     const struct service *s = c->service;
-    struct output json = {
-        .fd = -1, .name = "the answer", .elastic = true, .buf = malloc(OUTPUT_BYTES)};
+    struct output json = {.fd = -1,
+                          .name = "the answer",
+                          .elastic = true,
+                          .buf = malloc(OUTPUT_BYTES),
+                          .cap = OUTPUT_BYTES};
     if (!json.buf) {
         c->failed = true;
         return;
     }
-    json.cap = OUTPUT_BYTES;
     if (s->list.list) {
         info_json_list(&json, s->list.list, s->path);
     } else {

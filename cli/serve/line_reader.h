@@ -30,7 +30,8 @@ enum reading {
 
 static inline struct unseen_bytes line_reader_rest(const struct line_reader *r)
 {
-    return (struct unseen_bytes){r->text.data + r->at, r->text.len - r->at};
+    const char *data = r->text.data; /* NULL if nothing has come */
+    return (struct unseen_bytes){data ? data + r->at : NULL, r->text.len - r->at};
 }
 
 /* Takes n bytes off the front. */
@@ -44,9 +45,10 @@ static inline void line_reader_take(struct line_reader *r, size_t n)
  * line needs no newline. The rest of a line that is too long is skipped when it comes. */
 enum reading line_reader_line(struct line_reader *r, struct unseen_bytes *line_out);
 
-/* Takes the lines up to the first empty line off the front; *lines_out has them with their newlines and
- * the empty line. An empty line is a newline, and where has_cr a carriage return may stand before the
- * newline. At the end of the input lines without an empty line behind them are no request. */
+/* Takes the lines up to the first empty line off the front; *lines_out has them with their newlines
+ * and the empty line. An empty line is a newline, and where has_cr a carriage return may stand
+ * before the newline. At the end of the input lines without an empty line behind them are no
+ * request. */
 enum reading line_reader_paragraph(struct line_reader *r, bool has_cr,
                                    struct unseen_bytes *lines_out);
 

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT
  *
- * The requests of the line protocol, from the lines of a client. Nothing here asks a store or writes an
- * answer, so that a fuzzer can run it alone. docs/serve.md has the protocol.
+ * The requests of the line protocol, from the lines of a client. Nothing here asks a store or
+ * writes an answer, so that a fuzzer can run it alone. docs/serve.md has the protocol.
  *
- * A line of a batch is a request with in_batch set. Lines that were announced as lines of a batch are
- * never taken for commands, not even when the batch is refused: the lines come from strangers. */
+ * A line of a batch is a request with in_batch set. Lines that were announced as lines of a batch
+ * are never taken for commands, not even when the batch is refused: the lines come from strangers.
+ */
 #ifndef UNSEEN_CLI_LINE_REQUEST_H
 #define UNSEEN_CLI_LINE_REQUEST_H
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The side of a service that other programs' protocols ask: a list, or a store that is only read. */
+ * The side of a service that other programs' protocols ask: a list, or a store that is only read.
+ */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE 1
 #endif
@@ -210,8 +211,8 @@ static enum find_answer answer_of(struct service *s, enum unseen_status status,
     return FIND_TROUBLE;
 }
 
-/* A tunnel to host:port shows no more of its URL than "https://host:port/". A host that does not fit into
- * room stays as it is. */
+/* A tunnel to host:port shows no more of its URL than "https://host:port/". A host that does not
+ * fit into room stays as it is. */
 static struct unseen_bytes url_of_host(struct unseen_bytes host, char room[HOST_ROOM])
 {
     static const char scheme[] = "https://";
@@ -235,8 +236,8 @@ static enum find_answer find_any(struct service *s, const struct unseen_bytes *t
     return answer_of(s, status, verdicts, n);
 }
 
-/* Asks the store for the host-suffix and path-prefix expressions of a URL: "evil.example/" covers a site. A
- * text that is not a URL has none. */
+/* Asks the store for the host-suffix and path-prefix expressions of a URL: "evil.example/" covers a
+ * site. A text that is not a URL has none. */
 static enum find_answer find_expressions(struct service *s, struct unseen_bytes url)
 {
     struct unseen_bytes texts[UNSEEN_EXPRESSIONS_MAX];
@@ -258,7 +259,8 @@ static enum find_answer find_expressions(struct service *s, struct unseen_bytes 
     return answer_of(s, status, verdicts, n);
 }
 
-/* A store holds lines of any sort, so the type of the question says which lines would cover the text. */
+/* A store holds lines of any sort, so the type of the question says which lines would cover the
+ * text. */
 static enum find_answer find_in_store(struct service *s, enum find_type type,
                                       struct unseen_bytes text)
 {

@@ -13,6 +13,7 @@
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/un.h>
 #include <unistd.h>
 
 #include "print/message.h"
@@ -44,16 +45,17 @@ static bool listen_at(struct listener *l, const struct sockaddr *address, sockle
 static bool listen_locally(struct listener *l, const char *path)
 {
     struct sockaddr_un address = {.sun_family = AF_UNIX};
-    if (strlen(path) >= sizeof(address.sun_path) || !*path) {
-        errno = *path ? ENAMETOOLONG : EINVAL;
+    const size_t size = strlen(path) + 1;
+    if (size > sizeof(address.sun_path) || size == 1) {
+        errno = size == 1 ? EINVAL : ENAMETOOLONG;
         return false;
     }
-    strcpy(address.sun_path, path);
+    memcpy(address.sun_path, path, size);
     remove_dead(&address);
     if (!listen_at(l, (const struct sockaddr *)&address, sizeof(address))) {
         return false;
     }
-    strcpy(l->path, path);
+    l->path = path;
     return true;
 }
 
@@ -101,7 +103,7 @@ static void announce(const struct listener *l, const char *where)
     socklen_t len = sizeof(address);
     char host[64];
     char port[16];
-    if (l->path[0] || getsockname(l->fd, (struct sockaddr *)&address, &len) != 0 ||
+    if (l->path || getsockname(l->fd, (struct sockaddr *)&address, &len) != 0 ||
         getnameinfo((struct sockaddr *)&address, len, host, sizeof(host), port, sizeof(port),
                     NI_NUMERICHOST | NI_NUMERICSERV) != 0) {
         message_plain("unseen: listening on %s", where);
@@ -129,7 +131,7 @@ void listener_close(struct listener *l)
     if (l->fd >= 0) {
         (void)close(l->fd); /* takes no data */
     }
-    if (l->path[0]) {
+    if (l->path) {
         (void)unlink(l->path); /* if it is gone, so be it */
     }
 }

@@ -45,8 +45,9 @@ struct loop {
 
 /* ---- Signals --------------------------------------------------------------------------------- */
 
-/* How signals were blocked at the start, and are while the loop waits. A signal that came between the
- * question whether one has come and the wait would be missed, so they are blocked at all other times. */
+/* How signals were blocked at the start, and are while the loop waits. A signal that came between
+ * the question whether one has come and the wait would be missed, so they are blocked at all other
+ * times. */
 static sigset_t waiting_mask;
 
 void loop_block_signals(void)
@@ -60,12 +61,6 @@ void loop_block_signals(void)
     stop_listen();
 }
 
-/* From here on a second signal ends the process. */
-static void unblock_signals(void)
-{
-    pthread_sigmask(SIG_SETMASK, &waiting_mask, NULL);
-}
-
 /* ---- A connection ---------------------------------------------------------------------------- */
 
 static bool would_wait(void)
@@ -73,7 +68,8 @@ static bool would_wait(void)
     return errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR;
 }
 
-/* Nothing more can be read or sent. The client of a socket has gone away, which is no error of ours. */
+/* Nothing more can be read or sent. The client of a socket has gone away, which is no error of
+ * ours. */
 static void break_off(struct connection *c, const char *what)
 {
     c->reader_gone = errno == EPIPE;
@@ -101,8 +97,8 @@ static void read_more(struct connection *c)
     }
 }
 
-/* Writes without waiting, unless the output is a file or a terminal. A pipe or a local socket that poll calls
- * writable takes PIPE_BUF bytes. */
+/* Writes without waiting, unless the output is a file or a terminal. A pipe or a local socket that
+ * poll calls writable takes PIPE_BUF bytes. */
 static ssize_t write_some(const struct connection *c, const char *data, size_t len)
 {
     struct pollfd pfd = {.fd = c->out_fd, .events = POLLOUT};
@@ -113,8 +109,8 @@ static ssize_t write_some(const struct connection *c, const char *data, size_t l
     return write(c->out_fd, data, c->is_shared && len > PIPE_BUF ? PIPE_BUF : len);
 }
 
-/* Writes what the client takes now. When that is everything, the changes are handed to a commit, and it
- * returns true. */
+/* Writes what the client takes now. When that is everything, the changes are handed to a commit,
+ * and it returns true. */
 static bool flush(struct connection *c)
 {
     while (connection_is_behind(c) && !c->broken) {
@@ -155,8 +151,8 @@ static void answer(struct connection *c)
     (void)flush(c);
 }
 
-/* The protocol has ended the conversation. To close a socket while the client still sends would take the last
- * answer away from the client, so it is told that nothing more comes, and closes. */
+/* The protocol has ended the conversation. To close a socket while the client still sends would
+ * take the last answer away from the client, so it is told that nothing more comes, and closes. */
 static void end_conversation(struct connection *c)
 {
     text_clear(&c->in.text);
@@ -218,7 +214,8 @@ static void drop(struct loop *l, size_t i)
     l->connections[i] = l->connections[--l->n];
 }
 
-/* One connection more than there is room for takes the place of the one that has been silent the longest. */
+/* One connection more than there is room for takes the place of the one that has been silent the
+ * longest. */
 static void make_room(struct loop *l)
 {
     size_t silent = 0;
@@ -265,7 +262,8 @@ static void accept_connections(struct loop *l)
     const int on = 1;
     int fd;
     while ((fd = accept4(l->listener.fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK)) >= 0) {
-        /* Answers are short and must not wait for each other. A local socket does not know the option. */
+        /* Answers are short and must not wait for each other. A local socket does not know the
+         * option. */
         (void)setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
         if (!add_connection(l, fd, fd)) {
             (void)close(fd); /* nothing was said */
@@ -348,7 +346,7 @@ bool loop_run(struct service *service, const char *where, bool *reader_gone_out)
     while (!l.failed && (where || l.n > 0) && !stop_is_wanted()) {
         run_round(&l, true, l.pauses ? PAUSE : -1);
     }
-    unblock_signals();
+    pthread_sigmask(SIG_SETMASK, &waiting_mask, NULL); /* a second signal ends the process */
     if (where) {
         say_goodbye(&l);
     }

@@ -17,17 +17,13 @@ static bool names_of_kind(struct names *names, enum unseen_kind kind, struct uns
            names->n > 0;
 }
 
-static bool has(struct unseen_bytes text, char c)
-{
-    return memchr(text.data, c, text.len) != NULL;
-}
-
-/* `unseen build` refuses the line "org"; `unseen add` takes any line. So a domain of one label is left
- * out unless it is the whole name: the text before it is that of the address then. */
+/* `unseen build` refuses the line "org"; `unseen add` takes any line. So a domain of one label is
+ * left out unless it is the whole name: the text before it is that of the address then. */
 static void drop_bare_label(struct names *names)
 {
-    if (names->n > 1 && !has(names->texts[names->n - 1], '.') &&
-        !has(names->texts[names->n - 2], '@')) {
+    const struct unseen_bytes *last = &names->texts[names->n - 1];
+    if (names->n > 1 && !memchr(last->data, '.', last->len) &&
+        !memchr(last[-1].data, '@', last[-1].len)) {
         names->n--;
     }
 }

@@ -33,8 +33,9 @@ struct names {
     char room[NAMES_ROOM];
 };
 
-/* Fills names for a text of this type. The shape of a KEY says what it is: a URL (it has "://"), an e-mail
- * address, an IP address, or else a domain. Returns false if the text is empty or too long for a name. */
+/* Fills names for a text of this type. The shape of a KEY says what it is: a URL (it has "://"), an
+ * e-mail address, an IP address, or else a domain. Returns false if the text is empty or too long
+ * for a name. */
 bool names_of(struct names *names, enum find_type type, struct unseen_bytes text);
 
 #endif

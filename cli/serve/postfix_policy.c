@@ -3,9 +3,10 @@
  * Postfix's policy delegation, as check_policy_service speaks it: lines name=value up to an empty
  * one, answered by action=... and an empty line. docs/postfix.md has the configuration.
  *
- * The sender, its domain and the domains above, the client's address and its networks are looked up. If
- * any of them is listed, the answer is the text of --reply; if none is, DUNNO, which leaves the decision
- * to what Postfix asks next. A request that cannot be answered is deferred: the mail comes again. */
+ * The sender, its domain and the domains above, the client's address and its networks are looked
+ * up. If any of them is listed, the answer is the text of --reply; if none is, DUNNO, which leaves
+ * the decision to what Postfix asks next. A request that cannot be answered is deferred: the mail
+ * comes again. */
 #include "serve/connection.h"
 
 #include <string.h>

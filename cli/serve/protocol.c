@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "serve/protocol.h"
 
-#include <stdio.h>
 #include <string.h>
 
 /* clang-format off */
@@ -23,26 +22,16 @@ static const struct protocol protocols[] = {
 };
 /* clang-format on */
 
-enum {
-    NPROTOCOLS = sizeof(protocols) / sizeof(protocols[0])
-};
+const char protocol_names[] =
+    "squid, squid-rewrite, postfix-policy, tcp-table, socketmap, http-auth";
 
 const struct protocol *protocol_find(const char *name)
 {
-    for (size_t i = 0; i < NPROTOCOLS; i++) {
+    for (size_t i = 0; i < sizeof(protocols) / sizeof(protocols[0]); i++) {
         const char *has = protocols[i].name;
         if (has && name ? strcmp(has, name) == 0 : has == name) {
             return &protocols[i];
         }
     }
     return NULL;
-}
-
-void protocol_names(char *text, size_t cap)
-{
-    size_t len = 0;
-    for (size_t i = 1; i < NPROTOCOLS && len < cap; i++) {
-        const char *comma = i > 1 ? ", " : "";
-        len += (size_t)snprintf(text + len, cap - len, "%s%s", comma, protocols[i].name);
-    }
 }

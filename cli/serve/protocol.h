@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * A protocol: how a program's requests and our answers look. Each has a file, NAME.c, with a function
- * that answers one request, and a row in the table of protocol.c. docs/serve.md says how to add one. */
+ * A protocol: how a program's requests and our answers look. Each has a file, NAME.c, with a
+ * function that answers one request, and a row in the table of protocol.c. docs/serve.md says how
+ * to add one. */
 #ifndef UNSEEN_CLI_PROTOCOL_H
 #define UNSEEN_CLI_PROTOCOL_H
 
@@ -14,8 +15,8 @@ enum {
     REQUEST_LONGEST = 64 * 1024 /* bytes of the longest request of most protocols */
 };
 
-/* What a text is that a protocol wants to find in the list. A list whose entries are of another kind does
- * not have it. */
+/* What a text is that a protocol wants to find in the list. A list whose entries are of another
+ * kind does not have it. */
 enum find_type {
     FIND_URL = 1,    /* a URL, in any form */
     FIND_HOST = 2,   /* in place of a URL: host:port, or an IP address */
@@ -34,8 +35,8 @@ struct protocol {
     const char
         *name; /* of --protocol; NULL: the line protocol, which is spoken without --protocol */
 
-    /* Takes the first request off the input of c and puts its answer (connection.h). It may take more
-     * requests. Returns false if no request is whole yet. */
+    /* Takes the first request off the input of c and puts its answer (connection.h). It may take
+     * more requests. Returns false if no request is whole yet. */
     bool (*take)(struct connection *c);
 
     /* Puts the first line, before any request; NULL: the client speaks first. */
@@ -54,8 +55,8 @@ struct protocol {
 /* The protocol of a name (NULL: the line protocol); NULL if there is none. */
 const struct protocol *protocol_find(const char *name);
 
-/* Writes the names of other programs' protocols, with commas between them. */
-void protocol_names(char *text, size_t cap);
+/* All names, for a message. */
+extern const char protocol_names[];
 
 /* The functions of the table. */
 bool line_take(struct connection *c);

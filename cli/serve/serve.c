@@ -43,30 +43,27 @@ static bool check_line_protocol(const struct options *o)
     if (o->nfiles > 0) {
         message_error("one file is served, and requests come from standard input");
         message_hint("unseen serve %s < FILE", o->store);
-        return false;
-    }
-    if (o->listen || o->reply || o->redirect || o->expressions) {
+    } else if (o->listen || o->reply || o->redirect || o->expressions) {
         message_error("--%s needs --protocol", o->listen     ? "listen"
                                                : o->reply    ? "reply"
                                                : o->redirect ? "redirect"
                                                              : "expressions");
         message_hint("unseen serve --protocol NAME %s", o->store);
-        return false;
+    } else {
+        return true;
     }
-    return true;
+    return false;
 }
 
 static bool check_protocol(const struct options *o, const struct protocol *protocol)
 {
     const char *name = o->protocol;
-    char names[256];
     if (o->nfiles > 0) {
         message_error("one file is served");
         message_hint("unseen serve --protocol %s %s", name, o->store);
     } else if (!protocol) {
-        protocol_names(names, sizeof(names));
         message_error("unknown protocol %s", name);
-        message_hint("one of %s", names);
+        message_hint("one of %s", protocol_names);
     } else if (makes_store(o)) {
         message_error("--protocol only asks, and makes no store");
         message_hint("unseen build [OPTION]... %s FILE, then unseen serve --protocol %s %s",

@@ -2,14 +2,14 @@
  *
  * The list or the store that a server serves, and what all its connections share.
  *
- * Other programs' protocols ask a list, or a store that is only read: service_find. The line protocol asks and
- * changes a store, or asks a list: service_marks and the commits.
+ * Other programs' protocols ask a list, or a store that is only read: service_find. The line
+ * protocol asks and changes a store, or asks a list: service_marks and the commits.
  *
- * A list, or a store that other protocols ask, can be replaced while the server runs. A new file that is
- * renamed to its name is taken up within a second: the old file answers until the new one is open, and goes
- * on if the new one cannot be opened. Changes that are appended to the list are taken up likewise. If the
- * list is overwritten in place instead, there are errors in place of answers until its name stands for a
- * whole list again. */
+ * A list, or a store that other protocols ask, can be replaced while the server runs. A new file
+ * that is renamed to its name is taken up within a second: the old file answers until the new one
+ * is open, and goes on if the new one cannot be opened. Changes that are appended to the list are
+ * taken up likewise. If the list is overwritten in place instead, there are errors in place of
+ * answers until its name stands for a whole list again. */
 #ifndef UNSEEN_CLI_SERVICE_H
 #define UNSEEN_CLI_SERVICE_H
 
@@ -63,13 +63,13 @@ struct service {
     char trouble[512]; /* the cause of the last mark 'E'; once broken, the cause of that */
 };
 
-/* ---- serve.c, which knows the options --------------------------------------------------------- */
+/* ---- serve.c, which knows the options ---------------------------------------------------- */
 
 /* Opens the store to read it. Returns false if that failed, which has been reported. */
 bool serve_open_to_read(const struct service *s, struct unseen_store **store_out);
 void serve_report_commit(const struct service *s, const struct unseen_error *error);
 
-/* ---- list_service.c --------------------------------------------------------------------------- */
+/* ---- list_service.c ---------------------------------------------------------------------- */
 
 /* Opens the file to answer questions. Returns false if that failed, which has been reported. */
 bool service_open_list(struct service *s);
@@ -85,19 +85,19 @@ enum find_answer service_find(struct service *s, enum find_type type, struct uns
 enum unseen_status service_covers(struct service *s, const struct unseen_bytes *items, size_t n,
                                   uint8_t *verdicts);
 
-/* ---- store_service.c -------------------------------------------------------------------------- */
+/* ---- store_service.c --------------------------------------------------------------------- */
 
-/* Does what `type` (ADD, ASK or REMOVE) says with n URLs, and writes a mark for each. Returns how many changes
- * were made. A mark is '1' (ADD: it is new; ASK: it is there; REMOVE: it was there), '0' (the opposite) or
- * 'E' (see trouble). */
+/* Does what `type` (ADD, ASK or REMOVE) says with n URLs, and writes a mark for each. Returns how
+ * many changes were made. A mark is '1' (ADD: it is new; ASK: it is there; REMOVE: it was there),
+ * '0' (the opposite) or 'E' (see trouble). */
 size_t service_marks(struct service *s, enum request_type type, const struct unseen_bytes *urls,
                      size_t n, char *marks);
 
 /* Hands the oldest n changes that were not handed over yet to the thread that commits. */
 void service_commit_begin(struct service *s, uint64_t n);
 
-/* Waits until the changes that were handed over are durable. Returns false if they are not: see trouble.
- * A commit that has failed is reported once. */
+/* Waits until the changes that were handed over are durable. Returns false if they are not: see
+ * trouble. A commit that has failed is reported once. */
 bool service_commit_wait(struct service *s);
 
 #endif

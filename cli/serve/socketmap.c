@@ -35,14 +35,12 @@ static void answer_map(struct connection *c, struct unseen_bytes request)
         return;
     }
     (void)cut_word(&request, ' ');
-    switch (connection_find(c, FIND_KEY, request)) {
-    case FIND_LISTED:
+    const enum find_answer answer = connection_find(c, FIND_KEY, request);
+    if (answer == FIND_LISTED) {
         put_netstring(c, "OK ", c->service->reply);
-        break;
-    case FIND_ABSENT:
+    } else if (answer == FIND_ABSENT) {
         put_netstring(c, "NOTFOUND ", "");
-        break;
-    case FIND_TROUBLE:
+    } else {
         put_netstring(c, "TEMP ", "the list cannot be read");
     }
 }

@@ -7,11 +7,12 @@
  *     8 http://good.example/ -       8 ERR              not
  *     9                              9 BH message="..." broken
  *
- * With concurrency=N each line starts with a number, which its answer repeats; otherwise with the URL. A
- * URL is never all digits, so a line shows which of the two it is.
+ * With concurrency=N each line starts with a number, which its answer repeats; otherwise with the
+ * URL. A URL is never all digits, so a line shows which of the two it is.
  *
- * Squid escapes only the characters that no URL may have, such as quotes, so the text is a URL and is
- * taken as it is: to undo %2F would make another URL. A text without "://" was escaped as a whole. */
+ * Squid escapes only the characters that no URL may have, such as quotes, so the text is a URL and
+ * is taken as it is: to undo %2F would make another URL. A text without "://" was escaped as a
+ * whole. */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE 1
 #endif
@@ -44,41 +45,30 @@ static void put_broken(struct connection *c, struct unseen_bytes id, const char 
     connection_puts(c, "\"\n");
 }
 
-/* A browser that wants a tunnel (CONNECT) names no more than host:port; with %SRC in place of %URI the text
- * is an address. */
-static void put_found(struct connection *c, struct unseen_bytes id, struct unseen_bytes word)
+/* A browser that wants a tunnel (CONNECT) names no more than host:port; with %SRC in place of %URI
+ * the text is an address. */
+static void answer_url(struct connection *c, struct unseen_bytes id, struct unseen_bytes url)
 {
-    const bool is_url = memchr(word.data, '/', word.len) != NULL;
-    switch (connection_find(c, is_url ? FIND_URL : FIND_HOST, word)) {
-    case FIND_TROUBLE:
-        put_broken(c, id, "the list cannot be read");
-        break;
-    case FIND_ABSENT:
-        put_result(c, id, "ERR\n");
-        break;
-    case FIND_LISTED:
-        put_result(c, id, "OK");
-        if (c->service->protocol->has_redirect) {
-            connection_puts(c, " status=302 url=\"");
-            connection_puts(c, c->service->redirect);
-            connection_puts(c, "\"");
-        }
-        connection_puts(c, "\n");
-    }
-}
-
-static void put_acl(struct connection *c, struct unseen_bytes id, struct unseen_bytes word)
-{
+    const bool rewrites = c->service->protocol->has_redirect;
     char room[REQUEST_LONGEST];
-    struct unseen_bytes url = word;
-    if (!memmem(word.data, word.len, "://", 3)) {
-        url.data = room;
-        if (!percent_decode(word, room, &url.len)) {
+    if (!rewrites && !memmem(url.data, url.len, "://", 3)) {
+        if (!percent_decode(url, room, &url.len)) {
             put_broken(c, id, "a % without two hexadecimal digits");
             return;
         }
+        url.data = room;
     }
-    put_found(c, id, url);
+    const bool is_url = memchr(url.data, '/', url.len) != NULL;
+    const enum find_answer answer = connection_find(c, is_url ? FIND_URL : FIND_HOST, url);
+    if (answer == FIND_TROUBLE) {
+        put_broken(c, id, "the list cannot be read");
+    } else if (answer == FIND_LISTED && rewrites) {
+        put_result(c, id, "OK status=302 url=\"");
+        connection_puts(c, c->service->redirect);
+        connection_puts(c, "\"\n");
+    } else {
+        put_result(c, id, answer == FIND_LISTED ? "OK\n" : "ERR\n");
+    }
 }
 
 bool squid_take(struct connection *c)
@@ -100,7 +90,7 @@ bool squid_take(struct connection *c)
     } else if (word.len == 0) {
         put_broken(c, id, "a line without a URL");
     } else {
-        (c->service->protocol->has_redirect ? put_found : put_acl)(c, id, word);
+        answer_url(c, id, word);
     }
     return true;
 }

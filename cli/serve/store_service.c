@@ -31,7 +31,8 @@ static bool note_commit(struct service *s, enum unseen_status status, struct uns
     return !s->broken;
 }
 
-/* Writes the marks of ndone verdicts, and 'E' for the other URLs. Returns how many marks are '1'. */
+/* Writes the marks of ndone verdicts, and 'E' for the other URLs. Returns how many marks are '1'.
+ * */
 static size_t write_marks(struct service *s, enum unseen_status status, const uint8_t *verdicts,
                           size_t ndone, size_t n, const char *marks_of, char *marks)
 {
@@ -54,24 +55,18 @@ static size_t write_marks(struct service *s, enum unseen_status status, const ui
     return count;
 }
 
-static void ask_urls(struct service *s, const struct unseen_bytes *urls, size_t n, char *marks)
-{
-    uint8_t verdicts[SERVICE_RUN];
-    const enum unseen_status status =
-        s->list.list ? service_covers(s, urls, n, verdicts)
-                     : unseen_set_contains(unseen_store_set(s->store), urls, n, verdicts, NULL);
-    (void)write_marks(s, status, verdicts, status == UNSEEN_OK ? n : 0, n, ask_marks, marks);
-}
-
 size_t service_marks(struct service *s, enum request_type type, const struct unseen_bytes *urls,
                      size_t n, char *marks)
 {
     struct unseen_key keys[SERVICE_RUN];
     uint8_t verdicts[SERVICE_RUN];
     size_t ndone = 0;
-    const bool adds = type == REQUEST_ADD;
+    enum unseen_status status;
     if (type == REQUEST_ASK) {
-        ask_urls(s, urls, n, marks);
+        status = s->list.list
+                     ? service_covers(s, urls, n, verdicts)
+                     : unseen_set_contains(unseen_store_set(s->store), urls, n, verdicts, NULL);
+        (void)write_marks(s, status, verdicts, status == UNSEEN_OK ? n : 0, n, ask_marks, marks);
         return 0;
     }
     if (s->list.list || s->read_only) {
@@ -81,7 +76,8 @@ size_t service_marks(struct service *s, enum request_type type, const struct uns
                            : "this server was started with --dry-run: it only answers questions");
         return 0;
     }
-    enum unseen_status status = unseen_set_keys(unseen_store_set(s->store), urls, n, keys, NULL);
+    const bool adds = type == REQUEST_ADD;
+    status = unseen_set_keys(unseen_store_set(s->store), urls, n, keys, NULL);
     if (status == UNSEEN_OK) {
         status = (adds ? unseen_store_add_keys : unseen_store_remove_keys)(s->store, keys, n,
                                                                            verdicts, &ndone);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Postfix's tcp_table: a table that is asked over a connection, a line each. docs/postfix.md has the
- * configuration.
+ * Postfix's tcp_table: a table that is asked over a connection, a line each. docs/postfix.md has
+ * the configuration.
  *
  *     get jo@evil.example      200 REJECT%20listed
  *     get jo@good.example      500 not%20listed
@@ -38,14 +38,12 @@ static void answer_key(struct connection *c, struct unseen_bytes word)
         put_line(c, "400 ", "a % without two hexadecimal digits");
         return;
     }
-    switch (connection_find(c, FIND_KEY, (struct unseen_bytes){key, len})) {
-    case FIND_LISTED:
+    const enum find_answer answer = connection_find(c, FIND_KEY, (struct unseen_bytes){key, len});
+    if (answer == FIND_LISTED) {
         put_line(c, "200 ", c->service->reply);
-        break;
-    case FIND_ABSENT:
+    } else if (answer == FIND_ABSENT) {
         put_line(c, "500 ", "not listed");
-        break;
-    case FIND_TROUBLE:
+    } else {
         put_line(c, "400 ", "the list cannot be read");
     }
 }
