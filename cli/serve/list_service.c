@@ -54,7 +54,7 @@ static bool check_list(const struct service *s, const struct opened_list *list)
     return true;
 }
 
-static void close_file(struct service *s)
+static void close_open_file(struct service *s)
 {
     (void)unseen_store_close(s->store, NULL); /* was only read */
     lists_close(&s->list);
@@ -62,7 +62,7 @@ static void close_file(struct service *s)
 }
 
 /* Opens the file that has the name now, in place of the open one; `file` tells it. */
-static bool open_file(struct service *s, const struct stat *file)
+static bool open_named_file(struct service *s, const struct stat *file)
 {
     struct opened_list list = {.list = NULL};
     struct unseen_store *store = NULL;
@@ -79,7 +79,7 @@ static bool open_file(struct service *s, const struct stat *file)
         message_error("%s is not a list", s->path);
     }
     if (opened) {
-        close_file(s);
+        close_open_file(s);
         s->list = list;
         s->store = store;
         s->file = *file;
@@ -93,12 +93,12 @@ bool service_open_list(struct service *s)
 {
     struct stat file = {.st_ino = 0};
     (void)stat(s->path, &file); /* if the name changes from here on, the next look shows it */
-    return open_file(s, &file);
+    return open_named_file(s, &file);
 }
 
 void service_close_list(struct service *s)
 {
-    close_file(s);
+    close_open_file(s);
     text_release(&s->room);
 }
 
@@ -152,7 +152,7 @@ static void take_file(struct service *s, const struct stat *file, uint64_t time)
     if (is_unchanged(file, &s->refused) && time - s->refused_at < MINUTE) {
         return;
     }
-    if (open_file(s, file)) {
+    if (open_named_file(s, file)) {
         return;
     }
     s->refused = *file;

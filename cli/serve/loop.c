@@ -79,7 +79,7 @@ static void break_off(struct connection *c, const char *what)
     c->broken = true;
 }
 
-static void read_more(struct connection *c)
+static void read_requests(struct connection *c)
 {
     struct text *t = &c->in.text;
     forget_front(t, &c->in.at);
@@ -99,7 +99,7 @@ static void read_more(struct connection *c)
 
 /* Writes without waiting, unless the output is a file or a terminal. A pipe or a local socket that
  * poll calls writable takes PIPE_BUF bytes. */
-static ssize_t write_some(const struct connection *c, const char *data, size_t len)
+static ssize_t write_answers(const struct connection *c, const char *data, size_t len)
 {
     struct pollfd pfd = {.fd = c->out_fd, .events = POLLOUT};
     if (c->is_shared && poll(&pfd, 1, 0) <= 0) {
@@ -111,11 +111,11 @@ static ssize_t write_some(const struct connection *c, const char *data, size_t l
 
 /* Writes what the client takes now. When that is everything, the changes are handed to a commit,
  * and it returns true. */
-static bool flush(struct connection *c)
+static bool flush_answers(struct connection *c)
 {
     while (connection_is_behind(c) && !c->broken) {
         const size_t len = c->out.len - c->sent - c->held;
-        const ssize_t n = write_some(c, c->out.data + c->sent, len);
+        const ssize_t n = write_answers(c, c->out.data + c->sent, len);
         if (n >= 0) {
             c->sent += (size_t)n;
         } else if (would_wait()) {
@@ -136,10 +136,10 @@ static bool flush(struct connection *c)
 }
 
 /* Answers what is there until that is all, or until the client has to read answers first. */
-static void answer(struct connection *c)
+static void answer_requests(struct connection *c)
 {
     do {
-        const bool all_written = flush(c);
+        const bool all_written = flush_answers(c);
         if (c->syncing) {
             if (!all_written) {
                 return;
@@ -148,7 +148,7 @@ static void answer(struct connection *c)
             c->service->protocol->synced(c, service_commit_wait(c->service));
         }
     } while (!c->broken && connection_answer(c));
-    (void)flush(c);
+    (void)flush_answers(c);
 }
 
 /* The protocol has ended the conversation. To close a socket while the client still sends would
@@ -184,10 +184,10 @@ static bool is_done(const struct connection *c)
 static void serve_connection(struct connection *c, bool is_readable)
 {
     if (is_readable) {
-        read_more(c);
+        read_requests(c);
     }
     if (!c->broken) {
-        answer(c);
+        answer_requests(c);
     }
     if (c->over) {
         end_conversation(c);
@@ -196,7 +196,7 @@ static void serve_connection(struct connection *c, bool is_readable)
 
 /* ---- All connections ------------------------------------------------------------------------- */
 
-static void drop(struct loop *l, size_t i)
+static void drop_connection(struct loop *l, size_t i)
 {
     struct connection *c = l->connections[i];
     if (!c->is_standard) {
@@ -216,7 +216,7 @@ static void drop(struct loop *l, size_t i)
 
 /* One connection more than there is room for takes the place of the one that has been silent the
  * longest. */
-static void make_room(struct loop *l)
+static void evict_silent(struct loop *l)
 {
     size_t silent = 0;
     if (l->n < CONNECTIONS) {
@@ -227,7 +227,7 @@ static void make_room(struct loop *l)
             silent = i;
         }
     }
-    drop(l, silent);
+    drop_connection(l, silent);
 }
 
 /* Adds a connection and greets. Returns false without memory. */
@@ -248,11 +248,11 @@ static bool add_connection(struct loop *l, int in_fd, int out_fd)
                              .spoke = l->round};
     c->is_shared =
         is_standard && fstat(out_fd, &st) == 0 && (S_ISFIFO(st.st_mode) || S_ISSOCK(st.st_mode));
-    make_room(l);
+    evict_silent(l);
     l->connections[l->n++] = c;
     if (l->service->protocol->greet) {
         l->service->protocol->greet(c);
-        (void)flush(c);
+        (void)flush_answers(c);
     }
     return true;
 }
@@ -278,9 +278,9 @@ static void accept_connections(struct loop *l)
 
 static void drop_done(struct loop *l)
 {
-    for (size_t i = l->n; i-- > 0;) { /* from the end, as drop moves the last */
+    for (size_t i = l->n; i-- > 0;) { /* from the end, as drop_connection moves the last */
         if (is_done(l->connections[i])) {
-            drop(l, i);
+            drop_connection(l, i);
         }
     }
 }
@@ -351,7 +351,7 @@ bool loop_run(struct service *service, const char *where, bool *reader_gone_out)
         say_goodbye(&l);
     }
     while (l.n > 0) {
-        drop(&l, l.n - 1);
+        drop_connection(&l, l.n - 1);
     }
     listener_close(&l.listener);
     *reader_gone_out = l.reader_gone;

@@ -109,7 +109,7 @@ static bool open_store(struct service *s)
     return true;
 }
 
-static bool open_file(struct service *s)
+static bool open_service(struct service *s)
 {
     const struct options *o = s->options;
     const bool is_list = stores_kind_of(s->path) == STORES_LIST;
@@ -126,7 +126,7 @@ static bool open_file(struct service *s)
 }
 
 /* Changes whose answers were written become durable; the others are forgotten. */
-static bool close_file(struct service *s)
+static bool close_service(struct service *s)
 {
     bool durable = true;
     if (!s->protocol->finds && s->store) {
@@ -165,8 +165,8 @@ int serve_run(const struct options *o, enum unseen_cpu cpu)
         return EXIT_TROUBLE;
     }
     loop_block_signals();
-    bool done = open_file(&s) && loop_run(&s, o->listen, &reader_gone);
-    done = close_file(&s) && done;
+    bool done = open_service(&s) && loop_run(&s, o->listen, &reader_gone);
+    done = close_service(&s) && done;
     /* The end of the output tells the client that all is durable: it comes last. */
     done = done && (o->listen || close_output());
     stop_die(reader_gone);

@@ -29,7 +29,7 @@ static bool is_number(struct unseen_bytes word)
     return n == word.len && n > 0;
 }
 
-static void put_result(struct connection *c, struct unseen_bytes id, const char *result)
+static void put_squid_result(struct connection *c, struct unseen_bytes id, const char *result)
 {
     if (id.len > 0) {
         connection_put(c, id.data, id.len);
@@ -40,7 +40,7 @@ static void put_result(struct connection *c, struct unseen_bytes id, const char 
 
 static void put_broken(struct connection *c, struct unseen_bytes id, const char *sentence)
 {
-    put_result(c, id, "BH message=\"");
+    put_squid_result(c, id, "BH message=\"");
     connection_puts(c, sentence);
     connection_puts(c, "\"\n");
 }
@@ -63,11 +63,11 @@ static void answer_url(struct connection *c, struct unseen_bytes id, struct unse
     if (answer == FIND_TROUBLE) {
         put_broken(c, id, "the list cannot be read");
     } else if (answer == FIND_LISTED && rewrites) {
-        put_result(c, id, "OK status=302 url=\"");
+        put_squid_result(c, id, "OK status=302 url=\"");
         connection_puts(c, c->service->redirect);
         connection_puts(c, "\"\n");
     } else {
-        put_result(c, id, answer == FIND_LISTED ? "OK\n" : "ERR\n");
+        put_squid_result(c, id, answer == FIND_LISTED ? "OK\n" : "ERR\n");
     }
 }
 

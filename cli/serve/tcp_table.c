@@ -14,7 +14,7 @@
 #include <stdio.h>
 #include <string.h>
 
-static void put_line(struct connection *c, const char *code, const char *text)
+static void put_reply_line(struct connection *c, const char *code, const char *text)
 {
     connection_puts(c, code);
     for (; *text; text++) {
@@ -35,16 +35,16 @@ static void answer_key(struct connection *c, struct unseen_bytes word)
     char key[REQUEST_LONGEST];
     size_t len = 0;
     if (!percent_decode(word, key, &len)) {
-        put_line(c, "400 ", "a % without two hexadecimal digits");
+        put_reply_line(c, "400 ", "a % without two hexadecimal digits");
         return;
     }
     const enum find_answer answer = connection_find(c, FIND_KEY, (struct unseen_bytes){key, len});
     if (answer == FIND_LISTED) {
-        put_line(c, "200 ", c->service->reply);
+        put_reply_line(c, "200 ", c->service->reply);
     } else if (answer == FIND_ABSENT) {
-        put_line(c, "500 ", "not listed");
+        put_reply_line(c, "500 ", "not listed");
     } else {
-        put_line(c, "400 ", "the list cannot be read");
+        put_reply_line(c, "400 ", "the list cannot be read");
     }
 }
 
@@ -53,11 +53,11 @@ bool tcp_table_take(struct connection *c)
     struct unseen_bytes line;
     const enum reading reading = line_reader_line(&c->in, &line);
     if (reading == READING_LONG) {
-        put_line(c, "400 ", "the line is too long");
+        put_reply_line(c, "400 ", "the line is too long");
     } else if (reading == READING_WHOLE && line.len >= 4 && memcmp(line.data, "get ", 4) == 0) {
         answer_key(c, (struct unseen_bytes){line.data + 4, line.len - 4});
     } else if (reading == READING_WHOLE) {
-        put_line(c, "400 ", "there is only get KEY");
+        put_reply_line(c, "400 ", "there is only get KEY");
     }
     return reading != READING_NONE;
 }
