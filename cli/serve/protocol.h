@@ -32,8 +32,7 @@ enum find_answer {
 };
 
 struct protocol {
-    const char
-        *name; /* of --protocol; NULL: the line protocol, which is spoken without --protocol */
+    const char *name; /* of --protocol; NULL: the line protocol, spoken without --protocol */
 
     /* Takes the first request off the input of c and puts its answer (connection.h). It may take
      * more requests. Returns false if no request is whole yet. */
