@@ -5,7 +5,6 @@
 #include "serve/names.h"
 
 #include <string.h>
-#include <unseen_list.h>
 
 /* Fills names with the texts of a kind; false if the text has none. */
 static bool names_of_kind(struct names *names, enum unseen_kind kind, struct unseen_bytes text)
