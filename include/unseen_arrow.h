@@ -2,8 +2,16 @@
  *
  * unseen_arrow.h - sets, for strings in Apache Arrow's variable-size binary layout.
  *
- * Item i is data[offsets[i]..offsets[i + 1]). offsets has n + 1 entries that never decrease. Arrays
- * with 32-bit offsets are widened by the caller. The conventions are those of unseen.h. */
+ * Item i is data[offsets[i]..offsets[i + 1]). offsets has n + 1 entries that never decrease: the
+ * buffers of a LargeBinary or LargeString array, as they are. Arrays with 32-bit offsets (Binary,
+ * String) are widened by the caller. Null entries have a length of their own choosing; the caller
+ * leaves them out or asks for what they hold.
+ *
+ *     const int64_t offsets[] = {0, 13, 26};
+ *     uint8_t verdicts[2];
+ *     unseen_set_add_arrow(set, "http://e.com/http://f.com/", offsets, 2, verdicts, NULL);
+ *
+ * The conventions are those of unseen.h. */
 #ifndef UNSEEN_ARROW_H
 #define UNSEEN_ARROW_H
 
@@ -26,15 +34,11 @@ extern "C" {
  * Threads: as for the set.
  * Time: linear in the bytes. */
 UNSEEN_API enum unseen_status unseen_set_add_arrow(struct unseen_set *set, const void *data,
-                                                   const int64_t *offsets, size_t n,
-                                                   uint8_t *verdicts, size_t *ndone_out);
+    const int64_t *offsets, size_t n, uint8_t *verdicts, size_t *ndone_out);
 UNSEEN_API enum unseen_status unseen_set_contains_arrow(const struct unseen_set *set,
-                                                        const void *data, const int64_t *offsets,
-                                                        size_t n, uint8_t *verdicts,
-                                                        size_t *ndone_out);
+    const void *data, const int64_t *offsets, size_t n, uint8_t *verdicts, size_t *ndone_out);
 UNSEEN_API enum unseen_status unseen_set_remove_arrow(struct unseen_set *set, const void *data,
-                                                      const int64_t *offsets, size_t n,
-                                                      uint8_t *verdicts, size_t *ndone_out);
+    const int64_t *offsets, size_t n, uint8_t *verdicts, size_t *ndone_out);
 
 #ifdef __cplusplus
 }

@@ -41,12 +41,17 @@ struct unseen_bitmap_options {
  * Errors:
  *   - SIZE
  *   - UNSUPPORTED: cpu
- *   - NOMEM */
+ *   - NOMEM
+ * Threads: any.
+ * Time: constant. */
 UNSEEN_API enum unseen_status unseen_bitmap_create(struct unseen_bitmap **bitmap_out,
-                                                   const struct unseen_bitmap_options *options,
-                                                   struct unseen_error *error);
+    const struct unseen_bitmap_options *options, struct unseen_error *error);
 
-/* Frees the bitmap. bitmap may be NULL. */
+/* Frees the bitmap. bitmap may be NULL.
+ *
+ * Errors: none.
+ * Threads: one.
+ * Time: linear in the memory. */
 UNSEEN_API void unseen_bitmap_free(struct unseen_bitmap *bitmap);
 
 /* set adds n integers in order, clear removes them, get changes nothing. Hundreds at a time are
@@ -64,13 +69,11 @@ UNSEEN_API void unseen_bitmap_free(struct unseen_bitmap *bitmap);
  * Threads: get: any.
  * Time: linear in n. */
 UNSEEN_API enum unseen_status unseen_bitmap_set(struct unseen_bitmap *bitmap,
-                                                const uint64_t *values, size_t n, uint8_t *verdicts,
-                                                size_t *ndone_out);
+    const uint64_t *values, size_t n, uint8_t *verdicts, size_t *ndone_out);
 UNSEEN_API enum unseen_status unseen_bitmap_clear(struct unseen_bitmap *bitmap,
-                                                  const uint64_t *values, size_t n,
-                                                  uint8_t *verdicts, size_t *ndone_out);
-UNSEEN_API void unseen_bitmap_get(const struct unseen_bitmap *bitmap, const uint64_t *values,
-                                  size_t n, uint8_t *verdicts);
+    const uint64_t *values, size_t n, uint8_t *verdicts, size_t *ndone_out);
+UNSEEN_API void unseen_bitmap_get(
+    const struct unseen_bitmap *bitmap, const uint64_t *values, size_t n, uint8_t *verdicts);
 
 /* set_range adds, and clear_range removes, all integers in [first, end).
  *
@@ -78,19 +81,20 @@ UNSEEN_API void unseen_bitmap_get(const struct unseen_bitmap *bitmap, const uint
  *   - ARGUMENT: first is above end, or end above 2^40
  *   - NOMEM: some integers of the range may have been added or removed, the others are as they
  *     were
+ * Threads: one.
  * Time: linear in the memory of the range. */
-UNSEEN_API enum unseen_status unseen_bitmap_set_range(struct unseen_bitmap *bitmap, uint64_t first,
-                                                      uint64_t end);
-UNSEEN_API enum unseen_status unseen_bitmap_clear_range(struct unseen_bitmap *bitmap,
-                                                        uint64_t first, uint64_t end);
+UNSEEN_API enum unseen_status unseen_bitmap_set_range(
+    struct unseen_bitmap *bitmap, uint64_t first, uint64_t end);
+UNSEEN_API enum unseen_status unseen_bitmap_clear_range(
+    struct unseen_bitmap *bitmap, uint64_t first, uint64_t end);
 
 /* The number of members in [first, end). Integers of 2^40 and more are never members.
  *
  * Errors: none.
  * Threads: any.
  * Time: constant for 0 and UNSEEN_BITMAP_END, else linear in the memory of the range. */
-UNSEEN_API uint64_t unseen_bitmap_count(const struct unseen_bitmap *bitmap, uint64_t first,
-                                        uint64_t end);
+UNSEEN_API uint64_t unseen_bitmap_count(
+    const struct unseen_bitmap *bitmap, uint64_t first, uint64_t end);
 
 /* Stores the first max members from `from` on, in increasing order, and returns their number. A
  * number below max says that there are no more.
@@ -98,19 +102,20 @@ UNSEEN_API uint64_t unseen_bitmap_count(const struct unseen_bitmap *bitmap, uint
  * Errors: none.
  * Threads: any.
  * Time: linear in the memory passed over. */
-UNSEEN_API size_t unseen_bitmap_next(const struct unseen_bitmap *bitmap, uint64_t from,
-                                     uint64_t *values, size_t max);
+UNSEEN_API size_t unseen_bitmap_next(
+    const struct unseen_bitmap *bitmap, uint64_t from, uint64_t *values, size_t max);
 
 /* and keeps the members that other has, too. or adds the members of other. andnot removes the
  * members of other. other may be bitmap.
  *
  * Errors: NOMEM (or: some members of other may have been added).
+ * Threads: one, for both.
  * Time: linear in the memory of both. */
 UNSEEN_API void unseen_bitmap_and(struct unseen_bitmap *bitmap, const struct unseen_bitmap *other);
-UNSEEN_API enum unseen_status unseen_bitmap_or(struct unseen_bitmap *bitmap,
-                                               const struct unseen_bitmap *other);
-UNSEEN_API void unseen_bitmap_andnot(struct unseen_bitmap *bitmap,
-                                     const struct unseen_bitmap *other);
+UNSEEN_API enum unseen_status unseen_bitmap_or(
+    struct unseen_bitmap *bitmap, const struct unseen_bitmap *other);
+UNSEEN_API void unseen_bitmap_andnot(
+    struct unseen_bitmap *bitmap, const struct unseen_bitmap *other);
 
 /* The bytes taken through the allocator. Errors: none. Threads: any. Time: constant. */
 UNSEEN_API uint64_t unseen_bitmap_memory(const struct unseen_bitmap *bitmap);
@@ -122,9 +127,8 @@ UNSEEN_API uint64_t unseen_bitmap_memory(const struct unseen_bitmap *bitmap);
  *   - ARGUMENT: a cursor of another export
  * Threads: one.
  * Time: linear in the chunk. */
-UNSEEN_API enum unseen_status unseen_bitmap_export(const struct unseen_bitmap *bitmap,
-                                                   uint64_t *cursor, void *buf, size_t cap,
-                                                   size_t *len_out);
+UNSEEN_API enum unseen_status unseen_bitmap_export(
+    const struct unseen_bitmap *bitmap, uint64_t *cursor, void *buf, size_t cap, size_t *len_out);
 
 /* Takes one whole chunk into a bitmap that was empty before the first: the header first, the others
  * in any order. The bitmap equals the exported one as soon as *complete_out is true.
@@ -135,10 +139,10 @@ UNSEEN_API enum unseen_status unseen_bitmap_export(const struct unseen_bitmap *b
  *   - NOMEM
  *   - ARGUMENT: the bitmap was not empty
  *   After an error the bitmap can only be freed.
+ * Threads: one.
  * Time: linear in the chunk. */
-UNSEEN_API enum unseen_status unseen_bitmap_import_chunk(struct unseen_bitmap *bitmap,
-                                                         const void *chunk, size_t len,
-                                                         bool *complete_out);
+UNSEEN_API enum unseen_status unseen_bitmap_import_chunk(
+    struct unseen_bitmap *bitmap, const void *chunk, size_t len, bool *complete_out);
 
 #ifdef __cplusplus
 }
