@@ -2,9 +2,9 @@
  *
  * unseen.h - "have I seen this URL before?", in 4 to 6 bytes per URL.
  *
- * A set remembers what was added to it as short fingerprints. It answers NEW or SEEN, grows by
- * itself, and never forgets a key: it has no false negatives. It takes a new key for a seen one
- * with a probability below a stated promise, the false-positive rate.
+ * A set remembers short fingerprints. It answers NEW or SEEN, grows by itself, and never forgets a
+ * key: it has no false negatives. It takes a new key for a seen one with a probability below a
+ * stated promise, the false-positive rate.
  *
  *     struct unseen_set *set;
  *     struct unseen_bytes url = {"http://e.com/", 13};
@@ -22,9 +22,8 @@
  * Conventions of all four headers
  *
  * - Errors. A function that can fail returns enum unseen_status. "Errors" in its comment lists
- *   every status that it returns besides UNSEEN_OK. Out-parameters are untouched on failure unless
- *   the comment says otherwise. A function with a parameter `error` fills *error when it fails;
- *   `error` may be NULL.
+ *   every status besides UNSEEN_OK. Out-parameters are untouched on failure unless the comment says
+ *   otherwise. A function with a parameter `error`, which may be NULL, fills *error when it fails.
  * - Pointers. Input is borrowed for the length of the call and may contain any bytes, NUL
  *   included. A pointer may be NULL when its length or count is 0. No other pointer may be NULL
  *   unless the comment says so.
@@ -33,8 +32,8 @@
  *   Any other field may be 0, which means its default. Options may be NULL: all defaults.
  * - Threads. "Threads: one" means one thread at a time for each object. "Threads: any" means any
  *   number of threads at once, while no thread calls a function that says "one" on the object.
- * - Stack: a call needs up to 128 KiB.
- * - The library never prints, never exits, reads no environment and keeps no global state.
+ * - The library never prints, never exits, and keeps no global state. A call needs up to 128 KiB of
+ *   stack.
  */
 #ifndef UNSEEN_H
 #define UNSEEN_H
@@ -104,8 +103,7 @@ struct unseen_error;
 struct unseen_allocator;
 struct unseen_url;
 
-/* The processor level of an object (unseen_cpu_parse). */
-enum unseen_cpu {
+enum unseen_cpu { /* see unseen_cpu_parse */
     UNSEEN_CPU_AUTO = 0,
     UNSEEN_CPU_PORTABLE = 1,
     UNSEEN_CPU_AVX2 = 2,
@@ -113,13 +111,10 @@ enum unseen_cpu {
 };
 
 /* ---- Set ---------------------------------------------------------------------------------------
- * The set of everything seen so far. A set keeps fingerprints of keys only: its members cannot be
- * listed. */
+ * A set keeps fingerprints of keys only: its members cannot be listed. */
 
 struct unseen_set;
-
 #define UNSEEN_FPR_DEFAULT 5e-9
-
 struct unseen_set_options {
     size_t size; /* sizeof(struct unseen_set_options) */
 
@@ -132,8 +127,7 @@ struct unseen_set_options {
      * its size from capacity, and past it goes on with a rising rate. */
     uint64_t capacity;
 
-    /* The name of a filter (unseen_filter_name). NULL means "compact". Not kept. */
-    const char *filter;
+    const char *filter; /* the name of a filter (unseen_filter_name); NULL means "compact" */
 
     /* The secret of the keys is derived from these seed_len bytes, at least 1. NULL and 0 mean a
      * random secret from the operating system. Two sets have the same keys only with the same
@@ -141,17 +135,16 @@ struct unseen_set_options {
     const void *seed;
     size_t seed_len;
 
-    /* The bits of the hash that make a key: 64, 96 or 128. 0 means 128. Fewer bits are for keys
-     * that are kept elsewhere, too. They add n / 2^bits to the false-positive rate of n keys. */
+    /* The bits of a key: 64, 96 or 128; 0 means 128. Fewer are for keys that are kept elsewhere,
+     * too, and add n / 2^bits to the false-positive rate of n keys. */
     unsigned key_bits;
 
-    /* The URL identity: the set takes the canonical form of what is added. Borrowed; it must
-     * outlive the set. NULL: the bytes themselves are the identity. */
+    /* The URL identity: the set takes the canonical form of an item. Borrowed; it must outlive the
+     * set. NULL: the bytes themselves are the identity. */
     const struct unseen_url *url;
 
     /* The number of threads that will use the set at once. 0 and 1 mean one, without locks. */
     unsigned threads;
-
     enum unseen_cpu cpu;
     const struct unseen_allocator *allocator; /* copied; its context must outlive the set */
 };
@@ -197,8 +190,7 @@ UNSEEN_API void unseen_set_free(struct unseen_set *set);
  * Arguments:
  *   - verdicts gets n bytes, each an enum unseen_verdict.
  *   - *ndone_out is the number of items that were done, n on success; ndone_out may be NULL.
- *   - On failure the first *ndone_out items are done and have their verdict. The others were not
- *     touched: try them again. (In a set for several threads, other threads may have seen some.)
+ *   - On failure, the first *ndone_out items have their verdict; try the others again.
  * Errors:
  *   - NOMEM: the set could not grow, or a URL of some 2,000 bytes or more found no buffer; the
  *     set stays usable
