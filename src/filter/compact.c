@@ -44,10 +44,7 @@ static const struct compact *from_const_filter(const struct unseen__filter *filt
 static const struct compact_kernel *select_kernel(bool wide, enum unseen_cpu cpu)
 {
 #if UNSEEN_X86
-    if (cpu == UNSEEN_CPU_AVX512) {
-        return wide ? &unseen__compact_wide_avx512 : &unseen__compact_small_avx512;
-    }
-    if (cpu == UNSEEN_CPU_AVX2) {
+    if (cpu >= UNSEEN_CPU_AVX2) {
         return wide ? &unseen__compact_wide_avx2 : &unseen__compact_small_avx2;
     }
 #else

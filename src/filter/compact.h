@@ -52,8 +52,7 @@ enum {
     COMPACT_LEAF_BITS = 8,     /* a directory leaf has up to 2^8 entries */
     COMPACT_DEPTH_MAX = 48,
     COMPACT_PREFIX_MAX = 8, /* prefix_bits of a filter */
-    COMPACT_GENERATIONS = 96,
-    COMPACT_AHEAD = 32 /* keys whose lines are fetched ahead; a power of two */
+    COMPACT_GENERATIONS = 96
 };
 
 /* A group of pages: one entry of the directory (several equal ones while the group's depth is
@@ -162,8 +161,6 @@ extern const struct compact_kernel unseen__compact_wide_portable;
 #if UNSEEN_X86
 extern const struct compact_kernel unseen__compact_small_avx2;
 extern const struct compact_kernel unseen__compact_wide_avx2;
-extern const struct compact_kernel unseen__compact_small_avx512;
-extern const struct compact_kernel unseen__compact_wide_avx512;
 #endif
 
 /* compact_pages.c: page memory */

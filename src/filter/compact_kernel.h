@@ -3,19 +3,17 @@
  * The operations of the compact filter, written once for every SIMD level. The file that includes
  * this one defines
  *
- *     KERNEL(name)       the name with the level's suffix
- *     KERNEL_TARGET      the function attribute that lets the compiler use the level
- *     kernel_compare     which of a line's 16 words match, and which are 0
- *     kernel_small_r_in  which of a small line's 16 tags, empty or not, have a remainder in the
- *                        cyclic interval [first, first + count)
- *     kernel_wide_r_in   the same for a wide line's 13 tags
- *     kernel_erase       makes the chosen words of a line 0
- *     kernel_count       the number of 1 bits
+ *     KERNEL(name)        the name with the level's suffix
+ *     KERNEL_TARGET       the function attribute that lets the compiler use the level
+ *     KERNEL(compare)     which of a line's 16 words match, and which are 0
+ *     KERNEL(small_r_in)  which of a small line's 16 tags, empty or not, have a remainder in the
+ *                         cyclic interval [first, first + count)
+ *     KERNEL(wide_r_in)   the same for a wide line's 13 tags
+ *     KERNEL(erase_line)  makes the chosen words of a line 0
+ *     KERNEL(count)       the number of 1 bits
  *
  * and gets unseen__compact_small_LEVEL and unseen__compact_wide_LEVEL. All levels give the same
- * answers and leave the same bytes. Keys are operated on in order; the lines of the key
- * COMPACT_AHEAD places behind are found and prefetched meanwhile, so that memory and processor work
- * at the same time. When a group grows, what was found for the keys ahead is found again. */
+ * answers and leave the same bytes. When a group grows, the lines of the keys ahead are found again. */
 
 /* The slots of a line, as bits. */
 UNSEEN_INLINE uint32_t KERNEL(slots)(bool wide)
@@ -47,67 +45,30 @@ UNSEEN_INLINE KERNEL_TARGET unsigned KERNEL(match)(bool wide, const struct compa
     return KERNEL_NONE;
 }
 
-/* What is known of the next keys: where key i may be, at i % COMPACT_AHEAD, and the group of the
- * key COMPACT_AHEAD places behind it. */
-struct KERNEL(ring) {
-    struct compact_probe probe[COMPACT_AHEAD];
-    const struct compact_group *group[COMPACT_AHEAD];
-};
-
-/* Notes the group of key i and fetches its directory entry. */
-UNSEEN_INLINE KERNEL_TARGET void KERNEL(look_far)(const struct compact *c,
-                                                  const struct unseen_key *keys, size_t n, size_t i,
-                                                  struct KERNEL(ring) * ring)
+/* Finds the group of a key and fetches its directory entry. */
+UNSEEN_INLINE KERNEL_TARGET const struct compact_group *KERNEL(find_group)(const struct compact *c,
+                                                                           struct unseen_key key)
 {
-    if (i < n) {
-        const struct compact_group *group = compact_find(c, compact_path(c, keys[i]));
-        UNSEEN_PREFETCH(group);
-        ring->group[i % COMPACT_AHEAD] = group;
-    }
+    const struct compact_group *group = compact_find(c, compact_path(c, key));
+    UNSEEN_PREFETCH(group);
+    return group;
 }
 
-/* Finds the lines of key i, whose group is known, and fetches them. */
-UNSEEN_INLINE KERNEL_TARGET void KERNEL(look_near)(const struct compact *c, bool wide,
-                                                   const struct unseen_key *keys, size_t n,
-                                                   size_t i, struct KERNEL(ring) * ring)
+UNSEEN_INLINE KERNEL_TARGET void KERNEL(find_lines)(const struct compact *c, bool wide,
+                                                    struct unseen_key key,
+                                                    const struct compact_group *group,
+                                                    struct compact_probe *probe)
 {
-    if (i < n) {
-        struct compact_probe *probe = &ring->probe[i % COMPACT_AHEAD];
-        compact_locate(c, wide, keys[i], ring->group[i % COMPACT_AHEAD], probe);
-        UNSEEN_PREFETCH(probe->a);
-        UNSEEN_PREFETCH(probe->b);
-    }
+    compact_locate(c, wide, key, group, probe);
+    UNSEEN_PREFETCH(probe->a);
+    UNSEEN_PREFETCH(probe->b);
 }
 
-/* Fills the ring for the keys from first on: COMPACT_AHEAD probes less skip, and the groups
- * behind them. After a group has grown, skip is 1 for the key just worked on. */
-UNSEEN_INLINE KERNEL_TARGET void KERNEL(look_anew)(const struct compact *c, bool wide,
-                                                   const struct unseen_key *keys, size_t n,
-                                                   size_t first, size_t skip,
-                                                   struct KERNEL(ring) * ring)
-{
-    size_t end = first + COMPACT_AHEAD - skip;
-    size_t near_end = end < n ? end : n;
-    size_t far_end = end + COMPACT_AHEAD < n ? end + COMPACT_AHEAD : n;
-    for (size_t i = first; i < near_end; i++) {
-        KERNEL(look_far)(c, keys, n, i, ring);
-    }
-    for (size_t i = first; i < near_end; i++) {
-        KERNEL(look_near)(c, wide, keys, n, i, ring);
-    }
-    for (size_t i = end; i < far_end; i++) {
-        KERNEL(look_far)(c, keys, n, i, ring);
-    }
-}
-
-/* After key i: its place in the ring goes to the key COMPACT_AHEAD places behind it. */
-UNSEEN_INLINE KERNEL_TARGET void KERNEL(look_ahead)(const struct compact *c, bool wide,
-                                                    const struct unseen_key *keys, size_t n,
-                                                    size_t i, struct KERNEL(ring) * ring)
-{
-    KERNEL(look_near)(c, wide, keys, n, i + COMPACT_AHEAD, ring);
-    KERNEL(look_far)(c, keys, n, i + 2 * (size_t)COMPACT_AHEAD, ring);
-}
+#define KERNEL_FILTER     struct compact
+#define KERNEL_PROBE      struct compact_probe
+#define KERNEL_GROUP      const struct compact_group
+#define KERNEL_HAS_GROUPS 1
+#include "filter/read_ahead.h"
 
 /* Adds a key where there is room. Returns false when both its lines are full. */
 UNSEEN_INLINE KERNEL_TARGET bool KERNEL(add_one)(struct compact *c, bool wide,
@@ -115,8 +76,8 @@ UNSEEN_INLINE KERNEL_TARGET bool KERNEL(add_one)(struct compact *c, bool wide,
                                                  const struct compact_probe *probe,
                                                  uint8_t *verdict)
 {
-    struct compact_lanes in_a = kernel_compare(probe->a, probe->v);
-    struct compact_lanes in_b = kernel_compare(probe->b, probe->v);
+    struct compact_lanes in_a = KERNEL(compare)(probe->a, probe->v);
+    struct compact_lanes in_b = KERNEL(compare)(probe->b, probe->v);
     if (KERNEL(match)(wide, probe, in_a.match, in_b.match) != KERNEL_NONE) {
         *verdict = UNSEEN_SEEN;
         return true;
@@ -128,7 +89,7 @@ UNSEEN_INLINE KERNEL_TARGET bool KERNEL(add_one)(struct compact *c, bool wide,
     uint32_t free_a = in_a.empty & KERNEL(slots)(wide);
     uint32_t free_b = in_b.empty & KERNEL(slots)(wide);
     /* The emptier line, a on ties: unpredictable, so without a branch. */
-    bool take_b = kernel_count(free_b) > kernel_count(free_a);
+    bool take_b = KERNEL(count)(free_b) > KERNEL(count)(free_a);
     uint32_t free = free_a ^ ((free_a ^ free_b) & (0u - (uint32_t)take_b));
     if (UNSEEN_UNLIKELY(!free)) {
         return false;
@@ -145,7 +106,7 @@ UNSEEN_INLINE KERNEL_TARGET enum unseen_status KERNEL(add)(struct compact *c, bo
     struct KERNEL(ring) ring;
     KERNEL(look_anew)(c, wide, keys, n, 0, 0, &ring);
     for (size_t i = 0; i < n; i++) {
-        struct compact_probe *probe = &ring.probe[i % COMPACT_AHEAD];
+        struct compact_probe *probe = &ring.probe[i % KERNEL_AHEAD];
         if (UNSEEN_UNLIKELY(!KERNEL(add_one)(c, wide, &keys[i], probe, &verdicts[i]))) {
             bool moved = false;
             enum unseen_status status = unseen__compact_add_full(c, keys[i], probe, &moved);
@@ -168,8 +129,8 @@ UNSEEN_INLINE KERNEL_TARGET enum unseen_status KERNEL(add)(struct compact *c, bo
 UNSEEN_INLINE KERNEL_TARGET bool KERNEL(find)(bool wide, const struct compact_probe *probe,
                                               uint8_t **line_out, unsigned *slot_out)
 {
-    unsigned i = KERNEL(match)(wide, probe, kernel_compare(probe->a, probe->v).match,
-                               kernel_compare(probe->b, probe->v).match);
+    unsigned i = KERNEL(match)(wide, probe, KERNEL(compare)(probe->a, probe->v).match,
+                               KERNEL(compare)(probe->b, probe->v).match);
     *line_out = KERNEL(line)(probe, i >= 16);
     *slot_out = i % 16;
     return i != KERNEL_NONE;
@@ -184,7 +145,7 @@ UNSEEN_INLINE KERNEL_TARGET void KERNEL(contains)(const struct compact *c, bool 
     for (size_t i = 0; i < n; i++) {
         uint8_t *line;
         unsigned slot;
-        bool found = KERNEL(find)(wide, &ring.probe[i % COMPACT_AHEAD], &line, &slot);
+        bool found = KERNEL(find)(wide, &ring.probe[i % KERNEL_AHEAD], &line, &slot);
         if (UNSEEN_UNLIKELY(c->overflow.nkeys) && !found) {
             found = unseen__overflow_contains(&c->overflow, keys[i]);
         }
@@ -200,7 +161,7 @@ UNSEEN_INLINE KERNEL_TARGET void KERNEL(remove)(struct compact *c, bool wide,
     struct KERNEL(ring) ring;
     KERNEL(look_anew)(c, wide, keys, n, 0, 0, &ring);
     for (size_t i = 0; i < n; i++) {
-        const struct compact_probe *probe = &ring.probe[i % COMPACT_AHEAD];
+        const struct compact_probe *probe = &ring.probe[i % KERNEL_AHEAD];
         uint8_t *line;
         unsigned slot;
         bool found = false;
@@ -264,8 +225,8 @@ static KERNEL_TARGET void KERNEL(small_leaving)(const uint8_t *page, unsigned fi
 {
     for (unsigned i = 0; i < COMPACT_LINES; i++) {
         const uint8_t *line = page + (size_t)i * COMPACT_LINE;
-        uint32_t used = ~kernel_compare(line, 0).empty;
-        slots[i] = (uint16_t)(kernel_small_r_in(line, first, count) & used);
+        uint32_t used = ~KERNEL(compare)(line, 0).empty;
+        slots[i] = (uint16_t)(KERNEL(small_r_in)(line, first, count) & used);
     }
 }
 
@@ -274,21 +235,21 @@ static KERNEL_TARGET void KERNEL(wide_leaving)(const uint8_t *page, unsigned fir
 {
     for (unsigned i = 0; i < COMPACT_LINES; i++) {
         const uint8_t *line = page + (size_t)i * COMPACT_LINE;
-        uint32_t used = ~kernel_compare(line, 0).empty;
-        slots[i] = (uint16_t)(kernel_wide_r_in(line, first, count) & used & KERNEL(slots)(true));
+        uint32_t used = ~KERNEL(compare)(line, 0).empty;
+        slots[i] = (uint16_t)(KERNEL(wide_r_in)(line, first, count) & used & KERNEL(slots)(true));
     }
 }
 
 static KERNEL_TARGET void KERNEL(erase)(uint8_t *page, const uint16_t *slots)
 {
     for (unsigned i = 0; i < COMPACT_LINES; i++) {
-        kernel_erase(page + (size_t)i * COMPACT_LINE, slots[i]);
+        KERNEL(erase_line)(page + (size_t)i * COMPACT_LINE, slots[i]);
     }
 }
 
 static KERNEL_TARGET uint32_t KERNEL(free_slots)(const uint8_t *line)
 {
-    return kernel_compare(line, 0).empty;
+    return KERNEL(compare)(line, 0).empty;
 }
 
 const struct compact_kernel KERNEL(unseen__compact_small) = {

@@ -26,7 +26,7 @@ UNSEEN_INLINE uint32_t lanes_mask(const __m128i *lanes)
     return (uint32_t)_mm_movemask_epi8(_mm_packs_epi16(low, high));
 }
 
-UNSEEN_INLINE struct compact_lanes kernel_compare(const uint8_t *line, uint32_t v)
+UNSEEN_INLINE struct compact_lanes KERNEL(compare)(const uint8_t *line, uint32_t v)
 {
     const __m128i zero = _mm_setzero_si128();
     const __m128i ones = _mm_set1_epi32(-1);
@@ -44,7 +44,7 @@ UNSEEN_INLINE struct compact_lanes kernel_compare(const uint8_t *line, uint32_t 
     return (struct compact_lanes){lanes_mask(match) & ~is_empty, is_empty};
 }
 #else
-UNSEEN_INLINE struct compact_lanes kernel_compare(const uint8_t *line, uint32_t v)
+UNSEEN_INLINE struct compact_lanes KERNEL(compare)(const uint8_t *line, uint32_t v)
 {
     uint32_t match = 0;
     uint32_t empty = 0;
@@ -58,7 +58,7 @@ UNSEEN_INLINE struct compact_lanes kernel_compare(const uint8_t *line, uint32_t 
 }
 #endif
 
-UNSEEN_INLINE uint32_t kernel_small_r_in(const uint8_t *line, unsigned first, unsigned count)
+UNSEEN_INLINE uint32_t KERNEL(small_r_in)(const uint8_t *line, unsigned first, unsigned count)
 {
     uint32_t in_range = 0;
     for (unsigned i = 0; i < 16; i++) {
@@ -67,7 +67,7 @@ UNSEEN_INLINE uint32_t kernel_small_r_in(const uint8_t *line, unsigned first, un
     return in_range;
 }
 
-UNSEEN_INLINE uint32_t kernel_wide_r_in(const uint8_t *line, unsigned first, unsigned count)
+UNSEEN_INLINE uint32_t KERNEL(wide_r_in)(const uint8_t *line, unsigned first, unsigned count)
 {
     uint32_t in_range = 0;
     for (unsigned i = 0; i < 13; i++) {
@@ -76,7 +76,7 @@ UNSEEN_INLINE uint32_t kernel_wide_r_in(const uint8_t *line, unsigned first, uns
     return in_range;
 }
 
-UNSEEN_INLINE void kernel_erase(uint8_t *line, uint32_t slots)
+UNSEEN_INLINE void KERNEL(erase_line)(uint8_t *line, uint32_t slots)
 {
     for (unsigned i = 0; i < 16; i++) {
         uint32_t tag = load_le32(line + 4 * i);
@@ -84,7 +84,7 @@ UNSEEN_INLINE void kernel_erase(uint8_t *line, uint32_t slots)
     }
 }
 
-UNSEEN_INLINE unsigned kernel_count(uint32_t bits)
+UNSEEN_INLINE unsigned KERNEL(count)(uint32_t bits)
 {
     /* For 16 bits; the base instruction set has no such instruction. */
     bits = bits - (bits >> 1 & 0x5555);

@@ -54,10 +54,7 @@ static const struct exact *from_const_filter(const struct unseen__filter *filter
 static const struct exact_kernel *select_kernel(enum unseen_cpu cpu)
 {
 #if UNSEEN_X86
-    if (cpu == UNSEEN_CPU_AVX512) {
-        return &unseen__exact_avx512;
-    }
-    if (cpu == UNSEEN_CPU_AVX2) {
+    if (cpu >= UNSEEN_CPU_AVX2) {
         return &unseen__exact_avx2;
     }
 #else

@@ -55,8 +55,7 @@ enum {
     EXACT_TOP_BITS = 16, /* of the key, above x and word */
     EXACT_REST_BITS = 6,
     EXACT_DEPTH_MAX = 32,
-    EXACT_LOW_PAGE = UNSEEN__PAGE / 8, /* lower words of a page */
-    EXACT_AHEAD = 32                   /* keys fetched ahead; a power of two */
+    EXACT_LOW_PAGE = UNSEEN__PAGE / 8 /* lower words of a page */
 };
 
 /* Five cache lines, of which the first says all but where the pages are. */
@@ -110,7 +109,6 @@ struct exact {
 extern const struct exact_kernel unseen__exact_portable;
 #if UNSEEN_X86
 extern const struct exact_kernel unseen__exact_avx2;
-extern const struct exact_kernel unseen__exact_avx512;
 #endif
 
 /* Where one key may be, and what it looks like there. */

@@ -7,7 +7,7 @@
 #define KERNEL_TARGET
 
 /* Without an early exit, so that compilers make vectors of it. */
-UNSEEN_INLINE uint32_t kernel_equal(const uint8_t *line, uint32_t word)
+UNSEEN_INLINE uint32_t KERNEL(equal)(const uint8_t *line, uint32_t word)
 {
     uint32_t equal = 0;
     for (unsigned i = 0; i < 16; i++) {
@@ -16,7 +16,7 @@ UNSEEN_INLINE uint32_t kernel_equal(const uint8_t *line, uint32_t word)
     return equal;
 }
 
-UNSEEN_INLINE unsigned kernel_count(uint32_t bits)
+UNSEEN_INLINE unsigned KERNEL(count)(uint32_t bits)
 {
     bits = bits - (bits >> 1 & 0x5555);
     bits = (bits & 0x3333) + (bits >> 2 & 0x3333);

@@ -18,10 +18,7 @@ extern const struct compact_kernel unseen__compact_wide_plain;
 static const struct compact_kernel *kernel_of(bool wide, enum unseen_cpu cpu)
 {
 #if UNSEEN_X86
-    if (cpu == UNSEEN_CPU_AVX512) {
-        return wide ? &unseen__compact_wide_avx512 : &unseen__compact_small_avx512;
-    }
-    if (cpu == UNSEEN_CPU_AVX2) {
+    if (cpu >= UNSEEN_CPU_AVX2) {
         return wide ? &unseen__compact_wide_avx2 : &unseen__compact_small_avx2;
     }
 #endif
@@ -106,7 +103,7 @@ static void check_compare(uint64_t *random)
             word ^= x % 3 == 0 ? 1u << (x >> 16) % 32 : 0;
             store_le32(line + 4 * slot, x % 7 == 0 ? 0 : word);
         }
-        struct compact_lanes lanes = kernel_compare(line, v);
+        struct compact_lanes lanes = KERNEL(compare)(line, v);
         for (unsigned slot = 0; slot < 16; slot++) {
             uint32_t word = compact_word(line, slot);
             unsigned shift = word ? (unsigned)__builtin_ctz(word) + 1 : 0;
@@ -116,7 +113,7 @@ static void check_compare(uint64_t *random)
         }
     }
     for (uint32_t bits = 0; bits < 1u << 16; bits++) {
-        CHECK(kernel_count(bits) == (unsigned)__builtin_popcount(bits));
+        CHECK(KERNEL(count)(bits) == (unsigned)__builtin_popcount(bits));
     }
 }
 

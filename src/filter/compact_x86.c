@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The compact filter's operations for AVX2: 8 words at a time. AVX-512 gains too little over it
+ * (docs/decisions/compact.md). */
+#include "filter/compact_ops.h"
+
+#if UNSEEN_X86
+#include <immintrin.h>
+
+#define KERNEL(name)  name##_avx2
+#define KERNEL_TARGET UNSEEN_TARGET("avx2,bmi,bmi2,popcnt,lzcnt")
+
+UNSEEN_INLINE KERNEL_TARGET uint32_t lanes_mask(__m256i low, __m256i high)
+{
+    return (uint32_t)_mm256_movemask_ps(_mm256_castsi256_ps(low)) |
+           (uint32_t)_mm256_movemask_ps(_mm256_castsi256_ps(high)) << 8;
+}
+
+UNSEEN_INLINE KERNEL_TARGET struct compact_lanes KERNEL(compare)(const uint8_t *line, uint32_t v)
+{
+    const __m256i zero = _mm256_setzero_si256();
+    const __m256i ones = _mm256_set1_epi32(-1);
+    const __m256i key = _mm256_set1_epi32((int)v);
+    __m256i match[2];
+    __m256i empty[2];
+    for (int i = 0; i < 2; i++) {
+        __m256i tag = _mm256_loadu_si256((const __m256i *)(const void *)(line + 32 * i));
+        __m256i below = _mm256_xor_si256(tag, _mm256_add_epi32(tag, ones));
+        __m256i differ = _mm256_andnot_si256(below, _mm256_xor_si256(tag, key));
+        empty[i] = _mm256_cmpeq_epi32(tag, zero);
+        match[i] = _mm256_andnot_si256(empty[i], _mm256_cmpeq_epi32(differ, zero));
+    }
+    return (struct compact_lanes){lanes_mask(match[0], match[1]), lanes_mask(empty[0], empty[1])};
+}
+
+UNSEEN_INLINE KERNEL_TARGET uint32_t KERNEL(small_r_in)(const uint8_t *line, unsigned first,
+                                                        unsigned count)
+{
+    /* The remainder is a tag's top byte, so the bits below it do not disturb the comparison. */
+    const __m256i base = _mm256_set1_epi32((int)(first << 24));
+    const __m256i last = _mm256_set1_epi32((int)((count << 24) - 1));
+    __m256i in[2];
+    for (int i = 0; i < 2; i++) {
+        __m256i tag = _mm256_loadu_si256((const __m256i *)(const void *)(line + 32 * i));
+        __m256i from = _mm256_sub_epi32(tag, base);
+        in[i] = _mm256_cmpeq_epi32(_mm256_min_epu32(from, last), from);
+    }
+    return count ? lanes_mask(in[0], in[1]) : 0;
+}
+
+/* The remainders of a wide line are 13 fields of 7 bits from byte 52 on. A byte shuffle brings the
+ * two bytes around each field into a 16-bit lane, a multiplication by a power of two brings the
+ * field to the lane's top, and the bits left below it do not disturb an unsigned comparison of the
+ * tops. */
+UNSEEN_INLINE KERNEL_TARGET uint32_t KERNEL(wide_r_in)(const uint8_t *line, unsigned first,
+                                                       unsigned count)
+{
+    /* Field i starts at bit 7 i: byte 7 i / 8 (plus 4 in the 16 bytes from 48 on), bit 7 i % 8. */
+#define PAIR(i)  4 + (i)*7 / 8, 5 + (i)*7 / 8
+#define SHIFT(i) 1 << (9 - (i)*7 % 8)
+    const __m256i bytes =
+        _mm256_setr_epi8(PAIR(0), PAIR(1), PAIR(2), PAIR(3), PAIR(4), PAIR(5), PAIR(6), PAIR(7),
+                         PAIR(8), PAIR(9), PAIR(10), PAIR(11), PAIR(12), -1, -1, -1, -1, -1, -1);
+    const __m256i shift =
+        _mm256_setr_epi16(SHIFT(0), SHIFT(1), SHIFT(2), SHIFT(3), SHIFT(4), SHIFT(5), SHIFT(6),
+                          SHIFT(7), SHIFT(8), SHIFT(9), SHIFT(10), SHIFT(11), SHIFT(12), 0, 0, 0);
+#undef PAIR
+#undef SHIFT
+    const __m256i base = _mm256_set1_epi16((short)(first << 9));
+    const __m256i last = _mm256_set1_epi16((short)((count << 9) - 1));
+    __m256i tail =
+        _mm256_broadcastsi128_si256(_mm_loadu_si128((const __m128i *)(const void *)(line + 48)));
+    __m256i r = _mm256_mullo_epi16(_mm256_shuffle_epi8(tail, bytes), shift);
+    __m256i from = _mm256_sub_epi16(r, base);
+    __m256i in = _mm256_cmpeq_epi16(_mm256_min_epu16(from, last), from);
+    __m128i packed = _mm_packs_epi16(_mm256_castsi256_si128(in), _mm256_extracti128_si256(in, 1));
+    return count ? (uint32_t)_mm_movemask_epi8(packed) : 0;
+}
+
+UNSEEN_INLINE KERNEL_TARGET void KERNEL(erase_line)(uint8_t *line, uint32_t slots)
+{
+    for (int i = 0; i < 2; i++) {
+        const __m256i bit = _mm256_setr_epi32(1, 2, 4, 8, 16, 32, 64, 128);
+        __m256i *at = (__m256i *)(void *)(line + 32 * i);
+        __m256i chosen = _mm256_and_si256(_mm256_set1_epi32((int)(slots >> (8 * i))), bit);
+        __m256i erase = _mm256_cmpeq_epi32(chosen, bit);
+        _mm256_storeu_si256(at, _mm256_andnot_si256(erase, _mm256_loadu_si256(at)));
+    }
+}
+
+UNSEEN_INLINE KERNEL_TARGET unsigned KERNEL(count)(uint32_t bits)
+{
+    return (unsigned)_mm_popcnt_u32(bits);
+}
+
+#include "filter/compact_kernel.h"
+#endif

@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The ring with which the kernels of the filters keep memory and processor busy at the same time.
+ * While key i is worked on, the lines of key i + KERNEL_AHEAD are found and fetched, and with
+ * groups the group of key i + 2 * KERNEL_AHEAD. A kernel includes this header and defines before:
+ *
+ *     KERNEL(name), KERNEL_TARGET      as in its own head
+ *     KERNEL_FILTER, KERNEL_PROBE      the types of the filter and of the place of a key
+ *     KERNEL_GROUP                     the type of a group
+ *     KERNEL_HAS_GROUPS                0: there are none; no group is looked for
+ *     KERNEL(find_group)(filter, key)  finds and fetches the group of a key
+ *     KERNEL(find_lines)(filter, is_wide, key, group, probe)
+ *                                      finds and fetches the lines of a key
+ *
+ * is_wide is the constant that a kernel is compiled for. Keys are worked on in order:
+ *
+ *     KERNEL(look_anew)(filter, is_wide, keys, n, 0, 0, &ring);
+ *     for (size_t i = 0; i < n; i++) {
+ *         ... ring.probe[i % KERNEL_AHEAD] ...
+ *         KERNEL(look_ahead)(filter, is_wide, keys, n, i, &ring);
+ *     } */
+
+#define KERNEL_AHEAD 32 /* a power of two */
+
+/* The place of key i is at i % KERNEL_AHEAD, the group of key i + KERNEL_AHEAD as well. */
+struct KERNEL(ring) {
+    KERNEL_PROBE probe[KERNEL_AHEAD];
+    KERNEL_GROUP *group[KERNEL_AHEAD];
+};
+
+UNSEEN_INLINE KERNEL_TARGET void KERNEL(look_far)(const KERNEL_FILTER *filter,
+                                                  const struct unseen_key *keys, size_t n, size_t i,
+                                                  struct KERNEL(ring) * ring)
+{
+    if (KERNEL_HAS_GROUPS && i < n) {
+        ring->group[i % KERNEL_AHEAD] = KERNEL(find_group)(filter, keys[i]);
+    }
+}
+
+/* The group of key i is known already. */
+UNSEEN_INLINE KERNEL_TARGET void KERNEL(look_near)(const KERNEL_FILTER *filter, bool is_wide,
+                                                   const struct unseen_key *keys, size_t n,
+                                                   size_t i, struct KERNEL(ring) * ring)
+{
+    if (i < n) {
+        KERNEL_GROUP *group = KERNEL_HAS_GROUPS ? ring->group[i % KERNEL_AHEAD] : NULL;
+        KERNEL(find_lines)(filter, is_wide, keys[i], group, &ring->probe[i % KERNEL_AHEAD]);
+    }
+}
+
+/* Fills the ring for the keys from `first` on. After a group has grown, `first` is the next key, and
+ * skip is 1 because the place of the key just worked on is still to be filled by look_ahead. */
+UNSEEN_INLINE KERNEL_TARGET void KERNEL(look_anew)(const KERNEL_FILTER *filter, bool is_wide,
+                                                   const struct unseen_key *keys, size_t n,
+                                                   size_t first, size_t skip,
+                                                   struct KERNEL(ring) * ring)
+{
+    const size_t end = first + KERNEL_AHEAD - skip;
+    for (size_t i = first; i < end; i++) {
+        KERNEL(look_far)(filter, keys, n, i, ring);
+    }
+    for (size_t i = first; i < end; i++) {
+        KERNEL(look_near)(filter, is_wide, keys, n, i, ring);
+    }
+    for (size_t i = end; i < end + KERNEL_AHEAD; i++) {
+        KERNEL(look_far)(filter, keys, n, i, ring);
+    }
+}
+
+/* After key i: its place in the ring goes to the key KERNEL_AHEAD places behind it. */
+UNSEEN_INLINE KERNEL_TARGET void KERNEL(look_ahead)(const KERNEL_FILTER *filter, bool is_wide,
+                                                    const struct unseen_key *keys, size_t n,
+                                                    size_t i, struct KERNEL(ring) * ring)
+{
+    KERNEL(look_near)(filter, is_wide, keys, n, i + KERNEL_AHEAD, ring);
+    KERNEL(look_far)(filter, keys, n, i + 2 * (size_t)KERNEL_AHEAD, ring);
+}
