@@ -29,11 +29,7 @@
 
 #include "filter/blocks.h"
 
-enum {
-    BLOCK_AHEAD = 32 /* keys fetched ahead; a power of two */
-};
-
-extern const struct blocks_kernel unseen__block_portable[2]; /* by is_wide */
+extern const struct blocks_kernel unseen__block_portable[2]; /* by two_lines */
 #if UNSEEN_X86
 extern const struct blocks_kernel unseen__block_avx2[2];
 extern const struct blocks_kernel unseen__block_avx512[2];
@@ -46,40 +42,10 @@ extern const struct blocks_kernel unseen__block_avx512[2];
         0x8ebc6af1, 0x589965cd
 
 /* The places in use, as bits: those of the first line, and from bit 8 on those of the second. */
-UNSEEN_INLINE uint32_t block_lanes(bool is_wide, unsigned k)
+UNSEEN_INLINE uint32_t block_lanes(bool two_lines, unsigned k)
 {
-    const unsigned second = is_wide ? k / 2 : 0;
+    const unsigned second = two_lines ? k / 2 : 0;
     return (((uint32_t)1 << (k - second)) - 1) | (((uint32_t)1 << second) - 1) << 8;
-}
-
-/* Sets the bits at n places of a line; how many were not set: two places may be the same. To look
- * only at those lacking would save steps, and cost a mispredicted end of the loop for each key; and
- * stores to the line itself, one by one, would wait for memory. */
-UNSEEN_INLINE unsigned block_set(uint8_t *line, const uint32_t *places, unsigned n)
-{
-    uint64_t words[8];
-    unsigned nset = 0;
-    memcpy(words, line, sizeof(words));
-    for (unsigned i = 0; i < n; i++) {
-        const uint64_t bit = UNSEEN_LE64((uint64_t)1 << places[i] % 64);
-        uint64_t *word = &words[places[i] / 64];
-        nset += !(*word & bit);
-        *word |= bit;
-    }
-    memcpy(line, words, sizeof(words));
-    return nset;
-}
-
-/* The same for a whole block. */
-UNSEEN_INLINE unsigned block_set_all(uint8_t *block, bool is_wide, const uint32_t *places,
-                                     unsigned k)
-{
-    const unsigned second = is_wide ? k / 2 : 0;
-    unsigned nset = block_set(block, places, k - second);
-    if (is_wide) {
-        nset += block_set(block + UNSEEN__LINE, places + 8, second);
-    }
-    return nset;
 }
 
 #endif

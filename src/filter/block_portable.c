@@ -6,15 +6,15 @@
 #define KERNEL(name) name##_portable
 #define KERNEL_TARGET
 
-struct kernel_places {
+struct KERNEL(places) {
     uint32_t place[16];
 };
 
-struct kernel_count {
+struct KERNEL(count) {
     uint64_t n;
 };
 
-UNSEEN_INLINE void kernel_find(uint64_t lo, uint32_t lanes, struct kernel_places *places)
+UNSEEN_INLINE void KERNEL(find)(uint64_t lo, uint32_t lanes, struct KERNEL(places) * places)
 {
     static const uint32_t multiplier[16] = {BLOCK_MULTIPLIERS};
     for (unsigned i = 0; lanes >> i; i++) {
@@ -22,25 +22,47 @@ UNSEEN_INLINE void kernel_find(uint64_t lo, uint32_t lanes, struct kernel_places
     }
 }
 
-UNSEEN_INLINE bool kernel_lacking(const uint8_t *block, bool is_wide, uint32_t lanes,
-                                  const struct kernel_places *places)
+UNSEEN_INLINE bool KERNEL(lacking)(const uint8_t *block, bool two_lines, uint32_t lanes,
+                                   const struct KERNEL(places) * places)
 {
     uint32_t lacking = 0;
     for (unsigned i = 0; lanes >> i; i++) {
-        const uint8_t *line = block + (is_wide && i >= 8 ? UNSEEN__LINE : 0);
+        const uint8_t *line = block + (two_lines && i >= 8 ? UNSEEN__LINE : 0);
         const uint32_t place = places->place[i];
         lacking |= (uint32_t)(~line[place / 8] >> place % 8 & 1) << i;
     }
     return lacking & lanes;
 }
 
-UNSEEN_INLINE void kernel_set(uint8_t *block, bool is_wide, unsigned k,
-                              const struct kernel_places *places, struct kernel_count *count)
+/* Sets the bits at n places of a line; how many were not set: two places may be the same. To look
+ * only at those lacking would save steps, and cost a mispredicted end of the loop for each key; and
+ * stores to the line itself, one by one, would wait for memory. */
+UNSEEN_INLINE unsigned KERNEL(set_line)(uint8_t *line, const uint32_t *places, unsigned n)
 {
-    count->n += block_set_all(block, is_wide, places->place, k);
+    uint64_t words[8];
+    unsigned nset = 0;
+    memcpy(words, line, sizeof(words));
+    for (unsigned i = 0; i < n; i++) {
+        const uint64_t bit = UNSEEN_LE64((uint64_t)1 << places[i] % 64);
+        uint64_t *word = &words[places[i] / 64];
+        nset += !(*word & bit);
+        *word |= bit;
+    }
+    memcpy(line, words, sizeof(words));
+    return nset;
 }
 
-UNSEEN_INLINE uint64_t kernel_sum(const struct kernel_count *count)
+UNSEEN_INLINE void KERNEL(set)(uint8_t *block, bool two_lines, unsigned k,
+                               const struct KERNEL(places) * places, struct KERNEL(count) * count)
+{
+    const unsigned second = two_lines ? k / 2 : 0;
+    count->n += KERNEL(set_line)(block, places->place, k - second);
+    if (two_lines) {
+        count->n += KERNEL(set_line)(block + UNSEEN__LINE, places->place + 8, second);
+    }
+}
+
+UNSEEN_INLINE uint64_t KERNEL(sum)(const struct KERNEL(count) * count)
 {
     return count->n;
 }

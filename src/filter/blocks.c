@@ -100,7 +100,7 @@ double unseen__blocks_plan_rate(const struct blocks_kind *kind, const struct uns
     return unseen__blocked_rate_of(&blocked, nkeys, nblocks);
 }
 
-/* ---- the shape of a whole set: k, is_wide, and as nblocks all its blocks ---- */
+/* ---- the shape of a whole set: k, two_lines, and as nblocks all its blocks ---- */
 
 static enum unseen_status shape_for(struct blocks *b, double fpr, uint64_t capacity)
 {
@@ -113,7 +113,7 @@ static enum unseen_status shape_for(struct blocks *b, double fpr, uint64_t capac
         return UNSEEN_ERR_NOMEM;
     }
     b->k = p.hashes;
-    b->is_wide = p.lines == 2;
+    b->two_lines = p.lines == 2;
     b->nblocks = p.bits / (p.lines * LINE_BITS);
     b->fpr = fpr;
     b->capacity = capacity;
@@ -125,7 +125,7 @@ void unseen__blocks_save_params(const struct unseen__filter *filter, uint8_t *pa
     const struct blocks *b = blocks_from_const(filter);
     params[0] = SAVED_KIND;
     params[1] = (uint8_t)b->k;
-    params[2] = b->is_wide ? 2 : 1;
+    params[2] = b->two_lines ? 2 : 1;
     store_le64(params + 8, b->nblocks << b->prefix_bits);
     store_le64(params + 16, b->capacity);
     store_le_double(params + 24, b->fpr);
@@ -134,7 +134,7 @@ void unseen__blocks_save_params(const struct unseen__filter *filter, uint8_t *pa
 static enum unseen_status shape_from(struct blocks *b, const uint8_t *saved)
 {
     b->k = saved[1];
-    b->is_wide = saved[2] == 2;
+    b->two_lines = saved[2] == 2;
     b->nblocks = load_le64(saved + 8);
     b->capacity = load_le64(saved + 16);
     b->fpr = load_le_double(saved + 24);
@@ -151,7 +151,7 @@ static enum unseen_status shape(struct blocks *b, const struct unseen__filter_pa
     if (params->first) {
         const struct blocks *first = blocks_from_const(params->first);
         b->k = first->k;
-        b->is_wide = first->is_wide;
+        b->two_lines = first->two_lines;
         b->nblocks = first->nblocks << first->prefix_bits;
         b->fpr = first->fpr;
         b->capacity = first->capacity;
@@ -180,16 +180,16 @@ enum unseen_status unseen__blocks_shard_bits(const struct blocks_kind *kind,
 
 /* ---- creation ---- */
 
-static const struct blocks_kernel *select_kernel(const struct blocks_kind *kind, bool is_wide,
+static const struct blocks_kernel *select_kernel(const struct blocks_kind *kind, bool two_lines,
                                                  enum unseen_cpu cpu)
 {
     if (cpu == UNSEEN_CPU_AVX512 && kind->avx512) {
-        return &kind->avx512[is_wide];
+        return &kind->avx512[two_lines];
     }
     if (cpu == UNSEEN_CPU_AVX2 && kind->avx2) {
-        return &kind->avx2[is_wide];
+        return &kind->avx2[two_lines];
     }
-    return &kind->portable[is_wide];
+    return &kind->portable[two_lines];
 }
 
 static enum unseen_status init(struct blocks *b, const struct unseen__filter_params *params)
@@ -200,11 +200,11 @@ static enum unseen_status init(struct blocks *b, const struct unseen__filter_par
     }
     b->nblocks >>= params->prefix_bits;
     b->prefix_bits = params->prefix_bits;
-    b->kernel = select_kernel(b->kind, b->is_wide, params->cpu);
+    b->kernel = select_kernel(b->kind, b->two_lines, params->cpu);
     b->nkeys = params->saved && params->prefix == 0 ? params->saved_nkeys : 0;
     status =
-        unseen__array_init(&b->array, b->nblocks << b->is_wide, params->prefix_bits, params->prefix,
-                           params->saved ? params->saved_max : 0, &b->allocator);
+        unseen__array_init(&b->array, b->nblocks << b->two_lines, params->prefix_bits,
+                           params->prefix, params->saved ? params->saved_max : 0, &b->allocator);
     b->bytes = b->array.bytes;
     return status;
 }
@@ -264,7 +264,7 @@ void unseen__blocks_remove(struct unseen__filter *filter, const struct unseen_ke
 
 static unsigned lines_of(const struct blocks *b)
 {
-    return b->is_wide ? 2 : 1;
+    return b->two_lines ? 2 : 1;
 }
 
 static uint64_t ncells_of(const struct blocks *b)
@@ -342,5 +342,5 @@ bool unseen__blocks_is_same_shape(const struct unseen__filter *filter,
     const struct blocks *b = blocks_from_const(filter);
     const struct blocks *o = blocks_from_const(other);
     return b->nblocks << b->prefix_bits == o->nblocks << o->prefix_bits && b->k == o->k &&
-           b->is_wide == o->is_wide && b->capacity == o->capacity && b->fpr == o->fpr;
+           b->two_lines == o->two_lines && b->capacity == o->capacity && b->fpr == o->fpr;
 }

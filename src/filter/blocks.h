@@ -28,7 +28,7 @@ struct blocks_kind {
     unsigned cell_bits; /* of a cell */
     double fpr_min;
     uint64_t (*count)(const uint8_t *bytes, size_t nbytes); /* cells in use */
-    const struct blocks_kernel *portable;                   /* by is_wide, like the others */
+    const struct blocks_kernel *portable;                   /* by two_lines, like the others */
     const struct blocks_kernel *avx2;                       /* NULL on other processors */
     const struct blocks_kernel *avx512;
 };
@@ -44,7 +44,7 @@ struct blocks {
     uint64_t nset; /* cells in use */
 
     const struct blocks_kind *kind;
-    bool is_wide; /* two lines */
+    bool two_lines; /* two lines */
     double fpr;
     uint64_t capacity;
     struct unseen__array array;
@@ -63,9 +63,10 @@ UNSEEN_INLINE const struct blocks *blocks_from_const(const struct unseen__filter
 }
 
 /* The block of a key. */
-UNSEEN_INLINE uint8_t *blocks_of_key(const struct blocks *b, bool is_wide, struct unseen_key key)
+UNSEEN_INLINE uint8_t *blocks_of_key(const struct blocks *b, bool two_lines, struct unseen_key key)
 {
-    return b->bytes + ((size_t)mul_high(key.hi << b->prefix_bits, b->nblocks) << (is_wide ? 7 : 6));
+    return b->bytes +
+           ((size_t)mul_high(key.hi << b->prefix_bits, b->nblocks) << (two_lines ? 7 : 6));
 }
 
 /* The mean number of keys in a block that explains so many cells in use. */

@@ -29,13 +29,10 @@
 #include "filter/blocks.h"
 
 enum {
-    COUNTING_CELLS = 128, /* counters of a line */
-    COUNTING_LINE_WORDS = 8,
-    COUNTING_WORD_CELLS = 16,
-    COUNTING_AHEAD = 32 /* keys fetched ahead; a power of two */
+    COUNTING_CELLS = 128 /* counters of a line */
 };
 
-extern const struct blocks_kernel unseen__counting_portable[2]; /* by is_wide */
+extern const struct blocks_kernel unseen__counting_portable[2]; /* by two_lines */
 #if UNSEEN_X86
 extern const struct blocks_kernel unseen__counting_avx2[2];
 extern const struct blocks_kernel unseen__counting_avx512[2];
@@ -70,10 +67,10 @@ UNSEEN_INLINE unsigned counting_sum(uint64_t x)
 }
 
 /* The i'th place of a key in its block. */
-UNSEEN_INLINE unsigned counting_place(bool is_wide, unsigned i, uint64_t lo, uint32_t multiplier)
+UNSEEN_INLINE unsigned counting_place(bool two_lines, unsigned i, uint64_t lo, uint32_t multiplier)
 {
     const unsigned in_line = ((uint32_t)lo * multiplier + (uint32_t)(lo >> 32)) >> 25;
-    return is_wide ? in_line + i % 2 * COUNTING_CELLS : in_line;
+    return two_lines ? in_line + i % 2 * COUNTING_CELLS : in_line;
 }
 
 #endif

@@ -190,8 +190,4 @@ void unseen__key_kernel_avx512(const struct unseen__hasher *hasher,
     }
 }
 
-#else
-
-typedef int unseen__key_x86_is_empty;
-
 #endif

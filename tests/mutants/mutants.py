@@ -369,7 +369,7 @@ def nearest(fault, names):
     never = NEVER
     if fault['layer'] not in KERNELS:
         never += r'|unit/.*/(portable|avx512)$'
-    elif 'avx512' not in fault['file']:
+    elif not re.search('avx512|x86', fault['file']):
         never += r'|unit/.*/avx512$'
     done = set()
     for pattern in patterns:

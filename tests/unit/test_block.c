@@ -39,7 +39,7 @@ static void check_model(double fpr, uint64_t capacity, unsigned threads)
     struct unseen_set *set = filter_make(&options);
     const struct unseen_set_stats stats = filter_stats(set);
     const unsigned lines =
-        ((const struct blocks *)(const void *)set->shards[0].filter)->is_wide ? 2 : 1;
+        ((const struct blocks *)(const void *)set->shards[0].filter)->two_lines ? 2 : 1;
     struct model model = {calloc(stats.nslots, 1), stats.nslots / 512 / lines, lines, stats.hashes};
     struct unseen_key keys[300];
     uint8_t verdicts[300];

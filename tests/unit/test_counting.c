@@ -218,7 +218,7 @@ static void test_model(double fpr, uint64_t capacity, uint64_t nkeys)
         .fpr = fpr, .capacity = capacity, .cpu = test_cpu, .allocator = unseen__allocator(NULL)};
     CHECK_EQ(ops->create(&filter, &params), UNSEEN_OK);
     const struct blocks *c = (const struct blocks *)(const void *)filter;
-    struct model m = {.nblocks = c->nblocks, .k = c->k, .is_wide = c->is_wide};
+    struct model m = {.nblocks = c->nblocks, .k = c->k, .is_wide = c->two_lines};
     m.counters = calloc((size_t)m.nblocks * 256, 1);
     uint64_t state = 5;
     size_t wrong = 0;
