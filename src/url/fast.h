@@ -4,10 +4,32 @@
 #ifndef UNSEEN_URL_FAST_H
 #define UNSEEN_URL_FAST_H
 
+#include <string.h>
+
 #include "url/url.h"
 
-/* The end of a port that is written as it must be, for in[at] == ':'; 0 for anything else. */
-size_t unseen__fast_port(const char *in, size_t at, size_t len);
+/* The length of "http://" or "https://" at the start; 0 for anything else. */
+static inline size_t unseen__fast_scheme(const char *in, size_t len)
+{
+    if (len > 8 && memcmp(in, "https://", 8) == 0) {
+        return 8;
+    }
+    return len > 7 && memcmp(in, "http://", 7) == 0 ? 7 : 0;
+}
+
+/* The end of a port that is written as it must be, for in[at] == ':'; 0 for anything else, and for the
+ * port that is not written at all. */
+size_t unseen__fast_port(const char *in, size_t at, size_t len, uint32_t unwritten);
+
+enum {
+    UNSEEN__NO_PORT = 0
+};
+
+/* The port that the WHATWG profiles do not write; in starts with http:// or https://. */
+static inline uint32_t unseen__fast_standard_port(const char *in)
+{
+    return in[4] == 's' ? 443 : 80;
+}
 
 enum unseen__fast_verdict {
     UNSEEN__FAST_GO_ON,  /* harmless here */

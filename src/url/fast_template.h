@@ -66,7 +66,7 @@ bool FAST_NAME(const struct unseen_url *url, const char *in, size_t len, char *b
     }
     size_t path = host_end;
     if (path < len && in[path] == ':') {
-        path = unseen__fast_port(in, path, len);
+        path = unseen__fast_port(in, path, len, unseen__fast_standard_port(in));
         if (path == 0) {
             return false;
         }
