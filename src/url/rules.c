@@ -9,13 +9,12 @@
  * needs a special case it is said. */
 #include <string.h>
 
-#include "base/bytes.h"
 #include "url/ascii.h"
 #include "url/percent.h"
 #include "url/whatwg.h"
 
-/* Rewrites s[0..len) and returns the new length; scratch has room for what sort_query needs. */
-typedef size_t part_fn(char *s, size_t len, char *scratch);
+/* Rewrites s[0..len) and returns the new length. */
+typedef size_t part_fn(char *s, size_t len);
 
 static bool is_unreserved(int c)
 {
@@ -35,9 +34,8 @@ static bool has_prefix(const char *s, size_t len, const char *prefix)
 
 /* ---- Escapes ----------------------------------------------------------------------------------*/
 
-static size_t upper_escapes(char *s, size_t len, char *scratch)
+static size_t upper_escapes(char *s, size_t len)
 {
-    (void)scratch;
     for (size_t i = 0; i < len; i++) {
         const int value = unseen__percent_value(s + i, s + len);
         if (value >= 0) {
@@ -59,9 +57,8 @@ static bool completes_escape(const char *out, size_t n, char c)
            (n >= 2 && out[n - 2] == '%' && unseen__hex_value(out[n - 1]) >= 0);
 }
 
-static size_t decode_unreserved(char *s, size_t len, char *scratch)
+static size_t decode_unreserved(char *s, size_t len)
 {
-    (void)scratch;
     size_t n = 0;
     for (size_t i = 0; i < len;) {
         const int value = unseen__percent_value(s + i, s + len);
@@ -80,9 +77,8 @@ static size_t decode_unreserved(char *s, size_t len, char *scratch)
 
 /* ---- Path -------------------------------------------------------------------------------------*/
 
-static size_t collapse_slashes(char *s, size_t len, char *scratch)
+static size_t collapse_slashes(char *s, size_t len)
 {
-    (void)scratch;
     size_t n = 0;
     for (size_t i = 0; i < len; i++) {
         if (s[i] != '/' || n == 0 || s[n - 1] != '/') {
@@ -109,9 +105,8 @@ static bool ends_in_dots(const char *s, size_t n)
 }
 
 /* ;jsessionid=... up to the end of its segment or the next parameter. */
-static size_t strip_path_sessions(char *s, size_t len, char *scratch)
+static size_t strip_path_sessions(char *s, size_t len)
 {
-    (void)scratch;
     size_t n = 0;
     for (size_t i = 0; i < len;) {
         if (s[i] == ';' && has_prefix(s + i, len - i, ";jsessionid=") && !ends_in_dots(s, n)) {
@@ -127,9 +122,8 @@ static size_t strip_path_sessions(char *s, size_t len, char *scratch)
 }
 
 /* A last segment index.* or default.*, with an ending of 1 to 4 letters and digits. */
-static size_t strip_index(char *s, size_t len, char *scratch)
+static size_t strip_index(char *s, size_t len)
 {
-    (void)scratch;
     size_t start = len;
     while (start > 0 && s[start - 1] != '/') {
         start--;
@@ -150,9 +144,8 @@ static size_t strip_index(char *s, size_t len, char *scratch)
     return start;
 }
 
-static size_t strip_slash(char *s, size_t len, char *scratch)
+static size_t strip_slash(char *s, size_t len)
 {
-    (void)scratch;
     while (len > 1 && s[len - 1] == '/') {
         len--;
     }
@@ -215,9 +208,8 @@ static bool is_tracker(const char *piece, size_t len)
     return false;
 }
 
-static size_t strip_trackers(char *s, size_t len, char *scratch)
+static size_t strip_trackers(char *s, size_t len)
 {
-    (void)scratch;
     return filter_query(s, len, is_tracker);
 }
 
@@ -256,16 +248,14 @@ static bool is_session(const char *piece, size_t len)
     return false;
 }
 
-static size_t strip_query_sessions(char *s, size_t len, char *scratch)
+static size_t strip_query_sessions(char *s, size_t len)
 {
-    (void)scratch;
     return filter_query(s, len, is_session);
 }
 
-static size_t drop_empty_query(char *s, size_t len, char *scratch)
+static size_t drop_empty_query(char *s, size_t len)
 {
     (void)s;
-    (void)scratch;
     return len == 1 ? 0 : len;
 }
 
@@ -290,35 +280,40 @@ static bool comes_before(const char *b, const char *a, const char *end)
 }
 
 /* Merges the sorted runs of starts [0, middle) and [middle, n) of pieces of text into out. */
-static void merge_pieces(const char *text, const char *end, const char *starts, size_t middle,
-                         size_t n, char *out)
+static void merge_pieces(const char *text, const char *end, const uint32_t *starts, size_t middle,
+                         size_t n, uint32_t *out)
 {
     size_t i = 0;
     size_t j = middle;
     for (size_t k = 0; k < n; k++) {
         const bool second =
-            j < n && (i == middle || comes_before(text + load_le32(starts + 4 * j),
-                                                  text + load_le32(starts + 4 * i), end));
-        memcpy(out + 4 * k, starts + 4 * (second ? j++ : i++), 4);
+            j < n && (i == middle || comes_before(text + starts[j], text + starts[i], end));
+        out[k] = starts[second ? j++ : i++];
     }
 }
 
 /* Merge sort from runs of one piece up: n log n on any input. Returns where the sorted starts are,
  * in starts or in spare. */
-static const char *sort_pieces(const char *text, const char *end, char *starts, char *spare,
-                               size_t n)
+static const uint32_t *sort_pieces(const char *text, const char *end, uint32_t *starts,
+                                   uint32_t *spare, size_t n)
 {
     for (size_t run = 1; run < n; run *= 2) {
         for (size_t i = 0; i < n; i += 2 * run) {
             const size_t left = n - i;
-            merge_pieces(text, end, starts + 4 * i, left < run ? left : run,
-                         left < 2 * run ? left : 2 * run, spare + 4 * i);
+            merge_pieces(text, end, starts + i, left < run ? left : run,
+                         left < 2 * run ? left : 2 * run, spare + i);
         }
-        char *const sorted = spare;
+        uint32_t *const sorted = spare;
         spare = starts;
         starts = sorted;
     }
     return starts;
+}
+
+/* The first place in the scratch, from at on, for an array of uint32_t. */
+static uint32_t *align_starts(char *at)
+{
+    return (uint32_t *)(void *)(at + (sizeof(uint32_t) - (uintptr_t)at % sizeof(uint32_t)));
 }
 
 /* Sorts the pieces as bytes and drops empty ones. Offsets are 32 bits wide, so a query of 4 GiB
@@ -331,26 +326,25 @@ static size_t sort_query(char *s, size_t len, char *scratch)
     }
     const char *const text = scratch;
     const char *const end = scratch + len - 1;
-    char *const starts = scratch + len;
+    uint32_t *const starts = align_starts(scratch + len);
     memcpy(scratch, s + 1, len - 1);
     size_t npieces = 0;
     bool sorted = true;
     for (size_t i = 0; i < len - 1; i++) {
         if (text[i] != '&' && (i == 0 || text[i - 1] == '&')) {
             sorted = sorted &&
-                     (npieces == 0 ||
-                      !comes_before(text + i, text + load_le32(starts + 4 * npieces - 4), end));
-            store_le32(starts + 4 * npieces++, (uint32_t)i);
+                     (npieces == 0 || !comes_before(text + i, text + starts[npieces - 1], end));
+            starts[npieces++] = (uint32_t)i;
         }
     }
-    const char *const order =
-        sorted ? starts : sort_pieces(text, end, starts, starts + 4 * npieces, npieces);
+    const uint32_t *const order =
+        sorted ? starts : sort_pieces(text, end, starts, starts + npieces, npieces);
     size_t n = 1;
     for (size_t i = 0; i < npieces; i++) {
         if (i > 0) {
             s[n++] = '&';
         }
-        const char *const piece = text + load_le32(order + 4 * i);
+        const char *const piece = text + order[i];
         const size_t piece_nbytes = piece_len(piece, end);
         memcpy(s + n, piece, piece_nbytes);
         n += piece_nbytes;
@@ -394,9 +388,8 @@ static size_t www_len(const char *host, size_t len)
     return memchr(host + i, '.', len - i - 1) ? i : 0;
 }
 
-static size_t strip_www(char *s, size_t len, char *scratch)
+static size_t strip_www(char *s, size_t len)
 {
-    (void)scratch;
     size_t start = 0;
     for (size_t n; (n = www_len(s + start, len - start)) > 0;) {
         start += n;
@@ -405,11 +398,10 @@ static size_t strip_www(char *s, size_t len, char *scratch)
     return len - start;
 }
 
-static size_t drop_userinfo(char *s, size_t len, char *scratch)
+static size_t drop_userinfo(char *s, size_t len)
 {
     (void)s;
     (void)len;
-    (void)scratch;
     return 0;
 }
 
@@ -418,7 +410,7 @@ static size_t drop_userinfo(char *s, size_t len, char *scratch)
 struct part_rule {
     uint32_t rule;
     const char *name;
-    part_fn *fn;
+    part_fn *fn; /* NULL: sort_query, which alone needs the scratch */
 };
 
 static const struct part_rule userinfo_rules[] = {
@@ -443,7 +435,7 @@ static const struct part_rule query_rules[] = {
     {UNSEEN__RULE_DECODE_UNRESERVED, "decode-unreserved", decode_unreserved},
     {UNSEEN__RULE_STRIP_SESSIONS, "strip-sessions", strip_query_sessions},
     {UNSEEN__RULE_STRIP_TRACKERS, "strip-trackers", strip_trackers},
-    {UNSEEN__RULE_SORT_QUERY, "sort-query", sort_query},
+    {UNSEEN__RULE_SORT_QUERY, "sort-query", NULL},
     {UNSEEN__RULE_DROP_EMPTY_QUERY, "drop-empty-query", drop_empty_query},
 };
 
@@ -452,6 +444,11 @@ struct context {
     char *scratch;
     const struct unseen__url_trace *trace;
 };
+
+static size_t apply_rule(const struct part_rule *rule, char *s, size_t len, char *scratch)
+{
+    return rule->fn ? rule->fn(s, len) : sort_query(s, len, scratch);
+}
 
 /* Applies the rules that are on to the part s[0..len); returns its new length. */
 static size_t apply(const struct context *context, const struct part_rule *rules, size_t nrules,
@@ -462,12 +459,12 @@ static size_t apply(const struct context *context, const struct part_rule *rules
             continue;
         }
         if (!context->trace) {
-            len = rules[i].fn(s, len, context->scratch);
+            len = apply_rule(&rules[i], s, len, context->scratch);
             continue;
         }
         const size_t before_len = len;
         memcpy(context->scratch, s, len);
-        len = rules[i].fn(s, len, context->scratch + before_len);
+        len = apply_rule(&rules[i], s, len, context->scratch + before_len);
         unseen__url_note(context->trace, rules[i].name, context->scratch, before_len, s, len);
     }
     return len;
