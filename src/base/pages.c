@@ -4,7 +4,7 @@
 #include <stdbool.h>
 #include <string.h>
 
-#include "base/memory.h"
+#include "base/array.h"
 
 enum {
     FIRST_PAGES = 16,
@@ -18,32 +18,14 @@ static size_t pages_of(size_t chunk)
     return chunk < DOUBLINGS ? (size_t)FIRST_PAGES << chunk : CHUNK_PAGES;
 }
 
-/* Room for one more chunk in the list. */
-static bool make_room(struct unseen__pages *p)
-{
-    if (p->nchunks < p->chunks_cap) {
-        return true;
-    }
-    const size_t cap = p->chunks_cap ? p->chunks_cap * 2 : 16;
-    uint8_t **chunks = unseen__alloc(&p->allocator, cap * sizeof(*chunks), sizeof(*chunks));
-    if (!chunks) {
-        return false;
-    }
-    if (p->nchunks) {
-        memcpy(chunks, p->chunks, p->nchunks * sizeof(*chunks));
-    }
-    unseen__free(&p->allocator, p->chunks, p->chunks_cap * sizeof(*chunks));
-    p->memory += (cap - p->chunks_cap) * sizeof(*chunks);
-    p->chunks = chunks;
-    p->chunks_cap = cap;
-    return true;
-}
-
 static bool add_chunk(struct unseen__pages *p)
 {
-    if (!make_room(p)) {
+    const size_t old_cap = p->chunks_cap;
+    if (!array_grow(&p->allocator, &p->chunks, &p->chunks_cap, p->nchunks + 1, 16,
+                    sizeof(*p->chunks))) {
         return false;
     }
+    p->memory += (p->chunks_cap - old_cap) * sizeof(*p->chunks);
     const size_t size = pages_of(p->nchunks) * UNSEEN__PAGE;
     uint8_t *chunk = unseen__alloc(&p->allocator, size, UNSEEN__PAGE);
     if (!chunk) {

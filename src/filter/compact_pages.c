@@ -6,7 +6,7 @@
  * and is doubled by copying, so that a small set is small. */
 #include "filter/compact.h"
 
-#include "base/memory.h"
+#include "base/array.h"
 
 enum {
     FIRST_CHUNK_PAGES = 16,
@@ -31,24 +31,15 @@ static void give_back(struct compact *c, void *ptr, size_t size)
     }
 }
 
-/* *array of cap elements becomes one of at least twice as many, the contents kept. */
-static enum unseen_status double_array(struct compact *c, void *array_ptr, size_t *cap,
-                                       size_t element)
+/* Grows one of the arrays of page numbers and of chunks. */
+static bool grow(struct compact *c, void *array, size_t *cap, size_t wanted, size_t element)
 {
-    void *old;
-    memcpy(&old, array_ptr, sizeof(old));
-    size_t bigger_cap = *cap ? *cap * 2 : 16;
-    void *bigger = take(c, bigger_cap * element, element);
-    if (!bigger) {
-        return UNSEEN_ERR_NOMEM;
+    const size_t old_cap = *cap;
+    if (!array_grow(&c->allocator, array, cap, wanted, 16, element)) {
+        return false;
     }
-    if (old) {
-        memcpy(bigger, old, *cap * element);
-    }
-    give_back(c, old, *cap * element);
-    memcpy(array_ptr, &bigger, sizeof(bigger));
-    *cap = bigger_cap;
-    return UNSEEN_OK;
+    c->memory += (*cap - old_cap) * element;
+    return true;
 }
 
 static enum unseen_status grow_first_chunk(struct compact *c)
@@ -72,11 +63,8 @@ static enum unseen_status grow_first_chunk(struct compact *c)
 
 static enum unseen_status add_chunk(struct compact *c)
 {
-    if (c->nchunks == c->chunks_cap) {
-        enum unseen_status status = double_array(c, &c->chunks, &c->chunks_cap, sizeof(*c->chunks));
-        if (status != UNSEEN_OK) {
-            return status;
-        }
+    if (!grow(c, &c->chunks, &c->chunks_cap, c->nchunks + 1, sizeof(*c->chunks))) {
+        return UNSEEN_ERR_NOMEM;
     }
     if (c->nchunks == 0 || (c->nchunks == 1 && c->chunk0_pages < COMPACT_CHUNK_PAGES)) {
         return grow_first_chunk(c);
@@ -121,12 +109,9 @@ void unseen__compact_pages_release(struct compact *c)
 enum unseen_status unseen__compact_pages_reserve(struct compact *c, size_t n)
 {
     /* Room in the free list for as many pages as may come back at once. */
-    while (c->free_cap < c->nfree + 4 * COMPACT_PAGES_MAX) {
-        enum unseen_status status =
-            double_array(c, &c->free_pages, &c->free_cap, sizeof(*c->free_pages));
-        if (status != UNSEEN_OK) {
-            return status;
-        }
+    if (!grow(c, &c->free_pages, &c->free_cap, c->nfree + 4 * COMPACT_PAGES_MAX,
+              sizeof(*c->free_pages))) {
+        return UNSEEN_ERR_NOMEM;
     }
     while (c->nfree + fresh_pages(c) < n) {
         enum unseen_status status = add_chunk(c);
