@@ -38,13 +38,13 @@ struct test_place {
 static inline struct test_place test_place_of(const struct compact *c, struct unseen_key key)
 {
     struct test_place place;
-    unsigned home = (unsigned)(key.lo >> (6 + c->r_bits)) % 8;
-    place.r = (unsigned)(key.lo >> 6) % (1u << c->r_bits);
+    unsigned home = (unsigned)(key.lo >> (6 + c->layout->r_bits)) % 8;
+    place.r = (unsigned)(key.lo >> 6) % (1u << c->layout->r_bits);
     place.group = compact_find(c, compact_path(c, key));
-    unsigned page = compact_page_of(c, place.group->npages, home, place.r);
+    unsigned page = compact_page_of(c->layout, place.group->npages, home, place.r);
     place.page = compact_page(c, place.group->page[page]);
     place.line[0] = key.lo % 64;
-    place.line[1] = place.line[0] ^ compact_offset(place.r, c->r_bits);
+    place.line[1] = place.line[0] ^ compact_offset(place.r, c->layout->r_bits);
     place.rest = compact_path(c, key) << place.group->depth;
     return place;
 }
@@ -111,7 +111,7 @@ static inline bool test_page_sound(const struct compact *c, const struct compact
             unsigned len = c->layout->v_bits - 1 - (v ? (unsigned)__builtin_ctz(v) : 0);
             unsigned r = compact_r(c->layout == &unseen__compact_wide, line, slot);
             ok = ok && v != 0 && (v & (c->mark - 1)) == 0 &&
-                 compact_home_of(c, group->npages, page, r) < 8;
+                 compact_home_of(c->layout, group->npages, page, r) < 8;
             generations[group->depth + len]++;
             ntags++;
         }

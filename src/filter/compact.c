@@ -14,6 +14,7 @@
 #define PLANNED_PAGES_MAX ((uint64_t)1 << 31)
 
 const struct compact_layout unseen__compact_small = {
+    .is_wide = false,
     .promise = 1.5e-6,
     .slots = 16,
     .r_bits = 8,
@@ -23,6 +24,7 @@ const struct compact_layout unseen__compact_small = {
 };
 
 const struct compact_layout unseen__compact_wide = {
+    .is_wide = true,
     .promise = 5e-9,
     .slots = 13,
     .r_bits = 7,
@@ -39,6 +41,12 @@ static struct compact *from_filter(struct unseen__filter *filter)
 static const struct compact *from_const_filter(const struct unseen__filter *filter)
 {
     return (const struct compact *)(const void *)filter;
+}
+
+/* For a rate: the small tags where they are good enough. */
+static const struct compact_layout *layout_for(double fpr)
+{
+    return fpr < unseen__compact_small.promise ? &unseen__compact_wide : &unseen__compact_small;
 }
 
 static const struct compact_kernel *select_kernel(bool wide, enum unseen_cpu cpu)
@@ -139,12 +147,11 @@ static void free_compact(struct unseen__filter *filter)
     unseen__free(&allocator, c, sizeof(*c));
 }
 
-static void set_layout(struct compact *c, bool wide, unsigned cut)
+void unseen__compact_relayout(struct compact *c, const struct compact_layout *layout, unsigned cut)
 {
-    c->layout = wide ? &unseen__compact_wide : &unseen__compact_small;
-    c->moves = c->layout->moves;
-    c->r_bits = c->layout->r_bits;
+    c->layout = layout;
     c->mark = 1u << cut;
+    c->kernel = select_kernel(layout->is_wide, c->cpu);
 }
 
 enum unseen_status unseen__compact_create_cut(struct unseen__filter **filter_out,
@@ -159,15 +166,13 @@ enum unseen_status unseen__compact_create_cut(struct unseen__filter **filter_out
     if (!c) {
         return UNSEEN_ERR_NOMEM;
     }
-    bool wide = params->fpr < unseen__compact_small.promise;
     c->filter.ops = &unseen__compact_ops;
     c->allocator = params->allocator;
     c->memory = sizeof(*c);
     c->prefix_bits = params->prefix_bits;
     c->prefix = params->prefix;
     c->cpu = params->cpu;
-    c->kernel = select_kernel(wide, params->cpu);
-    set_layout(c, wide, cut);
+    unseen__compact_relayout(c, layout_for(params->fpr), cut);
     enum unseen_status status = create_groups(c, params->capacity);
     if (status != UNSEEN_OK) {
         free_compact(&c->filter);
@@ -213,12 +218,6 @@ static enum unseen_status shard_bits(const struct unseen__filter_params *params,
     return UNSEEN_OK;
 }
 
-void unseen__compact_relayout(struct compact *c, bool wide, unsigned cut)
-{
-    set_layout(c, wide, cut);
-    c->kernel = select_kernel(wide, c->cpu);
-}
-
 /* ---- operations ---- */
 
 static enum unseen_status add(struct unseen__filter *filter, const struct unseen_key *keys,
@@ -251,7 +250,7 @@ static double estimate_rate(const struct compact *c)
     for (unsigned known = 0; known < COMPACT_GENERATIONS; known++) {
         sum += ldexp((double)c->generations[known], -(int)known);
     }
-    return ldexp(sum, 1 - 6 - 3 - (int)c->r_bits);
+    return ldexp(sum, 1 - 6 - 3 - (int)c->layout->r_bits);
 }
 
 static uint64_t nkeys(const struct unseen__filter *filter)
@@ -273,11 +272,6 @@ static void stats(const struct unseen__filter *filter, struct unseen_set_stats *
 
 /* ---- the plan ---- */
 
-static bool is_wide(double fpr)
-{
-    return fpr < unseen__compact_small.promise;
-}
-
 /* Bits per key are the mean over many sizes of a growing set (docs/decisions/compact.md). */
 static double mean_bits(bool wide)
 {
@@ -296,7 +290,7 @@ static enum unseen_status plan_compact(struct unseen_plan *plan)
     if (plan->fpr < unseen__compact_wide.promise) {
         return UNSEEN_ERR_FPR;
     }
-    const double bits = mean_bits(is_wide(plan->fpr));
+    const double bits = mean_bits(layout_for(plan->fpr)->is_wide);
     if (plan->bits_per_key > 0 && plan->bits_per_key < bits) {
         return UNSEEN_ERR_ARGUMENT;
     }
@@ -309,8 +303,7 @@ static enum unseen_status plan_compact(struct unseen_plan *plan)
  * are several groups, and from then on grows with the logarithm of n. */
 static double plan_rate(const struct unseen_plan *plan, double nkeys)
 {
-    const struct compact_layout *layout =
-        is_wide(plan->fpr) ? &unseen__compact_wide : &unseen__compact_small;
+    const struct compact_layout *layout = layout_for(plan->fpr);
     const double group_keys = 11.5 * COMPACT_LINES * layout->slots * 0.85;
     const double known = nkeys < group_keys ? nkeys : group_keys * (1 + log(nkeys / group_keys));
     return ldexp(known, 2 - 6 - 3 - (int)layout->r_bits - (int)layout->v_bits);

@@ -66,6 +66,7 @@ struct compact_group {
 
 /* What distinguishes the small from the wide tags. */
 struct compact_layout {
+    bool is_wide;
     double promise;        /* the false-positive rate at any number of keys up to 10^10 */
     unsigned slots;        /* tags of a line */
     unsigned r_bits;       /* bits of the remainder */
@@ -121,9 +122,7 @@ struct compact {
 
     /* Pages by number: chunks[number / 512], page number % 512 in it. */
     uint8_t **chunks;
-    const uint32_t *moves; /* layout->moves */
-    uint32_t mark;         /* the end mark of a fresh tag: bit 0, or higher in tests */
-    unsigned r_bits;
+    uint32_t mark; /* the end mark of a fresh tag: bit 0, or higher in tests */
     const struct compact_layout *layout;
     const struct compact_kernel *kernel;
     struct unseen_allocator allocator;
@@ -205,7 +204,7 @@ void unseen__compact_load_release(struct compact *c);
 
 /* compact.c */
 /* Switches an empty filter to the layout of a file. */
-void unseen__compact_relayout(struct compact *c, bool wide, unsigned cut);
+void unseen__compact_relayout(struct compact *c, const struct compact_layout *layout, unsigned cut);
 
 /* For tests: as the create operation, with tags whose v is cut bits shorter, so that the rate is
  * 2^cut times as high and can be measured. */
@@ -246,19 +245,26 @@ UNSEEN_INLINE unsigned compact_offset(unsigned r, unsigned r_bits)
     return 1 + (r * 63 >> r_bits);
 }
 
-/* Which page of a group of npages a (home, r) is on, and back. */
-UNSEEN_INLINE unsigned compact_page_of(const struct compact *c, unsigned npages, unsigned home,
-                                       unsigned r)
+/* A layout whose width is a constant, so that no pointer has to be followed to its numbers. */
+UNSEEN_INLINE const struct compact_layout *compact_layout_of(bool wide)
 {
-    return c->moves[((size_t)(npages - COMPACT_PAGES_MIN) << c->r_bits) + r] >> (4 * home) & 15;
+    return wide ? &unseen__compact_wide : &unseen__compact_small;
+}
+
+/* Which page of a group of npages a (home, r) is on, and back. */
+UNSEEN_INLINE unsigned compact_page_of(const struct compact_layout *layout, unsigned npages,
+                                       unsigned home, unsigned r)
+{
+    const size_t row = (size_t)(npages - COMPACT_PAGES_MIN) << layout->r_bits;
+    return layout->moves[row + r] >> (4 * home) & 15;
 }
 
 #define COMPACT_NO_HOME 8u
 
-UNSEEN_INLINE unsigned compact_home_of(const struct compact *c, unsigned npages, unsigned page,
-                                       unsigned r)
+UNSEEN_INLINE unsigned compact_home_of(const struct compact_layout *layout, unsigned npages,
+                                       unsigned page, unsigned r)
 {
-    uint32_t word = c->moves[((npages - COMPACT_PAGES_MIN) << c->r_bits) + r];
+    uint32_t word = layout->moves[((npages - COMPACT_PAGES_MIN) << layout->r_bits) + r];
     uint32_t differ = word ^ page * 0x11111111u;
     /* The lowest digit that is 0 has its top bit set here; higher ones may be wrong. */
     uint32_t zero = (differ - 0x11111111u) & ~differ & 0x88888888u;

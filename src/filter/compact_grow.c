@@ -41,11 +41,6 @@ struct places {
     uint16_t at[COMPACT_LINES * 16 + 16];
 };
 
-static bool is_wide(const struct compact *c)
-{
-    return c->r_bits == 7;
-}
-
 static unsigned slots_of(const struct compact *c)
 {
     return c->layout->slots;
@@ -84,10 +79,10 @@ static unsigned fill_r(bool wide, const struct fill *f, unsigned page, unsigned 
 static UNSEEN_NOINLINE bool fill_kick(const struct compact *c, struct fill *f, unsigned page,
                                       unsigned from, unsigned *slot_out)
 {
-    const bool wide = is_wide(c);
+    const bool wide = c->layout->is_wide;
     for (unsigned slot = 0; slot < slots_of(c); slot++) {
         unsigned r = fill_r(wide, f, page, from, slot);
-        unsigned to = from ^ compact_offset(r, c->r_bits);
+        unsigned to = from ^ compact_offset(r, c->layout->r_bits);
         if (f->used[page][to] < slots_of(c)) {
             uint32_t word = compact_word(f->page[page] + (size_t)from * COMPACT_LINE, slot);
             fill_slot(wide, f, page, to, f->used[page][to]++, word, r);
@@ -142,7 +137,7 @@ static void fill_done(const struct compact *c, const struct fill *f, unsigned pa
     for (unsigned line = 0; line < COMPACT_LINES; line++) {
         unsigned used = f->used[page][line];
         full |= (uint64_t)(used == slots_of(c)) << line;
-        if (is_wide(c)) {
+        if (c->layout->is_wide) {
             pack_r(f->r[page][line], used, f->page[page] + (size_t)line * COMPACT_LINE);
         }
     }
@@ -206,8 +201,8 @@ static bool copy_leaving(const struct compact *c, const struct compact_group *gr
         }
         c->kernel->leaving(page, interval[0], interval[1], leaving[p]);
         collect(leaving[p], &places);
-        if (!(is_wide(c) ? copy_places(c, true, page, &places, f, m)
-                         : copy_places(c, false, page, &places, f, m))) {
+        if (!(c->layout->is_wide ? copy_places(c, true, page, &places, f, m)
+                                 : copy_places(c, false, page, &places, f, m))) {
             return false;
         }
     }
@@ -276,7 +271,7 @@ static void collect_all(const struct compact *c, const uint8_t *page, struct pla
 UNSEEN_INLINE bool build_put(const struct compact *c, bool wide, struct build *b, unsigned part,
                              unsigned home, unsigned line, uint32_t word, unsigned r)
 {
-    unsigned page = compact_page_of(c, b->group[part].npages, home, r);
+    unsigned page = compact_page_of(compact_layout_of(wide), b->group[part].npages, home, r);
     return fill_put(c, wide, &b->fill[part], page, line, word, r);
 }
 
@@ -308,7 +303,7 @@ UNSEEN_INLINE int build_page(const struct compact *c, bool wide, const struct co
         const uint8_t *bytes = start + (size_t)line * COMPACT_LINE;
         uint32_t word = compact_word(bytes, slot);
         unsigned r = compact_r(wide, bytes, slot);
-        unsigned home = compact_home_of(c, from->npages, page, r);
+        unsigned home = compact_home_of(c->layout, from->npages, page, r);
         unsigned part = 0;
         if (b->nparts == 2) {
             if (UNSEEN_UNLIKELY((word & v_mask) == v_top)) {
@@ -337,8 +332,8 @@ static int build_all(const struct compact *c, const struct compact_group *from, 
             prefetch_page(compact_page(c, from->page[p + 1]));
         }
         collect_all(c, compact_page(c, from->page[p]), &places);
-        full = is_wide(c) ? build_page(c, true, from, p, &places, b)
-                          : build_page(c, false, from, p, &places, b);
+        full = c->layout->is_wide ? build_page(c, true, from, p, &places, b)
+                                  : build_page(c, false, from, p, &places, b);
     }
     return full;
 }
@@ -494,7 +489,7 @@ static unsigned pages_for(const struct compact *c, size_t ntags)
 static bool copy_half(const struct compact *c, const struct compact_group *from, unsigned half,
                       struct build *b)
 {
-    const bool wide = is_wide(c);
+    const bool wide = c->layout->is_wide;
     for (unsigned p = 0; p < from->npages; p++) {
         const uint8_t *page = compact_page(c, from->page[p]);
         for (unsigned line = 0; line < COMPACT_LINES; line++) {
@@ -503,8 +498,8 @@ static bool copy_half(const struct compact *c, const struct compact_group *from,
                 uint32_t word = compact_word(bytes, slot);
                 const unsigned r = compact_r(wide, bytes, slot);
                 if (word && halve(c, &word, half) &&
-                    !build_put(c, wide, b, 0, compact_home_of(c, from->npages, p, r), line, word,
-                               r)) {
+                    !build_put(c, wide, b, 0, compact_home_of(c->layout, from->npages, p, r), line,
+                               word, r)) {
                     return false;
                 }
             }
@@ -691,7 +686,7 @@ static bool add_plain(struct compact *c, const struct compact_probe *probe)
     if (!free) {
         return false;
     }
-    compact_fill_slot(c, is_wide(c), probe, take_b ? probe->b : probe->a, free);
+    compact_fill_slot(c, c->layout->is_wide, probe, take_b ? probe->b : probe->a, free);
     return true;
 }
 
@@ -699,7 +694,7 @@ static bool add_plain(struct compact *c, const struct compact_probe *probe)
 static void copy_tag(struct compact *c, const struct compact_probe *probe, const uint8_t *line,
                      unsigned slot, unsigned to)
 {
-    const bool wide = is_wide(c);
+    const bool wide = c->layout->is_wide;
     uint8_t *other = compact_start(c, probe) + (size_t)to * COMPACT_LINE;
     uint32_t free = free_slots(c, other);
     compact_put(wide, other, (unsigned)__builtin_ctz(free), compact_word(line, slot),
@@ -718,12 +713,13 @@ static bool add_by_kick(struct compact *c, const struct compact_probe *probe)
         uint8_t *line = side ? probe->b : probe->a;
         unsigned from = compact_line_number(c, probe, line);
         for (unsigned slot = 0; slot < slots_of(c); slot++) {
-            unsigned to = from ^ compact_offset(compact_r(is_wide(c), line, slot), c->r_bits);
+            unsigned to =
+                from ^ compact_offset(compact_r(c->layout->is_wide, line, slot), c->layout->r_bits);
             if (full >> to & 1) {
                 continue;
             }
             copy_tag(c, probe, line, slot, to);
-            compact_fill_slot(c, is_wide(c), probe, line, 1u << slot);
+            compact_fill_slot(c, c->layout->is_wide, probe, line, 1u << slot);
             return true;
         }
     }
@@ -762,7 +758,7 @@ enum unseen_status unseen__compact_add_full(struct compact *c, struct unseen_key
             c->nkeys += status == UNSEEN_OK;
             return status;
         }
-        compact_locate(c, is_wide(c), key, compact_find(c, compact_path(c, key)), probe);
+        compact_locate(c, c->layout->is_wide, key, compact_find(c, compact_path(c, key)), probe);
         if (add_plain(c, probe)) {
             return UNSEEN_OK;
         }

@@ -21,7 +21,7 @@ UNSEEN_INLINE void compact_locate(const struct compact *c, bool wide, struct uns
     unsigned r = (unsigned)(key.lo >> 6) & ((1u << r_bits) - 1);
     unsigned home = (unsigned)(key.lo >> (6 + r_bits)) & 7;
     uint64_t rest = compact_path(c, key) << group->depth;
-    uint32_t number = group->page[compact_page_of(c, group->npages, home, r)];
+    uint32_t number = group->page[compact_page_of(compact_layout_of(wide), group->npages, home, r)];
     uint8_t *page = compact_page(c, number);
     probe->a = page + (size_t)line * COMPACT_LINE;
     probe->b = page + (size_t)(line ^ compact_offset(r, r_bits)) * COMPACT_LINE;

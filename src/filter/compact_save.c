@@ -8,7 +8,8 @@
  *               2^48 + i        overflow keys from the i-th on */
 #include "filter/compact.h"
 
-#include "base/memory.h"
+#include "base/array.h"
+#include "base/heapsort.h"
 
 enum {
     LAYOUT_SMALL = 1,
@@ -46,7 +47,7 @@ void unseen__compact_save_params(const struct unseen__filter *filter, uint8_t *p
     const struct compact *c = (const struct compact *)(const void *)filter;
     const uint8_t depth = (uint8_t)(least_depth(c) + c->prefix_bits);
     const bool is_first = params[0] == 0;
-    params[0] = c->layout == &unseen__compact_wide ? LAYOUT_WIDE : LAYOUT_SMALL;
+    params[0] = c->layout->is_wide ? LAYOUT_WIDE : LAYOUT_SMALL;
     params[1] = (uint8_t)__builtin_ctz(c->mark);
     params[2] = is_first || depth < params[2] ? depth : params[2];
 }
@@ -112,22 +113,20 @@ size_t unseen__compact_save_piece(const struct unseen__filter *filter, uint64_t 
 
 void unseen__compact_load_release(struct compact *c)
 {
-    unseen__free(&c->allocator, c->loaded, c->loaded_cap * sizeof(*c->loaded));
-    c->loaded = NULL;
-    c->loaded_cap = 0;
+    array_free(&c->allocator, &c->loaded, &c->loaded_cap, sizeof(*c->loaded));
     c->nloaded = 0;
 }
 
 enum unseen_status unseen__compact_load_params(struct unseen__filter *filter, const uint8_t *params)
 {
     struct compact *c = (struct compact *)(void *)filter;
-    bool wide = params[0] == LAYOUT_WIDE;
-    if ((!wide && params[0] != LAYOUT_SMALL) ||
-        params[1] + 1u >= (wide ? unseen__compact_wide : unseen__compact_small).v_bits ||
+    const bool wide = params[0] == LAYOUT_WIDE;
+    const struct compact_layout *layout = compact_layout_of(wide);
+    if ((!wide && params[0] != LAYOUT_SMALL) || params[1] + 1u >= layout->v_bits ||
         params[2] > COMPACT_DEPTH_MAX + COMPACT_PREFIX_MAX) {
         return UNSEEN_ERR_CORRUPT;
     }
-    unseen__compact_relayout(c, wide, params[1]);
+    unseen__compact_relayout(c, layout, params[1]);
     /* The fresh filter's one group makes way: its pages are used for the loaded ones. */
     size_t copies;
     struct compact_group group = *unseen__compact_directory_find(c, 0, &copies);
@@ -156,9 +155,9 @@ static void check_init(struct page_check *check, const struct compact *c, unsign
 {
     memset(check, 0, sizeof(*check));
     memset(check->misplaced, 1, sizeof(check->misplaced));
-    for (unsigned r = 0; r < 1u << c->r_bits; r++) {
+    for (unsigned r = 0; r < 1u << c->layout->r_bits; r++) {
         for (unsigned home = 0; home < COMPACT_PAGES_MIN; home++) {
-            check->misplaced[compact_page_of(c, npages, home, r)][r] = 0;
+            check->misplaced[compact_page_of(c->layout, npages, home, r)][r] = 0;
         }
     }
 }
@@ -213,26 +212,6 @@ static bool check_finish(const struct page_check *check, struct compact *c, unsi
     return check->bad == 0 && nlong == ntags;
 }
 
-static enum unseen_status room_for_loaded(struct compact *c)
-{
-    if (c->nloaded < c->loaded_cap) {
-        return UNSEEN_OK;
-    }
-    size_t cap = c->loaded_cap ? c->loaded_cap * 2 : 64;
-    struct compact_loaded *bigger =
-        unseen__alloc(&c->allocator, cap * sizeof(*bigger), _Alignof(struct compact_loaded));
-    if (!bigger) {
-        return UNSEEN_ERR_NOMEM;
-    }
-    if (c->nloaded) {
-        memcpy(bigger, c->loaded, c->nloaded * sizeof(*bigger));
-    }
-    unseen__free(&c->allocator, c->loaded, c->loaded_cap * sizeof(*c->loaded));
-    c->loaded = bigger;
-    c->loaded_cap = cap;
-    return UNSEEN_OK;
-}
-
 static enum unseen_status load_group(struct compact *c, const uint8_t *piece, size_t len)
 {
     unsigned depth = piece[1];
@@ -245,12 +224,10 @@ static enum unseen_status load_group(struct compact *c, const uint8_t *piece, si
         (c->prefix_bits && prefix >> (64 - c->prefix_bits) != c->prefix)) {
         return UNSEEN_ERR_CORRUPT;
     }
-    enum unseen_status status = room_for_loaded(c);
-    if (status == UNSEEN_OK) {
-        status = unseen__compact_pages_reserve(c, npages);
-    }
-    if (status != UNSEEN_OK) {
-        return status;
+    if (!array_grow(&c->allocator, &c->loaded, &c->loaded_cap, c->nloaded + 1, 64,
+                    sizeof(*c->loaded)) ||
+        unseen__compact_pages_reserve(c, npages) != UNSEEN_OK) {
+        return UNSEEN_ERR_NOMEM;
     }
     struct compact_loaded *loaded = &c->loaded[c->nloaded++];
     loaded->path = prefix << c->prefix_bits;
@@ -258,7 +235,7 @@ static enum unseen_status load_group(struct compact *c, const uint8_t *piece, si
                                            .depth = (uint8_t)(depth - c->prefix_bits)};
     struct page_check check;
     check_init(&check, c, npages);
-    const bool wide = c->layout == &unseen__compact_wide;
+    const bool wide = c->layout->is_wide;
     for (unsigned p = 0; p < npages; p++) {
         uint32_t number = unseen__compact_page_take(c);
         const uint8_t *page = piece + PIECE_HEAD + (size_t)p * COMPACT_PAGE;
@@ -323,34 +300,11 @@ enum unseen_status unseen__compact_load_piece(struct unseen__filter *filter, con
     }
 }
 
-/* Moves groups[at] down until neither child in the heap groups[0..n) has a greater path. */
-static void sift_down(struct compact_loaded *groups, size_t at, size_t n)
+static int compare_paths(const void *a, const void *b)
 {
-    const struct compact_loaded moved = groups[at];
-    for (size_t child; (child = 2 * at + 1) < n; at = child) {
-        if (child + 1 < n && groups[child + 1].path > groups[child].path) {
-            child++;
-        }
-        if (groups[child].path <= moved.path) {
-            break;
-        }
-        groups[at] = groups[child];
-    }
-    groups[at] = moved;
-}
-
-/* By path, with a heap [Williams64]: qsort may take memory that is not the allocator's. */
-static void sort_by_path(struct compact_loaded *groups, size_t n)
-{
-    for (size_t i = n / 2; i-- > 0;) {
-        sift_down(groups, i, n);
-    }
-    for (size_t end = n; end-- > 1;) {
-        const struct compact_loaded last = groups[end];
-        groups[end] = groups[0];
-        groups[0] = last;
-        sift_down(groups, 0, end);
-    }
+    const uint64_t x = ((const struct compact_loaded *)a)->path;
+    const uint64_t y = ((const struct compact_loaded *)b)->path;
+    return x < y ? -1 : x > y;
 }
 
 /* The groups, sorted, must cover the path space without a gap or an overlap. */
@@ -404,7 +358,7 @@ enum unseen_status unseen__compact_load_finish(struct unseen__filter *filter)
     if (c->nloaded == 0) {
         return UNSEEN_ERR_CORRUPT;
     }
-    sort_by_path(c->loaded, c->nloaded);
+    heap_sort(c->loaded, c->nloaded, sizeof(*c->loaded), compare_paths);
     if (!covers_all(c)) {
         return UNSEEN_ERR_CORRUPT;
     }

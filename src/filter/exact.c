@@ -29,7 +29,7 @@ enum {
 
 /* 10^10 / 2^64, and / 2^128. A rate below the one takes keys of 128 bits. */
 #define PROMISE      5.5e-10
-#define PROMISE_WIDE 3e-29
+#define PROMISE_FULL 3e-29
 
 /* The share of the slots that is in use in a filter made for its capacity; and how near to that a
  * whole number of pages comes, in the mean. */
@@ -143,7 +143,7 @@ static bool is_possible(const struct exact *e, unsigned depth, unsigned npages)
 {
     size_t size;
     const size_t low =
-        e->is_wide ? 8 * EXACT_PAGE_LINES * (size_t)slots_of(depth + e->prefix_bits) : 0;
+        e->full_keys ? 8 * EXACT_PAGE_LINES * (size_t)slots_of(depth + e->prefix_bits) : 0;
     return depth < PLANNED_DEPTH_MAX &&
            size_mul((size_t)npages << depth, (UNSEEN__PAGE + low) << e->prefix_bits, &size) &&
            (e->prefix != 0 || unseen__memory_is_plausible(&e->pages.allocator, size));
@@ -161,7 +161,7 @@ static enum unseen_status create(struct unseen__filter **filter_out,
     if (saved && saved[0] != SAVED_KIND && saved[0] != SAVED_KIND + 1) {
         return UNSEEN_ERR_CORRUPT;
     }
-    if (!saved && params->fpr < PROMISE_WIDE) {
+    if (!saved && params->fpr < PROMISE_FULL) {
         return UNSEEN_ERR_FPR;
     }
     struct exact *e = unseen__alloc_zero(&params->allocator, sizeof(*e), _Alignof(struct exact));
@@ -170,7 +170,7 @@ static enum unseen_status create(struct unseen__filter **filter_out,
     }
     e->filter.ops = &unseen__exact_ops;
     e->kernel = select_kernel(params->cpu);
-    e->is_wide = saved ? saved[0] == SAVED_KIND + 1 : key_bits_for(params->fpr) > 64;
+    e->full_keys = saved ? saved[0] == SAVED_KIND + 1 : key_bits_for(params->fpr) > 64;
     e->prefix_bits = params->prefix_bits;
     e->prefix = params->prefix;
     e->pages.allocator = params->allocator;
@@ -224,20 +224,20 @@ static void stats(const struct unseen__filter *filter, struct unseen_set_stats *
         sizeof(*e) + e->memory + e->pages.memory + unseen__overflow_memory(&e->overflow);
     stats->fill += (double)e->nkeys;
     stats->nkeys_estimate += (double)e->nkeys;
-    stats->fpr_promise = e->is_wide ? PROMISE_WIDE : PROMISE;
-    stats->fpr_estimate += ldexp((double)e->nkeys, e->is_wide ? -128 : -64);
+    stats->fpr_promise = e->full_keys ? PROMISE_FULL : PROMISE;
+    stats->fpr_estimate += ldexp((double)e->nkeys, e->full_keys ? -128 : -64);
 }
 
 /* ---- the plan ---- */
 
 /* In a filter made for its capacity. One that grows by itself takes a tenth more. */
-static double bits_per_key(uint64_t capacity, bool is_wide)
+static double bits_per_key(uint64_t capacity, bool full_keys)
 {
     unsigned depth;
     unsigned npages;
     plan_groups((double)capacity, 0, &depth, &npages);
     const double slots = slots_of(capacity ? depth : EXACT_TOP_BITS);
-    const double line_bits = 8.0 * EXACT_LINE + (is_wide ? 64 * slots : 0);
+    const double line_bits = 8.0 * EXACT_LINE + (full_keys ? 64 * slots : 0);
     return line_bits / (slots * PLANNED_FILL * MEAN_FILL);
 }
 
@@ -254,7 +254,7 @@ static enum unseen_status plan_exact(struct unseen_plan *plan)
         return UNSEEN_ERR_ARGUMENT;
     }
     plan->bits_per_key = plan->bits_per_key > 0 ? plan->bits_per_key : bits;
-    return plan->fpr < PROMISE_WIDE ? UNSEEN_ERR_FPR : UNSEEN_OK;
+    return plan->fpr < PROMISE_FULL ? UNSEEN_ERR_FPR : UNSEEN_OK;
 }
 
 static double plan_rate(const struct unseen_plan *plan, double nkeys)
@@ -266,12 +266,12 @@ static double plan_rate(const struct unseen_plan *plan, double nkeys)
 
 static void save_params(const struct unseen__filter *filter, uint8_t *params)
 {
-    params[0] = (uint8_t)(SAVED_KIND + from_const_filter(filter)->is_wide);
+    params[0] = (uint8_t)(SAVED_KIND + from_const_filter(filter)->full_keys);
 }
 
 static size_t key_bytes(const struct exact *e)
 {
-    return e->is_wide ? 16 : 8;
+    return e->full_keys ? 16 : 8;
 }
 
 /* Keys on their way into a piece. */
@@ -287,7 +287,7 @@ static size_t put_piece(const struct exact *e, uint8_t *buf, const struct listed
     for (size_t i = 0; i < n; i++) {
         uint8_t *p = buf + PIECE_HEAD + key_bytes(e) * i;
         store_le64(p, listed->keys[i]);
-        if (e->is_wide) {
+        if (e->full_keys) {
             store_le64(p + 8, listed->lows[i]);
         }
     }
@@ -305,17 +305,17 @@ static void insert(const struct exact *e, struct listed *listed, size_t n, struc
     uint64_t *keys = listed->keys;
     uint64_t *lows = listed->lows;
     for (; n > 0; n--) {
-        const struct unseen_key last = {e->is_wide ? lows[n - 1] : 0, keys[n - 1]};
+        const struct unseen_key last = {e->full_keys ? lows[n - 1] : 0, keys[n - 1]};
         if (!is_before(key, last)) {
             break;
         }
         keys[n] = last.hi;
-        if (e->is_wide) {
+        if (e->full_keys) {
             lows[n] = last.lo;
         }
     }
     keys[n] = key.hi;
-    if (e->is_wide) {
+    if (e->full_keys) {
         lows[n] = key.lo;
     }
 }
@@ -336,7 +336,7 @@ static size_t save_listed(const struct exact *e, uint64_t *position, struct list
 static size_t save_group(const struct exact *e, uint64_t *position, struct listed *listed)
 {
     const uint64_t end = (uint64_t)POSITIONS << e->dir_bits;
-    const unsigned npages = e->is_wide ? 4 : 8;
+    const unsigned npages = e->full_keys ? 4 : 8;
     while (*position < end) {
         const size_t entry = (size_t)(*position / POSITIONS);
         const struct exact_group *group = e->directory[entry];
@@ -345,7 +345,7 @@ static size_t save_group(const struct exact *e, uint64_t *position, struct liste
         const bool is_last = first + npages >= group->npages;
         *position = is_last ? POSITIONS * (entry + nentries) : *position + 1;
         const size_t n = unseen__exact_keys(group, first, first + npages, listed->keys,
-                                            e->is_wide ? listed->lows : NULL);
+                                            e->full_keys ? listed->lows : NULL);
         if (n > 0) {
             return n;
         }
@@ -419,7 +419,7 @@ static enum unseen_status load_piece(struct unseen__filter *filter, const uint8_
     for (size_t at = PIECE_HEAD; at < len && status == UNSEEN_OK; at += step) {
         const uint64_t key = load_le64(piece + at);
         if (owns_key(e, key)) {
-            keys[n++] = (struct unseen_key){e->is_wide ? load_le64(piece + at + 8) : 0, key};
+            keys[n++] = (struct unseen_key){e->full_keys ? load_le64(piece + at + 8) : 0, key};
         }
         if (n == LOAD_BATCH || (n > 0 && at + step == len)) {
             status = load_batch(e, keys, n);

@@ -101,7 +101,7 @@ struct exact {
     uint64_t nlines;
     uint64_t nslots;
     uint64_t prefix;
-    bool is_wide;    /* keys of 128 bits */
+    bool full_keys;  /* keys of 128 bits */
     uint64_t memory; /* groups and directory */
     uint64_t work;   /* keys that growing has read so far: for tests */
 };
@@ -142,7 +142,7 @@ size_t unseen__exact_keys(const struct exact_group *group, unsigned first, unsig
 /* A key as the overflow list has it: two are the same if the filter cannot tell them apart. */
 UNSEEN_INLINE struct unseen_key exact_whole(const struct exact *e, struct unseen_key key)
 {
-    return (struct unseen_key){e->is_wide ? key.lo : ~key.hi, key.hi};
+    return (struct unseen_key){e->full_keys ? key.lo : ~key.hi, key.hi};
 }
 
 UNSEEN_INLINE struct exact_group *exact_find(const struct exact *e, uint64_t key)

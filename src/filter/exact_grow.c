@@ -112,7 +112,7 @@ struct exact_group *unseen__exact_group_create(struct exact *e, uint64_t prefix,
             return NULL;
         }
     }
-    if (e->is_wide && !create_low(e, group)) {
+    if (e->full_keys && !create_low(e, group)) {
         unseen__exact_group_free(e, group);
         return NULL;
     }
@@ -453,11 +453,11 @@ static enum unseen_status grow(struct exact *e, struct exact_group *old, bool *s
         return UNSEEN_OK;
     }
     const size_t nwords = (size_t)EXACT_GROUP_MAX + 1;
-    const size_t size = (e->is_wide ? 2 : 1) * nwords * sizeof(uint64_t);
+    const size_t size = (e->full_keys ? 2 : 1) * nwords * sizeof(uint64_t);
     uint64_t *keys = unseen__alloc(&e->pages.allocator, size, sizeof(*keys));
     enum unseen_status status = UNSEEN_ERR_NOMEM;
     if (keys) {
-        uint64_t *lows = e->is_wide ? keys + nwords : NULL;
+        uint64_t *lows = e->full_keys ? keys + nwords : NULL;
         const size_t n = unseen__exact_keys(old, 0, EXACT_PAGES_MAX, keys, lows);
         e->work += n;
         if (create_successors(e, old, keys, n, groups)) {

@@ -23,7 +23,7 @@ UNSEEN_INLINE KERNEL_TARGET struct exact_group *KERNEL(find_group)(const struct 
     return group;
 }
 
-UNSEEN_INLINE KERNEL_TARGET void KERNEL(find_lines)(const struct exact *e, bool is_wide,
+UNSEEN_INLINE KERNEL_TARGET void KERNEL(find_lines)(const struct exact *e, bool variant,
                                                     struct unseen_key key,
                                                     struct exact_group *group,
                                                     struct exact_probe *probe)
@@ -31,7 +31,7 @@ UNSEEN_INLINE KERNEL_TARGET void KERNEL(find_lines)(const struct exact *e, bool 
     uint32_t a;
     uint32_t b;
     (void)e;
-    (void)is_wide;
+    (void)variant;
     probe->group = group;
     exact_place(group, key.hi, &a, &b, &probe->word, &probe->field);
     probe->a = exact_line(group, a);

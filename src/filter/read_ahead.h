@@ -9,15 +9,16 @@
  *     KERNEL_GROUP                     the type of a group
  *     KERNEL_HAS_GROUPS                0: there are none; no group is looked for
  *     KERNEL(find_group)(filter, key)  finds and fetches the group of a key
- *     KERNEL(find_lines)(filter, is_wide, key, group, probe)
+ *     KERNEL(find_lines)(filter, variant, key, group, probe)
  *                                      finds and fetches the lines of a key
  *
- * is_wide is the constant that a kernel is compiled for. Keys are worked on in order:
+ * variant is a constant of the filter's own, for which a kernel is compiled. Keys are worked on in
+ * order:
  *
- *     KERNEL(look_anew)(filter, is_wide, keys, n, 0, 0, &ring);
+ *     KERNEL(look_anew)(filter, variant, keys, n, 0, 0, &ring);
  *     for (size_t i = 0; i < n; i++) {
  *         ... ring.probe[i % KERNEL_AHEAD] ...
- *         KERNEL(look_ahead)(filter, is_wide, keys, n, i, &ring);
+ *         KERNEL(look_ahead)(filter, variant, keys, n, i, &ring);
  *     } */
 
 #define KERNEL_AHEAD 32 /* a power of two */
@@ -38,19 +39,19 @@ UNSEEN_INLINE KERNEL_TARGET void KERNEL(look_far)(const KERNEL_FILTER *filter,
 }
 
 /* The group of key i is known already. */
-UNSEEN_INLINE KERNEL_TARGET void KERNEL(look_near)(const KERNEL_FILTER *filter, bool is_wide,
+UNSEEN_INLINE KERNEL_TARGET void KERNEL(look_near)(const KERNEL_FILTER *filter, bool variant,
                                                    const struct unseen_key *keys, size_t n,
                                                    size_t i, struct KERNEL(ring) * ring)
 {
     if (i < n) {
         KERNEL_GROUP *group = KERNEL_HAS_GROUPS ? ring->group[i % KERNEL_AHEAD] : NULL;
-        KERNEL(find_lines)(filter, is_wide, keys[i], group, &ring->probe[i % KERNEL_AHEAD]);
+        KERNEL(find_lines)(filter, variant, keys[i], group, &ring->probe[i % KERNEL_AHEAD]);
     }
 }
 
 /* Fills the ring for the keys from `first` on. After a group has grown, `first` is the next key, and
  * skip is 1 because the place of the key just worked on is still to be filled by look_ahead. */
-UNSEEN_INLINE KERNEL_TARGET void KERNEL(look_anew)(const KERNEL_FILTER *filter, bool is_wide,
+UNSEEN_INLINE KERNEL_TARGET void KERNEL(look_anew)(const KERNEL_FILTER *filter, bool variant,
                                                    const struct unseen_key *keys, size_t n,
                                                    size_t first, size_t skip,
                                                    struct KERNEL(ring) * ring)
@@ -60,7 +61,7 @@ UNSEEN_INLINE KERNEL_TARGET void KERNEL(look_anew)(const KERNEL_FILTER *filter, 
         KERNEL(look_far)(filter, keys, n, i, ring);
     }
     for (size_t i = first; i < end; i++) {
-        KERNEL(look_near)(filter, is_wide, keys, n, i, ring);
+        KERNEL(look_near)(filter, variant, keys, n, i, ring);
     }
     for (size_t i = end; i < end + KERNEL_AHEAD; i++) {
         KERNEL(look_far)(filter, keys, n, i, ring);
@@ -68,10 +69,10 @@ UNSEEN_INLINE KERNEL_TARGET void KERNEL(look_anew)(const KERNEL_FILTER *filter, 
 }
 
 /* After key i: its place in the ring goes to the key KERNEL_AHEAD places behind it. */
-UNSEEN_INLINE KERNEL_TARGET void KERNEL(look_ahead)(const KERNEL_FILTER *filter, bool is_wide,
+UNSEEN_INLINE KERNEL_TARGET void KERNEL(look_ahead)(const KERNEL_FILTER *filter, bool variant,
                                                     const struct unseen_key *keys, size_t n,
                                                     size_t i, struct KERNEL(ring) * ring)
 {
-    KERNEL(look_near)(filter, is_wide, keys, n, i + KERNEL_AHEAD, ring);
+    KERNEL(look_near)(filter, variant, keys, n, i + KERNEL_AHEAD, ring);
     KERNEL(look_far)(filter, keys, n, i + 2 * (size_t)KERNEL_AHEAD, ring);
 }

@@ -52,16 +52,17 @@ static bool moves_are_sound(const struct compact *c, unsigned r)
         unsigned pages = 0;
         unsigned nmoved = 0;
         for (unsigned home = 0; home < 8; home++) {
-            unsigned page = compact_page_of(c, m, home, r);
-            ok = ok && page < m && !(pages >> page & 1) && compact_home_of(c, m, page, r) == home;
+            unsigned page = compact_page_of(c->layout, m, home, r);
+            ok = ok && page < m && !(pages >> page & 1) &&
+                 compact_home_of(c->layout, m, page, r) == home;
             pages |= 1u << page;
-            if (m < COMPACT_PAGES_MAX && compact_page_of(c, m + 1, home, r) != page) {
-                ok = ok && compact_page_of(c, m + 1, home, r) == m;
+            if (m < COMPACT_PAGES_MAX && compact_page_of(c->layout, m + 1, home, r) != page) {
+                ok = ok && compact_page_of(c->layout, m + 1, home, r) == m;
                 nmoved++;
             }
         }
         for (unsigned page = 0; page < m; page++) {
-            bool has = compact_home_of(c, m, page, r) != COMPACT_NO_HOME;
+            bool has = compact_home_of(c->layout, m, page, r) != COMPACT_NO_HOME;
             ok = ok && has == (pages >> page & 1);
         }
         ok = ok && nmoved <= 1;
@@ -73,9 +74,9 @@ static bool moves_are_sound(const struct compact *c, unsigned r)
 static bool shares_are_equal(const struct compact *c, unsigned m)
 {
     unsigned share[COMPACT_PAGES_MAX] = {0};
-    for (unsigned r = 0; r < 1u << c->r_bits; r++) {
+    for (unsigned r = 0; r < 1u << c->layout->r_bits; r++) {
         for (unsigned home = 0; home < 8; home++) {
-            share[compact_page_of(c, m, home, r)]++;
+            share[compact_page_of(c->layout, m, home, r)]++;
         }
     }
     unsigned least = UINT32_MAX;
@@ -92,11 +93,11 @@ static bool interval_is_exact(const struct compact *c, unsigned m, unsigned page
                               const uint8_t interval[2])
 {
     bool ok = true;
-    for (unsigned r = 0; r < 1u << c->r_bits; r++) {
-        unsigned home = compact_home_of(c, m, page, r);
-        bool in = ((r - interval[0]) & ((1u << c->r_bits) - 1)) < interval[1];
+    for (unsigned r = 0; r < 1u << c->layout->r_bits; r++) {
+        unsigned home = compact_home_of(c->layout, m, page, r);
+        bool in = ((r - interval[0]) & ((1u << c->layout->r_bits) - 1)) < interval[1];
         if (home != COMPACT_NO_HOME) {
-            ok = ok && in == (compact_page_of(c, m + 1, home, r) != page);
+            ok = ok && in == (compact_page_of(c->layout, m + 1, home, r) != page);
         }
     }
     return ok;
@@ -106,7 +107,7 @@ static void check_moves(bool wide)
 {
     struct unseen__filter *filter = make(wide, 0);
     const struct compact *c = inside(filter);
-    for (unsigned r = 0; r < 1u << c->r_bits; r++) {
+    for (unsigned r = 0; r < 1u << c->layout->r_bits; r++) {
         CHECK(moves_are_sound(c, r));
     }
     for (unsigned m = COMPACT_PAGES_MIN; m <= COMPACT_PAGES_MAX; m++) {
