@@ -25,7 +25,7 @@ static void combine_piece(struct unseen__filter *filter, enum unseen__combinatio
                           const uint8_t *piece, size_t len)
 {
     struct blocks *b = blocks_from(filter);
-    unseen__array_combine(&b->array, combination, piece, len, &b->combined);
+    unseen__line_array_combine(&b->array, combination, piece, len, &b->combined);
 }
 
 static void combine_finish(struct unseen__filter *filter, enum unseen__combination combination)

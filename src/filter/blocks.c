@@ -202,9 +202,9 @@ static enum unseen_status init(struct blocks *b, const struct unseen__filter_par
     b->prefix_bits = params->prefix_bits;
     b->kernel = select_kernel(b->kind, b->two_lines, params->cpu);
     b->nkeys = params->saved && params->prefix == 0 ? params->saved_nkeys : 0;
-    status =
-        unseen__array_init(&b->array, b->nblocks << b->two_lines, params->prefix_bits,
-                           params->prefix, params->saved ? params->saved_max : 0, &b->allocator);
+    status = unseen__line_array_init(&b->array, b->nblocks << b->two_lines, params->prefix_bits,
+                                     params->prefix, params->saved ? params->saved_max : 0,
+                                     &b->allocator);
     b->bytes = b->array.bytes;
     return status;
 }
@@ -231,7 +231,7 @@ void unseen__blocks_free(struct unseen__filter *filter)
 {
     struct blocks *b = blocks_from(filter);
     struct unseen_allocator allocator = b->allocator;
-    unseen__array_release(&b->array, &allocator);
+    unseen__line_array_release(&b->array, &allocator);
     unseen__free(&allocator, b, sizeof(*b));
 }
 
@@ -289,7 +289,7 @@ void unseen__blocks_stats(const struct unseen__filter *filter, struct unseen_set
     const struct blocks *b = blocks_from_const(filter);
     stats->nkeys += b->nkeys;
     stats->nslots += ncells_of(b);
-    stats->memory += sizeof(*b) + unseen__array_memory(&b->array);
+    stats->memory += sizeof(*b) + unseen__line_array_memory(&b->array);
     stats->fill += (double)b->nset;
     stats->fpr_promise = b->fpr;
     stats->capacity = b->capacity;
@@ -310,26 +310,26 @@ void unseen__blocks_tally(const struct unseen__filter *filter, struct unseen__ta
 size_t unseen__blocks_save_piece(const struct unseen__filter *filter, uint64_t *position,
                                  uint8_t *buf)
 {
-    return unseen__array_save_piece(&blocks_from_const(filter)->array, position, buf);
+    return unseen__line_array_save_piece(&blocks_from_const(filter)->array, position, buf);
 }
 
 bool unseen__blocks_owns_piece(const struct unseen__filter *filter, const uint8_t *piece,
                                size_t len)
 {
-    return unseen__array_owns_piece(&blocks_from_const(filter)->array, piece, len);
+    return unseen__line_array_owns_piece(&blocks_from_const(filter)->array, piece, len);
 }
 
 enum unseen_status unseen__blocks_load_piece(struct unseen__filter *filter, const uint8_t *piece,
                                              size_t len)
 {
     struct blocks *b = blocks_from(filter);
-    return unseen__array_load_piece(&b->array, piece, len, &b->allocator);
+    return unseen__line_array_load_piece(&b->array, piece, len, &b->allocator);
 }
 
 enum unseen_status unseen__blocks_load_finish(struct unseen__filter *filter)
 {
     struct blocks *b = blocks_from(filter);
-    const enum unseen_status status = unseen__array_load_finish(&b->array, &b->allocator);
+    const enum unseen_status status = unseen__line_array_load_finish(&b->array, &b->allocator);
     if (status == UNSEEN_OK) {
         b->nset = b->kind->count(b->bytes, (size_t)b->array.nlines * UNSEEN__LINE);
     }

@@ -9,7 +9,7 @@
 
 #include "base/bytes.h"
 #include "base/macros.h"
-#include "filter/array.h"
+#include "filter/line_array.h"
 #include "filter/rate.h"
 
 struct blocks;
@@ -47,7 +47,7 @@ struct blocks {
     bool two_lines; /* two lines */
     double fpr;
     uint64_t capacity;
-    struct unseen__array array;
+    struct unseen__line_array array;
     struct unseen__combined combined; /* while combining */
     struct unseen_allocator allocator;
 };

@@ -17,7 +17,7 @@
 #include "base/bytes.h"
 #include "base/macros.h"
 #include "base/memory.h"
-#include "filter/array.h"
+#include "filter/line_array.h"
 #include "filter/rate.h"
 #include "filter/tally.h"
 
@@ -42,7 +42,7 @@ struct bloom {
     double fpr;
     uint64_t capacity;
     struct unseen__combined combined; /* while combining */
-    struct unseen__array array;
+    struct unseen__line_array array;
     struct unseen_allocator allocator;
 };
 
@@ -123,8 +123,8 @@ static enum unseen_status make_first(struct bloom *b, const struct unseen__filte
         return status;
     }
     b->nkeys = params->saved ? params->saved_nkeys : 0;
-    status = unseen__array_init(&b->array, b->m / 512, 0, 0, params->saved ? params->saved_max : 0,
-                                &b->allocator);
+    status = unseen__line_array_init(&b->array, b->m / 512, 0, 0,
+                                     params->saved ? params->saved_max : 0, &b->allocator);
     b->bits = b->array.bytes;
     b->first = b;
     return status;
@@ -168,7 +168,7 @@ static void free_bloom(struct unseen__filter *filter)
 {
     struct bloom *b = from_filter(filter);
     struct unseen_allocator allocator = b->allocator;
-    unseen__array_release(&b->array, &allocator);
+    unseen__line_array_release(&b->array, &allocator);
     unseen__free(&allocator, b, sizeof(*b));
 }
 
@@ -314,7 +314,7 @@ static void stats(const struct unseen__filter *filter, struct unseen_set_stats *
 {
     const struct bloom *b = from_const_filter(filter);
     stats->nkeys += b->nkeys;
-    stats->memory += sizeof(*b) + unseen__array_memory(&b->array);
+    stats->memory += sizeof(*b) + unseen__line_array_memory(&b->array);
     stats->nslots += b->array.nlines * 512;
     stats->fill += (double)b->nset;
     stats->fpr_promise = b->fpr;
@@ -333,19 +333,19 @@ static void tally(const struct unseen__filter *filter, struct unseen__tally_part
 
 static size_t save_piece(const struct unseen__filter *filter, uint64_t *position, uint8_t *buf)
 {
-    return unseen__array_save_piece(&from_const_filter(filter)->array, position, buf);
+    return unseen__line_array_save_piece(&from_const_filter(filter)->array, position, buf);
 }
 
 static bool owns_piece(const struct unseen__filter *filter, const uint8_t *piece, size_t len)
 {
-    return unseen__array_owns_piece(&from_const_filter(filter)->array, piece, len);
+    return unseen__line_array_owns_piece(&from_const_filter(filter)->array, piece, len);
 }
 
 static enum unseen_status load_piece(struct unseen__filter *filter, const uint8_t *piece,
                                      size_t len)
 {
     struct bloom *b = from_filter(filter);
-    return unseen__array_load_piece(&b->array, piece, len, &b->allocator);
+    return unseen__line_array_load_piece(&b->array, piece, len, &b->allocator);
 }
 
 static enum unseen_status load_finish(struct unseen__filter *filter)
@@ -354,7 +354,7 @@ static enum unseen_status load_finish(struct unseen__filter *filter)
     if (b->first != b) {
         return UNSEEN_OK;
     }
-    const enum unseen_status status = unseen__array_load_finish(&b->array, &b->allocator);
+    const enum unseen_status status = unseen__line_array_load_finish(&b->array, &b->allocator);
     if (status == UNSEEN_OK) {
         b->nset = unseen__count_bits(b->bits, (size_t)(b->m / 8));
     }
@@ -374,7 +374,7 @@ static void combine_piece(struct unseen__filter *filter, enum unseen__combinatio
                           const uint8_t *piece, size_t len)
 {
     struct bloom *b = from_filter(filter);
-    unseen__array_combine(&b->array, combination, piece, len, &b->combined);
+    unseen__line_array_combine(&b->array, combination, piece, len, &b->combined);
 }
 
 static double keys_of(const struct bloom *b, uint64_t nset)

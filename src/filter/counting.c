@@ -63,7 +63,7 @@ static void combine_piece(struct unseen__filter *filter, enum unseen__combinatio
     struct blocks *c = blocks_from(filter);
     const uint8_t *other;
     size_t place;
-    const size_t n = unseen__array_overlap(&c->array, piece, len, &other, &place);
+    const size_t n = unseen__line_array_overlap(&c->array, piece, len, &other, &place);
     (void)combination; /* a union: there is no intersection of bags here */
     for (size_t i = 0; i < n; i += 8) {
         uint8_t *p = c->bytes + place + i;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "filter/array.h"
+#include "filter/line_array.h"
 
 #include <string.h>
 
@@ -9,7 +9,7 @@
 
 enum {
     PIECE_ARRAY = 1,
-    FULL_PIECE = UNSEEN__ARRAY_PIECE_LINES * UNSEEN__LINE
+    FULL_PIECE = UNSEEN__LINE_ARRAY_PIECE_LINES * UNSEEN__LINE
 };
 
 /* From this size on an array is whole huge pages. */
@@ -21,7 +21,7 @@ static size_t round_up(size_t size)
                         : (size + UNSEEN__HUGE_PAGE - 1) / UNSEEN__HUGE_PAGE * UNSEEN__HUGE_PAGE;
 }
 
-static size_t loaded_size(const struct unseen__array *array)
+static size_t loaded_size(const struct unseen__line_array *array)
 {
     return (size_t)(array->nlines / 64 + 1) * sizeof(*array->loaded);
 }
@@ -32,15 +32,15 @@ static bool is_possible(uint64_t nlines)
     return nlines > 0 && nlines <= SIZE_MAX / 2 / UNSEEN__LINE && nlines < (uint64_t)1 << 40;
 }
 
-enum unseen_status unseen__array_init(struct unseen__array *array, uint64_t nlines,
-                                      unsigned prefix_bits, uint64_t prefix, uint64_t load_max,
-                                      const struct unseen_allocator *allocator)
+enum unseen_status unseen__line_array_init(struct unseen__line_array *array, uint64_t nlines,
+                                           unsigned prefix_bits, uint64_t prefix, uint64_t load_max,
+                                           const struct unseen_allocator *allocator)
 {
     const bool to_load = load_max > 0;
     if (!is_possible(nlines)) {
         return UNSEEN_ERR_NOMEM;
     }
-    *array = (struct unseen__array){
+    *array = (struct unseen__line_array){
         .nlines = nlines, .first_line = prefix * nlines, .end_line = nlines << prefix_bits};
     if (to_load && array->end_line > load_max / UNSEEN__LINE) {
         return UNSEEN_ERR_CORRUPT; /* the pieces have every line */
@@ -62,63 +62,66 @@ enum unseen_status unseen__array_init(struct unseen__array *array, uint64_t nlin
     }
     array->loaded = unseen__alloc_zero(allocator, loaded_size(array), sizeof(uint64_t));
     if (!array->loaded) {
-        unseen__array_release(array, allocator);
+        unseen__line_array_release(array, allocator);
         return UNSEEN_ERR_NOMEM;
     }
     return UNSEEN_OK;
 }
 
-void unseen__array_release(struct unseen__array *array, const struct unseen_allocator *allocator)
+void unseen__line_array_release(struct unseen__line_array *array,
+                                const struct unseen_allocator *allocator)
 {
     if (array->loaded) {
         unseen__free(allocator, array->loaded, loaded_size(array));
     }
     unseen__free(allocator, array->bytes, array->nbytes);
-    *array = (struct unseen__array){0};
+    *array = (struct unseen__line_array){0};
 }
 
-size_t unseen__array_memory(const struct unseen__array *array)
+size_t unseen__line_array_memory(const struct unseen__line_array *array)
 {
     return array->nbytes + (array->loaded ? loaded_size(array) : 0);
 }
 
 /* ---- pieces ---- */
 
-size_t unseen__array_save_piece(const struct unseen__array *array, uint64_t *position, uint8_t *buf)
+size_t unseen__line_array_save_piece(const struct unseen__line_array *array, uint64_t *position,
+                                     uint8_t *buf)
 {
     if (*position >= array->nlines) {
         return 0;
     }
     uint64_t n = array->nlines - *position;
-    n = n < UNSEEN__ARRAY_PIECE_LINES ? n : UNSEEN__ARRAY_PIECE_LINES;
-    memset(buf, 0, UNSEEN__ARRAY_PIECE_HEAD);
+    n = n < UNSEEN__LINE_ARRAY_PIECE_LINES ? n : UNSEEN__LINE_ARRAY_PIECE_LINES;
+    memset(buf, 0, UNSEEN__LINE_ARRAY_PIECE_HEAD);
     buf[0] = PIECE_ARRAY;
     store_le64(buf + 8, array->first_line + *position);
-    memcpy(buf + UNSEEN__ARRAY_PIECE_HEAD, array->bytes + (size_t)*position * UNSEEN__LINE,
+    memcpy(buf + UNSEEN__LINE_ARRAY_PIECE_HEAD, array->bytes + (size_t)*position * UNSEEN__LINE,
            (size_t)n * UNSEEN__LINE);
     *position += n;
-    return UNSEEN__ARRAY_PIECE_HEAD + (size_t)n * UNSEEN__LINE;
+    return UNSEEN__LINE_ARRAY_PIECE_HEAD + (size_t)n * UNSEEN__LINE;
 }
 
 static bool is_piece(const uint8_t *piece, size_t len)
 {
-    return len > UNSEEN__ARRAY_PIECE_HEAD && (len - UNSEEN__ARRAY_PIECE_HEAD) % UNSEEN__LINE == 0 &&
-           len <= UNSEEN__ARRAY_PIECE_HEAD + UNSEEN__ARRAY_PIECE_LINES * UNSEEN__LINE &&
+    return len > UNSEEN__LINE_ARRAY_PIECE_HEAD &&
+           (len - UNSEEN__LINE_ARRAY_PIECE_HEAD) % UNSEEN__LINE == 0 &&
+           len <= UNSEEN__LINE_ARRAY_PIECE_HEAD + UNSEEN__LINE_ARRAY_PIECE_LINES * UNSEEN__LINE &&
            load_le64(piece) == PIECE_ARRAY;
 }
 
 /* The lines of a piece are lines of the whole array. */
-static bool is_inside(const struct unseen__array *array, const uint8_t *piece, size_t len)
+static bool is_inside(const struct unseen__line_array *array, const uint8_t *piece, size_t len)
 {
     const uint64_t start = load_le64(piece + 8);
     return start < array->end_line &&
-           (len - UNSEEN__ARRAY_PIECE_HEAD) / UNSEEN__LINE <= array->end_line - start;
+           (len - UNSEEN__LINE_ARRAY_PIECE_HEAD) / UNSEEN__LINE <= array->end_line - start;
 }
 
-size_t unseen__array_overlap(const struct unseen__array *array, const uint8_t *piece, size_t len,
-                             const uint8_t **bytes_out, size_t *place_out)
+size_t unseen__line_array_overlap(const struct unseen__line_array *array, const uint8_t *piece,
+                                  size_t len, const uint8_t **bytes_out, size_t *place_out)
 {
-    const uint64_t nlines = (len - UNSEEN__ARRAY_PIECE_HEAD) / UNSEEN__LINE;
+    const uint64_t nlines = (len - UNSEEN__LINE_ARRAY_PIECE_HEAD) / UNSEEN__LINE;
     const uint64_t start = load_le64(piece + 8);
     const uint64_t end = array->first_line + array->nlines;
     const uint64_t from = start > array->first_line ? start : array->first_line;
@@ -127,28 +130,30 @@ size_t unseen__array_overlap(const struct unseen__array *array, const uint8_t *p
     }
     const uint64_t left = nlines - (from - start);
     const uint64_t n = left < end - from ? left : end - from;
-    *bytes_out = piece + UNSEEN__ARRAY_PIECE_HEAD + (size_t)(from - start) * UNSEEN__LINE;
+    *bytes_out = piece + UNSEEN__LINE_ARRAY_PIECE_HEAD + (size_t)(from - start) * UNSEEN__LINE;
     *place_out = (size_t)(from - array->first_line) * UNSEEN__LINE;
     return (size_t)n * UNSEEN__LINE;
 }
 
-bool unseen__array_owns_piece(const struct unseen__array *array, const uint8_t *piece, size_t len)
+bool unseen__line_array_owns_piece(const struct unseen__line_array *array, const uint8_t *piece,
+                                   size_t len)
 {
     const uint8_t *bytes;
     size_t place;
     return is_piece(piece, len) && is_inside(array, piece, len) &&
-           unseen__array_overlap(array, piece, len, &bytes, &place) > 0;
+           unseen__line_array_overlap(array, piece, len, &bytes, &place) > 0;
 }
 
-enum unseen_status unseen__array_load_piece(struct unseen__array *array, const uint8_t *piece,
-                                            size_t len, const struct unseen_allocator *allocator)
+enum unseen_status unseen__line_array_load_piece(struct unseen__line_array *array,
+                                                 const uint8_t *piece, size_t len,
+                                                 const struct unseen_allocator *allocator)
 {
     const uint8_t *bytes;
     size_t place;
-    if (!array->loaded || !unseen__array_owns_piece(array, piece, len)) {
+    if (!array->loaded || !unseen__line_array_owns_piece(array, piece, len)) {
         return UNSEEN_ERR_CORRUPT;
     }
-    const size_t n = unseen__array_overlap(array, piece, len, &bytes, &place);
+    const size_t n = unseen__line_array_overlap(array, piece, len, &bytes, &place);
     for (size_t line = place / UNSEEN__LINE; line < (place + n) / UNSEEN__LINE; line++) {
         const uint64_t bit = (uint64_t)1 << line % 64;
         if (array->loaded[line / 64] & bit) {
@@ -166,8 +171,8 @@ enum unseen_status unseen__array_load_piece(struct unseen__array *array, const u
     return UNSEEN_OK;
 }
 
-enum unseen_status unseen__array_load_finish(struct unseen__array *array,
-                                             const struct unseen_allocator *allocator)
+enum unseen_status unseen__line_array_load_finish(struct unseen__line_array *array,
+                                                  const struct unseen_allocator *allocator)
 {
     if (array->nloaded != array->nlines) {
         return UNSEEN_ERR_CORRUPT;
@@ -198,12 +203,13 @@ uint64_t unseen__count_bits(const uint8_t *bytes, size_t n)
     return nbits;
 }
 
-void unseen__array_combine(struct unseen__array *array, enum unseen__combination combination,
-                           const uint8_t *piece, size_t len, struct unseen__combined *counts)
+void unseen__line_array_combine(struct unseen__line_array *array,
+                                enum unseen__combination combination, const uint8_t *piece,
+                                size_t len, struct unseen__combined *counts)
 {
     const uint8_t *other;
     size_t place;
-    const size_t n = unseen__array_overlap(array, piece, len, &other, &place);
+    const size_t n = unseen__line_array_overlap(array, piece, len, &other, &place);
     for (size_t i = 0; i < n; i += 8) {
         const uint64_t a = load_le64(array->bytes + place + i);
         const uint64_t b = load_le64(other + i);
