@@ -218,14 +218,8 @@ bool unseen__fast_portable(const struct unseen_url *url, const char *in, size_t 
     if (!is_plain_host(in, host, path)) {
         return false;
     }
-    if (path < len && in[path] == ':') {
-        path = unseen__fast_port(in, path, len, unseen__fast_standard_port(in));
-        if (path == 0) {
-            return false;
-        }
-    }
-    const bool slash = path == len || in[path] != '/';
-    if (slash && path < len && in[path] != '?' && in[path] != '#') {
+    bool slash;
+    if (!unseen__fast_path(in, path, len, unseen__fast_standard_port(in), &path, &slash)) {
         return false;
     }
     struct unseen__fast_state state = {.query = SIZE_MAX, .searched = path};

@@ -25,6 +25,22 @@ enum {
     UNSEEN__NO_PORT = 0
 };
 
+/* Finds the path behind a host that ends at in[at], and behind its port. *slash_out: there is none, and
+ * a / has to be put in. false: not certain to be canonical. */
+static inline bool unseen__fast_path(const char *in, size_t at, size_t len, uint32_t unwritten,
+                                     size_t *path_out, bool *slash_out)
+{
+    if (at < len && in[at] == ':') {
+        at = unseen__fast_port(in, at, len, unwritten);
+        if (at == 0) {
+            return false;
+        }
+    }
+    *path_out = at;
+    *slash_out = at == len || in[at] != '/';
+    return !*slash_out || at == len || in[at] == '?' || in[at] == '#';
+}
+
 /* The port that the WHATWG profiles do not write; in starts with http:// or https://. */
 static inline uint32_t unseen__fast_standard_port(const char *in)
 {

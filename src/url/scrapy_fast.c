@@ -179,13 +179,12 @@ UNSEEN_INLINE bool fast(const struct unseen_url *url, const char *in, size_t ful
         return false;
     }
     size_t path = switch_set(&scan, SCRAPY__PLAIN_HOST, host, next);
-    if (path == host || (path < scan.len && in[path] == ':' &&
-                         !(path = unseen__fast_port(in, path, scan.len, UNSEEN__NO_PORT)))) {
+    bool slash;
+    if (path == host || !unseen__fast_path(in, path, len, UNSEEN__NO_PORT, &path, &slash)) {
         return false;
     }
     size_t end = path;
-    const bool slash = path == scan.len || in[path] == '?' || in[path] == '#';
-    if (!slash && (in[path] != '/' || !prove_path(&scan, path, &end, next))) {
+    if (!slash && !prove_path(&scan, path, &end, next)) {
         return false;
     }
     if (end < scan.len && in[end] == '?') {
