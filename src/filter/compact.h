@@ -162,7 +162,9 @@ extern const struct compact_kernel unseen__compact_small_avx2;
 extern const struct compact_kernel unseen__compact_wide_avx2;
 #endif
 
-/* compact_pages.c: page memory */
+/* compact_pages.c: memory, counted in c->memory; and pages */
+void *unseen__compact_alloc(struct compact *c, size_t size, size_t align);
+void unseen__compact_free(struct compact *c, void *ptr, size_t size); /* ptr may be NULL */
 void unseen__compact_pages_release(struct compact *c);
 /* Makes sure that the next n unseen__compact_page_take calls succeed. May move pages in memory. */
 enum unseen_status unseen__compact_pages_reserve(struct compact *c, size_t n);

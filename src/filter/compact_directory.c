@@ -7,8 +7,6 @@
  * of full depth, and then every group in it is deeper than the leaf. */
 #include "filter/compact.h"
 
-#include "base/memory.h"
-
 enum {
     LEAF_ALIGN = 64
 };
@@ -30,36 +28,22 @@ static uint64_t make_entry(const struct compact_group *leaf, unsigned spent)
 
 static struct compact_group *new_leaf(struct compact *c, unsigned bits)
 {
-    size_t size = sizeof(struct compact_group) << bits;
-    struct compact_group *leaf = unseen__alloc(&c->allocator, size, LEAF_ALIGN);
-    if (leaf) {
-        c->memory += size;
-    }
-    return leaf;
+    return unseen__compact_alloc(c, sizeof(struct compact_group) << bits, LEAF_ALIGN);
 }
 
 static void free_leaf(struct compact *c, struct compact_group *leaf, unsigned bits)
 {
-    size_t size = sizeof(struct compact_group) << bits;
-    unseen__free(&c->allocator, leaf, size);
-    c->memory -= size;
+    unseen__compact_free(c, leaf, sizeof(*leaf) << bits);
 }
 
 static uint64_t *new_root(struct compact *c, unsigned bits)
 {
-    size_t size = sizeof(uint64_t) << bits;
-    uint64_t *root = unseen__alloc(&c->allocator, size, sizeof(uint64_t));
-    if (root) {
-        c->memory += size;
-    }
-    return root;
+    return unseen__compact_alloc(c, sizeof(uint64_t) << bits, sizeof(uint64_t));
 }
 
 static void free_root(struct compact *c)
 {
-    size_t size = sizeof(uint64_t) << c->root_bits;
-    unseen__free(&c->allocator, c->root, size);
-    c->memory -= size;
+    unseen__compact_free(c, c->root, sizeof(uint64_t) << c->root_bits);
     c->root = NULL;
 }
 
@@ -161,11 +145,8 @@ static enum unseen_status split_leaf(struct compact *c, size_t index)
     struct compact_group *old = leaf_of(entry);
     struct compact_group *halves[2] = {new_leaf(c, c->leaf_bits), new_leaf(c, c->leaf_bits)};
     if (!halves[0] || !halves[1]) {
-        for (int h = 0; h < 2; h++) {
-            if (halves[h]) {
-                free_leaf(c, halves[h], c->leaf_bits);
-            }
-        }
+        free_leaf(c, halves[0], c->leaf_bits);
+        free_leaf(c, halves[1], c->leaf_bits);
         return UNSEEN_ERR_NOMEM;
     }
     size_t n = (size_t)1 << c->leaf_bits;

@@ -255,6 +255,12 @@ struct build {
     struct fill fill[2];
 };
 
+/* The tag at a place of a page. */
+static uint32_t word_at(const uint8_t *page, unsigned place)
+{
+    return compact_word(page + (size_t)(place / 16) * COMPACT_LINE, place % 16);
+}
+
 /* The places of all tags of a page. */
 static void collect_all(const struct compact *c, const uint8_t *page, struct places *places)
 {
@@ -445,14 +451,13 @@ static void count_void_copies(struct compact *c, const struct compact_group *old
     }
     for (unsigned p = 0; p < old->npages; p++) {
         const uint8_t *page = compact_page(c, old->page[p]);
-        for (unsigned line = 0; line < COMPACT_LINES; line++) {
-            for (unsigned slot = 0; slot < slots_of(c); slot++) {
-                uint32_t word = compact_word(page + (size_t)line * COMPACT_LINE, slot);
-                if ((word & v_mask) == v_top) {
-                    c->generations[old->depth]--;
-                    c->generations[old->depth + 1] += 2;
-                    c->nkeys++;
-                }
+        struct places places;
+        collect_all(c, page, &places);
+        for (size_t i = 0; i < places.n; i++) {
+            if ((word_at(page, places.at[i]) & v_mask) == v_top) {
+                c->generations[old->depth]--;
+                c->generations[old->depth + 1] += 2;
+                c->nkeys++;
             }
         }
     }
@@ -465,13 +470,12 @@ static void count_halves(const struct compact *c, const struct compact_group *gr
     nhalf[1] = 0;
     for (unsigned p = 0; p < group->npages; p++) {
         const uint8_t *page = compact_page(c, group->page[p]);
-        for (unsigned line = 0; line < COMPACT_LINES; line++) {
-            for (unsigned slot = 0; slot < slots_of(c); slot++) {
-                const uint32_t word = compact_word(page + (size_t)line * COMPACT_LINE, slot);
-                for (unsigned half = 0; half < 2 && word; half++) {
-                    uint32_t halved = word;
-                    nhalf[half] += halve(c, &halved, half);
-                }
+        struct places places;
+        collect_all(c, page, &places);
+        for (size_t i = 0; i < places.n; i++) {
+            for (unsigned half = 0; half < 2; half++) {
+                uint32_t word = word_at(page, places.at[i]);
+                nhalf[half] += halve(c, &word, half);
             }
         }
     }

@@ -14,7 +14,7 @@ enum {
     LARGE_CHUNKS_IMPORT = 2 /* an import fills every page at once: fewer page faults count */
 };
 
-static void *take(struct compact *c, size_t size, size_t align)
+void *unseen__compact_alloc(struct compact *c, size_t size, size_t align)
 {
     void *ptr = unseen__alloc(&c->allocator, size, align);
     if (ptr) {
@@ -23,7 +23,7 @@ static void *take(struct compact *c, size_t size, size_t align)
     return ptr;
 }
 
-static void give_back(struct compact *c, void *ptr, size_t size)
+void unseen__compact_free(struct compact *c, void *ptr, size_t size)
 {
     if (ptr) {
         unseen__free(&c->allocator, ptr, size);
@@ -45,13 +45,13 @@ static bool grow(struct compact *c, void *array, size_t *cap, size_t wanted, siz
 static enum unseen_status grow_first_chunk(struct compact *c)
 {
     size_t pages = c->chunk0_pages ? c->chunk0_pages * 2 : FIRST_CHUNK_PAGES;
-    uint8_t *chunk = take(c, pages * COMPACT_PAGE, COMPACT_PAGE);
+    uint8_t *chunk = unseen__compact_alloc(c, pages * COMPACT_PAGE, COMPACT_PAGE);
     if (!chunk) {
         return UNSEEN_ERR_NOMEM;
     }
     if (c->chunk0_pages) {
         memcpy(chunk, c->chunks[0], c->chunk0_pages * COMPACT_PAGE);
-        give_back(c, c->chunks[0], c->chunk0_pages * COMPACT_PAGE);
+        unseen__compact_free(c, c->chunks[0], c->chunk0_pages * COMPACT_PAGE);
     } else {
         c->next_page = 1;
         c->nchunks = 1;
@@ -69,7 +69,8 @@ static enum unseen_status add_chunk(struct compact *c)
     if (c->nchunks == 0 || (c->nchunks == 1 && c->chunk0_pages < COMPACT_CHUNK_PAGES)) {
         return grow_first_chunk(c);
     }
-    uint8_t *chunk = take(c, (size_t)COMPACT_CHUNK_PAGES * COMPACT_PAGE, COMPACT_PAGE);
+    uint8_t *chunk =
+        unseen__compact_alloc(c, (size_t)COMPACT_CHUNK_PAGES * COMPACT_PAGE, COMPACT_PAGE);
     if (!chunk) {
         return UNSEEN_ERR_NOMEM;
     }
@@ -100,10 +101,10 @@ void unseen__compact_pages_release(struct compact *c)
 {
     for (size_t i = 0; i < c->nchunks; i++) {
         size_t pages = i == 0 ? c->chunk0_pages : COMPACT_CHUNK_PAGES;
-        give_back(c, c->chunks[i], pages * COMPACT_PAGE);
+        unseen__compact_free(c, c->chunks[i], pages * COMPACT_PAGE);
     }
-    give_back(c, c->chunks, c->chunks_cap * sizeof(*c->chunks));
-    give_back(c, c->free_pages, c->free_cap * sizeof(*c->free_pages));
+    unseen__compact_free(c, c->chunks, c->chunks_cap * sizeof(*c->chunks));
+    unseen__compact_free(c, c->free_pages, c->free_cap * sizeof(*c->free_pages));
 }
 
 enum unseen_status unseen__compact_pages_reserve(struct compact *c, size_t n)
