@@ -144,13 +144,13 @@ UNSEEN_INLINE bool prove_query(struct scan *scan, size_t start, bool drop_blank,
 static bool rewrite_query(const struct unseen_url *url, const struct scan *scan, size_t front,
                           bool slash, char *buf, size_t cap, struct unseen_canon *out)
 {
+    const size_t bound = unseen_url_bound(scan->len);
     struct unseen_bytes query = {scan->in + front + 1, scan->len - front - 1};
     const char *const hash = memchr(query.data, '#', query.len);
     if (hash) {
         query.len = (size_t)(hash - query.data);
     }
-    if ((hash && unseen__url_rule(url, UNSEEN__RULE_KEEP_FRAGMENT)) ||
-        cap < unseen_url_bound(scan->len)) {
+    if ((hash && unseen__url_rule(url, UNSEEN__RULE_KEEP_FRAGMENT)) || bound == 0 || cap < bound) {
         return false;
     }
     memcpy(buf, scan->in, front);
