@@ -144,7 +144,7 @@ UNSEEN_INLINE bool prove_query(struct scan *scan, size_t start, bool drop_blank,
 static bool rewrite_query(const struct unseen_url *url, const struct scan *scan, size_t front,
                           bool slash, char *buf, size_t cap, struct unseen_canon *out)
 {
-    const size_t bound = unseen_url_bound(scan->len);
+    const size_t bound = unseen_url_bound(scan->len, 0);
     struct unseen_bytes query = {scan->in + front + 1, scan->len - front - 1};
     const char *const hash = memchr(query.data, '#', query.len);
     if (hash) {
