@@ -14,10 +14,10 @@
 
 #include <unseen.h>
 
-#include "command.h"
-#include "help.h"
+#include "commands/commands.h"
+#include "options/help.h"
 #include "print/message.h"
-#include "options.h"
+#include "commands/options.h"
 
 /* The environment variable UNSEEN_CPU forces a processor level, for tests and measurements. */
 static bool cpu_from_environment(enum unseen_cpu *cpu)

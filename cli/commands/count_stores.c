@@ -7,12 +7,12 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-#include "command.h"
+#include "commands/commands.h"
 #include "lines/files.h"
 #include "print/message.h"
 #include "print/output.h"
-#include "memory/same_keys.h"
-#include "memory/stores.h"
+#include "seen/merge_check.h"
+#include "seen/stores.h"
 
 enum {
     KEYS_MAX = 512
@@ -80,8 +80,7 @@ static bool add_store(struct count_stores *c, const struct options *o, struct un
     if (!stores_open_to_read(&store, path, o, cpu)) {
         return false;
     }
-    bool counted =
-        same_keys_check(first, o->files[0], store, path) && has_key_bits(first, store, path);
+    bool counted = merge_check(first, o->files[0], store, path) && has_key_bits(first, store, path);
     if (counted) {
         error.status = unseen_store_keys(store, take_keys, c, &error);
         counted = error.status == UNSEEN_OK && c->status == UNSEEN_OK;

@@ -8,7 +8,7 @@
 
 #include <unseen.h>
 
-#include "options.h"
+#include "commands/options.h"
 
 /* Whether one of the files is a store. */
 bool count_stores_are_meant(const struct options *o);

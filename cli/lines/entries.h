@@ -11,7 +11,7 @@
 #include <unseen.h>
 
 #include "lines/text.h"
-#include "options.h"
+#include "commands/options.h"
 
 /* ---- Entries --------------------------------------------------------------------------------- */
 

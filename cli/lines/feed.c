@@ -36,7 +36,7 @@ static bool take(struct feed *f, const struct batch *b)
     return f->take(f->context, b) && !has_failed(f) && !stop_is_wanted();
 }
 
-static void read_here(struct feed *f)
+static void feed_here(struct feed *f)
 {
     struct batch *b = calloc(1, sizeof(*b));
     if (!b) {
@@ -54,14 +54,14 @@ static void read_here(struct feed *f)
 
 /* Of a batch the thread has made, failed is as it was then: what it has read too much of when the
  * run ends early does not count. */
-static void read_ahead(struct feed *f)
+static void feed_ahead(struct feed *f)
 {
     const struct batch *b = NULL;
     do {
-        b = ahead_next(&f->ahead);
+        b = read_ahead_next(&f->ahead);
         f->failed = b && b->failed;
     } while (b && take(f, b));
-    ahead_finish(&f->ahead);
+    read_ahead_finish(&f->ahead);
     if (f->ahead.ended) {
         f->failed = f->reader.failed;
         reader_summary(&f->reader);
@@ -90,12 +90,12 @@ void feed_run(struct feed *f)
     if (files_have_fifo(names, nnames)) {
         output_make_elastic(f->out);
     }
-    if (!f->out->elastic && ahead_is_wanted(o->threads) &&
-        ahead_start(&f->ahead, &f->reader, wait)) {
-        read_ahead(f);
+    if (!f->out->elastic && read_ahead_is_wanted(o->threads) &&
+        read_ahead_start(&f->ahead, &f->reader, wait)) {
+        feed_ahead(f);
     } else {
         f->reader.wait = wait;
-        read_here(f);
+        feed_here(f);
     }
     reader_release(&f->reader);
 }

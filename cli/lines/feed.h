@@ -7,8 +7,8 @@
 
 #include <stdbool.h>
 
-#include "lines/ahead.h"
-#include "options.h"
+#include "lines/read_ahead.h"
+#include "commands/options.h"
 #include "print/output.h"
 #include "lines/reader.h"
 
@@ -29,7 +29,7 @@ struct feed {
 
     /* state */
     struct reader reader;
-    struct ahead ahead;
+    struct read_ahead ahead;
 };
 
 void feed_run(struct feed *f);

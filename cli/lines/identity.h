@@ -11,7 +11,7 @@
 #include <unseen.h>
 
 #include "lines/batch.h"
-#include "options.h"
+#include "commands/options.h"
 
 struct identity {
     /* set by the caller */

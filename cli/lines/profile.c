@@ -3,22 +3,22 @@
 
 #include <string.h>
 
-#include "command.h"
+#include "commands/commands.h"
 #include "print/message.h"
-#include "nearest.h"
+#include "print/suggest.h"
 
 typedef const struct unseen_url_entry *entry_at_fn(size_t i);
 
 /* Whether name is in the list; if not, *like becomes the most similar one or NULL. */
 static bool find_name(entry_at_fn *at, const char *name, const char **like)
 {
-    struct nearest n = {.wanted = name};
+    struct suggestion n = {.wanted = name};
     const struct unseen_url_entry *entry = NULL;
     for (size_t i = 0; (entry = at(i)); i++) {
         if (strcmp(entry->name, name) == 0) {
             return true;
         }
-        nearest_try(&n, entry->name);
+        suggest_try(&n, entry->name);
     }
     *like = n.best;
     return false;

@@ -8,7 +8,7 @@
 
 #include <unseen.h>
 
-#include "options.h"
+#include "commands/options.h"
 
 /* Makes the canonicaliser that the options ask for; standard is the profile where they name none,
  * NULL for the library's. False if that failed, which has been reported. */

@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "lines/utf8.h"
+#include "print/utf8.h"
 
 #define EVERY(byte) (UINT64_C(0x0101010101010101) * (byte))
 

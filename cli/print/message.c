@@ -8,7 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "lines/utf8.h"
+#include "print/utf8.h"
 
 /* Written by message_setup only, before a second thread exists. */
 static struct {

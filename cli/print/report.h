@@ -9,7 +9,7 @@
 
 #include <unseen.h>
 
-#include "options.h"
+#include "commands/options.h"
 
 struct report {
     uint64_t nnew;

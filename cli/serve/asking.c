@@ -4,7 +4,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "command.h"
+#include "commands/commands.h"
 #include "serve/listed.h"
 #include "serve/listen.h"
 #include "print/message.h"

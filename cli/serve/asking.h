@@ -9,7 +9,7 @@
 
 #include <unseen.h>
 
-#include "options.h"
+#include "commands/commands.h"
 
 /* Whether there are options that only a new store has a use for. */
 bool asking_makes_store(const struct options *o);

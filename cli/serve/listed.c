@@ -7,7 +7,7 @@
 #include <time.h>
 
 #include "lines/profile.h"
-#include "memory/stores.h"
+#include "seen/stores.h"
 #include "print/message.h"
 
 #define SECOND ((uint64_t)1000000000)

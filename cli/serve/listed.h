@@ -16,8 +16,8 @@
 #include <unseen.h>
 
 #include "lines/text.h"
-#include "memory/lists.h"
-#include "options.h"
+#include "seen/lists.h"
+#include "commands/commands.h"
 #include "serve/lookup.h"
 
 struct listed {

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT */
-#include "serve/serve.h"
+#include "commands/commands.h"
 
 #include <unistd.h>
 
 #include "serve/asking.h"
-#include "command.h"
+#include "commands/commands.h"
 #include "serve/coprocess.h"
 #include "print/message.h"
 #include "serve/served.h"
 #include "serve/session.h"
 #include "stop.h"
-#include "memory/stores.h"
+#include "seen/stores.h"
 
 struct serve {
     const struct options *o;

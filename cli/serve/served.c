@@ -4,8 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "lines/utf8.h"
-#include "memory/stores.h"
+#include "print/utf8.h"
+#include "seen/stores.h"
 
 /* What can come of a URL, with the marks for a verdict of SEEN and of NEW. */
 static const char marks_of_add[] = {[UNSEEN_SEEN] = '0', [UNSEEN_NEW] = '1'};

@@ -12,7 +12,7 @@
 
 #include <unseen.h>
 
-#include "options.h"
+#include "commands/commands.h"
 #include "serve/listed.h"
 
 enum {

@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * A line is asked as a question of the list's kind, so that it is found, too, if a folder or a domain
+ * that it is part of is listed; what is allowed then is the line itself. */
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE 1
+#endif
+#include "build/build_known_good.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "lines/batch.h"
+#include "lines/feed.h"
+#include "lines/files.h"
+#include "seen/lists.h"
+#include "seen/stores.h"
+#include "print/message.h"
+#include "stop.h"
+
+struct known_good {
+    const struct options *o;
+    const char *name; /* of the file at hand */
+    struct opened_list list;
+    struct unseen_list_edit *edit;
+    struct text room;
+    struct build_progress *progress;
+    struct build_known_good result;
+    bool failed;
+};
+
+bool build_known_good_check(const struct options *o)
+{
+    for (size_t i = 0; i < o->nknown_good; i++) {
+        const char *name = o->known_good[i];
+        if (files_is_standard_input(name)) {
+            continue;
+        }
+        struct stat st;
+        if (access(name, R_OK) != 0 || stat(name, &st) != 0) {
+            message_error("cannot open %s: %s", name, strerror(errno));
+            return false;
+        }
+        if (S_ISDIR(st.st_mode)) {
+            message_error("cannot read %s: %s", name, strerror(EISDIR));
+            return false;
+        }
+        const enum stores_kind kind = stores_kind_of(name);
+        if (kind != STORES_NONE) {
+            message_error("%s is a %s, it has no lines", name, stores_kind_name(kind));
+            message_hint("--known-good takes a file of lines");
+            return false;
+        }
+    }
+    return true;
+}
+
+static bool report(struct known_good *k, struct unseen_error *error, enum unseen_status status)
+{
+    error->status = status;
+    lists_report(k->o->store, error);
+    k->failed = true;
+    return false;
+}
+
+/* Allows a line that the list has: by the most specific text that it is asked by. */
+static bool allow(struct known_good *k, struct unseen_bytes line)
+{
+    struct unseen_error error = {.status = UNSEEN_OK};
+    struct unseen_bytes texts[UNSEEN_KIND_TEXTS_MAX];
+    size_t n = 0;
+    const size_t need = unseen_kind_bound(k->list.kind, line.len);
+    text_clear(&k->room);
+    enum unseen_status status =
+        need > 0 && text_reserve(&k->room, need)
+            ? unseen_kind_texts(k->list.kind, k->list.url, line.data, line.len, k->room.data,
+                                k->room.cap, texts, &n)
+            : UNSEEN_ERR_NOMEM;
+    if (status == UNSEEN_OK && n > 0) {
+        status = unseen_list_edit_change(k->edit, UNSEEN_LIST_ALLOW, texts, 1, NULL, &error);
+        k->result.nallowed++;
+    }
+    return status == UNSEEN_OK || report(k, &error, status);
+}
+
+static bool take_batch(void *context, const struct batch *b)
+{
+    struct known_good *k = context;
+    uint8_t verdicts[BATCH_LINES];
+    struct unseen_error error = {.status = UNSEEN_OK};
+    const enum unseen_status status = lists_covers(&k->list, k->list.url, b->lines, b->n, verdicts);
+    if (status != UNSEEN_OK) {
+        return report(k, &error, status);
+    }
+    k->result.nasked += b->n;
+    for (size_t i = 0; i < b->n; i++) {
+        if (verdicts[i] == UNSEEN_SEEN && !allow(k, b->lines[i])) {
+            return false;
+        }
+    }
+    build_progress_show(k->progress, "known good", k->result.nasked, "lines", -1);
+    return true;
+}
+
+static void poll(void *context)
+{
+    struct known_good *k = context;
+    build_progress_show(k->progress, "known good", k->result.nasked, "lines", -1);
+}
+
+static bool read_file(struct known_good *k, const char *name)
+{
+    struct output none = {.fd = -1};
+    struct options o = *k->o;
+    o.files = &name;
+    o.nfiles = 1;
+    struct feed feed = {.o = &o, .out = &none, .take = take_batch, .poll = poll, .context = k};
+    k->name = files_is_standard_input(name) ? "standard input" : name;
+    feed_run(&feed);
+    k->failed = k->failed || feed.failed;
+    return !k->failed && !stop_is_wanted();
+}
+
+static bool read_files(struct known_good *k)
+{
+    for (size_t i = 0; i < k->o->nknown_good; i++) {
+        if (!read_file(k, k->o->known_good[i])) {
+            return false;
+        }
+    }
+    return true;
+}
+
+bool build_known_good_run(const struct options *o, const char *path, enum unseen_cpu cpu,
+                          struct build_progress *progress, struct build_known_good *result_out)
+{
+    struct known_good k = {.o = o, .progress = progress};
+    struct unseen_error error = {.status = UNSEEN_OK};
+    if (o->nknown_good == 0 || !lists_open(&k.list, path, UNSEEN_LIST_WARM, cpu)) {
+        return o->nknown_good == 0;
+    }
+    build_progress_phase(progress, 0, 0);
+    enum unseen_status status = unseen_list_edit_open(&k.edit, path, NULL, &error);
+    bool good = status == UNSEEN_OK ? read_files(&k) : report(&k, &error, status);
+    if (good) {
+        status = unseen_list_edit_commit(k.edit, &error);
+        good = status == UNSEEN_OK || report(&k, &error, status);
+    }
+    unseen_list_edit_close(k.edit);
+    lists_close(&k.list);
+    text_release(&k.room);
+    *result_out = k.result;
+    return good;
+}

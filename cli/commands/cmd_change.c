@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Nothing is printed, so there is nothing to hand over before a commit: each batch goes to one at
+ * once. */
+#include "commands/cmd_change.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "lines/batch.h"
+#include "commands/commands.h"
+#include "lines/feed.h"
+#include "lines/files.h"
+#include "seen/filter_words.h"
+#include "lines/identity.h"
+#include "print/message.h"
+#include "stop.h"
+#include "seen/stores.h"
+
+static bool removes(const struct change *c)
+{
+    return c->o.command->bit == COMMAND_REMOVE;
+}
+
+static bool check_inputs(const struct options *o)
+{
+    const char *const *names = o->files;
+    size_t n = o->nfiles;
+    files_default(&names, &n);
+    for (size_t i = 0; i < n; i++) {
+        const enum stores_kind kind = stores_kind_of(names[i]);
+        if (kind != STORES_NONE) {
+            const bool standard = files_is_standard_input(names[i]);
+            message_error("%s is a %s, it has no lines", standard ? "standard input" : names[i],
+                          stores_kind_name(kind));
+            if (kind != STORES_LIST) {
+                message_hint("unseen merge %s %s", o->store, standard ? "STORE" : names[i]);
+            }
+            return false;
+        }
+    }
+    return true;
+}
+
+bool change_start(struct change *c, const struct options *o, const char *standard,
+                  enum unseen_cpu cpu)
+{
+    *c = (struct change){.o = *o};
+    c->o.quiet = true; /* prints nothing: a progress line disturbs no output */
+    const enum unseen_store_mode mode = removes(c) ? UNSEEN_STORE_WRITE : UNSEEN_STORE_CREATE;
+    c->failed = !check_inputs(o) || !stores_open(&c->store, o->store, mode, &c->o, standard, cpu);
+    if (c->failed) {
+        return false;
+    }
+    stop_listen();
+    report_start(&c->report, &c->o, -1);
+    message_setup(o->color, c->report.progress);
+    return true;
+}
+
+static bool report_failure(struct change *c, enum unseen_status status)
+{
+    struct unseen_set_stats stats = {.size = sizeof(stats), .filter = ""};
+    c->failed = true;
+    if (removes(c) && status == UNSEEN_ERR_UNSUPPORTED &&
+        unseen_set_stats(unseen_store_set(c->store), &stats) == UNSEEN_OK) {
+        message_error("%s has the filter %s, which cannot remove", c->o.store, stats.filter);
+        message_hint("unseen compact --filter compact %s", c->o.store);
+        return false;
+    }
+    message_error("cannot remember more lines: %s", unseen_status_string(status));
+    return false;
+}
+
+bool change_keys(struct change *c, const struct unseen_key *keys, size_t n)
+{
+    uint8_t verdicts[BATCH_LINES];
+    struct unseen_error error = {.status = UNSEEN_OK};
+    size_t ndone = 0;
+    size_t nnew = 0;
+    const enum unseen_status status =
+        (removes(c) ? unseen_store_remove_keys : unseen_store_add_keys)(c->store, keys, n, verdicts,
+                                                                        &ndone);
+    for (size_t i = 0; i < ndone; i++) {
+        nnew += verdicts[i];
+    }
+    c->report.nnew += nnew;
+    c->report.nseen += ndone - nnew;
+    error.status = unseen_store_commit_begin(c->store, UINT64_MAX, 0, &error);
+    if (error.status != UNSEEN_OK) {
+        c->broken = true;
+        stores_report_commit(c->o.store, &c->o, &error);
+        return false;
+    }
+    return status == UNSEEN_OK || report_failure(c, status);
+}
+
+int change_finish(struct change *c)
+{
+    if (!c->store) {
+        return EXIT_TROUBLE;
+    }
+    report_end(&c->report, &c->o, unseen_store_set(c->store));
+    filters_warn_full(&c->o, unseen_store_set(c->store));
+    if (c->broken) {
+        (void)unseen_store_close(c->store, NULL); /* the cause has been reported */
+    } else {
+        c->failed = !stores_close(c->store, c->o.store, &c->o) || c->failed;
+    }
+    stop_die(false);
+    return c->broken || c->failed ? EXIT_TROUBLE : EXIT_DONE;
+}
+
+/* ---- Lines ----------------------------------------------------------------------------------- */
+
+static bool take_batch(void *context, const struct batch *b)
+{
+    struct change *c = context;
+    c->report.nlong += b->nlong;
+    c->report.nmisses += b->nmisses;
+    c->report.nbytes += b->nbytes;
+    for (size_t i = 0; i < b->n; i++) {
+        c->report.nfailed += b->forms[i] == UNSEEN_URL_FAILED;
+    }
+    report_poll(&c->report);
+    return change_keys(c, b->keys, b->n);
+}
+
+static void poll_report(void *context)
+{
+    struct change *c = context;
+    report_poll(&c->report);
+}
+
+static void read_lines(struct change *c)
+{
+    struct output none = {.fd = -1};
+    struct identity identity = {.url = unseen_store_url(c->store),
+                                .set = unseen_store_set(c->store)};
+    const enum unseen_status status = identity_init(&identity, &c->o);
+    if (status != UNSEEN_OK) {
+        (void)report_failure(c, status);
+        return;
+    }
+    struct feed feed = {
+        .o = &c->o,
+        .identity = &identity,
+        .out = &none,
+        .take = take_batch,
+        .poll = poll_report,
+        .context = c,
+    };
+    feed_run(&feed);
+    c->failed = c->failed || feed.failed;
+    identity_release(&identity);
+}
+
+int change_run(const struct options *o, enum unseen_cpu cpu)
+{
+    struct change c;
+    if (change_start(&c, o, NULL, cpu)) {
+        read_lines(&c);
+    }
+    return change_finish(&c);
+}

@@ -1,0 +1,274 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Counting needs no text: the keys of the lines go to a set, and what is new to it is counted.
+ *
+ * By groups, one set serves them all: the key of a line is mixed with that of its group's name, so
+ * the same line in two groups is two keys. However many groups there are, each costs a counter and
+ * its name, and every pair of a group and a line as much as a line. */
+#include "commands/commands.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lines/batch.h"
+#include "commands/count_stores.h"
+#include "lines/feed.h"
+#include "lines/files.h"
+#include "commands/groups.h"
+#include "lines/identity.h"
+#include "lines/jsonl.h"
+#include "print/message.h"
+#include "print/output.h"
+#include "lines/profile.h"
+
+struct count {
+    const struct options *o;
+    struct unseen_url *url;
+    struct unseen_set *set;
+    struct identity identity;
+    struct feed feed;
+    struct output out;
+    uint64_t ndistinct;
+    struct groups groups;
+    size_t last; /* the group of the line before; SIZE_MAX: none */
+    uint64_t nmisses;
+    bool failed;
+};
+
+static void fail(struct count *c, enum unseen_status status)
+{
+    message_error("cannot count more lines: %s", unseen_status_string(status));
+    message_hint("--fpr 1e-6 takes less memory");
+    c->failed = true;
+}
+
+/* ---- Groups ---------------------------------------------------------------------------------- */
+
+/* The host of a canonical URL, with its brackets if it has some; empty if there is none. */
+static struct unseen_bytes host_of(struct unseen_bytes url)
+{
+    struct unseen_bytes none = {"", 0};
+    const char *end = url.data + url.len;
+    const char *colon = url.len ? memchr(url.data, ':', url.len) : NULL;
+    if (!colon || end - colon < 3 || colon[1] != '/' || colon[2] != '/') {
+        return none;
+    }
+    const char *host = colon + 3;
+    const char *stop = host;
+    while (stop < end && !strchr("/?#", *stop)) {
+        stop++;
+    }
+    for (const char *p = host; p < stop; p++) {
+        host = *p == '@' ? p + 1 : host;
+    }
+    const char *port = stop;
+    while (port > host && port[-1] >= '0' && port[-1] <= '9') {
+        port--;
+    }
+    stop = port > host && port[-1] == ':' ? port - 1 : stop;
+    return (struct unseen_bytes){host, (size_t)(stop - host)};
+}
+
+/* The group of this name. What is next to each other is often of one group. */
+static size_t find_group(struct count *c, struct unseen_bytes name)
+{
+    if (c->last != SIZE_MAX) {
+        const struct unseen_bytes last = groups_name(&c->groups, c->last);
+        if (last.len == name.len &&
+            (name.len == 0 || memcmp(last.data, name.data, name.len) == 0)) {
+            return c->last;
+        }
+    }
+    c->last = groups_find(&c->groups, c->set, name);
+    return c->last;
+}
+
+static void take_value(void *context, struct unseen_bytes value)
+{
+    struct count *c = context;
+    c->last = find_group(c, value);
+}
+
+/* The group of line i of the batch. Lines without one have that of no name. */
+static size_t group_of(struct count *c, const struct batch *b, size_t i)
+{
+    const struct options *o = c->o;
+    struct unseen_bytes name = {NULL, 0};
+    if (o->by_host) {
+        name = host_of(b->canons[i]);
+    } else if (o->by_path) {
+        if (jsonl_find(b->lines[i], o->by_path, take_value, c)) {
+            return c->last;
+        }
+    } else {
+        name = unseen_lines_field(b->lines[i], o->separator, o->by_field);
+    }
+    if (!name.data) {
+        c->nmisses++;
+        name.data = "";
+    }
+    return find_group(c, name);
+}
+
+static uint64_t turn(uint64_t x)
+{
+    return x << 31 | x >> 33;
+}
+
+/* Turned, because a line may be the name of its own group. */
+static struct unseen_key mix(struct unseen_key line, struct unseen_key group)
+{
+    return (struct unseen_key){line.lo ^ turn(group.lo), line.hi ^ turn(group.hi)};
+}
+
+/* ---- Batches --------------------------------------------------------------------------------- */
+
+static bool take_all(struct count *c, const struct batch *b)
+{
+    uint8_t verdicts[BATCH_LINES];
+    const enum unseen_status status = unseen_set_add_keys(c->set, b->keys, b->n, verdicts, NULL);
+    if (status != UNSEEN_OK) {
+        fail(c, status);
+        return false;
+    }
+    for (size_t i = 0; i < b->n; i++) {
+        c->ndistinct += verdicts[i];
+    }
+    return true;
+}
+
+static bool take_groups(struct count *c, const struct batch *b)
+{
+    uint8_t verdicts[BATCH_LINES];
+    struct unseen_key keys[BATCH_LINES];
+    size_t numbers[BATCH_LINES];
+    for (size_t i = 0; i < b->n; i++) {
+        numbers[i] = group_of(c, b, i);
+        if (numbers[i] == SIZE_MAX) {
+            fail(c, UNSEEN_ERR_NOMEM);
+            return false;
+        }
+        keys[i] = mix(b->keys[i], c->groups.groups[numbers[i]].key);
+    }
+    const enum unseen_status status = unseen_set_add_keys(c->set, keys, b->n, verdicts, NULL);
+    if (status != UNSEEN_OK) {
+        fail(c, status);
+        return false;
+    }
+    for (size_t i = 0; i < b->n; i++) {
+        c->groups.groups[numbers[i]].count += verdicts[i];
+    }
+    return true;
+}
+
+static bool take_batch(void *context, const struct batch *b)
+{
+    struct count *c = context;
+    return c->o->by ? take_groups(c, b) : take_all(c, b);
+}
+
+/* ---- Before and after ------------------------------------------------------------------------ */
+
+static bool create_set(struct count *c, enum unseen_cpu cpu)
+{
+    const struct options *o = c->o;
+    if (!profile_create(&c->url, o, NULL, cpu)) {
+        return false;
+    }
+    const struct unseen_set_options options = {
+        .size = sizeof(options),
+        .url = profile_is_none(c->url) ? NULL : c->url,
+        .fpr = o->fpr,
+        .capacity = o->capacity,
+        .seed = seed_bytes(&o->seed),
+        .seed_len = o->seed.len,
+        .cpu = cpu,
+    };
+    enum unseen_status status = unseen_set_create(&c->set, &options);
+    if (status == UNSEEN_OK && o->by) {
+        status = groups_init(&c->groups);
+    }
+    if (status == UNSEEN_OK) {
+        c->identity =
+            (struct identity){.url = options.url, .set = c->set, .keeps_texts = o->by_host};
+        status = identity_init(&c->identity, o);
+    }
+    if (status == UNSEEN_ERR_FPR) {
+        message_error("--fpr %g: %s", o->fpr, unseen_status_string(status));
+        message_hint("%s --fpr 5e-9", o->command->called);
+    } else if (status != UNSEEN_OK) {
+        message_error("cannot make a set: %s", unseen_status_string(status));
+    }
+    return status == UNSEEN_OK;
+}
+
+static bool prepare(struct count *c, enum unseen_cpu cpu)
+{
+    const struct options *o = c->o;
+    const struct output *const outs[] = {&c->out};
+    const char *const *names = o->files;
+    size_t nnames = o->nfiles;
+    files_default(&names, &nnames);
+    return create_set(c, cpu) && output_open(&c->out, o->output) &&
+           files_check(o->command->called, names, nnames, outs, 1);
+}
+
+static void put_number(struct count *c, uint64_t n, char after)
+{
+    char text[32];
+    const int len = snprintf(text, sizeof(text), "%" PRIu64 "%c", n, after);
+    output_write(&c->out, text, (size_t)len);
+}
+
+static void put_result(struct count *c)
+{
+    if (!c->o->by) {
+        put_number(c, c->ndistinct, c->o->delimiter);
+    }
+    for (size_t i = 0; i < c->groups.n; i++) {
+        const struct unseen_bytes name = groups_name(&c->groups, i);
+        put_number(c, c->groups.groups[i].count, '\t');
+        output_write(&c->out, name.data, name.len);
+        output_write(&c->out, &c->o->delimiter, 1);
+    }
+    if (c->nmisses > 0) {
+        message_warning("%" PRIu64 " lines without --by %s are counted under no name", c->nmisses,
+                        c->o->by);
+    }
+}
+
+/* A count of a part of the input is no count of it: after any trouble there is none. */
+static int finish(struct count *c)
+{
+    if (c->failed || c->feed.failed || !output_truncate(&c->out)) {
+        return EXIT_TROUBLE;
+    }
+    put_result(c);
+    return output_close(&c->out) ? EXIT_DONE : EXIT_TROUBLE;
+}
+
+int count_run(const struct options *o, enum unseen_cpu cpu)
+{
+    if (o->nfiles > 0 && count_stores_are_meant(o)) {
+        return count_stores_run(o, cpu);
+    }
+    struct count c = {.o = o, .last = SIZE_MAX};
+    int status = EXIT_TROUBLE;
+    if (prepare(&c, cpu)) {
+        c.feed.o = o;
+        c.feed.identity = &c.identity;
+        c.feed.out = &c.out;
+        c.feed.take = take_batch;
+        c.feed.context = &c;
+        feed_run(&c.feed);
+        status = finish(&c);
+    }
+    output_abandon(&c.out);
+    groups_release(&c.groups);
+    identity_release(&c.identity);
+    unseen_set_free(c.set);
+    unseen_url_free(c.url);
+    return status;
+}

@@ -1,0 +1,157 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE 1
+#endif
+#include "commands/commands.h"
+
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <sys/stat.h>
+#include <time.h>
+
+#include "commands/info_json.h"
+#include "print/utf8.h"
+#include "print/message.h"
+#include "print/output.h"
+#include "seen/lists.h"
+#include "seen/stores.h"
+
+__attribute__((format(printf, 3, 4))) static void put(struct output *out, const char *name,
+                                                      const char *format, ...)
+{
+    char value[5000];
+    char line[5100];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(value, sizeof(value), format, args);
+    va_end(args);
+    utf8_clean(value); /* a profile may be anything in a forged file */
+    const int len = snprintf(line, sizeof(line), "%-12s %s\n", name, value);
+    output_write(out, line, (size_t)len);
+}
+
+static double bits_per_key(uint64_t bytes, uint64_t nkeys)
+{
+    return nkeys > 0 ? 8 * (double)bytes / (double)nkeys : 0;
+}
+
+static void put_written(struct output *out, const char *path)
+{
+    struct stat st;
+    struct tm tm;
+    char text[40];
+    if (stat(path, &st) == 0 && gmtime_r(&st.st_mtime, &tm) &&
+        strftime(text, sizeof(text), "%Y-%m-%dT%H:%M:%SZ", &tm) > 0) {
+        put(out, "written", "%s", text);
+    }
+}
+
+/* ---- A store --------------------------------------------------------------------------------- */
+
+static void put_text(struct output *out, struct unseen_store *store, const char *path)
+{
+    const struct unseen_set *set = unseen_store_set(store);
+    struct unseen_set_stats s = {.size = sizeof(s), .filter = ""};
+    struct unseen_store_info i = {.size = sizeof(i)};
+    (void)unseen_set_stats(set, &s);    /* fails for a wrong size only */
+    (void)unseen_store_info(store, &i); /* the same */
+    const uint64_t disk = i.log_bytes + i.image_bytes;
+    put(out, "store", "%s", path);
+    put(out, "keys", "%" PRIu64, s.nkeys);
+    put(out, "filter", "%s", s.filter);
+    put(out, "wrong seen", "%.2g (at most %.2g; asked for %.2g)", s.fpr_estimate, s.fpr_promise,
+        i.fpr);
+    put(out, "fill", "%.1f %%", 100 * s.fill);
+    put(out, "memory", "%" PRIu64 " bytes, %.1f bits per key", s.memory,
+        bits_per_key(s.memory, s.nkeys));
+    put(out, "disk", "%" PRIu64 " bytes, %.1f bits per key", disk, bits_per_key(disk, s.nkeys));
+    if (i.no_log) {
+        put(out, "log", "none");
+    } else {
+        put(out, "log", "%" PRIu64 " bytes", i.log_bytes);
+    }
+    put(out, "image", "%" PRIu64 " bytes", i.image_bytes);
+    put(out, "profile", "%s", unseen_set_profile(set));
+    put(out, "key bits", "%u", i.key_bits);
+    put(out, "seed id", "%016" PRIx64, i.seed_id);
+    put_written(out, path);
+}
+
+/* ---- A list ---------------------------------------------------------------------------------- */
+
+static void put_list(struct output *out, const struct unseen_list *list, const char *path)
+{
+    struct unseen_list_info i = {.size = sizeof(i), .profile = ""};
+    (void)unseen_list_info(list, &i); /* fails for a wrong size only */
+    const uint64_t built = i.bytes - i.changes_bytes - i.torn_bytes;
+    put(out, "list", "%s", path);
+    put(out, "kind", "%s", unseen_kind_name(i.kind));
+    put(out, "profile", "%s", i.profile);
+    put(out, "entries", "%" PRIu64 " of %" PRIu64 " given", i.nkeys, i.ngiven);
+    put(out, "changes", "%" PRIu64 " added, %" PRIu64 " removed, %" PRIu64 " allowed", i.nadded,
+        i.nremoved, i.nallowed);
+    put(out, "wrong listed", "%.2g of questions (asked for %.2g), %.2g of keys", i.rate, i.fpr,
+        i.rate / unseen_kind_texts_max(i.kind));
+    put(out, "disk", "%" PRIu64 " bytes; %.2f bits per entry, and changes of %" PRIu64 " bytes",
+        i.bytes, bits_per_key(built, i.nkeys), i.changes_bytes);
+    if (i.torn_bytes > 0) {
+        put(out, "unfinished", "%" PRIu64 " bytes of a change that was interrupted: not obeyed",
+            i.torn_bytes);
+    }
+    put(out, "pages", "%" PRIu64 " of 4096 bytes, in %u layers", i.npages, i.nlayers);
+    put(out, "on no page", "%" PRIu64, i.nleft);
+    put(out, "key bits", "%u", i.key_bits);
+    put(out, "seed id", "%016" PRIx64, i.seed_id);
+    put_written(out, path);
+}
+
+/* ---- Either ---------------------------------------------------------------------------------- */
+
+/* What was opened, the one or the other. */
+static int print(const struct options *o, struct unseen_store *store,
+                 const struct unseen_list *list)
+{
+    struct output out = {.fd = -1};
+    if (!output_open(&out, NULL)) {
+        return EXIT_TROUBLE;
+    }
+    if (store) {
+        (o->json ? info_json : put_text)(&out, store, o->files[0]);
+    } else {
+        (o->json ? info_json_list : put_list)(&out, list, o->files[0]);
+    }
+    return output_close(&out) ? EXIT_DONE : EXIT_TROUBLE;
+}
+
+static int info_list(const struct options *o, enum unseen_cpu cpu)
+{
+    struct opened_list l;
+    int status = EXIT_TROUBLE;
+    if (lists_open(&l, o->files[0], UNSEEN_LIST_COLD, cpu)) {
+        status = print(o, NULL, l.list);
+        lists_close(&l);
+    }
+    return status;
+}
+
+static int info_store(const struct options *o, enum unseen_cpu cpu)
+{
+    struct unseen_store *store = NULL;
+    int status = EXIT_TROUBLE;
+    if (stores_open_to_read(&store, o->files[0], o, cpu)) {
+        status = print(o, store, NULL);
+        (void)unseen_store_close(store, NULL); /* was only read */
+    }
+    return status;
+}
+
+int info_run(const struct options *o, enum unseen_cpu cpu)
+{
+    if (o->nfiles > 1) {
+        message_error("one store or list at a time");
+        message_hint("unseen info %s", o->files[0]);
+        return EXIT_TROUBLE;
+    }
+    return (stores_kind_of(o->files[0]) == STORES_LIST ? info_list : info_store)(o, cpu);
+}

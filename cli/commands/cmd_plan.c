@@ -1,0 +1,164 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The question is checked first: of keys, memory and bits per key two say the third, and rate and
+ * bits per key say each other. The library's formulas answer it for each filter. */
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE 1
+#endif
+#include "commands/commands.h"
+
+#include <errno.h>
+#include <langinfo.h>
+#include <locale.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "seen/filter_words.h"
+#include "options/help.h"
+#include "print/message.h"
+#include "commands/plan_solve.h"
+
+static bool is_nothing(const struct options *o)
+{
+    return o->capacity == 0 && o->fpr == 0 && o->bits_per_key == 0 && o->memory == 0 &&
+           o->hashes == 0;
+}
+
+/* Too much or too little. */
+static bool check_question(const struct options *o)
+{
+    const bool bits = o->bits_per_key > 0;
+    const struct {
+        bool wrong;
+        const char *text;
+        const char *hint;
+    } cases[] = {
+        {bits && o->fpr > 0, "the rate follows from --bits, and the bits from --fpr: give one",
+         "--fpr 1e-4"},
+        {bits && o->capacity && o->memory, "--memory follows from --capacity and --bits",
+         "--capacity 1e7 --bits 20"},
+        {o->hashes && !bits && o->fpr == 0 && !(o->capacity && o->memory),
+         "--hashes alone says neither a rate nor a size", "--bits 20 --hashes 10"},
+    };
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        if (cases[i].wrong) {
+            message_error("%s", cases[i].text);
+            message_hint("%s %s", o->command->called, cases[i].hint);
+            return false;
+        }
+    }
+    return !o->filter || filters_check_name(o->filter, o->command->called, "");
+}
+
+static struct question question_of(const struct options *o)
+{
+    struct question q = {.capacity = o->capacity,
+                         .fpr = o->fpr,
+                         .bits_per_key = o->bits_per_key,
+                         .memory = o->memory,
+                         .hashes = o->hashes};
+    /* Only the one of keys and memory, or neither: the rate is then as for any set. */
+    if (q.fpr == 0 && q.bits_per_key == 0 && !(q.capacity && q.memory)) {
+        q.fpr = UNSEEN_FPR_DEFAULT;
+    }
+    return q;
+}
+
+static size_t solve_all(const struct options *o, const struct question *q, struct planned *planned)
+{
+    const char *name = NULL;
+    size_t n = 0;
+    for (size_t i = 0; (name = unseen_filter_name(i)) && n < PLANNED_MAX - 1; i++) {
+        if (!o->filter || strcmp(o->filter, name) == 0) {
+            planned_solve(&planned[n++], name, q);
+        }
+    }
+    return n;
+}
+
+/* ---- Output ---------------------------------------------------------------------------------- */
+
+static bool write_svg(const char *path, const struct chart *rates, const struct chart *bits)
+{
+    const struct chart *const charts[] = {rates, bits};
+    FILE *to = fopen(path, "w");
+    if (!to) {
+        message_error("cannot open %s: %s", path, strerror(errno));
+        return false;
+    }
+    chart_svg(to, charts, 2);
+    const bool failed = ferror(to) != 0;
+    if (fclose(to) != 0 || failed) {
+        message_error("cannot write %s: %s", path, strerror(errno));
+        return false;
+    }
+    return true;
+}
+
+static void print_charts(const struct chart *rates, const struct chart *bits)
+{
+    setlocale(LC_CTYPE, "");
+    const bool braille = strcmp(nl_langinfo(CODESET), "UTF-8") == 0;
+    fputc('\n', stdout);
+    chart_print(stdout, rates, braille);
+    fputc('\n', stdout);
+    chart_print(stdout, bits, braille);
+}
+
+static bool wants_plot(const struct options *o)
+{
+    return !o->json && (o->plot == WHEN_ALWAYS || (o->plot == WHEN_AUTO && isatty(STDOUT_FILENO)));
+}
+
+static bool print_all(const struct options *o, const struct question *q,
+                      const struct planned *planned, size_t n)
+{
+    static struct chart rates;
+    static struct chart bits;
+    (o->json ? planned_print_json : planned_print)(stdout, q, planned, n);
+    if (o->svg || wants_plot(o)) {
+        planned_chart_rates(&rates, planned, n);
+        planned_chart_bits(&bits, planned, n);
+    }
+    if (wants_plot(o)) {
+        print_charts(&rates, &bits);
+    }
+    if (fflush(stdout) != 0 || ferror(stdout)) {
+        message_error("cannot write standard output: %s", strerror(errno));
+        return false;
+    }
+    return !o->svg || write_svg(o->svg, &rates, &bits);
+}
+
+static bool is_any(const struct planned *planned, size_t n)
+{
+    bool any = false;
+    for (size_t i = 0; i < n; i++) {
+        any = any || planned[i].status == UNSEEN_OK;
+    }
+    return any;
+}
+
+int plan_run(const struct options *o, enum unseen_cpu cpu)
+{
+    (void)cpu;
+    if (o->nfiles > 0) {
+        message_error("unseen plan reads no file: '%s'", o->files[0]);
+        message_hint("unseen plan --capacity 1e7 --fpr 1e-4");
+        return EXIT_TROUBLE;
+    }
+    if (is_nothing(o)) {
+        help_usage(o->command);
+        return EXIT_TROUBLE;
+    }
+    if (!check_question(o)) {
+        return EXIT_TROUBLE;
+    }
+    struct planned planned[PLANNED_MAX];
+    const struct question q = question_of(o);
+    const size_t n = solve_all(o, &q, planned);
+    if (!print_all(o, &q, planned, n)) {
+        return EXIT_TROUBLE;
+    }
+    return is_any(planned, n) ? EXIT_DONE : EXIT_NONE;
+}

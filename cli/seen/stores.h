@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Opening stores, and saying what is wrong with one and what would work instead. */
+#ifndef UNSEEN_CLI_STORES_H
+#define UNSEEN_CLI_STORES_H
+
+#include <stdbool.h>
+
+#include <unseen.h>
+
+#include "commands/options.h"
+
+enum stores_kind {
+    STORES_NONE, /* it is something else, or cannot be read */
+    STORES_STORE,
+    STORES_IMAGE, /* of a store */
+    STORES_LIST   /* as `unseen build` makes them */
+};
+
+/* What the regular file at path ("-": standard input) is, by its first bytes. */
+enum stores_kind stores_kind_of(const char *path);
+
+/* "store" or "list", for messages about what is either. */
+const char *stores_kind_name(enum stores_kind kind);
+
+/* Opens the store at path with the settings that the options name, under the profile `standard` if
+ * they name none; NULL for that of the store. False if that failed, which has been reported. What
+ * had to be mended is reported, too. */
+bool stores_open(struct unseen_store **store_out, const char *path, enum unseen_store_mode mode,
+                 const struct options *o, const char *standard, enum unseen_cpu cpu);
+
+/* Opens to read, whatever settings the store has. */
+bool stores_open_to_read(struct unseen_store **store_out, const char *path, const struct options *o,
+                         enum unseen_cpu cpu);
+
+/* Reports an error of any function of a store. */
+void stores_report(const char *path, const struct options *o, const struct unseen_error *error);
+
+/* Reports that a commit has failed: what was printed since the last one comes again. */
+void stores_report_commit(const char *path, const struct options *o,
+                          const struct unseen_error *error);
+
+/* Closes a store; false if that failed, which has been reported. NULL is closed. After an error of
+ * a commit that has been reported, unseen_store_close is used instead. */
+bool stores_close(struct unseen_store *store, const char *path, const struct options *o);
+
+/* Whether both names are the same file, or one is the image of the other. */
+bool stores_are_same(const char *a, const char *b);
+
+#endif
