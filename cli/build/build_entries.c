@@ -180,7 +180,7 @@ static void take_item(void *context, struct unseen_bytes item)
     }
     if (fitness != UNSEEN_ENTRY_FINE) {
         complain(w, (enum fault)fitness);
-        if (fitness != UNSEEN_ENTRY_DANGEROUS || !e->o->force) {
+        if (fitness != UNSEEN_ENTRY_DANGEROUS || !e->o->list.force) {
             return;
         }
         s->counts.ndangerous++;
@@ -202,7 +202,7 @@ static void prepare(struct worker *w, struct slot *s)
     s->no_memory = false;
     text_clear(&w->room);
     for (w->i = 0; w->i < s->batch.n && !s->no_memory; w->i++) {
-        if (!entries_find(w->l->e->o, s->batch.lines[w->i], take_item, w)) {
+        if (!entries_find(&w->l->e->o->key, s->batch.lines[w->i], take_item, w)) {
             complain(w, FAULT_NO_KEY);
         }
     }
@@ -216,7 +216,7 @@ static void prepare(struct worker *w, struct slot *s)
 static void report_fault(const struct pipeline *l, const struct slot *s, size_t i)
 {
     const struct unseen_bytes line = s->batch.lines[s->faulty[i]];
-    const uint64_t number = reader_line_number(&s->batch, line.data, l->e->o->delimiter);
+    const uint64_t number = reader_line_number(&s->batch, line.data, l->e->o->input.delimiter);
     complaints_show(&l->complaints, s->name, number, line, (enum fault)s->faults[i]);
 }
 
@@ -253,7 +253,7 @@ static bool add_keys(struct pipeline *l, const struct slot *s)
 
 static bool is_refused(const struct pipeline *l)
 {
-    return l->complaints.n > 0 && !l->e->o->force;
+    return l->complaints.n > 0 && !l->e->o->list.force;
 }
 
 /* Adds a batch; false if that was of no use. Once a line is refused, the others are only looked at. */
@@ -416,14 +416,14 @@ enum build_ending build_entries_run(const struct build_entries *e, struct build_
         .at = *from,
         .done = *done,
         .saved = now(),
-        .complaints = {.o = e->o, .kind = e->kind},
+        .complaints = {.key = &e->o->key, .force = e->o->list.force, .kind = e->kind},
         .reader =
             {
                 .names = e->inputs->names + from->input,
                 .nnames = e->inputs->n - from->input,
-                .delimiter = e->o->delimiter,
-                .max_line = e->o->max_line,
-                .long_window = e->o->long_window,
+                .delimiter = e->o->input.delimiter,
+                .max_line = e->o->input.max_line,
+                .long_window = e->o->input.long_window,
                 .nblocks = BLOCKS_MAX,
                 .wait_used = wait_added,
                 .wait_used_context = &l,

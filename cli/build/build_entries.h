@@ -11,7 +11,7 @@
 
 #include "build/build_inputs.h"
 #include "build/build_old.h"
-#include "commands/options.h"
+#include "commands/commands.h"
 
 /* How far it is. */
 struct build_done {

@@ -12,8 +12,8 @@
 
 #include "lines/files.h"
 #include "lines/input.h"
-#include "seen/stores.h"
 #include "print/message.h"
+#include "seen/stores.h"
 
 enum {
     SAMPLES = 64, /* files that are looked into */
@@ -40,13 +40,12 @@ static bool look_at(struct build_inputs *in, size_t i, const struct options *o)
         in->are_files = false;
         return true;
     }
-    const enum stores_kind kind = stores_kind_of(name);
+    const enum stores_kind kind = stores_refuse(name);
     if (kind != STORES_NONE) {
-        message_error("%s is a %s, it has no lines", name, stores_kind_name(kind));
         message_hint(kind == STORES_LIST ? "unseen build --from %s %s FILE takes over its changes"
                                          : "give the lines that were added to %s: unseen build %s "
                                            "FILE",
-                     name, o->store);
+                     name, o->seen.path);
         return false;
     }
     in->files[i] = (struct build_input){(uint64_t)st.st_size, st.st_ino, st.st_mtim.tv_sec,
@@ -57,8 +56,7 @@ static bool look_at(struct build_inputs *in, size_t i, const struct options *o)
 
 bool build_inputs_look(struct build_inputs *in, const struct options *o)
 {
-    *in = (struct build_inputs){.names = o->files, .n = o->nfiles, .are_files = true};
-    files_default(&in->names, &in->n);
+    *in = (struct build_inputs){.names = o->input.files, .n = o->input.nfiles, .are_files = true};
     in->files = calloc(in->n, sizeof(*in->files));
     if (!in->files) {
         message_error("out of memory");
@@ -83,8 +81,8 @@ void build_inputs_release(struct build_inputs *in)
 static bool sample(const char *name, const struct options *o, char *room, double *nlines,
                    double *nbytes)
 {
-    const char delimiter = o->delimiter;
-    struct input *in = input_open(name, (struct input_wait){NULL, NULL}, o->long_window);
+    const char delimiter = o->input.delimiter;
+    struct input *in = input_open(name, (struct input_wait){NULL, NULL}, o->input.long_window);
     if (!in) {
         return false;
     }

@@ -11,8 +11,8 @@
 
 #include <unseen.h>
 
+#include "commands/commands.h"
 #include "lines/text.h"
-#include "commands/options.h"
 
 struct build_input {
     uint64_t nbytes; /* of the file as it is, compressed or not */

@@ -15,14 +15,13 @@
 #include "lines/batch.h"
 #include "lines/feed.h"
 #include "lines/files.h"
+#include "print/message.h"
 #include "seen/lists.h"
 #include "seen/stores.h"
-#include "print/message.h"
 #include "stop.h"
 
 struct known_good {
     const struct options *o;
-    const char *name; /* of the file at hand */
     struct opened_list list;
     struct unseen_list_edit *edit;
     struct text room;
@@ -33,8 +32,8 @@ struct known_good {
 
 bool build_known_good_check(const struct options *o)
 {
-    for (size_t i = 0; i < o->nknown_good; i++) {
-        const char *name = o->known_good[i];
+    for (size_t i = 0; i < o->list.nknown_good; i++) {
+        const char *name = o->list.known_good[i];
         if (files_is_standard_input(name)) {
             continue;
         }
@@ -47,9 +46,7 @@ bool build_known_good_check(const struct options *o)
             message_error("cannot read %s: %s", name, strerror(EISDIR));
             return false;
         }
-        const enum stores_kind kind = stores_kind_of(name);
-        if (kind != STORES_NONE) {
-            message_error("%s is a %s, it has no lines", name, stores_kind_name(kind));
+        if (stores_refuse(name) != STORES_NONE) {
             message_hint("--known-good takes a file of lines");
             return false;
         }
@@ -60,7 +57,7 @@ bool build_known_good_check(const struct options *o)
 static bool report(struct known_good *k, struct unseen_error *error, enum unseen_status status)
 {
     error->status = status;
-    lists_report(k->o->store, error);
+    lists_report(k->o->seen.path, error);
     k->failed = true;
     return false;
 }
@@ -113,11 +110,12 @@ static void poll(void *context)
 static bool read_file(struct known_good *k, const char *name)
 {
     struct output none = {.fd = -1};
-    struct options o = *k->o;
-    o.files = &name;
-    o.nfiles = 1;
-    struct feed feed = {.o = &o, .out = &none, .take = take_batch, .poll = poll, .context = k};
-    k->name = files_is_standard_input(name) ? "standard input" : name;
+    struct feed feed = {.input = &k->o->input,
+                        .file = name,
+                        .out = &none,
+                        .take = take_batch,
+                        .poll = poll,
+                        .context = k};
     feed_run(&feed);
     k->failed = k->failed || feed.failed;
     return !k->failed && !stop_is_wanted();
@@ -125,8 +123,8 @@ static bool read_file(struct known_good *k, const char *name)
 
 static bool read_files(struct known_good *k)
 {
-    for (size_t i = 0; i < k->o->nknown_good; i++) {
-        if (!read_file(k, k->o->known_good[i])) {
+    for (size_t i = 0; i < k->o->list.nknown_good; i++) {
+        if (!read_file(k, k->o->list.known_good[i])) {
             return false;
         }
     }
@@ -138,8 +136,8 @@ bool build_known_good_run(const struct options *o, const char *path, enum unseen
 {
     struct known_good k = {.o = o, .progress = progress};
     struct unseen_error error = {.status = UNSEEN_OK};
-    if (o->nknown_good == 0 || !lists_open(&k.list, path, UNSEEN_LIST_WARM, cpu)) {
-        return o->nknown_good == 0;
+    if (o->list.nknown_good == 0 || !lists_open(&k.list, path, UNSEEN_LIST_WARM, cpu)) {
+        return o->list.nknown_good == 0;
     }
     build_progress_phase(progress, 0, 0);
     enum unseen_status status = unseen_list_edit_open(&k.edit, path, NULL, &error);

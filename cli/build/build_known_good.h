@@ -11,7 +11,7 @@
 #include <unseen.h>
 
 #include "build/build_progress.h"
-#include "commands/options.h"
+#include "commands/commands.h"
 
 struct build_known_good {
     uint64_t nasked;

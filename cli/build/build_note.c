@@ -5,13 +5,12 @@
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE 1
 #endif
-#include "build/build_inputs.h"
-
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
+#include "build/build_inputs.h"
 #include "print/message.h"
 
 enum {
@@ -46,15 +45,16 @@ bool build_note_describe(struct text *text, const struct build_identity *id)
 {
     const struct options *o = id->o;
     const struct build_inputs *in = id->inputs;
-    bool good =
-        put(text, "unseen build 1\n") && put(text, "--kind %s\n", unseen_kind_name(id->kind)) &&
-        put(text, "--profile %s\n", id->profile) && put(text, "--fpr %.17g\n", id->fpr) &&
-        put(text, "--capacity %" PRIu64 "\n", o->capacity) &&
-        put(text, "--seed %s\n", o->seed.len ? "given" : "random") &&
-        put(text, "--key %s\n", o->key ? o->key : "none") &&
-        put(text, "--separator %d\n", o->separator) && put(text, "--null %d\n", !o->delimiter) &&
-        put(text, "--max-line %" PRIu64 "\n", o->max_line) && put(text, "--force %d\n", o->force) &&
-        put_old(text, o->from, id->old);
+    bool good = put(text, "unseen build 1\n") &&
+                put(text, "--kind %s\n", unseen_kind_name(id->kind)) &&
+                put(text, "--profile %s\n", id->profile) && put(text, "--fpr %.17g\n", id->fpr) &&
+                put(text, "--capacity %" PRIu64 "\n", o->seen.capacity) &&
+                put(text, "--seed %s\n", o->seen.seed.len ? "given" : "random") &&
+                put(text, "--key %s\n", o->key.text ? o->key.text : "none") &&
+                put(text, "--separator %d\n", o->key.separator) &&
+                put(text, "--null %d\n", !o->input.delimiter) &&
+                put(text, "--max-line %" PRIu64 "\n", o->input.max_line) &&
+                put(text, "--force %d\n", o->list.force) && put_old(text, o->list.from, id->old);
     for (size_t i = 0; i < in->n && good; i++) {
         const struct build_input *f = &in->files[i];
         good =

@@ -9,8 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "seen/lists.h"
 #include "print/message.h"
+#include "seen/lists.h"
 
 /* ---- Texts ----------------------------------------------------------------------------------- */
 

@@ -29,11 +29,11 @@ void build_progress_start(struct build_progress *p, const struct options *o)
     const bool terminal = isatty(STDERR_FILENO);
     report_listen();
     *p = (struct build_progress){.start = now()};
-    p->draws = terminal && o->progress != WHEN_NEVER;
-    p->prints = !terminal && o->progress == WHEN_ALWAYS;
+    p->draws = terminal && o->report.progress != WHEN_NEVER;
+    p->prints = !terminal && o->report.progress == WHEN_ALWAYS;
     p->next = p->start + FIRST;
     build_progress_phase(p, 0, 0);
-    message_setup(o->color, p->draws);
+    message_setup(o->report.color, p->draws);
 }
 
 void build_progress_phase(struct build_progress *p, uint64_t n, double share)

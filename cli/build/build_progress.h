@@ -7,7 +7,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "commands/options.h"
+#include "commands/commands.h"
 
 struct build_progress {
     bool draws; /* one line, drawn again */

@@ -11,8 +11,6 @@
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE 1
 #endif
-#include "commands/commands.h"
-
 #include <errno.h>
 #include <inttypes.h>
 #include <math.h>
@@ -28,11 +26,12 @@
 #include "build/build_known_good.h"
 #include "build/build_old.h"
 #include "build/build_progress.h"
+#include "commands/commands.h"
 #include "lines/files.h"
 #include "lines/profile.h"
+#include "print/message.h"
 #include "seen/lists.h"
 #include "seen/stores.h"
-#include "print/message.h"
 #include "stop.h"
 
 enum {
@@ -71,10 +70,10 @@ struct build_job {
 /* A list is a file with a name; - would be an input that was meant. */
 static bool check_name(const struct options *o)
 {
-    if (o->store[0] != '\0' && !files_is_standard_input(o->store)) {
+    if (o->seen.path[0] != '\0' && !files_is_standard_input(o->seen.path)) {
         return true;
     }
-    message_error("a list has a name, and '%s' is none", o->store);
+    message_error("a list has a name, and '%s' is none", o->seen.path);
     message_hint("unseen build NEW.list FILE, or - in place of FILE for standard input");
     return false;
 }
@@ -83,7 +82,7 @@ static bool check_name(const struct options *o)
 static bool check_target(const struct options *o)
 {
     struct stat st;
-    const char *path = o->store;
+    const char *path = o->seen.path;
     /* Where anybody can make a link, it may lead to a list of ours. */
     if (lstat(path, &st) == 0 && S_ISLNK(st.st_mode) && st.st_uid != geteuid() && st.st_uid != 0) {
         message_error("%s is a symbolic link that another user has made", path);
@@ -110,12 +109,12 @@ static bool check_standard_input(const struct build_job *m)
     for (size_t i = 0; i < m->inputs.n; i++) {
         n += files_is_standard_input(m->inputs.names[i]);
     }
-    for (size_t i = 0; i < m->o->nknown_good; i++) {
-        n += files_is_standard_input(m->o->known_good[i]);
+    for (size_t i = 0; i < m->o->list.nknown_good; i++) {
+        n += files_is_standard_input(m->o->list.known_good[i]);
     }
     if (n > 1) {
         message_error("standard input can be read only once");
-        message_hint("unseen build --known-good FILE %s < FILE", m->o->store);
+        message_hint("unseen build --known-good FILE %s < FILE", m->o->seen.path);
     }
     return n <= 1;
 }
@@ -123,9 +122,10 @@ static bool check_standard_input(const struct build_job *m)
 /* The old list has no entries to build from. */
 static bool check_from(const struct options *o)
 {
-    if (o->from && o->nfiles == 0) {
+    if (o->list.from && o->input.none_named) {
         message_error("a list does not keep its entries, and without them it cannot be built anew");
-        message_hint("unseen build --from %s %s FILE, or - for standard input", o->from, o->store);
+        message_hint("unseen build --from %s %s FILE, or - for standard input", o->list.from,
+                     o->seen.path);
         return false;
     }
     return true;
@@ -133,9 +133,10 @@ static bool check_from(const struct options *o)
 
 static bool report_kinds(const struct build_job *m, enum unseen_kind wanted)
 {
-    message_error("%s has the kind %s, not %s", m->o->from, unseen_kind_name(m->old.kind),
+    message_error("%s has the kind %s, not %s", m->o->list.from, unseen_kind_name(m->old.kind),
                   unseen_kind_name(wanted));
-    message_hint("unseen build --from %s %s FILE, without --kind", m->o->from, m->o->store);
+    message_hint("unseen build --from %s %s FILE, without --kind", m->o->list.from,
+                 m->o->seen.path);
     return false;
 }
 
@@ -143,44 +144,49 @@ static bool report_kinds(const struct build_job *m, enum unseen_kind wanted)
 static bool choose_kind(struct build_job *m)
 {
     const struct options *o = m->o;
-    if (o->expressions && o->has_kind && o->kind != UNSEEN_KIND_EXPRESSIONS) {
-        message_error("--expressions is for URLs, not for the kind %s", unseen_kind_name(o->kind));
-        message_hint("unseen build --expressions %s FILE", o->store);
+    if (o->list.expressions && o->list.has_kind && o->list.kind != UNSEEN_KIND_EXPRESSIONS) {
+        message_error("--expressions is for URLs, not for the kind %s",
+                      unseen_kind_name(o->list.kind));
+        message_hint("unseen build --expressions %s FILE", o->seen.path);
         return false;
     }
-    m->kind = o->expressions ? UNSEEN_KIND_EXPRESSIONS : o->has_kind ? o->kind : m->old.kind;
-    return !o->from || m->kind == m->old.kind || report_kinds(m, m->kind);
+    m->kind = o->list.expressions ? UNSEEN_KIND_EXPRESSIONS
+              : o->list.has_kind  ? o->list.kind
+                                  : m->old.kind;
+    return !o->list.from || m->kind == m->old.kind || report_kinds(m, m->kind);
 }
 
 static bool report_profiles(const struct build_job *m)
 {
-    message_error("%s has the profile %s, not %s", m->o->from, m->old.info.profile, m->profile);
-    message_hint("unseen build --from %s %s FILE, without -p and --rule", m->o->from, m->o->store);
+    message_error("%s has the profile %s, not %s", m->o->list.from, m->old.info.profile,
+                  m->profile);
+    message_hint("unseen build --from %s %s FILE, without -p and --rule", m->o->list.from,
+                 m->o->seen.path);
     return false;
 }
 
 static bool choose_profile(struct build_job *m)
 {
     const struct options *o = m->o;
-    struct options wanted = *o;
+    struct profile_options wanted = o->profile;
     const bool is_url = m->kind == UNSEEN_KIND_URL;
-    if (!is_url && (o->profile || o->nrules > 0)) {
+    if (!is_url && (o->profile.name || o->profile.nrules > 0)) {
         message_error("entries of the kind %s need no profile", unseen_kind_name(m->kind));
-        message_hint("unseen build --kind %s %s FILE", unseen_kind_name(m->kind), o->store);
+        message_hint("unseen build --kind %s %s FILE", unseen_kind_name(m->kind), o->seen.path);
         return false;
     }
     m->profile = "none/1";
     if (!is_url && m->kind != UNSEEN_KIND_EXPRESSIONS) {
         return true;
     }
-    if (o->from && !o->profile && o->nrules == 0) {
-        wanted.profile = m->old.info.profile;
+    if (o->list.from && !o->profile.name && o->profile.nrules == 0) {
+        wanted.name = m->old.info.profile;
     }
     if (!profile_create(&m->url, &wanted, is_url ? NULL : "safebrowsing", m->cpu)) {
         return false;
     }
     m->profile = unseen_url_id(m->url);
-    return !o->from || strcmp(m->profile, m->old.info.profile) == 0 || report_profiles(m);
+    return !o->list.from || strcmp(m->profile, m->old.info.profile) == 0 || report_profiles(m);
 }
 
 /* What is done by the canonicaliser; bytes that are taken as they are need none. */
@@ -196,10 +202,10 @@ static uint64_t count_changes(const struct options *o)
     struct unseen_list_info info = {.size = sizeof(info)};
     struct unseen_error error = {.status = UNSEEN_OK};
     struct unseen_list *list = NULL;
-    if (stores_kind_of(o->store) != STORES_LIST) {
+    if (stores_kind_of(o->seen.path) != STORES_LIST) {
         return 0;
     }
-    const bool known = unseen_list_open(&list, o->store, &cold, &error) == UNSEEN_OK &&
+    const bool known = unseen_list_open(&list, o->seen.path, &cold, &error) == UNSEEN_OK &&
                        unseen_list_info(list, &info) == UNSEEN_OK;
     unseen_list_close(list);
     if (!known) {
@@ -211,8 +217,8 @@ static uint64_t count_changes(const struct options *o)
 /* Whoever replaces a list may not know what others have changed in it. */
 static void warn_of_changes(struct build_job *m)
 {
-    const char *list = m->o->store;
-    m->nforgotten = m->o->from ? 0 : count_changes(m->o);
+    const char *list = m->o->seen.path;
+    m->nforgotten = m->o->list.from ? 0 : count_changes(m->o);
     if (m->nforgotten > 0) {
         message_warning("%" PRIu64 " changes of %s (allowed, added, removed) will be gone",
                         m->nforgotten, list);
@@ -230,17 +236,19 @@ static unsigned count_processors(void)
 static bool prepare(struct build_job *m)
 {
     const struct options *o = m->o;
-    const unsigned wanted = o->threads ? o->threads : count_processors();
+    const unsigned wanted = o->input.threads ? o->input.threads : count_processors();
     m->nthreads = wanted < THREADS_MAX ? wanted : THREADS_MAX;
     if (!check_name(o) || !check_target(o) || !check_from(o) || !build_inputs_look(&m->inputs, o) ||
         !check_standard_input(m) || !build_known_good_check(o) ||
-        !build_old_open(&m->old, o->from) || !choose_kind(m) || !choose_profile(m)) {
+        !build_old_open(&m->old, o->list.from) || !choose_kind(m) || !choose_profile(m)) {
         return false;
     }
-    m->fpr = o->fpr > 0 ? o->fpr : o->from ? m->old.info.fpr : UNSEEN_LIST_FPR_DEFAULT;
+    m->fpr = o->seen.fpr > 0 ? o->seen.fpr
+             : o->list.from  ? m->old.info.fpr
+                             : UNSEEN_LIST_FPR_DEFAULT;
     m->keeps = m->inputs.are_files;
     warn_of_changes(m);
-    return build_folder_open(&m->folder, o->store);
+    return build_folder_open(&m->folder, o->seen.path);
 }
 
 /* ---- Beginning, or going on ------------------------------------------------------------------ */
@@ -260,7 +268,7 @@ static const char *without_path(const char *text, const char *path)
 
 static bool report_build(struct build_job *m, const struct unseen_error *error)
 {
-    const char *list = m->o->store;
+    const char *list = m->o->seen.path;
     const char *text = error->text[0] ? error->text : unseen_status_string(error->status);
     switch (error->status) {
     case UNSEEN_ERR_FPR:
@@ -294,13 +302,13 @@ static struct unseen_list_build_options options_of(const struct build_job *m)
     return (struct unseen_list_build_options){
         .size = sizeof(struct unseen_list_build_options),
         .fpr = m->fpr,
-        .capacity = m->o->capacity,
-        .memory = m->o->memory,
+        .capacity = m->o->seen.capacity,
+        .memory = m->o->list.memory,
         .folder = m->folder.name,
         .keep = m->keeps,
         .threads = m->nthreads,
-        .seed = seed_bytes(&m->o->seed),
-        .seed_len = m->o->seed.len,
+        .seed = seed_bytes(&m->o->seen.seed),
+        .seed_len = m->o->seen.seed.len,
         .profile = m->profile,
         .kind = m->kind,
         .cpu = m->cpu,
@@ -322,15 +330,15 @@ static double kept_bytes(uint64_t capacity, double fpr)
 static bool check_room(const struct build_job *m)
 {
     const struct options *o = m->o;
-    uint64_t nlines = o->capacity;
+    uint64_t nlines = o->seen.capacity;
     if (nlines == 0 && !build_inputs_guess_lines(&m->inputs, o, &nlines)) {
         return false;
     }
     const double fpr = m->fpr / unseen_kind_texts_max(m->kind);
     const double list_bytes = (-log2(fpr) * 1.02 + 0.1) / 8;
-    const double need = (double)nlines * (kept_bytes(o->capacity, fpr) + list_bytes);
+    const double need = (double)nlines * (kept_bytes(o->seen.capacity, fpr) + list_bytes);
     const uint64_t room = build_folder_room(&m->folder);
-    if (o->force || need <= (double)room) {
+    if (o->list.force || need <= (double)room) {
         return true;
     }
     message_error("%s needs about %.3g GB, and there are %.3g GB", m->folder.name, need * 1e-9,
@@ -363,7 +371,7 @@ static bool begin_anew(struct build_job *m, const struct unseen_list_build_optio
 
 static bool go_on(struct build_job *m, struct unseen_bytes note)
 {
-    if (!build_note_read(note, &m->description, m->o->store, &m->done.place, &m->done.counts)) {
+    if (!build_note_read(note, &m->description, m->o->seen.path, &m->done.place, &m->done.counts)) {
         return false;
     }
     m->is_complete = unseen_list_build_complete(m->build);
@@ -382,14 +390,14 @@ static bool report_state(struct build_job *m)
         m->folder.name);
     message_hint("the command that was interrupted goes on with it; begin anew: unseen build "
                  "--restart %s FILE",
-                 m->o->store);
+                 m->o->seen.path);
     m->keeps = true; /* it is not ours to remove */
     return false;
 }
 
 static bool start(struct build_job *m)
 {
-    if (!m->keeps && !m->o->restart && build_folder_has_state(&m->folder)) {
+    if (!m->keeps && !m->o->list.restart && build_folder_has_state(&m->folder)) {
         return report_state(m);
     }
     const struct build_identity id = {m->o, &m->inputs, m->kind, m->profile, m->fpr, &m->old.info};
@@ -400,7 +408,7 @@ static bool start(struct build_job *m)
         message_error("out of memory");
         return false;
     }
-    if (!m->keeps || m->o->restart) {
+    if (!m->keeps || m->o->list.restart) {
         return begin_anew(m, &options);
     }
     error.status = unseen_list_build_resume(&m->build, m->folder.list, &options, &note, &error);
@@ -465,7 +473,7 @@ static bool report_refused(struct build_job *m)
     message_error("nothing was built");
     message_hint("unseen build --force %s FILE takes dangerous entries, and leaves out lines that "
                  "are none",
-                 m->o->store);
+                 m->o->seen.path);
     m->keeps = false; /* the lines have to be other ones first */
     return false;
 }
@@ -478,7 +486,7 @@ static bool report_unreadable(struct build_job *m)
     if (m->keeps) {
         message_hint("when it can be read again as it was, the same command goes on there; unseen "
                      "build --restart %s FILE begins anew",
-                     m->o->store);
+                     m->o->seen.path);
     }
     return false;
 }
@@ -494,7 +502,7 @@ static bool read_lines(struct build_job *m)
         .old = &m->old,
         .nthreads = m->nthreads,
         .save = m->keeps ? save_now_and_then : NULL,
-        .save_every = m->o->checkpoint > 0 ? m->o->checkpoint : CHECKPOINT_DEFAULT,
+        .save_every = m->o->list.checkpoint > 0 ? m->o->list.checkpoint : CHECKPOINT_DEFAULT,
         .look = look,
         .context = m,
     };
@@ -516,11 +524,11 @@ static bool read_lines(struct build_job *m)
 /* An empty list lets everything through: most likely something went wrong before. */
 static bool check_entries(struct build_job *m)
 {
-    if (m->o->force || m->done.counts.nentries > 0 || m->old.info.nadded > 0) {
+    if (m->o->list.force || m->done.counts.nentries > 0 || m->old.info.nadded > 0) {
         return true;
     }
     message_error("there are no entries, and nothing was built");
-    message_hint("unseen build --force %s FILE makes a list of nothing", m->o->store);
+    message_hint("unseen build --force %s FILE makes a list of nothing", m->o->seen.path);
     m->keeps = false;
     return false;
 }
@@ -561,7 +569,8 @@ static bool hold_list(const struct build_job *m, struct unseen_list_edit **edit_
             break;
         }
         if (n == WAITS_SILENT) {
-            message_plain("unseen: waiting for another process that is changing %s", m->o->store);
+            message_plain("unseen: waiting for another process that is changing %s",
+                          m->o->seen.path);
         }
         if (stop_is_wanted() || (nanosleep(&moment, NULL) != 0 && stop_is_wanted())) {
             return false;
@@ -576,10 +585,10 @@ static bool hold_list(const struct build_job *m, struct unseen_list_edit **edit_
 /* Those that were made after the warning. */
 static void warn_of_more_changes(const struct build_job *m)
 {
-    const uint64_t n = m->o->from ? 0 : count_changes(m->o);
+    const uint64_t n = m->o->list.from ? 0 : count_changes(m->o);
     if (n > m->nforgotten) {
         message_warning("%" PRIu64 " changes of %s that were made meanwhile are gone",
-                        n - m->nforgotten, m->o->store);
+                        n - m->nforgotten, m->o->seen.path);
     }
 }
 
@@ -702,21 +711,21 @@ static bool report(const struct build_job *m)
     struct build_old made;
     report_forced(&m->done.counts);
     report_plain(m);
-    if (m->o->stats == STATS_NONE && m->known_good.nallowed == 0) {
+    if (m->o->report.stats == STATS_NONE && m->known_good.nallowed == 0) {
         return true;
     }
     if (!build_old_open(&made, m->folder.path)) {
         return false;
     }
-    if (m->known_good.nallowed > 0 && m->o->stats == STATS_NONE) {
+    if (m->known_good.nallowed > 0 && m->o->report.stats == STATS_NONE) {
         message_plain("unseen: %" PRIu64 " of %" PRIu64
                       " known good lines would be listed, and are allowed now",
                       m->known_good.nallowed, m->known_good.nasked);
     }
     const uint64_t n = made.info.nkeys ? made.info.nkeys : 1;
     const double bits = 8 * (double)(made.info.bytes - made.info.changes_bytes) / (double)n;
-    if (m->o->stats != STATS_NONE) {
-        (m->o->stats == STATS_JSON ? print_json : print_text)(m, &made.info, bits);
+    if (m->o->report.stats != STATS_NONE) {
+        (m->o->report.stats == STATS_JSON ? print_json : print_text)(m, &made.info, bits);
     }
     build_old_close(&made);
     return true;

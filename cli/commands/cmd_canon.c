@@ -2,19 +2,18 @@
  *
  * The reader has canonicalised each line of a batch already. Plain output copies neighbours in
  * memory in one piece: where most lines are canonical, that is most of the input. */
-#include "commands/commands.h"
-
 #include <stdlib.h>
 #include <string.h>
 
+#include "commands/commands.h"
 #include "lines/batch.h"
 #include "lines/feed.h"
 #include "lines/files.h"
 #include "lines/identity.h"
+#include "lines/profile.h"
 #include "print/json.h"
 #include "print/message.h"
 #include "print/output.h"
-#include "lines/profile.h"
 
 struct canon {
     const struct options *o;
@@ -31,7 +30,7 @@ struct canon {
 /* Line i of the batch is done. */
 static void end_line(struct canon *c)
 {
-    if (c->o->line_buffered) {
+    if (c->o->print.line_buffered) {
         (void)output_flush(&c->out); /* remembered in out */
     }
 }
@@ -42,7 +41,7 @@ static void put_plain(struct canon *c, const struct batch *b)
     for (size_t i = 0; i < b->n;) {
         const size_t first = i++;
         const char *end = forms[first].data + forms[first].len + 1;
-        while (i < b->n && forms[i].data == end && !c->o->line_buffered) {
+        while (i < b->n && forms[i].data == end && !c->o->print.line_buffered) {
             end = forms[i].data + forms[i].len + 1;
             i++;
         }
@@ -81,9 +80,9 @@ static void put_expressions(struct canon *c, const struct batch *b, size_t i)
     }
     for (size_t j = 0; j < n; j++) {
         output_write(&c->out, expressions[j].data, expressions[j].len);
-        output_write(&c->out, &c->o->delimiter, 1);
+        output_write(&c->out, &c->o->input.delimiter, 1);
     }
-    output_write(&c->out, &c->o->delimiter, 1);
+    output_write(&c->out, &c->o->input.delimiter, 1);
 }
 
 static void put_json(struct canon *c, const struct batch *b, size_t i)
@@ -95,7 +94,7 @@ static void put_json(struct canon *c, const struct batch *b, size_t i)
     };
     struct output *out = &c->out;
     struct unseen_bytes expressions[UNSEEN_EXPRESSIONS_MAX];
-    const size_t n = c->o->expressions ? find_expressions(c, b, i, expressions) : 0;
+    const size_t n = c->o->print.expressions ? find_expressions(c, b, i, expressions) : 0;
     if (c->failed) {
         return;
     }
@@ -107,7 +106,7 @@ static void put_json(struct canon *c, const struct batch *b, size_t i)
     } else {
         json_write_string(out, b->canons[i]);
     }
-    if (c->o->expressions) {
+    if (c->o->print.expressions) {
         json_write(out, ",\"expressions\":[");
         for (size_t j = 0; j < n; j++) {
             json_write(out, j > 0 ? "," : "");
@@ -121,12 +120,12 @@ static void put_json(struct canon *c, const struct batch *b, size_t i)
 static bool take_batch(void *context, const struct batch *b)
 {
     struct canon *c = context;
-    if (!c->o->json && !c->o->expressions) {
+    if (!c->o->print.json && !c->o->print.expressions) {
         put_plain(c, b);
         return true;
     }
     for (size_t i = 0; i < b->n && !c->failed; i++) {
-        (c->o->json ? put_json : put_expressions)(c, b, i);
+        (c->o->print.json ? put_json : put_expressions)(c, b, i);
         end_line(c);
     }
     return !c->failed;
@@ -137,7 +136,7 @@ static bool take_batch(void *context, const struct batch *b)
 /* Whether the base, if there is one, is a URL by itself. */
 static bool check_base(const struct canon *c)
 {
-    const char *base = c->o->base;
+    const char *base = c->o->key.base;
     if (!base) {
         return true;
     }
@@ -174,21 +173,19 @@ static bool prepare(struct canon *c, enum unseen_cpu cpu)
 {
     const struct options *o = c->o;
     const struct output *const outs[] = {&c->out};
-    const char *const *names = o->files;
-    size_t nnames = o->nfiles;
-    files_default(&names, &nnames);
-    if (!profile_create(&c->url, o, o->expressions ? "safebrowsing" : NULL, cpu) ||
+    if (!profile_create(&c->url, &o->profile, o->print.expressions ? "safebrowsing" : NULL, cpu) ||
         !check_base(c)) {
         return false;
     }
     c->identity = (struct identity){
         .url = c->url,
+        .delimiter = o->input.delimiter,
         .keeps_texts = true,
-        .base = o->base,
-        .base_len = o->base ? strlen(o->base) : 0,
     };
-    return identity_init(&c->identity, o) == UNSEEN_OK && output_open(&c->out, o->output) &&
-           files_check(o->command->called, names, nnames, outs, 1) && output_truncate(&c->out);
+    return identity_init(&c->identity, &o->key) == UNSEEN_OK &&
+           output_open(&c->out, o->print.output) &&
+           files_check(o->command->called, o->input.files, o->input.nfiles, outs, 1) &&
+           output_truncate(&c->out);
 }
 
 int canon_run(const struct options *o, enum unseen_cpu cpu)
@@ -196,7 +193,7 @@ int canon_run(const struct options *o, enum unseen_cpu cpu)
     struct canon c = {.o = o};
     int status = EXIT_TROUBLE;
     if (prepare(&c, cpu)) {
-        c.feed.o = o;
+        c.feed.input = &o->input;
         c.feed.identity = &c.identity;
         c.feed.out = &c.out;
         c.feed.take = take_batch;

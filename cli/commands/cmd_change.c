@@ -7,54 +7,48 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "lines/batch.h"
 #include "commands/commands.h"
+#include "lines/batch.h"
 #include "lines/feed.h"
 #include "lines/files.h"
-#include "seen/filter_words.h"
 #include "lines/identity.h"
 #include "print/message.h"
-#include "stop.h"
+#include "seen/filter_words.h"
 #include "seen/stores.h"
+#include "stop.h"
 
 static bool removes(const struct change *c)
 {
-    return c->o.command->bit == COMMAND_REMOVE;
+    return c->o->command->bit == COMMAND_REMOVE;
 }
 
 static bool check_inputs(const struct options *o)
 {
-    const char *const *names = o->files;
-    size_t n = o->nfiles;
-    files_default(&names, &n);
-    for (size_t i = 0; i < n; i++) {
-        const enum stores_kind kind = stores_kind_of(names[i]);
+    for (size_t i = 0; i < o->input.nfiles; i++) {
+        const char *name = o->input.files[i];
+        const enum stores_kind kind = stores_refuse(name);
+        if (kind != STORES_NONE && kind != STORES_LIST) {
+            message_hint("unseen merge %s %s", o->seen.path,
+                         files_is_standard_input(name) ? "STORE" : name);
+        }
         if (kind != STORES_NONE) {
-            const bool standard = files_is_standard_input(names[i]);
-            message_error("%s is a %s, it has no lines", standard ? "standard input" : names[i],
-                          stores_kind_name(kind));
-            if (kind != STORES_LIST) {
-                message_hint("unseen merge %s %s", o->store, standard ? "STORE" : names[i]);
-            }
             return false;
         }
     }
     return true;
 }
 
-bool change_start(struct change *c, const struct options *o, const char *standard,
-                  enum unseen_cpu cpu)
+bool change_start(struct change *c, const struct options *o, enum unseen_cpu cpu)
 {
-    *c = (struct change){.o = *o};
-    c->o.quiet = true; /* prints nothing: a progress line disturbs no output */
+    *c = (struct change){.o = o};
     const enum unseen_store_mode mode = removes(c) ? UNSEEN_STORE_WRITE : UNSEEN_STORE_CREATE;
-    c->failed = !check_inputs(o) || !stores_open(&c->store, o->store, mode, &c->o, standard, cpu);
+    c->failed =
+        !check_inputs(o) || !stores_open(&c->store, o->seen.path, mode, &o->seen, &o->profile, cpu);
     if (c->failed) {
         return false;
     }
     stop_listen();
-    report_start(&c->report, &c->o, -1);
-    message_setup(o->color, c->report.progress);
+    report_start(&c->report, &o->report, true);
     return true;
 }
 
@@ -64,8 +58,8 @@ static bool report_failure(struct change *c, enum unseen_status status)
     c->failed = true;
     if (removes(c) && status == UNSEEN_ERR_UNSUPPORTED &&
         unseen_set_stats(unseen_store_set(c->store), &stats) == UNSEEN_OK) {
-        message_error("%s has the filter %s, which cannot remove", c->o.store, stats.filter);
-        message_hint("unseen compact --filter compact %s", c->o.store);
+        message_error("%s has the filter %s, which cannot remove", c->o->seen.path, stats.filter);
+        message_hint("unseen compact --filter compact %s", c->o->seen.path);
         return false;
     }
     message_error("cannot remember more lines: %s", unseen_status_string(status));
@@ -89,7 +83,7 @@ bool change_keys(struct change *c, const struct unseen_key *keys, size_t n)
     error.status = unseen_store_commit_begin(c->store, UINT64_MAX, 0, &error);
     if (error.status != UNSEEN_OK) {
         c->broken = true;
-        stores_report_commit(c->o.store, &c->o, &error);
+        stores_report_commit(c->o->seen.path, &c->o->seen, &error);
         return false;
     }
     return status == UNSEEN_OK || report_failure(c, status);
@@ -100,12 +94,12 @@ int change_finish(struct change *c)
     if (!c->store) {
         return EXIT_TROUBLE;
     }
-    report_end(&c->report, &c->o, unseen_store_set(c->store));
-    filters_warn_full(&c->o, unseen_store_set(c->store));
+    report_end(&c->report, &c->o->report, unseen_store_set(c->store));
+    filters_warn_full(&c->o->seen, unseen_store_set(c->store));
     if (c->broken) {
         (void)unseen_store_close(c->store, NULL); /* the cause has been reported */
     } else {
-        c->failed = !stores_close(c->store, c->o.store, &c->o) || c->failed;
+        c->failed = !stores_close(c->store, c->o->seen.path, &c->o->seen) || c->failed;
     }
     stop_die(false);
     return c->broken || c->failed ? EXIT_TROUBLE : EXIT_DONE;
@@ -136,14 +130,15 @@ static void read_lines(struct change *c)
 {
     struct output none = {.fd = -1};
     struct identity identity = {.url = unseen_store_url(c->store),
-                                .set = unseen_store_set(c->store)};
-    const enum unseen_status status = identity_init(&identity, &c->o);
+                                .set = unseen_store_set(c->store),
+                                .delimiter = c->o->input.delimiter};
+    const enum unseen_status status = identity_init(&identity, &c->o->key);
     if (status != UNSEEN_OK) {
         (void)report_failure(c, status);
         return;
     }
     struct feed feed = {
-        .o = &c->o,
+        .input = &c->o->input,
         .identity = &identity,
         .out = &none,
         .take = take_batch,
@@ -158,7 +153,7 @@ static void read_lines(struct change *c)
 int change_run(const struct options *o, enum unseen_cpu cpu)
 {
     struct change c;
-    if (change_start(&c, o, NULL, cpu)) {
+    if (change_start(&c, o, cpu)) {
         read_lines(&c);
     }
     return change_finish(&c);

@@ -5,23 +5,22 @@
  * By groups, one set serves them all: the key of a line is mixed with that of its group's name, so
  * the same line in two groups is two keys. However many groups there are, each costs a counter and
  * its name, and every pair of a group and a line as much as a line. */
-#include "commands/commands.h"
-
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "lines/batch.h"
+#include "commands/commands.h"
 #include "commands/count_stores.h"
+#include "commands/groups.h"
+#include "lines/batch.h"
 #include "lines/feed.h"
 #include "lines/files.h"
-#include "commands/groups.h"
 #include "lines/identity.h"
 #include "lines/jsonl.h"
+#include "lines/profile.h"
 #include "print/message.h"
 #include "print/output.h"
-#include "lines/profile.h"
 
 struct count {
     const struct options *o;
@@ -96,14 +95,14 @@ static size_t group_of(struct count *c, const struct batch *b, size_t i)
 {
     const struct options *o = c->o;
     struct unseen_bytes name = {NULL, 0};
-    if (o->by_host) {
+    if (o->group.by_host) {
         name = host_of(b->canons[i]);
-    } else if (o->by_path) {
-        if (jsonl_find(b->lines[i], o->by_path, take_value, c)) {
+    } else if (o->group.by_path) {
+        if (jsonl_find(b->lines[i], o->group.by_path, take_value, c)) {
             return c->last;
         }
     } else {
-        name = unseen_lines_field(b->lines[i], o->separator, o->by_field);
+        name = unseen_lines_field(b->lines[i], o->key.separator, o->group.by_field);
     }
     if (!name.data) {
         c->nmisses++;
@@ -166,7 +165,7 @@ static bool take_groups(struct count *c, const struct batch *b)
 static bool take_batch(void *context, const struct batch *b)
 {
     struct count *c = context;
-    return c->o->by ? take_groups(c, b) : take_all(c, b);
+    return c->o->group.by ? take_groups(c, b) : take_all(c, b);
 }
 
 /* ---- Before and after ------------------------------------------------------------------------ */
@@ -174,29 +173,31 @@ static bool take_batch(void *context, const struct batch *b)
 static bool create_set(struct count *c, enum unseen_cpu cpu)
 {
     const struct options *o = c->o;
-    if (!profile_create(&c->url, o, NULL, cpu)) {
+    if (!profile_create(&c->url, &o->profile, NULL, cpu)) {
         return false;
     }
     const struct unseen_set_options options = {
         .size = sizeof(options),
         .url = profile_is_none(c->url) ? NULL : c->url,
-        .fpr = o->fpr,
-        .capacity = o->capacity,
-        .seed = seed_bytes(&o->seed),
-        .seed_len = o->seed.len,
+        .fpr = o->seen.fpr,
+        .capacity = o->seen.capacity,
+        .seed = seed_bytes(&o->seen.seed),
+        .seed_len = o->seen.seed.len,
         .cpu = cpu,
     };
     enum unseen_status status = unseen_set_create(&c->set, &options);
-    if (status == UNSEEN_OK && o->by) {
+    if (status == UNSEEN_OK && o->group.by) {
         status = groups_init(&c->groups);
     }
     if (status == UNSEEN_OK) {
-        c->identity =
-            (struct identity){.url = options.url, .set = c->set, .keeps_texts = o->by_host};
-        status = identity_init(&c->identity, o);
+        c->identity = (struct identity){.url = options.url,
+                                        .set = c->set,
+                                        .delimiter = o->input.delimiter,
+                                        .keeps_texts = o->group.by_host};
+        status = identity_init(&c->identity, &o->key);
     }
     if (status == UNSEEN_ERR_FPR) {
-        message_error("--fpr %g: %s", o->fpr, unseen_status_string(status));
+        message_error("--fpr %g: %s", o->seen.fpr, unseen_status_string(status));
         message_hint("%s --fpr 5e-9", o->command->called);
     } else if (status != UNSEEN_OK) {
         message_error("cannot make a set: %s", unseen_status_string(status));
@@ -208,11 +209,8 @@ static bool prepare(struct count *c, enum unseen_cpu cpu)
 {
     const struct options *o = c->o;
     const struct output *const outs[] = {&c->out};
-    const char *const *names = o->files;
-    size_t nnames = o->nfiles;
-    files_default(&names, &nnames);
-    return create_set(c, cpu) && output_open(&c->out, o->output) &&
-           files_check(o->command->called, names, nnames, outs, 1);
+    return create_set(c, cpu) && output_open(&c->out, o->print.output) &&
+           files_check(o->command->called, o->input.files, o->input.nfiles, outs, 1);
 }
 
 static void put_number(struct count *c, uint64_t n, char after)
@@ -224,18 +222,18 @@ static void put_number(struct count *c, uint64_t n, char after)
 
 static void put_result(struct count *c)
 {
-    if (!c->o->by) {
-        put_number(c, c->ndistinct, c->o->delimiter);
+    if (!c->o->group.by) {
+        put_number(c, c->ndistinct, c->o->input.delimiter);
     }
     for (size_t i = 0; i < c->groups.n; i++) {
         const struct unseen_bytes name = groups_name(&c->groups, i);
         put_number(c, c->groups.groups[i].count, '\t');
         output_write(&c->out, name.data, name.len);
-        output_write(&c->out, &c->o->delimiter, 1);
+        output_write(&c->out, &c->o->input.delimiter, 1);
     }
     if (c->nmisses > 0) {
         message_warning("%" PRIu64 " lines without --by %s are counted under no name", c->nmisses,
-                        c->o->by);
+                        c->o->group.by);
     }
 }
 
@@ -251,13 +249,13 @@ static int finish(struct count *c)
 
 int count_run(const struct options *o, enum unseen_cpu cpu)
 {
-    if (o->nfiles > 0 && count_stores_are_meant(o)) {
+    if (!o->input.none_named && count_stores_are_meant(o)) {
         return count_stores_run(o, cpu);
     }
     struct count c = {.o = o, .last = SIZE_MAX};
     int status = EXIT_TROUBLE;
     if (prepare(&c, cpu)) {
-        c.feed.o = o;
+        c.feed.input = &o->input;
         c.feed.identity = &c.identity;
         c.feed.out = &c.out;
         c.feed.take = take_batch;

@@ -6,43 +6,44 @@
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE 1
 #endif
-#include "commands/commands.h"
-
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "commands/commands.h"
 #include "lines/batch.h"
 #include "lines/feed.h"
 #include "lines/files.h"
-#include "seen/filter_words.h"
-#include "seen/commit_marks.h"
 #include "lines/identity.h"
-#include "seen/seen.h"
 #include "print/message.h"
 #include "print/output.h"
 #include "print/report.h"
-#include "stop.h"
+#include "seen/commit_marks.h"
+#include "seen/filter_words.h"
+#include "seen/seen.h"
 #include "seen/stores.h"
+#include "stop.h"
 
 struct dedup {
     const struct options *o;
-    struct seen memory;
-    struct commit_marks handover;
+    struct seen seen;
+    struct commit_marks marks;
     struct identity identity;
     struct feed feed;
     struct output out;
     struct output repeats; /* -D */
     struct report report;
+    bool prints_seen;
     uint64_t left; /* lines still to be printed before -m or -q ends the run */
     bool full;     /* the set could not grow */
     bool lost;     /* a list was cut short */
 };
 
+/* Whether it is unseen check: a run that only asks, and looks for what is there. */
 static bool is_check(const struct options *o)
 {
-    return o->command->bit == COMMAND_CHECK;
+    return o->seen.use->asks_only;
 }
 
 /* ---- Where a line goes ----------------------------------------------------------------------- */
@@ -51,7 +52,7 @@ static bool is_check(const struct options *o)
 static void put_lines(const struct dedup *d, struct output *out, const struct unseen_bytes *lines,
                       size_t first, size_t end)
 {
-    if (!d->o->line_buffered) {
+    if (!d->o->print.line_buffered) {
         const char *begin = lines[first].data;
         output_write(out, begin, (size_t)(lines[end - 1].data - begin) + lines[end - 1].len + 1);
         return;
@@ -112,7 +113,7 @@ static bool put_mixed(struct output *out, const struct unseen_bytes *lines, cons
 static void put_verdict(const struct dedup *d, struct output *out, const struct unseen_bytes *lines,
                         const uint8_t *verdicts, size_t n, uint8_t verdict, size_t nwanted)
 {
-    const bool mixed = nwanted > n / 8 && nwanted < n - n / 8 && !d->o->line_buffered;
+    const bool mixed = nwanted > n / 8 && nwanted < n - n / 8 && !d->o->print.line_buffered;
     if (!mixed || !put_mixed(out, lines, verdicts, n, verdict)) {
         put_runs(d, out, lines, verdicts, n, verdict);
     }
@@ -133,14 +134,14 @@ static void put(struct dedup *d, const struct unseen_bytes *lines, const uint8_t
                 size_t n, size_t nnew)
 {
     const struct options *o = d->o;
-    if (o->repeats) {
+    if (o->print.repeats) {
         put_verdict(d, &d->repeats, lines, verdicts, n, UNSEEN_SEEN, n - nnew);
     }
-    if (o->mark) {
+    if (o->print.mark) {
         put_marked(d, &d->out, lines, verdicts, n);
-    } else if (!o->count && !o->quiet && o->invert) {
+    } else if (!o->print.count && !o->print.quiet && d->prints_seen) {
         put_verdict(d, &d->out, lines, verdicts, n, UNSEEN_SEEN, n - nnew);
-    } else if (!o->count && !o->quiet) {
+    } else if (!o->print.count && !o->print.quiet) {
         put_verdict(d, &d->out, lines, verdicts, n, UNSEEN_NEW, nnew);
     }
 }
@@ -170,13 +171,13 @@ static uint64_t count_failed(const uint8_t *forms, size_t n)
 static bool take_batch(void *context, const struct batch *b)
 {
     struct dedup *d = context;
-    const struct unseen_bytes *shown = d->o->canonical ? b->canons : b->lines;
+    const struct unseen_bytes *shown = d->o->print.canonical ? b->canons : b->lines;
     uint8_t verdicts[BATCH_LINES];
     size_t at = 0;
     while (at < b->n && d->left > 0 && !d->full) {
         size_t n = b->n - at < d->left ? b->n - at : (size_t)d->left;
         size_t ndone = 0;
-        enum unseen_status status = seen_ask(&d->memory, b, at, n, verdicts, &ndone);
+        enum unseen_status status = seen_ask(&d->seen, b, at, n, verdicts, &ndone);
         if (status != UNSEEN_OK) {
             d->full = true;
             d->lost = status == UNSEEN_ERR_MISMATCH;
@@ -184,12 +185,12 @@ static bool take_batch(void *context, const struct batch *b)
         }
         size_t nnew = count_new(verdicts, ndone);
         put(d, shown + at, verdicts, ndone, nnew);
-        commit_marks_mark(&d->handover, nnew);
+        commit_marks_mark(&d->marks, nnew);
         d->report.nnew += nnew;
         d->report.nseen += ndone - nnew;
         d->report.nfailed += count_failed(b->forms + at, ndone);
-        if (d->o->has_limit || d->o->quiet) {
-            d->left -= d->o->invert ? ndone - nnew : nnew;
+        if (d->left != UINT64_MAX) {
+            d->left -= d->prints_seen ? ndone - nnew : nnew;
         }
         at += ndone;
     }
@@ -200,9 +201,9 @@ static bool take_batch(void *context, const struct batch *b)
     if (at < b->n) {
         d->report.nbytes -= (uint64_t)(b->end - b->lines[at].data);
     }
-    commit_marks_written(&d->handover);
+    commit_marks_written(&d->marks);
     report_poll(&d->report);
-    return d->left > 0 && !d->full && !d->handover.failed;
+    return d->left > 0 && !d->full && !d->marks.failed;
 }
 
 static void poll_report(void *context)
@@ -215,13 +216,13 @@ static void poll_report(void *context)
 static void before_wait(void *context)
 {
     struct dedup *d = context;
-    commit_marks_written(&d->handover);
+    commit_marks_written(&d->marks);
     report_poll(&d->report);
 }
 
 static void read_all(struct dedup *d)
 {
-    d->feed.o = d->o;
+    d->feed.input = &d->o->input;
     d->feed.identity = &d->identity;
     d->feed.out = &d->out;
     d->feed.more = &d->repeats;
@@ -239,11 +240,12 @@ static void read_all(struct dedup *d)
 static bool start_identity(struct dedup *d)
 {
     d->identity = (struct identity){
-        .url = d->memory.url,
-        .set = d->memory.set,
-        .keeps_texts = d->o->canonical || seen_needs_texts(&d->memory),
+        .url = d->seen.url,
+        .set = d->seen.set,
+        .delimiter = d->o->input.delimiter,
+        .keeps_texts = d->o->print.canonical || seen_needs_texts(&d->seen),
     };
-    enum unseen_status status = identity_init(&d->identity, d->o);
+    enum unseen_status status = identity_init(&d->identity, &d->o->key);
     if (status != UNSEEN_OK) {
         message_error("cannot make a set: %s", unseen_status_string(status));
     }
@@ -251,47 +253,42 @@ static bool start_identity(struct dedup *d)
 }
 
 /* Whether the run changes a store. */
-static bool remembers(const struct options *o)
+static bool remembers(const struct dedup *d)
 {
-    return o->store && !o->dry_run;
+    return d->seen.store && !d->seen.asks_only;
 }
 
 /* Whether the output file is continued. */
 static bool continues(const struct options *o)
 {
-    return o->store && !is_check(o);
+    return o->seen.path && !is_check(o);
 }
 
 /* A store is neither an input of lines nor an output. */
 static bool check_stores(const struct options *o)
 {
-    const char *const outputs[] = {o->output, o->repeats};
-    const char *const *names = o->files;
-    size_t n = o->nfiles;
-    files_default(&names, &n);
-    for (size_t i = 0; i < n; i++) {
-        const enum stores_kind kind = stores_kind_of(names[i]);
-        if (kind != STORES_NONE) {
-            const bool standard = files_is_standard_input(names[i]);
-            message_error("%s is a %s, it has no lines", standard ? "standard input" : names[i],
-                          stores_kind_name(kind));
-            message_hint("unseen -x %s FILE", standard ? "STORE" : names[i]);
+    const char *const outputs[] = {o->print.output, o->print.repeats};
+    for (size_t i = 0; i < o->input.nfiles; i++) {
+        const char *name = o->input.files[i];
+        if (stores_refuse(name) != STORES_NONE) {
+            message_hint("unseen -x %s FILE", files_is_standard_input(name) ? "STORE" : name);
             return false;
         }
     }
     for (size_t i = 0; i < 2; i++) {
         const enum stores_kind kind = outputs[i] ? stores_kind_of(outputs[i]) : STORES_NONE;
-        if (kind != STORES_NONE || (outputs[i] && o->store && strcmp(outputs[i], o->store) == 0)) {
+        if (kind != STORES_NONE ||
+            (outputs[i] && o->seen.path && strcmp(outputs[i], o->seen.path) == 0)) {
             message_error("%s is a %s, it cannot be written to", outputs[i],
                           stores_kind_name(kind));
             message_hint("%s -o NEW FILE", o->command->called);
             return false;
         }
     }
-    for (size_t i = 0; o->store && i < o->nexcludes; i++) {
-        if (stores_are_same(o->store, o->excludes[i])) {
-            message_error("-s and -x both name %s", o->excludes[i]);
-            message_hint("unseen -s %s FILE, where what it has is a repeat anyway", o->store);
+    for (size_t i = 0; o->seen.path && i < o->seen.nexcludes; i++) {
+        if (stores_are_same(o->seen.path, o->seen.excludes[i])) {
+            message_error("-s and -x both name %s", o->seen.excludes[i]);
+            message_hint("unseen -s %s FILE, where what it has is a repeat anyway", o->seen.path);
             return false;
         }
     }
@@ -302,41 +299,39 @@ static bool check_files(const struct dedup *d)
 {
     const struct options *o = d->o;
     const struct output *const outs[] = {&d->out, &d->repeats};
-    const char *const *names = o->files;
-    size_t nnames = o->nfiles;
-    files_default(&names, &nnames);
     size_t nstandard = 0;
-    for (size_t i = 0; i < nnames; i++) {
-        nstandard += files_is_standard_input(names[i]);
+    for (size_t i = 0; i < o->input.nfiles; i++) {
+        nstandard += files_is_standard_input(o->input.files[i]);
     }
-    for (size_t i = 0; i < o->nexcludes; i++) {
-        if (files_is_standard_input(o->excludes[i]) && nstandard++ > 0) {
+    for (size_t i = 0; i < o->seen.nexcludes; i++) {
+        if (files_is_standard_input(o->seen.excludes[i]) && nstandard++ > 0) {
             message_error("-x - and the input are both standard input");
             message_hint("unseen -x - FILE");
             return false;
         }
     }
-    if (o->repeats && (d->repeats.fd == d->out.fd || files_is_output(o->repeats, &d->out))) {
+    if (o->print.repeats &&
+        (d->repeats.fd == d->out.fd || files_is_output(o->print.repeats, &d->out))) {
         message_error("new lines and repeats both go to %s", d->repeats.name);
         message_hint("unseen --mark FILE tells them apart in one file");
         return false;
     }
-    return files_check(o->command->called, names, nnames, outs, 2) &&
-           files_check(o->command->called, o->excludes, o->nexcludes, outs, 2);
+    return files_check(o->command->called, o->input.files, o->input.nfiles, outs, 2) &&
+           files_check(o->command->called, o->seen.excludes, o->seen.nexcludes, outs, 2);
 }
 
 /* Whether lines would be written into the store: it may have been made only just now. */
 static bool overwrites_store(const struct dedup *d)
 {
     const struct options *o = d->o;
-    const char *const names[] = {o->output, o->repeats};
-    bool found =
-        o->store && (files_is_output(o->store, &d->out) || files_is_output(o->store, &d->repeats));
-    for (size_t i = 0; o->store && i < 2; i++) {
-        found = found || (names[i] && stores_are_same(o->store, names[i]));
+    const char *const names[] = {o->print.output, o->print.repeats};
+    bool found = o->seen.path && (files_is_output(o->seen.path, &d->out) ||
+                                  files_is_output(o->seen.path, &d->repeats));
+    for (size_t i = 0; o->seen.path && i < 2; i++) {
+        found = found || (names[i] && stores_are_same(o->seen.path, names[i]));
     }
     if (found) {
-        message_error("%s would be written over by lines", o->store);
+        message_error("%s would be written over by lines", o->seen.path);
         message_hint("%s -o NEW FILE", o->command->called);
     }
     return found;
@@ -349,45 +344,45 @@ static bool open_outputs(struct dedup *d)
     d->out.context = d;
     d->repeats.interrupted = poll_report;
     d->repeats.context = d;
-    return (continues(o) ? output_open_again : output_open)(&d->out, o->output) &&
-           (!o->repeats || output_open(&d->repeats, o->repeats));
+    return (continues(o) ? output_open_again : output_open)(&d->out, o->print.output) &&
+           (!o->print.repeats || output_open(&d->repeats, o->print.repeats));
 }
 
 /* A file that is continued is cut to what was committed, others to nothing. */
 static bool cut_outputs(struct dedup *d)
 {
     const struct options *o = d->o;
-    d->handover.store = remembers(o) ? d->memory.store : NULL;
-    d->handover.o = o;
-    d->handover.out = &d->out;
-    d->handover.prints_new = o->mark || !(o->invert || o->count || o->quiet);
-    const bool cut = remembers(o)   ? commit_marks_start(&d->handover)
+    d->marks.store = remembers(d) ? d->seen.store : NULL;
+    d->marks.o = &o->seen;
+    d->marks.delimiter = o->input.delimiter;
+    d->marks.out = &d->out;
+    d->marks.prints_new = o->print.mark || !(d->prints_seen || o->print.count || o->print.quiet);
+    const bool cut = remembers(d)   ? commit_marks_start(&d->marks)
                      : continues(o) ? output_seek_end(&d->out)
                                     : output_truncate(&d->out);
-    return cut && (!o->repeats || output_truncate(&d->repeats));
+    return cut && (!o->print.repeats || output_truncate(&d->repeats));
 }
 
 /* Files are cut only when nothing speaks against the run any more. */
 static bool prepare(struct dedup *d, enum unseen_cpu cpu)
 {
     const struct options *o = d->o;
-    if (!check_stores(o) || !seen_open(&d->memory, o, cpu) || !open_outputs(d) ||
-        overwrites_store(d) || !check_files(d)) {
+    if (!check_stores(o) || !seen_open(&d->seen, cpu) || !open_outputs(d) || overwrites_store(d) ||
+        !check_files(d)) {
         return false;
     }
-    report_start(&d->report, o, d->out.fd);
-    message_setup(o->color, d->report.progress);
-    if (remembers(o)) {
+    report_start(&d->report, &o->report,
+                 o->print.count || o->print.quiet || output_is_file(&d->out));
+    if (remembers(d)) {
         stop_listen();
     }
-    return seen_exclude(&d->memory, cpu, &d->report.nexcluded) && start_identity(d) &&
-           cut_outputs(d);
+    return seen_exclude(&d->seen, cpu, &d->report.nexcluded) && start_identity(d) && cut_outputs(d);
 }
 
 /* How many lines are of the kind that is printed. */
 static uint64_t count_wanted(const struct dedup *d)
 {
-    return d->o->invert ? d->report.nseen : d->report.nnew;
+    return d->prints_seen ? d->report.nseen : d->report.nnew;
 }
 
 static void put_count(struct dedup *d)
@@ -401,43 +396,47 @@ static void put_stats(struct dedup *d)
 {
     struct unseen_set_stats stats;
     const char *profile = NULL;
-    seen_stats(&d->memory, &stats, &profile);
-    report_end_with(&d->report, d->o, &stats, profile);
-    if (d->memory.set) {
-        filters_warn_full(d->o, d->memory.set);
+    seen_stats(&d->seen, &stats, &profile);
+    report_end_with(&d->report, &d->o->report, &stats, profile);
+    if (d->seen.set) {
+        filters_warn_full(&d->o->seen, d->seen.set);
     }
 }
 
 static int finish(struct dedup *d)
 {
-    if (d->o->count && !d->lost) {
+    if (d->o->print.count && !d->lost) {
         put_count(d);
     }
     bool written = output_finish(&d->out);
-    commit_marks_end(&d->handover);
+    commit_marks_end(&d->marks);
     put_stats(d);
     identity_release(&d->identity);
-    const bool kept = seen_close(&d->memory, d->handover.failed);
+    const bool kept = seen_close(&d->seen, d->marks.failed);
     written = output_close(&d->out) && written;
     written = output_close(&d->repeats) && written;
     if (!kept) {
         return EXIT_TROUBLE;
     }
-    if (d->o->quiet && d->left == 0) {
+    if (d->o->print.quiet && d->left == 0) {
         return EXIT_DONE; /* it was found, whatever else went wrong: as with grep -q */
     }
     if (!written || d->full || d->feed.failed) {
         return EXIT_TROUBLE;
     }
-    const bool none = d->o->quiet || (is_check(d->o) && count_wanted(d) == 0);
+    const bool none = d->o->print.quiet || (is_check(d->o) && count_wanted(d) == 0);
     return none ? EXIT_NONE : EXIT_DONE;
 }
 
 int dedup_run(const struct options *o, enum unseen_cpu cpu)
 {
-    struct dedup d = {.o = o, .left = o->quiet ? 1 : o->has_limit ? o->limit : UINT64_MAX};
+    struct dedup d = {
+        .o = o,
+        .seen = {.o = &o->seen, .profile = &o->profile, .key = &o->key, .input = &o->input},
+        .prints_seen = o->print.invert != is_check(o),
+        .left = o->print.quiet ? 1 : o->print.limit,
+    };
     int status = EXIT_TROUBLE;
-    d.memory.o = o;
     if (prepare(&d, cpu)) {
         read_all(&d);
         status = finish(&d);
@@ -445,7 +444,7 @@ int dedup_run(const struct options *o, enum unseen_cpu cpu)
     output_abandon(&d.out);
     output_abandon(&d.repeats);
     identity_release(&d.identity);
-    (void)seen_close(&d.memory, false); /* of a run that did not happen */
+    (void)seen_close(&d.seen, false); /* of a run that did not happen */
     stop_die(d.out.reader_gone);
     return status;
 }

@@ -1,9 +1,10 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * unseen allow, unseen update: lines become entries of a list, and all of them together one commit
+ * of changes, or, if a single one is refused, none. */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE 1
 #endif
-#include "commands/cmd_edit.h"
-
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,8 +15,25 @@
 #include "lines/entries.h"
 #include "lines/files.h"
 #include "lines/reader.h"
-#include "seen/stores.h"
 #include "print/message.h"
+#include "seen/lists.h"
+#include "seen/stores.h"
+
+struct edit {
+    const struct options *o;
+    const char *path;
+    struct opened_list list; /* as it was before */
+    struct unseen_list_edit *changes;
+    enum unseen_list_change change; /* being made */
+    struct text room;
+    bool failed; /* which has been reported: nothing will be changed */
+
+    uint64_t nlines;
+    uint64_t nchanged;
+    uint64_t nmissing;            /* to be undone or removed, but not there */
+    struct complaints complaints; /* of lines that are refused, or by force taken or left out */
+    uint64_t ndangerous;          /* those taken */
+};
 
 enum {
     FEW = 1000,             /* changes that are never too many */
@@ -56,30 +74,29 @@ static enum unseen_status open_patiently(struct edit *e, struct unseen_error *er
     return status;
 }
 
-bool edit_start(struct edit *e, const struct options *o, enum unseen_cpu cpu)
+/* False if that failed, which has been reported; edit_finish is called in either case. */
+static bool edit_start(struct edit *e, const struct options *o, enum unseen_cpu cpu)
 {
     struct unseen_error error = {.status = UNSEEN_OK};
-    *e = (struct edit){.o = o, .path = o->store, .failed = true};
+    *e = (struct edit){.o = o, .path = o->seen.path, .failed = true};
     error.status = open_patiently(e, &error);
     if (error.status != UNSEEN_OK) {
         report_open(e, &error);
         return false;
     }
     e->failed = !lists_open(&e->list, e->path, UNSEEN_LIST_COLD, cpu);
-    e->complaints = (struct complaints){.o = o, .kind = e->list.kind};
+    e->complaints =
+        (struct complaints){.key = &o->key, .force = o->list.force, .kind = e->list.kind};
     return !e->failed;
 }
 
 static bool check_input(const struct edit *e, const char *name)
 {
-    const enum stores_kind kind = stores_kind_of(name);
-    if (kind == STORES_NONE) {
-        return true;
+    const bool has_lines = stores_refuse(name) == STORES_NONE;
+    if (!has_lines) {
+        message_hint("%s --help", e->o->command->called);
     }
-    message_error("%s is a %s, it has no lines",
-                  files_is_standard_input(name) ? "standard input" : name, stores_kind_name(kind));
-    message_hint("%s --help", e->o->command->called);
-    return false;
+    return has_lines;
 }
 
 /* ---- Lines ----------------------------------------------------------------------------------- */
@@ -95,7 +112,7 @@ struct edit_line {
 static void complain(const struct edit_line *l, enum fault fault)
 {
     struct edit *e = l->e;
-    const bool force = e->o->force;
+    const bool force = e->o->list.force;
     e->failed = e->failed || !force;
     e->ndangerous += force && fault == FAULT_DANGEROUS;
     if (complaints_count(&e->complaints)) {
@@ -171,7 +188,7 @@ static void take_line(struct edit_line *l)
     struct edit *e = l->e;
     text_clear(&e->room);
     e->nlines++;
-    if (!entries_find(e->o, l->bytes, take_item, l)) {
+    if (!entries_find(&e->o->key, l->bytes, take_item, l)) {
         complain(l, FAULT_NO_KEY);
     }
 }
@@ -184,14 +201,16 @@ static void take_batch(struct edit *e, const struct reader *r, const struct batc
     }
 }
 
-bool edit_files(struct edit *e, const char *const *names, size_t n, enum unseen_list_change change)
+/* Makes the change for all lines of the files; false if one of them cannot be read or is refused. */
+static bool edit_files(struct edit *e, const char *const *names, size_t n,
+                       enum unseen_list_change change)
 {
     struct reader r = {
         .names = names,
         .nnames = n,
-        .delimiter = e->o->delimiter,
-        .max_line = e->o->max_line,
-        .long_window = e->o->long_window,
+        .delimiter = e->o->input.delimiter,
+        .max_line = e->o->input.max_line,
+        .long_window = e->o->input.long_window,
         .nblocks = 1,
     };
     struct batch *b = calloc(1, sizeof(*b));
@@ -218,7 +237,7 @@ bool edit_files(struct edit *e, const char *const *names, size_t n, enum unseen_
 static void warn(const struct edit *e)
 {
     complaints_summary(&e->complaints);
-    if (e->complaints.n > 0 && !e->o->force) {
+    if (e->complaints.n > 0 && !e->o->list.force) {
         message_hint(
             "nothing was changed; %s --force %s ... takes what is dangerous, and leaves out "
             "what is no entry",
@@ -262,13 +281,13 @@ static void print_figures(const struct edit *e, const struct unseen_list_info *i
     char json[600] = "{";
     size_t len = 1;
     for (size_t i = 0; i < sizeof(figures) / sizeof(figures[0]); i++) {
-        if (e->o->stats == STATS_TEXT) {
+        if (e->o->report.stats == STATS_TEXT) {
             message_plain("%-12s %" PRIu64, figures[i].text, figures[i].value);
         }
         len += (size_t)snprintf(json + len, sizeof(json) - len, "%s\"%s\":%" PRIu64,
                                 i > 0 ? "," : "", figures[i].json, figures[i].value);
     }
-    if (e->o->stats == STATS_JSON) {
+    if (e->o->report.stats == STATS_JSON) {
         message_plain("%s}", json);
     }
 }
@@ -304,7 +323,8 @@ static void commit(struct edit *e)
     }
 }
 
-int edit_finish(struct edit *e)
+/* Commits, unless something has failed, and closes; returns the exit status. */
+static int edit_finish(struct edit *e)
 {
     warn(e);
     if (!e->failed) {
@@ -314,4 +334,96 @@ int edit_finish(struct edit *e)
     lists_close(&e->list);
     text_release(&e->room);
     return e->failed ? EXIT_TROUBLE : EXIT_DONE;
+}
+
+/* ---- The commands ---------------------------------------------------------------------------- */
+
+struct listing {
+    struct output out;
+    char delimiter;
+};
+
+static bool put(void *context, enum unseen_list_change change, struct unseen_bytes text)
+{
+    struct listing *l = context;
+    if (change == UNSEEN_LIST_ALLOW) {
+        output_write(&l->out, text.data, text.len);
+        output_write(&l->out, &l->delimiter, 1);
+    }
+    return !l->out.failed;
+}
+
+static int print_allowed(const struct options *o, enum unseen_cpu cpu)
+{
+    struct listing l = {.delimiter = o->input.delimiter};
+    struct opened_list list;
+    if (o->list.undo || !o->input.none_named) {
+        message_error("--list changes nothing, so it takes no lines");
+        message_hint("unseen allow --list %s", o->seen.path);
+        return EXIT_TROUBLE;
+    }
+    if (!lists_open(&list, o->seen.path, UNSEEN_LIST_COLD, cpu)) {
+        return EXIT_TROUBLE;
+    }
+    int status = EXIT_TROUBLE;
+    if (output_open(&l.out, NULL)) {
+        unseen_list_changes(list.list, put, &l);
+        status = output_close(&l.out) ? EXIT_DONE : EXIT_TROUBLE;
+    }
+    lists_close(&list);
+    return status;
+}
+
+int allow_run(const struct options *o, enum unseen_cpu cpu)
+{
+    struct edit e;
+    if (o->list.lists_allowed) {
+        return print_allowed(o, cpu);
+    }
+    if (edit_start(&e, o, cpu)) {
+        (void)edit_files(&e, o->input.files, o->input.nfiles,
+                         o->list.undo ? UNSEEN_LIST_DISALLOW : UNSEEN_LIST_ALLOW);
+    }
+    return edit_finish(&e);
+}
+
+static bool check_command_line(const struct options *o)
+{
+    if (o->input.nfiles > 0) {
+        message_error("%s: is it to be added or removed?", o->input.files[0]);
+        message_hint("unseen update %s --add %s", o->seen.path, o->input.files[0]);
+        return false;
+    }
+    if (o->list.nedits == 0) {
+        message_error("nothing to add or to remove");
+        message_hint("unseen update %s --add FILE, or: --remove FILE", o->seen.path);
+        return false;
+    }
+    size_t n = 0;
+    for (size_t i = 0; i < o->list.nedits; i++) {
+        n += files_is_standard_input(o->list.edits[i].name);
+    }
+    if (n > 1) {
+        message_error("standard input can be read only once");
+        message_hint("put what is to be removed in a file");
+        return false;
+    }
+    return true;
+}
+
+int update_run(const struct options *o, enum unseen_cpu cpu)
+{
+    struct edit e;
+    if (!check_command_line(o)) {
+        return EXIT_TROUBLE;
+    }
+    bool good = edit_start(&e, o, cpu);
+    for (size_t i = 0; i < o->list.nedits && good; i++) {
+        const struct edit_file *file = &o->list.edits[i];
+        /* what is wrong with others is said as well */
+        good =
+            edit_files(&e, &file->name, 1, file->removes ? UNSEEN_LIST_REMOVE : UNSEEN_LIST_ADD) ||
+            e.complaints.n > 0;
+    }
+    return edit_finish(&e);
 }

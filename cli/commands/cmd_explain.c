@@ -3,16 +3,15 @@
  * Explains each URL, compares the canonical forms, and if they differ tries what else could be
  * asked for: the other profiles, and each single rule on top of what was asked for. The answer is
  * the same in both forms of output; the functions that print it come in pairs. */
-#include "commands/commands.h"
-
 #include <stdlib.h>
 #include <string.h>
 
+#include "commands/commands.h"
 #include "commands/explanation.h"
+#include "lines/profile.h"
 #include "print/json.h"
 #include "print/message.h"
 #include "print/output.h"
-#include "lines/profile.h"
 #include "print/utf8.h"
 
 struct explain {
@@ -198,7 +197,7 @@ static bool explain_all(const struct explain *x, const struct unseen_url *url,
                         struct explanation *list)
 {
     for (size_t i = 0; i < x->nlist; i++) {
-        const struct unseen_bytes input = {x->o->files[i], strlen(x->o->files[i])};
+        const struct unseen_bytes input = {x->o->input.files[i], strlen(x->o->input.files[i])};
         explanation_release(&list[i]);
         if (!explanation_make(&list[i], url, input)) {
             message_error("out of memory");
@@ -225,7 +224,7 @@ static bool try_options(struct explain *x, const struct unseen_url_options *opti
     const bool done = explain_all(x, url, x->tried);
     unseen_url_free(url);
     if (done && explanation_is_same(x->tried, x->nlist)) {
-        (x->o->json ? json_found : text_found)(x, option, name);
+        (x->o->print.json ? json_found : text_found)(x, option, name);
         x->nfound++;
     }
     return done;
@@ -240,7 +239,7 @@ static bool try_profiles(struct explain *x)
         const struct unseen_url_options options = {
             .size = sizeof(options), .profile = entry->name, .cpu = x->cpu};
         const size_t len = strlen(entry->name);
-        if (x->o->nrules > 0 || strncmp(own, entry->name, len) != 0 || own[len] != '/') {
+        if (x->o->profile.nrules > 0 || strncmp(own, entry->name, len) != 0 || own[len] != '/') {
             done = try_options(x, &options, "-p", entry->name);
         }
     }
@@ -251,13 +250,13 @@ static bool try_profiles(struct explain *x)
 static bool try_rules(struct explain *x)
 {
     const struct unseen_url_entry *entry = NULL;
-    const char **rules = malloc((x->o->nrules + 1) * sizeof(*rules));
+    const char **rules = malloc((x->o->profile.nrules + 1) * sizeof(*rules));
     if (!rules) {
         message_error("out of memory");
         return false;
     }
-    for (size_t i = 0; i < x->o->nrules; i++) {
-        rules[i] = x->o->rules[i];
+    for (size_t i = 0; i < x->o->profile.nrules; i++) {
+        rules[i] = x->o->profile.rules[i];
     }
     bool done = true;
     for (size_t i = 0; done && (entry = unseen_url_rule_at(i / 2)); i++) {
@@ -268,12 +267,12 @@ static bool try_rules(struct explain *x)
         }
         memcpy(name + 3, entry->name, len + 1);
         const struct unseen_url_options options = {.size = sizeof(options),
-                                                   .profile = x->o->profile,
+                                                   .profile = x->o->profile.name,
                                                    .rules = rules,
-                                                   .nrules = x->o->nrules + 1,
+                                                   .nrules = x->o->profile.nrules + 1,
                                                    .cpu = x->cpu};
-        rules[x->o->nrules] = i % 2 == 0 ? entry->name : name;
-        done = try_options(x, &options, "--rule", rules[x->o->nrules]);
+        rules[x->o->profile.nrules] = i % 2 == 0 ? entry->name : name;
+        done = try_options(x, &options, "--rule", rules[x->o->profile.nrules]);
     }
     free(rules);
     return done;
@@ -281,13 +280,13 @@ static bool try_rules(struct explain *x)
 
 static bool try_all(struct explain *x)
 {
-    if (x->o->json) {
+    if (x->o->print.json) {
         put(x, ",\"same_with\":[");
     }
     if (!try_rules(x) || !try_profiles(x)) {
         return false;
     }
-    if (x->o->json) {
+    if (x->o->print.json) {
         put(x, "]");
     } else if (x->nfound == 0) {
         put(x, "nor under any other profile, nor with any one rule more\n");
@@ -299,20 +298,20 @@ static bool try_all(struct explain *x)
 
 static void put_urls(struct explain *x)
 {
-    if (x->o->json) {
+    if (x->o->print.json) {
         put(x, "{\"profile\":");
         json_text(x, unseen_url_id(x->url));
         put(x, ",\"urls\":[");
     }
     for (size_t i = 0; i < x->nlist; i++) {
-        if (x->o->json) {
+        if (x->o->print.json) {
             put(x, i > 0 ? "," : "");
             json_url(x, &x->list[i]);
         } else {
             text_url(x, &x->list[i]);
         }
     }
-    put(x, x->o->json ? "]" : "");
+    put(x, x->o->print.json ? "]" : "");
 }
 
 static int explain_here(struct explain *x)
@@ -323,12 +322,12 @@ static int explain_here(struct explain *x)
     const bool same = explanation_is_same(x->list, x->nlist);
     put_urls(x);
     if (x->nlist > 1) {
-        (x->o->json ? json_verdict : text_verdict)(x, same);
+        (x->o->print.json ? json_verdict : text_verdict)(x, same);
     }
     if (!same && !try_all(x)) {
         return EXIT_TROUBLE;
     }
-    put(x, x->o->json ? "}\n" : "");
+    put(x, x->o->print.json ? "}\n" : "");
     return same ? EXIT_DONE : EXIT_NONE;
 }
 
@@ -342,13 +341,13 @@ static void release_list(struct explanation *list, size_t n)
 
 int explain_run(const struct options *o, enum unseen_cpu cpu)
 {
-    struct explain x = {.o = o, .cpu = cpu, .nlist = o->nfiles};
+    struct explain x = {.o = o, .cpu = cpu, .nlist = o->input.nfiles};
     int status = EXIT_TROUBLE;
     x.list = calloc(x.nlist, sizeof(*x.list));
     x.tried = calloc(x.nlist, sizeof(*x.tried));
     if (!x.list || !x.tried) {
         message_error("out of memory");
-    } else if (profile_create(&x.url, o, NULL, cpu) && output_open(&x.out, NULL)) {
+    } else if (profile_create(&x.url, &o->profile, NULL, cpu) && output_open(&x.out, NULL)) {
         status = explain_here(&x);
         status = output_close(&x.out) ? status : EXIT_TROUBLE;
     }

@@ -3,19 +3,18 @@
  * Files with a shape of their own are read as plain lines, one file after the other, and each line
  * must be what the shape says: what is not is named with file and line, left out, and makes the exit
  * status 2. Nothing is dropped in silence. */
-#include "commands/commands.h"
-
 #include <inttypes.h>
 #include <string.h>
 
-#include "lines/batch.h"
 #include "commands/cmd_change.h"
+#include "commands/commands.h"
+#include "commands/redis_set.h"
+#include "commands/requests_seen.h"
+#include "lines/batch.h"
 #include "lines/feed.h"
 #include "lines/files.h"
 #include "lines/identity.h"
 #include "print/message.h"
-#include "commands/redis_set.h"
-#include "commands/requests_seen.h"
 
 enum {
     REPORTS_MAX = 10
@@ -38,8 +37,8 @@ static void report_wrong(struct import *m, struct unseen_bytes line)
     m->change.failed = true;
     if (m->nwrong++ < REPORTS_MAX) {
         message_error("%s:%" PRIu64 ": left out, not %s: '%.*s'", m->name, m->line,
-                      m->change.o.source == SOURCE_REQUESTS_SEEN ? "40 hexadecimal digits"
-                                                                 : "part of a reply of SMEMBERS",
+                      m->change.o->source == SOURCE_REQUESTS_SEEN ? "40 hexadecimal digits"
+                                                                  : "part of a reply of SMEMBERS",
                       shown, line.data);
     }
 }
@@ -108,7 +107,7 @@ static void report_long(struct import *m)
     m->change.failed = true;
     if (m->nwrong++ < REPORTS_MAX) {
         message_error("%s:%" PRIu64 ": member of %zu bytes left out: --max-line is %" PRIu64,
-                      m->name, m->line, m->redis.len, m->change.o.max_line);
+                      m->name, m->line, m->redis.len, m->change.o->input.max_line);
     }
 }
 
@@ -134,7 +133,7 @@ static bool take_redis(struct import *m, struct unseen_bytes line)
 
 static bool take_line(struct import *m, struct unseen_bytes line)
 {
-    return (m->change.o.source == SOURCE_REQUESTS_SEEN ? take_scrapy : take_redis)(m, line);
+    return (m->change.o->source == SOURCE_REQUESTS_SEEN ? take_scrapy : take_redis)(m, line);
 }
 
 static bool take_batch(void *context, const struct batch *b)
@@ -161,20 +160,19 @@ static bool read_file(struct import *m, const char *name)
 {
     struct output none = {.fd = -1};
     const struct identity plain = {.delimiter = '\n'};
-    struct options o = m->change.o;
-    o.files = &name;
-    o.nfiles = 1;
+    const uint64_t max_len = m->change.o->input.max_line;
     struct feed feed = {
-        .o = &o,
+        .input = &m->change.o->input,
+        .file = name,
         .identity = &plain,
         .out = &none,
         .take = take_batch,
         .poll = poll_report,
         .context = m,
     };
-    m->name = files_is_standard_input(name) ? "standard input" : name;
+    m->name = files_shown(name);
     m->line = 0;
-    m->redis.max_len = o.max_line < SIZE_MAX ? (size_t)o.max_line : 0;
+    m->redis.max_len = max_len < SIZE_MAX ? (size_t)max_len : 0;
     feed_run(&feed);
     if (!redis_set_is_whole(&m->redis)) {
         message_error("%s: the reply ends too early", m->name);
@@ -191,10 +189,8 @@ static bool read_file(struct import *m, const char *name)
 
 static void read_files(struct import *m)
 {
-    const char *const *names = m->change.o.files;
-    size_t n = m->change.o.nfiles;
-    files_default(&names, &n);
-    for (size_t i = 0; i < n && read_file(m, names[i]); i++) {
+    const struct input_options *input = &m->change.o->input;
+    for (size_t i = 0; i < input->nfiles && read_file(m, input->files[i]); i++) {
     }
     if (m->nwrong > REPORTS_MAX) {
         message_error("%" PRIu64 " more lines left out", m->nwrong - REPORTS_MAX);
@@ -205,9 +201,9 @@ static void read_files(struct import *m)
 static bool check_profile(const struct options *o)
 {
     if (o->source == SOURCE_REQUESTS_SEEN &&
-        ((o->profile && strncmp(o->profile, "none", 4) != 0) || o->nrules > 0)) {
+        ((o->profile.name && strncmp(o->profile.name, "none", 4) != 0) || o->profile.nrules > 0)) {
         message_error("requests.seen holds fingerprints, which no profile reads as URLs");
-        message_hint("unseen import -p none --format requests.seen %s FILE", o->store);
+        message_hint("unseen import -p none --format requests.seen %s FILE", o->seen.path);
         return false;
     }
     return true;
@@ -219,8 +215,7 @@ int import_run(const struct options *o, enum unseen_cpu cpu)
         return change_run(o, cpu);
     }
     struct import m = {.name = NULL};
-    if (check_profile(o) &&
-        change_start(&m.change, o, o->source == SOURCE_REQUESTS_SEEN ? "none" : NULL, cpu)) {
+    if (check_profile(o) && change_start(&m.change, o, cpu)) {
         read_files(&m);
     }
     return change_finish(&m.change);

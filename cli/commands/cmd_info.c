@@ -2,18 +2,17 @@
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE 1
 #endif
-#include "commands/commands.h"
-
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <sys/stat.h>
 #include <time.h>
 
+#include "commands/commands.h"
 #include "commands/info_json.h"
-#include "print/utf8.h"
 #include "print/message.h"
 #include "print/output.h"
+#include "print/utf8.h"
 #include "seen/lists.h"
 #include "seen/stores.h"
 
@@ -117,9 +116,9 @@ static int print(const struct options *o, struct unseen_store *store,
         return EXIT_TROUBLE;
     }
     if (store) {
-        (o->json ? info_json : put_text)(&out, store, o->files[0]);
+        (o->print.json ? info_json : put_text)(&out, store, o->input.files[0]);
     } else {
-        (o->json ? info_json_list : put_list)(&out, list, o->files[0]);
+        (o->print.json ? info_json_list : put_list)(&out, list, o->input.files[0]);
     }
     return output_close(&out) ? EXIT_DONE : EXIT_TROUBLE;
 }
@@ -128,7 +127,7 @@ static int info_list(const struct options *o, enum unseen_cpu cpu)
 {
     struct opened_list l;
     int status = EXIT_TROUBLE;
-    if (lists_open(&l, o->files[0], UNSEEN_LIST_COLD, cpu)) {
+    if (lists_open(&l, o->input.files[0], UNSEEN_LIST_COLD, cpu)) {
         status = print(o, NULL, l.list);
         lists_close(&l);
     }
@@ -139,7 +138,7 @@ static int info_store(const struct options *o, enum unseen_cpu cpu)
 {
     struct unseen_store *store = NULL;
     int status = EXIT_TROUBLE;
-    if (stores_open_to_read(&store, o->files[0], o, cpu)) {
+    if (stores_open_to_read(&store, o->input.files[0], &o->seen, cpu)) {
         status = print(o, store, NULL);
         (void)unseen_store_close(store, NULL); /* was only read */
     }
@@ -148,10 +147,10 @@ static int info_store(const struct options *o, enum unseen_cpu cpu)
 
 int info_run(const struct options *o, enum unseen_cpu cpu)
 {
-    if (o->nfiles > 1) {
+    if (o->input.nfiles > 1) {
         message_error("one store or list at a time");
-        message_hint("unseen info %s", o->files[0]);
+        message_hint("unseen info %s", o->input.files[0]);
         return EXIT_TROUBLE;
     }
-    return (stores_kind_of(o->files[0]) == STORES_LIST ? info_list : info_store)(o, cpu);
+    return (stores_kind_of(o->input.files[0]) == STORES_LIST ? info_list : info_store)(o, cpu);
 }

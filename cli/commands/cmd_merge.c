@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-#include "commands/commands.h"
-
 #include <string.h>
 #include <sys/stat.h>
 
+#include "commands/commands.h"
 #include "print/message.h"
 #include "seen/merge_check.h"
 #include "seen/stores.h"
@@ -14,15 +13,15 @@ static bool merge_one(struct unseen_store *out, const struct options *o, const c
     struct unseen_store *in = NULL;
     struct unseen_error error = {.status = UNSEEN_OK};
     uint64_t nnew = 0;
-    if (!stores_open_to_read(&in, path, o, cpu)) {
+    if (!stores_open_to_read(&in, path, &o->seen, cpu)) {
         return false;
     }
-    bool merged = merge_check(out, o->files[0], in, path);
+    bool merged = merge_check(out, o->input.files[0], in, path);
     if (merged) {
         error.status = unseen_store_merge(out, in, &nnew, &error);
         merged = error.status == UNSEEN_OK;
         if (!merged) {
-            stores_report(path, o, &error);
+            stores_report(path, &o->seen, &error);
         }
     }
     (void)unseen_store_close(in, NULL); /* was only read */
@@ -33,12 +32,12 @@ static bool merge_one(struct unseen_store *out, const struct options *o, const c
 static bool open_out(struct unseen_store **out, const struct options *o, enum unseen_cpu cpu)
 {
     struct stat st;
-    const char *path = o->files[0];
+    const char *path = o->input.files[0];
     if (stat(path, &st) == 0) {
-        return stores_open(out, path, UNSEEN_STORE_WRITE, o, NULL, cpu);
+        return stores_open(out, path, UNSEEN_STORE_WRITE, &o->seen, &o->profile, cpu);
     }
     struct unseen_store *first = NULL;
-    if (!stores_open_to_read(&first, o->files[1], o, cpu)) {
+    if (!stores_open_to_read(&first, o->input.files[1], &o->seen, cpu)) {
         return false;
     }
     struct unseen_error error = {.status = UNSEEN_OK};
@@ -46,10 +45,10 @@ static bool open_out(struct unseen_store **out, const struct options *o, enum un
                                                  .mode = UNSEEN_STORE_CREATE,
                                                  .like = first,
                                                  .cpu = cpu,
-                                                 .file_mode = o->file_mode};
+                                                 .file_mode = o->seen.file_mode};
     error.status = unseen_store_open(out, path, &options, &error);
     if (error.status != UNSEEN_OK) {
-        stores_report(path, o, &error);
+        stores_report(path, &o->seen, &error);
     }
     (void)unseen_store_close(first, NULL); /* was only read */
     return error.status == UNSEEN_OK;
@@ -57,14 +56,14 @@ static bool open_out(struct unseen_store **out, const struct options *o, enum un
 
 static bool check_names(const struct options *o)
 {
-    if (o->nfiles < 2) {
-        message_error("nothing to merge into %s", o->files[0]);
-        message_hint("unseen merge %s IN.unseen IN.unseen", o->files[0]);
+    if (o->input.nfiles < 2) {
+        message_error("nothing to merge into %s", o->input.files[0]);
+        message_hint("unseen merge %s IN.unseen IN.unseen", o->input.files[0]);
         return false;
     }
-    for (size_t i = 1; i < o->nfiles; i++) {
-        if (stores_are_same(o->files[0], o->files[i])) {
-            message_error("%s is what the others are merged into", o->files[i]);
+    for (size_t i = 1; i < o->input.nfiles; i++) {
+        if (stores_are_same(o->input.files[0], o->input.files[i])) {
+            message_error("%s is what the others are merged into", o->input.files[i]);
             message_hint("unseen merge OUT IN...: name it once, in front; what it has stays in it");
             return false;
         }
@@ -79,8 +78,8 @@ int merge_run(const struct options *o, enum unseen_cpu cpu)
         return EXIT_TROUBLE;
     }
     bool merged = true;
-    for (size_t i = 1; i < o->nfiles && merged; i++) {
-        merged = merge_one(out, o, o->files[i], cpu);
+    for (size_t i = 1; i < o->input.nfiles && merged; i++) {
+        merged = merge_one(out, o, o->input.files[i], cpu);
     }
-    return stores_close(out, o->files[0], o) && merged ? EXIT_DONE : EXIT_TROUBLE;
+    return stores_close(out, o->input.files[0], &o->seen) && merged ? EXIT_DONE : EXIT_TROUBLE;
 }

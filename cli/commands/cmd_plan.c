@@ -5,39 +5,31 @@
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE 1
 #endif
-#include "commands/commands.h"
-
 #include <errno.h>
 #include <langinfo.h>
 #include <locale.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "seen/filter_words.h"
-#include "options/help.h"
+#include "commands/commands.h"
 #include "print/message.h"
-#include "commands/plan_solve.h"
-
-static bool is_nothing(const struct options *o)
-{
-    return o->capacity == 0 && o->fpr == 0 && o->bits_per_key == 0 && o->memory == 0 &&
-           o->hashes == 0;
-}
+#include "seen/filter_words.h"
 
 /* Too much or too little. */
 static bool check_question(const struct options *o)
 {
-    const bool bits = o->bits_per_key > 0;
+    const struct question *q = &o->plan.question;
+    const bool bits = q->bits_per_key > 0;
     const struct {
         bool wrong;
         const char *text;
         const char *hint;
     } cases[] = {
-        {bits && o->fpr > 0, "the rate follows from --bits, and the bits from --fpr: give one",
+        {bits && q->fpr > 0, "the rate follows from --bits, and the bits from --fpr: give one",
          "--fpr 1e-4"},
-        {bits && o->capacity && o->memory, "--memory follows from --capacity and --bits",
+        {bits && q->capacity && q->memory, "--memory follows from --capacity and --bits",
          "--capacity 1e7 --bits 20"},
-        {o->hashes && !bits && o->fpr == 0 && !(o->capacity && o->memory),
+        {q->hashes && !bits && q->fpr == 0 && !(q->capacity && q->memory),
          "--hashes alone says neither a rate nor a size", "--bits 20 --hashes 10"},
     };
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
@@ -47,16 +39,12 @@ static bool check_question(const struct options *o)
             return false;
         }
     }
-    return !o->filter || filters_check_name(o->filter, o->command->called, "");
+    return !o->plan.filter || filters_check_name(o->plan.filter, o->command->called, "");
 }
 
 static struct question question_of(const struct options *o)
 {
-    struct question q = {.capacity = o->capacity,
-                         .fpr = o->fpr,
-                         .bits_per_key = o->bits_per_key,
-                         .memory = o->memory,
-                         .hashes = o->hashes};
+    struct question q = o->plan.question;
     /* Only the one of keys and memory, or neither: the rate is then as for any set. */
     if (q.fpr == 0 && q.bits_per_key == 0 && !(q.capacity && q.memory)) {
         q.fpr = UNSEEN_FPR_DEFAULT;
@@ -69,7 +57,7 @@ static size_t solve_all(const struct options *o, const struct question *q, struc
     const char *name = NULL;
     size_t n = 0;
     for (size_t i = 0; (name = unseen_filter_name(i)) && n < PLANNED_MAX - 1; i++) {
-        if (!o->filter || strcmp(o->filter, name) == 0) {
+        if (!o->plan.filter || strcmp(o->plan.filter, name) == 0) {
             planned_solve(&planned[n++], name, q);
         }
     }
@@ -107,7 +95,8 @@ static void print_charts(const struct chart *rates, const struct chart *bits)
 
 static bool wants_plot(const struct options *o)
 {
-    return !o->json && (o->plot == WHEN_ALWAYS || (o->plot == WHEN_AUTO && isatty(STDOUT_FILENO)));
+    return !o->print.json &&
+           (o->plan.plot == WHEN_ALWAYS || (o->plan.plot == WHEN_AUTO && isatty(STDOUT_FILENO)));
 }
 
 static bool print_all(const struct options *o, const struct question *q,
@@ -115,8 +104,8 @@ static bool print_all(const struct options *o, const struct question *q,
 {
     static struct chart rates;
     static struct chart bits;
-    (o->json ? planned_print_json : planned_print)(stdout, q, planned, n);
-    if (o->svg || wants_plot(o)) {
+    (o->print.json ? planned_print_json : planned_print)(stdout, q, planned, n);
+    if (o->plan.svg || wants_plot(o)) {
         planned_chart_rates(&rates, planned, n);
         planned_chart_bits(&bits, planned, n);
     }
@@ -127,7 +116,7 @@ static bool print_all(const struct options *o, const struct question *q,
         message_error("cannot write standard output: %s", strerror(errno));
         return false;
     }
-    return !o->svg || write_svg(o->svg, &rates, &bits);
+    return !o->plan.svg || write_svg(o->plan.svg, &rates, &bits);
 }
 
 static bool is_any(const struct planned *planned, size_t n)
@@ -142,13 +131,9 @@ static bool is_any(const struct planned *planned, size_t n)
 int plan_run(const struct options *o, enum unseen_cpu cpu)
 {
     (void)cpu;
-    if (o->nfiles > 0) {
-        message_error("unseen plan reads no file: '%s'", o->files[0]);
+    if (o->input.nfiles > 0) {
+        message_error("unseen plan reads no file: '%s'", o->input.files[0]);
         message_hint("unseen plan --capacity 1e7 --fpr 1e-4");
-        return EXIT_TROUBLE;
-    }
-    if (is_nothing(o)) {
-        help_usage(o->command);
         return EXIT_TROUBLE;
     }
     if (!check_question(o)) {

@@ -3,20 +3,19 @@
  * The filter answers "seen" wrongly at its rate; the log has the full keys. Lines are gathered until
  * they are many enough to be worth one reading of the log, then each key of the log is looked up
  * among theirs. */
-#include "commands/commands.h"
-
 #include <stdlib.h>
 #include <string.h>
 
+#include "commands/commands.h"
+#include "commands/keytable.h"
 #include "lines/batch.h"
 #include "lines/feed.h"
 #include "lines/files.h"
 #include "lines/identity.h"
-#include "commands/keytable.h"
+#include "lines/text.h"
 #include "print/message.h"
 #include "print/output.h"
 #include "seen/stores.h"
-#include "lines/text.h"
 
 enum {
     GATHER_LINES = 1024 * 1024,
@@ -72,7 +71,7 @@ static bool put_line(struct recheck *r, size_t i)
         entry->value = 1;
         r->nprinted++;
         output_write(&r->out, r->text.data + r->lines[i].at, end - r->lines[i].at);
-        if (r->o->line_buffered) {
+        if (r->o->print.line_buffered) {
             (void)output_flush(&r->out); /* remembered in out */
         }
     }
@@ -88,7 +87,7 @@ static bool answer(struct recheck *r)
     }
     error.status = unseen_store_keys(r->store, note_keys, r, &error);
     if (error.status != UNSEEN_OK) {
-        stores_report(r->o->store, r->o, &error);
+        stores_report(r->o->seen.path, &r->o->seen, &error);
         r->failed = true;
         return false;
     }
@@ -132,26 +131,25 @@ static bool prepare(struct recheck *r, enum unseen_cpu cpu)
 {
     const struct options *o = r->o;
     const struct output *const outs[] = {&r->out};
-    const char *const *names = o->files;
-    size_t nnames = o->nfiles;
-    files_default(&names, &nnames);
-    if (!stores_open_to_read(&r->store, o->store, o, cpu)) {
+    if (!stores_open_to_read(&r->store, o->seen.path, &o->seen, cpu)) {
         return false;
     }
-    r->identity =
-        (struct identity){.url = unseen_store_url(r->store), .set = unseen_store_set(r->store)};
+    r->identity = (struct identity){.url = unseen_store_url(r->store),
+                                    .set = unseen_store_set(r->store),
+                                    .delimiter = o->input.delimiter};
     r->lines = malloc(GATHER_LINES * sizeof(*r->lines));
-    if (!r->lines || identity_init(&r->identity, o) != UNSEEN_OK) {
+    if (!r->lines || identity_init(&r->identity, &o->key) != UNSEEN_OK) {
         return report_memory(r);
     }
-    return output_open(&r->out, o->output) &&
-           files_check(o->command->called, names, nnames, outs, 1) && output_truncate(&r->out);
+    return output_open(&r->out, o->print.output) &&
+           files_check(o->command->called, o->input.files, o->input.nfiles, outs, 1) &&
+           output_truncate(&r->out);
 }
 
 static int run(struct recheck *r)
 {
     struct feed feed = {
-        .o = r->o,
+        .input = &r->o->input,
         .identity = &r->identity,
         .out = &r->out,
         .take = take_batch,

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-#include "commands/commands.h"
-
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
+#include "commands/commands.h"
 #include "commands/store_health.h"
 #include "print/message.h"
 #include "print/output.h"
@@ -36,9 +35,9 @@ int repair_run(const struct options *o, enum unseen_cpu cpu)
     struct output out = {.fd = -1};
     struct unseen_store_health health = {.size = sizeof(health)};
     struct unseen_error error = {.status = UNSEEN_OK};
-    const char *path = o->files[0];
+    const char *path = o->input.files[0];
     (void)cpu;
-    if (o->nfiles > 1) {
+    if (o->input.nfiles > 1) {
         message_error("one store at a time");
         message_hint("unseen repair %s", path);
         return EXIT_TROUBLE;
@@ -51,7 +50,7 @@ int repair_run(const struct options *o, enum unseen_cpu cpu)
         return EXIT_TROUBLE;
     }
     if (error.status != UNSEEN_OK) {
-        stores_report(path, o, &error);
+        stores_report(path, &o->seen, &error);
         return EXIT_TROUBLE;
     }
     if (!output_open(&out, NULL)) {

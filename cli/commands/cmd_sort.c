@@ -6,19 +6,18 @@
  *
  * Nothing is printed before all of the input was read and is right: half a result would be taken
  * for a whole one. */
-#include "commands/commands.h"
-
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "commands/commands.h"
+#include "commands/integers.h"
+#include "commands/repeats.h"
 #include "lines/files.h"
 #include "lines/input.h"
-#include "commands/integers.h"
 #include "print/message.h"
 #include "print/output.h"
-#include "commands/repeats.h"
 
 enum {
     BUFFER_BYTES = 256 * 1024,
@@ -96,7 +95,7 @@ static bool take_lines(struct sort *s, const struct unseen_bytes *lines, size_t 
         all_right = all_right && is_right;
     }
     size_t ndone = 0;
-    const bool unique = s->o->unique;
+    const bool unique = s->o->print.unique;
     const enum unseen_status status =
         unseen_bitmap_set(s->bitmap, values, n, unique ? NULL : verdicts, &ndone);
     if (status == UNSEEN_ERR_ARGUMENT) {
@@ -119,7 +118,7 @@ static bool take_buffer(struct sort *s)
     size_t at = 0;
     size_t used = 0;
     size_t n = 0;
-    while ((n = unseen_lines_split(data + at, s->filled - at, s->o->delimiter, lines, LINES,
+    while ((n = unseen_lines_split(data + at, s->filled - at, s->o->input.delimiter, lines, LINES,
                                    &used)) > 0) {
         if (!take_lines(s, lines, n)) {
             return false;
@@ -150,7 +149,7 @@ static bool take_input(struct sort *s, struct input *in)
         }
     }
     if (n == 0 && s->filled > 0) {
-        s->buffer[FRONT + s->filled++] = s->o->delimiter;
+        s->buffer[FRONT + s->filled++] = s->o->input.delimiter;
         return take_buffer(s);
     }
     return n == 0;
@@ -158,12 +157,10 @@ static bool take_input(struct sort *s, struct input *in)
 
 static bool take_files(struct sort *s)
 {
-    const char *const *names = s->o->files;
-    size_t nnames = s->o->nfiles;
-    files_default(&names, &nnames);
     bool taken = true;
-    for (size_t i = 0; i < nnames && taken; i++) {
-        struct input *in = input_open(names[i], (struct input_wait){NULL, NULL}, s->o->long_window);
+    for (size_t i = 0; i < s->o->input.nfiles && taken; i++) {
+        struct input *in = input_open(s->o->input.files[i], (struct input_wait){NULL, NULL},
+                                      s->o->input.long_window);
         taken = in && take_input(s, in);
         input_close(in);
     }
@@ -179,12 +176,12 @@ static void put_run(struct sort *s, struct integers_printer *printer, const uint
     char *begin = output_reserve(&s->out, n * INTEGER_TEXT_MAX);
     char *to = begin;
     for (size_t i = 0; i < n && begin; i++) {
-        if (s->o->count) {
+        if (s->o->print.count) {
             memcpy(to, "1\t", 2);
             to += 2;
         }
         to = integers_print(printer, values[i], to);
-        *to++ = s->o->delimiter;
+        *to++ = s->o->input.delimiter;
     }
     output_advance(&s->out, (size_t)(to - begin));
 }
@@ -195,12 +192,12 @@ static void put_repeated(struct sort *s, struct integers_printer *printer, uint6
 {
     char text[2 * INTEGER_TEXT_MAX];
     char *to = text;
-    if (s->o->count) {
+    if (s->o->print.count) {
         to += snprintf(text, INTEGER_TEXT_MAX, "%" PRIu64 "\t", n);
         n = 1;
     }
     to = integers_print(printer, value, to);
-    *to++ = s->o->delimiter;
+    *to++ = s->o->input.delimiter;
     for (; n > 0 && !s->out.failed; n--) {
         output_write(&s->out, text, (size_t)(to - text));
     }
@@ -246,9 +243,6 @@ static bool prepare(struct sort *s, enum unseen_cpu cpu)
 {
     const struct unseen_bitmap_options options = {.size = sizeof(options), .cpu = cpu};
     const struct output *const outs[] = {&s->out};
-    const char *const *names = s->o->files;
-    size_t nnames = s->o->nfiles;
-    files_default(&names, &nnames);
     const enum unseen_status status = unseen_bitmap_create(&s->bitmap, &options);
     s->buffer = malloc(FRONT + BUFFER_BYTES + 1);
     if (status == UNSEEN_ERR_NOMEM || !s->buffer) {
@@ -260,8 +254,8 @@ static bool prepare(struct sort *s, enum unseen_cpu cpu)
         return false;
     }
     memset(s->buffer, 0, FRONT);
-    return output_open(&s->out, s->o->output) &&
-           files_check(s->o->command->called, names, nnames, outs, 1);
+    return output_open(&s->out, s->o->print.output) &&
+           files_check(s->o->command->called, s->o->input.files, s->o->input.nfiles, outs, 1);
 }
 
 /* Sorting is what to do with the whole of an input: the output is cut when that is there. */

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-#include "commands/commands.h"
-
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
+#include "commands/commands.h"
 #include "commands/store_health.h"
 #include "print/message.h"
 #include "print/output.h"
@@ -52,7 +51,7 @@ static int verify_store(const char *path, const struct options *o, struct output
     struct unseen_error error = {.status = UNSEEN_OK};
     error.status = unseen_store_verify(path, &health, health_report, NULL, &error);
     if (error.status != UNSEEN_OK && error.status != UNSEEN_ERR_CORRUPT) {
-        stores_report(path, o, &error);
+        stores_report(path, &o->seen, &error);
         return EXIT_TROUBLE;
     }
     health_put(out, path, &health);
@@ -74,8 +73,8 @@ int verify_run(const struct options *o, enum unseen_cpu cpu)
     if (!output_open(&out, NULL)) {
         return EXIT_TROUBLE;
     }
-    for (size_t i = 0; i < o->nfiles; i++) {
-        const char *path = o->files[i];
+    for (size_t i = 0; i < o->input.nfiles; i++) {
+        const char *path = o->input.files[i];
         const bool is_list = stores_kind_of(path) == STORES_LIST;
         const int status = (is_list ? verify_list : verify_store)(path, o, &out);
         (void)output_flush(&out); /* remembered in out */

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * The commands of the tool: what each is called, what its help says, and what runs it. */
+ * The contract between the command line and the commands: what a command is, what it is told, and
+ * the functions that run one. Options stand by concern, in the struct of the room that uses them;
+ * each room takes its own. */
 #ifndef UNSEEN_CLI_COMMANDS_H
 #define UNSEEN_CLI_COMMANDS_H
 
@@ -9,7 +11,12 @@
 
 #include <unseen.h>
 
-#include "commands/options.h"
+#include "commands/plan_solve.h"
+#include "lines/identity.h"
+#include "lines/input.h"
+#include "lines/profile.h"
+#include "print/report.h"
+#include "seen/seen_options.h"
 
 enum {
     EXIT_DONE = 0,
@@ -60,10 +67,103 @@ enum {
     COMMAND_ALL = (1 << 30) - 1
 };
 
+/* ---- Options --------------------------------------------------------------------------------- */
+
+/* Where lines go, and which. */
+struct print_options {
+    const char *output;
+    const char *repeats;
+    uint64_t limit; /* UINT64_MAX: none */
+    bool invert;
+    bool mark;
+    bool count;
+    bool unique;
+    bool quiet;
+    bool canonical;
+    bool json;
+    bool expressions;
+    bool line_buffered;
+};
+
+/* unseen count --by: one of the last three. */
+struct group_options {
+    const char *by; /* as given; NULL: none */
+    size_t by_field;
+    const char *by_path;
+    bool by_host;
+};
+
+/* A file of --add or --remove. */
+struct edit_file {
+    const char *name;
+    bool removes;
+};
+
+/* Building and changing a list. Its path, rate, capacity and seed are in seen_options. */
+struct list_options {
+    bool has_kind;
+    enum unseen_kind kind;
+    bool expressions;
+    const char *from; /* NULL: none */
+    const char **known_good;
+    size_t nknown_good;
+    bool force;
+    bool restart;
+    uint64_t memory;
+    double checkpoint;       /* seconds; 0: not given */
+    struct edit_file *edits; /* in the order given */
+    size_t nedits;
+    bool undo;          /* --remove of what is allowed */
+    bool lists_allowed; /* --list */
+};
+
+struct plan_options {
+    struct question question;
+    const char *filter; /* NULL: all */
+    enum when plot;
+    const char *svg; /* NULL: none */
+};
+
+struct serve_options {
+    const char *protocol; /* NULL: unseen's own */
+    const char *listen;   /* NULL: standard input and output */
+    const char *reply;
+    const char *redirect;
+    bool expressions;
+};
+
+/* What is imported. */
+enum source {
+    SOURCE_LINES,
+    SOURCE_ANEW,
+    SOURCE_REQUESTS_SEEN,
+    SOURCE_REDIS_SET
+};
+
+struct command;
+
+struct options {
+    const struct command *command;
+    struct profile_options profile;
+    struct key_options key;
+    struct input_options input;
+    struct seen_options seen;
+    struct print_options print;
+    struct report_options report;
+    struct group_options group;
+    struct list_options list;
+    struct plan_options plan;
+    struct serve_options serve;
+    enum source source;
+};
+
+/* ---- Commands -------------------------------------------------------------------------------- */
+
 struct command {
     const char *name;
     const char *called; /* how a corrected command starts */
     unsigned bit;
+    struct store_use use;
     const char *usage;
     const char *about;
     const char *examples;
@@ -76,7 +176,6 @@ struct command {
 int dedup_run(const struct options *o, enum unseen_cpu cpu);
 int canon_run(const struct options *o, enum unseen_cpu cpu);
 int explain_run(const struct options *o, enum unseen_cpu cpu);
-int check_run(const struct options *o, enum unseen_cpu cpu);
 int change_run(const struct options *o, enum unseen_cpu cpu);
 int merge_run(const struct options *o, enum unseen_cpu cpu);
 int info_run(const struct options *o, enum unseen_cpu cpu);
@@ -92,11 +191,5 @@ int serve_run(const struct options *o, enum unseen_cpu cpu);
 int count_run(const struct options *o, enum unseen_cpu cpu);
 int build_run(const struct options *o, enum unseen_cpu cpu);
 int plan_run(const struct options *o, enum unseen_cpu cpu);
-
-/* The i'th command, the default one first; NULL past the last. */
-const struct command *command_at(size_t i);
-
-/* The command called name, or NULL. */
-const struct command *command_find(const char *name);
 
 #endif

@@ -8,7 +8,7 @@
 
 #include <unseen.h>
 
-#include "commands/options.h"
+#include "commands/commands.h"
 
 /* Whether one of the files is a store. */
 bool count_stores_are_meant(const struct options *o);

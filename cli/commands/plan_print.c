@@ -3,8 +3,8 @@
 #include <math.h>
 #include <string.h>
 
-#include "seen/filter_words.h"
 #include "commands/plan_solve.h"
+#include "seen/filter_words.h"
 
 /* ---- For people ------------------------------------------------------------------------------ */
 

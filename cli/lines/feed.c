@@ -70,11 +70,10 @@ static void feed_ahead(struct feed *f)
 
 void feed_run(struct feed *f)
 {
-    const struct options *o = f->o;
+    const struct input_options *o = f->input;
     const struct input_wait wait = {before_wait, f};
-    const char *const *names = o->files;
-    size_t nnames = o->nfiles;
-    files_default(&names, &nnames);
+    const char *const *names = f->file ? &f->file : o->files;
+    size_t nnames = f->file ? 1 : o->nfiles;
     f->reader = (struct reader){
         .names = names,
         .nnames = nnames,

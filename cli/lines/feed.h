@@ -8,13 +8,13 @@
 #include <stdbool.h>
 
 #include "lines/read_ahead.h"
-#include "commands/options.h"
-#include "print/output.h"
 #include "lines/reader.h"
+#include "print/output.h"
 
 struct feed {
     /* set by the caller */
-    const struct options *o;
+    const struct input_options *input;
+    const char *file; /* read alone, in place of those of the options; NULL: none */
     const struct identity *identity;
     struct output *out;
     struct output *more; /* a second one, or NULL */

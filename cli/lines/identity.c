@@ -10,11 +10,12 @@
 
 #include "lines/jsonl.h"
 
-enum unseen_status identity_init(struct identity *id, const struct options *o)
+enum unseen_status identity_init(struct identity *id, const struct key_options *o)
 {
+    id->base = o->base;
+    id->base_len = o->base ? strlen(o->base) : 0;
     id->field = o->field;
     id->separator = o->separator;
-    id->delimiter = o->delimiter;
     id->json_path = o->json_path;
     id->shard = o->shard;
     id->nshards = o->nshards;

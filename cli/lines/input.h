@@ -14,6 +14,21 @@
 struct input;
 
 enum {
+    MAX_LINE_DEFAULT = 16 << 20
+};
+
+/* The files of a command, and how they are read. */
+struct input_options {
+    const char *const *files; /* without the store; - in place of none, where lines are read */
+    size_t nfiles;
+    bool none_named; /* it is that - */
+    char delimiter;
+    uint64_t max_line; /* 0: any length */
+    bool long_window;  /* of zstd */
+    unsigned threads;  /* 0: as many as are of use */
+};
+
+enum {
     INPUT_NOTHING = -1, /* before: nothing else to wait for */
     INPUT_STOP = -2     /* before, input_read: the input is of no use any more */
 };

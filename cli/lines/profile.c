@@ -3,7 +3,6 @@
 
 #include <string.h>
 
-#include "commands/commands.h"
 #include "print/message.h"
 #include "print/suggest.h"
 
@@ -61,9 +60,9 @@ static void report_rule(const char *called, const char *rule, const char *like)
 }
 
 /* Says what is wrong with the names, if it is they. */
-static bool report_names(const struct options *o, const char *profile)
+static bool report_names(const struct profile_options *o, const char *profile)
 {
-    const char *called = o->command->called;
+    const char *called = o->called;
     const char *like = NULL;
     if (profile && !find_name(unseen_url_profile_at, profile, &like)) {
         report_profile(called, profile, like);
@@ -86,10 +85,10 @@ static bool report_names(const struct options *o, const char *profile)
     return false;
 }
 
-bool profile_create(struct unseen_url **url_out, const struct options *o, const char *standard,
-                    enum unseen_cpu cpu)
+bool profile_create(struct unseen_url **url_out, const struct profile_options *o,
+                    const char *standard, enum unseen_cpu cpu)
 {
-    const char *profile = o->profile ? o->profile : standard;
+    const char *profile = o->name ? o->name : standard;
     const struct unseen_url_options options = {
         .size = sizeof(options),
         .profile = profile,

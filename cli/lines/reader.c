@@ -298,7 +298,7 @@ void reader_summary(const struct reader *r)
     if (r->nlong > REPORTS_MAX) {
         message_error("%" PRIu64 " more lines over --max-line left out", r->nlong - REPORTS_MAX);
     }
-    if (r->nlong > 0 && r->max_line == OPTIONS_MAX_LINE) {
+    if (r->nlong > 0 && r->max_line == MAX_LINE_DEFAULT) {
         message_hint("--max-line 256M takes longer lines, --max-line 0 lines of any length");
     }
     if (r->nmisses > 1) {

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-#include "commands/commands.h"
+#include "options/command_table.h"
 
 #include <string.h>
-
-#include "commands/cmd_change.h"
 
 #define READS_FILES                                                                                \
     "With no FILE, or when FILE is -, read standard input. gzip and zstd input is\n"               \
@@ -14,6 +12,10 @@ static const struct command commands[] = {
         .name = "dedup",
         .called = "unseen",
         .bit = COMMAND_DEDUP,
+        .use = {.prints_new = true,
+                .makes_store = true,
+                .list_hint = "unseen -x %s FILE",
+                .lines_hint = "unseen -x %s FILE takes a list of lines"},
         .usage = "unseen [dedup] [OPTION]... [FILE]...",
         .about = "Print each line of the input the first time it is seen, in input order. Lines\n"
                  "that are the same URL are the same line.\n",
@@ -73,6 +75,9 @@ static const struct command commands[] = {
         .name = "check",
         .called = "unseen check",
         .bit = COMMAND_CHECK,
+        .use = {.asks_only = true,
+                .takes_list = true,
+                .lines_hint = "unseen -x %s FILE takes a list of lines"},
         .usage = "unseen check [OPTION]... STORE [FILE]...",
         .about = "Print the lines of the input that are in STORE, in input order, each time they\n"
                  "occur. STORE may be a list (unseen build): then those that it covers, but not\n"
@@ -83,12 +88,13 @@ static const struct command commands[] = {
                     "  unseen check bad.list urls.txt             which are listed\n",
         .ending = READS_FILES "\nExit status: 0 some line printed, 1 none, 2 trouble.\n",
         .try_this = "unseen check visited.unseen urls.txt, or: unseen check --help",
-        .run = check_run,
+        .run = dedup_run,
     },
     {
         .name = "add",
         .called = "unseen add",
         .bit = COMMAND_ADD,
+        .use = {.makes_store = true, .list_hint = "unseen update %s --add FILE"},
         .usage = "unseen add [OPTION]... STORE [FILE]...",
         .about = "Add the lines of the input to STORE, which is made if it does not exist. Prints\n"
                  "nothing.\n",
@@ -103,6 +109,7 @@ static const struct command commands[] = {
         .name = "remove",
         .called = "unseen remove",
         .bit = COMMAND_REMOVE,
+        .use = {.list_hint = "unseen update %s --remove FILE"},
         .usage = "unseen remove [OPTION]... STORE [FILE]...",
         .about =
             "Remove the lines of the input from STORE: they will be new again. Prints\n"
@@ -119,6 +126,7 @@ static const struct command commands[] = {
         .name = "merge",
         .called = "unseen merge",
         .bit = COMMAND_MERGE,
+        .use = {.list_hint = "unseen build NEW --from %s FILE"},
         .usage = "unseen merge [OPTION]... OUT IN...",
         .about =
             "Add to the store OUT all that is in the stores IN. If OUT does not exist, it is\n"
@@ -133,6 +141,7 @@ static const struct command commands[] = {
         .name = "info",
         .called = "unseen info",
         .bit = COMMAND_INFO,
+        .use = {.takes_list = true},
         .usage = "unseen info [OPTION]... STORE",
         .about = "Print how many keys STORE has, its rate of wrong answers, its size and its\n"
                  "settings. STORE may be a list (unseen build).\n",
@@ -146,6 +155,7 @@ static const struct command commands[] = {
         .name = "verify",
         .called = "unseen verify",
         .bit = COMMAND_VERIFY,
+        .use = {.takes_list = true},
         .usage = "unseen verify [OPTION]... STORE...",
         .about = "Read all of each STORE, which may be a list (unseen build), and compare every\n"
                  "checksum. Changes nothing.\n",
@@ -159,6 +169,7 @@ static const struct command commands[] = {
         .name = "repair",
         .called = "unseen repair",
         .bit = COMMAND_REPAIR,
+        .use = {.list_hint = "unseen build %s FILE makes it anew"},
         .usage = "unseen repair [OPTION]... STORE",
         .about = "Make a damaged STORE usable again. What intact commits say is kept, the rest is\n"
                  "forgotten and will be new again. The store as it was stays as STORE.damaged.\n",
@@ -171,6 +182,7 @@ static const struct command commands[] = {
         .name = "compact",
         .called = "unseen compact",
         .bit = COMMAND_COMPACT,
+        .use = {.takes_no_lines = true, .list_hint = "unseen build NEW --from %s FILE"},
         .usage = "unseen compact [OPTION]... STORE",
         .about = "Write STORE anew, without what was removed from it, or with other settings. A\n"
                  "crash leaves the old one or the new one.\n",
@@ -185,6 +197,7 @@ static const struct command commands[] = {
         .name = "import",
         .called = "unseen import",
         .bit = COMMAND_IMPORT,
+        .use = {.makes_store = true, .list_hint = "unseen update %s --add FILE"},
         .usage = "unseen import [OPTION]... STORE [FILE]...",
         .about =
             "Add to STORE what another program remembers. STORE is made if it does not exist;\n"
@@ -265,6 +278,7 @@ static const struct command commands[] = {
         .name = "serve",
         .called = "unseen serve",
         .bit = COMMAND_SERVE,
+        .use = {.makes_store = true, .takes_no_lines = true},
         .usage = "unseen serve [OPTION]... STORE",
         .about = "Answer requests on standard input, a line each, with a line each on standard\n"
                  "output: the store as a co-process of a program in any language. STORE is made\n"
@@ -294,6 +308,7 @@ static const struct command commands[] = {
         .name = "count",
         .called = "unseen count",
         .bit = COMMAND_COUNT,
+        .use = {.list_hint = "unseen info %s"},
         .usage = "unseen count [OPTION]... [FILE]...",
         .about =
             "Print how many distinct lines the files have together. Lines that are the same URL\n"

@@ -4,10 +4,11 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "seen/filter_words.h"
+#include "options/command_table.h"
+#include "options/rows.h"
 #include "print/message.h"
 #include "print/suggest.h"
-#include "options/rows.h"
+#include "seen/filter_words.h"
 
 static const char help_line[] = "unseen help [COMMAND | profiles | rules | filters]";
 

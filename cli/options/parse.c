@@ -5,18 +5,19 @@
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE 1
 #endif
-#include "commands/options.h"
+#include "options/parse.h"
 
 #include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "commands/commands.h"
+#include "options/command_table.h"
 #include "options/help.h"
-#include "print/suggest.h"
+#include "options/number.h"
 #include "options/rows.h"
-#include <unseen.h>
+#include "print/message.h"
+#include "print/suggest.h"
 
 enum {
     LONG_BASE = 256
@@ -71,7 +72,8 @@ static const struct command *owner_of(const char *name)
     const struct command *command = NULL;
     const struct option_row *row = NULL;
     for (size_t i = 0; (row = option_row_at(i)); i++) {
-        for (size_t j = 0; strcmp(row->name, name) == 0 && (command = command_at(j)); j++) {
+        for (size_t j = 0; row->name && strcmp(row->name, name) == 0 && (command = command_at(j));
+             j++) {
             if (row->commands & command->bit) {
                 return command;
             }
@@ -193,9 +195,9 @@ static const struct option_row *find_row(const struct command *command, int c)
 /* The corrected command; a command on a store has its name in front of the files. */
 static void hint_pair(const struct options *o, const char *words)
 {
-    const char *file = o->store ? strstr(words, "FILE") : NULL;
+    const char *file = o->seen.path ? strstr(words, "FILE") : NULL;
     if ((o->command->bit & COMMAND_ON_STORE) && file) {
-        message_hint("%s %.*s%s %s", o->command->called, (int)(file - words), words, o->store,
+        message_hint("%s %.*s%s %s", o->command->called, (int)(file - words), words, o->seen.path,
                      file);
     } else {
         message_hint("%s %s", o->command->called, words);
@@ -211,37 +213,40 @@ static bool check_pairs(const struct options *o)
         const char *text;
         const char *hint;
     } pairs[] = {
-        {o->unique && o->count, "-c prints each integer once anyway", "-c FILE"},
-        {o->mark && o->invert, "--mark prints every line, -v only some", "--mark FILE"},
-        {o->mark && o->count, "-c prints a number, --mark lines", "-c FILE"},
-        {o->quiet && o->count, "-q prints nothing, -c a number", "-c FILE"},
-        {o->quiet && o->mark, "-q prints nothing, --mark lines", "--mark FILE"},
-        {o->quiet && o->output, "-q prints nothing, -o FILE would stay empty", "-q FILE"},
-        {o->quiet && o->repeats, "-q stops early, -D FILE would miss repeats",
+        {o->print.unique && o->print.count, "-c prints each integer once anyway", "-c FILE"},
+        {o->print.mark && o->print.invert, "--mark prints every line, -v only some", "--mark FILE"},
+        {o->print.mark && o->print.count, "-c prints a number, --mark lines", "-c FILE"},
+        {o->print.quiet && o->print.count, "-q prints nothing, -c a number", "-c FILE"},
+        {o->print.quiet && o->print.mark, "-q prints nothing, --mark lines", "--mark FILE"},
+        {o->print.quiet && o->print.output, "-q prints nothing, -o FILE would stay empty",
+         "-q FILE"},
+        {o->print.quiet && o->print.repeats, "-q stops early, -D FILE would miss repeats",
          "-c -D REPEATS FILE"},
-        {o->invert && o->repeats, "-v and -D both print the repeats", "-o NEW -D REPEATS FILE"},
-        {dedup && !o->store && o->no_log, "--no-log has no meaning without -s",
+        {o->print.invert && o->print.repeats, "-v and -D both print the repeats",
+         "-o NEW -D REPEATS FILE"},
+        {dedup && !o->seen.path && o->seen.no_log, "--no-log has no meaning without -s",
          "-s STORE --no-log FILE"},
-        {dedup && !o->store && o->key_bits, "--key-bits has no meaning without -s",
+        {dedup && !o->seen.path && o->seen.key_bits, "--key-bits has no meaning without -s",
          "-s STORE --key-bits 96 FILE"},
-        {dedup && !o->store && o->file_mode, "--mode has no meaning without -s",
+        {dedup && !o->seen.path && o->seen.file_mode, "--mode has no meaning without -s",
          "-s STORE --mode 640 FILE"},
-        {dedup && o->no_log && o->output,
+        {dedup && o->seen.no_log && o->print.output,
          "-o with -s is written exactly once, for which a store needs its log",
          "-s STORE -o NEW FILE"},
-        {o->has_separator && !o->key && !o->by, "-t has no meaning without -k", "-t , -k 1 FILE"},
-        {o->has_separator && o->json_path && !o->by_field, "-t has no meaning with a JSON path",
-         "-k .url FILE"},
-        {o->format == FORMAT_JSONL && !o->json_path && !o->by_path,
+        {o->key.has_separator && !o->key.text && !o->group.by, "-t has no meaning without -k",
+         "-t , -k 1 FILE"},
+        {o->key.has_separator && o->key.json_path && !o->group.by_field,
+         "-t has no meaning with a JSON path", "-k .url FILE"},
+        {o->key.format == FORMAT_JSONL && !o->key.json_path && !o->group.by_path,
          "--format jsonl needs a path: -k .PATH", "--format jsonl -k .url FILE"},
-        {o->format == FORMAT_LINES && (o->json_path || o->by_path),
+        {o->key.format == FORMAT_LINES && (o->key.json_path || o->group.by_path),
          "a line has numbered fields, not a path", "--format lines -k 1 FILE"},
-        {o->canonical && o->count && !o->repeats, "-c prints a number, --canonical lines",
-         "-c FILE"},
-        {o->canonical && o->quiet, "-q prints nothing, --canonical lines", "-q FILE"},
-        {o->seed_file && o->seed.len, "--seed and --seed-file both say the seed",
+        {o->print.canonical && o->print.count && !o->print.repeats,
+         "-c prints a number, --canonical lines", "-c FILE"},
+        {o->print.canonical && o->print.quiet, "-q prints nothing, --canonical lines", "-q FILE"},
+        {o->seen.seed_file && o->seen.seed.len, "--seed and --seed-file both say the seed",
          "--seed-file seed.key FILE"},
-        {o->base && o->profile && strcmp(o->profile, "none") == 0,
+        {o->key.base && o->profile.name && strcmp(o->profile.name, "none") == 0,
          "-p none reads no URLs, --base has nothing to resolve", "--base URL FILE"},
     };
     for (size_t i = 0; i < sizeof(pairs) / sizeof(pairs[0]); i++) {
@@ -252,6 +257,62 @@ static bool check_pairs(const struct options *o)
         }
     }
     return true;
+}
+
+_Static_assert(sizeof(enum when) == sizeof(unsigned) && sizeof(enum stats) == sizeof(unsigned) &&
+                   sizeof(enum format) == sizeof(unsigned) &&
+                   sizeof(enum source) == sizeof(unsigned),
+               "a choice is stored as an unsigned");
+_Static_assert(WHEN_ALWAYS == 1 && STATS_TEXT == 1, "an option without its value means this one");
+
+static bool choose(const struct option_row *row, const char *value, unsigned *choice)
+{
+    *choice = 1;
+    for (unsigned i = (unsigned)row->min; value && row->names[i]; i++) {
+        if (strcmp(value, row->names[i]) == 0) {
+            *choice = i;
+            return true;
+        }
+    }
+    return !value;
+}
+
+/* Puts the value, NULL if there is none, into the field of its option. False if the row expects
+ * something else. */
+static bool set_value(const struct option_row *row, struct options *o, char *value)
+{
+    void *field = (char *)o + row->offset;
+    uint64_t n = 0;
+    switch (row->type) {
+    case OPTION_FLAG:
+        *(bool *)field = true;
+        return true;
+    case OPTION_NUL:
+        *(char *)field = '\0';
+        return true;
+    case OPTION_TEXT:
+        *(const char **)field = value;
+        return true;
+    case OPTION_RATE:
+        return number_rate(value, field);
+    case OPTION_REAL:
+        return number_positive(value, field) && *(double *)field <= 1e6;
+    case OPTION_COUNT:
+        return number_count(value, field);
+    case OPTION_BYTES:
+        return number_bytes(value, field) && *(uint64_t *)field >= row->min &&
+               *(uint64_t *)field <= row->max;
+    case OPTION_NUMBER:
+        if (!number_count(value, &n) || n < row->min || n > row->max) {
+            return false;
+        }
+        *(unsigned *)field = (unsigned)n;
+        return true;
+    case OPTION_CHOICE:
+        return choose(row, value, field);
+    default:
+        return row->set(o, value);
+    }
 }
 
 /* One option from getopt_long; RUN means go on with the next. */
@@ -267,11 +328,11 @@ static enum options_result take(struct options *o, int c, char **argv, int at)
         report_missing(command, row);
         return OPTIONS_WRONG;
     }
-    if (!row->set) {
-        const bool done = row->letter == 'h' ? help_command(command) : help_version();
+    if (row->type == OPTION_HELP || row->type == OPTION_VERSION) {
+        const bool done = row->type == OPTION_HELP ? help_command(command) : help_version();
         return done ? OPTIONS_DONE : OPTIONS_WRONG;
     }
-    if (!row->set(o, optarg)) {
+    if (!set_value(row, o, optarg)) {
         report_value(command, row, optarg);
         return OPTIONS_WRONG;
     }
@@ -308,11 +369,11 @@ static bool make_room(struct options *o, int argc, char **argv)
             n++;
         }
     }
-    o->excludes = malloc(n * sizeof(*o->excludes));
-    o->rules = malloc(n * sizeof(*o->rules));
-    o->known_good = malloc(n * sizeof(*o->known_good));
-    o->edits = malloc(n * sizeof(*o->edits));
-    if (!o->excludes || !o->rules || !o->known_good || !o->edits) {
+    o->seen.excludes = malloc(n * sizeof(*o->seen.excludes));
+    o->profile.rules = malloc(n * sizeof(*o->profile.rules));
+    o->list.known_good = malloc(n * sizeof(*o->list.known_good));
+    o->list.edits = malloc(n * sizeof(*o->list.edits));
+    if (!o->seen.excludes || !o->profile.rules || !o->list.known_good || !o->list.edits) {
         message_error("out of memory");
         return false;
     }
@@ -325,7 +386,13 @@ enum options_result options_parse(struct options *o, const struct command *comma
     struct getopt_tables tables;
     fill_tables(&tables, command);
     *o = (struct options){
-        .command = command, .delimiter = '\n', .separator = '\t', .max_line = OPTIONS_MAX_LINE};
+        .command = command,
+        .profile.called = command->called,
+        .key.separator = '\t',
+        .input = {.delimiter = '\n', .max_line = MAX_LINE_DEFAULT},
+        .seen = {.called = command->called, .use = &command->use},
+        .print.limit = UINT64_MAX,
+    };
     if (!make_room(o, argc, argv)) {
         return OPTIONS_WRONG;
     }
@@ -345,24 +412,32 @@ enum options_result options_parse(struct options *o, const struct command *comma
             return result;
         }
     }
-    o->files = (const char *const *)argv + optind;
-    o->nfiles = (size_t)(argc - optind);
-    if ((command->bit & COMMAND_ON_STORE) && o->nfiles > 0) {
-        o->store = *o->files++;
-        o->nfiles--;
+    o->input.files = (const char *const *)argv + optind;
+    o->input.nfiles = (size_t)(argc - optind);
+    if ((command->bit & COMMAND_ON_STORE) && o->input.nfiles > 0) {
+        o->seen.path = *o->input.files++;
+        o->input.nfiles--;
     }
-    return check_pairs(o) && (!o->seed_file || seed_read(&o->seed, o->seed_file)) ? OPTIONS_RUN
-                                                                                  : OPTIONS_WRONG;
+    static const char *const standard_input[] = {"-"};
+    if ((command->bit & COMMAND_READERS) && o->input.nfiles == 0) {
+        o->input.files = standard_input;
+        o->input.nfiles = 1;
+        o->input.none_named = true;
+    }
+    if (o->source == SOURCE_REQUESTS_SEEN) {
+        o->seen.profile = "none"; /* fingerprints are no URLs */
+        o->seen.profile_hint = "unseen import --format requests.seen NEW.unseen FILE";
+    }
+    o->seen.takes_list = command->use.takes_list || o->serve.protocol;
+    return check_pairs(o) && (!o->seen.seed_file || seed_read(&o->seen.seed, o->seen.seed_file))
+               ? OPTIONS_RUN
+               : OPTIONS_WRONG;
 }
 
 void options_release(struct options *o)
 {
-    free(o->excludes);
-    free(o->rules);
-    free(o->known_good);
-    free(o->edits);
-    o->edits = NULL;
-    o->known_good = NULL;
-    o->excludes = NULL;
-    o->rules = NULL;
+    free(o->seen.excludes);
+    free(o->profile.rules);
+    free(o->list.known_good);
+    free(o->list.edits);
 }

@@ -2,10 +2,10 @@
  *
  * A chart as SVG, without anything that a browser has to load. Colours are those of Okabe and Ito, which
  * people who do not see all colours tell apart, too; each curve has its name beside its end. */
-#include "print/chart.h"
-
 #include <math.h>
 #include <string.h>
+
+#include "print/chart.h"
 
 enum {
     WIDTH = 760,

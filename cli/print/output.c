@@ -109,6 +109,12 @@ bool output_open_again(struct output *out, const char *path)
     return true;
 }
 
+bool output_is_file(const struct output *out)
+{
+    struct stat st;
+    return fstat(out->fd, &st) == 0 && S_ISREG(st.st_mode);
+}
+
 bool output_truncate(struct output *out)
 {
     struct stat st;

@@ -53,6 +53,9 @@ bool output_seek(struct output *out, uint64_t place);
 /* The same to its end: it will be continued. */
 bool output_seek_end(struct output *out);
 
+/* Whether it goes to a regular file. */
+bool output_is_file(const struct output *out);
+
 /* Makes out elastic if it is a pipe or a socket; where it is not, nothing changes. */
 void output_make_elastic(struct output *out);
 

@@ -7,7 +7,6 @@
 #include <inttypes.h>
 #include <signal.h>
 #include <stdio.h>
-#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -52,15 +51,14 @@ bool report_is_wanted(void)
     return wanted;
 }
 
-void report_start(struct report *r, const struct options *o, int output_fd)
+void report_start(struct report *r, const struct report_options *o, bool to_file)
 {
     report_listen();
-    struct stat st;
-    bool to_file = o->count || o->quiet || (fstat(output_fd, &st) == 0 && S_ISREG(st.st_mode));
     *r = (struct report){.start = now()};
     r->progress = o->progress != WHEN_NEVER && (to_file || o->progress == WHEN_ALWAYS) &&
                   isatty(STDERR_FILENO);
     r->next_progress = r->start + PROGRESS_FIRST;
+    message_setup(o->color, r->progress);
 }
 
 static void status_text(const struct report *r, char *text, size_t cap)
@@ -125,7 +123,7 @@ static void print_json(const struct report *r, const struct unseen_set_stats *s,
                   profile, s->filter, s->cpu, seconds);
 }
 
-void report_end_with(struct report *r, const struct options *o,
+void report_end_with(struct report *r, const struct report_options *o,
                      const struct unseen_set_stats *stats, const char *profile)
 {
     if (r->progress) {
@@ -140,7 +138,7 @@ void report_end_with(struct report *r, const struct options *o,
     }
 }
 
-void report_end(struct report *r, const struct options *o, const struct unseen_set *set)
+void report_end(struct report *r, const struct report_options *o, const struct unseen_set *set)
 {
     struct unseen_set_stats stats = {.size = sizeof(stats), .filter = "", .cpu = ""};
     (void)unseen_set_stats(set, &stats); /* fails for a wrong size only */

@@ -25,7 +25,7 @@ static bool report_output(const struct commit_marks *h, const struct unseen_erro
         message_hint("move %s.cut away: what has to be cut from %s goes there", h->out->name,
                      h->out->name);
     } else if (error->status == UNSEEN_ERR_ARGUMENT) {
-        message_hint("unseen -s %s FILE >> %s", h->o->store, h->out->name);
+        message_hint("unseen -s %s FILE >> %s", h->o->path, h->out->name);
     }
     return false;
 }
@@ -67,9 +67,9 @@ static bool tell_named(struct commit_marks *h, uint64_t len)
  * not become the rest of it. */
 static void end_torn_line(struct commit_marks *h, int fd, uint64_t len)
 {
-    char last = h->o->delimiter;
-    if (len > 0 && pread(fd, &last, 1, (off_t)len - 1) == 1 && last != h->o->delimiter) {
-        output_write(h->out, &h->o->delimiter, 1);
+    char last = h->delimiter;
+    if (len > 0 && pread(fd, &last, 1, (off_t)len - 1) == 1 && last != h->delimiter) {
+        output_write(h->out, &h->delimiter, 1);
     }
 }
 
@@ -128,7 +128,7 @@ static void commit(struct commit_marks *h, uint64_t nchanges)
     error.status = unseen_store_commit_begin(h->store, nchanges, len, &error);
     if (error.status != UNSEEN_OK) {
         h->failed = true;
-        stores_report_commit(h->o->store, h->o, &error);
+        stores_report_commit(h->o->path, h->o, &error);
     }
 }
 

@@ -12,8 +12,8 @@
 
 #include <unseen.h>
 
-#include "commands/options.h"
 #include "print/output.h"
+#include "seen/seen_options.h"
 
 enum {
     COMMIT_MARKS = 256
@@ -22,8 +22,9 @@ enum {
 struct commit_marks {
     /* set by the caller */
     struct unseen_store *store; /* NULL: nothing is remembered, nothing is done here */
-    const struct options *o;
+    const struct seen_options *o;
     struct output *out;
+    char delimiter;
     bool prints_new; /* changes are handed over with lines; otherwise at once */
 
     bool failed; /* a commit has, which has been reported */

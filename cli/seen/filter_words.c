@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "print/chart.h"
-#include "commands/commands.h"
 #include "print/message.h"
 #include "print/suggest.h"
 
@@ -95,7 +94,7 @@ static double lowest_rate(const char *name)
     return rate;
 }
 
-static void report_rate(const struct options *o, const char *again, const char *files)
+static void report_rate(const struct seen_options *o, const char *again, const char *files)
 {
     char lowest[24];
     char asked[24];
@@ -118,12 +117,12 @@ static void report_rate(const struct options *o, const char *again, const char *
 }
 
 /* What a command that gave no rate has to say, too, for a filter that cannot have the default. */
-static const char *rate_wanted(const struct options *o)
+static const char *rate_wanted(const struct seen_options *o)
 {
     return o->fpr == 0 && lowest_rate(o->filter) > UNSEEN_FPR_DEFAULT ? " --fpr 1e-4" : "";
 }
 
-bool filters_report(const struct options *o, enum unseen_status status, const char *again,
+bool filters_report(const struct seen_options *o, enum unseen_status status, const char *again,
                     const char *files)
 {
     if (!o->filter) {
@@ -155,7 +154,7 @@ bool filters_report(const struct options *o, enum unseen_status status, const ch
 
 /* ---- Past the capacity ----------------------------------------------------------------------- */
 
-void filters_warn_full(const struct options *o, const struct unseen_set *set)
+void filters_warn_full(const struct seen_options *o, const struct unseen_set *set)
 {
     struct unseen_set_stats s = {.size = sizeof(s), .filter = ""};
     if (unseen_set_stats(set, &s) != UNSEEN_OK || s.capacity == 0 || s.nkeys <= s.capacity ||
@@ -169,8 +168,8 @@ void filters_warn_full(const struct options *o, const struct unseen_set *set)
     message_warning("the %s filter has %" PRIu64 " keys and was made for %" PRIu64
                     ": of new lines a share of %s is taken for repeats, not %s",
                     s.filter, s.nkeys, s.capacity, now, promised);
-    if (o->store) {
-        message_hint("unseen compact --capacity %" PRIu64 " %s", 2 * s.nkeys, o->store);
+    if (o->path) {
+        message_hint("unseen compact --capacity %" PRIu64 " %s", 2 * s.nkeys, o->path);
     } else {
         message_hint("unseen --filter %s --capacity %" PRIu64 ", or --filter compact, which grows",
                      s.filter, 2 * s.nkeys);

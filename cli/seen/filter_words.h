@@ -9,7 +9,7 @@
 
 #include <unseen.h>
 
-#include "commands/options.h"
+#include "seen/seen_options.h"
 
 /* "grow remove merge intersect", as far as it can. */
 void filters_abilities(unsigned abilities, char text[40]);
@@ -23,11 +23,11 @@ bool filters_check_name(const char *name, const char *again, const char *files);
 
 /* Reports why a set could not be made, if it is for --filter, its rate or the lack of --capacity;
  * false if it is not. The status is that of unseen_set_create or unseen_store_open. */
-bool filters_report(const struct options *o, enum unseen_status status, const char *again,
+bool filters_report(const struct seen_options *o, enum unseen_status status, const char *again,
                     const char *files);
 
 /* One warning if set has more keys than it was made for and answers worse than promised. */
-void filters_warn_full(const struct options *o, const struct unseen_set *set);
+void filters_warn_full(const struct seen_options *o, const struct unseen_set *set);
 
 /* unseen help filters. */
 void filters_help(void);

@@ -4,8 +4,8 @@
 #include <string.h>
 
 #include "lines/profile.h"
-#include "seen/guard.h"
 #include "print/message.h"
+#include "seen/guard.h"
 
 void lists_report(const char *path, const struct unseen_error *error)
 {

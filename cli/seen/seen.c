@@ -5,12 +5,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "commands/commands.h"
-#include "seen/filter_words.h"
 #include "lines/identity.h"
-#include "print/message.h"
 #include "lines/profile.h"
 #include "lines/reader.h"
+#include "print/message.h"
+#include "seen/filter_words.h"
 #include "seen/stores.h"
 
 void seen_report_full(enum unseen_status status)
@@ -26,8 +25,8 @@ void seen_report_full(enum unseen_status status)
 
 static bool create_set(struct seen *m, enum unseen_cpu cpu)
 {
-    const struct options *o = m->o;
-    if (!profile_create(&m->own_url, o, NULL, cpu)) {
+    const struct seen_options *o = m->o;
+    if (!profile_create(&m->own_url, m->profile, NULL, cpu)) {
         return false;
     }
     m->url = profile_is_none(m->own_url) ? NULL : m->own_url;
@@ -66,9 +65,9 @@ static bool create_set(struct seen *m, enum unseen_cpu cpu)
 
 static bool open_store(struct seen *m, enum unseen_cpu cpu)
 {
-    const struct options *o = m->o;
-    const enum unseen_store_mode mode = o->dry_run ? UNSEEN_STORE_READ : UNSEEN_STORE_CREATE;
-    if (!stores_open(&m->store, o->store, mode, o, NULL, cpu)) {
+    const struct seen_options *o = m->o;
+    const enum unseen_store_mode mode = m->asks_only ? UNSEEN_STORE_READ : UNSEEN_STORE_CREATE;
+    if (!stores_open(&m->store, o->path, mode, o, m->profile, cpu)) {
         return false;
     }
     m->set = unseen_store_set(m->store);
@@ -88,13 +87,14 @@ static bool open_list(struct seen *m, const char *path, enum unseen_cpu cpu)
     return true;
 }
 
-bool seen_open(struct seen *m, const struct options *o, enum unseen_cpu cpu)
+bool seen_open(struct seen *m, enum unseen_cpu cpu)
 {
-    *m = (struct seen){.o = o};
-    if (o->command->bit == COMMAND_CHECK && stores_kind_of(o->store) == STORES_LIST) {
-        return open_list(m, o->store, cpu);
+    const struct seen_options *o = m->o;
+    m->asks_only = o->dry_run || o->use->asks_only;
+    if (o->use->takes_list && stores_kind_of(o->path) == STORES_LIST) {
+        return open_list(m, o->path, cpu);
     }
-    return o->store ? open_store(m, cpu) : create_set(m, cpu);
+    return o->path ? open_store(m, cpu) : create_set(m, cpu);
 }
 
 /* ---- What -x names --------------------------------------------------------------------------- */
@@ -115,7 +115,7 @@ static bool exclude_store(struct seen *m, const char *path, enum unseen_cpu cpu)
     const char *wanted = unseen_set_profile(m->set);
     if (strcmp(has, wanted) != 0) {
         message_error("%s has the profile %s, %s has %s", path, has,
-                      m->store ? m->o->store : "the run", wanted);
+                      m->store ? m->o->path : "the run", wanted);
         if (m->store) {
             message_hint("unseen -p %s -x %s FILE, without -s", has, path);
         } else {
@@ -164,18 +164,17 @@ static bool exclude_lines(struct seen *m, const char *path, enum unseen_cpu cpu,
     if (!set) {
         return false;
     }
-    struct identity whole = {.url = m->url, .set = set};
-    struct options without_key = *m->o;
-    without_key.field = 0;
-    without_key.json_path = NULL;
-    enum unseen_status status = identity_init(&whole, &without_key);
+    struct identity whole = {.url = m->url, .set = set, .delimiter = m->input->delimiter};
+    enum unseen_status status = identity_init(&whole, m->key);
+    whole.field = 0;
+    whole.json_path = NULL;
     struct reader reader = {
         .names = &path,
         .nnames = 1,
         .identity = &whole,
-        .delimiter = m->o->delimiter,
-        .max_line = m->o->max_line,
-        .long_window = m->o->long_window,
+        .delimiter = m->input->delimiter,
+        .max_line = m->input->max_line,
+        .long_window = m->input->long_window,
         .nblocks = 1,
     };
     struct batch *b = calloc(1, sizeof(*b));
@@ -214,7 +213,7 @@ static bool exclude(struct seen *m, const char *path, enum unseen_cpu cpu, uint6
 
 bool seen_exclude(struct seen *m, enum unseen_cpu cpu, uint64_t *nlines_out)
 {
-    const struct options *o = m->o;
+    const struct seen_options *o = m->o;
     if (o->nexcludes == 0) {
         return true;
     }
@@ -248,7 +247,7 @@ bool seen_close(struct seen *m, bool broken)
     if (broken) {
         (void)unseen_store_close(m->store, NULL); /* the cause has been reported */
     } else {
-        closed = stores_close(m->store, m->o->store, m->o);
+        closed = stores_close(m->store, m->o->path, m->o);
     }
     unseen_set_free(m->lines);
     unseen_set_free(m->own_set);
@@ -287,7 +286,7 @@ static enum unseen_status ask_list(const struct asked_list *a, const struct batc
 static enum unseen_status ask_set(struct seen *m, const struct unseen_key *keys, size_t n,
                                   uint8_t *verdicts, size_t *ndone_out)
 {
-    if (m->o->dry_run) {
+    if (m->asks_only) {
         *ndone_out = n;
         return unseen_set_contains_keys(m->set, keys, n, verdicts);
     }

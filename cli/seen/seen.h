@@ -12,8 +12,11 @@
 #include <unseen.h>
 
 #include "lines/batch.h"
+#include "lines/identity.h"
+#include "lines/input.h"
+#include "lines/profile.h"
 #include "seen/lists.h"
-#include "commands/options.h"
+#include "seen/seen_options.h"
 
 /* A list that is asked about lines. */
 struct asked_list {
@@ -22,7 +25,13 @@ struct asked_list {
 };
 
 struct seen {
-    const struct options *o;
+    /* set by the caller, before anything else */
+    const struct seen_options *o;
+    const struct profile_options *profile;
+    const struct key_options *key;
+    const struct input_options *input; /* how the files of -x are read */
+
+    bool asks_only;
     struct unseen_store *store;   /* NULL: none */
     const struct unseen_set *set; /* makes the keys; NULL: a list is asked */
     const struct unseen_url *url; /* NULL: the bytes are the identity */
@@ -46,7 +55,7 @@ struct seen {
 
 /* Opens the set or the store that the options name. False if that failed, which has been reported.
  * seen_close is called in either case. */
-bool seen_open(struct seen *m, const struct options *o, enum unseen_cpu cpu);
+bool seen_open(struct seen *m, enum unseen_cpu cpu);
 
 /* Opens the stores and lists of -x and reads the files of lines; *nlines_out is the number of their
  * lines. False as above. */

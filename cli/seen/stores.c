@@ -15,11 +15,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "commands/commands.h"
 #include "lines/files.h"
-#include "seen/filter_words.h"
-#include "print/message.h"
 #include "lines/profile.h"
+#include "print/message.h"
+#include "seen/filter_words.h"
 
 /* ---- What a file is -------------------------------------------------------------------------- */
 
@@ -64,6 +63,15 @@ const char *stores_kind_name(enum stores_kind kind)
     return kind == STORES_LIST ? "list" : "store";
 }
 
+enum stores_kind stores_refuse(const char *path)
+{
+    const enum stores_kind kind = stores_kind_of(path);
+    if (kind != STORES_NONE) {
+        message_error("%s is a %s, it has no lines", files_shown(path), stores_kind_name(kind));
+    }
+    return kind;
+}
+
 static bool are_same_files(const char *a, const char *b)
 {
     struct stat x;
@@ -83,76 +91,46 @@ bool stores_are_same(const char *a, const char *b)
 /* ---- What is wrong --------------------------------------------------------------------------- */
 
 /* How the command at hand is called with this store. */
-static void call(const struct options *o, const char *path, const char *more, char *text,
+static void call(const struct seen_options *o, const char *path, const char *more, char *text,
                  size_t cap)
 {
-    const bool dedup = o->command->bit == COMMAND_DEDUP;
-    snprintf(text, cap, "%s %s%s%s", o->command->called, dedup ? "-s " : "", path, more);
+    snprintf(text, cap, "%s %s%s%s", o->called, o->use->prints_new ? "-s " : "", path, more);
 }
 
 /* What stands behind the options. */
-static const char *input_of(const struct options *o)
+static const char *input_of(const struct seen_options *o)
 {
-    return o->command->bit & (COMMAND_SERVE | COMMAND_COMPACT) ? "" : " FILE";
+    return o->use->takes_no_lines ? "" : " FILE";
 }
 
-/* What does with a list what the command at hand does with a store. */
-static void hint_list(const char *path, const struct options *o)
-{
-    static const struct {
-        unsigned commands;
-        const char *before;
-        const char *behind;
-    } hints[] = {
-        {COMMAND_ADD | COMMAND_IMPORT, "update ", " --add FILE"},
-        {COMMAND_REMOVE, "update ", " --remove FILE"},
-        {COMMAND_DEDUP, "-x ", " FILE"},
-        {COMMAND_COUNT, "info ", ""},
-        {COMMAND_REPAIR, "build ", " FILE makes it anew"},
-        {COMMAND_MERGE | COMMAND_COMPACT, "build NEW --from ", " FILE"},
-        {COMMAND_ALL, "check ", " FILE"},
-    };
-    size_t i = 0;
-    while (!(o->command->bit & hints[i].commands)) {
-        i++;
-    }
-    message_hint("unseen %s%s%s", hints[i].before, path, hints[i].behind);
-}
-
-static void hint_foreign(const char *path, const struct options *o)
+static void hint_foreign(const char *path, const struct seen_options *o)
 {
     if (stores_kind_of(path) == STORES_IMAGE) {
         const size_t len = strlen(path);
         const size_t end = len > 6 && strcmp(path + len - 6, ".image") == 0 ? len - 6 : len;
         message_hint("it is the image of a store; name the store: %.*s", (int)end, path);
-    } else if (o->command->bit & (COMMAND_DEDUP | COMMAND_CHECK)) {
-        message_hint("unseen -x %s FILE takes a list of lines", path);
     } else {
-        message_hint("unseen add NEW.unseen %s makes a store of a list of lines", path);
+        message_hint(o->use->lines_hint
+                         ? o->use->lines_hint
+                         : "unseen add NEW.unseen %s makes a store of a list of lines",
+                     path);
     }
 }
 
-/* Whether a list would do as well. */
-static bool takes_lists(const struct options *o)
-{
-    return (o->command->bit & (COMMAND_CHECK | COMMAND_INFO | COMMAND_VERIFY)) ||
-           (o->command->bit == COMMAND_SERVE && o->protocol);
-}
-
 /* A store that can be made lacks its folder. */
-static void hint_missing(const char *path, const struct options *o)
+static void hint_missing(const char *path, const struct seen_options *o)
 {
     const char *slash = strrchr(path, '/');
-    if ((o->command->bit & COMMAND_MAKERS) && !o->dry_run && slash && slash > path) {
+    if (o->use->makes_store && !o->dry_run && slash && slash > path) {
         message_hint("mkdir -p %.*s", (int)(slash - path), path);
-    } else if (takes_lists(o)) {
+    } else if (o->takes_list) {
         message_hint("unseen build %s FILE makes a list, unseen add %s FILE a store", path, path);
     } else {
         message_hint("unseen add %s FILE makes it", path);
     }
 }
 
-static void hint_io(const char *path, const struct options *o)
+static void hint_io(const char *path, const struct seen_options *o)
 {
     struct stat st;
     if (access(path, R_OK) != 0 && errno == EACCES) {
@@ -161,7 +139,7 @@ static void hint_io(const char *path, const struct options *o)
                      path, path);
         return;
     }
-    if (o->command->bit == COMMAND_DEDUP && !o->dry_run) {
+    if (o->use->prints_new && !o->dry_run) {
         message_hint(stat(path, &st) == 0
                          ? "unseen -n -s %s FILE only asks; a copy in another folder can be written"
                          : "unseen -s OTHER-FOLDER/%s FILE",
@@ -169,7 +147,7 @@ static void hint_io(const char *path, const struct options *o)
     }
 }
 
-void stores_report(const char *path, const struct options *o, const struct unseen_error *error)
+void stores_report(const char *path, const struct seen_options *o, const struct unseen_error *error)
 {
     char text[4200];
     call(o, path, "", text, sizeof(text));
@@ -178,7 +156,7 @@ void stores_report(const char *path, const struct options *o, const struct unsee
     }
     if (error->status == UNSEEN_ERR_FOREIGN && stores_kind_of(path) == STORES_LIST) {
         message_error("%s is a list, not a store", path);
-        hint_list(path, o);
+        message_hint(o->use->list_hint ? o->use->list_hint : "unseen check %s FILE", path);
         return;
     }
     if (error->status == UNSEEN_ERR_FPR) {
@@ -224,12 +202,12 @@ void stores_report(const char *path, const struct options *o, const struct unsee
     }
 }
 
-void stores_report_commit(const char *path, const struct options *o,
+void stores_report_commit(const char *path, const struct seen_options *o,
                           const struct unseen_error *error)
 {
     message_error("cannot remember: %s",
                   error->text[0] ? error->text : unseen_status_string(error->status));
-    if (o->command->bit == COMMAND_DEDUP) {
+    if (o->use->prints_new) {
         message_hint("nothing is lost: with room and rights again, the next unseen -s %s prints "
                      "again what was printed since the last commit",
                      path);
@@ -240,14 +218,14 @@ void stores_report_commit(const char *path, const struct options *o,
 
 /* ---- Another setting than the store's -------------------------------------------------------- */
 
-static void report_profile(const char *path, const struct options *o, const char *has,
+static void report_profile(const char *path, const struct seen_options *o, const char *has,
                            const char *wanted)
 {
     char text[4200];
     char more[600];
     message_error("%s has the profile %s, not %s", path, has, wanted);
-    if (o->source == SOURCE_REQUESTS_SEEN) {
-        message_hint("unseen import --format requests.seen NEW.unseen FILE");
+    if (o->profile_hint) {
+        message_hint("%s", o->profile_hint);
         return;
     }
     snprintf(more, sizeof(more), " -p %s%s", has, input_of(o));
@@ -272,7 +250,7 @@ static bool report_mode(const char *path, unsigned wanted)
 /* Names the first setting that is another one. The store is read again for that: without settings
  * it opens as it is. */
 static bool report_difference(const char *path, const struct unseen_store_options *wanted,
-                              const struct options *o)
+                              const struct seen_options *o)
 {
     struct unseen_store *store = NULL;
     const struct unseen_store_options as_it_is = {.size = sizeof(as_it_is), .cpu = wanted->cpu};
@@ -344,7 +322,7 @@ static void report_mended(const char *path, enum unseen_store_mode mode, struct 
 }
 
 static bool open_with(struct unseen_store **store_out, const char *path,
-                      const struct unseen_store_options *wanted, const struct options *o)
+                      const struct unseen_store_options *wanted, const struct seen_options *o)
 {
     struct unseen_error error = {.status = UNSEEN_OK};
     const enum unseen_status status = unseen_store_open(store_out, path, wanted, &error);
@@ -359,15 +337,16 @@ static bool open_with(struct unseen_store **store_out, const char *path,
     return false;
 }
 
-bool stores_open_to_read(struct unseen_store **store_out, const char *path, const struct options *o,
-                         enum unseen_cpu cpu)
+bool stores_open_to_read(struct unseen_store **store_out, const char *path,
+                         const struct seen_options *o, enum unseen_cpu cpu)
 {
     const struct unseen_store_options wanted = {.size = sizeof(wanted), .cpu = cpu};
     return open_with(store_out, path, &wanted, o);
 }
 
 bool stores_open(struct unseen_store **store_out, const char *path, enum unseen_store_mode mode,
-                 const struct options *o, const char *standard, enum unseen_cpu cpu)
+                 const struct seen_options *o, const struct profile_options *profile,
+                 enum unseen_cpu cpu)
 {
     struct unseen_url *url = NULL;
     struct unseen_store_options wanted = {
@@ -383,8 +362,8 @@ bool stores_open(struct unseen_store **store_out, const char *path, enum unseen_
         .cpu = cpu,
         .file_mode = o->file_mode,
     };
-    if (o->profile || o->nrules > 0 || standard) {
-        if (!profile_create(&url, o, standard, cpu)) {
+    if (profile->name || profile->nrules > 0 || o->profile) {
+        if (!profile_create(&url, profile, o->profile, cpu)) {
             return false;
         }
         wanted.profile = unseen_url_id(url);
@@ -395,7 +374,7 @@ bool stores_open(struct unseen_store **store_out, const char *path, enum unseen_
 }
 
 /* All is committed, but not put in the order that the next run would like. */
-static void report_untidy(const char *path, const struct options *o,
+static void report_untidy(const char *path, const struct seen_options *o,
                           const struct unseen_error *error, bool no_log)
 {
     if (no_log) {
@@ -407,7 +386,7 @@ static void report_untidy(const char *path, const struct options *o,
                  path);
 }
 
-bool stores_close(struct unseen_store *store, const char *path, const struct options *o)
+bool stores_close(struct unseen_store *store, const char *path, const struct seen_options *o)
 {
     struct unseen_error error = {.status = UNSEEN_OK};
     struct unseen_store_info info = {.size = sizeof(info)};

@@ -8,7 +8,8 @@
 
 #include <unseen.h>
 
-#include "commands/options.h"
+#include "lines/profile.h"
+#include "seen/seen_options.h"
 
 enum stores_kind {
     STORES_NONE, /* it is something else, or cannot be read */
@@ -23,26 +24,31 @@ enum stores_kind stores_kind_of(const char *path);
 /* "store" or "list", for messages about what is either. */
 const char *stores_kind_name(enum stores_kind kind);
 
+/* The same for a file that shall hold lines: what is not STORES_NONE is reported. */
+enum stores_kind stores_refuse(const char *path);
+
 /* Opens the store at path with the settings that the options name, under the profile `standard` if
  * they name none; NULL for that of the store. False if that failed, which has been reported. What
  * had to be mended is reported, too. */
 bool stores_open(struct unseen_store **store_out, const char *path, enum unseen_store_mode mode,
-                 const struct options *o, const char *standard, enum unseen_cpu cpu);
+                 const struct seen_options *o, const struct profile_options *profile,
+                 enum unseen_cpu cpu);
 
 /* Opens to read, whatever settings the store has. */
-bool stores_open_to_read(struct unseen_store **store_out, const char *path, const struct options *o,
-                         enum unseen_cpu cpu);
+bool stores_open_to_read(struct unseen_store **store_out, const char *path,
+                         const struct seen_options *o, enum unseen_cpu cpu);
 
 /* Reports an error of any function of a store. */
-void stores_report(const char *path, const struct options *o, const struct unseen_error *error);
+void stores_report(const char *path, const struct seen_options *o,
+                   const struct unseen_error *error);
 
 /* Reports that a commit has failed: what was printed since the last one comes again. */
-void stores_report_commit(const char *path, const struct options *o,
+void stores_report_commit(const char *path, const struct seen_options *o,
                           const struct unseen_error *error);
 
 /* Closes a store; false if that failed, which has been reported. NULL is closed. After an error of
  * a commit that has been reported, unseen_store_close is used instead. */
-bool stores_close(struct unseen_store *store, const char *path, const struct options *o);
+bool stores_close(struct unseen_store *store, const char *path, const struct seen_options *o);
 
 /* Whether both names are the same file, or one is the image of the other. */
 bool stores_are_same(const char *a, const char *b);

@@ -16,8 +16,9 @@
 
 bool asking_makes_store(const struct options *o)
 {
-    return o->filter || o->fpr > 0 || o->capacity > 0 || o->seed.len || o->key_bits || o->no_log ||
-           o->file_mode || o->profile || o->nrules > 0;
+    return o->seen.filter || o->seen.fpr > 0 || o->seen.capacity > 0 || o->seen.seed.len ||
+           o->seen.key_bits || o->seen.no_log || o->seen.file_mode || o->profile.name ||
+           o->profile.nrules > 0;
 }
 
 /* Bytes that would end a line, a string or a message of some protocol. */
@@ -44,29 +45,29 @@ static bool check_text(const char *option, const char *text)
 static bool check_options(const struct options *o, const struct dialect *dialect)
 {
     const char *name = dialect ? dialect->name : "";
-    if (o->nfiles > 0) {
+    if (o->input.nfiles > 0) {
         message_error("one file is served");
-        message_hint("unseen serve --protocol %s %s", o->protocol, o->store);
+        message_hint("unseen serve --protocol %s %s", o->serve.protocol, o->seen.path);
     } else if (!dialect) {
-        message_error("unknown protocol %s", o->protocol);
+        message_error("unknown protocol %s", o->serve.protocol);
         message_hint(
             "one of squid, squid-rewrite, postfix-policy, tcp-table, socketmap, http-auth");
     } else if (asking_makes_store(o)) {
         message_error("--protocol only asks, and makes no store");
         message_hint("unseen build [OPTION]... %s FILE, then unseen serve --protocol %s %s",
-                     o->store, name, o->store);
-    } else if (o->redirect && !dialect->has_redirect) {
+                     o->seen.path, name, o->seen.path);
+    } else if (o->serve.redirect && !dialect->has_redirect) {
         message_error("--redirect is for --protocol squid-rewrite");
-        message_hint("unseen serve --protocol %s %s", name, o->store);
-    } else if (dialect->has_redirect && !o->redirect) {
+        message_hint("unseen serve --protocol %s %s", name, o->seen.path);
+    } else if (dialect->has_redirect && !o->serve.redirect) {
         message_error("--protocol %s needs a page to show instead", name);
         message_hint("unseen serve --protocol %s --redirect http://127.0.0.1/blocked.html %s", name,
-                     o->store);
-    } else if (o->reply && !dialect->has_reply) {
+                     o->seen.path);
+    } else if (o->serve.reply && !dialect->has_reply) {
         message_error("the protocol %s has no place for --reply", name);
-        message_hint("unseen serve --protocol %s %s", name, o->store);
+        message_hint("unseen serve --protocol %s %s", name, o->seen.path);
     } else {
-        return check_text("reply", o->reply) && check_text("redirect", o->redirect);
+        return check_text("reply", o->serve.reply) && check_text("redirect", o->serve.redirect);
     }
     return false;
 }
@@ -122,16 +123,17 @@ static int run_on_pipes(struct asking *a)
 
 static int run_on_socket(struct asking *a, const struct options *o)
 {
-    const bool listened = listen_run(o->listen, &a->talk, &a->listed);
+    const bool listened = listen_run(o->serve.listen, &a->talk, &a->listed);
     stop_die(false);
     return listened ? EXIT_DONE : EXIT_TROUBLE;
 }
 
 int asking_run(const struct options *o, enum unseen_cpu cpu)
 {
-    const struct dialect *dialect = talk_dialect(o->protocol);
-    struct asking a = {.talk = {.dialect = dialect, .reply = o->reply, .redirect = o->redirect},
-                       .listed = {.o = o, .cpu = cpu}};
+    const struct dialect *dialect = talk_dialect(o->serve.protocol);
+    struct asking a = {
+        .talk = {.dialect = dialect, .reply = o->serve.reply, .redirect = o->serve.redirect},
+        .listed = {.o = o, .cpu = cpu}};
     int status = EXIT_TROUBLE;
     if (!check_options(o, dialect)) {
         return status;
@@ -141,7 +143,7 @@ int asking_run(const struct options *o, enum unseen_cpu cpu)
     if (listed_open(&a.listed)) {
         const struct lookup lookup = listed_lookup(&a.listed);
         a.talk.lookup = &lookup;
-        status = o->listen ? run_on_socket(&a, o) : run_on_pipes(&a);
+        status = o->serve.listen ? run_on_socket(&a, o) : run_on_pipes(&a);
     }
     talk_release(&a.talk);
     listed_close(&a.listed);

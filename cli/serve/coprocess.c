@@ -176,9 +176,9 @@ static void answer(struct session *s, struct coprocess *c, const struct request 
         break;
     case REQUEST_INFO:
         if (s->served->listed) {
-            info_json_list(&s->out, s->served->listed->list.list, s->served->o->store);
+            info_json_list(&s->out, s->served->listed->list.list, s->served->o->seen.path);
         } else {
-            info_json(&s->out, s->served->store, s->served->o->store);
+            info_json(&s->out, s->served->store, s->served->o->seen.path);
         }
         break;
     default:

@@ -32,14 +32,14 @@ static enum unseen_kind kind_for(unsigned asks)
 
 static bool check_list(const struct listed *l, const struct opened_list *list)
 {
-    const char *path = l->o->store;
+    const char *path = l->o->seen.path;
     if (l->asks && !listed_suits(l->asks, list->kind)) {
         message_error("%s is of the kind %s, and --protocol %s asks for nothing of that kind", path,
-                      unseen_kind_name(list->kind), l->o->protocol);
+                      unseen_kind_name(list->kind), l->o->serve.protocol);
         message_hint("unseen build --kind %s NEW.list FILE", unseen_kind_name(kind_for(l->asks)));
         return false;
     }
-    if (l->o->expressions && list->kind != UNSEEN_KIND_EXPRESSIONS) {
+    if (l->o->serve.expressions && list->kind != UNSEEN_KIND_EXPRESSIONS) {
         message_error("%s was not built with --expressions", path);
         message_hint("unseen build --expressions %s FILE", path);
         return false;
@@ -50,7 +50,7 @@ static bool check_list(const struct listed *l, const struct opened_list *list)
 static bool open_file(const struct listed *l, struct opened *opened_out)
 {
     struct opened opened = {.store = NULL};
-    const char *path = l->o->store;
+    const char *path = l->o->seen.path;
     bool works;
     if (stores_kind_of(path) == STORES_LIST) {
         works = lists_open(&opened.list, path, UNSEEN_LIST_WARM, l->cpu);
@@ -62,7 +62,7 @@ static bool open_file(const struct listed *l, struct opened *opened_out)
         message_error("%s is no list", path);
         works = false;
     } else {
-        works = stores_open_to_read(&opened.store, path, l->o, l->cpu);
+        works = stores_open_to_read(&opened.store, path, &l->o->seen, l->cpu);
     }
     *opened_out = opened;
     return works;
@@ -89,10 +89,12 @@ bool listed_open(struct listed *l)
 {
     struct opened opened;
     struct stat file = {.st_ino = 0};
-    if (l->o->expressions && !profile_create(&l->url, l->o, "safebrowsing", l->cpu)) {
+    if (l->o->serve.expressions &&
+        !profile_create(&l->url, &l->o->profile, "safebrowsing", l->cpu)) {
         return false;
     }
-    (void)stat(l->o->store, &file); /* if the name changes from here on, the next look shows it */
+    (void)stat(l->o->seen.path,
+               &file); /* if the name changes from here on, the next look shows it */
     if (!open_file(l, &opened)) {
         return false;
     }
@@ -132,7 +134,7 @@ static bool is_unchanged(const struct stat *a, const struct stat *b)
 void listed_lose(struct listed *l)
 {
     if (!l->lost) {
-        lists_report_lost(l->o->store);
+        lists_report_lost(l->o->seen.path);
     }
     l->lost = true;
     l->in_trouble = true;
@@ -145,8 +147,9 @@ static void take_changes(struct listed *l)
     if (error.status == UNSEEN_ERR_MISMATCH) {
         listed_lose(l);
     } else if (error.status != UNSEEN_OK && !l->in_trouble) {
-        lists_report(l->o->store, &error);
-        message_warning("the answers are still those without the last changes of %s", l->o->store);
+        lists_report(l->o->seen.path, &error);
+        message_warning("the answers are still those without the last changes of %s",
+                        l->o->seen.path);
     }
     l->in_trouble = error.status != UNSEEN_OK;
 }
@@ -166,7 +169,8 @@ static void take_file(struct listed *l, const struct stat *file, uint64_t time)
     l->refused = *file;
     l->refused_at = time;
     if (!l->lost) {
-        message_warning("the answers are still those of the file that was %s before", l->o->store);
+        message_warning("the answers are still those of the file that was %s before",
+                        l->o->seen.path);
     }
 }
 
@@ -178,7 +182,7 @@ void listed_refresh(struct listed *l)
         return;
     }
     l->looked = time;
-    if (stat(l->o->store, &file) != 0) {
+    if (stat(l->o->seen.path, &file) != 0) {
         return; /* a name may be gone between two files */
     }
     if (is_same_file(&file, &l->file) && l->list.list && !l->lost) {

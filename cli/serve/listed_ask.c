@@ -57,7 +57,7 @@ static enum lookup_answer answer_of(struct listed *l, enum unseen_status status,
         return n > 0 && memchr(verdicts, UNSEEN_SEEN, n) ? LOOKUP_LISTED : LOOKUP_ABSENT;
     }
     if (!l->in_trouble) {
-        message_error("%s: %s", l->o->store, unseen_status_string(status));
+        message_error("%s: %s", l->o->seen.path, unseen_status_string(status));
         l->in_trouble = true;
     }
     return LOOKUP_TROUBLE;

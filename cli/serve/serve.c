@@ -24,9 +24,10 @@ static bool open_store(struct served *d, enum unseen_cpu cpu)
 {
     const struct options *o = d->o;
     struct unseen_store_info info = {.size = sizeof(info)};
-    const bool opened = o->dry_run
-                            ? stores_open_to_read(&d->store, o->store, o, cpu)
-                            : stores_open(&d->store, o->store, UNSEEN_STORE_CREATE, o, NULL, cpu);
+    const bool opened =
+        o->seen.dry_run
+            ? stores_open_to_read(&d->store, o->seen.path, &o->seen, cpu)
+            : stores_open(&d->store, o->seen.path, UNSEEN_STORE_CREATE, &o->seen, &o->profile, cpu);
     if (opened) {
         (void)unseen_store_info(d->store, &info); /* fails for a wrong size only */
         d->no_log = info.no_log;
@@ -39,8 +40,8 @@ static bool open_list(struct serve *v, enum unseen_cpu cpu)
 {
     const struct options *o = v->o;
     if (asking_makes_store(o)) {
-        message_error("%s is a list: it is served as it was built", o->store);
-        message_hint("unseen serve %s", o->store);
+        message_error("%s is a list: it is served as it was built", o->seen.path);
+        message_hint("unseen serve %s", o->seen.path);
         return false;
     }
     v->listed = (struct listed){.o = o, .cpu = cpu, .lists_only = true};
@@ -51,17 +52,18 @@ static bool open_list(struct serve *v, enum unseen_cpu cpu)
 static bool prepare(struct serve *v, enum unseen_cpu cpu)
 {
     struct session *s = &v->session;
-    if (v->o->nfiles > 0) {
+    if (v->o->input.nfiles > 0) {
         message_error("one file is served, and requests come from standard input");
-        message_hint("unseen serve %s < FILE", v->o->store);
+        message_hint("unseen serve %s < FILE", v->o->seen.path);
         return false;
     }
-    if (v->o->listen || v->o->reply || v->o->redirect || v->o->expressions) {
-        message_error("--%s needs --protocol", v->o->listen     ? "listen"
-                                               : v->o->reply    ? "reply"
-                                               : v->o->redirect ? "redirect"
-                                                                : "expressions");
-        message_hint("unseen serve --protocol NAME %s", v->o->store);
+    if (v->o->serve.listen || v->o->serve.reply || v->o->serve.redirect ||
+        v->o->serve.expressions) {
+        message_error("--%s needs --protocol", v->o->serve.listen     ? "listen"
+                                               : v->o->serve.reply    ? "reply"
+                                               : v->o->serve.redirect ? "redirect"
+                                                                      : "expressions");
+        message_hint("unseen serve --protocol NAME %s", v->o->seen.path);
         return false;
     }
     v->coprocess = coprocess_create();
@@ -70,7 +72,7 @@ static bool prepare(struct serve *v, enum unseen_cpu cpu)
         return false;
     }
     session_listen();
-    const bool is_list = stores_kind_of(v->o->store) == STORES_LIST;
+    const bool is_list = stores_kind_of(v->o->seen.path) == STORES_LIST;
     if (!output_open(&s->out, NULL) ||
         !(is_list ? open_list(v, cpu) : open_store(&v->served, cpu))) {
         return false;
@@ -94,12 +96,12 @@ static bool close_store(struct serve *v)
         (void)unseen_store_close(v->served.store, NULL); /* the cause has been reported */
         return false;
     }
-    return stores_close(v->served.store, v->o->store, v->o);
+    return stores_close(v->served.store, v->o->seen.path, &v->o->seen);
 }
 
 int serve_run(const struct options *o, enum unseen_cpu cpu)
 {
-    if (o->protocol) {
+    if (o->serve.protocol) {
         return asking_run(o, cpu);
     }
     struct serve v = {.o = o, .served = {.o = o}};

@@ -25,7 +25,7 @@ static void break_off(struct served *d, struct unseen_error *error, enum unseen_
     if (!d->broken) {
         error->status = status;
         set_trouble(d, error->text[0] ? error->text : unseen_status_string(status));
-        stores_report_commit(d->o->store, d->o, error);
+        stores_report_commit(d->o->seen.path, &d->o->seen, error);
         d->broken = true;
     }
 }
@@ -68,11 +68,11 @@ static bool may_change(struct served *d, char *marks, size_t n)
     if (d->listed) {
         memset(marks, 'E', n);
         set_trouble(d, "this is a list, which unseen update changes: here are only answers");
-    } else if (d->o->dry_run) {
+    } else if (d->o->seen.dry_run) {
         memset(marks, 'E', n);
         set_trouble(d, "this server was started with --dry-run: it only answers questions");
     }
-    return !d->listed && !d->o->dry_run;
+    return !d->listed && !d->o->seen.dry_run;
 }
 
 static size_t change(struct served *d,
@@ -137,7 +137,7 @@ void served_commit_begin(struct served *d, uint64_t nchanges)
 bool served_commit_wait(struct served *d)
 {
     struct unseen_error error = {.status = UNSEEN_OK};
-    if (d->broken || d->o->dry_run || d->listed) {
+    if (d->broken || d->o->seen.dry_run || d->listed) {
         return !d->broken;
     }
     const enum unseen_status status = unseen_store_commit_wait(d->store, &error);
