@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
  * unseen, the command line tool: which command it is, and what surrounds any of them. */
-#ifndef _GNU_SOURCE
-#define _GNU_SOURCE 1
-#endif
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>

@@ -10,9 +10,6 @@
  * all finished ones behind it; the others go on reading. Nobody waits as long as a few slots are
  * free. The order would not matter to the list, but complaints come in order, and there is always
  * one place in the inputs up to which everything is in: that is what a checkpoint saves. */
-#ifndef _GNU_SOURCE
-#define _GNU_SOURCE 1
-#endif
 #include "build/build_entries.h"
 
 #include <errno.h>
@@ -24,6 +21,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "clock.h"
 #include "lines/batch.h"
 #include "lines/entries.h"
 #include "lines/reader.h"
@@ -73,13 +71,6 @@ struct pipeline {
     enum build_ending ending;
     atomic_bool over; /* there is no use in going on */
 };
-
-static double now(void)
-{
-    struct timespec t = {0, 0};
-    (void)clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
-}
 
 static bool is_over(const struct pipeline *l)
 {
@@ -285,13 +276,13 @@ static void count(struct build_done *done, const struct slot *s)
 static void save(struct pipeline *l, const struct build_done *done)
 {
     const struct build_entries *e = l->e;
-    if (!e->save || is_refused(l) || now() - l->saved < e->save_every) {
+    if (!e->save || is_refused(l) || clock_now() - l->saved < e->save_every) {
         return;
     }
     if (!e->save(e->context, done)) {
         give_up(l, BUILD_BROKEN);
     }
-    l->saved = now();
+    l->saved = clock_now();
 }
 
 /* Adds the slots whose turn it is. `order` is held, but not while a slot is added. */
@@ -415,7 +406,7 @@ enum build_ending build_entries_run(const struct build_entries *e, struct build_
         .e = e,
         .at = *from,
         .done = *done,
-        .saved = now(),
+        .saved = clock_now(),
         .complaints = {.key = &e->o->key, .force = e->o->list.force, .kind = e->kind},
         .reader =
             {

@@ -1,7 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef _GNU_SOURCE
-#define _GNU_SOURCE 1
-#endif
 #include "build/build_folder.h"
 
 #include <errno.h>
@@ -15,6 +12,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "folder.h"
 #include "print/message.h"
 
 enum {
@@ -162,30 +160,6 @@ bool build_folder_has_state(const struct build_folder *f)
     return fstatat(f->fd, "state", &st, AT_SYMLINK_NOFOLLOW) == 0 || errno != ENOENT;
 }
 
-/* Makes the names in the folder of `path` durable. */
-static bool sync_parent(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-    char *parent = slash == path ? strdup("/")
-                   : slash       ? strndup(path, (size_t)(slash - path))
-                                 : strdup(".");
-    if (!parent) {
-        errno = ENOMEM;
-        return report("sync", path);
-    }
-    const int fd = open(parent, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    /* A file system that cannot sync a folder says EINVAL. */
-    const bool synced = fd >= 0 && (fsync(fd) == 0 || errno == EINVAL);
-    const int code = errno;
-    if (fd >= 0) {
-        (void)close(fd); /* was only synced */
-    }
-    errno = code;
-    const bool good = synced || report("sync", parent);
-    free(parent);
-    return good;
-}
-
 /* Who may read the list that is there may read the new one. To give a file away takes rights that
  * not everybody has. */
 static bool keep_mode(const struct build_folder *f, int list)
@@ -215,7 +189,7 @@ bool build_folder_place(const struct build_folder *f)
     if (renameat(f->fd, files[0], AT_FDCWD, f->path) != 0) {
         return report("replace", f->path);
     }
-    return sync_parent(f->path);
+    return folder_sync(f->path) || report("sync the folder of", f->path);
 }
 
 void build_folder_clear(const struct build_folder *f)

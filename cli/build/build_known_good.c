@@ -2,9 +2,6 @@
  *
  * A line is asked as a question of the list's kind, so that it is found, too, if a folder or a domain
  * that it is part of is listed; what is allowed then is the line itself. */
-#ifndef _GNU_SOURCE
-#define _GNU_SOURCE 1
-#endif
 #include "build/build_known_good.h"
 
 #include <errno.h>

@@ -2,9 +2,6 @@
  *
  * The description is compared as text, so that whatever differs can be shown. A file counts as the
  * same if its name, its size, its inode and the time of its last change are. */
-#ifndef _GNU_SOURCE
-#define _GNU_SOURCE 1
-#endif
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>

@@ -1,14 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef _GNU_SOURCE
-#define _GNU_SOURCE 1
-#endif
 #include "build/build_progress.h"
 
 #include <inttypes.h>
 #include <stdio.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "clock.h"
 #include "print/message.h"
 #include "print/report.h"
 
@@ -17,18 +14,11 @@ static const double DRAW_EVERY = 0.25;
 static const double PRINT_EVERY = 5.0;
 static const double SHARE_MIN = 0.002; /* from less, no time can be foretold */
 
-static double now(void)
-{
-    struct timespec t = {0, 0};
-    (void)clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
-}
-
 void build_progress_start(struct build_progress *p, const struct options *o)
 {
     const bool terminal = isatty(STDERR_FILENO);
     report_listen();
-    *p = (struct build_progress){.start = now()};
+    *p = (struct build_progress){.start = clock_now()};
     p->draws = terminal && o->report.progress != WHEN_NEVER;
     p->prints = !terminal && o->report.progress == WHEN_ALWAYS;
     p->next = p->start + FIRST;
@@ -39,7 +29,7 @@ void build_progress_start(struct build_progress *p, const struct options *o)
 void build_progress_phase(struct build_progress *p, uint64_t n, double share)
 {
     p->phase_n = n;
-    p->phase_start = now();
+    p->phase_start = clock_now();
     p->phase_share = share;
 }
 
@@ -75,7 +65,7 @@ void build_progress_show(struct build_progress *p, const char *doing, uint64_t n
                          double share)
 {
     const bool wanted = report_is_wanted();
-    const double time = now();
+    const double time = clock_now();
     const bool due = (p->draws || p->prints) && time >= p->next;
     if (!wanted && !due) {
         return;
@@ -106,5 +96,5 @@ void build_progress_end(struct build_progress *p)
 
 double build_progress_seconds(const struct build_progress *p)
 {
-    return now() - p->start;
+    return clock_now() - p->start;
 }

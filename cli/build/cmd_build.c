@@ -8,9 +8,6 @@
  *
  * Everything is made in the folder LIST.building, so that LIST is what it was until its successor
  * is complete, and so that an interrupted run leaves what another one can go on with. */
-#ifndef _GNU_SOURCE
-#define _GNU_SOURCE 1
-#endif
 #include <errno.h>
 #include <inttypes.h>
 #include <math.h>

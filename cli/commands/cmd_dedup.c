@@ -3,9 +3,6 @@
  * The set gives a verdict for each line of a batch, and the verdict decides where the line goes.
  * Neighbours in the input with the same verdict are neighbours in memory and are copied in one
  * piece. */
-#ifndef _GNU_SOURCE
-#define _GNU_SOURCE 1
-#endif
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>

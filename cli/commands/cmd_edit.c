@@ -2,9 +2,6 @@
  *
  * unseen allow, unseen update: lines become entries of a list, and all of them together one commit
  * of changes, or, if a single one is refused, none. */
-#ifndef _GNU_SOURCE
-#define _GNU_SOURCE 1
-#endif
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -8,6 +8,7 @@
 
 #include "commands/commands.h"
 #include "commands/explanation.h"
+#include "hex.h"
 #include "lines/profile.h"
 #include "print/json.h"
 #include "print/message.h"
@@ -37,12 +38,11 @@ static void put(struct explain *x, const char *text)
 /* What could steer a terminal is shown as \xNN. */
 static void put_visible(struct explain *x, struct unseen_bytes bytes)
 {
-    static const char hex[] = "0123456789abcdef";
     const unsigned char *s = (const unsigned char *)bytes.data;
     for (size_t i = 0; i < bytes.len;) {
         const size_t n = utf8_visible(s + i, s + bytes.len);
         if (n == 0) {
-            const char text[] = {'\\', 'x', hex[s[i] >> 4], hex[s[i] & 15]};
+            const char text[] = {'\\', 'x', hex_digit(s[i] >> 4), hex_digit(s[i])};
             output_write(&x->out, text, sizeof(text));
             i++;
         } else {

@@ -2,9 +2,6 @@
  *
  * The question is checked first: of keys, memory and bits per key two say the third, and rate and
  * bits per key say each other. The library's formulas answer it for each filter. */
-#ifndef _GNU_SOURCE
-#define _GNU_SOURCE 1
-#endif
 #include <errno.h>
 #include <langinfo.h>
 #include <locale.h>

@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "hex.h"
+
 /* A decimal number at text[0..len); returns how many bytes it takes, 0 if there is none or it is
  * too large for any count of bytes. */
 static size_t read_number(const char *text, size_t len, uint64_t *out)
@@ -83,13 +85,6 @@ static enum redis_result take_protocol(struct redis_set *r, struct unseen_bytes 
 }
 
 /* ---- Quoted ---------------------------------------------------------------------------------- */
-
-static int hex_value(char c)
-{
-    static const char digits[] = "0123456789abcdef";
-    const char *at = c ? strchr(digits, c) : NULL;
-    return at ? (int)(at - digits) : -1;
-}
 
 /* The byte that the escape at *s stands for, which *s is moved behind; -1 if it is none. */
 static int read_escape(const char **s, const char *end)

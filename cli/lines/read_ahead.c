@@ -7,9 +7,6 @@
  * A block may be overwritten when every batch that points into it has been used. Batches are used
  * in the order in which they were made, so that is again a count: the posts of `used` seen so far.
  */
-#ifndef _GNU_SOURCE
-#define _GNU_SOURCE 1
-#endif
 #include "lines/read_ahead.h"
 
 #include <errno.h>

@@ -2,9 +2,6 @@
  *
  * Feeds the table of options to getopt_long, and says what is wrong with a command line and what
  * would be right. */
-#ifndef _GNU_SOURCE
-#define _GNU_SOURCE 1
-#endif
 #include "options/parse.h"
 
 #include <getopt.h>

@@ -1,7 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef _GNU_SOURCE
-#define _GNU_SOURCE 1
-#endif
 #include "print/output.h"
 
 #include <errno.h>
@@ -14,6 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "folder.h"
 #include "print/message.h"
 
 static bool is_standard(const char *path)
@@ -38,43 +36,11 @@ static bool opened(struct output *out)
     return true;
 }
 
-/* A signal does not fail an open. */
-static int open_file(const char *path, int flags)
-{
-    int fd;
-    do {
-        fd = open(path, flags | O_CLOEXEC | O_NOCTTY, 0666);
-    } while (fd < 0 && errno == EINTR);
-    return fd;
-}
-
 bool output_open(struct output *out, const char *path)
 {
     out->name = is_standard(path) ? "standard output" : path;
-    out->fd = is_standard(path) ? STDOUT_FILENO : open_file(path, O_WRONLY | O_CREAT);
+    out->fd = is_standard(path) ? STDOUT_FILENO : file_open(path, O_WRONLY | O_CREAT);
     return opened(out);
-}
-
-/* A file whose name is not on the disk would be gone after a power cut, with all that was synced. */
-static bool sync_folder(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-    char *folder = slash == path ? strdup("/")
-                   : slash       ? strndup(path, (size_t)(slash - path))
-                                 : strdup(".");
-    int fd = folder ? open_file(folder, O_RDONLY | O_DIRECTORY) : -1;
-    free(folder);
-    bool synced = fd >= 0 && fsync(fd) == 0;
-    while (fd >= 0 && !synced && errno == EINTR) {
-        synced = fsync(fd) == 0;
-    }
-    synced = synced || (fd >= 0 && errno == EINVAL); /* some cannot, and need not */
-    int error = errno;
-    if (fd >= 0) {
-        (void)close(fd); /* was not written to */
-    }
-    errno = error;
-    return synced;
 }
 
 /* The name of what a shell has opened for us, where the system tells. */
@@ -86,7 +52,7 @@ void output_sync_name(const struct output *out)
     const ssize_t len = readlink(link, path, sizeof(path) - 1);
     if (len > 0 && path[0] == '/') {
         path[len] = '\0';
-        (void)sync_folder(path); /* there is no more that could be done */
+        (void)folder_sync(path); /* there is no more that could be done */
     }
 }
 
@@ -97,12 +63,12 @@ bool output_open_again(struct output *out, const char *path)
         return output_open(out, path);
     }
     out->name = path;
-    out->fd = open_file(path, O_RDWR | O_CREAT);
+    out->fd = file_open(path, O_RDWR | O_CREAT);
     if (!opened(out)) {
         return false;
     }
     /* Even if the file was there: who made it may have been killed before its name was synced. */
-    if (!sync_folder(path)) {
+    if (!folder_sync(path)) {
         message_error("cannot write the folder of %s: %s", path, strerror(errno));
         return false;
     }

@@ -1,15 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef _GNU_SOURCE
-#define _GNU_SOURCE 1
-#endif
 #include "print/report.h"
 
 #include <inttypes.h>
 #include <signal.h>
 #include <stdio.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "clock.h"
 #include "print/message.h"
 
 static const double PROGRESS_FIRST = 1.0; /* short runs draw nothing */
@@ -22,13 +19,6 @@ static void want_status(int signal_number)
 {
     (void)signal_number;
     status_wanted = 1;
-}
-
-static double now(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
 }
 
 static uint64_t nlines(const struct report *r)
@@ -54,7 +44,7 @@ bool report_is_wanted(void)
 void report_start(struct report *r, const struct report_options *o, bool to_file)
 {
     report_listen();
-    *r = (struct report){.start = now()};
+    *r = (struct report){.start = clock_now()};
     r->progress = o->progress != WHEN_NEVER && (to_file || o->progress == WHEN_ALWAYS) &&
                   isatty(STDERR_FILENO);
     r->next_progress = r->start + PROGRESS_FIRST;
@@ -63,7 +53,7 @@ void report_start(struct report *r, const struct report_options *o, bool to_file
 
 static void status_text(const struct report *r, char *text, size_t cap)
 {
-    double seconds = now() - r->start;
+    double seconds = clock_now() - r->start;
     uint64_t n = nlines(r);
     snprintf(text, cap,
              "%" PRIu64 " lines, %" PRIu64 " new, %" PRIu64 " seen, %.1f s, %.0f lines/s", n,
@@ -77,8 +67,8 @@ void report_poll(struct report *r)
         status_text(r, text, sizeof(text));
         message_plain("unseen: %s", text);
     }
-    if (r->progress && now() >= r->next_progress) {
-        r->next_progress = now() + PROGRESS_EVERY;
+    if (r->progress && clock_now() >= r->next_progress) {
+        r->next_progress = clock_now() + PROGRESS_EVERY;
         status_text(r, text, sizeof(text));
         fprintf(stderr, "\r%s\033[K\r", text);
     }
@@ -134,7 +124,8 @@ void report_end_with(struct report *r, const struct report_options *o,
         report_poll(r);
     }
     if (o->stats != STATS_NONE) {
-        (o->stats == STATS_JSON ? print_json : print_text)(r, stats, profile, now() - r->start);
+        (o->stats == STATS_JSON ? print_json : print_text)(r, stats, profile,
+                                                           clock_now() - r->start);
     }
 }
 

@@ -5,15 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "hex.h"
 #include "print/message.h"
-
-/* -1: not a digit. */
-static int hex_value(char c)
-{
-    const char *digits = "0123456789abcdef";
-    const char *at = c ? strchr(digits, c >= 'A' && c <= 'F' ? c - 'A' + 'a' : c) : NULL;
-    return at ? (int)(at - digits) : -1;
-}
 
 static bool is_hex(const char *text, size_t len)
 {

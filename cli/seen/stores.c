@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
  * The library's sentence says what is wrong; the hint here is the command that would work. */
-#ifndef _GNU_SOURCE
-#define _GNU_SOURCE 1
-#endif
 #include "seen/stores.h"
 
 #include <errno.h>
