@@ -7,98 +7,44 @@
 #include "build/build_old.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "print/message.h"
 #include "seen/lists.h"
 
 /* ---- Texts ----------------------------------------------------------------------------------- */
 
-/* Where the text is, or where it would go. */
-static struct build_text *find(const struct build_texts *t, struct unseen_bytes text)
+static bool all_unmet(struct build_texts *t)
 {
-    const struct unseen_key key = unseen_set_identity_key(t->hasher, text.data, text.len);
-    size_t i = (size_t)key.lo & (t->cap - 1);
-    while (t->places[i].len != SIZE_MAX &&
-           (t->places[i].len != text.len ||
-            memcmp(t->bytes.data + t->places[i].at, text.data, text.len) != 0)) {
-        i = (i + 1) & (t->cap - 1);
-    }
-    return &t->places[i];
+    t->met = calloc(t->table.n + 1, sizeof(*t->met));
+    return t->met;
 }
 
-static bool grow(struct build_texts *t)
+/* NULL if there is no such text. */
+static atomic_bool *met_of(const struct build_texts *t, struct unseen_bytes text)
 {
-    const struct build_texts was = *t;
-    if (!t->hasher && unseen_set_create(&t->hasher, NULL) != UNSEEN_OK) {
-        return false;
-    }
-    t->cap = was.cap ? was.cap * 2 : 1024;
-    t->places = malloc(t->cap * sizeof(*t->places));
-    if (!t->places) {
-        t->places = was.places;
-        t->cap = was.cap;
-        return false;
-    }
-    for (size_t i = 0; i < t->cap; i++) {
-        t->places[i].len = SIZE_MAX;
-    }
-    for (size_t i = 0; i < was.cap; i++) {
-        const struct build_text *place = &was.places[i];
-        if (place->len != SIZE_MAX) {
-            struct build_text *to =
-                find(t, (struct unseen_bytes){t->bytes.data + place->at, place->len});
-            to->at = place->at;
-            to->len = place->len;
-            atomic_init(&to->met, false); /* no line has been read yet */
-        }
-    }
-    free(was.places);
-    return true;
-}
-
-/* False without memory. An empty text has a place, too. */
-static bool put(struct build_texts *t, struct unseen_bytes text)
-{
-    if ((t->n >= t->cap / 2 && !grow(t)) || !text_reserve(&t->bytes, text.len + 1)) {
-        return false;
-    }
-    struct build_text *place = find(t, text);
-    if (place->len == SIZE_MAX) {
-        memcpy(t->bytes.data + t->bytes.len, text.data, text.len);
-        place->at = t->bytes.len;
-        place->len = text.len;
-        atomic_init(&place->met, false);
-        t->bytes.len += text.len;
-        t->n++;
-    }
-    return true;
-}
-
-static bool has(const struct build_texts *t, struct unseen_bytes text)
-{
-    return t->n > 0 && find(t, text)->len != SIZE_MAX;
+    const struct text_entry *entry = text_table_find(&t->table, text.data, text.len);
+    return entry ? &t->met[entry - t->table.entries] : NULL;
 }
 
 static bool meet(const struct build_texts *t, struct unseen_bytes text)
 {
-    if (!has(t, text)) {
-        return false;
+    atomic_bool *met = met_of(t, text);
+    if (met) {
+        atomic_store_explicit(met, true, memory_order_relaxed);
     }
-    atomic_store_explicit(&find(t, text)->met, true, memory_order_relaxed);
-    return true;
+    return met;
 }
 
 static bool was_met(const struct build_texts *t, struct unseen_bytes text)
 {
-    return has(t, text) && atomic_load_explicit(&find(t, text)->met, memory_order_relaxed);
+    atomic_bool *met = met_of(t, text);
+    return met && atomic_load_explicit(met, memory_order_relaxed);
 }
 
 static void release(struct build_texts *t)
 {
-    unseen_set_free(t->hasher);
-    free(t->places);
-    text_release(&t->bytes);
+    text_table_release(&t->table);
+    free(t->met);
 }
 
 /* ---- The list -------------------------------------------------------------------------------- */
@@ -106,10 +52,9 @@ static void release(struct build_texts *t)
 static bool take_change(void *context, enum unseen_list_change change, struct unseen_bytes text)
 {
     struct build_old *old = context;
-    if (change == UNSEEN_LIST_REMOVE) {
-        old->failed = !put(&old->removed, text);
-    } else if (change == UNSEEN_LIST_ADD) {
-        old->failed = !put(&old->added, text);
+    if (change == UNSEEN_LIST_REMOVE || change == UNSEEN_LIST_ADD) {
+        struct build_texts *t = change == UNSEEN_LIST_ADD ? &old->added : &old->removed;
+        old->failed = !text_table_add(&t->table, text.data, text.len);
     }
     return !old->failed;
 }
@@ -139,6 +84,7 @@ bool build_old_open(struct build_old *old, const char *path)
     }
     old->kind = old->info.kind;
     unseen_list_changes(old->list, take_change, old);
+    old->failed = old->failed || !all_unmet(&old->removed) || !all_unmet(&old->added);
     if (old->failed) {
         message_error("%s: out of memory", path);
     }

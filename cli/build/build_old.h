@@ -12,19 +12,12 @@
 
 #include <unseen.h>
 
-#include "lines/text.h"
+#include "lines/text_table.h"
 
-/* Texts that are looked up: open addressing, at most half full, hashed under a secret of its own. */
+/* Texts, and which of them are among the lines of this build. */
 struct build_texts {
-    struct unseen_set *hasher; /* empty: makes the hashes; NULL without texts */
-    struct text bytes;         /* one after the other */
-    struct build_text {
-        size_t at;
-        size_t len;      /* SIZE_MAX: a free place */
-        atomic_bool met; /* among the lines of this build */
-    } * places;
-    size_t cap; /* 0 or a power of two */
-    size_t n;
+    struct text_table table;
+    atomic_bool *met; /* by number; once all texts are known */
 };
 
 struct build_old {

@@ -12,13 +12,13 @@
 
 #include "commands/commands.h"
 #include "commands/count_stores.h"
-#include "commands/groups.h"
 #include "lines/batch.h"
 #include "lines/feed.h"
 #include "lines/files.h"
 #include "lines/identity.h"
 #include "lines/jsonl.h"
 #include "lines/profile.h"
+#include "lines/text_table.h"
 #include "print/message.h"
 #include "print/output.h"
 
@@ -30,8 +30,8 @@ struct count {
     struct feed feed;
     struct output out;
     uint64_t ndistinct;
-    struct groups groups;
-    size_t last; /* the group of the line before; SIZE_MAX: none */
+    struct text_table groups; /* value: distinct lines */
+    size_t last;              /* the group of the line before; SIZE_MAX: none, or no memory */
     uint64_t nmisses;
     bool failed;
 };
@@ -74,13 +74,18 @@ static struct unseen_bytes host_of(struct unseen_bytes url)
 static size_t find_group(struct count *c, struct unseen_bytes name)
 {
     if (c->last != SIZE_MAX) {
-        const struct unseen_bytes last = groups_name(&c->groups, c->last);
+        const struct unseen_bytes last = text_table_text(&c->groups, c->last);
         if (last.len == name.len &&
             (name.len == 0 || memcmp(last.data, name.data, name.len) == 0)) {
             return c->last;
         }
     }
-    c->last = groups_find(&c->groups, c->set, name);
+    const size_t n = c->groups.n;
+    struct text_entry *entry = text_table_add(&c->groups, name.data, name.len);
+    if (c->groups.n > n) {
+        entry->key = unseen_set_identity_key(c->set, name.data, name.len);
+    }
+    c->last = entry ? (size_t)(entry - c->groups.entries) : SIZE_MAX;
     return c->last;
 }
 
@@ -149,7 +154,7 @@ static bool take_groups(struct count *c, const struct batch *b)
             fail(c, UNSEEN_ERR_NOMEM);
             return false;
         }
-        keys[i] = mix(b->keys[i], c->groups.groups[numbers[i]].key);
+        keys[i] = mix(b->keys[i], c->groups.entries[numbers[i]].key);
     }
     const enum unseen_status status = unseen_set_add_keys(c->set, keys, b->n, verdicts, NULL);
     if (status != UNSEEN_OK) {
@@ -157,7 +162,7 @@ static bool take_groups(struct count *c, const struct batch *b)
         return false;
     }
     for (size_t i = 0; i < b->n; i++) {
-        c->groups.groups[numbers[i]].count += verdicts[i];
+        c->groups.entries[numbers[i]].value += verdicts[i];
     }
     return true;
 }
@@ -186,9 +191,6 @@ static bool create_set(struct count *c, enum unseen_cpu cpu)
         .cpu = cpu,
     };
     enum unseen_status status = unseen_set_create(&c->set, &options);
-    if (status == UNSEEN_OK && o->group.by) {
-        status = groups_init(&c->groups);
-    }
     if (status == UNSEEN_OK) {
         c->identity = (struct identity){.url = options.url,
                                         .set = c->set,
@@ -213,21 +215,14 @@ static bool prepare(struct count *c, enum unseen_cpu cpu)
            files_check(o->command->called, o->input.files, o->input.nfiles, outs, 1);
 }
 
-static void put_number(struct count *c, uint64_t n, char after)
-{
-    char text[32];
-    const int len = snprintf(text, sizeof(text), "%" PRIu64 "%c", n, after);
-    output_write(&c->out, text, (size_t)len);
-}
-
 static void put_result(struct count *c)
 {
     if (!c->o->group.by) {
-        put_number(c, c->ndistinct, c->o->input.delimiter);
+        output_print(&c->out, "%" PRIu64 "%c", c->ndistinct, c->o->input.delimiter);
     }
     for (size_t i = 0; i < c->groups.n; i++) {
-        const struct unseen_bytes name = groups_name(&c->groups, i);
-        put_number(c, c->groups.groups[i].count, '\t');
+        const struct unseen_bytes name = text_table_text(&c->groups, i);
+        output_print(&c->out, "%" PRIu64 "\t", c->groups.entries[i].value);
         output_write(&c->out, name.data, name.len);
         output_write(&c->out, &c->o->input.delimiter, 1);
     }
@@ -264,7 +259,7 @@ int count_run(const struct options *o, enum unseen_cpu cpu)
         status = finish(&c);
     }
     output_abandon(&c.out);
-    groups_release(&c.groups);
+    text_table_release(&c.groups);
     identity_release(&c.identity);
     unseen_set_free(c.set);
     unseen_url_free(c.url);

@@ -382,13 +382,6 @@ static uint64_t count_wanted(const struct dedup *d)
     return d->prints_seen ? d->report.nseen : d->report.nnew;
 }
 
-static void put_count(struct dedup *d)
-{
-    char text[32];
-    int len = snprintf(text, sizeof(text), "%" PRIu64 "\n", count_wanted(d));
-    output_write(&d->out, text, (size_t)len);
-}
-
 static void put_stats(struct dedup *d)
 {
     struct unseen_set_stats stats;
@@ -403,7 +396,7 @@ static void put_stats(struct dedup *d)
 static int finish(struct dedup *d)
 {
     if (d->o->print.count && !d->lost) {
-        put_count(d);
+        output_print(&d->out, "%" PRIu64 "\n", count_wanted(d));
     }
     bool written = output_finish(&d->out);
     commit_marks_end(&d->marks);

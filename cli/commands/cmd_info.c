@@ -17,14 +17,12 @@ __attribute__((format(printf, 3, 4))) static void put(struct output *out, const 
                                                       const char *format, ...)
 {
     char value[5000];
-    char line[5100];
     va_list args;
     va_start(args, format);
     vsnprintf(value, sizeof(value), format, args);
     va_end(args);
     utf8_clean(value); /* a profile may be anything in a forged file */
-    const int len = snprintf(line, sizeof(line), "%-12s %s\n", name, value);
-    output_write(out, line, (size_t)len);
+    output_print(out, "%-12s %s\n", name, value);
 }
 
 static double bits_per_key(uint64_t bytes, uint64_t nkeys)

@@ -7,12 +7,11 @@
 #include <string.h>
 
 #include "commands/commands.h"
-#include "commands/keytable.h"
 #include "lines/batch.h"
 #include "lines/feed.h"
 #include "lines/files.h"
 #include "lines/identity.h"
-#include "lines/text.h"
+#include "lines/text_table.h"
 #include "print/message.h"
 #include "print/output.h"
 #include "seen/stores.h"
@@ -35,8 +34,8 @@ struct recheck {
     struct text text; /* the gathered lines, each with its delimiter */
     struct gathered *lines;
     size_t nlines;
-    struct keytable asked;   /* value: in the log */
-    struct keytable printed; /* in all rounds */
+    struct text_table asked;   /* value: in the log */
+    struct text_table printed; /* in all rounds */
     uint64_t nprinted;
     bool failed;
 };
@@ -52,7 +51,7 @@ static bool note_keys(void *context, const struct unseen_key *keys, size_t n)
 {
     struct recheck *r = context;
     for (size_t i = 0; i < n; i++) {
-        struct keytable_entry *entry = keytable_find(&r->asked, keys[i]);
+        struct text_entry *entry = text_table_find(&r->asked, &keys[i], sizeof(keys[i]));
         if (entry) {
             entry->value = 1;
         }
@@ -63,7 +62,8 @@ static bool note_keys(void *context, const struct unseen_key *keys, size_t n)
 static bool put_line(struct recheck *r, size_t i)
 {
     const size_t end = i + 1 < r->nlines ? r->lines[i + 1].at : r->text.len;
-    struct keytable_entry *entry = keytable_put(&r->printed, r->lines[i].key);
+    struct text_entry *entry =
+        text_table_add(&r->printed, &r->lines[i].key, sizeof(r->lines[i].key));
     if (!entry) {
         return report_memory(r);
     }
@@ -92,20 +92,21 @@ static bool answer(struct recheck *r)
         return false;
     }
     for (size_t i = 0; i < r->nlines; i++) {
-        const struct keytable_entry *entry = keytable_find(&r->asked, r->lines[i].key);
+        const struct text_entry *entry =
+            text_table_find(&r->asked, &r->lines[i].key, sizeof(r->lines[i].key));
         if (entry && !entry->value && !put_line(r, i)) {
             return false;
         }
     }
     r->nlines = 0;
-    keytable_clear(&r->asked);
+    text_table_clear(&r->asked);
     text_clear(&r->text);
     return true;
 }
 
 static bool gather(struct recheck *r, const struct unseen_bytes line, struct unseen_key key)
 {
-    if (!text_reserve(&r->text, line.len + 1) || !keytable_put(&r->asked, key)) {
+    if (!text_reserve(&r->text, line.len + 1) || !text_table_add(&r->asked, &key, sizeof(key))) {
         return report_memory(r);
     }
     r->lines[r->nlines++] = (struct gathered){r->text.len, key};
@@ -170,8 +171,8 @@ int recheck_run(const struct options *o, enum unseen_cpu cpu)
     const int status = prepare(&r, cpu) ? run(&r) : EXIT_TROUBLE;
     output_abandon(&r.out);
     text_release(&r.text);
-    keytable_release(&r.asked);
-    keytable_release(&r.printed);
+    text_table_release(&r.asked);
+    text_table_release(&r.printed);
     free(r.lines);
     identity_release(&r.identity);
     if (r.store) {

@@ -136,8 +136,6 @@ static bool check(const struct options *o)
 static bool print(const struct options *o, uint64_t n)
 {
     struct output out = {.fd = -1};
-    char text[32];
-    const int len = snprintf(text, sizeof(text), "%" PRIu64 "%c", n, o->input.delimiter);
     const struct output *const outs[] = {&out};
     if (!output_open(&out, o->print.output) ||
         !files_check(o->command->called, o->input.files, o->input.nfiles, outs, 1) ||
@@ -145,7 +143,7 @@ static bool print(const struct options *o, uint64_t n)
         output_abandon(&out);
         return false;
     }
-    output_write(&out, text, (size_t)len);
+    output_print(&out, "%" PRIu64 "%c", n, o->input.delimiter);
     return output_close(&out);
 }
 

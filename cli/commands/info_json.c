@@ -9,49 +9,26 @@
 
 #include "print/json.h"
 
-static void put_name(struct output *out, const char *name)
-{
-    json_write(out, "\"");
-    json_write(out, name);
-    json_write(out, "\":");
-}
-
 static void put_text(struct output *out, const char *name, const char *text)
 {
-    put_name(out, name);
+    output_print(out, "\"%s\":", name);
     json_write_string(out, (struct unseen_bytes){text, strlen(text)});
     json_write(out, ",");
 }
 
 static void put_count(struct output *out, const char *name, uint64_t n)
 {
-    char text[32];
-    snprintf(text, sizeof(text), "%" PRIu64 ",", n);
-    put_name(out, name);
-    json_write(out, text);
-}
-
-static void put_last_count(struct output *out, const char *name, uint64_t n)
-{
-    char text[32];
-    snprintf(text, sizeof(text), "%" PRIu64 "}\n", n);
-    put_name(out, name);
-    json_write(out, text);
+    output_print(out, "\"%s\":%" PRIu64 ",", name, n);
 }
 
 static void put_real(struct output *out, const char *name, double x)
 {
-    char text[40];
-    snprintf(text, sizeof(text), "%.6g,", x);
-    put_name(out, name);
-    json_write(out, text);
+    output_print(out, "\"%s\":%.6g,", name, x);
 }
 
 static void put_seed_id(struct output *out, uint64_t seed_id)
 {
-    char text[24];
-    snprintf(text, sizeof(text), "%016" PRIx64, seed_id);
-    put_text(out, "seed_id", text);
+    output_print(out, "\"seed_id\":\"%016" PRIx64 "\",", seed_id);
 }
 
 /* When path was written, as RFC 3339 has it; nothing if that is not to be found out. */
@@ -119,5 +96,5 @@ void info_json_list(struct output *out, const struct unseen_list *list, const ch
     put_count(out, "on_no_page", info.nleft);
     put_seed_id(out, info.seed_id);
     put_written(out, path);
-    put_last_count(out, "key_bits", info.key_bits);
+    output_print(out, "\"key_bits\":%u}\n", info.key_bits);
 }

@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <poll.h>
+#include <stdarg.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -229,6 +230,16 @@ void output_write_large(struct output *out, const char *data, size_t len)
     } else {
         write_all(out, data, len);
     }
+}
+
+void output_print(struct output *out, const char *format, ...)
+{
+    char text[8192];
+    va_list args;
+    va_start(args, format);
+    const int len = vsnprintf(text, sizeof(text), format, args);
+    va_end(args);
+    output_write(out, text, len < (int)sizeof(text) ? (size_t)len : sizeof(text) - 1);
 }
 
 char *output_reserve(struct output *out, size_t len)

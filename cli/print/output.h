@@ -77,6 +77,10 @@ static inline bool output_is_behind(const struct output *out)
 /* The slow half of output_write. */
 void output_write_large(struct output *out, const char *data, size_t len);
 
+/* As printf, at most 8 KiB. */
+__attribute__((format(printf, 2, 3))) void output_print(struct output *out, const char *format,
+                                                        ...);
+
 /* Room for len bytes in the buffer, for the caller to fill and to claim by output_advance; NULL
  * if there is none. */
 char *output_reserve(struct output *out, size_t len);
