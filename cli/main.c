@@ -11,9 +11,7 @@
 
 #include <unseen.h>
 
-#include "options/command_table.h"
-#include "options/help.h"
-#include "options/parse.h"
+#include "options/options.h"
 #include "print/message.h"
 
 /* The environment variable UNSEEN_CPU forces a processor level, for tests and measurements. */

@@ -10,8 +10,6 @@
  * all finished ones behind it; the others go on reading. Nobody waits as long as a few slots are
  * free. The order would not matter to the list, but complaints come in order, and there is always
  * one place in the inputs up to which everything is in: that is what a checkpoint saves. */
-#include "build/build_entries.h"
-
 #include <errno.h>
 #include <inttypes.h>
 #include <pthread.h>
@@ -21,6 +19,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "build/build_job.h"
 #include "clock.h"
 #include "lines/batch.h"
 #include "lines/entries.h"
@@ -30,7 +29,8 @@
 
 enum {
     SLOTS = 32,
-    LOOK_NS = 100 * 1000 * 1000
+    LOOK_NS = 100 * 1000 * 1000,
+    CHECKPOINT_SECONDS = 20 /* between two, without --checkpoint */
 };
 
 /* A batch on its way. */
@@ -49,7 +49,8 @@ struct slot {
 };
 
 struct pipeline {
-    const struct build_entries *e;
+    struct build_job *m;
+    const struct unseen_url *url; /* NULL: the bytes are the entry */
     struct slot *slots;
 
     pthread_mutex_t reading; /* what follows, */
@@ -100,13 +101,13 @@ static void wait_added(void *context, uint64_t n)
 static void note_place(struct pipeline *l, struct slot *s)
 {
     const struct reader *r = &l->reader;
-    const size_t input = (size_t)(r->names - l->e->inputs->names) - 1;
+    const size_t input = (size_t)(r->names - l->m->inputs.names) - 1;
     if (input != l->at.input) {
         l->at = (struct build_place){.input = input};
     }
     l->at.nbytes += s->batch.nbytes;
     l->at.nlines = r->line;
-    l->at.nused = r->input ? input_place(r->input) : l->e->inputs->files[input].nbytes;
+    l->at.nused = r->input ? input_place(r->input) : l->m->inputs.files[input].nbytes;
     s->after = l->at;
     s->name = r->name;
 }
@@ -162,26 +163,26 @@ static void take_item(void *context, struct unseen_bytes item)
 {
     struct worker *w = context;
     struct slot *s = w->slot;
-    const struct build_entries *e = w->l->e;
+    struct build_job *m = w->l->m;
     struct unseen_bytes entry = {NULL, 0};
     enum unseen_entry fitness = UNSEEN_ENTRY_FINE;
-    if (entries_make(e->kind, e->url, item, &w->room, &entry, &fitness) != UNSEEN_OK) {
+    if (entries_make(m->kind, w->l->url, item, &w->room, &entry, &fitness) != UNSEEN_OK) {
         s->no_memory = true;
         return;
     }
     if (fitness != UNSEEN_ENTRY_FINE) {
         complain(w, (enum fault)fitness);
-        if (fitness != UNSEEN_ENTRY_DANGEROUS || !e->o->list.force) {
+        if (fitness != UNSEEN_ENTRY_DANGEROUS || !m->o->list.force) {
             return;
         }
         s->counts.ndangerous++;
     }
-    if (build_old_meet(e->old, entry)) {
+    if (build_old_meet(&m->old, entry)) {
         s->counts.nremoved++;
         return;
     }
-    s->counts.nplain += e->url && e->kind == UNSEEN_KIND_URL && !has_scheme(entry);
-    s->keys[s->nkeys++] = unseen_list_build_key(e->build, entry.data, entry.len);
+    s->counts.nplain += w->l->url && m->kind == UNSEEN_KIND_URL && !has_scheme(entry);
+    s->keys[s->nkeys++] = unseen_list_build_key(m->build, entry.data, entry.len);
 }
 
 static void prepare(struct worker *w, struct slot *s)
@@ -193,7 +194,7 @@ static void prepare(struct worker *w, struct slot *s)
     s->no_memory = false;
     text_clear(&w->room);
     for (w->i = 0; w->i < s->batch.n && !s->no_memory; w->i++) {
-        if (!entries_find(&w->l->e->o->key, s->batch.lines[w->i], take_item, w)) {
+        if (!entries_find(&w->l->m->o->key, s->batch.lines[w->i], take_item, w)) {
             complain(w, FAULT_NO_KEY);
         }
     }
@@ -207,7 +208,7 @@ static void prepare(struct worker *w, struct slot *s)
 static void report_fault(const struct pipeline *l, const struct slot *s, size_t i)
 {
     const struct unseen_bytes line = s->batch.lines[s->faulty[i]];
-    const uint64_t number = reader_line_number(&s->batch, line.data, l->e->o->input.delimiter);
+    const uint64_t number = reader_line_number(&s->batch, line.data, l->m->o->input.delimiter);
     complaints_show(&l->complaints, s->name, number, line, (enum fault)s->faults[i]);
 }
 
@@ -232,19 +233,18 @@ static bool add_keys(struct pipeline *l, const struct slot *s)
     struct unseen_error error = {.status = UNSEEN_OK};
     error.status = s->no_memory
                        ? UNSEEN_ERR_NOMEM
-                       : unseen_list_build_add_keys(l->e->build, s->keys, s->nkeys, &error);
+                       : unseen_list_build_add_keys(l->m->build, s->keys, s->nkeys, &error);
     if (error.status == UNSEEN_OK) {
         return true;
     }
-    message_error("%s:%" PRIu64 ": %s", s->name, s->batch.line + 1,
-                  error.text[0] ? error.text : unseen_status_string(error.status));
+    message_error("%s:%" PRIu64 ": %s", s->name, s->batch.line + 1, message_of(&error));
     give_up(l, BUILD_BROKEN);
     return false;
 }
 
 static bool is_refused(const struct pipeline *l)
 {
-    return l->complaints.n > 0 && !l->e->o->list.force;
+    return l->complaints.n > 0 && !l->m->o->list.force;
 }
 
 /* Adds a batch; false if that was of no use. Once a line is refused, the others are only looked at. */
@@ -275,11 +275,12 @@ static void count(struct build_done *done, const struct slot *s)
 
 static void save(struct pipeline *l, const struct build_done *done)
 {
-    const struct build_entries *e = l->e;
-    if (!e->save || is_refused(l) || clock_now() - l->saved < e->save_every) {
+    const double every = l->m->o->list.checkpoint;
+    if (!l->m->keeps || is_refused(l) ||
+        clock_now() - l->saved < (every > 0 ? every : CHECKPOINT_SECONDS)) {
         return;
     }
-    if (!e->save(e->context, done)) {
+    if (!build_job_save(l->m, done)) {
         give_up(l, BUILD_BROKEN);
     }
     l->saved = clock_now();
@@ -343,7 +344,7 @@ static unsigned start_threads(struct pipeline *l, pthread_t *threads)
     unsigned n = 0;
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &old);
-    for (bool more = true; more && n < l->e->nthreads; n += more) {
+    for (bool more = true; more && n < l->m->nthreads; n += more) {
         pthread_mutex_lock(&l->order);
         more = pthread_create(&threads[n], NULL, work, l) == 0;
         l->nrunning += more;
@@ -366,7 +367,7 @@ static void look_on(struct pipeline *l)
         (void)pthread_cond_timedwait(&l->left, &l->order, &until); /* whatever ended it */
         const struct build_done done = l->done;
         pthread_mutex_unlock(&l->order);
-        l->e->look(l->e->context, &done);
+        build_job_look(l->m, &done);
         pthread_mutex_lock(&l->order);
     }
     pthread_mutex_unlock(&l->order);
@@ -384,7 +385,7 @@ static enum build_ending ending_of(const struct pipeline *l)
 
 static enum build_ending run(struct pipeline *l)
 {
-    pthread_t *threads = calloc(l->e->nthreads, sizeof(*threads));
+    pthread_t *threads = calloc(l->m->nthreads, sizeof(*threads));
     const unsigned n = threads ? start_threads(l, threads) : 0;
     if (n == 0) {
         message_error("cannot start a thread");
@@ -399,33 +400,33 @@ static enum build_ending run(struct pipeline *l)
     return ending_of(l);
 }
 
-enum build_ending build_entries_run(const struct build_entries *e, struct build_done *done)
+enum build_ending build_entries_run(struct build_job *m)
 {
-    const struct build_place *from = &done->place;
+    const struct build_place *from = &m->done.place;
+    const struct input_options *input = &m->o->input;
     struct pipeline l = {
-        .e = e,
+        .m = m,
+        .url = build_job_url(m),
         .at = *from,
-        .done = *done,
+        .done = m->done,
         .saved = clock_now(),
-        .complaints = {.key = &e->o->key, .force = e->o->list.force, .kind = e->kind},
+        .complaints = {.key = &m->o->key, .force = m->o->list.force, .kind = m->kind},
         .reader =
             {
-                .names = e->inputs->names + from->input,
-                .nnames = e->inputs->n - from->input,
-                .delimiter = e->o->input.delimiter,
-                .max_line = e->o->input.max_line,
-                .long_window = e->o->input.long_window,
+                .names = m->inputs.names + from->input,
+                .nnames = m->inputs.n - from->input,
+                .delimiter = input->delimiter,
+                .max_line = input->max_line,
+                .long_window = input->long_window,
                 .nblocks = BLOCKS_MAX,
-                .wait_used = wait_added,
-                .wait_used_context = &l,
-                .wait = {before_input, &l},
+                .wait = {before_input, wait_added, &l},
                 .skip_bytes = from->nbytes,
                 .skip_lines = from->nlines,
             },
     };
     if (pthread_mutex_init(&l.reading, NULL) != 0 || pthread_mutex_init(&l.order, NULL) != 0 ||
         pthread_cond_init(&l.moved, NULL) != 0 || pthread_cond_init(&l.left, NULL) != 0) {
-        message_error("out of memory");
+        (void)message_no_memory();
         return BUILD_BROKEN;
     }
     l.slots = calloc(SLOTS, sizeof(*l.slots));
@@ -433,9 +434,9 @@ enum build_ending build_entries_run(const struct build_entries *e, struct build_
     if (l.slots) {
         ending = run(&l);
         reader_summary(&l.reader);
-        *done = l.done;
+        m->done = l.done;
     } else {
-        message_error("out of memory");
+        (void)message_no_memory();
     }
     reader_release(&l.reader);
     free(l.slots);

@@ -138,8 +138,7 @@ bool build_folder_open(struct build_folder *f, const char *path)
     }
     if (!f->name || asprintf(&f->list, "%s/list", f->name) < 0) {
         f->list = NULL;
-        message_error("out of memory");
-        return false;
+        return message_no_memory();
     }
     return lock(f);
 }

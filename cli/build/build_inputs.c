@@ -56,8 +56,7 @@ bool build_inputs_look(struct build_inputs *in, const struct options *o)
     *in = (struct build_inputs){.names = o->input.files, .n = o->input.nfiles, .are_files = true};
     in->files = calloc(in->n, sizeof(*in->files));
     if (!in->files) {
-        message_error("out of memory");
-        return false;
+        return message_no_memory();
     }
     for (size_t i = 0; i < in->n; i++) {
         if (!look_at(in, i, o)) {
@@ -79,7 +78,7 @@ static bool sample(const char *name, const struct options *o, char *room, double
                    double *nbytes)
 {
     const char delimiter = o->input.delimiter;
-    struct input *in = input_open(name, (struct input_wait){NULL, NULL}, o->input.long_window);
+    struct input *in = input_open(name, (struct input_wait){.before = NULL}, o->input.long_window);
     if (!in) {
         return false;
     }

@@ -60,29 +60,4 @@ bool build_inputs_guess_lines(const struct build_inputs *in, const struct option
 /* The share of the input in front of a place, 0 to 1. */
 double build_inputs_share(const struct build_inputs *in, const struct build_place *place);
 
-/* ---- Notes -----------------------------------------------------------------------------------
- * What a checkpoint says of the inputs: a description of the command and its files, line by line,
- * and behind it the place and the counts. */
-
-/* What a build must have in common with the one that it goes on with. */
-struct build_identity {
-    const struct options *o;
-    const struct build_inputs *inputs;
-    enum unseen_kind kind;
-    const char *profile;
-    double fpr;
-    const struct unseen_list_info *old; /* of the list of --from, if there is one */
-};
-
-/* Appends the description; false without memory. */
-bool build_note_describe(struct text *text, const struct build_identity *id);
-
-/* Appends place and counts; false without memory. */
-bool build_note_put(struct text *text, const struct build_place *place,
-                    const struct build_counts *counts);
-
-/* Reads a note made under the same description. False, and reported, if it is another one. */
-bool build_note_read(struct unseen_bytes note, const struct text *description, const char *list,
-                     struct build_place *place_out, struct build_counts *counts_out);
-
 #endif

@@ -2,13 +2,12 @@
  *
  * A line is asked as a question of the list's kind, so that it is found, too, if a folder or a domain
  * that it is part of is listed; what is allowed then is the line itself. */
-#include "build/build_known_good.h"
-
 #include <errno.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "build/build_job.h"
 #include "lines/batch.h"
 #include "lines/feed.h"
 #include "lines/files.h"
@@ -18,12 +17,10 @@
 #include "stop.h"
 
 struct known_good {
-    const struct options *o;
+    struct build_job *m;
     struct opened_list list;
     struct unseen_list_edit *edit;
     struct text room;
-    struct build_progress *progress;
-    struct build_known_good result;
     bool failed;
 };
 
@@ -54,7 +51,7 @@ bool build_known_good_check(const struct options *o)
 static bool report(struct known_good *k, struct unseen_error *error, enum unseen_status status)
 {
     error->status = status;
-    lists_report(k->o->seen.path, error);
+    lists_report(k->m->o->seen.path, error);
     k->failed = true;
     return false;
 }
@@ -74,7 +71,7 @@ static bool allow(struct known_good *k, struct unseen_bytes line)
             : UNSEEN_ERR_NOMEM;
     if (status == UNSEEN_OK && n > 0) {
         status = unseen_list_edit_change(k->edit, UNSEEN_LIST_ALLOW, texts, 1, NULL, &error);
-        k->result.nallowed++;
+        k->m->known_good.nallowed++;
     }
     return status == UNSEEN_OK || report(k, &error, status);
 }
@@ -88,26 +85,26 @@ static bool take_batch(void *context, const struct batch *b)
     if (status != UNSEEN_OK) {
         return report(k, &error, status);
     }
-    k->result.nasked += b->n;
+    k->m->known_good.nasked += b->n;
     for (size_t i = 0; i < b->n; i++) {
         if (verdicts[i] == UNSEEN_SEEN && !allow(k, b->lines[i])) {
             return false;
         }
     }
-    build_progress_show(k->progress, "known good", k->result.nasked, "lines", -1);
+    build_progress_show(&k->m->progress, "known good", k->m->known_good.nasked, "lines", -1);
     return true;
 }
 
 static void poll(void *context)
 {
     struct known_good *k = context;
-    build_progress_show(k->progress, "known good", k->result.nasked, "lines", -1);
+    build_progress_show(&k->m->progress, "known good", k->m->known_good.nasked, "lines", -1);
 }
 
 static bool read_file(struct known_good *k, const char *name)
 {
     struct output none = {.fd = -1};
-    struct feed feed = {.input = &k->o->input,
+    struct feed feed = {.input = &k->m->o->input,
                         .file = name,
                         .out = &none,
                         .take = take_batch,
@@ -120,23 +117,24 @@ static bool read_file(struct known_good *k, const char *name)
 
 static bool read_files(struct known_good *k)
 {
-    for (size_t i = 0; i < k->o->list.nknown_good; i++) {
-        if (!read_file(k, k->o->list.known_good[i])) {
+    for (size_t i = 0; i < k->m->o->list.nknown_good; i++) {
+        if (!read_file(k, k->m->o->list.known_good[i])) {
             return false;
         }
     }
     return true;
 }
 
-bool build_known_good_run(const struct options *o, const char *path, enum unseen_cpu cpu,
-                          struct build_progress *progress, struct build_known_good *result_out)
+bool build_known_good_run(struct build_job *m)
 {
-    struct known_good k = {.o = o, .progress = progress};
+    const char *path = m->folder.list;
+    struct known_good k = {.m = m};
     struct unseen_error error = {.status = UNSEEN_OK};
-    if (o->list.nknown_good == 0 || !lists_open(&k.list, path, UNSEEN_LIST_WARM, cpu)) {
-        return o->list.nknown_good == 0;
+    const bool wanted = m->o->list.nknown_good > 0;
+    if (!wanted || !lists_open(&k.list, path, UNSEEN_LIST_WARM, m->cpu)) {
+        return !wanted;
     }
-    build_progress_phase(progress, 0, 0);
+    build_progress_phase(&m->progress, 0, 0);
     enum unseen_status status = unseen_list_edit_open(&k.edit, path, NULL, &error);
     bool good = status == UNSEEN_OK ? read_files(&k) : report(&k, &error, status);
     if (good) {
@@ -146,6 +144,5 @@ bool build_known_good_run(const struct options *o, const char *path, enum unseen
     unseen_list_edit_close(k.edit);
     lists_close(&k.list);
     text_release(&k.room);
-    *result_out = k.result;
     return good;
 }

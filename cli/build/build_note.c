@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "build/build_inputs.h"
+#include "build/build_job.h"
 #include "print/message.h"
 
 enum {
@@ -38,20 +38,20 @@ static bool put_old(struct text *text, const char *name, const struct unseen_lis
                 : put(text, "--from nothing\n");
 }
 
-bool build_note_describe(struct text *text, const struct build_identity *id)
+bool build_note_describe(struct text *text, const struct build_job *m)
 {
-    const struct options *o = id->o;
-    const struct build_inputs *in = id->inputs;
-    bool good = put(text, "unseen build 1\n") &&
-                put(text, "--kind %s\n", unseen_kind_name(id->kind)) &&
-                put(text, "--profile %s\n", id->profile) && put(text, "--fpr %.17g\n", id->fpr) &&
-                put(text, "--capacity %" PRIu64 "\n", o->seen.capacity) &&
-                put(text, "--seed %s\n", o->seen.seed.len ? "given" : "random") &&
-                put(text, "--key %s\n", o->key.text ? o->key.text : "none") &&
-                put(text, "--separator %d\n", o->key.separator) &&
-                put(text, "--null %d\n", !o->input.delimiter) &&
-                put(text, "--max-line %" PRIu64 "\n", o->input.max_line) &&
-                put(text, "--force %d\n", o->list.force) && put_old(text, o->list.from, id->old);
+    const struct options *o = m->o;
+    const struct build_inputs *in = &m->inputs;
+    bool good =
+        put(text, "unseen build 1\n") && put(text, "--kind %s\n", unseen_kind_name(m->kind)) &&
+        put(text, "--profile %s\n", m->profile) && put(text, "--fpr %.17g\n", m->fpr) &&
+        put(text, "--capacity %" PRIu64 "\n", o->seen.capacity) &&
+        put(text, "--seed %s\n", o->seen.seed.len ? "given" : "random") &&
+        put(text, "--key %s\n", o->key.text ? o->key.text : "none") &&
+        put(text, "--separator %d\n", o->key.separator) &&
+        put(text, "--null %d\n", !o->input.delimiter) &&
+        put(text, "--max-line %" PRIu64 "\n", o->input.max_line) &&
+        put(text, "--force %d\n", o->list.force) && put_old(text, o->list.from, &m->old.info);
     for (size_t i = 0; i < in->n && good; i++) {
         const struct build_input *f = &in->files[i];
         good =

@@ -17,13 +17,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "build/build_entries.h"
-#include "build/build_folder.h"
-#include "build/build_inputs.h"
-#include "build/build_known_good.h"
-#include "build/build_old.h"
-#include "build/build_progress.h"
-#include "commands/commands.h"
+#include "build/build_job.h"
 #include "lines/files.h"
 #include "lines/profile.h"
 #include "print/message.h"
@@ -34,32 +28,6 @@
 enum {
     THREADS_MAX = 256,
     WAITS_SILENT = 20
-};
-
-static const double CHECKPOINT_DEFAULT = 20;
-
-struct build_job {
-    const struct options *o;
-    enum unseen_cpu cpu;
-    unsigned nthreads;
-    enum unseen_kind kind;
-    struct unseen_url *url; /* NULL: the bytes are the entry */
-    const char *profile;
-    double fpr;
-    struct build_inputs inputs;
-    struct build_old old;
-    struct build_folder folder;
-    struct build_progress progress;
-    struct unseen_list_build *build;
-    struct text description;
-    struct text note;
-    struct build_done done;
-    bool keeps;     /* an interrupted run can be gone on with */
-    bool has_state; /* there is a checkpoint */
-    bool saved;     /* and it took a while to get to */
-    bool is_complete;
-    uint64_t nforgotten; /* changes of the list at this place that are not taken over */
-    struct build_known_good known_good;
 };
 
 /* ---- What is asked for ----------------------------------------------------------------------- */
@@ -187,7 +155,7 @@ static bool choose_profile(struct build_job *m)
 }
 
 /* What is done by the canonicaliser; bytes that are taken as they are need none. */
-static const struct unseen_url *used_url(const struct build_job *m)
+const struct unseen_url *build_job_url(const struct build_job *m)
 {
     return m->url && m->kind == UNSEEN_KIND_URL && profile_is_none(m->url) ? NULL : m->url;
 }
@@ -266,7 +234,7 @@ static const char *without_path(const char *text, const char *path)
 static bool report_build(struct build_job *m, const struct unseen_error *error)
 {
     const char *list = m->o->seen.path;
-    const char *text = error->text[0] ? error->text : unseen_status_string(error->status);
+    const char *text = message_of(error);
     switch (error->status) {
     case UNSEEN_ERR_FPR:
     case UNSEEN_ERR_ARGUMENT:
@@ -397,13 +365,11 @@ static bool start(struct build_job *m)
     if (!m->keeps && !m->o->list.restart && build_folder_has_state(&m->folder)) {
         return report_state(m);
     }
-    const struct build_identity id = {m->o, &m->inputs, m->kind, m->profile, m->fpr, &m->old.info};
     const struct unseen_list_build_options options = options_of(m);
     struct unseen_error error = {.status = UNSEEN_OK};
     struct unseen_bytes note = {NULL, 0};
-    if (!build_note_describe(&m->description, &id)) {
-        message_error("out of memory");
-        return false;
+    if (!build_note_describe(&m->description, m)) {
+        return message_no_memory();
     }
     if (!m->keeps || m->o->list.restart) {
         return begin_anew(m, &options);
@@ -419,9 +385,8 @@ static bool start(struct build_job *m)
 
 /* ---- Lines ----------------------------------------------------------------------------------- */
 
-static bool save(void *context, const struct build_done *done)
+static bool save(struct build_job *m, const struct build_done *done)
 {
-    struct build_job *m = context;
     struct unseen_error error = {.status = UNSEEN_ERR_NOMEM};
     m->note.len = 0;
     if (text_reserve(&m->note, m->description.len)) {
@@ -436,11 +401,10 @@ static bool save(void *context, const struct build_done *done)
     return error.status == UNSEEN_OK || report_build(m, &error);
 }
 
-static bool save_now_and_then(void *context, const struct build_done *done)
+bool build_job_save(struct build_job *m, const struct build_done *done)
 {
-    struct build_job *m = context;
     m->saved = true;
-    return save(context, done);
+    return save(m, done);
 }
 
 static double share_of(const struct build_job *m, const struct build_place *place)
@@ -448,9 +412,8 @@ static double share_of(const struct build_job *m, const struct build_place *plac
     return m->inputs.are_files ? build_inputs_share(&m->inputs, place) : -1;
 }
 
-static void look(void *context, const struct build_done *done)
+void build_job_look(struct build_job *m, const struct build_done *done)
 {
-    struct build_job *m = context;
     build_progress_show(&m->progress, "reading", done->counts.nlines, "lines",
                         share_of(m, &done->place));
 }
@@ -490,21 +453,8 @@ static bool report_unreadable(struct build_job *m)
 
 static bool read_lines(struct build_job *m)
 {
-    const struct build_entries e = {
-        .o = m->o,
-        .inputs = &m->inputs,
-        .build = m->build,
-        .kind = m->kind,
-        .url = used_url(m),
-        .old = &m->old,
-        .nthreads = m->nthreads,
-        .save = m->keeps ? save_now_and_then : NULL,
-        .save_every = m->o->list.checkpoint > 0 ? m->o->list.checkpoint : CHECKPOINT_DEFAULT,
-        .look = look,
-        .context = m,
-    };
     build_progress_phase(&m->progress, m->done.counts.nlines, share_of(m, &m->done.place));
-    const enum build_ending ending = build_entries_run(&e, &m->done);
+    const enum build_ending ending = build_entries_run(m);
     build_progress_end(&m->progress);
     if (ending == BUILD_REFUSED) {
         return report_refused(m);
@@ -618,10 +568,7 @@ static bool replace(struct build_job *m)
 
 static bool place(struct build_job *m)
 {
-    const bool good =
-        build_folder_check_name(&m->folder) &&
-        build_known_good_run(m->o, m->folder.list, m->cpu, &m->progress, &m->known_good) &&
-        replace(m);
+    const bool good = build_folder_check_name(&m->folder) && build_known_good_run(m) && replace(m);
     build_progress_end(&m->progress);
     if (!good && stop_is_wanted()) {
         return report_interrupted(m);

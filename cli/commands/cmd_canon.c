@@ -55,10 +55,10 @@ static void put_plain(struct canon *c, const struct batch *b)
 static size_t find_expressions(struct canon *c, const struct batch *b, size_t i,
                                struct unseen_bytes expressions[UNSEEN_EXPRESSIONS_MAX])
 {
-    if (c->identity.base && b->forms[i] == UNSEEN_URL_FAILED) {
+    if (c->o->key.base && b->forms[i] == UNSEEN_URL_FAILED) {
         return 0;
     }
-    const struct unseen_bytes text = c->identity.base ? b->canons[i] : b->items[i];
+    const struct unseen_bytes text = c->o->key.base ? b->canons[i] : b->items[i];
     const size_t bound = unseen_url_bound(text.len);
     size_t n = 0;
     text_clear(&c->scratch);
@@ -144,8 +144,7 @@ static bool check_base(const struct canon *c)
     const size_t cap = unseen_url_bound_base(len, len);
     char *buf = cap ? malloc(cap) : NULL;
     if (!buf) {
-        message_error("out of memory");
-        return false;
+        return message_no_memory();
     }
     struct unseen_url *url = NULL;
     struct unseen_canon canon = {UNSEEN_URL_FAILED, {NULL, 0}};
@@ -179,11 +178,11 @@ static bool prepare(struct canon *c, enum unseen_cpu cpu)
     }
     c->identity = (struct identity){
         .url = c->url,
+        .key = &o->key,
         .delimiter = o->input.delimiter,
         .keeps_texts = true,
     };
-    return identity_init(&c->identity, &o->key) == UNSEEN_OK &&
-           output_open(&c->out, o->print.output) &&
+    return identity_init(&c->identity) == UNSEEN_OK && output_open(&c->out, o->print.output) &&
            files_check(o->command->called, o->input.files, o->input.nfiles, outs, 1) &&
            output_truncate(&c->out);
 }

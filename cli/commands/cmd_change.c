@@ -94,8 +94,11 @@ int change_finish(struct change *c)
     if (!c->store) {
         return EXIT_TROUBLE;
     }
-    report_end(&c->report, &c->o->report, unseen_store_set(c->store));
-    filters_warn_full(&c->o->seen, unseen_store_set(c->store));
+    const struct unseen_set *set = unseen_store_set(c->store);
+    struct unseen_set_stats stats = {.size = sizeof(stats), .filter = "", .cpu = ""};
+    (void)unseen_set_stats(set, &stats); /* fails for a wrong size only */
+    report_end(&c->report, &stats, unseen_set_profile(set));
+    filters_warn_full(&c->o->seen, set);
     if (c->broken) {
         (void)unseen_store_close(c->store, NULL); /* the cause has been reported */
     } else {
@@ -116,14 +119,8 @@ static bool take_batch(void *context, const struct batch *b)
     for (size_t i = 0; i < b->n; i++) {
         c->report.nfailed += b->forms[i] == UNSEEN_URL_FAILED;
     }
-    report_poll(&c->report);
+    report_poll();
     return change_keys(c, b->keys, b->n);
-}
-
-static void poll_report(void *context)
-{
-    struct change *c = context;
-    report_poll(&c->report);
 }
 
 static void read_lines(struct change *c)
@@ -131,8 +128,9 @@ static void read_lines(struct change *c)
     struct output none = {.fd = -1};
     struct identity identity = {.url = unseen_store_url(c->store),
                                 .set = unseen_store_set(c->store),
+                                .key = &c->o->key,
                                 .delimiter = c->o->input.delimiter};
-    const enum unseen_status status = identity_init(&identity, &c->o->key);
+    const enum unseen_status status = identity_init(&identity);
     if (status != UNSEEN_OK) {
         (void)report_failure(c, status);
         return;
@@ -142,7 +140,6 @@ static void read_lines(struct change *c)
         .identity = &identity,
         .out = &none,
         .take = take_batch,
-        .poll = poll_report,
         .context = c,
     };
     feed_run(&feed);

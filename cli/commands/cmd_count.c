@@ -11,7 +11,6 @@
 #include <string.h>
 
 #include "commands/commands.h"
-#include "commands/count_stores.h"
 #include "lines/batch.h"
 #include "lines/feed.h"
 #include "lines/files.h"
@@ -194,9 +193,10 @@ static bool create_set(struct count *c, enum unseen_cpu cpu)
     if (status == UNSEEN_OK) {
         c->identity = (struct identity){.url = options.url,
                                         .set = c->set,
+                                        .key = &o->key,
                                         .delimiter = o->input.delimiter,
                                         .keeps_texts = o->group.by_host};
-        status = identity_init(&c->identity, &o->key);
+        status = identity_init(&c->identity);
     }
     if (status == UNSEEN_ERR_FPR) {
         message_error("--fpr %g: %s", o->seen.fpr, unseen_status_string(status));

@@ -199,14 +199,8 @@ static bool take_batch(void *context, const struct batch *b)
         d->report.nbytes -= (uint64_t)(b->end - b->lines[at].data);
     }
     commit_marks_written(&d->marks);
-    report_poll(&d->report);
+    report_poll();
     return d->left > 0 && !d->full && !d->marks.failed;
-}
-
-static void poll_report(void *context)
-{
-    struct dedup *d = context;
-    report_poll(&d->report);
 }
 
 /* Before a wait for input all output has been written that could be. */
@@ -214,7 +208,6 @@ static void before_wait(void *context)
 {
     struct dedup *d = context;
     commit_marks_written(&d->marks);
-    report_poll(&d->report);
 }
 
 static void read_all(struct dedup *d)
@@ -239,10 +232,11 @@ static bool start_identity(struct dedup *d)
     d->identity = (struct identity){
         .url = d->seen.url,
         .set = d->seen.set,
+        .key = &d->o->key,
         .delimiter = d->o->input.delimiter,
         .keeps_texts = d->o->print.canonical || seen_needs_texts(&d->seen),
     };
-    enum unseen_status status = identity_init(&d->identity, &d->o->key);
+    enum unseen_status status = identity_init(&d->identity);
     if (status != UNSEEN_OK) {
         message_error("cannot make a set: %s", unseen_status_string(status));
     }
@@ -337,10 +331,6 @@ static bool overwrites_store(const struct dedup *d)
 static bool open_outputs(struct dedup *d)
 {
     const struct options *o = d->o;
-    d->out.interrupted = poll_report;
-    d->out.context = d;
-    d->repeats.interrupted = poll_report;
-    d->repeats.context = d;
     return (continues(o) ? output_open_again : output_open)(&d->out, o->print.output) &&
            (!o->print.repeats || output_open(&d->repeats, o->print.repeats));
 }
@@ -387,7 +377,7 @@ static void put_stats(struct dedup *d)
     struct unseen_set_stats stats;
     const char *profile = NULL;
     seen_stats(&d->seen, &stats, &profile);
-    report_end_with(&d->report, &d->o->report, &stats, profile);
+    report_end(&d->report, &stats, profile);
     if (d->seen.set) {
         filters_warn_full(&d->o->seen, d->seen.set);
     }

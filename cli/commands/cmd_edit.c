@@ -120,8 +120,7 @@ static void complain(const struct edit_line *l, enum fault fault)
 static void fail(struct edit *e, const struct edit_line *l, const struct unseen_error *error)
 {
     e->failed = true;
-    message_error("%s:%" PRIu64 ": %s", l->name, l->number,
-                  error->text[0] ? error->text : unseen_status_string(error->status));
+    message_error("%s:%" PRIu64 ": %s", l->name, l->number, message_of(error));
 }
 
 /* Whether what is undone or removed is not there: that may be a slip of the pen. */
@@ -216,7 +215,7 @@ static bool edit_files(struct edit *e, const char *const *names, size_t n,
         e->failed = !check_input(e, names[i]) || e->failed;
     }
     if (!b) {
-        message_error("out of memory");
+        (void)message_no_memory();
         e->failed = true;
     }
     while (b && (!e->failed || e->complaints.n > 0) && reader_next(&r, b)) {

@@ -200,8 +200,7 @@ static bool explain_all(const struct explain *x, const struct unseen_url *url,
         const struct unseen_bytes input = {x->o->input.files[i], strlen(x->o->input.files[i])};
         explanation_release(&list[i]);
         if (!explanation_make(&list[i], url, input)) {
-            message_error("out of memory");
-            return false;
+            return message_no_memory();
         }
     }
     return true;
@@ -252,8 +251,7 @@ static bool try_rules(struct explain *x)
     const struct unseen_url_entry *entry = NULL;
     const char **rules = malloc((x->o->profile.nrules + 1) * sizeof(*rules));
     if (!rules) {
-        message_error("out of memory");
-        return false;
+        return message_no_memory();
     }
     for (size_t i = 0; i < x->o->profile.nrules; i++) {
         rules[i] = x->o->profile.rules[i];
@@ -346,7 +344,7 @@ int explain_run(const struct options *o, enum unseen_cpu cpu)
     x.list = calloc(x.nlist, sizeof(*x.list));
     x.tried = calloc(x.nlist, sizeof(*x.tried));
     if (!x.list || !x.tried) {
-        message_error("out of memory");
+        (void)message_no_memory();
     } else if (profile_create(&x.url, &o->profile, NULL, cpu) && output_open(&x.out, NULL)) {
         status = explain_here(&x);
         status = output_close(&x.out) ? status : EXIT_TROUBLE;

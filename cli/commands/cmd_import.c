@@ -146,28 +146,19 @@ static bool take_batch(void *context, const struct batch *b)
             return false;
         }
     }
-    report_poll(&m->change.report);
+    report_poll();
     return flush(m);
-}
-
-static void poll_report(void *context)
-{
-    struct import *m = context;
-    report_poll(&m->change.report);
 }
 
 static bool read_file(struct import *m, const char *name)
 {
     struct output none = {.fd = -1};
-    const struct identity plain = {.delimiter = '\n'};
     const uint64_t max_len = m->change.o->input.max_line;
     struct feed feed = {
         .input = &m->change.o->input,
         .file = name,
-        .identity = &plain,
         .out = &none,
         .take = take_batch,
-        .poll = poll_report,
         .context = m,
     };
     m->name = files_shown(name);

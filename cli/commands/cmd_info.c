@@ -2,8 +2,6 @@
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
-#include <sys/stat.h>
-#include <time.h>
 
 #include "commands/commands.h"
 #include "commands/info_json.h"
@@ -32,11 +30,8 @@ static double bits_per_key(uint64_t bytes, uint64_t nkeys)
 
 static void put_written(struct output *out, const char *path)
 {
-    struct stat st;
-    struct tm tm;
-    char text[40];
-    if (stat(path, &st) == 0 && gmtime_r(&st.st_mtime, &tm) &&
-        strftime(text, sizeof(text), "%Y-%m-%dT%H:%M:%SZ", &tm) > 0) {
+    char text[24];
+    if (info_written(path, text)) {
         put(out, "written", "%s", text);
     }
 }

@@ -42,7 +42,7 @@ struct recheck {
 
 static bool report_memory(struct recheck *r)
 {
-    message_error("out of memory");
+    (void)message_no_memory();
     r->failed = true;
     return false;
 }
@@ -137,9 +137,10 @@ static bool prepare(struct recheck *r, enum unseen_cpu cpu)
     }
     r->identity = (struct identity){.url = unseen_store_url(r->store),
                                     .set = unseen_store_set(r->store),
+                                    .key = &o->key,
                                     .delimiter = o->input.delimiter};
     r->lines = malloc(GATHER_LINES * sizeof(*r->lines));
-    if (!r->lines || identity_init(&r->identity, &o->key) != UNSEEN_OK) {
+    if (!r->lines || identity_init(&r->identity) != UNSEEN_OK) {
         return report_memory(r);
     }
     return output_open(&r->out, o->print.output) &&

@@ -159,7 +159,7 @@ static bool take_files(struct sort *s)
 {
     bool taken = true;
     for (size_t i = 0; i < s->o->input.nfiles && taken; i++) {
-        struct input *in = input_open(s->o->input.files[i], (struct input_wait){NULL, NULL},
+        struct input *in = input_open(s->o->input.files[i], (struct input_wait){.before = NULL},
                                       s->o->input.long_window);
         taken = in && take_input(s, in);
         input_close(in);

@@ -2,8 +2,6 @@
  *
  * The keys of each store go to one set in memory, and what is new to it is counted. The set takes the
  * keys as they are, so it needs neither their seed nor their profile. */
-#include "commands/count_stores.h"
-
 #include <inttypes.h>
 #include <stdio.h>
 
@@ -11,7 +9,6 @@
 #include "lines/files.h"
 #include "print/message.h"
 #include "print/output.h"
-#include "seen/merge_check.h"
 #include "seen/stores.h"
 
 enum {

@@ -31,14 +31,18 @@ static void put_seed_id(struct output *out, uint64_t seed_id)
     output_print(out, "\"seed_id\":\"%016" PRIx64 "\",", seed_id);
 }
 
-/* When path was written, as RFC 3339 has it; nothing if that is not to be found out. */
-static void put_written(struct output *out, const char *path)
+bool info_written(const char *path, char text[24])
 {
     struct stat st;
     struct tm tm;
-    char text[40];
-    if (stat(path, &st) == 0 && gmtime_r(&st.st_mtime, &tm) &&
-        strftime(text, sizeof(text), "%Y-%m-%dT%H:%M:%SZ", &tm) > 0) {
+    return stat(path, &st) == 0 && gmtime_r(&st.st_mtime, &tm) &&
+           strftime(text, 24, "%Y-%m-%dT%H:%M:%SZ", &tm) > 0;
+}
+
+static void put_written(struct output *out, const char *path)
+{
+    char text[24];
+    if (info_written(path, text)) {
         put_text(out, "written", text);
     }
 }

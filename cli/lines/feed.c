@@ -8,11 +8,12 @@
 
 #include "lines/files.h"
 #include "print/message.h"
+#include "print/report.h"
 #include "stop.h"
 
-static bool has_failed(const struct feed *f)
+static bool goes_on(const struct feed *f)
 {
-    return f->out->failed || (f->more && f->more->failed);
+    return !f->out->failed && !(f->more && f->more->failed) && !stop_is_wanted();
 }
 
 static int before_wait(void *context)
@@ -22,29 +23,25 @@ static int before_wait(void *context)
     if (f->more && f->more->is_open) {
         (void)output_flush(f->more);
     }
+    report_poll();
     if (f->poll) {
         f->poll(f->context);
     }
-    if (has_failed(f) || stop_is_wanted()) {
+    if (!goes_on(f)) {
         return INPUT_STOP;
     }
     return output_is_behind(f->out) ? f->out->fd : INPUT_NOTHING;
-}
-
-static bool take(struct feed *f, const struct batch *b)
-{
-    return f->take(f->context, b) && !has_failed(f) && !stop_is_wanted();
 }
 
 static void feed_here(struct feed *f)
 {
     struct batch *b = calloc(1, sizeof(*b));
     if (!b) {
-        message_error("out of memory");
+        (void)message_no_memory();
         f->failed = true;
         return;
     }
-    while (reader_next(&f->reader, b) && take(f, b)) {
+    while (reader_next(&f->reader, b) && f->take(f->context, b) && goes_on(f)) {
     }
     f->failed = f->reader.failed;
     reader_summary(&f->reader);
@@ -60,7 +57,7 @@ static void feed_ahead(struct feed *f)
     do {
         b = read_ahead_next(&f->ahead);
         f->failed = b && b->failed;
-    } while (b && take(f, b));
+    } while (b && f->take(f->context, b) && goes_on(f));
     read_ahead_finish(&f->ahead);
     if (f->ahead.ended) {
         f->failed = f->reader.failed;
@@ -71,7 +68,7 @@ static void feed_ahead(struct feed *f)
 void feed_run(struct feed *f)
 {
     const struct input_options *o = f->input;
-    const struct input_wait wait = {before_wait, f};
+    const struct input_wait wait = {before_wait, NULL, f};
     const char *const *names = f->file ? &f->file : o->files;
     size_t nnames = f->file ? 1 : o->nfiles;
     f->reader = (struct reader){

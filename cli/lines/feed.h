@@ -20,7 +20,8 @@ struct feed {
     struct output *more; /* a second one, or NULL */
     /* Answers a batch; false if there is no use in another. */
     bool (*take)(void *context, const struct batch *b);
-    /* Called before each wait, and about once a second while it lasts; may be NULL. */
+    /* Called before each wait, when the outputs have been written, and about once a second while it
+     * lasts; may be NULL. */
     void (*poll)(void *context);
     void *context;
 

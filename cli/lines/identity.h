@@ -36,24 +36,16 @@ struct identity {
     const struct unseen_url *url; /* NULL: the bytes are the identity */
     const struct unseen_set *set; /* made with url, its hash makes the keys; NULL: no keys */
     bool keeps_texts;             /* fill in items and canons of a batch */
+    const struct key_options *key;
     char delimiter;
-
-    /* from the options */
-    const char *base;
-    size_t base_len;
-    size_t field; /* from 1; 0: no field */
-    char separator;
-    const char *json_path; /* NULL: no JSON */
 
     /* Shares are cut by keys of a fixed, public seed, not by the set's own: processes on many machines
      * must agree on them without sharing a secret. So whoever makes the input can fill one share. */
     struct unseen_set *shard_set; /* NULL: every key is handled */
-    uint64_t shard;
-    uint64_t nshards;
 };
 
-/* Takes over what the options say. */
-enum unseen_status identity_init(struct identity *id, const struct key_options *o);
+/* Makes what the options take. Errors: of unseen_set_create. */
+enum unseen_status identity_init(struct identity *id);
 void identity_release(struct identity *id);
 
 /* Lines without the wanted field or value; the whole line is taken then. */

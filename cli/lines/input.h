@@ -33,11 +33,14 @@ enum {
     INPUT_STOP = -2     /* before, input_read: the input is of no use any more */
 };
 
-/* before is called each time before the program would wait for input, and about once a second
- * while it waits. If it returns a descriptor, it is called again as soon as that can be written
- * to. NULL: the caller does not care. */
+/* What whoever reads is asked for while the input has to wait. */
 struct input_wait {
+    /* Called each time before the program would wait for input, and about once a second while it
+     * waits. If it returns a descriptor, it is called again as soon as that can be written to.
+     * NULL: the caller does not care. */
     int (*before)(void *context);
+    /* Returns when the first n batches of a reader are no longer in use; NULL if that is always so. */
+    void (*used)(void *context, uint64_t n);
     void *context;
 };
 

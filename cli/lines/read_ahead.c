@@ -80,9 +80,7 @@ bool read_ahead_start(struct read_ahead *a, struct reader *reader, struct input_
 {
     *a = (struct read_ahead){.reader = reader, .wait = wait};
     reader->nblocks = BLOCKS_MAX;
-    reader->wait_used = wait_used;
-    reader->wait_used_context = a;
-    reader->wait = (struct input_wait){before_input, a};
+    reader->wait = (struct input_wait){before_input, wait_used, a};
     a->slots = calloc(AHEAD_BATCHES, sizeof(*a->slots));
     struct sigaction action = {.sa_handler = woken};
     sigemptyset(&action.sa_mask);
@@ -102,8 +100,7 @@ bool read_ahead_start(struct read_ahead *a, struct reader *reader, struct input_
     }
     free(a->slots);
     reader->nblocks = 1;
-    reader->wait_used = NULL;
-    reader->wait = (struct input_wait){NULL, NULL};
+    reader->wait = (struct input_wait){.before = NULL};
     return false;
 }
 

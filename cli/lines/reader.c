@@ -64,8 +64,8 @@ static bool next_block(struct reader *r)
     from->last = r->nbatches;
     r->current = (r->current + 1) % r->nblocks;
     struct block *to = here(r);
-    if (r->wait_used) {
-        r->wait_used(r->wait_used_context, to->last);
+    if (r->wait.used) {
+        r->wait.used(r->wait.context, to->last);
     }
     const size_t need = rest > BLOCK_BYTES ? rest : BLOCK_BYTES;
     if (to->cap < need && !block_resize(r, to, need)) {

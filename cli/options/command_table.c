@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-#include "options/command_table.h"
-
 #include <string.h>
+
+#include "options/options.h"
 
 #define READS_FILES                                                                                \
     "With no FILE, or when FILE is -, read standard input. gzip and zstd input is\n"               \

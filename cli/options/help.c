@@ -1,11 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-#include "options/help.h"
-
 #include <stdio.h>
 #include <string.h>
 
-#include "options/command_table.h"
-#include "options/rows.h"
+#include "options/options.h"
 #include "print/message.h"
 #include "print/suggest.h"
 #include "seen/filter_words.h"

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-#include "options/number.h"
-
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "options/options.h"
 
 static bool is_digit(char c)
 {

@@ -2,17 +2,12 @@
  *
  * Feeds the table of options to getopt_long, and says what is wrong with a command line and what
  * would be right. */
-#include "options/parse.h"
-
 #include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "options/command_table.h"
-#include "options/help.h"
-#include "options/number.h"
-#include "options/rows.h"
+#include "options/options.h"
 #include "print/message.h"
 #include "print/suggest.h"
 
@@ -371,8 +366,7 @@ static bool make_room(struct options *o, int argc, char **argv)
     o->list.known_good = malloc(n * sizeof(*o->list.known_good));
     o->list.edits = malloc(n * sizeof(*o->list.edits));
     if (!o->seen.excludes || !o->profile.rules || !o->list.known_good || !o->list.edits) {
-        message_error("out of memory");
-        return false;
+        return message_no_memory();
     }
     return true;
 }

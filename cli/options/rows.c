@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-#include "options/rows.h"
-
 #include <string.h>
 
-#include "options/number.h"
+#include "options/options.h"
 
 #define SEED_EXPECTS      "a text, or 0x and pairs of hexadecimal digits"
 #define SEED_EXAMPLE      "0x$(openssl rand -hex 32)"

@@ -14,6 +14,7 @@
 
 #include "folder.h"
 #include "print/message.h"
+#include "print/report.h"
 
 static bool is_standard(const char *path)
 {
@@ -140,8 +141,8 @@ static void write_all(struct output *out, const char *data, size_t len)
             fail(out);
         }
         /* A signal shows as EINTR or, after a part was written, as a short write. */
-        if (len > 0 && out->interrupted) {
-            out->interrupted(out->context);
+        if (len > 0) {
+            report_poll();
         }
     }
 }

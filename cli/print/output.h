@@ -29,9 +29,6 @@ struct output {
     bool failed;
     bool reader_gone; /* it has failed because nobody reads the pipe any more */
     bool is_open;
-    /* Called when a signal may have interrupted a write; may be NULL. */
-    void (*interrupted)(void *context);
-    void *context;
 };
 
 /* Opens path for writing without cutting it yet ("-" or NULL: standard output). */

@@ -15,6 +15,9 @@ static const double PROGRESS_EVERY = 0.25;
 /* A handler can reach nothing but globals. */
 static volatile sig_atomic_t status_wanted;
 
+/* Whoever waits polls it: to hand it down to all of them would say no more. NULL: none. */
+static struct report *current;
+
 static void want_status(int signal_number)
 {
     (void)signal_number;
@@ -44,11 +47,12 @@ bool report_is_wanted(void)
 void report_start(struct report *r, const struct report_options *o, bool to_file)
 {
     report_listen();
-    *r = (struct report){.start = clock_now()};
+    *r = (struct report){.o = o, .start = clock_now()};
     r->progress = o->progress != WHEN_NEVER && (to_file || o->progress == WHEN_ALWAYS) &&
                   isatty(STDERR_FILENO);
     r->next_progress = r->start + PROGRESS_FIRST;
     message_setup(o->color, r->progress);
+    current = r;
 }
 
 static void status_text(const struct report *r, char *text, size_t cap)
@@ -60,9 +64,13 @@ static void status_text(const struct report *r, char *text, size_t cap)
              r->nnew, r->nseen, seconds, seconds > 0 ? (double)n / seconds : 0);
 }
 
-void report_poll(struct report *r)
+void report_poll(void)
 {
     char text[200];
+    struct report *r = current;
+    if (!r) {
+        return;
+    }
     if (report_is_wanted()) {
         status_text(r, text, sizeof(text));
         message_plain("unseen: %s", text);
@@ -113,25 +121,18 @@ static void print_json(const struct report *r, const struct unseen_set_stats *s,
                   profile, s->filter, s->cpu, seconds);
 }
 
-void report_end_with(struct report *r, const struct report_options *o,
-                     const struct unseen_set_stats *stats, const char *profile)
+void report_end(struct report *r, const struct unseen_set_stats *stats, const char *profile)
 {
     if (r->progress) {
         fputs("\r\033[K", stderr);
         r->progress = false;
     }
     if (status_wanted) {
-        report_poll(r);
+        report_poll();
     }
-    if (o->stats != STATS_NONE) {
-        (o->stats == STATS_JSON ? print_json : print_text)(r, stats, profile,
-                                                           clock_now() - r->start);
+    current = NULL;
+    if (r->o->stats != STATS_NONE) {
+        (r->o->stats == STATS_JSON ? print_json : print_text)(r, stats, profile,
+                                                              clock_now() - r->start);
     }
-}
-
-void report_end(struct report *r, const struct report_options *o, const struct unseen_set *set)
-{
-    struct unseen_set_stats stats = {.size = sizeof(stats), .filter = "", .cpu = ""};
-    (void)unseen_set_stats(set, &stats); /* fails for a wrong size only */
-    report_end_with(r, o, &stats, unseen_set_profile(set));
 }

@@ -14,7 +14,7 @@
 
 static bool report_output(const struct commit_marks *h, const struct unseen_error *error)
 {
-    message_error("%s", error->text[0] ? error->text : unseen_status_string(error->status));
+    message_error("%s", message_of(error));
     if (error->status == UNSEEN_ERR_CORRUPT) {
         message_hint("move %s away: it is then begun anew, with what is new from now on",
                      h->out->name);

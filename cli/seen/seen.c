@@ -99,12 +99,6 @@ bool seen_open(struct seen *m, enum unseen_cpu cpu)
 
 /* ---- What -x names --------------------------------------------------------------------------- */
 
-static bool report_memory(void)
-{
-    message_error("out of memory");
-    return false;
-}
-
 static bool exclude_store(struct seen *m, const char *path, enum unseen_cpu cpu)
 {
     if (!stores_open_to_read(&m->stores[m->nstores], path, m->o, cpu)) {
@@ -164,10 +158,10 @@ static bool exclude_lines(struct seen *m, const char *path, enum unseen_cpu cpu,
     if (!set) {
         return false;
     }
-    struct identity whole = {.url = m->url, .set = set, .delimiter = m->input->delimiter};
-    enum unseen_status status = identity_init(&whole, m->key);
-    whole.field = 0;
-    whole.json_path = NULL;
+    const struct key_options key = {.shard = m->key->shard, .nshards = m->key->nshards};
+    struct identity whole = {
+        .url = m->url, .set = set, .key = &key, .delimiter = m->input->delimiter};
+    enum unseen_status status = identity_init(&whole);
     struct reader reader = {
         .names = &path,
         .nnames = 1,
@@ -181,7 +175,7 @@ static bool exclude_lines(struct seen *m, const char *path, enum unseen_cpu cpu,
     if (!b || status != UNSEEN_OK) {
         free(b);
         identity_release(&whole);
-        return report_memory();
+        return message_no_memory();
     }
     while (status == UNSEEN_OK && reader_next(&reader, b)) {
         uint8_t verdicts[BATCH_LINES];
@@ -221,7 +215,7 @@ bool seen_exclude(struct seen *m, enum unseen_cpu cpu, uint64_t *nlines_out)
     m->excluded = calloc(o->nexcludes + 1, sizeof(struct unseen_set *));
     m->lists = calloc(o->nexcludes, sizeof(*m->lists));
     if (!m->stores || !m->excluded || !m->lists) {
-        return report_memory();
+        return message_no_memory();
     }
     for (size_t i = 0; i < o->nexcludes; i++) {
         if (!exclude(m, o->excludes[i], cpu, nlines_out)) {

@@ -202,8 +202,7 @@ void stores_report(const char *path, const struct seen_options *o, const struct 
 void stores_report_commit(const char *path, const struct seen_options *o,
                           const struct unseen_error *error)
 {
-    message_error("cannot remember: %s",
-                  error->text[0] ? error->text : unseen_status_string(error->status));
+    message_error("cannot remember: %s", message_of(error));
     if (o->use->prints_new) {
         message_hint("nothing is lost: with room and rights again, the next unseen -s %s prints "
                      "again what was printed since the last commit",
@@ -378,7 +377,7 @@ static void report_untidy(const char *path, const struct seen_options *o,
         stores_report_commit(path, o, error); /* there is nothing but the image */
         return;
     }
-    message_error("%s", error->text[0] ? error->text : unseen_status_string(error->status));
+    message_error("%s", message_of(error));
     message_hint("nothing is lost: %s has everything, the next run only takes longer to open it",
                  path);
 }
