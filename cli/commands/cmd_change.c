@@ -54,11 +54,10 @@ bool change_start(struct change *c, const struct options *o, enum unseen_cpu cpu
 
 static bool report_failure(struct change *c, enum unseen_status status)
 {
-    struct unseen_set_stats stats = {.size = sizeof(stats), .filter = ""};
     c->failed = true;
-    if (removes(c) && status == UNSEEN_ERR_UNSUPPORTED &&
-        unseen_set_stats(unseen_store_set(c->store), &stats) == UNSEEN_OK) {
-        message_error("%s has the filter %s, which cannot remove", c->o->seen.path, stats.filter);
+    if (removes(c) && status == UNSEEN_ERR_UNSUPPORTED) {
+        message_error("%s has the filter %s, which cannot remove", c->o->seen.path,
+                      stores_stats(unseen_store_set(c->store)).filter);
         message_hint("unseen compact --filter compact %s", c->o->seen.path);
         return false;
     }
@@ -95,8 +94,7 @@ int change_finish(struct change *c)
         return EXIT_TROUBLE;
     }
     const struct unseen_set *set = unseen_store_set(c->store);
-    struct unseen_set_stats stats = {.size = sizeof(stats), .filter = "", .cpu = ""};
-    (void)unseen_set_stats(set, &stats); /* fails for a wrong size only */
+    const struct unseen_set_stats stats = stores_stats(set);
     report_end(&c->report, &stats, unseen_set_profile(set));
     filters_warn_full(&c->o->seen, set);
     if (c->broken) {
@@ -116,9 +114,7 @@ static bool take_batch(void *context, const struct batch *b)
     c->report.nlong += b->nlong;
     c->report.nmisses += b->nmisses;
     c->report.nbytes += b->nbytes;
-    for (size_t i = 0; i < b->n; i++) {
-        c->report.nfailed += b->forms[i] == UNSEEN_URL_FAILED;
-    }
+    c->report.nfailed += batch_count_failed(b, 0, b->n);
     report_poll();
     return change_keys(c, b->keys, b->n);
 }

@@ -136,10 +136,9 @@ static void put(struct dedup *d, const struct unseen_bytes *lines, const uint8_t
     }
     if (o->print.mark) {
         put_marked(d, &d->out, lines, verdicts, n);
-    } else if (!o->print.count && !o->print.quiet && d->prints_seen) {
-        put_verdict(d, &d->out, lines, verdicts, n, UNSEEN_SEEN, n - nnew);
     } else if (!o->print.count && !o->print.quiet) {
-        put_verdict(d, &d->out, lines, verdicts, n, UNSEEN_NEW, nnew);
+        put_verdict(d, &d->out, lines, verdicts, n, d->prints_seen ? UNSEEN_SEEN : UNSEEN_NEW,
+                    d->prints_seen ? n - nnew : nnew);
     }
 }
 
@@ -150,15 +149,6 @@ static size_t count_new(const uint8_t *verdicts, size_t n)
     size_t sum = 0;
     for (size_t i = 0; i < n; i++) {
         sum += verdicts[i];
-    }
-    return sum;
-}
-
-static uint64_t count_failed(const uint8_t *forms, size_t n)
-{
-    uint64_t sum = 0;
-    for (size_t i = 0; i < n; i++) {
-        sum += forms[i] == UNSEEN_URL_FAILED;
     }
     return sum;
 }
@@ -185,7 +175,7 @@ static bool take_batch(void *context, const struct batch *b)
         commit_marks_mark(&d->marks, nnew);
         d->report.nnew += nnew;
         d->report.nseen += ndone - nnew;
-        d->report.nfailed += count_failed(b->forms + at, ndone);
+        d->report.nfailed += batch_count_failed(b, at, ndone);
         if (d->left != UINT64_MAX) {
             d->left -= d->prints_seen ? ndone - nnew : nnew;
         }
@@ -210,32 +200,14 @@ static void before_wait(void *context)
     commit_marks_written(&d->marks);
 }
 
-static void read_all(struct dedup *d)
-{
-    d->feed.input = &d->o->input;
-    d->feed.identity = &d->identity;
-    d->feed.out = &d->out;
-    d->feed.more = &d->repeats;
-    d->feed.take = take_batch;
-    d->feed.poll = before_wait;
-    d->feed.context = d;
-    if (d->left > 0) {
-        feed_run(&d->feed);
-    }
-}
-
 /* ---- Before and after ------------------------------------------------------------------------ */
 
 /* Texts are what the keys of read-only sets are made from. */
 static bool start_identity(struct dedup *d)
 {
-    d->identity = (struct identity){
-        .url = d->seen.url,
-        .set = d->seen.set,
-        .key = &d->o->key,
-        .delimiter = d->o->input.delimiter,
-        .keeps_texts = d->o->print.canonical || seen_needs_texts(&d->seen),
-    };
+    d->identity.url = d->seen.url;
+    d->identity.set = d->seen.set;
+    d->identity.keeps_texts = d->o->print.canonical || seen_needs_texts(&d->seen);
     enum unseen_status status = identity_init(&d->identity);
     if (status != UNSEEN_OK) {
         message_error("cannot make a set: %s", unseen_status_string(status));
@@ -340,12 +312,9 @@ static bool cut_outputs(struct dedup *d)
 {
     const struct options *o = d->o;
     d->marks.store = remembers(d) ? d->seen.store : NULL;
-    d->marks.o = &o->seen;
-    d->marks.delimiter = o->input.delimiter;
-    d->marks.out = &d->out;
     d->marks.prints_new = o->print.mark || !(d->prints_seen || o->print.count || o->print.quiet);
     const bool cut = remembers(d)   ? commit_marks_start(&d->marks)
-                     : continues(o) ? output_seek_end(&d->out)
+                     : continues(o) ? output_seek(&d->out, 0, SEEK_END)
                                     : output_truncate(&d->out);
     return cut && (!o->print.repeats || output_truncate(&d->repeats));
 }
@@ -413,12 +382,23 @@ int dedup_run(const struct options *o, enum unseen_cpu cpu)
     struct dedup d = {
         .o = o,
         .seen = {.o = &o->seen, .profile = &o->profile, .key = &o->key, .input = &o->input},
+        .identity = {.key = &o->key, .delimiter = o->input.delimiter},
+        .marks = {.o = &o->seen, .out = &d.out, .delimiter = o->input.delimiter},
+        .feed = {.input = &o->input,
+                 .identity = &d.identity,
+                 .out = &d.out,
+                 .more = &d.repeats,
+                 .take = take_batch,
+                 .poll = before_wait,
+                 .context = &d},
         .prints_seen = o->print.invert != is_check(o),
         .left = o->print.quiet ? 1 : o->print.limit,
     };
     int status = EXIT_TROUBLE;
     if (prepare(&d, cpu)) {
-        read_all(&d);
+        if (d.left > 0) {
+            feed_run(&d.feed);
+        }
         status = finish(&d);
     }
     output_abandon(&d.out);

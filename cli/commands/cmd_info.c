@@ -41,10 +41,8 @@ static void put_written(struct output *out, const char *path)
 static void put_text(struct output *out, struct unseen_store *store, const char *path)
 {
     const struct unseen_set *set = unseen_store_set(store);
-    struct unseen_set_stats s = {.size = sizeof(s), .filter = ""};
-    struct unseen_store_info i = {.size = sizeof(i)};
-    (void)unseen_set_stats(set, &s);    /* fails for a wrong size only */
-    (void)unseen_store_info(store, &i); /* the same */
+    const struct unseen_set_stats s = stores_stats(set);
+    const struct unseen_store_info i = stores_info(store);
     const uint64_t disk = i.log_bytes + i.image_bytes;
     put(out, "store", "%s", path);
     put(out, "keys", "%" PRIu64, s.nkeys);

@@ -18,8 +18,7 @@ struct settings {
 
 static struct settings settings_of(struct unseen_store *store, const char *path)
 {
-    struct unseen_store_info info = {.size = sizeof(info)};
-    (void)unseen_store_info(store, &info); /* fails for a wrong size only */
+    const struct unseen_store_info info = stores_info(store);
     return (struct settings){path, unseen_set_profile(unseen_store_set(store)), info.seed_id,
                              info.key_bits};
 }

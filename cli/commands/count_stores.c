@@ -56,17 +56,13 @@ static bool report_set(enum unseen_status status)
 
 static bool has_key_bits(struct unseen_store *first, struct unseen_store *store, const char *path)
 {
-    struct unseen_store_info a = {.size = sizeof(a)};
-    struct unseen_store_info b = {.size = sizeof(b)};
-    (void)unseen_store_info(first, &a); /* fails for a wrong size only */
-    (void)unseen_store_info(store, &b);
-    if (a.key_bits != b.key_bits) {
-        message_error("%s has keys of %u bits, others of %u", path, b.key_bits, a.key_bits);
-        message_hint("unseen compact --key-bits %u %s",
-                     a.key_bits < b.key_bits ? a.key_bits : b.key_bits,
-                     a.key_bits < b.key_bits ? path : "the others");
+    const unsigned a = stores_info(first).key_bits;
+    const unsigned b = stores_info(store).key_bits;
+    if (a != b) {
+        message_error("%s has keys of %u bits, others of %u", path, b, a);
+        message_hint("unseen compact --key-bits %u %s", a < b ? a : b, a < b ? path : "the others");
     }
-    return a.key_bits == b.key_bits;
+    return a == b;
 }
 
 static bool add_store(struct count_stores *c, const struct options *o, struct unseen_store *first,

@@ -8,6 +8,7 @@
 #include <time.h>
 
 #include "print/json.h"
+#include "seen/stores.h"
 
 static void put_text(struct output *out, const char *name, const char *text)
 {
@@ -50,10 +51,8 @@ static void put_written(struct output *out, const char *path)
 void info_json(struct output *out, struct unseen_store *store, const char *path)
 {
     const struct unseen_set *set = unseen_store_set(store);
-    struct unseen_set_stats stats = {.size = sizeof(stats), .filter = ""};
-    struct unseen_store_info info = {.size = sizeof(info)};
-    (void)unseen_set_stats(set, &stats);   /* fails for a wrong size only */
-    (void)unseen_store_info(store, &info); /* the same */
+    const struct unseen_set_stats stats = stores_stats(set);
+    const struct unseen_store_info info = stores_info(store);
     json_write(out, "{");
     put_text(out, "store", path);
     put_count(out, "keys", stats.nkeys);

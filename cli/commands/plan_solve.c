@@ -12,7 +12,9 @@ static const uint64_t large = 1000000000;
 /* Below, sizes are rounded up so much that they say nothing about a filter. */
 static const uint64_t few = 1000000;
 
-double planned_rate(const struct unseen_plan *plan, double load)
+/* The rate with load times the capacity; of a filter that was planned without a capacity, with one
+ * that is large. */
+static double planned_rate(const struct unseen_plan *plan, double load)
 {
     struct unseen_plan of = *plan;
     if (of.capacity == 0) {

@@ -38,10 +38,6 @@ extern const double planned_loads[PLANNED_LOADS];
 
 void planned_solve(struct planned *planned, const char *filter, const struct question *question);
 
-/* The rate with load times the capacity; of a filter that was planned without a capacity, with one
- * that is large. */
-double planned_rate(const struct unseen_plan *plan, double load);
-
 /* The rate with more and more keys, and the bits per key for lower and lower rates. */
 void planned_chart_rates(struct chart *chart, const struct planned *planned, size_t n);
 void planned_chart_bits(struct chart *chart, const struct planned *planned, size_t n);

@@ -7,8 +7,9 @@
 
 #include <stdbool.h>
 
-#include "lines/read_ahead.h"
-#include "lines/reader.h"
+#include "lines/batch.h"
+#include "lines/identity.h"
+#include "lines/input.h"
 #include "print/output.h"
 
 struct feed {
@@ -27,10 +28,6 @@ struct feed {
 
     /* results */
     bool failed; /* some file or line could not be read, which has been reported */
-
-    /* state */
-    struct reader reader;
-    struct read_ahead ahead;
 };
 
 void feed_run(struct feed *f);

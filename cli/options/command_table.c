@@ -7,6 +7,8 @@
     "With no FILE, or when FILE is -, read standard input. gzip and zstd input is\n"               \
     "recognised by its first bytes."
 
+#define NAMED(word) .name = word, .called = "unseen " word
+
 static const struct command commands[] = {
     {
         .name = "dedup",
@@ -38,8 +40,7 @@ static const struct command commands[] = {
         .run = dedup_run,
     },
     {
-        .name = "canon",
-        .called = "unseen canon",
+        NAMED("canon"),
         .bit = COMMAND_CANON,
         .usage = "unseen canon [OPTION]... [FILE]...",
         .about = "Print the canonical form of each line of the input, in input order. What is no\n"
@@ -58,8 +59,7 @@ static const struct command commands[] = {
         .run = canon_run,
     },
     {
-        .name = "explain",
-        .called = "unseen explain",
+        NAMED("explain"),
         .bit = COMMAND_EXPLAIN,
         .usage = "unseen explain [OPTION]... URL...",
         .about = "Print each step from a URL to its canonical form. For several URLs, say whether\n"
@@ -72,8 +72,7 @@ static const struct command commands[] = {
         .run = explain_run,
     },
     {
-        .name = "check",
-        .called = "unseen check",
+        NAMED("check"),
         .bit = COMMAND_CHECK,
         .use = {.asks_only = true,
                 .takes_list = true,
@@ -91,8 +90,7 @@ static const struct command commands[] = {
         .run = dedup_run,
     },
     {
-        .name = "add",
-        .called = "unseen add",
+        NAMED("add"),
         .bit = COMMAND_ADD,
         .use = {.makes_store = true, .list_hint = "unseen update %s --add FILE"},
         .usage = "unseen add [OPTION]... STORE [FILE]...",
@@ -106,8 +104,7 @@ static const struct command commands[] = {
         .run = change_run,
     },
     {
-        .name = "remove",
-        .called = "unseen remove",
+        NAMED("remove"),
         .bit = COMMAND_REMOVE,
         .use = {.list_hint = "unseen update %s --remove FILE"},
         .usage = "unseen remove [OPTION]... STORE [FILE]...",
@@ -123,8 +120,7 @@ static const struct command commands[] = {
         .run = change_run,
     },
     {
-        .name = "merge",
-        .called = "unseen merge",
+        NAMED("merge"),
         .bit = COMMAND_MERGE,
         .use = {.list_hint = "unseen build NEW --from %s FILE"},
         .usage = "unseen merge [OPTION]... OUT IN...",
@@ -138,8 +134,7 @@ static const struct command commands[] = {
         .run = merge_run,
     },
     {
-        .name = "info",
-        .called = "unseen info",
+        NAMED("info"),
         .bit = COMMAND_INFO,
         .use = {.takes_list = true},
         .usage = "unseen info [OPTION]... STORE",
@@ -152,8 +147,7 @@ static const struct command commands[] = {
         .run = info_run,
     },
     {
-        .name = "verify",
-        .called = "unseen verify",
+        NAMED("verify"),
         .bit = COMMAND_VERIFY,
         .use = {.takes_list = true},
         .usage = "unseen verify [OPTION]... STORE...",
@@ -166,8 +160,7 @@ static const struct command commands[] = {
         .run = verify_run,
     },
     {
-        .name = "repair",
-        .called = "unseen repair",
+        NAMED("repair"),
         .bit = COMMAND_REPAIR,
         .use = {.list_hint = "unseen build %s FILE makes it anew"},
         .usage = "unseen repair [OPTION]... STORE",
@@ -179,8 +172,7 @@ static const struct command commands[] = {
         .run = repair_run,
     },
     {
-        .name = "compact",
-        .called = "unseen compact",
+        NAMED("compact"),
         .bit = COMMAND_COMPACT,
         .use = {.takes_no_lines = true, .list_hint = "unseen build NEW --from %s FILE"},
         .usage = "unseen compact [OPTION]... STORE",
@@ -194,8 +186,7 @@ static const struct command commands[] = {
         .run = compact_run,
     },
     {
-        .name = "import",
-        .called = "unseen import",
+        NAMED("import"),
         .bit = COMMAND_IMPORT,
         .use = {.makes_store = true, .list_hint = "unseen update %s --add FILE"},
         .usage = "unseen import [OPTION]... STORE [FILE]...",
@@ -211,8 +202,7 @@ static const struct command commands[] = {
         .run = import_run,
     },
     {
-        .name = "recheck",
-        .called = "unseen recheck",
+        NAMED("recheck"),
         .bit = COMMAND_RECHECK,
         .usage = "unseen recheck [OPTION]... STORE [FILE]...",
         .about = "Print, once each, the lines of the input that were never added to STORE,\n"
@@ -225,8 +215,7 @@ static const struct command commands[] = {
         .run = recheck_run,
     },
     {
-        .name = "allow",
-        .called = "unseen allow",
+        NAMED("allow"),
         .bit = COMMAND_ALLOW,
         .usage = "unseen allow [OPTION]... LIST [FILE]...",
         .about =
@@ -242,8 +231,7 @@ static const struct command commands[] = {
         .run = allow_run,
     },
     {
-        .name = "update",
-        .called = "unseen update",
+        NAMED("update"),
         .bit = COMMAND_UPDATE,
         .usage = "unseen update [OPTION]... LIST [--add FILE]... [--remove FILE]...",
         .about = "Add entries to LIST and remove others, without building it anew. They are kept\n"
@@ -259,8 +247,7 @@ static const struct command commands[] = {
         .run = update_run,
     },
     {
-        .name = "sort",
-        .called = "unseen sort",
+        NAMED("sort"),
         .bit = COMMAND_SORT,
         .usage = "unseen sort [OPTION]... [FILE]...",
         .about =
@@ -275,8 +262,7 @@ static const struct command commands[] = {
         .run = sort_run,
     },
     {
-        .name = "serve",
-        .called = "unseen serve",
+        NAMED("serve"),
         .bit = COMMAND_SERVE,
         .use = {.makes_store = true, .takes_no_lines = true},
         .usage = "unseen serve [OPTION]... STORE",
@@ -305,8 +291,7 @@ static const struct command commands[] = {
         .run = serve_run,
     },
     {
-        .name = "count",
-        .called = "unseen count",
+        NAMED("count"),
         .bit = COMMAND_COUNT,
         .use = {.list_hint = "unseen info %s"},
         .usage = "unseen count [OPTION]... [FILE]...",
@@ -328,8 +313,7 @@ static const struct command commands[] = {
         .run = count_run,
     },
     {
-        .name = "build",
-        .called = "unseen build",
+        NAMED("build"),
         .bit = COMMAND_BUILD,
         .usage = "unseen build [OPTION]... LIST [FILE]...",
         .about = "Build LIST from the lines of the input: a file that can be asked quickly, of\n"
@@ -354,8 +338,7 @@ static const struct command commands[] = {
         .run = build_run,
     },
     {
-        .name = "plan",
-        .called = "unseen plan",
+        NAMED("plan"),
         .bit = COMMAND_PLAN,
         .usage = "unseen plan [OPTION]...",
         .about = "Print what each filter takes for a number of keys and a rate of wrong answers:\n"

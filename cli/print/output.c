@@ -97,23 +97,13 @@ bool output_truncate(struct output *out)
 }
 
 /* What is no file (ESPIPE) has no places. */
-static bool seek(struct output *out, off_t offset, int whence)
+bool output_seek(struct output *out, uint64_t offset, int whence)
 {
-    if (out->fd != STDOUT_FILENO && lseek(out->fd, offset, whence) < 0 && errno != ESPIPE) {
+    if (out->fd != STDOUT_FILENO && lseek(out->fd, (off_t)offset, whence) < 0 && errno != ESPIPE) {
         message_error("cannot write %s: %s", out->name, strerror(errno));
         return false;
     }
     return true;
-}
-
-bool output_seek(struct output *out, uint64_t place)
-{
-    return seek(out, (off_t)place, SEEK_SET);
-}
-
-bool output_seek_end(struct output *out)
-{
-    return seek(out, 0, SEEK_END);
 }
 
 static void fail(struct output *out)

@@ -22,7 +22,7 @@ struct output {
     size_t len;
     size_t sent;
     uint64_t written; /* bytes that have been written */
-    uint64_t put;     /* bytes that were to be, also after a failure */
+    uint64_t put;     /* bytes that were to be, also after a failure: where the next one stands */
     /* Never wait for the reader of the output before the end: what it does not take yet is kept,
      * in as much memory as that needs. */
     bool elastic;
@@ -44,11 +44,8 @@ void output_sync_name(const struct output *out);
 /* Cuts a regular file that was opened by name to nothing: once it is known to be no input. */
 bool output_truncate(struct output *out);
 
-/* Moves to the place `place` of a regular file that was opened by name. */
-bool output_seek(struct output *out, uint64_t place);
-
-/* The same to its end: it will be continued. */
-bool output_seek_end(struct output *out);
+/* Moves to a place of a regular file that was opened by name, as lseek does. */
+bool output_seek(struct output *out, uint64_t offset, int whence);
 
 /* Whether it goes to a regular file. */
 bool output_is_file(const struct output *out);
@@ -58,12 +55,6 @@ void output_make_elastic(struct output *out);
 
 /* Writes what is buffered; if elastic, what can be written without waiting. */
 bool output_flush(struct output *out);
-
-/* Where the next byte will stand, counted from the first that this run has put. */
-static inline uint64_t output_position(const struct output *out)
-{
-    return out->put;
-}
 
 /* Whether an elastic output has kept something. */
 static inline bool output_is_behind(const struct output *out)

@@ -45,7 +45,7 @@ static bool tell(struct commit_marks *h, const char *name, uint64_t len)
             " bytes: the rest was not committed, its lines are new again; it is in %s.cut",
             h->out->name, len, h->start, h->out->name);
     }
-    return output_seek(h->out, h->start);
+    return output_seek(h->out, h->start, SEEK_SET);
 }
 
 static bool tell_named(struct commit_marks *h, uint64_t len)
@@ -106,7 +106,7 @@ bool commit_marks_start(struct commit_marks *h)
         return !h->prints_new || tell(h, NULL, 0);
     }
     if (!h->prints_new) {
-        return output_seek_end(h->out);
+        return output_seek(h->out, 0, SEEK_END);
     }
     if (!tell_named(h, (uint64_t)st.st_size)) {
         return false;
@@ -144,7 +144,7 @@ void commit_marks_mark(struct commit_marks *h, uint64_t nchanges)
     }
     const size_t last = (h->first + h->n - 1) % COMMIT_MARKS;
     h->marks[last].nchanges += nchanges;
-    h->marks[last].position = output_position(h->out);
+    h->marks[last].position = h->out->put;
 }
 
 /* The length that is committed is that of the last mark, not of what is written: there may be lines

@@ -8,6 +8,7 @@
 #include "print/chart.h"
 #include "print/message.h"
 #include "print/suggest.h"
+#include "seen/stores.h"
 
 static const struct {
     const char *name;
@@ -23,7 +24,8 @@ static const struct {
     {"exact", "keeps 64 bits of a key, or 128 if --fpr is below 5.5e-10"},
 };
 
-const char *filters_sentence(const char *name)
+/* Empty for a filter that has none. */
+static const char *sentence_of(const char *name)
 {
     for (size_t i = 0; i < sizeof(sentences) / sizeof(sentences[0]); i++) {
         if (strcmp(sentences[i].name, name) == 0) {
@@ -156,9 +158,8 @@ bool filters_report(const struct seen_options *o, enum unseen_status status, con
 
 void filters_warn_full(const struct seen_options *o, const struct unseen_set *set)
 {
-    struct unseen_set_stats s = {.size = sizeof(s), .filter = ""};
-    if (unseen_set_stats(set, &s) != UNSEEN_OK || s.capacity == 0 || s.nkeys <= s.capacity ||
-        s.fpr_estimate <= s.fpr_promise) {
+    const struct unseen_set_stats s = stores_stats(set);
+    if (s.capacity == 0 || s.nkeys <= s.capacity || s.fpr_estimate <= s.fpr_promise) {
         return;
     }
     char now[24];
@@ -185,7 +186,7 @@ void filters_help(void)
     for (size_t i = 0; (name = unseen_filter_name(i)); i++) {
         char can[40];
         filters_abilities(abilities_of(name), can);
-        printf("  %-17s %s\n  %-17s can: %s\n", name, filters_sentence(name), "", can);
+        printf("  %-17s %s\n  %-17s can: %s\n", name, sentence_of(name), "", can);
     }
     printf("\nA filter that cannot grow needs --capacity; past it, it answers worse and worse.\n"
            "unseen plan --capacity N --fpr RATE compares their sizes and rates.\n");

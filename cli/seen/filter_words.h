@@ -14,9 +14,6 @@
 /* "grow remove merge intersect", as far as it can. */
 void filters_abilities(unsigned abilities, char text[40]);
 
-/* What the filter is for, in a few words; empty for one that has no such text. */
-const char *filters_sentence(const char *name);
-
 /* Whether there is a filter of this name; if not, that is reported. A corrected command begins with
  * again, such as "unseen -s STORE", and ends with files, such as " FILE". */
 bool filters_check_name(const char *name, const char *again, const char *files);

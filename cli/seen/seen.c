@@ -360,12 +360,12 @@ void seen_stats(const struct seen *m, struct unseen_set_stats *stats_out, const 
 {
     *stats_out = (struct unseen_set_stats){.size = sizeof(*stats_out), .filter = "", .cpu = ""};
     if (m->set) {
-        (void)unseen_set_stats(m->set, stats_out); /* fails for a wrong size only */
+        *stats_out = stores_stats(m->set);
         *profile_out = unseen_set_profile(m->set);
         return;
     }
     struct unseen_list_info info = {.size = sizeof(info)};
-    (void)unseen_list_info(m->list.list.list, &info); /* the same */
+    (void)unseen_list_info(m->list.list.list, &info); /* fails for a wrong size only */
     stats_out->nkeys = info.nkeys + info.nadded;
     stats_out->memory = info.bytes;
     stats_out->fpr_promise = info.fpr;

@@ -255,15 +255,12 @@ static bool report_difference(const char *path, const struct unseen_store_option
     }
     char text[4200];
     call(o, path, input_of(o), text, sizeof(text));
-    struct unseen_store_info info = {.size = sizeof(info)};
-    struct unseen_set_stats stats = {.size = sizeof(stats), .filter = ""};
     const struct unseen_set *set = unseen_store_set(store);
-    bool found =
-        unseen_store_info(store, &info) == UNSEEN_OK && unseen_set_stats(set, &stats) == UNSEEN_OK;
+    const struct unseen_store_info info = stores_info(store);
+    const struct unseen_set_stats stats = stores_stats(set);
     const char *has = unseen_set_profile(set);
-    if (!found) {
-        /* then the library's own sentence has to do */
-    } else if (wanted->profile && strcmp(wanted->profile, has) != 0) {
+    bool found = true;
+    if (wanted->profile && strcmp(wanted->profile, has) != 0) {
         report_profile(path, o, has, wanted->profile);
     } else if (wanted->filter && strcmp(wanted->filter, stats.filter) != 0) {
         message_error("%s has the filter %s, not %s", path, stats.filter, wanted->filter);
@@ -298,10 +295,7 @@ static bool report_difference(const char *path, const struct unseen_store_option
 
 static void report_mended(const char *path, enum unseen_store_mode mode, struct unseen_store *store)
 {
-    struct unseen_store_info info = {.size = sizeof(info)};
-    if (unseen_store_info(store, &info) != UNSEEN_OK) {
-        return;
-    }
+    const struct unseen_store_info info = stores_info(store);
     if (info.torn_bytes > 0 && mode != UNSEEN_STORE_READ) {
         message_warning("%s: an unfinished commit of %" PRIu64
                         " bytes was cut off; its lines will be new again",
@@ -385,7 +379,6 @@ static void report_untidy(const char *path, const struct seen_options *o,
 bool stores_close(struct unseen_store *store, const char *path, const struct seen_options *o)
 {
     struct unseen_error error = {.status = UNSEEN_OK};
-    struct unseen_store_info info = {.size = sizeof(info)};
     if (!store) {
         return true;
     }
@@ -395,10 +388,24 @@ bool stores_close(struct unseen_store *store, const char *path, const struct see
         (void)unseen_store_close(store, NULL); /* the cause has just been reported */
         return false;
     }
-    (void)unseen_store_info(store, &info); /* fails for a wrong size only */
+    const bool no_log = stores_info(store).no_log;
     error.status = unseen_store_close(store, &error);
     if (error.status != UNSEEN_OK) {
-        report_untidy(path, o, &error, info.no_log);
+        report_untidy(path, o, &error, no_log);
     }
     return error.status == UNSEEN_OK;
+}
+
+struct unseen_store_info stores_info(struct unseen_store *store)
+{
+    struct unseen_store_info info = {.size = sizeof(info)};
+    (void)unseen_store_info(store, &info); /* fails for a wrong size only */
+    return info;
+}
+
+struct unseen_set_stats stores_stats(const struct unseen_set *set)
+{
+    struct unseen_set_stats stats = {.size = sizeof(stats), .filter = "", .cpu = ""};
+    (void)unseen_set_stats(set, &stats); /* fails for a wrong size only */
+    return stats;
 }

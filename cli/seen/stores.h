@@ -50,6 +50,10 @@ void stores_report_commit(const char *path, const struct seen_options *o,
  * a commit that has been reported, unseen_store_close is used instead. */
 bool stores_close(struct unseen_store *store, const char *path, const struct seen_options *o);
 
+/* The figures of a store and of a set; strings that are not known are empty. */
+struct unseen_store_info stores_info(struct unseen_store *store);
+struct unseen_set_stats stores_stats(const struct unseen_set *set);
+
 /* Whether both names are the same file, or one is the image of the other. */
 bool stores_are_same(const char *a, const char *b);
 
