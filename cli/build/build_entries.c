@@ -113,7 +113,7 @@ static void note_place(struct pipeline *l, struct slot *s)
 }
 
 /* A slot with the next lines; NULL at the end. */
-static struct slot *read_lines(struct pipeline *l)
+static struct slot *pipeline_read_lines(struct pipeline *l)
 {
     struct slot *s = NULL;
     pthread_mutex_lock(&l->reading);
@@ -159,7 +159,7 @@ static bool has_scheme(struct unseen_bytes entry)
     return i > 0 && i < entry.len && entry.data[i] == ':';
 }
 
-static void take_item(void *context, struct unseen_bytes item)
+static void pipeline_take_item(void *context, struct unseen_bytes item)
 {
     struct worker *w = context;
     struct slot *s = w->slot;
@@ -185,7 +185,7 @@ static void take_item(void *context, struct unseen_bytes item)
     s->keys[s->nkeys++] = unseen_list_build_key(m->build, entry.data, entry.len);
 }
 
-static void prepare(struct worker *w, struct slot *s)
+static void pipeline_prepare(struct worker *w, struct slot *s)
 {
     w->slot = s;
     s->counts = (struct build_counts){.nlines = s->batch.n};
@@ -194,7 +194,7 @@ static void prepare(struct worker *w, struct slot *s)
     s->no_memory = false;
     text_clear(&w->room);
     for (w->i = 0; w->i < s->batch.n && !s->no_memory; w->i++) {
-        if (!entries_find(&w->l->m->o->key, s->batch.lines[w->i], take_item, w)) {
+        if (!entries_find(&w->l->m->o->key, s->batch.lines[w->i], pipeline_take_item, w)) {
             complain(w, FAULT_NO_KEY);
         }
     }
@@ -221,7 +221,7 @@ static void report_faults(struct pipeline *l, const struct slot *s)
     }
 }
 
-static void give_up(struct pipeline *l, enum build_ending ending)
+static void pipeline_give_up(struct pipeline *l, enum build_ending ending)
 {
     l->ending = ending;
     atomic_store(&l->over, true);
@@ -238,7 +238,7 @@ static bool add_keys(struct pipeline *l, const struct slot *s)
         return true;
     }
     message_error("%s:%" PRIu64 ": %s", s->name, s->batch.line + 1, message_of(&error));
-    give_up(l, BUILD_BROKEN);
+    pipeline_give_up(l, BUILD_BROKEN);
     return false;
 }
 
@@ -248,13 +248,13 @@ static bool is_refused(const struct pipeline *l)
 }
 
 /* Adds a batch; false if that was of no use. Once a line is refused, the others are only looked at. */
-static bool add(struct pipeline *l, const struct slot *s)
+static bool pipeline_add(struct pipeline *l, const struct slot *s)
 {
     if (atomic_load_explicit(&l->over, memory_order_relaxed)) {
         return false;
     }
     if (s->batch.failed) {
-        give_up(l, BUILD_UNREADABLE);
+        pipeline_give_up(l, BUILD_UNREADABLE);
         return false;
     }
     report_faults(l, s);
@@ -273,7 +273,7 @@ static void count(struct build_done *done, const struct slot *s)
     done->counts.nplain += c->nplain;
 }
 
-static void save(struct pipeline *l, const struct build_done *done)
+static void pipeline_save(struct pipeline *l, const struct build_done *done)
 {
     const double every = l->m->o->list.checkpoint;
     if (!l->m->keeps || is_refused(l) ||
@@ -281,7 +281,7 @@ static void save(struct pipeline *l, const struct build_done *done)
         return;
     }
     if (!build_job_save(l->m, done)) {
-        give_up(l, BUILD_BROKEN);
+        pipeline_give_up(l, BUILD_BROKEN);
     }
     l->saved = clock_now();
 }
@@ -294,9 +294,9 @@ static void add_ready(struct pipeline *l)
     while ((next = &l->slots[l->nadded % SLOTS])->ready) {
         struct build_done done = l->done;
         pthread_mutex_unlock(&l->order);
-        if (add(l, next)) {
+        if (pipeline_add(l, next)) {
             count(&done, next);
-            save(l, &done);
+            pipeline_save(l, &done);
         }
         pthread_mutex_lock(&l->order);
         l->done = done;
@@ -324,8 +324,8 @@ static void *work(void *context)
 {
     struct worker w = {.l = context};
     struct slot *s = NULL;
-    while ((s = read_lines(w.l))) {
-        prepare(&w, s);
+    while ((s = pipeline_read_lines(w.l))) {
+        pipeline_prepare(&w, s);
         hand_over(w.l, s);
     }
     text_release(&w.room);
@@ -383,7 +383,7 @@ static enum build_ending ending_of(const struct pipeline *l)
                                   : BUILD_ALL;
 }
 
-static enum build_ending run(struct pipeline *l)
+static enum build_ending pipeline_run(struct pipeline *l)
 {
     pthread_t *threads = calloc(l->m->nthreads, sizeof(*threads));
     const unsigned n = threads ? start_threads(l, threads) : 0;
@@ -432,7 +432,7 @@ enum build_ending build_entries_run(struct build_job *m)
     l.slots = calloc(SLOTS, sizeof(*l.slots));
     enum build_ending ending = BUILD_BROKEN;
     if (l.slots) {
-        ending = run(&l);
+        ending = pipeline_run(&l);
         reader_summary(&l.reader);
         m->done = l.done;
     } else {

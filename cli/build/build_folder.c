@@ -23,7 +23,7 @@ enum {
 /* All that a build ever puts into its folder; the first is the list. */
 static const char *const files[] = {"list", "list.new", "keys", "state", "state.new"};
 
-static bool report(const char *what, const char *path)
+static bool folder_report(const char *what, const char *path)
 {
     message_error("cannot %s %s: %s", what, path, strerror(errno));
     return false;
@@ -65,7 +65,7 @@ static bool is_ours(const struct build_folder *f)
 {
     struct stat st;
     if (fstat(f->fd, &st) != 0) {
-        return report("read", f->name);
+        return folder_report("read", f->name);
     }
     if (st.st_uid != geteuid()) {
         return refuse(f, "belongs to another user, who could put anything there");
@@ -84,21 +84,21 @@ static bool report_open(const struct build_folder *f)
         return refuse(f, "is not a folder");
     }
     errno = code;
-    return report("open", f->name);
+    return folder_report("open", f->name);
 }
 
 /* Opens the folder, made if it is not there; -1 in f->fd if it has just been removed. */
 static bool open_folder(struct build_folder *f)
 {
     if (mkdir(f->name, 0700) != 0 && errno != EEXIST) {
-        return report("make", f->name);
+        return folder_report("make", f->name);
     }
     f->fd = open(f->name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
     return f->fd >= 0 ? is_ours(f) : errno == ENOENT || report_open(f);
 }
 
 /* A folder that is not ours is not one to remove files from. */
-static bool give_up(struct build_folder *f)
+static bool folder_give_up(struct build_folder *f)
 {
     if (f->fd >= 0) {
         (void)close(f->fd); /* was only looked at */
@@ -111,16 +111,16 @@ static bool lock(struct build_folder *f)
 {
     for (unsigned nwaits = 0;;) {
         if (!open_folder(f)) {
-            return give_up(f);
+            return folder_give_up(f);
         }
         const int code = f->fd < 0 || flock(f->fd, LOCK_EX | LOCK_NB) == 0 ? 0 : errno;
         if (f->fd >= 0 && code == 0 && is_named(f)) {
             return true;
         }
-        (void)give_up(f);
+        (void)folder_give_up(f);
         if (code != 0 && code != EWOULDBLOCK) {
             errno = code;
-            return report("lock", f->name);
+            return folder_report("lock", f->name);
         }
         if (!wait_a_little(&nwaits)) {
             return report_busy(f);
@@ -169,16 +169,16 @@ static bool keep_mode(const struct build_folder *f, int list)
     }
     if (fchown(list, st.st_uid, st.st_gid) != 0 && fchown(list, (uid_t)-1, st.st_gid) != 0 &&
         errno != EPERM) {
-        return report("set the owner of", f->list);
+        return folder_report("set the owner of", f->list);
     }
-    return fchmod(list, st.st_mode & 0777) == 0 || report("set the rights of", f->list);
+    return fchmod(list, st.st_mode & 0777) == 0 || folder_report("set the rights of", f->list);
 }
 
 bool build_folder_place(const struct build_folder *f)
 {
     const int list = openat(f->fd, files[0], O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
     if (list < 0) {
-        return report("open", f->list);
+        return folder_report("open", f->list);
     }
     const bool kept = keep_mode(f, list);
     (void)close(list); /* was only read */
@@ -186,9 +186,9 @@ bool build_folder_place(const struct build_folder *f)
         return false;
     }
     if (renameat(f->fd, files[0], AT_FDCWD, f->path) != 0) {
-        return report("replace", f->path);
+        return folder_report("replace", f->path);
     }
-    return folder_sync(f->path) || report("sync the folder of", f->path);
+    return folder_sync(f->path) || folder_report("sync the folder of", f->path);
 }
 
 void build_folder_clear(const struct build_folder *f)

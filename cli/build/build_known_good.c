@@ -48,7 +48,8 @@ bool build_known_good_check(const struct options *o)
     return true;
 }
 
-static bool report(struct known_good *k, struct unseen_error *error, enum unseen_status status)
+static bool known_good_report(struct known_good *k, struct unseen_error *error,
+                              enum unseen_status status)
 {
     error->status = status;
     lists_report(k->m->o->seen.path, error);
@@ -73,17 +74,17 @@ static bool allow(struct known_good *k, struct unseen_bytes line)
         status = unseen_list_edit_change(k->edit, UNSEEN_LIST_ALLOW, texts, 1, NULL, &error);
         k->m->known_good.nallowed++;
     }
-    return status == UNSEEN_OK || report(k, &error, status);
+    return status == UNSEEN_OK || known_good_report(k, &error, status);
 }
 
-static bool take_batch(void *context, const struct batch *b)
+static bool known_good_take_batch(void *context, const struct batch *b)
 {
     struct known_good *k = context;
     uint8_t verdicts[BATCH_LINES];
     struct unseen_error error = {.status = UNSEEN_OK};
     const enum unseen_status status = lists_covers(&k->list, k->list.url, b->lines, b->n, verdicts);
     if (status != UNSEEN_OK) {
-        return report(k, &error, status);
+        return known_good_report(k, &error, status);
     }
     k->m->known_good.nasked += b->n;
     for (size_t i = 0; i < b->n; i++) {
@@ -107,7 +108,7 @@ static bool read_file(struct known_good *k, const char *name)
     struct feed feed = {.input = &k->m->o->input,
                         .file = name,
                         .out = &none,
-                        .take = take_batch,
+                        .take = known_good_take_batch,
                         .poll = poll,
                         .context = k};
     feed_run(&feed);
@@ -136,10 +137,10 @@ bool build_known_good_run(struct build_job *m)
     }
     build_progress_phase(&m->progress, 0, 0);
     enum unseen_status status = unseen_list_edit_open(&k.edit, path, NULL, &error);
-    bool good = status == UNSEEN_OK ? read_files(&k) : report(&k, &error, status);
+    bool good = status == UNSEEN_OK ? read_files(&k) : known_good_report(&k, &error, status);
     if (good) {
         status = unseen_list_edit_commit(k.edit, &error);
-        good = status == UNSEEN_OK || report(&k, &error, status);
+        good = status == UNSEEN_OK || known_good_report(&k, &error, status);
     }
     unseen_list_edit_close(k.edit);
     lists_close(&k.list);

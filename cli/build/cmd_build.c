@@ -198,7 +198,7 @@ static unsigned count_processors(void)
     return n < 1 ? 1 : n < THREADS_MAX ? (unsigned)n : THREADS_MAX;
 }
 
-static bool prepare(struct build_job *m)
+static bool job_prepare(struct build_job *m)
 {
     const struct options *o = m->o;
     const unsigned wanted = o->input.threads ? o->input.threads : count_processors();
@@ -360,7 +360,7 @@ static bool report_state(struct build_job *m)
     return false;
 }
 
-static bool start(struct build_job *m)
+static bool job_start(struct build_job *m)
 {
     if (!m->keeps && !m->o->list.restart && build_folder_has_state(&m->folder)) {
         return report_state(m);
@@ -385,7 +385,7 @@ static bool start(struct build_job *m)
 
 /* ---- Lines ----------------------------------------------------------------------------------- */
 
-static bool save(struct build_job *m, const struct build_done *done)
+static bool job_save(struct build_job *m, const struct build_done *done)
 {
     struct unseen_error error = {.status = UNSEEN_ERR_NOMEM};
     m->note.len = 0;
@@ -404,7 +404,7 @@ static bool save(struct build_job *m, const struct build_done *done)
 bool build_job_save(struct build_job *m, const struct build_done *done)
 {
     m->saved = true;
-    return save(m, done);
+    return job_save(m, done);
 }
 
 static double share_of(const struct build_job *m, const struct build_place *place)
@@ -451,7 +451,7 @@ static bool report_unreadable(struct build_job *m)
     return false;
 }
 
-static bool read_lines(struct build_job *m)
+static bool job_read_lines(struct build_job *m)
 {
     build_progress_phase(&m->progress, m->done.counts.nlines, share_of(m, &m->done.place));
     const enum build_ending ending = build_entries_run(m);
@@ -459,7 +459,7 @@ static bool read_lines(struct build_job *m)
     if (ending == BUILD_REFUSED) {
         return report_refused(m);
     }
-    if (ending == BUILD_BROKEN || (m->keeps && !save(m, &m->done))) {
+    if (ending == BUILD_BROKEN || (m->keeps && !job_save(m, &m->done))) {
         return false;
     }
     if (ending == BUILD_UNREADABLE) {
@@ -490,7 +490,7 @@ static bool show_built(void *context, uint64_t ndone, uint64_t n)
     return !stop_is_wanted();
 }
 
-static bool finish(struct build_job *m)
+static bool job_finish(struct build_job *m)
 {
     struct unseen_error error = {.status = UNSEEN_OK};
     build_progress_phase(&m->progress, 0, 0);
@@ -650,7 +650,7 @@ static void report_plain(const struct build_job *m)
     }
 }
 
-static bool report(const struct build_job *m)
+static bool job_report(const struct build_job *m)
 {
     struct build_old made;
     report_forced(&m->done.counts);
@@ -701,12 +701,12 @@ int build_run(const struct options *o, enum unseen_cpu cpu)
     struct build_job m = {.o = o, .cpu = cpu, .folder = {.fd = -1}};
     bool done = false;
     build_progress_start(&m.progress, o);
-    if (prepare(&m)) {
+    if (job_prepare(&m)) {
         stop_listen();
-        done = start(&m) && (m.is_complete || (read_lines(&m) && check_entries(&m))) &&
-               finish(&m) && place(&m);
+        done = job_start(&m) && (m.is_complete || (job_read_lines(&m) && check_entries(&m))) &&
+               job_finish(&m) && place(&m);
     }
-    const bool good = done && report(&m);
+    const bool good = done && job_report(&m);
     release(&m, done);
     if (!done) {
         stop_die(false);

@@ -117,7 +117,7 @@ static void put_json(struct canon *c, const struct batch *b, size_t i)
     json_write(out, "}\n");
 }
 
-static bool take_batch(void *context, const struct batch *b)
+static bool canon_take_batch(void *context, const struct batch *b)
 {
     struct canon *c = context;
     if (!c->o->print.json && !c->o->print.expressions) {
@@ -168,7 +168,7 @@ static bool check_base(const struct canon *c)
 }
 
 /* The output is cut only when nothing speaks against the run any more. */
-static bool prepare(struct canon *c, enum unseen_cpu cpu)
+static bool canon_prepare(struct canon *c, enum unseen_cpu cpu)
 {
     const struct options *o = c->o;
     const struct output *const outs[] = {&c->out};
@@ -191,11 +191,11 @@ int canon_run(const struct options *o, enum unseen_cpu cpu)
 {
     struct canon c = {.o = o};
     int status = EXIT_TROUBLE;
-    if (prepare(&c, cpu)) {
+    if (canon_prepare(&c, cpu)) {
         c.feed.input = &o->input;
         c.feed.identity = &c.identity;
         c.feed.out = &c.out;
-        c.feed.take = take_batch;
+        c.feed.take = canon_take_batch;
         c.feed.context = &c;
         feed_run(&c.feed);
         const bool written = output_close(&c.out);

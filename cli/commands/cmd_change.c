@@ -108,7 +108,7 @@ int change_finish(struct change *c)
 
 /* ---- Lines ----------------------------------------------------------------------------------- */
 
-static bool take_batch(void *context, const struct batch *b)
+static bool change_take_batch(void *context, const struct batch *b)
 {
     struct change *c = context;
     c->report.nlong += b->nlong;
@@ -119,7 +119,7 @@ static bool take_batch(void *context, const struct batch *b)
     return change_keys(c, b->keys, b->n);
 }
 
-static void read_lines(struct change *c)
+static void change_read_lines(struct change *c)
 {
     struct output none = {.fd = -1};
     struct identity identity = {.url = unseen_store_url(c->store),
@@ -135,7 +135,7 @@ static void read_lines(struct change *c)
         .input = &c->o->input,
         .identity = &identity,
         .out = &none,
-        .take = take_batch,
+        .take = change_take_batch,
         .context = c,
     };
     feed_run(&feed);
@@ -147,7 +147,7 @@ int change_run(const struct options *o, enum unseen_cpu cpu)
 {
     struct change c;
     if (change_start(&c, o, cpu)) {
-        read_lines(&c);
+        change_read_lines(&c);
     }
     return change_finish(&c);
 }

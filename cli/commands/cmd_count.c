@@ -35,7 +35,7 @@ struct count {
     bool failed;
 };
 
-static void fail(struct count *c, enum unseen_status status)
+static void count_fail(struct count *c, enum unseen_status status)
 {
     message_error("cannot count more lines: %s", unseen_status_string(status));
     message_hint("--fpr 1e-6 takes less memory");
@@ -133,7 +133,7 @@ static bool take_all(struct count *c, const struct batch *b)
     uint8_t verdicts[BATCH_LINES];
     const enum unseen_status status = unseen_set_add_keys(c->set, b->keys, b->n, verdicts, NULL);
     if (status != UNSEEN_OK) {
-        fail(c, status);
+        count_fail(c, status);
         return false;
     }
     for (size_t i = 0; i < b->n; i++) {
@@ -150,14 +150,14 @@ static bool take_groups(struct count *c, const struct batch *b)
     for (size_t i = 0; i < b->n; i++) {
         numbers[i] = group_of(c, b, i);
         if (numbers[i] == SIZE_MAX) {
-            fail(c, UNSEEN_ERR_NOMEM);
+            count_fail(c, UNSEEN_ERR_NOMEM);
             return false;
         }
         keys[i] = mix(b->keys[i], c->groups.entries[numbers[i]].key);
     }
     const enum unseen_status status = unseen_set_add_keys(c->set, keys, b->n, verdicts, NULL);
     if (status != UNSEEN_OK) {
-        fail(c, status);
+        count_fail(c, status);
         return false;
     }
     for (size_t i = 0; i < b->n; i++) {
@@ -166,7 +166,7 @@ static bool take_groups(struct count *c, const struct batch *b)
     return true;
 }
 
-static bool take_batch(void *context, const struct batch *b)
+static bool count_take_batch(void *context, const struct batch *b)
 {
     struct count *c = context;
     return c->o->group.by ? take_groups(c, b) : take_all(c, b);
@@ -207,7 +207,7 @@ static bool create_set(struct count *c, enum unseen_cpu cpu)
     return status == UNSEEN_OK;
 }
 
-static bool prepare(struct count *c, enum unseen_cpu cpu)
+static bool count_prepare(struct count *c, enum unseen_cpu cpu)
 {
     const struct options *o = c->o;
     const struct output *const outs[] = {&c->out};
@@ -233,7 +233,7 @@ static void put_result(struct count *c)
 }
 
 /* A count of a part of the input is no count of it: after any trouble there is none. */
-static int finish(struct count *c)
+static int count_finish(struct count *c)
 {
     if (c->failed || c->feed.failed || !output_truncate(&c->out)) {
         return EXIT_TROUBLE;
@@ -249,14 +249,14 @@ int count_run(const struct options *o, enum unseen_cpu cpu)
     }
     struct count c = {.o = o, .last = SIZE_MAX};
     int status = EXIT_TROUBLE;
-    if (prepare(&c, cpu)) {
+    if (count_prepare(&c, cpu)) {
         c.feed.input = &o->input;
         c.feed.identity = &c.identity;
         c.feed.out = &c.out;
-        c.feed.take = take_batch;
+        c.feed.take = count_take_batch;
         c.feed.context = &c;
         feed_run(&c.feed);
-        status = finish(&c);
+        status = count_finish(&c);
     }
     output_abandon(&c.out);
     text_table_release(&c.groups);

@@ -127,8 +127,8 @@ static void put_marked(const struct dedup *d, struct output *out, const struct u
     }
 }
 
-static void put(struct dedup *d, const struct unseen_bytes *lines, const uint8_t *verdicts,
-                size_t n, size_t nnew)
+static void dedup_put(struct dedup *d, const struct unseen_bytes *lines, const uint8_t *verdicts,
+                      size_t n, size_t nnew)
 {
     const struct options *o = d->o;
     if (o->print.repeats) {
@@ -155,7 +155,7 @@ static size_t count_new(const uint8_t *verdicts, size_t n)
 
 /* Answers a batch; false if there is no use in another. When only some more lines are wanted, no
  * more keys than that are added at a time: the set then holds exactly what was answered. */
-static bool take_batch(void *context, const struct batch *b)
+static bool dedup_take_batch(void *context, const struct batch *b)
 {
     struct dedup *d = context;
     const struct unseen_bytes *shown = d->o->print.canonical ? b->canons : b->lines;
@@ -171,7 +171,7 @@ static bool take_batch(void *context, const struct batch *b)
             seen_report_full(status);
         }
         size_t nnew = count_new(verdicts, ndone);
-        put(d, shown + at, verdicts, ndone, nnew);
+        dedup_put(d, shown + at, verdicts, ndone, nnew);
         commit_marks_mark(&d->marks, nnew);
         d->report.nnew += nnew;
         d->report.nseen += ndone - nnew;
@@ -320,7 +320,7 @@ static bool cut_outputs(struct dedup *d)
 }
 
 /* Files are cut only when nothing speaks against the run any more. */
-static bool prepare(struct dedup *d, enum unseen_cpu cpu)
+static bool dedup_prepare(struct dedup *d, enum unseen_cpu cpu)
 {
     const struct options *o = d->o;
     if (!check_stores(o) || !seen_open(&d->seen, cpu) || !open_outputs(d) || overwrites_store(d) ||
@@ -352,7 +352,7 @@ static void put_stats(struct dedup *d)
     }
 }
 
-static int finish(struct dedup *d)
+static int dedup_finish(struct dedup *d)
 {
     if (d->o->print.count && !d->lost) {
         output_print(&d->out, "%" PRIu64 "\n", count_wanted(d));
@@ -388,18 +388,18 @@ int dedup_run(const struct options *o, enum unseen_cpu cpu)
                  .identity = &d.identity,
                  .out = &d.out,
                  .more = &d.repeats,
-                 .take = take_batch,
+                 .take = dedup_take_batch,
                  .poll = before_wait,
                  .context = &d},
         .prints_seen = o->print.invert != is_check(o),
         .left = o->print.quiet ? 1 : o->print.limit,
     };
     int status = EXIT_TROUBLE;
-    if (prepare(&d, cpu)) {
+    if (dedup_prepare(&d, cpu)) {
         if (d.left > 0) {
             feed_run(&d.feed);
         }
-        status = finish(&d);
+        status = dedup_finish(&d);
     }
     output_abandon(&d.out);
     output_abandon(&d.repeats);

@@ -117,7 +117,7 @@ static void complain(const struct edit_line *l, enum fault fault)
     }
 }
 
-static void fail(struct edit *e, const struct edit_line *l, const struct unseen_error *error)
+static void edit_fail(struct edit *e, const struct edit_line *l, const struct unseen_error *error)
 {
     e->failed = true;
     message_error("%s:%" PRIu64 ": %s", l->name, l->number, message_of(error));
@@ -148,7 +148,7 @@ static void take_entry(const struct edit_line *l, struct unseen_bytes entry)
     uint8_t changed = 0;
     error.status = unseen_list_edit_change(e->changes, e->change, &entry, 1, &changed, &error);
     if (error.status != UNSEEN_OK) {
-        fail(e, l, &error);
+        edit_fail(e, l, &error);
         return;
     }
     e->nchanged += changed;
@@ -156,7 +156,7 @@ static void take_entry(const struct edit_line *l, struct unseen_bytes entry)
 }
 
 /* Whatever is in a list can be taken out of it; only what comes in is looked at for danger. */
-static void take_item(void *context, struct unseen_bytes item)
+static void edit_take_item(void *context, struct unseen_bytes item)
 {
     const struct edit_line *l = context;
     struct edit *e = l->e;
@@ -166,7 +166,7 @@ static void take_item(void *context, struct unseen_bytes item)
     const bool comes_in = e->change == UNSEEN_LIST_ADD || e->change == UNSEEN_LIST_ALLOW;
     error.status = entries_make(e->list.kind, e->list.url, item, &e->room, &entry, &fitness);
     if (error.status != UNSEEN_OK) {
-        fail(e, l, &error);
+        edit_fail(e, l, &error);
         return;
     }
     const bool is_dangerous = fitness == UNSEEN_ENTRY_DANGEROUS;
@@ -179,21 +179,21 @@ static void take_item(void *context, struct unseen_bytes item)
     take_entry(l, entry);
 }
 
-static void take_line(struct edit_line *l)
+static void edit_take_line(struct edit_line *l)
 {
     struct edit *e = l->e;
     text_clear(&e->room);
     e->nlines++;
-    if (!entries_find(&e->o->key, l->bytes, take_item, l)) {
+    if (!entries_find(&e->o->key, l->bytes, edit_take_item, l)) {
         complain(l, FAULT_NO_KEY);
     }
 }
 
-static void take_batch(struct edit *e, const struct reader *r, const struct batch *b)
+static void edit_take_batch(struct edit *e, const struct reader *r, const struct batch *b)
 {
     for (size_t i = 0; i < b->n; i++) {
         struct edit_line l = {e, r->name, b->line + i + 1, b->lines[i]};
-        take_line(&l);
+        edit_take_line(&l);
     }
 }
 
@@ -219,7 +219,7 @@ static bool edit_files(struct edit *e, const char *const *names, size_t n,
         e->failed = true;
     }
     while (b && (!e->failed || e->complaints.n > 0) && reader_next(&r, b)) {
-        take_batch(e, &r, b);
+        edit_take_batch(e, &r, b);
     }
     e->failed = e->failed || r.failed;
     reader_summary(&r);
@@ -290,7 +290,7 @@ static void print_figures(const struct edit *e, const struct unseen_list_info *i
 
 /* The figures are those of the list as it is now. They are no part of what was asked for: the change is
  * made if they cannot be had. */
-static void report(struct edit *e)
+static void edit_report(struct edit *e)
 {
     struct unseen_error error = {.text = ""};
     struct unseen_list_info info = {.size = sizeof(info)};
@@ -309,7 +309,7 @@ static void commit(struct edit *e)
     struct unseen_error error = {.status = UNSEEN_OK};
     error.status = unseen_list_edit_commit(e->changes, &error);
     if (error.status == UNSEEN_OK) {
-        report(e);
+        edit_report(e);
         return;
     }
     e->failed = true;
@@ -339,7 +339,7 @@ struct listing {
     char delimiter;
 };
 
-static bool put(void *context, enum unseen_list_change change, struct unseen_bytes text)
+static bool edit_put(void *context, enum unseen_list_change change, struct unseen_bytes text)
 {
     struct listing *l = context;
     if (change == UNSEEN_LIST_ALLOW) {
@@ -363,7 +363,7 @@ static int print_allowed(const struct options *o, enum unseen_cpu cpu)
     }
     int status = EXIT_TROUBLE;
     if (output_open(&l.out, NULL)) {
-        unseen_list_changes(list.list, put, &l);
+        unseen_list_changes(list.list, edit_put, &l);
         status = output_close(&l.out) ? EXIT_DONE : EXIT_TROUBLE;
     }
     lists_close(&list);

@@ -30,7 +30,7 @@ struct explain {
 
 /* ---- Text ------------------------------------------------------------------------------------ */
 
-static void put(struct explain *x, const char *text)
+static void explain_put(struct explain *x, const char *text)
 {
     json_write(&x->out, text);
 }
@@ -57,68 +57,68 @@ static void put_part(struct explain *x, struct unseen_bytes part)
     if (part.len > 0) {
         put_visible(x, part);
     } else {
-        put(x, "(nothing)");
+        explain_put(x, "(nothing)");
     }
 }
 
 static void text_url(struct explain *x, const struct explanation *e)
 {
     put_visible(x, e->input);
-    put(x, "\n");
+    explain_put(x, "\n");
     for (size_t i = 0; i < e->nsteps; i++) {
         const struct unseen_url_step *step = &e->steps[i];
-        put(x, "  ");
-        put(x, step->rule);
-        put(x, ": ");
-        put(x, step->sentence);
-        put(x, "\n    ");
+        explain_put(x, "  ");
+        explain_put(x, step->rule);
+        explain_put(x, ": ");
+        explain_put(x, step->sentence);
+        explain_put(x, "\n    ");
         put_part(x, step->before);
-        put(x, " -> ");
+        explain_put(x, " -> ");
         put_part(x, step->after);
-        put(x, "\n");
+        explain_put(x, "\n");
     }
     if (e->form == UNSEEN_URL_FAILED) {
-        put(x, "  not a URL: its bytes are its identity\n");
+        explain_put(x, "  not a URL: its bytes are its identity\n");
         return;
     }
-    put(x, "  = ");
+    explain_put(x, "  = ");
     put_visible(x, e->canon);
-    put(x, "\n");
+    explain_put(x, "\n");
 }
 
 static void text_rule(void *context, const char *rule)
 {
     struct explain *x = context;
     if (!x->skip || strcmp(rule, x->skip) != 0) {
-        put(x, x->first ? ", by " : ", ");
-        put(x, rule);
+        explain_put(x, x->first ? ", by " : ", ");
+        explain_put(x, rule);
         x->first = false;
     }
 }
 
 static void text_verdict(struct explain *x, bool same)
 {
-    put(x, same ? "same under " : "not the same under ");
-    put(x, unseen_url_id(x->url));
+    explain_put(x, same ? "same under " : "not the same under ");
+    explain_put(x, unseen_url_id(x->url));
     x->first = true;
     if (same) {
         explanation_rules(x->list, x->nlist, text_rule, x);
-        put(x, x->first ? ", as they are\n" : "\n");
+        explain_put(x, x->first ? ", as they are\n" : "\n");
     } else {
-        put(x, "\n");
+        explain_put(x, "\n");
     }
 }
 
 static void text_found(struct explain *x, const char *option, const char *name)
 {
-    put(x, strcmp(option, "-p") == 0 ? "the same under -p " : "the same with --rule ");
-    put(x, name);
+    explain_put(x, strcmp(option, "-p") == 0 ? "the same under -p " : "the same with --rule ");
+    explain_put(x, name);
     if (strcmp(option, "-p") == 0) {
         x->first = true;
         x->skip = name;
         explanation_rules(x->tried, x->nlist, text_rule, x);
     }
-    put(x, "\n");
+    explain_put(x, "\n");
 }
 
 /* ---- JSON ------------------------------------------------------------------------------------ */
@@ -131,50 +131,50 @@ static void json_text(struct explain *x, const char *text)
 static void json_url(struct explain *x, const struct explanation *e)
 {
     static const char *const statuses[] = {"unchanged", "rewritten", "failed"};
-    put(x, "{\"input\":");
+    explain_put(x, "{\"input\":");
     json_write_string(&x->out, e->input);
-    put(x, ",\"status\":");
+    explain_put(x, ",\"status\":");
     json_text(x, statuses[e->form]);
-    put(x, ",\"canonical\":");
+    explain_put(x, ",\"canonical\":");
     if (e->form == UNSEEN_URL_FAILED) {
-        put(x, "null");
+        explain_put(x, "null");
     } else {
         json_write_string(&x->out, e->canon);
     }
-    put(x, ",\"steps\":[");
+    explain_put(x, ",\"steps\":[");
     for (size_t i = 0; i < e->nsteps; i++) {
-        put(x, i > 0 ? ",{\"rule\":" : "{\"rule\":");
+        explain_put(x, i > 0 ? ",{\"rule\":" : "{\"rule\":");
         json_text(x, e->steps[i].rule);
-        put(x, ",\"sentence\":");
+        explain_put(x, ",\"sentence\":");
         json_text(x, e->steps[i].sentence);
-        put(x, ",\"before\":");
+        explain_put(x, ",\"before\":");
         json_write_string(&x->out, e->steps[i].before);
-        put(x, ",\"after\":");
+        explain_put(x, ",\"after\":");
         json_write_string(&x->out, e->steps[i].after);
-        put(x, "}");
+        explain_put(x, "}");
     }
-    put(x, "]}");
+    explain_put(x, "]}");
 }
 
 static void json_rule(void *context, const char *rule)
 {
     struct explain *x = context;
-    put(x, x->first ? "" : ",");
+    explain_put(x, x->first ? "" : ",");
     json_text(x, rule);
     x->first = false;
 }
 
 static void json_rules(struct explain *x, const struct explanation *list)
 {
-    put(x, ",\"by\":[");
+    explain_put(x, ",\"by\":[");
     x->first = true;
     explanation_rules(list, x->nlist, json_rule, x);
-    put(x, "]");
+    explain_put(x, "]");
 }
 
 static void json_verdict(struct explain *x, bool same)
 {
-    put(x, same ? ",\"same\":true" : ",\"same\":false");
+    explain_put(x, same ? ",\"same\":true" : ",\"same\":false");
     if (same) {
         json_rules(x, x->list);
     }
@@ -182,13 +182,13 @@ static void json_verdict(struct explain *x, bool same)
 
 static void json_found(struct explain *x, const char *option, const char *name)
 {
-    put(x, x->nfound > 0 ? ",{\"option\":\"" : "{\"option\":\"");
-    put(x, option);
-    put(x, " ");
-    put(x, name);
-    put(x, "\"");
+    explain_put(x, x->nfound > 0 ? ",{\"option\":\"" : "{\"option\":\"");
+    explain_put(x, option);
+    explain_put(x, " ");
+    explain_put(x, name);
+    explain_put(x, "\"");
     json_rules(x, x->tried);
-    put(x, "}");
+    explain_put(x, "}");
 }
 
 /* ---- Trying ---------------------------------------------------------------------------------- */
@@ -279,15 +279,15 @@ static bool try_rules(struct explain *x)
 static bool try_all(struct explain *x)
 {
     if (x->o->print.json) {
-        put(x, ",\"same_with\":[");
+        explain_put(x, ",\"same_with\":[");
     }
     if (!try_rules(x) || !try_profiles(x)) {
         return false;
     }
     if (x->o->print.json) {
-        put(x, "]");
+        explain_put(x, "]");
     } else if (x->nfound == 0) {
-        put(x, "nor under any other profile, nor with any one rule more\n");
+        explain_put(x, "nor under any other profile, nor with any one rule more\n");
     }
     return true;
 }
@@ -297,19 +297,19 @@ static bool try_all(struct explain *x)
 static void put_urls(struct explain *x)
 {
     if (x->o->print.json) {
-        put(x, "{\"profile\":");
+        explain_put(x, "{\"profile\":");
         json_text(x, unseen_url_id(x->url));
-        put(x, ",\"urls\":[");
+        explain_put(x, ",\"urls\":[");
     }
     for (size_t i = 0; i < x->nlist; i++) {
         if (x->o->print.json) {
-            put(x, i > 0 ? "," : "");
+            explain_put(x, i > 0 ? "," : "");
             json_url(x, &x->list[i]);
         } else {
             text_url(x, &x->list[i]);
         }
     }
-    put(x, x->o->print.json ? "]" : "");
+    explain_put(x, x->o->print.json ? "]" : "");
 }
 
 static int explain_here(struct explain *x)
@@ -325,7 +325,7 @@ static int explain_here(struct explain *x)
     if (!same && !try_all(x)) {
         return EXIT_TROUBLE;
     }
-    put(x, x->o->print.json ? "}\n" : "");
+    explain_put(x, x->o->print.json ? "}\n" : "");
     return same ? EXIT_DONE : EXIT_NONE;
 }
 

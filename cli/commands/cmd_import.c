@@ -50,7 +50,7 @@ static bool flush(struct import *m)
     return n == 0 || change_keys(&m->change, m->keys, n);
 }
 
-static bool add(struct import *m, struct unseen_bytes item)
+static bool import_add(struct import *m, struct unseen_bytes item)
 {
     const enum unseen_status status =
         unseen_set_key(unseen_store_set(m->change.store), item.data, item.len, &m->keys[m->nkeys]);
@@ -62,7 +62,7 @@ static bool add(struct import *m, struct unseen_bytes item)
     return ++m->nkeys < BATCH_LINES || flush(m);
 }
 
-static bool report_memory(struct import *m)
+static bool import_report_memory(struct import *m)
 {
     message_error("%s:%" PRIu64 ": out of memory", m->name, m->line);
     m->change.failed = true;
@@ -79,13 +79,13 @@ static void report_torn(struct import *m)
 static bool take_scrapy(struct import *m, struct unseen_bytes line)
 {
     if (!requests_seen_push(&m->scrapy, line)) {
-        return report_memory(m);
+        return import_report_memory(m);
     }
     for (;;) {
         struct unseen_bytes digits;
         switch (requests_seen_next(&m->scrapy, &digits)) {
         case REQUESTS_SEEN_FINGERPRINT:
-            if (!add(m, digits)) {
+            if (!import_add(m, digits)) {
                 return false;
             }
             break;
@@ -116,7 +116,7 @@ static bool take_redis(struct import *m, struct unseen_bytes line)
     struct unseen_bytes member;
     switch (redis_set_take(&m->redis, line, &member)) {
     case REDIS_MEMBER:
-        return add(m, member);
+        return import_add(m, member);
     case REDIS_LONG:
         report_long(m);
         break;
@@ -124,25 +124,25 @@ static bool take_redis(struct import *m, struct unseen_bytes line)
         report_wrong(m, line);
         break;
     case REDIS_NOMEM:
-        return report_memory(m);
+        return import_report_memory(m);
     case REDIS_NOTHING:
         break;
     }
     return true;
 }
 
-static bool take_line(struct import *m, struct unseen_bytes line)
+static bool import_take_line(struct import *m, struct unseen_bytes line)
 {
     return (m->change.o->source == SOURCE_REQUESTS_SEEN ? take_scrapy : take_redis)(m, line);
 }
 
-static bool take_batch(void *context, const struct batch *b)
+static bool import_take_batch(void *context, const struct batch *b)
 {
     struct import *m = context;
     m->change.report.nbytes += b->nbytes;
     for (size_t i = 0; i < b->n; i++) {
         m->line++;
-        if (!take_line(m, b->lines[i])) {
+        if (!import_take_line(m, b->lines[i])) {
             return false;
         }
     }
@@ -158,7 +158,7 @@ static bool read_file(struct import *m, const char *name)
         .input = &m->change.o->input,
         .file = name,
         .out = &none,
-        .take = take_batch,
+        .take = import_take_batch,
         .context = m,
     };
     m->name = files_shown(name);

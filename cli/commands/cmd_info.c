@@ -38,7 +38,7 @@ static void put_written(struct output *out, const char *path)
 
 /* ---- A store --------------------------------------------------------------------------------- */
 
-static void put_text(struct output *out, struct unseen_store *store, const char *path)
+static void info_put_text(struct output *out, struct unseen_store *store, const char *path)
 {
     const struct unseen_set *set = unseen_store_set(store);
     const struct unseen_set_stats s = stores_stats(set);
@@ -104,7 +104,7 @@ static int print(const struct options *o, struct unseen_store *store,
         return EXIT_TROUBLE;
     }
     if (store) {
-        (o->print.json ? info_json : put_text)(&out, store, o->input.files[0]);
+        (o->print.json ? info_json : info_put_text)(&out, store, o->input.files[0]);
     } else {
         (o->print.json ? info_json_list : put_list)(&out, list, o->input.files[0]);
     }

@@ -40,7 +40,7 @@ struct recheck {
     bool failed;
 };
 
-static bool report_memory(struct recheck *r)
+static bool recheck_report_memory(struct recheck *r)
 {
     (void)message_no_memory();
     r->failed = true;
@@ -65,7 +65,7 @@ static bool put_line(struct recheck *r, size_t i)
     struct text_entry *entry =
         text_table_add(&r->printed, &r->lines[i].key, sizeof(r->lines[i].key));
     if (!entry) {
-        return report_memory(r);
+        return recheck_report_memory(r);
     }
     if (!entry->value) {
         entry->value = 1;
@@ -79,7 +79,7 @@ static bool put_line(struct recheck *r, size_t i)
 }
 
 /* One reading of the log, for all lines gathered so far. */
-static bool answer(struct recheck *r)
+static bool recheck_answer(struct recheck *r)
 {
     struct unseen_error error = {.status = UNSEEN_OK};
     if (r->nlines == 0) {
@@ -107,7 +107,7 @@ static bool answer(struct recheck *r)
 static bool gather(struct recheck *r, const struct unseen_bytes line, struct unseen_key key)
 {
     if (!text_reserve(&r->text, line.len + 1) || !text_table_add(&r->asked, &key, sizeof(key))) {
-        return report_memory(r);
+        return recheck_report_memory(r);
     }
     r->lines[r->nlines++] = (struct gathered){r->text.len, key};
     memcpy(r->text.data + r->text.len, line.data, line.len + 1); /* with its delimiter */
@@ -115,7 +115,7 @@ static bool gather(struct recheck *r, const struct unseen_bytes line, struct uns
     return true;
 }
 
-static bool take_batch(void *context, const struct batch *b)
+static bool recheck_take_batch(void *context, const struct batch *b)
 {
     struct recheck *r = context;
     for (size_t i = 0; i < b->n; i++) {
@@ -125,10 +125,10 @@ static bool take_batch(void *context, const struct batch *b)
     }
     const bool is_full =
         r->nlines + BATCH_LINES > GATHER_LINES || r->text.len > (size_t)GATHER_BYTES;
-    return !is_full || answer(r);
+    return !is_full || recheck_answer(r);
 }
 
-static bool prepare(struct recheck *r, enum unseen_cpu cpu)
+static bool recheck_prepare(struct recheck *r, enum unseen_cpu cpu)
 {
     const struct options *o = r->o;
     const struct output *const outs[] = {&r->out};
@@ -141,7 +141,7 @@ static bool prepare(struct recheck *r, enum unseen_cpu cpu)
                                     .delimiter = o->input.delimiter};
     r->lines = malloc(GATHER_LINES * sizeof(*r->lines));
     if (!r->lines || identity_init(&r->identity) != UNSEEN_OK) {
-        return report_memory(r);
+        return recheck_report_memory(r);
     }
     return output_open(&r->out, o->print.output) &&
            files_check(o->command->called, o->input.files, o->input.nfiles, outs, 1) &&
@@ -154,11 +154,11 @@ static int run(struct recheck *r)
         .input = &r->o->input,
         .identity = &r->identity,
         .out = &r->out,
-        .take = take_batch,
+        .take = recheck_take_batch,
         .context = r,
     };
     feed_run(&feed);
-    const bool answered = !r->failed && answer(r);
+    const bool answered = !r->failed && recheck_answer(r);
     const bool written = output_close(&r->out);
     if (!answered || !written || feed.failed) {
         return EXIT_TROUBLE;
@@ -169,7 +169,7 @@ static int run(struct recheck *r)
 int recheck_run(const struct options *o, enum unseen_cpu cpu)
 {
     struct recheck r = {.o = o};
-    const int status = prepare(&r, cpu) ? run(&r) : EXIT_TROUBLE;
+    const int status = recheck_prepare(&r, cpu) ? run(&r) : EXIT_TROUBLE;
     output_abandon(&r.out);
     text_release(&r.text);
     text_table_release(&r.asked);

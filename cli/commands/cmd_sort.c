@@ -54,7 +54,7 @@ static void report_line(const struct sort *s, uint64_t line, struct unseen_bytes
     }
 }
 
-static void report_memory(void)
+static void sort_report_memory(void)
 {
     message_error("out of memory for the integers");
     message_hint("sort -n FILE uses temporary files");
@@ -104,7 +104,7 @@ static bool take_lines(struct sort *s, const struct unseen_bytes *lines, size_t 
     }
     s->line += n;
     if (status != UNSEEN_OK || (!unique && !count_repeats(s, values, verdicts, n))) {
-        report_memory();
+        sort_report_memory();
         return false;
     }
     return true;
@@ -239,14 +239,14 @@ static void put_all(struct sort *s, struct integers_printer *printer)
 
 /* ---- Before and after ------------------------------------------------------------------------ */
 
-static bool prepare(struct sort *s, enum unseen_cpu cpu)
+static bool sort_prepare(struct sort *s, enum unseen_cpu cpu)
 {
     const struct unseen_bitmap_options options = {.size = sizeof(options), .cpu = cpu};
     const struct output *const outs[] = {&s->out};
     const enum unseen_status status = unseen_bitmap_create(&s->bitmap, &options);
     s->buffer = malloc(FRONT + BUFFER_BYTES + 1);
     if (status == UNSEEN_ERR_NOMEM || !s->buffer) {
-        report_memory();
+        sort_report_memory();
         return false;
     }
     if (status != UNSEEN_OK) {
@@ -261,12 +261,12 @@ static bool prepare(struct sort *s, enum unseen_cpu cpu)
 /* Sorting is what to do with the whole of an input: the output is cut when that is there. */
 static bool run(struct sort *s, enum unseen_cpu cpu)
 {
-    if (!prepare(s, cpu) || !take_files(s) || !output_truncate(&s->out)) {
+    if (!sort_prepare(s, cpu) || !take_files(s) || !output_truncate(&s->out)) {
         return false;
     }
     struct integers_printer *printer = malloc(sizeof(*printer));
     if (!printer) {
-        report_memory();
+        sort_report_memory();
         return false;
     }
     repeats_sort(&s->repeats);

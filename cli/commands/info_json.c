@@ -10,7 +10,7 @@
 #include "print/json.h"
 #include "seen/stores.h"
 
-static void put_text(struct output *out, const char *name, const char *text)
+static void json_put_text(struct output *out, const char *name, const char *text)
 {
     output_print(out, "\"%s\":", name);
     json_write_string(out, (struct unseen_bytes){text, strlen(text)});
@@ -44,7 +44,7 @@ static void put_written(struct output *out, const char *path)
 {
     char text[24];
     if (info_written(path, text)) {
-        put_text(out, "written", text);
+        json_put_text(out, "written", text);
     }
 }
 
@@ -54,9 +54,9 @@ void info_json(struct output *out, struct unseen_store *store, const char *path)
     const struct unseen_set_stats stats = stores_stats(set);
     const struct unseen_store_info info = stores_info(store);
     json_write(out, "{");
-    put_text(out, "store", path);
+    json_put_text(out, "store", path);
     put_count(out, "keys", stats.nkeys);
-    put_text(out, "filter", stats.filter);
+    json_put_text(out, "filter", stats.filter);
     put_real(out, "fpr", info.fpr);
     put_real(out, "fpr_promise", stats.fpr_promise);
     put_real(out, "fpr_estimate", stats.fpr_estimate);
@@ -65,7 +65,7 @@ void info_json(struct output *out, struct unseen_store *store, const char *path)
     put_count(out, "memory_bytes", stats.memory);
     put_count(out, "log_bytes", info.log_bytes);
     put_count(out, "image_bytes", info.image_bytes);
-    put_text(out, "profile", unseen_set_profile(set));
+    json_put_text(out, "profile", unseen_set_profile(set));
     put_count(out, "key_bits", info.key_bits);
     put_seed_id(out, info.seed_id);
     put_written(out, path);
@@ -79,9 +79,9 @@ void info_json_list(struct output *out, const struct unseen_list *list, const ch
     const uint64_t changes = info.changes_bytes + info.torn_bytes;
     const double bits = 8 * (double)(info.bytes - changes);
     json_write(out, "{");
-    put_text(out, "list", path);
-    put_text(out, "kind", unseen_kind_name(info.kind));
-    put_text(out, "profile", info.profile);
+    json_put_text(out, "list", path);
+    json_put_text(out, "kind", unseen_kind_name(info.kind));
+    json_put_text(out, "profile", info.profile);
     put_count(out, "entries", info.nkeys);
     put_count(out, "given", info.ngiven);
     put_count(out, "added", info.nadded);

@@ -24,7 +24,7 @@ static double planned_rate(const struct unseen_plan *plan, double load)
     return unseen_plan_rate(&of, load * (double)of.capacity);
 }
 
-static struct unseen_plan start(const char *filter, const struct question *q)
+static struct unseen_plan plan_start(const char *filter, const struct question *q)
 {
     struct unseen_plan plan = {.size = sizeof(plan), .filter = filter};
     plan.capacity = q->capacity;
@@ -37,7 +37,7 @@ static struct unseen_plan start(const char *filter, const struct question *q)
 /* Bytes for so many keys, by the rate; UINT64_MAX if that cannot be planned. */
 static uint64_t bytes_for(const char *filter, const struct question *q, uint64_t nkeys)
 {
-    struct unseen_plan plan = start(filter, q);
+    struct unseen_plan plan = plan_start(filter, q);
     plan.capacity = nkeys;
     return unseen_plan(&plan) == UNSEEN_OK ? plan.bits / 8 : UINT64_MAX;
 }
@@ -65,7 +65,7 @@ static uint64_t most_keys(const char *filter, const struct question *q)
 /* Why not a single key fits: there is no such filter at all, or it is too large. */
 static enum unseen_status why_none(const char *filter, const struct question *q)
 {
-    struct unseen_plan plan = start(filter, q);
+    struct unseen_plan plan = plan_start(filter, q);
     plan.capacity = 1;
     const enum unseen_status status = unseen_plan(&plan);
     return status == UNSEEN_OK ? UNSEEN_ERR_SPACE : status;
@@ -78,7 +78,7 @@ static enum unseen_status solve_memory(struct unseen_plan *plan, const struct qu
     plan->bits = q->memory * 8;
     enum unseen_status status = unseen_plan(plan);
     if (status == UNSEEN_ERR_UNSUPPORTED && q->bits_per_key == 0) {
-        *plan = start(plan->filter, q);
+        *plan = plan_start(plan->filter, q);
         status = unseen_plan(plan);
         if (status == UNSEEN_OK && plan->bits / 8 > q->memory) {
             status = UNSEEN_ERR_SPACE;
@@ -89,7 +89,7 @@ static enum unseen_status solve_memory(struct unseen_plan *plan, const struct qu
 
 void planned_solve(struct planned *planned, const char *filter, const struct question *q)
 {
-    *planned = (struct planned){.plan = start(filter, q)};
+    *planned = (struct planned){.plan = plan_start(filter, q)};
     struct unseen_plan *plan = &planned->plan;
     const bool by_rate = q->fpr > 0 || (q->bits_per_key == 0 && q->capacity == 0);
     if (q->memory > 0 && by_rate) {

@@ -110,7 +110,7 @@ static enum unseen_status canonicalise(const struct identity *id, struct text *s
 }
 
 /* Copies bytes and a delimiter to the batch. */
-static size_t save(struct work *w, struct unseen_bytes bytes)
+static size_t identity_save(struct work *w, struct unseen_bytes bytes)
 {
     struct text *text = &w->b->text;
     if (!text_reserve(text, bytes.len + 1 + BATCH_READABLE)) {
@@ -135,14 +135,14 @@ static void keep_texts(struct work *w, struct unseen_bytes item, const struct un
     const bool is_temporary = w->id->key->json_path && !is_line;
     b->items[i] = item;
     b->canons[i] = canon->bytes;
-    w->canon_at[i] = is_line && !rewritten ? NOT_COPIED : save(w, canon->bytes);
+    w->canon_at[i] = is_line && !rewritten ? NOT_COPIED : identity_save(w, canon->bytes);
     w->item_at[i] = NOT_COPIED;
     if (is_temporary) {
-        w->item_at[i] = rewritten ? save(w, item) : w->canon_at[i];
+        w->item_at[i] = rewritten ? identity_save(w, item) : w->canon_at[i];
     }
 }
 
-static void take_item(void *context, struct unseen_bytes item)
+static void identity_take_item(void *context, struct unseen_bytes item)
 {
     struct work *w = context;
     const struct identity *id = w->id;
@@ -207,10 +207,10 @@ static enum unseen_status take_each(const struct identity *id, struct batch *b,
     for (w.i = 0; w.i < b->n && w.status == UNSEEN_OK; w.i++) {
         const struct unseen_bytes line = b->lines[w.i];
         if (!id->key->json_path) {
-            take_item(&w, field_of(id, line, misses));
-        } else if (!jsonl_find(line, id->key->json_path, take_item, &w)) {
+            identity_take_item(&w, field_of(id, line, misses));
+        } else if (!jsonl_find(line, id->key->json_path, identity_take_item, &w)) {
             note_miss(misses, line);
-            take_item(&w, line);
+            identity_take_item(&w, line);
         }
     }
     if (w.status == UNSEEN_OK && id->keeps_texts) {

@@ -308,7 +308,7 @@ static bool set_value(const struct option_row *row, struct options *o, char *val
 }
 
 /* One option from getopt_long; RUN means go on with the next. */
-static enum options_result take(struct options *o, int c, char **argv, int at)
+static enum options_result parse_take(struct options *o, int c, char **argv, int at)
 {
     const struct command *command = o->command;
     if (c == '?') {
@@ -353,7 +353,7 @@ static bool is_written_out(const struct options *o, char **argv, const struct op
 }
 
 /* Room for one value to each word, and one more to each comma in a list. */
-static bool make_room(struct options *o, int argc, char **argv)
+static bool parse_make_room(struct options *o, int argc, char **argv)
 {
     size_t n = (size_t)argc;
     for (int i = 0; i < argc; i++) {
@@ -384,7 +384,7 @@ enum options_result options_parse(struct options *o, const struct command *comma
         .seen = {.called = command->called, .use = &command->use},
         .print.limit = UINT64_MAX,
     };
-    if (!make_room(o, argc, argv)) {
+    if (!parse_make_room(o, argc, argv)) {
         return OPTIONS_WRONG;
     }
     opterr = 0;
@@ -398,7 +398,7 @@ enum options_result options_parse(struct options *o, const struct command *comma
         if (!is_written_out(o, argv, tables.longs, c == '?' || c == ':' ? -1 : index)) {
             return OPTIONS_WRONG;
         }
-        enum options_result result = take(o, c, argv, at);
+        enum options_result result = parse_take(o, c, argv, at);
         if (result != OPTIONS_RUN) {
             return result;
         }

@@ -27,7 +27,7 @@ void message_setup(enum when color, bool has_progress)
 }
 
 /* There is nobody to tell when standard error itself fails. */
-static void put(const char *text, size_t len)
+static void message_put(const char *text, size_t len)
 {
     while (len > 0) {
         ssize_t n = write(STDERR_FILENO, text, len);
@@ -63,7 +63,7 @@ void message_say(enum message_kind kind, const char *format, ...)
         len = snprintf(line, sizeof(line), "%sunseen: %s: %s\n", wipe, words[kind], body);
     }
     if (len > 0) {
-        put(line, (size_t)len);
+        message_put(line, (size_t)len);
     }
 }
 

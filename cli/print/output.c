@@ -106,7 +106,7 @@ bool output_seek(struct output *out, uint64_t offset, int whence)
     return true;
 }
 
-static void fail(struct output *out)
+static void output_fail(struct output *out)
 {
     out->reader_gone = errno == EPIPE;
     if (!out->reader_gone) {
@@ -128,7 +128,7 @@ static void write_all(struct output *out, const char *data, size_t len)
             struct pollfd pfd = {.fd = out->fd, .events = POLLOUT};
             (void)poll(&pfd, 1, -1); /* whatever it says, write will say it better */
         } else if (errno != EINTR) {
-            fail(out);
+            output_fail(out);
         }
         /* A signal shows as EINTR or, after a part was written, as a short write. */
         if (len > 0) {
@@ -257,7 +257,7 @@ bool output_close(struct output *out)
         (void)output_finish(out); /* remembered in out */
     }
     if (close(out->fd) != 0 && !out->failed && errno != EINTR) {
-        fail(out);
+        output_fail(out);
     }
     free(out->buf);
     out->buf = NULL;

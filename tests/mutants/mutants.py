@@ -50,7 +50,7 @@ LAYERS = {
     'engine': (['src/engine'], [r'unit/(set|store|export|list_cover|list_changes|plan|threads|memory)/avx2',
                                 r'crash/(flips|alloc|access)$|fuzz/(store|import|set)',
                                 r'crash/(syncs|edits)$', r'cli/(store|list)']),
-    'cli': (['cli', 'cli/lines', 'cli/memory', 'cli/print', 'cli/commands'],
+    'cli': (['cli', 'cli/print', 'cli/lines', 'cli/seen', 'cli/commands', 'cli/build', 'cli/options'],
             [r'cli/(lines|output|print|errors|stats|key|exclude|help|profile|compressed)$',
              r'cli/(canon|explain|plan|count|filter|loop|signals|threads|memory|progress)$',
              r'cli/(store|recheck|import|sort)', r'cli/(build|list)', r'cli/memory_out$']),
