@@ -127,9 +127,9 @@ static uint64_t run_set(void *object, enum operation operation, const struct uns
     if (operation <= ADD_HALF) {
         bench_check(unseen_set_add_keys(set, keys, n, verdicts, NULL));
     } else if (operation == REMOVE) {
-        bench_check(unseen_set_remove_keys(set, keys, n, verdicts));
+        bench_check(unseen_set_remove_keys(set, keys, n, verdicts, NULL));
     } else {
-        bench_check(unseen_set_contains_keys(set, keys, n, verdicts));
+        bench_check(unseen_set_contains_keys(set, keys, n, verdicts, NULL));
     }
     for (size_t i = 0; i < n; i++) {
         nseen -= verdicts[i];
@@ -394,7 +394,7 @@ static void bench_filter(const char *name, size_t bytes, struct bench_memory *me
                                                .seed_len = sizeof(seed),
                                                .allocator = &allocator};
     struct unseen_set *set;
-    const enum unseen_status status = unseen_set_create(&set, &options);
+    const enum unseen_status status = unseen_set_create(&set, &options, NULL);
     if (status != UNSEEN_OK) {
         printf("%-16s %s\n", name, unseen_status_string(status));
         return;
@@ -488,7 +488,7 @@ static uint64_t count_wrong(const struct unseen_set *set, uint64_t nquestions, u
     uint64_t nwrong = 0;
     for (uint64_t i = 0; i < nquestions; i += BENCH_BATCH) {
         bench_keys(keys, absent_keys + i, BENCH_BATCH, key_seed);
-        bench_check(unseen_set_contains_keys(set, keys, BENCH_BATCH, verdicts));
+        bench_check(unseen_set_contains_keys(set, keys, BENCH_BATCH, verdicts, NULL));
         for (size_t j = 0; j < BENCH_BATCH; j++) {
             nwrong += verdicts[j] == UNSEEN_SEEN;
         }
@@ -510,7 +510,7 @@ static bool count_all(const struct unseen_plan *plan, size_t nsets, uint64_t nqu
                                              .seed = &set_seed,
                                              .seed_len = sizeof(set_seed)};
         struct unseen_set *set;
-        if (unseen_set_create(&set, &options) != UNSEEN_OK) {
+        if (unseen_set_create(&set, &options, NULL) != UNSEEN_OK) {
             return false;
         }
         uint64_t nkeys = 0;

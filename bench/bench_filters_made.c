@@ -38,8 +38,8 @@ static double run(struct unseen_set *set, enum operation operation, uint64_t fir
         const size_t count = n - done < BENCH_BATCH ? (size_t)(n - done) : BENCH_BATCH;
         bench_keys(keys, first + done, count, seed);
         bench_check(operation == ADD   ? unseen_set_add_keys(set, keys, count, verdicts, NULL)
-                    : operation == ASK ? unseen_set_contains_keys(set, keys, count, verdicts)
-                                       : unseen_set_remove_keys(set, keys, count, verdicts));
+                    : operation == ASK ? unseen_set_contains_keys(set, keys, count, verdicts, NULL)
+                                       : unseen_set_remove_keys(set, keys, count, verdicts, NULL));
         for (size_t i = 0; i < count; i++) {
             *nseen_out -= verdicts[i];
         }
@@ -61,7 +61,7 @@ static uint64_t measure(const char *filter, double fpr, uint64_t n, bool is_made
     const uint64_t nops = n / 4 < OPS ? n / 4 : OPS;
     uint64_t nseen;
     uint64_t wrong = 0;
-    const enum unseen_status status = unseen_set_create(&set, &options);
+    const enum unseen_status status = unseen_set_create(&set, &options, NULL);
     if (status != UNSEEN_OK) {
         printf("%-6s %s\n", is_made ? "made" : "grown", unseen_status_string(status));
         return 0;

@@ -43,7 +43,7 @@ static struct unseen_set *create_set(const struct bench_width *width,
     struct unseen_set_options options = {
         .size = sizeof(options), .fpr = width->fpr, .allocator = allocator};
     struct unseen_set *set;
-    bench_check(unseen_set_create(&set, &options));
+    bench_check(unseen_set_create(&set, &options, NULL));
     return set;
 }
 

@@ -105,8 +105,8 @@ int main(int argc, char **argv)
     struct unseen__secret secret;
     enum unseen_cpu best;
     bench_heading("Keys, ns each", SEED);
-    bench_check(unseen__secret_make("1", 1, &secret));
-    bench_check(unseen__cpu_select(UNSEEN_CPU_AUTO, &best));
+    bench_check(unseen__secret_make("1", 1, &secret, NULL));
+    bench_check(unseen__cpu_select(UNSEEN_CPU_AUTO, &best, NULL));
     const unsigned nlevels = (unsigned)best;
     for (unsigned i = 0; i < nlevels; i++) {
         unseen__hasher_init(&hashers[i], &secret, (enum unseen_cpu)(i + 1));

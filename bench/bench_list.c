@@ -25,6 +25,7 @@
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include <unseen_list.h>
 
 #include "base/memory.h"
 #include "list/open.h"
@@ -142,8 +143,8 @@ static enum unseen_list_access access_for(const char *path)
 {
     struct stat st;
     const double memory = (double)sysconf(_SC_PHYS_PAGES) * (double)sysconf(_SC_PAGESIZE);
-    return stat(path, &st) == 0 && (double)st.st_size <= memory / 2 ? UNSEEN_LIST_LOAD
-                                                                    : UNSEEN_LIST_WARM;
+    return stat(path, &st) == 0 && (double)st.st_size <= memory / 2 ? UNSEEN_LIST_READ
+                                                                    : UNSEEN_LIST_MAP_PREFETCH;
 }
 
 static void report_list(const char *path, uint64_t n, uint64_t nasked)
@@ -306,7 +307,7 @@ static void copy_pages(struct unseen__list_file *file, unsigned ncopies)
 static void ask_all(const char *path, bool mapped, unsigned ncopies)
 {
     const enum unseen_cpu levels[] = {UNSEEN_CPU_PORTABLE, UNSEEN_CPU_AVX2, UNSEEN_CPU_AVX512};
-    const enum unseen_list_access access = mapped ? UNSEEN_LIST_WARM : UNSEEN_LIST_LOAD;
+    const enum unseen_list_access access = mapped ? UNSEEN_LIST_MAP_PREFETCH : UNSEEN_LIST_READ;
     struct unseen__list_file file;
     struct unseen_error error;
     const struct unseen_allocator allocator = unseen__allocator(NULL);
@@ -321,7 +322,7 @@ static void ask_all(const char *path, bool mapped, unsigned ncopies)
     for (size_t i = 0; i < 3; i++) {
         struct target t = {.view = &file.view, .nkeys = file.header.ndistinct};
         enum unseen_cpu level = levels[i];
-        if (unseen__cpu_select(levels[i], &level) != UNSEEN_OK) {
+        if (unseen__cpu_select(levels[i], &level, NULL) != UNSEEN_OK) {
             continue;
         }
         t.asker = unseen__list_asker_for(level);
@@ -344,7 +345,7 @@ static void ask_all(const char *path, bool mapped, unsigned ncopies)
 
 static void ask_cold(const char *path)
 {
-    struct unseen_list *list = open_list(path, UNSEEN_LIST_COLD, test_cpu);
+    struct unseen_list *list = open_list(path, UNSEEN_LIST_MAP, test_cpu);
     const int fd = open(path, O_RDONLY);
     if (fd < 0 || fdatasync(fd) != 0 || posix_fadvise(fd, 0, 0, POSIX_FADV_DONTNEED) != 0) {
         bench_die(path);

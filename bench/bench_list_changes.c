@@ -10,6 +10,7 @@
 #include "bench.h"
 
 #include <sys/stat.h>
+#include <unseen_list.h>
 
 enum {
     ASKED = 1 << 19, /* questions of one measurement */
@@ -86,7 +87,7 @@ static double ask(const struct unseen_list *list, char kind, uint64_t n)
     for (size_t round = 0; round < BENCH_ROUNDS; round++) {
         const double start = bench_cpu();
         for (size_t at = 0; at < ASKED; at += AT_ONCE) {
-            unseen_list_contains_batch(list, questions + at, AT_ONCE, verdicts + at);
+            unseen_list_contains(list, questions + at, AT_ONCE, verdicts + at);
         }
         ns[round] = (bench_cpu() - start) / ASKED * 1e9;
     }
@@ -116,7 +117,7 @@ static size_t memory_of(double *seconds_out)
     size_t live = 0;
     const struct unseen_allocator allocator = {count_alloc, count_free, &live};
     const struct unseen_list_options options = {
-        .size = sizeof(options), .access = UNSEEN_LIST_COLD, .allocator = &allocator};
+        .size = sizeof(options), .access = UNSEEN_LIST_MAP, .allocator = &allocator};
     const double start = bench_cpu();
     check(unseen_list_open(&list, path, &options, &error), &error);
     *seconds_out = bench_cpu() - start;
@@ -144,7 +145,7 @@ int main(int argc, char **argv)
         struct unseen_list *list = NULL;
         struct unseen_list_info info = {.size = sizeof(info)};
         const struct unseen_list_options options = {.size = sizeof(options),
-                                                    .access = UNSEEN_LIST_LOAD};
+                                                    .access = UNSEEN_LIST_READ};
         const double committing = steps[i] > 0 ? change(nchanges, steps[i]) : 0;
         const double each = steps[i] > 0 ? (double)steps[i] : 1;
         const size_t more = memory_of(&seconds) - memory;

@@ -26,7 +26,7 @@ static uint64_t count_seen(const struct unseen_set *set, uint64_t first, uint64_
     for (uint64_t i = 0; i < n; i += BENCH_BATCH) {
         size_t batch = n - i < BENCH_BATCH ? (size_t)(n - i) : BENCH_BATCH;
         bench_keys(keys, first + i, batch, SEED);
-        bench_check(unseen_set_contains_keys(set, keys, batch, verdicts));
+        bench_check(unseen_set_contains_keys(set, keys, batch, verdicts, NULL));
         for (size_t k = 0; k < batch; k++) {
             nseen += verdicts[k] == UNSEEN_SEEN;
         }
@@ -90,7 +90,7 @@ int main(int argc, char **argv)
     for (size_t w = 0; w < sizeof(bench_widths) / sizeof(*bench_widths); w++) {
         struct unseen_set_options options = {.size = sizeof(options), .fpr = bench_widths[w].fpr};
         struct unseen_set *set;
-        bench_check(unseen_set_create(&set, &options));
+        bench_check(unseen_set_create(&set, &options, NULL));
         printf("\n%s\n%12s %12s %10s %10s %10s %10s %10s %8s\n", bench_widths[w].name, "added",
                "lost", "wrong", "rate", "at most", "estimated", "promised", "denied");
         uint64_t nadded = 0;

@@ -56,10 +56,10 @@ static uint64_t run_set(void *object, enum operation operation, uint64_t first, 
             bench_check(unseen_set_add_keys(set, keys, batch, verdicts, NULL));
             break;
         case REMOVE:
-            bench_check(unseen_set_remove_keys(set, keys, batch, verdicts));
+            bench_check(unseen_set_remove_keys(set, keys, batch, verdicts, NULL));
             break;
         default:
-            bench_check(unseen_set_contains_keys(set, keys, batch, verdicts));
+            bench_check(unseen_set_contains_keys(set, keys, batch, verdicts, NULL));
         }
         for (size_t i = 0; i < batch; i++) {
             nseen += verdicts[i] == UNSEEN_SEEN;
@@ -213,7 +213,7 @@ static void bench_level(enum unseen_cpu cpu, size_t bytes, struct bench_memory *
                                              .cpu = cpu,
                                              .allocator = &allocator};
         struct unseen_set *set;
-        bench_check(unseen_set_create(&set, &options));
+        bench_check(unseen_set_create(&set, &options, NULL));
         uint64_t nmembers = fill(set, slots);
         struct unseen_set_stats stats = bench_stats(set);
         double ns[NOPERATIONS];
@@ -312,7 +312,7 @@ int main(int argc, char **argv)
     bench_memory(bytes, &memory, yardstick, &wrong);
     for (int cpu = UNSEEN_CPU_AVX512; cpu >= UNSEEN_CPU_PORTABLE; cpu--) {
         enum unseen_cpu level;
-        if (unseen__cpu_select((enum unseen_cpu)cpu, &level) == UNSEEN_OK) {
+        if (unseen__cpu_select((enum unseen_cpu)cpu, &level, NULL) == UNSEEN_OK) {
             bench_level(level, bytes, &memory, yardstick, &wrong);
         }
     }

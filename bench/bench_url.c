@@ -166,7 +166,7 @@ static struct unseen_url *create(const char *profile, enum unseen_cpu cpu)
     struct unseen_url *url = NULL;
     const struct unseen_url_options options = {
         .size = sizeof(options), .profile = profile, .cpu = cpu};
-    return unseen_url_create(&url, &options) == UNSEEN_OK ? url : NULL;
+    return unseen_url_create(&url, &options, NULL) == UNSEEN_OK ? url : NULL;
 }
 
 static struct unseen_set *create_set(const struct unseen_url *url, enum unseen_cpu cpu)
@@ -174,7 +174,7 @@ static struct unseen_set *create_set(const struct unseen_url *url, enum unseen_c
     struct unseen_set *set = NULL;
     const struct unseen_set_options options = {
         .size = sizeof(options), .seed = "1", .seed_len = 1, .url = url, .cpu = cpu};
-    return unseen_set_create(&set, &options) == UNSEEN_OK ? set : NULL;
+    return unseen_set_create(&set, &options, NULL) == UNSEEN_OK ? set : NULL;
 }
 
 static double measure_profile(const char *profile, enum unseen_cpu cpu, const char *cpu_name,

@@ -217,7 +217,7 @@ static void order_grow(const struct order_filter *filter, unsigned threads,
     struct unseen_set *set;
     uint8_t verdicts[BENCH_BATCH];
     const double start = bench_cpu();
-    bench_check(unseen_set_create(&set, &options));
+    bench_check(unseen_set_create(&set, &options, NULL));
     for (size_t i = 0; i < n; i += BENCH_BATCH) {
         const size_t batch = n - i < BENCH_BATCH ? n - i : BENCH_BATCH;
         bench_check(unseen_set_add_keys(set, keys + i, batch, verdicts, NULL));

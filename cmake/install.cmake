@@ -3,7 +3,8 @@
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
 
-install(FILES include/unseen.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
+install(FILES include/unseen.h include/unseen_list.h include/unseen_bitmap.h include/unseen_arrow.h
+    DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 install(TARGETS unseen_shared unseen_static EXPORT unseen_targets
   LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}
   ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})

@@ -6,10 +6,12 @@
  * 2 end) and its length in 2 bytes; the frame is made here, so that mutations reach what is behind
  * the checksum. What is accepted as complete must be exported and imported again as the same bytes.
  * Any other input is operations of 8 bytes, checked against a bit for each of 2^17 integers. */
+
 #include "test.h"
 
 #include "base/bytes.h"
 #include "hash/checksum.h"
+#include <unseen_bitmap.h>
 
 enum {
     NMODEL = 1 << 17, /* two pages on either side of a leaf's border */
@@ -31,7 +33,7 @@ static void require(bool holds)
 static struct unseen_bitmap *fresh(void)
 {
     struct unseen_bitmap *b = NULL;
-    require(unseen_bitmap_create(&b, NULL) == UNSEEN_OK);
+    require(unseen_bitmap_create(&b, NULL, NULL) == UNSEEN_OK);
     return b;
 }
 

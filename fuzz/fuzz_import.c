@@ -40,7 +40,7 @@ static struct test_image make_base(unsigned number)
                                          .seed = &seed_1,
                                          .seed_len = sizeof(seed_1)};
     struct unseen_set *set;
-    require(unseen_set_create(&set, &options) == UNSEEN_OK);
+    require(unseen_set_create(&set, &options, NULL) == UNSEEN_OK);
     for (uint64_t i = 0; i < nkeys[number / 2]; i++) {
         struct unseen_key key = test_key(i);
         uint8_t verdict;
@@ -70,7 +70,7 @@ static struct test_image make_family(unsigned family, unsigned number)
                                          .seed_len = sizeof(seed_1)};
     struct test_image image = {0};
     struct unseen_set *set;
-    if (unseen_set_create(&set, &options) != UNSEEN_OK) {
+    if (unseen_set_create(&set, &options, NULL) != UNSEEN_OK) {
         return image;
     }
     for (uint64_t i = 0; i < nkeys; i++) {
@@ -249,7 +249,7 @@ static struct unseen_set *import_lie(const struct lie *lie,
 {
     struct unseen_import *import;
     struct unseen_set *set = NULL;
-    require(unseen_import_create(&import, options) == UNSEEN_OK);
+    require(unseen_import_create(&import, options, NULL) == UNSEEN_OK);
     for (size_t i = 0; i < lie->n; i++) {
         test_repair(lie->chunk[i], lie->len[i]);
         if (unseen_import_chunk(import, lie->chunk[i], lie->len[i]) != UNSEEN_OK) {
@@ -306,10 +306,10 @@ static void use(struct unseen_set *set, const struct unseen_set_options *options
                                : (struct unseen_key){0x1234, (uint64_t)0x5B << 56 | (at + i) << 40};
         }
         require(unseen_set_add_keys(set, keys, 64, verdicts, NULL) == UNSEEN_OK);
-        require(unseen_set_contains_keys(set, keys, 64, verdicts) == UNSEEN_OK);
+        require(unseen_set_contains_keys(set, keys, 64, verdicts, NULL) == UNSEEN_OK);
         require(memchr(verdicts, UNSEEN_NEW, 64) == NULL);
         if (at % 256 == 64) {
-            require(unseen_set_remove_keys(set, keys, 64, verdicts) == UNSEEN_OK);
+            require(unseen_set_remove_keys(set, keys, 64, verdicts, NULL) == UNSEEN_OK);
         }
     }
     require(test_set_sound(set));
@@ -332,9 +332,9 @@ static void use_family(struct unseen_set *set, const struct unseen_set_options *
             break; /* a chain whose newest link is full, and huge */
         }
         require(status == UNSEEN_OK);
-        require(unseen_set_contains_keys(set, keys, 64, verdicts) == UNSEEN_OK);
+        require(unseen_set_contains_keys(set, keys, 64, verdicts, NULL) == UNSEEN_OK);
         require(memchr(verdicts, UNSEEN_NEW, 64) == NULL);
-        status = unseen_set_remove_keys(set, keys, at % 256 == 64 ? 64 : 0, verdicts);
+        status = unseen_set_remove_keys(set, keys, at % 256 == 64 ? 64 : 0, verdicts, NULL);
         require(status == UNSEEN_OK || status == UNSEEN_ERR_UNSUPPORTED);
     }
     require(unseen_set_stats(set, &stats) == UNSEEN_OK);
@@ -350,7 +350,7 @@ static void *limited_alloc(void *context, size_t size, size_t align)
 static void import_raw(const uint8_t *data, size_t size)
 {
     struct unseen_import *import;
-    require(unseen_import_create(&import, NULL) == UNSEEN_OK);
+    require(unseen_import_create(&import, NULL, NULL) == UNSEEN_OK);
     (void)unseen_import_chunk(import, data, size);
     unseen_import_free(import);
 }

@@ -7,8 +7,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <unseen.h>
+#include <unseen_list.h>
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -96,7 +95,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct unseen_url *url = NULL;
     struct unseen_bytes text;
     enum unseen_entry fitness;
-    require(unseen_url_create(&url, &options) == UNSEEN_OK);
+    require(unseen_url_create(&url, &options, NULL) == UNSEEN_OK);
     char *const buf = buffer(kind, in.len);
     require(unseen_kind_entry(kind, url, in.data, in.len, buf, unseen_kind_bound(kind, in.len),
                               &text, &fitness) == UNSEEN_OK);

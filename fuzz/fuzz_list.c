@@ -11,8 +11,9 @@
 
 #include "base/bytes.h"
 #include "hash/checksum.h"
-#include "list/format.h"
+#include "list/list_format.h"
 #include "pool.h"
+#include <unseen_list.h>
 
 enum {
     NLISTS = 4,
@@ -128,7 +129,7 @@ static void ask(enum unseen_list_access access, uint8_t verdicts[NKEYS], bool *o
         uint8_t others[NKEYS];
         struct unseen_list_options slow = options;
         slow.cpu = (enum unseen_cpu)k;
-        if (unseen__cpu_select(slow.cpu, &level) != UNSEEN_OK) {
+        if (unseen__cpu_select(slow.cpu, &level, NULL) != UNSEEN_OK) {
             continue;
         }
         require(unseen_list_open(&list, path, &slow, &error) == UNSEEN_OK);
@@ -175,8 +176,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     uint8_t loaded[NKEYS];
     bool opens[2];
     bool is_intact[2];
-    ask(UNSEEN_LIST_WARM, warm, &opens[0], &is_intact[0]);
-    ask(UNSEEN_LIST_LOAD, loaded, &opens[1], &is_intact[1]);
+    ask(UNSEEN_LIST_MAP_PREFETCH, warm, &opens[0], &is_intact[0]);
+    ask(UNSEEN_LIST_READ, loaded, &opens[1], &is_intact[1]);
     require(opens[0] == opens[1] && is_intact[0] == is_intact[1]);
     require(!opens[0] || memcmp(warm, loaded, NKEYS) == 0);
     require(is_changed || is_intact[0]);

@@ -92,7 +92,7 @@ static void create(struct state *s, const uint8_t *head)
         .cpu = head[0] & PORTABLE ? UNSEEN_CPU_PORTABLE : UNSEEN_CPU_AUTO,
         .allocator = &allocator,
     };
-    require(unseen_set_create(&s->set, &options) == UNSEEN_OK);
+    require(unseen_set_create(&s->set, &options, NULL) == UNSEEN_OK);
     unsigned cut = head[1] % (wide ? 31u : 23u);
     for (size_t i = 0; cut && i < (size_t)1 << s->set->shard_bits; i++) {
         struct unseen__filter_params params = {
@@ -147,7 +147,7 @@ static void add(struct state *s, struct run *run)
 
 static void ask(const struct state *s, struct run *run)
 {
-    require(unseen_set_contains_keys(s->set, run->keys, run->n, run->verdicts) == UNSEEN_OK);
+    require(unseen_set_contains_keys(s->set, run->keys, run->n, run->verdicts, NULL) == UNSEEN_OK);
     for (size_t i = 0; i < run->n; i++) {
         require(!is_present(s, number_at(run, i)) || run->verdicts[i] == UNSEEN_SEEN);
         require((run->verdicts[i] == UNSEEN_SEEN) == explained(s, run->keys[i]));
@@ -163,7 +163,7 @@ static void take(struct state *s, struct run *run)
         if (!present && explained(s, run->keys[i])) {
             continue;
         }
-        require(unseen_set_remove_keys(s->set, &run->keys[i], 1, &verdict) == UNSEEN_OK);
+        require(unseen_set_remove_keys(s->set, &run->keys[i], 1, &verdict, NULL) == UNSEEN_OK);
         require(verdict == (present ? UNSEEN_SEEN : UNSEEN_NEW));
         set_present(s, number_at(run, i), false);
     }
@@ -252,7 +252,7 @@ static void take_word(struct state *s, uint32_t word)
                 unseen__overflow_contains(&c->overflow, key));
         keys[n++] = key;
     }
-    require(n == 0 || unseen_set_remove_keys(s->set, keys, n, verdicts) == UNSEEN_OK);
+    require(n == 0 || unseen_set_remove_keys(s->set, keys, n, verdicts, NULL) == UNSEEN_OK);
     for (size_t i = 0; i < n; i++) {
         require(verdicts[i] == UNSEEN_SEEN);
     }

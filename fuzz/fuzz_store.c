@@ -265,8 +265,8 @@ static void check_answers(const struct unseen_store *store, const struct pair *p
             k++;
         }
         if (k < PAIR_NKEYS) {
-            require(unseen_set_contains_keys(unseen_store_set(store), &pair->keys[k], 1,
-                                             &verdict) == UNSEEN_OK &&
+            require(unseen_set_contains_keys(unseen_store_set(store), &pair->keys[k], 1, &verdict,
+                                             NULL) == UNSEEN_OK &&
                     verdict == UNSEEN_SEEN);
         } else if (is_key_of_pair(pair, model.keys[i].hi)) {
             k = 0; /* out of order: look again from the start */
@@ -315,11 +315,11 @@ static void check_repaired(bool with_image)
                 status != UNSEEN_ERR_IO);
         return;
     }
-    require(unseen_store_add(store, "one more", 8, &verdict) == UNSEEN_OK);
+    require(test_store_add(store, "one more", 8, &verdict) == UNSEEN_OK);
     require(unseen_store_commit(store, NULL) == UNSEEN_OK);
     require(unseen_store_close(store, NULL) == UNSEEN_OK);
     require(unseen_store_open(&store, log_path, NULL, &error) == UNSEEN_OK);
-    require(unseen_set_contains(unseen_store_set(store), "one more", 8, &verdict) == UNSEEN_OK);
+    require(test_set_contains(unseen_store_set(store), "one more", 8, &verdict) == UNSEEN_OK);
     require(verdict == UNSEEN_SEEN);
     require(unseen_store_close(store, NULL) == UNSEEN_OK);
 }

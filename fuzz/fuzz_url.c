@@ -45,7 +45,7 @@ static struct unseen_url *create_with(const char *profile, const char *const *ru
     const struct unseen_url_options options = {
         .size = sizeof(options), .profile = profile, .rules = rules, .nrules = nrules};
     struct unseen_url *url = NULL;
-    require(unseen_url_create(&url, &options) == UNSEEN_OK);
+    require(unseen_url_create(&url, &options, NULL) == UNSEEN_OK);
     return url;
 }
 
@@ -92,7 +92,7 @@ static bool same(const struct unseen_canon *a, const struct unseen_canon *b)
 static void check_again(const struct unseen_url *url, struct unseen_bytes text)
 {
     struct unseen_canon again;
-    const size_t bound = unseen_url_bound(text.len);
+    const size_t bound = unseen_url_bound(text.len, 0);
     char *const buf = new_buffer(bound);
     require(unseen_url_canon(url, text.data, text.len, buf, bound, &again) == UNSEEN_OK);
     require(again.form == UNSEEN_URL_UNCHANGED);
@@ -103,7 +103,7 @@ static void check_canon(const struct unseen_url *url, const char *in, size_t len
 {
     struct unseen_canon fast;
     struct unseen_canon slow;
-    const size_t bound = unseen_url_bound(len);
+    const size_t bound = unseen_url_bound(len, 0);
     char *const buf = new_buffer(bound);
     char *const fast_buf = new_buffer(bound);
     require(url->slow(url, in, len, buf, bound, &slow) == UNSEEN_OK);
@@ -121,7 +121,7 @@ static void check_base(const struct unseen_url *url, const char *in, size_t len,
                        size_t base_len)
 {
     struct unseen_canon canon;
-    const size_t bound = unseen_url_bound_base(len, base_len);
+    const size_t bound = unseen_url_bound(len, base_len);
     char *const buf = new_buffer(bound);
     require(unseen_url_canon_base(url, in, len, base, base_len, buf, bound, &canon) == UNSEEN_OK);
     if (canon.form != UNSEEN_URL_FAILED) {
@@ -140,7 +140,7 @@ static void check_explain(const struct unseen_url *url, const char *in, size_t l
     struct unseen_canon plain;
     struct unseen_canon explained;
     size_t nbytes = 0;
-    const size_t bound = unseen_url_bound(2 * len);
+    const size_t bound = unseen_url_bound(2 * len, 0);
     char *const buf = new_buffer(bound);
     char *const plain_buf = new_buffer(bound);
     require(unseen_url_canon(url, in, len, plain_buf, bound, &plain) == UNSEEN_OK);

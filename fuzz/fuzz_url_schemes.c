@@ -39,7 +39,7 @@ static struct unseen_url *create(unsigned choice, enum unseen_cpu cpu)
         }
     }
     struct unseen_url *url = NULL;
-    const enum unseen_status status = unseen_url_create(&url, &options);
+    const enum unseen_status status = unseen_url_create(&url, &options, NULL);
     require(status == UNSEEN_OK || status == UNSEEN_ERR_UNSUPPORTED);
     return url;
 }
@@ -53,7 +53,7 @@ static bool same(const struct unseen_canon *a, const struct unseen_canon *b)
 /* A buffer of the bound of len bytes with canaries behind it. */
 static char *buffer(size_t len)
 {
-    const size_t bound = unseen_url_bound(len);
+    const size_t bound = unseen_url_bound(len, 0);
     char *const buf = malloc(bound + CANARY);
     require(buf != NULL);
     memset(buf + bound, 0x5a, CANARY);
@@ -62,7 +62,7 @@ static char *buffer(size_t len)
 
 static void release(char *buf, size_t len)
 {
-    const size_t bound = unseen_url_bound(len);
+    const size_t bound = unseen_url_bound(len, 0);
     for (size_t i = 0; i < CANARY; i++) {
         require(buf[bound + i] == 0x5a);
     }
@@ -75,7 +75,7 @@ static void check_expressions(const struct unseen_url *url, const char *in, size
     char *const buf = buffer(len);
     struct unseen_bytes expressions[UNSEEN_EXPRESSIONS_MAX];
     size_t n;
-    require(unseen_url_expressions(url, in, len, buf, unseen_url_bound(len), expressions, &n) ==
+    require(unseen_url_expressions(url, in, len, buf, unseen_url_bound(len, 0), expressions, &n) ==
             UNSEEN_OK);
     require((n == 0) == (canon->form == UNSEEN_URL_FAILED) && n <= UNSEEN_EXPRESSIONS_MAX);
     for (size_t i = 0; i < n; i++) {
@@ -101,15 +101,15 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         char *const buf = buffer(len);
         struct unseen_canon slow;
         struct unseen_canon canon;
-        require(url->slow(url, in, len, slow_buf, unseen_url_bound(len), &slow) == UNSEEN_OK);
-        require(unseen_url_canon(url, in, len, buf, unseen_url_bound(len), &canon) == UNSEEN_OK);
+        require(url->slow(url, in, len, slow_buf, unseen_url_bound(len, 0), &slow) == UNSEEN_OK);
+        require(unseen_url_canon(url, in, len, buf, unseen_url_bound(len, 0), &canon) == UNSEEN_OK);
         require(same(&slow, &canon));
         if (canon.form != UNSEEN_URL_FAILED) {
             const size_t again_len = canon.bytes.len;
             char *const again_buf = buffer(again_len);
             struct unseen_canon again;
             require(unseen_url_canon(url, canon.bytes.data, again_len, again_buf,
-                                     unseen_url_bound(again_len), &again) == UNSEEN_OK);
+                                     unseen_url_bound(again_len, 0), &again) == UNSEEN_OK);
             require(again.form == UNSEEN_URL_UNCHANGED && again.bytes.len == again_len);
             release(again_buf, again_len);
         }

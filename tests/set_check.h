@@ -7,7 +7,7 @@
 
 #include "test.h"
 
-#include "engine/set.h"
+#include "set/set.h"
 #include "filter/compact.h"
 #include "hash/checksum.h"
 
@@ -241,7 +241,7 @@ static inline enum unseen_status test_import(const struct test_image *image,
                                              struct unseen_set **set_out)
 {
     struct unseen_import *import;
-    enum unseen_status status = unseen_import_create(&import, options);
+    enum unseen_status status = unseen_import_create(&import, options, NULL);
     if (status != UNSEEN_OK) {
         return status;
     }
@@ -265,7 +265,7 @@ static inline enum unseen_status test_copy(const struct unseen_set *set,
     uint64_t cursor = 0;
     size_t len = 1;
     *copy_out = NULL;
-    enum unseen_status status = unseen_import_create(&import, options);
+    enum unseen_status status = unseen_import_create(&import, options, NULL);
     while (status == UNSEEN_OK && len > 0) {
         if (unseen_set_export(set, &cursor, chunk, sizeof(chunk), &len) != UNSEEN_OK) {
             abort();

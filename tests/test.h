@@ -30,6 +30,8 @@
 
 #include <unseen.h>
 
+#include "one_item.h"
+
 #include "base/cpu.h"
 
 static unsigned long test_nchecks;
@@ -71,7 +73,7 @@ static inline void test_start(void)
         fprintf(stderr, "UNSEEN_CPU=%s: no such level\n", name);
         exit(2);
     }
-    if (unseen__cpu_select(request, &test_cpu) != UNSEEN_OK) {
+    if (unseen__cpu_select(request, &test_cpu, NULL) != UNSEEN_OK) {
         printf("skipped: this processor has no %s\n", name);
         exit(77);
     }

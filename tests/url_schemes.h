@@ -24,7 +24,7 @@ static inline struct unseen_url *scheme_create(const char *profile, const char *
                                                .rules = rules,
                                                .nrules = nrules,
                                                .cpu = test_cpu};
-    if (unseen_url_create(&url, &options) != UNSEEN_OK) {
+    if (unseen_url_create(&url, &options, NULL) != UNSEEN_OK) {
         fprintf(stderr, "cannot create %s\n", profile);
         exit(2);
     }
@@ -56,7 +56,7 @@ static inline void scheme_check(const struct unseen_url *url, struct unseen_byte
                 in.data, (int)expected.len, expected.data, (int)canon.bytes.len, canon.bytes.data);
     }
     CHECK_EQ(canon.form == UNSEEN_URL_REWRITTEN, !scheme_same(in, expected));
-    CHECK(url->slow(url, in.data, in.len, again_buf, unseen_url_bound(in.len), &again) ==
+    CHECK(url->slow(url, in.data, in.len, again_buf, unseen_url_bound(in.len, 0), &again) ==
           UNSEEN_OK);
     CHECK(again.form == canon.form && scheme_same(again.bytes, expected));
     CHECK(unseen_url_canon(url, canon.bytes.data, canon.bytes.len, again_buf, sizeof(again_buf),
@@ -120,7 +120,7 @@ static inline void scheme_check_guarded(const struct unseen_url *url, struct uns
 {
     static char buf[SCHEME_BUF];
     char *const in_end = test_guarded(text.data, text.len) + text.len;
-    const size_t bound = unseen_url_bound(text.len);
+    const size_t bound = unseen_url_bound(text.len, 0);
     char *const zeros = calloc(1, bound);
     if (!zeros) {
         exit(2);
@@ -130,7 +130,7 @@ static inline void scheme_check_guarded(const struct unseen_url *url, struct uns
     for (size_t len = 0; len <= text.len; len++) {
         char *const in = in_end - len;
         memmove(in, text.data, len);
-        const size_t cap = unseen_url_bound(len);
+        const size_t cap = unseen_url_bound(len, 0);
         struct unseen_canon expected;
         struct unseen_canon canon;
         CHECK(unseen_url_canon(url, text.data, len, buf, sizeof(buf), &expected) == UNSEEN_OK);
@@ -153,7 +153,7 @@ static inline bool scheme_check_any(const struct unseen_url *url, const char *in
     struct unseen_canon fast;
     struct unseen_canon canon;
     struct unseen_canon again;
-    CHECK(url->slow(url, in, len, buf, unseen_url_bound(len), &canon) == UNSEEN_OK);
+    CHECK(url->slow(url, in, len, buf, unseen_url_bound(len, 0), &canon) == UNSEEN_OK);
     const bool answered = url->fast && url->fast(url, in, len, fast_buf, sizeof(fast_buf), &fast);
     bool ok = !answered || (fast.form == canon.form && scheme_same(fast.bytes, canon.bytes));
     if (canon.form != UNSEEN_URL_FAILED) {

@@ -19,6 +19,8 @@
 #include <string.h>
 #include <time.h>
 
+#include <unseen_list.h>
+
 #include "build/build_job.h"
 #include "clock.h"
 #include "lines/batch.h"

@@ -9,7 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include <unseen.h>
+#include <unseen_list.h>
 
 #include "commands/commands.h"
 #include "lines/text.h"

@@ -7,6 +7,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <unseen_list.h>
+
 #include "build/build_job.h"
 #include "lines/batch.h"
 #include "lines/feed.h"
@@ -132,7 +134,7 @@ bool build_known_good_run(struct build_job *m)
     struct known_good k = {.m = m};
     struct unseen_error error = {.status = UNSEEN_OK};
     const bool wanted = m->o->list.nknown_good > 0;
-    if (!wanted || !lists_open(&k.list, path, UNSEEN_LIST_WARM, m->cpu)) {
+    if (!wanted || !lists_open(&k.list, path, UNSEEN_LIST_MAP_PREFETCH, m->cpu)) {
         return !wanted;
     }
     build_progress_phase(&m->progress, 0, 0);

@@ -7,6 +7,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include <unseen_list.h>
+
 #include "build/build_job.h"
 #include "print/message.h"
 

@@ -62,8 +62,7 @@ static bool take_change(void *context, enum unseen_list_change change, struct un
 static enum unseen_status open_to_look(const char *path, struct unseen_list **list_out,
                                        struct unseen_error *error)
 {
-    const struct unseen_list_options options = {.size = sizeof(options),
-                                                .access = UNSEEN_LIST_COLD};
+    const struct unseen_list_options options = {.size = sizeof(options), .access = UNSEEN_LIST_MAP};
     return unseen_list_open(list_out, path, &options, error);
 }
 
@@ -156,7 +155,9 @@ struct carrying {
 static bool carry(void *context, enum unseen_list_change change, struct unseen_bytes text)
 {
     struct carrying *c = context;
-    const bool listed = unseen_list_contains(c->list, text.data, text.len);
+    uint8_t verdict;
+    unseen_list_contains(c->list, &text, 1, &verdict);
+    const bool listed = verdict == UNSEEN_SEEN;
     if (listed == (change == UNSEEN_LIST_ADD) && is_in_lines(c->old, change, text)) {
         return true;
     }

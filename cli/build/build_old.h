@@ -10,7 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include <unseen.h>
+#include <unseen_list.h>
 
 #include "lines/text_table.h"
 

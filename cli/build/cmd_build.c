@@ -17,6 +17,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include <unseen_list.h>
+
 #include "build/build_job.h"
 #include "lines/files.h"
 #include "lines/profile.h"
@@ -163,7 +165,7 @@ const struct unseen_url *build_job_url(const struct build_job *m)
 /* Changes of the list that is to be replaced. A list that cannot be opened is said to be replaced. */
 static uint64_t count_changes(const struct options *o)
 {
-    const struct unseen_list_options cold = {.size = sizeof(cold), .access = UNSEEN_LIST_COLD};
+    const struct unseen_list_options cold = {.size = sizeof(cold), .access = UNSEEN_LIST_MAP};
     struct unseen_list_info info = {.size = sizeof(info)};
     struct unseen_error error = {.status = UNSEEN_OK};
     struct unseen_list *list = NULL;

@@ -59,7 +59,7 @@ static size_t find_expressions(struct canon *c, const struct batch *b, size_t i,
         return 0;
     }
     const struct unseen_bytes text = c->o->key.base ? b->canons[i] : b->items[i];
-    const size_t bound = unseen_url_bound(text.len);
+    const size_t bound = unseen_url_bound(text.len, 0);
     size_t n = 0;
     text_clear(&c->scratch);
     if (bound == 0 || !text_reserve(&c->scratch, bound) ||
@@ -141,7 +141,7 @@ static bool check_base(const struct canon *c)
         return true;
     }
     const size_t len = strlen(base);
-    const size_t cap = unseen_url_bound_base(len, len);
+    const size_t cap = unseen_url_bound(len, len);
     char *buf = cap ? malloc(cap) : NULL;
     if (!buf) {
         return message_no_memory();
@@ -149,7 +149,7 @@ static bool check_base(const struct canon *c)
     struct unseen_url *url = NULL;
     struct unseen_canon canon = {UNSEEN_URL_FAILED, {NULL, 0}};
     const struct unseen_url_options options = {.size = sizeof(options), .profile = "whatwg"};
-    enum unseen_status status = unseen_url_create(&url, &options);
+    enum unseen_status status = unseen_url_create(&url, &options, NULL);
     if (status == UNSEEN_OK) {
         status = unseen_url_canon(url, base, len, buf, cap, &canon);
     }

@@ -189,7 +189,7 @@ static bool create_set(struct count *c, enum unseen_cpu cpu)
         .seed_len = o->seen.seed.len,
         .cpu = cpu,
     };
-    enum unseen_status status = unseen_set_create(&c->set, &options);
+    enum unseen_status status = unseen_set_create(&c->set, &options, NULL);
     if (status == UNSEEN_OK) {
         c->identity = (struct identity){.url = options.url,
                                         .set = c->set,

@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <time.h>
 
+#include <unseen_list.h>
+
 #include "commands/commands.h"
 #include "lines/batch.h"
 #include "lines/entries.h"
@@ -81,7 +83,7 @@ static bool edit_start(struct edit *e, const struct options *o, enum unseen_cpu 
         report_open(e, &error);
         return false;
     }
-    e->failed = !lists_open(&e->list, e->path, UNSEEN_LIST_COLD, cpu);
+    e->failed = !lists_open(&e->list, e->path, UNSEEN_LIST_MAP, cpu);
     e->complaints =
         (struct complaints){.key = &o->key, .force = o->list.force, .kind = e->list.kind};
     return !e->failed;
@@ -358,7 +360,7 @@ static int print_allowed(const struct options *o, enum unseen_cpu cpu)
         message_hint("unseen allow --list %s", o->seen.path);
         return EXIT_TROUBLE;
     }
-    if (!lists_open(&list, o->seen.path, UNSEEN_LIST_COLD, cpu)) {
+    if (!lists_open(&list, o->seen.path, UNSEEN_LIST_MAP, cpu)) {
         return EXIT_TROUBLE;
     }
     int status = EXIT_TROUBLE;

@@ -212,7 +212,7 @@ static bool try_options(struct explain *x, const struct unseen_url_options *opti
                         const char *option, const char *name)
 {
     struct unseen_url *url = NULL;
-    const enum unseen_status status = unseen_url_create(&url, options);
+    const enum unseen_status status = unseen_url_create(&url, options, NULL);
     if (status == UNSEEN_ERR_ARGUMENT) {
         return true;
     }

@@ -5,6 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include <unseen_list.h>
+
 #include "commands/commands.h"
 #include "print/message.h"
 #include "print/output.h"
@@ -50,8 +52,7 @@ static int verify_list(const char *path, const struct options *o, struct output 
     struct unseen_error error = {.status = UNSEEN_OK};
     struct unseen_list *list = NULL;
     struct unseen_list_info info = {.size = sizeof(info)};
-    const struct unseen_list_options options = {.size = sizeof(options),
-                                                .access = UNSEEN_LIST_COLD};
+    const struct unseen_list_options options = {.size = sizeof(options), .access = UNSEEN_LIST_MAP};
     (void)o;
     error.status = unseen_list_open(&list, path, &options, &error);
     if (error.status == UNSEEN_OK) {

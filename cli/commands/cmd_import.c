@@ -53,7 +53,7 @@ static bool flush(struct import *m)
 static bool import_add(struct import *m, struct unseen_bytes item)
 {
     const enum unseen_status status =
-        unseen_set_key(unseen_store_set(m->change.store), item.data, item.len, &m->keys[m->nkeys]);
+        unseen_set_keys(unseen_store_set(m->change.store), &item, 1, &m->keys[m->nkeys], NULL);
     if (status != UNSEEN_OK) {
         message_error("%s:%" PRIu64 ": %s", m->name, m->line, unseen_status_string(status));
         m->change.failed = true;

@@ -115,7 +115,7 @@ static int info_list(const struct options *o, enum unseen_cpu cpu)
 {
     struct opened_list l;
     int status = EXIT_TROUBLE;
-    if (lists_open(&l, o->input.files[0], UNSEEN_LIST_COLD, cpu)) {
+    if (lists_open(&l, o->input.files[0], UNSEEN_LIST_MAP, cpu)) {
         status = print(o, NULL, l.list);
         lists_close(&l);
     }

@@ -42,9 +42,8 @@ struct recheck {
 
 static bool recheck_report_memory(struct recheck *r)
 {
-    (void)message_no_memory();
     r->failed = true;
-    return false;
+    return message_no_memory();
 }
 
 static bool note_keys(void *context, const struct unseen_key *keys, size_t n)

@@ -11,6 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <unseen_bitmap.h>
+
 #include "commands/commands.h"
 #include "commands/integers.h"
 #include "commands/repeats.h"
@@ -243,7 +245,7 @@ static bool sort_prepare(struct sort *s, enum unseen_cpu cpu)
 {
     const struct unseen_bitmap_options options = {.size = sizeof(options), .cpu = cpu};
     const struct output *const outs[] = {&s->out};
-    const enum unseen_status status = unseen_bitmap_create(&s->bitmap, &options);
+    const enum unseen_status status = unseen_bitmap_create(&s->bitmap, &options, NULL);
     s->buffer = malloc(FRONT + BUFFER_BYTES + 1);
     if (status == UNSEEN_ERR_NOMEM || !s->buffer) {
         sort_report_memory();

@@ -9,7 +9,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include <unseen.h>
+#include <unseen_list.h>
 
 #include "commands/plan_solve.h"
 #include "lines/identity.h"

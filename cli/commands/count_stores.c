@@ -148,7 +148,7 @@ int count_stores_run(const struct options *o, enum unseen_cpu cpu)
     if (!check(o)) {
         return EXIT_TROUBLE;
     }
-    const enum unseen_status status = unseen_set_create(&c.set, &options);
+    const enum unseen_status status = unseen_set_create(&c.set, &options, NULL);
     const bool counted = (status == UNSEEN_OK || report_set(status)) && add_stores(&c, o, cpu) &&
                          print(o, c.ndistinct);
     unseen_set_free(c.set);

@@ -58,7 +58,7 @@ bool explanation_make(struct explanation *e, const struct unseen_url *url,
                       struct unseen_bytes input)
 {
     *e = (struct explanation){.input = input};
-    const size_t cap = input.len <= SIZE_MAX / 2 ? unseen_url_bound(2 * input.len) : 0;
+    const size_t cap = input.len <= SIZE_MAX / 2 ? unseen_url_bound(2 * input.len, 0) : 0;
     char *buf = cap ? malloc(cap) : NULL;
     struct unseen_canon canon;
     if (!buf || unseen_url_explain(url, input.data, input.len, buf, cap, take_step, e, &canon) !=

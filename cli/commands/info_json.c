@@ -7,6 +7,8 @@
 #include <sys/stat.h>
 #include <time.h>
 
+#include <unseen_list.h>
+
 #include "print/json.h"
 #include "seen/stores.h"
 

@@ -4,7 +4,7 @@
 #ifndef UNSEEN_CLI_INFO_JSON_H
 #define UNSEEN_CLI_INFO_JSON_H
 
-#include <unseen.h>
+#include <unseen_list.h>
 
 #include "print/output.h"
 

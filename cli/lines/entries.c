@@ -4,6 +4,8 @@
 #include <inttypes.h>
 #include <stdio.h>
 
+#include <unseen_list.h>
+
 #include "lines/jsonl.h"
 #include "print/message.h"
 

@@ -8,7 +8,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include <unseen.h>
+#include <unseen_list.h>
 
 #include "lines/identity.h"
 #include "lines/text.h"

@@ -18,7 +18,7 @@ enum unseen_status identity_init(struct identity *id)
     static const char seed[] = "unseen shards";
     const struct unseen_set_options options = {
         .size = sizeof(options), .seed = seed, .seed_len = sizeof(seed) - 1};
-    return unseen_set_create(&id->shard_set, &options);
+    return unseen_set_create(&id->shard_set, &options, NULL);
 }
 
 void identity_release(struct identity *id)
@@ -101,8 +101,8 @@ static enum unseen_status canonicalise(const struct identity *id, struct text *s
         if (status != UNSEEN_ERR_SPACE) {
             return status;
         }
-        const size_t need = id->key->base ? unseen_url_bound_base(item.len, strlen(id->key->base))
-                                          : unseen_url_bound(item.len);
+        const char *base = id->key->base;
+        const size_t need = unseen_url_bound(item.len, base ? strlen(base) : 0);
         if (need == 0 || !text_reserve(scratch, need)) {
             return UNSEEN_ERR_NOMEM;
         }

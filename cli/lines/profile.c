@@ -34,7 +34,7 @@ static bool has_rule(const char *profile, const char *rule)
     struct unseen_url *url = NULL;
     const struct unseen_url_options options = {
         .size = sizeof(options), .profile = profile, .rules = &rule, .nrules = 1};
-    const enum unseen_status status = unseen_url_create(&url, &options);
+    const enum unseen_status status = unseen_url_create(&url, &options, NULL);
     unseen_url_free(url);
     return status != UNSEEN_ERR_ARGUMENT;
 }
@@ -96,7 +96,7 @@ bool profile_create(struct unseen_url **url_out, const struct profile_options *o
         .nrules = o->nrules,
         .cpu = cpu,
     };
-    const enum unseen_status status = unseen_url_create(url_out, &options);
+    const enum unseen_status status = unseen_url_create(url_out, &options, NULL);
     if (status == UNSEEN_OK) {
         return true;
     }

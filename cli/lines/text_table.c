@@ -28,7 +28,8 @@ static size_t find_slot(const struct text_table *t, struct unseen_key hash, cons
 static bool grow(struct text_table *t)
 {
     const size_t cap = t->nslots ? t->nslots : FIRST_ENTRIES;
-    if (cap > UINT32_MAX / 2 || (!t->hasher && unseen_set_create(&t->hasher, NULL) != UNSEEN_OK)) {
+    if (cap > UINT32_MAX / 2 ||
+        (!t->hasher && unseen_set_create(&t->hasher, NULL, NULL) != UNSEEN_OK)) {
         return false;
     }
     struct text_entry *entries = realloc(t->entries, cap * sizeof(*entries));

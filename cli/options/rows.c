@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include <string.h>
 
+#include <unseen_list.h>
+
 #include "options/options.h"
 
 #define SEED_EXPECTS      "a text, or 0x and pairs of hexadecimal digits"

@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include <unseen_list.h>
+
 #include "lines/profile.h"
 #include "print/message.h"
 #include "seen/guard.h"
@@ -41,7 +43,8 @@ static bool make_url(struct opened_list *l, const char *path, const char *profil
     const struct unseen_url_options options = {
         .size = sizeof(options), .profile = profile, .cpu = cpu};
     const bool is_url = l->kind == UNSEEN_KIND_URL || l->kind == UNSEEN_KIND_EXPRESSIONS;
-    const enum unseen_status status = is_url ? unseen_url_create(&l->url, &options) : UNSEEN_OK;
+    const enum unseen_status status =
+        is_url ? unseen_url_create(&l->url, &options, NULL) : UNSEEN_OK;
     if (status != UNSEEN_OK) {
         message_error("%s has the profile %s: %s", path, profile, unseen_status_string(status));
         return false;
@@ -91,13 +94,13 @@ struct asking {
 static void cover(void *context)
 {
     struct asking *a = context;
-    a->status = unseen_list_covers_batch(a->l->list, a->url, a->items, a->n, a->verdicts);
+    a->status = unseen_list_covers(a->l->list, a->url, a->items, a->n, a->verdicts);
 }
 
 static void contain(void *context)
 {
     struct asking *a = context;
-    unseen_list_contains_batch(a->l->list, a->items, a->n, a->verdicts);
+    unseen_list_contains(a->l->list, a->items, a->n, a->verdicts);
     a->status = UNSEEN_OK;
 }
 

@@ -6,7 +6,7 @@
 
 #include <stdbool.h>
 
-#include <unseen.h>
+#include <unseen_list.h>
 
 /* A list, and what makes the texts it is asked for. */
 struct opened_list {

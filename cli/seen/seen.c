@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <unseen_list.h>
+
 #include "lines/identity.h"
 #include "lines/profile.h"
 #include "lines/reader.h"
@@ -40,7 +42,7 @@ static bool create_set(struct seen *m, enum unseen_cpu cpu)
         .seed_len = o->seed.len,
         .cpu = cpu,
     };
-    const enum unseen_status status = unseen_set_create(&m->own_set, &options);
+    const enum unseen_status status = unseen_set_create(&m->own_set, &options, NULL);
     m->set = m->own_set;
     if (status != UNSEEN_OK && filters_report(o, status, "unseen", "")) {
         return false;
@@ -79,7 +81,7 @@ static bool open_store(struct seen *m, enum unseen_cpu cpu)
 static bool open_list(struct seen *m, const char *path, enum unseen_cpu cpu)
 {
     struct opened_list *l = &m->list.list;
-    if (!lists_open(l, path, UNSEEN_LIST_WARM, cpu)) {
+    if (!lists_open(l, path, UNSEEN_LIST_MAP_PREFETCH, cpu)) {
         return false;
     }
     m->list.takes_canons = l->kind == UNSEEN_KIND_URL;
@@ -124,7 +126,7 @@ static bool exclude_store(struct seen *m, const char *path, enum unseen_cpu cpu)
 static bool exclude_list(struct seen *m, const char *path, enum unseen_cpu cpu)
 {
     struct asked_list *a = &m->lists[m->nlists];
-    if (!lists_open(&a->list, path, UNSEEN_LIST_WARM, cpu)) {
+    if (!lists_open(&a->list, path, UNSEEN_LIST_MAP_PREFETCH, cpu)) {
         return false;
     }
     m->nlists++;
@@ -141,7 +143,7 @@ static struct unseen_set *set_for_lines(struct seen *m, enum unseen_cpu cpu)
         return m->own_set ? m->own_set : m->lines;
     }
     const struct unseen_set_options options = {.size = sizeof(options), .url = m->url, .cpu = cpu};
-    const enum unseen_status status = unseen_set_create(&m->lines, &options);
+    const enum unseen_status status = unseen_set_create(&m->lines, &options, NULL);
     if (status != UNSEEN_OK) {
         message_error("cannot make a set: %s", unseen_status_string(status));
         return NULL;
@@ -282,7 +284,7 @@ static enum unseen_status ask_set(struct seen *m, const struct unseen_key *keys,
 {
     if (m->asks_only) {
         *ndone_out = n;
-        return unseen_set_contains_keys(m->set, keys, n, verdicts);
+        return unseen_set_contains_keys(m->set, keys, n, verdicts, NULL);
     }
     return m->store ? unseen_store_add_keys(m->store, keys, n, verdicts, ndone_out)
                     : unseen_set_add_keys(m->own_set, keys, n, verdicts, ndone_out);
@@ -302,7 +304,8 @@ static enum unseen_status ask_excluded(const struct seen *m, const struct batch 
                 const struct unseen_bytes text = b->canons[first + i];
                 keys[i] = unseen_set_identity_key(m->excluded[s], text.data, text.len);
             }
-            (void)unseen_set_contains_keys(m->excluded[s], keys, n, answers); /* cannot fail */
+            (void)unseen_set_contains_keys(m->excluded[s], keys, n, answers,
+                                           NULL); /* cannot fail */
         } else {
             status = ask_list(&m->lists[s - m->nexcluded], b, first, n, answers);
         }
@@ -358,7 +361,6 @@ enum unseen_status seen_ask(struct seen *m, const struct batch *b, size_t first,
 
 void seen_stats(const struct seen *m, struct unseen_set_stats *stats_out, const char **profile_out)
 {
-    *stats_out = (struct unseen_set_stats){.size = sizeof(*stats_out), .filter = "", .cpu = ""};
     if (m->set) {
         *stats_out = stores_stats(m->set);
         *profile_out = unseen_set_profile(m->set);
@@ -366,10 +368,12 @@ void seen_stats(const struct seen *m, struct unseen_set_stats *stats_out, const 
     }
     struct unseen_list_info info = {.size = sizeof(info)};
     (void)unseen_list_info(m->list.list.list, &info); /* fails for a wrong size only */
-    stats_out->nkeys = info.nkeys + info.nadded;
-    stats_out->memory = info.bytes;
-    stats_out->fpr_promise = info.fpr;
-    stats_out->fpr_estimate = info.rate;
-    stats_out->filter = "list";
+    *stats_out = (struct unseen_set_stats){.size = sizeof(*stats_out),
+                                           .nkeys = info.nkeys + info.nadded,
+                                           .memory = info.bytes,
+                                           .fpr_promise = info.fpr,
+                                           .fpr_estimate = info.rate,
+                                           .filter = "list",
+                                           .cpu = ""};
     *profile_out = info.profile;
 }

@@ -10,6 +10,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <unseen_list.h>
 
 #include "commands/info_json.h"
 #include "print/json.h"

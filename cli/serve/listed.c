@@ -5,6 +5,7 @@
 #include "serve/listed.h"
 
 #include <time.h>
+#include <unseen_list.h>
 
 #include "lines/profile.h"
 #include "seen/stores.h"
@@ -53,7 +54,7 @@ static bool open_file(const struct listed *l, struct opened *opened_out)
     const char *path = l->o->seen.path;
     bool works;
     if (stores_kind_of(path) == STORES_LIST) {
-        works = lists_open(&opened.list, path, UNSEEN_LIST_WARM, l->cpu);
+        works = lists_open(&opened.list, path, UNSEEN_LIST_MAP_PREFETCH, l->cpu);
         if (works && !check_list(l, &opened.list)) {
             lists_close(&opened.list);
             works = false;

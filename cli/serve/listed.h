@@ -13,7 +13,7 @@
 #include <stdint.h>
 #include <sys/stat.h>
 
-#include <unseen.h>
+#include <unseen_list.h>
 
 #include "lines/text.h"
 #include "seen/lists.h"

@@ -5,6 +5,7 @@
 #include "serve/listed.h"
 
 #include <string.h>
+#include <unseen_list.h>
 
 #include "print/message.h"
 #include "serve/names.h"
@@ -105,7 +106,7 @@ static enum lookup_answer ask_expressions(struct listed *l, struct unseen_bytes 
     const struct unseen_set *set = unseen_store_set(l->store);
     size_t n = 0;
     text_clear(&l->room);
-    enum unseen_status status = text_reserve(&l->room, unseen_url_bound(url.len))
+    enum unseen_status status = text_reserve(&l->room, unseen_url_bound(url.len, 0))
                                     ? unseen_url_expressions(l->url, url.data, url.len,
                                                              l->room.data, l->room.cap, texts, &n)
                                     : UNSEEN_ERR_NOMEM;
@@ -113,7 +114,7 @@ static enum lookup_answer ask_expressions(struct listed *l, struct unseen_bytes 
         keys[i] = unseen_set_identity_key(set, texts[i].data, texts[i].len);
     }
     if (status == UNSEEN_OK && n > 0) {
-        status = unseen_set_contains_keys(set, keys, n, verdicts);
+        status = unseen_set_contains_keys(set, keys, n, verdicts, NULL);
     }
     return answer_of(l, status, verdicts, n);
 }
@@ -122,7 +123,7 @@ static enum lookup_answer ask_any(struct listed *l, const struct unseen_bytes *t
 {
     uint8_t verdicts[NAMES_TEXTS];
     const enum unseen_status status =
-        unseen_set_contains_batch(unseen_store_set(l->store), texts, n, verdicts);
+        unseen_set_contains(unseen_store_set(l->store), texts, n, verdicts, NULL);
     return answer_of(l, status, verdicts, n);
 }
 

@@ -2,6 +2,7 @@
 #include "serve/names.h"
 
 #include <string.h>
+#include <unseen_list.h>
 
 /* Fills names with the texts of a kind; false if that has none. */
 static bool names_of_kind(struct names *names, enum unseen_kind kind, struct unseen_bytes text)

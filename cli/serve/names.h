@@ -16,7 +16,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include <unseen.h>
+#include <unseen_list.h>
 
 enum {
     NAMES_LONGEST = 1024, /* the longest name that can be looked up */

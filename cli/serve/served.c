@@ -110,7 +110,7 @@ size_t served_ask(struct served *d, const struct unseen_bytes *urls, size_t n, c
     uint8_t verdicts[SERVED_RUN];
     const enum unseen_status status =
         d->listed ? listed_covers(d->listed, urls, n, verdicts)
-                  : unseen_set_contains_batch(unseen_store_set(d->store), urls, n, verdicts);
+                  : unseen_set_contains(unseen_store_set(d->store), urls, n, verdicts, NULL);
     put_marks(d, status, verdicts, status == UNSEEN_OK ? n : 0, n, marks_of_ask, marks);
     return 0;
 }

@@ -4,6 +4,7 @@
 #include <stdbool.h>
 #include <string.h>
 
+#include "base/error.h"
 #include "base/macros.h"
 
 static enum unseen_cpu best_level(void)
@@ -24,20 +25,23 @@ static enum unseen_cpu best_level(void)
 #endif
 }
 
-enum unseen_status unseen__cpu_select(enum unseen_cpu request, enum unseen_cpu *level_out)
+static const char *const level_names[] = {"auto", "portable", "avx2", "avx512"};
+
+enum unseen_status unseen__cpu_select(enum unseen_cpu request, enum unseen_cpu *level_out,
+                                      struct unseen_error *error)
 {
     if ((int)request < UNSEEN_CPU_AUTO || request > UNSEEN_CPU_AVX512) {
-        return UNSEEN_ERR_ARGUMENT;
+        return unseen__error_setting(error, UNSEEN_ERR_ARGUMENT, UNSEEN_SETTING_CPU,
+                                     "%d is not a processor level", (int)request);
     }
     enum unseen_cpu best = best_level();
     if (request > best) {
-        return UNSEEN_ERR_UNSUPPORTED;
+        return unseen__error_setting(error, UNSEEN_ERR_UNSUPPORTED, UNSEEN_SETTING_CPU,
+                                     "this build or processor has no %s", level_names[request]);
     }
     *level_out = request == UNSEEN_CPU_AUTO ? best : request;
     return UNSEEN_OK;
 }
-
-static const char *const level_names[] = {"auto", "portable", "avx2", "avx512"};
 
 const char *unseen__cpu_name(enum unseen_cpu level)
 {

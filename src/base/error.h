@@ -6,15 +6,34 @@
 
 #include "unseen.h"
 
-#define UNSEEN__NO_PLACE UINT64_MAX
+#define UNSEEN__NO_OFFSET UINT64_MAX
 
 /* Fills *error unless it is NULL, and returns status. */
 #if defined(__GNUC__)
 __attribute__((format(printf, 4, 5)))
 #endif
 enum unseen_status
-unseen__error(struct unseen_error *error, enum unseen_status status, uint64_t place,
+unseen__error(struct unseen_error *error, enum unseen_status status, uint64_t offset,
               const char *format, ...);
+
+/* The same of an option, without an offset. Every other error of this file is of no setting. */
+#if defined(__GNUC__)
+__attribute__((format(printf, 4, 5)))
+#endif
+enum unseen_status
+unseen__error_setting(struct unseen_error *error, enum unseen_status status,
+                      enum unseen_setting setting, const char *format, ...);
+
+/* The sentence of the status alone. */
+enum unseen_status unseen__error_plain(struct unseen_error *error, enum unseen_status status);
+
+/* Puts "PATH: " in front of the sentence that *error has, unless status is OK. */
+enum unseen_status unseen__error_prefix(struct unseen_error *error, enum unseen_status status,
+                                        const char *path);
+
+/* A struct whose size field is size, where this version knows up to max bytes. name is the type. */
+enum unseen_status unseen__error_size(struct unseen_error *error, const char *name, size_t size,
+                                      size_t max);
 
 /* "cannot VERB PATH: what errno number code means"; IO, or MISSING for ENOENT. */
 enum unseen_status unseen__error_io(struct unseen_error *error, const char *verb, const char *path,

@@ -79,9 +79,9 @@ enum unseen_status unseen__lock_take(int fd, const char *path, struct unseen_err
             return unseen__error_io(error, "lock", path, errno);
         }
         const long pid = find_holder(fd);
-        return pid > 0 ? unseen__error(error, UNSEEN_ERR_BUSY, UNSEEN__NO_PLACE,
+        return pid > 0 ? unseen__error(error, UNSEEN_ERR_BUSY, UNSEEN__NO_OFFSET,
                                        "%s is being written to by process %ld", path, pid)
-                       : unseen__error(error, UNSEEN_ERR_BUSY, UNSEEN__NO_PLACE,
+                       : unseen__error(error, UNSEEN_ERR_BUSY, UNSEEN__NO_OFFSET,
                                        "%s is being written to by another process", path);
     }
     return UNSEEN_OK;

@@ -23,7 +23,7 @@ enum {
 
 static enum unseen_status refuse(const char *path, const char *why, struct unseen_error *error)
 {
-    return unseen__error(error, UNSEEN_ERR_FOREIGN, UNSEEN__NO_PLACE, "%s is in the way: it %s",
+    return unseen__error(error, UNSEEN_ERR_FOREIGN, UNSEEN__NO_OFFSET, "%s is in the way: it %s",
                          path, why);
 }
 

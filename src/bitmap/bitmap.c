@@ -6,7 +6,9 @@
 #include <string.h>
 
 #include "base/cpu.h"
+#include "base/error.h"
 #include "base/memory.h"
+#include "base/sized.h"
 
 enum {
     AHEAD = 64 /* integers whose words are fetched together */
@@ -15,17 +17,16 @@ enum {
 /* ---- creation ---- */
 
 enum unseen_status unseen_bitmap_create(struct unseen_bitmap **bitmap_out,
-                                        const struct unseen_bitmap_options *given)
+                                        const struct unseen_bitmap_options *given,
+                                        struct unseen_error *error)
 {
     struct unseen_bitmap_options options = {.size = sizeof(options)};
-    if (given) {
-        if (given->size < sizeof(given->size) || given->size > sizeof(options)) {
-            return UNSEEN_ERR_ARGUMENT;
-        }
-        memcpy(&options, given, given->size);
-    }
     enum unseen_cpu cpu;
-    const enum unseen_status status = unseen__cpu_select(options.cpu, &cpu);
+    enum unseen_status status =
+        unseen__sized_take(&options, sizeof(options), given, "unseen_bitmap_options", error);
+    if (status == UNSEEN_OK) {
+        status = unseen__cpu_select(options.cpu, &cpu, error);
+    }
     if (status != UNSEEN_OK) {
         return status;
     }
@@ -33,7 +34,7 @@ enum unseen_status unseen_bitmap_create(struct unseen_bitmap **bitmap_out,
     struct unseen_bitmap *b =
         unseen__alloc_zero(&allocator, sizeof(*b), _Alignof(struct unseen_bitmap));
     if (!b) {
-        return UNSEEN_ERR_NOMEM;
+        return unseen__error_plain(error, UNSEEN_ERR_NOMEM);
     }
     b->cpu = cpu;
     b->pool.pages.allocator = allocator;

@@ -30,7 +30,7 @@
 
 #include "base/macros.h"
 #include "base/pages.h"
-#include "unseen.h"
+#include "unseen_bitmap.h"
 
 enum {
     BITMAP_LOW_BITS = 15,

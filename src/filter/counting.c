@@ -34,7 +34,7 @@ static unsigned multiplicity(const struct unseen__filter *filter, struct unseen_
     static const uint32_t multipliers[UNSEEN__BLOCKED_HASHES] = {COUNTING_MULTIPLIERS};
     const struct blocks *c = blocks_from_const(filter);
     const uint8_t *block = blocks_of_key(c, c->is_wide, key);
-    unsigned least = UNSEEN_MULTIPLICITY_MAX;
+    unsigned least = UNSEEN_COUNT_MAX;
     for (unsigned i = 0; i < c->k; i++) {
         const unsigned place = counting_place(c->is_wide, i, key.lo, multipliers[i]);
         const unsigned count = block[place / 2] >> place % 2 * 4 & 15u;

@@ -67,7 +67,7 @@ struct unseen__filter_ops {
     void (*remove)(struct unseen__filter *filter, const struct unseen_key *keys, size_t n,
                    uint8_t *verdicts);
 
-    /* How often a key was added, as unseen_set_multiplicity; NULL for a filter that cannot say. */
+    /* How often a key was added, as unseen_set_count; NULL for a filter that cannot say. */
     unsigned (*multiplicity)(const struct unseen__filter *filter, struct unseen_key key);
 
     /* Makes sure that n more keys can be added without failing, on top of what is reserved; every

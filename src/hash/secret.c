@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "base/bytes.h"
+#include "base/error.h"
 
 enum {
     BLOCK = 64, /* BLAKE2b's longest output */
@@ -29,14 +30,18 @@ static void blake2b(uint8_t *out, size_t out_len, const void *data, size_t len,
 }
 
 enum unseen_status unseen__secret_make(const void *seed, size_t seed_len,
-                                       struct unseen__secret *secret_out)
+                                       struct unseen__secret *secret_out,
+                                       struct unseen_error *error)
 {
     if (!seed != (seed_len == 0)) {
-        return UNSEEN_ERR_ARGUMENT;
+        return unseen__error_setting(error, UNSEEN_ERR_ARGUMENT, UNSEEN_SETTING_SEED,
+                                     "a seed needs at least one byte");
+    }
+    if (!seed && getentropy(secret_out->bytes, UNSEEN__SECRET_LEN) != 0) {
+        return unseen__error_plain(error, UNSEEN_ERR_RANDOM);
     }
     if (!seed) {
-        return getentropy(secret_out->bytes, UNSEEN__SECRET_LEN) == 0 ? UNSEEN_OK
-                                                                      : UNSEEN_ERR_RANDOM;
+        return UNSEEN_OK;
     }
     blake2b(secret_out->bytes, UNSEEN__SECRET_LEN, seed, seed_len, NULL, for_seed);
     return UNSEEN_OK;

@@ -24,7 +24,8 @@ struct unseen__secret {
 /* The secret of the options `seed` and `seed_len`: derived from the seed, or random if seed is NULL.
  * Errors: ARGUMENT (a seed of no bytes, or bytes of no seed), RANDOM. */
 enum unseen_status unseen__secret_make(const void *seed, size_t seed_len,
-                                       struct unseen__secret *secret_out);
+                                       struct unseen__secret *secret_out,
+                                       struct unseen_error *error);
 
 /* Fills out with len bytes that only the secret tells: of any len below 2^32, each a prefix of the
  * longer ones. */

@@ -18,7 +18,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "unseen.h"
+#include "unseen_list.h"
 
 /* As unseen_kind_entry and unseen_kind_texts. Entries are stored only on success, with no bytes if
  * EMPTY or INVALID. */

@@ -10,7 +10,7 @@
 
 #include <stddef.h>
 
-#include "list/format.h"
+#include "list/list_format.h"
 #include "list/page.h"
 
 /* The shards of a layer: first page in the low half, number of pages in the high one. */

@@ -244,7 +244,7 @@ enum unseen_status unseen__list_builder_add(struct unseen__list_builder *b, cons
                                             size_t n, struct unseen_error *error)
 {
     if (b->complete) {
-        return unseen__error(error, UNSEEN_ERR_ARGUMENT, UNSEEN__NO_PLACE,
+        return unseen__error(error, UNSEEN_ERR_ARGUMENT, UNSEEN__NO_OFFSET,
                              "%s: nothing can be added to a list that is being finished", b->path);
     }
     if (b->failed) {
@@ -360,7 +360,7 @@ static enum unseen_status take_state(struct unseen__list_builder *b,
 {
     const char *other = other_option(state, plan);
     if (other) {
-        return unseen__error(error, UNSEEN_ERR_MISMATCH, UNSEEN__NO_PLACE,
+        return unseen__error(error, UNSEEN_ERR_MISMATCH, UNSEEN__NO_OFFSET,
                              "%s was begun with another %s", b->folder, other);
     }
     b->header.secret = state->secret;
@@ -442,7 +442,7 @@ enum unseen_status unseen__list_write_error(const struct unseen__list_builder *b
                                             struct unseen_error *error)
 {
     return code == ENOSPC || code == EDQUOT
-               ? unseen__error(error, UNSEEN_ERR_IO, UNSEEN__NO_PLACE,
+               ? unseen__error(error, UNSEEN_ERR_IO, UNSEEN__NO_OFFSET,
                                "cannot write %s: no space: the list needs about %llu MiB",
                                b->new_path, (unsigned long long)((b->size >> 20) + 1))
                : unseen__error_io(error, "write", b->new_path, code);

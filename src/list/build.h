@@ -5,7 +5,7 @@
 #ifndef UNSEEN_LIST_BUILD_H
 #define UNSEEN_LIST_BUILD_H
 
-#include "list/format.h"
+#include "list/list_format.h"
 
 struct unseen__list_plan {
     const char *path;

@@ -198,7 +198,7 @@ static enum unseen_status check_name(struct unseen__list_edit *edit, struct unse
         return UNSEEN_OK;
     }
     edit->stopped = true;
-    return unseen__error(error, UNSEEN_ERR_MISMATCH, UNSEEN__NO_PLACE,
+    return unseen__error(error, UNSEEN_ERR_MISMATCH, UNSEEN__NO_OFFSET,
                          "%s was replaced by another file while it was being changed", edit->path);
 }
 

@@ -7,7 +7,7 @@
 #define UNSEEN_LIST_EDIT_H
 
 #include "list/changes.h"
-#include "list/format.h"
+#include "list/list_format.h"
 
 struct unseen__list_edit {
     struct unseen_allocator allocator;

@@ -266,7 +266,7 @@ static enum unseen_status end_unit(struct worker *w, struct unseen_error *error)
     enum unseen_status status = unseen__spill_add(b->next, w->other, w->nbumped, error);
     if (status == UNSEEN_OK && b->progress && b->header.nlayers == 0 &&
         !b->progress(b->context, run->ndone, run->nkeys)) {
-        status = unseen__error(error, UNSEEN_ERR_STOPPED, UNSEEN__NO_PLACE,
+        status = unseen__error(error, UNSEEN_ERR_STOPPED, UNSEEN__NO_OFFSET,
                                "%s: stopped before it was done", b->path);
     }
     pthread_mutex_unlock(&run->lock);

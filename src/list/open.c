@@ -206,7 +206,7 @@ static enum unseen_status map_pages(struct unseen__list_file *file, enum unseen_
     file->map = map;
     file->view.pages = (const uint8_t *)map + UNSEEN__LIST_HEADER_LEN;
     /* Advice, that may be refused. */
-    (void)madvise(map, size, access == UNSEEN_LIST_COLD ? MADV_RANDOM : MADV_WILLNEED);
+    (void)madvise(map, size, access == UNSEEN_LIST_MAP ? MADV_RANDOM : MADV_WILLNEED);
     return UNSEEN_OK;
 }
 
@@ -247,7 +247,7 @@ enum unseen_status unseen__list_file_open(struct unseen__list_file *file, const 
     }
     if (status == UNSEEN_OK) {
         status =
-            access == UNSEEN_LIST_LOAD ? load_pages(file, error) : map_pages(file, access, error);
+            access == UNSEEN_LIST_READ ? load_pages(file, error) : map_pages(file, access, error);
     }
     if (status != UNSEEN_OK) {
         unseen__list_file_release(file);

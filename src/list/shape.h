@@ -19,7 +19,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "unseen.h"
+#include "unseen_list.h"
 
 enum {
     UNSEEN__LIST_PAGE = 4096,

@@ -211,10 +211,10 @@ static enum unseen_status no_space(const struct unseen__spill *s, uint64_t neede
 {
     static const char help[] = "give more memory, or a folder with more space";
     if (needed == 0) {
-        return unseen__error(error, UNSEEN_ERR_IO, UNSEEN__NO_PLACE,
+        return unseen__error(error, UNSEEN_ERR_IO, UNSEEN__NO_OFFSET,
                              "no space for the keys in %s: %s", s->folder, help);
     }
-    return unseen__error(error, UNSEEN_ERR_IO, UNSEEN__NO_PLACE,
+    return unseen__error(error, UNSEEN_ERR_IO, UNSEEN__NO_OFFSET,
                          "no space for the keys in %s: about %llu MiB are needed, %llu MiB are %s: "
                          "%s",
                          s->folder, mebibytes(needed), mebibytes(there), what, help);
@@ -569,14 +569,14 @@ static enum unseen_status take_up(struct unseen__spill *s, uint32_t chunk, const
     const uint32_t len = load_le32(entry + 4);
     const uint64_t sum = load_le64(entry + 8);
     if (index >= s->nparts || len == 0 || len > s->chunk || len % s->record != 0) {
-        return damaged(s, UNSEEN__NO_PLACE, error);
+        return damaged(s, UNSEEN__NO_OFFSET, error);
     }
     if (len == s->chunk) {
         link_chunk(s, index, chunk, sum);
         return UNSEEN_OK;
     }
     if (s->parts[index].open != NO_CHUNK) {
-        return damaged(s, UNSEEN__NO_PLACE, error);
+        return damaged(s, UNSEEN__NO_OFFSET, error);
     }
     s->parts[index].open = chunk;
     s->parts[index].saved = len;
@@ -601,7 +601,7 @@ enum unseen_status unseen__spill_resume(struct unseen__spill *s, int fd, const u
 {
     unseen__spill_keep(s, fd);
     if (len % ENTRY_LEN != 0 || len / ENTRY_LEN >= NO_CHUNK) {
-        return damaged(s, UNSEEN__NO_PLACE, error);
+        return damaged(s, UNSEEN__NO_OFFSET, error);
     }
     enum unseen_status status = make_room(s, len / ENTRY_LEN);
     if (status != UNSEEN_OK) {

@@ -15,7 +15,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "unseen.h"
+#include "unseen_list.h"
 
 struct unseen__spill;
 

@@ -281,7 +281,7 @@ enum unseen_status unseen__list_kept_load(const struct unseen__list_kept *k,
     }
     unseen__free(&k->allocator, *bytes_out, *len_out);
     return unseen__error(
-        error, status, UNSEEN__NO_PLACE,
+        error, status, UNSEEN__NO_OFFSET,
         status == UNSEEN_ERR_VERSION
             ? "%s was written by another version: remove its folder, and begin anew"
             : "%s is damaged: remove its folder, and begin anew",

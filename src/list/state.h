@@ -17,7 +17,7 @@
 #ifndef UNSEEN_LIST_STATE_H
 #define UNSEEN_LIST_STATE_H
 
-#include "list/format.h"
+#include "list/list_format.h"
 
 struct unseen__list_state {
     bool complete; /* all was added */

@@ -173,7 +173,7 @@ static bool grow_slots(struct unseen__list_texts *texts, size_t n)
 static enum unseen_status draw_secret(struct unseen__list_texts *texts)
 {
     struct unseen__secret secret;
-    const enum unseen_status status = unseen__secret_make(NULL, 0, &secret);
+    const enum unseen_status status = unseen__secret_make(NULL, 0, &secret, NULL);
     if (status == UNSEEN_OK) {
         unseen__hasher_init(&texts->own, &secret, UNSEEN_CPU_PORTABLE);
         texts->factor = unseen__key(&texts->own, NULL, 0, 128).hi | 1;

@@ -13,6 +13,7 @@
 #define UNSEEN_LIST_TEXTS_H
 
 #include "hash/key.h"
+#include "unseen_list.h"
 
 /* What holds of a text: 0, or ALLOWED and one of the others or none. */
 enum {

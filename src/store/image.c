@@ -1,282 +1,197 @@
-/* SPDX-License-Identifier: MIT */
-#ifndef _DEFAULT_SOURCE
-#define _DEFAULT_SOURCE 1
-#endif
-#ifndef _FILE_OFFSET_BITS
-#define _FILE_OFFSET_BITS 64
-#endif
-#include "store/image.h"
-
-#include <errno.h>
-#include <fcntl.h>
-#include <stdio.h>
+/* SPDX-License-Identifier: MIT
+ *
+ * Between the set and the image file: an exported set, and where in the log it stands. */
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
-#include "base/bytes.h"
 #include "base/error.h"
-#include "base/file.h"
-#include "base/memory.h"
-#include "store/log.h"
+#include "set/set.h"
+#include "store/store.h"
 
-static const char IMAGE_SUFFIX[] = ".image";
-static const char NEW_SUFFIX[] = ".image.unseen-new";
+/* ---- finding ---- */
 
-enum {
-    BUF_LEN = 1 << 20,
-    CHUNK_OVERHEAD = 32 /* of a chunk: all but its payload */
-};
-
-/* ---- reading ---- */
-
-void unseen__image_release(struct unseen__image *image)
-{
-    if (image->fd >= 0) {
-        (void)close(image->fd); /* nothing was written to it */
-        image->fd = -1;
-    }
-    unseen__path_free(&image->allocator, image->path);
-    unseen__free(&image->allocator, image->buf, BUF_LEN);
-    image->path = NULL;
-    image->buf = NULL;
-}
-
-static enum unseen_status damaged(const struct unseen__image *image, uint64_t place,
+/* Reads the record at place of the log; false if no intact one is there. */
+static enum unseen_status read_at(const struct unseen_store *store, uint64_t place,
+                                  struct unseen__scan *scan, bool *found_out,
                                   struct unseen_error *error)
 {
-    return unseen__error(error, UNSEEN_ERR_CORRUPT, place, "%s is damaged at byte %llu",
-                         image->path, (unsigned long long)place);
+    enum unseen__scan_state state = UNSEEN__SCAN_END;
+    enum unseen_status status = unseen__scan_init(scan, &store->log, place, 0, error);
+    if (status == UNSEEN_OK) {
+        scan->skipped = true; /* its number may be any */
+        status = unseen__scan_next(scan, &state, error);
+    }
+    *found_out = status == UNSEEN_OK && state == UNSEEN__SCAN_RECORD;
+    return status;
 }
 
-static enum unseen_status open_and_read(struct unseen__image *image, struct unseen_error *error)
+/* Whether the record that the image names as the last one is that. */
+static enum unseen_status check_last(const struct unseen_store *store,
+                                     const struct unseen__image_header *header, bool *agrees_out,
+                                     struct unseen_error *error)
 {
-    uint8_t bytes[UNSEEN__IMAGE_HEADER_LEN];
-    size_t len = 0;
-    int code = unseen__file_open(image->path, O_RDONLY, &image->fd);
-    code = code ? code : unseen__file_size(image->fd, &image->size);
-    code = code ? code : unseen__file_read(image->fd, 0, bytes, sizeof(bytes), &len);
-    if (code != 0) {
-        return unseen__error_io(error, "read", image->path, code);
+    struct unseen__scan scan;
+    if (header->place == UNSEEN__RECORDS_PLACE) {
+        *agrees_out = header->last_place == 0 && header->number == 0 && header->output_place == 0 &&
+                      header->record_sum == 0;
+        return UNSEEN_OK;
     }
-    if (len < sizeof(bytes)) {
-        memset(bytes + len, 0, sizeof(bytes) - len);
-    }
-    const enum unseen_status status = unseen__image_header_decode(bytes, &image->header);
-    if (status == UNSEEN_ERR_FOREIGN) {
-        return unseen__error(error, status, 0, "%s is in the way: it is no image of a store",
-                             image->path);
-    }
-    if (status == UNSEEN_ERR_VERSION) {
-        return unseen__error_status(error, status, image->path);
-    }
-    if (status != UNSEEN_OK || image->header.body_len != image->size - UNSEEN__IMAGE_HEADER_LEN) {
-        return damaged(image, 0, error);
-    }
-    image->place = UNSEEN__IMAGE_HEADER_LEN;
-    return UNSEEN_OK;
+    const enum unseen_status status = read_at(store, header->last_place, &scan, agrees_out, error);
+    *agrees_out = *agrees_out && header->last_place >= UNSEEN__RECORDS_PLACE &&
+                  scan.place == header->place && scan.number == header->number &&
+                  scan.record_sum == header->record_sum;
+    unseen__scan_release(&scan);
+    return status;
 }
 
-enum unseen_status unseen__image_open(struct unseen__image *image, const struct unseen__log *log,
+/* The output as the image has it; its name is in the log. */
+static enum unseen_status read_output(const struct unseen_store *store,
+                                      const struct unseen__image_header *header,
+                                      struct unseen__output *output_out, bool *agrees_out,
                                       struct unseen_error *error)
 {
-    *image = (struct unseen__image){.allocator = log->allocator, .fd = -1};
-    image->path = unseen__path_with(&log->allocator, log->file, IMAGE_SUFFIX);
-    image->buf = unseen__alloc(&log->allocator, BUF_LEN, 64);
+    struct unseen__scan scan;
+    if (header->output_place == 0) {
+        return UNSEEN_OK;
+    }
     const enum unseen_status status =
-        image->path && image->buf ? open_and_read(image, error)
-                                  : unseen__error_status(error, UNSEEN_ERR_NOMEM, log->path);
+        read_at(store, header->output_place, &scan, agrees_out, error);
+    *agrees_out = *agrees_out && scan.record.kind == UNSEEN__RECORD_OUTPUT;
+    if (*agrees_out) {
+        unseen__output_follow(output_out, &scan.record, scan.payload);
+        output_out->len = header->output_len;
+        output_out->sum = header->output_sum;
+        output_out->closed = header->output_closed;
+    }
+    unseen__scan_release(&scan);
+    return status;
+}
+
+/* Whether the log is the one that the image was made from. */
+static enum unseen_status check_log(const struct unseen_store *store,
+                                    const struct unseen__image_header *header,
+                                    struct unseen__output *output_out, bool *log_is_damaged_out,
+                                    struct unseen_error *error)
+{
+    bool agrees = false;
+    enum unseen_status status = check_last(store, header, &agrees, error);
+    if (status == UNSEEN_OK && agrees) {
+        status = read_output(store, header, output_out, &agrees, error);
+    }
+    *log_is_damaged_out = status != UNSEEN_OK || !agrees;
+    return status != UNSEEN_OK || agrees
+               ? status
+               : unseen__error(error, UNSEEN_ERR_CORRUPT, header->last_place,
+                               "%s is damaged: its image was made from another end of it",
+                               store->log.path);
+}
+
+enum unseen_status unseen__image_find(const struct unseen_store *store, struct unseen__image *image,
+                                      struct unseen__output *output_out, bool *log_is_damaged_out,
+                                      struct unseen_error *error)
+{
+    *log_is_damaged_out = false;
+    enum unseen_status status = unseen__image_open(image, &store->log, error);
+    if (status != UNSEEN_OK) {
+        return status;
+    }
+    if (memcmp(image->header.id, store->log.header.id, UNSEEN__ID_LEN) != 0) {
+        status = UNSEEN_ERR_MISSING; /* of a log that was here before: as good as none */
+    } else {
+        status = check_log(store, &image->header, output_out, log_is_damaged_out, error);
+    }
     if (status != UNSEEN_OK) {
         unseen__image_release(image);
     }
     return status;
 }
 
-/* Makes the buffer begin at the next chunk and reads on behind what it has. */
-static enum unseen_status refill(struct unseen__image *image, struct unseen_error *error)
-{
-    const uint64_t buf_end = image->buf_place + image->len;
-    const size_t kept = image->len > 0 ? (size_t)(buf_end - image->place) : 0;
-    if (kept > 0) {
-        memmove(image->buf, image->buf + (image->place - image->buf_place), kept);
-    }
-    image->buf_place = image->place;
-    size_t got = 0;
-    const int code =
-        unseen__file_read(image->fd, image->place + kept, image->buf + kept, BUF_LEN - kept, &got);
-    image->len = code == 0 ? kept + got : 0;
-    return code ? unseen__error_io(error, "read", image->path, code) : UNSEEN_OK;
-}
+/* ---- loading ---- */
 
-enum unseen_status unseen__image_next(struct unseen__image *image, const uint8_t **chunk_out,
-                                      size_t *len_out, struct unseen_error *error)
-{
-    if (image->place == image->size) {
-        *len_out = 0;
-        return UNSEEN_OK;
-    }
-    const uint64_t buf_end = image->buf_place + image->len;
-    const uint64_t rest = image->size - image->place;
-    const uint64_t wanted = rest < UNSEEN_CHUNK_MAX ? rest : UNSEEN_CHUNK_MAX;
-    if (image->place + wanted > buf_end) {
-        const enum unseen_status status = refill(image, error);
-        if (status != UNSEEN_OK) {
-            return status;
-        }
-    }
-    const uint8_t *chunk = image->buf + (image->place - image->buf_place);
-    const size_t have = image->len - (size_t)(image->place - image->buf_place);
-    const size_t len =
-        have >= CHUNK_OVERHEAD ? CHUNK_OVERHEAD + (size_t)load_le32(chunk + 4) : SIZE_MAX;
-    if (len > UNSEEN_CHUNK_MAX || len > have) {
-        return damaged(image, image->place, error);
-    }
-    image->place += len;
-    *chunk_out = chunk;
-    *len_out = len;
-    return UNSEEN_OK;
-}
-
-/* ---- writing ---- */
-
-struct writer {
-    int fd;
-    const char *name;
-    uint8_t *buf;
-    size_t len;
-    uint64_t place; /* in the file, of the start of the buffer */
-};
-
-static enum unseen_status flush(struct writer *w, struct unseen_error *error)
-{
-    const int code = unseen__file_write(w->fd, w->place, w->buf, w->len);
-    w->place += w->len;
-    w->len = 0;
-    return code ? unseen__error_io(error, "write", w->name, code) : UNSEEN_OK;
-}
-
-static enum unseen_status write_body(struct writer *w,
-                                     enum unseen_status (*next)(void *context, void *buf,
-                                                                size_t cap, size_t *len_out),
-                                     void *context, struct unseen_error *error)
+static enum unseen_status import_chunks(struct unseen_import *import, struct unseen__image *image,
+                                        struct unseen_error *error)
 {
     for (;;) {
+        const uint8_t *chunk = NULL;
         size_t len = 0;
-        enum unseen_status status =
-            w->len > BUF_LEN - UNSEEN_CHUNK_MAX ? flush(w, error) : UNSEEN_OK;
-        if (status == UNSEEN_OK) {
-            status = next(context, w->buf + w->len, BUF_LEN - w->len, &len);
-            if (status != UNSEEN_OK) {
-                return unseen__error_status(error, status, w->name);
-            }
-        }
+        const uint64_t place = image->place;
+        enum unseen_status status = unseen__image_next(image, &chunk, &len, error);
         if (status != UNSEEN_OK || len == 0) {
-            return status == UNSEEN_OK ? flush(w, error) : status;
+            return status;
         }
-        w->len += len;
+        status = unseen_import_chunk(import, chunk, len);
+        if (status != UNSEEN_OK) {
+            return unseen__error(error, status, place, "%s, byte %llu: %s", image->path,
+                                 (unsigned long long)place, unseen_status_string(status));
+        }
     }
 }
 
-static enum unseen_status
-write_file(struct writer *w, const struct unseen__log *log, struct unseen__image_header *header,
-           enum unseen_status (*next)(void *context, void *buf, size_t cap, size_t *len_out),
-           void *context, struct unseen_error *error)
+enum unseen_status unseen__image_load(const struct unseen_store *store, struct unseen__image *image,
+                                      struct unseen_set **set_out, struct unseen_error *error)
 {
-    uint8_t bytes[UNSEEN__IMAGE_HEADER_LEN];
-    struct stat st;
-    (void)unlink(w->name); /* what a crash has left; if that fails, so does open */
-    int code = unseen__file_make_in(AT_FDCWD, w->name, 0600, &w->fd);
-    if (code != 0) {
-        return unseen__error_io(error, "create", w->name, code);
-    }
-    /* It holds the secret: whoever cannot read the log must not read it here. */
-    code = fstat(log->fd, &st) != 0 ? errno : unseen__file_make_alike(w->fd, &st);
-    if (code != 0) {
-        return unseen__error_io(error, "write", w->name, code);
-    }
-    w->place = UNSEEN__IMAGE_HEADER_LEN;
-    const enum unseen_status status = write_body(w, next, context, error);
+    const struct unseen__log_header *header = &store->log.header;
+    const struct unseen_set_options options = {
+        .size = sizeof(options),
+        .url = store->url,
+        .cpu = store->cpu,
+        .allocator = &store->allocator,
+    };
+    struct unseen_import *import = NULL;
+    struct unseen_set *set = NULL;
+    enum unseen_status status = unseen_import_create(&import, &options, error);
     if (status != UNSEEN_OK) {
+        return unseen__error_prefix(error, status, image->path);
+    }
+    unseen__import_limit(import, image->size);
+    status = import_chunks(import, image, error);
+    if (status != UNSEEN_OK) {
+        unseen_import_free(import);
         return status;
     }
-    header->body_len = w->place - UNSEEN__IMAGE_HEADER_LEN;
-    unseen__image_header_encode(header, bytes);
-    code = unseen__file_write(w->fd, 0, bytes, sizeof(bytes));
-    code = code ? code : unseen__file_sync(w->fd);
-    return code ? unseen__error_io(error, "write", w->name, code) : UNSEEN_OK;
-}
-
-/* FOREIGN if the file called name is there and no image. */
-static enum unseen_status check_name(const char *name, struct unseen_error *error)
-{
-    uint8_t bytes[UNSEEN__IMAGE_HEADER_LEN] = {0};
-    size_t len = 0;
-    int fd = -1;
-    struct unseen__image_header header;
-    int code = unseen__file_open(name, O_RDONLY, &fd);
-    if (code == ENOENT) {
-        return UNSEEN_OK;
+    status = unseen_import_finish(import, &set);
+    if (status == UNSEEN_OK &&
+        (!unseen__secret_equals(&set->hasher.secret, &header->secret) ||
+         set->key_bits != header->key_bits || strcmp(set->ops->name, header->filter) != 0)) {
+        unseen_set_free(set);
+        status = UNSEEN_ERR_CORRUPT;
     }
-    if (code == 0) {
-        code = unseen__file_read(fd, 0, bytes, sizeof(bytes), &len);
-        (void)close(fd); /* was only read */
+    if (status != UNSEEN_OK) {
+        return unseen__error_status(error, status, image->path);
     }
-    if (code != 0 || unseen__image_header_decode(bytes, &header) == UNSEEN_ERR_FOREIGN) {
-        return unseen__error(error, UNSEEN_ERR_FOREIGN, 0,
-                             "%s is in the way: it is no image of a store", name);
-    }
+    *set_out = set;
     return UNSEEN_OK;
 }
 
-enum unseen_status unseen__image_write(const struct unseen__log *log,
-                                       struct unseen__image_header header,
-                                       enum unseen_status (*next)(void *context, void *buf,
-                                                                  size_t cap, size_t *len_out),
-                                       void *context, struct unseen_error *error)
+/* ---- saving ---- */
+
+struct export
 {
-    const struct unseen_allocator *allocator = &log->allocator;
-    char *name = unseen__path_with(allocator, log->file, IMAGE_SUFFIX);
-    char *new_name = unseen__path_with(allocator, log->file, NEW_SUFFIX);
-    struct writer w = {.fd = -1, .name = new_name, .buf = unseen__alloc(allocator, BUF_LEN, 64)};
-    enum unseen_status status = name && new_name && w.buf
-                                    ? check_name(name, error)
-                                    : unseen__error_status(error, UNSEEN_ERR_NOMEM, log->path);
-    if (status == UNSEEN_OK) {
-        status = write_file(&w, log, &header, next, context, error);
-    }
-    if (w.fd >= 0) {
-        (void)close(w.fd); /* synced, or of no use */
-        const int code = status == UNSEEN_OK ? unseen__file_replace(new_name, name) : 0;
-        if (code != 0) {
-            status = unseen__error_io(error, "write", name, code);
-        }
-        if (status != UNSEEN_OK) {
-            (void)unlink(new_name); /* the next one would */
-        }
-    }
-    unseen__free(allocator, w.buf, BUF_LEN);
-    unseen__path_free(allocator, name);
-    unseen__path_free(allocator, new_name);
-    return status;
+    const struct unseen_set *set;
+    uint64_t cursor;
+};
+
+static enum unseen_status next_chunk(void *context, void *buf, size_t cap, size_t *len_out)
+{
+    struct export *e = context;
+    return unseen_set_export(e->set, &e->cursor, buf, cap, len_out);
 }
 
-/* ---- removing ---- */
-
-enum unseen_status unseen__image_remove(const struct unseen__log *log, struct unseen_error *error)
+enum unseen_status unseen__image_save(struct unseen_store *store, struct unseen_error *error)
 {
-    char *name = unseen__path_with(&log->allocator, log->file, IMAGE_SUFFIX);
-    char *aside = unseen__path_with(&log->allocator, log->file, ".image.damaged");
-    enum unseen_status status = UNSEEN_OK;
-    if (!name || !aside) {
-        status = unseen__error_status(error, UNSEEN_ERR_NOMEM, log->path);
-    } else {
-        const bool is_image = check_name(name, NULL) == UNSEEN_OK;
-        const int code = (is_image ? unlink(name) : rename(name, aside)) == 0 ? 0 : errno;
-        if (code != 0 && code != ENOENT) {
-            status = unseen__error_io(error, "remove", name, code);
-        }
-    }
-    unseen__path_free(&log->allocator, name);
-    unseen__path_free(&log->allocator, aside);
-    return status;
+    const struct unseen__log *log = &store->log;
+    const bool no_log = log->header.read_features & UNSEEN__FEATURE_NO_LOG;
+    struct unseen__image_header header = {
+        .place = no_log ? UNSEEN__RECORDS_PLACE : log->end,
+        .last_place = no_log ? 0 : log->place,
+        .number = no_log ? 0 : log->number,
+        .nchanges = store->nchanges,
+        .record_sum = no_log ? 0 : log->record_sum,
+        .output_place = no_log ? 0 : store->output.place,
+        .output_len = store->output.len,
+        .output_sum = store->output.sum,
+        .output_closed = store->output.closed,
+    };
+    struct export e = {.set = store->set};
+    memcpy(header.id, log->header.id, UNSEEN__ID_LEN);
+    return unseen__image_write(log, header, next_chunk, &e, error);
 }

@@ -7,7 +7,7 @@
 #include "base/macros.h"
 #include "url/whatwg.h"
 
-size_t unseen_url_bound(size_t len)
+static size_t bound_of(size_t len)
 {
     size_t bound;
     if (!size_mul(len, UNSEEN__URL_BOUND_FACTOR, &bound) ||
@@ -17,10 +17,23 @@ size_t unseen_url_bound(size_t len)
     return bound + UNSEEN__URL_BOUND_EXTRA;
 }
 
+/* Behind the canonical form lie the resolved reference and the base. */
+size_t unseen_url_bound(size_t len, size_t base_len)
+{
+    size_t n;
+    if (base_len == 0) {
+        return bound_of(len);
+    }
+    if (len > SIZE_MAX - base_len || !size_mul(len + base_len, 4, &n) || n > SIZE_MAX - 512) {
+        return 0;
+    }
+    return bound_of(n + 512);
+}
+
 /* Is cap enough for n bytes of input? */
 static bool has_room(size_t n, size_t cap)
 {
-    const size_t bound = unseen_url_bound(n);
+    const size_t bound = bound_of(n);
     return bound != 0 && cap >= bound;
 }
 
@@ -60,15 +73,6 @@ enum unseen_status unseen_url_canon(const struct unseen_url *url, const void *da
     return url->slow(url, data, len, buf, cap, canon_out);
 }
 
-size_t unseen_url_bound_base(size_t len, size_t base_len)
-{
-    size_t n;
-    if (len > SIZE_MAX - base_len || !size_mul(len + base_len, 4, &n) || n > SIZE_MAX - 512) {
-        return 0;
-    }
-    return unseen_url_bound(n + 512);
-}
-
 /* Resolves the reference by the WHATWG standard, with its fragment and into a text, which the
  * profile then canonicalises as its input. The buffer:
  *
@@ -77,12 +81,16 @@ enum unseen_status unseen_url_canon_base(const struct unseen_url *url, const voi
                                          const void *base, size_t base_len, void *buf, size_t cap,
                                          struct unseen_canon *canon_out)
 {
-    const size_t bound = unseen_url_bound_base(len, base_len);
+    const size_t bound = unseen_url_bound(len, base_len);
     if (bound == 0 || cap < bound) {
         return UNSEEN_ERR_SPACE;
     }
     if (url->slow == unseen__url_none) {
         return unseen__url_none(url, data, len, buf, cap, canon_out);
+    }
+    if (base_len == 0) {
+        unseen__url_fail(canon_out, data, len); /* nothing is not a URL */
+        return UNSEEN_OK;
     }
     struct unseen__url_record base_record;
     if (!unseen__url_parse(base, base_len, NULL, 0, buf, bound, NULL, &base_record)) {

@@ -84,7 +84,7 @@ unseen_url_explain(const struct unseen_url *url, const void *data, size_t len, v
                    size_t cap, void (*step)(void *context, const struct unseen_url_step *step),
                    void *context, struct unseen_canon *canon_out)
 {
-    const size_t bound = len > SIZE_MAX / 2 ? 0 : unseen_url_bound(2 * len);
+    const size_t bound = len > SIZE_MAX / 2 ? 0 : unseen_url_bound(2 * len, 0);
     if (bound == 0 || cap < bound) {
         return UNSEEN_ERR_SPACE;
     }

@@ -70,7 +70,7 @@ enum unseen_status unseen_url_expressions(const struct unseen_url *url, const vo
                                           struct unseen_bytes expressions[UNSEEN_EXPRESSIONS_MAX],
                                           size_t *n_out)
 {
-    const size_t bound = unseen_url_bound(len);
+    const size_t bound = unseen_url_bound(len, 0);
     if (bound == 0 || cap < bound) {
         return UNSEEN_ERR_SPACE;
     }

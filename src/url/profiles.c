@@ -5,7 +5,9 @@
 #include <string.h>
 
 #include "base/cpu.h"
+#include "base/error.h"
 #include "base/memory.h"
+#include "base/sized.h"
 #include "url/url.h"
 
 static const struct unseen_url_entry profile_entries[] = {
@@ -179,33 +181,62 @@ static void write_id(const struct profile *profile, uint32_t rules, char *out)
     }
 }
 
+static enum unseen_status profile_error(struct unseen_error *error, enum unseen_status status,
+                                        const char *profile)
+{
+    return status == UNSEEN_ERR_VERSION
+               ? unseen__error_setting(error, status, UNSEEN_SETTING_PROFILE,
+                                       "this version of unseen has no profile \"%s\"", profile)
+               : unseen__error_setting(error, status, UNSEEN_SETTING_PROFILE,
+                                       "there is no profile \"%s\"", profile);
+}
+
+static enum unseen_status rule_error(struct unseen_error *error, enum unseen_status status,
+                                     const char *profile, const char *rule)
+{
+    return status == UNSEEN_ERR_ARGUMENT
+               ? unseen__error_setting(error, status, UNSEEN_SETTING_RULES,
+                                       "the profile %s has no rule \"%s\"", profile, rule)
+               : unseen__error_setting(error, status, UNSEEN_SETTING_RULES,
+                                       "there is no rule \"%s\"", rule);
+}
+
 enum unseen_status unseen_url_create(struct unseen_url **url_out,
-                                     const struct unseen_url_options *options)
+                                     const struct unseen_url_options *options,
+                                     struct unseen_error *error)
 {
     struct unseen_url_options given = {.size = sizeof(given)};
-    if (options) {
-        if (options->size < sizeof(given) || (options->nrules && !options->rules)) {
-            return UNSEEN_ERR_ARGUMENT;
-        }
-        given = *options;
+    enum unseen_status status =
+        unseen__sized_take(&given, sizeof(given), options, "unseen_url_options", error);
+    if (status != UNSEEN_OK) {
+        return status;
     }
+    if (given.nrules && !given.rules) {
+        return unseen__error_setting(error, UNSEEN_ERR_ARGUMENT, UNSEEN_SETTING_RULES,
+                                     "rules is NULL, but nrules is %zu", given.nrules);
+    }
+    const char *name = given.profile ? given.profile : "crawl";
     const struct profile *profile = NULL;
     uint32_t rules = 0;
-    enum unseen_status status = read_id(given.profile ? given.profile : "crawl", &profile, &rules);
-    for (size_t i = 0; status == UNSEEN_OK && i < given.nrules; i++) {
+    status = read_id(name, &profile, &rules);
+    if (status != UNSEEN_OK) {
+        return profile_error(error, status, name);
+    }
+    for (size_t i = 0; i < given.nrules; i++) {
         status = switch_rule(profile, given.rules[i], &rules);
+        if (status != UNSEEN_OK) {
+            return rule_error(error, status, name, given.rules[i]);
+        }
     }
     enum unseen_cpu cpu;
-    if (status == UNSEEN_OK) {
-        status = unseen__cpu_select(given.cpu, &cpu);
-    }
+    status = unseen__cpu_select(given.cpu, &cpu, error);
     if (status != UNSEEN_OK) {
         return status;
     }
     const struct unseen_allocator allocator = unseen__allocator(given.allocator);
     struct unseen_url *url = unseen__alloc_zero(&allocator, sizeof(*url), _Alignof(max_align_t));
     if (!url) {
-        return UNSEEN_ERR_NOMEM;
+        return unseen__error_plain(error, UNSEEN_ERR_NOMEM);
     }
     url->fast = profile->select_fast ? profile->select_fast(cpu, rules) : NULL;
     url->slow = profile->slow;

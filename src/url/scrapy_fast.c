@@ -845,7 +845,7 @@ UNSEEN_INLINE bool fast_query(const struct unseen_url *url, const char *in, size
     if (!slash && (query.n == 0 || (in_order && query.clean))) {
         return answer_front(out, in, full_len, query.n == 0 ? start - 1 : start + query.end);
     }
-    if (cap < unseen_url_bound(len)) {
+    if (cap < unseen_url_bound(len, 0)) {
         return false;
     }
     char *end = write_front(in, start - 1, slash, buf);

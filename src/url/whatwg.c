@@ -682,5 +682,5 @@ enum unseen_status unseen__url_whatwg(const struct unseen_url *url, const char *
                                       char *buf, size_t cap, struct unseen_canon *out)
 {
     (void)cap;
-    return unseen__url_whatwg_traced(url, in, len, buf, unseen_url_bound(len), NULL, out);
+    return unseen__url_whatwg_traced(url, in, len, buf, unseen_url_bound(len, 0), NULL, out);
 }

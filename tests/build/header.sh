@@ -1,8 +1,10 @@
-# The public header is plain C11 and C++17, and every header of src/ compiles by itself.
+# The public headers are plain C11 and C++17, and every header of src/ compiles by itself.
 . "$(dirname "$0")/common.bash"
 cd "$SOURCE"
 
-echo '#include <unseen.h>' >"$work/public.c"
+for header in include/*.h; do
+    echo "#include <${header#include/}>"
+done >"$work/public.c"
 cp "$work/public.c" "$work/public.cpp"
 strict='-pedantic-errors -Wall -Wextra -Wconversion -Werror -Iinclude -fsyntax-only'
 for cc in gcc clang-14; do

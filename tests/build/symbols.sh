@@ -23,9 +23,9 @@ writable() {
         !/\.data\.rel\.ro/ { print $NF }' | sort
 }
 
-tr '\n' ' ' <"$SOURCE/include/unseen.h" | grep -oE 'UNSEEN_API [^(;]*\(' |
+cat "$SOURCE"/include/*.h | tr '\n' ' ' | grep -oE 'UNSEEN_API [^(;]*\(' |
     grep -oE 'unseen_[a-z0-9_]+\($' | tr -d '(' | sort >"$work/declared"
-[ -s "$work/declared" ] || fail "no function found in unseen.h"
+[ -s "$work/declared" ] || fail "no function found in include/"
 exported "$BUILD/libunseen.so" >"$work/exported"
 diff "$work/declared" "$work/exported" || fail "declared (<) and exported (>) functions differ"
 

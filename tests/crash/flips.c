@@ -263,7 +263,7 @@ static void judge_repaired(const struct damage *d)
     const unsigned records = intact(d);
     uint8_t verdicts[PAIR_NKEYS];
     crash_require(unseen_set_contains_keys(unseen_store_set(store), flips.pair.keys, PAIR_NKEYS,
-                                           verdicts) == UNSEEN_OK,
+                                           verdicts, NULL) == UNSEEN_OK,
                   "contains");
     for (uint32_t i = 0; i < PAIR_NKEYS; i++) {
         if (pair_has(i, records) && i >= PAIR_NREMOVED && verdicts[i] != UNSEEN_SEEN) {
@@ -271,7 +271,7 @@ static void judge_repaired(const struct damage *d)
             break;
         }
     }
-    const bool added = unseen_store_add(store, "one more", 8, &verdict) == UNSEEN_OK &&
+    const bool added = test_store_add(store, "one more", 8, &verdict) == UNSEEN_OK &&
                        verdict == UNSEEN_NEW && unseen_store_commit(store, NULL) == UNSEEN_OK;
     if (!added || unseen_store_close(store, NULL) != UNSEEN_OK) {
         wrong(d, "nothing can be added after repair", "");
@@ -280,8 +280,7 @@ static void judge_repaired(const struct damage *d)
         wrong(d, "cannot be opened again after repair", error.text);
         return;
     }
-    crash_require(unseen_set_contains(unseen_store_set(store), "one more", 8, &verdict) ==
-                      UNSEEN_OK,
+    crash_require(test_set_contains(unseen_store_set(store), "one more", 8, &verdict) == UNSEEN_OK,
                   "contains");
     if (verdict != UNSEEN_SEEN) {
         wrong(d, "what was added after repair is lost", "");

@@ -31,9 +31,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#include <unseen.h>
-
 #include "base/bytes.h"
+#include <unseen_list.h>
 
 enum {
     KILLS_CI = 60,

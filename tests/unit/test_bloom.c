@@ -56,7 +56,7 @@ static void check_model(double fpr, uint64_t capacity, unsigned threads)
         for (size_t i = 0; i < n; i++) {
             keys[i] = test_key(test_random(&random) % (2 * capacity));
         }
-        CHECK(only_ask ? unseen_set_contains_keys(set, keys, n, verdicts) == UNSEEN_OK
+        CHECK(only_ask ? unseen_set_contains_keys(set, keys, n, verdicts, NULL) == UNSEEN_OK
                        : unseen_set_add_keys(set, keys, n, verdicts, NULL) == UNSEEN_OK);
         for (size_t i = 0; i < n; i++) {
             const bool seen = model_add(&model, keys[i], only_ask);

@@ -30,15 +30,15 @@ static void check_select(void)
 {
     enum unseen_cpu best = UNSEEN_CPU_AUTO;
     enum unseen_cpu level = UNSEEN_CPU_AUTO;
-    CHECK(unseen__cpu_select(UNSEEN_CPU_AUTO, &best) == UNSEEN_OK);
+    CHECK(unseen__cpu_select(UNSEEN_CPU_AUTO, &best, NULL) == UNSEEN_OK);
     CHECK(best >= UNSEEN_CPU_PORTABLE && best <= UNSEEN_CPU_AVX512 && best >= test_cpu);
     for (int i = UNSEEN_CPU_PORTABLE; i <= UNSEEN_CPU_AVX512; i++) {
-        enum unseen_status status = unseen__cpu_select((enum unseen_cpu)i, &level);
+        enum unseen_status status = unseen__cpu_select((enum unseen_cpu)i, &level, NULL);
         CHECK(status == (i <= (int)best ? UNSEEN_OK : UNSEEN_ERR_UNSUPPORTED));
         CHECK((int)level == (i <= (int)best ? i : (int)best));
     }
-    CHECK(unseen__cpu_select((enum unseen_cpu)4, &level) == UNSEEN_ERR_ARGUMENT);
-    CHECK(unseen__cpu_select((enum unseen_cpu) - 1, &level) == UNSEEN_ERR_ARGUMENT);
+    CHECK(unseen__cpu_select((enum unseen_cpu)4, &level, NULL) == UNSEEN_ERR_ARGUMENT);
+    CHECK(unseen__cpu_select((enum unseen_cpu) - 1, &level, NULL) == UNSEEN_ERR_ARGUMENT);
 }
 
 static void check_set(void)
@@ -46,12 +46,12 @@ static void check_set(void)
     struct unseen_set_options options = {.size = sizeof(options), .cpu = test_cpu};
     struct unseen_set_stats stats = {.size = sizeof(stats)};
     struct unseen_set *set = NULL;
-    CHECK(unseen_set_create(&set, &options) == UNSEEN_OK);
+    CHECK(unseen_set_create(&set, &options, NULL) == UNSEEN_OK);
     CHECK(unseen_set_stats(set, &stats) == UNSEEN_OK);
     CHECK(strcmp(stats.cpu, unseen__cpu_name(test_cpu)) == 0);
     unseen_set_free(set);
     options.cpu = (enum unseen_cpu)17;
-    CHECK(unseen_set_create(&set, &options) == UNSEEN_ERR_ARGUMENT);
+    CHECK(unseen_set_create(&set, &options, NULL) == UNSEEN_ERR_ARGUMENT);
 }
 
 int main(void)

@@ -30,7 +30,7 @@ static struct unseen_set *make(double fpr, unsigned threads, uint64_t nkeys)
 {
     struct unseen_set_options options = options_of(fpr, threads);
     struct unseen_set *set = NULL;
-    if (unseen_set_create(&set, &options) != UNSEEN_OK) {
+    if (unseen_set_create(&set, &options, NULL) != UNSEEN_OK) {
         fprintf(stderr, "no set\n");
         exit(2);
     }
@@ -42,7 +42,7 @@ static struct unseen_set *make(double fpr, unsigned threads, uint64_t nkeys)
     for (uint64_t i = 0; i < nkeys; i += 5) {
         struct unseen_key key = test_key(i);
         uint8_t verdict;
-        CHECK(unseen_set_remove_keys(set, &key, 1, &verdict) == UNSEEN_OK);
+        CHECK(unseen_set_remove_keys(set, &key, 1, &verdict, NULL) == UNSEEN_OK);
     }
     return set;
 }
@@ -53,7 +53,7 @@ static void check_members(const struct unseen_set *set, uint64_t nkeys)
     for (uint64_t i = 0; i < nkeys; i++) {
         struct unseen_key key = test_key(i);
         uint8_t verdict;
-        CHECK(unseen_set_contains_keys(set, &key, 1, &verdict) == UNSEEN_OK);
+        CHECK(unseen_set_contains_keys(set, &key, 1, &verdict, NULL) == UNSEEN_OK);
         nwrong += verdict != (i % 5 ? UNSEEN_SEEN : UNSEEN_NEW);
     }
     CHECK_EQ(nwrong, 0);
@@ -246,7 +246,7 @@ static enum unseen_status import_order(const struct test_image *image, const siz
     struct unseen_set_options options = options_of(0, 1);
     struct unseen_import *import = NULL;
     struct unseen_set *copy = NULL;
-    enum unseen_status status = unseen_import_create(&import, &options);
+    enum unseen_status status = unseen_import_create(&import, &options, NULL);
     for (size_t i = 0; i < n && status == UNSEEN_OK; i++) {
         status = test_import_chunk(import, image, order[i]);
     }
@@ -282,7 +282,7 @@ static void check_order(double fpr, bool emptied)
     for (uint64_t i = 0; emptied && i < 40000; i++) {
         struct unseen_key key = test_key(i);
         uint8_t verdict;
-        CHECK(unseen_set_remove_keys(set, &key, 1, &verdict) == UNSEEN_OK);
+        CHECK(unseen_set_remove_keys(set, &key, 1, &verdict, NULL) == UNSEEN_OK);
     }
     struct test_image image = test_export(set);
     size_t order[MAX];
@@ -326,7 +326,7 @@ static void check_mixed(void)
     struct test_image y = test_export(b);
     struct unseen_set_options options = options_of(0, 1);
     struct unseen_import *import = NULL;
-    CHECK(unseen_import_create(&import, &options) == UNSEEN_OK);
+    CHECK(unseen_import_create(&import, &options, NULL) == UNSEEN_OK);
     CHECK(test_import_chunk(import, &x, 0) == UNSEEN_OK);
     CHECK(test_import_chunk(import, &y, 1) == UNSEEN_ERR_MISMATCH);
     unseen_import_free(import);
@@ -345,7 +345,7 @@ static enum unseen_status import_changed(const struct test_image *image, size_t 
 {
     struct unseen_set_options options = options_of(0, 1);
     struct unseen_import *import = NULL;
-    enum unseen_status status = unseen_import_create(&import, &options);
+    enum unseen_status status = unseen_import_create(&import, &options, NULL);
     for (size_t k = 0; k < i && status == UNSEEN_OK; k++) {
         status = test_import_chunk(import, image, k);
     }
@@ -374,7 +374,7 @@ static void check_damage(void)
         /* A refused import is over: one for the header, and then one for each changed bit. */
         for (size_t bit = 0; bit < 8 * len; bit++) {
             struct unseen_import *import = NULL;
-            CHECK(unseen_import_create(&import, &options) == UNSEEN_OK);
+            CHECK(unseen_import_create(&import, &options, NULL) == UNSEEN_OK);
             if (i > 0) {
                 /* The frame is checked before anything else: no header needed for a piece. */
                 CHECK(bit % 4096 != 0 || test_import_chunk(import, &image, 0) == UNSEEN_OK);
@@ -408,10 +408,10 @@ static void use(struct unseen_set *set, uint64_t random)
             keys[i] = test_key(test_random(&random) % 6000);
         }
         CHECK(unseen_set_add_keys(set, keys, 64, verdicts, NULL) == UNSEEN_OK);
-        CHECK(unseen_set_contains_keys(set, keys, 64, verdicts) == UNSEEN_OK);
+        CHECK(unseen_set_contains_keys(set, keys, 64, verdicts, NULL) == UNSEEN_OK);
         CHECK(memchr(verdicts, UNSEEN_NEW, 64) == NULL);
         if (round % 3 == 0) {
-            CHECK(unseen_set_remove_keys(set, keys, 64, verdicts) == UNSEEN_OK);
+            CHECK(unseen_set_remove_keys(set, keys, 64, verdicts, NULL) == UNSEEN_OK);
         }
     }
     CHECK(test_set_sound(set));
@@ -568,7 +568,7 @@ static enum unseen_status header_with(const struct test_image *image, size_t at,
     memcpy(copy, chunk, len);
     copy[at] = value;
     test_repair(copy, len);
-    CHECK(unseen_import_create(&import, options) == UNSEEN_OK);
+    CHECK(unseen_import_create(&import, options, NULL) == UNSEEN_OK);
     enum unseen_status status = unseen_import_chunk(import, copy, len);
     unseen_import_free(import);
     return status;
@@ -578,7 +578,7 @@ static enum unseen_status header_with(const struct test_image *image, size_t at,
 static void check_header(void)
 {
     struct unseen_url *url = NULL;
-    CHECK(unseen_url_create(&url, NULL) == UNSEEN_OK);
+    CHECK(unseen_url_create(&url, NULL, NULL) == UNSEEN_OK);
     struct unseen_set_options plain = options_of(0, 1);
     struct unseen_set_options with_url = options_of(0, 1);
     with_url.url = url;
@@ -602,7 +602,7 @@ static void check_header(void)
     test_image_free(&image);
     unseen_set_free(set);
 
-    CHECK(unseen_set_create(&set, &with_url) == UNSEEN_OK);
+    CHECK(unseen_set_create(&set, &with_url, NULL) == UNSEEN_OK);
     image = test_export(set);
     CHECK(test_import(&image, &plain, &copy) == UNSEEN_ERR_MISMATCH);
     CHECK(copy == NULL);
@@ -621,7 +621,7 @@ static enum unseen_status import_list(const struct test_image *empty, const uint
 {
     struct unseen_set_options plain = options_of(0, 1);
     struct unseen_import *import = NULL;
-    CHECK(unseen_import_create(&import, &plain) == UNSEEN_OK);
+    CHECK(unseen_import_create(&import, &plain, NULL) == UNSEEN_OK);
     enum unseen_status status = UNSEEN_OK;
     for (size_t i = 0; i < empty->n && status == UNSEEN_OK; i++) {
         uint8_t copy[UNSEEN_CHUNK_MAX];
@@ -662,7 +662,7 @@ static void check_list_piece(void)
     set = NULL;
     CHECK(import_list(&empty, payload, sizeof(payload), &set) == UNSEEN_OK);
     uint8_t verdict = UNSEEN_NEW;
-    CHECK(set && unseen_set_contains_keys(set, &key, 1, &verdict) == UNSEEN_OK);
+    CHECK(set && unseen_set_contains_keys(set, &key, 1, &verdict, NULL) == UNSEEN_OK);
     CHECK_EQ(verdict, UNSEEN_SEEN);
     unseen_set_free(set);
     for (size_t at = 0; at < 16; at++) {
@@ -688,7 +688,7 @@ static void check_block_params(void)
         struct unseen_set *set = NULL;
         options.filter = filters[i];
         options.capacity = 30000;
-        CHECK(unseen_set_create(&set, &options) == UNSEEN_OK);
+        CHECK(unseen_set_create(&set, &options, NULL) == UNSEEN_OK);
         struct test_image image = test_export(set);
         size_t len;
         const uint8_t *chunk = test_chunk(&image, 0, &len);
@@ -752,9 +752,9 @@ static void check_calls(void)
     }
     struct unseen_import *import = NULL;
     options.size = 1;
-    CHECK(unseen_import_create(&import, &options) == UNSEEN_ERR_ARGUMENT);
+    CHECK(unseen_import_create(&import, &options, NULL) == UNSEEN_ERR_SIZE);
     unseen_import_free(NULL);
-    CHECK(unseen_import_create(&import, NULL) == UNSEEN_OK);
+    CHECK(unseen_import_create(&import, NULL, NULL) == UNSEEN_OK);
     CHECK(unseen_import_chunk(import, NULL, 0) == UNSEEN_ERR_CORRUPT);
     unseen_import_free(import);
     unseen_set_free(set);
@@ -768,7 +768,7 @@ static double export_seconds(unsigned threads)
     options.filter = "block";
     options.capacity = 2000000;
     struct unseen_set *set = NULL;
-    CHECK(unseen_set_create(&set, &options) == UNSEEN_OK);
+    CHECK(unseen_set_create(&set, &options, NULL) == UNSEEN_OK);
     double least = 1e9;
     for (int round = 0; round < 3; round++) {
         const clock_t start = clock();
@@ -802,7 +802,7 @@ static void check_allocator_copied(void)
     struct unseen_import *import = NULL;
     struct unseen_set *copy = NULL;
     options.allocator = &temporary;
-    CHECK(unseen_import_create(&import, &options) == UNSEEN_OK);
+    CHECK(unseen_import_create(&import, &options, NULL) == UNSEEN_OK);
     temporary.context = NULL;
     temporary.alloc = NULL;
     for (size_t i = 0; i < image.n; i++) {

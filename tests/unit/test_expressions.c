@@ -102,7 +102,7 @@ static void test_any(const struct data_lines *lines)
 {
     static char work[SCHEME_TEXT_MAX];
     static char canon_buf[SCHEME_BUF];
-    const size_t cap = unseen_url_bound(SCHEME_TEXT_MAX / 4 + 16);
+    const size_t cap = unseen_url_bound(SCHEME_TEXT_MAX / 4 + 16, 0);
     char *const zeros = calloc(1, cap);
     if (!zeros) {
         exit(2);
@@ -119,7 +119,7 @@ static void test_any(const struct data_lines *lines)
         struct unseen_canon canon;
         struct unseen_bytes expressions[UNSEEN_EXPRESSIONS_MAX];
         size_t n = UNSEEN_EXPRESSIONS_MAX + 1;
-        const size_t bound = unseen_url_bound(len);
+        const size_t bound = unseen_url_bound(len, 0);
         CHECK(unseen_url_canon(url, work, len, canon_buf, sizeof(canon_buf), &canon) == UNSEEN_OK);
         CHECK(unseen_url_expressions(url, work, len, end - bound, bound, expressions, &n) ==
               UNSEEN_OK);
@@ -139,7 +139,7 @@ static void test_any(const struct data_lines *lines)
     CHECK(most > 10);
     struct unseen_bytes expressions[UNSEEN_EXPRESSIONS_MAX];
     size_t n = 77;
-    CHECK(unseen_url_expressions(url, "http://a.b/", 11, work, unseen_url_bound(11) - 1,
+    CHECK(unseen_url_expressions(url, "http://a.b/", 11, work, unseen_url_bound(11, 0) - 1,
                                  expressions, &n) == UNSEEN_ERR_SPACE);
     CHECK_EQ(n, 77);
 }

@@ -38,7 +38,7 @@ static void *run(void *argument)
         for (size_t i = 0; i < batch; i++) {
             job->nnew += verdicts[i] == UNSEEN_NEW;
         }
-        CHECK(unseen_set_contains_keys(job->set, keys, batch, verdicts) == UNSEEN_OK);
+        CHECK(unseen_set_contains_keys(job->set, keys, batch, verdicts, NULL) == UNSEEN_OK);
         for (size_t i = 0; i < batch; i++) {
             job->nlost += verdicts[i] == UNSEEN_NEW;
         }

@@ -9,7 +9,7 @@ static struct unseen__hasher hasher_of(const void *seed, size_t len)
 {
     struct unseen__secret secret;
     struct unseen__hasher hasher;
-    CHECK(unseen__secret_make(seed, len, &secret) == UNSEEN_OK);
+    CHECK(unseen__secret_make(seed, len, &secret, NULL) == UNSEEN_OK);
     unseen__hasher_init(&hasher, &secret, test_cpu);
     return hasher;
 }
@@ -115,16 +115,16 @@ static void check_secrets(void)
 {
     struct unseen__secret a;
     struct unseen__secret b;
-    CHECK(unseen__secret_make("ab", 2, &a) == UNSEEN_OK);
-    CHECK(unseen__secret_make("ab", 2, &b) == UNSEEN_OK);
+    CHECK(unseen__secret_make("ab", 2, &a, NULL) == UNSEEN_OK);
+    CHECK(unseen__secret_make("ab", 2, &b, NULL) == UNSEEN_OK);
     CHECK(unseen__secret_equals(&a, &b));
     CHECK_EQ(unseen__secret_id(&a), unseen__secret_id(&b));
-    CHECK(unseen__secret_make("ab\0", 3, &b) == UNSEEN_OK);
+    CHECK(unseen__secret_make("ab\0", 3, &b, NULL) == UNSEEN_OK);
     CHECK(!unseen__secret_equals(&a, &b));
     CHECK(unseen__secret_id(&a) != unseen__secret_id(&b));
-    CHECK(unseen__secret_make("ab", 0, &b) == UNSEEN_ERR_ARGUMENT);
-    CHECK(unseen__secret_make(NULL, 0, &a) == UNSEEN_OK);
-    CHECK(unseen__secret_make(NULL, 0, &b) == UNSEEN_OK);
+    CHECK(unseen__secret_make("ab", 0, &b, NULL) == UNSEEN_ERR_ARGUMENT);
+    CHECK(unseen__secret_make(NULL, 0, &a, NULL) == UNSEEN_OK);
+    CHECK(unseen__secret_make(NULL, 0, &b, NULL) == UNSEEN_OK);
     CHECK(!unseen__secret_equals(&a, &b));
     for (size_t i = 0; i < UNSEEN__SECRET_LEN; i++) {
         struct unseen__secret other = a;
@@ -135,7 +135,7 @@ static void check_secrets(void)
     struct unseen_set_options options = filter_options(NULL, 0, 0, 1);
     struct unseen_set *none = NULL;
     options.seed_len = 0;
-    CHECK(unseen_set_create(&none, &options) == UNSEEN_ERR_ARGUMENT);
+    CHECK(unseen_set_create(&none, &options, NULL) == UNSEEN_ERR_ARGUMENT);
 }
 
 /* A released hasher leaves nothing in memory. */
@@ -188,7 +188,7 @@ static void check_calls(unsigned bits)
         struct unseen_key one;
         struct unseen_key many;
         unseen__key_narrow(bits ? bits : 128, &want);
-        CHECK(unseen_set_key(set, text, len, &one) == UNSEEN_OK);
+        CHECK(test_set_key(set, text, len, &one) == UNSEEN_OK);
         CHECK(unseen_set_keys(set, &item, 1, &many, NULL) == UNSEEN_OK);
         const struct unseen_key identity = unseen_set_identity_key(set, text, len);
         CHECK(one.lo == want.lo && one.hi == want.hi);
@@ -210,10 +210,10 @@ static void check_answers(const char *filter, unsigned bits, unsigned threads)
     uint64_t nnew = 0;
     for (uint64_t i = 0; i < 3 * n; i++) {
         char text[32];
-        enum unseen_verdict verdict;
+        enum unseen_verdict verdict = UNSEEN_NEW;
         const uint64_t number = i * 7919 % n;
         const int len = snprintf(text, sizeof(text), "line %llu", (unsigned long long)number);
-        CHECK(unseen_set_add(set, text, (size_t)len, &verdict) == UNSEEN_OK);
+        CHECK(test_set_add(set, text, (size_t)len, &verdict) == UNSEEN_OK);
         nnew += verdict == UNSEEN_NEW;
         CHECK(i < n || verdict == UNSEEN_SEEN);
     }
@@ -229,11 +229,11 @@ static void check_answers(const char *filter, unsigned bits, unsigned threads)
         const struct unseen_key a = unseen_set_identity_key(set, "x", 1);
         const struct unseen_key b = unseen_set_identity_key(copy, "x", 1);
         CHECK(a.lo == b.lo && a.hi == b.hi);
-        enum unseen_verdict verdict;
+        enum unseen_verdict verdict = UNSEEN_NEW;
         for (uint64_t i = 0; i < n; i += 17) {
             char text[32];
             const int text_len = snprintf(text, sizeof(text), "line %llu", (unsigned long long)i);
-            CHECK(unseen_set_contains(copy, text, (size_t)text_len, &verdict) == UNSEEN_OK);
+            CHECK(test_set_contains(copy, text, (size_t)text_len, &verdict) == UNSEEN_OK);
             CHECK(verdict == UNSEEN_SEEN);
         }
     }
@@ -244,13 +244,13 @@ static void check_answers(const char *filter, unsigned bits, unsigned threads)
         struct unseen_import *import = NULL;
         store_le32(header + 24 + 20, wrong[i]);
         test_repair(header, len);
-        CHECK(unseen_import_create(&import, &options) == UNSEEN_OK);
+        CHECK(unseen_import_create(&import, &options, NULL) == UNSEEN_OK);
         CHECK(unseen_import_chunk(import, header, len) == UNSEEN_ERR_CORRUPT);
         unseen_import_free(import);
         struct unseen_set *none = NULL;
         struct unseen_set_options bad = filter_options(NULL, 0, 0, 1);
         bad.key_bits = wrong[i];
-        CHECK(wrong[i] == 0 || unseen_set_create(&none, &bad) == UNSEEN_ERR_ARGUMENT);
+        CHECK(wrong[i] == 0 || unseen_set_create(&none, &bad, NULL) == UNSEEN_ERR_ARGUMENT);
     }
     test_image_free(&image);
     filter_end(set);

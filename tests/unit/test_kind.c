@@ -6,6 +6,7 @@
 #include "test.h"
 
 #include <arpa/inet.h>
+#include <unseen_list.h>
 
 enum {
     ROOM = 8192
@@ -358,7 +359,7 @@ static void test_entries(void)
     struct unseen_url *none = NULL;
     const struct unseen_url_options options = {
         .size = sizeof(options), .profile = "none", .cpu = test_cpu};
-    CHECK(unseen_url_create(&none, &options) == UNSEEN_OK);
+    CHECK(unseen_url_create(&none, &options, NULL) == UNSEEN_OK);
     CHECK_LINES(UNSEEN_KIND_URL, url, url_lines);
     CHECK_LINES(UNSEEN_KIND_URL, NULL, plain_lines);
     CHECK_LINES(UNSEEN_KIND_URL, none, plain_lines);
@@ -702,7 +703,7 @@ int main(void)
 {
     test_start();
     const struct unseen_url_options options = {.size = sizeof(options), .cpu = test_cpu};
-    if (!CHECK(unseen_url_create(&url, &options) == UNSEEN_OK)) {
+    if (!CHECK(unseen_url_create(&url, &options, NULL) == UNSEEN_OK)) {
         return test_end();
     }
     test_names();

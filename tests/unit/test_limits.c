@@ -13,10 +13,10 @@
 #include <sys/resource.h>
 
 #include "base/memory.h"
-#include "engine/set.h"
+#include "set/set.h"
 #include "hash/key.h"
-#include "store/image.h"
-#include "store/log.h"
+#include "log/image_file.h"
+#include "log/log.h"
 
 enum {
     PATH_LEN = 300,
@@ -126,7 +126,7 @@ static void add(struct unseen_store *store, uint64_t n)
     for (uint64_t i = 0; i < n; i++) {
         char text[64];
         enum unseen_verdict verdict = UNSEEN_SEEN;
-        CHECK(unseen_store_add(store, text, item(text, i), &verdict) == UNSEEN_OK);
+        CHECK(test_store_add(store, text, item(text, i), &verdict) == UNSEEN_OK);
         CHECK(verdict == UNSEEN_NEW);
     }
 }
@@ -137,7 +137,7 @@ static uint64_t count(const struct unseen_store *store, uint64_t from, uint64_t 
     for (uint64_t i = from; i < to; i++) {
         char text[64];
         enum unseen_verdict verdict = UNSEEN_NEW;
-        CHECK(unseen_set_contains(unseen_store_set(store), text, item(text, i), &verdict) ==
+        CHECK(test_set_contains(unseen_store_set(store), text, item(text, i), &verdict) ==
               UNSEEN_OK);
         nseen += verdict == UNSEEN_SEEN;
     }
@@ -261,7 +261,7 @@ static struct unseen_set *make_set(const struct shape *shape, const struct unsee
                                                .capacity = shape->capacity,
                                                .key_bits = 64,
                                                .cpu = test_cpu};
-    CHECK(unseen__set_create(&set, &options, secret, NULL) == UNSEEN_OK);
+    CHECK(unseen__set_create(&set, &options, secret, NULL, NULL) == UNSEEN_OK);
     return set;
 }
 
@@ -276,7 +276,7 @@ static void test_export(const struct shape *shape)
     const struct unseen__secret secret = {{1}};
     struct chunks c = {.set = make_set(shape, &secret)};
     size_t len = 0;
-    CHECK(unseen_import_create(&import, NULL) == UNSEEN_OK);
+    CHECK(unseen_import_create(&import, NULL, NULL) == UNSEEN_OK);
     while (next_chunk(&c, chunk, UNSEEN_CHUNK_MAX, &len) == UNSEEN_OK && len > 0) {
         CHECK(unseen_import_chunk(import, chunk, len) == UNSEEN_OK);
     }

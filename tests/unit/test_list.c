@@ -19,7 +19,8 @@
 
 #include "base/bytes.h"
 #include "hash/checksum.h"
-#include "list/format.h"
+#include "list/list_format.h"
+#include <unseen_list.h>
 
 enum {
     BATCH = 1000,
@@ -183,7 +184,7 @@ static struct unseen_list_info check_list(const struct plan *plan, uint64_t noth
         exit(1);
     }
     CHECK_EQ(count_names(), 1);
-    struct unseen_list *list = open_list(plan->n % 2 ? UNSEEN_LIST_LOAD : UNSEEN_LIST_COLD);
+    struct unseen_list *list = open_list(plan->n % 2 ? UNSEEN_LIST_READ : UNSEEN_LIST_MAP);
     const struct unseen_list_info info = info_of(list);
     CHECK_EQ(info.ngiven, plan->n);
     CHECK_EQ(count_listed(list, plan->key, plan->n), plan->n);
@@ -237,7 +238,7 @@ static void test_kinds(void)
         const struct plan plan = {
             .n = 20000, .key = random_key, .fpr = 1e-2, .kind = (enum unseen_kind)kind};
         CHECK(build(&plan, &error) == UNSEEN_OK);
-        struct unseen_list *list = open_list(UNSEEN_LIST_LOAD);
+        struct unseen_list *list = open_list(UNSEEN_LIST_READ);
         const struct unseen_list_info info = info_of(list);
         CHECK_EQ(info.kind, kind);
         CHECK(info.fpr == 1e-2 && info.rate <= 1e-2 && info.rate > 0.8e-2);
@@ -299,13 +300,13 @@ static void test_single(void)
     CHECK(unseen_list_build_add(b, items, 2000, &error) == UNSEEN_OK);
     CHECK(unseen_list_build_finish(b, NULL, NULL, &error) == UNSEEN_OK);
     CHECK(unseen_list_build_finish(b, NULL, NULL, &error) == UNSEEN_ERR_ARGUMENT);
-    struct unseen_list *list = open_list(UNSEEN_LIST_WARM);
+    struct unseen_list *list = open_list(UNSEEN_LIST_MAP_PREFETCH);
     CHECK_EQ(unseen_list_key(list, "b", 1), unseen_list_build_key(b, "b", 1));
     unseen_list_build_free(b);
     CHECK(info_of(list).kind == UNSEEN_KIND_PHONE);
-    unseen_list_contains_batch(list, items, 3000, verdicts);
+    unseen_list_contains(list, items, 3000, verdicts);
     for (size_t i = 0; i < 3000; i++) {
-        const bool is_listed = unseen_list_contains(list, items[i].data, items[i].len);
+        const bool is_listed = test_list_contains(list, items[i].data, items[i].len);
         CHECK(is_listed == (verdicts[i] == UNSEEN_SEEN) && (is_listed || i >= 2000));
     }
     for (size_t n = 0; n < 40; n++) {
@@ -408,11 +409,11 @@ static void test_replaced(void)
     const struct plan first = {.n = 5000, .key = random_key};
     const struct plan second = {.n = 5000, .key = other_key};
     CHECK(build(&first, &error) == UNSEEN_OK);
-    struct unseen_list *list = open_list(UNSEEN_LIST_WARM);
+    struct unseen_list *list = open_list(UNSEEN_LIST_MAP_PREFETCH);
     CHECK(build(&second, &error) == UNSEEN_OK);
     CHECK_EQ(count_listed(list, random_key, 5000), 5000);
     unseen_list_close(list);
-    list = open_list(UNSEEN_LIST_WARM);
+    list = open_list(UNSEEN_LIST_MAP_PREFETCH);
     CHECK_EQ(count_listed(list, other_key, 5000), 5000);
     CHECK(count_listed(list, random_key, 5000) < 20);
     unseen_list_close(list);
@@ -430,7 +431,7 @@ static void test_memory(void)
         enum unseen_status status = build(&plan, &error);
         struct unseen_list *list = NULL;
         const struct unseen_list_options options = {
-            .size = sizeof(options), .access = UNSEEN_LIST_LOAD, .allocator = &allocator};
+            .size = sizeof(options), .access = UNSEEN_LIST_READ, .allocator = &allocator};
         if (status == UNSEEN_OK) {
             status = unseen_list_open(&list, path, &options, &error);
         }
@@ -617,7 +618,7 @@ static void test_options(void)
     options = (struct unseen_list_build_options){.size = sizeof(options), .threads = 1000};
     CHECK(unseen_list_build_create(&b, path, &options, &error) == UNSEEN_ERR_ARGUMENT);
     options = (struct unseen_list_build_options){.size = 3};
-    CHECK(unseen_list_build_create(&b, path, &options, &error) == UNSEEN_ERR_ARGUMENT);
+    CHECK(unseen_list_build_create(&b, path, &options, &error) == UNSEEN_ERR_SIZE);
     options =
         (struct unseen_list_build_options){.size = sizeof(options), .kind = (enum unseen_kind)5};
     CHECK(unseen_list_build_create(&b, path, &options, &error) == UNSEEN_ERR_ARGUMENT);

@@ -21,6 +21,7 @@
 #include "hash/checksum.h"
 #include "list/key.h"
 #include "list/texts.h"
+#include <unseen_list.h>
 
 enum {
     PATH_CAP = 256,
@@ -156,12 +157,12 @@ static bool agrees(const struct unseen_list *list, const struct model *model)
     for (size_t i = 0; i < NTEXTS; i++) {
         keys[i] = unseen_list_key(list, texts[i].data, texts[i].len);
     }
-    unseen_list_contains_batch(list, texts, NTEXTS, batch);
+    unseen_list_contains(list, texts, NTEXTS, batch);
     unseen_list_contains_keys(list, keys, NTEXTS, by_key);
     for (size_t i = 0; i < NTEXTS; i++) {
         const uint8_t expected = model_verdict(model, i);
         same = same && batch[i] == expected && by_key[i] == expected &&
-               unseen_list_contains(list, texts[i].data, texts[i].len) == (expected == UNSEEN_SEEN);
+               test_list_contains(list, texts[i].data, texts[i].len) == (expected == UNSEEN_SEEN);
     }
     return same;
 }
@@ -303,7 +304,7 @@ static void test_commits(void)
 static void make_hasher(struct unseen__hasher *hasher)
 {
     struct unseen__secret secret;
-    CHECK(unseen__secret_make("7", 1, &secret) == UNSEEN_OK);
+    CHECK(unseen__secret_make("7", 1, &secret, NULL) == UNSEEN_OK);
     unseen__hasher_init(hasher, &secret, test_cpu);
 }
 
@@ -573,7 +574,7 @@ static void test_flips(void)
         const enum unseen_status status = try_file(&ncommits, &error);
         if (i < ends[2]) {
             CHECK(status == UNSEEN_ERR_CORRUPT && strstr(error.text, path) != NULL);
-            CHECK_EQ(error.place, i < ends[1] ? ends[0] : ends[1]);
+            CHECK_EQ(error.offset, i < ends[1] ? ends[0] : ends[1]);
             struct unseen_list_edit *edit = NULL;
             CHECK(unseen_list_edit_open(&edit, path, NULL, &error) == UNSEEN_ERR_CORRUPT);
         } else {

@@ -6,6 +6,7 @@
 
 #include <errno.h>
 #include <unistd.h>
+#include <unseen_list.h>
 
 enum {
     PATH_CAP = 256,
@@ -30,7 +31,7 @@ static struct unseen_url *make_url(const char *profile)
     struct unseen_url *url = NULL;
     const struct unseen_url_options options = {
         .size = sizeof(options), .profile = profile, .cpu = test_cpu};
-    CHECK(unseen_url_create(&url, &options) == UNSEEN_OK);
+    CHECK(unseen_url_create(&url, &options, NULL) == UNSEEN_OK);
     return url;
 }
 
@@ -111,13 +112,13 @@ static void check_questions(const struct unseen_list *list, const struct unseen_
     for (size_t i = 0; i < n; i++) {
         const size_t len = strlen(questions[i].text);
         items[i] = (struct unseen_bytes){test_guarded(questions[i].text, len), len};
-        CHECK(unseen_list_covers_batch(list, url, &items[i], 1, &verdicts[i]) == UNSEEN_OK);
+        CHECK(unseen_list_covers(list, url, &items[i], 1, &verdicts[i]) == UNSEEN_OK);
         if (!CHECK_EQ(verdicts[i], questions[i].verdict)) {
             fprintf(stderr, "%s\n", questions[i].text);
         }
     }
     memset(verdicts, 0xff, sizeof(verdicts));
-    CHECK(unseen_list_covers_batch(list, url, items, n, verdicts) == UNSEEN_OK);
+    CHECK(unseen_list_covers(list, url, items, n, verdicts) == UNSEEN_OK);
     for (size_t i = 0; i < n; i++) {
         CHECK_EQ(verdicts[i], questions[i].verdict);
     }
@@ -182,7 +183,7 @@ static void test_expressions(void)
     check_questions(list, url, questions, COUNT(questions));
     uint8_t verdict = UNSEEN_NEW;
     const struct unseen_bytes item = {"http://evil.example/", 20};
-    CHECK(unseen_list_covers_batch(list, NULL, &item, 1, &verdict) == UNSEEN_ERR_ARGUMENT);
+    CHECK(unseen_list_covers(list, NULL, &item, 1, &verdict) == UNSEEN_ERR_ARGUMENT);
     unseen_list_close(list);
     unseen_url_free(url);
 }
@@ -268,7 +269,7 @@ static void test_many_addresses(void)
     for (size_t i = 0; i < NMANY; i++) {
         items[i] = (struct unseen_bytes){texts[i], make_ip_question(&random, texts[i], 64)};
     }
-    CHECK(unseen_list_covers_batch(list, NULL, items, NMANY, verdicts) == UNSEEN_OK);
+    CHECK(unseen_list_covers(list, NULL, items, NMANY, verdicts) == UNSEEN_OK);
     for (size_t i = 0; i < NMANY; i++) {
         /* what the texts say to a human */
         const bool listed = strncmp(texts[i], "10.0.1.", 7) == 0 ||
@@ -305,11 +306,11 @@ static void test_long_urls(void)
         items[i] = (struct unseen_bytes){test_guarded(room, 20 + tail), 20 + tail};
     }
     memset(verdicts, 0xff, sizeof(verdicts));
-    CHECK(unseen_list_covers_batch(list, url, items, NURLS, verdicts) == UNSEEN_OK);
+    CHECK(unseen_list_covers(list, url, items, NURLS, verdicts) == UNSEEN_OK);
     for (size_t i = 0; i < NURLS; i++) {
         CHECK_EQ(verdicts[i], i % 2 ? UNSEEN_SEEN : UNSEEN_NEW);
     }
-    CHECK(unseen_list_covers_batch(list, url, items, 0, verdicts) == UNSEEN_OK);
+    CHECK(unseen_list_covers(list, url, items, 0, verdicts) == UNSEEN_OK);
     free(room);
     unseen_list_close(list);
     unseen_url_free(url);
@@ -334,8 +335,8 @@ static void test_no_memory(void)
     struct unseen_list *list = open_list(&allocator);
     const struct unseen_bytes item = {text, LONG};
     failing.fail_at = failing.nallocs + 1;
-    CHECK(unseen_list_covers_batch(list, url, &item, 1, &verdict) == UNSEEN_ERR_NOMEM);
-    CHECK(unseen_list_covers_batch(list, url, &item, 1, &verdict) == UNSEEN_OK);
+    CHECK(unseen_list_covers(list, url, &item, 1, &verdict) == UNSEEN_ERR_NOMEM);
+    CHECK(unseen_list_covers(list, url, &item, 1, &verdict) == UNSEEN_OK);
     CHECK_EQ(verdict, UNSEEN_SEEN);
     unseen_list_close(list);
     CHECK_EQ(failing.nlive, 0);

@@ -9,7 +9,8 @@
 
 #include "base/bytes.h"
 #include "hash/checksum.h"
-#include "list/format.h"
+#include "list/list_format.h"
+#include <unseen_list.h>
 
 enum {
     NKEYS = 10000, /* some are left over behind the pages */

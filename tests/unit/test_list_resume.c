@@ -17,6 +17,7 @@
 
 #include "base/bytes.h"
 #include "hash/checksum.h"
+#include <unseen_list.h>
 
 enum {
     BATCH = 1000,

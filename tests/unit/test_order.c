@@ -195,7 +195,7 @@ static uint64_t count_seen(const struct unseen_set *set, const struct unseen_key
     uint64_t nseen = 0;
     for (size_t i = 0; i < n; i += BATCH) {
         const size_t batch = n - i < BATCH ? n - i : BATCH;
-        CHECK(unseen_set_contains_keys(set, keys + i, batch, verdicts) == UNSEEN_OK);
+        CHECK(unseen_set_contains_keys(set, keys + i, batch, verdicts, NULL) == UNSEEN_OK);
         for (size_t k = 0; k < batch; k++) {
             nseen += verdicts[k] == UNSEEN_SEEN;
         }
@@ -220,7 +220,7 @@ static struct outcome grow(const struct growing *growing, unsigned threads,
                                          .allocator = &allocator};
     struct unseen_set_stats stats = {.size = sizeof(stats)};
     struct unseen_set *set = NULL;
-    if (unseen_set_create(&set, &options) != UNSEEN_OK) {
+    if (unseen_set_create(&set, &options, NULL) != UNSEEN_OK) {
         exit(2);
     }
     outcome.nnew = add_all(set, keys, n);

@@ -154,7 +154,7 @@ static struct unseen_set *make_set(bool wide, unsigned threads)
         .allocator = &allocator,
     };
     struct unseen_set *set = NULL;
-    if (unseen_set_create(&set, &options) != UNSEEN_OK) {
+    if (unseen_set_create(&set, &options, NULL) != UNSEEN_OK) {
         exit(2);
     }
     return set;
@@ -170,14 +170,14 @@ static uint8_t add_key(struct unseen_set *set, struct unseen_key key)
 static uint8_t ask_key(const struct unseen_set *set, struct unseen_key key)
 {
     uint8_t verdict = 0xff;
-    CHECK(unseen_set_contains_keys(set, &key, 1, &verdict) == UNSEEN_OK);
+    CHECK(unseen_set_contains_keys(set, &key, 1, &verdict, NULL) == UNSEEN_OK);
     return verdict;
 }
 
 static uint8_t remove_key(struct unseen_set *set, struct unseen_key key)
 {
     uint8_t verdict = 0xff;
-    CHECK(unseen_set_remove_keys(set, &key, 1, &verdict) == UNSEEN_OK);
+    CHECK(unseen_set_remove_keys(set, &key, 1, &verdict, NULL) == UNSEEN_OK);
     return verdict;
 }
 

@@ -10,6 +10,7 @@
 #include <grp.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
+#include <unseen_list.h>
 
 enum {
     PATH_CAP = 300,
@@ -269,7 +270,7 @@ static void add(struct unseen_store *store, uint32_t n)
 {
     enum unseen_verdict verdict;
     for (uint32_t i = 0; i < n; i++) {
-        CHECK(unseen_store_add(store, &i, sizeof(i), &verdict) == UNSEEN_OK);
+        CHECK(test_store_add(store, &i, sizeof(i), &verdict) == UNSEEN_OK);
     }
     CHECK(unseen_store_commit(store, &error) == UNSEEN_OK);
 }

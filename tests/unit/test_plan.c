@@ -106,7 +106,7 @@ static void check_errors(void)
     CHECK(unseen_plan(&plan) == UNSEEN_ERR_NAME);
     plan = plan_of("bloom");
     plan.size = 8;
-    CHECK(unseen_plan(&plan) == UNSEEN_ERR_ARGUMENT);
+    CHECK(unseen_plan(&plan) == UNSEEN_ERR_SIZE);
     for (int i = 0; i < 7; i++) {
         plan = plan_of("bloom");
         plan.fpr = i == 0 ? 1 : i == 1 ? -1 : i == 2 ? NAN : 0.01;
@@ -174,7 +174,7 @@ static void check_foreign(void)
     CHECK(plan.abilities == 12345); /* beyond what it has */
     CHECK(is_close(unseen_plan_rate(&plan, 1e6), 1e-4, 0.05));
     plan.size = sizeof(plan) + 8;
-    CHECK(unseen_plan(&plan) == UNSEEN_ERR_ARGUMENT && unseen_plan_rate(&plan, 1e6) == 0);
+    CHECK(unseen_plan(&plan) == UNSEEN_ERR_SIZE && unseen_plan_rate(&plan, 1e6) == 0);
     plan.size = sizeof(plan);
     for (int i = 0; i < 6; i++) {
         struct unseen_plan other = plan;

@@ -139,7 +139,7 @@ static void test_deep_escapes(void)
     };
     const size_t front = strlen("http://e.com/%");
     const size_t len = front + 2 * (size_t)DEPTH + 2;
-    const size_t cap = unseen_url_bound(len);
+    const size_t cap = unseen_url_bound(len, 0);
     char *const in = malloc(len + 1);
     char *const buf = malloc(cap);
     if (!in || !buf) {

@@ -96,7 +96,7 @@ static void check_model(const char *filter, double fpr, unsigned threads)
             numbers[i] = test_random(&random) % NUMBERS;
             keys[i] = test_key(numbers[i]);
         }
-        CHECK(only_ask ? unseen_set_contains_keys(set, keys, n, verdicts) == UNSEEN_OK
+        CHECK(only_ask ? unseen_set_contains_keys(set, keys, n, verdicts, NULL) == UNSEEN_OK
                        : unseen_set_add_keys(set, keys, n, verdicts, NULL) == UNSEEN_OK);
         for (size_t i = 0; i < n; i++) {
             CHECK_EQ(verdicts[i], present[numbers[i]] ? UNSEEN_SEEN : UNSEEN_NEW);
@@ -156,7 +156,7 @@ static void check_remove(unsigned threads)
             for (size_t i = 0; i < FILTER_BATCH; i++) {
                 keys[i] = test_key(at + i);
             }
-            CHECK(unseen_set_remove_keys(set, keys, FILTER_BATCH, verdicts) == UNSEEN_OK);
+            CHECK(unseen_set_remove_keys(set, keys, FILTER_BATCH, verdicts, NULL) == UNSEEN_OK);
             const bool is_there = round == 0 || at < n / 4;
             for (size_t i = 0; i < FILTER_BATCH; i++) {
                 CHECK_EQ(verdicts[i], is_there ? UNSEEN_SEEN : UNSEEN_NEW);
@@ -182,14 +182,14 @@ static void check_remove_shared(void)
     (void)filter_add(set, 0, n);
     for (uint64_t i = 0; i < n; i += 2) {
         key = test_key(i);
-        CHECK(unseen_set_remove_keys(set, &key, 1, &verdict) == UNSEEN_OK);
+        CHECK(unseen_set_remove_keys(set, &key, 1, &verdict, NULL) == UNSEEN_OK);
         CHECK_EQ(verdict, UNSEEN_SEEN);
     }
     uint64_t nlost = 0;
     uint64_t nleft = 0;
     for (uint64_t i = 0; i < n; i++) {
         key = test_key(i);
-        CHECK(unseen_set_contains_keys(set, &key, 1, &verdict) == UNSEEN_OK);
+        CHECK(unseen_set_contains_keys(set, &key, 1, &verdict, NULL) == UNSEEN_OK);
         nlost += i % 2 && verdict == UNSEEN_NEW;
         nleft += i % 2 == 0 && verdict == UNSEEN_SEEN;
     }

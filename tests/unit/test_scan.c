@@ -8,8 +8,8 @@
 
 #include "base/memory.h"
 #include "hash/key.h"
-#include "store/log.h"
-#include "store/scan.h"
+#include "log/log.h"
+#include "log/scan.h"
 
 static char path[300];
 static struct unseen_error error;

@@ -307,7 +307,7 @@ static void test_long_queries(const struct unseen_url *url)
     };
     const size_t front = strlen("http://e.com/?");
     const size_t len = front + (size_t)PIECES * PIECE;
-    const size_t cap = unseen_url_bound(len);
+    const size_t cap = unseen_url_bound(len, 0);
     char *const in = malloc(len + 1);
     char *const buf = malloc(cap);
     if (!in || !buf) {

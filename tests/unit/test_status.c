@@ -12,7 +12,8 @@ static const struct {
               {UNSEEN_ERR_SPACE, 21},   {UNSEEN_ERR_BUSY, 22},     {UNSEEN_ERR_CORRUPT, 30},
               {UNSEEN_ERR_VERSION, 31}, {UNSEEN_ERR_MISMATCH, 32}, {UNSEEN_ERR_FOREIGN, 33},
               {UNSEEN_ERR_IO, 40},      {UNSEEN_ERR_MISSING, 41},  {UNSEEN_ERR_STOPPED, 42},
-              {UNSEEN_ERR_IMAGE, 43},   {UNSEEN_ERR_RANDOM, 23}};
+              {UNSEEN_ERR_IMAGE, 43},   {UNSEEN_ERR_RANDOM, 23},   {UNSEEN_ERR_READONLY, 14},
+              {UNSEEN_ERR_SIZE, 15}};
 
 enum {
     NPINNED = sizeof(pinned) / sizeof(pinned[0])

@@ -25,7 +25,7 @@ static struct unseen_set *make(double fpr, unsigned threads)
                                          .threads = threads,
                                          .cpu = test_cpu};
     struct unseen_set *set = NULL;
-    if (unseen_set_create(&set, &options) != UNSEEN_OK) {
+    if (unseen_set_create(&set, &options, NULL) != UNSEEN_OK) {
         fprintf(stderr, "no set\n");
         exit(2);
     }
@@ -95,7 +95,7 @@ static void *add_all(void *context)
             answer(race, nth_key(racer, at + i), verdicts[i], verdicts[i] == UNSEEN_NEW);
         }
         /* Whoever has added or been told SEEN sees the keys from now on. */
-        CHECK(unseen_set_contains_keys(race->set, keys, n, verdicts) == UNSEEN_OK);
+        CHECK(unseen_set_contains_keys(race->set, keys, n, verdicts, NULL) == UNSEEN_OK);
         CHECK(memchr(verdicts, UNSEEN_NEW, n) == NULL);
         at += n;
     }
@@ -146,7 +146,7 @@ static void *mix(void *context)
         }
         bool adding = round % 3 != 0;
         CHECK((adding ? unseen_set_add_keys(race->set, keys, n, verdicts, NULL)
-                      : unseen_set_remove_keys(race->set, keys, n, verdicts)) == UNSEEN_OK);
+                      : unseen_set_remove_keys(race->set, keys, n, verdicts, NULL)) == UNSEEN_OK);
         for (uint32_t i = 0; i < n; i++) {
             int change = adding ? verdicts[i] == UNSEEN_NEW : -(verdicts[i] == UNSEEN_SEEN);
             answer(race, numbers[i], verdicts[i], change);
@@ -168,7 +168,7 @@ static void check_mix(double fpr)
     for (uint32_t i = 0; i < race.nkeys; i++) {
         struct unseen_key key = test_key(i);
         uint8_t verdict;
-        CHECK(unseen_set_contains_keys(race.set, &key, 1, &verdict) == UNSEEN_OK);
+        CHECK(unseen_set_contains_keys(race.set, &key, 1, &verdict, NULL) == UNSEEN_OK);
         nwrong += race.nnew[i] != (verdict == UNSEEN_SEEN);
         nleft += verdict == UNSEEN_SEEN;
     }
@@ -192,12 +192,12 @@ static void *read_all(void *context)
         for (uint32_t i = 0; i < BATCH; i++) {
             keys[i] = test_key(at + i);
         }
-        CHECK(unseen_set_contains_keys(set, keys, BATCH, verdicts) == UNSEEN_OK);
+        CHECK(unseen_set_contains_keys(set, keys, BATCH, verdicts, NULL) == UNSEEN_OK);
         for (uint32_t i = 0; i < BATCH; i++) {
             CHECK_EQ(verdicts[i], at + i < racer->race->nkeys ? UNSEEN_SEEN : UNSEEN_NEW);
         }
         CHECK(unseen_set_stats(set, &stats) == UNSEEN_OK && stats.nkeys == racer->race->nkeys);
-        CHECK(unseen_set_key(set, "x", 1, &keys[0]) == UNSEEN_OK);
+        CHECK(test_set_key(set, "x", 1, &keys[0]) == UNSEEN_OK);
     }
     struct test_image image = {0};
     static _Thread_local uint8_t buf[UNSEEN_CHUNK_MAX];

@@ -61,7 +61,7 @@ static struct unseen_url *create(const char *profile, const char *rule)
                                                .rules = rules,
                                                .nrules = nrules,
                                                .cpu = test_cpu};
-    if (unseen_url_create(&url, &options) != UNSEEN_OK) {
+    if (unseen_url_create(&url, &options, NULL) != UNSEEN_OK) {
         fprintf(stderr, "cannot create %s\n", profile);
         exit(2);
     }
@@ -99,7 +99,7 @@ static bool check_url(const struct unseen_url *url, const char *in, size_t len, 
     struct unseen_canon fast;
     struct unseen_canon slow;
     struct unseen_canon again;
-    const size_t bound = unseen_url_bound(len);
+    const size_t bound = unseen_url_bound(len, 0);
     memset(b->slow + bound, 0x5c, 64);
     bool good = url->slow(url, in, len, b->slow, bound + 64, &slow) == UNSEEN_OK;
     for (size_t i = 0; i < 64; i++) {
@@ -233,7 +233,7 @@ static void test_bound(const char *profile, const char *rule)
             }
             len += (size_t)sprintf(in + len, "%s", texts[i].tail);
             static char zeros[BUF];
-            const size_t bound = unseen_url_bound(len);
+            const size_t bound = unseen_url_bound(len, 0);
             char *const out = test_guarded(zeros, bound);
             struct unseen_canon canon;
             CHECK(url->slow(url, in, len, out, bound, &canon) == UNSEEN_OK);
@@ -269,7 +269,7 @@ static void test_space(const char *profile)
     static char buf[BUF];
     for (size_t i = 0; i < sizeof(built_in) / sizeof(built_in[0]); i++) {
         const size_t len = strlen(built_in[i]);
-        for (size_t cap = 0; cap <= unseen_url_bound(len); cap += 1 + cap / 50) {
+        for (size_t cap = 0; cap <= unseen_url_bound(len, 0); cap += 1 + cap / 50) {
             char *const out = test_guarded(buf, cap);
             struct unseen_canon canon;
             struct unseen_canon full;
@@ -277,7 +277,7 @@ static void test_space(const char *profile)
             const enum unseen_status status =
                 unseen_url_canon(url, built_in[i], len, out, cap, &canon);
             CHECK(status == UNSEEN_OK ? same(&canon, &full) : status == UNSEEN_ERR_SPACE);
-            CHECK(status == UNSEEN_OK || cap < unseen_url_bound(len));
+            CHECK(status == UNSEEN_OK || cap < unseen_url_bound(len, 0));
         }
     }
     unseen_url_free(url);

@@ -16,7 +16,7 @@ static struct unseen_url *create(const char *profile)
     struct unseen_url *url = NULL;
     const struct unseen_url_options options = {
         .size = sizeof(options), .profile = profile, .cpu = test_cpu};
-    if (unseen_url_create(&url, &options) != UNSEEN_OK) {
+    if (unseen_url_create(&url, &options, NULL) != UNSEEN_OK) {
         fprintf(stderr, "cannot create %s\n", profile);
         exit(2);
     }
@@ -37,7 +37,7 @@ static bool check_canon(const struct unseen_url *url, const struct made_text *in
     const bool is_same = in->len == want_len && memcmp(in->data, want, want_len) == 0;
     bool good = true;
     for (int slow = 0; slow < 2 && good; slow++) {
-        const size_t cap = unseen_url_bound(in->len);
+        const size_t cap = unseen_url_bound(in->len, 0);
         const enum unseen_status status =
             slow ? url->slow(url, in->data, in->len, buf, cap, &canon)
                  : unseen_url_canon(url, in->data, in->len, buf, cap, &canon);

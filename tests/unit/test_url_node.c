@@ -260,7 +260,8 @@ int main(void)
     struct unseen_url *url = NULL;
     const struct unseen_url_options options = {
         .size = sizeof(options), .profile = "whatwg", .cpu = test_cpu};
-    if (!pairs || fd < 0 || close(fd) != 0 || unseen_url_create(&url, &options) != UNSEEN_OK) {
+    if (!pairs || fd < 0 || close(fd) != 0 ||
+        unseen_url_create(&url, &options, NULL) != UNSEEN_OK) {
         perror("test_url_node");
         return 2;
     }

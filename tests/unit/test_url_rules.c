@@ -23,7 +23,7 @@ static struct unseen_url *create(const char *profile, const char *const *rules,
                                                .rules = rules,
                                                .nrules = nrules,
                                                .cpu = test_cpu};
-    *status = unseen_url_create(&url, &options);
+    *status = unseen_url_create(&url, &options, NULL);
     return url;
 }
 
@@ -200,18 +200,18 @@ static void test_errors(void)
     CHECK(!create("safebrowsing", fixed, &status) && status == UNSEEN_ERR_ARGUMENT);
     struct unseen_url *url = NULL;
     struct unseen_url_options options = {.size = 1};
-    CHECK(unseen_url_create(&url, &options) == UNSEEN_ERR_ARGUMENT && !url);
+    CHECK(unseen_url_create(&url, &options, NULL) == UNSEEN_ERR_SIZE && !url);
     unseen_url_free(NULL);
-    CHECK_EQ(unseen_url_bound(SIZE_MAX), 0);
-    CHECK_EQ(unseen_url_bound(SIZE_MAX / 8), 0);
-    CHECK_EQ(unseen_url_bound_base(SIZE_MAX, 1), 0);
-    CHECK(unseen_url_bound_base(0, 0) > 0);
+    CHECK_EQ(unseen_url_bound(SIZE_MAX, 0), 0);
+    CHECK_EQ(unseen_url_bound(SIZE_MAX / 8, 0), 0);
+    CHECK_EQ(unseen_url_bound(SIZE_MAX, 1), 0);
+    CHECK(unseen_url_bound(0, 0) > 0);
 
     struct test_allocator counter = {.fail_at = 1};
     const struct unseen_allocator allocator = {test_alloc, test_free, &counter};
     options = (struct unseen_url_options){.size = sizeof(options), .allocator = &allocator};
-    CHECK(unseen_url_create(&url, &options) == UNSEEN_ERR_NOMEM && !url);
-    CHECK(unseen_url_create(&url, &options) == UNSEEN_OK);
+    CHECK(unseen_url_create(&url, &options, NULL) == UNSEEN_ERR_NOMEM && !url);
+    CHECK(unseen_url_create(&url, &options, NULL) == UNSEEN_OK);
     unseen_url_free(url);
     CHECK(counter.nlive == 0 && counter.bytes == 0);
 }
@@ -231,7 +231,7 @@ static void test_names(void)
     struct unseen_url *url = NULL;
     const struct unseen_url_options options = {
         .size = sizeof(options), .profile = "crawl", .rules = names, .nrules = n};
-    CHECK(n == 15 && unseen_url_create(&url, &options) == UNSEEN_OK);
+    CHECK(n == 15 && unseen_url_create(&url, &options, NULL) == UNSEEN_OK);
     CHECK(url && strlen(unseen_url_id(url)) < 512);
     unseen_url_free(url);
     for (size_t i = 0; (entry = unseen_url_profile_at(i)); i++) {
@@ -363,7 +363,7 @@ static void test_hostile_query(void)
     enum unseen_status status;
     struct unseen_url *url = create("crawl", rules, &status);
     char *in = malloc(LEN + 1);
-    char *out = malloc(unseen_url_bound(LEN));
+    char *out = malloc(unseen_url_bound(LEN, 0));
     struct unseen_canon canon;
     if (!in || !out || !CHECK(status == UNSEEN_OK)) {
         abort();
@@ -372,7 +372,7 @@ static void test_hostile_query(void)
     for (int i = N; i > 0; i--) {
         n += (size_t)sprintf(in + n, "aaaa=%06d&", i);
     }
-    CHECK(unseen_url_canon(url, in, n, out, unseen_url_bound(n), &canon) == UNSEEN_OK);
+    CHECK(unseen_url_canon(url, in, n, out, unseen_url_bound(n, 0), &canon) == UNSEEN_OK);
     CHECK_EQ(canon.bytes.len, n - 1);
     for (size_t i = 14 + PIECE; i + PIECE < canon.bytes.len; i += PIECE) {
         CHECK(memcmp(canon.bytes.data + i - PIECE, canon.bytes.data + i, PIECE - 1) < 0);

@@ -12,7 +12,7 @@ static struct unseen_url *create(const char *profile)
     struct unseen_url *url = NULL;
     const struct unseen_url_options options = {
         .size = sizeof(options), .profile = profile, .cpu = test_cpu};
-    if (unseen_url_create(&url, &options) != UNSEEN_OK) {
+    if (unseen_url_create(&url, &options, NULL) != UNSEEN_OK) {
         fprintf(stderr, "cannot create %s\n", profile);
         exit(2);
     }
@@ -31,7 +31,7 @@ static void *need(void *ptr)
 static bool check_canon(struct unseen_bytes in, const struct unseen_bytes *base,
                         const struct unseen_bytes *expected)
 {
-    const size_t cap = base ? unseen_url_bound_base(in.len, base->len) : unseen_url_bound(in.len);
+    const size_t cap = base ? unseen_url_bound(in.len, base->len) : unseen_url_bound(in.len, 0);
     char *buf = need(malloc(cap));
     struct unseen_canon canon;
     const enum unseen_status status =

@@ -10,13 +10,14 @@ int main(void)
     static const char *const urls[] = {"http://a.example/", "http://b.example/",
                                        "http://a.example/"};
     struct unseen_set *set;
-    if (unseen_set_create(&set, NULL) != UNSEEN_OK) {
+    if (unseen_set_create(&set, NULL, NULL) != UNSEEN_OK) {
         return 2;
     }
     int nnew = 0;
     for (size_t i = 0; i < 3; i++) {
-        enum unseen_verdict verdict;
-        if (unseen_set_add(set, urls[i], strlen(urls[i]), &verdict) != UNSEEN_OK) {
+        const struct unseen_bytes url = {urls[i], strlen(urls[i])};
+        uint8_t verdict;
+        if (unseen_set_add(set, &url, 1, &verdict, NULL) != UNSEEN_OK) {
             return 2;
         }
         nnew += verdict == UNSEEN_NEW;

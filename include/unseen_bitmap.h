@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * unseen_bitmap.h - exact sets of integers below 2^40, one bit each.
+ *
+ * A bitmap takes 4 KiB for each run of 2^15 integers with more than 127 members, and 16 to 256
+ * bytes for a run with fewer. A table of the runs takes 4 KiB for each 2^24 integers. Memory freed
+ * by clearing is used again by the same bitmap.
+ *
+ *     struct unseen_bitmap *bitmap;
+ *     uint64_t ids[] = {7, 3, 7};
+ *     uint8_t verdicts[3];
+ *     if (unseen_bitmap_create(&bitmap, NULL, NULL) != UNSEEN_OK) ...
+ *     if (unseen_bitmap_set(bitmap, ids, 3, verdicts, NULL) != UNSEEN_OK) ...
+ *     -> verdicts are NEW, NEW, SEEN; unseen_bitmap_next(bitmap, 0, ids, 3) = 2: 3 and 7
+ *
+ * The conventions are those of unseen.h. Functions that take the bitmap as const: any number of
+ * threads at once. All others: one thread. */
+#ifndef UNSEEN_BITMAP_H
+#define UNSEEN_BITMAP_H
+
+#include "unseen.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+struct unseen_bitmap;
+
+/* One more than the largest integer. */
+#define UNSEEN_BITMAP_END ((uint64_t)1 << 40)
+
+struct unseen_bitmap_options {
+    size_t size; /* sizeof(struct unseen_bitmap_options) */
+    enum unseen_cpu cpu;
+    const struct unseen_allocator *allocator; /* copied; its context must outlive the bitmap */
+};
+
+/* Creates an empty bitmap.
+ *
+ * Ownership: the caller frees *bitmap_out with unseen_bitmap_free. options may be NULL.
+ * Errors: SIZE; UNSUPPORTED (cpu); NOMEM. */
+UNSEEN_API enum unseen_status unseen_bitmap_create(struct unseen_bitmap **bitmap_out,
+                                                   const struct unseen_bitmap_options *options,
+                                                   struct unseen_error *error);
+
+/* Frees the bitmap. bitmap may be NULL. */
+UNSEEN_API void unseen_bitmap_free(struct unseen_bitmap *bitmap);
+
+/* set adds n integers in order, clear removes them, get changes nothing. Hundreds at a time are
+ * several times as fast as single integers.
+ *
+ * Arguments: each verdict says whether its integer was in the bitmap before (SEEN) or not (NEW).
+ * verdicts gets n bytes, or is NULL. *ndone_out is the number of integers done, n on success;
+ * ndone_out may be NULL. To get, an integer of 2^40 or more is NEW.
+ * Errors: ARGUMENT (set, clear: an integer of 2^40 or more); NOMEM (set). The first *ndone_out
+ * integers are done then, and the others are not.
+ * Threads: get: any. Time: linear in n. */
+UNSEEN_API enum unseen_status unseen_bitmap_set(struct unseen_bitmap *bitmap,
+                                                const uint64_t *values, size_t n, uint8_t *verdicts,
+                                                size_t *ndone_out);
+UNSEEN_API enum unseen_status unseen_bitmap_clear(struct unseen_bitmap *bitmap,
+                                                  const uint64_t *values, size_t n,
+                                                  uint8_t *verdicts, size_t *ndone_out);
+UNSEEN_API void unseen_bitmap_get(const struct unseen_bitmap *bitmap, const uint64_t *values,
+                                  size_t n, uint8_t *verdicts);
+
+/* set_range adds, and clear_range removes, all integers in [first, end).
+ *
+ * Errors: ARGUMENT (first is above end, or end above 2^40); NOMEM: some integers of the range may
+ * have been added or removed, the others are as they were.
+ * Time: linear in the memory of the range. */
+UNSEEN_API enum unseen_status unseen_bitmap_set_range(struct unseen_bitmap *bitmap, uint64_t first,
+                                                      uint64_t end);
+UNSEEN_API enum unseen_status unseen_bitmap_clear_range(struct unseen_bitmap *bitmap,
+                                                        uint64_t first, uint64_t end);
+
+/* The number of members in [first, end). Integers of 2^40 and more are never members.
+ *
+ * Errors: none. Threads: any. Time: constant for 0 and UNSEEN_BITMAP_END, else linear in the
+ * memory of the range. */
+UNSEEN_API uint64_t unseen_bitmap_count(const struct unseen_bitmap *bitmap, uint64_t first,
+                                        uint64_t end);
+
+/* Stores the first max members from `from` on, in increasing order, and returns their number. A
+ * number below max says that there are no more.
+ *
+ * Errors: none. Threads: any. Time: linear in the memory passed over. */
+UNSEEN_API size_t unseen_bitmap_next(const struct unseen_bitmap *bitmap, uint64_t from,
+                                     uint64_t *values, size_t max);
+
+/* and keeps the members that other has, too. or adds the members of other. andnot removes the
+ * members of other. other may be bitmap.
+ *
+ * Errors: NOMEM (or: some members of other may have been added).
+ * Time: linear in the memory of both. */
+UNSEEN_API void unseen_bitmap_and(struct unseen_bitmap *bitmap, const struct unseen_bitmap *other);
+UNSEEN_API enum unseen_status unseen_bitmap_or(struct unseen_bitmap *bitmap,
+                                               const struct unseen_bitmap *other);
+UNSEEN_API void unseen_bitmap_andnot(struct unseen_bitmap *bitmap,
+                                     const struct unseen_bitmap *other);
+
+/* The bytes taken through the allocator. Errors: none. Threads: any. Time: constant. */
+UNSEEN_API uint64_t unseen_bitmap_memory(const struct unseen_bitmap *bitmap);
+
+/* Writes the next chunk into buf, as unseen_set_export does. Equal bitmaps give equal bytes.
+ *
+ * Errors: SPACE (cap is below UNSEEN_CHUNK_MAX); ARGUMENT (a cursor of another export).
+ * Threads: one. Time: linear in the chunk. */
+UNSEEN_API enum unseen_status unseen_bitmap_export(const struct unseen_bitmap *bitmap,
+                                                   uint64_t *cursor, void *buf, size_t cap,
+                                                   size_t *len_out);
+
+/* Takes one whole chunk into a bitmap that was empty before the first: the header first, the others
+ * in any order. The bitmap equals the exported one as soon as *complete_out is true.
+ *
+ * Errors: CORRUPT; VERSION; NOMEM; ARGUMENT (the bitmap was not empty). After an error the bitmap
+ * can only be freed. Time: linear in the chunk. */
+UNSEEN_API enum unseen_status unseen_bitmap_import_chunk(struct unseen_bitmap *bitmap,
+                                                         const void *chunk, size_t len,
+                                                         bool *complete_out);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,388 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * unseen_list.h - static lists: built once, asked often, such as a blacklist.
+ *
+ * A list is a file of about 13.5 bits per key at a false-positive rate of 1e-4, in which a
+ * question touches one page of 4 KiB. It has no false negatives. Its pages never change; a few
+ * changes can be put on top of them ("Changes" below). docs/format.md has the bytes.
+ *
+ *     unseen_list_build_create(&build, "bad.list", NULL, &error);
+ *     unseen_list_build_add(build, items, n, &error);            any number of times, in any order
+ *     unseen_list_build_finish(build, NULL, NULL, &error);
+ *     unseen_list_build_free(build);
+ *
+ *     unseen_list_open(&list, "bad.list", NULL, &error);
+ *     unseen_list_contains(list, items, n, verdicts);
+ *     unseen_list_close(list);
+ *
+ * The bytes added, and the bytes asked for, are the identity: put URLs through unseen_url_canon
+ * both times, and name the profile in the options. The conventions are those of unseen.h.
+ */
+#ifndef UNSEEN_LIST_H
+#define UNSEEN_LIST_H
+
+#include "unseen.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* ---- Kind --------------------------------------------------------------------------------------
+ * The kind of a list says what one entry covers. A list has canonical texts. To ask for an item,
+ * ask for the texts of all entries that would cover it: Jo@Mail.evil.example is listed if the list
+ * has the address, or mail.evil.example, evil.example or example. docs/lists.md has the notations
+ * that each kind takes, and what it refuses. The functions allocate nothing (libidn2 does, for a
+ * host that is not ASCII). Threads: any. */
+
+enum unseen_kind {
+    UNSEEN_KIND_URL = 0,         /* one URL, in canonical form; without a canonicaliser any bytes */
+    UNSEEN_KIND_EXPRESSIONS = 1, /* a site, a folder or a page (unseen_url_expressions) */
+    UNSEEN_KIND_MAIL = 2,        /* an e-mail address, or a domain with all below it */
+    UNSEEN_KIND_IP = 3,          /* an address or a network, IPv4 or IPv6 */
+    UNSEEN_KIND_PHONE = 4        /* a phone number */
+};
+
+/* The name of a kind: "url", "expressions", "mail", "ip", "phone". Static text; NULL for an unknown
+ * kind, so a loop from 0 ends there. */
+UNSEEN_API const char *unseen_kind_name(enum unseen_kind kind);
+
+/* The kind of that name. Errors: NAME. */
+UNSEEN_API enum unseen_status unseen_kind_of_name(const char *name, enum unseen_kind *kind_out);
+
+/* The most texts that one question makes: 1, 30, 10, 129, 1. 0 for an unknown kind. */
+#define UNSEEN_KIND_TEXTS_MAX 129
+UNSEEN_API unsigned unseen_kind_texts_max(enum unseen_kind kind);
+
+/* The size of a buffer that is enough for any input of len bytes. 0 if a size_t cannot hold it, or
+ * for an unknown kind. */
+UNSEEN_API size_t unseen_kind_bound(enum unseen_kind kind, size_t len);
+
+/* Whether an entry should go into a list. */
+enum unseen_entry {
+    UNSEEN_ENTRY_FINE = 0,
+    UNSEEN_ENTRY_EMPTY = 1,    /* no bytes, or only blanks and line ends */
+    UNSEEN_ENTRY_INVALID = 2,  /* not of this kind: no question would ever find it */
+    UNSEEN_ENTRY_DANGEROUS = 3 /* most likely a mistake, and it would cover far too much */
+};
+
+/* Makes the canonical text of an entry.
+ *
+ * Arguments: url may be NULL for all kinds but EXPRESSIONS, which takes any canonicaliser. data
+ * and buf do not overlap; unseen_kind_bound(len) bytes of buf are always enough. *entry_out lies
+ * in buf, in data or in static memory. The text of an EMPTY or INVALID entry has no bytes; a
+ * DANGEROUS entry has its text, for callers who insist.
+ * Errors: SPACE; ARGUMENT (unknown kind, or url is missing). Time: linear. */
+UNSEEN_API enum unseen_status unseen_kind_entry(enum unseen_kind kind, const struct unseen_url *url,
+                                                const void *data, size_t len, void *buf, size_t cap,
+                                                struct unseen_bytes *entry_out,
+                                                enum unseen_entry *fitness_out);
+
+/* What is wrong with an entry that is not FINE, as the rest of a sentence that begins with the
+ * entry: "is no e-mail address and no domain". Static text, "" for FINE. */
+UNSEEN_API const char *unseen_kind_complaint(enum unseen_kind kind, enum unseen_entry fitness);
+
+/* Makes the texts of the entries that would cover data[0..len): all different, most specific
+ * first. An entry is among its own texts.
+ *
+ * Arguments: *n_out is the number of texts, 0 if data is not of this kind. The rest as for
+ * unseen_kind_entry. Errors: SPACE; ARGUMENT. */
+UNSEEN_API enum unseen_status unseen_kind_texts(enum unseen_kind kind, const struct unseen_url *url,
+                                                const void *data, size_t len, void *buf, size_t cap,
+                                                struct unseen_bytes texts[UNSEEN_KIND_TEXTS_MAX],
+                                                size_t *n_out);
+
+/* ---- Building ----------------------------------------------------------------------------------
+ * Keys come in any order. Those that do not fit in memory go to a file. With options.keep a build
+ * survives its process: a checkpoint puts everything added so far on the disk, and another process
+ * resumes from it. Threads: one, for each function of a build but unseen_list_build_key. */
+
+struct unseen_list_build;
+
+#define UNSEEN_LIST_FPR_DEFAULT 1e-4
+
+struct unseen_list_build_options {
+    size_t size; /* sizeof(struct unseen_list_build_options) */
+
+    /* The false-positive rate: the highest share of questions about unlisted items that may be
+     * answered SEEN, 1e-9 to 0.25. 0 means UNSEEN_LIST_FPR_DEFAULT. A kind whose question is up to
+     * n texts gives each an n-th of the rate, and that must be 1e-9 at least, too. */
+    double fpr;
+
+    /* About how many keys will be added; 0 if that is not known. From 10^9 keys on it saves disk
+     * and memory. With n keys, more than capacity, the rate rises by n / 2^(info.key_bits). */
+    uint64_t capacity;
+
+    /* About how much memory to use, in bytes. 0 means 1 GiB; 64 MiB is the least for 10^9 keys.
+     * Keys that do not fit go to a file in folder (NULL: the folder of the list), up to 8 bytes
+     * each. The file has no name, and vanishes with the process. */
+    uint64_t memory;
+    const char *folder;
+
+    /* The build can be resumed: the keys are in the files "keys" and "state" in folder, which must
+     * be given, exist, and be used by this build alone. Nobody else should be able to write
+     * there. */
+    bool keep;
+
+    unsigned threads; /* used by _finish; 0 means 1, at most 256 */
+
+    /* As in struct unseen_set_options. The secret stands in the file: whoever can read the list can
+     * make entries and questions that are taken for listed ones. */
+    const void *seed;
+    size_t seed_len;
+
+    /* Kept in the file for those who ask (unseen_list_info): the URL identity (unseen_url_id), up
+     * to UNSEEN_URL_ID_MAX bytes, where NULL means "none/1"; and the kind of the entries. */
+    const char *profile;
+    enum unseen_kind kind;
+
+    enum unseen_cpu cpu;
+    const struct unseen_allocator *allocator; /* copied; its context must outlive the build */
+};
+
+/* Begins a list. Nothing is written to path before _finish. With options.keep, the files of an
+ * earlier build in the folder are removed.
+ *
+ * Ownership: the caller frees *build_out with unseen_list_build_free. options may be NULL.
+ * Errors: SIZE; ARGUMENT; FPR (too low); UNSUPPORTED (cpu); RANDOM; NOMEM. With options.keep also:
+ * IO; MISSING (the folder); FOREIGN ("keys" or "state" is not one of unseen, or a link); BUSY
+ * (another process builds there). error->setting says which setting is wrong. */
+UNSEEN_API enum unseen_status
+unseen_list_build_create(struct unseen_list_build **build_out, const char *path,
+                         const struct unseen_list_build_options *options,
+                         struct unseen_error *error);
+
+/* Resumes the build that another process left in options->folder (keep is taken for true), as it
+ * was at its last checkpoint. Keys that were added after the checkpoint must be added again.
+ *
+ * Arguments: options must be the same, but for memory, threads, cpu and allocator; a NULL seed
+ * means the seed that was used. *note_out is the note of the checkpoint, valid until the next
+ * checkpoint.
+ * Errors: MISSING (there is nothing to resume); MISMATCH (other options); BUSY; CORRUPT (the files
+ * are damaged: begin the build anew); FOREIGN; VERSION; IO; and those of _create. */
+UNSEEN_API enum unseen_status
+unseen_list_build_resume(struct unseen_list_build **build_out, const char *path,
+                         const struct unseen_list_build_options *options,
+                         struct unseen_bytes *note_out, struct unseen_error *error);
+
+/* Whether a resumed build had been given to _finish: every key was added, and only _finish is
+ * left. */
+UNSEEN_API bool unseen_list_build_complete(const struct unseen_list_build *build);
+
+/* The 64-bit key of an identity. Errors: none. Threads: any. */
+UNSEEN_API uint64_t unseen_list_build_key(const struct unseen_list_build *build, const void *data,
+                                          size_t len);
+
+/* Adds n identities, or n keys. A key that is added twice counts once.
+ *
+ * Errors: IO and NOMEM, after which the build can only be freed; STOPPED (an earlier call had
+ * failed); ARGUMENT (the build is complete). Time: linear. */
+UNSEEN_API enum unseen_status unseen_list_build_add(struct unseen_list_build *build,
+                                                    const struct unseen_bytes *items, size_t n,
+                                                    struct unseen_error *error);
+UNSEEN_API enum unseen_status unseen_list_build_add_keys(struct unseen_list_build *build,
+                                                         const uint64_t *keys, size_t n,
+                                                         struct unseen_error *error);
+
+/* With options.keep: puts everything added so far, and the caller's note, on the disk. The note
+ * says where the caller is in its inputs.
+ *
+ * Arguments: note_len is at most 16 MiB.
+ * Errors: IO and NOMEM, after which the build can only be freed, and be resumed from the checkpoint
+ * before; STOPPED; ARGUMENT (without keep, too long a note, or the build is complete).
+ * Time: a sync of the keys written since the last checkpoint. Every 20 seconds or so is enough. */
+UNSEEN_API enum unseen_status unseen_list_build_checkpoint(struct unseen_list_build *build,
+                                                           const void *note, size_t note_len,
+                                                           struct unseen_error *error);
+
+/* Builds the file as PATH.new, syncs it, and renames it to path: a reader has the old list or the
+ * new list, whole. Only the owner may read PATH.new; the list gets mode 0644, less the umask. The
+ * same different keys, options and seed give the same bytes, for any order and number of threads;
+ * keys that are added twice may change the number of parts in the list. Once only. With
+ * options.keep, _finish begins with a checkpoint, from which it can be resumed.
+ *
+ * Arguments: progress, unless NULL, is called now and then, by one thread at a time, with how many
+ * of n keys are done. If it returns false, the building ends (STOPPED).
+ * Errors: IO; NOMEM; CORRUPT (keys came back from the disk changed); BUSY (another process builds
+ * the same path); FOREIGN (PATH.new is a link, or another user's file); ARGUMENT (called twice, or
+ * more than 10^13 keys); STOPPED. */
+UNSEEN_API enum unseen_status unseen_list_build_finish(struct unseen_list_build *build,
+                                                       bool (*progress)(void *context,
+                                                                        uint64_t ndone, uint64_t n),
+                                                       void *context, struct unseen_error *error);
+
+/* Keeps the files in the folder of a finished build: call it when the caller could not do what was
+ * to be done with the list, and another process shall resume the build and finish it once more. */
+UNSEEN_API void unseen_list_build_keep(struct unseen_list_build *build);
+
+/* Frees the build; build may be NULL. With options.keep, the files in the folder stay if the build
+ * was not finished, and are removed if it was. So a caller with more to do after _finish can be
+ * interrupted until here, and the list is built once more. */
+UNSEEN_API void unseen_list_build_free(struct unseen_list_build *build);
+
+/* ---- Asking ------------------------------------------------------------------------------------
+ */
+
+struct unseen_list;
+
+/* How a list is read. A mapped file must not be cut short or written to while it is open, except
+ * by an edit ("Changes" below). It may be replaced by rename; the open list does not see that. */
+enum unseen_list_access {
+    UNSEEN_LIST_MAP_PREFETCH = 0, /* mapped, and read ahead by the system as memory allows */
+    UNSEEN_LIST_MAP = 1,          /* mapped; only pages that questions touch are read */
+    UNSEEN_LIST_READ = 2          /* read into memory of its own: the fastest to ask */
+};
+
+struct unseen_list_options {
+    size_t size; /* sizeof(struct unseen_list_options) */
+    enum unseen_list_access access;
+    enum unseen_cpu cpu;
+    const struct unseen_allocator *allocator; /* copied; its context must outlive the list */
+};
+
+/* Opens a list. It checks everything but the pages, so a damaged file gives wrong answers at worst
+ * (unseen_list_verify checks the pages).
+ *
+ * Ownership: the caller closes *list_out with unseen_list_close. options may be NULL.
+ * Errors: SIZE; ARGUMENT; MISSING; FOREIGN; VERSION; CORRUPT; IO; NOMEM; UNSUPPORTED (cpu). */
+UNSEEN_API enum unseen_status unseen_list_open(struct unseen_list **list_out, const char *path,
+                                               const struct unseen_list_options *options,
+                                               struct unseen_error *error);
+
+/* Closes the list. list may be NULL. */
+UNSEEN_API void unseen_list_close(struct unseen_list *list);
+
+/* The key of an identity in this list. Errors: none. Threads: any. */
+UNSEEN_API uint64_t unseen_list_key(const struct unseen_list *list, const void *data, size_t len);
+
+/* Whether n identities, or n keys, are listed. A call with 1,024 or more is several times as fast
+ * as single ones. Changes are compared by text; of keys, by key.
+ *
+ * Arguments: verdicts gets n bytes: SEEN (listed; wrong with the rate of the list), ALLOWED, or NEW
+ * (not listed; certain).
+ * Errors: none. Threads: any. Time: linear. */
+UNSEEN_API void unseen_list_contains(const struct unseen_list *list,
+                                     const struct unseen_bytes *items, size_t n, uint8_t *verdicts);
+UNSEEN_API void unseen_list_contains_keys(const struct unseen_list *list, const uint64_t *keys,
+                                          size_t n, uint8_t *verdicts);
+
+/* Whether entries of the list cover n items, each as it comes from outside: by all texts of the
+ * item (unseen_kind_texts with the kind of the list, and url). The verdict is ALLOWED if one text
+ * is allowed; else SEEN if one is listed; else NEW, also for an item that is not of this kind.
+ *
+ * Errors: NOMEM; ARGUMENT (url is missing). There are no verdicts then. Threads: any. */
+UNSEEN_API enum unseen_status unseen_list_covers(const struct unseen_list *list,
+                                                 const struct unseen_url *url,
+                                                 const struct unseen_bytes *items, size_t n,
+                                                 uint8_t *verdicts);
+
+struct unseen_list_info {
+    size_t size;     /* sizeof(struct unseen_list_info), set by the caller */
+    double fpr;      /* the option */
+    double rate;     /* the highest rate of a question */
+    uint64_t ngiven; /* keys added */
+    uint64_t nkeys;  /* different keys */
+    uint64_t bytes;  /* of the file */
+    uint64_t npages;
+    unsigned nlayers;
+    uint64_t nbumped;    /* keys that are not on a page of the first layer */
+    uint64_t nleft;      /* keys that are on no page, but listed */
+    unsigned key_bits;   /* that are kept */
+    uint64_t seed_id;    /* as in struct unseen_store_info */
+    const char *profile; /* valid as long as the list */
+    enum unseen_kind kind;
+    uint64_t nallowed;      /* by changes */
+    uint64_t nadded;        /* by changes */
+    uint64_t nremoved;      /* by changes */
+    uint64_t changes_bytes; /* of bytes, those of the changes */
+    uint64_t torn_bytes;    /* of bytes, those of an interrupted commit at the end: ignored */
+};
+
+/* Fills in as much of *info_out as info_out->size says. Errors: SIZE. Threads: any. */
+UNSEEN_API enum unseen_status unseen_list_info(const struct unseen_list *list,
+                                               struct unseen_list_info *info_out);
+
+/* Reads all of the file and compares its checksums.
+ *
+ * Errors: CORRUPT (error says where); IO; NOMEM. Threads: any. Time: linear in the file. */
+UNSEEN_API enum unseen_status unseen_list_verify(const struct unseen_list *list,
+                                                 struct unseen_error *error);
+
+/* ---- Changes -----------------------------------------------------------------------------------
+ * A list is changed without being built anew: exact changes, as texts, are appended to its file.
+ * They are read into memory by every reader (some 110 bytes each, and the text). An allowed text
+ * is not listed, whatever else is said of it. Apart from that, an added text is listed, and a
+ * removed text is not. A text is an entry in canonical form (unseen_kind_entry). When changes
+ * become many, build the list anew.
+ *
+ *     unseen_list_edit_open(&edit, "bad.list", NULL, &error);
+ *     unseen_list_edit_change(edit, UNSEEN_LIST_ALLOW, items, n, NULL, &error);
+ *     unseen_list_edit_commit(edit, &error);
+ *     unseen_list_edit_close(edit); */
+
+enum unseen_list_change {
+    UNSEEN_LIST_ALLOW = 1,
+    UNSEEN_LIST_DISALLOW = 2, /* undoes ALLOW */
+    UNSEEN_LIST_ADD = 3,      /* undoes REMOVE, and the other way round */
+    UNSEEN_LIST_REMOVE = 4
+};
+
+struct unseen_list_edit;
+
+/* Begins to change the list at path. There is one writer at a time, and any number of readers.
+ *
+ * Ownership: the caller ends it with unseen_list_edit_close. Of options only the allocator matters.
+ * Errors: those of unseen_list_open, whose checks it makes; BUSY (another process changes the
+ * list). */
+UNSEEN_API enum unseen_status unseen_list_edit_open(struct unseen_list_edit **edit_out,
+                                                    const char *path,
+                                                    const struct unseen_list_options *options,
+                                                    struct unseen_error *error);
+
+/* Makes one change for n texts; the last change of a text holds. Nobody sees it before the commit.
+ *
+ * Arguments: changed, unless NULL, gets n bytes: 1 if the changes said something else of the text
+ * before; 0 if they said the same, and nothing is written for it. (The pages do not count: ask the
+ * list whether a text was listed.)
+ * Errors: ARGUMENT (no such change, or a text of 4 GiB); NOMEM; STOPPED (a commit has failed). No
+ * change was made then. Threads: one. */
+UNSEEN_API enum unseen_status unseen_list_edit_change(struct unseen_list_edit *edit,
+                                                      enum unseen_list_change change,
+                                                      const struct unseen_bytes *items, size_t n,
+                                                      uint8_t *changed, struct unseen_error *error);
+
+/* Writes every change made since the last commit, and returns when they are durable. After a
+ * failure or a crash, the list has all of them or none.
+ *
+ * Errors: IO; MISMATCH (another file was renamed over the list since the edit was opened: that file
+ * was not changed). The edit can then only be closed (STOPPED). Threads: one. */
+UNSEEN_API enum unseen_status unseen_list_edit_commit(struct unseen_list_edit *edit,
+                                                      struct unseen_error *error);
+
+/* Ends the edit; edit may be NULL. Changes that were not committed never happened. */
+UNSEEN_API void unseen_list_edit_close(struct unseen_list_edit *edit);
+
+/* Calls `each` with every change in force when the list was opened or last refreshed: ALLOW, ADD or
+ * REMOVE, and the text, in the order in which the texts first came, until `each` returns false. A
+ * text that is allowed, and also added or removed, comes twice. Errors: none. Threads: any. */
+UNSEEN_API void unseen_list_changes(const struct unseen_list *list,
+                                    bool (*each)(void *context, enum unseen_list_change change,
+                                                 struct unseen_bytes text),
+                                    void *context);
+
+/* Takes up the changes that were appended to the open file since. A list that was replaced by
+ * rename is another file: open it.
+ *
+ * Arguments: *changed_out, unless NULL, says whether there were any.
+ * Errors: CORRUPT; VERSION; IO; NOMEM: the list answers as before, or with the first of the new
+ * commits. MISMATCH: the file was overwritten, by another list or by something that is not a list.
+ * Its answers are worthless then; if it is mapped and was cut short, a question ends the process.
+ * Threads: one, and no questions meanwhile. Time: one look at the header and the length of the
+ * file if there is nothing new. */
+UNSEEN_API enum unseen_status unseen_list_refresh(struct unseen_list *list, bool *changed_out,
+                                                  struct unseen_error *error);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

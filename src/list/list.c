@@ -1,0 +1,249 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Asking a list, as users see it: identities become keys, and the rest is src/list. Where there are
+ * changes, they have the last word: over the texts of identities, or all there is of keys. */
+#include "list/list.h"
+
+#include <math.h>
+#include <stddef.h>
+#include <string.h>
+
+#include "base/cpu.h"
+#include "base/error.h"
+#include "base/memory.h"
+#include "base/sized.h"
+#include "list/key.h"
+#include "list/open.h"
+
+enum {
+    AHEAD = 16 /* keys whose slots are fetched before the first is looked at */
+};
+
+struct unseen_list {
+    struct unseen_allocator allocator;
+    struct unseen__list_file file;
+    unseen__list_asker *ask;
+    enum unseen_kind kind;
+};
+
+/* A kind that this version does not know is one of a newer version. */
+enum unseen_status unseen__list_header_kind(const struct unseen__list_header *header,
+                                            const char *path, enum unseen_kind *kind_out,
+                                            struct unseen_error *error)
+{
+    return unseen_kind_of_name(header->kind, kind_out) == UNSEEN_OK
+               ? UNSEEN_OK
+               : unseen__error(
+                     error, UNSEEN_ERR_VERSION, UNSEEN__NO_OFFSET,
+                     "%s has entries of the kind \"%s\", which only a newer version knows", path,
+                     header->kind);
+}
+
+enum unseen_status unseen_list_open(struct unseen_list **list_out, const char *path,
+                                    const struct unseen_list_options *given,
+                                    struct unseen_error *error)
+{
+    struct unseen_list_options options = {.size = sizeof(options)};
+    enum unseen_cpu cpu;
+    enum unseen_status status =
+        unseen__sized_take(&options, sizeof(options), given, "unseen_list_options", error);
+    if (status == UNSEEN_OK) {
+        status = unseen__cpu_select(options.cpu, &cpu, error);
+    }
+    if (status == UNSEEN_OK && options.access != UNSEEN_LIST_MAP_PREFETCH &&
+        options.access != UNSEEN_LIST_MAP && options.access != UNSEEN_LIST_READ) {
+        status = unseen__error_setting(error, UNSEEN_ERR_ARGUMENT, UNSEEN_SETTING_MODE,
+                                       "%d is not a way to read a list", (int)options.access);
+    }
+    if (status != UNSEEN_OK) {
+        return unseen__error_prefix(error, status, path);
+    }
+    const struct unseen_allocator allocator = unseen__allocator(options.allocator);
+    struct unseen_list *list = unseen__alloc(&allocator, sizeof(*list), _Alignof(max_align_t));
+    if (!list) {
+        return unseen__error_status(error, UNSEEN_ERR_NOMEM, path);
+    }
+    list->allocator = allocator;
+    status = unseen__list_file_open(&list->file, path, options.access, cpu, &allocator, error);
+    if (status != UNSEEN_OK) {
+        unseen__free(&allocator, list, sizeof(*list));
+        return status;
+    }
+    status = unseen__list_header_kind(&list->file.header, path, &list->kind, error);
+    if (status != UNSEEN_OK) {
+        unseen_list_close(list);
+        return status;
+    }
+    list->ask = unseen__list_asker_for(cpu);
+    *list_out = list;
+    return UNSEEN_OK;
+}
+
+void unseen_list_close(struct unseen_list *list)
+{
+    if (list) {
+        const struct unseen_allocator allocator = list->allocator;
+        unseen__list_file_release(&list->file);
+        unseen__free(&allocator, list, sizeof(*list));
+    }
+}
+
+const struct unseen_allocator *unseen__list_allocator(const struct unseen_list *list)
+{
+    return &list->allocator;
+}
+
+enum unseen_kind unseen__list_kind(const struct unseen_list *list)
+{
+    return list->kind;
+}
+
+uint64_t unseen_list_key(const struct unseen_list *list, const void *data, size_t len)
+{
+    return unseen__list_key(&list->file.hasher, data, len);
+}
+
+/* ---- asking ---- */
+
+/* What changes say, or else what the list proper said. */
+static uint8_t decide(unsigned state, uint8_t verdict)
+{
+    if (state & UNSEEN__TEXT_ALLOWED) {
+        return UNSEEN_ALLOWED;
+    }
+    return state & UNSEEN__TEXT_ADDED     ? UNSEEN_SEEN
+           : state & UNSEEN__TEXT_REMOVED ? UNSEEN_NEW
+                                          : verdict;
+}
+
+/* items is NULL where there are only keys. */
+static void apply_changes(const struct unseen__list_texts *texts, const struct unseen_bytes *items,
+                          const uint64_t *keys, size_t n, uint8_t *verdicts)
+{
+    for (size_t i = 0; i < n && i < AHEAD; i++) {
+        unseen__list_texts_prefetch(texts, keys[i]);
+    }
+    for (size_t i = 0; i < n; i++) {
+        if (i + AHEAD < n) {
+            unseen__list_texts_prefetch(texts, keys[i + AHEAD]);
+        }
+        if (unseen__list_texts_may_have(texts, keys[i])) {
+            const unsigned state =
+                items ? unseen__list_texts_state(texts, keys[i], items[i].data, items[i].len)
+                      : unseen__list_texts_key_state(texts, keys[i]);
+            verdicts[i] = decide(state, verdicts[i]);
+        }
+    }
+}
+
+static void ask_proper(const struct unseen_list *list, const uint64_t *keys, size_t n,
+                       uint8_t *verdicts)
+{
+    if (n == 1) {
+        *verdicts = unseen__list_contains(&list->file.view, *keys) ? UNSEEN_SEEN : UNSEEN_NEW;
+        return;
+    }
+    unseen__list_contains_batch(&list->file.view, list->ask, keys, n, verdicts);
+    for (size_t i = 0; i < n; i++) {
+        verdicts[i] = verdicts[i] == UNSEEN__LIST_YES ? UNSEEN_SEEN : UNSEEN_NEW;
+    }
+}
+
+void unseen_list_contains(const struct unseen_list *list, const struct unseen_bytes *items,
+                          size_t n, uint8_t *verdicts)
+{
+    const struct unseen__list_texts *texts = &list->file.changes.texts;
+    uint64_t keys[UNSEEN__LIST_BATCH];
+    for (size_t at = 0; at < n; at += UNSEEN__LIST_BATCH) {
+        const size_t count = n - at < UNSEEN__LIST_BATCH ? n - at : UNSEEN__LIST_BATCH;
+        unseen__list_keys(&list->file.hasher, items + at, count, keys);
+        ask_proper(list, keys, count, verdicts + at);
+        if (texts->n > 0) {
+            apply_changes(texts, items + at, keys, count, verdicts + at);
+        }
+    }
+}
+
+void unseen_list_contains_keys(const struct unseen_list *list, const uint64_t *keys, size_t n,
+                               uint8_t *verdicts)
+{
+    ask_proper(list, keys, n, verdicts);
+    if (list->file.changes.texts.n > 0) {
+        apply_changes(&list->file.changes.texts, NULL, keys, n, verdicts);
+    }
+}
+
+/* ---- changes ---- */
+
+void unseen_list_changes(const struct unseen_list *list,
+                         bool (*each)(void *context, enum unseen_list_change change,
+                                      struct unseen_bytes text),
+                         void *context)
+{
+    const struct unseen__list_texts *texts = &list->file.changes.texts;
+    bool more = true;
+    for (size_t i = 0; i < texts->n && more; i++) {
+        const struct unseen__list_text *text = &texts->texts[i];
+        const struct unseen_bytes bytes = {(const char *)texts->bytes + text->place, text->len};
+        if (text->state & UNSEEN__TEXT_ALLOWED) {
+            more = each(context, UNSEEN_LIST_ALLOW, bytes);
+        }
+        if (more && text->state & (UNSEEN__TEXT_ADDED | UNSEEN__TEXT_REMOVED)) {
+            const bool added = text->state & UNSEEN__TEXT_ADDED;
+            more = each(context, added ? UNSEEN_LIST_ADD : UNSEEN_LIST_REMOVE, bytes);
+        }
+    }
+}
+
+enum unseen_status unseen_list_refresh(struct unseen_list *list, bool *changed_out,
+                                       struct unseen_error *error)
+{
+    const enum unseen_status status =
+        unseen__list_file_check(list->file.fd, list->file.path, &list->file.header, error);
+    return status == UNSEEN_OK
+               ? unseen__list_changes_read(&list->file.changes, list->file.fd, changed_out, error)
+               : status;
+}
+
+/* ---- what it is ---- */
+
+/* The share of other keys that are taken for members: by their fingerprint, or by agreeing with a
+ * member in all bits that are kept. */
+static double rate_of(const struct unseen__list_header *h)
+{
+    return unseen__list_shape_rate(&h->shape) + ldexp((double)h->ndistinct, -(int)h->key_bits);
+}
+
+enum unseen_status unseen_list_info(const struct unseen_list *list,
+                                    struct unseen_list_info *info_out)
+{
+    const struct unseen__list_header *h = &list->file.header;
+    const struct unseen__list_changes *changes = &list->file.changes;
+    struct unseen_list_info info = {
+        .size = sizeof(info),
+        .fpr = h->fpr,
+        .rate = rate_of(h) * unseen_kind_texts_max(list->kind),
+        .ngiven = h->ngiven,
+        .nkeys = h->ndistinct,
+        .bytes = changes->end + changes->ntorn,
+        .npages = list->file.places.npages,
+        .nlayers = h->nlayers,
+        .nbumped = h->nlayers > 1 ? h->layers[1].nkeys : h->nleft,
+        .nleft = h->nleft,
+        .key_bits = h->key_bits,
+        .seed_id = unseen__secret_id(&h->secret),
+        .profile = h->profile,
+        .kind = list->kind,
+        .nallowed = changes->texts.nallowed,
+        .nadded = changes->texts.nadded,
+        .nremoved = changes->texts.nremoved,
+        .changes_bytes = changes->end - changes->start,
+        .torn_bytes = changes->ntorn,
+    };
+    return unseen__sized_give(info_out, &info, sizeof(info));
+}
+
+enum unseen_status unseen_list_verify(const struct unseen_list *list, struct unseen_error *error)
+{
+    return unseen__list_file_verify(&list->file, error);
+}

@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The bytes of a list's file but for the pages: docs/format.md, "List". Encoding and decoding
+ * only. */
+#ifndef UNSEEN_LIST_LIST_FORMAT_H
+#define UNSEEN_LIST_LIST_FORMAT_H
+
+#include "hash/secret.h"
+#include "list/shape.h"
+
+enum {
+    UNSEEN__LIST_LAYERS_MAX = 8,
+    UNSEEN__LIST_SHARD_BITS_MAX = 20,
+    UNSEEN__LIST_PROFILE_LEN = UNSEEN_URL_ID_MAX + 1,
+    UNSEEN__LIST_HEADER_LEN = 4096 + UNSEEN__LIST_PROFILE_LEN,
+    UNSEEN__LIST_KIND_LEN = 32,
+    UNSEEN__LIST_GROUP = 16 /* pages that share a checksum */
+};
+
+/* One layer: pages in 2^shard_bits shards, each with its number of pages, at least 1. */
+struct unseen__list_layer_info {
+    unsigned shard_bits;
+    uint64_t npages;
+    uint64_t nkeys; /* that came to it, distinct */
+};
+
+struct unseen__list_header {
+    unsigned key_bits;
+    struct unseen__secret secret;
+    struct unseen__list_shape shape;
+    double fpr; /* asked for */
+    uint64_t ngiven;
+    uint64_t ndistinct;
+    char profile[UNSEEN__LIST_PROFILE_LEN];
+    char kind[UNSEEN__LIST_KIND_LEN];
+    unsigned nlayers;
+    struct unseen__list_layer_info layers[UNSEEN__LIST_LAYERS_MAX];
+    uint64_t nleft;     /* keys that no layer has */
+    uint64_t table_sum; /* checksums of the three sections behind the pages */
+    uint64_t left_sum;
+    uint64_t group_sum;
+    uint64_t sum; /* of the header's bytes; not encoded from here */
+};
+
+/* Where the sections are. */
+struct unseen__list_places {
+    uint64_t npages;
+    uint64_t nshards; /* of all layers */
+    uint64_t ngroups;
+    uint64_t table;
+    uint64_t left;
+    uint64_t groups;
+    uint64_t end; /* of the file */
+};
+
+/* False if the numbers are more than any file has. */
+bool unseen__list_places(const struct unseen__list_header *header,
+                         struct unseen__list_places *places_out);
+
+void unseen__list_header_encode(const struct unseen__list_header *header,
+                                uint8_t bytes[UNSEEN__LIST_HEADER_LEN]);
+
+/* FOREIGN: another magic. CORRUPT: the checksum or a field is wrong. VERSION: a newer one, or a
+ * feature that readers must know. */
+enum unseen_status unseen__list_header_decode(const uint8_t bytes[UNSEEN__LIST_HEADER_LEN],
+                                              struct unseen__list_header *header_out);
+
+#endif

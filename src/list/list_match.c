@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Whether a list covers what is asked for. One question becomes the texts of all entries that would
+ * cover it, up to 129 of them, and one answer is made of theirs.
+ *
+ * A list is asked fastest for many keys at a time, whose pages are fetched side by side, so the texts
+ * of many questions are collected before any is asked for:
+ *
+ *     items    jo@a.evil.example                             | x@b.example          | ...
+ *     texts    jo@a.evil.example a.evil.example evil.example | x@b.example b.example | ...
+ *     verdicts NEW               NEW            SEEN         | NEW         ALLOWED  | ...
+ *     answers  SEEN                                          | ALLOWED              | ... */
+#include "list/list.h"
+
+#include <string.h>
+
+#include "base/memory.h"
+
+enum {
+    TEXTS = 1024 + UNSEEN_KIND_TEXTS_MAX, /* asked for together; there is always room for one more
+                                             question */
+    ITEMS = 1024,
+    ROOM = 32 * 1024 /* bytes for texts that are not part of the question */
+};
+
+struct covering {
+    const struct unseen_list *list;
+    enum unseen_kind kind;
+    const struct unseen_url *url;
+
+    uint8_t counts[ITEMS]; /* of the texts of each item that waits */
+    size_t nitems;
+    struct unseen_bytes texts[TEXTS];
+    size_t ntexts;
+    char room[ROOM];
+    size_t used;
+};
+
+_Static_assert(UNSEEN_KIND_TEXTS_MAX <= UINT8_MAX, "a count fits into a byte");
+
+/* An allowed text outweighs all listed ones: who allows a page of a listed site means that page. */
+static uint8_t fold(const uint8_t *verdicts, size_t n)
+{
+    if (n > 0 && memchr(verdicts, UNSEEN_ALLOWED, n)) {
+        return UNSEEN_ALLOWED;
+    }
+    return n > 0 && memchr(verdicts, UNSEEN_SEEN, n) ? UNSEEN_SEEN : UNSEEN_NEW;
+}
+
+/* Answers the items that wait. */
+static void ask(struct covering *c, uint8_t *answers)
+{
+    uint8_t verdicts[TEXTS];
+    size_t at = 0;
+    unseen_list_contains(c->list, c->texts, c->ntexts, verdicts);
+    for (size_t i = 0; i < c->nitems; i++) {
+        answers[i] = fold(verdicts + at, c->counts[i]);
+        at += c->counts[i];
+    }
+    c->nitems = 0;
+    c->ntexts = 0;
+    c->used = 0;
+}
+
+/* Where a text ends in the room; 0 if it lies elsewhere. */
+static size_t end_in_room(const struct covering *c, struct unseen_bytes text)
+{
+    const uintptr_t at = (uintptr_t)text.data - (uintptr_t)c->room;
+    return at < ROOM ? (size_t)at + text.len : 0;
+}
+
+static enum unseen_status add(struct covering *c, struct unseen_bytes item, char *buf, size_t cap)
+{
+    struct unseen_bytes *texts = c->texts + c->ntexts;
+    size_t n = 0;
+    const enum unseen_status status =
+        unseen_kind_texts(c->kind, c->url, item.data, item.len, buf, cap, texts, &n);
+    if (status != UNSEEN_OK) {
+        return status;
+    }
+    for (size_t i = 0; i < n; i++) {
+        const size_t end = end_in_room(c, texts[i]);
+        c->used = end > c->used ? end : c->used;
+    }
+    c->ntexts += n;
+    c->counts[c->nitems++] = (uint8_t)n;
+    return UNSEEN_OK;
+}
+
+/* An item that may need more than the room there is. */
+static enum unseen_status answer_long(struct covering *c, struct unseen_bytes item, size_t need,
+                                      uint8_t *answer)
+{
+    const struct unseen_allocator *allocator = unseen__list_allocator(c->list);
+    char *buf = need > 0 ? unseen__alloc(allocator, need, 1) : NULL;
+    if (!buf) {
+        return UNSEEN_ERR_NOMEM;
+    }
+    const enum unseen_status status = add(c, item, buf, need);
+    if (status == UNSEEN_OK) {
+        ask(c, answer);
+    }
+    unseen__free(allocator, buf, need);
+    return status;
+}
+
+enum unseen_status unseen_list_covers(const struct unseen_list *list, const struct unseen_url *url,
+                                      const struct unseen_bytes *items, size_t n, uint8_t *verdicts)
+{
+    struct covering c;
+    enum unseen_status status = UNSEEN_OK;
+    c.list = list;
+    c.kind = unseen__list_kind(list);
+    c.url = url;
+    c.nitems = 0;
+    c.ntexts = 0;
+    c.used = 0;
+    const size_t most = unseen_kind_texts_max(c.kind);
+    for (size_t i = 0; i < n && status == UNSEEN_OK; i++) {
+        const size_t need = unseen_kind_bound(c.kind, items[i].len);
+        if (need - 1 >= ROOM - c.used || c.ntexts + most > TEXTS || c.nitems == ITEMS) {
+            ask(&c, verdicts + i - c.nitems);
+        }
+        status = need - 1 < ROOM ? add(&c, items[i], c.room + c.used, ROOM - c.used)
+                                 : answer_long(&c, items[i], need, verdicts + i);
+    }
+    if (status == UNSEEN_OK) {
+        ask(&c, verdicts + n - c.nitems);
+    }
+    return status;
+}

@@ -1,0 +1,386 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Order of a commit: the output file is synced, then one record is appended, then the log is
+ * synced. So what the log says was handed over is on the disk, and of two records the second never
+ * is without the first.
+ *
+ * After a commit the thread rests for a moment unless somebody waits for it or too much has come in:
+ * lines that arrive one by one then share records and syncs. */
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE 1
+#endif
+#include "log/committer.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/error.h"
+#include "base/file.h"
+#include "base/memory.h"
+#include "hash/checksum.h"
+
+enum {
+    REST_MILLISECONDS = 20,
+    REST_UNTIL = 8192, /* begun changes end a rest */
+    BEGUN_MAX = 32768, /* more wait until the thread has taken them: a crash repeats as many */
+    CHANGES_MIN = 1024
+};
+
+/* ---- rows of changes ---- */
+
+static void release_changes(const struct unseen__log *log, struct unseen__changes *changes)
+{
+    const size_t step = unseen__key_bytes(log->header.key_bits);
+    unseen__free(&log->allocator, changes->keys, changes->cap * step);
+    unseen__free(&log->allocator, changes->removed, changes->cap);
+    *changes = (struct unseen__changes){0};
+}
+
+/* Copies n changes to the start of another row, or of the same. */
+static void copy_changes(const struct unseen__log *log, struct unseen__changes *to, size_t at,
+                         const struct unseen__changes *from, size_t n)
+{
+    const size_t step = unseen__key_bytes(log->header.key_bits);
+    if (n > 0) {
+        memmove(to->keys + at * step, from->keys + from->start * step, n * step);
+        memmove(to->removed + at, from->removed + from->start, n);
+    }
+}
+
+/* Makes room for n more changes behind those there are. */
+static bool reserve(const struct unseen__log *log, struct unseen__changes *changes, size_t n)
+{
+    const size_t step = unseen__key_bytes(log->header.key_bits);
+    if (n > SIZE_MAX / 64 - changes->n) {
+        return false;
+    }
+    if (changes->start + changes->n + n <= changes->cap) {
+        return true;
+    }
+    /* Moving is worth its while when as much has been taken away. */
+    if (changes->start >= changes->n && changes->n + n <= changes->cap) {
+        copy_changes(log, changes, 0, changes, changes->n);
+        changes->start = 0;
+        return true;
+    }
+    struct unseen__changes larger = *changes;
+    larger.start = 0;
+    larger.cap = changes->cap > CHANGES_MIN ? changes->cap : CHANGES_MIN;
+    while (larger.cap < changes->n + n) {
+        larger.cap *= 2;
+    }
+    larger.keys = unseen__alloc(&log->allocator, larger.cap * step, 8);
+    larger.removed = unseen__alloc(&log->allocator, larger.cap, 8);
+    if (!larger.keys || !larger.removed) {
+        unseen__free(&log->allocator, larger.keys, larger.cap * step);
+        unseen__free(&log->allocator, larger.removed, larger.cap);
+        return false;
+    }
+    copy_changes(log, &larger, 0, changes, changes->n);
+    release_changes(log, changes);
+    *changes = larger;
+    return true;
+}
+
+/* Moves the first n changes behind those of to, where there is room. */
+static void move_changes(const struct unseen__log *log, struct unseen__changes *to,
+                         struct unseen__changes *from, size_t n)
+{
+    copy_changes(log, to, to->start + to->n, from, n);
+    to->n += n;
+    from->n -= n;
+    from->start = from->n > 0 ? from->start + n : 0;
+}
+
+/* ---- the thread ---- */
+
+/* The bits of a record, or NULL if nothing is removed. */
+static enum unseen_status pack_bits(struct unseen__committer *c, const uint8_t **bits_out)
+{
+    const struct unseen__changes *changes = &c->writing;
+    *bits_out = NULL;
+    if (!memchr(changes->removed, 1, changes->n)) {
+        return UNSEEN_OK;
+    }
+    const size_t len = (changes->n + 7) / 8;
+    if (len > c->bits_cap) {
+        uint8_t *bits = unseen__alloc(&c->log->allocator, len, 8);
+        if (!bits) {
+            return UNSEEN_ERR_NOMEM;
+        }
+        unseen__free(&c->log->allocator, c->bits, c->bits_cap);
+        c->bits = bits;
+        c->bits_cap = len;
+    }
+    memset(c->bits, 0, len);
+    for (size_t i = 0; i < changes->n; i++) {
+        c->bits[i / 8] |= (uint8_t)(changes->removed[i] << i % 8);
+    }
+    *bits_out = c->bits;
+    return UNSEEN_OK;
+}
+
+int unseen__output_sum(int fd, uint64_t len, uint64_t *sum_out)
+{
+    uint8_t bytes[UNSEEN__OUTPUT_END_LEN];
+    const size_t n = len < sizeof(bytes) ? (size_t)len : sizeof(bytes);
+    size_t got = 0;
+    const int code = unseen__file_read(fd, len - n, bytes, n, &got);
+    if (code == 0 && got < n) {
+        return EIO; /* the file is shorter than was said */
+    }
+    *sum_out = unseen__checksum(bytes, n);
+    return code;
+}
+
+static enum unseen_status commit(struct unseen__committer *c, struct unseen_error *error)
+{
+    struct unseen__record record = {
+        .kind = UNSEEN__RECORD_CHANGES,
+        .n = (uint32_t)c->writing.n,
+        .output_len = UNSEEN__NO_OUTPUT,
+    };
+    const uint8_t *bits = NULL;
+    int code = c->output_fd >= 0 ? unseen__file_sync(c->output_fd) : 0;
+    if (code == 0 && c->output_name) {
+        record.output_len = c->writing.output_len;
+        code = unseen__output_sum(c->output_fd, record.output_len, &record.output_sum);
+    }
+    if (code != 0) {
+        return unseen__error_io(error, "write", c->output_name ? c->output_name : "the output",
+                                code);
+    }
+    if (c->log->header.read_features & UNSEEN__FEATURE_NO_LOG) {
+        return UNSEEN_OK;
+    }
+    const enum unseen_status status = pack_bits(c, &bits);
+    if (status != UNSEEN_OK) {
+        return unseen__error_status(error, status, c->log->path);
+    }
+    record.flags = bits ? UNSEEN__FLAG_REMOVALS : 0;
+    return unseen__log_append(c->log, record, c->writing.keys, bits, true, error);
+}
+
+static void rest(struct unseen__committer *c)
+{
+    struct pollfd pfd = {.fd = c->wake[0], .events = POLLIN};
+    char bytes[64];
+    if (poll(&pfd, 1, REST_MILLISECONDS) > 0) {
+        while (read(c->wake[0], bytes, sizeof(bytes)) > 0) {
+        }
+    }
+}
+
+static void *run(void *context)
+{
+    struct unseen__committer *c = context;
+    pthread_mutex_lock(&c->lock);
+    for (;;) {
+        while (c->begun.n == 0 && !c->stop) {
+            pthread_cond_wait(&c->changed, &c->lock);
+        }
+        if (c->begun.n == 0) {
+            break;
+        }
+        const struct unseen__changes written = c->writing;
+        c->writing = c->begun;
+        c->begun = written;
+        c->begun.n = 0;
+        const uint64_t nbegun = c->nbegun;
+        pthread_mutex_unlock(&c->lock);
+
+        struct unseen_error error;
+        const enum unseen_status status = commit(c, &error);
+
+        pthread_mutex_lock(&c->lock);
+        pthread_cond_broadcast(&c->changed);
+        if (status != UNSEEN_OK) {
+            c->status = status;
+            c->error = error;
+            break;
+        }
+        c->ndone = nbegun;
+        c->log_end = c->log->end;
+        pthread_mutex_unlock(&c->lock);
+        rest(c);
+        pthread_mutex_lock(&c->lock);
+    }
+    pthread_mutex_unlock(&c->lock);
+    return NULL;
+}
+
+/* ---- the caller ---- */
+
+/* Ends a rest, now or as soon as it begins. */
+static void hurry(struct unseen__committer *c)
+{
+    while (write(c->wake[1], "", 1) < 0 && errno == EINTR) {
+    } /* a full pipe will wake it as well */
+}
+
+/* Signals are for the caller's threads. */
+static int start_thread(struct unseen__committer *c)
+{
+    sigset_t all;
+    sigset_t old;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &old);
+    const int code = pthread_create(&c->thread, NULL, run, c);
+    pthread_sigmask(SIG_SETMASK, &old, NULL);
+    return code;
+}
+
+enum unseen_status unseen__committer_start(struct unseen__committer *c, struct unseen__log *log,
+                                           struct unseen_error *error)
+{
+    *c = (struct unseen__committer){.log = log, .output_fd = -1, .log_end = log->end};
+    if (pipe2(c->wake, O_CLOEXEC | O_NONBLOCK) != 0) {
+        return unseen__error_status(error, UNSEEN_ERR_NOMEM, log->path);
+    }
+    bool has_lock = pthread_mutex_init(&c->lock, NULL) == 0;
+    bool has_cond = has_lock && pthread_cond_init(&c->changed, NULL) == 0;
+    if (has_cond && start_thread(c) == 0) {
+        c->is_running = true;
+        return UNSEEN_OK;
+    }
+    if (has_cond) {
+        pthread_cond_destroy(&c->changed);
+    }
+    if (has_lock) {
+        pthread_mutex_destroy(&c->lock);
+    }
+    (void)close(c->wake[0]);
+    (void)close(c->wake[1]);
+    return unseen__error(error, UNSEEN_ERR_NOMEM, UNSEEN__NO_OFFSET,
+                         "%s: there is no room for another thread", log->path);
+}
+
+enum unseen_status unseen__committer_reserve(struct unseen__committer *c, size_t n)
+{
+    return reserve(c->log, &c->waiting, n) ? UNSEEN_OK : UNSEEN_ERR_NOMEM;
+}
+
+void unseen__committer_note(struct unseen__committer *c, struct unseen_key key, bool removed)
+{
+    const unsigned key_bits = c->log->header.key_bits;
+    const size_t i = c->waiting.start + c->waiting.n++;
+    unseen__keys_pack(&key, 1, key_bits, c->waiting.keys + i * unseen__key_bytes(key_bits));
+    c->waiting.removed[i] = removed;
+}
+
+static enum unseen_status failure(const struct unseen__committer *c, struct unseen_error *error)
+{
+    if (c->status != UNSEEN_OK && error) {
+        *error = c->error;
+    }
+    return c->status;
+}
+
+enum unseen_status unseen__committer_begin(struct unseen__committer *c, size_t n,
+                                           uint64_t output_len, struct unseen_error *error)
+{
+    if (n > UNSEEN__RECORD_KEYS_MAX || n > c->waiting.n) {
+        return unseen__error(error, UNSEEN_ERR_ARGUMENT, UNSEEN__NO_OFFSET,
+                             "%s: too many changes at once to be one commit", c->log->path);
+    }
+    pthread_mutex_lock(&c->lock);
+    while (c->status == UNSEEN_OK && c->begun.n > 0 && c->begun.n + n > BEGUN_MAX) {
+        hurry(c);
+        pthread_cond_wait(&c->changed, &c->lock);
+    }
+    enum unseen_status status = failure(c, error);
+    if (status == UNSEEN_OK && n > 0 && !reserve(c->log, &c->begun, n)) {
+        status = unseen__error_status(error, UNSEEN_ERR_NOMEM, c->log->path);
+    }
+    if (status == UNSEEN_OK) {
+        c->output_len = output_len;
+        c->begun.output_len = output_len;
+    }
+    if (status == UNSEEN_OK && n > 0) {
+        const size_t nbefore = c->begun.n;
+        move_changes(c->log, &c->begun, &c->waiting, n);
+        if (nbefore < REST_UNTIL && c->begun.n >= REST_UNTIL) {
+            hurry(c);
+        }
+        c->nbegun++;
+        pthread_cond_broadcast(&c->changed);
+    }
+    pthread_mutex_unlock(&c->lock);
+    return status;
+}
+
+enum unseen_status unseen__committer_wait(struct unseen__committer *c, struct unseen_error *error)
+{
+    pthread_mutex_lock(&c->lock);
+    while (c->status == UNSEEN_OK && c->ndone < c->nbegun) {
+        hurry(c);
+        pthread_cond_wait(&c->changed, &c->lock);
+    }
+    const enum unseen_status status = failure(c, error);
+    pthread_mutex_unlock(&c->lock);
+    return status;
+}
+
+enum unseen_status unseen__committer_status(struct unseen__committer *c)
+{
+    pthread_mutex_lock(&c->lock);
+    const enum unseen_status status = c->status;
+    pthread_mutex_unlock(&c->lock);
+    return status == UNSEEN_OK ? UNSEEN_OK : UNSEEN_ERR_STOPPED;
+}
+
+enum unseen_status unseen__committer_stop(struct unseen__committer *c, struct unseen_error *error)
+{
+    if (!c->is_running) {
+        return UNSEEN_OK;
+    }
+    pthread_mutex_lock(&c->lock);
+    c->stop = true;
+    pthread_cond_broadcast(&c->changed);
+    pthread_mutex_unlock(&c->lock);
+    hurry(c);
+    pthread_join(c->thread, NULL);
+    c->is_running = false;
+    pthread_cond_destroy(&c->changed);
+    pthread_mutex_destroy(&c->lock);
+    (void)close(c->wake[0]);
+    (void)close(c->wake[1]);
+    return failure(c, error);
+}
+
+bool unseen__committer_take_back(struct unseen__committer *c, struct unseen_key *key_out,
+                                 bool *removed_out)
+{
+    if (c->waiting.n == 0) {
+        return false;
+    }
+    const unsigned key_bits = c->log->header.key_bits;
+    const size_t i = c->waiting.start + --c->waiting.n;
+    unseen__keys_unpack(c->waiting.keys + i * unseen__key_bytes(key_bits), 1, key_bits, key_out);
+    *removed_out = c->waiting.removed[i];
+    return true;
+}
+
+void unseen__committer_release(struct unseen__committer *c)
+{
+    if (c->log) {
+        release_changes(c->log, &c->waiting);
+        release_changes(c->log, &c->begun);
+        release_changes(c->log, &c->writing);
+        unseen__free(&c->log->allocator, c->bits, c->bits_cap);
+        c->bits = NULL;
+        c->bits_cap = 0;
+    }
+}
+
+uint64_t unseen__committer_log_end(struct unseen__committer *c)
+{
+    pthread_mutex_lock(&c->lock);
+    const uint64_t end = c->log_end;
+    pthread_mutex_unlock(&c->lock);
+    return end;
+}

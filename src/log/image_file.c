@@ -1,0 +1,282 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef _DEFAULT_SOURCE
+#define _DEFAULT_SOURCE 1
+#endif
+#ifndef _FILE_OFFSET_BITS
+#define _FILE_OFFSET_BITS 64
+#endif
+#include "log/image_file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/bytes.h"
+#include "base/error.h"
+#include "base/file.h"
+#include "base/memory.h"
+#include "log/log.h"
+
+static const char IMAGE_SUFFIX[] = ".image";
+static const char NEW_SUFFIX[] = ".image.unseen-new";
+
+enum {
+    BUF_LEN = 1 << 20,
+    CHUNK_OVERHEAD = 32 /* of a chunk: all but its payload */
+};
+
+/* ---- reading ---- */
+
+void unseen__image_release(struct unseen__image *image)
+{
+    if (image->fd >= 0) {
+        (void)close(image->fd); /* nothing was written to it */
+        image->fd = -1;
+    }
+    unseen__path_free(&image->allocator, image->path);
+    unseen__free(&image->allocator, image->buf, BUF_LEN);
+    image->path = NULL;
+    image->buf = NULL;
+}
+
+static enum unseen_status damaged(const struct unseen__image *image, uint64_t place,
+                                  struct unseen_error *error)
+{
+    return unseen__error(error, UNSEEN_ERR_CORRUPT, place, "%s is damaged at byte %llu",
+                         image->path, (unsigned long long)place);
+}
+
+static enum unseen_status open_and_read(struct unseen__image *image, struct unseen_error *error)
+{
+    uint8_t bytes[UNSEEN__IMAGE_HEADER_LEN];
+    size_t len = 0;
+    int code = unseen__file_open(image->path, O_RDONLY, &image->fd);
+    code = code ? code : unseen__file_size(image->fd, &image->size);
+    code = code ? code : unseen__file_read(image->fd, 0, bytes, sizeof(bytes), &len);
+    if (code != 0) {
+        return unseen__error_io(error, "read", image->path, code);
+    }
+    if (len < sizeof(bytes)) {
+        memset(bytes + len, 0, sizeof(bytes) - len);
+    }
+    const enum unseen_status status = unseen__image_header_decode(bytes, &image->header);
+    if (status == UNSEEN_ERR_FOREIGN) {
+        return unseen__error(error, status, 0, "%s is in the way: it is no image of a store",
+                             image->path);
+    }
+    if (status == UNSEEN_ERR_VERSION) {
+        return unseen__error_status(error, status, image->path);
+    }
+    if (status != UNSEEN_OK || image->header.body_len != image->size - UNSEEN__IMAGE_HEADER_LEN) {
+        return damaged(image, 0, error);
+    }
+    image->place = UNSEEN__IMAGE_HEADER_LEN;
+    return UNSEEN_OK;
+}
+
+enum unseen_status unseen__image_open(struct unseen__image *image, const struct unseen__log *log,
+                                      struct unseen_error *error)
+{
+    *image = (struct unseen__image){.allocator = log->allocator, .fd = -1};
+    image->path = unseen__path_with(&log->allocator, log->file, IMAGE_SUFFIX);
+    image->buf = unseen__alloc(&log->allocator, BUF_LEN, 64);
+    const enum unseen_status status =
+        image->path && image->buf ? open_and_read(image, error)
+                                  : unseen__error_status(error, UNSEEN_ERR_NOMEM, log->path);
+    if (status != UNSEEN_OK) {
+        unseen__image_release(image);
+    }
+    return status;
+}
+
+/* Makes the buffer begin at the next chunk and reads on behind what it has. */
+static enum unseen_status refill(struct unseen__image *image, struct unseen_error *error)
+{
+    const uint64_t buf_end = image->buf_place + image->len;
+    const size_t kept = image->len > 0 ? (size_t)(buf_end - image->place) : 0;
+    if (kept > 0) {
+        memmove(image->buf, image->buf + (image->place - image->buf_place), kept);
+    }
+    image->buf_place = image->place;
+    size_t got = 0;
+    const int code =
+        unseen__file_read(image->fd, image->place + kept, image->buf + kept, BUF_LEN - kept, &got);
+    image->len = code == 0 ? kept + got : 0;
+    return code ? unseen__error_io(error, "read", image->path, code) : UNSEEN_OK;
+}
+
+enum unseen_status unseen__image_next(struct unseen__image *image, const uint8_t **chunk_out,
+                                      size_t *len_out, struct unseen_error *error)
+{
+    if (image->place == image->size) {
+        *len_out = 0;
+        return UNSEEN_OK;
+    }
+    const uint64_t buf_end = image->buf_place + image->len;
+    const uint64_t rest = image->size - image->place;
+    const uint64_t wanted = rest < UNSEEN_CHUNK_MAX ? rest : UNSEEN_CHUNK_MAX;
+    if (image->place + wanted > buf_end) {
+        const enum unseen_status status = refill(image, error);
+        if (status != UNSEEN_OK) {
+            return status;
+        }
+    }
+    const uint8_t *chunk = image->buf + (image->place - image->buf_place);
+    const size_t have = image->len - (size_t)(image->place - image->buf_place);
+    const size_t len =
+        have >= CHUNK_OVERHEAD ? CHUNK_OVERHEAD + (size_t)load_le32(chunk + 4) : SIZE_MAX;
+    if (len > UNSEEN_CHUNK_MAX || len > have) {
+        return damaged(image, image->place, error);
+    }
+    image->place += len;
+    *chunk_out = chunk;
+    *len_out = len;
+    return UNSEEN_OK;
+}
+
+/* ---- writing ---- */
+
+struct writer {
+    int fd;
+    const char *name;
+    uint8_t *buf;
+    size_t len;
+    uint64_t place; /* in the file, of the start of the buffer */
+};
+
+static enum unseen_status flush(struct writer *w, struct unseen_error *error)
+{
+    const int code = unseen__file_write(w->fd, w->place, w->buf, w->len);
+    w->place += w->len;
+    w->len = 0;
+    return code ? unseen__error_io(error, "write", w->name, code) : UNSEEN_OK;
+}
+
+static enum unseen_status write_body(struct writer *w,
+                                     enum unseen_status (*next)(void *context, void *buf,
+                                                                size_t cap, size_t *len_out),
+                                     void *context, struct unseen_error *error)
+{
+    for (;;) {
+        size_t len = 0;
+        enum unseen_status status =
+            w->len > BUF_LEN - UNSEEN_CHUNK_MAX ? flush(w, error) : UNSEEN_OK;
+        if (status == UNSEEN_OK) {
+            status = next(context, w->buf + w->len, BUF_LEN - w->len, &len);
+            if (status != UNSEEN_OK) {
+                return unseen__error_status(error, status, w->name);
+            }
+        }
+        if (status != UNSEEN_OK || len == 0) {
+            return status == UNSEEN_OK ? flush(w, error) : status;
+        }
+        w->len += len;
+    }
+}
+
+static enum unseen_status
+write_file(struct writer *w, const struct unseen__log *log, struct unseen__image_header *header,
+           enum unseen_status (*next)(void *context, void *buf, size_t cap, size_t *len_out),
+           void *context, struct unseen_error *error)
+{
+    uint8_t bytes[UNSEEN__IMAGE_HEADER_LEN];
+    struct stat st;
+    (void)unlink(w->name); /* what a crash has left; if that fails, so does open */
+    int code = unseen__file_make_in(AT_FDCWD, w->name, 0600, &w->fd);
+    if (code != 0) {
+        return unseen__error_io(error, "create", w->name, code);
+    }
+    /* It holds the secret: whoever cannot read the log must not read it here. */
+    code = fstat(log->fd, &st) != 0 ? errno : unseen__file_make_alike(w->fd, &st);
+    if (code != 0) {
+        return unseen__error_io(error, "write", w->name, code);
+    }
+    w->place = UNSEEN__IMAGE_HEADER_LEN;
+    const enum unseen_status status = write_body(w, next, context, error);
+    if (status != UNSEEN_OK) {
+        return status;
+    }
+    header->body_len = w->place - UNSEEN__IMAGE_HEADER_LEN;
+    unseen__image_header_encode(header, bytes);
+    code = unseen__file_write(w->fd, 0, bytes, sizeof(bytes));
+    code = code ? code : unseen__file_sync(w->fd);
+    return code ? unseen__error_io(error, "write", w->name, code) : UNSEEN_OK;
+}
+
+/* FOREIGN if the file called name is there and no image. */
+static enum unseen_status check_name(const char *name, struct unseen_error *error)
+{
+    uint8_t bytes[UNSEEN__IMAGE_HEADER_LEN] = {0};
+    size_t len = 0;
+    int fd = -1;
+    struct unseen__image_header header;
+    int code = unseen__file_open(name, O_RDONLY, &fd);
+    if (code == ENOENT) {
+        return UNSEEN_OK;
+    }
+    if (code == 0) {
+        code = unseen__file_read(fd, 0, bytes, sizeof(bytes), &len);
+        (void)close(fd); /* was only read */
+    }
+    if (code != 0 || unseen__image_header_decode(bytes, &header) == UNSEEN_ERR_FOREIGN) {
+        return unseen__error(error, UNSEEN_ERR_FOREIGN, 0,
+                             "%s is in the way: it is no image of a store", name);
+    }
+    return UNSEEN_OK;
+}
+
+enum unseen_status unseen__image_write(const struct unseen__log *log,
+                                       struct unseen__image_header header,
+                                       enum unseen_status (*next)(void *context, void *buf,
+                                                                  size_t cap, size_t *len_out),
+                                       void *context, struct unseen_error *error)
+{
+    const struct unseen_allocator *allocator = &log->allocator;
+    char *name = unseen__path_with(allocator, log->file, IMAGE_SUFFIX);
+    char *new_name = unseen__path_with(allocator, log->file, NEW_SUFFIX);
+    struct writer w = {.fd = -1, .name = new_name, .buf = unseen__alloc(allocator, BUF_LEN, 64)};
+    enum unseen_status status = name && new_name && w.buf
+                                    ? check_name(name, error)
+                                    : unseen__error_status(error, UNSEEN_ERR_NOMEM, log->path);
+    if (status == UNSEEN_OK) {
+        status = write_file(&w, log, &header, next, context, error);
+    }
+    if (w.fd >= 0) {
+        (void)close(w.fd); /* synced, or of no use */
+        const int code = status == UNSEEN_OK ? unseen__file_replace(new_name, name) : 0;
+        if (code != 0) {
+            status = unseen__error_io(error, "write", name, code);
+        }
+        if (status != UNSEEN_OK) {
+            (void)unlink(new_name); /* the next one would */
+        }
+    }
+    unseen__free(allocator, w.buf, BUF_LEN);
+    unseen__path_free(allocator, name);
+    unseen__path_free(allocator, new_name);
+    return status;
+}
+
+/* ---- removing ---- */
+
+enum unseen_status unseen__image_remove(const struct unseen__log *log, struct unseen_error *error)
+{
+    char *name = unseen__path_with(&log->allocator, log->file, IMAGE_SUFFIX);
+    char *aside = unseen__path_with(&log->allocator, log->file, ".image.damaged");
+    enum unseen_status status = UNSEEN_OK;
+    if (!name || !aside) {
+        status = unseen__error_status(error, UNSEEN_ERR_NOMEM, log->path);
+    } else {
+        const bool is_image = check_name(name, NULL) == UNSEEN_OK;
+        const int code = (is_image ? unlink(name) : rename(name, aside)) == 0 ? 0 : errno;
+        if (code != 0 && code != ENOENT) {
+            status = unseen__error_io(error, "remove", name, code);
+        }
+    }
+    unseen__path_free(&log->allocator, name);
+    unseen__path_free(&log->allocator, aside);
+    return status;
+}

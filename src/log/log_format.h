@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The bytes of a store's log and image: docs/format.md, "Store". Encoding and decoding only, field
+ * by field; no files here. */
+#ifndef UNSEEN_LOG_LOG_FORMAT_H
+#define UNSEEN_LOG_LOG_FORMAT_H
+
+#include <stdbool.h>
+
+#include "hash/secret.h"
+
+enum {
+    UNSEEN__ID_LEN = 16,
+    UNSEEN__FILTER_NAME_LEN = 16,
+    UNSEEN__PROFILE_LEN = UNSEEN_URL_ID_MAX + 1,
+    UNSEEN__HEADER_LEN = 4096 + UNSEEN__PROFILE_LEN, /* of the log */
+    UNSEEN__IMAGE_HEADER_LEN = 4096,
+    UNSEEN__RECORDS_PLACE = 2 * UNSEEN__HEADER_LEN, /* behind both copies of the header */
+    UNSEEN__RECORD_HEAD = 48,
+    UNSEEN__RECORD_TAIL = 8,
+    UNSEEN__RECORD_KEYS_MAX = 1 << 18,
+    UNSEEN__OUTPUT_NAME_MAX = 4096,
+    UNSEEN__OUTPUT_END_LEN = 4096 /* bytes of the output that a record's checksum covers */
+};
+
+/* ---- header of the log ---- */
+
+enum {
+    UNSEEN__FEATURE_NO_LOG = 1
+};
+
+struct unseen__log_header {
+    uint32_t write_features;
+    uint32_t read_features;
+    unsigned key_bits;
+    struct unseen__secret secret;
+    uint8_t id[UNSEEN__ID_LEN];
+    double fpr;
+    uint64_t capacity;
+    char filter[UNSEEN__FILTER_NAME_LEN];
+    char profile[UNSEEN__PROFILE_LEN];
+};
+
+void unseen__header_encode(const struct unseen__log_header *header,
+                           uint8_t bytes[UNSEEN__HEADER_LEN]);
+
+/* FOREIGN: another magic. CORRUPT: the checksum or a field is wrong. VERSION: a newer one, or a
+ * feature that readers must know. */
+enum unseen_status unseen__header_decode(const uint8_t bytes[UNSEEN__HEADER_LEN],
+                                         struct unseen__log_header *header_out);
+
+/* ---- keys ---- */
+
+static inline size_t unseen__key_bytes(unsigned key_bits)
+{
+    return key_bits / 8;
+}
+
+void unseen__keys_pack(const struct unseen_key *keys, size_t n, unsigned key_bits, uint8_t *bytes);
+void unseen__keys_unpack(const uint8_t *bytes, size_t n, unsigned key_bits,
+                         struct unseen_key *keys);
+
+/* ---- records of the log ---- */
+
+enum {
+    UNSEEN__RECORD_CHANGES = 1,
+    UNSEEN__RECORD_OUTPUT = 2,
+    UNSEEN__FLAG_REMOVALS = 1,
+    UNSEEN__FLAG_CLOSED = 2,
+    UNSEEN__FLAG_SKIPPABLE = 0x80
+};
+
+#define UNSEEN__NO_OUTPUT UINT64_MAX
+
+struct unseen__record {
+    unsigned kind;
+    unsigned flags;
+    uint64_t place;
+    uint64_t number;
+    uint32_t n;
+    uint64_t output_len;
+    uint64_t output_sum;
+};
+
+/* The length of a record in the file, from its head. */
+size_t unseen__record_len(const struct unseen__record *record, unsigned key_bits);
+
+/* The place in the record of the bits that say which keys are removed. */
+size_t unseen__record_bits_place(const struct unseen__record *record, unsigned key_bits);
+
+void unseen__record_encode_head(const struct unseen__record *record,
+                                uint8_t bytes[UNSEEN__RECORD_HEAD]);
+
+/* What a record begins with, as a 32-bit number. */
+#define UNSEEN__RECORD_MARK 0x52534e55u /* "UNSR" */
+
+/* False if these bytes cannot be the head of a record at this place. */
+bool unseen__record_decode_head(const uint8_t bytes[UNSEEN__RECORD_HEAD], uint64_t place,
+                                struct unseen__record *record_out);
+
+/* Whether this version knows what the record says, or may skip it. */
+bool unseen__record_is_known(const struct unseen__record *record);
+
+/* The checksum that stands in the last 8 bytes of a record of len bytes. */
+uint64_t unseen__record_sum(const uint8_t *bytes, size_t len, const uint8_t id[UNSEEN__ID_LEN]);
+
+/* ---- header of the image ---- */
+
+struct unseen__image_header {
+    uint8_t id[UNSEEN__ID_LEN];
+    uint64_t place;        /* of the log, up to which it is covered */
+    uint64_t last_place;   /* of the last record covered; 0 without one */
+    uint64_t number;       /* its number */
+    uint64_t body_len;     /* of the chunks */
+    uint64_t nchanges;     /* in the records covered */
+    uint64_t record_sum;   /* checksum of the last record covered; 0 without one */
+    uint64_t output_place; /* of the record with the name of the output file; 0: none */
+    uint64_t output_len;
+    uint64_t output_sum;
+    bool output_closed;
+};
+
+void unseen__image_header_encode(const struct unseen__image_header *header,
+                                 uint8_t bytes[UNSEEN__IMAGE_HEADER_LEN]);
+enum unseen_status unseen__image_header_decode(const uint8_t bytes[UNSEEN__IMAGE_HEADER_LEN],
+                                               struct unseen__image_header *header_out);
+
+#endif

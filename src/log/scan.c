@@ -1,0 +1,221 @@
+/* SPDX-License-Identifier: MIT */
+#include "log/scan.h"
+
+#include <string.h>
+
+#include "base/bytes.h"
+#include "base/error.h"
+#include "base/file.h"
+#include "base/memory.h"
+
+enum {
+    READ_AHEAD = 1 << 20,
+    HASHED_MAX = 64 << 20 /* bytes to hash beyond 8 times the log, before a search is given up */
+};
+
+enum unseen_status unseen__scan_init(struct unseen__scan *scan, const struct unseen__log *log,
+                                     uint64_t place, uint64_t number, struct unseen_error *error)
+{
+    *scan = (struct unseen__scan){.log = log, .place = place, .number = number};
+    const int code = unseen__file_size(log->fd, &scan->size);
+    return code ? unseen__error_io(error, "read", log->path, code) : UNSEEN_OK;
+}
+
+void unseen__scan_release(struct unseen__scan *scan)
+{
+    unseen__free(&scan->log->allocator, scan->buf, scan->cap);
+    scan->buf = NULL;
+    scan->cap = 0;
+}
+
+static bool make_room(struct unseen__scan *scan, size_t len)
+{
+    if (len <= scan->cap) {
+        return true;
+    }
+    uint8_t *buf = unseen__alloc(&scan->log->allocator, len, 8);
+    if (!buf) {
+        return false;
+    }
+    if (scan->len > 0) {
+        memcpy(buf, scan->buf, scan->len);
+    }
+    unseen__free(&scan->log->allocator, scan->buf, scan->cap);
+    scan->buf = buf;
+    scan->cap = len;
+    return true;
+}
+
+/* The len bytes at place, or *bytes_out = NULL if the file is too short for them. Places never
+ * decrease by more than the buffer holds but for a search, which reads again. */
+static enum unseen_status need(struct unseen__scan *scan, uint64_t place, size_t len,
+                               const uint8_t **bytes_out, struct unseen_error *error)
+{
+    *bytes_out = NULL;
+    if (place > scan->size || len > scan->size - place) {
+        return UNSEEN_OK;
+    }
+    const uint64_t buf_end = scan->buf_place + scan->len;
+    if (place < scan->buf_place || place + len > buf_end) {
+        const bool overlaps = place >= scan->buf_place && place < buf_end;
+        const size_t kept = overlaps ? (size_t)(buf_end - place) : 0;
+        if (kept > 0) {
+            memmove(scan->buf, scan->buf + (place - scan->buf_place), kept);
+        }
+        scan->buf_place = place;
+        scan->len = kept;
+        const uint64_t rest = scan->size - place;
+        const size_t ahead = rest < READ_AHEAD ? (size_t)rest : READ_AHEAD;
+        const size_t wanted = len > ahead ? len : ahead;
+        if (!make_room(scan, wanted)) {
+            return unseen__error_status(error, UNSEEN_ERR_NOMEM, scan->log->path);
+        }
+        size_t got = 0;
+        const int code =
+            unseen__file_read(scan->log->fd, place + kept, scan->buf + kept, wanted - kept, &got);
+        if (code != 0) {
+            scan->len = 0;
+            return unseen__error_io(error, "read", scan->log->path, code);
+        }
+        scan->len = kept + got;
+        if (scan->len < len) {
+            return UNSEEN_OK; /* it has become shorter since */
+        }
+    }
+    *bytes_out = scan->buf + (place - scan->buf_place);
+    return UNSEEN_OK;
+}
+
+/* Whether an intact record is at place; if so, *bytes_out is all of it. */
+static enum unseen_status read_record(struct unseen__scan *scan, uint64_t place,
+                                      struct unseen__record *record, const uint8_t **bytes_out,
+                                      struct unseen_error *error)
+{
+    const uint8_t *bytes = NULL;
+    *bytes_out = NULL;
+    enum unseen_status status =
+        need(scan, place, UNSEEN__RECORD_HEAD + UNSEEN__RECORD_TAIL, &bytes, error);
+    if (status != UNSEEN_OK || !bytes || !unseen__record_decode_head(bytes, place, record)) {
+        return status;
+    }
+    const size_t len = unseen__record_len(record, scan->log->header.key_bits);
+    status = need(scan, place, len, &bytes, error);
+    scan->nhashed += bytes ? len : 0;
+    if (status == UNSEEN_OK && bytes &&
+        load_le64(bytes + len - UNSEEN__RECORD_TAIL) ==
+            unseen__record_sum(bytes, len, scan->log->header.id)) {
+        *bytes_out = bytes;
+    }
+    if (*bytes_out && !unseen__record_is_known(record)) {
+        return unseen__error(error, UNSEEN_ERR_VERSION, place,
+                             "%s was written by another version of unseen", scan->log->path);
+    }
+    return status;
+}
+
+/* The next place, at or behind *place_out, where a record may begin; the size if there is none. */
+static enum unseen_status find_mark(struct unseen__scan *scan, uint64_t *place_out,
+                                    struct unseen_error *error)
+{
+    uint64_t place = *place_out;
+    while (place < scan->size) {
+        const uint8_t *bytes = NULL;
+        const uint64_t rest = scan->size - place;
+        const size_t len = rest < READ_AHEAD / 2 ? (size_t)rest : READ_AHEAD / 2;
+        const enum unseen_status status = need(scan, place, len, &bytes, error);
+        if (status != UNSEEN_OK || !bytes) {
+            *place_out = scan->size;
+            return status;
+        }
+        for (size_t i = 0; i + 4 <= len; i += 8) {
+            if (load_le32(bytes + i) == UNSEEN__RECORD_MARK) {
+                *place_out = place + i;
+                return UNSEEN_OK;
+            }
+        }
+        place += (len + 7) & ~(size_t)7;
+    }
+    *place_out = scan->size;
+    return UNSEEN_OK;
+}
+
+/* The first intact record behind the current place. A log can hold heads without records, made so that
+ * each has to be hashed. The search is given up when that has taken too much work, in this search and
+ * in those before it. */
+static enum unseen_status find_next(struct unseen__scan *scan, bool *found_out,
+                                    struct unseen_error *error)
+{
+    struct unseen__record record;
+    *found_out = false;
+    for (uint64_t place = scan->place + 8;; place += 8) {
+        const uint8_t *bytes = NULL;
+        enum unseen_status status = find_mark(scan, &place, error);
+        if (status == UNSEEN_OK && place < scan->size) {
+            status = read_record(scan, place, &record, &bytes, error);
+        }
+        if (status != UNSEEN_OK || place >= scan->size) {
+            return status;
+        }
+        if (bytes && record.number > scan->number) {
+            scan->next = place;
+            *found_out = true;
+            return UNSEEN_OK;
+        }
+        if (scan->nhashed > HASHED_MAX + 8 * scan->size) {
+            return unseen__error(error, UNSEEN_ERR_CORRUPT, scan->place,
+                                 "%s is damaged from byte %llu on, beyond repair", scan->log->path,
+                                 (unsigned long long)scan->place);
+        }
+    }
+}
+
+static void show(struct unseen__scan *scan, const struct unseen__record *record,
+                 const uint8_t *bytes)
+{
+    const unsigned key_bits = scan->log->header.key_bits;
+    const size_t len = unseen__record_len(record, key_bits);
+    const bool removals =
+        record->kind == UNSEEN__RECORD_CHANGES && (record->flags & UNSEEN__FLAG_REMOVALS);
+    scan->record = *record;
+    scan->payload = bytes + UNSEEN__RECORD_HEAD;
+    scan->bits = removals ? bytes + unseen__record_bits_place(record, key_bits) : NULL;
+    scan->record_sum = load_le64(bytes + len - UNSEEN__RECORD_TAIL);
+    scan->number = record->number;
+    scan->skipped = false;
+    scan->place += len;
+}
+
+enum unseen_status unseen__scan_next(struct unseen__scan *scan, enum unseen__scan_state *state_out,
+                                     struct unseen_error *error)
+{
+    struct unseen__record record;
+    const uint8_t *bytes = NULL;
+    if (scan->place >= scan->size) {
+        *state_out = UNSEEN__SCAN_END;
+        return UNSEEN_OK;
+    }
+    enum unseen_status status = read_record(scan, scan->place, &record, &bytes, error);
+    if (status != UNSEEN_OK) {
+        return status;
+    }
+    if (bytes && (scan->skipped || record.number == scan->number + 1)) {
+        show(scan, &record, bytes);
+        *state_out = UNSEEN__SCAN_RECORD;
+        return UNSEEN_OK;
+    }
+    bool found = false;
+    if (bytes) {
+        scan->next = scan->place; /* intact, but records before it are missing */
+        found = true;
+    } else {
+        status = find_next(scan, &found, error);
+    }
+    *state_out = found ? UNSEEN__SCAN_DAMAGED : UNSEEN__SCAN_TORN;
+    return status;
+}
+
+void unseen__scan_skip(struct unseen__scan *scan)
+{
+    scan->place = scan->next;
+    scan->skipped = true;
+}

@@ -1,0 +1,308 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * A set as a row of chunks, and back (docs/format.md, "Chunks"). The engine makes the frame: kind,
+ * length, which set it belongs to, checksum; what is in a piece is the filter's affair.
+ *
+ * The cursor of an export is 0 for the header, then 1 + (filter << 50 | position in the filter),
+ * then CURSOR_END. */
+#include "set/set.h"
+
+#include <string.h>
+
+#include "base/bytes.h"
+#include "base/error.h"
+#include "base/memory.h"
+#include "hash/checksum.h"
+
+enum {
+    FORMAT_VERSION = 2,
+    FRAME_HEAD = 24,
+    FRAME_TAIL = 8,
+    SECRET_PLACE = 32,
+    NAME_PLACE = 64,
+    NAME_LEN = 16,
+    PARAMS_PLACE = NAME_PLACE + NAME_LEN,
+    PROFILE_LEN_PLACE = PARAMS_PLACE + (int)UNSEEN__PARAMS_LEN,
+    PROFILE_PLACE = PROFILE_LEN_PLACE + 8,
+    POSITION_BITS = 50
+};
+
+#define KIND_HEADER 0x48534e55u /* "UNSH" */
+#define KIND_PIECE  0x50534e55u /* "UNSP" */
+#define KIND_END    0x45534e55u /* "UNSE" */
+#define CURSOR_END  UINT64_MAX
+
+static const uint8_t magic[8] = {0x89, 'U', 'N', 'S', '\r', '\n', 0x1a, '\n'};
+
+_Static_assert(FRAME_HEAD + UNSEEN__PIECE_MAX + FRAME_TAIL <= UNSEEN_CHUNK_MAX, "a piece fits");
+
+/* ---- frame ---- */
+
+/* A chunk: kind, length of the payload, the id of the export, payload, checksum. */
+static size_t put_frame(uint8_t *chunk, uint32_t kind, uint64_t id, size_t payload_len)
+{
+    store_le32(chunk, kind);
+    store_le32(chunk + 4, (uint32_t)payload_len);
+    store_le64(chunk + 8, id);
+    store_le64(chunk + 16, 0);
+    store_le64(chunk + FRAME_HEAD + payload_len, unseen__checksum(chunk, FRAME_HEAD + payload_len));
+    return FRAME_HEAD + payload_len + FRAME_TAIL;
+}
+
+static bool check_frame(const uint8_t *chunk, size_t len)
+{
+    return len >= FRAME_HEAD + FRAME_TAIL && len <= UNSEEN_CHUNK_MAX &&
+           load_le32(chunk + 4) == len - FRAME_HEAD - FRAME_TAIL && load_le64(chunk + 16) == 0 &&
+           load_le64(chunk + len - FRAME_TAIL) == unseen__checksum(chunk, len - FRAME_TAIL);
+}
+
+/* ---- export ---- */
+
+static size_t nshards_of(const struct unseen_set *set)
+{
+    return (size_t)1 << set->shard_bits;
+}
+
+static uint64_t nkeys_of(const struct unseen_set *set)
+{
+    uint64_t n = 0;
+    for (size_t i = 0; i < nshards_of(set); i++) {
+        n += set->ops->nkeys(set->shards[i].filter);
+    }
+    return n;
+}
+
+/* Ties the chunks of one export together: no two sets with another secret or size share it. */
+static uint64_t export_id(const struct unseen_set *set)
+{
+    uint8_t parts[16];
+    store_le64(parts, unseen__secret_id(&set->hasher.secret));
+    store_le64(parts + 8, nkeys_of(set));
+    return unseen__checksum(parts, sizeof(parts));
+}
+
+static size_t put_header(const struct unseen_set *set, uint8_t *chunk)
+{
+    uint8_t *p = chunk + FRAME_HEAD;
+    const char *profile = unseen_set_profile(set);
+    const size_t profile_len = strlen(profile);
+    memset(p, 0, PROFILE_PLACE);
+    memcpy(p, magic, sizeof(magic));
+    store_le32(p + 8, FORMAT_VERSION);
+    store_le32(p + 12, 0); /* incompatible features */
+    store_le32(p + 16, UNSEEN__HASH_ID);
+    store_le32(p + 20, set->key_bits);
+    store_le64(p + 24, nkeys_of(set));
+    memcpy(p + SECRET_PLACE, set->hasher.secret.bytes, UNSEEN__SECRET_LEN);
+    size_t name_len = strlen(set->ops->name);
+    memcpy(p + NAME_PLACE, set->ops->name, name_len < NAME_LEN ? name_len : NAME_LEN - 1);
+    for (size_t i = 0; i < nshards_of(set); i++) {
+        set->ops->save_params(set->shards[i].filter, p + PARAMS_PLACE);
+    }
+    store_le32(p + PROFILE_LEN_PLACE, (uint32_t)profile_len);
+    memcpy(p + PROFILE_PLACE, profile, profile_len);
+    return put_frame(chunk, KIND_HEADER, export_id(set), PROFILE_PLACE + profile_len);
+}
+
+static size_t put_end(const struct unseen_set *set, uint8_t *chunk)
+{
+    store_le64(chunk + FRAME_HEAD, nkeys_of(set));
+    return put_frame(chunk, KIND_END, export_id(set), 8);
+}
+
+enum unseen_status unseen_set_export(const struct unseen_set *set, uint64_t *cursor, void *buf,
+                                     size_t cap, size_t *len_out)
+{
+    uint8_t *chunk = buf;
+    if (cap < UNSEEN_CHUNK_MAX) {
+        return UNSEEN_ERR_SPACE;
+    }
+    if (*cursor == CURSOR_END) {
+        *len_out = 0;
+        return UNSEEN_OK;
+    }
+    if (*cursor == 0) {
+        *len_out = put_header(set, chunk);
+        *cursor = 1;
+        return UNSEEN_OK;
+    }
+    uint64_t shard = (*cursor - 1) >> POSITION_BITS;
+    uint64_t position = (*cursor - 1) & (((uint64_t)1 << POSITION_BITS) - 1);
+    if (shard >= nshards_of(set)) {
+        return UNSEEN_ERR_ARGUMENT;
+    }
+    for (; shard < nshards_of(set); shard++, position = 0) {
+        size_t len = set->ops->save_piece(set->shards[shard].filter, &position, chunk + FRAME_HEAD);
+        if (len) {
+            *len_out = put_frame(chunk, KIND_PIECE, export_id(set), len);
+            *cursor = 1 + (shard << POSITION_BITS | position);
+            return UNSEEN_OK;
+        }
+    }
+    *len_out = put_end(set, chunk);
+    *cursor = CURSOR_END;
+    return UNSEEN_OK;
+}
+
+/* ---- import ---- */
+
+struct unseen_import {
+    struct unseen_set_options options;
+    struct unseen_allocator allocator;
+    struct unseen_set *set; /* from the header on */
+    uint64_t id;
+    uint64_t nkeys;
+    uint64_t nbytes_max;
+    bool ended;
+    bool failed;
+};
+
+enum unseen_status unseen_import_create(struct unseen_import **import_out,
+                                        const struct unseen_set_options *given,
+                                        struct unseen_error *error)
+{
+    struct unseen_set_options options;
+    enum unseen_status status = unseen__set_options(given, &options, error);
+    if (status != UNSEEN_OK) {
+        return status;
+    }
+    struct unseen_allocator allocator = unseen__allocator(options.allocator);
+    struct unseen_import *import =
+        unseen__alloc(&allocator, sizeof(*import), _Alignof(struct unseen_import));
+    if (!import) {
+        return unseen__error_plain(error, UNSEEN_ERR_NOMEM);
+    }
+    *import = (struct unseen_import){
+        .options = options, .allocator = allocator, .nbytes_max = UINT64_MAX};
+    *import_out = import;
+    return UNSEEN_OK;
+}
+
+void unseen__import_limit(struct unseen_import *import, uint64_t nbytes)
+{
+    import->nbytes_max = nbytes;
+}
+
+void unseen_import_free(struct unseen_import *import)
+{
+    if (import) {
+        struct unseen_allocator allocator = import->allocator;
+        unseen_set_free(import->set);
+        unseen__free(&allocator, import, sizeof(*import));
+    }
+}
+
+static const char *profile_of(const struct unseen_url *url)
+{
+    return url ? unseen_url_id(url) : "none/1";
+}
+
+static enum unseen_status load_header(struct unseen_import *import, const uint8_t *p, size_t len)
+{
+    if (import->set || len < 24 || memcmp(p, magic, sizeof(magic)) != 0) {
+        return UNSEEN_ERR_CORRUPT;
+    }
+    if (load_le32(p + 8) != FORMAT_VERSION || load_le32(p + 12) != 0 ||
+        load_le32(p + 16) != UNSEEN__HASH_ID) {
+        return UNSEEN_ERR_VERSION;
+    }
+    const char *name = (const char *)p + NAME_PLACE;
+    const char *profile = profile_of(import->options.url);
+    if (len < PROFILE_PLACE || len - PROFILE_PLACE != load_le32(p + PROFILE_LEN_PLACE) ||
+        len - PROFILE_PLACE > UNSEEN_URL_ID_MAX || name[NAME_LEN - 1] != 0) {
+        return UNSEEN_ERR_CORRUPT;
+    }
+    if (len - PROFILE_PLACE != strlen(profile) ||
+        memcmp(p + PROFILE_PLACE, profile, strlen(profile)) != 0) {
+        return UNSEEN_ERR_MISMATCH;
+    }
+    struct unseen__secret secret;
+    memcpy(secret.bytes, p + SECRET_PLACE, UNSEEN__SECRET_LEN);
+    struct unseen_set_options options = import->options;
+    options.key_bits = load_le32(p + 20);
+    if (!unseen__key_bits_are_valid(options.key_bits)) {
+        return UNSEEN_ERR_CORRUPT;
+    }
+    options.filter = name;
+    options.capacity = 0;
+    options.fpr = UNSEEN_FPR_DEFAULT;
+    options.allocator = &import->allocator; /* the caller's struct may be gone */
+    import->nkeys = load_le64(p + 24);
+    const struct unseen__saved saved = {
+        .params = p + PARAMS_PLACE, .nkeys = import->nkeys, .nbytes_max = import->nbytes_max};
+    enum unseen_status status = unseen__set_create(&import->set, &options, &secret, &saved, NULL);
+    unseen__secret_forget(&secret);
+    return status == UNSEEN_ERR_NAME ? UNSEEN_ERR_VERSION : status;
+}
+
+static enum unseen_status load_piece(struct unseen_import *import, const uint8_t *p, size_t len)
+{
+    struct unseen_set *set = import->set;
+    bool owned = false;
+    for (size_t i = 0; set && i < nshards_of(set); i++) {
+        if (set->ops->owns_piece(set->shards[i].filter, p, len)) {
+            enum unseen_status status = set->ops->load_piece(set->shards[i].filter, p, len);
+            if (status != UNSEEN_OK) {
+                return status;
+            }
+            owned = true;
+        }
+    }
+    return owned ? UNSEEN_OK : UNSEEN_ERR_CORRUPT;
+}
+
+static enum unseen_status load_chunk(struct unseen_import *import, const uint8_t *chunk, size_t len)
+{
+    if (!check_frame(chunk, len)) {
+        return UNSEEN_ERR_CORRUPT;
+    }
+    const uint8_t *payload = chunk + FRAME_HEAD;
+    size_t payload_len = len - FRAME_HEAD - FRAME_TAIL;
+    uint64_t id = load_le64(chunk + 8);
+    if (import->set && id != import->id) {
+        return UNSEEN_ERR_MISMATCH;
+    }
+    switch (load_le32(chunk)) {
+    case KIND_HEADER:
+        import->id = id;
+        return load_header(import, payload, payload_len);
+    case KIND_PIECE:
+        return load_piece(import, payload, payload_len);
+    case KIND_END:
+        if (!import->set || import->ended || payload_len != 8 ||
+            load_le64(payload) != import->nkeys) {
+            return UNSEEN_ERR_CORRUPT;
+        }
+        import->ended = true;
+        return UNSEEN_OK;
+    default:
+        return UNSEEN_ERR_CORRUPT;
+    }
+}
+
+enum unseen_status unseen_import_chunk(struct unseen_import *import, const void *chunk, size_t len)
+{
+    enum unseen_status status =
+        import->failed ? UNSEEN_ERR_CORRUPT : load_chunk(import, chunk, len);
+    import->failed = status != UNSEEN_OK;
+    return status;
+}
+
+enum unseen_status unseen_import_finish(struct unseen_import *import, struct unseen_set **set_out)
+{
+    struct unseen_set *set = import->set;
+    enum unseen_status status =
+        set && import->ended && !import->failed ? UNSEEN_OK : UNSEEN_ERR_CORRUPT;
+    for (size_t i = 0; status == UNSEEN_OK && i < nshards_of(set); i++) {
+        status = set->ops->load_finish(set->shards[i].filter);
+    }
+    if (status == UNSEEN_OK && nkeys_of(set) != import->nkeys) {
+        status = UNSEEN_ERR_CORRUPT;
+    }
+    if (status == UNSEEN_OK) {
+        *set_out = set;
+        import->set = NULL;
+    }
+    unseen_import_free(import);
+    return status;
+}

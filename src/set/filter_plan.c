@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Plans: which numbers of a filter follow from which. The formulas are the filters' own. */
+#include <math.h>
+#include <stddef.h>
+
+#include "base/sized.h"
+#include "filter/filter.h"
+
+const char *unseen_filter_name(size_t i)
+{
+    const struct unseen__filter_ops *ops = unseen__filter_at(i);
+    return ops ? ops->name : NULL;
+}
+
+/* Keys and bits of a plan: a little more than anyone has, and far from the end of uint64_t. */
+#define LARGEST 1e18
+
+static const struct unseen__filter_ops *ops_of(const struct unseen_plan *plan)
+{
+    return unseen__filter_find(plan->filter ? plan->filter : "compact");
+}
+
+static bool is_in_range(const struct unseen_plan *plan)
+{
+    return plan->fpr >= 0 && plan->fpr < 1 && plan->bits_per_key >= 0 &&
+           plan->bits_per_key <= 1e6 && (double)plan->capacity <= LARGEST &&
+           (double)plan->bits <= LARGEST;
+}
+
+/* Of capacity, bits and bits per key, two say the third. false if all three are given and do not
+ * agree to a key, or if the third is too large. */
+static bool complete_size(struct unseen_plan *plan)
+{
+    const double capacity = (double)plan->capacity;
+    const double bits = (double)plan->bits;
+    if (plan->capacity && plan->bits && plan->bits_per_key > 0) {
+        return fabs(capacity * plan->bits_per_key - bits) <= 1 + plan->bits_per_key + 1e-9 * bits;
+    }
+    if (plan->capacity && plan->bits) {
+        plan->bits_per_key = bits / capacity;
+    } else if (plan->capacity && plan->bits_per_key > 0) {
+        if (capacity * plan->bits_per_key > LARGEST) {
+            return false;
+        }
+        plan->bits = (uint64_t)ceil(capacity * plan->bits_per_key - 1e-6);
+    } else if (plan->bits && plan->bits_per_key > 0) {
+        if (bits / plan->bits_per_key > LARGEST) {
+            return false;
+        }
+        plan->capacity = (uint64_t)(bits / plan->bits_per_key + 0.5);
+        return plan->capacity > 0;
+    }
+    return true;
+}
+
+enum unseen_status unseen_plan(struct unseen_plan *plan)
+{
+    struct unseen_plan made = {0};
+    if (plan->size < offsetof(struct unseen_plan, abilities) ||
+        unseen__sized_take(&made, sizeof(made), plan, "unseen_plan", NULL) != UNSEEN_OK) {
+        return UNSEEN_ERR_SIZE;
+    }
+    if (!is_in_range(&made)) {
+        return UNSEEN_ERR_ARGUMENT;
+    }
+    const struct unseen__filter_ops *ops = ops_of(&made);
+    if (!ops) {
+        return UNSEEN_ERR_NAME;
+    }
+    if (!ops->plan) {
+        return UNSEEN_ERR_UNSUPPORTED;
+    }
+    made.filter = ops->name;
+    made.abilities = ops->abilities;
+    if (!complete_size(&made)) {
+        return UNSEEN_ERR_ARGUMENT;
+    }
+    if (made.fpr == 0 && made.bits_per_key == 0) {
+        made.fpr = UNSEEN_FPR_DEFAULT;
+    }
+    enum unseen_status status = ops->plan(&made);
+    if (status == UNSEEN_OK && !complete_size(&made)) {
+        status = UNSEEN_ERR_ARGUMENT;
+    }
+    return status == UNSEEN_OK ? unseen__sized_give(plan, &made, sizeof(made)) : status;
+}
+
+double unseen_plan_rate(const struct unseen_plan *given, double nkeys)
+{
+    struct unseen_plan plan = {0};
+    if (unseen__sized_take(&plan, sizeof(plan), given, "unseen_plan", NULL) != UNSEEN_OK ||
+        !is_in_range(&plan) || !(nkeys > 0) || plan.capacity == 0) {
+        return 0;
+    }
+    const struct unseen__filter_ops *ops = ops_of(&plan);
+    return ops && ops->plan_rate ? ops->plan_rate(&plan, nkeys) : 0;
+}

@@ -1,0 +1,420 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * A set: bytes -> identity -> key -> filter -> verdict. set_threads.c has the last step. */
+#include "set/set.h"
+
+#include <string.h>
+
+#include "base/cpu.h"
+#include "base/error.h"
+#include "base/memory.h"
+#include "base/sized.h"
+#include "filter/tally.h"
+
+enum {
+    IDENTITY_BUF = 16384, /* canonical forms up to here need no allocation */
+    KEYS_BATCH = 256      /* keys made at a time from bytes */
+};
+
+/* ---- creation ---- */
+
+enum unseen_status unseen__set_options(const struct unseen_set_options *given,
+                                       struct unseen_set_options *options_out,
+                                       struct unseen_error *error)
+{
+    struct unseen_set_options options = {.size = sizeof(options)};
+    const enum unseen_status status =
+        unseen__sized_take(&options, sizeof(options), given, "unseen_set_options", error);
+    if (status != UNSEEN_OK) {
+        return status;
+    }
+    if (options.fpr == 0) {
+        options.fpr = UNSEEN_FPR_DEFAULT;
+    }
+    if (!options.filter) {
+        options.filter = "compact";
+    }
+    if (options.key_bits == 0) {
+        options.key_bits = 128;
+    }
+    if (!(options.fpr > 0 && options.fpr < 1)) {
+        return unseen__error_setting(error, UNSEEN_ERR_ARGUMENT, UNSEEN_SETTING_FPR,
+                                     "a rate of %g is not above 0 and below 1", options.fpr);
+    }
+    if (!unseen__key_bits_are_valid(options.key_bits)) {
+        return unseen__error_setting(error, UNSEEN_ERR_ARGUMENT, UNSEEN_SETTING_KEY_BITS,
+                                     "keys have 64, 96 or 128 bits, not %u", options.key_bits);
+    }
+    *options_out = options;
+    return UNSEEN_OK;
+}
+
+enum unseen_status unseen__filter_named(const char *name, const struct unseen__filter_ops **ops_out,
+                                        struct unseen_error *error)
+{
+    *ops_out = unseen__filter_find(name);
+    return *ops_out ? UNSEEN_OK
+                    : unseen__error_setting(error, UNSEEN_ERR_NAME, UNSEEN_SETTING_FILTER,
+                                            "there is no filter \"%s\"", name);
+}
+
+unsigned unseen__shard_bits(unsigned threads)
+{
+    unsigned bits = 0;
+    /* 8 filters for each thread: two threads then seldom want the same one. */
+    while (threads > 1 && bits < UNSEEN__SHARD_BITS_MAX && (1u << bits) / 8 < threads) {
+        bits++;
+    }
+    return bits;
+}
+
+static void free_shards(struct unseen_set *set, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        set->ops->free(set->shards[i].filter);
+        pthread_mutex_destroy(&set->shards[i].lock);
+    }
+    unseen__free(&set->allocator, set->shards, sizeof(*set->shards) << set->shard_bits);
+}
+
+static enum unseen_status create_shards(struct unseen_set *set,
+                                        const struct unseen_set_options *options,
+                                        const struct unseen__saved *saved)
+{
+    size_t nshards = (size_t)1 << set->shard_bits;
+    set->shards = unseen__alloc(&set->allocator, nshards * sizeof(*set->shards),
+                                _Alignof(struct unseen__shard));
+    if (!set->shards) {
+        return UNSEEN_ERR_NOMEM;
+    }
+    for (size_t i = 0; i < nshards; i++) {
+        struct unseen__filter_params params = {
+            .fpr = options->fpr,
+            .capacity = options->capacity,
+            .prefix_bits = set->shard_bits,
+            .prefix = i,
+            .first = i ? set->shards[0].filter : NULL,
+            .saved = saved ? saved->params : NULL,
+            .saved_nkeys = saved ? saved->nkeys : 0,
+            .saved_max = saved ? saved->nbytes_max : 0,
+            .cpu = set->cpu,
+            .allocator = set->allocator,
+        };
+        enum unseen_status status = set->ops->create(&set->shards[i].filter, &params);
+        if (status == UNSEEN_OK && pthread_mutex_init(&set->shards[i].lock, NULL) != 0) {
+            set->ops->free(set->shards[i].filter);
+            status = UNSEEN_ERR_NOMEM;
+        }
+        if (status != UNSEEN_OK) {
+            free_shards(set, i);
+            return status;
+        }
+    }
+    return UNSEEN_OK;
+}
+
+/* How many filters, as a power of two: for so many threads, as far as the filter allows. */
+static enum unseen_status choose_shard_bits(const struct unseen__filter_ops *ops,
+                                            const struct unseen_set_options *options,
+                                            const struct unseen__saved *saved,
+                                            unsigned *shard_bits_out)
+{
+    struct unseen__filter_params params = {
+        .fpr = options->fpr, .capacity = options->capacity, .saved = saved ? saved->params : NULL};
+    *shard_bits_out = unseen__shard_bits(options->threads);
+    return ops->shard_bits ? ops->shard_bits(&params, *shard_bits_out, shard_bits_out) : UNSEEN_OK;
+}
+
+/* The sentence for a status of a filter. */
+static enum unseen_status filter_error(struct unseen_error *error, enum unseen_status status,
+                                       const struct unseen_set_options *options)
+{
+    if (status == UNSEEN_ERR_FPR) {
+        return unseen__error_setting(error, status, UNSEEN_SETTING_FPR,
+                                     "the filter %s promises no rate as low as %g", options->filter,
+                                     options->fpr);
+    }
+    if (status == UNSEEN_ERR_ARGUMENT) {
+        return unseen__error_setting(error, status, UNSEEN_SETTING_CAPACITY,
+                                     "the filter %s cannot have the capacity %llu", options->filter,
+                                     (unsigned long long)options->capacity);
+    }
+    return unseen__error_plain(error, status);
+}
+
+/* What a set of these options would lack. */
+static enum unseen_status check_options(const struct unseen__filter_ops *ops,
+                                        const struct unseen_set_options *options,
+                                        struct unseen_error *error)
+{
+    if (options->capacity == 0 && !(ops->abilities & UNSEEN_CAN_GROW)) {
+        return unseen__error_setting(error, UNSEEN_ERR_ARGUMENT, UNSEEN_SETTING_CAPACITY,
+                                     "the filter %s needs a capacity", ops->name);
+    }
+    if (ops->key_bits && options->key_bits < ops->key_bits(options->fpr)) {
+        return unseen__error_setting(error, UNSEEN_ERR_FPR, UNSEEN_SETTING_KEY_BITS,
+                                     "keys of %u bits allow no rate as low as %g",
+                                     options->key_bits, options->fpr);
+    }
+    return UNSEEN_OK;
+}
+
+static enum unseen_status create_set(struct unseen_set **set_out,
+                                     const struct unseen_set_options *options,
+                                     const struct unseen__secret *secret,
+                                     const struct unseen__saved *saved, struct unseen_error *error)
+{
+    const struct unseen__filter_ops *ops;
+    unsigned shard_bits;
+    enum unseen_cpu cpu;
+    enum unseen_status status = unseen__filter_named(options->filter, &ops, error);
+    if (status == UNSEEN_OK && !saved) {
+        status = check_options(ops, options, error);
+    }
+    if (status == UNSEEN_OK) {
+        status = unseen__cpu_select(options->cpu, &cpu, error);
+    }
+    if (status != UNSEEN_OK) {
+        return status;
+    }
+    status = choose_shard_bits(ops, options, saved, &shard_bits);
+    if (status != UNSEEN_OK) {
+        return filter_error(error, status, options);
+    }
+    const struct unseen_allocator allocator = unseen__allocator(options->allocator);
+    struct unseen_set *set = unseen__alloc(&allocator, sizeof(*set), _Alignof(struct unseen_set));
+    if (!set) {
+        return filter_error(error, UNSEEN_ERR_NOMEM, options);
+    }
+    *set = (struct unseen_set){
+        .ops = ops,
+        .shard_bits = shard_bits,
+        .shared = options->threads > 1 || shard_bits > 0,
+        .key_bits = options->key_bits,
+        .url = options->url,
+        .cpu = cpu,
+        .allocator = allocator,
+    };
+    status = create_shards(set, options, saved);
+    if (status != UNSEEN_OK) {
+        unseen__free(&allocator, set, sizeof(*set));
+        return filter_error(error, status, options);
+    }
+    unseen__hasher_init(&set->hasher, secret, cpu);
+    *set_out = set;
+    return UNSEEN_OK;
+}
+
+enum unseen_status unseen__set_create(struct unseen_set **set_out,
+                                      const struct unseen_set_options *given,
+                                      const struct unseen__secret *secret,
+                                      const struct unseen__saved *saved, struct unseen_error *error)
+{
+    struct unseen_set_options options;
+    const enum unseen_status status = unseen__set_options(given, &options, error);
+    return status == UNSEEN_OK ? create_set(set_out, &options, secret, saved, error) : status;
+}
+
+enum unseen_status unseen_set_create(struct unseen_set **set_out,
+                                     const struct unseen_set_options *given,
+                                     struct unseen_error *error)
+{
+    struct unseen_set_options options;
+    struct unseen__secret secret;
+    enum unseen_status status = unseen__set_options(given, &options, error);
+    if (status == UNSEEN_OK) {
+        status = unseen__secret_make(options.seed, options.seed_len, &secret, error);
+    }
+    if (status == UNSEEN_OK) {
+        status = create_set(set_out, &options, &secret, NULL, error);
+    }
+    unseen__secret_forget(&secret);
+    return status;
+}
+
+void unseen_set_free(struct unseen_set *set)
+{
+    if (!set) {
+        return;
+    }
+    free_shards(set, (size_t)1 << set->shard_bits);
+    unseen__hasher_release(&set->hasher);
+    struct unseen_allocator allocator = set->allocator;
+    unseen__free(&allocator, set, sizeof(*set));
+}
+
+/* ---- bytes -> key ---- */
+
+/* Reads the identity of an item into lane i of a batch; its canonical form goes into buf. */
+UNSEEN_INLINE enum unseen_status put_canonical(const struct unseen_set *set,
+                                               struct unseen__key_batch *batch, size_t i,
+                                               struct unseen_bytes item, char *buf, size_t cap,
+                                               enum unseen_url_form *form_out)
+{
+    struct unseen_canon canon;
+    enum unseen_status status = unseen_url_canon(set->url, item.data, item.len, buf, cap, &canon);
+    if (status == UNSEEN_OK) {
+        unseen__key_batch_put(&set->hasher, batch, i, canon.bytes.data, canon.bytes.len);
+        *form_out = canon.form;
+    }
+    return status;
+}
+
+/* A URL too long for the buffer on the stack. */
+static UNSEEN_NOINLINE enum unseen_status put_long(const struct unseen_set *set,
+                                                   struct unseen__key_batch *batch, size_t i,
+                                                   struct unseen_bytes item,
+                                                   enum unseen_url_form *form_out)
+{
+    size_t cap = unseen_url_bound(item.len, 0);
+    char *buf = cap ? unseen__alloc(&set->allocator, cap, 1) : NULL;
+    if (!buf) {
+        return UNSEEN_ERR_NOMEM;
+    }
+    enum unseen_status status = put_canonical(set, batch, i, item, buf, cap, form_out);
+    unseen__free(&set->allocator, buf, cap);
+    return status;
+}
+
+UNSEEN_INLINE enum unseen_status put_item(const struct unseen_set *set,
+                                          struct unseen__key_batch *batch, size_t i,
+                                          struct unseen_bytes item, enum unseen_url_form *form_out)
+{
+    if (!set->url) {
+        unseen__key_batch_put(&set->hasher, batch, i, item.data, item.len);
+        *form_out = UNSEEN_URL_UNCHANGED;
+        return UNSEEN_OK;
+    }
+    char buf[IDENTITY_BUF];
+    enum unseen_status status = put_canonical(set, batch, i, item, buf, sizeof(buf), form_out);
+    return status == UNSEEN_ERR_SPACE ? put_long(set, batch, i, item, form_out) : status;
+}
+
+enum unseen_status unseen_set_keys(const struct unseen_set *set, const struct unseen_bytes *items,
+                                   size_t n, struct unseen_key *keys, uint8_t *forms)
+{
+    struct unseen__key_batch batch;
+    for (size_t at = 0; at < n; at += UNSEEN__KEY_LANES) {
+        const size_t count = n - at < UNSEEN__KEY_LANES ? n - at : UNSEEN__KEY_LANES;
+        batch.is_whole = 0;
+        for (size_t i = 0; i < count; i++) {
+            enum unseen_url_form form;
+            enum unseen_status status = put_item(set, &batch, i, items[at + i], &form);
+            if (status != UNSEEN_OK) {
+                return status;
+            }
+            if (forms) {
+                forms[at + i] = (uint8_t)form;
+            }
+        }
+        unseen__key_batch_make(&set->hasher, &batch, count, set->key_bits, keys + at);
+    }
+    return UNSEEN_OK;
+}
+
+struct unseen_key unseen_set_identity_key(const struct unseen_set *set, const void *data,
+                                          size_t len)
+{
+    return unseen__key(&set->hasher, data, len, set->key_bits);
+}
+
+/* ---- bytes and keys -> verdicts ---- */
+
+enum unseen_status unseen__set_run_items(const struct unseen_set *set,
+                                         enum unseen__operation operation,
+                                         const struct unseen_bytes *items, size_t n,
+                                         uint8_t *verdicts, size_t *ndone_out)
+{
+    struct unseen_key keys[KEYS_BATCH];
+    size_t done = 0;
+    enum unseen_status status = UNSEEN_OK;
+    while (done < n && status == UNSEEN_OK) {
+        size_t count = n - done < KEYS_BATCH ? n - done : KEYS_BATCH;
+        size_t batch_done = 0;
+        status = unseen_set_keys(set, items + done, count, keys, NULL);
+        if (status == UNSEEN_OK) {
+            status = unseen__set_run(set, operation, keys, count, verdicts + done, &batch_done);
+        }
+        done += batch_done;
+    }
+    if (ndone_out) {
+        *ndone_out = done;
+    }
+    return status;
+}
+
+enum unseen_status unseen_set_add(struct unseen_set *set, const struct unseen_bytes *items,
+                                  size_t n, uint8_t *verdicts, size_t *ndone_out)
+{
+    return unseen__set_run_items(set, UNSEEN__ADD, items, n, verdicts, ndone_out);
+}
+
+enum unseen_status unseen_set_contains(const struct unseen_set *set,
+                                       const struct unseen_bytes *items, size_t n,
+                                       uint8_t *verdicts, size_t *ndone_out)
+{
+    return unseen__set_run_items(set, UNSEEN__CONTAINS, items, n, verdicts, ndone_out);
+}
+
+enum unseen_status unseen_set_remove(struct unseen_set *set, const struct unseen_bytes *items,
+                                     size_t n, uint8_t *verdicts, size_t *ndone_out)
+{
+    return unseen__set_run_items(set, UNSEEN__REMOVE, items, n, verdicts, ndone_out);
+}
+
+enum unseen_status unseen_set_count(const struct unseen_set *set, const struct unseen_bytes *items,
+                                    size_t n, uint8_t *counts, size_t *ndone_out)
+{
+    return unseen__set_run_items(set, UNSEEN__COUNT, items, n, counts, ndone_out);
+}
+
+enum unseen_status unseen_set_add_keys(struct unseen_set *set, const struct unseen_key *keys,
+                                       size_t n, uint8_t *verdicts, size_t *ndone_out)
+{
+    return unseen__set_run(set, UNSEEN__ADD, keys, n, verdicts, ndone_out);
+}
+
+enum unseen_status unseen_set_contains_keys(const struct unseen_set *set,
+                                            const struct unseen_key *keys, size_t n,
+                                            uint8_t *verdicts, size_t *ndone_out)
+{
+    return unseen__set_run(set, UNSEEN__CONTAINS, keys, n, verdicts, ndone_out);
+}
+
+enum unseen_status unseen_set_remove_keys(struct unseen_set *set, const struct unseen_key *keys,
+                                          size_t n, uint8_t *verdicts, size_t *ndone_out)
+{
+    return unseen__set_run(set, UNSEEN__REMOVE, keys, n, verdicts, ndone_out);
+}
+
+/* ---- numbers ---- */
+
+enum unseen_status unseen_set_stats(const struct unseen_set *set,
+                                    struct unseen_set_stats *stats_out)
+{
+    struct unseen_set_stats stats = {.size = sizeof(stats)};
+    size_t nshards = (size_t)1 << set->shard_bits;
+    struct unseen__tally tally = {.nfilters = 1u << set->shard_bits};
+    for (size_t i = 0; i < nshards; i++) {
+        pthread_mutex_lock(&set->shards[i].lock);
+        set->ops->stats(set->shards[i].filter, &stats);
+        if (set->ops->tally) {
+            set->ops->tally(set->shards[i].filter, tally.parts);
+        }
+        pthread_mutex_unlock(&set->shards[i].lock);
+    }
+    if (set->ops->tally) {
+        unseen__tally_estimate(&tally, &stats);
+    }
+    stats.memory += sizeof(*set) + nshards * sizeof(*set->shards);
+    stats.fill /= (double)stats.nslots;
+    stats.abilities = set->ops->abilities;
+    stats.filter = set->ops->name;
+    stats.cpu = unseen__cpu_name(set->cpu);
+    return unseen__sized_give(stats_out, &stats, sizeof(stats));
+}
+
+const char *unseen_set_profile(const struct unseen_set *set)
+{
+    return set->url ? unseen_url_id(set->url) : "none/1";
+}

@@ -1,0 +1,226 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * A set that several threads use at once: keys -> verdicts.
+ *
+ * A set for one thread is one filter. A set for several is up to 256 filters. Each has its own lock
+ * and holds the keys of one hash prefix, so adding a key is one critical section, and exactly one
+ * thread is told that the key was new. A batch is sorted by filter first: a lock is then taken once
+ * for all keys of its filter. */
+#include "set/set.h"
+
+#include <string.h>
+
+enum {
+    SHARED_BATCH = 1024, /* keys sorted by filter at a time */
+    UNANSWERED = 0xff
+};
+
+static enum unseen_status run_filter(const struct unseen_set *set, struct unseen__filter *filter,
+                                     enum unseen__operation operation,
+                                     const struct unseen_key *keys, size_t n, uint8_t *verdicts,
+                                     size_t *ndone)
+{
+    *ndone = n;
+    switch (operation) {
+    case UNSEEN__ADD:
+        return set->ops->add(filter, keys, n, verdicts, ndone);
+    case UNSEEN__CONTAINS:
+        set->ops->contains(filter, keys, n, verdicts);
+        return UNSEEN_OK;
+    case UNSEEN__REMOVE:
+        set->ops->remove(filter, keys, n, verdicts);
+        return UNSEEN_OK;
+    case UNSEEN__COUNT:
+        for (size_t i = 0; i < n; i++) {
+            verdicts[i] = (uint8_t)set->ops->multiplicity(filter, keys[i]);
+        }
+        return UNSEEN_OK;
+    }
+    return UNSEEN_ERR_ARGUMENT;
+}
+
+static size_t shard_of(const struct unseen_set *set, struct unseen_key key)
+{
+    return (size_t)((key.hi >> 1) >> (63 - set->shard_bits));
+}
+
+static enum unseen_status run_locked(const struct unseen_set *set, size_t shard,
+                                     enum unseen__operation operation,
+                                     const struct unseen_key *keys, size_t n, uint8_t *verdicts,
+                                     size_t *ndone)
+{
+    struct unseen__shard *s = &set->shards[shard];
+    pthread_mutex_lock(&s->lock);
+    enum unseen_status status = run_filter(set, s->filter, operation, keys, n, verdicts, ndone);
+    pthread_mutex_unlock(&s->lock);
+    return status;
+}
+
+static enum unseen_status reserve_locked(const struct unseen_set *set, size_t shard, ptrdiff_t n)
+{
+    struct unseen__shard *s = &set->shards[shard];
+    pthread_mutex_lock(&s->lock);
+    enum unseen_status status = set->ops->reserve(s->filter, n);
+    pthread_mutex_unlock(&s->lock);
+    return status;
+}
+
+/* Up to SHARED_BATCH keys in the order of their filters. */
+struct sorted {
+    struct unseen_key keys[SHARED_BATCH];
+    uint8_t verdicts[SHARED_BATCH];
+    uint16_t index[SHARED_BATCH];                      /* where each came from */
+    uint16_t start[(1 << UNSEEN__SHARD_BITS_MAX) + 1]; /* the first of each filter */
+};
+
+static void sort_by_shard(const struct unseen_set *set, const struct unseen_key *keys, size_t n,
+                          struct sorted *s)
+{
+    size_t nshards = (size_t)1 << set->shard_bits;
+    memset(s->start, 0, sizeof(s->start));
+    for (size_t i = 0; i < n; i++) {
+        s->start[shard_of(set, keys[i]) + 1]++;
+    }
+    for (size_t k = 0; k < nshards; k++) {
+        s->start[k + 1] = (uint16_t)(s->start[k + 1] + s->start[k]);
+    }
+    uint16_t next[1 << UNSEEN__SHARD_BITS_MAX];
+    memcpy(next, s->start, nshards * sizeof(*next));
+    for (size_t i = 0; i < n; i++) {
+        uint16_t to = next[shard_of(set, keys[i])]++;
+        s->keys[to] = keys[i];
+        s->index[to] = (uint16_t)i;
+    }
+    memset(s->verdicts, UNANSWERED, n);
+}
+
+/* One filter ran out of memory: takes back what others added behind the first key without an
+ * answer, so that the caller can try those again. */
+static void take_back(const struct unseen_set *set, struct sorted *s, size_t n, size_t *ndone)
+{
+    size_t first = n;
+    for (size_t i = 0; i < n; i++) {
+        if (s->verdicts[i] == UNANSWERED && s->index[i] < first) {
+            first = s->index[i];
+        }
+    }
+    for (size_t i = 0; i < n; i++) {
+        if (s->verdicts[i] == UNSEEN_NEW && s->index[i] > first) {
+            uint8_t verdict;
+            size_t one;
+            (void)run_locked(set, shard_of(set, s->keys[i]), UNSEEN__REMOVE, &s->keys[i], 1,
+                             &verdict, &one);
+        }
+    }
+    *ndone = first;
+}
+
+/* Makes room for the keys of all filters, or for none. */
+static enum unseen_status reserve(const struct unseen_set *set, const struct sorted *s)
+{
+    size_t nshards = (size_t)1 << set->shard_bits;
+    enum unseen_status status = UNSEEN_OK;
+    size_t k;
+    for (k = 0; set->ops->reserve && k < nshards && status == UNSEEN_OK; k++) {
+        ptrdiff_t count = s->start[k + 1] - s->start[k];
+        status = count ? reserve_locked(set, k, count) : UNSEEN_OK;
+    }
+    for (k = status == UNSEEN_OK ? 0 : k - 1; k-- > 0;) {
+        (void)reserve_locked(set, k, -(ptrdiff_t)(s->start[k + 1] - s->start[k]));
+    }
+    return status;
+}
+
+/* There is no room for all: adds until the first for which there is none. */
+static enum unseen_status add_singly(const struct unseen_set *set, const struct unseen_key *keys,
+                                     size_t n, uint8_t *verdicts, size_t *ndone)
+{
+    enum unseen_status status = UNSEEN_OK;
+    size_t one;
+    for (*ndone = 0; *ndone < n && status == UNSEEN_OK; *ndone += status == UNSEEN_OK) {
+        size_t shard = shard_of(set, keys[*ndone]);
+        status = reserve_locked(set, shard, 1);
+        if (status == UNSEEN_OK) {
+            status = run_locked(set, shard, UNSEEN__ADD, &keys[*ndone], 1, verdicts + *ndone, &one);
+        }
+    }
+    return status;
+}
+
+static enum unseen_status run_sorted(const struct unseen_set *set, enum unseen__operation operation,
+                                     const struct unseen_key *keys, size_t n, uint8_t *verdicts,
+                                     size_t *ndone)
+{
+    struct sorted s;
+    sort_by_shard(set, keys, n, &s);
+    enum unseen_status result = operation == UNSEEN__ADD ? reserve(set, &s) : UNSEEN_OK;
+    if (result != UNSEEN_OK) {
+        return add_singly(set, keys, n, verdicts, ndone);
+    }
+    for (size_t k = 0; k < (size_t)1 << set->shard_bits; k++) {
+        size_t start = s.start[k];
+        size_t count = s.start[k + 1] - start;
+        size_t shard_done;
+        if (count == 0) {
+            continue;
+        }
+        enum unseen_status status =
+            run_locked(set, k, operation, s.keys + start, count, s.verdicts + start, &shard_done);
+        if (status != UNSEEN_OK) {
+            result = status;
+            memset(s.verdicts + start + shard_done, UNANSWERED, count - shard_done);
+        }
+    }
+    *ndone = n;
+    if (result != UNSEEN_OK) {
+        take_back(set, &s, n, ndone);
+    }
+    for (size_t i = 0; i < n; i++) {
+        if (s.index[i] < *ndone) {
+            verdicts[s.index[i]] = s.verdicts[i];
+        }
+    }
+    return result;
+}
+
+static enum unseen_status run_shared(const struct unseen_set *set, enum unseen__operation operation,
+                                     const struct unseen_key *keys, size_t n, uint8_t *verdicts,
+                                     size_t *ndone)
+{
+    if (n == 1 && !(operation == UNSEEN__ADD && set->ops->reserve)) {
+        return run_locked(set, shard_of(set, keys[0]), operation, keys, n, verdicts, ndone);
+    }
+    for (size_t done = 0; done < n; done += SHARED_BATCH) {
+        size_t count = n - done < SHARED_BATCH ? n - done : SHARED_BATCH;
+        size_t batch_done;
+        enum unseen_status status =
+            run_sorted(set, operation, keys + done, count, verdicts + done, &batch_done);
+        if (status != UNSEEN_OK) {
+            *ndone = done + batch_done;
+            return status;
+        }
+    }
+    *ndone = n;
+    return UNSEEN_OK;
+}
+
+enum unseen_status unseen__set_run(const struct unseen_set *set, enum unseen__operation operation,
+                                   const struct unseen_key *keys, size_t n, uint8_t *verdicts,
+                                   size_t *ndone_out)
+{
+    size_t ndone = 0;
+    if ((operation == UNSEEN__REMOVE && !set->ops->remove) ||
+        (operation == UNSEEN__COUNT && !set->ops->multiplicity)) {
+        if (ndone_out) {
+            *ndone_out = 0;
+        }
+        return UNSEEN_ERR_UNSUPPORTED;
+    }
+    enum unseen_status status =
+        set->shared ? run_shared(set, operation, keys, n, verdicts, &ndone)
+                    : run_filter(set, set->shards[0].filter, operation, keys, n, verdicts, &ndone);
+    if (ndone_out) {
+        *ndone_out = ndone;
+    }
+    return status;
+}

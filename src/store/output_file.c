@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The exactly-once output: a file that is as long as the log says, or is cut to be. */
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/error.h"
+#include "base/file.h"
+#include "base/memory.h"
+#include "base/own.h"
+#include "store/store.h"
+
+enum {
+    COPY_LEN = 65536
+};
+
+static int copy(int from, uint64_t place, uint64_t end, int to, uint8_t *buf)
+{
+    uint64_t to_place = 0;
+    int code = unseen__file_size(to, &to_place);
+    while (code == 0 && place < end) {
+        const size_t wanted = end - place < COPY_LEN ? (size_t)(end - place) : COPY_LEN;
+        size_t got = 0;
+        code = unseen__file_read(from, place, buf, wanted, &got);
+        code = code ? code : unseen__file_write(to, to_place, buf, got);
+        place += got;
+        to_place += got;
+        end = got < wanted ? place : end; /* it has become shorter */
+    }
+    return code ? code : unseen__file_sync(to);
+}
+
+/* Appends the end of the file to NAME.cut: it may hold more than our lines, if somebody has written to
+ * it since. */
+static enum unseen_status keep_end(const struct unseen_store *store, int fd, const char *name,
+                                   uint64_t size, struct unseen_error *error)
+{
+    const struct unseen_allocator *allocator = &store->allocator;
+    char *aside = unseen__path_with(allocator, name, ".cut");
+    uint8_t *buf = unseen__alloc(allocator, COPY_LEN, 64);
+    enum unseen_status status = UNSEEN_OK;
+    if (!aside || !buf) {
+        status = unseen__error_status(error, UNSEEN_ERR_NOMEM, name);
+    } else {
+        int to = -1;
+        int folder = -1;
+        int code = unseen__file_open_folder(aside, &folder);
+        status = code ? unseen__error_io(error, "write", aside, code)
+                      : unseen__own_take(folder, unseen__file_name(aside), aside, true, &to, error);
+        if (status == UNSEEN_OK) {
+            code = copy(fd, store->output.len, size, to, buf);
+            code = code ? code : unseen__file_sync_folder(folder);
+            status = code ? unseen__error_io(error, "write", aside, code) : UNSEEN_OK;
+        }
+        if (to >= 0) {
+            (void)close(to); /* was synced, if all went well */
+        }
+        if (folder >= 0) {
+            (void)close(folder); /* nothing was written through it */
+        }
+    }
+    unseen__path_free(allocator, aside);
+    unseen__free(allocator, buf, COPY_LEN);
+    return status;
+}
+
+/* Cuts what was written after the last commit, which will be new again. */
+static enum unseen_status cut(const struct unseen_store *store, int fd, const char *name,
+                              uint64_t size, struct unseen_error *error)
+{
+    const struct unseen__output *output = &store->output;
+    uint64_t sum = 0;
+    int code = 0;
+    if (size < output->len) {
+        return unseen__error(error, UNSEEN_ERR_CORRUPT, size,
+                             "%s is shorter than it was: %llu bytes of it are known to %s", name,
+                             (unsigned long long)output->len, store->log.path);
+    }
+    code = unseen__output_sum(fd, output->len, &sum);
+    if (code == 0 && sum != output->sum) {
+        return unseen__error(error, UNSEEN_ERR_CORRUPT, output->len,
+                             "%s is not what was written last time: it differs before byte %llu",
+                             name, (unsigned long long)output->len);
+    }
+    if (code == 0 && size > output->len) {
+        const enum unseen_status status = keep_end(store, fd, name, size, error);
+        if (status != UNSEEN_OK) {
+            return status;
+        }
+        code = unseen__file_truncate(fd, output->len);
+    }
+    return code ? unseen__error_io(error, "write", name, code) : UNSEEN_OK;
+}
+
+/* Says in the log that the file is written to from here on. */
+static enum unseen_status record_name(struct unseen_store *store, int fd, const char *name,
+                                      uint64_t len, struct unseen_error *error)
+{
+    struct unseen__record record = {
+        .kind = UNSEEN__RECORD_OUTPUT,
+        .n = (uint32_t)strlen(name),
+        .place = store->log.end,
+        .output_len = len,
+    };
+    int code = unseen__file_sync(fd);
+    code = code ? code : unseen__output_sum(fd, len, &record.output_sum);
+    if (code != 0) {
+        return unseen__error_io(error, "write", name, code);
+    }
+    const uint8_t *payload = (const uint8_t *)name;
+    const enum unseen_status status =
+        unseen__log_append(&store->log, record, payload, NULL, true, error);
+    if (status == UNSEEN_OK) {
+        unseen__output_follow(&store->output, &record, payload);
+        store->committer.log_end = store->log.end; /* nothing has been begun: no one else looks */
+    }
+    return status;
+}
+
+enum unseen_status unseen_store_output(struct unseen_store *store, int fd, const char *name,
+                                       uint64_t *len_out, struct unseen_error *error)
+{
+    struct unseen__output *output = &store->output;
+    struct unseen__committer *committer = &store->committer;
+    struct stat st;
+    const bool no_log = store->log.header.read_features & UNSEEN__FEATURE_NO_LOG;
+    if (!store->log.writable || committer->output_fd >= 0 || committer->nbegun > 0 ||
+        (name && (strlen(name) > UNSEEN__OUTPUT_NAME_MAX || no_log))) {
+        return unseen__error(error, UNSEEN_ERR_ARGUMENT, UNSEEN__NO_OFFSET,
+                             "%s cannot keep the length of an output%s", store->log.path,
+                             no_log ? ": it has no log" : "");
+    }
+    if (fstat(fd, &st) != 0 || !S_ISREG(st.st_mode)) {
+        return unseen__error(error, UNSEEN_ERR_ARGUMENT, UNSEEN__NO_OFFSET, "%s is no regular file",
+                             name ? name : "the output");
+    }
+    const uint64_t size = (uint64_t)st.st_size;
+    *len_out = size;
+    if (name) {
+        const bool interrupted =
+            output->place != 0 && !output->closed && strcmp(output->name, name) == 0;
+        enum unseen_status status = UNSEEN_OK;
+        if (interrupted && size > 0) {
+            status = cut(store, fd, name, size, error);
+            *len_out = output->len;
+        }
+        if (status == UNSEEN_OK && !(interrupted && *len_out == output->len && size > 0)) {
+            status = record_name(store, fd, name, *len_out, error);
+        }
+        if (status != UNSEEN_OK) {
+            return status;
+        }
+        committer->output_name = output->name;
+        committer->output_len = *len_out;
+    }
+    committer->output_fd = fd;
+    return UNSEEN_OK;
+}

@@ -1,0 +1,236 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * From the records of a log to a set.
+ *
+ * Keys that are added are collected and sorted by the top bits of hi first. Neighbours in that order
+ * are neighbours in a compact set, so fewer pages of a large one are touched at a time. A removal
+ * waits for all keys before it. docs/decisions/store.md has the measurements. */
+#include <string.h>
+
+#include "base/error.h"
+#include "base/memory.h"
+#include "store/store.h"
+
+enum {
+    REGION_BITS = 9,
+    NREGIONS = 1 << REGION_BITS,
+    KEYS_MAX = 1 << 18,
+    UNPACK = 512,
+    SORT_FROM = 16 << 20
+};
+
+struct replay {
+    struct unseen_set *set;
+    const struct unseen_allocator *allocator;
+    struct unseen_key *keys;
+    struct unseen_key *sorted;
+    uint8_t *verdicts;
+    size_t n;
+    size_t cap;
+    enum unseen_status status;
+};
+
+/* ---- records ---- */
+
+static bool is_removed(const uint8_t *bits, size_t i)
+{
+    return bits && (bits[i / 8] >> i % 8 & 1);
+}
+
+bool unseen__record_each(const struct unseen__record *record, const uint8_t *payload,
+                         const uint8_t *bits, unsigned key_bits,
+                         bool (*each)(void *context, const struct unseen_key *keys, size_t n,
+                                      bool removed),
+                         void *context)
+{
+    struct unseen_key keys[UNPACK];
+    if (record->kind != UNSEEN__RECORD_CHANGES) {
+        return true;
+    }
+    for (size_t i = 0; i < record->n;) {
+        const bool removed = is_removed(bits, i);
+        const size_t first = i++;
+        while (i < record->n && i - first < UNPACK && is_removed(bits, i) == removed) {
+            i++;
+        }
+        unseen__keys_unpack(payload + first * unseen__key_bytes(key_bits), i - first, key_bits,
+                            keys);
+        if (!each(context, keys, i - first, removed)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+void unseen__output_follow(struct unseen__output *output, const struct unseen__record *record,
+                           const uint8_t *payload)
+{
+    if (record->kind == UNSEEN__RECORD_OUTPUT) {
+        output->place = record->place;
+        memcpy(output->name, payload, record->n);
+        output->name[record->n] = '\0';
+    } else if (record->kind != UNSEEN__RECORD_CHANGES || record->output_len == UNSEEN__NO_OUTPUT) {
+        return;
+    }
+    output->len = record->output_len;
+    output->sum = record->output_sum;
+    output->closed =
+        record->kind == UNSEEN__RECORD_CHANGES && (record->flags & UNSEEN__FLAG_CLOSED) != 0;
+}
+
+enum unseen_status unseen__check_length(const struct unseen__log *log, struct unseen_error *error)
+{
+    return log->cut_short ? unseen__error(error, UNSEEN_ERR_CORRUPT, UNSEEN__HEADER_LEN,
+                                          "%s is damaged: it is cut short", log->path)
+                          : UNSEEN_OK;
+}
+
+enum unseen_status unseen__damaged(struct unseen_error *error, const struct unseen__log *log,
+                                   uint64_t place, uint64_t next)
+{
+    return unseen__error(error, UNSEEN_ERR_CORRUPT, place, "%s is damaged: bytes %llu to %llu",
+                         log->path, (unsigned long long)place, (unsigned long long)next);
+}
+
+/* ---- adding ---- */
+
+static enum unseen_status init(struct replay *r, const struct unseen_store *store, uint64_t nbytes)
+{
+    const uint64_t most = nbytes / unseen__key_bytes(store->log.header.key_bits) + UNPACK;
+    const size_t cap = most < KEYS_MAX ? (size_t)most : KEYS_MAX;
+    *r = (struct replay){.set = store->set, .allocator = &store->allocator};
+    if (!store->set) {
+        return UNSEEN_OK;
+    }
+    r->cap = cap;
+    r->keys = unseen__alloc(r->allocator, cap * sizeof(*r->keys), 64);
+    r->sorted = unseen__alloc(r->allocator, cap * sizeof(*r->sorted), 64);
+    r->verdicts = unseen__alloc(r->allocator, cap, 64);
+    return r->keys && r->sorted && r->verdicts ? UNSEEN_OK : UNSEEN_ERR_NOMEM;
+}
+
+static void release(struct replay *r)
+{
+    unseen__free(r->allocator, r->keys, r->cap * sizeof(*r->keys));
+    unseen__free(r->allocator, r->sorted, r->cap * sizeof(*r->sorted));
+    unseen__free(r->allocator, r->verdicts, r->cap);
+}
+
+static size_t region_of(struct unseen_key key)
+{
+    return (size_t)(key.hi >> (64 - REGION_BITS));
+}
+
+/* A set that fits into the cache gains nothing from the order, and one of few groups of pages would
+ * come to harm: a row of neighbours fills one group, which cannot split evenly. */
+static bool is_order_worth_while(const struct unseen_set *set)
+{
+    struct unseen_set_stats stats = {.size = sizeof(stats)};
+    return unseen_set_stats(set, &stats) == UNSEEN_OK && stats.memory >= SORT_FROM;
+}
+
+static void sort_by_region(struct replay *r)
+{
+    uint32_t place[NREGIONS] = {0};
+    uint32_t sum = 0;
+    for (size_t i = 0; i < r->n; i++) {
+        place[region_of(r->keys[i])]++;
+    }
+    for (size_t i = 0; i < NREGIONS; i++) {
+        const uint32_t count = place[i];
+        place[i] = sum;
+        sum += count;
+    }
+    for (size_t i = 0; i < r->n; i++) {
+        r->sorted[place[region_of(r->keys[i])]++] = r->keys[i];
+    }
+}
+
+static enum unseen_status add_collected(struct replay *r)
+{
+    const size_t n = r->n;
+    const bool sort = n >= NREGIONS && is_order_worth_while(r->set);
+    if (sort) {
+        sort_by_region(r);
+    }
+    r->n = 0;
+    return unseen_set_add_keys(r->set, sort ? r->sorted : r->keys, n, r->verdicts, NULL);
+}
+
+static bool take(void *context, const struct unseen_key *keys, size_t n, bool removed)
+{
+    struct replay *r = context;
+    if (!r->set) {
+        return true;
+    }
+    if (removed || r->n + n > r->cap) {
+        r->status = add_collected(r);
+    }
+    if (r->status != UNSEEN_OK) {
+        return false;
+    }
+    if (removed) {
+        uint8_t verdicts[UNPACK];
+        r->status = unseen_set_remove_keys(r->set, keys, n, verdicts, NULL);
+    } else {
+        memcpy(r->keys + r->n, keys, n * sizeof(*keys));
+        r->n += n;
+    }
+    return r->status == UNSEEN_OK;
+}
+
+static enum unseen_status read_records(struct unseen_store *store, struct unseen__scan *scan,
+                                       struct replay *r, struct unseen_error *error)
+{
+    for (;;) {
+        enum unseen__scan_state state;
+        const enum unseen_status status = unseen__scan_next(scan, &state, error);
+        if (status != UNSEEN_OK) {
+            return status;
+        }
+        if (state == UNSEEN__SCAN_DAMAGED) {
+            return unseen__damaged(error, &store->log, scan->place, scan->next);
+        }
+        if (state != UNSEEN__SCAN_RECORD) {
+            store->info.torn_bytes = scan->size > scan->place ? scan->size - scan->place : 0;
+            return UNSEEN_OK;
+        }
+        if (!unseen__record_each(&scan->record, scan->payload, scan->bits,
+                                 store->log.header.key_bits, take, r)) {
+            return unseen__error_status(error, r->status, store->log.path);
+        }
+        if (scan->record.kind == UNSEEN__RECORD_CHANGES) {
+            store->nchanges += scan->record.n;
+        }
+        unseen__output_follow(&store->output, &scan->record, scan->payload);
+        store->log.place = scan->record.place;
+        store->log.record_sum = scan->record_sum;
+    }
+}
+
+enum unseen_status unseen__replay(struct unseen_store *store, uint64_t place, uint64_t number,
+                                  struct unseen_error *error)
+{
+    struct unseen__scan scan;
+    struct replay r;
+    const uint64_t nbefore = store->nchanges;
+    enum unseen_status status = unseen__scan_init(&scan, &store->log, place, number, error);
+    if (status != UNSEEN_OK) {
+        return status;
+    }
+    status = init(&r, store, scan.size > place ? scan.size - place : 0);
+    if (status != UNSEEN_OK) {
+        status = unseen__error_status(error, status, store->log.path);
+    } else {
+        status = read_records(store, &scan, &r, error);
+    }
+    if (status == UNSEEN_OK && r.n > 0) {
+        status = unseen__error_status(error, add_collected(&r), store->log.path);
+    }
+    store->log.end = scan.place;
+    store->log.number = scan.number;
+    store->info.replayed = store->nchanges - nbefore;
+    release(&r);
+    unseen__scan_release(&scan);
+    return status;
+}

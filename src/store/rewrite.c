@@ -1,0 +1,236 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * A log written anew from an older one: without what was removed and in large records, for another
+ * filter, or (repair) without damaged places. The new log is made beside the old one, under its
+ * lock, and takes its name in one step. */
+#ifndef _DEFAULT_SOURCE
+#define _DEFAULT_SOURCE 1
+#endif
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/error.h"
+#include "base/memory.h"
+#include "store/rewrite.h"
+#include "set/set.h"
+#include "hash/key.h"
+
+enum {
+    RECORD_KEYS = 1 << 16
+};
+
+/* ---- collecting keys to records ---- */
+
+struct writer {
+    struct unseen__log *log;
+    uint8_t *payload;
+    uint32_t n;
+    struct unseen_error *error;
+    enum unseen_status status;
+};
+
+static bool flush(struct writer *w)
+{
+    const struct unseen__record record = {
+        .kind = UNSEEN__RECORD_CHANGES, .n = w->n, .output_len = UNSEEN__NO_OUTPUT};
+    if (w->n > 0) {
+        w->status = unseen__log_append(w->log, record, w->payload, NULL, false, w->error);
+        w->n = 0;
+    }
+    return w->status == UNSEEN_OK;
+}
+
+static bool take_keys(void *context, const struct unseen_key *keys, size_t n)
+{
+    struct writer *w = context;
+    const unsigned key_bits = w->log->header.key_bits;
+    for (size_t i = 0; i < n; i++) {
+        unseen__keys_pack(&keys[i], 1, key_bits, w->payload + w->n * unseen__key_bytes(key_bits));
+        if (++w->n == RECORD_KEYS && !flush(w)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* What the old log says of the output file holds for the new one. */
+static enum unseen_status append_output(struct unseen__log *log,
+                                        const struct unseen__output *output,
+                                        struct unseen_error *error)
+{
+    struct unseen__record record = {
+        .kind = UNSEEN__RECORD_OUTPUT,
+        .n = (uint32_t)strlen(output->name),
+        .output_len = output->len,
+        .output_sum = output->sum,
+    };
+    if (output->place == 0) {
+        return UNSEEN_OK;
+    }
+    enum unseen_status status =
+        unseen__log_append(log, record, (const uint8_t *)output->name, NULL, false, error);
+    if (status == UNSEEN_OK && output->closed) {
+        record.kind = UNSEEN__RECORD_CHANGES;
+        record.flags = UNSEEN__FLAG_CLOSED;
+        record.n = 0;
+        status = unseen__log_append(log, record, NULL, NULL, false, error);
+    }
+    return status;
+}
+
+static enum unseen_status write_live(const struct unseen__log *from, struct unseen__log *to,
+                                     const struct unseen__output *output, bool skip_damage,
+                                     struct unseen_error *error)
+{
+    const size_t size = RECORD_KEYS * unseen__key_bytes(to->header.key_bits);
+    struct writer w = {.log = to, .error = error};
+    w.payload = unseen__alloc(&to->allocator, size, 8);
+    if (!w.payload) {
+        return unseen__error_status(error, UNSEEN_ERR_NOMEM, to->path);
+    }
+    enum unseen_status status =
+        unseen__live_each(from, UINT64_MAX, skip_damage, take_keys, &w, error);
+    if (status == UNSEEN_OK && w.status == UNSEEN_OK) {
+        (void)flush(&w);
+    }
+    unseen__free(&to->allocator, w.payload, size);
+    status = status == UNSEEN_OK ? w.status : status;
+    return status == UNSEEN_OK ? append_output(to, output, error) : status;
+}
+
+/* ---- keeping the old one ---- */
+
+/* A second name for the damaged log: PATH.damaged, or with a number if that is taken. */
+static enum unseen_status keep_old(const struct unseen__log *log, struct unseen_error *error)
+{
+    char suffix[32];
+    for (unsigned i = 0; i < 100; i++) {
+        (void)snprintf(suffix, sizeof(suffix), i == 0 ? ".damaged" : ".damaged.%u", i);
+        char *name = unseen__path_with(&log->allocator, log->file, suffix);
+        if (!name) {
+            return unseen__error_status(error, UNSEEN_ERR_NOMEM, log->path);
+        }
+        const int code = link(log->file, name) == 0 ? 0 : errno;
+        const enum unseen_status status =
+            code == 0 || code == EEXIST ? UNSEEN_OK : unseen__error_io(error, "create", name, code);
+        unseen__path_free(&log->allocator, name);
+        if (code != EEXIST) {
+            return status;
+        }
+    }
+    return unseen__error(error, UNSEEN_ERR_IO, UNSEEN__NO_OFFSET,
+                         "%s.damaged and 99 more are there already", log->path);
+}
+
+enum unseen_status unseen__log_rewrite(const struct unseen__log *from,
+                                       const struct unseen__log_header *header,
+                                       const struct unseen__output *output, bool is_repair,
+                                       struct unseen_error *error)
+{
+    struct unseen__log to;
+    enum unseen_status status = unseen__log_start_new(&to, from, header, error);
+    if (status != UNSEEN_OK) {
+        return status;
+    }
+    status = write_live(from, &to, output, is_repair, error);
+    if (status == UNSEEN_OK && is_repair) {
+        status = keep_old(from, error);
+    }
+    if (status == UNSEEN_OK) {
+        status = unseen__log_publish(&to, error);
+    }
+    if (status == UNSEEN_OK) {
+        status = unseen__image_remove(from, error); /* it belongs to the old one */
+    }
+    unseen__log_release(&to);
+    return status;
+}
+
+/* ---- with other settings ---- */
+
+/* Whether a set can be made as the header says, small for now. */
+static enum unseen_status try_set(const struct unseen__log_header *header, const char *path,
+                                  const struct unseen_allocator *allocator,
+                                  struct unseen_error *error)
+{
+    struct unseen_set *set = NULL;
+    const struct unseen_set_options options = {
+        .size = sizeof(options),
+        .fpr = header->fpr,
+        .capacity = header->capacity,
+        .filter = header->filter,
+        .key_bits = header->key_bits,
+        .allocator = allocator,
+    };
+    const enum unseen_status status =
+        unseen__set_create(&set, &options, &header->secret, NULL, error);
+    unseen_set_free(set);
+    return unseen__error_prefix(error, status, path);
+}
+
+static enum unseen_status change_header(struct unseen__log_header *header,
+                                        const struct unseen_store_options *options,
+                                        const char *path, struct unseen_error *error)
+{
+    if (options->key_bits > header->key_bits) {
+        return unseen__error(error, UNSEEN_ERR_MISMATCH, UNSEEN__NO_OFFSET,
+                             "%s has keys of %u bits: they cannot be made longer", path,
+                             header->key_bits);
+    }
+    if (options->filter) {
+        if (strlen(options->filter) >= sizeof(header->filter)) {
+            return unseen__error_status(error, UNSEEN_ERR_NAME, path);
+        }
+        memset(header->filter, 0, sizeof(header->filter));
+        memcpy(header->filter, options->filter, strlen(options->filter));
+    }
+    header->fpr = options->fpr > 0 ? options->fpr : header->fpr;
+    header->key_bits = options->key_bits ? options->key_bits : header->key_bits;
+    header->capacity = options->capacity ? options->capacity : header->capacity;
+    return unseen__error_status(error, unseen__log_new_id(header->id), path);
+}
+
+enum unseen_status unseen_store_rewrite(const char *path, const struct unseen_store_options *given,
+                                        struct unseen_error *error)
+{
+    struct unseen_store_options options;
+    struct unseen__log log;
+    enum unseen_status status = unseen__store_options(given, &options, error);
+    if (status != UNSEEN_OK) {
+        return unseen__error_status(error, status, path);
+    }
+    const struct unseen_allocator allocator = unseen__allocator(options.allocator);
+    status = unseen__log_open(&log, path, true, &allocator, error);
+    if (status != UNSEEN_OK) {
+        return status;
+    }
+    struct unseen__log_header header = log.header;
+    struct unseen__reading reading = {.log = &log};
+    status = unseen__check_length(&log, error);
+    if (status != UNSEEN_OK) {
+        unseen__log_release(&log);
+        return status;
+    }
+    if (header.read_features & UNSEEN__FEATURE_NO_LOG) {
+        status = unseen__error(error, UNSEEN_ERR_UNSUPPORTED, UNSEEN__NO_OFFSET,
+                               "%s has no log to be written anew", path);
+    } else {
+        status = change_header(&header, &options, path, error);
+    }
+    if (status == UNSEEN_OK) {
+        status = try_set(&header, path, &allocator, error);
+    }
+    if (status == UNSEEN_OK) {
+        status = unseen__read_all(&reading, error);
+    }
+    if (status == UNSEEN_OK && reading.health.ndamages > 0) {
+        status = unseen__damaged(error, &log, reading.damaged_place, reading.damaged_end);
+    }
+    if (status == UNSEEN_OK) {
+        status = unseen__log_rewrite(&log, &header, &reading.output, false, error);
+    }
+    unseen__log_release(&log);
+    return status;
+}

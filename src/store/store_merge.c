@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Reading the log of a store as keys, and merging one store into another. */
+#include <string.h>
+
+#include "base/error.h"
+#include "set/set.h"
+#include "store/store.h"
+#include "hash/key.h"
+
+enum {
+    KEYS_MAX = 512,
+    COMMIT_AFTER = 1 << 16
+};
+
+/* How far the log is committed, as far as this process knows. */
+static uint64_t committed_end(struct unseen_store *store)
+{
+    return store->committer.is_running ? unseen__committer_log_end(&store->committer)
+                                       : store->log.end;
+}
+
+static enum unseen_status check_log(const struct unseen_store *store, struct unseen_error *error)
+{
+    return store->log.header.read_features & UNSEEN__FEATURE_NO_LOG
+               ? unseen__error(error, UNSEEN_ERR_UNSUPPORTED, UNSEEN__NO_OFFSET,
+                               "%s has no log: its keys cannot be listed", store->log.path)
+               : UNSEEN_OK;
+}
+
+enum unseen_status unseen_store_keys(struct unseen_store *store,
+                                     bool (*each)(void *context, const struct unseen_key *keys,
+                                                  size_t n),
+                                     void *context, struct unseen_error *error)
+{
+    const enum unseen_status status = check_log(store, error);
+    return status == UNSEEN_OK
+               ? unseen__live_each(&store->log, committed_end(store), false, each, context, error)
+               : status;
+}
+
+struct merge {
+    struct unseen_store *to;
+    struct unseen_error *error;
+    enum unseen_status status;
+    uint64_t nnew;
+};
+
+static bool merge_keys(void *context, const struct unseen_key *keys, size_t n)
+{
+    struct merge *m = context;
+    struct unseen_key narrow[KEYS_MAX];
+    uint8_t verdicts[KEYS_MAX];
+    for (size_t done = 0; done < n && m->status == UNSEEN_OK;) {
+        const size_t count = n - done < KEYS_MAX ? n - done : KEYS_MAX;
+        memcpy(narrow, keys + done, count * sizeof(*keys));
+        for (size_t i = 0; i < count; i++) {
+            unseen__key_narrow(m->to->log.header.key_bits, &narrow[i]);
+        }
+        m->status = unseen_store_add_keys(m->to, narrow, count, verdicts, NULL);
+        if (m->status != UNSEEN_OK) {
+            (void)unseen__error_status(m->error, m->status, m->to->log.path);
+            return false;
+        }
+        for (size_t i = 0; i < count; i++) {
+            m->nnew += verdicts[i] == UNSEEN_NEW;
+        }
+        if (m->to->committer.waiting.n >= COMMIT_AFTER) {
+            m->status =
+                unseen_store_commit_begin(m->to, UINT64_MAX, m->to->committer.output_len, m->error);
+        }
+        done += count;
+    }
+    return m->status == UNSEEN_OK;
+}
+
+static enum unseen_status check_same(const struct unseen_store *a, const struct unseen_store *b,
+                                     struct unseen_error *error)
+{
+    const struct unseen__log_header *to = &a->log.header;
+    const struct unseen__log_header *from = &b->log.header;
+    if (strcmp(to->profile, from->profile) != 0) {
+        return unseen__error(error, UNSEEN_ERR_MISMATCH, UNSEEN__NO_OFFSET,
+                             "%s has the profile %s, %s the profile %s", a->log.path, to->profile,
+                             b->log.path, from->profile);
+    }
+    if (!unseen__secret_equals(&to->secret, &from->secret)) {
+        return unseen__error(error, UNSEEN_ERR_MISMATCH, UNSEEN__NO_OFFSET,
+                             "%s and %s were made with different seeds", a->log.path, b->log.path);
+    }
+    if (from->key_bits < to->key_bits) {
+        return unseen__error(error, UNSEEN_ERR_MISMATCH, UNSEEN__NO_OFFSET,
+                             "%s has keys of %u bits, %s of only %u", a->log.path, to->key_bits,
+                             b->log.path, from->key_bits);
+    }
+    return UNSEEN_OK;
+}
+
+enum unseen_status unseen_store_merge(struct unseen_store *store, struct unseen_store *from,
+                                      uint64_t *nnew_out, struct unseen_error *error)
+{
+    struct merge m = {.to = store, .error = error};
+    enum unseen_status status = check_same(store, from, error);
+    if (status == UNSEEN_OK) {
+        status = unseen_store_keys(from, merge_keys, &m, error);
+    }
+    if (status == UNSEEN_OK) {
+        status = m.status == UNSEEN_OK ? unseen_store_commit(store, error) : m.status;
+    }
+    if (status == UNSEEN_OK) {
+        *nnew_out = m.nnew;
+    }
+    return status;
+}

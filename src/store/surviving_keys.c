@@ -1,0 +1,206 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * A key counts if it was added after it was last removed. Removals are few, so they are kept in
+ * memory and sorted, and every addition is looked up among them. */
+#include <stddef.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/memory.h"
+#include "store/store.h"
+
+static int compare_keys(struct unseen_key a, struct unseen_key b)
+{
+    if (a.hi != b.hi) {
+        return a.hi < b.hi ? -1 : 1;
+    }
+    return a.lo < b.lo ? -1 : a.lo > b.lo;
+}
+
+static int compare(const struct unseen__removal *a, const struct unseen__removal *b)
+{
+    const int order = compare_keys(a->key, b->key);
+    return order ? order : a->index < b->index ? -1 : a->index > b->index;
+}
+
+enum unseen_status unseen__removals_add(struct unseen__removals *removals, struct unseen_key key,
+                                        uint64_t index)
+{
+    if (removals->n == removals->cap) {
+        const size_t cap = removals->cap ? 2 * removals->cap : 256;
+        struct unseen__removal *items =
+            unseen__alloc(&removals->allocator, cap * sizeof(*items), _Alignof(max_align_t));
+        if (!items) {
+            return UNSEEN_ERR_NOMEM;
+        }
+        if (removals->n > 0) {
+            memcpy(items, removals->items, removals->n * sizeof(*items));
+        }
+        unseen__free(&removals->allocator, removals->items, removals->cap * sizeof(*items));
+        removals->items = items;
+        removals->cap = cap;
+    }
+    removals->items[removals->n++] = (struct unseen__removal){key, index};
+    return UNSEEN_OK;
+}
+
+static void sift_down(struct unseen__removal *items, size_t i, size_t n)
+{
+    const struct unseen__removal item = items[i];
+    for (size_t child; (child = 2 * i + 1) < n; i = child) {
+        if (child + 1 < n && compare(&items[child], &items[child + 1]) < 0) {
+            child++;
+        }
+        if (compare(&item, &items[child]) >= 0) {
+            break;
+        }
+        items[i] = items[child];
+    }
+    items[i] = item;
+}
+
+/* A heap sort [Williams64]: qsort of the C library may take memory behind our back. */
+void unseen__removals_sort(struct unseen__removals *removals)
+{
+    struct unseen__removal *items = removals->items;
+    for (size_t i = removals->n / 2; i-- > 0;) {
+        sift_down(items, i, removals->n);
+    }
+    for (size_t n = removals->n; n > 1;) {
+        const struct unseen__removal last = items[--n];
+        items[n] = items[0];
+        items[0] = last;
+        sift_down(items, 0, n);
+    }
+}
+
+bool unseen__removals_undo(const struct unseen__removals *removals, struct unseen_key key,
+                           uint64_t index)
+{
+    size_t low = 0;
+    size_t high = removals->n;
+    const struct unseen__removal wanted = {key, index};
+    while (low < high) { /* the first removal of the key behind the index */
+        const size_t middle = low + (high - low) / 2;
+        if (compare(&removals->items[middle], &wanted) <= 0) {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+    return low < removals->n && compare_keys(removals->items[low].key, key) == 0;
+}
+
+void unseen__removals_release(struct unseen__removals *removals)
+{
+    unseen__free(&removals->allocator, removals->items, removals->cap * sizeof(*removals->items));
+    removals->items = NULL;
+    removals->n = 0;
+    removals->cap = 0;
+}
+
+/* ---- reading the log twice ---- */
+
+struct pass {
+    struct unseen__removals removals;
+    uint64_t index; /* changes so far */
+    bool (*each)(void *context, const struct unseen_key *keys, size_t n);
+    void *context;
+    enum unseen_status status;
+};
+
+static bool note_removals(void *context, const struct unseen_key *keys, size_t n, bool removed)
+{
+    struct pass *p = context;
+    for (size_t i = 0; removed && i < n && p->status == UNSEEN_OK; i++) {
+        p->status = unseen__removals_add(&p->removals, keys[i], p->index + i);
+    }
+    p->index += n;
+    return p->status == UNSEEN_OK;
+}
+
+enum {
+    LIVE_MAX = 512
+};
+
+static bool show_live(void *context, const struct unseen_key *keys, size_t n, bool removed)
+{
+    struct pass *p = context;
+    struct unseen_key live[LIVE_MAX];
+    size_t nlive = 0;
+    const uint64_t first = p->index;
+    p->index += n;
+    if (removed) {
+        return true;
+    }
+    if (p->removals.n == 0) {
+        return p->each(p->context, keys, n);
+    }
+    for (size_t i = 0; i < n; i++) {
+        if (!unseen__removals_undo(&p->removals, keys[i], first + i)) {
+            live[nlive++] = keys[i];
+        }
+        if (nlive == LIVE_MAX || (i == n - 1 && nlive > 0)) {
+            if (!p->each(p->context, live, nlive)) {
+                return false;
+            }
+            nlive = 0;
+        }
+    }
+    return true;
+}
+
+static enum unseen_status
+run_pass(struct pass *p, const struct unseen__log *log, uint64_t end, bool skip_damage,
+         bool (*each)(void *context, const struct unseen_key *keys, size_t n, bool removed),
+         struct unseen_error *error)
+{
+    struct unseen__scan scan;
+    const bool is_first = each == note_removals; /* looks at removals only */
+    enum unseen_status status = unseen__scan_init(&scan, log, UNSEEN__RECORDS_PLACE, 0, error);
+    p->index = 0;
+    if (status == UNSEEN_OK && end < scan.size) {
+        scan.size = end;
+    }
+    while (status == UNSEEN_OK) {
+        enum unseen__scan_state state;
+        status = unseen__scan_next(&scan, &state, error);
+        if (status == UNSEEN_OK && state == UNSEEN__SCAN_DAMAGED) {
+            if (!skip_damage) {
+                status = unseen__damaged(error, log, scan.place, scan.next);
+            } else {
+                unseen__scan_skip(&scan);
+            }
+            continue;
+        }
+        if (status != UNSEEN_OK || state != UNSEEN__SCAN_RECORD) {
+            break;
+        }
+        if (is_first && !scan.bits) {
+            p->index += scan.record.kind == UNSEEN__RECORD_CHANGES ? scan.record.n : 0;
+            continue;
+        }
+        if (!unseen__record_each(&scan.record, scan.payload, scan.bits, log->header.key_bits, each,
+                                 p)) {
+            status = unseen__error_status(error, p->status, log->path);
+            break; /* the caller has had enough, if not out of memory */
+        }
+    }
+    unseen__scan_release(&scan);
+    return status;
+}
+
+enum unseen_status unseen__live_each(const struct unseen__log *log, uint64_t end, bool skip_damage,
+                                     bool (*each)(void *context, const struct unseen_key *keys,
+                                                  size_t n),
+                                     void *context, struct unseen_error *error)
+{
+    struct pass p = {.each = each, .context = context, .removals.allocator = log->allocator};
+    enum unseen_status status = run_pass(&p, log, end, skip_damage, note_removals, error);
+    if (status == UNSEEN_OK) {
+        unseen__removals_sort(&p.removals);
+        status = run_pass(&p, log, end, skip_damage, show_live, error);
+    }
+    unseen__removals_release(&p.removals);
+    return status;
+}
