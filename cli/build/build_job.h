@@ -61,9 +61,9 @@ enum build_ending build_entries_run(struct build_job *m);
 /* What makes entries canonical; NULL: bytes are taken as they are. */
 const struct unseen_url *build_job_url(const struct build_job *m);
 
-/* Its words to cmd_build.c. The first saves how far it is, when it has been a while; false if that
- * failed, which has been reported: no other thread uses the build meanwhile. The second is called
- * several times a second, in the thread of the caller. */
+/* build_entries_run calls these two of cmd_build.c. The first saves how far it is, every
+ * --checkpoint seconds, while no other thread uses the build; false if that failed, which has been
+ * reported. The second shows how far it is, several times a second, in the thread of the caller. */
 bool build_job_save(struct build_job *m, const struct build_done *done);
 void build_job_look(struct build_job *m, const struct build_done *done);
 

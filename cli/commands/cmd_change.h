@@ -20,8 +20,8 @@ struct change {
     bool broken; /* a commit has failed, which has been reported */
 };
 
-/* Opens the store, which is made if need be unless lines are removed from it. False if that failed, which has been
- * reported; change_finish is called in either case. */
+/* Opens the store, which is made if need be unless lines are removed from it. False if that failed,
+ * which has been reported; change_finish is called in either case. */
 bool change_start(struct change *c, const struct options *o, enum unseen_cpu cpu);
 
 /* Adds keys, or removes them, and hands them to a commit; false if that failed. */

@@ -89,15 +89,6 @@ static bool edit_start(struct edit *e, const struct options *o, enum unseen_cpu 
     return !e->failed;
 }
 
-static bool check_input(const struct edit *e, const char *name)
-{
-    const bool has_lines = stores_refuse(name) == STORES_NONE;
-    if (!has_lines) {
-        message_hint("%s --help", e->o->command->called);
-    }
-    return has_lines;
-}
-
 /* ---- Lines ----------------------------------------------------------------------------------- */
 
 /* One line on its way. */
@@ -214,7 +205,10 @@ static bool edit_files(struct edit *e, const char *const *names, size_t n,
     struct batch *b = calloc(1, sizeof(*b));
     e->change = change;
     for (size_t i = 0; i < n; i++) {
-        e->failed = !check_input(e, names[i]) || e->failed;
+        if (stores_refuse(names[i]) != STORES_NONE) {
+            message_hint("%s --help", e->o->command->called);
+            e->failed = true;
+        }
     }
     if (!b) {
         (void)message_no_memory();

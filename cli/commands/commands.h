@@ -192,7 +192,7 @@ int count_run(const struct options *o, enum unseen_cpu cpu);
 int build_run(const struct options *o, enum unseen_cpu cpu);
 int plan_run(const struct options *o, enum unseen_cpu cpu);
 
-/* ---- Shared by some -------------------------------------------------------------------------- */
+/* ---- Functions that commands share ----------------------------------------------------------- */
 
 /* Whether the keys of the store `from` can be taken over by `to`: both must make the same keys of a
  * line, with the same seed and profile. Longer keys can be cut to the length of shorter ones, but not

@@ -33,7 +33,7 @@ enum {
     INPUT_STOP = -2     /* before, input_read: the input is of no use any more */
 };
 
-/* What whoever reads is asked for while the input has to wait. */
+/* How a reader waits: for input, and for the blocks that it fills. */
 struct input_wait {
     /* Called each time before the program would wait for input, and about once a second while it
      * waits. If it returns a descriptor, it is called again as soon as that can be written to.

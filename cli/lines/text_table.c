@@ -68,7 +68,7 @@ struct text_entry *text_table_add(struct text_table *t, const void *data, size_t
     if (t->slots[slot]) {
         return &t->entries[t->slots[slot] - 1];
     }
-    if (!text_reserve(&t->bytes, len)) {
+    if (!text_reserve(&t->bytes, len + 1)) { /* so that an empty text has a place, too */
         return NULL;
     }
     if (len > 0) {

@@ -198,7 +198,7 @@ bool output_flush(struct output *out)
 {
     if (out->elastic) {
         write_some(out);
-    } else {
+    } else if (out->len > out->sent) {
         write_all(out, out->buf + out->sent, out->len - out->sent);
         out->sent = out->len;
     }

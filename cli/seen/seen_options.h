@@ -16,21 +16,22 @@ struct store_use {
     bool asks_only;         /* nothing is remembered */
     bool makes_store;       /* one that does not exist */
     bool takes_list;        /* in place of a store */
-    bool takes_no_lines;    /* but requests, or nothing */
-    const char *list_hint;  /* what to do with the list %s; NULL: to ask it */
-    const char *lines_hint; /* what to do with the file of lines %s; NULL: to add it to a store */
+    bool takes_no_lines;    /* no FILE follows the store */
+    const char *list_hint;  /* the command that suits the list %s; NULL: unseen check */
+    const char *lines_hint; /* the command that suits the file of lines %s; NULL: unseen add */
 };
 
 struct seen_options {
     const char *called; /* how a corrected command starts */
     const struct store_use *use;
-    bool takes_list;  /* as in use, or because of another option */
+    bool takes_list;  /* as use->takes_list, or because of --protocol */
     const char *path; /* of -s, or the first argument of a command on a store; NULL: none */
     const char **excludes;
     size_t nexcludes;
     bool dry_run;
-    const char *profile;      /* that the input needs, whatever -p is by default; NULL: any */
-    const char *profile_hint; /* if so: what to do where the store has another one */
+    const char *profile; /* that the input needs; NULL: any */
+    const char
+        *profile_hint; /* the command for a store of another profile; NULL: -p of the store's */
 
     /* of a set or store that is made */
     uint64_t capacity;

@@ -24,12 +24,12 @@ enum stores_kind stores_kind_of(const char *path);
 /* "store" or "list", for messages about what is either. */
 const char *stores_kind_name(enum stores_kind kind);
 
-/* The same for a file that shall hold lines: what is not STORES_NONE is reported. */
+/* What the file is, which shall hold lines: a store, an image or a list is reported. */
 enum stores_kind stores_refuse(const char *path);
 
-/* Opens the store at path with the settings that the options name, under the profile `standard` if
- * they name none; NULL for that of the store. False if that failed, which has been reported. What
- * had to be mended is reported, too. */
+/* Opens the store at path with the settings that the options name. Its profile is that of the profile
+ * options, else the one that the input needs (o->profile), else the store's own. False if that failed,
+ * which has been reported. Damage that opening has mended is reported, too. */
 bool stores_open(struct unseen_store **store_out, const char *path, enum unseen_store_mode mode,
                  const struct seen_options *o, const struct profile_options *profile,
                  enum unseen_cpu cpu);
