@@ -19,4 +19,12 @@ static inline int hex_value(char c)
                                   : -1;
 }
 
+/* The byte that the two digits at text spell; -1 if one of them is not a digit. */
+static inline int hex_byte(const char *text)
+{
+    const int high = hex_value(text[0]);
+    const int low = hex_value(text[1]);
+    return high < 0 || low < 0 ? -1 : high * 16 + low;
+}
+
 #endif

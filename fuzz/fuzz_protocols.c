@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Other programs' protocols (cli/serve/talk.h): what is answered must not depend on the pieces in which the
+ * Other programs' protocols (cli/serve/protocol.h): what is answered must not depend on the pieces in which the
  * requests arrive, every line must have its answer where a line is a request, and answers must be of
  * the protocol's form. The first bytes choose the protocol and where the pieces end. */
 #include <stddef.h>
@@ -8,8 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../cli/serve/connection.h"
 #include "../cli/serve/names.h"
-#include "../cli/serve/talk.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -24,12 +24,10 @@ static void require(int ok)
 }
 
 /* What a store would be asked for. */
-static void check_names(enum lookup_kind kind, struct unseen_bytes text)
+static void check_names(enum find_type type, struct unseen_bytes text)
 {
     struct names name;
-    const int is_name = kind == LOOKUP_SENDER   ? names_of_address(&name, text)
-                        : kind == LOOKUP_CLIENT ? names_of_client(&name, text)
-                                                : names_of_key(&name, text);
+    const int is_name = names_of(&name, type, text);
     require(!is_name || (name.n > 0 && name.n <= NAMES_TEXTS));
     for (size_t i = 0; is_name && i < name.n; i++) {
         require(name.texts[i].len > 0);
@@ -37,36 +35,55 @@ static void check_names(enum lookup_kind kind, struct unseen_bytes text)
 }
 
 /* Depends on every byte, so that each is read. */
-static enum lookup_answer ask(void *context, enum lookup_kind kind, struct unseen_bytes text)
+static enum find_answer ask(struct service *service, enum find_type type, struct unseen_bytes text)
 {
-    uint32_t sum = (uint32_t)kind;
-    (void)context;
+    uint32_t sum = (uint32_t)type;
+    (void)service;
     require(text.len > 0);
-    check_names(kind, text);
+    check_names(type, text);
     for (size_t i = 0; i < text.len; i++) {
         sum = sum * 31 + (uint8_t)text.data[i];
     }
-    return sum % 5 == 0 ? LOOKUP_TROUBLE : sum % 5 <= 2 ? LOOKUP_LISTED : LOOKUP_ABSENT;
+    return sum % 5 == 0 ? FIND_TROUBLE : sum % 5 <= 2 ? FIND_LISTED : FIND_ABSENT;
 }
 
-static const struct lookup fake = {ask, NULL};
+/* The line protocol has a fuzzer of its own. */
+bool line_take(struct connection *c)
+{
+    (void)c;
+    return false;
+}
+
+void line_greet(struct connection *c)
+{
+    (void)c;
+}
+
+void line_synced(struct connection *c, bool durable)
+{
+    (void)c;
+    (void)durable;
+}
 
 /* Every piece lies in memory of its own, so that a read beyond it is found. */
-static void feed(struct talk *t, const char *text, size_t len, size_t step)
+static void feed(struct connection *c, const char *text, size_t len, size_t step)
 {
+    struct line_reader *in = &c->in;
     size_t begin = 0; /* of what was not taken yet */
     size_t end = 0;
-    int at_end = 0;
-    while (!at_end && !t->over) {
-        at_end = end == len;
+    while (!in->at_end && !c->over) {
+        in->at_end = end == len;
         end += len - end < step ? len - end : step;
         char *piece = malloc(end - begin + !(end - begin));
         require(piece != NULL);
         memcpy(piece, text + begin, end - begin);
-        const size_t taken = talk_take(t, piece, end - begin, at_end);
-        require(taken <= end - begin && !t->failed);
-        begin += taken;
+        in->text = (struct text){piece, end - begin, end - begin};
+        in->at = 0;
+        (void)connection_answer(c);
+        require(in->at <= end - begin && !c->failed);
+        begin += in->at;
         free(piece);
+        in->text = (struct text){NULL, 0, 0};
     }
 }
 
@@ -79,28 +96,28 @@ static size_t count_lines(const char *text, size_t len)
     return n;
 }
 
-static void check_lines(const struct talk *t, const char *text, size_t len)
+static void check_lines(const struct connection *c, const char *text, size_t len)
 {
-    const size_t n = count_lines(t->out.data, t->out.len);
+    const size_t n = count_lines(c->out.data, c->out.len);
     require(n == count_lines(text, len));
-    require(n == 0 || t->out.data[t->out.len - 1] == '\n');
+    require(n == 0 || c->out.data[c->out.len - 1] == '\n');
 }
 
-static void check_policy(const struct talk *t)
+static void check_policy(const struct connection *c)
 {
-    struct unseen_bytes out = {t->out.data, t->out.len};
+    struct unseen_bytes out = {c->out.data, c->out.len};
     while (out.len > 0) {
-        const struct unseen_bytes line = talk_word(&out, '\n');
+        const struct unseen_bytes line = cut_word(&out, '\n');
         require(line.len > 7 && memcmp(line.data, "action=", 7) == 0);
-        require(out.len > 0 && talk_word(&out, '\n').len == 0);
+        require(out.len > 0 && cut_word(&out, '\n').len == 0);
     }
 }
 
-static void check_netstrings(const struct talk *t)
+static void check_netstrings(const struct connection *c)
 {
-    struct unseen_bytes out = {t->out.data, t->out.len};
+    struct unseen_bytes out = {c->out.data, c->out.len};
     while (out.len > 0) {
-        const struct unseen_bytes digits = talk_word(&out, ':');
+        const struct unseen_bytes digits = cut_word(&out, ':');
         size_t len = 0;
         for (size_t i = 0; i < digits.len; i++) {
             require(digits.data[i] >= '0' && digits.data[i] <= '9');
@@ -112,33 +129,33 @@ static void check_netstrings(const struct talk *t)
 }
 
 /* No answer has a body, so a head follows a head. */
-static void check_http(const struct talk *t)
+static void check_http(const struct connection *c)
 {
-    struct unseen_bytes out = {t->out.data, t->out.len};
+    struct unseen_bytes out = {c->out.data, c->out.len};
     while (out.len > 0) {
-        struct unseen_bytes line = talk_word(&out, '\n');
+        struct unseen_bytes line = cut_word(&out, '\n');
         require(line.len > 13 && memcmp(line.data, "HTTP/1.1 ", 9) == 0);
-        while (!talk_is(line, "\r")) {
+        while (!is_word(line, "\r")) {
             require(line.data[line.len - 1] == '\r' && out.len > 0);
-            line = talk_word(&out, '\n');
+            line = cut_word(&out, '\n');
         }
     }
 }
 
-static void check_form(size_t which, const struct talk *t, const char *text, size_t len)
+static void check_form(size_t which, const struct connection *c, const char *text, size_t len)
 {
     switch (which) {
     case 2:
-        check_policy(t);
+        check_policy(c);
         break;
     case 4:
-        check_netstrings(t);
+        check_netstrings(c);
         break;
     case 5:
-        check_http(t);
+        check_http(c);
         break;
     default:
-        check_lines(t, text, len);
+        check_lines(c, text, len);
     }
 }
 
@@ -150,17 +167,20 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     const size_t which = data[0] % (sizeof(names) / sizeof(names[0]));
     const size_t step = 1 + data[1] % 64;
     const char *text = (const char *)data + 2;
-    const struct talk first = {
-        .dialect = talk_dialect(names[which]), .lookup = &fake, .redirect = "http://r/"};
-    require(first.dialect != NULL);
-    struct talk whole = first;
-    struct talk pieces = first;
+    struct service service = {.protocol = protocol_find(names[which]),
+                              .find = ask,
+                              .reply = "REJECT listed",
+                              .redirect = "http://r/"};
+    require(service.protocol != NULL);
+    struct connection whole = {
+        .service = &service, .in = {.longest = service.protocol->longest}, .ahead = SIZE_MAX};
+    struct connection pieces = whole;
     feed(&whole, text, size - 2, size);
     feed(&pieces, text, size - 2, step);
     require(whole.over == pieces.over && whole.out.len == pieces.out.len);
     require(whole.out.len == 0 || memcmp(whole.out.data, pieces.out.data, whole.out.len) == 0);
     check_form(which, &whole, text, size - 2);
-    talk_release(&whole);
-    talk_release(&pieces);
+    text_release(&whole.out);
+    text_release(&pieces.out);
     return 0;
 }

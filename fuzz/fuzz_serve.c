@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * The requests of the co-process protocol: a parser that gets its bytes in pieces must find the same
+ * The requests of the line protocol: a parser that gets its bytes in pieces must find the same
  * requests as a plain one that has all lines before it. The first bytes choose how long a line may
  * be and where the pieces end. */
 #include <stddef.h>
@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../cli/serve/protocol.h"
+#include "../cli/serve/line_request.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -30,7 +30,7 @@ struct plain {
     int in_batch;
     int refused;
     unsigned long long left;
-    enum request_kind each;
+    enum request_type each;
 };
 
 static int has_line(const struct plain *t)
@@ -49,16 +49,16 @@ static struct unseen_bytes cut_line(struct plain *t)
     return line;
 }
 
-static enum request_kind kind_by_letter(char letter)
+static enum request_type kind_by_letter(char letter)
 {
     const char letters[] = "ACR";
-    const enum request_kind kinds[] = {REQUEST_ADD, REQUEST_ASK, REQUEST_REMOVE};
+    const enum request_type kinds[] = {REQUEST_ADD, REQUEST_ASK, REQUEST_REMOVE};
     const char *found = letter ? strchr(letters, letter) : NULL;
     return found ? kinds[found - letters] : REQUEST_WRONG;
 }
 
 /* The head of a batch, by way of the C library's numbers. */
-static enum request_kind open_batch(struct plain *t, struct unseen_bytes line)
+static enum request_type open_batch(struct plain *t, struct unseen_bytes line)
 {
     char digits[64];
     size_t n = 0;
@@ -75,24 +75,24 @@ static enum request_kind open_batch(struct plain *t, struct unseen_bytes line)
     t->each = line.len == n + 4 && line.data[2 + n] == ' ' ? kind_by_letter(line.data[3 + n])
                                                            : REQUEST_WRONG;
     t->in_batch = 1;
-    t->refused = t->each == REQUEST_WRONG || t->left > PROTOCOL_BATCH_LINES;
+    t->refused = t->each == REQUEST_WRONG || t->left > LINE_BATCH_MAX;
     return t->refused ? REQUEST_WRONG : REQUEST_NONE;
 }
 
 static struct request command(struct plain *t, struct unseen_bytes line)
 {
-    struct request r = {.kind = REQUEST_WRONG};
+    struct request r = {.type = REQUEST_WRONG};
     if (line.len > t->line_bytes) {
         return r;
     }
     if (line.len == 1 && line.data[0] == 'F') {
-        r.kind = REQUEST_FLUSH;
+        r.type = REQUEST_FLUSH;
     } else if (line.len == 1 && line.data[0] == 'I') {
-        r.kind = REQUEST_INFO;
+        r.type = REQUEST_INFO;
     } else if (line.len >= 2 && memcmp(line.data, "B ", 2) == 0) {
-        r.kind = open_batch(t, line);
+        r.type = open_batch(t, line);
     } else if (line.len >= 2 && line.data[1] == ' ') {
-        r.kind = kind_by_letter(line.data[0]);
+        r.type = kind_by_letter(line.data[0]);
         r.url = (struct unseen_bytes){line.data + 2, line.len - 2};
     }
     return r;
@@ -100,10 +100,10 @@ static struct request command(struct plain *t, struct unseen_bytes line)
 
 static struct request batch_line(struct plain *t, struct unseen_bytes line)
 {
-    struct request r = {.kind = line.len > t->line_bytes ? REQUEST_WRONG : t->each};
+    struct request r = {.type = line.len > t->line_bytes ? REQUEST_WRONG : t->each};
     r.in_batch = 1;
     r.url = line;
-    r.kind = t->refused ? REQUEST_NONE : r.kind;
+    r.type = t->refused ? REQUEST_NONE : r.type;
     t->left--;
     return r;
 }
@@ -113,14 +113,14 @@ static int plain_next(struct plain *t, struct request *r)
     do {
         if (t->in_batch && (t->left == 0 || !has_line(t))) {
             t->in_batch = 0;
-            *r = (struct request){.kind = t->refused ? REQUEST_NONE : REQUEST_BATCH_END};
+            *r = (struct request){.type = t->refused ? REQUEST_NONE : REQUEST_BATCH_END};
         } else if (!has_line(t)) {
             return 0;
         } else {
             const struct unseen_bytes line = cut_line(t);
             *r = t->in_batch ? batch_line(t, line) : command(t, line);
         }
-    } while (r->kind == REQUEST_NONE);
+    } while (r->type == REQUEST_NONE);
     return 1;
 }
 
@@ -128,38 +128,40 @@ static int plain_next(struct plain *t, struct request *r)
 
 static void check_request(const struct request *r, const struct request *want)
 {
-    require(r->kind == want->kind && r->in_batch == want->in_batch);
-    require((r->kind == REQUEST_WRONG && !r->in_batch) <= (r->wrong && *r->wrong));
-    if (r->kind == REQUEST_ADD || r->kind == REQUEST_ASK || r->kind == REQUEST_REMOVE) {
+    require(r->type == want->type && r->in_batch == want->in_batch);
+    require((r->type == REQUEST_WRONG && !r->in_batch) <= (r->wrong && *r->wrong));
+    if (r->type == REQUEST_ADD || r->type == REQUEST_ASK || r->type == REQUEST_REMOVE) {
         require(r->url.len == want->url.len);
         require(r->url.len == 0 || memcmp(r->url.data, want->url.data, r->url.len) == 0);
     }
 }
 
 /* Every piece lies in memory of its own, and moves, as in a buffer that is filled again. */
-static void feed(struct protocol *p, struct plain *t, const char *text, size_t len, unsigned step)
+static void feed(struct line_parser *p, struct plain *t, const char *text, size_t len,
+                 unsigned step)
 {
+    struct line_reader in = {.longest = t->line_bytes};
     size_t begin = 0; /* of what was not taken yet */
     size_t end = 0;
-    int at_end = 0;
-    while (!at_end) {
+    while (!in.at_end) {
         struct request r;
         struct request want;
-        size_t at = 0;
-        at_end = end == len;
+        in.at_end = end == len;
         end += len - end < step ? len - end : step;
         char *piece = malloc(end - begin + 1);
         require(piece != NULL);
         if (end > begin) {
             memcpy(piece, text + begin, end - begin);
         }
-        while (protocol_next(p, piece, end - begin, at_end, &at, &r)) {
-            require(at <= end - begin);
+        in.text = (struct text){piece, end - begin, end - begin};
+        in.at = 0;
+        while (line_request_next(p, &in, &r)) {
+            require(in.at <= end - begin);
             require(plain_next(t, &want));
             check_request(&r, &want);
         }
-        require(at <= end - begin && end - begin - at <= p->line_bytes);
-        begin += at;
+        require(in.at <= end - begin && end - begin - in.at <= in.longest);
+        begin += in.at;
         free(piece);
     }
     require(begin == len);
@@ -174,7 +176,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     const unsigned step = 1 + data[1];
     const char *text = (const char *)data + 2;
     struct request rest;
-    struct protocol p = {.line_bytes = line_bytes};
+    struct line_parser p = {.in_batch = false};
     struct plain t = {.text = text, .len = size - 2, .line_bytes = line_bytes};
     feed(&p, &t, text, size - 2, step);
     require(!plain_next(&t, &rest) && !p.in_batch);

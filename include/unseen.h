@@ -162,9 +162,16 @@ struct unseen_set_options {
 /* Creates an empty set.
  *
  * Ownership: the caller frees *set_out with unseen_set_free. options may be NULL.
- * Errors: SIZE; ARGUMENT (fpr, key_bits, a seed without bytes, or a filter that needs a capacity
- * and got none); NAME (no such filter); FPR (lower than the filter, or keys of so few bits, can
- * promise); UNSUPPORTED (cpu); RANDOM; NOMEM. error->setting says which setting is wrong. */
+ * Errors:
+ *   - SIZE
+ *   - ARGUMENT: fpr, key_bits, a seed without bytes, or a filter that needs a capacity and got
+ *     none
+ *   - NAME: no such filter
+ *   - FPR: lower than the filter, or keys of so few bits, can promise
+ *   - UNSUPPORTED: cpu
+ *   - RANDOM
+ *   - NOMEM
+ *   error->setting says which setting is wrong. */
 UNSEEN_API enum unseen_status unseen_set_create(struct unseen_set **set_out,
                                                 const struct unseen_set_options *options,
                                                 struct unseen_error *error);
@@ -186,12 +193,16 @@ UNSEEN_API void unseen_set_free(struct unseen_set *set);
  *                        "scalable-count") undo one add with each removal; an item that was added
  *                        UNSEEN_COUNT_MAX times or more stays for ever.
  *
- * Arguments: verdicts gets n bytes, each an enum unseen_verdict. *ndone_out is the number of items
- * that were done, n on success; ndone_out may be NULL. On failure the first *ndone_out items have
- * their verdict. The other items were not touched, so the caller can try them again. (In a set for
- * several threads, some of them may have been in it for a moment.)
- * Errors: NOMEM (the set could not grow, or a URL of some 2,000 bytes or more found no buffer; the
- * set stays usable); UNSUPPORTED (of remove: the filter lacks UNSEEN_CAN_REMOVE).
+ * Arguments:
+ *   - verdicts gets n bytes, each an enum unseen_verdict.
+ *   - *ndone_out is the number of items that were done, n on success; ndone_out may be NULL.
+ *   - On failure the first *ndone_out items have their verdict.
+ *   - The other items were not touched, so the caller can try them again.
+ *   - (In a set for several threads, some of them may have been in it for a moment.)
+ * Errors:
+ *   - NOMEM: the set could not grow, or a URL of some 2,000 bytes or more found no buffer; the
+ *     set stays usable
+ *   - UNSUPPORTED: of remove: the filter lacks UNSEEN_CAN_REMOVE
  * Threads: as many as options.threads; contains: any.
  * Time: linear in the bytes. A growing set moves a few keys with each add: no long pauses. */
 UNSEEN_API enum unseen_status unseen_set_add(struct unseen_set *set,
@@ -208,8 +219,13 @@ UNSEEN_API enum unseen_status unseen_set_remove(struct unseen_set *set,
  * UNSEEN_COUNT_MAX for that often or more. A removal without an add makes counts of other items too
  * small.
  *
- * Arguments: counts gets n bytes; ndone_out as for unseen_set_add.
- * Errors: UNSUPPORTED (a filter that does not count); NOMEM. Threads: any. Time: linear. */
+ * Arguments:
+ *   - counts gets n bytes; ndone_out as for unseen_set_add.
+ * Errors:
+ *   - UNSUPPORTED: a filter that does not count
+ *   - NOMEM
+ * Threads: any.
+ * Time: linear. */
 #define UNSEEN_COUNT_MAX 15
 UNSEEN_API enum unseen_status unseen_set_count(const struct unseen_set *set,
                                                const struct unseen_bytes *items, size_t n,
@@ -231,10 +247,15 @@ struct unseen_key {
 
 /* Makes the keys of n items. With keys, one thread can hash ahead of another.
  *
- * Arguments: keys gets n keys. forms gets n bytes, each an enum unseen_url_form (UNCHANGED in a set
- * without URL identity); forms may be NULL.
- * Errors: NOMEM (a URL of some 2,000 bytes or more); keys and forms then mean nothing.
- * Threads: any, also beside threads that change the set. Time: linear in the bytes. */
+ * Arguments:
+ *   - keys gets n keys.
+ *   - forms gets n bytes, each an enum unseen_url_form (UNCHANGED in a set without URL identity);
+ *     forms may be NULL.
+ * Errors:
+ *   - NOMEM: a URL of some 2,000 bytes or more
+ *   - keys and forms then mean nothing
+ * Threads: any, also beside threads that change the set.
+ * Time: linear in the bytes. */
 UNSEEN_API enum unseen_status unseen_set_keys(const struct unseen_set *set,
                                               const struct unseen_bytes *items, size_t n,
                                               struct unseen_key *keys, uint8_t *forms);
@@ -243,7 +264,9 @@ UNSEEN_API enum unseen_status unseen_set_keys(const struct unseen_set *set,
  * digest (MD5, SHA-1, a fingerprint) by which another program knows a URL. Never use a digest
  * itself as a key: whoever makes the input can foresee the digest.
  *
- * Errors: none. Threads: any. Time: linear. */
+ * Errors: none.
+ * Threads: any.
+ * Time: linear. */
 UNSEEN_API struct unseen_key unseen_set_identity_key(const struct unseen_set *set, const void *data,
                                                      size_t len);
 
@@ -286,8 +309,9 @@ enum {
 
 /* Fills in as much of *stats_out as stats_out->size says.
  *
- * Errors: SIZE. Threads: as many as options.threads. Time: microseconds; up to 100 of them in a set
- * for many threads. */
+ * Errors: SIZE.
+ * Threads: as many as options.threads.
+ * Time: microseconds; up to 100 of them in a set for many threads. */
 UNSEEN_API enum unseen_status unseen_set_stats(const struct unseen_set *set,
                                                struct unseen_set_stats *stats_out);
 
@@ -299,12 +323,18 @@ UNSEEN_API const char *unseen_set_profile(const struct unseen_set *set);
  * given all these keys, so choose the capacity for the whole. intersect makes set the intersection:
  * a key that only one of the sets has is taken for a member with at most the higher of both rates.
  *
- * Arguments: other is another object with the same filter, capacity, fpr, seed, key_bits and URL
- * identity. threads and cpu may differ.
- * Errors: UNSUPPORTED (the filter lacks UNSEEN_CAN_MERGE or UNSEEN_CAN_INTERSECT); MISMATCH
- * (error->setting says which setting differs); ARGUMENT (set and other are one object); NOMEM. The
- * set is then as it was.
- * Threads: one, for both sets. Time: linear in the memory of both. */
+ * Arguments:
+ *   - other is another object with the same filter, capacity, fpr, seed, key_bits and URL
+ *     identity.
+ *   - threads and cpu may differ.
+ * Errors:
+ *   - UNSUPPORTED: the filter lacks UNSEEN_CAN_MERGE or UNSEEN_CAN_INTERSECT
+ *   - MISMATCH: error->setting says which setting differs
+ *   - ARGUMENT: set and other are one object
+ *   - NOMEM
+ *   The set is then as it was.
+ * Threads: one, for both sets.
+ * Time: linear in the memory of both. */
 UNSEEN_API enum unseen_status unseen_set_merge(struct unseen_set *set,
                                                const struct unseen_set *other,
                                                struct unseen_error *error);
@@ -321,10 +351,15 @@ UNSEEN_API enum unseen_status unseen_set_intersect(struct unseen_set *set,
 
 /* Writes the next chunk into buf.
  *
- * Arguments: *cursor is 0 before the first call; the calls count it on. *len_out is the length of
- * the chunk; 0 says that there are no more. The set must not change between the calls.
- * Errors: SPACE (cap is below UNSEEN_CHUNK_MAX); ARGUMENT (a cursor of another export).
- * Threads: one. Time: linear in the chunk. */
+ * Arguments:
+ *   - *cursor is 0 before the first call; the calls count it on.
+ *   - *len_out is the length of the chunk; 0 says that there are no more.
+ *   - The set must not change between the calls.
+ * Errors:
+ *   - SPACE: cap is below UNSEEN_CHUNK_MAX
+ *   - ARGUMENT: a cursor of another export
+ * Threads: one.
+ * Time: linear in the chunk. */
 UNSEEN_API enum unseen_status unseen_set_export(const struct unseen_set *set, uint64_t *cursor,
                                                 void *buf, size_t cap, size_t *len_out);
 
@@ -332,9 +367,13 @@ struct unseen_import;
 
 /* Begins an import.
  *
- * Arguments: options->url, cpu, threads and allocator are used; the rest comes from the chunks.
+ * Arguments:
+ *   - options->url, cpu, threads and allocator are used; the rest comes from the chunks.
  * Ownership: the caller ends the import with unseen_import_finish or unseen_import_free.
- * Errors: SIZE; ARGUMENT; NOMEM. */
+ * Errors:
+ *   - SIZE
+ *   - ARGUMENT
+ *   - NOMEM */
 UNSEEN_API enum unseen_status unseen_import_create(struct unseen_import **import_out,
                                                    const struct unseen_set_options *options,
                                                    struct unseen_error *error);
@@ -346,16 +385,26 @@ UNSEEN_API enum unseen_status unseen_import_create(struct unseen_import **import
  * is asked for all of it at once. The pieces fill it: with the default allocator, memory that no
  * piece fills is not used. An allocator that refuses is the limit for chunks that are not trusted.
  *
- * Errors: CORRUPT; VERSION; MISMATCH (the set has another URL identity than options->url, or the
- * chunk is of another set); NOMEM; ARGUMENT or UNSUPPORTED (cpu, at the header). After an error the
- * import can only be freed.
- * Threads: one. Time: linear in the chunk. */
+ * Errors:
+ *   - CORRUPT
+ *   - VERSION
+ *   - MISMATCH: the set has another URL identity than options->url, or the chunk is of another
+ *     set
+ *   - NOMEM
+ *   - ARGUMENT or UNSUPPORTED (cpu, at the header)
+ *   After an error the import can only be freed.
+ * Threads: one.
+ * Time: linear in the chunk. */
 UNSEEN_API enum unseen_status unseen_import_chunk(struct unseen_import *import, const void *chunk,
                                                   size_t len);
 
 /* Checks that no chunk is missing, hands over the set, and frees the import in either case.
  *
- * Ownership: the caller frees *set_out. Errors: CORRUPT; NOMEM. Threads: one. */
+ * Ownership: the caller frees *set_out.
+ * Errors:
+ *   - CORRUPT
+ *   - NOMEM
+ * Threads: one. */
 UNSEEN_API enum unseen_status unseen_import_finish(struct unseen_import *import,
                                                    struct unseen_set **set_out);
 
@@ -394,9 +443,14 @@ struct unseen_url_options {
 /* Creates a canonicaliser. It never changes afterwards.
  *
  * Ownership: the caller frees *url_out with unseen_url_free. options may be NULL.
- * Errors: SIZE; NAME (no such profile or rule); ARGUMENT (a rule that the profile does not have);
- * VERSION (an id with a version that this library does not have); UNSUPPORTED (cpu); NOMEM.
- * error->setting says which setting is wrong. */
+ * Errors:
+ *   - SIZE
+ *   - NAME: no such profile or rule
+ *   - ARGUMENT: a rule that the profile does not have
+ *   - VERSION: an id with a version that this library does not have
+ *   - UNSUPPORTED: cpu
+ *   - NOMEM
+ *   error->setting says which setting is wrong. */
 UNSEEN_API enum unseen_status unseen_url_create(struct unseen_url **url_out,
                                                 const struct unseen_url_options *options,
                                                 struct unseen_error *error);
@@ -433,9 +487,13 @@ struct unseen_canon {
 /* Makes the canonical form of data[0..len). It allocates nothing (libidn2 does, for a host that is
  * not ASCII).
  *
- * Arguments: buf has cap bytes and does not overlap data. unseen_url_bound(len, 0) bytes are always
- * enough; fewer may be enough for a URL that needs little work.
- * Errors: SPACE. Threads: any. Time: linear; n log n where a profile sorts the query. */
+ * Arguments:
+ *   - buf has cap bytes and does not overlap data.
+ *   - unseen_url_bound(len, 0) bytes are always enough; fewer may be enough for a URL that needs
+ *     little work.
+ * Errors: SPACE.
+ * Threads: any.
+ * Time: linear; n log n where a profile sorts the query. */
 UNSEEN_API enum unseen_status unseen_url_canon(const struct unseen_url *url, const void *data,
                                                size_t len, void *buf, size_t cap,
                                                struct unseen_canon *canon_out);
@@ -444,7 +502,10 @@ UNSEEN_API enum unseen_status unseen_url_canon(const struct unseen_url *url, con
  * reference is resolved by the WHATWG standard and then canonicalised. The form is FAILED if the
  * base is not a URL.
  *
- * Arguments: buf needs up to unseen_url_bound(len, base_len) bytes. Errors: SPACE. Threads: any. */
+ * Arguments:
+ *   - buf needs up to unseen_url_bound(len, base_len) bytes.
+ * Errors: SPACE.
+ * Threads: any. */
 UNSEEN_API enum unseen_status unseen_url_canon_base(const struct unseen_url *url, const void *data,
                                                     size_t len, const void *base, size_t base_len,
                                                     void *buf, size_t cap,
@@ -457,9 +518,12 @@ UNSEEN_API enum unseen_status unseen_url_canon_base(const struct unseen_url *url
  * pages (Safe Browsing v4) is asked. The URL is canonicalised as by the profile "safebrowsing",
  * whatever the profile of url is.
  *
- * Arguments: *n_out is the number of expressions, most specific first; 0 if data is not a URL. They
- * lie in buf, which needs up to unseen_url_bound(len, 0) bytes.
- * Errors: SPACE. Threads: any. Time: linear in len times *n_out. */
+ * Arguments:
+ *   - *n_out is the number of expressions, most specific first; 0 if data is not a URL.
+ *   - They lie in buf, which needs up to unseen_url_bound(len, 0) bytes.
+ * Errors: SPACE.
+ * Threads: any.
+ * Time: linear in len times *n_out. */
 UNSEEN_API enum unseen_status
 unseen_url_expressions(const struct unseen_url *url, const void *data, size_t len, void *buf,
                        size_t cap, struct unseen_bytes expressions[UNSEEN_EXPRESSIONS_MAX],
@@ -477,7 +541,10 @@ struct unseen_url_step {
 /* As unseen_url_canon; calls `step` once for each rule that changed something, in order. A URL
  * whose scheme is not special to WHATWG is one step.
  *
- * Arguments: buf needs up to unseen_url_bound(2 * len, 0) bytes. Errors: SPACE. Threads: any. */
+ * Arguments:
+ *   - buf needs up to unseen_url_bound(2 * len, 0) bytes.
+ * Errors: SPACE.
+ * Threads: any. */
 UNSEEN_API enum unseen_status
 unseen_url_explain(const struct unseen_url *url, const void *data, size_t len, void *buf,
                    size_t cap, void (*step)(void *context, const struct unseen_url_step *step),
@@ -561,10 +628,17 @@ struct unseen_store_options {
  * end of the log is cut off (info.torn_bytes).
  *
  * Ownership: the caller closes *store_out with unseen_store_close. options may be NULL: READ.
- * Errors: MISSING; FOREIGN; VERSION; MISMATCH (error->setting says which setting differs); CORRUPT
- * (unseen_store_repair can help); BUSY; IO; and those of unseen_set_create and unseen_url_create.
- * Time: linear in the image (some 6 bytes per key) and in the rest of the log; without an image, in
- * the whole log (8 bytes per key). */
+ * Errors:
+ *   - MISSING
+ *   - FOREIGN
+ *   - VERSION
+ *   - MISMATCH: error->setting says which setting differs
+ *   - CORRUPT: unseen_store_repair can help
+ *   - BUSY
+ *   - IO
+ *   - and those of unseen_set_create and unseen_url_create
+ * Time: linear in the image (some 6 bytes per key) and in the rest of the log; without an image,
+ *   in the whole log (8 bytes per key). */
 UNSEEN_API enum unseen_status unseen_store_open(struct unseen_store **store_out, const char *path,
                                                 const struct unseen_store_options *options,
                                                 struct unseen_error *error);
@@ -580,7 +654,12 @@ UNSEEN_API const struct unseen_url *unseen_store_url(const struct unseen_store *
 /* As unseen_set_add, _remove and so on. Each NEW of an add, and each SEEN of a remove, is a change
  * that waits to be committed.
  *
- * Errors: those of the set; READONLY; STOPPED; ARGUMENT (keys of another width). Threads: one. */
+ * Errors:
+ *   - those of the set
+ *   - READONLY
+ *   - STOPPED
+ *   - ARGUMENT: keys of another width
+ * Threads: one. */
 UNSEEN_API enum unseen_status unseen_store_add(struct unseen_store *store,
                                                const struct unseen_bytes *items, size_t n,
                                                uint8_t *verdicts, size_t *ndone_out);
@@ -596,8 +675,11 @@ UNSEEN_API enum unseen_status unseen_store_remove_keys(struct unseen_store *stor
 
 /* Commits all waiting changes, and returns when they are durable.
  *
- * Errors: READONLY; of this or an earlier commit: IO, NOMEM. Threads: one. Time: two syncs of the
- * disk. */
+ * Errors:
+ *   - READONLY
+ *   - of this or an earlier commit: IO, NOMEM
+ * Threads: one.
+ * Time: two syncs of the disk. */
 UNSEEN_API enum unseen_status unseen_store_commit(struct unseen_store *store,
                                                   struct unseen_error *error);
 
@@ -605,10 +687,13 @@ UNSEEN_API enum unseen_status unseen_store_commit(struct unseen_store *store,
  * returns at once, or when fewer than some 30,000 changes wait for that thread. The changes are
  * durable within about 50 ms and two syncs of the disk.
  *
- * Arguments: output_len is the length of the output up to which no line belongs to a later change
- * (unseen_store_output with a name; otherwise 0).
- * Errors: as unseen_store_commit; ARGUMENT (with a named output: a length below the last one, or
- * more than 262,144 changes). Threads: one. */
+ * Arguments:
+ *   - output_len is the length of the output up to which no line belongs to a later change
+ *     (unseen_store_output with a name; otherwise 0).
+ * Errors:
+ *   - as unseen_store_commit
+ *   - ARGUMENT: with a named output: a length below the last one, or more than 262,144 changes
+ * Threads: one. */
 UNSEEN_API enum unseen_status unseen_store_commit_begin(struct unseen_store *store,
                                                         uint64_t nchanges, uint64_t output_len,
                                                         struct unseen_error *error);
@@ -623,12 +708,19 @@ UNSEEN_API enum unseen_status unseen_store_commit_wait(struct unseen_store *stor
  * same name is given after a crash, the file is cut to the last commit; the URLs of the lines that
  * were cut will be new again. So the file has each line once.
  *
- * Arguments: fd is open for reading and writing, and borrowed until close. name is the absolute
- * path of the file, whose directory entry is synced; NULL: sync only. *len_out is the length from
- * which to write on. Call it before the first add. Bytes that are cut off are appended to
- * NAME.cut, which only the owner may read.
- * Errors: READONLY; ARGUMENT; IO; CORRUPT (others changed the file, so that the cut is uncertain;
- * it is left as it is); FOREIGN (NAME.cut is a link, or another user's file). Threads: one. */
+ * Arguments:
+ *   - fd is open for reading and writing, and borrowed until close.
+ *   - name is the absolute path of the file, whose directory entry is synced; NULL: sync only.
+ *   - *len_out is the length from which to write on.
+ *   - Call it before the first add.
+ *   - Bytes that are cut off are appended to NAME.cut, which only the owner may read.
+ * Errors:
+ *   - READONLY
+ *   - ARGUMENT
+ *   - IO
+ *   - CORRUPT: others changed the file, so that the cut is uncertain; it is left as it is
+ *   - FOREIGN: NAME.cut is a link, or another user's file
+ * Threads: one. */
 UNSEEN_API enum unseen_status unseen_store_output(struct unseen_store *store, int fd,
                                                   const char *name, uint64_t *len_out,
                                                   struct unseen_error *error);
@@ -636,7 +728,10 @@ UNSEEN_API enum unseen_status unseen_store_output(struct unseen_store *store, in
 /* Waits for the commits that were begun, writes the image if that will save time, and frees the
  * store in any case. Changes that were not handed to a commit are forgotten.
  *
- * Errors: as unseen_store_commit; IMAGE. Threads: one. */
+ * Errors:
+ *   - as unseen_store_commit
+ *   - IMAGE
+ * Threads: one. */
 UNSEEN_API enum unseen_status unseen_store_close(struct unseen_store *store,
                                                  struct unseen_error *error);
 
@@ -663,8 +758,13 @@ UNSEEN_API enum unseen_status unseen_store_info(struct unseen_store *store,
 /* Calls `each` with all keys that are committed and were not removed since, n at a time, in the
  * order in which they were added, until `each` returns false.
  *
- * Errors: UNSUPPORTED (no log); IO; CORRUPT; NOMEM. Threads: one. Time: the log is read twice; each
- * removal takes 24 bytes of memory meanwhile. */
+ * Errors:
+ *   - UNSUPPORTED: no log
+ *   - IO
+ *   - CORRUPT
+ *   - NOMEM
+ * Threads: one.
+ * Time: the log is read twice; each removal takes 24 bytes of memory meanwhile. */
 UNSEEN_API enum unseen_status
 unseen_store_keys(struct unseen_store *store,
                   bool (*each)(void *context, const struct unseen_key *keys, size_t n),
@@ -673,8 +773,13 @@ unseen_store_keys(struct unseen_store *store,
 /* Adds every key of from to store, and commits. Both need the same seed and URL identity; from must
  * not have shorter keys.
  *
- * Arguments: *nnew_out is the number of keys that were new.
- * Errors: MISMATCH; READONLY; those of unseen_store_keys and of commits. Threads: one, for both. */
+ * Arguments:
+ *   - *nnew_out is the number of keys that were new.
+ * Errors:
+ *   - MISMATCH
+ *   - READONLY
+ *   - those of unseen_store_keys and of commits
+ * Threads: one, for both. */
 UNSEEN_API enum unseen_status unseen_store_merge(struct unseen_store *store,
                                                  struct unseen_store *from, uint64_t *nnew_out,
                                                  struct unseen_error *error);
@@ -694,8 +799,16 @@ struct unseen_store_health {
 /* Reads everything, checks every checksum, and checks that the image has what the log says. Changes
  * nothing and takes no lock.
  *
- * Arguments: health_out may be NULL; `report`, unless NULL, is called for each damage.
- * Errors: CORRUPT (there is damage); SIZE; MISSING; FOREIGN; VERSION; IO; NOMEM. */
+ * Arguments:
+ *   - health_out may be NULL; `report`, unless NULL, is called for each damage.
+ * Errors:
+ *   - CORRUPT: there is damage
+ *   - SIZE
+ *   - MISSING
+ *   - FOREIGN
+ *   - VERSION
+ *   - IO
+ *   - NOMEM */
 UNSEEN_API enum unseen_status
 unseen_store_verify(const char *path, struct unseen_store_health *health_out,
                     void (*report)(void *context, const struct unseen_error *damage), void *context,
@@ -704,9 +817,13 @@ unseen_store_verify(const char *path, struct unseen_store_health *health_out,
 /* Makes a damaged store usable: every intact record goes into a new log, which takes the place of
  * the damaged one; that stays as PATH.damaged. Keys in damaged records are forgotten.
  *
- * Arguments: as unseen_store_verify.
- * Errors: as unseen_store_open; CORRUPT (a store without a log whose image is damaged); FOREIGN
- * (both headers are gone). A crash leaves the old store or the new one. */
+ * Arguments:
+ *   - as unseen_store_verify.
+ * Errors:
+ *   - as unseen_store_open
+ *   - CORRUPT: a store without a log whose image is damaged
+ *   - FOREIGN: both headers are gone
+ *   A crash leaves the old store or the new one. */
 UNSEEN_API enum unseen_status
 unseen_store_repair(const char *path, struct unseen_store_health *health_out,
                     void (*report)(void *context, const struct unseen_error *damage), void *context,
@@ -716,7 +833,10 @@ unseen_store_repair(const char *path, struct unseen_store_health *health_out,
  * capacity and key_bits (fewer than before) of options become the store's, if they are not 0 or
  * NULL.
  *
- * Errors: as unseen_store_open; UNSUPPORTED (no log). A crash leaves the old store or the new. */
+ * Errors:
+ *   - as unseen_store_open
+ *   - UNSUPPORTED: no log
+ *   A crash leaves the old store or the new. */
 UNSEEN_API enum unseen_status unseen_store_rewrite(const char *path,
                                                    const struct unseen_store_options *options,
                                                    struct unseen_error *error);
@@ -753,9 +873,13 @@ struct unseen_plan {
  *     plan.hashes = 10;
  *     unseen_plan(&plan) -> plan.fpr = 8.89e-5
  *
- * Errors: SIZE; ARGUMENT (a number out of its range, too many numbers, or some that contradict
- * each other); NAME; FPR (lower than the filter can have); UNSUPPORTED (a filter with a fixed rate
- * does not follow from its bits; a filter whose bits are anywhere has no lines).
+ * Errors:
+ *   - SIZE
+ *   - ARGUMENT: a number out of its range, too many numbers, or some that contradict each other
+ *   - NAME
+ *   - FPR: lower than the filter can have
+ *   - UNSUPPORTED: a filter with a fixed rate does not follow from its bits; a filter whose bits
+ *     are anywhere has no lines
  * Threads: any. */
 UNSEEN_API enum unseen_status unseen_plan(struct unseen_plan *plan);
 
@@ -772,7 +896,9 @@ UNSEEN_API double unseen_plan_rate(const struct unseen_plan *plan, double nkeys)
  * and without copying. Returns the number of lines. *consumed_out is the offset just behind the
  * last delimiter used. Entries of lines past the returned number mean nothing.
  *
- * Errors: none. Threads: any. Time: linear in the bytes consumed. */
+ * Errors: none.
+ * Threads: any.
+ * Time: linear in the bytes consumed. */
 UNSEEN_API size_t unseen_lines_split(const void *data, size_t len, char delimiter,
                                      struct unseen_bytes *lines, size_t max, size_t *consumed_out);
 
@@ -828,7 +954,8 @@ struct unseen_allocator {
  * computes the same bits; portable code is the specification. AUTO means the best level of this
  * processor. An object with a level that the processor lacks is not created (UNSUPPORTED).
  *
- * Errors: NAME. Threads: any. */
+ * Errors: NAME.
+ * Threads: any. */
 UNSEEN_API enum unseen_status unseen_cpu_parse(const char *name, enum unseen_cpu *cpu_out);
 
 /* Semantic versioning. Before 1.0 a minor version may change the interface. From 1.0 on, within one

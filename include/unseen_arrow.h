@@ -16,10 +16,15 @@ extern "C" {
 /* As unseen_set_add, unseen_set_contains and unseen_set_remove: the same answers and errors, and
  * nothing is copied.
  *
- * Arguments: data may be NULL if all items are empty. verdicts gets n bytes; ndone_out may be NULL.
- * Errors: as for the set; ARGUMENT at the first item whose offset is negative or decreases. The
- * items before it are done then, and *ndone_out is their number.
- * Threads: as for the set. Time: linear in the bytes. */
+ * Arguments:
+ *   - data may be NULL if all items are empty.
+ *   - verdicts gets n bytes; ndone_out may be NULL.
+ * Errors:
+ *   - as for the set
+ *   - ARGUMENT at the first item whose offset is negative or decreases
+ *   The items before it are done then, and *ndone_out is their number.
+ * Threads: as for the set.
+ * Time: linear in the bytes. */
 UNSEEN_API enum unseen_status unseen_set_add_arrow(struct unseen_set *set, const void *data,
                                                    const int64_t *offsets, size_t n,
                                                    uint8_t *verdicts, size_t *ndone_out);

@@ -38,7 +38,10 @@ struct unseen_bitmap_options {
 /* Creates an empty bitmap.
  *
  * Ownership: the caller frees *bitmap_out with unseen_bitmap_free. options may be NULL.
- * Errors: SIZE; UNSUPPORTED (cpu); NOMEM. */
+ * Errors:
+ *   - SIZE
+ *   - UNSUPPORTED: cpu
+ *   - NOMEM */
 UNSEEN_API enum unseen_status unseen_bitmap_create(struct unseen_bitmap **bitmap_out,
                                                    const struct unseen_bitmap_options *options,
                                                    struct unseen_error *error);
@@ -49,12 +52,17 @@ UNSEEN_API void unseen_bitmap_free(struct unseen_bitmap *bitmap);
 /* set adds n integers in order, clear removes them, get changes nothing. Hundreds at a time are
  * several times as fast as single integers.
  *
- * Arguments: each verdict says whether its integer was in the bitmap before (SEEN) or not (NEW).
- * verdicts gets n bytes, or is NULL. *ndone_out is the number of integers done, n on success;
- * ndone_out may be NULL. To get, an integer of 2^40 or more is NEW.
- * Errors: ARGUMENT (set, clear: an integer of 2^40 or more); NOMEM (set). The first *ndone_out
- * integers are done then, and the others are not.
- * Threads: get: any. Time: linear in n. */
+ * Arguments:
+ *   - each verdict says whether its integer was in the bitmap before (SEEN) or not (NEW).
+ *   - verdicts gets n bytes, or is NULL.
+ *   - *ndone_out is the number of integers done, n on success; ndone_out may be NULL.
+ *   - To get, an integer of 2^40 or more is NEW.
+ * Errors:
+ *   - ARGUMENT: set, clear: an integer of 2^40 or more
+ *   - NOMEM: set
+ *   The first *ndone_out integers are done then, and the others are not.
+ * Threads: get: any.
+ * Time: linear in n. */
 UNSEEN_API enum unseen_status unseen_bitmap_set(struct unseen_bitmap *bitmap,
                                                 const uint64_t *values, size_t n, uint8_t *verdicts,
                                                 size_t *ndone_out);
@@ -66,8 +74,10 @@ UNSEEN_API void unseen_bitmap_get(const struct unseen_bitmap *bitmap, const uint
 
 /* set_range adds, and clear_range removes, all integers in [first, end).
  *
- * Errors: ARGUMENT (first is above end, or end above 2^40); NOMEM: some integers of the range may
- * have been added or removed, the others are as they were.
+ * Errors:
+ *   - ARGUMENT: first is above end, or end above 2^40
+ *   - NOMEM: some integers of the range may have been added or removed, the others are as they
+ *     were
  * Time: linear in the memory of the range. */
 UNSEEN_API enum unseen_status unseen_bitmap_set_range(struct unseen_bitmap *bitmap, uint64_t first,
                                                       uint64_t end);
@@ -76,15 +86,18 @@ UNSEEN_API enum unseen_status unseen_bitmap_clear_range(struct unseen_bitmap *bi
 
 /* The number of members in [first, end). Integers of 2^40 and more are never members.
  *
- * Errors: none. Threads: any. Time: constant for 0 and UNSEEN_BITMAP_END, else linear in the
- * memory of the range. */
+ * Errors: none.
+ * Threads: any.
+ * Time: constant for 0 and UNSEEN_BITMAP_END, else linear in the memory of the range. */
 UNSEEN_API uint64_t unseen_bitmap_count(const struct unseen_bitmap *bitmap, uint64_t first,
                                         uint64_t end);
 
 /* Stores the first max members from `from` on, in increasing order, and returns their number. A
  * number below max says that there are no more.
  *
- * Errors: none. Threads: any. Time: linear in the memory passed over. */
+ * Errors: none.
+ * Threads: any.
+ * Time: linear in the memory passed over. */
 UNSEEN_API size_t unseen_bitmap_next(const struct unseen_bitmap *bitmap, uint64_t from,
                                      uint64_t *values, size_t max);
 
@@ -104,8 +117,11 @@ UNSEEN_API uint64_t unseen_bitmap_memory(const struct unseen_bitmap *bitmap);
 
 /* Writes the next chunk into buf, as unseen_set_export does. Equal bitmaps give equal bytes.
  *
- * Errors: SPACE (cap is below UNSEEN_CHUNK_MAX); ARGUMENT (a cursor of another export).
- * Threads: one. Time: linear in the chunk. */
+ * Errors:
+ *   - SPACE: cap is below UNSEEN_CHUNK_MAX
+ *   - ARGUMENT: a cursor of another export
+ * Threads: one.
+ * Time: linear in the chunk. */
 UNSEEN_API enum unseen_status unseen_bitmap_export(const struct unseen_bitmap *bitmap,
                                                    uint64_t *cursor, void *buf, size_t cap,
                                                    size_t *len_out);
@@ -113,8 +129,13 @@ UNSEEN_API enum unseen_status unseen_bitmap_export(const struct unseen_bitmap *b
 /* Takes one whole chunk into a bitmap that was empty before the first: the header first, the others
  * in any order. The bitmap equals the exported one as soon as *complete_out is true.
  *
- * Errors: CORRUPT; VERSION; NOMEM; ARGUMENT (the bitmap was not empty). After an error the bitmap
- * can only be freed. Time: linear in the chunk. */
+ * Errors:
+ *   - CORRUPT
+ *   - VERSION
+ *   - NOMEM
+ *   - ARGUMENT: the bitmap was not empty
+ *   After an error the bitmap can only be freed.
+ * Time: linear in the chunk. */
 UNSEEN_API enum unseen_status unseen_bitmap_import_chunk(struct unseen_bitmap *bitmap,
                                                          const void *chunk, size_t len,
                                                          bool *complete_out);

@@ -67,11 +67,16 @@ enum unseen_entry {
 
 /* Makes the canonical text of an entry.
  *
- * Arguments: url may be NULL for all kinds but EXPRESSIONS, which takes any canonicaliser. data
- * and buf do not overlap; unseen_kind_bound(len) bytes of buf are always enough. *entry_out lies
- * in buf, in data or in static memory. The text of an EMPTY or INVALID entry has no bytes; a
- * DANGEROUS entry has its text, for callers who insist.
- * Errors: SPACE; ARGUMENT (unknown kind, or url is missing). Time: linear. */
+ * Arguments:
+ *   - url may be NULL for all kinds but EXPRESSIONS, which takes any canonicaliser.
+ *   - data and buf do not overlap; unseen_kind_bound(len) bytes of buf are always enough.
+ *   - *entry_out lies in buf, in data or in static memory.
+ *   - The text of an EMPTY or INVALID entry has no bytes; a DANGEROUS entry has its text, for
+ *     callers who insist.
+ * Errors:
+ *   - SPACE
+ *   - ARGUMENT: unknown kind, or url is missing
+ * Time: linear. */
 UNSEEN_API enum unseen_status unseen_kind_entry(enum unseen_kind kind, const struct unseen_url *url,
                                                 const void *data, size_t len, void *buf, size_t cap,
                                                 struct unseen_bytes *entry_out,
@@ -84,8 +89,12 @@ UNSEEN_API const char *unseen_kind_complaint(enum unseen_kind kind, enum unseen_
 /* Makes the texts of the entries that would cover data[0..len): all different, most specific
  * first. An entry is among its own texts.
  *
- * Arguments: *n_out is the number of texts, 0 if data is not of this kind. The rest as for
- * unseen_kind_entry. Errors: SPACE; ARGUMENT. */
+ * Arguments:
+ *   - *n_out is the number of texts, 0 if data is not of this kind.
+ *   - The rest as for unseen_kind_entry.
+ * Errors:
+ *   - SPACE
+ *   - ARGUMENT */
 UNSEEN_API enum unseen_status unseen_kind_texts(enum unseen_kind kind, const struct unseen_url *url,
                                                 const void *data, size_t len, void *buf, size_t cap,
                                                 struct unseen_bytes texts[UNSEEN_KIND_TEXTS_MAX],
@@ -143,9 +152,17 @@ struct unseen_list_build_options {
  * earlier build in the folder are removed.
  *
  * Ownership: the caller frees *build_out with unseen_list_build_free. options may be NULL.
- * Errors: SIZE; ARGUMENT; FPR (too low); UNSUPPORTED (cpu); RANDOM; NOMEM. With options.keep also:
- * IO; MISSING (the folder); FOREIGN ("keys" or "state" is not one of unseen, or a link); BUSY
- * (another process builds there). error->setting says which setting is wrong. */
+ * Errors:
+ *   - SIZE
+ *   - ARGUMENT
+ *   - FPR: too low
+ *   - UNSUPPORTED: cpu
+ *   - RANDOM
+ *   - NOMEM. With options.keep also: IO
+ *   - MISSING: the folder
+ *   - FOREIGN: "keys" or "state" is not one of unseen, or a link
+ *   - BUSY: another process builds there
+ *   error->setting says which setting is wrong. */
 UNSEEN_API enum unseen_status
 unseen_list_build_create(struct unseen_list_build **build_out, const char *path,
                          const struct unseen_list_build_options *options,
@@ -154,11 +171,19 @@ unseen_list_build_create(struct unseen_list_build **build_out, const char *path,
 /* Resumes the build that another process left in options->folder (keep is taken for true), as it
  * was at its last checkpoint. Keys that were added after the checkpoint must be added again.
  *
- * Arguments: options must be the same, but for memory, threads, cpu and allocator; a NULL seed
- * means the seed that was used. *note_out is the note of the checkpoint, valid until the next
- * checkpoint.
- * Errors: MISSING (there is nothing to resume); MISMATCH (other options); BUSY; CORRUPT (the files
- * are damaged: begin the build anew); FOREIGN; VERSION; IO; and those of _create. */
+ * Arguments:
+ *   - options must be the same, but for memory, threads, cpu and allocator; a NULL seed means the
+ *     seed that was used.
+ *   - *note_out is the note of the checkpoint, valid until the next checkpoint.
+ * Errors:
+ *   - MISSING: there is nothing to resume
+ *   - MISMATCH: other options
+ *   - BUSY
+ *   - CORRUPT: the files are damaged: begin the build anew
+ *   - FOREIGN
+ *   - VERSION
+ *   - IO
+ *   - and those of _create */
 UNSEEN_API enum unseen_status
 unseen_list_build_resume(struct unseen_list_build **build_out, const char *path,
                          const struct unseen_list_build_options *options,
@@ -174,8 +199,11 @@ UNSEEN_API uint64_t unseen_list_build_key(const struct unseen_list_build *build,
 
 /* Adds n identities, or n keys. A key that is added twice counts once.
  *
- * Errors: IO and NOMEM, after which the build can only be freed; STOPPED (an earlier call had
- * failed); ARGUMENT (the build is complete). Time: linear. */
+ * Errors:
+ *   - IO and NOMEM, after which the build can only be freed
+ *   - STOPPED: an earlier call had failed
+ *   - ARGUMENT: the build is complete
+ * Time: linear. */
 UNSEEN_API enum unseen_status unseen_list_build_add(struct unseen_list_build *build,
                                                     const struct unseen_bytes *items, size_t n,
                                                     struct unseen_error *error);
@@ -186,9 +214,13 @@ UNSEEN_API enum unseen_status unseen_list_build_add_keys(struct unseen_list_buil
 /* With options.keep: puts everything added so far, and the caller's note, on the disk. The note
  * says where the caller is in its inputs.
  *
- * Arguments: note_len is at most 16 MiB.
- * Errors: IO and NOMEM, after which the build can only be freed, and be resumed from the checkpoint
- * before; STOPPED; ARGUMENT (without keep, too long a note, or the build is complete).
+ * Arguments:
+ *   - note_len is at most 16 MiB.
+ * Errors:
+ *   - IO and NOMEM, after which the build can only be freed, and be resumed from the checkpoint
+ *     before
+ *   - STOPPED
+ *   - ARGUMENT: without keep, too long a note, or the build is complete
  * Time: a sync of the keys written since the last checkpoint. Every 20 seconds or so is enough. */
 UNSEEN_API enum unseen_status unseen_list_build_checkpoint(struct unseen_list_build *build,
                                                            const void *note, size_t note_len,
@@ -200,11 +232,18 @@ UNSEEN_API enum unseen_status unseen_list_build_checkpoint(struct unseen_list_bu
  * keys that are added twice may change the number of parts in the list. Once only. With
  * options.keep, _finish begins with a checkpoint, from which it can be resumed.
  *
- * Arguments: progress, unless NULL, is called now and then, by one thread at a time, with how many
- * of n keys are done. If it returns false, the building ends (STOPPED).
- * Errors: IO; NOMEM; CORRUPT (keys came back from the disk changed); BUSY (another process builds
- * the same path); FOREIGN (PATH.new is a link, or another user's file); ARGUMENT (called twice, or
- * more than 10^13 keys); STOPPED. */
+ * Arguments:
+ *   - progress, unless NULL, is called now and then, by one thread at a time, with how many of n
+ *     keys are done.
+ *   - If it returns false, the building ends (STOPPED).
+ * Errors:
+ *   - IO
+ *   - NOMEM
+ *   - CORRUPT: keys came back from the disk changed
+ *   - BUSY: another process builds the same path
+ *   - FOREIGN: PATH.new is a link, or another user's file
+ *   - ARGUMENT: called twice, or more than 10^13 keys
+ *   - STOPPED */
 UNSEEN_API enum unseen_status unseen_list_build_finish(struct unseen_list_build *build,
                                                        bool (*progress)(void *context,
                                                                         uint64_t ndone, uint64_t n),
@@ -243,7 +282,16 @@ struct unseen_list_options {
  * (unseen_list_verify checks the pages).
  *
  * Ownership: the caller closes *list_out with unseen_list_close. options may be NULL.
- * Errors: SIZE; ARGUMENT; MISSING; FOREIGN; VERSION; CORRUPT; IO; NOMEM; UNSUPPORTED (cpu). */
+ * Errors:
+ *   - SIZE
+ *   - ARGUMENT
+ *   - MISSING
+ *   - FOREIGN
+ *   - VERSION
+ *   - CORRUPT
+ *   - IO
+ *   - NOMEM
+ *   - UNSUPPORTED: cpu */
 UNSEEN_API enum unseen_status unseen_list_open(struct unseen_list **list_out, const char *path,
                                                const struct unseen_list_options *options,
                                                struct unseen_error *error);
@@ -257,9 +305,12 @@ UNSEEN_API uint64_t unseen_list_key(const struct unseen_list *list, const void *
 /* Whether n identities, or n keys, are listed. A call with 1,024 or more is several times as fast
  * as single ones. Changes are compared by text; of keys, by key.
  *
- * Arguments: verdicts gets n bytes: SEEN (listed; wrong with the rate of the list), ALLOWED, or NEW
- * (not listed; certain).
- * Errors: none. Threads: any. Time: linear. */
+ * Arguments:
+ *   - verdicts gets n bytes: SEEN (listed; wrong with the rate of the list), ALLOWED, or NEW (not
+ *     listed; certain).
+ * Errors: none.
+ * Threads: any.
+ * Time: linear. */
 UNSEEN_API void unseen_list_contains(const struct unseen_list *list,
                                      const struct unseen_bytes *items, size_t n, uint8_t *verdicts);
 UNSEEN_API void unseen_list_contains_keys(const struct unseen_list *list, const uint64_t *keys,
@@ -269,7 +320,11 @@ UNSEEN_API void unseen_list_contains_keys(const struct unseen_list *list, const 
  * item (unseen_kind_texts with the kind of the list, and url). The verdict is ALLOWED if one text
  * is allowed; else SEEN if one is listed; else NEW, also for an item that is not of this kind.
  *
- * Errors: NOMEM; ARGUMENT (url is missing). There are no verdicts then. Threads: any. */
+ * Errors:
+ *   - NOMEM
+ *   - ARGUMENT: url is missing
+ *   There are no verdicts then.
+ * Threads: any. */
 UNSEEN_API enum unseen_status unseen_list_covers(const struct unseen_list *list,
                                                  const struct unseen_url *url,
                                                  const struct unseen_bytes *items, size_t n,
@@ -303,7 +358,12 @@ UNSEEN_API enum unseen_status unseen_list_info(const struct unseen_list *list,
 
 /* Reads all of the file and compares its checksums.
  *
- * Errors: CORRUPT (error says where); IO; NOMEM. Threads: any. Time: linear in the file. */
+ * Errors:
+ *   - CORRUPT: error says where
+ *   - IO
+ *   - NOMEM
+ * Threads: any.
+ * Time: linear in the file. */
 UNSEEN_API enum unseen_status unseen_list_verify(const struct unseen_list *list,
                                                  struct unseen_error *error);
 
@@ -330,9 +390,11 @@ struct unseen_list_edit;
 
 /* Begins to change the list at path. There is one writer at a time, and any number of readers.
  *
- * Ownership: the caller ends it with unseen_list_edit_close. Of options only the allocator matters.
- * Errors: those of unseen_list_open, whose checks it makes; BUSY (another process changes the
- * list). */
+ * Ownership: the caller ends it with unseen_list_edit_close. Of options only the allocator
+ *   matters.
+ * Errors:
+ *   - those of unseen_list_open, whose checks it makes
+ *   - BUSY: another process changes the list */
 UNSEEN_API enum unseen_status unseen_list_edit_open(struct unseen_list_edit **edit_out,
                                                     const char *path,
                                                     const struct unseen_list_options *options,
@@ -340,11 +402,16 @@ UNSEEN_API enum unseen_status unseen_list_edit_open(struct unseen_list_edit **ed
 
 /* Makes one change for n texts; the last change of a text holds. Nobody sees it before the commit.
  *
- * Arguments: changed, unless NULL, gets n bytes: 1 if the changes said something else of the text
- * before; 0 if they said the same, and nothing is written for it. (The pages do not count: ask the
- * list whether a text was listed.)
- * Errors: ARGUMENT (no such change, or a text of 4 GiB); NOMEM; STOPPED (a commit has failed). No
- * change was made then. Threads: one. */
+ * Arguments:
+ *   - changed, unless NULL, gets n bytes: 1 if the changes said something else of the text
+ *     before; 0 if they said the same, and nothing is written for it.
+ *   - (The pages do not count: ask the list whether a text was listed.)
+ * Errors:
+ *   - ARGUMENT: no such change, or a text of 4 GiB
+ *   - NOMEM
+ *   - STOPPED: a commit has failed
+ *   No change was made then.
+ * Threads: one. */
 UNSEEN_API enum unseen_status unseen_list_edit_change(struct unseen_list_edit *edit,
                                                       enum unseen_list_change change,
                                                       const struct unseen_bytes *items, size_t n,
@@ -353,8 +420,12 @@ UNSEEN_API enum unseen_status unseen_list_edit_change(struct unseen_list_edit *e
 /* Writes every change made since the last commit, and returns when they are durable. After a
  * failure or a crash, the list has all of them or none.
  *
- * Errors: IO; MISMATCH (another file was renamed over the list since the edit was opened: that file
- * was not changed). The edit can then only be closed (STOPPED). Threads: one. */
+ * Errors:
+ *   - IO
+ *   - MISMATCH: another file was renamed over the list since the edit was opened: that file was
+ *     not changed
+ *   The edit can then only be closed (STOPPED).
+ * Threads: one. */
 UNSEEN_API enum unseen_status unseen_list_edit_commit(struct unseen_list_edit *edit,
                                                       struct unseen_error *error);
 
@@ -372,12 +443,18 @@ UNSEEN_API void unseen_list_changes(const struct unseen_list *list,
 /* Takes up the changes that were appended to the open file since. A list that was replaced by
  * rename is another file: open it.
  *
- * Arguments: *changed_out, unless NULL, says whether there were any.
- * Errors: CORRUPT; VERSION; IO; NOMEM: the list answers as before, or with the first of the new
- * commits. MISMATCH: the file was overwritten, by another list or by something that is not a list.
- * Its answers are worthless then; if it is mapped and was cut short, a question ends the process.
- * Threads: one, and no questions meanwhile. Time: one look at the header and the length of the
- * file if there is nothing new. */
+ * Arguments:
+ *   - *changed_out, unless NULL, says whether there were any.
+ * Errors:
+ *   - CORRUPT
+ *   - VERSION
+ *   - IO
+ *   - NOMEM: the list answers as before, or with the first of the new commits. MISMATCH: the file
+ *     was overwritten, by another list or by something that is not a list. Its answers are
+ *     worthless then
+ *   - if it is mapped and was cut short, a question ends the process
+ * Threads: one, and no questions meanwhile.
+ * Time: one look at the header and the length of the file if there is nothing new. */
 UNSEEN_API enum unseen_status unseen_list_refresh(struct unseen_list *list, bool *changed_out,
                                                   struct unseen_error *error);
 

@@ -93,10 +93,8 @@ static int read_escape(const char **s, const char *end)
     static const char meanings[] = "\n\r\t\a\b\"\\";
     const char *p = *s;
     if (end - p >= 4 && p[1] == 'x') {
-        const int high = hex_value(p[2]);
-        const int low = hex_value(p[3]);
         *s = p + 4;
-        return high < 0 || low < 0 ? -1 : high * 16 + low;
+        return hex_byte(p + 2);
     }
     const char *at = end - p >= 2 && p[1] ? strchr(letters, p[1]) : NULL;
     *s = p + 2;

@@ -21,12 +21,11 @@ bool seed_parse(struct seed *seed, const char *text, size_t len)
         return false;
     }
     for (size_t i = 0; i < n; i++) {
-        const int high = hex ? hex_value(text[2 + 2 * i]) : 0;
-        const int low = hex ? hex_value(text[3 + 2 * i]) : 0;
-        if (high < 0 || low < 0) {
+        const int byte = hex ? hex_byte(text + 2 + 2 * i) : text[i];
+        if (hex && byte < 0) {
             return false;
         }
-        seed->bytes[i] = hex ? (char)(16 * high + low) : text[i];
+        seed->bytes[i] = (char)byte;
     }
     seed->len = n;
     return true;

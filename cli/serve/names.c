@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: MIT */
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE 1
+#endif
 #include "serve/names.h"
 
 #include <string.h>
-#include <unseen_list.h>
 
-/* Fills names with the texts of a kind; false if that has none. */
+/* Fills names with the texts of a kind; false if the text has none. */
 static bool names_of_kind(struct names *names, enum unseen_kind kind, struct unseen_bytes text)
 {
-    names->is_url = false;
     names->n = 0;
     return text.len <= NAMES_LONGEST &&
            unseen_kind_texts(kind, NULL, text.data, text.len, names->room, sizeof(names->room),
@@ -15,22 +16,18 @@ static bool names_of_kind(struct names *names, enum unseen_kind kind, struct uns
            names->n > 0;
 }
 
-static bool has(struct unseen_bytes text, char c)
-{
-    return memchr(text.data, c, text.len) != NULL;
-}
-
-/* What builds a list refuses "org"; what adds to a store takes any line. So a domain of one label
- * is left out unless it is the whole name: the text before it is that of the address then. */
+/* `unseen build` refuses the line "org"; `unseen add` takes any line. So a domain of one label is
+ * left out unless it is the whole name: the text before it is that of the address then. */
 static void drop_bare_label(struct names *names)
 {
-    if (names->n > 1 && !has(names->texts[names->n - 1], '.') &&
-        !has(names->texts[names->n - 2], '@')) {
+    const struct unseen_bytes *last = &names->texts[names->n - 1];
+    if (names->n > 1 && !memchr(last->data, '.', last->len) &&
+        !memchr(last[-1].data, '@', last[-1].len)) {
         names->n--;
     }
 }
 
-/* The text as it is, as of "user@", by which Postfix asks for that user of any domain. */
+/* The text as it is, such as "user@", by which Postfix asks for that user of any domain. */
 static bool name_alone(struct names *names, struct unseen_bytes text)
 {
     if (text.len == 0 || text.len > NAMES_LONGEST) {
@@ -45,29 +42,21 @@ static bool name_alone(struct names *names, struct unseen_bytes text)
     return true;
 }
 
-bool names_of_address(struct names *names, struct unseen_bytes address)
+bool names_of(struct names *names, enum find_type type, struct unseen_bytes text)
 {
-    if (!names_of_kind(names, UNSEEN_KIND_MAIL, address)) {
-        return name_alone(names, address);
+    names->is_url = type == FIND_URL || type == FIND_HOST ||
+                    (type == FIND_KEY && memmem(text.data, text.len, "://", 3));
+    if (names->is_url) {
+        names->texts[0] = text;
+        names->n = 1;
+        return true;
+    }
+    if (type != FIND_SENDER && names_of_kind(names, UNSEEN_KIND_IP, text)) {
+        return true;
+    }
+    if (!names_of_kind(names, UNSEEN_KIND_MAIL, text)) {
+        return name_alone(names, text);
     }
     drop_bare_label(names);
     return true;
-}
-
-bool names_of_client(struct names *names, struct unseen_bytes client)
-{
-    return names_of_kind(names, UNSEEN_KIND_IP, client) || names_of_address(names, client);
-}
-
-bool names_of_key(struct names *names, struct unseen_bytes key)
-{
-    for (size_t i = 0; i + 3 <= key.len; i++) {
-        if (memcmp(key.data + i, "://", 3) == 0) {
-            names->is_url = true;
-            names->texts[0] = key;
-            names->n = 1;
-            return true;
-        }
-    }
-    return names_of_client(names, key);
 }

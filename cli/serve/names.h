@@ -18,6 +18,8 @@
 
 #include <unseen_list.h>
 
+#include "serve/protocol.h"
+
 enum {
     NAMES_LONGEST = 1024, /* the longest name that can be looked up */
     NAMES_TEXTS = UNSEEN_KIND_TEXTS_MAX,
@@ -25,18 +27,15 @@ enum {
 };
 
 struct names {
-    bool is_url;
+    bool is_url;                            /* then texts[0] is the text as it is */
     struct unseen_bytes texts[NAMES_TEXTS]; /* most of them point into room */
     size_t n;
     char room[NAMES_ROOM];
 };
 
-/* Each fills names; false if the name is empty or too long to be one. */
-bool names_of_address(struct names *names, struct unseen_bytes address);
-bool names_of_client(struct names *names, struct unseen_bytes client);
-
-/* What the text is, is told by its shape: a URL (has "://"; looked up as it is), an e-mail address,
- * an IP address, or else a domain. */
-bool names_of_key(struct names *names, struct unseen_bytes key);
+/* Fills names for a text of this type. The shape of a KEY says what it is: a URL (it has "://"), an
+ * e-mail address, an IP address, or else a domain. Returns false if the text is empty or too long
+ * for a name. */
+bool names_of(struct names *names, enum find_type type, struct unseen_bytes text);
 
 #endif

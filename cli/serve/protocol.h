@@ -1,58 +1,70 @@
 /* SPDX-License-Identifier: MIT
  *
- * The requests of unseen's own co-process protocol: from bytes, in any pieces, to requests. Nothing
- * here asks a store or writes an answer, so that a fuzzer can run it alone. docs/serve.md has the
- * protocol.
- *
- * A line of a batch is a request of its own, marked as such: whoever answers puts the answers of a
- * batch on one line. What was announced as lines of a batch is never taken for anything else, not
- * even when the batch is refused: URLs come from strangers, commands must not. */
+ * A protocol: how a program's requests and our answers look. Each has a file, NAME.c, with a
+ * function that answers one request, and a row in the table of protocol.c. docs/serve.md says how
+ * to add one. */
 #ifndef UNSEEN_CLI_PROTOCOL_H
 #define UNSEEN_CLI_PROTOCOL_H
 
 #include <stdbool.h>
 #include <stddef.h>
-#include <stdint.h>
 
-#include <unseen.h>
+struct connection;
 
-#define PROTOCOL_LINE_BYTES  ((size_t)1 << 20) /* the longest line, without its newline */
-#define PROTOCOL_BATCH_LINES 1000000
-
-enum request_kind {
-    REQUEST_NONE, /* nothing to answer */
-    REQUEST_ADD,
-    REQUEST_ASK,
-    REQUEST_REMOVE,
-    REQUEST_BATCH_END, /* all lines of a batch have come, or the input has ended */
-    REQUEST_FLUSH,
-    REQUEST_INFO,
-    REQUEST_WRONG
+enum {
+    REQUEST_LONGEST = 64 * 1024 /* bytes of the longest request of most protocols */
 };
 
-struct request {
-    enum request_kind kind;
-    bool in_batch;
-    struct unseen_bytes url; /* of ADD, ASK and REMOVE */
-    const char *wrong;       /* of WRONG: a sentence without a full stop; static text */
+/* What a text is that a protocol wants to find in the list. A list whose entries are of another
+ * kind does not have it. */
+enum find_type {
+    FIND_URL = 1,    /* a URL, in any form */
+    FIND_HOST = 2,   /* in place of a URL: host:port, or an IP address */
+    FIND_SENDER = 4, /* an e-mail address */
+    FIND_CLIENT = 8, /* an IP address, or what a server has in its place */
+    FIND_KEY = 16    /* anything: the kind of the list, or the shape of the text, says what it is */
+};
+
+enum find_answer {
+    FIND_ABSENT,
+    FIND_LISTED,
+    FIND_TROUBLE /* the list cannot be read; reported */
 };
 
 struct protocol {
-    size_t line_bytes; /* longer lines are refused; set by the caller */
+    const char *name; /* of --protocol; NULL: the line protocol, spoken without --protocol */
 
-    bool in_batch;
-    bool refused;           /* the batch was: its lines have no answers */
-    enum request_kind each; /* what the lines of the batch ask */
-    uint64_t left;          /* lines of the batch still to come */
+    /* Takes the first request off the input of c and puts its answer (connection.h). It may take
+     * more requests. Returns false if no request is whole yet. */
+    bool (*take)(struct connection *c);
 
-    bool skips;   /* the rest of a line that was too long */
-    size_t known; /* bytes at the front of what is given that are known to have no newline */
+    /* Puts the first line, before any request; NULL: the client speaks first. */
+    void (*greet)(struct connection *c);
+
+    /* Puts the answer to a request that set c->syncing. `durable`: all changes that were answered
+     * before are on the disk. NULL: no request does that. */
+    void (*synced)(struct connection *c, bool durable);
+
+    size_t longest;    /* the longest request, in bytes; take refuses longer ones */
+    unsigned finds;    /* bits of enum find_type: what it asks for; 0: it may change a store */
+    bool has_reply;    /* takes --reply */
+    bool has_redirect; /* needs --redirect */
 };
 
-/* Takes the next request from data[*at..len) and moves *at behind it. False if there is none that
- * is whole: what is left from *at on must be given again, with more behind it. at_end: nothing
- * comes behind it, so a last line needs no newline. */
-bool protocol_next(struct protocol *p, const char *data, size_t len, bool at_end, size_t *at,
-                   struct request *request_out);
+/* The protocol of a name (NULL: the line protocol); NULL if there is none. */
+const struct protocol *protocol_find(const char *name);
+
+/* All names, for a message. */
+extern const char protocol_names[];
+
+/* The functions of the table. */
+bool line_take(struct connection *c);
+void line_greet(struct connection *c);
+void line_synced(struct connection *c, bool durable);
+bool squid_take(struct connection *c);
+bool postfix_policy_take(struct connection *c);
+bool tcp_table_take(struct connection *c);
+bool socketmap_take(struct connection *c);
+bool http_auth_take(struct connection *c);
 
 #endif

@@ -1,123 +1,175 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * From the command line to a running server. Only this file of serve/ knows the options. */
 #include "commands/commands.h"
 
+#include <errno.h>
+#include <string.h>
 #include <unistd.h>
 
-#include "serve/asking.h"
-#include "commands/commands.h"
-#include "serve/coprocess.h"
+#include "lines/profile.h"
 #include "print/message.h"
-#include "serve/served.h"
-#include "serve/session.h"
-#include "stop.h"
 #include "seen/stores.h"
+#include "serve/loop.h"
+#include "stop.h"
 
-struct serve {
-    const struct options *o;
-    struct served served;
-    struct listed listed;
-    struct session session;
-    struct coprocess *coprocess;
-};
+/* ---- What was asked for ---------------------------------------------------------------------- */
 
-static bool open_store(struct served *d, enum unseen_cpu cpu)
+/* Whether there are options that only a new store has a use for. */
+static bool makes_store(const struct options *o)
 {
-    const struct options *o = d->o;
-    struct unseen_store_info info = {.size = sizeof(info)};
-    const bool opened =
-        o->seen.dry_run
-            ? stores_open_to_read(&d->store, o->seen.path, &o->seen, cpu)
-            : stores_open(&d->store, o->seen.path, UNSEEN_STORE_CREATE, &o->seen, &o->profile, cpu);
-    if (opened) {
-        (void)unseen_store_info(d->store, &info); /* fails for a wrong size only */
-        d->no_log = info.no_log;
-    }
-    return opened;
+    return o->seen.filter || o->seen.fpr > 0 || o->seen.capacity > 0 || o->seen.seed.len ||
+           o->seen.key_bits || o->seen.no_log || o->seen.file_mode || o->profile.name ||
+           o->profile.nrules > 0;
 }
 
-/* A list only answers: nothing is chosen that would make a store. */
-static bool open_list(struct serve *v, enum unseen_cpu cpu)
+/* No byte may end a line, a string or a message of some protocol. */
+static bool check_text(const char *option, const char *text)
 {
-    const struct options *o = v->o;
-    if (asking_makes_store(o)) {
-        message_error("%s is a list: it is served as it was built", o->seen.path);
-        message_hint("unseen serve %s", o->seen.path);
+    bool is_plain = true;
+    for (const char *c = text; c && *c; c++) {
+        is_plain = is_plain && (unsigned char)*c >= 0x20 && !strchr("\x7f\"\\", *c);
+    }
+    if (text && (!is_plain || !*text || strlen(text) > 1024)) {
+        message_error("--%s must be one line of at most 1024 bytes, without quotes and backslashes",
+                      option);
         return false;
     }
-    v->listed = (struct listed){.o = o, .cpu = cpu, .lists_only = true};
-    v->served.listed = &v->listed;
-    return listed_open(&v->listed);
-}
-
-static bool prepare(struct serve *v, enum unseen_cpu cpu)
-{
-    struct session *s = &v->session;
-    if (v->o->input.nfiles > 0) {
-        message_error("one file is served, and requests come from standard input");
-        message_hint("unseen serve %s < FILE", v->o->seen.path);
-        return false;
-    }
-    if (v->o->serve.listen || v->o->serve.reply || v->o->serve.redirect ||
-        v->o->serve.expressions) {
-        message_error("--%s needs --protocol", v->o->serve.listen     ? "listen"
-                                               : v->o->serve.reply    ? "reply"
-                                               : v->o->serve.redirect ? "redirect"
-                                                                      : "expressions");
-        message_hint("unseen serve --protocol NAME %s", v->o->seen.path);
-        return false;
-    }
-    v->coprocess = coprocess_create();
-    if (!v->coprocess) {
-        message_error("out of memory");
-        return false;
-    }
-    session_listen();
-    const bool is_list = stores_kind_of(v->o->seen.path) == STORES_LIST;
-    if (!output_open(&s->out, NULL) ||
-        !(is_list ? open_list(v, cpu) : open_store(&v->served, cpu))) {
-        return false;
-    }
-    s->face = &coprocess_face;
-    s->state = v->coprocess;
-    s->served = &v->served;
-    s->in = STDIN_FILENO;
     return true;
 }
 
-/* What was handed over becomes durable; what was not is forgotten. */
-static bool close_store(struct serve *v)
+static bool check_line_protocol(const struct options *o)
 {
-    const bool committed = served_commit_wait(&v->served);
-    if (v->served.listed) {
-        listed_close(&v->listed);
+    if (o->input.nfiles > 0) {
+        message_error("one file is served, and requests come from standard input");
+        message_hint("unseen serve %s < FILE", o->seen.path);
+    } else if (o->serve.listen || o->serve.reply || o->serve.redirect || o->serve.expressions) {
+        message_error("--%s needs --protocol", o->serve.listen     ? "listen"
+                                               : o->serve.reply    ? "reply"
+                                               : o->serve.redirect ? "redirect"
+                                                                   : "expressions");
+        message_hint("unseen serve --protocol NAME %s", o->seen.path);
+    } else {
         return true;
     }
-    if (!committed) {
-        (void)unseen_store_close(v->served.store, NULL); /* the cause has been reported */
+    return false;
+}
+
+static bool check_protocol(const struct options *o, const struct protocol *protocol)
+{
+    const char *name = o->serve.protocol;
+    if (o->input.nfiles > 0) {
+        message_error("one file is served");
+        message_hint("unseen serve --protocol %s %s", name, o->seen.path);
+    } else if (!protocol) {
+        message_error("unknown protocol %s", name);
+        message_hint("one of %s", protocol_names);
+    } else if (makes_store(o)) {
+        message_error("--protocol only asks, and makes no store");
+        message_hint("unseen build [OPTION]... %s FILE, then unseen serve --protocol %s %s",
+                     o->seen.path, name, o->seen.path);
+    } else if (o->serve.redirect && !protocol->has_redirect) {
+        message_error("--redirect is for --protocol squid-rewrite");
+        message_hint("unseen serve --protocol %s %s", name, o->seen.path);
+    } else if (protocol->has_redirect && !o->serve.redirect) {
+        message_error("--protocol %s needs a page to show instead", name);
+        message_hint("unseen serve --protocol %s --redirect http://127.0.0.1/blocked.html %s", name,
+                     o->seen.path);
+    } else if (o->serve.reply && !protocol->has_reply) {
+        message_error("the protocol %s has no place for --reply", name);
+        message_hint("unseen serve --protocol %s %s", name, o->seen.path);
+    } else {
+        return check_text("reply", o->serve.reply) && check_text("redirect", o->serve.redirect);
+    }
+    return false;
+}
+
+/* ---- The file that is served ----------------------------------------------------------------- */
+
+bool serve_open_to_read(const struct service *s, struct unseen_store **store_out)
+{
+    return stores_open_to_read(store_out, s->path, &s->options->seen, s->cpu);
+}
+
+void serve_report_commit(const struct service *s, const struct unseen_error *error)
+{
+    stores_report_commit(s->path, &s->options->seen, error);
+}
+
+static bool open_store(struct service *s)
+{
+    struct unseen_store_info info = {.size = sizeof(info)};
+    if (s->read_only ? !serve_open_to_read(s, &s->store)
+                     : !stores_open(&s->store, s->path, UNSEEN_STORE_CREATE, &s->options->seen,
+                                    &s->options->profile, s->cpu)) {
         return false;
     }
-    return stores_close(v->served.store, v->o->seen.path, &v->o->seen);
+    (void)unseen_store_info(s->store, &info); /* fails for a wrong size only */
+    s->no_log = info.no_log;
+    return true;
+}
+
+static bool open_service(struct service *s)
+{
+    const struct options *o = s->options;
+    const bool is_list = stores_kind_of(s->path) == STORES_LIST;
+    if (!s->protocol->finds && !is_list) {
+        return open_store(s);
+    }
+    if (!s->protocol->finds && makes_store(o)) {
+        message_error("%s is a list: it is served as it was built", s->path);
+        message_hint("unseen serve %s", s->path);
+        return false;
+    }
+    return (!o->serve.expressions ||
+            profile_create(&s->expressions, &o->profile, "safebrowsing", s->cpu)) &&
+           service_open_list(s);
+}
+
+/* Changes whose answers were written become durable; the others are forgotten. */
+static bool close_service(struct service *s)
+{
+    bool durable = true;
+    if (!s->protocol->finds && s->store) {
+        durable = service_commit_wait(s) && stores_close(s->store, s->path, &s->options->seen);
+        if (s->broken) {
+            (void)unseen_store_close(s->store, NULL); /* the cause has been reported */
+        }
+        s->store = NULL;
+    }
+    service_close_list(s);
+    unseen_url_free(s->expressions);
+    return durable;
+}
+
+static bool close_output(void)
+{
+    if (close(STDOUT_FILENO) != 0 && errno != EINTR) {
+        message_error("cannot write standard output: %s", strerror(errno));
+        return false;
+    }
+    return true;
 }
 
 int serve_run(const struct options *o, enum unseen_cpu cpu)
 {
-    if (o->serve.protocol) {
-        return asking_run(o, cpu);
+    struct service s = {.options = o,
+                        .protocol = protocol_find(o->serve.protocol),
+                        .path = o->seen.path,
+                        .cpu = cpu,
+                        .reply = o->serve.reply ? o->serve.reply : "REJECT listed",
+                        .redirect = o->serve.redirect,
+                        .read_only = o->seen.dry_run,
+                        .find = service_find};
+    bool reader_gone = false;
+    if (!(o->serve.protocol ? check_protocol(o, s.protocol) : check_line_protocol(o))) {
+        return EXIT_TROUBLE;
     }
-    struct serve v = {.o = o, .served = {.o = o}};
-    struct output *out = &v.session.out;
-    int status = EXIT_TROUBLE;
-    if (prepare(&v, cpu)) {
-        const bool all_said = session_run(&v.session);
-        /* The end of the output tells the other side that all is durable: it comes last. */
-        if (close_store(&v) && all_said && output_close(out)) {
-            status = EXIT_DONE;
-        }
-    }
-    const bool reader_gone = out->reader_gone;
-    output_abandon(out);
-    session_release(&v.session);
-    coprocess_free(v.coprocess);
+    loop_block_signals();
+    bool done = open_service(&s) && loop_run(&s, o->serve.listen, &reader_gone);
+    done = close_service(&s) && done;
+    /* The end of the output tells the client that all is durable: it comes last. */
+    done = done && (o->serve.listen || close_output());
     stop_die(reader_gone);
-    return status;
+    return done ? EXIT_DONE : EXIT_TROUBLE;
 }

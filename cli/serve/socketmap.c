@@ -8,80 +8,75 @@
  *     3:abc,                   PERM and why
  *
  * The name of the map does not matter. Keys come whole, so domains above and networks are looked up
- * here. A netstring that is none ends the conversation, as nobody knows where the next one starts. */
-#include "serve/talk.h"
+ * here. A broken netstring ends the conversation, as nobody knows where the next one starts. */
+#include "serve/connection.h"
 
 #include <stdio.h>
 #include <string.h>
 
 enum {
-    MESSAGE_BYTES = 100000, /* socketmap_table(5) */
     LENGTH_DIGITS = 6
 };
 
-static void put(struct talk *t, const char *word, const char *text)
+static void put_netstring(struct connection *c, const char *word, const char *text)
 {
     char length[32];
     snprintf(length, sizeof(length), "%zu:", strlen(word) + strlen(text));
-    talk_puts(t, length);
-    talk_puts(t, word);
-    talk_puts(t, text);
-    talk_puts(t, ",");
+    connection_puts(c, length);
+    connection_puts(c, word);
+    connection_puts(c, text);
+    connection_puts(c, ",");
 }
 
-static void answer_request(struct talk *t, struct unseen_bytes request)
+static void answer_map(struct connection *c, struct unseen_bytes request)
 {
     if (request.len == 0 || !memchr(request.data, ' ', request.len)) {
-        put(t, "PERM ", "a request is the name of a map, a space and a key");
+        put_netstring(c, "PERM ", "a request is the name of a map, a space and a key");
         return;
     }
-    (void)talk_word(&request, ' ');
-    switch (lookup(t->lookup, LOOKUP_KEY, request)) {
-    case LOOKUP_LISTED:
-        put(t, "OK ", t->reply ? t->reply : "REJECT listed");
-        break;
-    case LOOKUP_ABSENT:
-        put(t, "NOTFOUND ", "");
-        break;
-    case LOOKUP_TROUBLE:
-        put(t, "TEMP ", "the list cannot be read");
+    (void)cut_word(&request, ' ');
+    const enum find_answer answer = connection_find(c, FIND_KEY, request);
+    if (answer == FIND_LISTED) {
+        put_netstring(c, "OK ", c->service->reply);
+    } else if (answer == FIND_ABSENT) {
+        put_netstring(c, "NOTFOUND ", "");
+    } else {
+        put_netstring(c, "TEMP ", "the list cannot be read");
     }
 }
 
-static size_t end_talk(struct talk *t, size_t len, const char *sentence)
+static bool end_broken(struct connection *c, const char *sentence)
 {
-    put(t, "PERM ", sentence);
-    t->over = true;
-    return len;
+    put_netstring(c, "PERM ", sentence);
+    c->over = true;
+    return true;
 }
 
-static size_t take(struct talk *t, const char *data, size_t len, bool at_end)
+bool socketmap_take(struct connection *c)
 {
+    const struct unseen_bytes text = line_reader_rest(&c->in);
     size_t size = 0;
     size_t i = 0;
-    (void)at_end;
-    for (; i < len && i < LENGTH_DIGITS && data[i] >= '0' && data[i] <= '9'; i++) {
-        size = size * 10 + (size_t)(data[i] - '0');
+    for (; i < text.len && i < LENGTH_DIGITS && text.data[i] >= '0' && text.data[i] <= '9'; i++) {
+        size = size * 10 + (size_t)(text.data[i] - '0');
     }
-    if (i == len) {
-        return 0;
+    if (i == text.len) {
+        return false;
     }
-    if (i == 0 || data[i] != ':') {
-        return end_talk(t, len, "not a netstring");
+    if (i == 0 || text.data[i] != ':') {
+        return end_broken(c, "not a netstring");
     }
-    if (size > MESSAGE_BYTES) {
-        return end_talk(t, len, "the request is too long");
+    if (size > c->in.longest) {
+        return end_broken(c, "the request is too long");
     }
-    if (len - i - 1 < size + 1) {
-        return 0;
+    const size_t begin = i + 1;
+    if (text.len - begin < size + 1) {
+        return false;
     }
-    const char *begin = data + i + 1;
-    if (begin[size] != ',') {
-        return end_talk(t, len, "a netstring ends in a comma");
+    if (text.data[begin + size] != ',') {
+        return end_broken(c, "a netstring ends in a comma");
     }
-    answer_request(t, (struct unseen_bytes){begin, size});
-    return i + 1 + size + 1;
+    line_reader_take(&c->in, begin + size + 1);
+    answer_map(c, (struct unseen_bytes){text.data + begin, size});
+    return true;
 }
-
-const struct dialect socketmap_dialect = {
-    .name = "socketmap", .take = take, .asks = 1u << LOOKUP_KEY, .has_reply = true};

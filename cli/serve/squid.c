@@ -7,16 +7,16 @@
  *     8 http://good.example/ -       8 ERR              not
  *     9                              9 BH message="..." broken
  *
- * With concurrency=N each line starts with a number, which its answer repeats, without it there is
- * none. A URL is never all digits, so a line tells which of the two it is.
+ * With concurrency=N each line starts with a number, which its answer repeats; otherwise with the
+ * URL. A URL is never all digits, so a line shows which of the two it is.
  *
- * Squid escapes of a URL only what no URL may have, quotes say, so that the result is a URL, to be
- * taken as it is: to undo %2F would make another one of it. Who escapes "://", too, has escaped
- * all. */
+ * Squid escapes only the characters that no URL may have, such as quotes, so the text is a URL and
+ * is taken as it is: to undo %2F would make another URL. A text without "://" was escaped as a
+ * whole. */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE 1
 #endif
-#include "serve/talk.h"
+#include "serve/connection.h"
 
 #include <string.h>
 
@@ -29,105 +29,68 @@ static bool is_number(struct unseen_bytes word)
     return n == word.len && n > 0;
 }
 
-/* "ID " if there is one. Longer numbers than Squid's are none. */
-static void put_id(struct talk *t, struct unseen_bytes id)
+static void put_squid_result(struct connection *c, struct unseen_bytes id, const char *result)
 {
     if (id.len > 0) {
-        talk_put(t, id.data, id.len);
-        talk_puts(t, " ");
+        connection_put(c, id.data, id.len);
+        connection_puts(c, " ");
     }
+    connection_puts(c, result);
 }
 
-static void put_broken(struct talk *t, struct unseen_bytes id, const char *sentence)
+static void put_broken(struct connection *c, struct unseen_bytes id, const char *sentence)
 {
-    put_id(t, id);
-    talk_puts(t, "BH message=\"");
-    talk_puts(t, sentence);
-    talk_puts(t, "\"\n");
+    put_squid_result(c, id, "BH message=\"");
+    connection_puts(c, sentence);
+    connection_puts(c, "\"\n");
 }
 
-/* What a browser that wants a tunnel (CONNECT) names is host:port, all that can be known of it; %SRC
- * in place of %URI is an address. */
-static enum lookup_answer ask(struct talk *t, struct unseen_bytes word)
+/* A browser that wants a tunnel (CONNECT) names no more than host:port; with %SRC in place of %URI
+ * the text is an address. */
+static void answer_url(struct connection *c, struct unseen_bytes id, struct unseen_bytes url)
 {
-    const bool is_url = memchr(word.data, '/', word.len) != NULL;
-    return lookup(t->lookup, is_url ? LOOKUP_URL : LOOKUP_HOST, word);
-}
-
-static void put_acl(struct talk *t, struct unseen_bytes id, struct unseen_bytes word)
-{
-    char room[TALK_LINE];
-    struct unseen_bytes url = word;
-    if (!memmem(word.data, word.len, "://", 3)) {
-        url.data = room;
-        if (!talk_unescape(word, room, &url.len)) {
-            put_broken(t, id, "a % without two hexadecimal digits");
+    const bool rewrites = c->service->protocol->has_redirect;
+    char room[REQUEST_LONGEST];
+    if (!rewrites && !memmem(url.data, url.len, "://", 3)) {
+        if (!percent_decode(url, room, &url.len)) {
+            put_broken(c, id, "a % without two hexadecimal digits");
             return;
         }
+        url.data = room;
     }
-    const enum lookup_answer answer = ask(t, url);
-    if (answer == LOOKUP_TROUBLE) {
-        put_broken(t, id, "the list cannot be read");
-        return;
-    }
-    put_id(t, id);
-    talk_puts(t, answer == LOOKUP_LISTED ? "OK\n" : "ERR\n");
-}
-
-static void put_rewrite(struct talk *t, struct unseen_bytes id, struct unseen_bytes url)
-{
-    const enum lookup_answer answer = ask(t, url);
-    if (answer == LOOKUP_TROUBLE) {
-        put_broken(t, id, "the list cannot be read");
-        return;
-    }
-    put_id(t, id);
-    if (answer == LOOKUP_LISTED) {
-        talk_puts(t, "OK status=302 url=\"");
-        talk_puts(t, t->redirect);
-        talk_puts(t, "\"\n");
+    const bool is_url = memchr(url.data, '/', url.len) != NULL;
+    const enum find_answer answer = connection_find(c, is_url ? FIND_URL : FIND_HOST, url);
+    if (answer == FIND_TROUBLE) {
+        put_broken(c, id, "the list cannot be read");
+    } else if (answer == FIND_LISTED && rewrites) {
+        put_squid_result(c, id, "OK status=302 url=\"");
+        connection_puts(c, c->service->redirect);
+        connection_puts(c, "\"\n");
     } else {
-        talk_puts(t, "ERR\n");
+        put_squid_result(c, id, answer == FIND_LISTED ? "OK\n" : "ERR\n");
     }
 }
 
-static size_t take(struct talk *t, const char *data, size_t len, bool at_end,
-                   void (*put)(struct talk *t, struct unseen_bytes id, struct unseen_bytes word))
+bool squid_take(struct connection *c)
 {
     struct unseen_bytes line;
-    size_t used = 0;
-    const enum talk_line kind = talk_line(t, data, len, at_end, &line, &used);
-    if (kind == TALK_NONE || kind == TALK_SKIPPED) {
-        return used;
+    const enum reading reading = line_reader_line(&c->in, &line);
+    if (reading == READING_NONE) {
+        return false;
     }
     struct unseen_bytes id = {line.data, 0};
-    struct unseen_bytes word = talk_word(&line, ' ');
+    struct unseen_bytes word = cut_word(&line, ' ');
     if (is_number(word)) {
         id = word;
-        word = talk_word(&line, ' ');
+        word = cut_word(&line, ' ');
     }
-    if (kind == TALK_LONG) {
-        id.len = id.len < 20 ? id.len : 0; /* all of it may be digits */
-        put_broken(t, id, "the line is too long");
+    if (reading == READING_LONG) {
+        id.len = id.len < 20 ? id.len : 0; /* all of the line may be digits */
+        put_broken(c, id, "the line is too long");
     } else if (word.len == 0) {
-        put_broken(t, id, "a line without a URL");
+        put_broken(c, id, "a line without a URL");
     } else {
-        put(t, id, word);
+        answer_url(c, id, word);
     }
-    return used;
+    return true;
 }
-
-static size_t take_acl(struct talk *t, const char *data, size_t len, bool at_end)
-{
-    return take(t, data, len, at_end, put_acl);
-}
-
-static size_t take_rewrite(struct talk *t, const char *data, size_t len, bool at_end)
-{
-    return take(t, data, len, at_end, put_rewrite);
-}
-
-const struct dialect squid_dialect = {
-    .name = "squid", .take = take_acl, .asks = 1u << LOOKUP_URL | 1u << LOOKUP_HOST};
-const struct dialect squid_rewrite_dialect = {
-    .name = "squid-rewrite", .take = take_rewrite, .asks = 1u << LOOKUP_URL, .has_redirect = true};

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Postfix's tcp_table: a table that is asked over a connection, a line each. docs/postfix.md has the
- * configuration.
+ * Postfix's tcp_table: a table that is asked over a connection, a line each. docs/postfix.md has
+ * the configuration.
  *
  *     get jo@evil.example      200 REJECT%20listed
  *     get jo@good.example      500 not%20listed
@@ -9,69 +9,55 @@
  *
  * White space, % and all that is not printable is %-escaped on both sides. Postfix asks for whole
  * keys only, so domains above and networks are looked up here. */
-#include "serve/talk.h"
+#include "serve/connection.h"
 
 #include <stdio.h>
 #include <string.h>
 
-enum {
-    LINE_BYTES = 4096 /* tcp_table(5): both ways */
-};
-
-static void put(struct talk *t, const char *code, const char *text)
+static void put_reply_line(struct connection *c, const char *code, const char *text)
 {
-    talk_puts(t, code);
+    connection_puts(c, code);
     for (; *text; text++) {
-        const unsigned char c = (unsigned char)*text;
+        const unsigned char byte = (unsigned char)*text;
         char escaped[4];
-        if (c > 0x20 && c < 0x7f && c != '%') {
-            talk_put(t, text, 1);
+        if (byte > 0x20 && byte < 0x7f && byte != '%') {
+            connection_put(c, text, 1);
         } else {
-            snprintf(escaped, sizeof(escaped), "%%%02X", (unsigned)c);
-            talk_puts(t, escaped);
+            snprintf(escaped, sizeof(escaped), "%%%02X", (unsigned)byte);
+            connection_puts(c, escaped);
         }
     }
-    talk_puts(t, "\n");
+    connection_puts(c, "\n");
 }
 
-static void answer_key(struct talk *t, struct unseen_bytes word)
+static void answer_key(struct connection *c, struct unseen_bytes word)
 {
-    char key[LINE_BYTES];
+    char key[REQUEST_LONGEST];
     size_t len = 0;
-    if (!talk_unescape(word, key, &len)) {
-        put(t, "400 ", "a % without two hexadecimal digits");
+    if (!percent_decode(word, key, &len)) {
+        put_reply_line(c, "400 ", "a % without two hexadecimal digits");
         return;
     }
-    switch (lookup(t->lookup, LOOKUP_KEY, (struct unseen_bytes){key, len})) {
-    case LOOKUP_LISTED:
-        put(t, "200 ", t->reply ? t->reply : "REJECT listed");
-        break;
-    case LOOKUP_ABSENT:
-        put(t, "500 ", "not listed");
-        break;
-    case LOOKUP_TROUBLE:
-        put(t, "400 ", "the list cannot be read");
+    const enum find_answer answer = connection_find(c, FIND_KEY, (struct unseen_bytes){key, len});
+    if (answer == FIND_LISTED) {
+        put_reply_line(c, "200 ", c->service->reply);
+    } else if (answer == FIND_ABSENT) {
+        put_reply_line(c, "500 ", "not listed");
+    } else {
+        put_reply_line(c, "400 ", "the list cannot be read");
     }
 }
 
-static size_t take(struct talk *t, const char *data, size_t len, bool at_end)
+bool tcp_table_take(struct connection *c)
 {
     struct unseen_bytes line;
-    size_t used = 0;
-    const enum talk_line kind = talk_line(t, data, len, at_end, &line, &used);
-    if (kind == TALK_NONE || kind == TALK_SKIPPED) {
-        return used;
+    const enum reading reading = line_reader_line(&c->in, &line);
+    if (reading == READING_LONG) {
+        put_reply_line(c, "400 ", "the line is too long");
+    } else if (reading == READING_WHOLE && line.len >= 4 && memcmp(line.data, "get ", 4) == 0) {
+        answer_key(c, (struct unseen_bytes){line.data + 4, line.len - 4});
+    } else if (reading == READING_WHOLE) {
+        put_reply_line(c, "400 ", "there is only get KEY");
     }
-    const bool too_long = kind == TALK_LONG || line.len > LINE_BYTES;
-    if (too_long) {
-        put(t, "400 ", "the line is too long");
-    } else if (line.len >= 4 && memcmp(line.data, "get ", 4) == 0) {
-        answer_key(t, (struct unseen_bytes){line.data + 4, line.len - 4});
-    } else {
-        put(t, "400 ", "there is only get KEY");
-    }
-    return used;
+    return reading != READING_NONE;
 }
-
-const struct dialect tcp_table_dialect = {
-    .name = "tcp-table", .take = take, .asks = 1u << LOOKUP_KEY, .has_reply = true};

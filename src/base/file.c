@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef _DEFAULT_SOURCE
-#define _DEFAULT_SOURCE 1
-#endif
+#include "base/posix.h"
+
 #ifndef _FILE_OFFSET_BITS
 #define _FILE_OFFSET_BITS 64
 #endif

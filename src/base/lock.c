@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef _DEFAULT_SOURCE
-#define _DEFAULT_SOURCE 1
-#endif
+#include "base/posix.h"
+
 #include "base/lock.h"
 
 #include <errno.h>
@@ -93,6 +92,19 @@ bool unseen__lock_has_name(int fd, const char *path)
     struct stat open_one;
     return stat(path, &by_name) == 0 && fstat(fd, &open_one) == 0 &&
            by_name.st_dev == open_one.st_dev && by_name.st_ino == open_one.st_ino;
+}
+
+void unseen__lock_close(int *fd, long opener)
+{
+    if (*fd < 0) {
+        return;
+    }
+    /* A child made by fork has the lock, too: it would outlive us there. */
+    if (opener == (long)getpid()) {
+        (void)flock(*fd, LOCK_UN);
+    }
+    (void)close(*fd);
+    *fd = -1;
 }
 
 enum unseen_status unseen__lock_open(const char *path, int flags, int *fd_out,

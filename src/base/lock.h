@@ -17,6 +17,10 @@ enum unseen_status unseen__lock_take(int fd, const char *path, struct unseen_err
 enum unseen_status unseen__lock_open(const char *path, int flags, int *fd_out,
                                      struct unseen_error *error);
 
+/* Closes *fd, unless it is negative, and makes it -1. opener is the process that took the lock, or 0:
+ * only that process unlocks. Call it when everything that matters has been synced. */
+void unseen__lock_close(int *fd, long opener);
+
 /* Whether the open file is the one that path names. */
 bool unseen__lock_has_name(int fd, const char *path);
 

@@ -3,9 +3,8 @@
  * The default allocator takes small blocks from malloc and large ones straight from the kernel:
  * malloc would add a header page to every 2 MiB chunk, and could not give 2 MiB alignment without
  * wasting as much again. */
-#ifndef _DEFAULT_SOURCE
-#define _DEFAULT_SOURCE 1
-#endif
+#include "base/posix.h"
+
 #include "base/memory.h"
 
 #include <stdint.h>

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-#define _DEFAULT_SOURCE 1
+#include "base/posix.h"
+
 #include "filter/overflow.h"
 
 #include <string.h>

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef _DEFAULT_SOURCE
-#define _DEFAULT_SOURCE 1
-#endif
+#include "base/posix.h"
+
 #include "list/changes.h"
 
 #include <errno.h>

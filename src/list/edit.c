@@ -1,32 +1,50 @@
-/* SPDX-License-Identifier: MIT */
-#ifndef _DEFAULT_SOURCE
-#define _DEFAULT_SOURCE 1
-#endif
-#ifndef _FILE_OFFSET_BITS
-#define _FILE_OFFSET_BITS 64
-#endif
-#include "list/edit.h"
+/* SPDX-License-Identifier: MIT
+ *
+ * The writer of a list's changes. It holds the lock of the file, collects changes in memory, and
+ * appends them as one record with each commit. A commit that fails is cut off again: the next reader
+ * finds the list as it was. */
+#include "base/posix.h"
 
 #include <fcntl.h>
+#include <stddef.h>
 #include <string.h>
-#include <sys/file.h>
 #include <unistd.h>
 
+#include "base/array.h"
 #include "base/bytes.h"
 #include "base/error.h"
 #include "base/file.h"
 #include "base/lock.h"
 #include "base/memory.h"
-#include "list/open.h"
+#include "base/filename.h"
+#include "base/sized.h"
+#include "list/changes.h"
+#include "list/list.h"
 
 enum {
     RECORD_LEAST = 4096,
     AROUND = UNSEEN__CHANGES_HEAD + 7 + UNSEEN__CHANGES_TAIL /* what a record has beside changes */
 };
 
+struct unseen_list_edit {
+    struct unseen_allocator allocator;
+    char *path;
+    int fd;
+    long opener;   /* the process that took the lock, or 0 */
+    bool has_name; /* the path named it when it was opened, as nearly always */
+    struct unseen__list_header header;
+    struct unseen__hasher hasher; /* makes the list's keys */
+    struct unseen__list_changes changes;
+    uint8_t *record; /* the changes that were not committed, from UNSEEN__CHANGES_HEAD on */
+    size_t cap;
+    size_t nbytes; /* of them */
+    uint64_t n;
+    bool stopped;
+};
+
 /* ---- opening ---- */
 
-static enum unseen_status read_changes(struct unseen__list_edit *edit, struct unseen_error *error)
+static enum unseen_status read_changes(struct unseen_list_edit *edit, struct unseen_error *error)
 {
     struct unseen__list_places places;
     const enum unseen_status status = unseen__list_file_look(edit->fd, edit->path, &edit->allocator,
@@ -41,75 +59,73 @@ static enum unseen_status read_changes(struct unseen__list_edit *edit, struct un
     return unseen__list_changes_read(&edit->changes, edit->fd, NULL, error);
 }
 
-enum unseen_status unseen__list_edit_open(struct unseen__list_edit *edit, const char *path,
-                                          const struct unseen_allocator *allocator,
-                                          struct unseen_error *error)
+/* Errors: BUSY, and those of unseen_list_open. */
+static enum unseen_status open_edit(struct unseen_list_edit *edit, const char *path,
+                                    struct unseen_error *error)
 {
-    *edit = (struct unseen__list_edit){.allocator = *allocator, .fd = -1};
-    unseen__list_changes_init(&edit->changes, path, &edit->hasher, 0, 0, allocator);
-    const size_t len = strlen(path) + 1;
-    edit->path = unseen__alloc(allocator, len, 1);
+    enum unseen_kind kind;
+    unseen__list_changes_init(&edit->changes, path, &edit->hasher, 0, 0, &edit->allocator);
+    edit->path = unseen__path_with(&edit->allocator, path, "");
     if (!edit->path) {
         return unseen__error_status(error, UNSEEN_ERR_NOMEM, path);
     }
-    memcpy(edit->path, path, len);
     enum unseen_status status = unseen__lock_open(path, O_RDWR, &edit->fd, error);
-    if (status == UNSEEN_OK) {
-        edit->opener = (long)getpid();
-        edit->has_name = unseen__lock_has_name(edit->fd, path);
-        status = read_changes(edit, error);
-    }
     if (status != UNSEEN_OK) {
-        unseen__list_edit_release(edit);
+        return status;
     }
-    return status;
+    edit->opener = (long)getpid();
+    edit->has_name = unseen__lock_has_name(edit->fd, path);
+    status = read_changes(edit, error);
+    return status == UNSEEN_OK ? unseen__list_header_kind(&edit->header, path, &kind, error)
+                               : status;
 }
 
-void unseen__list_edit_release(struct unseen__list_edit *edit)
+enum unseen_status unseen_list_edit_open(struct unseen_list_edit **edit_out, const char *path,
+                                         const struct unseen_list_options *given,
+                                         struct unseen_error *error)
 {
-    if (edit->fd >= 0) {
-        /* A child made by fork has the lock, too: it would outlive us there. */
-        if (edit->opener == (long)getpid()) {
-            (void)flock(edit->fd, LOCK_UN);
-        }
-        (void)close(edit->fd); /* everything that matters has been synced */
+    struct unseen_list_options options = {.size = sizeof(options)};
+    enum unseen_status status =
+        unseen__sized_take(&options, sizeof(options), given, "unseen_list_options", error);
+    if (status != UNSEEN_OK) {
+        return unseen__error_prefix(error, status, path);
     }
+    const struct unseen_allocator allocator = unseen__allocator(options.allocator);
+    struct unseen_list_edit *edit =
+        unseen__alloc_zero(&allocator, sizeof(*edit), _Alignof(max_align_t));
+    if (!edit) {
+        return unseen__error_status(error, UNSEEN_ERR_NOMEM, path);
+    }
+    edit->allocator = allocator;
+    edit->fd = -1;
+    status = open_edit(edit, path, error);
+    if (status != UNSEEN_OK) {
+        unseen_list_edit_close(edit);
+        return status;
+    }
+    *edit_out = edit;
+    return UNSEEN_OK;
+}
+
+void unseen_list_edit_close(struct unseen_list_edit *edit)
+{
+    if (!edit) {
+        return;
+    }
+    const struct unseen_allocator allocator = edit->allocator;
+    unseen__lock_close(&edit->fd, edit->opener);
     unseen__list_changes_release(&edit->changes);
     unseen__hasher_release(&edit->hasher);
     unseen__secret_forget(&edit->header.secret);
-    unseen__free(&edit->allocator, edit->record, edit->cap);
-    unseen__free(&edit->allocator, edit->path, strlen(edit->path) + 1);
+    array_free(&allocator, &edit->record, &edit->cap, 1);
+    unseen__path_free(&allocator, edit->path);
+    unseen__free(&allocator, edit, sizeof(*edit));
 }
 
 /* ---- changing ---- */
 
-static bool reserve_record(struct unseen__list_edit *edit, size_t nbytes)
-{
-    size_t cap = edit->cap < RECORD_LEAST ? RECORD_LEAST : edit->cap;
-    if (nbytes > SIZE_MAX / 4 - AROUND - edit->nbytes) {
-        return false;
-    }
-    while (cap < AROUND + edit->nbytes + nbytes) {
-        cap *= 2;
-    }
-    if (cap == edit->cap) {
-        return true;
-    }
-    uint8_t *record = unseen__alloc(&edit->allocator, cap, 64);
-    if (!record) {
-        return false;
-    }
-    if (edit->nbytes > 0) {
-        memcpy(record + UNSEEN__CHANGES_HEAD, edit->record + UNSEEN__CHANGES_HEAD, edit->nbytes);
-    }
-    unseen__free(&edit->allocator, edit->record, edit->cap);
-    edit->record = record;
-    edit->cap = cap;
-    return true;
-}
-
 /* Room for everything, so that nothing fails in the middle. */
-static enum unseen_status reserve(struct unseen__list_edit *edit, const struct unseen_bytes *items,
+static enum unseen_status reserve(struct unseen_list_edit *edit, const struct unseen_bytes *items,
                                   size_t n)
 {
     size_t nbytes = 0;
@@ -130,10 +146,14 @@ static enum unseen_status reserve(struct unseen__list_edit *edit, const struct u
     if (status != UNSEEN_OK) {
         return status;
     }
-    return reserve_record(edit, heads + nbytes) ? UNSEEN_OK : UNSEEN_ERR_NOMEM;
+    return heads + nbytes <= SIZE_MAX / 2 - AROUND - edit->nbytes &&
+                   array_grow(&edit->allocator, &edit->record, &edit->cap,
+                              AROUND + edit->nbytes + heads + nbytes, RECORD_LEAST, 1)
+               ? UNSEEN_OK
+               : UNSEEN_ERR_NOMEM;
 }
 
-static void put_change(struct unseen__list_edit *edit, enum unseen_list_change change,
+static void put_change(struct unseen_list_edit *edit, enum unseen_list_change change,
                        const struct unseen_bytes *item)
 {
     uint8_t *to = edit->record + UNSEEN__CHANGES_HEAD + edit->nbytes;
@@ -146,10 +166,10 @@ static void put_change(struct unseen__list_edit *edit, enum unseen_list_change c
     edit->n++;
 }
 
-enum unseen_status unseen__list_edit_change(struct unseen__list_edit *edit,
-                                            enum unseen_list_change change,
-                                            const struct unseen_bytes *items, size_t n,
-                                            uint8_t *changed, struct unseen_error *error)
+enum unseen_status unseen_list_edit_change(struct unseen_list_edit *edit,
+                                           enum unseen_list_change change,
+                                           const struct unseen_bytes *items, size_t n,
+                                           uint8_t *changed, struct unseen_error *error)
 {
     enum unseen_status status = edit->stopped ? UNSEEN_ERR_STOPPED
                                 : change < UNSEEN_LIST_ALLOW || change > UNSEEN_LIST_REMOVE
@@ -177,7 +197,7 @@ enum unseen_status unseen__list_edit_change(struct unseen__list_edit *edit,
 /* ---- committing ---- */
 
 /* What an interrupted commit has left goes first: behind this one it would look like damage. */
-static int append(const struct unseen__list_edit *edit, size_t len)
+static int append(const struct unseen_list_edit *edit, size_t len)
 {
     const uint64_t end = edit->changes.end;
     int code = edit->changes.ntorn > 0 ? unseen__file_truncate(edit->fd, end) : 0;
@@ -192,7 +212,7 @@ static int append(const struct unseen__list_edit *edit, size_t len)
 }
 
 /* Another file may get the name at any time: who renames it over this one need not know of locks. */
-static enum unseen_status check_name(struct unseen__list_edit *edit, struct unseen_error *error)
+static enum unseen_status check_name(struct unseen_list_edit *edit, struct unseen_error *error)
 {
     if (!edit->has_name || unseen__lock_has_name(edit->fd, edit->path)) {
         return UNSEEN_OK;
@@ -203,7 +223,7 @@ static enum unseen_status check_name(struct unseen__list_edit *edit, struct unse
 }
 
 /* Behind what is no list any more, or behind a gap, nobody would find the changes. */
-static enum unseen_status check_file(struct unseen__list_edit *edit, struct unseen_error *error)
+static enum unseen_status check_file(struct unseen_list_edit *edit, struct unseen_error *error)
 {
     uint64_t size = 0;
     enum unseen_status status = unseen__list_file_check(edit->fd, edit->path, &edit->header, error);
@@ -218,8 +238,8 @@ static enum unseen_status check_file(struct unseen__list_edit *edit, struct unse
     return status;
 }
 
-enum unseen_status unseen__list_edit_commit(struct unseen__list_edit *edit,
-                                            struct unseen_error *error)
+enum unseen_status unseen_list_edit_commit(struct unseen_list_edit *edit,
+                                           struct unseen_error *error)
 {
     if (edit->stopped) {
         return unseen__error_status(error, UNSEEN_ERR_STOPPED, edit->path);

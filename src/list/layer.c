@@ -8,12 +8,8 @@
  * Threads share a layer by taking turns at shards. A shard's pages stand behind those of the shard
  * before, so each waits with its number of pages until it is its turn to say where they are, and
  * then solves and writes them on its own: the bytes are the same for any number of threads. */
-#ifndef _DEFAULT_SOURCE
-#define _DEFAULT_SOURCE 1
-#endif
-#ifndef _FILE_OFFSET_BITS
-#define _FILE_OFFSET_BITS 64
-#endif
+#include "base/posix.h"
+
 #include <errno.h>
 #include <math.h>
 #include <pthread.h>
@@ -21,6 +17,7 @@
 
 #include "base/error.h"
 #include "base/file.h"
+#include "base/array.h"
 #include "base/memory.h"
 #include "hash/checksum.h"
 #include "list/builder.h"
@@ -49,7 +46,7 @@ uint32_t unseen__list_npages(const struct unseen__list_shape *shape, uint64_t nk
 /* What the threads share that build a layer. A unit is a shard, or some in a row: what has the keys
  * of one or several whole parts. */
 struct run {
-    struct unseen__list_builder *builder;
+    struct unseen_list_build *builder;
     unsigned shard_bits;
     unsigned unit_bits;
     uint32_t *table; /* of this layer */
@@ -131,7 +128,7 @@ static enum unseen_status make_room(struct worker *w, size_t n)
 static enum unseen_status read_unit(struct worker *w, size_t unit, size_t *n_out,
                                     struct unseen_error *error)
 {
-    struct unseen__list_builder *b = w->run->builder;
+    struct unseen_list_build *b = w->run->builder;
     const unsigned more_bits = unseen__spill_part_bits(b->spill) - w->run->unit_bits;
     const size_t first = unit << more_bits;
     const size_t end = (unit + 1) << more_bits;
@@ -182,7 +179,7 @@ static size_t shard_end(const uint64_t *keys, size_t from, size_t n, unsigned sh
 static enum unseen_status place_unit(struct worker *w, size_t unit, size_t n, uint64_t *first_out)
 {
     struct run *run = w->run;
-    struct unseen__list_builder *b = run->builder;
+    struct unseen_list_build *b = run->builder;
     const unsigned more_bits = run->shard_bits - run->unit_bits;
     size_t at = 0;
     pthread_mutex_lock(&run->lock);
@@ -226,7 +223,7 @@ static void make_page(struct worker *w, const uint64_t *keys, const uint32_t *en
 static enum unseen_status write_pages(struct worker *w, uint64_t first, size_t n,
                                       struct unseen_error *error)
 {
-    struct unseen__list_builder *b = w->run->builder;
+    struct unseen_list_build *b = w->run->builder;
     for (size_t i = 0; i < n; i++) {
         b->sums[first + i] = unseen__checksum(w->pages + i * UNSEEN__LIST_PAGE, UNSEEN__LIST_PAGE);
     }
@@ -261,7 +258,7 @@ static enum unseen_status make_shard(struct worker *w, const uint64_t *keys, siz
 static enum unseen_status end_unit(struct worker *w, struct unseen_error *error)
 {
     struct run *run = w->run;
-    struct unseen__list_builder *b = run->builder;
+    struct unseen_list_build *b = run->builder;
     pthread_mutex_lock(&run->lock);
     enum unseen_status status = unseen__spill_add(b->next, w->other, w->nbumped, error);
     if (status == UNSEEN_OK && b->progress && b->header.nlayers == 0 &&
@@ -309,7 +306,7 @@ static void worker_release(struct worker *w)
 
 static enum unseen_status worker_init(struct worker *w, struct run *run)
 {
-    const struct unseen__list_builder *b = run->builder;
+    const struct unseen_list_build *b = run->builder;
     *w = (struct worker){.run = run};
     w->page_cap = (size_t)UNSEEN__LIST_ROWS * b->header.shape.blocks * 2;
     w->bumped = unseen__alloc(&b->allocator, (w->page_cap + 1) * sizeof(*w->bumped), 64);
@@ -348,11 +345,11 @@ static void *work(void *context)
 /* As many threads as there is memory for the keys of the largest unit. */
 static unsigned threads_for(const struct run *run)
 {
-    const struct unseen__list_builder *b = run->builder;
+    const struct unseen_list_build *b = run->builder;
     const size_t nunits = (size_t)1 << run->unit_bits;
     const uint64_t unit_bytes = (run->nkeys / nunits + 1) * 2 * sizeof(uint64_t);
-    uint64_t most = b->memory / 2 / unit_bytes;
-    most = most < b->threads ? most : b->threads;
+    uint64_t most = b->options.memory / 2 / unit_bytes;
+    most = most < b->options.threads ? most : b->options.threads;
     most = most < nunits ? most : nunits;
     return most < 1 ? 1 : (unsigned)most;
 }
@@ -373,30 +370,10 @@ static void run_threads(struct run *run)
     }
 }
 
-/* Grows an array of *cap elements of some size to hold new_cap, if that is more. */
-static bool grow(const struct unseen_allocator *allocator, void **array, size_t *cap,
-                 size_t new_cap, size_t size)
-{
-    if (new_cap <= *cap) {
-        return true;
-    }
-    void *grown = unseen__alloc(allocator, new_cap * size, 64);
-    if (!grown) {
-        return false;
-    }
-    if (*cap) {
-        memcpy(grown, *array, *cap * size);
-    }
-    unseen__free(allocator, *array, *cap * size);
-    *array = grown;
-    *cap = new_cap;
-    return true;
-}
-
 /* Prepares what the threads fill in: numbers of pages, checksums, what is bumped. */
 static enum unseen_status prepare_run(struct run *run)
 {
-    struct unseen__list_builder *b = run->builder;
+    struct unseen_list_build *b = run->builder;
     const size_t nshards = (size_t)1 << run->shard_bits;
     const size_t before = b->nshards;
     const uint64_t most = b->npages + nshards + unseen__list_npages(&b->header.shape, run->nkeys) +
@@ -404,23 +381,16 @@ static enum unseen_status prepare_run(struct run *run)
     if (most > UINT32_MAX) {
         return UNSEEN_ERR_ARGUMENT;
     }
-    void *sums = b->sums;
-    void *table = b->table;
-    const bool has_sums = grow(&b->allocator, &sums, &b->sums_cap, (size_t)most, sizeof(*b->sums));
-    b->sums = sums;
-    const bool has_table =
-        has_sums && grow(&b->allocator, &table, &b->nshards, before + nshards, sizeof(*b->table));
-    b->table = table;
-    if (!has_table) {
+    if (!array_resize(&b->allocator, &b->sums, &b->sums_cap, (size_t)most, sizeof(*b->sums)) ||
+        !array_resize(&b->allocator, &b->table, &b->nshards, before + nshards, sizeof(*b->table))) {
         return UNSEEN_ERR_NOMEM;
     }
     run->table = b->table + before;
-    return unseen__spill_create(&b->next, NEXT_BITS, 64, b->memory / NEXT_SHARE, b->folder,
-                                &b->allocator);
+    return unseen__spill_create(&b->next, NEXT_BITS, 64, (size_t)b->options.memory / NEXT_SHARE,
+                                b->folder, &b->allocator);
 }
 
-enum unseen_status unseen__list_layer_make(struct unseen__list_builder *b,
-                                           struct unseen_error *error)
+enum unseen_status unseen__list_layer_make(struct unseen_list_build *b, struct unseen_error *error)
 {
     struct run run = {.builder = b, .nkeys = unseen__spill_total(b->spill)};
     while (run.shard_bits < UNSEEN__LIST_SHARD_BITS_MAX &&

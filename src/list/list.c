@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Asking a list, as users see it: identities become keys, and the rest is src/list. Where there are
- * changes, they have the last word: over the texts of identities, or all there is of keys. */
+ * Asking a list. Identities become keys, and keys go through the pages (ask.h). Changes have the last
+ * word: they are compared with the text of an identity, or with the key where there is no text. */
 #include "list/list.h"
 
 #include <math.h>
@@ -13,17 +13,9 @@
 #include "base/memory.h"
 #include "base/sized.h"
 #include "list/key.h"
-#include "list/open.h"
 
 enum {
     AHEAD = 16 /* keys whose slots are fetched before the first is looked at */
-};
-
-struct unseen_list {
-    struct unseen_allocator allocator;
-    struct unseen__list_file file;
-    unseen__list_asker *ask;
-    enum unseen_kind kind;
 };
 
 /* A kind that this version does not know is one of a newer version. */
@@ -86,16 +78,6 @@ void unseen_list_close(struct unseen_list *list)
         unseen__list_file_release(&list->file);
         unseen__free(&allocator, list, sizeof(*list));
     }
-}
-
-const struct unseen_allocator *unseen__list_allocator(const struct unseen_list *list)
-{
-    return &list->allocator;
-}
-
-enum unseen_kind unseen__list_kind(const struct unseen_list *list)
-{
-    return list->kind;
 }
 
 uint64_t unseen_list_key(const struct unseen_list *list, const void *data, size_t len)

@@ -91,7 +91,7 @@ static enum unseen_status add(struct covering *c, struct unseen_bytes item, char
 static enum unseen_status answer_long(struct covering *c, struct unseen_bytes item, size_t need,
                                       uint8_t *answer)
 {
-    const struct unseen_allocator *allocator = unseen__list_allocator(c->list);
+    const struct unseen_allocator *allocator = &c->list->allocator;
     char *buf = need > 0 ? unseen__alloc(allocator, need, 1) : NULL;
     if (!buf) {
         return UNSEEN_ERR_NOMEM;
@@ -110,7 +110,7 @@ enum unseen_status unseen_list_covers(const struct unseen_list *list, const stru
     struct covering c;
     enum unseen_status status = UNSEEN_OK;
     c.list = list;
-    c.kind = unseen__list_kind(list);
+    c.kind = list->kind;
     c.url = url;
     c.nitems = 0;
     c.ntexts = 0;

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "base/array.h"
 #include "base/bytes.h"
 #include "base/memory.h"
 #include "list/key.h"
@@ -36,35 +37,6 @@ void unseen__list_texts_release(struct unseen__list_texts *texts)
 }
 
 /* ---- room ---- */
-
-/* A block of *cap elements becomes one of at least `wanted`, twice as large or more. */
-static bool grow(const struct unseen_allocator *allocator, void **block, size_t *cap, size_t wanted,
-                 size_t element)
-{
-    size_t old_size = *cap * element;
-    size_t size;
-    if (wanted <= *cap) {
-        return true;
-    }
-    size_t new_cap = *cap < LEAST ? LEAST : *cap;
-    while (new_cap < wanted) {
-        if (new_cap > SIZE_MAX / 2) {
-            return false;
-        }
-        new_cap *= 2;
-    }
-    void *grown = size_mul(new_cap, element, &size) ? unseen__alloc(allocator, size, 64) : NULL;
-    if (!grown) {
-        return false;
-    }
-    if (old_size > 0) {
-        memcpy(grown, *block, old_size);
-    }
-    unseen__free(allocator, *block, old_size);
-    *block = grown;
-    *cap = new_cap;
-    return true;
-}
 
 /* The number of a text whose key or hash agrees in the slot's half is the low half. */
 static uint64_t slot_of(uint64_t hash, size_t number)
@@ -185,8 +157,6 @@ static enum unseen_status draw_secret(struct unseen__list_texts *texts)
 enum unseen_status unseen__list_texts_reserve(struct unseen__list_texts *texts, size_t n,
                                               size_t nbytes)
 {
-    void *block = texts->texts;
-    void *bytes = texts->bytes;
     /* A slot has 32 bits for a number. */
     if (n > UINT32_MAX - 1 - texts->n || nbytes >= SIZE_MAX - texts->nbytes) {
         return UNSEEN_ERR_NOMEM;
@@ -195,11 +165,13 @@ enum unseen_status unseen__list_texts_reserve(struct unseen__list_texts *texts, 
     if (status != UNSEEN_OK) {
         return status;
     }
-    bool ok = grow(&texts->allocator, &block, &texts->cap, texts->n + n, sizeof(texts->texts[0]));
-    texts->texts = block;
-    ok = ok && grow(&texts->allocator, &bytes, &texts->bytes_cap, texts->nbytes + nbytes + 1, 1);
-    texts->bytes = bytes;
-    return ok && grow_slots(texts, texts->n + n) ? UNSEEN_OK : UNSEEN_ERR_NOMEM;
+    return array_grow(&texts->allocator, &texts->texts, &texts->cap, texts->n + n, LEAST,
+                      sizeof(texts->texts[0])) &&
+                   array_grow(&texts->allocator, &texts->bytes, &texts->bytes_cap,
+                              texts->nbytes + nbytes + 1, LEAST, 1) &&
+                   grow_slots(texts, texts->n + n)
+               ? UNSEEN_OK
+               : UNSEEN_ERR_NOMEM;
 }
 
 /* ---- asking ---- */

@@ -6,9 +6,8 @@
  *
  * After a commit the thread rests for a moment unless somebody waits for it or too much has come in:
  * lines that arrive one by one then share records and syncs. */
-#ifndef _GNU_SOURCE
-#define _GNU_SOURCE 1
-#endif
+#include "base/posix.h"
+
 #include "log/committer.h"
 
 #include <errno.h>

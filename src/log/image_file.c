@@ -1,10 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef _DEFAULT_SOURCE
-#define _DEFAULT_SOURCE 1
-#endif
-#ifndef _FILE_OFFSET_BITS
-#define _FILE_OFFSET_BITS 64
-#endif
+#include "base/posix.h"
+
 #include "log/image_file.h"
 
 #include <errno.h>
@@ -18,6 +14,7 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "base/memory.h"
+#include "base/filename.h"
 #include "log/log.h"
 
 static const char IMAGE_SUFFIX[] = ".image";

@@ -4,12 +4,8 @@
  * all; of two processes that make the same one, the second finds it made. A writer holds a lock on
  * the log, and whatever replaces the log is locked before it takes the name; so who has got a lock
  * looks whether the name still is that of the file it has locked. */
-#ifndef _DEFAULT_SOURCE
-#define _DEFAULT_SOURCE 1
-#endif
-#ifndef _FILE_OFFSET_BITS
-#define _FILE_OFFSET_BITS 64
-#endif
+#include "base/posix.h"
+
 #include "log/log.h"
 
 #include <errno.h>
@@ -18,43 +14,18 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/array.h"
 #include "base/bytes.h"
 #include "base/error.h"
 #include "base/file.h"
 #include "base/lock.h"
 #include "base/memory.h"
-
-enum {
-    TRIES_MAX = 20
-};
+#include "base/filename.h"
 
 static const char NEW_SUFFIX[] = ".unseen-new";
-
-/* ---- names ---- */
-
-char *unseen__path_with(const struct unseen_allocator *allocator, const char *path,
-                        const char *suffix)
-{
-    const size_t len = strlen(path);
-    const size_t suffix_len = strlen(suffix);
-    char *result = unseen__alloc(allocator, len + suffix_len + 1, 1);
-    if (result) {
-        memcpy(result, path, len);
-        memcpy(result + len, suffix, suffix_len + 1);
-    }
-    return result;
-}
-
-void unseen__path_free(const struct unseen_allocator *allocator, char *path)
-{
-    if (path) {
-        unseen__free(allocator, path, strlen(path) + 1);
-    }
-}
 
 enum unseen_status unseen__log_new_id(uint8_t id[UNSEEN__ID_LEN])
 {
@@ -89,74 +60,45 @@ void unseen__log_release(struct unseen__log *log)
     if (log->making) {
         (void)unlink(log->making); /* nobody will miss it */
     }
-    if (log->fd >= 0) {
-        /* A child made by fork has the lock, too: it would outlive us there. */
-        if (log->opener == (long)getpid()) {
-            (void)flock(log->fd, LOCK_UN);
-        }
-        (void)close(log->fd); /* everything that matters has been synced */
-        log->fd = -1;
-    }
+    unseen__lock_close(&log->fd, log->opener);
     unseen__path_free(&log->allocator, log->path);
     unseen__path_free(&log->allocator, log->file);
     unseen__path_free(&log->allocator, log->making);
-    unseen__free(&log->allocator, log->buf, log->cap);
+    array_free(&log->allocator, &log->buf, &log->cap, 1);
     unseen__secret_forget(&log->header.secret);
     log->path = NULL;
     log->file = NULL;
     log->making = NULL;
-    log->buf = NULL;
-    log->cap = 0;
-}
-
-static enum unseen_status open_file(struct unseen__log *log, struct unseen_error *error)
-{
-    struct stat st;
-    const int code = unseen__file_open(log->path, log->writable ? O_RDWR : O_RDONLY, &log->fd);
-    if (code != 0 && code != EISDIR && code != ENXIO) {
-        return unseen__error_io(error, "open", log->path, code);
-    }
-    if (log->fd >= 0 && fstat(log->fd, &st) != 0) {
-        return unseen__error_io(error, "read", log->path, errno);
-    }
-    if (log->fd < 0 || !S_ISREG(st.st_mode)) {
-        return unseen__error(error, UNSEEN_ERR_FOREIGN, UNSEEN__NO_OFFSET,
-                             "%s is not a store: it is no regular file", log->path);
-    }
-    return UNSEEN_OK;
 }
 
 bool unseen__log_has_name(const struct unseen__log *log)
 {
-    struct stat by_name;
-    struct stat open_one;
-    return stat(log->file, &by_name) == 0 && fstat(log->fd, &open_one) == 0 &&
-           by_name.st_dev == open_one.st_dev && by_name.st_ino == open_one.st_ino;
+    return unseen__lock_has_name(log->fd, log->file);
 }
 
-static enum unseen_status take_lock(struct unseen__log *log, const char *name,
-                                    struct unseen_error *error)
+/* A folder cannot be opened to write, nor a socket at all. */
+static bool is_no_regular_file(const struct unseen__log *log)
 {
-    const enum unseen_status status = unseen__lock_take(log->fd, name, error);
-    log->opener = status == UNSEEN_OK ? (long)getpid() : 0;
-    return status;
+    struct stat st;
+    return (log->fd < 0 ? stat(log->path, &st) : fstat(log->fd, &st)) == 0 && !S_ISREG(st.st_mode);
 }
 
-static enum unseen_status open_locked(struct unseen__log *log, struct unseen_error *error)
+/* Opens the file; a writer also takes its lock. */
+static enum unseen_status open_file(struct unseen__log *log, struct unseen_error *error)
 {
-    for (int tries = 0;; tries++) {
-        enum unseen_status status = open_file(log, error);
-        if (status == UNSEEN_OK && log->writable) {
-            status = take_lock(log, log->path, error);
-        }
-        /* Some file systems number a file anew each time it is asked for by name. */
-        if (status != UNSEEN_OK || !log->writable || unseen__log_has_name(log) ||
-            tries == TRIES_MAX) {
-            return status;
-        }
-        (void)close(log->fd); /* replaced meanwhile: nothing was written to it */
-        log->fd = -1;
+    enum unseen_status status = UNSEEN_OK;
+    if (log->writable) {
+        status = unseen__lock_open(log->path, O_RDWR, &log->fd, error);
+        log->opener = status == UNSEEN_OK ? (long)getpid() : 0;
+    } else {
+        const int code = unseen__file_open(log->path, O_RDONLY, &log->fd);
+        status = code ? unseen__error_io(error, "open", log->path, code) : UNSEEN_OK;
     }
+    if (is_no_regular_file(log)) {
+        return unseen__error(error, UNSEEN_ERR_FOREIGN, UNSEEN__NO_OFFSET,
+                             "%s is not a store: it is no regular file", log->path);
+    }
+    return status;
 }
 
 static enum unseen_status explain_header(const struct unseen__log *log, enum unseen_status status,
@@ -225,7 +167,7 @@ enum unseen_status unseen__log_open(struct unseen__log *log, const char *path, b
 {
     enum unseen_status status = init(log, path, writable, allocator, error);
     if (status == UNSEEN_OK) {
-        status = open_locked(log, error);
+        status = open_file(log, error);
     }
     if (status == UNSEEN_OK) {
         status = read_header(log, error);
@@ -255,10 +197,11 @@ static enum unseen_status write_new(struct unseen__log *log, const struct stat *
     if (code != 0) {
         return unseen__error_io(error, "create", log->making, code);
     }
-    enum unseen_status status = take_lock(log, log->making, error);
+    const enum unseen_status status = unseen__lock_take(log->fd, log->making, error);
     if (status != UNSEEN_OK) {
         return status;
     }
+    log->opener = (long)getpid();
     unseen__header_encode(&log->header, bytes);
     unseen__header_encode(&log->header, bytes + UNSEEN__HEADER_LEN);
     code = set_rights(log->fd, other, mode);
@@ -368,21 +311,6 @@ enum unseen_status unseen__log_create(struct unseen__log *log, const char *path,
 
 /* ---- appending ---- */
 
-static bool reserve(struct unseen__log *log, size_t len)
-{
-    if (len <= log->cap) {
-        return true;
-    }
-    uint8_t *buf = unseen__alloc(&log->allocator, len, 8);
-    if (!buf) {
-        return false;
-    }
-    unseen__free(&log->allocator, log->buf, log->cap);
-    log->buf = buf;
-    log->cap = len;
-    return true;
-}
-
 enum unseen_status unseen__log_append(struct unseen__log *log, struct unseen__record record,
                                       const uint8_t *payload, const uint8_t *bits, bool sync,
                                       struct unseen_error *error)
@@ -391,7 +319,7 @@ enum unseen_status unseen__log_append(struct unseen__log *log, struct unseen__re
     const size_t len = unseen__record_len(&record, key_bits);
     const size_t payload_len =
         record.n * (record.kind == UNSEEN__RECORD_CHANGES ? unseen__key_bytes(key_bits) : 1);
-    if (!reserve(log, len)) {
+    if (!array_resize(&log->allocator, &log->buf, &log->cap, len, 1)) {
         return unseen__error_status(error, UNSEEN_ERR_NOMEM, log->path);
     }
     record.place = log->end;

@@ -65,11 +65,6 @@ enum unseen_status unseen__log_settle(struct unseen__log *log, struct unseen_err
 
 void unseen__log_release(struct unseen__log *log);
 
-/* PATH and a suffix as a new string, through the allocator (its size is its length + 1), or NULL. */
-char *unseen__path_with(const struct unseen_allocator *allocator, const char *path,
-                        const char *suffix);
-void unseen__path_free(const struct unseen_allocator *allocator, char *path);
-
 /* 16 random bytes. UNSUPPORTED where the system has none. */
 enum unseen_status unseen__log_new_id(uint8_t id[UNSEEN__ID_LEN]);
 

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "base/array.h"
 #include "base/bytes.h"
 #include "base/error.h"
 #include "base/file.h"
@@ -23,27 +24,7 @@ enum unseen_status unseen__scan_init(struct unseen__scan *scan, const struct uns
 
 void unseen__scan_release(struct unseen__scan *scan)
 {
-    unseen__free(&scan->log->allocator, scan->buf, scan->cap);
-    scan->buf = NULL;
-    scan->cap = 0;
-}
-
-static bool make_room(struct unseen__scan *scan, size_t len)
-{
-    if (len <= scan->cap) {
-        return true;
-    }
-    uint8_t *buf = unseen__alloc(&scan->log->allocator, len, 8);
-    if (!buf) {
-        return false;
-    }
-    if (scan->len > 0) {
-        memcpy(buf, scan->buf, scan->len);
-    }
-    unseen__free(&scan->log->allocator, scan->buf, scan->cap);
-    scan->buf = buf;
-    scan->cap = len;
-    return true;
+    array_free(&scan->log->allocator, &scan->buf, &scan->cap, 1);
 }
 
 /* The len bytes at place, or *bytes_out = NULL if the file is too short for them. Places never
@@ -67,7 +48,7 @@ static enum unseen_status need(struct unseen__scan *scan, uint64_t place, size_t
         const uint64_t rest = scan->size - place;
         const size_t ahead = rest < READ_AHEAD ? (size_t)rest : READ_AHEAD;
         const size_t wanted = len > ahead ? len : ahead;
-        if (!make_room(scan, wanted)) {
+        if (!array_resize(&scan->log->allocator, &scan->buf, &scan->cap, wanted, 1)) {
             return unseen__error_status(error, UNSEEN_ERR_NOMEM, scan->log->path);
         }
         size_t got = 0;

@@ -3,9 +3,8 @@
  * A log written anew from an older one: without what was removed and in large records, for another
  * filter, or (repair) without damaged places. The new log is made beside the old one, under its
  * lock, and takes its name in one step. */
-#ifndef _DEFAULT_SOURCE
-#define _DEFAULT_SOURCE 1
-#endif
+#include "base/posix.h"
+
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -13,6 +12,7 @@
 
 #include "base/error.h"
 #include "base/memory.h"
+#include "base/filename.h"
 #include "store/rewrite.h"
 #include "set/set.h"
 #include "hash/key.h"

@@ -5,9 +5,14 @@
 #include <stddef.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/error.h"
-#include "base/memory.h"
+#include "base/heapsort.h"
 #include "store/store.h"
+
+enum {
+    LEAST = 256 /* removals to make room for at first */
+};
 
 static int compare_keys(struct unseen_key a, struct unseen_key b)
 {
@@ -17,8 +22,10 @@ static int compare_keys(struct unseen_key a, struct unseen_key b)
     return a.lo < b.lo ? -1 : a.lo > b.lo;
 }
 
-static int compare(const struct unseen__removal *a, const struct unseen__removal *b)
+static int compare(const void *a_item, const void *b_item)
 {
+    const struct unseen__removal *a = a_item;
+    const struct unseen__removal *b = b_item;
     const int order = compare_keys(a->key, b->key);
     return order ? order : a->index < b->index ? -1 : a->index > b->index;
 }
@@ -26,52 +33,17 @@ static int compare(const struct unseen__removal *a, const struct unseen__removal
 enum unseen_status unseen__removals_add(struct unseen__removals *removals, struct unseen_key key,
                                         uint64_t index)
 {
-    if (removals->n == removals->cap) {
-        const size_t cap = removals->cap ? 2 * removals->cap : 256;
-        struct unseen__removal *items =
-            unseen__alloc(&removals->allocator, cap * sizeof(*items), _Alignof(max_align_t));
-        if (!items) {
-            return UNSEEN_ERR_NOMEM;
-        }
-        if (removals->n > 0) {
-            memcpy(items, removals->items, removals->n * sizeof(*items));
-        }
-        unseen__free(&removals->allocator, removals->items, removals->cap * sizeof(*items));
-        removals->items = items;
-        removals->cap = cap;
+    if (!array_grow(&removals->allocator, &removals->items, &removals->cap, removals->n + 1, LEAST,
+                    sizeof(*removals->items))) {
+        return UNSEEN_ERR_NOMEM;
     }
     removals->items[removals->n++] = (struct unseen__removal){key, index};
     return UNSEEN_OK;
 }
 
-static void sift_down(struct unseen__removal *items, size_t i, size_t n)
-{
-    const struct unseen__removal item = items[i];
-    for (size_t child; (child = 2 * i + 1) < n; i = child) {
-        if (child + 1 < n && compare(&items[child], &items[child + 1]) < 0) {
-            child++;
-        }
-        if (compare(&item, &items[child]) >= 0) {
-            break;
-        }
-        items[i] = items[child];
-    }
-    items[i] = item;
-}
-
-/* A heap sort [Williams64]: qsort of the C library may take memory behind our back. */
 void unseen__removals_sort(struct unseen__removals *removals)
 {
-    struct unseen__removal *items = removals->items;
-    for (size_t i = removals->n / 2; i-- > 0;) {
-        sift_down(items, i, removals->n);
-    }
-    for (size_t n = removals->n; n > 1;) {
-        const struct unseen__removal last = items[--n];
-        items[n] = items[0];
-        items[0] = last;
-        sift_down(items, 0, n);
-    }
+    heap_sort(removals->items, removals->n, sizeof(*removals->items), compare);
 }
 
 bool unseen__removals_undo(const struct unseen__removals *removals, struct unseen_key key,
@@ -93,10 +65,8 @@ bool unseen__removals_undo(const struct unseen__removals *removals, struct unsee
 
 void unseen__removals_release(struct unseen__removals *removals)
 {
-    unseen__free(&removals->allocator, removals->items, removals->cap * sizeof(*removals->items));
-    removals->items = NULL;
+    array_free(&removals->allocator, &removals->items, &removals->cap, sizeof(*removals->items));
     removals->n = 0;
-    removals->cap = 0;
 }
 
 /* ---- reading the log twice ---- */

@@ -50,6 +50,17 @@ expect 0 '1\n1\n0\n1\n0\n1\n01\n' ''
 printf 'C end' | talk bytes
 expect 0 '1\n' ''
 
+# A server that waits takes no processor time (in ticks of 10 ms; starting takes one or two).
+mkfifo waits
+"$UNSEEN" serve s < waits > /dev/null &
+server=$!
+exec 9> waits
+sleep 1
+ticks=$(cut -d ' ' -f 14,15 "/proc/$server/stat" | tr ' ' +)
+exec 9>&-
+wait $server
+holds [ $((ticks)) -lt 20 ]
+
 # ---- Errors: the session goes on ----------------------------------------------------------------
 unknown='E unknown request; there are: A URL, C URL, R URL, B N A, F and I'
 printf '\nQ\na x\nA\nB\nF \nFF\nI x\nhttp://e.com/\nC x\n' | talk s

@@ -571,6 +571,21 @@ static void test_forged(void)
         }
     }
     CHECK(nopened > 0);
+    /* Each number just beyond its range. */
+    static const struct {
+        size_t at;
+        uint32_t value;
+    } beyond[] = {{48, 65}, {52, 21}, {52, 64}, {56, 4095}, {56, (1 << 20) + 1}, {60, 0}};
+    for (size_t i = 0; i < sizeof(beyond) / sizeof(beyond[0]); i++) {
+        struct unseen_list_build *b = NULL;
+        memcpy(forged, state.bytes, state.len);
+        store_le32(forged + beyond[i].at, beyond[i].value);
+        store_le64(forged + state.len - 8, unseen__checksum(forged, state.len - 8));
+        write_whole(state_path, forged, state.len);
+        write_whole(keys_path, keys.bytes, keys.len);
+        /* ntexts is an option, too: any other number is a MISMATCH. */
+        CHECK(unseen_list_build_resume(&b, path, &options, &note, &error) == UNSEEN_ERR_CORRUPT);
+    }
     free(forged);
     free(keys.bytes);
     free(state.bytes);

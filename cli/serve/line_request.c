@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: MIT */
+#include "serve/line_request.h"
+
+#include <stddef.h>
+
+static struct request wrong(const char *sentence)
+{
+    return (struct request){.type = REQUEST_WRONG, .wrong = sentence};
+}
+
+/* The request of a letter that has a URL behind it; WRONG for all other letters. */
+static enum request_type type_of(char letter)
+{
+    switch (letter) {
+    case 'A':
+        return REQUEST_ADD;
+    case 'C':
+        return REQUEST_ASK;
+    case 'R':
+        return REQUEST_REMOVE;
+    default:
+        return REQUEST_WRONG;
+    }
+}
+
+/* Reads decimal digits up to the first other byte and returns how many there are. A number too
+ * large for 64 bits becomes the largest. */
+static size_t read_count(struct unseen_bytes text, uint64_t *count_out)
+{
+    uint64_t count = 0;
+    size_t i = 0;
+    for (; i < text.len && text.data[i] >= '0' && text.data[i] <= '9'; i++) {
+        const uint64_t digit = (uint64_t)(text.data[i] - '0');
+        count = count > (UINT64_MAX - digit) / 10 ? UINT64_MAX : count * 10 + digit;
+    }
+    *count_out = count;
+    return i;
+}
+
+_Static_assert(LINE_BATCH_MAX == 1000000, "a sentence below says how many");
+
+/* Reads "N A", the text behind "B ". */
+static struct request open_batch(struct line_parser *p, struct unseen_bytes text)
+{
+    uint64_t count = 0;
+    const size_t ndigits = read_count(text, &count);
+    if (ndigits == 0) {
+        return wrong("B needs a number of lines, such as B 500 A");
+    }
+    const bool has_letter = text.len == ndigits + 2 && text.data[ndigits] == ' ';
+    const enum request_type each = has_letter ? type_of(text.data[ndigits + 1]) : REQUEST_WRONG;
+    *p = (struct line_parser){.in_batch = true, .refused = true, .each = each, .left = count};
+    if (each == REQUEST_WRONG) {
+        return wrong("a batch is of A, C or R, such as B 500 A; its lines are left out");
+    }
+    if (count > LINE_BATCH_MAX) {
+        return wrong("a batch has at most 1000000 lines; those of this one are left out");
+    }
+    p->refused = false;
+    return (struct request){.type = REQUEST_NONE};
+}
+
+static struct request read_command(struct line_parser *p, struct unseen_bytes line)
+{
+    const char letter = line.len > 0 ? line.data[0] : '\0';
+    if (line.len >= 2 && line.data[1] == ' ') {
+        const struct unseen_bytes text = {line.data + 2, line.len - 2};
+        if (letter == 'B') {
+            return open_batch(p, text);
+        }
+        if (type_of(letter) != REQUEST_WRONG) {
+            return (struct request){.type = type_of(letter), .url = text};
+        }
+    }
+    if (line.len == 1 && (letter == 'F' || letter == 'I')) {
+        return (struct request){.type = letter == 'F' ? REQUEST_FLUSH : REQUEST_INFO};
+    }
+    return wrong("unknown request; there are: A URL, C URL, R URL, B N A, F and I");
+}
+
+static struct request read_line(struct line_parser *p, struct unseen_bytes line, bool too_long)
+{
+    struct request r = {.type = p->each, .url = line};
+    if (too_long) {
+        r = wrong("the line is too long");
+    } else if (!p->in_batch) {
+        return read_command(p, line);
+    }
+    if (p->in_batch) {
+        p->left--;
+        r.in_batch = true;
+        r.type = p->refused ? REQUEST_NONE : r.type;
+    }
+    return r;
+}
+
+bool line_request_next(struct line_parser *p, struct line_reader *in, struct request *request_out)
+{
+    struct unseen_bytes line;
+    do {
+        const bool has_all = p->in_batch && p->left == 0;
+        const enum reading reading = has_all ? READING_NONE : line_reader_line(in, &line);
+        if (reading != READING_NONE) {
+            *request_out = read_line(p, line, reading == READING_LONG);
+        } else if (has_all || (p->in_batch && in->at_end)) {
+            p->in_batch = false;
+            *request_out = (struct request){.type = p->refused ? REQUEST_NONE : REQUEST_BATCH_END};
+        } else {
+            return false;
+        }
+    } while (request_out->type == REQUEST_NONE);
+    return true;
+}

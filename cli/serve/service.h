@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The list or the store that a server serves, and what all its connections share.
+ *
+ * Other programs' protocols ask a list, or a store that is only read: service_find. The line
+ * protocol asks and changes a store, or asks a list: service_marks and the commits.
+ *
+ * A list, or a store that other protocols ask, can be replaced while the server runs. A new file
+ * that is renamed to its name is taken up within a second: the old file answers until the new one
+ * is open, and goes on if the new one cannot be opened. Changes that are appended to the list are
+ * taken up likewise. If the list is overwritten in place instead, there are errors in place of
+ * answers until its name stands for a whole list again. */
+#ifndef UNSEEN_CLI_SERVICE_H
+#define UNSEEN_CLI_SERVICE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/stat.h>
+
+#include <unseen_list.h>
+
+#include "lines/text.h"
+#include "seen/lists.h"
+#include "serve/line_request.h"
+#include "serve/protocol.h"
+
+enum {
+    SERVICE_RUN = 256 /* the most URLs in a call of service_marks */
+};
+
+struct options;
+
+struct service {
+    /* what was asked for; set by serve.c */
+    const struct options *options; /* for serve.c only */
+    const struct protocol *protocol;
+    const char *path;
+    enum unseen_cpu cpu;
+    const char *reply;    /* what is said of a text that is listed */
+    const char *redirect; /* the page for who asks for a listed URL */
+    bool read_only;
+    struct unseen_url *expressions; /* NULL, or makes the expressions to look up */
+    /* service_find, or a fuzzer's in its place. Texts are not empty. */
+    enum find_answer (*find)(struct service *s, enum find_type type, struct unseen_bytes text);
+
+    /* the file; either the list or the store is open */
+    struct opened_list list;
+    struct unseen_store *store;
+
+    /* the list service */
+    struct text room;    /* for the expressions of a URL */
+    bool lost;           /* the open list was overwritten or cut short */
+    bool in_trouble;     /* an error was reported, and has lasted since */
+    uint64_t looked;     /* when the file was last looked at, in nanoseconds */
+    struct stat file;    /* the file that is open */
+    struct stat refused; /* a file that could not be opened, and when */
+    uint64_t refused_at;
+
+    /* the store service */
+    bool no_log;       /* nothing is durable before the store is closed */
+    bool broken;       /* a commit has failed: no more changes are made */
+    char trouble[512]; /* the cause of the last mark 'E'; once broken, the cause of that */
+};
+
+/* ---- serve.c, which knows the options ---------------------------------------------------- */
+
+/* Opens the store to read it. Returns false if that failed, which has been reported. */
+bool serve_open_to_read(const struct service *s, struct unseen_store **store_out);
+void serve_report_commit(const struct service *s, const struct unseen_error *error);
+
+/* ---- list_service.c ---------------------------------------------------------------------- */
+
+/* Opens the file to answer questions. Returns false if that failed, which has been reported. */
+bool service_open_list(struct service *s);
+void service_close_list(struct service *s);
+
+/* Takes up a new file and changes, at most once a second. The caller calls it between questions. */
+void service_refresh(struct service *s);
+
+/* Whether the text, or an entry that covers it, is in the file. */
+enum find_answer service_find(struct service *s, enum find_type type, struct unseen_bytes text);
+
+/* Asks the open list for n items. IO: the list is lost. */
+enum unseen_status service_covers(struct service *s, const struct unseen_bytes *items, size_t n,
+                                  uint8_t *verdicts);
+
+/* ---- store_service.c --------------------------------------------------------------------- */
+
+/* Does what `type` (ADD, ASK or REMOVE) says with n URLs, and writes a mark for each. Returns how
+ * many changes were made. A mark is '1' (ADD: it is new; ASK: it is there; REMOVE: it was there),
+ * '0' (the opposite) or 'E' (see trouble). */
+size_t service_marks(struct service *s, enum request_type type, const struct unseen_bytes *urls,
+                     size_t n, char *marks);
+
+/* Hands the oldest n changes that were not handed over yet to the thread that commits. */
+void service_commit_begin(struct service *s, uint64_t n);
+
+/* Waits until the changes that were handed over are durable. Returns false if they are not: see
+ * trouble. A commit that has failed is reported once. */
+bool service_commit_wait(struct service *s);
+
+#endif

@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The line protocol's side of a service: runs of URLs become marks, and changes become commits. */
+#include "serve/service.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "print/utf8.h"
+
+/* The marks of the verdicts SEEN, NEW and ALLOWED. */
+static const char add_marks[] = {[UNSEEN_SEEN] = '0', [UNSEEN_NEW] = '1'};
+static const char ask_marks[] = {[UNSEEN_SEEN] = '1', [UNSEEN_NEW] = '0', [UNSEEN_ALLOWED] = '0'};
+
+/* The sentence goes into an answer of one line, so control characters are cleaned away. */
+static void set_trouble(struct service *s, const char *text)
+{
+    snprintf(s->trouble, sizeof(s->trouble), "%s", text);
+    utf8_clean(s->trouble);
+}
+
+/* The first failed commit is reported. Returns whether all commits so far have gone well. */
+static bool note_commit(struct service *s, enum unseen_status status, struct unseen_error *error)
+{
+    if (status != UNSEEN_OK && !s->broken) {
+        error->status = status;
+        set_trouble(s, error->text[0] ? error->text : unseen_status_string(status));
+        serve_report_commit(s, error);
+        s->broken = true;
+    }
+    return !s->broken;
+}
+
+/* Writes the marks of ndone verdicts, and 'E' for the other URLs. Returns how many marks are '1'.
+ * */
+static size_t write_marks(struct service *s, enum unseen_status status, const uint8_t *verdicts,
+                          size_t ndone, size_t n, const char *marks_of, char *marks)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < ndone; i++) {
+        marks[i] = marks_of[verdicts[i]];
+        count += marks[i] == '1';
+    }
+    if (ndone == n) {
+        return count;
+    }
+    memset(marks + ndone, 'E', n - ndone);
+    if (status == UNSEEN_ERR_STOPPED && !s->broken) {
+        (void)service_commit_wait(s); /* sets the trouble that has stopped the store */
+    }
+    if (!s->broken) {
+        set_trouble(s, status == UNSEEN_ERR_UNSUPPORTED ? "the store's filter cannot remove"
+                                                        : unseen_status_string(status));
+    }
+    return count;
+}
+
+size_t service_marks(struct service *s, enum request_type type, const struct unseen_bytes *urls,
+                     size_t n, char *marks)
+{
+    struct unseen_key keys[SERVICE_RUN];
+    uint8_t verdicts[SERVICE_RUN];
+    size_t ndone = 0;
+    enum unseen_status status;
+    if (type == REQUEST_ASK) {
+        status = s->list.list
+                     ? service_covers(s, urls, n, verdicts)
+                     : unseen_set_contains(unseen_store_set(s->store), urls, n, verdicts, NULL);
+        (void)write_marks(s, status, verdicts, status == UNSEEN_OK ? n : 0, n, ask_marks, marks);
+        return 0;
+    }
+    if (s->list.list || s->read_only) {
+        memset(marks, 'E', n);
+        set_trouble(s, s->list.list
+                           ? "this is a list, which unseen update changes: here are only answers"
+                           : "this server was started with --dry-run: it only answers questions");
+        return 0;
+    }
+    const bool adds = type == REQUEST_ADD;
+    status = unseen_set_keys(unseen_store_set(s->store), urls, n, keys, NULL);
+    if (status == UNSEEN_OK) {
+        status = (adds ? unseen_store_add_keys : unseen_store_remove_keys)(s->store, keys, n,
+                                                                           verdicts, &ndone);
+    }
+    return write_marks(s, status, verdicts, ndone, n, adds ? add_marks : ask_marks, marks);
+}
+
+void service_commit_begin(struct service *s, uint64_t n)
+{
+    struct unseen_error error = {.status = UNSEEN_OK};
+    if (!s->broken && n > 0) {
+        (void)note_commit(s, unseen_store_commit_begin(s->store, n, 0, &error), &error);
+    }
+}
+
+bool service_commit_wait(struct service *s)
+{
+    struct unseen_error error = {.status = UNSEEN_OK};
+    if (s->broken || s->read_only || s->list.list) {
+        return !s->broken;
+    }
+    return note_commit(s, unseen_store_commit_wait(s->store, &error), &error);
+}

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: MIT */
+#include "base/filename.h"
+
+#include <string.h>
+
+#include "base/memory.h"
+
+static char *join(const struct unseen_allocator *allocator, const char *path, size_t len,
+                  const char *suffix)
+{
+    const size_t suffix_len = strlen(suffix);
+    char *result = unseen__alloc(allocator, len + suffix_len + 1, 1);
+    if (result) {
+        memcpy(result, path, len);
+        memcpy(result + len, suffix, suffix_len + 1);
+    }
+    return result;
+}
+
+char *unseen__path_with(const struct unseen_allocator *allocator, const char *path,
+                        const char *suffix)
+{
+    return join(allocator, path, strlen(path), suffix);
+}
+
+char *unseen__path_folder(const struct unseen_allocator *allocator, const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    if (!slash) {
+        return join(allocator, ".", 1, "");
+    }
+    return join(allocator, path, slash == path ? 1 : (size_t)(slash - path), "");
+}
+
+void unseen__path_free(const struct unseen_allocator *allocator, char *path)
+{
+    if (path) {
+        unseen__free(allocator, path, strlen(path) + 1);
+    }
+}
