@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
  * unseen, the command line tool: which command it is, and what surrounds any of them. */
-#ifndef _GNU_SOURCE
-#define _GNU_SOURCE 1
-#endif
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -14,10 +11,8 @@
 
 #include <unseen.h>
 
-#include "command.h"
-#include "help.h"
+#include "options/options.h"
 #include "print/message.h"
-#include "options.h"
 
 /* The environment variable UNSEEN_CPU forces a processor level, for tests and measurements. */
 static bool cpu_from_environment(enum unseen_cpu *cpu)
@@ -48,20 +43,21 @@ static bool fill_descriptors(void)
 /* Nothing to work on: somebody wants to know what this is. */
 static bool lacks_input(const struct options *o)
 {
-    if ((o->command->bit & COMMAND_ON_STORE) && !o->store) {
+    if ((o->command->bit & COMMAND_ON_STORE) && !o->seen.path) {
         return true;
     }
     if (o->command->bit & COMMAND_PLAN) {
-        return false; /* it has numbers to work on */
+        const struct question *q = &o->plan.question;
+        return o->input.nfiles == 0 && q->capacity == 0 && q->memory == 0 && q->hashes == 0 &&
+               !(q->fpr > 0) && !(q->bits_per_key > 0);
     }
-    if (o->command->bit & COMMAND_UPDATE || o->lists_allowed) {
+    if (o->command->bit & COMMAND_UPDATE || o->list.lists_allowed) {
         return false; /* options name the files, or there are none */
     }
     if (o->command->bit & COMMAND_SERVE) {
         return false; /* people may talk to it, too */
     }
-    const bool reads = o->command->bit & COMMAND_READERS;
-    return o->nfiles == 0 && (!reads || isatty(STDIN_FILENO));
+    return o->input.none_named ? isatty(STDIN_FILENO) : o->input.nfiles == 0;
 }
 
 static int run_command(const struct command *command, int argc, char **argv)
@@ -76,7 +72,7 @@ static int run_command(const struct command *command, int argc, char **argv)
     case OPTIONS_WRONG:
         break;
     case OPTIONS_RUN:
-        message_setup(o.color, false);
+        message_setup(o.report.color, false);
         if (lacks_input(&o)) {
             help_usage(command);
         } else if (cpu_from_environment(&cpu)) {

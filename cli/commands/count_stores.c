@@ -2,17 +2,14 @@
  *
  * The keys of each store go to one set in memory, and what is new to it is counted. The set takes the
  * keys as they are, so it needs neither their seed nor their profile. */
-#include "commands/count_stores.h"
-
 #include <inttypes.h>
 #include <stdio.h>
 
-#include "command.h"
+#include "commands/commands.h"
 #include "lines/files.h"
 #include "print/message.h"
 #include "print/output.h"
-#include "memory/same_keys.h"
-#include "memory/stores.h"
+#include "seen/stores.h"
 
 enum {
     KEYS_MAX = 512
@@ -26,8 +23,8 @@ struct count_stores {
 
 bool count_stores_are_meant(const struct options *o)
 {
-    for (size_t i = 0; i < o->nfiles; i++) {
-        const enum stores_kind kind = stores_kind_of(o->files[i]);
+    for (size_t i = 0; i < o->input.nfiles; i++) {
+        const enum stores_kind kind = stores_kind_of(o->input.files[i]);
         if (kind == STORES_STORE || kind == STORES_LIST) {
             return true;
         }
@@ -59,17 +56,13 @@ static bool report_set(enum unseen_status status)
 
 static bool has_key_bits(struct unseen_store *first, struct unseen_store *store, const char *path)
 {
-    struct unseen_store_info a = {.size = sizeof(a)};
-    struct unseen_store_info b = {.size = sizeof(b)};
-    (void)unseen_store_info(first, &a); /* fails for a wrong size only */
-    (void)unseen_store_info(store, &b);
-    if (a.key_bits != b.key_bits) {
-        message_error("%s has keys of %u bits, others of %u", path, b.key_bits, a.key_bits);
-        message_hint("unseen compact --key-bits %u %s",
-                     a.key_bits < b.key_bits ? a.key_bits : b.key_bits,
-                     a.key_bits < b.key_bits ? path : "the others");
+    const unsigned a = stores_info(first).key_bits;
+    const unsigned b = stores_info(store).key_bits;
+    if (a != b) {
+        message_error("%s has keys of %u bits, others of %u", path, b, a);
+        message_hint("unseen compact --key-bits %u %s", a < b ? a : b, a < b ? path : "the others");
     }
-    return a.key_bits == b.key_bits;
+    return a == b;
 }
 
 static bool add_store(struct count_stores *c, const struct options *o, struct unseen_store *first,
@@ -77,16 +70,16 @@ static bool add_store(struct count_stores *c, const struct options *o, struct un
 {
     struct unseen_store *store = NULL;
     struct unseen_error error = {.status = UNSEEN_OK};
-    if (!stores_open_to_read(&store, path, o, cpu)) {
+    if (!stores_open_to_read(&store, path, &o->seen, cpu)) {
         return false;
     }
     bool counted =
-        same_keys_check(first, o->files[0], store, path) && has_key_bits(first, store, path);
+        merge_check(first, o->input.files[0], store, path) && has_key_bits(first, store, path);
     if (counted) {
         error.status = unseen_store_keys(store, take_keys, c, &error);
         counted = error.status == UNSEEN_OK && c->status == UNSEEN_OK;
         if (error.status != UNSEEN_OK) {
-            stores_report(path, o, &error);
+            stores_report(path, &o->seen, &error);
         } else if (!counted) {
             (void)report_set(c->status);
         }
@@ -98,12 +91,12 @@ static bool add_store(struct count_stores *c, const struct options *o, struct un
 static bool add_stores(struct count_stores *c, const struct options *o, enum unseen_cpu cpu)
 {
     struct unseen_store *first = NULL;
-    if (!stores_open_to_read(&first, o->files[0], o, cpu)) {
+    if (!stores_open_to_read(&first, o->input.files[0], &o->seen, cpu)) {
         return false;
     }
     bool counted = true;
-    for (size_t i = 0; i < o->nfiles && counted; i++) {
-        counted = add_store(c, o, first, o->files[i], cpu);
+    for (size_t i = 0; i < o->input.nfiles && counted; i++) {
+        counted = add_store(c, o, first, o->input.files[i], cpu);
     }
     (void)unseen_store_close(first, NULL); /* was only read */
     return counted;
@@ -111,22 +104,22 @@ static bool add_stores(struct count_stores *c, const struct options *o, enum uns
 
 static bool check(const struct options *o)
 {
-    if (o->key || o->by || o->profile || o->nrules > 0) {
+    if (o->key.text || o->group.by || o->profile.name || o->profile.nrules > 0) {
         message_error("a store holds keys of whole lines under its own profile: -k, --by, -p and "
                       "--rule have nothing to choose");
-        message_hint("unseen count %s", o->files[0]);
+        message_hint("unseen count %s", o->input.files[0]);
         return false;
     }
-    for (size_t i = 0; i < o->nfiles; i++) {
-        const enum stores_kind kind = stores_kind_of(o->files[i]);
+    for (size_t i = 0; i < o->input.nfiles; i++) {
+        const enum stores_kind kind = stores_kind_of(o->input.files[i]);
         if (kind == STORES_LIST) {
-            message_error("%s is a list, which does not keep its entries", o->files[i]);
-            message_hint("unseen info %s says how many it has", o->files[i]);
+            message_error("%s is a list, which does not keep its entries", o->input.files[i]);
+            message_hint("unseen info %s says how many it has", o->input.files[i]);
             return false;
         }
         if (kind != STORES_STORE) {
-            message_error("%s is no store, but others are", o->files[i]);
-            message_hint("unseen add STORE %s, then unseen count STORE...", o->files[i]);
+            message_error("%s is no store, but others are", o->input.files[i]);
+            message_hint("unseen add STORE %s, then unseen count STORE...", o->input.files[i]);
             return false;
         }
     }
@@ -136,22 +129,22 @@ static bool check(const struct options *o)
 static bool print(const struct options *o, uint64_t n)
 {
     struct output out = {.fd = -1};
-    char text[32];
-    const int len = snprintf(text, sizeof(text), "%" PRIu64 "%c", n, o->delimiter);
     const struct output *const outs[] = {&out};
-    if (!output_open(&out, o->output) ||
-        !files_check(o->command->called, o->files, o->nfiles, outs, 1) || !output_truncate(&out)) {
+    if (!output_open(&out, o->print.output) ||
+        !files_check(o->command->called, o->input.files, o->input.nfiles, outs, 1) ||
+        !output_truncate(&out)) {
         output_abandon(&out);
         return false;
     }
-    output_write(&out, text, (size_t)len);
+    output_print(&out, "%" PRIu64 "%c", n, o->input.delimiter);
     return output_close(&out);
 }
 
 int count_stores_run(const struct options *o, enum unseen_cpu cpu)
 {
     struct count_stores c = {.status = UNSEEN_OK};
-    const struct unseen_set_options options = {.size = sizeof(options), .fpr = o->fpr, .cpu = cpu};
+    const struct unseen_set_options options = {
+        .size = sizeof(options), .fpr = o->seen.fpr, .cpu = cpu};
     if (!check(o)) {
         return EXIT_TROUBLE;
     }

@@ -13,7 +13,7 @@ static bool is_equal(struct unseen_bytes a, struct unseen_bytes b)
 /* ---- Making ---------------------------------------------------------------------------------- */
 
 /* Copies bytes to the text. It may move later, so that for now the place is kept as an offset. */
-static size_t save(struct explanation *e, struct unseen_bytes bytes)
+static size_t explanation_save(struct explanation *e, struct unseen_bytes bytes)
 {
     if (!text_reserve(&e->text, bytes.len)) {
         e->failed = true;
@@ -39,8 +39,8 @@ static void take_step(void *context, const struct unseen_url_step *step)
     }
     e->steps = steps;
     e->steps[e->nsteps++] = *step;
-    (void)save(e, step->before); /* remembered in e->failed */
-    (void)save(e, step->after);
+    (void)explanation_save(e, step->before); /* remembered in e->failed */
+    (void)explanation_save(e, step->after);
 }
 
 static void place_texts(struct explanation *e)
@@ -69,7 +69,7 @@ bool explanation_make(struct explanation *e, const struct unseen_url *url,
     }
     e->form = canon.form;
     e->canon = canon.bytes;
-    (void)save(e, canon.bytes); /* remembered in e->failed */
+    (void)explanation_save(e, canon.bytes); /* remembered in e->failed */
     free(buf);
     if (!e->failed) {
         place_texts(e);

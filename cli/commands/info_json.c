@@ -1,7 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef _GNU_SOURCE
-#define _GNU_SOURCE 1
-#endif
 #include "commands/info_json.h"
 
 #include <inttypes.h>
@@ -9,78 +6,59 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <time.h>
+
 #include <unseen_list.h>
 
 #include "print/json.h"
+#include "seen/stores.h"
 
-static void put_name(struct output *out, const char *name)
+static void json_put_text(struct output *out, const char *name, const char *text)
 {
-    json_write(out, "\"");
-    json_write(out, name);
-    json_write(out, "\":");
-}
-
-static void put_text(struct output *out, const char *name, const char *text)
-{
-    put_name(out, name);
+    output_print(out, "\"%s\":", name);
     json_write_string(out, (struct unseen_bytes){text, strlen(text)});
     json_write(out, ",");
 }
 
 static void put_count(struct output *out, const char *name, uint64_t n)
 {
-    char text[32];
-    snprintf(text, sizeof(text), "%" PRIu64 ",", n);
-    put_name(out, name);
-    json_write(out, text);
-}
-
-static void put_last_count(struct output *out, const char *name, uint64_t n)
-{
-    char text[32];
-    snprintf(text, sizeof(text), "%" PRIu64 "}\n", n);
-    put_name(out, name);
-    json_write(out, text);
+    output_print(out, "\"%s\":%" PRIu64 ",", name, n);
 }
 
 static void put_real(struct output *out, const char *name, double x)
 {
-    char text[40];
-    snprintf(text, sizeof(text), "%.6g,", x);
-    put_name(out, name);
-    json_write(out, text);
+    output_print(out, "\"%s\":%.6g,", name, x);
 }
 
 static void put_seed_id(struct output *out, uint64_t seed_id)
 {
-    char text[24];
-    snprintf(text, sizeof(text), "%016" PRIx64, seed_id);
-    put_text(out, "seed_id", text);
+    output_print(out, "\"seed_id\":\"%016" PRIx64 "\",", seed_id);
 }
 
-/* When path was written, as RFC 3339 has it; nothing if that is not to be found out. */
-static void put_written(struct output *out, const char *path)
+bool info_written(const char *path, char text[24])
 {
     struct stat st;
     struct tm tm;
-    char text[40];
-    if (stat(path, &st) == 0 && gmtime_r(&st.st_mtime, &tm) &&
-        strftime(text, sizeof(text), "%Y-%m-%dT%H:%M:%SZ", &tm) > 0) {
-        put_text(out, "written", text);
+    return stat(path, &st) == 0 && gmtime_r(&st.st_mtime, &tm) &&
+           strftime(text, 24, "%Y-%m-%dT%H:%M:%SZ", &tm) > 0;
+}
+
+static void put_written(struct output *out, const char *path)
+{
+    char text[24];
+    if (info_written(path, text)) {
+        json_put_text(out, "written", text);
     }
 }
 
 void info_json(struct output *out, struct unseen_store *store, const char *path)
 {
     const struct unseen_set *set = unseen_store_set(store);
-    struct unseen_set_stats stats = {.size = sizeof(stats), .filter = ""};
-    struct unseen_store_info info = {.size = sizeof(info)};
-    (void)unseen_set_stats(set, &stats);   /* fails for a wrong size only */
-    (void)unseen_store_info(store, &info); /* the same */
+    const struct unseen_set_stats stats = stores_stats(set);
+    const struct unseen_store_info info = stores_info(store);
     json_write(out, "{");
-    put_text(out, "store", path);
+    json_put_text(out, "store", path);
     put_count(out, "keys", stats.nkeys);
-    put_text(out, "filter", stats.filter);
+    json_put_text(out, "filter", stats.filter);
     put_real(out, "fpr", info.fpr);
     put_real(out, "fpr_promise", stats.fpr_promise);
     put_real(out, "fpr_estimate", stats.fpr_estimate);
@@ -89,7 +67,7 @@ void info_json(struct output *out, struct unseen_store *store, const char *path)
     put_count(out, "memory_bytes", stats.memory);
     put_count(out, "log_bytes", info.log_bytes);
     put_count(out, "image_bytes", info.image_bytes);
-    put_text(out, "profile", unseen_set_profile(set));
+    json_put_text(out, "profile", unseen_set_profile(set));
     put_count(out, "key_bits", info.key_bits);
     put_seed_id(out, info.seed_id);
     put_written(out, path);
@@ -103,9 +81,9 @@ void info_json_list(struct output *out, const struct unseen_list *list, const ch
     const uint64_t changes = info.changes_bytes + info.torn_bytes;
     const double bits = 8 * (double)(info.bytes - changes);
     json_write(out, "{");
-    put_text(out, "list", path);
-    put_text(out, "kind", unseen_kind_name(info.kind));
-    put_text(out, "profile", info.profile);
+    json_put_text(out, "list", path);
+    json_put_text(out, "kind", unseen_kind_name(info.kind));
+    json_put_text(out, "profile", info.profile);
     put_count(out, "entries", info.nkeys);
     put_count(out, "given", info.ngiven);
     put_count(out, "added", info.nadded);
@@ -123,5 +101,5 @@ void info_json_list(struct output *out, const struct unseen_list *list, const ch
     put_count(out, "on_no_page", info.nleft);
     put_seed_id(out, info.seed_id);
     put_written(out, path);
-    put_last_count(out, "key_bits", info.key_bits);
+    output_print(out, "\"key_bits\":%u}\n", info.key_bits);
 }

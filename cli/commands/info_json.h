@@ -8,6 +8,9 @@
 
 #include "print/output.h"
 
+/* When path was written, as RFC 3339 has it; false if that is not to be found out. */
+bool info_written(const char *path, char text[24]);
+
 /* Writes the object and a newline. path is where the store is. */
 void info_json(struct output *out, struct unseen_store *store, const char *path);
 

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "lines/hex.h"
+#include "hex.h"
 
 /* A decimal number at text[0..len); returns how many bytes it takes, 0 if there is none or it is
  * too large for any count of bytes. */
@@ -169,7 +169,7 @@ static bool is_empty_reply(struct unseen_bytes line)
 }
 
 /* The first line; true if it is no more than a header. */
-static bool start(struct redis_set *r, struct unseen_bytes line)
+static bool redis_start(struct redis_set *r, struct unseen_bytes line)
 {
     uint64_t number = 0;
     r->shape = REDIS_RAW;
@@ -190,7 +190,7 @@ static bool start(struct redis_set *r, struct unseen_bytes line)
 enum redis_result redis_set_take(struct redis_set *r, struct unseen_bytes line,
                                  struct unseen_bytes *member_out)
 {
-    if (r->shape == REDIS_UNKNOWN && start(r, line)) {
+    if (r->shape == REDIS_UNKNOWN && redis_start(r, line)) {
         return REDIS_NOTHING;
     }
     switch (r->shape) {

@@ -90,7 +90,7 @@ void repeats_sort(struct repeats *r)
 }
 
 /* Makes room for one more. */
-static bool make_room(struct repeats *r)
+static bool repeats_make_room(struct repeats *r)
 {
     repeats_sort(r);
     if (r->cap > 0 && r->n <= r->cap / 2) {
@@ -109,7 +109,7 @@ static bool make_room(struct repeats *r)
 
 bool repeats_add(struct repeats *r, uint64_t value)
 {
-    if (r->n == r->cap && !make_room(r)) {
+    if (r->n == r->cap && !repeats_make_room(r)) {
         return false;
     }
     r->items[r->n++] = value << 24 | 1;

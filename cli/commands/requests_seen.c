@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "hex.h"
+
 enum {
     LENGTH_BYTES = 2
 };
@@ -70,10 +72,9 @@ static enum requests_seen_result next_digits(struct requests_seen *r,
 
 static void write_digits(struct requests_seen *r, const unsigned char *bytes)
 {
-    static const char hex[] = "0123456789abcdef";
     for (size_t i = 0; i < r->width; i++) {
-        r->digits[2 * i] = hex[bytes[i] >> 4];
-        r->digits[2 * i + 1] = hex[bytes[i] & 15];
+        r->digits[2 * i] = hex_digit(bytes[i] >> 4);
+        r->digits[2 * i + 1] = hex_digit(bytes[i]);
     }
 }
 

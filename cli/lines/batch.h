@@ -42,4 +42,14 @@ struct batch {
     bool failed;      /* some file or line before the end of this batch could not be read */
 };
 
+/* How many of n lines from first on are not URLs. */
+static inline uint64_t batch_count_failed(const struct batch *b, size_t first, size_t n)
+{
+    uint64_t sum = 0;
+    for (size_t i = first; i < first + n; i++) {
+        sum += b->forms[i] == UNSEEN_URL_FAILED;
+    }
+    return sum;
+}
+
 #endif

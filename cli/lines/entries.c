@@ -3,6 +3,7 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+
 #include <unseen_list.h>
 
 #include "lines/jsonl.h"
@@ -15,7 +16,7 @@ enum {
 
 /* ---- Entries --------------------------------------------------------------------------------- */
 
-bool entries_find(const struct options *o, struct unseen_bytes line,
+bool entries_find(const struct key_options *o, struct unseen_bytes line,
                   void (*take)(void *context, struct unseen_bytes item), void *context)
 {
     struct unseen_bytes item = line;
@@ -54,18 +55,17 @@ bool complaints_count(struct complaints *c)
 void complaints_show(const struct complaints *c, const char *name, uint64_t number,
                      struct unseen_bytes line, enum fault fault)
 {
-    const struct options *o = c->o;
     const int shown = line.len < SHOWN_BYTES ? (int)line.len : SHOWN_BYTES;
     const char *more = line.len > SHOWN_BYTES ? "..." : "";
     char no_key[100];
     const char *what = no_key;
     if (fault == FAULT_NO_KEY) {
-        (void)snprintf(no_key, sizeof(no_key), "has no %s %.60s", o->json_path ? "value" : "field",
-                       o->key);
+        (void)snprintf(no_key, sizeof(no_key), "has no %s %.60s",
+                       c->key->json_path ? "value" : "field", c->key->text);
     } else {
         what = unseen_kind_complaint(c->kind, (enum unseen_entry)fault);
     }
-    if (!o->force) {
+    if (!c->force) {
         message_error("%s:%" PRIu64 ": '%.*s%s' %s", name, number, shown, line.data, more, what);
     } else {
         message_warning("%s:%" PRIu64 ": %s: '%.*s%s' %s", name, number,
@@ -79,7 +79,7 @@ void complaints_summary(const struct complaints *c)
     if (c->n <= SHOWN) {
         return;
     }
-    if (c->o->force) {
+    if (c->force) {
         message_warning("%" PRIu64 " more such lines", c->n - SHOWN);
     } else {
         message_error("%" PRIu64 " more such lines", c->n - SHOWN);

@@ -10,15 +10,15 @@
 
 #include <unseen_list.h>
 
+#include "lines/identity.h"
 #include "lines/text.h"
-#include "options.h"
 
 /* ---- Entries --------------------------------------------------------------------------------- */
 
 /* Calls take with the item of a line: all of it, or the field or the JSON value that the options
  * name. The item is valid during the call. False if the line has no such thing: then take was not
  * called. */
-bool entries_find(const struct options *o, struct unseen_bytes line,
+bool entries_find(const struct key_options *o, struct unseen_bytes line,
                   void (*take)(void *context, struct unseen_bytes item), void *context);
 
 /* The entry that an item is, as unseen_kind_entry gives it; room is memory for it, to be used again.
@@ -39,7 +39,8 @@ enum fault {
 
 /* The first few are shown, the others only counted. They are errors, with --force warnings. */
 struct complaints {
-    const struct options *o;
+    const struct key_options *key;
+    bool force;
     enum unseen_kind kind;
     uint64_t n;
 };

@@ -1,18 +1,36 @@
 /* SPDX-License-Identifier: MIT
  *
  * What the input has brought is written out before the program waits for more: a crawler that
- * reads our output to make our input would otherwise wait for us while we wait for it. */
+ * reads our output to make our input would otherwise wait for us while we wait for it.
+ *
+ * Reading ahead, in a thread of its own:
+ *
+ * A ring with one writer and one reader needs no lock, only two counts: batches filled and batches
+ * used. They are semaphores because a wait on one is ended by a signal, which a condition
+ * variable's is not: SIGUSR1 is answered while the input is silent.
+ *
+ * A block may be overwritten when every batch that points into it has been used. Batches are used
+ * in the order in which they were made, so that is again a count: the posts of `used` seen so far. */
 #include "lines/feed.h"
 
+#include <errno.h>
+#include <pthread.h>
+#include <sched.h>
+#include <semaphore.h>
+#include <signal.h>
+#include <stdatomic.h>
 #include <stdlib.h>
+#include <time.h>
 
 #include "lines/files.h"
+#include "lines/reader.h"
 #include "print/message.h"
+#include "print/report.h"
 #include "stop.h"
 
-static bool has_failed(const struct feed *f)
+static bool goes_on(const struct feed *f)
 {
-    return f->out->failed || (f->more && f->more->failed);
+    return !f->out->failed && !(f->more && f->more->failed) && !stop_is_wanted();
 }
 
 static int before_wait(void *context)
@@ -22,60 +40,231 @@ static int before_wait(void *context)
     if (f->more && f->more->is_open) {
         (void)output_flush(f->more);
     }
+    report_poll();
     if (f->poll) {
         f->poll(f->context);
     }
-    if (has_failed(f) || stop_is_wanted()) {
+    if (!goes_on(f)) {
         return INPUT_STOP;
     }
     return output_is_behind(f->out) ? f->out->fd : INPUT_NOTHING;
 }
 
-static bool take(struct feed *f, const struct batch *b)
-{
-    return f->take(f->context, b) && !has_failed(f) && !stop_is_wanted();
-}
+/* ---- Reading here ---------------------------------------------------------------------------- */
 
-static void read_here(struct feed *f)
+static void feed_here(struct feed *f, struct reader *reader)
 {
     struct batch *b = calloc(1, sizeof(*b));
     if (!b) {
-        message_error("out of memory");
+        (void)message_no_memory();
         f->failed = true;
         return;
     }
-    while (reader_next(&f->reader, b) && take(f, b)) {
+    reader->wait = (struct input_wait){before_wait, NULL, f};
+    while (reader_next(reader, b) && f->take(f->context, b) && goes_on(f)) {
     }
-    f->failed = f->reader.failed;
-    reader_summary(&f->reader);
+    f->failed = reader->failed;
+    reader_summary(reader);
     text_release(&b->text);
     free(b);
 }
 
-/* Of a batch the thread has made, failed is as it was then: what it has read too much of when the
- * run ends early does not count. */
-static void read_ahead(struct feed *f)
+/* ---- Reading ahead --------------------------------------------------------------------------- */
+
+enum {
+    AHEAD_BATCHES = 16
+};
+
+struct read_ahead {
+    struct reader *reader;
+    pthread_t thread;
+    sem_t filled;
+    sem_t used;
+    sem_t over;           /* the thread is about to end */
+    atomic_bool stopping; /* it shall */
+    struct batch *slots;  /* AHEAD_BATCHES of them, used in turn */
+
+    /* the reading thread's */
+    uint64_t nwaited; /* posts of `used` taken so far */
+
+    /* the other thread's */
+    uint64_t ntaken;
+    bool ended;
+    struct feed *feed;
+};
+
+/* threads is what the user wants, 0 for as many as are of use here. */
+static bool read_ahead_is_wanted(unsigned threads)
 {
-    const struct batch *b = NULL;
-    do {
-        b = ahead_next(&f->ahead);
-        f->failed = b && b->failed;
-    } while (b && take(f, b));
-    ahead_finish(&f->ahead);
-    if (f->ahead.ended) {
-        f->failed = f->reader.failed;
-        reader_summary(&f->reader);
+    cpu_set_t usable;
+    if (threads > 0) {
+        return threads > 1;
+    }
+    return sched_getaffinity(0, sizeof(usable), &usable) == 0 && CPU_COUNT(&usable) > 1;
+}
+
+/* Interrupts what the thread waits for; it looks at `stopping` then. */
+static int wake_signal(void)
+{
+    return SIGRTMIN;
+}
+
+static void woken(int signal_number)
+{
+    (void)signal_number;
+}
+
+/* Returns without a post, too, when the thread shall end: nothing is in use any more then. */
+static void wait_post(struct read_ahead *a, sem_t *sem)
+{
+    while (sem_wait(sem) != 0 && errno == EINTR && !atomic_load(&a->stopping)) {
     }
 }
 
+/* A slot may be filled for the n'th time round when n - AHEAD_BATCHES batches have been used. */
+static void wait_used(void *context, uint64_t n)
+{
+    struct read_ahead *a = context;
+    while (a->nwaited < n && !atomic_load(&a->stopping)) {
+        wait_post(a, &a->used);
+        a->nwaited++;
+    }
+}
+
+/* The thread's word before it waits for input. */
+static int before_input(void *context)
+{
+    struct read_ahead *a = context;
+    return atomic_load(&a->stopping) ? INPUT_STOP : INPUT_NOTHING;
+}
+
+static void *read_all(void *context)
+{
+    struct read_ahead *a = context;
+    bool more = true;
+    for (uint64_t n = 0; more; n++) {
+        struct batch *b = &a->slots[n % AHEAD_BATCHES];
+        wait_used(a, n < AHEAD_BATCHES ? 0 : n - AHEAD_BATCHES + 1);
+        more = !atomic_load(&a->stopping) && reader_next(a->reader, b);
+        if (!more) {
+            b->n = SIZE_MAX; /* the end */
+        }
+        (void)sem_post(&a->filled); /* cannot overflow: at most AHEAD_BATCHES */
+    }
+    (void)sem_post(&a->over);
+    return NULL;
+}
+
+/* Starts the thread, which the reader belongs to from now on; false if that failed: nothing was read,
+ * nothing is reported. */
+static bool read_ahead_start(struct read_ahead *a, struct reader *reader, struct feed *feed)
+{
+    *a = (struct read_ahead){.reader = reader, .feed = feed};
+    reader->nblocks = BLOCKS_MAX;
+    reader->wait = (struct input_wait){before_input, wait_used, a};
+    a->slots = calloc(AHEAD_BATCHES, sizeof(*a->slots));
+    struct sigaction action = {.sa_handler = woken};
+    sigemptyset(&action.sa_mask);
+    if (a->slots && sem_init(&a->filled, 0, 0) == 0 && sem_init(&a->used, 0, 0) == 0 &&
+        sem_init(&a->over, 0, 0) == 0 && sigaction(wake_signal(), &action, NULL) == 0) {
+        /* All other signals are for the main thread. */
+        sigset_t most;
+        sigset_t old;
+        sigfillset(&most);
+        sigdelset(&most, wake_signal());
+        pthread_sigmask(SIG_SETMASK, &most, &old);
+        int status = pthread_create(&a->thread, NULL, read_all, a);
+        pthread_sigmask(SIG_SETMASK, &old, NULL);
+        if (status == 0) {
+            return true;
+        }
+    }
+    free(a->slots);
+    reader->nblocks = 1;
+    reader->wait = (struct input_wait){.before = NULL};
+    return false;
+}
+
+/* Waits for a filled slot, with a word to the caller first. False: the caller wants no more. */
+static bool wait_filled(struct read_ahead *a)
+{
+    while (sem_trywait(&a->filled) != 0) {
+        if (errno == EINTR) {
+            continue;
+        }
+        if (before_wait(a->feed) == INPUT_STOP) {
+            return false;
+        }
+        struct timespec until;
+        clock_gettime(CLOCK_REALTIME, &until);
+        until.tv_sec++;
+        if (sem_timedwait(&a->filled, &until) == 0) {
+            return true;
+        }
+    }
+    return true;
+}
+
+/* The next batch, valid until the next call; NULL at the end (a->ended) or if the feed is to stop. */
+static struct batch *read_ahead_next(struct read_ahead *a)
+{
+    if (a->ntaken > 0) {
+        (void)sem_post(&a->used); /* cannot overflow */
+    }
+    if (!wait_filled(a)) {
+        return NULL;
+    }
+    struct batch *b = &a->slots[a->ntaken++ % AHEAD_BATCHES];
+    a->ended = b->n == SIZE_MAX;
+    return a->ended ? NULL : b;
+}
+
+/* Ends the thread, which may be waiting for input that never comes, and releases all batches. The
+ * reader belongs to the caller again. */
+static void read_ahead_finish(struct read_ahead *a)
+{
+    const struct timespec moment = {.tv_nsec = 200 * 1000};
+    atomic_store(&a->stopping, true);
+    while (!a->ended && sem_trywait(&a->over) != 0) {
+        /* A signal that comes just before a wait is lost, so there is always another one. */
+        (void)pthread_kill(a->thread, wake_signal());
+        (void)nanosleep(&moment, NULL);
+    }
+    pthread_join(a->thread, NULL);
+    sem_destroy(&a->over);
+    sem_destroy(&a->filled);
+    sem_destroy(&a->used);
+    for (size_t i = 0; i < AHEAD_BATCHES; i++) {
+        text_release(&a->slots[i].text);
+    }
+    free(a->slots);
+}
+
+/* Of a batch the thread has made, failed is as it was then: what it has read too much of when the
+ * run ends early does not count. */
+static void feed_ahead(struct feed *f, struct read_ahead *a)
+{
+    const struct batch *b = NULL;
+    do {
+        b = read_ahead_next(a);
+        f->failed = b && b->failed;
+    } while (b && f->take(f->context, b) && goes_on(f));
+    read_ahead_finish(a);
+    if (a->ended) {
+        f->failed = a->reader->failed;
+        reader_summary(a->reader);
+    }
+}
+
+/* ---- Either ---------------------------------------------------------------------------------- */
+
 void feed_run(struct feed *f)
 {
-    const struct options *o = f->o;
-    const struct input_wait wait = {before_wait, f};
-    const char *const *names = o->files;
-    size_t nnames = o->nfiles;
-    files_default(&names, &nnames);
-    f->reader = (struct reader){
+    const struct input_options *o = f->input;
+    const char *const *names = f->file ? &f->file : o->files;
+    size_t nnames = f->file ? 1 : o->nfiles;
+    struct read_ahead ahead;
+    struct reader reader = {
         .names = names,
         .nnames = nnames,
         .identity = f->identity,
@@ -90,12 +279,11 @@ void feed_run(struct feed *f)
     if (files_have_fifo(names, nnames)) {
         output_make_elastic(f->out);
     }
-    if (!f->out->elastic && ahead_is_wanted(o->threads) &&
-        ahead_start(&f->ahead, &f->reader, wait)) {
-        read_ahead(f);
+    if (!f->out->elastic && read_ahead_is_wanted(o->threads) &&
+        read_ahead_start(&ahead, &reader, f)) {
+        feed_ahead(f, &ahead);
     } else {
-        f->reader.wait = wait;
-        read_here(f);
+        feed_here(f, &reader);
     }
-    reader_release(&f->reader);
+    reader_release(&reader);
 }

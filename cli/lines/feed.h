@@ -7,29 +7,27 @@
 
 #include <stdbool.h>
 
-#include "lines/ahead.h"
-#include "options.h"
+#include "lines/batch.h"
+#include "lines/identity.h"
+#include "lines/input.h"
 #include "print/output.h"
-#include "lines/reader.h"
 
 struct feed {
     /* set by the caller */
-    const struct options *o;
+    const struct input_options *input;
+    const char *file; /* read alone, in place of those of the options; NULL: none */
     const struct identity *identity;
     struct output *out;
     struct output *more; /* a second one, or NULL */
     /* Answers a batch; false if there is no use in another. */
     bool (*take)(void *context, const struct batch *b);
-    /* Called before each wait, and about once a second while it lasts; may be NULL. */
+    /* Called before each wait, when the outputs have been written, and about once a second while it
+     * lasts; may be NULL. */
     void (*poll)(void *context);
     void *context;
 
     /* results */
     bool failed; /* some file or line could not be read, which has been reported */
-
-    /* state */
-    struct reader reader;
-    struct ahead ahead;
 };
 
 void feed_run(struct feed *f);

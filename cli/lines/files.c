@@ -1,7 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef _GNU_SOURCE
-#define _GNU_SOURCE 1
-#endif
 #include "lines/files.h"
 
 #include <string.h>
@@ -15,13 +12,9 @@ bool files_is_standard_input(const char *name)
     return strcmp(name, "-") == 0;
 }
 
-void files_default(const char *const **names, size_t *n)
+const char *files_shown(const char *name)
 {
-    static const char *const standard_input[] = {"-"};
-    if (*n == 0) {
-        *names = standard_input;
-        *n = 1;
-    }
+    return files_is_standard_input(name) ? "standard input" : name;
 }
 
 static bool status_of(const char *name, struct stat *st)
@@ -43,8 +36,7 @@ bool files_check(const char *called, const char *const *names, size_t n,
     for (size_t i = 0; i < n; i++) {
         for (size_t j = 0; j < nouts; j++) {
             if (files_is_output(names[i], outs[j])) {
-                const char *name = files_is_standard_input(names[i]) ? "standard input" : names[i];
-                message_error("%s is both input and output", name);
+                message_error("%s is both input and output", files_shown(names[i]));
                 message_hint("%s -o NEW FILE && mv NEW FILE", called);
                 return false;
             }

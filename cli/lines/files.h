@@ -11,8 +11,8 @@
 
 bool files_is_standard_input(const char *name);
 
-/* The files that a command reads: names[0..n), or standard input if there are none. */
-void files_default(const char *const **names, size_t *n);
+/* The name as messages have it. */
+const char *files_shown(const char *name);
 
 /* Whether name is the regular file that out writes to. */
 bool files_is_output(const char *name, const struct output *out);

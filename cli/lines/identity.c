@@ -10,15 +10,9 @@
 
 #include "lines/jsonl.h"
 
-enum unseen_status identity_init(struct identity *id, const struct options *o)
+enum unseen_status identity_init(struct identity *id)
 {
-    id->field = o->field;
-    id->separator = o->separator;
-    id->delimiter = o->delimiter;
-    id->json_path = o->json_path;
-    id->shard = o->shard;
-    id->nshards = o->nshards;
-    if (o->nshards <= 1) {
+    if (id->key->nshards <= 1) {
         return UNSEEN_OK;
     }
     static const char seed[] = "unseen shards";
@@ -63,30 +57,15 @@ static void note_miss(struct identity_misses *misses, struct unseen_bytes line)
 static struct unseen_bytes field_of(const struct identity *id, struct unseen_bytes line,
                                     struct identity_misses *misses)
 {
-    if (!id->field) {
+    if (!id->key->field) {
         return line;
     }
-    struct unseen_bytes field = unseen_lines_field(line, id->separator, id->field);
+    struct unseen_bytes field = unseen_lines_field(line, id->key->separator, id->key->field);
     if (!field.data) {
         note_miss(misses, line);
         return line;
     }
     return field;
-}
-
-/* ---- A batch at a time ----------------------------------------------------------------------- */
-
-static enum unseen_status take_together(const struct identity *id, struct batch *b,
-                                        struct identity_misses *misses)
-{
-    if (id->field) {
-        struct unseen_bytes fields[BATCH_LINES];
-        for (size_t i = 0; i < b->n; i++) {
-            fields[i] = field_of(id, b->lines[i], misses);
-        }
-        return unseen_set_keys(id->set, fields, b->n, b->keys, b->forms);
-    }
-    return unseen_set_keys(id->set, b->lines, b->n, b->keys, b->forms);
 }
 
 /* ---- One by one ------------------------------------------------------------------------------ */
@@ -114,15 +93,16 @@ static enum unseen_status canonicalise(const struct identity *id, struct text *s
     }
     for (;;) {
         const enum unseen_status status =
-            id->base ? unseen_url_canon_base(id->url, item.data, item.len, id->base, id->base_len,
-                                             scratch->data, scratch->cap, canon)
-                     : unseen_url_canon(id->url, item.data, item.len, scratch->data, scratch->cap,
-                                        canon);
+            id->key->base
+                ? unseen_url_canon_base(id->url, item.data, item.len, id->key->base,
+                                        strlen(id->key->base), scratch->data, scratch->cap, canon)
+                : unseen_url_canon(id->url, item.data, item.len, scratch->data, scratch->cap,
+                                   canon);
         if (status != UNSEEN_ERR_SPACE) {
             return status;
         }
-        const size_t need =
-            id->base ? unseen_url_bound(item.len, id->base_len) : unseen_url_bound(item.len, 0);
+        const char *base = id->key->base;
+        const size_t need = unseen_url_bound(item.len, base ? strlen(base) : 0);
         if (need == 0 || !text_reserve(scratch, need)) {
             return UNSEEN_ERR_NOMEM;
         }
@@ -130,7 +110,7 @@ static enum unseen_status canonicalise(const struct identity *id, struct text *s
 }
 
 /* Copies bytes and a delimiter to the batch. */
-static size_t save(struct work *w, struct unseen_bytes bytes)
+static size_t identity_save(struct work *w, struct unseen_bytes bytes)
 {
     struct text *text = &w->b->text;
     if (!text_reserve(text, bytes.len + 1 + BATCH_READABLE)) {
@@ -152,17 +132,17 @@ static void keep_texts(struct work *w, struct unseen_bytes item, const struct un
     const size_t i = w->i;
     const bool rewritten = canon->form == UNSEEN_URL_REWRITTEN;
     const bool is_line = item.data == b->lines[i].data && item.len == b->lines[i].len;
-    const bool is_temporary = w->id->json_path && !is_line;
+    const bool is_temporary = w->id->key->json_path && !is_line;
     b->items[i] = item;
     b->canons[i] = canon->bytes;
-    w->canon_at[i] = is_line && !rewritten ? NOT_COPIED : save(w, canon->bytes);
+    w->canon_at[i] = is_line && !rewritten ? NOT_COPIED : identity_save(w, canon->bytes);
     w->item_at[i] = NOT_COPIED;
     if (is_temporary) {
-        w->item_at[i] = rewritten ? save(w, item) : w->canon_at[i];
+        w->item_at[i] = rewritten ? identity_save(w, item) : w->canon_at[i];
     }
 }
 
-static void take_item(void *context, struct unseen_bytes item)
+static void identity_take_item(void *context, struct unseen_bytes item)
 {
     struct work *w = context;
     const struct identity *id = w->id;
@@ -209,7 +189,7 @@ static void drop_other_shares(struct work *w)
             b->items[kept] = b->items[i];
             b->canons[kept] = b->canons[i];
         }
-        kept += share_of(w->shard_keys[i], id->nshards) == id->shard;
+        kept += share_of(w->shard_keys[i], id->key->nshards) == id->key->shard;
     }
     b->n = kept;
 }
@@ -226,11 +206,11 @@ static enum unseen_status take_each(const struct identity *id, struct batch *b,
     text_clear(&b->text);
     for (w.i = 0; w.i < b->n && w.status == UNSEEN_OK; w.i++) {
         const struct unseen_bytes line = b->lines[w.i];
-        if (!id->json_path) {
-            take_item(&w, field_of(id, line, misses));
-        } else if (!jsonl_find(line, id->json_path, take_item, &w)) {
+        if (!id->key->json_path) {
+            identity_take_item(&w, field_of(id, line, misses));
+        } else if (!jsonl_find(line, id->key->json_path, identity_take_item, &w)) {
             note_miss(misses, line);
-            take_item(&w, line);
+            identity_take_item(&w, line);
         }
     }
     if (w.status == UNSEEN_OK && id->keeps_texts) {
@@ -245,8 +225,12 @@ static enum unseen_status take_each(const struct identity *id, struct batch *b,
 enum unseen_status identity_take(const struct identity *id, struct batch *b, struct text *scratch,
                                  struct identity_misses *misses)
 {
-    if (id->set && !id->json_path && !id->shard_set && !id->keeps_texts) {
-        return take_together(id, b, misses);
+    if (!id->set || id->key->json_path || id->shard_set || id->keeps_texts) {
+        return take_each(id, b, scratch, misses);
     }
-    return take_each(id, b, scratch, misses);
+    struct unseen_bytes fields[BATCH_LINES];
+    for (size_t i = 0; id->key->field && i < b->n; i++) {
+        fields[i] = field_of(id, b->lines[i], misses);
+    }
+    return unseen_set_keys(id->set, id->key->field ? fields : b->lines, b->n, b->keys, b->forms);
 }

@@ -11,31 +11,41 @@
 #include <unseen.h>
 
 #include "lines/batch.h"
-#include "options.h"
+
+enum format {
+    FORMAT_AUTO,
+    FORMAT_LINES,
+    FORMAT_JSONL
+};
+
+/* Which part of a line makes its identity, and which lines are handled. */
+struct key_options {
+    const char *text;      /* of -k; NULL: the whole line */
+    size_t field;          /* from 1; 0: none */
+    const char *json_path; /* ".a.b"; NULL: none */
+    const char *base;      /* references are resolved against it; NULL: none */
+    bool has_separator;
+    char separator;
+    enum format format;
+    uint64_t shard; /* from 0; handled if nshards > 0 */
+    uint64_t nshards;
+};
 
 struct identity {
     /* set by the caller */
     const struct unseen_url *url; /* NULL: the bytes are the identity */
     const struct unseen_set *set; /* made with url, its hash makes the keys; NULL: no keys */
     bool keeps_texts;             /* fill in items and canons of a batch */
-    const char *base;             /* references are resolved against it; NULL: none */
-    size_t base_len;
-
-    /* from the options */
-    size_t field; /* from 1; 0: no field */
-    char separator;
+    const struct key_options *key;
     char delimiter;
-    const char *json_path; /* NULL: no JSON */
 
     /* Shares are cut by keys of a fixed, public seed, not by the set's own: processes on many machines
      * must agree on them without sharing a secret. So whoever makes the input can fill one share. */
     struct unseen_set *shard_set; /* NULL: every key is handled */
-    uint64_t shard;
-    uint64_t nshards;
 };
 
-/* Takes over what the options say. */
-enum unseen_status identity_init(struct identity *id, const struct options *o);
+/* Makes what the options take. Errors: of unseen_set_create. */
+enum unseen_status identity_init(struct identity *id);
 void identity_release(struct identity *id);
 
 /* Lines without the wanted field or value; the whole line is taken then. */

@@ -2,9 +2,6 @@
  *
  * Plain input is read straight into the caller's buffer. The first bytes go there too; only when
  * they turn out to be compressed are they moved to a buffer of compressed bytes. */
-#ifndef _GNU_SOURCE
-#define _GNU_SOURCE 1
-#endif
 #include "lines/input.h"
 
 #include <errno.h>

@@ -14,15 +14,33 @@
 struct input;
 
 enum {
+    MAX_LINE_DEFAULT = 16 << 20
+};
+
+/* The files of a command, and how they are read. */
+struct input_options {
+    const char *const *files; /* without the store; - in place of none, where lines are read */
+    size_t nfiles;
+    bool none_named; /* it is that - */
+    char delimiter;
+    uint64_t max_line; /* 0: any length */
+    bool long_window;  /* of zstd */
+    unsigned threads;  /* 0: as many as are of use */
+};
+
+enum {
     INPUT_NOTHING = -1, /* before: nothing else to wait for */
     INPUT_STOP = -2     /* before, input_read: the input is of no use any more */
 };
 
-/* before is called each time before the program would wait for input, and about once a second
- * while it waits. If it returns a descriptor, it is called again as soon as that can be written
- * to. NULL: the caller does not care. */
+/* How a reader waits: for input, and for the blocks that it fills. */
 struct input_wait {
+    /* Called each time before the program would wait for input, and about once a second while it
+     * waits. If it returns a descriptor, it is called again as soon as that can be written to.
+     * NULL: the caller does not care. */
     int (*before)(void *context);
+    /* Returns when the first n batches of a reader are no longer in use; NULL if that is always so. */
+    void (*used)(void *context, uint64_t n);
     void *context;
 };
 

@@ -25,7 +25,7 @@ static void *take_memory(size_t size)
     return malloc(size);
 }
 
-static void start(void)
+static void jsonl_start(void)
 {
     json_set_alloc_funcs(take_memory, free);
 }
@@ -59,7 +59,7 @@ bool jsonl_find(struct unseen_bytes line, const char *path,
                 void (*take)(void *context, struct unseen_bytes value), void *context)
 {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
-    (void)pthread_once(&once, start); /* fails for a wrong argument only */
+    (void)pthread_once(&once, jsonl_start); /* fails for a wrong argument only */
     left = line.len < (SIZE_MAX - PARSE_BYTES) / PARSE_EACH ? PARSE_BYTES + PARSE_EACH * line.len
                                                             : SIZE_MAX;
     json_t *root = json_loadb(line.data, line.len, JSON_ALLOW_NUL, NULL);

@@ -3,22 +3,21 @@
 
 #include <string.h>
 
-#include "command.h"
 #include "print/message.h"
-#include "nearest.h"
+#include "print/suggest.h"
 
 typedef const struct unseen_url_entry *entry_at_fn(size_t i);
 
 /* Whether name is in the list; if not, *like becomes the most similar one or NULL. */
 static bool find_name(entry_at_fn *at, const char *name, const char **like)
 {
-    struct nearest n = {.wanted = name};
+    struct suggestion n = {.wanted = name};
     const struct unseen_url_entry *entry = NULL;
     for (size_t i = 0; (entry = at(i)); i++) {
         if (strcmp(entry->name, name) == 0) {
             return true;
         }
-        nearest_try(&n, entry->name);
+        suggest_try(&n, entry->name);
     }
     *like = n.best;
     return false;
@@ -61,9 +60,9 @@ static void report_rule(const char *called, const char *rule, const char *like)
 }
 
 /* Says what is wrong with the names, if it is they. */
-static bool report_names(const struct options *o, const char *profile)
+static bool report_names(const struct profile_options *o, const char *profile)
 {
-    const char *called = o->command->called;
+    const char *called = o->called;
     const char *like = NULL;
     if (profile && !find_name(unseen_url_profile_at, profile, &like)) {
         report_profile(called, profile, like);
@@ -86,10 +85,10 @@ static bool report_names(const struct options *o, const char *profile)
     return false;
 }
 
-bool profile_create(struct unseen_url **url_out, const struct options *o, const char *standard,
-                    enum unseen_cpu cpu)
+bool profile_create(struct unseen_url **url_out, const struct profile_options *o,
+                    const char *standard, enum unseen_cpu cpu)
 {
-    const char *profile = o->profile ? o->profile : standard;
+    const char *profile = o->name ? o->name : standard;
     const struct unseen_url_options options = {
         .size = sizeof(options),
         .profile = profile,

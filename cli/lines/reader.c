@@ -31,7 +31,7 @@ static void close_input(struct reader *r)
 }
 
 /* Without memory no other file is tried either. */
-static bool give_up(struct reader *r)
+static bool reader_give_up(struct reader *r)
 {
     if (r->input) {
         close_input(r);
@@ -49,7 +49,7 @@ static bool block_resize(struct reader *r, struct block *block, size_t cap)
         message_error("%s: out of memory for line %" PRIu64 " (%zu bytes and more)", r->name,
                       r->line + 1, r->filled - r->at);
         message_hint("unseen --max-line 1M leaves out longer lines");
-        return give_up(r);
+        return reader_give_up(r);
     }
     block->data = data;
     block->cap = cap;
@@ -64,8 +64,8 @@ static bool next_block(struct reader *r)
     from->last = r->nbatches;
     r->current = (r->current + 1) % r->nblocks;
     struct block *to = here(r);
-    if (r->wait_used) {
-        r->wait_used(r->wait_used_context, to->last);
+    if (r->wait.used) {
+        r->wait.used(r->wait.context, to->last);
     }
     const size_t need = rest > BLOCK_BYTES ? rest : BLOCK_BYTES;
     if (to->cap < need && !block_resize(r, to, need)) {
@@ -91,7 +91,7 @@ static void report_long(struct reader *r, uint64_t len)
 
 /* Reads once. At the end of a file its last line gets the delimiter it may lack; after an error an
  * unfinished line is no line. */
-static bool read_more(struct reader *r)
+static bool reader_read_more(struct reader *r)
 {
     if ((r->at > 0 || !here(r)->data) && !next_block(r)) {
         return false;
@@ -106,7 +106,7 @@ static bool read_more(struct reader *r)
         return true;
     }
     if (n == INPUT_STOP) {
-        return give_up(r);
+        return reader_give_up(r);
     }
     if (n < 0) {
         r->failed = true;
@@ -175,25 +175,16 @@ static void drop_long(struct reader *r, struct batch *b)
     b->n = kept;
 }
 
-/* Computes the identities of the batch. The first line without the wanted key is shown, the others are
- * only counted. */
-static enum unseen_status take_identities(struct reader *r, struct batch *b)
+/* The first line without the wanted key is shown, the others are only counted. */
+static void note_misses(struct reader *r, struct batch *b, const struct identity_misses *misses)
 {
-    if (!r->identity) {
-        return UNSEEN_OK;
-    }
-    const size_t n = b->n;
-    struct identity_misses misses = {0, {NULL, 0}};
-    enum unseen_status status = identity_take(r->identity, b, &r->scratch, &misses);
-    if (r->nmisses == 0 && misses.n > 0) {
-        const int shown = misses.first.len < 60 ? (int)misses.first.len : 60;
+    if (r->nmisses == 0 && misses->n > 0) {
+        const int shown = misses->first.len < 60 ? (int)misses->first.len : 60;
         message_warning("%s: no such key in '%.*s': taken whole", r->name, shown,
-                        misses.first.data);
+                        misses->first.data);
     }
-    b->nother = n - b->n;
-    b->nmisses = misses.n;
-    r->nmisses += misses.n;
-    return status;
+    b->nmisses = misses->n;
+    r->nmisses += misses->n;
 }
 
 /* Complete lines of the current block to *b; false if there are none. */
@@ -224,11 +215,16 @@ static bool take_lines(struct reader *r, struct batch *b)
     if (r->max_line) {
         drop_long(r, b);
     }
-    enum unseen_status status = take_identities(r, b);
+    const size_t nkept = b->n;
+    struct identity_misses misses = {0, {NULL, 0}};
+    const enum unseen_status status =
+        r->identity ? identity_take(r->identity, b, &r->scratch, &misses) : UNSEEN_OK;
+    b->nother = nkept - b->n;
+    note_misses(r, b, &misses);
     if (status != UNSEEN_OK) {
         message_error("%s:%" PRIu64 ": cannot go on: %s", r->name, r->line + 1,
                       unseen_status_string(status));
-        return give_up(r);
+        return reader_give_up(r);
     }
     r->line += nlines;
     return true;
@@ -255,7 +251,7 @@ static bool open_next(struct reader *r)
     r->name = r->input ? input_name(r->input) : NULL;
     r->line = skipped > 0 ? r->skip_lines : 0;
     r->skip_bytes = 0;
-    return !r->input || skipped == 0 || input_skip(r->input, skipped) || give_up(r);
+    return !r->input || skipped == 0 || input_skip(r->input, skipped) || reader_give_up(r);
 }
 
 bool reader_next(struct reader *r, struct batch *b)
@@ -278,7 +274,7 @@ bool reader_next(struct reader *r, struct batch *b)
                 return false;
             }
         }
-        if (!read_more(r)) {
+        if (!reader_read_more(r)) {
             return false;
         }
     }
@@ -298,7 +294,7 @@ void reader_summary(const struct reader *r)
     if (r->nlong > REPORTS_MAX) {
         message_error("%" PRIu64 " more lines over --max-line left out", r->nlong - REPORTS_MAX);
     }
-    if (r->nlong > 0 && r->max_line == OPTIONS_MAX_LINE) {
+    if (r->nlong > 0 && r->max_line == MAX_LINE_DEFAULT) {
         message_hint("--max-line 256M takes longer lines, --max-line 0 lines of any length");
     }
     if (r->nmisses > 1) {

@@ -34,9 +34,6 @@ struct reader {
     bool long_window;  /* of zstd, as input_open */
     struct input_wait wait;
     size_t nblocks; /* 1, or more when batches are used while the next are made */
-    /* Returns when the first n batches are no longer in use; NULL if that is always so. */
-    void (*wait_used)(void *context, uint64_t n);
-    void *wait_used_context;
     /* The first file is read from here on; 0: from its beginning. */
     uint64_t skip_bytes;
     uint64_t skip_lines;

@@ -2,10 +2,10 @@
  *
  * A chart as SVG, without anything that a browser has to load. Colours are those of Okabe and Ito, which
  * people who do not see all colours tell apart, too; each curve has its name beside its end. */
-#include "print/chart.h"
-
 #include <math.h>
 #include <string.h>
+
+#include "print/chart.h"
 
 enum {
     WIDTH = 760,
@@ -26,7 +26,7 @@ static const char *colour_of(size_t i)
     return colours[i % (sizeof(colours) / sizeof(colours[0]))];
 }
 
-static void put_text(FILE *to, const char *text)
+static void svg_put_text(FILE *to, const char *text)
 {
     for (; *text; text++) {
         switch (*text) {
@@ -82,9 +82,9 @@ static void put_axes(FILE *to, const struct chart *chart)
     }
     fprintf(to, "<text x='%d' y='%d' text-anchor='middle'>", (LEFT + WIDTH - RIGHT) / 2,
             HEIGHT - BOTTOM + 34);
-    put_text(to, chart->x.label);
+    svg_put_text(to, chart->x.label);
     fprintf(to, "</text>\n<text x='%d' y='%d'>", 8, TOP - 8);
-    put_text(to, chart->y.label);
+    svg_put_text(to, chart->y.label);
     fputs("</text>\n", to);
 }
 
@@ -133,7 +133,7 @@ static void put_label(FILE *to, struct labels *labels, const struct chart_series
     labels->x[labels->n] = x;
     labels->y[labels->n++] = at;
     fprintf(to, "<text x='%.1f' y='%.1f' fill='%s'>", x + 7, at + 4, colour);
-    put_text(to, s->name);
+    svg_put_text(to, s->name);
     fputs("</text>\n", to);
 }
 
@@ -193,7 +193,7 @@ static void put_chart(FILE *to, const struct chart *chart)
     struct name names[CHART_SERIES];
     struct labels labels = {.n = 0};
     fputs("<text x='8' y='18' font-weight='bold'>", to);
-    put_text(to, chart->title);
+    svg_put_text(to, chart->title);
     fputs("</text>\n", to);
     put_axes(to, chart);
     for (size_t i = 0; i < chart->nseries; i++) {
@@ -208,7 +208,7 @@ static void put_chart(FILE *to, const struct chart *chart)
     for (size_t i = 0; i < n; i++) {
         fprintf(to, "<text x='%d' y='%.1f' fill='%s'>", WIDTH - RIGHT + 8, names[i].y + 4,
                 colour_of(names[i].series));
-        put_text(to, chart->series[names[i].series].name);
+        svg_put_text(to, chart->series[names[i].series].name);
         fputs("</text>\n", to);
     }
 }

@@ -2,10 +2,10 @@
  *
  * A chart in the cells of a terminal. A braille character is a cell of 2 by 4 dots; its code is
  * U+2800 and a bit for each dot. The name of a curve stands at its right end. */
-#include "print/chart.h"
-
 #include <math.h>
 #include <string.h>
+
+#include "print/chart.h"
 
 enum {
     COLUMNS = 48,

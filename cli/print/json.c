@@ -6,7 +6,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "lines/utf8.h"
+#include "hex.h"
+#include "print/utf8.h"
 
 #define EVERY(byte) (UINT64_C(0x0101010101010101) * (byte))
 
@@ -50,7 +51,6 @@ static const unsigned char *end_of_run(const unsigned char *s, const unsigned ch
 
 static void write_escape(struct output *out, unsigned char c)
 {
-    static const char hex[] = "0123456789abcdef";
     static const char plain[] = "\"\\\b\f\n\r\t";
     static const char letters[] = "\"\\bfnrt";
     const char *short_form = c ? strchr(plain, c) : NULL;
@@ -58,8 +58,8 @@ static void write_escape(struct output *out, unsigned char c)
         output_write(out, (char[]){'\\', letters[short_form - plain]}, 2);
         return;
     }
-    const char text[] = {'\\',        'u',        c < 0x80 ? '0' : 'd', c < 0x80 ? '0' : 'c',
-                         hex[c >> 4], hex[c & 15]};
+    const char text[] = {
+        '\\', 'u', c < 0x80 ? '0' : 'd', c < 0x80 ? '0' : 'c', hex_digit(c >> 4), hex_digit(c)};
     output_write(out, text, sizeof(text));
 }
 

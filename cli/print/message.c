@@ -8,7 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "lines/utf8.h"
+#include "print/utf8.h"
 
 /* Written by message_setup only, before a second thread exists. */
 static struct {
@@ -27,7 +27,7 @@ void message_setup(enum when color, bool has_progress)
 }
 
 /* There is nobody to tell when standard error itself fails. */
-static void put(const char *text, size_t len)
+static void message_put(const char *text, size_t len)
 {
     while (len > 0) {
         ssize_t n = write(STDERR_FILENO, text, len);
@@ -41,55 +41,34 @@ static void put(const char *text, size_t len)
 }
 
 /* One write for the whole line, so that lines of several threads or programs do not mix. */
-static void say(const char *word, const char *color, const char *format, va_list args)
+void message_say(enum message_kind kind, const char *format, ...)
 {
+    static const char *const words[] = {"error", "warning", "hint"};
+    static const char *const colors[] = {"31", "33", "36"};
     char body[5000];
-    vsnprintf(body, sizeof(body), format, args);
-    utf8_clean(body);
     char line[sizeof(body) + 64];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(body, sizeof(body), format, args);
+    va_end(args);
+    utf8_clean(body);
     const char *wipe = look.has_progress ? "\r\033[K" : "";
     int len = 0;
-    if (!word) {
+    if (kind == MESSAGE_PLAIN) {
         len = snprintf(line, sizeof(line), "%s%s\n", wipe, body);
     } else if (look.color) {
-        len = snprintf(line, sizeof(line), "%sunseen: \033[%sm%s:\033[0m %s\n", wipe, color, word,
-                       body);
+        len = snprintf(line, sizeof(line), "%sunseen: \033[1;%sm%s:\033[0m %s\n", wipe,
+                       colors[kind], words[kind], body);
     } else {
-        len = snprintf(line, sizeof(line), "%sunseen: %s: %s\n", wipe, word, body);
+        len = snprintf(line, sizeof(line), "%sunseen: %s: %s\n", wipe, words[kind], body);
     }
     if (len > 0) {
-        put(line, (size_t)len);
+        message_put(line, (size_t)len);
     }
 }
 
-void message_error(const char *format, ...)
+bool message_no_memory(void)
 {
-    va_list args;
-    va_start(args, format);
-    say("error", "1;31", format, args);
-    va_end(args);
-}
-
-void message_warning(const char *format, ...)
-{
-    va_list args;
-    va_start(args, format);
-    say("warning", "1;33", format, args);
-    va_end(args);
-}
-
-void message_hint(const char *format, ...)
-{
-    va_list args;
-    va_start(args, format);
-    say("hint", "1;36", format, args);
-    va_end(args);
-}
-
-void message_plain(const char *format, ...)
-{
-    va_list args;
-    va_start(args, format);
-    say(NULL, NULL, format, args);
-    va_end(args);
+    message_error("out of memory");
+    return false;
 }

@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef _GNU_SOURCE
-#define _GNU_SOURCE 1
-#endif
 #include "print/output.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <poll.h>
+#include <stdarg.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "folder.h"
 #include "print/message.h"
+#include "print/report.h"
 
 static bool is_standard(const char *path)
 {
@@ -38,43 +38,11 @@ static bool opened(struct output *out)
     return true;
 }
 
-/* A signal does not fail an open. */
-static int open_file(const char *path, int flags)
-{
-    int fd;
-    do {
-        fd = open(path, flags | O_CLOEXEC | O_NOCTTY, 0666);
-    } while (fd < 0 && errno == EINTR);
-    return fd;
-}
-
 bool output_open(struct output *out, const char *path)
 {
     out->name = is_standard(path) ? "standard output" : path;
-    out->fd = is_standard(path) ? STDOUT_FILENO : open_file(path, O_WRONLY | O_CREAT);
+    out->fd = is_standard(path) ? STDOUT_FILENO : file_open(path, O_WRONLY | O_CREAT);
     return opened(out);
-}
-
-/* A file whose name is not on the disk would be gone after a power cut, with all that was synced. */
-static bool sync_folder(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-    char *folder = slash == path ? strdup("/")
-                   : slash       ? strndup(path, (size_t)(slash - path))
-                                 : strdup(".");
-    int fd = folder ? open_file(folder, O_RDONLY | O_DIRECTORY) : -1;
-    free(folder);
-    bool synced = fd >= 0 && fsync(fd) == 0;
-    while (fd >= 0 && !synced && errno == EINTR) {
-        synced = fsync(fd) == 0;
-    }
-    synced = synced || (fd >= 0 && errno == EINVAL); /* some cannot, and need not */
-    int error = errno;
-    if (fd >= 0) {
-        (void)close(fd); /* was not written to */
-    }
-    errno = error;
-    return synced;
 }
 
 /* The name of what a shell has opened for us, where the system tells. */
@@ -86,7 +54,7 @@ void output_sync_name(const struct output *out)
     const ssize_t len = readlink(link, path, sizeof(path) - 1);
     if (len > 0 && path[0] == '/') {
         path[len] = '\0';
-        (void)sync_folder(path); /* there is no more that could be done */
+        (void)folder_sync(path); /* there is no more that could be done */
     }
 }
 
@@ -97,16 +65,22 @@ bool output_open_again(struct output *out, const char *path)
         return output_open(out, path);
     }
     out->name = path;
-    out->fd = open_file(path, O_RDWR | O_CREAT);
+    out->fd = file_open(path, O_RDWR | O_CREAT);
     if (!opened(out)) {
         return false;
     }
     /* Even if the file was there: who made it may have been killed before its name was synced. */
-    if (!sync_folder(path)) {
+    if (!folder_sync(path)) {
         message_error("cannot write the folder of %s: %s", path, strerror(errno));
         return false;
     }
     return true;
+}
+
+bool output_is_file(const struct output *out)
+{
+    struct stat st;
+    return fstat(out->fd, &st) == 0 && S_ISREG(st.st_mode);
 }
 
 bool output_truncate(struct output *out)
@@ -123,26 +97,16 @@ bool output_truncate(struct output *out)
 }
 
 /* What is no file (ESPIPE) has no places. */
-static bool seek(struct output *out, off_t offset, int whence)
+bool output_seek(struct output *out, uint64_t offset, int whence)
 {
-    if (out->fd != STDOUT_FILENO && lseek(out->fd, offset, whence) < 0 && errno != ESPIPE) {
+    if (out->fd != STDOUT_FILENO && lseek(out->fd, (off_t)offset, whence) < 0 && errno != ESPIPE) {
         message_error("cannot write %s: %s", out->name, strerror(errno));
         return false;
     }
     return true;
 }
 
-bool output_seek(struct output *out, uint64_t place)
-{
-    return seek(out, (off_t)place, SEEK_SET);
-}
-
-bool output_seek_end(struct output *out)
-{
-    return seek(out, 0, SEEK_END);
-}
-
-static void fail(struct output *out)
+static void output_fail(struct output *out)
 {
     out->reader_gone = errno == EPIPE;
     if (!out->reader_gone) {
@@ -164,11 +128,11 @@ static void write_all(struct output *out, const char *data, size_t len)
             struct pollfd pfd = {.fd = out->fd, .events = POLLOUT};
             (void)poll(&pfd, 1, -1); /* whatever it says, write will say it better */
         } else if (errno != EINTR) {
-            fail(out);
+            output_fail(out);
         }
         /* A signal shows as EINTR or, after a part was written, as a short write. */
-        if (len > 0 && out->interrupted) {
-            out->interrupted(out->context);
+        if (len > 0) {
+            report_poll();
         }
     }
 }
@@ -234,7 +198,7 @@ bool output_flush(struct output *out)
 {
     if (out->elastic) {
         write_some(out);
-    } else {
+    } else if (out->len > out->sent) {
         write_all(out, out->buf + out->sent, out->len - out->sent);
         out->sent = out->len;
     }
@@ -257,6 +221,16 @@ void output_write_large(struct output *out, const char *data, size_t len)
     } else {
         write_all(out, data, len);
     }
+}
+
+void output_print(struct output *out, const char *format, ...)
+{
+    char text[8192];
+    va_list args;
+    va_start(args, format);
+    const int len = vsnprintf(text, sizeof(text), format, args);
+    va_end(args);
+    output_write(out, text, len < (int)sizeof(text) ? (size_t)len : sizeof(text) - 1);
 }
 
 char *output_reserve(struct output *out, size_t len)
@@ -283,7 +257,7 @@ bool output_close(struct output *out)
         (void)output_finish(out); /* remembered in out */
     }
     if (close(out->fd) != 0 && !out->failed && errno != EINTR) {
-        fail(out);
+        output_fail(out);
     }
     free(out->buf);
     out->buf = NULL;

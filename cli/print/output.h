@@ -22,16 +22,13 @@ struct output {
     size_t len;
     size_t sent;
     uint64_t written; /* bytes that have been written */
-    uint64_t put;     /* bytes that were to be, also after a failure */
+    uint64_t put;     /* bytes that were to be, also after a failure: where the next one stands */
     /* Never wait for the reader of the output before the end: what it does not take yet is kept,
      * in as much memory as that needs. */
     bool elastic;
     bool failed;
     bool reader_gone; /* it has failed because nobody reads the pipe any more */
     bool is_open;
-    /* Called when a signal may have interrupted a write; may be NULL. */
-    void (*interrupted)(void *context);
-    void *context;
 };
 
 /* Opens path for writing without cutting it yet ("-" or NULL: standard output). */
@@ -47,23 +44,17 @@ void output_sync_name(const struct output *out);
 /* Cuts a regular file that was opened by name to nothing: once it is known to be no input. */
 bool output_truncate(struct output *out);
 
-/* Moves to the place `place` of a regular file that was opened by name. */
-bool output_seek(struct output *out, uint64_t place);
+/* Moves to a place of a regular file that was opened by name, as lseek does. */
+bool output_seek(struct output *out, uint64_t offset, int whence);
 
-/* The same to its end: it will be continued. */
-bool output_seek_end(struct output *out);
+/* Whether it goes to a regular file. */
+bool output_is_file(const struct output *out);
 
 /* Makes out elastic if it is a pipe or a socket; where it is not, nothing changes. */
 void output_make_elastic(struct output *out);
 
 /* Writes what is buffered; if elastic, what can be written without waiting. */
 bool output_flush(struct output *out);
-
-/* Where the next byte will stand, counted from the first that this run has put. */
-static inline uint64_t output_position(const struct output *out)
-{
-    return out->put;
-}
 
 /* Whether an elastic output has kept something. */
 static inline bool output_is_behind(const struct output *out)
@@ -73,6 +64,10 @@ static inline bool output_is_behind(const struct output *out)
 
 /* The slow half of output_write. */
 void output_write_large(struct output *out, const char *data, size_t len);
+
+/* As printf, at most 8 KiB. */
+__attribute__((format(printf, 2, 3))) void output_print(struct output *out, const char *format,
+                                                        ...);
 
 /* Room for len bytes in the buffer, for the caller to fill and to claim by output_advance; NULL
  * if there is none. */

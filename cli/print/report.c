@@ -1,16 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef _GNU_SOURCE
-#define _GNU_SOURCE 1
-#endif
 #include "print/report.h"
 
 #include <inttypes.h>
 #include <signal.h>
 #include <stdio.h>
-#include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "clock.h"
 #include "print/message.h"
 
 static const double PROGRESS_FIRST = 1.0; /* short runs draw nothing */
@@ -19,17 +15,13 @@ static const double PROGRESS_EVERY = 0.25;
 /* A handler can reach nothing but globals. */
 static volatile sig_atomic_t status_wanted;
 
+/* Whoever waits polls it: to hand it down to all of them would say no more. NULL: none. */
+static struct report *current;
+
 static void want_status(int signal_number)
 {
     (void)signal_number;
     status_wanted = 1;
-}
-
-static double now(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
 }
 
 static uint64_t nlines(const struct report *r)
@@ -52,35 +44,39 @@ bool report_is_wanted(void)
     return wanted;
 }
 
-void report_start(struct report *r, const struct options *o, int output_fd)
+void report_start(struct report *r, const struct report_options *o, bool to_file)
 {
     report_listen();
-    struct stat st;
-    bool to_file = o->count || o->quiet || (fstat(output_fd, &st) == 0 && S_ISREG(st.st_mode));
-    *r = (struct report){.start = now()};
+    *r = (struct report){.o = o, .start = clock_now()};
     r->progress = o->progress != WHEN_NEVER && (to_file || o->progress == WHEN_ALWAYS) &&
                   isatty(STDERR_FILENO);
     r->next_progress = r->start + PROGRESS_FIRST;
+    message_setup(o->color, r->progress);
+    current = r;
 }
 
 static void status_text(const struct report *r, char *text, size_t cap)
 {
-    double seconds = now() - r->start;
+    double seconds = clock_now() - r->start;
     uint64_t n = nlines(r);
     snprintf(text, cap,
              "%" PRIu64 " lines, %" PRIu64 " new, %" PRIu64 " seen, %.1f s, %.0f lines/s", n,
              r->nnew, r->nseen, seconds, seconds > 0 ? (double)n / seconds : 0);
 }
 
-void report_poll(struct report *r)
+void report_poll(void)
 {
     char text[200];
+    struct report *r = current;
+    if (!r) {
+        return;
+    }
     if (report_is_wanted()) {
         status_text(r, text, sizeof(text));
         message_plain("unseen: %s", text);
     }
-    if (r->progress && now() >= r->next_progress) {
-        r->next_progress = now() + PROGRESS_EVERY;
+    if (r->progress && clock_now() >= r->next_progress) {
+        r->next_progress = clock_now() + PROGRESS_EVERY;
         status_text(r, text, sizeof(text));
         fprintf(stderr, "\r%s\033[K\r", text);
     }
@@ -125,24 +121,18 @@ static void print_json(const struct report *r, const struct unseen_set_stats *s,
                   profile, s->filter, s->cpu, seconds);
 }
 
-void report_end_with(struct report *r, const struct options *o,
-                     const struct unseen_set_stats *stats, const char *profile)
+void report_end(struct report *r, const struct unseen_set_stats *stats, const char *profile)
 {
     if (r->progress) {
         fputs("\r\033[K", stderr);
         r->progress = false;
     }
     if (status_wanted) {
-        report_poll(r);
+        report_poll();
     }
-    if (o->stats != STATS_NONE) {
-        (o->stats == STATS_JSON ? print_json : print_text)(r, stats, profile, now() - r->start);
+    current = NULL;
+    if (r->o->stats != STATS_NONE) {
+        (r->o->stats == STATS_JSON ? print_json : print_text)(r, stats, profile,
+                                                              clock_now() - r->start);
     }
-}
-
-void report_end(struct report *r, const struct options *o, const struct unseen_set *set)
-{
-    struct unseen_set_stats stats = {.size = sizeof(stats), .filter = "", .cpu = ""};
-    (void)unseen_set_stats(set, &stats); /* fails for a wrong size only */
-    report_end_with(r, o, &stats, unseen_set_profile(set));
 }

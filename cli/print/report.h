@@ -9,9 +9,22 @@
 
 #include <unseen.h>
 
-#include "options.h"
+#include "print/message.h"
+
+enum stats {
+    STATS_NONE,
+    STATS_TEXT,
+    STATS_JSON
+};
+
+struct report_options {
+    enum stats stats;
+    enum when progress;
+    enum when color;
+};
 
 struct report {
+    const struct report_options *o;
     uint64_t nnew;
     uint64_t nseen;
     uint64_t nlong;
@@ -26,22 +39,20 @@ struct report {
 };
 
 /* Starts the clock and listens to SIGUSR1. A progress line is drawn if the options want one,
- * standard error is a terminal and, unless asked for, the output is a file. */
-void report_start(struct report *r, const struct options *o, int output_fd);
+ * standard error is a terminal and, unless asked for, no output goes there (to_file). Messages from
+ * here on know of it. r is polled until report_end. */
+void report_start(struct report *r, const struct report_options *o, bool to_file);
 
 /* For commands with figures of their own: listens to SIGUSR1, and says whether it has arrived since
  * the last call. */
 void report_listen(void);
 bool report_is_wanted(void);
 
-/* Prints the status line if SIGUSR1 has arrived, and the progress line if it is due. Cheap. */
-void report_poll(struct report *r);
+/* Prints the status line if SIGUSR1 has arrived, and the progress line if it is due; nothing before
+ * report_start. Cheap. */
+void report_poll(void);
 
 /* Wipes out the progress line and prints the figures that the options want. */
-void report_end(struct report *r, const struct options *o, const struct unseen_set *set);
-
-/* The same with the figures of something that is no set. */
-void report_end_with(struct report *r, const struct options *o,
-                     const struct unseen_set_stats *stats, const char *profile);
+void report_end(struct report *r, const struct unseen_set_stats *stats, const char *profile);
 
 #endif

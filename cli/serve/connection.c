@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "lines/hex.h"
+#include "hex.h"
 
 bool connection_answer(struct connection *c)
 {

@@ -10,7 +10,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "memory/stores.h"
+#include "seen/stores.h"
 #include "print/message.h"
 #include "serve/names.h"
 

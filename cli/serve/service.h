@@ -21,7 +21,7 @@
 #include <unseen_list.h>
 
 #include "lines/text.h"
-#include "memory/lists.h"
+#include "seen/lists.h"
 #include "serve/line_request.h"
 #include "serve/protocol.h"
 

@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "lines/utf8.h"
+#include "print/utf8.h"
 
 /* The marks of the verdicts SEEN, NEW and ALLOWED. */
 static const char add_marks[] = {[UNSEEN_SEEN] = '0', [UNSEEN_NEW] = '1'};

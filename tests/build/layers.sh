@@ -2,8 +2,13 @@
 #
 #     base <- {lines, url, hash} <- {filter, bitmap, log, kind} <- {set, list} <- store <- unseen.h's users
 #
-# url and filter never know each other, a program includes <unseen.h> and its own headers only,
-# and nothing in src/ so much as mentions printing, exiting, the environment or the clock.
+# url and filter never know each other, and nothing in src/ so much as mentions printing, exiting, the
+# environment or the clock. A program includes <unseen.h> and its own headers only. The rooms of the
+# tool:
+#
+#     helpers <- print <- lines <- seen <- commands <- {build, serve} <- options <- main.c
+#
+# helpers are the files in cli/ itself, but for main.c.
 . "$(dirname "$0")/common.bash"
 
 # The layers that a file of layer $1 may include.
@@ -19,6 +24,30 @@ may_include() {
     list) echo "base url hash kind list" ;;
     store) echo "base url hash filter log set store" ;;
     *) fail "src/$1 is not a layer: add it to this test and to docs/architecture.md" ;;
+    esac
+}
+
+# The rooms that a file of the tool's room $1 may include.
+room_may_include() {
+    case $1 in
+    helpers) echo "helpers" ;;
+    print) echo "$(room_may_include helpers) print" ;;
+    lines) echo "$(room_may_include print) lines" ;;
+    seen) echo "$(room_may_include lines) seen" ;;
+    commands) echo "$(room_may_include seen) commands" ;;
+    build | serve) echo "$(room_may_include commands) $1" ;;
+    options) echo "$(room_may_include commands) build serve options" ;;
+    main) room_may_include options ;;
+    *) fail "cli/$1 is not a room: add it to this test and to docs/architecture.md" ;;
+    esac
+}
+
+# Sets room to that of the tool's file $1, as its path or an #include has it.
+room_of() {
+    case $1 in
+    main.c) room=main ;;
+    */*) room=${1%%/*} ;;
+    *) room=helpers ;;
     esac
 }
 
@@ -63,6 +92,18 @@ violations() {
             done
         done
     done
+    for file in "$tree"/cli/*.[ch] "$tree"/cli/*/*.[ch]; do
+        room_of "${file#"$tree/cli/"}"
+        from=$room
+        allowed=" $(room_may_include "$from") "
+        for name in $(quoted "$file"); do
+            room_of "$name"
+            case $allowed in
+            *" $room "*) ;;
+            *) echo "$file: $from must not include $name" ;;
+            esac
+        done
+    done
 }
 
 found=$(violations "$SOURCE")
@@ -85,6 +126,15 @@ plant src/hash/planted5.c '#include "./../set/set.h"'
 plant cli/planted6.c '#include "base/bytes.h"'
 plant src/base/planted7.c 'void f(void) { fprintf(stderr, "no"); }'
 plant src/store/planted8.c 'long f(void) { return time(NULL); }'
+plant cli/planted9.c '#include "print/message.h"'
+plant cli/print/planted10.c '#include "lines/text.h"'
+plant cli/lines/planted11.h '#include "seen/seen_options.h"'
+plant cli/seen/planted12.c '#include "commands/commands.h"'
+plant cli/commands/planted13.c '# include "options/help.h"'
+plant cli/build/planted14.c '#include "serve/names.h"'
+plant cli/serve/planted15.c '#include "build/build_old.h"'
+plant cli/options/planted16.c '#include "main.c"'
+echo '#include "stop.h"' >"$work/tree/cli/print/harmless.c"
 echo '/* printf("in a comment") */ int snprintf_is_fine;' >"$work/tree/src/store/harmless.c"
 violations "$work/tree" | sed -E "s|^$work/tree/([^:]*):.*|\1|" | sort -u >"$work/noticed"
 sort "$work/planted" | diff - "$work/noticed" || fail "planted (<) and noticed (>) faults differ"

@@ -52,7 +52,7 @@ LAYERS = {
     'list': (['src/list'], [r'unit/list', r'fuzz/list|crash/edits$', r'cli/(build|list)',
                             r'crash/list$']),
     'kind': (['src/kind'], [r'unit/(kind|list_cover)/avx2', r'fuzz/', r'cli/(build|list_check)$']),
-    'cli': (['cli', 'cli/lines', 'cli/memory', 'cli/print', 'cli/commands'],
+    'cli': (['cli', 'cli/print', 'cli/lines', 'cli/seen', 'cli/commands', 'cli/build', 'cli/options'],
             [r'cli/(lines|output|print|errors|stats|key|exclude|help|profile|compressed)$',
              r'cli/(canon|explain|plan|count|filter|loop|signals|threads|memory|progress)$',
              r'cli/(store|recheck|import|sort)', r'cli/(build|list)', r'cli/memory_out$']),

@@ -1,0 +1,450 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Making lines canonical is most of the work, so that is what threads share:
+ *
+ *     reading    one at a time    the next batch of lines, as they stand in the input
+ *     preparing  all beside       lines -> entries -> keys
+ *     adding     one at a time    keys into the build, batches in the order of the input
+ *
+ * Every thread does all three. Whoever finishes the batch that is the next to be added adds it, and
+ * all finished ones behind it; the others go on reading. Nobody waits as long as a few slots are
+ * free. The order would not matter to the list, but complaints come in order, and there is always
+ * one place in the inputs up to which everything is in: that is what a checkpoint saves. */
+#include <errno.h>
+#include <inttypes.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include <unseen_list.h>
+
+#include "build/build_job.h"
+#include "clock.h"
+#include "lines/batch.h"
+#include "lines/entries.h"
+#include "lines/reader.h"
+#include "print/message.h"
+#include "stop.h"
+
+enum {
+    SLOTS = 32,
+    LOOK_NS = 100 * 1000 * 1000,
+    CHECKPOINT_SECONDS = 20 /* between two, without --checkpoint */
+};
+
+/* A batch on its way. */
+struct slot {
+    struct batch batch;
+    struct build_place after;
+    const char *name; /* of its file */
+    struct build_counts counts;
+    uint64_t keys[BATCH_LINES];
+    size_t nkeys;
+    uint16_t faulty[BATCH_LINES]; /* which lines, */
+    uint8_t faults[BATCH_LINES];  /* and what is wrong with them */
+    size_t nfaults;
+    bool no_memory;
+    bool ready; /* to be added; under `order` */
+};
+
+struct pipeline {
+    struct build_job *m;
+    const struct unseen_url *url; /* NULL: the bytes are the entry */
+    struct slot *slots;
+
+    pthread_mutex_t reading; /* what follows, */
+    struct reader reader;
+    struct build_place at;
+    uint64_t nread; /* slots filled so far */
+    bool ended;
+
+    pthread_mutex_t order; /* this, */
+    pthread_cond_t moved;  /* nadded has changed */
+    pthread_cond_t left;   /* nrunning has */
+    struct build_done done;
+    uint64_t nadded; /* slots emptied so far */
+    bool adding;     /* some thread is */
+    unsigned nrunning;
+
+    double saved; /* and this of the one that is adding */
+    struct complaints complaints;
+    enum build_ending ending;
+    atomic_bool over; /* there is no use in going on */
+};
+
+static bool is_over(const struct pipeline *l)
+{
+    return atomic_load_explicit(&l->over, memory_order_relaxed) || stop_is_wanted();
+}
+
+/* ---- Reading --------------------------------------------------------------------------------- */
+
+/* The reader's word before it waits for input. */
+static int before_input(void *context)
+{
+    return is_over(context) ? INPUT_STOP : INPUT_NOTHING;
+}
+
+/* Waits until n slots are empty again. */
+static void wait_added(void *context, uint64_t n)
+{
+    struct pipeline *l = context;
+    pthread_mutex_lock(&l->order);
+    while (l->nadded < n) {
+        pthread_cond_wait(&l->moved, &l->order);
+    }
+    pthread_mutex_unlock(&l->order);
+}
+
+/* Where the input stands behind a batch. */
+static void note_place(struct pipeline *l, struct slot *s)
+{
+    const struct reader *r = &l->reader;
+    const size_t input = (size_t)(r->names - l->m->inputs.names) - 1;
+    if (input != l->at.input) {
+        l->at = (struct build_place){.input = input};
+    }
+    l->at.nbytes += s->batch.nbytes;
+    l->at.nlines = r->line;
+    l->at.nused = r->input ? input_place(r->input) : l->m->inputs.files[input].nbytes;
+    s->after = l->at;
+    s->name = r->name;
+}
+
+/* A slot with the next lines; NULL at the end. */
+static struct slot *pipeline_read_lines(struct pipeline *l)
+{
+    struct slot *s = NULL;
+    pthread_mutex_lock(&l->reading);
+    if (!l->ended) {
+        s = &l->slots[l->nread % SLOTS];
+        wait_added(l, l->nread < SLOTS ? 0 : l->nread - SLOTS + 1);
+        l->ended = is_over(l) || !reader_next(&l->reader, &s->batch);
+        if (!l->ended) {
+            note_place(l, s);
+            l->nread++;
+        }
+    }
+    s = l->ended ? NULL : s;
+    pthread_mutex_unlock(&l->reading);
+    return s;
+}
+
+/* ---- Preparing ------------------------------------------------------------------------------- */
+
+struct worker {
+    struct pipeline *l;
+    struct slot *slot;
+    size_t i; /* the line */
+    struct text room;
+};
+
+static void complain(struct worker *w, enum fault fault)
+{
+    struct slot *s = w->slot;
+    s->faulty[s->nfaults] = (uint16_t)w->i;
+    s->faults[s->nfaults++] = (uint8_t)fault;
+}
+
+/* "scheme:", as every URL begins. */
+static bool has_scheme(struct unseen_bytes entry)
+{
+    size_t i = 0;
+    while (i < entry.len &&
+           ((entry.data[i] >= 'a' && entry.data[i] <= 'z') ||
+            (entry.data[i] >= '0' && entry.data[i] <= '9') || memchr("+-.", entry.data[i], 3))) {
+        i++;
+    }
+    return i > 0 && i < entry.len && entry.data[i] == ':';
+}
+
+static void pipeline_take_item(void *context, struct unseen_bytes item)
+{
+    struct worker *w = context;
+    struct slot *s = w->slot;
+    struct build_job *m = w->l->m;
+    struct unseen_bytes entry = {NULL, 0};
+    enum unseen_entry fitness = UNSEEN_ENTRY_FINE;
+    if (entries_make(m->kind, w->l->url, item, &w->room, &entry, &fitness) != UNSEEN_OK) {
+        s->no_memory = true;
+        return;
+    }
+    if (fitness != UNSEEN_ENTRY_FINE) {
+        complain(w, (enum fault)fitness);
+        if (fitness != UNSEEN_ENTRY_DANGEROUS || !m->o->list.force) {
+            return;
+        }
+        s->counts.ndangerous++;
+    }
+    if (build_old_meet(&m->old, entry)) {
+        s->counts.nremoved++;
+        return;
+    }
+    s->counts.nplain += w->l->url && m->kind == UNSEEN_KIND_URL && !has_scheme(entry);
+    s->keys[s->nkeys++] = unseen_list_build_key(m->build, entry.data, entry.len);
+}
+
+static void pipeline_prepare(struct worker *w, struct slot *s)
+{
+    w->slot = s;
+    s->counts = (struct build_counts){.nlines = s->batch.n};
+    s->nkeys = 0;
+    s->nfaults = 0;
+    s->no_memory = false;
+    text_clear(&w->room);
+    for (w->i = 0; w->i < s->batch.n && !s->no_memory; w->i++) {
+        if (!entries_find(&w->l->m->o->key, s->batch.lines[w->i], pipeline_take_item, w)) {
+            complain(w, FAULT_NO_KEY);
+        }
+    }
+    s->counts.nentries = s->nkeys;
+    s->counts.nskipped = s->nfaults - s->counts.ndangerous;
+}
+
+/* ---- Adding ---------------------------------------------------------------------------------- */
+
+/* To find its number takes a look at the lines before it. */
+static void report_fault(const struct pipeline *l, const struct slot *s, size_t i)
+{
+    const struct unseen_bytes line = s->batch.lines[s->faulty[i]];
+    const uint64_t number = reader_line_number(&s->batch, line.data, l->m->o->input.delimiter);
+    complaints_show(&l->complaints, s->name, number, line, (enum fault)s->faults[i]);
+}
+
+static void report_faults(struct pipeline *l, const struct slot *s)
+{
+    for (size_t i = 0; i < s->nfaults; i++) {
+        if (complaints_count(&l->complaints)) {
+            report_fault(l, s, i);
+        }
+    }
+}
+
+static void pipeline_give_up(struct pipeline *l, enum build_ending ending)
+{
+    l->ending = ending;
+    atomic_store(&l->over, true);
+}
+
+/* False if no more can be added. */
+static bool add_keys(struct pipeline *l, const struct slot *s)
+{
+    struct unseen_error error = {.status = UNSEEN_OK};
+    error.status = s->no_memory
+                       ? UNSEEN_ERR_NOMEM
+                       : unseen_list_build_add_keys(l->m->build, s->keys, s->nkeys, &error);
+    if (error.status == UNSEEN_OK) {
+        return true;
+    }
+    message_error("%s:%" PRIu64 ": %s", s->name, s->batch.line + 1, message_of(&error));
+    pipeline_give_up(l, BUILD_BROKEN);
+    return false;
+}
+
+static bool is_refused(const struct pipeline *l)
+{
+    return l->complaints.n > 0 && !l->m->o->list.force;
+}
+
+/* Adds a batch; false if that was of no use. Once a line is refused, the others are only looked at. */
+static bool pipeline_add(struct pipeline *l, const struct slot *s)
+{
+    if (atomic_load_explicit(&l->over, memory_order_relaxed)) {
+        return false;
+    }
+    if (s->batch.failed) {
+        pipeline_give_up(l, BUILD_UNREADABLE);
+        return false;
+    }
+    report_faults(l, s);
+    return is_refused(l) || add_keys(l, s);
+}
+
+static void count(struct build_done *done, const struct slot *s)
+{
+    const struct build_counts *c = &s->counts;
+    done->place = s->after;
+    done->counts.nlines += c->nlines;
+    done->counts.nentries += c->nentries;
+    done->counts.ndangerous += c->ndangerous;
+    done->counts.nskipped += c->nskipped;
+    done->counts.nremoved += c->nremoved;
+    done->counts.nplain += c->nplain;
+}
+
+static void pipeline_save(struct pipeline *l, const struct build_done *done)
+{
+    const double every = l->m->o->list.checkpoint;
+    if (!l->m->keeps || is_refused(l) ||
+        clock_now() - l->saved < (every > 0 ? every : CHECKPOINT_SECONDS)) {
+        return;
+    }
+    if (!build_job_save(l->m, done)) {
+        pipeline_give_up(l, BUILD_BROKEN);
+    }
+    l->saved = clock_now();
+}
+
+/* Adds the slots whose turn it is. `order` is held, but not while a slot is added. */
+static void add_ready(struct pipeline *l)
+{
+    struct slot *next = NULL;
+    l->adding = true;
+    while ((next = &l->slots[l->nadded % SLOTS])->ready) {
+        struct build_done done = l->done;
+        pthread_mutex_unlock(&l->order);
+        if (pipeline_add(l, next)) {
+            count(&done, next);
+            pipeline_save(l, &done);
+        }
+        pthread_mutex_lock(&l->order);
+        l->done = done;
+        next->ready = false;
+        l->nadded++;
+        pthread_cond_broadcast(&l->moved);
+    }
+    l->adding = false;
+}
+
+/* Whoever is adding sees the slot when it comes back for `order`. */
+static void hand_over(struct pipeline *l, struct slot *s)
+{
+    pthread_mutex_lock(&l->order);
+    s->ready = true;
+    if (!l->adding) {
+        add_ready(l);
+    }
+    pthread_mutex_unlock(&l->order);
+}
+
+/* ---- Threads --------------------------------------------------------------------------------- */
+
+static void *work(void *context)
+{
+    struct worker w = {.l = context};
+    struct slot *s = NULL;
+    while ((s = pipeline_read_lines(w.l))) {
+        pipeline_prepare(&w, s);
+        hand_over(w.l, s);
+    }
+    text_release(&w.room);
+    pthread_mutex_lock(&w.l->order);
+    w.l->nrunning--;
+    pthread_cond_signal(&w.l->left);
+    pthread_mutex_unlock(&w.l->order);
+    return NULL;
+}
+
+/* Signals are for the caller's thread. Returns how many threads there are. */
+static unsigned start_threads(struct pipeline *l, pthread_t *threads)
+{
+    sigset_t all;
+    sigset_t old;
+    unsigned n = 0;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &old);
+    for (bool more = true; more && n < l->m->nthreads; n += more) {
+        pthread_mutex_lock(&l->order);
+        more = pthread_create(&threads[n], NULL, work, l) == 0;
+        l->nrunning += more;
+        pthread_mutex_unlock(&l->order);
+    }
+    pthread_sigmask(SIG_SETMASK, &old, NULL);
+    return n;
+}
+
+/* Says how far it is until it is over. */
+static void look_on(struct pipeline *l)
+{
+    pthread_mutex_lock(&l->order);
+    while (l->nrunning > 0) {
+        struct timespec until = {0, 0};
+        (void)clock_gettime(CLOCK_REALTIME, &until);
+        until.tv_nsec += LOOK_NS;
+        until.tv_sec += until.tv_nsec / 1000000000;
+        until.tv_nsec %= 1000000000;
+        (void)pthread_cond_timedwait(&l->left, &l->order, &until); /* whatever ended it */
+        const struct build_done done = l->done;
+        pthread_mutex_unlock(&l->order);
+        build_job_look(l->m, &done);
+        pthread_mutex_lock(&l->order);
+    }
+    pthread_mutex_unlock(&l->order);
+}
+
+static enum build_ending ending_of(const struct pipeline *l)
+{
+    complaints_summary(&l->complaints);
+    return l->ending != BUILD_ALL ? l->ending
+           : stop_is_wanted()     ? BUILD_INTERRUPTED
+           : l->reader.failed     ? BUILD_UNREADABLE
+           : is_refused(l)        ? BUILD_REFUSED
+                                  : BUILD_ALL;
+}
+
+static enum build_ending pipeline_run(struct pipeline *l)
+{
+    pthread_t *threads = calloc(l->m->nthreads, sizeof(*threads));
+    const unsigned n = threads ? start_threads(l, threads) : 0;
+    if (n == 0) {
+        message_error("cannot start a thread");
+        free(threads);
+        return BUILD_BROKEN;
+    }
+    look_on(l);
+    for (unsigned i = 0; i < n; i++) {
+        (void)pthread_join(threads[i], NULL);
+    }
+    free(threads);
+    return ending_of(l);
+}
+
+enum build_ending build_entries_run(struct build_job *m)
+{
+    const struct build_place *from = &m->done.place;
+    const struct input_options *input = &m->o->input;
+    struct pipeline l = {
+        .m = m,
+        .url = build_job_url(m),
+        .at = *from,
+        .done = m->done,
+        .saved = clock_now(),
+        .complaints = {.key = &m->o->key, .force = m->o->list.force, .kind = m->kind},
+        .reader =
+            {
+                .names = m->inputs.names + from->input,
+                .nnames = m->inputs.n - from->input,
+                .delimiter = input->delimiter,
+                .max_line = input->max_line,
+                .long_window = input->long_window,
+                .nblocks = BLOCKS_MAX,
+                .wait = {before_input, wait_added, &l},
+                .skip_bytes = from->nbytes,
+                .skip_lines = from->nlines,
+            },
+    };
+    if (pthread_mutex_init(&l.reading, NULL) != 0 || pthread_mutex_init(&l.order, NULL) != 0 ||
+        pthread_cond_init(&l.moved, NULL) != 0 || pthread_cond_init(&l.left, NULL) != 0) {
+        (void)message_no_memory();
+        return BUILD_BROKEN;
+    }
+    l.slots = calloc(SLOTS, sizeof(*l.slots));
+    enum build_ending ending = BUILD_BROKEN;
+    if (l.slots) {
+        ending = pipeline_run(&l);
+        reader_summary(&l.reader);
+        m->done = l.done;
+    } else {
+        (void)message_no_memory();
+    }
+    reader_release(&l.reader);
+    free(l.slots);
+    pthread_cond_destroy(&l.left);
+    pthread_cond_destroy(&l.moved);
+    pthread_mutex_destroy(&l.order);
+    pthread_mutex_destroy(&l.reading);
+    return ending;
+}

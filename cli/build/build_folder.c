@@ -1,0 +1,223 @@
+/* SPDX-License-Identifier: MIT */
+#include "build/build_folder.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "folder.h"
+#include "print/message.h"
+
+enum {
+    WAIT_NS = 50 * 1000 * 1000,
+    WAITS = 20
+};
+
+/* All that a build ever puts into its folder; the first is the list. */
+static const char *const files[] = {"list", "list.new", "keys", "state", "state.new"};
+
+static bool folder_report(const char *what, const char *path)
+{
+    message_error("cannot %s %s: %s", what, path, strerror(errno));
+    return false;
+}
+
+/* A process that was killed holds its lock until the system has taken its memory back. */
+static bool wait_a_little(unsigned *nwaits)
+{
+    const struct timespec moment = {.tv_nsec = WAIT_NS};
+    return (*nwaits)++ < WAITS && nanosleep(&moment, NULL) == 0;
+}
+
+/* Whether the name is still the locked folder's: a process that ends removes it, and then the name
+ * is another folder's or nobody's. */
+static bool is_named(const struct build_folder *f)
+{
+    struct stat ours;
+    struct stat named;
+    return fstat(f->fd, &ours) == 0 && lstat(f->name, &named) == 0 && ours.st_ino == named.st_ino &&
+           ours.st_dev == named.st_dev;
+}
+
+static bool report_busy(const struct build_folder *f)
+{
+    message_error("another process is building %s", f->path);
+    message_hint("wait until it has ended, or build a list with another name");
+    return false;
+}
+
+static bool refuse(const struct build_folder *f, const char *why)
+{
+    message_error("%s %s", f->name, why);
+    message_hint("work files go there: remove it, or build the list in a folder of your own");
+    return false;
+}
+
+/* Whether what is in the folder can only come from us. Not even root trusts another user's. */
+static bool is_ours(const struct build_folder *f)
+{
+    struct stat st;
+    if (fstat(f->fd, &st) != 0) {
+        return folder_report("read", f->name);
+    }
+    if (st.st_uid != geteuid()) {
+        return refuse(f, "belongs to another user, who could put anything there");
+    }
+    return (st.st_mode & 0022) == 0 || refuse(f, "can be written to by other users");
+}
+
+static bool report_open(const struct build_folder *f)
+{
+    struct stat st;
+    const int code = errno;
+    if (lstat(f->name, &st) == 0 && S_ISLNK(st.st_mode)) {
+        return refuse(f, "is a symbolic link, not a folder");
+    }
+    if (code == ENOTDIR) {
+        return refuse(f, "is not a folder");
+    }
+    errno = code;
+    return folder_report("open", f->name);
+}
+
+/* Opens the folder, made if it is not there; -1 in f->fd if it has just been removed. */
+static bool open_folder(struct build_folder *f)
+{
+    if (mkdir(f->name, 0700) != 0 && errno != EEXIST) {
+        return folder_report("make", f->name);
+    }
+    f->fd = open(f->name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    return f->fd >= 0 ? is_ours(f) : errno == ENOENT || report_open(f);
+}
+
+/* A folder that is not ours is not one to remove files from. */
+static bool folder_give_up(struct build_folder *f)
+{
+    if (f->fd >= 0) {
+        (void)close(f->fd); /* was only looked at */
+    }
+    f->fd = -1;
+    return false;
+}
+
+static bool lock(struct build_folder *f)
+{
+    for (unsigned nwaits = 0;;) {
+        if (!open_folder(f)) {
+            return folder_give_up(f);
+        }
+        const int code = f->fd < 0 || flock(f->fd, LOCK_EX | LOCK_NB) == 0 ? 0 : errno;
+        if (f->fd >= 0 && code == 0 && is_named(f)) {
+            return true;
+        }
+        (void)folder_give_up(f);
+        if (code != 0 && code != EWOULDBLOCK) {
+            errno = code;
+            return folder_report("lock", f->name);
+        }
+        if (!wait_a_little(&nwaits)) {
+            return report_busy(f);
+        }
+    }
+}
+
+bool build_folder_open(struct build_folder *f, const char *path)
+{
+    *f = (struct build_folder){.fd = -1};
+    f->path = realpath(path, NULL);
+    f->path = f->path ? f->path : strdup(path);
+    if (!f->path || asprintf(&f->name, "%s.building", f->path) < 0) {
+        f->name = NULL;
+    }
+    if (!f->name || asprintf(&f->list, "%s/list", f->name) < 0) {
+        f->list = NULL;
+        return message_no_memory();
+    }
+    return lock(f);
+}
+
+bool build_folder_check_name(const struct build_folder *f)
+{
+    if (is_named(f)) {
+        return true;
+    }
+    message_error("%s was moved away while a list was built in it", f->name);
+    message_hint("build the list in a folder of your own");
+    return false;
+}
+
+bool build_folder_has_state(const struct build_folder *f)
+{
+    struct stat st;
+    return fstatat(f->fd, "state", &st, AT_SYMLINK_NOFOLLOW) == 0 || errno != ENOENT;
+}
+
+/* Who may read the list that is there may read the new one. To give a file away takes rights that
+ * not everybody has. */
+static bool keep_mode(const struct build_folder *f, int list)
+{
+    struct stat st;
+    if (stat(f->path, &st) != 0) {
+        return true;
+    }
+    if (fchown(list, st.st_uid, st.st_gid) != 0 && fchown(list, (uid_t)-1, st.st_gid) != 0 &&
+        errno != EPERM) {
+        return folder_report("set the owner of", f->list);
+    }
+    return fchmod(list, st.st_mode & 0777) == 0 || folder_report("set the rights of", f->list);
+}
+
+bool build_folder_place(const struct build_folder *f)
+{
+    const int list = openat(f->fd, files[0], O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+    if (list < 0) {
+        return folder_report("open", f->list);
+    }
+    const bool kept = keep_mode(f, list);
+    (void)close(list); /* was only read */
+    if (!kept) {
+        return false;
+    }
+    if (renameat(f->fd, files[0], AT_FDCWD, f->path) != 0) {
+        return folder_report("replace", f->path);
+    }
+    return folder_sync(f->path) || folder_report("sync the folder of", f->path);
+}
+
+void build_folder_clear(const struct build_folder *f)
+{
+    for (size_t i = 0; f->fd >= 0 && i < sizeof(files) / sizeof(files[0]); i++) {
+        (void)unlinkat(f->fd, files[i], 0); /* most are not there */
+    }
+}
+
+void build_folder_remove(const struct build_folder *f, bool is_empty)
+{
+    if (f->fd >= 0 && rmdir(f->name) != 0 && is_empty) {
+        message_warning("%s stays: %s", f->name, strerror(errno));
+    }
+}
+
+void build_folder_release(struct build_folder *f)
+{
+    if (f->fd >= 0) {
+        (void)close(f->fd); /* was only locked */
+    }
+    free(f->path);
+    free(f->name);
+    free(f->list);
+    *f = (struct build_folder){.fd = -1};
+}
+
+uint64_t build_folder_room(const struct build_folder *f)
+{
+    struct statvfs v;
+    return fstatvfs(f->fd, &v) == 0 ? (uint64_t)v.f_bavail * v.f_frsize : UINT64_MAX;
+}

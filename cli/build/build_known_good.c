@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * A line is asked as a question of the list's kind, so that it is found, too, if a folder or a domain
+ * that it is part of is listed; what is allowed then is the line itself. */
+#include <errno.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <unseen_list.h>
+
+#include "build/build_job.h"
+#include "lines/batch.h"
+#include "lines/feed.h"
+#include "lines/files.h"
+#include "print/message.h"
+#include "seen/lists.h"
+#include "seen/stores.h"
+#include "stop.h"
+
+struct known_good {
+    struct build_job *m;
+    struct opened_list list;
+    struct unseen_list_edit *edit;
+    struct text room;
+    bool failed;
+};
+
+bool build_known_good_check(const struct options *o)
+{
+    for (size_t i = 0; i < o->list.nknown_good; i++) {
+        const char *name = o->list.known_good[i];
+        if (files_is_standard_input(name)) {
+            continue;
+        }
+        struct stat st;
+        if (access(name, R_OK) != 0 || stat(name, &st) != 0) {
+            message_error("cannot open %s: %s", name, strerror(errno));
+            return false;
+        }
+        if (S_ISDIR(st.st_mode)) {
+            message_error("cannot read %s: %s", name, strerror(EISDIR));
+            return false;
+        }
+        if (stores_refuse(name) != STORES_NONE) {
+            message_hint("--known-good takes a file of lines");
+            return false;
+        }
+    }
+    return true;
+}
+
+static bool known_good_report(struct known_good *k, struct unseen_error *error,
+                              enum unseen_status status)
+{
+    error->status = status;
+    lists_report(k->m->o->seen.path, error);
+    k->failed = true;
+    return false;
+}
+
+/* Allows a line that the list has: by the most specific text that it is asked by. */
+static bool allow(struct known_good *k, struct unseen_bytes line)
+{
+    struct unseen_error error = {.status = UNSEEN_OK};
+    struct unseen_bytes texts[UNSEEN_KIND_TEXTS_MAX];
+    size_t n = 0;
+    const size_t need = unseen_kind_bound(k->list.kind, line.len);
+    text_clear(&k->room);
+    enum unseen_status status =
+        need > 0 && text_reserve(&k->room, need)
+            ? unseen_kind_texts(k->list.kind, k->list.url, line.data, line.len, k->room.data,
+                                k->room.cap, texts, &n)
+            : UNSEEN_ERR_NOMEM;
+    if (status == UNSEEN_OK && n > 0) {
+        status = unseen_list_edit_change(k->edit, UNSEEN_LIST_ALLOW, texts, 1, NULL, &error);
+        k->m->known_good.nallowed++;
+    }
+    return status == UNSEEN_OK || known_good_report(k, &error, status);
+}
+
+static bool known_good_take_batch(void *context, const struct batch *b)
+{
+    struct known_good *k = context;
+    uint8_t verdicts[BATCH_LINES];
+    struct unseen_error error = {.status = UNSEEN_OK};
+    const enum unseen_status status = lists_covers(&k->list, k->list.url, b->lines, b->n, verdicts);
+    if (status != UNSEEN_OK) {
+        return known_good_report(k, &error, status);
+    }
+    k->m->known_good.nasked += b->n;
+    for (size_t i = 0; i < b->n; i++) {
+        if (verdicts[i] == UNSEEN_SEEN && !allow(k, b->lines[i])) {
+            return false;
+        }
+    }
+    build_progress_show(&k->m->progress, "known good", k->m->known_good.nasked, "lines", -1);
+    return true;
+}
+
+static void poll(void *context)
+{
+    struct known_good *k = context;
+    build_progress_show(&k->m->progress, "known good", k->m->known_good.nasked, "lines", -1);
+}
+
+static bool read_file(struct known_good *k, const char *name)
+{
+    struct output none = {.fd = -1};
+    struct feed feed = {.input = &k->m->o->input,
+                        .file = name,
+                        .out = &none,
+                        .take = known_good_take_batch,
+                        .poll = poll,
+                        .context = k};
+    feed_run(&feed);
+    k->failed = k->failed || feed.failed;
+    return !k->failed && !stop_is_wanted();
+}
+
+static bool read_files(struct known_good *k)
+{
+    for (size_t i = 0; i < k->m->o->list.nknown_good; i++) {
+        if (!read_file(k, k->m->o->list.known_good[i])) {
+            return false;
+        }
+    }
+    return true;
+}
+
+bool build_known_good_run(struct build_job *m)
+{
+    const char *path = m->folder.list;
+    struct known_good k = {.m = m};
+    struct unseen_error error = {.status = UNSEEN_OK};
+    const bool wanted = m->o->list.nknown_good > 0;
+    if (!wanted || !lists_open(&k.list, path, UNSEEN_LIST_MAP_PREFETCH, m->cpu)) {
+        return !wanted;
+    }
+    build_progress_phase(&m->progress, 0, 0);
+    enum unseen_status status = unseen_list_edit_open(&k.edit, path, NULL, &error);
+    bool good = status == UNSEEN_OK ? read_files(&k) : known_good_report(&k, &error, status);
+    if (good) {
+        status = unseen_list_edit_commit(k.edit, &error);
+        good = status == UNSEEN_OK || known_good_report(&k, &error, status);
+    }
+    unseen_list_edit_close(k.edit);
+    lists_close(&k.list);
+    text_release(&k.room);
+    return good;
+}

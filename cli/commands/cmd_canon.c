@@ -1,0 +1,209 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The reader has canonicalised each line of a batch already. Plain output copies neighbours in
+ * memory in one piece: where most lines are canonical, that is most of the input. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "commands/commands.h"
+#include "lines/batch.h"
+#include "lines/feed.h"
+#include "lines/files.h"
+#include "lines/identity.h"
+#include "lines/profile.h"
+#include "print/json.h"
+#include "print/message.h"
+#include "print/output.h"
+
+struct canon {
+    const struct options *o;
+    struct unseen_url *url;
+    struct identity identity;
+    struct feed feed;
+    struct output out;
+    struct text scratch; /* where expressions lie */
+    bool failed;
+};
+
+/* ---- Output ---------------------------------------------------------------------------------- */
+
+/* Line i of the batch is done. */
+static void end_line(struct canon *c)
+{
+    if (c->o->print.line_buffered) {
+        (void)output_flush(&c->out); /* remembered in out */
+    }
+}
+
+static void put_plain(struct canon *c, const struct batch *b)
+{
+    const struct unseen_bytes *forms = b->canons;
+    for (size_t i = 0; i < b->n;) {
+        const size_t first = i++;
+        const char *end = forms[first].data + forms[first].len + 1;
+        while (i < b->n && forms[i].data == end && !c->o->print.line_buffered) {
+            end = forms[i].data + forms[i].len + 1;
+            i++;
+        }
+        output_write(&c->out, forms[first].data, (size_t)(end - forms[first].data));
+        end_line(c);
+    }
+}
+
+/* The expressions of line i; their number is 0 for what is no URL, and if memory runs out (c->failed).
+ * A reference has those of what it refers to. */
+static size_t find_expressions(struct canon *c, const struct batch *b, size_t i,
+                               struct unseen_bytes expressions[UNSEEN_EXPRESSIONS_MAX])
+{
+    if (c->o->key.base && b->forms[i] == UNSEEN_URL_FAILED) {
+        return 0;
+    }
+    const struct unseen_bytes text = c->o->key.base ? b->canons[i] : b->items[i];
+    const size_t bound = unseen_url_bound(text.len, 0);
+    size_t n = 0;
+    text_clear(&c->scratch);
+    if (bound == 0 || !text_reserve(&c->scratch, bound) ||
+        unseen_url_expressions(c->url, text.data, text.len, c->scratch.data, c->scratch.cap,
+                               expressions, &n) != UNSEEN_OK) {
+        message_error("out of memory for a line of %zu bytes", text.len);
+        c->failed = true;
+    }
+    return n;
+}
+
+static void put_expressions(struct canon *c, const struct batch *b, size_t i)
+{
+    struct unseen_bytes expressions[UNSEEN_EXPRESSIONS_MAX];
+    const size_t n = find_expressions(c, b, i, expressions);
+    if (c->failed) {
+        return;
+    }
+    for (size_t j = 0; j < n; j++) {
+        output_write(&c->out, expressions[j].data, expressions[j].len);
+        output_write(&c->out, &c->o->input.delimiter, 1);
+    }
+    output_write(&c->out, &c->o->input.delimiter, 1);
+}
+
+static void put_json(struct canon *c, const struct batch *b, size_t i)
+{
+    static const char *const statuses[] = {
+        [UNSEEN_URL_UNCHANGED] = ",\"status\":\"unchanged\",\"canonical\":",
+        [UNSEEN_URL_REWRITTEN] = ",\"status\":\"rewritten\",\"canonical\":",
+        [UNSEEN_URL_FAILED] = ",\"status\":\"failed\",\"canonical\":",
+    };
+    struct output *out = &c->out;
+    struct unseen_bytes expressions[UNSEEN_EXPRESSIONS_MAX];
+    const size_t n = c->o->print.expressions ? find_expressions(c, b, i, expressions) : 0;
+    if (c->failed) {
+        return;
+    }
+    json_write(out, "{\"input\":");
+    json_write_string(out, b->items[i]);
+    json_write(out, statuses[b->forms[i]]);
+    if (b->forms[i] == UNSEEN_URL_FAILED) {
+        json_write(out, "null");
+    } else {
+        json_write_string(out, b->canons[i]);
+    }
+    if (c->o->print.expressions) {
+        json_write(out, ",\"expressions\":[");
+        for (size_t j = 0; j < n; j++) {
+            json_write(out, j > 0 ? "," : "");
+            json_write_string(out, expressions[j]);
+        }
+        json_write(out, "]");
+    }
+    json_write(out, "}\n");
+}
+
+static bool canon_take_batch(void *context, const struct batch *b)
+{
+    struct canon *c = context;
+    if (!c->o->print.json && !c->o->print.expressions) {
+        put_plain(c, b);
+        return true;
+    }
+    for (size_t i = 0; i < b->n && !c->failed; i++) {
+        (c->o->print.json ? put_json : put_expressions)(c, b, i);
+        end_line(c);
+    }
+    return !c->failed;
+}
+
+/* ---- Before and after ------------------------------------------------------------------------ */
+
+/* Whether the base, if there is one, is a URL by itself. */
+static bool check_base(const struct canon *c)
+{
+    const char *base = c->o->key.base;
+    if (!base) {
+        return true;
+    }
+    const size_t len = strlen(base);
+    const size_t cap = unseen_url_bound(len, len);
+    char *buf = cap ? malloc(cap) : NULL;
+    if (!buf) {
+        return message_no_memory();
+    }
+    struct unseen_url *url = NULL;
+    struct unseen_canon canon = {UNSEEN_URL_FAILED, {NULL, 0}};
+    const struct unseen_url_options options = {.size = sizeof(options), .profile = "whatwg"};
+    enum unseen_status status = unseen_url_create(&url, &options, NULL);
+    if (status == UNSEEN_OK) {
+        status = unseen_url_canon(url, base, len, buf, cap, &canon);
+    }
+    unseen_url_free(url);
+    free(buf);
+    if (status != UNSEEN_OK) {
+        message_error("--base: %s", unseen_status_string(status));
+        return false;
+    }
+    if (canon.form == UNSEEN_URL_FAILED) {
+        message_error("--base: '%s' is not a URL", base);
+        message_hint("%s --base http://e.com/a/", c->o->command->called);
+        return false;
+    }
+    return true;
+}
+
+/* The output is cut only when nothing speaks against the run any more. */
+static bool canon_prepare(struct canon *c, enum unseen_cpu cpu)
+{
+    const struct options *o = c->o;
+    const struct output *const outs[] = {&c->out};
+    if (!profile_create(&c->url, &o->profile, o->print.expressions ? "safebrowsing" : NULL, cpu) ||
+        !check_base(c)) {
+        return false;
+    }
+    c->identity = (struct identity){
+        .url = c->url,
+        .key = &o->key,
+        .delimiter = o->input.delimiter,
+        .keeps_texts = true,
+    };
+    return identity_init(&c->identity) == UNSEEN_OK && output_open(&c->out, o->print.output) &&
+           files_check(o->command->called, o->input.files, o->input.nfiles, outs, 1) &&
+           output_truncate(&c->out);
+}
+
+int canon_run(const struct options *o, enum unseen_cpu cpu)
+{
+    struct canon c = {.o = o};
+    int status = EXIT_TROUBLE;
+    if (canon_prepare(&c, cpu)) {
+        c.feed.input = &o->input;
+        c.feed.identity = &c.identity;
+        c.feed.out = &c.out;
+        c.feed.take = canon_take_batch;
+        c.feed.context = &c;
+        feed_run(&c.feed);
+        const bool written = output_close(&c.out);
+        status = written && !c.failed && !c.feed.failed ? EXIT_DONE : EXIT_TROUBLE;
+    }
+    text_release(&c.scratch);
+    output_abandon(&c.out);
+    identity_release(&c.identity);
+    unseen_url_free(c.url);
+    return status;
+}

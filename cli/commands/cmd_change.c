@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Nothing is printed, so there is nothing to hand over before a commit: each batch goes to one at
+ * once. */
+#include "commands/cmd_change.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "commands/commands.h"
+#include "lines/batch.h"
+#include "lines/feed.h"
+#include "lines/files.h"
+#include "lines/identity.h"
+#include "print/message.h"
+#include "seen/filter_words.h"
+#include "seen/stores.h"
+#include "stop.h"
+
+static bool removes(const struct change *c)
+{
+    return c->o->command->bit == COMMAND_REMOVE;
+}
+
+static bool check_inputs(const struct options *o)
+{
+    for (size_t i = 0; i < o->input.nfiles; i++) {
+        const char *name = o->input.files[i];
+        const enum stores_kind kind = stores_refuse(name);
+        if (kind != STORES_NONE && kind != STORES_LIST) {
+            message_hint("unseen merge %s %s", o->seen.path,
+                         files_is_standard_input(name) ? "STORE" : name);
+        }
+        if (kind != STORES_NONE) {
+            return false;
+        }
+    }
+    return true;
+}
+
+bool change_start(struct change *c, const struct options *o, enum unseen_cpu cpu)
+{
+    *c = (struct change){.o = o};
+    const enum unseen_store_mode mode = removes(c) ? UNSEEN_STORE_WRITE : UNSEEN_STORE_CREATE;
+    c->failed =
+        !check_inputs(o) || !stores_open(&c->store, o->seen.path, mode, &o->seen, &o->profile, cpu);
+    if (c->failed) {
+        return false;
+    }
+    stop_listen();
+    report_start(&c->report, &o->report, true);
+    return true;
+}
+
+static bool report_failure(struct change *c, enum unseen_status status)
+{
+    c->failed = true;
+    if (removes(c) && status == UNSEEN_ERR_UNSUPPORTED) {
+        message_error("%s has the filter %s, which cannot remove", c->o->seen.path,
+                      stores_stats(unseen_store_set(c->store)).filter);
+        message_hint("unseen compact --filter compact %s", c->o->seen.path);
+        return false;
+    }
+    message_error("cannot remember more lines: %s", unseen_status_string(status));
+    return false;
+}
+
+bool change_keys(struct change *c, const struct unseen_key *keys, size_t n)
+{
+    uint8_t verdicts[BATCH_LINES];
+    struct unseen_error error = {.status = UNSEEN_OK};
+    size_t ndone = 0;
+    size_t nnew = 0;
+    const enum unseen_status status =
+        (removes(c) ? unseen_store_remove_keys : unseen_store_add_keys)(c->store, keys, n, verdicts,
+                                                                        &ndone);
+    for (size_t i = 0; i < ndone; i++) {
+        nnew += verdicts[i];
+    }
+    c->report.nnew += nnew;
+    c->report.nseen += ndone - nnew;
+    error.status = unseen_store_commit_begin(c->store, UINT64_MAX, 0, &error);
+    if (error.status != UNSEEN_OK) {
+        c->broken = true;
+        stores_report_commit(c->o->seen.path, &c->o->seen, &error);
+        return false;
+    }
+    return status == UNSEEN_OK || report_failure(c, status);
+}
+
+int change_finish(struct change *c)
+{
+    if (!c->store) {
+        return EXIT_TROUBLE;
+    }
+    const struct unseen_set *set = unseen_store_set(c->store);
+    const struct unseen_set_stats stats = stores_stats(set);
+    report_end(&c->report, &stats, unseen_set_profile(set));
+    filters_warn_full(&c->o->seen, set);
+    if (c->broken) {
+        (void)unseen_store_close(c->store, NULL); /* the cause has been reported */
+    } else {
+        c->failed = !stores_close(c->store, c->o->seen.path, &c->o->seen) || c->failed;
+    }
+    stop_die(false);
+    return c->broken || c->failed ? EXIT_TROUBLE : EXIT_DONE;
+}
+
+/* ---- Lines ----------------------------------------------------------------------------------- */
+
+static bool change_take_batch(void *context, const struct batch *b)
+{
+    struct change *c = context;
+    c->report.nlong += b->nlong;
+    c->report.nmisses += b->nmisses;
+    c->report.nbytes += b->nbytes;
+    c->report.nfailed += batch_count_failed(b, 0, b->n);
+    report_poll();
+    return change_keys(c, b->keys, b->n);
+}
+
+static void change_read_lines(struct change *c)
+{
+    struct output none = {.fd = -1};
+    struct identity identity = {.url = unseen_store_url(c->store),
+                                .set = unseen_store_set(c->store),
+                                .key = &c->o->key,
+                                .delimiter = c->o->input.delimiter};
+    const enum unseen_status status = identity_init(&identity);
+    if (status != UNSEEN_OK) {
+        (void)report_failure(c, status);
+        return;
+    }
+    struct feed feed = {
+        .input = &c->o->input,
+        .identity = &identity,
+        .out = &none,
+        .take = change_take_batch,
+        .context = c,
+    };
+    feed_run(&feed);
+    c->failed = c->failed || feed.failed;
+    identity_release(&identity);
+}
+
+int change_run(const struct options *o, enum unseen_cpu cpu)
+{
+    struct change c;
+    if (change_start(&c, o, cpu)) {
+        change_read_lines(&c);
+    }
+    return change_finish(&c);
+}

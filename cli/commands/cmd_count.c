@@ -1,0 +1,267 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Counting needs no text: the keys of the lines go to a set, and what is new to it is counted.
+ *
+ * By groups, one set serves them all: the key of a line is mixed with that of its group's name, so
+ * the same line in two groups is two keys. However many groups there are, each costs a counter and
+ * its name, and every pair of a group and a line as much as a line. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "commands/commands.h"
+#include "lines/batch.h"
+#include "lines/feed.h"
+#include "lines/files.h"
+#include "lines/identity.h"
+#include "lines/jsonl.h"
+#include "lines/profile.h"
+#include "lines/text_table.h"
+#include "print/message.h"
+#include "print/output.h"
+
+struct count {
+    const struct options *o;
+    struct unseen_url *url;
+    struct unseen_set *set;
+    struct identity identity;
+    struct feed feed;
+    struct output out;
+    uint64_t ndistinct;
+    struct text_table groups; /* value: distinct lines */
+    size_t last;              /* the group of the line before; SIZE_MAX: none, or no memory */
+    uint64_t nmisses;
+    bool failed;
+};
+
+static void count_fail(struct count *c, enum unseen_status status)
+{
+    message_error("cannot count more lines: %s", unseen_status_string(status));
+    message_hint("--fpr 1e-6 takes less memory");
+    c->failed = true;
+}
+
+/* ---- Groups ---------------------------------------------------------------------------------- */
+
+/* The host of a canonical URL, with its brackets if it has some; empty if there is none. */
+static struct unseen_bytes host_of(struct unseen_bytes url)
+{
+    struct unseen_bytes none = {"", 0};
+    const char *end = url.data + url.len;
+    const char *colon = url.len ? memchr(url.data, ':', url.len) : NULL;
+    if (!colon || end - colon < 3 || colon[1] != '/' || colon[2] != '/') {
+        return none;
+    }
+    const char *host = colon + 3;
+    const char *stop = host;
+    while (stop < end && !strchr("/?#", *stop)) {
+        stop++;
+    }
+    for (const char *p = host; p < stop; p++) {
+        host = *p == '@' ? p + 1 : host;
+    }
+    const char *port = stop;
+    while (port > host && port[-1] >= '0' && port[-1] <= '9') {
+        port--;
+    }
+    stop = port > host && port[-1] == ':' ? port - 1 : stop;
+    return (struct unseen_bytes){host, (size_t)(stop - host)};
+}
+
+/* The group of this name. What is next to each other is often of one group. */
+static size_t find_group(struct count *c, struct unseen_bytes name)
+{
+    if (c->last != SIZE_MAX) {
+        const struct unseen_bytes last = text_table_text(&c->groups, c->last);
+        if (last.len == name.len &&
+            (name.len == 0 || memcmp(last.data, name.data, name.len) == 0)) {
+            return c->last;
+        }
+    }
+    const size_t n = c->groups.n;
+    struct text_entry *entry = text_table_add(&c->groups, name.data, name.len);
+    if (c->groups.n > n) {
+        entry->key = unseen_set_identity_key(c->set, name.data, name.len);
+    }
+    c->last = entry ? (size_t)(entry - c->groups.entries) : SIZE_MAX;
+    return c->last;
+}
+
+static void take_value(void *context, struct unseen_bytes value)
+{
+    struct count *c = context;
+    c->last = find_group(c, value);
+}
+
+/* The group of line i of the batch. Lines without one have that of no name. */
+static size_t group_of(struct count *c, const struct batch *b, size_t i)
+{
+    const struct options *o = c->o;
+    struct unseen_bytes name = {NULL, 0};
+    if (o->group.by_host) {
+        name = host_of(b->canons[i]);
+    } else if (o->group.by_path) {
+        if (jsonl_find(b->lines[i], o->group.by_path, take_value, c)) {
+            return c->last;
+        }
+    } else {
+        name = unseen_lines_field(b->lines[i], o->key.separator, o->group.by_field);
+    }
+    if (!name.data) {
+        c->nmisses++;
+        name.data = "";
+    }
+    return find_group(c, name);
+}
+
+static uint64_t turn(uint64_t x)
+{
+    return x << 31 | x >> 33;
+}
+
+/* Turned, because a line may be the name of its own group. */
+static struct unseen_key mix(struct unseen_key line, struct unseen_key group)
+{
+    return (struct unseen_key){line.lo ^ turn(group.lo), line.hi ^ turn(group.hi)};
+}
+
+/* ---- Batches --------------------------------------------------------------------------------- */
+
+static bool take_all(struct count *c, const struct batch *b)
+{
+    uint8_t verdicts[BATCH_LINES];
+    const enum unseen_status status = unseen_set_add_keys(c->set, b->keys, b->n, verdicts, NULL);
+    if (status != UNSEEN_OK) {
+        count_fail(c, status);
+        return false;
+    }
+    for (size_t i = 0; i < b->n; i++) {
+        c->ndistinct += verdicts[i];
+    }
+    return true;
+}
+
+static bool take_groups(struct count *c, const struct batch *b)
+{
+    uint8_t verdicts[BATCH_LINES];
+    struct unseen_key keys[BATCH_LINES];
+    size_t numbers[BATCH_LINES];
+    for (size_t i = 0; i < b->n; i++) {
+        numbers[i] = group_of(c, b, i);
+        if (numbers[i] == SIZE_MAX) {
+            count_fail(c, UNSEEN_ERR_NOMEM);
+            return false;
+        }
+        keys[i] = mix(b->keys[i], c->groups.entries[numbers[i]].key);
+    }
+    const enum unseen_status status = unseen_set_add_keys(c->set, keys, b->n, verdicts, NULL);
+    if (status != UNSEEN_OK) {
+        count_fail(c, status);
+        return false;
+    }
+    for (size_t i = 0; i < b->n; i++) {
+        c->groups.entries[numbers[i]].value += verdicts[i];
+    }
+    return true;
+}
+
+static bool count_take_batch(void *context, const struct batch *b)
+{
+    struct count *c = context;
+    return c->o->group.by ? take_groups(c, b) : take_all(c, b);
+}
+
+/* ---- Before and after ------------------------------------------------------------------------ */
+
+static bool create_set(struct count *c, enum unseen_cpu cpu)
+{
+    const struct options *o = c->o;
+    if (!profile_create(&c->url, &o->profile, NULL, cpu)) {
+        return false;
+    }
+    const struct unseen_set_options options = {
+        .size = sizeof(options),
+        .url = profile_is_none(c->url) ? NULL : c->url,
+        .fpr = o->seen.fpr,
+        .capacity = o->seen.capacity,
+        .seed = seed_bytes(&o->seen.seed),
+        .seed_len = o->seen.seed.len,
+        .cpu = cpu,
+    };
+    enum unseen_status status = unseen_set_create(&c->set, &options, NULL);
+    if (status == UNSEEN_OK) {
+        c->identity = (struct identity){.url = options.url,
+                                        .set = c->set,
+                                        .key = &o->key,
+                                        .delimiter = o->input.delimiter,
+                                        .keeps_texts = o->group.by_host};
+        status = identity_init(&c->identity);
+    }
+    if (status == UNSEEN_ERR_FPR) {
+        message_error("--fpr %g: %s", o->seen.fpr, unseen_status_string(status));
+        message_hint("%s --fpr 5e-9", o->command->called);
+    } else if (status != UNSEEN_OK) {
+        message_error("cannot make a set: %s", unseen_status_string(status));
+    }
+    return status == UNSEEN_OK;
+}
+
+static bool count_prepare(struct count *c, enum unseen_cpu cpu)
+{
+    const struct options *o = c->o;
+    const struct output *const outs[] = {&c->out};
+    return create_set(c, cpu) && output_open(&c->out, o->print.output) &&
+           files_check(o->command->called, o->input.files, o->input.nfiles, outs, 1);
+}
+
+static void put_result(struct count *c)
+{
+    if (!c->o->group.by) {
+        output_print(&c->out, "%" PRIu64 "%c", c->ndistinct, c->o->input.delimiter);
+    }
+    for (size_t i = 0; i < c->groups.n; i++) {
+        const struct unseen_bytes name = text_table_text(&c->groups, i);
+        output_print(&c->out, "%" PRIu64 "\t", c->groups.entries[i].value);
+        output_write(&c->out, name.data, name.len);
+        output_write(&c->out, &c->o->input.delimiter, 1);
+    }
+    if (c->nmisses > 0) {
+        message_warning("%" PRIu64 " lines without --by %s are counted under no name", c->nmisses,
+                        c->o->group.by);
+    }
+}
+
+/* A count of a part of the input is no count of it: after any trouble there is none. */
+static int count_finish(struct count *c)
+{
+    if (c->failed || c->feed.failed || !output_truncate(&c->out)) {
+        return EXIT_TROUBLE;
+    }
+    put_result(c);
+    return output_close(&c->out) ? EXIT_DONE : EXIT_TROUBLE;
+}
+
+int count_run(const struct options *o, enum unseen_cpu cpu)
+{
+    if (!o->input.none_named && count_stores_are_meant(o)) {
+        return count_stores_run(o, cpu);
+    }
+    struct count c = {.o = o, .last = SIZE_MAX};
+    int status = EXIT_TROUBLE;
+    if (count_prepare(&c, cpu)) {
+        c.feed.input = &o->input;
+        c.feed.identity = &c.identity;
+        c.feed.out = &c.out;
+        c.feed.take = count_take_batch;
+        c.feed.context = &c;
+        feed_run(&c.feed);
+        status = count_finish(&c);
+    }
+    output_abandon(&c.out);
+    text_table_release(&c.groups);
+    identity_release(&c.identity);
+    unseen_set_free(c.set);
+    unseen_url_free(c.url);
+    return status;
+}

@@ -1,0 +1,410 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The set gives a verdict for each line of a batch, and the verdict decides where the line goes.
+ * Neighbours in the input with the same verdict are neighbours in memory and are copied in one
+ * piece. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "commands/commands.h"
+#include "lines/batch.h"
+#include "lines/feed.h"
+#include "lines/files.h"
+#include "lines/identity.h"
+#include "print/message.h"
+#include "print/output.h"
+#include "print/report.h"
+#include "seen/commit_marks.h"
+#include "seen/filter_words.h"
+#include "seen/seen.h"
+#include "seen/stores.h"
+#include "stop.h"
+
+struct dedup {
+    const struct options *o;
+    struct seen seen;
+    struct commit_marks marks;
+    struct identity identity;
+    struct feed feed;
+    struct output out;
+    struct output repeats; /* -D */
+    struct report report;
+    bool prints_seen;
+    uint64_t left; /* lines still to be printed before -m or -q ends the run */
+    bool full;     /* the set could not grow */
+    bool lost;     /* a list was cut short */
+};
+
+/* Whether it is unseen check: a run that only asks, and looks for what is there. */
+static bool is_check(const struct options *o)
+{
+    return o->seen.use->asks_only;
+}
+
+/* ---- Where a line goes ----------------------------------------------------------------------- */
+
+/* lines[first..end), which are neighbours, each with its delimiter. */
+static void put_lines(const struct dedup *d, struct output *out, const struct unseen_bytes *lines,
+                      size_t first, size_t end)
+{
+    if (!d->o->print.line_buffered) {
+        const char *begin = lines[first].data;
+        output_write(out, begin, (size_t)(lines[end - 1].data - begin) + lines[end - 1].len + 1);
+        return;
+    }
+    for (size_t i = first; i < end; i++) {
+        output_write(out, lines[i].data, lines[i].len + 1);
+        (void)output_flush(out); /* remembered in out */
+    }
+}
+
+static bool adjacent(const struct unseen_bytes *lines, size_t i)
+{
+    return lines[i].data == lines[i - 1].data + lines[i - 1].len + 1;
+}
+
+static void put_runs(const struct dedup *d, struct output *out, const struct unseen_bytes *lines,
+                     const uint8_t *verdicts, size_t n, uint8_t verdict)
+{
+    for (size_t i = 0; i < n;) {
+        size_t first = i++;
+        if (verdicts[first] == verdict) {
+            while (i < n && verdicts[i] == verdict && adjacent(lines, i)) {
+                i++;
+            }
+            put_lines(d, out, lines, first, i);
+        }
+    }
+}
+
+/* The same without a branch that depends on a verdict: every line is copied, and only those that
+ * are wanted move the end of the output. Where both verdicts are frequent, the processor cannot
+ * foresee them, and a wrong guess costs more than a copy. */
+static bool put_mixed(struct output *out, const struct unseen_bytes *lines, const uint8_t *verdicts,
+                      size_t n, uint8_t verdict)
+{
+    size_t size = BATCH_READABLE;
+    for (size_t i = 0; i < n; i++) {
+        size += lines[i].len + 1;
+    }
+    char *begin = output_reserve(out, size);
+    if (!begin) {
+        return false;
+    }
+    char *to = begin;
+    for (size_t i = 0; i < n; i++) {
+        size_t len = lines[i].len + 1;
+        memcpy(to, lines[i].data, BATCH_READABLE);
+        if (len > BATCH_READABLE) {
+            memcpy(to + BATCH_READABLE, lines[i].data + BATCH_READABLE, len - BATCH_READABLE);
+        }
+        to += len & (0 - (size_t)(verdicts[i] == verdict));
+    }
+    output_advance(out, (size_t)(to - begin));
+    return true;
+}
+
+/* The lines with this verdict, nwanted of n. */
+static void put_verdict(const struct dedup *d, struct output *out, const struct unseen_bytes *lines,
+                        const uint8_t *verdicts, size_t n, uint8_t verdict, size_t nwanted)
+{
+    const bool mixed = nwanted > n / 8 && nwanted < n - n / 8 && !d->o->print.line_buffered;
+    if (!mixed || !put_mixed(out, lines, verdicts, n, verdict)) {
+        put_runs(d, out, lines, verdicts, n, verdict);
+    }
+}
+
+/* 1 is what the command looks for: the new lines, or for check those that are there. */
+static void put_marked(const struct dedup *d, struct output *out, const struct unseen_bytes *lines,
+                       const uint8_t *verdicts, size_t n)
+{
+    const uint8_t wanted = is_check(d->o) ? UNSEEN_SEEN : UNSEEN_NEW;
+    for (size_t i = 0; i < n; i++) {
+        output_write(out, verdicts[i] == wanted ? "1\t" : "0\t", 2);
+        put_lines(d, out, lines, i, i + 1);
+    }
+}
+
+static void dedup_put(struct dedup *d, const struct unseen_bytes *lines, const uint8_t *verdicts,
+                      size_t n, size_t nnew)
+{
+    const struct options *o = d->o;
+    if (o->print.repeats) {
+        put_verdict(d, &d->repeats, lines, verdicts, n, UNSEEN_SEEN, n - nnew);
+    }
+    if (o->print.mark) {
+        put_marked(d, &d->out, lines, verdicts, n);
+    } else if (!o->print.count && !o->print.quiet) {
+        put_verdict(d, &d->out, lines, verdicts, n, d->prints_seen ? UNSEEN_SEEN : UNSEEN_NEW,
+                    d->prints_seen ? n - nnew : nnew);
+    }
+}
+
+/* ---- Batches --------------------------------------------------------------------------------- */
+
+static size_t count_new(const uint8_t *verdicts, size_t n)
+{
+    size_t sum = 0;
+    for (size_t i = 0; i < n; i++) {
+        sum += verdicts[i];
+    }
+    return sum;
+}
+
+/* Answers a batch; false if there is no use in another. When only some more lines are wanted, no
+ * more keys than that are added at a time: the set then holds exactly what was answered. */
+static bool dedup_take_batch(void *context, const struct batch *b)
+{
+    struct dedup *d = context;
+    const struct unseen_bytes *shown = d->o->print.canonical ? b->canons : b->lines;
+    uint8_t verdicts[BATCH_LINES];
+    size_t at = 0;
+    while (at < b->n && d->left > 0 && !d->full) {
+        size_t n = b->n - at < d->left ? b->n - at : (size_t)d->left;
+        size_t ndone = 0;
+        enum unseen_status status = seen_ask(&d->seen, b, at, n, verdicts, &ndone);
+        if (status != UNSEEN_OK) {
+            d->full = true;
+            d->lost = status == UNSEEN_ERR_MISMATCH;
+            seen_report_full(status);
+        }
+        size_t nnew = count_new(verdicts, ndone);
+        dedup_put(d, shown + at, verdicts, ndone, nnew);
+        commit_marks_mark(&d->marks, nnew);
+        d->report.nnew += nnew;
+        d->report.nseen += ndone - nnew;
+        d->report.nfailed += batch_count_failed(b, at, ndone);
+        if (d->left != UINT64_MAX) {
+            d->left -= d->prints_seen ? ndone - nnew : nnew;
+        }
+        at += ndone;
+    }
+    d->report.nlong += b->nlong;
+    d->report.nother += b->nother;
+    d->report.nmisses += b->nmisses;
+    d->report.nbytes += b->nbytes;
+    if (at < b->n) {
+        d->report.nbytes -= (uint64_t)(b->end - b->lines[at].data);
+    }
+    commit_marks_written(&d->marks);
+    report_poll();
+    return d->left > 0 && !d->full && !d->marks.failed;
+}
+
+/* Before a wait for input all output has been written that could be. */
+static void before_wait(void *context)
+{
+    struct dedup *d = context;
+    commit_marks_written(&d->marks);
+}
+
+/* ---- Before and after ------------------------------------------------------------------------ */
+
+/* Texts are what the keys of read-only sets are made from. */
+static bool start_identity(struct dedup *d)
+{
+    d->identity.url = d->seen.url;
+    d->identity.set = d->seen.set;
+    d->identity.keeps_texts = d->o->print.canonical || seen_needs_texts(&d->seen);
+    enum unseen_status status = identity_init(&d->identity);
+    if (status != UNSEEN_OK) {
+        message_error("cannot make a set: %s", unseen_status_string(status));
+    }
+    return status == UNSEEN_OK;
+}
+
+/* Whether the run changes a store. */
+static bool remembers(const struct dedup *d)
+{
+    return d->seen.store && !d->seen.asks_only;
+}
+
+/* Whether the output file is continued. */
+static bool continues(const struct options *o)
+{
+    return o->seen.path && !is_check(o);
+}
+
+/* A store is neither an input of lines nor an output. */
+static bool check_stores(const struct options *o)
+{
+    const char *const outputs[] = {o->print.output, o->print.repeats};
+    for (size_t i = 0; i < o->input.nfiles; i++) {
+        const char *name = o->input.files[i];
+        if (stores_refuse(name) != STORES_NONE) {
+            message_hint("unseen -x %s FILE", files_is_standard_input(name) ? "STORE" : name);
+            return false;
+        }
+    }
+    for (size_t i = 0; i < 2; i++) {
+        const enum stores_kind kind = outputs[i] ? stores_kind_of(outputs[i]) : STORES_NONE;
+        if (kind != STORES_NONE ||
+            (outputs[i] && o->seen.path && strcmp(outputs[i], o->seen.path) == 0)) {
+            message_error("%s is a %s, it cannot be written to", outputs[i],
+                          stores_kind_name(kind));
+            message_hint("%s -o NEW FILE", o->command->called);
+            return false;
+        }
+    }
+    for (size_t i = 0; o->seen.path && i < o->seen.nexcludes; i++) {
+        if (stores_are_same(o->seen.path, o->seen.excludes[i])) {
+            message_error("-s and -x both name %s", o->seen.excludes[i]);
+            message_hint("unseen -s %s FILE, where what it has is a repeat anyway", o->seen.path);
+            return false;
+        }
+    }
+    return true;
+}
+
+static bool check_files(const struct dedup *d)
+{
+    const struct options *o = d->o;
+    const struct output *const outs[] = {&d->out, &d->repeats};
+    size_t nstandard = 0;
+    for (size_t i = 0; i < o->input.nfiles; i++) {
+        nstandard += files_is_standard_input(o->input.files[i]);
+    }
+    for (size_t i = 0; i < o->seen.nexcludes; i++) {
+        if (files_is_standard_input(o->seen.excludes[i]) && nstandard++ > 0) {
+            message_error("-x - and the input are both standard input");
+            message_hint("unseen -x - FILE");
+            return false;
+        }
+    }
+    if (o->print.repeats &&
+        (d->repeats.fd == d->out.fd || files_is_output(o->print.repeats, &d->out))) {
+        message_error("new lines and repeats both go to %s", d->repeats.name);
+        message_hint("unseen --mark FILE tells them apart in one file");
+        return false;
+    }
+    return files_check(o->command->called, o->input.files, o->input.nfiles, outs, 2) &&
+           files_check(o->command->called, o->seen.excludes, o->seen.nexcludes, outs, 2);
+}
+
+/* Whether lines would be written into the store: it may have been made only just now. */
+static bool overwrites_store(const struct dedup *d)
+{
+    const struct options *o = d->o;
+    const char *const names[] = {o->print.output, o->print.repeats};
+    bool found = o->seen.path && (files_is_output(o->seen.path, &d->out) ||
+                                  files_is_output(o->seen.path, &d->repeats));
+    for (size_t i = 0; o->seen.path && i < 2; i++) {
+        found = found || (names[i] && stores_are_same(o->seen.path, names[i]));
+    }
+    if (found) {
+        message_error("%s would be written over by lines", o->seen.path);
+        message_hint("%s -o NEW FILE", o->command->called);
+    }
+    return found;
+}
+
+static bool open_outputs(struct dedup *d)
+{
+    const struct options *o = d->o;
+    return (continues(o) ? output_open_again : output_open)(&d->out, o->print.output) &&
+           (!o->print.repeats || output_open(&d->repeats, o->print.repeats));
+}
+
+/* A file that is continued is cut to what was committed, others to nothing. */
+static bool cut_outputs(struct dedup *d)
+{
+    const struct options *o = d->o;
+    d->marks.store = remembers(d) ? d->seen.store : NULL;
+    d->marks.prints_new = o->print.mark || !(d->prints_seen || o->print.count || o->print.quiet);
+    const bool cut = remembers(d)   ? commit_marks_start(&d->marks)
+                     : continues(o) ? output_seek(&d->out, 0, SEEK_END)
+                                    : output_truncate(&d->out);
+    return cut && (!o->print.repeats || output_truncate(&d->repeats));
+}
+
+/* Files are cut only when nothing speaks against the run any more. */
+static bool dedup_prepare(struct dedup *d, enum unseen_cpu cpu)
+{
+    const struct options *o = d->o;
+    if (!check_stores(o) || !seen_open(&d->seen, cpu) || !open_outputs(d) || overwrites_store(d) ||
+        !check_files(d)) {
+        return false;
+    }
+    report_start(&d->report, &o->report,
+                 o->print.count || o->print.quiet || output_is_file(&d->out));
+    if (remembers(d)) {
+        stop_listen();
+    }
+    return seen_exclude(&d->seen, cpu, &d->report.nexcluded) && start_identity(d) && cut_outputs(d);
+}
+
+/* How many lines are of the kind that is printed. */
+static uint64_t count_wanted(const struct dedup *d)
+{
+    return d->prints_seen ? d->report.nseen : d->report.nnew;
+}
+
+static void put_stats(struct dedup *d)
+{
+    struct unseen_set_stats stats;
+    const char *profile = NULL;
+    seen_stats(&d->seen, &stats, &profile);
+    report_end(&d->report, &stats, profile);
+    if (d->seen.set) {
+        filters_warn_full(&d->o->seen, d->seen.set);
+    }
+}
+
+static int dedup_finish(struct dedup *d)
+{
+    if (d->o->print.count && !d->lost) {
+        output_print(&d->out, "%" PRIu64 "\n", count_wanted(d));
+    }
+    bool written = output_finish(&d->out);
+    commit_marks_end(&d->marks);
+    put_stats(d);
+    identity_release(&d->identity);
+    const bool kept = seen_close(&d->seen, d->marks.failed);
+    written = output_close(&d->out) && written;
+    written = output_close(&d->repeats) && written;
+    if (!kept) {
+        return EXIT_TROUBLE;
+    }
+    if (d->o->print.quiet && d->left == 0) {
+        return EXIT_DONE; /* it was found, whatever else went wrong: as with grep -q */
+    }
+    if (!written || d->full || d->feed.failed) {
+        return EXIT_TROUBLE;
+    }
+    const bool none = d->o->print.quiet || (is_check(d->o) && count_wanted(d) == 0);
+    return none ? EXIT_NONE : EXIT_DONE;
+}
+
+int dedup_run(const struct options *o, enum unseen_cpu cpu)
+{
+    struct dedup d = {
+        .o = o,
+        .seen = {.o = &o->seen, .profile = &o->profile, .key = &o->key, .input = &o->input},
+        .identity = {.key = &o->key, .delimiter = o->input.delimiter},
+        .marks = {.o = &o->seen, .out = &d.out, .delimiter = o->input.delimiter},
+        .feed = {.input = &o->input,
+                 .identity = &d.identity,
+                 .out = &d.out,
+                 .more = &d.repeats,
+                 .take = dedup_take_batch,
+                 .poll = before_wait,
+                 .context = &d},
+        .prints_seen = o->print.invert != is_check(o),
+        .left = o->print.quiet ? 1 : o->print.limit,
+    };
+    int status = EXIT_TROUBLE;
+    if (dedup_prepare(&d, cpu)) {
+        if (d.left > 0) {
+            feed_run(&d.feed);
+        }
+        status = dedup_finish(&d);
+    }
+    output_abandon(&d.out);
+    output_abandon(&d.repeats);
+    identity_release(&d.identity);
+    (void)seen_close(&d.seen, false); /* of a run that did not happen */
+    stop_die(d.out.reader_gone);
+    return status;
+}

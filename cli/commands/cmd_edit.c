@@ -1,0 +1,421 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * unseen allow, unseen update: lines become entries of a list, and all of them together one commit
+ * of changes, or, if a single one is refused, none. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+
+#include <unseen_list.h>
+
+#include "commands/commands.h"
+#include "lines/batch.h"
+#include "lines/entries.h"
+#include "lines/files.h"
+#include "lines/reader.h"
+#include "print/message.h"
+#include "seen/lists.h"
+#include "seen/stores.h"
+
+struct edit {
+    const struct options *o;
+    const char *path;
+    struct opened_list list; /* as it was before */
+    struct unseen_list_edit *changes;
+    enum unseen_list_change change; /* being made */
+    struct text room;
+    bool failed; /* which has been reported: nothing will be changed */
+
+    uint64_t nlines;
+    uint64_t nchanged;
+    uint64_t nmissing;            /* to be undone or removed, but not there */
+    struct complaints complaints; /* of lines that are refused, or by force taken or left out */
+    uint64_t ndangerous;          /* those taken */
+};
+
+enum {
+    FEW = 1000,             /* changes that are never too many */
+    TOO_MANY = 1000 * 1000, /* that always are */
+    TRIES = 250,            /* to get the lock, together 5 s */
+    PAUSE_NS = 20 * 1000 * 1000
+};
+
+/* ---- Before ---------------------------------------------------------------------------------- */
+
+static void report_open(const struct edit *e, const struct unseen_error *error)
+{
+    const bool updates = e->o->command->bit == COMMAND_UPDATE;
+    if (error->status == UNSEEN_ERR_FOREIGN && stores_kind_of(e->path) == STORES_STORE) {
+        message_error("%s is a store, not a list", e->path);
+        message_hint(updates ? "unseen add %s FILE, or: unseen remove %s FILE"
+                             : "unseen remove %s FILE",
+                     e->path, e->path);
+    } else if (error->status == UNSEEN_ERR_FOREIGN) {
+        message_error("%s", error->text);
+        message_hint("unseen build NEW.list %s makes a list of its lines", e->path);
+    } else {
+        lists_report(e->path, error);
+    }
+}
+
+/* Others change a list for moments, as a rule. */
+static enum unseen_status open_patiently(struct edit *e, struct unseen_error *error)
+{
+    const struct timespec pause = {0, PAUSE_NS};
+    enum unseen_status status = UNSEEN_ERR_BUSY;
+    for (int tries = 0; tries < TRIES && status == UNSEEN_ERR_BUSY; tries++) {
+        if (tries > 0) {
+            (void)nanosleep(&pause, NULL); /* a signal makes it shorter */
+        }
+        status = unseen_list_edit_open(&e->changes, e->path, NULL, error);
+    }
+    return status;
+}
+
+/* False if that failed, which has been reported; edit_finish is called in either case. */
+static bool edit_start(struct edit *e, const struct options *o, enum unseen_cpu cpu)
+{
+    struct unseen_error error = {.status = UNSEEN_OK};
+    *e = (struct edit){.o = o, .path = o->seen.path, .failed = true};
+    error.status = open_patiently(e, &error);
+    if (error.status != UNSEEN_OK) {
+        report_open(e, &error);
+        return false;
+    }
+    e->failed = !lists_open(&e->list, e->path, UNSEEN_LIST_MAP, cpu);
+    e->complaints =
+        (struct complaints){.key = &o->key, .force = o->list.force, .kind = e->list.kind};
+    return !e->failed;
+}
+
+/* ---- Lines ----------------------------------------------------------------------------------- */
+
+/* One line on its way. */
+struct edit_line {
+    struct edit *e;
+    const char *name; /* of its file */
+    uint64_t number;
+    struct unseen_bytes bytes;
+};
+
+static void complain(const struct edit_line *l, enum fault fault)
+{
+    struct edit *e = l->e;
+    const bool force = e->o->list.force;
+    e->failed = e->failed || !force;
+    e->ndangerous += force && fault == FAULT_DANGEROUS;
+    if (complaints_count(&e->complaints)) {
+        complaints_show(&e->complaints, l->name, l->number, l->bytes, fault);
+    }
+}
+
+static void edit_fail(struct edit *e, const struct edit_line *l, const struct unseen_error *error)
+{
+    e->failed = true;
+    message_error("%s:%" PRIu64 ": %s", l->name, l->number, message_of(error));
+}
+
+/* Whether what is undone or removed is not there: that may be a slip of the pen. */
+static bool is_missing(struct edit *e, struct unseen_bytes entry, bool changed)
+{
+    uint8_t verdict = UNSEEN_NEW;
+    switch (e->change) {
+    case UNSEEN_LIST_DISALLOW:
+        return !changed;
+    case UNSEEN_LIST_REMOVE:
+        if (lists_contains(&e->list, &entry, 1, &verdict) != UNSEEN_OK && !e->failed) {
+            lists_report_lost(e->path);
+            e->failed = true;
+        }
+        return !changed || verdict == UNSEEN_NEW;
+    default:
+        return false;
+    }
+}
+
+static void take_entry(const struct edit_line *l, struct unseen_bytes entry)
+{
+    struct edit *e = l->e;
+    struct unseen_error error = {.status = UNSEEN_OK};
+    uint8_t changed = 0;
+    error.status = unseen_list_edit_change(e->changes, e->change, &entry, 1, &changed, &error);
+    if (error.status != UNSEEN_OK) {
+        edit_fail(e, l, &error);
+        return;
+    }
+    e->nchanged += changed;
+    e->nmissing += is_missing(e, entry, changed);
+}
+
+/* Whatever is in a list can be taken out of it; only what comes in is looked at for danger. */
+static void edit_take_item(void *context, struct unseen_bytes item)
+{
+    const struct edit_line *l = context;
+    struct edit *e = l->e;
+    struct unseen_error error = {.status = UNSEEN_OK};
+    struct unseen_bytes entry = {NULL, 0};
+    enum unseen_entry fitness = UNSEEN_ENTRY_FINE;
+    const bool comes_in = e->change == UNSEEN_LIST_ADD || e->change == UNSEEN_LIST_ALLOW;
+    error.status = entries_make(e->list.kind, e->list.url, item, &e->room, &entry, &fitness);
+    if (error.status != UNSEEN_OK) {
+        edit_fail(e, l, &error);
+        return;
+    }
+    const bool is_dangerous = fitness == UNSEEN_ENTRY_DANGEROUS;
+    if (fitness != UNSEEN_ENTRY_FINE && (!is_dangerous || comes_in)) {
+        complain(l, (enum fault)fitness);
+        if (!is_dangerous) {
+            return;
+        }
+    }
+    take_entry(l, entry);
+}
+
+static void edit_take_line(struct edit_line *l)
+{
+    struct edit *e = l->e;
+    text_clear(&e->room);
+    e->nlines++;
+    if (!entries_find(&e->o->key, l->bytes, edit_take_item, l)) {
+        complain(l, FAULT_NO_KEY);
+    }
+}
+
+static void edit_take_batch(struct edit *e, const struct reader *r, const struct batch *b)
+{
+    for (size_t i = 0; i < b->n; i++) {
+        struct edit_line l = {e, r->name, b->line + i + 1, b->lines[i]};
+        edit_take_line(&l);
+    }
+}
+
+/* Makes the change for all lines of the files; false if one of them cannot be read or is refused. */
+static bool edit_files(struct edit *e, const char *const *names, size_t n,
+                       enum unseen_list_change change)
+{
+    struct reader r = {
+        .names = names,
+        .nnames = n,
+        .delimiter = e->o->input.delimiter,
+        .max_line = e->o->input.max_line,
+        .long_window = e->o->input.long_window,
+        .nblocks = 1,
+    };
+    struct batch *b = calloc(1, sizeof(*b));
+    e->change = change;
+    for (size_t i = 0; i < n; i++) {
+        if (stores_refuse(names[i]) != STORES_NONE) {
+            message_hint("%s --help", e->o->command->called);
+            e->failed = true;
+        }
+    }
+    if (!b) {
+        (void)message_no_memory();
+        e->failed = true;
+    }
+    while (b && (!e->failed || e->complaints.n > 0) && reader_next(&r, b)) {
+        edit_take_batch(e, &r, b);
+    }
+    e->failed = e->failed || r.failed;
+    reader_summary(&r);
+    reader_release(&r);
+    free(b);
+    return !e->failed;
+}
+
+/* ---- After ----------------------------------------------------------------------------------- */
+
+static void warn(const struct edit *e)
+{
+    complaints_summary(&e->complaints);
+    if (e->complaints.n > 0 && !e->o->list.force) {
+        message_hint(
+            "nothing was changed; %s --force %s ... takes what is dangerous, and leaves out "
+            "what is no entry",
+            e->o->command->called, e->path);
+    }
+    if (e->nmissing > 0 && !e->failed) {
+        const bool updates = e->o->command->bit == COMMAND_UPDATE;
+        message_warning("%" PRIu64 " of the %" PRIu64 " lines %s not %s", e->nmissing, e->nlines,
+                        e->nmissing == 1 ? "was" : "were", updates ? "in the list" : "allowed");
+    }
+}
+
+/* Changes take memory and time in every reader. */
+static void hint_size(const struct edit *e, const struct unseen_list_info *info)
+{
+    const uint64_t n = info->nallowed + info->nadded + info->nremoved;
+    if (n > TOO_MANY || (n > FEW && n > info->nkeys / 100)) {
+        message_hint("there are %" PRIu64 " changes now: unseen build --from %s %s FILE, with the "
+                     "files it was built of, folds them in",
+                     n, e->path, e->path);
+    }
+}
+
+static void print_figures(const struct edit *e, const struct unseen_list_info *info)
+{
+    const struct {
+        const char *text;
+        const char *json;
+        uint64_t value;
+    } figures[] = {
+        {"lines", "lines", e->nlines},
+        {"changed", "changed", e->nchanged},
+        {"not there", "not_there", e->nmissing},
+        {"by force", "by_force", e->ndangerous},
+        {"left out", "left_out", e->complaints.n - e->ndangerous},
+        {"allowed", "allowed", info->nallowed},
+        {"added", "added", info->nadded},
+        {"removed", "removed", info->nremoved},
+        {"bytes", "changes_bytes", info->changes_bytes},
+    };
+    char json[600] = "{";
+    size_t len = 1;
+    for (size_t i = 0; i < sizeof(figures) / sizeof(figures[0]); i++) {
+        if (e->o->report.stats == STATS_TEXT) {
+            message_plain("%-12s %" PRIu64, figures[i].text, figures[i].value);
+        }
+        len += (size_t)snprintf(json + len, sizeof(json) - len, "%s\"%s\":%" PRIu64,
+                                i > 0 ? "," : "", figures[i].json, figures[i].value);
+    }
+    if (e->o->report.stats == STATS_JSON) {
+        message_plain("%s}", json);
+    }
+}
+
+/* The figures are those of the list as it is now. They are no part of what was asked for: the change is
+ * made if they cannot be had. */
+static void edit_report(struct edit *e)
+{
+    struct unseen_error error = {.text = ""};
+    struct unseen_list_info info = {.size = sizeof(info)};
+    const enum unseen_status status = unseen_list_refresh(e->list.list, NULL, &error);
+    if (status != UNSEEN_OK || unseen_list_info(e->list.list, &info) != UNSEEN_OK) {
+        message_warning("it is done, but cannot be counted: %s",
+                        error.text[0] ? error.text : unseen_status_string(status));
+        return;
+    }
+    hint_size(e, &info);
+    print_figures(e, &info);
+}
+
+static void commit(struct edit *e)
+{
+    struct unseen_error error = {.status = UNSEEN_OK};
+    error.status = unseen_list_edit_commit(e->changes, &error);
+    if (error.status == UNSEEN_OK) {
+        edit_report(e);
+        return;
+    }
+    e->failed = true;
+    lists_report(e->path, &error);
+    if (error.status == UNSEEN_ERR_MISMATCH) {
+        message_hint("%s again with the same lines changes the new one", e->o->command->called);
+    }
+}
+
+/* Commits, unless something has failed, and closes; returns the exit status. */
+static int edit_finish(struct edit *e)
+{
+    warn(e);
+    if (!e->failed) {
+        commit(e);
+    }
+    unseen_list_edit_close(e->changes);
+    lists_close(&e->list);
+    text_release(&e->room);
+    return e->failed ? EXIT_TROUBLE : EXIT_DONE;
+}
+
+/* ---- The commands ---------------------------------------------------------------------------- */
+
+struct listing {
+    struct output out;
+    char delimiter;
+};
+
+static bool edit_put(void *context, enum unseen_list_change change, struct unseen_bytes text)
+{
+    struct listing *l = context;
+    if (change == UNSEEN_LIST_ALLOW) {
+        output_write(&l->out, text.data, text.len);
+        output_write(&l->out, &l->delimiter, 1);
+    }
+    return !l->out.failed;
+}
+
+static int print_allowed(const struct options *o, enum unseen_cpu cpu)
+{
+    struct listing l = {.delimiter = o->input.delimiter};
+    struct opened_list list;
+    if (o->list.undo || !o->input.none_named) {
+        message_error("--list changes nothing, so it takes no lines");
+        message_hint("unseen allow --list %s", o->seen.path);
+        return EXIT_TROUBLE;
+    }
+    if (!lists_open(&list, o->seen.path, UNSEEN_LIST_MAP, cpu)) {
+        return EXIT_TROUBLE;
+    }
+    int status = EXIT_TROUBLE;
+    if (output_open(&l.out, NULL)) {
+        unseen_list_changes(list.list, edit_put, &l);
+        status = output_close(&l.out) ? EXIT_DONE : EXIT_TROUBLE;
+    }
+    lists_close(&list);
+    return status;
+}
+
+int allow_run(const struct options *o, enum unseen_cpu cpu)
+{
+    struct edit e;
+    if (o->list.lists_allowed) {
+        return print_allowed(o, cpu);
+    }
+    if (edit_start(&e, o, cpu)) {
+        (void)edit_files(&e, o->input.files, o->input.nfiles,
+                         o->list.undo ? UNSEEN_LIST_DISALLOW : UNSEEN_LIST_ALLOW);
+    }
+    return edit_finish(&e);
+}
+
+static bool check_command_line(const struct options *o)
+{
+    if (o->input.nfiles > 0) {
+        message_error("%s: is it to be added or removed?", o->input.files[0]);
+        message_hint("unseen update %s --add %s", o->seen.path, o->input.files[0]);
+        return false;
+    }
+    if (o->list.nedits == 0) {
+        message_error("nothing to add or to remove");
+        message_hint("unseen update %s --add FILE, or: --remove FILE", o->seen.path);
+        return false;
+    }
+    size_t n = 0;
+    for (size_t i = 0; i < o->list.nedits; i++) {
+        n += files_is_standard_input(o->list.edits[i].name);
+    }
+    if (n > 1) {
+        message_error("standard input can be read only once");
+        message_hint("put what is to be removed in a file");
+        return false;
+    }
+    return true;
+}
+
+int update_run(const struct options *o, enum unseen_cpu cpu)
+{
+    struct edit e;
+    if (!check_command_line(o)) {
+        return EXIT_TROUBLE;
+    }
+    bool good = edit_start(&e, o, cpu);
+    for (size_t i = 0; i < o->list.nedits && good; i++) {
+        const struct edit_file *file = &o->list.edits[i];
+        /* what is wrong with others is said as well */
+        good =
+            edit_files(&e, &file->name, 1, file->removes ? UNSEEN_LIST_REMOVE : UNSEEN_LIST_ADD) ||
+            e.complaints.n > 0;
+    }
+    return edit_finish(&e);
+}

@@ -1,0 +1,213 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Files with a shape of their own are read as plain lines, one file after the other, and each line
+ * must be what the shape says: what is not is named with file and line, left out, and makes the exit
+ * status 2. Nothing is dropped in silence. */
+#include <inttypes.h>
+#include <string.h>
+
+#include "commands/cmd_change.h"
+#include "commands/commands.h"
+#include "commands/redis_set.h"
+#include "commands/requests_seen.h"
+#include "lines/batch.h"
+#include "lines/feed.h"
+#include "lines/files.h"
+#include "lines/identity.h"
+#include "print/message.h"
+
+enum {
+    REPORTS_MAX = 10
+};
+
+struct import {
+    struct change change;
+    const char *name; /* of the file at hand */
+    uint64_t line;    /* number of its line at hand, from 1 */
+    struct redis_set redis;
+    struct requests_seen scrapy;
+    uint64_t nwrong;
+    struct unseen_key keys[BATCH_LINES];
+    size_t nkeys;
+};
+
+static void report_wrong(struct import *m, struct unseen_bytes line)
+{
+    const int shown = line.len < 60 ? (int)line.len : 60;
+    m->change.failed = true;
+    if (m->nwrong++ < REPORTS_MAX) {
+        message_error("%s:%" PRIu64 ": left out, not %s: '%.*s'", m->name, m->line,
+                      m->change.o->source == SOURCE_REQUESTS_SEEN ? "40 hexadecimal digits"
+                                                                  : "part of a reply of SMEMBERS",
+                      shown, line.data);
+    }
+}
+
+static bool flush(struct import *m)
+{
+    const size_t n = m->nkeys;
+    m->nkeys = 0;
+    return n == 0 || change_keys(&m->change, m->keys, n);
+}
+
+static bool import_add(struct import *m, struct unseen_bytes item)
+{
+    const enum unseen_status status =
+        unseen_set_keys(unseen_store_set(m->change.store), &item, 1, &m->keys[m->nkeys], NULL);
+    if (status != UNSEEN_OK) {
+        message_error("%s:%" PRIu64 ": %s", m->name, m->line, unseen_status_string(status));
+        m->change.failed = true;
+        return false;
+    }
+    return ++m->nkeys < BATCH_LINES || flush(m);
+}
+
+static bool import_report_memory(struct import *m)
+{
+    message_error("%s:%" PRIu64 ": out of memory", m->name, m->line);
+    m->change.failed = true;
+    return false;
+}
+
+static void report_torn(struct import *m)
+{
+    m->change.failed = true;
+    message_error("%s: left out from byte %" PRIu64 " on: not a fingerprint of %zu bytes", m->name,
+                  m->scrapy.place, m->scrapy.width);
+}
+
+static bool take_scrapy(struct import *m, struct unseen_bytes line)
+{
+    if (!requests_seen_push(&m->scrapy, line)) {
+        return import_report_memory(m);
+    }
+    for (;;) {
+        struct unseen_bytes digits;
+        switch (requests_seen_next(&m->scrapy, &digits)) {
+        case REQUESTS_SEEN_FINGERPRINT:
+            if (!import_add(m, digits)) {
+                return false;
+            }
+            break;
+        case REQUESTS_SEEN_WRONG:
+            if (m->scrapy.shape == REQUESTS_SEEN_BYTES) {
+                report_torn(m);
+            } else {
+                report_wrong(m, line);
+            }
+            break;
+        case REQUESTS_SEEN_NOTHING:
+            return true;
+        }
+    }
+}
+
+static void report_long(struct import *m)
+{
+    m->change.failed = true;
+    if (m->nwrong++ < REPORTS_MAX) {
+        message_error("%s:%" PRIu64 ": member of %zu bytes left out: --max-line is %" PRIu64,
+                      m->name, m->line, m->redis.len, m->change.o->input.max_line);
+    }
+}
+
+static bool take_redis(struct import *m, struct unseen_bytes line)
+{
+    struct unseen_bytes member;
+    switch (redis_set_take(&m->redis, line, &member)) {
+    case REDIS_MEMBER:
+        return import_add(m, member);
+    case REDIS_LONG:
+        report_long(m);
+        break;
+    case REDIS_WRONG:
+        report_wrong(m, line);
+        break;
+    case REDIS_NOMEM:
+        return import_report_memory(m);
+    case REDIS_NOTHING:
+        break;
+    }
+    return true;
+}
+
+static bool import_take_line(struct import *m, struct unseen_bytes line)
+{
+    return (m->change.o->source == SOURCE_REQUESTS_SEEN ? take_scrapy : take_redis)(m, line);
+}
+
+static bool import_take_batch(void *context, const struct batch *b)
+{
+    struct import *m = context;
+    m->change.report.nbytes += b->nbytes;
+    for (size_t i = 0; i < b->n; i++) {
+        m->line++;
+        if (!import_take_line(m, b->lines[i])) {
+            return false;
+        }
+    }
+    report_poll();
+    return flush(m);
+}
+
+static bool read_file(struct import *m, const char *name)
+{
+    struct output none = {.fd = -1};
+    const uint64_t max_len = m->change.o->input.max_line;
+    struct feed feed = {
+        .input = &m->change.o->input,
+        .file = name,
+        .out = &none,
+        .take = import_take_batch,
+        .context = m,
+    };
+    m->name = files_shown(name);
+    m->line = 0;
+    m->redis.max_len = max_len < SIZE_MAX ? (size_t)max_len : 0;
+    feed_run(&feed);
+    if (!redis_set_is_whole(&m->redis)) {
+        message_error("%s: the reply ends too early", m->name);
+        m->change.failed = true;
+    }
+    if (!requests_seen_is_whole(&m->scrapy)) {
+        report_torn(m);
+    }
+    redis_set_release(&m->redis);
+    requests_seen_release(&m->scrapy);
+    m->change.failed = m->change.failed || feed.failed;
+    return flush(m);
+}
+
+static void read_files(struct import *m)
+{
+    const struct input_options *input = &m->change.o->input;
+    for (size_t i = 0; i < input->nfiles && read_file(m, input->files[i]); i++) {
+    }
+    if (m->nwrong > REPORTS_MAX) {
+        message_error("%" PRIu64 " more lines left out", m->nwrong - REPORTS_MAX);
+    }
+}
+
+/* Fingerprints are no URLs. */
+static bool check_profile(const struct options *o)
+{
+    if (o->source == SOURCE_REQUESTS_SEEN &&
+        ((o->profile.name && strncmp(o->profile.name, "none", 4) != 0) || o->profile.nrules > 0)) {
+        message_error("requests.seen holds fingerprints, which no profile reads as URLs");
+        message_hint("unseen import -p none --format requests.seen %s FILE", o->seen.path);
+        return false;
+    }
+    return true;
+}
+
+int import_run(const struct options *o, enum unseen_cpu cpu)
+{
+    if (o->source == SOURCE_LINES || o->source == SOURCE_ANEW) {
+        return change_run(o, cpu);
+    }
+    struct import m = {.name = NULL};
+    if (check_profile(o) && change_start(&m.change, o, cpu)) {
+        read_files(&m);
+    }
+    return change_finish(&m.change);
+}

@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: MIT */
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+
+#include "commands/commands.h"
+#include "commands/info_json.h"
+#include "print/message.h"
+#include "print/output.h"
+#include "print/utf8.h"
+#include "seen/lists.h"
+#include "seen/stores.h"
+
+__attribute__((format(printf, 3, 4))) static void put(struct output *out, const char *name,
+                                                      const char *format, ...)
+{
+    char value[5000];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(value, sizeof(value), format, args);
+    va_end(args);
+    utf8_clean(value); /* a profile may be anything in a forged file */
+    output_print(out, "%-12s %s\n", name, value);
+}
+
+static double bits_per_key(uint64_t bytes, uint64_t nkeys)
+{
+    return nkeys > 0 ? 8 * (double)bytes / (double)nkeys : 0;
+}
+
+static void put_written(struct output *out, const char *path)
+{
+    char text[24];
+    if (info_written(path, text)) {
+        put(out, "written", "%s", text);
+    }
+}
+
+/* ---- A store --------------------------------------------------------------------------------- */
+
+static void info_put_text(struct output *out, struct unseen_store *store, const char *path)
+{
+    const struct unseen_set *set = unseen_store_set(store);
+    const struct unseen_set_stats s = stores_stats(set);
+    const struct unseen_store_info i = stores_info(store);
+    const uint64_t disk = i.log_bytes + i.image_bytes;
+    put(out, "store", "%s", path);
+    put(out, "keys", "%" PRIu64, s.nkeys);
+    put(out, "filter", "%s", s.filter);
+    put(out, "wrong seen", "%.2g (at most %.2g; asked for %.2g)", s.fpr_estimate, s.fpr_promise,
+        i.fpr);
+    put(out, "fill", "%.1f %%", 100 * s.fill);
+    put(out, "memory", "%" PRIu64 " bytes, %.1f bits per key", s.memory,
+        bits_per_key(s.memory, s.nkeys));
+    put(out, "disk", "%" PRIu64 " bytes, %.1f bits per key", disk, bits_per_key(disk, s.nkeys));
+    if (i.no_log) {
+        put(out, "log", "none");
+    } else {
+        put(out, "log", "%" PRIu64 " bytes", i.log_bytes);
+    }
+    put(out, "image", "%" PRIu64 " bytes", i.image_bytes);
+    put(out, "profile", "%s", unseen_set_profile(set));
+    put(out, "key bits", "%u", i.key_bits);
+    put(out, "seed id", "%016" PRIx64, i.seed_id);
+    put_written(out, path);
+}
+
+/* ---- A list ---------------------------------------------------------------------------------- */
+
+static void put_list(struct output *out, const struct unseen_list *list, const char *path)
+{
+    struct unseen_list_info i = {.size = sizeof(i), .profile = ""};
+    (void)unseen_list_info(list, &i); /* fails for a wrong size only */
+    const uint64_t built = i.bytes - i.changes_bytes - i.torn_bytes;
+    put(out, "list", "%s", path);
+    put(out, "kind", "%s", unseen_kind_name(i.kind));
+    put(out, "profile", "%s", i.profile);
+    put(out, "entries", "%" PRIu64 " of %" PRIu64 " given", i.nkeys, i.ngiven);
+    put(out, "changes", "%" PRIu64 " added, %" PRIu64 " removed, %" PRIu64 " allowed", i.nadded,
+        i.nremoved, i.nallowed);
+    put(out, "wrong listed", "%.2g of questions (asked for %.2g), %.2g of keys", i.rate, i.fpr,
+        i.rate / unseen_kind_texts_max(i.kind));
+    put(out, "disk", "%" PRIu64 " bytes; %.2f bits per entry, and changes of %" PRIu64 " bytes",
+        i.bytes, bits_per_key(built, i.nkeys), i.changes_bytes);
+    if (i.torn_bytes > 0) {
+        put(out, "unfinished", "%" PRIu64 " bytes of a change that was interrupted: not obeyed",
+            i.torn_bytes);
+    }
+    put(out, "pages", "%" PRIu64 " of 4096 bytes, in %u layers", i.npages, i.nlayers);
+    put(out, "on no page", "%" PRIu64, i.nleft);
+    put(out, "key bits", "%u", i.key_bits);
+    put(out, "seed id", "%016" PRIx64, i.seed_id);
+    put_written(out, path);
+}
+
+/* ---- Either ---------------------------------------------------------------------------------- */
+
+/* What was opened, the one or the other. */
+static int print(const struct options *o, struct unseen_store *store,
+                 const struct unseen_list *list)
+{
+    struct output out = {.fd = -1};
+    if (!output_open(&out, NULL)) {
+        return EXIT_TROUBLE;
+    }
+    if (store) {
+        (o->print.json ? info_json : info_put_text)(&out, store, o->input.files[0]);
+    } else {
+        (o->print.json ? info_json_list : put_list)(&out, list, o->input.files[0]);
+    }
+    return output_close(&out) ? EXIT_DONE : EXIT_TROUBLE;
+}
+
+static int info_list(const struct options *o, enum unseen_cpu cpu)
+{
+    struct opened_list l;
+    int status = EXIT_TROUBLE;
+    if (lists_open(&l, o->input.files[0], UNSEEN_LIST_MAP, cpu)) {
+        status = print(o, NULL, l.list);
+        lists_close(&l);
+    }
+    return status;
+}
+
+static int info_store(const struct options *o, enum unseen_cpu cpu)
+{
+    struct unseen_store *store = NULL;
+    int status = EXIT_TROUBLE;
+    if (stores_open_to_read(&store, o->input.files[0], &o->seen, cpu)) {
+        status = print(o, store, NULL);
+        (void)unseen_store_close(store, NULL); /* was only read */
+    }
+    return status;
+}
+
+int info_run(const struct options *o, enum unseen_cpu cpu)
+{
+    if (o->input.nfiles > 1) {
+        message_error("one store or list at a time");
+        message_hint("unseen info %s", o->input.files[0]);
+        return EXIT_TROUBLE;
+    }
+    return (stores_kind_of(o->input.files[0]) == STORES_LIST ? info_list : info_store)(o, cpu);
+}

@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The question is checked first: of keys, memory and bits per key two say the third, and rate and
+ * bits per key say each other. The library's formulas answer it for each filter. */
+#include <errno.h>
+#include <langinfo.h>
+#include <locale.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "commands/commands.h"
+#include "print/message.h"
+#include "seen/filter_words.h"
+
+/* Too much or too little. */
+static bool check_question(const struct options *o)
+{
+    const struct question *q = &o->plan.question;
+    const bool bits = q->bits_per_key > 0;
+    const struct {
+        bool wrong;
+        const char *text;
+        const char *hint;
+    } cases[] = {
+        {bits && q->fpr > 0, "the rate follows from --bits, and the bits from --fpr: give one",
+         "--fpr 1e-4"},
+        {bits && q->capacity && q->memory, "--memory follows from --capacity and --bits",
+         "--capacity 1e7 --bits 20"},
+        {q->hashes && !bits && q->fpr == 0 && !(q->capacity && q->memory),
+         "--hashes alone says neither a rate nor a size", "--bits 20 --hashes 10"},
+    };
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        if (cases[i].wrong) {
+            message_error("%s", cases[i].text);
+            message_hint("%s %s", o->command->called, cases[i].hint);
+            return false;
+        }
+    }
+    return !o->plan.filter || filters_check_name(o->plan.filter, o->command->called, "");
+}
+
+static struct question question_of(const struct options *o)
+{
+    struct question q = o->plan.question;
+    /* Only the one of keys and memory, or neither: the rate is then as for any set. */
+    if (q.fpr == 0 && q.bits_per_key == 0 && !(q.capacity && q.memory)) {
+        q.fpr = UNSEEN_FPR_DEFAULT;
+    }
+    return q;
+}
+
+static size_t solve_all(const struct options *o, const struct question *q, struct planned *planned)
+{
+    const char *name = NULL;
+    size_t n = 0;
+    for (size_t i = 0; (name = unseen_filter_name(i)) && n < PLANNED_MAX - 1; i++) {
+        if (!o->plan.filter || strcmp(o->plan.filter, name) == 0) {
+            planned_solve(&planned[n++], name, q);
+        }
+    }
+    return n;
+}
+
+/* ---- Output ---------------------------------------------------------------------------------- */
+
+static bool write_svg(const char *path, const struct chart *rates, const struct chart *bits)
+{
+    const struct chart *const charts[] = {rates, bits};
+    FILE *to = fopen(path, "w");
+    if (!to) {
+        message_error("cannot open %s: %s", path, strerror(errno));
+        return false;
+    }
+    chart_svg(to, charts, 2);
+    const bool failed = ferror(to) != 0;
+    if (fclose(to) != 0 || failed) {
+        message_error("cannot write %s: %s", path, strerror(errno));
+        return false;
+    }
+    return true;
+}
+
+static void print_charts(const struct chart *rates, const struct chart *bits)
+{
+    setlocale(LC_CTYPE, "");
+    const bool braille = strcmp(nl_langinfo(CODESET), "UTF-8") == 0;
+    fputc('\n', stdout);
+    chart_print(stdout, rates, braille);
+    fputc('\n', stdout);
+    chart_print(stdout, bits, braille);
+}
+
+static bool wants_plot(const struct options *o)
+{
+    return !o->print.json &&
+           (o->plan.plot == WHEN_ALWAYS || (o->plan.plot == WHEN_AUTO && isatty(STDOUT_FILENO)));
+}
+
+static bool print_all(const struct options *o, const struct question *q,
+                      const struct planned *planned, size_t n)
+{
+    static struct chart rates;
+    static struct chart bits;
+    (o->print.json ? planned_print_json : planned_print)(stdout, q, planned, n);
+    if (o->plan.svg || wants_plot(o)) {
+        planned_chart_rates(&rates, planned, n);
+        planned_chart_bits(&bits, planned, n);
+    }
+    if (wants_plot(o)) {
+        print_charts(&rates, &bits);
+    }
+    if (fflush(stdout) != 0 || ferror(stdout)) {
+        message_error("cannot write standard output: %s", strerror(errno));
+        return false;
+    }
+    return !o->plan.svg || write_svg(o->plan.svg, &rates, &bits);
+}
+
+static bool is_any(const struct planned *planned, size_t n)
+{
+    bool any = false;
+    for (size_t i = 0; i < n; i++) {
+        any = any || planned[i].status == UNSEEN_OK;
+    }
+    return any;
+}
+
+int plan_run(const struct options *o, enum unseen_cpu cpu)
+{
+    (void)cpu;
+    if (o->input.nfiles > 0) {
+        message_error("unseen plan reads no file: '%s'", o->input.files[0]);
+        message_hint("unseen plan --capacity 1e7 --fpr 1e-4");
+        return EXIT_TROUBLE;
+    }
+    if (!check_question(o)) {
+        return EXIT_TROUBLE;
+    }
+    struct planned planned[PLANNED_MAX];
+    const struct question q = question_of(o);
+    const size_t n = solve_all(o, &q, planned);
+    if (!print_all(o, &q, planned, n)) {
+        return EXIT_TROUBLE;
+    }
+    return is_any(planned, n) ? EXIT_DONE : EXIT_NONE;
+}

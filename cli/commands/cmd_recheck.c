@@ -1,0 +1,182 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The filter answers "seen" wrongly at its rate; the log has the full keys. Lines are gathered until
+ * they are many enough to be worth one reading of the log, then each key of the log is looked up
+ * among theirs. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "commands/commands.h"
+#include "lines/batch.h"
+#include "lines/feed.h"
+#include "lines/files.h"
+#include "lines/identity.h"
+#include "lines/text_table.h"
+#include "print/message.h"
+#include "print/output.h"
+#include "seen/stores.h"
+
+enum {
+    GATHER_LINES = 1024 * 1024,
+    GATHER_BYTES = 64 * 1024 * 1024
+};
+
+struct gathered {
+    size_t at; /* in the text; the line ends where the next begins */
+    struct unseen_key key;
+};
+
+struct recheck {
+    const struct options *o;
+    struct unseen_store *store;
+    struct identity identity;
+    struct output out;
+    struct text text; /* the gathered lines, each with its delimiter */
+    struct gathered *lines;
+    size_t nlines;
+    struct text_table asked;   /* value: in the log */
+    struct text_table printed; /* in all rounds */
+    uint64_t nprinted;
+    bool failed;
+};
+
+static bool recheck_report_memory(struct recheck *r)
+{
+    r->failed = true;
+    return message_no_memory();
+}
+
+static bool note_keys(void *context, const struct unseen_key *keys, size_t n)
+{
+    struct recheck *r = context;
+    for (size_t i = 0; i < n; i++) {
+        struct text_entry *entry = text_table_find(&r->asked, &keys[i], sizeof(keys[i]));
+        if (entry) {
+            entry->value = 1;
+        }
+    }
+    return true;
+}
+
+static bool put_line(struct recheck *r, size_t i)
+{
+    const size_t end = i + 1 < r->nlines ? r->lines[i + 1].at : r->text.len;
+    struct text_entry *entry =
+        text_table_add(&r->printed, &r->lines[i].key, sizeof(r->lines[i].key));
+    if (!entry) {
+        return recheck_report_memory(r);
+    }
+    if (!entry->value) {
+        entry->value = 1;
+        r->nprinted++;
+        output_write(&r->out, r->text.data + r->lines[i].at, end - r->lines[i].at);
+        if (r->o->print.line_buffered) {
+            (void)output_flush(&r->out); /* remembered in out */
+        }
+    }
+    return true;
+}
+
+/* One reading of the log, for all lines gathered so far. */
+static bool recheck_answer(struct recheck *r)
+{
+    struct unseen_error error = {.status = UNSEEN_OK};
+    if (r->nlines == 0) {
+        return true;
+    }
+    error.status = unseen_store_keys(r->store, note_keys, r, &error);
+    if (error.status != UNSEEN_OK) {
+        stores_report(r->o->seen.path, &r->o->seen, &error);
+        r->failed = true;
+        return false;
+    }
+    for (size_t i = 0; i < r->nlines; i++) {
+        const struct text_entry *entry =
+            text_table_find(&r->asked, &r->lines[i].key, sizeof(r->lines[i].key));
+        if (entry && !entry->value && !put_line(r, i)) {
+            return false;
+        }
+    }
+    r->nlines = 0;
+    text_table_clear(&r->asked);
+    text_clear(&r->text);
+    return true;
+}
+
+static bool gather(struct recheck *r, const struct unseen_bytes line, struct unseen_key key)
+{
+    if (!text_reserve(&r->text, line.len + 1) || !text_table_add(&r->asked, &key, sizeof(key))) {
+        return recheck_report_memory(r);
+    }
+    r->lines[r->nlines++] = (struct gathered){r->text.len, key};
+    memcpy(r->text.data + r->text.len, line.data, line.len + 1); /* with its delimiter */
+    r->text.len += line.len + 1;
+    return true;
+}
+
+static bool recheck_take_batch(void *context, const struct batch *b)
+{
+    struct recheck *r = context;
+    for (size_t i = 0; i < b->n; i++) {
+        if (!gather(r, b->lines[i], b->keys[i])) {
+            return false;
+        }
+    }
+    const bool is_full =
+        r->nlines + BATCH_LINES > GATHER_LINES || r->text.len > (size_t)GATHER_BYTES;
+    return !is_full || recheck_answer(r);
+}
+
+static bool recheck_prepare(struct recheck *r, enum unseen_cpu cpu)
+{
+    const struct options *o = r->o;
+    const struct output *const outs[] = {&r->out};
+    if (!stores_open_to_read(&r->store, o->seen.path, &o->seen, cpu)) {
+        return false;
+    }
+    r->identity = (struct identity){.url = unseen_store_url(r->store),
+                                    .set = unseen_store_set(r->store),
+                                    .key = &o->key,
+                                    .delimiter = o->input.delimiter};
+    r->lines = malloc(GATHER_LINES * sizeof(*r->lines));
+    if (!r->lines || identity_init(&r->identity) != UNSEEN_OK) {
+        return recheck_report_memory(r);
+    }
+    return output_open(&r->out, o->print.output) &&
+           files_check(o->command->called, o->input.files, o->input.nfiles, outs, 1) &&
+           output_truncate(&r->out);
+}
+
+static int run(struct recheck *r)
+{
+    struct feed feed = {
+        .input = &r->o->input,
+        .identity = &r->identity,
+        .out = &r->out,
+        .take = recheck_take_batch,
+        .context = r,
+    };
+    feed_run(&feed);
+    const bool answered = !r->failed && recheck_answer(r);
+    const bool written = output_close(&r->out);
+    if (!answered || !written || feed.failed) {
+        return EXIT_TROUBLE;
+    }
+    return r->nprinted > 0 ? EXIT_DONE : EXIT_NONE;
+}
+
+int recheck_run(const struct options *o, enum unseen_cpu cpu)
+{
+    struct recheck r = {.o = o};
+    const int status = recheck_prepare(&r, cpu) ? run(&r) : EXIT_TROUBLE;
+    output_abandon(&r.out);
+    text_release(&r.text);
+    text_table_release(&r.asked);
+    text_table_release(&r.printed);
+    free(r.lines);
+    identity_release(&r.identity);
+    if (r.store) {
+        (void)unseen_store_close(r.store, NULL); /* was only read */
+    }
+    return status;
+}

@@ -1,0 +1,208 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The contract between the command line and the commands: what a command is, what it is told, and
+ * the functions that run one. Options stand by concern, in the struct of the room that uses them;
+ * each room takes its own. */
+#ifndef UNSEEN_CLI_COMMANDS_H
+#define UNSEEN_CLI_COMMANDS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include <unseen_list.h>
+
+#include "commands/plan_solve.h"
+#include "lines/identity.h"
+#include "lines/input.h"
+#include "lines/profile.h"
+#include "print/report.h"
+#include "seen/seen_options.h"
+
+enum {
+    EXIT_DONE = 0,
+    EXIT_NONE = 1,
+    EXIT_TROUBLE = 2
+};
+
+/* Bits that say which commands have an option. */
+enum {
+    COMMAND_DEDUP = 1,
+    COMMAND_CANON = 1 << 1,
+    COMMAND_EXPLAIN = 1 << 2,
+    COMMAND_CHECK = 1 << 3,
+    COMMAND_ADD = 1 << 4,
+    COMMAND_REMOVE = 1 << 5,
+    COMMAND_MERGE = 1 << 6,
+    COMMAND_INFO = 1 << 7,
+    COMMAND_VERIFY = 1 << 8,
+    COMMAND_REPAIR = 1 << 9,
+    COMMAND_COMPACT = 1 << 10,
+    COMMAND_IMPORT = 1 << 11,
+    COMMAND_RECHECK = 1 << 12,
+    COMMAND_SERVE = 1 << 13,
+    COMMAND_PLAN = 1 << 14,
+    COMMAND_SORT = 1 << 15,
+    COMMAND_COUNT = 1 << 16,
+    COMMAND_BUILD = 1 << 17,
+    COMMAND_ALLOW = 1 << 18,
+    COMMAND_UPDATE = 1 << 19,
+    /* ask or change the store that is their first argument */
+    COMMAND_ASKERS = COMMAND_CHECK | COMMAND_RECHECK,
+    COMMAND_CHANGERS = COMMAND_ADD | COMMAND_REMOVE | COMMAND_IMPORT,
+    /* the same with a list */
+    COMMAND_ON_LIST = COMMAND_BUILD | COMMAND_ALLOW | COMMAND_UPDATE,
+    COMMAND_ON_STORE = COMMAND_ASKERS | COMMAND_CHANGERS | COMMAND_SERVE | COMMAND_ON_LIST,
+    /* may make a store */
+    COMMAND_MAKERS = COMMAND_DEDUP | COMMAND_ADD | COMMAND_IMPORT | COMMAND_SERVE,
+    /* take lines with URLs in them, and print some */
+    COMMAND_LINES = COMMAND_DEDUP | COMMAND_CANON | COMMAND_ASKERS | COMMAND_ADD | COMMAND_REMOVE |
+                    COMMAND_COUNT,
+    COMMAND_PRINTERS = COMMAND_DEDUP | COMMAND_CANON | COMMAND_ASKERS,
+    COMMAND_REPORTERS = COMMAND_DEDUP | COMMAND_CHECK | COMMAND_CHANGERS,
+    /* are told what makes URLs the same; the others take it from the store */
+    COMMAND_IDENTITY =
+        COMMAND_MAKERS | COMMAND_CANON | COMMAND_EXPLAIN | COMMAND_COUNT | COMMAND_BUILD,
+    /* read standard input where no file is named */
+    COMMAND_READERS = COMMAND_LINES | COMMAND_IMPORT | COMMAND_SORT | COMMAND_BUILD | COMMAND_ALLOW,
+    COMMAND_ALL = (1 << 30) - 1
+};
+
+/* ---- Options --------------------------------------------------------------------------------- */
+
+/* Where lines go, and which. */
+struct print_options {
+    const char *output;
+    const char *repeats;
+    uint64_t limit; /* UINT64_MAX: none */
+    bool invert;
+    bool mark;
+    bool count;
+    bool unique;
+    bool quiet;
+    bool canonical;
+    bool json;
+    bool expressions;
+    bool line_buffered;
+};
+
+/* unseen count --by: one of the last three. */
+struct group_options {
+    const char *by; /* as given; NULL: none */
+    size_t by_field;
+    const char *by_path;
+    bool by_host;
+};
+
+/* A file of --add or --remove. */
+struct edit_file {
+    const char *name;
+    bool removes;
+};
+
+/* Building and changing a list. Its path, rate, capacity and seed are in seen_options. */
+struct list_options {
+    bool has_kind;
+    enum unseen_kind kind;
+    bool expressions;
+    const char *from; /* NULL: none */
+    const char **known_good;
+    size_t nknown_good;
+    bool force;
+    bool restart;
+    uint64_t memory;
+    double checkpoint;       /* seconds; 0: not given */
+    struct edit_file *edits; /* in the order given */
+    size_t nedits;
+    bool undo;          /* --remove of what is allowed */
+    bool lists_allowed; /* --list */
+};
+
+struct plan_options {
+    struct question question;
+    const char *filter; /* NULL: all */
+    enum when plot;
+    const char *svg; /* NULL: none */
+};
+
+struct serve_options {
+    const char *protocol; /* NULL: unseen's own */
+    const char *listen;   /* NULL: standard input and output */
+    const char *reply;
+    const char *redirect;
+    bool expressions;
+};
+
+/* What is imported. */
+enum source {
+    SOURCE_LINES,
+    SOURCE_ANEW,
+    SOURCE_REQUESTS_SEEN,
+    SOURCE_REDIS_SET
+};
+
+struct command;
+
+struct options {
+    const struct command *command;
+    struct profile_options profile;
+    struct key_options key;
+    struct input_options input;
+    struct seen_options seen;
+    struct print_options print;
+    struct report_options report;
+    struct group_options group;
+    struct list_options list;
+    struct plan_options plan;
+    struct serve_options serve;
+    enum source source;
+};
+
+/* ---- Commands -------------------------------------------------------------------------------- */
+
+struct command {
+    const char *name;
+    const char *called; /* how a corrected command starts */
+    unsigned bit;
+    struct store_use use;
+    const char *usage;
+    const char *about;
+    const char *examples;
+    const char *ending;
+    const char *try_this;
+    int (*run)(const struct options *o, enum unseen_cpu cpu); /* the exit status */
+};
+
+/* Each runs a command, or two that differ little, and returns the exit status. */
+int dedup_run(const struct options *o, enum unseen_cpu cpu);
+int canon_run(const struct options *o, enum unseen_cpu cpu);
+int explain_run(const struct options *o, enum unseen_cpu cpu);
+int change_run(const struct options *o, enum unseen_cpu cpu);
+int merge_run(const struct options *o, enum unseen_cpu cpu);
+int info_run(const struct options *o, enum unseen_cpu cpu);
+int verify_run(const struct options *o, enum unseen_cpu cpu);
+int repair_run(const struct options *o, enum unseen_cpu cpu);
+int compact_run(const struct options *o, enum unseen_cpu cpu);
+int import_run(const struct options *o, enum unseen_cpu cpu);
+int recheck_run(const struct options *o, enum unseen_cpu cpu);
+int allow_run(const struct options *o, enum unseen_cpu cpu);
+int update_run(const struct options *o, enum unseen_cpu cpu);
+int sort_run(const struct options *o, enum unseen_cpu cpu);
+int serve_run(const struct options *o, enum unseen_cpu cpu);
+int count_run(const struct options *o, enum unseen_cpu cpu);
+int build_run(const struct options *o, enum unseen_cpu cpu);
+int plan_run(const struct options *o, enum unseen_cpu cpu);
+
+/* ---- Functions that commands share ----------------------------------------------------------- */
+
+/* Whether the keys of the store `from` can be taken over by `to`: both must make the same keys of a
+ * line, with the same seed and profile. Longer keys can be cut to the length of shorter ones, but not
+ * the other way round. If not, that is reported with a hint at what can be done about it, in which
+ * others are added to `to`. */
+bool merge_check(struct unseen_store *to, const char *to_path, struct unseen_store *from,
+                 const char *from_path);
+
+/* unseen count STORE...: whether one of the files is a store, and the run. */
+bool count_stores_are_meant(const struct options *o);
+int count_stores_run(const struct options *o, enum unseen_cpu cpu);
+
+#endif

@@ -1,0 +1,373 @@
+/* SPDX-License-Identifier: MIT */
+#include <string.h>
+
+#include "options/options.h"
+
+#define READS_FILES                                                                                \
+    "With no FILE, or when FILE is -, read standard input. gzip and zstd input is\n"               \
+    "recognised by its first bytes."
+
+#define NAMED(word) .name = word, .called = "unseen " word
+
+static const struct command commands[] = {
+    {
+        .name = "dedup",
+        .called = "unseen",
+        .bit = COMMAND_DEDUP,
+        .use = {.prints_new = true,
+                .makes_store = true,
+                .list_hint = "unseen -x %s FILE",
+                .lines_hint = "unseen -x %s FILE takes a list of lines"},
+        .usage = "unseen [dedup] [OPTION]... [FILE]...",
+        .about = "Print each line of the input the first time it is seen, in input order. Lines\n"
+                 "that are the same URL are the same line.\n",
+        .examples =
+            "  unseen urls.txt > new.txt               each URL the first time only\n"
+            "  zcat crawl.gz | unseen | fetcher        in a pipe, answering at once\n"
+            "  crawler | unseen -s visited.unseen | fetcher\n"
+            "                                          remembered across runs and crashes\n"
+            "  unseen -s visited.unseen -o queue.txt new.txt\n"
+            "                                          each once in queue.txt, come what may\n"
+            "  unseen -x visited.txt found.txt.zst     what is not in visited.txt, once each\n"
+            "  unseen -p none emails.txt               compare plain bytes, not URLs\n"
+            "  unseen -k 2 -t , log.csv                compare the second field only\n"
+            "  unseen -k .link.url pages.jsonl         compare a value inside JSON lines\n"
+            "  unseen -c a.txt b.txt                   how many distinct lines\n"
+            "  unseen -D again.txt -o new.txt in.txt   split into new lines and repeats\n",
+        .ending = READS_FILES " SIGUSR1 prints a status line.\n"
+                              "Exit status: 0 done, 1 none (with -q), 2 trouble.\n",
+        .try_this = "unseen urls.txt, or: unseen --help",
+        .run = dedup_run,
+    },
+    {
+        NAMED("canon"),
+        .bit = COMMAND_CANON,
+        .usage = "unseen canon [OPTION]... [FILE]...",
+        .about = "Print the canonical form of each line of the input, in input order. What is no\n"
+                 "URL is printed as it is.\n",
+        .examples =
+            "  unseen canon urls.txt                   as the identity of unseen has it\n"
+            "  unseen canon -p scrapy < urls.txt       as Scrapy writes it\n"
+            "  unseen canon --json urls.txt            with what was done to each line\n"
+            "  unseen canon --base http://e.com/a/ links.txt\n"
+            "                                          links found on that page\n"
+            "  unseen canon --expressions urls.txt     what to look up in a list of bad sites\n",
+        .ending =
+            "After the expressions of each line --expressions prints an empty line.\n" READS_FILES
+            "\nExit status: 0 done, 2 trouble.\n",
+        .try_this = "unseen canon urls.txt, or: unseen canon --help",
+        .run = canon_run,
+    },
+    {
+        NAMED("explain"),
+        .bit = COMMAND_EXPLAIN,
+        .usage = "unseen explain [OPTION]... URL...",
+        .about = "Print each step from a URL to its canonical form. For several URLs, say whether\n"
+                 "they are the same, which rules make them so, or which would.\n",
+        .examples = "  unseen explain http://E.com:80/a/../b\n"
+                    "  unseen explain 'http://e.com/?b&a' 'http://e.com/?a&b'\n"
+                    "  unseen explain -p whatwg --rule strip-www http://www.e.com http://e.com\n",
+        .ending = "Exit status: 0 the same (or one URL only), 1 not the same, 2 trouble.\n",
+        .try_this = "unseen explain http://E.com:80/, or: unseen explain --help",
+        .run = explain_run,
+    },
+    {
+        NAMED("check"),
+        .bit = COMMAND_CHECK,
+        .use = {.asks_only = true,
+                .takes_list = true,
+                .lines_hint = "unseen -x %s FILE takes a list of lines"},
+        .usage = "unseen check [OPTION]... STORE [FILE]...",
+        .about = "Print the lines of the input that are in STORE, in input order, each time they\n"
+                 "occur. STORE may be a list (unseen build): then those that it covers, but not\n"
+                 "those that are allowed.\n",
+        .examples = "  unseen check visited.unseen urls.txt       which were visited\n"
+                    "  unseen check -v visited.unseen urls.txt    which were not\n"
+                    "  unseen check -q visited.unseen urls.txt    is one of them?\n"
+                    "  unseen check bad.list urls.txt             which are listed\n",
+        .ending = READS_FILES "\nExit status: 0 some line printed, 1 none, 2 trouble.\n",
+        .try_this = "unseen check visited.unseen urls.txt, or: unseen check --help",
+        .run = dedup_run,
+    },
+    {
+        NAMED("add"),
+        .bit = COMMAND_ADD,
+        .use = {.makes_store = true, .list_hint = "unseen update %s --add FILE"},
+        .usage = "unseen add [OPTION]... STORE [FILE]...",
+        .about = "Add the lines of the input to STORE, which is made if it does not exist. Prints\n"
+                 "nothing.\n",
+        .examples = "  unseen add visited.unseen urls.txt\n"
+                    "  unseen add --seed-file seed.key part1.unseen urls.txt   to be merged\n"
+                    "  unseen add --fpr 1e-6 --stats small.unseen urls.txt\n",
+        .ending = READS_FILES "\nExit status: 0 done, 2 trouble.\n",
+        .try_this = "unseen add visited.unseen urls.txt, or: unseen add --help",
+        .run = change_run,
+    },
+    {
+        NAMED("remove"),
+        .bit = COMMAND_REMOVE,
+        .use = {.list_hint = "unseen update %s --remove FILE"},
+        .usage = "unseen remove [OPTION]... STORE [FILE]...",
+        .about =
+            "Remove the lines of the input from STORE: they will be new again. Prints\n"
+            "nothing.\n"
+            "Removing what was never added can take away another line, with the rate of wrong\n"
+            "answers of the store.\n",
+        .examples = "  unseen remove visited.unseen urls.txt\n"
+                    "  unseen remove --stats visited.unseen urls.txt   and how many were in it\n",
+        .ending = READS_FILES "\nExit status: 0 done, 2 trouble.\n",
+        .try_this = "unseen remove visited.unseen urls.txt, or: unseen remove --help",
+        .run = change_run,
+    },
+    {
+        NAMED("merge"),
+        .bit = COMMAND_MERGE,
+        .use = {.list_hint = "unseen build NEW --from %s FILE"},
+        .usage = "unseen merge [OPTION]... OUT IN...",
+        .about =
+            "Add to the store OUT all that is in the stores IN. If OUT does not exist, it is\n"
+            "made with the settings of the first IN. Stores can be merged that were made with\n"
+            "the same seed and profile, of any size.\n",
+        .examples = "  unseen merge all.unseen part1.unseen part2.unseen\n",
+        .ending = "Exit status: 0 done, 2 trouble.\n",
+        .try_this = "unseen merge all.unseen part1.unseen part2.unseen, or: unseen merge --help",
+        .run = merge_run,
+    },
+    {
+        NAMED("info"),
+        .bit = COMMAND_INFO,
+        .use = {.takes_list = true},
+        .usage = "unseen info [OPTION]... STORE",
+        .about = "Print how many keys STORE has, its rate of wrong answers, its size and its\n"
+                 "settings. STORE may be a list (unseen build).\n",
+        .examples = "  unseen info visited.unseen\n"
+                    "  unseen info --json bad.list\n",
+        .ending = "Exit status: 0 done, 2 trouble.\n",
+        .try_this = "unseen info visited.unseen, or: unseen info --help",
+        .run = info_run,
+    },
+    {
+        NAMED("verify"),
+        .bit = COMMAND_VERIFY,
+        .use = {.takes_list = true},
+        .usage = "unseen verify [OPTION]... STORE...",
+        .about = "Read all of each STORE, which may be a list (unseen build), and compare every\n"
+                 "checksum. Changes nothing.\n",
+        .examples = "  unseen verify visited.unseen\n"
+                    "  unseen verify bad.list\n",
+        .ending = "Exit status: 0 all good, 1 damage was found, 2 trouble.\n",
+        .try_this = "unseen verify visited.unseen, or: unseen verify --help",
+        .run = verify_run,
+    },
+    {
+        NAMED("repair"),
+        .bit = COMMAND_REPAIR,
+        .use = {.list_hint = "unseen build %s FILE makes it anew"},
+        .usage = "unseen repair [OPTION]... STORE",
+        .about = "Make a damaged STORE usable again. What intact commits say is kept, the rest is\n"
+                 "forgotten and will be new again. The store as it was stays as STORE.damaged.\n",
+        .examples = "  unseen repair visited.unseen\n",
+        .ending = "Exit status: 0 done, 2 trouble.\n",
+        .try_this = "unseen repair visited.unseen, or: unseen repair --help",
+        .run = repair_run,
+    },
+    {
+        NAMED("compact"),
+        .bit = COMMAND_COMPACT,
+        .use = {.takes_no_lines = true, .list_hint = "unseen build NEW --from %s FILE"},
+        .usage = "unseen compact [OPTION]... STORE",
+        .about = "Write STORE anew, without what was removed from it, or with other settings. A\n"
+                 "crash leaves the old one or the new one.\n",
+        .examples =
+            "  unseen compact visited.unseen\n"
+            "  unseen compact --fpr 2e-6 visited.unseen      less memory, more wrong answers\n",
+        .ending = "Exit status: 0 done, 2 trouble.\n",
+        .try_this = "unseen compact visited.unseen, or: unseen compact --help",
+        .run = compact_run,
+    },
+    {
+        NAMED("import"),
+        .bit = COMMAND_IMPORT,
+        .use = {.makes_store = true, .list_hint = "unseen update %s --add FILE"},
+        .usage = "unseen import [OPTION]... STORE [FILE]...",
+        .about =
+            "Add to STORE what another program remembers. STORE is made if it does not exist;\n"
+            "for requests.seen, which holds fingerprints of Scrapy and no URLs, with -p none.\n",
+        .examples = "  unseen import --format anew visited.unseen anew.txt\n"
+                    "  unseen import --format requests.seen scrapy.unseen requests.seen\n"
+                    "  redis-cli SMEMBERS urls | unseen import --format redis-set visited.unseen\n",
+        .ending = READS_FILES " A line that is not\nwhat the format says is reported and left out, "
+                              "and the exit status is 2.\nExit status: 0 done, 2 trouble.\n",
+        .try_this = "unseen import --format anew visited.unseen anew.txt, or: unseen import --help",
+        .run = import_run,
+    },
+    {
+        NAMED("recheck"),
+        .bit = COMMAND_RECHECK,
+        .usage = "unseen recheck [OPTION]... STORE [FILE]...",
+        .about = "Print, once each, the lines of the input that were never added to STORE,\n"
+                 "whatever its filter says: of lines that were dropped as seen, those that were\n"
+                 "dropped wrongly. Reads the whole log; STORE is not changed.\n",
+        .examples = "  unseen -s visited.unseen -D dropped.txt urls.txt > new.txt\n"
+                    "  unseen recheck visited.unseen dropped.txt\n",
+        .ending = READS_FILES "\nExit status: 0 some line printed, 1 none, 2 trouble.\n",
+        .try_this = "unseen recheck visited.unseen dropped.txt, or: unseen recheck --help",
+        .run = recheck_run,
+    },
+    {
+        NAMED("allow"),
+        .bit = COMMAND_ALLOW,
+        .usage = "unseen allow [OPTION]... LIST [FILE]...",
+        .about =
+            "Allow the lines of the input: LIST does not have them from now on, whatever else\n"
+            "it has. They are kept exactly as they are, in LIST itself, so that only they are\n"
+            "allowed; where entries are sites, domains or networks, with all below them. If\n"
+            "one of the lines is no entry, nothing is changed.\n",
+        .examples = "  unseen allow bad.list false-hits.txt\n"
+                    "  echo http://e.com/ | unseen allow --remove bad.list\n"
+                    "  unseen allow --list bad.list\n",
+        .ending = READS_FILES "\nExit status: 0 done, 2 trouble.\n",
+        .try_this = "unseen allow bad.list false-hits.txt, or: unseen allow --help",
+        .run = allow_run,
+    },
+    {
+        NAMED("update"),
+        .bit = COMMAND_UPDATE,
+        .usage = "unseen update [OPTION]... LIST [--add FILE]... [--remove FILE]...",
+        .about = "Add entries to LIST and remove others, without building it anew. They are kept\n"
+                 "exactly as they are, behind LIST in its file, and every program that asks it\n"
+                 "reads them. If one of the lines is no entry, nothing is changed. For more than\n"
+                 "some 1 % of the list, build it anew: unseen build --from LIST takes over what\n"
+                 "was added, removed and allowed.\n",
+        .examples = "  unseen update bad.list --add more.txt --remove gone.txt\n"
+                    "  echo http://bad.example/ | unseen update bad.list --add -\n",
+        .ending = "Files may be compressed with gzip or zstd; - is standard input.\n"
+                  "Exit status: 0 done, 2 trouble.\n",
+        .try_this = "unseen update bad.list --add more.txt, or: unseen update --help",
+        .run = update_run,
+    },
+    {
+        NAMED("sort"),
+        .bit = COMMAND_SORT,
+        .usage = "unseen sort [OPTION]... [FILE]...",
+        .about =
+            "Print the integers of all files in increasing order. Each line must be a decimal\n"
+            "integer from 0 to 1099511627775 (below 2^40), and is printed without zeros in\n"
+            "front. If one is not, or a file cannot be read, nothing is printed.\n",
+        .examples = "  unseen sort ids.txt                     as sort -n ids.txt\n"
+                    "  unseen sort -u a.txt b.txt.gz           each once, as sort -n -u\n"
+                    "  unseen sort -c ids.txt                  how often each comes\n",
+        .ending = READS_FILES "\nExit status: 0 done, 2 trouble.\n",
+        .try_this = "unseen sort ids.txt, or: unseen sort --help",
+        .run = sort_run,
+    },
+    {
+        NAMED("serve"),
+        .bit = COMMAND_SERVE,
+        .use = {.makes_store = true, .takes_no_lines = true},
+        .usage = "unseen serve [OPTION]... STORE",
+        .about = "Answer requests on standard input, a line each, with a line each on standard\n"
+                 "output: the store as a co-process of a program in any language. STORE is made\n"
+                 "if it does not exist. After a greeting, these are answered in order:\n"
+                 "\n"
+                 "  A URL    add it: 1 it is new, 0 it was seen\n"
+                 "  C URL    ask only: 1 it is in the store, 0 it is not\n"
+                 "  R URL    remove it: 1 it was there, 0 it was not\n"
+                 "  B N A    the same (or C, R) for each of the N lines that follow: one line\n"
+                 "           of N characters 1, 0 or E (an error)\n"
+                 "  F        OK when all that was answered is on the disk\n"
+                 "  I        what unseen info --json prints\n"
+                 "\n"
+                 "What cannot be answered gets E and why. With --protocol another program asks\n"
+                 "what is in STORE, in its own words, and nothing is changed. STORE may be a list\n"
+                 "(unseen build), which only answers questions.\n",
+        .examples = "  printf 'A http://e.com/\\nF\\n' | unseen serve visited.unseen\n"
+                    "  unseen serve -p none users.unseen       plain bytes, not URLs\n"
+                    "  unseen serve -n visited.unseen          while another process writes to it\n"
+                    "  unseen serve --protocol postfix-policy --listen 127.0.0.1:9998 mail.list\n",
+        .ending = "The end of the input, SIGINT and SIGTERM end it in order.\n"
+                  "Exit status: 0 done and all on the disk, 2 trouble.\n",
+        .try_this = "unseen serve visited.unseen, or: unseen serve --help",
+        .run = serve_run,
+    },
+    {
+        NAMED("count"),
+        .bit = COMMAND_COUNT,
+        .use = {.list_hint = "unseen info %s"},
+        .usage = "unseen count [OPTION]... [FILE]...",
+        .about =
+            "Print how many distinct lines the files have together. Lines that are the same URL\n"
+            "are the same line. With --by, print a line for each group, in the order in which\n"
+            "they first came: the number of distinct lines (with -k: of distinct keys) in that\n"
+            "group, a tab, and its name.\n",
+        .examples = "  unseen count urls.txt                   as unseen -c\n"
+                    "  unseen count --by host urls.txt         distinct URLs of each host\n"
+                    "  unseen count -k 1 --by 2 log.tsv        distinct URLs (field 1) of each day "
+                    "(field 2)\n"
+                    "  unseen count -p none -k .user --by .day log.jsonl\n"
+                    "                                          users of each day\n"
+                    "  unseen count mon.unseen tue.unseen      URLs of both stores together\n",
+        .ending = READS_FILES " If one cannot be read, nothing is printed.\n"
+                              "Exit status: 0 done, 2 trouble.\n",
+        .try_this = "unseen count urls.txt, or: unseen count --help",
+        .run = count_run,
+    },
+    {
+        NAMED("build"),
+        .bit = COMMAND_BUILD,
+        .usage = "unseen build [OPTION]... LIST [FILE]...",
+        .about = "Build LIST from the lines of the input: a file that can be asked quickly, of\n"
+                 "about 13.5 bits for each entry, with one wrong answer in 10,000. A LIST that is\n"
+                 "there is replaced when the new one is complete. Interrupted, the same command\n"
+                 "goes on where it was, from what is in LIST.building; with standard input it\n"
+                 "begins anew. A line that is no entry, or that would cover far too much (/,\n"
+                 "com), is an error.\n",
+        .examples =
+            "  unseen build bad.list urls*.txt.gz      one URL a line\n"
+            "  unseen build --expressions sites.list sites.txt\n"
+            "                                          sites, folders, pages: all below them\n"
+            "  unseen build --kind ip --fpr 1e-6 ip.list networks.txt\n"
+            "  unseen build -k 2 -t , bad.list log.csv\n"
+            "  unseen build --known-good good.txt bad.list urls.txt\n"
+            "                                          never list what is in good.txt\n"
+            "  unseen build --from bad.list bad.list urls.txt\n"
+            "                                          anew, with what was changed since\n",
+        .ending = READS_FILES " SIGUSR1 prints how far it is.\n"
+                              "Exit status: 0 done, 2 trouble.\n",
+        .try_this = "unseen build bad.list urls.txt, or: unseen build --help",
+        .run = build_run,
+    },
+    {
+        NAMED("plan"),
+        .bit = COMMAND_PLAN,
+        .usage = "unseen plan [OPTION]...",
+        .about = "Print what each filter takes for a number of keys and a rate of wrong answers:\n"
+                 "bits per key, memory, hashes (k), the rates to expect at 10, 50, 100 and 200 %\n"
+                 "of the capacity, and what it can do. Or the other way round: which rate, or how\n"
+                 "many keys, some bits or bytes are good for.\n",
+        .examples = "  unseen plan --capacity 1e10 --fpr 1e-4\n"
+                    "  unseen plan --bits 20 --hashes 10         the other way: 8.89e-5\n"
+                    "  unseen plan --memory 4G --fpr 1e-4        how many keys fit\n"
+                    "  unseen plan --capacity 1e9 --memory 2G    which rate can be had\n"
+                    "  unseen plan --capacity 1e7 --fpr 1e-4 --svg plan.svg\n",
+        .ending = "Exit status: 0 done, 1 no filter can do it, 2 trouble.\n",
+        .try_this = "unseen plan --capacity 1e7 --fpr 1e-4, or: unseen plan --help",
+        .run = plan_run,
+    },
+};
+
+const struct command *command_at(size_t i)
+{
+    return i < sizeof(commands) / sizeof(commands[0]) ? &commands[i] : NULL;
+}
+
+const struct command *command_find(const char *name)
+{
+    const struct command *command = NULL;
+    for (size_t i = 0; (command = command_at(i)); i++) {
+        if (strcmp(command->name, name) == 0) {
+            break;
+        }
+    }
+    return command;
+}

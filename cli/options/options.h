@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * From the command line to a struct, and what the tool says about itself. One table holds every option
+ * of every command: how it is written, what it takes, who has it, how the help explains it and where
+ * its value goes. getopt_long gets its arguments from the table, and so does the help. */
+#ifndef UNSEEN_CLI_OPTIONS_H
+#define UNSEEN_CLI_OPTIONS_H
+
+#include "commands/commands.h"
+
+/* ---- parse.c --------------------------------------------------------------------------------- */
+
+enum options_result {
+    OPTIONS_RUN,
+    OPTIONS_DONE, /* help or version was printed */
+    OPTIONS_WRONG /* reported */
+};
+
+/* Parses argv[1..argc) for a command. The result points into argv, in which lists are split;
+ * options_release frees the rest. */
+enum options_result options_parse(struct options *o, const struct command *command, int argc,
+                                  char **argv);
+void options_release(struct options *o);
+
+/* ---- command_table.c ------------------------------------------------------------------------- */
+
+/* The i'th command, the default one first; NULL past the last. */
+const struct command *command_at(size_t i);
+
+/* The command called name, or NULL. */
+const struct command *command_find(const char *name);
+
+/* ---- rows.c ---------------------------------------------------------------------------------- */
+
+enum {
+    OPTION_ROWS_MAX = 160
+};
+
+/* What the value is, and the type of the field that it goes to. */
+enum option_type {
+    OPTION_HELP, /* none: prints, and ends the program */
+    OPTION_VERSION,
+    OPTION_FLAG,   /* none: bool, becomes true */
+    OPTION_NUL,    /* none: char, becomes '\0' */
+    OPTION_TEXT,   /* const char * */
+    OPTION_RATE,   /* double, above 0 and below 1 */
+    OPTION_REAL,   /* double, above 0, at most 1e6 */
+    OPTION_COUNT,  /* uint64_t, with suffixes of powers of 1000 */
+    OPTION_BYTES,  /* uint64_t from min to max, with suffixes of powers of 1024 */
+    OPTION_NUMBER, /* unsigned from min to max */
+    OPTION_CHOICE, /* enum: the place in names, from min on; 1 without a value */
+    OPTION_CALL    /* anything: calls set */
+};
+
+/* A row with a name is an option; one with a group only is a heading of the help. */
+struct option_row {
+    char letter;
+    const char *name;
+    unsigned commands; /* COMMAND_... bits of those that have it */
+    const char *help;  /* lines separated by \n */
+    const char *group;
+    enum option_type type;
+    const char *value;   /* NULL: takes none; "[=X]": may take one */
+    const char *expects; /* "... is not <expects>" */
+    const char *example; /* a value that is right */
+    size_t offset;       /* of the field in struct options */
+    uint64_t min;
+    uint64_t max;
+    const char *const *names;
+    bool (*set)(struct options *o, char *value);
+};
+
+/* The i'th row; NULL past the last. */
+const struct option_row *option_row_at(size_t i);
+
+/* ---- number.c --------------------------------------------------------------------------------
+ * Numbers as people write them on a command line. Each function returns false for anything else:
+ * signs, spaces, fractions of one, overflow, letters that mean nothing. */
+
+/* 250000, 1e9, 2.5e6, 10K, 1.5M, 2G, 1T: powers of 1000. */
+bool number_count(const char *text, uint64_t *out);
+
+/* 65536, 64K, 1M, 2G, 1T: powers of 1024. */
+bool number_bytes(const char *text, uint64_t *out);
+
+/* 0.001, 1e-6: above 0 and below 1. */
+bool number_rate(const char *text, double *out);
+
+/* 20, 9.6, 1e3: any number above 0. */
+bool number_positive(const char *text, double *out);
+
+/* 600, 0640: rights of a file, in octal, that let its owner read and write it, and nobody run it. */
+bool number_mode(const char *text, unsigned *out);
+
+/* ---- help.c ---------------------------------------------------------------------------------- */
+
+/* To standard output; false if that failed, which has been reported. */
+bool help_command(const struct command *command);
+bool help_version(void);
+
+/* The short usage, to standard error. */
+void help_usage(const struct command *command);
+
+/* unseen help [TOPIC]: the exit status. */
+int help_run(int argc, char **argv);
+
+#endif

@@ -1,0 +1,434 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Feeds the table of options to getopt_long, and says what is wrong with a command line and what
+ * would be right. */
+#include <getopt.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "options/options.h"
+#include "print/message.h"
+#include "print/suggest.h"
+
+enum {
+    LONG_BASE = 256
+};
+
+/* ---- Wrong options --------------------------------------------------------------------------- */
+
+/* What other tools mean by an option that is none here, and how to say it to this one. */
+static const struct {
+    const char *option;
+    const char *why;
+    const char *instead;
+} habits[] = {
+    {"-d", "uniq prints repeats with it, anew does a dry run",
+     "unseen -v prints the repeats; unseen -n asks without remembering"},
+    {"-u",
+     "each line is printed once anyway; lines that occur only once are not known before "
+     "the end of the input",
+     "unseen FILE, where others have sort -u FILE"},
+    {"-i", "letter case is never ignored: paths differ by it", "tr A-Z a-z < FILE | unseen"},
+    {"-f", "fields are chosen, not skipped", "unseen -k 2 -t ' ' FILE compares the second field"},
+    {"-w", "lines are compared whole or by one field", "unseen -k 1 -t ' ' FILE"},
+    {"-r", "the order is always that of the input", "unseen FILE | sort -r"},
+    {"-a", "an output is continued only with -s", "unseen -s STORE -o OLD FILE"},
+    {"-l", "nothing is trimmed", "sed 's/^[ \\t]*//' FILE | unseen"},
+    {"--unique", "each line is printed once anyway", "unseen FILE"},
+    {"--repeated", "repeats have another name here", "unseen -v FILE"},
+    {"--ignore-case", "letter case is never ignored: paths differ by it",
+     "tr A-Z a-z < FILE | unseen"},
+    {"--skip-fields", "fields are chosen, not skipped", "unseen -k 2 -t ' ' FILE"},
+    {"--zero-terminated", "it has a shorter name here", "unseen -z FILE"},
+    {"--field-separator", "it has a shorter name here", "unseen -t CHAR -k KEY FILE"},
+    {"--max-count", "it has a shorter name here", "unseen -m N FILE"},
+};
+
+/* The long option of the command most like name, or NULL. */
+static const char *nearest_option(const struct command *command, const char *name)
+{
+    struct suggestion n = {.wanted = name};
+    const struct option_row *row = NULL;
+    for (size_t i = 0; (row = option_row_at(i)); i++) {
+        if (row->commands & command->bit) {
+            suggest_try(&n, row->name);
+        }
+    }
+    return n.best;
+}
+
+/* A command that has the long option, or NULL. */
+static const struct command *owner_of(const char *name)
+{
+    const struct command *command = NULL;
+    const struct option_row *row = NULL;
+    for (size_t i = 0; (row = option_row_at(i)); i++) {
+        for (size_t j = 0; row->name && strcmp(row->name, name) == 0 && (command = command_at(j));
+             j++) {
+            if (row->commands & command->bit) {
+                return command;
+            }
+        }
+    }
+    return NULL;
+}
+
+static void report_unknown(const struct command *command, const char *option)
+{
+    const bool has_habits = command->bit == COMMAND_DEDUP;
+    for (size_t i = 0; has_habits && i < sizeof(habits) / sizeof(habits[0]); i++) {
+        if (strcmp(habits[i].option, option) == 0) {
+            message_error("%s is no option here: %s", option, habits[i].why);
+            message_hint("%s", habits[i].instead);
+            return;
+        }
+    }
+    const char *like = option[1] == '-' ? nearest_option(command, option + 2) : NULL;
+    const struct command *owner = option[1] == '-' ? owner_of(option + 2) : NULL;
+    message_error("unknown option %s", option);
+    if (owner) {
+        message_hint("%s %s", owner->called, option);
+    } else if (like) {
+        message_hint("%s --%s", command->called, like);
+    } else {
+        message_hint("%s --help", command->called);
+    }
+}
+
+static void report_value(const struct command *command, const struct option_row *row,
+                         const char *value)
+{
+    const char *space = row->example && row->example[0] == '=' ? "" : " ";
+    if (strcmp(row->name, "seed") == 0) {
+        message_error("--seed: its value is not %s",
+                      row->expects); /* which may be a secret all the same */
+    } else {
+        message_error("--%s: '%s' is not %s", row->name, value, row->expects);
+    }
+    message_hint("%s --%s%s%s", command->called, row->name, space, row->example);
+}
+
+static void report_missing(const struct command *command, const struct option_row *row)
+{
+    const char *value = row->value ? row->value : "VALUE";
+    message_error("--%s needs a value: %s", row->name, value);
+    message_hint("%s --%s %s", command->called, row->name, row->example ? row->example : value);
+}
+
+/* The option as it was written, without a value: getopt has moved past it. */
+static void report_getopt(const struct command *command, char **argv, int at)
+{
+    char text[64];
+    const char *word = argv[at];
+    if (optopt > 0 && optopt < LONG_BASE) {
+        snprintf(text, sizeof(text), "-%c", optopt);
+    } else {
+        snprintf(text, sizeof(text), "%.*s", (int)strcspn(word, "="), word);
+    }
+    if (optopt >= LONG_BASE) {
+        const char *name = option_row_at((size_t)(optopt - LONG_BASE))->name;
+        message_error("--%s takes no value", name);
+        message_hint("%s --%s", command->called, name);
+        return;
+    }
+    report_unknown(command, text);
+}
+
+/* ---- Parsing --------------------------------------------------------------------------------- */
+
+struct getopt_tables {
+    struct option longs[OPTION_ROWS_MAX + 1];
+    char shorts[3 * OPTION_ROWS_MAX + 4];
+};
+
+static void fill_tables(struct getopt_tables *tables, const struct command *command)
+{
+    char *s = tables->shorts;
+    struct option *l = tables->longs;
+    const struct option_row *row = NULL;
+    *s++ = ':';
+    for (size_t i = 0; (row = option_row_at(i)); i++) {
+        if (!(row->commands & command->bit)) {
+            continue;
+        }
+        const bool optional = row->value && row->value[0] == '[';
+        const int takes = !row->value ? no_argument
+                          : optional  ? optional_argument
+                                      : required_argument;
+        *l++ = (struct option){row->name, takes, NULL, LONG_BASE + (int)i};
+        if (row->letter) {
+            *s++ = row->letter;
+            if (takes == required_argument) {
+                *s++ = ':';
+            }
+        }
+        if (row->letter == 'z') {
+            *s++ = '0';
+        }
+    }
+    *l = (struct option){NULL, 0, NULL, 0};
+    *s = '\0';
+}
+
+static const struct option_row *find_row(const struct command *command, int c)
+{
+    const struct option_row *row = NULL;
+    for (size_t i = 0; (row = option_row_at(i)); i++) {
+        if ((row->commands & command->bit) &&
+            (c == LONG_BASE + (int)i || (row->letter && c == row->letter) ||
+             (c == '0' && row->letter == 'z'))) {
+            break;
+        }
+    }
+    return row;
+}
+
+/* The corrected command; a command on a store has its name in front of the files. */
+static void hint_pair(const struct options *o, const char *words)
+{
+    const char *file = o->seen.path ? strstr(words, "FILE") : NULL;
+    if ((o->command->bit & COMMAND_ON_STORE) && file) {
+        message_hint("%s %.*s%s %s", o->command->called, (int)(file - words), words, o->seen.path,
+                     file);
+    } else {
+        message_hint("%s %s", o->command->called, words);
+    }
+}
+
+/* Two options of which the second would be pointless or contradict the first. */
+static bool check_pairs(const struct options *o)
+{
+    const bool dedup = o->command->bit == COMMAND_DEDUP;
+    const struct {
+        bool both;
+        const char *text;
+        const char *hint;
+    } pairs[] = {
+        {o->print.unique && o->print.count, "-c prints each integer once anyway", "-c FILE"},
+        {o->print.mark && o->print.invert, "--mark prints every line, -v only some", "--mark FILE"},
+        {o->print.mark && o->print.count, "-c prints a number, --mark lines", "-c FILE"},
+        {o->print.quiet && o->print.count, "-q prints nothing, -c a number", "-c FILE"},
+        {o->print.quiet && o->print.mark, "-q prints nothing, --mark lines", "--mark FILE"},
+        {o->print.quiet && o->print.output, "-q prints nothing, -o FILE would stay empty",
+         "-q FILE"},
+        {o->print.quiet && o->print.repeats, "-q stops early, -D FILE would miss repeats",
+         "-c -D REPEATS FILE"},
+        {o->print.invert && o->print.repeats, "-v and -D both print the repeats",
+         "-o NEW -D REPEATS FILE"},
+        {dedup && !o->seen.path && o->seen.no_log, "--no-log has no meaning without -s",
+         "-s STORE --no-log FILE"},
+        {dedup && !o->seen.path && o->seen.key_bits, "--key-bits has no meaning without -s",
+         "-s STORE --key-bits 96 FILE"},
+        {dedup && !o->seen.path && o->seen.file_mode, "--mode has no meaning without -s",
+         "-s STORE --mode 640 FILE"},
+        {dedup && o->seen.no_log && o->print.output,
+         "-o with -s is written exactly once, for which a store needs its log",
+         "-s STORE -o NEW FILE"},
+        {o->key.has_separator && !o->key.text && !o->group.by, "-t has no meaning without -k",
+         "-t , -k 1 FILE"},
+        {o->key.has_separator && o->key.json_path && !o->group.by_field,
+         "-t has no meaning with a JSON path", "-k .url FILE"},
+        {o->key.format == FORMAT_JSONL && !o->key.json_path && !o->group.by_path,
+         "--format jsonl needs a path: -k .PATH", "--format jsonl -k .url FILE"},
+        {o->key.format == FORMAT_LINES && (o->key.json_path || o->group.by_path),
+         "a line has numbered fields, not a path", "--format lines -k 1 FILE"},
+        {o->print.canonical && o->print.count && !o->print.repeats,
+         "-c prints a number, --canonical lines", "-c FILE"},
+        {o->print.canonical && o->print.quiet, "-q prints nothing, --canonical lines", "-q FILE"},
+        {o->seen.seed_file && o->seen.seed.len, "--seed and --seed-file both say the seed",
+         "--seed-file seed.key FILE"},
+        {o->key.base && o->profile.name && strcmp(o->profile.name, "none") == 0,
+         "-p none reads no URLs, --base has nothing to resolve", "--base URL FILE"},
+    };
+    for (size_t i = 0; i < sizeof(pairs) / sizeof(pairs[0]); i++) {
+        if (pairs[i].both) {
+            message_error("%s", pairs[i].text);
+            hint_pair(o, pairs[i].hint);
+            return false;
+        }
+    }
+    return true;
+}
+
+_Static_assert(sizeof(enum when) == sizeof(unsigned) && sizeof(enum stats) == sizeof(unsigned) &&
+                   sizeof(enum format) == sizeof(unsigned) &&
+                   sizeof(enum source) == sizeof(unsigned),
+               "a choice is stored as an unsigned");
+_Static_assert(WHEN_ALWAYS == 1 && STATS_TEXT == 1, "an option without its value means this one");
+
+static bool choose(const struct option_row *row, const char *value, unsigned *choice)
+{
+    *choice = 1;
+    for (unsigned i = (unsigned)row->min; value && row->names[i]; i++) {
+        if (strcmp(value, row->names[i]) == 0) {
+            *choice = i;
+            return true;
+        }
+    }
+    return !value;
+}
+
+/* Puts the value, NULL if there is none, into the field of its option. False if the row expects
+ * something else. */
+static bool set_value(const struct option_row *row, struct options *o, char *value)
+{
+    void *field = (char *)o + row->offset;
+    uint64_t n = 0;
+    switch (row->type) {
+    case OPTION_FLAG:
+        *(bool *)field = true;
+        return true;
+    case OPTION_NUL:
+        *(char *)field = '\0';
+        return true;
+    case OPTION_TEXT:
+        *(const char **)field = value;
+        return true;
+    case OPTION_RATE:
+        return number_rate(value, field);
+    case OPTION_REAL:
+        return number_positive(value, field) && *(double *)field <= 1e6;
+    case OPTION_COUNT:
+        return number_count(value, field);
+    case OPTION_BYTES:
+        return number_bytes(value, field) && *(uint64_t *)field >= row->min &&
+               *(uint64_t *)field <= row->max;
+    case OPTION_NUMBER:
+        if (!number_count(value, &n) || n < row->min || n > row->max) {
+            return false;
+        }
+        *(unsigned *)field = (unsigned)n;
+        return true;
+    case OPTION_CHOICE:
+        return choose(row, value, field);
+    default:
+        return row->set(o, value);
+    }
+}
+
+/* One option from getopt_long; RUN means go on with the next. */
+static enum options_result parse_take(struct options *o, int c, char **argv, int at)
+{
+    const struct command *command = o->command;
+    if (c == '?') {
+        report_getopt(command, argv, at);
+        return OPTIONS_WRONG;
+    }
+    const struct option_row *row = find_row(command, c == ':' ? optopt : c);
+    if (c == ':') {
+        report_missing(command, row);
+        return OPTIONS_WRONG;
+    }
+    if (row->type == OPTION_HELP || row->type == OPTION_VERSION) {
+        const bool done = row->type == OPTION_HELP ? help_command(command) : help_version();
+        return done ? OPTIONS_DONE : OPTIONS_WRONG;
+    }
+    if (!set_value(row, o, optarg)) {
+        report_value(command, row, optarg);
+        return OPTIONS_WRONG;
+    }
+    return OPTIONS_RUN;
+}
+
+/* getopt_long takes any beginning of a name that fits one option only. Some options empty a file,
+ * so a name must be written out. index is that of the long option just taken, or -1. */
+static bool is_written_out(const struct options *o, char **argv, const struct option *longs,
+                           int index)
+{
+    if (index < 0) {
+        return true;
+    }
+    const char *word = argv[optind - 1];
+    if (optarg && optarg == word) {
+        word = argv[optind - 2];
+    }
+    size_t len = strcspn(word, "=");
+    if (len == strlen("--") + strlen(longs[index].name)) {
+        return true;
+    }
+    message_error("unknown option %.*s", (int)len, word);
+    message_hint("%s --%s", o->command->called, longs[index].name);
+    return false;
+}
+
+/* Room for one value to each word, and one more to each comma in a list. */
+static bool parse_make_room(struct options *o, int argc, char **argv)
+{
+    size_t n = (size_t)argc;
+    for (int i = 0; i < argc; i++) {
+        for (const char *p = argv[i]; (p = strchr(p, ',')); p++) {
+            n++;
+        }
+    }
+    o->seen.excludes = malloc(n * sizeof(*o->seen.excludes));
+    o->profile.rules = malloc(n * sizeof(*o->profile.rules));
+    o->list.known_good = malloc(n * sizeof(*o->list.known_good));
+    o->list.edits = malloc(n * sizeof(*o->list.edits));
+    if (!o->seen.excludes || !o->profile.rules || !o->list.known_good || !o->list.edits) {
+        return message_no_memory();
+    }
+    return true;
+}
+
+enum options_result options_parse(struct options *o, const struct command *command, int argc,
+                                  char **argv)
+{
+    struct getopt_tables tables;
+    fill_tables(&tables, command);
+    *o = (struct options){
+        .command = command,
+        .profile.called = command->called,
+        .key.separator = '\t',
+        .input = {.delimiter = '\n', .max_line = MAX_LINE_DEFAULT},
+        .seen = {.called = command->called, .use = &command->use},
+        .print.limit = UINT64_MAX,
+    };
+    if (!parse_make_room(o, argc, argv)) {
+        return OPTIONS_WRONG;
+    }
+    opterr = 0;
+    for (;;) {
+        int at = optind;
+        int index = -1;
+        int c = getopt_long(argc, argv, tables.shorts, tables.longs, &index);
+        if (c == -1) {
+            break;
+        }
+        if (!is_written_out(o, argv, tables.longs, c == '?' || c == ':' ? -1 : index)) {
+            return OPTIONS_WRONG;
+        }
+        enum options_result result = parse_take(o, c, argv, at);
+        if (result != OPTIONS_RUN) {
+            return result;
+        }
+    }
+    o->input.files = (const char *const *)argv + optind;
+    o->input.nfiles = (size_t)(argc - optind);
+    if ((command->bit & COMMAND_ON_STORE) && o->input.nfiles > 0) {
+        o->seen.path = *o->input.files++;
+        o->input.nfiles--;
+    }
+    static const char *const standard_input[] = {"-"};
+    if ((command->bit & COMMAND_READERS) && o->input.nfiles == 0) {
+        o->input.files = standard_input;
+        o->input.nfiles = 1;
+        o->input.none_named = true;
+    }
+    if (o->source == SOURCE_REQUESTS_SEEN) {
+        o->seen.profile = "none"; /* fingerprints are no URLs */
+        o->seen.profile_hint = "unseen import --format requests.seen NEW.unseen FILE";
+    }
+    o->seen.takes_list = command->use.takes_list || o->serve.protocol;
+    return check_pairs(o) && (!o->seen.seed_file || seed_read(&o->seen.seed, o->seen.seed_file))
+               ? OPTIONS_RUN
+               : OPTIONS_WRONG;
+}
+
+void options_release(struct options *o)
+{
+    free(o->seen.excludes);
+    free(o->profile.rules);
+    free(o->list.known_good);
+    free(o->list.edits);
+}

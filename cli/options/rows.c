@@ -1,0 +1,395 @@
+/* SPDX-License-Identifier: MIT */
+#include <string.h>
+
+#include <unseen_list.h>
+
+#include "options/options.h"
+
+#define SEED_EXPECTS      "a text, or 0x and pairs of hexadecimal digits"
+#define SEED_EXAMPLE      "0x$(openssl rand -hex 32)"
+#define SEED_FILE_EXAMPLE "seed.key"
+
+/* ---- Values with a form of their own --------------------------------------------------------- */
+
+static bool set_exclude(struct options *o, char *value)
+{
+    o->seen.excludes[o->seen.nexcludes++] = value; /* options_parse made room */
+    return true;
+}
+
+static bool set_known_good(struct options *o, char *value)
+{
+    o->list.known_good[o->list.nknown_good++] = value; /* options_parse made room */
+    return true;
+}
+
+/* Splits the list in place; options_parse made room for all names. */
+static bool set_rule(struct options *o, char *value)
+{
+    const size_t len = strlen(value);
+    if (len == 0 || value[0] == ',' || value[len - 1] == ',' || strstr(value, ",,")) {
+        return false;
+    }
+    for (char *comma; (comma = strchr(value, ',')); value = comma + 1) {
+        *comma = '\0';
+        o->profile.rules[o->profile.nrules++] = value;
+    }
+    o->profile.rules[o->profile.nrules++] = value;
+    return true;
+}
+
+static bool set_add(struct options *o, char *value)
+{
+    o->list.edits[o->list.nedits++] =
+        (struct edit_file){value, false}; /* options_parse made room */
+    return true;
+}
+
+static bool set_remove(struct options *o, char *value)
+{
+    o->list.edits[o->list.nedits++] = (struct edit_file){value, true};
+    return true;
+}
+
+static bool set_shard(struct options *o, char *value)
+{
+    char first[24];
+    const char *slash = strchr(value, '/');
+    if (!slash || (size_t)(slash - value) >= sizeof(first)) {
+        return false;
+    }
+    memcpy(first, value, (size_t)(slash - value));
+    first[slash - value] = '\0';
+    uint64_t i = 0;
+    uint64_t n = 0;
+    if (!number_count(first, &i) || !number_count(slash + 1, &n) || i < 1 || i > n || n > 1000000) {
+        return false;
+    }
+    o->key.shard = i - 1;
+    o->key.nshards = n;
+    return true;
+}
+
+static bool set_seed(struct options *o, char *value)
+{
+    return seed_parse(&o->seen.seed, value, strlen(value));
+}
+
+static bool set_key_bits(struct options *o, char *value)
+{
+    uint64_t bits = 0;
+    if (!number_count(value, &bits) || (bits != 64 && bits != 96 && bits != 128)) {
+        return false;
+    }
+    o->seen.key_bits = (unsigned)bits;
+    return true;
+}
+
+static bool set_mode(struct options *o, char *value)
+{
+    return number_mode(value, &o->seen.file_mode);
+}
+
+static bool set_kind(struct options *o, char *value)
+{
+    o->list.has_kind = unseen_kind_of_name(value, &o->list.kind) == UNSEEN_OK;
+    return o->list.has_kind;
+}
+
+/* A field number, or a path into JSON. */
+static bool parse_key(const char *value, size_t *field, const char **path)
+{
+    *field = 0;
+    *path = NULL;
+    if (value[0] == '.') {
+        *path = value;
+        size_t len = strlen(value);
+        return len > 1 && value[len - 1] != '.' && !strstr(value, "..");
+    }
+    uint64_t number = 0;
+    if (!number_count(value, &number) || number == 0 || number > SIZE_MAX) {
+        return false;
+    }
+    *field = (size_t)number;
+    return true;
+}
+
+static bool set_key(struct options *o, char *value)
+{
+    o->key.text = value;
+    return parse_key(value, &o->key.field, &o->key.json_path);
+}
+
+static bool set_by(struct options *o, char *value)
+{
+    o->group.by = value;
+    o->group.by_field = 0;
+    o->group.by_path = NULL;
+    o->group.by_host = strcmp(value, "host") == 0;
+    return o->group.by_host || parse_key(value, &o->group.by_field, &o->group.by_path);
+}
+
+static bool set_separator(struct options *o, char *value)
+{
+    o->key.has_separator = true;
+    o->key.separator = value[0];
+    if (strcmp(value, "\\t") == 0) {
+        o->key.separator = '\t';
+        return true;
+    }
+    if (strcmp(value, "\\0") == 0) {
+        o->key.separator = '\0';
+        return true;
+    }
+    return strlen(value) == 1;
+}
+
+static bool set_threads(struct options *o, char *value)
+{
+    uint64_t n = 0;
+    if (strcmp(value, "auto") != 0 && (!number_count(value, &n) || n < 1 || n > 1024)) {
+        return false;
+    }
+    o->input.threads = (unsigned)n;
+    return true;
+}
+
+/* ---- The table ------------------------------------------------------------------------------- */
+
+static const char *const when_names[] = {"auto", "always", "never", NULL};
+static const char *const stats_names[] = {"none", "text", "json", NULL};
+static const char *const format_names[] = {"auto", "lines", "jsonl", NULL};
+static const char *const source_names[] = {"lines", "anew", "requests.seen", "redis-set", NULL};
+
+/* Where the value goes; a field of another type does not compile. */
+#define FIELD(type, field)                                                                         \
+    .offset = offsetof(struct options, field) +                                                    \
+              0 * sizeof(char[_Generic(((struct options *)NULL)->field, type : 1)])
+#define FLAG(field) .type = OPTION_FLAG, FIELD(bool, field)
+#define NUL(field)  .type = OPTION_NUL, FIELD(char, field)
+#define VALUE(type_, value_, expects_, example_)                                                   \
+    .type = type_, .value = value_, .expects = expects_, .example = example_
+#define TEXT(value, example, field)                                                                \
+    VALUE(OPTION_TEXT, value, NULL, example), FIELD(const char *, field)
+#define RATE(example, field)                                                                       \
+    VALUE(OPTION_RATE, "RATE", "a rate above 0 and below 1", example), FIELD(double, field)
+#define REAL(value, expects, example, field)                                                       \
+    VALUE(OPTION_REAL, value, expects, example), FIELD(double, field)
+#define COUNT(expects, example, field)                                                             \
+    VALUE(OPTION_COUNT, "N", expects, example), FIELD(uint64_t, field)
+#define BYTES(value, expects, example, field, from, to)                                            \
+    VALUE(OPTION_BYTES, value, expects, example), FIELD(uint64_t, field), .min = from, .max = to
+#define NUMBER(value, expects, example, field, from, to)                                           \
+    VALUE(OPTION_NUMBER, value, expects, example), FIELD(unsigned, field), .min = from, .max = to
+#define CHOICE(value, expects, example, words, first, type, field)                                 \
+    VALUE(OPTION_CHOICE, value, expects, example), .names = words, .min = first, FIELD(type, field)
+#define WHEN(example, field)                                                                       \
+    CHOICE("[=WHEN]", "auto, always or never", example, when_names, 0, enum when, field)
+#define CALL(value, expects, example, function)                                                    \
+    VALUE(OPTION_CALL, value, expects, example), .set = function
+
+/* clang-format off */
+static const struct option_row rows[] = {
+    {.group = "Print"},
+    {'v', "invert", COMMAND_DEDUP, "print the repeats instead of the new lines", FLAG(print.invert)},
+    {'v', "invert", COMMAND_CHECK, "print the lines that are not in the store", FLAG(print.invert)},
+    {'D', "repeats", COMMAND_DEDUP, "write the repeats to FILE as well", TEXT("FILE", NULL, print.repeats)},
+    {0, "mark", COMMAND_DEDUP, "print every line, after 1 (new) or 0 and a tab", FLAG(print.mark)},
+    {0, "mark", COMMAND_CHECK,
+     "print every line, after 1 (in the store) or 0 and a\ntab", FLAG(print.mark)},
+    {'c', "count", COMMAND_DEDUP | COMMAND_CHECK, "print only how many lines would be printed", FLAG(print.count)},
+    {'u', "unique", COMMAND_SORT, "print each integer once", FLAG(print.unique)},
+    {'c', "count", COMMAND_SORT,
+     "print each integer once, after how often it came and\na tab", FLAG(print.count)},
+    {'q', "quiet", COMMAND_DEDUP | COMMAND_CHECK,
+     "print nothing; exit 0 at the first line that would be\nprinted, 1 if there is none", FLAG(print.quiet)},
+    {'m', "max", COMMAND_DEDUP,
+     "stop after N new lines (with -v: N repeats)", COUNT("a number of lines", "1000", print.limit)},
+    {'m', "max", COMMAND_CHECK, "stop after N printed lines", COUNT("a number of lines", "1000", print.limit)},
+    {0, "canonical", COMMAND_DEDUP | COMMAND_CHECK,
+     "print canonical forms (with -k: of the key) instead\nof lines", FLAG(print.canonical)},
+    {0, "json", COMMAND_CANON,
+     "print an object for each line: input, status,\ncanonical", FLAG(print.json)},
+    {0, "json", COMMAND_EXPLAIN, "print one object with all of it", FLAG(print.json)},
+    {0, "json", COMMAND_INFO, "print one object, in one line", FLAG(print.json)},
+    {0, "json", COMMAND_PLAN, "print one object, in one line", FLAG(print.json)},
+    {0, "plot", COMMAND_PLAN,
+     "draw the rates and sizes below: always, never or auto\n(on a terminal)", WHEN("=always", plan.plot)},
+    {0, "svg", COMMAND_PLAN, "draw them to FILE", TEXT("FILE", "plan.svg", plan.svg)},
+    {0, "expressions", COMMAND_CANON,
+     "print the up to 30 host and path expressions of each\nURL; the profile is then safebrowsing",
+     FLAG(print.expressions)},
+    {.group = "Memory"},
+    {'s', "store", COMMAND_DEDUP,
+     "remember across runs, in the file STORE, which is made\nif it does not exist", TEXT("STORE", NULL, seen.path)},
+    {'x', "exclude", COMMAND_DEDUP,
+     "count what is in LIST, a file of lines, a store or a\nlist (unseen build), as seen; repeatable",
+     CALL("LIST", NULL, NULL, set_exclude)},
+    {'n', "dry-run", COMMAND_DEDUP, "do not remember: only what -s and -x have is a repeat", FLAG(seen.dry_run)},
+    {'n', "dry-run", COMMAND_SERVE,
+     "answer C and I only: nothing is written, and another\nprocess may write meanwhile", FLAG(seen.dry_run)},
+    {0, "shard", COMMAND_DEDUP,
+     "handle only the I-th of N shares of the keys", CALL("I/N", "a share I/N with I from 1 to N", "1/4", set_shard)},
+    {0, "fpr", COMMAND_MAKERS | COMMAND_COUNT,
+     "accept this share of new lines taken for repeats\n(default 5e-9; from 1.5e-6 up less memory)",
+     RATE("1e-6", seen.fpr)},
+    {0, "fpr", COMMAND_COMPACT, "from now on accept this rate of wrong answers", RATE("1e-6", seen.fpr)},
+    {0, "capacity", COMMAND_MAKERS | COMMAND_COMPACT,
+     "make room for N keys; not every filter grows past it", COUNT("a number of keys", "1e6", seen.capacity)},
+    {0, "capacity", COMMAND_COUNT,
+     "make room for N keys, and grow past it as needed", COUNT("a number of keys", "1e6", seen.capacity)},
+    {0, "filter", COMMAND_MAKERS | COMMAND_COMPACT,
+     "the kind of filter: compact (the default), bloom,\nblock, counting, scalable or exact; see unseen help\n"
+     "filters", TEXT("NAME", NULL, seen.filter)},
+    {0, "seed", COMMAND_MAKERS | COMMAND_COUNT,
+     "derive the secret of the keys from a text or 0xHEX\n(default: random); who guesses it can make\n"
+     "lines that are wrongly taken for seen", CALL("TEXT", SEED_EXPECTS, SEED_EXAMPLE, set_seed)},
+    {0, "seed-file", COMMAND_MAKERS | COMMAND_COUNT,
+     "the same, read from FILE: a command line can be seen\nby every user",
+     TEXT("FILE", SEED_FILE_EXAMPLE, seen.seed_file)},
+    {0, "key-bits", COMMAND_MAKERS,
+     "a new store keeps N bits of each key: 64 (the\ndefault), 96 or 128, for 8, 12 or 16 bytes",
+     CALL("N", "64, 96 or 128", "96", set_key_bits)},
+    {0, "key-bits", COMMAND_COMPACT,
+     "keep only N bits of each key: 64 or 96", CALL("N", "64, 96 or 128", "64", set_key_bits)},
+    {0, "no-log", COMMAND_MAKERS,
+     "a new store without a log, for those who accept less:\na crash forgets all since the last run's end, and\n"
+     "those lines come again; a damaged store cannot be\nrepaired; no exactly-once output. It saves 8 bytes of\n"
+     "disk per URL", FLAG(seen.no_log)},
+    {0, "mode", COMMAND_MAKERS | COMMAND_MERGE,
+     "who may open a new store, as in chmod: 640, 660, 644\n(default 600: only its owner)",
+     CALL("MODE", "a 6 for the owner, then 0, 2, 4 or 6 for the group and for others", "640", set_mode)},
+    {.group = "The list"},
+    {0, "fpr", COMMAND_BUILD,
+     "the highest share of wrong answers, up to 0.25\n(default 1e-4)", RATE("1e-4", seen.fpr)},
+    {0, "kind", COMMAND_BUILD,
+     "what the entries are: url (the default), mail\n(addresses and domains), ip (addresses and networks)\nor phone",
+     CALL("KIND", "url, expressions, mail, ip or phone", "ip", set_kind)},
+    {0, "expressions", COMMAND_BUILD,
+     "an entry is a site, a folder or a page, and covers\nall below it: evil.example/ the whole site",
+     FLAG(list.expressions)},
+    {0, "from", COMMAND_BUILD,
+     "take over what was allowed, added and removed in the\nlist OLD, and its kind, profile and rate",
+     TEXT("OLD", "old.list", list.from)},
+    {0, "known-good", COMMAND_BUILD,
+     "no line of FILE shall be listed, not even by error:\nthose that would be are allowed; repeatable",
+     CALL("FILE", NULL, "good.txt", set_known_good)},
+    {0, "remove", COMMAND_ALLOW, "the lines are no longer allowed", FLAG(list.undo)},
+    {0, "list", COMMAND_ALLOW, "print what is allowed, in the order in which it came", FLAG(list.lists_allowed)},
+    {0, "add", COMMAND_UPDATE,
+     "add the lines of FILE (-: standard input); repeatable", CALL("FILE", NULL, "more.txt", set_add)},
+    {0, "remove", COMMAND_UPDATE,
+     "remove the lines of FILE; repeatable, and done in the\norder given",
+     CALL("FILE", NULL, "gone.txt", set_remove)},
+    {0, "force", COMMAND_ON_LIST,
+     "take dangerous entries, and leave out lines that are\nno entries", FLAG(list.force)},
+    {0, "seed", COMMAND_BUILD,
+     "derive the secret of the keys from a text or 0xHEX\n(default: random)",
+     CALL("TEXT", SEED_EXPECTS, SEED_EXAMPLE, set_seed)},
+    {0, "seed-file", COMMAND_BUILD, "the same, read from FILE", TEXT("FILE", SEED_FILE_EXAMPLE, seen.seed_file)},
+    {.group = "Work"},
+    {0, "memory", COMMAND_BUILD,
+     "use about this much memory (default 1G); the rest is\nin files in LIST.building",
+     BYTES("SIZE", "a number of bytes above 0", "4G", list.memory, 1, (uint64_t)1 << 56)},
+    {0, "capacity", COMMAND_BUILD,
+     "about how many entries there are: from 1e9 on it\nsaves disk",
+     COUNT("a number of keys", "1e10", seen.capacity)},
+    {'j', "threads", COMMAND_BUILD,
+     "threads (default auto: one for each processor)", CALL("N", "a number of threads or auto", "4", set_threads)},
+    {0, "checkpoint", COMMAND_BUILD,
+     "save every N seconds how far it is (default 20)", REAL("N", "a number above 0", "60", list.checkpoint)},
+    {0, "restart", COMMAND_BUILD, "begin anew, whatever an interrupted run has left", FLAG(list.restart)},
+    {.group = "What is known"},
+    {0, "capacity", COMMAND_PLAN,
+     "how many keys there will be", COUNT("a number of keys", "1e7", plan.question.capacity)},
+    {0, "fpr", COMMAND_PLAN, "the share of wrong answers that is accepted", RATE("1e-4", plan.question.fpr)},
+    {0, "bits", COMMAND_PLAN,
+     "bits per key", REAL("B", "a number of bits per key above 0", "20", plan.question.bits_per_key)},
+    {0, "hashes", COMMAND_PLAN,
+     "bits or counters that a key sets (default: the best)",
+     NUMBER("K", "a number from 1 to 1000", "10", plan.question.hashes, 1, 1000)},
+    {0, "memory", COMMAND_PLAN,
+     "bytes, as 4G; with a rate: how many keys fit",
+     BYTES("SIZE", "a number of bytes above 0", "4G", plan.question.memory, 1, (uint64_t)1 << 56)},
+    {0, "filter", COMMAND_PLAN, "only this filter; see unseen help filters", TEXT("NAME", "bloom", plan.filter)},
+    {.group = "Identity"},
+    {'p', "profile", COMMAND_IDENTITY,
+     "what makes URLs the same (default crawl; none: plain\nbytes); see unseen help profiles",
+     TEXT("NAME", "crawl", profile.name)},
+    {0, "rule", COMMAND_IDENTITY,
+     "switch a rule of the profile on, or with no-NAME off;\na list a,b, repeatable; see unseen help rules",
+     CALL("NAME", "a list of rules", "strip-www", set_rule)},
+    {'k', "key", COMMAND_LINES | COMMAND_ON_LIST,
+     "look only at field KEY (from 1) of each line, or at\nthe value at the path .KEY of a JSON line",
+     CALL("KEY", "a field number or a .path", ".link.url", set_key)},
+    {0, "by", COMMAND_COUNT,
+     "count apart for each value of KEY: a field, a path,\nor the host of the URL",
+     CALL("KEY", "a field number, a .path or host", "2", set_by)},
+    {'t', "separator", COMMAND_LINES | COMMAND_ON_LIST,
+     "fields are separated by CHAR (default: tab)", CALL("CHAR", "a single byte, \\t or \\0", ",", set_separator)},
+    {0, "format", COMMAND_LINES | COMMAND_ON_LIST,
+     "what the lines are: auto, lines or jsonl (auto: jsonl\nif KEY is a path)",
+     CHOICE("FORMAT", "auto, lines or jsonl", "jsonl", format_names, 0, enum format, key.format)},
+    {0, "format", COMMAND_IMPORT,
+     "what FILE is: lines or anew (one URL a line), Scrapy's\n"
+     "requests.seen, or redis-set (what redis-cli SMEMBERS\nprints, or the reply as the protocol has it)",
+     CHOICE("FORMAT", "lines, anew, requests.seen or redis-set", "requests.seen", source_names, 0, enum source, source)},
+    {0, "base", COMMAND_CANON,
+     "the lines are references found in the document at URL", TEXT("URL", "http://e.com/a/", key.base)},
+    {.group = "Input and output"},
+    {'o', "output", COMMAND_DEDUP,
+     "write to FILE, which is emptied first; with -s it is\ncontinued, never emptied: each line exactly once",
+     TEXT("FILE", NULL, print.output)},
+    {'o', "output", COMMAND_CANON | COMMAND_ASKERS | COMMAND_SORT | COMMAND_COUNT,
+     "write to FILE, which is emptied first", TEXT("FILE", NULL, print.output)},
+    {'z', "null", COMMAND_LINES | COMMAND_SORT | COMMAND_ON_LIST,
+     "lines end in NUL instead of newline; also -0", NUL(input.delimiter)},
+    {0, "line-buffered", COMMAND_PRINTERS, "write each line by itself", FLAG(print.line_buffered)},
+    {0, "max-line", COMMAND_LINES | COMMAND_IMPORT,
+     "report and leave out lines longer than N bytes\n(default 16M; 0: no limit)",
+     BYTES("N", "a number of bytes", "64K", input.max_line, 0, UINT64_MAX)},
+    {0, "max-line", COMMAND_ON_LIST,
+     "refuse lines longer than N bytes (default 16M;\n0: no limit)",
+     BYTES("N", "a number of bytes", "64K", input.max_line, 0, UINT64_MAX)},
+    {0, "long", COMMAND_LINES | COMMAND_IMPORT | COMMAND_SORT | COMMAND_ON_LIST,
+     "zstd files may take up to 2 GiB of memory for their\nwindow, not 128 MiB", FLAG(input.long_window)},
+    {'j', "threads", COMMAND_LINES | COMMAND_IMPORT,
+     "threads: 1, 2 (reading beside the rest) or auto", CALL("N", "a number of threads or auto", "2", set_threads)},
+    {.group = "Other programs' protocols"},
+    {0, "protocol", COMMAND_SERVE,
+     "answer another program, from what STORE has: squid,\nsquid-rewrite, postfix-policy, tcp-table, socketmap or\n"
+     "http-auth", TEXT("NAME", "squid", serve.protocol)},
+    {0, "listen", COMMAND_SERVE,
+     "take connections at unix:PATH, ADDR:PORT or PORT\n(of 127.0.0.1)",
+     TEXT("ADDRESS", "127.0.0.1:9998", serve.listen)},
+    {0, "expressions", COMMAND_SERVE,
+     "look up URLs by host and path: the line evil.example/\nin STORE covers that site", FLAG(serve.expressions)},
+    {0, "reply", COMMAND_SERVE,
+     "what mail servers are told of what is listed (default:\nREJECT listed)",
+     TEXT("TEXT", "'REJECT spam'", serve.reply)},
+    {0, "redirect", COMMAND_SERVE,
+     "where squid-rewrite sends who asks for a listed page",
+     TEXT("URL", "http://127.0.0.1/blocked.html", serve.redirect)},
+    {.group = "Reports, to standard error"},
+    {0, "stats", COMMAND_REPORTERS | COMMAND_ON_LIST,
+     "figures at the end, as text or json",
+     CHOICE("[=FORMAT]", "text or json", "=json", stats_names, 1, enum stats, report.stats)},
+    {0, "progress", COMMAND_BUILD,
+     "how far it is, how fast, and the time left: always,\nnever or auto (on a terminal)",
+     WHEN("=never", report.progress)},
+    {0, "progress", COMMAND_REPORTERS,
+     "a progress line, on a terminal only; WHEN is always,\nnever or auto (if the output is a file)",
+     WHEN("=never", report.progress)},
+    {.group = "General"},
+    {0, "color", COMMAND_ALL, "colour in messages: always, never or auto", WHEN("=never", report.color)},
+    {'h', "help", COMMAND_ALL, "print this help", .type = OPTION_HELP},
+    {'V', "version", COMMAND_ALL, "print the version", .type = OPTION_VERSION},
+};
+/* clang-format on */
+
+_Static_assert(sizeof(rows) / sizeof(rows[0]) <= OPTION_ROWS_MAX, "parse.c has room for all");
+
+const struct option_row *option_row_at(size_t i)
+{
+    return i < sizeof(rows) / sizeof(rows[0]) ? &rows[i] : NULL;
+}

@@ -1,0 +1,178 @@
+/* SPDX-License-Identifier: MIT */
+#include "seen/commit_marks.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "print/message.h"
+#include "seen/stores.h"
+
+static bool report_output(const struct commit_marks *h, const struct unseen_error *error)
+{
+    message_error("%s", message_of(error));
+    if (error->status == UNSEEN_ERR_CORRUPT) {
+        message_hint("move %s away: it is then begun anew, with what is new from now on",
+                     h->out->name);
+    } else if (error->status == UNSEEN_ERR_FOREIGN) {
+        message_hint("move %s.cut away: what has to be cut from %s goes there", h->out->name,
+                     h->out->name);
+    } else if (error->status == UNSEEN_ERR_ARGUMENT) {
+        message_hint("unseen -s %s FILE >> %s", h->o->path, h->out->name);
+    }
+    return false;
+}
+
+/* Tells the store of a file, whose name is known if it is continued. */
+static bool tell(struct commit_marks *h, const char *name, uint64_t len)
+{
+    struct unseen_error error = {.status = UNSEEN_OK};
+    error.status = unseen_store_output(h->store, h->out->fd, name, &h->start, &error);
+    if (error.status != UNSEEN_OK) {
+        return report_output(h, &error);
+    }
+    if (!name) {
+        return true;
+    }
+    h->keeps_length = true;
+    if (h->start < len) {
+        message_warning(
+            "%s was cut from %" PRIu64 " to %" PRIu64
+            " bytes: the rest was not committed, its lines are new again; it is in %s.cut",
+            h->out->name, len, h->start, h->out->name);
+    }
+    return output_seek(h->out, h->start, SEEK_SET);
+}
+
+static bool tell_named(struct commit_marks *h, uint64_t len)
+{
+    char *name = realpath(h->out->name, NULL);
+    if (!name) {
+        message_error("cannot open %s: %s", h->out->name, strerror(errno));
+        return false;
+    }
+    const bool told = tell(h, name, len);
+    free(name);
+    return told;
+}
+
+/* A crash, or somebody else, may have left a part of a line at the end of the file. The next line must
+ * not become the rest of it. */
+static void end_torn_line(struct commit_marks *h, int fd, uint64_t len)
+{
+    char last = h->delimiter;
+    if (len > 0 && pread(fd, &last, 1, (off_t)len - 1) == 1 && last != h->delimiter) {
+        output_write(h->out, &h->delimiter, 1);
+    }
+}
+
+/* Of standard output, if it is appended to. */
+static void end_torn_standard(struct commit_marks *h, uint64_t len)
+{
+    const int flags = fcntl(h->out->fd, F_GETFL);
+    if (flags < 0 || !(flags & O_APPEND)) {
+        return;
+    }
+    /* The descriptor itself may be for writing only. Where it cannot be opened again, it must do. */
+    const int fd = open("/proc/self/fd/1", O_RDONLY | O_CLOEXEC | O_NOCTTY);
+    if (fd >= 0) {
+        end_torn_line(h, fd, len);
+        (void)close(fd);
+    }
+}
+
+bool commit_marks_start(struct commit_marks *h)
+{
+    struct stat st;
+    if (!h->store) {
+        return true;
+    }
+    if (fstat(h->out->fd, &st) != 0) {
+        message_error("cannot write %s: %s", h->out->name, strerror(errno));
+        return false;
+    }
+    if (!S_ISREG(st.st_mode)) {
+        return true;
+    }
+    if (h->out->fd == STDOUT_FILENO) {
+        if (h->prints_new) {
+            end_torn_standard(h, (uint64_t)st.st_size);
+            output_sync_name(h->out);
+        }
+        return !h->prints_new || tell(h, NULL, 0);
+    }
+    if (!h->prints_new) {
+        return output_seek(h->out, 0, SEEK_END);
+    }
+    if (!tell_named(h, (uint64_t)st.st_size)) {
+        return false;
+    }
+    end_torn_line(h, h->out->fd, h->start);
+    return true;
+}
+
+static void commit(struct commit_marks *h, uint64_t nchanges)
+{
+    struct unseen_error error = {.status = UNSEEN_OK};
+    const uint64_t len = h->keeps_length ? h->start + h->position : 0;
+    if (h->failed) {
+        return;
+    }
+    error.status = unseen_store_commit_begin(h->store, nchanges, len, &error);
+    if (error.status != UNSEEN_OK) {
+        h->failed = true;
+        stores_report_commit(h->o->path, h->o, &error);
+    }
+}
+
+/* Without room the last mark moves on: that only makes its commit later. */
+void commit_marks_mark(struct commit_marks *h, uint64_t nchanges)
+{
+    if (!h->store || nchanges == 0) {
+        return;
+    }
+    if (!h->prints_new) {
+        commit(h, nchanges);
+        return;
+    }
+    if (h->n < COMMIT_MARKS) {
+        h->marks[(h->first + h->n++) % COMMIT_MARKS].nchanges = 0;
+    }
+    const size_t last = (h->first + h->n - 1) % COMMIT_MARKS;
+    h->marks[last].nchanges += nchanges;
+    h->marks[last].position = h->out->put;
+}
+
+/* The length that is committed is that of the last mark, not of what is written: there may be lines
+ * behind it whose keys are not committed yet. */
+void commit_marks_written(struct commit_marks *h)
+{
+    uint64_t nchanges = 0;
+    while (h->n > 0 && h->marks[h->first].position <= h->out->written) {
+        nchanges += h->marks[h->first].nchanges;
+        h->position = h->marks[h->first].position;
+        h->first = (h->first + 1) % COMMIT_MARKS;
+        h->n--;
+    }
+    if (nchanges > 0) {
+        commit(h, nchanges);
+    }
+}
+
+void commit_marks_end(struct commit_marks *h)
+{
+    if (!h->store) {
+        return;
+    }
+    commit_marks_written(h);
+    if (!h->out->failed) {
+        h->position = h->out->written; /* with lines that are no changes */
+        commit(h, UINT64_MAX);
+    } else if (h->keeps_length && ftruncate(h->out->fd, (off_t)(h->start + h->position)) != 0) {
+        message_error("cannot cut %s to its complete lines: %s", h->out->name, strerror(errno));
+    }
+}

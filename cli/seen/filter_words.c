@@ -1,0 +1,193 @@
+/* SPDX-License-Identifier: MIT */
+#include "seen/filter_words.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "print/chart.h"
+#include "print/message.h"
+#include "print/suggest.h"
+#include "seen/stores.h"
+
+static const struct {
+    const char *name;
+    const char *sentence;
+} sentences[] = {
+    {"compact", "any number of URLs; the default"},
+    {"bloom", "the textbook's, to exchange with others and to compare"},
+    {"block", "the fastest, for a number of URLs that is known"},
+    {"counting", "removes, counts how often, keeps the size it was given"},
+    {"scalable", "Bloom filters for a number that is not known"},
+    {"scalable-bloom", "the same of classic ones, as Almeida's paper has it"},
+    {"scalable-count", "the same of counting ones: it removes, too"},
+    {"exact", "keeps 64 bits of a key, or 128 if --fpr is below 5.5e-10"},
+};
+
+/* Empty for a filter that has none. */
+static const char *sentence_of(const char *name)
+{
+    for (size_t i = 0; i < sizeof(sentences) / sizeof(sentences[0]); i++) {
+        if (strcmp(sentences[i].name, name) == 0) {
+            return sentences[i].sentence;
+        }
+    }
+    return "";
+}
+
+void filters_abilities(unsigned abilities, char text[40])
+{
+    static const struct {
+        unsigned bit;
+        const char *word;
+    } words[] = {
+        {UNSEEN_CAN_GROW, "grow"},
+        {UNSEEN_CAN_REMOVE, "remove"},
+        {UNSEEN_CAN_MERGE, "merge"},
+        {UNSEEN_CAN_INTERSECT, "intersect"},
+    };
+    char *to = text;
+    *to = '\0';
+    for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
+        if (abilities & words[i].bit) {
+            to += snprintf(to, 12, "%s%s", to > text ? " " : "", words[i].word);
+        }
+    }
+}
+
+/* ---- What is wrong with --filter, --capacity and --fpr --------------------------------------- */
+
+bool filters_check_name(const char *name, const char *again, const char *files)
+{
+    struct suggestion n = {.wanted = name};
+    const char *known = NULL;
+    for (size_t i = 0; (known = unseen_filter_name(i)); i++) {
+        if (strcmp(known, name) == 0) {
+            return true;
+        }
+        suggest_try(&n, known);
+    }
+    message_error("--filter %s: no such name", name);
+    if (n.best) {
+        message_hint("%s --filter %s%s", again, n.best, files);
+    } else {
+        message_hint("unseen help filters");
+    }
+    return false;
+}
+
+static unsigned abilities_of(const char *name)
+{
+    struct unseen_plan plan = {.size = sizeof(plan), .filter = name, .fpr = 0.01, .capacity = 1000};
+    return unseen_plan(&plan) == UNSEEN_OK ? plan.abilities : 0;
+}
+
+/* The lowest power of ten that the filter promises. */
+static double lowest_rate(const char *name)
+{
+    double rate = 1e-28;
+    for (; rate < 0.1; rate *= 10) {
+        struct unseen_plan plan = {
+            .size = sizeof(plan), .filter = name, .fpr = rate, .capacity = 1000000};
+        if (unseen_plan(&plan) == UNSEEN_OK) {
+            break;
+        }
+    }
+    return rate;
+}
+
+static void report_rate(const struct seen_options *o, const char *again, const char *files)
+{
+    char lowest[24];
+    char asked[24];
+    char capacity[48] = "";
+    if (o->capacity > 0) {
+        snprintf(capacity, sizeof(capacity), " --capacity %" PRIu64, o->capacity);
+    }
+    chart_value(lowest_rate(o->filter), lowest);
+    chart_value(o->fpr > 0 ? o->fpr : UNSEEN_FPR_DEFAULT, asked);
+    if (o->fpr >= lowest_rate(o->filter) && o->key_bits > 0 && o->key_bits < 128) {
+        message_error("--filter %s: keys of %u bits promise no rate as low as %s", o->filter,
+                      o->key_bits, asked);
+        message_hint("%s --filter %s --fpr %s --key-bits 128%s%s", again, o->filter, asked,
+                     capacity, files);
+        return;
+    }
+    message_error("--filter %s: it promises no rate as low as %s%s", o->filter, asked,
+                  o->fpr > 0 ? "" : ", the default");
+    message_hint("%s --filter %s --fpr %s%s%s", again, o->filter, lowest, capacity, files);
+}
+
+/* What a command that gave no rate has to say, too, for a filter that cannot have the default. */
+static const char *rate_wanted(const struct seen_options *o)
+{
+    return o->fpr == 0 && lowest_rate(o->filter) > UNSEEN_FPR_DEFAULT ? " --fpr 1e-4" : "";
+}
+
+bool filters_report(const struct seen_options *o, enum unseen_status status, const char *again,
+                    const char *files)
+{
+    if (!o->filter) {
+        return false;
+    }
+    if (status == UNSEEN_ERR_NAME) {
+        return !filters_check_name(o->filter, again, files);
+    }
+    if (status == UNSEEN_ERR_FPR && strcmp(o->filter, "compact") != 0) {
+        report_rate(o, again, files);
+        return true;
+    }
+    if (abilities_of(o->filter) & UNSEEN_CAN_GROW) {
+        return false;
+    }
+    if (status == UNSEEN_ERR_NOMEM && o->capacity > 0) {
+        message_error("--filter %s: no memory for %" PRIu64 " keys", o->filter, o->capacity);
+        message_hint("unseen plan --capacity %" PRIu64 " says how much each filter takes",
+                     o->capacity);
+        return true;
+    }
+    if (status != UNSEEN_ERR_ARGUMENT || o->capacity > 0) {
+        return false;
+    }
+    message_error("--filter %s needs --capacity: it does not grow", o->filter);
+    message_hint("%s --filter %s --capacity 1e7%s%s", again, o->filter, rate_wanted(o), files);
+    return true;
+}
+
+/* ---- Past the capacity ----------------------------------------------------------------------- */
+
+void filters_warn_full(const struct seen_options *o, const struct unseen_set *set)
+{
+    const struct unseen_set_stats s = stores_stats(set);
+    if (s.capacity == 0 || s.nkeys <= s.capacity || s.fpr_estimate <= s.fpr_promise) {
+        return;
+    }
+    char now[24];
+    char promised[24];
+    chart_value(s.fpr_estimate, now);
+    chart_value(s.fpr_promise, promised);
+    message_warning("the %s filter has %" PRIu64 " keys and was made for %" PRIu64
+                    ": of new lines a share of %s is taken for repeats, not %s",
+                    s.filter, s.nkeys, s.capacity, now, promised);
+    if (o->path) {
+        message_hint("unseen compact --capacity %" PRIu64 " %s", 2 * s.nkeys, o->path);
+    } else {
+        message_hint("unseen --filter %s --capacity %" PRIu64 ", or --filter compact, which grows",
+                     s.filter, 2 * s.nkeys);
+    }
+}
+
+/* ---- Help ------------------------------------------------------------------------------------ */
+
+void filters_help(void)
+{
+    const char *name = NULL;
+    printf("What remembers: unseen --filter NAME\n\n");
+    for (size_t i = 0; (name = unseen_filter_name(i)); i++) {
+        char can[40];
+        filters_abilities(abilities_of(name), can);
+        printf("  %-17s %s\n  %-17s can: %s\n", name, sentence_of(name), "", can);
+    }
+    printf("\nA filter that cannot grow needs --capacity; past it, it answers worse and worse.\n"
+           "unseen plan --capacity N --fpr RATE compares their sizes and rates.\n");
+}

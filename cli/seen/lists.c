@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: MIT */
+#include "seen/lists.h"
+
+#include <string.h>
+
+#include <unseen_list.h>
+
+#include "lines/profile.h"
+#include "print/message.h"
+#include "seen/guard.h"
+
+void lists_report(const char *path, const struct unseen_error *error)
+{
+    if (error->text[0] != '\0') {
+        message_error("%s", error->text);
+    } else {
+        message_error("%s: %s", path, unseen_status_string(error->status));
+    }
+    switch (error->status) {
+    case UNSEEN_ERR_MISSING:
+        message_hint("unseen build %s FILE makes it", path);
+        break;
+    case UNSEEN_ERR_CORRUPT:
+        message_hint("unseen build %s FILE makes it anew", path);
+        break;
+    case UNSEEN_ERR_VERSION:
+        message_hint("this is unseen %s; use the version that wrote it, or make a new one from its "
+                     "entries: unseen build NEW FILE",
+                     unseen_version());
+        break;
+    case UNSEEN_ERR_BUSY:
+        message_hint("wait until it has ended; meanwhile unseen check %s FILE can ask", path);
+        break;
+    default:
+        break;
+    }
+}
+
+/* The canonicaliser that the entries of the list went through. */
+static bool make_url(struct opened_list *l, const char *path, const char *profile,
+                     enum unseen_cpu cpu)
+{
+    const struct unseen_url_options options = {
+        .size = sizeof(options), .profile = profile, .cpu = cpu};
+    const bool is_url = l->kind == UNSEEN_KIND_URL || l->kind == UNSEEN_KIND_EXPRESSIONS;
+    const enum unseen_status status =
+        is_url ? unseen_url_create(&l->url, &options, NULL) : UNSEEN_OK;
+    if (status != UNSEEN_OK) {
+        message_error("%s has the profile %s: %s", path, profile, unseen_status_string(status));
+        return false;
+    }
+    if (l->kind == UNSEEN_KIND_URL && profile_is_none(l->url)) {
+        unseen_url_free(l->url);
+        l->url = NULL;
+    }
+    return true;
+}
+
+bool lists_open(struct opened_list *l, const char *path, enum unseen_list_access access,
+                enum unseen_cpu cpu)
+{
+    const struct unseen_list_options options = {
+        .size = sizeof(options), .access = access, .cpu = cpu};
+    struct unseen_error error = {.status = UNSEEN_OK};
+    struct unseen_list_info info = {.size = sizeof(info), .kind = UNSEEN_KIND_URL};
+    *l = (struct opened_list){.list = NULL, .path = path};
+    guard_start();
+    error.status = unseen_list_open(&l->list, path, &options, &error);
+    if (error.status == UNSEEN_OK) {
+        error.status = unseen_list_info(l->list, &info);
+    }
+    l->kind = info.kind;
+    if (error.status != UNSEEN_OK) {
+        lists_report(path, &error);
+    } else if (make_url(l, path, info.profile, cpu)) {
+        return true;
+    }
+    lists_close(l);
+    return false;
+}
+
+/* ---- Asking ---------------------------------------------------------------------------------- */
+
+/* One call of the library. */
+struct asking {
+    const struct opened_list *l;
+    const struct unseen_url *url;
+    const struct unseen_bytes *items;
+    size_t n;
+    uint8_t *verdicts;
+    enum unseen_status status;
+};
+
+static void cover(void *context)
+{
+    struct asking *a = context;
+    a->status = unseen_list_covers(a->l->list, a->url, a->items, a->n, a->verdicts);
+}
+
+static void contain(void *context)
+{
+    struct asking *a = context;
+    unseen_list_contains(a->l->list, a->items, a->n, a->verdicts);
+    a->status = UNSEEN_OK;
+}
+
+enum unseen_status lists_covers(const struct opened_list *l, const struct unseen_url *url,
+                                const struct unseen_bytes *items, size_t n, uint8_t *verdicts)
+{
+    struct asking a = {l, url, items, n, verdicts, UNSEEN_OK};
+    return guard_call(cover, &a) ? a.status : UNSEEN_ERR_MISMATCH;
+}
+
+enum unseen_status lists_contains(const struct opened_list *l, const struct unseen_bytes *items,
+                                  size_t n, uint8_t *verdicts)
+{
+    struct asking a = {l, NULL, items, n, verdicts, UNSEEN_OK};
+    return guard_call(contain, &a) ? a.status : UNSEEN_ERR_MISMATCH;
+}
+
+/* Changes that cannot be read are as if they came later. */
+enum unseen_status lists_check(const struct opened_list *l)
+{
+    const enum unseen_status status = unseen_list_refresh(l->list, NULL, NULL);
+    return status == UNSEEN_ERR_MISMATCH || status == UNSEEN_ERR_IO ? UNSEEN_ERR_MISMATCH
+                                                                    : UNSEEN_OK;
+}
+
+void lists_report_lost(const char *path)
+{
+    message_error("%s was written over or cut short while it was asked", path);
+    message_hint("build the new one beside it, or copy it there, and rename it: mv NEW %s", path);
+}
+
+void lists_close(struct opened_list *l)
+{
+    unseen_list_close(l->list);
+    unseen_url_free(l->url);
+    *l = (struct opened_list){.list = NULL};
+}

@@ -1,0 +1,379 @@
+/* SPDX-License-Identifier: MIT */
+#include "seen/seen.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <unseen_list.h>
+
+#include "lines/identity.h"
+#include "lines/profile.h"
+#include "lines/reader.h"
+#include "print/message.h"
+#include "seen/filter_words.h"
+#include "seen/stores.h"
+
+void seen_report_full(enum unseen_status status)
+{
+    if (status == UNSEEN_ERR_STOPPED || status == UNSEEN_ERR_MISMATCH) {
+        return; /* by a commit that failed, which says more at the end; or has been reported */
+    }
+    message_error("cannot remember more lines: %s", unseen_status_string(status));
+    message_hint("unseen --shard 1/2 FILE, then unseen --shard 2/2 FILE: half the memory each");
+}
+
+/* ---- The set or the store -------------------------------------------------------------------- */
+
+static bool create_set(struct seen *m, enum unseen_cpu cpu)
+{
+    const struct seen_options *o = m->o;
+    if (!profile_create(&m->own_url, m->profile, NULL, cpu)) {
+        return false;
+    }
+    m->url = profile_is_none(m->own_url) ? NULL : m->own_url;
+    const struct unseen_set_options options = {
+        .size = sizeof(options),
+        .url = m->url,
+        .fpr = o->fpr,
+        .capacity = o->capacity,
+        .filter = o->filter,
+        .seed = seed_bytes(&o->seed),
+        .seed_len = o->seed.len,
+        .cpu = cpu,
+    };
+    const enum unseen_status status = unseen_set_create(&m->own_set, &options, NULL);
+    m->set = m->own_set;
+    if (status != UNSEEN_OK && filters_report(o, status, "unseen", "")) {
+        return false;
+    }
+    switch (status) {
+    case UNSEEN_OK:
+        return true;
+    case UNSEEN_ERR_FPR:
+        message_error("--fpr %g: %s", o->fpr, unseen_status_string(status));
+        message_hint("unseen --fpr 5e-9");
+        break;
+    case UNSEEN_ERR_NOMEM:
+        message_error("no room for %" PRIu64 " keys: %s", o->capacity,
+                      unseen_status_string(status));
+        message_hint("without --capacity the set grows as needed");
+        break;
+    default:
+        message_error("cannot make a set: %s", unseen_status_string(status));
+    }
+    return false;
+}
+
+static bool open_store(struct seen *m, enum unseen_cpu cpu)
+{
+    const struct seen_options *o = m->o;
+    const enum unseen_store_mode mode = m->asks_only ? UNSEEN_STORE_READ : UNSEEN_STORE_CREATE;
+    if (!stores_open(&m->store, o->path, mode, o, m->profile, cpu)) {
+        return false;
+    }
+    m->set = unseen_store_set(m->store);
+    m->url = unseen_store_url(m->store);
+    return true;
+}
+
+/* A list of URLs has lines made canonical where they are read, and not once more to be asked. */
+static bool open_list(struct seen *m, const char *path, enum unseen_cpu cpu)
+{
+    struct opened_list *l = &m->list.list;
+    if (!lists_open(l, path, UNSEEN_LIST_MAP_PREFETCH, cpu)) {
+        return false;
+    }
+    m->list.takes_canons = l->kind == UNSEEN_KIND_URL;
+    m->url = m->list.takes_canons ? l->url : NULL;
+    return true;
+}
+
+bool seen_open(struct seen *m, enum unseen_cpu cpu)
+{
+    const struct seen_options *o = m->o;
+    m->asks_only = o->dry_run || o->use->asks_only;
+    if (o->use->takes_list && stores_kind_of(o->path) == STORES_LIST) {
+        return open_list(m, o->path, cpu);
+    }
+    return o->path ? open_store(m, cpu) : create_set(m, cpu);
+}
+
+/* ---- What -x names --------------------------------------------------------------------------- */
+
+static bool exclude_store(struct seen *m, const char *path, enum unseen_cpu cpu)
+{
+    if (!stores_open_to_read(&m->stores[m->nstores], path, m->o, cpu)) {
+        return false;
+    }
+    const struct unseen_set *set = unseen_store_set(m->stores[m->nstores++]);
+    const char *has = unseen_set_profile(set);
+    const char *wanted = unseen_set_profile(m->set);
+    if (strcmp(has, wanted) != 0) {
+        message_error("%s has the profile %s, %s has %s", path, has,
+                      m->store ? m->o->path : "the run", wanted);
+        if (m->store) {
+            message_hint("unseen -p %s -x %s FILE, without -s", has, path);
+        } else {
+            message_hint("unseen -p %s -x %s FILE", has, path);
+        }
+        return false;
+    }
+    m->excluded[m->nexcluded++] = set;
+    return true;
+}
+
+static bool exclude_list(struct seen *m, const char *path, enum unseen_cpu cpu)
+{
+    struct asked_list *a = &m->lists[m->nlists];
+    if (!lists_open(&a->list, path, UNSEEN_LIST_MAP_PREFETCH, cpu)) {
+        return false;
+    }
+    m->nlists++;
+    const char *has = a->list.url ? unseen_url_id(a->list.url) : "none/1";
+    a->takes_canons =
+        a->list.kind == UNSEEN_KIND_URL && strcmp(has, unseen_set_profile(m->set)) == 0;
+    return true;
+}
+
+/* The set for lines of files. A run that remembers must not remember these. */
+static struct unseen_set *set_for_lines(struct seen *m, enum unseen_cpu cpu)
+{
+    if (m->own_set || m->lines) {
+        return m->own_set ? m->own_set : m->lines;
+    }
+    const struct unseen_set_options options = {.size = sizeof(options), .url = m->url, .cpu = cpu};
+    const enum unseen_status status = unseen_set_create(&m->lines, &options, NULL);
+    if (status != UNSEEN_OK) {
+        message_error("cannot make a set: %s", unseen_status_string(status));
+        return NULL;
+    }
+    m->excluded[m->nexcluded++] = m->lines;
+    return m->lines;
+}
+
+/* The lines of such a file are whole identities, whatever -k says of the input. */
+static bool exclude_lines(struct seen *m, const char *path, enum unseen_cpu cpu,
+                          uint64_t *nlines_out)
+{
+    struct unseen_set *set = set_for_lines(m, cpu);
+    if (!set) {
+        return false;
+    }
+    const struct key_options key = {.shard = m->key->shard, .nshards = m->key->nshards};
+    struct identity whole = {
+        .url = m->url, .set = set, .key = &key, .delimiter = m->input->delimiter};
+    enum unseen_status status = identity_init(&whole);
+    struct reader reader = {
+        .names = &path,
+        .nnames = 1,
+        .identity = &whole,
+        .delimiter = m->input->delimiter,
+        .max_line = m->input->max_line,
+        .long_window = m->input->long_window,
+        .nblocks = 1,
+    };
+    struct batch *b = calloc(1, sizeof(*b));
+    if (!b || status != UNSEEN_OK) {
+        free(b);
+        identity_release(&whole);
+        return message_no_memory();
+    }
+    while (status == UNSEEN_OK && reader_next(&reader, b)) {
+        uint8_t verdicts[BATCH_LINES];
+        status = unseen_set_add_keys(set, b->keys, b->n, verdicts, NULL);
+        *nlines_out += b->n + b->nother;
+    }
+    if (status != UNSEEN_OK) {
+        seen_report_full(status);
+    }
+    reader_summary(&reader);
+    reader_release(&reader);
+    text_release(&b->text);
+    free(b);
+    identity_release(&whole);
+    return status == UNSEEN_OK && !reader.failed;
+}
+
+static bool exclude(struct seen *m, const char *path, enum unseen_cpu cpu, uint64_t *nlines_out)
+{
+    switch (stores_kind_of(path)) {
+    case STORES_NONE:
+        return exclude_lines(m, path, cpu, nlines_out);
+    case STORES_LIST:
+        return exclude_list(m, path, cpu);
+    default:
+        return exclude_store(m, path, cpu);
+    }
+}
+
+bool seen_exclude(struct seen *m, enum unseen_cpu cpu, uint64_t *nlines_out)
+{
+    const struct seen_options *o = m->o;
+    if (o->nexcludes == 0) {
+        return true;
+    }
+    m->stores = calloc(o->nexcludes, sizeof(struct unseen_store *));
+    m->excluded = calloc(o->nexcludes + 1, sizeof(struct unseen_set *));
+    m->lists = calloc(o->nexcludes, sizeof(*m->lists));
+    if (!m->stores || !m->excluded || !m->lists) {
+        return message_no_memory();
+    }
+    for (size_t i = 0; i < o->nexcludes; i++) {
+        if (!exclude(m, o->excludes[i], cpu, nlines_out)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+bool seen_close(struct seen *m, bool broken)
+{
+    for (size_t i = 0; i < m->nstores; i++) {
+        (void)unseen_store_close(m->stores[i], NULL); /* was only read */
+    }
+    for (size_t i = 0; i < m->nlists; i++) {
+        lists_close(&m->lists[i].list);
+    }
+    lists_close(&m->list.list);
+    free(m->stores);
+    free(m->excluded);
+    free(m->lists);
+    bool closed = false;
+    if (broken) {
+        (void)unseen_store_close(m->store, NULL); /* the cause has been reported */
+    } else {
+        closed = stores_close(m->store, m->o->path, m->o);
+    }
+    unseen_set_free(m->lines);
+    unseen_set_free(m->own_set);
+    unseen_url_free(m->own_url);
+    *m = (struct seen){.o = m->o};
+    return closed;
+}
+
+/* ---- Asking ---------------------------------------------------------------------------------- */
+
+bool seen_needs_texts(const struct seen *m)
+{
+    return m->nexcluded > 0 || m->nlists > 0 || !m->set;
+}
+
+/* What is allowed is as good as what was never listed. A file that was cut within a page reads as zeros
+ * there, so whether it is whole is looked at before the answers are given. */
+static enum unseen_status ask_list(const struct asked_list *a, const struct batch *b, size_t first,
+                                   size_t n, uint8_t *verdicts)
+{
+    enum unseen_status status =
+        lists_covers(&a->list, a->takes_canons ? NULL : a->list.url,
+                     (a->takes_canons ? b->canons : b->items) + first, n, verdicts);
+    if (status == UNSEEN_OK) {
+        status = lists_check(&a->list);
+    }
+    if (status == UNSEEN_ERR_MISMATCH) {
+        lists_report_lost(a->list.path);
+    }
+    for (size_t i = 0; i < n && status == UNSEEN_OK; i++) {
+        verdicts[i] = verdicts[i] == UNSEEN_SEEN ? UNSEEN_SEEN : UNSEEN_NEW;
+    }
+    return status;
+}
+
+static enum unseen_status ask_set(struct seen *m, const struct unseen_key *keys, size_t n,
+                                  uint8_t *verdicts, size_t *ndone_out)
+{
+    if (m->asks_only) {
+        *ndone_out = n;
+        return unseen_set_contains_keys(m->set, keys, n, verdicts, NULL);
+    }
+    return m->store ? unseen_store_add_keys(m->store, keys, n, verdicts, ndone_out)
+                    : unseen_set_add_keys(m->own_set, keys, n, verdicts, ndone_out);
+}
+
+/* What none of the read-only sets and lists has is NEW. */
+static enum unseen_status ask_excluded(const struct seen *m, const struct batch *b, size_t first,
+                                       size_t n, uint8_t *verdicts)
+{
+    uint8_t answers[BATCH_LINES];
+    enum unseen_status status = UNSEEN_OK;
+    memset(verdicts, UNSEEN_NEW, n);
+    for (size_t s = 0; s < m->nexcluded + m->nlists && status == UNSEEN_OK; s++) {
+        if (s < m->nexcluded) {
+            struct unseen_key keys[BATCH_LINES];
+            for (size_t i = 0; i < n; i++) {
+                const struct unseen_bytes text = b->canons[first + i];
+                keys[i] = unseen_set_identity_key(m->excluded[s], text.data, text.len);
+            }
+            (void)unseen_set_contains_keys(m->excluded[s], keys, n, answers,
+                                           NULL); /* cannot fail */
+        } else {
+            status = ask_list(&m->lists[s - m->nexcluded], b, first, n, answers);
+        }
+        for (size_t i = 0; i < n && status == UNSEEN_OK; i++) {
+            verdicts[i] &= answers[i];
+        }
+    }
+    return status;
+}
+
+/* Only what is not excluded goes to the set. */
+static enum unseen_status ask_rest(struct seen *m, const struct batch *b, size_t first, size_t n,
+                                   uint8_t *verdicts, size_t *ndone_out)
+{
+    struct unseen_key rest[BATCH_LINES];
+    uint8_t answers[BATCH_LINES];
+    size_t nrest = 0;
+    size_t ndone = 0;
+    memcpy(rest, b->keys + first, n * sizeof(rest[0]));
+    for (size_t i = 0; i < n; i++) {
+        rest[nrest] = rest[i];
+        nrest += verdicts[i] == UNSEEN_NEW;
+    }
+    const enum unseen_status status = ask_set(m, rest, nrest, answers, &ndone);
+    size_t i = 0;
+    for (size_t used = 0; i < n && (verdicts[i] == UNSEEN_SEEN || used < ndone); i++) {
+        if (verdicts[i] == UNSEEN_NEW) {
+            verdicts[i] = answers[used++];
+        }
+    }
+    *ndone_out = i;
+    return status;
+}
+
+enum unseen_status seen_ask(struct seen *m, const struct batch *b, size_t first, size_t n,
+                            uint8_t *verdicts, size_t *ndone_out)
+{
+    if (m->list.list.list) {
+        const enum unseen_status status = ask_list(&m->list, b, first, n, verdicts);
+        *ndone_out = status == UNSEEN_OK ? n : 0;
+        return status;
+    }
+    if (m->nexcluded + m->nlists == 0) {
+        return ask_set(m, b->keys + first, n, verdicts, ndone_out);
+    }
+    const enum unseen_status status = ask_excluded(m, b, first, n, verdicts);
+    if (status != UNSEEN_OK) {
+        *ndone_out = 0;
+        return status;
+    }
+    return ask_rest(m, b, first, n, verdicts, ndone_out);
+}
+
+void seen_stats(const struct seen *m, struct unseen_set_stats *stats_out, const char **profile_out)
+{
+    if (m->set) {
+        *stats_out = stores_stats(m->set);
+        *profile_out = unseen_set_profile(m->set);
+        return;
+    }
+    struct unseen_list_info info = {.size = sizeof(info)};
+    (void)unseen_list_info(m->list.list.list, &info); /* fails for a wrong size only */
+    *stats_out = (struct unseen_set_stats){.size = sizeof(*stats_out),
+                                           .nkeys = info.nkeys + info.nadded,
+                                           .memory = info.bytes,
+                                           .fpr_promise = info.fpr,
+                                           .fpr_estimate = info.rate,
+                                           .filter = "list",
+                                           .cpu = ""};
+    *profile_out = info.profile;
+}

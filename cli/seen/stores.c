@@ -1,0 +1,411 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The library's sentence says what is wrong; the hint here is the command that would work. */
+#include "seen/stores.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "lines/files.h"
+#include "lines/profile.h"
+#include "print/message.h"
+#include "seen/filter_words.h"
+
+/* ---- What a file is -------------------------------------------------------------------------- */
+
+static bool has_magic(const unsigned char head[8], enum stores_kind kind)
+{
+    static const unsigned char letters[] = {
+        [STORES_STORE] = 'L', [STORES_IMAGE] = 'I', [STORES_LIST] = 'T'};
+    const unsigned char magic[8] = {0x89, 'U', 'N', letters[kind], 0x0d, 0x0a, 0x1a, 0x0a};
+    return memcmp(head, magic, sizeof(magic)) == 0;
+}
+
+/* docs/format.md: a store begins with a header, and has a second copy of it behind. */
+enum stores_kind stores_kind_of(const char *path)
+{
+    static const off_t places[] = {0, 4096};
+    enum stores_kind kind = STORES_NONE;
+    struct stat st;
+    path = files_is_standard_input(path) ? "/dev/stdin" : path;
+    if (stat(path, &st) != 0 || !S_ISREG(st.st_mode)) {
+        return STORES_NONE;
+    }
+    const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+    for (size_t i = 0; fd >= 0 && i < 2 && kind == STORES_NONE; i++) {
+        unsigned char head[8] = {0};
+        const bool read = pread(fd, head, sizeof(head), places[i]) == (ssize_t)sizeof(head);
+        if (read && has_magic(head, STORES_STORE)) {
+            kind = STORES_STORE;
+        } else if (read && i == 0 && has_magic(head, STORES_IMAGE)) {
+            kind = STORES_IMAGE;
+        } else if (read && i == 0 && has_magic(head, STORES_LIST)) {
+            kind = STORES_LIST;
+        }
+    }
+    if (fd >= 0) {
+        (void)close(fd); /* was only read */
+    }
+    return kind;
+}
+
+const char *stores_kind_name(enum stores_kind kind)
+{
+    return kind == STORES_LIST ? "list" : "store";
+}
+
+enum stores_kind stores_refuse(const char *path)
+{
+    const enum stores_kind kind = stores_kind_of(path);
+    if (kind != STORES_NONE) {
+        message_error("%s is a %s, it has no lines", files_shown(path), stores_kind_name(kind));
+    }
+    return kind;
+}
+
+static bool are_same_files(const char *a, const char *b)
+{
+    struct stat x;
+    struct stat y;
+    return stat(a, &x) == 0 && stat(b, &y) == 0 && x.st_dev == y.st_dev && x.st_ino == y.st_ino;
+}
+
+bool stores_are_same(const char *a, const char *b)
+{
+    char image_of_a[4096];
+    char image_of_b[4096];
+    snprintf(image_of_a, sizeof(image_of_a), "%s.image", a);
+    snprintf(image_of_b, sizeof(image_of_b), "%s.image", b);
+    return are_same_files(a, b) || are_same_files(a, image_of_b) || are_same_files(image_of_a, b);
+}
+
+/* ---- What is wrong --------------------------------------------------------------------------- */
+
+/* How the command at hand is called with this store. */
+static void call(const struct seen_options *o, const char *path, const char *more, char *text,
+                 size_t cap)
+{
+    snprintf(text, cap, "%s %s%s%s", o->called, o->use->prints_new ? "-s " : "", path, more);
+}
+
+/* What stands behind the options. */
+static const char *input_of(const struct seen_options *o)
+{
+    return o->use->takes_no_lines ? "" : " FILE";
+}
+
+static void hint_foreign(const char *path, const struct seen_options *o)
+{
+    if (stores_kind_of(path) == STORES_IMAGE) {
+        const size_t len = strlen(path);
+        const size_t end = len > 6 && strcmp(path + len - 6, ".image") == 0 ? len - 6 : len;
+        message_hint("it is the image of a store; name the store: %.*s", (int)end, path);
+    } else {
+        message_hint(o->use->lines_hint
+                         ? o->use->lines_hint
+                         : "unseen add NEW.unseen %s makes a store of a list of lines",
+                     path);
+    }
+}
+
+/* A store that can be made lacks its folder. */
+static void hint_missing(const char *path, const struct seen_options *o)
+{
+    const char *slash = strrchr(path, '/');
+    if (o->use->makes_store && !o->dry_run && slash && slash > path) {
+        message_hint("mkdir -p %.*s", (int)(slash - path), path);
+    } else if (o->takes_list) {
+        message_hint("unseen build %s FILE makes a list, unseen add %s FILE a store", path, path);
+    } else {
+        message_hint("unseen add %s FILE makes it", path);
+    }
+}
+
+static void hint_io(const char *path, const struct seen_options *o)
+{
+    struct stat st;
+    if (access(path, R_OK) != 0 && errno == EACCES) {
+        message_hint("its owner can let a group read it: chmod 640 %s %s.image, or unseen -s NEW "
+                     "--mode 640 FILE",
+                     path, path);
+        return;
+    }
+    if (o->use->prints_new && !o->dry_run) {
+        message_hint(stat(path, &st) == 0
+                         ? "unseen -n -s %s FILE only asks; a copy in another folder can be written"
+                         : "unseen -s OTHER-FOLDER/%s FILE",
+                     path);
+    }
+}
+
+void stores_report(const char *path, const struct seen_options *o, const struct unseen_error *error)
+{
+    char text[4200];
+    call(o, path, "", text, sizeof(text));
+    if (filters_report(o, error->status, text, input_of(o))) {
+        return;
+    }
+    if (error->status == UNSEEN_ERR_FOREIGN && stores_kind_of(path) == STORES_LIST) {
+        message_error("%s is a list, not a store", path);
+        message_hint(o->use->list_hint ? o->use->list_hint : "unseen check %s FILE", path);
+        return;
+    }
+    if (error->status == UNSEEN_ERR_FPR) {
+        message_error("--fpr %g: %s", o->fpr, unseen_status_string(error->status));
+    } else if (error->text[0] != '\0') {
+        message_error("%s", error->text);
+    } else {
+        message_error("%s: %s", path, unseen_status_string(error->status));
+    }
+    switch (error->status) {
+    case UNSEEN_ERR_MISSING:
+        hint_missing(path, o);
+        break;
+    case UNSEEN_ERR_FOREIGN:
+        hint_foreign(path, o);
+        break;
+    case UNSEEN_ERR_VERSION:
+        message_hint(
+            "this is unseen %s; use the version that wrote it, or make a new one from its URLs: "
+            "unseen add NEW FILE",
+            unseen_version());
+        break;
+    case UNSEEN_ERR_CORRUPT:
+        message_hint("unseen repair %s", path);
+        break;
+    case UNSEEN_ERR_BUSY:
+        message_hint("wait until it has ended; meanwhile unseen check %s FILE can ask", path);
+        break;
+    case UNSEEN_ERR_IO:
+        hint_io(path, o);
+        break;
+    case UNSEEN_ERR_NOMEM:
+        if (o->capacity > 0) {
+            message_hint("without --capacity the set grows as needed");
+        }
+        break;
+    case UNSEEN_ERR_FPR:
+        call(o, path, " --fpr 5e-9", text, sizeof(text));
+        message_hint("%s%s", text, input_of(o));
+        break;
+    default:
+        break;
+    }
+}
+
+void stores_report_commit(const char *path, const struct seen_options *o,
+                          const struct unseen_error *error)
+{
+    message_error("cannot remember: %s", message_of(error));
+    if (o->use->prints_new) {
+        message_hint("nothing is lost: with room and rights again, the next unseen -s %s prints "
+                     "again what was printed since the last commit",
+                     path);
+    } else {
+        message_hint("nothing is lost: do the same again when the cause is gone");
+    }
+}
+
+/* ---- Another setting than the store's -------------------------------------------------------- */
+
+static void report_profile(const char *path, const struct seen_options *o, const char *has,
+                           const char *wanted)
+{
+    char text[4200];
+    char more[600];
+    message_error("%s has the profile %s, not %s", path, has, wanted);
+    if (o->profile_hint) {
+        message_hint("%s", o->profile_hint);
+        return;
+    }
+    snprintf(more, sizeof(more), " -p %s%s", has, input_of(o));
+    call(o, path, more, text, sizeof(text));
+    message_hint("%s", text);
+}
+
+/* Who may open the store is for its owner to change. Its image is a file of its own. */
+static bool report_mode(const char *path, unsigned wanted)
+{
+    char image[4200];
+    struct stat st;
+    if (!wanted || stat(path, &st) != 0 || (st.st_mode & 0777) == wanted) {
+        return false;
+    }
+    message_error("%s has the mode %03o, not %03o", path, (unsigned)st.st_mode & 0777, wanted);
+    snprintf(image, sizeof(image), " %s.image", path);
+    message_hint("chmod %03o %s%s", wanted, path, access(image + 1, F_OK) == 0 ? image : "");
+    return true;
+}
+
+/* Names the first setting that is another one. The store is read again for that: without settings
+ * it opens as it is. */
+static bool report_difference(const char *path, const struct unseen_store_options *wanted,
+                              const struct seen_options *o)
+{
+    struct unseen_store *store = NULL;
+    const struct unseen_store_options as_it_is = {.size = sizeof(as_it_is), .cpu = wanted->cpu};
+    if (unseen_store_open(&store, path, &as_it_is, NULL) != UNSEEN_OK) {
+        return false;
+    }
+    char text[4200];
+    call(o, path, input_of(o), text, sizeof(text));
+    const struct unseen_set *set = unseen_store_set(store);
+    const struct unseen_store_info info = stores_info(store);
+    const struct unseen_set_stats stats = stores_stats(set);
+    const char *has = unseen_set_profile(set);
+    bool found = true;
+    if (wanted->profile && strcmp(wanted->profile, has) != 0) {
+        report_profile(path, o, has, wanted->profile);
+    } else if (wanted->filter && strcmp(wanted->filter, stats.filter) != 0) {
+        message_error("%s has the filter %s, not %s", path, stats.filter, wanted->filter);
+        message_hint("unseen compact --filter %s %s", wanted->filter, path);
+    } else if (wanted->fpr > 0 && (wanted->fpr < info.fpr || wanted->fpr > info.fpr)) {
+        message_error("%s has the rate %g, not %g", path, info.fpr, wanted->fpr);
+        message_hint("unseen compact --fpr %g %s", wanted->fpr, path);
+    } else if (wanted->key_bits && wanted->key_bits > info.key_bits) {
+        message_error("%s keeps %u bits of each key, not %u, and what was left out is gone", path,
+                      info.key_bits, wanted->key_bits);
+        message_hint("%s", text);
+    } else if (wanted->key_bits && wanted->key_bits < info.key_bits) {
+        message_error("%s keeps %u bits of each key, not %u", path, info.key_bits,
+                      wanted->key_bits);
+        message_hint("unseen compact --key-bits %u %s", wanted->key_bits, path);
+    } else if (wanted->no_log && !info.no_log) {
+        message_error("%s has a log", path);
+        message_hint("%s", text);
+    } else if (report_mode(path, wanted->file_mode)) {
+        /* is all there is to say */
+    } else if (wanted->seed) {
+        message_error("%s was made with another seed", path);
+        message_hint("%s", text);
+    } else {
+        found = false;
+    }
+    (void)unseen_store_close(store, NULL); /* was only read */
+    return found;
+}
+
+/* ---- Opening --------------------------------------------------------------------------------- */
+
+static void report_mended(const char *path, enum unseen_store_mode mode, struct unseen_store *store)
+{
+    const struct unseen_store_info info = stores_info(store);
+    if (info.torn_bytes > 0 && mode != UNSEEN_STORE_READ) {
+        message_warning("%s: an unfinished commit of %" PRIu64
+                        " bytes was cut off; its lines will be new again",
+                        path, info.torn_bytes);
+    }
+    if (info.header_damaged) {
+        message_warning("%s: one of its two headers %s damaged, the other is good", path,
+                        mode == UNSEEN_STORE_READ ? "is" : "was");
+    }
+    if (info.image_damaged) {
+        message_warning("%s.image is damaged or cannot be read; the log was read in its place",
+                        path);
+    }
+}
+
+static bool open_with(struct unseen_store **store_out, const char *path,
+                      const struct unseen_store_options *wanted, const struct seen_options *o)
+{
+    struct unseen_error error = {.status = UNSEEN_OK};
+    const enum unseen_status status = unseen_store_open(store_out, path, wanted, &error);
+    if (status == UNSEEN_OK) {
+        report_mended(path, wanted->mode, *store_out);
+        return true;
+    }
+    error.status = status;
+    if (status != UNSEEN_ERR_MISMATCH || !report_difference(path, wanted, o)) {
+        stores_report(path, o, &error);
+    }
+    return false;
+}
+
+bool stores_open_to_read(struct unseen_store **store_out, const char *path,
+                         const struct seen_options *o, enum unseen_cpu cpu)
+{
+    const struct unseen_store_options wanted = {.size = sizeof(wanted), .cpu = cpu};
+    return open_with(store_out, path, &wanted, o);
+}
+
+bool stores_open(struct unseen_store **store_out, const char *path, enum unseen_store_mode mode,
+                 const struct seen_options *o, const struct profile_options *profile,
+                 enum unseen_cpu cpu)
+{
+    struct unseen_url *url = NULL;
+    struct unseen_store_options wanted = {
+        .size = sizeof(wanted),
+        .mode = mode,
+        .filter = o->filter,
+        .fpr = o->fpr,
+        .key_bits = o->key_bits,
+        .seed = seed_bytes(&o->seed),
+        .seed_len = o->seed.len,
+        .capacity = o->capacity,
+        .no_log = o->no_log,
+        .cpu = cpu,
+        .file_mode = o->file_mode,
+    };
+    if (profile->name || profile->nrules > 0 || o->profile) {
+        if (!profile_create(&url, profile, o->profile, cpu)) {
+            return false;
+        }
+        wanted.profile = unseen_url_id(url);
+    }
+    const bool opened = open_with(store_out, path, &wanted, o);
+    unseen_url_free(url);
+    return opened;
+}
+
+/* All is committed, but not put in the order that the next run would like. */
+static void report_untidy(const char *path, const struct seen_options *o,
+                          const struct unseen_error *error, bool no_log)
+{
+    if (no_log) {
+        stores_report_commit(path, o, error); /* there is nothing but the image */
+        return;
+    }
+    message_error("%s", message_of(error));
+    message_hint("nothing is lost: %s has everything, the next run only takes longer to open it",
+                 path);
+}
+
+bool stores_close(struct unseen_store *store, const char *path, const struct seen_options *o)
+{
+    struct unseen_error error = {.status = UNSEEN_OK};
+    if (!store) {
+        return true;
+    }
+    error.status = unseen_store_commit_wait(store, &error);
+    if (error.status != UNSEEN_OK && error.status != UNSEEN_ERR_READONLY) {
+        stores_report_commit(path, o, &error);
+        (void)unseen_store_close(store, NULL); /* the cause has just been reported */
+        return false;
+    }
+    const bool no_log = stores_info(store).no_log;
+    error.status = unseen_store_close(store, &error);
+    if (error.status != UNSEEN_OK) {
+        report_untidy(path, o, &error, no_log);
+    }
+    return error.status == UNSEEN_OK;
+}
+
+struct unseen_store_info stores_info(struct unseen_store *store)
+{
+    struct unseen_store_info info = {.size = sizeof(info)};
+    (void)unseen_store_info(store, &info); /* fails for a wrong size only */
+    return info;
+}
+
+struct unseen_set_stats stores_stats(const struct unseen_set *set)
+{
+    struct unseen_set_stats stats = {.size = sizeof(stats), .filter = "", .cpu = ""};
+    (void)unseen_set_stats(set, &stats); /* fails for a wrong size only */
+    return stats;
+}
