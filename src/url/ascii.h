@@ -38,15 +38,4 @@ static inline char ascii_lower(char c)
 #define ASCII_TABLE(F)                                                                             \
     ASCII_TABLE64(F, 0), ASCII_TABLE64(F, 64), ASCII_TABLE64(F, 128), ASCII_TABLE64(F, 192)
 
-/* The initialiser {ASCII_ROWS(F)} of the set of the ASCII bytes with F(byte), as 16 rows: bit h of
- * row i says whether the byte 16 h + i is in it. */
-#define ASCII_ROW_BIT(F, i, h) (F(16 * (h) + (i)) ? 1 << (h) : 0)
-#define ASCII_ROW(F, i)                                                                            \
-    (ASCII_ROW_BIT(F, i, 0) | ASCII_ROW_BIT(F, i, 1) | ASCII_ROW_BIT(F, i, 2) |                    \
-     ASCII_ROW_BIT(F, i, 3) | ASCII_ROW_BIT(F, i, 4) | ASCII_ROW_BIT(F, i, 5) |                    \
-     ASCII_ROW_BIT(F, i, 6) | ASCII_ROW_BIT(F, i, 7))
-#define ASCII_ROWS4(F, i)                                                                          \
-    ASCII_ROW(F, i), ASCII_ROW(F, (i) + 1), ASCII_ROW(F, (i) + 2), ASCII_ROW(F, (i) + 3)
-#define ASCII_ROWS(F) ASCII_ROWS4(F, 0), ASCII_ROWS4(F, 4), ASCII_ROWS4(F, 8), ASCII_ROWS4(F, 12)
-
 #endif

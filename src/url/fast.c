@@ -26,6 +26,15 @@
 #include "url/ascii.h"
 #include "url/percent.h"
 
+/* The length of "http://" or "https://" at the start; 0 for anything else. */
+static size_t prefix_len(const char *in, size_t len)
+{
+    if (len > 8 && memcmp(in, "https://", 8) == 0) {
+        return 8;
+    }
+    return len > 7 && memcmp(in, "http://", 7) == 0 ? 7 : 0;
+}
+
 /* Is the name in[start..end) certain to stand in a URL as it is? Its bytes are a-z 0-9 . - _
  * already. */
 static bool is_plain_host(const char *in, size_t start, size_t end)
@@ -40,7 +49,7 @@ static bool is_plain_host(const char *in, size_t start, size_t end)
     return label < end && !is_ascii_digit(in[label]);
 }
 
-size_t unseen__fast_port(const char *in, size_t at, size_t len, uint32_t unwritten)
+size_t unseen__fast_port(const char *in, size_t at, size_t len)
 {
     uint32_t port = 0;
     size_t i = at + 1;
@@ -50,7 +59,8 @@ size_t unseen__fast_port(const char *in, size_t at, size_t len, uint32_t unwritt
     for (; i < len && i <= at + 5 && is_ascii_digit(in[i]); i++) {
         port = port * 10 + (uint32_t)(in[i] - '0');
     }
-    return port == unwritten || port > 65535 ? 0 : i;
+    const uint32_t standard = in[4] == 's' ? 443 : 80;
+    return port == standard || port > 65535 ? 0 : i;
 }
 
 /* Is the segment that starts at in[at] . or .. in some spelling? */
@@ -207,7 +217,7 @@ static size_t next_finding(const char *in, size_t at, size_t len)
 bool unseen__fast_portable(const struct unseen_url *url, const char *in, size_t len, char *buf,
                            size_t cap, struct unseen_canon *out)
 {
-    const size_t host = unseen__fast_scheme(in, len);
+    const size_t host = prefix_len(in, len);
     if (host == 0) {
         return false;
     }
@@ -218,8 +228,14 @@ bool unseen__fast_portable(const struct unseen_url *url, const char *in, size_t 
     if (!is_plain_host(in, host, path)) {
         return false;
     }
-    bool slash;
-    if (!unseen__fast_path(in, path, len, unseen__fast_standard_port(in), &path, &slash)) {
+    if (path < len && in[path] == ':') {
+        path = unseen__fast_port(in, path, len);
+        if (path == 0) {
+            return false;
+        }
+    }
+    const bool slash = path == len || in[path] != '/';
+    if (slash && path < len && in[path] != '?' && in[path] != '#') {
         return false;
     }
     struct unseen__fast_state state = {.query = SIZE_MAX, .searched = path};

@@ -4,48 +4,10 @@
 #ifndef UNSEEN_URL_FAST_H
 #define UNSEEN_URL_FAST_H
 
-#include <string.h>
-
 #include "url/url.h"
 
-/* The length of "http://" or "https://" at the start; 0 for anything else. */
-static inline size_t unseen__fast_scheme(const char *in, size_t len)
-{
-    if (len > 8 && memcmp(in, "https://", 8) == 0) {
-        return 8;
-    }
-    return len > 7 && memcmp(in, "http://", 7) == 0 ? 7 : 0;
-}
-
-/* The end of a port that is written as it must be, for in[at] == ':'; 0 for anything else, and for the
- * port that is not written at all. */
-size_t unseen__fast_port(const char *in, size_t at, size_t len, uint32_t unwritten);
-
-enum {
-    UNSEEN__NO_PORT = 0
-};
-
-/* Finds the path behind a host that ends at in[at], and behind its port. *slash_out: there is none, and
- * a / has to be put in. false: not certain to be canonical. */
-static inline bool unseen__fast_path(const char *in, size_t at, size_t len, uint32_t unwritten,
-                                     size_t *path_out, bool *slash_out)
-{
-    if (at < len && in[at] == ':') {
-        at = unseen__fast_port(in, at, len, unwritten);
-        if (at == 0) {
-            return false;
-        }
-    }
-    *path_out = at;
-    *slash_out = at == len || in[at] != '/';
-    return !*slash_out || at == len || in[at] == '?' || in[at] == '#';
-}
-
-/* The port that the WHATWG profiles do not write; in starts with http:// or https://. */
-static inline uint32_t unseen__fast_standard_port(const char *in)
-{
-    return in[4] == 's' ? 443 : 80;
-}
+/* The end of a port that is written as it must be, for in[at] == ':'; 0 for anything else. */
+size_t unseen__fast_port(const char *in, size_t at, size_t len);
 
 enum unseen__fast_verdict {
     UNSEEN__FAST_GO_ON,  /* harmless here */

@@ -64,9 +64,15 @@ bool FAST_NAME(const struct unseen_url *url, const char *in, size_t len, char *b
     if (label == host_end || (in[label] >= '0' && in[label] <= '9')) {
         return false;
     }
-    size_t path;
-    bool slash;
-    if (!unseen__fast_path(in, host_end, len, unseen__fast_standard_port(in), &path, &slash)) {
+    size_t path = host_end;
+    if (path < len && in[path] == ':') {
+        path = unseen__fast_port(in, path, len);
+        if (path == 0) {
+            return false;
+        }
+    }
+    const bool slash = path == len || in[path] != '/';
+    if (slash && path < len && in[path] != '?' && in[path] != '#') {
         return false;
     }
     size_t cut;

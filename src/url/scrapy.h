@@ -10,8 +10,6 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "url/url.h"
-
 /* Predicates as macros, so that tables can be made of them at compile time. The names are those
  * of RFC 3986; a path may hold any reserved byte but '#', and '|' and a bare '%' besides. */
 #define SCRAPY_LOWER(c) ((c) >= 'a' && (c) <= 'z')
@@ -25,9 +23,6 @@
     (SCRAPY_USERINFO(c) || (c) == '/' || (c) == ':' || (c) == ';' || (c) == '=' || (c) == '?' ||   \
      (c) == '@' || (c) == '%')
 #define SCRAPY_PATH(c) (SCRAPY_PARAMS(c) || (c) == '[' || (c) == ']' || (c) == '|')
-#define SCRAPY_PLAIN_HOST(c)                                                                       \
-    (SCRAPY_LOWER(c) || SCRAPY_DIGIT(c) || (c) == '-' || (c) == '.' || (c) == '_')
-#define SCRAPY_PLAIN_PATH(c) (SCRAPY_PATH(c) && (c) != '%' && (c) != ';' && (c) != '?')
 
 /* Bits of unseen__scrapy_class[byte]: the byte stands as it is in that part of a URL. */
 enum {
@@ -35,9 +30,7 @@ enum {
     SCRAPY__USERINFO = 1u << 1,
     SCRAPY__PARAMS = 1u << 2, /* and in the fragment */
     SCRAPY__PATH = 1u << 3,
-    SCRAPY__SCHEME = 1u << 4,
-    SCRAPY__PLAIN_HOST = 1u << 5, /* and means nothing there: what the fast path passes over */
-    SCRAPY__PLAIN_PATH = 1u << 6
+    SCRAPY__SCHEME = 1u << 4
 };
 
 extern const uint8_t unseen__scrapy_class[256];
@@ -58,11 +51,14 @@ static inline bool scrapy_path_keeps_escape(int byte)
 int unseen__scrapy_compare(const char *a, const char *a_end, const char *b, const char *b_end,
                            char separator);
 
-/* Writes ? and the pieces of the query in order, or nothing where there are none; returns the end, or
- * NULL if the query has a tab or the end of a line, which the slow path removes first.
- * The pieces are listed at the end of the room, which is out to room_end: 3 bytes for each of the
- * query and 4 for the list, less than unseen_url_bound gives. */
-char *unseen__scrapy_write_query(const struct unseen_url *url, struct unseen_bytes query, char *out,
-                                 char *room_end);
+/* How each byte is written in a query: its text and, in the fourth place, the length of that. */
+extern const char unseen__scrapy_text[256][4];
+
+/* Writes a byte in a query; returns the end. Overwrites four bytes in any case. */
+static inline char *scrapy_write_byte(unsigned char byte, char *out)
+{
+    memcpy(out, unseen__scrapy_text[byte], 4);
+    return out + unseen__scrapy_text[byte][3];
+}
 
 #endif
