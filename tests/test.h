@@ -104,6 +104,18 @@ static inline uint64_t test_random(uint64_t *state)
     return z ^ (z >> 31);
 }
 
+/* Puts the path of a file in tests/ of the checkout into path. ctest says where that is in TESTS;
+ * otherwise it is the folder of this header. */
+static inline bool test_path(char *path, size_t cap, const char *name)
+{
+    const char *folder = getenv("TESTS");
+    const char *slash = strrchr(__FILE__, '/');
+    const int n = folder  ? snprintf(path, cap, "%s/%s", folder, name)
+                  : slash ? snprintf(path, cap, "%.*s/%s", (int)(slash - __FILE__), __FILE__, name)
+                          : snprintf(path, cap, "%s", name);
+    return n > 0 && (size_t)n < cap;
+}
+
 /* The factor of the long run: 1, or the number in UNSEEN_TEST_SCALE. */
 static inline uint64_t test_scale(void)
 {

@@ -40,18 +40,17 @@ struct data_file {
 static inline bool data_path(const char *name, char *path, size_t cap)
 {
     const char *folder = getenv("UNSEEN_TEST_DATA");
-    const char *slash = strrchr(__FILE__, '/');
-    const int dir_len = slash ? (int)(slash - __FILE__) : 1;
-    const char *dir = slash ? __FILE__ : ".";
+    char beside[PATH_MAX];
     int n = 0;
+    (void)snprintf(beside, sizeof(beside), "../../shared/data/%s", name);
     if (strncmp(name, "vectors/", 8) == 0) {
-        n = snprintf(path, cap, "%.*s/%s", dir_len, dir, name);
+        n = test_path(path, cap, name) ? 1 : 0;
     } else if (strchr(name, '/')) {
         n = snprintf(path, cap, "%s", name);
     } else if (folder) {
         n = snprintf(path, cap, "%s/%s", folder, name);
     } else {
-        n = snprintf(path, cap, "%.*s/../../shared/data/%s", dir_len, dir, name);
+        n = test_path(path, cap, beside) ? 1 : 0;
     }
     return n > 0 && (size_t)n < cap && access(path, R_OK) == 0;
 }

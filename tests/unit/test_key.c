@@ -49,9 +49,7 @@ static void check_vector(const struct unseen__hasher *hasher, size_t len, uint64
 static void check_vectors(void)
 {
     char path[512];
-    const char *slash = strrchr(__FILE__, '/');
-    (void)snprintf(path, sizeof(path), "%.*s/../vectors/keys.tsv",
-                   slash ? (int)(slash - __FILE__) : 1, slash ? __FILE__ : ".");
+    CHECK(test_path(path, sizeof(path), "vectors/keys.tsv"));
     FILE *file = fopen(path, "r");
     if (!CHECK(file != NULL)) {
         return;
