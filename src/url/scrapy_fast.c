@@ -908,6 +908,7 @@ static bool fast_avx2(const struct unseen_url *url, const char *in, size_t len, 
 
 unseen__url_fast_fn *unseen__url_scrapy_fast(enum unseen_cpu cpu, uint32_t rules)
 {
+    (void)cpu; /* not used where there is no other level */
     if (rules & UNSEEN__RULE_SPLIT_SEMICOLONS) {
         return NULL;
     }

@@ -16,6 +16,7 @@
 #include <sys/stat.h>
 
 #include "base/bytes.h"
+#include "hash/checksum.h"
 
 enum {
     PATH_CAP = 400,
@@ -23,6 +24,7 @@ enum {
     NMEMBERS = 1000,
     NOTHERS = 20000,
     NASKED = NMEMBERS + NOTHERS,
+    NMANY = 40000,
     BATCH = 1000,    /* divides both */
     NCHURNS = 66,    /* each NMEMBERS changes: enough for an image */
     REMOVE_EACH = 5, /* where keys are removed: each fifth */
@@ -39,10 +41,12 @@ enum type {
 enum {
     REMOVES = 1, /* each fifth member is removed again */
     NO_LOG = 2,
-    IMAGE = 4,    /* so many changes that the store gets an image beside its log */
-    CHANGES = 8,  /* a list is changed after it was built */
-    RESUMED = 16, /* a list is built from the kept folder: build.keys and build.state */
-    SQUEEZED = 32 /* the golden file is squeezed */
+    IMAGE = 4,     /* so many changes that the store gets an image beside its log */
+    CHANGES = 8,   /* a list is changed after it was built */
+    RESUMED = 16,  /* a list is built from the kept folder: build.keys and build.state */
+    SQUEEZED = 32, /* the golden file is squeezed */
+    MANY = 64,     /* NMANY members: several pages, groups or links */
+    SUMMED = 128   /* the golden file is only a checksum of what is made */
 };
 
 /* One golden file. All of them have the seed "golden" and the members 0 to NMEMBERS - 1. */
@@ -84,6 +88,10 @@ static const struct golden goldens[] = {
     {"set-scalable-count", SET, "scalable-count", "none", 128, 1, 0.01, 100, URL, REMOVES},
     {"set-scalable-count-threads", SET, "scalable-count", "none", 64, 2, 0.01, 100, URL,
      REMOVES | SQUEEZED},
+    {"set-compact-many", SET, "compact", "none", 128, 1, 0, 0, URL, MANY | SUMMED},
+    {"set-compact-wide-many", SET, "compact", "none", 128, 2, 2e-6, 0, URL, MANY | SUMMED},
+    {"set-exact-many", SET, "exact", "none", 128, 1, 0, 0, URL, MANY | SUMMED},
+    {"set-scalable-many", SET, "scalable", "none", 128, 1, 0.01, 100, URL, MANY | SUMMED},
 
     {"store-compact", STORE, "compact", "crawl", 64, 1, 0, 0, URL, REMOVES},
     {"store-compact-image", STORE, "compact", "none", 64, 1, 2e-6, 0, URL, REMOVES | IMAGE},
@@ -103,6 +111,7 @@ static const struct golden goldens[] = {
      NO_LOG | REMOVES},
 
     {"list-bytes", LIST, NULL, "none", 0, 1, 0.01, 0, URL, 0},
+    {"list-many", LIST, NULL, "none", 0, 2, 1e-4, 0, URL, MANY},
     {"list-resumed", LIST, NULL, "none", 0, 1, 1e-4, 0, URL, RESUMED},
     {"list-url", LIST, NULL, "crawl", 0, 2, 0.01, 0, URL, 0},
     {"list-expressions", LIST, NULL, "safebrowsing", 0, 1, 0.01, 0, UNSEEN_KIND_EXPRESSIONS, 0},
@@ -288,10 +297,16 @@ int getentropy(void *buf, size_t len)
 
 /* ---- inputs ---- */
 
-/* The entry of member number i. */
+static unsigned count_members(const struct golden *g)
+{
+    return g->flags & MANY ? NMANY : NMEMBERS;
+}
+
+/* The entry of member number i. No question is about members from NMEMBERS on. */
 static size_t member(const struct golden *g, unsigned i, char *text)
 {
     int len = 0;
+    i = g->flags & MANY && i >= NMEMBERS ? i + NASKED : i;
     switch (g->kind) {
     case UNSEEN_KIND_EXPRESSIONS:
         len = snprintf(text, TEXT_CAP, i % 2 ? "e%u.example/" : "e%u.example/a/", i);
@@ -333,10 +348,10 @@ static size_t question(const struct golden *g, unsigned i, char *text)
         len = snprintf(text, TEXT_CAP, "+49 (30) %07u", i);
         break;
     default:
-        if (i % 4 != 3) {
-            return member(g, i, text);
-        }
-        len = snprintf(text, TEXT_CAP, "HTTP://E%u.Example:80/./page?id=%u#top", i % 100, i);
+        len = snprintf(text, TEXT_CAP,
+                       i % 4 != 3 ? "http://e%u.example/page?id=%u"
+                                  : "HTTP://E%u.Example:80/./page?id=%u#top",
+                       i % 100, i);
         break;
     }
     return (size_t)len;
@@ -452,7 +467,7 @@ static void make_set(const struct golden *g, const char *path)
     char text[TEXT_CAP];
     enum unseen_verdict verdict;
     check_ok(unseen_set_create(&set, &options), g->name);
-    for (unsigned i = 0; i < NMEMBERS; i++) {
+    for (unsigned i = 0; i < count_members(g); i++) {
         CHECK(unseen_set_add(set, text, member(g, i, text), &verdict) == UNSEEN_OK);
     }
     for (unsigned i = 0; g->flags & REMOVES && i < NMEMBERS; i += REMOVE_EACH) {
@@ -642,7 +657,7 @@ static void build_list(const struct golden *g, const struct unseen_url *url, con
                      : unseen_list_build_create(&build, path, &options, &error),
              g->name);
     CHECK(!resumes || (note.len == strlen(NOTE) && memcmp(note.data, NOTE, note.len) == 0));
-    add_entries(g, url, build, resumes ? NOTED : 0, NMEMBERS);
+    add_entries(g, url, build, resumes ? NOTED : 0, count_members(g));
     check_ok(unseen_list_build_finish(build, NULL, NULL, &error), g->name);
     unseen_list_build_free(build);
 }
@@ -759,22 +774,45 @@ static void forget(const char *name)
     (void)unlink(path_in(work, image_of(name)));
 }
 
-static void make_golden(const struct golden *g)
+/* In place of the file at path: its length and checksum. */
+static void sum_up(const char *path)
 {
-    char path[PATH_CAP + TEXT_CAP];
-    (void)snprintf(path, sizeof(path), "%s", path_in(work, g->name));
-    jobs[g->type].make(g, path);
+    char text[TEXT_CAP];
+    size_t len = 0;
+    char *bytes = read_file(path, &len);
+    const int n = snprintf(text, sizeof(text), "%zu bytes, XXH3-64 %016llx\n", len,
+                           (unsigned long long)unseen__checksum(bytes, len));
+    free(bytes);
+    write_file(path, text, (size_t)n);
+}
+
+/* A file in work as it is kept in the golden folder. */
+static void shrink(const struct golden *g)
+{
+    const char *path = path_in(work, g->name);
     if (g->flags & SQUEEZED) {
         squeeze(path, path);
+    } else if (g->flags & SUMMED) {
+        sum_up(path);
     }
+}
+
+/* The golden file as it was made. */
+static bool restore(const struct golden *g, const char *copy)
+{
+    const char *golden = path_in(folder, g->name);
+    if (g->flags & SUMMED) {
+        jobs[g->type].make(g, copy);
+        return true;
+    }
+    return g->flags & SQUEEZED ? unsqueeze(golden, copy) : copy_file(golden, copy);
 }
 
 /* Opened on a copy. */
 static void check_opens(const struct golden *g, const char *recorded)
 {
     const char *copy = path_in(work, g->name);
-    const char *golden = path_in(folder, g->name);
-    if (CHECK(g->flags & SQUEEZED ? unsqueeze(golden, copy) : copy_file(golden, copy))) {
+    if (CHECK(restore(g, copy))) {
         (void)copy_file(path_in(folder, image_of(g->name)), path_in(work, image_of(g->name)));
         jobs[g->type].open(g, copy);
         check_answers(recorded, g->name);
@@ -794,7 +832,8 @@ static void check_made(const struct golden *g)
         CHECK(unsqueeze(path_in(folder, "build.keys"), path_in(work, "keys")));
         CHECK(copy_file(path_in(folder, "build.state"), path_in(work, "state")));
     }
-    make_golden(g);
+    jobs[g->type].make(g, path_in(work, g->name));
+    shrink(g);
     check_same_file(g->name, g->name);
     check_same_file(image_of(g->name), image_of(g->name));
     forget(g->name);
@@ -839,13 +878,13 @@ static void make_all(void)
             squeeze(path_in(work, "keys"), path_in(work, "build.keys"));
             CHECK(copy_file(path_in(work, "state"), path_in(work, "build.state")));
         }
-        make_golden(g);
+        jobs[g->type].make(g, path_in(work, g->name));
         (void)snprintf(copy, sizeof(copy), "%s", path_in(work, "copy"));
-        CHECK(g->flags & SQUEEZED ? unsqueeze(path_in(work, g->name), copy)
-                                  : copy_file(path_in(work, g->name), copy));
+        CHECK(copy_file(path_in(work, g->name), copy));
         (void)copy_file(path_in(work, image_of(g->name)), path_in(work, "copy.image"));
         jobs[g->type].open(g, copy);
         forget("copy");
+        shrink(g);
         len += put_answers(g->name, answers + len, NGOLDENS * 4 * TEXT_CAP - len);
     }
     write_file(path_in(work, "answers.txt"), answers, len);
