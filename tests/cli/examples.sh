@@ -1,5 +1,6 @@
 # The clients under examples/: the demo of each and every method, against the real tool, with
 # servers killed on the way. What a machine has no compiler or interpreter for is skipped.
+# Label: once
 # Time: long
 . "$(dirname "$0")/lib/common.bash"
 

@@ -1,4 +1,5 @@
 # --help, the manual page and the program agree.
+# Label: once
 . "$(dirname "$0")/lib/common.bash"
 
 run --help

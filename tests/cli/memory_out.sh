@@ -1,5 +1,6 @@
 # No memory: every allocation fails once, and all from each one on. The tool says so and ends with
 # status 2, or has done without; what it has written is right as far as it goes.
+# Label: once
 # Time: long
 . "$(dirname "$0")/lib/common.bash"
 

@@ -1,4 +1,5 @@
 # A progress line appears on a terminal only, and never in the way.
+# Label: once
 . "$(dirname "$0")/lib/common.bash"
 
 command -v script > /dev/null || { skip 'no script(1)'; finish; }

@@ -1,5 +1,6 @@
 # nginx itself, with the configuration of docs/serve.md: on loopback, on ports that are free, with all its
 # files in the scratch folder.
+# Label: once
 . "$(dirname "$0")/lib/common.bash"
 . "$TESTS/cli/lib/programs.bash"
 

@@ -112,6 +112,8 @@ static const struct golden goldens[] = {
 
     {"list-bytes", LIST, NULL, "none", 0, 1, 0.01, 0, URL, 0},
     {"list-many", LIST, NULL, "none", 0, 2, 1e-4, 0, URL, MANY},
+    {"list-fine", LIST, NULL, "none", 0, 1, 1e-7, 0, URL, MANY | SUMMED},
+    {"list-finest", LIST, NULL, "none", 0, 1, 1e-9, 0, URL, 0},
     {"list-resumed", LIST, NULL, "none", 0, 1, 1e-4, 0, URL, RESUMED},
     {"list-url", LIST, NULL, "crawl", 0, 2, 0.01, 0, URL, 0},
     {"list-expressions", LIST, NULL, "safebrowsing", 0, 1, 0.01, 0, UNSEEN_KIND_EXPRESSIONS, 0},
@@ -918,8 +920,9 @@ int main(int argc, char **argv)
         return test_end();
     }
     const char *base = getenv("TMPDIR");
+    base = base ? base : access("/dev/shm", W_OK) == 0 ? "/dev/shm" : "/tmp";
     CHECK(test_path(folder, sizeof(folder), "golden"));
-    (void)snprintf(work, sizeof(work), "%s/unseen-golden-XXXXXX", base ? base : "/tmp");
+    (void)snprintf(work, sizeof(work), "%s/unseen-golden-XXXXXX", base);
     if (!mkdtemp(work)) {
         perror(work);
         return 1;

@@ -30,7 +30,7 @@ enum {
 static char folder[PATH_CAP];
 static char path[PATH_CAP + 16];
 static char new_path[PATH_CAP + 24];
-static const uint64_t seed = 42;
+static const uint8_t seed[8] = {42}; /* bytes, so that it is the same on every processor */
 
 struct plan {
     uint64_t n;
@@ -98,7 +98,7 @@ static enum unseen_status build(const struct plan *plan, struct unseen_error *er
         .capacity = plan->capacity,
         .memory = plan->memory,
         .threads = plan->threads,
-        .seed = &seed,
+        .seed = seed,
         .seed_len = sizeof(seed),
         .profile = "crawl/1",
         .kind = plan->kind,
@@ -285,7 +285,7 @@ static void test_single(void)
     uint8_t verdicts[3000];
     struct unseen_list_build *b = NULL;
     const struct unseen_list_build_options options = {.size = sizeof(options),
-                                                      .seed = &seed,
+                                                      .seed = seed,
                                                       .seed_len = sizeof(seed),
                                                       .kind = UNSEEN_KIND_PHONE,
                                                       .cpu = test_cpu};

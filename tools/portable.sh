@@ -1,0 +1,55 @@
+#!/bin/sh
+# Builds the unit tests for another processor, statically, and runs them under qemu: the portable
+# code, on aarch64 and on s390x, which is big endian. The golden files prove that both write the same
+# bytes as x86-64.
+#
+#     tools/portable.sh ARCH [ctest argument]...      ARCH: aarch64 or s390x
+#
+# The libraries of that processor come from Debian's packages, unpacked into build/ARCH/root:
+# nothing is installed for them, and apt's own lists stay as they are.
+set -eu
+cd "$(dirname "$0")/.."
+. tools/packages.sh
+
+arch=$1
+shift
+case $arch in
+aarch64) debian=arm64 ;;
+s390x) debian=s390x ;;
+*)
+    echo "error: no such processor here: $arch" >&2
+    exit 2
+    ;;
+esac
+install_missing $build_packages $portable_packages
+
+build=$PWD/build/$arch
+root=$build/root
+if [ ! -e "$root/complete" ]; then
+    rm -rf "$root"
+    mkdir -p "$root/apt/lists/partial" "$root/apt/archives/partial"
+    : >"$root/apt/status"
+    apt() {
+        (cd "$root/apt" && apt-get -q -o APT::Architecture=$debian -o APT::Architectures::=$debian \
+            -o Acquire::Languages=none -o Dir::State::lists="$root/apt/lists" \
+            -o Dir::State::status="$root/apt/status" -o Dir::Cache="$root/apt" "$@")
+    }
+    apt update
+    apt download libsodium-dev libidn2-dev libunistring-dev libxxhash-dev libjansson-dev
+    for package in "$root"/apt/*.deb; do
+        dpkg-deb -x "$package" "$root"
+    done
+    rm -r "$root/apt"
+    : >"$root/complete"
+fi
+
+export PKG_CONFIG_SYSROOT_DIR="$root"
+export PKG_CONFIG_LIBDIR="$root/usr/lib/$arch-linux-gnu/pkgconfig"
+cmake -G Ninja -B "$build" -DCMAKE_BUILD_TYPE=Release -DUNSEEN_WERROR=ON -DUNSEEN_CLI=OFF \
+    -DUNSEEN_BENCH=OFF -DUNSEEN_INSTALL=OFF -DCMAKE_SYSTEM_NAME=Linux \
+    -DCMAKE_SYSTEM_PROCESSOR=$arch -DCMAKE_C_COMPILER=$arch-linux-gnu-gcc \
+    -DCMAKE_CROSSCOMPILING_EMULATOR=qemu-$arch -DCMAKE_C_FLAGS="-isystem $root/usr/include" \
+    -DCMAKE_EXE_LINKER_FLAGS="-static -L$root/usr/lib/$arch-linux-gnu" \
+    -DCMAKE_C_STANDARD_LIBRARIES="-lunistring"
+cmake --build "$build" -j 2 --target unit_tests
+exec ctest --test-dir "$build" -j 2 --output-on-failure --no-tests=error "$@"
