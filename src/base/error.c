@@ -4,6 +4,10 @@
 #endif
 #include "base/error.h"
 
+#undef unseen__error
+#undef unseen__error_io
+#undef unseen__error_status
+
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>

@@ -395,7 +395,7 @@ static int build_try(struct compact *c, const struct compact_group *from, struct
                      const unsigned *npages)
 {
     for (unsigned part = 0; part < b->nparts; part++) {
-        build_start(c, b, part, npages[part]);
+        build_start(c, b, part, npages[part]); /* NOLINT: npages has b->nparts elements */
     }
     c->work += from->npages;
     const int full = build_all(c, from, b);

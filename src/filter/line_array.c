@@ -138,8 +138,8 @@ size_t unseen__line_array_overlap(const struct unseen__line_array *array, const 
 bool unseen__line_array_owns_piece(const struct unseen__line_array *array, const uint8_t *piece,
                                    size_t len)
 {
-    const uint8_t *bytes;
-    size_t place;
+    const uint8_t *bytes = NULL;
+    size_t place = 0;
     return is_piece(piece, len) && is_inside(array, piece, len) &&
            unseen__line_array_overlap(array, piece, len, &bytes, &place) > 0;
 }
@@ -148,8 +148,8 @@ enum unseen_status unseen__line_array_load_piece(struct unseen__line_array *arra
                                                  const uint8_t *piece, size_t len,
                                                  const struct unseen_allocator *allocator)
 {
-    const uint8_t *bytes;
-    size_t place;
+    const uint8_t *bytes = NULL;
+    size_t place = 0;
     if (!array->loaded || !unseen__line_array_owns_piece(array, piece, len)) {
         return UNSEEN_ERR_CORRUPT;
     }

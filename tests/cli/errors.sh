@@ -91,7 +91,7 @@ wrong 'the profile scrapy does not have the rule strip-www' 'unseen -p crawl --r
 wrong 'the profile crawl does not have the rule drop-blank-values' \
     'unseen -p scrapy --rule drop-blank-values' --rule drop-blank-values
 wrong 'the profile none does not have the rule strip-www' 'unseen -p crawl --rule strip-www' -p none --rule strip-www
-for value in '' , a, ,a a,,b; do
+for value in '' ',' 'a,' ',a' a,,b; do
     wrong "--rule: '$value' is not a list of rules" 'unseen --rule strip-www' --rule "$value"
 done
 wrong '--profile needs a value: NAME' 'unseen --profile crawl' -p

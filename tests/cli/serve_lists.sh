@@ -302,6 +302,7 @@ echo new@good.example | "$UNSEEN" allow served
 is_fine() { ask new@good.example; [ "$said" = 0 ]; }
 eventually is_fine
 pid=$COPROC_PID
+# shellcheck disable=SC2093,SC1083 # exec closes a descriptor here
 exec {COPROC[1]}>&-
 holds wait "$pid"
 holds [ ! -s err ]

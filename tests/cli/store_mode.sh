@@ -32,7 +32,7 @@ chmod 640 big.unseen
 run compact big.unseen
 expect 0 '' ''
 holds [ "$(mode big.unseen)" = 640 ]
-seq 70000 | sed "s#^#http://f.com/#" > more
+seq 70000 | sed "s#^#http://f.com/#" > ./more
 run add --mode 640 big.unseen more
 expect 0 '' ''
 holds [ "$(mode big.unseen.image)" = 640 ]
