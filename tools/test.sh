@@ -1,84 +1,139 @@
 #!/bin/bash
 # Installs what the tests need, then builds and runs every test:
 #
-#     release  gcc, warnings are errors: unit tests at each SIMD level, the tool, the replays of
-#              the fuzz targets, the checks of the tree (layers, format, packaging, ...)
-#     clang    the same with clang
-#     asan     the tests of the code again, under AddressSanitizer and UBSan
-#     tsan     the tests with threads, under ThreadSanitizer
-#     fuzz     each fuzz target for a few seconds, starting from its corpus
+#     release   gcc, warnings are errors: unit tests at each SIMD level, the tool, the crash
+#               harnesses, the replays of the fuzz targets, the checks of the tree (layers, format,
+#               packaging, ...)
+#     clang     the same compiled by clang: unit tests, the tool, the replays
+#     asan      unit tests, the tool, the crash harnesses under AddressSanitizer and UBSan
+#     tsan      the tests with threads, under ThreadSanitizer
+#     fuzz      each fuzz target for a few seconds under AddressSanitizer, starting from its corpus
+#     portable  unit tests as aarch64 and as s390x (big endian), under qemu
+#     static    cppcheck, clang-tidy, shellcheck (tools/static.sh)
 #
 # usage: tools/test.sh [quick]         quick: the release stage only
-#        UNSEEN_FUZZ_SECONDS=60 tools/test.sh
+#        tools/test.sh STAGE...        these stages only
+#        tools/test.sh long            what takes hours: kills, power cuts, flipped bits, failing calls,
+#                                      forged files, fuzzing, 10^9 keys (docs/reliability.md)
+#
+# A stage that has passed is not run again while its inputs stay as they are: the files of the
+# checkout, the compilers and the processor. UNSEEN_TEST_AGAIN=1 runs it all the same.
+#
+# UNSEEN_FUZZ_SECONDS=60: for each fuzz target (10, long: 3600). UNSEEN_LONG_SCALE=0.01: a long run that
+# is cut to that part, to try it.
 set -eu
 cd "$(dirname "$0")/.."
 . tools/packages.sh
 
+all_stages="release clang asan tsan fuzz portable static"
+long_stages="long_crash long_asan long_forged long_fuzz long_keys"
 case ${1-} in
-'') stages="release clang asan tsan fuzz" ;;
+'') stages=$all_stages ;;
 quick) stages="release" ;;
+long) stages=$long_stages ;;
 *)
-    echo "usage: tools/test.sh [quick]" >&2
-    exit 2
+    stages=$*
+    for stage in $stages; do
+        case " $all_stages $long_stages " in
+        *" $stage "*) ;;
+        *)
+            echo "usage: tools/test.sh [quick | long | STAGE...] (stages: $all_stages)" >&2
+            exit 2
+            ;;
+        esac
+    done
     ;;
 esac
 
-# What the tests need beyond the build: the other compiler, its libFuzzer and formatter; and the
-# programs that tests call.
+# What the tests need beyond the build: the other compiler, its libFuzzer, analyser and formatter; the
+# programs that tests call; other processors; the analysers.
 install_missing $build_packages clang-14 libclang-rt-14-dev clang-format-14 binutils \
     zstd gzip strace util-linux bsdutils mount mandoc python3 redis-server sqlite3 \
-    libsqlite3-dev liblmdb-dev golang-go default-jdk-headless nodejs squid postfix nginx-light curl
+    libsqlite3-dev liblmdb-dev golang-go default-jdk-headless nodejs squid postfix nginx-light curl \
+    git $portable_packages $static_packages abigail-tools
 
 logs=build/test-logs
-mkdir -p $logs
-rm -f $logs/*.log # of stages that do not run now
+green=$logs/green
+mkdir -p $green
 
 # Sanitizers of this age may not find their address space where the kernel randomises all of it.
 fixed="setarch $(uname -m) -R"
 $fixed true 2>/dev/null || fixed=
 
-# configure_build NAME [cmake argument]...: a preset's name, or a folder of the release preset.
+# ---- stages --------------------------------------------------------------------------------------
+
+# configure_build NAME TARGET... -- [cmake argument]...: NAME is a preset's, or a folder's.
 configure_build() {
-    name=$1
+    local name=$1 targets=()
     shift
-    cmake "$@" -B "build/$name" && cmake --build "build/$name" -j 2
+    while [ "$1" != -- ]; do
+        targets+=("$1")
+        shift
+    done
+    shift
+    cmake "$@" -B "build/$name" && cmake --build "build/$name" -j 2 --target "${targets[@]}"
 }
 
 stage_release() {
-    configure_build release --preset release -DUNSEEN_WERROR=ON && ctest --preset release
+    configure_build release all -- --preset release -DUNSEEN_WERROR=ON && ctest --preset release
 }
 
+# The crash harnesses are about the order of system calls, which is the same for every compiler.
 stage_clang() {
-    configure_build clang --preset release -DCMAKE_C_COMPILER=clang-14 -DUNSEEN_WERROR=ON &&
-        ctest --test-dir build/clang -j 2 --output-on-failure --no-tests=error
+    configure_build clang all -- --preset release -DCMAKE_C_COMPILER=clang-14 -DUNSEEN_WERROR=ON &&
+        ctest --test-dir build/clang -j 2 --output-on-failure --no-tests=error --timeout 120 \
+            -LE once -E '^crash/'
 }
 
+# The replays of the fuzz targets are part of the fuzz stage, under the same sanitizers. A planted
+# fault tests its harness, not the code.
 stage_asan() {
-    configure_build asan --preset asan && $fixed ctest --preset asan
+    configure_build asan unseen unit_tests crash_tests print_urls -- --preset asan &&
+        $fixed ctest --preset asan -LE once -E '^fuzz/|^crash/.*/'
 }
 
 stage_tsan() {
-    configure_build tsan --preset tsan && $fixed ctest --preset tsan
+    configure_build tsan unseen thread_tests print_urls -- --preset tsan && $fixed ctest --preset tsan
 }
 
-# libFuzzer's own report ends a failing run with a non-zero status. Each target counts as a test.
+# Each target, two at a time, for $1 seconds. libFuzzer's own report ends a failing run with a non-zero
+# status. Each target counts as a test.
 stage_fuzz() {
-    configure_build fuzz --preset fuzz || return 1
+    configure_build fuzz fuzzers -- --preset fuzz || return 1
+    run_fuzzers "${UNSEEN_FUZZ_SECONDS:-10}"
+}
+
+run_fuzzers() {
+    local found ntargets nbroken
     found=$(mktemp -d)
-    ntargets=0
-    nbroken=0
-    for target in build/fuzz/fuzz/fuzz_*; do
-        [ -x "$target" ] || continue
-        name=$(basename "$target")
-        mkdir "$found/$name"
-        ntargets=$((ntargets + 1))
-        $fixed "$target" -max_total_time="${UNSEEN_FUZZ_SECONDS:-10}" -timeout=20 \
-            -artifact_prefix="$logs/$name-" "$found/$name" "fuzz/corpus/${name#fuzz_}" ||
-            nbroken=$((nbroken + 1))
-    done
+    printf '%s\n' build/fuzz/fuzz/fuzz_* | grep -v '\.' |
+        seconds=$1 found=$found fixed=$fixed logs=$logs xargs -P 2 -I '{}' sh -c '
+            name=$(basename "{}")
+            mkdir "$found/$name"
+            $fixed "{}" -max_total_time="$seconds" -timeout=20 -print_final_stats=1 \
+                -artifact_prefix="$logs/$name-" "$found/$name" "fuzz/corpus/${name#fuzz_}" \
+                >"$found/$name.log" 2>&1 || echo "$name" >>"$found/broken"
+            cat "$found/$name.log"' || true
+    ntargets=$(find "$found" -name 'fuzz_*' -type d | wc -l)
+    nbroken=$(sort -u "$found/broken" 2>/dev/null | wc -l)
     rm -r "$found"
-    closing_line $((ntargets - nbroken)) $ntargets
-    [ $ntargets -gt 0 ] && [ $nbroken = 0 ]
+    closing_line $((ntargets - nbroken)) "$ntargets"
+    [ "$ntargets" -gt 0 ] && [ "$nbroken" = 0 ]
+}
+
+# Not the tests that take minutes under qemu, nor those of a machine's memory.
+stage_portable() {
+    local slow='bitmap|block|exact|key_attack|limits|list|list_changes|list_page|list_parts|list_resume'
+    slow="^unit/($slow|order|rate|scalable|store|set|url_fast|url_node)/"
+    local status=0
+    for arch in aarch64 s390x; do
+        tools/portable.sh $arch -R '/portable$' -E "$slow" || status=1
+    done
+    return $status
+}
+
+stage_static() {
+    tools/static.sh
 }
 
 # closing_line NPASSED NTESTS: in ctest's words.
@@ -86,31 +141,115 @@ closing_line() {
     echo "$(($2 ? 100 * $1 / $2 : 0))% tests passed, $(($2 - $1)) tests failed out of $2"
 }
 
+# ---- long stages ---------------------------------------------------------------------------------
+
+# scaled NUMBER: cut to UNSEEN_LONG_SCALE, at least 1.
+scaled() {
+    awk -v n="$1" -v part="${UNSEEN_LONG_SCALE:-1}" 'BEGIN { n *= part; print int(n < 1 ? 1 : n) }'
+}
+
+# long_test BUILD VARIABLE SCALE REGEX: tests of a build with so many times the cases.
+long_test() {
+    env "$2=$(scaled "$3")" $fixed ctest --test-dir "build/$1" -j 2 --output-on-failure \
+        --no-tests=error --timeout 86400 -R "$4"
+}
+
+# The harnesses of tests/crash, without those of their planted faults.
+stage_long_crash() {
+    local status=0
+    configure_build release all -- --preset release -DUNSEEN_WERROR=ON || return 1
+    long_test release UNSEEN_CRASH_SCALE 100 '^crash/(kill|flips|list)$' || status=1
+    long_test release UNSEEN_CRASH_SCALE 50 '^crash/power$' || status=1
+    long_test release UNSEEN_CRASH_SCALE 10 '^crash/(faults|alloc|access|edits)$' || status=1
+    long_test release UNSEEN_CRASH_SCALE 2 '^crash/syncs$' || status=1
+    return $status
+}
+
+stage_long_asan() {
+    configure_build asan all -- --preset asan || return 1
+    long_test asan UNSEEN_CRASH_SCALE 10 '^crash/(flips|alloc|access|list)$'
+}
+
+# Damaged and forged lists and exports, killed writers, and every model test, with more cases.
+stage_long_forged() {
+    configure_build release all -- --preset release -DUNSEEN_WERROR=ON || return 1
+    long_test release UNSEEN_TEST_SCALE 25 '^unit/'
+}
+
+stage_long_fuzz() {
+    configure_build fuzz fuzzers -- --preset fuzz || return 1
+    run_fuzzers "${UNSEEN_FUZZ_SECONDS:-$(scaled 3600)}"
+}
+
+# 10^9 keys in a list, from text to answers: 7 GB of disk, 2 GB of memory; in a set and its rate: 10 GB.
+stage_long_keys() {
+    local npassed=0 n
+    n=$(scaled 1000000000)
+    configure_build release all -- --preset release -DUNSEEN_WERROR=ON || return 1
+    MEMORY=1G FLAGS="--capacity $n" bench/ten_billion.sh "$n" && npassed=$((npassed + 1))
+    build/release/bench/bench_growth "$n" && npassed=$((npassed + 1))
+    build/release/bench/bench_rate "$n" && npassed=$((npassed + 1))
+    closing_line $npassed 3
+    [ $npassed = 3 ]
+}
+
+# ---- all -----------------------------------------------------------------------------------------
+
+# What a stage depends on, as a checksum. Only the release stage depends on the pages.
+inputs_of() {
+    local pages=(':!*.md' ':!docs')
+    [ "$1" != release ] || pages=()
+    {
+        git ls-files -z -co --exclude-standard -- . "${pages[@]}" | sort -z | xargs -0 sha256sum 2>&1
+        gcc --version
+        clang-14 --version
+        uname -m
+        grep -m 1 ^flags /proc/cpuinfo
+        ls ../shared/data 2>/dev/null
+        env | grep '^UNSEEN_' | grep -v '^UNSEEN_TEST_AGAIN=' | sort
+    } | sha256sum | cut -d ' ' -f 1
+}
+
+# The counts of a log: tests, failed, skipped, as ctest printed them in all its runs. A stage that got
+# no further than its build is one failure.
+counts_of() {
+    awk '/^[0-9]+% tests passed, [0-9]+ tests? failed out of [0-9]+$/ { n += $NF; failed += $4 }
+        /\*\*\*Skipped/ { skipped++ }
+        END { print n ? n : 1, n ? failed + 0 : 1, skipped + 0 }' "$1"
+}
+
 all=0
 passed=0
 summary=
 failed_stages=
+logs_used=
 start=$SECONDS
 for stage in $stages; do
     echo "== $stage"
     began=$SECONDS
     log=$logs/$stage.log
-    status=passed
-    if ! stage_$stage >"$log" 2>&1; then
+    logs_used="$logs_used $log"
+    inputs=$(git rev-parse --is-inside-work-tree >/dev/null 2>&1 && inputs_of "$stage" || echo none)
+    if [ "${UNSEEN_TEST_AGAIN-}" != 1 ] && [ "$inputs" != none ] && [ -e "$log" ] &&
+        [ "$(cat "$green/$stage" 2>/dev/null)" = "$inputs" ]; then
+        status="passed before, and nothing has changed"
+    elif rm -f "$green/$stage" && stage_"$stage" >"$log" 2>&1; then
+        status=passed
+        echo "$inputs" >"$green/$stage"
+    else
         status=FAILED
         failed_stages="$failed_stages $stage"
         tail -n 100 "$log"
     fi
-    # The counts as ctest printed them; a stage that got no further than its build is one failure.
-    counts=$(sed -nE 's/^[0-9]+% tests passed, ([0-9]+) tests? failed out of ([0-9]+)$/\1 \2/p' \
-        "$log" | tail -n 1)
-    [ -n "$counts" ] || counts="1 1"
-    nfailed=${counts% *}
-    ntests=${counts#* }
-    nskipped=$(grep -cE '\*\*\*Skipped' "$log" || true)
+    read -r ntests nfailed nskipped <<<"$(counts_of "$log")"
+    # A build that failed between two runs of ctest.
+    if [ "$status" = FAILED ] && [ "$nfailed" = 0 ]; then
+        ntests=$((ntests + 1))
+        nfailed=1
+    fi
     all=$((all + ntests))
     passed=$((passed + ntests - nfailed))
-    line=$(printf '%-8s %s: %d tests, %d failed, %d skipped, %d s' "$stage" $status "$ntests" \
+    line=$(printf '%-8s %s: %d tests, %d failed, %d skipped, %d s' "$stage" "$status" "$ntests" \
         "$nfailed" "$nskipped" $((SECONDS - began)))
     echo "$line"
     summary="$summary$line
@@ -119,7 +258,7 @@ done
 
 echo
 printf '%s' "$summary"
-skipped=$(cat $logs/*.log | grep -E '\*\*\*Skipped' | sed -E 's/^.*: ([^ ]+) \.*.*$/\1/' | sort -u)
+skipped=$(cat $logs_used | grep -E '\*\*\*Skipped' | sed -E 's/^.*: ([^ ]+) \.*.*$/\1/' | sort -u)
 [ -z "$skipped" ] || echo "skipped:" $skipped
 echo "$((SECONDS - start)) s in all; logs in $logs"
 [ -z "$failed_stages" ] || echo "FAILED:$failed_stages"

@@ -338,7 +338,7 @@ static uint64_t *unpack(const struct unseen__spill *s, size_t part, const uint8_
  * again and again, and not where all are different. */
 static bool has_repeats(const struct unseen__spill *s, size_t part, const uint8_t *bytes, size_t n)
 {
-    uint64_t keys[SAMPLE];
+    uint64_t keys[SAMPLE] = {0};
     n = n < SAMPLE ? n : SAMPLE;
     (void)unpack(s, part, bytes, n * s->record, keys);
     for (size_t i = 1; i < n; i++) {
