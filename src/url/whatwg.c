@@ -334,6 +334,7 @@ static void copy_authority(struct unseen__url_parser *p)
     const struct unseen__url_record *base = p->base;
     struct unseen__url_record *url = p->url;
     /* Both schemes are equal here, so offsets in the base are offsets in the URL. */
+    /* NOLINTNEXTLINE: callers have asked base_is_file, or whether there is a base */
     append(url, base->text + base->scheme_end, base->authority_end - base->scheme_end);
     url->has_host = base->has_host;
     url->host_start = base->host_start;
