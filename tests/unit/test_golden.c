@@ -17,6 +17,8 @@
 
 #include "base/bytes.h"
 #include "hash/checksum.h"
+#include <unseen_bitmap.h>
+#include <unseen_list.h>
 
 enum {
     PATH_CAP = 400,
@@ -365,7 +367,7 @@ static struct unseen_url *make_url(const struct golden *g)
     const struct unseen_url_options options = {
         .size = sizeof(options), .profile = g->profile, .cpu = test_cpu};
     if (g->profile && strcmp(g->profile, "none") != 0) {
-        check_ok(unseen_url_create(&url, &options), g->name);
+        check_ok(unseen_url_create(&url, &options, NULL), g->name);
     }
     return url;
 }
@@ -437,7 +439,7 @@ static void ask_set(const void *set, const struct unseen_url *url, const struct 
                     uint8_t *to)
 {
     (void)url;
-    CHECK(unseen_set_contains_batch(set, items, BATCH, to) == UNSEEN_OK);
+    CHECK(unseen_set_contains(set, items, BATCH, to, NULL) == UNSEEN_OK);
 }
 
 static void write_export(const struct unseen_set *set, const char *path)
@@ -468,12 +470,12 @@ static void make_set(const struct golden *g, const char *path)
                                                .cpu = test_cpu};
     char text[TEXT_CAP];
     enum unseen_verdict verdict;
-    check_ok(unseen_set_create(&set, &options), g->name);
+    check_ok(unseen_set_create(&set, &options, NULL), g->name);
     for (unsigned i = 0; i < count_members(g); i++) {
-        CHECK(unseen_set_add(set, text, member(g, i, text), &verdict) == UNSEEN_OK);
+        CHECK(test_set_add(set, text, member(g, i, text), &verdict) == UNSEEN_OK);
     }
     for (unsigned i = 0; g->flags & REMOVES && i < NMEMBERS; i += REMOVE_EACH) {
-        CHECK(unseen_set_remove(set, text, member(g, i, text), &verdict) == UNSEEN_OK);
+        CHECK(test_set_remove(set, text, member(g, i, text), &verdict) == UNSEEN_OK);
     }
     write_export(set, path);
     unseen_set_free(set);
@@ -494,7 +496,7 @@ static enum unseen_status read_set(const char *path, const struct unseen_url *ur
     const struct unseen_set_options options = {
         .size = sizeof(options), .url = url, .cpu = test_cpu};
     struct unseen_import *import = NULL;
-    enum unseen_status status = unseen_import_create(&import, &options);
+    enum unseen_status status = unseen_import_create(&import, &options, NULL);
     size_t len = 0;
     char *file = read_file(path, &len);
     for (size_t at = 0, n = 0; status == UNSEEN_OK && file && at < len; at += n) {
@@ -548,8 +550,8 @@ static void change_store(const struct golden *g, struct unseen_store *store, boo
     enum unseen_verdict verdict;
     for (unsigned i = first; i < end; i += step) {
         const size_t len = member(g, i, text);
-        CHECK((adds ? unseen_store_add(store, text, len, &verdict)
-                    : unseen_store_remove(store, text, len, &verdict)) == UNSEEN_OK);
+        CHECK((adds ? test_store_add(store, text, len, &verdict)
+                    : test_store_remove(store, text, len, &verdict)) == UNSEEN_OK);
     }
     check_ok(unseen_store_commit(store, &error), g->name);
 }
@@ -583,7 +585,7 @@ static void open_store(const struct golden *g, const char *path)
     /* The store can be written to. */
     enum unseen_verdict verdict = UNSEEN_SEEN;
     store = open_mode(g, path, UNSEEN_STORE_WRITE);
-    CHECK(unseen_store_add(store, "one more", 8, &verdict) == UNSEEN_OK);
+    CHECK(test_store_add(store, "one more", 8, &verdict) == UNSEEN_OK);
     CHECK(verdict == UNSEEN_NEW);
     check_ok(unseen_store_close(store, &error), g->name);
 }
@@ -593,7 +595,7 @@ static void open_store(const struct golden *g, const char *path)
 static void ask_list(const void *list, const struct unseen_url *url,
                      const struct unseen_bytes *items, uint8_t *to)
 {
-    CHECK(unseen_list_covers_batch(list, url, items, BATCH, to) == UNSEEN_OK);
+    CHECK(unseen_list_covers(list, url, items, BATCH, to) == UNSEEN_OK);
 }
 
 static size_t make_entry(const struct golden *g, const struct unseen_url *url, unsigned i,
@@ -723,7 +725,7 @@ static void make_bitmap(const struct golden *g, const char *path)
     uint64_t cursor = 0;
     size_t len = 0;
     const struct unseen_bitmap_options options = {.size = sizeof(options), .cpu = test_cpu};
-    check_ok(unseen_bitmap_create(&bitmap, &options), g->name);
+    check_ok(unseen_bitmap_create(&bitmap, &options, NULL), g->name);
     fill_bitmap(bitmap);
     const int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC, 0600);
     while (CHECK(unseen_bitmap_export(bitmap, &cursor, chunk, sizeof(chunk), &len) == UNSEEN_OK) &&
@@ -741,7 +743,7 @@ static void open_bitmap(const struct golden *g, const char *path)
     bool is_complete = false;
     size_t len = 0;
     const struct unseen_bitmap_options options = {.size = sizeof(options), .cpu = test_cpu};
-    check_ok(unseen_bitmap_create(&bitmap, &options), g->name);
+    check_ok(unseen_bitmap_create(&bitmap, &options, NULL), g->name);
     char *file = read_file(path, &len);
     for (size_t at = 0, n = 0; CHECK(file != NULL) && at < len; at += n) {
         n = chunk_len((uint8_t *)file + at, len - at);
