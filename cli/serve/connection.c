@@ -67,7 +67,7 @@ bool percent_decode(struct unseen_bytes text, char *out, size_t *len_out)
 {
     size_t n = 0;
     for (size_t i = 0; i < text.len; i++) {
-        int byte = text.data[i];
+        int byte = (unsigned char)text.data[i];
         if (byte == '%') {
             byte = text.len - i > 2 ? hex_byte(text.data + i + 1) : -1;
             if (byte < 0) {

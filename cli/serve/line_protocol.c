@@ -171,6 +171,8 @@ bool line_take(struct connection *c)
     struct request r;
     bool any = false;
     run.n = 0;
+    run.type = 0;
+    run.in_batch = false;
     while (!c->syncing && !c->failed && line_request_next(&c->parser, &c->in, &r)) {
         any = true;
         if (r.type == REQUEST_ADD || r.type == REQUEST_ASK || r.type == REQUEST_REMOVE) {

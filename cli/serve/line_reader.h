@@ -31,7 +31,7 @@ enum reading {
 static inline struct unseen_bytes line_reader_rest(const struct line_reader *r)
 {
     const char *data = r->text.data; /* NULL if nothing has come */
-    return (struct unseen_bytes){data ? data + r->at : NULL, r->text.len - r->at};
+    return (struct unseen_bytes){data ? data + r->at : "", r->text.len - r->at};
 }
 
 /* Takes n bytes off the front. */

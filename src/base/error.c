@@ -7,6 +7,10 @@
 #undef unseen__error
 #undef unseen__error_io
 #undef unseen__error_status
+#undef unseen__error_setting
+#undef unseen__error_plain
+#undef unseen__error_prefix
+#undef unseen__error_size
 
 #include <errno.h>
 #include <stdarg.h>

@@ -51,6 +51,13 @@ enum unseen_status unseen__error_status(struct unseen_error *error, enum unseen_
     ((void)unseen__error_io(error, verb, path, code), UNSEEN_ERR_IO)
 #define unseen__error_status(error, status, path)                                                  \
     ((void)unseen__error_status(error, status, path), (status))
+#define unseen__error_setting(error, status, setting, ...)                                         \
+    ((void)unseen__error_setting(error, status, setting, __VA_ARGS__), (status))
+#define unseen__error_plain(error, status) ((void)unseen__error_plain(error, status), (status))
+#define unseen__error_prefix(error, status, path)                                                  \
+    ((void)unseen__error_prefix(error, status, path), (status))
+#define unseen__error_size(error, name, size, max)                                                 \
+    ((void)unseen__error_size(error, name, size, max), UNSEEN_ERR_SIZE)
 #endif
 
 #endif

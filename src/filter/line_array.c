@@ -150,10 +150,13 @@ enum unseen_status unseen__line_array_load_piece(struct unseen__line_array *arra
 {
     const uint8_t *bytes = NULL;
     size_t place = 0;
-    if (!array->loaded || !unseen__line_array_owns_piece(array, piece, len)) {
+    if (!array->loaded || !is_piece(piece, len) || !is_inside(array, piece, len)) {
         return UNSEEN_ERR_CORRUPT;
     }
     const size_t n = unseen__line_array_overlap(array, piece, len, &bytes, &place);
+    if (n == 0) {
+        return UNSEEN_ERR_CORRUPT;
+    }
     for (size_t line = place / UNSEEN__LINE; line < (place + n) / UNSEEN__LINE; line++) {
         const uint64_t bit = (uint64_t)1 << line % 64;
         if (array->loaded[line / 64] & bit) {
