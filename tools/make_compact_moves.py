@@ -11,9 +11,11 @@ in one (cyclic) interval of r, so that a vector comparison finds it.
 usage: tools/make_compact_moves.py > src/filter/compact_moves.h
 """
 
+import itertools
 import random
 
 HOMES = 8
+REPEATS = [1, 2, 3, 4, 5, 6, 7, 8, 16, 32, 64, 128]  # Rn(w) of the header is n words w
 
 
 def sweep(place, m, quota, order, start):
@@ -65,14 +67,25 @@ def placements(remainders):
     return places, leaving
 
 
+def repeated(word, n):
+    """The macro calls that stand for n equal words."""
+    terms = []
+    while n:
+        most = max(count for count in REPEATS if count <= n)
+        terms.append(f"R{most}(0x{word:08x})," if most > 1 else f"0x{word:08x},")
+        n -= most
+    return terms
+
+
 def table(remainders):
     places, leaving = placements(remainders)
     print(f"static const uint32_t compact_moves_{remainders}[COMPACT_HOMES][{remainders}] = {{")
     for m, rows in enumerate(places, HOMES):
         print(f"    {{ /* {m} pages */")
         words = [sum(page << (4 * home) for home, page in enumerate(row)) for row in rows]
-        for i in range(0, remainders, 8):
-            print("        " + " ".join(f"0x{w:08x}," for w in words[i:i + 8]))
+        terms = [term for word, run in itertools.groupby(words) for term in repeated(word, len(list(run)))]
+        for i in range(0, len(terms), 6):
+            print("        " + " ".join(terms[i:i + 6]))
         print("    },")
     print("};\n")
     print(f"static const uint8_t compact_leaving_{remainders}[COMPACT_HOMES - 1][15][2] = {{")
@@ -88,6 +101,7 @@ print("""/* SPDX-License-Identifier: MIT
  *
  * Made by tools/make_compact_moves.py; its comment says what the numbers are. Hexadecimal digit h
  * (from the right) of moves[m - 8][r] is the page of home h for remainder r in a group of m pages.
+ * Neighbouring remainders often have the same word: Rn(w) is n words w.
  * leaving[m - 8][p] is the first and the length of the cyclic interval of r that leaves page p
  * when the group grows to m + 1 pages.
  * tests/unit/test_compact.c checks every property the filter relies on. */
@@ -99,6 +113,10 @@ print("""/* SPDX-License-Identifier: MIT
 
 #define COMPACT_HOMES 8
 """)
+for n, less in zip(REPEATS[1:], REPEATS):
+    terms = f"R{less}(w), R{n - less}(w)" if less > 1 else "w, w"
+    print(f"#define R{n}(w) {terms}".replace("R1(w)", "w"))
+print()
 table(256)
 print()
 table(128)
