@@ -24,8 +24,9 @@ enum {
     ARRAY_ALIGN = 64 /* bytes: a cache line */
 };
 
-/* Moves the *cap elements to a block of exactly new_cap; nothing if there is that much room already.
- * array is the address of the pointer to the elements, whatever their type. */
+/* Moves the elements to a block with a capacity of exactly new_cap elements. Does nothing if the
+ * capacity is at least new_cap. `array` is the address of the pointer to the elements, whatever
+ * their type. */
 static inline bool array_resize(const struct unseen_allocator *allocator, void *array, size_t *cap,
                                 size_t new_cap, size_t element)
 {
@@ -49,8 +50,8 @@ static inline bool array_resize(const struct unseen_allocator *allocator, void *
     return true;
 }
 
-/* Makes room for `wanted` elements: the capacity, or `first` while there is none, is doubled until
- * it is enough. first is at least 1. */
+/* Makes room for `wanted` elements: doubles the capacity until it is enough. A capacity of 0 starts
+ * as `first`, which is at least 1. */
 static inline bool array_grow(const struct unseen_allocator *allocator, void *array, size_t *cap,
                               size_t wanted, size_t first, size_t element)
 {

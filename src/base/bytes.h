@@ -83,7 +83,7 @@ static inline uint64_t mul_high_portable(uint64_t a, uint64_t b)
     return (a >> 32) * (b >> 32) + (middle >> 32) + (other >> 32);
 }
 
-/* The high word of a * b; the low one in *low_out. */
+/* Returns the high word of a * b; *low_out is the low word. */
 static inline uint64_t mul_wide(uint64_t a, uint64_t b, uint64_t *low_out)
 {
 #ifdef __SIZEOF_INT128__
@@ -97,14 +97,15 @@ static inline uint64_t mul_wide(uint64_t a, uint64_t b, uint64_t *low_out)
 #endif
 }
 
-/* The high word of a * b: for a random a, a number below b, in a's order. */
+/* The high word of a * b. A random a gives a random number below b, and a larger a gives no smaller
+ * number. */
 static inline uint64_t mul_high(uint64_t a, uint64_t b)
 {
     uint64_t low;
     return mul_wide(a, b, &low);
 }
 
-/* *out = a * b; false if that does not fit. */
+/* *out = a * b. Returns false if the product does not fit into a size_t. */
 static inline bool size_mul(size_t a, size_t b, size_t *out)
 {
     if (b != 0 && a > SIZE_MAX / b) {

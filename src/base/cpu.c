@@ -1,4 +1,6 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * The features of the processor, and the names of the levels. */
 #include "base/cpu.h"
 
 #include <stdbool.h>
@@ -11,8 +13,8 @@ static enum unseen_cpu best_level(void)
 {
 #if UNSEEN_X86
     __builtin_cpu_init();
-    /* All that the kernels' target attributes name; lzcnt, which clang 14 cannot ask for, came with
-     * bmi2 or before. */
+    /* Every feature that a target attribute of a kernel names, except lzcnt: clang 14 cannot ask
+     * for it, and every processor with bmi2 has it. */
     if (!__builtin_cpu_supports("avx2") || !__builtin_cpu_supports("bmi") ||
         !__builtin_cpu_supports("bmi2") || !__builtin_cpu_supports("popcnt")) {
         return UNSEEN_CPU_PORTABLE;

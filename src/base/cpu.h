@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: MIT
  *
- * Which SIMD level a new object uses. */
+ * Selects the SIMD level of a new object (set, list, bitmap, canonicaliser): the level that the
+ * caller asks for, if the processor has it. */
 #ifndef UNSEEN_BASE_CPU_H
 #define UNSEEN_BASE_CPU_H
 
 #include "unseen.h"
 
-/* The level to use for a request: the best there is for AUTO, else the asked one. Returns
- * UNSEEN_ERR_UNSUPPORTED when the processor or the build lacks it, UNSEEN_ERR_ARGUMENT for a
- * value that is not a level. Asks the processor each time (CPUID, some 100 ns): no global. */
+/* Sets *level_out to the requested level; for AUTO, to the best level that the processor and the
+ * build have. Returns UNSEEN_ERR_UNSUPPORTED if the processor or the build lacks the level,
+ * UNSEEN_ERR_ARGUMENT for a value that is not a level. Asks the processor at each call (CPUID, some
+ * 100 ns), so that there is no global variable. */
 enum unseen_status unseen__cpu_select(enum unseen_cpu request, enum unseen_cpu *level_out,
                                       struct unseen_error *error);
 

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Filling in a struct unseen_error. */
+ * Fills in a struct unseen_error, for every function of the library that can fail. Each function
+ * here returns the status of the error, so that its caller can return at once. `error` may be
+ * NULL. */
 #ifndef UNSEEN_BASE_ERROR_H
 #define UNSEEN_BASE_ERROR_H
 
@@ -8,7 +10,8 @@
 
 #define UNSEEN__NO_OFFSET UINT64_MAX
 
-/* Fills *error unless it is NULL, and returns status. */
+/* The text is made from format. offset is the byte that the error is about, or
+ * UNSEEN__NO_OFFSET. */
 #if defined(__GNUC__)
 __attribute__((format(printf, 4, 5)))
 #endif
@@ -16,7 +19,7 @@ enum unseen_status
 unseen__error(struct unseen_error *error, enum unseen_status status, uint64_t offset,
               const char *format, ...);
 
-/* The same of an option, without an offset. Every other error of this file is of no setting. */
+/* The same for an error about one setting of the caller. */
 #if defined(__GNUC__)
 __attribute__((format(printf, 4, 5)))
 #endif
@@ -24,22 +27,24 @@ enum unseen_status
 unseen__error_setting(struct unseen_error *error, enum unseen_status status,
                       enum unseen_setting setting, const char *format, ...);
 
-/* The sentence of the status alone. */
+/* The text is the sentence of the status. */
 enum unseen_status unseen__error_plain(struct unseen_error *error, enum unseen_status status);
 
-/* Puts "PATH: " in front of the sentence that *error has, unless status is OK. */
+/* Puts "PATH: " in front of the text that *error has. Does nothing if status is OK. */
 enum unseen_status unseen__error_prefix(struct unseen_error *error, enum unseen_status status,
                                         const char *path);
 
-/* A struct whose size field is size, where this version knows up to max bytes. name is the type. */
+/* The caller's struct has a wrong size: its size field is `size`, and this version knows sizes up
+ * to `max`. name is the type, without "struct". */
 enum unseen_status unseen__error_size(struct unseen_error *error, const char *name, size_t size,
                                       size_t max);
 
-/* "cannot VERB PATH: what errno number code means"; IO, or MISSING for ENOENT. */
+/* The text is "cannot VERB PATH: " and the meaning of the errno number `code`. The status is
+ * MISSING for ENOENT, else IO. */
 enum unseen_status unseen__error_io(struct unseen_error *error, const char *verb, const char *path,
                                     int code);
 
-/* The status alone, said of the file at path. */
+/* The text is "PATH: " and the sentence of the status. Does nothing if status is OK. */
 enum unseen_status unseen__error_status(struct unseen_error *error, enum unseen_status status,
                                         const char *path);
 

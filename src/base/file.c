@@ -1,4 +1,6 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Files through POSIX calls. */
 #include "base/posix.h"
 
 #ifndef _FILE_OFFSET_BITS
@@ -14,7 +16,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* No system takes more at once. */
+/* The most bytes of one request: some systems refuse 2^31 and more. */
 static const size_t REQUEST_MAX = (size_t)1 << 30;
 
 static int open_as(int folder, const char *name, int flags, unsigned mode, int *fd_out)
@@ -43,7 +45,7 @@ int unseen__file_make_in(int folder, const char *name, unsigned mode, int *fd_ou
 int unseen__file_make_alike(int fd, const struct stat *other)
 {
     struct stat st;
-    /* To give a file away takes rights that not everybody has. */
+    /* Only a privileged process may change the owner. Any process may set one of its own groups. */
     if (fchown(fd, other->st_uid, other->st_gid) != 0 &&
         fchown(fd, (uid_t)-1, other->st_gid) != 0 && errno != EPERM) {
         return errno;
@@ -55,13 +57,13 @@ int unseen__file_make_alike(int fd, const struct stat *other)
     return fchmod(fd, mode) != 0 ? errno : 0;
 }
 
-int unseen__file_read(int fd, uint64_t place, void *buf, size_t len, size_t *len_out)
+int unseen__file_read(int fd, uint64_t offset, void *buf, size_t len, size_t *len_out)
 {
     char *to = buf;
     size_t done = 0;
     while (done < len) {
         const size_t rest = len - done < REQUEST_MAX ? len - done : REQUEST_MAX;
-        const ssize_t n = pread(fd, to + done, rest, (off_t)(place + done));
+        const ssize_t n = pread(fd, to + done, rest, (off_t)(offset + done));
         if (n < 0 && errno != EINTR) {
             return errno;
         }
@@ -74,18 +76,18 @@ int unseen__file_read(int fd, uint64_t place, void *buf, size_t len, size_t *len
     return 0;
 }
 
-int unseen__file_write(int fd, uint64_t place, const void *data, size_t len)
+int unseen__file_write(int fd, uint64_t offset, const void *data, size_t len)
 {
     const char *from = data;
     size_t done = 0;
     while (done < len) {
         const size_t rest = len - done < REQUEST_MAX ? len - done : REQUEST_MAX;
-        const ssize_t n = pwrite(fd, from + done, rest, (off_t)(place + done));
+        const ssize_t n = pwrite(fd, from + done, rest, (off_t)(offset + done));
         if (n < 0 && errno != EINTR) {
             return errno;
         }
         if (n == 0) {
-            return ENOSPC; /* POSIX leaves this open; going on could go on for ever */
+            return ENOSPC; /* POSIX does not say what this means; trying again could go on for ever */
         }
         done += n > 0 ? (size_t)n : 0;
     }
@@ -178,7 +180,7 @@ int unseen__file_replace(const char *from, const char *to)
     int code = unseen__file_open_folder(to, &folder);
     if (code == 0) {
         code = rename(from, to) == 0 ? unseen__file_sync_folder(folder) : errno;
-        (void)close(folder); /* as above */
+        (void)close(folder); /* nothing was written through it */
     }
     return code;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Reading and writing files: whole requests, whatever signals and short counts say. Each returns 0
- * or an errno number. */
+ * System calls on files, for the log, the store and the list. A read or write is repeated after a
+ * signal or a short count until all is done. Each function returns 0 or an errno number. */
 #ifndef UNSEEN_BASE_FILE_H
 #define UNSEEN_BASE_FILE_H
 
@@ -10,30 +10,31 @@
 
 struct stat;
 
-/* open(2) of a file that exists, close-on-exec. A fifo or a device does not make it wait. */
+/* Opens a file that exists, with flags of open(2) and close-on-exec. Does not wait for the other
+ * end of a fifo or for a device. */
 int unseen__file_open(const char *path, int flags, int *fd_out);
 
-/* Opens the folder of path. */
+/* Opens the folder that path lies in. */
 int unseen__file_open_folder(const char *path, int *fd_out);
 
-/* The last part of path: the name in that folder. */
+/* The last part of path: the name of the file in its folder. */
 const char *unseen__file_name(const char *path);
 
-/* openat(2), as above; folder may be AT_FDCWD. */
+/* Opens a file that exists by its name in an open folder. folder may be AT_FDCWD. */
 int unseen__file_open_in(int folder, const char *name, int flags, int *fd_out);
 
-/* Makes a file and opens it to read and write; EEXIST if the name is there, even if it is a link that
- * leads nowhere. The umask takes its bits from mode. */
+/* Creates a file and opens it to read and write. EEXIST if the name exists, even as a link that
+ * leads nowhere. The umask clears its bits of mode. */
 int unseen__file_make_in(int folder, const char *name, unsigned mode, int *fd_out);
 
-/* Gives the open file the owner and the group of another, as far as the process may, and its rights.
- * A group that is not the other's gets no rights. */
+/* Gives the open file the owner, the group and the permissions of `other`, as far as the process
+ * may. If the group stays another one, it gets no permissions. */
 int unseen__file_make_alike(int fd, const struct stat *other);
 
-/* Up to len bytes from place; fewer only at the end of the file. */
-int unseen__file_read(int fd, uint64_t place, void *buf, size_t len, size_t *len_out);
+/* Reads len bytes from offset on. *len_out is less than len only at the end of the file. */
+int unseen__file_read(int fd, uint64_t offset, void *buf, size_t len, size_t *len_out);
 
-int unseen__file_write(int fd, uint64_t place, const void *data, size_t len);
+int unseen__file_write(int fd, uint64_t offset, const void *data, size_t len);
 
 /* Data and length are on the disk when this returns. After any error the file must not be written
  * to again: the kernel may have dropped what it could not write, and would say so only once. */
@@ -43,14 +44,16 @@ int unseen__file_size(int fd, uint64_t *size_out);
 
 int unseen__file_truncate(int fd, uint64_t size);
 
-/* Makes the name durable: that of a file that was made, renamed or removed. */
+/* Makes a name durable after its file was created, renamed or removed. */
 int unseen__file_sync_name(const char *path);
 
-/* Gives the file called from the name to, durably; what had it is replaced in one step. */
+/* Renames the file `from` to `to`, durably. If `to` exists, it is replaced in one step. */
 int unseen__file_replace(const char *from, const char *to);
 
-/* The same for two names in an open folder; and to make the names in it durable. */
+/* The same for two names in an open folder. */
 int unseen__file_replace_in(int folder, const char *from, const char *to);
+
+/* Makes the names in an open folder durable. */
 int unseen__file_sync_folder(int folder);
 
 #endif

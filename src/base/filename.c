@@ -1,4 +1,6 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Paths are joined and cut as strings; the file system is not asked. */
 #include "base/filename.h"
 
 #include <string.h>

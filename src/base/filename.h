@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: MIT
  *
- * Names of files, in memory of an allocator. */
+ * Makes paths, in memory of an allocator, for the files that lie beside a store or a list. */
 #ifndef UNSEEN_BASE_FILENAME_H
 #define UNSEEN_BASE_FILENAME_H
 
 #include "unseen.h"
 
-/* path and suffix together. NULL: no memory. */
+/* Returns path with suffix appended; NULL without memory. */
 char *unseen__path_with(const struct unseen_allocator *allocator, const char *path,
                         const char *suffix);
 
-/* The folder of path: "." if path is only a name. NULL: no memory. */
+/* Returns the folder that path lies in, "." if path is only a name; NULL without memory. */
 char *unseen__path_folder(const struct unseen_allocator *allocator, const char *path);
 
-/* path may be NULL. Its length must not have changed. */
+/* Frees a path that was made here. path may be NULL. Its length must not have changed. */
 void unseen__path_free(const struct unseen_allocator *allocator, char *path);
 
 #endif

@@ -1,4 +1,6 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Locks by flock(2). /proc/locks names the process that has a lock. */
 #include "base/posix.h"
 
 #include "base/lock.h"
@@ -18,7 +20,7 @@ enum {
     TRIES_MAX = 20
 };
 
-/* The process in a line of /proc/locks, if it is one for this file:
+/* The process that a line of /proc/locks names, if the line is about this file, else 0:
  *     5: FLOCK  ADVISORY  WRITE 1234 fe:01:5678 0 EOF */
 static long holder_in(const char *line, const struct stat *st)
 {
@@ -41,8 +43,8 @@ static long holder_in(const char *line, const struct stat *st)
     return inode == (unsigned long long)st->st_ino ? pid : 0;
 }
 
-/* The process that has the lock; 0 where the system does not tell. The device is not compared: some
- * file systems show another one here than in stat. */
+/* The process that has the lock; 0 if the system does not tell. Devices are not compared: some file
+ * systems show another device in /proc/locks than in stat. */
 static long find_holder(int fd)
 {
     struct stat st;
@@ -99,7 +101,8 @@ void unseen__lock_close(int *fd, long opener)
     if (*fd < 0) {
         return;
     }
-    /* A child made by fork has the lock, too: it would outlive us there. */
+    /* A child made by fork shares the lock: without LOCK_UN the lock would last as long as the
+     * child. */
     if (opener == (long)getpid()) {
         (void)flock(*fd, LOCK_UN);
     }
@@ -116,7 +119,8 @@ enum unseen_status unseen__lock_open(const char *path, int flags, int *fd_out,
             return unseen__error_io(error, "open", path, code);
         }
         const enum unseen_status status = unseen__lock_take(*fd_out, path, error);
-        /* Some file systems number a file anew each time it is asked for by name. */
+        /* Some file systems give a file a new number at each stat. After TRIES_MAX the file counts
+         * as the named one. */
         if (status == UNSEEN_OK && (unseen__lock_has_name(*fd_out, path) || tries == TRIES_MAX)) {
             return UNSEEN_OK;
         }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The lock of the one writer: flock(2) on its file. It ends with the process, so none is ever left
- * behind. */
+ * The lock of the one writer of a store or a list: flock(2) on a file. The kernel ends the lock
+ * with the process, so a crash leaves no lock behind. */
 #ifndef UNSEEN_BASE_LOCK_H
 #define UNSEEN_BASE_LOCK_H
 
@@ -9,19 +9,22 @@
 
 #include "unseen.h"
 
-/* BUSY, with the number of the process that has it where the system tells, or IO. */
+/* Takes the lock of an open file. Errors: BUSY if another process has the lock (the text has its
+ * number, if the system tells), IO. */
 enum unseen_status unseen__lock_take(int fd, const char *path, struct unseen_error *error);
 
-/* Opens the file at path with these flags of open(2) and takes its lock; if another file has got the
- * name between the two, opens that. Errors: BUSY, MISSING, IO; there is nothing to close then. */
+/* Opens the file at path, with flags of open(2), and takes its lock. If another file gets the name
+ * between these two steps, starts again with that file. Errors: BUSY, MISSING, IO; no file is open
+ * then. */
 enum unseen_status unseen__lock_open(const char *path, int flags, int *fd_out,
                                      struct unseen_error *error);
 
-/* Closes *fd, unless it is negative, and makes it -1. opener is the process that took the lock, or 0:
- * only that process unlocks. Call it when everything that matters has been synced. */
+/* Closes *fd and sets it to -1; does nothing if *fd is negative. opener is the process that took
+ * the lock, or 0: only that process unlocks. Call it after everything that matters has been
+ * synced. */
 void unseen__lock_close(int *fd, long opener);
 
-/* Whether the open file is the one that path names. */
+/* True if path names the open file. */
 bool unseen__lock_has_name(int fd, const char *path);
 
 #endif

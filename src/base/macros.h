@@ -11,7 +11,7 @@
 #define UNSEEN_NOINLINE         __attribute__((noinline))
 #define UNSEEN_PREFETCH(p)      __builtin_prefetch((p), 1, 3)
 #define UNSEEN_PREFETCH_READ(p) __builtin_prefetch((p), 0, 3)
-/* Into the second cache only: the processor has more of these under way at once. */
+/* Fetches into the second-level cache only: the processor can have more such fetches under way. */
 #define UNSEEN_PREFETCH_L2(p) __builtin_prefetch((p), 0, 2)
 #define UNSEEN_TARGET(isa)    __attribute__((target(isa)))
 /* Keeps the integer x in a register here. */
@@ -28,7 +28,7 @@
 #define UNSEEN_OPAQUE(x) ((void)(x))
 #endif
 
-/* 1 where the x86-64 kernels can be compiled; which of them run is decided by base/cpu.h. */
+/* 1 where the x86-64 kernels can be compiled. base/cpu.h decides at run time which kernels run. */
 #if defined(__x86_64__) && defined(__GNUC__)
 #define UNSEEN_X86 1
 #else

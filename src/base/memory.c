@@ -18,14 +18,14 @@ static void *map(size_t size)
     return ptr == MAP_FAILED ? NULL : ptr;
 }
 
-/* Can fail only where the kernel would have to cut a mapping in two and has no more of them. The
- * range is then lost to this process; there is nothing else that could be done about it. */
+/* munmap fails only if it has to cut a mapping in two and the process has as many mappings as it
+ * may. The range is then lost to the process; nothing can be done about it. */
 static void unmap(void *ptr, size_t size)
 {
     (void)munmap(ptr, size);
 }
 
-/* A mapping that begins at a huge page: too much is mapped and the ends are given back. */
+/* A mapping that begins at a huge page: maps too much and unmaps both ends. */
 static void *map_aligned(size_t size)
 {
     char *start = map(size + UNSEEN__HUGE_PAGE);
@@ -75,7 +75,7 @@ void unseen__memory_large(const struct unseen_allocator *allocator, void *ptr)
 {
 #ifdef MADV_HUGEPAGE
     if (allocator->alloc == default_alloc) {
-        /* Advice: where the kernel does not take it, the memory is as good, only slower. */
+        /* Only advice: if the kernel does not follow it, the memory works and is slower. */
         (void)madvise(ptr, UNSEEN__HUGE_PAGE, MADV_HUGEPAGE);
     }
 #else

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Where objects get their memory: the caller's allocator or the default one. */
+ * Memory for every object of the library: from the caller's allocator, or from the default one. */
 #ifndef UNSEEN_BASE_MEMORY_H
 #define UNSEEN_BASE_MEMORY_H
 
@@ -14,7 +14,7 @@
 /* Blocks of a multiple of this size are aligned to it by the default allocator. */
 #define UNSEEN__HUGE_PAGE ((size_t)2 * 1024 * 1024)
 
-/* A usable copy of *allocator, or the default one for NULL. */
+/* A copy of *allocator; the default allocator if it is NULL. */
 struct unseen_allocator unseen__allocator(const struct unseen_allocator *allocator);
 
 void *unseen__alloc(const struct unseen_allocator *allocator, size_t size, size_t align);
@@ -23,13 +23,14 @@ void *unseen__alloc(const struct unseen_allocator *allocator, size_t size, size_
  * mapping: the kernel gives it memory, page by page, at the first touch of each page. */
 void *unseen__alloc_zero(const struct unseen_allocator *allocator, size_t size, size_t align);
 
-/* Says that a block of UNSEEN__HUGE_PAGE bytes from the default allocator is part of a large
- * structure, so that huge pages are worth their first touch. Nothing for other allocators. */
+/* Asks for a huge page under a block of UNSEEN__HUGE_PAGE bytes that is part of a large structure.
+ * Does nothing if the allocator is not the default one. */
 void unseen__memory_large(const struct unseen_allocator *allocator, void *ptr);
 
-/* Whether size bytes, to be asked for in many blocks, can be had at all. Linux promises small blocks
- * beyond what it has, and ends the program when they are used; a single one of more than it has it
- * refuses. True where that is not known: other allocators, a system set to refuse nothing. */
+/* Returns false if the system does not have size bytes. Call it before size bytes are allocated in
+ * many blocks: Linux grants small blocks beyond its memory and kills the program that uses them,
+ * but refuses one block that is larger than its memory. Returns true if that cannot be known: for
+ * another allocator, or on a system set to refuse nothing. */
 bool unseen__memory_is_plausible(const struct unseen_allocator *allocator, size_t size);
 
 /* ptr may be NULL. */

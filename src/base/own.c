@@ -1,4 +1,7 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * A work file is opened with O_NOFOLLOW, examined by fstat, locked, and then compared with the file
+ * that has its name. */
 #include "base/posix.h"
 
 #ifndef _FILE_OFFSET_BITS
@@ -26,7 +29,7 @@ static enum unseen_status refuse(const char *path, const char *why, struct unsee
                          path, why);
 }
 
-/* Why the file is not to be written to; NULL: it is ours. */
+/* Why the file must not be written to; NULL if it is ours. */
 static const char *fault_of(const struct stat *st)
 {
     return !S_ISREG(st->st_mode)       ? "is not a regular file"
@@ -77,7 +80,9 @@ static enum unseen_status lock(int fd, int folder, const char *name, const char 
     return status;
 }
 
-/* A file that is made here, or was there: locked, and still the one of this name. */
+/* Locks a file that was just created or opened, and checks that it still has its name. If *done_out
+ * is false, it has not, and the caller tries again. The file is closed in that case and after an
+ * error. */
 static enum unseen_status settle(enum unseen_status status, int folder, const char *name,
                                  const char *path, int tries, bool *done_out, int *fd_out,
                                  struct unseen_error *error)
@@ -86,7 +91,8 @@ static enum unseen_status settle(enum unseen_status status, int folder, const ch
     if (status == UNSEEN_OK) {
         status = lock(*fd_out, folder, name, path, &is_named, error);
     }
-    /* Some file systems number a file anew each time it is asked for by name. */
+    /* Some file systems give a file a new number at each stat. After TRIES_MAX the file counts as
+     * the named one. */
     *done_out = status != UNSEEN_OK || is_named || tries == TRIES_MAX;
     if (*fd_out >= 0 && (status != UNSEEN_OK || !*done_out)) {
         (void)close(*fd_out); /* nothing was written to it */
@@ -124,7 +130,7 @@ enum unseen_status unseen__own_take(int folder, const char *name, const char *pa
     }
 }
 
-/* Removes what another run has left, unless that run goes on. */
+/* Removes the file of an earlier run, unless that run still has its lock. */
 static enum unseen_status remove_old(int folder, const char *name, const char *path,
                                      struct unseen_error *error)
 {

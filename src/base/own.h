@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT
  *
- * Work files in a folder where others may make names, too. Somebody else's file, a link or a fifo in
- * place of one is not followed, not waited for and not written to: it is refused. Of our own files only
- * those are taken that have no other name, as the other name may be what its owner knows a file by.
+ * Work files in a folder where other users may create names, too. Under the name of a work file, a
+ * file of another user, a link or a fifo is refused: it is never followed, waited for or written
+ * to. A file of our own with a second name (a hard link) is refused, too: its owner may know it by
+ * that name.
  *
- * folder is open, name a name in it, and path what messages call the file. */
+ * folder is an open folder, name is a name in it, and path is what messages call the file. */
 #ifndef UNSEEN_BASE_OWN_H
 #define UNSEEN_BASE_OWN_H
 
@@ -12,19 +13,19 @@
 
 #include "unseen.h"
 
-/* Opens a file that is there, with these flags of open(2). Errors: MISSING, FOREIGN (it is not ours),
+/* Opens a file that exists, with flags of open(2). Errors: MISSING, FOREIGN (the file is refused),
  * IO. */
 enum unseen_status unseen__own_open(int folder, const char *name, const char *path, int flags,
                                     int *fd_out, struct unseen_error *error);
 
-/* The same to read and write, and takes the file's lock. If there is none, and makes, one is made that
- * nobody else may read or write. Errors: MISSING (unless makes), FOREIGN, BUSY, IO; there is nothing to
- * close then. */
+/* Opens a file to read and write and takes its lock. If `makes` is true and the file does not
+ * exist, creates it; nobody else may read or write it. Errors: MISSING (unless makes), FOREIGN,
+ * BUSY, IO; no file is open then. */
 enum unseen_status unseen__own_take(int folder, const char *name, const char *path, bool makes,
                                     int *fd_out, struct unseen_error *error);
 
-/* Makes a file and takes its lock. What is left of an earlier one is removed, unless another process
- * has its lock. The umask takes its bits from mode. Errors: FOREIGN, BUSY, IO. */
+/* Creates a file and takes its lock. Removes an earlier file of this name, unless another process
+ * has its lock. The umask clears its bits of mode. Errors: FOREIGN, BUSY, IO. */
 enum unseen_status unseen__own_make(int folder, const char *name, const char *path, unsigned mode,
                                     int *fd_out, struct unseen_error *error);
 

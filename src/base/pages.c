@@ -1,4 +1,7 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Chunk i of a pool has 16 pages times 2^i, up to 512. Pages that were given back are taken
+ * first. */
 #include "base/pages.h"
 
 #include <stdbool.h>
@@ -10,7 +13,7 @@ enum {
     FIRST_PAGES = 16,
     DOUBLINGS = 5,
     CHUNK_PAGES = FIRST_PAGES << DOUBLINGS, /* 2 MiB */
-    LARGE_CHUNKS = 12 /* from here on, 16 MiB, huge pages are worth their first touch */
+    LARGE_CHUNKS = 12 /* 16 MiB are in use: from here on huge pages are worth their first touch */
 };
 
 static size_t pages_of(size_t chunk)

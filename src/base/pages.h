@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Pages of 4 KiB, for structures that grow page by page: cut from chunks that double up to 2 MiB, so
- * that a small structure is small and a large one is in huge pages. */
+ * Pages of 4 KiB, for structures that grow page by page: the bitmap and the exact filter. Pages are
+ * cut from chunks that double up to 2 MiB, so that a small structure is small and a large structure
+ * is in huge pages. */
 #ifndef UNSEEN_BASE_PAGES_H
 #define UNSEEN_BASE_PAGES_H
 
@@ -17,7 +18,7 @@ struct unseen__pages {
     size_t nchunks;
     size_t chunks_cap;
     size_t next;     /* first page of the last chunk that was never used */
-    void *given;     /* pages that came back, linked by their first word */
+    void *given;     /* pages that were given back, linked by their first word */
     uint64_t memory; /* bytes taken through the allocator */
 };
 

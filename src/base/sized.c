@@ -1,4 +1,6 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * The size is read and written by memcpy, because the type of the struct is not known here. */
 #include "base/sized.h"
 
 #include <string.h>

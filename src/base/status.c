@@ -1,4 +1,6 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * The sentences of the statuses, and the version. */
 #include "unseen.h"
 
 const char *unseen_status_string(enum unseen_status status)

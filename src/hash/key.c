@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The portable code: the specification of every kernel. */
+ * Makes keys in portable C, which is the specification of the kernels in key_x86.c. key.h explains
+ * the steps. */
 #include "hash/key.h"
 
 #include <sodium.h>

@@ -27,22 +27,24 @@ enum {
     UNSEEN__KEY_LANES = 8
 };
 
-/* Eight inputs after their first step: word i of all of them is words[i], the last word is the tail
- * of SipHash's message. An input longer than a block has its whole key made at once. */
+/* Eight inputs after NH: words[i][lane] is word i of the lane's SipHash message, and the last word
+ * is the tail of that message. If an input is longer than a block, its key is made at once and
+ * stands in `whole`. */
 struct unseen__key_batch {
     uint64_t words[UNSEEN__DIGEST_WORDS + 1][UNSEEN__KEY_LANES];
     struct unseen_key whole[UNSEEN__KEY_LANES];
-    unsigned is_whole; /* bit i: lane i has its key in whole */
+    unsigned is_whole; /* bit i: the key of lane i is in whole */
 };
 
 struct unseen__hasher;
 
-/* Makes n keys, 1 to 8, of a batch. */
+/* Makes the keys of lanes 0 to n - 1, n from 1 to 8. */
 typedef void unseen__key_kernel(const struct unseen__hasher *hasher,
                                 const struct unseen__key_batch *batch, size_t n,
                                 struct unseen_key *keys);
 
-/* What keys are made with. Never changes: any number of threads may use it at once. */
+/* The secret as NH and SipHash need it. A hasher is constant: any number of threads may use it at
+ * once. */
 struct unseen__hasher {
     uint64_t nh[UNSEEN__NH_WORDS];
     uint64_t sip[4]; /* the state of SipHash-128 behind its key */
@@ -50,11 +52,11 @@ struct unseen__hasher {
     struct unseen__secret secret;
 };
 
-/* level is one that the processor has, not AUTO. */
+/* level is a level that the processor has, not AUTO. */
 void unseen__hasher_init(struct unseen__hasher *hasher, const struct unseen__secret *secret,
                          enum unseen_cpu level);
 
-/* Overwrites the secret and all that was made of it. */
+/* Overwrites the secret and everything that was derived from it. */
 void unseen__hasher_release(struct unseen__hasher *hasher);
 
 /* ---- NH ---------------------------------------------------------------------------------------*/
@@ -73,7 +75,7 @@ UNSEEN_INLINE void unseen__nh_add(struct unseen__nh_sums *sums, int lane, uint64
     sums->high[lane] += high + (sums->low[lane] < low);
 }
 
-/* The words x and y against the key words k[0..4). */
+/* Adds the words x and y to both sums, under the key words k[0..4). */
 UNSEEN_INLINE void unseen__nh_step(struct unseen__nh_sums *sums, const uint64_t *k, uint64_t x,
                                    uint64_t y)
 {
@@ -81,7 +83,8 @@ UNSEEN_INLINE void unseen__nh_step(struct unseen__nh_sums *sums, const uint64_t 
     unseen__nh_add(sums, 1, x + k[2], y + k[3]);
 }
 
-/* Fewer than 16 bytes as two words that, with the length, say all of them. */
+/* Adds an input of fewer than 16 bytes as two words. The words and the length together determine
+ * all bytes. */
 UNSEEN_INLINE void unseen__nh_short(struct unseen__nh_sums *sums, const uint64_t *k,
                                     const uint8_t *p, size_t len)
 {
@@ -99,8 +102,8 @@ UNSEEN_INLINE void unseen__nh_short(struct unseen__nh_sums *sums, const uint64_t
     unseen__nh_step(sums, k, x, y);
 }
 
-/* One block, 1 to 1024 bytes at p, or all of an input shorter than 16. The last 16 bytes overlap what
- * is before them, which may be of the block before. */
+/* Hashes one block: 1 to 1024 bytes at p, or the whole of an input shorter than 16 bytes. The last
+ * step takes the last 16 bytes, which overlap the bytes before them, even into the block before. */
 UNSEEN_INLINE void unseen__nh_block(const struct unseen__hasher *hasher, const uint8_t *p,
                                     size_t len, bool is_short, uint64_t digest_out[4])
 {
@@ -123,16 +126,16 @@ UNSEEN_INLINE void unseen__nh_block(const struct unseen__hasher *hasher, const u
 
 /* ---- keys -------------------------------------------------------------------------------------*/
 
-/* Whether keys can be this short. */
+/* True if a key may have this many bits. */
 static inline bool unseen__key_bits_are_valid(unsigned bits)
 {
     return bits == 64 || bits == 96 || bits == 128;
 }
 
-/* Makes of a key the one that its hi (64 bits), hi and the low half of lo (96), or all of it (128)
- * stand for. A filter wants two halves that look independent of each other and of which some low
- * bits of lo and the high bits of hi say everything: so the low 17 bits of hi stand in lo, veiled
- * by a hash of the others. */
+/* Reduces a key to 64 bits (hi), 96 bits (hi and the low half of lo) or 128 bits (all). The other
+ * bits of lo become a function of the bits that are kept. A filter needs two halves that look
+ * independent, and some low bits of lo and the high bits of hi must together tell the whole key: so
+ * for 64 bits lo has the low 17 bits of hi, masked by a hash of the other bits. */
 static inline void unseen__key_narrow(unsigned bits, struct unseen_key *key)
 {
     if (bits == 128) {
@@ -144,7 +147,7 @@ static inline void unseen__key_narrow(unsigned bits, struct unseen_key *key)
     key->lo = is_short ? key->hi ^ mixed : (key->lo & UINT32_MAX) | (mixed << 32);
 }
 
-/* The key of one input, of so many bits. Linear time. */
+/* The key of one input, reduced to `bits` bits. Time: linear in len. */
 struct unseen_key unseen__key(const struct unseen__hasher *hasher, const void *data, size_t len,
                               unsigned bits);
 
@@ -156,7 +159,7 @@ static inline uint64_t unseen__key_tail(size_t len, size_t nblocks)
     return (uint64_t)len | message_len << 56;
 }
 
-/* Reads an input into lane i of a batch. The caller sets is_whole to 0 before the first. */
+/* Reads an input into lane i of a batch. The caller sets is_whole to 0 before the first lane. */
 UNSEEN_INLINE void unseen__key_batch_put(const struct unseen__hasher *hasher,
                                          struct unseen__key_batch *batch, size_t i,
                                          const void *data, size_t len)
@@ -174,7 +177,7 @@ UNSEEN_INLINE void unseen__key_batch_put(const struct unseen__hasher *hasher,
     batch->words[UNSEEN__DIGEST_WORDS][i] = unseen__key_tail(len, 1);
 }
 
-/* The keys of lanes 0 to n - 1, n from 1 to 8, of so many bits. */
+/* Makes the keys of lanes 0 to n - 1, n from 1 to 8, reduced to `bits` bits. */
 void unseen__key_batch_make(const struct unseen__hasher *hasher,
                             const struct unseen__key_batch *batch, size_t n, unsigned bits,
                             struct unseen_key *keys);

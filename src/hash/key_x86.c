@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * SipHash-1-3-128 of eight digests at once, one in each 64-bit lane: key.c in two AVX2 registers side
- * by side, or in one of AVX-512. A group of fewer than four is faster with portable code. */
+ * SipHash-1-3-128 of eight NH digests at once, each in a 64-bit lane: the code of key.c in two AVX2
+ * registers side by side, or in one AVX-512 register. Fewer than four digests are faster in
+ * portable code. */
 #include "hash/key.h"
 
 #if UNSEEN_X86
@@ -60,7 +61,7 @@ AVX2 void take256(struct sip256 *s, const uint64_t *words)
     s->v[0] = _mm256_xor_si256(s->v[0], word);
 }
 
-/* Three rounds of both halves, so that one works while the other waits. */
+/* Three rounds of both halves, in turn: one half works while the other waits. */
 AVX2 void final256(struct sip256 *a, struct sip256 *b, int changed, long long by)
 {
     a->v[changed] = _mm256_xor_si256(a->v[changed], _mm256_set1_epi64x(by));
@@ -76,7 +77,7 @@ AVX2 __m256i out256(const struct sip256 *s)
     return _mm256_xor_si256(_mm256_xor_si256(s->v[0], s->v[1]), _mm256_xor_si256(s->v[2], s->v[3]));
 }
 
-/* Four keys: lo, then hi of each. */
+/* Stores four keys, lo before hi. */
 AVX2 void put256(__m256i hi, __m256i lo, struct unseen_key *keys)
 {
     const __m256i even = _mm256_unpacklo_epi64(lo, hi);
@@ -151,7 +152,7 @@ AVX512 __m512i out512(const struct sip512 *s)
     return _mm512_xor_si512(_mm512_xor_si512(s->v[0], s->v[1]), _mm512_xor_si512(s->v[2], s->v[3]));
 }
 
-/* Eight keys: lo, then hi of each. */
+/* Stores eight keys, lo before hi. */
 AVX512 void put512(__m512i hi, __m512i lo, struct unseen_key *keys)
 {
     const __m512i first = _mm512_set_epi64(11, 3, 10, 2, 9, 1, 8, 0);

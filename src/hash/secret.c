@@ -1,4 +1,7 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Secrets by libsodium: BLAKE2b with a personalisation string, and overwriting that compilers
+ * keep. */
 #include "base/posix.h"
 
 #include "hash/secret.h"
@@ -12,7 +15,7 @@
 
 enum {
     BLOCK = 64, /* BLAKE2b's longest output */
-    ID_LEN = 16 /* the shortest that libsodium promises; 8 of it are used */
+    ID_LEN = 16 /* the shortest output that libsodium promises; 8 bytes of it are used */
 };
 
 #define PERSON_LEN crypto_generichash_blake2b_PERSONALBYTES
