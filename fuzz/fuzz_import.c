@@ -266,7 +266,7 @@ static bool has_overflow(const struct unseen_set *set)
 {
     bool has = false;
     for (size_t i = 0; i < (size_t)1 << set->shard_bits; i++) {
-        has = has || test_compact(set, i)->overflow.nkeys;
+        has = has || test_compact(set, i)->stash.nkeys;
     }
     return has;
 }

@@ -75,7 +75,7 @@ static struct compact *filter_of(const struct state *s, struct unseen_key key)
 static bool explained(const struct state *s, struct unseen_key key)
 {
     const struct compact *c = filter_of(s, key);
-    return test_matches(c, key) > 0 || unseen__overflow_contains(&c->overflow, key);
+    return test_matches(c, key) > 0 || unseen__stash_contains(&c->stash, key);
 }
 
 static void create(struct state *s, const uint8_t *head)
@@ -249,7 +249,7 @@ static void take_word(struct state *s, uint32_t word)
         const struct unseen_key key = key_of(s, number);
         const struct compact *c = filter_of(s, key);
         require((number < s->nfull && number % 8 != 0) || test_matches(c, key) == 1 ||
-                unseen__overflow_contains(&c->overflow, key));
+                unseen__stash_contains(&c->stash, key));
         keys[n++] = key;
     }
     require(n == 0 || unseen_set_remove_keys(s->set, keys, n, verdicts, NULL) == UNSEEN_OK);

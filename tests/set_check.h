@@ -161,8 +161,7 @@ static inline bool test_compact_sound(const struct compact *c)
         ntags += generations[i];
         ok = ok && generations[i] == c->generations[i];
     }
-    return ok && ngroups == c->ngroups && npages == c->npages &&
-           c->nkeys == ntags + c->overflow.nkeys;
+    return ok && ngroups == c->ngroups && npages == c->npages && c->nkeys == ntags + c->stash.nkeys;
 }
 
 static inline bool test_set_sound(const struct unseen_set *set)

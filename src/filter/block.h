@@ -29,11 +29,20 @@
 
 #include "filter/blocks.h"
 
+extern const struct blocks_kind unseen__block_kind;
+
 extern const struct blocks_kernel unseen__block_portable[2]; /* by two_lines */
 #if UNSEEN_X86
 extern const struct blocks_kernel unseen__block_avx2[2];
 extern const struct blocks_kernel unseen__block_avx512[2];
 #endif
+
+/* Operations that blocks.c cannot share. */
+void unseen__block_combine_piece(struct unseen__filter *filter,
+                                 enum unseen__combination combination, const uint8_t *piece,
+                                 size_t len);
+void unseen__block_combine_finish(struct unseen__filter *filter,
+                                  enum unseen__combination combination);
 
 /* Odd, otherwise random: they are part of the format. */
 #define BLOCK_MULTIPLIERS                                                                          \

@@ -6,6 +6,8 @@
 #include <math.h>
 
 #include "base/memory.h"
+#include "filter/block.h"
+#include "filter/counting.h"
 #include "filter/tally.h"
 
 enum {
@@ -61,7 +63,7 @@ static bool one_is_enough(const struct unseen__rate_model *wide, const struct un
 }
 
 /* Solves the plan for one line, and for two. */
-enum unseen_status unseen__blocks_plan(const struct blocks_kind *kind, struct unseen_plan *plan)
+static enum unseen_status blocks_plan(const struct blocks_kind *kind, struct unseen_plan *plan)
 {
     const struct unseen__rate_model models[2] = {model_of(kind, 1), model_of(kind, 2)};
     struct unseen_plan one = *plan;
@@ -87,8 +89,8 @@ enum unseen_status unseen__blocks_plan(const struct blocks_kind *kind, struct un
     return is_one ? with_one : with_two;
 }
 
-double unseen__blocks_plan_rate(const struct blocks_kind *kind, const struct unseen_plan *plan,
-                                double nkeys)
+static double blocks_plan_rate(const struct blocks_kind *kind, const struct unseen_plan *plan,
+                               double nkeys)
 {
     struct unseen__blocked blocked;
     if (plan->lines < 1 || plan->lines > 2 || plan->hashes < 1 ||
@@ -105,7 +107,7 @@ double unseen__blocks_plan_rate(const struct blocks_kind *kind, const struct uns
 static enum unseen_status shape_for(struct blocks *b, double fpr, uint64_t capacity)
 {
     struct unseen_plan p = {.fpr = fpr, .capacity = capacity};
-    const enum unseen_status status = unseen__blocks_plan(b->kind, &p);
+    const enum unseen_status status = blocks_plan(b->kind, &p);
     if (status != UNSEEN_OK) {
         return status;
     }
@@ -120,7 +122,7 @@ static enum unseen_status shape_for(struct blocks *b, double fpr, uint64_t capac
     return UNSEEN_OK;
 }
 
-void unseen__blocks_save_params(const struct unseen__filter *filter, uint8_t *params)
+static void blocks_save_params(const struct unseen__filter *filter, uint8_t *params)
 {
     const struct blocks *b = blocks_from_const(filter);
     params[0] = SAVED_KIND;
@@ -161,9 +163,9 @@ static enum unseen_status shape(struct blocks *b, const struct unseen__filter_pa
                          : shape_for(b, params->fpr, params->capacity);
 }
 
-enum unseen_status unseen__blocks_shard_bits(const struct blocks_kind *kind,
-                                             const struct unseen__filter_params *params,
-                                             unsigned wanted, unsigned *shard_bits_out)
+static enum unseen_status blocks_shard_bits(const struct blocks_kind *kind,
+                                            const struct unseen__filter_params *params,
+                                            unsigned wanted, unsigned *shard_bits_out)
 {
     struct blocks b = {.kind = kind};
     if (wanted == 0) {
@@ -180,8 +182,8 @@ enum unseen_status unseen__blocks_shard_bits(const struct blocks_kind *kind,
 
 /* ---- creation ---- */
 
-static const struct blocks_kernel *select_kernel(const struct blocks_kind *kind, bool two_lines,
-                                                 enum unseen_cpu cpu)
+static const struct blocks_kernel *blocks_select_kernel(const struct blocks_kind *kind,
+                                                        bool two_lines, enum unseen_cpu cpu)
 {
     if (cpu == UNSEEN_CPU_AVX512 && kind->avx512) {
         return &kind->avx512[two_lines];
@@ -192,7 +194,7 @@ static const struct blocks_kernel *select_kernel(const struct blocks_kind *kind,
     return &kind->portable[two_lines];
 }
 
-static enum unseen_status init(struct blocks *b, const struct unseen__filter_params *params)
+static enum unseen_status blocks_init(struct blocks *b, const struct unseen__filter_params *params)
 {
     enum unseen_status status = shape(b, params);
     if (status != UNSEEN_OK) {
@@ -200,7 +202,7 @@ static enum unseen_status init(struct blocks *b, const struct unseen__filter_par
     }
     b->nblocks >>= params->prefix_bits;
     b->prefix_bits = params->prefix_bits;
-    b->kernel = select_kernel(b->kind, b->two_lines, params->cpu);
+    b->kernel = blocks_select_kernel(b->kind, b->two_lines, params->cpu);
     b->nkeys = params->saved && params->prefix == 0 ? params->saved_nkeys : 0;
     status = unseen__line_array_init(&b->array, b->nblocks << b->two_lines, params->prefix_bits,
                                      params->prefix, params->saved ? params->saved_max : 0,
@@ -209,16 +211,16 @@ static enum unseen_status init(struct blocks *b, const struct unseen__filter_par
     return status;
 }
 
-enum unseen_status unseen__blocks_create(const struct blocks_kind *kind,
-                                         struct unseen__filter **filter_out,
-                                         const struct unseen__filter_params *params)
+static enum unseen_status blocks_create(const struct blocks_kind *kind,
+                                        struct unseen__filter **filter_out,
+                                        const struct unseen__filter_params *params)
 {
     struct blocks *b = unseen__alloc(&params->allocator, sizeof(*b), _Alignof(struct blocks));
     if (!b) {
         return UNSEEN_ERR_NOMEM;
     }
     *b = (struct blocks){.filter.ops = kind->ops, .kind = kind, .allocator = params->allocator};
-    const enum unseen_status status = init(b, params);
+    const enum unseen_status status = blocks_init(b, params);
     if (status != UNSEEN_OK) {
         unseen__free(&params->allocator, b, sizeof(*b));
         return status;
@@ -227,7 +229,7 @@ enum unseen_status unseen__blocks_create(const struct blocks_kind *kind,
     return UNSEEN_OK;
 }
 
-void unseen__blocks_free(struct unseen__filter *filter)
+static void blocks_free(struct unseen__filter *filter)
 {
     struct blocks *b = blocks_from(filter);
     struct unseen_allocator allocator = b->allocator;
@@ -237,8 +239,8 @@ void unseen__blocks_free(struct unseen__filter *filter)
 
 /* ---- keys ---- */
 
-enum unseen_status unseen__blocks_add(struct unseen__filter *filter, const struct unseen_key *keys,
-                                      size_t n, uint8_t *verdicts, size_t *ndone_out)
+static enum unseen_status blocks_add(struct unseen__filter *filter, const struct unseen_key *keys,
+                                     size_t n, uint8_t *verdicts, size_t *ndone_out)
 {
     struct blocks *b = blocks_from(filter);
     b->kernel->add(b, keys, n, verdicts);
@@ -246,15 +248,15 @@ enum unseen_status unseen__blocks_add(struct unseen__filter *filter, const struc
     return UNSEEN_OK;
 }
 
-void unseen__blocks_contains(const struct unseen__filter *filter, const struct unseen_key *keys,
-                             size_t n, uint8_t *verdicts)
+static void blocks_contains(const struct unseen__filter *filter, const struct unseen_key *keys,
+                            size_t n, uint8_t *verdicts)
 {
     const struct blocks *b = blocks_from_const(filter);
     b->kernel->contains(b, keys, n, verdicts);
 }
 
-void unseen__blocks_remove(struct unseen__filter *filter, const struct unseen_key *keys, size_t n,
-                           uint8_t *verdicts)
+static void blocks_remove(struct unseen__filter *filter, const struct unseen_key *keys, size_t n,
+                          uint8_t *verdicts)
 {
     struct blocks *b = blocks_from(filter);
     b->kernel->remove(b, keys, n, verdicts);
@@ -279,12 +281,12 @@ double unseen__blocks_load(const struct blocks *b, uint64_t nset)
     return unseen__blocked_load(&blocked, (double)nset / (double)ncells_of(b));
 }
 
-uint64_t unseen__blocks_nkeys(const struct unseen__filter *filter)
+static uint64_t blocks_nkeys(const struct unseen__filter *filter)
 {
     return blocks_from_const(filter)->nkeys;
 }
 
-void unseen__blocks_stats(const struct unseen__filter *filter, struct unseen_set_stats *stats)
+static void blocks_stats(const struct unseen__filter *filter, struct unseen_set_stats *stats)
 {
     const struct blocks *b = blocks_from_const(filter);
     stats->nkeys += b->nkeys;
@@ -296,7 +298,7 @@ void unseen__blocks_stats(const struct unseen__filter *filter, struct unseen_set
     stats->hashes = b->k;
 }
 
-void unseen__blocks_tally(const struct unseen__filter *filter, struct unseen__tally_part *part)
+static void blocks_tally(const struct unseen__filter *filter, struct unseen__tally_part *part)
 {
     const struct blocks *b = blocks_from_const(filter);
     part->cells = b->kind->cells;
@@ -307,26 +309,25 @@ void unseen__blocks_tally(const struct unseen__filter *filter, struct unseen__ta
 
 /* ---- pieces ---- */
 
-size_t unseen__blocks_save_piece(const struct unseen__filter *filter, uint64_t *position,
-                                 uint8_t *buf)
+static size_t blocks_save_piece(const struct unseen__filter *filter, uint64_t *position,
+                                uint8_t *buf)
 {
     return unseen__line_array_save_piece(&blocks_from_const(filter)->array, position, buf);
 }
 
-bool unseen__blocks_owns_piece(const struct unseen__filter *filter, const uint8_t *piece,
-                               size_t len)
+static bool blocks_owns_piece(const struct unseen__filter *filter, const uint8_t *piece, size_t len)
 {
     return unseen__line_array_owns_piece(&blocks_from_const(filter)->array, piece, len);
 }
 
-enum unseen_status unseen__blocks_load_piece(struct unseen__filter *filter, const uint8_t *piece,
-                                             size_t len)
+static enum unseen_status blocks_load_piece(struct unseen__filter *filter, const uint8_t *piece,
+                                            size_t len)
 {
     struct blocks *b = blocks_from(filter);
     return unseen__line_array_load_piece(&b->array, piece, len, &b->allocator);
 }
 
-enum unseen_status unseen__blocks_load_finish(struct unseen__filter *filter)
+static enum unseen_status blocks_load_finish(struct unseen__filter *filter)
 {
     struct blocks *b = blocks_from(filter);
     const enum unseen_status status = unseen__line_array_load_finish(&b->array, &b->allocator);
@@ -336,11 +337,60 @@ enum unseen_status unseen__blocks_load_finish(struct unseen__filter *filter)
     return status;
 }
 
-bool unseen__blocks_is_same_shape(const struct unseen__filter *filter,
-                                  const struct unseen__filter *other)
+static bool blocks_is_same_shape(const struct unseen__filter *filter,
+                                 const struct unseen__filter *other)
 {
     const struct blocks *b = blocks_from_const(filter);
     const struct blocks *o = blocks_from_const(other);
     return b->nblocks << b->prefix_bits == o->nblocks << o->prefix_bits && b->k == o->k &&
            b->two_lines == o->two_lines && b->capacity == o->capacity && b->fpr == o->fpr;
 }
+
+/* ---- the operations of each filter ---- */
+
+#define BLOCKS_FILTER(name_, abilities_, remove_, count_)                                          \
+    static enum unseen_status name_##_plan(struct unseen_plan *plan)                               \
+    {                                                                                              \
+        return blocks_plan(&unseen__##name_##_kind, plan);                                         \
+    }                                                                                              \
+    static double name_##_plan_rate(const struct unseen_plan *plan, double nkeys)                  \
+    {                                                                                              \
+        return blocks_plan_rate(&unseen__##name_##_kind, plan, nkeys);                             \
+    }                                                                                              \
+    static enum unseen_status name_##_shard_bits(const struct unseen__filter_params *params,       \
+                                                 unsigned wanted, unsigned *shard_bits_out)        \
+    {                                                                                              \
+        return blocks_shard_bits(&unseen__##name_##_kind, params, wanted, shard_bits_out);         \
+    }                                                                                              \
+    static enum unseen_status name_##_create(struct unseen__filter **filter_out,                   \
+                                             const struct unseen__filter_params *params)           \
+    {                                                                                              \
+        return blocks_create(&unseen__##name_##_kind, filter_out, params);                         \
+    }                                                                                              \
+    const struct unseen__filter_ops unseen__##name_##_ops = {                                      \
+        .name = #name_,                                                                            \
+        .abilities = abilities_,                                                                   \
+        .shard_bits = name_##_shard_bits,                                                          \
+        .create = name_##_create,                                                                  \
+        .free = blocks_free,                                                                       \
+        .add = blocks_add,                                                                         \
+        .contains = blocks_contains,                                                               \
+        .remove = remove_,                                                                         \
+        .multiplicity = count_,                                                                    \
+        .nkeys = blocks_nkeys,                                                                     \
+        .stats = blocks_stats,                                                                     \
+        .tally = blocks_tally,                                                                     \
+        .save_params = blocks_save_params,                                                         \
+        .save_piece = blocks_save_piece,                                                           \
+        .owns_piece = blocks_owns_piece,                                                           \
+        .load_piece = blocks_load_piece,                                                           \
+        .load_finish = blocks_load_finish,                                                         \
+        .is_same_shape = blocks_is_same_shape,                                                     \
+        .combine_piece = unseen__##name_##_combine_piece,                                          \
+        .combine_finish = unseen__##name_##_combine_finish,                                        \
+        .plan = name_##_plan,                                                                      \
+        .plan_rate = name_##_plan_rate,                                                            \
+    };
+
+BLOCKS_FILTER(block, UNSEEN_CAN_MERGE | UNSEEN_CAN_INTERSECT, NULL, NULL)
+BLOCKS_FILTER(counting, UNSEEN_CAN_REMOVE | UNSEEN_CAN_MERGE, blocks_remove, unseen__counting_count)

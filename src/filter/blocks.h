@@ -72,35 +72,4 @@ UNSEEN_INLINE uint8_t *blocks_of_key(const struct blocks *b, bool two_lines, str
 /* The mean number of keys in a block that explains so many cells in use. */
 double unseen__blocks_load(const struct blocks *b, uint64_t nset);
 
-/* The operations of a filter, as filter.h has them. */
-enum unseen_status unseen__blocks_plan(const struct blocks_kind *kind, struct unseen_plan *plan);
-double unseen__blocks_plan_rate(const struct blocks_kind *kind, const struct unseen_plan *plan,
-                                double nkeys);
-enum unseen_status unseen__blocks_shard_bits(const struct blocks_kind *kind,
-                                             const struct unseen__filter_params *params,
-                                             unsigned wanted, unsigned *shard_bits_out);
-enum unseen_status unseen__blocks_create(const struct blocks_kind *kind,
-                                         struct unseen__filter **filter_out,
-                                         const struct unseen__filter_params *params);
-void unseen__blocks_free(struct unseen__filter *filter);
-enum unseen_status unseen__blocks_add(struct unseen__filter *filter, const struct unseen_key *keys,
-                                      size_t n, uint8_t *verdicts, size_t *ndone_out);
-void unseen__blocks_contains(const struct unseen__filter *filter, const struct unseen_key *keys,
-                             size_t n, uint8_t *verdicts);
-void unseen__blocks_remove(struct unseen__filter *filter, const struct unseen_key *keys, size_t n,
-                           uint8_t *verdicts);
-uint64_t unseen__blocks_nkeys(const struct unseen__filter *filter);
-void unseen__blocks_stats(const struct unseen__filter *filter, struct unseen_set_stats *stats);
-void unseen__blocks_tally(const struct unseen__filter *filter, struct unseen__tally_part *part);
-void unseen__blocks_save_params(const struct unseen__filter *filter, uint8_t *params);
-size_t unseen__blocks_save_piece(const struct unseen__filter *filter, uint64_t *position,
-                                 uint8_t *buf);
-bool unseen__blocks_owns_piece(const struct unseen__filter *filter, const uint8_t *piece,
-                               size_t len);
-enum unseen_status unseen__blocks_load_piece(struct unseen__filter *filter, const uint8_t *piece,
-                                             size_t len);
-enum unseen_status unseen__blocks_load_finish(struct unseen__filter *filter);
-bool unseen__blocks_is_same_shape(const struct unseen__filter *filter,
-                                  const struct unseen__filter *other);
-
 #endif

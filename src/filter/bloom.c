@@ -46,19 +46,19 @@ struct bloom {
     struct unseen_allocator allocator;
 };
 
-static struct bloom *from_filter(struct unseen__filter *filter)
+static struct bloom *bloom_from(struct unseen__filter *filter)
 {
     return (struct bloom *)(void *)filter;
 }
 
-static const struct bloom *from_const_filter(const struct unseen__filter *filter)
+static const struct bloom *bloom_from_const(const struct unseen__filter *filter)
 {
     return (const struct bloom *)(const void *)filter;
 }
 
 /* ---- creation ---- */
 
-static enum unseen_status plan(struct unseen_plan *plan)
+static enum unseen_status bloom_plan(struct unseen_plan *plan)
 {
     const bool is_size_free = plan->bits_per_key == 0 && plan->capacity > 0;
     if (plan->lines) {
@@ -73,7 +73,7 @@ static enum unseen_status plan(struct unseen_plan *plan)
     return status;
 }
 
-static double plan_rate(const struct unseen_plan *plan, double nkeys)
+static double bloom_plan_rate(const struct unseen_plan *plan, double nkeys)
 {
     const bool is_planned = plan->bits > 0 && plan->hashes > 0;
     return is_planned ? unseen__bloom_rate((double)plan->bits, plan->hashes, nkeys) : 0;
@@ -82,7 +82,7 @@ static double plan_rate(const struct unseen_plan *plan, double nkeys)
 static enum unseen_status shape_for(struct bloom *b, double fpr, uint64_t capacity)
 {
     struct unseen_plan p = {.fpr = fpr, .capacity = capacity};
-    enum unseen_status status = plan(&p);
+    enum unseen_status status = bloom_plan(&p);
     if (status != UNSEEN_OK || p.bits == 0) {
         return status != UNSEEN_OK ? status : UNSEEN_ERR_NOMEM;
     }
@@ -93,9 +93,9 @@ static enum unseen_status shape_for(struct bloom *b, double fpr, uint64_t capaci
     return UNSEEN_OK;
 }
 
-static void save_params(const struct unseen__filter *filter, uint8_t *params)
+static void bloom_save_params(const struct unseen__filter *filter, uint8_t *params)
 {
-    const struct bloom *b = from_const_filter(filter);
+    const struct bloom *b = bloom_from_const(filter);
     params[0] = SAVED_KIND;
     params[1] = (uint8_t)b->k;
     store_le64(params + 8, b->m);
@@ -140,8 +140,8 @@ static void join_first(struct bloom *b, struct bloom *first)
     b->capacity = first->capacity;
 }
 
-static enum unseen_status create(struct unseen__filter **filter_out,
-                                 const struct unseen__filter_params *params)
+static enum unseen_status bloom_create(struct unseen__filter **filter_out,
+                                       const struct unseen__filter_params *params)
 {
     struct bloom *b = unseen__alloc(&params->allocator, sizeof(*b), _Alignof(struct bloom));
     if (!b) {
@@ -152,7 +152,7 @@ static enum unseen_status create(struct unseen__filter **filter_out,
                         .allocator = params->allocator};
     enum unseen_status status = UNSEEN_OK;
     if (params->first) {
-        join_first(b, from_filter(params->first));
+        join_first(b, bloom_from(params->first));
     } else {
         status = make_first(b, params);
     }
@@ -164,9 +164,9 @@ static enum unseen_status create(struct unseen__filter **filter_out,
     return UNSEEN_OK;
 }
 
-static void free_bloom(struct unseen__filter *filter)
+static void bloom_free(struct unseen__filter *filter)
 {
-    struct bloom *b = from_filter(filter);
+    struct bloom *b = bloom_from(filter);
     struct unseen_allocator allocator = b->allocator;
     unseen__line_array_release(&b->array, &allocator);
     unseen__free(&allocator, b, sizeof(*b));
@@ -242,10 +242,10 @@ UNSEEN_INLINE void add_group(struct bloom *b, bool is_shared, const uint64_t *pl
     }
 }
 
-static enum unseen_status add(struct unseen__filter *filter, const struct unseen_key *keys,
-                              size_t n, uint8_t *verdicts, size_t *ndone_out)
+static enum unseen_status bloom_add(struct unseen__filter *filter, const struct unseen_key *keys,
+                                    size_t n, uint8_t *verdicts, size_t *ndone_out)
 {
-    struct bloom *b = from_filter(filter);
+    struct bloom *b = bloom_from(filter);
     uint64_t places[AHEAD * UNSEEN__HASHES_MAX];
     for (size_t done = 0; done < n; done += AHEAD) {
         const size_t count = n - done < AHEAD ? n - done : AHEAD;
@@ -288,10 +288,10 @@ static void ask_group(const struct bloom *b, const uint64_t *places, unsigned fi
     }
 }
 
-static void contains(const struct unseen__filter *filter, const struct unseen_key *keys, size_t n,
-                     uint8_t *verdicts)
+static void bloom_contains(const struct unseen__filter *filter, const struct unseen_key *keys,
+                           size_t n, uint8_t *verdicts)
 {
-    const struct bloom *b = from_const_filter(filter);
+    const struct bloom *b = bloom_from_const(filter);
     const unsigned first = b->k < FIRST_PLACES ? b->k : FIRST_PLACES;
     uint64_t places[AHEAD * UNSEEN__HASHES_MAX];
     for (size_t done = 0; done < n; done += AHEAD) {
@@ -303,16 +303,16 @@ static void contains(const struct unseen__filter *filter, const struct unseen_ke
 
 /* ---- numbers ---- */
 
-static uint64_t nkeys(const struct unseen__filter *filter)
+static uint64_t bloom_nkeys(const struct unseen__filter *filter)
 {
-    return from_const_filter(filter)->nkeys;
+    return bloom_from_const(filter)->nkeys;
 }
 
 /* The bits of the whole array are the sum of what the filters set, each under its own lock: the
  * first filter has the array and its size. */
-static void stats(const struct unseen__filter *filter, struct unseen_set_stats *stats)
+static void bloom_stats(const struct unseen__filter *filter, struct unseen_set_stats *stats)
 {
-    const struct bloom *b = from_const_filter(filter);
+    const struct bloom *b = bloom_from_const(filter);
     stats->nkeys += b->nkeys;
     stats->memory += sizeof(*b) + unseen__line_array_memory(&b->array);
     stats->nslots += b->array.nlines * 512;
@@ -322,35 +322,36 @@ static void stats(const struct unseen__filter *filter, struct unseen_set_stats *
     stats->hashes = b->k;
 }
 
-static void tally(const struct unseen__filter *filter, struct unseen__tally_part *part)
+static void bloom_tally(const struct unseen__filter *filter, struct unseen__tally_part *part)
 {
-    const struct bloom *b = from_const_filter(filter);
+    const struct bloom *b = bloom_from_const(filter);
     part->k = b->k;
     unseen__tally_add(part, b->nset, b->array.nlines * 512);
 }
 
 /* ---- pieces ---- */
 
-static size_t save_piece(const struct unseen__filter *filter, uint64_t *position, uint8_t *buf)
+static size_t bloom_save_piece(const struct unseen__filter *filter, uint64_t *position,
+                               uint8_t *buf)
 {
-    return unseen__line_array_save_piece(&from_const_filter(filter)->array, position, buf);
+    return unseen__line_array_save_piece(&bloom_from_const(filter)->array, position, buf);
 }
 
-static bool owns_piece(const struct unseen__filter *filter, const uint8_t *piece, size_t len)
+static bool bloom_owns_piece(const struct unseen__filter *filter, const uint8_t *piece, size_t len)
 {
-    return unseen__line_array_owns_piece(&from_const_filter(filter)->array, piece, len);
+    return unseen__line_array_owns_piece(&bloom_from_const(filter)->array, piece, len);
 }
 
-static enum unseen_status load_piece(struct unseen__filter *filter, const uint8_t *piece,
-                                     size_t len)
+static enum unseen_status bloom_load_piece(struct unseen__filter *filter, const uint8_t *piece,
+                                           size_t len)
 {
-    struct bloom *b = from_filter(filter);
+    struct bloom *b = bloom_from(filter);
     return unseen__line_array_load_piece(&b->array, piece, len, &b->allocator);
 }
 
-static enum unseen_status load_finish(struct unseen__filter *filter)
+static enum unseen_status bloom_load_finish(struct unseen__filter *filter)
 {
-    struct bloom *b = from_filter(filter);
+    struct bloom *b = bloom_from(filter);
     if (b->first != b) {
         return UNSEEN_OK;
     }
@@ -363,17 +364,18 @@ static enum unseen_status load_finish(struct unseen__filter *filter)
 
 /* ---- union and intersection ---- */
 
-static bool is_same_shape(const struct unseen__filter *filter, const struct unseen__filter *other)
+static bool bloom_is_same_shape(const struct unseen__filter *filter,
+                                const struct unseen__filter *other)
 {
-    const struct bloom *b = from_const_filter(filter);
-    const struct bloom *o = from_const_filter(other);
+    const struct bloom *b = bloom_from_const(filter);
+    const struct bloom *o = bloom_from_const(other);
     return b->m == o->m && b->k == o->k && b->capacity == o->capacity && b->fpr == o->fpr;
 }
 
-static void combine_piece(struct unseen__filter *filter, enum unseen__combination combination,
-                          const uint8_t *piece, size_t len)
+static void bloom_combine_piece(struct unseen__filter *filter, enum unseen__combination combination,
+                                const uint8_t *piece, size_t len)
 {
-    struct bloom *b = from_filter(filter);
+    struct bloom *b = bloom_from(filter);
     unseen__line_array_combine(&b->array, combination, piece, len, &b->combined);
 }
 
@@ -383,9 +385,10 @@ static double keys_of(const struct bloom *b, uint64_t nset)
 }
 
 /* From here on the first filter counts for all. */
-static void combine_finish(struct unseen__filter *filter, enum unseen__combination combination)
+static void bloom_combine_finish(struct unseen__filter *filter,
+                                 enum unseen__combination combination)
 {
-    struct bloom *b = from_filter(filter);
+    struct bloom *b = bloom_from(filter);
     const struct unseen__combined *c = &b->combined;
     if (b->first != b) {
         b->nset = 0;
@@ -405,21 +408,21 @@ static void combine_finish(struct unseen__filter *filter, enum unseen__combinati
 const struct unseen__filter_ops unseen__bloom_ops = {
     .name = "bloom",
     .abilities = UNSEEN_CAN_MERGE | UNSEEN_CAN_INTERSECT,
-    .create = create,
-    .free = free_bloom,
-    .add = add,
-    .contains = contains,
-    .nkeys = nkeys,
-    .stats = stats,
-    .tally = tally,
-    .save_params = save_params,
-    .save_piece = save_piece,
-    .owns_piece = owns_piece,
-    .load_piece = load_piece,
-    .load_finish = load_finish,
-    .is_same_shape = is_same_shape,
-    .combine_piece = combine_piece,
-    .combine_finish = combine_finish,
-    .plan = plan,
-    .plan_rate = plan_rate,
+    .create = bloom_create,
+    .free = bloom_free,
+    .add = bloom_add,
+    .contains = bloom_contains,
+    .nkeys = bloom_nkeys,
+    .stats = bloom_stats,
+    .tally = bloom_tally,
+    .save_params = bloom_save_params,
+    .save_piece = bloom_save_piece,
+    .owns_piece = bloom_owns_piece,
+    .load_piece = bloom_load_piece,
+    .load_finish = bloom_load_finish,
+    .is_same_shape = bloom_is_same_shape,
+    .combine_piece = bloom_combine_piece,
+    .combine_finish = bloom_combine_finish,
+    .plan = bloom_plan,
+    .plan_rate = bloom_plan_rate,
 };

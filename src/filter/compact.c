@@ -33,23 +33,13 @@ const struct compact_layout unseen__compact_wide = {
     .leaving = compact_leaving_128,
 };
 
-static struct compact *from_filter(struct unseen__filter *filter)
-{
-    return (struct compact *)(void *)filter;
-}
-
-static const struct compact *from_const_filter(const struct unseen__filter *filter)
-{
-    return (const struct compact *)(const void *)filter;
-}
-
 /* For a rate: the small tags where they are good enough. */
 static const struct compact_layout *layout_for(double fpr)
 {
     return fpr < unseen__compact_small.promise ? &unseen__compact_wide : &unseen__compact_small;
 }
 
-static const struct compact_kernel *select_kernel(bool wide, enum unseen_cpu cpu)
+static const struct compact_kernel *compact_select_kernel(bool wide, enum unseen_cpu cpu)
 {
 #if UNSEEN_X86
     if (cpu >= UNSEEN_CPU_AVX2) {
@@ -65,8 +55,8 @@ static const struct compact_kernel *select_kernel(bool wide, enum unseen_cpu cpu
 
 /* The shape that holds capacity keys without growing: 2^depth groups of npages. Pages of random
  * keys are 7/8 full before the first of a group is too full. */
-static void plan(const struct compact *c, uint64_t capacity, unsigned *depth_out,
-                 unsigned *npages_out)
+static void plan_groups(const struct compact *c, uint64_t capacity, unsigned *depth_out,
+                        unsigned *npages_out)
 {
     double page_keys = 0.875 * COMPACT_LINES * c->layout->slots;
     double pages = ceil((double)capacity / page_keys);
@@ -96,7 +86,7 @@ static enum unseen_status fresh_group(struct compact *c, unsigned depth, unsigne
 }
 
 /* The first filter of a set asks for the memory of all: each is given the same capacity. */
-static bool is_possible(const struct compact *c, uint64_t npages)
+static bool compact_is_possible(const struct compact *c, uint64_t npages)
 {
     size_t size;
     return npages <= PLANNED_PAGES_MAX &&
@@ -110,8 +100,8 @@ static enum unseen_status create_groups(struct compact *c, uint64_t whole_capaci
                               ((whole_capacity & (((uint64_t)1 << c->prefix_bits) - 1)) != 0);
     unsigned depth;
     unsigned npages;
-    plan(c, capacity, &depth, &npages);
-    if (!is_possible(c, (uint64_t)npages << depth)) {
+    plan_groups(c, capacity, &depth, &npages);
+    if (!compact_is_possible(c, (uint64_t)npages << depth)) {
         return UNSEEN_ERR_NOMEM;
     }
     size_t ngroups = (size_t)1 << depth;
@@ -133,16 +123,16 @@ static enum unseen_status create_groups(struct compact *c, uint64_t whole_capaci
     return status;
 }
 
-static void free_compact(struct unseen__filter *filter)
+static void compact_free(struct unseen__filter *filter)
 {
-    struct compact *c = from_filter(filter);
+    struct compact *c = compact_from(filter);
     if (!c) {
         return;
     }
     unseen__compact_directory_release(c);
     unseen__compact_pages_release(c);
     unseen__compact_load_release(c);
-    unseen__overflow_release(&c->overflow, &c->allocator);
+    unseen__stash_release(&c->stash, &c->allocator);
     struct unseen_allocator allocator = c->allocator;
     unseen__free(&allocator, c, sizeof(*c));
 }
@@ -151,7 +141,7 @@ void unseen__compact_relayout(struct compact *c, const struct compact_layout *la
 {
     c->layout = layout;
     c->mark = 1u << cut;
-    c->kernel = select_kernel(layout->is_wide, c->cpu);
+    c->kernel = compact_select_kernel(layout->is_wide, c->cpu);
 }
 
 enum unseen_status unseen__compact_create_cut(struct unseen__filter **filter_out,
@@ -175,7 +165,7 @@ enum unseen_status unseen__compact_create_cut(struct unseen__filter **filter_out
     unseen__compact_relayout(c, layout_for(params->fpr), cut);
     enum unseen_status status = create_groups(c, params->capacity);
     if (status != UNSEEN_OK) {
-        free_compact(&c->filter);
+        compact_free(&c->filter);
         return status;
     }
     *filter_out = &c->filter;
@@ -195,14 +185,14 @@ static enum unseen_status create_saved(struct unseen__filter **filter_out,
     }
     status = unseen__compact_load_params(filter, params->saved);
     if (status != UNSEEN_OK) {
-        free_compact(filter);
+        compact_free(filter);
         return status;
     }
     *filter_out = filter;
     return UNSEEN_OK;
 }
 
-static enum unseen_status create_compact(struct unseen__filter **filter_out,
+static enum unseen_status compact_create(struct unseen__filter **filter_out,
                                          const struct unseen__filter_params *params)
 {
     return params->saved ? create_saved(filter_out, params)
@@ -210,8 +200,8 @@ static enum unseen_status create_compact(struct unseen__filter **filter_out,
 }
 
 /* A group of an export must not span two filters. */
-static enum unseen_status shard_bits(const struct unseen__filter_params *params, unsigned wanted,
-                                     unsigned *shard_bits_out)
+static enum unseen_status compact_shard_bits(const struct unseen__filter_params *params,
+                                             unsigned wanted, unsigned *shard_bits_out)
 {
     const unsigned limit = params->saved ? unseen__compact_saved_depth(params->saved) : wanted;
     *shard_bits_out = wanted < limit ? wanted : limit;
@@ -220,24 +210,24 @@ static enum unseen_status shard_bits(const struct unseen__filter_params *params,
 
 /* ---- operations ---- */
 
-static enum unseen_status add(struct unseen__filter *filter, const struct unseen_key *keys,
-                              size_t n, uint8_t *verdicts, size_t *ndone_out)
+static enum unseen_status compact_add(struct unseen__filter *filter, const struct unseen_key *keys,
+                                      size_t n, uint8_t *verdicts, size_t *ndone_out)
 {
-    struct compact *c = from_filter(filter);
+    struct compact *c = compact_from(filter);
     return c->kernel->add(c, keys, n, verdicts, ndone_out);
 }
 
-static void contains(const struct unseen__filter *filter, const struct unseen_key *keys, size_t n,
-                     uint8_t *verdicts)
+static void compact_contains(const struct unseen__filter *filter, const struct unseen_key *keys,
+                             size_t n, uint8_t *verdicts)
 {
-    const struct compact *c = from_const_filter(filter);
+    const struct compact *c = compact_from_const(filter);
     c->kernel->contains(c, keys, n, verdicts);
 }
 
-static void remove_keys(struct unseen__filter *filter, const struct unseen_key *keys, size_t n,
-                        uint8_t *verdicts)
+static void compact_remove(struct unseen__filter *filter, const struct unseen_key *keys, size_t n,
+                           uint8_t *verdicts)
 {
-    struct compact *c = from_filter(filter);
+    struct compact *c = compact_from(filter);
     c->kernel->remove(c, keys, n, verdicts);
 }
 
@@ -253,17 +243,17 @@ static double estimate_rate(const struct compact *c)
     return ldexp(sum, 1 - 6 - 3 - (int)c->layout->r_bits);
 }
 
-static uint64_t nkeys(const struct unseen__filter *filter)
+static uint64_t compact_nkeys(const struct unseen__filter *filter)
 {
-    return from_const_filter(filter)->nkeys;
+    return compact_from_const(filter)->nkeys;
 }
 
-static void stats(const struct unseen__filter *filter, struct unseen_set_stats *stats)
+static void compact_stats(const struct unseen__filter *filter, struct unseen_set_stats *stats)
 {
-    const struct compact *c = from_const_filter(filter);
+    const struct compact *c = compact_from_const(filter);
     stats->nkeys += c->nkeys;
     stats->nslots += c->npages * COMPACT_LINES * c->layout->slots;
-    stats->memory += c->memory + unseen__overflow_memory(&c->overflow);
+    stats->memory += c->memory + unseen__stash_memory(&c->stash);
     stats->fill += (double)c->nkeys;
     stats->nkeys_estimate += (double)c->nkeys;
     stats->fpr_promise = c->layout->promise;
@@ -278,7 +268,7 @@ static double mean_bits(bool wide)
     return wide ? 44.8 : 36.2;
 }
 
-static enum unseen_status plan_compact(struct unseen_plan *plan)
+static enum unseen_status compact_plan(struct unseen_plan *plan)
 {
     if (plan->hashes || plan->lines) {
         return UNSEEN_ERR_UNSUPPORTED;
@@ -301,7 +291,7 @@ static enum unseen_status plan_compact(struct unseen_plan *plan)
 /* A tag knows as many bits of its key as there were when it came: those of the path to its group,
  * with about group_keys keys, and of v. So the rate is as if all n tags knew the same until there
  * are several groups, and from then on grows with the logarithm of n. */
-static double plan_rate(const struct unseen_plan *plan, double nkeys)
+static double compact_plan_rate(const struct unseen_plan *plan, double nkeys)
 {
     const struct compact_layout *layout = layout_for(plan->fpr);
     const double group_keys = 11.5 * COMPACT_LINES * layout->slots * 0.85;
@@ -312,19 +302,19 @@ static double plan_rate(const struct unseen_plan *plan, double nkeys)
 const struct unseen__filter_ops unseen__compact_ops = {
     .name = "compact",
     .abilities = UNSEEN_CAN_REMOVE | UNSEEN_CAN_GROW,
-    .shard_bits = shard_bits,
-    .create = create_compact,
-    .free = free_compact,
-    .add = add,
-    .contains = contains,
-    .remove = remove_keys,
-    .nkeys = nkeys,
-    .stats = stats,
+    .shard_bits = compact_shard_bits,
+    .create = compact_create,
+    .free = compact_free,
+    .add = compact_add,
+    .contains = compact_contains,
+    .remove = compact_remove,
+    .nkeys = compact_nkeys,
+    .stats = compact_stats,
     .save_params = unseen__compact_save_params,
     .save_piece = unseen__compact_save_piece,
     .owns_piece = unseen__compact_owns_piece,
     .load_piece = unseen__compact_load_piece,
     .load_finish = unseen__compact_load_finish,
-    .plan = plan_compact,
-    .plan_rate = plan_rate,
+    .plan = compact_plan,
+    .plan_rate = compact_plan_rate,
 };

@@ -40,7 +40,7 @@
 #include "base/bytes.h"
 #include "base/macros.h"
 #include "filter/filter.h"
-#include "filter/overflow.h"
+#include "filter/stash.h"
 
 enum {
     COMPACT_LINE = 64,         /* bytes of a line */
@@ -126,7 +126,7 @@ struct compact {
     const struct compact_layout *layout;
     const struct compact_kernel *kernel;
     struct unseen_allocator allocator;
-    struct unseen__overflow overflow; /* keys that found no place: empty unless hostile */
+    struct unseen__stash stash; /* keys that found no place: empty unless hostile */
 
     uint64_t nkeys;
     uint64_t ngroups;
@@ -213,6 +213,16 @@ void unseen__compact_relayout(struct compact *c, const struct compact_layout *la
 enum unseen_status unseen__compact_create_cut(struct unseen__filter **filter_out,
                                               const struct unseen__filter_params *params,
                                               unsigned cut);
+
+UNSEEN_INLINE struct compact *compact_from(struct unseen__filter *filter)
+{
+    return (struct compact *)(void *)filter;
+}
+
+UNSEEN_INLINE const struct compact *compact_from_const(const struct unseen__filter *filter)
+{
+    return (const struct compact *)(const void *)filter;
+}
 
 UNSEEN_INLINE uint64_t compact_path(const struct compact *c, struct unseen_key key)
 {

@@ -598,7 +598,7 @@ static size_t build_ntags(const struct build *b)
 
 /* Two groups instead of one. The directory has room for both. Returns false, with nothing changed,
  * when the group's tags are too few or do not spread. */
-static bool split(struct compact *c, struct compact_group *entries, size_t copies)
+static bool split_group(struct compact *c, struct compact_group *entries, size_t copies)
 {
     const struct compact_group old = entries[0];
     struct build b;
@@ -669,7 +669,7 @@ enum unseen_status unseen__compact_grow(struct compact *c, uint64_t path, bool *
             return status;
         }
         entries = unseen__compact_directory_find(c, path, &copies);
-        if (split(c, entries, copies)) {
+        if (split_group(c, entries, copies)) {
             return UNSEEN_OK;
         }
     }
@@ -758,7 +758,7 @@ enum unseen_status unseen__compact_add_full(struct compact *c, struct unseen_key
             return status;
         }
         if (stuck) {
-            status = unseen__overflow_add(&c->overflow, key, &c->allocator);
+            status = unseen__stash_add(&c->stash, key, &c->allocator);
             c->nkeys += status == UNSEEN_OK;
             return status;
         }

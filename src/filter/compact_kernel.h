@@ -82,7 +82,7 @@ UNSEEN_INLINE KERNEL_TARGET bool KERNEL(add_one)(struct compact *c, bool wide,
         *verdict = UNSEEN_SEEN;
         return true;
     }
-    if (UNSEEN_UNLIKELY(c->overflow.nkeys) && unseen__overflow_contains(&c->overflow, *key)) {
+    if (UNSEEN_UNLIKELY(c->stash.nkeys) && unseen__stash_contains(&c->stash, *key)) {
         *verdict = UNSEEN_SEEN;
         return true;
     }
@@ -146,8 +146,8 @@ UNSEEN_INLINE KERNEL_TARGET void KERNEL(contains)(const struct compact *c, bool 
         uint8_t *line;
         unsigned slot;
         bool found = KERNEL(find)(wide, &ring.probe[i % KERNEL_AHEAD], &line, &slot);
-        if (UNSEEN_UNLIKELY(c->overflow.nkeys) && !found) {
-            found = unseen__overflow_contains(&c->overflow, keys[i]);
+        if (UNSEEN_UNLIKELY(c->stash.nkeys) && !found) {
+            found = unseen__stash_contains(&c->stash, keys[i]);
         }
         verdicts[i] = found ? UNSEEN_SEEN : UNSEEN_NEW;
         KERNEL(look_ahead)(c, wide, keys, n, i, &ring);
@@ -166,7 +166,7 @@ UNSEEN_INLINE KERNEL_TARGET void KERNEL(remove)(struct compact *c, bool wide,
         unsigned slot;
         bool found = false;
         /* A key in the overflow has no tag, so a tag it matches is another key's. */
-        if (UNSEEN_UNLIKELY(c->overflow.nkeys) && unseen__overflow_remove(&c->overflow, keys[i])) {
+        if (UNSEEN_UNLIKELY(c->stash.nkeys) && unseen__stash_remove(&c->stash, keys[i])) {
             found = true;
             c->nkeys--;
         } else if (KERNEL(find)(wide, probe, &line, &slot)) {

@@ -32,7 +32,7 @@ void unseen__compact_free(struct compact *c, void *ptr, size_t size)
 }
 
 /* Grows one of the arrays of page numbers and of chunks. */
-static bool grow(struct compact *c, void *array, size_t *cap, size_t wanted, size_t element)
+static bool grow_array(struct compact *c, void *array, size_t *cap, size_t wanted, size_t element)
 {
     const size_t old_cap = *cap;
     if (!array_grow(&c->allocator, array, cap, wanted, 16, element)) {
@@ -63,7 +63,7 @@ static enum unseen_status grow_first_chunk(struct compact *c)
 
 static enum unseen_status add_chunk(struct compact *c)
 {
-    if (!grow(c, &c->chunks, &c->chunks_cap, c->nchunks + 1, sizeof(*c->chunks))) {
+    if (!grow_array(c, &c->chunks, &c->chunks_cap, c->nchunks + 1, sizeof(*c->chunks))) {
         return UNSEEN_ERR_NOMEM;
     }
     if (c->nchunks == 0 || (c->nchunks == 1 && c->chunk0_pages < COMPACT_CHUNK_PAGES)) {
@@ -110,8 +110,8 @@ void unseen__compact_pages_release(struct compact *c)
 enum unseen_status unseen__compact_pages_reserve(struct compact *c, size_t n)
 {
     /* Room in the free list for as many pages as may come back at once. */
-    if (!grow(c, &c->free_pages, &c->free_cap, c->nfree + 4 * COMPACT_PAGES_MAX,
-              sizeof(*c->free_pages))) {
+    if (!grow_array(c, &c->free_pages, &c->free_cap, c->nfree + 4 * COMPACT_PAGES_MAX,
+                    sizeof(*c->free_pages))) {
         return UNSEEN_ERR_NOMEM;
     }
     while (c->nfree + fresh_pages(c) < n) {

@@ -44,7 +44,7 @@ static unsigned least_depth(const struct compact *c)
 
 void unseen__compact_save_params(const struct unseen__filter *filter, uint8_t *params)
 {
-    const struct compact *c = (const struct compact *)(const void *)filter;
+    const struct compact *c = compact_from_const(filter);
     const uint8_t depth = (uint8_t)(least_depth(c) + c->prefix_bits);
     const bool is_first = params[0] == 0;
     params[0] = c->layout->is_wide ? LAYOUT_WIDE : LAYOUT_SMALL;
@@ -83,7 +83,7 @@ static size_t save_key(uint8_t *buf, size_t n, struct unseen_key key)
 
 static size_t save_keys(const struct compact *c, uint64_t *position, uint8_t *buf)
 {
-    const struct unseen__overflow *o = &c->overflow;
+    const struct unseen__stash *o = &c->stash;
     size_t n = 0;
     size_t i = (size_t)(*position - POSITION_KEYS);
     for (; i < o->nkeys && n < PIECE_KEYS_MAX; i++) {
@@ -102,7 +102,7 @@ static size_t save_keys(const struct compact *c, uint64_t *position, uint8_t *bu
 size_t unseen__compact_save_piece(const struct unseen__filter *filter, uint64_t *position,
                                   uint8_t *buf)
 {
-    const struct compact *c = (const struct compact *)(const void *)filter;
+    const struct compact *c = compact_from_const(filter);
     if (*position < POSITION_KEYS) {
         return save_group(c, position, buf);
     }
@@ -119,7 +119,7 @@ void unseen__compact_load_release(struct compact *c)
 
 enum unseen_status unseen__compact_load_params(struct unseen__filter *filter, const uint8_t *params)
 {
-    struct compact *c = (struct compact *)(void *)filter;
+    struct compact *c = compact_from(filter);
     const bool wide = params[0] == LAYOUT_WIDE;
     const struct compact_layout *layout = compact_layout_of(wide);
     if ((!wide && params[0] != LAYOUT_SMALL) || params[1] + 1u >= layout->v_bits ||
@@ -263,10 +263,10 @@ static enum unseen_status load_keys(struct compact *c, const uint8_t *piece, siz
         if (c->prefix_bits && key.hi >> (64 - c->prefix_bits) != c->prefix) {
             continue;
         }
-        if (unseen__overflow_contains(&c->overflow, key)) {
+        if (unseen__stash_contains(&c->stash, key)) {
             return UNSEEN_ERR_CORRUPT;
         }
-        enum unseen_status status = unseen__overflow_add(&c->overflow, key, &c->allocator);
+        enum unseen_status status = unseen__stash_add(&c->stash, key, &c->allocator);
         if (status != UNSEEN_OK) {
             return status;
         }
@@ -278,7 +278,7 @@ static enum unseen_status load_keys(struct compact *c, const uint8_t *piece, siz
 bool unseen__compact_owns_piece(const struct unseen__filter *filter, const uint8_t *piece,
                                 size_t len)
 {
-    const struct compact *c = (const struct compact *)(const void *)filter;
+    const struct compact *c = compact_from_const(filter);
     return len >= PIECE_HEAD && (piece[0] == PIECE_KEYS || c->prefix_bits == 0 ||
                                  load_le64(piece + 8) >> (64 - c->prefix_bits) == c->prefix);
 }
@@ -286,7 +286,7 @@ bool unseen__compact_owns_piece(const struct unseen__filter *filter, const uint8
 enum unseen_status unseen__compact_load_piece(struct unseen__filter *filter, const uint8_t *piece,
                                               size_t len)
 {
-    struct compact *c = (struct compact *)(void *)filter;
+    struct compact *c = compact_from(filter);
     if (len < PIECE_HEAD) {
         return UNSEEN_ERR_CORRUPT;
     }
@@ -354,7 +354,7 @@ static enum unseen_status build_directory(struct compact *c)
 
 enum unseen_status unseen__compact_load_finish(struct unseen__filter *filter)
 {
-    struct compact *c = (struct compact *)(void *)filter;
+    struct compact *c = compact_from(filter);
     if (c->nloaded == 0) {
         return UNSEEN_ERR_CORRUPT;
     }

@@ -15,7 +15,7 @@ static uint64_t count_used(const uint8_t *bytes, size_t nbytes)
     return sum;
 }
 
-static const struct blocks_kind kind = {
+const struct blocks_kind unseen__counting_kind = {
     .ops = &unseen__counting_ops,
     .cells = COUNTING_CELLS,
     .cell_bits = 4,
@@ -29,7 +29,7 @@ static const struct blocks_kind kind = {
 };
 
 /* The least of the key's counters. */
-static unsigned multiplicity(const struct unseen__filter *filter, struct unseen_key key)
+unsigned unseen__counting_count(const struct unseen__filter *filter, struct unseen_key key)
 {
     static const uint32_t multipliers[UNSEEN__BLOCKED_HASHES] = {COUNTING_MULTIPLIERS};
     const struct blocks *c = blocks_from_const(filter);
@@ -57,8 +57,9 @@ static uint64_t add_counters(uint64_t x, uint64_t y)
     return sums[0] | sums[1] << 4;
 }
 
-static void combine_piece(struct unseen__filter *filter, enum unseen__combination combination,
-                          const uint8_t *piece, size_t len)
+void unseen__counting_combine_piece(struct unseen__filter *filter,
+                                    enum unseen__combination combination, const uint8_t *piece,
+                                    size_t len)
 {
     struct blocks *c = blocks_from(filter);
     const uint8_t *other;
@@ -71,57 +72,11 @@ static void combine_piece(struct unseen__filter *filter, enum unseen__combinatio
     }
 }
 
-static void combine_finish(struct unseen__filter *filter, enum unseen__combination combination)
+void unseen__counting_combine_finish(struct unseen__filter *filter,
+                                     enum unseen__combination combination)
 {
     struct blocks *c = blocks_from(filter);
     (void)combination;
     c->nset = count_used(c->bytes, (size_t)c->array.nlines * UNSEEN__LINE);
     c->nkeys = (uint64_t)llround(unseen__blocks_load(c, c->nset) * (double)c->nblocks);
 }
-
-static enum unseen_status plan(struct unseen_plan *plan)
-{
-    return unseen__blocks_plan(&kind, plan);
-}
-
-static double plan_rate(const struct unseen_plan *plan, double nkeys)
-{
-    return unseen__blocks_plan_rate(&kind, plan, nkeys);
-}
-
-static enum unseen_status shard_bits(const struct unseen__filter_params *params, unsigned wanted,
-                                     unsigned *shard_bits_out)
-{
-    return unseen__blocks_shard_bits(&kind, params, wanted, shard_bits_out);
-}
-
-static enum unseen_status create(struct unseen__filter **filter_out,
-                                 const struct unseen__filter_params *params)
-{
-    return unseen__blocks_create(&kind, filter_out, params);
-}
-
-const struct unseen__filter_ops unseen__counting_ops = {
-    .name = "counting",
-    .abilities = UNSEEN_CAN_REMOVE | UNSEEN_CAN_MERGE,
-    .shard_bits = shard_bits,
-    .create = create,
-    .free = unseen__blocks_free,
-    .add = unseen__blocks_add,
-    .contains = unseen__blocks_contains,
-    .remove = unseen__blocks_remove,
-    .multiplicity = multiplicity,
-    .nkeys = unseen__blocks_nkeys,
-    .stats = unseen__blocks_stats,
-    .tally = unseen__blocks_tally,
-    .save_params = unseen__blocks_save_params,
-    .save_piece = unseen__blocks_save_piece,
-    .owns_piece = unseen__blocks_owns_piece,
-    .load_piece = unseen__blocks_load_piece,
-    .load_finish = unseen__blocks_load_finish,
-    .is_same_shape = unseen__blocks_is_same_shape,
-    .combine_piece = combine_piece,
-    .combine_finish = combine_finish,
-    .plan = plan,
-    .plan_rate = plan_rate,
-};

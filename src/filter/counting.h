@@ -32,11 +32,21 @@ enum {
     COUNTING_CELLS = 128 /* counters of a line */
 };
 
+extern const struct blocks_kind unseen__counting_kind;
+
 extern const struct blocks_kernel unseen__counting_portable[2]; /* by two_lines */
 #if UNSEEN_X86
 extern const struct blocks_kernel unseen__counting_avx2[2];
 extern const struct blocks_kernel unseen__counting_avx512[2];
 #endif
+
+/* Operations that blocks.c cannot share. */
+void unseen__counting_combine_piece(struct unseen__filter *filter,
+                                    enum unseen__combination combination, const uint8_t *piece,
+                                    size_t len);
+void unseen__counting_combine_finish(struct unseen__filter *filter,
+                                     enum unseen__combination combination);
+unsigned unseen__counting_count(const struct unseen__filter *filter, struct unseen_key key);
 
 /* Odd, otherwise random: they are part of the format. */
 #define COUNTING_MULTIPLIERS                                                                       \

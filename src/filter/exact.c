@@ -39,19 +39,19 @@ enum {
 _Static_assert(PIECE_HEAD + PIECE_BYTES <= UNSEEN__PIECE_MAX, "a piece fits into a chunk");
 _Static_assert(PIECE_BYTES == 8 * 8 * EXACT_PAGE_LINES * EXACT_SLOTS_MAX, "8 pages are a piece");
 
-static struct exact *from_filter(struct unseen__filter *filter)
+static struct exact *exact_from(struct unseen__filter *filter)
 {
     return (struct exact *)(void *)filter;
 }
 
-static const struct exact *from_const_filter(const struct unseen__filter *filter)
+static const struct exact *exact_from_const(const struct unseen__filter *filter)
 {
     return (const struct exact *)(const void *)filter;
 }
 
 /* ---- creation ---- */
 
-static const struct exact_kernel *select_kernel(enum unseen_cpu cpu)
+static const struct exact_kernel *exact_select_kernel(enum unseen_cpu cpu)
 {
 #if UNSEEN_X86
     if (cpu >= UNSEEN_CPU_AVX2) {
@@ -88,9 +88,9 @@ static void plan_groups(double capacity, unsigned prefix_bits, unsigned *depth_o
                                              : (unsigned)npages;
 }
 
-static void free_exact(struct unseen__filter *filter)
+static void exact_free(struct unseen__filter *filter)
 {
-    struct exact *e = from_filter(filter);
+    struct exact *e = exact_from(filter);
     if (!e) {
         return;
     }
@@ -104,7 +104,7 @@ static void free_exact(struct unseen__filter *filter)
     }
     unseen__free(&allocator, e->directory, n * sizeof(struct exact_group *));
     unseen__pages_release(&e->pages);
-    unseen__overflow_release(&e->overflow, &allocator);
+    unseen__stash_release(&e->stash, &allocator);
     unseen__free(&allocator, e, sizeof(*e));
 }
 
@@ -139,7 +139,7 @@ static enum unseen_status create_groups(struct exact *e, unsigned depth, unsigne
 }
 
 /* The first filter of a set asks for the memory of all: each is given the same capacity. */
-static bool is_possible(const struct exact *e, unsigned depth, unsigned npages)
+static bool exact_is_possible(const struct exact *e, unsigned depth, unsigned npages)
 {
     size_t size;
     const size_t low =
@@ -154,8 +154,8 @@ static unsigned key_bits_for(double fpr)
     return fpr < PROMISE ? 128 : 64;
 }
 
-static enum unseen_status create(struct unseen__filter **filter_out,
-                                 const struct unseen__filter_params *params)
+static enum unseen_status exact_create(struct unseen__filter **filter_out,
+                                       const struct unseen__filter_params *params)
 {
     const uint8_t *saved = params->saved;
     if (saved && saved[0] != SAVED_KIND && saved[0] != SAVED_KIND + 1) {
@@ -169,7 +169,7 @@ static enum unseen_status create(struct unseen__filter **filter_out,
         return UNSEEN_ERR_NOMEM;
     }
     e->filter.ops = &unseen__exact_ops;
-    e->kernel = select_kernel(params->cpu);
+    e->kernel = exact_select_kernel(params->cpu);
     e->full_keys = saved ? saved[0] == SAVED_KIND + 1 : key_bits_for(params->fpr) > 64;
     e->prefix_bits = params->prefix_bits;
     e->prefix = params->prefix;
@@ -178,9 +178,9 @@ static enum unseen_status create(struct unseen__filter **filter_out,
     unsigned npages;
     plan_groups(saved ? 0 : (double)params->capacity, e->prefix_bits, &depth, &npages);
     const enum unseen_status status =
-        is_possible(e, depth, npages) ? create_groups(e, depth, npages) : UNSEEN_ERR_NOMEM;
+        exact_is_possible(e, depth, npages) ? create_groups(e, depth, npages) : UNSEEN_ERR_NOMEM;
     if (status != UNSEEN_OK) {
-        free_exact(&e->filter);
+        exact_free(&e->filter);
         return status;
     }
     *filter_out = &e->filter;
@@ -189,39 +189,38 @@ static enum unseen_status create(struct unseen__filter **filter_out,
 
 /* ---- operations ---- */
 
-static enum unseen_status add(struct unseen__filter *filter, const struct unseen_key *keys,
-                              size_t n, uint8_t *verdicts, size_t *ndone_out)
+static enum unseen_status exact_add(struct unseen__filter *filter, const struct unseen_key *keys,
+                                    size_t n, uint8_t *verdicts, size_t *ndone_out)
 {
-    struct exact *e = from_filter(filter);
+    struct exact *e = exact_from(filter);
     return e->kernel->add(e, keys, n, verdicts, ndone_out);
 }
 
-static void contains(const struct unseen__filter *filter, const struct unseen_key *keys, size_t n,
-                     uint8_t *verdicts)
+static void exact_contains(const struct unseen__filter *filter, const struct unseen_key *keys,
+                           size_t n, uint8_t *verdicts)
 {
-    const struct exact *e = from_const_filter(filter);
+    const struct exact *e = exact_from_const(filter);
     e->kernel->contains(e, keys, n, verdicts);
 }
 
-static void remove_keys(struct unseen__filter *filter, const struct unseen_key *keys, size_t n,
-                        uint8_t *verdicts)
+static void exact_remove(struct unseen__filter *filter, const struct unseen_key *keys, size_t n,
+                         uint8_t *verdicts)
 {
-    struct exact *e = from_filter(filter);
+    struct exact *e = exact_from(filter);
     e->kernel->remove(e, keys, n, verdicts);
 }
 
-static uint64_t nkeys(const struct unseen__filter *filter)
+static uint64_t exact_nkeys(const struct unseen__filter *filter)
 {
-    return from_const_filter(filter)->nkeys;
+    return exact_from_const(filter)->nkeys;
 }
 
-static void stats(const struct unseen__filter *filter, struct unseen_set_stats *stats)
+static void exact_stats(const struct unseen__filter *filter, struct unseen_set_stats *stats)
 {
-    const struct exact *e = from_const_filter(filter);
+    const struct exact *e = exact_from_const(filter);
     stats->nkeys += e->nkeys;
     stats->nslots += e->nslots;
-    stats->memory +=
-        sizeof(*e) + e->memory + e->pages.memory + unseen__overflow_memory(&e->overflow);
+    stats->memory += sizeof(*e) + e->memory + e->pages.memory + unseen__stash_memory(&e->stash);
     stats->fill += (double)e->nkeys;
     stats->nkeys_estimate += (double)e->nkeys;
     stats->fpr_promise = e->full_keys ? PROMISE_FULL : PROMISE;
@@ -241,7 +240,7 @@ static double bits_per_key(uint64_t capacity, bool full_keys)
     return line_bits / (slots * PLANNED_FILL * MEAN_FILL);
 }
 
-static enum unseen_status plan_exact(struct unseen_plan *plan)
+static enum unseen_status exact_plan(struct unseen_plan *plan)
 {
     if (plan->hashes || plan->lines) {
         return UNSEEN_ERR_UNSUPPORTED;
@@ -257,16 +256,16 @@ static enum unseen_status plan_exact(struct unseen_plan *plan)
     return plan->fpr < PROMISE_FULL ? UNSEEN_ERR_FPR : UNSEEN_OK;
 }
 
-static double plan_rate(const struct unseen_plan *plan, double nkeys)
+static double exact_plan_rate(const struct unseen_plan *plan, double nkeys)
 {
     return ldexp(nkeys, plan->fpr < PROMISE ? -128 : -64);
 }
 
 /* ---- pieces ---- */
 
-static void save_params(const struct unseen__filter *filter, uint8_t *params)
+static void exact_save_params(const struct unseen__filter *filter, uint8_t *params)
 {
-    params[0] = (uint8_t)(SAVED_KIND + from_const_filter(filter)->full_keys);
+    params[0] = (uint8_t)(SAVED_KIND + exact_from_const(filter)->full_keys);
 }
 
 static size_t key_bytes(const struct exact *e)
@@ -280,7 +279,7 @@ struct listed {
     uint64_t lows[PIECE_MAX_KEYS / 2 + 1];
 };
 
-static size_t put_piece(const struct exact *e, uint8_t *buf, const struct listed *listed, size_t n)
+static size_t make_piece(const struct exact *e, uint8_t *buf, const struct listed *listed, size_t n)
 {
     store_le32(buf, PIECE_KEYS);
     store_le32(buf + 4, (uint32_t)n);
@@ -325,8 +324,8 @@ static size_t save_listed(const struct exact *e, uint64_t *position, struct list
 {
     size_t i = (size_t)(*position - POSITION_LISTED);
     size_t n = 0;
-    for (; i < e->overflow.nkeys && n < PIECE_BYTES / key_bytes(e); i++) {
-        insert(e, listed, n++, e->overflow.keys[i]);
+    for (; i < e->stash.nkeys && n < PIECE_BYTES / key_bytes(e); i++) {
+        insert(e, listed, n++, e->stash.keys[i]);
     }
     *position = POSITION_LISTED + i;
     return n;
@@ -354,15 +353,16 @@ static size_t save_group(const struct exact *e, uint64_t *position, struct liste
     return 0;
 }
 
-static size_t save_piece(const struct unseen__filter *filter, uint64_t *position, uint8_t *buf)
+static size_t exact_save_piece(const struct unseen__filter *filter, uint64_t *position,
+                               uint8_t *buf)
 {
-    const struct exact *e = from_const_filter(filter);
+    const struct exact *e = exact_from_const(filter);
     struct listed listed;
     size_t n = *position < POSITION_LISTED ? save_group(e, position, &listed) : 0;
     if (n == 0 && *position >= POSITION_LISTED) {
         n = save_listed(e, position, &listed);
     }
-    return n ? put_piece(e, buf, &listed, n) : 0;
+    return n ? make_piece(e, buf, &listed, n) : 0;
 }
 
 static bool is_piece(const struct exact *e, const uint8_t *piece, size_t len)
@@ -377,9 +377,9 @@ static bool owns_key(const struct exact *e, uint64_t key)
     return e->prefix_bits == 0 || key >> (64 - e->prefix_bits) == e->prefix;
 }
 
-static bool owns_piece(const struct unseen__filter *filter, const uint8_t *piece, size_t len)
+static bool exact_owns_piece(const struct unseen__filter *filter, const uint8_t *piece, size_t len)
 {
-    const struct exact *e = from_const_filter(filter);
+    const struct exact *e = exact_from_const(filter);
     if (!is_piece(e, piece, len)) {
         return false;
     }
@@ -405,10 +405,10 @@ static enum unseen_status load_batch(struct exact *e, const struct unseen_key *k
     return status;
 }
 
-static enum unseen_status load_piece(struct unseen__filter *filter, const uint8_t *piece,
-                                     size_t len)
+static enum unseen_status exact_load_piece(struct unseen__filter *filter, const uint8_t *piece,
+                                           size_t len)
 {
-    struct exact *e = from_filter(filter);
+    struct exact *e = exact_from(filter);
     struct unseen_key keys[LOAD_BATCH];
     size_t n = 0;
     if (!is_piece(e, piece, len)) {
@@ -429,7 +429,7 @@ static enum unseen_status load_piece(struct unseen__filter *filter, const uint8_
     return status;
 }
 
-static enum unseen_status load_finish(struct unseen__filter *filter)
+static enum unseen_status exact_load_finish(struct unseen__filter *filter)
 {
     (void)filter; /* every piece was checked, and the engine counts */
     return UNSEEN_OK;
@@ -439,18 +439,18 @@ const struct unseen__filter_ops unseen__exact_ops = {
     .name = "exact",
     .abilities = UNSEEN_CAN_REMOVE | UNSEEN_CAN_GROW,
     .key_bits = key_bits_for,
-    .create = create,
-    .free = free_exact,
-    .add = add,
-    .contains = contains,
-    .remove = remove_keys,
-    .nkeys = nkeys,
-    .stats = stats,
-    .save_params = save_params,
-    .save_piece = save_piece,
-    .owns_piece = owns_piece,
-    .load_piece = load_piece,
-    .load_finish = load_finish,
-    .plan = plan_exact,
-    .plan_rate = plan_rate,
+    .create = exact_create,
+    .free = exact_free,
+    .add = exact_add,
+    .contains = exact_contains,
+    .remove = exact_remove,
+    .nkeys = exact_nkeys,
+    .stats = exact_stats,
+    .save_params = exact_save_params,
+    .save_piece = exact_save_piece,
+    .owns_piece = exact_owns_piece,
+    .load_piece = exact_load_piece,
+    .load_finish = exact_load_finish,
+    .plan = exact_plan,
+    .plan_rate = exact_plan_rate,
 };

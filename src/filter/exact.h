@@ -40,7 +40,7 @@
 #include "base/macros.h"
 #include "base/pages.h"
 #include "filter/filter.h"
-#include "filter/overflow.h"
+#include "filter/stash.h"
 
 enum {
     EXACT_LINE = 64, /* bytes */
@@ -95,7 +95,7 @@ struct exact {
     unsigned prefix_bits; /* top bits of every key that are not part of the path */
     const struct exact_kernel *kernel;
     struct unseen__pages pages;
-    struct unseen__overflow overflow;
+    struct unseen__stash stash;
     uint64_t nkeys;
     uint64_t ngroups;
     uint64_t nlines;

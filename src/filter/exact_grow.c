@@ -445,7 +445,7 @@ static unsigned depth_limit(const struct exact *e)
 }
 
 /* *stuck_out: the keys do not spread, and a larger group would be of no use. */
-static enum unseen_status grow(struct exact *e, struct exact_group *old, bool *stuck_out)
+static enum unseen_status grow_group(struct exact *e, struct exact_group *old, bool *stuck_out)
 {
     struct exact_group *groups[2] = {NULL, NULL};
     *stuck_out = !may_widen(old) && old->known - e->prefix_bits >= depth_limit(e);
@@ -481,7 +481,7 @@ static enum unseen_status grow(struct exact *e, struct exact_group *old, bool *s
 static enum unseen_status add_listed(struct exact *e, struct unseen_key key)
 {
     const enum unseen_status status =
-        unseen__overflow_add(&e->overflow, exact_whole(e, key), &e->pages.allocator);
+        unseen__stash_add(&e->stash, exact_whole(e, key), &e->pages.allocator);
     e->nkeys += status == UNSEEN_OK;
     return status;
 }
@@ -489,7 +489,7 @@ static enum unseen_status add_listed(struct exact *e, struct unseen_key key)
 /* A group in which growing was in vain tries again only when it has an eighth more keys. */
 static bool may_grow(const struct exact *e, const struct exact_group *group)
 {
-    const uint64_t nkeys = group->nkeys + e->overflow.nkeys;
+    const uint64_t nkeys = group->nkeys + e->stash.nkeys;
     return !group->stuck || nkeys > group->stuck + group->stuck / 8;
 }
 
@@ -512,7 +512,7 @@ enum unseen_status unseen__exact_add_slowly(struct exact *e, struct unseen_key k
         }
         bool stuck = !may_grow(e, group);
         if (!stuck) {
-            const enum unseen_status status = grow(e, group, &stuck);
+            const enum unseen_status status = grow_group(e, group, &stuck);
             if (status != UNSEEN_OK) {
                 return status;
             }
@@ -520,7 +520,7 @@ enum unseen_status unseen__exact_add_slowly(struct exact *e, struct unseen_key k
         }
         if (stuck) {
             if (may_grow(e, group)) {
-                const uint64_t nkeys = group->nkeys + e->overflow.nkeys + 1;
+                const uint64_t nkeys = group->nkeys + e->stash.nkeys + 1;
                 group->stuck = nkeys < UINT32_MAX ? (uint32_t)nkeys : UINT32_MAX;
             }
             nlines = SEARCH_LINES;

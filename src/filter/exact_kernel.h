@@ -85,8 +85,8 @@ UNSEEN_INLINE KERNEL_TARGET unsigned KERNEL(find)(const struct exact_probe *prob
 /* Whether the key is in the list; a word of 0 is never in a line. */
 UNSEEN_INLINE KERNEL_TARGET bool KERNEL(is_listed)(const struct exact *e, struct unseen_key key)
 {
-    return UNSEEN_UNLIKELY(e->overflow.nkeys > 0) &&
-           unseen__overflow_contains(&e->overflow, exact_whole(e, key));
+    return UNSEEN_UNLIKELY(e->stash.nkeys > 0) &&
+           unseen__stash_contains(&e->stash, exact_whole(e, key));
 }
 
 /* Puts a key where there is room. Returns false where both its lines are full. */
@@ -168,8 +168,8 @@ static KERNEL_TARGET void KERNEL(remove)(struct exact *e, const struct unseen_ke
         if (found) {
             exact_put(probe->group, slot < 16 ? probe->a : probe->b, slot % 16, 0, 0);
             probe->group->nkeys--;
-        } else if (UNSEEN_UNLIKELY(e->overflow.nkeys > 0)) {
-            found = unseen__overflow_remove(&e->overflow, exact_whole(e, keys[i]));
+        } else if (UNSEEN_UNLIKELY(e->stash.nkeys > 0)) {
+            found = unseen__stash_remove(&e->stash, exact_whole(e, keys[i]));
         }
         e->nkeys -= found;
         verdicts[i] = found ? UNSEEN_SEEN : UNSEEN_NEW;

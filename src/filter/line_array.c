@@ -27,7 +27,7 @@ static size_t loaded_size(const struct unseen__line_array *array)
 }
 
 /* Lines of 64 bytes that a size_t can count and a position (below 2^49) can name. */
-static bool is_possible(uint64_t nlines)
+static bool is_countable(uint64_t nlines)
 {
     return nlines > 0 && nlines <= SIZE_MAX / 2 / UNSEEN__LINE && nlines < (uint64_t)1 << 40;
 }
@@ -37,7 +37,7 @@ enum unseen_status unseen__line_array_init(struct unseen__line_array *array, uin
                                            const struct unseen_allocator *allocator)
 {
     const bool to_load = load_max > 0;
-    if (!is_possible(nlines)) {
+    if (!is_countable(nlines)) {
         return UNSEEN_ERR_NOMEM;
     }
     *array = (struct unseen__line_array){
@@ -119,7 +119,7 @@ static bool is_inside(const struct unseen__line_array *array, const uint8_t *pie
 }
 
 size_t unseen__line_array_overlap(const struct unseen__line_array *array, const uint8_t *piece,
-                                  size_t len, const uint8_t **bytes_out, size_t *place_out)
+                                  size_t len, const uint8_t **bytes_out, size_t *offset_out)
 {
     const uint64_t nlines = (len - UNSEEN__LINE_ARRAY_PIECE_HEAD) / UNSEEN__LINE;
     const uint64_t start = load_le64(piece + 8);
@@ -131,7 +131,7 @@ size_t unseen__line_array_overlap(const struct unseen__line_array *array, const 
     const uint64_t left = nlines - (from - start);
     const uint64_t n = left < end - from ? left : end - from;
     *bytes_out = piece + UNSEEN__LINE_ARRAY_PIECE_HEAD + (size_t)(from - start) * UNSEEN__LINE;
-    *place_out = (size_t)(from - array->first_line) * UNSEEN__LINE;
+    *offset_out = (size_t)(from - array->first_line) * UNSEEN__LINE;
     return (size_t)n * UNSEEN__LINE;
 }
 
@@ -139,9 +139,9 @@ bool unseen__line_array_owns_piece(const struct unseen__line_array *array, const
                                    size_t len)
 {
     const uint8_t *bytes = NULL;
-    size_t place = 0;
+    size_t offset = 0;
     return is_piece(piece, len) && is_inside(array, piece, len) &&
-           unseen__line_array_overlap(array, piece, len, &bytes, &place) > 0;
+           unseen__line_array_overlap(array, piece, len, &bytes, &offset) > 0;
 }
 
 enum unseen_status unseen__line_array_load_piece(struct unseen__line_array *array,
@@ -149,15 +149,15 @@ enum unseen_status unseen__line_array_load_piece(struct unseen__line_array *arra
                                                  const struct unseen_allocator *allocator)
 {
     const uint8_t *bytes = NULL;
-    size_t place = 0;
+    size_t offset = 0;
     if (!array->loaded || !is_piece(piece, len) || !is_inside(array, piece, len)) {
         return UNSEEN_ERR_CORRUPT;
     }
-    const size_t n = unseen__line_array_overlap(array, piece, len, &bytes, &place);
+    const size_t n = unseen__line_array_overlap(array, piece, len, &bytes, &offset);
     if (n == 0) {
         return UNSEEN_ERR_CORRUPT;
     }
-    for (size_t line = place / UNSEEN__LINE; line < (place + n) / UNSEEN__LINE; line++) {
+    for (size_t line = offset / UNSEEN__LINE; line < (offset + n) / UNSEEN__LINE; line++) {
         const uint64_t bit = (uint64_t)1 << line % 64;
         if (array->loaded[line / 64] & bit) {
             return UNSEEN_ERR_CORRUPT;
@@ -165,11 +165,11 @@ enum unseen_status unseen__line_array_load_piece(struct unseen__line_array *arra
         array->loaded[line / 64] |= bit;
     }
     /* A huge page for a piece of a few lines would be memory for nothing. */
-    const size_t huge = (place + n - 1) / UNSEEN__HUGE_PAGE * UNSEEN__HUGE_PAGE;
-    if (array->nbytes >= LARGE && huge >= place && n >= FULL_PIECE / 2) {
+    const size_t huge = (offset + n - 1) / UNSEEN__HUGE_PAGE * UNSEEN__HUGE_PAGE;
+    if (array->nbytes >= LARGE && huge >= offset && n >= FULL_PIECE / 2) {
         unseen__memory_large(allocator, array->bytes + huge);
     }
-    memcpy(array->bytes + place, bytes, n);
+    memcpy(array->bytes + offset, bytes, n);
     array->nloaded += n / UNSEEN__LINE;
     return UNSEEN_OK;
 }
@@ -211,14 +211,14 @@ void unseen__line_array_combine(struct unseen__line_array *array,
                                 size_t len, struct unseen__combined *counts)
 {
     const uint8_t *other;
-    size_t place;
-    const size_t n = unseen__line_array_overlap(array, piece, len, &other, &place);
+    size_t offset;
+    const size_t n = unseen__line_array_overlap(array, piece, len, &other, &offset);
     for (size_t i = 0; i < n; i += 8) {
-        const uint64_t a = load_le64(array->bytes + place + i);
+        const uint64_t a = load_le64(array->bytes + offset + i);
         const uint64_t b = load_le64(other + i);
         counts->own += count_word(a);
         counts->other += count_word(b);
         counts->either += count_word(a | b);
-        store_le64(array->bytes + place + i, combination == UNSEEN__UNION ? a | b : a & b);
+        store_le64(array->bytes + offset + i, combination == UNSEEN__UNION ? a | b : a & b);
     }
 }

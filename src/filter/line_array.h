@@ -55,7 +55,7 @@ enum unseen_status unseen__line_array_load_finish(struct unseen__line_array *arr
 /* The part of an owned piece that is in this array: n bytes from *bytes_out stand for those from
  * *place_out on in the array. */
 size_t unseen__line_array_overlap(const struct unseen__line_array *array, const uint8_t *piece,
-                                  size_t len, const uint8_t **bytes_out, size_t *place_out);
+                                  size_t len, const uint8_t **bytes_out, size_t *offset_out);
 
 /* How many bits are set in n bytes, a multiple of 8. */
 uint64_t unseen__count_bits(const uint8_t *bytes, size_t n);

@@ -80,12 +80,12 @@ struct scalable {
     struct unseen_allocator allocator;
 };
 
-static struct scalable *from_filter(struct unseen__filter *filter)
+static struct scalable *scalable_from(struct unseen__filter *filter)
 {
     return (struct scalable *)(void *)filter;
 }
 
-static const struct scalable *from_const_filter(const struct unseen__filter *filter)
+static const struct scalable *scalable_from_const(const struct unseen__filter *filter)
 {
     return (const struct scalable *)(const void *)filter;
 }
@@ -148,9 +148,9 @@ static enum unseen_status append_link(struct scalable *s)
     return status;
 }
 
-static enum unseen_status reserve(struct unseen__filter *filter, ptrdiff_t n)
+static enum unseen_status scalable_reserve(struct unseen__filter *filter, ptrdiff_t n)
 {
-    struct scalable *s = from_filter(filter);
+    struct scalable *s = scalable_from(filter);
     if (n < 0) {
         s->nreserved -= (uint64_t)-n;
         return UNSEEN_OK;
@@ -170,9 +170,9 @@ static enum unseen_status reserve(struct unseen__filter *filter, ptrdiff_t n)
 
 /* ---- creation ---- */
 
-static void free_scalable(struct unseen__filter *filter)
+static void scalable_free(struct unseen__filter *filter)
 {
-    struct scalable *s = from_filter(filter);
+    struct scalable *s = scalable_from(filter);
     for (unsigned i = 0; i < LINKS_MAX; i++) {
         if (s->links[i].filter) {
             s->link_ops->free(s->links[i].filter);
@@ -182,9 +182,9 @@ static void free_scalable(struct unseen__filter *filter)
     unseen__free(&allocator, s, sizeof(*s));
 }
 
-static void save_params(const struct unseen__filter *filter, uint8_t *params)
+static void scalable_save_params(const struct unseen__filter *filter, uint8_t *params)
 {
-    const struct scalable *s = from_const_filter(filter);
+    const struct scalable *s = scalable_from_const(filter);
     params[0] = SAVED_KIND;
     params[1] = (uint8_t)s->prefix_bits;
     store_le64(params + 16, s->first_capacity);
@@ -201,8 +201,8 @@ static enum unseen_status load_params(struct scalable *s, const uint8_t *saved)
 }
 
 /* A chain is not cut in two: one that was saved for so many threads stays so. */
-static enum unseen_status shard_bits(const struct unseen__filter_params *params, unsigned wanted,
-                                     unsigned *shard_bits_out)
+static enum unseen_status scalable_shard_bits(const struct unseen__filter_params *params,
+                                              unsigned wanted, unsigned *shard_bits_out)
 {
     *shard_bits_out = params->saved ? params->saved[1] : wanted;
     return *shard_bits_out <= SHARD_BITS_MAX ? UNSEEN_OK : UNSEEN_ERR_CORRUPT;
@@ -220,10 +220,10 @@ static enum unseen_status start(struct scalable *s, const struct unseen__filter_
     return append_link(s);
 }
 
-static enum unseen_status create(struct unseen__filter **filter_out,
-                                 const struct unseen__filter_params *params,
-                                 const struct unseen__filter_ops *ops,
-                                 const struct unseen__filter_ops *link_ops)
+static enum unseen_status scalable_create(struct unseen__filter **filter_out,
+                                          const struct unseen__filter_params *params,
+                                          const struct unseen__filter_ops *ops,
+                                          const struct unseen__filter_ops *link_ops)
 {
     struct scalable *s = unseen__alloc(&params->allocator, sizeof(*s), _Alignof(struct scalable));
     if (!s) {
@@ -239,7 +239,7 @@ static enum unseen_status create(struct unseen__filter **filter_out,
     };
     enum unseen_status status = start(s, params);
     if (status != UNSEEN_OK) {
-        free_scalable(&s->filter);
+        scalable_free(&s->filter);
         return status;
     }
     *filter_out = &s->filter;
@@ -295,10 +295,10 @@ static size_t ask_link(const struct scalable *s, unsigned link, struct open_keys
     return n - left;
 }
 
-static void contains(const struct unseen__filter *filter, const struct unseen_key *keys, size_t n,
-                     uint8_t *verdicts)
+static void scalable_contains(const struct unseen__filter *filter, const struct unseen_key *keys,
+                              size_t n, uint8_t *verdicts)
 {
-    const struct scalable *s = from_const_filter(filter);
+    const struct scalable *s = scalable_from_const(filter);
     struct open_keys open;
     for (size_t done = 0; done < n; done += BATCH) {
         open_batch(s, keys + done, n - done < BATCH ? n - done : BATCH, &open);
@@ -344,10 +344,10 @@ static enum unseen_status add_batch(struct scalable *s, const struct unseen_key 
     return status;
 }
 
-static enum unseen_status add(struct unseen__filter *filter, const struct unseen_key *keys,
-                              size_t n, uint8_t *verdicts, size_t *ndone_out)
+static enum unseen_status scalable_add(struct unseen__filter *filter, const struct unseen_key *keys,
+                                       size_t n, uint8_t *verdicts, size_t *ndone_out)
 {
-    struct scalable *s = from_filter(filter);
+    struct scalable *s = scalable_from(filter);
     enum unseen_status status = UNSEEN_OK;
     size_t done = 0;
     while (done < n && status == UNSEEN_OK) {
@@ -382,10 +382,10 @@ static struct link *holder_of(struct scalable *s, struct unseen_key key, bool *i
     return nholders == 1 ? holder : NULL;
 }
 
-static void remove_keys(struct unseen__filter *filter, const struct unseen_key *keys, size_t n,
-                        uint8_t *verdicts)
+static void scalable_remove(struct unseen__filter *filter, const struct unseen_key *keys, size_t n,
+                            uint8_t *verdicts)
 {
-    struct scalable *s = from_filter(filter);
+    struct scalable *s = scalable_from(filter);
     for (size_t i = 0; i < n; i++) {
         const struct unseen_key key = link_key(s, keys[i]);
         bool is_seen;
@@ -402,9 +402,9 @@ static void remove_keys(struct unseen__filter *filter, const struct unseen_key *
 
 /* ---- numbers ---- */
 
-static uint64_t nkeys(const struct unseen__filter *filter)
+static uint64_t scalable_nkeys(const struct unseen__filter *filter)
 {
-    const struct scalable *s = from_const_filter(filter);
+    const struct scalable *s = scalable_from_const(filter);
     uint64_t n = 0;
     for (unsigned i = 0; i < s->nlinks; i++) {
         n += s->links[i].nkeys;
@@ -412,9 +412,9 @@ static uint64_t nkeys(const struct unseen__filter *filter)
     return n;
 }
 
-static void stats(const struct unseen__filter *filter, struct unseen_set_stats *stats)
+static void scalable_stats(const struct unseen__filter *filter, struct unseen_set_stats *stats)
 {
-    const struct scalable *s = from_const_filter(filter);
+    const struct scalable *s = scalable_from_const(filter);
     stats->memory += sizeof(*s);
     for (unsigned i = 0; i < s->nlinks + s->has_spare; i++) {
         struct unseen_set_stats link = {0};
@@ -429,9 +429,9 @@ static void stats(const struct unseen__filter *filter, struct unseen_set_stats *
 }
 
 /* Link i of each chain of a set is part i. */
-static void tally(const struct unseen__filter *filter, struct unseen__tally_part *parts)
+static void scalable_tally(const struct unseen__filter *filter, struct unseen__tally_part *parts)
 {
-    const struct scalable *s = from_const_filter(filter);
+    const struct scalable *s = scalable_from_const(filter);
     for (unsigned i = 0; i < s->nlinks; i++) {
         s->link_ops->tally(s->links[i].filter, &parts[i]);
     }
@@ -459,7 +459,8 @@ static unsigned plan_links(const struct unseen_plan *plan,
     return n;
 }
 
-static enum unseen_status plan(struct unseen_plan *plan, const struct unseen__filter_ops *link_ops)
+static enum unseen_status scalable_plan(struct unseen_plan *plan,
+                                        const struct unseen__filter_ops *link_ops)
 {
     struct unseen_plan links[LINKS_MAX];
     const double nkeys = plan->capacity ? (double)plan->capacity : 1e9;
@@ -506,8 +507,8 @@ static double keys_to_fill(const struct unseen_plan *link,
 
 /* A key that an older link takes for its own does not come to the newest one. So the more keys the
  * chain has, the slower it fills. */
-static double plan_rate(const struct unseen_plan *plan, double nkeys,
-                        const struct unseen__filter_ops *link_ops)
+static double scalable_plan_rate(const struct unseen_plan *plan, double nkeys,
+                                 const struct unseen__filter_ops *link_ops)
 {
     struct unseen_plan links[LINKS_MAX];
     const unsigned n = plan_links(plan, link_ops, nkeys, links);
@@ -533,9 +534,10 @@ static double plan_rate(const struct unseen_plan *plan, double nkeys,
  *     2  6  reserved: 0        32 32  the link's parameters
  *     8  8  prefix             64     a piece of the link */
 
-static size_t save_piece(const struct unseen__filter *filter, uint64_t *position, uint8_t *buf)
+static size_t scalable_save_piece(const struct unseen__filter *filter, uint64_t *position,
+                                  uint8_t *buf)
 {
-    const struct scalable *s = from_const_filter(filter);
+    const struct scalable *s = scalable_from_const(filter);
     uint64_t link = *position >> LINK_POSITION_BITS;
     uint64_t at = *position & (((uint64_t)1 << LINK_POSITION_BITS) - 1);
     for (; link < s->nlinks; link++, at = 0) {
@@ -555,9 +557,10 @@ static size_t save_piece(const struct unseen__filter *filter, uint64_t *position
     return 0;
 }
 
-static bool owns_piece(const struct unseen__filter *filter, const uint8_t *piece, size_t len)
+static bool scalable_owns_piece(const struct unseen__filter *filter, const uint8_t *piece,
+                                size_t len)
 {
-    return len > UNSEEN__LINK_HEAD && load_le64(piece + 8) == from_const_filter(filter)->prefix;
+    return len > UNSEEN__LINK_HEAD && load_le64(piece + 8) == scalable_from_const(filter)->prefix;
 }
 
 /* Makes the link of the first piece; those that follow must say the same. */
@@ -589,10 +592,10 @@ static enum unseen_status find_link(struct scalable *s, const uint8_t *piece,
                : UNSEEN_ERR_CORRUPT;
 }
 
-static enum unseen_status load_piece(struct unseen__filter *filter, const uint8_t *piece,
-                                     size_t len)
+static enum unseen_status scalable_load_piece(struct unseen__filter *filter, const uint8_t *piece,
+                                              size_t len)
 {
-    struct scalable *s = from_filter(filter);
+    struct scalable *s = scalable_from(filter);
     struct link *link;
     enum unseen_status status = find_link(s, piece, &link);
     piece += UNSEEN__LINK_HEAD;
@@ -605,9 +608,9 @@ static enum unseen_status load_piece(struct unseen__filter *filter, const uint8_
                : UNSEEN_ERR_CORRUPT;
 }
 
-static enum unseen_status load_finish(struct unseen__filter *filter)
+static enum unseen_status scalable_load_finish(struct unseen__filter *filter)
 {
-    struct scalable *s = from_filter(filter);
+    struct scalable *s = scalable_from(filter);
     enum unseen_status status = s->nlinks ? UNSEEN_OK : UNSEEN_ERR_CORRUPT;
     for (unsigned i = 0; i < s->nlinks && status == UNSEEN_OK; i++) {
         struct link *link = &s->links[i];
@@ -629,34 +632,34 @@ static enum unseen_status load_finish(struct unseen__filter *filter)
     static enum unseen_status create_##ops_name(struct unseen__filter **filter_out,                \
                                                 const struct unseen__filter_params *params)        \
     {                                                                                              \
-        return create(filter_out, params, &unseen__##ops_name##_ops, &link_ops_);                  \
+        return scalable_create(filter_out, params, &unseen__##ops_name##_ops, &link_ops_);         \
     }                                                                                              \
     static enum unseen_status plan_##ops_name(struct unseen_plan *p)                               \
     {                                                                                              \
-        return plan(p, &link_ops_);                                                                \
+        return scalable_plan(p, &link_ops_);                                                       \
     }                                                                                              \
     static double rate_##ops_name(const struct unseen_plan *p, double nkeys)                       \
     {                                                                                              \
-        return plan_rate(p, nkeys, &link_ops_);                                                    \
+        return scalable_plan_rate(p, nkeys, &link_ops_);                                           \
     }                                                                                              \
     const struct unseen__filter_ops unseen__##ops_name##_ops = {                                   \
         .name = text,                                                                              \
         .abilities = abilities_,                                                                   \
-        .shard_bits = shard_bits,                                                                  \
+        .shard_bits = scalable_shard_bits,                                                         \
         .create = create_##ops_name,                                                               \
-        .free = free_scalable,                                                                     \
-        .add = add,                                                                                \
-        .contains = contains,                                                                      \
+        .free = scalable_free,                                                                     \
+        .add = scalable_add,                                                                       \
+        .contains = scalable_contains,                                                             \
         .remove = remove_,                                                                         \
-        .reserve = reserve,                                                                        \
-        .nkeys = nkeys,                                                                            \
-        .stats = stats,                                                                            \
-        .tally = tally,                                                                            \
-        .save_params = save_params,                                                                \
-        .save_piece = save_piece,                                                                  \
-        .owns_piece = owns_piece,                                                                  \
-        .load_piece = load_piece,                                                                  \
-        .load_finish = load_finish,                                                                \
+        .reserve = scalable_reserve,                                                               \
+        .nkeys = scalable_nkeys,                                                                   \
+        .stats = scalable_stats,                                                                   \
+        .tally = scalable_tally,                                                                   \
+        .save_params = scalable_save_params,                                                       \
+        .save_piece = scalable_save_piece,                                                         \
+        .owns_piece = scalable_owns_piece,                                                         \
+        .load_piece = scalable_load_piece,                                                         \
+        .load_finish = scalable_load_finish,                                                       \
         .plan = plan_##ops_name,                                                                   \
         .plan_rate = rate_##ops_name,                                                              \
     };
@@ -664,4 +667,4 @@ static enum unseen_status load_finish(struct unseen__filter *filter)
 SCALABLE(scalable, "scalable", UNSEEN_CAN_GROW, unseen__block_ops, NULL)
 SCALABLE(scalable_bloom, "scalable-bloom", UNSEEN_CAN_GROW, unseen__bloom_ops, NULL)
 SCALABLE(scalable_counting, "scalable-count", UNSEEN_CAN_GROW | UNSEEN_CAN_REMOVE,
-         unseen__counting_ops, remove_keys)
+         unseen__counting_ops, scalable_remove)

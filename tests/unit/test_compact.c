@@ -254,7 +254,7 @@ static void check_state(const struct model *m)
     }
     CHECK_EQ(nodd, 0);
     CHECK_EQ(c->nkeys, m->npresent);
-    CHECK_EQ(c->overflow.nkeys, 0);
+    CHECK_EQ(c->stash.nkeys, 0);
     CHECK(test_compact_sound(c));
 }
 

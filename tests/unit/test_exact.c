@@ -84,8 +84,8 @@ static size_t list(const struct unseen__filter *filter, struct unseen_key *keys)
             }
         }
     }
-    for (size_t i = 0; i < e->overflow.nkeys; i++) {
-        const struct unseen_key key = e->overflow.keys[i];
+    for (size_t i = 0; i < e->stash.nkeys; i++) {
+        const struct unseen_key key = e->stash.keys[i];
         keys[n++] = (struct unseen_key){is_wide ? key.lo : 0, key.hi};
     }
     qsort(keys, n, sizeof(*keys), compare);
@@ -168,7 +168,7 @@ static void test_model(unsigned prefix_bits, uint64_t capacity)
         }
     }
     CHECK_EQ(wrong, 0);
-    CHECK(inside(filter)->overflow.nkeys == 0);
+    CHECK(inside(filter)->stash.nkeys == 0);
     CHECK(widths == (prefix_bits ? 1u << 11 | 1u << 12 : 1u << 9 | 1u << 10) || capacity > 0);
     /* A planted fault is noticed. */
     has[7] ^= 1;
@@ -303,7 +303,7 @@ static void test_growth(void)
     }
     CHECK_EQ(nwrong, 0);
     CHECK(inside(filter)->dir_bits >= 4);
-    CHECK_EQ(inside(filter)->overflow.nkeys, 0);
+    CHECK_EQ(inside(filter)->stash.nkeys, 0);
     for (uint64_t i = 0; i < N; i++) {
         nwrong += do_one(filter, 1, key_of(i, 0)) != UNSEEN_SEEN;
     }

@@ -165,12 +165,12 @@ static void look_inside(const struct unseen_set *set, const struct growing *grow
         if (strcmp(growing->filter, "compact") == 0) {
             const struct compact *c = test_compact(set, i);
             outcome->work += c->work;
-            outcome->nlisted += c->overflow.nkeys;
+            outcome->nlisted += c->stash.nkeys;
             CHECK(test_compact_sound(c));
         } else if (strcmp(growing->filter, "exact") == 0) {
             const struct exact *e = (const struct exact *)(const void *)set->shards[i].filter;
             outcome->work += e->work;
-            outcome->nlisted += e->overflow.nkeys;
+            outcome->nlisted += e->stash.nkeys;
         }
     }
 }

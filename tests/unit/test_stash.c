@@ -24,56 +24,56 @@ static struct unseen_key list_key(unsigned i)
 /* Detects a removal that leaves a gap in a run: a later key of the run is not found any more. */
 static void check_list(void)
 {
-    struct unseen__overflow o = {0};
+    struct unseen__stash o = {0};
     bool present[NUMBERS] = {0};
     size_t nkeys = 0;
     uint64_t random = 3;
-    CHECK(!unseen__overflow_contains(&o, list_key(5)));
+    CHECK(!unseen__stash_contains(&o, list_key(5)));
     for (int step = 0; step < 60000; step++) {
         uint64_t x = test_random(&random);
         unsigned i = (unsigned)(x >> 8) % NUMBERS;
-        CHECK(unseen__overflow_contains(&o, list_key(i)) == present[i]);
+        CHECK(unseen__stash_contains(&o, list_key(i)) == present[i]);
         if (!present[i] && x % 16 < 8) {
-            CHECK(unseen__overflow_add(&o, list_key(i), &allocator) == UNSEEN_OK);
+            CHECK(unseen__stash_add(&o, list_key(i), &allocator) == UNSEEN_OK);
             present[i] = true;
             nkeys++;
         } else if (x % 16 >= 8) {
-            CHECK(unseen__overflow_remove(&o, list_key(i)) == present[i]);
+            CHECK(unseen__stash_remove(&o, list_key(i)) == present[i]);
             nkeys -= present[i];
             present[i] = false;
         }
         CHECK_EQ(o.nkeys, nkeys);
     }
     for (unsigned i = 0; i < NUMBERS; i++) {
-        CHECK(unseen__overflow_contains(&o, list_key(i)) == present[i]);
+        CHECK(unseen__stash_contains(&o, list_key(i)) == present[i]);
     }
-    CHECK(unseen__overflow_memory(&o) == counting.bytes);
-    unseen__overflow_release(&o, &allocator);
+    CHECK(unseen__stash_memory(&o) == counting.bytes);
+    unseen__stash_release(&o, &allocator);
     CHECK_EQ(counting.nlive, 0);
 }
 
 /* Each list has a secret of its own, which stays with it when it grows. */
 static void check_salts(void)
 {
-    struct unseen__overflow lists[2] = {{0}, {0}};
+    struct unseen__stash lists[2] = {{0}, {0}};
     for (int i = 0; i < 2; i++) {
-        CHECK(unseen__overflow_add(&lists[i], list_key(1), &allocator) == UNSEEN_OK);
+        CHECK(unseen__stash_add(&lists[i], list_key(1), &allocator) == UNSEEN_OK);
         const uint64_t salt = lists[i].salt[0];
         CHECK(lists[i].salt[0] != 0 && lists[i].salt[1] != 0);
         for (unsigned k = 2; k < 200; k++) {
-            CHECK(unseen__overflow_add(&lists[i], list_key(k), &allocator) == UNSEEN_OK);
+            CHECK(unseen__stash_add(&lists[i], list_key(k), &allocator) == UNSEEN_OK);
         }
         CHECK_EQ(lists[i].salt[0], salt);
     }
     CHECK(lists[0].salt[0] != lists[1].salt[0] && lists[0].salt[1] != lists[1].salt[1]);
     for (int i = 0; i < 2; i++) {
-        unseen__overflow_release(&lists[i], &allocator);
+        unseen__stash_release(&lists[i], &allocator);
     }
     CHECK_EQ(counting.nlive, 0);
 }
 
 /* The longest run of slots in use. */
-static size_t longest_run(const struct unseen__overflow *o)
+static size_t longest_run(const struct unseen__stash *o)
 {
     size_t run = 0;
     size_t longest = 0;
@@ -93,35 +93,35 @@ static void check_list_made_to_collide(void)
     for (int i = 0; i < 5; i++) {
         inverse *= 2 - multiplier * inverse;
     }
-    struct unseen__overflow o = {0};
+    struct unseen__stash o = {0};
     for (uint64_t i = 1; i <= 20000; i++) {
         const uint64_t hi = i * inverse;
         const struct unseen_key key = {hi << 32 | hi >> 32, hi};
-        CHECK(unseen__overflow_add(&o, key, &allocator) == UNSEEN_OK);
+        CHECK(unseen__stash_add(&o, key, &allocator) == UNSEEN_OK);
     }
     CHECK(longest_run(&o) < 1000);
-    unseen__overflow_release(&o, &allocator);
+    unseen__stash_release(&o, &allocator);
 }
 
 static void check_list_nomem(void)
 {
-    struct unseen__overflow o = {0};
+    struct unseen__stash o = {0};
     unsigned n = 0;
     while (n < 500) {
         counting.fail_at = counting.nallocs + 1;
-        enum unseen_status status = unseen__overflow_add(&o, list_key(n), &allocator);
+        enum unseen_status status = unseen__stash_add(&o, list_key(n), &allocator);
         counting.fail_at = 0;
         if (status == UNSEEN_ERR_NOMEM) {
-            CHECK(!unseen__overflow_contains(&o, list_key(n)));
-            CHECK(unseen__overflow_add(&o, list_key(n), &allocator) == UNSEEN_OK);
+            CHECK(!unseen__stash_contains(&o, list_key(n)));
+            CHECK(unseen__stash_add(&o, list_key(n), &allocator) == UNSEEN_OK);
         }
         n++;
         CHECK_EQ(o.nkeys, n);
     }
     for (unsigned i = 0; i < n; i++) {
-        CHECK(unseen__overflow_contains(&o, list_key(i)));
+        CHECK(unseen__stash_contains(&o, list_key(i)));
     }
-    unseen__overflow_release(&o, &allocator);
+    unseen__stash_release(&o, &allocator);
     CHECK_EQ(counting.nlive, 0);
 }
 
@@ -185,7 +185,7 @@ static size_t overflow_keys(const struct unseen_set *set)
 {
     size_t n = 0;
     for (size_t i = 0; i < (size_t)1 << set->shard_bits; i++) {
-        n += test_compact(set, i)->overflow.nkeys;
+        n += test_compact(set, i)->stash.nkeys;
     }
     return n;
 }
@@ -223,7 +223,7 @@ static void check_twins(struct unseen_set *set, const uint8_t *is_new)
     uint64_t twin = NHOSTILE;
     uint64_t place = NHOSTILE;
     for (uint64_t i = 0; i < NHOSTILE; i++) {
-        bool inside = unseen__overflow_contains(&c->overflow, hostile_key(set, i, 0));
+        bool inside = unseen__stash_contains(&c->stash, hostile_key(set, i, 0));
         if (inside && test_matches(c, hostile_key(set, i, 0)) == 0) {
             twin = i;
         } else if (is_new[i] && !inside) {
@@ -285,7 +285,7 @@ static void check_export(bool wide, unsigned from, unsigned to)
         struct unseen_key key = {i, i << 52 | i};
         size_t shard = (size_t)((key.hi >> 1) >> (63 - set->shard_bits));
         struct compact *c = test_compact(set, shard);
-        CHECK(unseen__overflow_add(&c->overflow, key, &allocator) == UNSEEN_OK);
+        CHECK(unseen__stash_add(&c->stash, key, &allocator) == UNSEEN_OK);
         c->nkeys++;
     }
     struct test_image image = test_export(set);

@@ -7,14 +7,14 @@
  * The keys stand in an array, in an order that follows from the calls alone, so that a filter is saved
  * as the same bytes everywhere. A table of their places, by open addressing, at most half full, is
  * keyed by a random salt: nobody can choose keys that meet in it. */
-#ifndef UNSEEN_FILTER_OVERFLOW_H
-#define UNSEEN_FILTER_OVERFLOW_H
+#ifndef UNSEEN_FILTER_STASH_H
+#define UNSEEN_FILTER_STASH_H
 
 #include <stdbool.h>
 
 #include "unseen.h"
 
-struct unseen__overflow {
+struct unseen__stash {
     struct unseen_key *keys; /* as they came; the last one takes the place of one that is removed */
     size_t nkeys;
     uint32_t *slots; /* the place of a key, plus 1; 0 is empty */
@@ -22,17 +22,17 @@ struct unseen__overflow {
     uint64_t salt[2];
 };
 
-void unseen__overflow_release(struct unseen__overflow *o, const struct unseen_allocator *allocator);
-bool unseen__overflow_contains(const struct unseen__overflow *o, struct unseen_key key);
+void unseen__stash_release(struct unseen__stash *o, const struct unseen_allocator *allocator);
+bool unseen__stash_contains(const struct unseen__stash *o, struct unseen_key key);
 
 /* Adds an absent key. Errors: NOMEM, RANDOM; nothing has changed. */
-enum unseen_status unseen__overflow_add(struct unseen__overflow *o, struct unseen_key key,
-                                        const struct unseen_allocator *allocator);
+enum unseen_status unseen__stash_add(struct unseen__stash *o, struct unseen_key key,
+                                     const struct unseen_allocator *allocator);
 
 /* Returns whether it was there. */
-bool unseen__overflow_remove(struct unseen__overflow *o, struct unseen_key key);
+bool unseen__stash_remove(struct unseen__stash *o, struct unseen_key key);
 
 /* Bytes taken. */
-size_t unseen__overflow_memory(const struct unseen__overflow *o);
+size_t unseen__stash_memory(const struct unseen__stash *o);
 
 #endif

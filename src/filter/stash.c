@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "base/posix.h"
 
-#include "filter/overflow.h"
+#include "filter/stash.h"
 
 #include <string.h>
 #include <unistd.h>
@@ -20,7 +20,7 @@ static bool is_equal(struct unseen_key x, struct unseen_key y)
 
 /* Whoever makes an import chooses its keys, all of them for one slot if that could be foreseen. The
  * salt is a secret of this list: two rounds of a multiplication folded onto itself. */
-static size_t home_slot(const struct unseen__overflow *o, struct unseen_key key)
+static size_t home_slot(const struct unseen__stash *o, struct unseen_key key)
 {
     const uint64_t a = key.lo ^ o->salt[0];
     const uint64_t b = key.hi ^ o->salt[1];
@@ -30,7 +30,7 @@ static size_t home_slot(const struct unseen__overflow *o, struct unseen_key key)
 }
 
 /* The slot of a key, or the empty slot where it belongs. */
-static size_t find_slot(const struct unseen__overflow *o, struct unseen_key key)
+static size_t find_slot(const struct unseen__stash *o, struct unseen_key key)
 {
     size_t i = home_slot(o, key);
     while (o->slots[i] != 0 && !is_equal(o->keys[o->slots[i] - 1], key)) {
@@ -39,21 +39,22 @@ static size_t find_slot(const struct unseen__overflow *o, struct unseen_key key)
     return i;
 }
 
-void unseen__overflow_release(struct unseen__overflow *o, const struct unseen_allocator *allocator)
+void unseen__stash_release(struct unseen__stash *o, const struct unseen_allocator *allocator)
 {
     unseen__free(allocator, o->keys, o->nslots / 2 * sizeof(*o->keys));
     unseen__free(allocator, o->slots, o->nslots * sizeof(*o->slots));
-    *o = (struct unseen__overflow){0};
+    *o = (struct unseen__stash){0};
 }
 
-bool unseen__overflow_contains(const struct unseen__overflow *o, struct unseen_key key)
+bool unseen__stash_contains(const struct unseen__stash *o, struct unseen_key key)
 {
     return o->nslots > 0 && o->slots[find_slot(o, key)] != 0;
 }
 
-static enum unseen_status grow(struct unseen__overflow *o, const struct unseen_allocator *allocator)
+static enum unseen_status stash_grow(struct unseen__stash *o,
+                                     const struct unseen_allocator *allocator)
 {
-    struct unseen__overflow bigger = *o;
+    struct unseen__stash bigger = *o;
     bigger.nslots = o->nslots ? o->nslots * 2 : LEAST_SLOTS;
     if (bigger.nslots > UINT32_MAX) {
         return UNSEEN_ERR_NOMEM;
@@ -77,16 +78,16 @@ static enum unseen_status grow(struct unseen__overflow *o, const struct unseen_a
     for (size_t i = 0; i < o->nkeys; i++) {
         bigger.slots[find_slot(&bigger, o->keys[i])] = (uint32_t)i + 1;
     }
-    unseen__overflow_release(o, allocator);
+    unseen__stash_release(o, allocator);
     *o = bigger;
     return UNSEEN_OK;
 }
 
-enum unseen_status unseen__overflow_add(struct unseen__overflow *o, struct unseen_key key,
-                                        const struct unseen_allocator *allocator)
+enum unseen_status unseen__stash_add(struct unseen__stash *o, struct unseen_key key,
+                                     const struct unseen_allocator *allocator)
 {
     if (2 * (o->nkeys + 1) > o->nslots) {
-        enum unseen_status status = grow(o, allocator);
+        enum unseen_status status = stash_grow(o, allocator);
         if (status != UNSEEN_OK) {
             return status;
         }
@@ -97,7 +98,7 @@ enum unseen_status unseen__overflow_add(struct unseen__overflow *o, struct unsee
 }
 
 /* Empties a slot: moves back each later one of the run whose home is not after the gap. */
-static void close_gap(struct unseen__overflow *o, size_t gap)
+static void close_gap(struct unseen__stash *o, size_t gap)
 {
     const size_t mask = o->nslots - 1;
     for (size_t i = (gap + 1) & mask; o->slots[i] != 0; i = (i + 1) & mask) {
@@ -110,9 +111,9 @@ static void close_gap(struct unseen__overflow *o, size_t gap)
     o->slots[gap] = 0;
 }
 
-bool unseen__overflow_remove(struct unseen__overflow *o, struct unseen_key key)
+bool unseen__stash_remove(struct unseen__stash *o, struct unseen_key key)
 {
-    if (!unseen__overflow_contains(o, key)) {
+    if (!unseen__stash_contains(o, key)) {
         return false;
     }
     const size_t slot = find_slot(o, key);
@@ -125,7 +126,7 @@ bool unseen__overflow_remove(struct unseen__overflow *o, struct unseen_key key)
     return true;
 }
 
-size_t unseen__overflow_memory(const struct unseen__overflow *o)
+size_t unseen__stash_memory(const struct unseen__stash *o)
 {
     return o->nslots * sizeof(*o->slots) + o->nslots / 2 * sizeof(*o->keys);
 }
