@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The blocked Bloom filter as one of the filters. block.h explains the structure, blocks.h has what is
- * not its alone. */
+ * The blocked Bloom filter: what it does not share with the counting filter. block.h explains the
+ * structure, blocks.h the shared part. */
 #include "filter/block.h"
 
 #include <math.h>

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT
  *
- * The blocked Bloom filter [Putze09]: all bits of a key are in one block of one cache line, or of
- * two adjacent ones that the processor fetches together, so a question costs one access to memory
- * where the textbook's filter costs k.
+ * The blocked Bloom filter [Putze09]: all bits of a key are in one block. A block is one cache
+ * line, or two adjacent lines that the processor fetches together. So a question costs one access
+ * to memory; in the textbook's filter (bloom.c) it costs k.
  *
- * The price is that some blocks get more keys than others, and those answer wrong more often: more
- * bits for the same rate. rate.h has the exact rate; the number of bits and of hashes follows from
- * it, so the promised rate is kept. Two lines need fewer bits, the more so the lower the rate, and
- * are taken where that saves more than a twentieth:
+ * The price is more bits for the same rate, because some blocks get more keys than others and
+ * answer wrong more often. rate.h has the exact rate. The numbers of bits and of hashes follow from
+ * it, so the promised rate is kept. Blocks of two lines need fewer bits, above all at low rates.
+ * They are used if they save more than a twentieth:
  *
  *     rate    classic   one line   two lines  (bits per key, k up to 16)
  *     1e-2       9.6       9.9        9.8
@@ -15,15 +15,16 @@
  *     1e-4      19.2      22.0       20.6
  *     1e-6      28.8      38.8       33.9
  *
- * Where a key's bits are: the top of hi chooses the block. With a and b, the halves of lo, place i
- * is the top 9 bits of a * multiplier[i] + b, modulo 2^32: one multiplication for all places at once
- * where there are vectors. In a block of one line they are places 0 to k - 1. In one of two lines
- * places 0 on, the larger half of k, are in the first line and places 8 on in the second. Bit p of
- * a line is bit p % 8 of its byte p / 8.
+ * Where a key's bits are. The top of hi chooses the block. Let a be the low half of lo, and b the
+ * high half: place i is the top 9 bits of a * multiplier[i] + b, modulo 2^32. With vectors, one
+ * multiplication yields all places. A block of one line has places 0 to k - 1. In a block of two
+ * lines, the larger half of the k places are 0, 1, ... in the first line, and the others are 8, 9,
+ * ... in the second line. Bit p of a line is bit p % 8 of its byte p / 8.
  *
- * Tried and dropped, in bits per key at 1e-4: places kept apart in 8 parts of a line, as for vectors
- * without a permutation: 4 % more (in 2, as for two lines here: 0.03 %). Places made different
- * by drawing again: 0.5 % fewer, not worth a second look at each. */
+ * Tried and dropped (bits per key at a rate of 1e-4): a place in each eighth of a line, which takes
+ * no permutation of vectors, needs 4 % more (a place in each half, as with two lines here, 0.03 %).
+ * Drawing again until all places differ needs 0.5 % fewer, which is not worth a second look at each
+ * place. */
 #ifndef UNSEEN_FILTER_BLOCK_H
 #define UNSEEN_FILTER_BLOCK_H
 
@@ -37,7 +38,7 @@ extern const struct blocks_kernel unseen__block_avx2[2];
 extern const struct blocks_kernel unseen__block_avx512[2];
 #endif
 
-/* Operations that blocks.c cannot share. */
+/* The operations that block does not share with counting. */
 void unseen__block_combine_piece(struct unseen__filter *filter,
                                  enum unseen__combination combination, const uint8_t *piece,
                                  size_t len);
@@ -50,7 +51,7 @@ void unseen__block_combine_finish(struct unseen__filter *filter,
         0xb55a4f09, 0x8da6b343, 0xd8163841, 0xcb1ab31f, 0x5851f42d, 0xa0761d65, 0xe7037ed1,        \
         0x8ebc6af1, 0x589965cd
 
-/* The places in use, as bits: those of the first line, and from bit 8 on those of the second. */
+/* The places in use, as bits. With two lines, the places of the second line begin at bit 8. */
 UNSEEN_INLINE uint32_t block_lanes(bool two_lines, unsigned k)
 {
     const unsigned second = two_lines ? k / 2 : 0;

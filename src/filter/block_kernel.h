@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT
  *
- * What is done with one key of the blocked Bloom filter, compiled once per SIMD level. The including
+ * Adds or finds one key of the blocked Bloom filter. Compiled once per SIMD level; the including
  * file defines
  *
  *     KERNEL(name)            name with the level's suffix
  *     KERNEL_TARGET           the level's function attribute, or nothing
  *     struct KERNEL(places)   the places of a key
- *     struct KERNEL(count)    a count of bits; zeros are none
+ *     struct KERNEL(count)    a count of bits, all zeros at first
  *     KERNEL(find)(lo, lanes, places)
- *                             where the bits of lanes are
+ *                             computes the places that lanes has
  *     KERNEL(lacking)(block, two_lines, lanes, places)
- *                             whether the block lacks some of the bits of lanes
+ *                             true if the block lacks a bit at one of them
  *     KERNEL(set)(block, two_lines, k, places, count)
  *                             sets the bits of k places and counts those that were not set
  *     KERNEL(sum)(count)      a count as a number */

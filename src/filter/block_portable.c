@@ -34,9 +34,9 @@ UNSEEN_INLINE bool KERNEL(lacking)(const uint8_t *block, bool two_lines, uint32_
     return lacking & lanes;
 }
 
-/* Sets the bits at n places of a line; how many were not set: two places may be the same. To look
- * only at those lacking would save steps, and cost a mispredicted end of the loop for each key; and
- * stores to the line itself, one by one, would wait for memory. */
+/* Sets the bits at n places of a line. Returns how many were 0, as two places may be the same. A
+ * loop over the lacking bits alone takes fewer steps, but mispredicts its end for each key; single
+ * stores to the line would wait for memory. */
 UNSEEN_INLINE unsigned KERNEL(set_line)(uint8_t *line, const uint32_t *places, unsigned n)
 {
     uint64_t words[8];

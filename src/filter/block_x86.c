@@ -34,9 +34,9 @@ UNSEEN_INLINE KERNEL_TARGET void KERNEL(find)(uint64_t lo, uint32_t lanes,
     }
 }
 
-/* Which bits a line has, as the sign bits of eight lanes: the words of 32 bits come from each half
- * of the line by a permutation, and the right one by the place's top bit. A gather would be
- * shorter; it was not tried. */
+/* Whether a line has the bits of eight places, as the sign bits of eight lanes. A permutation takes
+ * a word of 32 bits from each half of the line, and the top bit of the place chooses between them.
+ * A gather would be shorter; it was not tried. */
 UNSEEN_INLINE KERNEL_TARGET uint32_t KERNEL(line_has)(const uint8_t *line, __m256i place)
 {
     const __m256i word = _mm256_srli_epi32(place, 5);
@@ -61,7 +61,7 @@ UNSEEN_INLINE KERNEL_TARGET bool KERNEL(lacking)(const uint8_t *block, bool two_
     return (~has & lanes) != 0;
 }
 
-/* Stores half a line with more bits; how many were not set. */
+/* Stores half a line with more bits; returns how many of them are new. */
 UNSEEN_INLINE KERNEL_TARGET unsigned KERNEL(store_half)(uint8_t *half, __m256i old, __m256i all)
 {
     const __m256i added = _mm256_xor_si256(all, old);
@@ -72,8 +72,8 @@ UNSEEN_INLINE KERNEL_TARGET unsigned KERNEL(store_half)(uint8_t *half, __m256i o
                       _mm_popcnt_u64((uint64_t)_mm256_extract_epi64(added, 3)));
 }
 
-/* Sets the bits of n places of a line: each place's word is compared with the numbers of all words.
- * A store for each place is as many instructions, but waits for memory. */
+/* Sets the bits of n places of a line: compares the word number of each place with the numbers of
+ * all words. One store for each place takes as many instructions, but waits for memory. */
 UNSEEN_INLINE KERNEL_TARGET unsigned KERNEL(set_line)(uint8_t *line, const uint32_t *words,
                                                       const uint32_t *bits, unsigned n)
 {
@@ -161,7 +161,8 @@ UNSEEN_INLINE KERNEL_TARGET bool KERNEL(lacking)(const uint8_t *block, bool two_
     return _mm512_mask_testn_epi32_mask((__mmask16)lanes, words, bit) != 0;
 }
 
-/* Adds the number of set bits of each group of eight bytes: those of half a byte from a table. */
+/* Adds the number of set bits in each group of eight bytes. A table has the number for each half of
+ * a byte. */
 UNSEEN_INLINE KERNEL_TARGET void KERNEL(count_bits)(__m512i x, struct KERNEL(count) * count)
 {
     const __m512i table =
@@ -174,8 +175,8 @@ UNSEEN_INLINE KERNEL_TARGET void KERNEL(count_bits)(__m512i x, struct KERNEL(cou
     count->sums = _mm512_add_epi64(count->sums, sums);
 }
 
-/* Adds the bits of n places to a line: each place's word is compared with the numbers of all words
- * at once. The places come from memory, where a broadcast costs nothing. */
+/* Adds the bits of n places to a line: compares the word number of each place with the numbers of
+ * all words at once. The places come from memory, because a broadcast from memory costs nothing. */
 UNSEEN_INLINE KERNEL_TARGET void KERNEL(set_line)(uint8_t *line, const uint32_t *words,
                                                   const uint32_t *bits, unsigned n,
                                                   struct KERNEL(count) * count)

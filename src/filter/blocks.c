@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Filters of blocks: their plans, creation, numbers and pieces. blocks.h says what they are. */
+ * The filters of blocks: plans, creation, numbers, pieces, and the tables of their operations.
+ * blocks.h explains what they share. */
 #include "filter/blocks.h"
 
 #include <math.h>
@@ -16,7 +17,7 @@ enum {
     LINE_BITS = 8 * UNSEEN__LINE
 };
 
-/* One line is good enough while two would need at most this much less. */
+/* One line is good enough if it needs at most this many times the bits of two lines. */
 #define LINE_WORTH 1.05
 
 /* ---- the plan ---- */
@@ -30,7 +31,8 @@ static struct unseen__rate_model model_of(const struct blocks_kind *kind, unsign
                                        .fpr_min = kind->fpr_min};
 }
 
-/* Into how many parts so many blocks can be cut: each has at least 64. */
+/* The number of parts, as a power of two, that nblocks can be cut into; each part has at least
+ * 64. */
 static unsigned parts_bits(uint64_t nblocks)
 {
     unsigned bits = 0;
@@ -40,7 +42,7 @@ static unsigned parts_bits(uint64_t nblocks)
     return bits;
 }
 
-/* The blocks of a whole set: as many as can be cut. */
+/* The blocks of a whole set, a multiple of the number of parts. */
 static double nblocks_for(const struct unseen_plan *plan)
 {
     const double block_bits = (double)plan->lines * LINE_BITS;
@@ -49,7 +51,7 @@ static double nblocks_for(const struct unseen_plan *plan)
     return ceil(least / part) * part;
 }
 
-/* Whether one line is good enough, of two ways to have the same rate. */
+/* True if one line is good enough. */
 static bool one_is_enough(const struct unseen__rate_model *wide, const struct unseen_plan *one,
                           const struct unseen_plan *two)
 {
@@ -57,12 +59,12 @@ static bool one_is_enough(const struct unseen__rate_model *wide, const struct un
     if (one->fpr == two->fpr) {
         return one->bits_per_key <= two->bits_per_key * LINE_WORTH;
     }
-    /* The bits were given: how many would two lines need for the rate that one has? */
+    /* The bits were given: compare with the bits that two lines need for the rate of one line. */
     return unseen__rate_solve(wide, &same) == UNSEEN_OK &&
            one->bits_per_key <= same.bits_per_key * LINE_WORTH;
 }
 
-/* Solves the plan for one line, and for two. */
+/* Solves the plan for one line and for two lines, and takes the better solution. */
 static enum unseen_status blocks_plan(const struct blocks_kind *kind, struct unseen_plan *plan)
 {
     const struct unseen__rate_model models[2] = {model_of(kind, 1), model_of(kind, 2)};
@@ -102,7 +104,7 @@ static double blocks_plan_rate(const struct blocks_kind *kind, const struct unse
     return unseen__blocked_rate_of(&blocked, nkeys, nblocks);
 }
 
-/* ---- the shape of a whole set: k, two_lines, and as nblocks all its blocks ---- */
+/* ---- the geometry of a whole set: k, two_lines, and the blocks of all filters ---- */
 
 static enum unseen_status shape_for(struct blocks *b, double fpr, uint64_t capacity)
 {

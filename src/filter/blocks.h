@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * What the filters of blocks have in common, block.h of bits and counting.h of counters: an array of
- * lines of 64 bytes; blocks of one line or of two adjacent ones; a key's cells are all in one block,
- * which the top of hi chooses. Their plans, creation, numbers and pieces are here, and differ by what
- * a struct blocks_kind says. */
+ * What the two filters of blocks share: block.h, whose cells are bits, and counting.h, whose cells
+ * are counters of 4 bits. Both have an array of lines of 64 bytes. A block is one line or two
+ * adjacent lines. All cells of a key are in one block, which the top of hi chooses. blocks.c has
+ * their plans, creation, numbers and pieces; a struct blocks_kind says where they differ. */
 #ifndef UNSEEN_FILTER_BLOCKS_H
 #define UNSEEN_FILTER_BLOCKS_H
 
@@ -14,7 +14,7 @@
 
 struct blocks;
 
-/* The operations of one SIMD level and width. remove may be NULL. */
+/* The operations of one SIMD level and one number of lines. remove may be NULL. */
 struct blocks_kernel {
     void (*add)(struct blocks *b, const struct unseen_key *keys, size_t n, uint8_t *verdicts);
     void (*contains)(const struct blocks *b, const struct unseen_key *keys, size_t n,
@@ -28,7 +28,7 @@ struct blocks_kind {
     unsigned cell_bits; /* of a cell */
     double fpr_min;
     uint64_t (*count)(const uint8_t *bytes, size_t nbytes); /* cells in use */
-    const struct blocks_kernel *portable;                   /* by two_lines, like the others */
+    const struct blocks_kernel *portable;                   /* [two_lines], like the others */
     const struct blocks_kernel *avx2;                       /* NULL on other processors */
     const struct blocks_kernel *avx512;
 };
@@ -44,7 +44,7 @@ struct blocks {
     uint64_t nset; /* cells in use */
 
     const struct blocks_kind *kind;
-    bool two_lines; /* two lines */
+    bool two_lines; /* a block has two lines */
     double fpr;
     uint64_t capacity;
     struct unseen__line_array array;
@@ -69,7 +69,7 @@ UNSEEN_INLINE uint8_t *blocks_of_key(const struct blocks *b, bool two_lines, str
            ((size_t)mul_high(key.hi << b->prefix_bits, b->nblocks) << (two_lines ? 7 : 6));
 }
 
-/* The mean number of keys in a block that explains so many cells in use. */
+/* The load (the mean number of keys of a block) that leaves nset cells in use. */
 double unseen__blocks_load(const struct blocks *b, uint64_t nset);
 
 #endif

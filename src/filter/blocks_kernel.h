@@ -1,18 +1,19 @@
 /* SPDX-License-Identifier: MIT
  *
- * The loops of the filters of blocks, compiled once per SIMD level and number of lines of a block.
- * block_kernel.h and counting_kernel.h include this file and define before:
+ * The loops over a batch of keys, for both filters of blocks. Compiled once per SIMD level and
+ * number of lines of a block. block_kernel.h and counting_kernel.h define the following and include
+ * this file:
  *
  *     KERNEL(name), KERNEL_TARGET   the level's names and function attribute
- *     struct KERNEL(batch)          what is known of a batch of keys, and what it has changed
+ *     struct KERNEL(batch)          constants of a batch of keys, and counts of its changes
  *     KERNEL(batch_init)(b, two_lines, batch)
  *     KERNEL(add_key)(batch, two_lines, block, lo)   adds a key; true if it was not there
  *     KERNEL(has_key)(batch, two_lines, block, lo)   true if the key is there
- *     KERNEL(batch_nset)(batch)     how many cells in use there are more
+ *     KERNEL(batch_nset)(batch)     the number of cells that the batch has put in use
  *
- * and get the operations add_one, add_two, contains_one and contains_two. */
+ * They get the operations add_one, add_two, contains_one and contains_two. */
 
-/* Where a key's block is. */
+/* A key's block, and the word that chooses the cells in it. */
 struct KERNEL(probe) {
     uint8_t *block;
     uint64_t lo;
@@ -44,7 +45,7 @@ UNSEEN_INLINE const void *KERNEL(find_group)(const struct blocks *b, struct unse
 #define KERNEL_HAS_GROUPS 0
 #include "filter/read_ahead.h"
 
-/* The place of key i; its room in the ring goes to a key ahead. */
+/* Returns the probe of key i; its slot of the ring goes to a key ahead. */
 UNSEEN_INLINE KERNEL_TARGET struct KERNEL(probe)
     KERNEL(next)(const struct blocks *b, bool two_lines, const struct unseen_key *keys, size_t n,
                  size_t i, struct KERNEL(ring) * ring)

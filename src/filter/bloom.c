@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: MIT
  *
- * The Bloom filter of the textbooks [Bloom70]: m bits, k of them set for each key, anywhere. The
- * only filter here whose questions cost k cache lines; it is for those who want the formula they
- * know, for union and intersection, and to compare the others with.
+ * The Bloom filter of the textbooks [Bloom70]: an array of m bits, of which a key sets k, anywhere.
+ * It is the only filter here whose questions cost k cache lines. It is for users who want the
+ * formula they know, for union and intersection, and for comparison with the other filters.
  *
- * The k places of a key come from its two words: h starts as the one, is multiplied by an odd
- * constant and gets the other added for each place, and the place is the high word of h * m. The
- * constant stirs the low bits of h up to where the place is taken from; with h1 + i h2 [Kirsch06]
- * the places of two keys are two arithmetic progressions, which share more than chance allows.
+ * The k places of a key come from its two words. h starts as the word hi. For each place, h is
+ * multiplied by an odd constant and the word lo is added; the place is the high word of h * m. The
+ * multiplication carries the low bits of h up to the bits that choose the place. With h1 + i h2
+ * [Kirsch06] the places of a key are an arithmetic progression, and two progressions share more
+ * places than chance allows.
  *
- * The filters of a shared set use one array. Each has the keys of one prefix and its own lock, so
- * that one key's question and answer are one step, but any of them may set any bit: bits are set
- * by atomic operations. Every filter but the first has no array of its own. */
+ * The filters of a set that threads share use one array, which the first filter owns. Each filter
+ * has the keys of one prefix and a lock of its own, so that the question and the answer about a key
+ * are one step. But any filter may set any bit of the array: bits are set by atomic operations. */
 #include <math.h>
 
 #include "base/bytes.h"
@@ -23,7 +24,7 @@
 
 enum {
     AHEAD = 32,       /* keys whose places are fetched at a time */
-    FIRST_PLACES = 3, /* of a question: most keys that are not there end here */
+    FIRST_PLACES = 3, /* of a key, fetched first: they answer for most absent keys */
     SAVED_KIND = 1
 };
 
@@ -32,13 +33,14 @@ static const struct unseen__rate_model model = {
 
 struct bloom {
     struct unseen__filter filter;
-    struct bloom *first; /* has the array; itself, if this is the first */
+    struct bloom *first; /* the filter with the array; itself if it is the first */
     uint8_t *bits;
     uint64_t m;
     unsigned k;
     bool is_shared; /* with other filters, and so with other threads */
-    uint64_t nkeys; /* of this filter's prefix; of all after loading or combining, in the first */
-    uint64_t nset;  /* bits set by this filter */
+    uint64_t
+        nkeys; /* of this prefix; after loading or combining, the first filter counts all keys */
+    uint64_t nset; /* bits set by this filter */
     double fpr;
     uint64_t capacity;
     struct unseen__combined combined; /* while combining */
@@ -174,8 +176,8 @@ static void bloom_free(struct unseen__filter *filter)
 
 /* ---- keys ---- */
 
-/* The place of a key's next bit. The first multiplication frees h of the prefix that all keys of a
- * filter have in common. */
+/* The generator of a key's places. After the first multiplication, the top bits of h depend on all
+ * bits of hi, not only on the prefix, which all keys of a filter share. */
 struct places {
     uint64_t h;
     uint64_t step;
@@ -197,7 +199,7 @@ UNSEEN_INLINE bool has_bit(const uint8_t *bits, uint64_t place)
     return __atomic_load_n(&bits[place / 8], __ATOMIC_RELAXED) >> place % 8 & 1;
 }
 
-/* Sets a bit; whether it was not set before. */
+/* Sets a bit; returns true if it was 0. */
 UNSEEN_INLINE bool set_bit(bool is_shared, uint8_t *bits, uint64_t place)
 {
     const uint8_t bit = (uint8_t)(1u << place % 8);
@@ -211,7 +213,7 @@ UNSEEN_INLINE bool set_bit(bool is_shared, uint8_t *bits, uint64_t place)
     return true;
 }
 
-/* Finds the places of n keys, k each, and has the first nfetched of each key brought. */
+/* Finds the k places of each of n keys, and fetches the first nfetched places of each key. */
 static void find_places(const struct bloom *b, const struct unseen_key *keys, size_t n,
                         unsigned nfetched, uint64_t *places)
 {
@@ -260,7 +262,7 @@ static enum unseen_status bloom_add(struct unseen__filter *filter, const struct 
     return UNSEEN_OK;
 }
 
-/* Whether bits from..to of a key's are all set. */
+/* True if the bits at places from..to - 1 of a key are all set. */
 static bool has_bits(const struct bloom *b, const uint64_t *places, unsigned from, unsigned to)
 {
     for (unsigned j = from; j < to; j++) {
@@ -308,8 +310,8 @@ static uint64_t bloom_nkeys(const struct unseen__filter *filter)
     return bloom_from_const(filter)->nkeys;
 }
 
-/* The bits of the whole array are the sum of what the filters set, each under its own lock: the
- * first filter has the array and its size. */
+/* Each filter counts the bits that it set, under its own lock; the sum is the number of set bits.
+ * Only the first filter has the array and its size. */
 static void bloom_stats(const struct unseen__filter *filter, struct unseen_set_stats *stats)
 {
     const struct bloom *b = bloom_from_const(filter);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The counting filter as one of the filters. counting.h explains the structure, blocks.h has what is not
- * its alone. */
+ * The counting filter: what it does not share with the blocked Bloom filter. counting.h explains
+ * the structure, blocks.h the shared part. */
 #include "filter/counting.h"
 
 #include <math.h>
@@ -45,7 +45,8 @@ unsigned unseen__counting_count(const struct unseen__filter *filter, struct unse
 
 /* ---- union ---- */
 
-/* The sums of 16 counters each, 15 where that is too much: even and odd counters apart, in bytes. */
+/* Adds 16 counters to 16 others; a sum above 15 becomes 15. Even and odd counters are added apart,
+ * in bytes. */
 static uint64_t add_counters(uint64_t x, uint64_t y)
 {
     const uint64_t low = UINT64_C(0x0f0f0f0f0f0f0f0f);
@@ -65,7 +66,7 @@ void unseen__counting_combine_piece(struct unseen__filter *filter,
     const uint8_t *other;
     size_t place;
     const size_t n = unseen__line_array_overlap(&c->array, piece, len, &other, &place);
-    (void)combination; /* a union: there is no intersection of bags here */
+    (void)combination; /* only a union: bags have no intersection here */
     for (size_t i = 0; i < n; i += 8) {
         uint8_t *p = c->bytes + place + i;
         store_le64(p, add_counters(load_le64(p), load_le64(other + i)));

@@ -4,25 +4,25 @@
  * filter (block.h) has a bit, so that keys can be removed. All counters of a key are in one line of
  * 128 counters, or in two adjacent lines of 256 where the rate asks for it.
  *
- * Adding a key adds 1 to each of its counters, also if it is there already: a counting set is a
- * bag, and a key is gone when it was removed as often as it was added. That is what makes removing
- * right: every key that was added has left its mark, also one that was wrongly taken for seen. The
- * least of a key's counters is how often it was added, or more.
+ * Adding a key adds 1 to each of its counters, also if the key is present: a counting set is a bag.
+ * A key is gone when it was removed as often as it was added. So removing is right: every added key
+ * has left its mark, even if it was wrongly taken for seen. The least of a key's counters is at
+ * least the number of times that the key was added.
  *
- * Two places of a key may be the same: its counter is then counted up and down once.
+ * Two places of a key may be the same. Their counter then goes up and down by 1.
  *
- * A counter of 15 is full: it stays so for ever, since nobody knows what it stands for. Keys among
- * full counters alone cannot be removed. With the number of counters made for the capacity, one in
- * 10^11 gets full by chance [Fan00]; a key added 15 times fills its own.
+ * A counter of 15 is full and stays 15 for ever, because the true count is lost. A key whose
+ * counters are all full cannot be removed. In a filter within its capacity, one counter in 10^11
+ * gets full by chance [Fan00]; a key that is added 15 times fills its own counters.
  *
- * Removing what was never added: if one of its counters is 0, that is seen and nothing changes. If
- * all are above (with the false-positive rate) it cannot be told from a key, and other keys lose a
- * count.
+ * Removing a key that was never added: if one of its counters is 0, nothing changes. If all are
+ * above 0 (which has the probability of a false positive), the key looks like a member, and other
+ * keys lose a count.
  *
- * Where a key's counters are: the top of hi chooses the block. With a and b, the halves of lo, the
- * i'th is counter number a * multiplier[i] + b, modulo 2^32, shifted right by 25; in a block of two
- * lines those with even i are in the first, the others in the second. Counter p of a line is the
- * low (p even) or the high half of its byte p / 2. */
+ * Where a key's counters are. The top of hi chooses the block. Let a be the low half of lo, and b
+ * the high half: place i is the top 7 bits of a * multiplier[i] + b, modulo 2^32. In a block of two
+ * lines, places with even i are in the first line, the others in the second. Counter p of a line is
+ * the low (p even) or the high half of its byte p / 2. */
 #ifndef UNSEEN_FILTER_COUNTING_H
 #define UNSEEN_FILTER_COUNTING_H
 
@@ -40,7 +40,7 @@ extern const struct blocks_kernel unseen__counting_avx2[2];
 extern const struct blocks_kernel unseen__counting_avx512[2];
 #endif
 
-/* Operations that blocks.c cannot share. */
+/* The operations that counting does not share with block. */
 void unseen__counting_combine_piece(struct unseen__filter *filter,
                                     enum unseen__combination combination, const uint8_t *piece,
                                     size_t len);
@@ -57,7 +57,7 @@ unsigned unseen__counting_count(const struct unseen__filter *filter, struct unse
 /* The lowest bit of each counter of a word. */
 #define COUNTING_ONES UINT64_C(0x1111111111111111)
 
-/* The lowest bits of the counters that are not 0, and of those that are 15. */
+/* The lowest bit of each counter that is not 0, and of each counter that is 15. */
 UNSEEN_INLINE uint64_t counting_used(uint64_t x)
 {
     return (x | x >> 1 | x >> 2 | x >> 3) & COUNTING_ONES;

@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: MIT
  *
- * What is done with one key of the counting filter, compiled once per SIMD level. The including file
- * defines
+ * Adds, finds or removes one key of the counting filter. Compiled once per SIMD level; the
+ * including file defines
  *
  *     KERNEL(name)         name with the level's suffix
  *     KERNEL_TARGET        the level's function attribute, or nothing
  *     struct KERNEL(mask)  a block in which the lowest bit of some counters is set
- *     KERNEL(mark)(k, two_lines, lo, mask)     those of a key
+ *     KERNEL(mark)(k, two_lines, lo, mask)     marks the counters of a key
  *     KERNEL(zeros)(two_lines, block, mask)    how many of the marked counters are 0
- *     KERNEL(up)(two_lines, block, mask)       counts the marked counters up, but for full ones
- *     KERNEL(down)(two_lines, block, mask)     and down; how many are 0 then */
+ *     KERNEL(up)(two_lines, block, mask)       adds 1 to the marked counters that are not full
+ *     KERNEL(down)(two_lines, block, mask)     subtracts 1; returns how many are 0 then */
 struct KERNEL(batch) {
     unsigned k;
     uint64_t nset;
     uint64_t nfreed; /* counters that removing made 0 */
-    uint64_t ngone;  /* keys of which there is a counter that removing made 0 */
+    uint64_t ngone;  /* keys that have such a counter */
 };
 
 UNSEEN_INLINE KERNEL_TARGET void KERNEL(batch_init)(const struct blocks *c, bool two_lines,

@@ -31,7 +31,7 @@ UNSEEN_INLINE void KERNEL(mark)(unsigned k, bool two_lines, uint64_t lo, struct 
     }
 }
 
-/* Line by line: the sum of 8 words is a sum of counters that do not overflow. */
+/* Adds up line by line: a counter of a sum of 8 words does not overflow. */
 UNSEEN_INLINE unsigned KERNEL(zeros)(bool two_lines, const uint8_t *block,
                                      const struct KERNEL(mask) * mask)
 {

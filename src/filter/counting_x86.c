@@ -26,7 +26,7 @@ UNSEEN_INLINE KERNEL_TARGET void KERNEL(store)(void *p, __m256i x)
     _mm256_storeu_si256((__m256i *)p, x);
 }
 
-/* The words of 32 bits and the bits in them of eight places. */
+/* The numbers of the 32-bit words of eight places, and the bits in these words. */
 UNSEEN_INLINE KERNEL_TARGET void KERNEL(eight_places)(uint64_t lo, const uint32_t *multiplier,
                                                       uint32_t *words, uint32_t *bits)
 {

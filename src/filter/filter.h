@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * What every filter can do. A filter is one struct that begins with a pointer to its operations;
- * it sees 128-bit keys, never strings, and takes its memory from the allocator it is given. One
- * thread at a time; the engine shares filters among threads. A new filter is a file with a table
- * of operations and a line in filters.c. */
+ * The operations that every filter has. A filter is a struct that begins with a pointer to its
+ * table of operations. It sees 128-bit keys, never strings, and takes its memory from the allocator
+ * that it is given. One thread at a time may use a filter; src/set shares filters among threads. A
+ * new filter is a file with a table of operations, and a line in filters.c. */
 #ifndef UNSEEN_FILTER_FILTER_H
 #define UNSEEN_FILTER_FILTER_H
 
@@ -21,18 +21,18 @@ struct unseen__filter {
 struct unseen__filter_params {
     double fpr;
     uint64_t capacity; /* of the whole set */
-    /* The filter gets only keys whose top prefix_bits bits of hi are prefix. */
+    /* Every key of this filter has these top prefix_bits bits of hi. */
     unsigned prefix_bits;
     uint64_t prefix;
-    /* The set's filter of prefix 0, for filters that share one array; NULL while it is made. It is
-     * freed first. */
+    /* The set's filter of prefix 0, whose array the other filters may share; NULL for that filter
+     * itself. It is freed before the others. */
     struct unseen__filter *first;
-    /* NULL, or the parameters of an export (save_params): make an empty filter for its pieces to be
-     * loaded into. fpr and capacity say nothing then; what cannot be gives CORRUPT. Memory that
-     * these bytes alone ask for must not be written to before pieces come. */
+    /* NULL, or the parameters of an export, as save_params wrote them: create an empty filter into
+     * which pieces are loaded. Ignore fpr and capacity then. Impossible parameters give CORRUPT. Do
+     * not write to memory that these bytes alone ask for before pieces come. */
     const uint8_t *saved;
-    uint64_t saved_nkeys; /* how many keys that export says it has, of the whole set */
-    uint64_t saved_max;   /* the most bytes that its pieces can have together */
+    uint64_t saved_nkeys; /* the number of keys of the whole set, as the export says */
+    uint64_t saved_max;   /* the most bytes that all pieces can have together */
     enum unseen_cpu cpu;  /* a level, not AUTO */
     struct unseen_allocator allocator;
 };
@@ -42,16 +42,16 @@ enum unseen__combination {
     UNSEEN__INTERSECTION
 };
 
-/* Operations that not every filter has are NULL where it has not. */
+/* An operation that a filter does not support is NULL. */
 struct unseen__filter_ops {
     const char *name;
-    unsigned abilities; /* UNSEEN_CAN_*; each must agree with the operations below */
+    unsigned abilities; /* UNSEEN_CAN_*, in agreement with the operations below */
 
-    /* The fewest bits of the hash that make keys for this rate; NULL: any will do. */
+    /* The fewest bits that a key may have for this rate; NULL: any number will do. */
     unsigned (*key_bits)(double fpr);
 
-    /* How many filters a set of these parameters may be, as a power of two, at most wanted. With
-     * params->saved: how many are needed for its pieces. NULL: as many as wanted. */
+    /* Into how many filters a set with these parameters may be divided, as a power of two: at most
+     * `wanted`, unless the pieces of params->saved need another number. NULL: as many as wanted. */
     enum unseen_status (*shard_bits)(const struct unseen__filter_params *params, unsigned wanted,
                                      unsigned *shard_bits_out);
 
@@ -67,62 +67,64 @@ struct unseen__filter_ops {
     void (*remove)(struct unseen__filter *filter, const struct unseen_key *keys, size_t n,
                    uint8_t *verdicts);
 
-    /* How often a key was added, as unseen_set_count; NULL for a filter that cannot say. */
+    /* How often a key was added, as unseen_set_count; NULL for a filter that does not count. */
     unsigned (*multiplicity)(const struct unseen__filter *filter, struct unseen_key key);
 
-    /* Makes sure that n more keys can be added without failing, on top of what is reserved; every
-     * key given to add afterwards uses one of them up. For a filter whose add can fail and which
-     * cannot remove: a batch over several filters could not be taken back. n < 0 gives back. */
+    /* Reserves room for n more keys, so that adding them cannot fail. Each key that add gets uses
+     * up one of them; n < 0 gives room back. A filter needs this operation if its add can fail and
+     * it cannot remove: a batch over several filters could not be undone. */
     enum unseen_status (*reserve)(struct unseen__filter *filter, ptrdiff_t n);
 
-    /* The keys of *stats alone, without a formula: an export asks at each chunk. */
+    /* The nkeys of stats alone. It must be cheap: an export calls it at each chunk. */
     uint64_t (*nkeys)(const struct unseen__filter *filter);
 
-    /* Adds this filter's numbers to *stats: rates weighted by 2^-prefix_bits; in fill the slots in
-     * use, which the engine divides by nslots. capacity, hashes and fpr_promise are the set's, the
-     * same from each filter. */
+    /* Adds this filter's numbers to *stats. Rates are weighted by 2^-prefix_bits. fill gets the
+     * number of slots in use, which src/set divides by nslots. capacity, hashes and fpr_promise
+     * describe the set: each filter writes the same. */
     void (*stats)(const struct unseen__filter *filter, struct unseen_set_stats *stats);
 
-    /* Where nkeys_estimate and fpr_estimate take a formula: leaves them out of stats, and adds what
-     * they follow from to the first of these parts (tally.h). */
+    /* For a filter whose nkeys_estimate and fpr_estimate take a formula: stats leaves them out, and
+     * tally adds the numbers that the formula needs to parts (tally.h). A filter without links uses
+     * the first part. */
     void (*tally)(const struct unseen__filter *filter, struct unseen__tally_part *parts);
 
-    /* The parameters a reader must know, in UNSEEN__PARAMS_LEN bytes of the header. Called for each
-     * filter of a set in turn on the same bytes, which are 0 before the first. */
+    /* Writes the parameters that a reader must know into UNSEEN__PARAMS_LEN bytes of the header.
+     * Called for each filter of a set in turn with the same bytes, which are 0 before the first. */
     void (*save_params)(const struct unseen__filter *filter, uint8_t *params);
 
-    /* The next piece, without frame and checksum. Start with *position = 0; 0 bytes are the end.
-     * A position is below 2^49. */
+    /* Writes the next piece, without frame and checksum, and returns its length; 0 is the end.
+     * *position is 0 at first and always below 2^49. */
     size_t (*save_piece)(const struct unseen__filter *filter, uint64_t *position, uint8_t *buf);
 
-    /* Into a filter made from saved parameters: pieces in any order, then a check of the whole.
-     * Every byte may be hostile. A piece goes to every filter of the set that owns some of it. */
+    /* Load pieces, in any order, into a filter that was created from saved parameters; load_finish
+     * checks the whole. A piece goes to every filter of the set that owns a part of it. Every byte
+     * may be hostile. */
     bool (*owns_piece)(const struct unseen__filter *filter, const uint8_t *piece, size_t len);
     enum unseen_status (*load_piece)(struct unseen__filter *filter, const uint8_t *piece,
                                      size_t len);
     enum unseen_status (*load_finish)(struct unseen__filter *filter);
 
-    /* Union and intersection, without a failure: whether two filters, each the first of its set,
-     * have the same shape; then each piece of the other set to every filter that owns some of it;
-     * then combine_finish, which counts. */
+    /* Union and intersection; they cannot fail. is_same_shape compares the first filters of two
+     * sets. If it is true, every filter gets each piece of the other set of which it owns a part;
+     * then combine_finish counts the keys. */
     bool (*is_same_shape)(const struct unseen__filter *filter, const struct unseen__filter *other);
     void (*combine_piece)(struct unseen__filter *filter, enum unseen__combination combination,
                           const uint8_t *piece, size_t len);
     void (*combine_finish)(struct unseen__filter *filter, enum unseen__combination combination);
 
-    /* What unseen_plan asks for: fills in the unknown numbers of a plan from the known ones; and
-     * the rate with nkeys keys in a filter so planned. */
+    /* For unseen_plan: plan fills in the unknown numbers of a plan from the known numbers;
+     * plan_rate is the rate of a filter with this plan and nkeys keys. */
     enum unseen_status (*plan)(struct unseen_plan *plan);
     double (*plan_rate)(const struct unseen_plan *plan, double nkeys);
 };
 
-/* The length of a filter's parameters, and the longest piece. A filter that can be a link of a
- * scalable one leaves UNSEEN__LINK_HEAD bytes for that. */
+/* The length of a filter's parameters, and of the longest piece. If a filter can be a link of a
+ * scalable filter, its pieces are UNSEEN__LINK_HEAD bytes shorter. */
 #define UNSEEN__PARAMS_LEN ((size_t)32)
 #define UNSEEN__PIECE_MAX  (UNSEEN_CHUNK_MAX - 64)
 #define UNSEEN__LINK_HEAD  ((size_t)64)
 
-/* The filter of this name, or NULL; the i'th filter, or NULL past the last. */
+/* The filter with this name, or NULL. The i'th filter, or NULL after the last. */
 const struct unseen__filter_ops *unseen__filter_find(const char *name);
 const struct unseen__filter_ops *unseen__filter_at(size_t i);
 

@@ -26,7 +26,7 @@ static size_t loaded_size(const struct unseen__line_array *array)
     return (size_t)(array->nlines / 64 + 1) * sizeof(*array->loaded);
 }
 
-/* Lines of 64 bytes that a size_t can count and a position (below 2^49) can name. */
+/* True if a size_t can count the bytes and a position (below 2^49) can name each line. */
 static bool is_countable(uint64_t nlines)
 {
     return nlines > 0 && nlines <= SIZE_MAX / 2 / UNSEEN__LINE && nlines < (uint64_t)1 << 40;
@@ -164,7 +164,7 @@ enum unseen_status unseen__line_array_load_piece(struct unseen__line_array *arra
         }
         array->loaded[line / 64] |= bit;
     }
-    /* A huge page for a piece of a few lines would be memory for nothing. */
+    /* A huge page for a piece of a few lines would waste memory. */
     const size_t huge = (offset + n - 1) / UNSEEN__HUGE_PAGE * UNSEEN__HUGE_PAGE;
     if (array->nbytes >= LARGE && huge >= offset && n >= FULL_PIECE / 2) {
         unseen__memory_large(allocator, array->bytes + huge);
@@ -182,7 +182,7 @@ enum unseen_status unseen__line_array_load_finish(struct unseen__line_array *arr
     }
     unseen__free(allocator, array->loaded, loaded_size(array));
     array->loaded = NULL;
-    /* What the last huge page has beyond the lines is never read. */
+    /* Bytes of the last huge page after the last line are never read. */
     return UNSEEN_OK;
 }
 

@@ -1,13 +1,15 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * The formulas of rate.h, and the search for the best bits and hashes. */
 #include "filter/rate.h"
 
 #include <math.h>
 #include <stdbool.h>
 
-/* Bits per key are looked for up to here. */
+/* The most bits per key of a plan, times the bits of a cell. */
 #define BITS_MAX 512.0
 
-/* Two rates are the same if they differ by less: bits are whole, and are rounded. */
+/* Two rates are equal if their ratio is below this: the number of bits is rounded. */
 #define RATE_SLACK 1.02
 
 /* ---- classic ---- */
@@ -20,14 +22,15 @@ double unseen__bloom_rate(double m, unsigned k, double n)
 
 double unseen__bloom_keys(double m, unsigned k, double nset)
 {
-    /* A full filter says nothing but "more": as many as leave less than half a bit. */
+    /* A full filter tells only that there are many keys: take the number that leaves half a bit
+     * empty. */
     const double left = nset < m - 0.5 ? m - nset : 0.5;
     return log(left / m) / ((double)k * log1p(-1 / m));
 }
 
 /* ---- blocked ---- */
 
-/* W(i): the probability that k independent cells of B are i different ones. */
+/* W(i): the probability that k cells, drawn independently from B, are i different cells. */
 static void different_cells(unsigned cells, unsigned k, long double *w)
 {
     for (unsigned i = 0; i <= k; i++) {
@@ -142,13 +145,14 @@ static double classic_bits(unsigned k, double fpr)
     return -(double)k / log1p(-pow(fpr, 1.0 / k));
 }
 
-/* The load at which a blocked filter has a rate. The rate's logarithm is nearly straight in the
- * load's, so regula falsi (Illinois) is there in a few steps. */
+/* The load at which a blocked filter has a rate. The logarithm of the rate is nearly linear in the
+ * logarithm of the load, so regula falsi (Illinois) takes a few steps. */
 static double blocked_load_for(const struct unseen__blocked *blocked, double cells, unsigned k,
                                double fpr)
 {
     const double want = log(fpr);
-    /* The classic formula allows too much; half as much is too little soon enough. */
+    /* The load of the classic formula is too high. From there, steps down soon reach a load that is
+     * too low. */
     double high = log(cells / classic_bits(k, fpr));
     double at_high = log(unseen__blocked_rate(blocked, exp(high))) - want;
     double low = high;
@@ -191,7 +195,8 @@ static double bits_for(const struct unseen__rate_model *model, unsigned k, doubl
     return bits / blocked_load_for(&blocked, bits / model->cell_bits, k, fpr);
 }
 
-/* Both numbers have one minimum in k: walks there from the classic optimum. */
+/* The best k for a rate, or for bits per key. Both functions of k have one minimum; walks to it
+ * from the classic optimum. */
 static unsigned best_hashes(const struct unseen__rate_model *model, double start, double fpr,
                             double bits_per_key)
 {

@@ -1,22 +1,23 @@
 /* SPDX-License-Identifier: MIT
  *
- * The rates of Bloom filters: how often a key that was never added finds all its bits set.
+ * The false-positive rates of Bloom filters: the share of absent keys whose bits are all set. The
+ * filters plan their size with them and estimate their rate.
  *
- * Classic: n keys set k bits each among m, a question reads k. After that the share of set bits is
- * close to 1 - (1 - 1/m)^(k n), and the rate is that share to the power k [Bloom70].
+ * Classic: n keys set k bits each among m, a question reads k. The share of set bits is then close
+ * to 1 - (1 - 1/m)^(k n), and the rate is that share to the power k [Bloom70].
  *
  * Blocked: a key's k cells are in one block of B cells, and a block gets a number of keys that is
  * Poisson distributed with the mean load. Blocks with more keys than the mean answer wrong far more
  * often, so that the classic formula promises too much [Putze09]. The exact rate: the k cells of a
- * question are i different ones with probability W(i); l given cells are all still empty after a key
- * with probability q(l) = (1 - l / B)^k, and after a Poisson number of keys with probability
+ * question are i different ones with probability W(i); l given cells are all still empty after a
+ * key with probability q(l) = (1 - l / B)^k, and after a Poisson number of keys with probability
  * exp(-load (1 - q(l))). Inclusion and exclusion over the cells that are empty gives
  *
  *     rate = sum over l of (-1)^l C(l) exp(-load (1 - q(l)))    C(l) = sum over i of W(i) (i over l)
  *
- * with k + 1 terms. All cells are taken as chosen independently, so two may be the same. Where a
- * block has two parts with half of the k cells in each, the sum goes over both: q is the product of
- * q(l) and q(l') of the parts, and so is the factor. */
+ * with k + 1 terms. All cells are chosen independently, so two may be the same. If a block has two
+ * parts with half of the k cells each, the sum goes over both parts, with the product of their q(l)
+ * and q(l') and the product of their factors. */
 #ifndef UNSEEN_FILTER_RATE_H
 #define UNSEEN_FILTER_RATE_H
 
@@ -31,23 +32,23 @@ enum {
 double unseen__bloom_rate(double m, unsigned k, double n);
 double unseen__bloom_keys(double m, unsigned k, double nset);
 
-/* Blocked: the sum's terms. */
+/* Blocked: the terms of the sum. */
 struct unseen__blocked {
     unsigned nterms;
     long double factor[(UNSEEN__BLOCKED_HASHES / 2 + 1) * (UNSEEN__BLOCKED_HASHES / 2 + 1)];
     long double decay[(UNSEEN__BLOCKED_HASHES / 2 + 1) * (UNSEEN__BLOCKED_HASHES / 2 + 1)];
-    double fading[2]; /* of each part: with what load a cell stays empty, exp(-load fading) */
+    double fading[2]; /* of each part: a cell is empty with probability exp(-load fading) */
 };
 
-/* A block of 1 or 2 parts with so many cells each; k is 1 to UNSEEN__BLOCKED_HASHES, and the second
- * part has the smaller half of them. */
+/* Computes the terms for blocks of 1 or 2 parts with `cells` cells each. k is 1 to
+ * UNSEEN__BLOCKED_HASHES; the second part has the smaller half of the k cells. */
 void unseen__blocked_init(struct unseen__blocked *blocked, unsigned cells, unsigned parts,
                           unsigned k);
 double unseen__blocked_rate(const struct unseen__blocked *blocked, double load);
-/* The same for n keys in so few blocks that their loads are not quite Poisson distributed: l given
+/* The rate of n keys in so few blocks that the loads are not quite Poisson distributed: l given
  * cells are then all still empty with probability (1 - (1 - q(l)) / nblocks)^n. */
 double unseen__blocked_rate_of(const struct unseen__blocked *blocked, double n, double nblocks);
-/* The share of all cells in use, and the load that leaves it. */
+/* The share of cells in use at a load, and the load that leaves this share. */
 double unseen__blocked_fill(const struct unseen__blocked *blocked, double load);
 double unseen__blocked_load(const struct unseen__blocked *blocked, double fill);
 
@@ -62,9 +63,9 @@ struct unseen__rate_model {
 
 double unseen__model_rate(const struct unseen__rate_model *model, unsigned k, double bits_per_key);
 
-/* From what plan has of fpr, bits_per_key and hashes to all three: the fewest bits for a rate, or
- * the lowest rate for the bits. Bits that follow from a rate are a multiple of 1/64, so that
- * machines whose exp differs in the last digit agree. Errors: as unseen_plan. */
+/* Fills in the unknown numbers of fpr, bits_per_key and hashes: the fewest bits for a rate, or the
+ * lowest rate for the bits. Bits that follow from a rate are a multiple of 1/64, so that machines
+ * agree even if their exp differs in the last digit. Errors: as unseen_plan. */
 enum unseen_status unseen__rate_solve(const struct unseen__rate_model *model,
                                       struct unseen_plan *plan);
 

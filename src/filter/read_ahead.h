@@ -7,7 +7,7 @@
  *     KERNEL(name), KERNEL_TARGET      as in its own head
  *     KERNEL_FILTER, KERNEL_PROBE      the types of the filter and of the place of a key
  *     KERNEL_GROUP                     the type of a group
- *     KERNEL_HAS_GROUPS                0: there are none; no group is looked for
+ *     KERNEL_HAS_GROUPS                0 if there are no groups
  *     KERNEL(find_group)(filter, key)  finds and fetches the group of a key
  *     KERNEL(find_lines)(filter, variant, key, group, probe)
  *                                      finds and fetches the lines of a key
@@ -23,7 +23,7 @@
 
 #define KERNEL_AHEAD 32 /* a power of two */
 
-/* The place of key i is at i % KERNEL_AHEAD, the group of key i + KERNEL_AHEAD as well. */
+/* The probe of key i and the group of key i + KERNEL_AHEAD are at i % KERNEL_AHEAD. */
 struct KERNEL(ring) {
     KERNEL_PROBE probe[KERNEL_AHEAD];
     KERNEL_GROUP *group[KERNEL_AHEAD];
@@ -38,7 +38,7 @@ UNSEEN_INLINE KERNEL_TARGET void KERNEL(look_far)(const KERNEL_FILTER *filter,
     }
 }
 
-/* The group of key i is known already. */
+/* Needs the group of key i in the ring. */
 UNSEEN_INLINE KERNEL_TARGET void KERNEL(look_near)(const KERNEL_FILTER *filter, bool variant,
                                                    const struct unseen_key *keys, size_t n,
                                                    size_t i, struct KERNEL(ring) * ring)
@@ -49,8 +49,8 @@ UNSEEN_INLINE KERNEL_TARGET void KERNEL(look_near)(const KERNEL_FILTER *filter, 
     }
 }
 
-/* Fills the ring for the keys from `first` on. After a group has grown, `first` is the next key, and
- * skip is 1 because the place of the key just worked on is still to be filled by look_ahead. */
+/* Fills the ring for the keys from `first` on. After a group has grown, `first` is the next key,
+ * and skip is 1: look_ahead has yet to fill the slot of the key just worked on. */
 UNSEEN_INLINE KERNEL_TARGET void KERNEL(look_anew)(const KERNEL_FILTER *filter, bool variant,
                                                    const struct unseen_key *keys, size_t n,
                                                    size_t first, size_t skip,
@@ -68,7 +68,7 @@ UNSEEN_INLINE KERNEL_TARGET void KERNEL(look_anew)(const KERNEL_FILTER *filter, 
     }
 }
 
-/* After key i: its place in the ring goes to the key KERNEL_AHEAD places behind it. */
+/* After key i: its slot of the ring goes to key i + KERNEL_AHEAD. */
 UNSEEN_INLINE KERNEL_TARGET void KERNEL(look_ahead)(const KERNEL_FILTER *filter, bool variant,
                                                     const struct unseen_key *keys, size_t n,
                                                     size_t i, struct KERNEL(ring) * ring)

@@ -1,4 +1,6 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * The array of keys and the hash table of their indexes. */
 #include "base/posix.h"
 
 #include "filter/stash.h"
@@ -18,8 +20,9 @@ static bool is_equal(struct unseen_key x, struct unseen_key y)
     return x.lo == y.lo && x.hi == y.hi;
 }
 
-/* Whoever makes an import chooses its keys, all of them for one slot if that could be foreseen. The
- * salt is a secret of this list: two rounds of a multiplication folded onto itself. */
+/* The home slot of a key: two rounds of a multiplication whose high word is folded onto the low
+ * word. The salt is random for each stash. Without it, the author of an import could choose keys
+ * that all have one home. */
 static size_t home_slot(const struct unseen__stash *o, struct unseen_key key)
 {
     const uint64_t a = key.lo ^ o->salt[0];
@@ -97,7 +100,8 @@ enum unseen_status unseen__stash_add(struct unseen__stash *o, struct unseen_key 
     return UNSEEN_OK;
 }
 
-/* Empties a slot: moves back each later one of the run whose home is not after the gap. */
+/* Empties a slot. Each later entry of the run moves back into the gap, unless its home is after the
+ * gap. */
 static void close_gap(struct unseen__stash *o, size_t gap)
 {
     const size_t mask = o->nslots - 1;
@@ -117,10 +121,10 @@ bool unseen__stash_remove(struct unseen__stash *o, struct unseen_key key)
         return false;
     }
     const size_t slot = find_slot(o, key);
-    const uint32_t place = o->slots[slot] - 1;
+    const uint32_t index = o->slots[slot] - 1;
     const struct unseen_key last = o->keys[o->nkeys - 1];
-    o->slots[find_slot(o, last)] = place + 1;
-    o->keys[place] = last;
+    o->slots[find_slot(o, last)] = index + 1;
+    o->keys[index] = last;
     close_gap(o, slot);
     o->nkeys--;
     return true;

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT
  *
- * An exact set of whole keys, for the keys a fingerprint filter can find no place for. With random
- * keys it stays empty for ever; with keys made to collide (a known secret) it keeps the filter's
- * promise never to lose one.
+ * The stash: an exact set of whole keys, for keys that find no slot in a fingerprint filter
+ * (compact, exact). With random keys it stays nearly empty. If keys were made to collide, by
+ * somebody who knows the secret, the stash keeps the filter's promise never to lose a key.
  *
- * The keys stand in an array, in an order that follows from the calls alone, so that a filter is saved
- * as the same bytes everywhere. A table of their places, by open addressing, at most half full, is
- * keyed by a random salt: nobody can choose keys that meet in it. */
+ * The keys stand in an array. Their order follows from the calls alone, so that a filter is saved
+ * as the same bytes everywhere. A hash table (open addressing, at most half full) has the index of
+ * each key. Its hash has a random salt: nobody can choose keys that collide in it. */
 #ifndef UNSEEN_FILTER_STASH_H
 #define UNSEEN_FILTER_STASH_H
 
@@ -15,10 +15,11 @@
 #include "unseen.h"
 
 struct unseen__stash {
-    struct unseen_key *keys; /* as they came; the last one takes the place of one that is removed */
+    struct unseen_key
+        *keys; /* in the order of the calls; a removed key is replaced by the last key */
     size_t nkeys;
-    uint32_t *slots; /* the place of a key, plus 1; 0 is empty */
-    size_t nslots;   /* a power of two, twice the keys that there is room for; or 0 */
+    uint32_t *slots; /* the index of a key, plus 1; 0 is empty */
+    size_t nslots;   /* a power of two, twice the capacity of keys; or 0 */
     uint64_t salt[2];
 };
 
@@ -29,10 +30,10 @@ bool unseen__stash_contains(const struct unseen__stash *o, struct unseen_key key
 enum unseen_status unseen__stash_add(struct unseen__stash *o, struct unseen_key key,
                                      const struct unseen_allocator *allocator);
 
-/* Returns whether it was there. */
+/* Removes a key; returns false if it was absent. */
 bool unseen__stash_remove(struct unseen__stash *o, struct unseen_key key);
 
-/* Bytes taken. */
+/* Bytes taken through the allocator. */
 size_t unseen__stash_memory(const struct unseen__stash *o);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * From the cells in use to the number of keys and the rate. */
+ * From the number of cells in use to the number of keys and the rate. */
 #include "filter/tally.h"
 
 #include <math.h>
@@ -14,7 +14,7 @@ void unseen__tally_add(struct unseen__tally_part *part, uint64_t nset, uint64_t 
     part->nfilters++;
 }
 
-/* The rate of a part; *nkeys_out is the number of keys that it seems to have. */
+/* Returns the rate of a part; *nkeys_out is the estimated number of its keys. */
 static double rate_of(const struct unseen__tally_part *part, double *nkeys_out)
 {
     const double fill = part->nset / part->ncells;
@@ -35,7 +35,7 @@ void unseen__tally_estimate(const struct unseen__tally *tally, struct unseen_set
     stats->nkeys_estimate = 0;
     for (unsigned i = 0; i < UNSEEN__TALLY_PARTS; i++) {
         if (tally->parts[i].ncells > 0) {
-            /* A question comes to one filter; only some chains have their last link. */
+            /* A question goes to one filter, and not every chain has this link. */
             const double share = (double)tally->parts[i].nfilters / tally->nfilters;
             double nkeys;
             log_right += log1p(-share * rate_of(&tally->parts[i], &nkeys));
