@@ -87,7 +87,7 @@ int unseen__file_write(int fd, uint64_t offset, const void *data, size_t len)
             return errno;
         }
         if (n == 0) {
-            return ENOSPC; /* POSIX does not say what this means; trying again could go on for ever */
+            return ENOSPC; /* POSIX leaves the meaning open; a retry could go on for ever */
         }
         done += n > 0 ? (size_t)n : 0;
     }

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * A heap sort [Williams64] with the parameters of qsort. qsort of the C library may take memory that
- * is not the allocator's; this function takes none, and n log n steps on any input. It is inlined, so
- * that the compiler knows the size of an item and the comparison. Equal items come in any order. */
+ * A heap sort [Williams64] with the parameters of qsort. qsort of the C library may take memory
+ * that is not the allocator's; this function takes none, and n log n steps on any input. It is
+ * inlined, so that the compiler knows the size of an item and the comparison. Equal items come in
+ * any order. */
 #ifndef UNSEEN_BASE_HEAPSORT_H
 #define UNSEEN_BASE_HEAPSORT_H
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Integers in and out of a bitmap. bitmap.h explains the structure. */
+ * The bitmap: creation, the tree, one page, and batches of integers that are added, removed or
+ * looked up. bitmap.h explains the structure. */
 #include "bitmap/bitmap.h"
 
 #include <string.h>
@@ -61,7 +62,7 @@ uint64_t unseen_bitmap_memory(const struct unseen_bitmap *b)
 
 /* ---- the tree ---- */
 
-/* Makes the root long enough for this leaf: the next power of two. */
+/* Makes the root long enough for this leaf: doubles it. */
 static bool grow_root(struct unseen_bitmap *b, uint64_t leaf)
 {
     size_t nroot = b->nroot ? b->nroot : 16;
@@ -148,7 +149,7 @@ enum unseen_status unseen__bitmap_densify(struct unseen_bitmap *b, uint64_t *ent
     return UNSEEN_OK;
 }
 
-/* The class of a cell for n integers. */
+/* The class of the smallest cell for n integers. */
 static unsigned class_for(unsigned n)
 {
     unsigned class = 0;
@@ -172,7 +173,8 @@ enum unseen_status unseen__bitmap_put_cell(struct unseen_bitmap *b, uint64_t *en
     return UNSEEN_OK;
 }
 
-/* How many of the cell's integers are below low. Without a branch on any of them, a vector loop. */
+/* The number of integers in a cell that are below low. No branch depends on them, so that the loop
+ * is vectorised. */
 static unsigned cell_rank(const uint16_t *cell, unsigned low)
 {
     const unsigned n = cell[0];
@@ -188,7 +190,7 @@ static bool cell_has(const uint16_t *cell, unsigned rank, unsigned low)
     return rank < cell[0] && cell[1 + rank] == low;
 }
 
-/* Makes room for one integer more: a cell of the next class, or a dense page. */
+/* Makes room for one more integer: moves the cell to the next class, or to a dense page. */
 static enum unseen_status widen(struct unseen_bitmap *b, uint64_t *entry)
 {
     const unsigned class = bitmap_class(*entry);
@@ -254,7 +256,7 @@ static bool is_empty(const uint64_t *words)
     return i == BITMAP_WORDS;
 }
 
-/* Removes one integer of a page; returns whether it was there. */
+/* Removes one integer of a page; returns true if it was present. */
 static bool remove_one(struct unseen_bitmap *b, uint64_t *entry, unsigned low)
 {
     if (!entry || !*entry) {
@@ -301,8 +303,8 @@ UNSEEN_INLINE unsigned low_of(uint64_t value)
     return (unsigned)value & (BITMAP_ENTRIES_PER_PAGE - 1);
 }
 
-/* Finds and fetches the words of the next n integers; NULL where there is none: no dense page, or
- * no such integer. */
+/* Finds and fetches the words of the next n integers. A word is NULL if the page of the integer is
+ * not dense, or if there is no such integer. */
 UNSEEN_INLINE void look_ahead(const struct unseen_bitmap *b, const uint64_t *values, size_t n,
                               uint64_t **words)
 {

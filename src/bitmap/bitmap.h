@@ -1,28 +1,29 @@
 /* SPDX-License-Identifier: MIT
  *
  * The bitmap: an exact set of integers below 2^40, for sorting them and for operations on whole
- * sets. It stands beside the filters: integers are their own keys, nothing is hashed.
+ * sets. It stands beside the filters: integers are their own keys, and nothing is hashed.
+ * unseen_bitmap.h is its public interface, and `unseen sort` is its main user.
  *
- * An integer has three parts, each of which leads one level down:
+ * An integer has three parts. Each part leads one level down:
  *
  *     [ leaf: 16 bits ][ page: 9 bits ][ low: 15 bits ]
  *
- * The root is an array of leaves, only as long as the largest leaf number asks for. A leaf is 512
- * entries, each for one run of 2^15 integers: 0 where there are none, else an address and, in its
- * low bits, what lies there:
+ * The root is an array of leaves, as long as the largest leaf number needs. A leaf is 512 entries,
+ * and an entry stands for a run of 2^15 integers. It is 0 if the run has no integer in the set;
+ * else it is an address, and its low bits say what is at the address:
  *
  *     dense    a page of 2^15 bits
  *     sparse   a cell of 8, 32 or 128 words of 16 bits: how many integers, then their low parts in
  *              increasing order
  *
- * So a value costs 32 bytes at most where there are many of them in a run, whatever the range they
- * are spread over, and a bit where they are dense. (Roaring bitmaps [Lemire18] do the same with
- * runs of 2^16 and cells of up to 4096 words. Smaller cells are what makes adding fast: a cell is
- * shifted by half for each new integer, and only the first 127 of a run go through one.)
+ * So an integer costs 32 bytes at most where a run has many integers, whatever range they are
+ * spread over, and one bit where they are dense. (Roaring bitmaps [Lemire18] do the same with runs
+ * of 2^16 and cells of up to 4096 words. Smaller cells make adding fast: each new integer shifts
+ * half of a cell, and only the first 127 integers of a run go through a cell.)
  *
  * Leaves, dense pages and the slabs that cells are cut from are all pages of 4 KiB from one pool. A
- * slab whose cells are all free is a free page again, so what was sparse leaves no hole behind when
- * it becomes dense. docs/decisions/bitmap.md has the measurements. */
+ * slab whose cells are all free becomes a free page again, so a run that becomes dense leaves no
+ * hole behind. docs/decisions/bitmap.md has the measurements. */
 #ifndef UNSEEN_BITMAP_BITMAP_H
 #define UNSEEN_BITMAP_BITMAP_H
 
@@ -42,7 +43,7 @@ enum {
     BITMAP_ENTRIES_PER_PAGE = 1 << BITMAP_LOW_BITS
 };
 
-/* What an entry's low bits say. */
+/* What the low bits of an entry say. */
 enum bitmap_kind {
     BITMAP_NONE = 0,
     BITMAP_DENSE = 1,
@@ -60,7 +61,7 @@ struct bitmap_pool {
     struct bitmap_slab *partial[BITMAP_CLASSES]; /* slabs with a free cell */
 };
 
-/* What an import has seen. */
+/* The state of an import. */
 struct bitmap_import {
     bool has_header;
     bool has_end;
@@ -77,11 +78,11 @@ struct unseen_bitmap {
     struct bitmap_import import;
 };
 
-/* A cell of the class, contents undefined; NULL without memory. */
+/* Takes a cell of a class, contents undefined; NULL without memory. */
 uint16_t *unseen__bitmap_cell_take(struct bitmap_pool *pool, unsigned class);
 void unseen__bitmap_cell_give(struct bitmap_pool *pool, unsigned class, uint16_t *cell);
 
-/* Words of a cell. */
+/* The words of a cell. */
 UNSEEN_INLINE unsigned bitmap_cell_words(unsigned class)
 {
     return 8u << 2 * class;
@@ -122,32 +123,33 @@ UNSEEN_INLINE uint64_t bitmap_make_entry(const void *address, unsigned kind)
     return (uint64_t)(uintptr_t)address | kind;
 }
 
-/* The entry of a page, whose leaf is made if need be; NULL without memory. */
+/* The entry of a page; makes its leaf if need be. NULL without memory. */
 uint64_t *unseen__bitmap_entry_make(struct unseen_bitmap *b, uint64_t page);
 
-/* Turns whatever an entry is into a dense page. */
+/* Makes an entry dense, whatever it was. */
 enum unseen_status unseen__bitmap_densify(struct unseen_bitmap *b, uint64_t *entry);
 
-/* Gives back what an entry stands for. The count is the caller's affair. */
+/* Frees the page or the cell of an entry. The caller corrects the count. */
 void unseen__bitmap_drop(struct unseen_bitmap *b, uint64_t *entry);
 
-/* Adds one integer of a page; *added_out says whether it was new. */
+/* Adds one integer of a page; *added_out is true if it was absent. */
 enum unseen_status unseen__bitmap_add(struct unseen_bitmap *b, uint64_t *entry, unsigned low,
                                       bool *added_out);
 
-/* Makes a page, which has no entry yet, of n low parts in increasing order, 0 < n < CELL_MAX. */
+/* Makes a sparse page of n low parts in increasing order, 0 < n < BITMAP_CELL_MAX. The page has no
+ * entry yet. */
 enum unseen_status unseen__bitmap_put_cell(struct unseen_bitmap *b, uint64_t *entry,
                                            const uint16_t *lows, unsigned n);
 
-/* The first page from page on that has integers, or BITMAP_PAGES_END. */
+/* The first page from `page` on that has integers, or BITMAP_PAGES_END. */
 uint64_t unseen__bitmap_next_page(const struct unseen_bitmap *b, uint64_t page);
 
 /* bitmap_range.c */
 
-/* The 1 bits of n words. */
+/* The number of 1 bits in n words. */
 uint64_t unseen__bitmap_popcount(const struct unseen_bitmap *b, const uint64_t *words, size_t n);
 
-/* The integers of a page. */
+/* The number of integers in a page. */
 unsigned unseen__bitmap_page_count(const struct unseen_bitmap *b, uint64_t entry);
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Whole bitmaps against each other, page by page. A dense page that loses its last integer is given
- * back; one that keeps a few stays dense, because whether it pays to cut it down is known only to
- * the caller: an export and an import do it. */
+ * And, or and andnot of whole bitmaps, page by page. A dense page that loses its last integer is
+ * freed. A dense page that keeps a few integers stays dense: only the caller knows whether it pays
+ * to shrink it, by an export and an import. */
 #include "bitmap/bitmap.h"
 
 #include <string.h>
@@ -24,7 +24,7 @@ static bool page_contains(uint64_t entry, uint16_t low)
     return entry && cell_contains(bitmap_cell(entry), low);
 }
 
-/* Keeps of a cell what is in the other page, or what is not. */
+/* Keeps the integers of a cell that are in the other page (keep), or that are not. */
 static void filter_cell(uint16_t *cell, uint64_t other, bool keep)
 {
     unsigned kept = 0;
@@ -42,7 +42,7 @@ static void add_cell(uint64_t *words, const uint16_t *cell)
     }
 }
 
-/* The other page as bits. */
+/* A page as bits. */
 static const uint64_t *as_words(uint64_t entry, uint64_t *buf)
 {
     if (bitmap_kind(entry) == BITMAP_DENSE) {
@@ -65,7 +65,7 @@ static void filter_dense(uint64_t *words, uint64_t other, bool keep)
     }
 }
 
-/* and, if keep; else andnot. */
+/* b and other, if keep is true; else b andnot other. */
 static void filter_all(struct unseen_bitmap *b, const struct unseen_bitmap *other, bool keep)
 {
     for (uint64_t page = 0; (page = unseen__bitmap_next_page(b, page)) < BITMAP_PAGES_END; page++) {
@@ -101,11 +101,12 @@ void unseen_bitmap_andnot(struct unseen_bitmap *b, const struct unseen_bitmap *o
     if (b != other) {
         filter_all(b, other, false);
     } else {
-        (void)unseen_bitmap_clear_range(b, 0, UNSEEN_BITMAP_END); /* a right range: no error */
+        (void)unseen_bitmap_clear_range(b, 0, UNSEEN_BITMAP_END); /* a valid range: no error */
     }
 }
 
-/* Two cells in increasing order become one list. Without a branch on which is next. */
+/* Merges two cells into a list in increasing order, and returns its length. No branch depends on
+ * the order. */
 static unsigned merge_cells(const uint16_t *x, const uint16_t *y, uint16_t *lows)
 {
     const uint16_t *x_end = x + 1 + x[0];

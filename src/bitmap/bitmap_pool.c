@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Cells of 16, 64 and 256 bytes, cut from pages. A page cut into cells is a slab; its first 64
+ * The pool of cells of 16, 64 and 256 bytes. A page that is cut into cells is a slab; its first 64
  * bytes say how many of its cells are in use and which are free. */
 #include "bitmap/bitmap.h"
 
@@ -12,8 +12,8 @@ struct bitmap_slab {
     struct bitmap_slab *next; /* in the list of slabs with a free cell */
     struct bitmap_slab *prev;
     uint16_t used;  /* cells in use */
-    uint16_t free;  /* place of the first free cell in the slab, in words; 0: none */
-    uint16_t fresh; /* cells from here on were never used */
+    uint16_t free;  /* offset of the first free cell in the slab, in words; 0: none */
+    uint16_t fresh; /* offset of the first cell that was never used, in words */
 };
 
 _Static_assert(sizeof(struct bitmap_slab) <= SLAB_HEAD, "the head of a slab");
@@ -50,7 +50,7 @@ static void unlink_slab(struct bitmap_pool *pool, unsigned class, struct bitmap_
     }
 }
 
-/* The first cell lies behind the head, at a multiple of the cell's size. */
+/* The offset of the first cell, in words: after the head, at a multiple of the size of a cell. */
 static uint16_t first_cell(unsigned class)
 {
     const unsigned words = bitmap_cell_words(class);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Bitmaps by range: add, remove, count and list all integers between two. */
+ * Ranges of a bitmap: adds, removes, counts and lists the integers between two bounds. */
 #include "bitmap/bitmap.h"
 
 #include <string.h>
@@ -62,7 +62,7 @@ unsigned unseen__bitmap_page_count(const struct unseen_bitmap *b, uint64_t entry
     }
 }
 
-/* The bits of word i that stand for low parts in [first, end). */
+/* The bits of word i that are low parts in [first, end). */
 static uint64_t mask_of(unsigned i, unsigned first, unsigned end)
 {
     uint64_t mask = UINT64_MAX;
@@ -75,7 +75,7 @@ static uint64_t mask_of(unsigned i, unsigned first, unsigned end)
     return mask;
 }
 
-/* The integers of a page with low parts in [first, end), first < end. */
+/* The number of integers of a page with low parts in [first, end); first < end. */
 static uint64_t count_part(const struct unseen_bitmap *b, uint64_t entry, unsigned first,
                            unsigned end)
 {
@@ -94,7 +94,7 @@ static uint64_t count_part(const struct unseen_bitmap *b, uint64_t entry, unsign
     return sum;
 }
 
-/* The part of a page that [first, end) covers. */
+/* The low parts of a page that [first, end) covers. */
 static void part_of(uint64_t page, uint64_t first, uint64_t end, unsigned *low_first,
                     unsigned *low_end)
 {
@@ -187,7 +187,8 @@ enum unseen_status unseen_bitmap_set_range(struct unseen_bitmap *b, uint64_t fir
     if (!is_range(first, end)) {
         return UNSEEN_ERR_ARGUMENT;
     }
-    /* Promised block by block, a large range could end the program instead of failing. */
+    /* If memory were granted block by block, a range too large would end the program instead of
+     * failing. */
     if (!unseen__memory_is_plausible(&b->pool.pages.allocator, (size_t)((end - first) / 8 + 1))) {
         return UNSEEN_ERR_NOMEM;
     }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * A bitmap as a row of chunks, and back (docs/format.md, "Bitmaps"). What is written depends on the
- * integers only, not on how they came: a page is a list where that is shorter, else bits.
+ * Exports a bitmap as a sequence of chunks, and imports it (docs/format.md, "Bitmaps"). The chunks
+ * depend on the integers only, not on the order of the calls: a page is written as a list if that
+ * is shorter, else as bits.
  *
  * The cursor of an export is 0 for the header, then 1 + the next page, then CURSOR_END. */
 #include "bitmap/bitmap.h"
@@ -17,7 +18,7 @@ enum {
     FRAME_TAIL = 8,
     HEADER_LEN = 32,
     PAGE_HEAD = 8,
-    LIST_MAX = UNSEEN__PAGE / 2 /* integers up to which a list is no longer than the bits */
+    LIST_MAX = UNSEEN__PAGE / 2 /* with this many integers a list is as long as the bits */
 };
 
 #define PAYLOAD_MAX (UNSEEN_CHUNK_MAX - FRAME_HEAD - FRAME_TAIL)
@@ -40,7 +41,7 @@ static size_t put_frame(uint8_t *chunk, uint32_t kind, uint64_t id, size_t paylo
     return FRAME_HEAD + payload_len + FRAME_TAIL;
 }
 
-/* Ties the chunks of one export together as well as a few words can. */
+/* An id that ties the chunks of one export together, as well as a few words can. */
 static uint64_t export_id(const struct unseen_bitmap *b)
 {
     uint64_t first = 0;
@@ -103,7 +104,7 @@ static void put_page(uint8_t *p, uint64_t page, uint64_t entry, unsigned count)
     }
 }
 
-/* As many pages from *page on as fit; 0 if there are none. */
+/* Writes as many pages from *page on as fit; returns their length, 0 if there are none. */
 static size_t put_pages(const struct unseen_bitmap *b, uint64_t *page, uint8_t *payload)
 {
     size_t len = 0;
@@ -203,7 +204,7 @@ static enum unseen_status take_bits(struct unseen_bitmap *b, uint64_t *entry, co
     return unseen__bitmap_page_count(b, *entry) == count ? UNSEEN_OK : UNSEEN_ERR_CORRUPT;
 }
 
-/* One page at p; *len_out is what it took up. */
+/* Reads one page at p; *len_out is its length. */
 static enum unseen_status take_page(struct unseen_bitmap *b, const uint8_t *p, size_t len,
                                     size_t *len_out)
 {

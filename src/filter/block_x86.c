@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The blocked Bloom filter's operations for AVX2, eight places at a time, and for AVX-512, all places
- * at once. */
+ * The operations of the blocked Bloom filter for AVX2, eight places at a time, and for AVX-512, all
+ * places at once. */
 #include "filter/block.h"
 
 #if UNSEEN_X86

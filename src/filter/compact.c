@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The compact filter as one of the filters: creation, numbers, and the table of operations. The
- * structure is explained in compact.h. */
+ * The compact filter: creation, numbers, plan, and the table of operations. compact.h explains the
+ * structure. */
 #include "filter/compact.h"
 
 #include <math.h>
@@ -10,7 +10,7 @@
 #include "base/memory.h"
 #include "filter/compact_moves.h"
 
-/* Half of the numbers that pages can have: 8 TiB. */
+/* Half of the page numbers: 8 TiB of pages. */
 #define PLANNED_PAGES_MAX ((uint64_t)1 << 31)
 
 const struct compact_layout unseen__compact_small = {
@@ -33,7 +33,7 @@ const struct compact_layout unseen__compact_wide = {
     .leaving = compact_leaving_128,
 };
 
-/* For a rate: the small tags where they are good enough. */
+/* The layout for a rate: small tags if they are good enough. */
 static const struct compact_layout *layout_for(double fpr)
 {
     return fpr < unseen__compact_small.promise ? &unseen__compact_wide : &unseen__compact_small;
@@ -53,8 +53,8 @@ static const struct compact_kernel *compact_select_kernel(bool wide, enum unseen
 
 /* ---- creation ---- */
 
-/* The shape that holds capacity keys without growing: 2^depth groups of npages. Pages of random
- * keys are 7/8 full before the first of a group is too full. */
+/* The geometry that holds capacity keys without growing: 2^depth groups of npages pages. Random
+ * keys fill the pages of a group to 7/8 before its first page is too full. */
 static void plan_groups(const struct compact *c, uint64_t capacity, unsigned *depth_out,
                         unsigned *npages_out)
 {
@@ -85,7 +85,8 @@ static enum unseen_status fresh_group(struct compact *c, unsigned depth, unsigne
     return UNSEEN_OK;
 }
 
-/* The first filter of a set asks for the memory of all: each is given the same capacity. */
+/* The first filter of a set asks for the memory of all filters, because all get the same
+ * capacity. */
 static bool compact_is_possible(const struct compact *c, uint64_t npages)
 {
     size_t size;
@@ -231,9 +232,9 @@ static void compact_remove(struct unseen__filter *filter, const struct unseen_ke
     c->kernel->remove(c, keys, n, verdicts);
 }
 
-/* A key that is not in the set meets a tag by chance when it has the tag's page and remainder
- * (home and r: 3 + r_bits bits), its line or that line's partner (2 of 64), and agrees in all
- * that is known of the tag's path. */
+/* A key that is not in the set meets a tag by chance when it has the tag's page and remainder (home
+ * and r: 3 + r_bits bits), its line or that line's partner (2 of 64), and agrees in all known bits
+ * of the tag's path. */
 static double estimate_rate(const struct compact *c)
 {
     double sum = 0;
@@ -288,9 +289,9 @@ static enum unseen_status compact_plan(struct unseen_plan *plan)
     return UNSEEN_OK;
 }
 
-/* A tag knows as many bits of its key as there were when it came: those of the path to its group,
- * with about group_keys keys, and of v. So the rate is as if all n tags knew the same until there
- * are several groups, and from then on grows with the logarithm of n. */
+/* A tag knows the bits of its path to its group at the time when it was added, and the bits of v. A
+ * group has about group_keys keys. So all n tags know the same number of bits until there are
+ * several groups; from then on the rate grows with the logarithm of n. */
 static double compact_plan_rate(const struct unseen_plan *plan, double nkeys)
 {
     const struct compact_layout *layout = layout_for(plan->fpr);

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT
  *
- * The compact filter: a set of fingerprints (tags) that grows without knowing n, keeps its rate,
- * deletes, and takes 4.5 or 5.6 bytes per key.
+ * The compact filter, which a set has by default: a set of fingerprints (tags). It grows without
+ * knowing n, keeps its rate, can remove keys, and takes 4.5 or 5.6 bytes per key.
  *
- * Where a key lives. The high word of a key is its path. The top bits of the path choose a group
- * of 8 to 15 pages through the directory (extendible hashing [Fagin79]); the low word gives a
- * home (0..7), a remainder r, and a line number. Home and r choose one page of the group
+ * Where a key lives. The high word of a key is its path. The top bits of the path choose a group of
+ * 8 to 15 pages through the directory (extendible hashing [Fagin79]); the low word gives a home
+ * (0..7), a remainder r, and a line number. Home and r choose one page of the group
  * (compact_moves.h). A page is 64 lines of 64 bytes. The key's tag is in line a = the line number,
  * or in line b = a ^ offset(r), both in this page:
  *
@@ -22,13 +22,13 @@
  *                 (the r of an empty slot says nothing)
  *
  * Growing. When both lines are full and no tag in them can change to its own other line, the group
- * takes one more page and an equal share of every page moves there, tag by tag, unchanged, into
- * the line of the same number. A group of 15 pages becomes two, of 8 pages each when keys come in
- * random order: each tag gives the top bit of v to the directory and shifts v left. Nothing is ever hashed again. A tag never loses
- * information, so old tags are short and new tags have full length: every doubling leaves one
- * more generation of tags, each generation weighs the same, and the false-positive rate grows
- * with log n (as in InfiniFilter [Dayan23] and Taffy filters [Apple21]). Partial growth in steps
- * of 1/8 to 1/15 keeps memory within 1.05 of the least possible on average.
+ * takes one more page and an equal share of every page moves there, tag by tag, unchanged, into the
+ * line of the same number. A group of 15 pages becomes two, of 8 pages each when keys come in
+ * random order: each tag gives the top bit of v to the directory and shifts v left. No key is ever
+ * hashed again. A tag never loses information: old tags are short, new tags have full length. Every
+ * doubling leaves one more generation of tags, and each generation weighs the same, so the
+ * false-positive rate grows with log n (as in InfiniFilter [Dayan23] and Taffy filters [Apple21]).
+ * Partial growth in steps of 1/8 to 1/15 keeps memory within 1.05 of the least possible on average.
  *
  * Because only absent keys are added, a present key matches exactly one tag: an older and shorter
  * tag that matched would have made the add a repeat. So removing is exact.
@@ -61,10 +61,10 @@ struct compact_group {
     uint32_t page[COMPACT_PAGES_MAX]; /* page numbers */
     uint8_t npages;
     uint8_t depth;  /* bits of the path that are the same for all its keys */
-    uint16_t stuck; /* making room was in vain: so many more keys do not try again */
+    uint16_t stuck; /* after making room failed: number of keys that do not try again */
 };
 
-/* What distinguishes the small from the wide tags. */
+/* The geometry of a line of small or of wide tags. */
 struct compact_layout {
     bool is_wide;
     double promise;        /* the false-positive rate at any number of keys up to 10^10 */
@@ -81,7 +81,7 @@ struct compact;
 struct compact_probe {
     uint8_t *a; /* the key's two lines */
     uint8_t *b;
-    uint32_t v;    /* what is compared: the small tag with r, the wide one without */
+    uint32_t v;    /* the bits to compare: of a small tag with r, of a wide tag without */
     uint32_t page; /* the number of their page */
     uint8_t r;
     uint8_t depth;
@@ -126,12 +126,12 @@ struct compact {
     const struct compact_layout *layout;
     const struct compact_kernel *kernel;
     struct unseen_allocator allocator;
-    struct unseen__stash stash; /* keys that found no place: empty unless hostile */
+    struct unseen__stash stash; /* keys that found no slot: empty unless keys are hostile */
 
     uint64_t nkeys;
     uint64_t ngroups;
     uint64_t npages; /* pages of all groups */
-    /* Tags by what is known of them: generations[depth + bits of v]. */
+    /* Number of tags by their known bits: generations[depth + bits of v]. */
     uint64_t generations[COMPACT_GENERATIONS];
 
     size_t nchunks;
@@ -142,7 +142,7 @@ struct compact {
     size_t nfree;
     size_t free_cap;
     uint64_t memory; /* bytes taken through the allocator */
-    uint64_t work;   /* pages that growing has gone through so far: for tests */
+    uint64_t work;   /* pages that growing has read so far: for tests */
 
     uint64_t prefix;
     enum unseen_cpu cpu;
@@ -182,11 +182,12 @@ struct compact_group *unseen__compact_directory_find(const struct compact *c, ui
 enum unseen_status unseen__compact_directory_deepen(struct compact *c, uint64_t path);
 
 /* compact_grow.c: making room */
-/* Gives the group of this path more room. NOMEM leaves everything as it was; *stuck_out says that
- * the group must not grow further (its keys are not random) and the key belongs in overflow. */
+/* Gives the group of this path more room. NOMEM leaves everything as it was. *stuck_out is true if
+ * the group must not grow further, because its keys are not random; the key then belongs in the
+ * stash. */
 enum unseen_status unseen__compact_grow(struct compact *c, uint64_t path, bool *stuck_out);
 
-/* The depth from which on a group does not split. */
+/* A group of this depth or deeper does not split. */
 unsigned unseen__compact_depth_limit(const struct compact *c);
 
 /* compact_save.c: pieces for export and import */
@@ -208,8 +209,8 @@ void unseen__compact_load_release(struct compact *c);
 /* Switches an empty filter to the layout of a file. */
 void unseen__compact_relayout(struct compact *c, const struct compact_layout *layout, unsigned cut);
 
-/* For tests: as the create operation, with tags whose v is cut bits shorter, so that the rate is
- * 2^cut times as high and can be measured. */
+/* For tests: the create operation, but v of each tag is cut bits shorter. The rate is 2^cut times
+ * as high and can be measured. */
 enum unseen_status unseen__compact_create_cut(struct unseen__filter **filter_out,
                                               const struct unseen__filter_params *params,
                                               unsigned cut);
@@ -243,7 +244,7 @@ UNSEEN_INLINE uint8_t *compact_page(const struct compact *c, uint32_t number)
            (size_t)(number % COMPACT_CHUNK_PAGES) * COMPACT_PAGE;
 }
 
-/* The page's word of the full map: bit l says that line l had no free slot when something was last
+/* The page's word of the full map: bit l says that line l had no free slot after the last tag was
  * added to it. */
 UNSEEN_INLINE uint64_t *compact_full(const struct compact *c, uint32_t number)
 {
@@ -257,13 +258,13 @@ UNSEEN_INLINE unsigned compact_offset(unsigned r, unsigned r_bits)
     return 1 + (r * 63 >> r_bits);
 }
 
-/* A layout whose width is a constant, so that no pointer has to be followed to its numbers. */
+/* The layout as a constant, so that no pointer has to be followed to its numbers. */
 UNSEEN_INLINE const struct compact_layout *compact_layout_of(bool wide)
 {
     return wide ? &unseen__compact_wide : &unseen__compact_small;
 }
 
-/* Which page of a group of npages a (home, r) is on, and back. */
+/* The page of (home, r) in a group of npages, and the home of (page, r). */
 UNSEEN_INLINE unsigned compact_page_of(const struct compact_layout *layout, unsigned npages,
                                        unsigned home, unsigned r)
 {
@@ -283,7 +284,7 @@ UNSEEN_INLINE unsigned compact_home_of(const struct compact_layout *layout, unsi
     return zero ? (unsigned)__builtin_ctz(zero) / 4 : COMPACT_NO_HOME;
 }
 
-/* Tags of a wide line: the remainder of a slot. */
+/* The remainder of a slot of a wide line. */
 UNSEEN_INLINE unsigned wide_r(const uint8_t *line, unsigned slot)
 {
     return (unsigned)load_le16(line + 52 + slot * 7 / 8) >> (slot * 7 % 8) & 127;
@@ -296,8 +297,7 @@ UNSEEN_INLINE void wide_set_r(uint8_t *line, unsigned slot, unsigned r)
     store_le16(p, (uint16_t)((load_le16(p) & ~(127u << shift)) | r << shift));
 }
 
-/* The same for both layouts. Tags are handed around as (v word, r): for the small layout the word
- * contains r, and r is redundant. */
+/* A tag of either layout is passed as (word, r). In the small layout the word contains r, too. */
 UNSEEN_INLINE uint32_t compact_word(const uint8_t *line, unsigned slot)
 {
     return load_le32(line + 4 * slot);

@@ -47,8 +47,8 @@ static void free_root(struct compact *c)
     c->root = NULL;
 }
 
-/* 2^depth groups. A set of one group begins with two entries for it, and a set of one leaf with
- * two entries for that: neither index ever has 0 bits. */
+/* Makes a directory of 2^depth groups. If there is one group, it gets two entries in its leaf; if
+ * there is one leaf, it gets two entries in the root. So neither index ever has 0 bits. */
 enum unseen_status unseen__compact_directory_init(struct compact *c, unsigned depth,
                                                   const struct compact_group *first)
 {
@@ -101,7 +101,7 @@ struct compact_group *unseen__compact_directory_find(const struct compact *c, ui
     return leaf_of(entry) + first;
 }
 
-/* The only leaf of a small set: one bit more. */
+/* Doubles the only leaf of a small set. */
 static enum unseen_status double_leaf(struct compact *c)
 {
     struct compact_group *old = leaf_of(c->root[0]);
@@ -137,7 +137,7 @@ static enum unseen_status double_root(struct compact *c)
     return UNSEEN_OK;
 }
 
-/* The leaf at this root index becomes two; the root has at least two entries for it. */
+/* Splits the leaf at this root index in two. The root has at least two entries for it. */
 static enum unseen_status split_leaf(struct compact *c, size_t index)
 {
     uint64_t entry = c->root[index];

@@ -6,26 +6,26 @@
  *   expand  a group of 8..14 pages takes one more page: 1 in about 900 adds
  *   split   a group of 15 pages becomes two groups of 8: 1 in about 7,000 adds
  *
- * Keys need not come in random order. Those of a sorted file come all to one group for a while, and
- * when it splits, to one half. Such halves get as many pages as their tags need, and a half that
- * needs all 15 keeps those it is on: a split never fails for being uneven. So a group splits exactly
- * when more keys begin with its prefix than 15 pages hold, which no order can change, and in the end
- * there are the same groups.
+ * Keys need not come in random order. The keys of a sorted file all go to one group for a while
+ * and, when it splits, to one of its halves. Each half gets as many pages as its tags need; a half
+ * that needs all 15 keeps the pages of the group. So a split never fails because it is uneven: a
+ * group splits exactly when more keys begin with its prefix than 15 pages hold. No order of the
+ * keys changes that, and in the end there are the same groups.
  *
- * Every step first builds the new pages beside the old ones, and changes what others can see only
+ * Every step builds new pages beside the old pages, and changes the group and the directory only
  * when nothing can fail any more.
  *
- * A new page is filled in order, with the number of tags of each line and the wide remainders in
- * small arrays beside it: reading back memory written just before stalls the processor. Tags to
- * be moved are first collected as a list of places without any branch on the data, because a
- * mispredicted branch for each line costs more than the rest. */
+ * A new page is filled in order. Small arrays beside it hold the number of tags of each line and
+ * the wide remainders, because reading back memory that was just written stalls the processor. Tags
+ * that move are first collected as a list of places, without a branch on the data: a mispredicted
+ * branch for each line costs more than everything else. */
 #include "filter/compact_ops.h"
 
-/* Hostile keys come in numbers: after a group has tried to make room in vain, so many do not cost as
- * much again. */
+/* Hostile keys come in numbers: after a group could not make room, the next STUCK_KEYS keys do not
+ * try again. */
 enum {
     STUCK_KEYS = 1024,
-    SPLIT_SHARE = 16 /* a group with less than this part of its slots in use does not split */
+    SPLIT_SHARE = 16 /* a group with less than 1/16 of its slots in use does not split */
 };
 
 /* Pages being filled. */
@@ -35,7 +35,8 @@ struct fill {
     uint8_t r[COMPACT_PAGES_MAX][COMPACT_LINES][16]; /* wide: their remainders */
 };
 
-/* Places of tags in a page: line * 16 + slot. With room for what is written past the end. */
+/* Places of tags in a page: line * 16 + slot. The last 16 entries are room for writes past the
+ * end. */
 struct places {
     size_t n;
     uint16_t at[COMPACT_LINES * 16 + 16];
@@ -93,7 +94,7 @@ static UNSEEN_NOINLINE bool fill_kick(const struct compact *c, struct fill *f, u
     return false;
 }
 
-/* Puts a tag that was in this line before into the same line or its partner. */
+/* Puts a tag into the line that it had on its old page, or into the partner of that line. */
 UNSEEN_INLINE bool fill_put(const struct compact *c, bool wide, struct fill *f, unsigned page,
                             unsigned line, uint32_t word, unsigned r)
 {
@@ -115,7 +116,7 @@ UNSEEN_INLINE bool fill_put(const struct compact *c, bool wide, struct fill *f, 
     return true;
 }
 
-/* The 13 remainders of a wide line, as they stand in it. */
+/* Packs the remainders of a wide line into its 7-bit fields. */
 static void pack_r(const uint8_t *r, unsigned n, uint8_t *line)
 {
     uint64_t low = 0;
@@ -222,8 +223,8 @@ static void erase_leaving(const struct compact *c, const struct compact_group *g
     }
 }
 
-/* One page more. Returns false, with nothing changed, when the tags that leave do not fit into
- * one page (the group's pages are very uneven). Needs one page in reserve. */
+/* Gives a group one page more. Returns false, with nothing changed, if the tags that leave do not
+ * fit into one page (the pages of the group are very uneven). Needs one page in reserve. */
 static bool expand(struct compact *c, struct compact_group *entries, size_t copies)
 {
     struct compact_group group = entries[0];
@@ -248,7 +249,8 @@ static bool expand(struct compact *c, struct compact_group *entries, size_t copi
 
 /* ---- split and rebuild ---- */
 
-/* One or two new groups being built from an old one; with two, the top bit of v decides. */
+/* One or two new groups that are built from an old group. With two, the top bit of v chooses the
+ * group of a tag. */
 struct build {
     unsigned nparts;
     struct compact_group group[2];
@@ -281,8 +283,9 @@ UNSEEN_INLINE bool build_put(const struct compact *c, bool wide, struct build *b
     return fill_put(c, wide, &b->fill[part], page, line, word, r);
 }
 
-/* What a tag becomes in half of its group. A void tag, with no bit left to give, belongs to both and
- * stays as it is; the others give their top bit of v, which must be the number of the half. */
+/* Changes a tag for one half of its group; returns false if the tag belongs to the other half. A
+ * tag gives up its top bit of v, which is the number of its half. A void tag has no bit left to
+ * give: it belongs to both halves and stays as it is. */
 UNSEEN_INLINE bool halve(const struct compact *c, uint32_t *word, unsigned half)
 {
     const uint32_t v_top = 1u << (c->layout->v_bits - 1);
@@ -295,7 +298,7 @@ UNSEEN_INLINE bool halve(const struct compact *c, uint32_t *word, unsigned half)
     return (v >= v_top) == half;
 }
 
-/* Copies a page's tags. Returns the part that overflowed, or -1. */
+/* Copies a page's tags into the parts. Returns the part that was too small, or -1. */
 UNSEEN_INLINE int build_page(const struct compact *c, bool wide, const struct compact_group *from,
                              unsigned page, const struct places *places, struct build *b)
 {
@@ -351,7 +354,7 @@ static void give_pages(struct compact *c, const struct compact_group *group)
     }
 }
 
-/* Parts of a group, to be built; no pages yet. */
+/* Starts a build of nparts groups, which have no pages yet. */
 static void build_init(struct build *b, const struct compact_group *from, unsigned nparts)
 {
     b->nparts = nparts;
@@ -360,7 +363,7 @@ static void build_init(struct build *b, const struct compact_group *from, unsign
     }
 }
 
-/* Takes pages until the new group has npages, and empties them. */
+/* Takes pages until the new group has npages, and empties all of them. */
 static void build_start(struct compact *c, struct build *b, unsigned part, unsigned npages)
 {
     struct compact_group *group = &b->group[part];
@@ -389,8 +392,8 @@ static void build_drop(struct compact *c, struct build *b)
     }
 }
 
-/* Builds the parts with so many pages each. Returns the part for which they are not enough, or -1.
- * Needs nparts * COMPACT_PAGES_MAX pages in reserve, as those below do. */
+/* Builds each part with npages[part] pages. Returns the part that needs more pages, or -1. Needs
+ * nparts * COMPACT_PAGES_MAX pages in reserve, as do the functions below. */
 static int build_try(struct compact *c, const struct compact_group *from, struct build *b,
                      const unsigned *npages)
 {
@@ -422,7 +425,7 @@ static bool build(struct compact *c, const struct compact_group *from, struct bu
     return false;
 }
 
-/* The same tags over more pages. */
+/* Spreads the tags of a group over more pages. */
 static bool rebuild(struct compact *c, struct compact_group *entries, size_t copies)
 {
     struct compact_group old = entries[0];
@@ -440,8 +443,9 @@ static bool rebuild(struct compact *c, struct compact_group *entries, size_t cop
     return true;
 }
 
-/* A void tag has become two of the same weight together. From then on they count as two keys: an
- * export has no way to tell, and removing takes away one of them. */
+/* Counts the copies of void tags. A split copies a void tag to both halves, where the two copies
+ * together have the weight of one. They count as two keys from then on: an export cannot tell them
+ * from two keys, and removing takes away one of them. */
 static void count_void_copies(struct compact *c, const struct compact_group *old)
 {
     const uint32_t v_top = 1u << (c->layout->v_bits - 1);
@@ -481,7 +485,7 @@ static void count_halves(const struct compact *c, const struct compact_group *gr
     }
 }
 
-/* The pages that so many tags may just fit on: pages of random keys are 92 % full at most. */
+/* The fewest pages on which so many tags may fit: pages of random keys are 92 % full at most. */
 static unsigned pages_for(const struct compact *c, size_t ntags)
 {
     const size_t page_tags = (size_t)COMPACT_LINES * slots_of(c) * 92 / 100;
@@ -512,7 +516,7 @@ static bool copy_half(const struct compact *c, const struct compact_group *from,
     return true;
 }
 
-/* A group becomes one half of itself, on the pages that it has. */
+/* Turns a group into one half of itself, on its own pages. */
 static void keep_half(const struct compact *c, const struct compact_group *group, unsigned half)
 {
     for (unsigned p = 0; p < group->npages; p++) {
@@ -542,8 +546,8 @@ static void install_halves(struct compact *c, struct compact_group *entries, siz
     }
 }
 
-/* The half with more tags keeps all pages, so that what was full stays so; the other one gets new
- * ones. */
+/* Splits a group. The half with more tags keeps all pages, on which its tags certainly fit; the
+ * other half gets new pages. */
 static bool split_in_place(struct compact *c, struct compact_group *entries, size_t copies,
                            const size_t *nhalf)
 {
@@ -575,7 +579,7 @@ static bool split_in_place(struct compact *c, struct compact_group *entries, siz
     return true;
 }
 
-/* Keys that crowd in a few lines of an almost empty group are made to. Parting them would take a
+/* If keys crowd in a few lines of an almost empty group, they were made to. Splitting would take a
  * group for every few of them. */
 static bool is_worth_a_split(const struct compact *c, const struct compact_group *group,
                              size_t ntags)
@@ -596,8 +600,8 @@ static size_t build_ntags(const struct build *b)
     return ntags;
 }
 
-/* Two groups instead of one. The directory has room for both. Returns false, with nothing changed,
- * when the group's tags are too few or do not spread. */
+/* Splits a group in two. The directory has room for both. Returns false, with nothing changed, if
+ * the tags are too few or do not spread. */
 static bool split_group(struct compact *c, struct compact_group *entries, size_t copies)
 {
     const struct compact_group old = entries[0];
@@ -627,8 +631,8 @@ static bool split_group(struct compact *c, struct compact_group *entries, size_t
     return true;
 }
 
-/* With random keys no group is much deeper than the others: 12 more bits in common, for some 7,000
- * keys, do not happen. */
+/* With random keys no group is much deeper than the others: some 7,000 keys never have 12 more bits
+ * in common. */
 unsigned unseen__compact_depth_limit(const struct compact *c)
 {
     unsigned limit = 12;
@@ -680,7 +684,7 @@ enum unseen_status unseen__compact_grow(struct compact *c, uint64_t path, bool *
 
 /* ---- a key whose lines are full ---- */
 
-/* The ordinary choice of line and slot; false when both lines are full. */
+/* Adds a key to the emptier of its lines; returns false if both are full. */
 static bool add_plain(struct compact *c, const struct compact_probe *probe)
 {
     uint32_t free_a = free_slots(c, probe->a);
@@ -730,8 +734,8 @@ static bool add_by_kick(struct compact *c, const struct compact_probe *probe)
     return false;
 }
 
-/* Clears the full map's bits of lines that have room again since something was removed. Returns
- * whether there were any. */
+/* Computes the full map of a page anew: lines from which a tag was removed have room again. Returns
+ * true if the map changed. */
 static bool refresh_full(struct compact *c, const struct compact_probe *probe)
 {
     const uint8_t *start = compact_start(c, probe);

@@ -13,7 +13,8 @@
  *     KERNEL(count)       the number of 1 bits
  *
  * and gets unseen__compact_small_LEVEL and unseen__compact_wide_LEVEL. All levels give the same
- * answers and leave the same bytes. When a group grows, the lines of the keys ahead are found again. */
+ * answers and leave the same bytes. After a group has grown, the lines of the keys ahead are found
+ * again. */
 
 /* The slots of a line, as bits. */
 UNSEEN_INLINE uint32_t KERNEL(slots)(bool wide)
@@ -27,9 +28,9 @@ UNSEEN_INLINE KERNEL_TARGET uint8_t *KERNEL(line)(const struct compact_probe *pr
     return probe->a + ((probe->b - probe->a) & -(ptrdiff_t)b);
 }
 
-/* Which tag of its two lines the key matches: slot of line a, or 16 + slot of line b, or
- * KERNEL_NONE. In a wide line the remainder must agree as well. There is a match or none, so one
- * loop over both lines is a branch the processor predicts. */
+/* The tag that the key matches in its two lines: slot of line a, or 16 + slot of line b, or
+ * KERNEL_NONE. In a wide line the remainder must agree as well. There is at most one match, so one
+ * loop over both lines is a branch that the processor predicts. */
 #define KERNEL_NONE 32u
 
 UNSEEN_INLINE KERNEL_TARGET unsigned KERNEL(match)(bool wide, const struct compact_probe *probe,
@@ -125,7 +126,7 @@ UNSEEN_INLINE KERNEL_TARGET enum unseen_status KERNEL(add)(struct compact *c, bo
     return UNSEEN_OK;
 }
 
-/* The line and slot of the one tag a key matches; false if there is none. */
+/* The line and slot of the one tag that a key matches; false if there is none. */
 UNSEEN_INLINE KERNEL_TARGET bool KERNEL(find)(bool wide, const struct compact_probe *probe,
                                               uint8_t **line_out, unsigned *slot_out)
 {
@@ -165,7 +166,7 @@ UNSEEN_INLINE KERNEL_TARGET void KERNEL(remove)(struct compact *c, bool wide,
         uint8_t *line;
         unsigned slot;
         bool found = false;
-        /* A key in the overflow has no tag, so a tag it matches is another key's. */
+        /* A key in the stash has no tag: a tag that it matches belongs to another key. */
         if (UNSEEN_UNLIKELY(c->stash.nkeys) && unseen__stash_remove(&c->stash, keys[i])) {
             found = true;
             c->nkeys--;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * What the compact filter's kernels share: finding a key's lines, filling and clearing a slot. */
+ * What the compact filter's kernels and compact_grow.c share: finding a key's lines, filling and
+ * clearing a slot. */
 #ifndef UNSEEN_FILTER_COMPACT_OPS_H
 #define UNSEEN_FILTER_COMPACT_OPS_H
 
@@ -12,7 +13,7 @@ struct compact_lanes {
     uint32_t empty;
 };
 
-/* Where a key of this group may be. */
+/* Finds the two lines of a key of this group. */
 UNSEEN_INLINE void compact_locate(const struct compact *c, bool wide, struct unseen_key key,
                                   const struct compact_group *group, struct compact_probe *probe)
 {
@@ -57,8 +58,8 @@ UNSEEN_INLINE void compact_fill_slot(struct compact *c, bool wide,
     c->nkeys++;
 }
 
-/* The full map keeps its bit: one memory access less, and unseen__compact_add_full looks again
- * before a group grows. */
+/* Clears a slot. The full map keeps its bit, which saves a memory access: unseen__compact_add_full
+ * refreshes the map before a group grows. */
 UNSEEN_INLINE void compact_clear_slot(struct compact *c, const struct compact_probe *probe,
                                       uint8_t *line, unsigned slot)
 {
@@ -69,7 +70,7 @@ UNSEEN_INLINE void compact_clear_slot(struct compact *c, const struct compact_pr
 }
 
 /* Adds a key whose two lines are full: moves a tag aside or lets the group grow. *moved_out is set
- * when pages or the directory changed, so that other probes are stale. */
+ * if pages or the directory changed, so that other probes are stale. */
 enum unseen_status unseen__compact_add_full(struct compact *c, struct unseen_key key,
                                             struct compact_probe *probe, bool *moved_out);
 

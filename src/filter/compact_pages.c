@@ -31,7 +31,7 @@ void unseen__compact_free(struct compact *c, void *ptr, size_t size)
     }
 }
 
-/* Grows one of the arrays of page numbers and of chunks. */
+/* Grows the array of free page numbers, or the array of chunks. */
 static bool grow_array(struct compact *c, void *array, size_t *cap, size_t wanted, size_t element)
 {
     const size_t old_cap = *cap;
@@ -81,7 +81,8 @@ static enum unseen_status add_chunk(struct compact *c)
     return UNSEEN_OK;
 }
 
-/* Pages never used yet: those from next_page to the end of the last chunk, less first pages. */
+/* The number of pages that were never used: from next_page to the end of the last chunk, without
+ * the first page of each chunk. */
 static size_t fresh_pages(const struct compact *c)
 {
     size_t end = c->nchunks > 1 || c->chunk0_pages == COMPACT_CHUNK_PAGES
@@ -109,7 +110,7 @@ void unseen__compact_pages_release(struct compact *c)
 
 enum unseen_status unseen__compact_pages_reserve(struct compact *c, size_t n)
 {
-    /* Room in the free list for as many pages as may come back at once. */
+    /* The free list must have room for all pages that may come back at once. */
     if (!grow_array(c, &c->free_pages, &c->free_cap, c->nfree + 4 * COMPACT_PAGES_MAX,
                     sizeof(*c->free_pages))) {
         return UNSEEN_ERR_NOMEM;

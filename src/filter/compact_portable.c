@@ -2,9 +2,9 @@
  *
  * The compact filter's operations in plain C: the specification of the SIMD levels. The loops over
  * 16 words have no early exit and collect one bit per word by a masked constant, so that compilers
- * turn them into vector code. For the one that every operation runs twice, compilers are not good
- * enough: where the base instruction set has SSE2 (every x86-64), it is written with it. A test
- * builds this file with UNSEEN_PLAIN_C as well, and compares. */
+ * turn them into vector code. For KERNEL(compare), which every operation runs twice, compilers are
+ * not good enough: it is written with SSE2 where the base instruction set has SSE2 (every x86-64).
+ * A test builds this file with UNSEEN_PLAIN_C as well, and compares. */
 #include "filter/compact_ops.h"
 
 #ifndef KERNEL

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT
  *
- * The compact filter as pieces of bytes, and back (docs/format.md, "Compact pieces"). A piece is
- * one group with its pages, or a run of overflow keys. Pages are the same bytes in memory and in a
- * piece on every processor. The directory is not saved: it follows from the groups' prefixes.
+ * Saves a compact filter as pieces of bytes, and loads it from them (docs/format.md, "Compact
+ * pieces"). A piece is one group with its pages, or a run of stash keys. Pages are the same bytes
+ * in memory and in a piece on every processor. The directory is not saved: it follows from the
+ * groups' prefixes.
  *
  *     position  0 .. 2^48 - 1   the group whose path starts with these 48 bits
- *               2^48 + i        overflow keys from the i-th on */
+ *               2^48 + i        stash keys from the i-th on */
 #include "filter/compact.h"
 
 #include "base/array.h"
@@ -127,7 +128,7 @@ enum unseen_status unseen__compact_load_params(struct unseen__filter *filter, co
         return UNSEEN_ERR_CORRUPT;
     }
     unseen__compact_relayout(c, layout, params[1]);
-    /* The fresh filter's one group makes way: its pages are used for the loaded ones. */
+    /* The one group of the fresh filter goes: the loaded groups use its pages. */
     size_t copies;
     struct compact_group group = *unseen__compact_directory_find(c, 0, &copies);
     unseen__compact_directory_release(c);
@@ -139,13 +140,14 @@ enum unseen_status unseen__compact_load_params(struct unseen__filter *filter, co
     return UNSEEN_OK;
 }
 
-/* What every tag of a group must be: long enough to have its end mark, and on a page where its
- * remainder belongs. Tags are checked and counted without a branch: there are millions of lines. */
+/* The checks of a group: every tag must have its end mark and must be on a page where its remainder
+ * belongs. There are millions of lines, so tags are checked and counted without a branch. */
 struct page_check {
-    /* For each page, 1 for the remainders that cannot be there. */
+    /* [page][r]: 1 if no key with remainder r can be on the page. */
     uint8_t misplaced[COMPACT_PAGES_MAX][256];
-    /* v by its number of 0 bits below the end mark, those without one last. Two counts that are
-     * added up later: one that was just written is slow to read again. */
+    /* The number of tags by the 0 bits below the end mark; tags without an end mark are last. Odd
+     * and even slots are counted apart, because a count that was just written is slow to read
+     * again. */
     uint32_t zeros[2][33];
     uint32_t nempty;
     uint32_t bad;
@@ -249,7 +251,8 @@ static enum unseen_status load_group(struct compact *c, const uint8_t *piece, si
     return check_finish(&check, c, npages, loaded->group.depth) ? UNSEEN_OK : UNSEEN_ERR_CORRUPT;
 }
 
-/* Takes the keys with this filter's prefix; other filters get the same piece and take theirs. */
+/* Takes the keys with this filter's prefix. The other filters get the same piece and take
+ * theirs. */
 static enum unseen_status load_keys(struct compact *c, const uint8_t *piece, size_t len)
 {
     size_t n = load_le32(piece + 4);
@@ -324,8 +327,8 @@ static bool covers_all(const struct compact *c)
     return c->nloaded > 0 && next == 0;
 }
 
-/* Starts with one entry and deepens the directory for each group in turn. Until its turn comes, a
- * part of the path space is covered by a stand-in of the right depth. */
+/* Builds the directory: starts with one entry and deepens it for each group in turn. Until then,
+ * copies of the first group stand in for the groups to come. */
 static enum unseen_status build_directory(struct compact *c)
 {
     struct compact_group all = c->loaded[0].group;
@@ -362,8 +365,9 @@ enum unseen_status unseen__compact_load_finish(struct unseen__filter *filter)
     if (!covers_all(c)) {
         return UNSEEN_ERR_CORRUPT;
     }
-    /* A depth that this many groups cannot have would make the directory huge. The limit was that
-     * of the filter that wrote the group, which may have had a longer prefix. */
+    /* If a group is deeper than this many groups can be, the directory would be huge.
+     * COMPACT_PREFIX_MAX is added because the filter that wrote the group may have had a longer
+     * prefix. */
     for (size_t i = 0; i < c->nloaded; i++) {
         if (c->loaded[i].group.depth > unseen__compact_depth_limit(c) + COMPACT_PREFIX_MAX) {
             return UNSEEN_ERR_CORRUPT;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The counting filter's operations for AVX2, where a line of counters is two vectors, and for AVX-512,
- * where it is one. */
+ * The operations of the counting filter for AVX2, where a line of counters is two vectors, and for
+ * AVX-512, where it is one. */
 #include "filter/counting.h"
 
 #if UNSEEN_X86

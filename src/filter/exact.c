@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * The exact filter as one of the filters: creation, numbers, pieces. exact.h explains the
- * structure.
+ * The exact filter: creation, numbers, plan, pieces, and the table of operations. exact.h explains
+ * the structure.
  *
- * A piece is a list of keys, whatever group they are in: to load one is to add its keys, so there is
- * no structure from outside that could be wrong. */
+ * A piece is a list of keys, from any group. To load a piece is to add its keys: no structure comes
+ * from outside that could be wrong. */
 #include "filter/exact.h"
 
 #include <math.h>
@@ -16,23 +16,24 @@ enum {
     SAVED_KIND = 1, /* keys of 64 bits; 2: of 128 */
     PIECE_KEYS = 1,
     PIECE_HEAD = 8,
-    PIECE_BYTES = 49152, /* of keys, at most: those of 8 pages, or of 4 with lower words */
+    PIECE_BYTES = 49152, /* of keys, at most: the keys of 8 pages, or of 4 pages with lower words */
     PIECE_MAX_KEYS = PIECE_BYTES / 8,
     LOAD_BATCH = 256
 };
 
-/* Positions of pieces: 8 for each directory entry; from here on, places in the overflow list. */
+/* Positions of pieces: POSITIONS for each directory entry; from POSITION_STASH on, indexes of the
+ * stash. */
 enum {
     POSITIONS = 8
 };
-#define POSITION_LISTED ((uint64_t)1 << 40)
+#define POSITION_STASH ((uint64_t)1 << 40)
 
-/* 10^10 / 2^64, and / 2^128. A rate below the one takes keys of 128 bits. */
+/* 10^10 / 2^64 and 10^10 / 2^128. A rate below PROMISE takes keys of 128 bits. */
 #define PROMISE      5.5e-10
 #define PROMISE_FULL 3e-29
 
-/* The share of the slots that is in use in a filter made for its capacity; and how near to that a
- * whole number of pages comes, in the mean. */
+/* The share of the slots in use in a filter made for its capacity; and the mean factor that
+ * rounding up to whole pages costs. */
 #define PLANNED_FILL 0.935
 #define MEAN_FILL    0.978
 
@@ -63,13 +64,13 @@ static const struct exact_kernel *exact_select_kernel(enum unseen_cpu cpu)
     return &unseen__exact_portable;
 }
 
-/* Tags of a line whose group has this many bits of prefix. */
+/* The tags of a line, in a group with this many bits of prefix. */
 static unsigned slots_of(unsigned known)
 {
     return known >= 13 ? 12 : known >= 9 ? 11 : known >= 4 ? 10 : 9;
 }
 
-/* The shape that has room for capacity keys: 2^depth groups of npages. */
+/* The geometry that has room for capacity keys: 2^depth groups of npages pages. */
 static void plan_groups(double capacity, unsigned prefix_bits, unsigned *depth_out,
                         unsigned *npages_out)
 {
@@ -138,7 +139,8 @@ static enum unseen_status create_groups(struct exact *e, unsigned depth, unsigne
     return UNSEEN_OK;
 }
 
-/* The first filter of a set asks for the memory of all: each is given the same capacity. */
+/* The first filter of a set asks for the memory of all filters, because all get the same
+ * capacity. */
 static bool exact_is_possible(const struct exact *e, unsigned depth, unsigned npages)
 {
     size_t size;
@@ -229,7 +231,8 @@ static void exact_stats(const struct unseen__filter *filter, struct unseen_set_s
 
 /* ---- the plan ---- */
 
-/* In a filter made for its capacity. One that grows by itself takes a tenth more. */
+/* Bits per key in a filter made for its capacity. A filter that grows by itself takes a tenth
+ * more. */
 static double bits_per_key(uint64_t capacity, bool full_keys)
 {
     unsigned depth;
@@ -274,12 +277,13 @@ static size_t key_bytes(const struct exact *e)
 }
 
 /* Keys on their way into a piece. */
-struct listed {
+struct piece_keys {
     uint64_t keys[PIECE_MAX_KEYS + 1];
     uint64_t lows[PIECE_MAX_KEYS / 2 + 1];
 };
 
-static size_t make_piece(const struct exact *e, uint8_t *buf, const struct listed *listed, size_t n)
+static size_t make_piece(const struct exact *e, uint8_t *buf, const struct piece_keys *listed,
+                         size_t n)
 {
     store_le32(buf, PIECE_KEYS);
     store_le32(buf + 4, (uint32_t)n);
@@ -298,8 +302,9 @@ static bool is_before(struct unseen_key a, struct unseen_key b)
     return a.hi < b.hi || (a.hi == b.hi && a.lo < b.lo);
 }
 
-/* Puts a key into its place among n. */
-static void insert(const struct exact *e, struct listed *listed, size_t n, struct unseen_key key)
+/* Inserts a key into n sorted keys. */
+static void insert(const struct exact *e, struct piece_keys *listed, size_t n,
+                   struct unseen_key key)
 {
     uint64_t *keys = listed->keys;
     uint64_t *lows = listed->lows;
@@ -319,20 +324,20 @@ static void insert(const struct exact *e, struct listed *listed, size_t n, struc
     }
 }
 
-/* Keys of the list from *position on, in increasing order. */
-static size_t save_listed(const struct exact *e, uint64_t *position, struct listed *listed)
+/* Takes keys of the stash from *position on, in increasing order. */
+static size_t save_stash(const struct exact *e, uint64_t *position, struct piece_keys *listed)
 {
-    size_t i = (size_t)(*position - POSITION_LISTED);
+    size_t i = (size_t)(*position - POSITION_STASH);
     size_t n = 0;
     for (; i < e->stash.nkeys && n < PIECE_BYTES / key_bytes(e); i++) {
         insert(e, listed, n++, e->stash.keys[i]);
     }
-    *position = POSITION_LISTED + i;
+    *position = POSITION_STASH + i;
     return n;
 }
 
-/* Keys of the next pages that have any, from *position on. */
-static size_t save_group(const struct exact *e, uint64_t *position, struct listed *listed)
+/* Takes the keys of the next pages that have any, from *position on. */
+static size_t save_group(const struct exact *e, uint64_t *position, struct piece_keys *listed)
 {
     const uint64_t end = (uint64_t)POSITIONS << e->dir_bits;
     const unsigned npages = e->full_keys ? 4 : 8;
@@ -349,7 +354,7 @@ static size_t save_group(const struct exact *e, uint64_t *position, struct liste
             return n;
         }
     }
-    *position = POSITION_LISTED;
+    *position = POSITION_STASH;
     return 0;
 }
 
@@ -357,10 +362,10 @@ static size_t exact_save_piece(const struct unseen__filter *filter, uint64_t *po
                                uint8_t *buf)
 {
     const struct exact *e = exact_from_const(filter);
-    struct listed listed;
-    size_t n = *position < POSITION_LISTED ? save_group(e, position, &listed) : 0;
-    if (n == 0 && *position >= POSITION_LISTED) {
-        n = save_listed(e, position, &listed);
+    struct piece_keys listed;
+    size_t n = *position < POSITION_STASH ? save_group(e, position, &listed) : 0;
+    if (n == 0 && *position >= POSITION_STASH) {
+        n = save_stash(e, position, &listed);
     }
     return n ? make_piece(e, buf, &listed, n) : 0;
 }
@@ -391,7 +396,7 @@ static bool exact_owns_piece(const struct unseen__filter *filter, const uint8_t 
     return false;
 }
 
-/* Adds keys none of which may have been there. */
+/* Adds keys; CORRUPT if one of them was present. */
 static enum unseen_status load_batch(struct exact *e, const struct unseen_key *keys, size_t n)
 {
     uint8_t verdicts[LOAD_BATCH];
@@ -431,7 +436,7 @@ static enum unseen_status exact_load_piece(struct unseen__filter *filter, const 
 
 static enum unseen_status exact_load_finish(struct unseen__filter *filter)
 {
-    (void)filter; /* every piece was checked, and the engine counts */
+    (void)filter; /* load_piece checked every piece, and src/set counts the keys */
     return UNSEEN_OK;
 }
 

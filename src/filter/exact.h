@@ -1,38 +1,39 @@
 /* SPDX-License-Identifier: MIT
  *
- * The exact filter: a set of keys, whole, and it removes exactly. It keeps 64 bits of each, and is
- * wrong only where two identities have the same 64 bits of hash, n / 2^64 of the questions; or, where
- * that is not rare enough for the rate asked for, all 128.
+ * The exact filter: a set of whole keys, from which keys are removed exactly. It keeps 64 bits of
+ * each key, and is wrong only where two identities have the same 64 bits of hash, for n / 2^64 of
+ * the questions. If a lower rate is asked for, it keeps all 128 bits.
  *
- * A key is not stored where its place says it already (quotienting [Knuth73]). The parts of its upper
- * word, from the top of hi:
+ * A line does not store the bits of a key that follow from its place (quotienting [Knuth73]). The
+ * parts of the upper word, from the top of hi:
  *
  *     hi   [ prefix: the group ][ top: the rest of 16 bits ][ word: 32 ][ x: 16 ]
  *
  * The prefix chooses a group of 16 to 31 pages of 64 lines through a directory (extendible hashing
- * [Fagin79]). In a group of T lines x is cut into a line, a = x T / 2^16, and a remainder of at most
- * 6 bits: how far x is from the least one that gives a. The tag is the rest, and is in line a or in
- * line b = a + offset(word) modulo T; one bit says which. From all this the key can be read back,
- * so groups grow by reading their keys and writing them anew, whatever the shape before and after.
+ * [Fagin79]). In a group of T lines, x is divided into a line a = x T / 2^16 and a rest of at most
+ * 6 bits: the distance of x from the least x with the same a. The tag (the fingerprint) is the
+ * word, the rest and the top. It is in line a, or in line b = a + offset(word) modulo T; one bit of
+ * the tag says which. The key can be read back from its place and its tag. So a group grows by
+ * reading its keys and writing them into new pages, whatever its geometry before and after.
  *
  *     line   s words of 32 bits, 0 for an empty slot; then s fields: [ in b 1 ][ rest 6 ][ top ]
  *
- * The deeper the group, the less is left for the field, and the more tags fit into a line:
+ * The longer the prefix, the shorter the field, and the more tags fit into a line:
  *
  *     bits of the prefix     0..3   4..8    9..12   13 and more
  *     bits of a field          24     19       14            10
  *     tags of a line            9     10       11            12
  *
- * In a set of whole 128-bit keys the lower word of each lies beside, in pages of its own: that of slot
- * s of line l of a group with S tags in a line is number l S + s of the group's. It is looked at where
- * the tag says that the upper word is the same, so who is not there costs no more.
+ * In a set of 128-bit keys, the lower word of each key is in a page of its own kind: in a group
+ * with S tags in a line, the key in slot s of line l has lower word number l S + s of the group. It
+ * is read only if the tag matches, so a question about an absent key costs no more.
  *
- * Two lines and moving tags aside fill groups to 95 % before they grow. A key whose word is 0 (one
- * in 2^32), and keys made to collide, are kept in a list (overflow.h).
+ * A group is filled to 95 % before it grows: a key has two lines, and tags move aside for it. Keys
+ * whose word is 0 (one in 2^32) and keys that were made to collide are kept in the stash (stash.h).
  *
- * Where the two lines of a key are on different pages, the load does not depend on how the keys fall
- * on pages: a group fills evenly. docs/decisions/exact.md has the measurements, and why a line
- * cannot hold more than 12 of these keys whatever the code. */
+ * The two lines of a key are usually on different pages, so a group fills evenly, however keys fall
+ * on pages. docs/decisions/exact.md has the measurements, and why a line cannot hold more than 12
+ * of these keys whatever the code. */
 #ifndef UNSEEN_FILTER_EXACT_H
 #define UNSEEN_FILTER_EXACT_H
 
@@ -46,34 +47,34 @@ enum {
     EXACT_LINE = 64, /* bytes */
     EXACT_PAGE_LINES = 64,
     EXACT_PAGES_MIN = 16, /* pages of a fresh group */
-    EXACT_PAGES_MAX = 31, /* of a group before it becomes two */
+    EXACT_PAGES_MAX = 31, /* pages of a group before it becomes two */
     EXACT_LINES_MAX = EXACT_PAGES_MAX * EXACT_PAGE_LINES,
     EXACT_SLOTS_MAX = 12,
     EXACT_GROUP_MAX = EXACT_LINES_MAX * EXACT_SLOTS_MAX, /* keys */
     EXACT_X_BITS = 16,
     EXACT_WORD_BITS = 32,
-    EXACT_TOP_BITS = 16, /* of the key, above x and word */
+    EXACT_TOP_BITS = 16, /* bits of the key above x and word */
     EXACT_REST_BITS = 6,
     EXACT_DEPTH_MAX = 32,
     EXACT_LOW_PAGE = UNSEEN__PAGE / 8 /* lower words of a page */
 };
 
-/* Five cache lines, of which the first says all but where the pages are. */
+/* Five cache lines. The first has everything but the addresses of the pages. */
 struct exact_group {
-    uint64_t prefix; /* the key's bits above the rest, at their place; 0 below */
+    uint64_t prefix; /* the prefix as the top bits of a key; 0 below */
     uint32_t nlines;
     uint32_t npages;
     uint32_t inverse;  /* f * inverse >> 16 is f / npages for f below 1024 */
     uint32_t top_mask; /* the bits of the key's upper 16 that a field has */
     uint32_t slots;    /* of a line */
     uint32_t field_bits;
-    uint32_t known; /* bits of the prefix, with the filter's own */
+    uint32_t known; /* bits of the prefix, including the filter's prefix_bits */
     uint32_t nkeys;
-    uint32_t limit;      /* number of keys from which on it grows rather than moving tags */
-    uint32_t stuck;      /* growing was in vain at this number of keys; 0: never */
+    uint32_t limit;      /* with this many keys it grows instead of moving tags */
+    uint32_t stuck;      /* the number of keys at which growing failed; 0: never */
     uint32_t reciprocal; /* v * reciprocal >> 32 is v / npages for v up to 2^21 */
     uint32_t unused;
-    uint64_t **low; /* the pages of lower words; NULL where there are none */
+    uint64_t **low; /* the pages of lower words; NULL if keys have 64 bits */
     uint8_t *page[EXACT_PAGES_MAX + 1];
 };
 
@@ -90,7 +91,8 @@ struct exact_kernel {
 
 struct exact {
     struct unseen__filter filter;
-    struct exact_group **directory; /* by the top dir_bits of the path, which are never 0 bits */
+    struct exact_group *
+        *directory; /* indexed by the top dir_bits of the path; dir_bits is never 0 */
     unsigned dir_bits;
     unsigned prefix_bits; /* top bits of every key that are not part of the path */
     const struct exact_kernel *kernel;
@@ -111,35 +113,34 @@ extern const struct exact_kernel unseen__exact_portable;
 extern const struct exact_kernel unseen__exact_avx2;
 #endif
 
-/* Where one key may be, and what it looks like there. */
+/* The two lines where a key may be, and its tag. */
 struct exact_probe {
     uint8_t *a;
     uint8_t *b;
     uint32_t word;
-    uint32_t field; /* in line a; in line b with the lowest bit set */
+    uint32_t field; /* as in line a; in line b the lowest bit is set */
     struct exact_group *group;
 };
 
 /* exact_grow.c */
-/* A group of its own for keys with this prefix; NULL without memory. */
+/* Creates an empty group for keys with this prefix; NULL without memory. */
 struct exact_group *unseen__exact_group_create(struct exact *e, uint64_t prefix, unsigned known,
                                                unsigned npages);
 void unseen__exact_group_free(struct exact *e, struct exact_group *group);
 
-/* Adds an absent key whose lines are full, or that cannot be in a line. *moved_out: groups have
- * changed, so what was found for other keys is stale. Errors: NOMEM; the key is not there then. */
+/* Adds an absent key whose lines are full, or whose word is 0. *moved_out is set if groups changed,
+ * so that the probes of other keys are stale. Errors: NOMEM, RANDOM; the key is not added then. */
 enum unseen_status unseen__exact_add_slowly(struct exact *e, struct unseen_key key,
                                             bool *moved_out);
 
-/* Reads the keys of pages first..end of a group, the upper words into keys and the lower into lows,
- * if there are any (lows may be NULL); returns their number. Both need room for one more than there
- * are. */
+/* Reads the keys of pages first..end of a group: upper words into keys, lower words into lows
+ * unless lows is NULL. Returns the number of keys. Both arrays need room for one key more. */
 size_t unseen__exact_keys(const struct exact_group *group, unsigned first, unsigned end,
                           uint64_t *keys, uint64_t *lows);
 
 /* ---- keys ---- */
 
-/* A key as the overflow list has it: two are the same if the filter cannot tell them apart. */
+/* A key as the stash has it: two keys are equal if the filter cannot tell them apart. */
 UNSEEN_INLINE struct unseen_key exact_whole(const struct exact *e, struct unseen_key key)
 {
     return (struct unseen_key){e->full_keys ? key.lo : ~key.hi, key.hi};
@@ -150,7 +151,7 @@ UNSEEN_INLINE struct exact_group *exact_find(const struct exact *e, uint64_t key
     return e->directory[key << e->prefix_bits >> (64 - e->dir_bits)];
 }
 
-/* From line a to line b: 1 to nlines - 1. Every bit of the word has a say. */
+/* The distance from line a to line b: 1 to nlines - 1. It depends on every bit of the word. */
 UNSEEN_INLINE uint32_t exact_offset(uint32_t word, uint32_t nlines)
 {
     const uint32_t mixed = word * 0x9e3779b1u;
@@ -189,8 +190,8 @@ UNSEEN_INLINE uint32_t exact_word(const uint8_t *line, unsigned slot)
     return load_le32(line + (size_t)4 * slot);
 }
 
-/* A field never reaches beyond the 32 bits that are loaded with it: at most 7 + 24 of them, or 12 +
- * 19 at the end of the line. */
+/* The byte at which 32 bits are loaded that contain a field: at most 7 + 24 bits of them are used,
+ * or 12 + 19 at the end of the line. */
 UNSEEN_INLINE unsigned exact_field_byte(const struct exact_group *group, unsigned slot,
                                         unsigned *shift)
 {

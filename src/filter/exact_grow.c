@@ -1,21 +1,22 @@
 /* SPDX-License-Identifier: MIT
  *
- * The exact filter makes room. While a group is less than 95 % full, a key with two full lines gets
- * a place by moving other tags to their own other line: a search from line to line, nearest first,
- * finds the shortest row of moves that ends at a free slot (cuckoo hashing [Pagh04], with lines of
- * 9 to 12 slots [Dietzfelbinger07]). Nothing is moved before the end is known.
+ * The exact filter makes room. While a group is less than 95 % full, tags move aside for a key with
+ * two full lines, each tag to its own other line. A search from line to line, nearest first, finds
+ * the shortest row of moves that ends at a free slot (cuckoo hashing [Pagh04], with lines of 9 to
+ * 12 slots [Dietzfelbinger07]). Nothing is moved before the end of the row is known.
  *
- * Then the group is written anew with two pages more, or as two groups. The old one stays until the
- * new one is complete, so that a failure leaves everything as it was.
+ * A fuller group is written anew, with two pages more or as two groups. The old group stays until
+ * the new groups are complete, so that a failure leaves everything as it was.
  *
- * Keys need not come in random order: those of a sorted file may all go to one of the two, which
- * then gets as many pages as the old one. The other one waits, empty, for the keys that are to come. */
+ * Keys need not come in random order. The keys of a sorted file may all go to one of the two
+ * groups, which then gets as many pages as the old group; the other group stays empty until its
+ * keys come. */
 #include "filter/exact.h"
 
 #include "base/memory.h"
 
 enum {
-    SEARCH_LINES = 64, /* lines that the search for a place of a new key looks at */
+    SEARCH_LINES = 64, /* lines that the search for a slot looks at */
     STEP_PAGES = 2,    /* by which a group grows */
     BITMAP_WORDS = EXACT_LINES_MAX / 64
 };
@@ -121,7 +122,8 @@ struct exact_group *unseen__exact_group_create(struct exact *e, uint64_t prefix,
 
 /* ---- reading keys back ---- */
 
-/* The line a of a tag in this line. Which one it is cannot be foreseen: without a branch. */
+/* The line a of a tag in this line. It is unpredictable whether that is this line, so there is no
+ * branch. */
 static uint32_t home_line(const struct exact_group *group, uint32_t line, uint32_t word,
                           uint32_t field)
 {
@@ -134,7 +136,7 @@ static uint64_t key_of(const struct exact_group *group, uint32_t line, uint32_t 
                        uint32_t field)
 {
     const uint32_t a = home_line(group, line, word, field);
-    /* The least x of line a, which is 1024 a / npages rounded up, then the rest. */
+    /* The least x of line a is 1024 a / npages, rounded up. The rest is added to it. */
     const uint32_t least =
         (uint32_t)((uint64_t)(a * 1024 + group->npages - 1) * group->reciprocal >> 32);
     const uint32_t x = least + (field >> 1 & ((1u << EXACT_REST_BITS) - 1));
@@ -146,7 +148,8 @@ static uint64_t key_of(const struct exact_group *group, uint32_t line, uint32_t 
 size_t unseen__exact_keys(const struct exact_group *group, unsigned first, unsigned end,
                           uint64_t *keys, uint64_t *lows)
 {
-    const struct exact_group g = *group; /* what does not change can be in registers */
+    const struct exact_group g =
+        *group; /* a constant copy, so that its numbers can be in registers */
     size_t n = 0;
     end = end < g.npages ? end : g.npages;
     for (uint32_t line = first * EXACT_PAGE_LINES; line < end * EXACT_PAGE_LINES; line++) {
@@ -165,10 +168,10 @@ size_t unseen__exact_keys(const struct exact_group *group, unsigned first, unsig
 
 /* ---- placing a key ---- */
 
-/* A line that the search has come to, and the tag that would move to it. */
+/* A line that the search has reached, and the tag that would move to it. */
 struct step {
     uint32_t line;
-    uint16_t from; /* step of the line in which that tag is */
+    uint16_t from; /* the step whose line has that tag */
     uint16_t slot;
 };
 
@@ -178,7 +181,7 @@ struct search {
     uint64_t reached[BITMAP_WORDS];
 };
 
-/* The first free slot of a line, or slots if there is none. Without an early exit: a vector loop. */
+/* The first free slot of a line, or `slots` if there is none. No early exit: a vector loop. */
 static unsigned free_slot(const struct exact_group *group, uint32_t line)
 {
     static const uint16_t bits[16] = {1 << 0,  1 << 1,  1 << 2,  1 << 3, 1 << 4,  1 << 5,
@@ -192,7 +195,7 @@ static unsigned free_slot(const struct exact_group *group, uint32_t line)
     return (unsigned)__builtin_ctz(free | 1u << group->slots);
 }
 
-/* Comes to a line, unless it was there before. Returns a free slot of it, or slots. */
+/* Reaches a line, unless the search has been there. Returns a free slot of the line, or `slots`. */
 static unsigned reach(const struct exact_group *group, struct search *s, uint32_t line,
                       unsigned from, unsigned slot)
 {
@@ -232,8 +235,8 @@ static void move_tag(struct exact_group *group, uint32_t from, unsigned from_slo
     }
 }
 
-/* Moves tags along the row of steps that ends at the last one, whose line has this free slot, so
- * that the line where it began has one; returns that, and the line. */
+/* Moves tags along the row of steps that ends at the last step, whose line has the free slot
+ * `slot`. Returns the slot that is then free in the first line of the row, which is *line_out. */
 static unsigned move_row(struct exact_group *group, const struct search *s, unsigned slot,
                          uint32_t *line_out)
 {
@@ -248,8 +251,8 @@ static unsigned move_row(struct exact_group *group, const struct search *s, unsi
     return slot;
 }
 
-/* Searches until the line of the last step has a free slot, which is returned; slots if there is
- * none in so many lines. Steps 0 and 1 are the key's own lines. */
+/* Searches up to nlines lines. Returns a free slot in the line of the last step, or `slots` if
+ * there is none. Steps 0 and 1 are the two lines of the key. */
 static unsigned search_from(const struct exact_group *group, struct search *s, uint32_t a,
                             uint32_t b, size_t nlines)
 {
@@ -271,8 +274,9 @@ static unsigned search_from(const struct exact_group *group, struct search *s, u
     return found;
 }
 
-/* Finds a place for a key and moves tags aside for it; *fuller_out is the line that has one tag more
- * then. The lines that it looks at, 2 and more, are taken from *nlines. */
+/* Adds a key and moves tags aside for it; *fuller_out is the line that then has one tag more.
+ * Subtracts the lines that it looks at, 2 and more, from *nlines. Returns false if it found no
+ * slot. */
 static bool place(struct exact_group *group, struct unseen_key key, size_t *nlines,
                   uint32_t *fuller_out)
 {
@@ -332,12 +336,11 @@ static void install(struct exact *e, struct exact_group *group)
     }
 }
 
-/* Keys into one of two groups, by their next bit, or into the one there is. Most find room in the
- * emptier of their lines. Tags lie without gaps, so how many there are says where the next goes.
- *
- * A half that got nearly all keys is nearly full, and its keys come in the order of their lines, not
- * at random: some need a long search. All together may look at as many lines as the same number of
- * new keys may. */
+/* Puts keys into one of two groups, by their next bit, or into the only group. Most keys find room
+ * in the emptier of their lines. Tags lie without gaps, so the number of tags in a line is its next
+ * free slot. A half that gets nearly all keys is nearly full, and its keys come in the order of
+ * their lines, not at random. So some keys need a long search: all keys together may look at
+ * SEARCH_LINES lines for each key. */
 static bool put_all(struct exact_group *const *groups, const uint64_t *keys, const uint64_t *lows,
                     size_t n)
 {
@@ -373,13 +376,13 @@ static bool put_all(struct exact_group *const *groups, const uint64_t *keys, con
     return true;
 }
 
-/* Whether a group grows; else it becomes two. */
+/* True if a group grows by pages; else it becomes two groups. */
 static bool may_widen(const struct exact_group *group)
 {
     return group->npages + STEP_PAGES <= EXACT_PAGES_MAX;
 }
 
-/* The fewest pages on which so many keys of a group are not too many. */
+/* The fewest pages whose limit is not below nkeys. */
 static unsigned pages_for(unsigned known, size_t nkeys)
 {
     struct exact_group group = {.known = known, .npages = EXACT_PAGES_MIN};
@@ -436,15 +439,16 @@ static void replace(struct exact *e, struct exact_group *old, struct exact_group
     unseen__exact_group_free(e, old);
 }
 
-/* Random keys lead to groups of about the same depth. One that is much deeper has keys made to
- * collide, and splitting it on would only make the directory huge. */
+/* Random keys lead to groups of about the same depth. A group that is much deeper has keys that
+ * were made to collide, and splitting it further would only make the directory huge. */
 static unsigned depth_limit(const struct exact *e)
 {
     const unsigned usual = 63 - (unsigned)__builtin_clzll(e->ngroups);
     return usual + 12 < EXACT_DEPTH_MAX ? usual + 12 : EXACT_DEPTH_MAX;
 }
 
-/* *stuck_out: the keys do not spread, and a larger group would be of no use. */
+/* Replaces a group by a larger group, or by two. *stuck_out is set if the keys do not spread, so
+ * that a larger group would be of no use. */
 static enum unseen_status grow_group(struct exact *e, struct exact_group *old, bool *stuck_out)
 {
     struct exact_group *groups[2] = {NULL, NULL};
@@ -478,7 +482,7 @@ static enum unseen_status grow_group(struct exact *e, struct exact_group *old, b
     return status;
 }
 
-static enum unseen_status add_listed(struct exact *e, struct unseen_key key)
+static enum unseen_status add_to_stash(struct exact *e, struct unseen_key key)
 {
     const enum unseen_status status =
         unseen__stash_add(&e->stash, exact_whole(e, key), &e->pages.allocator);
@@ -486,7 +490,7 @@ static enum unseen_status add_listed(struct exact *e, struct unseen_key key)
     return status;
 }
 
-/* A group in which growing was in vain tries again only when it has an eighth more keys. */
+/* After growing failed, a group tries again only when there are an eighth more keys. */
 static bool may_grow(const struct exact *e, const struct exact_group *group)
 {
     const uint64_t nkeys = group->nkeys + e->stash.nkeys;
@@ -497,7 +501,7 @@ enum unseen_status unseen__exact_add_slowly(struct exact *e, struct unseen_key k
 {
     *moved_out = false;
     if ((uint32_t)(key.hi >> EXACT_X_BITS) == 0) {
-        return add_listed(e, key);
+        return add_to_stash(e, key);
     }
     for (;;) {
         uint32_t fuller;
@@ -508,7 +512,7 @@ enum unseen_status unseen__exact_add_slowly(struct exact *e, struct unseen_key k
             return UNSEEN_OK;
         }
         if (group->nkeys < group->limit / 2) { /* keys made to collide: more room would not help */
-            return add_listed(e, key);
+            return add_to_stash(e, key);
         }
         bool stuck = !may_grow(e, group);
         if (!stuck) {
@@ -528,7 +532,7 @@ enum unseen_status unseen__exact_add_slowly(struct exact *e, struct unseen_key k
                 e->nkeys++;
                 return UNSEEN_OK;
             }
-            return add_listed(e, key);
+            return add_to_stash(e, key);
         }
     }
 }

@@ -11,7 +11,7 @@
  * grown, the lines of the keys ahead are found again. */
 #include "filter/exact.h"
 
-/* Finds the group of a key and fetches all that is always needed of it. */
+/* Finds the group of a key, and fetches its numbers and its page addresses. */
 UNSEEN_INLINE KERNEL_TARGET struct exact_group *KERNEL(find_group)(const struct exact *e,
                                                                    struct unseen_key key)
 {
@@ -51,7 +51,8 @@ UNSEEN_INLINE KERNEL_TARGET uint32_t KERNEL(slots)(const struct exact_group *gro
     return ((uint32_t)1 << group->slots) - 1;
 }
 
-/* The lower word of a slot as find has it; seldom asked for, so the line is found again. */
+/* The lower word of a slot that KERNEL(find) returned. It is seldom needed, so the line is computed
+ * again. */
 UNSEEN_INLINE KERNEL_TARGET uint64_t *KERNEL(low)(const struct exact_probe *probe, uint64_t key,
                                                   unsigned found)
 {
@@ -62,8 +63,8 @@ UNSEEN_INLINE KERNEL_TARGET uint64_t *KERNEL(low)(const struct exact_probe *prob
     return exact_low(probe->group, line[found >> 4], found % 16);
 }
 
-/* The slot of line a, or 16 + the slot of line b, that has the key; 32 if there is none. Two tags of
- * a line with one word are rare, so the loop seldom goes round twice. */
+/* The slot of line a, or 16 + the slot of line b, that has the key; 32 if the key is absent. Two
+ * tags of a line seldom have the same word, so the loop seldom runs twice. */
 UNSEEN_INLINE KERNEL_TARGET unsigned KERNEL(find)(const struct exact_probe *probe,
                                                   struct unseen_key key)
 {
@@ -82,14 +83,14 @@ UNSEEN_INLINE KERNEL_TARGET unsigned KERNEL(find)(const struct exact_probe *prob
     return 32;
 }
 
-/* Whether the key is in the list; a word of 0 is never in a line. */
-UNSEEN_INLINE KERNEL_TARGET bool KERNEL(is_listed)(const struct exact *e, struct unseen_key key)
+/* True if the key is in the stash. A word of 0 is never in a line. */
+UNSEEN_INLINE KERNEL_TARGET bool KERNEL(is_stashed)(const struct exact *e, struct unseen_key key)
 {
     return UNSEEN_UNLIKELY(e->stash.nkeys > 0) &&
            unseen__stash_contains(&e->stash, exact_whole(e, key));
 }
 
-/* Puts a key where there is room. Returns false where both its lines are full. */
+/* Adds a key to the emptier of its lines. Returns false if both are full. */
 UNSEEN_INLINE KERNEL_TARGET bool KERNEL(put)(struct exact *e, const struct exact_probe *probe,
                                              struct unseen_key key)
 {
@@ -123,7 +124,7 @@ static KERNEL_TARGET enum unseen_status KERNEL(add)(struct exact *e, const struc
         const bool fits = UNSEEN_LIKELY(probe->word != 0);
         bool moved = false;
         verdicts[i] = UNSEEN_SEEN;
-        if (!(fits && KERNEL(find)(probe, keys[i]) < 32) && !KERNEL(is_listed)(e, keys[i])) {
+        if (!(fits && KERNEL(find)(probe, keys[i]) < 32) && !KERNEL(is_stashed)(e, keys[i])) {
             verdicts[i] = UNSEEN_NEW;
             if (UNSEEN_UNLIKELY(!fits || !KERNEL(put)(e, probe, keys[i]))) {
                 const enum unseen_status status = unseen__exact_add_slowly(e, keys[i], &moved);
@@ -150,7 +151,7 @@ static KERNEL_TARGET void KERNEL(contains)(const struct exact *e, const struct u
     for (size_t i = 0; i < n; i++) {
         const struct exact_probe *probe = &ring.probe[i % KERNEL_AHEAD];
         const bool found = (probe->word != 0 && KERNEL(find)(probe, keys[i]) < 32) ||
-                           KERNEL(is_listed)(e, keys[i]);
+                           KERNEL(is_stashed)(e, keys[i]);
         verdicts[i] = found ? UNSEEN_SEEN : UNSEEN_NEW;
         KERNEL(look_ahead)(e, false, keys, n, i, &ring);
     }

@@ -6,7 +6,7 @@
 #define KERNEL(name) name##_portable
 #define KERNEL_TARGET
 
-/* Without an early exit, so that compilers make vectors of it. */
+/* No early exit, so that compilers vectorise the loop. */
 UNSEEN_INLINE uint32_t KERNEL(equal)(const uint8_t *line, uint32_t word)
 {
     uint32_t equal = 0;

@@ -1,4 +1,6 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Creates, saves, loads and combines the lines. */
 #include "filter/line_array.h"
 
 #include <string.h>

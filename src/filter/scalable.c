@@ -1,36 +1,36 @@
 /* SPDX-License-Identifier: MIT
  *
- * A filter that grows, made of filters that do not [Almeida07]: a chain of links, each for twice as
- * many keys as the one before and for a lower rate. New keys go to the newest link until it has as
- * many as it was made for; then a new one is made. A key that is in no link is wrongly taken for
- * a member with at most the sum of the links' rates, and that sum stays below the promise however
- * long the chain gets:
+ * A filter that grows, made of filters that do not grow [Almeida07]: a chain of links. Each link is
+ * for twice as many keys as the link before, and for a lower rate. New keys go to the newest link
+ * until it has as many keys as it was made for; then a new link is made. The false-positive rate of
+ * the chain is at most the sum of the rates of its links. That sum stays below the promise p,
+ * however long the chain gets:
  *
  *     link          0           1             2               i
  *     keys          c           2 c           4 c             2^i c
  *     rate          s           r s           r^2 s           r^i s    s = r (1 - r) p, sum < r p
  *
- * The tenth of p that is left over is for chance: the first links have so few blocks that one in
- * twenty has 1.6 times its rate.
+ * The tenth of p that is left over is for chance: the first links have so few blocks that one link
+ * in twenty has 1.6 times its rate.
  *
  * r is 0.9: of 0.5, 0.7, 0.8, 0.85, 0.9, 0.95 and (i + 1)^-2 it takes the fewest bits for 10^6 to
  * 10^8 keys. At p = 1e-4, from 1024 keys to 10^8 in links of "block": 63.9, 41.1, 35.1, 33.0, 31.5,
  * 31.2 and 39.0 bits per key; to 10^6: 40.0, 32.1, 30.0, 29.4, 29.3, 30.1 and 34.8 (with links that
  * use all of p).
  *
- * The newest link has half of the keys, so questions go there first and then to ever older ones; a
- * key that is nowhere costs a question to each. In a batch a link is asked for all keys that are
- * still open at once, so that its memory is fetched ahead.
+ * The newest link has half of the keys, so a question goes to it first and then to older and older
+ * links. An absent key costs a question to every link. In a batch, a link is asked about all keys
+ * that are still open at once, so that its memory is fetched ahead.
  *
- * Links of "block" and "counting" find a key's place by its top bits, and are made for random keys. But
- * keys may come sorted, and then the first links, with a thousand or two, would have them all in a
- * few blocks: full, and each new key in their range taken for an old one. So links see keys
- * multiplied by an odd number: their top bits depend on every bit.
+ * Links of "block" and "counting" choose the block of a key by its top bits, which must be random.
+ * If keys come sorted, the first links, for a thousand or two, would have all their keys in a few
+ * full blocks, and each new key in that range would be taken for seen. So links see keys multiplied
+ * by an odd number: the top bits of the product depend on every bit of the key.
  *
- * Links of "counting" count how often a key was added; what is added again is counted by the link
- * that has it. Removing: a key is in one link, but others may take it for theirs. If more than one
- * does, nobody knows whose it is, and taking it from the wrong one would lose another key. It then
- * stays: a wrong "seen" more, as the others would have said anyway. */
+ * Links of "counting" count how often a key was added: a key that is added again is counted by the
+ * link that has it. A key is removed from the one link that has it. If several links seem to have
+ * it, the right link is unknown, and removing the key from a wrong link would lose another key. The
+ * key then stays and is wrongly seen, which the other links would have answered anyway. */
 #include <math.h>
 #include <string.h>
 
@@ -47,7 +47,7 @@ enum {
     SHARD_BITS_MAX = 8,
     SAVED_KIND = 1,
     PIECE_LINK = 1,
-    LINK_POSITION_BITS = 43 /* of a position: where in the link; above it, which link */
+    LINK_POSITION_BITS = 43 /* low bits of a position: position in the link; high bits: the link */
 };
 
 static const double tightening = 0.9;
@@ -55,7 +55,7 @@ static const double tightening = 0.9;
 /* A multiplier of splitmix64 [Steele14]; not that of unseen__key_narrow. */
 static const uint64_t spreading = 0xbf58476d1ce4e5b9u;
 
-/* Bits to plan for: the link after them can be planned, too. */
+/* The most bits of a plan: the link after them can be planned, too. */
 #define PLANNED_MAX 1e17
 
 struct link {
@@ -70,7 +70,7 @@ struct scalable {
     struct link links[LINKS_MAX];
     unsigned nlinks;
     bool has_spare;     /* links[nlinks] is made, and empty */
-    uint64_t nreserved; /* keys that must find room */
+    uint64_t nreserved; /* keys for which room is reserved */
     uint64_t first_capacity;
     double fpr;
     uint64_t saved_max; /* while loading: the most bytes of all pieces */
@@ -112,8 +112,8 @@ static uint64_t room_of(const struct link *link)
     return link->nkeys < link->capacity ? link->capacity - link->nkeys : 0;
 }
 
-/* Makes the link after the newest, for at least so many keys; a smaller one that was made before
- * goes. */
+/* Makes a spare link, to come after the newest, for at least nkeys keys. Frees a smaller spare
+ * link. */
 static enum unseen_status make_spare(struct scalable *s, uint64_t nkeys)
 {
     struct link *spare = &s->links[s->nlinks];
@@ -200,7 +200,7 @@ static enum unseen_status load_params(struct scalable *s, const uint8_t *saved)
     return ok ? UNSEEN_OK : UNSEEN_ERR_CORRUPT;
 }
 
-/* A chain is not cut in two: one that was saved for so many threads stays so. */
+/* A chain cannot be cut in two: a loaded set has as many chains as the saved set. */
 static enum unseen_status scalable_shard_bits(const struct unseen__filter_params *params,
                                               unsigned wanted, unsigned *shard_bits_out)
 {
@@ -251,12 +251,12 @@ static enum unseen_status scalable_create(struct unseen__filter **filter_out,
 /* The keys of a batch whose answer is still open. */
 struct open_keys {
     struct unseen_key keys[BATCH];
-    uint16_t at[BATCH]; /* where each is in the batch */
+    uint16_t at[BATCH]; /* the index of each key in the batch */
     uint8_t verdicts[BATCH];
     size_t n;
 };
 
-/* A key as links see it: without the prefix that all of this filter's have in common. */
+/* A key as links see it: without the prefix that all keys of this filter share. */
 static struct unseen_key link_key(const struct scalable *s, struct unseen_key key)
 {
     return (struct unseen_key){key.lo, (key.hi << s->prefix_bits) * spreading};
@@ -272,8 +272,8 @@ static void open_batch(const struct scalable *s, const struct unseen_key *keys, 
     open->n = n;
 }
 
-/* Asks one link for all open keys. Those it has are answered, and copied to had, which may be NULL;
- * the others stay open. Returns how many it has. */
+/* Asks one link about all open keys. Keys that the link has are answered, and copied to `had`
+ * unless it is NULL; the others stay open. Returns the number of keys that the link has. */
 static size_t ask_link(const struct scalable *s, unsigned link, struct open_keys *open,
                        uint8_t *verdicts, struct unseen_key *had)
 {
@@ -308,7 +308,7 @@ static void scalable_contains(const struct unseen__filter *filter, const struct 
     }
 }
 
-/* Asks an older link while adding. A link that counts, counts what it has once more; that cannot
+/* Asks an older link while adding. A link that counts adds 1 for each key that it has, which cannot
  * fail. */
 static enum unseen_status pass_link(struct scalable *s, unsigned link, struct open_keys *open,
                                     uint8_t *verdicts)
@@ -322,7 +322,7 @@ static enum unseen_status pass_link(struct scalable *s, unsigned link, struct op
                           : UNSEEN_OK;
 }
 
-/* Adds a batch for which the newest link has room: what no older link has. */
+/* Adds a batch for which the newest link has room: it gets the keys that no older link has. */
 static enum unseen_status add_batch(struct scalable *s, const struct unseen_key *keys, size_t n,
                                     uint8_t *verdicts)
 {
@@ -365,7 +365,8 @@ static enum unseen_status scalable_add(struct unseen__filter *filter, const stru
     return status;
 }
 
-/* The one link that has a key; none if several say so, which *is_seen_out tells from none at all. */
+/* The one link that has a key; NULL if no link or several links seem to have it. *is_seen_out is
+ * true if any does. */
 static struct link *holder_of(struct scalable *s, struct unseen_key key, bool *is_seen_out)
 {
     struct link *holder = NULL;
@@ -437,7 +438,8 @@ static void scalable_tally(const struct unseen__filter *filter, struct unseen__t
     }
 }
 
-/* The links that a chain has when it has grown to nkeys keys, as one plan each; how many. */
+/* Plans the links of a chain that has grown to nkeys keys. Returns their number, or 0 if a link
+ * cannot be planned. */
 static unsigned plan_links(const struct unseen_plan *plan,
                            const struct unseen__filter_ops *link_ops, double nkeys,
                            struct unseen_plan *links)
@@ -451,7 +453,7 @@ static unsigned plan_links(const struct unseen_plan *plan,
             return 0;
         }
         if (links[n].bits == 0) {
-            break; /* larger than can be */
+            break; /* too large for a plan */
         }
         before += (double)capacity;
         n++;
@@ -482,15 +484,16 @@ static enum unseen_status scalable_plan(struct unseen_plan *plan,
     }
     plan->hashes = links[n - 1].hashes;
     plan->lines = links[n - 1].lines;
-    /* Without a number of keys, as for full links: the last one may be half empty. */
+    /* Without a number of keys, all links count as full; else the last may be half empty. */
     plan->bits_per_key = bits / (plan->capacity ? nkeys : room);
     plan->bits = plan->capacity ? (uint64_t)bits : 0;
     return UNSEEN_OK;
 }
 
-/* How many keys no older link has by the time this one is full. It counts those it takes for new,
- * and a share of the others, its own rate, it takes for known: n - integral of rate(0..n) = capacity,
- * by one step of Newton's from the capacity and Simpson's rule. */
+/* The number n of keys that come to this link until it is full. The link counts only the keys that
+ * it takes for new; of each next key it takes a share, its rate, for seen. So n - (integral of rate
+ * over 0..n) = capacity. Solved by one step of Newton's method from n = capacity, with Simpson's
+ * rule. */
 static double keys_to_fill(const struct unseen_plan *link,
                            const struct unseen__filter_ops *link_ops)
 {
@@ -505,7 +508,7 @@ static double keys_to_fill(const struct unseen_plan *link,
     return capacity + capacity * sum / 12 / (1 - rate);
 }
 
-/* A key that an older link takes for its own does not come to the newest one. So the more keys the
+/* A key that an older link takes for seen does not come to the newest link. So the more keys the
  * chain has, the slower it fills. */
 static double scalable_plan_rate(const struct unseen_plan *plan, double nkeys,
                                  const struct unseen__filter_ops *link_ops)
@@ -527,7 +530,8 @@ static double scalable_plan_rate(const struct unseen_plan *plan, double nkeys,
 
 /* ---- pieces ----
  *
- * A piece of a link behind a head: which link of which filter it is, and what it takes to make it.
+ * A piece of a link, after a head that names the filter and the link and has the parameters of the
+ * link.
  *
  *     0  1  kind: 1            16  8  keys in the link
  *     1  1  link, from 0       24  8  reserved: 0
@@ -563,7 +567,8 @@ static bool scalable_owns_piece(const struct unseen__filter *filter, const uint8
     return len > UNSEEN__LINK_HEAD && load_le64(piece + 8) == scalable_from_const(filter)->prefix;
 }
 
-/* Makes the link of the first piece; those that follow must say the same. */
+/* Finds the link of a piece. The first piece of a link makes the link; the others must have the
+ * same parameters. */
 static enum unseen_status find_link(struct scalable *s, const uint8_t *piece,
                                     struct link **link_out)
 {

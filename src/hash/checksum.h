@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Checksums: XXH3-64. A checksum finds damage; it keeps no secret and stops no forger. XXH3's output
- * has been frozen since xxHash 0.8.0. */
+ * Checksums: XXH3-64. A checksum finds damage; it keeps no secret and stops no forger. XXH3's
+ * output has been frozen since xxHash 0.8.0. */
 #ifndef UNSEEN_HASH_CHECKSUM_H
 #define UNSEEN_HASH_CHECKSUM_H
 

@@ -6,8 +6,8 @@
  *     bytes --NH--> 32 bytes for each KiB --SipHash-1-3-128 with the length--> key
  *
  * NH [Black99] of 64-bit words in two Toeplitz lanes is fast, and proven: two inputs of one length
- * that were chosen without the secret have the same 32 bytes with a probability of 2^-128. It hides
- * nothing by itself. SipHash [Aumasson12] hides it: whoever sees keys, or answers that depend on them,
+ * that were chosen without the secret have the same 32 bytes with a probability of 2^-128. NH alone
+ * hides nothing. SipHash [Aumasson12] hides it: whoever sees keys, or answers that depend on them,
  * learns nothing about the secret or about other keys without breaking SipHash.
  *
  * A batch makes eight keys at a time, so that SipHash runs in the lanes of a vector register. */

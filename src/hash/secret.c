@@ -24,7 +24,8 @@ static const uint8_t for_seed[PERSON_LEN] = "unseen seed";
 static const uint8_t for_keys[PERSON_LEN] = "unseen keys";
 static const uint8_t for_id[PERSON_LEN] = "unseen id";
 
-/* BLAKE2b of data, keyed if secret is not NULL. It fails only for lengths that do not occur here. */
+/* BLAKE2b of data, keyed if secret is not NULL. It fails only for lengths that are not used
+ * here. */
 static void blake2b(uint8_t *out, size_t out_len, const void *data, size_t len,
                     const struct unseen__secret *secret, const uint8_t person[PERSON_LEN])
 {
