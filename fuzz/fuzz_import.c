@@ -30,7 +30,7 @@ static void require(bool ok)
 static const uint64_t seed_1 = 1;
 
 /* The genuine exports, made once: both widths; empty, one group, several groups, and one with keys
- * that collide (deep groups, overflow keys). */
+ * that collide (deep groups, stash keys). */
 static struct test_image make_base(unsigned number)
 {
     static const uint64_t nkeys[4] = {0, 3000, 12000, 500};
@@ -262,7 +262,7 @@ static struct unseen_set *import_lie(const struct lie *lie,
     return set;
 }
 
-static bool has_overflow(const struct unseen_set *set)
+static bool has_stash(const struct unseen_set *set)
 {
     bool has = false;
     for (size_t i = 0; i < (size_t)1 << set->shard_bits; i++) {
@@ -313,8 +313,8 @@ static void use(struct unseen_set *set, const struct unseen_set_options *options
         }
     }
     require(test_set_sound(set));
-    /* Overflow keys may come in another order. */
-    check_copy(set, options, !has_overflow(set));
+    /* Stash keys may come in another order. */
+    check_copy(set, options, !has_stash(set));
 }
 
 /* The same for another filter. */

@@ -14,8 +14,6 @@
 /* Fetches into the second-level cache only: the processor can have more such fetches under way. */
 #define UNSEEN_PREFETCH_L2(p) __builtin_prefetch((p), 0, 2)
 #define UNSEEN_TARGET(isa)    __attribute__((target(isa)))
-/* Keeps the integer x in a register here. */
-#define UNSEEN_OPAQUE(x) __asm__("" : "+r"(x))
 #else
 #define UNSEEN_LIKELY(x)   (x)
 #define UNSEEN_UNLIKELY(x) (x)
@@ -25,7 +23,6 @@
 #define UNSEEN_PREFETCH_READ(p) ((void)(p))
 #define UNSEEN_PREFETCH_L2(p)   ((void)(p))
 #define UNSEEN_TARGET(isa)
-#define UNSEEN_OPAQUE(x) ((void)(x))
 #endif
 
 /* 1 where the x86-64 kernels can be compiled. base/cpu.h decides at run time which kernels run. */

@@ -129,6 +129,13 @@ UNSEEN_INLINE uint64_t bit_of(unsigned low)
     return (uint64_t)1 << low % 64;
 }
 
+void unseen__bitmap_add_cell(uint64_t *words, const uint16_t *cell)
+{
+    for (unsigned i = 1; i <= cell[0]; i++) {
+        words[cell[i] / 64] |= bit_of(cell[i]);
+    }
+}
+
 enum unseen_status unseen__bitmap_densify(struct unseen_bitmap *b, uint64_t *entry)
 {
     if (bitmap_kind(*entry) == BITMAP_DENSE) {
@@ -139,10 +146,7 @@ enum unseen_status unseen__bitmap_densify(struct unseen_bitmap *b, uint64_t *ent
         return UNSEEN_ERR_NOMEM;
     }
     if (*entry) {
-        const uint16_t *cell = bitmap_cell(*entry);
-        for (unsigned i = 1; i <= cell[0]; i++) {
-            words[cell[i] / 64] |= bit_of(cell[i]);
-        }
+        unseen__bitmap_add_cell(words, bitmap_cell(*entry));
     }
     unseen__bitmap_drop(b, entry);
     *entry = bitmap_make_entry(words, BITMAP_DENSE);
@@ -171,23 +175,6 @@ enum unseen_status unseen__bitmap_put_cell(struct unseen_bitmap *b, uint64_t *en
     memcpy(cell + 1, lows, n * sizeof(*lows));
     *entry = bitmap_make_entry(cell, BITMAP_SPARSE + class);
     return UNSEEN_OK;
-}
-
-/* The number of integers in a cell that are below low. No branch depends on them, so that the loop
- * is vectorised. */
-static unsigned cell_rank(const uint16_t *cell, unsigned low)
-{
-    const unsigned n = cell[0];
-    uint16_t rank = 0;
-    for (unsigned i = 1; i <= n; i++) {
-        rank = (uint16_t)(rank + (cell[i] < low));
-    }
-    return rank;
-}
-
-static bool cell_has(const uint16_t *cell, unsigned rank, unsigned low)
-{
-    return rank < cell[0] && cell[1 + rank] == low;
 }
 
 /* Makes room for one more integer: moves the cell to the next class, or to a dense page. */
@@ -224,8 +211,8 @@ enum unseen_status unseen__bitmap_add(struct unseen_bitmap *b, uint64_t *entry, 
     }
     if (bitmap_kind(*entry) != BITMAP_DENSE) {
         uint16_t *cell = bitmap_cell(*entry);
-        const unsigned rank = cell_rank(cell, low);
-        *added_out = !cell_has(cell, rank, low);
+        const unsigned rank = bitmap_cell_rank(cell, low);
+        *added_out = !bitmap_cell_has(cell, rank, low);
         if (!*added_out) {
             return UNSEEN_OK;
         }
@@ -272,8 +259,8 @@ static bool remove_one(struct unseen_bitmap *b, uint64_t *entry, unsigned low)
         return was;
     }
     uint16_t *cell = bitmap_cell(*entry);
-    const unsigned rank = cell_rank(cell, low);
-    if (!cell_has(cell, rank, low)) {
+    const unsigned rank = bitmap_cell_rank(cell, low);
+    if (!bitmap_cell_has(cell, rank, low)) {
         return false;
     }
     cell[0]--;
@@ -282,18 +269,6 @@ static bool remove_one(struct unseen_bitmap *b, uint64_t *entry, unsigned low)
         unseen__bitmap_drop(b, entry);
     }
     return true;
-}
-
-static bool has_one(const uint64_t *entry, unsigned low)
-{
-    if (!entry || !*entry) {
-        return false;
-    }
-    if (bitmap_kind(*entry) == BITMAP_DENSE) {
-        return bitmap_words(*entry)[low / 64] & bit_of(low);
-    }
-    const uint16_t *cell = bitmap_cell(*entry);
-    return cell_has(cell, cell_rank(cell, low), low);
 }
 
 /* ---- batches ---- */
@@ -401,9 +376,9 @@ void unseen_bitmap_get(const struct unseen_bitmap *b, const uint64_t *values, si
         look_ahead(b, values + done, batch, words);
         for (size_t i = 0; i < batch; i++) {
             const uint64_t value = values[done + i];
-            const bool has =
-                words[i] ? *words[i] >> (value & 63) & 1
-                         : has_one(bitmap_entry(b, value >> BITMAP_LOW_BITS), low_of(value));
+            const uint64_t *entry = words[i] ? NULL : bitmap_entry(b, value >> BITMAP_LOW_BITS);
+            const bool has = words[i] ? *words[i] >> (value & 63) & 1
+                                      : entry && bitmap_has(*entry, low_of(value));
             verdicts[done + i] = has ? UNSEEN_SEEN : UNSEEN_NEW;
         }
         done += batch;

@@ -118,6 +118,33 @@ UNSEEN_INLINE uint16_t *bitmap_cell(uint64_t entry)
     return (uint16_t *)(uintptr_t)(entry & ~(uint64_t)7);
 }
 
+/* The number of integers in a cell that are below low. No branch depends on them, so that the loop
+ * is vectorised. */
+UNSEEN_INLINE unsigned bitmap_cell_rank(const uint16_t *cell, unsigned low)
+{
+    const unsigned n = cell[0];
+    uint16_t rank = 0;
+    for (unsigned i = 1; i <= n; i++) {
+        rank = (uint16_t)(rank + (cell[i] < low));
+    }
+    return rank;
+}
+
+UNSEEN_INLINE bool bitmap_cell_has(const uint16_t *cell, unsigned rank, unsigned low)
+{
+    return rank < cell[0] && cell[1 + rank] == low;
+}
+
+/* True if a page has an integer with this low part. The entry may be 0. */
+UNSEEN_INLINE bool bitmap_has(uint64_t entry, unsigned low)
+{
+    if (bitmap_kind(entry) == BITMAP_DENSE) {
+        return bitmap_words(entry)[low / 64] >> low % 64 & 1;
+    }
+    const uint16_t *cell = bitmap_cell(entry);
+    return entry && bitmap_cell_has(cell, bitmap_cell_rank(cell, low), low);
+}
+
 UNSEEN_INLINE uint64_t bitmap_make_entry(const void *address, unsigned kind)
 {
     return (uint64_t)(uintptr_t)address | kind;
@@ -125,6 +152,9 @@ UNSEEN_INLINE uint64_t bitmap_make_entry(const void *address, unsigned kind)
 
 /* The entry of a page; makes its leaf if need be. NULL without memory. */
 uint64_t *unseen__bitmap_entry_make(struct unseen_bitmap *b, uint64_t page);
+
+/* Sets the bits of a cell's integers in the words of a dense page. */
+void unseen__bitmap_add_cell(uint64_t *words, const uint16_t *cell);
 
 /* Makes an entry dense, whatever it was. */
 enum unseen_status unseen__bitmap_densify(struct unseen_bitmap *b, uint64_t *entry);

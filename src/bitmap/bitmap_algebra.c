@@ -7,39 +7,15 @@
 
 #include <string.h>
 
-static bool cell_contains(const uint16_t *cell, uint16_t low)
-{
-    bool found = false;
-    for (unsigned i = 1; i <= cell[0]; i++) {
-        found |= cell[i] == low;
-    }
-    return found;
-}
-
-static bool page_contains(uint64_t entry, uint16_t low)
-{
-    if (bitmap_kind(entry) == BITMAP_DENSE) {
-        return bitmap_words(entry)[low / 64] >> low % 64 & 1;
-    }
-    return entry && cell_contains(bitmap_cell(entry), low);
-}
-
 /* Keeps the integers of a cell that are in the other page (keep), or that are not. */
 static void filter_cell(uint16_t *cell, uint64_t other, bool keep)
 {
     unsigned kept = 0;
     for (unsigned i = 1; i <= cell[0]; i++) {
         cell[1 + kept] = cell[i];
-        kept += page_contains(other, cell[i]) == keep;
+        kept += bitmap_has(other, cell[i]) == keep;
     }
     cell[0] = (uint16_t)kept;
-}
-
-static void add_cell(uint64_t *words, const uint16_t *cell)
-{
-    for (unsigned i = 1; i <= cell[0]; i++) {
-        words[cell[i] / 64] |= (uint64_t)1 << cell[i] % 64;
-    }
 }
 
 /* A page as bits. */
@@ -50,7 +26,7 @@ static const uint64_t *as_words(uint64_t entry, uint64_t *buf)
     }
     memset(buf, 0, UNSEEN__PAGE);
     if (entry) {
-        add_cell(buf, bitmap_cell(entry));
+        unseen__bitmap_add_cell(buf, bitmap_cell(entry));
     }
     return buf;
 }
@@ -149,7 +125,7 @@ static enum unseen_status or_cell(struct unseen_bitmap *b, uint64_t *entry, cons
     }
     const enum unseen_status status = unseen__bitmap_densify(b, entry);
     if (status == UNSEEN_OK) {
-        add_cell(bitmap_words(*entry), cell);
+        unseen__bitmap_add_cell(bitmap_words(*entry), cell);
     }
     return status;
 }

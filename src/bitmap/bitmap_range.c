@@ -5,6 +5,7 @@
 
 #include <string.h>
 
+#include "base/bytes.h"
 #include "base/memory.h"
 
 enum {
@@ -13,22 +14,17 @@ enum {
 
 /* ---- counting ---- */
 
-/* The sum of all bits of a word in four steps [Warren13]. */
-static uint64_t popcount_portable(const uint64_t *words, size_t n)
+static uint64_t count_portable(const uint64_t *words, size_t n)
 {
     uint64_t sum = 0;
     for (size_t i = 0; i < n; i++) {
-        uint64_t w = words[i];
-        w = w - (w >> 1 & 0x5555555555555555u);
-        w = (w & 0x3333333333333333u) + (w >> 2 & 0x3333333333333333u);
-        w = (w + (w >> 4)) & 0x0f0f0f0f0f0f0f0fu;
-        sum += w * 0x0101010101010101u >> 56;
+        sum += popcount_portable(words[i]);
     }
     return sum;
 }
 
 #if UNSEEN_X86
-static UNSEEN_TARGET("popcnt") uint64_t popcount_x86(const uint64_t *words, size_t n)
+static UNSEEN_TARGET("popcnt") uint64_t count_x86(const uint64_t *words, size_t n)
 {
     uint64_t sum = 0;
     for (size_t i = 0; i < n; i++) {
@@ -42,12 +38,12 @@ uint64_t unseen__bitmap_popcount(const struct unseen_bitmap *b, const uint64_t *
 {
 #if UNSEEN_X86
     if (b->cpu != UNSEEN_CPU_PORTABLE) {
-        return popcount_x86(words, n);
+        return count_x86(words, n);
     }
 #else
     (void)b;
 #endif
-    return popcount_portable(words, n);
+    return count_portable(words, n);
 }
 
 unsigned unseen__bitmap_page_count(const struct unseen_bitmap *b, uint64_t entry)

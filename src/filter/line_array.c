@@ -190,20 +190,11 @@ enum unseen_status unseen__line_array_load_finish(struct unseen__line_array *arr
 
 /* ---- bits ---- */
 
-static uint64_t count_word(uint64_t x)
-{
-    /* Sums of 2, 4, 8 bits side by side, then all at once. */
-    x -= x >> 1 & UINT64_C(0x5555555555555555);
-    x = (x & UINT64_C(0x3333333333333333)) + (x >> 2 & UINT64_C(0x3333333333333333));
-    x = (x + (x >> 4)) & UINT64_C(0x0f0f0f0f0f0f0f0f);
-    return x * UINT64_C(0x0101010101010101) >> 56;
-}
-
 uint64_t unseen__count_bits(const uint8_t *bytes, size_t n)
 {
     uint64_t nbits = 0;
     for (size_t i = 0; i < n; i += 8) {
-        nbits += count_word(load_le64(bytes + i));
+        nbits += popcount_portable(load_le64(bytes + i));
     }
     return nbits;
 }
@@ -218,9 +209,9 @@ void unseen__line_array_combine(struct unseen__line_array *array,
     for (size_t i = 0; i < n; i += 8) {
         const uint64_t a = load_le64(array->bytes + offset + i);
         const uint64_t b = load_le64(other + i);
-        counts->own += count_word(a);
-        counts->other += count_word(b);
-        counts->either += count_word(a | b);
+        counts->own += popcount_portable(a);
+        counts->other += popcount_portable(b);
+        counts->either += popcount_portable(a | b);
         store_le64(array->bytes + offset + i, combination == UNSEEN__UNION ? a | b : a & b);
     }
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Keys that find no place. The exact list alone against a sorted-array model; then keys made to
+ * Keys that find no slot. The stash alone against a sorted-array model; then keys made to
  * collide, as someone who knows the secret could make them: nothing is lost, each removal takes away
  * its own key only, and a set with such keys can be exported and imported with any number of
  * threads. */
@@ -9,65 +9,65 @@
 static struct test_allocator counting;
 static const struct unseen_allocator allocator = {test_alloc, test_free, &counting};
 
-/* ---- the list alone ---- */
+/* ---- the stash alone ---- */
 
 enum {
     NUMBERS = 700
 };
 
 /* Few different mixed values, and the zero key: long runs, and removals that must close gaps. */
-static struct unseen_key list_key(unsigned i)
+static struct unseen_key stash_key(unsigned i)
 {
     return (struct unseen_key){i % 7 ? i % 7 : 0, i / 7};
 }
 
 /* Detects a removal that leaves a gap in a run: a later key of the run is not found any more. */
-static void check_list(void)
+static void check_stash(void)
 {
     struct unseen__stash o = {0};
     bool present[NUMBERS] = {0};
     size_t nkeys = 0;
     uint64_t random = 3;
-    CHECK(!unseen__stash_contains(&o, list_key(5)));
+    CHECK(!unseen__stash_contains(&o, stash_key(5)));
     for (int step = 0; step < 60000; step++) {
         uint64_t x = test_random(&random);
         unsigned i = (unsigned)(x >> 8) % NUMBERS;
-        CHECK(unseen__stash_contains(&o, list_key(i)) == present[i]);
+        CHECK(unseen__stash_contains(&o, stash_key(i)) == present[i]);
         if (!present[i] && x % 16 < 8) {
-            CHECK(unseen__stash_add(&o, list_key(i), &allocator) == UNSEEN_OK);
+            CHECK(unseen__stash_add(&o, stash_key(i), &allocator) == UNSEEN_OK);
             present[i] = true;
             nkeys++;
         } else if (x % 16 >= 8) {
-            CHECK(unseen__stash_remove(&o, list_key(i)) == present[i]);
+            CHECK(unseen__stash_remove(&o, stash_key(i)) == present[i]);
             nkeys -= present[i];
             present[i] = false;
         }
         CHECK_EQ(o.nkeys, nkeys);
     }
     for (unsigned i = 0; i < NUMBERS; i++) {
-        CHECK(unseen__stash_contains(&o, list_key(i)) == present[i]);
+        CHECK(unseen__stash_contains(&o, stash_key(i)) == present[i]);
     }
     CHECK(unseen__stash_memory(&o) == counting.bytes);
     unseen__stash_release(&o, &allocator);
     CHECK_EQ(counting.nlive, 0);
 }
 
-/* Each list has a secret of its own, which stays with it when it grows. */
+/* Each stash has a secret of its own, which stays with it when it grows. */
 static void check_salts(void)
 {
-    struct unseen__stash lists[2] = {{0}, {0}};
+    struct unseen__stash stashes[2] = {{0}, {0}};
     for (int i = 0; i < 2; i++) {
-        CHECK(unseen__stash_add(&lists[i], list_key(1), &allocator) == UNSEEN_OK);
-        const uint64_t salt = lists[i].salt[0];
-        CHECK(lists[i].salt[0] != 0 && lists[i].salt[1] != 0);
+        CHECK(unseen__stash_add(&stashes[i], stash_key(1), &allocator) == UNSEEN_OK);
+        const uint64_t salt = stashes[i].salt[0];
+        CHECK(stashes[i].salt[0] != 0 && stashes[i].salt[1] != 0);
         for (unsigned k = 2; k < 200; k++) {
-            CHECK(unseen__stash_add(&lists[i], list_key(k), &allocator) == UNSEEN_OK);
+            CHECK(unseen__stash_add(&stashes[i], stash_key(k), &allocator) == UNSEEN_OK);
         }
-        CHECK_EQ(lists[i].salt[0], salt);
+        CHECK_EQ(stashes[i].salt[0], salt);
     }
-    CHECK(lists[0].salt[0] != lists[1].salt[0] && lists[0].salt[1] != lists[1].salt[1]);
+    CHECK(stashes[0].salt[0] != stashes[1].salt[0] && stashes[0].salt[1] != stashes[1].salt[1]);
     for (int i = 0; i < 2; i++) {
-        unseen__stash_release(&lists[i], &allocator);
+        unseen__stash_release(&stashes[i], &allocator);
     }
     CHECK_EQ(counting.nlive, 0);
 }
@@ -86,7 +86,7 @@ static size_t longest_run(const struct unseen__stash *o)
 
 /* Keys that all had one slot when it followed from the key alone: the last multiplication undone for
  * the results 1 to n. An import of a few megabytes of them took hours. */
-static void check_list_made_to_collide(void)
+static void check_stash_made_to_collide(void)
 {
     const uint64_t multiplier = 0xbf58476d1ce4e5b9u;
     uint64_t inverse = multiplier; /* right in 3 bits, and in twice as many with each step */
@@ -103,23 +103,23 @@ static void check_list_made_to_collide(void)
     unseen__stash_release(&o, &allocator);
 }
 
-static void check_list_nomem(void)
+static void check_stash_nomem(void)
 {
     struct unseen__stash o = {0};
     unsigned n = 0;
     while (n < 500) {
         counting.fail_at = counting.nallocs + 1;
-        enum unseen_status status = unseen__stash_add(&o, list_key(n), &allocator);
+        enum unseen_status status = unseen__stash_add(&o, stash_key(n), &allocator);
         counting.fail_at = 0;
         if (status == UNSEEN_ERR_NOMEM) {
-            CHECK(!unseen__stash_contains(&o, list_key(n)));
-            CHECK(unseen__stash_add(&o, list_key(n), &allocator) == UNSEEN_OK);
+            CHECK(!unseen__stash_contains(&o, stash_key(n)));
+            CHECK(unseen__stash_add(&o, stash_key(n), &allocator) == UNSEEN_OK);
         }
         n++;
         CHECK_EQ(o.nkeys, n);
     }
     for (unsigned i = 0; i < n; i++) {
-        CHECK(unseen__stash_contains(&o, list_key(i)));
+        CHECK(unseen__stash_contains(&o, stash_key(i)));
     }
     unseen__stash_release(&o, &allocator);
     CHECK_EQ(counting.nlive, 0);
@@ -181,7 +181,7 @@ static uint8_t remove_key(struct unseen_set *set, struct unseen_key key)
     return verdict;
 }
 
-static size_t overflow_keys(const struct unseen_set *set)
+static size_t nstashed(const struct unseen_set *set)
 {
     size_t n = 0;
     for (size_t i = 0; i < (size_t)1 << set->shard_bits; i++) {
@@ -215,7 +215,7 @@ static void check_members(const struct unseen_set *set, const struct unseen_set 
     CHECK(test_set_sound(set));
 }
 
-/* Two keys with equal tags, the first in the overflow, the second in a line (a removal made room):
+/* Two keys with equal tags, the first in the stash, the second in a line (a removal made room):
  * removing the first must not take the second's tag. Detects a removal that looks at tags first. */
 static void check_twins(struct unseen_set *set, const uint8_t *is_new)
 {
@@ -246,13 +246,13 @@ static void check_hostile(bool wide, unsigned threads)
     static uint8_t is_new[NHOSTILE];
     struct unseen_set *set = make_set(wide, threads);
     fill(set, is_new);
-    CHECK(overflow_keys(set) > 100);
+    CHECK(nstashed(set) > 100);
     check_members(set, set, is_new);
     if (threads == 1) {
         check_twins(set, is_new);
         check_members(set, set, is_new);
     }
-    /* Memory: the random keys, some 30 groups on the hostile path, and the list. */
+    /* Memory: the random keys, some 30 groups on the hostile path, and the stash. */
     struct unseen_set_stats stats = {.size = sizeof(stats)};
     CHECK(unseen_set_stats(set, &stats) == UNSEEN_OK);
     CHECK_EQ(stats.memory, counting.bytes);
@@ -267,20 +267,20 @@ static void check_hostile(bool wide, unsigned threads)
     }
     CHECK(unseen_set_stats(set, &stats) == UNSEEN_OK);
     CHECK_EQ(stats.nkeys, 0);
-    CHECK_EQ(overflow_keys(set), 0);
+    CHECK_EQ(nstashed(set), 0);
     CHECK(test_set_sound(set));
     unseen_set_free(set);
     CHECK_EQ(counting.nlive, 0);
 }
 
-/* From any number of threads to any other; the pieces of overflow keys and the deep groups of the
+/* From any number of threads to any other; the pieces of stash keys and the deep groups of the
  * hostile path must be accepted. */
 static void check_export(bool wide, unsigned from, unsigned to)
 {
     static uint8_t is_new[NHOSTILE];
     struct unseen_set *set = make_set(wide, from);
     fill(set, is_new);
-    /* More overflow keys than one piece holds, of every prefix, and the zero key. */
+    /* More stash keys than one piece holds, of every prefix, and the zero key. */
     for (uint64_t i = 0; i < 5000; i++) {
         struct unseen_key key = {i, i << 52 | i};
         size_t shard = (size_t)((key.hi >> 1) >> (63 - set->shard_bits));
@@ -294,7 +294,7 @@ static void check_export(bool wide, unsigned from, unsigned to)
     struct unseen_set *copy = NULL;
     if (CHECK(test_import(&image, &options, &copy) == UNSEEN_OK)) {
         check_members(copy, set, is_new);
-        CHECK_EQ(overflow_keys(copy), overflow_keys(set));
+        CHECK_EQ(nstashed(copy), nstashed(set));
         for (uint64_t i = 0; i < 5000; i++) {
             CHECK(ask_key(copy, (struct unseen_key){i, i << 52 | i}) == UNSEEN_SEEN);
         }
@@ -305,7 +305,7 @@ static void check_export(bool wide, unsigned from, unsigned to)
     CHECK_EQ(counting.nlive, 0);
 }
 
-/* Replicas: the same calls give the same bytes, with keys in the list and some removed from it. */
+/* Replicas: the same calls give the same bytes, with keys in the stash and some removed from it. */
 static void check_same_bytes(bool wide)
 {
     struct test_image images[2];
@@ -331,10 +331,10 @@ int main(void)
     test_start();
     check_same_bytes(false);
     check_same_bytes(true);
-    check_list();
-    check_list_nomem();
+    check_stash();
+    check_stash_nomem();
     check_salts();
-    check_list_made_to_collide();
+    check_stash_made_to_collide();
     for (int wide = 0; wide < 2; wide++) {
         check_hostile(wide, 1);
         check_hostile(wide, 2);
