@@ -24,9 +24,9 @@
  *     bits of a field          24     19       14            10
  *     tags of a line            9     10       11            12
  *
- * In a set of 128-bit keys, the lower word of each key is in a page of its own kind: in a group
- * with S tags in a line, the key in slot s of line l has lower word number l S + s of the group. It
- * is read only if the tag matches, so a question about an absent key costs no more.
+ * In a set of 128-bit keys, a group has further pages for the lower words (lo). If a line has S
+ * tags, the lower word of the key in slot s of line l is word number l S + s on these pages. It is
+ * read only if the tag matches, so a question about an absent key costs no more.
  *
  * A group is filled to 95 % before it grows: a key has two lines, and tags move aside for it. Keys
  * whose word is 0 (one in 2^32) and keys that were made to collide are kept in the stash (stash.h).
