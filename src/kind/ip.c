@@ -163,9 +163,9 @@ static struct unseen_bytes write_network(const struct network *network, char *ou
 
 /* ---- The kind -------------------------------------------------------------------------------- */
 
-static enum unseen_status entry(const struct unseen_url *url, struct unseen_bytes in, char *buf,
-                                size_t cap, struct unseen_bytes *entry_out,
-                                enum unseen_entry *fitness_out)
+static enum unseen_status ip_entry(const struct unseen_url *url, struct unseen_bytes in, char *buf,
+                                   size_t cap, struct unseen_bytes *entry_out,
+                                   enum unseen_entry *fitness_out)
 {
     (void)url;
     struct network network;
@@ -181,8 +181,8 @@ static enum unseen_status entry(const struct unseen_url *url, struct unseen_byte
     return UNSEEN_OK;
 }
 
-static enum unseen_status texts(const struct unseen_url *url, struct unseen_bytes in, char *buf,
-                                size_t cap, struct unseen_bytes *texts_out, size_t *n_out)
+static enum unseen_status ip_texts(const struct unseen_url *url, struct unseen_bytes in, char *buf,
+                                   size_t cap, struct unseen_bytes *texts_out, size_t *n_out)
 {
     (void)url;
     struct network network;
@@ -211,6 +211,6 @@ const struct unseen__kind unseen__kind_ip = {
     .bound_extra = (V6_BITS + 1) * V6_TEXT,
     .invalid = "is no IP address and no network",
     .dangerous = "is a network so large that it is most likely a mistake",
-    .entry = entry,
-    .texts = texts,
+    .entry = ip_entry,
+    .texts = ip_texts,
 };

@@ -22,14 +22,14 @@ enum {
 };
 
 /* NULL for an unknown one. */
-static const struct unseen__kind *find(enum unseen_kind kind)
+static const struct unseen__kind *find_kind(enum unseen_kind kind)
 {
     return (unsigned)kind < NKINDS ? kinds[kind] : NULL;
 }
 
 const char *unseen_kind_name(enum unseen_kind kind)
 {
-    const struct unseen__kind *const k = find(kind);
+    const struct unseen__kind *const k = find_kind(kind);
     return k ? k->name : NULL;
 }
 
@@ -46,13 +46,13 @@ enum unseen_status unseen_kind_of_name(const char *name, enum unseen_kind *kind_
 
 unsigned unseen_kind_texts_max(enum unseen_kind kind)
 {
-    const struct unseen__kind *const k = find(kind);
+    const struct unseen__kind *const k = find_kind(kind);
     return k ? k->texts_max : 0;
 }
 
 size_t unseen_kind_bound(enum unseen_kind kind, size_t len)
 {
-    const struct unseen__kind *const k = find(kind);
+    const struct unseen__kind *const k = find_kind(kind);
     size_t bound;
     if (!k || !size_mul(len, k->bound_factor, &bound) || bound > SIZE_MAX - k->bound_extra) {
         return 0;
@@ -62,7 +62,7 @@ size_t unseen_kind_bound(enum unseen_kind kind, size_t len)
 
 const char *unseen_kind_complaint(enum unseen_kind kind, enum unseen_entry fitness)
 {
-    const struct unseen__kind *const k = find(kind);
+    const struct unseen__kind *const k = find_kind(kind);
     switch (fitness) {
     case UNSEEN_ENTRY_EMPTY:
         return "is empty";
@@ -80,7 +80,7 @@ enum unseen_status unseen_kind_entry(enum unseen_kind kind, const struct unseen_
                                      const void *data, size_t len, void *buf, size_t cap,
                                      struct unseen_bytes *entry_out, enum unseen_entry *fitness_out)
 {
-    const struct unseen__kind *const k = find(kind);
+    const struct unseen__kind *const k = find_kind(kind);
     if (!k || (k->needs_url && !url)) {
         return UNSEEN_ERR_ARGUMENT;
     }
@@ -96,7 +96,7 @@ enum unseen_status unseen_kind_texts(enum unseen_kind kind, const struct unseen_
                                      struct unseen_bytes texts[UNSEEN_KIND_TEXTS_MAX],
                                      size_t *n_out)
 {
-    const struct unseen__kind *const k = find(kind);
+    const struct unseen__kind *const k = find_kind(kind);
     if (!k || (k->needs_url && !url)) {
         return UNSEEN_ERR_ARGUMENT;
     }

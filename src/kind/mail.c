@@ -99,7 +99,8 @@ static struct unseen_bytes without_wildcard(struct unseen_bytes in)
 }
 
 /* Parts the input at its last @. "@evil.com" and "*@evil.com" are a domain. */
-static void split(struct unseen_bytes *in, struct unseen_bytes *local, struct unseen_bytes *domain)
+static void split_address(struct unseen_bytes *in, struct unseen_bytes *local,
+                          struct unseen_bytes *domain)
 {
     *local = local_of(*in);
     if (local->len == 0 || (local->len == 1 && local->data[0] == '*')) {
@@ -115,7 +116,7 @@ static enum unseen_status read_mail(struct unseen_bytes in, char *buf, size_t ca
 {
     struct unseen_bytes domain;
     in = without_blanks(in);
-    split(&in, &mail->local, &domain);
+    split_address(&in, &mail->local, &domain);
     const size_t need = in.len + (is_ascii(domain) ? 0 : 2 * domain.len + NAME_EXTRA);
     if (cap < need) {
         return UNSEEN_ERR_SPACE;
@@ -186,7 +187,7 @@ static bool is_local(struct unseen_bytes local)
     return local.len > 0;
 }
 
-static enum unseen_entry judge(const struct mail *mail)
+static enum unseen_entry judge_mail(const struct mail *mail)
 {
     if (!mail->good_name || mail->whole.len > ADDRESS_LONGEST) {
         return UNSEEN_ENTRY_INVALID;
@@ -203,9 +204,9 @@ static enum unseen_entry judge(const struct mail *mail)
     return has_byte(mail->domain, '.') ? UNSEEN_ENTRY_FINE : UNSEEN_ENTRY_DANGEROUS;
 }
 
-static enum unseen_status entry(const struct unseen_url *url, struct unseen_bytes in, char *buf,
-                                size_t cap, struct unseen_bytes *entry_out,
-                                enum unseen_entry *fitness_out)
+static enum unseen_status mail_entry(const struct unseen_url *url, struct unseen_bytes in,
+                                     char *buf, size_t cap, struct unseen_bytes *entry_out,
+                                     enum unseen_entry *fitness_out)
 {
     (void)url;
     struct mail mail;
@@ -214,7 +215,7 @@ static enum unseen_status entry(const struct unseen_url *url, struct unseen_byte
     if (status != UNSEEN_OK) {
         return status;
     }
-    const enum unseen_entry fitness = is_mail ? judge(&mail) : UNSEEN_ENTRY_INVALID;
+    const enum unseen_entry fitness = is_mail ? judge_mail(&mail) : UNSEEN_ENTRY_INVALID;
     if (fitness == UNSEEN_ENTRY_INVALID) {
         return no_entry(fitness, entry_out, fitness_out);
     }
@@ -243,8 +244,9 @@ static size_t add_domains(struct unseen_bytes domain, struct unseen_bytes *texts
     return n;
 }
 
-static enum unseen_status texts(const struct unseen_url *url, struct unseen_bytes in, char *buf,
-                                size_t cap, struct unseen_bytes *texts_out, size_t *n_out)
+static enum unseen_status mail_texts(const struct unseen_url *url, struct unseen_bytes in,
+                                     char *buf, size_t cap, struct unseen_bytes *texts_out,
+                                     size_t *n_out)
 {
     (void)url;
     struct mail mail;
@@ -271,6 +273,6 @@ const struct unseen__kind unseen__kind_mail = {
     .bound_extra = NAME_EXTRA,
     .invalid = "is no e-mail address and no domain",
     .dangerous = "is a bare top-level domain or a name without a dot",
-    .entry = entry,
-    .texts = texts,
+    .entry = mail_entry,
+    .texts = mail_texts,
 };

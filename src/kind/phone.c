@@ -64,9 +64,9 @@ static bool read_number(struct unseen_bytes in, char *buf, struct unseen_bytes *
     return ndigits >= DIGITS_MIN && ndigits <= DIGITS_MAX && !(international && buf[1] == '0');
 }
 
-static enum unseen_status entry(const struct unseen_url *url, struct unseen_bytes in, char *buf,
-                                size_t cap, struct unseen_bytes *entry_out,
-                                enum unseen_entry *fitness_out)
+static enum unseen_status phone_entry(const struct unseen_url *url, struct unseen_bytes in,
+                                      char *buf, size_t cap, struct unseen_bytes *entry_out,
+                                      enum unseen_entry *fitness_out)
 {
     (void)url;
     if (cap < TEXT_MAX) {
@@ -79,8 +79,9 @@ static enum unseen_status entry(const struct unseen_url *url, struct unseen_byte
     return UNSEEN_OK;
 }
 
-static enum unseen_status texts(const struct unseen_url *url, struct unseen_bytes in, char *buf,
-                                size_t cap, struct unseen_bytes *texts_out, size_t *n_out)
+static enum unseen_status phone_texts(const struct unseen_url *url, struct unseen_bytes in,
+                                      char *buf, size_t cap, struct unseen_bytes *texts_out,
+                                      size_t *n_out)
 {
     (void)url;
     if (cap < TEXT_MAX) {
@@ -97,6 +98,6 @@ const struct unseen__kind unseen__kind_phone = {
     .bound_extra = TEXT_MAX,
     .invalid = "is no phone number",
     .dangerous = "is no phone number",
-    .entry = entry,
-    .texts = texts,
+    .entry = phone_entry,
+    .texts = phone_texts,
 };

@@ -84,9 +84,9 @@ static bool is_dangerous(const struct unseen_url *url, struct unseen_bytes in)
     return is_bare_root(in) || (!is_plain(url) && is_bare_domain(in));
 }
 
-static enum unseen_status entry(const struct unseen_url *url, struct unseen_bytes in, char *buf,
-                                size_t cap, struct unseen_bytes *entry_out,
-                                enum unseen_entry *fitness_out)
+static enum unseen_status url_entry(const struct unseen_url *url, struct unseen_bytes in, char *buf,
+                                    size_t cap, struct unseen_bytes *entry_out,
+                                    enum unseen_entry *fitness_out)
 {
     struct unseen_bytes text;
     const enum unseen_status status = canonical(url, in, buf, cap, &text);
@@ -102,8 +102,8 @@ static enum unseen_status entry(const struct unseen_url *url, struct unseen_byte
     return UNSEEN_OK;
 }
 
-static enum unseen_status texts(const struct unseen_url *url, struct unseen_bytes in, char *buf,
-                                size_t cap, struct unseen_bytes *texts_out, size_t *n_out)
+static enum unseen_status url_texts(const struct unseen_url *url, struct unseen_bytes in, char *buf,
+                                    size_t cap, struct unseen_bytes *texts_out, size_t *n_out)
 {
     struct unseen_bytes text;
     const enum unseen_status status = canonical(url, in, buf, cap, &text);
@@ -121,6 +121,6 @@ const struct unseen__kind unseen__kind_url = {
     .bound_extra = UNSEEN__URL_BOUND_EXTRA,
     .invalid = "is no URL",
     .dangerous = "is no page but the root of everything or a bare top-level domain",
-    .entry = entry,
-    .texts = texts,
+    .entry = url_entry,
+    .texts = url_texts,
 };

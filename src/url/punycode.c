@@ -60,7 +60,7 @@ struct output {
     size_t cap;
 };
 
-static bool put(struct output *out, char c)
+static bool put_char(struct output *out, char c)
 {
     if (out->len == out->cap) {
         return false;
@@ -74,9 +74,9 @@ static bool put_delta(struct output *out, uint32_t delta, uint32_t bias)
     for (uint32_t k = BASE;; k += BASE) {
         const uint32_t t = threshold(k, bias);
         if (delta < t) {
-            return put(out, write_digit(delta));
+            return put_char(out, write_digit(delta));
         }
-        if (!put(out, write_digit(t + (delta - t) % (BASE - t)))) {
+        if (!put_char(out, write_digit(t + (delta - t) % (BASE - t)))) {
             return false;
         }
         delta = (delta - t) / (BASE - t);
@@ -99,12 +99,12 @@ bool unseen__punycode_encode(const uint32_t *in, size_t len, char *text, size_t 
 {
     struct output out = {text, 0, cap};
     for (size_t i = 0; i < len; i++) {
-        if (in[i] < INITIAL_N && !put(&out, (char)in[i])) {
+        if (in[i] < INITIAL_N && !put_char(&out, (char)in[i])) {
             return false;
         }
     }
     const uint32_t nbasic = (uint32_t)out.len;
-    if (nbasic > 0 && !put(&out, '-')) {
+    if (nbasic > 0 && !put_char(&out, '-')) {
         return false;
     }
     uint32_t bias = INITIAL_BIAS;

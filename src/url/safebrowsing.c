@@ -144,7 +144,7 @@ static bool split_authority(char *in, char *end, struct parts *parts)
     return host_end == end || *host_end == ':';
 }
 
-static bool split(char *in, size_t len, struct parts *parts)
+static bool split_parts(char *in, size_t len, struct parts *parts)
 {
     char *const end = in + len;
     if (!split_scheme(&in, end, &parts->scheme)) {
@@ -338,7 +338,7 @@ enum unseen_status unseen__url_safebrowsing(const struct unseen_url *url, const 
     (void)url;
     char *const copy = buf + (cap - len);
     struct parts parts;
-    if (!split(copy, copy_decoded(in, len, copy), &parts)) {
+    if (!split_parts(copy, copy_decoded(in, len, copy), &parts)) {
         unseen__url_fail(out, in, len);
         return UNSEEN_OK;
     }
@@ -409,8 +409,8 @@ static bool is_final_escape(const char *in, const char *end)
 }
 
 /* Answers for URLs that are canonical up to a fragment. */
-static bool fast(const struct unseen_url *url, const char *in, size_t len, char *buf, size_t cap,
-                 struct unseen_canon *out)
+static bool fast_safebrowsing(const struct unseen_url *url, const char *in, size_t len, char *buf,
+                              size_t cap, struct unseen_canon *out)
 {
     (void)url;
     (void)buf;
@@ -449,5 +449,5 @@ unseen__url_fast_fn *unseen__url_safebrowsing_fast(enum unseen_cpu cpu, uint32_t
 {
     (void)cpu;
     (void)rules;
-    return fast;
+    return fast_safebrowsing;
 }

@@ -86,7 +86,7 @@ static bool ends_with_wildcard(struct unseen_bytes text)
     return text.len >= 2 && memcmp(text.data + text.len - 2, "/*", 2) == 0;
 }
 
-static enum unseen_entry judge(struct unseen_bytes text)
+static enum unseen_entry judge_expression(struct unseen_bytes text)
 {
     const char *const slash = memchr(text.data, '/', text.len);
     const struct unseen_bytes host = {text.data, (size_t)(slash - text.data)};
@@ -117,9 +117,9 @@ static struct unseen_bytes with_brackets(struct unseen_bytes in, char room[V6_LO
     return (struct unseen_bytes){room, in.len + 2};
 }
 
-static enum unseen_status entry(const struct unseen_url *url, struct unseen_bytes in, char *buf,
-                                size_t cap, struct unseen_bytes *entry_out,
-                                enum unseen_entry *fitness_out)
+static enum unseen_status expressions_entry(const struct unseen_url *url, struct unseen_bytes in,
+                                            char *buf, size_t cap, struct unseen_bytes *entry_out,
+                                            enum unseen_entry *fitness_out)
 {
     struct unseen_bytes expressions[UNSEEN_EXPRESSIONS_MAX];
     char room[V6_LONGEST + 2];
@@ -133,7 +133,8 @@ static enum unseen_status entry(const struct unseen_url *url, struct unseen_byte
     if (status != UNSEEN_OK) {
         return status;
     }
-    const enum unseen_entry fitness = n > 0 ? judge(expressions[0]) : UNSEEN_ENTRY_INVALID;
+    const enum unseen_entry fitness =
+        n > 0 ? judge_expression(expressions[0]) : UNSEEN_ENTRY_INVALID;
     if (fitness == UNSEEN_ENTRY_INVALID) {
         return no_entry(fitness, entry_out, fitness_out);
     }
@@ -142,8 +143,9 @@ static enum unseen_status entry(const struct unseen_url *url, struct unseen_byte
     return UNSEEN_OK;
 }
 
-static enum unseen_status texts(const struct unseen_url *url, struct unseen_bytes in, char *buf,
-                                size_t cap, struct unseen_bytes *texts_out, size_t *n_out)
+static enum unseen_status expressions_texts(const struct unseen_url *url, struct unseen_bytes in,
+                                            char *buf, size_t cap, struct unseen_bytes *texts_out,
+                                            size_t *n_out)
 {
     char room[V6_LONGEST + 2];
     in = with_brackets(without_blanks(in), room);
@@ -158,6 +160,6 @@ const struct unseen__kind unseen__kind_expressions = {
     .bound_extra = UNSEEN__URL_BOUND_EXTRA + 2 * UNSEEN__URL_BOUND_FACTOR, /* for the brackets */
     .invalid = "is no URL and no site or folder",
     .dangerous = "is a bare top-level domain or a name without a dot",
-    .entry = entry,
-    .texts = texts,
+    .entry = expressions_entry,
+    .texts = expressions_texts,
 };
