@@ -230,7 +230,7 @@ static double ask(const struct target *t, bool listed, bool single)
 /* What the memory takes: two lines of group 0, and of a hit the rest, fetched ahead. */
 static double touch(const struct unseen__list_view *view, uint64_t npages, bool rest)
 {
-    const struct unseen__list_shape *s = &view->shape;
+    const struct unseen__list_geometry *s = &view->geometry;
     enum {
         AHEAD = 192
     };
@@ -285,7 +285,7 @@ static double wait_for_memory(const struct unseen__list_view *view, uint64_t npa
 /* Puts the pages there several times, and lets keys of the first layer begin in any of them. */
 static void copy_pages(struct unseen__list_file *file, unsigned ncopies)
 {
-    const size_t len = (size_t)file->places.npages * UNSEEN__LIST_PAGE;
+    const size_t len = (size_t)file->offsets.npages * UNSEEN__LIST_PAGE;
     const size_t all = (ncopies * len / UNSEEN__HUGE_PAGE + 1) * UNSEEN__HUGE_PAGE;
     uint8_t *pages = unseen__alloc(&file->allocator, all, UNSEEN__LIST_PAGE);
     if (!pages) {
@@ -316,7 +316,7 @@ static void ask_all(const char *path, bool mapped, unsigned ncopies)
     if (ncopies > 1) {
         copy_pages(&file, ncopies);
     }
-    const uint64_t npages = file.places.npages * ncopies;
+    const uint64_t npages = file.offsets.npages * ncopies;
     printf("%.0f MiB of pages\n", (double)npages * UNSEEN__LIST_PAGE / (1 << 20));
     printf("ns per question     miss    hit   miss, single   hit, single\n");
     for (size_t i = 0; i < 3; i++) {

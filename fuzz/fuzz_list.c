@@ -78,7 +78,7 @@ static struct file make_list(unsigned number)
 static void make_sums_right(uint8_t *bytes, size_t len)
 {
     struct unseen__list_header header;
-    struct unseen__list_places places;
+    struct unseen__list_offsets offsets;
     if (len < UNSEEN__LIST_HEADER_LEN) {
         return;
     }
@@ -86,9 +86,11 @@ static void make_sums_right(uint8_t *bytes, size_t len)
                unseen__checksum(bytes + PROFILE_PLACE, UNSEEN__LIST_HEADER_LEN - PROFILE_PLACE));
     store_le64(bytes + SUM_PLACE, unseen__checksum(bytes, SUM_PLACE));
     if (unseen__list_header_decode(bytes, &header) == UNSEEN_OK &&
-        unseen__list_places(&header, &places) && places.end == len) {
-        store_le64(bytes + 120, unseen__checksum(bytes + places.table, places.left - places.table));
-        store_le64(bytes + 128, unseen__checksum(bytes + places.left, places.groups - places.left));
+        unseen__list_offsets(&header, &offsets) && offsets.end == len) {
+        store_le64(bytes + 120,
+                   unseen__checksum(bytes + offsets.table, offsets.leftover - offsets.table));
+        store_le64(bytes + 128,
+                   unseen__checksum(bytes + offsets.leftover, offsets.groups - offsets.leftover));
         store_le64(bytes + SUM_PLACE, unseen__checksum(bytes, SUM_PLACE));
     }
 }

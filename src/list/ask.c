@@ -10,19 +10,19 @@ enum {
     FEW = 4     /* keys that are asked sooner than a batch is set up */
 };
 
-static bool is_left(const struct unseen__list_view *view, uint64_t key)
+static bool is_leftover(const struct unseen__list_view *view, uint64_t key)
 {
     size_t low = 0;
-    size_t high = view->nleft;
+    size_t high = view->nleftover;
     while (low < high) {
         const size_t middle = low + (high - low) / 2;
-        if (view->left[middle] < key) {
+        if (view->leftover[middle] < key) {
             low = middle + 1;
         } else {
             high = middle;
         }
     }
-    return low < view->nleft && view->left[low] == key;
+    return low < view->nleftover && view->leftover[low] == key;
 }
 
 bool unseen__list_contains(const struct unseen__list_view *view, uint64_t key)
@@ -31,13 +31,13 @@ bool unseen__list_contains(const struct unseen__list_view *view, uint64_t key)
     for (unsigned layer = 0; layer < view->nlayers; layer++) {
         struct unseen__list_row row;
         const uint8_t *page = unseen__list_page_of(view, layer, key, &row);
-        const enum unseen__list_answer answer = unseen__list_page_ask(&view->shape, page, &row);
+        const enum unseen__list_answer answer = unseen__list_page_ask(&view->geometry, page, &row);
         if (answer != UNSEEN__LIST_BUMPED) {
             return answer == UNSEEN__LIST_YES;
         }
         key = unseen__list_next_key(key);
     }
-    return is_left(view, key);
+    return is_leftover(view, key);
 }
 
 /* ---- batches ---- */
@@ -51,12 +51,12 @@ static void ask_portable(const struct unseen__list_view *view, unsigned layer, c
         const size_t slot = i % AHEAD;
         if (i >= AHEAD) {
             answers[i - AHEAD] =
-                (uint8_t)unseen__list_page_ask(&view->shape, pages[slot], &rows[slot]);
+                (uint8_t)unseen__list_page_ask(&view->geometry, pages[slot], &rows[slot]);
         }
         if (i < n) {
             pages[slot] = unseen__list_page_of(view, layer, keys[i], &rows[slot]);
             const uint8_t *line =
-                pages[slot] + unseen__list_word_place(&view->shape, rows[slot].block, 0);
+                pages[slot] + unseen__list_word_offset(&view->geometry, rows[slot].block, 0);
             UNSEEN_PREFETCH_READ(line);
             UNSEEN_PREFETCH_READ(line + 64);
         }
@@ -77,10 +77,10 @@ unseen__list_asker *unseen__list_asker_for(enum unseen_cpu cpu)
     return ask_portable;
 }
 
-/* Takes what a layer has bumped: the keys under which the next one knows them, and the places where
- * their answers go. places is NULL for 0, 1, ... Returns how many. to may be keys. */
-static size_t take_bumped(const uint64_t *keys, const uint16_t *places, const uint8_t *answers,
-                          size_t n, uint64_t *to, uint16_t *places_to)
+/* Takes what a layer has bumped: the keys under which the next one knows them, and the indexes where
+ * their answers go. indexes is NULL for 0, 1, ... Returns how many. to may be keys. */
+static size_t take_bumped(const uint64_t *keys, const uint16_t *indexes, const uint8_t *answers,
+                          size_t n, uint64_t *to, uint16_t *indexes_out)
 {
     uint16_t taken[UNSEEN__LIST_BATCH + 1];
     size_t ntaken = 0;
@@ -91,25 +91,25 @@ static size_t take_bumped(const uint64_t *keys, const uint16_t *places, const ui
     for (size_t i = 0; i < ntaken; i++) {
         const size_t from = taken[i];
         to[i] = unseen__list_next_key(keys[from]);
-        places_to[i] = places ? places[from] : (uint16_t)from;
+        indexes_out[i] = indexes ? indexes[from] : (uint16_t)from;
     }
     return ntaken;
 }
 
 /* Asks all layers but the first for keys that this one has bumped. */
 static void ask_further(const struct unseen__list_view *view, unseen__list_asker *ask,
-                        uint64_t *keys, uint16_t *places, size_t n, uint8_t *answers)
+                        uint64_t *keys, uint16_t *indexes, size_t n, uint8_t *answers)
 {
     uint8_t further[UNSEEN__LIST_BATCH];
     for (unsigned layer = 1; layer < view->nlayers && n > 0; layer++) {
         ask(view, layer, keys, n, further);
         for (size_t i = 0; i < n; i++) {
-            answers[places[i]] = further[i];
+            answers[indexes[i]] = further[i];
         }
-        n = take_bumped(keys, places, further, n, keys, places);
+        n = take_bumped(keys, indexes, further, n, keys, indexes);
     }
     for (size_t i = 0; i < n; i++) {
-        answers[places[i]] = is_left(view, keys[i]) ? UNSEEN__LIST_YES : UNSEEN__LIST_NO;
+        answers[indexes[i]] = is_leftover(view, keys[i]) ? UNSEEN__LIST_YES : UNSEEN__LIST_NO;
     }
 }
 
@@ -117,7 +117,7 @@ void unseen__list_contains_batch(const struct unseen__list_view *view, unseen__l
                                  const uint64_t *given, size_t n, uint8_t *answers)
 {
     uint64_t keys[UNSEEN__LIST_BATCH];
-    uint16_t places[UNSEEN__LIST_BATCH];
+    uint16_t indexes[UNSEEN__LIST_BATCH];
     if (view->nlayers == 0 || n <= FEW) {
         for (size_t i = 0; i < n; i++) {
             const bool listed = unseen__list_contains(view, given[i]);
@@ -132,9 +132,9 @@ void unseen__list_contains_batch(const struct unseen__list_view *view, unseen__l
             keys[i] = given[first + i] & view->key_mask;
         }
         ask(view, 0, keys, count, answers + first);
-        const size_t nbumped = take_bumped(keys, NULL, answers + first, count, keys, places);
+        const size_t nbumped = take_bumped(keys, NULL, answers + first, count, keys, indexes);
         if (nbumped > 0) {
-            ask_further(view, ask, keys, places, nbumped, answers + first);
+            ask_further(view, ask, keys, indexes, nbumped, answers + first);
         }
     }
 }

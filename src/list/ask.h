@@ -21,13 +21,13 @@ struct unseen__list_layer {
 
 /* What of an open list a question needs. Every first page and number of pages lies within pages. */
 struct unseen__list_view {
-    struct unseen__list_shape shape;
+    struct unseen__list_geometry geometry;
     uint64_t key_mask; /* the bits that are kept */
     const uint8_t *pages;
     unsigned nlayers;
     struct unseen__list_layer layers[UNSEEN__LIST_LAYERS_MAX];
-    const uint64_t *left;
-    size_t nleft;
+    const uint64_t *leftover;
+    size_t nleftover;
 };
 
 enum {
@@ -51,8 +51,8 @@ static inline const uint8_t *unseen__list_page_of(const struct unseen__list_view
     const struct unseen__list_layer *l = &view->layers[layer];
     const uint64_t shard = l->shards[l->shard_bits ? key >> (64 - l->shard_bits) : 0];
     const struct unseen__list_place place =
-        unseen__list_place_of(&view->shape, key, l->shard_bits, (uint32_t)(shard >> 32));
-    *row_out = unseen__list_row_of(&view->shape, key, place.row);
+        unseen__list_place_of(&view->geometry, key, l->shard_bits, (uint32_t)(shard >> 32));
+    *row_out = unseen__list_row_of(&view->geometry, key, place.row);
     return view->pages + ((shard & UINT32_MAX) + place.page) * UNSEEN__LIST_PAGE;
 }
 

@@ -34,18 +34,18 @@ struct batch {
 static inline const uint8_t *group0_of(const struct unseen__list_view *view, const struct batch *b,
                                        size_t i)
 {
-    return b->pages[i] + 8 * b->rows[i].block * view->shape.group0;
+    return b->pages[i] + 8 * b->rows[i].block * view->geometry.group0;
 }
 
-AVX2 static inline void find(const struct unseen__list_view *view, unsigned layer,
-                             const uint64_t *keys, struct batch *b, size_t i)
+AVX2 static inline void find_pages(const struct unseen__list_view *view, unsigned layer,
+                                   const uint64_t *keys, struct batch *b, size_t i)
 {
     for (size_t k = i; k < i + KEYS; k++) {
         b->pages[k] = unseen__list_page_of(view, layer, keys[k], &b->rows[k]);
         b->low[k] = (uint8_t)b->rows[k].fingerprint;
         const uint8_t *at = group0_of(view, b, k);
         _mm_prefetch((const char *)at, _MM_HINT_T1);
-        _mm_prefetch((const char *)at + 8 * view->shape.group0, _MM_HINT_T1);
+        _mm_prefetch((const char *)at + 8 * view->geometry.group0, _MM_HINT_T1);
     }
 }
 
@@ -125,10 +125,11 @@ AVX2 static inline struct columns columns_of(unsigned group0)
     return c;
 }
 
-AVX2 static inline void compare(const struct unseen__list_view *view, const struct columns *columns,
-                                struct batch *b, size_t i, uint8_t *answers)
+AVX2 static inline void compare_group0(const struct unseen__list_view *view,
+                                       const struct columns *columns, struct batch *b, size_t i,
+                                       uint8_t *answers)
 {
-    const unsigned group0 = view->shape.group0;
+    const unsigned group0 = view->geometry.group0;
     __m256i x[KEYS];
     unsigned bumped = 0;
     for (size_t k = 0; k < KEYS; k++) {
@@ -148,7 +149,7 @@ AVX2 static inline void compare(const struct unseen__list_view *view, const stru
 AVX2 static inline void fetch_rest(const struct unseen__list_view *view, const struct batch *b,
                                    size_t i)
 {
-    const struct unseen__list_shape *s = &view->shape;
+    const struct unseen__list_geometry *s = &view->geometry;
     const unsigned block = b->rows[i].block;
     const uint8_t *at = b->pages[i] + s->rest[block];
     const unsigned len = 16 * (s->columns + 1 - s->group0);
@@ -164,7 +165,7 @@ AVX2 static inline void fetch_rest(const struct unseen__list_view *view, const s
 AVX2 static inline void compare_rest(const struct unseen__list_view *view, const struct batch *b,
                                      size_t i, uint8_t *answers)
 {
-    answers[i] = unseen__list_page_ask_rest(&view->shape, b->pages[i], &b->rows[i])
+    answers[i] = unseen__list_page_ask_rest(&view->geometry, b->pages[i], &b->rows[i])
                      ? UNSEEN__LIST_YES
                      : UNSEEN__LIST_NO;
 }
@@ -172,17 +173,17 @@ AVX2 static inline void compare_rest(const struct unseen__list_view *view, const
 AVX2 static void ask_fours(const struct unseen__list_view *view, unsigned layer,
                            const uint64_t *keys, size_t n, uint8_t *answers)
 {
-    const struct columns columns = columns_of(view->shape.group0);
+    const struct columns columns = columns_of(view->geometry.group0);
     struct batch b;
     size_t fetched = 0;
     size_t compared = 0;
     b.nlikely = 0;
     for (size_t i = 0; i < n + AHEAD; i += KEYS) {
         if (i < n) {
-            find(view, layer, keys, &b, i);
+            find_pages(view, layer, keys, &b, i);
         }
         if (i >= AHEAD && i - AHEAD < n) {
-            compare(view, &columns, &b, i - AHEAD, answers);
+            compare_group0(view, &columns, &b, i - AHEAD, answers);
         }
         for (; fetched < b.nlikely; fetched++) {
             fetch_rest(view, &b, b.likely[fetched]);

@@ -27,7 +27,7 @@ enum {
 /* Keys whose lines are on their way, each at its number modulo RING; and those that group 0 has not
  * sent away. */
 struct batch {
-    uint64_t place[RING];
+    uint64_t offset[RING];
     uint64_t c0[RING];
     uint64_t c1[RING];
     uint64_t limit[RING]; /* a word with a level from here on: the key is bumped */
@@ -35,7 +35,7 @@ struct batch {
     uint32_t block[RING];
     uint8_t low[RING]; /* the fingerprint's lowest 8 bits */
     size_t nlikely;
-    uint64_t likely_place[LIKELY];
+    uint64_t likely_offset[LIKELY];
     uint64_t likely_c0[LIKELY];
     uint64_t likely_c1[LIKELY];
     uint32_t likely_fingerprint[LIKELY];
@@ -54,12 +54,12 @@ AVX512 static inline __m512i mix(__m512i x)
     return _mm512_xor_si512(x, _mm512_srli_epi64(x, 31));
 }
 
-AVX512 static inline void fetch(const struct unseen__list_view *view, const struct batch *b,
-                                size_t i)
+AVX512 static inline void fetch_group0(const struct unseen__list_view *view, const struct batch *b,
+                                       size_t i)
 {
-    const unsigned line = 8 * view->shape.group0;
+    const unsigned line = 8 * view->geometry.group0;
     for (size_t k = i; k < i + LANES; k++) {
-        const uint8_t *at = view->pages + b->place[k];
+        const uint8_t *at = view->pages + b->offset[k];
         _mm_prefetch((const char *)at, _MM_HINT_T1);
         _mm_prefetch((const char *)at + line, _MM_HINT_T1);
     }
@@ -79,11 +79,11 @@ AVX512 static inline __m512i limit_of(__m512i last)
 }
 
 /* unseen__list_place_of and unseen__list_row_of. */
-AVX512 static inline void find(const struct unseen__list_view *view, unsigned layer,
-                               const uint64_t *keys, struct batch *b, size_t i)
+AVX512 static inline void find_pages(const struct unseen__list_view *view, unsigned layer,
+                                     const uint64_t *keys, struct batch *b, size_t i)
 {
     const struct unseen__list_layer *l = &view->layers[layer];
-    const struct unseen__list_shape *s = &view->shape;
+    const struct unseen__list_geometry *s = &view->geometry;
     const __m512i key = _mm512_loadu_si512(keys);
     const __m512i index = _mm512_srl_epi64(key, _mm_cvtsi32_si128(64 - (int)l->shard_bits));
     const __m512i shard = _mm512_i64gather_epi64(index, l->shards, 8);
@@ -99,7 +99,7 @@ AVX512 static inline void find(const struct unseen__list_view *view, unsigned la
     row = _mm512_sub_epi64(_mm512_max_epu64(row, first_rows), first_rows);
     const __m512i block = _mm512_srli_epi64(row, 6);
     const __m512i line = _mm512_set1_epi64(8 * (long long)s->group0);
-    const __m512i place =
+    const __m512i offset =
         _mm512_add_epi64(_mm512_slli_epi64(page, 12), _mm512_mul_epu32(block, line));
     const __mmask8 has_next =
         _mm512_cmplt_epi64_mask(block, _mm512_set1_epi64((long long)s->blocks - 1));
@@ -111,7 +111,7 @@ AVX512 static inline void find(const struct unseen__list_view *view, unsigned la
                            _mm512_set1_epi64((long long)UINT64_C(0xd6e8feb86659fd93)));
     const __m512i all = _mm512_set1_epi64((INT64_C(2) << s->columns) - 1);
     const __m512i fingerprint = _mm512_and_si512(_mm512_srli_epi64(last, 8), all);
-    _mm512_storeu_si512(b->place + i, place);
+    _mm512_storeu_si512(b->offset + i, offset);
     _mm512_storeu_si512(b->c0 + i, c0);
     _mm512_storeu_si512(b->c1 + i, _mm512_maskz_mov_epi64(has_next, more));
     _mm256_storeu_si256((void *)(b->fingerprint + i), _mm512_cvtepi64_epi32(fingerprint));
@@ -183,12 +183,12 @@ AVX512 static inline void keep_likely(struct batch *b, size_t i, size_t number, 
     const size_t at = b->nlikely;
     const __m256i numbers =
         _mm256_add_epi32(_mm256_set1_epi32((int)number), _mm256_set_epi32(7, 6, 5, 4, 3, 2, 1, 0));
-    const __m512i place = _mm512_loadu_si512(b->place + i);
+    const __m512i offset = _mm512_loadu_si512(b->offset + i);
     const __m512i c0 = _mm512_loadu_si512(b->c0 + i);
     const __m512i c1 = _mm512_loadu_si512(b->c1 + i);
     const __m256i fingerprint = _mm256_loadu_si256((const void *)(b->fingerprint + i));
     const __m256i block = _mm256_loadu_si256((const void *)(b->block + i));
-    _mm512_storeu_si512(b->likely_place + at, _mm512_maskz_compress_epi64(which, place));
+    _mm512_storeu_si512(b->likely_offset + at, _mm512_maskz_compress_epi64(which, offset));
     _mm512_storeu_si512(b->likely_c0 + at, _mm512_maskz_compress_epi64(which, c0));
     _mm512_storeu_si512(b->likely_c1 + at, _mm512_maskz_compress_epi64(which, c1));
     _mm256_storeu_si256((void *)(b->likely_fingerprint + at),
@@ -200,15 +200,15 @@ AVX512 static inline void keep_likely(struct batch *b, size_t i, size_t number, 
 }
 
 /* Eight keys from slot i on. */
-AVX512 static inline void compare(const struct unseen__list_view *view, struct batch *b, size_t i,
-                                  size_t number, uint8_t *answers)
+AVX512 static inline void compare_group0(const struct unseen__list_view *view, struct batch *b,
+                                         size_t i, size_t number, uint8_t *answers)
 {
-    const unsigned group0 = view->shape.group0;
+    const unsigned group0 = view->geometry.group0;
     const __mmask8 lanes = (__mmask8)((1u << group0) - 1);
     __m512i x[LANES];
     unsigned stays = 0;
     for (size_t k = LANES; k-- > 0;) {
-        const uint8_t *at = view->pages + b->place[i + k];
+        const uint8_t *at = view->pages + b->offset[i + k];
         x[k] = under(b->c0[i + k], b->c1[i + k], lanes, at, at + 8 * group0);
         stays = 2 * stays + (load_le64(at + 8 * (group0 - 1)) < b->limit[i + k]);
     }
@@ -222,18 +222,18 @@ AVX512 static inline void compare(const struct unseen__list_view *view, struct b
 
 /* ---- the rest ---- */
 
-AVX512 static inline const uint8_t *page_of(const struct unseen__list_view *view, uint64_t place)
+AVX512 static inline const uint8_t *page_of(const struct unseen__list_view *view, uint64_t offset)
 {
-    return view->pages + place / UNSEEN__LIST_PAGE * UNSEEN__LIST_PAGE;
+    return view->pages + offset / UNSEEN__LIST_PAGE * UNSEEN__LIST_PAGE;
 }
 
 /* Of one block in four, what the levels displace is not beside the rest. */
 AVX512 static inline void fetch_rest(const struct unseen__list_view *view, const struct batch *b,
                                      size_t i)
 {
-    const struct unseen__list_shape *s = &view->shape;
+    const struct unseen__list_geometry *s = &view->geometry;
     const unsigned block = b->likely_block[i];
-    const uint8_t *page = page_of(view, b->likely_place[i]);
+    const uint8_t *page = page_of(view, b->likely_offset[i]);
     const uint8_t *at = page + s->rest[block];
     const unsigned len = 16 * (s->columns + 1 - s->group0);
     const unsigned next = block + 1 < s->blocks ? block + 1 : block;
@@ -249,12 +249,12 @@ AVX512 static inline void fetch_rest(const struct unseen__list_view *view, const
 AVX512 static inline bool agrees_leveled(const struct unseen__list_view *view,
                                          const struct batch *b, size_t i, unsigned next)
 {
-    const struct unseen__list_shape *s = &view->shape;
-    const uint8_t *page = page_of(view, b->likely_place[i]);
+    const struct unseen__list_geometry *s = &view->geometry;
+    const uint8_t *page = page_of(view, b->likely_offset[i]);
     const unsigned block = b->likely_block[i];
     const unsigned j = s->group0 - 1;
-    uint64_t w0 = load_le64(page + unseen__list_word_place(s, block, j));
-    uint64_t w1 = load_le64(page + unseen__list_word_place(s, next, j));
+    uint64_t w0 = load_le64(page + unseen__list_word_offset(s, block, j));
+    uint64_t w1 = load_le64(page + unseen__list_word_offset(s, next, j));
     const uint64_t own = (UINT64_C(1) << UNSEEN__LIST_LEVEL_SHIFT) - 1;
     w0 = (w0 & own) | (uint64_t)unseen__list_displaced(s, page, block) << UNSEEN__LIST_LEVEL_SHIFT;
     w1 = (w1 & own) | (uint64_t)unseen__list_displaced(s, page, next) << UNSEEN__LIST_LEVEL_SHIFT;
@@ -266,7 +266,7 @@ AVX512 static inline bool agrees_leveled(const struct unseen__list_view *view,
 AVX512 static inline void compare_rest(const struct unseen__list_view *view, const struct batch *b,
                                        size_t i, uint8_t *answers)
 {
-    const struct unseen__list_shape *s = &view->shape;
+    const struct unseen__list_geometry *s = &view->geometry;
     unsigned yes = 0;
     unsigned next[LANES];
     for (size_t k = 0; k < LANES; k++) {
@@ -279,13 +279,13 @@ AVX512 static inline void compare_rest(const struct unseen__list_view *view, con
         uint64_t fingerprints = 0;
         for (size_t k = 0; k < LANES; k++) {
             const unsigned block = b->likely_block[i + k];
-            const uint8_t *page = page_of(view, b->likely_place[i + k]);
+            const uint8_t *page = page_of(view, b->likely_offset[i + k]);
             const unsigned end = s->columns + unseen__list_is_extended(s, block);
             const unsigned ncolumns = end - j < LANES ? end - j : LANES;
             const unsigned bits = (1u << ncolumns) - 1;
             x[k] = under(b->likely_c0[i + k], b->likely_c1[i + k], (__mmask8)bits,
-                         page + unseen__list_word_place(s, block, j),
-                         page + unseen__list_word_place(s, next[k], j));
+                         page + unseen__list_word_offset(s, block, j),
+                         page + unseen__list_word_offset(s, next[k], j));
             fingerprints |= (uint64_t)(b->likely_fingerprint[i + k] >> j & bits) << 8 * k;
         }
         yes &= ~differ(x, fingerprints, LANES);
@@ -303,7 +303,7 @@ static void fill_up(struct batch *b)
     const size_t last = b->nlikely - 1;
     for (size_t k = b->nlikely; k < b->nlikely + LANES - 1; k++) {
         b->likely[k] = b->likely[last];
-        b->likely_place[k] = b->likely_place[last];
+        b->likely_offset[k] = b->likely_offset[last];
         b->likely_c0[k] = b->likely_c0[last];
         b->likely_c1[k] = b->likely_c1[last];
         b->likely_fingerprint[k] = b->likely_fingerprint[last];
@@ -320,11 +320,11 @@ AVX512 static void ask_eights(const struct unseen__list_view *view, unsigned lay
     b.nlikely = 0;
     for (size_t i = 0; i < n + AHEAD; i += LANES) {
         if (i < n) {
-            find(view, layer, keys + i, &b, i % RING);
-            fetch(view, &b, i % RING);
+            find_pages(view, layer, keys + i, &b, i % RING);
+            fetch_group0(view, &b, i % RING);
         }
         if (i >= AHEAD && i - AHEAD < n) {
-            compare(view, &b, (i - AHEAD) % RING, i - AHEAD, answers);
+            compare_group0(view, &b, (i - AHEAD) % RING, i - AHEAD, answers);
         }
         for (; fetched < b.nlikely; fetched++) {
             fetch_rest(view, &b, fetched);

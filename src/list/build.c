@@ -17,7 +17,7 @@
 #include "base/filename.h"
 #include "base/sized.h"
 #include "list/builder.h"
-#include "list/key.h"
+#include "list/list_key.h"
 
 enum {
     KEYS_BATCH = 256, /* keys made at a time from bytes */
@@ -149,7 +149,7 @@ static enum unseen_status new_build(struct unseen_list_build **build_out, const 
     b->cpu = cpu;
     b->kept.folder = -1;
     b->kept.keys = -1;
-    b->at = -1;
+    b->folder_fd = -1;
     b->fd = -1;
     status = name_files(b, path, options);
     if (status != UNSEEN_OK) {
@@ -166,8 +166,8 @@ enum unseen_status unseen__list_build_prepare(struct unseen_list_build *b, unsig
 {
     struct unseen__list_header *h = &b->header;
     h->key_bits = key_bits;
-    enum unseen_status status = unseen__list_shape_for(
-        h->fpr / b->ntexts - ldexp((double)b->options.capacity, -(int)key_bits), &h->shape);
+    enum unseen_status status = unseen__list_geometry_for(
+        h->fpr / b->ntexts - ldexp((double)b->options.capacity, -(int)key_bits), &h->geometry);
     if (status == UNSEEN_OK) {
         status =
             unseen__spill_create(&b->spill, part_bits, key_bits, memory, b->folder, &b->allocator);
@@ -188,17 +188,17 @@ static bool is_in_folder(const struct unseen_list_build *b)
 
 /* The folder that the list goes to is opened early: whoever gives its name to another is too late. If
  * that fails, it is tried again when the list is made. */
-int unseen__list_build_open_at(struct unseen_list_build *b)
+int unseen__list_build_open_folder(struct unseen_list_build *b)
 {
-    if (b->at >= 0) {
+    if (b->folder_fd >= 0) {
         return 0;
     }
     return is_in_folder(b)
-               ? unseen__file_open_in(b->kept.folder, ".", O_RDONLY | O_DIRECTORY, &b->at)
-               : unseen__file_open_folder(b->path, &b->at);
+               ? unseen__file_open_in(b->kept.folder, ".", O_RDONLY | O_DIRECTORY, &b->folder_fd)
+               : unseen__file_open_folder(b->path, &b->folder_fd);
 }
 
-static enum unseen_status begin(struct unseen_list_build *b, struct unseen_error *error)
+static enum unseen_status begin_spill(struct unseen_list_build *b, struct unseen_error *error)
 {
     unsigned part_bits = part_bits_for(b->options.capacity);
     const unsigned key_bits =
@@ -217,9 +217,10 @@ static enum unseen_status begin(struct unseen_list_build *b, struct unseen_error
 }
 
 /* A new build, or the build of an earlier process under the same secret (NULL: any). */
-static enum unseen_status start(struct unseen_list_build **build_out, const char *path,
-                                const struct unseen_list_build_options *options, bool resumes,
-                                const struct unseen__secret *secret, struct unseen_error *error)
+static enum unseen_status start_with_secret(struct unseen_list_build **build_out, const char *path,
+                                            const struct unseen_list_build_options *options,
+                                            bool resumes, const struct unseen__secret *secret,
+                                            struct unseen_error *error)
 {
     struct unseen_list_build *b = NULL;
     enum unseen_status status = new_build(&b, path, options, error);
@@ -230,13 +231,13 @@ static enum unseen_status start(struct unseen_list_build **build_out, const char
         status = unseen__list_build_load(b, secret, error);
     } else {
         b->header.secret = *secret;
-        status = begin(b, error);
+        status = begin_spill(b, error);
     }
     if (status != UNSEEN_OK) {
         unseen_list_build_free(b);
         return status;
     }
-    (void)unseen__list_build_open_at(b);
+    (void)unseen__list_build_open_folder(b);
     unseen__hasher_init(&b->hasher, &b->header.secret, b->cpu);
     *build_out = b;
     return UNSEEN_OK;
@@ -248,14 +249,14 @@ static enum unseen_status start_build(struct unseen_list_build **build_out, cons
 {
     struct unseen__secret secret;
     if (resumes && !options->seed) {
-        return start(build_out, path, options, resumes, NULL, error);
+        return start_with_secret(build_out, path, options, resumes, NULL, error);
     }
     enum unseen_status status =
         unseen__secret_make(options->seed, options->seed_len, &secret, error);
     if (status != UNSEEN_OK) {
         return unseen__error_prefix(error, status, path);
     }
-    status = start(build_out, path, options, resumes, &secret, error);
+    status = start_with_secret(build_out, path, options, resumes, &secret, error);
     unseen__secret_forget(&secret);
     return status;
 }
@@ -338,11 +339,11 @@ void unseen_list_build_free(struct unseen_list_build *b)
     const struct unseen_allocator allocator = b->allocator;
     if (b->fd >= 0) {
         /* before it is closed, so that the lock still holds */
-        (void)unlinkat(b->at, unseen__file_name(b->new_path), 0);
+        (void)unlinkat(b->folder_fd, unseen__file_name(b->new_path), 0);
         (void)close(b->fd);
     }
-    if (b->at >= 0) {
-        (void)close(b->at); /* nothing was written through it */
+    if (b->folder_fd >= 0) {
+        (void)close(b->folder_fd); /* nothing was written through it */
     }
     unseen__spill_free(b->spill);
     unseen__spill_free(b->next);
@@ -353,7 +354,7 @@ void unseen_list_build_free(struct unseen_list_build *b)
         unseen__list_kept_release(&b->kept);
     }
     unseen__free(&allocator, b->note, b->note_len);
-    unseen__free(&allocator, b->sums, b->sums_cap * sizeof(*b->sums));
+    unseen__free(&allocator, b->checksums, b->checksums_cap * sizeof(*b->checksums));
     unseen__free(&allocator, b->table, b->nshards * sizeof(*b->table));
     unseen__path_free(&allocator, b->path);
     unseen__path_free(&allocator, b->new_path);

@@ -29,13 +29,13 @@ struct unseen_list_build {
     char *folder;
     struct unseen__spill *spill; /* of the layer to be built */
     struct unseen__spill *next;  /* of the layer behind it */
-    int at;                      /* the folder of path and new_path, open; -1: not */
+    int folder_fd;               /* the folder of path and new_path; -1: not open */
     int fd;                      /* of new_path, or -1 */
     unsigned mode;               /* that it gets with its name */
     uint64_t npages;
-    uint64_t size;  /* of the list, about */
-    uint64_t *sums; /* of the pages */
-    size_t sums_cap;
+    uint64_t size;       /* of the list, about */
+    uint64_t *checksums; /* of the pages */
+    size_t checksums_cap;
     uint32_t *table; /* numbers of pages of all shards */
     size_t nshards;
     bool (*progress)(void *context, uint64_t ndone, uint64_t n);
@@ -68,7 +68,7 @@ enum unseen_status unseen__list_build_save(struct unseen_list_build *build, cons
                                            struct unseen_error *error);
 
 /* Opens the folder of the list, unless it is open. Returns an errno number. */
-int unseen__list_build_open_at(struct unseen_list_build *build);
+int unseen__list_build_open_folder(struct unseen_list_build *build);
 
 /* Makes a layer of the keys in the spill: its pages are in the file then, and the keys that did not
  * fit are in the spill. Errors: IO, CORRUPT, NOMEM, ARGUMENT (too many keys), STOPPED. */
@@ -80,6 +80,6 @@ enum unseen_status unseen__list_write_error(const struct unseen_list_build *buil
                                             struct unseen_error *error);
 
 /* The number of pages for so many keys. */
-uint32_t unseen__list_npages(const struct unseen__list_shape *shape, uint64_t nkeys);
+uint32_t unseen__list_npages(const struct unseen__list_geometry *geometry, uint64_t nkeys);
 
 #endif

@@ -24,7 +24,7 @@ enum {
 
 struct head {
     uint32_t kind;
-    uint64_t place;
+    uint64_t offset;
     uint64_t number;
     uint64_t nbytes; /* of the changes */
     uint64_t n;
@@ -42,11 +42,11 @@ struct reader {
 };
 
 void unseen__list_changes_init(struct unseen__list_changes *changes, const char *path,
-                               const struct unseen__hasher *hasher, uint64_t list_sum,
+                               const struct unseen__hasher *hasher, uint64_t list_checksum,
                                uint64_t start, const struct unseen_allocator *allocator)
 {
     *changes = (struct unseen__list_changes){
-        .path = path, .list_sum = list_sum, .start = start, .end = start};
+        .path = path, .list_checksum = list_checksum, .start = start, .end = start};
     unseen__list_texts_init(&changes->texts, hasher, allocator);
 }
 
@@ -62,9 +62,10 @@ static size_t round_up_8(size_t n)
     return (n + 7) & ~(size_t)7;
 }
 
-static uint64_t sum_of(const struct unseen__list_changes *changes, const uint8_t *bytes, size_t len)
+static uint64_t checksum_of(const struct unseen__list_changes *changes, const uint8_t *bytes,
+                            size_t len)
 {
-    return unseen__checksum_seeded(bytes, len - UNSEEN__CHANGES_TAIL, changes->list_sum);
+    return unseen__checksum_seeded(bytes, len - UNSEEN__CHANGES_TAIL, changes->list_checksum);
 }
 
 size_t unseen__list_changes_seal(const struct unseen__list_changes *changes, uint64_t n,
@@ -80,7 +81,7 @@ size_t unseen__list_changes_seal(const struct unseen__list_changes *changes, uin
     store_le64(bytes + 16, changes->number + 1);
     store_le64(bytes + 24, nbytes);
     store_le64(bytes + 32, n);
-    store_le64(bytes + len - UNSEEN__CHANGES_TAIL, sum_of(changes, bytes, len));
+    store_le64(bytes + len - UNSEEN__CHANGES_TAIL, checksum_of(changes, bytes, len));
     return len;
 }
 
@@ -89,35 +90,35 @@ void unseen__list_changes_appended(struct unseen__list_changes *changes, const u
 {
     changes->end += len;
     changes->number++;
-    changes->last_sum = load_le64(bytes + len - UNSEEN__CHANGES_TAIL);
+    changes->last_checksum = load_le64(bytes + len - UNSEEN__CHANGES_TAIL);
     changes->ntorn = 0;
 }
 
-static bool decode_head(const uint8_t bytes[UNSEEN__CHANGES_HEAD], uint64_t place,
+static bool decode_head(const uint8_t bytes[UNSEEN__CHANGES_HEAD], uint64_t offset,
                         struct head *head_out)
 {
     *head_out = (struct head){
         .kind = load_le32(bytes + 4),
-        .place = load_le64(bytes + 8),
+        .offset = load_le64(bytes + 8),
         .number = load_le64(bytes + 16),
         .nbytes = load_le64(bytes + 24),
         .n = load_le64(bytes + 32),
     };
-    return load_le32(bytes) == RECORD_MARK && head_out->place == place && head_out->number != 0;
+    return load_le32(bytes) == RECORD_MARK && head_out->offset == offset && head_out->number != 0;
 }
 
 /* ---- reading ---- */
 
-static enum unseen_status damaged(const struct unseen__list_changes *changes, uint64_t place,
-                                  struct unseen_error *error)
+static enum unseen_status changes_damaged(const struct unseen__list_changes *changes,
+                                          uint64_t offset, struct unseen_error *error)
 {
-    return unseen__error(error, UNSEEN_ERR_CORRUPT, place, "%s is damaged at byte %llu",
-                         changes->path, (unsigned long long)place);
+    return unseen__error(error, UNSEEN_ERR_CORRUPT, offset, "%s is damaged at byte %llu",
+                         changes->path, (unsigned long long)offset);
 }
 
-/* The len bytes at place, in the buffer, or false in *got_out where the file has become shorter. */
-static enum unseen_status fetch(struct reader *r, uint64_t place, size_t len, bool *got_out,
-                                struct unseen_error *error)
+/* The len bytes at offset, in the buffer, or false in *got_out where the file has become shorter. */
+static enum unseen_status fetch_bytes(struct reader *r, uint64_t offset, size_t len, bool *got_out,
+                                      struct unseen_error *error)
 {
     const struct unseen_allocator *allocator = &r->changes->texts.allocator;
     size_t got = 0;
@@ -130,25 +131,25 @@ static enum unseen_status fetch(struct reader *r, uint64_t place, size_t len, bo
         r->buf = buf;
         r->cap = len;
     }
-    const int code = unseen__file_read(r->fd, place, r->buf, len, &got);
+    const int code = unseen__file_read(r->fd, offset, r->buf, len, &got);
     *got_out = got == len;
     return code ? unseen__error_io(error, "read", r->changes->path, code) : UNSEEN_OK;
 }
 
-/* Whether there is an intact record at place; if so, it is in the buffer, *len_out bytes. */
-static enum unseen_status read_record(struct reader *r, uint64_t place, struct head *head_out,
+/* Whether there is an intact record at offset; if so, it is in the buffer, *len_out bytes. */
+static enum unseen_status read_record(struct reader *r, uint64_t offset, struct head *head_out,
                                       size_t *len_out, bool *intact_out, struct unseen_error *error)
 {
     uint8_t bytes[UNSEEN__CHANGES_HEAD];
     size_t got = 0;
     *intact_out = false;
-    const int code = unseen__file_read(r->fd, place, bytes, sizeof(bytes), &got);
+    const int code = unseen__file_read(r->fd, offset, bytes, sizeof(bytes), &got);
     if (code != 0) {
         return unseen__error_io(error, "read", r->changes->path, code);
     }
     const uint64_t least = UNSEEN__CHANGES_HEAD + UNSEEN__CHANGES_TAIL;
-    const uint64_t rest = place < r->size ? r->size - place : 0;
-    if (got < sizeof(bytes) || !decode_head(bytes, place, head_out) || rest < least ||
+    const uint64_t rest = offset < r->size ? r->size - offset : 0;
+    if (got < sizeof(bytes) || !decode_head(bytes, offset, head_out) || rest < least ||
         head_out->nbytes > rest - least || rest > SIZE_MAX / 2) {
         return UNSEEN_OK;
     }
@@ -158,10 +159,11 @@ static enum unseen_status read_record(struct reader *r, uint64_t place, struct h
         return UNSEEN_OK;
     }
     *len_out = len;
-    const enum unseen_status status = fetch(r, place, len, intact_out, error);
+    const enum unseen_status status = fetch_bytes(r, offset, len, intact_out, error);
     r->nhashed += len;
-    *intact_out = status == UNSEEN_OK && *intact_out &&
-                  load_le64(r->buf + len - UNSEEN__CHANGES_TAIL) == sum_of(r->changes, r->buf, len);
+    *intact_out =
+        status == UNSEEN_OK && *intact_out &&
+        load_le64(r->buf + len - UNSEEN__CHANGES_TAIL) == checksum_of(r->changes, r->buf, len);
     return status;
 }
 
@@ -189,7 +191,7 @@ static enum unseen_status find_later(struct reader *r, bool *found_out, struct u
                 return status;
             }
             if (r->nhashed > HASHED_MAX + 8 * r->size) {
-                return damaged(r->changes, r->changes->end, error);
+                return changes_damaged(r->changes, r->changes->end, error);
             }
         }
     }
@@ -236,11 +238,11 @@ static enum unseen_status take_record(struct unseen__list_changes *changes, cons
     enum unseen_list_change change;
     struct unseen_bytes text;
     if (head->kind != KIND_CHANGES) {
-        return unseen__error(error, UNSEEN_ERR_VERSION, head->place,
+        return unseen__error(error, UNSEEN_ERR_VERSION, head->offset,
                              "%s was written by another version of unseen", changes->path);
     }
     if (!is_sound(head, bytes)) {
-        return damaged(changes, head->place, error);
+        return changes_damaged(changes, head->offset, error);
     }
     const enum unseen_status status =
         head->n > 0
@@ -285,7 +287,7 @@ static enum unseen_status read_on(struct unseen__list_changes *changes, struct r
         if (status == UNSEEN_OK && intact && head.number == changes->number + 1) {
             status = take_record(changes, &head, r->buf, len, error);
         } else if (status == UNSEEN_OK && (intact || later)) {
-            status = damaged(changes, changes->end, error);
+            status = changes_damaged(changes, changes->end, error);
         } else if (status == UNSEEN_OK) {
             changes->ntorn = r->size - changes->end;
             changes->torn_at[0] = r->at[0];
@@ -332,7 +334,7 @@ static enum unseen_status read_afresh(const struct unseen__list_changes *changes
                                       struct unseen_error *error)
 {
     struct reader r;
-    unseen__list_changes_init(fresh, changes->path, changes->texts.list, changes->list_sum,
+    unseen__list_changes_init(fresh, changes->path, changes->texts.list, changes->list_checksum,
                               changes->start, &changes->texts.allocator);
     enum unseen_status status = start_reader(&r, fresh, fd, error);
     if (status == UNSEEN_OK) {
@@ -351,14 +353,15 @@ static enum unseen_status is_as_before(const struct reader *r, bool *same_out,
                                        struct unseen_error *error)
 {
     const struct unseen__list_changes *changes = r->changes;
-    uint8_t sum[UNSEEN__CHANGES_TAIL];
+    uint8_t checksum[UNSEEN__CHANGES_TAIL];
     size_t got = 0;
     *same_out = true;
     if (changes->end == changes->start) {
         return UNSEEN_OK;
     }
-    const int code = unseen__file_read(r->fd, changes->end - sizeof(sum), sum, sizeof(sum), &got);
-    *same_out = got == sizeof(sum) && load_le64(sum) == changes->last_sum;
+    const int code =
+        unseen__file_read(r->fd, changes->end - sizeof(checksum), checksum, sizeof(checksum), &got);
+    *same_out = got == sizeof(checksum) && load_le64(checksum) == changes->last_checksum;
     return code ? unseen__error_io(error, "read", changes->path, code) : UNSEEN_OK;
 }
 

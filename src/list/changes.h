@@ -18,18 +18,18 @@ enum {
 
 struct unseen__list_changes {
     struct unseen__list_texts texts;
-    const char *path;   /* borrowed, for messages */
-    uint64_t list_sum;  /* of the list's header */
-    uint64_t start;     /* of the first record */
-    uint64_t end;       /* of the last intact one */
-    uint64_t number;    /* of the last one, 0 without one */
-    uint64_t last_sum;  /* of the last one */
-    uint64_t ntorn;     /* bytes behind the end, */
-    int64_t torn_at[2]; /* and when the file had been changed when they were looked at */
+    const char *path;       /* borrowed, for messages */
+    uint64_t list_checksum; /* of the list's header */
+    uint64_t start;         /* of the first record */
+    uint64_t end;           /* of the last intact one */
+    uint64_t number;        /* of the last one, 0 without one */
+    uint64_t last_checksum; /* of the last one */
+    uint64_t ntorn;         /* bytes behind the end, */
+    int64_t torn_at[2];     /* and when the file had been changed when they were looked at */
 };
 
 void unseen__list_changes_init(struct unseen__list_changes *changes, const char *path,
-                               const struct unseen__hasher *hasher, uint64_t list_sum,
+                               const struct unseen__hasher *hasher, uint64_t list_checksum,
                                uint64_t start, const struct unseen_allocator *allocator);
 void unseen__list_changes_release(struct unseen__list_changes *changes);
 

@@ -46,16 +46,16 @@ struct unseen_list_edit {
 
 static enum unseen_status read_changes(struct unseen_list_edit *edit, struct unseen_error *error)
 {
-    struct unseen__list_places places;
-    const enum unseen_status status = unseen__list_file_look(edit->fd, edit->path, &edit->allocator,
-                                                             &edit->header, &places, error);
+    struct unseen__list_offsets offsets;
+    const enum unseen_status status = unseen__list_file_inspect(
+        edit->fd, edit->path, &edit->allocator, &edit->header, &offsets, error);
     if (status != UNSEEN_OK) {
         return status;
     }
     const struct unseen__list_header *header = &edit->header;
     unseen__hasher_init(&edit->hasher, &header->secret, UNSEEN_CPU_PORTABLE);
-    unseen__list_changes_init(&edit->changes, edit->path, &edit->hasher, header->sum, places.end,
-                              &edit->allocator);
+    unseen__list_changes_init(&edit->changes, edit->path, &edit->hasher, header->checksum,
+                              offsets.end, &edit->allocator);
     return unseen__list_changes_read(&edit->changes, edit->fd, NULL, error);
 }
 
@@ -125,8 +125,8 @@ void unseen_list_edit_close(struct unseen_list_edit *edit)
 /* ---- changing ---- */
 
 /* Room for everything, so that nothing fails in the middle. */
-static enum unseen_status reserve(struct unseen_list_edit *edit, const struct unseen_bytes *items,
-                                  size_t n)
+static enum unseen_status reserve_changes(struct unseen_list_edit *edit,
+                                          const struct unseen_bytes *items, size_t n)
 {
     size_t nbytes = 0;
     for (size_t i = 0; i < n; i++) {
@@ -176,7 +176,7 @@ enum unseen_status unseen_list_edit_change(struct unseen_list_edit *edit,
                                     ? UNSEEN_ERR_ARGUMENT
                                     : UNSEEN_OK;
     if (status == UNSEEN_OK && n > 0) {
-        status = reserve(edit, items, n);
+        status = reserve_changes(edit, items, n);
     }
     if (status != UNSEEN_OK) {
         return unseen__error_status(error, status, edit->path);
@@ -197,7 +197,7 @@ enum unseen_status unseen_list_edit_change(struct unseen_list_edit *edit,
 /* ---- committing ---- */
 
 /* What an interrupted commit has left goes first: behind this one it would look like damage. */
-static int append(const struct unseen_list_edit *edit, size_t len)
+static int append_record(const struct unseen_list_edit *edit, size_t len)
 {
     const uint64_t end = edit->changes.end;
     int code = edit->changes.ntorn > 0 ? unseen__file_truncate(edit->fd, end) : 0;
@@ -254,7 +254,7 @@ enum unseen_status unseen_list_edit_commit(struct unseen_list_edit *edit,
     }
     const size_t len =
         unseen__list_changes_seal(&edit->changes, edit->n, edit->record, edit->nbytes);
-    const int code = append(edit, len);
+    const int code = append_record(edit, len);
     if (code != 0) {
         edit->stopped = true;
         return unseen__error_io(error, "write", edit->path, code);

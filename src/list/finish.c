@@ -21,7 +21,7 @@
 #include "list/sort.h"
 
 enum {
-    LEFT_MAX = UNSEEN__LIST_PAGE / 8 /* keys that take no more room in a row than on a page */
+    LEFTOVER_MAX = UNSEEN__LIST_PAGE / 8 /* keys that take no more room in a row than on a page */
 };
 
 /* What a list is for its readers, less what the umask takes. */
@@ -33,12 +33,12 @@ static const mode_t MODE_AT_WORK = 0600;
 static enum unseen_status open_new(struct unseen_list_build *b, struct unseen_error *error)
 {
     struct stat st;
-    int code = unseen__list_build_open_at(b);
+    int code = unseen__list_build_open_folder(b);
     if (code != 0) {
         return unseen__error_io(error, "open the folder of", b->path, code);
     }
-    const enum unseen_status status =
-        unseen__own_make(b->at, unseen__file_name(b->new_path), b->new_path, MODE, &b->fd, error);
+    const enum unseen_status status = unseen__own_make(b->folder_fd, unseen__file_name(b->new_path),
+                                                       b->new_path, MODE, &b->fd, error);
     if (status != UNSEEN_OK) {
         return status;
     }
@@ -59,8 +59,8 @@ enum unseen_status unseen__list_write_error(const struct unseen_list_build *b, i
 }
 
 /* The keys that no layer has: sorted, in memory of *cap_out keys. */
-static enum unseen_status take_left(struct unseen_list_build *b, uint64_t **keys_out,
-                                    size_t *cap_out)
+static enum unseen_status take_leftover(struct unseen_list_build *b, uint64_t **keys_out,
+                                        size_t *cap_out)
 {
     const size_t cap = (size_t)unseen__spill_total(b->spill) + 1;
     uint64_t *keys = unseen__alloc(&b->allocator, 2 * cap * sizeof(*keys), 64);
@@ -78,20 +78,20 @@ static enum unseen_status take_left(struct unseen_list_build *b, uint64_t **keys
         }
         to += n;
     }
-    b->header.nleft = unseen__sort_distinct(keys, keys + cap, (size_t)(to - keys), 0);
+    b->header.nleftover = unseen__sort_distinct(keys, keys + cap, (size_t)(to - keys), 0);
     if (b->header.nlayers == 0) {
-        b->header.ndistinct = b->header.nleft;
+        b->header.ndistinct = b->header.nleftover;
     }
     return UNSEEN_OK;
 }
 
 /* The sections behind the pages, in *len_out bytes of memory. */
-static uint8_t *make_sections(struct unseen_list_build *b, const uint64_t *left,
-                              const struct unseen__list_places *p, size_t *len_out)
+static uint8_t *make_sections(struct unseen_list_build *b, const uint64_t *leftover,
+                              const struct unseen__list_offsets *p, size_t *len_out)
 {
     struct unseen__list_header *h = &b->header;
     const size_t len = (size_t)(p->end - p->table);
-    const size_t left_at = (size_t)(p->left - p->table);
+    const size_t leftover_at = (size_t)(p->leftover - p->table);
     const size_t groups_at = (size_t)(p->groups - p->table);
     uint8_t *bytes = unseen__alloc_zero(&b->allocator, len + 1, 64);
     if (!bytes) {
@@ -100,44 +100,45 @@ static uint8_t *make_sections(struct unseen_list_build *b, const uint64_t *left,
     for (size_t i = 0; i < p->nshards; i++) {
         store_le32(bytes + 4 * i, b->table[i]);
     }
-    for (size_t i = 0; i < h->nleft; i++) {
-        store_le64(bytes + left_at + 8 * i, left[i]);
+    for (size_t i = 0; i < h->nleftover; i++) {
+        store_le64(bytes + leftover_at + 8 * i, leftover[i]);
     }
     for (size_t i = 0; i < p->ngroups; i++) {
         const uint64_t first = i * UNSEEN__LIST_GROUP;
         const uint64_t rest = p->npages - first;
-        uint8_t sums[8 * UNSEEN__LIST_GROUP];
+        uint8_t checksums[8 * UNSEEN__LIST_GROUP];
         const size_t n = rest < UNSEEN__LIST_GROUP ? (size_t)rest : UNSEEN__LIST_GROUP;
         for (size_t k = 0; k < n; k++) {
-            store_le64(sums + 8 * k, b->sums[first + k]);
+            store_le64(checksums + 8 * k, b->checksums[first + k]);
         }
-        store_le64(bytes + groups_at + 8 * i, unseen__checksum(sums, 8 * n));
+        store_le64(bytes + groups_at + 8 * i, unseen__checksum(checksums, 8 * n));
     }
-    h->table_sum = unseen__checksum(bytes, left_at);
-    h->left_sum = unseen__checksum(bytes + left_at, groups_at - left_at);
-    h->group_sum = unseen__checksum(bytes + groups_at, len - groups_at);
+    h->table_checksum = unseen__checksum(bytes, leftover_at);
+    h->leftover_checksum = unseen__checksum(bytes + leftover_at, groups_at - leftover_at);
+    h->group_checksum = unseen__checksum(bytes + groups_at, len - groups_at);
     *len_out = len + 1;
     return bytes;
 }
 
-static enum unseen_status write_rest(struct unseen_list_build *b, const uint64_t *left,
+static enum unseen_status write_rest(struct unseen_list_build *b, const uint64_t *leftover,
                                      struct unseen_error *error)
 {
     uint8_t header[UNSEEN__LIST_HEADER_LEN];
-    struct unseen__list_places places;
+    struct unseen__list_offsets offsets;
     size_t len = 0;
-    uint8_t *bytes =
-        unseen__list_places(&b->header, &places) ? make_sections(b, left, &places, &len) : NULL;
+    uint8_t *bytes = unseen__list_offsets(&b->header, &offsets)
+                         ? make_sections(b, leftover, &offsets, &len)
+                         : NULL;
     if (!bytes) {
         return unseen__error_status(error, UNSEEN_ERR_NOMEM, b->path);
     }
     unseen__list_header_encode(&b->header, header);
-    int code = unseen__file_write(b->fd, places.table, bytes, len - 1);
+    int code = unseen__file_write(b->fd, offsets.table, bytes, len - 1);
     code = code ? code : unseen__file_write(b->fd, 0, header, sizeof(header));
     code = code == 0 && fchmod(b->fd, b->mode) != 0 ? errno : code;
     code = code ? code : unseen__file_sync(b->fd);
     code = code ? code
-                : unseen__file_replace_in(b->at, unseen__file_name(b->new_path),
+                : unseen__file_replace_in(b->folder_fd, unseen__file_name(b->new_path),
                                           unseen__file_name(b->path));
     unseen__free(&b->allocator, bytes, len);
     return code ? unseen__list_write_error(b, code, error) : UNSEEN_OK;
@@ -147,20 +148,20 @@ static enum unseen_status write_rest(struct unseen_list_build *b, const uint64_t
 static enum unseen_status make_list(struct unseen_list_build *b, struct unseen_error *error)
 {
     enum unseen_status status = open_new(b, error);
-    while (status == UNSEEN_OK && unseen__spill_total(b->spill) > LEFT_MAX &&
+    while (status == UNSEEN_OK && unseen__spill_total(b->spill) > LEFTOVER_MAX &&
            b->header.nlayers < UNSEEN__LIST_LAYERS_MAX) {
         status = unseen__list_layer_make(b, error);
     }
     if (status != UNSEEN_OK) {
         return status;
     }
-    uint64_t *left = NULL;
-    size_t left_cap = 0;
-    status = unseen__error_status(error, take_left(b, &left, &left_cap), b->path);
+    uint64_t *leftover = NULL;
+    size_t leftover_cap = 0;
+    status = unseen__error_status(error, take_leftover(b, &leftover, &leftover_cap), b->path);
     if (status == UNSEEN_OK) {
-        status = write_rest(b, left, error);
+        status = write_rest(b, leftover, error);
     }
-    unseen__free(&b->allocator, left, left_cap * sizeof(*left));
+    unseen__free(&b->allocator, leftover, leftover_cap * sizeof(*leftover));
     return status;
 }
 

@@ -36,9 +36,9 @@ enum {
 /* So many keys for each row. Some are bumped, and the others leave fewer rows unused. */
 static const double OVERLOAD = 1.045;
 
-uint32_t unseen__list_npages(const struct unseen__list_shape *shape, uint64_t nkeys)
+uint32_t unseen__list_npages(const struct unseen__list_geometry *geometry, uint64_t nkeys)
 {
-    const double most = UNSEEN__LIST_ROWS * shape->blocks * OVERLOAD;
+    const double most = UNSEEN__LIST_ROWS * geometry->blocks * OVERLOAD;
     const double npages = floor((double)nkeys / most + 0.5);
     return npages < 1 ? 1 : (uint32_t)npages;
 }
@@ -190,7 +190,7 @@ static enum unseen_status place_unit(struct worker *w, size_t unit, size_t n, ui
     *first_out = b->npages;
     for (size_t s = unit << more_bits; status == UNSEEN_OK && s < (unit + 1) << more_bits; s++) {
         const size_t end = shard_end(w->keys, at, n, run->shard_bits, s);
-        run->table[s] = unseen__list_npages(&b->header.shape, end - at);
+        run->table[s] = unseen__list_npages(&b->header.geometry, end - at);
         b->npages += run->table[s];
         at = end;
     }
@@ -204,10 +204,10 @@ static enum unseen_status place_unit(struct worker *w, size_t unit, size_t n, ui
 /* Makes the page of keys whose blocks end there. */
 static void make_page(struct worker *w, const uint64_t *keys, const uint32_t *ends, uint8_t *page)
 {
-    const struct unseen__list_shape *shape = &w->run->builder->header.shape;
-    const size_t n = ends[shape->blocks - 1];
+    const struct unseen__list_geometry *geometry = &w->run->builder->header.geometry;
+    const size_t n = ends[geometry->blocks - 1];
     if (n > w->page_cap) {
-        unseen__list_page_bump_all(shape, page);
+        unseen__list_page_bump_all(geometry, page);
         for (size_t i = 0; i < n; i++) {
             w->other[w->nbumped++] = unseen__list_next_key(keys[i]);
         }
@@ -225,7 +225,8 @@ static enum unseen_status write_pages(struct worker *w, uint64_t first, size_t n
 {
     struct unseen_list_build *b = w->run->builder;
     for (size_t i = 0; i < n; i++) {
-        b->sums[first + i] = unseen__checksum(w->pages + i * UNSEEN__LIST_PAGE, UNSEEN__LIST_PAGE);
+        b->checksums[first + i] =
+            unseen__checksum(w->pages + i * UNSEEN__LIST_PAGE, UNSEEN__LIST_PAGE);
     }
     const int code = unseen__file_write(b->fd, UNSEEN__LIST_HEADER_LEN + first * UNSEEN__LIST_PAGE,
                                         w->pages, n * UNSEEN__LIST_PAGE);
@@ -236,14 +237,14 @@ static enum unseen_status write_pages(struct worker *w, uint64_t first, size_t n
 static enum unseen_status make_shard(struct worker *w, const uint64_t *keys, size_t n,
                                      uint32_t npages, uint64_t first, struct unseen_error *error)
 {
-    const struct unseen__list_shape *shape = &w->run->builder->header.shape;
+    const struct unseen__list_geometry *geometry = &w->run->builder->header.geometry;
     size_t at = 0;
     for (uint32_t page = 0; page < npages; page++) {
         uint32_t ends[UNSEEN__LIST_BLOCKS_MAX];
         const size_t slot = page % BATCH_PAGES;
-        unseen__list_part(shape, keys + at, n - at, w->run->shard_bits, npages, page, ends);
+        unseen__list_part(geometry, keys + at, n - at, w->run->shard_bits, npages, page, ends);
         make_page(w, keys + at, ends, w->pages + slot * UNSEEN__LIST_PAGE);
-        at += ends[shape->blocks - 1];
+        at += ends[geometry->blocks - 1];
         if (slot == BATCH_PAGES - 1 || page == npages - 1) {
             const enum unseen_status status = write_pages(w, first + page - slot, slot + 1, error);
             if (status != UNSEEN_OK) {
@@ -308,13 +309,13 @@ static enum unseen_status worker_init(struct worker *w, struct run *run)
 {
     const struct unseen_list_build *b = run->builder;
     *w = (struct worker){.run = run};
-    w->page_cap = (size_t)UNSEEN__LIST_ROWS * b->header.shape.blocks * 2;
+    w->page_cap = (size_t)UNSEEN__LIST_ROWS * b->header.geometry.blocks * 2;
     w->bumped = unseen__alloc(&b->allocator, (w->page_cap + 1) * sizeof(*w->bumped), 64);
     w->pages = unseen__alloc(&b->allocator, (size_t)BATCH_PAGES * UNSEEN__LIST_PAGE, 64);
     if (!w->bumped || !w->pages) {
         return UNSEEN_ERR_NOMEM;
     }
-    return unseen__list_solver_create(&w->solver, &b->header.shape, w->page_cap, b->cpu,
+    return unseen__list_solver_create(&w->solver, &b->header.geometry, w->page_cap, b->cpu,
                                       &b->allocator);
 }
 
@@ -376,12 +377,14 @@ static enum unseen_status prepare_run(struct run *run)
     struct unseen_list_build *b = run->builder;
     const size_t nshards = (size_t)1 << run->shard_bits;
     const size_t before = b->nshards;
-    const uint64_t most = b->npages + nshards + unseen__list_npages(&b->header.shape, run->nkeys) +
+    const uint64_t most = b->npages + nshards +
+                          unseen__list_npages(&b->header.geometry, run->nkeys) +
                           nshards / 2; /* each shard rounds up by half a page at most */
     if (most > UINT32_MAX) {
         return UNSEEN_ERR_ARGUMENT;
     }
-    if (!array_resize(&b->allocator, &b->sums, &b->sums_cap, (size_t)most, sizeof(*b->sums)) ||
+    if (!array_resize(&b->allocator, &b->checksums, &b->checksums_cap, (size_t)most,
+                      sizeof(*b->checksums)) ||
         !array_resize(&b->allocator, &b->table, &b->nshards, before + nshards, sizeof(*b->table))) {
         return UNSEEN_ERR_NOMEM;
     }
@@ -402,7 +405,7 @@ enum unseen_status unseen__list_layer_make(struct unseen_list_build *b, struct u
     const uint64_t before = b->npages;
     if (b->header.nlayers == 0) {
         const uint64_t bytes =
-            (uint64_t)unseen__list_npages(&b->header.shape, run.nkeys) * UNSEEN__LIST_PAGE;
+            (uint64_t)unseen__list_npages(&b->header.geometry, run.nkeys) * UNSEEN__LIST_PAGE;
         b->size = bytes + bytes / LATER_SHARE;
     }
     enum unseen_status status = unseen__error_status(error, prepare_run(&run), b->path);

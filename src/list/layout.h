@@ -4,7 +4,7 @@
 #ifndef UNSEEN_LIST_LAYOUT_H
 #define UNSEEN_LIST_LAYOUT_H
 
-#include "list/shape.h"
+#include "list/geometry.h"
 
 enum {
     UNSEEN__LIST_LEVEL_SHIFT = 62
@@ -12,14 +12,14 @@ enum {
 #define UNSEEN__LIST_LEVEL_MASK (UINT64_C(3) << UNSEEN__LIST_LEVEL_SHIFT)
 
 /* The place of a column of a block; the additional column is number `columns`. */
-static inline unsigned unseen__list_word_place(const struct unseen__list_shape *s, unsigned block,
-                                               unsigned j)
+static inline unsigned unseen__list_word_offset(const struct unseen__list_geometry *s,
+                                                unsigned block, unsigned j)
 {
     return j < s->group0 ? 8 * (block * s->group0 + j) : s->rest[block] + 8 * (j - s->group0);
 }
 
 /* The two bits of a block that the level has taken the place of. */
-static inline unsigned unseen__list_displaced(const struct unseen__list_shape *s,
+static inline unsigned unseen__list_displaced(const struct unseen__list_geometry *s,
                                               const uint8_t *page, unsigned block)
 {
     return page[s->displaced[block / 4]] >> 2 * (block % 4) & 3;

@@ -12,7 +12,7 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "base/sized.h"
-#include "list/key.h"
+#include "list/list_key.h"
 
 enum {
     AHEAD = 16 /* keys whose slots are fetched before the first is looked at */
@@ -166,7 +166,7 @@ void unseen_list_changes(const struct unseen_list *list,
     bool more = true;
     for (size_t i = 0; i < texts->n && more; i++) {
         const struct unseen__list_text *text = &texts->texts[i];
-        const struct unseen_bytes bytes = {(const char *)texts->bytes + text->place, text->len};
+        const struct unseen_bytes bytes = {(const char *)texts->bytes + text->offset, text->len};
         if (text->state & UNSEEN__TEXT_ALLOWED) {
             more = each(context, UNSEEN_LIST_ALLOW, bytes);
         }
@@ -193,7 +193,8 @@ enum unseen_status unseen_list_refresh(struct unseen_list *list, bool *changed_o
  * member in all bits that are kept. */
 static double rate_of(const struct unseen__list_header *h)
 {
-    return unseen__list_shape_rate(&h->shape) + ldexp((double)h->ndistinct, -(int)h->key_bits);
+    return unseen__list_geometry_rate(&h->geometry) +
+           ldexp((double)h->ndistinct, -(int)h->key_bits);
 }
 
 enum unseen_status unseen_list_info(const struct unseen_list *list,
@@ -208,10 +209,10 @@ enum unseen_status unseen_list_info(const struct unseen_list *list,
         .ngiven = h->ngiven,
         .nkeys = h->ndistinct,
         .bytes = changes->end + changes->ntorn,
-        .npages = list->file.places.npages,
+        .npages = list->file.offsets.npages,
         .nlayers = h->nlayers,
-        .nbumped = h->nlayers > 1 ? h->layers[1].nkeys : h->nleft,
-        .nleft = h->nleft,
+        .nbumped = h->nlayers > 1 ? h->layers[1].nkeys : h->nleftover,
+        .nleft = h->nleftover,
         .key_bits = h->key_bits,
         .seed_id = unseen__secret_id(&h->secret),
         .profile = h->profile,

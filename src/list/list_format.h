@@ -6,7 +6,7 @@
 #define UNSEEN_LIST_LIST_FORMAT_H
 
 #include "hash/secret.h"
-#include "list/shape.h"
+#include "list/geometry.h"
 
 enum {
     UNSEEN__LIST_LAYERS_MAX = 8,
@@ -27,7 +27,7 @@ struct unseen__list_layer_info {
 struct unseen__list_header {
     unsigned key_bits;
     struct unseen__secret secret;
-    struct unseen__list_shape shape;
+    struct unseen__list_geometry geometry;
     double fpr; /* asked for */
     uint64_t ngiven;
     uint64_t ndistinct;
@@ -35,27 +35,27 @@ struct unseen__list_header {
     char kind[UNSEEN__LIST_KIND_LEN];
     unsigned nlayers;
     struct unseen__list_layer_info layers[UNSEEN__LIST_LAYERS_MAX];
-    uint64_t nleft;     /* keys that no layer has */
-    uint64_t table_sum; /* checksums of the three sections behind the pages */
-    uint64_t left_sum;
-    uint64_t group_sum;
-    uint64_t sum; /* of the header's bytes; not encoded from here */
+    uint64_t nleftover;      /* keys that no layer has */
+    uint64_t table_checksum; /* checksums of the three sections behind the pages */
+    uint64_t leftover_checksum;
+    uint64_t group_checksum;
+    uint64_t checksum; /* of the header's bytes; not encoded from here */
 };
 
 /* Where the sections are. */
-struct unseen__list_places {
+struct unseen__list_offsets {
     uint64_t npages;
     uint64_t nshards; /* of all layers */
     uint64_t ngroups;
     uint64_t table;
-    uint64_t left;
+    uint64_t leftover;
     uint64_t groups;
     uint64_t end; /* of the file */
 };
 
 /* False if the numbers are more than any file has. */
-bool unseen__list_places(const struct unseen__list_header *header,
-                         struct unseen__list_places *places_out);
+bool unseen__list_offsets(const struct unseen__list_header *header,
+                          struct unseen__list_offsets *offsets_out);
 
 void unseen__list_header_encode(const struct unseen__list_header *header,
                                 uint8_t bytes[UNSEEN__LIST_HEADER_LEN]);

@@ -39,7 +39,7 @@ struct covering {
 _Static_assert(UNSEEN_KIND_TEXTS_MAX <= UINT8_MAX, "a count fits into a byte");
 
 /* An allowed text outweighs all listed ones: who allows a page of a listed site means that page. */
-static uint8_t fold(const uint8_t *verdicts, size_t n)
+static uint8_t verdict_of(const uint8_t *verdicts, size_t n)
 {
     if (n > 0 && memchr(verdicts, UNSEEN_ALLOWED, n)) {
         return UNSEEN_ALLOWED;
@@ -48,13 +48,13 @@ static uint8_t fold(const uint8_t *verdicts, size_t n)
 }
 
 /* Answers the items that wait. */
-static void ask(struct covering *c, uint8_t *answers)
+static void answer_items(struct covering *c, uint8_t *answers)
 {
     uint8_t verdicts[TEXTS];
     size_t at = 0;
     unseen_list_contains(c->list, c->texts, c->ntexts, verdicts);
     for (size_t i = 0; i < c->nitems; i++) {
-        answers[i] = fold(verdicts + at, c->counts[i]);
+        answers[i] = verdict_of(verdicts + at, c->counts[i]);
         at += c->counts[i];
     }
     c->nitems = 0;
@@ -69,7 +69,8 @@ static size_t end_in_room(const struct covering *c, struct unseen_bytes text)
     return at < ROOM ? (size_t)at + text.len : 0;
 }
 
-static enum unseen_status add(struct covering *c, struct unseen_bytes item, char *buf, size_t cap)
+static enum unseen_status add_item(struct covering *c, struct unseen_bytes item, char *buf,
+                                   size_t cap)
 {
     struct unseen_bytes *texts = c->texts + c->ntexts;
     size_t n = 0;
@@ -96,9 +97,9 @@ static enum unseen_status answer_long(struct covering *c, struct unseen_bytes it
     if (!buf) {
         return UNSEEN_ERR_NOMEM;
     }
-    const enum unseen_status status = add(c, item, buf, need);
+    const enum unseen_status status = add_item(c, item, buf, need);
     if (status == UNSEEN_OK) {
-        ask(c, answer);
+        answer_items(c, answer);
     }
     unseen__free(allocator, buf, need);
     return status;
@@ -119,13 +120,13 @@ enum unseen_status unseen_list_covers(const struct unseen_list *list, const stru
     for (size_t i = 0; i < n && status == UNSEEN_OK; i++) {
         const size_t need = unseen_kind_bound(c.kind, items[i].len);
         if (need - 1 >= ROOM - c.used || c.ntexts + most > TEXTS || c.nitems == ITEMS) {
-            ask(&c, verdicts + i - c.nitems);
+            answer_items(&c, verdicts + i - c.nitems);
         }
-        status = need - 1 < ROOM ? add(&c, items[i], c.room + c.used, ROOM - c.used)
+        status = need - 1 < ROOM ? add_item(&c, items[i], c.room + c.used, ROOM - c.used)
                                  : answer_long(&c, items[i], need, verdicts + i);
     }
     if (status == UNSEEN_OK) {
-        ask(&c, verdicts + n - c.nitems);
+        answer_items(&c, verdicts + n - c.nitems);
     }
     return status;
 }

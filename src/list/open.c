@@ -20,35 +20,36 @@ enum {
     READ_PAGES = 256 /* at a time, to verify */
 };
 
-static enum unseen_status damaged_at(const char *path, uint64_t place, struct unseen_error *error)
+static enum unseen_status path_damaged(const char *path, uint64_t offset,
+                                       struct unseen_error *error)
 {
-    return unseen__error(error, UNSEEN_ERR_CORRUPT, place, "%s is damaged at byte %llu", path,
-                         (unsigned long long)place);
+    return unseen__error(error, UNSEEN_ERR_CORRUPT, offset, "%s is damaged at byte %llu", path,
+                         (unsigned long long)offset);
 }
 
-static enum unseen_status damaged(const struct unseen__list_file *file, uint64_t place,
-                                  struct unseen_error *error)
+static enum unseen_status file_damaged(const struct unseen__list_file *file, uint64_t offset,
+                                       struct unseen_error *error)
 {
-    return damaged_at(file->path, place, error);
+    return path_damaged(file->path, offset, error);
 }
 
 /* Reads exactly len bytes. */
-static enum unseen_status read_all(const struct unseen__list_file *file, uint64_t place, void *buf,
-                                   size_t len, struct unseen_error *error)
+static enum unseen_status read_exactly(const struct unseen__list_file *file, uint64_t offset,
+                                       void *buf, size_t len, struct unseen_error *error)
 {
     size_t got = 0;
-    const int code = unseen__file_read(file->fd, place, buf, len, &got);
+    const int code = unseen__file_read(file->fd, offset, buf, len, &got);
     if (code != 0) {
         return unseen__error_io(error, "read", file->path, code);
     }
-    return got == len ? UNSEEN_OK : damaged(file, place + got, error);
+    return got == len ? UNSEEN_OK : file_damaged(file, offset + got, error);
 }
 
 /* ---- opening ---- */
 
 enum unseen_status unseen__list_header_read(int fd, const char *path,
                                             struct unseen__list_header *header_out,
-                                            struct unseen__list_places *places_out,
+                                            struct unseen__list_offsets *offsets_out,
                                             struct unseen_error *error)
 {
     uint8_t bytes[UNSEEN__LIST_HEADER_LEN];
@@ -68,22 +69,22 @@ enum unseen_status unseen__list_header_read(int fd, const char *path,
         return unseen__error(error, status, 0, "%s was written by another version of unseen", path);
     }
     if (len < sizeof(bytes)) {
-        return damaged_at(path, len, error);
+        return path_damaged(path, len, error);
     }
-    if (status != UNSEEN_OK || !unseen__list_places(header_out, places_out)) {
-        return damaged_at(path, 0, error);
+    if (status != UNSEEN_OK || !unseen__list_offsets(header_out, offsets_out)) {
+        return path_damaged(path, 0, error);
     }
     /* So no size below is beyond the file's, nor beyond what memory can be asked for. */
     const uint64_t size = (uint64_t)st.st_size;
-    return size < places_out->end || size > SIZE_MAX / 2
-               ? damaged_at(path, size < places_out->end ? size : places_out->end, error)
+    return size < offsets_out->end || size > SIZE_MAX / 2
+               ? path_damaged(path, size < offsets_out->end ? size : offsets_out->end, error)
                : UNSEEN_OK;
 }
 
-/* Adds up the numbers of pages into places. */
+/* Adds up the numbers of pages into offsets. */
 static bool take_shards(struct unseen__list_file *file)
 {
-    const uint8_t *from = file->rest;
+    const uint8_t *from = file->sections;
     uint64_t *to = file->shards;
     uint64_t page = 0;
     uint64_t end = 0;
@@ -106,72 +107,77 @@ static bool take_shards(struct unseen__list_file *file)
     return true;
 }
 
-static size_t rest_len(const struct unseen__list_file *file)
+static size_t sections_len(const struct unseen__list_file *file)
 {
-    return (size_t)(file->places.groups - file->places.table);
+    return (size_t)(file->offsets.groups - file->offsets.table);
 }
 
 /* Reads where the pages are, and the keys that are listed. */
-static enum unseen_status read_rest(struct unseen__list_file *file, struct unseen_error *error)
+static enum unseen_status read_sections(struct unseen__list_file *file, struct unseen_error *error)
 {
     const struct unseen_allocator *allocator = &file->allocator;
-    const struct unseen__list_places *p = &file->places;
-    const size_t left_at = (size_t)(p->left - p->table);
-    file->rest = unseen__alloc(allocator, rest_len(file) + 1, 64);
+    const struct unseen__list_offsets *p = &file->offsets;
+    const size_t leftover_at = (size_t)(p->leftover - p->table);
+    file->sections = unseen__alloc(allocator, sections_len(file) + 1, 64);
     file->shards = unseen__alloc(allocator, ((size_t)p->nshards + 1) * sizeof(uint64_t), 64);
-    file->left = unseen__alloc(allocator, ((size_t)file->header.nleft + 1) * sizeof(uint64_t), 64);
-    if (!file->rest || !file->shards || !file->left) {
+    file->leftover =
+        unseen__alloc(allocator, ((size_t)file->header.nleftover + 1) * sizeof(uint64_t), 64);
+    if (!file->sections || !file->shards || !file->leftover) {
         return unseen__error_status(error, UNSEEN_ERR_NOMEM, file->path);
     }
-    const enum unseen_status status = read_all(file, p->table, file->rest, rest_len(file), error);
+    const enum unseen_status status =
+        read_exactly(file, p->table, file->sections, sections_len(file), error);
     if (status != UNSEEN_OK) {
         return status;
     }
-    if (unseen__checksum(file->rest, left_at) != file->header.table_sum || !take_shards(file)) {
-        return damaged(file, p->table, error);
+    if (unseen__checksum(file->sections, leftover_at) != file->header.table_checksum ||
+        !take_shards(file)) {
+        return file_damaged(file, p->table, error);
     }
-    if (unseen__checksum(file->rest + left_at, rest_len(file) - left_at) != file->header.left_sum) {
-        return damaged(file, p->left, error);
+    if (unseen__checksum(file->sections + leftover_at, sections_len(file) - leftover_at) !=
+        file->header.leftover_checksum) {
+        return file_damaged(file, p->leftover, error);
     }
-    for (size_t i = 0; i < file->header.nleft; i++) {
-        file->left[i] = load_le64(file->rest + left_at + 8 * i);
+    for (size_t i = 0; i < file->header.nleftover; i++) {
+        file->leftover[i] = load_le64(file->sections + leftover_at + 8 * i);
     }
     return UNSEEN_OK;
 }
 
-static enum unseen_status look(struct unseen__list_file *file, struct unseen_error *error)
+static enum unseen_status inspect(struct unseen__list_file *file, struct unseen_error *error)
 {
     const enum unseen_status status =
-        unseen__list_header_read(file->fd, file->path, &file->header, &file->places, error);
-    return status == UNSEEN_OK ? read_rest(file, error) : status;
+        unseen__list_header_read(file->fd, file->path, &file->header, &file->offsets, error);
+    return status == UNSEEN_OK ? read_sections(file, error) : status;
 }
 
-static void release_rest(struct unseen__list_file *file)
+static void release_sections(struct unseen__list_file *file)
 {
     const struct unseen_allocator *allocator = &file->allocator;
-    unseen__free(allocator, file->rest, file->rest ? rest_len(file) + 1 : 0);
-    unseen__free(allocator, file->shards, ((size_t)file->places.nshards + 1) * sizeof(uint64_t));
-    unseen__free(allocator, file->left, ((size_t)file->header.nleft + 1) * sizeof(uint64_t));
+    unseen__free(allocator, file->sections, file->sections ? sections_len(file) + 1 : 0);
+    unseen__free(allocator, file->shards, ((size_t)file->offsets.nshards + 1) * sizeof(uint64_t));
+    unseen__free(allocator, file->leftover,
+                 ((size_t)file->header.nleftover + 1) * sizeof(uint64_t));
 }
 
-enum unseen_status unseen__list_file_look(int fd, const char *path,
-                                          const struct unseen_allocator *allocator,
-                                          struct unseen__list_header *header_out,
-                                          struct unseen__list_places *places_out,
-                                          struct unseen_error *error)
+enum unseen_status unseen__list_file_inspect(int fd, const char *path,
+                                             const struct unseen_allocator *allocator,
+                                             struct unseen__list_header *header_out,
+                                             struct unseen__list_offsets *offsets_out,
+                                             struct unseen_error *error)
 {
     struct unseen__list_file file = {.allocator = *allocator, .fd = fd, .path = (char *)path};
-    const enum unseen_status status = look(&file, error);
-    release_rest(&file);
+    const enum unseen_status status = inspect(&file, error);
+    release_sections(&file);
     *header_out = file.header;
-    *places_out = file.places;
+    *offsets_out = file.offsets;
     return status;
 }
 
 /* Memory for the pages, in huge pages where there are any. */
 static size_t memory_len(const struct unseen__list_file *file)
 {
-    const size_t len = (size_t)file->places.npages * UNSEEN__LIST_PAGE + 1;
+    const size_t len = (size_t)file->offsets.npages * UNSEEN__LIST_PAGE + 1;
     return (len + UNSEEN__HUGE_PAGE - 1) / UNSEEN__HUGE_PAGE * UNSEEN__HUGE_PAGE;
 }
 
@@ -187,14 +193,14 @@ static enum unseen_status load_pages(struct unseen__list_file *file, struct unse
         unseen__memory_large(&file->allocator, memory + at);
     }
     file->view.pages = memory;
-    return read_all(file, UNSEEN__LIST_HEADER_LEN, memory,
-                    (size_t)file->places.npages * UNSEEN__LIST_PAGE, error);
+    return read_exactly(file, UNSEEN__LIST_HEADER_LEN, memory,
+                        (size_t)file->offsets.npages * UNSEEN__LIST_PAGE, error);
 }
 
 static enum unseen_status map_pages(struct unseen__list_file *file, enum unseen_list_access access,
                                     struct unseen_error *error)
 {
-    const size_t size = (size_t)file->places.end;
+    const size_t size = (size_t)file->offsets.end;
     void *map = mmap(NULL, size, PROT_READ, MAP_SHARED, file->fd, 0);
     if (map == MAP_FAILED) {
         return unseen__error_io(error, "map", file->path, errno);
@@ -211,9 +217,9 @@ enum unseen_status unseen__list_file_check(int fd, const char *path,
                                            struct unseen_error *error)
 {
     struct unseen__list_header header;
-    struct unseen__list_places places;
-    const enum unseen_status status = unseen__list_header_read(fd, path, &header, &places, error);
-    if (status == UNSEEN_ERR_IO || (status == UNSEEN_OK && header.sum == opened->sum)) {
+    struct unseen__list_offsets offsets;
+    const enum unseen_status status = unseen__list_header_read(fd, path, &header, &offsets, error);
+    if (status == UNSEEN_ERR_IO || (status == UNSEEN_OK && header.checksum == opened->checksum)) {
         return status;
     }
     return unseen__error(error, UNSEEN_ERR_MISMATCH, 0,
@@ -234,10 +240,10 @@ enum unseen_status unseen__list_file_open(struct unseen__list_file *file, const 
     memcpy(file->path, path, len);
     const int code = unseen__file_open(path, O_RDONLY, &file->fd);
     enum unseen_status status =
-        code ? unseen__error_io(error, "read", path, code) : look(file, error);
+        code ? unseen__error_io(error, "read", path, code) : inspect(file, error);
     unseen__hasher_init(&file->hasher, &file->header.secret, cpu);
-    unseen__list_changes_init(&file->changes, file->path, &file->hasher, file->header.sum,
-                              file->places.end, allocator);
+    unseen__list_changes_init(&file->changes, file->path, &file->hasher, file->header.checksum,
+                              file->offsets.end, allocator);
     if (status == UNSEEN_OK) {
         status = unseen__list_changes_read(&file->changes, file->fd, NULL, error);
     }
@@ -249,11 +255,11 @@ enum unseen_status unseen__list_file_open(struct unseen__list_file *file, const 
         unseen__list_file_release(file);
         return status;
     }
-    file->view.shape = file->header.shape;
+    file->view.geometry = file->header.geometry;
     file->view.key_mask = UINT64_MAX << (64 - file->header.key_bits);
     file->view.nlayers = file->header.nlayers;
-    file->view.left = file->left;
-    file->view.nleft = (size_t)file->header.nleft;
+    file->view.leftover = file->leftover;
+    file->view.nleftover = (size_t)file->header.nleftover;
     return UNSEEN_OK;
 }
 
@@ -261,13 +267,13 @@ void unseen__list_file_release(struct unseen__list_file *file)
 {
     const struct unseen_allocator *allocator = &file->allocator;
     if (file->map) {
-        (void)munmap(file->map, (size_t)file->places.end);
+        (void)munmap(file->map, (size_t)file->offsets.end);
     }
     if (file->fd >= 0) {
         (void)close(file->fd); /* nothing was written to it */
     }
     unseen__free(allocator, file->memory, file->memory ? memory_len(file) : 0);
-    release_rest(file);
+    release_sections(file);
     unseen__list_changes_release(&file->changes);
     unseen__hasher_release(&file->hasher);
     unseen__secret_forget(&file->header.secret);
@@ -278,41 +284,42 @@ void unseen__list_file_release(struct unseen__list_file *file)
 
 /* Compares n pages, from `first` on, a multiple of the group, with their groups' checksums. */
 static enum unseen_status verify_pages(const struct unseen__list_file *file, const uint8_t *pages,
-                                       uint64_t first, size_t n, const uint8_t *group_sums,
+                                       uint64_t first, size_t n, const uint8_t *group_checksums,
                                        struct unseen_error *error)
 {
     for (size_t at = 0; at < n; at += UNSEEN__LIST_GROUP) {
-        uint8_t sums[8 * UNSEEN__LIST_GROUP];
+        uint8_t checksums[8 * UNSEEN__LIST_GROUP];
         const size_t count = n - at < UNSEEN__LIST_GROUP ? n - at : UNSEEN__LIST_GROUP;
         for (size_t k = 0; k < count; k++) {
-            store_le64(sums + 8 * k,
+            store_le64(checksums + 8 * k,
                        unseen__checksum(pages + (at + k) * UNSEEN__LIST_PAGE, UNSEEN__LIST_PAGE));
         }
         const size_t group = (size_t)(first + at) / UNSEEN__LIST_GROUP;
-        if (unseen__checksum(sums, 8 * count) != load_le64(group_sums + 8 * group)) {
-            return damaged(file, UNSEEN__LIST_HEADER_LEN + (first + at) * UNSEEN__LIST_PAGE, error);
+        if (unseen__checksum(checksums, 8 * count) != load_le64(group_checksums + 8 * group)) {
+            return file_damaged(file, UNSEEN__LIST_HEADER_LEN + (first + at) * UNSEEN__LIST_PAGE,
+                                error);
         }
     }
     return UNSEEN_OK;
 }
 
 static enum unseen_status verify_all(const struct unseen__list_file *file, uint8_t *pages,
-                                     uint8_t *group_sums, struct unseen_error *error)
+                                     uint8_t *group_checksums, struct unseen_error *error)
 {
-    const struct unseen__list_places *p = &file->places;
+    const struct unseen__list_offsets *p = &file->offsets;
     enum unseen_status status =
-        read_all(file, p->groups, group_sums, 8 * (size_t)p->ngroups, error);
+        read_exactly(file, p->groups, group_checksums, 8 * (size_t)p->ngroups, error);
     if (status == UNSEEN_OK &&
-        unseen__checksum(group_sums, 8 * (size_t)p->ngroups) != file->header.group_sum) {
-        status = damaged(file, p->groups, error);
+        unseen__checksum(group_checksums, 8 * (size_t)p->ngroups) != file->header.group_checksum) {
+        status = file_damaged(file, p->groups, error);
     }
     for (uint64_t at = 0; status == UNSEEN_OK && at < p->npages; at += READ_PAGES) {
         const uint64_t rest = p->npages - at;
         const size_t n = rest < READ_PAGES ? (size_t)rest : READ_PAGES;
-        status = read_all(file, UNSEEN__LIST_HEADER_LEN + at * UNSEEN__LIST_PAGE, pages,
-                          n * UNSEEN__LIST_PAGE, error);
+        status = read_exactly(file, UNSEEN__LIST_HEADER_LEN + at * UNSEEN__LIST_PAGE, pages,
+                              n * UNSEEN__LIST_PAGE, error);
         if (status == UNSEEN_OK) {
-            status = verify_pages(file, pages, at, n, group_sums, error);
+            status = verify_pages(file, pages, at, n, group_checksums, error);
         }
     }
     return status;
@@ -323,16 +330,16 @@ enum unseen_status unseen__list_file_verify(const struct unseen__list_file *file
 {
     const struct unseen_allocator *allocator = &file->allocator;
     const size_t pages_len = (size_t)READ_PAGES * UNSEEN__LIST_PAGE;
-    const size_t sums_len = 8 * (size_t)file->places.ngroups + 1;
+    const size_t checksums_len = 8 * (size_t)file->offsets.ngroups + 1;
     uint8_t *pages = unseen__alloc(allocator, pages_len, 64);
-    uint8_t *sums = unseen__alloc(allocator, sums_len, 64);
-    enum unseen_status status = pages && sums
-                                    ? verify_all(file, pages, sums, error)
+    uint8_t *checksums = unseen__alloc(allocator, checksums_len, 64);
+    enum unseen_status status = pages && checksums
+                                    ? verify_all(file, pages, checksums, error)
                                     : unseen__error_status(error, UNSEEN_ERR_NOMEM, file->path);
     if (status == UNSEEN_OK) {
         status = unseen__list_changes_verify(&file->changes, file->fd, error);
     }
     unseen__free(allocator, pages, pages_len);
-    unseen__free(allocator, sums, sums_len);
+    unseen__free(allocator, checksums, checksums_len);
     return status;
 }

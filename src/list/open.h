@@ -12,15 +12,15 @@
 struct unseen__list_file {
     struct unseen_allocator allocator;
     struct unseen__list_header header;
-    struct unseen__list_places places;
+    struct unseen__list_offsets offsets;
     struct unseen__list_view view;
     char *path;
     int fd;
-    void *map;     /* the list proper, or NULL */
-    void *memory;  /* the pages, or NULL */
-    uint8_t *rest; /* the sections behind the pages, but for the checksums */
+    void *map;         /* the list proper, or NULL */
+    void *memory;      /* the pages, or NULL */
+    uint8_t *sections; /* the sections behind the pages, but for the checksums */
     uint64_t *shards;
-    uint64_t *left;
+    uint64_t *leftover;
     struct unseen__hasher hasher; /* makes the list's keys */
     struct unseen__list_changes changes;
 };
@@ -29,16 +29,16 @@ struct unseen__list_file {
  * FOREIGN, VERSION, CORRUPT, IO. */
 enum unseen_status unseen__list_header_read(int fd, const char *path,
                                             struct unseen__list_header *header_out,
-                                            struct unseen__list_places *places_out,
+                                            struct unseen__list_offsets *offsets_out,
                                             struct unseen_error *error);
 
 /* The same, and reads and checks what says where the pages are. All that is checked when a list is opened
  * is checked here, but for the changes. Errors: the same, and NOMEM. */
-enum unseen_status unseen__list_file_look(int fd, const char *path,
-                                          const struct unseen_allocator *allocator,
-                                          struct unseen__list_header *header_out,
-                                          struct unseen__list_places *places_out,
-                                          struct unseen_error *error);
+enum unseen_status unseen__list_file_inspect(int fd, const char *path,
+                                             const struct unseen_allocator *allocator,
+                                             struct unseen__list_header *header_out,
+                                             struct unseen__list_offsets *offsets_out,
+                                             struct unseen_error *error);
 
 /* cpu is a level, not AUTO. *file must not move until its release. Errors: MISSING, FOREIGN, VERSION,
  * CORRUPT, IO, NOMEM, RANDOM; there is nothing to release then. */

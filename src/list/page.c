@@ -7,7 +7,7 @@
 #include "list/layout.h"
 
 /* The least fraction of a key (page.h) that is on a page, in a row or behind it. */
-static uint64_t fraction_of(const struct unseen__list_shape *s, uint32_t npages, uint32_t page,
+static uint64_t fraction_of(const struct unseen__list_geometry *s, uint32_t npages, uint32_t page,
                             unsigned row)
 {
     const uint64_t nrows = UNSEEN__LIST_ROWS * (uint64_t)s->blocks;
@@ -15,7 +15,7 @@ static uint64_t fraction_of(const struct unseen__list_shape *s, uint32_t npages,
     return (((uint64_t)page << 32) + behind_point + npages - 1) / npages;
 }
 
-void unseen__list_part(const struct unseen__list_shape *s, const uint64_t *keys, size_t n,
+void unseen__list_part(const struct unseen__list_geometry *s, const uint64_t *keys, size_t n,
                        unsigned shard_bits, uint32_t npages, uint32_t page,
                        uint32_t ends_out[UNSEEN__LIST_BLOCKS_MAX])
 {
@@ -39,7 +39,7 @@ void unseen__list_part(const struct unseen__list_shape *s, const uint64_t *keys,
 }
 
 /* The last block is its own successor: the coefficients there are 0. */
-static unsigned next_block(const struct unseen__list_shape *s, unsigned block)
+static unsigned next_block(const struct unseen__list_geometry *s, unsigned block)
 {
     return block + 1 < s->blocks ? block + 1 : block;
 }
@@ -51,20 +51,21 @@ static bool agrees(const struct unseen__list_row *row, uint64_t w0, uint64_t w1,
     return ((unsigned)__builtin_parityll(x) ^ (row->fingerprint >> j & 1)) == 0;
 }
 
-static uint64_t word(const uint8_t *page, unsigned place)
+static uint64_t word(const uint8_t *page, unsigned offset)
 {
-    return load_le64(page + place);
+    return load_le64(page + offset);
 }
 
 /* A word of the column that the levels stand in, with its own bits. */
-static uint64_t level_word(const struct unseen__list_shape *s, const uint8_t *page, unsigned block)
+static uint64_t level_word(const struct unseen__list_geometry *s, const uint8_t *page,
+                           unsigned block)
 {
-    const uint64_t w = word(page, unseen__list_word_place(s, block, s->group0 - 1));
+    const uint64_t w = word(page, unseen__list_word_offset(s, block, s->group0 - 1));
     return (w & ~UNSEEN__LIST_LEVEL_MASK) | (uint64_t)unseen__list_displaced(s, page, block)
                                                 << UNSEEN__LIST_LEVEL_SHIFT;
 }
 
-bool unseen__list_page_ask_rest(const struct unseen__list_shape *s,
+bool unseen__list_page_ask_rest(const struct unseen__list_geometry *s,
                                 const uint8_t page[UNSEEN__LIST_PAGE],
                                 const struct unseen__list_row *row)
 {
@@ -74,19 +75,19 @@ bool unseen__list_page_ask_rest(const struct unseen__list_shape *s,
         return false;
     }
     for (unsigned j = s->group0; j < s->columns; j++) {
-        if (!agrees(row, word(page, unseen__list_word_place(s, row->block, j)),
-                    word(page, unseen__list_word_place(s, next, j)), j)) {
+        if (!agrees(row, word(page, unseen__list_word_offset(s, row->block, j)),
+                    word(page, unseen__list_word_offset(s, next, j)), j)) {
             return false;
         }
     }
     return !unseen__list_is_extended(s, row->block) ||
-           agrees(row, word(page, unseen__list_word_place(s, row->block, s->columns)),
-                  word(page, unseen__list_word_place(s, next, s->columns)), s->columns);
+           agrees(row, word(page, unseen__list_word_offset(s, row->block, s->columns)),
+                  word(page, unseen__list_word_offset(s, next, s->columns)), s->columns);
 }
 
 /* Two words as one: every element of so many bits is added to its half, those of a to the lower and
  * those of b to the upper one, so each keeps its parity. */
-static uint64_t fold(uint64_t a, uint64_t b, unsigned half, uint64_t lower)
+static uint64_t fold_words(uint64_t a, uint64_t b, unsigned half, uint64_t lower)
 {
     return ((a ^ a >> half) & lower) | ((b ^ b << half) & ~lower);
 }
@@ -103,11 +104,12 @@ static bool agrees_with_all(const struct unseen__list_row *row, const uint8_t *w
         x[j] = (row->c0 & load_le64(w0 + at)) ^ (row->c1 & load_le64(w1 + at));
     }
     for (unsigned j = 0; j < 4; j++) {
-        x[j] = fold(x[j], x[j + 4], 32, UINT32_MAX);
+        x[j] = fold_words(x[j], x[j + 4], 32, UINT32_MAX);
     }
-    x[0] = fold(x[0], x[2], 16, UINT64_C(0x0000ffff0000ffff));
-    x[1] = fold(x[1], x[3], 16, UINT64_C(0x0000ffff0000ffff));
-    uint64_t parities = fold(x[0], x[1], 8, UINT64_C(0x00ff00ff00ff00ff)); /* byte j: column j */
+    x[0] = fold_words(x[0], x[2], 16, UINT64_C(0x0000ffff0000ffff));
+    x[1] = fold_words(x[1], x[3], 16, UINT64_C(0x0000ffff0000ffff));
+    uint64_t parities =
+        fold_words(x[0], x[1], 8, UINT64_C(0x00ff00ff00ff00ff)); /* byte j: column j */
     parities ^= parities >> 4;
     parities ^= parities >> 2;
     parities ^= parities >> 1;
@@ -115,13 +117,13 @@ static bool agrees_with_all(const struct unseen__list_row *row, const uint8_t *w
     return ((parities ^ expected) & ones & ((UINT64_C(1) << 8 * n) - 1)) == 0;
 }
 
-enum unseen__list_answer unseen__list_page_ask(const struct unseen__list_shape *s,
+enum unseen__list_answer unseen__list_page_ask(const struct unseen__list_geometry *s,
                                                const uint8_t page[UNSEEN__LIST_PAGE],
                                                const struct unseen__list_row *row)
 {
     const unsigned next = next_block(s, row->block);
-    const uint8_t *w0 = page + unseen__list_word_place(s, row->block, 0);
-    const uint8_t *w1 = page + unseen__list_word_place(s, next, 0);
+    const uint8_t *w0 = page + unseen__list_word_offset(s, row->block, 0);
+    const uint8_t *w1 = page + unseen__list_word_offset(s, next, 0);
     const unsigned level =
         (unsigned)(load_le64(w0 + 8 * (s->group0 - 1)) >> UNSEEN__LIST_LEVEL_SHIFT);
     if (row->bump < unseen__list_thresholds[level]) {
@@ -131,10 +133,11 @@ enum unseen__list_answer unseen__list_page_ask(const struct unseen__list_shape *
     return agree && unseen__list_page_ask_rest(s, page, row) ? UNSEEN__LIST_YES : UNSEEN__LIST_NO;
 }
 
-void unseen__list_page_bump_all(const struct unseen__list_shape *s, uint8_t page[UNSEEN__LIST_PAGE])
+void unseen__list_page_bump_all(const struct unseen__list_geometry *s,
+                                uint8_t page[UNSEEN__LIST_PAGE])
 {
     memset(page, 0, UNSEEN__LIST_PAGE);
     for (unsigned i = 0; i < s->blocks; i++) {
-        store_le64(page + unseen__list_word_place(s, i, s->group0 - 1), UNSEEN__LIST_LEVEL_MASK);
+        store_le64(page + unseen__list_word_offset(s, i, s->group0 - 1), UNSEEN__LIST_LEVEL_MASK);
     }
 }

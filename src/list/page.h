@@ -4,7 +4,7 @@
 #ifndef UNSEEN_LIST_PAGE_H
 #define UNSEEN_LIST_PAGE_H
 
-#include "list/shape.h"
+#include "list/geometry.h"
 
 /* What a page says of a key. */
 enum unseen__list_answer {
@@ -51,17 +51,17 @@ struct unseen__list_place {
 };
 
 static inline struct unseen__list_place
-unseen__list_place_of(const struct unseen__list_shape *shape, uint64_t key, unsigned shard_bits,
-                      uint32_t npages)
+unseen__list_place_of(const struct unseen__list_geometry *geometry, uint64_t key,
+                      unsigned shard_bits, uint32_t npages)
 {
     const uint64_t product = (key << shard_bits >> 32) * npages;
-    const uint64_t row = (product & UINT32_MAX) * (UNSEEN__LIST_ROWS * shape->blocks) >> 32;
+    const uint64_t row = (product & UINT32_MAX) * (UNSEEN__LIST_ROWS * geometry->blocks) >> 32;
     return (struct unseen__list_place){(uint32_t)(product >> 32), (unsigned)row};
 }
 
 /* Where the keys of each of a page's blocks end: of keys, that are sorted and those of the shard from
  * this page on. The last end is the page's. */
-void unseen__list_part(const struct unseen__list_shape *shape, const uint64_t *keys, size_t n,
+void unseen__list_part(const struct unseen__list_geometry *geometry, const uint64_t *keys, size_t n,
                        unsigned shard_bits, uint32_t npages, uint32_t page,
                        uint32_t ends_out[UNSEEN__LIST_BLOCKS_MAX]);
 
@@ -72,37 +72,38 @@ static inline uint64_t unseen__list_next_key(uint64_t key)
 }
 
 /* Everything about a key on its page that follows from its hash and the row number. */
-static inline struct unseen__list_row unseen__list_row_of(const struct unseen__list_shape *shape,
-                                                          uint64_t hash, unsigned row)
+static inline struct unseen__list_row
+unseen__list_row_of(const struct unseen__list_geometry *geometry, uint64_t hash, unsigned row)
 {
     struct unseen__list_row r;
     r.block = unseen__list_block_of(row);
     r.c0 = unseen__list_mix(hash);
     const uint64_t more = unseen__list_mix(hash + UINT64_C(0x9e3779b97f4a7c15));
-    r.c1 = r.block + 1 < shape->blocks ? more : 0;
+    r.c1 = r.block + 1 < geometry->blocks ? more : 0;
     const uint64_t last = (r.c0 ^ (more << 32 | more >> 32)) * UINT64_C(0xd6e8feb86659fd93);
-    r.fingerprint = (uint32_t)(last >> 8) & ((UINT32_C(2) << shape->columns) - 1);
+    r.fingerprint = (uint32_t)(last >> 8) & ((UINT32_C(2) << geometry->columns) - 1);
     r.bump = (uint8_t)(last >> 56);
     return r;
 }
 
 /* Whether a key that begins in this block has a fingerprint longer by one. */
-static inline bool unseen__list_is_extended(const struct unseen__list_shape *shape, unsigned block)
+static inline bool unseen__list_is_extended(const struct unseen__list_geometry *geometry,
+                                            unsigned block)
 {
-    return block + 1 < shape->extended || shape->extended == shape->blocks;
+    return block + 1 < geometry->extended || geometry->extended == geometry->blocks;
 }
 
-enum unseen__list_answer unseen__list_page_ask(const struct unseen__list_shape *shape,
+enum unseen__list_answer unseen__list_page_ask(const struct unseen__list_geometry *geometry,
                                                const uint8_t page[UNSEEN__LIST_PAGE],
                                                const struct unseen__list_row *row);
 
 /* The second half of the above: whether the columns agree that a miss is not told by. */
-bool unseen__list_page_ask_rest(const struct unseen__list_shape *shape,
+bool unseen__list_page_ask_rest(const struct unseen__list_geometry *geometry,
                                 const uint8_t page[UNSEEN__LIST_PAGE],
                                 const struct unseen__list_row *row);
 
 /* A page that bumps everything. */
-void unseen__list_page_bump_all(const struct unseen__list_shape *shape,
+void unseen__list_page_bump_all(const struct unseen__list_geometry *geometry,
                                 uint8_t page[UNSEEN__LIST_PAGE]);
 
 /* ---- solving ---- */
@@ -111,8 +112,8 @@ struct unseen__list_solver;
 
 /* A solver for pages of up to so many keys. Errors: NOMEM. */
 enum unseen_status unseen__list_solver_create(struct unseen__list_solver **solver_out,
-                                              const struct unseen__list_shape *shape, size_t cap,
-                                              enum unseen_cpu cpu,
+                                              const struct unseen__list_geometry *geometry,
+                                              size_t cap, enum unseen_cpu cpu,
                                               const struct unseen_allocator *allocator);
 void unseen__list_solver_free(struct unseen__list_solver *solver);
 

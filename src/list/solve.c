@@ -45,7 +45,7 @@ struct block {
 };
 
 struct unseen__list_solver {
-    struct unseen__list_shape shape;
+    struct unseen__list_geometry geometry;
     const struct unseen__list_kernel *kernel;
     struct unseen_allocator allocator;
     struct unseen__list_solver_counts counts;
@@ -215,10 +215,11 @@ static void substitute_portable(const struct unseen__list_equations *solved, uns
 
 void unseen__list_hash(const uint64_t *hashes, size_t n, const struct unseen__list_keys *keys)
 {
-    /* A shape for which nothing is cut off. */
-    const struct unseen__list_shape shape = {.columns = UNSEEN__LIST_COLUMNS_MAX, .blocks = 2};
+    /* A geometry for which nothing is cut off. */
+    const struct unseen__list_geometry geometry = {.columns = UNSEEN__LIST_COLUMNS_MAX,
+                                                   .blocks = 2};
     for (size_t i = 0; i < n; i++) {
-        const struct unseen__list_row row = unseen__list_row_of(&shape, hashes[i], 0);
+        const struct unseen__list_row row = unseen__list_row_of(&geometry, hashes[i], 0);
         keys->c0[i] = row.c0;
         keys->c1[i] = row.c1;
         keys->fingerprint[i] = row.fingerprint;
@@ -257,9 +258,9 @@ const struct unseen__list_kernel *unseen__list_kernel_for(enum unseen_cpu cpu)
 /* ---- a block ---- */
 
 /* Takes over equations of the keys that a level leaves. */
-static void collect(struct unseen__list_solver *solver, unsigned index)
+static void collect_block(struct unseen__list_solver *solver, unsigned index)
 {
-    const struct unseen__list_shape *shape = &solver->shape;
+    const struct unseen__list_geometry *geometry = &solver->geometry;
     const struct block *b = &solver->blocks[index];
     struct unseen__list_system *s = &solver->system;
     const struct unseen__list_pick pick = {
@@ -267,8 +268,8 @@ static void collect(struct unseen__list_solver *solver, unsigned index)
         .end = b->end,
         .threshold = unseen__list_thresholds[b->level],
         .fingerprint =
-            (UINT32_C(1) << (shape->columns + unseen__list_is_extended(shape, index))) - 1,
-        .is_last = index + 1 == shape->blocks,
+            (UINT32_C(1) << (geometry->columns + unseen__list_is_extended(geometry, index))) - 1,
+        .is_last = index + 1 == geometry->blocks,
     };
     s->n = b->carried.n;
     memcpy(s->w0, b->carried.w, sizeof(b->carried.w));
@@ -306,15 +307,15 @@ static unsigned choose_level(const struct unseen__list_solver *solver, const str
 static bool solve_block(struct unseen__list_solver *solver, unsigned index)
 {
     struct block *b = &solver->blocks[index];
-    const bool is_last = index + 1 == solver->shape.blocks;
+    const bool is_last = index + 1 == solver->geometry.blocks;
     b->level = (uint8_t)choose_level(solver, b, is_last ? LAST_MAX : ROWS + CARRY_MAX);
-    collect(solver, index);
+    collect_block(solver, index);
     return solver->kernel->eliminate(&solver->system, &b->solved, is_last ? NULL : &b[1].carried);
 }
 
 /* Raises the level of the block, or of the nearest one before it that can be raised; returns the
  * block to go on with. Block 0 at the highest level has no equations at all, so there is one. */
-static unsigned raise(struct unseen__list_solver *solver, unsigned index)
+static unsigned raise_level(struct unseen__list_solver *solver, unsigned index)
 {
     solver->counts.nretries++;
     unsigned at = index;
@@ -334,7 +335,7 @@ static unsigned raise(struct unseen__list_solver *solver, unsigned index)
 static void part_keys(struct unseen__list_solver *solver, const uint32_t *ends)
 {
     uint32_t at = 0;
-    for (unsigned i = 0; i < solver->shape.blocks; i++) {
+    for (unsigned i = 0; i < solver->geometry.blocks; i++) {
         struct block *b = &solver->blocks[i];
         b->first = at;
         b->end = ends[i];
@@ -349,16 +350,16 @@ static void part_keys(struct unseen__list_solver *solver, const uint32_t *ends)
 static void write_block(const struct unseen__list_solver *solver, uint8_t *page, unsigned index,
                         const uint64_t *words)
 {
-    const struct unseen__list_shape *shape = &solver->shape;
-    const unsigned n = shape->columns + (index < shape->extended);
-    const unsigned leveled = shape->group0 - 1;
+    const struct unseen__list_geometry *geometry = &solver->geometry;
+    const unsigned n = geometry->columns + (index < geometry->extended);
+    const unsigned leveled = geometry->group0 - 1;
     const unsigned displaced = (unsigned)(words[leveled] >> UNSEEN__LIST_LEVEL_SHIFT);
     const uint64_t level = solver->blocks[index].level;
-    page[shape->displaced[index / 4]] |= (uint8_t)(displaced << 2 * (index % 4));
+    page[geometry->displaced[index / 4]] |= (uint8_t)(displaced << 2 * (index % 4));
     for (unsigned j = 0; j < n; j++) {
-        store_le64(page + unseen__list_word_place(shape, index, j), words[j]);
+        store_le64(page + unseen__list_word_offset(geometry, index, j), words[j]);
     }
-    store_le64(page + unseen__list_word_place(shape, index, leveled),
+    store_le64(page + unseen__list_word_offset(geometry, index, leveled),
                (words[leveled] & ~UNSEEN__LIST_LEVEL_MASK) | level << UNSEEN__LIST_LEVEL_SHIFT);
 }
 
@@ -369,8 +370,9 @@ static void write_page(struct unseen__list_solver *solver, uint8_t *page)
     struct unseen__list_unknowns *now = &unknowns[1];
     memset(next, 0, sizeof(*next));
     memset(page, 0, UNSEEN__LIST_PAGE);
-    for (unsigned i = solver->shape.blocks; i-- > 0;) {
-        solver->kernel->substitute(&solver->blocks[i].solved, solver->shape.columns + 1, next, now);
+    for (unsigned i = solver->geometry.blocks; i-- > 0;) {
+        solver->kernel->substitute(&solver->blocks[i].solved, solver->geometry.columns + 1, next,
+                                   now);
         write_block(solver, page, i, now->words);
         struct unseen__list_unknowns *last = next;
         next = now;
@@ -381,7 +383,7 @@ static void write_page(struct unseen__list_solver *solver, uint8_t *page)
 static size_t list_bumped(struct unseen__list_solver *solver, uint32_t *bumped)
 {
     size_t n = 0;
-    for (unsigned i = 0; i < solver->shape.blocks; i++) {
+    for (unsigned i = 0; i < solver->geometry.blocks; i++) {
         const struct block *b = &solver->blocks[i];
         const unsigned threshold = unseen__list_thresholds[b->level];
         solver->counts.nlevels[b->level]++;
@@ -398,9 +400,9 @@ void unseen__list_solve(struct unseen__list_solver *solver, const uint64_t *hash
                         size_t *nbumped_out)
 {
     part_keys(solver, ends);
-    solver->kernel->hash(hashes, ends[solver->shape.blocks - 1], &solver->keys);
-    for (unsigned i = 0; i < solver->shape.blocks;) {
-        i = solve_block(solver, i) ? i + 1 : raise(solver, i);
+    solver->kernel->hash(hashes, ends[solver->geometry.blocks - 1], &solver->keys);
+    for (unsigned i = 0; i < solver->geometry.blocks;) {
+        i = solve_block(solver, i) ? i + 1 : raise_level(solver, i);
     }
     write_page(solver, page);
     solver->counts.npages++;
@@ -419,8 +421,8 @@ static void free_keys(const struct unseen__list_solver *solver)
 }
 
 enum unseen_status unseen__list_solver_create(struct unseen__list_solver **solver_out,
-                                              const struct unseen__list_shape *shape, size_t cap,
-                                              enum unseen_cpu cpu,
+                                              const struct unseen__list_geometry *geometry,
+                                              size_t cap, enum unseen_cpu cpu,
                                               const struct unseen_allocator *allocator)
 {
     struct unseen__list_solver *solver =
@@ -429,10 +431,10 @@ enum unseen_status unseen__list_solver_create(struct unseen__list_solver **solve
         return UNSEEN_ERR_NOMEM;
     }
     struct unseen__list_keys *k = &solver->keys;
-    solver->shape = *shape;
+    solver->geometry = *geometry;
     solver->allocator = *allocator;
     solver->kernel = unseen__list_kernel_for(cpu);
-    solver->system.right_bits = shape->columns + 1;
+    solver->system.right_bits = geometry->columns + 1;
     solver->cap = cap + UNSEEN__LIST_SLACK;
     k->c0 = unseen__alloc(allocator, solver->cap * sizeof(*k->c0), 64);
     k->c1 = unseen__alloc(allocator, solver->cap * sizeof(*k->c1), 64);

@@ -165,8 +165,8 @@ static inline void reduce(unsigned bits[STRIPE], struct stripe *t)
 }
 
 /* Finds the stripe's pivots. */
-AVX2 static inline void find(const uint8_t *plane, unsigned bit,
-                             struct unseen__list_rows *available, struct stripe *t)
+AVX2 static inline void find_stripe(const uint8_t *plane, unsigned bit,
+                                    struct unseen__list_rows *available, struct stripe *t)
 {
     struct unseen__list_rows having[STRIPE];
     unsigned bits[STRIPE];
@@ -238,7 +238,7 @@ AVX2 static bool eliminate(struct unseen__list_system *s, struct unseen__list_eq
     to_planes(s, &p);
     for (unsigned column = 0; column < ROWS; column += STRIPE) {
         const uint8_t *plane = p.bytes[column / 8];
-        find(plane, column % 8, &available, &t);
+        find_stripe(plane, column % 8, &available, &t);
         add_sums(&p, &t, column);
         for (unsigned k = 0; k < STRIPE; k++) {
             s->pivots[column + k] = (uint16_t)t.pivots[k];

@@ -42,7 +42,7 @@ struct part {
 };
 
 struct chunk {
-    uint64_t sum;
+    uint64_t checksum;
     uint32_t previous; /* of the same part */
 };
 
@@ -308,10 +308,10 @@ static enum unseen_status save_buffer(struct unseen__spill *s, size_t index,
 }
 
 /* The part's next full chunk. */
-static void link_chunk(struct unseen__spill *s, size_t index, uint32_t chunk, uint64_t sum)
+static void link_chunk(struct unseen__spill *s, size_t index, uint32_t chunk, uint64_t checksum)
 {
     struct part *part = &s->parts[index];
-    s->chunks[chunk] = (struct chunk){.sum = sum, .previous = part->last};
+    s->chunks[chunk] = (struct chunk){.checksum = checksum, .previous = part->last};
     part->last = chunk;
     part->nchunks++;
 }
@@ -386,10 +386,10 @@ static UNSEEN_NOINLINE enum unseen_status put_away(struct unseen__spill *s, size
     if (thin_out(s, index)) {
         return UNSEEN_OK;
     }
-    const uint64_t sum = unseen__checksum(buffer_of(s, index), s->chunk);
+    const uint64_t checksum = unseen__checksum(buffer_of(s, index), s->chunk);
     const enum unseen_status status = save_buffer(s, index, error);
     if (status == UNSEEN_OK) {
-        link_chunk(s, index, part->open, sum);
+        link_chunk(s, index, part->open, checksum);
         part->open = NO_CHUNK;
         part->saved = 0;
         s->fill[index] = 0;
@@ -457,36 +457,38 @@ uint64_t unseen__spill_total(const struct unseen__spill *s)
 /* ---- reading ---- */
 
 /* Gives the blocks of a chunk back; where the system cannot, they are kept until the end. */
-static void give_back(const struct unseen__spill *s, uint64_t place)
+static void give_back(const struct unseen__spill *s, uint64_t offset)
 {
 #ifdef FALLOC_FL_PUNCH_HOLE
-    (void)fallocate(s->fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, (off_t)place,
+    (void)fallocate(s->fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, (off_t)offset,
                     (off_t)s->stride);
 #else
     (void)s;
-    (void)place;
+    (void)offset;
 #endif
 }
 
-static enum unseen_status damaged(const struct unseen__spill *s, uint64_t place,
-                                  struct unseen_error *error)
+static enum unseen_status spill_damaged(const struct unseen__spill *s, uint64_t offset,
+                                        struct unseen_error *error)
 {
-    return unseen__error(error, UNSEEN_ERR_CORRUPT, place,
+    return unseen__error(error, UNSEEN_ERR_CORRUPT, offset,
                          "the keys that were put into %s are damaged: %s", s->folder,
                          s->kept ? "remove that folder, and begin anew" : "begin anew");
 }
 
 /* Reads the first len bytes of a chunk. */
-static enum unseen_status read_chunk(const struct unseen__spill *s, uint32_t chunk, uint64_t sum,
-                                     uint8_t *bytes, size_t len, struct unseen_error *error)
+static enum unseen_status read_chunk(const struct unseen__spill *s, uint32_t chunk,
+                                     uint64_t checksum, uint8_t *bytes, size_t len,
+                                     struct unseen_error *error)
 {
-    const uint64_t place = (uint64_t)chunk * s->stride;
+    const uint64_t offset = (uint64_t)chunk * s->stride;
     size_t got = 0;
-    const int code = unseen__file_read(s->fd, place, bytes, len, &got);
+    const int code = unseen__file_read(s->fd, offset, bytes, len, &got);
     if (code != 0) {
         return unseen__error_io(error, "read a spill file in", s->folder, code);
     }
-    return got == len && unseen__checksum(bytes, len) == sum ? UNSEEN_OK : damaged(s, place, error);
+    return got == len && unseen__checksum(bytes, len) == checksum ? UNSEEN_OK
+                                                                  : spill_damaged(s, offset, error);
 }
 
 enum unseen_status unseen__spill_read(struct unseen__spill *s, size_t index, uint64_t *keys,
@@ -498,7 +500,7 @@ enum unseen_status unseen__spill_read(struct unseen__spill *s, size_t index, uin
     /* The buffer has been read and takes the chunks, one after the other. */
     for (uint32_t chunk = part->last; chunk != NO_CHUNK; chunk = s->chunks[chunk].previous) {
         const enum unseen_status status =
-            read_chunk(s, chunk, s->chunks[chunk].sum, buffer, s->chunk, error);
+            read_chunk(s, chunk, s->chunks[chunk].checksum, buffer, s->chunk, error);
         if (status != UNSEEN_OK) {
             return status;
         }
@@ -534,12 +536,12 @@ size_t unseen__spill_table_len(const struct unseen__spill *s)
     return s->nchunks * ENTRY_LEN;
 }
 
-static void put_entry(uint8_t *bytes, uint32_t chunk, size_t part, size_t len, uint64_t sum)
+static void put_entry(uint8_t *bytes, uint32_t chunk, size_t part, size_t len, uint64_t checksum)
 {
     uint8_t *entry = bytes + (size_t)chunk * ENTRY_LEN;
     store_le32(entry, (uint32_t)part);
     store_le32(entry + 4, (uint32_t)len);
-    store_le64(entry + 8, sum);
+    store_le64(entry + 8, checksum);
 }
 
 /* Each chunk is full or open, so each entry is written. */
@@ -548,7 +550,7 @@ void unseen__spill_table(const struct unseen__spill *s, uint8_t *bytes)
     for (size_t i = 0; i < s->nparts; i++) {
         const struct part *part = &s->parts[i];
         for (uint32_t c = part->last; c != NO_CHUNK; c = s->chunks[c].previous) {
-            put_entry(bytes, c, i, s->chunk, s->chunks[c].sum);
+            put_entry(bytes, c, i, s->chunk, s->chunks[c].checksum);
         }
         if (part->open != NO_CHUNK) {
             put_entry(bytes, part->open, i, part->saved,
@@ -563,25 +565,25 @@ static enum unseen_status take_up(struct unseen__spill *s, uint32_t chunk, const
 {
     const size_t index = load_le32(entry);
     const uint32_t len = load_le32(entry + 4);
-    const uint64_t sum = load_le64(entry + 8);
+    const uint64_t checksum = load_le64(entry + 8);
     if (index >= s->nparts || len == 0 || len > s->chunk || len % s->record != 0) {
-        return damaged(s, UNSEEN__NO_OFFSET, error);
+        return spill_damaged(s, UNSEEN__NO_OFFSET, error);
     }
     if (len == s->chunk) {
-        link_chunk(s, index, chunk, sum);
+        link_chunk(s, index, chunk, checksum);
         return UNSEEN_OK;
     }
     if (s->parts[index].open != NO_CHUNK) {
-        return damaged(s, UNSEEN__NO_OFFSET, error);
+        return spill_damaged(s, UNSEEN__NO_OFFSET, error);
     }
     s->parts[index].open = chunk;
     s->parts[index].saved = len;
     s->fill[index] = len;
-    return read_chunk(s, chunk, sum, buffer_of(s, index), len, error);
+    return read_chunk(s, chunk, checksum, buffer_of(s, index), len, error);
 }
 
 /* Cuts off what was written after the table. */
-static enum unseen_status cut(const struct unseen__spill *s, struct unseen_error *error)
+static enum unseen_status cut_file(const struct unseen__spill *s, struct unseen_error *error)
 {
     uint64_t size = 0;
     const uint64_t end = (uint64_t)s->nchunks * s->stride;
@@ -597,7 +599,7 @@ enum unseen_status unseen__spill_resume(struct unseen__spill *s, int fd, const u
 {
     unseen__spill_keep(s, fd);
     if (len % ENTRY_LEN != 0 || len / ENTRY_LEN >= NO_CHUNK) {
-        return damaged(s, UNSEEN__NO_OFFSET, error);
+        return spill_damaged(s, UNSEEN__NO_OFFSET, error);
     }
     enum unseen_status status = make_room(s, len / ENTRY_LEN);
     if (status != UNSEEN_OK) {
@@ -607,5 +609,5 @@ enum unseen_status unseen__spill_resume(struct unseen__spill *s, int fd, const u
         status = take_up(s, c, table + (size_t)c * ENTRY_LEN, error);
     }
     s->nchunks = len / ENTRY_LEN;
-    return status == UNSEEN_OK ? cut(s, error) : status;
+    return status == UNSEEN_OK ? cut_file(s, error) : status;
 }

@@ -18,11 +18,11 @@
 enum {
     VERSION = 2,
     FLAG_COMPLETE = 1,
-    SECRET_PLACE = 80,
-    PROFILE_PLACE = SECRET_PLACE + UNSEEN__SECRET_LEN,
-    KIND_PLACE = PROFILE_PLACE + UNSEEN__LIST_PROFILE_LEN,
-    HEAD_LEN = KIND_PLACE + UNSEEN__LIST_KIND_LEN,
-    SUM_LEN = 8
+    SECRET_OFFSET = 80,
+    PROFILE_OFFSET = SECRET_OFFSET + UNSEEN__SECRET_LEN,
+    KIND_OFFSET = PROFILE_OFFSET + UNSEEN__LIST_PROFILE_LEN,
+    HEAD_LEN = KIND_OFFSET + UNSEEN__LIST_KIND_LEN,
+    CHECKSUM_LEN = 8
 };
 
 static const char KEYS[] = "keys";
@@ -34,11 +34,11 @@ static const uint8_t magic[8] = {0x89, 'U', 'N', 'B', '\r', '\n', 0x1a, '\n'};
 
 static size_t state_len(const struct unseen__list_state *state)
 {
-    return HEAD_LEN + state->note_len + state->table_len + SUM_LEN;
+    return HEAD_LEN + state->note_len + state->table_len + CHECKSUM_LEN;
 }
 
 /* A table of no bytes and a note of none may have no pointer. */
-static uint8_t *append(uint8_t *to, const uint8_t *bytes, size_t len)
+static uint8_t *append_bytes(uint8_t *to, const uint8_t *bytes, size_t len)
 {
     if (len) {
         memcpy(to, bytes, len);
@@ -46,7 +46,7 @@ static uint8_t *append(uint8_t *to, const uint8_t *bytes, size_t len)
     return to + len;
 }
 
-static void encode(const struct unseen__list_state *state, uint8_t *bytes)
+static void encode_state(const struct unseen__list_state *state, uint8_t *bytes)
 {
     memset(bytes, 0, HEAD_LEN);
     memcpy(bytes, magic, sizeof(magic));
@@ -62,11 +62,11 @@ static void encode(const struct unseen__list_state *state, uint8_t *bytes)
     store_le32(bytes + 60, state->ntexts);
     store_le64(bytes + 64, state->note_len);
     store_le64(bytes + 72, state->table_len);
-    memcpy(bytes + SECRET_PLACE, state->secret.bytes, UNSEEN__SECRET_LEN);
-    memcpy(bytes + PROFILE_PLACE, state->profile, UNSEEN__LIST_PROFILE_LEN);
-    memcpy(bytes + KIND_PLACE, state->kind, UNSEEN__LIST_KIND_LEN);
-    uint8_t *end = append(bytes + HEAD_LEN, state->note, state->note_len);
-    end = append(end, state->table, state->table_len);
+    memcpy(bytes + SECRET_OFFSET, state->secret.bytes, UNSEEN__SECRET_LEN);
+    memcpy(bytes + PROFILE_OFFSET, state->profile, UNSEEN__LIST_PROFILE_LEN);
+    memcpy(bytes + KIND_OFFSET, state->kind, UNSEEN__LIST_KIND_LEN);
+    uint8_t *end = append_bytes(bytes + HEAD_LEN, state->note, state->note_len);
+    end = append_bytes(end, state->table, state->table_len);
     store_le64(end, unseen__checksum(bytes, (size_t)(end - bytes)));
 }
 
@@ -79,17 +79,17 @@ static bool is_sound(const struct unseen__list_state *state)
            state->kind[UNSEEN__LIST_KIND_LEN - 1] == '\0';
 }
 
-static enum unseen_status decode(const uint8_t *bytes, size_t len,
-                                 struct unseen__list_state *state_out)
+static enum unseen_status decode_state(const uint8_t *bytes, size_t len,
+                                       struct unseen__list_state *state_out)
 {
-    if (len < HEAD_LEN + SUM_LEN || memcmp(bytes, magic, sizeof(magic)) != 0 ||
-        load_le64(bytes + len - SUM_LEN) != unseen__checksum(bytes, len - SUM_LEN)) {
+    if (len < HEAD_LEN + CHECKSUM_LEN || memcmp(bytes, magic, sizeof(magic)) != 0 ||
+        load_le64(bytes + len - CHECKSUM_LEN) != unseen__checksum(bytes, len - CHECKSUM_LEN)) {
         return UNSEEN_ERR_CORRUPT;
     }
     if (load_le32(bytes + 8) != VERSION) {
         return UNSEEN_ERR_VERSION;
     }
-    const uint64_t rest = len - HEAD_LEN - SUM_LEN;
+    const uint64_t rest = len - HEAD_LEN - CHECKSUM_LEN;
     const uint64_t note_len = load_le64(bytes + 64);
     if (note_len > rest || load_le64(bytes + 72) != rest - note_len) {
         return UNSEEN_ERR_CORRUPT;
@@ -108,9 +108,9 @@ static enum unseen_status decode(const uint8_t *bytes, size_t len,
         .table = bytes + HEAD_LEN + note_len,
         .table_len = (size_t)(rest - note_len),
     };
-    memcpy(state.secret.bytes, bytes + SECRET_PLACE, UNSEEN__SECRET_LEN);
-    memcpy(state.profile, bytes + PROFILE_PLACE, UNSEEN__LIST_PROFILE_LEN);
-    memcpy(state.kind, bytes + KIND_PLACE, UNSEEN__LIST_KIND_LEN);
+    memcpy(state.secret.bytes, bytes + SECRET_OFFSET, UNSEEN__SECRET_LEN);
+    memcpy(state.profile, bytes + PROFILE_OFFSET, UNSEEN__LIST_PROFILE_LEN);
+    memcpy(state.kind, bytes + KIND_OFFSET, UNSEEN__LIST_KIND_LEN);
     *state_out = state;
     return is_sound(&state) ? UNSEEN_OK : UNSEEN_ERR_CORRUPT;
 }
@@ -224,7 +224,7 @@ enum unseen_status unseen__list_kept_save(const struct unseen__list_kept *k,
     if (!bytes) {
         return unseen__error_status(error, UNSEEN_ERR_NOMEM, k->state_path);
     }
-    encode(state, bytes);
+    encode_state(state, bytes);
     const enum unseen_status status = write_file(k, bytes, len, error);
     unseen__free(&k->allocator, bytes, len);
     return status;
@@ -271,7 +271,7 @@ enum unseen_status unseen__list_kept_load(const struct unseen__list_kept *k,
     if (status != UNSEEN_OK) {
         return status;
     }
-    status = decode(*bytes_out, *len_out, state_out);
+    status = decode_state(*bytes_out, *len_out, state_out);
     if (status == UNSEEN_OK) {
         return UNSEEN_OK;
     }

@@ -6,7 +6,7 @@
 #include "base/array.h"
 #include "base/bytes.h"
 #include "base/memory.h"
-#include "list/key.h"
+#include "list/list_key.h"
 
 enum {
     LEAST = 64
@@ -68,7 +68,7 @@ static uint64_t *find_key(const struct unseen__list_texts *texts, uint64_t key)
 static bool is_text(const struct unseen__list_texts *texts, const struct unseen__list_text *text,
                     const void *data, size_t len)
 {
-    return text->len == len && (len == 0 || memcmp(texts->bytes + text->place, data, len) == 0);
+    return text->len == len && (len == 0 || memcmp(texts->bytes + text->offset, data, len) == 0);
 }
 
 /* The text of this hash, or NULL. */
@@ -210,20 +210,20 @@ static unsigned state_after(unsigned state, enum unseen_list_change change)
     return state;
 }
 
-static void count(struct unseen__list_texts *texts, unsigned state, uint64_t by)
+static void count_state(struct unseen__list_texts *texts, unsigned state, uint64_t by)
 {
     texts->nallowed += state & UNSEEN__TEXT_ALLOWED ? by : 0;
     texts->nadded += state & UNSEEN__TEXT_ADDED ? by : 0;
     texts->nremoved += state & UNSEEN__TEXT_REMOVED ? by : 0;
 }
 
-static struct unseen__list_text *append(struct unseen__list_texts *texts, uint64_t hash,
-                                        const void *data, size_t len)
+static struct unseen__list_text *add_text(struct unseen__list_texts *texts, uint64_t hash,
+                                          const void *data, size_t len)
 {
     struct unseen__list_text *text = &texts->texts[texts->n];
     *text = (struct unseen__list_text){.key = unseen__list_key(texts->list, data, len),
                                        .hash = hash,
-                                       .place = texts->nbytes,
+                                       .offset = texts->nbytes,
                                        .len = (uint32_t)len};
     if (len > 0) {
         memcpy(texts->bytes + texts->nbytes, data, len);
@@ -243,9 +243,9 @@ bool unseen__list_texts_change(struct unseen__list_texts *texts, enum unseen_lis
     if (before == after) {
         return false;
     }
-    text = text ? text : append(texts, hash, data, len);
+    text = text ? text : add_text(texts, hash, data, len);
     text->state = after;
-    count(texts, before, UINT64_MAX); /* one less */
-    count(texts, after, 1);
+    count_state(texts, before, UINT64_MAX); /* one less */
+    count_state(texts, after, 1);
     return true;
 }

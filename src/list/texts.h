@@ -23,9 +23,9 @@ enum {
 };
 
 struct unseen__list_text {
-    uint64_t key;   /* the list's */
-    uint64_t hash;  /* our own */
-    uint64_t place; /* in bytes */
+    uint64_t key;    /* the list's */
+    uint64_t hash;   /* our own */
+    uint64_t offset; /* in bytes */
     uint32_t len;
     uint32_t state;
 };

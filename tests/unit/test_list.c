@@ -574,22 +574,22 @@ static void test_damage_at_open(void)
     uint64_t nleft = 0;
     for (size_t s = 0; s < sizeof(sizes) / sizeof(sizes[0]); s++) {
         struct unseen__list_header header;
-        struct unseen__list_places places;
+        struct unseen__list_offsets offsets;
         size_t len = 0;
         const struct plan plan = {.n = sizes[s], .key = random_key};
         CHECK(build(&plan, &error) == UNSEEN_OK);
         uint8_t *bytes = read_file(&len);
         CHECK(unseen__list_header_decode(bytes, &header) == UNSEEN_OK);
-        CHECK(unseen__list_places(&header, &places));
-        CHECK(places.end == len);
-        nleft += header.nleft;
-        for (uint64_t at = 8; at < places.groups; at++) {
+        CHECK(unseen__list_offsets(&header, &offsets));
+        CHECK(offsets.end == len);
+        nleft += header.nleftover;
+        for (uint64_t at = 8; at < offsets.groups; at++) {
             const struct unseen_list_options options = {.size = sizeof(options), .cpu = test_cpu};
             struct unseen_list *list = NULL;
             if (at == 800) {
                 at = 4080; /* of the rest of the header, the checksum is enough */
             } else if (at == UNSEEN__LIST_HEADER_LEN) {
-                at = places.table;
+                at = offsets.table;
             }
             bytes[at] ^= (uint8_t)(1u << at % 8);
             write_file(bytes, len);

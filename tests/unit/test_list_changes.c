@@ -19,7 +19,7 @@
 #include "base/bytes.h"
 #include "base/memory.h"
 #include "hash/checksum.h"
-#include "list/key.h"
+#include "list/list_key.h"
 #include "list/texts.h"
 #include <unseen_list.h>
 

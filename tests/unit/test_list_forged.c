@@ -22,7 +22,7 @@ static char path[256];
 static uint8_t good[SIZE_MAX_HERE];
 static size_t good_len;
 static struct unseen__list_header good_header;
-static struct unseen__list_places places;
+static struct unseen__list_offsets offsets;
 
 static void make_list(void)
 {
@@ -45,8 +45,8 @@ static void make_list(void)
     CHECK(n > 0 && n < (ssize_t)sizeof(good) && close(fd) == 0);
     good_len = (size_t)n;
     CHECK(unseen__list_header_decode(good, &good_header) == UNSEEN_OK);
-    CHECK(unseen__list_places(&good_header, &places) && places.end == good_len);
-    CHECK(good_header.nleft > 0);
+    CHECK(unseen__list_offsets(&good_header, &offsets) && offsets.end == good_len);
+    CHECK(good_header.nleftover > 0);
 }
 
 /* Opens the bytes in both ways; what is refused stays as it is. Returns what both say. */
@@ -88,8 +88,10 @@ static enum unseen_status forge(struct unseen__list_header header,
         change(bytes, random);
     }
     if (sealed) {
-        header.table_sum = unseen__checksum(bytes + places.table, places.left - places.table);
-        header.left_sum = unseen__checksum(bytes + places.left, places.groups - places.left);
+        header.table_checksum =
+            unseen__checksum(bytes + offsets.table, offsets.leftover - offsets.table);
+        header.leftover_checksum =
+            unseen__checksum(bytes + offsets.leftover, offsets.groups - offsets.leftover);
     }
     unseen__list_header_encode(&header, bytes);
     return open_both(bytes, good_len);
@@ -97,19 +99,19 @@ static enum unseen_status forge(struct unseen__list_header header,
 
 static void change_table(uint8_t *bytes, uint64_t random)
 {
-    uint8_t *at = bytes + places.table + 4 * (random % places.nshards);
+    uint8_t *at = bytes + offsets.table + 4 * (random % offsets.nshards);
     store_le32(at, random & 256 ? (uint32_t)(random >> 32) : load_le32(at) + 1);
 }
 
 static void empty_shard(uint8_t *bytes, uint64_t random)
 {
     (void)random;
-    store_le32(bytes + places.table, 0);
+    store_le32(bytes + offsets.table, 0);
 }
 
 static void change_left(uint8_t *bytes, uint64_t random)
 {
-    bytes[places.left] ^= (uint8_t)(random | 1);
+    bytes[offsets.leftover] ^= (uint8_t)(random | 1);
 }
 
 int main(void)
@@ -134,10 +136,10 @@ int main(void)
     header.layers[0].npages--;
     CHECK(forge(header, NULL, 0, true) == UNSEEN_ERR_CORRUPT);
     header = good_header;
-    header.nleft++;
+    header.nleftover++;
     CHECK(forge(header, NULL, 0, true) == UNSEEN_ERR_CORRUPT);
     header = good_header;
-    header.nleft--;
+    header.nleftover--;
     CHECK(forge(header, NULL, 0, true) == UNSEEN_ERR_CORRUPT);
     CHECK(open_both(good, good_len - 1) == UNSEEN_ERR_CORRUPT);
     CHECK(open_both(good, 100) == UNSEEN_ERR_CORRUPT);

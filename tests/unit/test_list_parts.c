@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * The parts of building a list: keys through a spill, sorting, shapes and pages at their limits. */
+ * The parts of building a list: keys through a spill, sorting, geometries and pages at their limits. */
 #include "test.h"
 
 #include "base/memory.h"
@@ -139,16 +139,16 @@ static void test_sort(void)
     }
 }
 
-/* In every shape there is, no two bits of a page have one place, and none is outside. */
+/* In every geometry there is, no two bits of a page have one place, and none is outside. */
 static void test_layout(void)
 {
-    struct unseen__list_shape s;
+    struct unseen__list_geometry s;
     size_t nshapes = 0;
     for (unsigned columns = 1; columns <= UNSEEN__LIST_COLUMNS_MAX + 1; columns++) {
         for (unsigned blocks = 1; blocks <= UNSEEN__LIST_BLOCKS_MAX + 1; blocks++) {
             const unsigned extended[] = {0, 1, blocks / 2, blocks, blocks + 1};
             for (size_t e = 0; e < 5; e++) {
-                if (!unseen__list_shape_make(columns, blocks, extended[e], &s)) {
+                if (!unseen__list_geometry_make(columns, blocks, extended[e], &s)) {
                     continue;
                 }
                 uint8_t used[UNSEEN__LIST_PAGE] = {0};
@@ -156,7 +156,7 @@ static void test_layout(void)
                 for (unsigned i = 0; i < blocks; i++) {
                     const unsigned end = columns + (i < s.extended);
                     for (unsigned j = 0; j < end; j++) {
-                        const unsigned place = unseen__list_word_place(&s, i, j);
+                        const unsigned place = unseen__list_word_offset(&s, i, j);
                         CHECK(place + 8 <= UNSEEN__LIST_PAGE);
                         for (unsigned k = 0; k < 8 && place + k < UNSEEN__LIST_PAGE; k++) {
                             used[place + k]++;
@@ -182,9 +182,9 @@ static void test_layout(void)
  * threshold was 256 in a byte, and bumped none. */
 static void test_bump_all(void)
 {
-    struct unseen__list_shape s;
+    struct unseen__list_geometry s;
     uint8_t page[UNSEEN__LIST_PAGE];
-    CHECK(unseen__list_shape_for(1e-4, &s) == UNSEEN_OK);
+    CHECK(unseen__list_geometry_for(1e-4, &s) == UNSEEN_OK);
     unseen__list_page_bump_all(&s, page);
     for (unsigned block = 0; block < s.blocks; block++) {
         for (unsigned bump = 0; bump < 256; bump++) {
@@ -196,7 +196,7 @@ static void test_bump_all(void)
 }
 
 /* Each page's keys, block by block: every key is in the block of its own place. */
-static void check_ends(const struct unseen__list_shape *s, uint32_t npages, unsigned shard_bits)
+static void check_ends(const struct unseen__list_geometry *s, uint32_t npages, unsigned shard_bits)
 {
     uint32_t ends[UNSEEN__LIST_BLOCKS_MAX];
     size_t at = 0;
@@ -228,9 +228,9 @@ static void check_ends(const struct unseen__list_shape *s, uint32_t npages, unsi
 /* The place of a key never decreases with it, and stays within the shard. */
 static void test_places(void)
 {
-    struct unseen__list_shape s;
+    struct unseen__list_geometry s;
     uint64_t random = 1;
-    CHECK(unseen__list_shape_for(1e-3, &s) == UNSEEN_OK);
+    CHECK(unseen__list_geometry_for(1e-3, &s) == UNSEEN_OK);
     for (size_t i = 0; i < NKEYS; i++) {
         keys[i] = test_random(&random);
     }
@@ -251,7 +251,7 @@ static void test_places(void)
 }
 
 /* Where each block's keys end, from their rows, which are in order. */
-static void take_ends(const struct unseen__list_shape *s, const uint16_t *rows, size_t n,
+static void take_ends(const struct unseen__list_geometry *s, const uint16_t *rows, size_t n,
                       uint32_t *ends)
 {
     size_t at = 0;
@@ -271,10 +271,10 @@ static void test_solver(void)
     static uint16_t rows[NKEYS];
     static uint32_t bumped[NKEYS + 1];
     uint32_t ends[UNSEEN__LIST_BLOCKS_MAX];
-    struct unseen__list_shape s;
+    struct unseen__list_geometry s;
     struct unseen__list_solver *solver = NULL;
     uint64_t random = 3;
-    CHECK(unseen__list_shape_for(1e-4, &s) == UNSEEN_OK);
+    CHECK(unseen__list_geometry_for(1e-4, &s) == UNSEEN_OK);
     const unsigned nrows = UNSEEN__LIST_ROWS * s.blocks;
     CHECK(unseen__list_solver_create(&solver, &s, 2 * (size_t)nrows, test_cpu, &allocator) ==
           UNSEEN_OK);

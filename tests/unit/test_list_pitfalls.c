@@ -30,7 +30,7 @@ enum {
     QUESTIONS = 4000
 };
 
-static struct unseen__list_shape shape;
+static struct unseen__list_geometry geometry;
 static struct unseen__list_solver *solver;
 static struct unseen__list_kernel kernel;
 
@@ -53,8 +53,8 @@ static void hash_chosen(const uint64_t *hashes, size_t n, const struct unseen__l
 static void start(double fpr)
 {
     const struct unseen_allocator allocator = unseen__allocator(NULL);
-    CHECK(unseen__list_shape_for(fpr, &shape) == UNSEEN_OK);
-    CHECK(unseen__list_solver_create(&solver, &shape, KEYS, test_cpu, &allocator) == UNSEEN_OK);
+    CHECK(unseen__list_geometry_for(fpr, &geometry) == UNSEEN_OK);
+    CHECK(unseen__list_solver_create(&solver, &geometry, KEYS, test_cpu, &allocator) == UNSEEN_OK);
     kernel = *unseen__list_kernel_for(test_cpu);
     kernel.hash = hash_chosen;
     unseen__list_solver_replace(solver, &kernel);
@@ -69,8 +69,8 @@ static void end(void)
 
 static void add(unsigned block, uint64_t c0, uint64_t c1, uint32_t fingerprint, unsigned bump)
 {
-    const bool is_last = block + 1 == shape.blocks;
-    const uint32_t bits = shape.columns + unseen__list_is_extended(&shape, block);
+    const bool is_last = block + 1 == geometry.blocks;
+    const uint32_t bits = geometry.columns + unseen__list_is_extended(&geometry, block);
     rows[nrows] =
         (struct unseen__list_row){.block = block,
                                   .c0 = c0,
@@ -99,7 +99,7 @@ static size_t solve(uint8_t page[UNSEEN__LIST_PAGE])
     size_t at = 0;
     size_t nbumped = 0;
     size_t nwrong = 0;
-    for (unsigned i = 0; i < shape.blocks; i++) {
+    for (unsigned i = 0; i < geometry.blocks; i++) {
         while (at < nrows && rows[at].block == i) {
             at++;
         }
@@ -111,7 +111,7 @@ static size_t solve(uint8_t page[UNSEEN__LIST_PAGE])
     for (size_t i = 0; i < nrows; i++) {
         const bool is_bumped = at < nbumped && bumped[at] == i;
         at += is_bumped;
-        nwrong += unseen__list_page_ask(&shape, page, &rows[i]) !=
+        nwrong += unseen__list_page_ask(&geometry, page, &rows[i]) !=
                   (is_bumped ? UNSEEN__LIST_BUMPED : UNSEEN__LIST_YES);
     }
     CHECK_EQ(nwrong, 0);
@@ -121,7 +121,7 @@ static size_t solve(uint8_t page[UNSEEN__LIST_PAGE])
 
 static unsigned level_of(const uint8_t *page, unsigned block)
 {
-    return page[unseen__list_word_place(&shape, block, shape.group0 - 1) + 7] >> 6;
+    return page[unseen__list_word_offset(&geometry, block, geometry.group0 - 1) + 7] >> 6;
 }
 
 /* Two keys of one block with the same coefficients and another fingerprint: they contradict each
@@ -132,7 +132,7 @@ static void test_dependent(void)
     for (size_t i = 0; i < 4; i++) {
         uint8_t page[UNSEEN__LIST_PAGE];
         start(1e-4);
-        for (unsigned block = 0; block < shape.blocks; block++) {
+        for (unsigned block = 0; block < geometry.blocks; block++) {
             add_random(block, 30);
             if (block == 9) {
                 add(block, 5, 6, 1, bumps[i][0]);
@@ -154,14 +154,14 @@ static void test_all_dependent(void)
         for (uint64_t c = 0; c < 3; c++) {
             uint8_t page[UNSEEN__LIST_PAGE];
             start(rates[i]);
-            for (unsigned block = 0; block < shape.blocks; block++) {
+            for (unsigned block = 0; block < geometry.blocks; block++) {
                 for (uint32_t k = 0; k < 66; k++) {
                     add(block, c, c > 1 ? c : 0, k, k * 3);
                 }
             }
             const size_t nbumped = solve(page);
-            CHECK(nbumped >= nrows - 2 * (size_t)shape.blocks);
-            CHECK(unseen__list_solver_counts(solver).nretries >= shape.blocks);
+            CHECK(nbumped >= nrows - 2 * (size_t)geometry.blocks);
+            CHECK(unseen__list_solver_counts(solver).nretries >= geometry.blocks);
             end();
         }
     }
@@ -181,7 +181,7 @@ static void test_carried(void)
 {
     uint8_t page[UNSEEN__LIST_PAGE];
     start(1e-4);
-    for (unsigned block = 0; block < shape.blocks; block++) {
+    for (unsigned block = 0; block < geometry.blocks; block++) {
         if (block == 20) {
             add_clash(block, 8);
         } else {
@@ -206,8 +206,8 @@ static void test_far_back(void)
     for (size_t i = 0; i < 4; i++) {
         uint8_t page[UNSEEN__LIST_PAGE];
         start(1e-4);
-        CHECK_EQ(shape.blocks, 38);
-        for (unsigned block = 0; block < shape.blocks; block++) {
+        CHECK_EQ(geometry.blocks, 38);
+        for (unsigned block = 0; block < geometry.blocks; block++) {
             if (block == at[i]) {
                 add_clash(block, UINT64_C(1) << 63);
             } else if (block == at[i] + 1) {
@@ -228,7 +228,7 @@ static void test_crowded(void)
 {
     uint8_t page[UNSEEN__LIST_PAGE];
     start(1e-4);
-    for (unsigned block = 0; block < shape.blocks; block++) {
+    for (unsigned block = 0; block < geometry.blocks; block++) {
         for (unsigned k = 0; block == 5 && k < 122; k++) {
             add(block, 4, test_random(&random_state), k, 2 * k);
         }
@@ -246,12 +246,12 @@ static void test_overload(void)
     for (size_t i = 0; i < 6; i++) {
         uint8_t page[UNSEEN__LIST_PAGE];
         start(1e-4);
-        for (unsigned block = 0; block < shape.blocks; block++) {
+        for (unsigned block = 0; block < geometry.blocks; block++) {
             add_random(block, 64 * loads[i] / 100);
         }
         const size_t nbumped = solve(page);
         /* what is there is not thrown away, either: up to twice its keys, half of its rows are used */
-        CHECK(loads[i] > 200 || nrows - nbumped > 32 * (size_t)shape.blocks);
+        CHECK(loads[i] > 200 || nrows - nbumped > 32 * (size_t)geometry.blocks);
         end();
     }
 }
@@ -260,12 +260,12 @@ static void test_overload(void)
 static void test_tiny(void)
 {
     start(1e-4);
-    const unsigned full = 64 * shape.blocks * 1045 / 1000;
+    const unsigned full = 64 * geometry.blocks * 1045 / 1000;
     for (unsigned n = 0; n <= full * 3 / 2; n += 13) {
         uint8_t page[UNSEEN__LIST_PAGE];
         nrows = 0;
-        for (unsigned block = 0; block < shape.blocks; block++) {
-            add_random(block, n * (block + 1) / shape.blocks - n * block / shape.blocks);
+        for (unsigned block = 0; block < geometry.blocks; block++) {
+            add_random(block, n * (block + 1) / geometry.blocks - n * block / geometry.blocks);
         }
         const size_t nbumped = solve(page);
         CHECK(nbumped * 100 <= (n <= full * 3 / 4 ? 0 : (size_t)n * 65));
@@ -279,7 +279,7 @@ static void test_thresholds(void)
     CHECK_EQ(unseen__list_thresholds[3], 256);
     uint8_t page[UNSEEN__LIST_PAGE];
     start(1e-4);
-    for (unsigned block = 0; block < shape.blocks; block++) {
+    for (unsigned block = 0; block < geometry.blocks; block++) {
         for (unsigned k = 0; k < 3; k++) { /* of any two, one must go: at level 3, both */
             add(block, 0, 0, k + 1, 255);
         }
@@ -298,30 +298,30 @@ static void test_miss_lines(void)
         uint8_t other[UNSEEN__LIST_PAGE];
         size_t ntold = 0;
         size_t nwrong = 0;
-        CHECK(unseen__list_shape_for(rates[i], &shape) == UNSEEN_OK);
+        CHECK(unseen__list_geometry_for(rates[i], &geometry) == UNSEEN_OK);
         for (size_t k = 0; k < sizeof(page); k++) {
             page[k] = (uint8_t)(test_random(&random_state) >> 56);
         }
         for (unsigned k = 0; k < QUESTIONS; k++) {
-            const unsigned at = (unsigned)(test_random(&random_state) % (64 * shape.blocks));
+            const unsigned at = (unsigned)(test_random(&random_state) % (64 * geometry.blocks));
             const struct unseen__list_row row =
-                unseen__list_row_of(&shape, test_random(&random_state), at);
-            const unsigned len = 8 * shape.group0;
-            const unsigned first = unseen__list_word_place(&shape, row.block, 0);
+                unseen__list_row_of(&geometry, test_random(&random_state), at);
+            const unsigned len = 8 * geometry.group0;
+            const unsigned first = unseen__list_word_offset(&geometry, row.block, 0);
             CHECK(len <= 64 && first % len == 0 && (len < 64 || first % 64 == 0));
             for (size_t b = 0; b < sizeof(page); b++) {
                 other[b] = (uint8_t)~page[b];
             }
             memcpy(other + first, page + first, 2 * len);
-            const enum unseen__list_answer answer = unseen__list_page_ask(&shape, page, &row);
-            const enum unseen__list_answer again = unseen__list_page_ask(&shape, other, &row);
+            const enum unseen__list_answer answer = unseen__list_page_ask(&geometry, page, &row);
+            const enum unseen__list_answer again = unseen__list_page_ask(&geometry, other, &row);
             /* the 1 in 2^(group0 - 1) that goes on may end either way */
             const bool told = answer == again && answer != UNSEEN__LIST_YES;
             ntold += told;
             nwrong += (answer == UNSEEN__LIST_BUMPED) != (again == UNSEEN__LIST_BUMPED);
         }
         CHECK_EQ(nwrong, 0);
-        CHECK(ntold + 2 * ((size_t)QUESTIONS >> (shape.group0 - 1)) + 60 > QUESTIONS);
+        CHECK(ntold + 2 * ((size_t)QUESTIONS >> (geometry.group0 - 1)) + 60 > QUESTIONS);
     }
 }
 

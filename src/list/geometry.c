@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "list/shape.h"
+#include "list/geometry.h"
 
 #include <math.h>
 
@@ -9,20 +9,20 @@ static unsigned least(unsigned a, unsigned b)
 }
 
 /* How many bytes the columns behind group 0 take in the blocks before this one. */
-static unsigned rest_before(const struct unseen__list_shape *s, unsigned block)
+static unsigned rest_before(const struct unseen__list_geometry *s, unsigned block)
 {
     return 8 * (block * (s->columns - s->group0) + least(block, s->extended));
 }
 
-bool unseen__list_shape_make(unsigned columns, unsigned blocks, unsigned extended,
-                             struct unseen__list_shape *shape_out)
+bool unseen__list_geometry_make(unsigned columns, unsigned blocks, unsigned extended,
+                                struct unseen__list_geometry *geometry_out)
 {
     if (columns < 2 || columns > UNSEEN__LIST_COLUMNS_MAX || blocks < 2 ||
         blocks > UNSEEN__LIST_BLOCKS_MAX || extended > blocks ||
         8 * (columns * blocks + extended) + (blocks + 3) / 4 > UNSEEN__LIST_PAGE) {
         return false;
     }
-    struct unseen__list_shape s = {.columns = columns, .blocks = blocks, .extended = extended};
+    struct unseen__list_geometry s = {.columns = columns, .blocks = blocks, .extended = extended};
     s.group0 = least(columns, 8);
     const unsigned start = 8 * s.group0 * blocks;
     for (unsigned i = 0; i < blocks; i++) {
@@ -30,12 +30,12 @@ bool unseen__list_shape_make(unsigned columns, unsigned blocks, unsigned extende
         s.displaced[i / 4] =
             (uint16_t)(start + rest_before(&s, least(i / 4 * 4 + 2, blocks)) + i / 4);
     }
-    *shape_out = s;
+    *geometry_out = s;
     return true;
 }
 
 /* Of the keys, those that begin in a block with an additional column whose successor has it, too. */
-static double extended_share(const struct unseen__list_shape *s)
+static double extended_share(const struct unseen__list_geometry *s)
 {
     if (s->extended == s->blocks) {
         return 1;
@@ -45,28 +45,28 @@ static double extended_share(const struct unseen__list_shape *s)
                : (64.0 * (s->extended - 1) + UNSEEN__LIST_FIRST_ROWS) / (64.0 * s->blocks);
 }
 
-double unseen__list_shape_rate(const struct unseen__list_shape *shape)
+double unseen__list_geometry_rate(const struct unseen__list_geometry *geometry)
 {
-    return ldexp(1 - extended_share(shape) / 2, -(int)shape->columns);
+    return ldexp(1 - extended_share(geometry) / 2, -(int)geometry->columns);
 }
 
-enum unseen_status unseen__list_shape_for(double fpr, struct unseen__list_shape *shape_out)
+enum unseen_status unseen__list_geometry_for(double fpr, struct unseen__list_geometry *geometry_out)
 {
-    struct unseen__list_shape best = {.blocks = 0};
-    struct unseen__list_shape s;
+    struct unseen__list_geometry best = {.blocks = 0};
+    struct unseen__list_geometry s;
     for (unsigned columns = 2; columns <= UNSEEN__LIST_COLUMNS_MAX; columns++) {
         for (unsigned blocks = UNSEEN__LIST_BLOCKS_MAX; blocks >= 2; blocks--) {
             const unsigned used = 8 * columns * blocks + (blocks + 3) / 4;
             const unsigned extended =
                 used <= UNSEEN__LIST_PAGE ? least((UNSEEN__LIST_PAGE - used) / 8, blocks) : 0;
-            if (!unseen__list_shape_make(columns, blocks, extended, &s) ||
-                unseen__list_shape_rate(&s) > fpr) {
+            if (!unseen__list_geometry_make(columns, blocks, extended, &s) ||
+                unseen__list_geometry_rate(&s) > fpr) {
                 continue;
             }
             /* More blocks are more keys; with as many, the lower rate is free. */
             if (s.blocks > best.blocks ||
                 (s.blocks == best.blocks &&
-                 unseen__list_shape_rate(&s) < unseen__list_shape_rate(&best))) {
+                 unseen__list_geometry_rate(&s) < unseen__list_geometry_rate(&best))) {
                 best = s;
             }
         }
@@ -74,6 +74,6 @@ enum unseen_status unseen__list_shape_for(double fpr, struct unseen__list_shape 
     if (best.blocks == 0) {
         return UNSEEN_ERR_FPR;
     }
-    *shape_out = best;
+    *geometry_out = best;
     return UNSEEN_OK;
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * The key of a list's identity: 64 bits, the upper half of the 128. */
-#ifndef UNSEEN_LIST_KEY_H
-#define UNSEEN_LIST_KEY_H
+#ifndef UNSEEN_LIST_LIST_KEY_H
+#define UNSEEN_LIST_LIST_KEY_H
 
 #include "hash/key.h"
 
