@@ -1,4 +1,7 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Takes keys through the layers of a list, as ask.h describes, in portable C. The vector kernels
+ * for one layer are ask_avx2.c and ask_avx512.c. */
 #include "list/ask.h"
 
 #include "base/bytes.h"
@@ -7,7 +10,7 @@
 
 enum {
     AHEAD = 64, /* keys whose lines are fetched before the first is compared */
-    FEW = 4     /* keys that are asked sooner than a batch is set up */
+    FEW = 4     /* up to so many keys are asked faster without a batch */
 };
 
 static bool is_leftover(const struct unseen__list_view *view, uint64_t key)
@@ -77,14 +80,16 @@ unseen__list_asker *unseen__list_asker_for(enum unseen_cpu cpu)
     return ask_portable;
 }
 
-/* Takes what a layer has bumped: the keys under which the next one knows them, and the indexes where
- * their answers go. indexes is NULL for 0, 1, ... Returns how many. to may be keys. */
+/* Collects the keys that a layer has bumped. `to` gets the keys under which the next layer knows
+ * them, and indexes_out the indexes of their answers. indexes are those of the keys so far; NULL
+ * means 0, 1, ... Returns the number of bumped keys. to may be keys. */
 static size_t take_bumped(const uint64_t *keys, const uint16_t *indexes, const uint8_t *answers,
                           size_t n, uint64_t *to, uint16_t *indexes_out)
 {
     uint16_t taken[UNSEEN__LIST_BATCH + 1];
     size_t ntaken = 0;
-    for (size_t i = 0; i < n; i++) { /* without a branch, which would be wrong for most of them */
+    for (size_t i = 0; i < n;
+         i++) { /* no branch: for most bumped keys the processor would mispredict it */
         taken[ntaken] = (uint16_t)i;
         ntaken += answers[i] == UNSEEN__LIST_BUMPED;
     }
@@ -96,7 +101,8 @@ static size_t take_bumped(const uint64_t *keys, const uint16_t *indexes, const u
     return ntaken;
 }
 
-/* Asks all layers but the first for keys that this one has bumped. */
+/* Answers the keys that the first layer has bumped: asks the later layers, then the leftover
+ * keys. */
 static void ask_further(const struct unseen__list_view *view, unseen__list_asker *ask,
                         uint64_t *keys, uint16_t *indexes, size_t n, uint8_t *answers)
 {

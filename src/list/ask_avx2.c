@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * The batch of ask.c with AVX2, four keys at a time: as in ask_avx512.c, but a key's columns take
- * two registers, which the first fold makes one. Column j < 4 is then in the lower half of lane j,
- * and column j + 4 in the upper one. */
+ * The batch of ask.c with AVX2, four keys at a time, in the steps of ask_avx512.c. A key's
+ * columns take two registers, which the first fold makes one: column j < 4 is then in the lower
+ * half of lane j, and column j + 4 in the upper half. */
 #include "base/macros.h"
 #include "list/ask.h"
 
@@ -19,7 +19,7 @@
 enum {
     KEYS = 4,
     BATCH = UNSEEN__LIST_BATCH,
-    AHEAD = 64, /* keys between the fetching of their lines and the comparison */
+    AHEAD = 64, /* keys between the fetch of their lines and the comparison */
     REST_AHEAD = 32
 };
 
@@ -27,7 +27,7 @@ struct batch {
     const uint8_t *pages[BATCH];
     struct unseen__list_row rows[BATCH];
     uint8_t low[BATCH];     /* the fingerprint's lowest 8 bits */
-    uint16_t likely[BATCH]; /* keys that group 0 has not sent away */
+    uint16_t likely[BATCH]; /* keys that group 0 could not rule out */
     size_t nlikely;
 };
 
@@ -73,7 +73,7 @@ AVX2 static inline __m256i fold16(__m256i a, __m256i b)
     return _mm256_blendv_epi8(low, high, odd);
 }
 
-/* The columns of a key under its coefficients, folded into one register. */
+/* Masks the columns of a key with its coefficients, and folds them into one register. */
 AVX2 static inline __m256i under(const struct unseen__list_row *row, const uint8_t *w0,
                                  const uint8_t *w1, const __m256i lanes[2])
 {
@@ -88,8 +88,8 @@ AVX2 static inline __m256i under(const struct unseen__list_row *row, const uint8
     return fold64(x[0], x[1]);
 }
 
-/* The keys, one bit each, for which a column among those of mask has another parity than that bit
- * of the key's byte in fingerprints. */
+/* Returns one bit for each key: set if the parity of a column in mask differs from the column's
+ * bit in the key's byte of fingerprints. */
 AVX2 static inline unsigned differ(const __m256i x[KEYS], uint32_t fingerprints, __m256i mask)
 {
     __m256i y = fold16(fold32(x[0], x[2]), fold32(x[1], x[3]));
@@ -108,10 +108,10 @@ AVX2 static inline unsigned differ(const __m256i x[KEYS], uint32_t fingerprints,
 
 /* ---- a batch ---- */
 
-/* What of group 0 there is. */
+/* The columns that group 0 has. */
 struct columns {
     __m256i lanes[2]; /* to load */
-    __m256i mask;     /* to compare: all but the one that the levels stand in */
+    __m256i mask;     /* to compare: all but the one that holds the levels */
 };
 
 AVX2 static inline struct columns columns_of(unsigned group0)
@@ -145,7 +145,7 @@ AVX2 static inline void compare_group0(const struct unseen__list_view *view,
     }
 }
 
-/* Of one block in four, what the levels displace is not beside the rest. */
+/* Fetches the rest of a key. For one block in four, the displaced bits are not beside it. */
 AVX2 static inline void fetch_rest(const struct unseen__list_view *view, const struct batch *b,
                                    size_t i)
 {
@@ -153,7 +153,7 @@ AVX2 static inline void fetch_rest(const struct unseen__list_view *view, const s
     const unsigned block = b->rows[i].block;
     const uint8_t *at = b->pages[i] + s->rest[block];
     const unsigned len = 16 * (s->columns + 1 - s->group0);
-    const unsigned next = block + 1 < s->blocks ? block + 1 : block;
+    const unsigned next = unseen__list_next_block(s, block);
     for (unsigned k = 0; k < len; k += 64) {
         _mm_prefetch((const char *)at + k, _MM_HINT_T1);
     }

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * The batch of ask.c with AVX-512, eight keys at a time. A register takes a key's columns, one lane
- * each, and eight such registers are folded into one: a fold adds the upper half of each element to
- * the lower one, and puts those of two registers side by side. In the end lane j, byte k has the
- * bit of column j and key k. */
+ * The batch of ask.c with AVX-512, eight keys at a time. A register takes a key's columns, one
+ * lane each. Folding makes one register of eight: a fold adds the upper half of each element to
+ * the lower half, and puts the halves of two registers side by side. In the end byte k of lane j
+ * has the bit of column j and key k. */
 #include "base/macros.h"
 #include "list/ask.h"
 
@@ -18,19 +18,19 @@
 
 enum {
     LANES = 8,
-    AHEAD = 64, /* keys between the fetching of their lines and the comparison */
+    AHEAD = 64, /* keys between the fetch of their lines and the comparison */
     RING = 2 * AHEAD,
     LIKELY = UNSEEN__LIST_BATCH + LANES,
     REST_AHEAD = 32
 };
 
-/* Keys whose lines are on their way, each at its number modulo RING; and those that group 0 has not
- * sent away. */
+/* The keys whose lines are being fetched, each in the slot of its number modulo RING; and the
+ * likely keys, which group 0 could not rule out. */
 struct batch {
     uint64_t offset[RING];
     uint64_t c0[RING];
     uint64_t c1[RING];
-    uint64_t limit[RING]; /* a word with a level from here on: the key is bumped */
+    uint64_t limit[RING]; /* if the word with the level is at least this, the key is bumped */
     uint32_t fingerprint[RING];
     uint32_t block[RING];
     uint8_t low[RING]; /* the fingerprint's lowest 8 bits */
@@ -40,10 +40,10 @@ struct batch {
     uint64_t likely_c1[LIKELY];
     uint32_t likely_fingerprint[LIKELY];
     uint32_t likely_block[LIKELY];
-    uint16_t likely[LIKELY]; /* their numbers */
+    uint16_t likely[LIKELY]; /* their numbers in the batch */
 };
 
-/* ---- places ---- */
+/* ---- pages ---- */
 
 AVX512 static inline __m512i mix(__m512i x)
 {
@@ -65,7 +65,8 @@ AVX512 static inline void fetch_group0(const struct unseen__list_view *view, con
     }
 }
 
-/* The least level that bumps the key, where the level stands. The highest one bumps all. */
+/* The least level that bumps the key, in the bits where a word has it. The highest level bumps
+ * all keys. */
 AVX512 static inline __m512i limit_of(__m512i last)
 {
     const __m512i bump = _mm512_srli_epi64(last, 56);
@@ -78,7 +79,7 @@ AVX512 static inline __m512i limit_of(__m512i last)
     return _mm512_slli_epi64(level, UNSEEN__LIST_LEVEL_SHIFT);
 }
 
-/* unseen__list_place_of and unseen__list_row_of. */
+/* unseen__list_place_of and unseen__list_row_of, for eight keys. */
 AVX512 static inline void find_pages(const struct unseen__list_view *view, unsigned layer,
                                      const uint64_t *keys, struct batch *b, size_t i)
 {
@@ -143,8 +144,8 @@ AVX512 static inline __m512i fold16(__m512i a, __m512i b)
     return _mm512_mask_blend_epi8(UINT64_C(0xaaaaaaaaaaaaaaaa), a, b);
 }
 
-/* The keys, one bit each, for which one of the first ncolumns lanes has another parity than that
- * bit of the key's byte in fingerprints. */
+/* Returns one bit for each key: set if the parity of one of the first ncolumns lanes differs
+ * from the lane's bit in the key's byte of fingerprints. */
 AVX512 static inline unsigned differ(const __m512i x[LANES], uint64_t fingerprints,
                                      unsigned ncolumns)
 {
@@ -164,7 +165,7 @@ AVX512 static inline unsigned differ(const __m512i x[LANES], uint64_t fingerprin
     return (unsigned)mask & 0xff;
 }
 
-/* The lanes of two rows of words, under a key's coefficients. */
+/* Masks the words of two blocks with a key's coefficients, and adds them. */
 AVX512 static inline __m512i under(uint64_t c0, uint64_t c1, __mmask8 lanes, const uint8_t *w0,
                                    const uint8_t *w1)
 {
@@ -176,7 +177,7 @@ AVX512 static inline __m512i under(uint64_t c0, uint64_t c1, __mmask8 lanes, con
 
 /* ---- group 0 ---- */
 
-/* Keeps those of eight keys, from slot i on, for the second half. */
+/* Appends the keys of the bits in `likely`, of the eight from slot i on, to the likely keys. */
 AVX512 static inline void keep_likely(struct batch *b, size_t i, size_t number, unsigned likely)
 {
     const __mmask8 which = (__mmask8)likely;
@@ -199,7 +200,7 @@ AVX512 static inline void keep_likely(struct batch *b, size_t i, size_t number, 
     b->nlikely = at + (size_t)_mm_popcnt_u32(likely);
 }
 
-/* Eight keys from slot i on. */
+/* Compares group 0 for the eight keys from slot i on. */
 AVX512 static inline void compare_group0(const struct unseen__list_view *view, struct batch *b,
                                          size_t i, size_t number, uint8_t *answers)
 {
@@ -227,7 +228,7 @@ AVX512 static inline const uint8_t *page_of(const struct unseen__list_view *view
     return view->pages + offset / UNSEEN__LIST_PAGE * UNSEEN__LIST_PAGE;
 }
 
-/* Of one block in four, what the levels displace is not beside the rest. */
+/* Fetches the rest of a key. For one block in four, the displaced bits are not beside it. */
 AVX512 static inline void fetch_rest(const struct unseen__list_view *view, const struct batch *b,
                                      size_t i)
 {
@@ -236,7 +237,7 @@ AVX512 static inline void fetch_rest(const struct unseen__list_view *view, const
     const uint8_t *page = page_of(view, b->likely_offset[i]);
     const uint8_t *at = page + s->rest[block];
     const unsigned len = 16 * (s->columns + 1 - s->group0);
-    const unsigned next = block + 1 < s->blocks ? block + 1 : block;
+    const unsigned next = unseen__list_next_block(s, block);
     for (unsigned k = 0; k < len; k += 64) {
         _mm_prefetch((const char *)at + k, _MM_HINT_T1);
     }
@@ -245,7 +246,7 @@ AVX512 static inline void fetch_rest(const struct unseen__list_view *view, const
     _mm_prefetch((const char *)page + s->displaced[next / 4], _MM_HINT_T1);
 }
 
-/* The column that the levels stand in. */
+/* Does the column that holds the levels agree? */
 AVX512 static inline bool agrees_leveled(const struct unseen__list_view *view,
                                          const struct batch *b, size_t i, unsigned next)
 {
@@ -262,7 +263,7 @@ AVX512 static inline bool agrees_leveled(const struct unseen__list_view *view,
     return (((uint64_t)_mm_popcnt_u64(x) ^ b->likely_fingerprint[i] >> j) & 1) == 0;
 }
 
-/* The rest of eight likely keys, from i on. */
+/* Compares the rest for eight likely keys, from i on. */
 AVX512 static inline void compare_rest(const struct unseen__list_view *view, const struct batch *b,
                                        size_t i, uint8_t *answers)
 {
@@ -271,7 +272,7 @@ AVX512 static inline void compare_rest(const struct unseen__list_view *view, con
     unsigned next[LANES];
     for (size_t k = 0; k < LANES; k++) {
         const unsigned block = b->likely_block[i + k];
-        next[k] = block + 1 < s->blocks ? block + 1 : block;
+        next[k] = unseen__list_next_block(s, block);
         yes |= (unsigned)agrees_leveled(view, b, i + k, next[k]) << k;
     }
     for (unsigned j = s->group0; j <= s->columns; j += LANES) {
@@ -297,7 +298,7 @@ AVX512 static inline void compare_rest(const struct unseen__list_view *view, con
 
 /* ---- a batch ---- */
 
-/* Makes the likely keys a multiple of eight, by repeating the last one. */
+/* Repeats the last likely key, so that the last eight are complete. */
 static void fill_up(struct batch *b)
 {
     const size_t last = b->nlikely - 1;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Beginning a build, adding to it, and ending it. builder.h draws the way of the keys. */
+ * Begins a build, adds keys to it, and frees it. builder.h shows the way of the keys. */
 #include "base/posix.h"
 
 #include <errno.h>
@@ -23,24 +23,25 @@ enum {
     KEYS_BATCH = 256, /* keys made at a time from bytes */
     THREADS_MAX = 256,
     MEMORY_MIN = 1 << 20,
-    PART_KEYS = 1 << 17, /* of a part, which is sorted in the second cache, */
-    PART_BITS = 10,      /* unless there are too many or too few parts then */
+    PART_KEYS = 1 << 17, /* most of a part, which is sorted in the second cache */
+    PART_BITS = 10,      /* the fewest */
     PART_BITS_MAX = 14,
-    BUFFER_GOOD = 1 << 15, /* bytes of a part's buffer */
+    BUFFER_GOOD = 1 << 15, /* bytes of a part's buffer: with fewer, larger parts are better */
     KEY_BITS_MIN = 48,
-    SPILL_SHARE = 4 /* of the memory, for the buffers of the first layer's parts */
+    SPILL_SHARE = 4 /* the buffers of the first layer's parts take 1 / 4 of the memory */
 };
 
 static const uint64_t MEMORY_DEFAULT = UINT64_C(1) << 30;
 static const double FPR_MIN = 1e-9;
 static const double FPR_MAX = 0.25;
 
-/* Keys that agree in all bits that are kept are one: at most this share of the rate. */
+/* Keys that agree in all kept bits count as one. That may add at most this share to the rate. */
 static const double COLLISIONS = 0.006;
 
 /* ---- options ---- */
 
-/* The rate is that of a question, and each of the texts it may be has a share of that. */
+/* The rate is that of a question. Each of the texts that a question asks for has an equal share
+ * of it. */
 static enum unseen_status check_rate(const struct unseen_list_build_options *options,
                                      const char *path, struct unseen_error *error)
 {
@@ -88,7 +89,7 @@ static enum unseen_status build_options(const struct unseen_list_build_options *
     return check_rate(&options, path, error);
 }
 
-/* As many parts as make them fit the cache. */
+/* As many parts as are needed for one to fit in the cache, within limits. */
 static unsigned part_bits_for(uint64_t capacity)
 {
     unsigned bits = PART_BITS;
@@ -98,7 +99,8 @@ static unsigned part_bits_for(uint64_t capacity)
     return bits;
 }
 
-/* The fewest bits of a key that keep the keys apart well enough, as whole bytes behind the part. */
+/* The fewest bits of a key that keep the keys apart well enough. Behind the bits of the part
+ * they fill whole bytes. */
 static unsigned key_bits_for(uint64_t capacity, unsigned part_bits, double fpr)
 {
     unsigned bits = 64;
@@ -112,7 +114,7 @@ static unsigned key_bits_for(uint64_t capacity, unsigned part_bits, double fpr)
 
 /* ---- beginning ---- */
 
-/* What the header says from the beginning, and where the list will be found. */
+/* Puts the options into the header, and names the files. */
 static enum unseen_status name_files(struct unseen_list_build *b, const char *path,
                                      const struct unseen_list_build_options *options)
 {
@@ -128,7 +130,7 @@ static enum unseen_status name_files(struct unseen_list_build *b, const char *pa
     return b->path && b->new_path && b->folder ? UNSEEN_OK : UNSEEN_ERR_NOMEM;
 }
 
-/* A build that has not begun. */
+/* Makes a build that has not begun: it has no spill and no open file. */
 static enum unseen_status new_build(struct unseen_list_build **build_out, const char *path,
                                     const struct unseen_list_build_options *options,
                                     struct unseen_error *error)
@@ -178,7 +180,7 @@ enum unseen_status unseen__list_build_prepare(struct unseen_list_build *b, unsig
     return unseen__error_status(error, status, b->path);
 }
 
-/* Whether the list is made in the folder of what is kept. */
+/* Is the list made in the folder that options.keep uses? */
 static bool is_in_folder(const struct unseen_list_build *b)
 {
     const size_t len = strlen(b->folder);
@@ -186,8 +188,8 @@ static bool is_in_folder(const struct unseen_list_build *b)
            unseen__file_name(b->path) == b->path + len + 1;
 }
 
-/* The folder that the list goes to is opened early: whoever gives its name to another is too late. If
- * that fails, it is tried again when the list is made. */
+/* The folder is opened early, so that the list goes there even if the name of the folder is
+ * given to another one. If opening fails, it is tried again when the list is made. */
 int unseen__list_build_open_folder(struct unseen_list_build *b)
 {
     if (b->folder_fd >= 0) {
@@ -216,7 +218,7 @@ static enum unseen_status begin_spill(struct unseen_list_build *b, struct unseen
     return status;
 }
 
-/* A new build, or the build of an earlier process under the same secret (NULL: any). */
+/* Begins a build under the secret; or resumes one, whose secret must be the same (NULL: any). */
 static enum unseen_status start_with_secret(struct unseen_list_build **build_out, const char *path,
                                             const struct unseen_list_build_options *options,
                                             bool resumes, const struct unseen__secret *secret,
@@ -338,7 +340,7 @@ void unseen_list_build_free(struct unseen_list_build *b)
     }
     const struct unseen_allocator allocator = b->allocator;
     if (b->fd >= 0) {
-        /* before it is closed, so that the lock still holds */
+        /* before fd is closed, so that the lock still holds */
         (void)unlinkat(b->folder_fd, unseen__file_name(b->new_path), 0);
         (void)close(b->fd);
     }

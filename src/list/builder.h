@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: MIT
  *
- * The inside of a build. Keys come in any order and are parted by their top bits (spill.h). Then
- * layers of pages are built from them; a layer gets about 4 % of the keys of the layer before, so a
- * few layers are enough. The last few hundred keys are listed.
+ * A list that is being built, for the files that build it. Keys come in any order, and a spill
+ * parts them by their top bits (spill.h). Then layers of pages are built from them. A layer
+ * bumps about 4 % of its keys to the next layer, so a few layers are enough. The last few
+ * hundred keys become the leftover.
  *
- *     build.c       begins, adds, ends
+ *     build.c       begins a build, adds keys, frees it
  *     checkpoint.c  saves and resumes (state.h)
  *     layer.c       makes the pages of a layer
- *     finish.c      writes the file around them */
+ *     finish.c      makes the layers, and the file around their pages */
 #ifndef UNSEEN_LIST_BUILDER_H
 #define UNSEEN_LIST_BUILDER_H
 
@@ -20,49 +21,49 @@
 struct unseen_list_build {
     struct unseen_allocator allocator;
     struct unseen_list_build_options options; /* complete; its pointers are not kept */
-    unsigned ntexts;                          /* that one question asks for at most */
+    unsigned ntexts;                          /* texts of one question, at most */
     enum unseen_cpu cpu;                      /* a level, not AUTO */
     struct unseen__list_header header;
     struct unseen__hasher hasher; /* makes the keys */
     char *path;
     char *new_path;
     char *folder;
-    struct unseen__spill *spill; /* of the layer to be built */
-    struct unseen__spill *next;  /* of the layer behind it */
+    struct unseen__spill *spill; /* the keys of the layer to be built */
+    struct unseen__spill *next;  /* the keys that this layer bumps */
     int folder_fd;               /* the folder of path and new_path; -1: not open */
-    int fd;                      /* of new_path, or -1 */
-    unsigned mode;               /* that it gets with its name */
+    int fd;                      /* new_path; -1: not open */
+    unsigned mode;               /* of the finished list */
     uint64_t npages;
-    uint64_t size;       /* of the list, about */
-    uint64_t *checksums; /* of the pages */
+    uint64_t size;       /* of the list, estimated, for messages */
+    uint64_t *checksums; /* one for each page */
     size_t checksums_cap;
-    uint32_t *table; /* numbers of pages of all shards */
+    uint32_t *table; /* the number of pages of each shard */
     size_t nshards;
     bool (*progress)(void *context, uint64_t ndone, uint64_t n);
     void *context;
 
-    struct unseen__list_kept kept; /* with options.keep */
+    struct unseen__list_kept kept; /* the folder to resume from, with options.keep */
     uint8_t *note;                 /* of the last checkpoint */
     size_t note_len;
-    bool complete;     /* that checkpoint was after the last key */
-    bool failed;       /* a key was not taken, or a sync failed; nothing later can be right */
+    bool complete; /* the last checkpoint came after the last key */
+    bool failed;   /* adding a key or a sync failed: add, checkpoint and finish return STOPPED */
     bool was_finished; /* unseen_list_build_finish was called */
-    bool removes_kept; /* the list is there: what was kept is not needed any more */
+    bool removes_kept; /* the list is in place: _free removes the files of options.keep */
 };
 
-/* Decides how many bits of a key are kept, and makes the spill of the first layer, with buffers of
- * memory bytes in all. Errors: FPR, NOMEM. */
+/* Sets the number of key bits, chooses the geometry, and makes the spill of the first layer,
+ * with `memory` bytes of buffers. Errors: FPR, NOMEM. */
 enum unseen_status unseen__list_build_prepare(struct unseen_list_build *build, unsigned key_bits,
                                               unsigned part_bits, size_t memory,
                                               struct unseen_error *error);
 
-/* Puts the state of an earlier process into a new build. Errors: MISSING, MISMATCH, BUSY, CORRUPT,
- * VERSION, FOREIGN, IO, NOMEM. secret is NULL, or must be that of the state. */
+/* Restores a new build from the state that an earlier process saved. secret is NULL, or must be
+ * the state's. Errors: MISSING, MISMATCH, BUSY, CORRUPT, VERSION, FOREIGN, IO, NOMEM. */
 enum unseen_status unseen__list_build_load(struct unseen_list_build *build,
                                            const struct unseen__secret *secret,
                                            struct unseen_error *error);
 
-/* Makes a checkpoint; complete: all keys have been added. Errors: IO, NOMEM. */
+/* Makes a checkpoint. complete: all keys have been added. Errors: IO, NOMEM. */
 enum unseen_status unseen__list_build_save(struct unseen_list_build *build, const void *note,
                                            size_t note_len, bool complete,
                                            struct unseen_error *error);
@@ -70,16 +71,17 @@ enum unseen_status unseen__list_build_save(struct unseen_list_build *build, cons
 /* Opens the folder of the list, unless it is open. Returns an errno number. */
 int unseen__list_build_open_folder(struct unseen_list_build *build);
 
-/* Makes a layer of the keys in the spill: its pages are in the file then, and the keys that did not
- * fit are in the spill. Errors: IO, CORRUPT, NOMEM, ARGUMENT (too many keys), STOPPED. */
+/* Makes a layer of the keys in the spill: writes its pages to the file, and replaces the spill
+ * by the keys that they bump. Errors: IO, CORRUPT, NOMEM, ARGUMENT (too many keys), STOPPED. */
 enum unseen_status unseen__list_layer_make(struct unseen_list_build *build,
                                            struct unseen_error *error);
 
-/* The list could not be written: on a full disk, says what size it would have had. */
+/* Reports that the list could not be written. On a full disk, the message says how large the
+ * list would be. */
 enum unseen_status unseen__list_write_error(const struct unseen_list_build *build, int code,
                                             struct unseen_error *error);
 
-/* The number of pages for so many keys. */
+/* The number of pages for nkeys keys. */
 uint32_t unseen__list_npages(const struct unseen__list_geometry *geometry, uint64_t nkeys);
 
 #endif

@@ -1,4 +1,6 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Reads and makes the records of changes behind a list. */
 #include "base/posix.h"
 
 #include "list/changes.h"
@@ -16,10 +18,10 @@
 enum {
     KIND_CHANGES = 1,
     SEARCH_AT_ONCE = 1 << 20,
-    HASHED_MAX = 64 << 20 /* bytes of heads without records before a search is given up */
+    HASHED_MAX = 64 << 20 /* bytes hashed for heads without records, then a search is given up */
 };
 
-/* What a record begins with, as a 32-bit number: "UNTR". */
+/* The first four bytes of a record, as a number: "UNTR". */
 #define RECORD_MARK 0x52544e55u
 
 struct head {
@@ -35,7 +37,7 @@ struct reader {
     const struct unseen__list_changes *changes;
     int fd;
     uint64_t size;
-    int64_t at[2]; /* when it was changed, in seconds and nanoseconds */
+    int64_t at[2]; /* when the file was last changed, in seconds and nanoseconds */
     uint8_t *buf;
     size_t cap;
     uint64_t nhashed;
@@ -109,14 +111,15 @@ static bool decode_head(const uint8_t bytes[UNSEEN__CHANGES_HEAD], uint64_t offs
 
 /* ---- reading ---- */
 
-static enum unseen_status changes_damaged(const struct unseen__list_changes *changes,
-                                          uint64_t offset, struct unseen_error *error)
+enum unseen_status unseen__list_damaged(const char *path, uint64_t offset,
+                                        struct unseen_error *error)
 {
-    return unseen__error(error, UNSEEN_ERR_CORRUPT, offset, "%s is damaged at byte %llu",
-                         changes->path, (unsigned long long)offset);
+    return unseen__error(error, UNSEEN_ERR_CORRUPT, offset, "%s is damaged at byte %llu", path,
+                         (unsigned long long)offset);
 }
 
-/* The len bytes at offset, in the buffer, or false in *got_out where the file has become shorter. */
+/* Reads the len bytes at offset into the buffer. *got_out is false if the file has become
+ * shorter. */
 static enum unseen_status fetch_bytes(struct reader *r, uint64_t offset, size_t len, bool *got_out,
                                       struct unseen_error *error)
 {
@@ -136,7 +139,8 @@ static enum unseen_status fetch_bytes(struct reader *r, uint64_t offset, size_t 
     return code ? unseen__error_io(error, "read", r->changes->path, code) : UNSEEN_OK;
 }
 
-/* Whether there is an intact record at offset; if so, it is in the buffer, *len_out bytes. */
+/* Looks for an intact record at offset. If there is one, *intact_out is true, and the record is
+ * in the buffer, *len_out bytes. */
 static enum unseen_status read_record(struct reader *r, uint64_t offset, struct head *head_out,
                                       size_t *len_out, bool *intact_out, struct unseen_error *error)
 {
@@ -167,8 +171,9 @@ static enum unseen_status read_record(struct reader *r, uint64_t offset, struct 
     return status;
 }
 
-/* Whether there is an intact record behind the end, where there is none. Where the file holds heads
- * without records, made so that each has to be hashed, the search is given up. */
+/* Looks for an intact record behind the end, where there is none. Each head makes it hash a
+ * record, and a file may be full of heads without records: so after some bytes the search ends
+ * with CORRUPT. */
 static enum unseen_status find_later(struct reader *r, bool *found_out, struct unseen_error *error)
 {
     struct head head;
@@ -191,14 +196,15 @@ static enum unseen_status find_later(struct reader *r, bool *found_out, struct u
                 return status;
             }
             if (r->nhashed > HASHED_MAX + 8 * r->size) {
-                return changes_damaged(r->changes, r->changes->end, error);
+                return unseen__list_damaged(r->changes->path, r->changes->end, error);
             }
         }
     }
     return UNSEEN_OK;
 }
 
-/* One change of a record's: moves *at, which must not go beyond end. */
+/* Decodes one change of a record and moves *at behind it. Returns false if the change is not
+ * sound or goes beyond end. */
 static bool next_change(const uint8_t **at, const uint8_t *end, enum unseen_list_change *change_out,
                         struct unseen_bytes *text_out)
 {
@@ -213,7 +219,7 @@ static bool next_change(const uint8_t **at, const uint8_t *end, enum unseen_list
     return true;
 }
 
-/* Whether the record is what it says, looked at before any of it is made. */
+/* Checks all changes of a record, and their number, before the first is made. */
 static bool is_sound(const struct head *head, const uint8_t *bytes)
 {
     const uint8_t *at = bytes + UNSEEN__CHANGES_HEAD;
@@ -242,7 +248,7 @@ static enum unseen_status take_record(struct unseen__list_changes *changes, cons
                              "%s was written by another version of unseen", changes->path);
     }
     if (!is_sound(head, bytes)) {
-        return changes_damaged(changes, head->offset, error);
+        return unseen__list_damaged(changes->path, head->offset, error);
     }
     const enum unseen_status status =
         head->n > 0
@@ -258,7 +264,8 @@ static enum unseen_status take_record(struct unseen__list_changes *changes, cons
     return UNSEEN_OK;
 }
 
-/* What is at the end: an intact record, in the buffer, or (*later_out) none but one behind it. */
+/* Looks at the end. *intact_out: an intact record is there, and in the buffer. *later_out: none
+ * is there, but an intact record follows. */
 static enum unseen_status look_at_end(struct reader *r, struct head *head_out, size_t *len_out,
                                       bool *intact_out, bool *later_out, struct unseen_error *error)
 {
@@ -287,7 +294,7 @@ static enum unseen_status read_on(struct unseen__list_changes *changes, struct r
         if (status == UNSEEN_OK && intact && head.number == changes->number + 1) {
             status = take_record(changes, &head, r->buf, len, error);
         } else if (status == UNSEEN_OK && (intact || later)) {
-            status = changes_damaged(changes, changes->end, error);
+            status = unseen__list_damaged(changes->path, changes->end, error);
         } else if (status == UNSEEN_OK) {
             changes->ntorn = r->size - changes->end;
             changes->torn_at[0] = r->at[0];
@@ -315,7 +322,8 @@ static enum unseen_status start_reader(struct reader *r, const struct unseen__li
     return UNSEEN_OK;
 }
 
-/* What an interrupted commit has left is looked at once: that may take long. */
+/* Does the file still end in the interrupted commit of the last reading? Searching it again may
+ * take long and finds nothing new. */
 static bool is_torn_as_before(const struct reader *r)
 {
     const struct unseen__list_changes *changes = r->changes;
@@ -328,7 +336,7 @@ static void end_reader(struct reader *r)
     unseen__free(&r->changes->texts.allocator, r->buf, r->cap);
 }
 
-/* Reads all of them into `fresh`. */
+/* Reads all records into `fresh`. */
 static enum unseen_status read_afresh(const struct unseen__list_changes *changes, int fd,
                                       struct unseen__list_changes *fresh,
                                       struct unseen_error *error)
@@ -347,8 +355,8 @@ static enum unseen_status read_afresh(const struct unseen__list_changes *changes
     return status;
 }
 
-/* Whether the file still has the last record where it was: a writer whose sync failed takes back
- * what a reader may have seen already. */
+/* Is the last record still in the file? A writer whose sync failed cuts off a record that a
+ * reader may have read already. */
 static enum unseen_status is_as_before(const struct reader *r, bool *same_out,
                                        struct unseen_error *error)
 {

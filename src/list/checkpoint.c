@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Checkpoints of a build: the state of a build on the disk, and back. */
+ * Saves the state of a build on the disk, and restores a build from it (state.h has the files). */
 #include "base/posix.h"
 
 #include <string.h>
@@ -13,7 +13,7 @@ enum {
     NOTE_MAX = 1 << 24
 };
 
-/* Keeps a copy of the note, which may be the copy itself. */
+/* Keeps a copy of the note. note may be the copy that is kept already. */
 static enum unseen_status take_note(struct unseen_list_build *b, const void *note, size_t len)
 {
     uint8_t *copy = len ? unseen__alloc(&b->allocator, len, 1) : NULL;
@@ -60,7 +60,7 @@ static enum unseen_status save_state(struct unseen_list_build *b, bool complete,
     return status;
 }
 
-/* First the keys, then the state that speaks of them. */
+/* First the keys, then the state that counts them. */
 enum unseen_status unseen__list_build_save(struct unseen_list_build *b, const void *note,
                                            size_t note_len, bool complete,
                                            struct unseen_error *error)
@@ -94,7 +94,7 @@ bool unseen_list_build_complete(const struct unseen_list_build *b)
 
 /* ---- resuming ---- */
 
-/* The option that differs from the state; NULL: none. */
+/* The name of an option that differs from the state; NULL if none does. */
 static const char *other_option(const struct unseen__list_state *state,
                                 const struct unseen_list_build *b,
                                 const struct unseen__secret *secret)

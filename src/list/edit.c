@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * The writer of a list's changes. It holds the lock of the file, collects changes in memory, and
- * appends them as one record with each commit. A commit that fails is cut off again: the next reader
- * finds the list as it was. */
+ * The writer of a list's changes (unseen_list_edit). It holds the lock of the file, collects
+ * changes in memory, and appends them as one record with each commit. If a commit fails, its
+ * record is cut off again, and the next reader finds the list as it was. */
 #include "base/posix.h"
 
 #include <fcntl.h>
@@ -23,7 +23,8 @@
 
 enum {
     RECORD_LEAST = 4096,
-    AROUND = UNSEEN__CHANGES_HEAD + 7 + UNSEEN__CHANGES_TAIL /* what a record has beside changes */
+    AROUND = UNSEEN__CHANGES_HEAD + 7 +
+             UNSEEN__CHANGES_TAIL /* most bytes of a record beside its changes */
 };
 
 struct unseen_list_edit {
@@ -31,13 +32,13 @@ struct unseen_list_edit {
     char *path;
     int fd;
     long opener;   /* the process that took the lock, or 0 */
-    bool has_name; /* the path named it when it was opened, as nearly always */
+    bool has_name; /* path named this file when it was opened, as nearly always */
     struct unseen__list_header header;
     struct unseen__hasher hasher; /* makes the list's keys */
     struct unseen__list_changes changes;
-    uint8_t *record; /* the changes that were not committed, from UNSEEN__CHANGES_HEAD on */
+    uint8_t *record; /* the changes that are not committed, from UNSEEN__CHANGES_HEAD on */
     size_t cap;
-    size_t nbytes; /* of them */
+    size_t nbytes; /* of these changes */
     uint64_t n;
     bool stopped;
 };
@@ -124,7 +125,7 @@ void unseen_list_edit_close(struct unseen_list_edit *edit)
 
 /* ---- changing ---- */
 
-/* Room for everything, so that nothing fails in the middle. */
+/* Makes room for all items first, so that nothing fails in the middle. */
 static enum unseen_status reserve_changes(struct unseen_list_edit *edit,
                                           const struct unseen_bytes *items, size_t n)
 {
@@ -196,7 +197,8 @@ enum unseen_status unseen_list_edit_change(struct unseen_list_edit *edit,
 
 /* ---- committing ---- */
 
-/* What an interrupted commit has left goes first: behind this one it would look like damage. */
+/* Cuts off the rest of an interrupted commit first: behind this record it would look like
+ * damage. */
 static int append_record(const struct unseen_list_edit *edit, size_t len)
 {
     const uint64_t end = edit->changes.end;
@@ -204,14 +206,15 @@ static int append_record(const struct unseen_list_edit *edit, size_t len)
     code = code ? code : unseen__file_write(edit->fd, end, edit->record, len);
     code = code ? code : unseen__file_sync(edit->fd);
     if (code != 0) {
-        /* After a failed sync the kernel may call bytes clean that are not on the disk. Nobody must
-         * find the record and take it for durable. */
+        /* After a failed sync the kernel may call bytes clean that are not on the disk. Nobody
+         * must find the record and take it for durable. */
         (void)unseen__file_truncate(edit->fd, end);
     }
     return code;
 }
 
-/* Another file may get the name at any time: who renames it over this one need not know of locks. */
+/* Does path still name this file? A program that knows nothing of the lock may rename another
+ * file over it at any time. */
 static enum unseen_status check_name(struct unseen_list_edit *edit, struct unseen_error *error)
 {
     if (!edit->has_name || unseen__lock_has_name(edit->fd, edit->path)) {
@@ -222,7 +225,8 @@ static enum unseen_status check_name(struct unseen_list_edit *edit, struct unsee
                          "%s was replaced by another file while it was being changed", edit->path);
 }
 
-/* Behind what is no list any more, or behind a gap, nobody would find the changes. */
+/* Checks that the file is still this list, and not cut short. Nobody would find changes behind
+ * anything else, or behind a gap. */
 static enum unseen_status check_file(struct unseen_list_edit *edit, struct unseen_error *error)
 {
     uint64_t size = 0;

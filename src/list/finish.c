@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The end of a build: the layers, and the file around their pages. */
+ * Ends a build: makes the layers, and the file around their pages. builder.h shows the whole
+ * build. */
 #include "base/posix.h"
 
 #include "list/builder.h"
@@ -21,15 +22,17 @@
 #include "list/sort.h"
 
 enum {
-    LEFTOVER_MAX = UNSEEN__LIST_PAGE / 8 /* keys that take no more room in a row than on a page */
+    LEFTOVER_MAX = UNSEEN__LIST_PAGE / 8 /* so many keys take the room of one page */
 };
 
-/* What a list is for its readers, less what the umask takes. */
+/* The mode of a finished list, of which the umask takes its part; and the mode while it is
+ * built. */
 static const mode_t MODE = 0644;
 static const mode_t MODE_AT_WORK = 0600;
 
-/* Makes PATH.new, locked: a second builder would write to it, too, and the first put half of that in
- * place. Only a file that is made can say what the umask leaves of its mode. */
+/* Makes PATH.new and locks it: without the lock, a second builder would write to the same file,
+ * and the first builder would put a mix of both in place. Only a newly made file shows what the
+ * umask leaves of MODE. */
 static enum unseen_status open_new(struct unseen_list_build *b, struct unseen_error *error)
 {
     struct stat st;
@@ -58,7 +61,7 @@ enum unseen_status unseen__list_write_error(const struct unseen_list_build *b, i
                : unseen__error_io(error, "write", b->new_path, code);
 }
 
-/* The keys that no layer has: sorted, in memory of *cap_out keys. */
+/* Reads the keys that no layer took, sorted, into memory of *cap_out keys. */
 static enum unseen_status take_leftover(struct unseen_list_build *b, uint64_t **keys_out,
                                         size_t *cap_out)
 {
@@ -85,7 +88,8 @@ static enum unseen_status take_leftover(struct unseen_list_build *b, uint64_t **
     return UNSEEN_OK;
 }
 
-/* The sections behind the pages, in *len_out bytes of memory. */
+/* Makes the sections behind the pages, in *len_out bytes of memory, and puts their checksums
+ * into the header. */
 static uint8_t *make_sections(struct unseen_list_build *b, const uint64_t *leftover,
                               const struct unseen__list_offsets *p, size_t *len_out)
 {
@@ -144,7 +148,7 @@ static enum unseen_status write_rest(struct unseen_list_build *b, const uint64_t
     return code ? unseen__list_write_error(b, code, error) : UNSEEN_OK;
 }
 
-/* All layers, and then the rest of the file. */
+/* Makes all layers, and then the rest of the file. */
 static enum unseen_status make_list(struct unseen_list_build *b, struct unseen_error *error)
 {
     enum unseen_status status = open_new(b, error);

@@ -1,4 +1,6 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Chooses the geometry of pages for a rate, and computes the offsets and the rate of a geometry. */
 #include "list/geometry.h"
 
 #include <math.h>
@@ -8,7 +10,7 @@ static unsigned least(unsigned a, unsigned b)
     return a < b ? a : b;
 }
 
-/* How many bytes the columns behind group 0 take in the blocks before this one. */
+/* The bytes that the columns behind group 0 take in the blocks before this one. */
 static unsigned rest_before(const struct unseen__list_geometry *s, unsigned block)
 {
     return 8 * (block * (s->columns - s->group0) + least(block, s->extended));
@@ -34,7 +36,8 @@ bool unseen__list_geometry_make(unsigned columns, unsigned blocks, unsigned exte
     return true;
 }
 
-/* Of the keys, those that begin in a block with an additional column whose successor has it, too. */
+/* The share of keys with a longer fingerprint: they begin in an extended block, and the next
+ * block is extended, too. */
 static double extended_share(const struct unseen__list_geometry *s)
 {
     if (s->extended == s->blocks) {
@@ -63,7 +66,8 @@ enum unseen_status unseen__list_geometry_for(double fpr, struct unseen__list_geo
                 unseen__list_geometry_rate(&s) > fpr) {
                 continue;
             }
-            /* More blocks are more keys; with as many, the lower rate is free. */
+            /* More blocks hold more keys. Of geometries with as many blocks, the lower rate
+             * costs nothing. */
             if (s.blocks > best.blocks ||
                 (s.blocks == best.blocks &&
                  unseen__list_geometry_rate(&s) < unseen__list_geometry_rate(&best))) {

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: MIT
  *
- * A layer of a list: shard by shard the keys are read back, sorted and made distinct, and as page and
- * row are monotone in the key, each page's keys are a run in the order of rows, and each block's a
- * run in that. What the pages bump goes, with new keys, to another spill, from which the next layer
- * is built in the same way.
+ * Makes one layer of a list. Shard by shard, the keys are read back from the spill, sorted and
+ * made distinct. Page and row rise with the key, so the keys of a page are one run of the sorted
+ * keys, and the keys of a block one run of these. Keys that the pages bump get new values and go
+ * to another spill; the next layer is built from that spill in the same way.
  *
- * Threads share a layer by taking turns at shards. A shard's pages stand behind those of the shard
- * before, so each waits with its number of pages until it is its turn to say where they are, and
- * then solves and writes them on its own: the bytes are the same for any number of threads. */
+ * Threads share a layer by taking turns at shards. The pages of a shard stand behind those of
+ * the shard before. So a thread counts the pages of its shards, waits for its turn to place them
+ * in the file, and then solves and writes them on its own. The bytes are the same for any number
+ * of threads. */
 #include "base/posix.h"
 
 #include <errno.h>
@@ -26,14 +27,14 @@
 
 enum {
     SHARD_KEYS = 3 << 19, /* most keys of a shard: with far fewer, whole pages are too coarse */
-    NEXT_BITS = 8,        /* parts of the layers behind the first */
-    BATCH_PAGES = 64,     /* written at a time */
+    NEXT_BITS = 8,        /* part bits of the spills behind the first */
+    BATCH_PAGES = 64,     /* pages written at a time */
     THREADS_MAX = 256,
-    NEXT_SHARE = 16, /* of the memory, for the buffers of the next layer's parts */
-    LATER_SHARE = 20 /* of the first layer's pages, what the others and the sections add */
+    NEXT_SHARE = 16, /* the buffers of the next layer's parts take 1 / 16 of the memory */
+    LATER_SHARE = 20 /* later layers and the sections add 1 / 20 to the first layer's pages */
 };
 
-/* So many keys for each row. Some are bumped, and the others leave fewer rows unused. */
+/* Keys for each row of a page. Some are bumped, and the others leave fewer rows unused. */
 static const double OVERLOAD = 1.045;
 
 uint32_t unseen__list_npages(const struct unseen__list_geometry *geometry, uint64_t nkeys)
@@ -43,36 +44,36 @@ uint32_t unseen__list_npages(const struct unseen__list_geometry *geometry, uint6
     return npages < 1 ? 1 : (uint32_t)npages;
 }
 
-/* What the threads share that build a layer. A unit is a shard, or some in a row: what has the keys
- * of one or several whole parts. */
+/* What all threads of a layer share. A thread works on one unit at a time: a shard with one or
+ * more parts of the spill, or a part with several shards. */
 struct run {
     struct unseen_list_build *builder;
     unsigned shard_bits;
     unsigned unit_bits;
-    uint32_t *table; /* of this layer */
-    uint64_t nkeys;  /* in the spill */
+    uint32_t *table; /* the number of pages of each shard of this layer */
+    uint64_t nkeys;  /* in the spill, repeated ones, too */
 
     pthread_mutex_t lock;
     pthread_cond_t placed;
     size_t next_unit;
-    size_t nplaced; /* units that have their place */
+    size_t nplaced; /* units whose pages have their place in the file */
     uint64_t ndone;
     uint64_t ndistinct;
     enum unseen_status status;
     struct unseen_error error;
 };
 
-/* What a thread has of its own. */
+/* What each thread has for itself. */
 struct worker {
     struct run *run;
     struct unseen__list_solver *solver;
     size_t cap; /* of both arrays */
     uint64_t *keys;
-    uint64_t *other; /* for sorting, then for what is bumped */
+    uint64_t *other; /* for sorting, then for bumped keys */
     size_t nbumped;
-    size_t page_cap; /* keys of a page that is worth solving */
+    size_t page_cap; /* a page with more keys bumps them all */
     uint32_t *bumped;
-    uint8_t *pages; /* BATCH_PAGES of them */
+    uint8_t *pages; /* BATCH_PAGES pages */
 };
 
 static enum unseen_status fail_run(struct run *run, enum unseen_status status,
@@ -88,7 +89,7 @@ static enum unseen_status fail_run(struct run *run, enum unseen_status status,
     return status;
 }
 
-/* Memory for keys, in huge pages if it is as large as some. */
+/* Allocates room for keys, in huge pages if it is a whole number of them. */
 static uint64_t *take_keys(const struct unseen_allocator *allocator, size_t cap)
 {
     uint64_t *keys = unseen__alloc(allocator, cap * sizeof(*keys), 64);
@@ -99,7 +100,7 @@ static uint64_t *take_keys(const struct unseen_allocator *allocator, size_t cap)
     return keys;
 }
 
-/* Room for n keys in both arrays. */
+/* Makes room for n keys in both arrays. */
 static enum unseen_status make_room(struct worker *w, size_t n)
 {
     const struct unseen_allocator *allocator = &w->run->builder->allocator;
@@ -124,7 +125,7 @@ static enum unseen_status make_room(struct worker *w, size_t n)
     return UNSEEN_OK;
 }
 
-/* Reads the unit's parts, and sorts each: they are in order. */
+/* Reads the parts of a unit in order, and sorts each. */
 static enum unseen_status read_unit(struct worker *w, size_t unit, size_t *n_out,
                                     struct unseen_error *error)
 {
@@ -155,7 +156,7 @@ static enum unseen_status read_unit(struct worker *w, size_t unit, size_t *n_out
     return status;
 }
 
-/* Where the keys of a shard end that begins at `from`. */
+/* The index at which the keys of a shard end; they begin at `from`. */
 static size_t shard_end(const uint64_t *keys, size_t from, size_t n, unsigned shard_bits,
                         size_t shard)
 {
@@ -175,7 +176,7 @@ static size_t shard_end(const uint64_t *keys, size_t from, size_t n, unsigned sh
     return low;
 }
 
-/* Waits for the unit's turn, and says which pages are its shards'. */
+/* Waits for the turn of the unit, counts the pages of its shards, and stores the first page. */
 static enum unseen_status place_unit(struct worker *w, size_t unit, size_t n, uint64_t *first_out)
 {
     struct run *run = w->run;
@@ -201,7 +202,7 @@ static enum unseen_status place_unit(struct worker *w, size_t unit, size_t n, ui
     return status;
 }
 
-/* Makes the page of keys whose blocks end there. */
+/* Makes one page; ends[i] is the index at which the keys of its block i end. */
 static void make_page(struct worker *w, const uint64_t *keys, const uint32_t *ends, uint8_t *page)
 {
     const struct unseen__list_geometry *geometry = &w->run->builder->header.geometry;
@@ -255,7 +256,7 @@ static enum unseen_status make_shard(struct worker *w, const uint64_t *keys, siz
     return UNSEEN_OK;
 }
 
-/* Hands on what the unit's pages have bumped, and says how far things are. */
+/* Hands the bumped keys of the unit to the next spill, and reports the progress. */
 static enum unseen_status end_unit(struct worker *w, struct unseen_error *error)
 {
     struct run *run = w->run;
@@ -278,7 +279,10 @@ static enum unseen_status make_unit(struct worker *w, size_t unit, struct unseen
     size_t n = 0;
     uint64_t first = 0;
     enum unseen_status status = read_unit(w, unit, &n, error);
-    if (status != UNSEEN_OK || (status = place_unit(w, unit, n, &first)) != UNSEEN_OK) {
+    if (status == UNSEEN_OK) {
+        status = place_unit(w, unit, n, &first);
+    }
+    if (status != UNSEEN_OK) {
         return status;
     }
     size_t at = 0;
@@ -337,13 +341,13 @@ static void *work(void *context)
         status = make_unit(&w, unit, &error);
     }
     if (status != UNSEEN_OK) {
-        (void)fail_run(run, status, &error); /* keeps the first one */
+        (void)fail_run(run, status, &error); /* the run keeps the first error */
     }
     worker_release(&w);
     return NULL;
 }
 
-/* As many threads as there is memory for the keys of the largest unit. */
+/* As many threads as there is memory for the keys of a unit each, within limits. */
 static unsigned threads_for(const struct run *run)
 {
     const struct unseen_list_build *b = run->builder;
@@ -355,13 +359,13 @@ static unsigned threads_for(const struct run *run)
     return most < 1 ? 1 : (unsigned)most;
 }
 
-/* Runs the threads; this one is the first of them. */
+/* Runs the threads. The calling thread is one of them. */
 static void run_threads(struct run *run)
 {
     pthread_t threads[THREADS_MAX];
     const unsigned wanted = threads_for(run);
     unsigned n = 0;
-    /* A thread that cannot be made is one less. */
+    /* If a thread cannot be made, the others do its work. */
     while (n + 1 < wanted && pthread_create(&threads[n], NULL, work, run) == 0) {
         n++;
     }
@@ -371,7 +375,7 @@ static void run_threads(struct run *run)
     }
 }
 
-/* Prepares what the threads fill in: numbers of pages, checksums, what is bumped. */
+/* Makes room for the results of the threads: numbers of pages, checksums, bumped keys. */
 static enum unseen_status prepare_run(struct run *run)
 {
     struct unseen_list_build *b = run->builder;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Asking a list. Identities become keys, and keys go through the pages (ask.h). Changes have the last
- * word: they are compared with the text of an identity, or with the key where there is no text. */
+ * Opens and asks a list. Identities become keys, and keys go through the pages (ask.h). Changes
+ * have the last word: they are compared with the text of an identity, or with the key if the
+ * caller has no text. */
 #include "list/list.h"
 
 #include <math.h>
@@ -18,7 +19,6 @@ enum {
     AHEAD = 16 /* keys whose slots are fetched before the first is looked at */
 };
 
-/* A kind that this version does not know is one of a newer version. */
 enum unseen_status unseen__list_header_kind(const struct unseen__list_header *header,
                                             const char *path, enum unseen_kind *kind_out,
                                             struct unseen_error *error)
@@ -87,7 +87,7 @@ uint64_t unseen_list_key(const struct unseen_list *list, const void *data, size_
 
 /* ---- asking ---- */
 
-/* What changes say, or else what the list proper said. */
+/* The verdict that a state of changes gives, or else the verdict of the list proper. */
 static uint8_t decide(unsigned state, uint8_t verdict)
 {
     if (state & UNSEEN__TEXT_ALLOWED) {
@@ -98,7 +98,8 @@ static uint8_t decide(unsigned state, uint8_t verdict)
                                           : verdict;
 }
 
-/* items is NULL where there are only keys. */
+/* Puts the verdicts of changes over those of the list proper. items is NULL if the caller has
+ * only keys. */
 static void apply_changes(const struct unseen__list_texts *texts, const struct unseen_bytes *items,
                           const uint64_t *keys, size_t n, uint8_t *verdicts)
 {
@@ -187,10 +188,10 @@ enum unseen_status unseen_list_refresh(struct unseen_list *list, bool *changed_o
                : status;
 }
 
-/* ---- what it is ---- */
+/* ---- information ---- */
 
-/* The share of other keys that are taken for members: by their fingerprint, or by agreeing with a
- * member in all bits that are kept. */
+/* The share of other keys that are taken for members: by their fingerprint, or because they
+ * agree with a member in all kept bits. */
 static double rate_of(const struct unseen__list_header *h)
 {
     return unseen__list_geometry_rate(&h->geometry) +

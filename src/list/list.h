@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * A list that is open to be asked. */
+ * The struct behind unseen_list.h: a list that is open to be asked. */
 #ifndef UNSEEN_LIST_LIST_H
 #define UNSEEN_LIST_LIST_H
 
@@ -14,7 +14,7 @@ struct unseen_list {
     enum unseen_kind kind;
 };
 
-/* The kind that a list's header names. VERSION: one that this version does not know. */
+/* The kind that a list's header names. VERSION: this version does not know the kind. */
 enum unseen_status unseen__list_header_kind(const struct unseen__list_header *header,
                                             const char *path, enum unseen_kind *kind_out,
                                             struct unseen_error *error);

@@ -1,4 +1,6 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Encodes and decodes the header of a list file, field by field. */
 #include "list/list_format.h"
 
 #include <string.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * The key of a list's identity: 64 bits, the upper half of the 128. */
+ * The keys of identities in a list: 64 bits, the upper half of the 128 that hash/key.h makes. */
 #ifndef UNSEEN_LIST_LIST_KEY_H
 #define UNSEEN_LIST_LIST_KEY_H
 

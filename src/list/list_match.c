@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT
  *
- * Whether a list covers what is asked for. One question becomes the texts of all entries that would
- * cover it, up to 129 of them, and one answer is made of theirs.
+ * Matches questions with a list (unseen_list_covers). A question becomes the texts of all
+ * entries that would cover it, up to 129 of them, and the verdicts on these texts become one
+ * answer.
  *
- * A list is asked fastest for many keys at a time, whose pages are fetched side by side, so the texts
- * of many questions are collected before any is asked for:
+ * A list is asked fastest for many keys at a time, because their pages are fetched side by side.
+ * So the texts of many questions are collected before the list is asked:
  *
  *     items    jo@a.evil.example                             | x@b.example          | ...
  *     texts    jo@a.evil.example a.evil.example evil.example | x@b.example b.example | ...
@@ -23,7 +24,7 @@ enum {
     ROOM = 32 * 1024 /* bytes for texts that are not part of the question */
 };
 
-struct covering {
+struct match_batch {
     const struct unseen_list *list;
     enum unseen_kind kind;
     const struct unseen_url *url;
@@ -38,7 +39,8 @@ struct covering {
 
 _Static_assert(UNSEEN_KIND_TEXTS_MAX <= UINT8_MAX, "a count fits into a byte");
 
-/* An allowed text outweighs all listed ones: who allows a page of a listed site means that page. */
+/* The answer that the n verdicts give. An allowed text outweighs all listed texts, because
+ * whoever allows a page of a listed site means that page. */
 static uint8_t verdict_of(const uint8_t *verdicts, size_t n)
 {
     if (n > 0 && memchr(verdicts, UNSEEN_ALLOWED, n)) {
@@ -47,8 +49,8 @@ static uint8_t verdict_of(const uint8_t *verdicts, size_t n)
     return n > 0 && memchr(verdicts, UNSEEN_SEEN, n) ? UNSEEN_SEEN : UNSEEN_NEW;
 }
 
-/* Answers the items that wait. */
-static void answer_items(struct covering *c, uint8_t *answers)
+/* Asks the list for all texts, and answers the items that wait. */
+static void answer_items(struct match_batch *c, uint8_t *answers)
 {
     uint8_t verdicts[TEXTS];
     size_t at = 0;
@@ -62,14 +64,14 @@ static void answer_items(struct covering *c, uint8_t *answers)
     c->used = 0;
 }
 
-/* Where a text ends in the room; 0 if it lies elsewhere. */
-static size_t end_in_room(const struct covering *c, struct unseen_bytes text)
+/* The offset in the room at which a text ends; 0 if the text lies elsewhere. */
+static size_t end_in_room(const struct match_batch *c, struct unseen_bytes text)
 {
     const uintptr_t at = (uintptr_t)text.data - (uintptr_t)c->room;
     return at < ROOM ? (size_t)at + text.len : 0;
 }
 
-static enum unseen_status add_item(struct covering *c, struct unseen_bytes item, char *buf,
+static enum unseen_status add_item(struct match_batch *c, struct unseen_bytes item, char *buf,
                                    size_t cap)
 {
     struct unseen_bytes *texts = c->texts + c->ntexts;
@@ -88,8 +90,8 @@ static enum unseen_status add_item(struct covering *c, struct unseen_bytes item,
     return UNSEEN_OK;
 }
 
-/* An item that may need more than the room there is. */
-static enum unseen_status answer_long(struct covering *c, struct unseen_bytes item, size_t need,
+/* Answers an item that may need more than the whole room. */
+static enum unseen_status answer_long(struct match_batch *c, struct unseen_bytes item, size_t need,
                                       uint8_t *answer)
 {
     const struct unseen_allocator *allocator = &c->list->allocator;
@@ -108,7 +110,7 @@ static enum unseen_status answer_long(struct covering *c, struct unseen_bytes it
 enum unseen_status unseen_list_covers(const struct unseen_list *list, const struct unseen_url *url,
                                       const struct unseen_bytes *items, size_t n, uint8_t *verdicts)
 {
-    struct covering c;
+    struct match_batch c;
     enum unseen_status status = UNSEEN_OK;
     c.list = list;
     c.kind = list->kind;

@@ -1,4 +1,6 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Opens the file of a list: reads and checks it, except its pages, which only _verify reads. */
 #include "base/posix.h"
 
 #include "list/open.h"
@@ -20,20 +22,7 @@ enum {
     READ_PAGES = 256 /* at a time, to verify */
 };
 
-static enum unseen_status path_damaged(const char *path, uint64_t offset,
-                                       struct unseen_error *error)
-{
-    return unseen__error(error, UNSEEN_ERR_CORRUPT, offset, "%s is damaged at byte %llu", path,
-                         (unsigned long long)offset);
-}
-
-static enum unseen_status file_damaged(const struct unseen__list_file *file, uint64_t offset,
-                                       struct unseen_error *error)
-{
-    return path_damaged(file->path, offset, error);
-}
-
-/* Reads exactly len bytes. */
+/* Reads exactly len bytes; fewer are damage. */
 static enum unseen_status read_exactly(const struct unseen__list_file *file, uint64_t offset,
                                        void *buf, size_t len, struct unseen_error *error)
 {
@@ -42,7 +31,7 @@ static enum unseen_status read_exactly(const struct unseen__list_file *file, uin
     if (code != 0) {
         return unseen__error_io(error, "read", file->path, code);
     }
-    return got == len ? UNSEEN_OK : file_damaged(file, offset + got, error);
+    return got == len ? UNSEEN_OK : unseen__list_damaged(file->path, offset + got, error);
 }
 
 /* ---- opening ---- */
@@ -69,19 +58,21 @@ enum unseen_status unseen__list_header_read(int fd, const char *path,
         return unseen__error(error, status, 0, "%s was written by another version of unseen", path);
     }
     if (len < sizeof(bytes)) {
-        return path_damaged(path, len, error);
+        return unseen__list_damaged(path, len, error);
     }
     if (status != UNSEEN_OK || !unseen__list_offsets(header_out, offsets_out)) {
-        return path_damaged(path, 0, error);
+        return unseen__list_damaged(path, 0, error);
     }
-    /* So no size below is beyond the file's, nor beyond what memory can be asked for. */
+    /* So every size below is within the file, and within what can be asked of memory. */
     const uint64_t size = (uint64_t)st.st_size;
     return size < offsets_out->end || size > SIZE_MAX / 2
-               ? path_damaged(path, size < offsets_out->end ? size : offsets_out->end, error)
+               ? unseen__list_damaged(path, size < offsets_out->end ? size : offsets_out->end,
+                                      error)
                : UNSEEN_OK;
 }
 
-/* Adds up the numbers of pages into offsets. */
+/* Turns the numbers of pages into shards by adding them up. Returns false if they do not fit the
+ * header. */
 static bool take_shards(struct unseen__list_file *file)
 {
     const uint8_t *from = file->sections;
@@ -112,7 +103,7 @@ static size_t sections_len(const struct unseen__list_file *file)
     return (size_t)(file->offsets.groups - file->offsets.table);
 }
 
-/* Reads where the pages are, and the keys that are listed. */
+/* Reads and checks the table of shards and the leftover keys. */
 static enum unseen_status read_sections(struct unseen__list_file *file, struct unseen_error *error)
 {
     const struct unseen_allocator *allocator = &file->allocator;
@@ -132,11 +123,11 @@ static enum unseen_status read_sections(struct unseen__list_file *file, struct u
     }
     if (unseen__checksum(file->sections, leftover_at) != file->header.table_checksum ||
         !take_shards(file)) {
-        return file_damaged(file, p->table, error);
+        return unseen__list_damaged(file->path, p->table, error);
     }
     if (unseen__checksum(file->sections + leftover_at, sections_len(file) - leftover_at) !=
         file->header.leftover_checksum) {
-        return file_damaged(file, p->leftover, error);
+        return unseen__list_damaged(file->path, p->leftover, error);
     }
     for (size_t i = 0; i < file->header.nleftover; i++) {
         file->leftover[i] = load_le64(file->sections + leftover_at + 8 * i);
@@ -174,7 +165,7 @@ enum unseen_status unseen__list_file_inspect(int fd, const char *path,
     return status;
 }
 
-/* Memory for the pages, in huge pages where there are any. */
+/* The bytes of memory for the pages: a whole number of huge pages. */
 static size_t memory_len(const struct unseen__list_file *file)
 {
     const size_t len = (size_t)file->offsets.npages * UNSEEN__LIST_PAGE + 1;
@@ -207,7 +198,7 @@ static enum unseen_status map_pages(struct unseen__list_file *file, enum unseen_
     }
     file->map = map;
     file->view.pages = (const uint8_t *)map + UNSEEN__LIST_HEADER_LEN;
-    /* Advice, that may be refused. */
+    /* Advice, which the system may refuse. */
     (void)madvise(map, size, access == UNSEEN_LIST_MAP ? MADV_RANDOM : MADV_WILLNEED);
     return UNSEEN_OK;
 }
@@ -282,7 +273,8 @@ void unseen__list_file_release(struct unseen__list_file *file)
 
 /* ---- checksums ---- */
 
-/* Compares n pages, from `first` on, a multiple of the group, with their groups' checksums. */
+/* Compares n pages with the checksums of their groups. The first page is a multiple of
+ * UNSEEN__LIST_GROUP. */
 static enum unseen_status verify_pages(const struct unseen__list_file *file, const uint8_t *pages,
                                        uint64_t first, size_t n, const uint8_t *group_checksums,
                                        struct unseen_error *error)
@@ -296,8 +288,8 @@ static enum unseen_status verify_pages(const struct unseen__list_file *file, con
         }
         const size_t group = (size_t)(first + at) / UNSEEN__LIST_GROUP;
         if (unseen__checksum(checksums, 8 * count) != load_le64(group_checksums + 8 * group)) {
-            return file_damaged(file, UNSEEN__LIST_HEADER_LEN + (first + at) * UNSEEN__LIST_PAGE,
-                                error);
+            return unseen__list_damaged(
+                file->path, UNSEEN__LIST_HEADER_LEN + (first + at) * UNSEEN__LIST_PAGE, error);
         }
     }
     return UNSEEN_OK;
@@ -311,7 +303,7 @@ static enum unseen_status verify_all(const struct unseen__list_file *file, uint8
         read_exactly(file, p->groups, group_checksums, 8 * (size_t)p->ngroups, error);
     if (status == UNSEEN_OK &&
         unseen__checksum(group_checksums, 8 * (size_t)p->ngroups) != file->header.group_checksum) {
-        status = file_damaged(file, p->groups, error);
+        status = unseen__list_damaged(file->path, p->groups, error);
     }
     for (uint64_t at = 0; status == UNSEEN_OK && at < p->npages; at += READ_PAGES) {
         const uint64_t rest = p->npages - at;

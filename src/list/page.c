@@ -1,4 +1,6 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Asks a page for one key, in portable C: the specification for the vector kernels of ask.c. */
 #include "list/page.h"
 
 #include <string.h>
@@ -6,7 +8,8 @@
 #include "base/bytes.h"
 #include "list/layout.h"
 
-/* The least fraction of a key (page.h) that is on a page, in a row or behind it. */
+/* The least fraction of a key (struct unseen__list_place) that lies on a page in this row or a
+ * later one. */
 static uint64_t fraction_of(const struct unseen__list_geometry *s, uint32_t npages, uint32_t page,
                             unsigned row)
 {
@@ -26,7 +29,7 @@ void unseen__list_part(const struct unseen__list_geometry *s, const uint64_t *ke
         const uint64_t bound = i + 1 < s->blocks
                                    ? fraction_of(s, npages, page, row + UNSEEN__LIST_FIRST_ROWS)
                                    : fraction_of(s, npages, page, row);
-        at = n - at > UNSEEN__LIST_ROWS ? at + UNSEEN__LIST_ROWS : n; /* about so many */
+        at = n - at > UNSEEN__LIST_ROWS ? at + UNSEEN__LIST_ROWS : n; /* a guess, corrected below */
         while (at < n && (keys[at] << shard_bits >> 32) < bound) {
             at++;
         }
@@ -38,13 +41,7 @@ void unseen__list_part(const struct unseen__list_geometry *s, const uint64_t *ke
     }
 }
 
-/* The last block is its own successor: the coefficients there are 0. */
-static unsigned next_block(const struct unseen__list_geometry *s, unsigned block)
-{
-    return block + 1 < s->blocks ? block + 1 : block;
-}
-
-/* Whether the column agrees with bit j of the fingerprint. */
+/* Does the column's parity under the coefficients equal bit j of the fingerprint? */
 static bool agrees(const struct unseen__list_row *row, uint64_t w0, uint64_t w1, unsigned j)
 {
     const uint64_t x = (row->c0 & w0) ^ (row->c1 & w1);
@@ -56,7 +53,7 @@ static uint64_t word(const uint8_t *page, unsigned offset)
     return load_le64(page + offset);
 }
 
-/* A word of the column that the levels stand in, with its own bits. */
+/* The word of the column that holds the levels, with its own two bits put back. */
 static uint64_t level_word(const struct unseen__list_geometry *s, const uint8_t *page,
                            unsigned block)
 {
@@ -69,7 +66,7 @@ bool unseen__list_page_ask_rest(const struct unseen__list_geometry *s,
                                 const uint8_t page[UNSEEN__LIST_PAGE],
                                 const struct unseen__list_row *row)
 {
-    const unsigned next = next_block(s, row->block);
+    const unsigned next = unseen__list_next_block(s, row->block);
     const unsigned last0 = s->group0 - 1;
     if (!agrees(row, level_word(s, page, row->block), level_word(s, page, next), last0)) {
         return false;
@@ -85,15 +82,16 @@ bool unseen__list_page_ask_rest(const struct unseen__list_geometry *s,
                   word(page, unseen__list_word_offset(s, next, s->columns)), s->columns);
 }
 
-/* Two words as one: every element of so many bits is added to its half, those of a to the lower and
- * those of b to the upper one, so each keeps its parity. */
+/* Folds two words into one. Each element shrinks to `half` bits: its two halves are added, so it
+ * keeps its parity. The elements of a go to the lower halves, those of b to the upper ones. */
 static uint64_t fold_words(uint64_t a, uint64_t b, unsigned half, uint64_t lower)
 {
     return ((a ^ a >> half) & lower) | ((b ^ b << half) & ~lower);
 }
 
-/* Whether the first n columns, up to 7, agree. Of all of them at once, for there is one branch then
- * that is nearly always the same, and the next question need not wait for the memory of this one. */
+/* Do the first n columns, up to 7, agree? All are compared at once, so one branch remains. It
+ * nearly always goes the same way, and the processor begins the next question while this one
+ * waits for memory. */
 static bool agrees_with_all(const struct unseen__list_row *row, const uint8_t *w0,
                             const uint8_t *w1, unsigned n)
 {
@@ -121,7 +119,7 @@ enum unseen__list_answer unseen__list_page_ask(const struct unseen__list_geometr
                                                const uint8_t page[UNSEEN__LIST_PAGE],
                                                const struct unseen__list_row *row)
 {
-    const unsigned next = next_block(s, row->block);
+    const unsigned next = unseen__list_next_block(s, row->block);
     const uint8_t *w0 = page + unseen__list_word_offset(s, row->block, 0);
     const uint8_t *w1 = page + unseen__list_word_offset(s, next, 0);
     const unsigned level =

@@ -1,16 +1,19 @@
 /* SPDX-License-Identifier: MIT
  *
- * Solving a page: a bumped ribbon [Dillinger21] in which the band advances by whole blocks of 64
+ * Solves a page: a bumped ribbon [Dillinger21] in which the band advances by whole blocks of 64
  * rows.
  *
- * Keys that begin in a block are equations over it and the next one. Gauss-Jordan elimination over
- * the block's 64 unknowns leaves equations over the next block only: they are carried there. As a
- * page holds more keys than rows, some keys are bumped: each block has the lowest of four levels at
- * which no more than CARRY_MAX equations are carried. If a block's equations contradict each other,
- * its level goes up, and if that does not help, that of the block before it. At the highest level
- * nothing is left to contradict, so the search ends. Unknowns without an equation are 0; the others
- * follow from the last block back to the first. Which unknowns those are, and so every bit of the
- * page, depends on the equations only, not on the order in which they are worked on. */
+ * Keys that begin in a block are equations over it and the next block. Gauss-Jordan elimination
+ * over the block's 64 unknowns leaves equations over the next block only, which are carried
+ * there. A page holds more keys than rows, so some keys are bumped: each block has the lowest of
+ * four levels at which no more than CARRY_MAX equations are carried. If a block's equations
+ * contradict each other, its level goes up; if that does not help, the level of the block before
+ * goes up. The highest level leaves no equation that could contradict another, so the search
+ * ends.
+ *
+ * Unknowns without an equation are 0; the others follow from the last block back to the first.
+ * Only the equations decide which unknowns have none, and with that every bit of the page. The
+ * order in which the equations are worked on does not matter. */
 #include <string.h>
 
 #include "base/bytes.h"
@@ -23,22 +26,22 @@
 enum {
     ROWS = UNSEEN__LIST_ROWS,
     BLOCKS = UNSEEN__LIST_BLOCKS_MAX,
-    /* Carried equations may depend on each other, which shows one block late: with 58 one page in
-     * twenty has to go back, with more it is every second one. */
+    /* Carried equations may depend on each other, which shows only in the next block. With 58,
+     * one page in twenty has to go back a block; with more, every second page has to. */
     CARRY_MAX = 58,
-    LAST_MAX = 62, /* equations of the last block, which has none to carry to */
+    LAST_MAX = 62, /* equations of the last block, which can carry none */
     STRIPE = 4,    /* columns eliminated at a time */
     SUMS = 1 << STRIPE,
-    KEYS_MAX = 240 /* of one block that are looked at; the others are bumped */
+    KEYS_MAX = 240 /* of one block: if there are more, all of them are bumped */
 };
 
 _Static_assert(ROWS + CARRY_MAX <= UNSEEN__LIST_HEIGHT, "a system has room for what a block takes");
 
-/* What is known of a block once it is done. */
+/* A block while its page is being solved. */
 struct block {
-    uint32_t first; /* its keys are those first..end */
+    uint32_t first; /* its keys are first..end - 1 */
     uint32_t end;
-    uint8_t least_level; /* lower ones have failed */
+    uint8_t least_level; /* lower levels have failed */
     uint8_t level;
     struct unseen__list_equations carried; /* from the block before */
     struct unseen__list_equations solved;
@@ -57,7 +60,8 @@ struct unseen__list_solver {
 
 /* ---- the portable kernel ---- */
 
-/* All sums of a stripe's pivot rows, by the bits of mask that they have over its columns. */
+/* All sums of a stripe's pivot rows. The index is the bits, of those in mask, that a sum has
+ * over the columns of the stripe. */
 struct sums {
     unsigned mask;
     uint64_t w0[SUMS];
@@ -72,8 +76,8 @@ static void add_row(struct unseen__list_system *s, size_t to, size_t from)
     s->right[to] ^= s->right[from];
 }
 
-/* All sums of the rows: the "four Russians" [Arlazarov70]. Every other row then takes one addition
- * instead of up to four. */
+/* Computes all sums of the pivot rows: the "four Russians" [Arlazarov70]. Every other row then
+ * takes one addition instead of up to four. */
 static void sum_up(const struct unseen__list_system *s, unsigned column, struct sums *sums)
 {
     memset(sums, 0, sizeof(*sums));
@@ -92,7 +96,7 @@ static void sum_up(const struct unseen__list_system *s, unsigned column, struct 
     }
 }
 
-/* Finds the pivots of a stripe, reduces them among themselves, and sums them up. */
+/* Finds the pivots of a stripe, eliminates them from each other, and sums them up. */
 static void find_pivots(struct unseen__list_system *s, unsigned column, struct sums *sums)
 {
     unsigned nfound = 0;
@@ -122,7 +126,6 @@ static void find_pivots(struct unseen__list_system *s, unsigned column, struct s
     sum_up(s, column, sums);
 }
 
-/* Keeps the solved equations, and hands the others on. */
 bool unseen__list_keep(const struct unseen__list_system *s, struct unseen__list_equations *solved,
                        struct unseen__list_equations *carried)
 {
@@ -215,7 +218,7 @@ static void substitute_portable(const struct unseen__list_equations *solved, uns
 
 void unseen__list_hash(const uint64_t *hashes, size_t n, const struct unseen__list_keys *keys)
 {
-    /* A geometry for which nothing is cut off. */
+    /* With this geometry, nothing is cut off. */
     const struct unseen__list_geometry geometry = {.columns = UNSEEN__LIST_COLUMNS_MAX,
                                                    .blocks = 2};
     for (size_t i = 0; i < n; i++) {
@@ -257,7 +260,8 @@ const struct unseen__list_kernel *unseen__list_kernel_for(enum unseen_cpu cpu)
 
 /* ---- a block ---- */
 
-/* Takes over equations of the keys that a level leaves. */
+/* Collects the equations of a block: the carried ones, and those of the keys that its level does
+ * not bump. */
 static void collect_block(struct unseen__list_solver *solver, unsigned index)
 {
     const struct unseen__list_geometry *geometry = &solver->geometry;
@@ -278,7 +282,7 @@ static void collect_block(struct unseen__list_solver *solver, unsigned index)
     solver->kernel->collect(s, &solver->keys, &pick);
 }
 
-static size_t count_left(const struct unseen__list_solver *solver, const struct block *b,
+static size_t count_kept(const struct unseen__list_solver *solver, const struct block *b,
                          unsigned level)
 {
     const unsigned threshold = unseen__list_thresholds[level];
@@ -293,12 +297,13 @@ static size_t count_left(const struct unseen__list_solver *solver, const struct 
     return n;
 }
 
-/* The lowest level, from the least one on, that leaves no more than most equations. */
+/* The lowest level, from least_level on, at which the block has at most `most` equations; else
+ * 3. */
 static unsigned choose_level(const struct unseen__list_solver *solver, const struct block *b,
                              size_t most)
 {
     unsigned level = b->least_level;
-    while (level < 3 && b->carried.n + count_left(solver, b, level) > most) {
+    while (level < 3 && b->carried.n + count_kept(solver, b, level) > most) {
         level++;
     }
     return level;
@@ -313,8 +318,9 @@ static bool solve_block(struct unseen__list_solver *solver, unsigned index)
     return solver->kernel->eliminate(&solver->system, &b->solved, is_last ? NULL : &b[1].carried);
 }
 
-/* Raises the level of the block, or of the nearest one before it that can be raised; returns the
- * block to go on with. Block 0 at the highest level has no equations at all, so there is one. */
+/* Raises the level of the block, or of the nearest block before it that can be raised. Returns
+ * the block to go on with. There always is one: block 0 at the highest level has no equations at
+ * all. */
 static unsigned raise_level(struct unseen__list_solver *solver, unsigned index)
 {
     solver->counts.nretries++;
@@ -339,14 +345,14 @@ static void part_keys(struct unseen__list_solver *solver, const uint32_t *ends)
         struct block *b = &solver->blocks[i];
         b->first = at;
         b->end = ends[i];
-        /* Not even a bad hash explains more. */
+        /* Even a bad hash does not explain so many keys. */
         b->least_level = b->end - b->first > KEYS_MAX ? 3 : 0;
         b->carried.n = 0;
         at = b->end;
     }
 }
 
-/* Turns the block's 64 unknowns of some bits each into words, one for each bit. */
+/* Writes a block's words. Its level displaces two bits of one word, which go to a byte behind. */
 static void write_block(const struct unseen__list_solver *solver, uint8_t *page, unsigned index,
                         const uint64_t *words)
 {

@@ -1,24 +1,24 @@
 /* SPDX-License-Identifier: MIT
  *
- * The steps of solving a page that are worth a vector unit. Portable C is the specification; the
- * others give the same bits. */
+ * The steps of solving a page that are worth a vector unit. The portable C in solve.c is the
+ * specification; the vector kernels give the same bits. */
 #ifndef UNSEEN_LIST_SOLVE_H
 #define UNSEEN_LIST_SOLVE_H
 
 #include "list/page.h"
 
 enum {
-    UNSEEN__LIST_HEIGHT = 128,     /* most rows of a block: those carried to it and its own */
-    UNSEEN__LIST_SYSTEM_MAX = 136, /* with the room for a kernel to write eight at a time */
+    UNSEEN__LIST_HEIGHT = 128,     /* most rows of a block: carried rows and its own */
+    UNSEEN__LIST_SYSTEM_MAX = 136, /* with room for a kernel that writes eight at a time */
     UNSEEN__LIST_NO_ROW = UINT16_MAX,
     UNSEEN__LIST_SLACK = 8
 };
 
-/* Rows of equations: the coefficients over a block and over the next, and the right side. Kernels
- * may change rows from n on, which mean nothing. */
+/* Rows of equations: w0 has the coefficients over a block, w1 those over the next block, and
+ * right the right side. Rows from n on mean nothing, and kernels may change them. */
 struct unseen__list_system {
     size_t n;
-    unsigned right_bits; /* of the right side; the others are 0 */
+    unsigned right_bits; /* width of the right side; higher bits are 0 */
     uint64_t w0[UNSEEN__LIST_SYSTEM_MAX];
     uint64_t w1[UNSEEN__LIST_SYSTEM_MAX];
     uint32_t right[UNSEEN__LIST_SYSTEM_MAX];
@@ -26,16 +26,18 @@ struct unseen__list_system {
     uint16_t pivots[UNSEEN__LIST_ROWS];        /* the row of each column, or NO_ROW */
 };
 
-/* Equations over one block: those that are carried to it; or, solved, unknown i of the block before
- * is right[i] + w[i] * (unknowns of this one), both 0 if it has no equation. In which order the
- * solved ones have their bits is the kernel's own affair. */
+/* Equations over one block. Either n equations that are carried to the block; or, as `solved`,
+ * the solution for the block before: its unknown i is right[i] + w[i] * (unknowns of this
+ * block), where both are 0 if it has no equation. Each kernel orders the bits of its solved
+ * equations as it likes. */
 struct unseen__list_equations {
     size_t n;
     uint64_t w[UNSEEN__LIST_ROWS];
     uint32_t right[UNSEEN__LIST_ROWS];
 };
 
-/* The unknowns of a block: bit j of x[i], if the kernel needs it, is bit i of words[j]. */
+/* The unknowns of a block, twice: bit j of x[i] is bit i of words[j]. A kernel that does not
+ * read x does not fill it. */
 struct unseen__list_unknowns {
     uint32_t x[UNSEEN__LIST_ROWS];
     uint64_t words[32];
@@ -46,8 +48,8 @@ static inline bool unseen__list_is_used(const struct unseen__list_system *s, siz
     return s->used[i / 8] >> i % 8 & 1;
 }
 
-/* The keys of a page: coefficients, fingerprints and bump bytes. Kernels may read and write up to
- * UNSEEN__LIST_SLACK elements behind the last one, which mean nothing. */
+/* The keys of a page: coefficients, fingerprints and bump bytes. Kernels may read and write up
+ * to UNSEEN__LIST_SLACK elements behind the last key; these mean nothing. */
 struct unseen__list_keys {
     uint64_t *c0;
     uint64_t *c1;
@@ -55,55 +57,57 @@ struct unseen__list_keys {
     uint8_t *bump;
 };
 
-/* Which of the keys a system takes. */
+/* The keys that a system takes, and the bits of their fingerprints. */
 struct unseen__list_pick {
-    size_t first; /* those first..end */
+    size_t first; /* keys first..end - 1 */
     size_t end;
-    unsigned threshold;   /* whose bump byte is not below this */
-    uint32_t fingerprint; /* with these bits of their fingerprints */
+    unsigned threshold;   /* whose bump byte is at least this */
+    uint32_t fingerprint; /* a mask */
     bool is_last;         /* there is no next block */
 };
 
 struct unseen__list_kernel {
-    /* What unseen__list_row_of makes of n hashes, in a block with a successor and with fingerprints
-     * of 31 bits. */
+    /* Computes unseen__list_row_of for n hashes, as for a block with a successor and for
+     * fingerprints of 31 bits. */
     void (*hash)(const uint64_t *hashes, size_t n, const struct unseen__list_keys *keys);
 
-    /* Appends the equations of keys. */
+    /* Appends the equations of the picked keys. */
     void (*collect)(struct unseen__list_system *system, const struct unseen__list_keys *keys,
                     const struct unseen__list_pick *pick);
 
-    /* Gauss-Jordan elimination over the block. A pivot is the first row that will do, column by
-     * column; what is then left of the other rows is carried to the next block (NULL: there is
-     * none), in their order. False if equations contradict each other, or are too many. */
+    /* Gauss-Jordan elimination over the block, column by column. The pivot of a column is the
+     * first row that has a bit there. What remains of the other rows is carried to the next
+     * block, in their order; carried is NULL for the last block. Returns false if equations
+     * contradict each other, or if too many remain. */
     bool (*eliminate)(struct unseen__list_system *system, struct unseen__list_equations *solved,
                       struct unseen__list_equations *carried);
 
-    /* The unknowns, of ncolumns bits each, from those of the next block. */
+    /* Computes the unknowns, of ncolumns bits each, from the next block's. */
     void (*substitute)(const struct unseen__list_equations *solved, unsigned ncolumns,
                        const struct unseen__list_unknowns *next,
                        struct unseen__list_unknowns *unknowns_out);
 };
 
-/* The portable steps, for the levels that have none of their own. */
+/* The portable steps, for kernels that have none of their own. */
 void unseen__list_hash(const uint64_t *hashes, size_t n, const struct unseen__list_keys *keys);
 void unseen__list_collect(struct unseen__list_system *system, const struct unseen__list_keys *keys,
                           const struct unseen__list_pick *pick);
 
-/* Parts of these: what eliminate does once there are pivots, whose rows are the only ones with a bit
- * in their columns; and the unknowns as x. */
+/* Parts of the portable steps. _keep ends an elimination: it stores the solved and the carried
+ * equations, when each pivot's row is the only one with a bit in its column. _sum computes the
+ * unknowns as x. */
 bool unseen__list_keep(const struct unseen__list_system *system,
                        struct unseen__list_equations *solved,
                        struct unseen__list_equations *carried);
 void unseen__list_sum(const struct unseen__list_equations *solved,
                       const uint32_t next[UNSEEN__LIST_ROWS], uint32_t x[UNSEEN__LIST_ROWS]);
 
-/* Another kernel for a solver: for tests, which need keys with equations of their choice. */
+/* Gives a solver another kernel: for tests, which need keys with equations of their choice. */
 void unseen__list_solver_replace(struct unseen__list_solver *solver,
                                  const struct unseen__list_kernel *kernel);
 
-/* The kernel of a level. That of AVX-512 needs some of its later parts, too; where these are missing,
- * AVX2's is taken. */
+/* The kernel for a processor level. The kernel for AVX-512 needs some of its later parts, too;
+ * if the processor lacks them, the kernel for AVX2 is used. */
 const struct unseen__list_kernel *unseen__list_kernel_for(enum unseen_cpu cpu);
 bool unseen__list_has_avx512(void);
 extern const struct unseen__list_kernel unseen__list_avx2;

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * The steps of solve.c with AVX2. The equations are turned on their side: a plane has one byte of
- * each of 128 rows, four registers. What a stripe adds to a row depends on four of its bits, so for
- * each plane there are 16 bytes to choose from, and one shuffle looks up 32 rows. */
+ * The steps of solve.c with AVX2. The equations are turned on their side: a plane holds one byte
+ * of each of 128 rows, in four registers. What a stripe adds to a row depends on four bits of
+ * the row. So for each plane there are 16 bytes to choose from, and one shuffle looks up 32
+ * rows. */
 #include "base/macros.h"
 #include "list/stripe.h"
 
@@ -28,17 +29,18 @@ enum {
 struct stripe {
     unsigned found; /* the columns that have a pivot */
     unsigned pivots[STRIPE];
-    /* Which pivots' rows make the one that has only one of the stripe's bits: bit i of made[k] is for
-     * the pivot of column i. */
+    /* made[k] says which pivots' rows add up to a row that has only bit k of the stripe: bit i
+     * stands for the pivot of column i. */
     unsigned made[STRIPE];
 };
 
 struct planes {
     uint8_t bytes[PLANES][HEIGHT];
-    unsigned end; /* the last plane in use, and one */
+    unsigned end; /* the number of planes in use */
 };
 
-/* A 1 << k with zeros on both sides: from 128 - r bytes on, they are 0 but for row r. */
+/* single[k] is a 1 << k with zeros on both sides: from byte 128 - r on, it is 0 in all rows but
+ * row r. */
 #define ZEROS_16  0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0
 #define ZEROS_128 ZEROS_16, ZEROS_16, ZEROS_16, ZEROS_16, ZEROS_16, ZEROS_16, ZEROS_16, ZEROS_16
 static const uint8_t single[STRIPE][2 * HEIGHT] = {
@@ -116,7 +118,7 @@ AVX2 static void to_planes(const struct unseen__list_system *s, struct planes *p
     }
 }
 
-/* The bits of w0 are not asked for any more. */
+/* Leaves w0 as it is, because nothing reads it any more. */
 AVX2 static void from_planes(const struct planes *p, struct unseen__list_system *s)
 {
     uint8_t planes[8][HEIGHT] __attribute__((aligned(WIDTH))); /* with upper halves of 0 */
@@ -145,8 +147,8 @@ AVX2 static inline struct unseen__list_rows rows_with(const uint8_t *plane, unsi
     return (struct unseen__list_rows){masks[0] | masks[1] << 32, masks[2] | masks[3] << 32};
 }
 
-/* Gauss-Jordan elimination of the pivots among themselves: bits[k] has the four bits of pivot k,
- * and what it is made of gathers above them. */
+/* Gauss-Jordan elimination of the pivots among themselves. bits[k] has the four bits of pivot k,
+ * and collects above them which pivots it is the sum of. */
 static inline void reduce(unsigned bits[STRIPE], struct stripe *t)
 {
     for (unsigned k = 0; k < STRIPE; k++) {
@@ -180,8 +182,8 @@ AVX2 static inline void find_stripe(const uint8_t *plane, unsigned bit,
     reduce(bits, t);
 }
 
-/* Adds to each row the sum of pivots that clears its bits of the stripe; to a pivot, the one that
- * leaves its own bit. */
+/* Adds to each row the sum of pivots that clears its bits of the stripe; to a pivot, the sum
+ * that leaves only its own bit. */
 AVX2 static inline void add_sums(struct planes *p, const struct stripe *t, unsigned column)
 {
     const uint8_t *plane = p->bytes[column / 8];
@@ -194,7 +196,7 @@ AVX2 static inline void add_sums(struct planes *p, const struct stripe *t, unsig
         const __m256i x = _mm256_load_si256((const void *)(plane + WIDTH * q));
         index[q] = _mm256_and_si256(_mm256_srl_epi16(x, shift), found);
     }
-    const uint8_t *from[STRIPE]; /* a pivot's byte of plane 0; without a pivot, any */
+    const uint8_t *from[STRIPE]; /* a pivot's byte of plane 0; any byte if there is no pivot */
     __m256i sums = _mm256_setzero_si256();
     for (unsigned k = 0; k < STRIPE; k++) {
         const __m256i bit = _mm256_set1_epi8((char)(1 << k));
@@ -208,7 +210,7 @@ AVX2 static inline void add_sums(struct planes *p, const struct stripe *t, unsig
             }
         }
     }
-    __m256i masks[STRIPE]; /* for which values of the index a pivot is part of the sum */
+    __m256i masks[STRIPE]; /* masks[k]: for which values of the index pivot k is part of the sum */
     for (unsigned k = 0; k < STRIPE; k++) {
         const __m256i bit = _mm256_set1_epi8((char)(1 << k));
         masks[k] = _mm256_cmpeq_epi8(_mm256_and_si256(sums, bit), bit);
@@ -246,7 +248,7 @@ AVX2 static bool eliminate(struct unseen__list_system *s, struct unseen__list_eq
     }
     from_planes(&p, s);
     const uint64_t used[2] = {all.low & ~available.low, all.high & ~available.high};
-    memcpy(s->used, used, sizeof(used)); /* in the order of bytes of this processor */
+    memcpy(s->used, used, sizeof(used)); /* x86 has the order of bytes that `used` wants */
     return unseen__list_keep(s, solved, carried);
 }
 

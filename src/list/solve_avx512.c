@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: MIT
  *
- * The steps of solve.c with AVX-512 and GFNI, which multiplies bytes by a matrix of 8 by 8 bits. The
- * equations are turned on their side: a plane has one byte of each row. The columns are eliminated
- * eight at a time, that is, by planes. Which of the eight pivots a row takes is its byte, times the
- * inverse of the pivots' own bytes; what they add to another plane is that, times the pivots' bytes
- * there: so a register of 64 rows takes one multiplication for each plane.
+ * The steps of solve.c with AVX-512 and GFNI, which multiplies bytes by a matrix of 8 by 8 bits.
+ * The equations are turned on their side: a plane holds one byte of each row. The columns are
+ * eliminated eight at a time, that is, by planes. The byte of a row, times the inverse of the
+ * pivots' own bytes, says which of the eight pivots the row takes. That byte, times the pivots'
+ * bytes in another plane, is what the row gets there. So a register of 64 rows takes one
+ * multiplication for each plane.
  *
- * A pivot that is found leaves its place and goes to the row of its column in a third part of the
- * planes. So in the end the solved equations stand there in order, and in the first two parts only
- * what is carried is not 0. */
+ * A pivot that is found leaves its row, and goes to the row of its column in a third part of the
+ * planes. So in the end the solved equations stand there in order, and in the first two parts
+ * only the carried equations are not 0. */
 #include "base/macros.h"
 #include "list/stripe.h"
 
@@ -37,7 +38,7 @@ struct plane {
 
 struct planes {
     struct plane plane[PLANES];
-    unsigned end; /* the last plane in use, and one */
+    unsigned end; /* the number of planes in use */
 };
 
 /* ---- turning ---- */
@@ -153,7 +154,7 @@ AVX512 static inline void from_four_planes(__m512i from[4], uint32_t *to)
     }
 }
 
-/* What is behind the last row may be anything. */
+/* Rows behind the last one may hold anything. */
 AVX512 static inline void take_system(const struct unseen__list_system *s, struct planes *p)
 {
     __m512i low[WORDS];
@@ -179,13 +180,13 @@ AVX512 static inline void take_system(const struct unseen__list_system *s, struc
 
 /* ---- a stripe ---- */
 
-/* Matrices are words, row 0 in the lowest byte. GFNI wants the rows of a factor in reverse. */
+/* A matrix is a word with row 0 in the lowest byte. GFNI wants the rows of a factor in reverse. */
 
-/* The word whose product with a matrix in reverse order is that matrix, turned. */
+/* The product of this word and a matrix in reverse order is that matrix, transposed. */
 #define TURNED INT64_C(0x0102040810204080)
 
-/* Gauss-Jordan elimination. The diagonal never becomes 0, as the columns' pivots were found in this
- * order. */
+/* Inverts a matrix by Gauss-Jordan elimination. The diagonal never becomes 0, because the
+ * columns' pivots were found in this order. */
 AVX512 static inline uint64_t invert(uint64_t matrix)
 {
     const uint64_t ones = UINT64_C(0x0101010101010101);
@@ -200,13 +201,15 @@ AVX512 static inline uint64_t invert(uint64_t matrix)
     return inverse;
 }
 
-/* The pivots of a stripe: the columns that have one, and their rows, the first in the highest byte. */
+/* The pivots of a stripe: the columns that have a pivot, and the pivots' rows, the first in the
+ * highest byte. */
 struct pivots {
     unsigned found;
     uint64_t rows;
 };
 
-/* Takes the pivot of the first of n columns, and eliminates it from the others; 0 if there is none. */
+/* Takes the pivot of the first of n columns, and eliminates it from the other columns. Returns a
+ * bit for its row; 0 if the column has no pivot. */
 UNSEEN_INLINE uint64_t take_pivot(uint64_t *having, unsigned n, uint64_t *left)
 {
     const uint64_t candidates = having[0] & *left;
@@ -218,8 +221,8 @@ UNSEEN_INLINE uint64_t take_pivot(uint64_t *having, unsigned n, uint64_t *left)
     return self;
 }
 
-/* Finds pivots among the 64 rows from the first available one on. False if some are beyond these,
- * or nowhere. */
+/* Finds the pivots among the 64 rows from the first available one on. Returns false if a pivot
+ * is not among these rows. */
 AVX512 static inline bool find_near(const struct plane *plane, struct unseen__list_rows *available,
                                     struct pivots *t)
 {
@@ -244,7 +247,7 @@ AVX512 static inline bool find_near(const struct plane *plane, struct unseen__li
     const uint64_t f = take_pivot(having + 5, 3, &left);
     const uint64_t g = take_pivot(having + 6, 2, &left);
     const uint64_t h = take_pivot(having + 7, 1, &left);
-    /* one that is 0 makes those behind it meaningless, and is itself 64 */
+    /* a column without a pivot gives 64, and the columns behind it mean nothing */
     const uint64_t at = _tzcnt_u64(a) << 56 | _tzcnt_u64(b) << 48 | _tzcnt_u64(c) << 40 |
                         _tzcnt_u64(d) << 32 | _tzcnt_u64(e) << 24 | _tzcnt_u64(f) << 16 |
                         _tzcnt_u64(g) << 8 | _tzcnt_u64(h);
@@ -273,7 +276,7 @@ AVX512 static UNSEEN_NOINLINE void find_far(const struct plane *plane,
     t->found = unseen__list_stripe_find(having, STRIPE, available, rows);
     t->rows = 0;
     for (unsigned k = 0; k < STRIPE; k++) {
-        t->rows = t->rows << 8 | (rows[k] & 127); /* any, where none is found */
+        t->rows = t->rows << 8 | (rows[k] & 127); /* any row, if none was found */
     }
 }
 
@@ -284,7 +287,7 @@ AVX512 static inline __m512i bytes_of(const struct plane *plane, __m512i rows, b
                 : _mm512_permutex2var_epi8(plane->low, rows, plane->high);
 }
 
-/* What is added to the rows of a plane. */
+/* Adds the pivots' rows to the rows of a plane, as `which` says. */
 AVX512 static inline void add_pivots(struct plane *plane, __m512i bytes, const struct plane *which)
 {
     const __m512i factor = _mm512_gf2p8affine_epi64_epi8(_mm512_set1_epi64(TURNED), bytes, 0);
@@ -311,7 +314,7 @@ AVX512 static inline void eliminate_stripe(struct planes *p, unsigned c,
         (uint64_t)_mm_cvtsi128_si64(_mm512_castsi512_si128(bytes_of(plane, rows, near)));
     matrix = __builtin_bswap64(matrix);
     uint64_t kept = UINT64_MAX;
-    if (UNSEEN_UNLIKELY(t.found != 0xff)) { /* what is not found is a pivot that no row takes */
+    if (UNSEEN_UNLIKELY(t.found != 0xff)) { /* a missing pivot becomes one that no row takes */
         kept = _pdep_u64(t.found, ones) * 0xff;
         matrix = (matrix & kept & t.found * ones) | (UINT64_C(0x8040201008040201) & ~kept);
     }
@@ -336,7 +339,7 @@ AVX512 static inline void eliminate_stripe(struct planes *p, unsigned c,
 
 /* ---- a block ---- */
 
-/* Hands on the equations that are left. */
+/* Stores the carried equations, as unseen__list_keep does. */
 AVX512 static inline bool carry(const struct planes *p, const struct unseen__list_rows *available,
                                 struct unseen__list_equations *carried)
 {
@@ -401,7 +404,7 @@ AVX512 static bool eliminate(struct unseen__list_system *s, struct unseen__list_
     return carry(&p, &available, carried);
 }
 
-/* The solved equations are planes here. */
+/* The solved equations are planes in this kernel. */
 AVX512 static void substitute(const struct unseen__list_equations *solved, unsigned ncolumns,
                               const struct unseen__list_unknowns *next,
                               struct unseen__list_unknowns *to)

@@ -1,23 +1,24 @@
 /* SPDX-License-Identifier: MIT
  *
- * Two steps by the top bits. The first one scatters the keys over so many buckets that each of them
- * fits in the nearest cache; the second one, there, over so many slots that few keys share one, and
- * insertion puts those in order. Keys that are no hash values may agree in many more bits than
- * chance has it: insertion then gives up, and a radix sort over all bits does it. */
+ * Sorts by the top bits, in two steps. The first step scatters the keys over so many buckets
+ * that each bucket fits in the nearest cache. The second step scatters a bucket, inside that
+ * cache, over so many slots that few keys share a slot, and insertion puts these in order. Keys
+ * that are not hash values may agree in many more bits than chance makes them agree: insertion
+ * then gives up, and a radix sort over all bits takes over. */
 #include "list/sort.h"
 
 #include <stdbool.h>
 #include <string.h>
 
 enum {
-    BUCKET_KEYS = 768, /* about so many, so that they and their slots take 16 KiB */
+    BUCKET_KEYS = 768, /* about so many, which take 16 KiB with their slots */
     BUCKET_BITS_MAX = 12,
     SLOT_BITS = 10,
     DIGIT_BITS = 8,
     MOVES_PER_KEY = 8
 };
 
-/* Turns how many there are of each into where each begins; `end` is behind the last one. */
+/* Turns the number of keys of each value into the index at which these keys begin. */
 static void add_up(uint32_t *counts, size_t n)
 {
     uint32_t at = 0;
@@ -28,7 +29,8 @@ static void add_up(uint32_t *counts, size_t n)
     }
 }
 
-/* Sorts from[0..n) to `to` by so many bits above `low`. */
+/* Sorts from[0..n) into `to` by the `bits` bits from bit `low` on. Leaves the index at which
+ * each value ends in counts. */
 static void scatter(const uint64_t *from, uint64_t *to, size_t n, unsigned low, unsigned bits,
                     uint32_t *counts)
 {
@@ -43,7 +45,7 @@ static void scatter(const uint64_t *from, uint64_t *to, size_t n, unsigned low, 
     }
 }
 
-/* False if that would take many moves. */
+/* Insertion sort. Returns false if it would take many moves. */
 static bool insert_all(uint64_t *keys, size_t n)
 {
     size_t budget = MOVES_PER_KEY * n;
@@ -63,7 +65,7 @@ static bool insert_all(uint64_t *keys, size_t n)
     return true;
 }
 
-/* False if the keys are not spread as hash values are; they are then in any order. */
+/* Returns false if the keys are not spread as hash values are; they are then in any order. */
 static bool sort_spread(uint64_t *keys, uint64_t *other, size_t n, unsigned prefix_bits)
 {
     uint32_t ends[1 << BUCKET_BITS_MAX];
@@ -73,7 +75,7 @@ static bool sort_spread(uint64_t *keys, uint64_t *other, size_t n, unsigned pref
         bits++;
     }
     const unsigned low = 64 - prefix_bits - bits;
-    scatter(keys, other, n, low, bits, ends); /* leaves where each bucket ends */
+    scatter(keys, other, n, low, bits, ends); /* ends[i]: where bucket i ends */
     size_t at = 0;
     bool spread = true;
     for (size_t i = 0; i >> bits == 0; i++) {

@@ -1,4 +1,6 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Parts the keys of a list by their top bits, in memory and in a file; spill.h has the idea. */
 #include "base/posix.h"
 
 #include "list/spill.h"
@@ -10,6 +12,7 @@
 #include <sys/statvfs.h>
 #include <unistd.h>
 
+#include "base/array.h"
 #include "base/bytes.h"
 #include "base/error.h"
 #include "base/file.h"
@@ -21,29 +24,30 @@
 enum {
     CHUNK_MIN = 4096,
     CHUNK_MAX = 1 << 20,
-    SLACK = 8, /* a record is stored as a whole word */
+    SLACK = 8, /* room behind the last record, as a record is stored as a whole word */
     APART = 64,
-    AHEAD = 48,     /* keys whose place is fetched before they are stored */
-    SAMPLE = 32,    /* records that are looked at for repeats */
-    THIN_SHARE = 4, /* of a buffer must come free, or it is not worth filling once more */
-    HUGE_FROM = 11, /* part bits: so many parts are for so many keys that all buffers fill up */
+    AHEAD = 48,     /* keys between the fetch of their line and the store */
+    SAMPLE = 32,    /* records that are searched for repeats */
+    THIN_SHARE = 4, /* 1 / 4 of a buffer must come free, or thinning it out does not pay */
+    HUGE_FROM = 11, /* part bits from which on there are so many keys that all buffers fill up */
     NAMES_MAX = 100,
-    ENTRY_LEN = 16 /* of the table: part, bytes, checksum */
+    CHUNKS_FIRST = 1024,
+    ENTRY_LEN = 16 /* bytes of an entry of the table: part, length, checksum */
 };
 
 #define NO_CHUNK UINT32_MAX
 
-/* What a part has but for how full its buffer is. */
+/* A part, except how full its buffer is. */
 struct part {
-    uint32_t last; /* full chunk of the file, or NO_CHUNK */
+    uint32_t last; /* the last full chunk in the file, or NO_CHUNK */
     uint32_t nchunks;
-    uint32_t open;  /* the chunk that the buffer will be, if a part of it is there already */
-    uint32_t saved; /* bytes of that part */
+    uint32_t open;  /* the chunk that holds the buffer's first bytes already, or NO_CHUNK */
+    uint32_t saved; /* the buffer's bytes in that chunk */
 };
 
 struct chunk {
     uint64_t checksum;
-    uint32_t previous; /* of the same part */
+    uint32_t previous; /* the chunk before, of the same part */
 };
 
 struct unseen__spill {
@@ -52,16 +56,16 @@ struct unseen__spill {
     unsigned record; /* bytes */
     uint64_t key_mask;
     size_t nparts;
-    uint32_t chunk; /* bytes of a buffer that are used: whole records */
-    size_t stride;  /* from chunk to chunk of the file */
-    size_t apart;   /* from buffer to buffer */
+    uint32_t chunk; /* bytes of a buffer in use when it is full: whole records */
+    size_t stride;  /* bytes from chunk to chunk in the file */
+    size_t apart;   /* bytes from buffer to buffer in memory */
     uint8_t *buffers;
     uint32_t *fill; /* bytes in each part's buffer */
     struct part *parts;
     struct chunk *chunks;
     size_t nchunks;
     size_t chunks_cap;
-    uint64_t expected; /* keys; 0: not known */
+    uint64_t expected; /* number of keys; 0: not known */
     int fd;            /* -1: there is no file */
     bool kept;
     char *folder;
@@ -90,7 +94,8 @@ static size_t buffers_len(const struct unseen__spill *s)
     return is_huge(s) ? (len + UNSEEN__HUGE_PAGE - 1) / UNSEEN__HUGE_PAGE * UNSEEN__HUGE_PAGE : len;
 }
 
-/* In huge pages if they are many: each is written to in turn. (2^13 parts: 7 ns a key, not 10.5.) */
+/* Allocates the buffers, in huge pages if there are many, because keys go to all of them in
+ * turn. (2^13 parts: 7 ns a key, not 10.5.) */
 static uint8_t *take_buffers(const struct unseen__spill *s)
 {
     const size_t len = buffers_len(s);
@@ -101,8 +106,9 @@ static uint8_t *take_buffers(const struct unseen__spill *s)
     return buffers;
 }
 
-/* Buffers fill evenly, so all are written to near the same place. With a power of two from one to
- * the next these places would share a few sets of the cache: hence APART. */
+/* Buffers fill evenly, so the next bytes of all buffers are about equally far from where the
+ * buffers begin. If buffers began a power of two apart, these bytes would share a few sets of
+ * the cache: hence APART. */
 static void set_sizes(struct unseen__spill *s, unsigned part_bits, unsigned key_bits, size_t memory)
 {
     s->part_bits = part_bits;
@@ -174,7 +180,7 @@ void unseen__spill_keep(struct unseen__spill *s, int fd)
 
 /* ---- the file ---- */
 
-/* Makes a file under a name that nobody has, and takes the name away. */
+/* Makes a file under a name that is free, and removes the name. */
 static enum unseen_status make_file(struct unseen__spill *s, struct unseen_error *error)
 {
     char name[64];
@@ -195,13 +201,13 @@ static enum unseen_status make_file(struct unseen__spill *s, struct unseen_error
     return code ? unseen__error_io(error, "make a spill file in", s->folder, code) : UNSEEN_OK;
 }
 
-/* In MiB, for people. */
+/* For messages. */
 static unsigned long long mebibytes(uint64_t bytes)
 {
     return (bytes + ((1 << 20) - 1)) >> 20;
 }
 
-/* The disk is full, or would be: how much is needed, and what helps. */
+/* Reports that the disk is full, or would be: how much is needed, and what helps. */
 static enum unseen_status no_space(const struct unseen__spill *s, uint64_t needed, uint64_t there,
                                    const char *what, struct unseen_error *error)
 {
@@ -216,7 +222,7 @@ static enum unseen_status no_space(const struct unseen__spill *s, uint64_t neede
                          s->folder, mebibytes(needed), mebibytes(there), what, help);
 }
 
-/* Bytes of all keys that are expected. */
+/* The bytes of all keys that are expected. */
 static uint64_t needed_for(const struct unseen__spill *s)
 {
     return s->expected * s->record;
@@ -231,8 +237,8 @@ static enum unseen_status write_error(const struct unseen__spill *s, int code,
     return unseen__error_io(error, "write a spill file in", s->folder, code);
 }
 
-/* Whether the disk has room for what is expected, but for what the buffers hold. Where the system
- * does not tell, that is found out by writing. */
+/* Checks that the disk has room for the expected keys, less those that stay in the buffers. If
+ * the system does not tell, writing finds it out. */
 static enum unseen_status check_space(const struct unseen__spill *s, struct unseen_error *error)
 {
     struct statvfs disk;
@@ -246,29 +252,17 @@ static enum unseen_status check_space(const struct unseen__spill *s, struct unse
                                       : no_space(s, needed - buffered, there, "there", error);
 }
 
-static enum unseen_status make_room(struct unseen__spill *s, size_t n)
+/* Makes room for n chunks. */
+static enum unseen_status reserve_chunks(struct unseen__spill *s, size_t n,
+                                         struct unseen_error *error)
 {
-    if (n <= s->chunks_cap) {
-        return UNSEEN_OK;
-    }
-    size_t cap = s->chunks_cap ? 2 * s->chunks_cap : 1024;
-    cap = cap < n ? n : cap;
-    struct chunk *chunks =
-        cap < NO_CHUNK ? unseen__alloc(&s->allocator, cap * sizeof(*chunks), _Alignof(struct chunk))
-                       : NULL;
-    if (!chunks) {
-        return UNSEEN_ERR_NOMEM;
-    }
-    if (s->nchunks) {
-        memcpy(chunks, s->chunks, s->nchunks * sizeof(*chunks));
-    }
-    unseen__free(&s->allocator, s->chunks, s->chunks_cap * sizeof(*chunks));
-    s->chunks = chunks;
-    s->chunks_cap = cap;
-    return UNSEEN_OK;
+    return n < NO_CHUNK && array_grow(&s->allocator, &s->chunks, &s->chunks_cap, n, CHUNKS_FIRST,
+                                      sizeof(*s->chunks))
+               ? UNSEEN_OK
+               : unseen__error_status(error, UNSEEN_ERR_NOMEM, s->folder);
 }
 
-/* A place in the file for the part's buffer. */
+/* Gives the part's buffer a chunk in the file. Makes the file if there is none. */
 static enum unseen_status open_chunk(struct unseen__spill *s, struct part *part,
                                      struct unseen_error *error)
 {
@@ -279,15 +273,14 @@ static enum unseen_status open_chunk(struct unseen__spill *s, struct part *part,
     if (status != UNSEEN_OK) {
         return status;
     }
-    status = make_room(s, s->nchunks + 1);
-    if (status != UNSEEN_OK) {
-        return unseen__error_status(error, status, s->folder);
+    status = reserve_chunks(s, s->nchunks + 1, error);
+    if (status == UNSEEN_OK) {
+        part->open = (uint32_t)s->nchunks++;
     }
-    part->open = (uint32_t)s->nchunks++;
-    return UNSEEN_OK;
+    return status;
 }
 
-/* Writes what the part's buffer has and the file has not. */
+/* Writes the bytes of the part's buffer that the file does not have. */
 static enum unseen_status save_buffer(struct unseen__spill *s, size_t index,
                                       struct unseen_error *error)
 {
@@ -307,7 +300,7 @@ static enum unseen_status save_buffer(struct unseen__spill *s, size_t index,
     return UNSEEN_OK;
 }
 
-/* The part's next full chunk. */
+/* Makes a chunk the part's last full one. */
 static void link_chunk(struct unseen__spill *s, size_t index, uint32_t chunk, uint64_t checksum)
 {
     struct part *part = &s->parts[index];
@@ -334,8 +327,8 @@ static uint64_t *unpack(const struct unseen__spill *s, size_t part, const uint8_
     return keys;
 }
 
-/* Whether among a few records one after the other some are the same: so it is where a few keys come
- * again and again, and not where all are different. */
+/* Are some of the first few records the same? They are if a few keys come again and again, and
+ * not if all keys are different. */
 static bool has_repeats(const struct unseen__spill *s, size_t part, const uint8_t *bytes, size_t n)
 {
     uint64_t keys[SAMPLE] = {0};
@@ -351,9 +344,10 @@ static bool has_repeats(const struct unseen__spill *s, size_t part, const uint8_
     return false;
 }
 
-/* Leaves one record of each key in the part's full buffer. A part is read as a whole, so keys that
- * come often must not make it large. What is in the file already stays as it is. False if that makes
- * little room, or there is no memory to try: the buffer is then as it was. */
+/* Leaves one record of each key in the part's full buffer: a part is read as a whole, so keys
+ * that come often must not make it large. Bytes that are in the file already stay as they are.
+ * Returns false if that makes little room, or there is no memory to try; the buffer is then as
+ * it was. */
 static bool thin_out(struct unseen__spill *s, size_t index)
 {
     uint8_t *bytes = buffer_of(s, index) + s->parts[index].saved;
@@ -378,7 +372,7 @@ static bool thin_out(struct unseen__spill *s, size_t index)
     return pays;
 }
 
-/* Makes room in the part's full buffer: makes it a chunk of the file, as a rule. */
+/* Makes room in the part's full buffer: thins it out, or else makes it a chunk of the file. */
 static UNSEEN_NOINLINE enum unseen_status put_away(struct unseen__spill *s, size_t index,
                                                    struct unseen_error *error)
 {
@@ -399,10 +393,11 @@ static UNSEEN_NOINLINE enum unseen_status put_away(struct unseen__spill *s, size
 
 /* ---- keys ---- */
 
-/* The buffers are written to in as many places as there are parts, and each place moves on into
- * memory that is in no cache: so the line is fetched in which the record after a part's next one will
- * end. (Not by a function of its own: gcc 12 takes one that only fetches for one that does nothing.)
- * 10^8 keys of 6 bytes in 2^10, 2^12, 2^13 parts: 4.5, 5.7, 6.8 ns each instead of 7.0, 6.8, 7.1. */
+/* The buffers are written to at as many addresses as there are parts, and each address moves on
+ * into memory that is in no cache. So the line is fetched in which the record after the next one
+ * of a part will end. (Not in a function of its own: gcc 12 takes a function that only fetches
+ * for one that does nothing.) 10^8 keys of 6 bytes in 2^10, 2^12, 2^13 parts: 4.5, 5.7, 6.8 ns
+ * each instead of 7.0, 6.8, 7.1. */
 enum unseen_status unseen__spill_add(struct unseen__spill *s, const uint64_t *keys, size_t n,
                                      struct unseen_error *error)
 {
@@ -456,7 +451,8 @@ uint64_t unseen__spill_total(const struct unseen__spill *s)
 
 /* ---- reading ---- */
 
-/* Gives the blocks of a chunk back; where the system cannot, they are kept until the end. */
+/* Gives the blocks of a chunk back to the disk. If the system cannot, the file keeps them to the
+ * end. */
 static void give_back(const struct unseen__spill *s, uint64_t offset)
 {
 #ifdef FALLOC_FL_PUNCH_HOLE
@@ -497,7 +493,7 @@ enum unseen_status unseen__spill_read(struct unseen__spill *s, size_t index, uin
     struct part *part = &s->parts[index];
     uint8_t *buffer = buffer_of(s, index);
     keys = unpack(s, index, buffer, s->fill[index], keys);
-    /* The buffer has been read and takes the chunks, one after the other. */
+    /* The buffer has been read, so the chunks are read into it, one after the other. */
     for (uint32_t chunk = part->last; chunk != NO_CHUNK; chunk = s->chunks[chunk].previous) {
         const enum unseen_status status =
             read_chunk(s, chunk, s->chunks[chunk].checksum, buffer, s->chunk, error);
@@ -544,7 +540,7 @@ static void put_entry(uint8_t *bytes, uint32_t chunk, size_t part, size_t len, u
     store_le64(entry + 8, checksum);
 }
 
-/* Each chunk is full or open, so each entry is written. */
+/* Each chunk is full, or some part's open one, so each entry is written. */
 void unseen__spill_table(const struct unseen__spill *s, uint8_t *bytes)
 {
     for (size_t i = 0; i < s->nparts; i++) {
@@ -559,7 +555,7 @@ void unseen__spill_table(const struct unseen__spill *s, uint8_t *bytes)
     }
 }
 
-/* Takes up a chunk: a full one as it is, of another what is there to the part's buffer. */
+/* Takes up a chunk of the table: links a full one, and reads any other into its part's buffer. */
 static enum unseen_status take_up(struct unseen__spill *s, uint32_t chunk, const uint8_t *entry,
                                   struct unseen_error *error)
 {
@@ -582,7 +578,7 @@ static enum unseen_status take_up(struct unseen__spill *s, uint32_t chunk, const
     return read_chunk(s, chunk, checksum, buffer_of(s, index), len, error);
 }
 
-/* Cuts off what was written after the table. */
+/* Cuts off the bytes that were written after the table. */
 static enum unseen_status cut_file(const struct unseen__spill *s, struct unseen_error *error)
 {
     uint64_t size = 0;
@@ -601,10 +597,7 @@ enum unseen_status unseen__spill_resume(struct unseen__spill *s, int fd, const u
     if (len % ENTRY_LEN != 0 || len / ENTRY_LEN >= NO_CHUNK) {
         return spill_damaged(s, UNSEEN__NO_OFFSET, error);
     }
-    enum unseen_status status = make_room(s, len / ENTRY_LEN);
-    if (status != UNSEEN_OK) {
-        return unseen__error_status(error, status, s->folder);
-    }
+    enum unseen_status status = reserve_chunks(s, len / ENTRY_LEN, error);
     for (uint32_t c = 0; c < len / ENTRY_LEN && status == UNSEEN_OK; c++) {
         status = take_up(s, c, table + (size_t)c * ENTRY_LEN, error);
     }

@@ -1,4 +1,6 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Reads and writes the state of a build in its folder; state.h has the format. */
 #include "base/posix.h"
 
 #include "list/state.h"
@@ -11,6 +13,7 @@
 #include "base/bytes.h"
 #include "base/error.h"
 #include "base/file.h"
+#include "base/filename.h"
 #include "base/memory.h"
 #include "base/own.h"
 #include "hash/checksum.h"
@@ -37,7 +40,7 @@ static size_t state_len(const struct unseen__list_state *state)
     return HEAD_LEN + state->note_len + state->table_len + CHECKSUM_LEN;
 }
 
-/* A table of no bytes and a note of none may have no pointer. */
+/* bytes may be NULL if len is 0. */
 static uint8_t *append_bytes(uint8_t *to, const uint8_t *bytes, size_t len)
 {
     if (len) {
@@ -70,7 +73,7 @@ static void encode_state(const struct unseen__list_state *state, uint8_t *bytes)
     store_le64(end, unseen__checksum(bytes, (size_t)(end - bytes)));
 }
 
-/* Whether the numbers are such as a build has: what is made from them stays within limits. */
+/* Are the numbers such as a build has? Sizes that are made from them are then within limits. */
 static bool is_sound(const struct unseen__list_state *state)
 {
     return state->key_bits <= 64 && state->part_bits < state->key_bits && state->part_bits <= 20 &&
@@ -117,31 +120,14 @@ static enum unseen_status decode_state(const uint8_t *bytes, size_t len,
 
 /* ---- the folder ---- */
 
-static char *name_in(const struct unseen_allocator *allocator, const char *folder, const char *name)
-{
-    const size_t folder_len = strlen(folder);
-    const size_t name_len = strlen(name);
-    char *path = unseen__alloc(allocator, folder_len + name_len + 2, 1);
-    if (path) {
-        memcpy(path, folder, folder_len);
-        path[folder_len] = '/';
-        memcpy(path + folder_len + 1, name, name_len + 1);
-    }
-    return path;
-}
-
-static void drop(const struct unseen_allocator *allocator, char *path)
-{
-    unseen__free(allocator, path, path ? strlen(path) + 1 : 0);
-}
-
-/* False if it failed for another reason than that there is no such name. */
+/* Removes a file of the folder. True if the name is free now, even if it was before. */
 static bool remove_name(const struct unseen__list_kept *k, const char *name)
 {
     return unlinkat(k->folder, name, 0) == 0 || errno == ENOENT;
 }
 
-/* First the state, for good, then the keys: no state ever speaks of keys that are not there. */
+/* Removes the state for good, and then empties the keys: no state ever counts keys that are not
+ * there. */
 static enum unseen_status begin_anew(const struct unseen__list_kept *k, struct unseen_error *error)
 {
     int code = unlinkat(k->folder, STATE, 0) == 0 ? unseen__file_sync_folder(k->folder)
@@ -156,8 +142,8 @@ enum unseen_status unseen__list_kept_open(struct unseen__list_kept *k, const cha
                                           struct unseen_error *error)
 {
     *k = (struct unseen__list_kept){.allocator = *allocator, .folder = -1, .keys = -1};
-    k->keys_path = name_in(allocator, folder, KEYS);
-    k->state_path = name_in(allocator, folder, STATE);
+    k->keys_path = unseen__path_with(allocator, folder, "/keys");
+    k->state_path = unseen__path_with(allocator, folder, "/state");
     enum unseen_status status = k->keys_path && k->state_path ? UNSEEN_OK : UNSEEN_ERR_NOMEM;
     if (status != UNSEEN_OK) {
         (void)unseen__error_status(error, status, folder);
@@ -185,14 +171,15 @@ void unseen__list_kept_release(struct unseen__list_kept *k)
     if (k->folder >= 0) {
         (void)close(k->folder); /* the same */
     }
-    drop(&k->allocator, k->keys_path);
-    drop(&k->allocator, k->state_path);
+    unseen__path_free(&k->allocator, k->keys_path);
+    unseen__path_free(&k->allocator, k->state_path);
     *k = (struct unseen__list_kept){.folder = -1, .keys = -1};
 }
 
 void unseen__list_kept_remove(const struct unseen__list_kept *k)
 {
-    (void)remove_name(k, STATE); /* if it stays, the list is built once more by who resumes it */
+    (void)remove_name(
+        k, STATE); /* if the state stays, whoever resumes the build makes the list once more */
     (void)remove_name(k, STATE_NEW);
     (void)remove_name(k, KEYS);
 }
@@ -203,7 +190,7 @@ static enum unseen_status write_file(const struct unseen__list_kept *k, const ui
                                      size_t len, struct unseen_error *error)
 {
     int fd = -1;
-    /* Whoever has the lock of the keys has this name, too: what has it is left of another run. */
+    /* The lock of the keys covers this name, too: a file under it is left over from another run. */
     int code = remove_name(k, STATE_NEW) ? 0 : errno;
     code = code ? code : unseen__file_make_in(k->folder, STATE_NEW, 0600, &fd);
     if (code == 0) {
@@ -230,7 +217,7 @@ enum unseen_status unseen__list_kept_save(const struct unseen__list_kept *k,
     return status;
 }
 
-/* The whole file, in memory of its length. */
+/* Reads the whole file, into memory of its length. */
 static enum unseen_status read_file(const struct unseen__list_kept *k, int fd, uint8_t **bytes_out,
                                     size_t *len_out, struct unseen_error *error)
 {

@@ -1,4 +1,6 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * The tables of the texts that changes are about; texts.h has the idea. */
 #include "list/texts.h"
 
 #include <string.h>
@@ -38,7 +40,8 @@ void unseen__list_texts_release(struct unseen__list_texts *texts)
 
 /* ---- room ---- */
 
-/* The number of a text whose key or hash agrees in the slot's half is the low half. */
+/* A slot: the high half of a key or hash, and below it the number of the text + 1. An empty slot
+ * is 0. */
 static uint64_t slot_of(uint64_t hash, size_t number)
 {
     return (hash & TAG_MASK) | (number + 1);
@@ -54,7 +57,8 @@ static size_t next_slot(const struct unseen__list_texts *texts, size_t at)
     return (at + 1) & (texts->nslots - 1);
 }
 
-/* The slot of by_key that leads to the first text of this key, or the free one where it belongs. */
+/* The slot of by_key that leads to the first text of this key, or the free slot where that
+ * belongs. */
 static uint64_t *find_key(const struct unseen__list_texts *texts, uint64_t key)
 {
     size_t at = unseen__list_texts_slot(texts, key);
@@ -71,7 +75,7 @@ static bool is_text(const struct unseen__list_texts *texts, const struct unseen_
     return text->len == len && (len == 0 || memcmp(texts->bytes + text->offset, data, len) == 0);
 }
 
-/* The text of this hash, or NULL. */
+/* The text with this hash and these bytes, or NULL. */
 static struct unseen__list_text *find_text(const struct unseen__list_texts *texts, uint64_t hash,
                                            const void *data, size_t len)
 {
@@ -109,9 +113,9 @@ static uint64_t *new_slots(const struct unseen__list_texts *texts, size_t nslots
                : NULL;
 }
 
-/* At most a quarter of the slots are taken, so that most questions end at their first, and the
- * processor guesses that. (With up to a half, a question cost 13 ns more than without changes, now 6;
- * of 10^5 changes.) */
+/* At most a quarter of the slots are taken, so that most questions end at their first slot, and
+ * the processor predicts that. (With up to a half, a question cost 13 ns more than without
+ * changes, now 6; of 10^5 changes.) */
 static bool grow_slots(struct unseen__list_texts *texts, size_t n)
 {
     size_t nslots = texts->nslots < LEAST ? LEAST : texts->nslots;
@@ -141,7 +145,7 @@ static bool grow_slots(struct unseen__list_texts *texts, size_t n)
     return true;
 }
 
-/* The secret of this object's tables. */
+/* Draws the secret of this object's tables. */
 static enum unseen_status draw_secret(struct unseen__list_texts *texts)
 {
     struct unseen__secret secret;
