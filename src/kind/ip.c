@@ -1,18 +1,19 @@
 /* SPDX-License-Identifier: MIT
  *
- * The kind "ip": an entry is an address or a network of IPv4 or IPv6 in CIDR notation, a network
- * covers what is in it. Canonical is the network's first address, in the form of RFC 5952, and its
- * length unless that is all bits.
+ * The kind "ip": an entry is an IPv4 or IPv6 address, or a network in CIDR notation, which
+ * covers all addresses and networks in it. The canonical text is the first address of the
+ * network, in the form of RFC 5952, and the length of the prefix unless that is all bits.
  *
  *     192.0.2.7/24        192.0.2.0/24       bits of the host are cut off
  *     2001:DB8:0::7       2001:db8::7
- *     ::ffff:192.0.2.7    192.0.2.7          the same address in another coat
+ *     ::ffff:192.0.2.7    192.0.2.7          the same address, mapped
  *
- * A question makes the text of every network that its address is in, from the longest to /0: 33 of
- * IPv4, 129 of IPv6. Numbers are decimal without leading zeros, as programs disagree on what 010 is.
+ * A question makes the text of every network that its address is in, from the longest prefix to
+ * /0: 33 of IPv4, 129 of IPv6. Numbers are decimal without leading zeros, because programs
+ * disagree on what 010 is.
  *
- * Networks larger than those that registries were given, /8 and /16, are refused unless somebody
- * insists: a slip of one digit, /2 for /24, makes one of them. */
+ * The largest networks that registries were given are /8 and /16. Larger ones are refused unless
+ * the user insists: one wrong digit, /2 for /24, makes such a network. */
 #include "kind/kind.h"
 
 #include <stdint.h>
@@ -25,7 +26,7 @@ enum {
     PIECES = 8, /* of 16 bits */
     V4_BITS = 32,
     V6_BITS = 128,
-    V4_SHORTEST = 8, /* prefix that is no danger */
+    V4_SHORTEST = 8, /* the shortest prefix that is not dangerous */
     V6_SHORTEST = 16,
     V4_TEXT = 15 + 3, /* 255.255.255.255 and /32 */
     V6_TEXT = 39 + 4,
@@ -57,8 +58,8 @@ static bool read_length(struct unseen_bytes in, unsigned *nbits_out)
     return true;
 }
 
-/* Exactly four decimal numbers: what the lenient reader of hosts takes counts only if it would be
- * written the same way. */
+/* Reads exactly four decimal numbers. The lenient reader of hosts takes more; its result counts
+ * only if it would be written the same way. */
 static bool read_v4(struct unseen_bytes in, uint32_t *address_out)
 {
     char text[V4_TEXT];
@@ -170,7 +171,7 @@ static enum unseen_status ip_entry(const struct unseen_url *url, struct unseen_b
     (void)url;
     struct network network;
     if (!read_network(in, &network)) {
-        return no_entry(UNSEEN_ENTRY_INVALID, entry_out, fitness_out);
+        return refuse_entry(UNSEEN_ENTRY_INVALID, entry_out, fitness_out);
     }
     if (cap < V6_TEXT) {
         return UNSEEN_ERR_SPACE;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * The entry points of kinds. The numbers stand in the interface, the names in the headers of
- * lists: neither ever changes. */
+ * The public functions of kinds (unseen_list.h): each finds the kind and calls its struct. The
+ * numbers of kinds stand in the interface, and their names in the headers of lists: neither ever
+ * changes. */
 #include "kind/kind.h"
 
 #include <stdint.h>
@@ -21,7 +22,7 @@ enum {
     NKINDS = sizeof(kinds) / sizeof(*kinds)
 };
 
-/* NULL for an unknown one. */
+/* NULL if the kind is unknown. */
 static const struct unseen__kind *find_kind(enum unseen_kind kind)
 {
     return (unsigned)kind < NKINDS ? kinds[kind] : NULL;
@@ -86,7 +87,7 @@ enum unseen_status unseen_kind_entry(enum unseen_kind kind, const struct unseen_
     }
     const struct unseen_bytes in = {data, len};
     if (without_blanks(in).len == 0) {
-        return no_entry(UNSEEN_ENTRY_EMPTY, entry_out, fitness_out);
+        return refuse_entry(UNSEEN_ENTRY_EMPTY, entry_out, fitness_out);
     }
     return k->entry(url, in, buf, cap, entry_out, fitness_out);
 }

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: MIT
  *
- * Kinds of entries: what a list holds, and what one entry covers. A kind turns the line of a list
- * into one canonical text, and a question into the texts of all entries that would cover it; to be
- * listed is to have one of these texts in the list. So the list itself needs to know nothing but
- * texts, and an entry costs the same whatever it covers.
+ * Kinds of entries: what a list holds, and what one entry covers. A kind turns a line of a list
+ * into one canonical text, and a question into the texts of all entries that would cover it. A
+ * question is listed if one of its texts is in the list. So the list itself needs to know
+ * nothing but texts, and an entry costs the same whatever it covers.
  *
  *     line of a list --entry--> text --------------> list
  *     question ------texts--> text, text, ... ---> is any of them in it?
  *
- * Everything that reads a line reads a question in the same way, so that both meet in one text. But
- * an entry is judged strictly, since who makes the list can mend it, and a question is not: what a
- * mail server was sent is looked up as far as it can be read. A kind is one file and a line in
- * kind.c. */
+ * Entries and questions are read in the same way, so that both meet in one text. But only an
+ * entry is judged: whoever makes the list can mend it, while a question, such as a sender that a
+ * mail server was given, is looked up as far as it can be read. A kind is one file here and a
+ * line in kind.c. */
 #ifndef UNSEEN_KIND_KIND_H
 #define UNSEEN_KIND_KIND_H
 
@@ -19,9 +19,10 @@
 #include <stddef.h>
 
 #include "unseen_list.h"
+#include "url/ascii.h"
 
-/* As unseen_kind_entry and unseen_kind_texts. Entries are stored only on success, with no bytes if
- * EMPTY or INVALID. */
+/* The functions of one kind behind unseen_kind_entry and unseen_kind_texts. The results of an
+ * entry are stored only on success; an EMPTY or INVALID entry has no bytes. */
 typedef enum unseen_status unseen__kind_entry_fn(const struct unseen_url *url,
                                                  struct unseen_bytes in, char *buf, size_t cap,
                                                  struct unseen_bytes *entry_out,
@@ -34,10 +35,10 @@ struct unseen__kind {
     const char *name;
     unsigned texts_max;
     bool needs_url;
-    size_t bound_factor; /* enough room for len bytes: bound_factor len + bound_extra */
+    size_t bound_factor; /* len bytes need bound_factor * len + bound_extra bytes of room */
     size_t bound_extra;
-    const char *invalid; /* the complaints */
-    const char *dangerous;
+    const char *invalid;   /* the complaint about an INVALID entry */
+    const char *dangerous; /* the complaint about a DANGEROUS entry */
     unseen__kind_entry_fn *entry;
     unseen__kind_texts_fn *texts;
 };
@@ -48,17 +49,12 @@ extern const struct unseen__kind unseen__kind_mail;
 extern const struct unseen__kind unseen__kind_ip;
 extern const struct unseen__kind unseen__kind_phone;
 
-static inline bool is_blank(char c)
-{
-    return c == ' ' || (c >= '\t' && c <= '\r');
-}
-
 static inline struct unseen_bytes without_blanks(struct unseen_bytes in)
 {
-    while (in.len > 0 && is_blank(in.data[in.len - 1])) {
+    while (in.len > 0 && is_ascii_space(in.data[in.len - 1])) {
         in.len--;
     }
-    while (in.len > 0 && is_blank(*in.data)) {
+    while (in.len > 0 && is_ascii_space(*in.data)) {
         in.data++;
         in.len--;
     }
@@ -82,9 +78,10 @@ static inline bool has_byte(struct unseen_bytes in, char c)
     return false;
 }
 
-/* Stores what is no entry. */
-static inline enum unseen_status no_entry(enum unseen_entry fitness, struct unseen_bytes *entry_out,
-                                          enum unseen_entry *fitness_out)
+/* Stores an EMPTY or INVALID entry. */
+static inline enum unseen_status refuse_entry(enum unseen_entry fitness,
+                                              struct unseen_bytes *entry_out,
+                                              enum unseen_entry *fitness_out)
 {
     *entry_out = (struct unseen_bytes){"", 0};
     *fitness_out = fitness;

@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: MIT
  *
- * The kind "expressions": an entry is a site, a folder or a page, and covers what lies below it. A
- * question makes the up to 30 host-suffix and path-prefix expressions of its URL ([SafeBrowsing],
- * src/url/expressions.c); an entry is the first, the most specific one, of its own URL:
+ * The kind "expressions": an entry is a site, a folder or a page, and covers everything below
+ * it. A question makes the up to 30 host-suffix and path-prefix expressions of its URL
+ * ([SafeBrowsing], src/url/expressions.c). An entry is the first, the most specific expression
+ * of its own URL:
  *
  *     evil.com, *.evil.com, .evil.com    evil.com/          the site and those below it
  *     http://evil.com/folder/            evil.com/folder/   the folder and what is in it
  *     evil.com/page?x=1                  evil.com/page?x=1  the page
- *     2001:db8::7                        [2001:db8::7]/     what is at that address
+ *     2001:db8::7                        [2001:db8::7]/     everything at that address
  *
- * So many lines look like a URL to the lenient reader of questions that an entry is judged by more:
- * taken for URLs, "jo@gmail.com" would block a mail provider, and "0.0.0.0 evil.com" or a filter
- * rule such as "||evil.com^" nothing at all. */
+ * Questions are read leniently: nearly any line looks like a URL. So entries are judged by more.
+ * Taken for URLs, "jo@gmail.com" would block a mail provider, and "0.0.0.0 evil.com" or a filter
+ * rule such as "||evil.com^" would block nothing at all. */
 #include "kind/kind.h"
 
 #include <string.h>
@@ -31,7 +32,7 @@ static bool begins_with(struct unseen_bytes in, const char *text)
     return in.len >= len && memcmp(in.data, text, len) == 0;
 }
 
-/* "scheme://" or "//". */
+/* Does the text begin with "scheme://" or "//"? */
 static bool has_scheme(struct unseen_bytes in)
 {
     size_t at = 0;
@@ -42,8 +43,8 @@ static bool has_scheme(struct unseen_bytes in)
     return begins_with(in, "//") || begins_with(without_first(in, at), "://");
 }
 
-/* Is something before the path that only a whole URL may have: a user, who would be dropped, or an
- * escape, which may be anything? */
+/* Does something stand before the path that only a whole URL may have: the @ of a user, who
+ * would be dropped, or an escape, which may be anything? */
 static bool has_user(struct unseen_bytes in)
 {
     for (size_t i = 0; i < in.len && in.data[i] != '/' && in.data[i] != '?'; i++) {
@@ -54,7 +55,8 @@ static bool has_user(struct unseen_bytes in)
     return false;
 }
 
-/* Columns behind the URL would become part of it, as tabs are removed from URLs. */
+/* Refused: tabs are removed from URLs, so further columns of a line would become part of its
+ * URL. */
 static bool has_control(struct unseen_bytes in)
 {
     for (size_t i = 0; i < in.len; i++) {
@@ -65,7 +67,7 @@ static bool has_control(struct unseen_bytes in)
     return false;
 }
 
-/* A name as browsers take it, without wildcards, or an address. */
+/* Is the host an address, or a name as browsers take it, without wildcards? */
 static bool is_host(struct unseen_bytes host)
 {
     uint16_t pieces[8];
@@ -104,7 +106,7 @@ static struct unseen_bytes without_wildcard(struct unseen_bytes in)
     return without_first(in, begins_with(in, "*.") ? 2 : begins_with(in, "."));
 }
 
-/* A bare IPv6 address, as lists of addresses have it, in brackets; anything else as it is. */
+/* Puts a bare IPv6 address into brackets, as lists of addresses have none. Other text stays. */
 static struct unseen_bytes with_brackets(struct unseen_bytes in, char room[V6_LONGEST + 2])
 {
     uint16_t pieces[8];
@@ -126,7 +128,7 @@ static enum unseen_status expressions_entry(const struct unseen_url *url, struct
     size_t n = 0;
     in = with_brackets(without_wildcard(without_blanks(in)), room);
     if (has_control(in) || (!has_scheme(in) && has_user(in))) {
-        return no_entry(UNSEEN_ENTRY_INVALID, entry_out, fitness_out);
+        return refuse_entry(UNSEEN_ENTRY_INVALID, entry_out, fitness_out);
     }
     const enum unseen_status status =
         unseen_url_expressions(url, in.data, in.len, buf, cap, expressions, &n);
@@ -136,7 +138,7 @@ static enum unseen_status expressions_entry(const struct unseen_url *url, struct
     const enum unseen_entry fitness =
         n > 0 ? judge_expression(expressions[0]) : UNSEEN_ENTRY_INVALID;
     if (fitness == UNSEEN_ENTRY_INVALID) {
-        return no_entry(fitness, entry_out, fitness_out);
+        return refuse_entry(fitness, entry_out, fitness_out);
     }
     *entry_out = expressions[0];
     *fitness_out = fitness;

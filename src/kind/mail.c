@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The kind "mail": an entry is an e-mail address, or a domain, which covers its addresses and those
- * of all domains below it.
+ * The kind "mail": an entry is an e-mail address; or a domain, which covers its addresses and
+ * those of all domains below it.
  *
  *     Jo@Mail.Evil.example                        jo@mail.evil.example
  *     evil.example, @evil.example, *@evil.example,
@@ -10,14 +10,15 @@
  *     asked for Jo@Mail.Evil.example              jo@mail.evil.example, mail.evil.example,
  *                                                 evil.example, example
  *
- * All letters of ASCII become small, those before the @ as well: only the receiving host may tell
- * Jo from jo (RFC 5321, section 2.4), hardly any does, and a sender must not get past a list by
- * writing one of them. Names that are not ASCII become A-labels as in URLs, so that both spellings
- * of an internationalised domain meet. Tags (jo+tag@) are kept: what they mean is up to the host.
+ * All letters of ASCII become small, also before the @. Only the receiving host may tell Jo from
+ * jo (RFC 5321, section 2.4), but hardly any host does, and a sender must not get past a list by
+ * a capital. Names that are not ASCII become A-labels as in URLs, so that both spellings of an
+ * internationalised domain meet. Tags (jo+tag@) are kept: their meaning is up to the host.
  *
- * A bare top-level domain is refused as an entry, but asked for, so that it works where somebody
- * insists. Of a name with more labels than eight, the whole and its last eight to one are asked:
- * who controls a domain can make names below it as deep as he likes. */
+ * A bare top-level domain is refused as an entry. Questions ask for it all the same, so that it
+ * works if the user insists. If a name has more than eight labels, a question asks for the whole
+ * name and for its last eight labels down to one: whoever controls a domain can make names below
+ * it as deep as he likes. */
 #include "kind/kind.h"
 
 #include <string.h>
@@ -26,18 +27,18 @@
 #include "url/name.h"
 
 enum {
-    LABELS_MAX = 8,       /* of the domains above the whole one */
+    LABELS_MAX = 8,       /* domains above the whole one that are asked for */
     DOMAIN_LONGEST = 253, /* as text: RFC 1035, section 2.3.4 */
     LABEL_LONGEST = 63,
     ADDRESS_LONGEST = 254 /* RFC 5321, section 4.5.3.1.3, without the brackets */
 };
 
-/* An address or a domain in canonical form, one after the other in the buffer. */
+/* An address or a domain in canonical form; its parts stand in the buffer one after the other. */
 struct mail {
     struct unseen_bytes whole;
-    struct unseen_bytes local; /* without the @; NULL: a domain */
+    struct unseen_bytes local; /* before the @; NULL: there is only a domain */
     struct unseen_bytes domain;
-    bool good_name; /* IDNA had nothing against it */
+    bool good_name; /* IDNA accepts the domain */
 };
 
 static char *write_lower(struct unseen_bytes in, char *out)
@@ -46,15 +47,6 @@ static char *write_lower(struct unseen_bytes in, char *out)
         *out++ = ascii_lower(in.data[i]);
     }
     return out;
-}
-
-static bool is_ascii(struct unseen_bytes in)
-{
-    unsigned char all = 0;
-    for (size_t i = 0; i < in.len; i++) {
-        all |= (unsigned char)in.data[i];
-    }
-    return all < 0x80;
 }
 
 static struct unseen_bytes without_final_dots(struct unseen_bytes in)
@@ -76,13 +68,13 @@ static struct unseen_bytes local_of(struct unseen_bytes in)
     return (struct unseen_bytes){NULL, 0};
 }
 
-/* Writes a domain as ASCII; one that IDNA refuses as it is. */
+/* Writes a domain as ASCII. If IDNA refuses the domain, it stays as it is, in small letters. */
 static struct unseen_bytes write_domain(struct unseen_bytes in, char *out, bool *good)
 {
     size_t len;
     in = without_final_dots(in);
     *good = true;
-    if (!is_ascii(in)) {
+    if (!is_ascii_text(in.data, in.len)) {
         *good = name_to_ascii(in.data, in.len, out, &len);
         if (*good) {
             return without_final_dots((struct unseen_bytes){out, len});
@@ -91,14 +83,14 @@ static struct unseen_bytes write_domain(struct unseen_bytes in, char *out, bool 
     return (struct unseen_bytes){out, (size_t)(write_lower(in, out) - out)};
 }
 
-/* Drops what says "all below" a domain. */
+/* Drops a "*." or "." in front, which says "all below". */
 static struct unseen_bytes without_wildcard(struct unseen_bytes in)
 {
     const bool star = in.len > 1 && in.data[0] == '*' && in.data[1] == '.';
     return without_first(in, star ? 2 : in.len > 0 && in.data[0] == '.');
 }
 
-/* Parts the input at its last @. "@evil.com" and "*@evil.com" are a domain. */
+/* Splits the input at its last @. "@evil.com" and "*@evil.com" are domains. */
 static void split_address(struct unseen_bytes *in, struct unseen_bytes *local,
                           struct unseen_bytes *domain)
 {
@@ -110,14 +102,15 @@ static void split_address(struct unseen_bytes *in, struct unseen_bytes *local,
     *domain = local->data ? without_first(*in, local->len + 1) : *in;
 }
 
-/* *is_mail is false where no domain is left. */
+/* Reads an address or a domain. *is_mail is false if there is no domain. */
 static enum unseen_status read_mail(struct unseen_bytes in, char *buf, size_t cap,
                                     struct mail *mail, bool *is_mail)
 {
     struct unseen_bytes domain;
     in = without_blanks(in);
     split_address(&in, &mail->local, &domain);
-    const size_t need = in.len + (is_ascii(domain) ? 0 : 2 * domain.len + NAME_EXTRA);
+    const size_t need =
+        in.len + (is_ascii_text(domain.data, domain.len) ? 0 : 2 * domain.len + NAME_EXTRA);
     if (cap < need) {
         return UNSEEN_ERR_SPACE;
     }
@@ -150,13 +143,13 @@ static bool is_address_literal(struct unseen_bytes domain)
     return true;
 }
 
-/* The underscore is in no host name, but in domains that send mail. */
+/* Host names have no underscore, but domains that send mail have. */
 static bool is_name_byte(char c)
 {
     return is_ascii_alnum(c) || c == '-' || c == '_';
 }
 
-/* A name of labels that is no IPv4 address: that would be an entry of another kind. */
+/* Is it a name of labels, and not an IPv4 address? That would be an entry of another kind. */
 static bool is_domain(struct unseen_bytes domain)
 {
     size_t label_len = 0;
@@ -173,7 +166,8 @@ static bool is_domain(struct unseen_bytes domain)
     return label_len > 0;
 }
 
-/* Atoms and dots, or a quoted string (RFC 5321, section 4.1.2), of any bytes above ASCII, too. */
+/* Is it atoms and dots, or a quoted string (RFC 5321, section 4.1.2)? Bytes above ASCII may be
+ * in both. */
 static bool is_local(struct unseen_bytes local)
 {
     const bool quoted = local.len > 2 && local.data[0] == '"' && local.data[local.len - 1] == '"';
@@ -217,7 +211,7 @@ static enum unseen_status mail_entry(const struct unseen_url *url, struct unseen
     }
     const enum unseen_entry fitness = is_mail ? judge_mail(&mail) : UNSEEN_ENTRY_INVALID;
     if (fitness == UNSEEN_ENTRY_INVALID) {
-        return no_entry(fitness, entry_out, fitness_out);
+        return refuse_entry(fitness, entry_out, fitness_out);
     }
     *entry_out = mail.whole;
     *fitness_out = fitness;
@@ -226,7 +220,7 @@ static enum unseen_status mail_entry(const struct unseen_url *url, struct unseen
 
 /* ---- Questions ------------------------------------------------------------------------------- */
 
-/* Stores the domain and those above it. */
+/* Stores the domain and the domains above it. */
 static size_t add_domains(struct unseen_bytes domain, struct unseen_bytes *texts)
 {
     size_t starts[LABELS_MAX]; /* of the last labels, from the last one on */

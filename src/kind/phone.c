@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: MIT
  *
- * The kind "phone": an entry is one phone number. Canonical are its digits, with a + before an
- * international one (ITU-T E.164: 15 digits at the most).
+ * The kind "phone": an entry is one phone number. The canonical text is its digits, with a + in
+ * front if the number is international (ITU-T E.164: 15 digits at most).
  *
- *     +49 (0)89 / 123-456    +4989123456    what is only there to be read goes, and "(0)", which
- *                                           nobody dials behind a +
+ *     +49 (0)89 / 123-456    +4989123456    separators go, and "(0)", which nobody dials behind a +
  *     0049 89 123456         +4989123456    00 is how most of the world dials the +
  *     089 123456             089123456      a national number stays one: its country is unknown
  *     110                    110            short numbers have three digits or more
  *
- * So a list and those who ask it had better both write international numbers. */
+ * So the list and those who ask it should both write international numbers. */
 #include "kind/kind.h"
 
 #include <string.h>
@@ -27,7 +26,7 @@ static bool is_separator(char c)
     return c == ' ' || c == '\t' || c == '-' || c == '.' || c == '(' || c == ')' || c == '/';
 }
 
-/* Writes the + and the digits; returns their number, or 0 if that is no number. */
+/* Writes the + and the digits. Returns their number; 0 if the text is not a phone number. */
 static size_t write_dialled(struct unseen_bytes in, char *out)
 {
     size_t len = 0;
@@ -49,7 +48,8 @@ static size_t write_dialled(struct unseen_bytes in, char *out)
     return len;
 }
 
-/* Stores the number; false if it is none. No country code begins with 0. */
+/* Stores the number, or returns false if the text is not a phone number. No country code begins
+ * with 0. */
 static bool read_number(struct unseen_bytes in, char *buf, struct unseen_bytes *number_out)
 {
     size_t len = write_dialled(without_blanks(in), buf);
@@ -73,7 +73,7 @@ static enum unseen_status phone_entry(const struct unseen_url *url, struct unsee
         return UNSEEN_ERR_SPACE;
     }
     if (!read_number(in, buf, entry_out)) {
-        return no_entry(UNSEEN_ENTRY_INVALID, entry_out, fitness_out);
+        return refuse_entry(UNSEEN_ENTRY_INVALID, entry_out, fitness_out);
     }
     *fitness_out = UNSEEN_ENTRY_FINE;
     return UNSEEN_OK;

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT
  *
- * The kind "url": an entry is one URL in its canonical form and covers just that. What is no URL is
- * taken byte by byte, as everywhere; without a canonicaliser, or under the profile "none", all is.
+ * The kind "url": an entry is one URL in its canonical form and covers only that URL. A text
+ * that is not a URL is taken byte by byte, as everywhere; so is every text without a
+ * canonicaliser or under the profile "none".
  *
- * Two mistakes are looked for. "/", or a scheme with nothing but slashes behind it, is what is left
- * of an entry when a program cuts off its host. A bare top-level domain, such as "com", is no URL
- * and would never be found; but who writes it means far more than one page. Words with digits pass:
- * lists of identifiers are not suspected. */
+ * Two mistakes are looked for. "/", or a scheme with nothing but slashes behind it, remains of
+ * an entry when a program cuts off its host. A bare top-level domain, such as "com", is not a
+ * URL and would never be found, but whoever writes it means far more than one page. Words with
+ * digits pass: lists of identifiers are not suspected. */
 #include "kind/kind.h"
 
 #include <string.h>
@@ -14,6 +15,7 @@
 #include "url/ascii.h"
 #include "url/url.h"
 
+/* Stores the canonical form; without a canonicaliser, the text as it is. */
 static enum unseen_status canonical(const struct unseen_url *url, struct unseen_bytes in, char *buf,
                                     size_t cap, struct unseen_bytes *out)
 {
@@ -68,7 +70,7 @@ static bool is_plain(const struct unseen_url *url)
     return !url || url->slow == unseen__url_none;
 }
 
-/* What nearly all entries are; told at once. */
+/* Does the URL begin with a scheme and a host? Nearly all entries do, and need no other check. */
 static bool has_host(struct unseen_bytes in)
 {
     return in.len > 8 && ((memcmp(in.data, "http://", 7) == 0 && in.data[7] != '/') ||
@@ -94,7 +96,7 @@ static enum unseen_status url_entry(const struct unseen_url *url, struct unseen_
         return status;
     }
     if (without_blanks(text).len == 0) { /* of "#top" some profiles leave nothing */
-        return no_entry(UNSEEN_ENTRY_EMPTY, entry_out, fitness_out);
+        return refuse_entry(UNSEEN_ENTRY_EMPTY, entry_out, fitness_out);
     }
     const bool dangerous = is_dangerous(url, in) || is_dangerous(url, text);
     *fitness_out = dangerous ? UNSEEN_ENTRY_DANGEROUS : UNSEEN_ENTRY_FINE;

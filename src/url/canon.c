@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The entry points of URL identity: fast path, else slow path; references; explanations. */
+ * The entry points of URL identity: unseen_url_canon (fast path, else slow path), and
+ * unseen_url_canon_base for references. */
 #include <string.h>
 
 #include "base/bytes.h"
@@ -17,7 +18,8 @@ static size_t bound_of(size_t len)
     return bound + UNSEEN__URL_BOUND_EXTRA;
 }
 
-/* Behind the canonical form lie the resolved reference and the base. */
+/* The buffer for a reference has the canonical form, and behind it the resolved reference and
+ * the base. */
 size_t unseen_url_bound(size_t len, size_t base_len)
 {
     size_t n;
@@ -73,8 +75,8 @@ enum unseen_status unseen_url_canon(const struct unseen_url *url, const void *da
     return url->slow(url, data, len, buf, cap, canon_out);
 }
 
-/* Resolves the reference by the WHATWG standard, with its fragment and into a text, which the
- * profile then canonicalises as its input. The buffer:
+/* Resolves the reference by the WHATWG standard. The result is a text, with its fragment, which
+ * the profile then canonicalises like any input. The buffer:
  *
  *     [ output, scratch ........ resolved text | base ] */
 enum unseen_status unseen_url_canon_base(const struct unseen_url *url, const void *data, size_t len,
@@ -89,7 +91,7 @@ enum unseen_status unseen_url_canon_base(const struct unseen_url *url, const voi
         return unseen__url_none(url, data, len, buf, cap, canon_out);
     }
     if (base_len == 0) {
-        unseen__url_fail(canon_out, data, len); /* nothing is not a URL */
+        unseen__url_fail(canon_out, data, len); /* an empty base is not a URL */
         return UNSEEN_OK;
     }
     struct unseen__url_record base_record;

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT
  *
- * Explanations: the slow path with a trace, whose rule names get their sentences here. */
+ * unseen_url_explain: runs the slow path with a trace, and gives each rule in the trace its
+ * sentence. */
 #include <string.h>
 
 #include "url/whatwg.h"
 
-/* What the standard itself does. The names of switchable rules are in profiles.c. */
+/* The rules of the standard itself. The names of switchable rules are in profiles.c. */
 static const struct unseen_url_entry standard_rules[] = {
     {"outer-space", "spaces and control characters around a URL do not count"},
     {"tab-newline", "tabs and newlines inside a URL do not count"},
@@ -57,7 +58,7 @@ void unseen__url_note(const struct unseen__url_trace *trace, const char *rule, c
     trace->step(trace->context, &step);
 }
 
-/* A scheme without a trace is explained as one step named by its profile. */
+/* Explains a scheme that has no trace, as one step named by its profile. */
 static void explain_whole(const struct unseen_url *url, const struct unseen__url_trace *trace,
                           const char *in, size_t len, const struct unseen_canon *canon)
 {

@@ -3,9 +3,9 @@
  * Host-suffix/path-prefix expressions ([SafeBrowsing], "Suffix/prefix expressions"): the texts
  * under which a list of sites, folders and pages may hold a URL.
  *
- * The canonical form has neither userinfo nor port, so that the host stands right before the
- * path, and each expression is a part of it: from where a host suffix starts to where a path
- * prefix ends. Nothing is copied but the canonical form itself.
+ * The canonical form has neither userinfo nor port, so the host stands right before the path.
+ * Each expression is then a part of it: from the start of a host suffix to the end of a path
+ * prefix. Nothing but the canonical form is copied.
  *
  *     http://a.b.c/1/2.html?x=1     starts: a b       a.b.c/1/2.html?x=1, a.b.c/1/2.html,
  *            ^ ^  ^ ^     ^         ends:   5         a.b.c/, a.b.c/1/, b.c/1/2.html?x=1, ... */
@@ -16,13 +16,13 @@
 
 enum {
     HOSTS_MAX = 5,    /* the exact host and four suffixes */
-    LABELS_MAX = 5,   /* the longest suffix */
+    LABELS_MAX = 5,   /* of the longest suffix */
     PREFIXES_MAX = 4, /* "/" and three folders */
     PATHS_MAX = 2 + PREFIXES_MAX
 };
 
-/* Stores where the host and its suffixes start: the whole, then those of the last five labels and
- * fewer, down to two. An address has no suffixes. */
+/* Stores where the host starts, and then its suffixes of five labels down to two. An address has
+ * no suffixes. */
 static size_t find_hosts(const char *host, const char *host_end, const char *starts[HOSTS_MAX])
 {
     size_t n = 0;
@@ -45,7 +45,7 @@ static size_t find_hosts(const char *host, const char *host_end, const char *sta
 }
 
 /* Stores where the paths end: with the query, without it, then "/" and the folders below it. A
- * query of nothing but its question mark is none. */
+ * query that is only a question mark does not count. */
 static size_t find_paths(const char *path, const char *end, const char *ends[PATHS_MAX])
 {
     size_t n = 0;

@@ -11,7 +11,7 @@
  *
  * Everything between the masks and the answer is here. */
 
-/* The whole scan behind the host; *cut_out is the length of the canonical form. */
+/* Scans all that follows the host. *cut_out is the length of the canonical form. */
 FAST_TARGET
 static bool FAST_SCAN(uint32_t rules, const char *in, size_t path, size_t len, struct masks masks,
                       size_t *cut_out)

@@ -19,10 +19,10 @@
 #include <immintrin.h>
 
 struct masks {
-    uint64_t suspects; /* to be judged wherever it stands behind the host */
+    uint64_t suspects; /* to be judged anywhere behind the host */
     uint64_t slashes;  /* / */
     uint64_t dots;     /* . or %: to be judged after a slash */
-    uint64_t others;   /* not a-z 0-9 . - _; the first byte past the end counts as one, too */
+    uint64_t others; /* not a-z 0-9 . - _; the first byte past the end counts as such a byte, too */
 };
 
 /* Row i of a set: bit h is set if the character 16 h + i is in it. As two 64-bit halves. */
@@ -76,7 +76,7 @@ AVX2 static inline struct masks read32(const char *p)
     };
 }
 
-/* Two reads of which the second starts offset bytes after the first. */
+/* Joins two reads; the second starts offset bytes after the first. */
 AVX2 static inline struct masks join(struct masks a, struct masks b, size_t offset)
 {
     return (struct masks){

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Hosts: domain to ASCII, IPv4 numbers, IPv6 addresses. */
+ * Hosts: domain to ASCII, IPv4 numbers, IPv6 addresses. The URL schemes and the kinds of entries
+ * use them. */
 #ifndef UNSEEN_URL_HOST_H
 #define UNSEEN_URL_HOST_H
 
@@ -14,20 +15,21 @@
  * not valid or does not fit. in and out may be the same. */
 bool unseen__idna_to_ascii(const char *in, size_t len, char *out, size_t cap, size_t *out_len);
 
-/* One part of an IPv4 address as the standard reads it: decimal, 0 octal, 0x hexadecimal; "0x" is
- * 0. Values above 2^32 - 1 are given as 2^32. false if it is not a number or empty. */
+/* One part of an IPv4 address as the standard reads it: decimal, octal after 0, hexadecimal
+ * after 0x; "0x" is 0. A value above 2^32 - 1 becomes 2^32. Returns false if the part is empty
+ * or not a number. */
 bool unseen__ipv4_number(const char *in, size_t len, uint64_t *value_out);
 
-/* Does the last label make the host an IPv4 address (or nothing at all)? */
+/* Does the last label say that the host is an IPv4 address? Then the host is that or invalid. */
 bool unseen__ipv4_wanted(const char *in, size_t len);
 
-/* The address of 1 to 4 parts. false: not valid. */
+/* Reads an address of 1 to 4 parts. Returns false if it is not valid. */
 bool unseen__ipv4_parse(const char *in, size_t len, uint32_t *address_out);
 
 /* Writes a.b.c.d, at most 15 bytes; returns their number. */
 size_t unseen__ipv4_write(uint32_t address, char *out);
 
-/* The address between [ and ]. false: not valid. */
+/* Reads an address that stands between [ and ]. Returns false if it is not valid. */
 bool unseen__ipv6_parse(const char *in, size_t len, uint16_t pieces[8]);
 
 /* Writes the compressed lower-case form without brackets, at most 39 bytes; returns their

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT
  *
- * Domain to ASCII (WHATWG URL standard, section 3.3; UTS 46 with CheckHyphens and VerifyDnsLength
- * off, CheckBidi and CheckJoiners on, not transitional).
+ * Domain to ASCII (WHATWG URL standard, section 3.3; UTS 46 with CheckHyphens and
+ * VerifyDnsLength off, CheckBidi and CheckJoiners on, not transitional).
  *
- * ASCII domains, which is to say nearly all, are lower-cased and never fail. Others go to
- * libidn2, which has the Unicode tables. It implements IDNA2008 on top of UTS 46, and so refuses
- * what UTS 46 and browsers take: symbols and emoji, hyphens in some places, long names. For these
- * there is a second way, the plain mapping. Its idea: asked for transitional processing, libidn2
- * maps and normalises by UTS 46 and leaves out the tests of IDNA2008. So cut the name at ASCII
- * and at what only transitional processing maps, let libidn2 map each run in between, and put it
- * together again:
+ * Nearly all domains are ASCII: they are lower-cased and never fail. Others go to libidn2, which
+ * has the Unicode tables. It implements IDNA2008 on top of UTS 46, and so refuses names that UTS
+ * 46 and browsers take: symbols and emoji, hyphens in some positions, long names. For these
+ * names there is a second way, the plain mapping. It uses that libidn2, when asked for
+ * transitional processing, maps and normalises by UTS 46 and leaves out the tests of IDNA2008.
+ * So the name is cut at ASCII characters and at those that only transitional processing maps,
+ * libidn2 maps each run in between, and the results are put together again:
  *
  *     i♥-ÄB.de  ->  libidn2("i♥") "-" libidn2("Ä") "b"  ->  i♥-äb  ->  xn--i-b-...
  *
@@ -26,8 +26,8 @@
 #include "url/ascii.h"
 #include "url/punycode.h"
 
-/* The most code points of a name that is not ASCII; DNS has room for 253 bytes. It bounds the
- * time, which is quadratic in it, and the memory. */
+/* The most code points of a name that is not ASCII; DNS has room for 253 bytes. The limit bounds
+ * the memory, and the time, which is quadratic. */
 enum {
     NAME_MAX_POINTS = 512,
     UTF8_MAX = 4
@@ -49,7 +49,7 @@ static bool push(struct points *to, uint32_t point)
 
 /* ---- UTF-8 ------------------------------------------------------------------------------------*/
 
-/* Reads one code point; 0 bytes for what is not UTF-8. */
+/* Reads one code point and returns its length; 0 if the bytes are not UTF-8. */
 static size_t read_utf8(const unsigned char *in, size_t len, uint32_t *point)
 {
     static const uint32_t least[] = {0, 0, 0x80, 0x800, 0x10000};
@@ -251,7 +251,7 @@ static int lookup(const uint32_t *points, size_t n, int flags, char **ascii_out)
     return idn2_lookup_u8((const uint8_t *)text, (uint8_t **)ascii_out, flags);
 }
 
-/* What libidn2 has against a code point that stands alone. */
+/* The error of libidn2 for a code point that stands alone. */
 static int lookup_one(uint32_t point)
 {
     char *ascii = NULL;
@@ -285,11 +285,11 @@ static bool is_too_long(int error)
            error == IDN2_TOO_BIG_DOMAIN;
 }
 
-/* A letter, an Egyptian hieroglyph, that goes in front of each run: it makes a label of any run,
- * of one mark as well, whose mapping is then read from its Punycode. */
+/* A letter, an Egyptian hieroglyph, that goes in front of each run. With it any run is a label,
+ * even a single mark, and the mapping of the run can be read from the Punycode of the label. */
 static const uint32_t leader = 0x13000;
 
-/* Where to cut a run: about the middle, and if there is such a place not in front of a mark. */
+/* Where to cut a run: near the middle, and not in front of a mark if that is possible. */
 static size_t find_middle(const uint32_t *points, size_t n)
 {
     for (size_t i = n / 2; i > n / 4; i--) {
@@ -300,7 +300,7 @@ static size_t find_middle(const uint32_t *points, size_t n)
     return n / 2;
 }
 
-/* Appends what the run is mapped to; half and half if it makes too long a label. */
+/* Appends the mapping of a run. If the run makes too long a label, its halves are mapped. */
 static bool map_run(const uint32_t *points, size_t n, struct points *to)
 {
     uint32_t run[NAME_MAX_POINTS + 1] = {leader};
@@ -342,7 +342,8 @@ static bool is_alnum(uint32_t point)
     return point < 0x80 && is_ascii_alnum((char)point);
 }
 
-/* Maps one label. A letter of ASCII directly before a run goes with it, for a mark may follow. */
+/* Maps one label. An ASCII letter right before a run goes with the run, because a mark may
+ * follow. */
 static bool map_label(const uint32_t *points, size_t n, struct points *to)
 {
     for (size_t i = 0; i < n;) {
@@ -365,8 +366,8 @@ static bool map_label(const uint32_t *points, size_t n, struct points *to)
     return true;
 }
 
-/* A letter that stands in for a symbol where only directions and places count: one of Hebrew, or
- * one without a direction. Letters stand for themselves. */
+/* The stand-in for a symbol where only direction and position count: a letter of Hebrew, or a
+ * letter without a direction. A letter stands for itself. */
 static uint32_t stand_in(uint32_t point)
 {
     if (is_alnum(point)) {
@@ -412,8 +413,8 @@ static bool map_name(const struct points *name, struct points *mapped)
     return true;
 }
 
-/* A label in ASCII that claims to be an encoded one must decode to a valid label that is mapped
- * already. */
+/* An ASCII label that begins with xn-- must decode to a valid label that mapping leaves as it
+ * is. */
 static bool valid_alabel(const uint32_t *points, size_t n)
 {
     char text[NAME_MAX_POINTS];
@@ -512,18 +513,9 @@ static bool ascii_to_ascii(const char *in, size_t len, char *out, size_t cap, si
     return true;
 }
 
-static bool is_ascii(const char *in, size_t len)
-{
-    unsigned char all = 0;
-    for (size_t i = 0; i < len; i++) {
-        all |= (unsigned char)in[i];
-    }
-    return all < 0x80;
-}
-
 bool unseen__idna_to_ascii(const char *in, size_t len, char *out, size_t cap, size_t *out_len)
 {
-    if (is_ascii(in, len)) {
+    if (is_ascii_text(in, len)) {
         return ascii_to_ascii(in, len, out, cap, out_len);
     }
     struct points name;

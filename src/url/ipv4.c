@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * IPv4 hosts (WHATWG URL standard, sections 3.5 and 3.6): 1 to 4 parts, each decimal, octal (0...)
- * or hexadecimal (0x...); the last part fills all bytes that are left. "0x7f.1" is 127.0.0.1. */
+ * IPv4 hosts (WHATWG URL standard, sections 3.5 and 3.6): 1 to 4 parts, each decimal, octal
+ * (0...) or hexadecimal (0x...). The last part fills all remaining bytes: "0x7f.1" is 127.0.0.1. */
 #include "url/host.h"
 
 #include <string.h>
@@ -43,7 +43,7 @@ bool unseen__ipv4_number(const char *in, size_t len, uint64_t *value_out)
     return true;
 }
 
-/* The length without the one dot that may end a domain. */
+/* The length without a final dot, which may end a domain once. */
 static size_t without_final_dot(const char *in, size_t len)
 {
     return len > 1 && in[len - 1] == '.' ? len - 1 : len;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Host names in the schemes "scrapy" and "safebrowsing", which take nearly any bytes as one. */
+ * Host names for the schemes "scrapy" and "safebrowsing", which take nearly any bytes as a name,
+ * and for the kind "mail". */
 #ifndef UNSEEN_URL_NAME_H
 #define UNSEEN_URL_NAME_H
 
@@ -11,13 +12,14 @@
 #include "url/host.h"
 #include "url/percent.h"
 
-/* The room that name_to_ascii needs besides three bytes for one. */
+/* name_to_ascii needs 3 * len bytes of room and these. */
 enum {
     NAME_EXTRA = 512
 };
 
-/* The ASCII form of a name that is not ASCII; in and out may be the same. false: IDNA refuses it,
- * makes nothing of it, or what has a meaning in a URL (the full-width solidus becomes a slash). */
+/* Writes the ASCII form of a name that is not ASCII; in and out may be the same. Returns false
+ * if IDNA refuses the name, makes nothing of it, or makes a byte that means something in a URL
+ * (the full-width solidus becomes a slash). */
 static inline bool name_to_ascii(const char *in, size_t len, char *out, size_t *len_out)
 {
     if (!unseen__idna_to_ascii(in, len, out, 3 * len + NAME_EXTRA, len_out)) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Percent-encoding: the encode sets of the WHATWG URL standard as one table of bits, and the two
- * directions. */
+ * Percent-encoding and decoding, and the encode sets of the WHATWG URL standard as one table of
+ * bits. */
 #ifndef UNSEEN_URL_PERCENT_H
 #define UNSEEN_URL_PERCENT_H
 

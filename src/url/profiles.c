@@ -33,8 +33,8 @@ static const struct profile {
     const char *id;
     unseen__url_slow_fn *slow;
     unseen__url_fast_fn *(*select_fast)(enum unseen_cpu cpu, uint32_t rules);
-    uint32_t rules;   /* those that are on */
-    uint32_t allowed; /* those that can be switched */
+    uint32_t rules;   /* switched on by default */
+    uint32_t allowed; /* can be switched */
 } profiles[] = {
     {"none/1", unseen__url_none, NULL, 0, 0},
     {"whatwg/1", unseen__url_whatwg, unseen__url_whatwg_fast, UNSEEN__RULE_KEEP_FRAGMENT,
@@ -83,7 +83,8 @@ const struct unseen_url_entry *unseen_url_rule_at(size_t i)
     return i < NRULES ? &rule_entries[i] : NULL;
 }
 
-/* The profile whose name stands at the start of *text, which moves behind it; NULL if none does. */
+/* Returns the profile whose name begins *text, and moves *text behind the name; NULL if there is
+ * none. */
 static const struct profile *take_profile(const char **text)
 {
     const size_t len = strcspn(*text, "/+");
@@ -113,8 +114,8 @@ static enum unseen_status switch_rule(const struct profile *profile, const char 
     return UNSEEN_ERR_NAME;
 }
 
-/* The bit of the rule whose name stands at the start of *text, which moves behind it; 0 if none
- * does. No name is the start of another. */
+/* Returns the bit of the rule whose name begins *text, and moves *text behind the name; 0 if
+ * there is none. No name is the start of another. */
 static uint32_t take_rule(const char **text)
 {
     for (size_t i = 0; i < NRULES; i++) {
@@ -127,7 +128,7 @@ static uint32_t take_rule(const char **text)
     return 0;
 }
 
-/* Reads a name of a profile or an id, as write_id writes it. */
+/* Reads the name of a profile, or an id in the form of write_id. */
 static enum unseen_status read_id(const char *text, const struct profile **profile_out,
                                   uint32_t *rules_out)
 {

@@ -44,7 +44,7 @@ static char write_digit(uint32_t digit)
     return (char)(digit < 26 ? 'a' + digit : '0' + digit - 26);
 }
 
-/* BASE for what is no digit. */
+/* BASE if c is not a digit. */
 static uint32_t read_digit(char c)
 {
     if (c >= '0' && c <= '9') {

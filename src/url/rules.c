@@ -2,11 +2,11 @@
  *
  * The rules that go beyond the WHATWG standard: guesses, each of them often right, that two URLs
  * are the same page. They work on a URL that is canonical already, and only on http, https, ws,
- * wss and ftp. None lower-cases anything in a path.
+ * wss and ftp. No rule lower-cases anything in a path.
  *
- * Each rule shortens its part in place (or leaves its length), and none undoes or enables what an
- * earlier one looked for, so that applying all of them twice is the same as once; where that
- * needs a special case it is said. */
+ * Each rule rewrites its part in place and never makes it longer. No rule undoes the work of an
+ * earlier rule or makes new work for it, so applying all rules twice gives the same as once.
+ * Comments mark the special cases that this needs. */
 #include <string.h>
 
 #include "url/ascii.h"
@@ -46,8 +46,8 @@ static size_t upper_escapes(char *s, size_t len)
     return len;
 }
 
-/* Would c, written after out[0..n), complete an escape that was none in the input, as the 1 does
- * in "%4%31"? Such a byte stays escaped. */
+/* Would c, written after out[0..n), complete an escape that the input does not have, as the 1
+ * does in "%4%31"? Such a byte stays escaped. */
 static bool completes_escape(const char *out, size_t n, char c)
 {
     if (unseen__hex_value(c) < 0) {
@@ -88,8 +88,8 @@ static size_t collapse_slashes(char *s, size_t len)
     return n;
 }
 
-/* Is the segment that ends at s[n) . or .. in some spelling? Cutting a parameter off it would turn
- * it into a step through the tree. */
+/* Is the segment that ends at s[n) . or .. in some spelling? Cutting a parameter off such a
+ * segment would turn it into a step through the tree. */
 static bool ends_in_dots(const char *s, size_t n)
 {
     size_t ndots = 0;
@@ -104,7 +104,7 @@ static bool ends_in_dots(const char *s, size_t n)
     return ndots == 1 || ndots == 2;
 }
 
-/* ;jsessionid=... up to the end of its segment or the next parameter. */
+/* Drops ;jsessionid=... up to the end of its segment or the next parameter. */
 static size_t strip_path_sessions(char *s, size_t len)
 {
     size_t n = 0;
@@ -121,7 +121,7 @@ static size_t strip_path_sessions(char *s, size_t len)
     return n;
 }
 
-/* A last segment index.* or default.*, with an ending of 1 to 4 letters and digits. */
+/* Drops a last segment index.* or default.*, with an ending of 1 to 4 letters and digits. */
 static size_t strip_index(char *s, size_t len)
 {
     size_t start = len;
@@ -154,8 +154,8 @@ static size_t strip_slash(char *s, size_t len)
 
 /* ---- Query ------------------------------------------------------------------------------------*/
 
-/* Calls drop for each piece between & of the query s[0..len), which starts with its ?, and keeps
- * the others. A query of which nothing is left goes with its ?. */
+/* Drops the pieces between & of the query s[0..len), which starts with its ?, for which `drop`
+ * returns true. If no piece remains, the ? goes, too. */
 static size_t filter_query(char *s, size_t len, bool (*drop)(const char *piece, size_t len))
 {
     size_t n = 0;
@@ -266,8 +266,8 @@ static size_t piece_len(const char *s, const char *end)
     return (size_t)((amp ? amp : end) - s);
 }
 
-/* Does the piece b come before the piece a? Looks at both up to the first difference only, so that
- * merging costs no more than what it moves is long. */
+/* Does the piece b come before the piece a? Stops at the first difference, so a merge takes time
+ * linear in the bytes that it moves. */
 static bool comes_before(const char *b, const char *a, const char *end)
 {
     for (;; a++, b++) {
@@ -292,8 +292,8 @@ static void merge_pieces(const char *text, const char *end, const uint32_t *star
     }
 }
 
-/* Merge sort from runs of one piece up: n log n on any input. Returns where the sorted starts are,
- * in starts or in spare. */
+/* Merge sort from runs of one piece up: n log n on any input. Returns the sorted starts, which
+ * are in starts or in spare. */
 static const uint32_t *sort_pieces(const char *text, const char *end, uint32_t *starts,
                                    uint32_t *spare, size_t n)
 {
@@ -310,15 +310,15 @@ static const uint32_t *sort_pieces(const char *text, const char *end, uint32_t *
     return starts;
 }
 
-/* The first place in the scratch, from at on, for an array of uint32_t. */
+/* The first address behind at that suits an array of uint32_t. */
 static uint32_t *align_starts(char *at)
 {
     return (uint32_t *)(void *)(at + (sizeof(uint32_t) - (uintptr_t)at % sizeof(uint32_t)));
 }
 
-/* Sorts the pieces as bytes and drops empty ones. Offsets are 32 bits wide, so a query of 4 GiB
- * and more stays as it is. In scratch: a copy of the text, the start of each piece, room for them
- * again. */
+/* Sorts the pieces as bytes and drops empty pieces. Offsets are 32 bits wide, so a query of 4
+ * GiB and more stays as it is. scratch gets a copy of the text, the start of each piece, and
+ * room for all starts again. */
 static size_t sort_query(char *s, size_t len, char *scratch)
 {
     if (len > UINT32_MAX) {
@@ -354,7 +354,7 @@ static size_t sort_query(char *s, size_t len, char *scratch)
 
 /* ---- Scheme and host --------------------------------------------------------------------------*/
 
-/* Only where no port is written: with one, http and https cannot be the same server. */
+/* Only if no port is written: with a port, http and https cannot be the same server. */
 static void fold_scheme(struct unseen__url_record *url)
 {
     if (url->scheme == UNSEEN__SCHEME_HTTPS && url->authority_end == url->host_end) {
@@ -371,7 +371,7 @@ static void fold_scheme(struct unseen__url_record *url)
     }
 }
 
-/* The length of "www", digits and a dot in front of what still has a dot inside; 0 for none. */
+/* The length of "www", digits and a dot in front of a name that still has a dot inside; else 0. */
 static size_t www_len(const char *host, size_t len)
 {
     if (len < 3 || memcmp(host, "www", 3) != 0) {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * The scheme "safebrowsing": the canonical form of Safe Browsing, from which the expressions
- * (expressions.c) are cut that lists of bad sites hold. The published text is followed; where it
- * is silent, the comments say what is done.
+ * The scheme "safebrowsing": the canonical form of Safe Browsing. expressions.c cuts the
+ * expressions that lists of bad sites hold from this form. The code follows the published text;
+ * where the text is silent, a comment says what is done.
  *
  *     trim, remove tabs and line ends, cut the fragment
  *     decode escapes until none is left
@@ -14,7 +14,7 @@
  *                           lower
  *     escape bytes up to space and from DEL, # and %
  *
- * As decoding comes first, a %2F or %3F divides the URL like the byte it stands for.
+ * Decoding comes first, so a %2F or %3F divides the URL like the byte it stands for.
  *
  * Reference: [SafeBrowsing], "URLs and hashing". */
 #include <string.h>
@@ -35,16 +35,11 @@ struct parts {
     struct unseen_bytes query; /* with its '?' */
 };
 
-static bool is_space(char c)
-{
-    return c == ' ' || (c >= '\t' && c <= '\r');
-}
-
 /* ---- Reading ---------------------------------------------------------------------------------- */
 
-/* Appends c and decodes what has become an escape by it. Escapes never overlap, and decoding one
- * leaves the others what they are: so the order does not matter, and doing it at once is the same
- * as decoding the whole text again and again, but in linear time. */
+/* Appends c, and decodes the escape that c completes, if there is one. Escapes never overlap,
+ * and decoding one leaves the others as they are, so the order does not matter. Decoding at once
+ * is the same as decoding the whole text again and again, but takes linear time. */
 static char *append_decoded(const char *start, char *out, char c)
 {
     *out++ = c;
@@ -62,10 +57,10 @@ static size_t copy_decoded(const char *in, size_t len, char *copy)
         return 0;
     }
     const char *end = in + len;
-    while (in < end && is_space(*in)) {
+    while (in < end && is_ascii_space(*in)) {
         in++;
     }
-    while (in < end && is_space(end[-1])) {
+    while (in < end && is_ascii_space(end[-1])) {
         end--;
     }
     char *out = copy;
@@ -121,9 +116,9 @@ static bool split_scheme(char **in, const char *end, struct unseen_bytes *scheme
     return true;
 }
 
-/* The host of an authority: without userinfo and port. It may be empty, as in http:///a; that is no
- * URL, for the text has a host in everything it looks up. false: text behind the bracket of an IPv6
- * address that is no port. */
+/* Finds the host of an authority, without userinfo and port. The host may be empty, as in
+ * http:///a; write_host refuses that, because the published text has a host in everything it
+ * looks up. Returns false if something other than a port follows the bracket of an IPv6 address. */
 static bool split_authority(char *in, char *end, struct parts *parts)
 {
     for (char *at = end; at > in; at--) {
@@ -176,8 +171,8 @@ static size_t tidy_name(char *host, size_t len)
     return (size_t)(out - host) - (out > host && out[-1] == '.');
 }
 
-/* One part of an IPv4 address in decimal, octal (0...) or hexadecimal (0x...). Bits that are too
- * many fall off at the top. */
+/* Reads one part of an IPv4 address in decimal, octal (0...) or hexadecimal (0x...). Bits above
+ * the 32nd are lost. */
 static bool read_number(const char *in, const char *end, uint32_t *value_out)
 {
     unsigned radix = 10;
@@ -234,7 +229,8 @@ static char *write_escaped(const char *in, size_t len, char *out)
     return out;
 }
 
-/* Whether the last two pieces are an IPv4 address: ::ffff:0:0/96, or 64:ff9b::/96 of NAT64. */
+/* Are the last two pieces an IPv4 address? They are under ::ffff:0:0/96, and under 64:ff9b::/96
+ * of NAT64. */
 static bool holds_ipv4(const uint16_t pieces[8])
 {
     static const uint16_t mapped[6] = {[5] = 0xffff};
@@ -269,17 +265,13 @@ static char *write_host(char *host, size_t len, char *out)
         return write_bracketed(host, len, out);
     }
     len = tidy_name(host, len);
-    if (len == 0 || host[0] == '[') { /* with dots before it, it was no address */
+    if (len == 0 || host[0] == '[') { /* dots stood before the bracket: this is not an address */
         return NULL;
     }
-    bool ascii = true;
-    for (size_t i = 0; i < len; i++) {
-        ascii = ascii && (unsigned char)host[i] < 0x80;
-    }
     size_t idna_len;
-    const bool idna = !ascii && name_to_ascii(host, len, out, &idna_len);
+    const bool idna = !is_ascii_text(host, len) && name_to_ascii(host, len, out, &idna_len);
     if (idna) {
-        idna_len = tidy_name(out, idna_len); /* other full stops have become dots */
+        idna_len = tidy_name(out, idna_len); /* IDNA makes dots of other full stops */
     }
     uint32_t address;
     if (read_ipv4(idna ? out : host, idna ? idna_len : len, &address)) {
@@ -290,8 +282,8 @@ static char *write_host(char *host, size_t len, char *out)
 
 /* ---- Path ------------------------------------------------------------------------------------- */
 
-/* Takes out the segments "." and, with the one before them, ".."; also where they come last, as
- * [Berners-Lee05], section 5.2.4, does. */
+/* Takes out each segment ".", and each ".." with the segment before it; also at the end of the
+ * path, as [Berners-Lee05], section 5.2.4, does. */
 static size_t resolve_dots(char *path, size_t len)
 {
     const char *const end = path + len;
@@ -366,8 +358,8 @@ enum unseen_status unseen__url_safebrowsing(const struct unseen_url *url, const 
 /* ---- Fast path -------------------------------------------------------------------------------- */
 
 enum {
-    IS_NAME = 1u << 0, /* in a host that needs no work, besides dots */
-    IS_TEXT = 1u << 1  /* not to be escaped or unescaped in path and query */
+    IS_NAME = 1u << 0, /* may be in a host that needs no work, besides dots */
+    IS_TEXT = 1u << 1  /* neither escaped nor unescaped in path and query */
 };
 
 #define NAME(c)                                                                                    \
@@ -382,7 +374,7 @@ static bool has_class(char c, unsigned class)
     return (class_of[(unsigned char)c] & class) != 0;
 }
 
-/* The slash behind a name that is its own canonical form and no number; NULL if not sure. */
+/* The slash behind a name that is certainly its own canonical form and not a number; else NULL. */
 static const char *skip_name(const char *in, const char *end)
 {
     const char *label = in;
@@ -399,8 +391,8 @@ static const char *skip_name(const char *in, const char *end)
     return in == end || in == label || is_ascii_digit(*label) ? NULL : in;
 }
 
-/* An escape that stays one: upper case, of a byte that must be escaped, and none that could make
- * another one. */
+/* Does this escape stay as it is? It is in upper case, its byte must be escaped, and its byte
+ * cannot begin another escape. */
 static bool is_final_escape(const char *in, const char *end)
 {
     const int value = unseen__percent_value(in, end);
@@ -408,14 +400,14 @@ static bool is_final_escape(const char *in, const char *end)
            !(in[1] >= 'a' && in[1] <= 'f') && !(in[2] >= 'a' && in[2] <= 'f');
 }
 
-/* Answers for URLs that are canonical up to a fragment. */
+/* Answers for URLs that are canonical up to their fragment. */
 static bool fast_safebrowsing(const struct unseen_url *url, const char *in, size_t len, char *buf,
                               size_t cap, struct unseen_canon *out)
 {
     (void)url;
     (void)buf;
     (void)cap;
-    if (len < 8 || is_space(in[len - 1]) || memcmp(in, "http", 4) != 0) {
+    if (len < 8 || is_ascii_space(in[len - 1]) || memcmp(in, "http", 4) != 0) {
         return false;
     }
     const char *const end = in + len;

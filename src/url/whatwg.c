@@ -4,15 +4,15 @@
  * parser and the serialiser in one pass. This is the slow path of the profiles whatwg, crawl and
  * aggressive, and the specification of their fast path.
  *
- * There is one function per state of the standard, with the state's name; where the standard goes
- * through its input character by character, a state here takes a whole component. "Pointer" is
+ * There is one function per state of the standard, with the state's name. The standard goes
+ * through its input character by character; a state here takes a whole component. "Pointer" is
  * p->at, "c is EOF" is p->at == p->end. Instead of a record of lists and strings the parser
- * appends to the serialised URL (whatwg.h draws it), which is possible because every component is
- * final when the next one starts.
+ * appends to the serialised URL (whatwg.h draws it), which is possible because every component
+ * is final when the next one starts.
  *
- * One deliberate difference: the standard decodes its input to code points first, and bytes that
- * are no UTF-8 all become U+FFFD. Here they are escaped one by one, so that two different inputs
- * stay different. */
+ * One deliberate difference: the standard decodes its input to code points first, and every byte
+ * that is not UTF-8 becomes U+FFFD. Here such bytes are escaped one by one, so that two
+ * different inputs stay different. */
 #include "url/whatwg.h"
 
 #include <string.h>
@@ -51,7 +51,7 @@ static bool at_char(const struct unseen__url_parser *p, char c)
     return !at_end(p) && *p->at == c;
 }
 
-/* The end of what may be authority or a file's host. */
+/* The end of the authority, or of the host of a file. */
 static const char *authority_end(const struct unseen__url_parser *p)
 {
     return unseen__find_delimiter(p->at, p->end, unseen__is_special(p->url));
@@ -92,7 +92,7 @@ static void fragment_state(struct unseen__url_parser *p)
     }
 }
 
-/* At ?, # or the end of the input. */
+/* Starts at ?, # or the end of the input. */
 static void query_state(struct unseen__url_parser *p)
 {
     struct unseen__url_record *url = p->url;
@@ -124,7 +124,7 @@ static void protect_path(struct unseen__url_record *url)
     }
 }
 
-/* The rule a trace names for a path that changed; of several the first. */
+/* The rule that a trace names for a path that changed; of several rules the first. */
 static const char *path_rule(const char *in, size_t len, size_t out_len)
 {
     if (len == 0) {
@@ -136,7 +136,7 @@ static const char *path_rule(const char *in, size_t len, size_t out_len)
     return out_len < len ? "dot-segments" : "escape";
 }
 
-/* path is where it began in the input, with its slash if there was one. */
+/* path is where the path began in the input, with its slash if there was one. */
 static bool finish_path(struct unseen__url_parser *p, const char *path)
 {
     struct unseen__url_record *url = p->url;
@@ -164,7 +164,8 @@ static bool path_state(struct unseen__url_parser *p)
     return finish_path(p, path);
 }
 
-/* A space is kept, except right before ? or #, where it would be lost if that went. */
+/* A space is kept, except right before ? or #: if that part were removed, the space would be
+ * lost with it. */
 static bool opaque_path_state(struct unseen__url_parser *p)
 {
     struct unseen__url_record *url = p->url;
@@ -215,7 +216,7 @@ static uint32_t default_port(const struct unseen__url_record *url)
     return UINT32_MAX;
 }
 
-/* What follows the colon, up to the end of the authority: digits only. */
+/* The digits behind the colon, up to the end of the authority. */
 static bool port_state(struct unseen__url_parser *p, const char *end)
 {
     struct unseen__url_record *url = p->url;
@@ -328,7 +329,7 @@ static bool special_authority_ignore_slashes_state(struct unseen__url_parser *p)
 
 /* ---- References -------------------------------------------------------------------------------*/
 
-/* Copies the components of the base from its scheme's end up to the given one. */
+/* Copies userinfo, host and port of the base. */
 static void copy_authority(struct unseen__url_parser *p)
 {
     const struct unseen__url_record *base = p->base;
@@ -579,8 +580,8 @@ static bool is_outer(char c)
     return (unsigned char)c <= ' ';
 }
 
-/* Does the text name a host and no scheme, as e.com/a and e.com:8080 do? The latter has the form
- * of a scheme; what tells it apart is that only digits follow, and a dot before. */
+/* Does the text name a host and no scheme, as e.com/a and e.com:8080 do? The latter looks like a
+ * scheme; a dot before the colon and only digits behind it tell it apart. */
 static bool lacks_scheme(const char *in, size_t len)
 {
     const size_t name_len = scheme_len(in, len);
@@ -605,8 +606,8 @@ static size_t skip_slashes(const char *in, size_t len)
     return i;
 }
 
-/* The standard's first steps: outer C0 controls and spaces go, tabs and newlines go everywhere.
- * The cleaned text is a part of the input, or at copy if it had to be rewritten. */
+/* The standard's first steps: C0 controls and spaces at both ends go, tabs and newlines go
+ * everywhere. The cleaned text is a part of the input, or is at copy if it had to be rewritten. */
 static struct unseen_bytes clean(const char *in, size_t len, uint32_t rules, char *copy,
                                  const struct unseen__url_trace *trace)
 {

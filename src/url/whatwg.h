@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: MIT
  *
- * A parsed URL, and the pieces of the WHATWG parser that are spread over several files.
+ * A parsed URL, and the functions of the WHATWG parser that are spread over several files
+ * (whatwg.c, host.c, path.c, rules.c, explain.c).
  *
- * The record is the serialised URL itself plus the places where its components end; a component
- * that is missing has no bytes. The parser writes it from left to right:
+ * The record is the serialised URL itself and the offsets at which its components end; a
+ * component that is missing has no bytes. The parser writes it from left to right:
  *
  *     https://user:pass@example.com:1234/foo/bar?baz#quux
  *           |                           |       |   |    |
  *           scheme_end      authority_end path_end  |    len
  *                                    = path_start   query_end
  *
- * path_start is authority_end + 2 where the serialiser had to put "/." in front of a path that
+ * path_start is authority_end + 2 if the serialiser had to put "/." in front of a path that
  * begins with "//" and has no authority before it. */
 #ifndef UNSEEN_URL_WHATWG_H
 #define UNSEEN_URL_WHATWG_H
@@ -42,7 +43,7 @@ struct unseen__url_record {
     size_t query_end;
 };
 
-/* Who is told about each change; NULL where nobody asks. */
+/* The receiver of each change, for unseen_url_explain. A pointer to it is NULL if nobody asks. */
 struct unseen__url_trace {
     void (*step)(void *context, const struct unseen_url_step *step);
     void *context;
@@ -68,7 +69,7 @@ static inline void unseen__put(struct unseen__url_record *url, char c)
     url->text[url->len++] = c;
 }
 
-/* Tells the trace, if there is one and the part did change. */
+/* Tells the trace about a change, if there is a trace and the part did change. */
 void unseen__url_note(const struct unseen__url_trace *trace, const char *rule, const char *before,
                       size_t before_len, const char *after, size_t after_len);
 
@@ -78,7 +79,8 @@ enum {
     UNSEEN__TEXT_EXTRA = UNSEEN__HOST_EXTRA + 64
 };
 
-/* The host parser and serialiser: appends the host in[0..len) to the URL; false if invalid. */
+/* The host parser and serialiser: appends the host in[0..len) to the URL. Returns false if the
+ * host is invalid. */
 bool unseen__host_append(struct unseen__url_parser *p, const char *in, size_t len);
 
 /* Two letters such as C: or C|, or (normalised) C: only. */
@@ -86,7 +88,7 @@ bool unseen__is_drive_letter(const char *in, size_t len);
 bool unseen__is_normalized_drive_letter(const char *in, size_t len);
 bool unseen__starts_with_drive_letter(const char *in, const char *end);
 
-/* The first / ? # or, if special, \ in a part of a URL; its end if there is none. */
+/* The first / ? # or, if special, \ in a part of a URL; the end if there is none. */
 const char *unseen__find_delimiter(const char *in, const char *end, bool special);
 
 /* The standard's states "path start" and "path": consume the path. */
@@ -94,15 +96,15 @@ void unseen__path_start(struct unseen__url_parser *p);
 void unseen__path(struct unseen__url_parser *p);
 void unseen__path_shorten(struct unseen__url_record *url);
 
-/* Parses in[0..len), against base unless that is NULL, into *record. buf has
- * unseen_url_bound(len + length of the base) bytes, of which the first 3 (that) +
- * UNSEEN__TEXT_EXTRA get the text. */
+/* Parses in[0..len), against base unless that is NULL, into *record. Let n be len and the length
+ * of the base: buf has unseen_url_bound(n, 0) bytes, and the first 3 n + UNSEEN__TEXT_EXTRA get
+ * the text. */
 bool unseen__url_parse(const char *in, size_t len, const struct unseen__url_record *base,
                        uint32_t rules, char *buf, size_t cap, const struct unseen__url_trace *trace,
                        struct unseen__url_record *record);
 
-/* Applies the rules that go beyond the standard (rules.c). scratch has the room that
- * the text leaves of a buffer of the bound. */
+/* Applies the rules that go beyond the standard (rules.c). scratch has the room that the text
+ * leaves of a buffer of the bound. */
 void unseen__url_apply_rules(struct unseen__url_record *record, uint32_t rules, char *scratch,
                              const struct unseen__url_trace *trace);
 
