@@ -97,7 +97,7 @@ UNSEEN_API enum unseen_status unseen_kind_entry(enum unseen_kind kind, const str
     enum unseen_entry *fitness_out);
 
 /* What is wrong with an entry that is not FINE, as the rest of a sentence that begins with the
- * entry: "is no e-mail address and no domain". Static text, "" for FINE.
+ * entry: "is not an e-mail address or a domain". Static text, "" for FINE.
  *
  * Errors: none.
  * Threads: any.

@@ -96,8 +96,8 @@ const struct unseen__kind unseen__kind_phone = {
     .texts_max = 1,
     .bound_factor = 0,
     .bound_extra = TEXT_MAX,
-    .invalid = "is no phone number",
-    .dangerous = "is no phone number",
+    .invalid = "is not a phone number",
+    .dangerous = "is not a phone number",
     .entry = phone_entry,
     .texts = phone_texts,
 };

@@ -121,8 +121,8 @@ const struct unseen__kind unseen__kind_url = {
     .texts_max = 1,
     .bound_factor = UNSEEN__URL_BOUND_FACTOR,
     .bound_extra = UNSEEN__URL_BOUND_EXTRA,
-    .invalid = "is no URL",
-    .dangerous = "is no page but the root of everything or a bare top-level domain",
+    .invalid = "is not a URL",
+    .dangerous = "is the root of everything or a bare top-level domain, not a page",
     .entry = url_entry,
     .texts = url_texts,
 };
