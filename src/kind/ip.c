@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT
  *
- * The kind "ip": an entry is an IPv4 or IPv6 address, or a network in CIDR notation, which
- * covers all addresses and networks in it. The canonical text is the first address of the
- * network, in the form of RFC 5952, and the length of the prefix unless that is all bits.
+ * The kind "ip": an entry is an IPv4 or IPv6 address, or a network in CIDR notation, which covers
+ * all addresses and networks in it. The canonical text is the first address of the network, in the
+ * form of RFC 5952, and the length of the prefix unless that is all bits.
  *
  *     192.0.2.7/24        192.0.2.0/24       bits of the host are cut off
  *     2001:DB8:0::7       2001:db8::7
  *     ::ffff:192.0.2.7    192.0.2.7          the same address, mapped
  *
- * A question makes the text of every network that its address is in, from the longest prefix to
- * /0: 33 of IPv4, 129 of IPv6. Numbers are decimal without leading zeros, because programs
- * disagree on what 010 is.
+ * A question makes the text of every network that its address is in, from the longest prefix to /0:
+ * 33 of IPv4, 129 of IPv6. Numbers are decimal without leading zeros, because programs disagree on
+ * what 010 is.
  *
  * The largest networks that registries were given are /8 and /16. Larger ones are refused unless
  * the user insists: one wrong digit, /2 for /24, makes such a network. */

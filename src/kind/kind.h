@@ -2,16 +2,16 @@
  *
  * Kinds of entries: what a list holds, and what one entry covers. A kind turns a line of a list
  * into one canonical text, and a question into the texts of all entries that would cover it. A
- * question is listed if one of its texts is in the list. So the list itself needs to know
- * nothing but texts, and an entry costs the same whatever it covers.
+ * question is listed if one of its texts is in the list. So the list itself needs to know nothing
+ * but texts, and an entry costs the same whatever it covers.
  *
  *     line of a list --entry--> text --------------> list
  *     question ------texts--> text, text, ... ---> is any of them in it?
  *
- * Entries and questions are read in the same way, so that both meet in one text. But only an
- * entry is judged: whoever makes the list can mend it, while a question, such as a sender that a
- * mail server was given, is looked up as far as it can be read. A kind is one file here and a
- * line in kind.c. */
+ * Entries and questions are read in the same way, so that both meet in one text. But only an entry
+ * is judged: whoever makes the list can mend it, while a question, such as a sender that a mail
+ * server was given, is looked up as far as it can be read. A kind is one file here and a line in
+ * kind.c. */
 #ifndef UNSEEN_KIND_KIND_H
 #define UNSEEN_KIND_KIND_H
 
@@ -21,8 +21,8 @@
 #include "unseen_list.h"
 #include "url/ascii.h"
 
-/* The functions of one kind behind unseen_kind_entry and unseen_kind_texts. The results of an
- * entry are stored only on success; an EMPTY or INVALID entry has no bytes. */
+/* The functions of one kind behind unseen_kind_entry and unseen_kind_texts. The results of an entry
+ * are stored only on success; an EMPTY or INVALID entry has no bytes. */
 typedef enum unseen_status unseen__kind_entry_fn(const struct unseen_url *url,
                                                  struct unseen_bytes in, char *buf, size_t cap,
                                                  struct unseen_bytes *entry_out,

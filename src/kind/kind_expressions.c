@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * The kind "expressions": an entry is a site, a folder or a page, and covers everything below
- * it. A question makes the up to 30 host-suffix and path-prefix expressions of its URL
- * ([SafeBrowsing], src/url/expressions.c). An entry is the first, the most specific expression
- * of its own URL:
+ * The kind "expressions": an entry is a site, a folder or a page, and covers everything below it. A
+ * question makes the up to 30 host-suffix and path-prefix expressions of its URL ([SafeBrowsing],
+ * src/url/expressions.c). An entry is the first, the most specific expression of its own URL:
  *
  *     evil.com, *.evil.com, .evil.com    evil.com/          the site and those below it
  *     http://evil.com/folder/            evil.com/folder/   the folder and what is in it
@@ -43,8 +42,8 @@ static bool has_scheme(struct unseen_bytes in)
     return begins_with(in, "//") || begins_with(without_first(in, at), "://");
 }
 
-/* Does something stand before the path that only a whole URL may have: the @ of a user, who
- * would be dropped, or an escape, which may be anything? */
+/* Does something stand before the path that only a whole URL may have: the @ of a user, who would
+ * be dropped, or an escape, which may be anything? */
 static bool has_user(struct unseen_bytes in)
 {
     for (size_t i = 0; i < in.len && in.data[i] != '/' && in.data[i] != '?'; i++) {

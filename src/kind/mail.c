@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The kind "mail": an entry is an e-mail address; or a domain, which covers its addresses and
- * those of all domains below it.
+ * The kind "mail": an entry is an e-mail address; or a domain, which covers its addresses and those
+ * of all domains below it.
  *
  *     Jo@Mail.Evil.example                        jo@mail.evil.example
  *     evil.example, @evil.example, *@evil.example,
@@ -10,15 +10,15 @@
  *     asked for Jo@Mail.Evil.example              jo@mail.evil.example, mail.evil.example,
  *                                                 evil.example, example
  *
- * All letters of ASCII become small, also before the @. Only the receiving host may tell Jo from
- * jo (RFC 5321, section 2.4), but hardly any host does, and a sender must not get past a list by
- * a capital. Names that are not ASCII become A-labels as in URLs, so that both spellings of an
+ * All letters of ASCII become small, also before the @. Only the receiving host may tell Jo from jo
+ * (RFC 5321, section 2.4), but hardly any host does, and a sender must not get past a list by a
+ * capital. Names that are not ASCII become A-labels as in URLs, so that both spellings of an
  * internationalised domain meet. Tags (jo+tag@) are kept: their meaning is up to the host.
  *
  * A bare top-level domain is refused as an entry. Questions ask for it all the same, so that it
  * works if the user insists. If a name has more than eight labels, a question asks for the whole
- * name and for its last eight labels down to one: whoever controls a domain can make names below
- * it as deep as he likes. */
+ * name and for its last eight labels down to one: whoever controls a domain can make names below it
+ * as deep as he likes. */
 #include "kind/kind.h"
 
 #include <string.h>
@@ -166,8 +166,8 @@ static bool is_domain(struct unseen_bytes domain)
     return label_len > 0;
 }
 
-/* Is it atoms and dots, or a quoted string (RFC 5321, section 4.1.2)? Bytes above ASCII may be
- * in both. */
+/* Is it atoms and dots, or a quoted string (RFC 5321, section 4.1.2)? Bytes above ASCII may be in
+ * both. */
 static bool is_local(struct unseen_bytes local)
 {
     const bool quoted = local.len > 2 && local.data[0] == '"' && local.data[local.len - 1] == '"';

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT
  *
- * The kind "url": an entry is one URL in its canonical form and covers only that URL. A text
- * that is not a URL is taken byte by byte, as everywhere; so is every text without a
- * canonicaliser or under the profile "none".
+ * The kind "url": an entry is one URL in its canonical form and covers only that URL. A text that
+ * is not a URL is taken byte by byte, as everywhere; so is every text without a canonicaliser or
+ * under the profile "none".
  *
- * Two mistakes are looked for. "/", or a scheme with nothing but slashes behind it, remains of
- * an entry when a program cuts off its host. A bare top-level domain, such as "com", is not a
- * URL and would never be found, but whoever writes it means far more than one page. Words with
- * digits pass: lists of identifiers are not suspected. */
+ * Two mistakes are looked for. "/", or a scheme with nothing but slashes behind it, remains of an
+ * entry when a program cuts off its host. A bare top-level domain, such as "com", is not a URL and
+ * would never be found, but whoever writes it means far more than one page. Words with digits pass:
+ * lists of identifiers are not suspected. */
 #include "kind/kind.h"
 
 #include <string.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * Finds one field of a line, for lists that carry more than a URL: `url TAB referrer TAB ...`.
- * Separators are single bytes and never quoted, as for cut(1). A format with quotes needs a
- * parser of its own in front. */
+ * Separators are single bytes and never quoted, as for cut(1). A format with quotes needs a parser
+ * of its own in front. */
 #include "unseen.h"
 
 #include <string.h>

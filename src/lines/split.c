@@ -2,15 +2,15 @@
  *
  * Splits bytes into lines: the first step of the pipeline, before any URL is looked at.
  *
- * A line of a URL list has about 60 bytes. A call of memchr for each line spends most of its
- * time on starting and ending, and the processor cannot predict where its loop ends. Here 64
- * bytes are compared at once into a 64-bit mask of delimiters, as in [Langdale19]. The mask is
- * turned into lines without asking how many bits it has: the first two bits are always stored,
- * and counted only if they are there. Only a third bit in 64 bytes costs a branch.
+ * A line of a URL list has about 60 bytes. A call of memchr for each line spends most of its time
+ * on starting and ending, and the processor cannot predict where its loop ends. Here 64 bytes are
+ * compared at once into a 64-bit mask of delimiters, as in [Langdale19]. The mask is turned into
+ * lines without asking how many bits it has: the first two bits are always stored, and counted only
+ * if they are there. Only a third bit in 64 bytes costs a branch.
  *
  * SSE2 is part of every x86-64, so nothing is chosen at run time. Elsewhere the mask of 8 bytes
- * comes from one 64-bit word [Warren12, sec. 6-1], in its exact form: the shorter form can
- * report a byte above a true match. */
+ * comes from one 64-bit word [Warren12, sec. 6-1], in its exact form: the shorter form can report a
+ * byte above a true match. */
 #include "unseen.h"
 
 #include <string.h>

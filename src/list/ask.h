@@ -3,10 +3,10 @@
  * Asking a list for keys. The first layer is asked first. A page that bumps a key sends it on to
  * the next layer, and a key that the last layer bumps is searched among the leftover keys.
  *
- * A batch goes through a layer in three steps (two in portable C). Each step is some keys ahead
- * of the next, so that the memory of many keys is fetched at once: find the page and fetch two
- * lines of it; compare the columns of group 0, which rules most other keys out; fetch and
- * compare the rest for the keys that remain. */
+ * A batch goes through a layer in three steps (two in portable C). Each step is some keys ahead of
+ * the next, so that the memory of many keys is fetched at once: find the page and fetch two lines
+ * of it; compare the columns of group 0, which rules most other keys out; fetch and compare the
+ * rest for the keys that remain. */
 #ifndef UNSEEN_LIST_ASK_H
 #define UNSEEN_LIST_ASK_H
 
@@ -21,8 +21,8 @@ struct unseen__list_layer {
     const uint64_t *shards;
 };
 
-/* The parts of an open list that a question reads. Every first page and number of pages lies
- * within pages. */
+/* The parts of an open list that a question reads. Every first page and number of pages lies within
+ * pages. */
 struct unseen__list_view {
     struct unseen__list_geometry geometry;
     uint64_t key_mask; /* the bits of a key that the list keeps */

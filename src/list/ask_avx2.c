@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * The batch of ask.c with AVX2, four keys at a time, in the steps of ask_avx512.c. A key's
- * columns take two registers, which the first fold makes one: column j < 4 is then in the lower
- * half of lane j, and column j + 4 in the upper half. */
+ * The batch of ask.c with AVX2, four keys at a time, in the steps of ask_avx512.c. A key's columns
+ * take two registers, which the first fold makes one: column j < 4 is then in the lower half of
+ * lane j, and column j + 4 in the upper half. */
 #include "base/macros.h"
 #include "list/ask.h"
 
@@ -88,8 +88,8 @@ AVX2 static inline __m256i under(const struct unseen__list_row *row, const uint8
     return fold64(x[0], x[1]);
 }
 
-/* Returns one bit for each key: set if the parity of a column in mask differs from the column's
- * bit in the key's byte of fingerprints. */
+/* Returns one bit for each key: set if the parity of a column in mask differs from the column's bit
+ * in the key's byte of fingerprints. */
 AVX2 static inline unsigned differ(const __m256i x[KEYS], uint32_t fingerprints, __m256i mask)
 {
     __m256i y = fold16(fold32(x[0], x[2]), fold32(x[1], x[3]));

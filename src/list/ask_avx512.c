@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * The batch of ask.c with AVX-512, eight keys at a time. A register takes a key's columns, one
- * lane each. Folding makes one register of eight: a fold adds the upper half of each element to
- * the lower half, and puts the halves of two registers side by side. In the end byte k of lane j
- * has the bit of column j and key k. */
+ * The batch of ask.c with AVX-512, eight keys at a time. A register takes a key's columns, one lane
+ * each. Folding makes one register of eight: a fold adds the upper half of each element to the
+ * lower half, and puts the halves of two registers side by side. In the end byte k of lane j has
+ * the bit of column j and key k. */
 #include "base/macros.h"
 #include "list/ask.h"
 
@@ -65,8 +65,8 @@ AVX512 static inline void fetch_group0(const struct unseen__list_view *view, con
     }
 }
 
-/* The least level that bumps the key, in the bits where a word has it. The highest level bumps
- * all keys. */
+/* The least level that bumps the key, in the bits where a word has it. The highest level bumps all
+ * keys. */
 AVX512 static inline __m512i limit_of(__m512i last)
 {
     const __m512i bump = _mm512_srli_epi64(last, 56);
@@ -144,8 +144,8 @@ AVX512 static inline __m512i fold16(__m512i a, __m512i b)
     return _mm512_mask_blend_epi8(UINT64_C(0xaaaaaaaaaaaaaaaa), a, b);
 }
 
-/* Returns one bit for each key: set if the parity of one of the first ncolumns lanes differs
- * from the lane's bit in the key's byte of fingerprints. */
+/* Returns one bit for each key: set if the parity of one of the first ncolumns lanes differs from
+ * the lane's bit in the key's byte of fingerprints. */
 AVX512 static inline unsigned differ(const __m512i x[LANES], uint64_t fingerprints,
                                      unsigned ncolumns)
 {

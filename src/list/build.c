@@ -40,8 +40,8 @@ static const double COLLISIONS = 0.006;
 
 /* ---- options ---- */
 
-/* The rate is that of a question. Each of the texts that a question asks for has an equal share
- * of it. */
+/* The rate is that of a question. Each of the texts that a question asks for has an equal share of
+ * it. */
 static enum unseen_status check_rate(const struct unseen_list_build_options *options,
                                      const char *path, struct unseen_error *error)
 {
@@ -99,8 +99,8 @@ static unsigned part_bits_for(uint64_t capacity)
     return bits;
 }
 
-/* The fewest bits of a key that keep the keys apart well enough. Behind the bits of the part
- * they fill whole bytes. */
+/* The fewest bits of a key that keep the keys apart well enough. Behind the bits of the part they
+ * fill whole bytes. */
 static unsigned key_bits_for(uint64_t capacity, unsigned part_bits, double fpr)
 {
     unsigned bits = 64;
@@ -188,8 +188,8 @@ static bool is_in_folder(const struct unseen_list_build *b)
            unseen__file_name(b->path) == b->path + len + 1;
 }
 
-/* The folder is opened early, so that the list goes there even if the name of the folder is
- * given to another one. If opening fails, it is tried again when the list is made. */
+/* The folder is opened early, so that the list goes there even if the name of the folder is given
+ * to another one. If opening fails, it is tried again when the list is made. */
 int unseen__list_build_open_folder(struct unseen_list_build *b)
 {
     if (b->folder_fd >= 0) {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
  * A list that is being built, for the files that build it. Keys come in any order, and a spill
- * parts them by their top bits (spill.h). Then layers of pages are built from them. A layer
- * bumps about 4 % of its keys to the next layer, so a few layers are enough. The last few
- * hundred keys become the leftover.
+ * parts them by their top bits (spill.h). Then layers of pages are built from them. A layer bumps
+ * about 4 % of its keys to the next layer, so a few layers are enough. The last few hundred keys
+ * become the leftover.
  *
  *     build.c       begins a build, adds keys, frees it
  *     checkpoint.c  saves and resumes (state.h)
@@ -51,14 +51,14 @@ struct unseen_list_build {
     bool removes_kept; /* the list is in place: _free removes the files of options.keep */
 };
 
-/* Sets the number of key bits, chooses the geometry, and makes the spill of the first layer,
- * with `memory` bytes of buffers. Errors: FPR, NOMEM. */
+/* Sets the number of key bits, chooses the geometry, and makes the spill of the first layer, with
+ * `memory` bytes of buffers. Errors: FPR, NOMEM. */
 enum unseen_status unseen__list_build_prepare(struct unseen_list_build *build, unsigned key_bits,
                                               unsigned part_bits, size_t memory,
                                               struct unseen_error *error);
 
-/* Restores a new build from the state that an earlier process saved. secret is NULL, or must be
- * the state's. Errors: MISSING, MISMATCH, BUSY, CORRUPT, VERSION, FOREIGN, IO, NOMEM. */
+/* Restores a new build from the state that an earlier process saved. secret is NULL, or must be the
+ * state's. Errors: MISSING, MISMATCH, BUSY, CORRUPT, VERSION, FOREIGN, IO, NOMEM. */
 enum unseen_status unseen__list_build_load(struct unseen_list_build *build,
                                            const struct unseen__secret *secret,
                                            struct unseen_error *error);
@@ -71,13 +71,13 @@ enum unseen_status unseen__list_build_save(struct unseen_list_build *build, cons
 /* Opens the folder of the list, unless it is open. Returns an errno number. */
 int unseen__list_build_open_folder(struct unseen_list_build *build);
 
-/* Makes a layer of the keys in the spill: writes its pages to the file, and replaces the spill
- * by the keys that they bump. Errors: IO, CORRUPT, NOMEM, ARGUMENT (too many keys), STOPPED. */
+/* Makes a layer of the keys in the spill: writes its pages to the file, and replaces the spill by
+ * the keys that they bump. Errors: IO, CORRUPT, NOMEM, ARGUMENT (too many keys), STOPPED. */
 enum unseen_status unseen__list_layer_make(struct unseen_list_build *build,
                                            struct unseen_error *error);
 
-/* Reports that the list could not be written. On a full disk, the message says how large the
- * list would be. */
+/* Reports that the list could not be written. On a full disk, the message says how large the list
+ * would be. */
 enum unseen_status unseen__list_write_error(const struct unseen_list_build *build, int code,
                                             struct unseen_error *error);
 

@@ -139,8 +139,8 @@ static enum unseen_status fetch_bytes(struct reader *r, uint64_t offset, size_t 
     return code ? unseen__error_io(error, "read", r->changes->path, code) : UNSEEN_OK;
 }
 
-/* Looks for an intact record at offset. If there is one, *intact_out is true, and the record is
- * in the buffer, *len_out bytes. */
+/* Looks for an intact record at offset. If there is one, *intact_out is true, and the record is in
+ * the buffer, *len_out bytes. */
 static enum unseen_status read_record(struct reader *r, uint64_t offset, struct head *head_out,
                                       size_t *len_out, bool *intact_out, struct unseen_error *error)
 {
@@ -171,9 +171,9 @@ static enum unseen_status read_record(struct reader *r, uint64_t offset, struct 
     return status;
 }
 
-/* Looks for an intact record behind the end, where there is none. Each head makes it hash a
- * record, and a file may be full of heads without records: so after some bytes the search ends
- * with CORRUPT. */
+/* Looks for an intact record behind the end, where there is none. Each head makes it hash a record,
+ * and a file may be full of heads without records: so after some bytes the search ends with
+ * CORRUPT. */
 static enum unseen_status find_later(struct reader *r, bool *found_out, struct unseen_error *error)
 {
     struct head head;
@@ -203,8 +203,8 @@ static enum unseen_status find_later(struct reader *r, bool *found_out, struct u
     return UNSEEN_OK;
 }
 
-/* Decodes one change of a record and moves *at behind it. Returns false if the change is not
- * sound or goes beyond end. */
+/* Decodes one change of a record and moves *at behind it. Returns false if the change is not sound
+ * or goes beyond end. */
 static bool next_change(const uint8_t **at, const uint8_t *end, enum unseen_list_change *change_out,
                         struct unseen_bytes *text_out)
 {
@@ -264,8 +264,8 @@ static enum unseen_status take_record(struct unseen__list_changes *changes, cons
     return UNSEEN_OK;
 }
 
-/* Looks at the end. *intact_out: an intact record is there, and in the buffer. *later_out: none
- * is there, but an intact record follows. */
+/* Looks at the end. *intact_out: an intact record is there, and in the buffer. *later_out: none is
+ * there, but an intact record follows. */
 static enum unseen_status look_at_end(struct reader *r, struct head *head_out, size_t *len_out,
                                       bool *intact_out, bool *later_out, struct unseen_error *error)
 {
@@ -355,8 +355,8 @@ static enum unseen_status read_afresh(const struct unseen__list_changes *changes
     return status;
 }
 
-/* Is the last record still in the file? A writer whose sync failed cuts off a record that a
- * reader may have read already. */
+/* Is the last record still in the file? A writer whose sync failed cuts off a record that a reader
+ * may have read already. */
 static enum unseen_status is_as_before(const struct reader *r, bool *same_out,
                                        struct unseen_error *error)
 {

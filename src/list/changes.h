@@ -4,9 +4,9 @@
  * "Changes"). open.c reads them, and edit.c writes them.
  *
  * A record holds its own offset and number, and its checksum is seeded with the checksum of the
- * list's header. So a record of another list, or at another offset, is never accepted. Bytes at
- * the end that are not an intact record are an interrupted commit: it never happened. But if an
- * intact record follows them, they are damage. */
+ * list's header. So a record of another list, or at another offset, is never accepted. Bytes at the
+ * end that are not an intact record are an interrupted commit: it never happened. But if an intact
+ * record follows them, they are damage. */
 #ifndef UNSEEN_LIST_CHANGES_H
 #define UNSEEN_LIST_CHANGES_H
 
@@ -35,9 +35,9 @@ void unseen__list_changes_init(struct unseen__list_changes *changes, const char 
                                uint64_t start, const struct unseen_allocator *allocator);
 void unseen__list_changes_release(struct unseen__list_changes *changes);
 
-/* Reads the records behind the end; if the last record is not what it was, reads all records
- * anew. *changed_out, unless it is NULL, says if any record was read. Errors: CORRUPT, VERSION,
- * IO, NOMEM; whole records may have been taken up before the error. */
+/* Reads the records behind the end; if the last record is not what it was, reads all records anew.
+ * *changed_out, unless it is NULL, says if any record was read. Errors: CORRUPT, VERSION, IO,
+ * NOMEM; whole records may have been taken up before the error. */
 enum unseen_status unseen__list_changes_read(struct unseen__list_changes *changes, int fd,
                                              bool *changed_out, struct unseen_error *error);
 
@@ -46,8 +46,8 @@ enum unseen_status unseen__list_changes_verify(const struct unseen__list_changes
                                                struct unseen_error *error);
 
 /* Makes a record of n changes, for the end of the file, in bytes[0..len). The caller has put the
- * changes, nbytes in all, at UNSEEN__CHANGES_HEAD, and left room for 7 + UNSEEN__CHANGES_TAIL
- * bytes behind them. Returns len. */
+ * changes, nbytes in all, at UNSEEN__CHANGES_HEAD, and left room for 7 + UNSEEN__CHANGES_TAIL bytes
+ * behind them. Returns len. */
 size_t unseen__list_changes_seal(const struct unseen__list_changes *changes, uint64_t n,
                                  uint8_t *bytes, size_t nbytes);
 

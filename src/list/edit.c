@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * The writer of a list's changes (unseen_list_edit). It holds the lock of the file, collects
- * changes in memory, and appends them as one record with each commit. If a commit fails, its
- * record is cut off again, and the next reader finds the list as it was. */
+ * changes in memory, and appends them as one record with each commit. If a commit fails, its record
+ * is cut off again, and the next reader finds the list as it was. */
 #include "base/posix.h"
 
 #include <fcntl.h>
@@ -213,8 +213,8 @@ static int append_record(const struct unseen_list_edit *edit, size_t len)
     return code;
 }
 
-/* Does path still name this file? A program that knows nothing of the lock may rename another
- * file over it at any time. */
+/* Does path still name this file? A program that knows nothing of the lock may rename another file
+ * over it at any time. */
 static enum unseen_status check_name(struct unseen_list_edit *edit, struct unseen_error *error)
 {
     if (!edit->has_name || unseen__lock_has_name(edit->fd, edit->path)) {

@@ -30,9 +30,9 @@ enum {
 static const mode_t MODE = 0644;
 static const mode_t MODE_AT_WORK = 0600;
 
-/* Makes PATH.new and locks it: without the lock, a second builder would write to the same file,
- * and the first builder would put a mix of both in place. Only a newly made file shows what the
- * umask leaves of MODE. */
+/* Makes PATH.new and locks it: without the lock, a second builder would write to the same file, and
+ * the first builder would put a mix of both in place. Only a newly made file shows what the umask
+ * leaves of MODE. */
 static enum unseen_status open_new(struct unseen_list_build *b, struct unseen_error *error)
 {
     struct stat st;
@@ -88,8 +88,8 @@ static enum unseen_status take_leftover(struct unseen_list_build *b, uint64_t **
     return UNSEEN_OK;
 }
 
-/* Makes the sections behind the pages, in *len_out bytes of memory, and puts their checksums
- * into the header. */
+/* Makes the sections behind the pages, in *len_out bytes of memory, and puts their checksums into
+ * the header. */
 static uint8_t *make_sections(struct unseen_list_build *b, const uint64_t *leftover,
                               const struct unseen__list_offsets *p, size_t *len_out)
 {

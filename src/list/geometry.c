@@ -36,8 +36,8 @@ bool unseen__list_geometry_make(unsigned columns, unsigned blocks, unsigned exte
     return true;
 }
 
-/* The share of keys with a longer fingerprint: they begin in an extended block, and the next
- * block is extended, too. */
+/* The share of keys with a longer fingerprint: they begin in an extended block, and the next block
+ * is extended, too. */
 static double extended_share(const struct unseen__list_geometry *s)
 {
     if (s->extended == s->blocks) {
@@ -66,8 +66,8 @@ enum unseen_status unseen__list_geometry_for(double fpr, struct unseen__list_geo
                 unseen__list_geometry_rate(&s) > fpr) {
                 continue;
             }
-            /* More blocks hold more keys. Of geometries with as many blocks, the lower rate
-             * costs nothing. */
+            /* More blocks hold more keys. Of geometries with as many blocks, the lower rate costs
+             * nothing. */
             if (s.blocks > best.blocks ||
                 (s.blocks == best.blocks &&
                  unseen__list_geometry_rate(&s) < unseen__list_geometry_rate(&best))) {

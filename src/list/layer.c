@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT
  *
- * Makes one layer of a list. Shard by shard, the keys are read back from the spill, sorted and
- * made distinct. Page and row rise with the key, so the keys of a page are one run of the sorted
- * keys, and the keys of a block one run of these. Keys that the pages bump get new values and go
- * to another spill; the next layer is built from that spill in the same way.
+ * Makes one layer of a list. Shard by shard, the keys are read back from the spill, sorted and made
+ * distinct. Page and row rise with the key, so the keys of a page are one run of the sorted keys,
+ * and the keys of a block one run of these. Keys that the pages bump get new values and go to
+ * another spill; the next layer is built from that spill in the same way.
  *
- * Threads share a layer by taking turns at shards. The pages of a shard stand behind those of
- * the shard before. So a thread counts the pages of its shards, waits for its turn to place them
- * in the file, and then solves and writes them on its own. The bytes are the same for any number
- * of threads. */
+ * Threads share a layer by taking turns at shards. The pages of a shard stand behind those of the
+ * shard before. So a thread counts the pages of its shards, waits for its turn to place them in the
+ * file, and then solves and writes them on its own. The bytes are the same for any number of
+ * threads. */
 #include "base/posix.h"
 
 #include <errno.h>
@@ -44,8 +44,8 @@ uint32_t unseen__list_npages(const struct unseen__list_geometry *geometry, uint6
     return npages < 1 ? 1 : (uint32_t)npages;
 }
 
-/* What all threads of a layer share. A thread works on one unit at a time: a shard with one or
- * more parts of the spill, or a part with several shards. */
+/* What all threads of a layer share. A thread works on one unit at a time: a shard with one or more
+ * parts of the spill, or a part with several shards. */
 struct run {
     struct unseen_list_build *builder;
     unsigned shard_bits;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * Opens and asks a list. Identities become keys, and keys go through the pages (ask.h). Changes
- * have the last word: they are compared with the text of an identity, or with the key if the
- * caller has no text. */
+ * have the last word: they are compared with the text of an identity, or with the key if the caller
+ * has no text. */
 #include "list/list.h"
 
 #include <math.h>
@@ -98,8 +98,8 @@ static uint8_t decide(unsigned state, uint8_t verdict)
                                           : verdict;
 }
 
-/* Puts the verdicts of changes over those of the list proper. items is NULL if the caller has
- * only keys. */
+/* Puts the verdicts of changes over those of the list proper. items is NULL if the caller has only
+ * keys. */
 static void apply_changes(const struct unseen__list_texts *texts, const struct unseen_bytes *items,
                           const uint64_t *keys, size_t n, uint8_t *verdicts)
 {
@@ -190,8 +190,8 @@ enum unseen_status unseen_list_refresh(struct unseen_list *list, bool *changed_o
 
 /* ---- information ---- */
 
-/* The share of other keys that are taken for members: by their fingerprint, or because they
- * agree with a member in all kept bits. */
+/* The share of other keys that are taken for members: by their fingerprint, or because they agree
+ * with a member in all kept bits. */
 static double rate_of(const struct unseen__list_header *h)
 {
     return unseen__list_geometry_rate(&h->geometry) +

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * Matches questions with a list (unseen_list_covers). A question becomes the texts of all
- * entries that would cover it, up to 129 of them, and the verdicts on these texts become one
- * answer.
+ * Matches questions with a list (unseen_list_covers). A question becomes the texts of all entries
+ * that would cover it, up to 129 of them, and the verdicts on these texts become one answer.
  *
- * A list is asked fastest for many keys at a time, because their pages are fetched side by side.
- * So the texts of many questions are collected before the list is asked:
+ * A list is asked fastest for many keys at a time, because their pages are fetched side by side. So
+ * the texts of many questions are collected before the list is asked:
  *
  *     items    jo@a.evil.example                             | x@b.example          | ...
  *     texts    jo@a.evil.example a.evil.example evil.example | x@b.example b.example | ...
@@ -39,8 +38,8 @@ struct match_batch {
 
 _Static_assert(UNSEEN_KIND_TEXTS_MAX <= UINT8_MAX, "a count fits into a byte");
 
-/* The answer that the n verdicts give. An allowed text outweighs all listed texts, because
- * whoever allows a page of a listed site means that page. */
+/* The answer that the n verdicts give. An allowed text outweighs all listed texts, because whoever
+ * allows a page of a listed site means that page. */
 static uint8_t verdict_of(const uint8_t *verdicts, size_t n)
 {
     if (n > 0 && memchr(verdicts, UNSEEN_ALLOWED, n)) {

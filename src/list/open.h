@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * The file of a list, opened to be asked. Its pages are mapped, or read into memory. The
- * sections that say where pages are get read and checked, so that no question can leave the
- * pages, whatever bytes are in them. The changes behind the list proper are read, too. */
+ * The file of a list, opened to be asked. Its pages are mapped, or read into memory. The sections
+ * that say where pages are get read and checked, so that no question can leave the pages, whatever
+ * bytes are in them. The changes behind the list proper are read, too. */
 #ifndef UNSEEN_LIST_OPEN_H
 #define UNSEEN_LIST_OPEN_H
 
@@ -32,17 +32,16 @@ enum unseen_status unseen__list_header_read(int fd, const char *path,
                                             struct unseen__list_offsets *offsets_out,
                                             struct unseen_error *error);
 
-/* Does the same, and also reads and checks the sections that say where pages are. This is all
- * that opening a list checks, except the changes. Errors: the same, and NOMEM. */
+/* Does the same, and also reads and checks the sections that say where pages are. This is all that
+ * opening a list checks, except the changes. Errors: the same, and NOMEM. */
 enum unseen_status unseen__list_file_inspect(int fd, const char *path,
                                              const struct unseen_allocator *allocator,
                                              struct unseen__list_header *header_out,
                                              struct unseen__list_offsets *offsets_out,
                                              struct unseen_error *error);
 
-/* Opens a list. cpu is a level, not AUTO. *file must not move until its release. Errors:
- * MISSING, FOREIGN, VERSION, CORRUPT, IO, NOMEM, RANDOM; after an error there is nothing to
- * release. */
+/* Opens a list. cpu is a level, not AUTO. *file must not move until its release. Errors: MISSING,
+ * FOREIGN, VERSION, CORRUPT, IO, NOMEM, RANDOM; after an error there is nothing to release. */
 enum unseen_status unseen__list_file_open(struct unseen__list_file *file, const char *path,
                                           enum unseen_list_access access, enum unseen_cpu cpu,
                                           const struct unseen_allocator *allocator,

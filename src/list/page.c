@@ -90,8 +90,8 @@ static uint64_t fold_words(uint64_t a, uint64_t b, unsigned half, uint64_t lower
 }
 
 /* Do the first n columns, up to 7, agree? All are compared at once, so one branch remains. It
- * nearly always goes the same way, and the processor begins the next question while this one
- * waits for memory. */
+ * nearly always goes the same way, and the processor begins the next question while this one waits
+ * for memory. */
 static bool agrees_with_all(const struct unseen__list_row *row, const uint8_t *w0,
                             const uint8_t *w1, unsigned n)
 {

@@ -23,8 +23,8 @@ struct unseen__list_row {
     uint8_t bump;
 };
 
-/* A block of level l bumps each key whose bump byte is below the l'th threshold. The last
- * threshold bumps all keys: so every page can be solved. */
+/* A block of level l bumps each key whose bump byte is below the l'th threshold. The last threshold
+ * bumps all keys: so every page can be solved. */
 static const uint16_t unseen__list_thresholds[4] = {0, 36, 128, 256};
 
 /* splitmix64's finalizer [Steele14]. */
@@ -35,16 +35,16 @@ static inline uint64_t unseen__list_mix(uint64_t x)
     return x ^ (x >> 31);
 }
 
-/* The block in which the keys of a row, 0..64 * blocks - 1, begin. The last block has no
- * successor and can take fewer keys. */
+/* The block in which the keys of a row, 0..64 * blocks - 1, begin. The last block has no successor
+ * and can take fewer keys. */
 static inline unsigned unseen__list_block_of(unsigned row)
 {
     return row < UNSEEN__LIST_FIRST_ROWS ? 0 : (row - UNSEEN__LIST_FIRST_ROWS) / UNSEEN__LIST_ROWS;
 }
 
-/* The page and row of a key within its shard. Both rise with the key. The 32 bits of a key
- * behind its shard's bits are a fraction; its product with the number of pages has the page
- * before the point and the row, as a fraction of a page, behind the point. */
+/* The page and row of a key within its shard. Both rise with the key. The 32 bits of a key behind
+ * its shard's bits are a fraction; its product with the number of pages has the page before the
+ * point and the row, as a fraction of a page, behind the point. */
 struct unseen__list_place {
     uint32_t page;
     unsigned row;
@@ -59,8 +59,8 @@ unseen__list_place_of(const struct unseen__list_geometry *geometry, uint64_t key
     return (struct unseen__list_place){(uint32_t)(product >> 32), (unsigned)row};
 }
 
-/* Stores for each block of a page the index at which its keys end; the last end is the page's.
- * keys are sorted, and are those of the shard from this page on. */
+/* Stores for each block of a page the index at which its keys end; the last end is the page's. keys
+ * are sorted, and are those of the shard from this page on. */
 void unseen__list_part(const struct unseen__list_geometry *geometry, const uint64_t *keys, size_t n,
                        unsigned shard_bits, uint32_t npages, uint32_t page,
                        uint32_t ends_out[UNSEEN__LIST_BLOCKS_MAX]);
@@ -119,9 +119,9 @@ enum unseen_status unseen__list_solver_create(struct unseen__list_solver **solve
                                               const struct unseen_allocator *allocator);
 void unseen__list_solver_free(struct unseen__list_solver *solver);
 
-/* Makes the page of the keys with these hashes: at most cap of them, and no two equal. ends[i]
- * is the index at which the keys of block i end. Stores the indexes of the *nbumped_out keys
- * that the page bumps in bumped, which has room for one more than there are keys. Never fails. */
+/* Makes the page of the keys with these hashes: at most cap of them, and no two equal. ends[i] is
+ * the index at which the keys of block i end. Stores the indexes of the *nbumped_out keys that the
+ * page bumps in bumped, which has room for one more than there are keys. Never fails. */
 void unseen__list_solve(struct unseen__list_solver *solver, const uint64_t *hashes,
                         const uint32_t *ends, uint8_t page[UNSEEN__LIST_PAGE], uint32_t *bumped,
                         size_t *nbumped_out);

@@ -4,16 +4,15 @@
  * rows.
  *
  * Keys that begin in a block are equations over it and the next block. Gauss-Jordan elimination
- * over the block's 64 unknowns leaves equations over the next block only, which are carried
- * there. A page holds more keys than rows, so some keys are bumped: each block has the lowest of
- * four levels at which no more than CARRY_MAX equations are carried. If a block's equations
- * contradict each other, its level goes up; if that does not help, the level of the block before
- * goes up. The highest level leaves no equation that could contradict another, so the search
- * ends.
+ * over the block's 64 unknowns leaves equations over the next block only, which are carried there.
+ * A page holds more keys than rows, so some keys are bumped: each block has the lowest of four
+ * levels at which no more than CARRY_MAX equations are carried. If a block's equations contradict
+ * each other, its level goes up; if that does not help, the level of the block before goes up. The
+ * highest level leaves no equation that could contradict another, so the search ends.
  *
- * Unknowns without an equation are 0; the others follow from the last block back to the first.
- * Only the equations decide which unknowns have none, and with that every bit of the page. The
- * order in which the equations are worked on does not matter. */
+ * Unknowns without an equation are 0; the others follow from the last block back to the first. Only
+ * the equations decide which unknowns have none, and with that every bit of the page. The order in
+ * which the equations are worked on does not matter. */
 #include <string.h>
 
 #include "base/bytes.h"
@@ -26,8 +25,8 @@
 enum {
     ROWS = UNSEEN__LIST_ROWS,
     BLOCKS = UNSEEN__LIST_BLOCKS_MAX,
-    /* Carried equations may depend on each other, which shows only in the next block. With 58,
-     * one page in twenty has to go back a block; with more, every second page has to. */
+    /* Carried equations may depend on each other, which shows only in the next block. With 58, one
+     * page in twenty has to go back a block; with more, every second page has to. */
     CARRY_MAX = 58,
     LAST_MAX = 62, /* equations of the last block, which can carry none */
     STRIPE = 4,    /* columns eliminated at a time */
@@ -60,8 +59,8 @@ struct unseen__list_solver {
 
 /* ---- the portable kernel ---- */
 
-/* All sums of a stripe's pivot rows. The index is the bits, of those in mask, that a sum has
- * over the columns of the stripe. */
+/* All sums of a stripe's pivot rows. The index is the bits, of those in mask, that a sum has over
+ * the columns of the stripe. */
 struct sums {
     unsigned mask;
     uint64_t w0[SUMS];
@@ -318,8 +317,8 @@ static bool solve_block(struct unseen__list_solver *solver, unsigned index)
     return solver->kernel->eliminate(&solver->system, &b->solved, is_last ? NULL : &b[1].carried);
 }
 
-/* Raises the level of the block, or of the nearest block before it that can be raised. Returns
- * the block to go on with. There always is one: block 0 at the highest level has no equations at
+/* Raises the level of the block, or of the nearest block before it that can be raised. Returns the
+ * block to go on with. There always is one: block 0 at the highest level has no equations at
  * all. */
 static unsigned raise_level(struct unseen__list_solver *solver, unsigned index)
 {

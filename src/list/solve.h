@@ -14,8 +14,8 @@ enum {
     UNSEEN__LIST_SLACK = 8
 };
 
-/* Rows of equations: w0 has the coefficients over a block, w1 those over the next block, and
- * right the right side. Rows from n on mean nothing, and kernels may change them. */
+/* Rows of equations: w0 has the coefficients over a block, w1 those over the next block, and right
+ * the right side. Rows from n on mean nothing, and kernels may change them. */
 struct unseen__list_system {
     size_t n;
     unsigned right_bits; /* width of the right side; higher bits are 0 */
@@ -26,18 +26,18 @@ struct unseen__list_system {
     uint16_t pivots[UNSEEN__LIST_ROWS];        /* the row of each column, or NO_ROW */
 };
 
-/* Equations over one block. Either n equations that are carried to the block; or, as `solved`,
- * the solution for the block before: its unknown i is right[i] + w[i] * (unknowns of this
- * block), where both are 0 if it has no equation. Each kernel orders the bits of its solved
- * equations as it likes. */
+/* Equations over one block. Either n equations that are carried to the block; or, as `solved`, the
+ * solution for the block before: its unknown i is right[i] + w[i] * (unknowns of this block), where
+ * both are 0 if it has no equation. Each kernel orders the bits of its solved equations as it
+ * likes. */
 struct unseen__list_equations {
     size_t n;
     uint64_t w[UNSEEN__LIST_ROWS];
     uint32_t right[UNSEEN__LIST_ROWS];
 };
 
-/* The unknowns of a block, twice: bit j of x[i] is bit i of words[j]. A kernel that does not
- * read x does not fill it. */
+/* The unknowns of a block, twice: bit j of x[i] is bit i of words[j]. A kernel that does not read x
+ * does not fill it. */
 struct unseen__list_unknowns {
     uint32_t x[UNSEEN__LIST_ROWS];
     uint64_t words[32];
@@ -48,8 +48,8 @@ static inline bool unseen__list_is_used(const struct unseen__list_system *s, siz
     return s->used[i / 8] >> i % 8 & 1;
 }
 
-/* The keys of a page: coefficients, fingerprints and bump bytes. Kernels may read and write up
- * to UNSEEN__LIST_SLACK elements behind the last key; these mean nothing. */
+/* The keys of a page: coefficients, fingerprints and bump bytes. Kernels may read and write up to
+ * UNSEEN__LIST_SLACK elements behind the last key; these mean nothing. */
 struct unseen__list_keys {
     uint64_t *c0;
     uint64_t *c1;
@@ -75,10 +75,10 @@ struct unseen__list_kernel {
     void (*collect)(struct unseen__list_system *system, const struct unseen__list_keys *keys,
                     const struct unseen__list_pick *pick);
 
-    /* Gauss-Jordan elimination over the block, column by column. The pivot of a column is the
-     * first row that has a bit there. What remains of the other rows is carried to the next
-     * block, in their order; carried is NULL for the last block. Returns false if equations
-     * contradict each other, or if too many remain. */
+    /* Gauss-Jordan elimination over the block, column by column. The pivot of a column is the first
+     * row that has a bit there. What remains of the other rows is carried to the next block, in
+     * their order; carried is NULL for the last block. Returns false if equations contradict each
+     * other, or if too many remain. */
     bool (*eliminate)(struct unseen__list_system *system, struct unseen__list_equations *solved,
                       struct unseen__list_equations *carried);
 
@@ -106,8 +106,8 @@ void unseen__list_sum(const struct unseen__list_equations *solved,
 void unseen__list_solver_replace(struct unseen__list_solver *solver,
                                  const struct unseen__list_kernel *kernel);
 
-/* The kernel for a processor level. The kernel for AVX-512 needs some of its later parts, too;
- * if the processor lacks them, the kernel for AVX2 is used. */
+/* The kernel for a processor level. The kernel for AVX-512 needs some of its later parts, too; if
+ * the processor lacks them, the kernel for AVX2 is used. */
 const struct unseen__list_kernel *unseen__list_kernel_for(enum unseen_cpu cpu);
 bool unseen__list_has_avx512(void);
 extern const struct unseen__list_kernel unseen__list_avx2;

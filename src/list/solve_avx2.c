@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * The steps of solve.c with AVX2. The equations are turned on their side: a plane holds one byte
- * of each of 128 rows, in four registers. What a stripe adds to a row depends on four bits of
- * the row. So for each plane there are 16 bytes to choose from, and one shuffle looks up 32
- * rows. */
+ * The steps of solve.c with AVX2. The equations are turned on their side: a plane holds one byte of
+ * each of 128 rows, in four registers. What a stripe adds to a row depends on four bits of the row.
+ * So for each plane there are 16 bytes to choose from, and one shuffle looks up 32 rows. */
 #include "base/macros.h"
 #include "list/stripe.h"
 
@@ -39,8 +38,8 @@ struct planes {
     unsigned end; /* the number of planes in use */
 };
 
-/* single[k] is a 1 << k with zeros on both sides: from byte 128 - r on, it is 0 in all rows but
- * row r. */
+/* single[k] is a 1 << k with zeros on both sides: from byte 128 - r on, it is 0 in all rows but row
+ * r. */
 #define ZEROS_16  0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0
 #define ZEROS_128 ZEROS_16, ZEROS_16, ZEROS_16, ZEROS_16, ZEROS_16, ZEROS_16, ZEROS_16, ZEROS_16
 static const uint8_t single[STRIPE][2 * HEIGHT] = {
@@ -182,8 +181,8 @@ AVX2 static inline void find_stripe(const uint8_t *plane, unsigned bit,
     reduce(bits, t);
 }
 
-/* Adds to each row the sum of pivots that clears its bits of the stripe; to a pivot, the sum
- * that leaves only its own bit. */
+/* Adds to each row the sum of pivots that clears its bits of the stripe; to a pivot, the sum that
+ * leaves only its own bit. */
 AVX2 static inline void add_sums(struct planes *p, const struct stripe *t, unsigned column)
 {
     const uint8_t *plane = p->bytes[column / 8];

@@ -8,8 +8,8 @@
  * multiplication for each plane.
  *
  * A pivot that is found leaves its row, and goes to the row of its column in a third part of the
- * planes. So in the end the solved equations stand there in order, and in the first two parts
- * only the carried equations are not 0. */
+ * planes. So in the end the solved equations stand there in order, and in the first two parts only
+ * the carried equations are not 0. */
 #include "base/macros.h"
 #include "list/stripe.h"
 
@@ -185,8 +185,8 @@ AVX512 static inline void take_system(const struct unseen__list_system *s, struc
 /* The product of this word and a matrix in reverse order is that matrix, transposed. */
 #define TURNED INT64_C(0x0102040810204080)
 
-/* Inverts a matrix by Gauss-Jordan elimination. The diagonal never becomes 0, because the
- * columns' pivots were found in this order. */
+/* Inverts a matrix by Gauss-Jordan elimination. The diagonal never becomes 0, because the columns'
+ * pivots were found in this order. */
 AVX512 static inline uint64_t invert(uint64_t matrix)
 {
     const uint64_t ones = UINT64_C(0x0101010101010101);
@@ -221,8 +221,8 @@ UNSEEN_INLINE uint64_t take_pivot(uint64_t *having, unsigned n, uint64_t *left)
     return self;
 }
 
-/* Finds the pivots among the 64 rows from the first available one on. Returns false if a pivot
- * is not among these rows. */
+/* Finds the pivots among the 64 rows from the first available one on. Returns false if a pivot is
+ * not among these rows. */
 AVX512 static inline bool find_near(const struct plane *plane, struct unseen__list_rows *available,
                                     struct pivots *t)
 {

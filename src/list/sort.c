@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * Sorts by the top bits, in two steps. The first step scatters the keys over so many buckets
- * that each bucket fits in the nearest cache. The second step scatters a bucket, inside that
- * cache, over so many slots that few keys share a slot, and insertion puts these in order. Keys
- * that are not hash values may agree in many more bits than chance makes them agree: insertion
- * then gives up, and a radix sort over all bits takes over. */
+ * Sorts by the top bits, in two steps. The first step scatters the keys over so many buckets that
+ * each bucket fits in the nearest cache. The second step scatters a bucket, inside that cache, over
+ * so many slots that few keys share a slot, and insertion puts these in order. Keys that are not
+ * hash values may agree in many more bits than chance makes them agree: insertion then gives up,
+ * and a radix sort over all bits takes over. */
 #include "list/sort.h"
 
 #include <stdbool.h>
@@ -29,8 +29,8 @@ static void add_up(uint32_t *counts, size_t n)
     }
 }
 
-/* Sorts from[0..n) into `to` by the `bits` bits from bit `low` on. Leaves the index at which
- * each value ends in counts. */
+/* Sorts from[0..n) into `to` by the `bits` bits from bit `low` on. Leaves the index at which each
+ * value ends in counts. */
 static void scatter(const uint64_t *from, uint64_t *to, size_t n, unsigned low, unsigned bits,
                     uint32_t *counts)
 {

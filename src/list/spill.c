@@ -94,8 +94,8 @@ static size_t buffers_len(const struct unseen__spill *s)
     return is_huge(s) ? (len + UNSEEN__HUGE_PAGE - 1) / UNSEEN__HUGE_PAGE * UNSEEN__HUGE_PAGE : len;
 }
 
-/* Allocates the buffers, in huge pages if there are many, because keys go to all of them in
- * turn. (2^13 parts: 7 ns a key, not 10.5.) */
+/* Allocates the buffers, in huge pages if there are many, because keys go to all of them in turn.
+ * (2^13 parts: 7 ns a key, not 10.5.) */
 static uint8_t *take_buffers(const struct unseen__spill *s)
 {
     const size_t len = buffers_len(s);
@@ -107,8 +107,8 @@ static uint8_t *take_buffers(const struct unseen__spill *s)
 }
 
 /* Buffers fill evenly, so the next bytes of all buffers are about equally far from where the
- * buffers begin. If buffers began a power of two apart, these bytes would share a few sets of
- * the cache: hence APART. */
+ * buffers begin. If buffers began a power of two apart, these bytes would share a few sets of the
+ * cache: hence APART. */
 static void set_sizes(struct unseen__spill *s, unsigned part_bits, unsigned key_bits, size_t memory)
 {
     s->part_bits = part_bits;
@@ -237,8 +237,8 @@ static enum unseen_status write_error(const struct unseen__spill *s, int code,
     return unseen__error_io(error, "write a spill file in", s->folder, code);
 }
 
-/* Checks that the disk has room for the expected keys, less those that stay in the buffers. If
- * the system does not tell, writing finds it out. */
+/* Checks that the disk has room for the expected keys, less those that stay in the buffers. If the
+ * system does not tell, writing finds it out. */
 static enum unseen_status check_space(const struct unseen__spill *s, struct unseen_error *error)
 {
     struct statvfs disk;
@@ -327,8 +327,8 @@ static uint64_t *unpack(const struct unseen__spill *s, size_t part, const uint8_
     return keys;
 }
 
-/* Are some of the first few records the same? They are if a few keys come again and again, and
- * not if all keys are different. */
+/* Are some of the first few records the same? They are if a few keys come again and again, and not
+ * if all keys are different. */
 static bool has_repeats(const struct unseen__spill *s, size_t part, const uint8_t *bytes, size_t n)
 {
     uint64_t keys[SAMPLE] = {0};
@@ -344,10 +344,9 @@ static bool has_repeats(const struct unseen__spill *s, size_t part, const uint8_
     return false;
 }
 
-/* Leaves one record of each key in the part's full buffer: a part is read as a whole, so keys
- * that come often must not make it large. Bytes that are in the file already stay as they are.
- * Returns false if that makes little room, or there is no memory to try; the buffer is then as
- * it was. */
+/* Leaves one record of each key in the part's full buffer: a part is read as a whole, so keys that
+ * come often must not make it large. Bytes that are in the file already stay as they are. Returns
+ * false if that makes little room, or there is no memory to try; the buffer is then as it was. */
 static bool thin_out(struct unseen__spill *s, size_t index)
 {
     uint8_t *bytes = buffer_of(s, index) + s->parts[index].saved;
@@ -394,10 +393,10 @@ static UNSEEN_NOINLINE enum unseen_status put_away(struct unseen__spill *s, size
 /* ---- keys ---- */
 
 /* The buffers are written to at as many addresses as there are parts, and each address moves on
- * into memory that is in no cache. So the line is fetched in which the record after the next one
- * of a part will end. (Not in a function of its own: gcc 12 takes a function that only fetches
- * for one that does nothing.) 10^8 keys of 6 bytes in 2^10, 2^12, 2^13 parts: 4.5, 5.7, 6.8 ns
- * each instead of 7.0, 6.8, 7.1. */
+ * into memory that is in no cache. So the line is fetched in which the record after the next one of
+ * a part will end. (Not in a function of its own: gcc 12 takes a function that only fetches for one
+ * that does nothing.) 10^8 keys of 6 bytes in 2^10, 2^12, 2^13 parts: 4.5, 5.7, 6.8 ns each instead
+ * of 7.0, 6.8, 7.1. */
 enum unseen_status unseen__spill_add(struct unseen__spill *s, const uint64_t *keys, size_t n,
                                      struct unseen_error *error)
 {

@@ -2,12 +2,12 @@
  *
  * Keys on their way into a list, parted by their top bits. Each part has a buffer. A full buffer
  * goes to a file as a chunk, with a checksum. As a rule the file has no name, so that a crash
- * leaves nothing behind, and a chunk that has been read gives its blocks back. A kept spill
- * (below) is the opposite: its file stays, with everything in it, and another process can make
- * the same spill again from the file and a table of its chunks.
+ * leaves nothing behind, and a chunk that has been read gives its blocks back. A kept spill (below)
+ * is the opposite: its file stays, with everything in it, and another process can make the same
+ * spill again from the file and a table of its chunks.
  *
- * Only the highest bits of a key are kept. A record is the bytes that hold the kept bits behind
- * the bits of the part. */
+ * Only the highest bits of a key are kept. A record is the bytes that hold the kept bits behind the
+ * bits of the part. */
 #ifndef UNSEEN_LIST_SPILL_H
 #define UNSEEN_LIST_SPILL_H
 
@@ -20,15 +20,15 @@
 struct unseen__spill;
 
 /* Makes a spill of 2^part_bits parts. It keeps the highest key_bits bits of a key, more than
- * part_bits, and has buffers of `memory` bytes in all. If a file is needed, it is made in
- * folder; the name is copied. Errors: NOMEM. */
+ * part_bits, and has buffers of `memory` bytes in all. If a file is needed, it is made in folder;
+ * the name is copied. Errors: NOMEM. */
 enum unseen_status unseen__spill_create(struct unseen__spill **spill_out, unsigned part_bits,
                                         unsigned key_bits, size_t memory, const char *folder,
                                         const struct unseen_allocator *allocator);
 void unseen__spill_free(struct unseen__spill *spill);
 
-/* Says about how many keys will come. If the disk has no room for them, the first write to the
- * file fails with IO. */
+/* Says about how many keys will come. If the disk has no room for them, the first write to the file
+ * fails with IO. */
 void unseen__spill_expect(struct unseen__spill *spill, uint64_t nkeys);
 
 /* Adds n keys. Errors: IO, NOMEM; after an error, the spill can only be freed. */
@@ -39,17 +39,17 @@ unsigned unseen__spill_part_bits(const struct unseen__spill *spill);
 uint64_t unseen__spill_count(const struct unseen__spill *spill, size_t part);
 uint64_t unseen__spill_total(const struct unseen__spill *spill);
 
-/* Stores all keys of a part, in any order, in keys, which has room for unseen__spill_count() and
- * 1 more. Empties the part, and gives its room in the file back unless the spill is kept.
- * Several threads may read different parts at once. Errors: IO, CORRUPT (the file has other
- * bytes than were written), NOMEM. */
+/* Stores all keys of a part, in any order, in keys, which has room for unseen__spill_count() and 1
+ * more. Empties the part, and gives its room in the file back unless the spill is kept. Several
+ * threads may read different parts at once. Errors: IO, CORRUPT (the file has other bytes than were
+ * written), NOMEM. */
 enum unseen_status unseen__spill_read(struct unseen__spill *spill, size_t part, uint64_t *keys,
                                       struct unseen_error *error);
 
 /* ---- kept spills ---- */
 
-/* Makes a new spill a kept one, before its first key. fd is its file: empty, and open for
- * reading and writing as long as the spill; the caller closes it. */
+/* Makes a new spill a kept one, before its first key. fd is its file: empty, and open for reading
+ * and writing as long as the spill; the caller closes it. */
 void unseen__spill_keep(struct unseen__spill *spill, int fd);
 
 /* Puts all keys added so far into the file and syncs it. Errors: as of _add. */
@@ -66,8 +66,8 @@ void unseen__spill_table(const struct unseen__spill *spill, uint8_t *bytes);
 enum unseen_status unseen__spill_resume(struct unseen__spill *spill, int fd, const uint8_t *table,
                                         size_t len, struct unseen_error *error);
 
-/* The bytes of a buffer and of its chunk: memory / 2^part_bits, within limits. A spill that is
- * made with stride * 2^part_bits bytes of memory has the same stride. */
+/* The bytes of a buffer and of its chunk: memory / 2^part_bits, within limits. A spill that is made
+ * with stride * 2^part_bits bytes of memory has the same stride. */
 size_t unseen__spill_stride(const struct unseen__spill *spill);
 
 #endif

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * The folder of a build that can be resumed (checkpoint.c). It has two files. "keys" is the file
- * of a kept spill (spill.h). "state" says how the list is to be made, which chunks of keys
- * count, and where the caller is in its inputs. A state is written whole, and renamed over the
- * one before, when all keys that it counts are on the disk. Only the next process of the same
- * version reads it.
+ * The folder of a build that can be resumed (checkpoint.c). It has two files. "keys" is the file of
+ * a kept spill (spill.h). "state" says how the list is to be made, which chunks of keys count, and
+ * where the caller is in its inputs. A state is written whole, and renamed over the one before,
+ * when all keys that it counts are on the disk. Only the next process of the same version reads it.
  *
  *     8 bytes    magic
  *     4 + 4      version, flags (1: all keys were added)
@@ -48,8 +47,8 @@ struct unseen__list_kept {
 };
 
 /* Opens the folder and its keys. anew: empties the keys, or makes them, and removes the state.
- * Errors: MISSING (no folder, or no keys), FOREIGN (one of the names is not our file's), BUSY,
- * IO, NOMEM; after an error there is nothing to release. */
+ * Errors: MISSING (no folder, or no keys), FOREIGN (one of the names is not our file's), BUSY, IO,
+ * NOMEM; after an error there is nothing to release. */
 enum unseen_status unseen__list_kept_open(struct unseen__list_kept *kept, const char *folder,
                                           bool anew, const struct unseen_allocator *allocator,
                                           struct unseen_error *error);

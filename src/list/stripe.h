@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Finds the pivots of some columns from one bit for each row and column, for the vector kernels
- * of solve.h. */
+ * Finds the pivots of some columns from one bit for each row and column, for the vector kernels of
+ * solve.h. */
 #ifndef UNSEEN_LIST_STRIPE_H
 #define UNSEEN_LIST_STRIPE_H
 
@@ -29,9 +29,9 @@ static inline bool unseen__list_has_row(struct unseen__list_rows rows, unsigned 
     return (r < 64 ? rows.low >> r : rows.high >> (r - 64)) & 1;
 }
 
-/* Finds the pivots of n columns, one after the other. The pivot of a column is the first
- * available row that has a bit there once the columns before are eliminated, or NO_ROW. Takes
- * the pivots out of available, and returns a bit for each column that has a pivot. */
+/* Finds the pivots of n columns, one after the other. The pivot of a column is the first available
+ * row that has a bit there once the columns before are eliminated, or NO_ROW. Takes the pivots out
+ * of available, and returns a bit for each column that has a pivot. */
 static inline unsigned unseen__list_stripe_find(struct unseen__list_rows *having, unsigned n,
                                                 struct unseen__list_rows *available,
                                                 unsigned *pivots)

@@ -40,8 +40,8 @@ void unseen__list_texts_release(struct unseen__list_texts *texts)
 
 /* ---- room ---- */
 
-/* A slot: the high half of a key or hash, and below it the number of the text + 1. An empty slot
- * is 0. */
+/* A slot: the high half of a key or hash, and below it the number of the text + 1. An empty slot is
+ * 0. */
 static uint64_t slot_of(uint64_t hash, size_t number)
 {
     return (hash & TAG_MASK) | (number + 1);
@@ -113,9 +113,9 @@ static uint64_t *new_slots(const struct unseen__list_texts *texts, size_t nslots
                : NULL;
 }
 
-/* At most a quarter of the slots are taken, so that most questions end at their first slot, and
- * the processor predicts that. (With up to a half, a question cost 13 ns more than without
- * changes, now 6; of 10^5 changes.) */
+/* At most a quarter of the slots are taken, so that most questions end at their first slot, and the
+ * processor predicts that. (With up to a half, a question cost 13 ns more than without changes, now
+ * 6; of 10^5 changes.) */
 static bool grow_slots(struct unseen__list_texts *texts, size_t n)
 {
     size_t nslots = texts->nslots < LEAST ? LEAST : texts->nslots;

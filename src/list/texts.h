@@ -7,9 +7,9 @@
  *                is empty. Of several texts with one key, only the first is in this table.
  *     by_text    from a hash of the text under a secret of this object.
  *
- * Whoever knows the list's secret can make texts with equal keys, but not texts that meet in
- * either table: by_text has its own secret, and by_key spreads keys by a secret factor. A slot
- * is 8 bytes: the high half of the key or hash, and the number of the text. */
+ * Whoever knows the list's secret can make texts with equal keys, but not texts that meet in either
+ * table: by_text has its own secret, and by_key spreads keys by a secret factor. A slot is 8 bytes:
+ * the high half of the key or hash, and the number of the text. */
 #ifndef UNSEEN_LIST_TEXTS_H
 #define UNSEEN_LIST_TEXTS_H
 

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: MIT
  *
- * Characters of ASCII, whatever the locale, and tables with one entry for each byte. */
+ * ASCII characters, independent of the locale, and macros for tables with one entry for each
+ * byte. */
 #ifndef UNSEEN_URL_ASCII_H
 #define UNSEEN_URL_ASCII_H
 
 #include <stdbool.h>
+#include <stddef.h>
 
 static inline bool is_ascii_digit(char c)
 {
@@ -26,8 +28,23 @@ static inline char ascii_lower(char c)
     return c >= 'A' && c <= 'Z' ? (char)(c | 0x20) : c;
 }
 
+static inline bool is_ascii_space(char c)
+{
+    return c == ' ' || (c >= '\t' && c <= '\r');
+}
+
+/* Are all bytes of in[0..len) ASCII? */
+static inline bool is_ascii_text(const char *in, size_t len)
+{
+    unsigned char all = 0;
+    for (size_t i = 0; i < len; i++) {
+        all |= (unsigned char)in[i];
+    }
+    return all < 0x80;
+}
+
 /* The initialiser {ASCII_TABLE(F)} of an array with F(byte) for each byte. F is a macro, so that
- * compilers make the table. */
+ * the compiler makes the table. */
 #define ASCII_TABLE4(F, c) F(c), F((c) + 1), F((c) + 2), F((c) + 3)
 #define ASCII_TABLE16(F, c)                                                                        \
     ASCII_TABLE4(F, c), ASCII_TABLE4(F, (c) + 4), ASCII_TABLE4(F, (c) + 8),                        \

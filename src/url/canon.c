@@ -18,8 +18,8 @@ static size_t bound_of(size_t len)
     return bound + UNSEEN__URL_BOUND_EXTRA;
 }
 
-/* The buffer for a reference has the canonical form, and behind it the resolved reference and
- * the base. */
+/* The buffer for a reference has the canonical form, and behind it the resolved reference and the
+ * base. */
 size_t unseen_url_bound(size_t len, size_t base_len)
 {
     size_t n;
@@ -75,8 +75,8 @@ enum unseen_status unseen_url_canon(const struct unseen_url *url, const void *da
     return url->slow(url, data, len, buf, cap, canon_out);
 }
 
-/* Resolves the reference by the WHATWG standard. The result is a text, with its fragment, which
- * the profile then canonicalises like any input. The buffer:
+/* Resolves the reference by the WHATWG standard. The result is a text, with its fragment, which the
+ * profile then canonicalises like any input. The buffer:
  *
  *     [ output, scratch ........ resolved text | base ] */
 enum unseen_status unseen_url_canon_base(const struct unseen_url *url, const void *data, size_t len,

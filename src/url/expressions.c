@@ -3,9 +3,9 @@
  * Host-suffix/path-prefix expressions ([SafeBrowsing], "Suffix/prefix expressions"): the texts
  * under which a list of sites, folders and pages may hold a URL.
  *
- * The canonical form has neither userinfo nor port, so the host stands right before the path.
- * Each expression is then a part of it: from the start of a host suffix to the end of a path
- * prefix. Nothing but the canonical form is copied.
+ * The canonical form has neither userinfo nor port, so the host stands right before the path. Each
+ * expression is then a part of it: from the start of a host suffix to the end of a path prefix.
+ * Nothing but the canonical form is copied.
  *
  *     http://a.b.c/1/2.html?x=1     starts: a b       a.b.c/1/2.html?x=1, a.b.c/1/2.html,
  *            ^ ^  ^ ^     ^         ends:   5         a.b.c/, a.b.c/1/, b.c/1/2.html?x=1, ... */
@@ -21,8 +21,8 @@ enum {
     PATHS_MAX = 2 + PREFIXES_MAX
 };
 
-/* Stores where the host starts, and then its suffixes of five labels down to two. An address has
- * no suffixes. */
+/* Stores where the host starts, and then its suffixes of five labels down to two. An address has no
+ * suffixes. */
 static size_t find_hosts(const char *host, const char *host_end, const char *starts[HOSTS_MAX])
 {
     size_t n = 0;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
  * The fast path of the WHATWG profiles: proves in one scan that a URL is its own canonical form,
- * which 94 to 100 of 100 real URLs are. It may decline, but never lie: what it accepts is exactly
- * what the slow path would answer. Two cheap repairs are part of it, because they are what most
- * of the others need: the missing / after a host, and cutting the fragment off.
+ * which 94 to 100 of 100 real URLs are. It may decline, but it never lies: for a URL that it
+ * accepts it gives exactly the answer of the slow path. Two cheap repairs are part of it, because
+ * most of the other URLs need them: the missing / after a host, and cutting the fragment off.
  *
  * What makes a URL canonical, and how it is checked here:
  *
@@ -14,10 +14,11 @@
  *     then /, or ?, # or the end, where a / is put in
  *     no byte that has to be escaped in its part of the URL, and no segment made of dots
  *
- * The scan looks for suspect bytes: those that must be escaped anywhere or somewhere, #, and a
- * dot or % that starts a segment. Real URLs have few, and each is judged by itself.
+ * The scan looks for suspect bytes: bytes that must be escaped in some part of a URL, #, and a dot
+ * or % that starts a segment. Real URLs have few suspects, and each is judged by itself.
  *
- * This file has what the kernels share, and the portable kernel, which is the specification. */
+ * This file has the functions that the kernels share, and the portable kernel, which is the
+ * specification. */
 #include "url/fast.h"
 
 #include <string.h>
@@ -26,17 +27,8 @@
 #include "url/ascii.h"
 #include "url/percent.h"
 
-/* The length of "http://" or "https://" at the start; 0 for anything else. */
-static size_t prefix_len(const char *in, size_t len)
-{
-    if (len > 8 && memcmp(in, "https://", 8) == 0) {
-        return 8;
-    }
-    return len > 7 && memcmp(in, "http://", 7) == 0 ? 7 : 0;
-}
-
-/* Is the name in[start..end) certain to stand in a URL as it is? Its bytes are a-z 0-9 . - _
- * already. */
+/* Does the name in[start..end) certainly stand in a URL as it is? Its bytes are known to be a-z 0-9
+ * . - _. */
 static bool is_plain_host(const char *in, size_t start, size_t end)
 {
     if (end == start) {
@@ -102,7 +94,7 @@ static enum unseen__fast_verdict judge_fragment(uint32_t rules, const char *in, 
     return UNSEEN__FAST_CUT;
 }
 
-/* Is there a ? before in[at]? Searches each byte once in all. */
+/* Is there a ? before in[at]? All calls together search each byte once. */
 static bool is_in_query(struct unseen__fast_state *state, const char *in, size_t at)
 {
     if (state->query == SIZE_MAX && state->searched < at) {
@@ -189,14 +181,15 @@ static unsigned class_of(char c)
     return classes[(unsigned char)c];
 }
 
-/* What is to be looked at in in[at]: its class, where DOT counts only after a slash. */
+/* The reasons to judge in[at]: its class, where DOT counts only after a slash. */
 static unsigned findings(const char *in, size_t at)
 {
     const unsigned c = class_of(in[at]);
     return (c & SUSPECT) | (c & class_of(in[at - 1]) << 1 & DOT);
 }
 
-/* The first byte from at on with something to look at, or len. Eight at a time: most have none. */
+/* The first byte from at on that has to be judged, or len. Eight bytes are tested at a time,
+ * because most need no judging. */
 static size_t next_finding(const char *in, size_t at, size_t len)
 {
     for (; at + 8 <= len; at += 8) {
@@ -217,7 +210,7 @@ static size_t next_finding(const char *in, size_t at, size_t len)
 bool unseen__fast_portable(const struct unseen_url *url, const char *in, size_t len, char *buf,
                            size_t cap, struct unseen_canon *out)
 {
-    const size_t host = prefix_len(in, len);
+    const size_t host = unseen__fast_scheme(in, len);
     if (host == 0) {
         return false;
     }
@@ -255,7 +248,7 @@ bool unseen__fast_portable(const struct unseen_url *url, const char *in, size_t 
 
 /* ---- Choice -----------------------------------------------------------------------------------*/
 
-/* default-scheme never applies to what starts with http:// or https://. */
+/* default-scheme never applies to a URL that starts with http:// or https://. */
 unseen__url_fast_fn *unseen__url_whatwg_fast(enum unseen_cpu cpu, uint32_t rules)
 {
     if (rules & ~(uint32_t)(UNSEEN__RULE_KEEP_FRAGMENT | UNSEEN__RULE_KEEP_HASHBANG |

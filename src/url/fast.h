@@ -1,12 +1,25 @@
 /* SPDX-License-Identifier: MIT
  *
- * The fast path of the WHATWG profiles: what its kernels share. fast.c explains it. */
+ * What the kernels of the WHATWG fast path share; fast.c explains the path. scrapy_fast.c uses
+ * unseen__fast_scheme. */
 #ifndef UNSEEN_URL_FAST_H
 #define UNSEEN_URL_FAST_H
 
+#include <string.h>
+
 #include "url/url.h"
 
-/* The end of a port that is written as it must be, for in[at] == ':'; 0 for anything else. */
+/* The length of "http://" or "https://" at the start of a longer text; 0 if neither is there. */
+static inline size_t unseen__fast_scheme(const char *in, size_t len)
+{
+    if (len > 8 && memcmp(in, "https://", 8) == 0) {
+        return 8;
+    }
+    return len > 7 && memcmp(in, "http://", 7) == 0 ? 7 : 0;
+}
+
+/* The end of the port that follows in[at] == ':'. Returns 0 if the port is not canonical: it has
+ * leading zeros, is too large, or is the scheme's own. */
 size_t unseen__fast_port(const char *in, size_t at, size_t len);
 
 enum unseen__fast_verdict {
@@ -15,23 +28,23 @@ enum unseen__fast_verdict {
     UNSEEN__FAST_DECLINE /* perhaps not canonical */
 };
 
-/* Where the first ? is, as far as the bytes have been searched for it. */
+/* The search for the first ?, as far as it has come. */
 struct unseen__fast_state {
-    size_t query; /* SIZE_MAX: not found yet */
+    size_t query; /* its index; SIZE_MAX: not found yet */
     size_t searched;
 };
 
-/* Judges the suspect byte in[at]; calls come in rising order of at. *cut_out gets the length of
- * the canonical form for CUT. */
+/* Judges the suspect byte in[at]. Calls must come in rising order of at. For CUT, *cut_out gets the
+ * length of the canonical form. */
 enum unseen__fast_verdict unseen__fast_judge(uint32_t rules, const char *in, size_t at, size_t len,
                                              struct unseen__fast_state *state, size_t *cut_out);
 
-/* The same for each bit i of suspects, which stands for in[at + i]. */
+/* Judges in[at + i] for each bit i of suspects, until one is not harmless. */
 enum unseen__fast_verdict unseen__fast_judge_all(uint32_t rules, const char *in, size_t at,
                                                  uint64_t suspects, size_t len,
                                                  struct unseen__fast_state *state, size_t *cut_out);
 
-/* Stores the answer in[0..cut) with a / put in at host_end; false if buf is too small. */
+/* Stores the answer in[0..cut) with a / put in at host_end. Returns false if buf is too small. */
 bool unseen__fast_insert_slash(const char *in, size_t host_end, size_t cut, char *buf, size_t cap,
                                struct unseen_canon *out);
 

@@ -15,9 +15,9 @@
  * not valid or does not fit. in and out may be the same. */
 bool unseen__idna_to_ascii(const char *in, size_t len, char *out, size_t cap, size_t *out_len);
 
-/* One part of an IPv4 address as the standard reads it: decimal, octal after 0, hexadecimal
- * after 0x; "0x" is 0. A value above 2^32 - 1 becomes 2^32. Returns false if the part is empty
- * or not a number. */
+/* One part of an IPv4 address as the standard reads it: decimal, octal after 0, hexadecimal after
+ * 0x; "0x" is 0. A value above 2^32 - 1 becomes 2^32. Returns false if the part is empty or not a
+ * number. */
 bool unseen__ipv4_number(const char *in, size_t len, uint64_t *value_out);
 
 /* Does the last label say that the host is an IPv4 address? Then the host is that or invalid. */

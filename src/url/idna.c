@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT
  *
- * Domain to ASCII (WHATWG URL standard, section 3.3; UTS 46 with CheckHyphens and
- * VerifyDnsLength off, CheckBidi and CheckJoiners on, not transitional).
+ * Domain to ASCII (WHATWG URL standard, section 3.3; UTS 46 with CheckHyphens and VerifyDnsLength
+ * off, CheckBidi and CheckJoiners on, not transitional).
  *
  * Nearly all domains are ASCII: they are lower-cased and never fail. Others go to libidn2, which
- * has the Unicode tables. It implements IDNA2008 on top of UTS 46, and so refuses names that UTS
- * 46 and browsers take: symbols and emoji, hyphens in some positions, long names. For these
- * names there is a second way, the plain mapping. It uses that libidn2, when asked for
- * transitional processing, maps and normalises by UTS 46 and leaves out the tests of IDNA2008.
- * So the name is cut at ASCII characters and at those that only transitional processing maps,
- * libidn2 maps each run in between, and the results are put together again:
+ * has the Unicode tables. It implements IDNA2008 on top of UTS 46, and so refuses names that UTS 46
+ * and browsers take: symbols and emoji, hyphens in some positions, long names. For these names
+ * there is a second way, the plain mapping. It uses that libidn2, when asked for transitional
+ * processing, maps and normalises by UTS 46 and leaves out the tests of IDNA2008. So the name is
+ * cut at ASCII characters and at those that only transitional processing maps, libidn2 maps each
+ * run in between, and the results are put together again:
  *
  *     i♥-ÄB.de  ->  libidn2("i♥") "-" libidn2("Ä") "b"  ->  i♥-äb  ->  xn--i-b-...
  *

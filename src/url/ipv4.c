@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * IPv4 hosts (WHATWG URL standard, sections 3.5 and 3.6): 1 to 4 parts, each decimal, octal
- * (0...) or hexadecimal (0x...). The last part fills all remaining bytes: "0x7f.1" is 127.0.0.1. */
+ * IPv4 hosts (WHATWG URL standard, sections 3.5 and 3.6): 1 to 4 parts, each decimal, octal (0...)
+ * or hexadecimal (0x...). The last part fills all remaining bytes: "0x7f.1" is 127.0.0.1. */
 #include "url/host.h"
 
 #include <string.h>

@@ -114,8 +114,8 @@ static enum unseen_status switch_rule(const struct profile *profile, const char 
     return UNSEEN_ERR_NAME;
 }
 
-/* Returns the bit of the rule whose name begins *text, and moves *text behind the name; 0 if
- * there is none. No name is the start of another. */
+/* Returns the bit of the rule whose name begins *text, and moves *text behind the name; 0 if there
+ * is none. No name is the start of another. */
 static uint32_t take_rule(const char **text)
 {
     for (size_t i = 0; i < NRULES; i++) {

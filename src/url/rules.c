@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * The rules that go beyond the WHATWG standard: guesses, each of them often right, that two URLs
- * are the same page. They work on a URL that is canonical already, and only on http, https, ws,
- * wss and ftp. No rule lower-cases anything in a path.
+ * are the same page. They work on a URL that is canonical already, and only on http, https, ws, wss
+ * and ftp. No rule lower-cases anything in a path.
  *
  * Each rule rewrites its part in place and never makes it longer. No rule undoes the work of an
  * earlier rule or makes new work for it, so applying all rules twice gives the same as once.
@@ -46,8 +46,8 @@ static size_t upper_escapes(char *s, size_t len)
     return len;
 }
 
-/* Would c, written after out[0..n), complete an escape that the input does not have, as the 1
- * does in "%4%31"? Such a byte stays escaped. */
+/* Would c, written after out[0..n), complete an escape that the input does not have, as the 1 does
+ * in "%4%31"? Such a byte stays escaped. */
 static bool completes_escape(const char *out, size_t n, char c)
 {
     if (unseen__hex_value(c) < 0) {
@@ -88,8 +88,8 @@ static size_t collapse_slashes(char *s, size_t len)
     return n;
 }
 
-/* Is the segment that ends at s[n) . or .. in some spelling? Cutting a parameter off such a
- * segment would turn it into a step through the tree. */
+/* Is the segment that ends at s[n) . or .. in some spelling? Cutting a parameter off such a segment
+ * would turn it into a step through the tree. */
 static bool ends_in_dots(const char *s, size_t n)
 {
     size_t ndots = 0;
@@ -292,8 +292,8 @@ static void merge_pieces(const char *text, const char *end, const uint32_t *star
     }
 }
 
-/* Merge sort from runs of one piece up: n log n on any input. Returns the sorted starts, which
- * are in starts or in spare. */
+/* Merge sort from runs of one piece up: n log n on any input. Returns the sorted starts, which are
+ * in starts or in spare. */
 static const uint32_t *sort_pieces(const char *text, const char *end, uint32_t *starts,
                                    uint32_t *spare, size_t n)
 {
@@ -316,9 +316,9 @@ static uint32_t *align_starts(char *at)
     return (uint32_t *)(void *)(at + (sizeof(uint32_t) - (uintptr_t)at % sizeof(uint32_t)));
 }
 
-/* Sorts the pieces as bytes and drops empty pieces. Offsets are 32 bits wide, so a query of 4
- * GiB and more stays as it is. scratch gets a copy of the text, the start of each piece, and
- * room for all starts again. */
+/* Sorts the pieces as bytes and drops empty pieces. Offsets are 32 bits wide, so a query of 4 GiB
+ * and more stays as it is. scratch gets a copy of the text, the start of each piece, and room for
+ * all starts again. */
 static size_t sort_query(char *s, size_t len, char *scratch)
 {
     if (len > UINT32_MAX) {

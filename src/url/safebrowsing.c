@@ -37,9 +37,9 @@ struct parts {
 
 /* ---- Reading ---------------------------------------------------------------------------------- */
 
-/* Appends c, and decodes the escape that c completes, if there is one. Escapes never overlap,
- * and decoding one leaves the others as they are, so the order does not matter. Decoding at once
- * is the same as decoding the whole text again and again, but takes linear time. */
+/* Appends c, and decodes the escape that c completes, if there is one. Escapes never overlap, and
+ * decoding one leaves the others as they are, so the order does not matter. Decoding at once is the
+ * same as decoding the whole text again and again, but takes linear time. */
 static char *append_decoded(const char *start, char *out, char c)
 {
     *out++ = c;
@@ -117,8 +117,8 @@ static bool split_scheme(char **in, const char *end, struct unseen_bytes *scheme
 }
 
 /* Finds the host of an authority, without userinfo and port. The host may be empty, as in
- * http:///a; write_host refuses that, because the published text has a host in everything it
- * looks up. Returns false if something other than a port follows the bracket of an IPv6 address. */
+ * http:///a; write_host refuses that, because the published text has a host in everything it looks
+ * up. Returns false if something other than a port follows the bracket of an IPv6 address. */
 static bool split_authority(char *in, char *end, struct parts *parts)
 {
     for (char *at = end; at > in; at--) {
@@ -171,8 +171,8 @@ static size_t tidy_name(char *host, size_t len)
     return (size_t)(out - host) - (out > host && out[-1] == '.');
 }
 
-/* Reads one part of an IPv4 address in decimal, octal (0...) or hexadecimal (0x...). Bits above
- * the 32nd are lost. */
+/* Reads one part of an IPv4 address in decimal, octal (0...) or hexadecimal (0x...). Bits above the
+ * 32nd are lost. */
 static bool read_number(const char *in, const char *end, uint32_t *value_out)
 {
     unsigned radix = 10;
@@ -229,8 +229,8 @@ static char *write_escaped(const char *in, size_t len, char *out)
     return out;
 }
 
-/* Are the last two pieces an IPv4 address? They are under ::ffff:0:0/96, and under 64:ff9b::/96
- * of NAT64. */
+/* Are the last two pieces an IPv4 address? They are under ::ffff:0:0/96, and under 64:ff9b::/96 of
+ * NAT64. */
 static bool holds_ipv4(const uint16_t pieces[8])
 {
     static const uint16_t mapped[6] = {[5] = 0xffff};

@@ -13,10 +13,10 @@
  * The path keeps its dot segments, its // and the escapes of / and ?; the query becomes pairs of
  * decoded bytes sorted by key, then value. A URL without a scheme or a host is taken as well.
  *
- * w3lib does not always agree with itself: its answer to %2541 is %41, whose own answer is A, and
- * so with two more characters that change their meaning once decoded. Where its answer is not its
- * own canonical form we leave the escape, so that canon(canon(x)) = canon(x); there are three
- * such places, marked "w3lib:" below, and they are the only ones where an answer differs.
+ * w3lib does not always agree with itself: its answer to %2541 is %41, and its answer to %41 is A.
+ * The same happens with two more characters that change their meaning once decoded. If w3lib's
+ * answer is not its own canonical form, we leave the escape, so that canon(canon(x)) = canon(x).
+ * There are three such places, marked "w3lib:" below; only there does an answer differ.
  *
  * References: [Berners-Lee05], [WHATWG-URL]. */
 #include "url/scrapy.h"
@@ -35,13 +35,10 @@
     ((SCRAPY_UNRESERVED(c) ? SCRAPY__UNRESERVED : 0) |                                             \
      (SCRAPY_USERINFO(c) ? SCRAPY__USERINFO : 0) | (SCRAPY_PARAMS(c) ? SCRAPY__PARAMS : 0) |       \
      (SCRAPY_PATH(c) ? SCRAPY__PATH : 0) | (SCHEME(c) ? SCRAPY__SCHEME : 0))
-#define CLASS4(c)  CLASS(c), CLASS((c) + 1), CLASS((c) + 2), CLASS((c) + 3)
-#define CLASS16(c) CLASS4(c), CLASS4((c) + 4), CLASS4((c) + 8), CLASS4((c) + 12)
-#define CLASS64(c) CLASS16(c), CLASS16((c) + 16), CLASS16((c) + 32), CLASS16((c) + 48)
 
-const uint8_t unseen__scrapy_class[256] = {CLASS64(0), CLASS64(64), CLASS64(128), CLASS64(192)};
+const uint8_t unseen__scrapy_class[256] = {ASCII_TABLE(CLASS)};
 
-/* Schemes whose text has "//" even without a host, and schemes with ;params. The lists are those
+/* Schemes whose text has "//" even without a host, and schemes with ;params. Both lists are those
  * of Python's urllib.parse, which w3lib takes over; a URL without a scheme has params, too. */
 static const char *const netloc_schemes[] = {
     "ftp",     "http",  "gopher", "nntp",     "telnet",  "imap",  "wais",  "file",  "mms",
@@ -68,7 +65,7 @@ static struct unseen_bytes bytes_between(const char *start, const char *end)
 }
 
 /* The first c in [in, end), or end. */
-static const char *find(const char *in, const char *end, char c)
+static const char *find_byte(const char *in, const char *end, char c)
 {
     const char *found = in < end ? memchr(in, c, (size_t)(end - in)) : NULL;
     return found ? found : end;
@@ -88,7 +85,8 @@ static bool scheme_in(struct unseen_bytes scheme, const char *const *list)
     return false;
 }
 
-/* The end of a scheme, where its ':' is or would be; NULL if [in, end) does not start with one. */
+/* The end of a scheme, where its ':' is or would be; NULL if [in, end) does not start with a
+ * scheme. */
 static const char *scheme_end(const char *in, const char *end)
 {
     if (in == end || ascii_lower(*in) < 'a' || ascii_lower(*in) > 'z') {
@@ -115,7 +113,8 @@ static size_t copy_clean(const char *in, size_t len, char *copy)
     while (in < end && (unsigned char)end[-1] <= ' ') {
         end--;
     }
-    if (find(in, end, '\t') == end && find(in, end, '\n') == end && find(in, end, '\r') == end) {
+    if (find_byte(in, end, '\t') == end && find_byte(in, end, '\n') == end &&
+        find_byte(in, end, '\r') == end) {
         memcpy(copy, in, (size_t)(end - in));
         return (size_t)(end - in);
     }
@@ -131,14 +130,14 @@ static size_t copy_clean(const char *in, size_t len, char *copy)
 /* In http and its like a backslash before the query is a slash. */
 static void turn_backslashes(char *in, const char *end)
 {
-    end = find(in, end, '#');
-    end = find(in, end, '?');
+    end = find_byte(in, end, '#');
+    end = find_byte(in, end, '?');
     while ((in = memchr(in, '\\', (size_t)(end - in))) != NULL) {
         *in = '/';
     }
 }
 
-static struct parts split(char *in, size_t len)
+static struct parts split_url(char *in, size_t len)
 {
     struct parts parts = {{in, 0}, {in, 0}, {in, 0}, {in, 0}, {in, 0}, {in, 0}};
     const char *end = in + len;
@@ -151,18 +150,18 @@ static struct parts split(char *in, size_t len)
     if (scheme_in(parts.scheme, special_schemes)) {
         turn_backslashes(in, end);
     }
-    const char *const hash = find(at, end, '#');
+    const char *const hash = find_byte(at, end, '#');
     if (hash < end) {
         parts.fragment = bytes_between(hash + 1, end);
     }
     end = hash;
-    const char *const question = find(at, end, '?');
+    const char *const question = find_byte(at, end, '?');
     if (question < end) {
         parts.query = bytes_between(question + 1, end);
     }
     end = question;
     if (end - at >= 2 && at[0] == '/' && at[1] == '/') {
-        const char *const slash = find(at + 2, end, '/');
+        const char *const slash = find_byte(at + 2, end, '/');
         parts.netloc = bytes_between(at + 2, slash);
         at = slash;
     }
@@ -172,7 +171,7 @@ static struct parts split(char *in, size_t len)
         while (segment > at && segment[-1] != '/') {
             segment--;
         }
-        const char *const semicolon = find(segment, end, ';');
+        const char *const semicolon = find_byte(segment, end, ';');
         if (semicolon < end) {
             parts.path = bytes_between(at, semicolon);
             parts.params = bytes_between(semicolon + 1, end);
@@ -200,7 +199,7 @@ static char *write_userinfo(struct unseen_bytes in, char *out)
     return out;
 }
 
-/* Writes the number without leading zeros. false: not a number up to 65535. */
+/* Writes the number without leading zeros. Returns false if it is not a number up to 65535. */
 static bool write_port(struct unseen_bytes port, char **out)
 {
     unsigned value = 0;
@@ -225,12 +224,12 @@ static bool write_port(struct unseen_bytes port, char **out)
     return true;
 }
 
-/* [v6] and [v6%zone], or [vN.anything]: ASCII, in lower case. A name of the last kind without a
- * colon loses its brackets, as in w3lib. */
+/* Writes [v6] and [v6%zone], or [vN.anything]: ASCII, in lower case. A name of the last kind
+ * without a colon loses its brackets, as in w3lib. */
 static bool write_bracketed(struct unseen_bytes host, char **out)
 {
     const char *const end = host.data + host.len;
-    const char *const zone = find(host.data, end, '%');
+    const char *const zone = find_byte(host.data, end, '%');
     uint16_t pieces[8];
     if (host.len && host.data[0] == 'v') {
         const char *digits = host.data + 1;
@@ -241,10 +240,10 @@ static bool write_bracketed(struct unseen_bytes host, char **out)
             return false;
         }
     } else if (!unseen__ipv6_parse(host.data, (size_t)(zone - host.data), pieces) ||
-               zone == end - 1 || (zone < end && find(zone + 1, end, '%') < end)) {
+               zone == end - 1 || (zone < end && find_byte(zone + 1, end, '%') < end)) {
         return false;
     }
-    const bool colon = find(host.data, end, ':') < end;
+    const bool colon = find_byte(host.data, end, ':') < end;
     if (colon) {
         *(*out)++ = '[';
     }
@@ -260,7 +259,7 @@ static bool write_bracketed(struct unseen_bytes host, char **out)
     return true;
 }
 
-/* The length of the UTF-8 sequence at in; 0 if there is none ([Yergeau03], section 4). */
+/* The length of the UTF-8 sequence at in; 0 if the bytes are not UTF-8 ([Yergeau03], section 4). */
 static size_t utf8_length(const char *in, const char *end)
 {
     const unsigned char *const b = (const unsigned char *)in;
@@ -279,9 +278,9 @@ static size_t utf8_length(const char *in, const char *end)
     return overlong || surrogate || (b[0] == 0xf4 && b[1] >= 0x90) ? 0 : n;
 }
 
-/* Writes the host in lower case, with bytes that are no UTF-8 escaped, and the four characters
- * that IDNA 2003, w3lib's, maps otherwise than UTS 46 as that maps them: sharp s to ss, final
- * sigma to sigma, the two joiners to nothing. */
+/* Writes the host in lower case. Bytes that are not UTF-8 are escaped. Four characters are mapped
+ * as IDNA 2003, which w3lib uses, maps them, and not as UTS 46 does: sharp s to ss, final sigma to
+ * sigma, the two joiners to nothing. */
 static char *write_host_text(struct unseen_bytes host, char *out)
 {
     const char *const end = host.data + host.len;
@@ -313,16 +312,14 @@ static char *write_host_text(struct unseen_bytes host, char *out)
     return out;
 }
 
-/* A name. One that IDNA refuses stays as it is. */
+/* Writes a name. If IDNA refuses the name, it stays as it is. */
 static char *write_name(struct unseen_bytes host, char *out)
 {
-    bool ascii = true;
-    for (size_t i = 0; i < host.len; i++) {
-        out[i] = ascii_lower(host.data[i]);
-        ascii = ascii && (unsigned char)out[i] < 0x80;
-    }
-    if (ascii) {
-        return out + host.len;
+    if (is_ascii_text(host.data, host.len)) {
+        for (size_t i = 0; i < host.len; i++) {
+            *out++ = ascii_lower(host.data[i]);
+        }
+        return out;
     }
     char *const end = write_host_text(host, out);
     size_t len;
@@ -332,7 +329,7 @@ static char *write_name(struct unseen_bytes host, char *out)
     return write_host_text(host, out);
 }
 
-/* [userinfo@]host[:port]. false: not a valid one. */
+/* Writes [userinfo@]host[:port]. Returns false if that is not valid. */
 static bool write_netloc(struct unseen_bytes netloc, char **out)
 {
     const char *const end = netloc.data + netloc.len;
@@ -342,7 +339,7 @@ static bool write_netloc(struct unseen_bytes netloc, char **out)
     }
     if (at > netloc.data) {
         const struct unseen_bytes userinfo = bytes_between(netloc.data, at - 1);
-        const char *const colon = find(userinfo.data, at - 1, ':');
+        const char *const colon = find_byte(userinfo.data, at - 1, ':');
         *out = write_userinfo(bytes_between(userinfo.data, colon), *out);
         if (colon < at - 1) {
             *(*out)++ = ':';
@@ -350,14 +347,14 @@ static bool write_netloc(struct unseen_bytes netloc, char **out)
         }
         *(*out)++ = '@';
     }
-    const bool opened = find(netloc.data, end, '[') < end;
-    const bool closed = find(netloc.data, end, ']') < end;
+    const bool opened = find_byte(netloc.data, end, '[') < end;
+    const bool closed = find_byte(netloc.data, end, ']') < end;
     if (!opened && !closed) {
-        const char *const colon = find(at, end, ':');
+        const char *const colon = find_byte(at, end, ':');
         *out = write_name(bytes_between(at, colon), *out);
         return write_port(bytes_between(colon < end ? colon + 1 : end, end), out);
     }
-    const char *const bracket = find(at, end, ']');
+    const char *const bracket = find_byte(at, end, ']');
     if (at == end || *at != '[' || bracket == end || (bracket + 1 < end && bracket[1] != ':')) {
         return false;
     }
@@ -368,7 +365,7 @@ static bool write_netloc(struct unseen_bytes netloc, char **out)
 
 /* ---- Path ------------------------------------------------------------------------------------- */
 
-/* How the path is read by the next canonicalisation, on which it depends whether an escape may be
+/* How the next canonicalisation would read the path: that decides whether an escape may be
  * decoded. */
 struct path_context {
     bool has_params;    /* ; in the last segment starts the params ... */
@@ -376,7 +373,7 @@ struct path_context {
     bool may_be_scheme; /* nothing stands before the path: a colon may end a scheme */
 };
 
-/* Is %XX, made of these two digits, written again as it is? */
+/* Would the escape %XX of these two digits be written again as it is? */
 static bool is_stable_escape(const char *digits)
 {
     const int value = unseen__hex_value(digits[0]) * 16 + unseen__hex_value(digits[1]);
@@ -438,8 +435,8 @@ static char *write_path(struct unseen_bytes path, struct path_context context, c
     if (!semicolon) {
         return end;
     }
-    /* What stands behind the semicolon is read as params next time, and what stands before it as
-     * the path: nothing may change then. */
+    /* Next time, the text behind the semicolon is read as params, and the text before it as the
+     * path. Neither may change then. */
     bool stable = semicolon > out && (semicolon + 1 < end || context.params_follow);
     for (const char *at = semicolon; at < end; at++) {
         stable = stable && scrapy_is(*at, SCRAPY__PARAMS);
@@ -447,7 +444,7 @@ static char *write_path(struct unseen_bytes path, struct path_context context, c
     return stable ? end : write_path_as(path, context, true, out, &semicolon);
 }
 
-/* Escapes what must be, decodes nothing: params and fragment. */
+/* Writes params or a fragment: escapes the bytes that must be, decodes nothing. */
 static char *write_escaped(struct unseen_bytes in, char *out)
 {
     for (size_t i = 0; i < in.len; i++) {
@@ -500,13 +497,10 @@ int unseen__scrapy_compare(const char *a, const char *a_end, const char *b, cons
                                     : '%'),                                                                \
             DIGIT((c) >> 4), DIGIT((c)&15), SCRAPY_UNRESERVED(c) || (c) == ' ' ? 1 : 3             \
     }
-#define TEXT4(c)  TEXT(c), TEXT((c) + 1), TEXT((c) + 2), TEXT((c) + 3)
-#define TEXT16(c) TEXT4(c), TEXT4((c) + 4), TEXT4((c) + 8), TEXT4((c) + 12)
-#define TEXT64(c) TEXT16(c), TEXT16((c) + 16), TEXT16((c) + 32), TEXT16((c) + 48)
 
-const char unseen__scrapy_text[256][4] = {TEXT64(0), TEXT64(64), TEXT64(128), TEXT64(192)};
+const char unseen__scrapy_text[256][4] = {ASCII_TABLE(TEXT)};
 
-/* Decodes and re-encodes a key or a value. */
+/* Writes a key or a value, decoded and re-encoded. */
 static char *write_decoded(const char *in, const char *end, char *out)
 {
     while (in < end) {
@@ -526,14 +520,16 @@ static char *write_decoded(const char *in, const char *end, char *out)
 /* Writes the piece at in as key=value, minimally escaped. */
 static char *write_piece(const char *in, const char *end, char separator, char *out)
 {
-    const char *const piece_end = find(in, end, separator);
-    const char *const equals = find(in, piece_end, '=');
+    const char *const piece_end = find_byte(in, end, separator);
+    const char *const equals = find_byte(in, piece_end, '=');
     out = write_decoded(in, equals, out);
     *out++ = '=';
     return equals < piece_end ? write_decoded(equals + 1, piece_end, out) : out;
 }
 
-/* The pieces of a query under sort: offsets from its start. */
+/* The pieces of a query while they are sorted. An item has the offset of a piece from the start in
+ * the bits of mask, and above these the first bytes of its decoded key, which mostly decide. If the
+ * query is too long for that, items are offsets alone. */
 struct pieces {
     const char *start;
     const char *end;
@@ -550,16 +546,17 @@ static bool is_less(const struct pieces *p, size_t a, size_t b)
 static void find_pieces(struct pieces *p, bool drop_blank)
 {
     for (const char *at = p->start; at < p->end;) {
-        const char *const end = find(at, p->end, p->separator);
-        if (at < end && !(drop_blank && find(at, end, '=') + 1 >= end)) {
+        const char *const end = find_byte(at, p->end, p->separator);
+        if (at < end && !(drop_blank && find_byte(at, end, '=') + 1 >= end)) {
             p->offsets[p->n++] = (size_t)(at - p->start);
         }
         at = end + 1;
     }
 }
 
-/* Merge sort of n offsets, with room for half of them in spare: n log n whatever an attacker sends, and
- * in memory one after the other, where a heap jumps: 6 times as fast for 2 million pieces. */
+/* Merge sort of n offsets; spare has room for half of them. It takes n log n steps whatever an
+ * attacker sends, and goes through memory in order, where a heap jumps: 6 times as fast for 2
+ * million pieces. */
 static void sort_offsets(const struct pieces *p, size_t *offsets, size_t n, size_t *spare)
 {
     const size_t half = n / 2;
@@ -577,7 +574,8 @@ static void sort_offsets(const struct pieces *p, size_t *offsets, size_t n, size
     }
 }
 
-/* offsets has room for one piece in two bytes. Before it is written to, out has room for half as many. */
+/* A query has at most one piece for every two bytes, and offsets has room for so many. The sort
+ * comes before out is written to, so out serves as its spare room. */
 static char *write_query(struct unseen_bytes query, char separator, bool drop_blank,
                          size_t *offsets, char *out)
 {
@@ -594,7 +592,8 @@ static char *write_query(struct unseen_bytes query, char separator, bool drop_bl
 
 /* ---- The whole -------------------------------------------------------------------------------- */
 
-/* Scheme, host and path up to the params. false: the host or the port is not valid. */
+/* Writes scheme, host and path up to the params. Returns false if the host or the port is not
+ * valid. */
 static bool write_front(const struct parts *parts, char **out)
 {
     for (size_t i = 0; i < parts->scheme.len; i++) {
@@ -636,7 +635,7 @@ enum unseen_status unseen__url_scrapy(const struct unseen_url *url, const char *
                                       char *buf, size_t cap, struct unseen_canon *out)
 {
     char *const copy = buf + (cap - len);
-    const struct parts parts = split(copy, copy_clean(in, len, copy));
+    const struct parts parts = split_url(copy, copy_clean(in, len, copy));
     char *offsets = copy - (parts.query.len / 2 + 1) * sizeof(size_t);
     offsets -= (uintptr_t)offsets % sizeof(size_t);
     const char separator = unseen__url_rule(url, UNSEEN__RULE_SPLIT_SEMICOLONS) ? ';' : '&';

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * What the two paths of the scheme "scrapy" share: which bytes stand unescaped where, and how the
- * pieces of a query are ordered and written. */
+ * The parts that the two paths of the scheme "scrapy" share (scrapy.c, scrapy_fast.c): which bytes
+ * stand unescaped where, and how the pieces of a query are ordered and written. */
 #ifndef UNSEEN_URL_SCRAPY_H
 #define UNSEEN_URL_SCRAPY_H
 
@@ -46,15 +46,15 @@ static inline bool scrapy_path_keeps_escape(int byte)
     return byte == '/' || byte == '?' || !scrapy_is((char)byte, SCRAPY__PATH);
 }
 
-/* The order of two pieces of a query by (key, value), both as decoded bytes: < 0, 0 or > 0. Each
- * goes on to the next separator or to its end. */
+/* The order of two pieces of a query by (key, value), both as decoded bytes: < 0, 0 or > 0. A piece
+ * ends at the next separator, or at its end. */
 int unseen__scrapy_compare(const char *a, const char *a_end, const char *b, const char *b_end,
                            char separator);
 
-/* How each byte is written in a query: its text and, in the fourth place, the length of that. */
+/* How each byte is written in a query: its text and, as the fourth byte, the length of the text. */
 extern const char unseen__scrapy_text[256][4];
 
-/* Writes a byte in a query; returns the end. Overwrites four bytes in any case. */
+/* Writes a byte of a query and returns the end. Always overwrites four bytes. */
 static inline char *scrapy_write_byte(unsigned char byte, char *out)
 {
     memcpy(out, unseen__scrapy_text[byte], 4);

@@ -1,28 +1,30 @@
 /* SPDX-License-Identifier: MIT
  *
- * The fast path of the scheme "scrapy": answers for the URLs of everyday, declines the others.
+ * The fast path of the scheme "scrapy": answers for ordinary URLs, and declines the others.
  *
- * Kernels turn the URL into rows of bits, one bit a byte: what is not plain in a host and in a path,
- * and, if there is a query, what divides it and what is written otherwise. Then each part is walked
- * from one set bit to the next, so that plain bytes cost nothing:
+ * Kernels turn the URL into rows of bits, one bit for each byte. Two rows have the bytes that are
+ * not plain in a host and in a path. If there is a query, further rows have the bytes that divide
+ * it, and the bytes that would be written otherwise. Then each part of the URL is walked from one
+ * set bit to the next, so that plain bytes cost nothing:
  *
  *     https://www.example.com/a/b;c?q=1&b=%2F#f
  *                            ^                    host
  *                                ^ ^              path
  *                                    ^ ^ ^   ^    equals signs and ends of pieces
  *
- * A query whose pieces are in order and minimally escaped proves the URL canonical; else the
- * pieces are written in order behind a copy of the front. The kernels exist twice: portable (the
- * specification) and AVX2. A set of ASCII bytes is 16 rows, one for each low nibble, of 8 bits,
- * one for each high nibble, so that two byte shuffles answer for 32 bytes [Mula18]. */
+ * If the pieces of the query are in order and minimally escaped, the URL is proved canonical; else
+ * the pieces are written in order behind a copy of the front. The kernels exist twice: portable
+ * (the specification) and AVX2. A set of ASCII bytes is 16 rows, one for each low nibble, of 8
+ * bits, one for each high nibble, so that two byte shuffles answer for 32 bytes [Mula18]. */
 #include "url/scrapy.h"
 
 #include <string.h>
 
 #include "base/bytes.h"
 #include "base/macros.h"
+#include "url/ascii.h"
+#include "url/fast.h"
 #include "url/percent.h"
-#include "url/url.h"
 
 #if UNSEEN_X86
 #include <immintrin.h>
@@ -30,15 +32,15 @@
 
 enum {
     WORD = 64,
-    LEN_MAX = 4095, /* longer URLs and longer queries are left to the slow path */
+    LEN_MAX = 4095, /* longer URLs are left to the slow path */
     NWORDS = (LEN_MAX + 1) / WORD,
     NPIECES = 128,
     CHUNK = 32 /* bytes copied at once: most pieces of a query are shorter */
 };
 
 /* What a set bit says about its byte. The bits of the first two rows count from the start of the
- * URL, the others from that of the query. The bit behind the last byte is set, so that every walk
- * ends. */
+ * URL, the bits of the others from the start of the query. The bit behind the last byte is set, so
+ * that every walk ends. */
 enum row {
     ROW_HOST,   /* not plain in a host */
     ROW_PATH,   /* not plain in a path */
@@ -73,13 +75,10 @@ enum {
      (CODED(c) ? 1u << ROW_CODED : 0) | (CLEAN(c) ? 0 : 1u << ROW_DIRTY) |                         \
      (ENDS_PATH(c) ? 1u << IS_PATH_END : 0) |                                                      \
      (SCRAPY_UNRESERVED(c) || (c) == ' ' ? 0 : 1u << KEEPS_ESCAPE))
-#define CLASS4(c)  CLASS(c), CLASS((c) + 1), CLASS((c) + 2), CLASS((c) + 3)
-#define CLASS16(c) CLASS4(c), CLASS4((c) + 4), CLASS4((c) + 8), CLASS4((c) + 12)
-#define CLASS64(c) CLASS16(c), CLASS16((c) + 16), CLASS16((c) + 32), CLASS16((c) + 48)
 
-static const uint8_t class_of[256] = {CLASS64(0), CLASS64(64), CLASS64(128), CLASS64(192)};
+static const uint8_t class_of[256] = {ASCII_TABLE(CLASS)};
 
-/* The byte of the escape of two upper-case digits that % at i starts, else -1. */
+/* The byte of the escape at in[i], which starts with % and has two upper-case digits; else -1. */
 static inline int upper_escape(const char *in, size_t len, size_t i)
 {
     if (len - i < 3 || SCRAPY_LOWER(in[i + 1]) || SCRAPY_LOWER(in[i + 2])) {
@@ -93,14 +92,15 @@ static inline void store_word(struct bits *bits, enum row row, size_t at, uint64
     store_le64(bits->rows[row] + at / WORD * 8, word);
 }
 
-/* The bit that ends every walk along a row, if it is in a word whose bytes are the next n. A row is
- * stored with another word of 1 behind the last: there it is if the last word is full. */
+/* The bit that ends every walk along a row, if it is in a word that holds the next n bytes. If the
+ * last word is full, the bit is in the word behind: a row is stored with a word of 1 behind its
+ * last word. */
 static inline uint64_t end_bit(size_t n)
 {
     return n < WORD ? (uint64_t)1 << n : 0;
 }
 
-/* The classes of 8 bytes, n of them present, in one word: byte i is that of in[i]. */
+/* The classes of 8 bytes in one word: byte i has the class of in[i]. Only n of them are present. */
 static inline uint64_t classes_of_8(const char *in, size_t n)
 {
     uint64_t classes = 0;
@@ -110,7 +110,8 @@ static inline uint64_t classes_of_8(const char *in, size_t n)
     return classes;
 }
 
-/* The words of the rows [first, end) for the first 64 of n bytes; returns all classes met. */
+/* Makes the words of the rows [first, end) for the first 64 of n bytes. Returns all classes of
+ * these bytes. */
 UNSEEN_INLINE uint64_t words_portable(const char *in, size_t n, int first, int end,
                                       uint64_t words[NROWS])
 {
@@ -145,8 +146,8 @@ static inline void front_portable(const char *in, size_t len, struct bits *bits)
     store_word(bits, ROW_PATH, at, 1);
 }
 
-/* Fills the rows of a query, which starts at in[start], up to its end or that of the fragment.
- * Returns whether no bit is set in ROW_DIRTY. */
+/* Fills the rows of a query, which starts at in[start], up to its end or the end of the fragment.
+ * Returns true if no bit is set in ROW_DIRTY. */
 static inline bool query_portable(const char *in, size_t len, size_t start, struct bits *bits)
 {
     uint64_t words[NROWS];
@@ -193,15 +194,16 @@ static const uint8_t clean_nibbles[16] = NIBBLES(CLEAN);
 /* The bit of a high nibble; a byte above 0x7f has none and is in no set. */
 static const uint8_t high_bits[16] = {1, 2, 4, 8, 16, 32, 64, 128};
 
-/* The kernels load 32 bytes of text from three places in a row. */
+/* The kernels load 32 bytes of text from each of three neighbouring offsets. */
 enum {
     TEXT_MIN = 34
 };
 
 /* Which escapes are written again, by their digits. A first digit has the bit of its group, and a
- * second digit those of the groups it may stand behind: 1 for 0, 1, 8, 9 and A-F, which may be
- * followed by any; 2 for 2, not by 0 - .; 4 for 3, not by a digit; 8 for 4 and 6, by 0 only; 16
- * for 5, by [ \ ] ^; 32 for 7, by { | } and DEL. Indexed by the low nibble. */
+ * second digit has the bits of the groups that it may stand behind. The groups: 1 for 0, 1, 8, 9
+ * and A-F, which may be followed by any digit; 2 for 2, not by 0 - .; 4 for 3, not by a digit; 8
+ * for 4 and 6, by 0 only; 16 for 5, by [ \ ] ^; 32 for 7, by { | } and DEL. Indexed by the low
+ * nibble. */
 static const uint8_t first_09[16] = {1, 1, 2, 4, 8, 16, 8, 32, 1, 1};
 static const uint8_t first_af[16] = {0, 1, 1, 1, 1, 1, 1};
 static const uint8_t second_09[16] = {9, 3, 3, 3, 3, 3, 3, 3, 3, 3};
@@ -247,7 +249,7 @@ UNSEEN_INLINE __m256i equal_to(__m256i text, char c)
     return _mm256_cmpeq_epi8(text, _mm256_set1_epi8(c));
 }
 
-/* For each digit 0-9 and A-F its entry in one of the two tables, else 0. */
+/* Looks up each digit 0-9 and A-F in its table; gives 0 for other bytes. */
 UNSEEN_TARGET("avx2")
 UNSEEN_INLINE __m256i look_up_digits(__m256i text, const uint8_t digits_09[16],
                                      const uint8_t digits_af[16])
@@ -260,8 +262,8 @@ UNSEEN_INLINE __m256i look_up_digits(__m256i text, const uint8_t digits_09[16],
                            _mm256_and_si256(in_af, equal_to(high, 4)));
 }
 
-/* The bytes of text[at..at + 32) that, if they are a %, start an escape to be written again. Near
- * the end the load starts earlier; the last two bytes start none. */
+/* The bytes of text[at..at + 32) that start an escape to be written again if they are a %. Near the
+ * end the load starts earlier; the last two bytes start no escape. */
 UNSEEN_TARGET("avx2")
 static inline uint64_t kept_escapes(const char *text, size_t len, size_t at)
 {
@@ -273,8 +275,8 @@ static inline uint64_t kept_escapes(const char *text, size_t len, size_t at)
     return (mask_of(none) ^ UINT32_MAX) >> (at - from);
 }
 
-/* Up to 64 bytes of input in two registers. A load never starts or ends outside of text, which has
- * at least 32 bytes: near its end it starts before the wanted bytes, which skip says. */
+/* Up to 64 bytes of input in two registers. A load never reads outside of text, which has at least
+ * 32 bytes: near the end it starts `skip` bytes before the wanted bytes. */
 struct window {
     __m256i bytes[2];
     size_t skip[2];
@@ -317,7 +319,7 @@ UNSEEN_INLINE uint64_t outside_in(const struct window *window, const uint8_t nib
                 is_outside(window->bytes[1], nibbles));
 }
 
-/* The input, or a longer copy if it is too short; *len_io is the length of that. */
+/* The input; or a longer copy if it is too short, with the length of the copy in *len_io. */
 UNSEEN_TARGET("avx2")
 UNSEEN_INLINE const char *long_enough(const char *in, size_t *len_io, char copy[TEXT_MIN])
 {
@@ -396,7 +398,7 @@ UNSEEN_INLINE size_t next(const struct bits *bits, enum row row, size_t i)
     return word * WORD + (size_t)__builtin_ctzll(rest);
 }
 
-/* The bits of a row from i on, STEP of them at least: one load serves for that from any place. */
+/* The bits of a row from i on: at least STEP of them, because one load serves from any offset. */
 enum {
     STEP = 56
 };
@@ -412,17 +414,7 @@ UNSEEN_INLINE uint64_t low_bits(uint64_t word, size_t n)
     return word & (((uint64_t)1 << n) - 1);
 }
 
-/* The length of "http://" or "https://" in lower case, else 0. */
-static inline size_t scheme_len(const char *in, size_t len)
-{
-    if (len < 8) {
-        return 0;
-    }
-    const size_t n = in[4] == 's' ? 8 : 7;
-    return memcmp(in, "http", 4) == 0 && memcmp(in + n - 3, "://", 3) == 0 ? n : 0;
-}
-
-/* The end of the port whose colon is at in[at]; 0 if it is not written as it is. */
+/* The end of the port whose colon is at in[at]; 0 if the port would be written otherwise. */
 static size_t port_end(const char *in, size_t at, size_t len)
 {
     unsigned value = 0;
@@ -450,8 +442,8 @@ static bool params_are_plain(const char *in, size_t start, size_t end)
     return semicolon + 1 != end;
 }
 
-/* Walks the path from its first slash to the byte that ends it. false: not canonical, or not sure
- * of it. */
+/* Walks the path from its first slash to the byte that ends it. Returns false if the path is not
+ * canonical, or may not be. */
 UNSEEN_INLINE bool walk_path(const char *in, size_t len, const struct bits *bits, size_t start,
                              size_t *end_out)
 {
@@ -486,17 +478,18 @@ struct piece {
 struct query {
     const char *text;
     size_t len;            /* with the fragment */
-    size_t end;            /* without it */
+    size_t end;            /* without the fragment */
     int64_t keys[NPIECES]; /* see sort_key */
     struct piece pieces[NPIECES];
     uint8_t order[NPIECES]; /* the pieces by rank, once sorted */
     size_t n;
-    bool clean;  /* are all written as they are, and none left out? */
+    bool clean;  /* are all pieces written as they are, and none left out? */
     bool rising; /* does no piece have a greater sort key than the next? */
     bool ties;   /* is there a piece like the next as far as the sort key goes? */
 };
 
-/* The first 7 bytes of the decoded key, big-endian, above a byte of 0; filled up with 0. */
+/* The first 7 bytes of the decoded key, big-endian, above a byte of 0. A shorter key is filled up
+ * with 0. */
 UNSEEN_INLINE uint64_t key_prefix(const struct query *query, const struct bits *bits, size_t start,
                                   size_t end)
 {
@@ -506,7 +499,8 @@ UNSEEN_INLINE uint64_t key_prefix(const struct query *query, const struct bits *
     const size_t n = end - start < PREFIX ? end - start : PREFIX;
     const char *const text = query->text;
     if (UNSEEN_LIKELY(!low_bits(bits_from(bits, ROW_CODED, start), n))) {
-        /* The load ends with the text at the latest; the URL before the query makes it inside. */
+        /* The load ends with the text at the latest. It stays inside the input, because the URL
+         * stands before the query. */
         const size_t over = start + 8 > query->len ? start + 8 - query->len : 0;
         return __builtin_bswap64(low_bits(load_le64(text + start - over) >> 8 * over, 8 * n));
     }
@@ -520,7 +514,7 @@ UNSEEN_INLINE uint64_t key_prefix(const struct query *query, const struct bits *
     return prefix;
 }
 
-/* How many bytes a and b have in common, of n. */
+/* The length of the common prefix of a and b, at most n. */
 static inline size_t common_len(const char *a, const char *b, size_t n)
 {
     size_t i = 0;
@@ -536,8 +530,8 @@ static inline size_t common_len(const char *a, const char *b, size_t n)
     return i;
 }
 
-/* The byte a piece goes on with at a place where another one differs from it: -1 for its end or,
- * in a key, the end of that; -2 if it takes a closer look. */
+/* The byte with which a piece goes on where another piece differs from it. -1: the piece or its key
+ * ends. -2: this takes a closer look. */
 static inline int byte_at(const char *piece, size_t len, size_t i)
 {
     if (i == len) {
@@ -549,8 +543,8 @@ static inline int byte_at(const char *piece, size_t len, size_t i)
     return piece[i] == '%' ? -2 : piece[i] == '+' ? ' ' : (unsigned char)piece[i];
 }
 
-/* a after b? Decided at the first difference of the texts, unless that is near an escape or one
- * ends where the other has an equals sign. */
+/* Does a come after b? The first difference of the texts decides, unless it is near an escape, or
+ * one piece ends where the other has an equals sign. */
 static bool is_text_after(const char *text, const struct piece *a, const struct piece *b)
 {
     const char *const text_a = text + a->start;
@@ -570,9 +564,9 @@ static bool is_text_after(const char *text, const struct piece *a, const struct 
     return byte_a > byte_b;
 }
 
-/* Seven bytes of the prefix and the number of the piece, as a signed integer of the same order:
- * different bytes decide, as the 0 that fills a key up is below any byte and equal to a 0 that is
- * part of one; the number makes each of them unique. */
+/* The prefix of seven bytes and the number of the piece, as a signed integer of the same order.
+ * Different bytes decide: the 0 that fills a key up is below any byte, and equal to a 0 in a key.
+ * The number makes each sort key unique. */
 UNSEEN_INLINE int64_t sort_key(uint64_t prefix, size_t i)
 {
     return (int64_t)((prefix ^ (uint64_t)1 << 63) | i);
@@ -583,15 +577,15 @@ UNSEEN_INLINE bool is_tie(int64_t a, int64_t b)
     return ((uint64_t)a ^ (uint64_t)b) >> 8 == 0;
 }
 
-/* Orders pieces of equal prefix, which stand side by side, by text. Returns whether any moved. Most
- * do not, which the first look tells; the place of one that does is found by halving, as comparing
- * texts is dear. */
+/* Orders pieces of equal prefix, which stand side by side, by text. Returns true if any piece
+ * moved. Most pieces do not move, and the first comparison says so; the index of a piece that moves
+ * is found by halving, because comparing texts is dear. */
 static bool sort_ties(struct query *query)
 {
     const struct piece *const pieces = query->pieces;
     uint8_t *const order = query->order;
     bool moved = false;
-    size_t run = 0; /* its first */
+    size_t run = 0; /* the first piece of equal prefix */
     for (size_t i = 1; i < query->n; i++) {
         const uint8_t moving = order[i];
         if (!is_tie(query->keys[order[i - 1]], query->keys[moving])) {
@@ -615,8 +609,8 @@ static bool sort_ties(struct query *query)
     return moved;
 }
 
-/* Finds the order of the sort keys. Insertion sort: for the few pieces that a query has, nothing
- * portable is faster, and there is a limit to them. */
+/* Finds the order of the sort keys by insertion sort: for the few pieces of a query nothing
+ * portable is faster, and their number has a limit. */
 static inline void rank_portable(struct query *query)
 {
     int64_t sorted[NPIECES];
@@ -634,8 +628,8 @@ static inline void rank_portable(struct query *query)
 }
 
 #if UNSEEN_X86
-/* Counts for each piece, four at a time, those before it: comparing each with each without a
- * branch beats any sort that has to guess. */
+/* Counts for each piece the pieces before it, four at a time. Comparing all pairs without a branch
+ * beats any sort that has to guess. */
 UNSEEN_TARGET("avx2")
 UNSEEN_INLINE void rank_avx2(struct query *query)
 {
@@ -655,7 +649,7 @@ UNSEEN_INLINE void rank_avx2(struct query *query)
         uint64_t ranks[LANES];
         _mm256_storeu_si256((__m256i *)(void *)ranks, counts);
         for (size_t lane = 0; lane < LANES; lane++) {
-            /* Lanes without a piece have a rank of n, and room for that. */
+            /* A lane without a piece has rank n, for which there is room. */
             query->order[ranks[lane]] = (uint8_t)(i + lane);
         }
     }
@@ -664,7 +658,7 @@ UNSEEN_INLINE void rank_avx2(struct query *query)
 
 typedef void rank_fn(struct query *query);
 
-/* Finds the order of the pieces. Returns whether that is the one they have. */
+/* Finds the order of the pieces. Returns true if they are in order already. */
 UNSEEN_INLINE bool sort_pieces(struct query *query, rank_fn *rank)
 {
     if (query->rising && !query->ties) {
@@ -681,7 +675,7 @@ UNSEEN_INLINE bool sort_pieces(struct query *query, rank_fn *rank)
     return !sort_ties(query);
 }
 
-/* Any = of a piece but the first is part of the value, and is written as an escape. */
+/* Marks every = of a piece but the first: it is part of the value, and is written as an escape. */
 static void mark_equals(struct bits *bits, size_t start, size_t end)
 {
     for (; (start = next(bits, ROW_EQUALS, start)) < end; start++) {
@@ -689,7 +683,7 @@ static void mark_equals(struct bits *bits, size_t start, size_t end)
     }
 }
 
-/* The end of the key of a piece; *more_out: has the value an equals sign, too? */
+/* The end of the key of a piece. *more_out: the value has an equals sign, too. */
 UNSEEN_INLINE size_t find_key_end(const struct bits *bits, size_t start, size_t end, bool *more_out)
 {
     const size_t n = end - start;
@@ -703,7 +697,7 @@ UNSEEN_INLINE size_t find_key_end(const struct bits *bits, size_t start, size_t 
     return key_end < end ? key_end : end;
 }
 
-/* Reads the query. false: too many pieces. */
+/* Reads the query. Returns false if it has too many pieces. */
 UNSEEN_INLINE bool walk_query(bool drop_blank, struct bits *bits, struct query *query)
 {
     int64_t last = INT64_MIN;
@@ -740,14 +734,14 @@ UNSEEN_INLINE bool walk_query(bool drop_blank, struct bits *bits, struct query *
     }
 }
 
-/* The last bytes of the query, with room to copy a chunk that starts at any of them. */
+/* A copy of the last bytes of the query, with room to load a chunk that starts at any of them. */
 struct tail {
     char bytes[2 * CHUNK];
     size_t start;
 };
 
-/* Writes a piece, a run of clean bytes at a time. NULL: it has a byte that is not part of the URL.
- * May overwrite a chunk behind what it writes. */
+/* Writes a piece, one run of clean bytes at a time. Returns NULL if it has a byte that is not part
+ * of the URL. May overwrite a chunk behind the piece. */
 UNSEEN_INLINE char *write_piece(const struct query *query, const struct bits *bits,
                                 const struct tail *tail, const struct piece *piece, char *out)
 {
@@ -774,7 +768,7 @@ UNSEEN_INLINE char *write_piece(const struct query *query, const struct bits *bi
     return out + piece->bare;
 }
 
-/* Writes ? and the pieces in their order, or as they stand. NULL: see write_piece. */
+/* Writes ? and the pieces in their order, or as they stand. Returns NULL if write_piece does. */
 UNSEEN_INLINE char *write_query(const struct query *query, const struct bits *bits, bool in_order,
                                 char *out)
 {
@@ -808,13 +802,13 @@ static inline bool answer(struct unseen_canon *out, enum unseen_url_form form, c
     return true;
 }
 
-/* The input up to end is canonical. */
+/* Answers with the input up to end, which is canonical. */
 static inline bool answer_front(struct unseen_canon *out, const char *in, size_t len, size_t end)
 {
     return answer(out, end == len ? UNSEEN_URL_UNCHANGED : UNSEEN_URL_REWRITTEN, in, end);
 }
 
-/* Copies the URL up to its query or end, with a slash behind it if it lacks one. */
+/* Copies the URL up to its query or its end, and puts in a slash if that is missing. */
 static inline char *write_front(const char *in, size_t end, bool slash, char *out)
 {
     memcpy(out, in, end);
@@ -825,8 +819,8 @@ static inline char *write_front(const char *in, size_t end, bool slash, char *ou
 typedef void front_fn(const char *in, size_t len, struct bits *bits);
 typedef bool query_fn(const char *in, size_t len, size_t start, struct bits *bits);
 
-/* Answers for a URL whose query starts at in[start], behind the question mark. slash: one is put
- * in before that. */
+/* Answers for a URL whose query starts at in[start], behind the question mark. slash: a / is put in
+ * before the question mark. */
 UNSEEN_INLINE bool fast_query(const struct unseen_url *url, const char *in, size_t full_len,
                               size_t len, size_t start, bool slash, struct bits *bits, char *buf,
                               size_t cap, struct unseen_canon *out, query_fn *kernel, rank_fn *rank)
@@ -859,7 +853,7 @@ UNSEEN_INLINE bool fast(const struct unseen_url *url, const char *in, size_t ful
                         size_t cap, struct unseen_canon *out, front_fn *front_kernel,
                         query_fn *query_kernel, rank_fn *rank)
 {
-    const size_t host = scheme_len(in, full_len);
+    const size_t host = unseen__fast_scheme(in, full_len);
     if (host == 0 || full_len > LEN_MAX) {
         return false;
     }
@@ -908,7 +902,7 @@ static bool fast_avx2(const struct unseen_url *url, const char *in, size_t len, 
 
 unseen__url_fast_fn *unseen__url_scrapy_fast(enum unseen_cpu cpu, uint32_t rules)
 {
-    (void)cpu; /* not used where there is no other level */
+    (void)cpu; /* unused if there is no other level */
     if (rules & UNSEEN__RULE_SPLIT_SEMICOLONS) {
         return NULL;
     }

@@ -2,9 +2,9 @@
  *
  * The inside of URL identity: what a canonicaliser holds, and what a scheme implements.
  *
- * A profile is a scheme (a way to read and write a URL: none, whatwg, scrapy, safebrowsing) and
- * the rules that are on. For each URL, unseen_url_canon asks the scheme's fast path first, which
- * either gives the exact answer at once or declines. Then it asks the slow path, which is the
+ * A profile is a scheme (a way to read and write a URL: none, whatwg, scrapy, safebrowsing) and the
+ * rules that are on. For each URL, unseen_url_canon asks the scheme's fast path first, which either
+ * gives the exact answer at once or declines. Then it asks the slow path, which is the
  * specification:
  *
  *     input -> fast path -> yes: answer
@@ -41,13 +41,13 @@ enum unseen__url_rule {
 };
 
 /* Answers for in[0..len) only if the slow path certainly gives the same form and bytes. Returns
- * false if it declines; *out is then untouched. May write to buf[0..cap). Reads nothing outside
- * the input. */
+ * false if it declines; *out is then untouched. May write to buf[0..cap). Reads nothing outside the
+ * input. */
 typedef bool unseen__url_fast_fn(const struct unseen_url *url, const char *in, size_t len,
                                  char *buf, size_t cap, struct unseen_canon *out);
 
-/* Always answers. cap is at least unseen_url_bound(len); nothing past that is written, so no
- * scheme needs to check again as long as its output and its scratch space fit in the bound. */
+/* Always answers. cap is at least unseen_url_bound(len); nothing past that is written, so no scheme
+ * needs to check again as long as its output and its scratch space fit in the bound. */
 typedef enum unseen_status unseen__url_slow_fn(const struct unseen_url *url, const char *in,
                                                size_t len, char *buf, size_t cap,
                                                struct unseen_canon *out);
@@ -65,10 +65,10 @@ struct unseen_url {
     char id[UNSEEN__URL_ID_MAX];
 };
 
-/* bound(len) = 8 len + 1024. A byte of input makes at most 3 of output. Sorting a query takes
- * the most room besides: a copy of its text, and 8 bytes for each piece. So two bytes of input,
- * a separator and a byte that is escaped, make 4 + 4 + 8 = 16 in all; a longer piece makes less
- * for each byte. The rest is for parts that do not grow with the input: the longest name libidn2
+/* bound(len) = 8 len + 1024. A byte of input makes at most 3 of output. Sorting a query takes the
+ * most room besides: a copy of its text, and 8 bytes for each piece. So two bytes of input, a
+ * separator and a byte that is escaped, make 4 + 4 + 8 = 16 in all; a longer piece makes less for
+ * each byte. The rest is for parts that do not grow with the input: the longest name libidn2
  * writes, a scheme, an address. */
 enum {
     UNSEEN__URL_BOUND_FACTOR = 8,

@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: MIT
  *
- * The WHATWG URL standard (https://url.spec.whatwg.org, the text of mid 2026): the basic URL
- * parser and the serialiser in one pass. This is the slow path of the profiles whatwg, crawl and
+ * The WHATWG URL standard (https://url.spec.whatwg.org, the text of mid 2026): the basic URL parser
+ * and the serialiser in one pass. This is the slow path of the profiles whatwg, crawl and
  * aggressive, and the specification of their fast path.
  *
- * There is one function per state of the standard, with the state's name. The standard goes
- * through its input character by character; a state here takes a whole component. "Pointer" is
- * p->at, "c is EOF" is p->at == p->end. Instead of a record of lists and strings the parser
- * appends to the serialised URL (whatwg.h draws it), which is possible because every component
- * is final when the next one starts.
+ * There is one function per state of the standard, with the state's name. The standard goes through
+ * its input character by character; a state here takes a whole component. "Pointer" is p->at, "c is
+ * EOF" is p->at == p->end. Instead of a record of lists and strings the parser appends to the
+ * serialised URL (whatwg.h draws it), which is possible because every component is final when the
+ * next one starts.
  *
  * One deliberate difference: the standard decodes its input to code points first, and every byte
- * that is not UTF-8 becomes U+FFFD. Here such bytes are escaped one by one, so that two
- * different inputs stay different. */
+ * that is not UTF-8 becomes U+FFFD. Here such bytes are escaped one by one, so that two different
+ * inputs stay different. */
 #include "url/whatwg.h"
 
 #include <string.h>
@@ -164,8 +164,8 @@ static bool path_state(struct unseen__url_parser *p)
     return finish_path(p, path);
 }
 
-/* A space is kept, except right before ? or #: if that part were removed, the space would be
- * lost with it. */
+/* A space is kept, except right before ? or #: if that part were removed, the space would be lost
+ * with it. */
 static bool opaque_path_state(struct unseen__url_parser *p)
 {
     struct unseen__url_record *url = p->url;

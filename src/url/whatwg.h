@@ -3,16 +3,16 @@
  * A parsed URL, and the functions of the WHATWG parser that are spread over several files
  * (whatwg.c, host.c, path.c, rules.c, explain.c).
  *
- * The record is the serialised URL itself and the offsets at which its components end; a
- * component that is missing has no bytes. The parser writes it from left to right:
+ * The record is the serialised URL itself and the offsets at which its components end; a component
+ * that is missing has no bytes. The parser writes it from left to right:
  *
  *     https://user:pass@example.com:1234/foo/bar?baz#quux
  *           |                           |       |   |    |
  *           scheme_end      authority_end path_end  |    len
  *                                    = path_start   query_end
  *
- * path_start is authority_end + 2 if the serialiser had to put "/." in front of a path that
- * begins with "//" and has no authority before it. */
+ * path_start is authority_end + 2 if the serialiser had to put "/." in front of a path that begins
+ * with "//" and has no authority before it. */
 #ifndef UNSEEN_URL_WHATWG_H
 #define UNSEEN_URL_WHATWG_H
 
@@ -79,8 +79,8 @@ enum {
     UNSEEN__TEXT_EXTRA = UNSEEN__HOST_EXTRA + 64
 };
 
-/* The host parser and serialiser: appends the host in[0..len) to the URL. Returns false if the
- * host is invalid. */
+/* The host parser and serialiser: appends the host in[0..len) to the URL. Returns false if the host
+ * is invalid. */
 bool unseen__host_append(struct unseen__url_parser *p, const char *in, size_t len);
 
 /* Two letters such as C: or C|, or (normalised) C: only. */
@@ -96,9 +96,9 @@ void unseen__path_start(struct unseen__url_parser *p);
 void unseen__path(struct unseen__url_parser *p);
 void unseen__path_shorten(struct unseen__url_record *url);
 
-/* Parses in[0..len), against base unless that is NULL, into *record. Let n be len and the length
- * of the base: buf has unseen_url_bound(n, 0) bytes, and the first 3 n + UNSEEN__TEXT_EXTRA get
- * the text. */
+/* Parses in[0..len), against base unless that is NULL, into *record. Let n be len and the length of
+ * the base: buf has unseen_url_bound(n, 0) bytes, and the first 3 n + UNSEEN__TEXT_EXTRA get the
+ * text. */
 bool unseen__url_parse(const char *in, size_t len, const struct unseen__url_record *base,
                        uint32_t rules, char *buf, size_t cap, const struct unseen__url_trace *trace,
                        struct unseen__url_record *record);
