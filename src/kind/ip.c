@@ -58,15 +58,6 @@ static bool read_length(struct unseen_bytes in, unsigned *nbits_out)
     return true;
 }
 
-/* Reads exactly four decimal numbers. The lenient reader of hosts takes more; its result counts
- * only if it would be written the same way. */
-static bool read_v4(struct unseen_bytes in, uint32_t *address_out)
-{
-    char text[V4_TEXT];
-    return in.len > 0 && unseen__ipv4_parse(in.data, in.len, address_out) &&
-           unseen__ipv4_write(*address_out, text) == in.len && memcmp(text, in.data, in.len) == 0;
-}
-
 static bool read_address(struct unseen_bytes in, struct network *network)
 {
     uint32_t address;
@@ -74,7 +65,7 @@ static bool read_address(struct unseen_bytes in, struct network *network)
     if (!network->v4) {
         return unseen__ipv6_parse(in.data, in.len, network->pieces);
     }
-    if (!read_v4(in, &address)) {
+    if (!unseen__ipv4_parse_strict(in.data, in.len, &address)) {
         return false;
     }
     network->pieces[PIECES - 2] = (uint16_t)(address >> 16);

@@ -41,14 +41,6 @@ struct mail {
     bool good_name; /* IDNA accepts the domain */
 };
 
-static char *write_lower(struct unseen_bytes in, char *out)
-{
-    for (size_t i = 0; i < in.len; i++) {
-        *out++ = ascii_lower(in.data[i]);
-    }
-    return out;
-}
-
 static struct unseen_bytes without_final_dots(struct unseen_bytes in)
 {
     while (in.len > 0 && in.data[in.len - 1] == '.') {
@@ -80,7 +72,7 @@ static struct unseen_bytes write_domain(struct unseen_bytes in, char *out, bool 
             return without_final_dots((struct unseen_bytes){out, len});
         }
     }
-    return (struct unseen_bytes){out, (size_t)(write_lower(in, out) - out)};
+    return (struct unseen_bytes){out, (size_t)(ascii_copy_lower(in.data, in.len, out) - out)};
 }
 
 /* Drops a "*." or "." in front, which says "all below". */
@@ -116,7 +108,7 @@ static enum unseen_status read_mail(struct unseen_bytes in, char *buf, size_t ca
     }
     char *end = buf;
     if (mail->local.data) {
-        end = write_lower(mail->local, buf);
+        end = ascii_copy_lower(mail->local.data, mail->local.len, buf);
         mail->local.data = buf;
         *end++ = '@';
     }

@@ -12,6 +12,8 @@
 
 #include <stddef.h>
 
+#include "base/macros.h"
+#include "list/layout.h"
 #include "list/list_format.h"
 #include "list/page.h"
 
@@ -58,6 +60,21 @@ static inline const uint8_t *unseen__list_page_of(const struct unseen__list_view
         unseen__list_place_of(&view->geometry, key, l->shard_bits, (uint32_t)(shard >> 32));
     *row_out = unseen__list_row_of(&view->geometry, key, place.row);
     return view->pages + ((shard & UINT32_MAX) + place.page) * UNSEEN__LIST_PAGE;
+}
+
+/* Fetches the rest of a key that begins in this block. For one block in four, the displaced bits
+ * are not beside it. */
+static inline void unseen__list_fetch_rest(const struct unseen__list_geometry *s,
+                                           const uint8_t *page, unsigned block)
+{
+    const unsigned len = 16 * (s->columns + 1 - s->group0);
+    const unsigned next = unseen__list_next_block(s, block);
+    for (unsigned k = 0; k < len; k += 64) {
+        UNSEEN_PREFETCH_L2(page + s->rest[block] + k);
+    }
+    UNSEEN_PREFETCH_L2(page + s->rest[block] + len - 1);
+    UNSEEN_PREFETCH_L2(page + s->displaced[block / 4]);
+    UNSEEN_PREFETCH_L2(page + s->displaced[next / 4]);
 }
 
 /* Is the key in the list? */

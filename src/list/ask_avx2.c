@@ -145,23 +145,6 @@ AVX2 static inline void compare_group0(const struct unseen__list_view *view,
     }
 }
 
-/* Fetches the rest of a key. For one block in four, the displaced bits are not beside it. */
-AVX2 static inline void fetch_rest(const struct unseen__list_view *view, const struct batch *b,
-                                   size_t i)
-{
-    const struct unseen__list_geometry *s = &view->geometry;
-    const unsigned block = b->rows[i].block;
-    const uint8_t *at = b->pages[i] + s->rest[block];
-    const unsigned len = 16 * (s->columns + 1 - s->group0);
-    const unsigned next = unseen__list_next_block(s, block);
-    for (unsigned k = 0; k < len; k += 64) {
-        _mm_prefetch((const char *)at + k, _MM_HINT_T1);
-    }
-    _mm_prefetch((const char *)at + len - 1, _MM_HINT_T1);
-    _mm_prefetch((const char *)b->pages[i] + s->displaced[block / 4], _MM_HINT_T1);
-    _mm_prefetch((const char *)b->pages[i] + s->displaced[next / 4], _MM_HINT_T1);
-}
-
 AVX2 static inline void compare_rest(const struct unseen__list_view *view, const struct batch *b,
                                      size_t i, uint8_t *answers)
 {
@@ -186,7 +169,8 @@ AVX2 static void ask_fours(const struct unseen__list_view *view, unsigned layer,
             compare_group0(view, &columns, &b, i - AHEAD, answers);
         }
         for (; fetched < b.nlikely; fetched++) {
-            fetch_rest(view, &b, b.likely[fetched]);
+            unseen__list_fetch_rest(&view->geometry, b.pages[b.likely[fetched]],
+                                    b.rows[b.likely[fetched]].block);
         }
         for (; compared + REST_AHEAD < fetched; compared++) {
             compare_rest(view, &b, b.likely[compared], answers);

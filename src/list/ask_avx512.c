@@ -228,24 +228,6 @@ AVX512 static inline const uint8_t *page_of(const struct unseen__list_view *view
     return view->pages + offset / UNSEEN__LIST_PAGE * UNSEEN__LIST_PAGE;
 }
 
-/* Fetches the rest of a key. For one block in four, the displaced bits are not beside it. */
-AVX512 static inline void fetch_rest(const struct unseen__list_view *view, const struct batch *b,
-                                     size_t i)
-{
-    const struct unseen__list_geometry *s = &view->geometry;
-    const unsigned block = b->likely_block[i];
-    const uint8_t *page = page_of(view, b->likely_offset[i]);
-    const uint8_t *at = page + s->rest[block];
-    const unsigned len = 16 * (s->columns + 1 - s->group0);
-    const unsigned next = unseen__list_next_block(s, block);
-    for (unsigned k = 0; k < len; k += 64) {
-        _mm_prefetch((const char *)at + k, _MM_HINT_T1);
-    }
-    _mm_prefetch((const char *)at + len - 1, _MM_HINT_T1);
-    _mm_prefetch((const char *)page + s->displaced[block / 4], _MM_HINT_T1);
-    _mm_prefetch((const char *)page + s->displaced[next / 4], _MM_HINT_T1);
-}
-
 /* Does the column that holds the levels agree? */
 AVX512 static inline bool agrees_leveled(const struct unseen__list_view *view,
                                          const struct batch *b, size_t i, unsigned next)
@@ -328,7 +310,8 @@ AVX512 static void ask_eights(const struct unseen__list_view *view, unsigned lay
             compare_group0(view, &b, (i - AHEAD) % RING, i - AHEAD, answers);
         }
         for (; fetched < b.nlikely; fetched++) {
-            fetch_rest(view, &b, fetched);
+            unseen__list_fetch_rest(&view->geometry, page_of(view, b.likely_offset[fetched]),
+                                    b.likely_block[fetched]);
         }
         while (compared + REST_AHEAD + LANES <= fetched) {
             compare_rest(view, &b, compared, answers);

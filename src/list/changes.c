@@ -291,16 +291,19 @@ static enum unseen_status read_on(struct unseen__list_changes *changes, struct r
         bool intact = false;
         bool later = false;
         enum unseen_status status = look_at_end(r, &head, &len, &intact, &later, error);
-        if (status == UNSEEN_OK && intact && head.number == changes->number + 1) {
-            status = take_record(changes, &head, r->buf, len, error);
-        } else if (status == UNSEEN_OK && (intact || later)) {
-            status = unseen__list_damaged(changes->path, changes->end, error);
-        } else if (status == UNSEEN_OK) {
+        if (status != UNSEEN_OK) {
+            return status;
+        }
+        if (!intact && !later) {
             changes->ntorn = r->size - changes->end;
             changes->torn_at[0] = r->at[0];
             changes->torn_at[1] = r->at[1];
             return UNSEEN_OK;
         }
+        if (!intact || head.number != changes->number + 1) {
+            return unseen__list_damaged(changes->path, changes->end, error);
+        }
+        status = take_record(changes, &head, r->buf, len, error);
         if (status != UNSEEN_OK) {
             return status;
         }

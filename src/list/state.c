@@ -144,19 +144,21 @@ enum unseen_status unseen__list_kept_open(struct unseen__list_kept *k, const cha
     *k = (struct unseen__list_kept){.allocator = *allocator, .folder = -1, .keys = -1};
     k->keys_path = unseen__path_with(allocator, folder, "/keys");
     k->state_path = unseen__path_with(allocator, folder, "/state");
-    enum unseen_status status = k->keys_path && k->state_path ? UNSEEN_OK : UNSEEN_ERR_NOMEM;
-    if (status != UNSEEN_OK) {
-        (void)unseen__error_status(error, status, folder);
-    } else {
-        const int code = unseen__file_open(folder, O_RDONLY | O_DIRECTORY, &k->folder);
-        status = code ? unseen__error_io(error, "open", folder, code) : UNSEEN_OK;
+    enum unseen_status status = UNSEEN_OK;
+    if (!k->keys_path || !k->state_path) {
+        status = unseen__error_status(error, UNSEEN_ERR_NOMEM, folder);
+        goto out;
     }
-    if (status == UNSEEN_OK) {
-        status = unseen__own_take(k->folder, KEYS, k->keys_path, anew, &k->keys, error);
+    const int code = unseen__file_open(folder, O_RDONLY | O_DIRECTORY, &k->folder);
+    if (code != 0) {
+        status = unseen__error_io(error, "open", folder, code);
+        goto out;
     }
+    status = unseen__own_take(k->folder, KEYS, k->keys_path, anew, &k->keys, error);
     if (status == UNSEEN_OK && anew) {
         status = begin_anew(k, error);
     }
+out:
     if (status != UNSEEN_OK) {
         unseen__list_kept_release(k);
     }

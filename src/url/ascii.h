@@ -33,6 +33,15 @@ static inline bool is_ascii_space(char c)
     return c == ' ' || (c >= '\t' && c <= '\r');
 }
 
+/* Copies in[0..len) to out in lower case; returns the end. */
+static inline char *ascii_copy_lower(const char *in, size_t len, char *out)
+{
+    for (size_t i = 0; i < len; i++) {
+        *out++ = ascii_lower(in[i]);
+    }
+    return out;
+}
+
 /* Are all bytes of in[0..len) ASCII? */
 static inline bool is_ascii_text(const char *in, size_t len)
 {

@@ -15,6 +15,10 @@
  * not valid or does not fit. in and out may be the same. */
 bool unseen__idna_to_ascii(const char *in, size_t len, char *out, size_t cap, size_t *out_len);
 
+/* Reads one code point of UTF-8 ([Yergeau03], section 4) from in[0..len), len > 0, and returns its
+ * length; 0 if the bytes are not UTF-8. */
+size_t unseen__utf8_read(const char *in, size_t len, uint32_t *point);
+
 /* One part of an IPv4 address as the standard reads it: decimal, octal after 0, hexadecimal after
  * 0x; "0x" is 0. A value above 2^32 - 1 becomes 2^32. Returns false if the part is empty or not a
  * number. */
@@ -25,6 +29,9 @@ bool unseen__ipv4_wanted(const char *in, size_t len);
 
 /* Reads an address of 1 to 4 parts. Returns false if it is not valid. */
 bool unseen__ipv4_parse(const char *in, size_t len, uint32_t *address_out);
+
+/* Reads exactly a.b.c.d: four decimal numbers without leading zeros. */
+bool unseen__ipv4_parse_strict(const char *in, size_t len, uint32_t *address_out);
 
 /* Writes a.b.c.d, at most 15 bytes; returns their number. */
 size_t unseen__ipv4_write(uint32_t address, char *out);

@@ -49,9 +49,9 @@ static bool push(struct points *to, uint32_t point)
 
 /* ---- UTF-8 ------------------------------------------------------------------------------------*/
 
-/* Reads one code point and returns its length; 0 if the bytes are not UTF-8. */
-static size_t read_utf8(const unsigned char *in, size_t len, uint32_t *point)
+size_t unseen__utf8_read(const char *text, size_t len, uint32_t *point)
 {
+    const unsigned char *const in = (const unsigned char *)text;
     static const uint32_t least[] = {0, 0, 0x80, 0x800, 0x10000};
     if (in[0] < 0x80) {
         *point = in[0];
@@ -217,7 +217,7 @@ static bool read_name(const char *in, size_t len, struct points *name)
     name->n = 0;
     for (size_t i = 0; i < len;) {
         uint32_t point;
-        const size_t n = read_utf8((const unsigned char *)in + i, len - i, &point);
+        const size_t n = unseen__utf8_read(in + i, len - i, &point);
         if (n == 0) {
             return false;
         }
@@ -506,10 +506,7 @@ static bool ascii_to_ascii(const char *in, size_t len, char *out, size_t cap, si
     if (len > cap) {
         return false;
     }
-    for (size_t i = 0; i < len; i++) {
-        out[i] = ascii_lower(in[i]);
-    }
-    *out_len = len;
+    *out_len = (size_t)(ascii_copy_lower(in, len, out) - out);
     return true;
 }
 

@@ -100,6 +100,13 @@ bool unseen__ipv4_parse(const char *in, size_t len, uint32_t *address_out)
     return true;
 }
 
+bool unseen__ipv4_parse_strict(const char *in, size_t len, uint32_t *address_out)
+{
+    char text[15];
+    return unseen__ipv4_parse(in, len, address_out) &&
+           unseen__ipv4_write(*address_out, text) == len && memcmp(text, in, len) == 0;
+}
+
 size_t unseen__ipv4_write(uint32_t address, char *out)
 {
     char *const start = out;

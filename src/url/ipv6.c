@@ -4,39 +4,11 @@
  * pieces of 16 bits, "::" once for a run of zeros, the last two pieces perhaps as a.b.c.d. */
 #include "url/host.h"
 
-#include "url/ascii.h"
 #include "url/percent.h"
 
 enum {
     PIECES = 8
 };
-
-/* a.b.c.d up to the end: strictly four decimal numbers without leading zeros. */
-static bool parse_dotted(const char *p, const char *end, uint16_t pieces[2])
-{
-    unsigned bytes[4];
-    for (int i = 0; i < 4; i++) {
-        if (i > 0 && (p == end || *p++ != '.')) {
-            return false;
-        }
-        if (p == end || !is_ascii_digit(*p)) {
-            return false;
-        }
-        const bool zero = *p == '0';
-        const char *const start = p;
-        unsigned value = 0;
-        for (; p < end && is_ascii_digit(*p); p++) {
-            value = value * 10 + (unsigned)(*p - '0');
-            if (value > 255 || (zero && p > start)) {
-                return false;
-            }
-        }
-        bytes[i] = value;
-    }
-    pieces[0] = (uint16_t)(bytes[0] << 8 | bytes[1]);
-    pieces[1] = (uint16_t)(bytes[2] << 8 | bytes[3]);
-    return p == end;
-}
 
 /* Up to four hexadecimal digits; returns how many there were. */
 static int parse_piece(const char *p, const char *end, uint16_t *piece)
@@ -98,10 +70,12 @@ bool unseen__ipv6_parse(const char *in, size_t len, uint16_t pieces[8])
         uint16_t piece;
         const int ndigits = parse_piece(p, end, &piece);
         if (p + ndigits < end && p[ndigits] == '.') {
-            if (ndigits == 0 || n > PIECES - 2 || !parse_dotted(p, end, pieces + n)) {
+            uint32_t address;
+            if (n > PIECES - 2 || !unseen__ipv4_parse_strict(p, (size_t)(end - p), &address)) {
                 return false;
             }
-            n += 2;
+            pieces[n++] = (uint16_t)(address >> 16);
+            pieces[n++] = (uint16_t)address;
             break;
         }
         p += ndigits;

@@ -252,9 +252,7 @@ static char *write_bracketed(char *host, size_t len, char *out)
         *out++ = ']';
         return out;
     }
-    for (size_t i = 0; i < len; i++) {
-        host[i] = ascii_lower(host[i]);
-    }
+    (void)ascii_copy_lower(host, len, host);
     return write_escaped(host, len, out);
 }
 
@@ -334,10 +332,7 @@ enum unseen_status unseen__url_safebrowsing(const struct unseen_url *url, const 
         unseen__url_fail(out, in, len);
         return UNSEEN_OK;
     }
-    char *end = buf;
-    for (size_t i = 0; i < parts.scheme.len; i++) {
-        *end++ = ascii_lower(parts.scheme.data[i]);
-    }
+    char *end = ascii_copy_lower(parts.scheme.data, parts.scheme.len, buf);
     memcpy(end, "://", 3);
     end = write_host(parts.host, parts.host_len, end + 3);
     if (!end) {

@@ -259,25 +259,6 @@ static bool write_bracketed(struct unseen_bytes host, char **out)
     return true;
 }
 
-/* The length of the UTF-8 sequence at in; 0 if the bytes are not UTF-8 ([Yergeau03], section 4). */
-static size_t utf8_length(const char *in, const char *end)
-{
-    const unsigned char *const b = (const unsigned char *)in;
-    const size_t room = (size_t)(end - in);
-    const size_t n = b[0] < 0x80 ? 1 : b[0] < 0xc2 ? 0 : b[0] < 0xe0 ? 2 : b[0] < 0xf0 ? 3 : 4;
-    if (b[0] > 0xf4 || n == 0 || n > room) {
-        return 0;
-    }
-    for (size_t i = 1; i < n; i++) {
-        if ((b[i] & 0xc0) != 0x80) {
-            return 0;
-        }
-    }
-    const bool overlong = (b[0] == 0xe0 && b[1] < 0xa0) || (b[0] == 0xf0 && b[1] < 0x90);
-    const bool surrogate = b[0] == 0xed && b[1] >= 0xa0;
-    return overlong || surrogate || (b[0] == 0xf4 && b[1] >= 0x90) ? 0 : n;
-}
-
 /* Writes the host in lower case. Bytes that are not UTF-8 are escaped. Four characters are mapped
  * as IDNA 2003, which w3lib uses, maps them, and not as UTS 46 does: sharp s to ss, final sigma to
  * sigma, the two joiners to nothing. */
@@ -285,7 +266,8 @@ static char *write_host_text(struct unseen_bytes host, char *out)
 {
     const char *const end = host.data + host.len;
     for (const char *at = host.data; at < end;) {
-        const size_t n = utf8_length(at, end);
+        uint32_t point;
+        const size_t n = unseen__utf8_read(at, (size_t)(end - at), &point);
         if (n == 0) {
             unseen__percent_write(out, (unsigned char)*at++);
             out[1] = ascii_lower(out[1]);
@@ -293,16 +275,13 @@ static char *write_host_text(struct unseen_bytes host, char *out)
             out += 3;
             continue;
         }
-        if (n == 2 && memcmp(at, "\xc3\x9f", 2) == 0) {
+        if (point == 0xdf) {
             memcpy(out, "ss", 2);
             out += 2;
-        } else if (n == 2 && memcmp(at, "\xcf\x82", 2) == 0) {
+        } else if (point == 0x3c2) {
             memcpy(out, "\xcf\x83", 2);
             out += 2;
-        } else if (n == 3 &&
-                   (memcmp(at, "\xe2\x80\x8c", 3) == 0 || memcmp(at, "\xe2\x80\x8d", 3) == 0)) {
-            /* nothing */
-        } else {
+        } else if (point != 0x200c && point != 0x200d) {
             *out = ascii_lower(*at);
             memcpy(out + 1, at + 1, n - 1);
             out += n;
@@ -316,10 +295,7 @@ static char *write_host_text(struct unseen_bytes host, char *out)
 static char *write_name(struct unseen_bytes host, char *out)
 {
     if (is_ascii_text(host.data, host.len)) {
-        for (size_t i = 0; i < host.len; i++) {
-            *out++ = ascii_lower(host.data[i]);
-        }
-        return out;
+        return ascii_copy_lower(host.data, host.len, out);
     }
     char *const end = write_host_text(host, out);
     size_t len;
@@ -596,9 +572,7 @@ static char *write_query(struct unseen_bytes query, char separator, bool drop_bl
  * valid. */
 static bool write_front(const struct parts *parts, char **out)
 {
-    for (size_t i = 0; i < parts->scheme.len; i++) {
-        *(*out)++ = ascii_lower(parts->scheme.data[i]);
-    }
+    *out = ascii_copy_lower(parts->scheme.data, parts->scheme.len, *out);
     if (parts->scheme.len) {
         *(*out)++ = ':';
     }
