@@ -8,7 +8,7 @@
  *     089 123456             089123456      a national number stays one: its country is unknown
  *     110                    110            short numbers have three digits or more
  *
- * So the list and those who ask it should both write international numbers. */
+ * So write international numbers both in lists and in questions. */
 #include "kind/kind.h"
 
 #include <string.h>

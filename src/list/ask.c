@@ -81,8 +81,8 @@ unseen__list_asker *unseen__list_asker_for(enum unseen_cpu cpu)
 }
 
 /* Collects the keys that a layer has bumped. `to` gets the keys under which the next layer knows
- * them, and indexes_out the indexes of their answers. indexes are those of the keys so far; NULL
- * means 0, 1, ... Returns the number of bumped keys. to may be keys. */
+ * them, and indexes_out the indexes of their answers. indexes[i] is the index of the answer for
+ * keys[i]; NULL means 0, 1, ... Returns the number of bumped keys. to may be keys. */
 static size_t take_bumped(const uint64_t *keys, const uint16_t *indexes, const uint8_t *answers,
                           size_t n, uint64_t *to, uint16_t *indexes_out)
 {

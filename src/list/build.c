@@ -23,8 +23,8 @@ enum {
     KEYS_BATCH = 256, /* keys made at a time from bytes */
     THREADS_MAX = 256,
     MEMORY_MIN = 1 << 20,
-    PART_KEYS = 1 << 17, /* most of a part, which is sorted in the second cache */
-    PART_BITS = 10,      /* the fewest */
+    PART_KEYS = 1 << 17, /* most keys of a part, which is sorted in the second cache */
+    PART_BITS = 10,      /* the fewest bits that say the part of a key */
     PART_BITS_MAX = 14,
     BUFFER_GOOD = 1 << 15, /* bytes of a part's buffer: with fewer, larger parts are better */
     KEY_BITS_MIN = 48,

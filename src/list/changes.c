@@ -334,11 +334,6 @@ static bool is_torn_as_before(const struct reader *r)
            r->at[0] == changes->torn_at[0] && r->at[1] == changes->torn_at[1];
 }
 
-static void end_reader(struct reader *r)
-{
-    unseen__free(&r->changes->texts.allocator, r->buf, r->cap);
-}
-
 /* Reads all records into `fresh`. */
 static enum unseen_status read_afresh(const struct unseen__list_changes *changes, int fd,
                                       struct unseen__list_changes *fresh,
@@ -351,7 +346,7 @@ static enum unseen_status read_afresh(const struct unseen__list_changes *changes
     if (status == UNSEEN_OK) {
         status = read_on(fresh, &r, error);
     }
-    end_reader(&r);
+    unseen__free(&changes->texts.allocator, r.buf, r.cap);
     if (status != UNSEEN_OK) {
         unseen__list_changes_release(fresh);
     }
@@ -389,7 +384,7 @@ enum unseen_status unseen__list_changes_read(struct unseen__list_changes *change
     if (status == UNSEEN_OK && same && !is_torn_as_before(&r)) {
         status = read_on(changes, &r, error);
     }
-    end_reader(&r);
+    unseen__free(&changes->texts.allocator, r.buf, r.cap);
     if (status == UNSEEN_OK && !same) {
         struct unseen__list_changes fresh;
         status = read_afresh(changes, fd, &fresh, error);

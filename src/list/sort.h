@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Sorts the keys of a part, for the builder. The keys are hash values, so a few bits behind those
- * that the whole part shares nearly decide their order. */
+ * Sorts the keys of a part, for the builder. The keys are hash values: behind the bits that all
+ * keys of the part share, a few bits nearly decide the order. */
 #ifndef UNSEEN_LIST_SORT_H
 #define UNSEEN_LIST_SORT_H
 

@@ -201,7 +201,7 @@ static enum unseen_status make_file(struct unseen__spill *s, struct unseen_error
     return code ? unseen__error_io(error, "make a spill file in", s->folder, code) : UNSEEN_OK;
 }
 
-/* For messages. */
+/* Rounds up to MiB, for messages. */
 static unsigned long long mebibytes(uint64_t bytes)
 {
     return (bytes + ((1 << 20) - 1)) >> 20;

@@ -211,7 +211,7 @@ static bool compose_hangul(uint32_t *last, uint32_t point)
     return false;
 }
 
-/* Decodes the name and maps what needs no libidn2. */
+/* Decodes the name, and makes the mappings that do not need libidn2. */
 static bool read_name(const char *in, size_t len, struct points *name)
 {
     name->n = 0;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * Percent-encoding (WHATWG URL standard, section 1.3). Each encode set contains the one before it,
- * give or take a few characters; bytes above 0x7E are in every set, so that text in UTF-8 and
- * bytes that are no text at all are escaped one by one and stay distinct. */
+ * give or take a few characters; bytes above 0x7E are in every set, so that text in UTF-8 and bytes
+ * that are not text are escaped one by one and stay distinct. */
 #include "url/percent.h"
 
 #include <string.h>

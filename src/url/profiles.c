@@ -20,7 +20,7 @@ static const struct unseen_url_entry profile_entries[] = {
 };
 
 enum {
-    WHATWG_RULES = UNSEEN__RULE_DROP_BLANK_VALUES - 1, /* all but those of scrapy */
+    WHATWG_RULES = UNSEEN__RULE_DROP_BLANK_VALUES - 1, /* all rules but scrapy's */
     AGGRESSIVE =
         UNSEEN__RULE_DEFAULT_SCHEME | UNSEEN__RULE_FOLD_SCHEME | UNSEEN__RULE_DROP_USERINFO |
         UNSEEN__RULE_STRIP_WWW | UNSEEN__RULE_UPPER_ESCAPES | UNSEEN__RULE_DECODE_UNRESERVED |

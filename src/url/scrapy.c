@@ -503,9 +503,7 @@ static char *write_piece(const char *in, const char *end, char separator, char *
     return equals < piece_end ? write_decoded(equals + 1, piece_end, out) : out;
 }
 
-/* The pieces of a query while they are sorted. An item has the offset of a piece from the start in
- * the bits of mask, and above these the first bytes of its decoded key, which mostly decide. If the
- * query is too long for that, items are offsets alone. */
+/* The pieces of a query while they are sorted: the offsets of the pieces from its start. */
 struct pieces {
     const char *start;
     const char *end;
