@@ -2,10 +2,11 @@
  *
  * The bitmap under hostile chunks and under any sequence of calls.
  *
- * An input that begins with 'c' is the payloads of chunks, each behind its kind (0 header, 1 piece,
- * 2 end) and its length in 2 bytes; the frame is made here, so that mutations reach what is behind
- * the checksum. What is accepted as complete must be exported and imported again as the same bytes.
- * Any other input is operations of 8 bytes, checked against a bit for each of 2^17 integers. */
+ * An input that begins with 'c' is the payloads of chunks. Each payload stands behind its kind (0
+ * header, 1 piece, 2 end) and its length in 2 bytes. The target makes the frame itself, so that
+ * mutations get past the checksum. If an import accepts the chunks as complete, its export and a
+ * second import must give the same bytes. Any other input is operations of 8 bytes, checked against
+ * one bit for each of 2^17 integers. */
 
 #include "test.h"
 
@@ -51,7 +52,7 @@ static size_t frame(uint8_t *chunk, unsigned kind, const uint8_t *payload, size_
     return len + 32;
 }
 
-/* Exports x and imports that into a second one, which must then export the same. */
+/* Exports x and imports the chunks into a second bitmap, which must export the same bytes. */
 static void check_round_trip(const struct unseen_bitmap *x)
 {
     static uint8_t chunk[UNSEEN_CHUNK_MAX];
@@ -126,7 +127,7 @@ static uint64_t model_count(void)
     return n;
 }
 
-/* Lists the integers a few at a time. They must come in order, and be those of the model. */
+/* Lists the integers a few at a time. They must come in order, and equal those of the model. */
 static void check_model(const struct unseen_bitmap *b)
 {
     static uint64_t listed[NMODEL / 64];

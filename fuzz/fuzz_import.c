@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT
  *
- * Hostile exports. Byte 0 chooses a genuine export (the low 3 bits of the compact filter, or with the
- * high 3 bits another filter) and the number of threads; then 6 bytes are a change to it: a chunk, a place, what to do there and a value. Checksums, and on demand the number
- * of keys, are made right again, so that what the checksum protects from is tried as well. An import
- * refuses, or gives a set that works: it is used, exported and imported again. The rest of an input
- * is also given to an import as a chunk, as it is. */
+ * Hostile exports. Byte 0 chooses a genuine export (the low 3 bits: of the compact filter; the high
+ * 3 bits: of another filter) and the number of threads. Each 6 bytes that follow are one change to
+ * the export: a chunk, an offset, an action and a value. The target corrects the checksums, and on
+ * demand the number of keys, so that damage gets past the checksum. The import must either refuse,
+ * or give a set that works: the set is used, exported and imported again. The rest of an input is
+ * also imported as a chunk, as it is. */
 #include "set_check.h"
 
 #include "pool.h"
@@ -220,7 +221,7 @@ static uint64_t count_keys(const uint8_t *piece, size_t len, bool wide)
     return n;
 }
 
-/* Makes the number of keys in header and end mark what it is. */
+/* Writes the true number of keys into header and end mark. */
 static void repair_count(struct lie *lie)
 {
     bool wide = false;
@@ -271,7 +272,8 @@ static bool has_stash(const struct unseen_set *set)
     return has;
 }
 
-/* A copy of a set exports as much; the same bytes if so said, else perhaps in another order. */
+/* A copy of a set exports as many bytes as the set; the same bytes if the caller says so, otherwise
+ * perhaps in another order. */
 static void check_copy(const struct unseen_set *set, const struct unseen_set_options *options,
                        bool same_bytes)
 {
@@ -294,7 +296,7 @@ static void check_copy(const struct unseen_set *set, const struct unseen_set_opt
     unseen_set_free(copy);
 }
 
-/* Adds the keys of all bases and some more, removes a part, and imports what it exports. */
+/* Adds the keys of all bases and more keys, removes a part, exports, and imports the export. */
 static void use(struct unseen_set *set, const struct unseen_set_options *options)
 {
     struct unseen_key keys[64];

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * Kinds of entries. For any line: nothing is written behind the bound; the text of an entry is its
- * own canonical form, of the same fitness if that is fine, and among the texts that it asks for;
- * a question makes no more texts than the kind allows, all different and none empty. The first byte
- * chooses the kind and the profile. */
+ * Kinds of entries. For any line: a kind writes nothing behind the bound. The text of an entry is
+ * its own canonical form (with the same fitness, if that is fine), and is among the texts of its
+ * own question. A question makes no more texts than the kind allows, all different and none empty.
+ * The first byte chooses the kind and the profile. */
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>

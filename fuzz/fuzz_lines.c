@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * The line reader: whatever the bytes and however they arrive, lines and delimiters together are
- * the input again, and a line has no delimiter in it. The first bytes choose the delimiter, the
- * number of lines a call may return and the field. */
+ * The line splitter. For any bytes, in any pieces: lines and delimiters together are the input
+ * again, and no line has a delimiter in it. The first bytes choose the delimiter, the number of
+ * lines that a call may return, and the field. */
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>

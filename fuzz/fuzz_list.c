@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * Hostile files of lists. The input changes a few bytes of a small list, or its length, with the
- * checksums of header and sections made right again, and the file is opened and asked: answers may
- * be wrong, but nothing outside of the file is read, each level says the same, and verify notices
- * what was changed behind the header. The first byte chooses the list and what is made right; each
- * six that follow are a change. */
+ * Hostile files of lists. The input changes a few bytes of a small list, or its length; the target
+ * corrects the checksums of header and sections. Then the file is opened and asked. Answers may be
+ * wrong, but nothing outside of the file is read, all levels give the same answers, and verify
+ * notices every change behind the header. The first byte chooses the list and the checksums to
+ * correct; each 6 bytes that follow are a change. */
 #include "test.h"
 
 #include <fcntl.h>
@@ -161,7 +161,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     memcpy(bytes, base->bytes, len);
     for (size_t at = 1, n = 0; at + 6 <= size && n < CHANGES_MAX; at += 6, n++) {
         size_t place = load_le32(data + at) >> 2;
-        /* every second change is in the fields of the header */
+        /* every second change is in a field of the header */
         place %= data[at] & 1 ? (data[at] & 2 ? 128u : 800u) : base->len;
         bytes[place] ^= data[at + 4];
         if (data[at + 5] == 0xff) {

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT
  *
- * Hostile changes behind a list: the input is made into records, right or wrong ones, and whatever
- * else may lie there. Whoever opens the list and whoever changes it find the same; what it tells of
- * its changes is what it answers; one that was open before takes up the same; and what a commit adds
- * is there afterwards and nothing else has changed.
+ * Hostile changes behind a list. The input becomes records, right and wrong ones, and other bytes.
+ * A reader and a writer that open the list find the same changes. The changes that the list reports
+ * are the changes that it answers by. A list that was open before takes up the same changes. After
+ * a commit its changes are there, and nothing else has changed.
  *
- * Each record begins with a byte that says what is wrong with it (a bit for each), and one or two
- * that say how long it is. */
+ * Each record begins with a byte that says what is wrong with the record (one bit for each fault),
+ * and one or two bytes that say how long the record is. */
 #include "test.h"
 
 #include <fcntl.h>
@@ -25,7 +25,7 @@ enum {
     WRONG_PLACE = 4,
     WRONG_COUNT = 8,
     WRONG_LENGTH = 16,
-    RAW = 32, /* no record, but bytes */
+    RAW = 32, /* bytes that are not a record */
     IS_LONG = 64,
     HOLE = 128 /* zeros in front of it */
 };
@@ -72,7 +72,7 @@ static void write_file(size_t len)
 
 /* ---- the input ---- */
 
-/* How many changes these bytes are, as far as they are any. */
+/* How many changes the bytes hold, up to the first wrong one. */
 static uint64_t count_changes(const uint8_t *bytes, size_t len)
 {
     uint64_t n = 0;
@@ -151,7 +151,7 @@ static size_t make_file(const uint8_t *data, size_t size)
 struct told {
     const struct unseen_list *list;
     uint64_t n[5];
-    uint64_t sum; /* of all, in their order */
+    uint64_t sum; /* of all texts, in their order */
 };
 
 static bool take_told(void *context, enum unseen_list_change change, struct unseen_bytes text)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Other programs' protocols (cli/serve/protocol.h): what is answered must not depend on the pieces in which the
- * requests arrive, every line must have its answer where a line is a request, and answers must be of
- * the protocol's form. The first bytes choose the protocol and where the pieces end. */
+ * The protocols of other programs (cli/serve/protocol.h). Answers must not depend on the pieces in
+ * which the requests arrive. If a request is a line, every line must have its answer. Answers must
+ * have the form of the protocol. The first bytes choose the protocol and where the pieces end. */
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -23,7 +23,7 @@ static void require(int ok)
     }
 }
 
-/* What a store would be asked for. */
+/* The names that a store would be asked for. */
 static void check_names(enum find_type type, struct unseen_bytes text)
 {
     struct names name;
@@ -69,7 +69,7 @@ void line_synced(struct connection *c, bool durable)
 static void feed(struct connection *c, const char *text, size_t len, size_t step)
 {
     struct line_reader *in = &c->in;
-    size_t begin = 0; /* of what was not taken yet */
+    size_t begin = 0; /* of the bytes that were not taken yet */
     size_t end = 0;
     while (!in->at_end && !c->over) {
         in->at_end = end == len;

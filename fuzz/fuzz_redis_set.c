@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * The members of a Redis set, from what a client prints. Any bytes are taken without harm, and a
- * member is never longer than what was read; with a limit, longer ones are counted and the others are
- * the same. And members that are written in one of the shapes come back as they were: the first byte
- * chooses the shape, the rest is members between zero bytes. */
+ * The members of a Redis set, as a client prints them. Any bytes are harmless, and a member is
+ * never longer than the bytes that were read. With a limit, longer members are counted and the
+ * others stay the same. Members that are written in one of the shapes come back unchanged: the
+ * first byte chooses the shape, the rest is members between zero bytes. */
 #include "../cli/commands/redis_set.h"
 
 #include <stdio.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The requests of the line protocol: a parser that gets its bytes in pieces must find the same
- * requests as a plain one that has all lines before it. The first bytes choose how long a line may
+ * The requests of the line protocol. A parser that gets its bytes in pieces must find the same
+ * requests as a plain parser that has all lines at once. The first bytes choose how long a line may
  * be and where the pieces end. */
 #include <stddef.h>
 #include <stdint.h>
@@ -19,7 +19,7 @@ static void require(int ok)
     }
 }
 
-/* ---- The plain one ---------------------------------------------------------------------------- */
+/* ---- The plain parser ------------------------------------------------------------------------- */
 
 /* Lines one after the other, with the state that a batch has. */
 struct plain {
@@ -141,7 +141,7 @@ static void feed(struct line_parser *p, struct plain *t, const char *text, size_
                  unsigned step)
 {
     struct line_reader in = {.longest = t->line_bytes};
-    size_t begin = 0; /* of what was not taken yet */
+    size_t begin = 0; /* of the bytes that were not taken yet */
     size_t end = 0;
     while (!in.at_end) {
         struct request r;

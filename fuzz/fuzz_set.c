@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
  * The operations of a set against a model that knows every key: adds, questions, removals, failing
- * allocations and moves through an export. Byte 0 chooses the tags, the threads, the level, the kind of
- * keys and how full the set is at first, byte 1 how many bits of v are cut, byte 2 where keys differ; then 4 bytes are an
- * operation on a run of keys. Wrong answers are allowed only where a tag explains them. */
+ * allocations and moves through an export. Byte 0 chooses the tags, the threads, the level, the
+ * sort of keys, and how full the set is at first; byte 1 how many bits of v are cut; byte 2 where
+ * keys differ. Each 4 bytes that follow are an operation on a run of keys. A wrong answer is
+ * allowed only if a tag explains it. */
 #include "set_check.h"
 
 #include "pool.h"
@@ -154,7 +155,7 @@ static void ask(const struct state *s, struct run *run)
     }
 }
 
-/* Removes what is present, and what is absent by its own answer. */
+/* Removes keys that are present, and keys that the set says are absent. */
 static void take(struct state *s, struct run *run)
 {
     for (size_t i = 0; i < run->n; i++) {
@@ -237,8 +238,8 @@ static void run_operation(struct state *s, const uint8_t *code)
     spend(s, npages_now > npages ? (npages_now - npages) * WORK_MADE : 0);
 }
 
-/* Takes out what is present of 64 numbers, in one batch. Each key must have exactly one tag; of the
- * keys that a full set starts with only every eighth is looked at. */
+/* Removes the keys that are present among 64 numbers, in one batch. Each key must have exactly one
+ * tag; of the keys that a full set starts with, only every eighth is checked. */
 static void take_word(struct state *s, uint32_t word)
 {
     struct unseen_key keys[64];

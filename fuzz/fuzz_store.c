@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * Hostile stores. Byte 0 chooses a genuine pair of log and image, and whether the image stays; then
- * 6 bytes are a change to it: a file, a place, what to do there and a value. On demand the checksums
- * of headers and records are made right again, so that what they protect from is tried as well.
+ * Hostile stores. Byte 0 chooses a genuine pair of log and image, and whether the image stays. Each
+ * 6 bytes that follow are a change: a file, an offset, an action and a value. On demand the target
+ * corrects the checksums of headers and records, so that damage gets past them.
  *
- * A store is refused or open. If it is open and its image is not in it, each key that the log has
+ * A store is refused or open. If the store is open and its image is gone, each key that the log has
  * by docs/format.md must be seen. A repaired store takes a key and keeps it. */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE 1
@@ -108,8 +108,8 @@ static void load(struct file *file, const uint8_t *bytes, size_t len)
     file->len = len;
 }
 
-/* The record, of those that were there, in which place lies: its checksum is made right by its own
- * idea of its length, if that fits. */
+/* The genuine record that contains the offset `place`. Its checksum is corrected for the length
+ * that the record now says, if that fits. */
 static void reseal(struct file *file, size_t place, bool is_log, const struct pair *pair)
 {
     if (!is_log || place < PAIR_RECORDS_PLACE) {
@@ -197,8 +197,9 @@ struct model {
     struct unseen_key keys[KEYS_MAX];
 };
 
-/* A removal takes what the filter cannot tell apart. In a wide tag the low 17 bits of a key of 64
- * bits are not all there, so a removal with one of them changed by the input takes the genuine key. */
+/* A removal removes any key that the filter cannot tell apart. A wide tag does not hold all of the
+ * low 17 bits of a 64-bit key. If the input changes one of these bits in a removal, the removal
+ * takes the genuine key. */
 static bool is_taken(uint64_t key, uint64_t removed)
 {
     return (key ^ removed) >> 17 == 0;
@@ -290,8 +291,8 @@ static void check_open(const struct pair *pair, bool with_image, enum unseen_sto
     }
     struct unseen_store_info info = {.size = sizeof(info)};
     require(unseen_store_info(store, &info) == UNSEEN_OK);
-    /* With a changed secret, id or key width under a right checksum it is another store: its keys are
-     * not these, and with another id none of these records is one of its own. */
+    /* With a changed secret, id or key width under a right checksum the file is another store: it
+     * has other keys, and with another id none of these records belongs to it. */
     struct unseen__secret secret;
     memcpy(secret.bytes, pair->log + PAIR_SECRET_PLACE, sizeof(secret.bytes));
     if (!with_image && info.key_bits == 64 && info.seed_id == unseen__secret_id(&secret) &&
@@ -310,7 +311,7 @@ static void check_repaired(bool with_image)
     struct unseen_error error;
     const enum unseen_status status = unseen_store_open(&store, log_path, &options, &error);
     if (status != UNSEEN_OK) {
-        /* Settings beyond this machine or version, or an image with lies about the log. */
+        /* Settings beyond this machine or version, or an image that lies about the log. */
         require((status != UNSEEN_ERR_CORRUPT || with_image) && status != UNSEEN_ERR_FOREIGN &&
                 status != UNSEEN_ERR_IO);
         return;

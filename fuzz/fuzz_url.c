@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Fuzzes URL identity: the first byte chooses a profile and rules, the second a place to cut the
- * rest into a reference and its base; from 128 up both together choose any set of rules. Asserts that the fast path agrees with the slow path, that
+ * URL identity. The first byte chooses a profile and rules; the second byte chooses where to cut
+ * the rest into a reference and its base. If the first byte is 128 or more, both bytes together
+ * choose any set of rules. The target asserts that the fast path agrees with the slow path, that
  * the canonical form is its own canonical form, and that nothing is written past the bound. */
 #include <stdbool.h>
 #include <stdint.h>

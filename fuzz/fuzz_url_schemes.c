@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
  * The schemes "scrapy" (under each of its rules) and "safebrowsing", and the expressions. For any
- * input: the fast path gives the slow path's answer on every SIMD level or none, the answer is its
- * own canonical form, nothing is written behind the bound, expressions are parts of the canonical
- * form. The first byte chooses profile and rules. */
+ * input: the fast path declines or gives the slow path's answer, on every SIMD level; the answer is
+ * its own canonical form; nothing is written behind the bound; expressions are parts of the
+ * canonical form. The first byte chooses profile and rules. */
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>

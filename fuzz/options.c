@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * The options of AddressSanitizer in the libFuzzer programs. Freed memory waits in the quarantine
- * before it is used again. The default, 256 MB, makes almost every allocation touch pages that the
- * kernel has to clear first; a few MB still hold what some inputs freed. */
+ * before it is used again. The default size, 256 MB, makes almost every allocation touch pages that
+ * the kernel has to clear first. A few MB still hold all memory that some inputs freed. */
 
 const char *__asan_default_options(void);
 

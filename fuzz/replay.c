@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Runs a fuzz target over every file of a corpus folder and over so many deterministic mutations of
- * each (200 if no number is given), so that the normal test suite replays what fuzzing has found, with any compiler. */
+ * Runs a fuzz target over every file of a corpus folder, and over many deterministic mutations of
+ * each file (200 if no number is given). So the normal test suite replays the findings of fuzzing,
+ * with any compiler. */
 #ifndef _DEFAULT_SOURCE
 #define _DEFAULT_SOURCE 1
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * What the tests of the Bloom filters share: everything that must hold for any filter of the family,
- * asked through the public interface, with the filter's name as a parameter. */
+ * Checks that the tests of the Bloom filters share: everything that must hold for any filter of the
+ * family, asked through the public interface. The filter's name is a parameter. */
 #ifndef UNSEEN_TESTS_FILTER_CHECK_H
 #define UNSEEN_TESTS_FILTER_CHECK_H
 
@@ -11,7 +11,7 @@
 
 static struct test_allocator filter_counting;
 
-/* A chunk that lies may ask for any size. */
+/* A forged chunk may ask for any size. */
 static inline void *filter_alloc(void *context, size_t size, size_t align)
 {
     return size > (size_t)1 << 26 ? NULL : test_alloc(context, size, align);
@@ -48,7 +48,7 @@ enum {
     FILTER_BATCH = 256
 };
 
-/* Adds keys number first to end; how many were new. */
+/* Adds the keys first to end - 1. Returns how many were new. */
 static inline uint64_t filter_add(struct unseen_set *set, uint64_t first, uint64_t end)
 {
     struct unseen_key keys[FILTER_BATCH];
@@ -69,7 +69,7 @@ static inline uint64_t filter_add(struct unseen_set *set, uint64_t first, uint64
     return nnew;
 }
 
-/* How many of these keys are in the set. */
+/* Returns how many of these keys are in the set. */
 static inline uint64_t filter_seen(const struct unseen_set *set, uint64_t first, uint64_t end)
 {
     struct unseen_key keys[FILTER_BATCH];
@@ -96,7 +96,7 @@ static inline struct unseen_set_stats filter_stats(const struct unseen_set *set)
     return stats;
 }
 
-/* Frees the set; nothing of it is left. */
+/* Frees the set, and checks that no memory is left. */
 static inline void filter_end(struct unseen_set *set)
 {
     unseen_set_free(set);
@@ -106,9 +106,9 @@ static inline void filter_end(struct unseen_set *set)
 
 /* ---- the rate ---- */
 
-/* At 10, 50, 100 and 200 % of n keys, the wrong answers are as many as the formula says, within 3
- * standard deviations. A filter of n keys is itself a matter of chance (some blocks have more keys),
- * so several are made, and the deviation is that of their counts. */
+/* At 10, 50, 100 and 200 % of n keys, the number of wrong answers agrees with the formula, within 3
+ * standard deviations. Chance fills the blocks of one filter unevenly, so the test makes several
+ * filters and takes the deviation of their counts. */
 static inline void filter_check_rate(const char *filter, double fpr, uint64_t n, unsigned nfilters,
                                      uint64_t nquestions, unsigned key_bits)
 {
@@ -155,7 +155,8 @@ static inline void filter_check_rate(const char *filter, double fpr, uint64_t n,
 
 /* ---- export and import ---- */
 
-/* A set of some threads goes through an export into one of others, and both go on alike. */
+/* Exports a set and imports the export into a set for another number of threads. Both sets then
+ * behave alike. */
 static inline void filter_check_round(const char *filter, uint64_t capacity, uint64_t nkeys,
                                       unsigned from, unsigned to, unsigned key_bits)
 {
@@ -193,7 +194,7 @@ static inline void filter_check_round(const char *filter, uint64_t capacity, uin
     filter_end(set);
 }
 
-/* Imports the chunks in this order; the set is used and freed. */
+/* Imports the chunks in this order, then uses and frees the set. */
 static inline enum unseen_status filter_import(const struct test_image *image, const size_t *order,
                                                size_t n)
 {
@@ -218,7 +219,7 @@ static inline enum unseen_status filter_import(const struct test_image *image, c
     return status;
 }
 
-/* The chunks in any order; one missing; one twice. */
+/* Imports chunks in any order, with one missing, and with one twice. */
 static inline void filter_check_order(const char *filter, uint64_t capacity, uint64_t nkeys)
 {
     enum {
@@ -247,7 +248,7 @@ static inline void filter_check_order(const char *filter, uint64_t capacity, uin
         }
         CHECK(filter_import(&image, order, n) == UNSEEN_OK);
         for (size_t k = 2; k < n; k++) {
-            /* One in place of another that is as long. */
+            /* A chunk in place of another chunk of the same length. */
             const size_t keep = order[1];
             size_t x;
             size_t y;
@@ -268,8 +269,8 @@ static inline void filter_check_order(const char *filter, uint64_t capacity, uin
     test_image_free(&image);
 }
 
-/* Changes with the right checksum: refused, or a set that can be used. Header fields, the start of
- * pieces, and anything. */
+/* Changes header fields, the start of pieces, and random bytes, with corrected checksums. The
+ * import refuses, or gives a set that can be used. */
 static inline void filter_check_lies(const char *filter, uint64_t capacity, uint64_t nkeys,
                                      int nrounds)
 {
@@ -318,8 +319,8 @@ static inline void filter_check_lies(const char *filter, uint64_t capacity, uint
 
 /* ---- memory ---- */
 
-/* Every allocation of making, adding, exporting and importing fails once: an error, nothing left
- * behind, and nothing lost. */
+/* Every allocation of creating, adding, exporting and importing fails once. The call returns an
+ * error, no memory is left, and no key is lost. */
 static inline void filter_check_nomem(const char *filter, uint64_t capacity, uint64_t nkeys,
                                       unsigned threads)
 {
@@ -337,7 +338,8 @@ static inline void filter_check_nomem(const char *filter, uint64_t capacity, uin
             return;
         }
     }
-    /* Each call first without memory; what it did not do is done with memory, and is new then. */
+    /* Each call runs without memory first. Keys that it did not add are added with memory, and are
+     * new then. */
     struct unseen_key keys[FILTER_BATCH];
     uint8_t verdicts[FILTER_BATCH];
     uint64_t nnew = 0;
@@ -410,7 +412,7 @@ static inline void filter_check_levels(const char *filter, double fpr, uint64_t 
 
 /* ---- union and intersection ---- */
 
-/* The pieces of two exports are the same; their headers and order may differ. */
+/* Checks that the pieces of two exports are the same; headers and order may differ. */
 static inline bool filter_same_bits(const struct test_image *a, const struct test_image *b)
 {
     bool same = a->n == b->n;
@@ -424,7 +426,7 @@ static inline bool filter_same_bits(const struct test_image *a, const struct tes
     return same;
 }
 
-/* Two halves made apart, for other numbers of threads, are the whole made at once. */
+/* Two halves, made for different numbers of threads, merge into the same set as the whole. */
 static inline void filter_check_merge(const char *filter, uint64_t capacity, unsigned threads,
                                       unsigned other_threads)
 {
@@ -508,7 +510,7 @@ static inline void filter_check_mismatch(const char *filter)
     filter_end(set);
 }
 
-/* ---- what a filter cannot do ---- */
+/* ---- unsupported operations ---- */
 
 static inline void filter_check_unsupported(const char *filter, uint64_t capacity)
 {

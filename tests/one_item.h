@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * The functions of a set, a store and a list, for one item. */
+ * The functions of a set, a store and a list, called for one item. */
 #ifndef UNSEEN_TESTS_ONE_ITEM_H
 #define UNSEEN_TESTS_ONE_ITEM_H
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * What the tests of the set share: numbered keys, the compact filter looked at from the inside with
- * the dumbest means, and a set's export kept in memory. */
+ * Helpers that the tests of the set share: numbered keys, checks of the inside of a compact filter
+ * by the simplest means, and a set's export kept in memory. */
 #ifndef UNSEEN_TESTS_SET_CHECK_H
 #define UNSEEN_TESTS_SET_CHECK_H
 
@@ -26,7 +26,7 @@ static inline struct compact *test_compact(const struct unseen_set *set, size_t 
 
 /* ---- the structure ---- */
 
-/* The page and lines of a key, by the sentences of compact.h. */
+/* The page and lines of a key, by the description in compact.h. */
 struct test_place {
     const struct compact_group *group;
     const uint8_t *page;
@@ -55,7 +55,7 @@ static inline uint32_t test_v(const struct compact *c, const uint8_t *line, unsi
     return c->layout->v_bits == 32 ? word : word & 0xffffff;
 }
 
-/* How many tags a key matches. */
+/* Returns how many tags a key matches. */
 static inline unsigned test_matches(const struct compact *c, struct unseen_key key)
 {
     struct test_place place = test_place_of(c, key);
@@ -91,7 +91,7 @@ static inline bool test_all_zero(const uint8_t *line)
     return all == 0;
 }
 
-/* Counts the tags of a page into generations; false if something in it cannot be. */
+/* Counts the tags of a page into generations. Returns false if the page is invalid. */
 static inline bool test_page_sound(const struct compact *c, const struct compact_group *group,
                                    unsigned page, uint64_t *generations)
 {
@@ -117,12 +117,12 @@ static inline bool test_page_sound(const struct compact *c, const struct compact
         }
         full |= (uint64_t)(ntags == c->layout->slots) << l;
     }
-    /* A bit may stay when something was removed; a full line always has its bit. */
+    /* A bit may stay set after a removal; a full line always has its bit. */
     return ok && (full & ~*compact_full(c, group->page[page])) == 0;
 }
 
-/* Everything a compact filter must be at any time: each page in use once, or free; tags where their
- * remainder belongs; the full map, the counts and the generations as counted. */
+/* The invariants of a compact filter: each page is in use once, or free; each tag is where its
+ * remainder belongs; the full map, the counts and the generations agree with a recount. */
 static inline bool test_compact_sound(const struct compact *c)
 {
     uint64_t generations[COMPACT_GENERATIONS + 32] = {0};
@@ -278,7 +278,7 @@ static inline enum unseen_status test_copy(const struct unseen_set *set,
     return status;
 }
 
-/* Makes a changed chunk's checksum right again. */
+/* Corrects the checksum of a changed chunk. */
 static inline void test_repair(uint8_t *chunk, size_t len)
 {
     if (len >= 8) {

@@ -64,7 +64,7 @@ static inline bool test_check_eq(uint64_t a, uint64_t b, const char *file, int l
     return test_check(a == b, file, line, what);
 }
 
-/* Reads UNSEEN_CPU; ends the program as skipped (77) where the processor lacks that level. */
+/* Reads UNSEEN_CPU. If the processor lacks that level, ends the program as skipped (77). */
 static inline void test_start(void)
 {
     const char *name = getenv("UNSEEN_CPU");
@@ -79,7 +79,7 @@ static inline void test_start(void)
     }
 }
 
-/* Says that a part of the test lacks something here. A test with no other part is skipped (77). */
+/* Says that a part of the test is skipped, and why. A test with no other part is skipped (77). */
 static inline void test_skip(const char *lacking)
 {
     printf("skipped: no %s\n", lacking);
@@ -123,7 +123,7 @@ static inline uint64_t test_scale(void)
     return text ? strtoull(text, NULL, 10) : 1;
 }
 
-/* len bytes copied so that the byte after the last one cannot be read. Never freed. */
+/* Copies len bytes so that the byte behind the last cannot be read. Never freed. */
 static inline char *test_guarded(const void *data, size_t len)
 {
     size_t page = (size_t)sysconf(_SC_PAGESIZE);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * Test data of URL identity: our own vectors (tests/vectors/), which are always here, and the
+ * Test data of URL identity: our own vectors (tests/vectors/), which are in every checkout, and
  * vectors and real lists that may stand beside the checkout (in ../shared/data, or in the folder
- * that UNSEEN_TEST_DATA names). A test that finds none says "skipped" for that part and goes on: what
- * they test is tested by our own vectors, too. */
+ * that UNSEEN_TEST_DATA names). If the latter are missing, a test says "skipped" for that part and
+ * goes on: our own vectors test the same things. */
 #ifndef UNSEEN_TESTS_URL_DATA_H
 #define UNSEEN_TESTS_URL_DATA_H
 
@@ -16,7 +16,7 @@
 
 #include "vectors/made_urls.h"
 
-/* What the tests load stays loaded; reachable from here, it is no leak. */
+/* Loaded data stays loaded. It is reachable from here, so it is not a leak. */
 static void *data_kept[64];
 static size_t data_nkept;
 
@@ -29,14 +29,14 @@ static inline void *data_keep(void *ptr)
     return ptr;
 }
 
-/* A whole file or list in memory. data is NULL if there is none. Never freed. */
+/* A whole file or list in memory; data is NULL if the file is missing. Never freed. */
 struct data_file {
     char *data;
     size_t len;
 };
 
-/* The path of a data file. "vectors/NAME" stands in tests/ of the checkout, as this header does; any
- * other name with a slash is a path by itself. */
+/* The path of a data file. "vectors/NAME" stands in tests/ of the checkout, as this header does;
+ * any other name with a slash is a path by itself. */
 static inline bool data_path(const char *name, char *path, size_t cap)
 {
     const char *folder = getenv("UNSEEN_TEST_DATA");
@@ -156,8 +156,8 @@ static inline struct data_lines data_add_made(struct data_lines lines, size_t n)
     return out;
 }
 
-/* JSON may hold \uXXXX escapes of half a surrogate pair, which are no text: as a browser does,
- * make each U+FFFD, so that a strict JSON reader takes the file. */
+/* JSON may hold \uXXXX escapes of half a surrogate pair, which are not text. Like a browser, make
+ * each U+FFFD, so that a strict JSON reader takes the file. */
 static inline void data_fix_surrogates(struct data_file file)
 {
     for (size_t i = 0; i + 6 <= file.len; i++) {
@@ -182,8 +182,8 @@ static inline void data_fix_surrogates(struct data_file file)
     }
 }
 
-/* 1 to 4 random edits of the bytes s[0..len), with a preference for those that mean something in a
- * URL. s has room for 4 more; returns the new length. */
+/* Makes 1 to 4 random edits of s[0..len), with a preference for bytes that mean something in a URL.
+ * s has room for 4 more bytes. Returns the new length. */
 static inline size_t data_mutate(char *s, size_t len, uint64_t *seed)
 {
     static const char bytes[] =

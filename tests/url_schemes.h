@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * What the tests of the schemes "scrapy" and "safebrowsing" have in common: vectors in .tsv files
+ * Helpers that the tests of the schemes "scrapy" and "safebrowsing" share: vectors in .tsv files
  * (input, expected, a third column), and promises that hold for every input. */
 #ifndef UNSEEN_TESTS_URL_SCHEMES_H
 #define UNSEEN_TESTS_URL_SCHEMES_H
@@ -41,8 +41,8 @@ static inline struct unseen_bytes scheme_text(const char *text)
     return (struct unseen_bytes){text, strlen(text)};
 }
 
-/* Checks that the canonical form of in is expected, without the fast path as well, and that it is its
- * own canonical form. */
+/* Checks that the canonical form of `in` is `expected`, with and without the fast path, and that
+ * the form is its own canonical form. */
 static inline void scheme_check(const struct unseen_url *url, struct unseen_bytes in,
                                 struct unseen_bytes expected)
 {
@@ -87,7 +87,7 @@ static inline struct unseen_bytes scheme_unescape(char *text, size_t len)
     return (struct unseen_bytes){text, out};
 }
 
-/* Calls check for each line but comments. Returns the number of lines. */
+/* Calls `check` for each line except comments. Returns the number of lines. */
 static inline size_t scheme_vectors(const char *name,
                                     void (*check)(const struct unseen_bytes column[SCHEME_COLUMNS]))
 {
@@ -114,8 +114,8 @@ static inline size_t scheme_vectors(const char *name,
 
 /* ---- Promises ---------------------------------------------------------------------------------*/
 
-/* Every start of the text, with a guard page behind the input and one behind the buffer: the same
- * answer as anywhere else, and SPACE or the same answer in a smaller buffer. */
+/* Canonicalises every prefix of the text, with a guard page behind the input and behind the buffer.
+ * The answer is the same as elsewhere; a smaller buffer gives SPACE or the same answer. */
 static inline void scheme_check_guarded(const struct unseen_url *url, struct unseen_bytes text)
 {
     static char buf[SCHEME_BUF];
@@ -143,8 +143,8 @@ static inline void scheme_check_guarded(const struct unseen_url *url, struct uns
     }
 }
 
-/* One input: the fast path lies never, and the answer is its own canonical form. Returns true if
- * the fast path answered. */
+/* Checks one input: the fast path is never wrong, and the answer is its own canonical form. Returns
+ * true if the fast path answered. */
 static inline bool scheme_check_any(const struct unseen_url *url, const char *in, size_t len)
 {
     static char fast_buf[SCHEME_BUF];
@@ -168,7 +168,7 @@ static inline bool scheme_check_any(const struct unseen_url *url, const char *in
     return answered;
 }
 
-/* n mutations of the texts, each a text of at most a few KiB. */
+/* Checks n mutations of the texts; each text has a few KiB at most. */
 static inline void scheme_check_mutated(const struct unseen_url *url,
                                         const struct unseen_bytes *texts, size_t ntexts, uint64_t n,
                                         uint64_t seed)

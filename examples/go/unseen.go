@@ -7,8 +7,8 @@
 //	isNew, err := visited.New(url)
 //	err = visited.Close()
 //
-// A server that dies is started again and sent what it had not answered: that
-// it had not remembered either.
+// If the server dies, the client starts a new server and sends all unanswered
+// requests again: the old server had not remembered them.
 package unseen
 
 import (
@@ -27,7 +27,7 @@ var Tool = "unseen"
 
 // Store is a store behind a server of its own. Any number of goroutines may use it.
 type Store struct {
-	Hello string // what the server said of itself
+	Hello string // the greeting of the server
 
 	mutex   sync.Mutex
 	command []string
@@ -63,7 +63,7 @@ func (s *Store) start() error {
 	return nil
 }
 
-// ask sends a request, to a second server if the first dies of it.
+// ask sends a request. If the server dies, ask sends it to a second server.
 func (s *Store) ask(request string) (string, error) {
 	s.mutex.Lock()
 	defer s.mutex.Unlock()
@@ -94,7 +94,7 @@ func (s *Store) askOne(letter, url string) (bool, error) {
 	return answer == "1", err
 }
 
-// New says whether the URL is new. From now on it is not.
+// New adds the URL and says whether it was new.
 func (s *Store) New(url string) (bool, error) { return s.askOne("A", url) }
 
 // Seen says whether the URL is in the store, and changes nothing.
@@ -103,7 +103,7 @@ func (s *Store) Seen(url string) (bool, error) { return s.askOne("C", url) }
 // Remove forgets the URL and says whether it was there.
 func (s *Store) Remove(url string) (bool, error) { return s.askOne("R", url) }
 
-// NewBatch is New for up to 10^6 URLs, many times as fast. What the server cannot take is new.
+// NewBatch is New for up to 10^6 URLs, many times as fast. A URL that the server cannot take is new.
 func (s *Store) NewBatch(urls []string) ([]bool, error) {
 	isNew := make([]bool, len(urls))
 	request := fmt.Sprintf("B %d A\n%s\n", len(urls), strings.Join(urls, "\n"))
@@ -126,7 +126,7 @@ func (s *Store) Flush() error {
 	return err
 }
 
-// Info is what the server says of the store, as JSON.
+// Info returns what the server knows of the store, as JSON.
 func (s *Store) Info() (string, error) { return s.ask("I\n") }
 
 // Close ends the server, which remembers everything first.

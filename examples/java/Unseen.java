@@ -18,8 +18,8 @@ import java.util.List;
  * }
  * </pre>
  *
- * A server that dies is started again and sent what it had not answered: that it had not
- * remembered either. Any number of threads may use it.
+ * If the server dies, the client starts a new server and sends all unanswered requests again: the
+ * old server had not remembered them. Any number of threads may use an object of this class.
  */
 public final class Unseen implements AutoCloseable {
     private final List<String> command = new ArrayList<>(List.of("unseen", "serve"));
@@ -57,7 +57,7 @@ public final class Unseen implements AutoCloseable {
         }
     }
 
-    /** The next line of the server's; null if there is none that is whole. */
+    /** The next line of the server; null if the server ended before a whole line. */
     private String readLine() throws IOException {
         var line = new ByteArrayOutputStream();
         for (int c; (c = answers.read()) != '\n'; line.write(c)) {
@@ -92,27 +92,27 @@ public final class Unseen implements AutoCloseable {
         throw new IOException("unseen serve died twice of one request");
     }
 
-    /** What the server says of itself. */
+    /** The greeting of the server. */
     public String hello() {
         return hello;
     }
 
-    /** Whether the URL is new. From now on it is not. */
+    /** Adds the URL; true if it was new. */
     public boolean isNew(String url) throws IOException {
         return ask("A " + url + "\n", 1).equals("1");
     }
 
-    /** Whether the URL is in the store. Changes nothing. */
+    /** True if the URL is in the store. Changes nothing. */
     public boolean seen(String url) throws IOException {
         return ask("C " + url + "\n", 1).equals("1");
     }
 
-    /** Forgets the URL; whether it was there. */
+    /** Forgets the URL; true if it was there. */
     public boolean remove(String url) throws IOException {
         return ask("R " + url + "\n", 1).equals("1");
     }
 
-    /** isNew for up to 10^6 URLs, many times as fast. What the server cannot take is new. */
+    /** isNew for up to 10^6 URLs, many times as fast. A URL that the server cannot take is new. */
     public boolean[] areNew(List<String> urls) throws IOException {
         var result = new boolean[urls.size()];
         if (!urls.isEmpty()) {
@@ -130,7 +130,7 @@ public final class Unseen implements AutoCloseable {
         ask("F\n", 1);
     }
 
-    /** What the server says of the store, as JSON. */
+    /** What the server knows of the store, as JSON. */
     public String info() throws IOException {
         return ask("I\n", 1);
     }

@@ -6,8 +6,9 @@
 //     if (await visited.new(url)) fetch(url);
 //     await visited.close();
 //
-// Any number of questions may be under way at once. A server that dies is started again and sent
-// what it had not answered: that it had not remembered either. URLs are strings or Buffers.
+// Any number of questions may be under way at once. If the server dies, the client starts a new
+// server and sends all unanswered requests again: the old server had not remembered them. URLs are
+// strings or Buffers.
 "use strict";
 
 const { spawn } = require("node:child_process");
@@ -62,22 +63,22 @@ class Unseen {
     });
   }
 
-  /** Whether url is new. From now on it is not. */
+  /** Adds url; true if it was new. */
   async new(url) {
     return (await this.ask("A ", [url])) === "1";
   }
 
-  /** Whether url is in the store. Changes nothing. */
+  /** True if url is in the store. Changes nothing. */
   async seen(url) {
     return (await this.ask("C ", [url])) === "1";
   }
 
-  /** Forgets url; whether it was there. */
+  /** Forgets url; true if it was there. */
   async remove(url) {
     return (await this.ask("R ", [url])) === "1";
   }
 
-  /** new() for an array of up to 10^6 URLs, several times as fast; null for what it cannot take. */
+  /** new() for an array of up to 10^6 URLs, several times as fast; null for a URL it cannot take. */
   async newBatch(urls) {
     const marks = urls.length > 0 ? await this.ask(`B ${urls.length} A\n`, urls) : "";
     return Array.from(marks, (mark) => (mark === "E" ? null : mark === "1"));

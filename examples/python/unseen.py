@@ -5,8 +5,8 @@
         if visited.new(url):
             fetch(url)
 
-A server that dies is started again and sent what it had not answered: that it had not remembered
-either. For one thread at a time. URLs are str or bytes."""
+If the server dies, the client starts a new server and sends all unanswered requests again: the old
+server had not remembered them. For one thread at a time. URLs are str or bytes."""
 
 import json
 import subprocess
@@ -31,7 +31,7 @@ class Unseen:
         try:
             self._server.stdin.close()
         except BrokenPipeError:
-            pass  # what was not sent is sent again
+            pass  # unsent requests are sent again
         with self._server.stdout:
             return self._server.wait()
 
@@ -45,7 +45,7 @@ class Unseen:
                 self._server.stdin.write(request)
                 self._server.stdin.flush()
             except BrokenPipeError:
-                pass  # it has ended, perhaps after an answer
+                pass  # the server has ended, perhaps after an answer
             answer = self._server.stdout.readline()
             if answer.startswith(b"E "):
                 raise UnseenError(answer[2:].decode(errors="replace").rstrip())
@@ -60,11 +60,11 @@ class Unseen:
         return self._ask(b"A ", url) == "1"
 
     def seen(self, url):
-        """Whether url is in the store. Changes nothing."""
+        """True if url is in the store. Changes nothing."""
         return self._ask(b"C ", url) == "1"
 
     def remove(self, url):
-        """Forgets url; whether it was there."""
+        """Forgets url; True if it was there."""
         return self._ask(b"R ", url) == "1"
 
     def new_batch(self, urls):
