@@ -108,23 +108,23 @@ static void load(struct file *file, const uint8_t *bytes, size_t len)
     file->len = len;
 }
 
-/* The genuine record that contains the offset `place`. Its checksum is corrected for the length
+/* The genuine record that contains the offset. Its checksum is corrected for the length
  * that the record now says, if that fits. */
-static void reseal(struct file *file, size_t place, bool is_log, const struct pair *pair)
+static void reseal(struct file *file, size_t offset, bool is_log, const struct pair *pair)
 {
-    if (!is_log || place < PAIR_RECORDS_PLACE) {
+    if (!is_log || offset < PAIR_RECORDS_OFFSET) {
         const size_t len = is_log ? PAIR_HEADER : PAIR_PAGE;
-        const size_t header = place / len * len;
+        const size_t header = offset / len * len;
         if (header + len <= file->len && (is_log || header == 0)) {
             pair_seal_header(file->bytes + header, is_log);
         }
         return;
     }
     int record = 0;
-    while (record + 1 < PAIR_NRECORDS && place >= pair->places[record + 1]) {
+    while (record + 1 < PAIR_NRECORDS && offset >= pair->offsets[record + 1]) {
         record++;
     }
-    const size_t start = (size_t)pair->places[record];
+    const size_t start = (size_t)pair->offsets[record];
     if (start + PAIR_RECORD_HEAD > file->len) {
         return;
     }
@@ -141,20 +141,20 @@ static void change(const uint8_t *c, const struct pair *pair)
     if (file->len == 0) {
         return;
     }
-    const size_t place = where % file->len;
+    const size_t offset = where % file->len;
     switch (c[0] >> 1 & 7) {
     case 0:
-        file->bytes[place] ^= (uint8_t)(1u << c[3] % 8);
+        file->bytes[offset] ^= (uint8_t)(1u << c[3] % 8);
         break;
     case 1:
-        file->bytes[place] = c[3];
+        file->bytes[offset] = c[3];
         break;
     case 2:
-        file->len = place;
+        file->len = offset;
         break;
     case 3: /* another place of the same file */
-        for (size_t i = 0; i < c[3] && place + i < file->len; i++) {
-            file->bytes[place + i] = file->bytes[(place + i + c[4] * 8u) % file->len];
+        for (size_t i = 0; i < c[3] && offset + i < file->len; i++) {
+            file->bytes[offset + i] = file->bytes[(offset + i + c[4] * 8u) % file->len];
         }
         break;
     case 4: /* longer */
@@ -163,12 +163,12 @@ static void change(const uint8_t *c, const struct pair *pair)
         }
         break;
     default: /* a field of the header or of a record */
-        for (size_t i = 0; i < 4 && place / 4 * 4 + i < file->len; i++) {
-            file->bytes[place / 4 * 4 + i] = c[2 + i];
+        for (size_t i = 0; i < 4 && offset / 4 * 4 + i < file->len; i++) {
+            file->bytes[offset / 4 * 4 + i] = c[2 + i];
         }
     }
     if (c[5] & 1) {
-        reseal(file, place, file == &log_file, pair);
+        reseal(file, offset, file == &log_file, pair);
     }
 }
 
@@ -180,10 +180,10 @@ static void write_file(const char *path, const struct file *file)
 
 /* ---- The log by the format alone ------------------------------------------------------------- */
 
-static bool is_intact(const uint8_t *bytes, size_t place, size_t rest, uint64_t id)
+static bool is_intact(const uint8_t *bytes, size_t offset, size_t rest, uint64_t id)
 {
-    const uint8_t *r = bytes + place;
-    if (rest < PAIR_RECORD_HEAD + 8 || memcmp(r, "UNSR", 4) != 0 || pair_le64(r + 8) != place ||
+    const uint8_t *r = bytes + offset;
+    if (rest < PAIR_RECORD_HEAD + 8 || memcmp(r, "UNSR", 4) != 0 || pair_le64(r + 8) != offset ||
         r[6] || r[7] || pair_le32(r + 28) != 0 || pair_le32(r + 24) > (1u << 20)) {
         return false;
     }
@@ -231,15 +231,15 @@ static void read_log(struct model *model)
 {
     uint64_t number = 1;
     model->n = 0;
-    for (size_t place = PAIR_RECORDS_PLACE; place < log_file.len; number++) {
-        const uint8_t *r = log_file.bytes + place;
-        const uint64_t id = pair_le64(log_file.bytes + PAIR_ID_PLACE);
-        if (!is_intact(log_file.bytes, place, log_file.len - place, id) ||
+    for (size_t offset = PAIR_RECORDS_OFFSET; offset < log_file.len; number++) {
+        const uint8_t *r = log_file.bytes + offset;
+        const uint64_t id = pair_le64(log_file.bytes + PAIR_ID_OFFSET);
+        if (!is_intact(log_file.bytes, offset, log_file.len - offset, id) ||
             pair_le64(r + 16) != number) {
             break;
         }
         take_record(model, r);
-        place += pair_record_len(r);
+        offset += pair_record_len(r);
     }
 }
 
@@ -294,9 +294,9 @@ static void check_open(const struct pair *pair, bool with_image, enum unseen_sto
     /* With a changed secret, id or key width under a right checksum the file is another store: it
      * has other keys, and with another id none of these records belongs to it. */
     struct unseen__secret secret;
-    memcpy(secret.bytes, pair->log + PAIR_SECRET_PLACE, sizeof(secret.bytes));
+    memcpy(secret.bytes, pair->log + PAIR_SECRET_OFFSET, sizeof(secret.bytes));
     if (!with_image && info.key_bits == 64 && info.seed_id == unseen__secret_id(&secret) &&
-        memcmp(info.id, pair->log + PAIR_ID_PLACE, sizeof(info.id)) == 0) {
+        memcmp(info.id, pair->log + PAIR_ID_OFFSET, sizeof(info.id)) == 0) {
         check_answers(store, pair);
     }
     (void)unseen_store_close(store, NULL);

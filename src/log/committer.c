@@ -123,7 +123,7 @@ static enum unseen_status pack_bits(struct unseen__committer *c, const uint8_t *
     return UNSEEN_OK;
 }
 
-int unseen__output_sum(int fd, uint64_t len, uint64_t *sum_out)
+int unseen__output_checksum(int fd, uint64_t len, uint64_t *checksum_out)
 {
     uint8_t bytes[UNSEEN__OUTPUT_END_LEN];
     const size_t n = len < sizeof(bytes) ? (size_t)len : sizeof(bytes);
@@ -132,7 +132,7 @@ int unseen__output_sum(int fd, uint64_t len, uint64_t *sum_out)
     if (code == 0 && got < n) {
         return EIO; /* the file is shorter than was said */
     }
-    *sum_out = unseen__checksum(bytes, n);
+    *checksum_out = unseen__checksum(bytes, n);
     return code;
 }
 
@@ -147,7 +147,7 @@ static enum unseen_status commit(struct unseen__committer *c, struct unseen_erro
     int code = c->output_fd >= 0 ? unseen__file_sync(c->output_fd) : 0;
     if (code == 0 && c->output_name) {
         record.output_len = c->writing.output_len;
-        code = unseen__output_sum(c->output_fd, record.output_len, &record.output_sum);
+        code = unseen__output_checksum(c->output_fd, record.output_len, &record.output_checksum);
     }
     if (code != 0) {
         return unseen__error_io(error, "write", c->output_name ? c->output_name : "the output",

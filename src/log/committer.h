@@ -87,6 +87,6 @@ void unseen__committer_release(struct unseen__committer *committer);
 uint64_t unseen__committer_log_end(struct unseen__committer *committer);
 
 /* The checksum that a record keeps of an output file of that length. Returns an errno number. */
-int unseen__output_sum(int fd, uint64_t len, uint64_t *sum_out);
+int unseen__output_checksum(int fd, uint64_t len, uint64_t *checksum_out);
 
 #endif

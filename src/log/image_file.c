@@ -39,11 +39,11 @@ void unseen__image_release(struct unseen__image *image)
     image->buf = NULL;
 }
 
-static enum unseen_status damaged(const struct unseen__image *image, uint64_t place,
+static enum unseen_status damaged(const struct unseen__image *image, uint64_t offset,
                                   struct unseen_error *error)
 {
-    return unseen__error(error, UNSEEN_ERR_CORRUPT, place, "%s is damaged at byte %llu",
-                         image->path, (unsigned long long)place);
+    return unseen__error(error, UNSEEN_ERR_CORRUPT, offset, "%s is damaged at byte %llu",
+                         image->path, (unsigned long long)offset);
 }
 
 static enum unseen_status open_and_read(struct unseen__image *image, struct unseen_error *error)
@@ -70,7 +70,7 @@ static enum unseen_status open_and_read(struct unseen__image *image, struct unse
     if (status != UNSEEN_OK || image->header.body_len != image->size - UNSEEN__IMAGE_HEADER_LEN) {
         return damaged(image, 0, error);
     }
-    image->place = UNSEEN__IMAGE_HEADER_LEN;
+    image->offset = UNSEEN__IMAGE_HEADER_LEN;
     return UNSEEN_OK;
 }
 
@@ -92,15 +92,15 @@ enum unseen_status unseen__image_open(struct unseen__image *image, const struct 
 /* Makes the buffer begin at the next chunk and reads on behind what it has. */
 static enum unseen_status refill(struct unseen__image *image, struct unseen_error *error)
 {
-    const uint64_t buf_end = image->buf_place + image->len;
-    const size_t kept = image->len > 0 ? (size_t)(buf_end - image->place) : 0;
+    const uint64_t buf_end = image->buf_offset + image->len;
+    const size_t kept = image->len > 0 ? (size_t)(buf_end - image->offset) : 0;
     if (kept > 0) {
-        memmove(image->buf, image->buf + (image->place - image->buf_place), kept);
+        memmove(image->buf, image->buf + (image->offset - image->buf_offset), kept);
     }
-    image->buf_place = image->place;
+    image->buf_offset = image->offset;
     size_t got = 0;
     const int code =
-        unseen__file_read(image->fd, image->place + kept, image->buf + kept, BUF_LEN - kept, &got);
+        unseen__file_read(image->fd, image->offset + kept, image->buf + kept, BUF_LEN - kept, &got);
     image->len = code == 0 ? kept + got : 0;
     return code ? unseen__error_io(error, "read", image->path, code) : UNSEEN_OK;
 }
@@ -108,27 +108,27 @@ static enum unseen_status refill(struct unseen__image *image, struct unseen_erro
 enum unseen_status unseen__image_next(struct unseen__image *image, const uint8_t **chunk_out,
                                       size_t *len_out, struct unseen_error *error)
 {
-    if (image->place == image->size) {
+    if (image->offset == image->size) {
         *len_out = 0;
         return UNSEEN_OK;
     }
-    const uint64_t buf_end = image->buf_place + image->len;
-    const uint64_t rest = image->size - image->place;
+    const uint64_t buf_end = image->buf_offset + image->len;
+    const uint64_t rest = image->size - image->offset;
     const uint64_t wanted = rest < UNSEEN_CHUNK_MAX ? rest : UNSEEN_CHUNK_MAX;
-    if (image->place + wanted > buf_end) {
+    if (image->offset + wanted > buf_end) {
         const enum unseen_status status = refill(image, error);
         if (status != UNSEEN_OK) {
             return status;
         }
     }
-    const uint8_t *chunk = image->buf + (image->place - image->buf_place);
-    const size_t have = image->len - (size_t)(image->place - image->buf_place);
+    const uint8_t *chunk = image->buf + (image->offset - image->buf_offset);
+    const size_t have = image->len - (size_t)(image->offset - image->buf_offset);
     const size_t len =
         have >= CHUNK_OVERHEAD ? CHUNK_OVERHEAD + (size_t)load_le32(chunk + 4) : SIZE_MAX;
     if (len > UNSEEN_CHUNK_MAX || len > have) {
-        return damaged(image, image->place, error);
+        return damaged(image, image->offset, error);
     }
-    image->place += len;
+    image->offset += len;
     *chunk_out = chunk;
     *len_out = len;
     return UNSEEN_OK;
@@ -141,13 +141,13 @@ struct writer {
     const char *name;
     uint8_t *buf;
     size_t len;
-    uint64_t place; /* in the file, of the start of the buffer */
+    uint64_t offset; /* in the file, of the start of the buffer */
 };
 
 static enum unseen_status flush(struct writer *w, struct unseen_error *error)
 {
-    const int code = unseen__file_write(w->fd, w->place, w->buf, w->len);
-    w->place += w->len;
+    const int code = unseen__file_write(w->fd, w->offset, w->buf, w->len);
+    w->offset += w->len;
     w->len = 0;
     return code ? unseen__error_io(error, "write", w->name, code) : UNSEEN_OK;
 }
@@ -191,12 +191,12 @@ write_file(struct writer *w, const struct unseen__log *log, struct unseen__image
     if (code != 0) {
         return unseen__error_io(error, "write", w->name, code);
     }
-    w->place = UNSEEN__IMAGE_HEADER_LEN;
+    w->offset = UNSEEN__IMAGE_HEADER_LEN;
     const enum unseen_status status = write_body(w, next, context, error);
     if (status != UNSEEN_OK) {
         return status;
     }
-    header->body_len = w->place - UNSEEN__IMAGE_HEADER_LEN;
+    header->body_len = w->offset - UNSEEN__IMAGE_HEADER_LEN;
     unseen__image_header_encode(header, bytes);
     code = unseen__file_write(w->fd, 0, bytes, sizeof(bytes));
     code = code ? code : unseen__file_sync(w->fd);

@@ -13,9 +13,9 @@ struct unseen__image {
     char *path;
     uint64_t size;
     struct unseen__image_header header;
-    uint64_t place; /* of the next chunk */
-    uint8_t *buf;   /* the file from buf_place on */
-    uint64_t buf_place;
+    uint64_t offset; /* of the next chunk */
+    uint8_t *buf;    /* the file from buf_place on */
+    uint64_t buf_offset;
     size_t len;
 };
 

@@ -42,7 +42,7 @@ static enum unseen_status init(struct unseen__log *log, const char *path, bool w
         .allocator = *allocator,
         .fd = -1,
         .writable = writable,
-        .end = UNSEEN__RECORDS_PLACE,
+        .end = UNSEEN__RECORDS_OFFSET,
     };
     /* A symbolic link stays one: what is made beside the log is made where the log is. */
     const char *real = realpath(path, file) ? file : path;
@@ -119,7 +119,7 @@ static enum unseen_status explain_header(const struct unseen__log *log, enum uns
 /* Either copy will do; the better of two answers says what is wrong with both. */
 static enum unseen_status read_header(struct unseen__log *log, struct unseen_error *error)
 {
-    uint8_t bytes[UNSEEN__RECORDS_PLACE] = {0};
+    uint8_t bytes[UNSEEN__RECORDS_OFFSET] = {0};
     size_t len = 0;
     const int code = unseen__file_read(log->fd, 0, bytes, sizeof(bytes), &len);
     if (code != 0) {
@@ -192,7 +192,7 @@ static int set_rights(int fd, const struct stat *other, unsigned mode)
 static enum unseen_status write_new(struct unseen__log *log, const struct stat *other,
                                     unsigned mode, struct unseen_error *error)
 {
-    uint8_t bytes[UNSEEN__RECORDS_PLACE];
+    uint8_t bytes[UNSEEN__RECORDS_OFFSET];
     int code = unseen__file_make_in(AT_FDCWD, log->making, MODE_AT_WORK, &log->fd);
     if (code != 0) {
         return unseen__error_io(error, "create", log->making, code);
@@ -322,7 +322,7 @@ enum unseen_status unseen__log_append(struct unseen__log *log, struct unseen__re
     if (!array_resize(&log->allocator, &log->buf, &log->cap, len, 1)) {
         return unseen__error_status(error, UNSEEN_ERR_NOMEM, log->path);
     }
-    record.place = log->end;
+    record.offset = log->end;
     record.number = log->number + 1;
     memset(log->buf, 0, len);
     unseen__record_encode_head(&record, log->buf);
@@ -330,11 +330,11 @@ enum unseen_status unseen__log_append(struct unseen__log *log, struct unseen__re
         memcpy(log->buf + UNSEEN__RECORD_HEAD, payload, payload_len);
     }
     if (bits) {
-        memcpy(log->buf + unseen__record_bits_place(&record, key_bits), bits,
+        memcpy(log->buf + unseen__record_bits_offset(&record, key_bits), bits,
                ((size_t)record.n + 7) / 8);
     }
-    const uint64_t sum = unseen__record_sum(log->buf, len, log->header.id);
-    store_le64(log->buf + len - UNSEEN__RECORD_TAIL, sum);
+    const uint64_t checksum = unseen__record_checksum(log->buf, len, log->header.id);
+    store_le64(log->buf + len - UNSEEN__RECORD_TAIL, checksum);
     int code = unseen__file_write(log->fd, log->end, log->buf, len);
     if (code == 0 && sync) {
         code = unseen__file_sync(log->fd);
@@ -345,10 +345,10 @@ enum unseen_status unseen__log_append(struct unseen__log *log, struct unseen__re
         (void)unseen__file_truncate(log->fd, log->end);
         return unseen__error_io(error, "write", log->path, code);
     }
-    log->place = log->end;
+    log->last_offset = log->end;
     log->end += len;
     log->number = record.number;
-    log->record_sum = sum;
+    log->record_checksum = checksum;
     return UNSEEN_OK;
 }
 

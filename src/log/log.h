@@ -20,10 +20,10 @@ struct unseen__log {
     struct unseen__log_header header;
 
     /* The last intact record, as far as is known. */
-    uint64_t end;   /* the place behind it */
-    uint64_t place; /* its own; 0 without one */
+    uint64_t end;         /* the place behind it */
+    uint64_t last_offset; /* its own; 0 without one */
     uint64_t number;
-    uint64_t record_sum;
+    uint64_t record_checksum;
 
     uint8_t *buf; /* a record in the making */
     size_t cap;

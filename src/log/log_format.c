@@ -9,9 +9,9 @@
 
 enum {
     FORMAT_VERSION = 2,
-    PROFILE_PLACE = 4096, /* a page of its own behind the header's */
-    PROFILE_SUM_PLACE = 4080,
-    SUM_PLACE = 4088,
+    PROFILE_OFFSET = 4096, /* a page of its own behind the header's */
+    PROFILE_CHECKSUM_OFFSET = 4080,
+    CHECKSUM_OFFSET = 4088,
     CHANGES_FLAGS = UNSEEN__FLAG_REMOVALS | UNSEEN__FLAG_CLOSED
 };
 
@@ -27,7 +27,7 @@ static size_t round_up_8(size_t len)
 
 static void seal_header(uint8_t *bytes)
 {
-    store_le64(bytes + SUM_PLACE, unseen__checksum(bytes, SUM_PLACE));
+    store_le64(bytes + CHECKSUM_OFFSET, unseen__checksum(bytes, CHECKSUM_OFFSET));
 }
 
 /* What both headers begin with and end in. */
@@ -36,7 +36,7 @@ static enum unseen_status check_header(const uint8_t *bytes, const uint8_t magic
     if (memcmp(bytes, magic, 8) != 0) {
         return UNSEEN_ERR_FOREIGN;
     }
-    if (load_le64(bytes + SUM_PLACE) != unseen__checksum(bytes, SUM_PLACE)) {
+    if (load_le64(bytes + CHECKSUM_OFFSET) != unseen__checksum(bytes, CHECKSUM_OFFSET)) {
         return UNSEEN_ERR_CORRUPT;
     }
     return load_le32(bytes + 8) == FORMAT_VERSION ? UNSEEN_OK : UNSEEN_ERR_VERSION;
@@ -60,9 +60,9 @@ void unseen__header_encode(const struct unseen__log_header *header,
     store_le64(bytes + 88, fpr_bits);
     store_le64(bytes + 96, header->capacity);
     memcpy(bytes + 104, header->filter, UNSEEN__FILTER_NAME_LEN);
-    memcpy(bytes + PROFILE_PLACE, header->profile, UNSEEN__PROFILE_LEN);
-    store_le64(bytes + PROFILE_SUM_PLACE,
-               unseen__checksum(bytes + PROFILE_PLACE, UNSEEN__PROFILE_LEN));
+    memcpy(bytes + PROFILE_OFFSET, header->profile, UNSEEN__PROFILE_LEN);
+    store_le64(bytes + PROFILE_CHECKSUM_OFFSET,
+               unseen__checksum(bytes + PROFILE_OFFSET, UNSEEN__PROFILE_LEN));
     seal_header(bytes);
 }
 
@@ -80,8 +80,8 @@ enum unseen_status unseen__header_decode(const uint8_t bytes[UNSEEN__HEADER_LEN]
         load_le32(bytes + 28) != UNSEEN__HASH_ID) {
         return UNSEEN_ERR_VERSION;
     }
-    if (load_le64(bytes + PROFILE_SUM_PLACE) !=
-        unseen__checksum(bytes + PROFILE_PLACE, UNSEEN__PROFILE_LEN)) {
+    if (load_le64(bytes + PROFILE_CHECKSUM_OFFSET) !=
+        unseen__checksum(bytes + PROFILE_OFFSET, UNSEEN__PROFILE_LEN)) {
         return UNSEEN_ERR_CORRUPT;
     }
     const uint64_t fpr_bits = load_le64(bytes + 88);
@@ -91,7 +91,7 @@ enum unseen_status unseen__header_decode(const uint8_t bytes[UNSEEN__HEADER_LEN]
     memcpy(&h.fpr, &fpr_bits, sizeof(h.fpr));
     h.capacity = load_le64(bytes + 96);
     memcpy(h.filter, bytes + 104, UNSEEN__FILTER_NAME_LEN);
-    memcpy(h.profile, bytes + PROFILE_PLACE, UNSEEN__PROFILE_LEN);
+    memcpy(h.profile, bytes + PROFILE_OFFSET, UNSEEN__PROFILE_LEN);
     if (load_le32(bytes + 12) != UNSEEN__HEADER_LEN || !unseen__key_bits_are_valid(h.key_bits) ||
         !(h.fpr > 0 && h.fpr < 1) || h.filter[UNSEEN__FILTER_NAME_LEN - 1] != '\0' ||
         h.profile[UNSEEN__PROFILE_LEN - 1] != '\0') {
@@ -108,16 +108,16 @@ void unseen__image_header_encode(const struct unseen__image_header *header,
     memcpy(bytes, image_magic, sizeof(image_magic));
     store_le32(bytes + 8, FORMAT_VERSION);
     memcpy(bytes + 16, header->id, UNSEEN__ID_LEN);
-    store_le64(bytes + 32, header->place);
+    store_le64(bytes + 32, header->log_end);
     store_le64(bytes + 40, header->number);
     store_le64(bytes + 48, header->body_len);
     store_le64(bytes + 56, header->nchanges);
-    store_le64(bytes + 64, header->output_place);
+    store_le64(bytes + 64, header->output_offset);
     store_le64(bytes + 72, header->output_len);
-    store_le64(bytes + 80, header->output_sum);
+    store_le64(bytes + 80, header->output_checksum);
     store_le64(bytes + 88, header->output_closed);
-    store_le64(bytes + 96, header->last_place);
-    store_le64(bytes + 4080, header->record_sum);
+    store_le64(bytes + 96, header->last_offset);
+    store_le64(bytes + 4080, header->record_checksum);
     seal_header(bytes);
 }
 
@@ -132,16 +132,16 @@ enum unseen_status unseen__image_header_decode(const uint8_t bytes[UNSEEN__IMAGE
         return status;
     }
     memcpy(header_out->id, bytes + 16, UNSEEN__ID_LEN);
-    header_out->place = load_le64(bytes + 32);
+    header_out->log_end = load_le64(bytes + 32);
     header_out->number = load_le64(bytes + 40);
     header_out->body_len = load_le64(bytes + 48);
     header_out->nchanges = load_le64(bytes + 56);
-    header_out->output_place = load_le64(bytes + 64);
+    header_out->output_offset = load_le64(bytes + 64);
     header_out->output_len = load_le64(bytes + 72);
-    header_out->output_sum = load_le64(bytes + 80);
+    header_out->output_checksum = load_le64(bytes + 80);
     header_out->output_closed = load_le64(bytes + 88) != 0;
-    header_out->last_place = load_le64(bytes + 96);
-    header_out->record_sum = load_le64(bytes + 4080);
+    header_out->last_offset = load_le64(bytes + 96);
+    header_out->record_checksum = load_le64(bytes + 4080);
     return UNSEEN_OK;
 }
 
@@ -174,7 +174,7 @@ void unseen__keys_unpack(const uint8_t *bytes, size_t n, unsigned key_bits, stru
 
 /* ---- records ---- */
 
-size_t unseen__record_bits_place(const struct unseen__record *record, unsigned key_bits)
+size_t unseen__record_bits_offset(const struct unseen__record *record, unsigned key_bits)
 {
     const size_t each = record->kind == UNSEEN__RECORD_CHANGES ? unseen__key_bytes(key_bits) : 1;
     return UNSEEN__RECORD_HEAD + round_up_8(record->n * each);
@@ -184,7 +184,7 @@ size_t unseen__record_len(const struct unseen__record *record, unsigned key_bits
 {
     const bool removals =
         record->kind == UNSEEN__RECORD_CHANGES && (record->flags & UNSEEN__FLAG_REMOVALS);
-    return unseen__record_bits_place(record, key_bits) +
+    return unseen__record_bits_offset(record, key_bits) +
            (removals ? round_up_8(((size_t)record->n + 7) / 8) : 0) + UNSEEN__RECORD_TAIL;
 }
 
@@ -195,29 +195,29 @@ void unseen__record_encode_head(const struct unseen__record *record,
     store_le32(bytes, UNSEEN__RECORD_MARK);
     bytes[4] = (uint8_t)record->kind;
     bytes[5] = (uint8_t)record->flags;
-    store_le64(bytes + 8, record->place);
+    store_le64(bytes + 8, record->offset);
     store_le64(bytes + 16, record->number);
     store_le32(bytes + 24, record->n);
     store_le64(bytes + 32, record->output_len);
-    store_le64(bytes + 40, record->output_sum);
+    store_le64(bytes + 40, record->output_checksum);
 }
 
-bool unseen__record_decode_head(const uint8_t bytes[UNSEEN__RECORD_HEAD], uint64_t place,
+bool unseen__record_decode_head(const uint8_t bytes[UNSEEN__RECORD_HEAD], uint64_t offset,
                                 struct unseen__record *record_out)
 {
     const struct unseen__record r = {
         .kind = bytes[4],
         .flags = bytes[5],
-        .place = load_le64(bytes + 8),
+        .offset = load_le64(bytes + 8),
         .number = load_le64(bytes + 16),
         .n = load_le32(bytes + 24),
         .output_len = load_le64(bytes + 32),
-        .output_sum = load_le64(bytes + 40),
+        .output_checksum = load_le64(bytes + 40),
     };
     const bool changes = r.kind == UNSEEN__RECORD_CHANGES;
     const uint32_t most = changes ? UNSEEN__RECORD_KEYS_MAX : UNSEEN__OUTPUT_NAME_MAX;
     if (load_le32(bytes) != UNSEEN__RECORD_MARK || load_le16(bytes + 6) != 0 ||
-        load_le32(bytes + 28) != 0 || r.place != place || r.number == 0 || r.n > most) {
+        load_le32(bytes + 28) != 0 || r.offset != offset || r.number == 0 || r.n > most) {
         return false;
     }
     *record_out = r;
@@ -236,7 +236,7 @@ bool unseen__record_is_known(const struct unseen__record *record)
     }
 }
 
-uint64_t unseen__record_sum(const uint8_t *bytes, size_t len, const uint8_t id[UNSEEN__ID_LEN])
+uint64_t unseen__record_checksum(const uint8_t *bytes, size_t len, const uint8_t id[UNSEEN__ID_LEN])
 {
     return unseen__checksum_seeded(bytes, len - UNSEEN__RECORD_TAIL, load_le64(id));
 }

@@ -15,7 +15,7 @@ enum {
     UNSEEN__PROFILE_LEN = UNSEEN_URL_ID_MAX + 1,
     UNSEEN__HEADER_LEN = 4096 + UNSEEN__PROFILE_LEN, /* of the log */
     UNSEEN__IMAGE_HEADER_LEN = 4096,
-    UNSEEN__RECORDS_PLACE = 2 * UNSEEN__HEADER_LEN, /* behind both copies of the header */
+    UNSEEN__RECORDS_OFFSET = 2 * UNSEEN__HEADER_LEN, /* behind both copies of the header */
     UNSEEN__RECORD_HEAD = 48,
     UNSEEN__RECORD_TAIL = 8,
     UNSEEN__RECORD_KEYS_MAX = 1 << 18,
@@ -75,18 +75,18 @@ enum {
 struct unseen__record {
     unsigned kind;
     unsigned flags;
-    uint64_t place;
+    uint64_t offset;
     uint64_t number;
     uint32_t n;
     uint64_t output_len;
-    uint64_t output_sum;
+    uint64_t output_checksum;
 };
 
 /* The length of a record in the file, from its head. */
 size_t unseen__record_len(const struct unseen__record *record, unsigned key_bits);
 
 /* The place in the record of the bits that say which keys are removed. */
-size_t unseen__record_bits_place(const struct unseen__record *record, unsigned key_bits);
+size_t unseen__record_bits_offset(const struct unseen__record *record, unsigned key_bits);
 
 void unseen__record_encode_head(const struct unseen__record *record,
                                 uint8_t bytes[UNSEEN__RECORD_HEAD]);
@@ -95,28 +95,29 @@ void unseen__record_encode_head(const struct unseen__record *record,
 #define UNSEEN__RECORD_MARK 0x52534e55u /* "UNSR" */
 
 /* False if these bytes cannot be the head of a record at this place. */
-bool unseen__record_decode_head(const uint8_t bytes[UNSEEN__RECORD_HEAD], uint64_t place,
+bool unseen__record_decode_head(const uint8_t bytes[UNSEEN__RECORD_HEAD], uint64_t offset,
                                 struct unseen__record *record_out);
 
 /* Whether this version knows what the record says, or may skip it. */
 bool unseen__record_is_known(const struct unseen__record *record);
 
 /* The checksum that stands in the last 8 bytes of a record of len bytes. */
-uint64_t unseen__record_sum(const uint8_t *bytes, size_t len, const uint8_t id[UNSEEN__ID_LEN]);
+uint64_t unseen__record_checksum(const uint8_t *bytes, size_t len,
+                                 const uint8_t id[UNSEEN__ID_LEN]);
 
 /* ---- header of the image ---- */
 
 struct unseen__image_header {
     uint8_t id[UNSEEN__ID_LEN];
-    uint64_t place;        /* of the log, up to which it is covered */
-    uint64_t last_place;   /* of the last record covered; 0 without one */
-    uint64_t number;       /* its number */
-    uint64_t body_len;     /* of the chunks */
-    uint64_t nchanges;     /* in the records covered */
-    uint64_t record_sum;   /* checksum of the last record covered; 0 without one */
-    uint64_t output_place; /* of the record with the name of the output file; 0: none */
+    uint64_t log_end;         /* the image covers the records before this offset of the log */
+    uint64_t last_offset;     /* of the last record covered; 0 without one */
+    uint64_t number;          /* its number */
+    uint64_t body_len;        /* of the chunks */
+    uint64_t nchanges;        /* in the records covered */
+    uint64_t record_checksum; /* checksum of the last record covered; 0 without one */
+    uint64_t output_offset;   /* of the record with the name of the output file; 0: none */
     uint64_t output_len;
-    uint64_t output_sum;
+    uint64_t output_checksum;
     bool output_closed;
 };
 

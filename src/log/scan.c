@@ -15,9 +15,9 @@ enum {
 };
 
 enum unseen_status unseen__scan_init(struct unseen__scan *scan, const struct unseen__log *log,
-                                     uint64_t place, uint64_t number, struct unseen_error *error)
+                                     uint64_t offset, uint64_t number, struct unseen_error *error)
 {
-    *scan = (struct unseen__scan){.log = log, .place = place, .number = number};
+    *scan = (struct unseen__scan){.log = log, .offset = offset, .number = number};
     const int code = unseen__file_size(log->fd, &scan->size);
     return code ? unseen__error_io(error, "read", log->path, code) : UNSEEN_OK;
 }
@@ -29,23 +29,23 @@ void unseen__scan_release(struct unseen__scan *scan)
 
 /* The len bytes at place, or *bytes_out = NULL if the file is too short for them. Places never
  * decrease by more than the buffer holds but for a search, which reads again. */
-static enum unseen_status need(struct unseen__scan *scan, uint64_t place, size_t len,
+static enum unseen_status need(struct unseen__scan *scan, uint64_t offset, size_t len,
                                const uint8_t **bytes_out, struct unseen_error *error)
 {
     *bytes_out = NULL;
-    if (place > scan->size || len > scan->size - place) {
+    if (offset > scan->size || len > scan->size - offset) {
         return UNSEEN_OK;
     }
-    const uint64_t buf_end = scan->buf_place + scan->len;
-    if (place < scan->buf_place || place + len > buf_end) {
-        const bool overlaps = place >= scan->buf_place && place < buf_end;
-        const size_t kept = overlaps ? (size_t)(buf_end - place) : 0;
+    const uint64_t buf_end = scan->buf_offset + scan->len;
+    if (offset < scan->buf_offset || offset + len > buf_end) {
+        const bool overlaps = offset >= scan->buf_offset && offset < buf_end;
+        const size_t kept = overlaps ? (size_t)(buf_end - offset) : 0;
         if (kept > 0) {
-            memmove(scan->buf, scan->buf + (place - scan->buf_place), kept);
+            memmove(scan->buf, scan->buf + (offset - scan->buf_offset), kept);
         }
-        scan->buf_place = place;
+        scan->buf_offset = offset;
         scan->len = kept;
-        const uint64_t rest = scan->size - place;
+        const uint64_t rest = scan->size - offset;
         const size_t ahead = rest < READ_AHEAD ? (size_t)rest : READ_AHEAD;
         const size_t wanted = len > ahead ? len : ahead;
         if (!array_resize(&scan->log->allocator, &scan->buf, &scan->cap, wanted, 1)) {
@@ -53,7 +53,7 @@ static enum unseen_status need(struct unseen__scan *scan, uint64_t place, size_t
         }
         size_t got = 0;
         const int code =
-            unseen__file_read(scan->log->fd, place + kept, scan->buf + kept, wanted - kept, &got);
+            unseen__file_read(scan->log->fd, offset + kept, scan->buf + kept, wanted - kept, &got);
         if (code != 0) {
             scan->len = 0;
             return unseen__error_io(error, "read", scan->log->path, code);
@@ -63,60 +63,60 @@ static enum unseen_status need(struct unseen__scan *scan, uint64_t place, size_t
             return UNSEEN_OK; /* it has become shorter since */
         }
     }
-    *bytes_out = scan->buf + (place - scan->buf_place);
+    *bytes_out = scan->buf + (offset - scan->buf_offset);
     return UNSEEN_OK;
 }
 
 /* Whether an intact record is at place; if so, *bytes_out is all of it. */
-static enum unseen_status read_record(struct unseen__scan *scan, uint64_t place,
+static enum unseen_status read_record(struct unseen__scan *scan, uint64_t offset,
                                       struct unseen__record *record, const uint8_t **bytes_out,
                                       struct unseen_error *error)
 {
     const uint8_t *bytes = NULL;
     *bytes_out = NULL;
     enum unseen_status status =
-        need(scan, place, UNSEEN__RECORD_HEAD + UNSEEN__RECORD_TAIL, &bytes, error);
-    if (status != UNSEEN_OK || !bytes || !unseen__record_decode_head(bytes, place, record)) {
+        need(scan, offset, UNSEEN__RECORD_HEAD + UNSEEN__RECORD_TAIL, &bytes, error);
+    if (status != UNSEEN_OK || !bytes || !unseen__record_decode_head(bytes, offset, record)) {
         return status;
     }
     const size_t len = unseen__record_len(record, scan->log->header.key_bits);
-    status = need(scan, place, len, &bytes, error);
+    status = need(scan, offset, len, &bytes, error);
     scan->nhashed += bytes ? len : 0;
     if (status == UNSEEN_OK && bytes &&
         load_le64(bytes + len - UNSEEN__RECORD_TAIL) ==
-            unseen__record_sum(bytes, len, scan->log->header.id)) {
+            unseen__record_checksum(bytes, len, scan->log->header.id)) {
         *bytes_out = bytes;
     }
     if (*bytes_out && !unseen__record_is_known(record)) {
-        return unseen__error(error, UNSEEN_ERR_VERSION, place,
+        return unseen__error(error, UNSEEN_ERR_VERSION, offset,
                              "%s was written by another version of unseen", scan->log->path);
     }
     return status;
 }
 
 /* The next place, at or behind *place_out, where a record may begin; the size if there is none. */
-static enum unseen_status find_mark(struct unseen__scan *scan, uint64_t *place_out,
+static enum unseen_status find_mark(struct unseen__scan *scan, uint64_t *offset_out,
                                     struct unseen_error *error)
 {
-    uint64_t place = *place_out;
-    while (place < scan->size) {
+    uint64_t offset = *offset_out;
+    while (offset < scan->size) {
         const uint8_t *bytes = NULL;
-        const uint64_t rest = scan->size - place;
+        const uint64_t rest = scan->size - offset;
         const size_t len = rest < READ_AHEAD / 2 ? (size_t)rest : READ_AHEAD / 2;
-        const enum unseen_status status = need(scan, place, len, &bytes, error);
+        const enum unseen_status status = need(scan, offset, len, &bytes, error);
         if (status != UNSEEN_OK || !bytes) {
-            *place_out = scan->size;
+            *offset_out = scan->size;
             return status;
         }
         for (size_t i = 0; i + 4 <= len; i += 8) {
             if (load_le32(bytes + i) == UNSEEN__RECORD_MARK) {
-                *place_out = place + i;
+                *offset_out = offset + i;
                 return UNSEEN_OK;
             }
         }
-        place += (len + 7) & ~(size_t)7;
+        offset += (len + 7) & ~(size_t)7;
     }
-    *place_out = scan->size;
+    *offset_out = scan->size;
     return UNSEEN_OK;
 }
 
@@ -128,24 +128,24 @@ static enum unseen_status find_next(struct unseen__scan *scan, bool *found_out,
 {
     struct unseen__record record;
     *found_out = false;
-    for (uint64_t place = scan->place + 8;; place += 8) {
+    for (uint64_t offset = scan->offset + 8;; offset += 8) {
         const uint8_t *bytes = NULL;
-        enum unseen_status status = find_mark(scan, &place, error);
-        if (status == UNSEEN_OK && place < scan->size) {
-            status = read_record(scan, place, &record, &bytes, error);
+        enum unseen_status status = find_mark(scan, &offset, error);
+        if (status == UNSEEN_OK && offset < scan->size) {
+            status = read_record(scan, offset, &record, &bytes, error);
         }
-        if (status != UNSEEN_OK || place >= scan->size) {
+        if (status != UNSEEN_OK || offset >= scan->size) {
             return status;
         }
         if (bytes && record.number > scan->number) {
-            scan->next = place;
+            scan->next = offset;
             *found_out = true;
             return UNSEEN_OK;
         }
         if (scan->nhashed > HASHED_MAX + 8 * scan->size) {
-            return unseen__error(error, UNSEEN_ERR_CORRUPT, scan->place,
+            return unseen__error(error, UNSEEN_ERR_CORRUPT, scan->offset,
                                  "%s is damaged from byte %llu on, beyond repair", scan->log->path,
-                                 (unsigned long long)scan->place);
+                                 (unsigned long long)scan->offset);
         }
     }
 }
@@ -159,11 +159,11 @@ static void show(struct unseen__scan *scan, const struct unseen__record *record,
         record->kind == UNSEEN__RECORD_CHANGES && (record->flags & UNSEEN__FLAG_REMOVALS);
     scan->record = *record;
     scan->payload = bytes + UNSEEN__RECORD_HEAD;
-    scan->bits = removals ? bytes + unseen__record_bits_place(record, key_bits) : NULL;
-    scan->record_sum = load_le64(bytes + len - UNSEEN__RECORD_TAIL);
+    scan->bits = removals ? bytes + unseen__record_bits_offset(record, key_bits) : NULL;
+    scan->record_checksum = load_le64(bytes + len - UNSEEN__RECORD_TAIL);
     scan->number = record->number;
     scan->skipped = false;
-    scan->place += len;
+    scan->offset += len;
 }
 
 enum unseen_status unseen__scan_next(struct unseen__scan *scan, enum unseen__scan_state *state_out,
@@ -171,11 +171,11 @@ enum unseen_status unseen__scan_next(struct unseen__scan *scan, enum unseen__sca
 {
     struct unseen__record record;
     const uint8_t *bytes = NULL;
-    if (scan->place >= scan->size) {
+    if (scan->offset >= scan->size) {
         *state_out = UNSEEN__SCAN_END;
         return UNSEEN_OK;
     }
-    enum unseen_status status = read_record(scan, scan->place, &record, &bytes, error);
+    enum unseen_status status = read_record(scan, scan->offset, &record, &bytes, error);
     if (status != UNSEEN_OK) {
         return status;
     }
@@ -186,7 +186,7 @@ enum unseen_status unseen__scan_next(struct unseen__scan *scan, enum unseen__sca
     }
     bool found = false;
     if (bytes) {
-        scan->next = scan->place; /* intact, but records before it are missing */
+        scan->next = scan->offset; /* intact, but records before it are missing */
         found = true;
     } else {
         status = find_next(scan, &found, error);
@@ -197,6 +197,6 @@ enum unseen_status unseen__scan_next(struct unseen__scan *scan, enum unseen__sca
 
 void unseen__scan_skip(struct unseen__scan *scan)
 {
-    scan->place = scan->next;
+    scan->offset = scan->next;
     scan->skipped = true;
 }

@@ -16,13 +16,13 @@ enum unseen__scan_state {
 
 struct unseen__scan {
     const struct unseen__log *log;
-    uint64_t size;       /* of the file, when the scan began */
-    uint64_t place;      /* of the record to read */
-    uint64_t number;     /* of the last record read */
-    uint64_t record_sum; /* its checksum */
-    bool skipped;        /* any later number may follow */
-    uint64_t nhashed;    /* bytes, of records and of what looked like records */
-    uint64_t next;       /* after DAMAGED: where intact records go on */
+    uint64_t size;            /* of the file, when the scan began */
+    uint64_t offset;          /* of the record to read */
+    uint64_t number;          /* of the last record read */
+    uint64_t record_checksum; /* its checksum */
+    bool skipped;             /* any later number may follow */
+    uint64_t nhashed;         /* bytes, of records and of what looked like records */
+    uint64_t next;            /* after DAMAGED: where intact records go on */
 
     /* after RECORD */
     struct unseen__record record;
@@ -32,12 +32,12 @@ struct unseen__scan {
     uint8_t *buf; /* the file from buf_place on */
     size_t cap;
     size_t len;
-    uint64_t buf_place;
+    uint64_t buf_offset;
 };
 
 /* Starts behind a record of this number, at a place where a record or the end is. */
 enum unseen_status unseen__scan_init(struct unseen__scan *scan, const struct unseen__log *log,
-                                     uint64_t place, uint64_t number, struct unseen_error *error);
+                                     uint64_t offset, uint64_t number, struct unseen_error *error);
 
 /* Moves on. After TORN it stays; after DAMAGED it can go on with unseen__scan_skip. Errors: IO,
  * NOMEM, VERSION (a record of a kind that must be known), CORRUPT (damage made to keep us busy). */

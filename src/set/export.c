@@ -18,12 +18,12 @@ enum {
     FORMAT_VERSION = 2,
     FRAME_HEAD = 24,
     FRAME_TAIL = 8,
-    SECRET_PLACE = 32,
-    NAME_PLACE = 64,
+    SECRET_OFFSET = 32,
+    NAME_OFFSET = 64,
     NAME_LEN = 16,
-    PARAMS_PLACE = NAME_PLACE + NAME_LEN,
-    PROFILE_LEN_PLACE = PARAMS_PLACE + (int)UNSEEN__PARAMS_LEN,
-    PROFILE_PLACE = PROFILE_LEN_PLACE + 8,
+    PARAMS_OFFSET = NAME_OFFSET + NAME_LEN,
+    PROFILE_LEN_OFFSET = PARAMS_OFFSET + (int)UNSEEN__PARAMS_LEN,
+    PROFILE_OFFSET = PROFILE_LEN_OFFSET + 8,
     POSITION_BITS = 50
 };
 
@@ -86,22 +86,22 @@ static size_t put_header(const struct unseen_set *set, uint8_t *chunk)
     uint8_t *p = chunk + FRAME_HEAD;
     const char *profile = unseen_set_profile(set);
     const size_t profile_len = strlen(profile);
-    memset(p, 0, PROFILE_PLACE);
+    memset(p, 0, PROFILE_OFFSET);
     memcpy(p, magic, sizeof(magic));
     store_le32(p + 8, FORMAT_VERSION);
     store_le32(p + 12, 0); /* incompatible features */
     store_le32(p + 16, UNSEEN__HASH_ID);
     store_le32(p + 20, set->key_bits);
     store_le64(p + 24, nkeys_of(set));
-    memcpy(p + SECRET_PLACE, set->hasher.secret.bytes, UNSEEN__SECRET_LEN);
+    memcpy(p + SECRET_OFFSET, set->hasher.secret.bytes, UNSEEN__SECRET_LEN);
     size_t name_len = strlen(set->ops->name);
-    memcpy(p + NAME_PLACE, set->ops->name, name_len < NAME_LEN ? name_len : NAME_LEN - 1);
+    memcpy(p + NAME_OFFSET, set->ops->name, name_len < NAME_LEN ? name_len : NAME_LEN - 1);
     for (size_t i = 0; i < nshards_of(set); i++) {
-        set->ops->save_params(set->shards[i].filter, p + PARAMS_PLACE);
+        set->ops->save_params(set->shards[i].filter, p + PARAMS_OFFSET);
     }
-    store_le32(p + PROFILE_LEN_PLACE, (uint32_t)profile_len);
-    memcpy(p + PROFILE_PLACE, profile, profile_len);
-    return put_frame(chunk, KIND_HEADER, export_id(set), PROFILE_PLACE + profile_len);
+    store_le32(p + PROFILE_LEN_OFFSET, (uint32_t)profile_len);
+    memcpy(p + PROFILE_OFFSET, profile, profile_len);
+    return put_frame(chunk, KIND_HEADER, export_id(set), PROFILE_OFFSET + profile_len);
 }
 
 static size_t put_end(const struct unseen_set *set, uint8_t *chunk)
@@ -206,18 +206,18 @@ static enum unseen_status load_header(struct unseen_import *import, const uint8_
         load_le32(p + 16) != UNSEEN__HASH_ID) {
         return UNSEEN_ERR_VERSION;
     }
-    const char *name = (const char *)p + NAME_PLACE;
+    const char *name = (const char *)p + NAME_OFFSET;
     const char *profile = profile_of(import->options.url);
-    if (len < PROFILE_PLACE || len - PROFILE_PLACE != load_le32(p + PROFILE_LEN_PLACE) ||
-        len - PROFILE_PLACE > UNSEEN_URL_ID_MAX || name[NAME_LEN - 1] != 0) {
+    if (len < PROFILE_OFFSET || len - PROFILE_OFFSET != load_le32(p + PROFILE_LEN_OFFSET) ||
+        len - PROFILE_OFFSET > UNSEEN_URL_ID_MAX || name[NAME_LEN - 1] != 0) {
         return UNSEEN_ERR_CORRUPT;
     }
-    if (len - PROFILE_PLACE != strlen(profile) ||
-        memcmp(p + PROFILE_PLACE, profile, strlen(profile)) != 0) {
+    if (len - PROFILE_OFFSET != strlen(profile) ||
+        memcmp(p + PROFILE_OFFSET, profile, strlen(profile)) != 0) {
         return UNSEEN_ERR_MISMATCH;
     }
     struct unseen__secret secret;
-    memcpy(secret.bytes, p + SECRET_PLACE, UNSEEN__SECRET_LEN);
+    memcpy(secret.bytes, p + SECRET_OFFSET, UNSEEN__SECRET_LEN);
     struct unseen_set_options options = import->options;
     options.key_bits = load_le32(p + 20);
     if (!unseen__key_bits_are_valid(options.key_bits)) {
@@ -229,7 +229,7 @@ static enum unseen_status load_header(struct unseen_import *import, const uint8_
     options.allocator = &import->allocator; /* the caller's struct may be gone */
     import->nkeys = load_le64(p + 24);
     const struct unseen__saved saved = {
-        .params = p + PARAMS_PLACE, .nkeys = import->nkeys, .nbytes_max = import->nbytes_max};
+        .params = p + PARAMS_OFFSET, .nkeys = import->nkeys, .nbytes_max = import->nbytes_max};
     enum unseen_status status = unseen__set_create(&import->set, &options, &secret, &saved, NULL);
     unseen__secret_forget(&secret);
     return status == UNSEEN_ERR_NAME ? UNSEEN_ERR_VERSION : status;

@@ -26,21 +26,21 @@ static bool count(void *context, const struct unseen_key *keys, size_t n, bool r
     return true;
 }
 
-static void note_damage(struct unseen__reading *r, uint64_t place, uint64_t end)
+static void note_damage(struct unseen__reading *r, uint64_t offset, uint64_t end)
 {
     struct unseen_error damage;
-    (void)unseen__damaged(&damage, r->log, place, end);
-    r->damaged_place = place;
+    (void)unseen__damaged(&damage, r->log, offset, end);
+    r->damaged_offset = offset;
     r->damaged_end = end;
     r->health.ndamages++;
-    r->health.lost_bytes += end - place;
+    r->health.lost_bytes += end - offset;
     report(r, &damage);
 }
 
 enum unseen_status unseen__read_all(struct unseen__reading *r, struct unseen_error *error)
 {
     struct unseen__scan scan;
-    enum unseen_status status = unseen__scan_init(&scan, r->log, UNSEEN__RECORDS_PLACE, 0, error);
+    enum unseen_status status = unseen__scan_init(&scan, r->log, UNSEEN__RECORDS_OFFSET, 0, error);
     while (status == UNSEEN_OK) {
         enum unseen__scan_state state;
         status = unseen__scan_next(&scan, &state, error);
@@ -48,12 +48,12 @@ enum unseen_status unseen__read_all(struct unseen__reading *r, struct unseen_err
             break;
         }
         if (state == UNSEEN__SCAN_TORN) {
-            r->health.torn_bytes = scan.size - scan.place;
-            r->torn_place = scan.place;
+            r->health.torn_bytes = scan.size - scan.offset;
+            r->torn_offset = scan.offset;
             break;
         }
         if (state == UNSEEN__SCAN_DAMAGED) {
-            note_damage(r, scan.place, scan.next);
+            note_damage(r, scan.offset, scan.next);
             unseen__scan_skip(&scan);
             continue;
         }
@@ -102,7 +102,7 @@ static enum unseen_status compare_set(const struct unseen_store *store,
         return UNSEEN_OK;
     }
     const enum unseen_status status =
-        unseen__live_each(&store->log, image->header.place, true, compare, &c, error);
+        unseen__live_each(&store->log, image->header.log_end, true, compare, &c, error);
     if (status != UNSEEN_OK) {
         return status;
     }
@@ -153,9 +153,9 @@ static enum unseen_status check_image(struct unseen_store *store, struct unseen_
     *is_damaged_out = status == UNSEEN_ERR_CORRUPT || status == UNSEEN_ERR_VERSION ||
                       status == UNSEEN_ERR_FOREIGN;
     if (status == UNSEEN_OK) {
-        if (r->health.torn_bytes > 0 && r->torn_place < image.header.place) {
+        if (r->health.torn_bytes > 0 && r->torn_offset < image.header.log_end) {
             /* What an image covers was a record once, not an unfinished commit. */
-            note_damage(r, r->torn_place, r->torn_place + r->health.torn_bytes);
+            note_damage(r, r->torn_offset, r->torn_offset + r->health.torn_bytes);
             r->health.torn_bytes = 0;
         }
         status = compare_image(store, &image, &damage, is_damaged_out, error);

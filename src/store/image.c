@@ -10,12 +10,12 @@
 /* ---- finding ---- */
 
 /* Reads the record at place of the log; false if no intact one is there. */
-static enum unseen_status read_at(const struct unseen_store *store, uint64_t place,
+static enum unseen_status read_at(const struct unseen_store *store, uint64_t offset,
                                   struct unseen__scan *scan, bool *found_out,
                                   struct unseen_error *error)
 {
     enum unseen__scan_state state = UNSEEN__SCAN_END;
-    enum unseen_status status = unseen__scan_init(scan, &store->log, place, 0, error);
+    enum unseen_status status = unseen__scan_init(scan, &store->log, offset, 0, error);
     if (status == UNSEEN_OK) {
         scan->skipped = true; /* its number may be any */
         status = unseen__scan_next(scan, &state, error);
@@ -30,15 +30,15 @@ static enum unseen_status check_last(const struct unseen_store *store,
                                      struct unseen_error *error)
 {
     struct unseen__scan scan;
-    if (header->place == UNSEEN__RECORDS_PLACE) {
-        *agrees_out = header->last_place == 0 && header->number == 0 && header->output_place == 0 &&
-                      header->record_sum == 0;
+    if (header->log_end == UNSEEN__RECORDS_OFFSET) {
+        *agrees_out = header->last_offset == 0 && header->number == 0 &&
+                      header->output_offset == 0 && header->record_checksum == 0;
         return UNSEEN_OK;
     }
-    const enum unseen_status status = read_at(store, header->last_place, &scan, agrees_out, error);
-    *agrees_out = *agrees_out && header->last_place >= UNSEEN__RECORDS_PLACE &&
-                  scan.place == header->place && scan.number == header->number &&
-                  scan.record_sum == header->record_sum;
+    const enum unseen_status status = read_at(store, header->last_offset, &scan, agrees_out, error);
+    *agrees_out = *agrees_out && header->last_offset >= UNSEEN__RECORDS_OFFSET &&
+                  scan.offset == header->log_end && scan.number == header->number &&
+                  scan.record_checksum == header->record_checksum;
     unseen__scan_release(&scan);
     return status;
 }
@@ -50,16 +50,16 @@ static enum unseen_status read_output(const struct unseen_store *store,
                                       struct unseen_error *error)
 {
     struct unseen__scan scan;
-    if (header->output_place == 0) {
+    if (header->output_offset == 0) {
         return UNSEEN_OK;
     }
     const enum unseen_status status =
-        read_at(store, header->output_place, &scan, agrees_out, error);
+        read_at(store, header->output_offset, &scan, agrees_out, error);
     *agrees_out = *agrees_out && scan.record.kind == UNSEEN__RECORD_OUTPUT;
     if (*agrees_out) {
         unseen__output_follow(output_out, &scan.record, scan.payload);
         output_out->len = header->output_len;
-        output_out->sum = header->output_sum;
+        output_out->checksum = header->output_checksum;
         output_out->closed = header->output_closed;
     }
     unseen__scan_release(&scan);
@@ -80,7 +80,7 @@ static enum unseen_status check_log(const struct unseen_store *store,
     *log_is_damaged_out = status != UNSEEN_OK || !agrees;
     return status != UNSEEN_OK || agrees
                ? status
-               : unseen__error(error, UNSEEN_ERR_CORRUPT, header->last_place,
+               : unseen__error(error, UNSEEN_ERR_CORRUPT, header->last_offset,
                                "%s is damaged: its image was made from another end of it",
                                store->log.path);
 }
@@ -113,15 +113,15 @@ static enum unseen_status import_chunks(struct unseen_import *import, struct uns
     for (;;) {
         const uint8_t *chunk = NULL;
         size_t len = 0;
-        const uint64_t place = image->place;
+        const uint64_t offset = image->offset;
         enum unseen_status status = unseen__image_next(image, &chunk, &len, error);
         if (status != UNSEEN_OK || len == 0) {
             return status;
         }
         status = unseen_import_chunk(import, chunk, len);
         if (status != UNSEEN_OK) {
-            return unseen__error(error, status, place, "%s, byte %llu: %s", image->path,
-                                 (unsigned long long)place, unseen_status_string(status));
+            return unseen__error(error, status, offset, "%s, byte %llu: %s", image->path,
+                                 (unsigned long long)offset, unseen_status_string(status));
         }
     }
 }
@@ -181,14 +181,14 @@ enum unseen_status unseen__image_save(struct unseen_store *store, struct unseen_
     const struct unseen__log *log = &store->log;
     const bool no_log = log->header.read_features & UNSEEN__FEATURE_NO_LOG;
     struct unseen__image_header header = {
-        .place = no_log ? UNSEEN__RECORDS_PLACE : log->end,
-        .last_place = no_log ? 0 : log->place,
+        .log_end = no_log ? UNSEEN__RECORDS_OFFSET : log->end,
+        .last_offset = no_log ? 0 : log->last_offset,
         .number = no_log ? 0 : log->number,
         .nchanges = store->nchanges,
-        .record_sum = no_log ? 0 : log->record_sum,
-        .output_place = no_log ? 0 : store->output.place,
+        .record_checksum = no_log ? 0 : log->record_checksum,
+        .output_offset = no_log ? 0 : store->output.name_offset,
         .output_len = store->output.len,
-        .output_sum = store->output.sum,
+        .output_checksum = store->output.checksum,
         .output_closed = store->output.closed,
     };
     struct export e = {.set = store->set};

@@ -17,18 +17,18 @@ enum {
     COPY_LEN = 65536
 };
 
-static int copy(int from, uint64_t place, uint64_t end, int to, uint8_t *buf)
+static int copy(int from, uint64_t offset, uint64_t end, int to, uint8_t *buf)
 {
-    uint64_t to_place = 0;
-    int code = unseen__file_size(to, &to_place);
-    while (code == 0 && place < end) {
-        const size_t wanted = end - place < COPY_LEN ? (size_t)(end - place) : COPY_LEN;
+    uint64_t to_offset = 0;
+    int code = unseen__file_size(to, &to_offset);
+    while (code == 0 && offset < end) {
+        const size_t wanted = end - offset < COPY_LEN ? (size_t)(end - offset) : COPY_LEN;
         size_t got = 0;
-        code = unseen__file_read(from, place, buf, wanted, &got);
-        code = code ? code : unseen__file_write(to, to_place, buf, got);
-        place += got;
-        to_place += got;
-        end = got < wanted ? place : end; /* it has become shorter */
+        code = unseen__file_read(from, offset, buf, wanted, &got);
+        code = code ? code : unseen__file_write(to, to_offset, buf, got);
+        offset += got;
+        to_offset += got;
+        end = got < wanted ? offset : end; /* it has become shorter */
     }
     return code ? code : unseen__file_sync(to);
 }
@@ -72,15 +72,15 @@ static enum unseen_status cut(const struct unseen_store *store, int fd, const ch
                               uint64_t size, struct unseen_error *error)
 {
     const struct unseen__output *output = &store->output;
-    uint64_t sum = 0;
+    uint64_t checksum = 0;
     int code = 0;
     if (size < output->len) {
         return unseen__error(error, UNSEEN_ERR_CORRUPT, size,
                              "%s is shorter than it was: %llu bytes of it are known to %s", name,
                              (unsigned long long)output->len, store->log.path);
     }
-    code = unseen__output_sum(fd, output->len, &sum);
-    if (code == 0 && sum != output->sum) {
+    code = unseen__output_checksum(fd, output->len, &checksum);
+    if (code == 0 && checksum != output->checksum) {
         return unseen__error(error, UNSEEN_ERR_CORRUPT, output->len,
                              "%s is not what was written last time: it differs before byte %llu",
                              name, (unsigned long long)output->len);
@@ -102,11 +102,11 @@ static enum unseen_status record_name(struct unseen_store *store, int fd, const 
     struct unseen__record record = {
         .kind = UNSEEN__RECORD_OUTPUT,
         .n = (uint32_t)strlen(name),
-        .place = store->log.end,
+        .offset = store->log.end,
         .output_len = len,
     };
     int code = unseen__file_sync(fd);
-    code = code ? code : unseen__output_sum(fd, len, &record.output_sum);
+    code = code ? code : unseen__output_checksum(fd, len, &record.output_checksum);
     if (code != 0) {
         return unseen__error_io(error, "write", name, code);
     }
@@ -141,7 +141,7 @@ enum unseen_status unseen_store_output(struct unseen_store *store, int fd, const
     *len_out = size;
     if (name) {
         const bool interrupted =
-            output->place != 0 && !output->closed && strcmp(output->name, name) == 0;
+            output->name_offset != 0 && !output->closed && strcmp(output->name, name) == 0;
         enum unseen_status status = UNSEEN_OK;
         if (interrupted && size > 0) {
             status = cut(store, fd, name, size, error);

@@ -66,14 +66,14 @@ void unseen__output_follow(struct unseen__output *output, const struct unseen__r
                            const uint8_t *payload)
 {
     if (record->kind == UNSEEN__RECORD_OUTPUT) {
-        output->place = record->place;
+        output->name_offset = record->offset;
         memcpy(output->name, payload, record->n);
         output->name[record->n] = '\0';
     } else if (record->kind != UNSEEN__RECORD_CHANGES || record->output_len == UNSEEN__NO_OUTPUT) {
         return;
     }
     output->len = record->output_len;
-    output->sum = record->output_sum;
+    output->checksum = record->output_checksum;
     output->closed =
         record->kind == UNSEEN__RECORD_CHANGES && (record->flags & UNSEEN__FLAG_CLOSED) != 0;
 }
@@ -86,10 +86,10 @@ enum unseen_status unseen__check_length(const struct unseen__log *log, struct un
 }
 
 enum unseen_status unseen__damaged(struct unseen_error *error, const struct unseen__log *log,
-                                   uint64_t place, uint64_t next)
+                                   uint64_t offset, uint64_t next)
 {
-    return unseen__error(error, UNSEEN_ERR_CORRUPT, place, "%s is damaged: bytes %llu to %llu",
-                         log->path, (unsigned long long)place, (unsigned long long)next);
+    return unseen__error(error, UNSEEN_ERR_CORRUPT, offset, "%s is damaged: bytes %llu to %llu",
+                         log->path, (unsigned long long)offset, (unsigned long long)next);
 }
 
 /* ---- adding ---- */
@@ -131,18 +131,18 @@ static bool is_order_worth_while(const struct unseen_set *set)
 
 static void sort_by_region(struct replay *r)
 {
-    uint32_t place[NREGIONS] = {0};
-    uint32_t sum = 0;
+    uint32_t next[NREGIONS] = {0}; /* where the next key of each region goes */
+    uint32_t start = 0;
     for (size_t i = 0; i < r->n; i++) {
-        place[region_of(r->keys[i])]++;
+        next[region_of(r->keys[i])]++;
     }
     for (size_t i = 0; i < NREGIONS; i++) {
-        const uint32_t count = place[i];
-        place[i] = sum;
-        sum += count;
+        const uint32_t count = next[i];
+        next[i] = start;
+        start += count;
     }
     for (size_t i = 0; i < r->n; i++) {
-        r->sorted[place[region_of(r->keys[i])]++] = r->keys[i];
+        r->sorted[next[region_of(r->keys[i])]++] = r->keys[i];
     }
 }
 
@@ -189,10 +189,10 @@ static enum unseen_status read_records(struct unseen_store *store, struct unseen
             return status;
         }
         if (state == UNSEEN__SCAN_DAMAGED) {
-            return unseen__damaged(error, &store->log, scan->place, scan->next);
+            return unseen__damaged(error, &store->log, scan->offset, scan->next);
         }
         if (state != UNSEEN__SCAN_RECORD) {
-            store->info.torn_bytes = scan->size > scan->place ? scan->size - scan->place : 0;
+            store->info.torn_bytes = scan->size > scan->offset ? scan->size - scan->offset : 0;
             return UNSEEN_OK;
         }
         if (!unseen__record_each(&scan->record, scan->payload, scan->bits,
@@ -203,22 +203,22 @@ static enum unseen_status read_records(struct unseen_store *store, struct unseen
             store->nchanges += scan->record.n;
         }
         unseen__output_follow(&store->output, &scan->record, scan->payload);
-        store->log.place = scan->record.place;
-        store->log.record_sum = scan->record_sum;
+        store->log.last_offset = scan->record.offset;
+        store->log.record_checksum = scan->record_checksum;
     }
 }
 
-enum unseen_status unseen__replay(struct unseen_store *store, uint64_t place, uint64_t number,
+enum unseen_status unseen__replay(struct unseen_store *store, uint64_t offset, uint64_t number,
                                   struct unseen_error *error)
 {
     struct unseen__scan scan;
     struct replay r;
     const uint64_t nbefore = store->nchanges;
-    enum unseen_status status = unseen__scan_init(&scan, &store->log, place, number, error);
+    enum unseen_status status = unseen__scan_init(&scan, &store->log, offset, number, error);
     if (status != UNSEEN_OK) {
         return status;
     }
-    status = init(&r, store, scan.size > place ? scan.size - place : 0);
+    status = init(&r, store, scan.size > offset ? scan.size - offset : 0);
     if (status != UNSEEN_OK) {
         status = unseen__error_status(error, status, store->log.path);
     } else {
@@ -227,7 +227,7 @@ enum unseen_status unseen__replay(struct unseen_store *store, uint64_t place, ui
     if (status == UNSEEN_OK && r.n > 0) {
         status = unseen__error_status(error, add_collected(&r), store->log.path);
     }
-    store->log.end = scan.place;
+    store->log.end = scan.offset;
     store->log.number = scan.number;
     store->info.replayed = store->nchanges - nbefore;
     release(&r);

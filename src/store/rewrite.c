@@ -64,9 +64,9 @@ static enum unseen_status append_output(struct unseen__log *log,
         .kind = UNSEEN__RECORD_OUTPUT,
         .n = (uint32_t)strlen(output->name),
         .output_len = output->len,
-        .output_sum = output->sum,
+        .output_checksum = output->checksum,
     };
-    if (output->place == 0) {
+    if (output->name_offset == 0) {
         return UNSEEN_OK;
     }
     enum unseen_status status =
@@ -226,7 +226,7 @@ enum unseen_status unseen_store_rewrite(const char *path, const struct unseen_st
         status = unseen__read_all(&reading, error);
     }
     if (status == UNSEEN_OK && reading.health.ndamages > 0) {
-        status = unseen__damaged(error, &log, reading.damaged_place, reading.damaged_end);
+        status = unseen__damaged(error, &log, reading.damaged_offset, reading.damaged_end);
     }
     if (status == UNSEEN_OK) {
         status = unseen__log_rewrite(&log, &header, &reading.output, false, error);

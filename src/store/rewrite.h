@@ -18,9 +18,9 @@ struct unseen__reading {
     /* results */
     struct unseen_store_health health;
     struct unseen__output output;
-    uint64_t damaged_place; /* of the last damage */
+    uint64_t damaged_offset; /* of the last damage */
     uint64_t damaged_end;
-    uint64_t torn_place; /* with health.torn_bytes */
+    uint64_t torn_offset; /* with health.torn_bytes */
 };
 
 /* Damage is a result, not an error. Errors: IO, NOMEM. */

@@ -232,8 +232,8 @@ enum unseen_status unseen__store_url_make(struct unseen_store *store, struct uns
 /* The most keys that a log of this length can have. */
 static uint64_t keys_in(const struct unseen_store *store, uint64_t len)
 {
-    return len > UNSEEN__RECORDS_PLACE
-               ? (len - UNSEEN__RECORDS_PLACE) / unseen__key_bytes(store->log.header.key_bits)
+    return len > UNSEEN__RECORDS_OFFSET
+               ? (len - UNSEEN__RECORDS_OFFSET) / unseen__key_bytes(store->log.header.key_bits)
                : 0;
 }
 
@@ -344,13 +344,13 @@ static bool use_image(struct unseen_store *store, enum unseen_status *status_out
         store->info.image_bytes = image.size;
         unseen__image_release(&image);
         if (status == UNSEEN_OK) {
-            store->info.image_covers = header.place;
+            store->info.image_covers = header.log_end;
             store->nchanges = header.nchanges;
             store->nkept = header.nchanges;
-            store->log.end = header.place;
-            store->log.place = header.last_place;
+            store->log.end = header.log_end;
+            store->log.last_offset = header.last_offset;
             store->log.number = header.number;
-            store->log.record_sum = header.record_sum;
+            store->log.record_checksum = header.record_checksum;
         }
     }
     *status_out = log_is_damaged || status == UNSEEN_ERR_NOMEM ? status : UNSEEN_OK;
@@ -374,7 +374,7 @@ static enum unseen_status load(struct unseen_store *store, struct unseen_error *
         return unseen__error_io(error, "read", store->log.path, errno);
     }
     if (!use_image(store, &status, error)) {
-        if (status == UNSEEN_OK && no_log && st.st_size > UNSEEN__RECORDS_PLACE) {
+        if (status == UNSEEN_OK && no_log && st.st_size > UNSEEN__RECORDS_OFFSET) {
             status =
                 unseen__error(error, UNSEEN_ERR_CORRUPT, UNSEEN__NO_OFFSET,
                               "%s has no log, and its image is damaged or gone", store->log.path);
@@ -646,7 +646,7 @@ static enum unseen_status close_output(struct unseen_store *store, bool all_comm
         return UNSEEN_OK; /* more was written than committed: the next run cuts it */
     }
     code = code ? code : unseen__file_sync(c->output_fd);
-    code = code ? code : unseen__output_sum(c->output_fd, size, &record.output_sum);
+    code = code ? code : unseen__output_checksum(c->output_fd, size, &record.output_checksum);
     if (code != 0) {
         return unseen__error_io(error, "write", c->output_name, code);
     }

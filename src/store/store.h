@@ -11,9 +11,9 @@
 
 /* The output file as the records say it is. */
 struct unseen__output {
-    uint64_t place; /* of the record with its name; 0: there is none */
+    uint64_t name_offset; /* of the record with its name; 0: there is none */
     uint64_t len;
-    uint64_t sum;
+    uint64_t checksum;
     bool closed; /* it was left in order, and may have been changed since */
     char name[UNSEEN__OUTPUT_NAME_MAX + 1];
 };
@@ -38,7 +38,7 @@ struct unseen_store {
 /* Reads the records from place on, applies them to the set (NULL: none) and follows the output.
  * On return log.end, number and record_sum are those of the last intact record. Errors: CORRUPT,
  * IO, NOMEM. */
-enum unseen_status unseen__replay(struct unseen_store *store, uint64_t place, uint64_t number,
+enum unseen_status unseen__replay(struct unseen_store *store, uint64_t offset, uint64_t number,
                                   struct unseen_error *error);
 
 /* What a record says of the output. */
@@ -54,7 +54,7 @@ bool unseen__record_each(const struct unseen__record *record, const uint8_t *pay
 
 /* The sentence for damage in the log. */
 enum unseen_status unseen__damaged(struct unseen_error *error, const struct unseen__log *log,
-                                   uint64_t place, uint64_t next);
+                                   uint64_t offset, uint64_t next);
 
 /* CORRUPT for a log that was cut_short. */
 enum unseen_status unseen__check_length(const struct unseen__log *log, struct unseen_error *error);

@@ -127,7 +127,7 @@ run_pass(struct pass *p, const struct unseen__log *log, uint64_t end, bool skip_
 {
     struct unseen__scan scan;
     const bool is_first = each == note_removals; /* looks at removals only */
-    enum unseen_status status = unseen__scan_init(&scan, log, UNSEEN__RECORDS_PLACE, 0, error);
+    enum unseen_status status = unseen__scan_init(&scan, log, UNSEEN__RECORDS_OFFSET, 0, error);
     p->index = 0;
     if (status == UNSEEN_OK && end < scan.size) {
         scan.size = end;
@@ -137,7 +137,7 @@ run_pass(struct pass *p, const struct unseen__log *log, uint64_t end, bool skip_
         status = unseen__scan_next(&scan, &state, error);
         if (status == UNSEEN_OK && state == UNSEEN__SCAN_DAMAGED) {
             if (!skip_damage) {
-                status = unseen__damaged(error, log, scan.place, scan.next);
+                status = unseen__damaged(error, log, scan.offset, scan.next);
             } else {
                 unseen__scan_skip(&scan);
             }

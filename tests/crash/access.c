@@ -258,27 +258,27 @@ static void read_only_folder(void)
 /* ---- Newer versions -------------------------------------------------------------------------- */
 
 enum {
-    VERSION_PLACE = 8,
-    COMPATIBLE_PLACE = 16,
-    WRITE_PLACE = 20,
-    READ_PLACE = 24
+    VERSION_OFFSET = 8,
+    COMPATIBLE_OFFSET = 16,
+    WRITE_OFFSET = 20,
+    READ_OFFSET = 24
 };
 
 /* Changes a byte of both headers and makes their checksums right. */
-static void write_newer(const struct pair *pair, size_t place, uint8_t value)
+static void write_newer(const struct pair *pair, size_t offset, uint8_t value)
 {
     uint8_t *log = malloc(pair->log_len);
     crash_require(log != NULL, "malloc");
     memcpy(log, pair->log, pair->log_len);
-    for (uint8_t *header = log; header < log + PAIR_RECORDS_PLACE; header += PAIR_HEADER) {
-        header[place] = value;
+    for (uint8_t *header = log; header < log + PAIR_RECORDS_OFFSET; header += PAIR_HEADER) {
+        header[offset] = value;
         pair_seal_header(header, true);
     }
     crash_write(crash_path("s"), log, pair->log_len);
     free(log);
 }
 
-static void try_newer(const struct pair *pair, const char *what, size_t place, uint8_t value,
+static void try_newer(const struct pair *pair, const char *what, size_t offset, uint8_t value,
                       enum unseen_status to_read, enum unseen_status to_write)
 {
     static const enum unseen_store_mode modes[] = {UNSEEN_STORE_READ, UNSEEN_STORE_WRITE,
@@ -286,7 +286,7 @@ static void try_newer(const struct pair *pair, const char *what, size_t place, u
     struct unseen_error error;
     size_t len = 0;
     size_t len_after = 0;
-    write_newer(pair, place, value);
+    write_newer(pair, offset, value);
     char *before = crash_read(crash_path("s"), &len);
     for (int i = 0; i < 3; i++) {
         struct unseen_store *store = NULL;
@@ -309,13 +309,13 @@ static void newer_versions(void)
 {
     struct pair pair;
     pair_make(&pair, crash_path("s"), 0);
-    try_newer(&pair, "a compatible feature", COMPATIBLE_PLACE, 1, UNSEEN_OK, UNSEEN_OK);
-    try_newer(&pair, "a feature to write", WRITE_PLACE, 1, UNSEEN_OK, UNSEEN_ERR_VERSION);
+    try_newer(&pair, "a compatible feature", COMPATIBLE_OFFSET, 1, UNSEEN_OK, UNSEEN_OK);
+    try_newer(&pair, "a feature to write", WRITE_OFFSET, 1, UNSEEN_OK, UNSEEN_ERR_VERSION);
     for (uint8_t bit = 2; bit != 0; bit = (uint8_t)(bit << 1)) {
-        try_newer(&pair, "a feature to read", READ_PLACE, bit, UNSEEN_ERR_VERSION,
+        try_newer(&pair, "a feature to read", READ_OFFSET, bit, UNSEEN_ERR_VERSION,
                   UNSEEN_ERR_VERSION);
     }
-    try_newer(&pair, "version 3", VERSION_PLACE, 3, UNSEEN_ERR_VERSION, UNSEEN_ERR_VERSION);
+    try_newer(&pair, "version 3", VERSION_OFFSET, 3, UNSEEN_ERR_VERSION, UNSEEN_ERR_VERSION);
     pair_free(&pair);
 }
 

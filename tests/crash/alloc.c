@@ -271,10 +271,10 @@ static void prepare_header(void)
 
 static void prepare_damaged(void)
 {
-    const uint64_t place = pair.places[DAMAGED_RECORD] + 80;
-    pair.log[place] ^= 1;
+    const uint64_t offset = pair.offsets[DAMAGED_RECORD] + 80;
+    pair.log[offset] ^= 1;
     prepare_log();
-    pair.log[place] ^= 1;
+    pair.log[offset] ^= 1;
 }
 
 static const struct situation {

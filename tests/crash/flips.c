@@ -81,13 +81,13 @@ static void exchange(uint8_t *a, uint8_t *b, size_t len)
     }
 }
 
-static int record_at(uint64_t place)
+static int record_at(uint64_t offset)
 {
     int record = 0;
-    while (record < PAIR_NRECORDS && place >= flips.pair.places[record + 1]) {
+    while (record < PAIR_NRECORDS && offset >= flips.pair.offsets[record + 1]) {
         record++;
     }
-    return place < PAIR_RECORDS_PLACE ? -1 : record;
+    return offset < PAIR_RECORDS_OFFSET ? -1 : record;
 }
 
 static void write_damaged(const struct damage *d)
@@ -101,8 +101,8 @@ static void write_damaged(const struct damage *d)
     case DAMAGE_FLIP:
         bytes[d->at / 8] ^= (uint8_t)(1u << d->at % 8);
         if (flips.plant && !d->image && record_at(d->at / 8) >= 0) {
-            const uint64_t *place = &flips.pair.places[record_at(d->at / 8)];
-            pair_reseal(bytes, place[0], place[1] - place[0]);
+            const uint64_t *offset = &flips.pair.offsets[record_at(d->at / 8)];
+            pair_reseal(bytes, offset[0], offset[1] - offset[0]);
         }
         break;
     case DAMAGE_CUT:
@@ -142,8 +142,8 @@ static unsigned intact(const struct damage *d)
         return records;
     }
     for (int i = 0; i < PAIR_NRECORDS; i++) {
-        const uint64_t start = flips.pair.places[i];
-        const uint64_t end = flips.pair.places[i + 1];
+        const uint64_t start = flips.pair.offsets[i];
+        const uint64_t end = flips.pair.offsets[i + 1];
         const uint64_t at = d->kind == DAMAGE_FLIP ? d->at / 8 : d->at;
         const bool hit = d->kind == DAMAGE_CUT    ? end > at
                          : d->kind == DAMAGE_FLIP ? at >= start && at < end
@@ -169,7 +169,7 @@ static bool is_end_missing(unsigned records)
  * its headers cannot be what a crash has left, as it gets its name with both. */
 static bool may_be_torn(const struct damage *d)
 {
-    const bool in_headers = d->kind == DAMAGE_CUT && d->at < PAIR_RECORDS_PLACE;
+    const bool in_headers = d->kind == DAMAGE_CUT && d->at < PAIR_RECORDS_OFFSET;
     return !d->image && !in_headers && is_end_missing(known(d));
 }
 
@@ -177,7 +177,7 @@ static bool may_be_torn(const struct damage *d)
 static bool is_only_torn(const struct damage *d)
 {
     return may_be_torn(d) && is_end_missing(intact(d)) &&
-           (d->kind != DAMAGE_EXCHANGE || d->at >= PAIR_RECORDS_PLACE);
+           (d->kind != DAMAGE_EXCHANGE || d->at >= PAIR_RECORDS_OFFSET);
 }
 
 /* ---- Judging --------------------------------------------------------------------------------- */
@@ -209,7 +209,7 @@ static bool judge_answers(const struct damage *d, struct unseen_store *store)
     if (!may_be_torn(d) || !pair_answers(&flips.pair, unseen_store_set(store), known(d))) {
         wrong(d, "a wrong answer", "");
     } else if (info.torn_bytes == 0 &&
-               (d->kind != DAMAGE_CUT || flips.pair.places[record_at(d->at)] != d->at)) {
+               (d->kind != DAMAGE_CUT || flips.pair.offsets[record_at(d->at)] != d->at)) {
         wrong(d, "a torn end is not reported", ""); /* but where whole records are gone */
     }
     return true;
@@ -296,7 +296,7 @@ static void judge_repair(const struct damage *d)
     const enum unseen_status status = unseen_store_repair(log_path(), &health, NULL, NULL, &error);
     /* One of the copies of the header will do. */
     const bool both_hit = d->kind == DAMAGE_EXCHANGE && d->at < PAIR_HEADER &&
-                          d->at2 >= PAIR_HEADER && d->at2 < PAIR_RECORDS_PLACE;
+                          d->at2 >= PAIR_HEADER && d->at2 < PAIR_RECORDS_OFFSET;
     const bool has_header =
         d->image || (!both_hit && (d->kind != DAMAGE_CUT || d->at >= PAIR_HEADER));
     flips.nrepaired += status == UNSEEN_OK;

@@ -31,11 +31,11 @@ enum {
     PAIR_NREMOVED = PAIR_NKEYS / 40,
     PAIR_PAGE = 4096,
     PAIR_HEADER = 2 * PAIR_PAGE, /* of the log; the image's is one page */
-    PAIR_RECORDS_PLACE = 2 * PAIR_HEADER,
-    PAIR_ID_PLACE = 40,
-    PAIR_SECRET_PLACE = 56,
-    PAIR_TEXT_SUM_PLACE = 4080,
-    PAIR_SUM_PLACE = 4088,
+    PAIR_RECORDS_OFFSET = 2 * PAIR_HEADER,
+    PAIR_ID_OFFSET = 40,
+    PAIR_SECRET_OFFSET = 56,
+    PAIR_PROFILE_CHECKSUM_OFFSET = 4080,
+    PAIR_CHECKSUM_OFFSET = 4088,
     PAIR_RECORD_HEAD = 48
 };
 
@@ -54,7 +54,7 @@ struct pair {
     uint8_t *image; /* NULL: there is none */
     size_t image_len;
     struct unseen_key keys[PAIR_NKEYS];
-    uint64_t places[PAIR_NRECORDS + 1]; /* of the records, and of the end */
+    uint64_t offsets[PAIR_NRECORDS + 1]; /* of the records, and of the end */
 };
 
 static inline void pair_require(bool ok, const char *what)
@@ -111,10 +111,11 @@ static inline size_t pair_record_len(const uint8_t *record)
 }
 
 /* Makes the checksum of a record of that length right. */
-static inline void pair_reseal(uint8_t *log, uint64_t place, uint64_t len)
+static inline void pair_reseal(uint8_t *log, uint64_t offset, uint64_t len)
 {
-    const uint64_t sum = XXH3_64bits_withSeed(log + place, len - 8, pair_le64(log + PAIR_ID_PLACE));
-    pair_put_le64(log + place + len - 8, sum);
+    const uint64_t checksum =
+        XXH3_64bits_withSeed(log + offset, len - 8, pair_le64(log + PAIR_ID_OFFSET));
+    pair_put_le64(log + offset + len - 8, checksum);
 }
 
 /* The same for a header: of the log, whose second page has a checksum in the first, or of the
@@ -122,9 +123,10 @@ static inline void pair_reseal(uint8_t *log, uint64_t place, uint64_t len)
 static inline void pair_seal_header(uint8_t *header, bool is_log)
 {
     if (is_log) {
-        pair_put_le64(header + PAIR_TEXT_SUM_PLACE, XXH3_64bits(header + PAIR_PAGE, PAIR_PAGE));
+        pair_put_le64(header + PAIR_PROFILE_CHECKSUM_OFFSET,
+                      XXH3_64bits(header + PAIR_PAGE, PAIR_PAGE));
     }
-    pair_put_le64(header + PAIR_SUM_PLACE, XXH3_64bits(header, PAIR_SUM_PLACE));
+    pair_put_le64(header + PAIR_CHECKSUM_OFFSET, XXH3_64bits(header, PAIR_CHECKSUM_OFFSET));
 }
 
 static inline struct unseen_bytes pair_item(uint32_t i, char buf[static 32])
@@ -180,13 +182,13 @@ static inline void pair_make(struct pair *pair, const char *path, int image_afte
     pair->log = pair_read_file(path, &pair->log_len);
     pair->image = pair_read_file(image, &pair->image_len);
     pair_require(pair->log && !pair->image == !image_after, "the files");
-    uint64_t place = PAIR_RECORDS_PLACE;
+    uint64_t offset = PAIR_RECORDS_OFFSET;
     for (int i = 0; i < PAIR_NRECORDS; i++) {
-        pair->places[i] = place;
-        place += pair_record_len(pair->log + place);
+        pair->offsets[i] = offset;
+        offset += pair_record_len(pair->log + offset);
     }
-    pair->places[PAIR_NRECORDS] = place;
-    pair_require(place == pair->log_len, "the records do not fill the log");
+    pair->offsets[PAIR_NRECORDS] = offset;
+    pair_require(offset == pair->log_len, "the records do not fill the log");
 }
 
 static inline void pair_free(struct pair *pair)

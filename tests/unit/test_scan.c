@@ -20,20 +20,20 @@ enum {
     FALSE_KEYS = 1 << 16
 };
 
-static size_t put_record(uint8_t *bytes, const struct unseen__log *log, uint64_t place,
+static size_t put_record(uint8_t *bytes, const struct unseen__log *log, uint64_t offset,
                          uint64_t number, uint32_t nkeys, bool intact)
 {
     const struct unseen__record record = {.kind = UNSEEN__RECORD_CHANGES,
-                                          .place = place,
+                                          .offset = offset,
                                           .number = number,
                                           .n = nkeys,
                                           .output_len = UNSEEN__NO_OUTPUT};
     const size_t len = unseen__record_len(&record, log->header.key_bits);
     unseen__record_encode_head(&record, bytes);
     if (intact) {
-        const uint64_t sum = unseen__record_sum(bytes, len, log->header.id);
+        const uint64_t checksum = unseen__record_checksum(bytes, len, log->header.id);
         for (unsigned i = 0; i < 8; i++) {
-            bytes[len - 8 + i] = (uint8_t)(sum >> 8 * i);
+            bytes[len - 8 + i] = (uint8_t)(checksum >> 8 * i);
         }
     }
     return intact ? len : UNSEEN__RECORD_HEAD;
@@ -47,13 +47,13 @@ static uint64_t forge_heads(const struct unseen__log *log)
     memset(bytes, 0, sizeof(bytes));
     for (uint64_t group = 0; group < GROUPS; group++) {
         for (int i = 0; i < HEADS; i++) {
-            at += put_record(bytes + at, log, UNSEEN__RECORDS_PLACE + at, group + 1, FALSE_KEYS,
+            at += put_record(bytes + at, log, UNSEEN__RECORDS_OFFSET + at, group + 1, FALSE_KEYS,
                              false);
         }
-        at += put_record(bytes + at, log, UNSEEN__RECORDS_PLACE + at, group + 1, 0, true);
+        at += put_record(bytes + at, log, UNSEEN__RECORDS_OFFSET + at, group + 1, 0, true);
     }
-    CHECK(pwrite(log->fd, bytes, at, UNSEEN__RECORDS_PLACE) == (ssize_t)at);
-    return UNSEEN__RECORDS_PLACE + at;
+    CHECK(pwrite(log->fd, bytes, at, UNSEEN__RECORDS_OFFSET) == (ssize_t)at);
+    return UNSEEN__RECORDS_OFFSET + at;
 }
 
 /* The limit of work is of the whole log: a log is as hostile with many damages as with one. */
@@ -71,7 +71,7 @@ static void test_heads(void)
     const uint64_t each = (uint64_t)FALSE_KEYS * 8 + UNSEEN__RECORD_HEAD + UNSEEN__RECORD_TAIL;
     const uint64_t limit = ((uint64_t)64 << 20) + 8 * size;
     CHECK(HEADS * each < limit && GROUPS / 4 * HEADS * each > 4 * limit);
-    CHECK(unseen__scan_init(&scan, &log, UNSEEN__RECORDS_PLACE, 0, &error) == UNSEEN_OK);
+    CHECK(unseen__scan_init(&scan, &log, UNSEEN__RECORDS_OFFSET, 0, &error) == UNSEEN_OK);
     enum unseen__scan_state state = UNSEEN__SCAN_RECORD;
     enum unseen_status status = UNSEEN_OK;
     unsigned ndamages = 0;

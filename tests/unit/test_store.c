@@ -50,13 +50,13 @@ static uint64_t size_of(const char *name)
     return stat(name, &st) == 0 ? (uint64_t)st.st_size : 0;
 }
 
-static void flip(const char *name, uint64_t place)
+static void flip(const char *name, uint64_t offset)
 {
     uint8_t byte = 0;
     const int fd = open(name, O_RDWR);
-    CHECK(fd >= 0 && pread(fd, &byte, 1, (off_t)place) == 1);
+    CHECK(fd >= 0 && pread(fd, &byte, 1, (off_t)offset) == 1);
     byte ^= 0x10;
-    CHECK(pwrite(fd, &byte, 1, (off_t)place) == 1);
+    CHECK(pwrite(fd, &byte, 1, (off_t)offset) == 1);
     CHECK(close(fd) == 0);
 }
 
@@ -248,7 +248,7 @@ static void test_image(void)
     struct unseen_store *store = open_store(path, UNSEEN_STORE_CREATE);
     add_range(store, 0, MANY);
     CHECK(unseen_store_commit(store, &error) == UNSEEN_OK);
-    CHECK(info_of(store).log_bytes < UNSEEN__RECORDS_PLACE + 9 * MANY);
+    CHECK(info_of(store).log_bytes < UNSEEN__RECORDS_OFFSET + 9 * MANY);
     close_store(store);
     CHECK(size_of(image) > MANY * 4);
 
@@ -402,7 +402,7 @@ static void test_damage(void)
         CHECK(unseen_store_verify(path, &health, note, &ndamages, &error) == UNSEEN_ERR_CORRUPT);
         CHECK(ndamages == 1 && health.ndamages == 1 && health.nadded == 90);
         CHECK(unseen_store_repair(path, &health, NULL, NULL, &error) == UNSEEN_OK);
-        CHECK_EQ(health.lost_bytes, ends[i] - (i ? ends[i - 1] : UNSEEN__RECORDS_PLACE));
+        CHECK_EQ(health.lost_bytes, ends[i] - (i ? ends[i - 1] : UNSEEN__RECORDS_OFFSET));
         store = open_store(path, UNSEEN_STORE_WRITE);
         CHECK_EQ(count(store, 0, 100), 90);
         CHECK_EQ(count(store, 10 * i, 10 * i + 10), 0);
@@ -432,13 +432,13 @@ static void test_damage_before_window(void)
             store = open_store(path, UNSEEN_STORE_CREATE);
             add_range(store, 0, n);
             CHECK(unseen_store_commit(store, &error) == UNSEEN_OK);
-            CHECK_EQ(info_of(store).log_bytes, UNSEEN__RECORDS_PLACE + begin);
+            CHECK_EQ(info_of(store).log_bytes, UNSEEN__RECORDS_OFFSET + begin);
             add_range(store, n, n + 10);
             CHECK(unseen_store_commit(store, &error) == UNSEEN_OK);
             close_store(store);
             (void)unlink(image);
             const uint64_t size = size_of(path);
-            flip(path, UNSEEN__RECORDS_PLACE + 9);
+            flip(path, UNSEEN__RECORDS_OFFSET + 9);
             const struct unseen_store_options options = options_of(UNSEEN_STORE_WRITE);
             CHECK(unseen_store_open(&store, path, &options, &error) == UNSEEN_ERR_CORRUPT);
             CHECK_EQ(size_of(path), size);
@@ -454,8 +454,8 @@ static void test_headers(void)
     uint64_t ends[10];
     struct unseen_store *store = NULL;
     make_commits(ends);
-    for (uint64_t place = 0; place < UNSEEN__HEADER_LEN; place += 61) {
-        const uint64_t at = place + (place & 1 ? UNSEEN__HEADER_LEN : 0);
+    for (uint64_t offset = 0; offset < UNSEEN__HEADER_LEN; offset += 61) {
+        const uint64_t at = offset + (offset & 1 ? UNSEEN__HEADER_LEN : 0);
         flip(path, at);
         store = open_store(path, UNSEEN_STORE_READ);
         CHECK(info_of(store).header_damaged);
@@ -702,18 +702,18 @@ static void test_forged_image(void)
     for (int round = 0; round < 10; round++) {
         struct unseen__image_header forged = good;
         const struct unseen_store_options options = options_of(UNSEEN_STORE_WRITE);
-        forged.place -= round == 0 ? 4096 : 0;
-        forged.place += round == 1 ? 4096 : 0;
+        forged.log_end -= round == 0 ? 4096 : 0;
+        forged.log_end += round == 1 ? 4096 : 0;
         forged.number += round == 2;
-        forged.last_place += round == 3 ? 8 : 0;
-        forged.record_sum ^= round == 4;
-        forged.output_place = round == 5 ? good.last_place : 0;
+        forged.last_offset += round == 3 ? 8 : 0;
+        forged.record_checksum ^= round == 4;
+        forged.output_offset = round == 5 ? good.last_offset : 0;
         if (round >= 6) { /* of an empty log, but for one field */
-            forged.place = UNSEEN__RECORDS_PLACE;
-            forged.last_place = round == 6 ? good.last_place : 0;
+            forged.log_end = UNSEEN__RECORDS_OFFSET;
+            forged.last_offset = round == 6 ? good.last_offset : 0;
             forged.number = round == 7;
-            forged.output_place = round == 8 ? good.last_place : 0;
-            forged.record_sum = round == 9;
+            forged.output_offset = round == 8 ? good.last_offset : 0;
+            forged.record_checksum = round == 9;
         }
         unseen__image_header_encode(&forged, bytes);
         CHECK(pwrite(fd, bytes, sizeof(bytes), 0) == (ssize_t)sizeof(bytes));
@@ -765,7 +765,7 @@ static void test_no_log(void)
         close_store(store);
         CHECK(unseen_store_verify(path, NULL, NULL, NULL, &error) == UNSEEN_OK);
     }
-    CHECK(size_of(path) < UNSEEN__RECORDS_PLACE + 208);
+    CHECK(size_of(path) < UNSEEN__RECORDS_OFFSET + 208);
     CHECK(unseen_store_rewrite(path, NULL, &error) == UNSEEN_ERR_UNSUPPORTED);
     flip(image, size_of(image) / 2);
     CHECK(unseen_store_open(&store, path, &options, &error) == UNSEEN_ERR_CORRUPT);
