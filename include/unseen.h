@@ -846,7 +846,7 @@ UNSEEN_API enum unseen_status unseen_store_keys(struct unseen_store *store,
  * Arguments:
  *   - *nnew_out is the number of keys that were new.
  * Errors:
- *   - MISMATCH
+ *   - MISMATCH: error->setting says which setting differs
  *   - READONLY
  *   - those of unseen_store_keys and of commits
  * Threads: one, for both.

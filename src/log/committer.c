@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT
  *
- * Order of a commit: the output file is synced, then one record is appended, then the log is
- * synced. So what the log says was handed over is on the disk, and of two records the second never
- * is without the first.
+ * Order of a commit: the thread syncs the output file, appends one record, and syncs the log. So the
+ * lines whose keys a record has are on the disk before the record is, and a record is on the disk
+ * before the next one is written.
  *
- * After a commit the thread rests for a moment unless somebody waits for it or too much has come in:
- * lines that arrive one by one then share records and syncs. */
+ * After a commit the thread rests for a moment, so that lines that arrive one by one share records
+ * and syncs. The rest ends early if a caller waits or if many changes have come in. */
 #include "base/posix.h"
 
 #include "log/committer.h"
@@ -24,8 +24,9 @@
 
 enum {
     REST_MILLISECONDS = 20,
-    REST_UNTIL = 8192, /* begun changes end a rest */
-    BEGUN_MAX = 32768, /* more wait until the thread has taken them: a crash repeats as many */
+    REST_UNTIL = 8192, /* so many begun changes end a rest */
+    BEGUN_MAX =
+        32768, /* the caller waits before it begins more; a crash can repeat that many lines */
     CHANGES_MIN = 1024
 };
 
@@ -39,7 +40,7 @@ static void release_changes(const struct unseen__log *log, struct unseen__change
     *changes = (struct unseen__changes){0};
 }
 
-/* Copies n changes to the start of another row, or of the same. */
+/* Copies the first n changes of a row to index `at` of the arrays of another row, or of the same. */
 static void copy_changes(const struct unseen__log *log, struct unseen__changes *to, size_t at,
                          const struct unseen__changes *from, size_t n)
 {
@@ -50,8 +51,9 @@ static void copy_changes(const struct unseen__log *log, struct unseen__changes *
     }
 }
 
-/* Makes room for n more changes behind those there are. */
-static bool reserve(const struct unseen__log *log, struct unseen__changes *changes, size_t n)
+/* Makes room for n more changes at the end of a row. */
+static bool reserve_changes(const struct unseen__log *log, struct unseen__changes *changes,
+                            size_t n)
 {
     const size_t step = unseen__key_bytes(log->header.key_bits);
     if (n > SIZE_MAX / 64 - changes->n) {
@@ -60,7 +62,7 @@ static bool reserve(const struct unseen__log *log, struct unseen__changes *chang
     if (changes->start + changes->n + n <= changes->cap) {
         return true;
     }
-    /* Moving is worth its while when as much has been taken away. */
+    /* Move only as many changes as have been taken away, so that each is moved once on average. */
     if (changes->start >= changes->n && changes->n + n <= changes->cap) {
         copy_changes(log, changes, 0, changes, changes->n);
         changes->start = 0;
@@ -85,7 +87,7 @@ static bool reserve(const struct unseen__log *log, struct unseen__changes *chang
     return true;
 }
 
-/* Moves the first n changes behind those of to, where there is room. */
+/* Moves the first n changes of `from` to the end of `to`, which has room for them. */
 static void move_changes(const struct unseen__log *log, struct unseen__changes *to,
                          struct unseen__changes *from, size_t n)
 {
@@ -97,7 +99,7 @@ static void move_changes(const struct unseen__log *log, struct unseen__changes *
 
 /* ---- the thread ---- */
 
-/* The bits of a record, or NULL if nothing is removed. */
+/* The bits that say which keys are removed; NULL if no key is. */
 static enum unseen_status pack_bits(struct unseen__committer *c, const uint8_t **bits_out)
 {
     const struct unseen__changes *changes = &c->writing;
@@ -130,13 +132,13 @@ int unseen__output_checksum(int fd, uint64_t len, uint64_t *checksum_out)
     size_t got = 0;
     const int code = unseen__file_read(fd, len - n, bytes, n, &got);
     if (code == 0 && got < n) {
-        return EIO; /* the file is shorter than was said */
+        return EIO; /* the file is shorter than len */
     }
     *checksum_out = unseen__checksum(bytes, n);
     return code;
 }
 
-static enum unseen_status commit(struct unseen__committer *c, struct unseen_error *error)
+static enum unseen_status commit_changes(struct unseen__committer *c, struct unseen_error *error)
 {
     struct unseen__record record = {
         .kind = UNSEEN__RECORD_CHANGES,
@@ -164,7 +166,7 @@ static enum unseen_status commit(struct unseen__committer *c, struct unseen_erro
     return unseen__log_append(c->log, record, c->writing.keys, bits, true, error);
 }
 
-static void rest(struct unseen__committer *c)
+static void committer_rest(struct unseen__committer *c)
 {
     struct pollfd pfd = {.fd = c->wake[0], .events = POLLIN};
     char bytes[64];
@@ -174,7 +176,7 @@ static void rest(struct unseen__committer *c)
     }
 }
 
-static void *run(void *context)
+static void *committer_run(void *context)
 {
     struct unseen__committer *c = context;
     pthread_mutex_lock(&c->lock);
@@ -193,7 +195,7 @@ static void *run(void *context)
         pthread_mutex_unlock(&c->lock);
 
         struct unseen_error error;
-        const enum unseen_status status = commit(c, &error);
+        const enum unseen_status status = commit_changes(c, &error);
 
         pthread_mutex_lock(&c->lock);
         pthread_cond_broadcast(&c->changed);
@@ -205,7 +207,7 @@ static void *run(void *context)
         c->ndone = nbegun;
         c->log_end = c->log->end;
         pthread_mutex_unlock(&c->lock);
-        rest(c);
+        committer_rest(c);
         pthread_mutex_lock(&c->lock);
     }
     pthread_mutex_unlock(&c->lock);
@@ -214,21 +216,21 @@ static void *run(void *context)
 
 /* ---- the caller ---- */
 
-/* Ends a rest, now or as soon as it begins. */
+/* Ends a rest, or the next one before it begins. */
 static void hurry(struct unseen__committer *c)
 {
     while (write(c->wake[1], "", 1) < 0 && errno == EINTR) {
-    } /* a full pipe will wake it as well */
+    } /* a full pipe wakes the thread as well */
 }
 
-/* Signals are for the caller's threads. */
+/* The thread blocks all signals: they are for the caller's threads. */
 static int start_thread(struct unseen__committer *c)
 {
     sigset_t all;
     sigset_t old;
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &old);
-    const int code = pthread_create(&c->thread, NULL, run, c);
+    const int code = pthread_create(&c->thread, NULL, committer_run, c);
     pthread_sigmask(SIG_SETMASK, &old, NULL);
     return code;
 }
@@ -255,12 +257,12 @@ enum unseen_status unseen__committer_start(struct unseen__committer *c, struct u
     (void)close(c->wake[0]);
     (void)close(c->wake[1]);
     return unseen__error(error, UNSEEN_ERR_NOMEM, UNSEEN__NO_OFFSET,
-                         "%s: there is no room for another thread", log->path);
+                         "%s: cannot start another thread", log->path);
 }
 
 enum unseen_status unseen__committer_reserve(struct unseen__committer *c, size_t n)
 {
-    return reserve(c->log, &c->waiting, n) ? UNSEEN_OK : UNSEEN_ERR_NOMEM;
+    return reserve_changes(c->log, &c->waiting, n) ? UNSEEN_OK : UNSEEN_ERR_NOMEM;
 }
 
 void unseen__committer_note(struct unseen__committer *c, struct unseen_key key, bool removed)
@@ -284,7 +286,7 @@ enum unseen_status unseen__committer_begin(struct unseen__committer *c, size_t n
 {
     if (n > UNSEEN__RECORD_KEYS_MAX || n > c->waiting.n) {
         return unseen__error(error, UNSEEN_ERR_ARGUMENT, UNSEEN__NO_OFFSET,
-                             "%s: too many changes at once to be one commit", c->log->path);
+                             "%s: too many changes for one commit", c->log->path);
     }
     pthread_mutex_lock(&c->lock);
     while (c->status == UNSEEN_OK && c->begun.n > 0 && c->begun.n + n > BEGUN_MAX) {
@@ -292,7 +294,7 @@ enum unseen_status unseen__committer_begin(struct unseen__committer *c, size_t n
         pthread_cond_wait(&c->changed, &c->lock);
     }
     enum unseen_status status = failure(c, error);
-    if (status == UNSEEN_OK && n > 0 && !reserve(c->log, &c->begun, n)) {
+    if (status == UNSEEN_OK && n > 0 && !reserve_changes(c->log, &c->begun, n)) {
         status = unseen__error_status(error, UNSEEN_ERR_NOMEM, c->log->path);
     }
     if (status == UNSEEN_OK) {
@@ -374,6 +376,13 @@ void unseen__committer_release(struct unseen__committer *c)
         c->bits = NULL;
         c->bits_cap = 0;
     }
+}
+
+void unseen__committer_appended(struct unseen__committer *c)
+{
+    pthread_mutex_lock(&c->lock);
+    c->log_end = c->log->end;
+    pthread_mutex_unlock(&c->lock);
 }
 
 uint64_t unseen__committer_log_end(struct unseen__committer *c)

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * The thread that makes changes durable, so that nobody else waits for the disk. What is begun while
- * it is busy is committed together: one record, one sync. */
+ * The committer: a thread that makes changes durable, so that the caller need not wait for the disk.
+ *
+ * A change goes through three rows. The caller notes it in `waiting`; begin moves it to `begun`; the
+ * thread moves all of `begun` to `writing` and commits them together: one record, one sync. */
 #ifndef UNSEEN_LOG_COMMITTER_H
 #define UNSEEN_LOG_COMMITTER_H
 
@@ -9,8 +11,7 @@
 
 #include "log/log.h"
 
-/* A row of changes: packed keys, and for each 1 if it is removed. They are those at start..start+n
- * of the arrays. */
+/* A row of n changes, at start..start+n of the arrays: packed keys, and a 1 for each removed key. */
 struct unseen__changes {
     uint8_t *keys;
     uint8_t *removed;
@@ -21,27 +22,27 @@ struct unseen__changes {
 };
 
 struct unseen__committer {
-    struct unseen__log *log; /* the thread's, from start to stop */
+    struct unseen__log *log; /* belongs to the thread from start to stop */
     bool is_running;
 
-    /* the caller's */
-    struct unseen__changes waiting; /* not begun yet */
-    int output_fd;                  /* synced before each record; -1: none */
-    const char *output_name;        /* NULL: its length is not recorded */
-    uint64_t output_len;            /* as of the last begin */
+    /* used by the caller; the thread reads the output's descriptor and name */
+    struct unseen__changes waiting;
+    int output_fd;           /* synced before each record; -1: no output */
+    const char *output_name; /* NULL: records do not say how long the output is */
+    uint64_t output_len;     /* as of the last begin */
 
     /* shared, under the lock */
     pthread_mutex_t lock;
     pthread_cond_t changed;
     struct unseen__changes begun;
-    uint64_t nbegun; /* calls of begin that brought something */
-    uint64_t ndone;  /* of these, how many are durable */
+    uint64_t nbegun; /* calls of begin with at least one change */
+    uint64_t ndone;  /* how many of these calls are durable */
     uint64_t log_end;
     bool stop;
     enum unseen_status status;
     struct unseen_error error;
 
-    /* the thread's */
+    /* used by the thread */
     struct unseen__changes writing;
     uint8_t *bits;
     size_t bits_cap;
@@ -56,35 +57,39 @@ enum unseen_status unseen__committer_start(struct unseen__committer *committer,
 /* Makes room for n more waiting changes. Errors: NOMEM; nothing has changed. */
 enum unseen_status unseen__committer_reserve(struct unseen__committer *committer, size_t n);
 
-/* Adds a change to those waiting; there must be room. */
+/* Adds a waiting change. unseen__committer_reserve has made room for it. */
 void unseen__committer_note(struct unseen__committer *committer, struct unseen_key key,
                             bool removed);
 
-/* Begins to commit the first n of those waiting. Errors: NOMEM (nothing was begun), ARGUMENT (too
- * many at once to be one record), and those of earlier commits. */
+/* Hands the first n waiting changes to the thread. Errors: NOMEM (no change was handed over),
+ * ARGUMENT (more changes than a record can hold), and the errors of earlier commits. */
 enum unseen_status unseen__committer_begin(struct unseen__committer *committer, size_t n,
                                            uint64_t output_len, struct unseen_error *error);
 
-/* Returns when all that was begun is durable, or an error has stopped it. */
+/* Returns when all changes that were handed over are durable, or when a commit has failed. */
 enum unseen_status unseen__committer_wait(struct unseen__committer *committer,
                                           struct unseen_error *error);
 
-/* Whether it goes on; if not, STOPPED. */
+/* STOPPED if a commit has failed. */
 enum unseen_status unseen__committer_status(struct unseen__committer *committer);
 
-/* Waits as above and ends the thread; the log is the caller's again. What waits is still there. */
+/* Waits like unseen__committer_wait and ends the thread. The log then belongs to the caller again.
+ * Changes that wait are kept. */
 enum unseen_status unseen__committer_stop(struct unseen__committer *committer,
                                           struct unseen_error *error);
 
-/* The last of the waiting changes, which is taken out; false if there are none. */
+/* Takes out the last waiting change; false if no change waits. */
 bool unseen__committer_take_back(struct unseen__committer *committer, struct unseen_key *key_out,
                                  bool *removed_out);
 
 /* After stop. */
 void unseen__committer_release(struct unseen__committer *committer);
 
-/* How long the log is without what is on its way. */
+/* The end of the last durable record. */
 uint64_t unseen__committer_log_end(struct unseen__committer *committer);
+
+/* Says that the caller, and not the thread, has appended to the log. Call it before the first begin. */
+void unseen__committer_appended(struct unseen__committer *committer);
 
 /* The checksum that a record keeps of an output file of that length. Returns an errno number. */
 int unseen__output_checksum(int fd, uint64_t len, uint64_t *checksum_out);

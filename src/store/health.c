@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Is a store intact, and making it so. */
+ * Verify and repair: reads all of the log and the image, compares them, and replaces the file that is
+ * damaged. */
 #include <string.h>
 
 #include "base/error.h"
@@ -11,14 +12,14 @@
 
 /* ---- the log ---- */
 
-static void report(const struct unseen__reading *r, const struct unseen_error *damage)
+static void report_damage(const struct unseen__reading *r, const struct unseen_error *damage)
 {
     if (r->report) {
         r->report(r->context, damage);
     }
 }
 
-static bool count(void *context, const struct unseen_key *keys, size_t n, bool removed)
+static bool count_changes(void *context, const struct unseen_key *keys, size_t n, bool removed)
 {
     struct unseen_store_health *health = context;
     (void)keys;
@@ -34,7 +35,7 @@ static void note_damage(struct unseen__reading *r, uint64_t offset, uint64_t end
     r->damaged_end = end;
     r->health.ndamages++;
     r->health.lost_bytes += end - offset;
-    report(r, &damage);
+    report_damage(r, &damage);
 }
 
 enum unseen_status unseen__read_all(struct unseen__reading *r, struct unseen_error *error)
@@ -60,7 +61,7 @@ enum unseen_status unseen__read_all(struct unseen__reading *r, struct unseen_err
         r->health.nrecords++;
         unseen__output_follow(&r->output, &scan.record, scan.payload);
         (void)unseen__record_each(&scan.record, scan.payload, scan.bits, r->log->header.key_bits,
-                                  count, &r->health);
+                                  count_changes, &r->health);
     }
     unseen__scan_release(&scan);
     return status;
@@ -70,11 +71,11 @@ enum unseen_status unseen__read_all(struct unseen__reading *r, struct unseen_err
 
 struct comparison {
     const struct unseen_set *set;
-    uint64_t nlive;
+    uint64_t nsurviving;
     uint64_t nmissing;
 };
 
-static bool compare(void *context, const struct unseen_key *keys, size_t n)
+static bool compare_keys(void *context, const struct unseen_key *keys, size_t n)
 {
     struct comparison *c = context;
     uint8_t verdicts[512];
@@ -86,11 +87,11 @@ static bool compare(void *context, const struct unseen_key *keys, size_t n)
         }
         done += slice;
     }
-    c->nlive += n;
+    c->nsurviving += n;
     return true;
 }
 
-/* The image must hold what the log says up to the place that it covers, and no more. */
+/* The image must hold the surviving keys of the records that it covers, and no other key. */
 static enum unseen_status compare_set(const struct unseen_store *store,
                                       const struct unseen__image *image,
                                       const struct unseen_set *set, struct unseen_error *damage,
@@ -102,17 +103,17 @@ static enum unseen_status compare_set(const struct unseen_store *store,
         return UNSEEN_OK;
     }
     const enum unseen_status status =
-        unseen__live_each(&store->log, image->header.log_end, true, compare, &c, error);
+        unseen__surviving_each(&store->log, image->header.log_end, true, compare_keys, &c, error);
     if (status != UNSEEN_OK) {
         return status;
     }
     (void)unseen_set_stats(set, &stats); /* fails for a wrong size only */
-    *differs_out = c.nmissing > 0 || stats.nkeys > c.nlive;
+    *differs_out = c.nmissing > 0 || stats.nkeys > c.nsurviving;
     if (*differs_out) {
         (void)unseen__error(damage, UNSEEN_ERR_CORRUPT, UNSEEN__NO_OFFSET,
-                            "%s has %llu keys, of the %llu of the log it lacks %llu", image->path,
-                            (unsigned long long)stats.nkeys, (unsigned long long)c.nlive,
-                            (unsigned long long)c.nmissing);
+                            "%s has %llu keys; the log has %llu, of which the image lacks %llu",
+                            image->path, (unsigned long long)stats.nkeys,
+                            (unsigned long long)c.nsurviving, (unsigned long long)c.nmissing);
     }
     return UNSEEN_OK;
 }
@@ -129,17 +130,17 @@ static enum unseen_status compare_image(const struct unseen_store *store,
         }
         return status;
     }
-    *differs_out = status != UNSEEN_OK;
-    if (status == UNSEEN_OK) {
-        status = compare_set(store, image, set, damage, differs_out, error);
-        unseen_set_free(set);
-        return status;
+    if (status != UNSEEN_OK) {
+        *differs_out = true;
+        return UNSEEN_OK;
     }
-    return UNSEEN_OK;
+    status = compare_set(store, image, set, damage, differs_out, error);
+    unseen_set_free(set);
+    return status;
 }
 
-/* *is_damaged_out: the image is of no use, or (*log_is_short_out) the log less than the image knows;
- * it has been reported. */
+/* Reports damage of the image. *is_damaged_out: the image cannot be used. *log_is_short_out: the log
+ * lacks records that the image covers. */
 static enum unseen_status check_image(struct unseen_store *store, struct unseen__reading *r,
                                       bool *is_damaged_out, bool *log_is_short_out,
                                       struct unseen_error *error)
@@ -154,14 +155,14 @@ static enum unseen_status check_image(struct unseen_store *store, struct unseen_
                       status == UNSEEN_ERR_FOREIGN;
     if (status == UNSEEN_OK) {
         if (r->health.torn_bytes > 0 && r->torn_offset < image.header.log_end) {
-            /* What an image covers was a record once, not an unfinished commit. */
+            /* The image covers these bytes, so they were a record once, not an unfinished commit. */
             note_damage(r, r->torn_offset, r->torn_offset + r->health.torn_bytes);
             r->health.torn_bytes = 0;
         }
         status = compare_image(store, &image, &damage, is_damaged_out, error);
         unseen__image_release(&image);
     } else if (status == UNSEEN_ERR_MISSING) {
-        /* The image was there before a byte of the mark was written. */
+        /* Without a log, the image is written before the first record. */
         *is_damaged_out = no_log && (r->health.nrecords > 0 || r->health.torn_bytes > 0 ||
                                      r->health.lost_bytes > 0);
         (void)unseen__error(&damage, UNSEEN_ERR_CORRUPT, UNSEEN__NO_OFFSET,
@@ -172,7 +173,7 @@ static enum unseen_status check_image(struct unseen_store *store, struct unseen_
     }
     if (*is_damaged_out) {
         r->health.ndamages++;
-        report(r, &damage);
+        report_damage(r, &damage);
         status = UNSEEN_OK;
     }
     return status;
@@ -180,120 +181,125 @@ static enum unseen_status check_image(struct unseen_store *store, struct unseen_
 
 /* ---- both ---- */
 
-struct look {
-    struct unseen_store store; /* its log and URL identity only */
+struct checkup {
+    struct unseen_store store; /* only its log and its URL identity */
     struct unseen__reading reading;
     bool image_is_damaged;
     bool log_is_short;
 };
 
-static void look_release(struct look *look)
+static void checkup_release(struct checkup *checkup)
 {
-    unseen_url_free(look->store.url);
-    unseen__log_release(&look->store.log);
+    unseen_url_free(checkup->store.url);
+    unseen__log_release(&checkup->store.log);
 }
 
-static enum unseen_status look_at(struct look *look, const char *path, bool writable,
-                                  struct unseen_error *error)
+/* Checks everything. After an error there is nothing to release. */
+static enum unseen_status checkup_run(struct checkup *checkup, const char *path, bool writable,
+                                      const struct unseen_store_health *health_out,
+                                      struct unseen_error *error)
 {
-    struct unseen_store *store = &look->store;
-    store->allocator = unseen__allocator(NULL);
+    struct unseen_store *store = &checkup->store;
+    struct unseen_store_health known = {.size = sizeof(known)};
     enum unseen_status status =
-        unseen__log_open(&store->log, path, writable, &store->allocator, error);
+        unseen__sized_take(&known, sizeof(known), health_out, "unseen_store_health", error);
+    if (status != UNSEEN_OK) {
+        return unseen__error_prefix(error, status, path);
+    }
+    store->allocator = unseen__allocator(NULL);
+    status = unseen__log_open(&store->log, path, writable, &store->allocator, error);
     if (status != UNSEEN_OK) {
         return status;
     }
-    look->reading.log = &store->log;
+    checkup->reading.log = &store->log;
     status = unseen__store_url_make(store, error);
-    if (status == UNSEEN_OK && store->log.header_damaged) {
+    if (status != UNSEEN_OK) {
+        goto fail;
+    }
+    if (store->log.header_damaged) {
         struct unseen_error damage;
         (void)unseen__error(&damage, UNSEEN_ERR_CORRUPT, 0, "one header of %s is damaged", path);
         (void)unseen__check_length(&store->log, &damage);
-        look->reading.health.ndamages++;
-        report(&look->reading, &damage);
+        checkup->reading.health.ndamages++;
+        report_damage(&checkup->reading, &damage);
     }
-    if (status == UNSEEN_OK) {
-        status = unseen__read_all(&look->reading, error);
-    }
-    if (status == UNSEEN_OK) {
-        status =
-            check_image(store, &look->reading, &look->image_is_damaged, &look->log_is_short, error);
-    }
+    status = unseen__read_all(&checkup->reading, error);
     if (status != UNSEEN_OK) {
-        look_release(look);
+        goto fail;
     }
+    status = check_image(store, &checkup->reading, &checkup->image_is_damaged,
+                         &checkup->log_is_short, error);
+    if (status != UNSEEN_OK) {
+        goto fail;
+    }
+    return UNSEEN_OK;
+fail:
+    checkup_release(checkup);
     return status;
 }
 
-/* Checked before anything is done. */
-static enum unseen_status check_health(const struct unseen_store_health *health, const char *path,
-                                       struct unseen_error *error)
-{
-    struct unseen_store_health known = {.size = sizeof(known)};
-    return unseen__error_prefix(
-        error, unseen__sized_take(&known, sizeof(known), health, "unseen_store_health", error),
-        path);
-}
-
-static void give_health(const struct look *look, struct unseen_store_health *health_out)
+static void give_health(const struct checkup *checkup, struct unseen_store_health *health_out)
 {
     if (health_out) {
-        (void)unseen__sized_give(health_out, &look->reading.health, sizeof(look->reading.health));
+        (void)unseen__sized_give(health_out, &checkup->reading.health,
+                                 sizeof(checkup->reading.health));
     }
 }
 
 enum unseen_status unseen_store_verify(const char *path, struct unseen_store_health *health_out,
-                                       void (*report_damage)(void *context,
-                                                             const struct unseen_error *damage),
+                                       void (*report)(void *context,
+                                                      const struct unseen_error *damage),
                                        void *context, struct unseen_error *error)
 {
-    struct look look = {.reading = {.report = report_damage, .context = context}};
-    enum unseen_status status = check_health(health_out, path, error);
-    if (status == UNSEEN_OK) {
-        status = look_at(&look, path, false, error);
-    }
+    struct checkup checkup = {.reading = {.report = report, .context = context}};
+    enum unseen_status status = checkup_run(&checkup, path, false, health_out, error);
     if (status != UNSEEN_OK) {
         return status;
     }
-    give_health(&look, health_out);
-    if (look.reading.health.ndamages > 0) {
+    give_health(&checkup, health_out);
+    if (checkup.reading.health.ndamages > 0) {
         status = unseen__error(error, UNSEEN_ERR_CORRUPT, UNSEEN__NO_OFFSET, "%s is damaged", path);
     }
-    look_release(&look);
+    checkup_release(&checkup);
     return status;
 }
 
+/* Rewrites the log or removes the image, if that is needed. */
+static enum unseen_status mend(struct checkup *checkup, const char *path,
+                               struct unseen_error *error)
+{
+    const struct unseen__log *log = &checkup->store.log;
+    const bool no_log = log->header.read_features & UNSEEN__FEATURE_NO_LOG;
+    if (no_log && checkup->image_is_damaged) {
+        return unseen__error(error, UNSEEN_ERR_CORRUPT, UNSEEN__NO_OFFSET,
+                             "%s has no log: the keys of its damaged image are lost", path);
+    }
+    if (checkup->reading.damaged_end == 0 && !checkup->log_is_short && !log->cut_short) {
+        return checkup->image_is_damaged ? unseen__image_remove(log, error) : UNSEEN_OK;
+    }
+    struct unseen__log_header header = log->header;
+    enum unseen_status status = unseen__log_new_id(header.id);
+    if (status != UNSEEN_OK) {
+        return unseen__error_status(error, status, path);
+    }
+    checkup->reading.health.is_rewritten = true;
+    return unseen__log_rewrite(log, &header, &checkup->reading.output, true, error);
+}
+
 enum unseen_status unseen_store_repair(const char *path, struct unseen_store_health *health_out,
-                                       void (*report_damage)(void *context,
-                                                             const struct unseen_error *damage),
+                                       void (*report)(void *context,
+                                                      const struct unseen_error *damage),
                                        void *context, struct unseen_error *error)
 {
-    struct look look = {.reading = {.report = report_damage, .context = context}};
-    enum unseen_status status = check_health(health_out, path, error);
-    if (status == UNSEEN_OK) {
-        status = look_at(&look, path, true, error);
-    }
+    struct checkup checkup = {.reading = {.report = report, .context = context}};
+    enum unseen_status status = checkup_run(&checkup, path, true, health_out, error);
     if (status != UNSEEN_OK) {
         return status;
     }
-    const struct unseen__log *log = &look.store.log;
-    const bool no_log = log->header.read_features & UNSEEN__FEATURE_NO_LOG;
-    struct unseen__log_header header = log->header;
-    if (no_log && look.image_is_damaged) {
-        status = unseen__error(error, UNSEEN_ERR_CORRUPT, UNSEEN__NO_OFFSET,
-                               "%s has no log: what its image held cannot be made anew", path);
-    } else if (look.reading.damaged_end > 0 || look.log_is_short || log->cut_short) {
-        status = unseen__error_status(error, unseen__log_new_id(header.id), path);
-        if (status == UNSEEN_OK) {
-            status = unseen__log_rewrite(log, &header, &look.reading.output, true, error);
-        }
-        look.reading.health.is_rewritten = true;
-    } else if (look.image_is_damaged) {
-        status = unseen__image_remove(log, error);
-    }
+    status = mend(&checkup, path, error);
     if (status == UNSEEN_OK) {
-        give_health(&look, health_out);
+        give_health(&checkup, health_out);
     }
-    look_release(&look);
+    checkup_release(&checkup);
     return status;
 }

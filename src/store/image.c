@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Between the set and the image file: an exported set, and where in the log it stands. */
+ * From the image file to the set and back. The image is an exported set; its header says which records
+ * of the log it covers, so that a replay goes on behind them. */
 #include <string.h>
 
 #include "base/error.h"
@@ -9,7 +10,7 @@
 
 /* ---- finding ---- */
 
-/* Reads the record at place of the log; false if no intact one is there. */
+/* Reads the record at `offset`; *found_out is false if there is no intact record. */
 static enum unseen_status read_at(const struct unseen_store *store, uint64_t offset,
                                   struct unseen__scan *scan, bool *found_out,
                                   struct unseen_error *error)
@@ -17,14 +18,14 @@ static enum unseen_status read_at(const struct unseen_store *store, uint64_t off
     enum unseen__scan_state state = UNSEEN__SCAN_END;
     enum unseen_status status = unseen__scan_init(scan, &store->log, offset, 0, error);
     if (status == UNSEEN_OK) {
-        scan->skipped = true; /* its number may be any */
+        scan->skipped = true; /* accept any number */
         status = unseen__scan_next(scan, &state, error);
     }
     *found_out = status == UNSEEN_OK && state == UNSEEN__SCAN_RECORD;
     return status;
 }
 
-/* Whether the record that the image names as the last one is that. */
+/* Checks that the log has the record that the image names as the last one it covers. */
 static enum unseen_status check_last(const struct unseen_store *store,
                                      const struct unseen__image_header *header, bool *agrees_out,
                                      struct unseen_error *error)
@@ -43,7 +44,7 @@ static enum unseen_status check_last(const struct unseen_store *store,
     return status;
 }
 
-/* The output as the image has it; its name is in the log. */
+/* Makes *output_out what the image says. The name of the output is in the log. */
 static enum unseen_status read_output(const struct unseen_store *store,
                                       const struct unseen__image_header *header,
                                       struct unseen__output *output_out, bool *agrees_out,
@@ -66,7 +67,7 @@ static enum unseen_status read_output(const struct unseen_store *store,
     return status;
 }
 
-/* Whether the log is the one that the image was made from. */
+/* Checks that the image was made from this log. */
 static enum unseen_status check_log(const struct unseen_store *store,
                                     const struct unseen__image_header *header,
                                     struct unseen__output *output_out, bool *log_is_damaged_out,
@@ -81,7 +82,7 @@ static enum unseen_status check_log(const struct unseen_store *store,
     return status != UNSEEN_OK || agrees
                ? status
                : unseen__error(error, UNSEEN_ERR_CORRUPT, header->last_offset,
-                               "%s is damaged: its image was made from another end of it",
+                               "%s is damaged: its image was made when it ended otherwise",
                                store->log.path);
 }
 
@@ -95,7 +96,7 @@ enum unseen_status unseen__image_find(const struct unseen_store *store, struct u
         return status;
     }
     if (memcmp(image->header.id, store->log.header.id, UNSEEN__ID_LEN) != 0) {
-        status = UNSEEN_ERR_MISSING; /* of a log that was here before: as good as none */
+        status = UNSEEN_ERR_MISSING; /* it belongs to a log that was here before */
     } else {
         status = check_log(store, &image->header, output_out, log_is_damaged_out, error);
     }

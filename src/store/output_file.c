@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The exactly-once output: a file that is as long as the log says, or is cut to be. */
+ * The exactly-once output. The log says how long the output file is. After a crash the file is cut to
+ * that length, so each line is in it once. */
 #include <fcntl.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -28,13 +29,13 @@ static int copy(int from, uint64_t offset, uint64_t end, int to, uint8_t *buf)
         code = code ? code : unseen__file_write(to, to_offset, buf, got);
         offset += got;
         to_offset += got;
-        end = got < wanted ? offset : end; /* it has become shorter */
+        end = got < wanted ? offset : end; /* the file has become shorter */
     }
     return code ? code : unseen__file_sync(to);
 }
 
-/* Appends the end of the file to NAME.cut: it may hold more than our lines, if somebody has written to
- * it since. */
+/* Appends the bytes that will be cut to NAME.cut. They may be more than our lines: another program may
+ * have written to the file since. */
 static enum unseen_status keep_end(const struct unseen_store *store, int fd, const char *name,
                                    uint64_t size, struct unseen_error *error)
 {
@@ -42,32 +43,37 @@ static enum unseen_status keep_end(const struct unseen_store *store, int fd, con
     char *aside = unseen__path_with(allocator, name, ".cut");
     uint8_t *buf = unseen__alloc(allocator, COPY_LEN, 64);
     enum unseen_status status = UNSEEN_OK;
+    int to = -1;
+    int folder = -1;
     if (!aside || !buf) {
         status = unseen__error_status(error, UNSEEN_ERR_NOMEM, name);
-    } else {
-        int to = -1;
-        int folder = -1;
-        int code = unseen__file_open_folder(aside, &folder);
-        status = code ? unseen__error_io(error, "write", aside, code)
-                      : unseen__own_take(folder, unseen__file_name(aside), aside, true, &to, error);
-        if (status == UNSEEN_OK) {
-            code = copy(fd, store->output.len, size, to, buf);
-            code = code ? code : unseen__file_sync_folder(folder);
-            status = code ? unseen__error_io(error, "write", aside, code) : UNSEEN_OK;
-        }
-        if (to >= 0) {
-            (void)close(to); /* was synced, if all went well */
-        }
-        if (folder >= 0) {
-            (void)close(folder); /* nothing was written through it */
-        }
+        goto out;
+    }
+    int code = unseen__file_open_folder(aside, &folder);
+    if (code != 0) {
+        status = unseen__error_io(error, "write", aside, code);
+        goto out;
+    }
+    status = unseen__own_take(folder, unseen__file_name(aside), aside, true, &to, error);
+    if (status != UNSEEN_OK) {
+        goto out;
+    }
+    code = copy(fd, store->output.len, size, to, buf);
+    code = code ? code : unseen__file_sync_folder(folder);
+    status = code ? unseen__error_io(error, "write", aside, code) : UNSEEN_OK;
+out:
+    if (to >= 0) {
+        (void)close(to); /* was synced, if all went well */
+    }
+    if (folder >= 0) {
+        (void)close(folder); /* nothing was written through it */
     }
     unseen__path_free(allocator, aside);
     unseen__free(allocator, buf, COPY_LEN);
     return status;
 }
 
-/* Cuts what was written after the last commit, which will be new again. */
+/* Cuts off the lines that were written after the last commit. Their URLs will be new again. */
 static enum unseen_status cut(const struct unseen_store *store, int fd, const char *name,
                               uint64_t size, struct unseen_error *error)
 {
@@ -95,7 +101,7 @@ static enum unseen_status cut(const struct unseen_store *store, int fd, const ch
     return code ? unseen__error_io(error, "write", name, code) : UNSEEN_OK;
 }
 
-/* Says in the log that the file is written to from here on. */
+/* Appends a record that says: from here on, lines go to this file. */
 static enum unseen_status record_name(struct unseen_store *store, int fd, const char *name,
                                       uint64_t len, struct unseen_error *error)
 {
@@ -115,15 +121,28 @@ static enum unseen_status record_name(struct unseen_store *store, int fd, const 
         unseen__log_append(&store->log, record, payload, NULL, true, error);
     if (status == UNSEEN_OK) {
         unseen__output_follow(&store->output, &record, payload);
-        store->committer.log_end = store->log.end; /* nothing has been begun: no one else looks */
+        unseen__committer_appended(&store->committer);
     }
     return status;
+}
+
+/* Names the output in the log. If the last run was interrupted, cuts the file first. */
+static enum unseen_status name_output(struct unseen_store *store, int fd, const char *name,
+                                      uint64_t size, uint64_t *len_out, struct unseen_error *error)
+{
+    const struct unseen__output *output = &store->output;
+    const bool interrupted =
+        output->name_offset != 0 && !output->closed && strcmp(output->name, name) == 0;
+    if (!interrupted || size == 0) {
+        return record_name(store, fd, name, size, error);
+    }
+    *len_out = output->len;
+    return cut(store, fd, name, size, error);
 }
 
 enum unseen_status unseen_store_output(struct unseen_store *store, int fd, const char *name,
                                        uint64_t *len_out, struct unseen_error *error)
 {
-    struct unseen__output *output = &store->output;
     struct unseen__committer *committer = &store->committer;
     struct stat st;
     const bool no_log = store->log.header.read_features & UNSEEN__FEATURE_NO_LOG;
@@ -134,26 +153,17 @@ enum unseen_status unseen_store_output(struct unseen_store *store, int fd, const
                              no_log ? ": it has no log" : "");
     }
     if (fstat(fd, &st) != 0 || !S_ISREG(st.st_mode)) {
-        return unseen__error(error, UNSEEN_ERR_ARGUMENT, UNSEEN__NO_OFFSET, "%s is no regular file",
-                             name ? name : "the output");
+        return unseen__error(error, UNSEEN_ERR_ARGUMENT, UNSEEN__NO_OFFSET,
+                             "%s is not a regular file", name ? name : "the output");
     }
-    const uint64_t size = (uint64_t)st.st_size;
-    *len_out = size;
+    *len_out = (uint64_t)st.st_size;
     if (name) {
-        const bool interrupted =
-            output->name_offset != 0 && !output->closed && strcmp(output->name, name) == 0;
-        enum unseen_status status = UNSEEN_OK;
-        if (interrupted && size > 0) {
-            status = cut(store, fd, name, size, error);
-            *len_out = output->len;
-        }
-        if (status == UNSEEN_OK && !(interrupted && *len_out == output->len && size > 0)) {
-            status = record_name(store, fd, name, *len_out, error);
-        }
+        const enum unseen_status status =
+            name_output(store, fd, name, (uint64_t)st.st_size, len_out, error);
         if (status != UNSEEN_OK) {
             return status;
         }
-        committer->output_name = output->name;
+        committer->output_name = store->output.name;
         committer->output_len = *len_out;
     }
     committer->output_fd = fd;

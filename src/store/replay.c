@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT
  *
- * From the records of a log to a set.
+ * Replay: applies the records of a log to a set.
  *
- * Keys that are added are collected and sorted by the top bits of hi first. Neighbours in that order
- * are neighbours in a compact set, so fewer pages of a large one are touched at a time. A removal
- * waits for all keys before it. docs/decisions/store.md has the measurements. */
+ * Added keys are collected and sorted by the top bits of hi before they go to the set. Keys that are
+ * neighbours in that order are neighbours in a compact set, so a large set is touched on fewer pages at
+ * a time. Before a removal, all collected keys go to the set. docs/decisions/store.md has the
+ * measurements. */
 #include <string.h>
 
 #include "base/error.h"
@@ -14,9 +15,9 @@
 enum {
     REGION_BITS = 9,
     NREGIONS = 1 << REGION_BITS,
-    KEYS_MAX = 1 << 18,
-    UNPACK = 512,
-    SORT_FROM = 16 << 20
+    KEYS_MAX = 1 << 18,  /* keys collected at a time */
+    UNPACK = 512,        /* keys in a run */
+    SORT_FROM = 16 << 20 /* bytes of memory of the set */
 };
 
 struct replay {
@@ -94,14 +95,12 @@ enum unseen_status unseen__damaged(struct unseen_error *error, const struct unse
 
 /* ---- adding ---- */
 
-static enum unseen_status init(struct replay *r, const struct unseen_store *store, uint64_t nbytes)
+static enum unseen_status replay_init(struct replay *r, const struct unseen_store *store,
+                                      uint64_t nbytes)
 {
     const uint64_t most = nbytes / unseen__key_bytes(store->log.header.key_bits) + UNPACK;
     const size_t cap = most < KEYS_MAX ? (size_t)most : KEYS_MAX;
     *r = (struct replay){.set = store->set, .allocator = &store->allocator};
-    if (!store->set) {
-        return UNSEEN_OK;
-    }
     r->cap = cap;
     r->keys = unseen__alloc(r->allocator, cap * sizeof(*r->keys), 64);
     r->sorted = unseen__alloc(r->allocator, cap * sizeof(*r->sorted), 64);
@@ -109,7 +108,7 @@ static enum unseen_status init(struct replay *r, const struct unseen_store *stor
     return r->keys && r->sorted && r->verdicts ? UNSEEN_OK : UNSEEN_ERR_NOMEM;
 }
 
-static void release(struct replay *r)
+static void replay_release(struct replay *r)
 {
     unseen__free(r->allocator, r->keys, r->cap * sizeof(*r->keys));
     unseen__free(r->allocator, r->sorted, r->cap * sizeof(*r->sorted));
@@ -121,9 +120,10 @@ static size_t region_of(struct unseen_key key)
     return (size_t)(key.hi >> (64 - REGION_BITS));
 }
 
-/* A set that fits into the cache gains nothing from the order, and one of few groups of pages would
- * come to harm: a row of neighbours fills one group, which cannot split evenly. */
-static bool is_order_worth_while(const struct unseen_set *set)
+/* Small sets take keys in the order of the log. A set that fits into the cache gains nothing from
+ * sorting. A set of few page groups would lose: a run of neighbours fills one group, which then cannot
+ * split evenly. */
+static bool is_worth_sorting(const struct unseen_set *set)
 {
     struct unseen_set_stats stats = {.size = sizeof(stats)};
     return unseen_set_stats(set, &stats) == UNSEEN_OK && stats.memory >= SORT_FROM;
@@ -149,7 +149,7 @@ static void sort_by_region(struct replay *r)
 static enum unseen_status add_collected(struct replay *r)
 {
     const size_t n = r->n;
-    const bool sort = n >= NREGIONS && is_order_worth_while(r->set);
+    const bool sort = n >= NREGIONS && is_worth_sorting(r->set);
     if (sort) {
         sort_by_region(r);
     }
@@ -157,12 +157,9 @@ static enum unseen_status add_collected(struct replay *r)
     return unseen_set_add_keys(r->set, sort ? r->sorted : r->keys, n, r->verdicts, NULL);
 }
 
-static bool take(void *context, const struct unseen_key *keys, size_t n, bool removed)
+static bool replay_keys(void *context, const struct unseen_key *keys, size_t n, bool removed)
 {
     struct replay *r = context;
-    if (!r->set) {
-        return true;
-    }
     if (removed || r->n + n > r->cap) {
         r->status = add_collected(r);
     }
@@ -196,7 +193,7 @@ static enum unseen_status read_records(struct unseen_store *store, struct unseen
             return UNSEEN_OK;
         }
         if (!unseen__record_each(&scan->record, scan->payload, scan->bits,
-                                 store->log.header.key_bits, take, r)) {
+                                 store->log.header.key_bits, replay_keys, r)) {
             return unseen__error_status(error, r->status, store->log.path);
         }
         if (scan->record.kind == UNSEEN__RECORD_CHANGES) {
@@ -218,7 +215,7 @@ enum unseen_status unseen__replay(struct unseen_store *store, uint64_t offset, u
     if (status != UNSEEN_OK) {
         return status;
     }
-    status = init(&r, store, scan.size > offset ? scan.size - offset : 0);
+    status = replay_init(&r, store, scan.size > offset ? scan.size - offset : 0);
     if (status != UNSEEN_OK) {
         status = unseen__error_status(error, status, store->log.path);
     } else {
@@ -230,7 +227,7 @@ enum unseen_status unseen__replay(struct unseen_store *store, uint64_t offset, u
     store->log.end = scan.offset;
     store->log.number = scan.number;
     store->info.replayed = store->nchanges - nbefore;
-    release(&r);
+    replay_release(&r);
     unseen__scan_release(&scan);
     return status;
 }

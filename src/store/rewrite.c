@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * A log written anew from an older one: without what was removed and in large records, for another
- * filter, or (repair) without damaged places. The new log is made beside the old one, under its
- * lock, and takes its name in one step. */
+ * Writes a new log from an old one: without removed keys and in large records, for another filter, or
+ * (repair) without damaged bytes. The new log is made beside the old one, whose lock is held, and takes
+ * its name in one step. */
 #include "base/posix.h"
 
 #include <errno.h>
@@ -18,7 +18,7 @@
 #include "hash/key.h"
 
 enum {
-    RECORD_KEYS = 1 << 16
+    RECORD_KEYS = 1 << 16 /* keys in each new record */
 };
 
 /* ---- collecting keys to records ---- */
@@ -31,7 +31,7 @@ struct writer {
     enum unseen_status status;
 };
 
-static bool flush(struct writer *w)
+static bool flush_record(struct writer *w)
 {
     const struct unseen__record record = {
         .kind = UNSEEN__RECORD_CHANGES, .n = w->n, .output_len = UNSEEN__NO_OUTPUT};
@@ -42,20 +42,20 @@ static bool flush(struct writer *w)
     return w->status == UNSEEN_OK;
 }
 
-static bool take_keys(void *context, const struct unseen_key *keys, size_t n)
+static bool rewrite_keys(void *context, const struct unseen_key *keys, size_t n)
 {
     struct writer *w = context;
     const unsigned key_bits = w->log->header.key_bits;
     for (size_t i = 0; i < n; i++) {
         unseen__keys_pack(&keys[i], 1, key_bits, w->payload + w->n * unseen__key_bytes(key_bits));
-        if (++w->n == RECORD_KEYS && !flush(w)) {
+        if (++w->n == RECORD_KEYS && !flush_record(w)) {
             return false;
         }
     }
     return true;
 }
 
-/* What the old log says of the output file holds for the new one. */
+/* Copies what the old log says about the output file. */
 static enum unseen_status append_output(struct unseen__log *log,
                                         const struct unseen__output *output,
                                         struct unseen_error *error)
@@ -80,9 +80,9 @@ static enum unseen_status append_output(struct unseen__log *log,
     return status;
 }
 
-static enum unseen_status write_live(const struct unseen__log *from, struct unseen__log *to,
-                                     const struct unseen__output *output, bool skip_damage,
-                                     struct unseen_error *error)
+static enum unseen_status write_survivors(const struct unseen__log *from, struct unseen__log *to,
+                                          const struct unseen__output *output, bool skip_damage,
+                                          struct unseen_error *error)
 {
     const size_t size = RECORD_KEYS * unseen__key_bytes(to->header.key_bits);
     struct writer w = {.log = to, .error = error};
@@ -91,9 +91,9 @@ static enum unseen_status write_live(const struct unseen__log *from, struct unse
         return unseen__error_status(error, UNSEEN_ERR_NOMEM, to->path);
     }
     enum unseen_status status =
-        unseen__live_each(from, UINT64_MAX, skip_damage, take_keys, &w, error);
+        unseen__surviving_each(from, UINT64_MAX, skip_damage, rewrite_keys, &w, error);
     if (status == UNSEEN_OK && w.status == UNSEEN_OK) {
-        (void)flush(&w);
+        (void)flush_record(&w);
     }
     unseen__free(&to->allocator, w.payload, size);
     status = status == UNSEEN_OK ? w.status : status;
@@ -102,7 +102,7 @@ static enum unseen_status write_live(const struct unseen__log *from, struct unse
 
 /* ---- keeping the old one ---- */
 
-/* A second name for the damaged log: PATH.damaged, or with a number if that is taken. */
+/* Gives the old log a second name: PATH.damaged, or PATH.damaged.1 and so on if that is taken. */
 static enum unseen_status keep_old(const struct unseen__log *log, struct unseen_error *error)
 {
     char suffix[32];
@@ -121,7 +121,7 @@ static enum unseen_status keep_old(const struct unseen__log *log, struct unseen_
         }
     }
     return unseen__error(error, UNSEEN_ERR_IO, UNSEEN__NO_OFFSET,
-                         "%s.damaged and 99 more are there already", log->path);
+                         "%s.damaged and 99 more exist already", log->path);
 }
 
 enum unseen_status unseen__log_rewrite(const struct unseen__log *from,
@@ -134,7 +134,7 @@ enum unseen_status unseen__log_rewrite(const struct unseen__log *from,
     if (status != UNSEEN_OK) {
         return status;
     }
-    status = write_live(from, &to, output, is_repair, error);
+    status = write_survivors(from, &to, output, is_repair, error);
     if (status == UNSEEN_OK && is_repair) {
         status = keep_old(from, error);
     }
@@ -142,7 +142,7 @@ enum unseen_status unseen__log_rewrite(const struct unseen__log *from,
         status = unseen__log_publish(&to, error);
     }
     if (status == UNSEEN_OK) {
-        status = unseen__image_remove(from, error); /* it belongs to the old one */
+        status = unseen__image_remove(from, error); /* it belongs to the old log */
     }
     unseen__log_release(&to);
     return status;
@@ -150,7 +150,7 @@ enum unseen_status unseen__log_rewrite(const struct unseen__log *from,
 
 /* ---- with other settings ---- */
 
-/* Whether a set can be made as the header says, small for now. */
+/* Checks that a set can be made from the header. */
 static enum unseen_status try_set(const struct unseen__log_header *header, const char *path,
                                   const struct unseen_allocator *allocator,
                                   struct unseen_error *error)
@@ -175,16 +175,18 @@ static enum unseen_status change_header(struct unseen__log_header *header,
                                         const char *path, struct unseen_error *error)
 {
     if (options->key_bits > header->key_bits) {
-        return unseen__error(error, UNSEEN_ERR_MISMATCH, UNSEEN__NO_OFFSET,
-                             "%s has keys of %u bits: they cannot be made longer", path,
-                             header->key_bits);
+        return unseen__error_setting(error, UNSEEN_ERR_MISMATCH, UNSEEN_SETTING_KEY_BITS,
+                                     "%s has keys of %u bits: they cannot be made longer", path,
+                                     header->key_bits);
     }
     if (options->filter) {
-        if (strlen(options->filter) >= sizeof(header->filter)) {
-            return unseen__error_status(error, UNSEEN_ERR_NAME, path);
+        const struct unseen__filter_ops *ops = NULL;
+        const enum unseen_status status = unseen__filter_named(options->filter, &ops, error);
+        if (status != UNSEEN_OK) {
+            return unseen__error_prefix(error, status, path);
         }
         memset(header->filter, 0, sizeof(header->filter));
-        memcpy(header->filter, options->filter, strlen(options->filter));
+        memcpy(header->filter, ops->name, strlen(ops->name));
     }
     header->fpr = options->fpr > 0 ? options->fpr : header->fpr;
     header->key_bits = options->key_bits ? options->key_bits : header->key_bits;
@@ -199,7 +201,7 @@ enum unseen_status unseen_store_rewrite(const char *path, const struct unseen_st
     struct unseen__log log;
     enum unseen_status status = unseen__store_options(given, &options, error);
     if (status != UNSEEN_OK) {
-        return unseen__error_status(error, status, path);
+        return unseen__error_prefix(error, status, path);
     }
     const struct unseen_allocator allocator = unseen__allocator(options.allocator);
     status = unseen__log_open(&log, path, true, &allocator, error);
@@ -210,27 +212,30 @@ enum unseen_status unseen_store_rewrite(const char *path, const struct unseen_st
     struct unseen__reading reading = {.log = &log};
     status = unseen__check_length(&log, error);
     if (status != UNSEEN_OK) {
-        unseen__log_release(&log);
-        return status;
+        goto out;
     }
     if (header.read_features & UNSEEN__FEATURE_NO_LOG) {
         status = unseen__error(error, UNSEEN_ERR_UNSUPPORTED, UNSEEN__NO_OFFSET,
-                               "%s has no log to be written anew", path);
-    } else {
-        status = change_header(&header, &options, path, error);
+                               "%s has no log that could be rewritten", path);
+        goto out;
     }
-    if (status == UNSEEN_OK) {
-        status = try_set(&header, path, &allocator, error);
+    status = change_header(&header, &options, path, error);
+    if (status != UNSEEN_OK) {
+        goto out;
     }
-    if (status == UNSEEN_OK) {
-        status = unseen__read_all(&reading, error);
+    status = try_set(&header, path, &allocator, error);
+    if (status != UNSEEN_OK) {
+        goto out;
     }
+    status = unseen__read_all(&reading, error);
     if (status == UNSEEN_OK && reading.health.ndamages > 0) {
         status = unseen__damaged(error, &log, reading.damaged_offset, reading.damaged_end);
     }
     if (status == UNSEEN_OK) {
         status = unseen__log_rewrite(&log, &header, &reading.output, false, error);
     }
+out:
+    unseen__secret_forget(&header.secret);
     unseen__log_release(&log);
     return status;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Reading all of a log for its health, and writing a new log from it. */
+ * Repair and compaction: health.c reads all of a log, rewrite.c writes a new log from it. */
 #ifndef UNSEEN_STORE_REWRITE_H
 #define UNSEEN_STORE_REWRITE_H
 
@@ -8,7 +8,7 @@
 
 /* ---- health.c ---- */
 
-/* One look at every record. */
+/* A scan of the whole log, past its damages. */
 struct unseen__reading {
     /* set by the caller */
     const struct unseen__log *log;
@@ -18,18 +18,18 @@ struct unseen__reading {
     /* results */
     struct unseen_store_health health;
     struct unseen__output output;
-    uint64_t damaged_offset; /* of the last damage */
+    uint64_t damaged_offset; /* where the last damage begins and ends; both 0: no damage */
     uint64_t damaged_end;
-    uint64_t torn_offset; /* with health.torn_bytes */
+    uint64_t torn_offset; /* where health.torn_bytes begin */
 };
 
-/* Damage is a result, not an error. Errors: IO, NOMEM. */
+/* Fills in the results. Damage is a result, not an error. Errors: IO, NOMEM. */
 enum unseen_status unseen__read_all(struct unseen__reading *reading, struct unseen_error *error);
 
 /* ---- rewrite.c ---- */
 
-/* Writes the log anew under another header, whose id is new, and puts it in place; the image is
- * removed. is_repair: leave out damaged places, and keep the old log as PATH.damaged. */
+/* Replaces the log by a new one with this header, whose id must be new, and removes the image. With
+ * is_repair, damaged bytes are left out, and the old log is kept as PATH.damaged. */
 enum unseen_status unseen__log_rewrite(const struct unseen__log *from,
                                        const struct unseen__log_header *header,
                                        const struct unseen__output *output, bool is_repair,

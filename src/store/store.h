@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * The inside of a store: a set, the log that makes it last, and what connects them. */
+ * The inside of a store: a set in memory, and the log that makes it last.
+ *
+ * store_settings.c and store_open.c open a store, store.c changes and closes it. replay.c takes keys
+ * from the log to the set, image.c keeps the set in a file beside the log. */
 #ifndef UNSEEN_STORE_STORE_H
 #define UNSEEN_STORE_STORE_H
 
@@ -9,12 +12,16 @@
 #include "log/log.h"
 #include "log/scan.h"
 
-/* The output file as the records say it is. */
+enum {
+    UNSEEN__STORE_FILE_MODE = 0600 /* by default: the log holds the secret */
+};
+
+/* The output file, as the log describes it. */
 struct unseen__output {
-    uint64_t name_offset; /* of the record with its name; 0: there is none */
+    uint64_t name_offset; /* of the record with the name; 0: the log names no output */
     uint64_t len;
     uint64_t checksum;
-    bool closed; /* it was left in order, and may have been changed since */
+    bool closed; /* the last run closed the store; the file may have been changed since */
     char name[UNSEEN__OUTPUT_NAME_MAX + 1];
 };
 
@@ -26,101 +33,87 @@ struct unseen_store {
     struct unseen__committer committer;
     struct unseen__output output;
     enum unseen_cpu cpu;
-    uint64_t capacity;
-    uint64_t nchanges; /* in all records */
-    uint64_t nkept;    /* of these, in those that the image covers */
-    bool is_changed;   /* since it was opened */
+    uint64_t nchanges;       /* in all records */
+    uint64_t image_nchanges; /* in the records that the image covers */
+    bool is_changed;         /* since it was opened */
     struct unseen_store_info info;
 };
 
+/* ---- store_settings.c: what the caller asks for, and what the store has ---- */
+
+/* Copies the options, of whatever size the caller's struct is, and checks each of them. */
+enum unseen_status unseen__store_options(const struct unseen_store_options *given,
+                                         struct unseen_store_options *options_out,
+                                         struct unseen_error *error);
+
+/* Makes store->log.header and store->url for a new store. */
+enum unseen_status unseen__store_header_make(struct unseen_store *store,
+                                             const struct unseen_store_options *options,
+                                             struct unseen_error *error);
+
+/* MISMATCH if the options name a setting that the store does not have. May make store->url. */
+enum unseen_status unseen__store_check_settings(struct unseen_store *store,
+                                                const struct unseen_store_options *options,
+                                                struct unseen_error *error);
+
+/* Makes store->url, unless it is there already, for the profile that the header names. */
+enum unseen_status unseen__store_url_make(struct unseen_store *store, struct unseen_error *error);
+
+/* ---- store_open.c ---- */
+
+/* Frees everything. Commits nothing. */
+void unseen__store_release(struct unseen_store *store);
+
 /* ---- replay.c: from the log to the set ---- */
 
-/* Reads the records from place on, applies them to the set (NULL: none) and follows the output.
- * On return log.end, number and record_sum are those of the last intact record. Errors: CORRUPT,
- * IO, NOMEM. */
+/* Reads the records from `offset` on, applies them to the set and follows the output. log.end, number
+ * and record_checksum are then those of the last intact record. Errors: CORRUPT, IO, NOMEM. */
 enum unseen_status unseen__replay(struct unseen_store *store, uint64_t offset, uint64_t number,
                                   struct unseen_error *error);
 
-/* What a record says of the output. */
+/* Updates the output by what the record says about it. */
 void unseen__output_follow(struct unseen__output *output, const struct unseen__record *record,
                            const uint8_t *payload);
 
-/* Calls each with the keys of a record, in runs of added and of removed ones. False: it did. */
+/* Calls `each` once per run of added or removed keys of the record. Returns false if `each` did. */
 bool unseen__record_each(const struct unseen__record *record, const uint8_t *payload,
                          const uint8_t *bits, unsigned key_bits,
                          bool (*each)(void *context, const struct unseen_key *keys, size_t n,
                                       bool removed),
                          void *context);
 
-/* The sentence for damage in the log. */
+/* Says that the log is damaged from `offset` to `next`. Returns CORRUPT. */
 enum unseen_status unseen__damaged(struct unseen_error *error, const struct unseen__log *log,
                                    uint64_t offset, uint64_t next);
 
-/* CORRUPT for a log that was cut_short. */
+/* CORRUPT if the log is cut_short. */
 enum unseen_status unseen__check_length(const struct unseen__log *log, struct unseen_error *error);
 
 /* ---- image.c: between the image and the set ---- */
 
-/* Opens the image if it belongs to the log; *output_out is what it says of the output. MISSING if
- * there is none that does. *log_is_damaged_out: the log is not what the image was made from, CORRUPT.
- * Errors: those of unseen__image_open. */
+/* Opens the image if it belongs to the log; *output_out is the output as the image describes it.
+ * Errors: MISSING if there is no image or it belongs to another log; CORRUPT with
+ * *log_is_damaged_out if the log is not the one that the image was made from; those of
+ * unseen__image_open. */
 enum unseen_status unseen__image_find(const struct unseen_store *store, struct unseen__image *image,
                                       struct unseen__output *output_out, bool *log_is_damaged_out,
                                       struct unseen_error *error);
 
-/* A set from the chunks. Errors: CORRUPT, IO, NOMEM, and others of unseen_import_chunk. */
+/* Makes a set from the chunks. Errors: CORRUPT, IO, NOMEM, and others of unseen_import_chunk. */
 enum unseen_status unseen__image_load(const struct unseen_store *store, struct unseen__image *image,
                                       struct unseen_set **set_out, struct unseen_error *error);
 
-/* Writes an image of the set, which must be what the log says up to its end. */
+/* Writes an image of the set. The set must agree with the log: nothing may wait for a commit. */
 enum unseen_status unseen__image_save(struct unseen_store *store, struct unseen_error *error);
 
-/* ---- live.c: which changes still count ---- */
+/* ---- surviving_keys.c ---- */
 
-/* The keys that were removed, each with how many changes came before its last removal. */
-struct unseen__removals {
-    struct unseen_allocator allocator;
-    struct unseen__removal {
-        struct unseen_key key;
-        uint64_t index;
-    } * items;
-    size_t n;
-    size_t cap;
-};
-
-enum unseen_status unseen__removals_add(struct unseen__removals *removals, struct unseen_key key,
-                                        uint64_t index);
-void unseen__removals_sort(struct unseen__removals *removals);
-
-/* Whether the change number index, which added key, was undone later. */
-bool unseen__removals_undo(const struct unseen__removals *removals, struct unseen_key key,
-                           uint64_t index);
-void unseen__removals_release(struct unseen__removals *removals);
-
-/* Calls each with the keys that count, in the order of the log; true: go on. Reads the log up to end,
- * past damaged places if skip_damage, twice: first for removals. */
-enum unseen_status unseen__live_each(const struct unseen__log *log, uint64_t end, bool skip_damage,
-                                     bool (*each)(void *context, const struct unseen_key *keys,
-                                                  size_t n),
-                                     void *context, struct unseen_error *error);
-
-/* ---- store.c ---- */
-
-/* Begins to commit everything that waits, with the output as long as it is. */
-enum unseen_status unseen__commit_begin_all(struct unseen_store *store, struct unseen_error *error);
-
-/* The header of a new log. */
-enum unseen_status unseen__header_make(struct unseen__log_header *header_out,
-                                       const struct unseen_store_options *options,
-                                       const struct unseen_allocator *allocator, const char *path,
-                                       struct unseen_error *error);
-
-/* Fills in what options must have; the caller's struct may be an older, shorter one. */
-enum unseen_status unseen__store_options(const struct unseen_store_options *given,
-                                         struct unseen_store_options *options_out,
-                                         struct unseen_error *error);
-
-/* Makes the URL identity that the header names. */
-enum unseen_status unseen__store_url_make(struct unseen_store *store, struct unseen_error *error);
+/* Calls `each` with the surviving keys, in the order of the log, while it returns true. A key survives
+ * if it was added after it was last removed. Reads the log up to `end`, and with skip_damage past
+ * damaged bytes. */
+enum unseen_status
+unseen__surviving_each(const struct unseen__log *log, uint64_t end, bool skip_damage,
+                       bool (*each)(void *context, const struct unseen_key *keys, size_t n),
+                       void *context, struct unseen_error *error);
 
 #endif

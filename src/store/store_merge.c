@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Reading the log of a store as keys, and merging one store into another. */
+ * Lists the keys of a store from its log, and merges one store into another. */
 #include <string.h>
 
 #include "base/error.h"
@@ -10,10 +10,10 @@
 
 enum {
     KEYS_MAX = 512,
-    COMMIT_AFTER = 1 << 16
+    COMMIT_AFTER = 1 << 16 /* changes that wait */
 };
 
-/* How far the log is committed, as far as this process knows. */
+/* The end of the log that this process knows to be committed. */
 static uint64_t committed_end(struct unseen_store *store)
 {
     return store->committer.is_running ? unseen__committer_log_end(&store->committer)
@@ -34,9 +34,9 @@ enum unseen_status unseen_store_keys(struct unseen_store *store,
                                      void *context, struct unseen_error *error)
 {
     const enum unseen_status status = check_log(store, error);
-    return status == UNSEEN_OK
-               ? unseen__live_each(&store->log, committed_end(store), false, each, context, error)
-               : status;
+    return status == UNSEEN_OK ? unseen__surviving_each(&store->log, committed_end(store), false,
+                                                        each, context, error)
+                               : status;
 }
 
 struct merge {
@@ -80,18 +80,21 @@ static enum unseen_status check_same(const struct unseen_store *a, const struct 
     const struct unseen__log_header *to = &a->log.header;
     const struct unseen__log_header *from = &b->log.header;
     if (strcmp(to->profile, from->profile) != 0) {
-        return unseen__error(error, UNSEEN_ERR_MISMATCH, UNSEEN__NO_OFFSET,
-                             "%s has the profile %s, %s the profile %s", a->log.path, to->profile,
-                             b->log.path, from->profile);
+        return unseen__error_setting(error, UNSEEN_ERR_MISMATCH, UNSEEN_SETTING_PROFILE,
+                                     "%s has the profile %s, %s has %s", b->log.path, from->profile,
+                                     a->log.path, to->profile);
     }
     if (!unseen__secret_equals(&to->secret, &from->secret)) {
-        return unseen__error(error, UNSEEN_ERR_MISMATCH, UNSEEN__NO_OFFSET,
-                             "%s and %s were made with different seeds", a->log.path, b->log.path);
+        return unseen__error_setting(error, UNSEEN_ERR_MISMATCH, UNSEEN_SETTING_SEED,
+                                     "%s has the seed id %016llx, %s has %016llx", b->log.path,
+                                     (unsigned long long)unseen__secret_id(&from->secret),
+                                     a->log.path,
+                                     (unsigned long long)unseen__secret_id(&to->secret));
     }
     if (from->key_bits < to->key_bits) {
-        return unseen__error(error, UNSEEN_ERR_MISMATCH, UNSEEN__NO_OFFSET,
-                             "%s has keys of %u bits, %s of only %u", a->log.path, to->key_bits,
-                             b->log.path, from->key_bits);
+        return unseen__error_setting(error, UNSEEN_ERR_MISMATCH, UNSEEN_SETTING_KEY_BITS,
+                                     "%s keeps %u bits of each key, %s keeps %u", b->log.path,
+                                     from->key_bits, a->log.path, to->key_bits);
     }
     return UNSEEN_OK;
 }
@@ -101,9 +104,10 @@ enum unseen_status unseen_store_merge(struct unseen_store *store, struct unseen_
 {
     struct merge m = {.to = store, .error = error};
     enum unseen_status status = check_same(store, from, error);
-    if (status == UNSEEN_OK) {
-        status = unseen_store_keys(from, merge_keys, &m, error);
+    if (status != UNSEEN_OK) {
+        return status;
     }
+    status = unseen_store_keys(from, merge_keys, &m, error);
     if (status == UNSEEN_OK) {
         status = m.status == UNSEEN_OK ? unseen_store_commit(store, error) : m.status;
     }

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * A key counts if it was added after it was last removed. Removals are few, so they are kept in
- * memory and sorted, and every addition is looked up among them. */
+ * The keys of a log that survive: a key survives if it was added after it was last removed.
+ *
+ * Removals are few. So the first pass over the log collects them in memory and sorts them, and the
+ * second pass looks up every addition among them. */
 #include <stddef.h>
 #include <string.h>
 
@@ -11,7 +13,21 @@
 #include "store/store.h"
 
 enum {
-    LEAST = 256 /* removals to make room for at first */
+    LEAST = 256,        /* removals to make room for at first */
+    SURVIVORS_MAX = 512 /* keys shown at a time, if some were removed */
+};
+
+/* A removed key, and how many changes came before its removal. */
+struct removal {
+    struct unseen_key key;
+    uint64_t index;
+};
+
+struct removals {
+    struct unseen_allocator allocator;
+    struct removal *items;
+    size_t n;
+    size_t cap;
 };
 
 static int compare_keys(struct unseen_key a, struct unseen_key b)
@@ -24,35 +40,31 @@ static int compare_keys(struct unseen_key a, struct unseen_key b)
 
 static int compare(const void *a_item, const void *b_item)
 {
-    const struct unseen__removal *a = a_item;
-    const struct unseen__removal *b = b_item;
+    const struct removal *a = a_item;
+    const struct removal *b = b_item;
     const int order = compare_keys(a->key, b->key);
     return order ? order : a->index < b->index ? -1 : a->index > b->index;
 }
 
-enum unseen_status unseen__removals_add(struct unseen__removals *removals, struct unseen_key key,
-                                        uint64_t index)
+static enum unseen_status removals_add(struct removals *removals, struct unseen_key key,
+                                       uint64_t index)
 {
     if (!array_grow(&removals->allocator, &removals->items, &removals->cap, removals->n + 1, LEAST,
                     sizeof(*removals->items))) {
         return UNSEEN_ERR_NOMEM;
     }
-    removals->items[removals->n++] = (struct unseen__removal){key, index};
+    removals->items[removals->n++] = (struct removal){key, index};
     return UNSEEN_OK;
 }
 
-void unseen__removals_sort(struct unseen__removals *removals)
-{
-    heap_sort(removals->items, removals->n, sizeof(*removals->items), compare);
-}
-
-bool unseen__removals_undo(const struct unseen__removals *removals, struct unseen_key key,
-                           uint64_t index)
+/* True if the key, which was added by the change number `index`, was removed later. */
+static bool was_removed_after(const struct removals *removals, struct unseen_key key,
+                              uint64_t index)
 {
     size_t low = 0;
     size_t high = removals->n;
-    const struct unseen__removal wanted = {key, index};
-    while (low < high) { /* the first removal of the key behind the index */
+    const struct removal wanted = {key, index};
+    while (low < high) { /* find the first removal of the key behind the index */
         const size_t middle = low + (high - low) / 2;
         if (compare(&removals->items[middle], &wanted) <= 0) {
             low = middle + 1;
@@ -63,16 +75,10 @@ bool unseen__removals_undo(const struct unseen__removals *removals, struct unsee
     return low < removals->n && compare_keys(removals->items[low].key, key) == 0;
 }
 
-void unseen__removals_release(struct unseen__removals *removals)
-{
-    array_free(&removals->allocator, &removals->items, &removals->cap, sizeof(*removals->items));
-    removals->n = 0;
-}
-
 /* ---- reading the log twice ---- */
 
 struct pass {
-    struct unseen__removals removals;
+    struct removals removals;
     uint64_t index; /* changes so far */
     bool (*each)(void *context, const struct unseen_key *keys, size_t n);
     void *context;
@@ -83,21 +89,17 @@ static bool note_removals(void *context, const struct unseen_key *keys, size_t n
 {
     struct pass *p = context;
     for (size_t i = 0; removed && i < n && p->status == UNSEEN_OK; i++) {
-        p->status = unseen__removals_add(&p->removals, keys[i], p->index + i);
+        p->status = removals_add(&p->removals, keys[i], p->index + i);
     }
     p->index += n;
     return p->status == UNSEEN_OK;
 }
 
-enum {
-    LIVE_MAX = 512
-};
-
-static bool show_live(void *context, const struct unseen_key *keys, size_t n, bool removed)
+static bool show_survivors(void *context, const struct unseen_key *keys, size_t n, bool removed)
 {
     struct pass *p = context;
-    struct unseen_key live[LIVE_MAX];
-    size_t nlive = 0;
+    struct unseen_key survivors[SURVIVORS_MAX];
+    size_t nsurvivors = 0;
     const uint64_t first = p->index;
     p->index += n;
     if (removed) {
@@ -107,14 +109,14 @@ static bool show_live(void *context, const struct unseen_key *keys, size_t n, bo
         return p->each(p->context, keys, n);
     }
     for (size_t i = 0; i < n; i++) {
-        if (!unseen__removals_undo(&p->removals, keys[i], first + i)) {
-            live[nlive++] = keys[i];
+        if (!was_removed_after(&p->removals, keys[i], first + i)) {
+            survivors[nsurvivors++] = keys[i];
         }
-        if (nlive == LIVE_MAX || (i == n - 1 && nlive > 0)) {
-            if (!p->each(p->context, live, nlive)) {
+        if (nsurvivors == SURVIVORS_MAX || (i == n - 1 && nsurvivors > 0)) {
+            if (!p->each(p->context, survivors, nsurvivors)) {
                 return false;
             }
-            nlive = 0;
+            nsurvivors = 0;
         }
     }
     return true;
@@ -126,7 +128,7 @@ run_pass(struct pass *p, const struct unseen__log *log, uint64_t end, bool skip_
          struct unseen_error *error)
 {
     struct unseen__scan scan;
-    const bool is_first = each == note_removals; /* looks at removals only */
+    const bool is_first = each == note_removals; /* skips records without removals */
     enum unseen_status status = unseen__scan_init(&scan, log, UNSEEN__RECORDS_OFFSET, 0, error);
     p->index = 0;
     if (status == UNSEEN_OK && end < scan.size) {
@@ -153,24 +155,25 @@ run_pass(struct pass *p, const struct unseen__log *log, uint64_t end, bool skip_
         if (!unseen__record_each(&scan.record, scan.payload, scan.bits, log->header.key_bits, each,
                                  p)) {
             status = unseen__error_status(error, p->status, log->path);
-            break; /* the caller has had enough, if not out of memory */
+            break; /* p->status is OK if the caller asked to stop */
         }
     }
     unseen__scan_release(&scan);
     return status;
 }
 
-enum unseen_status unseen__live_each(const struct unseen__log *log, uint64_t end, bool skip_damage,
-                                     bool (*each)(void *context, const struct unseen_key *keys,
-                                                  size_t n),
-                                     void *context, struct unseen_error *error)
+enum unseen_status
+unseen__surviving_each(const struct unseen__log *log, uint64_t end, bool skip_damage,
+                       bool (*each)(void *context, const struct unseen_key *keys, size_t n),
+                       void *context, struct unseen_error *error)
 {
     struct pass p = {.each = each, .context = context, .removals.allocator = log->allocator};
     enum unseen_status status = run_pass(&p, log, end, skip_damage, note_removals, error);
     if (status == UNSEEN_OK) {
-        unseen__removals_sort(&p.removals);
-        status = run_pass(&p, log, end, skip_damage, show_live, error);
+        heap_sort(p.removals.items, p.removals.n, sizeof(*p.removals.items), compare);
+        status = run_pass(&p, log, end, skip_damage, show_survivors, error);
     }
-    unseen__removals_release(&p.removals);
+    array_free(&p.removals.allocator, &p.removals.items, &p.removals.cap,
+               sizeof(*p.removals.items));
     return status;
 }

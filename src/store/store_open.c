@@ -1,0 +1,265 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Opening a store. A new store is made as an empty set first, then as a file. An existing store takes its
+ * set from the image and reads the rest of the log; without a usable image it reads all of the log. */
+#include "store/store.h"
+
+#include <errno.h>
+#include <sys/stat.h>
+
+#include "base/error.h"
+#include "base/memory.h"
+#include "filter/filter.h"
+#include "set/set.h"
+
+enum {
+    READ_SLACK =
+        1 << 20 /* if a filter cannot grow and is only read, it has room for the keys of the
+                            log and so many more */
+};
+
+/* ---- the set ---- */
+
+/* The most keys that a log of this length can have. */
+static uint64_t keys_in(const struct unseen_store *store, uint64_t len)
+{
+    return len > UNSEEN__RECORDS_OFFSET
+               ? (len - UNSEEN__RECORDS_OFFSET) / unseen__key_bytes(store->log.header.key_bits)
+               : 0;
+}
+
+/* Makes an empty set for the keys of a log of len bytes. ndisk is how much of the disk the log takes.
+ * A file may be longer than that, and must not make the set take memory for keys it does not have. */
+static enum unseen_status make_set(struct unseen_store *store, uint64_t len, uint64_t ndisk,
+                                   struct unseen_error *error)
+{
+    const struct unseen__log_header *header = &store->log.header;
+    const uint64_t nkeys = keys_in(store, len < ndisk ? len : ndisk);
+    const uint64_t nkeys_max = keys_in(store, len);
+    struct unseen_set_options options = {
+        .size = sizeof(options),
+        .fpr = header->fpr,
+        .capacity = header->capacity > nkeys ? header->capacity : nkeys,
+        .filter = header->filter,
+        .key_bits = header->key_bits,
+        .url = store->url,
+        .cpu = store->cpu,
+        .allocator = &store->allocator,
+    };
+    const struct unseen__filter_ops *ops = unseen__filter_find(header->filter);
+    const bool grows = ops && (ops->abilities & UNSEEN_CAN_GROW);
+    if (!grows) {
+        const bool is_roomy = header->capacity > nkeys_max + READ_SLACK;
+        options.capacity =
+            is_roomy && !store->log.writable ? nkeys_max + READ_SLACK : header->capacity;
+    } else if (!store->log.writable) {
+        options.capacity = nkeys; /* nothing will be added */
+    }
+    enum unseen_status status =
+        unseen__set_create(&store->set, &options, &header->secret, NULL, error);
+    if (status == UNSEEN_ERR_NOMEM && options.capacity > header->capacity) {
+        options.capacity = header->capacity; /* the log may be shorter than it looks */
+        status = unseen__set_create(&store->set, &options, &header->secret, NULL, error);
+    }
+    return status;
+}
+
+/* ---- the log ---- */
+
+/* Makes the settings, the URL identity and the set of a new store. This comes before the file: settings
+ * that make no set must not make a file. */
+static enum unseen_status prepare_new(struct unseen_store *store, const char *path,
+                                      const struct unseen_store_options *options,
+                                      struct unseen_error *error)
+{
+    store->log.writable = true;
+    enum unseen_status status = unseen__store_header_make(store, options, error);
+    if (status == UNSEEN_OK) {
+        status = make_set(store, 0, 0, error);
+    }
+    if (status != UNSEEN_OK) {
+        return unseen__error_prefix(error, status, path);
+    }
+    /* Changes that are not committed have to be taken out of the set before the image is written. */
+    if (options->no_log && !(store->set->ops->abilities & UNSEEN_CAN_REMOVE)) {
+        return unseen__error_setting(error, UNSEEN_ERR_UNSUPPORTED, UNSEEN_SETTING_FILTER,
+                                     "%s: without a log, the filter must be one that can remove",
+                                     path);
+    }
+    return UNSEEN_OK;
+}
+
+/* *exists_out: another process has made the store meanwhile. */
+static enum unseen_status create_log(struct unseen_store *store, const char *path,
+                                     const struct unseen_store_options *options, bool *exists_out,
+                                     struct unseen_error *error)
+{
+    const unsigned mode = options->file_mode ? options->file_mode : UNSEEN__STORE_FILE_MODE;
+    enum unseen_status status = prepare_new(store, path, options, error);
+    if (status != UNSEEN_OK) {
+        return status;
+    }
+    struct unseen__log_header header = store->log.header;
+    status =
+        unseen__log_create(&store->log, path, &header, mode, &store->allocator, exists_out, error);
+    unseen__secret_forget(&header.secret);
+    if (*exists_out) {
+        unseen_set_free(store->set);
+        unseen_url_free(store->url);
+        store->set = NULL;
+        store->url = NULL;
+    }
+    return status;
+}
+
+static enum unseen_status open_log(struct unseen_store *store, const char *path,
+                                   const struct unseen_store_options *options,
+                                   struct unseen_error *error)
+{
+    const bool writable = options->mode != UNSEEN_STORE_READ;
+    for (int tries = 0; tries < 3; tries++) {
+        bool exists = false;
+        enum unseen_status status =
+            unseen__log_open(&store->log, path, writable, &store->allocator, error);
+        if (status == UNSEEN_OK) {
+            status = unseen__check_length(&store->log, error);
+            return status == UNSEEN_OK ? unseen__store_check_settings(store, options, error)
+                                       : status;
+        }
+        if (status != UNSEEN_ERR_MISSING || options->mode != UNSEEN_STORE_CREATE) {
+            return status;
+        }
+        status = create_log(store, path, options, &exists, error);
+        if (status != UNSEEN_OK || !exists) {
+            return status;
+        }
+    }
+    /* The name exists but leads nowhere: a symbolic link, for example. */
+    return unseen__error(error, UNSEEN_ERR_MISSING, UNSEEN__NO_OFFSET,
+                         "cannot open %s: it leads to no file", path);
+}
+
+/* ---- from the log to the set ---- */
+
+/* Takes the set from the image, and where the log goes on. MISSING if the log alone must do; any other
+ * error means that the log cannot be used either. */
+static enum unseen_status use_image(struct unseen_store *store, struct unseen_error *error)
+{
+    struct unseen__image image;
+    struct unseen_set *set = NULL;
+    struct unseen_error trouble = {.status = UNSEEN_OK};
+    bool log_is_damaged = false;
+    enum unseen_status status =
+        unseen__image_find(store, &image, &store->output, &log_is_damaged, &trouble);
+    if (status == UNSEEN_OK) {
+        const struct unseen__image_header header = image.header;
+        status = unseen__image_load(store, &image, &set, &trouble);
+        store->info.image_bytes = image.size;
+        unseen__image_release(&image);
+        if (status == UNSEEN_OK) {
+            unseen_set_free(store->set);
+            store->set = set;
+            store->info.image_covers = header.log_end;
+            store->nchanges = header.nchanges;
+            store->image_nchanges = header.nchanges;
+            store->log.end = header.log_end;
+            store->log.last_offset = header.last_offset;
+            store->log.number = header.number;
+            store->log.record_checksum = header.record_checksum;
+            return UNSEEN_OK;
+        }
+    }
+    store->info.image_damaged = status != UNSEEN_ERR_MISSING && status != UNSEEN_ERR_VERSION;
+    store->output = (struct unseen__output){0};
+    if (!log_is_damaged && status != UNSEEN_ERR_NOMEM) {
+        return UNSEEN_ERR_MISSING;
+    }
+    if (error) {
+        *error = trouble;
+    }
+    return status;
+}
+
+static enum unseen_status load(struct unseen_store *store, struct unseen_error *error)
+{
+    const bool no_log = store->log.header.read_features & UNSEEN__FEATURE_NO_LOG;
+    struct stat st;
+    if (fstat(store->log.fd, &st) != 0) {
+        return unseen__error_io(error, "read", store->log.path, errno);
+    }
+    enum unseen_status status = use_image(store, error);
+    if (status == UNSEEN_ERR_MISSING) {
+        if (no_log && st.st_size > UNSEEN__RECORDS_OFFSET) {
+            return unseen__error(error, UNSEEN_ERR_CORRUPT, UNSEEN__NO_OFFSET,
+                                 "%s has no log, and its image is damaged or gone",
+                                 store->log.path);
+        }
+        status = store->set
+                     ? UNSEEN_OK
+                     : make_set(store, (uint64_t)st.st_size, (uint64_t)st.st_blocks * 512, error);
+        status = unseen__error_prefix(error, status, store->log.path);
+    }
+    return status == UNSEEN_OK ? unseen__replay(store, store->log.end, store->log.number, error)
+                               : status;
+}
+
+/* Makes the log durable before the first append: what a killed writer wrote may still be on its way to
+ * the disk. */
+static enum unseen_status start_writing(struct unseen_store *store, struct unseen_error *error)
+{
+    const enum unseen_status status = unseen__log_settle(&store->log, error);
+    return status == UNSEEN_OK ? unseen__committer_start(&store->committer, &store->log, error)
+                               : status;
+}
+
+void unseen__store_release(struct unseen_store *store)
+{
+    const struct unseen_allocator allocator = store->allocator;
+    (void)unseen__committer_stop(&store->committer, NULL); /* its error was reported before */
+    unseen__committer_release(&store->committer);
+    unseen__log_release(&store->log);
+    unseen_set_free(store->set);
+    unseen_url_free(store->url);
+    unseen__free(&allocator, store, sizeof(*store));
+}
+
+enum unseen_status unseen_store_open(struct unseen_store **store_out, const char *path,
+                                     const struct unseen_store_options *given,
+                                     struct unseen_error *error)
+{
+    struct unseen_store_options options;
+    enum unseen_status status = unseen__store_options(given, &options, error);
+    if (status != UNSEEN_OK) {
+        return unseen__error_prefix(error, status, path);
+    }
+    const struct unseen_allocator allocator = unseen__allocator(options.allocator);
+    struct unseen_store *store =
+        unseen__alloc_zero(&allocator, sizeof(*store), _Alignof(struct unseen_store));
+    if (!store) {
+        return unseen__error_status(error, UNSEEN_ERR_NOMEM, path);
+    }
+    store->allocator = allocator;
+    store->cpu = options.cpu;
+    store->log.allocator = allocator;
+    store->log.fd = -1;
+    status = open_log(store, path, &options, error);
+    if (status != UNSEEN_OK) {
+        goto fail;
+    }
+    status = unseen__store_url_make(store, error);
+    if (status != UNSEEN_OK) {
+        goto fail;
+    }
+    status = load(store, error);
+    if (status == UNSEEN_OK && options.mode != UNSEEN_STORE_READ) {
+        status = start_writing(store, error);
+    }
+    if (status != UNSEEN_OK) {
+        goto fail;
+    }
+    *store_out = store;
+    return UNSEEN_OK;
+fail:
+    unseen__store_release(store);
+    return status;
+}

@@ -1,0 +1,220 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The settings of a store. A new store gets them from the caller's options, and its header keeps them.
+ * When a store is opened again, the options may name only the settings that it has. */
+#include "store/store.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/error.h"
+#include "base/sized.h"
+#include "filter/filter.h"
+#include "hash/key.h"
+#include "set/set.h"
+
+static const unsigned OTHERS_MAY = 0066;
+
+static const char NO_PROFILE[] = "none/1";
+
+enum unseen_status unseen__store_options(const struct unseen_store_options *given,
+                                         struct unseen_store_options *options_out,
+                                         struct unseen_error *error)
+{
+    struct unseen_store_options options = {.size = sizeof(options)};
+    const enum unseen_status status =
+        unseen__sized_take(&options, sizeof(options), given, "unseen_store_options", error);
+    if (status != UNSEEN_OK) {
+        return status;
+    }
+    *options_out = options;
+    if (options.mode != UNSEEN_STORE_READ && options.mode != UNSEEN_STORE_WRITE &&
+        options.mode != UNSEEN_STORE_CREATE) {
+        return unseen__error_setting(error, UNSEEN_ERR_ARGUMENT, UNSEEN_SETTING_MODE,
+                                     "%d is not a mode of a store", (int)options.mode);
+    }
+    if (options.key_bits != 0 && !unseen__key_bits_are_valid(options.key_bits)) {
+        return unseen__error_setting(error, UNSEEN_ERR_ARGUMENT, UNSEEN_SETTING_KEY_BITS,
+                                     "keys have 64, 96 or 128 bits, not %u", options.key_bits);
+    }
+    if (!(options.fpr >= 0 && options.fpr < 1)) {
+        return unseen__error_setting(error, UNSEEN_ERR_ARGUMENT, UNSEEN_SETTING_FPR,
+                                     "a rate of %g is not above 0 and below 1", options.fpr);
+    }
+    if (options.file_mode != 0 && (options.file_mode & ~OTHERS_MAY) != UNSEEN__STORE_FILE_MODE) {
+        return unseen__error_setting(error, UNSEEN_ERR_ARGUMENT, UNSEEN_SETTING_FILE_MODE,
+                                     "a file mode of %03o is not 0600 and some of 0066",
+                                     options.file_mode);
+    }
+    return UNSEEN_OK;
+}
+
+/* ---- URL identity ---- */
+
+/* Makes store->url for a profile, given by name or id, and copies its id to `id`. For "none",
+ * store->url is NULL. */
+static enum unseen_status make_url(struct unseen_store *store, const char *profile,
+                                   char id[UNSEEN__PROFILE_LEN], struct unseen_error *error)
+{
+    const struct unseen_url_options options = {.size = sizeof(options),
+                                               .profile = profile,
+                                               .cpu = store->cpu,
+                                               .allocator = &store->allocator};
+    const enum unseen_status status = unseen_url_create(&store->url, &options, error);
+    if (status != UNSEEN_OK) {
+        return status;
+    }
+    const char *url_id = unseen_url_id(store->url);
+    memset(id, 0, UNSEEN__PROFILE_LEN);
+    memcpy(id, url_id, strlen(url_id));
+    if (strcmp(id, NO_PROFILE) == 0) {
+        unseen_url_free(store->url);
+        store->url = NULL;
+    }
+    return UNSEEN_OK;
+}
+
+enum unseen_status unseen__store_url_make(struct unseen_store *store, struct unseen_error *error)
+{
+    char id[UNSEEN__PROFILE_LEN];
+    const char *profile = store->log.header.profile;
+    if (store->url || strcmp(profile, NO_PROFILE) == 0) {
+        return UNSEEN_OK;
+    }
+    const enum unseen_status status = make_url(store, profile, id, error);
+    return status == UNSEEN_ERR_NAME || status == UNSEEN_ERR_ARGUMENT ||
+                   status == UNSEEN_ERR_VERSION
+               ? unseen__error_setting(
+                     error, UNSEEN_ERR_VERSION, UNSEEN_SETTING_PROFILE,
+                     "%s has the profile %s, which this version of unseen does not know",
+                     store->log.path, profile)
+               : status;
+}
+
+/* ---- a new store ---- */
+
+enum unseen_status unseen__store_header_make(struct unseen_store *store,
+                                             const struct unseen_store_options *options,
+                                             struct unseen_error *error)
+{
+    struct unseen__log_header *h = &store->log.header;
+    *h =
+        (struct unseen__log_header){.key_bits = 64, .fpr = UNSEEN_FPR_DEFAULT, .filter = "compact"};
+    if (options->like) {
+        *h = options->like->log.header;
+        h->read_features = 0;
+        h->write_features = 0;
+    }
+    enum unseen_status status = unseen__log_new_id(h->id);
+    if (status != UNSEEN_OK) {
+        return unseen__error_plain(error, status);
+    }
+    if (!options->like) {
+        status = unseen__secret_make(options->seed, options->seed_len, &h->secret, error);
+        if (status != UNSEEN_OK) {
+            return status;
+        }
+    }
+    const char *profile =
+        options->like && !options->profile ? options->like->log.header.profile : options->profile;
+    status = make_url(store, profile, h->profile, error);
+    if (status != UNSEEN_OK) {
+        return status;
+    }
+    const struct unseen__filter_ops *ops = NULL;
+    status = unseen__filter_named(options->filter ? options->filter : h->filter, &ops, error);
+    if (status != UNSEEN_OK) {
+        return status;
+    }
+    memset(h->filter, 0, sizeof(h->filter));
+    memcpy(h->filter, ops->name, strlen(ops->name));
+    h->fpr = options->fpr > 0 ? options->fpr : h->fpr;
+    h->key_bits = options->key_bits ? options->key_bits : h->key_bits;
+    h->capacity = options->capacity ? options->capacity : h->capacity;
+    if (!options->like && options->key_bits == 0 && ops->key_bits) {
+        h->key_bits = ops->key_bits(h->fpr);
+    }
+    h->read_features |= options->no_log ? UNSEEN__FEATURE_NO_LOG : 0;
+    return UNSEEN_OK;
+}
+
+/* ---- an existing store ---- */
+
+#define differs(error, setting, ...)                                                               \
+    unseen__error_setting(error, UNSEEN_ERR_MISMATCH, setting, __VA_ARGS__)
+
+/* Checks the settings that make the keys: seed, profile and key bits. */
+static enum unseen_status check_secret(const struct unseen_store *store,
+                                       const struct unseen_store_options *options,
+                                       struct unseen_error *error)
+{
+    const struct unseen__log_header *h = &store->log.header;
+    const struct unseen__log_header *like = options->like ? &options->like->log.header : NULL;
+    if (options->seed) {
+        struct unseen__secret secret;
+        const enum unseen_status status =
+            unseen__secret_make(options->seed, options->seed_len, &secret, error);
+        const bool same = status == UNSEEN_OK && unseen__secret_equals(&secret, &h->secret);
+        unseen__secret_forget(&secret);
+        if (!same) {
+            return status != UNSEEN_OK ? status
+                                       : differs(error, UNSEEN_SETTING_SEED,
+                                                 "%s was made with another seed", store->log.path);
+        }
+    }
+    if (like && (!unseen__secret_equals(&like->secret, &h->secret) ||
+                 like->key_bits != h->key_bits || strcmp(like->profile, h->profile) != 0)) {
+        return differs(error, UNSEEN_SETTING_SEED,
+                       "%s exists and is not made like %s: seed, profile or key bits differ",
+                       store->log.path, options->like->log.path);
+    }
+    return UNSEEN_OK;
+}
+
+enum unseen_status unseen__store_check_settings(struct unseen_store *store,
+                                                const struct unseen_store_options *options,
+                                                struct unseen_error *error)
+{
+    const struct unseen__log_header *h = &store->log.header;
+    const char *path = store->log.path;
+    char id[UNSEEN__PROFILE_LEN] = "";
+    if (options->profile) {
+        const enum unseen_status status = make_url(store, options->profile, id, error);
+        if (status != UNSEEN_OK) {
+            return status;
+        }
+        if (strcmp(id, h->profile) != 0) {
+            return differs(error, UNSEEN_SETTING_PROFILE, "%s has the profile %s, not %s", path,
+                           h->profile, id);
+        }
+    }
+    if (options->filter && strcmp(options->filter, h->filter) != 0) {
+        return differs(error, UNSEEN_SETTING_FILTER, "%s has the filter %s, not %s", path,
+                       h->filter, options->filter);
+    }
+    if (options->fpr > 0 && (options->fpr < h->fpr || options->fpr > h->fpr)) {
+        return differs(error, UNSEEN_SETTING_FPR, "%s was made for the rate %g, not %g", path,
+                       h->fpr, options->fpr);
+    }
+    if (options->key_bits && options->key_bits != h->key_bits) {
+        return differs(error, UNSEEN_SETTING_KEY_BITS, "%s has keys of %u bits, not %u", path,
+                       h->key_bits, options->key_bits);
+    }
+    const enum unseen_status status = check_secret(store, options, error);
+    if (status != UNSEEN_OK) {
+        return status;
+    }
+    if (options->no_log && !(h->read_features & UNSEEN__FEATURE_NO_LOG)) {
+        return differs(error, UNSEEN_SETTING_NO_LOG, "%s has a log", path);
+    }
+    struct stat st;
+    if (options->file_mode && fstat(store->log.fd, &st) != 0) {
+        return unseen__error_io(error, "read", path, errno);
+    }
+    if (options->file_mode && (st.st_mode & 0777) != options->file_mode) {
+        return differs(error, UNSEEN_SETTING_FILE_MODE, "%s has the mode %03o, not %03o", path,
+                       st.st_mode & 0777u, options->file_mode);
+    }
+    return UNSEEN_OK;
+}
