@@ -22,7 +22,7 @@ static const char NEW_SUFFIX[] = ".image.unseen-new";
 
 enum {
     BUF_LEN = 1 << 20,
-    CHUNK_OVERHEAD = 32 /* of a chunk: all but its payload */
+    CHUNK_OVERHEAD = 32 /* bytes of a chunk besides its payload */
 };
 
 /* ---- reading ---- */
@@ -39,8 +39,8 @@ void unseen__image_release(struct unseen__image *image)
     image->buf = NULL;
 }
 
-static enum unseen_status damaged(const struct unseen__image *image, uint64_t offset,
-                                  struct unseen_error *error)
+static enum unseen_status image_damaged(const struct unseen__image *image, uint64_t offset,
+                                        struct unseen_error *error)
 {
     return unseen__error(error, UNSEEN_ERR_CORRUPT, offset, "%s is damaged at byte %llu",
                          image->path, (unsigned long long)offset);
@@ -61,14 +61,14 @@ static enum unseen_status open_and_read(struct unseen__image *image, struct unse
     }
     const enum unseen_status status = unseen__image_header_decode(bytes, &image->header);
     if (status == UNSEEN_ERR_FOREIGN) {
-        return unseen__error(error, status, 0, "%s is in the way: it is no image of a store",
+        return unseen__error(error, status, 0, "%s is in the way: it is not the image of a store",
                              image->path);
     }
     if (status == UNSEEN_ERR_VERSION) {
         return unseen__error_status(error, status, image->path);
     }
     if (status != UNSEEN_OK || image->header.body_len != image->size - UNSEEN__IMAGE_HEADER_LEN) {
-        return damaged(image, 0, error);
+        return image_damaged(image, 0, error);
     }
     image->offset = UNSEEN__IMAGE_HEADER_LEN;
     return UNSEEN_OK;
@@ -89,7 +89,7 @@ enum unseen_status unseen__image_open(struct unseen__image *image, const struct 
     return status;
 }
 
-/* Makes the buffer begin at the next chunk and reads on behind what it has. */
+/* Moves the next chunk to the start of the buffer and fills the rest of the buffer from the file. */
 static enum unseen_status refill(struct unseen__image *image, struct unseen_error *error)
 {
     const uint64_t buf_end = image->buf_offset + image->len;
@@ -126,7 +126,7 @@ enum unseen_status unseen__image_next(struct unseen__image *image, const uint8_t
     const size_t len =
         have >= CHUNK_OVERHEAD ? CHUNK_OVERHEAD + (size_t)load_le32(chunk + 4) : SIZE_MAX;
     if (len > UNSEEN_CHUNK_MAX || len > have) {
-        return damaged(image, image->offset, error);
+        return image_damaged(image, image->offset, error);
     }
     image->offset += len;
     *chunk_out = chunk;
@@ -141,10 +141,10 @@ struct writer {
     const char *name;
     uint8_t *buf;
     size_t len;
-    uint64_t offset; /* in the file, of the start of the buffer */
+    uint64_t offset; /* in the file, where the buffer goes */
 };
 
-static enum unseen_status flush(struct writer *w, struct unseen_error *error)
+static enum unseen_status image_flush(struct writer *w, struct unseen_error *error)
 {
     const int code = unseen__file_write(w->fd, w->offset, w->buf, w->len);
     w->offset += w->len;
@@ -160,15 +160,16 @@ static enum unseen_status write_body(struct writer *w,
     for (;;) {
         size_t len = 0;
         enum unseen_status status =
-            w->len > BUF_LEN - UNSEEN_CHUNK_MAX ? flush(w, error) : UNSEEN_OK;
-        if (status == UNSEEN_OK) {
-            status = next(context, w->buf + w->len, BUF_LEN - w->len, &len);
-            if (status != UNSEEN_OK) {
-                return unseen__error_status(error, status, w->name);
-            }
+            w->len > BUF_LEN - UNSEEN_CHUNK_MAX ? image_flush(w, error) : UNSEEN_OK;
+        if (status != UNSEEN_OK) {
+            return status;
         }
-        if (status != UNSEEN_OK || len == 0) {
-            return status == UNSEEN_OK ? flush(w, error) : status;
+        status = next(context, w->buf + w->len, BUF_LEN - w->len, &len);
+        if (status != UNSEEN_OK) {
+            return unseen__error_status(error, status, w->name);
+        }
+        if (len == 0) {
+            return image_flush(w, error);
         }
         w->len += len;
     }
@@ -181,12 +182,12 @@ write_file(struct writer *w, const struct unseen__log *log, struct unseen__image
 {
     uint8_t bytes[UNSEEN__IMAGE_HEADER_LEN];
     struct stat st;
-    (void)unlink(w->name); /* what a crash has left; if that fails, so does open */
+    (void)unlink(w->name); /* a crash may have left it; if this fails, so does the next call */
     int code = unseen__file_make_in(AT_FDCWD, w->name, 0600, &w->fd);
     if (code != 0) {
         return unseen__error_io(error, "create", w->name, code);
     }
-    /* It holds the secret: whoever cannot read the log must not read it here. */
+    /* The image holds the secret: a user who may not read the log may not read the image. */
     code = fstat(log->fd, &st) != 0 ? errno : unseen__file_make_alike(w->fd, &st);
     if (code != 0) {
         return unseen__error_io(error, "write", w->name, code);
@@ -203,8 +204,8 @@ write_file(struct writer *w, const struct unseen__log *log, struct unseen__image
     return code ? unseen__error_io(error, "write", w->name, code) : UNSEEN_OK;
 }
 
-/* FOREIGN if the file called name is there and no image. */
-static enum unseen_status check_name(const char *name, struct unseen_error *error)
+/* FOREIGN if there is a file called name that is not an image. */
+static enum unseen_status check_image_name(const char *name, struct unseen_error *error)
 {
     uint8_t bytes[UNSEEN__IMAGE_HEADER_LEN] = {0};
     size_t len = 0;
@@ -220,7 +221,7 @@ static enum unseen_status check_name(const char *name, struct unseen_error *erro
     }
     if (code != 0 || unseen__image_header_decode(bytes, &header) == UNSEEN_ERR_FOREIGN) {
         return unseen__error(error, UNSEEN_ERR_FOREIGN, 0,
-                             "%s is in the way: it is no image of a store", name);
+                             "%s is in the way: it is not the image of a store", name);
     }
     return UNSEEN_OK;
 }
@@ -236,21 +237,24 @@ enum unseen_status unseen__image_write(const struct unseen__log *log,
     char *new_name = unseen__path_with(allocator, log->file, NEW_SUFFIX);
     struct writer w = {.fd = -1, .name = new_name, .buf = unseen__alloc(allocator, BUF_LEN, 64)};
     enum unseen_status status = name && new_name && w.buf
-                                    ? check_name(name, error)
+                                    ? check_image_name(name, error)
                                     : unseen__error_status(error, UNSEEN_ERR_NOMEM, log->path);
-    if (status == UNSEEN_OK) {
-        status = write_file(&w, log, &header, next, context, error);
+    if (status != UNSEEN_OK) {
+        goto out;
     }
-    if (w.fd >= 0) {
-        (void)close(w.fd); /* synced, or of no use */
-        const int code = status == UNSEEN_OK ? unseen__file_replace(new_name, name) : 0;
-        if (code != 0) {
-            status = unseen__error_io(error, "write", name, code);
-        }
-        if (status != UNSEEN_OK) {
-            (void)unlink(new_name); /* the next one would */
-        }
+    status = write_file(&w, log, &header, next, context, error);
+    if (w.fd < 0) {
+        goto out;
     }
+    (void)close(w.fd); /* synced, or about to be removed */
+    const int code = status == UNSEEN_OK ? unseen__file_replace(new_name, name) : 0;
+    if (code != 0) {
+        status = unseen__error_io(error, "write", name, code);
+    }
+    if (status != UNSEEN_OK) {
+        (void)unlink(new_name); /* if this fails, the next write removes it */
+    }
+out:
     unseen__free(allocator, w.buf, BUF_LEN);
     unseen__path_free(allocator, name);
     unseen__path_free(allocator, new_name);
@@ -267,7 +271,7 @@ enum unseen_status unseen__image_remove(const struct unseen__log *log, struct un
     if (!name || !aside) {
         status = unseen__error_status(error, UNSEEN_ERR_NOMEM, log->path);
     } else {
-        const bool is_image = check_name(name, NULL) == UNSEEN_OK;
+        const bool is_image = check_image_name(name, NULL) == UNSEEN_OK;
         const int code = (is_image ? unlink(name) : rename(name, aside)) == 0 ? 0 : errno;
         if (code != 0 && code != ENOENT) {
             status = unseen__error_io(error, "remove", name, code);

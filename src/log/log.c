@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * A log is made under another name, synced, and given its own, so that it is whole or not there at
- * all; of two processes that make the same one, the second finds it made. A writer holds a lock on
- * the log, and whatever replaces the log is locked before it takes the name; so who has got a lock
- * looks whether the name still is that of the file it has locked. */
+ * Making. A log is made under another name, synced, and then given its own name. So under its own
+ * name it is always complete. If two processes make the same log, the second finds that of the first.
+ *
+ * Locks. A writer holds a lock on the log. A new log that replaces it is locked before it takes the
+ * name. So a process that gets a lock must check that the name still leads to the file it locked. */
 #include "base/posix.h"
 
 #include "log/log.h"
@@ -34,8 +35,9 @@ enum unseen_status unseen__log_new_id(uint8_t id[UNSEEN__ID_LEN])
 
 /* ---- opening ---- */
 
-static enum unseen_status init(struct unseen__log *log, const char *path, bool writable,
-                               const struct unseen_allocator *allocator, struct unseen_error *error)
+static enum unseen_status log_init(struct unseen__log *log, const char *path, bool writable,
+                                   const struct unseen_allocator *allocator,
+                                   struct unseen_error *error)
 {
     char file[PATH_MAX];
     *log = (struct unseen__log){
@@ -44,7 +46,7 @@ static enum unseen_status init(struct unseen__log *log, const char *path, bool w
         .writable = writable,
         .end = UNSEEN__RECORDS_OFFSET,
     };
-    /* A symbolic link stays one: what is made beside the log is made where the log is. */
+    /* If path is a symbolic link, files beside the log are made where the log itself is. */
     const char *real = realpath(path, file) ? file : path;
     log->path = unseen__path_with(allocator, path, "");
     log->file = unseen__path_with(allocator, real, "");
@@ -57,18 +59,18 @@ static enum unseen_status init(struct unseen__log *log, const char *path, bool w
 
 void unseen__log_release(struct unseen__log *log)
 {
-    if (log->making) {
-        (void)unlink(log->making); /* nobody will miss it */
+    if (log->new_path) {
+        (void)unlink(log->new_path); /* if this fails, the file is harmless */
     }
     unseen__lock_close(&log->fd, log->opener);
     unseen__path_free(&log->allocator, log->path);
     unseen__path_free(&log->allocator, log->file);
-    unseen__path_free(&log->allocator, log->making);
+    unseen__path_free(&log->allocator, log->new_path);
     array_free(&log->allocator, &log->buf, &log->cap, 1);
     unseen__secret_forget(&log->header.secret);
     log->path = NULL;
     log->file = NULL;
-    log->making = NULL;
+    log->new_path = NULL;
 }
 
 bool unseen__log_has_name(const struct unseen__log *log)
@@ -76,8 +78,8 @@ bool unseen__log_has_name(const struct unseen__log *log)
     return unseen__lock_has_name(log->fd, log->file);
 }
 
-/* A folder cannot be opened to write, nor a socket at all. */
-static bool is_no_regular_file(const struct unseen__log *log)
+/* Asks by path if the file could not be opened: a folder cannot be opened to write, a socket never. */
+static bool is_special_file(const struct unseen__log *log)
 {
     struct stat st;
     return (log->fd < 0 ? stat(log->path, &st) : fstat(log->fd, &st)) == 0 && !S_ISREG(st.st_mode);
@@ -94,9 +96,9 @@ static enum unseen_status open_file(struct unseen__log *log, struct unseen_error
         const int code = unseen__file_open(log->path, O_RDONLY, &log->fd);
         status = code ? unseen__error_io(error, "open", log->path, code) : UNSEEN_OK;
     }
-    if (is_no_regular_file(log)) {
+    if (is_special_file(log)) {
         return unseen__error(error, UNSEEN_ERR_FOREIGN, UNSEEN__NO_OFFSET,
-                             "%s is not a store: it is no regular file", log->path);
+                             "%s is not a store: it is not a regular file", log->path);
     }
     return status;
 }
@@ -116,7 +118,8 @@ static enum unseen_status explain_header(const struct unseen__log *log, enum uns
     }
 }
 
-/* Either copy will do; the better of two answers says what is wrong with both. */
+/* Reads both copies of the header and uses an intact one. If both are bad, the error is VERSION if
+ * either has another version, FOREIGN if neither has the magic, else CORRUPT. */
 static enum unseen_status read_header(struct unseen__log *log, struct unseen_error *error)
 {
     uint8_t bytes[UNSEEN__RECORDS_OFFSET] = {0};
@@ -134,7 +137,7 @@ static enum unseen_status read_header(struct unseen__log *log, struct unseen_err
         return unseen__error(error, UNSEEN_ERR_CORRUPT, 0, "the two headers of %s differ",
                              log->path);
     }
-    /* Zeros may stand for what a cut has taken away. */
+    /* A copy that was cut off was not read: its bytes here are zeros, which may happen to be right. */
     a = a == UNSEEN_OK && len < UNSEEN__HEADER_LEN ? UNSEEN_ERR_CORRUPT : a;
     b = b == UNSEEN_OK && len < sizeof(bytes) ? UNSEEN_ERR_CORRUPT : b;
     if (a != UNSEEN_OK && b != UNSEEN_OK) {
@@ -165,7 +168,7 @@ enum unseen_status unseen__log_open(struct unseen__log *log, const char *path, b
                                     const struct unseen_allocator *allocator,
                                     struct unseen_error *error)
 {
-    enum unseen_status status = init(log, path, writable, allocator, error);
+    enum unseen_status status = log_init(log, path, writable, allocator, error);
     if (status == UNSEEN_OK) {
         status = open_file(log, error);
     }
@@ -180,10 +183,10 @@ enum unseen_status unseen__log_open(struct unseen__log *log, const char *path, b
 
 /* ---- making ---- */
 
-/* It holds the secret: as long as it is made, only its owner may read it. */
+/* The header holds the secret. Until the log gets its rights, only its owner may read it. */
 static const unsigned MODE_AT_WORK = 0600;
 
-/* Owner and rights of another file, or these rights. */
+/* Gives the file the owner and rights of `other`; without `other`, the rights `mode`. */
 static int set_rights(int fd, const struct stat *other, unsigned mode)
 {
     return other ? unseen__file_make_alike(fd, other) : fchmod(fd, mode) != 0 ? errno : 0;
@@ -193,11 +196,11 @@ static enum unseen_status write_new(struct unseen__log *log, const struct stat *
                                     unsigned mode, struct unseen_error *error)
 {
     uint8_t bytes[UNSEEN__RECORDS_OFFSET];
-    int code = unseen__file_make_in(AT_FDCWD, log->making, MODE_AT_WORK, &log->fd);
+    int code = unseen__file_make_in(AT_FDCWD, log->new_path, MODE_AT_WORK, &log->fd);
     if (code != 0) {
-        return unseen__error_io(error, "create", log->making, code);
+        return unseen__error_io(error, "create", log->new_path, code);
     }
-    const enum unseen_status status = unseen__lock_take(log->fd, log->making, error);
+    const enum unseen_status status = unseen__lock_take(log->fd, log->new_path, error);
     if (status != UNSEEN_OK) {
         return status;
     }
@@ -206,25 +209,25 @@ static enum unseen_status write_new(struct unseen__log *log, const struct stat *
     unseen__header_encode(&log->header, bytes + UNSEEN__HEADER_LEN);
     code = set_rights(log->fd, other, mode);
     code = code ? code : unseen__file_write(log->fd, 0, bytes, sizeof(bytes));
-    return code ? unseen__error_io(error, "write", log->making, code) : UNSEEN_OK;
+    return code ? unseen__error_io(error, "write", log->new_path, code) : UNSEEN_OK;
 }
 
-/* Makes a log at its path and suffix: in place of another file, whose owner and rights it gets, or the
- * first one, which gets these rights. */
+/* Makes a log at log->file and suffix. `other` is the log that the new one will replace: the new one
+ * gets its owner and rights. Without `other` the new log gets the rights `mode`. */
 static enum unseen_status make(struct unseen__log *log, const struct unseen__log_header *header,
                                const char *suffix, const struct stat *other, unsigned mode,
                                struct unseen_error *error)
 {
     log->header = *header;
-    char *making = unseen__path_with(&log->allocator, log->file, suffix);
+    char *new_path = unseen__path_with(&log->allocator, log->file, suffix);
     enum unseen_status status = UNSEEN_ERR_NOMEM;
-    if (!making) {
+    if (!new_path) {
         (void)unseen__error_status(error, status, log->path);
-    } else if (other && unlink(making) != 0 && errno != ENOENT) {
-        status = unseen__error_io(error, "remove", making, errno);
-        unseen__path_free(&log->allocator, making);
+    } else if (other && unlink(new_path) != 0 && errno != ENOENT) {
+        status = unseen__error_io(error, "remove", new_path, errno);
+        unseen__path_free(&log->allocator, new_path);
     } else {
-        log->making = making;
+        log->new_path = new_path;
         status = write_new(log, other, mode, error);
     }
     if (status != UNSEEN_OK) {
@@ -241,8 +244,7 @@ enum unseen_status unseen__log_start_new(struct unseen__log *log, const struct u
     if (fstat(old->fd, &st) != 0) {
         return unseen__error_io(error, "read", old->path, errno);
     }
-    const enum unseen_status status = init(log, old->path, true, &old->allocator, error);
-    /* It holds the secret: whoever could not read the old one must not read this one. */
+    const enum unseen_status status = log_init(log, old->path, true, &old->allocator, error);
     return status == UNSEEN_OK ? make(log, header, NEW_SUFFIX, &st, 0, error) : status;
 }
 
@@ -250,18 +252,18 @@ enum unseen_status unseen__log_publish(struct unseen__log *log, struct unseen_er
 {
     int code = unseen__file_sync(log->fd);
     if (code == 0) {
-        code = unseen__file_replace(log->making, log->file);
+        code = unseen__file_replace(log->new_path, log->file);
     }
     if (code != 0) {
         return unseen__error_io(error, "write", log->path, code);
     }
-    unseen__path_free(&log->allocator, log->making);
-    log->making = NULL;
+    unseen__path_free(&log->allocator, log->new_path);
+    log->new_path = NULL;
     return UNSEEN_OK;
 }
 
-/* Gives a new log its name unless there is one of that name. Where links are unknown, two processes
- * that make the same one in the same moment are not told apart. */
+/* Gives a new log its name; *exists_out if that name is taken. A file system without hard links
+ * cannot say so: if two processes make the same log at the same moment, one log is lost. */
 static enum unseen_status publish_first(struct unseen__log *log, bool *exists_out,
                                         struct unseen_error *error)
 {
@@ -269,10 +271,10 @@ static enum unseen_status publish_first(struct unseen__log *log, bool *exists_ou
     if (code != 0) {
         return unseen__error_io(error, "write", log->path, code);
     }
-    if (link(log->making, log->file) == 0) {
-        (void)unlink(log->making); /* another name of it harms nobody */
-        unseen__path_free(&log->allocator, log->making);
-        log->making = NULL;
+    if (link(log->new_path, log->file) == 0) {
+        (void)unlink(log->new_path); /* if this fails, the second name is harmless */
+        unseen__path_free(&log->allocator, log->new_path);
+        log->new_path = NULL;
         code = unseen__file_sync_name(log->file);
         return code ? unseen__error_io(error, "write", log->path, code) : UNSEEN_OK;
     }
@@ -294,17 +296,19 @@ enum unseen_status unseen__log_create(struct unseen__log *log, const char *path,
     if (*exists_out) {
         return UNSEEN_OK;
     }
-    /* A name of its own: another process may be making the same one. */
+    /* The id makes the name unique: another process may be making the same log. */
     (void)snprintf(suffix, sizeof(suffix), ".%08x%s", (unsigned)load_le32(header->id), NEW_SUFFIX);
-    enum unseen_status status = init(log, path, true, allocator, error);
-    if (status == UNSEEN_OK) {
-        status = make(log, header, suffix, NULL, mode, error);
+    enum unseen_status status = log_init(log, path, true, allocator, error);
+    if (status != UNSEEN_OK) {
+        return status;
     }
-    if (status == UNSEEN_OK) {
-        status = publish_first(log, exists_out, error);
-        if (status != UNSEEN_OK || *exists_out) {
-            unseen__log_release(log);
-        }
+    status = make(log, header, suffix, NULL, mode, error);
+    if (status != UNSEEN_OK) {
+        return status;
+    }
+    status = publish_first(log, exists_out, error);
+    if (status != UNSEEN_OK || *exists_out) {
+        unseen__log_release(log);
     }
     return status;
 }
@@ -340,7 +344,7 @@ enum unseen_status unseen__log_append(struct unseen__log *log, struct unseen__re
         code = unseen__file_sync(log->fd);
     }
     if (code != 0) {
-        /* After a failed sync the kernel may call bytes clean that are not on the disk. Nobody must
+        /* After a failed sync the kernel may drop bytes that never reached the disk. No reader may
          * find the record and take it for durable. */
         (void)unseen__file_truncate(log->fd, log->end);
         return unseen__error_io(error, "write", log->path, code);

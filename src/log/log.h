@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The log of a store: the file that holds every committed change. Made, opened, locked, appended
- * to; scan.h reads it. */
+ * The log of a store: the file that holds every committed change. This file makes, opens, locks and
+ * appends to it; scan.h reads it. */
 #ifndef UNSEEN_LOG_LOG_H
 #define UNSEEN_LOG_LOG_H
 
@@ -9,63 +9,64 @@
 
 struct unseen__log {
     struct unseen_allocator allocator;
-    int fd;       /* -1: not open */
-    char *path;   /* as it was given, for messages */
-    char *file;   /* where it really is: what other names are made from */
-    char *making; /* where it is being made; NULL: it has its name */
+    int fd;         /* -1: not open */
+    char *path;     /* as the caller gave it, for messages */
+    char *file;     /* path with symbolic links resolved; names beside the log begin with it */
+    char *new_path; /* the name of a log that is being made; NULL: the log is called file */
     bool writable;
     long opener;         /* the process that has the lock */
-    bool header_damaged; /* one of the copies was */
-    bool cut_short;      /* it ends within the copies: a log never had its name without both */
+    bool header_damaged; /* one of the two copies is, or was before it was mended */
+    bool
+        cut_short; /* the file ends before the records. Damage: a log gets its name with both copies */
     struct unseen__log_header header;
 
-    /* The last intact record, as far as is known. */
-    uint64_t end;         /* the place behind it */
-    uint64_t last_offset; /* its own; 0 without one */
+    /* The last intact record, as far as it is known. */
+    uint64_t end;         /* where the next record goes */
+    uint64_t last_offset; /* 0: there is no record */
     uint64_t number;
     uint64_t record_checksum;
 
-    uint8_t *buf; /* a record in the making */
+    uint8_t *buf; /* for a record that is being made */
     size_t cap;
 };
 
-/* Opens the log at path; to write, also takes the lock and mends a damaged header copy. No record
- * is read, and nobody but a repair may go on with one that was cut_short. Errors: MISSING, FOREIGN,
- * VERSION, CORRUPT, BUSY, IO, NOMEM; there is nothing to release then. */
+/* Opens the log at path. A writer also takes the lock and mends a damaged copy of the header. Reads
+ * no record. Only a repair may go on with a log that is cut_short. Errors: MISSING, FOREIGN,
+ * VERSION, CORRUPT, BUSY, IO, NOMEM. After an error there is nothing to release. */
 enum unseen_status unseen__log_open(struct unseen__log *log, const char *path, bool writable,
                                     const struct unseen_allocator *allocator,
                                     struct unseen_error *error);
 
-/* Makes the log at path, opened to write; mode is what the file gets, whatever the umask is.
- * *exists_out: path exists already, open it instead. */
+/* Makes the log at path and opens it to write. The file gets the rights `mode`, whatever the umask
+ * is. *exists_out: path exists, and nothing was made. */
 enum unseen_status unseen__log_create(struct unseen__log *log, const char *path,
                                       const struct unseen__log_header *header, unsigned mode,
                                       const struct unseen_allocator *allocator, bool *exists_out,
                                       struct unseen_error *error);
 
-/* Starts a log beside another, whose lock the caller has, to replace it; publish does that. Released
- * before, it is removed. */
+/* Makes a log beside another one, whose lock the caller has. unseen__log_publish puts the new log in
+ * the place of the old one; a release before that removes the new log. */
 enum unseen_status unseen__log_start_new(struct unseen__log *log, const struct unseen__log *old,
                                          const struct unseen__log_header *header,
                                          struct unseen_error *error);
 enum unseen_status unseen__log_publish(struct unseen__log *log, struct unseen_error *error);
 
-/* Whether the open file still has its name. */
+/* True if the open file is still the file called log->file. */
 bool unseen__log_has_name(const struct unseen__log *log);
 
-/* Appends a record; place, number and checksum are filled in here. keys are packed, bits may be
- * NULL (without the flag). Returns when the record is written, and with sync when it is durable.
- * After an error the log must not be appended to any more. Errors: IO, NOMEM. */
+/* Appends a record; its offset, number and checksum are filled in here. keys are packed; bits may be
+ * NULL if the record lacks UNSEEN__FLAG_REMOVALS. Returns when the record is written, and with
+ * `sync` when it is durable. After an error, append nothing more. Errors: IO, NOMEM. */
 enum unseen_status unseen__log_append(struct unseen__log *log, struct unseen__record record,
                                       const uint8_t *payload, const uint8_t *bits, bool sync,
                                       struct unseen_error *error);
 
-/* Makes the log durable up to its last intact record, and its name; cuts off what is behind. */
+/* Cuts off the bytes behind the last intact record, and makes the rest and the file's name durable. */
 enum unseen_status unseen__log_settle(struct unseen__log *log, struct unseen_error *error);
 
 void unseen__log_release(struct unseen__log *log);
 
-/* 16 random bytes. UNSUPPORTED where the system has none. */
+/* Makes 16 random bytes. UNSUPPORTED if the system has none. */
 enum unseen_status unseen__log_new_id(uint8_t id[UNSEEN__ID_LEN]);
 
 #endif

@@ -9,7 +9,7 @@
 
 enum {
     FORMAT_VERSION = 2,
-    PROFILE_OFFSET = 4096, /* a page of its own behind the header's */
+    PROFILE_OFFSET = 4096, /* the second page of the header */
     PROFILE_CHECKSUM_OFFSET = 4080,
     CHECKSUM_OFFSET = 4088,
     CHANGES_FLAGS = UNSEEN__FLAG_REMOVALS | UNSEEN__FLAG_CLOSED
@@ -30,7 +30,7 @@ static void seal_header(uint8_t *bytes)
     store_le64(bytes + CHECKSUM_OFFSET, unseen__checksum(bytes, CHECKSUM_OFFSET));
 }
 
-/* What both headers begin with and end in. */
+/* Checks the fields that both headers have: magic, version and checksum. */
 static enum unseen_status check_header(const uint8_t *bytes, const uint8_t magic[8])
 {
     if (memcmp(bytes, magic, 8) != 0) {

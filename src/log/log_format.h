@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The bytes of a store's log and image: docs/format.md, "Store". Encoding and decoding only, field
- * by field; no files here. */
+ * The bytes of a store's log and image (docs/format.md, "Store"), encoded and decoded field by field.
+ * No file is opened here. */
 #ifndef UNSEEN_LOG_LOG_FORMAT_H
 #define UNSEEN_LOG_LOG_FORMAT_H
 
@@ -44,8 +44,8 @@ struct unseen__log_header {
 void unseen__header_encode(const struct unseen__log_header *header,
                            uint8_t bytes[UNSEEN__HEADER_LEN]);
 
-/* FOREIGN: another magic. CORRUPT: the checksum or a field is wrong. VERSION: a newer one, or a
- * feature that readers must know. */
+/* Errors: FOREIGN (another magic), CORRUPT (a wrong checksum or field), VERSION (another version of
+ * the format, or a feature that readers must know). */
 enum unseen_status unseen__header_decode(const uint8_t bytes[UNSEEN__HEADER_LEN],
                                          struct unseen__log_header *header_out);
 
@@ -85,23 +85,23 @@ struct unseen__record {
 /* The length of a record in the file, from its head. */
 size_t unseen__record_len(const struct unseen__record *record, unsigned key_bits);
 
-/* The place in the record of the bits that say which keys are removed. */
+/* The offset, within the record, of the bits that say which keys are removed. */
 size_t unseen__record_bits_offset(const struct unseen__record *record, unsigned key_bits);
 
 void unseen__record_encode_head(const struct unseen__record *record,
                                 uint8_t bytes[UNSEEN__RECORD_HEAD]);
 
-/* What a record begins with, as a 32-bit number. */
+/* The first four bytes of a record, as a number. */
 #define UNSEEN__RECORD_MARK 0x52534e55u /* "UNSR" */
 
-/* False if these bytes cannot be the head of a record at this place. */
+/* False if these bytes cannot be the head of a record at this offset of the file. */
 bool unseen__record_decode_head(const uint8_t bytes[UNSEEN__RECORD_HEAD], uint64_t offset,
                                 struct unseen__record *record_out);
 
-/* Whether this version knows what the record says, or may skip it. */
+/* True if this version knows the record's kind and flags, or may skip the record. */
 bool unseen__record_is_known(const struct unseen__record *record);
 
-/* The checksum that stands in the last 8 bytes of a record of len bytes. */
+/* The checksum of a record of len bytes. It is stored in the last 8 of them. */
 uint64_t unseen__record_checksum(const uint8_t *bytes, size_t len,
                                  const uint8_t id[UNSEEN__ID_LEN]);
 
@@ -110,12 +110,12 @@ uint64_t unseen__record_checksum(const uint8_t *bytes, size_t len,
 struct unseen__image_header {
     uint8_t id[UNSEEN__ID_LEN];
     uint64_t log_end;         /* the image covers the records before this offset of the log */
-    uint64_t last_offset;     /* of the last record covered; 0 without one */
-    uint64_t number;          /* its number */
+    uint64_t last_offset;     /* of the last record that is covered; 0: it covers no record */
+    uint64_t number;          /* of that record */
+    uint64_t record_checksum; /* of that record */
+    uint64_t nchanges;        /* in all records that are covered */
     uint64_t body_len;        /* of the chunks */
-    uint64_t nchanges;        /* in the records covered */
-    uint64_t record_checksum; /* checksum of the last record covered; 0 without one */
-    uint64_t output_offset;   /* of the record with the name of the output file; 0: none */
+    uint64_t output_offset;   /* of the record that names the output file; 0: no such record */
     uint64_t output_len;
     uint64_t output_checksum;
     bool output_closed;

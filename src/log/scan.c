@@ -11,7 +11,7 @@
 
 enum {
     READ_AHEAD = 1 << 20,
-    HASHED_MAX = 64 << 20 /* bytes to hash beyond 8 times the log, before a search is given up */
+    HASHED_MAX = 64 << 20 /* a scan hashes this many bytes, and 8 times the log, at most */
 };
 
 enum unseen_status unseen__scan_init(struct unseen__scan *scan, const struct unseen__log *log,
@@ -27,8 +27,8 @@ void unseen__scan_release(struct unseen__scan *scan)
     array_free(&scan->log->allocator, &scan->buf, &scan->cap, 1);
 }
 
-/* The len bytes at place, or *bytes_out = NULL if the file is too short for them. Places never
- * decrease by more than the buffer holds but for a search, which reads again. */
+/* The len bytes at offset; *bytes_out is NULL if the file ends before. Bytes in front of the buffer,
+ * which only a search asks for, are read again. */
 static enum unseen_status need(struct unseen__scan *scan, uint64_t offset, size_t len,
                                const uint8_t **bytes_out, struct unseen_error *error)
 {
@@ -60,14 +60,14 @@ static enum unseen_status need(struct unseen__scan *scan, uint64_t offset, size_
         }
         scan->len = kept + got;
         if (scan->len < len) {
-            return UNSEEN_OK; /* it has become shorter since */
+            return UNSEEN_OK; /* the file has become shorter since */
         }
     }
     *bytes_out = scan->buf + (offset - scan->buf_offset);
     return UNSEEN_OK;
 }
 
-/* Whether an intact record is at place; if so, *bytes_out is all of it. */
+/* *bytes_out is the intact record at offset, NULL if there is none. */
 static enum unseen_status read_record(struct unseen__scan *scan, uint64_t offset,
                                       struct unseen__record *record, const uint8_t **bytes_out,
                                       struct unseen_error *error)
@@ -94,7 +94,7 @@ static enum unseen_status read_record(struct unseen__scan *scan, uint64_t offset
     return status;
 }
 
-/* The next place, at or behind *place_out, where a record may begin; the size if there is none. */
+/* Moves *offset_out forward to the next mark of a record, or to the size of the file. */
 static enum unseen_status find_mark(struct unseen__scan *scan, uint64_t *offset_out,
                                     struct unseen_error *error)
 {
@@ -120,9 +120,8 @@ static enum unseen_status find_mark(struct unseen__scan *scan, uint64_t *offset_
     return UNSEEN_OK;
 }
 
-/* The first intact record behind the current place. A log can hold heads without records, made so that
- * each has to be hashed. The search is given up when that has taken too much work, in this search and
- * in those before it. */
+/* Finds the first intact record behind scan->offset. A hostile log can hold many heads without records,
+ * each of which has to be hashed. So the search is given up when the scan has hashed too many bytes. */
 static enum unseen_status find_next(struct unseen__scan *scan, bool *found_out,
                                     struct unseen_error *error)
 {

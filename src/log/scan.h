@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Reading the records of a log from some place on, each checked before it is shown. Where no intact
- * record is, tells a torn end from damage (docs/format.md, "The end"). */
+ * A scan reads the records of a log one after the other and checks each before it shows it. Where it
+ * finds no intact record, it tells a torn end from damage (docs/format.md, "The end"). */
 #ifndef UNSEEN_LOG_SCAN_H
 #define UNSEEN_LOG_SCAN_H
 
@@ -10,37 +10,38 @@
 enum unseen__scan_state {
     UNSEEN__SCAN_RECORD,
     UNSEEN__SCAN_END,
-    UNSEEN__SCAN_TORN,   /* place..size is no record, and none follows */
-    UNSEEN__SCAN_DAMAGED /* place..next is no record, and one follows at next */
+    UNSEEN__SCAN_TORN,   /* from offset to size there is no intact record */
+    UNSEEN__SCAN_DAMAGED /* from offset to next there is no intact record; at next there is one */
 };
 
 struct unseen__scan {
     const struct unseen__log *log;
     uint64_t size;            /* of the file, when the scan began */
-    uint64_t offset;          /* of the record to read */
-    uint64_t number;          /* of the last record read */
-    uint64_t record_checksum; /* its checksum */
-    bool skipped;             /* any later number may follow */
-    uint64_t nhashed;         /* bytes, of records and of what looked like records */
-    uint64_t next;            /* after DAMAGED: where intact records go on */
+    uint64_t offset;          /* of the next record */
+    uint64_t number;          /* of the last record */
+    uint64_t record_checksum; /* of the last record */
+    bool skipped;             /* the next record may have any number */
+    uint64_t nhashed;         /* bytes that were hashed, of records and of false ones */
+    uint64_t next;            /* after DAMAGED: the offset of the next intact record */
 
     /* after RECORD */
     struct unseen__record record;
     const uint8_t *payload;
-    const uint8_t *bits; /* NULL: nothing is removed */
+    const uint8_t *bits; /* NULL: no key is removed */
 
-    uint8_t *buf; /* the file from buf_place on */
+    uint8_t *buf; /* bytes of the file, from buf_offset on */
     size_t cap;
     size_t len;
     uint64_t buf_offset;
 };
 
-/* Starts behind a record of this number, at a place where a record or the end is. */
+/* Starts at `offset`, where a record begins or the log ends. `number` is that of the record before. */
 enum unseen_status unseen__scan_init(struct unseen__scan *scan, const struct unseen__log *log,
                                      uint64_t offset, uint64_t number, struct unseen_error *error);
 
-/* Moves on. After TORN it stays; after DAMAGED it can go on with unseen__scan_skip. Errors: IO,
- * NOMEM, VERSION (a record of a kind that must be known), CORRUPT (damage made to keep us busy). */
+/* Reads the next record. After TORN the scan is at its end. After DAMAGED, unseen__scan_skip moves it
+ * to the next intact record. Errors: IO, NOMEM, VERSION (a record of a kind that this version does
+ * not know), CORRUPT (the search for the next record was given up: it took too much work). */
 enum unseen_status unseen__scan_next(struct unseen__scan *scan, enum unseen__scan_state *state_out,
                                      struct unseen_error *error);
 void unseen__scan_skip(struct unseen__scan *scan);

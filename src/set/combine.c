@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Union and intersection of two sets: each piece of the one, as for an export, goes to every filter
- * of the other that owns some of it. So two sets combine whatever the number of threads they were
- * made for, and a filter has one way to cut itself in pieces. */
+ * Union and intersection. The other set is cut into pieces, as for an export, and each piece goes to
+ * every filter of the set that owns some of its keys. So the two sets may have been made for different
+ * numbers of threads, and filters need no other code to cut themselves into pieces. */
 #include "set/set.h"
 
 #include <string.h>

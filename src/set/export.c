@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT
  *
- * A set as a row of chunks, and back (docs/format.md, "Chunks"). The engine makes the frame: kind,
- * length, which set it belongs to, checksum; what is in a piece is the filter's affair.
+ * Export and import: a set as a row of chunks, and back (docs/format.md, "Chunks"). This file makes and
+ * checks the frame of a chunk: kind, length, id of the export, checksum. The filter makes and reads the
+ * piece inside.
  *
- * The cursor of an export is 0 for the header, then 1 + (filter << 50 | position in the filter),
- * then CURSOR_END. */
+ * The cursor of an export is 0 at the header, then 1 + (filter << 50 | position in the filter), and
+ * CURSOR_END at the end. */
 #include "set/set.h"
 
 #include <string.h>
@@ -38,7 +39,8 @@ _Static_assert(FRAME_HEAD + UNSEEN__PIECE_MAX + FRAME_TAIL <= UNSEEN_CHUNK_MAX, 
 
 /* ---- frame ---- */
 
-/* A chunk: kind, length of the payload, the id of the export, payload, checksum. */
+/* Adds kind, length, id and checksum to the payload, which is in the chunk already. Returns the length
+ * of the chunk. */
 static size_t put_frame(uint8_t *chunk, uint32_t kind, uint64_t id, size_t payload_len)
 {
     store_le32(chunk, kind);
@@ -72,7 +74,7 @@ static uint64_t nkeys_of(const struct unseen_set *set)
     return n;
 }
 
-/* Ties the chunks of one export together: no two sets with another secret or size share it. */
+/* The id that all chunks of an export have. Sets with different secrets or sizes have different ids. */
 static uint64_t export_id(const struct unseen_set *set)
 {
     uint8_t parts[16];
@@ -149,7 +151,7 @@ enum unseen_status unseen_set_export(const struct unseen_set *set, uint64_t *cur
 struct unseen_import {
     struct unseen_set_options options;
     struct unseen_allocator allocator;
-    struct unseen_set *set; /* from the header on */
+    struct unseen_set *set; /* NULL before the header */
     uint64_t id;
     uint64_t nkeys;
     uint64_t nbytes_max;
@@ -197,7 +199,7 @@ static const char *profile_of(const struct unseen_url *url)
     return url ? unseen_url_id(url) : "none/1";
 }
 
-static enum unseen_status load_header(struct unseen_import *import, const uint8_t *p, size_t len)
+static enum unseen_status import_header(struct unseen_import *import, const uint8_t *p, size_t len)
 {
     if (import->set || len < 24 || memcmp(p, magic, sizeof(magic)) != 0) {
         return UNSEEN_ERR_CORRUPT;
@@ -235,7 +237,7 @@ static enum unseen_status load_header(struct unseen_import *import, const uint8_
     return status == UNSEEN_ERR_NAME ? UNSEEN_ERR_VERSION : status;
 }
 
-static enum unseen_status load_piece(struct unseen_import *import, const uint8_t *p, size_t len)
+static enum unseen_status import_piece(struct unseen_import *import, const uint8_t *p, size_t len)
 {
     struct unseen_set *set = import->set;
     bool owned = false;
@@ -251,7 +253,8 @@ static enum unseen_status load_piece(struct unseen_import *import, const uint8_t
     return owned ? UNSEEN_OK : UNSEEN_ERR_CORRUPT;
 }
 
-static enum unseen_status load_chunk(struct unseen_import *import, const uint8_t *chunk, size_t len)
+static enum unseen_status import_chunk(struct unseen_import *import, const uint8_t *chunk,
+                                       size_t len)
 {
     if (!check_frame(chunk, len)) {
         return UNSEEN_ERR_CORRUPT;
@@ -265,9 +268,9 @@ static enum unseen_status load_chunk(struct unseen_import *import, const uint8_t
     switch (load_le32(chunk)) {
     case KIND_HEADER:
         import->id = id;
-        return load_header(import, payload, payload_len);
+        return import_header(import, payload, payload_len);
     case KIND_PIECE:
-        return load_piece(import, payload, payload_len);
+        return import_piece(import, payload, payload_len);
     case KIND_END:
         if (!import->set || import->ended || payload_len != 8 ||
             load_le64(payload) != import->nkeys) {
@@ -283,7 +286,7 @@ static enum unseen_status load_chunk(struct unseen_import *import, const uint8_t
 enum unseen_status unseen_import_chunk(struct unseen_import *import, const void *chunk, size_t len)
 {
     enum unseen_status status =
-        import->failed ? UNSEEN_ERR_CORRUPT : load_chunk(import, chunk, len);
+        import->failed ? UNSEEN_ERR_CORRUPT : import_chunk(import, chunk, len);
     import->failed = status != UNSEEN_OK;
     return status;
 }

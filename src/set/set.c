@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * A set: bytes -> identity -> key -> filter -> verdict. set_threads.c has the last step. */
+ * A set: bytes -> identity -> key -> filter -> verdict. set_threads.c takes the last step. */
 #include "set/set.h"
 
 #include <string.h>
@@ -12,7 +12,7 @@
 #include "filter/tally.h"
 
 enum {
-    IDENTITY_BUF = 16384, /* canonical forms up to here need no allocation */
+    IDENTITY_BUF = 16384, /* a canonical form that fits needs no allocation */
     KEYS_BATCH = 256      /* keys made at a time from bytes */
 };
 
@@ -61,7 +61,7 @@ enum unseen_status unseen__filter_named(const char *name, const struct unseen__f
 unsigned unseen__shard_bits(unsigned threads)
 {
     unsigned bits = 0;
-    /* 8 filters for each thread: two threads then seldom want the same one. */
+    /* With 8 filters for each thread, two threads seldom want the same filter. */
     while (threads > 1 && bits < UNSEEN__SHARD_BITS_MAX && (1u << bits) / 8 < threads) {
         bits++;
     }
@@ -113,7 +113,7 @@ static enum unseen_status create_shards(struct unseen_set *set,
     return UNSEEN_OK;
 }
 
-/* How many filters, as a power of two: for so many threads, as far as the filter allows. */
+/* Chooses the number of filters, as a power of two, for options->threads and as the filter allows. */
 static enum unseen_status choose_shard_bits(const struct unseen__filter_ops *ops,
                                             const struct unseen_set_options *options,
                                             const struct unseen__saved *saved,
@@ -125,7 +125,7 @@ static enum unseen_status choose_shard_bits(const struct unseen__filter_ops *ops
     return ops->shard_bits ? ops->shard_bits(&params, *shard_bits_out, shard_bits_out) : UNSEEN_OK;
 }
 
-/* The sentence for a status of a filter. */
+/* Says why a filter could not be made. */
 static enum unseen_status filter_error(struct unseen_error *error, enum unseen_status status,
                                        const struct unseen_set_options *options)
 {
@@ -142,7 +142,7 @@ static enum unseen_status filter_error(struct unseen_error *error, enum unseen_s
     return unseen__error_plain(error, status);
 }
 
-/* What a set of these options would lack. */
+/* Checks capacity and key bits against the filter. */
 static enum unseen_status check_options(const struct unseen__filter_ops *ops,
                                         const struct unseen_set_options *options,
                                         struct unseen_error *error)
@@ -260,7 +260,7 @@ UNSEEN_INLINE enum unseen_status put_canonical(const struct unseen_set *set,
     return status;
 }
 
-/* A URL too long for the buffer on the stack. */
+/* As put_canonical, for a URL that is too long for the buffer on the stack. */
 static UNSEEN_NOINLINE enum unseen_status put_long(const struct unseen_set *set,
                                                    struct unseen__key_batch *batch, size_t i,
                                                    struct unseen_bytes item,

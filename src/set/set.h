@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * The inside of a set: what makes its keys, the URL identity, and one or more filters. */
+ * The inside of a set: a URL identity and a hasher make keys of bytes, and filters hold the keys. */
 #ifndef UNSEEN_SET_SET_H
 #define UNSEEN_SET_SET_H
 
@@ -13,8 +13,8 @@ enum {
     UNSEEN__SHARD_BITS_MAX = 8
 };
 
-/* A shared set is 2^shard_bits filters, each with its own lock; the top bits of a key's hi say
- * which one it belongs to. */
+/* A shared set has 2^shard_bits filters, each with its own lock. The top bits of a key's hi say which
+ * filter the key belongs to. */
 struct unseen__shard {
     struct unseen__filter *filter;
     pthread_mutex_t lock;
@@ -32,30 +32,32 @@ struct unseen_set {
     struct unseen__hasher hasher;
 };
 
-/* What the header of an export says of the filter. */
+/* The filter of an export, as the header of the export describes it. */
 struct unseen__saved {
     const uint8_t *params; /* UNSEEN__PARAMS_LEN bytes */
     uint64_t nkeys;
-    uint64_t nbytes_max; /* of all its pieces together */
+    uint64_t nbytes_max; /* all pieces together are not longer */
 };
 
-/* An empty set, as unseen_set_create; the secret stands in place of the options' seed. saved is NULL, or says what pieces will be
- * loaded into it; CORRUPT for what cannot be. */
+/* Makes an empty set as unseen_set_create does, with the secret in place of the options' seed. `saved`
+ * describes the pieces that will be loaded into the set; NULL: none will. CORRUPT if no set can have
+ * such pieces. */
 enum unseen_status unseen__set_create(struct unseen_set **set_out,
                                       const struct unseen_set_options *options,
                                       const struct unseen__secret *secret,
                                       const struct unseen__saved *saved,
                                       struct unseen_error *error);
 
-/* NAME: no filter has that name. */
+/* Errors: NAME. */
 enum unseen_status unseen__filter_named(const char *name, const struct unseen__filter_ops **ops_out,
                                         struct unseen_error *error);
 
-/* Says that the chunks of an import will have nbytes bytes at most. Set it before the first chunk. A
- * header that asks for a larger set is then CORRUPT. */
+/* Says that all chunks of an import together have nbytes bytes at most. A header that asks for a larger
+ * set is then CORRUPT. Call it before the first chunk. */
 void unseen__import_limit(struct unseen_import *import, uint64_t nbytes);
 
-/* The options the caller gave, completed with defaults. */
+/* Copies the options, of whatever size the caller's struct is, fills in defaults, and checks fpr and
+ * key_bits. */
 enum unseen_status unseen__set_options(const struct unseen_set_options *given,
                                        struct unseen_set_options *options_out,
                                        struct unseen_error *error);
@@ -67,8 +69,8 @@ enum unseen__operation {
     UNSEEN__COUNT
 };
 
-/* The family of unseen_set_add and unseen_set_add_keys; REMOVE and COUNT are UNSUPPORTED where the
- * filter cannot do them. Only ADD and REMOVE change the set. */
+/* Does what unseen_set_add_keys and unseen_set_add do, for each operation. UNSUPPORTED if the filter
+ * cannot REMOVE or COUNT. Only ADD and REMOVE change the set. */
 enum unseen_status unseen__set_run(const struct unseen_set *set, enum unseen__operation operation,
                                    const struct unseen_key *keys, size_t n, uint8_t *verdicts,
                                    size_t *ndone_out);
@@ -77,7 +79,7 @@ enum unseen_status unseen__set_run_items(const struct unseen_set *set,
                                          const struct unseen_bytes *items, size_t n,
                                          uint8_t *verdicts, size_t *ndone_out);
 
-/* How many filters, as a power of two, so many threads share well. */
+/* The number of filters that so many threads share well, as a power of two. */
 unsigned unseen__shard_bits(unsigned threads);
 
 #endif

@@ -69,8 +69,8 @@ static enum unseen_status reserve_locked(const struct unseen_set *set, size_t sh
 struct sorted {
     struct unseen_key keys[SHARED_BATCH];
     uint8_t verdicts[SHARED_BATCH];
-    uint16_t index[SHARED_BATCH];                      /* where each came from */
-    uint16_t start[(1 << UNSEEN__SHARD_BITS_MAX) + 1]; /* the first of each filter */
+    uint16_t index[SHARED_BATCH];                      /* of each key in the batch */
+    uint16_t start[(1 << UNSEEN__SHARD_BITS_MAX) + 1]; /* of each filter's keys */
 };
 
 static void sort_by_shard(const struct unseen_set *set, const struct unseen_key *keys, size_t n,
@@ -94,8 +94,8 @@ static void sort_by_shard(const struct unseen_set *set, const struct unseen_key 
     memset(s->verdicts, UNANSWERED, n);
 }
 
-/* One filter ran out of memory: takes back what others added behind the first key without an
- * answer, so that the caller can try those again. */
+/* Called when a filter ran out of memory. Removes the keys that other filters added behind the first
+ * key without an answer, so that the caller can add them again. */
 static void take_back(const struct unseen_set *set, struct sorted *s, size_t n, size_t *ndone)
 {
     size_t first = n;
@@ -115,8 +115,8 @@ static void take_back(const struct unseen_set *set, struct sorted *s, size_t n, 
     *ndone = first;
 }
 
-/* Makes room for the keys of all filters, or for none. */
-static enum unseen_status reserve(const struct unseen_set *set, const struct sorted *s)
+/* Makes room for the keys of all filters. If one filter has no room, gives all room back. */
+static enum unseen_status reserve_all(const struct unseen_set *set, const struct sorted *s)
 {
     size_t nshards = (size_t)1 << set->shard_bits;
     enum unseen_status status = UNSEEN_OK;
@@ -131,7 +131,7 @@ static enum unseen_status reserve(const struct unseen_set *set, const struct sor
     return status;
 }
 
-/* There is no room for all: adds until the first for which there is none. */
+/* Called when there is no room for all keys. Adds keys until there is no room for the next one. */
 static enum unseen_status add_singly(const struct unseen_set *set, const struct unseen_key *keys,
                                      size_t n, uint8_t *verdicts, size_t *ndone)
 {
@@ -153,7 +153,7 @@ static enum unseen_status run_sorted(const struct unseen_set *set, enum unseen__
 {
     struct sorted s;
     sort_by_shard(set, keys, n, &s);
-    enum unseen_status result = operation == UNSEEN__ADD ? reserve(set, &s) : UNSEEN_OK;
+    enum unseen_status result = operation == UNSEEN__ADD ? reserve_all(set, &s) : UNSEEN_OK;
     if (result != UNSEEN_OK) {
         return add_singly(set, keys, n, verdicts, ndone);
     }

@@ -101,7 +101,7 @@ static inline uint8_t *pair_read_file(const char *path, size_t *len_out)
     return data;
 }
 
-/* The length of the record at place by its head; its checksum is its last 8 bytes. */
+/* The length of the record at `offset` by its head; its checksum is its last 8 bytes. */
 static inline size_t pair_record_len(const uint8_t *record)
 {
     const size_t n = pair_le32(record + 24);
