@@ -237,12 +237,12 @@ static bool report_build(struct build_job *m, const struct unseen_error *error)
 {
     const char *list = m->o->seen.path;
     const char *text = message_of(error);
-    switch (error->status) {
-    case UNSEEN_ERR_FPR:
-    case UNSEEN_ERR_ARGUMENT:
+    if (error->setting == UNSEEN_SETTING_FPR) {
         message_error("--fpr %g: %s", m->fpr, without_path(text, m->folder.list));
         message_hint("unseen build --fpr 1e-4 %s FILE", list);
-        break;
+        return false;
+    }
+    switch (error->status) {
     case UNSEEN_ERR_CORRUPT:
     case UNSEEN_ERR_VERSION:
     case UNSEEN_ERR_MISMATCH:

@@ -1,78 +1,43 @@
 /* SPDX-License-Identifier: MIT */
-#include <inttypes.h>
-#include <string.h>
 #include <sys/stat.h>
 
 #include "commands/commands.h"
 #include "print/message.h"
 #include "seen/stores.h"
 
-/* ---- Whether keys can be compared ------------------------------------------------------------ */
-
-struct settings {
-    const char *path;
-    const char *profile;
-    uint64_t seed_id;
-    unsigned key_bits;
-};
-
-static struct settings settings_of(struct unseen_store *store, const char *path)
+/* The store `in` makes other keys than the store `out`. */
+static void hint_setting(enum unseen_setting setting, const char *out, struct unseen_store *in)
 {
-    const struct unseen_store_info info = stores_info(store);
-    return (struct settings){path, unseen_set_profile(unseen_store_set(store)), info.seed_id,
-                             info.key_bits};
-}
-
-bool merge_check(struct unseen_store *to, const char *to_path, struct unseen_store *from,
-                 const char *from_path)
-{
-    const struct settings out = settings_of(to, to_path);
-    const struct settings in = settings_of(from, from_path);
-    if (strcmp(in.profile, out.profile) != 0) {
-        message_error("%s has the profile %s, %s has %s", in.path, in.profile, out.path,
-                      out.profile);
-        message_hint("only its URLs can be added: unseen add %s FILE", out.path);
-        return false;
-    }
-    if (in.seed_id != out.seed_id) {
-        message_error("%s has the seed id %016" PRIx64 ", %s has %016" PRIx64, in.path, in.seed_id,
-                      out.path, out.seed_id);
+    if (setting == UNSEEN_SETTING_KEY_BITS) {
+        message_hint("unseen compact --key-bits %u %s", stores_info(in).key_bits, out);
+    } else if (setting == UNSEEN_SETTING_SEED) {
         message_hint(
             "stores that will be merged are made with the same --seed-file; now only its URLs "
             "can be added: unseen add %s FILE",
-            out.path);
-        return false;
+            out);
+    } else {
+        message_hint("only its URLs can be added: unseen add %s FILE", out);
     }
-    if (in.key_bits < out.key_bits) {
-        message_error("%s keeps %u bits of each key, %s keeps %u", in.path, in.key_bits, out.path,
-                      out.key_bits);
-        message_hint("unseen compact --key-bits %u %s", in.key_bits, out.path);
-        return false;
-    }
-    return true;
 }
-
-/* ---- Merging --------------------------------------------------------------------------------- */
 
 static bool merge_one(struct unseen_store *out, const struct options *o, const char *path,
                       enum unseen_cpu cpu)
 {
     struct unseen_store *in = NULL;
-    struct unseen_error error = {.status = UNSEEN_OK};
+    struct unseen_error error;
     uint64_t nnew = 0;
     if (!stores_open_to_read(&in, path, &o->seen, cpu)) {
         return false;
     }
-    bool merged = merge_check(out, o->input.files[0], in, path);
-    if (merged) {
-        error.status = unseen_store_merge(out, in, &nnew, &error);
-        merged = error.status == UNSEEN_OK;
-        if (!merged) {
-            stores_report(path, &o->seen, &error);
-        }
+    const enum unseen_status status = unseen_store_merge(out, in, &nnew, &error);
+    if (status != UNSEEN_OK) {
+        stores_report(path, &o->seen, &error);
+    }
+    if (status == UNSEEN_ERR_MISMATCH) {
+        hint_setting(error.setting, o->input.files[0], in);
     }
     (void)unseen_store_close(in, NULL); /* was only read */
-    return merged;
+    return status == UNSEEN_OK;
 }
 
 /* A new store gets all settings of the first one that goes into it. */

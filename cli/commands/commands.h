@@ -194,13 +194,6 @@ int plan_run(const struct options *o, enum unseen_cpu cpu);
 
 /* ---- Functions that commands share ----------------------------------------------------------- */
 
-/* Whether the keys of the store `from` can be taken over by `to`: both must make the same keys of a
- * line, with the same seed and profile. Longer keys can be cut to the length of shorter ones, but not
- * the other way round. If not, that is reported with a hint at what can be done about it, in which
- * others are added to `to`. */
-bool merge_check(struct unseen_store *to, const char *to_path, struct unseen_store *from,
-                 const char *from_path);
-
 /* unseen count STORE...: whether one of the files is a store, and the run. */
 bool count_stores_are_meant(const struct options *o);
 int count_stores_run(const struct options *o, enum unseen_cpu cpu);

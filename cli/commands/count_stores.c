@@ -4,6 +4,7 @@
  * keys as they are, so it needs neither their seed nor their profile. */
 #include <inttypes.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "commands/commands.h"
 #include "lines/files.h"
@@ -54,15 +55,32 @@ static bool report_set(enum unseen_status status)
     return false;
 }
 
-static bool has_key_bits(struct unseen_store *first, struct unseen_store *store, const char *path)
+/* Two stores have the same key for a line only if they have the same profile, seed and key bits. */
+static bool makes_same_keys(struct unseen_store *store, const char *path,
+                            struct unseen_store *first, const char *first_path)
 {
-    const unsigned a = stores_info(first).key_bits;
-    const unsigned b = stores_info(store).key_bits;
-    if (a != b) {
-        message_error("%s has keys of %u bits, others of %u", path, b, a);
-        message_hint("unseen compact --key-bits %u %s", a < b ? a : b, a < b ? path : "the others");
+    const struct unseen_store_info a = stores_info(first);
+    const struct unseen_store_info b = stores_info(store);
+    const char *first_profile = unseen_set_profile(unseen_store_set(first));
+    const char *profile = unseen_set_profile(unseen_store_set(store));
+    static const char hint[] =
+        "only stores made with the same -p and --seed-file can be counted together";
+    if (strcmp(profile, first_profile) != 0) {
+        message_error("%s has the profile %s, %s has %s", path, profile, first_path, first_profile);
+        message_hint("%s", hint);
+    } else if (b.seed_id != a.seed_id) {
+        message_error("%s has the seed id %016" PRIx64 ", %s has %016" PRIx64, path, b.seed_id,
+                      first_path, a.seed_id);
+        message_hint("%s", hint);
+    } else if (b.key_bits != a.key_bits) {
+        message_error("%s has keys of %u bits, others of %u", path, b.key_bits, a.key_bits);
+        message_hint("unseen compact --key-bits %u %s",
+                     a.key_bits < b.key_bits ? a.key_bits : b.key_bits,
+                     a.key_bits < b.key_bits ? path : "the others");
+    } else {
+        return true;
     }
-    return a == b;
+    return false;
 }
 
 static bool add_store(struct count_stores *c, const struct options *o, struct unseen_store *first,
@@ -73,8 +91,7 @@ static bool add_store(struct count_stores *c, const struct options *o, struct un
     if (!stores_open_to_read(&store, path, &o->seen, cpu)) {
         return false;
     }
-    bool counted =
-        merge_check(first, o->input.files[0], store, path) && has_key_bits(first, store, path);
+    bool counted = makes_same_keys(store, path, first, o->input.files[0]);
     if (counted) {
         error.status = unseen_store_keys(store, take_keys, c, &error);
         counted = error.status == UNSEEN_OK && c->status == UNSEEN_OK;
@@ -118,7 +135,7 @@ static bool check(const struct options *o)
             return false;
         }
         if (kind != STORES_STORE) {
-            message_error("%s is no store, but others are", o->input.files[i]);
+            message_error("%s is not a store, but others are", o->input.files[i]);
             message_hint("unseen add STORE %s, then unseen count STORE...", o->input.files[i]);
             return false;
         }

@@ -24,7 +24,7 @@ static const struct {
     {"exact", "keeps 64 bits of a key, or 128 if --fpr is below 5.5e-10"},
 };
 
-/* Empty for a filter that has none. */
+/* Empty if the table lacks the filter. */
 static const char *sentence_of(const char *name)
 {
     for (size_t i = 0; i < sizeof(sentences) / sizeof(sentences[0]); i++) {
@@ -82,7 +82,7 @@ static unsigned abilities_of(const char *name)
     return unseen_plan(&plan) == UNSEEN_OK ? plan.abilities : 0;
 }
 
-/* The lowest power of ten that the filter promises. */
+/* The lowest power of ten that the filter can promise as its rate. */
 static double lowest_rate(const char *name)
 {
     double rate = 1e-28;
@@ -96,7 +96,9 @@ static double lowest_rate(const char *name)
     return rate;
 }
 
-static void report_rate(const struct seen_options *o, const char *again, const char *files)
+/* The filter cannot promise the rate: at all, or with keys of so few bits. */
+static void report_rate(const struct seen_options *o, enum unseen_setting setting,
+                        const char *again, const char *files)
 {
     char lowest[24];
     char asked[24];
@@ -106,7 +108,7 @@ static void report_rate(const struct seen_options *o, const char *again, const c
     }
     chart_value(lowest_rate(o->filter), lowest);
     chart_value(o->fpr > 0 ? o->fpr : UNSEEN_FPR_DEFAULT, asked);
-    if (o->fpr >= lowest_rate(o->filter) && o->key_bits > 0 && o->key_bits < 128) {
+    if (setting == UNSEEN_SETTING_KEY_BITS) {
         message_error("--filter %s: keys of %u bits promise no rate as low as %s", o->filter,
                       o->key_bits, asked);
         message_hint("%s --filter %s --fpr %s --key-bits 128%s%s", again, o->filter, asked,
@@ -118,40 +120,48 @@ static void report_rate(const struct seen_options *o, const char *again, const c
     message_hint("%s --filter %s --fpr %s%s%s", again, o->filter, lowest, capacity, files);
 }
 
-/* What a command that gave no rate has to say, too, for a filter that cannot have the default. */
-static const char *rate_wanted(const struct seen_options *o)
+static void report_capacity(const struct seen_options *o, const char *again, const char *files)
 {
-    return o->fpr == 0 && lowest_rate(o->filter) > UNSEEN_FPR_DEFAULT ? " --fpr 1e-4" : "";
+    /* A filter that cannot have the default rate needs --fpr, too. */
+    const bool needs_rate = o->fpr == 0 && lowest_rate(o->filter) > UNSEEN_FPR_DEFAULT;
+    message_error("--filter %s needs --capacity: it does not grow", o->filter);
+    message_hint("%s --filter %s --capacity 1e7%s%s", again, o->filter,
+                 needs_rate ? " --fpr 1e-4" : "", files);
 }
 
-bool filters_report(const struct seen_options *o, enum unseen_status status, const char *again,
-                    const char *files)
+bool filters_report(const struct seen_options *o, const struct unseen_error *error,
+                    const char *again, const char *files)
 {
     if (!o->filter) {
         return false;
     }
-    if (status == UNSEEN_ERR_NAME) {
-        return !filters_check_name(o->filter, again, files);
-    }
-    if (status == UNSEEN_ERR_FPR && strcmp(o->filter, "compact") != 0) {
-        report_rate(o, again, files);
+    switch (error->status) {
+    case UNSEEN_ERR_NAME:
+        return error->setting == UNSEEN_SETTING_FILTER &&
+               !filters_check_name(o->filter, again, files);
+    case UNSEEN_ERR_FPR:
+        if (strcmp(o->filter, "compact") == 0) {
+            return false;
+        }
+        report_rate(o, error->setting, again, files);
         return true;
-    }
-    if (abilities_of(o->filter) & UNSEEN_CAN_GROW) {
-        return false;
-    }
-    if (status == UNSEEN_ERR_NOMEM && o->capacity > 0) {
+    case UNSEEN_ERR_ARGUMENT:
+        if (error->setting != UNSEEN_SETTING_CAPACITY || o->capacity > 0) {
+            return false;
+        }
+        report_capacity(o, again, files);
+        return true;
+    case UNSEEN_ERR_NOMEM:
+        if (o->capacity == 0 || (abilities_of(o->filter) & UNSEEN_CAN_GROW)) {
+            return false;
+        }
         message_error("--filter %s: no memory for %" PRIu64 " keys", o->filter, o->capacity);
         message_hint("unseen plan --capacity %" PRIu64 " says how much each filter takes",
                      o->capacity);
         return true;
-    }
-    if (status != UNSEEN_ERR_ARGUMENT || o->capacity > 0) {
+    default:
         return false;
     }
-    message_error("--filter %s needs --capacity: it does not grow", o->filter);
-    message_hint("%s --filter %s --capacity 1e7%s%s", again, o->filter, rate_wanted(o), files);
-    return true;
 }
 
 /* ---- Past the capacity ----------------------------------------------------------------------- */

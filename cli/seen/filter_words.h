@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * What the tool says about the kinds of filters. */
+ * Messages and help about filters. */
 #ifndef UNSEEN_CLI_FILTER_WORDS_H
 #define UNSEEN_CLI_FILTER_WORDS_H
 
@@ -11,22 +11,22 @@
 
 #include "seen/seen_options.h"
 
-/* "grow remove merge intersect", as far as it can. */
+/* Writes the abilities as words: "grow remove merge intersect". */
 void filters_abilities(unsigned abilities, char text[40]);
 
-/* Whether there is a filter of this name; if not, that is reported. A corrected command begins with
- * again, such as "unseen -s STORE", and ends with files, such as " FILE". */
+/* True if there is a filter of this name; if not, that is reported. The corrected command in the hint
+ * begins with `again`, such as "unseen -s STORE", and ends with `files`, such as " FILE". */
 bool filters_check_name(const char *name, const char *again, const char *files);
 
-/* Reports why a set could not be made, if it is for --filter, its rate or the lack of --capacity;
- * false if it is not. The status is that of unseen_set_create or unseen_store_open. */
-bool filters_report(const struct seen_options *o, enum unseen_status status, const char *again,
-                    const char *files);
+/* Reports an error of unseen_set_create or unseen_store_open if it is about --filter and what goes with
+ * it; false if it is not. */
+bool filters_report(const struct seen_options *o, const struct unseen_error *error,
+                    const char *again, const char *files);
 
-/* One warning if set has more keys than it was made for and answers worse than promised. */
+/* Warns if the set has more keys than it was made for and answers worse than promised. */
 void filters_warn_full(const struct seen_options *o, const struct unseen_set *set);
 
-/* unseen help filters. */
+/* Prints `unseen help filters`. */
 void filters_help(void);
 
 #endif

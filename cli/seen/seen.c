@@ -42,25 +42,25 @@ static bool create_set(struct seen *m, enum unseen_cpu cpu)
         .seed_len = o->seed.len,
         .cpu = cpu,
     };
-    const enum unseen_status status = unseen_set_create(&m->own_set, &options, NULL);
-    m->set = m->own_set;
-    if (status != UNSEEN_OK && filters_report(o, status, "unseen", "")) {
+    struct unseen_error error;
+    if (unseen_set_create(&m->own_set, &options, &error) == UNSEEN_OK) {
+        m->set = m->own_set;
+        return true;
+    }
+    if (filters_report(o, &error, "unseen", "")) {
         return false;
     }
-    switch (status) {
-    case UNSEEN_OK:
-        return true;
+    switch (error.status) {
     case UNSEEN_ERR_FPR:
-        message_error("--fpr %g: %s", o->fpr, unseen_status_string(status));
+        message_error("--fpr %g: %s", o->fpr, unseen_status_string(error.status));
         message_hint("unseen --fpr 5e-9");
         break;
     case UNSEEN_ERR_NOMEM:
-        message_error("no room for %" PRIu64 " keys: %s", o->capacity,
-                      unseen_status_string(status));
+        message_error("no memory for %" PRIu64 " keys", o->capacity);
         message_hint("without --capacity the set grows as needed");
         break;
     default:
-        message_error("cannot make a set: %s", unseen_status_string(status));
+        message_error("cannot make a set: %s", message_of(&error));
     }
     return false;
 }

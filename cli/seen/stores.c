@@ -148,7 +148,7 @@ void stores_report(const char *path, const struct seen_options *o, const struct 
 {
     char text[4200];
     call(o, path, "", text, sizeof(text));
-    if (filters_report(o, error->status, text, input_of(o))) {
+    if (filters_report(o, error, text, input_of(o))) {
         return;
     }
     if (error->status == UNSEEN_ERR_FOREIGN && stores_kind_of(path) == STORES_LIST) {
@@ -214,81 +214,44 @@ void stores_report_commit(const char *path, const struct seen_options *o,
 
 /* ---- Another setting than the store's -------------------------------------------------------- */
 
-static void report_profile(const char *path, const struct seen_options *o, const char *has,
-                           const char *wanted)
-{
-    char text[4200];
-    char more[600];
-    message_error("%s has the profile %s, not %s", path, has, wanted);
-    if (o->profile_hint) {
-        message_hint("%s", o->profile_hint);
-        return;
-    }
-    snprintf(more, sizeof(more), " -p %s%s", has, input_of(o));
-    call(o, path, more, text, sizeof(text));
-    message_hint("%s", text);
-}
-
-/* Who may open the store is for its owner to change. Its image is a file of its own. */
-static bool report_mode(const char *path, unsigned wanted)
+/* The owner decides who may open the store. Its image is a file of its own. */
+static void hint_mode(const char *path, unsigned wanted)
 {
     char image[4200];
-    struct stat st;
-    if (!wanted || stat(path, &st) != 0 || (st.st_mode & 0777) == wanted) {
-        return false;
-    }
-    message_error("%s has the mode %03o, not %03o", path, (unsigned)st.st_mode & 0777, wanted);
     snprintf(image, sizeof(image), " %s.image", path);
     message_hint("chmod %03o %s%s", wanted, path, access(image + 1, F_OK) == 0 ? image : "");
-    return true;
 }
 
-/* Names the first setting that is another one. The store is read again for that: without settings
- * it opens as it is. */
-static bool report_difference(const char *path, const struct unseen_store_options *wanted,
-                              const struct seen_options *o)
+/* The command that changes the setting, or else the command at hand without it. */
+static void hint_setting(const char *path, const struct seen_options *o,
+                         enum unseen_setting setting)
 {
-    struct unseen_store *store = NULL;
-    const struct unseen_store_options as_it_is = {.size = sizeof(as_it_is), .cpu = wanted->cpu};
-    if (unseen_store_open(&store, path, &as_it_is, NULL) != UNSEEN_OK) {
-        return false;
-    }
     char text[4200];
     call(o, path, input_of(o), text, sizeof(text));
-    const struct unseen_set *set = unseen_store_set(store);
-    const struct unseen_store_info info = stores_info(store);
-    const struct unseen_set_stats stats = stores_stats(set);
-    const char *has = unseen_set_profile(set);
-    bool found = true;
-    if (wanted->profile && strcmp(wanted->profile, has) != 0) {
-        report_profile(path, o, has, wanted->profile);
-    } else if (wanted->filter && strcmp(wanted->filter, stats.filter) != 0) {
-        message_error("%s has the filter %s, not %s", path, stats.filter, wanted->filter);
-        message_hint("unseen compact --filter %s %s", wanted->filter, path);
-    } else if (wanted->fpr > 0 && (wanted->fpr < info.fpr || wanted->fpr > info.fpr)) {
-        message_error("%s has the rate %g, not %g", path, info.fpr, wanted->fpr);
-        message_hint("unseen compact --fpr %g %s", wanted->fpr, path);
-    } else if (wanted->key_bits && wanted->key_bits > info.key_bits) {
-        message_error("%s keeps %u bits of each key, not %u, and what was left out is gone", path,
-                      info.key_bits, wanted->key_bits);
+    switch (setting) {
+    case UNSEEN_SETTING_PROFILE:
+        message_hint("%s", o->profile_hint ? o->profile_hint : text);
+        break;
+    case UNSEEN_SETTING_FILTER:
+        message_hint("unseen compact --filter %s %s", o->filter, path);
+        break;
+    case UNSEEN_SETTING_FPR:
+        message_hint("unseen compact --fpr %g %s", o->fpr, path);
+        break;
+    case UNSEEN_SETTING_KEY_BITS:
+        if (o->key_bits == 64) { /* shorter than any other */
+            message_hint("unseen compact --key-bits 64 %s", path);
+        } else {
+            message_hint("%s", text);
+        }
+        break;
+    case UNSEEN_SETTING_FILE_MODE:
+        hint_mode(path, o->file_mode);
+        break;
+    default:
         message_hint("%s", text);
-    } else if (wanted->key_bits && wanted->key_bits < info.key_bits) {
-        message_error("%s keeps %u bits of each key, not %u", path, info.key_bits,
-                      wanted->key_bits);
-        message_hint("unseen compact --key-bits %u %s", wanted->key_bits, path);
-    } else if (wanted->no_log && !info.no_log) {
-        message_error("%s has a log", path);
-        message_hint("%s", text);
-    } else if (report_mode(path, wanted->file_mode)) {
-        /* is all there is to say */
-    } else if (wanted->seed) {
-        message_error("%s was made with another seed", path);
-        message_hint("%s", text);
-    } else {
-        found = false;
+        break;
     }
-    (void)unseen_store_close(store, NULL); /* was only read */
-    return found;
 }
 
 /* ---- Opening --------------------------------------------------------------------------------- */
@@ -320,9 +283,9 @@ static bool open_with(struct unseen_store **store_out, const char *path,
         report_mended(path, wanted->mode, *store_out);
         return true;
     }
-    error.status = status;
-    if (status != UNSEEN_ERR_MISMATCH || !report_difference(path, wanted, o)) {
-        stores_report(path, o, &error);
+    stores_report(path, o, &error);
+    if (status == UNSEEN_ERR_MISMATCH) {
+        hint_setting(path, o, error.setting);
     }
     return false;
 }

@@ -194,11 +194,11 @@ enum unseen_status unseen__store_check_settings(struct unseen_store *store,
                        h->filter, options->filter);
     }
     if (options->fpr > 0 && (options->fpr < h->fpr || options->fpr > h->fpr)) {
-        return differs(error, UNSEEN_SETTING_FPR, "%s was made for the rate %g, not %g", path,
-                       h->fpr, options->fpr);
+        return differs(error, UNSEEN_SETTING_FPR, "%s has the rate %g, not %g", path, h->fpr,
+                       options->fpr);
     }
     if (options->key_bits && options->key_bits != h->key_bits) {
-        return differs(error, UNSEEN_SETTING_KEY_BITS, "%s has keys of %u bits, not %u", path,
+        return differs(error, UNSEEN_SETTING_KEY_BITS, "%s keeps %u bits of each key, not %u", path,
                        h->key_bits, options->key_bits);
     }
     const enum unseen_status status = check_secret(store, options, error);

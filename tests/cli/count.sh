@@ -138,7 +138,7 @@ run count a.unseen wide.unseen
 expect 2 '' '*'
 holds grep -q 'wide.unseen has keys of 128 bits' err
 run count a.unseen first
-expect 2 '' 'unseen: error: first is no store, but others are\nunseen: hint: unseen add STORE first, then unseen count STORE...\n'
+expect 2 '' 'unseen: error: first is not a store, but others are\nunseen: hint: unseen add STORE first, then unseen count STORE...\n'
 run count -k 1 a.unseen
 expect 2 '' '*'
 finish
