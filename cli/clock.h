@@ -9,7 +9,7 @@
 static inline double clock_now(void)
 {
     struct timespec t = {0, 0};
-    (void)clock_gettime(CLOCK_MONOTONIC, &t); /* fails for a wrong clock only */
+    (void)clock_gettime(CLOCK_MONOTONIC, &t); /* fails only for an unknown clock */
     return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
 }
 

@@ -31,7 +31,7 @@ bool folder_sync(const char *path)
     do {
         code = fsync(fd) == 0 ? 0 : errno;
     } while (code == EINTR);
-    (void)close(fd); /* was not written to */
+    (void)close(fd); /* was only read */
     errno = code;
     return code == 0 || code == EINVAL; /* some file systems cannot, and need not */
 }

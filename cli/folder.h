@@ -6,11 +6,12 @@
 
 #include <stdbool.h>
 
-/* open(2), which no signal fails. Only the program itself keeps the descriptor. */
+/* open(2), tried again when a signal interrupts it. Child processes do not inherit the
+ * descriptor. */
 int file_open(const char *path, int flags);
 
-/* Makes the names in the folder of path durable: a file whose name is not on the disk would be gone
- * after a power cut, with all that was synced. False leaves the cause in errno. */
+/* Makes the names in the folder of path durable: after a power cut a file whose name is not on the
+ * disk is gone, even if it was synced. False if that failed; errno has the cause. */
 bool folder_sync(const char *path);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * unseen, the command line tool: which command it is, and what surrounds any of them. */
+ * The command line tool `unseen`: finds the command, parses its options and runs it. */
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -27,8 +27,8 @@ static bool cpu_from_environment(enum unseen_cpu *cpu)
     return true;
 }
 
-/* A program started without standard input or output must not get a data file under that number.
- * The stand-ins fail as the missing ones would: one cannot be read, the other not written. */
+/* If the program is started without standard input or output, a data file must not get that
+ * descriptor. The stand-in fails as the missing one would: it cannot be read, or not be written. */
 static bool fill_descriptors(void)
 {
     for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++) {
@@ -40,7 +40,7 @@ static bool fill_descriptors(void)
     return true;
 }
 
-/* Nothing to work on: somebody wants to know what this is. */
+/* True if the command has nothing to work on: the user wants to know what it is. */
 static bool lacks_input(const struct options *o)
 {
     if ((o->command->bit & COMMAND_ON_STORE) && !o->seen.path) {
@@ -52,10 +52,10 @@ static bool lacks_input(const struct options *o)
                !(q->fpr > 0) && !(q->bits_per_key > 0);
     }
     if (o->command->bit & COMMAND_UPDATE || o->list.lists_allowed) {
-        return false; /* options name the files, or there are none */
+        return false; /* options name the files, or there are no files */
     }
     if (o->command->bit & COMMAND_SERVE) {
-        return false; /* people may talk to it, too */
+        return false; /* a person may type requests */
     }
     return o->input.none_named ? isatty(STDIN_FILENO) : o->input.nfiles == 0;
 }
@@ -85,7 +85,7 @@ static int run_command(const struct command *command, int argc, char **argv)
 
 int main(int argc, char **argv)
 {
-    /* A file that grows past its limit is then an error of write, reported like the others. */
+    /* A file that grows past its limit is then an error of write, which is reported. */
     signal(SIGXFSZ, SIG_IGN);
     if (!fill_descriptors()) {
         return EXIT_TROUBLE;

@@ -4,7 +4,7 @@
 #include <signal.h>
 #include <stddef.h>
 
-/* A handler can reach nothing but globals. */
+/* A signal handler can reach only globals. */
 static volatile sig_atomic_t wanted;
 static volatile sig_atomic_t pipe_kills;
 
@@ -22,7 +22,7 @@ static bool is_ignored(int signal_number)
 void stop_listen(void)
 {
     static const int signals[] = {SIGINT, SIGTERM, SIGHUP};
-    /* No SA_RESTART: a wait for input is to be interrupted. */
+    /* Without SA_RESTART a signal interrupts a wait for input. */
     struct sigaction action = {.sa_handler = want, .sa_flags = (int)SA_RESETHAND};
     sigemptyset(&action.sa_mask);
     for (size_t i = 0; i < sizeof(signals) / sizeof(signals[0]); i++) {

@@ -1,22 +1,22 @@
 /* SPDX-License-Identifier: MIT
  *
- * A run that remembers ends in order when a signal asks it to end: what was printed is committed
- * first. A second signal ends it at once. */
+ * Ends a run in order when a signal asks for it: the lines that were printed are committed first.
+ * A second signal ends the program at once. */
 #ifndef UNSEEN_CLI_STOP_H
 #define UNSEEN_CLI_STOP_H
 
 #include <stdbool.h>
 
-/* From now on SIGINT, SIGTERM and SIGHUP are only noted, and a pipe without a reader is an error of
- * write. Signals that were ignored stay so. */
+/* From now on SIGINT, SIGTERM and SIGHUP are only noted, and a write to a pipe without a reader
+ * fails instead of killing the program. Signals that were ignored stay ignored. */
 void stop_listen(void);
 
-/* Whether one of the three has arrived. */
+/* True if one of the three has arrived. */
 bool stop_is_wanted(void);
 
-/* Dies of the signal that was noted, so that whoever started the program sees it, or, if the
- * reader of the output has gone away, of the SIGPIPE that would have come. Returns if there is
- * nothing to die of. */
+/* Dies of the signal that was noted, so that the parent process sees it. If the reader of the
+ * output has gone away, dies of SIGPIPE, as a program without stop_listen would. Returns if there
+ * is neither. */
 void stop_die(bool reader_gone);
 
 #endif

@@ -1,15 +1,17 @@
 /* SPDX-License-Identifier: MIT
  *
- * Making lines canonical is most of the work, so that is what threads share:
+ * Making lines canonical is most of the work, so threads share it:
  *
  *     reading    one at a time    the next batch of lines, as they stand in the input
- *     preparing  all beside       lines -> entries -> keys
+ *     preparing  all at once      lines -> entries -> keys
  *     adding     one at a time    keys into the build, batches in the order of the input
  *
- * Every thread does all three. Whoever finishes the batch that is the next to be added adds it, and
- * all finished ones behind it; the others go on reading. Nobody waits as long as a few slots are
- * free. The order would not matter to the list, but complaints come in order, and there is always
- * one place in the inputs up to which everything is in: that is what a checkpoint saves. */
+ * Every thread does all three. The thread that finishes the next batch in order adds it and all
+ * finished batches behind it; the others go on reading. No thread waits while a few slots are
+ * free.
+ *
+ * The order does not matter to the list. But complaints come in order, and at any time all lines
+ * up to one place in the inputs are in the build: a checkpoint saves that place. */
 #include <errno.h>
 #include <inttypes.h>
 #include <pthread.h>
@@ -32,22 +34,22 @@
 enum {
     SLOTS = 32,
     LOOK_NS = 100 * 1000 * 1000,
-    CHECKPOINT_SECONDS = 20 /* between two, without --checkpoint */
+    CHECKPOINT_SECONDS = 20 /* between two checkpoints, without --checkpoint */
 };
 
-/* A batch on its way. */
+/* A batch and its results. */
 struct slot {
     struct batch batch;
     struct build_place after;
-    const char *name; /* of its file */
+    const char *name; /* of the file that the lines are in */
     struct build_counts counts;
     uint64_t keys[BATCH_LINES];
     size_t nkeys;
-    uint16_t faulty[BATCH_LINES]; /* which lines, */
-    uint8_t faults[BATCH_LINES];  /* and what is wrong with them */
+    uint16_t faulty[BATCH_LINES]; /* the lines that are not entries, */
+    uint8_t faults[BATCH_LINES];  /* and what is wrong with each */
     size_t nfaults;
     bool no_memory;
-    bool ready; /* to be added; under `order` */
+    bool ready; /* it can be added; under `order` */
 };
 
 struct pipeline {
@@ -55,24 +57,24 @@ struct pipeline {
     const struct unseen_url *url; /* NULL: the bytes are the entry */
     struct slot *slots;
 
-    pthread_mutex_t reading; /* what follows, */
+    pthread_mutex_t reading; /* guards the next fields, */
     struct reader reader;
     struct build_place at;
     uint64_t nread; /* slots filled so far */
     bool ended;
 
-    pthread_mutex_t order; /* this, */
+    pthread_mutex_t order; /* guards the next fields, */
     pthread_cond_t moved;  /* nadded has changed */
-    pthread_cond_t left;   /* nrunning has */
+    pthread_cond_t left;   /* nrunning has changed */
     struct build_done done;
     uint64_t nadded; /* slots emptied so far */
-    bool adding;     /* some thread is */
+    bool adding;     /* a thread is adding */
     unsigned nrunning;
 
-    double saved; /* and this of the one that is adding */
+    double saved; /* used by the thread that is adding */
     struct complaints complaints;
     enum build_ending ending;
-    atomic_bool over; /* there is no use in going on */
+    atomic_bool over; /* all threads are to end */
 };
 
 static bool is_over(const struct pipeline *l)
@@ -82,7 +84,7 @@ static bool is_over(const struct pipeline *l)
 
 /* ---- Reading --------------------------------------------------------------------------------- */
 
-/* The reader's word before it waits for input. */
+/* The reader calls it before it waits for input. */
 static int before_input(void *context)
 {
     return is_over(context) ? INPUT_STOP : INPUT_NOTHING;
@@ -99,7 +101,7 @@ static void wait_added(void *context, uint64_t n)
     pthread_mutex_unlock(&l->order);
 }
 
-/* Where the input stands behind a batch. */
+/* Notes the place in the inputs behind a batch. */
 static void note_place(struct pipeline *l, struct slot *s)
 {
     const struct reader *r = &l->reader;
@@ -109,12 +111,12 @@ static void note_place(struct pipeline *l, struct slot *s)
     }
     l->at.nbytes += s->batch.nbytes;
     l->at.nlines = r->line;
-    l->at.nused = r->input ? input_place(r->input) : l->m->inputs.files[input].nbytes;
+    l->at.nused = r->input ? input_offset(r->input) : l->m->inputs.files[input].nbytes;
     s->after = l->at;
     s->name = r->name;
 }
 
-/* A slot with the next lines; NULL at the end. */
+/* Returns a slot with the next lines; NULL at the end. */
 static struct slot *pipeline_read_lines(struct pipeline *l)
 {
     struct slot *s = NULL;
@@ -149,7 +151,7 @@ static void complain(struct worker *w, enum fault fault)
     s->faults[s->nfaults++] = (uint8_t)fault;
 }
 
-/* "scheme:", as every URL begins. */
+/* True if the entry begins with "scheme:", as every URL does. */
 static bool has_scheme(struct unseen_bytes entry)
 {
     size_t i = 0;
@@ -206,7 +208,7 @@ static void pipeline_prepare(struct worker *w, struct slot *s)
 
 /* ---- Adding ---------------------------------------------------------------------------------- */
 
-/* To find its number takes a look at the lines before it. */
+/* Counts the lines before it to find its number. */
 static void report_fault(const struct pipeline *l, const struct slot *s, size_t i)
 {
     const struct unseen_bytes line = s->batch.lines[s->faulty[i]];
@@ -229,7 +231,7 @@ static void pipeline_give_up(struct pipeline *l, enum build_ending ending)
     atomic_store(&l->over, true);
 }
 
-/* False if no more can be added. */
+/* Returns false if no more keys can be added. */
 static bool add_keys(struct pipeline *l, const struct slot *s)
 {
     struct unseen_error error = {.status = UNSEEN_OK};
@@ -249,7 +251,8 @@ static bool is_refused(const struct pipeline *l)
     return l->complaints.n > 0 && !l->m->o->list.force;
 }
 
-/* Adds a batch; false if that was of no use. Once a line is refused, the others are only looked at. */
+/* Adds a batch; false if the build cannot go on. Once a line is refused, later lines are only
+ * checked. */
 static bool pipeline_add(struct pipeline *l, const struct slot *s)
 {
     if (atomic_load_explicit(&l->over, memory_order_relaxed)) {
@@ -288,7 +291,8 @@ static void pipeline_save(struct pipeline *l, const struct build_done *done)
     l->saved = clock_now();
 }
 
-/* Adds the slots whose turn it is. `order` is held, but not while a slot is added. */
+/* Adds the slots whose turn it is. The caller holds `order`, which is released while a slot is
+ * added. */
 static void add_ready(struct pipeline *l)
 {
     struct slot *next = NULL;
@@ -309,7 +313,7 @@ static void add_ready(struct pipeline *l)
     l->adding = false;
 }
 
-/* Whoever is adding sees the slot when it comes back for `order`. */
+/* A thread that is adding now will see the slot when it takes `order` again. */
 static void hand_over(struct pipeline *l, struct slot *s)
 {
     pthread_mutex_lock(&l->order);
@@ -338,7 +342,8 @@ static void *work(void *context)
     return NULL;
 }
 
-/* Signals are for the caller's thread. Returns how many threads there are. */
+/* Starts the threads, which block all signals: they are for the caller's thread. Returns the number
+ * of threads. */
 static unsigned start_threads(struct pipeline *l, pthread_t *threads)
 {
     sigset_t all;
@@ -356,7 +361,7 @@ static unsigned start_threads(struct pipeline *l, pthread_t *threads)
     return n;
 }
 
-/* Says how far it is until it is over. */
+/* Shows the progress until all threads have ended. */
 static void look_on(struct pipeline *l)
 {
     pthread_mutex_lock(&l->order);
@@ -366,7 +371,7 @@ static void look_on(struct pipeline *l)
         until.tv_nsec += LOOK_NS;
         until.tv_sec += until.tv_nsec / 1000000000;
         until.tv_nsec %= 1000000000;
-        (void)pthread_cond_timedwait(&l->left, &l->order, &until); /* whatever ended it */
+        (void)pthread_cond_timedwait(&l->left, &l->order, &until); /* a timeout is no error */
         const struct build_done done = l->done;
         pthread_mutex_unlock(&l->order);
         build_job_look(l->m, &done);

@@ -20,7 +20,7 @@ enum {
     WAITS = 20
 };
 
-/* All that a build ever puts into its folder; the first is the list. */
+/* The names of all files of a build; the first is the list. */
 static const char *const files[] = {"list", "list.new", "keys", "state", "state.new"};
 
 static bool folder_report(const char *what, const char *path)
@@ -29,15 +29,16 @@ static bool folder_report(const char *what, const char *path)
     return false;
 }
 
-/* A process that was killed holds its lock until the system has taken its memory back. */
+/* A killed process holds its lock until the system has freed its memory, so waits a little before
+ * the lock is tried again. */
 static bool wait_a_little(unsigned *nwaits)
 {
     const struct timespec moment = {.tv_nsec = WAIT_NS};
     return (*nwaits)++ < WAITS && nanosleep(&moment, NULL) == 0;
 }
 
-/* Whether the name is still the locked folder's: a process that ends removes it, and then the name
- * is another folder's or nobody's. */
+/* True if the locked folder still has its name. A process that ends removes the folder, and another
+ * one may make a new folder of that name. */
 static bool is_named(const struct build_folder *f)
 {
     struct stat ours;
@@ -60,7 +61,7 @@ static bool refuse(const struct build_folder *f, const char *why)
     return false;
 }
 
-/* Whether what is in the folder can only come from us. Not even root trusts another user's. */
+/* True if nobody else can write to the folder. Not even root trusts the folder of another user. */
 static bool is_ours(const struct build_folder *f)
 {
     struct stat st;
@@ -87,7 +88,7 @@ static bool report_open(const struct build_folder *f)
     return folder_report("open", f->name);
 }
 
-/* Opens the folder, made if it is not there; -1 in f->fd if it has just been removed. */
+/* Opens the folder, and makes it if need be. f->fd is -1 if it has just been removed. */
 static bool open_folder(struct build_folder *f)
 {
     if (mkdir(f->name, 0700) != 0 && errno != EEXIST) {
@@ -97,11 +98,11 @@ static bool open_folder(struct build_folder *f)
     return f->fd >= 0 ? is_ours(f) : errno == ENOENT || report_open(f);
 }
 
-/* A folder that is not ours is not one to remove files from. */
+/* Gives up a folder that is not ours, so that no file in it is removed. */
 static bool folder_give_up(struct build_folder *f)
 {
     if (f->fd >= 0) {
-        (void)close(f->fd); /* was only looked at */
+        (void)close(f->fd); /* was only read */
     }
     f->fd = -1;
     return false;
@@ -159,8 +160,7 @@ bool build_folder_has_state(const struct build_folder *f)
     return fstatat(f->fd, "state", &st, AT_SYMLINK_NOFOLLOW) == 0 || errno != ENOENT;
 }
 
-/* Who may read the list that is there may read the new one. To give a file away takes rights that
- * not everybody has. */
+/* Gives the new list the rights of the old one, and its owner if this process may. */
 static bool keep_mode(const struct build_folder *f, int list)
 {
     struct stat st;
@@ -194,7 +194,7 @@ bool build_folder_place(const struct build_folder *f)
 void build_folder_clear(const struct build_folder *f)
 {
     for (size_t i = 0; f->fd >= 0 && i < sizeof(files) / sizeof(files[0]); i++) {
-        (void)unlinkat(f->fd, files[i], 0); /* most are not there */
+        (void)unlinkat(f->fd, files[i], 0); /* most of the files do not exist */
     }
 }
 

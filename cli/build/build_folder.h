@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT
  *
- * Where a list is made: the folder LIST.building beside its place. It is there from the beginning
- * of a build to its end, is used by one process at a time, and holds what another one can go on
- * with. The finished list takes its place by rename.
+ * The folder LIST.building, in which a list is made. It exists from the beginning of a build to
+ * its end, and holds what an interrupted build needs to go on. One process at a time uses it. The
+ * finished list is renamed to LIST.
  *
- * Others may be able to make names where the list is to be, in /tmp say. So the folder must be ours,
- * and nobody else's to write to: then what is in it is ours, too. */
+ * In /tmp, for example, other users can make names beside the list. So the folder must belong to
+ * us, and nobody else may write to it: then its files come from us, too. */
 #ifndef UNSEEN_CLI_BUILD_FOLDER_H
 #define UNSEEN_CLI_BUILD_FOLDER_H
 
@@ -13,36 +13,37 @@
 #include <stdint.h>
 
 struct build_folder {
-    char *path; /* of the list, where symbolic links lead to */
+    char *path; /* of LIST, with symbolic links resolved */
     char *name; /* of the folder */
-    char *list; /* the list inside it */
-    int fd;     /* of the folder, which it locks; -1 if it is not ours */
+    char *list; /* of the list inside the folder */
+    int fd;     /* the folder, opened and locked; -1 if it is not ours */
 };
 
-/* Makes the folder, or takes over what an earlier run has left. False if that failed, which has
- * been reported. build_folder_release is called in either case. */
+/* Makes the folder, or takes over the folder of an earlier run. False if that failed, which has
+ * been reported. The caller calls build_folder_release in either case. */
 bool build_folder_open(struct build_folder *f, const char *path);
 
-/* Whether an interrupted run has left something to go on with, or it cannot be said. */
+/* True if an interrupted run has left a checkpoint, or if that is not known. */
 bool build_folder_has_state(const struct build_folder *f);
 
-/* Whether the folder still has its name, which in a folder of others need not be so: otherwise it is
- * reported. To be asked before anything in it is opened by its path. */
+/* Checks that the folder still has its name, which another user may have taken; if not, that is
+ * reported. Call it before opening a file in the folder by its path. */
 bool build_folder_check_name(const struct build_folder *f);
 
-/* Puts the finished list in its place, durably. False as above. */
+/* Renames the finished list to LIST and makes that durable. False if that failed, which has been
+ * reported. */
 bool build_folder_place(const struct build_folder *f);
 
-/* Removes all that a build puts there. Anything else stays. */
+/* Removes the files of a build. Other files stay. */
 void build_folder_clear(const struct build_folder *f);
 
-/* Removes it if nothing is left in it; warns if it should be empty and is not. */
+/* Removes the folder if it is empty; warns if it is not and is_empty says that it should be. */
 void build_folder_remove(const struct build_folder *f, bool is_empty);
 
-/* Lets go of it. */
+/* Closes the folder and frees the names. */
 void build_folder_release(struct build_folder *f);
 
-/* Bytes that can still be written there; UINT64_MAX if that is not known. */
+/* The free bytes on the disk of the folder; UINT64_MAX if that is not known. */
 uint64_t build_folder_room(const struct build_folder *f);
 
 #endif

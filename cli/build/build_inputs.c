@@ -13,7 +13,7 @@
 #include "seen/stores.h"
 
 enum {
-    SAMPLES = 64, /* files that are looked into */
+    SAMPLES = 64, /* files that are sampled */
     SAMPLE_BYTES = 256 * 1024
 };
 
@@ -72,8 +72,8 @@ void build_inputs_release(struct build_inputs *in)
     in->files = NULL;
 }
 
-/* Lines in the beginning of a file, and how many of its bytes they take; false if it cannot be
- * read. */
+/* Counts the lines at the beginning of a file and the bytes of the file that they take; false if it
+ * cannot be read. */
 static bool sample(const char *name, const struct options *o, char *room, double *nlines,
                    double *nbytes)
 {
@@ -92,7 +92,7 @@ static bool sample(const char *name, const struct options *o, char *room, double
         *nlines += room[i] == delimiter;
     }
     *nlines += n == 0 && len > 0 && room[len - 1] != delimiter;
-    *nbytes += (double)input_place(in);
+    *nbytes += (double)input_offset(in);
     input_close(in);
     return n >= 0;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * All that is known of a list in the making, and the steps that work on all of it. */
+ * A build in progress, and the steps that work on all of it. */
 #ifndef UNSEEN_CLI_BUILD_JOB_H
 #define UNSEEN_CLI_BUILD_JOB_H
 
@@ -10,21 +10,21 @@
 #include "build/build_progress.h"
 #include "commands/commands.h"
 
-/* How far it is. */
+/* The progress of a build. */
 struct build_done {
     struct build_place place;
     struct build_counts counts;
 };
 
 enum build_ending {
-    BUILD_ALL,         /* all lines are in */
-    BUILD_REFUSED,     /* some are no entries, which has been reported */
-    BUILD_INTERRUPTED, /* by a signal */
+    BUILD_ALL,         /* all lines are in the build */
+    BUILD_REFUSED,     /* some lines are not entries, which has been reported */
+    BUILD_INTERRUPTED, /* a signal has ended the run */
     BUILD_UNREADABLE,  /* an input could not be read, which has been reported */
-    BUILD_BROKEN       /* no more can be added, which has been reported */
+    BUILD_BROKEN       /* no more keys can be added, which has been reported */
 };
 
-/* A list in the making. */
+/* A build in progress. */
 struct build_job {
     const struct options *o;
     enum unseen_cpu cpu;
@@ -41,29 +41,29 @@ struct build_job {
     struct text description;
     struct text note;
     struct build_done done;
-    bool keeps;     /* an interrupted run can be gone on with */
+    bool keeps;     /* another run can go on where this one was interrupted */
     bool has_state; /* there is a checkpoint */
-    bool saved;     /* and it took a while to get to */
+    bool saved;     /* and it took a while to reach */
     bool is_complete;
-    uint64_t nforgotten; /* changes of the list at this place that are not taken over */
+    uint64_t nforgotten; /* changes of the list to be replaced that the new list does not get */
     struct {
         uint64_t nasked;
-        uint64_t nallowed; /* of them: they were listed */
+        uint64_t nallowed; /* known good lines that were listed, and are allowed now */
     } known_good;
 };
 
 /* ---- build_entries.c --------------------------------------------------------------------------
  * From the lines of all inputs to keys of the list, on all processors. */
 
-/* Adds all lines from m->done on, which says in the end how far it has come. */
+/* Adds all lines from m->done on, and updates m->done. */
 enum build_ending build_entries_run(struct build_job *m);
 
-/* What makes entries canonical; NULL: bytes are taken as they are. */
+/* The canonicaliser of the entries; NULL: bytes are taken as they are. */
 const struct unseen_url *build_job_url(const struct build_job *m);
 
-/* build_entries_run calls these two of cmd_build.c. The first saves how far it is, every
- * --checkpoint seconds, while no other thread uses the build; false if that failed, which has been
- * reported. The second shows how far it is, several times a second, in the thread of the caller. */
+/* Functions of cmd_build.c that build_entries_run calls. The first saves a checkpoint, every
+ * --checkpoint seconds, while no other thread uses the build; false if that failed. The second
+ * shows the progress, several times a second, in the thread of the caller. */
 bool build_job_save(struct build_job *m, const struct build_done *done);
 void build_job_look(struct build_job *m, const struct build_done *done);
 
@@ -74,11 +74,12 @@ void build_job_look(struct build_job *m, const struct build_done *done);
 /* Appends the description; false without memory. */
 bool build_note_describe(struct text *text, const struct build_job *m);
 
-/* Appends place and counts; false without memory. */
+/* Appends the place and the counts; false without memory. */
 bool build_note_put(struct text *text, const struct build_place *place,
                     const struct build_counts *counts);
 
-/* Reads a note made under the same description. False, and reported, if it is another one. */
+/* Reads a note that has the same description. If it has another one, that is reported, and the
+ * result is false. */
 bool build_note_read(struct unseen_bytes note, const struct text *description, const char *list,
                      struct build_place *place_out, struct build_counts *counts_out);
 
@@ -86,11 +87,11 @@ bool build_note_read(struct unseen_bytes note, const struct text *description, c
  * What must never be listed: the lines of --known-good are asked of the finished list, and those
  * that it has, by error or not, are allowed in it. */
 
-/* Whether the files that the options name can be read; false, and reported, if not. */
+/* Checks that the files of --known-good can be read. False if not, which has been reported. */
 bool build_known_good_check(const struct options *o);
 
-/* Asks the list in the folder, and changes it. False if that failed, which has been reported, or if a
- * signal wants the program to end. */
+/* Asks the list in the folder about the lines, and changes the list. False if that failed, which
+ * has been reported, or if a signal asks the program to end. */
 bool build_known_good_run(struct build_job *m);
 
 #endif

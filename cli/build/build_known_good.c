@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * A line is asked as a question of the list's kind, so that it is found, too, if a folder or a domain
- * that it is part of is listed; what is allowed then is the line itself. */
+ * Each line is asked as a question of the list's kind. So it is found even if only a folder or a
+ * domain that it belongs to is listed. Then the line itself is allowed. */
 #include <errno.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -59,7 +59,7 @@ static bool known_good_report(struct known_good *k, struct unseen_error *error,
     return false;
 }
 
-/* Allows a line that the list has: by the most specific text that it is asked by. */
+/* Allows a line that is listed, by the most specific text of its question. */
 static bool allow(struct known_good *k, struct unseen_bytes line)
 {
     struct unseen_error error = {.status = UNSEEN_OK};

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The description is compared as text, so that whatever differs can be shown. A file counts as the
- * same if its name, its size, its inode and the time of its last change are. */
+ * The description is compared as text, so that a difference can be shown. A file counts as
+ * unchanged if its name, size, inode and time of change are the same. */
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -13,7 +13,7 @@
 #include "print/message.h"
 
 enum {
-    PLACE_BYTES = 256 /* more than ten numbers take */
+    PLACE_BYTES = 256 /* more than ten numbers need */
 };
 
 __attribute__((format(printf, 2, 3))) static bool put(struct text *text, const char *format, ...)
@@ -32,7 +32,8 @@ __attribute__((format(printf, 2, 3))) static bool put(struct text *text, const c
     return true;
 }
 
-/* The old list may be changed meanwhile, which is looked at in the end, but not be another one. */
+/* Puts what identifies the list of --from. Its changes are left out: they may grow meanwhile, and
+ * are read again at the end. */
 static bool put_old(struct text *text, const char *name, const struct unseen_list_info *info)
 {
     return name ? put(text, "--from %s (%" PRIu64 " keys, seed %016" PRIx64 ")\n", name,
@@ -89,12 +90,12 @@ static bool read_place(struct unseen_bytes rest, struct build_place *p, struct b
                   &c->ndangerous, &c->nskipped, &c->nremoved, &c->nplain) == 10;
 }
 
-/* Shows the first line that is another one now. */
+/* Shows the first line that differs. */
 static void report_difference(struct unseen_bytes note, const struct text *now, const char *list)
 {
     const char *was = note.data;
     size_t at = 0;
-    size_t line = 0; /* where it begins */
+    size_t line = 0; /* where the line begins */
     for (; at < note.len && at < now->len && was[at] == now->data[at]; at++) {
         line = was[at] == '\n' ? at + 1 : line;
     }
@@ -102,7 +103,7 @@ static void report_difference(struct unseen_bytes note, const struct text *now, 
     const char *now_end = memchr(now->data + line, '\n', now->len - line);
     const int was_len = was_end ? (int)(was_end - (was + line)) : 0;
     const int now_len = now_end ? (int)(now_end - (now->data + line)) : 0;
-    message_error("%s.building is of a build that was interrupted and was another one: '%.*s', now "
+    message_error("%s.building holds an interrupted build of another command: '%.*s', now "
                   "'%.*s'",
                   list, was_len, was + line, now_len, now->data + line);
     message_hint("go on with the same command and the same files, or begin anew: unseen build "
@@ -120,7 +121,7 @@ bool build_note_read(struct unseen_bytes note, const struct text *description, c
     }
     const struct unseen_bytes rest = {(const char *)note.data + len, note.len - len};
     if (!read_place(rest, place_out, counts_out)) {
-        message_error("%s.building does not say how far it was", list);
+        message_error("%s.building does not say how far the build was", list);
         message_hint("unseen build --restart %s FILE", list);
         return false;
     }

@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: MIT
  *
- * What was added goes into the build, and what was removed is left out of it. In the end the changes
- * are looked at once more, as they are then. Those that the lines agree with are no changes any more:
- * what was added and is among them, and what was removed and is not. The others are changes of the
- * new list, too, or the next build from the same lines would undo them. */
+ * Takes over the changes of an old list. Added texts go into the build, and removed texts are left
+ * out of it.
+ *
+ * When the new list is finished, the changes of the old list are read once more, as they are then.
+ * A change that agrees with the input lines is dropped: an added text that is among the lines, or
+ * a removed text that is not. All other changes become changes of the new list, too. Otherwise the
+ * next build from the same lines would undo them. */
 #include "build/build_old.h"
 
 #include <stdlib.h>
@@ -19,7 +22,7 @@ static bool all_unmet(struct build_texts *t)
     return t->met;
 }
 
-/* NULL if there is no such text. */
+/* NULL if the table lacks the text. */
 static atomic_bool *met_of(const struct build_texts *t, struct unseen_bytes text)
 {
     const struct text_entry *entry = text_table_find(&t->table, text.data, text.len);
@@ -41,7 +44,7 @@ static bool was_met(const struct build_texts *t, struct unseen_bytes text)
     return met && atomic_load_explicit(met, memory_order_relaxed);
 }
 
-static void release(struct build_texts *t)
+static void texts_release(struct build_texts *t)
 {
     text_table_release(&t->table);
     free(t->met);
@@ -93,8 +96,8 @@ bool build_old_open(struct build_old *old, const char *path)
 void build_old_close(struct build_old *old)
 {
     unseen_list_close(old->list);
-    release(&old->removed);
-    release(&old->added);
+    texts_release(&old->removed);
+    texts_release(&old->added);
     *old = (struct build_old){.path = NULL};
 }
 
@@ -104,8 +107,7 @@ bool build_old_meet(const struct build_old *old, struct unseen_bytes entry)
     return meet(&old->removed, entry);
 }
 
-/* Whether the lines already say what the change says. Of lines that a run before this one has read
- * nothing is known. */
+/* True if the lines agree with the change. Lines that an earlier run has read are not known. */
 static bool is_in_lines(const struct build_old *old, enum unseen_list_change change,
                         struct unseen_bytes text)
 {
@@ -146,8 +148,8 @@ enum unseen_status build_old_add(const struct build_old *old, struct unseen_list
 
 struct carrying {
     const struct build_old *old;
-    const struct unseen_list *list; /* the new one, as it was built */
-    struct unseen_list_edit *edit;  /* of it */
+    const struct unseen_list *list; /* the new list, as it was built */
+    struct unseen_list_edit *edit;  /* an edit of the new list */
     enum unseen_status status;
     struct unseen_error *error;
 };

@@ -9,10 +9,10 @@
 #include "print/message.h"
 #include "print/report.h"
 
-static const double FIRST = 1.0; /* short builds say nothing */
+static const double FIRST = 1.0; /* short builds show nothing */
 static const double DRAW_EVERY = 0.25;
 static const double PRINT_EVERY = 5.0;
-static const double SHARE_MIN = 0.002; /* from less, no time can be foretold */
+static const double SHARE_MIN = 0.002; /* from a smaller share, no time is predicted */
 
 void build_progress_start(struct build_progress *p, const struct options *o)
 {
@@ -45,7 +45,7 @@ static void put_time(double seconds, char *text, size_t cap)
     }
 }
 
-/* What is left takes as long as what was done in this phase, in proportion. */
+/* Puts the share and the time that is left, if the phase goes on at its average speed. */
 static void put_share(const struct build_progress *p, double share, double seconds, char *text,
                       size_t cap)
 {

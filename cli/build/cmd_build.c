@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT
  *
- * From lines to a list in its place:
+ * `unseen build`, from lines to a list:
  *
  *     IN... -> build_entries -> LIST.building/keys -> LIST.building/list -> LIST
- *                                    |                    ^
+ *                                   |                    ^
  *                              checkpoints        changes of --from, --known-good
  *
- * Everything is made in the folder LIST.building, so that LIST is what it was until its successor
- * is complete, and so that an interrupted run leaves what another one can go on with. */
+ * Everything is made in the folder LIST.building. So LIST does not change until the new list is
+ * complete, and another run can go on where one was interrupted. */
 #include <errno.h>
 #include <inttypes.h>
 #include <math.h>
@@ -34,23 +34,23 @@ enum {
 
 /* ---- What is asked for ----------------------------------------------------------------------- */
 
-/* A list is a file with a name; - would be an input that was meant. */
+/* Refuses - as the list, which needs a name: an input was meant. */
 static bool check_name(const struct options *o)
 {
     if (o->seen.path[0] != '\0' && !files_is_standard_input(o->seen.path)) {
         return true;
     }
-    message_error("a list has a name, and '%s' is none", o->seen.path);
+    message_error("the list needs a file name, and '%s' is not one", o->seen.path);
     message_hint("unseen build NEW.list FILE, or - in place of FILE for standard input");
     return false;
 }
 
-/* What stands at the place of the list may be nothing, or a list. */
+/* Checks that LIST does not exist, or is a list. */
 static bool check_target(const struct options *o)
 {
     struct stat st;
     const char *path = o->seen.path;
-    /* Where anybody can make a link, it may lead to a list of ours. */
+    /* In a folder where anybody can make a link, the link may lead to a list of ours. */
     if (lstat(path, &st) == 0 && S_ISLNK(st.st_mode) && st.st_uid != geteuid() && st.st_uid != 0) {
         message_error("%s is a symbolic link that another user has made", path);
         message_hint("build the list where it leads to, or remove the link");
@@ -86,7 +86,7 @@ static bool check_standard_input(const struct build_job *m)
     return n <= 1;
 }
 
-/* The old list has no entries to build from. */
+/* Checks --from: it needs inputs as well, because the old list has no entries. */
 static bool check_from(const struct options *o)
 {
     if (o->list.from && o->input.none_named) {
@@ -107,7 +107,7 @@ static bool report_kinds(const struct build_job *m, enum unseen_kind wanted)
     return false;
 }
 
-/* --expressions is a kind, too. */
+/* Finds the kind; --expressions names a kind, too. */
 static bool choose_kind(struct build_job *m)
 {
     const struct options *o = m->o;
@@ -156,13 +156,12 @@ static bool choose_profile(struct build_job *m)
     return !o->list.from || strcmp(m->profile, m->old.info.profile) == 0 || report_profiles(m);
 }
 
-/* What is done by the canonicaliser; bytes that are taken as they are need none. */
 const struct unseen_url *build_job_url(const struct build_job *m)
 {
     return m->url && m->kind == UNSEEN_KIND_URL && profile_is_none(m->url) ? NULL : m->url;
 }
 
-/* Changes of the list that is to be replaced. A list that cannot be opened is said to be replaced. */
+/* Counts the changes of the list that will be replaced; 0 if it cannot be opened. */
 static uint64_t count_changes(const struct options *o)
 {
     const struct unseen_list_options cold = {.size = sizeof(cold), .access = UNSEEN_LIST_MAP};
@@ -181,7 +180,7 @@ static uint64_t count_changes(const struct options *o)
     return known ? info.nallowed + info.nadded + info.nremoved : 0;
 }
 
-/* Whoever replaces a list may not know what others have changed in it. */
+/* Warns of changes that the new list will not have: other people may have made them. */
 static void warn_of_changes(struct build_job *m)
 {
     const char *list = m->o->seen.path;
@@ -225,7 +224,7 @@ static void hint_to_go_on(void)
     message_hint("when the cause is gone, the same command goes on where this one was");
 }
 
-/* The name of the work file, which says nothing to a user. */
+/* Cuts off the path of the work file, which means nothing to a user. */
 static const char *without_path(const char *text, const char *path)
 {
     const size_t len = strlen(path);
@@ -282,8 +281,8 @@ static struct unseen_list_build_options options_of(const struct build_job *m)
     };
 }
 
-/* About how many bytes of each key are kept until the list is built: those that tell so many apart,
- * without what the part says in which a key is. */
+/* Estimates the bytes of each key that are kept until the list is built: enough to tell `capacity`
+ * keys apart, without the bits that the part of a key says. */
 static double kept_bytes(uint64_t capacity, double fpr)
 {
     if (capacity == 0) {
@@ -293,7 +292,7 @@ static double kept_bytes(uint64_t capacity, double fpr)
     return fmin(fmax(ceil((bits - 14) / 8), 5), 7);
 }
 
-/* Keys and list are on the disk at the same time. */
+/* Checks the free space: keys and list are on the disk at the same time. */
 static bool check_room(const struct build_job *m)
 {
     const struct options *o = m->o;
@@ -314,7 +313,7 @@ static bool check_room(const struct build_job *m)
     return false;
 }
 
-static bool begin(struct build_job *m, const struct unseen_list_build_options *options)
+static bool begin_build(struct build_job *m, const struct unseen_list_build_options *options)
 {
     struct unseen_error error = {.status = UNSEEN_OK};
     build_folder_clear(&m->folder);
@@ -328,10 +327,10 @@ static bool begin(struct build_job *m, const struct unseen_list_build_options *o
     return error.status == UNSEEN_OK || report_build(m, &error);
 }
 
-/* If that fails, there is nothing to go on with. */
+/* Begins a new build. If that fails, no other run can go on with it. */
 static bool begin_anew(struct build_job *m, const struct unseen_list_build_options *options)
 {
-    const bool begun = begin(m, options);
+    const bool begun = begin_build(m, options);
     m->keeps = m->keeps && begun;
     return begun;
 }
@@ -348,7 +347,8 @@ static bool go_on(struct build_job *m, struct unseen_bytes note)
     return true;
 }
 
-/* What can be read only once has not been read by the interrupted build, and so is another input. */
+/* Refuses to go on with inputs that can be read only once: the interrupted build has not read
+ * them. */
 static bool report_state(struct build_job *m)
 {
     message_error(
@@ -358,7 +358,7 @@ static bool report_state(struct build_job *m)
     message_hint("the command that was interrupted goes on with it; begin anew: unseen build "
                  "--restart %s FILE",
                  m->o->seen.path);
-    m->keeps = true; /* it is not ours to remove */
+    m->keeps = true; /* keep the checkpoint of the other build */
     return false;
 }
 
@@ -381,7 +381,7 @@ static bool job_start(struct build_job *m)
         return begin_anew(m, &options);
     }
     m->old.partly = true;
-    m->has_state = true; /* whatever fails from here on can be tried again */
+    m->has_state = true; /* after any later failure, another run can go on */
     return error.status == UNSEEN_OK ? go_on(m, note) : report_build(m, &error);
 }
 
@@ -434,19 +434,20 @@ static bool report_refused(struct build_job *m)
 {
     message_error("nothing was built");
     message_hint("unseen build --force %s FILE takes dangerous entries, and leaves out lines that "
-                 "are none",
+                 "are not entries",
                  m->o->seen.path);
-    m->keeps = false; /* the lines have to be other ones first */
+    m->keeps = false; /* the lines have to be changed first */
     return false;
 }
 
-/* With another file in its place the build begins anew, so what took no time is not kept. */
+/* Keeps the checkpoint only if it took a while to reach: if the user replaces the file, the build
+ * begins anew. */
 static bool report_unreadable(struct build_job *m)
 {
     message_error("nothing was built");
     m->keeps = m->keeps && m->saved;
     if (m->keeps) {
-        message_hint("when it can be read again as it was, the same command goes on there; unseen "
+        message_hint("when the file can be read again, unchanged, the same command goes on; unseen "
                      "build --restart %s FILE begins anew",
                      m->o->seen.path);
     }
@@ -470,14 +471,14 @@ static bool job_read_lines(struct build_job *m)
     return ending == BUILD_INTERRUPTED ? report_interrupted(m) : ending == BUILD_ALL;
 }
 
-/* An empty list lets everything through: most likely something went wrong before. */
+/* Refuses an empty list, which lets everything through: most likely something went wrong before. */
 static bool check_entries(struct build_job *m)
 {
     if (m->o->list.force || m->done.counts.nentries > 0 || m->old.info.nadded > 0) {
         return true;
     }
-    message_error("there are no entries, and nothing was built");
-    message_hint("unseen build --force %s FILE makes a list of nothing", m->o->seen.path);
+    message_error("there are no entries: nothing was built");
+    message_hint("unseen build --force %s FILE makes an empty list", m->o->seen.path);
     m->keeps = false;
     return false;
 }
@@ -504,9 +505,8 @@ static bool job_finish(struct build_job *m)
     return error.status == UNSEEN_OK || report_build(m, &error);
 }
 
-/* Opens an edit of the list that is to be replaced: until it is closed, nobody changes what is no
- * more. An edit takes moments, so it is worth waiting for. A list that is damaged is not changed by
- * anybody. */
+/* Locks the list that will be replaced, so that no change gets lost: opens an edit of it. Other
+ * edits take moments, so it waits for them. A damaged list is not locked: nobody can change it. */
 static bool hold_list(const struct build_job *m, struct unseen_list_edit **edit_out)
 {
     const struct timespec moment = {.tv_nsec = 50 * 1000 * 1000};
@@ -531,7 +531,7 @@ static bool hold_list(const struct build_job *m, struct unseen_list_edit **edit_
     return true;
 }
 
-/* Those that were made after the warning. */
+/* Warns of changes that were made after the first warning. */
 static void warn_of_more_changes(const struct build_job *m)
 {
     const uint64_t n = m->o->list.from ? 0 : count_changes(m->o);
@@ -541,7 +541,8 @@ static void warn_of_more_changes(const struct build_job *m)
     }
 }
 
-/* Nobody waits for what takes long: only the last look at the changes and the rename are locked. */
+/* Replaces the list. The lock is short: it covers only the last reading of the changes and the
+ * rename. */
 static bool replace(struct build_job *m)
 {
     struct unseen_list_edit *held = NULL;
@@ -549,7 +550,7 @@ static bool replace(struct build_job *m)
     if (!hold_list(m, &held)) {
         return false;
     }
-    if (!check_target(m->o)) { /* something else may have come there in hours */
+    if (!check_target(m->o)) { /* a build takes hours: another file may have got the name */
         unseen_list_edit_close(held);
         return false;
     }
@@ -568,7 +569,7 @@ static bool replace(struct build_job *m)
     return good;
 }
 
-static bool place(struct build_job *m)
+static bool job_place(struct build_job *m)
 {
     const bool good = build_folder_check_name(&m->folder) && build_known_good_run(m) && replace(m);
     build_progress_end(&m->progress);
@@ -628,24 +629,24 @@ static void print_json(const struct build_job *m, const struct unseen_list_info 
                   build_progress_seconds(&m->progress));
 }
 
-/* What was forced is said even to those who ask for no figures: it was not looked at one by one. */
+/* Says what --force did, even without --stats: nobody has looked at each of these lines. */
 static void report_forced(const struct build_counts *c)
 {
     if (c->ndangerous > 0) {
         message_warning("%" PRIu64 " dangerous entries were taken", c->ndangerous);
     }
     if (c->nskipped > 0) {
-        message_warning("%" PRIu64 " lines that are no entries were left out", c->nskipped);
+        message_warning("%" PRIu64 " lines that are not entries were left out", c->nskipped);
     }
 }
 
-/* A list of names, say, that no URL will ever meet. */
+/* Warns of entries that no URL can match, such as names of domains. */
 static void report_plain(const struct build_job *m)
 {
     const struct build_counts *c = &m->done.counts;
     if (c->nplain > c->nentries / 2) {
         message_warning("%" PRIu64 " of %" PRIu64
-                        " entries are no URLs, and only the same bytes will meet them",
+                        " entries are not URLs: only a question of the same bytes matches them",
                         c->nplain, c->nentries);
         message_hint("--expressions takes names for sites, --kind mail, ip and phone other things; "
                      "-p none says that bytes are meant");
@@ -679,8 +680,8 @@ static bool job_report(const struct build_job *m)
 
 /* ---- The command ----------------------------------------------------------------------------- */
 
-/* What cannot be gone on with is removed. */
-static void release(struct build_job *m, bool done)
+/* Removes the files of a build that no other run can go on with. */
+static void job_release(struct build_job *m, bool done)
 {
     if (m->build && !done && m->keeps) {
         unseen_list_build_keep(m->build);
@@ -706,10 +707,10 @@ int build_run(const struct options *o, enum unseen_cpu cpu)
     if (job_prepare(&m)) {
         stop_listen();
         done = job_start(&m) && (m.is_complete || (job_read_lines(&m) && check_entries(&m))) &&
-               job_finish(&m) && place(&m);
+               job_finish(&m) && job_place(&m);
     }
     const bool good = done && job_report(&m);
-    release(&m, done);
+    job_release(&m, done);
     if (!done) {
         stop_die(false);
     }

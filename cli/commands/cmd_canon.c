@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The reader has canonicalised each line of a batch already. Plain output copies neighbours in
- * memory in one piece: where most lines are canonical, that is most of the input. */
+ * The reader has canonicalised the lines of a batch already. Canonical forms that are neighbours
+ * in memory are written at once: if most lines are canonical, they are most of the input. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -21,13 +21,13 @@ struct canon {
     struct identity identity;
     struct feed feed;
     struct output out;
-    struct text scratch; /* where expressions lie */
+    struct text scratch; /* the memory of expressions */
     bool failed;
 };
 
 /* ---- Output ---------------------------------------------------------------------------------- */
 
-/* Line i of the batch is done. */
+/* Ends the output of a line. */
 static void end_line(struct canon *c)
 {
     if (c->o->print.line_buffered) {
@@ -50,8 +50,8 @@ static void put_plain(struct canon *c, const struct batch *b)
     }
 }
 
-/* The expressions of line i; their number is 0 for what is no URL, and if memory runs out (c->failed).
- * A reference has those of what it refers to. */
+/* Finds the expressions of line i. Returns 0 if the line is not a URL, or if memory runs out
+ * (c->failed). For a reference they are the expressions of the URL that it refers to. */
 static size_t find_expressions(struct canon *c, const struct batch *b, size_t i,
                                struct unseen_bytes expressions[UNSEEN_EXPRESSIONS_MAX])
 {
@@ -133,7 +133,7 @@ static bool canon_take_batch(void *context, const struct batch *b)
 
 /* ---- Before and after ------------------------------------------------------------------------ */
 
-/* Whether the base, if there is one, is a URL by itself. */
+/* Checks that the base, if there is one, is an absolute URL. */
 static bool check_base(const struct canon *c)
 {
     const char *base = c->o->key.base;
@@ -167,7 +167,7 @@ static bool check_base(const struct canon *c)
     return true;
 }
 
-/* The output is cut only when nothing speaks against the run any more. */
+/* Truncates the output last, when nothing else can go wrong. */
 static bool canon_prepare(struct canon *c, enum unseen_cpu cpu)
 {
     const struct options *o = c->o;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Nothing is printed, so there is nothing to hand over before a commit: each batch goes to one at
+ * Nothing is printed, so no line has to be handed over before a commit: each batch is committed at
  * once. */
 #include "commands/cmd_change.h"
 

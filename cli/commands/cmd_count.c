@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT
  *
- * Counting needs no text: the keys of the lines go to a set, and what is new to it is counted.
+ * Counting needs no texts: the keys of the lines go to a set, and those that are new to it are
+ * counted.
  *
- * By groups, one set serves them all: the key of a line is mixed with that of its group's name, so
- * the same line in two groups is two keys. However many groups there are, each costs a counter and
- * its name, and every pair of a group and a line as much as a line. */
+ * With --by, one set serves all groups: the key of a line is mixed with the key of its group's
+ * name, so the same line in two groups has two keys. A group costs a counter and its name, and
+ * every pair of a group and a line as much as a line. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -29,8 +30,8 @@ struct count {
     struct feed feed;
     struct output out;
     uint64_t ndistinct;
-    struct text_table groups; /* value: distinct lines */
-    size_t last;              /* the group of the line before; SIZE_MAX: none, or no memory */
+    struct text_table groups; /* value: the number of distinct lines */
+    size_t last;              /* the group of the previous line; SIZE_MAX: no group, or no memory */
     uint64_t nmisses;
     bool failed;
 };
@@ -44,7 +45,7 @@ static void count_fail(struct count *c, enum unseen_status status)
 
 /* ---- Groups ---------------------------------------------------------------------------------- */
 
-/* The host of a canonical URL, with its brackets if it has some; empty if there is none. */
+/* The host of a canonical URL, with its brackets if it is an IPv6 address; empty if it has none. */
 static struct unseen_bytes host_of(struct unseen_bytes url)
 {
     struct unseen_bytes none = {"", 0};
@@ -69,7 +70,8 @@ static struct unseen_bytes host_of(struct unseen_bytes url)
     return (struct unseen_bytes){host, (size_t)(stop - host)};
 }
 
-/* The group of this name. What is next to each other is often of one group. */
+/* Finds or adds a group by its name. Tries the last group first: neighbouring lines are often in
+ * one group. */
 static size_t find_group(struct count *c, struct unseen_bytes name)
 {
     if (c->last != SIZE_MAX) {
@@ -94,7 +96,8 @@ static void take_value(void *context, struct unseen_bytes value)
     c->last = find_group(c, value);
 }
 
-/* The group of line i of the batch. Lines without one have that of no name. */
+/* The group of line i of the batch. Lines without a name for the group are in the group of the
+ * empty name. */
 static size_t group_of(struct count *c, const struct batch *b, size_t i)
 {
     const struct options *o = c->o;
@@ -120,7 +123,8 @@ static uint64_t turn(uint64_t x)
     return x << 31 | x >> 33;
 }
 
-/* Turned, because a line may be the name of its own group. */
+/* Rotates one of the two: a line may be the name of its own group, and equal keys would cancel
+ * out. */
 static struct unseen_key mix(struct unseen_key line, struct unseen_key group)
 {
     return (struct unseen_key){line.lo ^ turn(group.lo), line.hi ^ turn(group.hi)};
@@ -232,7 +236,7 @@ static void put_result(struct count *c)
     }
 }
 
-/* A count of a part of the input is no count of it: after any trouble there is none. */
+/* Prints no count after any trouble: a count of a part of the input would be wrong. */
 static int count_finish(struct count *c)
 {
     if (c->failed || c->feed.failed || !output_truncate(&c->out)) {

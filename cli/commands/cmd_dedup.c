@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * The set gives a verdict for each line of a batch, and the verdict decides where the line goes.
- * Neighbours in the input with the same verdict are neighbours in memory and are copied in one
- * piece. */
+ * Lines that follow each other in the input and have the same verdict are neighbours in memory and
+ * are copied at once. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -32,12 +32,12 @@ struct dedup {
     struct output repeats; /* -D */
     struct report report;
     bool prints_seen;
-    uint64_t left; /* lines still to be printed before -m or -q ends the run */
+    uint64_t left; /* lines that may still be printed before -m or -q ends the run */
     bool full;     /* the set could not grow */
     bool lost;     /* a list was cut short */
 };
 
-/* Whether it is unseen check: a run that only asks, and looks for what is there. */
+/* True for `unseen check`: a run that only asks, and looks for lines that are there. */
 static bool is_check(const struct options *o)
 {
     return o->seen.use->asks_only;
@@ -45,7 +45,7 @@ static bool is_check(const struct options *o)
 
 /* ---- Where a line goes ----------------------------------------------------------------------- */
 
-/* lines[first..end), which are neighbours, each with its delimiter. */
+/* Puts lines[first..end), which are neighbours in memory, with their delimiters. */
 static void put_lines(const struct dedup *d, struct output *out, const struct unseen_bytes *lines,
                       size_t first, size_t end)
 {
@@ -79,9 +79,9 @@ static void put_runs(const struct dedup *d, struct output *out, const struct uns
     }
 }
 
-/* The same without a branch that depends on a verdict: every line is copied, and only those that
- * are wanted move the end of the output. Where both verdicts are frequent, the processor cannot
- * foresee them, and a wrong guess costs more than a copy. */
+/* The same without a branch that depends on a verdict: copies every line, but moves the end of the
+ * output only for wanted lines. If both verdicts are frequent, the processor cannot predict them,
+ * and a misprediction costs more than a copy. */
 static bool put_mixed(struct output *out, const struct unseen_bytes *lines, const uint8_t *verdicts,
                       size_t n, uint8_t verdict)
 {
@@ -106,7 +106,7 @@ static bool put_mixed(struct output *out, const struct unseen_bytes *lines, cons
     return true;
 }
 
-/* The lines with this verdict, nwanted of n. */
+/* Puts the lines with this verdict: nwanted of n. */
 static void put_verdict(const struct dedup *d, struct output *out, const struct unseen_bytes *lines,
                         const uint8_t *verdicts, size_t n, uint8_t verdict, size_t nwanted)
 {
@@ -116,7 +116,8 @@ static void put_verdict(const struct dedup *d, struct output *out, const struct 
     }
 }
 
-/* 1 is what the command looks for: the new lines, or for check those that are there. */
+/* Puts every line with a mark: 1 for a line that the command looks for (a new line, or for check a
+ * line that is there). */
 static void put_marked(const struct dedup *d, struct output *out, const struct unseen_bytes *lines,
                        const uint8_t *verdicts, size_t n)
 {
@@ -153,8 +154,8 @@ static size_t count_new(const uint8_t *verdicts, size_t n)
     return sum;
 }
 
-/* Answers a batch; false if there is no use in another. When only some more lines are wanted, no
- * more keys than that are added at a time: the set then holds exactly what was answered. */
+/* Answers a batch; false ends the run. If only some more lines are wanted, asks for no more than
+ * that at a time: the set then holds only keys of lines that were answered. */
 static bool dedup_take_batch(void *context, const struct batch *b)
 {
     struct dedup *d = context;
@@ -193,7 +194,7 @@ static bool dedup_take_batch(void *context, const struct batch *b)
     return d->left > 0 && !d->full && !d->marks.failed;
 }
 
-/* Before a wait for input all output has been written that could be. */
+/* Called before a wait for input, when all output has been written. */
 static void before_wait(void *context)
 {
     struct dedup *d = context;
@@ -202,7 +203,8 @@ static void before_wait(void *context)
 
 /* ---- Before and after ------------------------------------------------------------------------ */
 
-/* Texts are what the keys of read-only sets are made from. */
+/* Keeps the texts of lines if they are printed or asked for: keys of read-only sets are made from
+ * them. */
 static bool start_identity(struct dedup *d)
 {
     d->identity.url = d->seen.url;
@@ -215,19 +217,19 @@ static bool start_identity(struct dedup *d)
     return status == UNSEEN_OK;
 }
 
-/* Whether the run changes a store. */
+/* True if the run changes a store. */
 static bool remembers(const struct dedup *d)
 {
     return d->seen.store && !d->seen.asks_only;
 }
 
-/* Whether the output file is continued. */
+/* True if the output file is appended to. */
 static bool continues(const struct options *o)
 {
     return o->seen.path && !is_check(o);
 }
 
-/* A store is neither an input of lines nor an output. */
+/* Checks that no input of lines and no output is a store. */
 static bool check_stores(const struct options *o)
 {
     const char *const outputs[] = {o->print.output, o->print.repeats};
@@ -283,7 +285,8 @@ static bool check_files(const struct dedup *d)
            files_check(o->command->called, o->seen.excludes, o->seen.nexcludes, outs, 2);
 }
 
-/* Whether lines would be written into the store: it may have been made only just now. */
+/* True, and reported, if lines would be written into the store. The store may have been made only
+ * just now. */
 static bool overwrites_store(const struct dedup *d)
 {
     const struct options *o = d->o;
@@ -294,7 +297,7 @@ static bool overwrites_store(const struct dedup *d)
         found = found || (names[i] && stores_are_same(o->seen.path, names[i]));
     }
     if (found) {
-        message_error("%s would be written over by lines", o->seen.path);
+        message_error("%s would be overwritten with lines", o->seen.path);
         message_hint("%s -o NEW FILE", o->command->called);
     }
     return found;
@@ -307,7 +310,7 @@ static bool open_outputs(struct dedup *d)
            (!o->print.repeats || output_open(&d->repeats, o->print.repeats));
 }
 
-/* A file that is continued is cut to what was committed, others to nothing. */
+/* Cuts an output that is appended to to its committed lines, and truncates others. */
 static bool cut_outputs(struct dedup *d)
 {
     const struct options *o = d->o;
@@ -319,7 +322,7 @@ static bool cut_outputs(struct dedup *d)
     return cut && (!o->print.repeats || output_truncate(&d->repeats));
 }
 
-/* Files are cut only when nothing speaks against the run any more. */
+/* Cuts the outputs last, when nothing else can go wrong. */
 static bool dedup_prepare(struct dedup *d, enum unseen_cpu cpu)
 {
     const struct options *o = d->o;
@@ -335,7 +338,7 @@ static bool dedup_prepare(struct dedup *d, enum unseen_cpu cpu)
     return seen_exclude(&d->seen, cpu, &d->report.nexcluded) && start_identity(d) && cut_outputs(d);
 }
 
-/* How many lines are of the kind that is printed. */
+/* The number of lines that were to be printed. */
 static uint64_t count_wanted(const struct dedup *d)
 {
     return d->prints_seen ? d->report.nseen : d->report.nnew;
@@ -368,7 +371,7 @@ static int dedup_finish(struct dedup *d)
         return EXIT_TROUBLE;
     }
     if (d->o->print.quiet && d->left == 0) {
-        return EXIT_DONE; /* it was found, whatever else went wrong: as with grep -q */
+        return EXIT_DONE; /* a line was found, whatever else went wrong: as grep -q does */
     }
     if (!written || d->full || d->feed.failed) {
         return EXIT_TROUBLE;
@@ -404,7 +407,7 @@ int dedup_run(const struct options *o, enum unseen_cpu cpu)
     output_abandon(&d.out);
     output_abandon(&d.repeats);
     identity_release(&d.identity);
-    (void)seen_close(&d.seen, false); /* of a run that did not happen */
+    (void)seen_close(&d.seen, false); /* the run did not happen */
     stop_die(d.out.reader_gone);
     return status;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * unseen allow, unseen update: lines become entries of a list, and all of them together one commit
- * of changes, or, if a single one is refused, none. */
+ * `unseen allow` and `unseen update`: lines become entries of a list, and all of them are one
+ * commit of changes. If one line is refused, nothing is changed. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -23,20 +23,21 @@ struct edit {
     const char *path;
     struct opened_list list; /* as it was before */
     struct unseen_list_edit *changes;
-    enum unseen_list_change change; /* being made */
+    enum unseen_list_change change; /* the change that is being made */
     struct text room;
-    bool failed; /* which has been reported: nothing will be changed */
+    bool failed; /* something failed, which has been reported: nothing will be changed */
 
     uint64_t nlines;
     uint64_t nchanged;
-    uint64_t nmissing;            /* to be undone or removed, but not there */
-    struct complaints complaints; /* of lines that are refused, or by force taken or left out */
-    uint64_t ndangerous;          /* those taken */
+    uint64_t nmissing; /* entries to undo or remove that the list does not have */
+    struct complaints
+        complaints;      /* about lines that are refused, or with --force taken or left out */
+    uint64_t ndangerous; /* dangerous entries that were taken */
 };
 
 enum {
-    FEW = 1000,             /* changes that are never too many */
-    TOO_MANY = 1000 * 1000, /* that always are */
+    FEW = 1000,             /* fewer changes are never too many */
+    TOO_MANY = 1000 * 1000, /* more changes are always too many */
     TRIES = 250,            /* to get the lock, together 5 s */
     PAUSE_NS = 20 * 1000 * 1000
 };
@@ -59,7 +60,7 @@ static void report_open(const struct edit *e, const struct unseen_error *error)
     }
 }
 
-/* Others change a list for moments, as a rule. */
+/* Tries for 5 seconds: other processes hold the lock for moments. */
 static enum unseen_status open_patiently(struct edit *e, struct unseen_error *error)
 {
     const struct timespec pause = {0, PAUSE_NS};
@@ -73,7 +74,7 @@ static enum unseen_status open_patiently(struct edit *e, struct unseen_error *er
     return status;
 }
 
-/* False if that failed, which has been reported; edit_finish is called in either case. */
+/* False if that failed, which has been reported. The caller calls edit_finish in either case. */
 static bool edit_start(struct edit *e, const struct options *o, enum unseen_cpu cpu)
 {
     struct unseen_error error = {.status = UNSEEN_OK};
@@ -91,10 +92,10 @@ static bool edit_start(struct edit *e, const struct options *o, enum unseen_cpu 
 
 /* ---- Lines ----------------------------------------------------------------------------------- */
 
-/* One line on its way. */
+/* A line that is being changed into an entry. */
 struct edit_line {
     struct edit *e;
-    const char *name; /* of its file */
+    const char *name; /* of the file that the line is in */
     uint64_t number;
     struct unseen_bytes bytes;
 };
@@ -116,7 +117,8 @@ static void edit_fail(struct edit *e, const struct edit_line *l, const struct un
     message_error("%s:%" PRIu64 ": %s", l->name, l->number, message_of(error));
 }
 
-/* Whether what is undone or removed is not there: that may be a slip of the pen. */
+/* True if an entry to be undone or removed is not in the list. That may be a typing error, so it is
+ * counted. */
 static bool is_missing(struct edit *e, struct unseen_bytes entry, bool changed)
 {
     uint8_t verdict = UNSEEN_NEW;
@@ -148,7 +150,7 @@ static void take_entry(const struct edit_line *l, struct unseen_bytes entry)
     e->nmissing += is_missing(e, entry, changed);
 }
 
-/* Whatever is in a list can be taken out of it; only what comes in is looked at for danger. */
+/* Only an entry that is added is checked for danger; any entry can be removed. */
 static void edit_take_item(void *context, struct unseen_bytes item)
 {
     const struct edit_line *l = context;
@@ -190,7 +192,8 @@ static void edit_take_batch(struct edit *e, const struct reader *r, const struct
     }
 }
 
-/* Makes the change for all lines of the files; false if one of them cannot be read or is refused. */
+/* Makes the change for all lines of the files. False if a file cannot be read or a line is
+ * refused. */
 static bool edit_files(struct edit *e, const char *const *names, size_t n,
                        enum unseen_list_change change)
 {
@@ -230,10 +233,9 @@ static void warn(const struct edit *e)
 {
     complaints_summary(&e->complaints);
     if (e->complaints.n > 0 && !e->o->list.force) {
-        message_hint(
-            "nothing was changed; %s --force %s ... takes what is dangerous, and leaves out "
-            "what is no entry",
-            e->o->command->called, e->path);
+        message_hint("nothing was changed; %s --force %s ... takes dangerous entries, and leaves "
+                     "out lines that are not entries",
+                     e->o->command->called, e->path);
     }
     if (e->nmissing > 0 && !e->failed) {
         const bool updates = e->o->command->bit == COMMAND_UPDATE;
@@ -248,7 +250,7 @@ static void hint_size(const struct edit *e, const struct unseen_list_info *info)
     const uint64_t n = info->nallowed + info->nadded + info->nremoved;
     if (n > TOO_MANY || (n > FEW && n > info->nkeys / 100)) {
         message_hint("there are %" PRIu64 " changes now: unseen build --from %s %s FILE, with the "
-                     "files it was built of, folds them in",
+                     "files it was built from, takes them into the list",
                      n, e->path, e->path);
     }
 }
@@ -284,8 +286,8 @@ static void print_figures(const struct edit *e, const struct unseen_list_info *i
     }
 }
 
-/* The figures are those of the list as it is now. They are no part of what was asked for: the change is
- * made if they cannot be had. */
+/* Prints the figures of the list as it is now. If they cannot be had, the change is made all the
+ * same. */
 static void edit_report(struct edit *e)
 {
     struct unseen_error error = {.text = ""};
@@ -315,7 +317,7 @@ static void commit(struct edit *e)
     }
 }
 
-/* Commits, unless something has failed, and closes; returns the exit status. */
+/* Commits, unless something has failed, and closes the list. Returns the exit status. */
 static int edit_finish(struct edit *e)
 {
     warn(e);
@@ -397,7 +399,7 @@ static bool check_command_line(const struct options *o)
     }
     if (n > 1) {
         message_error("standard input can be read only once");
-        message_hint("put what is to be removed in a file");
+        message_hint("put the lines to remove into a file");
         return false;
     }
     return true;
@@ -412,7 +414,7 @@ int update_run(const struct options *o, enum unseen_cpu cpu)
     bool good = edit_start(&e, o, cpu);
     for (size_t i = 0; i < o->list.nedits && good; i++) {
         const struct edit_file *file = &o->list.edits[i];
-        /* what is wrong with others is said as well */
+        /* goes on after a failure, to report what is wrong in other files, too */
         good =
             edit_files(&e, &file->name, 1, file->removes ? UNSEEN_LIST_REMOVE : UNSEEN_LIST_ADD) ||
             e.complaints.n > 0;

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * Explains each URL, compares the canonical forms, and if they differ tries what else could be
- * asked for: the other profiles, and each single rule on top of what was asked for. The answer is
- * the same in both forms of output; the functions that print it come in pairs. */
+ * Explains each URL and compares the canonical forms. If they differ, tries the other profiles,
+ * and each single rule on top of the options, to find what would make them the same.
+ *
+ * Text and JSON have the same content; the functions that print them come in pairs. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -19,12 +20,13 @@ struct explain {
     const struct options *o;
     struct unseen_url *url;
     enum unseen_cpu cpu;
-    struct explanation *list; /* one for each URL */
+    struct explanation *list; /* one explanation for each URL */
     size_t nlist;
-    struct explanation *tried; /* the same under something else */
+    struct explanation *tried; /* the explanations under other options */
     struct output out;
-    bool first;       /* of the items of a list that is being printed */
-    const char *skip; /* a scheme explained as one step, which would be named twice; or NULL */
+    bool first; /* the next item of a printed list is the first */
+    const char
+        *skip; /* NULL, or a scheme that was explained as one step and must not be named again */
     size_t nfound;
 };
 
@@ -35,7 +37,7 @@ static void explain_put(struct explain *x, const char *text)
     json_write(&x->out, text);
 }
 
-/* What could steer a terminal is shown as \xNN. */
+/* Shows characters that could steer a terminal as \xNN. */
 static void put_visible(struct explain *x, struct unseen_bytes bytes)
 {
     const unsigned char *s = (const unsigned char *)bytes.data;
@@ -206,8 +208,8 @@ static bool explain_all(const struct explain *x, const struct unseen_url *url,
     return true;
 }
 
-/* Says so if the URLs are the same under these options; option and name are how to ask for them.
- * A rule that the profile does not have is passed over. */
+/* If the URLs are the same under these options, says so; `option` and `name` are how to ask for
+ * them. Skips a rule that the profile does not have. */
 static bool try_options(struct explain *x, const struct unseen_url_options *options,
                         const char *option, const char *name)
 {
@@ -245,7 +247,7 @@ static bool try_profiles(struct explain *x)
     return done;
 }
 
-/* Each rule switched on, and each switched off, behind those that were asked for. */
+/* Tries each rule, switched on and switched off, behind the rules of the command line. */
 static bool try_rules(struct explain *x)
 {
     const struct unseen_url_entry *entry = NULL;

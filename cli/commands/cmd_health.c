@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * unseen verify, repair, compact: is a store intact, and writing it anew. */
+ * `unseen verify`, `repair` and `compact`: check a store, mend it, write it anew. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -22,14 +22,14 @@ static bool is_single(const struct options *o)
     return o->input.nfiles == 1;
 }
 
-/* One message for each damage. */
+/* Prints a message for each damage. */
 static void report_damage(void *context, const struct unseen_error *damage)
 {
     (void)context;
     message_error("%s", damage->text);
 }
 
-/* What a look at all bytes of a store has found. */
+/* Prints the findings of unseen_store_verify. */
 static void put_health(struct output *out, const char *path, const struct unseen_store_health *h)
 {
     output_print(out,
@@ -142,7 +142,7 @@ int repair_run(const struct options *o, enum unseen_cpu cpu)
     }
     error.status = unseen_store_repair(path, &health, report_damage, NULL, &error);
     if (error.status == UNSEEN_ERR_CORRUPT) {
-        /* The usual hint, to repair it, has just been taken. */
+        /* The usual hint, `unseen repair`, is no use here. */
         message_error("%s", error.text);
         message_hint("its URLs have to be added to a new one: unseen add NEW.unseen FILE");
         return EXIT_TROUBLE;

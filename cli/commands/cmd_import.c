@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Files with a shape of their own are read as plain lines, one file after the other, and each line
- * must be what the shape says: what is not is named with file and line, left out, and makes the exit
- * status 2. Nothing is dropped in silence. */
+ * Files of other formats are read as plain lines, one file after the other. A line that does not
+ * fit the format is reported with file and line and left out, and the exit status is 2. Nothing is
+ * dropped in silence. */
 #include <inttypes.h>
 #include <string.h>
 
@@ -22,8 +22,8 @@ enum {
 
 struct import {
     struct change change;
-    const char *name; /* of the file at hand */
-    uint64_t line;    /* number of its line at hand, from 1 */
+    const char *name; /* of the current file */
+    uint64_t line;    /* number of the current line, from 1 */
     struct redis_set redis;
     struct requests_seen scrapy;
     uint64_t nwrong;
@@ -73,7 +73,7 @@ static void report_torn(struct import *m)
 {
     m->change.failed = true;
     message_error("%s: left out from byte %" PRIu64 " on: not a fingerprint of %zu bytes", m->name,
-                  m->scrapy.place, m->scrapy.width);
+                  m->scrapy.offset, m->scrapy.width);
 }
 
 static bool take_scrapy(struct import *m, struct unseen_bytes line)
@@ -188,7 +188,7 @@ static void read_files(struct import *m)
     }
 }
 
-/* Fingerprints are no URLs. */
+/* Fingerprints are not URLs: -p none is the only profile for them. */
 static bool check_profile(const struct options *o)
 {
     if (o->source == SOURCE_REQUESTS_SEEN &&

@@ -19,7 +19,7 @@ __attribute__((format(printf, 3, 4))) static void put(struct output *out, const 
     va_start(args, format);
     vsnprintf(value, sizeof(value), format, args);
     va_end(args);
-    utf8_clean(value); /* a profile may be anything in a forged file */
+    utf8_clean(value); /* a forged file may have any bytes as its profile */
     output_print(out, "%-12s %s\n", name, value);
 }
 
@@ -95,7 +95,7 @@ static void put_list(struct output *out, const struct unseen_list *list, const c
 
 /* ---- Either ---------------------------------------------------------------------------------- */
 
-/* What was opened, the one or the other. */
+/* Prints the figures of the store or of the list; the other is NULL. */
 static int print(const struct options *o, struct unseen_store *store,
                  const struct unseen_list *list)
 {

@@ -5,7 +5,7 @@
 #include "print/message.h"
 #include "seen/stores.h"
 
-/* The store `in` makes other keys than the store `out`. */
+/* Says what can be done about two stores that have different keys for a line. */
 static void hint_setting(enum unseen_setting setting, const char *out, struct unseen_store *in)
 {
     if (setting == UNSEEN_SETTING_KEY_BITS) {
@@ -40,7 +40,7 @@ static bool merge_one(struct unseen_store *out, const struct options *o, const c
     return status == UNSEEN_OK;
 }
 
-/* A new store gets all settings of the first one that goes into it. */
+/* Opens OUT. If it is new, it gets the settings of the first IN. */
 static bool open_out(struct unseen_store **out, const struct options *o, enum unseen_cpu cpu)
 {
     struct stat st;
@@ -75,8 +75,8 @@ static bool check_names(const struct options *o)
     }
     for (size_t i = 1; i < o->input.nfiles; i++) {
         if (stores_are_same(o->input.files[0], o->input.files[i])) {
-            message_error("%s is what the others are merged into", o->input.files[i]);
-            message_hint("unseen merge OUT IN...: name it once, in front; what it has stays in it");
+            message_error("%s is both the output and an input", o->input.files[i]);
+            message_hint("unseen merge OUT IN...: name OUT once, in front: it keeps its URLs");
             return false;
         }
     }

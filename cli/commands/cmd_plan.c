@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The question is checked first: of keys, memory and bits per key two say the third, and rate and
- * bits per key say each other. The library's formulas answer it for each filter. */
+ * Checks the question first: two of keys, memory and bits per key give the third, and the rate and
+ * the bits per key give each other. Then the library's formulas answer it for each filter. */
 #include <errno.h>
 #include <langinfo.h>
 #include <locale.h>
@@ -12,7 +12,7 @@
 #include "print/message.h"
 #include "seen/filter_words.h"
 
-/* Too much or too little. */
+/* Reports a question that says too much or too little. */
 static bool check_question(const struct options *o)
 {
     const struct question *q = &o->plan.question;
@@ -42,7 +42,7 @@ static bool check_question(const struct options *o)
 static struct question question_of(const struct options *o)
 {
     struct question q = o->plan.question;
-    /* Only the one of keys and memory, or neither: the rate is then as for any set. */
+    /* With only keys, only memory, or neither, the rate is the default of a set. */
     if (q.fpr == 0 && q.bits_per_key == 0 && !(q.capacity && q.memory)) {
         q.fpr = UNSEEN_FPR_DEFAULT;
     }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * The filter answers "seen" wrongly at its rate; the log has the full keys. Lines are gathered until
- * they are many enough to be worth one reading of the log, then each key of the log is looked up
- * among theirs. */
+ * The filter answers "seen" wrongly at its rate; the log has the full keys. Lines are gathered
+ * until they are worth a reading of the log. Then each key of the log is looked up among the keys
+ * of the lines. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -22,7 +22,7 @@ enum {
 };
 
 struct gathered {
-    size_t at; /* in the text; the line ends where the next begins */
+    size_t at; /* offset in the text; the line ends where the next one begins */
     struct unseen_key key;
 };
 
@@ -34,8 +34,8 @@ struct recheck {
     struct text text; /* the gathered lines, each with its delimiter */
     struct gathered *lines;
     size_t nlines;
-    struct text_table asked;   /* value: in the log */
-    struct text_table printed; /* in all rounds */
+    struct text_table asked;   /* value: 1 if the log has the line */
+    struct text_table printed; /* in all readings of the log */
     uint64_t nprinted;
     bool failed;
 };
@@ -77,7 +77,7 @@ static bool put_line(struct recheck *r, size_t i)
     return true;
 }
 
-/* One reading of the log, for all lines gathered so far. */
+/* Reads the log once for all lines that were gathered. */
 static bool recheck_answer(struct recheck *r)
 {
     struct unseen_error error = {.status = UNSEEN_OK};

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT
  *
- * Every integer of the input is a bit of a bitmap, and reading the bits in order sorts them: time
- * and memory do not depend on the order of the input, and memory not on how many there are. What
- * comes again is counted beside the bitmap, unless it is not wanted.
+ * Every integer of the input is a bit of a bitmap, and reading the bits in order sorts them. So
+ * time and memory do not depend on the order of the input, and memory not on the number of
+ * integers. Repeats are counted beside the bitmap, unless only distinct integers are wanted.
  *
- * Nothing is printed before all of the input was read and is right: half a result would be taken
- * for a whole one. */
+ * Nothing is printed before the whole input was read and is right: a part of the result would be
+ * taken for the whole. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -23,7 +23,7 @@
 
 enum {
     BUFFER_BYTES = 256 * 1024,
-    FRONT = 16, /* bytes that may be read in front of a line */
+    FRONT = 16, /* bytes in front of a line that may be read */
     LINES = 512,
     LISTED = 1024
 };
@@ -35,7 +35,7 @@ struct sort {
     struct output out;
     char *buffer; /* FRONT bytes, then the input */
     size_t filled;
-    /* where messages point to */
+    /* for messages */
     const char *name;
     uint64_t line; /* lines of this file that are done */
 };
@@ -62,7 +62,7 @@ static void sort_report_memory(void)
     message_hint("sort -n FILE uses temporary files");
 }
 
-/* Zeros in front do not count. */
+/* Parses a line of more digits than integer_parse takes: leading zeros do not count. */
 static bool parse_long(struct unseen_bytes line, uint64_t *value_out)
 {
     while (line.len > INTEGER_FAST_DIGITS && line.data[0] == '0') {
@@ -82,7 +82,7 @@ static bool count_repeats(struct sort *s, const uint64_t *values, const uint8_t 
     return true;
 }
 
-/* Adds the lines; the first wrong one is reported. */
+/* Adds the lines; reports the first wrong one. */
 static bool take_lines(struct sort *s, const struct unseen_bytes *lines, size_t n)
 {
     uint64_t values[LINES];
@@ -92,7 +92,7 @@ static bool take_lines(struct sort *s, const struct unseen_bytes *lines, size_t 
         bool is_right = integer_parse(lines[i].data, lines[i].len, &values[i]);
         if (!is_right) {
             is_right = lines[i].len > INTEGER_FAST_DIGITS && parse_long(lines[i], &values[i]);
-            values[i] = is_right ? values[i] : UNSEEN_BITMAP_END; /* which is no value either */
+            values[i] = is_right ? values[i] : UNSEEN_BITMAP_END; /* not a value either */
         }
         all_right = all_right && is_right;
     }
@@ -171,7 +171,7 @@ static bool take_files(struct sort *s)
 
 /* ---- Output ---------------------------------------------------------------------------------- */
 
-/* Integers that came once each. */
+/* Prints integers that came once each. */
 static void put_run(struct sort *s, struct integers_printer *printer, const uint64_t *values,
                     size_t n)
 {
@@ -188,7 +188,7 @@ static void put_run(struct sort *s, struct integers_printer *printer, const uint
     output_advance(&s->out, (size_t)(to - begin));
 }
 
-/* An integer that came n times. */
+/* Prints an integer n times. */
 static void put_repeated(struct sort *s, struct integers_printer *printer, uint64_t value,
                          uint64_t n)
 {
@@ -260,7 +260,7 @@ static bool sort_prepare(struct sort *s, enum unseen_cpu cpu)
            files_check(s->o->command->called, s->o->input.files, s->o->input.nfiles, outs, 1);
 }
 
-/* Sorting is what to do with the whole of an input: the output is cut when that is there. */
+/* Truncates the output after the whole input has been read. */
 static bool run(struct sort *s, enum unseen_cpu cpu)
 {
     if (!sort_prepare(s, cpu) || !take_files(s) || !output_truncate(&s->out)) {

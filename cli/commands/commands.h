@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * The contract between the command line and the commands: what a command is, what it is told, and
- * the functions that run one. Options stand by concern, in the struct of the room that uses them;
- * each room takes its own. */
+ * The contract between the command line and the commands: the struct of options, the table row of
+ * a command, and the functions that run commands. There is a struct of options for each concern,
+ * declared in the room that uses it. */
 #ifndef UNSEEN_CLI_COMMANDS_H
 #define UNSEEN_CLI_COMMANDS_H
 
@@ -46,34 +46,34 @@ enum {
     COMMAND_BUILD = 1 << 17,
     COMMAND_ALLOW = 1 << 18,
     COMMAND_UPDATE = 1 << 19,
-    /* ask or change the store that is their first argument */
+    /* commands that ask or change the store that is their first argument */
     COMMAND_ASKERS = COMMAND_CHECK | COMMAND_RECHECK,
     COMMAND_CHANGERS = COMMAND_ADD | COMMAND_REMOVE | COMMAND_IMPORT,
-    /* the same with a list */
+    /* commands whose first argument is a list */
     COMMAND_ON_LIST = COMMAND_BUILD | COMMAND_ALLOW | COMMAND_UPDATE,
     COMMAND_ON_STORE = COMMAND_ASKERS | COMMAND_CHANGERS | COMMAND_SERVE | COMMAND_ON_LIST,
-    /* may make a store */
+    /* commands that may make a store */
     COMMAND_MAKERS = COMMAND_DEDUP | COMMAND_ADD | COMMAND_IMPORT | COMMAND_SERVE,
-    /* take lines with URLs in them, and print some */
+    /* commands that take lines with URLs in them */
     COMMAND_LINES = COMMAND_DEDUP | COMMAND_CANON | COMMAND_ASKERS | COMMAND_ADD | COMMAND_REMOVE |
                     COMMAND_COUNT,
     COMMAND_PRINTERS = COMMAND_DEDUP | COMMAND_CANON | COMMAND_ASKERS,
     COMMAND_REPORTERS = COMMAND_DEDUP | COMMAND_CHECK | COMMAND_CHANGERS,
-    /* are told what makes URLs the same; the others take it from the store */
+    /* commands with -p and --rule; the others take the profile from the store */
     COMMAND_IDENTITY =
         COMMAND_MAKERS | COMMAND_CANON | COMMAND_EXPLAIN | COMMAND_COUNT | COMMAND_BUILD,
-    /* read standard input where no file is named */
+    /* commands that read standard input if no file is named */
     COMMAND_READERS = COMMAND_LINES | COMMAND_IMPORT | COMMAND_SORT | COMMAND_BUILD | COMMAND_ALLOW,
     COMMAND_ALL = (1 << 30) - 1
 };
 
 /* ---- Options --------------------------------------------------------------------------------- */
 
-/* Where lines go, and which. */
+/* Which lines are printed, and where. */
 struct print_options {
     const char *output;
     const char *repeats;
-    uint64_t limit; /* UINT64_MAX: none */
+    uint64_t limit; /* UINT64_MAX: no limit */
     bool invert;
     bool mark;
     bool count;
@@ -85,7 +85,7 @@ struct print_options {
     bool line_buffered;
 };
 
-/* unseen count --by: one of the last three. */
+/* The options of unseen count --by, of which one of the last three is set. */
 struct group_options {
     const char *by; /* as given; NULL: none */
     size_t by_field;
@@ -111,7 +111,7 @@ struct list_options {
     bool restart;
     uint64_t memory;
     double checkpoint;       /* seconds; 0: not given */
-    struct edit_file *edits; /* in the order given */
+    struct edit_file *edits; /* in the order of the command line */
     size_t nedits;
     bool undo;          /* --remove of what is allowed */
     bool lists_allowed; /* --list */
@@ -132,7 +132,7 @@ struct serve_options {
     bool expressions;
 };
 
-/* What is imported. */
+/* The format of an import. */
 enum source {
     SOURCE_LINES,
     SOURCE_ANEW,
@@ -172,7 +172,7 @@ struct command {
     int (*run)(const struct options *o, enum unseen_cpu cpu); /* the exit status */
 };
 
-/* Each runs a command, or two that differ little, and returns the exit status. */
+/* Each runs a command, or two or three that differ little, and returns the exit status. */
 int dedup_run(const struct options *o, enum unseen_cpu cpu);
 int canon_run(const struct options *o, enum unseen_cpu cpu);
 int explain_run(const struct options *o, enum unseen_cpu cpu);
@@ -194,7 +194,8 @@ int plan_run(const struct options *o, enum unseen_cpu cpu);
 
 /* ---- Functions that commands share ----------------------------------------------------------- */
 
-/* unseen count STORE...: whether one of the files is a store, and the run. */
+/* `unseen count STORE...`: the first is true if one of the files is a store or a list, the second
+ * runs the command. */
 bool count_stores_are_meant(const struct options *o);
 int count_stores_run(const struct options *o, enum unseen_cpu cpu);
 

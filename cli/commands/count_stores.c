@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * The keys of each store go to one set in memory, and what is new to it is counted. The set takes the
- * keys as they are, so it needs neither their seed nor their profile. */
+ * `unseen count STORE...`: the keys of each store go to a set in memory, and those that are new to
+ * it are counted. The set takes keys as they are, so it needs neither the seed nor the profile of
+ * the stores. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>

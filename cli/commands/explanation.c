@@ -12,7 +12,7 @@ static bool is_equal(struct unseen_bytes a, struct unseen_bytes b)
 
 /* ---- Making ---------------------------------------------------------------------------------- */
 
-/* Copies bytes to the text. It may move later, so that for now the place is kept as an offset. */
+/* Copies bytes to e->text and returns their offset, because the text may move. */
 static size_t explanation_save(struct explanation *e, struct unseen_bytes bytes)
 {
     if (!text_reserve(&e->text, bytes.len)) {
@@ -27,7 +27,7 @@ static size_t explanation_save(struct explanation *e, struct unseen_bytes bytes)
     return at;
 }
 
-/* Before, after: one behind the other, step by step. */
+/* Saves the texts of a step: before, then after. */
 static void take_step(void *context, const struct unseen_url_step *step)
 {
     struct explanation *e = context;
@@ -119,8 +119,8 @@ static bool all_have_step(const struct explanation *list, size_t n,
     return true;
 }
 
-/* Whether the rule makes a difference in one of list[0..n), of which the last counts up to its
- * step number nsteps. */
+/* True if the rule makes a difference in one of list[0..n). Of the last of them only the first
+ * nsteps steps count. */
 static bool makes_difference(const struct explanation *list, size_t nall, size_t n, size_t nsteps,
                              const char *rule)
 {

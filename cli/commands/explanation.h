@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * The steps from one URL to its canonical form, kept for comparison with those of others. */
+ * The steps from a URL to its canonical form, kept to be compared with those of other URLs. */
 #ifndef UNSEEN_CLI_EXPLANATION_H
 #define UNSEEN_CLI_EXPLANATION_H
 
@@ -17,20 +17,22 @@ struct explanation {
     struct unseen_bytes canon;
     struct unseen_url_step *steps;
     size_t nsteps;
-    struct text text; /* where canon and the texts of the steps lie */
+    struct text text; /* holds canon and the texts of the steps */
     bool failed;      /* no memory */
 };
 
-/* Explains input under url; false without memory. Release it in either case. */
+/* Explains input under url; false without memory. The caller releases the explanation in either
+ * case. */
 bool explanation_make(struct explanation *e, const struct unseen_url *url,
                       struct unseen_bytes input);
 void explanation_release(struct explanation *e);
 
-/* Whether n explanations come to the same canonical form. */
+/* True if n explanations have the same canonical form. */
 bool explanation_is_same(const struct explanation *list, size_t n);
 
-/* Of n explanations, calls take with the name of each rule that does something to one of them that
- * it does not do to all, once and in order: the rules that make the difference go away. */
+/* Calls take with the name of each rule that makes the canonical forms of n explanations the
+ * same: rules that change one of the URLs in a way in which they do not change all. In order,
+ * each once. */
 void explanation_rules(const struct explanation *list, size_t n,
                        void (*take)(void *context, const char *rule), void *context);
 

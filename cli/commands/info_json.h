@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * What there is to know of a store, as one JSON object in one line. */
+ * The figures of a store or a list as a JSON object on one line. */
 #ifndef UNSEEN_CLI_INFO_JSON_H
 #define UNSEEN_CLI_INFO_JSON_H
 
@@ -8,13 +8,13 @@
 
 #include "print/output.h"
 
-/* When path was written, as RFC 3339 has it; false if that is not to be found out. */
+/* Writes when the file was changed, in the format of RFC 3339; false if that is not known. */
 bool info_written(const char *path, char text[24]);
 
-/* Writes the object and a newline. path is where the store is. */
+/* Writes the object of the store at path, and a newline. */
 void info_json(struct output *out, struct unseen_store *store, const char *path);
 
-/* The same of a list. */
+/* The same for a list. */
 void info_json_list(struct output *out, const struct unseen_list *list, const char *path);
 
 #endif

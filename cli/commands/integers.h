@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Integers as text, eight digits at a time. For billions of lines: without a branch that depends on
+ * Integers as text, eight digits at a time. Made for billions of lines, so no branch depends on
  * the digits. */
 #ifndef UNSEEN_CLI_INTEGERS_H
 #define UNSEEN_CLI_INTEGERS_H
@@ -12,10 +12,10 @@
 
 enum {
     INTEGER_FAST_DIGITS = 16,
-    INTEGER_TEXT_MAX = 32 /* integers_print may write this many bytes, whatever it returns */
+    INTEGER_TEXT_MAX = 32 /* integers_print may write so many bytes, whatever it returns */
 };
 
-/* Eight characters as a word, the last one in the highest byte. */
+/* Loads eight characters as a word, the last one in the highest byte. */
 static inline uint64_t integer_load(const char *p)
 {
     uint64_t word;
@@ -26,11 +26,11 @@ static inline uint64_t integer_load(const char *p)
     return word;
 }
 
-/* The last n <= 8 of eight characters, '0' in front of them. */
+/* Keeps the last n <= 8 of eight characters and puts '0' in front of them. */
 static inline uint64_t integer_last(uint64_t word, size_t n)
 {
     const uint64_t zeros = 0x3030303030303030u;
-    /* In two steps: a shift by 64 has no meaning. */
+    /* In two steps, because a shift by 64 is undefined. */
     const uint64_t kept = UINT64_MAX << 4 * (8 - n) << 4 * (8 - n);
     return n == 0 ? zeros : (word & kept) | (zeros & ~kept);
 }
@@ -41,7 +41,7 @@ static inline bool integer_is_digits(uint64_t word)
            ((word - 0x3030303030303030u) & 0x8080808080808080u) == 0;
 }
 
-/* The value of eight digits: neighbours become pairs, pairs fours, fours the whole. */
+/* The value of eight digits: digits are joined to pairs, pairs to fours, fours to the whole. */
 static inline uint64_t integer_value(uint64_t word)
 {
     word -= 0x3030303030303030u;
@@ -51,8 +51,8 @@ static inline uint64_t integer_value(uint64_t word)
     return (low + high) >> 32;
 }
 
-/* The value of data[0..len) with 1 to 16 digits; false if it is anything else. The 16 bytes in
- * front of its end are read, whatever len. */
+/* Parses 1 to 16 digits at data[0..len); false if the bytes are anything else. Reads the 16 bytes
+ * in front of the end, whatever len is. */
 static inline bool integer_parse(const char *data, size_t len, uint64_t *value_out)
 {
     const char *end = data + len;
@@ -68,10 +68,10 @@ static inline bool integer_parse(const char *data, size_t len, uint64_t *value_o
     return is_right;
 }
 
-/* Prints integers that do not decrease: what the last four digits follow is the same for many of
- * them, and those four come from a table. */
+/* Prints integers that do not decrease. Many of them have the same digits in front of the last
+ * four, and the last four come from a table. */
 struct integers_printer {
-    uint64_t block; /* the integer / 10000 that the text is of */
+    uint64_t block; /* the text is that of integers with this integer / 10000 */
     size_t len;
     char text[16];
     char digits[10000][4];
@@ -79,7 +79,7 @@ struct integers_printer {
 
 void integers_start(struct integers_printer *printer);
 
-/* The slow half of integers_print: another block. */
+/* The slow part of integers_print: begins another block. */
 void integers_block(struct integers_printer *printer, uint64_t block);
 
 /* Writes value, below 2^40, and returns the end of its text. */
@@ -94,7 +94,7 @@ static inline char *integers_print(struct integers_printer *printer, uint64_t va
     memcpy(to + printer->len, printer->digits[rest], 4);
     to += printer->len + 4;
     if (printer->len == 0) {
-        /* Below 10000 there are zeros in front. */
+        /* Leave out leading zeros below 10000. */
         const size_t nzeros = (size_t)(value < 1000) + (value < 100) + (value < 10);
         memmove(to - 4, to - 4 + nzeros, 4 - nzeros);
         to -= nzeros;

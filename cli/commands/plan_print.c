@@ -8,7 +8,7 @@
 
 /* ---- For people ------------------------------------------------------------------------------ */
 
-/* As --memory takes it: 1.5G, in powers of 1024; bytes as 500B. */
+/* Writes a size as --memory takes it: 1.5G, in powers of 1024, and bytes as 500B. */
 static void bytes_text(double bytes, char text[24])
 {
     static const char units[] = "BKMGTPE";
@@ -113,7 +113,7 @@ static void print_row(FILE *to, const struct question *q, const struct planned *
     fprintf(to, "  %s\n", can);
 }
 
-/* The bound of any set that knows n in advance: n log2(1/p) bits. */
+/* Prints the lower bound of any set that knows n in advance: n log2(1/p) bits. */
 static void print_least(FILE *to, const struct question *q)
 {
     if (q->fpr > 0) {

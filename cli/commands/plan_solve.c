@@ -6,14 +6,14 @@
 
 const double planned_loads[PLANNED_LOADS] = {0.1, 0.5, 1, 2};
 
-/* Stands for "many" where no capacity is given. */
+/* The capacity that stands for "many" if none is given. */
 static const uint64_t large = 1000000000;
 
-/* Below, sizes are rounded up so much that they say nothing about a filter. */
+/* For fewer keys, sizes are rounded up so much that they say nothing about a filter. */
 static const uint64_t few = 1000000;
 
-/* The rate with load times the capacity; of a filter that was planned without a capacity, with one
- * that is large. */
+/* The rate with load times the capacity. If the filter was planned without a capacity, it is
+ * `large`. */
 static double planned_rate(const struct unseen_plan *plan, double load)
 {
     struct unseen_plan of = *plan;
@@ -34,7 +34,7 @@ static struct unseen_plan plan_start(const char *filter, const struct question *
     return plan;
 }
 
-/* Bytes for so many keys, by the rate; UINT64_MAX if that cannot be planned. */
+/* The bytes for so many keys at the rate of the question; UINT64_MAX if that cannot be planned. */
 static uint64_t bytes_for(const char *filter, const struct question *q, uint64_t nkeys)
 {
     struct unseen_plan plan = plan_start(filter, q);
@@ -42,7 +42,8 @@ static uint64_t bytes_for(const char *filter, const struct question *q, uint64_t
     return unseen_plan(&plan) == UNSEEN_OK ? plan.bits / 8 : UINT64_MAX;
 }
 
-/* The largest number of keys that fits. Bytes never fall with the keys by more than a rounding. */
+/* The largest number of keys that fits into the memory. More keys never take fewer bytes, but for
+ * rounding. */
 static uint64_t most_keys(const char *filter, const struct question *q)
 {
     uint64_t low = 0;
@@ -62,7 +63,7 @@ static uint64_t most_keys(const char *filter, const struct question *q)
     return low;
 }
 
-/* Why not a single key fits: there is no such filter at all, or it is too large. */
+/* Says why not a single key fits: the filter cannot be planned, or it is too large. */
 static enum unseen_status why_none(const char *filter, const struct question *q)
 {
     struct unseen_plan plan = plan_start(filter, q);
@@ -71,8 +72,8 @@ static enum unseen_status why_none(const char *filter, const struct question *q)
     return status == UNSEEN_OK ? UNSEEN_ERR_SPACE : status;
 }
 
-/* The memory says the bits; where a filter's rate does not follow from them, it is one that has
- * a rate of its own, and the memory is only a limit. */
+/* Solves a question that gives memory. The memory gives the bits. If the rate of a filter does not
+ * follow from the bits, the filter has its own rate, and the memory is only a limit. */
 static enum unseen_status solve_memory(struct unseen_plan *plan, const struct question *q)
 {
     plan->bits = q->memory * 8;
@@ -113,8 +114,8 @@ static void name_series(struct chart_series *s, const char *name)
     snprintf(s->name, sizeof(s->name), "%s", name);
 }
 
-/* A decade below the lowest rate at the capacity: what a filter that is nearly empty has less is not
- * what anyone chooses by. */
+/* The lowest rate of the chart: a decade below the lowest rate at the capacity. Nobody chooses a
+ * filter by its rate when it is nearly empty. */
 static double lowest_rate(const struct planned *planned, size_t n)
 {
     double lowest = 0.01;

@@ -18,7 +18,7 @@ enum {
     PLANNED_MAX = CHART_SERIES
 };
 
-/* What is known; 0 is not given. */
+/* The numbers that are given; 0: not given. */
 struct question {
     uint64_t capacity;
     double fpr;
@@ -29,20 +29,20 @@ struct question {
 
 struct planned {
     struct unseen_plan plan;
-    enum unseen_status status;   /* of the plan; if not OK only plan.filter means something */
-    double rates[PLANNED_LOADS]; /* expected at planned_loads of the capacity */
-    uint64_t nkeys_most;         /* keys that fit into question.memory; 0: not asked */
+    enum unseen_status status;   /* if it is not OK, only plan.filter means something */
+    double rates[PLANNED_LOADS]; /* expected rates at planned_loads of the capacity */
+    uint64_t nkeys_most;         /* the most keys that fit into question.memory; 0: not asked */
 };
 
 extern const double planned_loads[PLANNED_LOADS];
 
 void planned_solve(struct planned *planned, const char *filter, const struct question *question);
 
-/* The rate with more and more keys, and the bits per key for lower and lower rates. */
+/* Make charts: the rate with more and more keys, and the bits per key for lower and lower rates. */
 void planned_chart_rates(struct chart *chart, const struct planned *planned, size_t n);
 void planned_chart_bits(struct chart *chart, const struct planned *planned, size_t n);
 
-/* The table for people, and the same as one JSON object. */
+/* Print the plans as a table, and as a JSON object. */
 void planned_print(FILE *to, const struct question *question, const struct planned *planned,
                    size_t n);
 void planned_print_json(FILE *to, const struct question *question, const struct planned *planned,

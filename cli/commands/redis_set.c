@@ -5,8 +5,8 @@
 
 #include "hex.h"
 
-/* A decimal number at text[0..len); returns how many bytes it takes, 0 if there is none or it is
- * too large for any count of bytes. */
+/* Reads a decimal number at text[0..len). Returns how many bytes it takes; 0 if there is no number,
+ * or a number too large to count bytes. */
 static size_t read_number(const char *text, size_t len, uint64_t *out)
 {
     uint64_t value = 0;
@@ -18,7 +18,7 @@ static size_t read_number(const char *text, size_t len, uint64_t *out)
     return n;
 }
 
-/* The number of a line such as "$14\r"; false if it is none. */
+/* Reads the number of a line such as "$14\r"; false if it is not such a line. */
 static bool read_header(struct unseen_bytes line, const char *marks, uint64_t *out)
 {
     return line.len >= 3 && strchr(marks, line.data[0]) && line.data[0] != '\0' &&
@@ -28,7 +28,7 @@ static bool read_header(struct unseen_bytes line, const char *marks, uint64_t *o
 
 /* ---- The protocol ---------------------------------------------------------------------------- */
 
-/* Passes over the bytes of a member that is too long to be collected. */
+/* Skips the bytes of a member that is too long. */
 static enum redis_result skip_bytes(struct redis_set *r, struct unseen_bytes line)
 {
     r->nskipped += line.len + 1;
@@ -40,7 +40,7 @@ static enum redis_result skip_bytes(struct redis_set *r, struct unseen_bytes lin
     return is_whole && line.len > 0 && line.data[line.len - 1] == '\r' ? REDIS_LONG : REDIS_WRONG;
 }
 
-/* A member may hold line ends. It is over when its announced bytes and "\r\n" are there. */
+/* Collects a member, which may contain line ends. It ends with its announced bytes and "\r\n". */
 static enum redis_result take_bytes(struct redis_set *r, struct unseen_bytes line,
                                     struct unseen_bytes *member_out)
 {
@@ -86,7 +86,8 @@ static enum redis_result take_protocol(struct redis_set *r, struct unseen_bytes 
 
 /* ---- Quoted ---------------------------------------------------------------------------------- */
 
-/* The byte that the escape at *s stands for, which *s is moved behind; -1 if it is none. */
+/* Reads the escape at *s and moves *s behind it. Returns the byte that it stands for, -1 if it is
+ * not an escape. */
 static int read_escape(const char **s, const char *end)
 {
     static const char letters[] = "nrtab\"\\";
@@ -101,7 +102,7 @@ static int read_escape(const char **s, const char *end)
     return at ? meanings[at - letters] : -1;
 }
 
-/* What stands between the quotes at [s, end), to r->text; false if that is not well formed. */
+/* Unquotes [s, end), the text between the quotes, to r->text; false if it is not well formed. */
 static bool unquote(struct redis_set *r, const char *s, const char *end)
 {
     if (end - s < 2 || *s != '"' || end[-1] != '"') {
@@ -168,7 +169,7 @@ static bool is_empty_reply(struct unseen_bytes line)
     return false;
 }
 
-/* The first line; true if it is no more than a header. */
+/* Decides the shape by the first line; true if the line is only a header. */
 static bool redis_start(struct redis_set *r, struct unseen_bytes line)
 {
     uint64_t number = 0;

@@ -25,30 +25,30 @@ enum redis_shape {
     REDIS_PROTOCOL
 };
 
-/* All zero at the start of each file, but for max_len. */
+/* Before each file all zero other than max_len. */
 struct redis_set {
-    size_t max_len; /* protocol: longer members are not collected; 0: any length */
+    size_t max_len; /* protocol: longer members are left out; 0: any length */
     enum redis_shape shape;
-    uint64_t nmembers;   /* so far; protocol: that have begun */
-    uint64_t nannounced; /* protocol: by the header */
-    bool in_member;      /* protocol: inside the bytes of one, with its line end */
-    size_t len;          /* protocol: its bytes without that */
-    uint64_t nskipped;   /* protocol: bytes seen of a member that is too long */
-    struct text text;    /* the member, where it does not stand in the line */
+    uint64_t nmembers;   /* members so far; protocol: members that have begun */
+    uint64_t nannounced; /* protocol: members that the header announces */
+    bool in_member;      /* protocol: inside the bytes of a member or its line end */
+    size_t len;          /* protocol: the bytes of that member without its line end */
+    uint64_t nskipped;   /* protocol: bytes so far of a member that is too long */
+    struct text text;    /* the member, if it is not a part of the line */
 };
 
 enum redis_result {
-    REDIS_MEMBER,  /* *member_out is one, valid until the next call */
+    REDIS_MEMBER,  /* *member_out is a member, valid until the next call */
     REDIS_NOTHING, /* no member ends in this line */
-    REDIS_LONG,    /* a member longer than max_len ends here, of r->len bytes: it is left out */
-    REDIS_WRONG,   /* the line is none of this shape: it is left out */
+    REDIS_LONG,    /* a member longer than max_len, of r->len bytes, ends here and is left out */
+    REDIS_WRONG,   /* the line does not fit the shape and is left out */
     REDIS_NOMEM
 };
 
 enum redis_result redis_set_take(struct redis_set *r, struct unseen_bytes line,
                                  struct unseen_bytes *member_out);
 
-/* Whether the file may end here. */
+/* True if the file may end here. */
 bool redis_set_is_whole(const struct redis_set *r);
 
 void redis_set_release(struct redis_set *r);

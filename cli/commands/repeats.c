@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT
  *
- * Words are appended, each standing for one repeat. When the array is full, it is sorted and equal
- * integers become one word; only if more than half of it is in use then does it grow. Sorting is
- * in place, by one byte after the other from the top [McIlroy93]. */
+ * Each repeat is appended as a word. When the array is full, it is sorted, and words of the same
+ * integer become one word. The array grows only if more than half of it is then in use. The sort
+ * is in place, by one byte after the other from the top [McIlroy93]. */
 #include "commands/repeats.h"
 
 #include <stdlib.h>
 
 enum {
     FIRST_CAP = 32 * 1024,
-    FEW = 48, /* up to here, insertion */
+    FEW = 48, /* so few items are sorted by insertion */
     COUNT_MAX = (1 << 24) - 1,
     LOWEST_SHIFT = 24,
     TOP_SHIFT = 56
@@ -27,7 +27,7 @@ static void sort_few(uint64_t *items, size_t n)
     }
 }
 
-/* Moves every item into the part of its byte; on return part b ends at ends[b]. */
+/* Moves every item to the part of its byte. Part b then ends at ends[b]. */
 static void distribute(uint64_t *items, size_t n, unsigned shift, size_t *ends)
 {
     size_t next[256];
@@ -57,7 +57,7 @@ static void distribute(uint64_t *items, size_t n, unsigned shift, size_t *ends)
     }
 }
 
-/* Five levels at most: only the bytes of the integer are looked at. */
+/* Recurses five levels at most: only the bytes of the integer are looked at. */
 static void sort(uint64_t *items, size_t n, unsigned shift)
 {
     size_t ends[256];
@@ -89,7 +89,7 @@ void repeats_sort(struct repeats *r)
     r->n = kept;
 }
 
-/* Makes room for one more. */
+/* Makes room for another item. */
 static bool repeats_make_room(struct repeats *r)
 {
     repeats_sort(r);

@@ -62,7 +62,7 @@ static enum requests_seen_result next_digits(struct requests_seen *r,
         return REQUESTS_SEEN_NOTHING;
     }
     r->line.data = NULL;
-    line.len -= line.len > 0 && line.data[line.len - 1] == '\r'; /* as written on Windows */
+    line.len -= line.len > 0 && line.data[line.len - 1] == '\r'; /* written on Windows */
     if (!is_digits(line)) {
         return REQUESTS_SEEN_WRONG;
     }
@@ -97,7 +97,7 @@ static enum requests_seen_result next_bytes(struct requests_seen *r,
     }
     write_digits(r, p + LENGTH_BYTES);
     r->at += LENGTH_BYTES + width;
-    r->place += LENGTH_BYTES + width;
+    r->offset += LENGTH_BYTES + width;
     *digits_out = (struct unseen_bytes){r->digits, 2 * width};
     return REQUESTS_SEEN_FINGERPRINT;
 }
@@ -108,7 +108,7 @@ enum requests_seen_result requests_seen_next(struct requests_seen *r,
     return (r->shape == REQUESTS_SEEN_BYTES ? next_bytes : next_digits)(r, digits_out);
 }
 
-/* A last line without its end has got one from the reader. */
+/* The reader adds a line end if the last line lacks it. */
 bool requests_seen_is_whole(const struct requests_seen *r)
 {
     const size_t rest = r->text.len - r->at;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * From a line to an entry of a list, and what is said of lines that are none: the same for all
- * commands that take entries. */
+ * Makes entries of a list from lines, and reports the lines that are not entries. All commands
+ * that take entries use it. */
 #ifndef UNSEEN_CLI_ENTRIES_H
 #define UNSEEN_CLI_ENTRIES_H
 
@@ -15,14 +15,14 @@
 
 /* ---- Entries --------------------------------------------------------------------------------- */
 
-/* Calls take with the item of a line: all of it, or the field or the JSON value that the options
- * name. The item is valid during the call. False if the line has no such thing: then take was not
- * called. */
+/* Calls take with the item of a line: the whole line, or the field or JSON value that the options
+ * name. The item is valid during the call. False if the line has no such field or value; take is
+ * not called. */
 bool entries_find(const struct key_options *o, struct unseen_bytes line,
                   void (*take)(void *context, struct unseen_bytes item), void *context);
 
-/* The entry that an item is, as unseen_kind_entry gives it; room is memory for it, to be used again.
- * Errors: those of unseen_kind_entry but SPACE, and NOMEM. */
+/* Makes an entry of an item, as unseen_kind_entry does. `room` is memory that is used again.
+ * Errors: those of unseen_kind_entry other than SPACE, and NOMEM. */
 enum unseen_status entries_make(enum unseen_kind kind, const struct unseen_url *url,
                                 struct unseen_bytes item, struct text *room,
                                 struct unseen_bytes *entry_out, enum unseen_entry *fitness_out);
@@ -37,7 +37,8 @@ enum fault {
     FAULT_NO_KEY /* no such field or value */
 };
 
-/* The first few are shown, the others only counted. They are errors, with --force warnings. */
+/* Shows the first few wrong lines, and counts the others. Wrong lines are errors, or warnings with
+ * --force. */
 struct complaints {
     const struct key_options *key;
     bool force;
@@ -45,14 +46,14 @@ struct complaints {
     uint64_t n;
 };
 
-/* Counts one more. True if it is to be shown: what that takes need not be known of the others. */
+/* Counts a wrong line. True if the caller is to show it with complaints_show. */
 bool complaints_count(struct complaints *c);
 
-/* Shows it: the line of this number of the file `name`. */
+/* Shows the line, which is line `number` of the file `name`. */
 void complaints_show(const struct complaints *c, const char *name, uint64_t number,
                      struct unseen_bytes line, enum fault fault);
 
-/* Says how many more there were than were shown. */
+/* Says how many wrong lines were not shown. */
 void complaints_summary(const struct complaints *c);
 
 #endif

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT
  *
- * What the input has brought is written out before the program waits for more: a crawler that
- * reads our output to make our input would otherwise wait for us while we wait for it.
+ * Output is written before the program waits for more input. Otherwise a crawler that reads our
+ * output to make our input would wait for us while we wait for it.
  *
  * Reading ahead, in a thread of its own:
  *
  * A ring with one writer and one reader needs no lock, only two counts: batches filled and batches
- * used. They are semaphores because a wait on one is ended by a signal, which a condition
- * variable's is not: SIGUSR1 is answered while the input is silent.
+ * used. The counts are semaphores, because a signal interrupts a wait for a semaphore but not for
+ * a condition variable: so SIGUSR1 is answered while the input is silent.
  *
  * A block may be overwritten when every batch that points into it has been used. Batches are used
- * in the order in which they were made, so that is again a count: the posts of `used` seen so far. */
+ * in the order in which they were made, so a count tells that, too: the posts of `used` so far. */
 #include "lines/feed.h"
 
 #include <errno.h>
@@ -81,19 +81,19 @@ struct read_ahead {
     sem_t filled;
     sem_t used;
     sem_t over;           /* the thread is about to end */
-    atomic_bool stopping; /* it shall */
+    atomic_bool stopping; /* the thread is asked to end */
     struct batch *slots;  /* AHEAD_BATCHES of them, used in turn */
 
-    /* the reading thread's */
-    uint64_t nwaited; /* posts of `used` taken so far */
+    /* used by the reading thread */
+    uint64_t nwaited; /* posts of `used` that were waited for */
 
-    /* the other thread's */
+    /* used by the other thread */
     uint64_t ntaken;
     bool ended;
     struct feed *feed;
 };
 
-/* threads is what the user wants, 0 for as many as are of use here. */
+/* `threads` is what the user asked for; 0: decide by the number of processors. */
 static bool read_ahead_is_wanted(unsigned threads)
 {
     cpu_set_t usable;
@@ -103,7 +103,7 @@ static bool read_ahead_is_wanted(unsigned threads)
     return sched_getaffinity(0, sizeof(usable), &usable) == 0 && CPU_COUNT(&usable) > 1;
 }
 
-/* Interrupts what the thread waits for; it looks at `stopping` then. */
+/* Interrupts a wait of the thread, which then looks at `stopping`. */
 static int wake_signal(void)
 {
     return SIGRTMIN;
@@ -114,14 +114,15 @@ static void woken(int signal_number)
     (void)signal_number;
 }
 
-/* Returns without a post, too, when the thread shall end: nothing is in use any more then. */
+/* Waits for a post. When the thread is asked to end, returns without one: no batch is in use
+ * then. */
 static void wait_post(struct read_ahead *a, sem_t *sem)
 {
     while (sem_wait(sem) != 0 && errno == EINTR && !atomic_load(&a->stopping)) {
     }
 }
 
-/* A slot may be filled for the n'th time round when n - AHEAD_BATCHES batches have been used. */
+/* Waits until the first n batches have been used. */
 static void wait_used(void *context, uint64_t n)
 {
     struct read_ahead *a = context;
@@ -131,7 +132,7 @@ static void wait_used(void *context, uint64_t n)
     }
 }
 
-/* The thread's word before it waits for input. */
+/* The thread calls it before it waits for input. */
 static int before_input(void *context)
 {
     struct read_ahead *a = context;
@@ -149,14 +150,13 @@ static void *read_all(void *context)
         if (!more) {
             b->n = SIZE_MAX; /* the end */
         }
-        (void)sem_post(&a->filled); /* cannot overflow: at most AHEAD_BATCHES */
+        (void)sem_post(&a->filled); /* cannot overflow: it is at most AHEAD_BATCHES */
     }
     (void)sem_post(&a->over);
     return NULL;
 }
 
-/* Starts the thread, which the reader belongs to from now on; false if that failed: nothing was read,
- * nothing is reported. */
+/* Starts the thread and gives it the reader. False if that failed: nothing was read or reported. */
 static bool read_ahead_start(struct read_ahead *a, struct reader *reader, struct feed *feed)
 {
     *a = (struct read_ahead){.reader = reader, .feed = feed};
@@ -167,7 +167,7 @@ static bool read_ahead_start(struct read_ahead *a, struct reader *reader, struct
     sigemptyset(&action.sa_mask);
     if (a->slots && sem_init(&a->filled, 0, 0) == 0 && sem_init(&a->used, 0, 0) == 0 &&
         sem_init(&a->over, 0, 0) == 0 && sigaction(wake_signal(), &action, NULL) == 0) {
-        /* All other signals are for the main thread. */
+        /* All other signals go to the main thread. */
         sigset_t most;
         sigset_t old;
         sigfillset(&most);
@@ -185,7 +185,7 @@ static bool read_ahead_start(struct read_ahead *a, struct reader *reader, struct
     return false;
 }
 
-/* Waits for a filled slot, with a word to the caller first. False: the caller wants no more. */
+/* Waits for a filled slot, and calls before_wait first. False if the run is to stop. */
 static bool wait_filled(struct read_ahead *a)
 {
     while (sem_trywait(&a->filled) != 0) {
@@ -205,7 +205,8 @@ static bool wait_filled(struct read_ahead *a)
     return true;
 }
 
-/* The next batch, valid until the next call; NULL at the end (a->ended) or if the feed is to stop. */
+/* The next batch, valid until the next call. NULL at the end (a->ended), or if the run is to
+ * stop. */
 static struct batch *read_ahead_next(struct read_ahead *a)
 {
     if (a->ntaken > 0) {
@@ -219,14 +220,14 @@ static struct batch *read_ahead_next(struct read_ahead *a)
     return a->ended ? NULL : b;
 }
 
-/* Ends the thread, which may be waiting for input that never comes, and releases all batches. The
- * reader belongs to the caller again. */
+/* Ends the thread, even if it waits for input that never comes, and releases all batches. The
+ * reader then belongs to the caller again. */
 static void read_ahead_finish(struct read_ahead *a)
 {
     const struct timespec moment = {.tv_nsec = 200 * 1000};
     atomic_store(&a->stopping, true);
     while (!a->ended && sem_trywait(&a->over) != 0) {
-        /* A signal that comes just before a wait is lost, so there is always another one. */
+        /* A signal that comes just before a wait is lost, so send another one. */
         (void)pthread_kill(a->thread, wake_signal());
         (void)nanosleep(&moment, NULL);
     }
@@ -240,8 +241,8 @@ static void read_ahead_finish(struct read_ahead *a)
     free(a->slots);
 }
 
-/* Of a batch the thread has made, failed is as it was then: what it has read too much of when the
- * run ends early does not count. */
+/* If the run ends early, `failed` is that of the last batch taken: files and lines that the thread
+ * read beyond that batch do not count. */
 static void feed_ahead(struct feed *f, struct read_ahead *a)
 {
     const struct batch *b = NULL;
@@ -273,9 +274,10 @@ void feed_run(struct feed *f)
         .long_window = o->long_window,
         .nblocks = 1,
     };
-    /* An input that is a named fifo is the sign of a loop: mkfifo q; unseen < q | fetch > q. There,
-     * waiting for the reader of our output while it waits for us to read would never end as soon
-     * as both pipes are full, so reading goes first and the output may queue up in memory. */
+    /* If an input is a named fifo, the program is probably part of a loop: mkfifo q; unseen < q
+     * | fetch > q. When both pipes are full, the reader of our output waits for us to read, so
+     * we must not wait for it to read. Reading goes first then, and the output may queue up in
+     * memory. */
     if (files_have_fifo(names, nnames)) {
         output_make_elastic(f->out);
     }

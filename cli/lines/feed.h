@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * From all files of a command to its outputs: batches are read, here or ahead in a thread, and a
- * callback of the command answers them. */
+ * The pipeline of a command: reads all files, in this thread or ahead in another one, and calls
+ * the command back with each batch. */
 #ifndef UNSEEN_CLI_FEED_H
 #define UNSEEN_CLI_FEED_H
 
@@ -15,19 +15,19 @@
 struct feed {
     /* set by the caller */
     const struct input_options *input;
-    const char *file; /* read alone, in place of those of the options; NULL: none */
+    const char *file; /* if not NULL, read this file and not those of the options */
     const struct identity *identity;
     struct output *out;
     struct output *more; /* a second one, or NULL */
-    /* Answers a batch; false if there is no use in another. */
+    /* Answers a batch; false ends the run. */
     bool (*take)(void *context, const struct batch *b);
-    /* Called before each wait, when the outputs have been written, and about once a second while it
-     * lasts; may be NULL. */
+    /* Called before each wait for input, after the outputs have been written, and about once a
+     * second during the wait; may be NULL. */
     void (*poll)(void *context);
     void *context;
 
     /* results */
-    bool failed; /* some file or line could not be read, which has been reported */
+    bool failed; /* a file or line could not be read, which has been reported */
 };
 
 void feed_run(struct feed *f);

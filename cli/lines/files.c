@@ -45,7 +45,7 @@ bool files_check(const char *called, const char *const *names, size_t n,
     return true;
 }
 
-/* Pipes made by pipe(2) live on a device of their own; a fifo has a name on another. */
+/* A pipe made by pipe(2) is on a device of its own; a named fifo is on another device. */
 static bool is_named_fifo(const char *name)
 {
     int ends[2];

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * Two ways lead from lines to keys. In the plain case the set does it all, a batch at a time. If a
- * canonical form is needed for more than one key, or is printed, or if the text is a JSON value
- * that lives only until the next line is parsed, the lines are taken one by one; either way each
+ * Makes keys from lines, in two ways. In the plain case the set makes the keys of a whole batch.
+ *
+ * Lines are taken one by one if a canonical form is needed for more than one key or is printed, or
+ * if the text is a JSON value, which lives only until the next line is parsed. Either way a line
  * is canonicalised once. */
 #include "lines/identity.h"
 
@@ -27,8 +28,8 @@ void identity_release(struct identity *id)
     id->shard_set = NULL;
 }
 
-/* The key that a share is cut by: the key of the key. Made once only it would be the set's own key, if
- * somebody chose the same seed for the set, and a share would be a part of the filter. */
+/* The key that decides the share: the key of the key. A key made only once would be the set's own
+ * key if the user gave the set the same seed, and then a share would fill a part of the filter. */
 static struct unseen_key shard_key(const struct unseen_set *set, struct unseen_bytes identity)
 {
     const struct unseen_key key = unseen_set_identity_key(set, identity.data, identity.len);
@@ -53,7 +54,7 @@ static void note_miss(struct identity_misses *misses, struct unseen_bytes line)
     }
 }
 
-/* The wanted field of a line, or all of it. */
+/* The wanted field of a line, or the whole line. */
 static struct unseen_bytes field_of(const struct identity *id, struct unseen_bytes line,
                                     struct identity_misses *misses)
 {
@@ -79,7 +80,7 @@ struct work {
     size_t i; /* the line */
     enum unseen_status status;
     struct unseen_key shard_keys[BATCH_LINES];
-    /* Where in b->text they will be once it no longer moves. */
+    /* Offsets in b->text, which moves while it grows. */
     size_t item_at[BATCH_LINES];
     size_t canon_at[BATCH_LINES];
 };
@@ -109,7 +110,7 @@ static enum unseen_status canonicalise(const struct identity *id, struct text *s
     }
 }
 
-/* Copies bytes and a delimiter to the batch. */
+/* Appends bytes and a delimiter to b->text, and returns their offset. */
 static size_t identity_save(struct work *w, struct unseen_bytes bytes)
 {
     struct text *text = &w->b->text;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Plain input is read straight into the caller's buffer. The first bytes go there too; only when
- * they turn out to be compressed are they moved to a buffer of compressed bytes. */
+ * Plain input is read straight into the caller's buffer. The first bytes go there, too. If they
+ * turn out to be compressed, they are moved to a buffer of compressed bytes. */
 #include "lines/input.h"
 
 #include <errno.h>
@@ -20,7 +20,7 @@
 enum {
     RAW_BYTES = 128 * 1024,
     GZIP_ONLY = 15 + 16,
-    WINDOW_LOG = 27, /* what zstd -d allows without --long */
+    WINDOW_LOG = 27, /* the limit of zstd -d without --long */
     WAKE_MS = 1000
 };
 
@@ -41,17 +41,17 @@ struct input {
     unsigned char *raw; /* compressed bytes not decoded yet: raw[raw_at..raw_len) */
     size_t raw_at;
     size_t raw_len;
-    uint64_t nread; /* from the file, in all */
+    uint64_t nread; /* bytes read from the file so far */
     bool raw_end;
     bool unfinished; /* inside a gzip member or a zstd frame */
-    bool holds_more; /* the decoder had more output than there was room for */
+    bool holds_more; /* the decoder has more output, for which there was no room */
     bool failed;
     bool gzip_ready;
     z_stream gzip;
     ZSTD_DStream *zstd;
 };
 
-/* Opening a fifo waits for its writer. */
+/* Calls `before` first if the file is a fifo: opening it waits for a writer. */
 static int open_named(const struct input *in)
 {
     struct stat st;
@@ -117,8 +117,8 @@ void input_close(struct input *in)
     free(in);
 }
 
-/* Returns true once a read will not block, false to stop. Whoever wants to know is told before each
- * wait; where nobody does, read itself may wait. */
+/* Returns true when a read will not block, false to stop. Calls `before` before each wait. Without
+ * `before` it returns at once, and read itself may wait. */
 static bool wait_readable(const struct input *in)
 {
     struct pollfd pfds[2] = {{.fd = in->fd, .events = POLLIN}, {.fd = -1, .events = POLLOUT}};
@@ -132,14 +132,14 @@ static bool wait_readable(const struct input *in)
                 return false;
             }
         }
-        int n = poll(pfds, timeout ? 2 : 1, timeout); /* fd -1 is passed over */
+        int n = poll(pfds, timeout ? 2 : 1, timeout); /* poll ignores the descriptor -1 */
         if ((n > 0 && pfds[0].revents) || (n < 0 && errno != EINTR)) {
             return true;
         }
     }
 }
 
-/* read(2) without its interruptions. */
+/* read(2), tried again when a signal interrupts it. */
 static ssize_t read_raw(struct input *in, void *buf, size_t cap)
 {
     while (wait_readable(in)) {
@@ -150,7 +150,7 @@ static ssize_t read_raw(struct input *in, void *buf, size_t cap)
         }
         if (errno == EAGAIN) {
             struct pollfd pfd = {.fd = in->fd, .events = POLLIN};
-            (void)poll(&pfd, 1, WAKE_MS); /* whatever it says, read will say it better */
+            (void)poll(&pfd, 1, WAKE_MS); /* read reports any error */
         } else if (errno != EINTR) {
             message_error("cannot read %s: %s", in->name, strerror(errno));
             return -1;
@@ -159,8 +159,8 @@ static ssize_t read_raw(struct input *in, void *buf, size_t cap)
     return INPUT_STOP;
 }
 
-/* The coding that starts with these bytes; UNKNOWN while more of them could still decide. Skippable
- * zstd frames (0x184D2A50 to 5F) may stand first, parallel compressors write them. */
+/* The coding that starts with these bytes; UNKNOWN if it takes more bytes to decide. A zstd file
+ * may start with skippable frames (0x184D2A50 to 5F), which parallel compressors write. */
 static enum coding sniff(const unsigned char *p, size_t len)
 {
     static const struct {
@@ -218,8 +218,8 @@ static bool start_decoder(struct input *in, const void *head, size_t len)
     return true;
 }
 
-/* The first read: decides the coding. Returns plain bytes, 0 for "go on decoding" or an empty
- * file, -1 for an error. */
+/* Reads the first bytes and decides the coding. Returns the length of plain bytes, 0 for an empty
+ * file or if the bytes have to be decoded, -1 for an error, or INPUT_STOP. */
 static ssize_t read_head(struct input *in, void *buf, size_t cap)
 {
     size_t len = 0;
@@ -238,8 +238,8 @@ static ssize_t read_head(struct input *in, void *buf, size_t cap)
     return start_decoder(in, buf, len) ? 0 : -1;
 }
 
-/* Makes sure that there are compressed bytes, or that raw_end says there are none. Negative as
- * input_read. */
+/* Reads compressed bytes if all have been decoded; sets raw_end if the file has no more. Returns a
+ * negative value as input_read does. */
 static ssize_t fill_raw(struct input *in)
 {
     if (in->raw_at < in->raw_len || in->raw_end) {
@@ -254,8 +254,8 @@ static ssize_t fill_raw(struct input *in)
     return n;
 }
 
-/* After the last member: another member, zeros (padding, as gzip ignores) or garbage. Returns 1
- * for another member, 0 for the end, -1 for garbage. */
+/* Looks at the bytes behind a member. Returns 1 for another member, 0 for the end of the file
+ * (zeros are padding, as for gzip), -1 for garbage, which has been reported. */
 static int next_member(struct input *in)
 {
     while (in->raw_at < in->raw_len && in->raw[in->raw_at] == 0) {
@@ -272,7 +272,7 @@ static int next_member(struct input *in)
     return 1;
 }
 
-/* One step of a decoder over raw; *len_out bytes went to buf. False after a reported error. */
+/* Decodes some of raw; *len_out bytes go to buf. False after an error that has been reported. */
 static bool gzip_step(struct input *in, void *buf, size_t cap, size_t *len_out)
 {
     *len_out = 0;
@@ -319,7 +319,7 @@ static bool zstd_step(struct input *in, void *buf, size_t cap, size_t *len_out)
     return true;
 }
 
-/* What was decoded before some damage is returned first, the error after it. */
+/* Returns the bytes that were decoded before some damage first, and the error at the next call. */
 static ssize_t read_decoded(struct input *in, void *buf, size_t cap)
 {
     cap = cap < (1u << 30) ? cap : (1u << 30); /* zlib counts in unsigned int */
@@ -333,7 +333,8 @@ static ssize_t read_decoded(struct input *in, void *buf, size_t cap)
         }
         size_t len = 0;
         in->failed = !(in->zstd ? zstd_step : gzip_step)(in, buf, cap, &len);
-        /* Behind the end of a frame there is nothing held back, and to ask would begin another one. */
+        /* At the end of a frame the decoder holds nothing back; another call would begin the next
+         * one. */
         in->holds_more = len == cap && in->unfinished;
         if (len > 0) {
             return (ssize_t)len;
@@ -360,7 +361,7 @@ ssize_t input_read(struct input *in, void *buf, size_t cap)
     return read_decoded(in, buf, cap);
 }
 
-/* Decodes n bytes for nobody. */
+/* Decodes n bytes and drops them. */
 static bool skip_decoded(struct input *in, uint64_t n, char *room)
 {
     while (n > 0) {
@@ -397,7 +398,7 @@ bool input_skip(struct input *in, uint64_t n)
     return skipped;
 }
 
-uint64_t input_place(const struct input *in)
+uint64_t input_offset(const struct input *in)
 {
     return in->nread - (in->raw_len - in->raw_at);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * jansson makes an object in memory of each value of the line: "{}," is 3 bytes, and 240 in memory.
- * The memory of a parse is limited, by an allocator that counts. */
+ * jansson makes an object in memory of each value of the line: "{}," is 3 bytes long and takes 240
+ * in memory. So an allocator counts, and limits the memory of a parse. */
 #include "lines/jsonl.h"
 
 #include <jansson.h>
@@ -10,11 +10,11 @@
 #include <string.h>
 
 enum {
-    PARSE_BYTES = 64 << 20, /* for any line, */
+    PARSE_BYTES = 64 << 20, /* the memory for any line, */
     PARSE_EACH = 16         /* and for each of its bytes */
 };
 
-static _Thread_local size_t left; /* of the memory for the line at hand */
+static _Thread_local size_t left; /* bytes that the parse may still take */
 
 static void *take_memory(size_t size)
 {
@@ -30,7 +30,7 @@ static void jsonl_start(void)
     json_set_alloc_funcs(take_memory, free);
 }
 
-/* The member or element called name[0..len), or NULL. */
+/* The member or element name[0..len), or NULL. */
 static json_t *step(json_t *at, const char *name, size_t len)
 {
     char key[256];
@@ -42,7 +42,7 @@ static json_t *step(json_t *at, const char *name, size_t len)
     if (json_is_array(at) && len > 0 && strspn(key, "0123456789") == len) {
         return json_array_get(at, strtoul(key, NULL, 10));
     }
-    return json_object_get(at, key); /* NULL for anything that is no object */
+    return json_object_get(at, key); /* NULL if it is not an object */
 }
 
 static json_t *walk(json_t *at, const char *path)

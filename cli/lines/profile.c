@@ -8,7 +8,7 @@
 
 typedef const struct unseen_url_entry *entry_at_fn(size_t i);
 
-/* Whether name is in the list; if not, *like becomes the most similar one or NULL. */
+/* True if name is in the list; if not, *like is the most similar name or NULL. */
 static bool find_name(entry_at_fn *at, const char *name, const char **like)
 {
     struct suggestion n = {.wanted = name};
@@ -28,7 +28,7 @@ static const char *without_no(const char *rule)
     return strncmp(rule, "no-", 3) == 0 ? rule + 3 : rule;
 }
 
-/* Whether the profile has the rule, which exists. */
+/* True if the profile has the rule. */
 static bool has_rule(const char *profile, const char *rule)
 {
     struct unseen_url *url = NULL;
@@ -59,7 +59,7 @@ static void report_rule(const char *called, const char *rule, const char *like)
     }
 }
 
-/* Says what is wrong with the names, if it is they. */
+/* Reports the first name that is wrong; false if all names are right. */
 static bool report_names(const struct profile_options *o, const char *profile)
 {
     const char *called = o->called;

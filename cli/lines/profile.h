@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * From the names of a profile and of rules to a canonicaliser. */
+ * Makes a canonicaliser from the names of a profile and of rules. */
 #ifndef UNSEEN_CLI_PROFILE_H
 #define UNSEEN_CLI_PROFILE_H
 
@@ -9,20 +9,20 @@
 
 #include <unseen.h>
 
-/* -p and --rule. */
+/* The options -p and --rule. */
 struct profile_options {
     const char *called; /* how a corrected command starts */
-    const char *name;   /* NULL: the command's own default */
+    const char *name;   /* NULL: the default of the command */
     const char **rules;
     size_t nrules;
 };
 
-/* Makes the canonicaliser that the options ask for; standard is the profile where they name none,
- * NULL for the library's. False if that failed, which has been reported. */
+/* Makes the canonicaliser that the options ask for. `standard` is the profile if they name none;
+ * NULL: the library's default. False if that failed, which has been reported. */
 bool profile_create(struct unseen_url **url_out, const struct profile_options *o,
                     const char *standard, enum unseen_cpu cpu);
 
-/* Whether url takes bytes as they are. */
+/* True if the profile of url is none. */
 bool profile_is_none(const struct unseen_url *url);
 
 #endif

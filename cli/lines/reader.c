@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT
  *
- * A block is read, the complete lines in it leave in batches, and the unfinished last line moves to
- * the front of the next block (with one block: to its own front). 256 KiB stay in a second-level
- * cache until they are written, and are large enough that system calls do not count. A line that
- * does not fit makes its block grow; the block shrinks when the line is gone.
+ * The complete lines of a block leave in batches. The unfinished last line moves to the front of
+ * the next block, or of the same if there is only one. A block of 256 KiB stays in a second-level
+ * cache until it is written, and is large enough that system calls do not count. A line that does
+ * not fit makes its block grow; the block shrinks when the line is gone.
  *
- * Every read is followed by batches for all complete lines before the next read, so nothing that
- * has arrived waits for what has not. */
+ * After every read, all complete lines leave in batches before the next read. So a line that has
+ * arrived never waits for one that has not. */
 #include "lines/reader.h"
 
 #include <inttypes.h>
@@ -30,7 +30,7 @@ static void close_input(struct reader *r)
     r->input = NULL;
 }
 
-/* Without memory no other file is tried either. */
+/* Ends the reading; no other file is tried. */
 static bool reader_give_up(struct reader *r)
 {
     if (r->input) {
@@ -89,8 +89,8 @@ static void report_long(struct reader *r, uint64_t len)
     }
 }
 
-/* Reads once. At the end of a file its last line gets the delimiter it may lack; after an error an
- * unfinished line is no line. */
+/* Reads once. At the end of a file the last line gets a delimiter if it lacks one. After an error
+ * an unfinished line is left out. */
 static bool reader_read_more(struct reader *r)
 {
     if ((r->at > 0 || !here(r)->data) && !next_block(r)) {
@@ -124,7 +124,7 @@ static bool reader_read_more(struct reader *r)
     return true;
 }
 
-/* The end of a line that is too long to be kept, if it is here. */
+/* Drops the rest of an over-long line, as far as it has been read. True if the line ends here. */
 static bool end_skipping(struct reader *r, struct batch *b)
 {
     const char *from = here(r)->data + r->at;
@@ -143,8 +143,8 @@ static bool end_skipping(struct reader *r, struct batch *b)
     return true;
 }
 
-/* Whether the line at `at` may be complete: what is known to hold no delimiter is not looked at
- * again, or a line of n bytes in small pieces would take n^2 steps. */
+/* True if the line at `at` may be complete. Bytes known to hold no delimiter are not looked at
+ * again: otherwise a line of n bytes that comes in small pieces would take n^2 steps. */
 static bool may_have_line(struct reader *r)
 {
     const size_t len = r->filled - r->at;
@@ -157,7 +157,7 @@ static bool may_have_line(struct reader *r)
     return false;
 }
 
-/* Takes lines over --max-line out of the batch. */
+/* Removes lines over --max-line from the batch. */
 static void drop_long(struct reader *r, struct batch *b)
 {
     const uint64_t first = r->line;
@@ -175,7 +175,7 @@ static void drop_long(struct reader *r, struct batch *b)
     b->n = kept;
 }
 
-/* The first line without the wanted key is shown, the others are only counted. */
+/* Shows the first line without the wanted key, and counts the others. */
 static void note_misses(struct reader *r, struct batch *b, const struct identity_misses *misses)
 {
     if (r->nmisses == 0 && misses->n > 0) {
@@ -187,7 +187,7 @@ static void note_misses(struct reader *r, struct batch *b, const struct identity
     r->nmisses += misses->n;
 }
 
-/* Complete lines of the current block to *b; false if there are none. */
+/* Moves complete lines of the current block to *b; false if there are none. */
 static bool take_lines(struct reader *r, struct batch *b)
 {
     if (r->at == r->filled) {
@@ -230,7 +230,7 @@ static bool take_lines(struct reader *r, struct batch *b)
     return true;
 }
 
-/* An unfinished line that is too long already is not kept in memory. */
+/* Drops an unfinished line that is too long already: it is not kept in memory. */
 static void start_skipping(struct reader *r, struct batch *b)
 {
     if (r->max_line && r->filled - r->at > r->max_line && r->skipped == 0) {
@@ -241,7 +241,7 @@ static void start_skipping(struct reader *r, struct batch *b)
     }
 }
 
-/* Opens the next file; false if the input is of no use any more. */
+/* Opens the next file; false if reading is to end. */
 static bool open_next(struct reader *r)
 {
     const uint64_t skipped = r->skip_bytes;

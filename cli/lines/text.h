@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * A piece of memory that grows, and moves when it does. All zero is an empty one. */
+ * Memory that grows, and moves when it does. All zero is an empty text. */
 #ifndef UNSEEN_CLI_TEXT_H
 #define UNSEEN_CLI_TEXT_H
 
@@ -13,10 +13,10 @@ struct text {
     size_t cap;
 };
 
-/* Makes room for n bytes behind data[0..len); false without memory, and nothing has changed. */
+/* Makes room for n bytes behind data[0..len). False without memory; nothing has changed then. */
 bool text_reserve(struct text *t, size_t n);
 
-/* Empties it, and gives memory back if that is more than a usual amount. */
+/* Empties the text, and frees its memory if that is unusually large. */
 void text_clear(struct text *t);
 
 void text_release(struct text *t);

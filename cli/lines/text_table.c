@@ -8,7 +8,7 @@ enum {
     FIRST_ENTRIES = 512
 };
 
-/* The slot of the text, or the free one where it belongs. There always is a free one. */
+/* The slot of the text, or the free slot where it belongs. The table always has a free slot. */
 static size_t find_slot(const struct text_table *t, struct unseen_key hash, const void *data,
                         size_t len)
 {
@@ -24,7 +24,7 @@ static size_t find_slot(const struct text_table *t, struct unseen_key hash, cons
     return i;
 }
 
-/* Room for twice as many. */
+/* Makes room for twice as many entries. */
 static bool grow(struct text_table *t)
 {
     const size_t cap = t->nslots ? t->nslots : FIRST_ENTRIES;
@@ -68,7 +68,7 @@ struct text_entry *text_table_add(struct text_table *t, const void *data, size_t
     if (t->slots[slot]) {
         return &t->entries[t->slots[slot] - 1];
     }
-    if (!text_reserve(&t->bytes, len + 1)) { /* so that an empty text has a place, too */
+    if (!text_reserve(&t->bytes, len + 1)) { /* so that an empty text has an address, too */
         return NULL;
     }
     if (len > 0) {

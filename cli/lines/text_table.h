@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Texts, each once, and numbered in the order in which they came. Open addressing; texts are hashed
- * under a secret of the table's own, so that nobody can choose some that meet in it. */
+ * A hash table of texts, each of which is in it once, numbered in the order in which they came. It
+ * uses open addressing. Texts are hashed under a secret of the table, so that nobody can choose
+ * texts that collide. */
 #ifndef UNSEEN_CLI_TEXT_TABLE_H
 #define UNSEEN_CLI_TEXT_TABLE_H
 
@@ -15,15 +16,15 @@
 
 struct text_entry {
     struct unseen_key hash;
-    size_t at; /* in bytes */
+    size_t at; /* offset in bytes */
     size_t len;
-    struct unseen_key key; /* the caller's, like value; zero at first */
+    struct unseen_key key; /* for the caller, like value; both are zero at first */
     uint64_t value;
 };
 
-/* All zero is an empty one. */
+/* All zero is an empty table. */
 struct text_table {
-    struct unseen_set *hasher; /* empty: makes the hashes; NULL before the first text */
+    struct unseen_set *hasher; /* an empty set that makes the hashes; NULL before the first text */
     struct text bytes;         /* one text after the other */
     struct text_entry *entries;
     size_t n;
@@ -31,10 +32,11 @@ struct text_table {
     size_t nslots;   /* a power of two, or 0 */
 };
 
-/* The entry of the text, NULL if there is none. Threads may look up together. */
+/* The entry of the text; NULL if the table lacks it. Threads may look up at the same time. */
 struct text_entry *text_table_find(const struct text_table *t, const void *data, size_t len);
 
-/* The same, made if there is none; NULL without memory. Entries move. */
+/* The entry of the text, which is added if the table lacks it; NULL without memory. Entries
+ * move. */
 struct text_entry *text_table_add(struct text_table *t, const void *data, size_t len);
 
 static inline struct unseen_bytes text_table_text(const struct text_table *t, size_t i)
@@ -42,7 +44,7 @@ static inline struct unseen_bytes text_table_text(const struct text_table *t, si
     return (struct unseen_bytes){t->bytes.data + t->entries[i].at, t->entries[i].len};
 }
 
-/* Empties it, and keeps memory. */
+/* Empties the table, and keeps its memory. */
 void text_table_clear(struct text_table *t);
 
 void text_table_release(struct text_table *t);

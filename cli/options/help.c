@@ -9,7 +9,7 @@
 
 static const char help_line[] = "unseen help [COMMAND | profiles | rules | filters]";
 
-/* The default command stands for the tool, and names the others. */
+/* Prints the usage line. The default command also names the other commands. */
 static void print_usage(FILE *to, const struct command *command)
 {
     const struct command *other = NULL;
@@ -149,7 +149,7 @@ static int report_topic(const char *name)
 int help_run(int argc, char **argv)
 {
     if (argc > 2) {
-        message_error("help is on one thing at a time");
+        message_error("help takes one topic");
         message_hint("unseen help %s", argv[1]);
         return EXIT_TROUBLE;
     }

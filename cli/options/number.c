@@ -10,7 +10,7 @@ static bool is_digit(char c)
     return c >= '0' && c <= '9';
 }
 
-/* Digits only: exact up to 2^64 - 1, where a double would round. */
+/* Parses digits only, exactly up to 2^64 - 1; a double would round. */
 static bool whole(const char *text, int base, uint64_t *out)
 {
     char *end = NULL;

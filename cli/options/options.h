@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * From the command line to a struct, and what the tool says about itself. One table holds every option
- * of every command: how it is written, what it takes, who has it, how the help explains it and where
- * its value goes. getopt_long gets its arguments from the table, and so does the help. */
+ * From the command line to struct options; and the help.
+ *
+ * A table (rows.c) holds every option of every command: how it is written, what value it takes,
+ * which commands have it, how the help explains it, and to which field its value goes. getopt_long
+ * and the help get what they need from the table. */
 #ifndef UNSEEN_CLI_OPTIONS_H
 #define UNSEEN_CLI_OPTIONS_H
 
@@ -13,10 +15,10 @@
 enum options_result {
     OPTIONS_RUN,
     OPTIONS_DONE, /* help or version was printed */
-    OPTIONS_WRONG /* reported */
+    OPTIONS_WRONG /* the error has been reported */
 };
 
-/* Parses argv[1..argc) for a command. The result points into argv, in which lists are split;
+/* Parses argv[1..argc) for a command. The options point into argv, in which lists are split.
  * options_release frees the rest. */
 enum options_result options_parse(struct options *o, const struct command *command, int argc,
                                   char **argv);
@@ -27,7 +29,7 @@ void options_release(struct options *o);
 /* The i'th command, the default one first; NULL past the last. */
 const struct command *command_at(size_t i);
 
-/* The command called name, or NULL. */
+/* The command of that name, or NULL. */
 const struct command *command_find(const char *name);
 
 /* ---- rows.c ---------------------------------------------------------------------------------- */
@@ -36,33 +38,33 @@ enum {
     OPTION_ROWS_MAX = 160
 };
 
-/* What the value is, and the type of the field that it goes to. */
+/* The kind of value that an option takes, and the type of its field. */
 enum option_type {
-    OPTION_HELP, /* none: prints, and ends the program */
+    OPTION_HELP, /* no value: prints, and ends the program */
     OPTION_VERSION,
-    OPTION_FLAG,   /* none: bool, becomes true */
-    OPTION_NUL,    /* none: char, becomes '\0' */
+    OPTION_FLAG,   /* no value: bool, becomes true */
+    OPTION_NUL,    /* no value: char, becomes '\0' */
     OPTION_TEXT,   /* const char * */
     OPTION_RATE,   /* double, above 0 and below 1 */
     OPTION_REAL,   /* double, above 0, at most 1e6 */
     OPTION_COUNT,  /* uint64_t, with suffixes of powers of 1000 */
     OPTION_BYTES,  /* uint64_t from min to max, with suffixes of powers of 1024 */
     OPTION_NUMBER, /* unsigned from min to max */
-    OPTION_CHOICE, /* enum: the place in names, from min on; 1 without a value */
-    OPTION_CALL    /* anything: calls set */
+    OPTION_CHOICE, /* enum: min + the index in names; 1 without a value */
+    OPTION_CALL    /* any type: calls set */
 };
 
-/* A row with a name is an option; one with a group only is a heading of the help. */
+/* A row with a name is an option; a row with only a group is a heading of the help. */
 struct option_row {
     char letter;
     const char *name;
-    unsigned commands; /* COMMAND_... bits of those that have it */
+    unsigned commands; /* COMMAND_... bits of the commands that have it */
     const char *help;  /* lines separated by \n */
     const char *group;
     enum option_type type;
-    const char *value;   /* NULL: takes none; "[=X]": may take one */
+    const char *value;   /* NULL: takes no value; "[=X]": may take one */
     const char *expects; /* "... is not <expects>" */
-    const char *example; /* a value that is right */
+    const char *example; /* a valid value, for a hint */
     size_t offset;       /* of the field in struct options */
     uint64_t min;
     uint64_t max;
@@ -89,19 +91,20 @@ bool number_rate(const char *text, double *out);
 /* 20, 9.6, 1e3: any number above 0. */
 bool number_positive(const char *text, double *out);
 
-/* 600, 0640: rights of a file, in octal, that let its owner read and write it, and nobody run it. */
+/* 600, 0640: the rights of a file in octal. Its owner must be able to read and write it, and nobody
+ * may run it. */
 bool number_mode(const char *text, unsigned *out);
 
 /* ---- help.c ---------------------------------------------------------------------------------- */
 
-/* To standard output; false if that failed, which has been reported. */
+/* Prints the help to standard output; false if that failed, which has been reported. */
 bool help_command(const struct command *command);
 bool help_version(void);
 
-/* The short usage, to standard error. */
+/* Prints the short usage to standard error. */
 void help_usage(const struct command *command);
 
-/* unseen help [TOPIC]: the exit status. */
+/* Runs `unseen help [TOPIC]`; returns the exit status. */
 int help_run(int argc, char **argv);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Feeds the table of options to getopt_long, and says what is wrong with a command line and what
- * would be right. */
+ * Feeds the table of options to getopt_long, and reports a wrong command line with a hint at the
+ * right one. */
 #include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,7 +17,7 @@ enum {
 
 /* ---- Wrong options --------------------------------------------------------------------------- */
 
-/* What other tools mean by an option that is none here, and how to say it to this one. */
+/* Options of other tools that this tool lacks, and what to write in their place. */
 static const struct {
     const char *option;
     const char *why;
@@ -45,7 +45,7 @@ static const struct {
     {"--max-count", "it has a shorter name here", "unseen -m N FILE"},
 };
 
-/* The long option of the command most like name, or NULL. */
+/* The long option of the command that is most like `name`, or NULL. */
 static const char *nearest_option(const struct command *command, const char *name)
 {
     struct suggestion n = {.wanted = name};
@@ -58,7 +58,7 @@ static const char *nearest_option(const struct command *command, const char *nam
     return n.best;
 }
 
-/* A command that has the long option, or NULL. */
+/* A command that has this long option, or NULL. */
 static const struct command *owner_of(const char *name)
 {
     const struct command *command = NULL;
@@ -79,7 +79,7 @@ static void report_unknown(const struct command *command, const char *option)
     const bool has_habits = command->bit == COMMAND_DEDUP;
     for (size_t i = 0; has_habits && i < sizeof(habits) / sizeof(habits[0]); i++) {
         if (strcmp(habits[i].option, option) == 0) {
-            message_error("%s is no option here: %s", option, habits[i].why);
+            message_error("%s is not an option of this tool: %s", option, habits[i].why);
             message_hint("%s", habits[i].instead);
             return;
         }
@@ -102,7 +102,7 @@ static void report_value(const struct command *command, const struct option_row 
     const char *space = row->example && row->example[0] == '=' ? "" : " ";
     if (strcmp(row->name, "seed") == 0) {
         message_error("--seed: its value is not %s",
-                      row->expects); /* which may be a secret all the same */
+                      row->expects); /* the value is not shown: it may be a secret */
     } else {
         message_error("--%s: '%s' is not %s", row->name, value, row->expects);
     }
@@ -116,7 +116,8 @@ static void report_missing(const struct command *command, const struct option_ro
     message_hint("%s --%s %s", command->called, row->name, row->example ? row->example : value);
 }
 
-/* The option as it was written, without a value: getopt has moved past it. */
+/* Reports an option that getopt refused. It shows the option as it was written, without a value;
+ * getopt has moved past it. */
 static void report_getopt(const struct command *command, char **argv, int at)
 {
     char text[64];
@@ -184,7 +185,7 @@ static const struct option_row *find_row(const struct command *command, int c)
     return row;
 }
 
-/* The corrected command; a command on a store has its name in front of the files. */
+/* Hints at the corrected command. A command on a store names the store in front of the files. */
 static void hint_pair(const struct options *o, const char *words)
 {
     const char *file = o->seen.path ? strstr(words, "FILE") : NULL;
@@ -196,7 +197,7 @@ static void hint_pair(const struct options *o, const char *words)
     }
 }
 
-/* Two options of which the second would be pointless or contradict the first. */
+/* Reports two options of which the second would be pointless or contradict the first. */
 static bool check_pairs(const struct options *o)
 {
     const bool dedup = o->command->bit == COMMAND_DEDUP;
@@ -269,8 +270,8 @@ static bool choose(const struct option_row *row, const char *value, unsigned *ch
     return !value;
 }
 
-/* Puts the value, NULL if there is none, into the field of its option. False if the row expects
- * something else. */
+/* Puts the value (NULL: no value) into the field of its option. False if the row expects another
+ * value. */
 static bool set_value(const struct option_row *row, struct options *o, char *value)
 {
     void *field = (char *)o + row->offset;
@@ -307,7 +308,7 @@ static bool set_value(const struct option_row *row, struct options *o, char *val
     }
 }
 
-/* One option from getopt_long; RUN means go on with the next. */
+/* Handles an option from getopt_long. RUN means: go on with the next one. */
 static enum options_result parse_take(struct options *o, int c, char **argv, int at)
 {
     const struct command *command = o->command;
@@ -331,8 +332,8 @@ static enum options_result parse_take(struct options *o, int c, char **argv, int
     return OPTIONS_RUN;
 }
 
-/* getopt_long takes any beginning of a name that fits one option only. Some options empty a file,
- * so a name must be written out. index is that of the long option just taken, or -1. */
+/* Refuses abbreviated names. getopt_long takes any beginning of a name that fits only one option,
+ * but some options empty a file. `index` is that of the long option just taken, or -1. */
 static bool is_written_out(const struct options *o, char **argv, const struct option *longs,
                            int index)
 {
@@ -352,7 +353,7 @@ static bool is_written_out(const struct options *o, char **argv, const struct op
     return false;
 }
 
-/* Room for one value to each word, and one more to each comma in a list. */
+/* Makes room for a value for each word, and one more for each comma in a list. */
 static bool parse_make_room(struct options *o, int argc, char **argv)
 {
     size_t n = (size_t)argc;
@@ -416,7 +417,7 @@ enum options_result options_parse(struct options *o, const struct command *comma
         o->input.none_named = true;
     }
     if (o->source == SOURCE_REQUESTS_SEEN) {
-        o->seen.profile = "none"; /* fingerprints are no URLs */
+        o->seen.profile = "none"; /* fingerprints are not URLs */
         o->seen.profile_hint = "unseen import --format requests.seen NEW.unseen FILE";
     }
     o->seen.takes_list = command->use.takes_list || o->serve.protocol;

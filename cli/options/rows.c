@@ -96,7 +96,7 @@ static bool set_kind(struct options *o, char *value)
     return o->list.has_kind;
 }
 
-/* A field number, or a path into JSON. */
+/* Parses a field number, or a path into JSON. */
 static bool parse_key(const char *value, size_t *field, const char **path)
 {
     *field = 0;
@@ -161,7 +161,7 @@ static const char *const stats_names[] = {"none", "text", "json", NULL};
 static const char *const format_names[] = {"auto", "lines", "jsonl", NULL};
 static const char *const source_names[] = {"lines", "anew", "requests.seen", "redis-set", NULL};
 
-/* Where the value goes; a field of another type does not compile. */
+/* The field of an option. A field of another type does not compile. */
 #define FIELD(type, field)                                                                         \
     .offset = offsetof(struct options, field) +                                                    \
               0 * sizeof(char[_Generic(((struct options *)NULL)->field, type : 1)])

@@ -15,7 +15,7 @@ double chart_place(const struct chart_axis *axis, double value)
     return (scale(axis, value) - low) / (scale(axis, axis->high) - low);
 }
 
-/* The smallest of 1, 2, 5, 10, 20, ... that makes no more than max steps in the range. */
+/* The smallest of 1, 2, 5, 10, 20, ... that divides the range into at most max steps. */
 static double round_step(double range, size_t max)
 {
     static const double factors[] = {1, 2, 5};

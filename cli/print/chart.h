@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Curves and points over two axes, for a terminal or as SVG. Nothing is known here of what they
- * mean. */
+ * Curves and points over two axes, printed on a terminal or written as SVG. What the values mean
+ * is the caller's affair. */
 #ifndef UNSEEN_CLI_CHART_H
 #define UNSEEN_CLI_CHART_H
 
@@ -17,16 +17,16 @@ enum {
 
 struct chart_axis {
     char label[CHART_NAME];
-    double low; /* at the left or below; low > high turns the axis round */
+    double low; /* at the left or at the bottom; low > high turns the axis round */
     double high;
     bool is_log;
 };
 
 struct chart_series {
     char name[CHART_NAME];
-    bool is_points; /* marks, no line; a single one has its name beside it */
+    bool is_points; /* points, not a line; a single point has its name beside it */
     size_t npoints;
-    double x[CHART_POINTS]; /* of a line: increasing along the axis */
+    double x[CHART_POINTS]; /* increasing along the axis, unless is_points */
     double y[CHART_POINTS];
 };
 
@@ -38,19 +38,19 @@ struct chart {
     struct chart_series series[CHART_SERIES];
 };
 
-/* Where a value is on its axis: 0 at low, 1 at high; outside, below 0 or above 1. */
+/* The position of a value on its axis: 0 at low, 1 at high, below 0 or above 1 outside. */
 double chart_place(const struct chart_axis *axis, double value);
 
-/* The values at which the axis is marked, at most max of them, in increasing order: round ones. */
+/* Chooses at most max round values at which to mark the axis, in increasing order. */
 size_t chart_ticks(const struct chart_axis *axis, double *ticks, size_t max);
 
-/* A value as short text of three digits: 20, 0.0123, 8.89e-5, 1e10. */
+/* Writes a value with three digits: 20, 0.0123, 8.89e-5, 1e10. */
 void chart_value(double value, char text[24]);
 
-/* Some 15 lines of text: in braille, or if that is not wanted, in stars. */
+/* Prints some 15 lines of text: braille characters, or stars. */
 void chart_print(FILE *to, const struct chart *chart, bool braille);
 
-/* The charts below each other as one SVG file. */
+/* Writes the charts, one below the other, as an SVG file. */
 void chart_svg(FILE *to, const struct chart *const *charts, size_t ncharts);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * A chart as SVG, without anything that a browser has to load. Colours are those of Okabe and Ito, which
- * people who do not see all colours tell apart, too; each curve has its name beside its end. */
+ * A chart as SVG that needs no other file. The colours are those of Okabe and Ito, which colour-
+ * blind people can tell apart. The name of a curve is beside its end. */
 #include <math.h>
 #include <string.h>
 
@@ -88,21 +88,22 @@ static void put_axes(FILE *to, const struct chart *chart)
     fputs("</text>\n", to);
 }
 
-/* Lines leave the frame at its edge: clipped by the renderer, so that their slope stays right. */
+/* A line may leave the frame. The renderer clips it at the edge, so that its slope stays right. */
 static void put_line(FILE *to, const struct chart *chart, const struct chart_series *s, size_t i)
 {
     fprintf(to,
             "<polyline fill='none' stroke='%s' stroke-width='2' clip-path='url(#frame)' points='",
             colour_of(i));
     for (size_t j = 0; j < s->npoints; j++) {
-        /* What is far outside is drawn less far: numbers stay short, and the line leaves anyway. */
+        /* A point far outside is drawn nearer: the numbers stay short, and the line still
+         * leaves. */
         const double y = place_y(chart, s->y[j]);
         fprintf(to, "%.1f,%.1f ", place_x(chart, s->x[j]), fmin(fmax(y, -9999), 9999));
     }
     fputs("'/>\n", to);
 }
 
-/* Names beside points. Those in use by a chart, so that a later one can keep out of their way. */
+/* The names beside the points of a chart so far: a later name keeps out of their way. */
 struct labels {
     size_t n;
     double x[CHART_SERIES];
@@ -158,7 +159,7 @@ struct name {
     double y;
 };
 
-/* The names in the order of the ends of their curves, and no two closer than a line of text. */
+/* Sorts the names by the ends of their curves, and keeps a line of text between any two. */
 static size_t place_names(const struct chart *chart, struct name *names)
 {
     size_t n = 0;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * A chart in the cells of a terminal. A braille character is a cell of 2 by 4 dots; its code is
- * U+2800 and a bit for each dot. The name of a curve stands at its right end. */
+ * A chart of characters. A braille character is a cell of 2 by 4 dots: its code is U+2800 and a
+ * bit for each dot. The name of a curve is at its right end. */
 #include <math.h>
 #include <string.h>
 
@@ -20,7 +20,7 @@ struct canvas {
     char ends[ROWS][200]; /* names at the right */
 };
 
-/* y from below. Outside of the canvas nothing is drawn. */
+/* Counts y from the bottom. A dot outside the canvas is not drawn. */
 static void put_dot(struct canvas *c, long x, long y)
 {
     static const unsigned char bits[4][2] = {
@@ -41,7 +41,7 @@ static struct dot dot_of(const struct chart *chart, const struct chart_series *s
 {
     const double x = chart_place(&chart->x, s->x[i]) * (DOTS_X - 1);
     const double y = chart_place(&chart->y, s->y[i]) * (DOTS_Y - 1);
-    /* What is far outside need not be told apart, and must fit into a long. */
+    /* A point far outside is moved nearer: its position must fit into a long. */
     return (struct dot){fmin(fmax(x, -1e4), 1e4), fmin(fmax(y, -1e4), 1e4)};
 }
 
@@ -94,7 +94,7 @@ static void print_cell(FILE *to, unsigned char cell, bool braille)
             (int)(0x80 | (code & 0x3f)));
 }
 
-/* The labels of the rows; a row without one gets an empty text. */
+/* Fills in the labels of the rows; a row without a label gets an empty text. */
 static void label_rows(const struct chart_axis *axis, char labels[ROWS][24])
 {
     double ticks[ROWS];
@@ -114,7 +114,7 @@ static void print_x_axis(FILE *to, const struct chart_axis *axis)
     memset(line, ' ', sizeof(line));
     size_t end = 0;
     for (size_t i = 0; i < n; i++) {
-        /* From left to right, also where the axis is turned round. */
+        /* Go from left to right, also if the axis is turned round. */
         const double tick = ticks[axis->low > axis->high ? n - 1 - i : i];
         char text[24];
         chart_value(tick, text);

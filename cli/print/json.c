@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Runs of bytes that stand for themselves are copied whole; most strings are one such run. */
+ * A run of bytes that need no escape is copied at once. Most strings are one such run. */
 #include "print/json.h"
 
 #include <stdbool.h>
@@ -11,13 +11,13 @@
 
 #define EVERY(byte) (UINT64_C(0x0101010101010101) * (byte))
 
-/* The top bit of each byte that is 0. Above the lowest such byte there may be wrong ones. */
+/* Sets the top bit of each byte that is 0. Above the lowest such byte, bits may be wrong. */
 static uint64_t zeros(uint64_t word)
 {
     return (word - EVERY(1)) & ~word & EVERY(0x80);
 }
 
-/* Whether all 8 bytes are printable ASCII but " and \. */
+/* True if all 8 bytes are printable ASCII other than " and \. */
 static bool is_plain_word(const unsigned char *s)
 {
     uint64_t word;
@@ -31,7 +31,7 @@ static bool is_plain(unsigned char c)
     return c >= 0x20 && c < 0x80 && c != '"' && c != '\\';
 }
 
-/* The end of the run at s of what stands for itself. */
+/* The end of the run of bytes at s that need no escape. */
 static const unsigned char *end_of_run(const unsigned char *s, const unsigned char *end)
 {
     for (;;) {

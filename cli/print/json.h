@@ -8,12 +8,11 @@
 
 #include "print/output.h"
 
-/* Writes bytes as a JSON string. Whatever they are, they can be had back: each byte XX that is not
- * part of UTF-8 is written as \udcXX, which is how Python's error handler "surrogateescape" maps
- * them. */
+/* Writes bytes as a JSON string from which they can be had back: a byte XX that is not part of
+ * UTF-8 is written as \udcXX, as Python's error handler "surrogateescape" maps it. */
 void json_write_string(struct output *out, struct unseen_bytes bytes);
 
-/* Writes text as it is. */
+/* Writes JSON that is made already. */
 static inline void json_write(struct output *out, const char *text)
 {
     output_write(out, text, strlen(text));

@@ -10,7 +10,7 @@
 
 #include "print/utf8.h"
 
-/* Written by message_setup only, before a second thread exists. */
+/* Only message_setup writes it, before a second thread exists. */
 static struct {
     bool color;
     bool has_progress;
@@ -26,7 +26,7 @@ void message_setup(enum when color, bool has_progress)
     look.has_progress = has_progress;
 }
 
-/* There is nobody to tell when standard error itself fails. */
+/* Ignores errors: nobody can be told when standard error fails. */
 static void message_put(const char *text, size_t len)
 {
     while (len > 0) {
@@ -40,7 +40,7 @@ static void message_put(const char *text, size_t len)
     }
 }
 
-/* One write for the whole line, so that lines of several threads or programs do not mix. */
+/* Writes the whole line at once, so that lines of several threads or programs do not mix. */
 void message_say(enum message_kind kind, const char *format, ...)
 {
     static const char *const words[] = {"error", "warning", "hint"};

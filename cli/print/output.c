@@ -21,7 +21,7 @@ static bool is_standard(const char *path)
     return !path || strcmp(path, "-") == 0;
 }
 
-/* A buffer for what is open now, if it is. */
+/* Checks the descriptor, which open has just returned, and makes the buffer. */
 static bool opened(struct output *out)
 {
     if (out->fd < 0) {
@@ -45,7 +45,6 @@ bool output_open(struct output *out, const char *path)
     return opened(out);
 }
 
-/* The name of what a shell has opened for us, where the system tells. */
 void output_sync_name(const struct output *out)
 {
     char link[64];
@@ -54,7 +53,7 @@ void output_sync_name(const struct output *out)
     const ssize_t len = readlink(link, path, sizeof(path) - 1);
     if (len > 0 && path[0] == '/') {
         path[len] = '\0';
-        (void)folder_sync(path); /* there is no more that could be done */
+        (void)folder_sync(path); /* nothing more can be done */
     }
 }
 
@@ -69,7 +68,8 @@ bool output_open_again(struct output *out, const char *path)
     if (!opened(out)) {
         return false;
     }
-    /* Even if the file was there: who made it may have been killed before its name was synced. */
+    /* Sync even if the file was there: its maker may have been killed before the name was
+     * synced. */
     if (!folder_sync(path)) {
         message_error("cannot write the folder of %s: %s", path, strerror(errno));
         return false;
@@ -96,7 +96,7 @@ bool output_truncate(struct output *out)
     return true;
 }
 
-/* What is no file (ESPIPE) has no places. */
+/* A pipe or a terminal cannot be moved in (ESPIPE). */
 bool output_seek(struct output *out, uint64_t offset, int whence)
 {
     if (out->fd != STDOUT_FILENO && lseek(out->fd, (off_t)offset, whence) < 0 && errno != ESPIPE) {
@@ -115,7 +115,7 @@ static void output_fail(struct output *out)
     out->failed = true;
 }
 
-/* Waits as long as it takes. */
+/* Waits until all bytes are written or an error comes. */
 static void write_all(struct output *out, const char *data, size_t len)
 {
     while (len > 0 && !out->failed) {
@@ -126,11 +126,11 @@ static void write_all(struct output *out, const char *data, size_t len)
             out->written += (uint64_t)n;
         } else if (errno == EAGAIN) {
             struct pollfd pfd = {.fd = out->fd, .events = POLLOUT};
-            (void)poll(&pfd, 1, -1); /* whatever it says, write will say it better */
+            (void)poll(&pfd, 1, -1); /* write reports any error */
         } else if (errno != EINTR) {
             output_fail(out);
         }
-        /* A signal shows as EINTR or, after a part was written, as a short write. */
+        /* A signal shows as EINTR, or as a short write if some bytes were written. */
         if (len > 0) {
             report_poll();
         }
@@ -143,9 +143,9 @@ void output_make_elastic(struct output *out)
     out->elastic = fstat(out->fd, &st) == 0 && (S_ISFIFO(st.st_mode) || S_ISSOCK(st.st_mode));
 }
 
-/* A pipe that poll calls writable takes PIPE_BUF bytes without blocking, as does a local socket
- * (some programs use pairs of them as pipes), and nobody else's use of it is disturbed, as by
- * O_NONBLOCK it would be. */
+/* Writes as long as that does not block. A pipe that poll calls writable takes PIPE_BUF bytes
+ * without blocking, and so does a local socket, which some programs use as a pipe. O_NONBLOCK would
+ * disturb other programs that use the same pipe. */
 static void write_some(struct output *out)
 {
     struct pollfd pfd = {.fd = out->fd, .events = POLLOUT};
@@ -157,8 +157,8 @@ static void write_some(struct output *out)
     }
 }
 
-/* Makes room for len more bytes behind what is kept. Without memory for that, waiting is all that
- * is left. */
+/* Makes room for len more bytes in the buffer. Without memory, waits until the buffer is
+ * written. */
 static void keep_room(struct output *out, size_t len)
 {
     if (out->sent > 0) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * A buffered writer. An error is reported once and remembered; writing on is harmless and does
- * nothing. A reader that has gone away (EPIPE) is an error without a message, as in any filter. */
+ * A buffered writer. An error is reported once and remembered; later writes do nothing. If the
+ * reader of a pipe has gone away (EPIPE), the writer fails without a message, as in any filter. */
 #ifndef UNSEEN_CLI_OUTPUT_H
 #define UNSEEN_CLI_OUTPUT_H
 
@@ -22,41 +22,43 @@ struct output {
     size_t len;
     size_t sent;
     uint64_t written; /* bytes that have been written */
-    uint64_t put;     /* bytes that were to be, also after a failure: where the next one stands */
-    /* Never wait for the reader of the output before the end: what it does not take yet is kept,
-     * in as much memory as that needs. */
+    uint64_t put; /* bytes that were put, also after a failure; the next byte is at this position */
+    /* Never wait for the reader of the output before the end: keep the bytes that it does not take
+     * yet, in as much memory as they need. */
     bool elastic;
     bool failed;
-    bool reader_gone; /* it has failed because nobody reads the pipe any more */
+    bool reader_gone; /* failed because nobody reads the pipe any more */
     bool is_open;
 };
 
-/* Opens path for writing without cutting it yet ("-" or NULL: standard output). */
+/* Opens path ("-" or NULL: standard output) for writing, and does not truncate it yet. */
 bool output_open(struct output *out, const char *path);
 
-/* The same, but what the file holds will be continued: it is opened for reading, too, and if it
- * was made, that is on the disk at once. */
+/* Opens path to append to it. It is opened for reading, too. If the file is new, its name is
+ * durable before the function returns. */
 bool output_open_again(struct output *out, const char *path);
 
-/* Makes the name of a regular file that the shell has opened durable, as far as that is possible. */
+/* Makes the name of a regular file that the shell has opened durable, if the system tells the
+ * name. */
 void output_sync_name(const struct output *out);
 
-/* Cuts a regular file that was opened by name to nothing: once it is known to be no input. */
+/* Truncates a regular file that was opened by name. Call it when the file is known not to be an
+ * input. */
 bool output_truncate(struct output *out);
 
-/* Moves to a place of a regular file that was opened by name, as lseek does. */
+/* Moves in a regular file that was opened by name, as lseek does. */
 bool output_seek(struct output *out, uint64_t offset, int whence);
 
-/* Whether it goes to a regular file. */
+/* True if the output is a regular file. */
 bool output_is_file(const struct output *out);
 
-/* Makes out elastic if it is a pipe or a socket; where it is not, nothing changes. */
+/* Makes out elastic if it is a pipe or a socket. */
 void output_make_elastic(struct output *out);
 
-/* Writes what is buffered; if elastic, what can be written without waiting. */
+/* Writes the buffered bytes; an elastic output writes as many as it can without waiting. */
 bool output_flush(struct output *out);
 
-/* Whether an elastic output has kept something. */
+/* True if an elastic output has bytes that could not be written yet. */
 static inline bool output_is_behind(const struct output *out)
 {
     return out->elastic && out->sent < out->len;
@@ -65,12 +67,12 @@ static inline bool output_is_behind(const struct output *out)
 /* The slow half of output_write. */
 void output_write_large(struct output *out, const char *data, size_t len);
 
-/* As printf, at most 8 KiB. */
+/* As printf, for at most 8 KiB of text. */
 __attribute__((format(printf, 2, 3))) void output_print(struct output *out, const char *format,
                                                         ...);
 
-/* Room for len bytes in the buffer, for the caller to fill and to claim by output_advance; NULL
- * if there is none. */
+/* Returns room for len bytes in the buffer, or NULL. The caller fills it and calls
+ * output_advance. */
 char *output_reserve(struct output *out, size_t len);
 
 static inline void output_advance(struct output *out, size_t len)
@@ -79,13 +81,13 @@ static inline void output_advance(struct output *out, size_t len)
     out->put += len;
 }
 
-/* Writes all that is buffered, however long that takes; false if anything has failed. */
+/* Writes all buffered bytes, however long that takes; false if anything has failed. */
 bool output_finish(struct output *out);
 
 /* Flushes and closes; false if anything has failed since output_open. */
 bool output_close(struct output *out);
 
-/* Lets go of what a run that did not happen has opened; nothing is written or reported. */
+/* Closes the output without writing or reporting anything, for a run that did not happen. */
 void output_abandon(struct output *out);
 
 static inline void output_write(struct output *out, const char *data, size_t len)

@@ -12,10 +12,11 @@
 static const double PROGRESS_FIRST = 1.0; /* short runs draw nothing */
 static const double PROGRESS_EVERY = 0.25;
 
-/* A handler can reach nothing but globals. */
+/* A signal handler can reach only globals. */
 static volatile sig_atomic_t status_wanted;
 
-/* Whoever waits polls it: to hand it down to all of them would say no more. NULL: none. */
+/* The report that report_poll works on; NULL: none. A global, because every wait in the program
+ * polls. */
 static struct report *current;
 
 static void want_status(int signal_number)
@@ -31,7 +32,7 @@ static uint64_t nlines(const struct report *r)
 
 void report_listen(void)
 {
-    /* No SA_RESTART: a wait for input or output is to be interrupted. */
+    /* Without SA_RESTART a signal interrupts a wait for input or output. */
     struct sigaction action = {.sa_handler = want_status};
     sigemptyset(&action.sa_mask);
     sigaction(SIGUSR1, &action, NULL);

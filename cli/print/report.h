@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * What was done so far: the figures of --stats, the status line of SIGUSR1, the progress line. */
+ * The progress of a run: the figures of --stats, the status line of SIGUSR1, the progress line. */
 #ifndef UNSEEN_CLI_REPORT_H
 #define UNSEEN_CLI_REPORT_H
 
@@ -31,25 +31,25 @@ struct report {
     uint64_t nother;
     uint64_t nbytes;
     uint64_t nmisses;
-    uint64_t nfailed;   /* no URLs under the profile */
+    uint64_t nfailed;   /* lines that are not URLs under the profile */
     uint64_t nexcluded; /* lines of -x lists */
     double start;
     bool progress;
     double next_progress;
 };
 
-/* Starts the clock and listens to SIGUSR1. A progress line is drawn if the options want one,
- * standard error is a terminal and, unless asked for, no output goes there (to_file). Messages from
- * here on know of it. r is polled until report_end. */
+/* Starts the clock and listens to SIGUSR1. A progress line is drawn if the options want one and
+ * standard error is a terminal; by default only with to_file, which says that no output goes to the
+ * terminal. Messages wipe it out from here on. report_poll works on r until report_end. */
 void report_start(struct report *r, const struct report_options *o, bool to_file);
 
-/* For commands with figures of their own: listens to SIGUSR1, and says whether it has arrived since
- * the last call. */
+/* For commands with figures of their own: the first listens to SIGUSR1, the second is true if it
+ * has arrived since the last call. */
 void report_listen(void);
 bool report_is_wanted(void);
 
-/* Prints the status line if SIGUSR1 has arrived, and the progress line if it is due; nothing before
- * report_start. Cheap. */
+/* Prints the status line if SIGUSR1 has arrived, and the progress line if it is due. Does nothing
+ * before report_start. Cheap. */
 void report_poll(void);
 
 /* Wipes out the progress line and prints the figures that the options want. */

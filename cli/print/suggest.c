@@ -6,10 +6,10 @@
 
 enum {
     NAME_MAX_BYTES = 31,
-    DISTANCE_MAX = 2 /* from there on it is another word */
+    DISTANCE_MAX = 2 /* a name at a larger distance is another word */
 };
 
-/* Levenshtein distance, for a b of at most NAME_MAX_BYTES. */
+/* The Levenshtein distance; SIZE_MAX if b is longer than NAME_MAX_BYTES. */
 static size_t distance(const char *a, const char *b)
 {
     size_t row[NAME_MAX_BYTES + 1];

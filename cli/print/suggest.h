@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * What somebody may have meant. */
+ * Finds the known name that is most like a wrong one, for hints. */
 #ifndef UNSEEN_CLI_SUGGEST_H
 #define UNSEEN_CLI_SUGGEST_H
 
@@ -8,11 +8,12 @@
 
 struct suggestion {
     const char *wanted;
-    const char *best; /* the most similar name so far, or NULL; of equals the first */
+    const char
+        *best; /* the most similar name so far, the first of several; NULL: none is similar */
     size_t distance;
 };
 
-/* Start with wanted alone set. */
+/* Compares another name. Before the first call only `wanted` is set. */
 void suggest_try(struct suggestion *n, const char *name);
 
 #endif

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT
  *
- * What is UTF-8 and what is not. */
+ * Checks UTF-8, and cleans text for a terminal. */
 #ifndef UNSEEN_CLI_UTF8_H
 #define UNSEEN_CLI_UTF8_H
 
 #include <stddef.h>
 
-/* The length of the UTF-8 sequence at s < end, 1 for ASCII; 0 if there is none. */
+/* The length of the UTF-8 sequence at s < end: 1 for ASCII, 0 if the bytes are not UTF-8. */
 size_t utf8_sequence(const unsigned char *s, const unsigned char *end);
 
-/* The same, but 0 for what could steer a terminal, too: U+0000 to U+001F and U+007F to U+009F. A byte
- * that is no UTF-8 is one of these where a terminal has 8-bit characters. */
+/* The same, but 0 also for characters that could steer a terminal: U+0000 to U+001F and U+007F to
+ * U+009F. A terminal with 8-bit characters may take a byte that is not UTF-8 for one of these. */
 size_t utf8_visible(const unsigned char *s, const unsigned char *end);
 
 /* Puts '?' in place of each character and byte of text that is not visible. */

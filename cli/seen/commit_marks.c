@@ -16,18 +16,19 @@ static bool report_output(const struct commit_marks *h, const struct unseen_erro
 {
     message_error("%s", message_of(error));
     if (error->status == UNSEEN_ERR_CORRUPT) {
-        message_hint("move %s away: it is then begun anew, with what is new from now on",
-                     h->out->name);
+        message_hint(
+            "move %s away: the next run begins a new file, with the URLs that are new from then on",
+            h->out->name);
     } else if (error->status == UNSEEN_ERR_FOREIGN) {
-        message_hint("move %s.cut away: what has to be cut from %s goes there", h->out->name,
-                     h->out->name);
+        message_hint("move %s.cut away: the lines cut from %s go to a file of that name",
+                     h->out->name, h->out->name);
     } else if (error->status == UNSEEN_ERR_ARGUMENT) {
         message_hint("unseen -s %s FILE >> %s", h->o->path, h->out->name);
     }
     return false;
 }
 
-/* Tells the store of a file, whose name is known if it is continued. */
+/* Tells the store of the output file. `name` is NULL for standard output. */
 static bool tell(struct commit_marks *h, const char *name, uint64_t len)
 {
     struct unseen_error error = {.status = UNSEEN_OK};
@@ -60,8 +61,8 @@ static bool tell_named(struct commit_marks *h, uint64_t len)
     return told;
 }
 
-/* A crash, or somebody else, may have left a part of a line at the end of the file. The next line must
- * not become the rest of it. */
+/* Ends the last line of the file if it is incomplete, as a crash or another program may have left
+ * it. Otherwise the next line would become a part of it. */
 static void end_torn_line(struct commit_marks *h, int fd, uint64_t len)
 {
     char last = h->delimiter;
@@ -70,14 +71,15 @@ static void end_torn_line(struct commit_marks *h, int fd, uint64_t len)
     }
 }
 
-/* Of standard output, if it is appended to. */
+/* The same for standard output, if it is appended to. */
 static void end_torn_standard(struct commit_marks *h, uint64_t len)
 {
     const int flags = fcntl(h->out->fd, F_GETFL);
     if (flags < 0 || !(flags & O_APPEND)) {
         return;
     }
-    /* The descriptor itself may be for writing only. Where it cannot be opened again, it must do. */
+    /* The descriptor itself may be for writing only. If the file cannot be opened again, it stays
+     * as it is. */
     const int fd = open("/proc/self/fd/1", O_RDONLY | O_CLOEXEC | O_NOCTTY);
     if (fd >= 0) {
         end_torn_line(h, fd, len);
@@ -129,7 +131,7 @@ static void commit(struct commit_marks *h, uint64_t nchanges)
     }
 }
 
-/* Without room the last mark moves on: that only makes its commit later. */
+/* If there is no room for another mark, the last one moves on, which makes its commit later. */
 void commit_marks_mark(struct commit_marks *h, uint64_t nchanges)
 {
     if (!h->store || nchanges == 0) {
@@ -147,8 +149,8 @@ void commit_marks_mark(struct commit_marks *h, uint64_t nchanges)
     h->marks[last].position = h->out->put;
 }
 
-/* The length that is committed is that of the last mark, not of what is written: there may be lines
- * behind it whose keys are not committed yet. */
+/* Commits with the length at the last mark that is due. More may have been written: lines behind
+ * the mark, whose keys are not committed yet. */
 void commit_marks_written(struct commit_marks *h)
 {
     uint64_t nchanges = 0;
@@ -170,7 +172,7 @@ void commit_marks_end(struct commit_marks *h)
     }
     commit_marks_written(h);
     if (!h->out->failed) {
-        h->position = h->out->written; /* with lines that are no changes */
+        h->position = h->out->written; /* includes lines that changed nothing */
         commit(h, UINT64_MAX);
     } else if (h->keeps_length && ftruncate(h->out->fd, (off_t)(h->start + h->position)) != 0) {
         message_error("cannot cut %s to its complete lines: %s", h->out->name, strerror(errno));

@@ -4,12 +4,13 @@
 #include <setjmp.h>
 #include <signal.h>
 
-/* A handler can reach nothing but globals. */
+/* A signal handler can reach only globals. */
 static volatile sig_atomic_t asks;
 static sigjmp_buf back;
 
-/* The signal comes from the very instruction that reads, so it is as if that had jumped. Anywhere
- * else it is what it always is: the instruction is run again, and ends the process. */
+/* The signal comes from the instruction that reads, so the jump is as if that instruction had
+ * jumped. Outside of guard_call the default action is restored: the instruction runs again and ends
+ * the process. */
 static void leave(int signal_number)
 {
     if (asks) {
@@ -20,10 +21,11 @@ static void leave(int signal_number)
 
 void guard_start(void)
 {
-    /* The signal is not blocked while it is handled: the mask need not be restored. */
+    /* SA_NODEFER: the signal is not blocked in the handler, so the jump need not restore the
+     * mask. */
     struct sigaction action = {.sa_handler = leave, .sa_flags = SA_NODEFER};
     sigemptyset(&action.sa_mask);
-    (void)sigaction(SIGBUS, &action, NULL); /* fails for a wrong number only */
+    (void)sigaction(SIGBUS, &action, NULL); /* fails only for an unknown signal */
 }
 
 bool guard_call(void (*ask)(void *context), void *context)

@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: MIT
  *
- * A file that is mapped can be cut short by others, whatever one tells them (`cp` does it first of
- * all). To read what is gone ends a process (SIGBUS) without a word: a server must go on, and other
- * commands say which file it was. */
+ * A guard for reading mapped files. If another program cuts a mapped file short (`cp` over it does
+ * so first), a read of the lost bytes raises SIGBUS, which ends a process without a message. With
+ * the guard a server goes on, and other commands say which file was cut. */
 #ifndef UNSEEN_CLI_GUARD_H
 #define UNSEEN_CLI_GUARD_H
 
 #include <stdbool.h>
 
-/* To be called before the first guard_call. */
+/* Call it before the first guard_call. */
 void guard_start(void);
 
-/* Calls ask, which reads mapped files; false if what it read is gone: then it was left in the middle,
- * and memory that it had taken is not given back. For one thread only. */
+/* Calls ask, which reads mapped files. False if a file was cut short: ask was left in the middle
+ * then, and memory that it took is not freed. For one thread only. */
 bool guard_call(void (*ask)(void *context), void *context);
 
 #endif

@@ -36,7 +36,7 @@ void lists_report(const char *path, const struct unseen_error *error)
     }
 }
 
-/* The canonicaliser that the entries of the list went through. */
+/* Makes the canonicaliser that the entries of the list went through. */
 static bool make_url(struct opened_list *l, const char *path, const char *profile,
                      enum unseen_cpu cpu)
 {
@@ -81,7 +81,7 @@ bool lists_open(struct opened_list *l, const char *path, enum unseen_list_access
 
 /* ---- Asking ---------------------------------------------------------------------------------- */
 
-/* One call of the library. */
+/* The arguments of a call of the library. */
 struct asking {
     const struct opened_list *l;
     const struct unseen_url *url;
@@ -118,7 +118,7 @@ enum unseen_status lists_contains(const struct opened_list *l, const struct unse
     return guard_call(contain, &a) ? a.status : UNSEEN_ERR_MISMATCH;
 }
 
-/* Changes that cannot be read are as if they came later. */
+/* Changes that cannot be read count as not made yet. */
 enum unseen_status lists_check(const struct opened_list *l)
 {
     const enum unseen_status status = unseen_list_refresh(l->list, NULL, NULL);

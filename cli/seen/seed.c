@@ -39,7 +39,7 @@ bool seed_read(struct seed *seed, const char *name)
         message_error("--seed-file %s: %s", name, strerror(errno));
         return false;
     }
-    setvbuf(file, NULL, _IONBF, 0); /* no copy of the seed stays in a buffer */
+    setvbuf(file, NULL, _IONBF, 0); /* leaves no copy of the seed in a buffer */
     size_t len = fread(text, 1, sizeof(text), file);
     const int code = ferror(file) ? errno : 0;
     (void)fclose(file); /* was only read */

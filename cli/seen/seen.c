@@ -17,7 +17,7 @@
 void seen_report_full(enum unseen_status status)
 {
     if (status == UNSEEN_ERR_STOPPED || status == UNSEEN_ERR_MISMATCH) {
-        return; /* by a commit that failed, which says more at the end; or has been reported */
+        return; /* a failed commit is reported at the end; a lost list has been reported */
     }
     message_error("cannot remember more lines: %s", unseen_status_string(status));
     message_hint("unseen --shard 1/2 FILE, then unseen --shard 2/2 FILE: half the memory each");
@@ -77,7 +77,8 @@ static bool open_store(struct seen *m, enum unseen_cpu cpu)
     return true;
 }
 
-/* A list of URLs has lines made canonical where they are read, and not once more to be asked. */
+/* Lines for a list of URLs are made canonical where they are read, and not again when the list is
+ * asked. */
 static bool open_list(struct seen *m, const char *path, enum unseen_cpu cpu)
 {
     struct opened_list *l = &m->list.list;
@@ -136,7 +137,8 @@ static bool exclude_list(struct seen *m, const char *path, enum unseen_cpu cpu)
     return true;
 }
 
-/* The set for lines of files. A run that remembers must not remember these. */
+/* The set for the lines of -x: own_set, or with a store a set of their own, as the store must not
+ * remember them. */
 static struct unseen_set *set_for_lines(struct seen *m, enum unseen_cpu cpu)
 {
     if (m->own_set || m->lines) {
@@ -152,7 +154,7 @@ static struct unseen_set *set_for_lines(struct seen *m, enum unseen_cpu cpu)
     return m->lines;
 }
 
-/* The lines of such a file are whole identities, whatever -k says of the input. */
+/* Reads a file of lines for -x. Each whole line is an identity: -k is for the input only. */
 static bool exclude_lines(struct seen *m, const char *path, enum unseen_cpu cpu,
                           uint64_t *nlines_out)
 {
@@ -259,8 +261,8 @@ bool seen_needs_texts(const struct seen *m)
     return m->nexcluded > 0 || m->nlists > 0 || !m->set;
 }
 
-/* What is allowed is as good as what was never listed. A file that was cut within a page reads as zeros
- * there, so whether it is whole is looked at before the answers are given. */
+/* Asks a list. A text that is allowed counts as not listed. A file that was cut within a page reads
+ * as zeros there, so lists_check comes before the answers are used. */
 static enum unseen_status ask_list(const struct asked_list *a, const struct batch *b, size_t first,
                                    size_t n, uint8_t *verdicts)
 {
@@ -290,7 +292,7 @@ static enum unseen_status ask_set(struct seen *m, const struct unseen_key *keys,
                     : unseen_set_add_keys(m->own_set, keys, n, verdicts, ndone_out);
 }
 
-/* What none of the read-only sets and lists has is NEW. */
+/* Asks all read-only sets and lists. A line that none of them has is NEW. */
 static enum unseen_status ask_excluded(const struct seen *m, const struct batch *b, size_t first,
                                        size_t n, uint8_t *verdicts)
 {
@@ -316,7 +318,7 @@ static enum unseen_status ask_excluded(const struct seen *m, const struct batch 
     return status;
 }
 
-/* Only what is not excluded goes to the set. */
+/* Asks the set about the lines that are not excluded. */
 static enum unseen_status ask_rest(struct seen *m, const struct batch *b, size_t first, size_t n,
                                    uint8_t *verdicts, size_t *ndone_out)
 {

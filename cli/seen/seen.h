@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * What has been seen: a set that is forgotten at the end, or a store; of `unseen check` it may be a
- * list. Beside it what counts as seen without being remembered: the stores, lists and lines of -x. */
+ * What has been seen: a set that lives as long as the run, a store, or (for `unseen check`) a
+ * list. The stores, lists and lines of -x count as seen, too, but are not remembered. */
 #ifndef UNSEEN_CLI_SEEN_H
 #define UNSEEN_CLI_SEEN_H
 
@@ -18,10 +18,10 @@
 #include "seen/lists.h"
 #include "seen/seen_options.h"
 
-/* A list that is asked about lines. */
+/* A list that is asked whether it has a line. */
 struct asked_list {
     struct opened_list list;
-    bool takes_canons; /* the canonical forms of lines are those of the list, too */
+    bool takes_canons; /* the list takes the canonical forms of lines as they are */
 };
 
 struct seen {
@@ -32,13 +32,13 @@ struct seen {
     const struct input_options *input; /* how the files of -x are read */
 
     bool asks_only;
-    struct unseen_store *store;   /* NULL: none */
-    const struct unseen_set *set; /* makes the keys; NULL: a list is asked */
+    struct unseen_store *store;   /* NULL: no store */
+    const struct unseen_set *set; /* makes the keys; NULL: the list below is asked */
     const struct unseen_url *url; /* NULL: the bytes are the identity */
-    struct asked_list list;       /* in place of the set */
+    struct asked_list list;       /* asked if there is no set */
 
-    /* Read-only sets. Each has a seed of its own, so their keys are made from canonical texts:
-     * nothing is copied, and asking costs no more memory than the sets. */
+    /* Read-only sets. Each has its own seed, so its keys are made from the canonical texts of
+     * lines. Nothing is copied, and asking takes no more memory than the sets. */
     const struct unseen_set **excluded;
     size_t nexcluded;
 
@@ -48,35 +48,36 @@ struct seen {
     /* what has to be freed */
     struct unseen_url *own_url;
     struct unseen_set *own_set;
-    struct unseen_set *lines; /* of -x, where they cannot be in own_set */
+    struct unseen_set *lines; /* the lines of -x, if they cannot be in own_set */
     struct unseen_store **stores;
     size_t nstores;
 };
 
-/* Opens the set or the store that the options name. False if that failed, which has been reported.
- * seen_close is called in either case. */
+/* Opens the set, store or list that the options name. False if that failed, which has been
+ * reported. The caller calls seen_close in either case. */
 bool seen_open(struct seen *m, enum unseen_cpu cpu);
 
-/* Opens the stores and lists of -x and reads the files of lines; *nlines_out is the number of their
- * lines. False as above. */
+/* Opens the stores and lists of -x and reads its files of lines. Adds the number of these lines to
+ * *nlines_out. False as above. */
 bool seen_exclude(struct seen *m, enum unseen_cpu cpu, uint64_t *nlines_out);
 
-/* Whether seen_ask needs the texts of lines, not only their keys. */
+/* True if seen_ask needs the texts of lines, not only their keys. */
 bool seen_needs_texts(const struct seen *m);
 
-/* Answers n lines of b from first on, each SEEN or NEW, and remembers them unless it is a dry run.
- * On NOMEM the first *ndone_out are answered. MISMATCH: a list was cut short or written over meanwhile,
- * which has been reported, and nothing is answered. */
+/* Answers n lines of b from first on, each SEEN or NEW, and remembers them unless the run only
+ * asks. On NOMEM the first *ndone_out lines are answered. On MISMATCH no line is: a list was
+ * overwritten or cut short, which has been reported. */
 enum unseen_status seen_ask(struct seen *m, const struct batch *b, size_t first, size_t n,
                             uint8_t *verdicts, size_t *ndone_out);
 
 /* The figures of the set or the list, and its profile. */
 void seen_stats(const struct seen *m, struct unseen_set_stats *stats_out, const char **profile_out);
 
-/* Reports that no more can be remembered. */
+/* Reports that no more lines can be remembered. */
 void seen_report_full(enum unseen_status status);
 
-/* Closes the store; false if that failed, which has been reported: here, or before if broken. */
+/* Closes everything. False if the store could not be closed, which has been reported, or if
+ * `broken`: the caller has reported an error of the store. */
 bool seen_close(struct seen *m, bool broken);
 
 #endif

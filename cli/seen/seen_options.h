@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * The options of a set or a store, and what messages about it need to know of the command. */
+ * The options of a set or a store, and what messages need to know about the command. */
 #ifndef UNSEEN_CLI_SEEN_OPTIONS_H
 #define UNSEEN_CLI_SEEN_OPTIONS_H
 
@@ -12,28 +12,28 @@
 
 /* How a command uses a store. All zero: the store is its first argument, and lines follow. */
 struct store_use {
-    bool prints_new;        /* the store is the value of -s, and new lines are printed */
+    bool prints_new;        /* the store is the value of -s, and the command prints new lines */
     bool asks_only;         /* nothing is remembered */
-    bool makes_store;       /* one that does not exist */
-    bool takes_list;        /* in place of a store */
+    bool makes_store;       /* makes a store that does not exist */
+    bool takes_list;        /* a list may take the place of the store */
     bool takes_no_lines;    /* no FILE follows the store */
-    const char *list_hint;  /* the command that suits the list %s; NULL: unseen check */
-    const char *lines_hint; /* the command that suits the file of lines %s; NULL: unseen add */
+    const char *list_hint;  /* the hint for the list %s; NULL: unseen check */
+    const char *lines_hint; /* the hint for the file of lines %s; NULL: unseen add */
 };
 
 struct seen_options {
     const char *called; /* how a corrected command starts */
     const struct store_use *use;
-    bool takes_list;  /* as use->takes_list, or because of --protocol */
-    const char *path; /* of -s, or the first argument of a command on a store; NULL: none */
+    bool takes_list; /* use->takes_list, or set by --protocol */
+    const char
+        *path; /* the value of -s, or the first argument of a command on a store; NULL: none */
     const char **excludes;
     size_t nexcludes;
     bool dry_run;
-    const char *profile; /* that the input needs; NULL: any */
-    const char
-        *profile_hint; /* the command for a store of another profile; NULL: -p of the store's */
+    const char *profile;      /* the profile that the input needs; NULL: any */
+    const char *profile_hint; /* the hint if the store has another profile; NULL: leave out -p */
 
-    /* of a set or store that is made */
+    /* settings of a new set or store */
     uint64_t capacity;
     double fpr;
     const char *filter;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * The library's sentence says what is wrong; the hint here is the command that would work. */
+ * The library's sentence says what is wrong. The hint is the command that would work. */
 #include "seen/stores.h"
 
 #include <errno.h>
@@ -27,7 +27,7 @@ static bool has_magic(const unsigned char head[8], enum stores_kind kind)
     return memcmp(head, magic, sizeof(magic)) == 0;
 }
 
-/* docs/format.md: a store begins with a header, and has a second copy of it behind. */
+/* A store has two copies of its header (docs/format.md). */
 enum stores_kind stores_kind_of(const char *path)
 {
     static const off_t places[] = {0, 4096};
@@ -64,7 +64,7 @@ enum stores_kind stores_refuse(const char *path)
 {
     const enum stores_kind kind = stores_kind_of(path);
     if (kind != STORES_NONE) {
-        message_error("%s is a %s, it has no lines", files_shown(path), stores_kind_name(kind));
+        message_error("%s is a %s, not a file of lines", files_shown(path), stores_kind_name(kind));
     }
     return kind;
 }
@@ -87,14 +87,14 @@ bool stores_are_same(const char *a, const char *b)
 
 /* ---- What is wrong --------------------------------------------------------------------------- */
 
-/* How the command at hand is called with this store. */
+/* Writes how the command is called with this store. */
 static void call(const struct seen_options *o, const char *path, const char *more, char *text,
                  size_t cap)
 {
     snprintf(text, cap, "%s %s%s%s", o->called, o->use->prints_new ? "-s " : "", path, more);
 }
 
-/* What stands behind the options. */
+/* The words of the command behind its options. */
 static const char *input_of(const struct seen_options *o)
 {
     return o->use->takes_no_lines ? "" : " FILE";
@@ -114,7 +114,7 @@ static void hint_foreign(const char *path, const struct seen_options *o)
     }
 }
 
-/* A store that can be made lacks its folder. */
+/* The store, or the folder of a store that is to be made, is missing. */
 static void hint_missing(const char *path, const struct seen_options *o)
 {
     const char *slash = strrchr(path, '/');
@@ -204,8 +204,8 @@ void stores_report_commit(const char *path, const struct seen_options *o,
 {
     message_error("cannot remember: %s", message_of(error));
     if (o->use->prints_new) {
-        message_hint("nothing is lost: with room and rights again, the next unseen -s %s prints "
-                     "again what was printed since the last commit",
+        message_hint("nothing is lost: when the disk can be written to again, the next unseen -s "
+                     "%s prints the lines since the last commit again",
                      path);
     } else {
         message_hint("nothing is lost: do the same again when the cause is gone");
@@ -214,7 +214,7 @@ void stores_report_commit(const char *path, const struct seen_options *o,
 
 /* ---- Another setting than the store's -------------------------------------------------------- */
 
-/* The owner decides who may open the store. Its image is a file of its own. */
+/* The owner decides who may open the store. Its image is another file. */
 static void hint_mode(const char *path, unsigned wanted)
 {
     char image[4200];
@@ -326,12 +326,12 @@ bool stores_open(struct unseen_store **store_out, const char *path, enum unseen_
     return opened;
 }
 
-/* All is committed, but not put in the order that the next run would like. */
+/* All changes are committed, but the image could not be written. */
 static void report_untidy(const char *path, const struct seen_options *o,
                           const struct unseen_error *error, bool no_log)
 {
     if (no_log) {
-        stores_report_commit(path, o, error); /* there is nothing but the image */
+        stores_report_commit(path, o, error); /* the image is all that this store has */
         return;
     }
     message_error("%s", message_of(error));

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Opening stores, and saying what is wrong with one and what would work instead. */
+ * Opens stores, reports their errors, and gives the command that would work instead as a hint. */
 #ifndef UNSEEN_CLI_STORES_H
 #define UNSEEN_CLI_STORES_H
 
@@ -12,29 +12,29 @@
 #include "seen/seen_options.h"
 
 enum stores_kind {
-    STORES_NONE, /* it is something else, or cannot be read */
+    STORES_NONE, /* another file, or a file that cannot be read */
     STORES_STORE,
-    STORES_IMAGE, /* of a store */
-    STORES_LIST   /* as `unseen build` makes them */
+    STORES_IMAGE, /* the image of a store */
+    STORES_LIST   /* made by `unseen build` */
 };
 
-/* What the regular file at path ("-": standard input) is, by its first bytes. */
+/* Looks at the first bytes of the regular file at path ("-": standard input). */
 enum stores_kind stores_kind_of(const char *path);
 
-/* "store" or "list", for messages about what is either. */
+/* "list", or "store" for all other kinds, for messages. */
 const char *stores_kind_name(enum stores_kind kind);
 
-/* What the file is, which shall hold lines: a store, an image or a list is reported. */
+/* The kind of a file that must hold lines. A store, an image or a list is reported. */
 enum stores_kind stores_refuse(const char *path);
 
-/* Opens the store at path with the settings that the options name. Its profile is that of the profile
- * options, else the one that the input needs (o->profile), else the store's own. False if that failed,
- * which has been reported. Damage that opening has mended is reported, too. */
+/* Opens the store at path with the settings that the options name. The profile is that of the
+ * profile options, else the one that the input needs (o->profile), else the store's own. Reports
+ * damage that opening has mended. False if that failed, which has been reported. */
 bool stores_open(struct unseen_store **store_out, const char *path, enum unseen_store_mode mode,
                  const struct seen_options *o, const struct profile_options *profile,
                  enum unseen_cpu cpu);
 
-/* Opens to read, whatever settings the store has. */
+/* Opens the store to read it, whatever its settings are. */
 bool stores_open_to_read(struct unseen_store **store_out, const char *path,
                          const struct seen_options *o, enum unseen_cpu cpu);
 
@@ -42,19 +42,20 @@ bool stores_open_to_read(struct unseen_store **store_out, const char *path,
 void stores_report(const char *path, const struct seen_options *o,
                    const struct unseen_error *error);
 
-/* Reports that a commit has failed: what was printed since the last one comes again. */
+/* Reports that a commit has failed: the lines printed since the last commit will be printed
+ * again. */
 void stores_report_commit(const char *path, const struct seen_options *o,
                           const struct unseen_error *error);
 
-/* Closes a store; false if that failed, which has been reported. NULL is closed. After an error of
- * a commit that has been reported, unseen_store_close is used instead. */
+/* Closes a store, which may be NULL. False if that failed, which has been reported. After an error
+ * of a commit that has been reported, call unseen_store_close instead. */
 bool stores_close(struct unseen_store *store, const char *path, const struct seen_options *o);
 
-/* The figures of a store and of a set; strings that are not known are empty. */
+/* The figures of a store and of a set. Strings that are not known are empty. */
 struct unseen_store_info stores_info(struct unseen_store *store);
 struct unseen_set_stats stores_stats(const struct unseen_set *set);
 
-/* Whether both names are the same file, or one is the image of the other. */
+/* True if both names are the same file, or one is the image of the other. */
 bool stores_are_same(const char *a, const char *b);
 
 #endif

@@ -257,7 +257,7 @@ enum unseen_status unseen__committer_start(struct unseen__committer *c, struct u
     (void)close(c->wake[0]);
     (void)close(c->wake[1]);
     return unseen__error(error, UNSEEN_ERR_NOMEM, UNSEEN__NO_OFFSET,
-                         "%s: cannot start another thread", log->path);
+                         "%s: there is no room for another thread", log->path);
 }
 
 enum unseen_status unseen__committer_reserve(struct unseen__committer *c, size_t n)

@@ -123,7 +123,7 @@ holds grep -q "'urls' is not url, expressions, mail, ip or phone" err
 # ---- what is refused ---------------------------------------------------------------------------
 printf 'http://ok.example/\n\nhttp://fine.example/\n' > empty.txt
 run build x.list in.txt empty.txt
-expect 2 '' 'unseen: error: empty.txt:2: '"''"' is empty\nunseen: error: nothing was built\nunseen: hint: unseen build --force x.list FILE takes dangerous entries, and leaves out lines that are none\n'
+expect 2 '' 'unseen: error: empty.txt:2: '"''"' is empty\nunseen: error: nothing was built\nunseen: hint: unseen build --force x.list FILE takes dangerous entries, and leaves out lines that are not entries\n'
 holds [ ! -e x.list ] && holds [ ! -e x.list.building ]
 printf 'evil.example/\n/\ncom\nfine.example\n' > dangerous.txt
 run build --expressions x.list dangerous.txt
@@ -157,7 +157,7 @@ run build -j 4 x.list holes.gz
 holds grep -q '^unseen: error: holes.gz:3000: ' err
 run build --force --stats x.list holes.txt
 expect 0 '' '*'
-holds grep -q '^unseen: warning: 13 lines that are no entries were left out$' err
+holds grep -q '^unseen: warning: 13 lines that are not entries were left out$' err
 holds [ "$(stat_of entries)" = 39987 ]
 printf 'a\nb,http://b.example/\n' > short.csv
 run build -k 2 -t , x.list short.csv
@@ -193,10 +193,10 @@ expect 2 '' '*'
 holds grep -q 's.unseen is a store, and stays as it is' err
 run build y.list s.unseen
 expect 2 '' '*'
-holds grep -q 's.unseen is a store, it has no lines' err
+holds grep -q 's.unseen is a store, not a file of lines' err
 run build y.list a.list
 expect 2 '' '*'
-holds grep -q 'a.list is a list, it has no lines' err
+holds grep -q 'a.list is a list, not a file of lines' err
 run build y.list missing.txt
 expect 2 '' 'unseen: error: cannot open missing.txt: No such file or directory\n'
 run build y.list .
@@ -208,7 +208,7 @@ holds grep -q 'cannot make .*no/such/folder.list.building' err
 cp in.txt in
 for name in '' -; do
     run build "$name"
-    expect 2 '' "unseen: error: a list has a name, and '$name' is none\nunseen: hint: unseen build NEW.list FILE, or - in place of FILE for standard input\n"
+    expect 2 '' "unseen: error: the list needs a file name, and '$name' is not one\nunseen: hint: unseen build NEW.list FILE, or - in place of FILE for standard input\n"
     run build --restart --force "$name" big.txt
     expect 2 '' '*'
 done
@@ -286,7 +286,7 @@ holds grep -qE '^unseen: reading: [0-9]+ lines, [0-9.]+ million/s, [0-9.]+ %(, [
 printf 'evil.example\nbad.example\nhttp://fine.example/\n' > names.txt
 run build names.list names.txt
 expect 0 '' '*'
-holds grep -q '^unseen: warning: 2 of 3 entries are no URLs' err
+holds grep -q '^unseen: warning: 2 of 3 entries are not URLs' err
 holds grep -q '^unseen: hint: --expressions takes names for sites' err
 run build -p none names.list names.txt
 expect 0 '' ''

@@ -114,7 +114,7 @@ for option in -d -u -i -f -w -r -a -l --unique --repeated --ignore-case --skip-f
     --field-separator --max-count; do
     run $option one
     expect 2 '' '*'
-    holds grep -q "^unseen: error: $option is no option here: " err
+    holds grep -q "^unseen: error: $option is not an option of this tool: " err
     holds grep -q '^unseen: hint: ' err
     holds [ "$(wc -l < err)" = 2 ]
 done

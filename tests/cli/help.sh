@@ -167,7 +167,7 @@ expect 2 '' "unseen: error: no help on 'profils'\nunseen: hint: unseen help prof
 run help something
 expect 2 '' "unseen: error: no help on 'something'\nunseen: hint: unseen help\n"
 run help canon explain
-expect 2 '' 'unseen: error: help is on one thing at a time\nunseen: hint: unseen help canon\n'
+expect 2 '' 'unseen: error: help takes one topic\nunseen: hint: unseen help canon\n'
 for topic in '' profiles rules canon; do
     "$UNSEEN" help $topic > /dev/full 2> err
     holds [ $? = 2 ]

@@ -187,8 +187,8 @@ wrong 'hits.txt is not a list' 'unseen build NEW.list hits.txt makes a list of i
 wrong 'nothing to add or to remove' 'unseen update bad.list --add FILE, or: --remove FILE' update bad.list
 wrong 'hits.txt: is it to be added or removed?' 'unseen update bad.list --add hits.txt' update bad.list hits.txt
 wrong '--list changes nothing, so it takes no lines' 'unseen allow --list bad.list' allow --list bad.list hits.txt
-wrong 'bad.list is a list, it has no lines' 'unseen allow --help' allow bad.list bad.list
-wrong 'some.unseen is a store, it has no lines' 'unseen update --help' update bad.list --add some.unseen
+wrong 'bad.list is a list, not a file of lines' 'unseen allow --help' allow bad.list bad.list
+wrong 'some.unseen is a store, not a file of lines' 'unseen update --help' update bad.list --add some.unseen
 run allow missing.list hits.txt
 expect 2 '' '*'
 holds [ ! -e missing.list ]

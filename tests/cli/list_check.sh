@@ -203,9 +203,9 @@ refuses 'unseen -x url.list FILE' -s url.list
 run count url.list
 expect 2 '' 'unseen: error: url.list is a list, which does not keep its entries\nunseen: hint: unseen info url.list says how many it has\n'
 run url.list
-expect 2 '' 'unseen: error: url.list is a list, it has no lines\nunseen: hint: unseen -x url.list FILE\n'
+expect 2 '' 'unseen: error: url.list is a list, not a file of lines\nunseen: hint: unseen -x url.list FILE\n'
 run add new.unseen url.list
-expect 2 '' 'unseen: error: url.list is a list, it has no lines\n'
+expect 2 '' 'unseen: error: url.list is a list, not a file of lines\n'
 run -o url.list in
 expect 2 '' 'unseen: error: url.list is a list, it cannot be written to\nunseen: hint: unseen -o NEW FILE\n'
 same before url.list

@@ -111,7 +111,7 @@ expect 2 '' '*'
 holds grep -q '^unseen: hint: ' err
 run serve -p scrapy s
 expect 2 '' '*'
-holds grep -q '^unseen: hint: unseen serve s -p crawl/1$' err
+holds grep -q '^unseen: hint: unseen serve s$' err
 run serve missing/s
 expect 2 '' '*'
 holds grep -q 'missing/s' err

@@ -89,23 +89,23 @@ for file in empty folder /dev/null; do
 done
 holds [ ! -s empty ]
 run list v.unseen
-expect 2 '' 'unseen: error: v.unseen is a store, it has no lines\nunseen: hint: unseen -x v.unseen FILE\n'
+expect 2 '' 'unseen: error: v.unseen is a store, not a file of lines\nunseen: hint: unseen -x v.unseen FILE\n'
 run -s s.unseen one v.unseen
 expect 2 '' '*'
 run add s.unseen v.unseen
-expect 2 '' 'unseen: error: v.unseen is a store, it has no lines\nunseen: hint: unseen merge s.unseen v.unseen\n'
+expect 2 '' 'unseen: error: v.unseen is a store, not a file of lines\nunseen: hint: unseen merge s.unseen v.unseen\n'
 run -s v.unseen -x v.unseen one
 expect 2 '' 'unseen: error: -s and -x both name v.unseen\nunseen: hint: unseen -s v.unseen FILE, where what it has is a repeat anyway\n'
 "$UNSEEN" < v.unseen > out 2> err
 holds [ $? = 2 ]
-holds grep -qx 'unseen: error: standard input is a store, it has no lines' err
+holds grep -qx 'unseen: error: standard input is a store, not a file of lines' err
 "$UNSEEN" add s.unseen < v.unseen > out 2> err
 holds [ $? = 2 ]
 "$UNSEEN" -s v.unseen one >> v.unseen 2> err
 holds [ $? = 2 ]
-holds grep -qx 'unseen: error: v.unseen would be written over by lines' err
+holds grep -qx 'unseen: error: v.unseen would be overwritten with lines' err
 run -s fresh.unseen -o ./fresh.unseen one
-expect 2 '' 'unseen: error: fresh.unseen would be written over by lines\nunseen: hint: unseen -o NEW FILE\n'
+expect 2 '' 'unseen: error: fresh.unseen would be overwritten with lines\nunseen: hint: unseen -o NEW FILE\n'
 ln -s fresh.unseen link.unseen
 run -s fresh.unseen -D link.unseen one
 expect 2 '' '*'
@@ -255,7 +255,7 @@ if mount -t tmpfs -o size=256k tmpfs small 2> /dev/null; then
         "$UNSEEN" --seed 3 -j "$j" -s small/w.unseen big > out 2> err
         holds [ $? = 2 ]
         printf '%s\n' 'unseen: error: cannot remember: cannot write small/w.unseen: No space left on device' \
-            'unseen: hint: nothing is lost: with room and rights again, the next unseen -s small/w.unseen prints again what was printed since the last commit' > said
+            'unseen: hint: nothing is lost: when the disk can be written to again, the next unseen -s small/w.unseen prints the lines since the last commit again' > said
         same err said
         mount -o remount,size=64m small
         "$UNSEEN" -j "$j" -s small/w.unseen big > out2 2> err

@@ -109,7 +109,7 @@ cp queue before
 rm -f queue.cut
 ln -s precious queue.cut
 run -s w.unseen -o queue
-expect 2 '' "unseen: error: $PWD/queue.cut is in the way: it is a symbolic link\nunseen: hint: move queue.cut away: what has to be cut from queue goes there\n"
+expect 2 '' "unseen: error: $PWD/queue.cut is in the way: it is a symbolic link\nunseen: hint: move queue.cut away: the lines cut from queue go to a file of that name\n"
 holds [ "$(cat precious)" = precious ]
 same queue before
 rm queue.cut
@@ -136,7 +136,7 @@ for change in 'printf y > queue' 'sed -i 1s/a/X/ queue'; do
     run -s w.unseen -o queue one
     expect 2 '' '*'
     holds grep -q '^unseen: error: .*queue is ' err
-    holds grep -qx 'unseen: hint: move queue away: it is then begun anew, with what is new from now on' err
+    holds grep -qx 'unseen: hint: move queue away: the next run begins a new file, with the URLs that are new from then on' err
     same queue changed
     mv queue away
     run -s w.unseen -o queue one
