@@ -173,8 +173,7 @@ enum unseen_status unseen_store_commit_wait(struct unseen_store *store, struct u
 }
 
 /* Begins to commit all waiting changes, with the output's length as it is now. */
-static enum unseen_status begin_commit_of_all(struct unseen_store *store,
-                                              struct unseen_error *error)
+static enum unseen_status commit_begin_all(struct unseen_store *store, struct unseen_error *error)
 {
     uint64_t len = 0;
     const int code =
@@ -185,7 +184,7 @@ static enum unseen_status begin_commit_of_all(struct unseen_store *store,
 
 enum unseen_status unseen_store_commit(struct unseen_store *store, struct unseen_error *error)
 {
-    const enum unseen_status status = begin_commit_of_all(store, error);
+    const enum unseen_status status = commit_begin_all(store, error);
     return status == UNSEEN_OK ? unseen_store_commit_wait(store, error) : status;
 }
 
@@ -207,7 +206,7 @@ static bool undo_waiting(struct unseen_store *store)
     return done;
 }
 
-/* If the output is as long as the last commit says, appends a record that says: it was closed. */
+/* If the output is as long as the last commit says, appends a record that marks it as closed. */
 static enum unseen_status close_output(struct unseen_store *store, bool all_committed,
                                        struct unseen_error *error)
 {
