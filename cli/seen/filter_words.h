@@ -14,12 +14,12 @@
 /* Writes the abilities as words: "grow remove merge intersect". */
 void filters_abilities(unsigned abilities, char text[40]);
 
-/* True if there is a filter of this name; if not, that is reported. The corrected command in the hint
- * begins with `again`, such as "unseen -s STORE", and ends with `files`, such as " FILE". */
+/* True if there is a filter of this name; if not, that is reported. The corrected command in the
+ * hint begins with `again`, such as "unseen -s STORE", and ends with `files`, such as " FILE". */
 bool filters_check_name(const char *name, const char *again, const char *files);
 
-/* Reports an error of unseen_set_create or unseen_store_open if it is about --filter and what goes with
- * it; false if it is not. */
+/* Reports an error of unseen_set_create or unseen_store_open if it is about --filter and what goes
+ * with it; false if it is not. */
 bool filters_report(const struct seen_options *o, const struct unseen_error *error,
                     const char *again, const char *files);
 

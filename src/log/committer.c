@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Order of a commit: the thread syncs the output file, appends one record, and syncs the log. So the
- * lines whose keys a record has are on the disk before the record is, and a record is on the disk
- * before the next one is written.
+ * Order of a commit: the thread syncs the output file, appends one record, and syncs the log. So
+ * the lines whose keys a record has are on the disk before the record is, and a record is on the
+ * disk before the next one is written.
  *
  * After a commit the thread rests for a moment, so that lines that arrive one by one share records
  * and syncs. The rest ends early if a caller waits or if many changes have come in. */
@@ -40,7 +40,8 @@ static void release_changes(const struct unseen__log *log, struct unseen__change
     *changes = (struct unseen__changes){0};
 }
 
-/* Copies the first n changes of a row to index `at` of the arrays of another row, or of the same. */
+/* Copies the first n changes of a row to index `at` of the arrays of another row, or of the
+ * same. */
 static void copy_changes(const struct unseen__log *log, struct unseen__changes *to, size_t at,
                          const struct unseen__changes *from, size_t n)
 {

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * The committer: a thread that makes changes durable, so that the caller need not wait for the disk.
+ * The committer: a thread that makes changes durable, so that the caller need not wait for the
+ * disk.
  *
- * A change goes through three rows. The caller notes it in `waiting`; begin moves it to `begun`; the
- * thread moves all of `begun` to `writing` and commits them together: one record, one sync. */
+ * A change goes through three rows. The caller notes it in `waiting`; begin moves it to `begun`;
+ * the thread moves all of `begun` to `writing` and commits them together: one record, one sync. */
 #ifndef UNSEEN_LOG_COMMITTER_H
 #define UNSEEN_LOG_COMMITTER_H
 
@@ -11,7 +12,8 @@
 
 #include "log/log.h"
 
-/* A row of n changes, at start..start+n of the arrays: packed keys, and a 1 for each removed key. */
+/* A row of n changes, at start..start+n of the arrays: packed keys, and a 1 for each removed
+ * key. */
 struct unseen__changes {
     uint8_t *keys;
     uint8_t *removed;
@@ -88,7 +90,8 @@ void unseen__committer_release(struct unseen__committer *committer);
 /* The end of the last durable record. */
 uint64_t unseen__committer_log_end(struct unseen__committer *committer);
 
-/* Says that the caller, and not the thread, has appended to the log. Call it before the first begin. */
+/* Says that the caller, and not the thread, has appended to the log. Call it before the first
+ * begin. */
 void unseen__committer_appended(struct unseen__committer *committer);
 
 /* The checksum that a record keeps of an output file of that length. Returns an errno number. */

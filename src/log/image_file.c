@@ -89,7 +89,8 @@ enum unseen_status unseen__image_open(struct unseen__image *image, const struct 
     return status;
 }
 
-/* Moves the next chunk to the start of the buffer and fills the rest of the buffer from the file. */
+/* Moves the next chunk to the start of the buffer and fills the rest of the buffer from the
+ * file. */
 static enum unseen_status refill(struct unseen__image *image, struct unseen_error *error)
 {
     const uint64_t buf_end = image->buf_offset + image->len;

@@ -31,8 +31,8 @@ enum unseen_status unseen__image_next(struct unseen__image *image, const uint8_t
 void unseen__image_release(struct unseen__image *image);
 
 /* Writes an image and renames it over the old one. `next` gives the chunks, and the length 0 at the
- * end. header.body_len is filled in here. Errors: those of `next`, FOREIGN, IO, NOMEM; the old image
- * is then still there. */
+ * end. header.body_len is filled in here. Errors: those of `next`, FOREIGN, IO, NOMEM; the old
+ * image is then still there. */
 enum unseen_status unseen__image_write(const struct unseen__log *log,
                                        struct unseen__image_header header,
                                        enum unseen_status (*next)(void *context, void *buf,

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: MIT
  *
  * Making. A log is made under another name, synced, and then given its own name. So under its own
- * name it is always complete. If two processes make the same log, the second finds that of the first.
+ * name it is always complete. If two processes make the same log, the second finds that of the
+ * first.
  *
- * Locks. A writer holds a lock on the log. A new log that replaces it is locked before it takes the
- * name. So a process that gets a lock must check that the name still leads to the file it locked. */
+ * Locks. A writer holds a lock on the log. A new log that replaces it is locked before it takes
+ * the name. So a process that gets a lock must check that the name still leads to the file it
+ * locked. */
 #include "base/posix.h"
 
 #include "log/log.h"
@@ -78,7 +80,8 @@ bool unseen__log_has_name(const struct unseen__log *log)
     return unseen__lock_has_name(log->fd, log->file);
 }
 
-/* Asks by path if the file could not be opened: a folder cannot be opened to write, a socket never. */
+/* Asks by path if the file could not be opened: a folder cannot be opened to write, a socket
+ * never. */
 static bool is_special_file(const struct unseen__log *log)
 {
     struct stat st;
@@ -137,7 +140,8 @@ static enum unseen_status read_header(struct unseen__log *log, struct unseen_err
         return unseen__error(error, UNSEEN_ERR_CORRUPT, 0, "the two headers of %s differ",
                              log->path);
     }
-    /* A copy that was cut off was not read: its bytes here are zeros, which may happen to be right. */
+    /* A copy that was cut off was not read: its bytes here are zeros, which may happen to be
+     * right. */
     a = a == UNSEEN_OK && len < UNSEEN__HEADER_LEN ? UNSEEN_ERR_CORRUPT : a;
     b = b == UNSEEN_OK && len < sizeof(bytes) ? UNSEEN_ERR_CORRUPT : b;
     if (a != UNSEEN_OK && b != UNSEEN_OK) {
@@ -212,8 +216,8 @@ static enum unseen_status write_new(struct unseen__log *log, const struct stat *
     return code ? unseen__error_io(error, "write", log->new_path, code) : UNSEEN_OK;
 }
 
-/* Makes a log at log->file and suffix. `other` is the log that the new one will replace: the new one
- * gets its owner and rights. Without `other` the new log gets the rights `mode`. */
+/* Makes a log at log->file and suffix. `other` is the log that the new one will replace: the new
+ * one gets its owner and rights. Without `other` the new log gets the rights `mode`. */
 static enum unseen_status make(struct unseen__log *log, const struct unseen__log_header *header,
                                const char *suffix, const struct stat *other, unsigned mode,
                                struct unseen_error *error)

@@ -16,8 +16,7 @@ struct unseen__log {
     bool writable;
     long opener;         /* the process that has the lock */
     bool header_damaged; /* one of the two copies is, or was before it was mended */
-    bool
-        cut_short; /* the file ends before the records. Damage: a log gets its name with both copies */
+    bool cut_short;      /* the file ends within the two copies of the header: damage */
     struct unseen__log_header header;
 
     /* The last intact record, as far as it is known. */
@@ -44,8 +43,8 @@ enum unseen_status unseen__log_create(struct unseen__log *log, const char *path,
                                       const struct unseen_allocator *allocator, bool *exists_out,
                                       struct unseen_error *error);
 
-/* Makes a log beside another one, whose lock the caller has. unseen__log_publish puts the new log in
- * the place of the old one; a release before that removes the new log. */
+/* Makes a log beside another one, whose lock the caller has. unseen__log_publish puts the new log
+ * in the place of the old one; a release before that removes the new log. */
 enum unseen_status unseen__log_start_new(struct unseen__log *log, const struct unseen__log *old,
                                          const struct unseen__log_header *header,
                                          struct unseen_error *error);
@@ -54,14 +53,15 @@ enum unseen_status unseen__log_publish(struct unseen__log *log, struct unseen_er
 /* True if the open file is still the file called log->file. */
 bool unseen__log_has_name(const struct unseen__log *log);
 
-/* Appends a record; its offset, number and checksum are filled in here. keys are packed; bits may be
- * NULL if the record lacks UNSEEN__FLAG_REMOVALS. Returns when the record is written, and with
+/* Appends a record; its offset, number and checksum are filled in here. keys are packed; bits may
+ * be NULL if the record lacks UNSEEN__FLAG_REMOVALS. Returns when the record is written, and with
  * `sync` when it is durable. After an error, append nothing more. Errors: IO, NOMEM. */
 enum unseen_status unseen__log_append(struct unseen__log *log, struct unseen__record record,
                                       const uint8_t *payload, const uint8_t *bits, bool sync,
                                       struct unseen_error *error);
 
-/* Cuts off the bytes behind the last intact record, and makes the rest and the file's name durable. */
+/* Cuts off the bytes behind the last intact record, and makes the rest and the file's name
+ * durable. */
 enum unseen_status unseen__log_settle(struct unseen__log *log, struct unseen_error *error);
 
 void unseen__log_release(struct unseen__log *log);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The bytes of a store's log and image (docs/format.md, "Store"), encoded and decoded field by field.
- * No file is opened here. */
+ * The bytes of a store's log and image (docs/format.md, "Store"), encoded and decoded field by
+ * field. No file is opened here. */
 #ifndef UNSEEN_LOG_LOG_FORMAT_H
 #define UNSEEN_LOG_LOG_FORMAT_H
 

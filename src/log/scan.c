@@ -27,8 +27,8 @@ void unseen__scan_release(struct unseen__scan *scan)
     array_free(&scan->log->allocator, &scan->buf, &scan->cap, 1);
 }
 
-/* The len bytes at offset; *bytes_out is NULL if the file ends before. Bytes in front of the buffer,
- * which only a search asks for, are read again. */
+/* The len bytes at offset; *bytes_out is NULL if the file ends before. Bytes in front of the
+ * buffer, which only a search asks for, are read again. */
 static enum unseen_status need(struct unseen__scan *scan, uint64_t offset, size_t len,
                                const uint8_t **bytes_out, struct unseen_error *error)
 {
@@ -120,8 +120,9 @@ static enum unseen_status find_mark(struct unseen__scan *scan, uint64_t *offset_
     return UNSEEN_OK;
 }
 
-/* Finds the first intact record behind scan->offset. A hostile log can hold many heads without records,
- * each of which has to be hashed. So the search is given up when the scan has hashed too many bytes. */
+/* Finds the first intact record behind scan->offset. A hostile log can hold many heads without
+ * records, each of which has to be hashed. So the search is given up when the scan has hashed too
+ * many bytes. */
 static enum unseen_status find_next(struct unseen__scan *scan, bool *found_out,
                                     struct unseen_error *error)
 {

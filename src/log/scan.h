@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * A scan reads the records of a log one after the other and checks each before it shows it. Where it
- * finds no intact record, it tells a torn end from damage (docs/format.md, "The end"). */
+ * A scan reads the records of a log one after the other and checks each before it shows it. Where
+ * it finds no intact record, it tells a torn end from damage (docs/format.md, "The end"). */
 #ifndef UNSEEN_LOG_SCAN_H
 #define UNSEEN_LOG_SCAN_H
 
@@ -35,13 +35,14 @@ struct unseen__scan {
     uint64_t buf_offset;
 };
 
-/* Starts at `offset`, where a record begins or the log ends. `number` is that of the record before. */
+/* Starts at `offset`, where a record begins or the log ends. `number` is that of the record
+ * before. */
 enum unseen_status unseen__scan_init(struct unseen__scan *scan, const struct unseen__log *log,
                                      uint64_t offset, uint64_t number, struct unseen_error *error);
 
-/* Reads the next record. After TORN the scan is at its end. After DAMAGED, unseen__scan_skip moves it
- * to the next intact record. Errors: IO, NOMEM, VERSION (a record of a kind that this version does
- * not know), CORRUPT (the search for the next record was given up: it took too much work). */
+/* Reads the next record. After TORN the scan is at its end. After DAMAGED, unseen__scan_skip moves
+ * it to the next intact record. Errors: IO, NOMEM, VERSION (a record of a kind that this version
+ * does not know), CORRUPT (the search for the next record was given up: it took too much work). */
 enum unseen_status unseen__scan_next(struct unseen__scan *scan, enum unseen__scan_state *state_out,
                                      struct unseen_error *error);
 void unseen__scan_skip(struct unseen__scan *scan);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Union and intersection. The other set is cut into pieces, as for an export, and each piece goes to
- * every filter of the set that owns some of its keys. So the two sets may have been made for different
- * numbers of threads, and filters need no other code to cut themselves into pieces. */
+ * Union and intersection. The other set is cut into pieces, as for an export, and each piece goes
+ * to every filter of the set that owns some of its keys. So the two sets may have been made for
+ * different numbers of threads, and filters need no other code to cut themselves into pieces. */
 #include "set/set.h"
 
 #include <string.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Export and import: a set as a row of chunks, and back (docs/format.md, "Chunks"). This file makes and
- * checks the frame of a chunk: kind, length, id of the export, checksum. The filter makes and reads the
- * piece inside.
+ * Export and import: a set as a row of chunks, and back (docs/format.md, "Chunks"). This file makes
+ * and checks the frame of a chunk: kind, length, id of the export, checksum. The filter makes and
+ * reads the piece inside.
  *
  * The cursor of an export is 0 at the header, then 1 + (filter << 50 | position in the filter), and
  * CURSOR_END at the end. */
@@ -39,8 +39,8 @@ _Static_assert(FRAME_HEAD + UNSEEN__PIECE_MAX + FRAME_TAIL <= UNSEEN_CHUNK_MAX, 
 
 /* ---- frame ---- */
 
-/* Adds kind, length, id and checksum to the payload, which is in the chunk already. Returns the length
- * of the chunk. */
+/* Adds kind, length, id and checksum to the payload, which is in the chunk already. Returns the
+ * length of the chunk. */
 static size_t put_frame(uint8_t *chunk, uint32_t kind, uint64_t id, size_t payload_len)
 {
     store_le32(chunk, kind);
@@ -74,7 +74,8 @@ static uint64_t nkeys_of(const struct unseen_set *set)
     return n;
 }
 
-/* The id that all chunks of an export have. Sets with different secrets or sizes have different ids. */
+/* The id that all chunks of an export have. Sets with different secrets or sizes have different
+ * ids. */
 static uint64_t export_id(const struct unseen_set *set)
 {
     uint8_t parts[16];

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Plans: from some of capacity, rate, size and bits per key, a filter computes the others. Each filter
- * has its own formulas. */
+ * Plans: from some of capacity, rate, size and bits per key, a filter computes the others. Each
+ * filter has its own formulas. */
 #include <math.h>
 #include <stddef.h>
 
@@ -14,7 +14,8 @@ const char *unseen_filter_name(size_t i)
     return ops ? ops->name : NULL;
 }
 
-/* The most keys or bits of a plan: more than any machine has, and far below the limit of uint64_t. */
+/* The most keys or bits of a plan: more than any machine has, and far below the limit of
+ * uint64_t. */
 #define LARGEST 1e18
 
 static const struct unseen__filter_ops *ops_of(const struct unseen_plan *plan)
@@ -29,8 +30,8 @@ static bool is_in_range(const struct unseen_plan *plan)
            (double)plan->bits <= LARGEST;
 }
 
-/* Computes the third of capacity, bits and bits per key from the other two. False if the third is too
- * large, or if all three are given and differ by more than a key. */
+/* Computes the third of capacity, bits and bits per key from the other two. False if the third is
+ * too large, or if all three are given and differ by more than a key. */
 static bool complete_size(struct unseen_plan *plan)
 {
     const double capacity = (double)plan->capacity;

@@ -113,7 +113,8 @@ static enum unseen_status create_shards(struct unseen_set *set,
     return UNSEEN_OK;
 }
 
-/* Chooses the number of filters, as a power of two, for options->threads and as the filter allows. */
+/* Chooses the number of filters, as a power of two, for options->threads and as the filter
+ * allows. */
 static enum unseen_status choose_shard_bits(const struct unseen__filter_ops *ops,
                                             const struct unseen_set_options *options,
                                             const struct unseen__saved *saved,

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The inside of a set: a URL identity and a hasher make keys of bytes, and filters hold the keys. */
+ * The inside of a set: a URL identity and a hasher make keys of bytes, and filters hold the
+ * keys. */
 #ifndef UNSEEN_SET_SET_H
 #define UNSEEN_SET_SET_H
 
@@ -13,8 +14,8 @@ enum {
     UNSEEN__SHARD_BITS_MAX = 8
 };
 
-/* A shared set has 2^shard_bits filters, each with its own lock. The top bits of a key's hi say which
- * filter the key belongs to. */
+/* A shared set has 2^shard_bits filters, each with its own lock. The top bits of a key's hi say
+ * which filter the key belongs to. */
 struct unseen__shard {
     struct unseen__filter *filter;
     pthread_mutex_t lock;
@@ -39,9 +40,9 @@ struct unseen__saved {
     uint64_t nbytes_max; /* all pieces together are not longer */
 };
 
-/* Makes an empty set as unseen_set_create does, with the secret in place of the options' seed. `saved`
- * describes the pieces that will be loaded into the set; NULL: none will. CORRUPT if no set can have
- * such pieces. */
+/* Makes an empty set as unseen_set_create does, with the secret in place of the options' seed.
+ * `saved` describes the pieces that will be loaded into the set; NULL: none will. CORRUPT if no set
+ * can have such pieces. */
 enum unseen_status unseen__set_create(struct unseen_set **set_out,
                                       const struct unseen_set_options *options,
                                       const struct unseen__secret *secret,
@@ -52,12 +53,12 @@ enum unseen_status unseen__set_create(struct unseen_set **set_out,
 enum unseen_status unseen__filter_named(const char *name, const struct unseen__filter_ops **ops_out,
                                         struct unseen_error *error);
 
-/* Says that all chunks of an import together have nbytes bytes at most. A header that asks for a larger
- * set is then CORRUPT. Call it before the first chunk. */
+/* Says that all chunks of an import together have nbytes bytes at most. A header that asks for a
+ * larger set is then CORRUPT. Call it before the first chunk. */
 void unseen__import_limit(struct unseen_import *import, uint64_t nbytes);
 
-/* Copies the options, of whatever size the caller's struct is, fills in defaults, and checks fpr and
- * key_bits. */
+/* Copies the options, of whatever size the caller's struct is, fills in defaults, and checks fpr
+ * and key_bits. */
 enum unseen_status unseen__set_options(const struct unseen_set_options *given,
                                        struct unseen_set_options *options_out,
                                        struct unseen_error *error);
@@ -69,8 +70,8 @@ enum unseen__operation {
     UNSEEN__COUNT
 };
 
-/* Does what unseen_set_add_keys and unseen_set_add do, for each operation. UNSUPPORTED if the filter
- * cannot REMOVE or COUNT. Only ADD and REMOVE change the set. */
+/* Does what unseen_set_add_keys and unseen_set_add do, for each operation. UNSUPPORTED if the
+ * filter cannot REMOVE or COUNT. Only ADD and REMOVE change the set. */
 enum unseen_status unseen__set_run(const struct unseen_set *set, enum unseen__operation operation,
                                    const struct unseen_key *keys, size_t n, uint8_t *verdicts,
                                    size_t *ndone_out);

@@ -94,8 +94,8 @@ static void sort_by_shard(const struct unseen_set *set, const struct unseen_key 
     memset(s->verdicts, UNANSWERED, n);
 }
 
-/* Called when a filter ran out of memory. Removes the keys that other filters added behind the first
- * key without an answer, so that the caller can add them again. */
+/* Called when a filter ran out of memory. Removes the keys that other filters added behind the
+ * first key without an answer, so that the caller can add them again. */
 static void take_back(const struct unseen_set *set, struct sorted *s, size_t n, size_t *ndone)
 {
     size_t first = n;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Verify and repair: reads all of the log and the image, compares them, and replaces the file that is
- * damaged. */
+ * Verify and repair: reads all of the log and the image, compares them, and replaces the file that
+ * is damaged. */
 #include <string.h>
 
 #include "base/error.h"
@@ -139,8 +139,8 @@ static enum unseen_status compare_image(const struct unseen_store *store,
     return status;
 }
 
-/* Reports damage of the image. *is_damaged_out: the image cannot be used. *log_is_short_out: the log
- * lacks records that the image covers. */
+/* Reports damage of the image. *is_damaged_out: the image cannot be used. *log_is_short_out: the
+ * log lacks records that the image covers. */
 static enum unseen_status check_image(struct unseen_store *store, struct unseen__reading *r,
                                       bool *is_damaged_out, bool *log_is_short_out,
                                       struct unseen_error *error)
@@ -155,7 +155,8 @@ static enum unseen_status check_image(struct unseen_store *store, struct unseen_
                       status == UNSEEN_ERR_FOREIGN;
     if (status == UNSEEN_OK) {
         if (r->health.torn_bytes > 0 && r->torn_offset < image.header.log_end) {
-            /* The image covers these bytes, so they were a record once, not an unfinished commit. */
+            /* The image covers these bytes, so they were a record once, not an unfinished
+             * commit. */
             note_damage(r, r->torn_offset, r->torn_offset + r->health.torn_bytes);
             r->health.torn_bytes = 0;
         }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * From the image file to the set and back. The image is an exported set; its header says which records
- * of the log it covers, so that a replay goes on behind them. */
+ * From the image file to the set and back. The image is an exported set; its header says which
+ * records of the log it covers, so that a replay goes on behind them. */
 #include <string.h>
 
 #include "base/error.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The exactly-once output. The log says how long the output file is. After a crash the file is cut to
- * that length, so each line is in it once. */
+ * The exactly-once output. The log says how long the output file is. After a crash the file is cut
+ * to that length, so each line is in it once. */
 #include <fcntl.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -34,8 +34,8 @@ static int copy(int from, uint64_t offset, uint64_t end, int to, uint8_t *buf)
     return code ? code : unseen__file_sync(to);
 }
 
-/* Appends the bytes that will be cut to NAME.cut. They may be more than our lines: another program may
- * have written to the file since. */
+/* Appends the bytes that will be cut to NAME.cut. They may be more than our lines: another program
+ * may have written to the file since. */
 static enum unseen_status keep_end(const struct unseen_store *store, int fd, const char *name,
                                    uint64_t size, struct unseen_error *error)
 {

@@ -2,10 +2,10 @@
  *
  * Replay: applies the records of a log to a set.
  *
- * Added keys are collected and sorted by the top bits of hi before they go to the set. Keys that are
- * neighbours in that order are neighbours in a compact set, so a large set is touched on fewer pages at
- * a time. Before a removal, all collected keys go to the set. docs/decisions/store.md has the
- * measurements. */
+ * Added keys are collected and sorted by the top bits of hi before they go to the set. Keys that
+ * are neighbours in that order are neighbours in a compact set, so a large set is touched on fewer
+ * pages at a time. Before a removal, all collected keys go to the set. docs/decisions/store.md has
+ * the measurements. */
 #include <string.h>
 
 #include "base/error.h"
@@ -121,8 +121,8 @@ static size_t region_of(struct unseen_key key)
 }
 
 /* Small sets take keys in the order of the log. A set that fits into the cache gains nothing from
- * sorting. A set of few page groups would lose: a run of neighbours fills one group, which then cannot
- * split evenly. */
+ * sorting. A set of few page groups would lose: a run of neighbours fills one group, which then
+ * cannot split evenly. */
 static bool is_worth_sorting(const struct unseen_set *set)
 {
     struct unseen_set_stats stats = {.size = sizeof(stats)};

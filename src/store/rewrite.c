@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Writes a new log from an old one: without removed keys and in large records, for another filter, or
- * (repair) without damaged bytes. The new log is made beside the old one, whose lock is held, and takes
- * its name in one step. */
+ * Writes a new log from an old one: without removed keys and in large records, for another filter,
+ * or (repair) without damaged bytes. The new log is made beside the old one, whose lock is held,
+ * and takes its name in one step. */
 #include "base/posix.h"
 
 #include <errno.h>

@@ -2,10 +2,11 @@
  *
  * A store: a set in memory whose changes go to a log.
  *
- * A change is made in memory at once, and then it waits. When the caller has handed over the line that
- * the change stands for, it begins the commit, and the committer's thread makes the change durable.
- * Changes that were never begun are undone before an image is written. Otherwise the image would hold
- * keys that the log does not have, and URLs that nobody has seen would be taken for seen. */
+ * A change is made in memory at once, and then it waits. When the caller has handed over the line
+ * that the change stands for, it begins the commit, and the committer's thread makes the change
+ * durable. Changes that were never begun are undone before an image is written. Otherwise the image
+ * would hold keys that the log does not have, and URLs that nobody has seen would be taken for
+ * seen. */
 #include "store/store.h"
 
 #include <string.h>
@@ -25,8 +26,8 @@ enum {
 
 /* ---- asking and changing ---- */
 
-/* True if the key has no more bits than the store keeps; otherwise it would be another key after the next
- * opening. Of many keys the first is checked: all are made by one set. */
+/* True if the key has no more bits than the store keeps; otherwise it would be another key after
+ * the next opening. Of many keys the first is checked: all are made by one set. */
 static bool is_narrow(const struct unseen_store *store, struct unseen_key key)
 {
     struct unseen_key narrow = key;
@@ -243,8 +244,8 @@ static bool image_is_worthwhile(const struct unseen_store *store)
     return nmore > IMAGE_AFTER && nmore > store->image_nchanges / IMAGE_SHARE;
 }
 
-/* Writes the image, which is all that the store has, and then a record without keys. The record says
- * that there must be an image. */
+/* Writes the image, which is all that the store has, and then a record without keys. The record
+ * says that there must be an image. */
 static enum unseen_status save_without_log(struct unseen_store *store, struct unseen_error *error)
 {
     enum unseen_status status = UNSEEN_OK;
@@ -280,7 +281,7 @@ static enum unseen_status finish(struct unseen_store *store, struct unseen_error
         return status;
     }
     if (!unseen__log_has_name(&store->log)) {
-        return UNSEEN_OK; /* the log was moved away: an image under its name belongs to another log */
+        return UNSEEN_OK; /* the log was moved away: an image of its name is not ours */
     }
     if (no_log) {
         return save_without_log(store, error);

@@ -2,8 +2,8 @@
  *
  * The inside of a store: a set in memory, and the log that makes it last.
  *
- * store_settings.c and store_open.c open a store, store.c changes and closes it. replay.c takes keys
- * from the log to the set, image.c keeps the set in a file beside the log. */
+ * store_settings.c and store_open.c open a store, store.c changes and closes it. replay.c takes
+ * keys from the log to the set, image.c keeps the set in a file beside the log. */
 #ifndef UNSEEN_STORE_STORE_H
 #define UNSEEN_STORE_STORE_H
 
@@ -66,8 +66,9 @@ void unseen__store_release(struct unseen_store *store);
 
 /* ---- replay.c: from the log to the set ---- */
 
-/* Reads the records from `offset` on, applies them to the set and follows the output. log.end, number
- * and record_checksum are then those of the last intact record. Errors: CORRUPT, IO, NOMEM. */
+/* Reads the records from `offset` on, applies them to the set and follows the output. log.end,
+ * number and record_checksum are then those of the last intact record. Errors: CORRUPT, IO,
+ * NOMEM. */
 enum unseen_status unseen__replay(struct unseen_store *store, uint64_t offset, uint64_t number,
                                   struct unseen_error *error);
 
@@ -108,9 +109,9 @@ enum unseen_status unseen__image_save(struct unseen_store *store, struct unseen_
 
 /* ---- surviving_keys.c ---- */
 
-/* Calls `each` with the surviving keys, in the order of the log, while it returns true. A key survives
- * if it was added after it was last removed. Reads the log up to `end`, and with skip_damage past
- * damaged bytes. */
+/* Calls `each` with the surviving keys, in the order of the log, while it returns true. A key
+ * survives if it was added after it was last removed. Reads the log up to `end`, and with
+ * skip_damage past damaged bytes. */
 enum unseen_status
 unseen__surviving_each(const struct unseen__log *log, uint64_t end, bool skip_damage,
                        bool (*each)(void *context, const struct unseen_key *keys, size_t n),

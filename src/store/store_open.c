@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Opening a store. A new store is made as an empty set first, then as a file. An existing store takes its
- * set from the image and reads the rest of the log; without a usable image it reads all of the log. */
+ * Opening a store. A new store is made as an empty set first, then as a file. An existing store
+ * takes its set from the image and reads the rest of the log; without a usable image it reads all
+ * of the log. */
 #include "store/store.h"
 
 #include <errno.h>
@@ -28,8 +29,9 @@ static uint64_t keys_in(const struct unseen_store *store, uint64_t len)
                : 0;
 }
 
-/* Makes an empty set for the keys of a log of len bytes. ndisk is how much of the disk the log takes.
- * A file may be longer than that, and must not make the set take memory for keys it does not have. */
+/* Makes an empty set for the keys of a log of len bytes. ndisk is how much of the disk the log
+ * takes. A file may be longer than that, and must not make the set take memory for keys it does not
+ * have. */
 static enum unseen_status make_set(struct unseen_store *store, uint64_t len, uint64_t ndisk,
                                    struct unseen_error *error)
 {
@@ -66,8 +68,8 @@ static enum unseen_status make_set(struct unseen_store *store, uint64_t len, uin
 
 /* ---- the log ---- */
 
-/* Makes the settings, the URL identity and the set of a new store. This comes before the file: settings
- * that make no set must not make a file. */
+/* Makes the settings, the URL identity and the set of a new store. This comes before the file:
+ * settings that make no set must not make a file. */
 static enum unseen_status prepare_new(struct unseen_store *store, const char *path,
                                       const struct unseen_store_options *options,
                                       struct unseen_error *error)
@@ -80,7 +82,8 @@ static enum unseen_status prepare_new(struct unseen_store *store, const char *pa
     if (status != UNSEEN_OK) {
         return unseen__error_prefix(error, status, path);
     }
-    /* Changes that are not committed have to be taken out of the set before the image is written. */
+    /* Changes that are not committed have to be taken out of the set before the image is
+     * written. */
     if (options->no_log && !(store->set->ops->abilities & UNSEEN_CAN_REMOVE)) {
         return unseen__error_setting(error, UNSEEN_ERR_UNSUPPORTED, UNSEEN_SETTING_FILTER,
                                      "%s: without a log, the filter must be one that can remove",
@@ -141,8 +144,8 @@ static enum unseen_status open_log(struct unseen_store *store, const char *path,
 
 /* ---- from the log to the set ---- */
 
-/* Takes the set from the image, and where the log goes on. MISSING if the log alone must do; any other
- * error means that the log cannot be used either. */
+/* Takes the set from the image, and where the log goes on. MISSING if the log alone must do; any
+ * other error means that the log cannot be used either. */
 static enum unseen_status use_image(struct unseen_store *store, struct unseen_error *error)
 {
     struct unseen__image image;
@@ -203,8 +206,8 @@ static enum unseen_status load(struct unseen_store *store, struct unseen_error *
                                : status;
 }
 
-/* Makes the log durable before the first append: what a killed writer wrote may still be on its way to
- * the disk. */
+/* Makes the log durable before the first append: what a killed writer wrote may still be on its way
+ * to the disk. */
 static enum unseen_status start_writing(struct unseen_store *store, struct unseen_error *error)
 {
     const enum unseen_status status = unseen__log_settle(&store->log, error);

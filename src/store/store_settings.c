@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The settings of a store. A new store gets them from the caller's options, and its header keeps them.
- * When a store is opened again, the options may name only the settings that it has. */
+ * The settings of a store. A new store gets them from the caller's options, and its header keeps
+ * them. When a store is opened again, the options may name only the settings that it has. */
 #include "store/store.h"
 
 #include <errno.h>
