@@ -81,6 +81,7 @@ static enum unseen_status change(struct unseen_store *store, enum unseen__operat
     if (status == UNSEEN_OK && keys && n > 0 && !is_narrow(store, keys[0])) {
         status = UNSEEN_ERR_ARGUMENT;
     }
+    n = items || keys ? n : 0; /* both may be NULL only if n is 0 */
     while (status == UNSEEN_OK && done < n) {
         const size_t slice = n - done < SLICE ? n - done : SLICE;
         size_t ndone = 0;
