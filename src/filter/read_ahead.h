@@ -56,14 +56,17 @@ UNSEEN_INLINE KERNEL_TARGET void KERNEL(look_anew)(const KERNEL_FILTER *filter, 
                                                    size_t first, size_t skip,
                                                    struct KERNEL(ring) * ring)
 {
+    /* Cut to n: 32 steps for nothing would double the time of a single key. */
     const size_t end = first + KERNEL_AHEAD - skip;
-    for (size_t i = first; i < end; i++) {
+    const size_t near_end = end < n ? end : n;
+    const size_t far_end = end + KERNEL_AHEAD < n ? end + KERNEL_AHEAD : n;
+    for (size_t i = first; i < near_end; i++) {
         KERNEL(look_far)(filter, keys, n, i, ring);
     }
-    for (size_t i = first; i < end; i++) {
+    for (size_t i = first; i < near_end; i++) {
         KERNEL(look_near)(filter, variant, keys, n, i, ring);
     }
-    for (size_t i = end; i < end + KERNEL_AHEAD; i++) {
+    for (size_t i = end; i < far_end; i++) {
         KERNEL(look_far)(filter, keys, n, i, ring);
     }
 }

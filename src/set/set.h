@@ -7,6 +7,7 @@
 
 #include <pthread.h>
 
+#include "base/macros.h"
 #include "filter/filter.h"
 #include "hash/key.h"
 
@@ -70,11 +71,64 @@ enum unseen__operation {
     UNSEEN__COUNT
 };
 
-/* Does what unseen_set_add_keys and unseen_set_add do, for each operation. UNSUPPORTED if the
- * filter cannot REMOVE or COUNT. Only ADD and REMOVE change the set. */
-enum unseen_status unseen__set_run(const struct unseen_set *set, enum unseen__operation operation,
-                                   const struct unseen_key *keys, size_t n, uint8_t *verdicts,
-                                   size_t *ndone_out);
+/* The operation on one filter, which must be able to do it. Inlined, as the operation is nearly always
+ * a constant, and a single key takes little more time than its cache misses. */
+UNSEEN_INLINE enum unseen_status unseen__set_run_filter(const struct unseen_set *set,
+                                                        struct unseen__filter *filter,
+                                                        enum unseen__operation operation,
+                                                        const struct unseen_key *keys, size_t n,
+                                                        uint8_t *verdicts, size_t *ndone)
+{
+    *ndone = n;
+    switch (operation) {
+    case UNSEEN__ADD:
+        return set->ops->add(filter, keys, n, verdicts, ndone);
+    case UNSEEN__CONTAINS:
+        set->ops->contains(filter, keys, n, verdicts);
+        return UNSEEN_OK;
+    case UNSEEN__REMOVE:
+        set->ops->remove(filter, keys, n, verdicts);
+        return UNSEEN_OK;
+    case UNSEEN__COUNT:
+        for (size_t i = 0; i < n; i++) {
+            verdicts[i] = (uint8_t)set->ops->multiplicity(filter, keys[i]);
+        }
+        return UNSEEN_OK;
+    }
+    return UNSEEN_ERR_ARGUMENT;
+}
+
+/* set_threads.c: the operation on the filters that the keys belong to, each under its lock. */
+enum unseen_status unseen__set_run_shared(const struct unseen_set *set,
+                                          enum unseen__operation operation,
+                                          const struct unseen_key *keys, size_t n,
+                                          uint8_t *verdicts, size_t *ndone);
+
+/* Does what unseen_set_add_keys does, for each operation. UNSUPPORTED if the filter cannot REMOVE or
+ * COUNT. Only ADD and REMOVE change the set. */
+UNSEEN_INLINE enum unseen_status unseen__set_run(const struct unseen_set *set,
+                                                 enum unseen__operation operation,
+                                                 const struct unseen_key *keys, size_t n,
+                                                 uint8_t *verdicts, size_t *ndone_out)
+{
+    size_t ndone = 0;
+    enum unseen_status status = UNSEEN_OK;
+    if ((operation == UNSEEN__REMOVE && !set->ops->remove) ||
+        (operation == UNSEEN__COUNT && !set->ops->multiplicity)) {
+        status = UNSEEN_ERR_UNSUPPORTED;
+    } else if (set->shared) {
+        status = unseen__set_run_shared(set, operation, keys, n, verdicts, &ndone);
+    } else {
+        status = unseen__set_run_filter(set, set->shards[0].filter, operation, keys, n, verdicts,
+                                        &ndone);
+    }
+    if (ndone_out) {
+        *ndone_out = ndone;
+    }
+    return status;
+}
+
+/* Does what unseen_set_add does, for each operation. */
 enum unseen_status unseen__set_run_items(const struct unseen_set *set,
                                          enum unseen__operation operation,
                                          const struct unseen_bytes *items, size_t n,

@@ -15,30 +15,6 @@ enum {
     UNANSWERED = 0xff
 };
 
-static enum unseen_status run_filter(const struct unseen_set *set, struct unseen__filter *filter,
-                                     enum unseen__operation operation,
-                                     const struct unseen_key *keys, size_t n, uint8_t *verdicts,
-                                     size_t *ndone)
-{
-    *ndone = n;
-    switch (operation) {
-    case UNSEEN__ADD:
-        return set->ops->add(filter, keys, n, verdicts, ndone);
-    case UNSEEN__CONTAINS:
-        set->ops->contains(filter, keys, n, verdicts);
-        return UNSEEN_OK;
-    case UNSEEN__REMOVE:
-        set->ops->remove(filter, keys, n, verdicts);
-        return UNSEEN_OK;
-    case UNSEEN__COUNT:
-        for (size_t i = 0; i < n; i++) {
-            verdicts[i] = (uint8_t)set->ops->multiplicity(filter, keys[i]);
-        }
-        return UNSEEN_OK;
-    }
-    return UNSEEN_ERR_ARGUMENT;
-}
-
 static size_t shard_of(const struct unseen_set *set, struct unseen_key key)
 {
     return (size_t)((key.hi >> 1) >> (63 - set->shard_bits));
@@ -51,7 +27,8 @@ static enum unseen_status run_locked(const struct unseen_set *set, size_t shard,
 {
     struct unseen__shard *s = &set->shards[shard];
     pthread_mutex_lock(&s->lock);
-    enum unseen_status status = run_filter(set, s->filter, operation, keys, n, verdicts, ndone);
+    enum unseen_status status =
+        unseen__set_run_filter(set, s->filter, operation, keys, n, verdicts, ndone);
     pthread_mutex_unlock(&s->lock);
     return status;
 }
@@ -183,9 +160,10 @@ static enum unseen_status run_sorted(const struct unseen_set *set, enum unseen__
     return result;
 }
 
-static enum unseen_status run_shared(const struct unseen_set *set, enum unseen__operation operation,
-                                     const struct unseen_key *keys, size_t n, uint8_t *verdicts,
-                                     size_t *ndone)
+enum unseen_status unseen__set_run_shared(const struct unseen_set *set,
+                                          enum unseen__operation operation,
+                                          const struct unseen_key *keys, size_t n,
+                                          uint8_t *verdicts, size_t *ndone)
 {
     if (n == 1 && !(operation == UNSEEN__ADD && set->ops->reserve)) {
         return run_locked(set, shard_of(set, keys[0]), operation, keys, n, verdicts, ndone);
@@ -202,25 +180,4 @@ static enum unseen_status run_shared(const struct unseen_set *set, enum unseen__
     }
     *ndone = n;
     return UNSEEN_OK;
-}
-
-enum unseen_status unseen__set_run(const struct unseen_set *set, enum unseen__operation operation,
-                                   const struct unseen_key *keys, size_t n, uint8_t *verdicts,
-                                   size_t *ndone_out)
-{
-    size_t ndone = 0;
-    if ((operation == UNSEEN__REMOVE && !set->ops->remove) ||
-        (operation == UNSEEN__COUNT && !set->ops->multiplicity)) {
-        if (ndone_out) {
-            *ndone_out = 0;
-        }
-        return UNSEEN_ERR_UNSUPPORTED;
-    }
-    enum unseen_status status =
-        set->shared ? run_shared(set, operation, keys, n, verdicts, &ndone)
-                    : run_filter(set, set->shards[0].filter, operation, keys, n, verdicts, &ndone);
-    if (ndone_out) {
-        *ndone_out = ndone;
-    }
-    return status;
 }
