@@ -42,7 +42,10 @@ static const struct compact_layout *layout_for(double fpr)
 static const struct compact_kernel *compact_select_kernel(bool wide, enum unseen_cpu cpu)
 {
 #if UNSEEN_X86
-    if (cpu >= UNSEEN_CPU_AVX2) {
+    if (cpu == UNSEEN_CPU_AVX512) {
+        return wide ? &unseen__compact_wide_avx512 : &unseen__compact_small_avx512;
+    }
+    if (cpu == UNSEEN_CPU_AVX2) {
         return wide ? &unseen__compact_wide_avx2 : &unseen__compact_small_avx2;
     }
 #else

@@ -160,6 +160,8 @@ extern const struct compact_kernel unseen__compact_wide_portable;
 #if UNSEEN_X86
 extern const struct compact_kernel unseen__compact_small_avx2;
 extern const struct compact_kernel unseen__compact_wide_avx2;
+extern const struct compact_kernel unseen__compact_small_avx512;
+extern const struct compact_kernel unseen__compact_wide_avx512;
 #endif
 
 /* compact_pages.c: memory, counted in c->memory; and pages */
