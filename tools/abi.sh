@@ -23,7 +23,7 @@ install_missing $build_packages abigail-tools
 }
 # Nothing of this machine or of the private parts belongs in the file.
 abidw --headers-dir include --drop-private-types --no-comp-dir-path --no-corpus-path --no-show-locs \
-    --exported-interfaces-only --out-file $build/unseen.abi $build/libunseen.so
+    --exported-interfaces-only $build/libunseen.so | sed "s|path='$PWD/|path='|" >$build/unseen.abi
 case ${1-} in
 '')
     if ! abidiff $kept $build/unseen.abi; then
