@@ -5,7 +5,7 @@
  * allocator gives memory in large blocks, so the pages in use are compared, too, by their slots.
  *
  * The last rows are other keys, such as only someone makes who knows the seed: with a long prefix in
- * common, and for the same few lines. There is no goal for them but that time does not explode. */
+ * common, and for the same few lines. Their only goal is that the time does not explode. */
 #ifndef UNSEEN_BENCH_GROWTH_ORDERS_H
 #define UNSEEN_BENCH_GROWTH_ORDERS_H
 

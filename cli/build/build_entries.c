@@ -371,7 +371,7 @@ static void look_on(struct pipeline *l)
         until.tv_nsec += LOOK_NS;
         until.tv_sec += until.tv_nsec / 1000000000;
         until.tv_nsec %= 1000000000;
-        (void)pthread_cond_timedwait(&l->left, &l->order, &until); /* a timeout is no error */
+        (void)pthread_cond_timedwait(&l->left, &l->order, &until); /* a timeout is not an error */
         const struct build_done done = l->done;
         pthread_mutex_unlock(&l->order);
         build_job_look(l->m, &done);

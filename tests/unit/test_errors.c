@@ -143,7 +143,7 @@ static void test_merge(void)
     unseen_set_free(a);
 }
 
-static char path[64];
+static char path[300];
 
 static enum unseen_status open_with(struct unseen_store_options options)
 {
@@ -156,7 +156,9 @@ static enum unseen_status open_with(struct unseen_store_options options)
 
 static void test_store(void)
 {
-    char folder[] = "/tmp/unseen-errors-XXXXXX";
+    char folder[sizeof(path) - 2];
+    const char *base = getenv("TMPDIR");
+    snprintf(folder, sizeof(folder), "%s/unseen-errors-XXXXXX", base ? base : "/tmp");
     CHECK(mkdtemp(folder) != NULL);
     snprintf(path, sizeof(path), "%s/s", folder);
     struct unseen_store_options o = {.mode = UNSEEN_STORE_CREATE, .profile = "crawlers"};

@@ -332,8 +332,15 @@ static void check_arrow(unsigned threads)
             CHECK_EQ(ndone, places[p]);
             CHECK(verdicts[places[p]] == 0x5A);
             CHECK(ndone == 0 || verdicts[ndone - 1] <= UNSEEN_NEW);
-            CHECK(unseen_set_contains_arrow(set, texts, bad, NITEMS, verdicts, NULL) ==
+            ndone = 77777;
+            CHECK(unseen_set_contains_arrow(set, texts, bad, NITEMS, verdicts, &ndone) ==
                   UNSEEN_ERR_ARGUMENT);
+            CHECK_EQ(ndone, places[p]);
+            ndone = 77777;
+            CHECK(unseen_set_remove_arrow(set, texts, bad, NITEMS, verdicts, &ndone) ==
+                  UNSEEN_ERR_ARGUMENT);
+            CHECK_EQ(ndone, places[p]);
+            CHECK_EQ(stats_of(set).nkeys, 0); /* all that was added before the bad offset */
             unseen_set_free(set);
         }
     }
@@ -344,6 +351,34 @@ static void check_arrow(unsigned threads)
     CHECK(verdicts[0] == UNSEEN_NEW && verdicts[1] == UNSEEN_SEEN);
     CHECK(unseen_set_add_arrow(set, texts, negative, 1, verdicts, NULL) == UNSEEN_ERR_ARGUMENT);
     CHECK(unseen_set_add_arrow(set, NULL, NULL, 0, NULL, NULL) == UNSEEN_OK);
+    unseen_set_free(set);
+}
+
+/* Every member of the family counts its items, for items and for keys. */
+static void check_family(unsigned threads)
+{
+    struct unseen_set_options options = options_of(0, threads);
+    struct unseen_set *set = make(&options);
+    const struct unseen_bytes some[3] = {{"a", 1}, {"b", 1}, {"a", 1}};
+    struct unseen_key keys[3];
+    uint8_t v[3];
+    size_t ndone = 0;
+    CHECK(unseen_set_add(set, some, 3, v, &ndone) == UNSEEN_OK && ndone == 3);
+    CHECK(v[0] == UNSEEN_NEW && v[1] == UNSEEN_NEW && v[2] == UNSEEN_SEEN);
+    ndone = 0;
+    CHECK(unseen_set_contains(set, some, 3, v, &ndone) == UNSEEN_OK && ndone == 3);
+    CHECK(v[0] == UNSEEN_SEEN && v[1] == UNSEEN_SEEN && v[2] == UNSEEN_SEEN);
+    ndone = 0;
+    CHECK(unseen_set_remove(set, some, 3, v, &ndone) == UNSEEN_OK && ndone == 3);
+    CHECK(v[0] == UNSEEN_SEEN && v[1] == UNSEEN_SEEN && v[2] == UNSEEN_NEW);
+    CHECK(unseen_set_keys(set, some, 3, keys, NULL) == UNSEEN_OK);
+    ndone = 0;
+    CHECK(unseen_set_contains_keys(set, keys, 3, v, &ndone) == UNSEEN_OK && ndone == 3);
+    CHECK(v[0] == UNSEEN_NEW && v[1] == UNSEEN_NEW && v[2] == UNSEEN_NEW);
+    ndone = 0;
+    CHECK(unseen_set_remove_keys(set, keys, 3, v, &ndone) == UNSEEN_OK && ndone == 3);
+    ndone = 9;
+    CHECK(unseen_set_count(set, some, 3, v, &ndone) == UNSEEN_ERR_UNSUPPORTED && ndone == 0);
     unseen_set_free(set);
 }
 
@@ -627,6 +662,7 @@ int main(void)
         check_bytes(threads);
         check_remove_batch(threads);
         check_arrow(threads);
+        check_family(threads);
         check_url(threads);
         for (int wide = 0; wide < 2; wide++) {
             double fpr = wide ? UNSEEN_FPR_DEFAULT : 2e-6;
