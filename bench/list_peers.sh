@@ -74,7 +74,7 @@ median() {
 # $work/questions that are listed.
 
 build_list() {
-    timed "$1" "$unseen" build --force --fpr $rate --seed "$seed" "${@:2}" "$work/made/list" "$work/entries"
+    timed "$1" "$unseen" build --force --dangerous --skip-invalid --fpr $rate --seed "$seed" "${@:2}" "$work/made/list" "$work/entries"
 }
 build_peer() { timed "$1" "$peer" "$2" build "$work/made/list" "$nentries" <"$work/entries"; }
 ask_unseen() { timed "$1" "$unseen" check "$work/made/list" "$work/questions"; }

@@ -27,6 +27,7 @@
 #include "clock.h"
 #include "lines/batch.h"
 #include "lines/entries.h"
+#include "lines/entry_lines.h"
 #include "lines/reader.h"
 #include "print/message.h"
 #include "stop.h"
@@ -43,8 +44,9 @@ struct slot {
     struct build_place after;
     const char *name; /* of the file that the lines are in */
     struct build_counts counts;
-    uint64_t keys[BATCH_LINES];
+    uint64_t *keys; /* a line of a hosts file may have several names */
     size_t nkeys;
+    size_t keys_cap;
     uint16_t faulty[BATCH_LINES]; /* the lines that are not entries, */
     uint8_t faults[BATCH_LINES];  /* and what is wrong with each */
     size_t nfaults;
@@ -55,6 +57,7 @@ struct slot {
 struct pipeline {
     struct build_job *m;
     const struct unseen_url *url; /* NULL: the bytes are the entry */
+    struct entry_lines how;
     struct slot *slots;
 
     pthread_mutex_t reading; /* guards the next fields, */
@@ -144,11 +147,34 @@ struct worker {
     struct text room;
 };
 
+/* Notes what is wrong with the line: one fault, and an error before a warning. */
 static void complain(struct worker *w, enum fault fault)
 {
+    const struct entry_options *o = &w->l->m->o->list.entries;
     struct slot *s = w->slot;
-    s->faulty[s->nfaults] = (uint16_t)w->i;
-    s->faults[s->nfaults++] = (uint8_t)fault;
+    const bool again = s->nfaults > 0 && s->faulty[s->nfaults - 1] == w->i;
+    if (again && (entries_take(o, fault) || entries_leave_out(o, fault))) {
+        return;
+    }
+    s->nfaults += !again;
+    s->faulty[s->nfaults - 1] = (uint16_t)w->i;
+    s->faults[s->nfaults - 1] = (uint8_t)fault;
+}
+
+/* Appends a key; without memory the slot says so. */
+static void put_key(struct slot *s, uint64_t key)
+{
+    if (s->nkeys == s->keys_cap) {
+        const size_t cap = s->keys_cap > 0 ? 2 * s->keys_cap : BATCH_LINES;
+        uint64_t *keys = realloc(s->keys, cap * sizeof(*keys));
+        if (!keys) {
+            s->no_memory = true;
+            return;
+        }
+        s->keys = keys;
+        s->keys_cap = cap;
+    }
+    s->keys[s->nkeys++] = key;
 }
 
 /* True if the entry begins with "scheme:", as every URL does. */
@@ -175,18 +201,39 @@ static void pipeline_take_item(void *context, struct unseen_bytes item)
         return;
     }
     if (fitness != UNSEEN_ENTRY_FINE) {
+        const bool taken = entries_take(&m->o->list.entries, (enum fault)fitness);
         complain(w, (enum fault)fitness);
-        if (fitness != UNSEEN_ENTRY_DANGEROUS || !m->o->list.force) {
+        s->counts.ndangerous += taken;
+        s->counts.nskipped += !taken;
+        if (!taken) {
             return;
         }
-        s->counts.ndangerous++;
     }
     if (build_old_meet(&m->old, entry)) {
         s->counts.nremoved++;
         return;
     }
     s->counts.nplain += w->l->url && m->kind == UNSEEN_KIND_URL && !has_scheme(entry);
-    s->keys[s->nkeys++] = unseen_list_build_key(m->build, entry.data, entry.len);
+    put_key(s, unseen_list_build_key(m->build, entry.data, entry.len));
+}
+
+static void take_line(struct worker *w)
+{
+    struct slot *s = w->slot;
+    switch (entry_lines_read(&w->l->how, s->batch.lines[w->i], pipeline_take_item, w)) {
+    case ENTRY_LINE_TAKEN:
+        break;
+    case ENTRY_LINE_SKIPPED:
+        s->counts.ncomments++;
+        break;
+    case ENTRY_LINE_NO_KEY:
+        complain(w, FAULT_NO_KEY);
+        s->counts.nskipped++;
+        break;
+    case ENTRY_LINE_PAGE:
+        complain(w, FAULT_PAGE);
+        break;
+    }
 }
 
 static void pipeline_prepare(struct worker *w, struct slot *s)
@@ -198,12 +245,9 @@ static void pipeline_prepare(struct worker *w, struct slot *s)
     s->no_memory = false;
     text_clear(&w->room);
     for (w->i = 0; w->i < s->batch.n && !s->no_memory; w->i++) {
-        if (!entries_find(&w->l->m->o->key, s->batch.lines[w->i], pipeline_take_item, w)) {
-            complain(w, FAULT_NO_KEY);
-        }
+        take_line(w);
     }
     s->counts.nentries = s->nkeys;
-    s->counts.nskipped = s->nfaults - s->counts.ndangerous;
 }
 
 /* ---- Adding ---------------------------------------------------------------------------------- */
@@ -219,7 +263,7 @@ static void report_fault(const struct pipeline *l, const struct slot *s, size_t 
 static void report_faults(struct pipeline *l, const struct slot *s)
 {
     for (size_t i = 0; i < s->nfaults; i++) {
-        if (complaints_count(&l->complaints)) {
+        if (complaints_count(&l->complaints, (enum fault)s->faults[i])) {
             report_fault(l, s, i);
         }
     }
@@ -248,7 +292,7 @@ static bool add_keys(struct pipeline *l, const struct slot *s)
 
 static bool is_refused(const struct pipeline *l)
 {
-    return l->complaints.n > 0 && !l->m->o->list.force;
+    return l->complaints.nrefused > 0;
 }
 
 /* Adds a batch; false if the build cannot go on. Once a line is refused, later lines are only
@@ -272,6 +316,7 @@ static void count(struct build_done *done, const struct slot *s)
     done->place = s->after;
     done->counts.nlines += c->nlines;
     done->counts.nentries += c->nentries;
+    done->counts.ncomments += c->ncomments;
     done->counts.ndangerous += c->ndangerous;
     done->counts.nskipped += c->nskipped;
     done->counts.nremoved += c->nremoved;
@@ -383,11 +428,18 @@ static void look_on(struct pipeline *l)
 static enum build_ending ending_of(const struct pipeline *l)
 {
     complaints_summary(&l->complaints);
-    return l->ending != BUILD_ALL ? l->ending
-           : stop_is_wanted()     ? BUILD_INTERRUPTED
-           : l->reader.failed     ? BUILD_UNREADABLE
-           : is_refused(l)        ? BUILD_REFUSED
-                                  : BUILD_ALL;
+    if (l->ending != BUILD_ALL) {
+        return l->ending;
+    }
+    if (stop_is_wanted() || l->reader.failed) {
+        return stop_is_wanted() ? BUILD_INTERRUPTED : BUILD_UNREADABLE;
+    }
+    if (is_refused(l)) {
+        message_error("nothing was built");
+        complaints_hint(&l->complaints, "unseen build", l->m->o->seen.path, "FILE");
+        return BUILD_REFUSED;
+    }
+    return BUILD_ALL;
 }
 
 static enum build_ending pipeline_run(struct pipeline *l)
@@ -414,10 +466,12 @@ enum build_ending build_entries_run(struct build_job *m)
     struct pipeline l = {
         .m = m,
         .url = build_job_url(m),
+        .how = entry_lines_of(&m->o->list.entries, &m->o->key, m->kind,
+                              m->kind == UNSEEN_KIND_URL && !build_job_url(m)),
         .at = *from,
         .done = m->done,
         .saved = clock_now(),
-        .complaints = {.key = &m->o->key, .force = m->o->list.force, .kind = m->kind},
+        .complaints = {.key = &m->o->key, .options = &m->o->list.entries, .kind = m->kind},
         .reader =
             {
                 .names = m->inputs.names + from->input,
@@ -446,6 +500,9 @@ enum build_ending build_entries_run(struct build_job *m)
         (void)message_no_memory();
     }
     reader_release(&l.reader);
+    for (size_t i = 0; l.slots && i < SLOTS; i++) {
+        free(l.slots[i].keys);
+    }
     free(l.slots);
     pthread_cond_destroy(&l.left);
     pthread_cond_destroy(&l.moved);

@@ -88,11 +88,22 @@ static bool report_open(const struct build_folder *f)
     return folder_report("open", f->name);
 }
 
+static bool report_make(const struct build_folder *f)
+{
+    const char *slash = strrchr(f->path, '/');
+    const bool missing = errno == ENOENT && slash && slash > f->path;
+    (void)folder_report("make", f->name);
+    if (missing) {
+        message_hint("mkdir -p %.*s", (int)(slash - f->path), f->path);
+    }
+    return false;
+}
+
 /* Opens the folder, and makes it if need be. f->fd is -1 if it has just been removed. */
 static bool open_folder(struct build_folder *f)
 {
     if (mkdir(f->name, 0700) != 0 && errno != EEXIST) {
-        return folder_report("make", f->name);
+        return report_make(f);
     }
     f->fd = open(f->name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
     return f->fd >= 0 ? is_ours(f) : errno == ENOENT || report_open(f);

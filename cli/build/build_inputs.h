@@ -41,8 +41,9 @@ struct build_place {
 struct build_counts {
     uint64_t nlines;
     uint64_t nentries;
-    uint64_t ndangerous; /* dangerous entries, taken by --force */
-    uint64_t nskipped;   /* lines that are not entries, left out by --force */
+    uint64_t ncomments;  /* comments, blank lines, and lines of hosts files about the machine */
+    uint64_t ndangerous; /* dangerous entries that were taken */
+    uint64_t nskipped;   /* lines that are not entries, left out */
     uint64_t nremoved;   /* entries left out because they were removed from the old list */
     uint64_t
         nplain; /* entries of a list of URLs that are not URLs: only the same bytes match them */

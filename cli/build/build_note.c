@@ -45,16 +45,20 @@ bool build_note_describe(struct text *text, const struct build_job *m)
 {
     const struct options *o = m->o;
     const struct build_inputs *in = &m->inputs;
-    bool good =
-        put(text, "unseen build 1\n") && put(text, "--kind %s\n", unseen_kind_name(m->kind)) &&
-        put(text, "--profile %s\n", m->profile) && put(text, "--fpr %.17g\n", m->fpr) &&
-        put(text, "--capacity %" PRIu64 "\n", o->seen.capacity) &&
-        put(text, "--seed %s\n", o->seen.seed.len ? "given" : "random") &&
-        put(text, "--key %s\n", o->key.text ? o->key.text : "none") &&
-        put(text, "--separator %d\n", o->key.separator) &&
-        put(text, "--null %d\n", !o->input.delimiter) &&
-        put(text, "--max-line %" PRIu64 "\n", o->input.max_line) &&
-        put(text, "--force %d\n", o->list.force) && put_old(text, o->list.from, &m->old.info);
+    bool good = put(text, "unseen build 1\n") &&
+                put(text, "--kind %s\n", unseen_kind_name(m->kind)) &&
+                put(text, "--profile %s\n", m->profile) && put(text, "--fpr %.17g\n", m->fpr) &&
+                put(text, "--capacity %" PRIu64 "\n", o->seen.capacity) &&
+                put(text, "--seed %s\n", o->seen.seed.len ? "given" : "random") &&
+                put(text, "--key %s\n", o->key.text ? o->key.text : "none") &&
+                put(text, "--separator %d\n", o->key.separator) &&
+                put(text, "--null %d\n", !o->input.delimiter) &&
+                put(text, "--max-line %" PRIu64 "\n", o->input.max_line) &&
+                put(text, "--dangerous %d\n", o->list.entries.dangerous) &&
+                put(text, "--skip-invalid %d\n", o->list.entries.skip_invalid) &&
+                put(text, "--comments %s\n",
+                    o->list.entries.comments ? o->list.entries.comments : "by kind") &&
+                put_old(text, o->list.from, &m->old.info);
     for (size_t i = 0; i < in->n && good; i++) {
         const struct build_input *f = &in->files[i];
         good =
@@ -69,10 +73,10 @@ bool build_note_put(struct text *text, const struct build_place *place,
 {
     return put(text,
                "%zu %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64
-               " %" PRIu64 " %" PRIu64 " %" PRIu64 "\n",
+               " %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64 "\n",
                place->input, place->nbytes, place->nlines, place->nused, counts->nlines,
-               counts->nentries, counts->ndangerous, counts->nskipped, counts->nremoved,
-               counts->nplain);
+               counts->nentries, counts->ncomments, counts->ndangerous, counts->nskipped,
+               counts->nremoved, counts->nplain);
 }
 
 static bool read_place(struct unseen_bytes rest, struct build_place *p, struct build_counts *c)
@@ -85,9 +89,9 @@ static bool read_place(struct unseen_bytes rest, struct build_place *p, struct b
     line[rest.len] = '\0';
     return sscanf(line,
                   "%zu %" SCNu64 " %" SCNu64 " %" SCNu64 " %" SCNu64 " %" SCNu64 " %" SCNu64
-                  " %" SCNu64 " %" SCNu64 " %" SCNu64,
+                  " %" SCNu64 " %" SCNu64 " %" SCNu64 " %" SCNu64,
                   &p->input, &p->nbytes, &p->nlines, &p->nused, &c->nlines, &c->nentries,
-                  &c->ndangerous, &c->nskipped, &c->nremoved, &c->nplain) == 10;
+                  &c->ncomments, &c->ndangerous, &c->nskipped, &c->nremoved, &c->nplain) == 11;
 }
 
 /* Shows the first line that differs. */

@@ -161,23 +161,35 @@ const struct unseen_url *build_job_url(const struct build_job *m)
     return m->url && m->kind == UNSEEN_KIND_URL && profile_is_none(m->url) ? NULL : m->url;
 }
 
+/* Reads the figures of a list. Errors: those of opening lists. */
+static enum unseen_status read_info(const char *path, struct unseen_list_info *info,
+                                    struct unseen_error *error)
+{
+    const struct unseen_list_options cold = {.size = sizeof(cold), .access = UNSEEN_LIST_MAP};
+    struct unseen_list *list = NULL;
+    *info = (struct unseen_list_info){.size = sizeof(*info)};
+    *error = (struct unseen_error){.status = UNSEEN_OK};
+    error->status = unseen_list_open(&list, path, &cold, error);
+    if (error->status == UNSEEN_OK) {
+        error->status = unseen_list_info(list, info);
+    }
+    unseen_list_close(list);
+    return error->status;
+}
+
 /* Counts the changes of the list that will be replaced; 0 if it cannot be opened. */
 static uint64_t count_changes(const struct options *o)
 {
-    const struct unseen_list_options cold = {.size = sizeof(cold), .access = UNSEEN_LIST_MAP};
-    struct unseen_list_info info = {.size = sizeof(info)};
-    struct unseen_error error = {.status = UNSEEN_OK};
-    struct unseen_list *list = NULL;
+    struct unseen_list_info info;
+    struct unseen_error error;
     if (stores_kind_of(o->seen.path) != STORES_LIST) {
         return 0;
     }
-    const bool known = unseen_list_open(&list, o->seen.path, &cold, &error) == UNSEEN_OK &&
-                       unseen_list_info(list, &info) == UNSEEN_OK;
-    unseen_list_close(list);
-    if (!known) {
+    if (read_info(o->seen.path, &info, &error) != UNSEEN_OK) {
         message_warning("%s; what was allowed, added or removed in it will be gone", error.text);
+        return 0;
     }
-    return known ? info.nallowed + info.nadded + info.nremoved : 0;
+    return info.nallowed + info.nadded + info.nremoved;
 }
 
 /* Warns of changes that the new list will not have: other people may have made them. */
@@ -430,16 +442,6 @@ static bool report_interrupted(const struct build_job *m)
     return false;
 }
 
-static bool report_refused(struct build_job *m)
-{
-    message_error("nothing was built");
-    message_hint("unseen build --force %s FILE takes dangerous entries, and leaves out lines that "
-                 "are not entries",
-                 m->o->seen.path);
-    m->keeps = false; /* the lines have to be changed first */
-    return false;
-}
-
 /* Keeps the checkpoint only if it took a while to reach: if the user replaces the file, the build
  * begins anew. */
 static bool report_unreadable(struct build_job *m)
@@ -460,7 +462,8 @@ static bool job_read_lines(struct build_job *m)
     const enum build_ending ending = build_entries_run(m);
     build_progress_end(&m->progress);
     if (ending == BUILD_REFUSED) {
-        return report_refused(m);
+        m->keeps = false; /* the lines have to be changed first */
+        return false;
     }
     if (ending == BUILD_BROKEN || (m->keeps && !job_save(m, &m->done))) {
         return false;
@@ -471,16 +474,37 @@ static bool job_read_lines(struct build_job *m)
     return ending == BUILD_INTERRUPTED ? report_interrupted(m) : ending == BUILD_ALL;
 }
 
-/* Refuses an empty list, which lets everything through: most likely something went wrong before. */
+/* Hints at --force. Keeps the checkpoint only if it took a while to reach: if the user replaces the
+ * files, the build begins anew. */
+static bool refuse_list(struct build_job *m, const char *why)
+{
+    message_hint("unseen build --force %s FILE %s", m->o->seen.path, why);
+    m->keeps = m->keeps && m->saved;
+    return false;
+}
+
+/* Refuses an empty list, which lets everything through, and a list of URLs that most lines are not:
+ * most likely something went wrong before. */
 static bool check_entries(struct build_job *m)
 {
-    if (m->o->list.force || m->done.counts.nentries > 0 || m->old.info.nadded > 0) {
+    const struct build_counts *c = &m->done.counts;
+    if (m->o->list.force) {
         return true;
     }
-    message_error("there are no entries: nothing was built");
-    message_hint("unseen build --force %s FILE makes an empty list", m->o->seen.path);
-    m->keeps = false;
-    return false;
+    if (c->nentries == 0 && m->old.info.nadded == 0) {
+        message_error("there are no entries: nothing was built");
+        return refuse_list(m, "makes an empty list");
+    }
+    if (c->nplain > c->nentries / 2) {
+        message_error("%" PRIu64 " of %" PRIu64
+                      " entries are not URLs, and only a question of the same bytes would match "
+                      "them: nothing was built",
+                      c->nplain, c->nentries);
+        message_hint("--expressions takes names for sites, --kind mail, ip and phone other things; "
+                     "-p none says that bytes are meant");
+        return refuse_list(m, "builds it all the same");
+    }
+    return true;
 }
 
 /* ---- The list -------------------------------------------------------------------------------- */
@@ -569,6 +593,44 @@ static bool replace(struct build_job *m)
     return good;
 }
 
+/* Counts the entries that a list has now, with its changes; 0 if there is no such list. */
+static uint64_t entries_of(const char *path)
+{
+    struct unseen_list_info info;
+    struct unseen_error error;
+    if (!path || stores_kind_of(path) != STORES_LIST ||
+        read_info(path, &info, &error) != UNSEEN_OK) {
+        return 0;
+    }
+    const uint64_t n = info.nkeys + info.nadded;
+    return n > info.nremoved ? n - info.nremoved : 0;
+}
+
+/* Refuses a list of less than half the entries of the list of --from, or of the list that it would
+ * replace: most likely the lines are not all there. */
+static bool check_size(struct build_job *m)
+{
+    const char *const olds[] = {m->o->list.from, m->o->seen.path};
+    struct unseen_list_info info;
+    struct unseen_error error;
+    if (m->o->list.force) {
+        return true;
+    }
+    if (read_info(m->folder.list, &info, &error) != UNSEEN_OK) {
+        return report_build(m, &error);
+    }
+    for (size_t i = 0; i < sizeof(olds) / sizeof(olds[0]); i++) {
+        const uint64_t n = entries_of(olds[i]);
+        if (info.nkeys < n - n / 2) {
+            message_error("%" PRIu64 " entries are less than half of the %" PRIu64
+                          " of %s, which stays as it is",
+                          info.nkeys, n, olds[i]);
+            return refuse_list(m, "builds the smaller list");
+        }
+    }
+    return true;
+}
+
 static bool job_place(struct build_job *m)
 {
     const bool good = build_folder_check_name(&m->folder) && build_known_good_run(m) && replace(m);
@@ -595,6 +657,7 @@ static void print_text(const struct build_job *m, const struct unseen_list_info 
         {"lines", c->nlines, true},
         {"entries", c->nentries, true},
         {"distinct", info->nkeys, true},
+        {"comments", c->ncomments, false},
         {"dangerous", c->ndangerous, false},
         {"left out", c->nskipped, false},
         {"removed", c->nremoved, false},
@@ -619,18 +682,19 @@ static void print_json(const struct build_job *m, const struct unseen_list_info 
 {
     const struct build_counts *c = &m->done.counts;
     message_plain("{\"lines\":%" PRIu64 ",\"entries\":%" PRIu64 ",\"distinct\":%" PRIu64
-                  ",\"dangerous\":%" PRIu64 ",\"left_out\":%" PRIu64 ",\"removed\":%" PRIu64
-                  ",\"allowed\":%" PRIu64 ",\"known_good\":%" PRIu64 ",\"known_good_hit\":%" PRIu64
-                  ",\"bytes\":%" PRIu64 ",\"bits_per_entry\":%.4f,\"rate\":%.6g"
+                  ",\"comments\":%" PRIu64 ",\"dangerous\":%" PRIu64 ",\"left_out\":%" PRIu64
+                  ",\"removed\":%" PRIu64 ",\"allowed\":%" PRIu64 ",\"known_good\":%" PRIu64
+                  ",\"known_good_hit\":%" PRIu64 ",\"bytes\":%" PRIu64
+                  ",\"bits_per_entry\":%.4f,\"rate\":%.6g"
                   ",\"kind\":\"%s\",\"profile\":\"%s\",\"seconds\":%.6f}",
-                  c->nlines, c->nentries, info->nkeys, c->ndangerous, c->nskipped, c->nremoved,
-                  info->nallowed, m->known_good.nasked, m->known_good.nallowed, info->bytes, bits,
-                  info->rate, unseen_kind_name(info->kind), info->profile,
+                  c->nlines, c->nentries, info->nkeys, c->ncomments, c->ndangerous, c->nskipped,
+                  c->nremoved, info->nallowed, m->known_good.nasked, m->known_good.nallowed,
+                  info->bytes, bits, info->rate, unseen_kind_name(info->kind), info->profile,
                   build_progress_seconds(&m->progress));
 }
 
-/* Says what --force did, even without --stats: nobody has looked at each of these lines. */
-static void report_forced(const struct build_counts *c)
+/* Counts wrong lines, even without --stats: nobody has looked at each of them. */
+static void report_wrong(const struct build_counts *c)
 {
     if (c->ndangerous > 0) {
         message_warning("%" PRIu64 " dangerous entries were taken", c->ndangerous);
@@ -648,15 +712,13 @@ static void report_plain(const struct build_job *m)
         message_warning("%" PRIu64 " of %" PRIu64
                         " entries are not URLs: only a question of the same bytes matches them",
                         c->nplain, c->nentries);
-        message_hint("--expressions takes names for sites, --kind mail, ip and phone other things; "
-                     "-p none says that bytes are meant");
     }
 }
 
 static bool job_report(const struct build_job *m)
 {
     struct build_old made;
-    report_forced(&m->done.counts);
+    report_wrong(&m->done.counts);
     report_plain(m);
     if (m->o->report.stats == STATS_NONE && m->known_good.nallowed == 0) {
         return true;
@@ -706,8 +768,8 @@ int build_run(const struct options *o, enum unseen_cpu cpu)
     build_progress_start(&m.progress, o);
     if (job_prepare(&m)) {
         stop_listen();
-        done = job_start(&m) && (m.is_complete || (job_read_lines(&m) && check_entries(&m))) &&
-               job_finish(&m) && job_place(&m);
+        done = job_start(&m) && (m.is_complete || job_read_lines(&m)) && check_entries(&m) &&
+               job_finish(&m) && check_size(&m) && job_place(&m);
     }
     const bool good = done && job_report(&m);
     job_release(&m, done);

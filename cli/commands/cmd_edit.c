@@ -12,6 +12,7 @@
 #include "commands/commands.h"
 #include "lines/batch.h"
 #include "lines/entries.h"
+#include "lines/entry_lines.h"
 #include "lines/files.h"
 #include "lines/reader.h"
 #include "print/message.h"
@@ -24,14 +25,16 @@ struct edit {
     struct opened_list list; /* as it was before */
     struct unseen_list_edit *changes;
     enum unseen_list_change change; /* the change that is being made */
+    struct entry_lines how;
     struct text room;
     bool failed; /* something failed, which has been reported: nothing will be changed */
 
     uint64_t nlines;
     uint64_t nchanged;
-    uint64_t nmissing; /* entries to undo or remove that the list does not have */
-    struct complaints
-        complaints;      /* about lines that are refused, or with --force taken or left out */
+    uint64_t ncomments; /* lines without an entry, left out */
+    uint64_t nmissing;  /* entries to undo or remove that the list does not have */
+    uint64_t nskipped;  /* entries and lines that are wrong, left out */
+    struct complaints complaints;
     uint64_t ndangerous; /* dangerous entries that were taken */
 };
 
@@ -86,7 +89,9 @@ static bool edit_start(struct edit *e, const struct options *o, enum unseen_cpu 
     }
     e->failed = !lists_open(&e->list, e->path, UNSEEN_LIST_MAP, cpu);
     e->complaints =
-        (struct complaints){.key = &o->key, .force = o->list.force, .kind = e->list.kind};
+        (struct complaints){.key = &o->key, .options = &o->list.entries, .kind = e->list.kind};
+    e->how = entry_lines_of(&o->list.entries, &o->key, e->list.kind,
+                            e->list.kind == UNSEEN_KIND_URL && !e->list.url);
     return !e->failed;
 }
 
@@ -103,10 +108,11 @@ struct edit_line {
 static void complain(const struct edit_line *l, enum fault fault)
 {
     struct edit *e = l->e;
-    const bool force = e->o->list.force;
-    e->failed = e->failed || !force;
-    e->ndangerous += force && fault == FAULT_DANGEROUS;
-    if (complaints_count(&e->complaints)) {
+    const bool taken = entries_take(&e->o->list.entries, fault);
+    e->failed = e->failed || (!taken && !entries_leave_out(&e->o->list.entries, fault));
+    e->ndangerous += taken;
+    e->nskipped += !taken;
+    if (complaints_count(&e->complaints, fault)) {
         complaints_show(&e->complaints, l->name, l->number, l->bytes, fault);
     }
 }
@@ -179,8 +185,18 @@ static void edit_take_line(struct edit_line *l)
     struct edit *e = l->e;
     text_clear(&e->room);
     e->nlines++;
-    if (!entries_find(&e->o->key, l->bytes, edit_take_item, l)) {
+    switch (entry_lines_read(&e->how, l->bytes, edit_take_item, l)) {
+    case ENTRY_LINE_TAKEN:
+        break;
+    case ENTRY_LINE_SKIPPED:
+        e->ncomments++;
+        break;
+    case ENTRY_LINE_NO_KEY:
         complain(l, FAULT_NO_KEY);
+        break;
+    case ENTRY_LINE_PAGE:
+        complain(l, FAULT_PAGE);
+        break;
     }
 }
 
@@ -217,7 +233,7 @@ static bool edit_files(struct edit *e, const char *const *names, size_t n,
         (void)message_no_memory();
         e->failed = true;
     }
-    while (b && (!e->failed || e->complaints.n > 0) && reader_next(&r, b)) {
+    while (b && (!e->failed || e->complaints.nrefused > 0) && reader_next(&r, b)) {
         edit_take_batch(e, &r, b);
     }
     e->failed = e->failed || r.failed;
@@ -232,10 +248,9 @@ static bool edit_files(struct edit *e, const char *const *names, size_t n,
 static void warn(const struct edit *e)
 {
     complaints_summary(&e->complaints);
-    if (e->complaints.n > 0 && !e->o->list.force) {
-        message_hint("nothing was changed; %s --force %s ... takes dangerous entries, and leaves "
-                     "out lines that are not entries",
-                     e->o->command->called, e->path);
+    if (e->complaints.nrefused > 0) {
+        message_error("nothing was changed");
+        complaints_hint(&e->complaints, e->o->command->called, e->path, "...");
     }
     if (e->nmissing > 0 && !e->failed) {
         const bool updates = e->o->command->bit == COMMAND_UPDATE;
@@ -265,8 +280,9 @@ static void print_figures(const struct edit *e, const struct unseen_list_info *i
         {"lines", "lines", e->nlines},
         {"changed", "changed", e->nchanged},
         {"not there", "not_there", e->nmissing},
-        {"by force", "by_force", e->ndangerous},
-        {"left out", "left_out", e->complaints.n - e->ndangerous},
+        {"comments", "comments", e->ncomments},
+        {"dangerous", "dangerous", e->ndangerous},
+        {"left out", "left_out", e->nskipped},
         {"allowed", "allowed", info->nallowed},
         {"added", "added", info->nadded},
         {"removed", "removed", info->nremoved},
@@ -417,7 +433,7 @@ int update_run(const struct options *o, enum unseen_cpu cpu)
         /* goes on after a failure, to report what is wrong in other files, too */
         good =
             edit_files(&e, &file->name, 1, file->removes ? UNSEEN_LIST_REMOVE : UNSEEN_LIST_ADD) ||
-            e.complaints.n > 0;
+            e.complaints.nrefused > 0;
     }
     return edit_finish(&e);
 }

@@ -12,6 +12,7 @@
 #include <unseen_list.h>
 
 #include "commands/plan_solve.h"
+#include "lines/entries.h"
 #include "lines/identity.h"
 #include "lines/input.h"
 #include "lines/profile.h"
@@ -107,7 +108,8 @@ struct list_options {
     const char *from; /* NULL: none */
     const char **known_good;
     size_t nknown_good;
-    bool force;
+    struct entry_options entries;
+    bool force; /* build a list that looks like a mistake */
     bool restart;
     uint64_t memory;
     double checkpoint;       /* seconds; 0: not given */

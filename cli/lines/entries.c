@@ -47,9 +47,39 @@ enum unseen_status entries_make(enum unseen_kind kind, const struct unseen_url *
 
 /* ---- Complaints ------------------------------------------------------------------------------ */
 
-bool complaints_count(struct complaints *c)
+bool entries_take(const struct entry_options *o, enum fault fault)
 {
+    return fault == FAULT_DANGEROUS && o->dangerous;
+}
+
+bool entries_leave_out(const struct entry_options *o, enum fault fault)
+{
+    return fault != FAULT_DANGEROUS && fault != FAULT_PAGE && o->skip_invalid;
+}
+
+bool complaints_count(struct complaints *c, enum fault fault)
+{
+    if (!entries_take(c->options, fault) && !entries_leave_out(c->options, fault)) {
+        c->nrefused++;
+        c->ndangerous += fault == FAULT_DANGEROUS;
+        c->npages += fault == FAULT_PAGE;
+    }
     return c->n++ < SHOWN;
+}
+
+/* Returns what is wrong with a line. `room` is for a text that has to be made. */
+static const char *complaint_of(const struct complaints *c, enum fault fault, char room[100])
+{
+    switch (fault) {
+    case FAULT_NO_KEY:
+        (void)snprintf(room, 100, "has no %s %.60s", c->key->json_path ? "value" : "field",
+                       c->key->text);
+        return room;
+    case FAULT_PAGE:
+        return "begins a web page, not a file of entries";
+    default:
+        return unseen_kind_complaint(c->kind, (enum unseen_entry)fault);
+    }
 }
 
 void complaints_show(const struct complaints *c, const char *name, uint64_t number,
@@ -57,20 +87,14 @@ void complaints_show(const struct complaints *c, const char *name, uint64_t numb
 {
     const int shown = line.len < SHOWN_BYTES ? (int)line.len : SHOWN_BYTES;
     const char *more = line.len > SHOWN_BYTES ? "..." : "";
-    char no_key[100];
-    const char *what = no_key;
-    if (fault == FAULT_NO_KEY) {
-        (void)snprintf(no_key, sizeof(no_key), "has no %s %.60s",
-                       c->key->json_path ? "value" : "field", c->key->text);
-    } else {
-        what = unseen_kind_complaint(c->kind, (enum unseen_entry)fault);
-    }
-    if (!c->force) {
-        message_error("%s:%" PRIu64 ": '%.*s%s' %s", name, number, shown, line.data, more, what);
-    } else {
+    char room[100];
+    const char *what = complaint_of(c, fault, room);
+    if (entries_take(c->options, fault) || entries_leave_out(c->options, fault)) {
         message_warning("%s:%" PRIu64 ": %s: '%.*s%s' %s", name, number,
-                        fault == FAULT_DANGEROUS ? "taken by force" : "left out", shown, line.data,
-                        more, what);
+                        fault == FAULT_DANGEROUS ? "taken" : "left out", shown, line.data, more,
+                        what);
+    } else {
+        message_error("%s:%" PRIu64 ": '%.*s%s' %s", name, number, shown, line.data, more, what);
     }
 }
 
@@ -79,9 +103,28 @@ void complaints_summary(const struct complaints *c)
     if (c->n <= SHOWN) {
         return;
     }
-    if (c->force) {
+    if (c->nrefused == 0) {
         message_warning("%" PRIu64 " more such lines", c->n - SHOWN);
     } else {
         message_error("%" PRIu64 " more such lines", c->n - SHOWN);
+    }
+}
+
+void complaints_hint(const struct complaints *c, const char *command, const char *list,
+                     const char *files)
+{
+    const bool dangerous = c->ndangerous > 0;
+    const bool invalid = c->nrefused > c->ndangerous + c->npages;
+    if (c->npages > 0) {
+        message_hint("get the file again: a server sent an error page in its place");
+    } else if (dangerous && invalid) {
+        message_hint("%s --dangerous --skip-invalid %s %s takes dangerous entries, and leaves out "
+                     "lines that are not entries",
+                     command, list, files);
+    } else if (dangerous) {
+        message_hint("%s --dangerous %s %s takes dangerous entries", command, list, files);
+    } else {
+        message_hint("%s --skip-invalid %s %s leaves out lines that are not entries", command, list,
+                     files);
     }
 }

@@ -13,6 +13,13 @@
 #include "lines/identity.h"
 #include "lines/text.h"
 
+/* Which lines of the input are not entries, and which entries are taken all the same. */
+struct entry_options {
+    const char *comments; /* the bytes that begin a comment; NULL: as the kind has it */
+    bool dangerous;       /* take dangerous entries */
+    bool skip_invalid;    /* leave out lines that are not entries */
+};
+
 /* ---- Entries --------------------------------------------------------------------------------- */
 
 /* Calls take with the item of a line: the whole line, or the field or JSON value that the options
@@ -34,20 +41,29 @@ enum fault {
     FAULT_EMPTY = UNSEEN_ENTRY_EMPTY,
     FAULT_INVALID = UNSEEN_ENTRY_INVALID,
     FAULT_DANGEROUS = UNSEEN_ENTRY_DANGEROUS,
-    FAULT_NO_KEY /* no such field or value */
+    FAULT_NO_KEY, /* no such field or value */
+    FAULT_PAGE    /* the first line of a web page */
 };
 
-/* Shows the first few wrong lines, and counts the others. Wrong lines are errors, or warnings with
- * --force. */
+/* True if the options say that the entry is taken, or that the line is left out. If both are false,
+ * the line is an error. */
+bool entries_take(const struct entry_options *o, enum fault fault);
+bool entries_leave_out(const struct entry_options *o, enum fault fault);
+
+/* Shows the first few wrong lines, and counts the others. A wrong line is an error, or a warning if
+ * the options say what to do with it. */
 struct complaints {
     const struct key_options *key;
-    bool force;
+    const struct entry_options *options;
     enum unseen_kind kind;
     uint64_t n;
+    uint64_t nrefused;   /* errors */
+    uint64_t ndangerous; /* errors that --dangerous would mend */
+    uint64_t npages;     /* errors that no option mends */
 };
 
 /* Counts a wrong line. True if the caller is to show it with complaints_show. */
-bool complaints_count(struct complaints *c);
+bool complaints_count(struct complaints *c, enum fault fault);
 
 /* Shows the line, which is line `number` of the file `name`. */
 void complaints_show(const struct complaints *c, const char *name, uint64_t number,
@@ -55,5 +71,10 @@ void complaints_show(const struct complaints *c, const char *name, uint64_t numb
 
 /* Says how many wrong lines were not shown. */
 void complaints_summary(const struct complaints *c);
+
+/* After errors: hints at the command with which the lines are taken or left out, such as "unseen
+ * build --dangerous LIST FILE". */
+void complaints_hint(const struct complaints *c, const char *command, const char *list,
+                     const char *files);
 
 #endif

@@ -62,10 +62,11 @@ struct option_row {
     const char *help;  /* lines separated by \n */
     const char *group;
     enum option_type type;
-    const char *value;   /* NULL: takes no value; "[=X]": may take one */
-    const char *expects; /* "... is not <expects>" */
-    const char *example; /* a valid value, for a hint */
-    size_t offset;       /* of the field in struct options */
+    const char *value;                         /* NULL: takes no value; "[=X]": may take one */
+    const char *expects;                       /* "... is not <expects>" */
+    const char *example;                       /* a valid value, for a hint */
+    const char *(*nearest)(const char *value); /* NULL, or: the valid value that was meant */
+    size_t offset;                             /* of the field in struct options */
     uint64_t min;
     uint64_t max;
     const char *const *names;

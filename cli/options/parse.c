@@ -100,13 +100,14 @@ static void report_value(const struct command *command, const struct option_row 
                          const char *value)
 {
     const char *space = row->example && row->example[0] == '=' ? "" : " ";
+    const char *example = row->nearest ? row->nearest(value) : row->example;
     if (strcmp(row->name, "seed") == 0) {
         message_error("--seed: its value is not %s",
                       row->expects); /* the value is not shown: it may be a secret */
     } else {
         message_error("--%s: '%s' is not %s", row->name, value, row->expects);
     }
-    message_hint("%s --%s%s%s", command->called, row->name, space, row->example);
+    message_hint("%s --%s%s%s", command->called, row->name, space, example);
 }
 
 static void report_missing(const struct command *command, const struct option_row *row)

@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: MIT */
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE 1
+#endif
 #include <string.h>
 
 #include <unseen_list.h>
@@ -94,6 +97,37 @@ static bool set_kind(struct options *o, char *value)
 {
     o->list.has_kind = unseen_kind_of_name(value, &o->list.kind) == UNSEEN_OK;
     return o->list.has_kind;
+}
+
+/* What people call the entries of each kind. */
+static const char *nearest_kind(const char *value)
+{
+    static const struct {
+        const char *word;
+        const char *kind;
+    } words[] = {
+        {"mail", "mail"},
+        {"sender", "mail"},
+        {"address", "mail"},
+        {"site", "expressions"},
+        {"domain", "expressions"},
+        {"host", "expressions"},
+        {"page", "expressions"},
+        {"expr", "expressions"},
+        {"folder", "expressions"},
+        {"net", "ip"},
+        {"ip", "ip"},
+        {"cidr", "ip"},
+        {"phone", "phone"},
+        {"tel", "phone"},
+        {"number", "phone"},
+    };
+    for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
+        if (strcasestr(value, words[i].word)) {
+            return words[i].kind;
+        }
+    }
+    return "url";
 }
 
 /* Parses a field number, or a path into JSON. */
@@ -264,7 +298,7 @@ static const struct option_row rows[] = {
      "the highest share of wrong answers, up to 0.25\n(default 1e-4)", RATE("1e-4", seen.fpr)},
     {0, "kind", COMMAND_BUILD,
      "what the entries are: url (the default), mail\n(addresses and domains), ip (addresses and networks)\nor phone",
-     CALL("KIND", "url, expressions, mail, ip or phone", "ip", set_kind)},
+     CALL("KIND", "url, expressions, mail, ip or phone", "ip", set_kind), .nearest = nearest_kind},
     {0, "expressions", COMMAND_BUILD,
      "an entry is a site, a folder or a page, and covers\nall below it: evil.example/ the whole site",
      FLAG(list.expressions)},
@@ -281,8 +315,16 @@ static const struct option_row rows[] = {
     {0, "remove", COMMAND_UPDATE,
      "remove the lines of FILE; repeatable, and done in the\norder given",
      CALL("FILE", NULL, "gone.txt", set_remove)},
-    {0, "force", COMMAND_ON_LIST,
-     "take dangerous entries, and leave out lines that are\nno entries", FLAG(list.force)},
+    {0, "comments", COMMAND_ON_LIST,
+     "lines that begin with one of BYTES are comments\n(default #;! and with -p none no line)",
+     TEXT("BYTES", "'#;!'", list.entries.comments)},
+    {0, "dangerous", COMMAND_ON_LIST,
+     "take entries that cover far too much: com, 0.0.0.0/0", FLAG(list.entries.dangerous)},
+    {0, "skip-invalid", COMMAND_ON_LIST,
+     "leave out lines that are not entries", FLAG(list.entries.skip_invalid)},
+    {0, "force", COMMAND_BUILD,
+     "build a list that is empty, less than half of the one\nbefore, mostly not URLs, or too large for the disk",
+     FLAG(list.force)},
     {0, "seed", COMMAND_BUILD,
      "derive the secret of the keys from a text or 0xHEX\n(default: random)",
      CALL("TEXT", SEED_EXPECTS, SEED_EXAMPLE, set_seed)},

@@ -121,9 +121,9 @@ expect 2 '' '*'
 holds grep -q "'urls' is not url, expressions, mail, ip or phone" err
 
 # ---- what is refused ---------------------------------------------------------------------------
-printf 'http://ok.example/\n\nhttp://fine.example/\n' > empty.txt
-run build x.list in.txt empty.txt
-expect 2 '' 'unseen: error: empty.txt:2: '"''"' is empty\nunseen: error: nothing was built\nunseen: hint: unseen build --force x.list FILE takes dangerous entries, and leaves out lines that are not entries\n'
+printf 'http://ok.example/\n/\nhttp://fine.example/\n' > root.txt
+run build x.list in.txt root.txt
+expect 2 '' "unseen: error: root.txt:2: '/' is the root of everything or a bare top-level domain, not a page\nunseen: error: nothing was built\nunseen: hint: unseen build --dangerous x.list FILE takes dangerous entries\n"
 holds [ ! -e x.list ] && holds [ ! -e x.list.building ]
 printf 'evil.example/\n/\ncom\nfine.example\n' > dangerous.txt
 run build --expressions x.list dangerous.txt
@@ -131,14 +131,14 @@ expect 2 '' '*'
 holds grep -q '^unseen: error: dangerous.txt:2: ' err
 holds grep -q "^unseen: error: dangerous.txt:3: 'com' " err
 lacks 'dangerous.txt:[14]' err
-run build --expressions --force x.list dangerous.txt
+run build --expressions --dangerous --skip-invalid x.list dangerous.txt
 expect 0 '' '*'
-holds grep -q "^unseen: warning: dangerous.txt:3: taken by force: 'com' " err
+holds grep -q "^unseen: warning: dangerous.txt:3: taken: 'com' " err
 rm x.list
 printf 'com\nevil.example\n' > domains.txt
 run build --kind mail x.list domains.txt
 expect 2 '' '*'
-run build --kind mail --force x.list domains.txt
+run build --kind mail --dangerous x.list domains.txt
 expect 0 '' '*'
 holds grep -q '^unseen: warning: 1 dangerous entries were taken$' err
 printf 'a@x.com\na@x.org\n' > in
@@ -146,16 +146,16 @@ run check x.list
 expect 0 'a@x.com\n' ''
 rm in x.list
 # Line numbers far into a file, and no more than ten of them.
-awk 'NR % 3000 == 0 { print ""; next } { print }' big.txt > holes.txt
-run build x.list holes.txt
+awk 'NR % 3000 == 0 { print "," $0; next } { print "x," $0 }' big.txt | sed 's/^,.*/x,/' > holes.txt
+run build -k 2 -t , x.list holes.txt
 expect 2 '' '*'
 holds [ "$(grep -c ' is empty$' err)" = 10 ]
 holds grep -q '^unseen: error: holes.txt:30000: ' err
 holds grep -q '^unseen: error: 3 more such lines$' err
 gzip -c holes.txt > holes.gz
-run build -j 4 x.list holes.gz
+run build -k 2 -t , -j 4 x.list holes.gz
 holds grep -q '^unseen: error: holes.gz:3000: ' err
-run build --force --stats x.list holes.txt
+run build -k 2 -t , --skip-invalid --stats x.list holes.txt
 expect 0 '' '*'
 holds grep -q '^unseen: warning: 13 lines that are not entries were left out$' err
 holds [ "$(stat_of entries)" = 39987 ]
@@ -285,9 +285,12 @@ holds grep -qE '^unseen: reading: [0-9]+ lines, [0-9.]+ million/s, [0-9.]+ %(, [
 # ---- what was hardly meant -----------------------------------------------------------------------
 printf 'evil.example\nbad.example\nhttp://fine.example/\n' > names.txt
 run build names.list names.txt
+expect 2 '' '*'
+holds grep -q '^unseen: error: 2 of 3 entries are not URLs' err
+holds grep -q '^unseen: hint: --expressions takes names for sites' err
+run build --force names.list names.txt
 expect 0 '' '*'
 holds grep -q '^unseen: warning: 2 of 3 entries are not URLs' err
-holds grep -q '^unseen: hint: --expressions takes names for sites' err
 run build -p none names.list names.txt
 expect 0 '' ''
 run build --expressions names.list names.txt

@@ -136,7 +136,7 @@ rm sticky/n.list
 cp want.list sticky/n.list
 chown $nobody:$nobody sticky/n.list
 chmod 640 sticky/n.list
-run build sticky/n.list one.txt
+run build --force sticky/n.list one.txt
 expect 0 '' '*'
 holds [ "$(stat -c '%u %g %a' sticky/n.list)" = "$nobody $nobody 640" ]
 rm sticky/n.list

@@ -40,7 +40,7 @@ run check bad.list <(echo "$url")
 expect 1 '' ''
 run allow --stats=json bad.list hits.txt
 expect 0 '' '*'
-holds grep -q '^{"lines":3,"changed":0,"not_there":0,"by_force":0,"left_out":0,"allowed":4,"added":0,"removed":0,"changes_bytes":[0-9]*}$' err
+holds grep -q '^{"lines":3,"changed":0,"not_there":0,"comments":0,"dangerous":0,"left_out":0,"allowed":4,"added":0,"removed":0,"changes_bytes":[0-9]*}$' err
 size=$(stat -c %s bad.list)
 run allow bad.list hits.txt
 expect 0 '' ''
@@ -148,21 +148,22 @@ rm in
 
 # ---- what is refused: nothing is changed then ----------------------------------------------------
 cp nets.list before.list
-printf '198.51.100.1\n\nno address\n0.0.0.0/0\n198.51.100.2\n' > wrong.txt
+printf '198.51.100.1\n192.0.2.300\nno address\n0.0.0.0/0\n198.51.100.2\n' > wrong.txt
 for how in 'allow nets.list wrong.txt' 'update nets.list --add wrong.txt' \
     'update nets.list --add host.txt --add wrong.txt'; do
     run $how
     expect 2 '' '*'
     holds [ "$(grep -c '^unseen: error: wrong.txt:[234]: ' err)" = 3 ]
-    holds grep -q '^unseen: hint: nothing was changed; unseen [a-z]* --force nets.list ' err
+    holds grep -q '^unseen: error: nothing was changed$' err
+    holds grep -q '^unseen: hint: unseen [a-z]* --dangerous --skip-invalid nets.list ' err
     same nets.list before.list
 done
-run allow --force nets.list wrong.txt
+run allow --dangerous --skip-invalid nets.list wrong.txt
 expect 0 '' '*'
 holds [ "$(grep -c '^unseen: warning: wrong.txt:[234]: ' err)" = 3 ]
 run allow --list nets.list
 expect 0 '192.0.2.77\n198.51.100.1\n0.0.0.0/0\n198.51.100.2\n' ''
-# What is dangerous can be taken out without force.
+# What is dangerous can be taken out without --dangerous.
 printf '0.0.0.0/0\n' > all.txt
 run allow --remove nets.list all.txt
 expect 0 '' ''
