@@ -458,16 +458,23 @@ UNSEEN_API void unseen_import_free(struct unseen_import *import);
 struct unseen_url_options {
     size_t size; /* sizeof(struct unseen_url_options) */
 
-    /* "none", "whatwg", "crawl", "scrapy", "safebrowsing", "aggressive", or an id that
-     * unseen_url_id gave. NULL means "crawl". */
+    /* "none", "whatwg", "crawl", "scrapy", "safebrowsing", "aggressive": the newest version of the
+     * profile. "crawl/1": this version of it, and version 1 of each rule that is named without a
+     * version. Or an id that unseen_url_id gave. NULL means "crawl". */
     const char *profile;
 
-    /* The names of nrules rules to switch on, or off with a leading "no-". */
+    /* The names of nrules rules to switch on, or off with a leading "no-". A name may be followed by
+     * a version: "strip-trackers/1". */
     const char *const *rules;
     size_t nrules;
 
     enum unseen_cpu cpu;
     const struct unseen_allocator *allocator; /* copied; its context must outlive the object */
+
+    /* The id of a set, a store or a list, or NULL. A profile or rule that is named without a version
+     * gets the version that it has there, if it is there. So a script that says "aggressive" goes on
+     * with a store of aggressive/1. */
+    const char *like;
 };
 
 /* Creates a canonicaliser. It never changes afterwards.
@@ -477,7 +484,7 @@ struct unseen_url_options {
  *   - SIZE
  *   - NAME: no such profile or rule
  *   - ARGUMENT: a rule that the profile does not have
- *   - VERSION: an id with a version that this library does not have
+ *   - VERSION: a version of a profile or rule that this library does not have
  *   - UNSUPPORTED: cpu
  *   - NOMEM
  *   error->setting says which setting is wrong.
@@ -493,8 +500,10 @@ UNSEEN_API enum unseen_status unseen_url_create(struct unseen_url **url_out,
  * Time: constant. */
 UNSEEN_API void unseen_url_free(struct unseen_url *url);
 
-/* The identity of the canonicaliser as text, such as "crawl/1" or "crawl/1+strip-trackers": the
- * profile, its version, and each rule that differs from the profile. Keys made under different
+/* The identity of the canonicaliser as text, such as "crawl/1" or "crawl/1+strip-trackers/2": the
+ * profile, its version, and each rule that differs from the profile, with its version if that is
+ * not 1. Profiles and rules are frozen: each change of an answer is a new version. Keys made under
+ * different
  * texts do not belong in one set. Valid as long as the object. Errors: none. Threads: any.
  *
  * Time: constant. */

@@ -149,6 +149,7 @@ static bool choose_profile(struct build_job *m)
     if (o->list.from && !o->profile.name && o->profile.nrules == 0) {
         wanted.name = m->old.info.profile;
     }
+    wanted.like = o->list.from ? m->old.info.profile : NULL;
     if (!profile_create(&m->url, &wanted, is_url ? NULL : "safebrowsing", m->cpu)) {
         return false;
     }

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "lines/profile.h"
 
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "print/message.h"
@@ -8,13 +10,16 @@
 
 typedef const struct unseen_url_entry *entry_at_fn(size_t i);
 
-/* True if name is in the list; if not, *like is the most similar name or NULL. */
+/* True if name is in the list; if not, *like is the most similar name or NULL. A version and patterns
+ * behind the name do not count. */
 static bool find_name(entry_at_fn *at, const char *name, const char **like)
 {
-    struct suggestion n = {.wanted = name};
+    char bare[64];
+    snprintf(bare, sizeof(bare), "%.*s", (int)strcspn(name, "/+("), name);
+    struct suggestion n = {.wanted = bare};
     const struct unseen_url_entry *entry = NULL;
     for (size_t i = 0; (entry = at(i)); i++) {
-        if (strcmp(entry->name, name) == 0) {
+        if (strcmp(entry->name, bare) == 0) {
             return true;
         }
         suggest_try(&n, entry->name);
@@ -95,15 +100,42 @@ bool profile_create(struct unseen_url **url_out, const struct profile_options *o
         .rules = o->rules,
         .nrules = o->nrules,
         .cpu = cpu,
+        .like = o->like,
     };
-    const enum unseen_status status = unseen_url_create(url_out, &options, NULL);
+    struct unseen_error error = {.status = UNSEEN_OK};
+    const enum unseen_status status = unseen_url_create(url_out, &options, &error);
     if (status == UNSEEN_OK) {
         return true;
     }
     if (!report_names(o, profile)) {
-        message_error("cannot make URLs canonical: %s", unseen_status_string(status));
+        message_error("%s", error.text);
+        if (status == UNSEEN_ERR_VERSION) {
+            message_hint("unseen help %s",
+                         error.setting == UNSEEN_SETTING_PROFILE ? "profiles" : "rules");
+        }
     }
     return false;
+}
+
+char *profile_text(const struct profile_options *o, const char *standard)
+{
+    const char *name = o->name ? o->name : standard ? standard : "crawl";
+    size_t len = strlen(name) + 1;
+    for (size_t i = 0; i < o->nrules; i++) {
+        len += 1 + strlen(o->rules[i]);
+    }
+    char *const text = malloc(len);
+    if (!text) {
+        (void)message_no_memory();
+        return NULL;
+    }
+    char *end = text + strlen(strcpy(text, name));
+    for (size_t i = 0; i < o->nrules; i++) {
+        const char *rule = without_no(o->rules[i]);
+        *end++ = rule == o->rules[i] ? '+' : '-';
+        end += strlen(strcpy(end, rule));
+    }
+    return text;
 }
 
 bool profile_is_none(const struct unseen_url *url)

@@ -15,12 +15,17 @@ struct profile_options {
     const char *name;   /* NULL: the default of the command */
     const char **rules;
     size_t nrules;
+    const char *like; /* an id with the versions that the names do not say, or NULL */
 };
 
 /* Makes the canonicaliser that the options ask for. `standard` is the profile if they name none;
  * NULL: the library's default. False if that failed, which has been reported. */
 bool profile_create(struct unseen_url **url_out, const struct profile_options *o,
                     const char *standard, enum unseen_cpu cpu);
+
+/* The options as one text, in the form of an id: "aggressive+strip-index". The caller frees it. NULL
+ * if memory ran out, which has been reported. */
+char *profile_text(const struct profile_options *o, const char *standard);
 
 /* True if the profile of url is none. */
 bool profile_is_none(const struct unseen_url *url);

@@ -301,7 +301,7 @@ bool stores_open(struct unseen_store **store_out, const char *path, enum unseen_
                  const struct seen_options *o, const struct profile_options *profile,
                  enum unseen_cpu cpu)
 {
-    struct unseen_url *url = NULL;
+    char *text = NULL;
     struct unseen_store_options wanted = {
         .size = sizeof(wanted),
         .mode = mode,
@@ -316,13 +316,19 @@ bool stores_open(struct unseen_store **store_out, const char *path, enum unseen_
         .file_mode = o->file_mode,
     };
     if (profile->name || profile->nrules > 0 || o->profile) {
+        struct unseen_url *url = NULL;
         if (!profile_create(&url, profile, o->profile, cpu)) {
             return false;
         }
-        wanted.profile = unseen_url_id(url);
+        unseen_url_free(url);
+        text = profile_text(profile, o->profile); /* an old store keeps the versions it has */
+        if (!text) {
+            return false;
+        }
+        wanted.profile = text;
     }
     const bool opened = open_with(store_out, path, &wanted, o);
-    unseen_url_free(url);
+    free(text);
     return opened;
 }
 

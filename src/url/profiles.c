@@ -1,13 +1,23 @@
 /* SPDX-License-Identifier: MIT
  *
- * Profiles and rules: their names, and the object made from them. Both are frozen: a profile whose
- * answer changes for any input gets a new version, because sets of keys outlive programs. */
+ * Profiles and rules: their names, their versions, and the object made from them.
+ *
+ * Profiles and rules are frozen, because sets of keys outlive programs. If the answer of one has
+ * to change for any input, the new answer is a new version, and the old version stays. A name
+ * without a version means the newest version. The identity text says all versions, so an old set
+ * keeps its old answers:
+ *
+ *     crawl/1+strip-trackers/2
+ *
+ * In a text whose profile has a version, a rule without one has version 1. The first identity
+ * texts were written so. */
 #include <string.h>
 
 #include "base/cpu.h"
 #include "base/error.h"
 #include "base/memory.h"
 #include "base/sized.h"
+#include "url/ascii.h"
 #include "url/url.h"
 
 static const struct unseen_url_entry profile_entries[] = {
@@ -18,59 +28,80 @@ static const struct unseen_url_entry profile_entries[] = {
     {"safebrowsing", "Safe Browsing v4 canonicalisation, for lists of bad sites"},
     {"aggressive", "probably the same page: http = https, no www, trackers or sessions, sorted"},
 };
+enum {
+    NPROFILES = sizeof(profile_entries) / sizeof(profile_entries[0])
+};
 
 enum {
-    WHATWG_RULES = UNSEEN__RULE_DROP_BLANK_VALUES - 1, /* all rules but scrapy's */
-    AGGRESSIVE =
+    SCRAPY_RULES = UNSEEN__RULE_DROP_BLANK_VALUES | UNSEEN__RULE_SPLIT_SEMICOLONS,
+    WHATWG_RULES = INT32_MAX & ~SCRAPY_RULES,
+    AGGRESSIVE_1 =
         UNSEEN__RULE_DEFAULT_SCHEME | UNSEEN__RULE_FOLD_SCHEME | UNSEEN__RULE_DROP_USERINFO |
         UNSEEN__RULE_STRIP_WWW | UNSEEN__RULE_UPPER_ESCAPES | UNSEEN__RULE_DECODE_UNRESERVED |
         UNSEEN__RULE_COLLAPSE_SLASHES | UNSEEN__RULE_STRIP_SESSIONS | UNSEEN__RULE_STRIP_SLASH |
-        UNSEEN__RULE_STRIP_TRACKERS | UNSEEN__RULE_SORT_QUERY | UNSEEN__RULE_DROP_EMPTY_QUERY
+        UNSEEN__RULE_STRIP_TRACKERS | UNSEEN__RULE_SORT_QUERY | UNSEEN__RULE_DROP_EMPTY_QUERY,
+    AGGRESSIVE_2 = (AGGRESSIVE_1 & ~UNSEEN__RULE_STRIP_TRACKERS) | UNSEEN__RULE_STRIP_TRACKERS_2
 };
 
-/* In the order of profile_entries. */
+/* Every version of every profile. The versions of a name stand together, the newest last. */
 static const struct profile {
-    const char *id;
+    const char *name;
+    unsigned version;
     unseen__url_slow_fn *slow;
     unseen__url_fast_fn *(*select_fast)(enum unseen_cpu cpu, uint32_t rules);
     uint32_t rules;   /* switched on by default */
     uint32_t allowed; /* can be switched */
 } profiles[] = {
-    {"none/1", unseen__url_none, NULL, 0, 0},
-    {"whatwg/1", unseen__url_whatwg, unseen__url_whatwg_fast, UNSEEN__RULE_KEEP_FRAGMENT,
+    {"none", 1, unseen__url_none, NULL, 0, 0},
+    {"whatwg", 1, unseen__url_whatwg, unseen__url_whatwg_fast, UNSEEN__RULE_KEEP_FRAGMENT,
      WHATWG_RULES},
-    {"crawl/1", unseen__url_whatwg, unseen__url_whatwg_fast, 0, WHATWG_RULES},
-    {"scrapy/1", unseen__url_scrapy, unseen__url_scrapy_fast, 0,
-     UNSEEN__RULE_KEEP_FRAGMENT | UNSEEN__RULE_DROP_BLANK_VALUES | UNSEEN__RULE_SPLIT_SEMICOLONS},
-    {"safebrowsing/1", unseen__url_safebrowsing, unseen__url_safebrowsing_fast, 0, 0},
-    {"aggressive/1", unseen__url_whatwg, unseen__url_whatwg_fast, AGGRESSIVE, WHATWG_RULES},
+    {"crawl", 1, unseen__url_whatwg, unseen__url_whatwg_fast, 0, WHATWG_RULES},
+    {"scrapy", 1, unseen__url_scrapy, unseen__url_scrapy_fast, 0,
+     SCRAPY_RULES | UNSEEN__RULE_KEEP_FRAGMENT},
+    {"safebrowsing", 1, unseen__url_safebrowsing, unseen__url_safebrowsing_fast, 0, 0},
+    {"aggressive", 1, unseen__url_whatwg, unseen__url_whatwg_fast, AGGRESSIVE_1, WHATWG_RULES},
+    {"aggressive", 2, unseen__url_whatwg, unseen__url_whatwg_fast, AGGRESSIVE_2, WHATWG_RULES},
 };
 enum {
-    NPROFILES = sizeof(profiles) / sizeof(profiles[0])
+    NPROFILE_VERSIONS = sizeof(profiles) / sizeof(profiles[0]),
+    RULE_VERSIONS_MAX = 2
 };
 
-/* In the order of the bits of enum unseen__url_rule. */
-static const struct unseen_url_entry rule_entries[] = {
-    {"keep-fragment", "keep #fragment"},
-    {"keep-hashbang", "keep a fragment that starts with #!, for applications routed by it"},
-    {"default-scheme", "read e.com/a as http://e.com/a"},
-    {"fold-scheme", "https without a port is http"},
-    {"drop-userinfo", "drop user:password@"},
-    {"strip-www", "drop www. and www2. in front of a name that still has a dot"},
-    {"upper-escapes", "write %c3 as %C3"},
-    {"decode-unreserved", "write %7E as ~, likewise letters, digits, - . _"},
-    {"collapse-slashes", "write // in a path as /"},
-    {"strip-sessions", "drop jsessionid, phpsessid, sid, aspsessionid, cfid and cftoken"},
-    {"strip-index", "drop index.* and default.* at the end of a path"},
-    {"strip-slash", "drop / at the end of a path, but not the only one"},
-    {"strip-trackers", "drop utm_*, gclid, fbclid, msclkid and their like from the query"},
-    {"sort-query", "sort what stands between & in the query, drop empty pieces"},
-    {"drop-empty-query", "drop a ? with nothing after it"},
-    {"drop-blank-values", "scrapy only: drop pieces of the query without a value"},
-    {"split-semicolons", "scrapy only: the query is divided by ; instead of &"},
+/* In the order of names in an identity text. */
+static const struct rule {
+    struct unseen_url_entry entry;
+    uint32_t bits[RULE_VERSIONS_MAX]; /* of version 1, 2, ...; 0: there is no such version */
+} rules[] = {
+    {{"keep-fragment", "keep #fragment"}, {UNSEEN__RULE_KEEP_FRAGMENT}},
+    {{"keep-hashbang", "keep a fragment that starts with #!, for applications routed by it"},
+     {UNSEEN__RULE_KEEP_HASHBANG}},
+    {{"default-scheme", "read e.com/a as http://e.com/a"}, {UNSEEN__RULE_DEFAULT_SCHEME}},
+    {{"fold-scheme", "https without a port is http"}, {UNSEEN__RULE_FOLD_SCHEME}},
+    {{"drop-userinfo", "drop user:password@"}, {UNSEEN__RULE_DROP_USERINFO}},
+    {{"strip-www", "drop www. and www2. in front of a name that still has a dot"},
+     {UNSEEN__RULE_STRIP_WWW}},
+    {{"upper-escapes", "write %c3 as %C3"}, {UNSEEN__RULE_UPPER_ESCAPES}},
+    {{"decode-unreserved", "write %7E as ~, likewise letters, digits, - . _"},
+     {UNSEEN__RULE_DECODE_UNRESERVED}},
+    {{"collapse-slashes", "write // in a path as /"}, {UNSEEN__RULE_COLLAPSE_SLASHES}},
+    {{"strip-sessions", "drop jsessionid, phpsessid, sid, aspsessionid, cfid and cftoken"},
+     {UNSEEN__RULE_STRIP_SESSIONS}},
+    {{"strip-index", "drop index.* and default.* at the end of a path"},
+     {UNSEEN__RULE_STRIP_INDEX}},
+    {{"strip-slash", "drop / at the end of a path, but not the only one"},
+     {UNSEEN__RULE_STRIP_SLASH}},
+    {{"strip-trackers", "drop utm_*, gclid, fbclid, msclkid and their like from the query"},
+     {UNSEEN__RULE_STRIP_TRACKERS, UNSEEN__RULE_STRIP_TRACKERS_2}},
+    {{"sort-query", "sort what stands between & in the query, drop empty pieces"},
+     {UNSEEN__RULE_SORT_QUERY}},
+    {{"drop-empty-query", "drop a ? with nothing after it"}, {UNSEEN__RULE_DROP_EMPTY_QUERY}},
+    {{"drop-blank-values", "scrapy only: drop pieces of the query without a value"},
+     {UNSEEN__RULE_DROP_BLANK_VALUES}},
+    {{"split-semicolons", "scrapy only: the query is divided by ; instead of &"},
+     {UNSEEN__RULE_SPLIT_SEMICOLONS}},
 };
 enum {
-    NRULES = sizeof(rule_entries) / sizeof(rule_entries[0])
+    NRULES = sizeof(rules) / sizeof(rules[0])
 };
 
 const struct unseen_url_entry *unseen_url_profile_at(size_t i)
@@ -80,107 +111,220 @@ const struct unseen_url_entry *unseen_url_profile_at(size_t i)
 
 const struct unseen_url_entry *unseen_url_rule_at(size_t i)
 {
-    return i < NRULES ? &rule_entries[i] : NULL;
+    return i < NRULES ? &rules[i].entry : NULL;
 }
 
-/* Returns the profile whose name begins *text, and moves *text behind the name; NULL if there is
- * none. */
-static const struct profile *take_profile(const char **text)
+/* ---- Reading identity texts -------------------------------------------------------------------*/
+
+struct identity {
+    const struct profile *profile;
+    uint32_t rules;
+};
+
+struct reader {
+    const char *at; /* the rest of the text */
+    struct identity *identity;
+    const struct identity *like; /* or NULL */
+    bool has_version;            /* the text says the version of the profile */
+};
+
+static uint32_t all_versions(const struct rule *rule)
 {
-    const size_t len = strcspn(*text, "/+");
-    for (size_t i = 0; i < NPROFILES; i++) {
-        const char *name = profile_entries[i].name;
-        if (strlen(name) == len && memcmp(name, *text, len) == 0) {
-            *text += len;
+    uint32_t bits = 0;
+    for (size_t i = 0; i < RULE_VERSIONS_MAX; i++) {
+        bits |= rule->bits[i];
+    }
+    return bits;
+}
+
+static uint32_t newest_version(const struct rule *rule)
+{
+    size_t i = RULE_VERSIONS_MAX;
+    while (rule->bits[i - 1] == 0) {
+        i--;
+    }
+    return rule->bits[i - 1];
+}
+
+/* Reads "/" and a number from 1 to 99. Returns 0 if the number is another or none. */
+static unsigned read_version(struct reader *r)
+{
+    unsigned version = 0;
+    const char *const digits = ++r->at;
+    while (is_ascii_digit(*r->at) && r->at < digits + 2) {
+        version = version * 10 + (unsigned)(*r->at++ - '0');
+    }
+    return *digits == '0' || is_ascii_digit(*r->at) ? 0 : version;
+}
+
+/* The newest version of the profile whose name begins the text, or the version that r->like has;
+ * NULL if there is none. */
+static const struct profile *find_profile(const struct reader *r)
+{
+    const size_t len = strcspn(r->at, "/+-");
+    const struct profile *found = NULL;
+    for (size_t i = 0; i < NPROFILE_VERSIONS; i++) {
+        if (strlen(profiles[i].name) == len && memcmp(profiles[i].name, r->at, len) == 0) {
+            found = &profiles[i];
+        }
+    }
+    const bool is_like = found && r->like && strcmp(r->like->profile->name, found->name) == 0;
+    return is_like ? r->like->profile : found;
+}
+
+static const struct profile *version_of(const struct profile *profile, unsigned version)
+{
+    for (size_t i = 0; i < NPROFILE_VERSIONS; i++) {
+        if (strcmp(profiles[i].name, profile->name) == 0 && profiles[i].version == version) {
             return &profiles[i];
         }
     }
     return NULL;
 }
 
-/* Switches the named rule in *rules. */
-static enum unseen_status switch_rule(const struct profile *profile, const char *name,
-                                      uint32_t *rules)
+static enum unseen_status read_profile(struct reader *r)
 {
-    const bool off = strncmp(name, "no-", 3) == 0;
-    name += off ? 3 : 0;
-    for (size_t i = 0; i < NRULES; i++) {
-        if (strcmp(rule_entries[i].name, name) == 0) {
-            const uint32_t bit = (uint32_t)1 << i;
-            *rules = off ? *rules & ~bit : *rules | bit;
-            return profile->allowed & bit ? UNSEEN_OK : UNSEEN_ERR_ARGUMENT;
-        }
-    }
-    return UNSEEN_ERR_NAME;
-}
-
-/* Returns the bit of the rule whose name begins *text, and moves *text behind the name; 0 if there
- * is none. No name is the start of another. */
-static uint32_t take_rule(const char **text)
-{
-    for (size_t i = 0; i < NRULES; i++) {
-        const size_t len = strlen(rule_entries[i].name);
-        if (strncmp(rule_entries[i].name, *text, len) == 0) {
-            *text += len;
-            return (uint32_t)1 << i;
-        }
-    }
-    return 0;
-}
-
-/* Reads the name of a profile, or an id in the form of write_id. */
-static enum unseen_status read_id(const char *text, const struct profile **profile_out,
-                                  uint32_t *rules_out)
-{
-    const struct profile *profile = take_profile(&text);
+    const struct profile *profile = find_profile(r);
     if (!profile) {
         return UNSEEN_ERR_NAME;
     }
-    uint32_t rules = profile->rules;
-    if (*text == '/') {
-        const char *version = strchr(profile->id, '/');
-        const size_t len = strlen(version);
-        if (strncmp(text, version, len) != 0 || (text[len] >= '0' && text[len] <= '9')) {
+    r->at += strlen(profile->name);
+    r->has_version = *r->at == '/';
+    if (r->has_version) {
+        profile = version_of(profile, read_version(r));
+    }
+    if (!profile) {
+        return UNSEEN_ERR_VERSION;
+    }
+    *r->identity = (struct identity){.profile = profile, .rules = profile->rules};
+    return UNSEEN_OK;
+}
+
+/* The rule whose name begins the text, or NULL. No name is the start of another. */
+static const struct rule *find_rule(const char *text)
+{
+    for (size_t i = 0; i < NRULES; i++) {
+        const char *name = rules[i].entry.name;
+        if (strncmp(name, text, strlen(name)) == 0) {
+            return &rules[i];
+        }
+    }
+    return NULL;
+}
+
+/* The version of a rule that the text does not say. */
+static uint32_t usual_version(const struct reader *r, const struct rule *rule)
+{
+    const uint32_t all = all_versions(rule);
+    if (r->has_version) {
+        return rule->bits[0];
+    }
+    if (r->like && (r->like->rules & all)) {
+        return r->like->rules & all;
+    }
+    return r->identity->rules & all ? r->identity->rules & all : newest_version(rule);
+}
+
+/* Reads the name of a rule, and its version if the text says it, and switches the rule. */
+static enum unseen_status read_rule(struct reader *r, bool on)
+{
+    const struct rule *rule = find_rule(r->at);
+    if (!rule) {
+        return UNSEEN_ERR_NAME;
+    }
+    const uint32_t all = all_versions(rule);
+    uint32_t bit = usual_version(r, rule);
+    r->at += strlen(rule->entry.name);
+    if (*r->at == '/') {
+        const unsigned version = read_version(r);
+        bit = version == 0 || version > RULE_VERSIONS_MAX ? 0 : rule->bits[version - 1];
+        if (bit == 0) {
             return UNSEEN_ERR_VERSION;
         }
-        text += len;
     }
-    while (*text == '+' || *text == '-') {
-        const bool on = *text++ == '+';
-        const uint32_t bit = take_rule(&text);
-        if (bit == 0) {
-            return UNSEEN_ERR_NAME;
-        }
-        if (!(profile->allowed & bit)) {
-            return UNSEEN_ERR_ARGUMENT;
-        }
-        rules = on ? rules | bit : rules & ~bit;
+    if (!(r->identity->profile->allowed & all)) {
+        return UNSEEN_ERR_ARGUMENT;
     }
-    *profile_out = profile;
-    *rules_out = rules;
-    return *text == '\0' ? UNSEEN_OK : UNSEEN_ERR_NAME;
+    r->identity->rules = (r->identity->rules & ~all) | (on ? bit : 0);
+    return UNSEEN_OK;
 }
 
-static char *append_text(char *out, const char *text)
+/* Reads the name of a profile, or an identity text in the form of write_id, perhaps without
+ * versions. */
+static enum unseen_status read_identity(struct reader *r, const char *text)
+{
+    r->at = text;
+    enum unseen_status status = read_profile(r);
+    while (status == UNSEEN_OK && (*r->at == '+' || *r->at == '-')) {
+        const bool on = *r->at++ == '+';
+        status = read_rule(r, on);
+    }
+    return status == UNSEEN_OK && *r->at != '\0' ? UNSEEN_ERR_NAME : status;
+}
+
+/* Switches a rule that the caller named. */
+static enum unseen_status read_named_rule(struct reader *r, const char *text)
+{
+    const bool off = strncmp(text, "no-", 3) == 0;
+    r->at = text + (off ? 3 : 0);
+    const enum unseen_status status = read_rule(r, !off);
+    return status == UNSEEN_OK && *r->at != '\0' ? UNSEEN_ERR_NAME : status;
+}
+
+/* ---- Writing identity texts -------------------------------------------------------------------*/
+
+/* A text of at most UNSEEN_URL_ID_MAX bytes. Once it is full, nothing more is put. */
+struct id {
+    char text[UNSEEN_URL_ID_MAX + 1];
+    size_t len;
+    bool full;
+};
+
+static void put(struct id *id, const char *text)
 {
     const size_t len = strlen(text);
-    memcpy(out, text, len + 1);
-    return out + len;
+    id->full = id->full || len > UNSEEN_URL_ID_MAX - id->len;
+    if (!id->full) {
+        memcpy(id->text + id->len, text, len + 1);
+        id->len += len;
+    }
 }
 
-/* "crawl/1" and, for each rule that differs from the profile's, "+name" or "-name". All names
- * together are shorter than UNSEEN__URL_ID_MAX. */
-static void write_id(const struct profile *profile, uint32_t rules, char *out)
+static void put_version(struct id *id, unsigned version)
 {
-    out = append_text(out, profile->id);
-    for (size_t i = 0; i < NRULES; i++) {
-        const uint32_t bit = (uint32_t)1 << i;
-        if ((rules ^ profile->rules) & bit) {
-            out = append_text(out, rules & bit ? "+" : "-");
-            out = append_text(out, rule_entries[i].name);
+    const char digits[] = {'/', (char)('0' + version), '\0'}; /* no version has two digits yet */
+    put(id, digits);
+}
+
+/* Puts the rule if it differs from the profile's. The version stands where it is not 1, or where
+ * the profile has another version of the rule. */
+static void put_rule(struct id *id, const struct identity *identity, const struct rule *rule)
+{
+    const uint32_t all = all_versions(rule);
+    const uint32_t has = identity->rules & all;
+    const uint32_t usual = identity->profile->rules & all;
+    if (has == usual) {
+        return;
+    }
+    put(id, has ? "+" : "-");
+    put(id, rule->entry.name);
+    for (unsigned i = 0; has && i < RULE_VERSIONS_MAX; i++) {
+        if (has == rule->bits[i] && (i > 0 || usual)) {
+            put_version(id, i + 1);
         }
     }
 }
+
+static void write_id(struct id *id, const struct identity *identity)
+{
+    put(id, identity->profile->name);
+    put_version(id, identity->profile->version);
+    for (size_t i = 0; i < NRULES; i++) {
+        put_rule(id, identity, &rules[i]);
+    }
+}
+
+/* ---- Errors -----------------------------------------------------------------------------------*/
 
 static enum unseen_status profile_error(struct unseen_error *error, enum unseen_status status,
                                         const char *profile)
@@ -195,11 +339,46 @@ static enum unseen_status profile_error(struct unseen_error *error, enum unseen_
 static enum unseen_status rule_error(struct unseen_error *error, enum unseen_status status,
                                      const char *profile, const char *rule)
 {
-    return status == UNSEEN_ERR_ARGUMENT
-               ? unseen__error_setting(error, status, UNSEEN_SETTING_RULES,
-                                       "the profile %s has no rule \"%s\"", profile, rule)
-               : unseen__error_setting(error, status, UNSEEN_SETTING_RULES,
-                                       "there is no rule \"%s\"", rule);
+    switch (status) {
+    case UNSEEN_ERR_ARGUMENT:
+        return unseen__error_setting(error, status, UNSEEN_SETTING_RULES,
+                                     "the profile %s has no rule \"%s\"", profile, rule);
+    case UNSEEN_ERR_VERSION:
+        return unseen__error_setting(error, status, UNSEEN_SETTING_RULES,
+                                     "this version of unseen has no rule \"%s\"", rule);
+    default:
+        return unseen__error_setting(error, status, UNSEEN_SETTING_RULES, "there is no rule \"%s\"",
+                                     rule);
+    }
+}
+
+/* ---- The object -------------------------------------------------------------------------------*/
+
+/* Reads the profile and the rules of the options. */
+static enum unseen_status read_options(struct identity *identity,
+                                       const struct unseen_url_options *options,
+                                       struct unseen_error *error)
+{
+    if (options->nrules && !options->rules) {
+        return unseen__error_setting(error, UNSEEN_ERR_ARGUMENT, UNSEEN_SETTING_RULES,
+                                     "rules is NULL, but nrules is %zu", options->nrules);
+    }
+    struct identity like;
+    struct reader r = {.identity = &like};
+    const bool has_like = options->like && read_identity(&r, options->like) == UNSEEN_OK;
+    r = (struct reader){.identity = identity, .like = has_like ? &like : NULL};
+    const char *name = options->profile ? options->profile : "crawl";
+    enum unseen_status status = read_identity(&r, name);
+    if (status != UNSEEN_OK) {
+        return profile_error(error, status, name);
+    }
+    for (size_t i = 0; i < options->nrules; i++) {
+        status = read_named_rule(&r, options->rules[i]);
+        if (status != UNSEEN_OK) {
+            return rule_error(error, status, name, options->rules[i]);
+        }
+    }
+    return UNSEEN_OK;
 }
 
 enum unseen_status unseen_url_create(struct unseen_url **url_out,
@@ -207,44 +386,40 @@ enum unseen_status unseen_url_create(struct unseen_url **url_out,
                                      struct unseen_error *error)
 {
     struct unseen_url_options given = {.size = sizeof(given)};
+    struct identity identity;
     enum unseen_status status =
         unseen__sized_take(&given, sizeof(given), options, "unseen_url_options", error);
-    if (status != UNSEEN_OK) {
-        return status;
-    }
-    if (given.nrules && !given.rules) {
-        return unseen__error_setting(error, UNSEEN_ERR_ARGUMENT, UNSEEN_SETTING_RULES,
-                                     "rules is NULL, but nrules is %zu", given.nrules);
-    }
-    const char *name = given.profile ? given.profile : "crawl";
-    const struct profile *profile = NULL;
-    uint32_t rules = 0;
-    status = read_id(name, &profile, &rules);
-    if (status != UNSEEN_OK) {
-        return profile_error(error, status, name);
-    }
-    for (size_t i = 0; i < given.nrules; i++) {
-        status = switch_rule(profile, given.rules[i], &rules);
-        if (status != UNSEEN_OK) {
-            return rule_error(error, status, name, given.rules[i]);
-        }
+    if (status == UNSEEN_OK) {
+        status = read_options(&identity, &given, error);
     }
     enum unseen_cpu cpu;
-    status = unseen__cpu_select(given.cpu, &cpu, error);
+    if (status == UNSEEN_OK) {
+        status = unseen__cpu_select(given.cpu, &cpu, error);
+    }
     if (status != UNSEEN_OK) {
         return status;
     }
+    struct id id = {.len = 0};
+    write_id(&id, &identity);
+    if (id.full) {
+        return unseen__error_setting(error, UNSEEN_ERR_ARGUMENT, UNSEEN_SETTING_RULES,
+                                     "the profile and its rules make a text of more than %d bytes",
+                                     UNSEEN_URL_ID_MAX);
+    }
     const struct unseen_allocator allocator = unseen__allocator(given.allocator);
-    struct unseen_url *url = unseen__alloc_zero(&allocator, sizeof(*url), _Alignof(max_align_t));
+    const size_t nbytes = sizeof(struct unseen_url) + id.len + 1;
+    struct unseen_url *url = unseen__alloc_zero(&allocator, nbytes, _Alignof(max_align_t));
     if (!url) {
         return unseen__error_plain(error, UNSEEN_ERR_NOMEM);
     }
-    url->fast = profile->select_fast ? profile->select_fast(cpu, rules) : NULL;
+    const struct profile *profile = identity.profile;
+    url->fast = profile->select_fast ? profile->select_fast(cpu, identity.rules) : NULL;
     url->slow = profile->slow;
-    url->rules = rules;
+    url->rules = identity.rules;
     url->cpu = cpu;
     url->allocator = allocator;
-    write_id(profile, rules, url->id);
+    url->nbytes = nbytes;
+    memcpy(url->id, id.text, id.len + 1);
     *url_out = url;
     return UNSEEN_OK;
 }
@@ -253,7 +428,7 @@ void unseen_url_free(struct unseen_url *url)
 {
     if (url) {
         const struct unseen_allocator allocator = url->allocator;
-        unseen__free(&allocator, url, sizeof(*url));
+        unseen__free(&allocator, url, url->nbytes);
     }
 }
 

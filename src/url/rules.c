@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "url/ascii.h"
+#include "url/patterns.h"
 #include "url/percent.h"
 #include "url/whatwg.h"
 
@@ -189,7 +190,8 @@ struct name {
         (text), sizeof(text) - 1                                                                   \
     }
 
-static bool is_tracker(const char *piece, size_t len)
+/* Version 1 of strip-trackers compares names with case. */
+static bool is_tracker_1(const char *piece, size_t len)
 {
     static const struct name names[] = {
         NAME("gclid"), NAME("dclid"),  NAME("gbraid"), NAME("wbraid"), NAME("fbclid"),
@@ -208,9 +210,87 @@ static bool is_tracker(const char *piece, size_t len)
     return false;
 }
 
-static size_t strip_trackers(char *s, size_t len)
+static size_t strip_trackers_1(char *s, size_t len)
 {
-    return filter_query(s, len, is_tracker);
+    return filter_query(s, len, is_tracker_1);
+}
+
+/* Version 2 has more names, and compares them without case and percent-decoded. Of the families
+ * pk_ and itm_ only the names are here that Matomo and its like set: pk_id may say which page. */
+static bool is_tracker_2(const char *piece, size_t len)
+{
+#define START(text)                                                                                \
+    {                                                                                              \
+        (text), sizeof(text) - 1, true                                                             \
+    }
+#define EXACT(text)                                                                                \
+    {                                                                                              \
+        (text), sizeof(text) - 1, false                                                            \
+    }
+    static const struct unseen__pattern names[] = {EXACT("_branch_match_id"),
+                                                   EXACT("_ga"),
+                                                   EXACT("_gl"),
+                                                   EXACT("_hsenc"),
+                                                   EXACT("_hsmi"),
+                                                   EXACT("_kx"),
+                                                   EXACT("dclid"),
+                                                   EXACT("epik"),
+                                                   EXACT("fbclid"),
+                                                   EXACT("gad_campaignid"),
+                                                   EXACT("gad_source"),
+                                                   EXACT("gbraid"),
+                                                   EXACT("gclid"),
+                                                   EXACT("gclsrc"),
+                                                   EXACT("hsctatracking"),
+                                                   EXACT("igsh"),
+                                                   EXACT("igshid"),
+                                                   EXACT("itm_campaign"),
+                                                   EXACT("itm_content"),
+                                                   EXACT("itm_medium"),
+                                                   EXACT("itm_source"),
+                                                   EXACT("itm_term"),
+                                                   EXACT("li_fat_id"),
+                                                   EXACT("mc_cid"),
+                                                   EXACT("mc_eid"),
+                                                   EXACT("mkt_tok"),
+                                                   EXACT("msclkid"),
+                                                   START("mtm_"),
+                                                   EXACT("oly_enc_id"),
+                                                   EXACT("pk_campaign"),
+                                                   EXACT("pk_cid"),
+                                                   EXACT("pk_content"),
+                                                   EXACT("pk_keyword"),
+                                                   EXACT("pk_kwd"),
+                                                   EXACT("pk_medium"),
+                                                   EXACT("pk_source"),
+                                                   EXACT("s_cid"),
+                                                   EXACT("srsltid"),
+                                                   EXACT("ttclid"),
+                                                   EXACT("twclid"),
+                                                   START("utm_"),
+                                                   EXACT("vero_id"),
+                                                   EXACT("wbraid"),
+                                                   EXACT("yclid"),
+                                                   EXACT("ysclid")};
+    static const struct unseen__patterns trackers = {
+        .at = names,
+        .n = sizeof(names) / sizeof(names[0]),
+        .first = UNSEEN__PATTERN_BIT('_') | UNSEEN__PATTERN_BIT('d') | UNSEEN__PATTERN_BIT('e') |
+                 UNSEEN__PATTERN_BIT('f') | UNSEEN__PATTERN_BIT('g') | UNSEEN__PATTERN_BIT('h') |
+                 UNSEEN__PATTERN_BIT('i') | UNSEEN__PATTERN_BIT('l') | UNSEEN__PATTERN_BIT('m') |
+                 UNSEEN__PATTERN_BIT('o') | UNSEEN__PATTERN_BIT('p') | UNSEEN__PATTERN_BIT('s') |
+                 UNSEEN__PATTERN_BIT('t') | UNSEEN__PATTERN_BIT('u') | UNSEEN__PATTERN_BIT('v') |
+                 UNSEEN__PATTERN_BIT('w') | UNSEEN__PATTERN_BIT('y'),
+        .folds = true,
+    };
+#undef START
+#undef EXACT
+    return unseen__patterns_match(&trackers, piece, name_len(piece, len));
+}
+
+static size_t strip_trackers_2(char *s, size_t len)
+{
+    return filter_query(s, len, is_tracker_2);
 }
 
 static bool all_alnum(const char *s, size_t len)
@@ -434,7 +514,8 @@ static const struct part_rule query_rules[] = {
     {UNSEEN__RULE_UPPER_ESCAPES, "upper-escapes", upper_escapes},
     {UNSEEN__RULE_DECODE_UNRESERVED, "decode-unreserved", decode_unreserved},
     {UNSEEN__RULE_STRIP_SESSIONS, "strip-sessions", strip_query_sessions},
-    {UNSEEN__RULE_STRIP_TRACKERS, "strip-trackers", strip_trackers},
+    {UNSEEN__RULE_STRIP_TRACKERS, "strip-trackers", strip_trackers_1},
+    {UNSEEN__RULE_STRIP_TRACKERS_2, "strip-trackers", strip_trackers_2},
     {UNSEEN__RULE_SORT_QUERY, "sort-query", NULL},
     {UNSEEN__RULE_DROP_EMPTY_QUERY, "drop-empty-query", drop_empty_query},
 };

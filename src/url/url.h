@@ -18,8 +18,9 @@
 
 #include "unseen.h"
 
-/* The rules that can be switched, as bits. Their names and sentences are in profiles.c. Never
- * renumber: nothing stored holds these numbers, but the order is the order of names in an id. */
+/* The rules that can be switched, as bits: one bit for each version of a rule, and of one rule at
+ * most one bit is on. Names, versions and sentences are in profiles.c. Nothing stored holds these
+ * numbers. */
 enum unseen__url_rule {
     UNSEEN__RULE_KEEP_FRAGMENT = 1u << 0,
     UNSEEN__RULE_KEEP_HASHBANG = 1u << 1,
@@ -37,7 +38,8 @@ enum unseen__url_rule {
     UNSEEN__RULE_SORT_QUERY = 1u << 13,
     UNSEEN__RULE_DROP_EMPTY_QUERY = 1u << 14,
     UNSEEN__RULE_DROP_BLANK_VALUES = 1u << 15, /* scrapy only: keep_blank_values=False */
-    UNSEEN__RULE_SPLIT_SEMICOLONS = 1u << 16   /* scrapy only: query_separator=";" */
+    UNSEEN__RULE_SPLIT_SEMICOLONS = 1u << 16,  /* scrapy only: query_separator=";" */
+    UNSEEN__RULE_STRIP_TRACKERS_2 = 1u << 17
 };
 
 /* Answers for in[0..len) only if the slow path certainly gives the same form and bytes. Returns
@@ -52,17 +54,14 @@ typedef enum unseen_status unseen__url_slow_fn(const struct unseen_url *url, con
                                                size_t len, char *buf, size_t cap,
                                                struct unseen_canon *out);
 
-enum {
-    UNSEEN__URL_ID_MAX = 512
-};
-
 struct unseen_url {
     unseen__url_fast_fn *fast; /* NULL: always slow */
     unseen__url_slow_fn *slow;
     uint32_t rules; /* enum unseen__url_rule */
     enum unseen_cpu cpu;
     struct unseen_allocator allocator;
-    char id[UNSEEN__URL_ID_MAX];
+    size_t nbytes; /* of this object, with the id */
+    char id[];     /* ends with a NUL */
 };
 
 /* bound(len) = 8 len + 1024. A byte of input makes at most 3 of output. Sorting a query takes the

@@ -134,6 +134,54 @@ for j in 1 2; do
     same out in
 done
 
+# Profiles and rules have versions. A name alone means the newest; a store keeps the version that it has.
+printf 'http://e.com/?igsh=1\nhttp://e.com/?fbclid=1\nhttp://e.com/\n' > in
+run -p aggressive
+expect 0 'http://e.com/?igsh=1\n' ''
+run -p aggressive/1
+expect 0 'http://e.com/?igsh=1\nhttp://e.com/?fbclid=1\n' ''
+run -p crawl --rule strip-trackers/1
+expect 0 'http://e.com/?igsh=1\nhttp://e.com/?fbclid=1\n' ''
+run -p crawl/1+strip-trackers
+expect 0 'http://e.com/?igsh=1\nhttp://e.com/?fbclid=1\n' ''
+run -p aggressive/1 -s one.unseen
+expect 0 'http://e.com/?igsh=1\nhttp://e.com/?fbclid=1\n' ''
+printf 'http://f.com/?igsh=1\nhttp://f.com/\nhttp://e.com/\n' > in
+run -p aggressive -s one.unseen
+expect 0 'http://f.com/?igsh=1\nhttp://f.com/\n' ''
+run -p aggressive/2 -s one.unseen
+expect 2 '' 'unseen: error: one.unseen has the profile aggressive/1, not aggressive/2\nunseen: hint: unseen -s one.unseen FILE\n'
+run -p aggressive -s two.unseen
+expect 0 'http://f.com/?igsh=1\nhttp://e.com/\n' ''
+run merge one.unseen two.unseen
+expect 2 '' '*'
+holds grep -qx 'unseen: error: two.unseen has the profile aggressive/2, one.unseen has aggressive/1' err
+run --rule strip-trackers/1 -s rule.unseen
+expect 0 'http://f.com/?igsh=1\nhttp://f.com/\nhttp://e.com/\n' ''
+printf 'http://f.com/?igsh=2\n' > in
+run --rule strip-trackers -s rule.unseen
+expect 0 'http://f.com/?igsh=2\n' ''
+run -p aggressive -x one.unseen
+expect 2 '' 'unseen: error: one.unseen has the profile aggressive/1, the run has aggressive/2\nunseen: hint: unseen -p aggressive/1 -x one.unseen FILE\n'
+run -p aggressive/1 -x one.unseen
+expect 0 'http://f.com/?igsh=2\n' ''
+# So do lists, also when they are built anew from an older one.
+run build -p aggressive/1 one.list in
+expect 0 '*' '*'
+run build -p aggressive --from one.list two.list in
+expect 0 '*' '*'
+run info --json two.list
+holds grep -q '"profile":"aggressive/1"' out
+run build -p aggressive/2 --from one.list three.list in
+expect 2 '' '*'
+holds grep -qx 'unseen: error: one.list has the profile aggressive/1, not aggressive/2' err
+run -p crawl/77
+expect 2 '' 'unseen: error: this version of unseen has no profile "crawl/77"\nunseen: hint: unseen help profiles\n'
+run --rule strip-trackers/77
+expect 2 '' 'unseen: error: this version of unseen has no rule "strip-trackers/77"\nunseen: hint: unseen help rules\n'
+run -p crawler/1
+expect 2 '' "unseen: error: no profile 'crawler/1'\nunseen: hint: unseen -p crawl\n"
+
 # Much data: the forms of what is printed are those that canon prints, in both mixes of verdicts.
 awk 'BEGIN { for (i = 0; i < 60000; i++) { n = (i * 7919) % 40000; printf "http://%s%d.com/%s\n", i % 3 ? "h" : "H", n % 500, (i % 5 ? "p" : "./p") n (i % 7 ? "" : "#f") } }' > in
 "$UNSEEN" canon in | awk '!seen[$0]++' > want

@@ -536,7 +536,7 @@ static void test_settings(void)
     struct unseen_store_options options = options_of(UNSEEN_STORE_CREATE);
     remove_all();
     CHECK(unseen_store_open(&store, path, NULL, &error) == UNSEEN_ERR_MISSING);
-    options.profile = "aggressive";
+    options.profile = "aggressive/1";
     options.fpr = 1e-5;
     options.key_bits = 96;
     options.seed = &seed;
@@ -549,8 +549,13 @@ static void test_settings(void)
     snprintf(pid, sizeof(pid), "process %ld", (long)getpid());
     CHECK(strstr(error.text, pid) != NULL);
     close_store(store);
+    options.profile = "aggressive"; /* an old store keeps the version that it has */
     CHECK(unseen_store_open(&store, path, &options, &error) == UNSEEN_OK);
+    CHECK(strcmp(unseen_set_profile(unseen_store_set(store)), "aggressive/1") == 0);
     close_store(store);
+    options.profile = "aggressive/2";
+    CHECK(unseen_store_open(&store, path, &options, &error) == UNSEEN_ERR_MISMATCH);
+    CHECK(strstr(error.text, "has the profile aggressive/1, not aggressive/2") != NULL);
 
     const struct unseen_store_options good = options_of(UNSEEN_STORE_WRITE);
     const uint64_t another_seed = 8;

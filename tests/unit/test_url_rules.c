@@ -118,9 +118,19 @@ static const struct rule_case {
      "http://e.com/?id=1"},
     {"crawl", {"strip-trackers"}, "http://e.com/?utm_source=a", "http://e.com/"},
     {"crawl",
+     {"strip-trackers/1"},
+     "http://e.com/?utm_=a&Utm_x=1&xgclid=1&GCLID=1&igsh=1",
+     "http://e.com/?utm_=a&Utm_x=1&xgclid=1&GCLID=1&igsh=1"},
+    {"crawl",
      {"strip-trackers"},
-     "http://e.com/?utm_=a&Utm_x=1&xgclid=1",
-     "http://e.com/?utm_=a&Utm_x=1&xgclid=1"},
+     "http://e.com/?utm_=a&Utm_x=1&xgclid=1&GCLID=1&igsh=1&ut%4D%5fz&%67clid=1",
+     "http://e.com/?xgclid=1"},
+    {"crawl",
+     {"strip-trackers"},
+     "http://e.com/?utm=1&gclid2=1&gcli=1&pk_id=1&itm_id=2&mtm_x=1&=gclid&g%zzclid=1&%=1",
+     "http://e.com/?utm=1&gclid2=1&gcli=1&pk_id=1&itm_id=2&=gclid&g%zzclid=1&%=1"},
+    {"aggressive/1", {0}, "http://e.com/?igsh=1&fbclid=1", "http://e.com/?igsh=1"},
+    {"aggressive", {0}, "http://e.com/?igsh=1&fbclid=1", "http://e.com/"},
     {"crawl", {"strip-trackers"}, "http://e.com/?", "http://e.com/?"},
     {"crawl", {"sort-query"}, "http://e.com/?b=2&a=1&&a=&a", "http://e.com/?a&a=&a=1&b=2"},
     {"crawl", {"sort-query"}, "http://e.com/?&&", "http://e.com/?"},
@@ -159,6 +169,54 @@ static void test_cases(void)
     }
 }
 
+static bool gives(const struct unseen_url *url, const char *in, const char *out)
+{
+    struct unseen_canon canon;
+    CHECK(unseen_url_canon(url, in, strlen(in), buf, BUF, &canon) == UNSEEN_OK);
+    const bool same = equals(canon.bytes, out);
+    if (!same) {
+        fprintf(stderr, "%s: <%s> gives <%.*s>\n", unseen_url_id(url), in, (int)canon.bytes.len,
+                canon.bytes.data);
+    }
+    return same;
+}
+
+/* Every tracker of version 2; the last two stand for families. */
+static void test_trackers(void)
+{
+    static const char *const names[] = {
+        "gclid",      "dclid",          "gbraid",
+        "wbraid",     "fbclid",         "yclid",
+        "mc_cid",     "mc_eid",         "_ga",
+        "msclkid",    "_hsmi",          "_hsenc",
+        "igshid",     "igsh",           "gad_source",
+        "_gl",        "ttclid",         "_kx",
+        "ysclid",     "mkt_tok",        "twclid",
+        "srsltid",    "gad_campaignid", "gclsrc",
+        "vero_id",    "pk_campaign",    "pk_kwd",
+        "pk_keyword", "pk_source",      "pk_medium",
+        "pk_content", "pk_cid",         "itm_source",
+        "itm_medium", "itm_campaign",   "itm_content",
+        "itm_term",   "s_cid",          "li_fat_id",
+        "epik",       "hsCtaTracking",  "oly_enc_id",
+        "utm_x",      "mtm_x",          "_branch_match_id",
+    };
+    static const char *const rules[4] = {"strip-trackers/2"};
+    enum unseen_status status;
+    struct unseen_url *url = create("crawl", rules, &status);
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+        char in[100];
+        char longer[100];
+        snprintf(in, sizeof(in), "http://e.com/?a=1&%s=%s&b=2", names[i], names[i]);
+        CHECK(gives(url, in, "http://e.com/?a=1&b=2"));
+        snprintf(in, sizeof(in), "http://e.com/?%s", names[i]);
+        CHECK(gives(url, in, "http://e.com/"));
+        snprintf(longer, sizeof(longer), "http://e.com/?x%s=1", names[i]);
+        CHECK(gives(url, longer, longer));
+    }
+    unseen_url_free(url);
+}
+
 static void test_ids(void)
 {
     static const struct {
@@ -172,7 +230,18 @@ static void test_ids(void)
         {"crawl", {"no-strip-www"}, "crawl/1"},
         {"crawl", {"strip-www", "no-strip-www"}, "crawl/1"},
         {"whatwg", {"no-keep-fragment"}, "whatwg/1-keep-fragment"},
-        {"aggressive", {"no-strip-www", "strip-index"}, "aggressive/1-strip-www+strip-index"},
+        {"crawl", {"strip-trackers"}, "crawl/1+strip-trackers/2"},
+        {"crawl", {"strip-trackers/1"}, "crawl/1+strip-trackers"},
+        {"crawl/1", {"strip-trackers"}, "crawl/1+strip-trackers"},
+        {"crawl+strip-trackers-strip-www", {0}, "crawl/1+strip-trackers/2"},
+        {"crawl/1+strip-trackers/1", {0}, "crawl/1+strip-trackers"},
+        {"aggressive/1", {0}, "aggressive/1"},
+        {"aggressive/1", {"strip-trackers"}, "aggressive/1"},
+        {"aggressive", {"strip-trackers"}, "aggressive/2"},
+        {"aggressive", {"strip-trackers/1"}, "aggressive/2+strip-trackers/1"},
+        {"aggressive/1", {"strip-trackers/2"}, "aggressive/1+strip-trackers/2"},
+        {"aggressive", {"no-strip-trackers"}, "aggressive/2-strip-trackers"},
+        {"aggressive/1", {"no-strip-www", "strip-index"}, "aggressive/1-strip-www+strip-index"},
         {"scrapy", {"keep-fragment"}, "scrapy/1+keep-fragment"},
     };
     enum unseen_status status;
@@ -188,6 +257,43 @@ static void test_ids(void)
     }
 }
 
+/* Versions that the names do not say are those of `like`; what a text says holds. */
+static void test_like(void)
+{
+    static const struct {
+        const char *profile;
+        const char *rule;
+        const char *like;
+        const char *id;
+    } likes[] = {
+        {"aggressive", NULL, "aggressive/1", "aggressive/1"},
+        {"aggressive", "strip-index/1", "aggressive/1+fold-scheme", "aggressive/1+strip-index"},
+        {"aggressive", NULL, "crawl/1", "aggressive/2"},
+        {"aggressive/2", NULL, "aggressive/1", "aggressive/2"},
+        {"crawl", "strip-trackers", "crawl/1+strip-trackers", "crawl/1+strip-trackers"},
+        {"crawl", "strip-trackers", "aggressive/1", "crawl/1+strip-trackers"},
+        {"crawl", "strip-trackers", "crawl/1", "crawl/1+strip-trackers/2"},
+        {"crawl", "strip-trackers/2", "crawl/1+strip-trackers", "crawl/1+strip-trackers/2"},
+        {"crawl/1+strip-trackers", NULL, "crawl/1+strip-trackers/2", "crawl/1+strip-trackers"},
+        {"crawl+strip-trackers", NULL, "crawl/1+strip-trackers", "crawl/1+strip-trackers"},
+        {"aggressive", NULL, "aggressive/77", "aggressive/2"},
+        {NULL, NULL, "no id", "crawl/1"},
+    };
+    for (size_t i = 0; i < sizeof(likes) / sizeof(likes[0]); i++) {
+        struct unseen_url *url = NULL;
+        const struct unseen_url_options options = {.size = sizeof(options),
+                                                   .profile = likes[i].profile,
+                                                   .rules = &likes[i].rule,
+                                                   .nrules = likes[i].rule ? 1 : 0,
+                                                   .like = likes[i].like};
+        CHECK(unseen_url_create(&url, &options, NULL) == UNSEEN_OK);
+        if (!CHECK(url && strcmp(unseen_url_id(url), likes[i].id) == 0)) {
+            fprintf(stderr, "%zu: %s\n", i, url ? unseen_url_id(url) : "-");
+        }
+        unseen_url_free(url);
+    }
+}
+
 static void test_errors(void)
 {
     static const char *const unknown[4] = {"strip-everything"};
@@ -196,6 +302,13 @@ static void test_errors(void)
     enum unseen_status status;
     CHECK(!create("crawler", NULL, &status) && status == UNSEEN_ERR_NAME);
     CHECK(!create("crawl", unknown, &status) && status == UNSEEN_ERR_NAME);
+    static const char *const versions[][4] = {
+        {"strip-trackers/3"}, {"strip-trackers/0"}, {"strip-www/2"},
+        {"strip-www/"},       {"strip-www/01"},
+    };
+    for (size_t i = 0; i < sizeof(versions) / sizeof(versions[0]); i++) {
+        CHECK(!create("crawl", versions[i], &status) && status == UNSEEN_ERR_VERSION);
+    }
     CHECK(!create("crawl", elsewhere, &status) && status == UNSEEN_ERR_ARGUMENT);
     CHECK(!create("safebrowsing", fixed, &status) && status == UNSEEN_ERR_ARGUMENT);
     struct unseen_url *url = NULL;
@@ -390,7 +503,6 @@ static void test_wrong_ids(void)
     } wrong[] = {
         {"", UNSEEN_ERR_NAME},
         {"crawl/", UNSEEN_ERR_VERSION},
-        {"crawl/2", UNSEEN_ERR_VERSION},
         {"crawl/10", UNSEEN_ERR_VERSION},
         {"crawl/1x", UNSEEN_ERR_NAME},
         {"crawl/1+", UNSEEN_ERR_NAME},
@@ -398,6 +510,15 @@ static void test_wrong_ids(void)
         {"crawl/1+strip-www,strip-slash", UNSEEN_ERR_NAME},
         {"crawl/1+split-semicolons", UNSEEN_ERR_ARGUMENT},
         {"crawler/1", UNSEEN_ERR_NAME},
+        {"crawl/0", UNSEEN_ERR_VERSION},
+        {"crawl/01", UNSEEN_ERR_VERSION},
+        {"crawl/100", UNSEEN_ERR_VERSION},
+        {"crawl/9", UNSEEN_ERR_VERSION},
+        {"aggressive/3", UNSEEN_ERR_VERSION},
+        {"crawl/1+strip-trackers/3", UNSEEN_ERR_VERSION},
+        {"crawl/1+strip-trackers/2x", UNSEEN_ERR_NAME},
+        {"crawl+", UNSEEN_ERR_NAME},
+        {"crawl-", UNSEEN_ERR_NAME},
     };
     for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
         enum unseen_status status = UNSEEN_OK;
@@ -413,7 +534,9 @@ int main(void)
 {
     test_start();
     test_cases();
+    test_trackers();
     test_ids();
+    test_like();
     test_wrong_ids();
     test_errors();
     test_names();
