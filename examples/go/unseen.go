@@ -8,7 +8,8 @@
 //	err = visited.Close()
 //
 // If the server dies, the client starts a new server and sends all unanswered
-// requests again: the old server had not remembered them.
+// requests again: the old server had not remembered them. Ctrl-C and SIGTERM,
+// which often reach the server too, end it in order.
 package unseen
 
 import (
@@ -20,6 +21,7 @@ import (
 	"os/exec"
 	"strings"
 	"sync"
+	"syscall"
 )
 
 // Tool is the program to run.
@@ -34,6 +36,7 @@ type Store struct {
 	server  *exec.Cmd
 	in      io.WriteCloser
 	out     *bufio.Reader
+	closed  bool
 }
 
 // Open starts a server for the store in the file path, which is made if it does not exist.
@@ -54,12 +57,14 @@ func (s *Store) start() error {
 		return err
 	}
 	if err = s.server.Start(); err != nil {
-		return err
+		return fmt.Errorf("cannot start %s (%w): install it, or set unseen.Tool", Tool, err)
 	}
 	s.out = bufio.NewReader(out)
-	if s.Hello, err = s.out.ReadString('\n'); err != nil {
+	hello, err := s.out.ReadString('\n')
+	if err != nil {
 		return fmt.Errorf("unseen serve did not start: %w", s.server.Wait())
 	}
+	s.Hello = strings.TrimSuffix(hello, "\n")
 	return nil
 }
 
@@ -67,6 +72,9 @@ func (s *Store) start() error {
 func (s *Store) ask(request string) (string, error) {
 	s.mutex.Lock()
 	defer s.mutex.Unlock()
+	if s.closed {
+		return "", errors.New("the store is closed")
+	}
 	for try := 0; try < 2; try++ {
 		// If this fails, the server has ended, perhaps after an answer.
 		_, _ = io.WriteString(s.in, request)
@@ -103,21 +111,37 @@ func (s *Store) Seen(url string) (bool, error) { return s.askOne("C", url) }
 // Remove forgets the URL and says whether it was there.
 func (s *Store) Remove(url string) (bool, error) { return s.askOne("R", url) }
 
-// NewBatch is New for up to 10^6 URLs, many times as fast. A URL that the server cannot take is new.
-func (s *Store) NewBatch(urls []string) ([]bool, error) {
-	isNew := make([]bool, len(urls))
-	request := fmt.Sprintf("B %d A\n%s\n", len(urls), strings.Join(urls, "\n"))
+// askBatch returns a mark for each URL: 1, 0, or E for a URL that the server cannot take.
+func (s *Store) askBatch(letter string, urls []string) (string, error) {
+	request := fmt.Sprintf("B %d %s\n%s\n", len(urls), letter, strings.Join(urls, "\n"))
 	if len(urls) == 0 {
-		return isNew, nil
+		return "", nil
 	}
 	if strings.Count(request, "\n") != len(urls)+1 {
-		return nil, errors.New("a URL with a newline in it")
+		return "", errors.New("a URL with a newline in it")
 	}
-	marks, err := s.ask(request)
+	return s.ask(request)
+}
+
+// NewBatch is New for up to 10^6 URLs, many times as fast. A URL that the server cannot take is new.
+func (s *Store) NewBatch(urls []string) ([]bool, error) {
+	marks, err := s.askBatch("A", urls)
+	isNew := make([]bool, len(marks))
 	for i := range marks {
 		isNew[i] = marks[i] != '0'
 	}
 	return isNew, err
+}
+
+// SeenBatch is Seen for up to 10^6 URLs, many times as fast. A URL that the server cannot take is
+// not seen.
+func (s *Store) SeenBatch(urls []string) ([]bool, error) {
+	marks, err := s.askBatch("C", urls)
+	seen := make([]bool, len(marks))
+	for i := range marks {
+		seen[i] = marks[i] == '1'
+	}
+	return seen, err
 }
 
 // Flush returns when everything answered so far would survive a power cut.
@@ -133,6 +157,19 @@ func (s *Store) Info() (string, error) { return s.ask("I\n") }
 func (s *Store) Close() error {
 	s.mutex.Lock()
 	defer s.mutex.Unlock()
+	if s.closed {
+		return nil
+	}
+	s.closed = true
 	s.in.Close()
-	return s.server.Wait()
+	err := s.server.Wait()
+	var exit *exec.ExitError
+	if errors.As(err, &exit) {
+		// SIGINT and SIGTERM end a server in order, and then it dies of the signal.
+		status, ok := exit.Sys().(syscall.WaitStatus)
+		if ok && status.Signaled() && (status.Signal() == syscall.SIGINT || status.Signal() == syscall.SIGTERM) {
+			return nil
+		}
+	}
+	return err
 }

@@ -11,6 +11,10 @@ import java.util.List;
 /** Prints the lines of standard input that are new, 500 at a time: java Demo STORE &lt; urls */
 public final class Demo {
     public static void main(String[] args) throws IOException {
+        if (args.length != 1) {
+            System.err.println("usage: java Demo STORE < urls");
+            System.exit(2);
+        }
         var in = new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8));
         var out = new PrintStream(System.out, false, StandardCharsets.UTF_8);
         try (Unseen visited = new Unseen(args[0])) {
@@ -23,6 +27,9 @@ public final class Demo {
                 }
             }
             print(out, batch, visited.areNew(batch));
+        } catch (IOException e) {
+            System.err.println("Demo: " + e.getMessage());
+            System.exit(2);
         }
     }
 

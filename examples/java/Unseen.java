@@ -19,13 +19,15 @@ import java.util.List;
  * </pre>
  *
  * If the server dies, the client starts a new server and sends all unanswered requests again: the
- * old server had not remembered them. Any number of threads may use an object of this class.
+ * old server had not remembered them. Ctrl-C and SIGTERM, which often reach the server too, end it in
+ * order. Any number of threads may use an object of this class.
  */
 public final class Unseen implements AutoCloseable {
     private final List<String> command = new ArrayList<>(List.of("unseen", "serve"));
     private Process server;
     private InputStream answers;
     private String hello;
+    private boolean closed;
 
     /** Opens the store in a file, which is made if it does not exist. */
     public Unseen(String store, String... options) throws IOException {
@@ -36,7 +38,12 @@ public final class Unseen implements AutoCloseable {
     }
 
     private void start() throws IOException {
-        server = new ProcessBuilder(command).redirectError(ProcessBuilder.Redirect.INHERIT).start();
+        try {
+            server = new ProcessBuilder(command).redirectError(ProcessBuilder.Redirect.INHERIT).start();
+        } catch (IOException e) {
+            throw new IOException("cannot start " + command.get(0)
+                    + ": install it, or say where it is by -Dunseen.tool=", e);
+        }
         answers = new BufferedInputStream(server.getInputStream());
         hello = readLine();
         if (hello == null) {
@@ -71,6 +78,9 @@ public final class Unseen implements AutoCloseable {
     private synchronized String ask(String request, long lines) throws IOException {
         if (request.chars().filter(c -> c == '\n').count() != lines) {
             throw new IllegalArgumentException("a URL with a newline in it");
+        }
+        if (closed) {
+            throw new IOException("the store is closed");
         }
         for (int i = 0; i < 2; i++) {
             try {
@@ -112,15 +122,28 @@ public final class Unseen implements AutoCloseable {
         return ask("R " + url + "\n", 1).equals("1");
     }
 
+    /** A mark for each URL: 1, 0, or E for a URL that the server cannot take. */
+    private String askBatch(String letter, List<String> urls) throws IOException {
+        String head = "B " + urls.size() + " " + letter + "\n";
+        return urls.isEmpty() ? "" : ask(head + String.join("\n", urls) + "\n", urls.size() + 1L);
+    }
+
     /** isNew for up to 10^6 URLs, many times as fast. A URL that the server cannot take is new. */
     public boolean[] areNew(List<String> urls) throws IOException {
-        var result = new boolean[urls.size()];
-        if (!urls.isEmpty()) {
-            String head = "B " + urls.size() + " A\n";
-            String marks = ask(head + String.join("\n", urls) + "\n", urls.size() + 1L);
-            for (int i = 0; i < marks.length(); i++) {
-                result[i] = marks.charAt(i) != '0';
-            }
+        String marks = askBatch("A", urls);
+        var result = new boolean[marks.length()];
+        for (int i = 0; i < marks.length(); i++) {
+            result[i] = marks.charAt(i) != '0';
+        }
+        return result;
+    }
+
+    /** seen for up to 10^6 URLs, many times as fast. A URL that the server cannot take is not seen. */
+    public boolean[] areSeen(List<String> urls) throws IOException {
+        String marks = askBatch("C", urls);
+        var result = new boolean[marks.length()];
+        for (int i = 0; i < marks.length(); i++) {
+            result[i] = marks.charAt(i) == '1';
         }
         return result;
     }
@@ -138,8 +161,13 @@ public final class Unseen implements AutoCloseable {
     /** Ends the server, which remembers everything first. */
     @Override
     public synchronized void close() throws IOException {
+        if (closed) {
+            return;
+        }
+        closed = true;
         int status = stop();
-        if (status != 0) {
+        // SIGINT and SIGTERM end a server in order, and then it dies of the signal: 128 and its number.
+        if (status != 0 && status != 130 && status != 143) {
             throw new IOException("unseen serve ended with status " + status);
         }
     }

@@ -8,6 +8,11 @@
 const readline = require("node:readline");
 const { Unseen } = require("./unseen");
 
+if (process.argv.length !== 3) {
+  console.error("usage: node demo.js STORE < urls");
+  process.exit(2);
+}
+
 async function main() {
   const visited = new Unseen(process.argv[2]);
   let batch = [];
@@ -25,6 +30,6 @@ async function main() {
 }
 
 main().catch((error) => {
-  console.error(error.message);
+  console.error(`demo.js: ${error.message}`);
   process.exitCode = 2;
 });

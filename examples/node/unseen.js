@@ -7,8 +7,8 @@
 //     await visited.close();
 //
 // Any number of questions may be under way at once. If the server dies, the client starts a new
-// server and sends all unanswered requests again: the old server had not remembered them. URLs are
-// strings or Buffers.
+// server and sends all unanswered requests again: the old server had not remembered them. Ctrl-C and
+// SIGTERM, which often reach the server too, end it in order. URLs are strings or Buffers.
 "use strict";
 
 const { spawn } = require("node:child_process");
@@ -24,7 +24,10 @@ class Unseen {
     let rest = "";
     this.hello = "";
     this.server = spawn(this.command[0], this.command.slice(1), { stdio: ["pipe", "pipe", "inherit"] });
-    this.server.on("error", () => {}).on("close", (status) => this.ended(status));
+    let missing = null;
+    this.server
+      .on("error", (error) => (missing = error))
+      .on("close", (status, signal) => this.ended(signal ?? status, missing));
     this.server.stdin.on("error", () => {}); // it has ended: "close" comes
     this.server.stdout.setEncoding("utf8").on("data", (data) => {
       const lines = (rest + data).split("\n");
@@ -40,20 +43,25 @@ class Unseen {
     line.startsWith("E ") ? reject(new Error(line.slice(2))) : resolve(line);
   }
 
-  ended(status) {
+  ended(status, missing) {
     this.server = null;
     const first = this.waiting[0];
     if (first && this.hello && !first.again) {
       first.again = true; // a request is tried twice
       return this.start();
     }
-    const error = new Error(`${this.command.join(" ")} ended with status ${status}`);
+    const error = missing
+      ? new Error(`cannot start ${this.command[0]} (${missing.code}): install it, or say where it is by tool`)
+      : new Error(`${this.command.join(" ")} ended with status ${status}`);
     for (const { reject } of this.waiting.splice(0)) reject(error);
-    if (this.closing) status === 0 ? this.closing.resolve() : this.closing.reject(error);
+    // SIGINT and SIGTERM end a server in order, and then it dies of the signal.
+    const good = !missing && [0, "SIGINT", "SIGTERM"].includes(status);
+    if (this.closing) good ? this.closing.resolve() : this.closing.reject(error);
   }
 
   ask(head, urls = []) {
     const lines = urls.map((url) => Buffer.from(url));
+    if (this.closing) throw new Error("the store is closed");
     if (lines.some((line) => line.includes("\n"))) throw new Error("a URL with a newline in it");
     const end = Buffer.from("\n");
     const request = Buffer.concat([Buffer.from(head), ...lines.flatMap((line) => [line, end])]);
@@ -78,10 +86,20 @@ class Unseen {
     return (await this.ask("R ", [url])) === "1";
   }
 
-  /** new() for an array of up to 10^6 URLs, several times as fast; null for a URL it cannot take. */
-  async newBatch(urls) {
-    const marks = urls.length > 0 ? await this.ask(`B ${urls.length} A\n`, urls) : "";
+  async askBatch(letter, urls) {
+    if (!Array.isArray(urls)) throw new TypeError("a batch is an array of URLs");
+    const marks = urls.length > 0 ? await this.ask(`B ${urls.length} ${letter}\n`, urls) : "";
     return Array.from(marks, (mark) => (mark === "E" ? null : mark === "1"));
+  }
+
+  /** new() for an array of up to 10^6 URLs, several times as fast; null for a URL it cannot take. */
+  newBatch(urls) {
+    return this.askBatch("A", urls);
+  }
+
+  /** seen() for an array of up to 10^6 URLs, several times as fast; null for a URL it cannot take. */
+  seenBatch(urls) {
+    return this.askBatch("C", urls);
   }
 
   /** Resolves when everything answered so far would survive a power cut. */
@@ -95,10 +113,11 @@ class Unseen {
 
   /** Ends the server, which answers and remembers everything first. */
   close() {
-    return new Promise((resolve, reject) => {
+    this.closed ??= new Promise((resolve, reject) => {
       this.closing = { resolve, reject };
       this.server ? this.server.stdin.end() : resolve();
     });
+    return this.closed;
   }
 }
 

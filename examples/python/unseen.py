@@ -6,10 +6,15 @@
             fetch(url)
 
 If the server dies, the client starts a new server and sends all unanswered requests again: the old
-server had not remembered them. For one thread at a time. URLs are str or bytes."""
+server had not remembered them. Ctrl-C and SIGTERM, which often reach the server too, end it in order.
+Any number of threads may use an object; a process that is forked needs an object of its own. URLs are
+str or bytes."""
 
 import json
+import os
+import signal
 import subprocess
+import threading
 
 
 class UnseenError(Exception):
@@ -19,10 +24,18 @@ class UnseenError(Exception):
 class Unseen:
     def __init__(self, store, *options, tool="unseen"):
         self._command = [tool, "serve", *options, store]
+        self._lock = threading.Lock()
+        self._pid = os.getpid()
+        self._closed = False
         self._start()
 
     def _start(self):
-        self._server = subprocess.Popen(self._command, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        try:
+            self._server = subprocess.Popen(self._command, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        except OSError as error:
+            raise UnseenError(
+                f"cannot start {self._command[0]} ({error.strerror}): install it, or say where it is by tool="
+            ) from None
         self.hello = self._server.stdout.readline().decode().rstrip()
         if not self.hello.startswith("unseen 1 "):
             raise UnseenError(f"{self._command} did not start: exit status {self._stop()}")
@@ -35,25 +48,45 @@ class Unseen:
         with self._server.stdout:
             return self._server.wait()
 
+    def _ask_server(self, request):
+        try:
+            self._server.stdin.write(request)
+            self._server.stdin.flush()
+        except BrokenPipeError:
+            pass  # the server has ended, perhaps after an answer
+        return self._server.stdout.readline()
+
     def _ask(self, head, *urls):
         lines = [url if isinstance(url, bytes) else url.encode() for url in urls]
         if any(b"\n" in line for line in lines):
             raise ValueError("a URL with a newline in it")
+        if os.getpid() != self._pid:
+            raise UnseenError("a forked process needs an Unseen of its own: one store, one server")
         request = head + b"\n".join(lines) + b"\n"
-        for _ in range(2):
-            try:
-                self._server.stdin.write(request)
-                self._server.stdin.flush()
-            except BrokenPipeError:
-                pass  # the server has ended, perhaps after an answer
-            answer = self._server.stdout.readline()
-            if answer.startswith(b"E "):
-                raise UnseenError(answer[2:].decode(errors="replace").rstrip())
-            if answer.endswith(b"\n"):
-                return answer[:-1].decode()
-            self._stop()
-            self._start()
+        with self._lock:
+            if self._closed:
+                raise UnseenError("it is closed")
+            for _ in range(2):
+                if self._server.stdout.closed:
+                    self._start()
+                try:
+                    answer = self._ask_server(request)
+                except BaseException:  # such as KeyboardInterrupt: the next answer would be of this request
+                    self._stop()
+                    raise
+                if answer.startswith(b"E "):
+                    raise UnseenError(answer[2:].decode(errors="replace").rstrip())
+                if answer.endswith(b"\n"):
+                    return answer[:-1].decode()
+                self._stop()
         raise UnseenError("the server died twice of one request")
+
+    def _ask_batch(self, letter, urls):
+        if isinstance(urls, (str, bytes)):
+            raise TypeError("a batch is a list of URLs, not one string")
+        urls = list(urls)
+        marks = self._ask(b"B %d %s\n" % (len(urls), letter), *urls) if urls else ""
+        return [{"1": True, "0": False}.get(mark) for mark in marks]
 
     def new(self, url):
         """Whether url is new. From now on it is not."""
@@ -69,8 +102,11 @@ class Unseen:
 
     def new_batch(self, urls):
         """new() for a list of up to 10**6 URLs, many times as fast; None for a URL it cannot take."""
-        marks = self._ask(b"B %d A\n" % len(urls), *urls) if urls else ""
-        return [{"1": True, "0": False}.get(mark) for mark in marks]
+        return self._ask_batch(b"A", urls)
+
+    def seen_batch(self, urls):
+        """seen() for a list of up to 10**6 URLs, many times as fast; None for a URL it cannot take."""
+        return self._ask_batch(b"C", urls)
 
     def flush(self):
         """Returns when everything answered so far would survive a power cut."""
@@ -81,7 +117,13 @@ class Unseen:
 
     def close(self):
         """Ends the server, which remembers everything first."""
-        if status := self._stop():
+        with self._lock:
+            if self._closed or os.getpid() != self._pid:
+                return
+            self._closed = True
+            status = 0 if self._server.stdout.closed else self._stop()
+        # SIGINT and SIGTERM end a server in order, and then it dies of the signal.
+        if status not in (0, -signal.SIGINT, -signal.SIGTERM):
             raise UnseenError(f"the server ended with status {status}")
 
     def __enter__(self):

@@ -27,6 +27,7 @@ new true false
 seen true false
 remove true false
 batch true true false true
+seen batch true false
 empty 0
 keys 3
 refused
@@ -36,6 +37,9 @@ killed true true
 killed 99998
 again 0
 not started
+install it
+ended true
+closed
 END
 
 # try LANGUAGE: its demo twice, when everything is new and when nothing is; then its exercise.
@@ -49,6 +53,12 @@ try() {
     "$1_demo" "$1.unseen" < some > out 2> err
     status=$?
     expect 0 '' ''
+    last="the demo of $1 without a store"
+    "$1_demo" < /dev/null > out 2> err
+    status=$?
+    [ "$status" = 0 ] && complain "$last: exit status 0"
+    holds grep -q "^usage: .* STORE < urls$" err
+    holds [ "$(wc -l < err)" = 1 ]
     last="the exercise of $1"
     "$1_exercise" "$PWD/bin/unseen" "$1_2.unseen" > out 2> err
     status=$?
@@ -62,6 +72,10 @@ if command -v python3 > /dev/null; then
     python_demo() { timeout 120 python3 "$examples/python/demo.py" "$@"; }
     python_exercise() { PYTHONIOENCODING=utf-8 timeout 120 python3 "$clients/python/exercise.py" "$@"; }
     try python
+    last='the Python client and its threads'
+    timeout 120 python3 "$clients/python/more.py" "$PWD/bin/unseen" "$PWD/more.unseen" > out 2> err
+    status=$?
+    expect 0 'threads 1000\ninterrupted 0\na batch is a list of URLs, not one string\na batch is a list of URLs, not one string\na forked process needs an Unseen of its own: one store, one server\nstill True\nit is closed\n' ''
 else
     echo 'skipped: Python, no python3'
 fi

@@ -14,6 +14,10 @@ import (
 )
 
 func main() {
+	log.SetFlags(0)
+	if len(os.Args) != 2 {
+		log.Fatalf("usage: %s STORE < urls", os.Args[0])
+	}
 	visited, err := unseen.Open(os.Args[1])
 	if err != nil {
 		log.Fatal(err)

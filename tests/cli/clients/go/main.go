@@ -12,6 +12,7 @@ import (
 	"os"
 	"strconv"
 	"strings"
+	"syscall"
 	"time"
 
 	"example.com/unseen"
@@ -27,10 +28,9 @@ func must[T any](value T, err error) T {
 
 func done(err error) { must(0, err) }
 
-func kill() {
+func kill(how syscall.Signal) {
 	text := must(os.ReadFile("pid"))
-	pid := must(strconv.Atoi(strings.TrimSpace(string(text))))
-	done(must(os.FindProcess(pid)).Kill())
+	done(syscall.Kill(must(strconv.Atoi(strings.TrimSpace(string(text)))), how))
 }
 
 func refused(err error) {
@@ -55,12 +55,14 @@ func exercise(store string) {
 	isNew := func(url string) bool { return must(visited.New(url)) }
 	seen := func(url string) bool { return must(visited.Seen(url)) }
 	remove := func(url string) bool { return must(visited.Remove(url)) }
-	fmt.Print(visited.Hello)
+	fmt.Println(visited.Hello)
 	fmt.Println("new", isNew("http://e.com/1"), isNew("HTTP://E.com/1#x"))
 	fmt.Println("seen", seen("http://e.com/1"), seen("http://e.com/2"))
 	fmt.Println("remove", remove("http://e.com/1"), remove("http://e.com/1"))
 	urls := []string{"http://e.com/1", "http://e.com/é", "http://e.com/1", ""}
 	fmt.Println("batch", strings.Trim(fmt.Sprint(must(visited.NewBatch(urls))), "[]"))
+	known := must(visited.SeenBatch([]string{"http://e.com/1", "http://e.com/2"}))
+	fmt.Println("seen batch", known[0], known[1])
 	fmt.Println("empty", len(must(visited.NewBatch(nil))))
 	var info struct{ Keys int }
 	done(json.Unmarshal([]byte(must(visited.Info())), &info))
@@ -72,10 +74,10 @@ func exercise(store string) {
 	_, err = visited.New(strings.Repeat("x", 2000000))
 	refused(err)
 	done(visited.Flush())
-	kill()
+	kill(syscall.SIGKILL)
 	fmt.Println("killed", seen("http://e.com/é"), isNew("http://e.com/3"))
 	done(visited.Flush())
-	kill()
+	kill(syscall.SIGKILL)
 	var many []string
 	for i := 0; i < 100000; i++ {
 		many = append(many, fmt.Sprint("http://e.com/", i))
@@ -88,6 +90,20 @@ func exercise(store string) {
 	if _, err := unseen.Open("missing/store"); err != nil {
 		fmt.Println("not started")
 	}
+	ended := must(unseen.Open(store))
+	kill(syscall.SIGTERM)
+	time.Sleep(300 * time.Millisecond)
+	wasSeen := must(ended.Seen("http://e.com/1"))
+	kill(syscall.SIGTERM)
+	time.Sleep(300 * time.Millisecond)
+	unseen.Tool = "/missing/unseen"
+	_, err = unseen.Open(store)
+	if strings.HasPrefix(err.Error(), "cannot start /missing/unseen (") && strings.Contains(err.Error(), "): install it") {
+		fmt.Println("install it")
+	}
+	fmt.Println("ended", wasSeen)
+	done(ended.Close())
+	fmt.Println("closed")
 }
 
 func measure(store string, n int) {

@@ -29,9 +29,19 @@ public final class Exercise {
         }
     }
 
+    private static ProcessHandle server() throws IOException {
+        return ProcessHandle.of(Long.parseLong(Files.readString(Path.of("pid")).trim())).orElseThrow();
+    }
+
     private static void kill() throws IOException {
-        long pid = Long.parseLong(Files.readString(Path.of("pid")).trim());
-        ProcessHandle.of(pid).orElseThrow().destroyForcibly();
+        server().destroyForcibly();
+    }
+
+    /** Sends SIGTERM, and waits until the server has ended. */
+    private static void end() throws IOException {
+        ProcessHandle server = server();
+        server.destroy();
+        server.onExit().join();
     }
 
     private static int sum(boolean[] marks) {
@@ -52,7 +62,9 @@ public final class Exercise {
         for (boolean mark : visited.areNew(List.of("http://e.com/1", "http://e.com/\u00e9", "http://e.com/1", ""))) {
             out.print(" " + mark);
         }
-        out.println("\nempty " + visited.areNew(List.of()).length);
+        boolean[] known = visited.areSeen(List.of("http://e.com/1", "http://e.com/2"));
+        out.println("\nseen batch " + known[0] + " " + known[1]);
+        out.println("empty " + visited.areNew(List.of()).length);
         out.println(visited.info().replaceAll(".*\"(keys)\":([0-9]+).*", "$1 $2"));
         refused(() -> visited.isNew("a\nb"));
         refused(() -> visited.areNew(List.of("a", "b\n")));
@@ -76,6 +88,20 @@ public final class Exercise {
         } catch (IOException e) {
             out.println("not started");
         }
+        String tool = System.setProperty("unseen.tool", "/missing/unseen");
+        try (Unseen missing = new Unseen(store)) {
+            out.println(missing.hello());
+        } catch (IOException e) {
+            String start = "cannot start /missing/unseen: ";
+            out.println(e.getMessage().startsWith(start) && e.getMessage().contains("install it") ? "install it" : e);
+        }
+        System.setProperty("unseen.tool", tool);
+        try (Unseen ended = new Unseen(store)) {
+            end();
+            out.println("ended " + ended.seen("http://e.com/1"));
+            end();
+        }
+        out.println("closed");
     }
 
     private static void measure(String store, int n) throws IOException {

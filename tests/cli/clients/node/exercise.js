@@ -11,7 +11,8 @@ const [examples, tool, store, number] = process.argv.slice(2);
 const { Unseen } = require(path.resolve(examples, "unseen"));
 
 const say = (...words) => console.log(words.join(" "));
-const kill = () => process.kill(Number(fs.readFileSync("pid", "utf8")), "SIGKILL");
+const kill = (how = "SIGKILL") => process.kill(Number(fs.readFileSync("pid", "utf8")), how);
+const sleep = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
 const sum = (marks) => marks.reduce((n, mark) => n + (mark ? 1 : 0), 0);
 
 async function refused(ask) {
@@ -33,6 +34,7 @@ async function exercise() {
   say("remove", await visited.remove("http://e.com/1"), await visited.remove("http://e.com/1"));
   const urls = ["http://e.com/1", "http://e.com/é", "http://e.com/1", ""];
   say("batch", ...(await visited.newBatch(urls)));
+  say("seen batch", ...(await visited.seenBatch(["http://e.com/1", "http://e.com/2"])));
   say("empty", (await visited.newBatch([])).length);
   say("keys", (await visited.info()).keys);
   await refused(() => visited.new("a\nb"));
@@ -51,6 +53,17 @@ async function exercise() {
   await again.close();
   const missing = new Unseen("missing/store", { tool });
   await missing.new("http://e.com/").catch(() => say("not started"));
+  await new Unseen(store, { tool: "/missing/unseen" })
+    .new("http://e.com/")
+    .catch(({ message }) => say(message.startsWith("cannot start /missing/unseen (") && message.split(": ")[1].slice(0, 10)));
+  const ended = new Unseen(store, { tool });
+  await ended.info();
+  kill("SIGTERM");
+  await sleep(300);
+  say("ended", await ended.seen("http://e.com/1"));
+  const closing = (kill("SIGTERM"), ended.close());
+  await closing;
+  say("closed");
 }
 
 async function measure(n) {

@@ -16,9 +16,9 @@ def say(*words):
     print(*(str(word).lower() if isinstance(word, bool) else word for word in words))
 
 
-def kill():
+def kill(how=signal.SIGKILL):
     with open("pid") as pid:
-        os.kill(int(pid.read()), signal.SIGKILL)
+        os.kill(int(pid.read()), how)
 
 
 def refused(ask):
@@ -37,6 +37,7 @@ def exercise():
     say("seen", visited.seen("http://e.com/1"), visited.seen("http://e.com/2"))
     say("remove", visited.remove("http://e.com/1"), visited.remove("http://e.com/1"))
     say("batch", *visited.new_batch(["http://e.com/1", "http://e.com/é", "http://e.com/1", ""]))
+    say("seen batch", *visited.seen_batch(["http://e.com/1", "http://e.com/2"]))
     say("empty", len(visited.new_batch([])))
     say("keys", visited.info()["keys"])
     refused(lambda: visited.new("a\nb"))
@@ -56,6 +57,17 @@ def exercise():
         Unseen("missing/store", tool=tool)
     except UnseenError:
         say("not started")
+    try:
+        Unseen(store, tool="/missing/unseen")
+    except UnseenError as error:
+        say(str(error).startswith("cannot start /missing/unseen (") and str(error).partition(": ")[2][:10])
+    with Unseen(store, tool=tool) as ended:
+        kill(signal.SIGTERM)
+        time.sleep(0.3)
+        say("ended", ended.seen("http://e.com/1"))
+        kill(signal.SIGTERM)
+        time.sleep(0.3)
+    say("closed")
 
 
 def measure(n):
