@@ -93,7 +93,7 @@ way() {
 
 sort "$work/want" >"$work/want.sorted"
 echo "machine:  $(sed -n 's/^model name[^:]*: //p' /proc/cpuinfo | head -n 1), cores $cores"
-echo "commit:   $(git rev-parse --short HEAD 2>/dev/null || echo unknown); $($unseen --version);" \
+echo "commit:   $(git rev-parse --short HEAD 2>/dev/null || echo unknown); $($unseen --version | head -n 1);" \
     "$($python --version)"
 echo "input:    $total lines, $distinct distinct, $(($(stat -c %s "$work/input") / total)) bytes a line"
 echo

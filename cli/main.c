@@ -5,7 +5,6 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -13,19 +12,6 @@
 
 #include "options/options.h"
 #include "print/message.h"
-
-/* The environment variable UNSEEN_CPU forces a processor level, for tests and measurements. */
-static bool cpu_from_environment(enum unseen_cpu *cpu)
-{
-    const char *name = getenv("UNSEEN_CPU");
-    *cpu = UNSEEN_CPU_AUTO;
-    if (name && unseen_cpu_parse(name, cpu) != UNSEEN_OK) {
-        message_error("UNSEEN_CPU=%s: no such processor level", name);
-        message_hint("UNSEEN_CPU=portable, avx2 or avx512");
-        return false;
-    }
-    return true;
-}
 
 /* If the program is started without standard input or output, a data file must not get that
  * descriptor. The stand-in fails as the missing one would: it cannot be read, or not be written. */
@@ -95,6 +81,9 @@ int main(int argc, char **argv)
         return help_run(argc - 1, argv + 1);
     }
     const struct command *command = argc > 1 ? command_find(argv[1]) : NULL;
+    if (!command && argc > 1 && unknown_command(argv[1])) {
+        return EXIT_TROUBLE;
+    }
     return command ? run_command(command, argc - 1, argv + 1)
                    : run_command(command_at(0), argc, argv);
 }

@@ -74,6 +74,7 @@ enum {
 struct print_options {
     const char *output;
     const char *repeats;
+    bool tee;
     uint64_t limit; /* UINT64_MAX: no limit */
     bool invert;
     bool mark;
@@ -166,6 +167,8 @@ struct command {
     const char *called; /* how a corrected command starts */
     unsigned bit;
     struct store_use use;
+    const char *summary; /* what it does, for lists of commands: no capital, no full stop */
+    const char *brief;   /* the options that the short help has, by name; NULL: none */
     const char *usage;
     const char *about;
     const char *examples;

@@ -14,10 +14,13 @@ static const struct command commands[] = {
         .name = "dedup",
         .called = "unseen",
         .bit = COMMAND_DEDUP,
+        .summary = "print each line the first time only (the default command)",
+        .brief = "store exclude key",
         .use = {.prints_new = true,
                 .makes_store = true,
                 .list_hint = "unseen -x %s FILE",
-                .lines_hint = "unseen -x %s FILE takes a list of lines"},
+                .lines_hint = "unseen import --format anew NEW.unseen %1$s makes a store of a list "
+                              "of lines; unseen -x %1$s FILE reads it as it is"},
         .usage = "unseen [dedup] [OPTION]... [FILE]...",
         .about = "Print each line of the input the first time it is seen, in input order. Lines\n"
                  "that are the same URL are the same line.\n",
@@ -42,6 +45,8 @@ static const struct command commands[] = {
     {
         NAMED("canon"),
         .bit = COMMAND_CANON,
+        .summary = "print the canonical form of each URL",
+        .brief = "json profile",
         .usage = "unseen canon [OPTION]... [FILE]...",
         .about = "Print the canonical form of each line of the input, in input order. What is no\n"
                  "URL is printed as it is.\n",
@@ -61,6 +66,8 @@ static const struct command commands[] = {
     {
         NAMED("explain"),
         .bit = COMMAND_EXPLAIN,
+        .summary = "say why two URLs are the same, or why not",
+        .brief = "profile rule",
         .usage = "unseen explain [OPTION]... URL...",
         .about = "Print each step from a URL to its canonical form. For several URLs, say whether\n"
                  "they are the same, which rules make them so, or which would.\n",
@@ -74,6 +81,8 @@ static const struct command commands[] = {
     {
         NAMED("check"),
         .bit = COMMAND_CHECK,
+        .summary = "print the lines that are in a store or a list",
+        .brief = "invert count quiet key",
         .use = {.asks_only = true,
                 .takes_list = true,
                 .lines_hint = "unseen -x %s FILE takes a list of lines"},
@@ -92,6 +101,8 @@ static const struct command commands[] = {
     {
         NAMED("add"),
         .bit = COMMAND_ADD,
+        .summary = "add lines to a store",
+        .brief = "profile key seed-file",
         .use = {.makes_store = true, .list_hint = "unseen update %s --add FILE"},
         .usage = "unseen add [OPTION]... STORE [FILE]...",
         .about = "Add the lines of the input to STORE, which is made if it does not exist. Prints\n"
@@ -106,6 +117,8 @@ static const struct command commands[] = {
     {
         NAMED("remove"),
         .bit = COMMAND_REMOVE,
+        .summary = "remove lines from a store: they will be new again",
+        .brief = "key",
         .use = {.list_hint = "unseen update %s --remove FILE"},
         .usage = "unseen remove [OPTION]... STORE [FILE]...",
         .about =
@@ -122,6 +135,7 @@ static const struct command commands[] = {
     {
         NAMED("merge"),
         .bit = COMMAND_MERGE,
+        .summary = "join stores into one",
         .use = {.list_hint = "unseen build NEW --from %s FILE"},
         .usage = "unseen merge [OPTION]... OUT IN...",
         .about =
@@ -136,6 +150,8 @@ static const struct command commands[] = {
     {
         NAMED("info"),
         .bit = COMMAND_INFO,
+        .summary = "print the size, rate and settings of a store or a list",
+        .brief = "json",
         .use = {.takes_list = true},
         .usage = "unseen info [OPTION]... STORE",
         .about = "Print how many keys STORE has, its rate of wrong answers, its size and its\n"
@@ -149,6 +165,7 @@ static const struct command commands[] = {
     {
         NAMED("verify"),
         .bit = COMMAND_VERIFY,
+        .summary = "compare every checksum of stores and lists",
         .use = {.takes_list = true},
         .usage = "unseen verify [OPTION]... STORE...",
         .about = "Read all of each STORE, which may be a list (unseen build), and compare every\n"
@@ -162,6 +179,7 @@ static const struct command commands[] = {
     {
         NAMED("repair"),
         .bit = COMMAND_REPAIR,
+        .summary = "make a damaged store usable again",
         .use = {.list_hint = "unseen build %s FILE makes it anew"},
         .usage = "unseen repair [OPTION]... STORE",
         .about = "Make a damaged STORE usable again. What intact commits say is kept, the rest is\n"
@@ -174,6 +192,8 @@ static const struct command commands[] = {
     {
         NAMED("compact"),
         .bit = COMMAND_COMPACT,
+        .summary = "write a store anew: smaller, or with other settings",
+        .brief = "fpr filter",
         .use = {.takes_no_lines = true, .list_hint = "unseen build NEW --from %s FILE"},
         .usage = "unseen compact [OPTION]... STORE",
         .about = "Write STORE anew, without what was removed from it, or with other settings. A\n"
@@ -188,6 +208,8 @@ static const struct command commands[] = {
     {
         NAMED("import"),
         .bit = COMMAND_IMPORT,
+        .summary = "add to a store what another program remembers",
+        .brief = "format profile seed-file",
         .use = {.makes_store = true, .list_hint = "unseen update %s --add FILE"},
         .usage = "unseen import [OPTION]... STORE [FILE]...",
         .about =
@@ -204,6 +226,8 @@ static const struct command commands[] = {
     {
         NAMED("recheck"),
         .bit = COMMAND_RECHECK,
+        .summary = "print the lines that a store took for seen by mistake",
+        .brief = "key output",
         .usage = "unseen recheck [OPTION]... STORE [FILE]...",
         .about = "Print, once each, the lines of the input that were never added to STORE,\n"
                  "whatever its filter says: of lines that were dropped as seen, those that were\n"
@@ -217,6 +241,8 @@ static const struct command commands[] = {
     {
         NAMED("allow"),
         .bit = COMMAND_ALLOW,
+        .summary = "allow lines that a list has: it does not list them any more",
+        .brief = "remove list",
         .usage = "unseen allow [OPTION]... LIST [FILE]...",
         .about =
             "Allow the lines of the input: LIST does not have them from now on, whatever else\n"
@@ -233,6 +259,8 @@ static const struct command commands[] = {
     {
         NAMED("update"),
         .bit = COMMAND_UPDATE,
+        .summary = "add entries to a list and remove others",
+        .brief = "add remove",
         .usage = "unseen update [OPTION]... LIST [--add FILE]... [--remove FILE]...",
         .about = "Add entries to LIST and remove others, without building it anew. They are kept\n"
                  "exactly as they are, behind LIST in its file, and every program that asks it\n"
@@ -249,6 +277,8 @@ static const struct command commands[] = {
     {
         NAMED("sort"),
         .bit = COMMAND_SORT,
+        .summary = "sort integers, through a bitmap",
+        .brief = "unique count",
         .usage = "unseen sort [OPTION]... [FILE]...",
         .about =
             "Print the integers of all files in increasing order. Each line must be a decimal\n"
@@ -264,6 +294,8 @@ static const struct command commands[] = {
     {
         NAMED("serve"),
         .bit = COMMAND_SERVE,
+        .summary = "answer another program from a store or a list, request by request",
+        .brief = "protocol listen dry-run",
         .use = {.makes_store = true, .takes_no_lines = true},
         .usage = "unseen serve [OPTION]... STORE",
         .about = "Answer requests on standard input, a line each, with a line each on standard\n"
@@ -293,20 +325,21 @@ static const struct command commands[] = {
     {
         NAMED("count"),
         .bit = COMMAND_COUNT,
+        .summary = "count distinct lines, in all or by groups",
+        .brief = "by key profile",
         .use = {.list_hint = "unseen info %s"},
         .usage = "unseen count [OPTION]... [FILE]...",
-        .about =
-            "Print how many distinct lines the files have together. Lines that are the same URL\n"
-            "are the same line. With --by, print a line for each group, in the order in which\n"
-            "they first came: the number of distinct lines (with -k: of distinct keys) in that\n"
-            "group, a tab, and its name.\n",
-        .examples = "  unseen count urls.txt                   as unseen -c\n"
-                    "  unseen count --by host urls.txt         distinct URLs of each host\n"
-                    "  unseen count -k 1 --by 2 log.tsv        distinct URLs (field 1) of each day "
-                    "(field 2)\n"
-                    "  unseen count -p none -k .user --by .day log.jsonl\n"
-                    "                                          users of each day\n"
-                    "  unseen count mon.unseen tue.unseen      URLs of both stores together\n",
+        .about = "Print how many distinct lines the files have together. Lines that are the same\n"
+                 "URL are the same line. With --by, print a line for each group, in the order in\n"
+                 "which they first came: the number of distinct lines (with -k: of distinct keys)\n"
+                 "in that group, a tab, and its name.\n",
+        .examples =
+            "  unseen count urls.txt                   as unseen -c\n"
+            "  unseen count --by host urls.txt         distinct URLs of each host\n"
+            "  unseen count -k 1 --by 2 log.tsv        distinct URLs of each day, fields 1, 2\n"
+            "  unseen count -p none -k .user --by .day log.jsonl\n"
+            "                                          users of each day\n"
+            "  unseen count mon.unseen tue.unseen      URLs of both stores together\n",
         .ending = READS_FILES " If one cannot be read, nothing is printed.\n"
                               "Exit status: 0 done, 2 trouble.\n",
         .try_this = "unseen count urls.txt, or: unseen count --help",
@@ -315,6 +348,8 @@ static const struct command commands[] = {
     {
         NAMED("build"),
         .bit = COMMAND_BUILD,
+        .summary = "make a list of lines, as a blacklist: 13.5 bits an entry",
+        .brief = "kind expressions fpr known-good from",
         .usage = "unseen build [OPTION]... LIST [FILE]...",
         .about = "Build LIST from the lines of the input: a file that can be asked quickly, of\n"
                  "about 13.5 bits for each entry, with one wrong answer in 10,000. A LIST that is\n"
@@ -341,6 +376,8 @@ static const struct command commands[] = {
     {
         NAMED("plan"),
         .bit = COMMAND_PLAN,
+        .summary = "compare filters: memory, rates, how many keys fit",
+        .brief = "capacity fpr memory",
         .usage = "unseen plan [OPTION]...",
         .about = "Print what each filter takes for a number of keys and a rate of wrong answers:\n"
                  "bits per key, memory, hashes (k), the rates to expect at 10, 50, 100 and 200 %\n"

@@ -2,25 +2,33 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "lines/libraries.h"
 #include "options/options.h"
 #include "print/message.h"
 #include "print/suggest.h"
 #include "seen/filter_words.h"
 
-static const char help_line[] = "unseen help [COMMAND | profiles | rules | filters]";
+enum {
+    COLUMNS = 80
+};
 
-/* Prints the usage line. The default command also names the other commands. */
+/* Prints the usage line. The default command also names the others. */
 static void print_usage(FILE *to, const struct command *command)
 {
-    const struct command *other = NULL;
     fprintf(to, "Usage: %s\n", command->usage);
-    if (command != command_at(0)) {
-        return;
+    if (command == command_at(0)) {
+        fprintf(to, "       unseen COMMAND [OPTION]... [ARGUMENT]...\n");
     }
-    for (size_t i = 1; (other = command_at(i)); i++) {
-        fprintf(to, "       %s\n", other->usage);
+}
+
+static void print_commands(void)
+{
+    const struct command *command = NULL;
+    printf("\nCommands\n");
+    for (size_t i = 0; (command = command_at(i)); i++) {
+        printf("  %-8s %s\n", command->name, command->summary);
     }
-    fprintf(to, "       %s\n", help_line);
+    printf("  %-8s %s\n", "help", "explain a command; or the profiles, rules or filters there are");
 }
 
 static bool end_of_output(void)
@@ -54,6 +62,9 @@ bool help_command(const struct command *command)
 {
     print_usage(stdout, command);
     printf("\n%s", command->about);
+    if (command == command_at(0)) {
+        print_commands();
+    }
     const char *group = NULL;
     const struct option_row *row = NULL;
     for (size_t i = 0; (row = option_row_at(i)); i++) {
@@ -71,9 +82,48 @@ bool help_command(const struct command *command)
     return end_of_output();
 }
 
+/* Prints the options that the command names. */
+static void print_brief(const struct command *command)
+{
+    const struct option_row *row = NULL;
+    for (const char *name = command->brief; *name;) {
+        const size_t len = strcspn(name, " ");
+        for (size_t i = 0; (row = option_row_at(i)); i++) {
+            if (row->name && (row->commands & command->bit) && strlen(row->name) == len &&
+                memcmp(row->name, name, len) == 0) {
+                print_row(row);
+            }
+        }
+        name += len + strspn(name + len, " ");
+    }
+}
+
+bool help_short(const struct command *command)
+{
+    const bool lists_commands = command == command_at(0);
+    print_usage(stdout, command);
+    printf("\n%s", command->about);
+    if (lists_commands) {
+        print_commands();
+    }
+    if (command->brief) {
+        printf("\nSome options\n");
+        print_brief(command);
+    }
+    if (lists_commands) {
+        printf("\nAll options, and examples: unseen --help. Of a command: unseen COMMAND --help\n");
+    } else {
+        printf("\nExamples\n%s\nAll options: %s --help, man unseen-%s\n", command->examples,
+               command->called, command->name);
+    }
+    return end_of_output();
+}
+
 bool help_version(void)
 {
     printf("unseen %s\n", unseen_version());
+    cpu_print();
+    libraries_print();
     return end_of_output();
 }
 
@@ -85,11 +135,29 @@ void help_usage(const struct command *command)
 
 /* ---- Topics ---------------------------------------------------------------------------------- */
 
+/* Prints a sentence behind a name, in as many lines as it takes. */
+static void print_sentence(const char *name, const char *sentence)
+{
+    enum {
+        INDENT = 21
+    };
+    int column = printf("  %-18s", name);
+    for (const char *word = sentence; *word;) {
+        const size_t len = strcspn(word, " ");
+        if (column + 1 + (int)len > COLUMNS) {
+            column = printf("\n%*s", INDENT - 1, "") - 1;
+        }
+        column += printf(" %.*s", (int)len, word);
+        word += len + strspn(word + len, " ");
+    }
+    printf("\n");
+}
+
 static void print_entries(const struct unseen_url_entry *(*at)(size_t i))
 {
     const struct unseen_url_entry *entry = NULL;
     for (size_t i = 0; (entry = at(i)); i++) {
-        printf("  %-18s %s\n", entry->name, entry->sentence);
+        print_sentence(entry->name, entry->sentence);
     }
 }
 
@@ -104,11 +172,11 @@ static bool help_profiles(void)
 
 static bool help_rules(void)
 {
-    printf(
-        "Rules on top of a profile: unseen --rule NAME, or --rule no-NAME to switch one off\n\n");
+    printf("Rules on top of a profile: unseen --rule NAME; --rule no-NAME switches one off\n\n");
     print_entries(unseen_url_rule_at);
-    printf("\nwhatwg, crawl and aggressive have all but those of scrapy; scrapy has its own and\n"
-           "keep-fragment. unseen explain URL URL tries which of them makes two URLs the same.\n");
+    printf("\nwhatwg, crawl and aggressive have all but those of scrapy; scrapy has its own\n"
+           "and keep-fragment. unseen explain URL URL tries which of them makes two URLs the\n"
+           "same.\n");
     return end_of_output();
 }
 
@@ -134,15 +202,13 @@ enum {
 static int report_topic(const char *name)
 {
     struct suggestion n = {.wanted = name};
-    const struct command *command = NULL;
-    for (size_t i = 0; (command = command_at(i)); i++) {
-        suggest_try(&n, command->name);
-    }
     for (size_t i = 0; i < NTOPICS; i++) {
         suggest_try(&n, topics[i].name);
     }
+    const struct command *command = unknown_command_like(name);
+    const char *best = n.best || !command ? n.best : command->name;
     message_error("no help on '%s'", name);
-    message_hint("unseen help%s%s", n.best ? " " : "", n.best ? n.best : "");
+    message_hint("unseen help%s%s", best ? " " : "", best ? best : "");
     return EXIT_TROUBLE;
 }
 

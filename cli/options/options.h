@@ -44,7 +44,7 @@ enum option_type {
     OPTION_VERSION,
     OPTION_FLAG,   /* no value: bool, becomes true */
     OPTION_NUL,    /* no value: char, becomes '\0' */
-    OPTION_TEXT,   /* const char * */
+    OPTION_TEXT,   /* const char *; if the row has `expects`, not empty */
     OPTION_RATE,   /* double, above 0 and below 1 */
     OPTION_REAL,   /* double, above 0, at most 1e6 */
     OPTION_COUNT,  /* uint64_t, with suffixes of powers of 1000 */
@@ -66,7 +66,8 @@ struct option_row {
     const char *expects;                       /* "... is not <expects>" */
     const char *example;                       /* a valid value, for a hint */
     const char *(*nearest)(const char *value); /* NULL, or: the valid value that was meant */
-    size_t offset;                             /* of the field in struct options */
+    const char *twice_hint; /* of a TEXT that may be given once only: what to do instead */
+    size_t offset;          /* of the field in struct options */
     uint64_t min;
     uint64_t max;
     const char *const *names;
@@ -75,6 +76,31 @@ struct option_row {
 
 /* The i'th row; NULL past the last. */
 const struct option_row *option_row_at(size_t i);
+
+/* ---- unknown.c ------------------------------------------------------------------------------- */
+
+/* Reports an option that the command lacks. */
+void unknown_option(const struct command *command, const char *option);
+
+/* The command whose name is most like `word`, or which other tools call so; NULL: none. */
+const struct command *unknown_command_like(const char *word);
+
+/* True, and reported, if the first word of the command line is neither a file nor a command, but
+ * could be the name of a command. */
+bool unknown_command(const char *word);
+
+/* True, and reported, if an input file does not exist and its name is a URL or another text that
+ * belongs into a line. */
+bool unknown_files(const struct options *o);
+
+/* ---- cpu.c ----------------------------------------------------------------------------------- */
+
+/* The level that the environment variable UNSEEN_CPU forces, for tests and measurements; AUTO if it
+ * is not set. False, and reported, if the processor lacks the level. */
+bool cpu_from_environment(enum unseen_cpu *cpu);
+
+/* Prints the level in use and the levels there are, in a line. */
+void cpu_print(void);
 
 /* ---- number.c --------------------------------------------------------------------------------
  * Numbers as people write them on a command line. Each function returns false for anything else:
@@ -98,8 +124,10 @@ bool number_mode(const char *text, unsigned *out);
 
 /* ---- help.c ---------------------------------------------------------------------------------- */
 
-/* Prints the help to standard output; false if that failed, which has been reported. */
+/* Prints all of the help to standard output, or the most important of it, which fits on a screen.
+ * False if that failed, which has been reported. */
 bool help_command(const struct command *command);
+bool help_short(const struct command *command);
 bool help_version(void);
 
 /* Prints the short usage to standard error. */

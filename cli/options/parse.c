@@ -9,92 +9,12 @@
 
 #include "options/options.h"
 #include "print/message.h"
-#include "print/suggest.h"
 
 enum {
     LONG_BASE = 256
 };
 
 /* ---- Wrong options --------------------------------------------------------------------------- */
-
-/* Options of other tools that this tool lacks, and what to write in their place. */
-static const struct {
-    const char *option;
-    const char *why;
-    const char *instead;
-} habits[] = {
-    {"-d", "uniq prints repeats with it, anew does a dry run",
-     "unseen -v prints the repeats; unseen -n asks without remembering"},
-    {"-u",
-     "each line is printed once anyway; lines that occur only once are not known before "
-     "the end of the input",
-     "unseen FILE, where others have sort -u FILE"},
-    {"-i", "letter case is never ignored: paths differ by it", "tr A-Z a-z < FILE | unseen"},
-    {"-f", "fields are chosen, not skipped", "unseen -k 2 -t ' ' FILE compares the second field"},
-    {"-w", "lines are compared whole or by one field", "unseen -k 1 -t ' ' FILE"},
-    {"-r", "the order is always that of the input", "unseen FILE | sort -r"},
-    {"-a", "an output is continued only with -s", "unseen -s STORE -o OLD FILE"},
-    {"-l", "nothing is trimmed", "sed 's/^[ \\t]*//' FILE | unseen"},
-    {"--unique", "each line is printed once anyway", "unseen FILE"},
-    {"--repeated", "repeats have another name here", "unseen -v FILE"},
-    {"--ignore-case", "letter case is never ignored: paths differ by it",
-     "tr A-Z a-z < FILE | unseen"},
-    {"--skip-fields", "fields are chosen, not skipped", "unseen -k 2 -t ' ' FILE"},
-    {"--zero-terminated", "it has a shorter name here", "unseen -z FILE"},
-    {"--field-separator", "it has a shorter name here", "unseen -t CHAR -k KEY FILE"},
-    {"--max-count", "it has a shorter name here", "unseen -m N FILE"},
-};
-
-/* The long option of the command that is most like `name`, or NULL. */
-static const char *nearest_option(const struct command *command, const char *name)
-{
-    struct suggestion n = {.wanted = name};
-    const struct option_row *row = NULL;
-    for (size_t i = 0; (row = option_row_at(i)); i++) {
-        if (row->commands & command->bit) {
-            suggest_try(&n, row->name);
-        }
-    }
-    return n.best;
-}
-
-/* A command that has this long option, or NULL. */
-static const struct command *owner_of(const char *name)
-{
-    const struct command *command = NULL;
-    const struct option_row *row = NULL;
-    for (size_t i = 0; (row = option_row_at(i)); i++) {
-        for (size_t j = 0; row->name && strcmp(row->name, name) == 0 && (command = command_at(j));
-             j++) {
-            if (row->commands & command->bit) {
-                return command;
-            }
-        }
-    }
-    return NULL;
-}
-
-static void report_unknown(const struct command *command, const char *option)
-{
-    const bool has_habits = command->bit == COMMAND_DEDUP;
-    for (size_t i = 0; has_habits && i < sizeof(habits) / sizeof(habits[0]); i++) {
-        if (strcmp(habits[i].option, option) == 0) {
-            message_error("%s is not an option of this tool: %s", option, habits[i].why);
-            message_hint("%s", habits[i].instead);
-            return;
-        }
-    }
-    const char *like = option[1] == '-' ? nearest_option(command, option + 2) : NULL;
-    const struct command *owner = option[1] == '-' ? owner_of(option + 2) : NULL;
-    message_error("unknown option %s", option);
-    if (owner) {
-        message_hint("%s %s", owner->called, option);
-    } else if (like) {
-        message_hint("%s --%s", command->called, like);
-    } else {
-        message_hint("%s --help", command->called);
-    }
-}
 
 static void report_value(const struct command *command, const struct option_row *row,
                          const char *value)
@@ -107,7 +27,7 @@ static void report_value(const struct command *command, const struct option_row 
     } else {
         message_error("--%s: '%s' is not %s", row->name, value, row->expects);
     }
-    message_hint("%s --%s%s%s", command->called, row->name, space, example);
+    message_hint("%s --%s%s%s", command->called, row->name, space, example ? example : row->value);
 }
 
 static void report_missing(const struct command *command, const struct option_row *row)
@@ -118,11 +38,11 @@ static void report_missing(const struct command *command, const struct option_ro
 }
 
 /* Reports an option that getopt refused. It shows the option as it was written, without a value;
- * getopt has moved past it. */
-static void report_getopt(const struct command *command, char **argv, int at)
+ * getopt has moved a long option past the files in front of it, and itself past the option. */
+static void report_getopt(const struct command *command, char **argv)
 {
     char text[64];
-    const char *word = argv[at];
+    const char *word = argv[optind - 1];
     if (optopt > 0 && optopt < LONG_BASE) {
         snprintf(text, sizeof(text), "-%c", optopt);
     } else {
@@ -134,7 +54,7 @@ static void report_getopt(const struct command *command, char **argv, int at)
         message_hint("%s --%s", command->called, name);
         return;
     }
-    report_unknown(command, text);
+    unknown_option(command, text);
 }
 
 /* ---- Parsing --------------------------------------------------------------------------------- */
@@ -216,6 +136,8 @@ static bool check_pairs(const struct options *o)
          "-q FILE"},
         {o->print.quiet && o->print.repeats, "-q stops early, -D FILE would miss repeats",
          "-c -D REPEATS FILE"},
+        {o->print.tee && !o->print.output, "--tee has no meaning without -o", "--tee -o FILE FILE"},
+        {o->print.tee && o->print.count, "-c prints a number, --tee lines", "-c FILE"},
         {o->print.invert && o->print.repeats, "-v and -D both print the repeats",
          "-o NEW -D REPEATS FILE"},
         {dedup && !o->seen.path && o->seen.no_log, "--no-log has no meaning without -s",
@@ -271,6 +193,21 @@ static bool choose(const struct option_row *row, const char *value, unsigned *ch
     return !value;
 }
 
+/* Refuses a second file where only the last one would count. */
+static bool is_first(const struct option_row *row, const struct options *o, const char *value)
+{
+    if (!row->twice_hint) {
+        return true;
+    }
+    const char *before = *(const char *const *)((const char *)o + row->offset);
+    if (!before || strcmp(before, value) == 0) {
+        return true;
+    }
+    message_error("--%s is given twice: %s and %s", row->name, before, value);
+    message_hint("%s", row->twice_hint);
+    return false;
+}
+
 /* Puts the value (NULL: no value) into the field of its option. False if the row expects another
  * value. */
 static bool set_value(const struct option_row *row, struct options *o, char *value)
@@ -286,7 +223,7 @@ static bool set_value(const struct option_row *row, struct options *o, char *val
         return true;
     case OPTION_TEXT:
         *(const char **)field = value;
-        return true;
+        return value[0] != '\0' || !row->expects;
     case OPTION_RATE:
         return number_rate(value, field);
     case OPTION_REAL:
@@ -310,11 +247,11 @@ static bool set_value(const struct option_row *row, struct options *o, char *val
 }
 
 /* Handles an option from getopt_long. RUN means: go on with the next one. */
-static enum options_result parse_take(struct options *o, int c, char **argv, int at)
+static enum options_result parse_take(struct options *o, int c, char **argv)
 {
     const struct command *command = o->command;
     if (c == '?') {
-        report_getopt(command, argv, at);
+        report_getopt(command, argv);
         return OPTIONS_WRONG;
     }
     const struct option_row *row = find_row(command, c == ':' ? optopt : c);
@@ -323,8 +260,13 @@ static enum options_result parse_take(struct options *o, int c, char **argv, int
         return OPTIONS_WRONG;
     }
     if (row->type == OPTION_HELP || row->type == OPTION_VERSION) {
-        const bool done = row->type == OPTION_HELP ? help_command(command) : help_version();
+        const bool done = row->type == OPTION_VERSION ? help_version()
+                          : c == row->letter          ? help_short(command)
+                                                      : help_command(command);
         return done ? OPTIONS_DONE : OPTIONS_WRONG;
+    }
+    if (!is_first(row, o, optarg)) {
+        return OPTIONS_WRONG;
     }
     if (!set_value(row, o, optarg)) {
         report_value(command, row, optarg);
@@ -391,7 +333,6 @@ enum options_result options_parse(struct options *o, const struct command *comma
     }
     opterr = 0;
     for (;;) {
-        int at = optind;
         int index = -1;
         int c = getopt_long(argc, argv, tables.shorts, tables.longs, &index);
         if (c == -1) {
@@ -400,7 +341,7 @@ enum options_result options_parse(struct options *o, const struct command *comma
         if (!is_written_out(o, argv, tables.longs, c == '?' || c == ':' ? -1 : index)) {
             return OPTIONS_WRONG;
         }
-        enum options_result result = parse_take(o, c, argv, at);
+        enum options_result result = parse_take(o, c, argv);
         if (result != OPTIONS_RUN) {
             return result;
         }
@@ -410,6 +351,11 @@ enum options_result options_parse(struct options *o, const struct command *comma
     if ((command->bit & COMMAND_ON_STORE) && o->input.nfiles > 0) {
         o->seen.path = *o->input.files++;
         o->input.nfiles--;
+        if (o->seen.path[0] == '\0' && !(command->bit & COMMAND_ON_LIST)) {
+            message_error("the name of the store is empty");
+            message_hint("%s", command->usage);
+            return OPTIONS_WRONG;
+        }
     }
     static const char *const standard_input[] = {"-"};
     if ((command->bit & COMMAND_READERS) && o->input.nfiles == 0) {
@@ -422,7 +368,8 @@ enum options_result options_parse(struct options *o, const struct command *comma
         o->seen.profile_hint = "unseen import --format requests.seen NEW.unseen FILE";
     }
     o->seen.takes_list = command->use.takes_list || o->serve.protocol;
-    return check_pairs(o) && (!o->seen.seed_file || seed_read(&o->seen.seed, o->seen.seed_file))
+    return check_pairs(o) && !unknown_files(o) &&
+                   (!o->seen.seed_file || seed_read(&o->seen.seed, o->seen.seed_file))
                ? OPTIONS_RUN
                : OPTIONS_WRONG;
 }

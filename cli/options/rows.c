@@ -10,6 +10,7 @@
 
 #define SEED_EXPECTS      "a text, or 0x and pairs of hexadecimal digits"
 #define SEED_EXAMPLE      "0x$(openssl rand -hex 32)"
+#define TWO_OUTPUTS       "unseen FILE | tee A > B writes two files"
 #define SEED_FILE_EXAMPLE "seed.key"
 
 /* ---- Values with a form of their own --------------------------------------------------------- */
@@ -222,12 +223,17 @@ static const char *const source_names[] = {"lines", "anew", "requests.seen", "re
 #define CALL(value, expects, example, function)                                                    \
     VALUE(OPTION_CALL, value, expects, example), .set = function
 
+#define FILE_NAME(value, example, field)                                                           \
+    VALUE(OPTION_TEXT, value, "a file name", example), FIELD(const char *, field)
+#define ONE_FILE(value, field, twice) FILE_NAME(value, NULL, field), .twice_hint = twice
+
 /* clang-format off */
 static const struct option_row rows[] = {
     {.group = "Print"},
     {'v', "invert", COMMAND_DEDUP, "print the repeats instead of the new lines", FLAG(print.invert)},
     {'v', "invert", COMMAND_CHECK, "print the lines that are not in the store", FLAG(print.invert)},
-    {'D', "repeats", COMMAND_DEDUP, "write the repeats to FILE as well", TEXT("FILE", NULL, print.repeats)},
+    {'D', "repeats", COMMAND_DEDUP, "write the repeats to FILE as well",
+     ONE_FILE("FILE", print.repeats, "unseen -D FILE, then cp FILE COPY")},
     {0, "mark", COMMAND_DEDUP, "print every line, after 1 (new) or 0 and a tab", FLAG(print.mark)},
     {0, "mark", COMMAND_CHECK,
      "print every line, after 1 (in the store) or 0 and a\ntab", FLAG(print.mark)},
@@ -255,7 +261,8 @@ static const struct option_row rows[] = {
      FLAG(print.expressions)},
     {.group = "Memory"},
     {'s', "store", COMMAND_DEDUP,
-     "remember across runs, in the file STORE, which is made\nif it does not exist", TEXT("STORE", NULL, seen.path)},
+     "remember across runs, in the file STORE, which is made\nif it does not exist",
+     ONE_FILE("STORE", seen.path, "unseen -s STORE -x OTHER FILE takes what OTHER has as seen, too")},
     {'x', "exclude", COMMAND_DEDUP,
      "count what is in LIST, a file of lines, a store or a\nlist (unseen build), as seen; repeatable",
      CALL("LIST", NULL, NULL, set_exclude)},
@@ -381,9 +388,11 @@ static const struct option_row rows[] = {
     {.group = "Input and output"},
     {'o', "output", COMMAND_DEDUP,
      "write to FILE, which is emptied first; with -s it is\ncontinued, never emptied: each line exactly once",
-     TEXT("FILE", NULL, print.output)},
+     ONE_FILE("FILE", print.output, TWO_OUTPUTS)},
+    {0, "tee", COMMAND_DEDUP,
+     "with -o: print to standard output, too, what FILE\ngets; FILE is the one that is exact after a crash", FLAG(print.tee)},
     {'o', "output", COMMAND_CANON | COMMAND_ASKERS | COMMAND_SORT | COMMAND_COUNT,
-     "write to FILE, which is emptied first", TEXT("FILE", NULL, print.output)},
+     "write to FILE, which is emptied first", ONE_FILE("FILE", print.output, TWO_OUTPUTS)},
     {'z', "null", COMMAND_LINES | COMMAND_SORT | COMMAND_ON_LIST,
      "lines end in NUL instead of newline; also -0", NUL(input.delimiter)},
     {0, "line-buffered", COMMAND_PRINTERS, "write each line by itself", FLAG(print.line_buffered)},
@@ -424,8 +433,8 @@ static const struct option_row rows[] = {
      WHEN("=never", report.progress)},
     {.group = "General"},
     {0, "color", COMMAND_ALL, "colour in messages: always, never or auto", WHEN("=never", report.color)},
-    {'h', "help", COMMAND_ALL, "print this help", .type = OPTION_HELP},
-    {'V', "version", COMMAND_ALL, "print the version", .type = OPTION_VERSION},
+    {'h', "help", COMMAND_ALL, "print this help; -h: the most important of it", .type = OPTION_HELP},
+    {'V', "version", COMMAND_ALL, "print the version, the SIMD level and the libraries", .type = OPTION_VERSION},
 };
 /* clang-format on */
 

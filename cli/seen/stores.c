@@ -102,7 +102,10 @@ static const char *input_of(const struct seen_options *o)
 
 static void hint_foreign(const char *path, const struct seen_options *o)
 {
-    if (stores_kind_of(path) == STORES_IMAGE) {
+    struct stat st;
+    if (stat(path, &st) == 0 && S_ISDIR(st.st_mode)) {
+        message_hint("it is a folder: name a file in it");
+    } else if (stores_kind_of(path) == STORES_IMAGE) {
         const size_t len = strlen(path);
         const size_t end = len > 6 && strcmp(path + len - 6, ".image") == 0 ? len - 6 : len;
         message_hint("it is the image of a store; name the store: %.*s", (int)end, path);
@@ -130,17 +133,21 @@ static void hint_missing(const char *path, const struct seen_options *o)
 static void hint_io(const char *path, const struct seen_options *o)
 {
     struct stat st;
+    const char *slash = strrchr(path, '/');
     if (access(path, R_OK) != 0 && errno == EACCES) {
         message_hint("its owner can let a group read it: chmod 640 %s %s.image, or unseen -s NEW "
                      "--mode 640 FILE",
                      path, path);
         return;
     }
-    if (o->use->prints_new && !o->dry_run) {
-        message_hint(stat(path, &st) == 0
-                         ? "unseen -n -s %s FILE only asks; a copy in another folder can be written"
-                         : "unseen -s OTHER-FOLDER/%s FILE",
+    if (!o->use->prints_new || o->dry_run) {
+        return;
+    }
+    if (stat(path, &st) == 0) {
+        message_hint("unseen -n -s %s FILE only asks; a copy in another folder can be written",
                      path);
+    } else {
+        message_hint("unseen -s OTHER-FOLDER/%s FILE", slash ? slash + 1 : path);
     }
 }
 

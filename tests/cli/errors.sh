@@ -99,8 +99,7 @@ wrong '-c prints a number, --canonical lines' 'unseen -c FILE' -c --canonical
 wrong '-q prints nothing, --canonical lines' 'unseen -q FILE' -q --canonical
 wrong 'unknown option -v' 'unseen canon --help' canon -v
 wrong 'unknown option --jsno' 'unseen canon --json' canon --jsno
-wrong 'unknown option --json' 'unseen canon --json' --json
-wrong 'unknown option --stats' 'unseen --stats' canon --stats=json
+wrong 'unknown option --stats' 'unseen canon --help' canon --stats=json
 wrong 'unknown option -0' 'unseen explain --help' explain -0
 wrong '-t has no meaning without -k' 'unseen canon -t , -k 1 FILE' canon -t ,
 wrong "--base: 'x/y' is not a URL" 'unseen canon --base http://e.com/a/' canon --base x/y
@@ -109,8 +108,103 @@ run --capacity 1e18
 expect 2 '' '*'
 holds grep -q '^unseen: hint: ' err
 
+# An option behind a file is the one that is named, in every command; so is the nearest one.
+wrong 'unknown option --foo' 'unseen --help' one --foo
+wrong 'unknown option --ouput' 'unseen --output' one two --ouput
+wrong 'unknown option --ouput' 'unseen --output' one --ouput=x two
+wrong 'unknown option --counts' 'unseen check --count' check s.unseen one --counts
+wrong 'unknown option --foo' 'unseen build --help' build x.list one --foo
+wrong '--count takes no value' 'unseen --count' one --count=3
+wrong 'unknown option --rep' 'unseen --repeats' one --rep precious
+# Letters that changed places are near; another short word is not.
+wrong 'unknown option --sotre' 'unseen --store' --sotre
+for option in --foo --url --fop --xyz; do
+    wrong "unknown option $option" 'unseen --help' "$option"
+done
+wrong '--sort is not an option of this tool: the order is always that of the input' 'unseen FILE | sort' --sort
+wrong '--head is not an option of this tool: it has another name here' 'unseen -m N FILE' --head
+wrong '--json is not an option of this tool: lines are printed as they came' \
+    'unseen -k .url FILE reads JSON lines; unseen --stats=json FILE prints figures' --json
+wrong '--seed is not an option of unseen merge: OUT gets the seed of the first IN' \
+    'unseen merge OUT IN..., of stores made with one --seed-file' merge --seed 42 a b
+wrong '--seed is not an option of unseen compact: a store keeps the seed that it was made with' \
+    'unseen add --seed-file seed.key NEW.unseen FILE makes another store' compact --seed 42 a
+
+# A command that does not exist. Its name alone is taken for one: not a path, not a name with a dot.
+unseen add s.unseen one
+wrong 'no file and no command chek; did you mean check?' 'unseen check [OPTION]... STORE [FILE]...' chek s.unseen one
+wrong 'no file and no command rm; did you mean remove?' 'unseen remove [OPTION]... STORE [FILE]...' rm s.unseen one
+wrong 'no file and no command stat; did you mean info?' 'unseen info [OPTION]... STORE' stat s.unseen
+wrong 'no file and no command query; did you mean check?' 'unseen check [OPTION]... STORE [FILE]...' query s.unseen one
+wrong 'no file and no command explian; did you mean explain?' 'unseen explain [OPTION]... URL...' explian http://e.com/
+wrong 'no file and no command list' 'unseen info STORE says what is in it; a store keeps keys of lines, not the lines' list s.unseen
+wrong 'no file and no command export' 'unseen info STORE says what is in it; a store keeps keys of lines, not the lines' export s.unseen
+wrong 'no file and no command foo' 'unseen -h lists the commands' foo
+wrong 'no file and no command version' 'unseen --version' version
+wrong 'no file and no command foo' 'unseen -h lists the commands' foo one --mark
+wrong "no help on 'rm'" 'unseen help remove' help rm
+for name in foo.txt ./foo foo1 Foo; do
+    run "$name" one
+    expect 2 'a\nb\n' "unseen: error: cannot open $name: No such file or directory\n"
+done
+cp one chek
+run chek
+expect 0 'a\nb\n' ''
+run -q foo one # behind an option it is a file
+expect 0 '' '*'
+
+# A line where a file belongs.
+not_a_file='is not a file; lines come from files or from standard input'
+wrong "http://e.com/ $not_a_file" "echo 'http://e.com/' | unseen" http://e.com/
+wrong "http://e.com/ $not_a_file" "echo 'http://e.com/' | unseen check s.unseen" check s.unseen http://e.com/
+wrong "http://e.com/ $not_a_file" "echo 'http://e.com/' | unseen add s.unseen" add s.unseen one http://e.com/
+wrong "jo@e.example $not_a_file" "echo 'jo@e.example' | unseen check s.unseen" check s.unseen jo@e.example
+wrong "192.0.2.7 $not_a_file" "echo '192.0.2.7' | unseen check s.unseen" check s.unseen 192.0.2.7
+wrong "10.0.0.0/8 $not_a_file" "echo '10.0.0.0/8' | unseen allow n.list" allow n.list 10.0.0.0/8
+cp one 192.0.2.7
+run 192.0.2.7
+expect 0 'a\nb\n' ''
+run check s.unseen missing
+expect 2 '' 'unseen: error: cannot open missing: No such file or directory\n'
+
+# Twice is not last.
+wrong '--store is given twice: a.unseen and b.unseen' \
+    'unseen -s STORE -x OTHER FILE takes what OTHER has as seen, too' -s a.unseen --store=b.unseen one
+wrong '--output is given twice: a and b' 'unseen FILE | tee A > B writes two files' -o a -o b one
+wrong '--repeats is given twice: a and b' 'unseen -D FILE, then cp FILE COPY' -D a -D b one
+holds [ ! -e a -a ! -e b -a ! -e a.unseen -a ! -e b.unseen ]
+run -s s.unseen -s s.unseen one
+expect 0 '' ''
+wrong "--store: '' is not a file name" 'unseen --store STORE' -s '' one
+wrong "--output: '' is not a file name" 'unseen --output FILE' -o '' one
+wrong 'the name of the store is empty' 'unseen check [OPTION]... STORE [FILE]...' check '' one
+
+# What is no store: the command that makes one of it.
+wrong 'one is not a store' 'unseen import --format anew NEW.unseen one makes a store of a list of lines; unseen -x one FILE reads it as it is' \
+    -s one two
+run info dir
+expect 2 '' '*'
+holds grep -qx 'unseen: hint: it is a folder: name a file in it' err
+mkdir ro
+chmod 555 ro
+if ! touch ro/x 2> /dev/null; then
+    run -s ro/new.unseen one
+    holds grep -qx 'unseen: hint: unseen -s OTHER-FOLDER/new.unseen FILE' err
+fi
+
+# A processor level that this one lacks.
+export UNSEEN_CPU=avx1024
+wrong 'UNSEEN_CPU=avx1024: no such processor level' 'UNSEEN_CPU=portable, avx2 or avx512' one
+unset UNSEEN_CPU
+if command -v qemu-x86_64 > /dev/null && qemu-x86_64 -cpu Nehalem "$UNSEEN" -V > out 2> err; then
+    holds grep -qx 'SIMD level: portable (this processor has portable)' out
+    UNSEEN_CPU=avx512 qemu-x86_64 -cpu Nehalem "$UNSEEN" one > out 2> err
+    status=$?
+    expect 2 '' 'unseen: error: UNSEEN_CPU=avx512: this processor lacks that level\nunseen: hint: UNSEEN_CPU=portable is its best level, and the default\n'
+fi
+
 # Habits from uniq, sort and anew that mean something else here.
-for option in -d -u -i -f -w -r -a -l --unique --repeated --ignore-case --skip-fields --zero-terminated \
+for option in -d -u -i -f -w -r -a -l --unique --repeated --ignore-case --head --sort --json --skip-fields --zero-terminated \
     --field-separator --max-count; do
     run $option one
     expect 2 '' '*'
@@ -118,6 +212,9 @@ for option in -d -u -i -f -w -r -a -l --unique --repeated --ignore-case --skip-f
     holds grep -q '^unseen: hint: ' err
     holds [ "$(wc -l < err)" = 2 ]
 done
+
+run -i one
+expect 2 '' 'unseen: error: -i is not an option of this tool: the case of scheme and host never matters in a URL, but paths differ by it\nunseen: hint: unseen --rule default-scheme FILE takes names without a scheme for URLs, too\n'
 
 # Numbers as people write them.
 for value in 2 2e0 0.002K 2K 2k 1e3 2M 1G 1T; do

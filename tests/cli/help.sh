@@ -8,7 +8,7 @@ cp out help
 holds grep -q '^Usage: unseen ' help
 holds grep -q '^Examples$' help
 holds [ "$(awk 'length > 80' help)" = '' ]
-for how in -h 'dedup --help' help 'help dedup'; do
+for how in 'dedup --help' help 'help dedup'; do
     run $how
     expect 0 '*' ''
     same out help
@@ -16,8 +16,91 @@ done
 run --version
 expect 0 '*' ''
 holds grep -qE '^unseen [0-9]+\.[0-9]+\.[0-9]+$' out
+holds grep -qE '^SIMD level: [a-z0-9]+ \(this processor has portable(, avx2)?(, avx512)?\)$' out
+holds grep -qE '^libraries: zlib [0-9.]+, zstd [0-9.]+' out
+cp out version
 run -V
 expect 0 '*' ''
+same out version
+UNSEEN_CPU=portable run --version
+same out version
+
+# The short help fits on a screen, and has a line for each command; so have the long one and the page.
+sed -n '/^Commands$/,/^$/s/^  \([a-z]*\)  *[a-z].*/\1/p' help > commands
+sed -n '/^Commands$/,/^$/p' help > command_lines
+holds [ "$(wc -l < commands)" -ge 21 ]
+for command in dedup canon explain check add remove merge info verify repair compact import recheck allow update sort \
+    serve count build plan help; do
+    holds grep -qx "$command" commands
+done
+run -h
+expect 0 '*' ''
+cp out short
+holds grep -q '^Usage: unseen ' short
+same <(sed -n '/^Commands$/,/^$/p' short) command_lines
+page=$TESTS/../docs/man/unseen.1
+while IFS= read -r command; do
+    [ "$command" = help ] || run "$command" -h
+    [ "$command" = help ] || expect 0 '*' ''
+    cat out >> short
+    holds [ "$(wc -l < out)" -le 40 ]
+    holds [ "$(awk 'length > 80' out)" = '' ]
+    [ "$command" = dedup ] || holds grep -q '^Usage: unseen ' out
+    # As the page writes it: without its markup, and in one line.
+    summary=$(sed -n "s/^  $command  *//p" command_lines)
+    holds [ "$(sed -n "/^\\.It Cm $command\$/,/^\\.\(It\|El\)/p" "$page" | grep -v '^\.' | tr '\n' ' ' |
+        sed 's/ $//')" = "$summary" ]
+done < commands
+# Each option of a short help has its line; no table names one that does not exist.
+while read -r command options; do
+    run "$command" -h
+    for option in $options; do
+        holds grep -qE "^  (-.,|   ) --$option( |=|\[|$)" out
+    done
+done << 'END'
+dedup store exclude key
+canon json profile
+check invert count quiet key
+add profile key seed-file
+remove key
+compact fpr filter
+import format profile seed-file
+allow remove list
+update add remove
+sort unique count
+serve protocol listen dry-run
+count by key profile
+build kind expressions fpr known-good from
+plan capacity fpr memory
+END
+
+# Every command has a manual page of its own name.
+while IFS= read -r command; do
+    other=$TESTS/../docs/man/unseen-$command.1
+    holds [ -f "$other" ]
+    if grep -q '^\.so ' "$other"; then
+        same <(sed -n 's/^\.so man1\///p' "$other") <(cd "$TESTS/../docs/man" &&
+            ls "$(sed -n 's/^\.so man1\///p' "$other")")
+    else
+        holds grep -q "^\.Dt UNSEEN-${command^^} 1" "$other"
+    fi
+done < commands
+if command -v mandoc > /dev/null; then
+    mkdir -p man/man1
+    cp "$TESTS"/../docs/man/*.1 man/man1
+    while IFS= read -r command; do
+        holds sh -c "man -M man unseen-$command 2> /dev/null | grep -q 'unseen'"
+    done < commands
+fi
+# The synopsis has each command, and SEE ALSO each page.
+sed -n '/^\.Sh SYNOPSIS/,/^\.Sh DESCRIPTION/p' "$page" > synopsis
+sed -n '/^\.Sh SEE ALSO/,/^\.Sh CAVEATS/p' "$page" > see_also
+while IFS= read -r command; do
+    holds grep -qE "^\.(Op )?Cm (.* \| )?$command( |\$)" synopsis
+done < commands
+for other in "$TESTS"/../docs/man/unseen-*.1; do
+    grep -q '^\.so ' "$other" || holds grep -q "^\.Xr $(basename "$other" .1) 1" see_also
+done
 
 # The examples run.
 printf 'http://a/\nhttp://b/\nhttp://a/\n' > urls.txt
@@ -40,7 +123,7 @@ holds [ "$(cat new.txt)" = "$(printf 'http://a/\nhttp://b/')" ]
 holds [ "$(cat again.txt)" = 'http://a/' ]
 
 # Each command: every option stands in both, and each that stands there is known to the program.
-for command in dedup canon explain serve build allow update; do
+for command in dedup canon explain serve build allow update count plan sort; do
     page=$TESTS/../docs/man/unseen-$command.1
     [ "$command" = dedup ] && page=$TESTS/../docs/man/unseen.1
     holds [ -f "$page" ]
@@ -53,10 +136,8 @@ for command in dedup canon explain serve build allow update; do
     holds [ "$(awk 'length > 80' help)" = '' ]
     run help "$command"
     same out help
-    run "$command" -h
-    same out help
     run "$command" -V
-    expect 0 "unseen $(sed -n 's/^unseen //p' out)\n" ''
+    same out version
     grep -oE '^  (-.,|   ) --[a-z-]+' help | grep -oE -- '--[a-z-]+' | sort -u > in_help
     grep -oE '^\.It .*' "$page" | grep -oE 'Fl Fl [a-z-]+' | sed 's/Fl Fl /--/' | sort -u > in_page
     same in_help in_page
@@ -126,11 +207,6 @@ for command in add check remove merge info verify repair compact import recheck;
 done
 unset -f redis-cli
 
-for word in 'unseen canon' 'unseen explain' 'unseen check' 'unseen import' 'unseen help'; do
-    run --help
-    holds grep -q "^       $word " out
-done
-
 # The examples of the other commands run, too.
 printf '../b\n' > links.txt
 for command in canon explain plan; do
@@ -145,6 +221,13 @@ for command in canon explain plan; do
 done
 
 # Profiles and rules, with what they do.
+for topic in profiles rules filters; do
+    run help "$topic"
+    expect 0 '*' ''
+    holds [ "$(awk 'length > 80' out)" = '' ]
+done
+run help count
+holds [ "$(awk 'length > 80' out)" = '' ]
 run help profiles
 expect 0 '*' ''
 for profile in none whatwg crawl scrapy safebrowsing aggressive; do

@@ -155,8 +155,8 @@ run plan --bits 20 --fpr 0.1
 expect 2 '' 'unseen: error: the rate follows from --bits, and the bits from --fpr: give one\nunseen: hint: unseen plan --fpr 1e-4\n'
 run plan --bits 20 --capacity 10 --memory 1M
 expect 2 '' 'unseen: error: --memory follows from --capacity and --bits\nunseen: hint: unseen plan --capacity 1e7 --bits 20\n'
-run plan --capacity 1e6 --filter blum
-expect 2 '' "unseen: error: --filter blum: no such name\nunseen: hint: unseen plan --filter bloom\n"
+run plan --capacity 1e6 --filter blom
+expect 2 '' "unseen: error: --filter blom: no such name\nunseen: hint: unseen plan --filter bloom\n"
 run plan --capacity 1e6 file
 expect 2 '' '*'
 for wrong in '--bits 0' '--bits x' '--bits nan' '--fpr 1' '--fpr 0' '--capacity x' '--memory 0' '--hashes 0' '--hashes 2000' '--plot=x'; do

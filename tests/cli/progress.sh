@@ -46,18 +46,18 @@ holds [ "$(tr -d '\r' < terminal_out)" = "$(printf 'a\nb')" ]
 
 # Colour on a terminal only.
 red=$(printf '\033\\[1;31m')
-terminal "TERM=xterm $UNSEEN missing"
+terminal "TERM=xterm $UNSEEN missing.txt"
 holds grep -q "$red" terminal_out
-terminal "TERM=xterm NO_COLOR=1 $UNSEEN missing"
+terminal "TERM=xterm NO_COLOR=1 $UNSEEN missing.txt"
 lacks "$red" terminal_out
-terminal "TERM=xterm $UNSEEN --color=never missing"
+terminal "TERM=xterm $UNSEEN --color=never missing.txt"
 lacks "$red" terminal_out
-terminal "TERM=dumb $UNSEEN missing"
+terminal "TERM=dumb $UNSEEN missing.txt"
 lacks "$red" terminal_out
-run --color=always missing
+run --color=always missing.txt
 holds grep -q "$red" err
-run --color missing
+run --color missing.txt
 holds grep -q "$red" err
-run missing
-expect 2 '' 'unseen: error: cannot open missing: No such file or directory\n'
+run missing.txt
+expect 2 '' 'unseen: error: cannot open missing.txt: No such file or directory\n'
 finish

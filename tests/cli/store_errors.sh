@@ -78,7 +78,8 @@ holds grep -qx 'unseen: hint: mkdir -p nodir' err
 printf 'http://a/\n' > list
 : > empty
 mkdir folder
-wrong 2 'list is not a store' 'unseen -x list FILE takes a list of lines' -s list one
+wrong 2 'list is not a store' 'unseen import --format anew NEW.unseen list makes a store of a list of lines; unseen -x list FILE reads it as it is' \
+    -s list one
 wrong 2 'list is not a store' 'unseen -x list FILE takes a list of lines' check list one
 wrong 2 'list is not a store' 'unseen add NEW.unseen list makes a store of a list of lines' info list
 for file in empty folder /dev/null; do
@@ -120,7 +121,7 @@ newer() { # OFFSET BYTES
     printf "$2" | put n.unseen "$1"
     printf "$2" | put n.unseen $(($1 + 8192))
 }
-version=$("$UNSEEN" --version)
+version=$("$UNSEEN" --version | head -n 1)
 newer 8 '\x03'
 for command in -s check add info; do
     run $command n.unseen one

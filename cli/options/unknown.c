@@ -1,0 +1,189 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Options, commands and files that do not exist: says so, and what to type in their place. A hint
+ * names only what does the same job. */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "options/options.h"
+#include "print/message.h"
+#include "print/suggest.h"
+
+/* ---- Options --------------------------------------------------------------------------------- */
+
+/* Options of other tools, or of other commands, and what to write in their place. */
+static const struct {
+    unsigned commands;
+    const char *option;
+    const char *why;
+    const char *instead;
+} habits[] = {
+    {COMMAND_DEDUP, "-d", "uniq prints repeats with it, anew does a dry run",
+     "unseen -v prints the repeats; unseen -n asks without remembering"},
+    {COMMAND_DEDUP, "-u",
+     "each line is printed once anyway; lines that occur only once are not known before "
+     "the end of the input",
+     "unseen FILE, where others have sort -u FILE"},
+    {COMMAND_DEDUP, "-i",
+     "the case of scheme and host never matters in a URL, but paths differ by it",
+     "unseen --rule default-scheme FILE takes names without a scheme for URLs, too"},
+    {COMMAND_DEDUP, "-f", "fields are chosen, not skipped",
+     "unseen -k 2 -t ' ' FILE compares the second field"},
+    {COMMAND_DEDUP, "-w", "lines are compared whole or by one field", "unseen -k 1 -t ' ' FILE"},
+    {COMMAND_DEDUP, "-r", "the order is always that of the input", "unseen FILE | sort -r"},
+    {COMMAND_DEDUP, "-a", "an output is continued only with -s", "unseen -s STORE -o OLD FILE"},
+    {COMMAND_DEDUP, "-l", "nothing is trimmed", "sed 's/^[ \\t]*//' FILE | unseen"},
+    {COMMAND_DEDUP, "--unique", "each line is printed once anyway", "unseen FILE"},
+    {COMMAND_DEDUP, "--repeated", "repeats have another name here", "unseen -v FILE"},
+    {COMMAND_DEDUP, "--ignore-case",
+     "the case of scheme and host never matters in a URL, but paths differ by it",
+     "unseen --rule default-scheme FILE takes names without a scheme for URLs, too"},
+    {COMMAND_DEDUP, "--skip-fields", "fields are chosen, not skipped", "unseen -k 2 -t ' ' FILE"},
+    {COMMAND_DEDUP, "--zero-terminated", "it has a shorter name here", "unseen -z FILE"},
+    {COMMAND_DEDUP, "--field-separator", "it has a shorter name here",
+     "unseen -t CHAR -k KEY FILE"},
+    {COMMAND_DEDUP, "--max-count", "it has a shorter name here", "unseen -m N FILE"},
+    {COMMAND_DEDUP, "--head", "it has another name here", "unseen -m N FILE"},
+    {COMMAND_DEDUP, "--sort", "the order is always that of the input", "unseen FILE | sort"},
+    {COMMAND_DEDUP, "--json", "lines are printed as they came",
+     "unseen -k .url FILE reads JSON lines; unseen --stats=json FILE prints figures"},
+    {COMMAND_MERGE, "--seed", "OUT gets the seed of the first IN",
+     "unseen merge OUT IN..., of stores made with one --seed-file"},
+    {COMMAND_COMPACT, "--seed", "a store keeps the seed that it was made with",
+     "unseen add --seed-file seed.key NEW.unseen FILE makes another store"},
+};
+
+/* The long option of the command that is most like `name`, or NULL. */
+static const char *nearest_option(const struct command *command, const char *name)
+{
+    struct suggestion n = {.wanted = name};
+    const struct option_row *row = NULL;
+    for (size_t i = 0; (row = option_row_at(i)); i++) {
+        if (row->commands & command->bit) {
+            suggest_try(&n, row->name);
+        }
+    }
+    return n.best;
+}
+
+void unknown_option(const struct command *command, const char *option)
+{
+    for (size_t i = 0; i < sizeof(habits) / sizeof(habits[0]); i++) {
+        if ((habits[i].commands & command->bit) && strcmp(habits[i].option, option) == 0) {
+            message_error("%s is not an option of %s: %s", option,
+                          command->bit == COMMAND_DEDUP ? "this tool" : command->called,
+                          habits[i].why);
+            message_hint("%s", habits[i].instead);
+            return;
+        }
+    }
+    const char *like = option[1] == '-' ? nearest_option(command, option + 2) : NULL;
+    message_error("unknown option %s", option);
+    message_hint("%s --%s", command->called, like ? like : "help");
+}
+
+/* ---- Commands -------------------------------------------------------------------------------- */
+
+/* What other tools call a command. */
+static const struct {
+    const char *word;
+    const char *command;
+} synonyms[] = {
+    {"rm", "remove"},    {"delete", "remove"}, {"del", "remove"},      {"insert", "add"},
+    {"put", "add"},      {"query", "check"},   {"test", "check"},      {"contains", "check"},
+    {"exists", "check"}, {"stat", "info"},     {"stats", "info"},      {"show", "info"},
+    {"fsck", "verify"},  {"fix", "repair"},    {"vacuum", "compact"},  {"join", "merge"},
+    {"union", "merge"},  {"uniq", "dedup"},    {"normalize", "canon"}, {"diff", "explain"},
+    {"daemon", "serve"}, {"listen", "serve"},  {"whitelist", "allow"}, {"wc", "count"},
+};
+
+const struct command *unknown_command_like(const char *word)
+{
+    struct suggestion n = {.wanted = word};
+    const struct command *command = NULL;
+    for (size_t i = 0; i < sizeof(synonyms) / sizeof(synonyms[0]); i++) {
+        if (strcmp(synonyms[i].word, word) == 0) {
+            return command_find(synonyms[i].command);
+        }
+    }
+    for (size_t i = 0; (command = command_at(i)); i++) {
+        suggest_try(&n, command->name);
+    }
+    return n.best ? command_find(n.best) : NULL;
+}
+
+static bool is_missing(const char *name)
+{
+    struct stat st;
+    return lstat(name, &st) != 0 && errno == ENOENT;
+}
+
+/* True for a word that could be a command: files usually have a dot or a slash in their names. */
+static bool looks_like_command(const char *word)
+{
+    static const char letters[] = "abcdefghijklmnopqrstuvwxyz-";
+    return word[0] != '\0' && word[0] != '-' && word[strspn(word, letters)] == '\0';
+}
+
+/* What has the answer to a command that is missing on purpose; NULL: it is not known. */
+static const char *answer_to(const char *word)
+{
+    static const char no_lines[] =
+        "unseen info STORE says what is in it; a store keeps keys of lines, not the lines";
+    static const struct {
+        const char *word;
+        const char *answer;
+    } answers[] = {
+        {"version", "unseen --version"},
+        {"export", no_lines},
+        {"dump", no_lines},
+        {"list", no_lines},
+        {"ls", no_lines},
+    };
+    for (size_t i = 0; i < sizeof(answers) / sizeof(answers[0]); i++) {
+        if (strcmp(answers[i].word, word) == 0) {
+            return answers[i].answer;
+        }
+    }
+    return NULL;
+}
+
+bool unknown_command(const char *word)
+{
+    if (!looks_like_command(word) || !is_missing(word)) {
+        return false;
+    }
+    const char *answer = answer_to(word);
+    const struct command *like = answer ? NULL : unknown_command_like(word);
+    message_error("no file and no command %s%s%s%s", word, like ? "; did you mean " : "",
+                  like ? like->name : "", like ? "?" : "");
+    message_hint("%s", answer ? answer : like ? like->usage : "unseen -h lists the commands");
+    return true;
+}
+
+/* ---- Files ----------------------------------------------------------------------------------- */
+
+/* True for an address of a page, of a person or of a host: people who want to know one thing write
+ * it where a file belongs. */
+static bool looks_like_entry(const char *name)
+{
+    const bool is_number = name[0] != '\0' && name[strspn(name, "0123456789.:/+")] == '\0';
+    return strstr(name, "://") || (strchr(name, '@') && !strchr(name, '/')) || is_number;
+}
+
+bool unknown_files(const struct options *o)
+{
+    for (size_t i = 0; (o->command->bit & COMMAND_READERS) && i < o->input.nfiles; i++) {
+        const char *name = o->input.files[i];
+        if (looks_like_entry(name) && is_missing(name)) {
+            const bool on_store = o->command->bit & COMMAND_ON_STORE;
+            message_error("%s is not a file; lines come from files or from standard input", name);
+            message_hint("echo '%s' | %s%s%s", name, o->command->called, on_store ? " " : "",
+                         on_store ? o->seen.path : "");
+            return true;
+        }
+    }
+    return false;
+}
