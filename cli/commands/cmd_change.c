@@ -97,6 +97,9 @@ int change_finish(struct change *c)
     const struct unseen_set_stats stats = stores_stats(set);
     report_end(&c->report, &stats, unseen_set_profile(set));
     filters_warn_full(&c->o->seen, set);
+    if (!removes(c)) {
+        after_run_schemes(&c->first_failed, &c->report, c->o, &stats, unseen_set_profile(set));
+    }
     if (c->broken) {
         (void)unseen_store_close(c->store, NULL); /* the cause has been reported */
     } else {
@@ -115,6 +118,7 @@ static bool change_take_batch(void *context, const struct batch *b)
     c->report.nmisses += b->nmisses;
     c->report.nbytes += b->nbytes;
     c->report.nfailed += batch_count_failed(b, 0, b->n);
+    after_run_look(&c->first_failed, b);
     report_poll();
     return change_keys(c, b->keys, b->n);
 }

@@ -8,6 +8,7 @@
 
 #include <unseen.h>
 
+#include "commands/after_run.h"
 #include "commands/commands.h"
 #include "print/report.h"
 
@@ -16,6 +17,7 @@ struct change {
     const struct options *o;
     struct unseen_store *store;
     struct report report;
+    struct first_failed first_failed;
     bool failed; /* a line or a file was left out, which has been reported */
     bool broken; /* a commit has failed, which has been reported */
 };

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "commands/after_run.h"
 #include "commands/commands.h"
 #include "lines/batch.h"
 #include "lines/feed.h"
@@ -30,6 +31,8 @@ struct dedup {
     struct feed feed;
     struct output out;
     struct output repeats; /* -D */
+    struct output tee;
+    struct first_failed first_failed;
     struct report report;
     bool prints_seen;
     uint64_t left; /* lines that may still be printed before -m or -q ends the run */
@@ -177,6 +180,7 @@ static bool dedup_take_batch(void *context, const struct batch *b)
         d->report.nnew += nnew;
         d->report.nseen += ndone - nnew;
         d->report.nfailed += batch_count_failed(b, at, ndone);
+        after_run_look(&d->first_failed, b);
         if (d->left != UINT64_MAX) {
             d->left -= d->prints_seen ? ndone - nnew : nnew;
         }
@@ -260,6 +264,17 @@ static bool check_stores(const struct options *o)
     return true;
 }
 
+/* anew reads and continues one file. */
+static bool check_excludes(const struct dedup *d, const struct output *const outs[2])
+{
+    const struct options *o = d->o;
+    const char *name = files_find_output(o->seen.excludes, o->seen.nexcludes, outs, 2);
+    if (name) {
+        message_hint("%s -x %s FILE | tee -a %s", o->command->called, name, name);
+    }
+    return !name;
+}
+
 static bool check_files(const struct dedup *d)
 {
     const struct options *o = d->o;
@@ -276,13 +291,19 @@ static bool check_files(const struct dedup *d)
         }
     }
     if (o->print.repeats &&
-        (d->repeats.fd == d->out.fd || files_is_output(o->print.repeats, &d->out))) {
+        (d->repeats.fd == d->out.fd || files_is_output(o->print.repeats, &d->out) ||
+         (o->print.tee && d->repeats.fd == d->tee.fd))) {
         message_error("new lines and repeats both go to %s", d->repeats.name);
         message_hint("unseen --mark FILE tells them apart in one file");
         return false;
     }
+    if (o->print.tee && (d->out.fd == d->tee.fd || files_is_output(o->print.output, &d->tee))) {
+        message_error("--tee prints to %s, and so does -o", d->tee.name);
+        message_hint("%s FILE", o->command->called);
+        return false;
+    }
     return files_check(o->command->called, o->input.files, o->input.nfiles, outs, 2) &&
-           files_check(o->command->called, o->seen.excludes, o->seen.nexcludes, outs, 2);
+           check_excludes(d, outs);
 }
 
 /* True, and reported, if lines would be written into the store. The store may have been made only
@@ -306,8 +327,12 @@ static bool overwrites_store(const struct dedup *d)
 static bool open_outputs(struct dedup *d)
 {
     const struct options *o = d->o;
+    if (o->print.tee) {
+        d->out.tee = &d->tee;
+    }
     return (continues(o) ? output_open_again : output_open)(&d->out, o->print.output) &&
-           (!o->print.repeats || output_open(&d->repeats, o->print.repeats));
+           (!o->print.repeats || output_open(&d->repeats, o->print.repeats)) &&
+           (!o->print.tee || output_open(&d->tee, NULL));
 }
 
 /* Cuts an output that is appended to to its committed lines, and truncates others. */
@@ -331,7 +356,8 @@ static bool dedup_prepare(struct dedup *d, enum unseen_cpu cpu)
         return false;
     }
     report_start(&d->report, &o->report,
-                 o->print.count || o->print.quiet || output_is_file(&d->out));
+                 o->print.count || o->print.quiet ||
+                     output_is_file(o->print.tee ? &d->tee : &d->out));
     if (remembers(d)) {
         stop_listen();
     }
@@ -353,6 +379,10 @@ static void put_stats(struct dedup *d)
     if (d->seen.set) {
         filters_warn_full(&d->o->seen, d->seen.set);
     }
+    if (d->o->command->bit == COMMAND_DEDUP) {
+        after_run_schemes(&d->first_failed, &d->report, d->o, &stats, profile);
+        after_run_unread(d->o);
+    }
 }
 
 static int dedup_finish(struct dedup *d)
@@ -366,6 +396,7 @@ static int dedup_finish(struct dedup *d)
     identity_release(&d->identity);
     const bool kept = seen_close(&d->seen, d->marks.failed);
     written = output_close(&d->out) && written;
+    written = output_close(&d->tee) && written;
     written = output_close(&d->repeats) && written;
     if (!kept) {
         return EXIT_TROUBLE;
@@ -406,8 +437,9 @@ int dedup_run(const struct options *o, enum unseen_cpu cpu)
     }
     output_abandon(&d.out);
     output_abandon(&d.repeats);
+    output_abandon(&d.tee);
     identity_release(&d.identity);
     (void)seen_close(&d.seen, false); /* the run did not happen */
-    stop_die(d.out.reader_gone);
+    stop_die(d.out.reader_gone || d.tee.reader_gone);
     return status;
 }

@@ -47,7 +47,8 @@ static int before_wait(void *context)
     if (!goes_on(f)) {
         return INPUT_STOP;
     }
-    return output_is_behind(f->out) ? f->out->fd : INPUT_NOTHING;
+    const int behind = output_behind(f->out);
+    return behind >= 0 ? behind : INPUT_NOTHING;
 }
 
 /* ---- Reading here ---------------------------------------------------------------------------- */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "lines/files.h"
 
+#include <poll.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -30,19 +31,40 @@ bool files_is_output(const char *name, const struct output *out)
            a.st_dev == b.st_dev && a.st_ino == b.st_ino;
 }
 
-bool files_check(const char *called, const char *const *names, size_t n,
-                 const struct output *const *outs, size_t nouts)
+const char *files_find_output(const char *const *names, size_t n, const struct output *const *outs,
+                              size_t nouts)
 {
     for (size_t i = 0; i < n; i++) {
         for (size_t j = 0; j < nouts; j++) {
             if (files_is_output(names[i], outs[j])) {
                 message_error("%s is both input and output", files_shown(names[i]));
-                message_hint("%s -o NEW FILE && mv NEW FILE", called);
-                return false;
+                return files_shown(names[i]);
             }
         }
     }
-    return true;
+    return NULL;
+}
+
+bool files_check(const char *called, const char *const *names, size_t n,
+                 const struct output *const *outs, size_t nouts)
+{
+    const bool found = files_find_output(names, n, outs, nouts);
+    if (found) {
+        message_hint("%s -o NEW FILE && mv NEW FILE", called);
+    }
+    return !found;
+}
+
+/* Gives a program that was started at the same moment a little time to write. */
+bool files_wait_on_standard_input(void)
+{
+    enum {
+        MOMENT_MS = 10
+    };
+    struct stat st;
+    struct pollfd pfd = {.fd = STDIN_FILENO, .events = POLLIN};
+    return fstat(STDIN_FILENO, &st) == 0 && S_ISFIFO(st.st_mode) && poll(&pfd, 1, MOMENT_MS) > 0 &&
+           (pfd.revents & POLLIN);
 }
 
 /* A pipe made by pipe(2) is on a device of its own; a named fifo is on another device. */

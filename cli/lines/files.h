@@ -17,10 +17,17 @@ const char *files_shown(const char *name);
 /* True if out writes to the regular file `name`. */
 bool files_is_output(const char *name, const struct output *out);
 
-/* False, and reported, if one of the n files is also one of the nouts outputs: such an input would
- * be truncated, or would never end. `called` is how the command is called. */
+/* The first of the n files that is also one of the nouts outputs, as messages show it, after an
+ * error that names it: such an input would be truncated, or would never end. NULL: none is. */
+const char *files_find_output(const char *const *names, size_t n, const struct output *const *outs,
+                              size_t nouts);
+
+/* False if files_find_output finds one; `called` is how the command is called. */
 bool files_check(const char *called, const char *const *names, size_t n,
                  const struct output *const *outs, size_t nouts);
+
+/* True if bytes wait in a pipe that is standard input. */
+bool files_wait_on_standard_input(void);
 
 /* True if one of the files is a named fifo. */
 bool files_have_fifo(const char *const *names, size_t n);

@@ -115,9 +115,19 @@ static void output_fail(struct output *out)
     out->failed = true;
 }
 
+/* Hands bytes on at once: they are printed before their lines count as written. */
+static void write_tee(struct output *out, const char *data, size_t len)
+{
+    if (out->tee && !out->failed) {
+        output_write(out->tee, data, len);
+        out->failed = !output_flush(out->tee);
+    }
+}
+
 /* Waits until all bytes are written or an error comes. */
 static void write_all(struct output *out, const char *data, size_t len)
 {
+    const char *const begin = data;
     while (len > 0 && !out->failed) {
         ssize_t n = write(out->fd, data, len);
         if (n >= 0) {
@@ -135,11 +145,15 @@ static void write_all(struct output *out, const char *data, size_t len)
             report_poll();
         }
     }
+    write_tee(out, begin, (size_t)(data - begin));
 }
 
 void output_make_elastic(struct output *out)
 {
     struct stat st;
+    if (out->tee) {
+        output_make_elastic(out->tee);
+    }
     out->elastic = fstat(out->fd, &st) == 0 && (S_ISFIFO(st.st_mode) || S_ISSOCK(st.st_mode));
 }
 
@@ -205,6 +219,9 @@ bool output_flush(struct output *out)
     if (out->sent == out->len || out->failed) {
         reset(out);
     }
+    if (out->tee && !output_flush(out->tee)) {
+        out->failed = true;
+    }
     return !out->failed;
 }
 
@@ -244,6 +261,9 @@ char *output_reserve(struct output *out, size_t len)
 bool output_finish(struct output *out)
 {
     out->elastic = false;
+    if (out->tee) {
+        out->tee->elastic = false;
+    }
     return output_flush(out);
 }
 

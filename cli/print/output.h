@@ -26,6 +26,9 @@ struct output {
     /* Never wait for the reader of the output before the end: keep the bytes that it does not take
      * yet, in as much memory as they need. */
     bool elastic;
+    /* A second output, which gets what has been written to this one; NULL: none. If it fails, so
+     * does this one. */
+    struct output *tee;
     bool failed;
     bool reader_gone; /* failed because nobody reads the pipe any more */
     bool is_open;
@@ -52,16 +55,20 @@ bool output_seek(struct output *out, uint64_t offset, int whence);
 /* True if the output is a regular file. */
 bool output_is_file(const struct output *out);
 
-/* Makes out elastic if it is a pipe or a socket. */
+/* Makes out, and its tee, elastic if it is a pipe or a socket. */
 void output_make_elastic(struct output *out);
 
 /* Writes the buffered bytes; an elastic output writes as many as it can without waiting. */
 bool output_flush(struct output *out);
 
-/* True if an elastic output has bytes that could not be written yet. */
-static inline bool output_is_behind(const struct output *out)
+/* The descriptor of an elastic output, or of its tee, with bytes that could not be written yet; -1:
+ * there are none. */
+static inline int output_behind(const struct output *out)
 {
-    return out->elastic && out->sent < out->len;
+    if (out->elastic && out->sent < out->len) {
+        return out->fd;
+    }
+    return out->tee ? output_behind(out->tee) : -1;
 }
 
 /* The slow half of output_write. */

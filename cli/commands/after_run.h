@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Hints for runs that did what they were told, which was probably not what was meant. */
+#ifndef UNSEEN_CLI_AFTER_RUN_H
+#define UNSEEN_CLI_AFTER_RUN_H
+
+#include <stdbool.h>
+
+#include "commands/commands.h"
+#include "lines/batch.h"
+
+/* The run reads a file while lines wait on standard input, as if it were called like anew:
+ * program | unseen known.txt. */
+void after_run_unread(const struct options *o);
+
+/* What the first line that is not a URL looks like. All zero: none has come yet. */
+struct first_failed {
+    bool has_come;
+    bool is_host; /* a name with dots, and perhaps a path: a URL without its scheme */
+};
+
+void after_run_look(struct first_failed *first, const struct batch *b);
+
+/* Hints at the rule default-scheme if no line of the run was a URL, and a new set or store was
+ * made. */
+void after_run_schemes(const struct first_failed *first, const struct report *r,
+                       const struct options *o, const struct unseen_set_stats *stats,
+                       const char *profile);
+
+#endif

@@ -1,0 +1,127 @@
+# Those who come from anew: what they type is answered or hinted at, and --tee is anew's other half.
+. "$(dirname "$0")/lib/common.bash"
+
+printf 'http://a/\nhttp://b/\n' > known.txt
+printf 'http://b/\nhttp://c/\n' > new.txt
+
+# program | unseen known.txt: standard input is not read. A hint, while lines wait there; only a hint.
+hint='unseen: hint: standard input was not read, as a file is named; the lines of it that known.txt lacks: unseen -x known.txt | tee -a known.txt\n'
+waiting() { # ARG...: with lines in a pipe
+    last="unseen $*"
+    cat new.txt | (sleep 0.1; "$UNSEEN" "$@" > out 2> err)
+    status=$?
+}
+waiting known.txt
+expect 0 'http://a/\nhttp://b/\n' "$hint"
+waiting -q known.txt
+expect 0 '' "$hint"
+# Not where both are read, or a file was meant.
+waiting -x known.txt
+expect 0 'http://c/\n' ''
+waiting known.txt -
+expect 0 'http://a/\nhttp://b/\nhttp://c/\n' ''
+waiting known.txt known.txt
+expect 0 'http://a/\nhttp://b/\n' ''
+waiting -s s.unseen known.txt
+expect 0 'http://a/\nhttp://b/\n' ''
+waiting check s.unseen known.txt
+expect 0 'http://a/\nhttp://b/\n' ''
+"$UNSEEN" known.txt < new.txt > out 2> err
+expect 0 'http://a/\nhttp://b/\n' ''
+: | "$UNSEEN" known.txt > out 2> err
+expect 0 'http://a/\nhttp://b/\n' ''
+
+# What the hint and the README say.
+cp known.txt s.txt
+waiting -x s.txt
+"$UNSEEN" -x s.txt < new.txt | tee -a s.txt > out
+same out <(printf 'http://c/\n')
+same s.txt <(printf 'http://a/\nhttp://b/\nhttp://c/\n')
+cp s.txt before
+run -x s.txt -o s.txt new.txt
+expect 2 '' 'unseen: error: s.txt is both input and output\nunseen: hint: unseen -x s.txt FILE | tee -a s.txt\n'
+"$UNSEEN" -x s.txt new.txt >> s.txt 2> err
+holds grep -qx 'unseen: hint: unseen -x s.txt FILE | tee -a s.txt' err
+same s.txt before
+
+# Names without a scheme: three lines, unless told.
+printf 'a.example.com\nA.EXAMPLE.com\na.example.com/\n' > names
+scheme='unseen: hint: no line has a scheme, so none is a URL; unseen%s --rule default-scheme FILE takes example.com for http://example.com\n'
+run names
+expect 0 'a.example.com\nA.EXAMPLE.com\na.example.com/\n' "$(printf "$scheme" '')\n"
+run --rule default-scheme names
+expect 0 'a.example.com\n' ''
+run -s names.unseen names
+expect 0 '*' "$(printf "$scheme" ' -s NEW.unseen')\n"
+run -s names.unseen names # it cannot be changed any more
+expect 0 '' ''
+run add add.unseen names
+expect 0 '' "$(printf "$scheme" ' add NEW.unseen' | sed 's/unseen add NEW/unseen add NEW/')\n"
+run check names.unseen names
+expect 0 '*' ''
+run -p none names
+expect 0 '*' ''
+run -p safebrowsing names
+expect 0 '*' ''
+# One URL among them, or lines of another kind: nothing is said.
+(cat names; echo http://e.com/) > mixed
+run mixed
+expect 0 '*' ''
+for line in 10.5 jo@e.example 'a b.c' word .hidden 'x.y z' ''; do
+    printf '%s\n' "$line" > in
+    run
+    expect 0 '*' ''
+done
+rm -f in
+
+# --tee: standard output gets what the file gets.
+run --tee -o new.out known.txt new.txt
+expect 0 'http://a/\nhttp://b/\nhttp://c/\n' ''
+same out new.out
+run -s t.unseen -o t.out --tee known.txt
+expect 0 'http://a/\nhttp://b/\n' ''
+same out t.out
+run -s t.unseen -o t.out --tee new.txt
+expect 0 'http://c/\n' ''
+same t.out <(printf 'http://a/\nhttp://b/\nhttp://c/\n')
+run -v --tee -o v.out known.txt new.txt
+expect 0 'http://b/\n' ''
+same out v.out
+run --mark --line-buffered --tee -o m.out known.txt new.txt
+expect 0 '*' ''
+same out m.out
+urls 200000 150000 1 > many
+run --seed 1 --tee -o many.out many
+same out many.out
+holds [ "$(wc -l < out)" -gt 100000 ]
+# At once, also while the input waits, and in a loop through a fifo.
+(printf 'http://a/\n'; eventually grep -q a/ live; printf 'http://b/\n') | "$UNSEEN" --tee -o live.out > live
+same live live.out
+holds [ "$(wc -l < live)" = 2 ]
+mkfifo loop
+(echo http://0/; seq 3000 | sed 's#^#http://e.com/#') > loop & # is read, and printed, at its own pace
+"$UNSEEN" --tee -o loop.out loop | (sleep 0.2; cat) > loop_printed
+same loop_printed loop.out
+holds [ "$(wc -l < loop.out)" = 3001 ]
+# A reader that goes away, a full disk: as without --tee. What the store remembers, the file has.
+"$UNSEEN" -s h.unseen --seed 1 -o h.out --tee many 2> err | head -n 1 > /dev/null
+holds [ ! -s err ]
+unseen -s h.unseen --seed 1 -o h.out many
+same <(sort h.out) <(sort many.out)
+"$UNSEEN" --tee -o f.out many > /dev/full 2> err
+status=$?
+expect 2 '*' 'unseen: error: cannot write standard output: No space left on device\n'
+wrong() {
+    want=$1
+    shift
+    run "$@"
+    expect 2 '' "$want"
+}
+wrong 'unseen: error: --tee has no meaning without -o\nunseen: hint: unseen --tee -o FILE FILE\n' --tee known.txt
+wrong 'unseen: error: -c prints a number, --tee lines\nunseen: hint: unseen -c FILE\n' -c --tee -o x known.txt
+wrong 'unseen: error: --tee prints to standard output, and so does -o\nunseen: hint: unseen FILE\n' --tee -o - known.txt
+wrong 'unseen: error: new lines and repeats both go to standard output\nunseen: hint: unseen --mark FILE tells them apart in one file\n' \
+    --tee -o x -D - known.txt
+"$UNSEEN" --tee -o same.out known.txt > same.out 2> err
+holds grep -q '^unseen: error: --tee prints to standard output, and so does -o$' err
+finish
