@@ -781,8 +781,13 @@ UNSEEN_API enum unseen_status unseen_store_commit_wait(
 
 /* Exactly once: names the file that lines are handed over to. Each commit then syncs fd before it
  * writes keys. With a name, the store also remembers how long the file is and how it ends. If the
- * same name is given after a crash, the file is cut to the last commit; the URLs of the lines that
- * were cut will be new again. So the file has each line once.
+ * same file is named after a crash, it is cut to the last commit; the URLs of the lines that were
+ * cut will be new again. So the file has each line once.
+ *
+ * A file of which a line was committed is known again after a rename, under another mount, or as a
+ * copy of the same name beside a copy of the store. Its bytes before the cut are checked in any
+ * case. Another file is never cut. If it takes the place of a file that an interrupted run wrote and
+ * that is gone, the lines behind the last commit come again (output_interrupted above).
  *
  * Arguments:
  *   - fd is open for reading and writing, and borrowed until close.
@@ -795,6 +800,8 @@ UNSEEN_API enum unseen_status unseen_store_commit_wait(
  *   - ARGUMENT
  *   - IO
  *   - CORRUPT: others changed the file, so that the cut is uncertain; it is left as it is
+ *   - MISMATCH: the file may be the one that an interrupted run wrote, renamed, or another one
+ *   - STOPPED: another file, which an interrupted run wrote, is still there and has to be cut first
  *   - FOREIGN: NAME.cut is a link, or another user's file
  * Threads: one.
  * Time: a sync; after a crash, linear in the bytes that are cut off. */
@@ -827,6 +834,12 @@ struct unseen_store_info {
     double fpr;       /* the setting */
     uint64_t seed_id; /* equal in stores with equal secrets; tells nothing else about the secret */
     uint8_t id[16];   /* of this log */
+
+    /* The output file that was named last (unseen_store_output), as the store found it: NULL if
+     * none was. The string is valid until another file is named, or the store is closed. */
+    const char *output;
+    uint64_t output_len;     /* up to here its lines are committed */
+    bool output_interrupted; /* not closed in order: lines that are not committed may follow */
 };
 
 /* Fills in as much of *info_out as info_out->size says. Errors: SIZE. Threads: one.

@@ -12,32 +12,63 @@
 #include "print/message.h"
 #include "seen/stores.h"
 
-static bool report_output(const struct commit_marks *h, const struct unseen_error *error)
+static bool report_output(const struct commit_marks *h, const char *last,
+                          const struct unseen_error *error)
 {
+    const char *name = h->out->name;
+    const char *path = h->o->path;
     message_error("%s", message_of(error));
-    if (error->status == UNSEEN_ERR_CORRUPT) {
+    switch (error->status) {
+    case UNSEEN_ERR_CORRUPT:
         message_hint(
             "move %s away: the next run begins a new file, with the URLs that are new from then on",
-            h->out->name);
-    } else if (error->status == UNSEEN_ERR_FOREIGN) {
-        message_hint("move %s.cut away: the lines cut from %s go to a file of that name",
-                     h->out->name, h->out->name);
-    } else if (error->status == UNSEEN_ERR_ARGUMENT) {
-        message_hint("unseen -s %s FILE >> %s", h->o->path, h->out->name);
+            name);
+        break;
+    case UNSEEN_ERR_FOREIGN:
+        message_hint("move %s.cut away: the lines cut from %s go to a file of that name", name,
+                     name);
+        break;
+    case UNSEEN_ERR_STOPPED:
+        message_hint("unseen -s %s -o %s < /dev/null cuts it; then the same again", path, last);
+        break;
+    case UNSEEN_ERR_MISMATCH:
+        message_hint("if it is that file: truncate -s %" PRIu64
+                     " %s, then the same again; if not: unseen -s %s -o NEW FILE",
+                     error->offset, name, path);
+        break;
+    case UNSEEN_ERR_ARGUMENT:
+        message_hint("unseen -s %s FILE >> %s", path, name);
+        break;
+    default:
+        break;
     }
     return false;
 }
 
-/* Tells the store of the output file. `name` is NULL for standard output. */
-static bool tell(struct commit_marks *h, const char *name, uint64_t len)
+/* Warns if the file that an interrupted run wrote is not there: the lines behind its last commit
+ * come again, in another file. `start` is where the file of this run goes on. */
+static void warn_gone(const char *last, uint64_t len, const char *name, uint64_t start)
+{
+    struct stat st;
+    const bool is_same = strcmp(last, name) == 0;
+    const bool goes_on = start == len && (is_same || len > 0);
+    if (!goes_on && (is_same || stat(last, &st) != 0 || (uint64_t)st.st_size != len)) {
+        message_warning(
+            "%s, which an interrupted run wrote, is gone: its lines behind byte %" PRIu64
+            " come again",
+            last, len);
+    }
+}
+
+/* Tells the store of the output file, whose length is len. `last` is the output of the last run, if
+ * that was interrupted. */
+static bool tell_named(struct commit_marks *h, const char *name, uint64_t len, const char *last)
 {
     struct unseen_error error = {.status = UNSEEN_OK};
+    const uint64_t last_len = stores_info(h->store).output_len;
     error.status = unseen_store_output(h->store, h->out->fd, name, &h->start, &error);
     if (error.status != UNSEEN_OK) {
-        return report_output(h, &error);
-    }
-    if (!name) {
-        return true;
+        return report_output(h, last, &error);
     }
     h->keeps_length = true;
     if (h->start < len) {
@@ -45,20 +76,38 @@ static bool tell(struct commit_marks *h, const char *name, uint64_t len)
             "%s was cut from %" PRIu64 " to %" PRIu64
             " bytes: the rest was not committed, its lines are new again; it is in %s.cut",
             h->out->name, len, h->start, h->out->name);
+    } else if (last) {
+        warn_gone(last, last_len, name, h->start);
     }
     return output_seek(h->out, h->start, SEEK_SET);
 }
 
-static bool tell_named(struct commit_marks *h, uint64_t len)
+static bool tell_file(struct commit_marks *h, uint64_t len)
 {
+    const struct unseen_store_info info = stores_info(h->store);
     char *name = realpath(h->out->name, NULL);
+    /* a copy: the store's string changes when it is told another name */
+    char *last = info.output_interrupted ? strdup(info.output) : NULL;
+    bool told = false;
     if (!name) {
         message_error("cannot open %s: %s", h->out->name, strerror(errno));
-        return false;
+    } else if (info.output_interrupted && !last) {
+        told = message_no_memory();
+    } else {
+        told = tell_named(h, name, len, last);
     }
-    const bool told = tell(h, name, len);
     free(name);
+    free(last);
     return told;
+}
+
+/* Tells the store of standard output, which is a file. */
+static bool tell_standard(struct commit_marks *h)
+{
+    struct unseen_error error = {.status = UNSEEN_OK};
+    uint64_t len = 0;
+    error.status = unseen_store_output(h->store, h->out->fd, NULL, &len, &error);
+    return error.status == UNSEEN_OK || report_output(h, NULL, &error);
 }
 
 /* Ends the last line of the file if it is incomplete, as a crash or another program may have left
@@ -105,12 +154,12 @@ bool commit_marks_start(struct commit_marks *h)
             end_torn_standard(h, (uint64_t)st.st_size);
             output_sync_name(h->out);
         }
-        return !h->prints_new || tell(h, NULL, 0);
+        return !h->prints_new || tell_standard(h);
     }
     if (!h->prints_new) {
         return output_seek(h->out, 0, SEEK_END);
     }
-    if (!tell_named(h, (uint64_t)st.st_size)) {
+    if (!tell_file(h, (uint64_t)st.st_size)) {
         return false;
     }
     end_torn_line(h, h->out->fd, h->start);

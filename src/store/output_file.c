@@ -1,7 +1,11 @@
 /* SPDX-License-Identifier: MIT
  *
  * The exactly-once output. The log says how long the output file is. After a crash the file is cut
- * to that length, so each line is in it once. */
+ * to that length, so each line is in it once.
+ *
+ * The file may have been moved or copied since. It is known by its name; by its id, which a rename
+ * keeps; or, next to a copy of the log, by the last part of its name. In each case the bytes before
+ * the cut must have the checksum that the log has. Another file is never cut. */
 #include <fcntl.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -105,25 +109,77 @@ static enum unseen_status cut(const struct unseen_store *store, int fd, const ch
 static enum unseen_status record_name(struct unseen_store *store, int fd, const char *name,
                                       uint64_t len, struct unseen_error *error)
 {
-    struct unseen__record record = {
-        .kind = UNSEEN__RECORD_OUTPUT,
-        .n = (uint32_t)strlen(name),
-        .offset = store->log.end,
-        .output_len = len,
+    struct unseen__output output = {
+        .file_id = unseen__file_id(fd),
+        .log_id = unseen__file_id(store->log.fd),
+        .len = len,
     };
+    memcpy(output.name, name, strlen(name) + 1);
     int code = unseen__file_sync(fd);
-    code = code ? code : unseen__output_checksum(fd, len, &record.output_checksum);
+    code = code ? code : unseen__output_checksum(fd, len, &output.checksum);
     if (code != 0) {
         return unseen__error_io(error, "write", name, code);
     }
-    const uint8_t *payload = (const uint8_t *)name;
-    const enum unseen_status status =
-        unseen__log_append(&store->log, record, payload, NULL, true, error);
+    const enum unseen_status status = unseen__output_append(&output, &store->log, true, error);
     if (status == UNSEEN_OK) {
-        unseen__output_follow(&store->output, &record, payload);
+        store->output = output;
         unseen__committer_appended(&store->committer);
     }
     return status;
+}
+
+/* ---- which file it is ---- */
+
+/* True if the log was copied since it named the output: the output was then copied with it. */
+static bool is_copy(const struct unseen_store *store)
+{
+    const uint64_t id = unseen__file_id(store->log.fd);
+    return store->output.log_id != 0 && id != 0 && store->output.log_id != id;
+}
+
+/* True if the file is the output of the interrupted run. A copy of which no line is committed is
+ * not: each file begins as it does. */
+static bool is_output(const struct unseen_store *store, int fd, const char *name)
+{
+    const struct unseen__output *output = &store->output;
+    return strcmp(output->name, name) == 0 ||
+           (output->file_id != 0 && output->file_id == unseen__file_id(fd)) ||
+           (output->len > 0 && is_copy(store) &&
+            strcmp(unseen__file_name(output->name), unseen__file_name(name)) == 0);
+}
+
+/* True if the file could be the output, and has bytes to cut. */
+static int could_be_output(const struct unseen__output *output, int fd, uint64_t size,
+                           bool *could_out)
+{
+    uint64_t checksum = 0;
+    const int code = size > output->len ? unseen__output_checksum(fd, output->len, &checksum) : 0;
+    *could_out = size > output->len && checksum == output->checksum;
+    return code;
+}
+
+/* Checks that no line of the interrupted run comes twice if lines go to another file from now on. */
+static enum unseen_status check_other(const struct unseen_store *store, int fd, const char *name,
+                                      uint64_t size, struct unseen_error *error)
+{
+    const struct unseen__output *output = &store->output;
+    struct stat st;
+    bool could = false;
+    const bool is_there = !is_copy(store) && stat(output->name, &st) == 0 && S_ISREG(st.st_mode);
+    if (is_there && (uint64_t)st.st_size > output->len) {
+        return unseen__error(error, UNSEEN_ERR_STOPPED, output->len,
+                             "%s is not finished: the run that wrote it was interrupted, and bytes "
+                             "from %llu on are not committed",
+                             output->name, (unsigned long long)output->len);
+    }
+    const int code = is_there ? 0 : could_be_output(output, fd, size, &could);
+    if (code != 0) {
+        return unseen__error_io(error, "read", name, code);
+    }
+    return could ? unseen__error(error, UNSEEN_ERR_MISMATCH, output->len,
+                                 "%s may be %s, which an interrupted run wrote, or another file",
+                                 name, output->name)
+                 : UNSEEN_OK;
 }
 
 /* Names the output in the log. If the last run was interrupted, cuts the file first. */
@@ -131,13 +187,18 @@ static enum unseen_status name_output(struct unseen_store *store, int fd, const 
                                       uint64_t size, uint64_t *len_out, struct unseen_error *error)
 {
     const struct unseen__output *output = &store->output;
-    const bool interrupted =
-        output->name_offset != 0 && !output->closed && strcmp(output->name, name) == 0;
-    if (!interrupted || size == 0) {
-        return record_name(store, fd, name, size, error);
+    const bool was_interrupted = output->name_offset != 0 && !output->closed;
+    enum unseen_status status = UNSEEN_OK;
+    if (was_interrupted && !is_output(store, fd, name)) {
+        status = check_other(store, fd, name, size, error);
+    } else if (was_interrupted && size > 0) {
+        *len_out = output->len;
+        status = cut(store, fd, name, size, error);
+        if (status != UNSEEN_OK || strcmp(output->name, name) == 0) {
+            return status;
+        }
     }
-    *len_out = output->len;
-    return cut(store, fd, name, size, error);
+    return status == UNSEEN_OK ? record_name(store, fd, name, *len_out, error) : status;
 }
 
 enum unseen_status unseen_store_output(struct unseen_store *store, int fd, const char *name,

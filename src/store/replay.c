@@ -63,22 +63,6 @@ bool unseen__record_each(const struct unseen__record *record, const uint8_t *pay
     return true;
 }
 
-void unseen__output_follow(struct unseen__output *output, const struct unseen__record *record,
-                           const uint8_t *payload)
-{
-    if (record->kind == UNSEEN__RECORD_OUTPUT) {
-        output->name_offset = record->offset;
-        memcpy(output->name, payload, record->n);
-        output->name[record->n] = '\0';
-    } else if (record->kind != UNSEEN__RECORD_CHANGES || record->output_len == UNSEEN__NO_OUTPUT) {
-        return;
-    }
-    output->len = record->output_len;
-    output->checksum = record->output_checksum;
-    output->closed =
-        record->kind == UNSEEN__RECORD_CHANGES && (record->flags & UNSEEN__FLAG_CLOSED) != 0;
-}
-
 enum unseen_status unseen__check_length(const struct unseen__log *log, struct unseen_error *error)
 {
     return log->cut_short ? unseen__error(error, UNSEEN_ERR_CORRUPT, UNSEEN__HEADER_LEN,

@@ -55,27 +55,28 @@ static bool rewrite_keys(void *context, const struct unseen_key *keys, size_t n)
     return true;
 }
 
-/* Copies what the old log says about the output file. */
-static enum unseen_status append_output(struct unseen__log *log,
+/* Copies what the old log says about the output file. The new log takes the place of the old one: if
+ * the old one is still the file that named the output, the new one is it from now on. */
+static enum unseen_status append_output(const struct unseen__log *from, struct unseen__log *to,
                                         const struct unseen__output *output,
                                         struct unseen_error *error)
 {
-    struct unseen__record record = {
-        .kind = UNSEEN__RECORD_OUTPUT,
-        .n = (uint32_t)strlen(output->name),
-        .output_len = output->len,
-        .output_checksum = output->checksum,
-    };
+    struct unseen__output copied = *output;
     if (output->name_offset == 0) {
         return UNSEEN_OK;
     }
-    enum unseen_status status =
-        unseen__log_append(log, record, (const uint8_t *)output->name, NULL, false, error);
+    if (copied.log_id == unseen__file_id(from->fd)) {
+        copied.log_id = unseen__file_id(to->fd);
+    }
+    enum unseen_status status = unseen__output_append(&copied, to, false, error);
     if (status == UNSEEN_OK && output->closed) {
-        record.kind = UNSEEN__RECORD_CHANGES;
-        record.flags = UNSEEN__FLAG_CLOSED;
-        record.n = 0;
-        status = unseen__log_append(log, record, NULL, NULL, false, error);
+        const struct unseen__record closed = {
+            .kind = UNSEEN__RECORD_CHANGES,
+            .flags = UNSEEN__FLAG_CLOSED,
+            .output_len = output->len,
+            .output_checksum = output->checksum,
+        };
+        status = unseen__log_append(to, closed, NULL, NULL, false, error);
     }
     return status;
 }
@@ -97,7 +98,7 @@ static enum unseen_status write_survivors(const struct unseen__log *from, struct
     }
     unseen__free(&to->allocator, w.payload, size);
     status = status == UNSEEN_OK ? w.status : status;
-    return status == UNSEEN_OK ? append_output(to, output, error) : status;
+    return status == UNSEEN_OK ? append_output(from, to, output, error) : status;
 }
 
 /* ---- keeping the old one ---- */

@@ -315,5 +315,10 @@ enum unseen_status unseen_store_info(struct unseen_store *store, struct unseen_s
     info.fpr = header->fpr;
     info.seed_id = unseen__secret_id(&header->secret);
     memcpy(info.id, header->id, sizeof(info.id));
+    if (store->output.name_offset != 0) {
+        info.output = store->output.name;
+        info.output_len = store->output.len;
+        info.output_interrupted = !store->output.closed;
+    }
     return unseen__sized_give(info_out, &info, sizeof(info));
 }

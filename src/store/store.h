@@ -19,6 +19,8 @@ enum {
 /* The output file, as the log describes it. */
 struct unseen__output {
     uint64_t name_offset; /* of the record with the name; 0: the log names no output */
+    uint64_t file_id;     /* of the output when it was named; 0: not known */
+    uint64_t log_id;      /* of the log at that time */
     uint64_t len;
     uint64_t checksum;
     bool closed; /* the last run closed the store; the file may have been changed since */
@@ -72,10 +74,6 @@ void unseen__store_release(struct unseen_store *store);
 enum unseen_status unseen__replay(struct unseen_store *store, uint64_t offset, uint64_t number,
                                   struct unseen_error *error);
 
-/* Updates the output by what the record says about it. */
-void unseen__output_follow(struct unseen__output *output, const struct unseen__record *record,
-                           const uint8_t *payload);
-
 /* Calls `each` once per run of added or removed keys of the record. Returns false if `each` did. */
 bool unseen__record_each(const struct unseen__record *record, const uint8_t *payload,
                          const uint8_t *bits, unsigned key_bits,
@@ -89,6 +87,21 @@ enum unseen_status unseen__damaged(struct unseen_error *error, const struct unse
 
 /* CORRUPT if the log is cut_short. */
 enum unseen_status unseen__check_length(const struct unseen__log *log, struct unseen_error *error);
+
+/* ---- output_file.c ---- */
+
+/* Updates the output by what the record says about it. */
+void unseen__output_follow(struct unseen__output *output, const struct unseen__record *record,
+                           const uint8_t *payload);
+
+/* Appends the record that names the output; the length and the checksum are those of *output.
+ * Updates output->name_offset. */
+enum unseen_status unseen__output_append(struct unseen__output *output, struct unseen__log *log,
+                                         bool sync, struct unseen_error *error);
+
+/* A number that a file keeps when it is renamed or seen through another mount, and that a copy does
+ * not have. 0 if the system does not tell. */
+uint64_t unseen__file_id(int fd);
 
 /* ---- image.c: between the image and the set ---- */
 

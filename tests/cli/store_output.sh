@@ -140,7 +140,7 @@ for change in 'printf y > queue' 'sed -i 1s/a/X/ queue'; do
     same queue changed
     mv queue away
     run -s w.unseen -o queue one
-    expect 0 '' ''
+    expect 0 '' "unseen: warning: $PWD/queue, which an interrupted run wrote, is gone: its lines behind byte 11 come again\n"
     same queue one
 done
 

@@ -908,6 +908,37 @@ static void test_shortened_output(void)
     }
 }
 
+/* Names of all lengths are read back; those next to the limit leave no room for the ids of files, as in
+ * records that have none. */
+static void test_output_names(void)
+{
+    static char name[UNSEEN__OUTPUT_NAME_MAX + 2];
+    memset(name, 'n', sizeof(name) - 1);
+    for (size_t len = UNSEEN__OUTPUT_NAME_MAX + 1; len >= UNSEEN__OUTPUT_NAME_MAX - 20; len--) {
+        uint64_t start = 0;
+        remove_all();
+        struct unseen_store *store = open_store(path, UNSEEN_STORE_CREATE);
+        CHECK(info_of(store).output == NULL);
+        const int fd = open(output, O_RDWR | O_CREAT, 0666);
+        name[len] = '\0';
+        if (len > UNSEEN__OUTPUT_NAME_MAX) {
+            CHECK(unseen_store_output(store, fd, name, &start, &error) == UNSEEN_ERR_ARGUMENT);
+        } else {
+            CHECK(unseen_store_output(store, fd, name, &start, &error) == UNSEEN_OK);
+            CHECK(strcmp(info_of(store).output, name) == 0);
+            write_lines(store, fd, 0, 0, 10, 5);
+            close_store(store);
+            CHECK(unseen_store_rewrite(path, NULL, &error) == UNSEEN_OK);
+            store = open_store(path, UNSEEN_STORE_WRITE);
+            CHECK(strcmp(info_of(store).output, name) == 0);
+            CHECK(info_of(store).output_interrupted);
+            CHECK(info_of(store).output_len > 0 && info_of(store).output_len < size_of(output));
+        }
+        close_store(store);
+        CHECK(close(fd) == 0);
+    }
+}
+
 /* ---- memory ---- */
 
 struct locked_allocator {
@@ -1020,6 +1051,7 @@ int main(void)
     test_no_log();
     test_output();
     test_shortened_output();
+    test_output_names();
     test_failing_memory();
     remove_all();
     CHECK(rmdir(dir) == 0);
