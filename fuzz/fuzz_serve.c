@@ -27,6 +27,7 @@ struct plain {
     size_t len;
     size_t at;
     size_t line_bytes;
+    unsigned long long batch_max;
     int in_batch;
     int refused;
     unsigned long long left;
@@ -75,7 +76,7 @@ static enum request_type open_batch(struct plain *t, struct unseen_bytes line)
     t->each = line.len == n + 4 && line.data[2 + n] == ' ' ? kind_by_letter(line.data[3 + n])
                                                            : REQUEST_WRONG;
     t->in_batch = 1;
-    t->refused = t->each == REQUEST_WRONG || t->left > LINE_BATCH_MAX;
+    t->refused = t->each == REQUEST_WRONG || t->left > t->batch_max;
     return t->refused ? REQUEST_WRONG : REQUEST_NONE;
 }
 
@@ -89,6 +90,12 @@ static struct request command(struct plain *t, struct unseen_bytes line)
         r.type = REQUEST_FLUSH;
     } else if (line.len == 1 && line.data[0] == 'I') {
         r.type = REQUEST_INFO;
+    } else if (line.len == 1 && line.data[0] == 'S') {
+        r.type = REQUEST_STATS;
+    } else if (line.len >= 2 && (line.data[0] == 'O' || line.data[0] == 'T') &&
+               line.data[1] == ' ') {
+        r.type = line.data[0] == 'O' ? REQUEST_OPTION : REQUEST_TOKEN;
+        r.text = (struct unseen_bytes){line.data + 2, line.len - 2};
     } else if (line.len >= 2 && memcmp(line.data, "B ", 2) == 0) {
         r.type = open_batch(t, line);
     } else if (line.len >= 2 && line.data[1] == ' ') {
@@ -134,6 +141,10 @@ static void check_request(const struct request *r, const struct request *want)
         require(r->url.len == want->url.len);
         require(r->url.len == 0 || memcmp(r->url.data, want->url.data, r->url.len) == 0);
     }
+    if (r->type == REQUEST_OPTION || r->type == REQUEST_TOKEN) {
+        require(r->text.len == want->text.len);
+        require(r->text.len == 0 || memcmp(r->text.data, want->text.data, r->text.len) == 0);
+    }
 }
 
 /* Every piece lies in memory of its own, and moves, as in a buffer that is filled again. */
@@ -176,8 +187,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     const unsigned step = 1 + data[1];
     const char *text = (const char *)data + 2;
     struct request rest;
-    struct line_parser p = {.in_batch = false};
-    struct plain t = {.text = text, .len = size - 2, .line_bytes = line_bytes};
+    const uint64_t batch_max = data[0] & 64 ? LINE_BATCH_MAX : LINE_BATCH_SHARED;
+    struct line_parser p = {.batch_max = batch_max};
+    struct plain t = {
+        .text = text, .len = size - 2, .line_bytes = line_bytes, .batch_max = batch_max};
     feed(&p, &t, text, size - 2, step);
     require(!plain_next(&t, &rest) && !p.in_batch);
     return 0;

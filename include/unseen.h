@@ -691,6 +691,11 @@ struct unseen_store_options {
     enum unseen_cpu cpu;
     const struct unseen_allocator *allocator; /* copied; its context must outlive the store */
 
+    /* A descriptor above 0 that the store's thread writes 8 bytes to, as eventfd(2) takes them,
+     * after each commit, and after a commit that failed. Borrowed until close; it must not block.
+     * 0: none. A program with an event loop then calls unseen_store_commit_poll. */
+    int notify_fd;
+
     /* Who may open the store, as in chmod: 0600 and any of 0066. 0 makes 0600, whatever the umask
      * is: whoever reads the secret in the file can make URLs that hide others. A setting, too. The
      * image, and files that a rewrite or a repair makes, get the owner, the group and the rights
@@ -778,6 +783,15 @@ UNSEEN_API enum unseen_status unseen_store_commit_begin(
  * Time: up to two syncs of the disk. */
 UNSEEN_API enum unseen_status unseen_store_commit_wait(
     struct unseen_store *store, struct unseen_error *error);
+
+/* Says how many of the changes handed over since the store was opened are durable, in the order in
+ * which they were made. It lets the thread that commits begin at once, and does not wait.
+ *
+ * Errors: as unseen_store_commit; *ndurable_out is filled in all the same.
+ * Threads: one.
+ * Time: microseconds. */
+UNSEEN_API enum unseen_status unseen_store_commit_poll(
+    struct unseen_store *store, uint64_t *ndurable_out, struct unseen_error *error);
 
 /* Exactly once: names the file that lines are handed over to. Each commit then syncs fd before it
  * writes keys. With a name, the store also remembers how long the file is and how it ends. If the

@@ -310,11 +310,15 @@ static const struct command commands[] = {
                  "  F        OK when all that was answered is on the disk\n"
                  "  I        what unseen info --json prints\n"
                  "\n"
+                 "With --listen any number of clients do the same at once, and of all that add a\n"
+                 "URL exactly one is told that it is new.\n"
+                 "\n"
                  "What cannot be answered gets E and why. With --protocol another program asks\n"
                  "what is in STORE, in its own words, and nothing is changed. STORE may be a list\n"
                  "(unseen build), which only answers questions.\n",
         .examples = "  printf 'A http://e.com/\\nF\\n' | unseen serve visited.unseen\n"
                     "  unseen serve -p none users.unseen       plain bytes, not URLs\n"
+                    "  unseen serve visited.unseen --listen unix:/run/unseen.sock\n"
                     "  unseen serve -n visited.unseen          while another process writes to it\n"
                     "  unseen serve --protocol postfix-policy --listen 127.0.0.1:9998 mail.list\n",
         .ending = "The end of the input, SIGINT and SIGTERM end it in order.\n"

@@ -42,6 +42,7 @@ struct seen_options {
     unsigned key_bits;     /* 0: not given */
     bool no_log;
     unsigned file_mode; /* 0: not given */
+    int notify_fd;      /* told of commits; 0: none. Set by serve, not by an option */
 };
 
 #endif

@@ -321,6 +321,7 @@ bool stores_open(struct unseen_store **store_out, const char *path, enum unseen_
         .no_log = o->no_log,
         .cpu = cpu,
         .file_mode = o->file_mode,
+        .notify_fd = o->notify_fd,
     };
     if (profile->name || profile->nrules > 0 || o->profile) {
         struct unseen_url *url = NULL;

@@ -8,11 +8,20 @@
 bool connection_answer(struct connection *c)
 {
     bool any = false;
-    while (!c->over && !c->failed && !c->syncing && c->out.len - c->sent < c->ahead &&
-           c->service->protocol->take(c)) {
+    while (!c->over && !c->failed && !c->syncing && c->held == 0 &&
+           c->out.len - c->sent < c->ahead && c->service->protocol->take(c)) {
         any = true;
     }
     return any;
+}
+
+void connection_release(struct connection *c)
+{
+    text_release(&c->in.text);
+    text_release(&c->out);
+    text_release(&c->news);
+    text_release(&c->batch.keys);
+    text_release(&c->batch.marks);
 }
 
 /* Moving the rest only when it is the smaller half keeps the work in proportion to the bytes

@@ -18,21 +18,33 @@
 #include "serve/line_request.h"
 #include "serve/service.h"
 
+/* A batch of the line protocol: the lines that have come, as keys. They are asked and changed when
+ * the batch is whole, so a batch that is cut short by a crash has changed nothing. */
+struct line_batch {
+    enum request_type type;
+    struct text keys;  /* a struct unseen_key for each line */
+    struct text marks; /* a byte for each line: its mark, or 0 if the key is still to be asked */
+};
+
 struct connection {
     struct service *service;
     struct line_reader in;
     struct text out; /* answers; out.data[sent..out.len - held) may be sent */
     size_t sent;     /* bytes at the front of out that the client has been sent */
+    size_t held;     /* bytes at the end of out that wait for a commit */
     size_t ahead;    /* while so many bytes wait in out, no request is answered */
     bool failed;     /* there was no memory for an answer */
     bool over;       /* set by a protocol: the conversation ends when all answers are sent */
 
     /* the line protocol's own */
     struct line_parser parser;
-    bool syncing;      /* before the next request all of out is to be sent and durable */
-    uint64_t nchanges; /* changes that out tells of; they are committed when all of out is sent */
-    size_t held;       /* bytes at the end of out that wait for the end of a batch */
-    uint64_t held_nchanges;
+    struct line_batch batch;
+    bool has_spoken;  /* a request has come */
+    bool may_change;  /* the client may change the store */
+    bool is_durable;  /* answers that tell of changes are sent when those are durable */
+    bool has_changed; /* since the last commit was begun, answers in out tell of changes */
+    bool syncing;     /* before the next request everything is to be sent and durable */
+    struct text news; /* keys that were new and whose answers have not been sent yet; on sockets */
 
     /* the loop's own */
     int in_fd;
@@ -42,12 +54,25 @@ struct connection {
     bool broken;      /* nothing can be read or sent any more; reported if it is standard */
     bool reader_gone; /* it is broken because nobody reads the answers */
     bool farewell;    /* the last answer was sent; what still comes is thrown away */
-    uint64_t spoke;   /* the round of the loop in which the client last did something */
+    bool chokes;      /* the system has no room for more answers, so requests wait */
+    bool awaits;      /* nothing is answered before `until` changes are durable */
+    uint64_t until;
+    uint64_t spoke;      /* the round of the loop in which the client last did something */
+    uint64_t slow_since; /* when it began to hold up others, in milliseconds; 0: it does not */
 };
 
-/* Answers requests until none is whole, `ahead` is reached, or the protocol syncs or ends. Returns
- * false if there was no request to answer. */
+/* Answers requests until none is whole, `ahead` is reached, the protocol ends, or an answer waits
+ * for a commit. Returns false if there was no request to answer. */
 bool connection_answer(struct connection *c);
+
+/* Frees its memory. */
+void connection_release(struct connection *c);
+
+/* Whether an answer waits for a commit that was not begun yet. */
+static inline bool connection_wants_commit(const struct connection *c)
+{
+    return !c->awaits && (c->syncing || c->held > 0);
+}
 
 /* Whether answers wait to be sent. */
 static inline bool connection_is_behind(const struct connection *c)

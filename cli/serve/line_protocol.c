@@ -6,16 +6,23 @@
  * are lines of a batch: the store fetches memory ahead, so a run costs a fraction of as many single
  * requests.
  *
- * The marks of a batch are held back until the batch is whole. If this process dies before that,
- * none of the marks was written, so none of the changes is committed, and the client can send the
- * same batch again. */
+ * The lines of a batch become keys when they come, and are asked when the batch is whole. If this
+ * process dies before that, nothing has changed, and the client can send the same batch again. A
+ * client that stops in the middle of a batch holds up nobody. */
 #include "serve/connection.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "commands/info_json.h"
+
+static const char no_log_sentence[] =
+    "this store has no log: its changes are durable when the server ends";
+static const char may_not_change[] = "here are only answers to questions: T TOKEN, with the token "
+                                     "of the server's --token-file, lets "
+                                     "you change the store";
 
 /* The URLs lie in the input. */
 struct run {
@@ -49,6 +56,10 @@ void line_greet(struct connection *c)
         connection_puts(c, " kind=");
         connection_puts(c, unseen_kind_name(list.kind));
     }
+    if (!c->is_standard) {
+        snprintf(numbers, sizeof(numbers), " batch=%d", LINE_BATCH_SHARED);
+        connection_puts(c, numbers);
+    }
     connection_puts(c, "\n");
 }
 
@@ -78,25 +89,74 @@ static void put_marks(struct connection *c, const char *marks, size_t n)
     connection_put(c, lines, len);
 }
 
-static void hold_marks(struct connection *c, const char *marks, size_t n)
+/* Adds bytes to a text of the connection, which fails without memory for it. */
+static void keep(struct connection *c, struct text *text, const void *data, size_t len)
 {
-    connection_put(c, marks, n);
-    c->held += n;
+    if (c->failed || !text_reserve(text, len)) {
+        c->failed = true;
+        return;
+    }
+    memcpy(text->data + text->len, data, len);
+    text->len += len;
+}
+
+/* Asks and changes. On a socket it notes which keys were new: if the client goes away before it was
+ * told, they become new again. */
+static void mark_keys(struct connection *c, enum request_type type, const struct unseen_key *keys,
+                      size_t n, char *marks)
+{
+    if (type != REQUEST_ASK && !c->may_change) {
+        memset(marks, 'E', n);
+        service_set_trouble(c->service, may_not_change);
+        return;
+    }
+    if (service_marks(c->service, type, keys, n, marks) > 0) {
+        c->has_changed = true;
+    }
+    for (size_t i = 0; type == REQUEST_ADD && !c->is_standard && i < n; i++) {
+        if (marks[i] == '1') {
+            keep(c, &c->news, &keys[i], sizeof(keys[i]));
+        }
+    }
+}
+
+/* The marks of a run: of a list, its answers; of a store, 0, and 'E' without memory for keys. */
+static void start_marks(struct connection *c, const struct run *run, struct unseen_key *keys,
+                        char *marks)
+{
+    memset(marks, 0, run->n);
+    if (c->service->list.list) {
+        service_list_marks(c->service, run->type, run->urls, run->n, marks);
+    } else if (!service_keys(c->service, run->urls, run->n, keys)) {
+        memset(marks, 'E', run->n);
+    }
+}
+
+static void answer_run(struct connection *c, const struct run *run)
+{
+    struct unseen_key keys[SERVICE_RUN] = {{0}};
+    char marks[SERVICE_RUN];
+    start_marks(c, run, keys, marks);
+    if (!marks[0]) {
+        mark_keys(c, run->type, keys, run->n, marks);
+    }
+    put_marks(c, marks, run->n);
+}
+
+static void collect_run(struct connection *c, const struct run *run)
+{
+    struct unseen_key keys[SERVICE_RUN] = {{0}};
+    char marks[SERVICE_RUN];
+    start_marks(c, run, keys, marks);
+    keep(c, &c->batch.keys, keys, run->n * sizeof(keys[0]));
+    keep(c, &c->batch.marks, marks, run->n);
+    c->batch.type = run->type;
 }
 
 static void end_run(struct connection *c, struct run *run)
 {
-    char marks[SERVICE_RUN];
-    if (run->n == 0) {
-        return;
-    }
-    const size_t nchanges = service_marks(c->service, run->type, run->urls, run->n, marks);
-    if (run->in_batch) {
-        hold_marks(c, marks, run->n);
-        c->held_nchanges += nchanges;
-    } else {
-        put_marks(c, marks, run->n);
-        c->nchanges += nchanges;
+    if (run->n > 0) {
+        (run->in_batch ? collect_run : answer_run)(c, run);
     }
     run->n = 0;
 }
@@ -109,6 +169,39 @@ static void add_to_run(struct connection *c, struct run *run, const struct reque
     run->type = r->type;
     run->in_batch = r->in_batch;
     run->urls[run->n++] = r->url;
+}
+
+/* ---- Batches --------------------------------------------------------------------------------- */
+
+/* A line without a key: it was too long. */
+static void collect_wrong(struct connection *c)
+{
+    const struct unseen_key none = {0};
+    keep(c, &c->batch.keys, &none, sizeof(none));
+    keep(c, &c->batch.marks, "E", 1);
+}
+
+/* Asks for all lines whose marks are still 0. */
+static void end_batch(struct connection *c)
+{
+    struct line_batch *b = &c->batch;
+    char *marks = b->marks.data;
+    const size_t n = b->marks.len;
+    for (size_t i = 0; i < n && !c->failed;) {
+        size_t run = 0;
+        while (run < SERVICE_RUN && i + run < n && !marks[i + run]) {
+            run++;
+        }
+        if (run > 0) {
+            const struct unseen_key *keys = (const struct unseen_key *)(void *)b->keys.data;
+            mark_keys(c, b->type, keys + i, run, marks + i);
+        }
+        i += run > 0 ? run : 1;
+    }
+    connection_put(c, n > 0 ? marks : "", n);
+    connection_puts(c, "\n");
+    text_release(&b->keys);
+    text_release(&b->marks);
 }
 
 /* ---- Requests -------------------------------------------------------------------------------- */
@@ -137,18 +230,67 @@ static void put_info(struct connection *c)
     free(json.buf);
 }
 
+static void put_stats(struct connection *c)
+{
+    const struct service *s = c->service;
+    struct unseen_set_stats stats = {.size = sizeof(stats)};
+    char line[512];
+    if (s->store) {
+        (void)unseen_set_stats(unseen_store_set(s->store),
+                               &stats); /* fails for a wrong size only */
+    }
+    snprintf(line, sizeof(line),
+             "{\"clients\":%zu,\"questions\":%" PRIu64 ",\"new\":%" PRIu64 ",\"wrong\":%" PRIu64
+             ",\"changes\":%" PRIu64 ",\"waiting\":%" PRIu64 ",\"durable\":%" PRIu64
+             ",\"memory\":%" PRIu64 "}\n",
+             s->counts.nclients, s->counts.nquestions, s->counts.nnew, s->counts.nwrong, s->nmade,
+             s->nmade - s->nbegun, s->ndurable, stats.memory);
+    connection_puts(c, line);
+}
+
+static void set_option(struct connection *c, struct unseen_bytes name)
+{
+    if (!is_word(name, "durable")) {
+        put_error(c, "unknown option; there is: O durable");
+    } else if (c->service->no_log) {
+        put_error(c, no_log_sentence);
+    } else {
+        c->is_durable = true;
+        connection_puts(c, "OK\n");
+    }
+}
+
+/* Compares in a time that does not depend on where the texts differ. */
+static bool is_token(const struct service *s, struct unseen_bytes text)
+{
+    unsigned differs = text.len != s->token.len;
+    for (size_t i = 0; i < text.len; i++) {
+        differs |=
+            (unsigned char)text.data[i] ^ (unsigned char)s->token.data[i % (s->token.len + 1)];
+    }
+    return s->token.len > 0 && !differs;
+}
+
+static void take_token(struct connection *c, struct unseen_bytes text)
+{
+    if (is_token(c->service, text)) {
+        c->may_change = true;
+        connection_puts(c, "OK\n");
+    } else {
+        put_error(c, "the token is wrong: it is the first line of the file that the server's "
+                     "--token-file names");
+    }
+}
+
 static void answer_request(struct connection *c, const struct request *r)
 {
     switch (r->type) {
     case REQUEST_BATCH_END:
-        connection_puts(c, "\n");
-        c->nchanges += c->held_nchanges;
-        c->held = 0;
-        c->held_nchanges = 0;
+        end_batch(c);
         break;
     case REQUEST_FLUSH:
         if (c->service->no_log) {
-            put_error(c, "this store has no log: its changes are durable when the server ends");
+            put_error(c, no_log_sentence);
         } else {
             c->syncing = true;
         }
@@ -156,13 +298,48 @@ static void answer_request(struct connection *c, const struct request *r)
     case REQUEST_INFO:
         put_info(c);
         break;
+    case REQUEST_STATS:
+        put_stats(c);
+        break;
+    case REQUEST_OPTION:
+        set_option(c, r->text);
+        break;
+    case REQUEST_TOKEN:
+        take_token(c, r->text);
+        break;
     default:
+        c->service->counts.nwrong++;
         if (r->in_batch) {
-            hold_marks(c, "E", 1);
+            collect_wrong(c);
         } else {
             put_error(c, r->wrong);
         }
     }
+}
+
+/* A browser can be made to send lines to a port of its machine. The first of them tells it. */
+static bool is_http(struct unseen_bytes line)
+{
+    const size_t version = sizeof("HTTP/1.1") - 1;
+    line.len -= line.len > 0 && line.data[line.len - 1] == '\r';
+    return line.len > version && memcmp(line.data + line.len - version, "HTTP/1.", 7) == 0;
+}
+
+/* Looks at the first line. False: it is not whole yet, or the conversation is over. */
+static bool begin_conversation(struct connection *c)
+{
+    const struct unseen_bytes rest = line_reader_rest(&c->in);
+    const char *newline = memchr(rest.data, '\n', rest.len);
+    if (!newline && !c->in.at_end && rest.len <= c->in.longest) {
+        return false;
+    }
+    c->has_spoken = true;
+    if (!c->is_standard && newline &&
+        is_http((struct unseen_bytes){rest.data, (size_t)(newline - rest.data)})) {
+        put_error(c, "this is not a web server, but unseen serve");
+        c->over = true;
+    }
+    return !c->over;
 }
 
 bool line_take(struct connection *c)
@@ -173,7 +350,11 @@ bool line_take(struct connection *c)
     run.n = 0;
     run.type = 0;
     run.in_batch = false;
-    while (!c->syncing && !c->failed && line_request_next(&c->parser, &c->in, &r)) {
+    if (!c->has_spoken && !begin_conversation(c)) {
+        return c->over;
+    }
+    while (!c->syncing && !c->failed && c->out.len - c->sent < c->ahead &&
+           line_request_next(&c->parser, &c->in, &r)) {
         any = true;
         if (r.type == REQUEST_ADD || r.type == REQUEST_ASK || r.type == REQUEST_REMOVE) {
             add_to_run(c, &run, &r);
@@ -183,14 +364,35 @@ bool line_take(struct connection *c)
         }
     }
     end_run(c, &run);
+    if (c->is_durable && c->has_changed) {
+        c->held = c->out.len - c->sent;
+    }
     return any;
+}
+
+/* Puts an error in the place of each answer that waits for a commit that has failed. */
+static void refuse_held(struct connection *c)
+{
+    size_t nlines = 0;
+    for (size_t i = c->out.len - c->held; i < c->out.len; i++) {
+        nlines += c->out.data[i] == '\n';
+    }
+    c->out.len -= c->held;
+    for (size_t i = 0; i < nlines; i++) {
+        put_error(c, c->service->trouble);
+    }
 }
 
 void line_synced(struct connection *c, bool durable)
 {
-    if (durable) {
+    if (!durable) {
+        refuse_held(c);
+    }
+    c->held = 0;
+    if (c->syncing && durable) {
         connection_puts(c, "OK\n");
-    } else {
+    } else if (c->syncing) {
         put_error(c, c->service->trouble);
     }
+    c->syncing = false;
 }

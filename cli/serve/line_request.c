@@ -37,7 +37,8 @@ static size_t read_count(struct unseen_bytes text, uint64_t *count_out)
     return i;
 }
 
-_Static_assert(LINE_BATCH_MAX == 1000000, "a sentence below says how many");
+_Static_assert(LINE_BATCH_MAX == 1000000 && LINE_BATCH_SHARED == 65536,
+               "sentences below say how many");
 
 /* Reads "N A", the text behind "B ". */
 static struct request open_batch(struct line_parser *p, struct unseen_bytes text)
@@ -49,12 +50,15 @@ static struct request open_batch(struct line_parser *p, struct unseen_bytes text
     }
     const bool has_letter = text.len == ndigits + 2 && text.data[ndigits] == ' ';
     const enum request_type each = has_letter ? type_of(text.data[ndigits + 1]) : REQUEST_WRONG;
-    *p = (struct line_parser){.in_batch = true, .refused = true, .each = each, .left = count};
+    *p = (struct line_parser){
+        .batch_max = p->batch_max, .in_batch = true, .refused = true, .each = each, .left = count};
     if (each == REQUEST_WRONG) {
         return wrong("a batch is of A, C or R, such as B 500 A; its lines are left out");
     }
-    if (count > LINE_BATCH_MAX) {
-        return wrong("a batch has at most 1000000 lines; those of this one are left out");
+    if (count > p->batch_max) {
+        return wrong(p->batch_max == LINE_BATCH_SHARED
+                         ? "a batch has at most 65536 lines; those of this one are left out"
+                         : "a batch has at most 1000000 lines; those of this one are left out");
     }
     p->refused = false;
     return (struct request){.type = REQUEST_NONE};
@@ -71,11 +75,19 @@ static struct request read_command(struct line_parser *p, struct unseen_bytes li
         if (type_of(letter) != REQUEST_WRONG) {
             return (struct request){.type = type_of(letter), .url = text};
         }
+        if (letter == 'O' || letter == 'T') {
+            return (struct request){.type = letter == 'O' ? REQUEST_OPTION : REQUEST_TOKEN,
+                                    .text = text};
+        }
     }
-    if (line.len == 1 && (letter == 'F' || letter == 'I')) {
-        return (struct request){.type = letter == 'F' ? REQUEST_FLUSH : REQUEST_INFO};
+    if (line.len == 1 && letter == 'F') {
+        return (struct request){.type = REQUEST_FLUSH};
     }
-    return wrong("unknown request; there are: A URL, C URL, R URL, B N A, F and I");
+    if (line.len == 1 && (letter == 'I' || letter == 'S')) {
+        return (struct request){.type = letter == 'I' ? REQUEST_INFO : REQUEST_STATS};
+    }
+    return wrong("unknown request; there are: A URL, C URL, R URL, B N A, F, I, S, O NAME and "
+                 "T TOKEN");
 }
 
 static struct request read_line(struct line_parser *p, struct unseen_bytes line, bool too_long)

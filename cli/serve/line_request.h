@@ -17,7 +17,8 @@
 #include "serve/line_reader.h"
 
 enum {
-    LINE_BATCH_MAX = 1000000 /* lines of a batch */
+    LINE_BATCH_MAX = 1000000, /* lines of a batch on standard input */
+    LINE_BATCH_SHARED = 65536 /* on a socket: their answer fits into what the system keeps for it */
 };
 
 enum request_type {
@@ -28,18 +29,23 @@ enum request_type {
     REQUEST_BATCH_END, /* all lines of a batch have come, or the input has ended */
     REQUEST_FLUSH,
     REQUEST_INFO,
+    REQUEST_STATS,
+    REQUEST_OPTION, /* text: the name of an option of this connection */
+    REQUEST_TOKEN,  /* text: the token that lets a client change the store */
     REQUEST_WRONG
 };
 
 struct request {
     enum request_type type;
     bool in_batch;
-    struct unseen_bytes url; /* of ADD, ASK and REMOVE */
-    const char *wrong;       /* of WRONG: a sentence without a full stop; static text */
+    struct unseen_bytes url;  /* of ADD, ASK and REMOVE */
+    struct unseen_bytes text; /* of OPTION and TOKEN */
+    const char *wrong;        /* of WRONG: a sentence without a full stop; static text */
 };
 
-/* The batch whose lines are coming. All zero: none. */
+/* The batch whose lines are coming. All zero but for batch_max: none. */
 struct line_parser {
+    uint64_t batch_max; /* the most lines of a batch; set by the caller */
     bool in_batch;
     bool refused;           /* the lines have no answers */
     enum request_type each; /* the request that each line is */

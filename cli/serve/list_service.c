@@ -182,6 +182,13 @@ void service_refresh(struct service *s)
     }
 }
 
+void service_look(struct service *s)
+{
+    s->looked = 0;
+    s->refused_at = 0;
+    service_refresh(s);
+}
+
 /* ---- Questions ------------------------------------------------------------------------------- */
 
 enum unseen_status service_covers(struct service *s, const struct unseen_bytes *items, size_t n,

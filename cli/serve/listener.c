@@ -2,9 +2,11 @@
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE 1
 #endif
-#include "serve/loop.h"
+#include "serve/listener.h"
 
 #include <errno.h>
+#include <fcntl.h>
+#include <grp.h>
 #include <netdb.h>
 #include <netinet/in.h>
 #include <stdint.h>
@@ -34,15 +36,27 @@ static void remove_dead(const struct sockaddr_un *address)
     (void)close(fd); /* was only a question */
 }
 
-static bool listen_at(struct listener *l, const struct sockaddr *address, socklen_t len)
+static bool bind_at(struct listener *l, const struct sockaddr *address, socklen_t len)
 {
     const int on = 1;
     l->fd = socket(address->sa_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
     return l->fd >= 0 && setsockopt(l->fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on)) == 0 &&
-           bind(l->fd, address, len) == 0 && listen(l->fd, SOMAXCONN) == 0;
+           bind(l->fd, address, len) == 0;
 }
 
-static bool listen_locally(struct listener *l, const char *path)
+/* Gives the socket its rights before anybody can connect. */
+static bool let_in(const char *path, const struct listen_options *o)
+{
+    const struct group *group = o->group ? getgrnam(o->group) : NULL;
+    if (o->group && !group) {
+        errno = ENOENT;
+        message_error("there is no group %s", o->group);
+        return false;
+    }
+    return (!group || chown(path, (uid_t)-1, group->gr_gid) == 0) && chmod(path, o->mode) == 0;
+}
+
+static bool listen_locally(struct listener *l, const struct listen_options *o, const char *path)
 {
     struct sockaddr_un address = {.sun_family = AF_UNIX};
     const size_t size = strlen(path) + 1;
@@ -52,11 +66,11 @@ static bool listen_locally(struct listener *l, const char *path)
     }
     memcpy(address.sun_path, path, size);
     remove_dead(&address);
-    if (!listen_at(l, (const struct sockaddr *)&address, sizeof(address))) {
-        return false;
-    }
-    l->path = path;
-    return true;
+    const mode_t mask = umask(0177);
+    const bool is_bound = bind_at(l, (const struct sockaddr *)&address, sizeof(address));
+    (void)umask(mask); /* cannot fail */
+    l->path = is_bound ? path : NULL;
+    return is_bound && let_in(path, o) && listen(l->fd, SOMAXCONN) == 0;
 }
 
 /* Splits "ADDRESS:PORT"; false if the text is something else. */
@@ -89,7 +103,8 @@ static bool listen_on_port(struct listener *l, const char *where)
         errno = EINVAL;
         return false;
     }
-    const bool listens = listen_at(l, info->ai_addr, info->ai_addrlen);
+    const bool listens =
+        bind_at(l, info->ai_addr, info->ai_addrlen) && listen(l->fd, SOMAXCONN) == 0;
     const int error = errno;
     freeaddrinfo(info);
     errno = error;
@@ -114,15 +129,83 @@ static void announce(const struct listener *l, const char *where)
     }
 }
 
-bool listener_open(struct listener *l, const char *where)
+/* The socket that a service manager has opened [sd_listen_fds(3)]: descriptor 3. */
+static bool take_over(struct listener *l)
 {
-    const bool is_local = strncmp(where, "unix:", 5) == 0;
+    const char *pid = getenv("LISTEN_PID");
+    const char *n = getenv("LISTEN_FDS");
+    int listens = 0;
+    socklen_t len = sizeof(listens);
+    if (!pid || !n || strtoul(pid, NULL, 10) != (unsigned long)getpid() || strcmp(n, "1") != 0) {
+        message_error("systemd has passed on no socket, or more than one");
+        message_hint("a unit with one ListenStream= beside the service, or --listen unix:PATH");
+        return false;
+    }
+    l->fd = 3;
+    return getsockopt(l->fd, SOL_SOCKET, SO_ACCEPTCONN, &listens, &len) == 0 && listens &&
+           fcntl(l->fd, F_SETFD, FD_CLOEXEC) == 0 && fcntl(l->fd, F_SETFL, O_NONBLOCK) == 0;
+}
+
+/* Tells a service manager that clients can connect [sd_notify(3)]. If there is none, or it does not
+ * listen, nothing is lost. */
+static void tell_ready(void)
+{
+    static const char ready[] = "READY=1";
+    const char *path = getenv("NOTIFY_SOCKET");
+    struct sockaddr_un address = {.sun_family = AF_UNIX};
+    const size_t len = path ? strlen(path) : 0;
+    if (len < 2 || len >= sizeof(address.sun_path)) {
+        return;
+    }
+    memcpy(address.sun_path, path, len);
+    if (path[0] == '@') {
+        address.sun_path[0] = '\0'; /* a name that is in no folder */
+    }
+    const int fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+    if (fd >= 0) {
+        (void)sendto(fd, ready, sizeof(ready) - 1, MSG_NOSIGNAL, (const struct sockaddr *)&address,
+                     (socklen_t)(offsetof(struct sockaddr_un, sun_path) + len));
+        (void)close(fd); /* only a word was sent */
+    }
+}
+
+static const char unix_prefix[] = "unix:";
+static const char from_systemd[] = "systemd";
+
+static bool is_local(const char *address)
+{
+    return strncmp(address, unix_prefix, sizeof(unix_prefix) - 1) == 0;
+}
+
+struct listener_reach listener_reach(const char *where)
+{
+    char address[64];
+    const char *port = NULL;
+    struct listener_reach reach = {false, false};
+    if (is_local(where) || strcmp(where, from_systemd) == 0 ||
+        !split_address(where, address, &port)) {
+        return reach;
+    }
+    reach.is_port = true;
+    reach.is_remote = strncmp(address, "127.", 4) != 0 && strcmp(address, "::1") != 0;
+    return reach;
+}
+
+bool listener_open(struct listener *l, const struct listen_options *o)
+{
+    const char *where = o->address;
     *l = (struct listener){.fd = -1};
-    if (!(is_local ? listen_locally(l, where + 5) : listen_on_port(l, where))) {
-        message_error("cannot listen on %s: %s", where, strerror(errno));
+    errno = 0;
+    const bool listens = strcmp(where, from_systemd) == 0 ? take_over(l)
+                         : is_local(where) ? listen_locally(l, o, where + sizeof(unix_prefix) - 1)
+                                           : listen_on_port(l, where);
+    if (!listens) {
+        message_error("cannot listen on %s: %s", where,
+                      errno ? strerror(errno) : "no socket was passed on");
         return false;
     }
     announce(l, where);
+    tell_ready();
     return true;
 }
 

@@ -1,14 +1,10 @@
-/* SPDX-License-Identifier: MIT
- *
- * Standard input and output belong to other programs, too, so they stay blocking and are used only
- * when poll says that they will not block. */
+/* SPDX-License-Identifier: MIT */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE 1
 #endif
 #include "serve/loop.h"
 
 #include <errno.h>
-#include <limits.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <poll.h>
@@ -18,28 +14,39 @@
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "print/message.h"
+#include "serve/connection_io.h"
 #include "stop.h"
 
 enum {
-    CONNECTIONS = 1000,
-    READ_BYTES = 16 * 1024,
-    STANDARD_READ_BYTES = 64 * 1024,
-    AHEAD_BYTES = 256 * 1024, /* of answers that the client of a socket may leave unread */
-    PAUSE = 100,   /* milliseconds without new connections, when one failed for lack of room */
-    GOODBYE = 1000 /* milliseconds at the end for clients that still read their answers */
+    AHEAD_BYTES = 256 * 1024,  /* of answers that the client of a socket may leave unread */
+    AHEAD_CHANGES = 32 * 1024, /* the same where answers may tell of changes */
+    SEND_BYTES = 256 * 1024,   /* that the system keeps for a socket */
+    PAUSE = 100,               /* milliseconds without new connections, when one failed for lack
+                                     * of room; and between looks at a client that holds up commits */
+    GOODBYE = 1000,            /* milliseconds at the end for clients that still read */
+    PATIENCE = 1000,           /* milliseconds that a client may hold up commits */
+    MILLION = 1000 * 1000,
+    ACCEPTS = 32, /* connections that are taken in a round */
+    FIXED_FDS = 2 /* the listener's and the one that tells of commits */
 };
 
 struct loop {
     struct service *service;
     struct listener listener;
-    struct connection *connections[CONNECTIONS];
+    struct connection **connections; /* max */
+    struct pollfd *fds;              /* FIXED_FDS + 2 * max */
+    size_t max;
     size_t n;
     uint64_t round;
-    bool pauses; /* no descriptor or memory is left for another connection */
-    bool failed; /* standard input and output ended early, or poll has failed */
+    struct text spare; /* lent to a connection while it is served */
+    bool pauses;       /* no descriptor or memory is left for another connection */
+    bool is_held_up;   /* a client leaves answers about changes unread, so nothing is committed */
+    bool is_watched;   /* a client is slow */
+    bool failed;       /* standard input and output ended early, or poll has failed */
     bool reader_gone;
 };
 
@@ -50,7 +57,16 @@ struct loop {
  * times. */
 static sigset_t waiting_mask;
 
-void loop_block_signals(void)
+/* A signal handler can reach only globals. */
+static volatile sig_atomic_t hangup;
+
+static void note_hangup(int signal_number)
+{
+    (void)signal_number;
+    hangup = 1;
+}
+
+void loop_block_signals(bool listens)
 {
     sigset_t set;
     sigemptyset(&set);
@@ -59,169 +75,58 @@ void loop_block_signals(void)
     sigaddset(&set, SIGHUP);
     pthread_sigmask(SIG_BLOCK, &set, &waiting_mask);
     stop_listen();
-}
-
-/* ---- A connection ---------------------------------------------------------------------------- */
-
-static bool would_wait(void)
-{
-    return errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR;
-}
-
-/* Nothing more can be read or sent. The client of a socket has gone away, which is no error of
- * ours. */
-static void break_off(struct connection *c, const char *what)
-{
-    c->reader_gone = errno == EPIPE;
-    if (c->is_standard && !c->reader_gone) {
-        message_error("cannot %s: %s", what, strerror(errno));
-    }
-    c->broken = true;
-}
-
-static void read_requests(struct connection *c)
-{
-    struct text *t = &c->in.text;
-    forget_front(t, &c->in.at);
-    if (!text_reserve(t, c->is_standard ? STANDARD_READ_BYTES : READ_BYTES)) {
-        errno = ENOMEM;
-        break_off(c, "keep requests");
-        return;
-    }
-    const ssize_t n = read(c->in_fd, t->data + t->len, t->cap - t->len);
-    if (n >= 0) {
-        t->len += (size_t)n;
-        c->in.at_end = n == 0;
-    } else if (!would_wait()) {
-        break_off(c, "read standard input");
+    if (listens) {
+        /* A server that clients connect to looks for a new list. */
+        const struct sigaction action = {.sa_handler = note_hangup};
+        sigaction(SIGHUP, &action, NULL);
     }
 }
 
-/* Writes without waiting, unless the output is a file or a terminal. A pipe or a local socket that
- * poll calls writable takes PIPE_BUF bytes. */
-static ssize_t write_answers(const struct connection *c, const char *data, size_t len)
+/* In milliseconds, never 0. */
+static uint64_t now(void)
 {
-    struct pollfd pfd = {.fd = c->out_fd, .events = POLLOUT};
-    if (c->is_shared && poll(&pfd, 1, 0) <= 0) {
-        errno = EAGAIN;
-        return -1;
-    }
-    return write(c->out_fd, data, c->is_shared && len > PIPE_BUF ? PIPE_BUF : len);
+    struct timespec time = {0};
+    (void)clock_gettime(CLOCK_MONOTONIC, &time); /* cannot fail */
+    return (uint64_t)time.tv_sec * 1000 + (uint64_t)time.tv_nsec / MILLION + 1;
 }
 
-/* Writes what the client takes now. When that is everything, the changes are handed to a commit,
- * and it returns true. */
-static bool flush_answers(struct connection *c)
-{
-    while (connection_is_behind(c) && !c->broken) {
-        const size_t len = c->out.len - c->sent - c->held;
-        const ssize_t n = write_answers(c, c->out.data + c->sent, len);
-        if (n >= 0) {
-            c->sent += (size_t)n;
-        } else if (would_wait()) {
-            break;
-        } else {
-            break_off(c, "write standard output");
-        }
-    }
-    forget_front(&c->out, &c->sent);
-    if (c->broken || c->failed || connection_is_behind(c)) {
-        return false;
-    }
-    if (c->nchanges > 0) {
-        service_commit_begin(c->service, c->nchanges);
-        c->nchanges = 0;
-    }
-    return true;
-}
+/* ---- Connections ----------------------------------------------------------------------------- */
 
-/* Answers what is there until that is all, or until the client has to read answers first. */
-static void answer_requests(struct connection *c)
-{
-    do {
-        const bool all_written = flush_answers(c);
-        if (c->syncing) {
-            if (!all_written) {
-                return;
-            }
-            c->syncing = false;
-            c->service->protocol->synced(c, service_commit_wait(c->service));
-        }
-    } while (!c->broken && connection_answer(c));
-    (void)flush_answers(c);
-}
-
-/* The protocol has ended the conversation. To close a socket while the client still sends would
- * take the last answer away from the client, so it is told that nothing more comes, and closes. */
-static void end_conversation(struct connection *c)
-{
-    text_clear(&c->in.text);
-    c->in.at = 0;
-    if (c->is_standard) {
-        c->in.at_end = true;
-    } else if (!connection_is_behind(c) && !c->farewell) {
-        c->farewell = true;
-        c->broken = c->broken || shutdown(c->out_fd, SHUT_WR) != 0;
-    }
-}
-
-static bool wants_input(const struct connection *c)
-{
-    return !c->in.at_end && c->out.len - c->sent < c->ahead;
-}
-
-static bool is_complete(const struct connection *c)
-{
-    return c->in.at_end && !c->syncing && !connection_is_behind(c) && !c->broken && !c->failed;
-}
-
-static bool is_done(const struct connection *c)
-{
-    return c->broken || c->failed || is_complete(c);
-}
-
-/* Reads first, so that requests that came together with the end of a connection are answered. */
-static void serve_connection(struct connection *c, bool is_readable)
-{
-    if (is_readable) {
-        read_requests(c);
-    }
-    if (!c->broken) {
-        answer_requests(c);
-    }
-    if (c->over) {
-        end_conversation(c);
-    }
-}
-
-/* ---- All connections ------------------------------------------------------------------------- */
-
+/* Answers that were never sent are as if they had not been given. */
 static void drop_connection(struct loop *l, size_t i)
 {
     struct connection *c = l->connections[i];
     if (!c->is_standard) {
         (void)close(c->in_fd); /* the answers that were sent are on their way */
-    } else if (!is_complete(c)) {
+        service_take_back(l->service, (const struct unseen_key *)(void *)c->news.data,
+                          c->news.len / sizeof(struct unseen_key));
+    } else if (!connection_is_complete(c)) {
         l->failed = true;
         l->reader_gone = c->reader_gone;
         if (c->failed) {
             message_error("out of memory for answers");
         }
     }
-    text_release(&c->in.text);
-    text_release(&c->out);
+    connection_release(c);
     free(c);
     l->connections[i] = l->connections[--l->n];
+    l->service->counts.nclients = l->n;
 }
 
-/* One connection more than there is room for takes the place of the one that has been silent the
- * longest. */
+static void drop_done(struct loop *l)
+{
+    for (size_t i = l->n; i-- > 0;) { /* from the end, as drop_connection moves the last */
+        const struct connection *c = l->connections[i];
+        if (c->broken || c->failed || connection_is_complete(c)) {
+            drop_connection(l, i);
+        }
+    }
+}
+
+/* The connection that has been silent the longest makes room. */
 static void evict_silent(struct loop *l)
 {
     size_t silent = 0;
-    if (l->n < CONNECTIONS) {
-        return;
-    }
     for (size_t i = 1; i < l->n; i++) {
         if (l->connections[i]->spoke < l->connections[silent]->spoke) {
             silent = i;
@@ -233,90 +138,232 @@ static void evict_silent(struct loop *l)
 /* Adds a connection and greets. Returns false without memory. */
 static bool add_connection(struct loop *l, int in_fd, int out_fd)
 {
+    struct service *s = l->service;
     struct connection *c = malloc(sizeof(*c));
     struct stat st;
     if (!c) {
         return false;
     }
     const bool is_standard = in_fd != out_fd;
-    *c = (struct connection){.service = l->service,
-                             .in = {.longest = l->service->protocol->longest},
-                             .ahead = is_standard ? SIZE_MAX : AHEAD_BYTES,
-                             .in_fd = in_fd,
-                             .out_fd = out_fd,
-                             .is_standard = is_standard,
-                             .spoke = l->round};
+    *c = (struct connection){
+        .service = s,
+        .in = {.longest = s->protocol->longest},
+        .ahead = is_standard     ? SIZE_MAX
+                 : s->may_change ? AHEAD_CHANGES
+                                 : AHEAD_BYTES,
+        .parser = {.batch_max = is_standard ? LINE_BATCH_MAX : LINE_BATCH_SHARED},
+        .may_change = !s->needs_token,
+        .in_fd = in_fd,
+        .out_fd = out_fd,
+        .is_standard = is_standard,
+        .spoke = l->round};
     c->is_shared =
         is_standard && fstat(out_fd, &st) == 0 && (S_ISFIFO(st.st_mode) || S_ISSOCK(st.st_mode));
-    evict_silent(l);
     l->connections[l->n++] = c;
-    if (l->service->protocol->greet) {
-        l->service->protocol->greet(c);
-        (void)flush_answers(c);
+    s->counts.nclients = l->n;
+    if (s->protocol->greet) {
+        s->protocol->greet(c);
+        connection_flush(c);
     }
     return true;
 }
 
-static void accept_connections(struct loop *l)
+/* Tells a newcomer that the house is full. */
+static void turn_away(int fd)
+{
+    static const char sentence[] = "E the server has as many clients as --max-clients allows\n";
+    (void)send(fd, sentence, sizeof(sentence) - 1, MSG_NOSIGNAL); /* fits, or the client is gone */
+    (void)close(fd);
+}
+
+/* Makes a connection of a client that has come. Returns false without memory. */
+static bool take_in(struct loop *l, int fd)
 {
     const int on = 1;
-    int fd;
-    while ((fd = accept4(l->listener.fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK)) >= 0) {
-        /* Answers are short and must not wait for each other. A local socket does not know the
-         * option. */
-        (void)setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
-        if (!add_connection(l, fd, fd)) {
+    const int bytes = SEND_BYTES;
+    /* Answers are short and must not wait for each other. A local socket does not know the
+     * option. */
+    (void)setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
+    (void)setsockopt(fd, SOL_SOCKET, SO_SNDBUF, &bytes, sizeof(bytes)); /* or what there is */
+    if (l->n == l->max && l->service->protocol->keeps_clients) {
+        turn_away(fd);
+        return true;
+    }
+    if (l->n == l->max) {
+        evict_silent(l);
+    }
+    return add_connection(l, fd, fd);
+}
+
+/* Some at a time: between rounds those that have gone away make room. */
+static void accept_connections(struct loop *l)
+{
+    for (int i = 0; i < ACCEPTS; i++) {
+        const int fd = accept4(l->listener.fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+        if (fd < 0) {
+            l->pauses = errno == EMFILE || errno == ENFILE || errno == ENOBUFS || errno == ENOMEM;
+            return;
+        }
+        if (!take_in(l, fd)) {
             (void)close(fd); /* nothing was said */
             l->pauses = true;
             return;
         }
     }
-    l->pauses = errno == EMFILE || errno == ENFILE || errno == ENOBUFS || errno == ENOMEM;
+}
+
+/* Lends the spare memory to a connection that has none, so that an idle client keeps none. */
+static void serve_connection(struct loop *l, struct connection *c, bool is_readable)
+{
+    if (!c->in.text.data) {
+        c->in.text = l->spare;
+        l->spare = (struct text){0};
+    }
+    connection_serve(c, is_readable);
+    if (!c->is_standard && c->in.at == c->in.text.len) {
+        text_release(&l->spare);
+        l->spare = c->in.text;
+        text_clear(&l->spare);
+        c->in.text = (struct text){0};
+        c->in.at = 0;
+    }
+    if (!c->is_standard && c->out.len == 0) {
+        text_release(&c->out);
+        text_release(&c->news);
+    }
+}
+
+/* ---- Commits --------------------------------------------------------------------------------- */
+
+/* Whether the client leaves answers about changes unread. Changes are committed in the order in
+ * which they were made, so this holds up the commits of all. */
+static bool holds_up(const struct connection *c)
+{
+    return c->has_changed && c->held == 0 && connection_is_behind(c);
+}
+
+/* A client that holds up commits, or does not close after the last answer, is dropped after a
+ * moment. What it was not told is as if it had not asked. Standard input and output are the only
+ * client, and may take their time. */
+static void find_slow(struct loop *l)
+{
+    l->is_held_up = false;
+    l->is_watched = false;
+    for (size_t i = 0; i < l->n; i++) {
+        struct connection *c = l->connections[i];
+        if (!holds_up(c) && !c->farewell) {
+            c->slow_since = 0;
+            continue;
+        }
+        l->is_held_up = l->is_held_up || holds_up(c);
+        l->is_watched = l->is_watched || !c->is_standard;
+        c->slow_since = c->slow_since ? c->slow_since : now();
+        c->broken = c->broken || (!c->is_standard && now() - c->slow_since > PATIENCE);
+    }
+}
+
+static void begin_commit(struct loop *l)
+{
+    service_commit(l->service);
+    for (size_t i = 0; i < l->n; i++) {
+        struct connection *c = l->connections[i];
+        c->has_changed = false;
+        if (connection_wants_commit(c)) {
+            c->awaits = true;
+            c->until = l->service->nbegun;
+        }
+    }
+}
+
+/* Goes on with connections whose commits have ended. Returns whether there were any. */
+static bool resume_connections(struct loop *l)
+{
+    struct service *s = l->service;
+    bool any = false;
+    for (size_t i = 0; i < l->n; i++) {
+        struct connection *c = l->connections[i];
+        if (c->awaits && (s->broken || s->ndurable >= c->until)) {
+            c->awaits = false;
+            s->protocol->synced(c, !s->broken);
+            serve_connection(l, c, false);
+            any = true;
+        }
+    }
+    return any;
+}
+
+/* Answers that were given make changes to commit, and commits that have ended let more answers be
+ * given. */
+static void settle(struct loop *l)
+{
+    do {
+        find_slow(l);
+        drop_done(l);
+        if (!l->is_held_up) {
+            begin_commit(l);
+        }
+        service_poll(l->service);
+    } while (resume_connections(l));
 }
 
 /* ---- The loop -------------------------------------------------------------------------------- */
 
-static void drop_done(struct loop *l)
+static void take_notice(const struct service *s)
 {
-    for (size_t i = l->n; i-- > 0;) { /* from the end, as drop_connection moves the last */
-        if (is_done(l->connections[i])) {
-            drop_connection(l, i);
-        }
+    uint64_t n;
+    while (s->notify_fd > 0 && read(s->notify_fd, &n, sizeof(n)) < 0 && errno == EINTR) {
     }
+}
+
+static size_t fill_fds(const struct loop *l, bool accepts)
+{
+    struct pollfd *fds = l->fds;
+    const int notify_fd = l->service->notify_fd;
+    fds[0] = (struct pollfd){.fd = accepts && !l->pauses ? l->listener.fd : -1, .events = POLLIN};
+    fds[1] = (struct pollfd){.fd = notify_fd > 0 ? notify_fd : -1, .events = POLLIN};
+    for (size_t i = 0; i < l->n; i++) {
+        const struct connection *c = l->connections[i];
+        const bool writes = connection_is_behind(c) || c->chokes;
+        struct pollfd *pair = fds + FIXED_FDS + 2 * i;
+        pair[0] =
+            (struct pollfd){.fd = connection_wants_input(c) ? c->in_fd : -1, .events = POLLIN};
+        pair[1] = (struct pollfd){.fd = writes ? c->out_fd : -1, .events = POLLOUT};
+    }
+    return l->n;
 }
 
 /* Waits, and serves every connection that has something to read or takes answers. */
 static void run_round(struct loop *l, bool accepts, int timeout)
 {
-    struct pollfd fds[1 + 2 * CONNECTIONS];
     const struct timespec time = {timeout / 1000, timeout % 1000 * 1000000L};
-    const size_t n = l->n;
-    fds[0] = (struct pollfd){.fd = accepts && !l->pauses ? l->listener.fd : -1, .events = POLLIN};
-    for (size_t i = 0; i < n; i++) {
-        const struct connection *c = l->connections[i];
-        fds[1 + 2 * i] = (struct pollfd){.fd = wants_input(c) ? c->in_fd : -1, .events = POLLIN};
-        fds[2 + 2 * i] =
-            (struct pollfd){.fd = connection_is_behind(c) ? c->out_fd : -1, .events = POLLOUT};
-    }
+    const size_t n = fill_fds(l, accepts);
     l->round++;
-    const int nready = ppoll(fds, 1 + 2 * n, timeout < 0 ? NULL : &time, &waiting_mask);
+    const int nready = ppoll(l->fds, FIXED_FDS + 2 * n, timeout < 0 ? NULL : &time, &waiting_mask);
     if (nready < 0 && errno != EINTR) {
         message_error("cannot wait for requests: %s", strerror(errno));
         l->failed = true;
     }
     l->pauses = false;
-    if (nready <= 0) {
-        return;
+    if (hangup) {
+        hangup = 0;
+        service_look(l->service);
     }
-    service_refresh(l->service);
-    for (size_t i = n; i-- > 0;) {
-        if (fds[1 + 2 * i].revents || fds[2 + 2 * i].revents) {
+    if (nready > 0) {
+        service_refresh(l->service);
+    }
+    if (nready > 0 && l->fds[1].revents) {
+        take_notice(l->service);
+    }
+    for (size_t i = n; nready > 0 && i-- > 0;) {
+        const struct pollfd *pair = l->fds + FIXED_FDS + 2 * i;
+        if (pair[0].revents || pair[1].revents) {
             l->connections[i]->spoke = l->round;
-            serve_connection(l->connections[i], fds[1 + 2 * i].revents != 0);
+            serve_connection(l, l->connections[i], pair[0].revents != 0);
         }
     }
+    settle(l);
     drop_done(l);
-    if (fds[0].revents) {
+    if (nready > 0 && l->fds[0].revents) {
         accept_connections(l);
     }
 }
@@ -333,18 +380,27 @@ static void say_goodbye(struct loop *l)
     }
 }
 
-bool loop_run(struct service *service, const char *where, bool *reader_gone_out)
+static bool start_loop(struct loop *l, const struct listen_options *where)
+{
+    l->max = where ? where->max_clients : 1;
+    l->connections = calloc(l->max, sizeof(struct connection *));
+    l->fds = calloc(FIXED_FDS + 2 * l->max, sizeof(l->fds[0]));
+    if (!l->connections || !l->fds) {
+        return message_no_memory();
+    }
+    if (where) {
+        return listener_open(&l->listener, where);
+    }
+    return add_connection(l, STDIN_FILENO, STDOUT_FILENO) || message_no_memory();
+}
+
+bool loop_run(struct service *service, const struct listen_options *where, bool *reader_gone_out)
 {
     struct loop l = {.service = service, .listener = {.fd = -1}};
-    if (where) {
-        l.failed = !listener_open(&l.listener, where);
-    } else if (!add_connection(&l, STDIN_FILENO, STDOUT_FILENO)) {
-        message_error("out of memory");
-        l.failed = true;
-    }
+    l.failed = !start_loop(&l, where);
     drop_done(&l);
     while (!l.failed && (where || l.n > 0) && !stop_is_wanted()) {
-        run_round(&l, true, l.pauses ? PAUSE : -1);
+        run_round(&l, true, l.pauses || l.is_watched ? PAUSE : -1);
     }
     pthread_sigmask(SIG_SETMASK, &waiting_mask, NULL); /* a second signal ends the process */
     if (where) {
@@ -353,7 +409,13 @@ bool loop_run(struct service *service, const char *where, bool *reader_gone_out)
     while (l.n > 0) {
         drop_connection(&l, l.n - 1);
     }
+    if (where) {
+        service_commit(service);
+    }
     listener_close(&l.listener);
+    text_release(&l.spare);
+    free(l.connections);
+    free(l.fds);
     *reader_gone_out = l.reader_gone;
     return !l.failed;
 }

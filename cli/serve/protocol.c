@@ -5,7 +5,7 @@
 
 /* clang-format off */
 static const struct protocol protocols[] = {
-    {.name = NULL, .longest = 1 << 20,
+    {.name = NULL, .longest = 1 << 20, .keeps_clients = true,
      .take = line_take, .greet = line_greet, .synced = line_synced},
     {.name = "squid", .longest = REQUEST_LONGEST, .take = squid_take,
      .finds = FIND_URL | FIND_HOST},

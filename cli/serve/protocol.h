@@ -49,6 +49,10 @@ struct protocol {
     unsigned finds;    /* bits of enum find_type: what it asks for; 0: it may change a store */
     bool has_reply;    /* takes --reply */
     bool has_redirect; /* needs --redirect */
+
+    /* With as many clients as there may be, a newcomer is refused. Otherwise the client that has
+     * been silent the longest makes room for it. */
+    bool keeps_clients;
 };
 
 /* The protocol of a name (NULL: the line protocol); NULL if there is none. */

@@ -4,7 +4,9 @@
 #include "commands/commands.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
+#include <sys/eventfd.h>
 #include <unistd.h>
 
 #include "lines/profile.h"
@@ -13,14 +15,21 @@
 #include "serve/loop.h"
 #include "stop.h"
 
+enum {
+    TOKEN_MIN = 16,     /* bytes */
+    TOKEN_MAX = 1024,   /* bytes */
+    CLIENTS_MAX = 1000, /* unless --max-clients says something else */
+    LOCAL_MODE = 0600
+};
+
 /* ---- What was asked for ---------------------------------------------------------------------- */
 
 /* Whether there are options that only a new store has a use for. */
 static bool makes_store(const struct options *o)
 {
     return o->seen.filter || o->seen.fpr > 0 || o->seen.capacity > 0 || o->seen.seed.len ||
-           o->seen.key_bits || o->seen.no_log || o->seen.file_mode || o->profile.name ||
-           o->profile.nrules > 0;
+           o->seen.key_bits || o->seen.no_log || (o->seen.file_mode && !o->serve.listen) ||
+           o->profile.name || o->profile.nrules > 0;
 }
 
 /* No byte may end a line, a string or a message of some protocol. */
@@ -38,19 +47,32 @@ static bool check_text(const char *option, const char *text)
     return true;
 }
 
+/* Whoever can connect to a port of another machine could change the store. */
+static bool check_reach(const struct options *o)
+{
+    const char *address = o->serve.listen;
+    if (address && listener_reach(address).is_remote && !o->serve.token_file) {
+        message_error("whoever reaches %s could ask this server, and nobody has to say who he is",
+                      address);
+        message_hint("unseen serve --listen %s --token-file FILE %s, behind a firewall", address,
+                     o->seen.path);
+        return false;
+    }
+    return true;
+}
+
 static bool check_line_protocol(const struct options *o)
 {
     if (o->input.nfiles > 0) {
         message_error("one file is served, and requests come from standard input");
         message_hint("unseen serve %s < FILE", o->seen.path);
-    } else if (o->serve.listen || o->serve.reply || o->serve.redirect || o->serve.expressions) {
-        message_error("--%s needs --protocol", o->serve.listen     ? "listen"
-                                               : o->serve.reply    ? "reply"
+    } else if (o->serve.reply || o->serve.redirect || o->serve.expressions) {
+        message_error("--%s needs --protocol", o->serve.reply      ? "reply"
                                                : o->serve.redirect ? "redirect"
                                                                    : "expressions");
         message_hint("unseen serve --protocol NAME %s", o->seen.path);
     } else {
-        return true;
+        return check_reach(o);
     }
     return false;
 }
@@ -99,11 +121,23 @@ void serve_report_commit(const struct service *s, const struct unseen_error *err
 static bool open_store(struct service *s)
 {
     struct unseen_store_info info = {.size = sizeof(info)};
+    struct seen_options seen = s->options->seen;
+    if (s->options->serve.listen) {
+        seen.file_mode = 0; /* --mode is the socket's */
+    }
+    s->notify_fd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
+    if (s->notify_fd < 0) {
+        s->notify_fd = 0;
+        message_error("cannot make an event descriptor: %s", strerror(errno));
+        return false;
+    }
+    seen.notify_fd = s->notify_fd;
     if (s->read_only ? !serve_open_to_read(s, &s->store)
-                     : !stores_open(&s->store, s->path, UNSEEN_STORE_CREATE, &s->options->seen,
+                     : !stores_open(&s->store, s->path, UNSEEN_STORE_CREATE, &seen,
                                     &s->options->profile, s->cpu)) {
         return false;
     }
+    s->may_change = !s->read_only;
     (void)unseen_store_info(s->store, &info); /* fails for a wrong size only */
     s->no_log = info.no_log;
     return true;
@@ -139,6 +173,9 @@ static bool close_service(struct service *s)
     }
     service_close_list(s);
     unseen_url_free(s->expressions);
+    if (s->notify_fd > 0) {
+        (void)close(s->notify_fd); /* only wakes us */
+    }
     return durable;
 }
 
@@ -151,8 +188,45 @@ static bool close_output(void)
     return true;
 }
 
+/* The token is the first line of its file. */
+static bool read_token(const struct options *o, char token[TOKEN_MAX + 2], size_t *len_out)
+{
+    const char *name = o->serve.token_file;
+    FILE *file = name ? fopen(name, "re") : NULL;
+    *len_out = 0;
+    if (!name) {
+        return true;
+    }
+    if (!file) {
+        message_error("cannot open %s: %s", name, strerror(errno));
+        return false;
+    }
+    const bool read = fgets(token, TOKEN_MAX + 2, file) != NULL;
+    (void)fclose(file); /* was only read */
+    *len_out = read ? strcspn(token, "\r\n") : 0;
+    if (*len_out < TOKEN_MIN || *len_out > TOKEN_MAX) {
+        message_error("the first line of %s is no token: it has %d to %d bytes", name, TOKEN_MIN,
+                      TOKEN_MAX);
+        message_hint("head -c 24 /dev/urandom | base64 > %s", name);
+        return false;
+    }
+    return true;
+}
+
+static bool serve_loop(struct service *s, bool *reader_gone_out)
+{
+    const struct options *o = s->options;
+    const struct listen_options where = {
+        .address = o->serve.listen,
+        .mode = o->seen.file_mode ? o->seen.file_mode : LOCAL_MODE,
+        .group = o->serve.group,
+        .max_clients = o->serve.max_clients ? (size_t)o->serve.max_clients : CLIENTS_MAX};
+    return loop_run(s, o->serve.listen ? &where : NULL, reader_gone_out);
+}
+
 int serve_run(const struct options *o, enum unseen_cpu cpu)
 {
+    char token[TOKEN_MAX + 2];
     struct service s = {.options = o,
                         .protocol = protocol_find(o->serve.protocol),
                         .path = o->seen.path,
@@ -162,11 +236,14 @@ int serve_run(const struct options *o, enum unseen_cpu cpu)
                         .read_only = o->seen.dry_run,
                         .find = service_find};
     bool reader_gone = false;
-    if (!(o->serve.protocol ? check_protocol(o, s.protocol) : check_line_protocol(o))) {
+    if (!(o->serve.protocol ? check_protocol(o, s.protocol) : check_line_protocol(o)) ||
+        !read_token(o, token, &s.token.len)) {
         return EXIT_TROUBLE;
     }
-    loop_block_signals();
-    bool done = open_service(&s) && loop_run(&s, o->serve.listen, &reader_gone);
+    s.token.data = token;
+    s.needs_token = o->serve.listen && listener_reach(o->serve.listen).is_port;
+    loop_block_signals(o->serve.listen != NULL);
+    bool done = open_service(&s) && serve_loop(&s, &reader_gone);
     done = close_service(&s) && done;
     /* The end of the output tells the client that all is durable: it comes last. */
     done = done && (o->serve.listen || close_output());

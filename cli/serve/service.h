@@ -3,7 +3,11 @@
  * The list or the store that a server serves, and what all its connections share.
  *
  * Other programs' protocols ask a list, or a store that is only read: service_find. The line
- * protocol asks and changes a store, or asks a list: service_marks and the commits.
+ * protocol asks and changes a store, or asks a list: service_keys, service_marks and the commits.
+ *
+ * Commits: changes become durable in the order in which they were made. The loop hands them to the
+ * store's thread (service_commit) when the answers that tell of them have been written, and asks
+ * how far that thread is (service_poll).
  *
  * A list, or a store that other protocols ask, can be replaced while the server runs. A new file
  * that is renamed to its name is taken up within a second: the old file answers until the new one
@@ -29,6 +33,14 @@ enum {
     SERVICE_RUN = 256 /* the most URLs in a call of service_marks */
 };
 
+/* What the line protocol has answered since the start. */
+struct service_counts {
+    uint64_t nquestions; /* URLs that were added, asked for or removed */
+    uint64_t nnew;       /* URLs that were new */
+    uint64_t nwrong;     /* requests that could not be understood */
+    size_t nclients;     /* connections now */
+};
+
 struct options;
 
 struct service {
@@ -40,6 +52,9 @@ struct service {
     const char *reply;    /* what is said of a text that is listed */
     const char *redirect; /* the page for who asks for a listed URL */
     bool read_only;
+    bool may_change;                /* answers may tell of changes */
+    bool needs_token;               /* a client may change nothing before it has sent the token */
+    struct unseen_bytes token;      /* lets a client change the store; empty: there is none */
     struct unseen_url *expressions; /* NULL, or makes the expressions to look up */
     /* service_find, or a fuzzer's in its place. Texts are not empty. */
     enum find_answer (*find)(struct service *s, enum find_type type, struct unseen_bytes text);
@@ -61,6 +76,12 @@ struct service {
     bool no_log;       /* nothing is durable before the store is closed */
     bool broken;       /* a commit has failed: no more changes are made */
     char trouble[512]; /* the cause of the last mark 'E'; once broken, the cause of that */
+    int notify_fd;     /* readable when a commit has ended; 0: there is none */
+    uint64_t nmade;    /* changes made */
+    uint64_t nbegun;   /* of these, handed to the thread that commits */
+    uint64_t ndurable; /* of these, durable when service_poll was called */
+
+    struct service_counts counts;
 };
 
 /* ---- serve.c, which knows the options ---------------------------------------------------- */
@@ -78,6 +99,9 @@ void service_close_list(struct service *s);
 /* Takes up a new file and changes, at most once a second. The caller calls it between questions. */
 void service_refresh(struct service *s);
 
+/* Lets the next service_refresh look at once. */
+void service_look(struct service *s);
+
 /* Whether the text, or an entry that covers it, is in the file. */
 enum find_answer service_find(struct service *s, enum find_type type, struct unseen_bytes text);
 
@@ -87,14 +111,32 @@ enum unseen_status service_covers(struct service *s, const struct unseen_bytes *
 
 /* ---- store_service.c --------------------------------------------------------------------- */
 
-/* Does what `type` (ADD, ASK or REMOVE) says with n URLs, and writes a mark for each. Returns how
+/* Makes the keys of n URLs for the store that is open. Returns false without memory: see
+ * trouble. */
+bool service_keys(struct service *s, const struct unseen_bytes *urls, size_t n,
+                  struct unseen_key *keys);
+
+/* Does what `type` (ADD, ASK or REMOVE) says with n keys, and writes a mark for each. Returns how
  * many changes were made. A mark is '1' (ADD: it is new; ASK: it is there; REMOVE: it was there),
  * '0' (the opposite) or 'E' (see trouble). */
-size_t service_marks(struct service *s, enum request_type type, const struct unseen_bytes *urls,
+size_t service_marks(struct service *s, enum request_type type, const struct unseen_key *keys,
                      size_t n, char *marks);
 
-/* Hands the oldest n changes that were not handed over yet to the thread that commits. */
-void service_commit_begin(struct service *s, uint64_t n);
+/* The same for URLs that a list is asked for. */
+void service_list_marks(struct service *s, enum request_type type, const struct unseen_bytes *urls,
+                        size_t n, char *marks);
+
+/* Sets the trouble, unless a commit has failed. */
+void service_set_trouble(struct service *s, const char *sentence);
+
+/* Makes these n keys new again: the answers that tell of them were not sent. */
+void service_take_back(struct service *s, const struct unseen_key *keys, size_t n);
+
+/* Hands all changes to the thread that commits. */
+void service_commit(struct service *s);
+
+/* Sets ndurable. Does not wait. */
+void service_poll(struct service *s);
 
 /* Waits until the changes that were handed over are durable. Returns false if they are not: see
  * trouble. A commit that has failed is reported once. */

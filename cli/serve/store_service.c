@@ -13,10 +13,12 @@ static const char add_marks[] = {[UNSEEN_SEEN] = '0', [UNSEEN_NEW] = '1'};
 static const char ask_marks[] = {[UNSEEN_SEEN] = '1', [UNSEEN_NEW] = '0', [UNSEEN_ALLOWED] = '0'};
 
 /* The sentence goes into an answer of one line, so control characters are cleaned away. */
-static void set_trouble(struct service *s, const char *text)
+void service_set_trouble(struct service *s, const char *text)
 {
-    snprintf(s->trouble, sizeof(s->trouble), "%s", text);
-    utf8_clean(s->trouble);
+    if (!s->broken) {
+        snprintf(s->trouble, sizeof(s->trouble), "%s", text);
+        utf8_clean(s->trouble);
+    }
 }
 
 /* The first failed commit is reported. Returns whether all commits so far have gone well. */
@@ -24,7 +26,7 @@ static bool note_commit(struct service *s, enum unseen_status status, struct uns
 {
     if (status != UNSEEN_OK && !s->broken) {
         error->status = status;
-        set_trouble(s, error->text[0] ? error->text : unseen_status_string(status));
+        service_set_trouble(s, error->text[0] ? error->text : unseen_status_string(status));
         serve_report_commit(s, error);
         s->broken = true;
     }
@@ -48,55 +50,103 @@ static size_t write_marks(struct service *s, enum unseen_status status, const ui
     if (status == UNSEEN_ERR_STOPPED && !s->broken) {
         (void)service_commit_wait(s); /* sets the trouble that has stopped the store */
     }
-    if (!s->broken) {
-        set_trouble(s, status == UNSEEN_ERR_UNSUPPORTED ? "the store's filter cannot remove"
-                                                        : unseen_status_string(status));
-    }
+    service_set_trouble(s, status == UNSEEN_ERR_UNSUPPORTED ? "the store's filter cannot remove"
+                                                            : unseen_status_string(status));
     return count;
 }
 
-size_t service_marks(struct service *s, enum request_type type, const struct unseen_bytes *urls,
+bool service_keys(struct service *s, const struct unseen_bytes *urls, size_t n,
+                  struct unseen_key *keys)
+{
+    const enum unseen_status status =
+        unseen_set_keys(unseen_store_set(s->store), urls, n, keys, NULL);
+    if (status != UNSEEN_OK) {
+        service_set_trouble(s, unseen_status_string(status));
+    }
+    return status == UNSEEN_OK;
+}
+
+/* Says why nothing is changed; false if it may be. */
+static bool is_refused(struct service *s, char *marks, size_t n)
+{
+    if (!s->list.list && !s->read_only) {
+        return false;
+    }
+    memset(marks, 'E', n);
+    service_set_trouble(
+        s, s->list.list ? "this is a list, which unseen update changes: here are only answers"
+                        : "this server was started with --dry-run: it only answers questions");
+    return true;
+}
+
+void service_list_marks(struct service *s, enum request_type type, const struct unseen_bytes *urls,
+                        size_t n, char *marks)
+{
+    uint8_t verdicts[SERVICE_RUN];
+    s->counts.nquestions += n;
+    if (type != REQUEST_ASK) {
+        (void)is_refused(s, marks, n);
+        return;
+    }
+    const enum unseen_status status = service_covers(s, urls, n, verdicts);
+    (void)write_marks(s, status, verdicts, status == UNSEEN_OK ? n : 0, n, ask_marks, marks);
+}
+
+size_t service_marks(struct service *s, enum request_type type, const struct unseen_key *keys,
                      size_t n, char *marks)
 {
-    struct unseen_key keys[SERVICE_RUN];
     uint8_t verdicts[SERVICE_RUN];
     size_t ndone = 0;
     enum unseen_status status;
+    s->counts.nquestions += n;
     if (type == REQUEST_ASK) {
-        status = s->list.list
-                     ? service_covers(s, urls, n, verdicts)
-                     : unseen_set_contains(unseen_store_set(s->store), urls, n, verdicts, NULL);
-        (void)write_marks(s, status, verdicts, status == UNSEEN_OK ? n : 0, n, ask_marks, marks);
+        status = unseen_set_contains_keys(unseen_store_set(s->store), keys, n, verdicts, &ndone);
+        (void)write_marks(s, status, verdicts, ndone, n, ask_marks, marks);
         return 0;
     }
-    if (s->list.list || s->read_only) {
-        memset(marks, 'E', n);
-        set_trouble(s, s->list.list
-                           ? "this is a list, which unseen update changes: here are only answers"
-                           : "this server was started with --dry-run: it only answers questions");
+    if (is_refused(s, marks, n)) {
         return 0;
     }
     const bool adds = type == REQUEST_ADD;
-    status = unseen_set_keys(unseen_store_set(s->store), urls, n, keys, NULL);
-    if (status == UNSEEN_OK) {
-        status = (adds ? unseen_store_add_keys : unseen_store_remove_keys)(s->store, keys, n,
-                                                                           verdicts, &ndone);
-    }
-    return write_marks(s, status, verdicts, ndone, n, adds ? add_marks : ask_marks, marks);
+    status = (adds ? unseen_store_add_keys : unseen_store_remove_keys)(s->store, keys, n, verdicts,
+                                                                       &ndone);
+    const size_t nchanges =
+        write_marks(s, status, verdicts, ndone, n, adds ? add_marks : ask_marks, marks);
+    s->nmade += nchanges;
+    s->counts.nnew += adds ? nchanges : 0;
+    return nchanges;
 }
 
-void service_commit_begin(struct service *s, uint64_t n)
+void service_take_back(struct service *s, const struct unseen_key *keys, size_t n)
+{
+    char marks[SERVICE_RUN];
+    for (size_t i = 0; i < n; i += SERVICE_RUN) {
+        const size_t run = n - i < SERVICE_RUN ? n - i : SERVICE_RUN;
+        (void)service_marks(s, REQUEST_REMOVE, keys + i, run, marks); /* as far as that can be */
+    }
+}
+
+void service_commit(struct service *s)
 {
     struct unseen_error error = {.status = UNSEEN_OK};
-    if (!s->broken && n > 0) {
-        (void)note_commit(s, unseen_store_commit_begin(s->store, n, 0, &error), &error);
+    if (!s->broken && s->nmade > s->nbegun &&
+        note_commit(s, unseen_store_commit_begin(s->store, UINT64_MAX, 0, &error), &error)) {
+        s->nbegun = s->nmade;
+    }
+}
+
+void service_poll(struct service *s)
+{
+    struct unseen_error error = {.status = UNSEEN_OK};
+    if (!s->broken && s->may_change) {
+        (void)note_commit(s, unseen_store_commit_poll(s->store, &s->ndurable, &error), &error);
     }
 }
 
 bool service_commit_wait(struct service *s)
 {
     struct unseen_error error = {.status = UNSEEN_OK};
-    if (s->broken || s->read_only || s->list.list) {
+    if (s->broken || !s->may_change) {
         return !s->broken;
     }
     return note_commit(s, unseen_store_commit_wait(s->store, &error), &error);

@@ -167,6 +167,14 @@ static enum unseen_status commit_changes(struct unseen__committer *c, struct uns
     return unseen__log_append(c->log, record, c->writing.keys, bits, true, error);
 }
 
+/* Tells an event loop that a commit has ended. A counter that is full wakes it as well. */
+static void notify(const struct unseen__committer *c)
+{
+    const uint64_t one = 1;
+    while (c->notify_fd > 0 && write(c->notify_fd, &one, sizeof(one)) < 0 && errno == EINTR) {
+    }
+}
+
 static void committer_rest(struct unseen__committer *c)
 {
     struct pollfd pfd = {.fd = c->wake[0], .events = POLLIN};
@@ -206,12 +214,18 @@ static void *committer_run(void *context)
             break;
         }
         c->ndone = nbegun;
+        c->ndurable += c->writing.n;
         c->log_end = c->log->end;
         pthread_mutex_unlock(&c->lock);
+        notify(c);
         committer_rest(c);
         pthread_mutex_lock(&c->lock);
     }
+    const bool failed = c->status != UNSEEN_OK;
     pthread_mutex_unlock(&c->lock);
+    if (failed) {
+        notify(c);
+    }
     return NULL;
 }
 
@@ -237,9 +251,10 @@ static int start_thread(struct unseen__committer *c)
 }
 
 enum unseen_status unseen__committer_start(struct unseen__committer *c, struct unseen__log *log,
-                                           struct unseen_error *error)
+                                           int notify_fd, struct unseen_error *error)
 {
-    *c = (struct unseen__committer){.log = log, .output_fd = -1, .log_end = log->end};
+    *c = (struct unseen__committer){
+        .log = log, .notify_fd = notify_fd, .output_fd = -1, .log_end = log->end};
     if (pipe2(c->wake, O_CLOEXEC | O_NONBLOCK) != 0) {
         return unseen__error_status(error, UNSEEN_ERR_NOMEM, log->path);
     }
@@ -322,6 +337,19 @@ enum unseen_status unseen__committer_wait(struct unseen__committer *c, struct un
         hurry(c);
         pthread_cond_wait(&c->changed, &c->lock);
     }
+    const enum unseen_status status = failure(c, error);
+    pthread_mutex_unlock(&c->lock);
+    return status;
+}
+
+enum unseen_status unseen__committer_poll(struct unseen__committer *c, uint64_t *ndurable_out,
+                                          struct unseen_error *error)
+{
+    pthread_mutex_lock(&c->lock);
+    if (c->ndone < c->nbegun) {
+        hurry(c);
+    }
+    *ndurable_out = c->ndurable;
     const enum unseen_status status = failure(c, error);
     pthread_mutex_unlock(&c->lock);
     return status;

@@ -27,6 +27,8 @@ struct unseen__committer {
     struct unseen__log *log; /* belongs to the thread from start to stop */
     bool is_running;
 
+    int notify_fd; /* written to after each commit; 0: none */
+
     /* used by the caller; the thread reads the output's descriptor and name */
     struct unseen__changes waiting;
     int output_fd;           /* synced before each record; -1: no output */
@@ -37,8 +39,9 @@ struct unseen__committer {
     pthread_mutex_t lock;
     pthread_cond_t changed;
     struct unseen__changes begun;
-    uint64_t nbegun; /* calls of begin with at least one change */
-    uint64_t ndone;  /* how many of these calls are durable */
+    uint64_t nbegun;   /* calls of begin with at least one change */
+    uint64_t ndone;    /* how many of these calls are durable */
+    uint64_t ndurable; /* changes that are durable */
     uint64_t log_end;
     bool stop;
     enum unseen_status status;
@@ -52,9 +55,11 @@ struct unseen__committer {
     pthread_t thread;
 };
 
-/* Errors: NOMEM (no memory, thread or descriptors). */
+/* notify_fd is written to after each commit; 0: none. Errors: NOMEM (no memory, thread or
+ * descriptors). */
 enum unseen_status unseen__committer_start(struct unseen__committer *committer,
-                                           struct unseen__log *log, struct unseen_error *error);
+                                           struct unseen__log *log, int notify_fd,
+                                           struct unseen_error *error);
 
 /* Makes room for n more waiting changes. Errors: NOMEM; nothing has changed. */
 enum unseen_status unseen__committer_reserve(struct unseen__committer *committer, size_t n);
@@ -71,6 +76,11 @@ enum unseen_status unseen__committer_begin(struct unseen__committer *committer, 
 /* Returns when all changes that were handed over are durable, or when a commit has failed. */
 enum unseen_status unseen__committer_wait(struct unseen__committer *committer,
                                           struct unseen_error *error);
+
+/* Ends the thread's rest and returns at once. *ndurable_out is the number of changes that are
+ * durable. Errors: that of a commit that has failed. */
+enum unseen_status unseen__committer_poll(struct unseen__committer *committer,
+                                          uint64_t *ndurable_out, struct unseen_error *error);
 
 /* STOPPED if a commit has failed. */
 enum unseen_status unseen__committer_status(struct unseen__committer *committer);

@@ -174,6 +174,14 @@ enum unseen_status unseen_store_commit_wait(struct unseen_store *store, struct u
                                : not_writable(store, error);
 }
 
+enum unseen_status unseen_store_commit_poll(struct unseen_store *store, uint64_t *ndurable_out,
+                                            struct unseen_error *error)
+{
+    *ndurable_out = 0;
+    return store->log.writable ? unseen__committer_poll(&store->committer, ndurable_out, error)
+                               : not_writable(store, error);
+}
+
 /* Begins to commit all waiting changes, with the output's length as it is now. */
 static enum unseen_status commit_begin_all(struct unseen_store *store, struct unseen_error *error)
 {

@@ -208,11 +208,13 @@ static enum unseen_status load(struct unseen_store *store, struct unseen_error *
 
 /* Makes the log durable before the first append: what a killed writer wrote may still be on its way
  * to the disk. */
-static enum unseen_status start_writing(struct unseen_store *store, struct unseen_error *error)
+static enum unseen_status start_writing(struct unseen_store *store, int notify_fd,
+                                        struct unseen_error *error)
 {
     const enum unseen_status status = unseen__log_settle(&store->log, error);
-    return status == UNSEEN_OK ? unseen__committer_start(&store->committer, &store->log, error)
-                               : status;
+    return status == UNSEEN_OK
+               ? unseen__committer_start(&store->committer, &store->log, notify_fd, error)
+               : status;
 }
 
 void unseen__store_release(struct unseen_store *store)
@@ -255,7 +257,7 @@ enum unseen_status unseen_store_open(struct unseen_store **store_out, const char
     }
     status = load(store, error);
     if (status == UNSEEN_OK && options.mode != UNSEEN_STORE_READ) {
-        status = start_writing(store, error);
+        status = start_writing(store, options.notify_fd, error);
     }
     if (status != UNSEEN_OK) {
         goto fail;

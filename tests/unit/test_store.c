@@ -11,6 +11,8 @@
 #include <dirent.h>
 #include <fcntl.h>
 #include <math.h>
+#include <poll.h>
+#include <sys/eventfd.h>
 #include <sys/stat.h>
 
 #include "hash/key.h"
@@ -885,6 +887,56 @@ static void test_output(void)
     CHECK(close(fd) == 0);
 }
 
+/* The descriptor becomes readable after each commit, and after one that fails. */
+static void wait_for_notice(int fd)
+{
+    uint64_t n = 0;
+    struct pollfd pfd = {.fd = fd, .events = POLLIN};
+    CHECK(poll(&pfd, 1, 60000) == 1);
+    CHECK(read(fd, &n, sizeof(n)) == sizeof(n) && n > 0);
+}
+
+static void test_commit_poll(void)
+{
+    uint64_t ndurable = 0;
+    uint64_t before = 0;
+    const int fd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
+    CHECK(fd > 0);
+    remove_all();
+    struct unseen_store_options options = {
+        .size = sizeof(options), .mode = UNSEEN_STORE_CREATE, .notify_fd = fd};
+    struct unseen_store *store = NULL;
+    CHECK(unseen_store_open(&store, path, &options, &error) == UNSEEN_OK);
+    CHECK(unseen_store_commit_poll(store, &ndurable, &error) == UNSEEN_OK && ndurable == 0);
+    add_range(store, 0, 1000);
+    CHECK(unseen_store_commit_poll(store, &ndurable, &error) == UNSEEN_OK && ndurable == 0);
+    CHECK(unseen_store_commit_begin(store, 400, 0, &error) == UNSEEN_OK);
+    CHECK(unseen_store_commit_begin(store, 200, 0, &error) == UNSEEN_OK);
+    while (ndurable < 600) {
+        wait_for_notice(fd);
+        CHECK(unseen_store_commit_poll(store, &ndurable, &error) == UNSEEN_OK);
+        CHECK(ndurable > before && (ndurable == 400 || ndurable == 600));
+        before = ndurable;
+    }
+    close_store(store);
+    store = open_store(path, UNSEEN_STORE_READ);
+    CHECK_EQ(count(store, 0, 1000), 600);
+    CHECK(unseen_store_commit_poll(store, &ndurable, &error) == UNSEEN_ERR_READONLY);
+    close_store(store);
+
+    /* A commit that fails: the output is shorter than what was handed over. */
+    remove_all();
+    int out = -1;
+    CHECK(unseen_store_open(&store, path, &options, &error) == UNSEEN_OK);
+    const uint64_t len = open_output(store, &out);
+    add_range(store, 0, 10);
+    CHECK(unseen_store_commit_begin(store, UINT64_MAX, len + 100, &error) == UNSEEN_OK);
+    wait_for_notice(fd);
+    CHECK(unseen_store_commit_poll(store, &ndurable, &error) == UNSEEN_ERR_IO && ndurable == 0);
+    CHECK(unseen_store_close(store, &error) == UNSEEN_ERR_IO);
+    CHECK(close(out) == 0 && close(fd) == 0);
+}
+
 /* An output that has become shorter than the length given for it: what was handed over is not there, so
  * nothing is committed, and the store stops. */
 static void test_shortened_output(void)
@@ -1050,6 +1102,7 @@ int main(void)
     test_wide_keys();
     test_no_log();
     test_output();
+    test_commit_poll();
     test_shortened_output();
     test_output_names();
     test_failing_memory();

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The socket that clients connect to. */
+#ifndef UNSEEN_CLI_LISTENER_H
+#define UNSEEN_CLI_LISTENER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* Where to listen, and who may connect. */
+struct listen_options {
+    /* unix:PATH, ADDRESS:PORT, [ADDRESS]:PORT, or PORT or :PORT, which is that port of 127.0.0.1;
+     * port 0 is any port that is free. "systemd": the socket that systemd passes on. */
+    const char *address;
+    unsigned mode;      /* the rights of a local socket, as in chmod */
+    const char *group;  /* its group; NULL: as new files have */
+    size_t max_clients; /* at once */
+};
+
+struct listener {
+    int fd;           /* -1: nobody can connect */
+    const char *path; /* of a local socket that is removed at the end; NULL: none */
+};
+
+/* Listens, says so on standard error and tells a service manager that waits for it. Returns false
+ * if it cannot, which has been reported. Either way listener_close follows. */
+bool listener_open(struct listener *l, const struct listen_options *o);
+void listener_close(struct listener *l);
+
+/* What an address is: reachable through a port, and from other machines. */
+struct listener_reach {
+    bool is_port;
+    bool is_remote;
+};
+struct listener_reach listener_reach(const char *address);
+
+#endif
