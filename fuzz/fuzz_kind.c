@@ -3,7 +3,8 @@
  * Kinds of entries. For any line: a kind writes nothing behind the bound. The text of an entry is
  * its own canonical form (with the same fitness, if that is fine), and is among the texts of its
  * own question. A question makes no more texts than the kind allows, all different and none empty.
- * The first byte chooses the kind and the profile. */
+ * A question about sites finds the host that browsers open (the profile "whatwg"), and has the same
+ * texts as the URL that browsers make of it. The first byte chooses the kind and the profile. */
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,7 +14,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 enum {
     CANARY = 64,
-    NKINDS = 5
+    NKINDS = 6
 };
 
 static void require(bool condition)
@@ -81,6 +82,78 @@ static void check_again(enum unseen_kind kind, const struct unseen_url *url,
     release(buf, kind, text.len);
 }
 
+/* Stores "http://HOST/" of a canonical URL in out, which has room for it; false if the URL is not
+ * one of those that browsers open on the network. */
+static bool site_of(struct unseen_bytes url, char *out, size_t *len_out)
+{
+    static const char *const schemes[] = {"http://", "https://", "ws://", "wss://", "ftp://"};
+    size_t start = 0;
+    for (size_t i = 0; i < sizeof(schemes) / sizeof(schemes[0]); i++) {
+        const size_t len = strlen(schemes[i]);
+        start = url.len > len && memcmp(url.data, schemes[i], len) == 0 ? len : start;
+    }
+    if (start == 0) {
+        return false;
+    }
+    size_t end = start;
+    for (; url.data[end] != '/'; end++) {
+        start = url.data[end] == '@' ? end + 1 : start;
+    }
+    memcpy(out, "http://", 7);
+    memcpy(out + 7, url.data + start, end - start + 1);
+    *len_out = 7 + end - start + 1;
+    return true;
+}
+
+static size_t ask(const struct unseen_url *url, struct unseen_bytes in, char *buf,
+                  struct unseen_bytes *texts)
+{
+    size_t n = 0;
+    require(unseen_kind_texts(UNSEEN_KIND_EXPRESSIONS, url, in.data, in.len, buf,
+                              unseen_kind_bound(UNSEEN_KIND_EXPRESSIONS, in.len), texts,
+                              &n) == UNSEEN_OK);
+    return n;
+}
+
+/* Whatever browsers make of a text is asked for by the same texts, and its site is among them. A
+ * host that is only dots is no site. */
+static void check_browsers(struct unseen_bytes in)
+{
+    const struct unseen_url_options options = {.size = sizeof(options), .profile = "whatwg"};
+    struct unseen_url *whatwg = NULL;
+    struct unseen_canon canon;
+    struct unseen_bytes texts[2][UNSEEN_KIND_TEXTS_MAX];
+    size_t site_len;
+    require(unseen_url_create(&whatwg, &options, NULL) == UNSEEN_OK);
+    const size_t bound = unseen_url_bound(in.len, 0);
+    char *const canon_buf = malloc(2 * bound + 16);
+    require(canon_buf != NULL);
+    char *const site = canon_buf + bound;
+    require(unseen_url_canon(whatwg, in.data, in.len, canon_buf, bound, &canon) == UNSEEN_OK);
+    if (canon.form != UNSEEN_URL_FAILED && site_of(canon.bytes, site, &site_len)) {
+        char *const buf = buffer(UNSEEN_KIND_EXPRESSIONS, in.len);
+        char *const again = buffer(UNSEEN_KIND_EXPRESSIONS, canon.bytes.len);
+        const size_t n = ask(whatwg, in, buf, texts[0]);
+        require(ask(whatwg, canon.bytes, again, texts[1]) == n);
+        for (size_t i = 0; i < n; i++) {
+            require(same(texts[0][i], texts[1][i]));
+        }
+        release(again, UNSEEN_KIND_EXPRESSIONS, canon.bytes.len);
+        char *const site_buf = buffer(UNSEEN_KIND_EXPRESSIONS, site_len);
+        if (ask(whatwg, (struct unseen_bytes){site, site_len}, site_buf, texts[1]) > 0) {
+            bool found = false;
+            for (size_t i = 0; i < n; i++) {
+                found |= same(texts[0][i], texts[1][0]);
+            }
+            require(found);
+        }
+        release(site_buf, UNSEEN_KIND_EXPRESSIONS, site_len);
+        release(buf, UNSEEN_KIND_EXPRESSIONS, in.len);
+    }
+    free(canon_buf);
+    unseen_url_free(whatwg);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     static const char *const profiles[] = {"none",   "whatwg",       "crawl",
@@ -106,6 +179,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     }
     if (fitness == UNSEEN_ENTRY_FINE) {
         check_again(kind, url, text);
+    }
+    if (kind == UNSEEN_KIND_EXPRESSIONS) {
+        check_browsers(in);
     }
     release(buf, kind, in.len);
     unseen_url_free(url);

@@ -3,7 +3,9 @@
  * URL identity. The first byte chooses a profile and rules; the second byte chooses where to cut
  * the rest into a reference and its base. If the first byte is 128 or more, both bytes together
  * choose any set of rules. The target asserts that the fast path agrees with the slow path, that
- * the canonical form is its own canonical form, and that nothing is written past the bound. */
+ * the canonical form is its own canonical form, that a URL on the network and what the profile
+ * "whatwg" makes of it are looked up by the same expressions, and that nothing is written past the
+ * bound. */
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -131,6 +133,45 @@ static void check_base(const struct unseen_url *url, const char *in, size_t len,
     free_buffer(buf, bound);
 }
 
+/* Stores the expressions of the text, which lie in the buffer that is returned. */
+static char *expressions_of(const struct unseen_url *url, struct unseen_bytes text,
+                            struct unseen_bytes *expressions, size_t *n_out)
+{
+    const size_t bound = unseen_url_bound(text.len, 0);
+    char *const buf = new_buffer(bound);
+    require(unseen_url_expressions(url, text.data, text.len, buf, bound, expressions, n_out) ==
+            UNSEEN_OK);
+    return buf;
+}
+
+/* Schemes without a host, and files, are left out. */
+static void check_expressions(const struct unseen_url *whatwg, const char *in, size_t len)
+{
+    struct unseen_bytes expressions[2][UNSEEN_EXPRESSIONS_MAX];
+    struct unseen_canon canon;
+    size_t n[2];
+    const size_t bound = unseen_url_bound(len, 0);
+    char *const buf = new_buffer(bound);
+    require(unseen_url_canon(whatwg, in, len, buf, bound, &canon) == UNSEEN_OK);
+    if (canon.form != UNSEEN_URL_FAILED && canon.bytes.len > 8 &&
+        (memcmp(canon.bytes.data, "http://", 7) == 0 ||
+         memcmp(canon.bytes.data, "https://", 8) == 0 ||
+         memcmp(canon.bytes.data, "ftp://", 6) == 0)) {
+        const struct unseen_bytes text = {in, len};
+        char *const first = expressions_of(whatwg, text, expressions[0], &n[0]);
+        char *const second = expressions_of(whatwg, canon.bytes, expressions[1], &n[1]);
+        require(n[0] == n[1]);
+        for (size_t i = 0; i < n[0]; i++) {
+            const struct unseen_bytes a = expressions[0][i];
+            const struct unseen_bytes b = expressions[1][i];
+            require(a.len == b.len && memcmp(a.data, b.data, a.len) == 0);
+        }
+        free_buffer(first, unseen_url_bound(len, 0));
+        free_buffer(second, unseen_url_bound(canon.bytes.len, 0));
+    }
+    free_buffer(buf, bound);
+}
+
 static void take_step(void *context, const struct unseen_url_step *step)
 {
     *(size_t *)context += step->before.len + step->after.len + strlen(step->sentence);
@@ -164,6 +205,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     const size_t cut = data[1] < len ? data[1] : len;
     check_canon(url, in, len);
     check_explain(url, in, len);
+    if (strncmp(unseen_url_id(url), "whatwg/", 7) == 0) {
+        check_expressions(url, in, len);
+    }
     check_base(url, in, cut, in + cut, len - cut);
     unseen_url_free(url);
     return 0;

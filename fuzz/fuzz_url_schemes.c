@@ -69,19 +69,25 @@ static void release(char *buf, size_t len)
     free(buf);
 }
 
-static void check_expressions(const struct unseen_url *url, const char *in, size_t len,
-                              const struct unseen_canon *canon)
+/* The canonical form whose parts the expressions are is that of the slow path: the second version
+ * of "safebrowsing". */
+static void check_expressions(const struct unseen_url *url, const char *in, size_t len)
 {
     char *const buf = buffer(len);
+    char *const canon_buf = buffer(len);
+    struct unseen_canon canon;
     struct unseen_bytes expressions[UNSEEN_EXPRESSIONS_MAX];
     size_t n;
+    require(unseen__url_safebrowsing_2(url, in, len, canon_buf, unseen_url_bound(len, 0), &canon) ==
+            UNSEEN_OK);
     require(unseen_url_expressions(url, in, len, buf, unseen_url_bound(len, 0), expressions, &n) ==
             UNSEEN_OK);
-    require((n == 0) == (canon->form == UNSEEN_URL_FAILED) && n <= UNSEEN_EXPRESSIONS_MAX);
+    require((n == 0) == (canon.form == UNSEEN_URL_FAILED) && n <= UNSEEN_EXPRESSIONS_MAX);
     for (size_t i = 0; i < n; i++) {
         require(expressions[i].data > buf &&
-                expressions[i].data + expressions[i].len <= buf + canon->bytes.len);
+                expressions[i].data + expressions[i].len <= buf + canon.bytes.len);
     }
+    release(canon_buf, len);
     release(buf, len);
 }
 
@@ -114,7 +120,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
             release(again_buf, again_len);
         }
         if (data[0] & 1) {
-            check_expressions(url, in, len, &canon);
+            check_expressions(url, in, len);
         }
         release(slow_buf, len);
         release(buf, len);

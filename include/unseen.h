@@ -563,8 +563,10 @@ UNSEEN_API enum unseen_status unseen_url_canon_base(const struct unseen_url *url
 #define UNSEEN_EXPRESSIONS_MAX 30
 
 /* Makes the host-suffix/path-prefix expressions of a URL, by which a list of sites, folders and
- * pages (Safe Browsing v4) is asked. The URL is canonicalised as by the profile "safebrowsing",
- * whatever the profile of url is.
+ * pages (Safe Browsing v4) is asked. The URL is read as browsers read it, by the WHATWG standard,
+ * and then canonicalised as by the profile "safebrowsing", whatever the profile of url is. A text
+ * that is not a URL by the standard is read by that profile alone. Lists of unseen_list.h ask for
+ * more: suffixes of up to eight labels.
  *
  * Arguments:
  *   - *n_out is the number of expressions, most specific first; 0 if data is not a URL.

@@ -36,14 +36,17 @@ extern "C" {
 
 enum unseen_kind {
     UNSEEN_KIND_URL = 0,         /* one URL, in canonical form; without a canonicaliser any bytes */
-    UNSEEN_KIND_EXPRESSIONS = 1, /* a site, a folder or a page (unseen_url_expressions) */
     UNSEEN_KIND_MAIL = 2,        /* an e-mail address, or a domain with all below it */
     UNSEEN_KIND_IP = 3,          /* an address or a network, IPv4 or IPv6 */
-    UNSEEN_KIND_PHONE = 4        /* a phone number */
+    UNSEEN_KIND_PHONE = 4,       /* a phone number */
+    UNSEEN_KIND_EXPRESSIONS = 5, /* a site, a folder or a page (unseen_url_expressions) */
+
+    /* Of older lists: some spellings of URLs at a listed site are not found. */
+    UNSEEN_KIND_EXPRESSIONS_1 = 1
 };
 
-/* The name of a kind: "url", "expressions", "mail", "ip", "phone". Static text; NULL for an unknown
- * kind, so a loop from 0 ends there.
+/* The name of a kind: "url", "expressions", "mail", "ip", "phone", and of the older version
+ * "expressions/1". Static text; NULL for an unknown kind, so a loop from 0 ends there.
  *
  * Errors: none.
  * Time: constant. */
@@ -55,7 +58,16 @@ UNSEEN_API const char *unseen_kind_name(enum unseen_kind kind);
  * Time: constant. */
 UNSEEN_API enum unseen_status unseen_kind_of_name(const char *name, enum unseen_kind *kind_out);
 
-/* The most texts that one question makes: 1, 30, 10, 129, 1. 0 for an unknown kind.
+/* The newest version of the kind, which new lists should have: EXPRESSIONS for EXPRESSIONS_1. Two
+ * kinds are versions of one kind if they have the same newest version. An unknown kind is its own.
+ *
+ * Errors: none.
+ * Threads: any.
+ * Time: constant. */
+UNSEEN_API enum unseen_kind unseen_kind_newest(enum unseen_kind kind);
+
+/* The most texts that one question makes: 1 for URL and PHONE, 48 for EXPRESSIONS (30 for
+ * EXPRESSIONS_1), 10 for MAIL, 129 for IP. 0 for an unknown kind.
  *
  * Errors: none.
  * Threads: any.
@@ -82,7 +94,7 @@ enum unseen_entry {
 /* Makes the canonical text of an entry.
  *
  * Arguments:
- *   - url may be NULL for all kinds but EXPRESSIONS, which takes any canonicaliser.
+ *   - url may be NULL for all kinds but EXPRESSIONS, which take any canonicaliser.
  *   - data and buf do not overlap; unseen_kind_bound(len) bytes of buf are always enough.
  *   - *entry_out lies in buf, in data or in static memory.
  *   - The text of an EMPTY or INVALID entry has no bytes; a DANGEROUS entry has its text, for

@@ -24,7 +24,8 @@ struct build_old {
     const char *path; /* NULL: there is no old list, and all other fields are 0 */
     struct unseen_list *list;
     struct unseen_list_info info;
-    enum unseen_kind kind;
+    enum unseen_kind kind;        /* of the new list */
+    const struct unseen_url *url; /* of the new list */
     struct build_texts removed;
     struct build_texts added;
     bool partly; /* an earlier run has read some of the lines */
@@ -34,6 +35,11 @@ struct build_old {
 /* Opens the list at path; NULL: there is no list. False if that failed, which has been reported.
  * The caller calls build_old_close in either case. */
 bool build_old_open(struct build_old *old, const char *path);
+
+/* Reads the changes as entries of the new list, which has that kind, the same or a newer version,
+ * and that canonicaliser. False if that failed, which has been reported. */
+bool build_old_read(struct build_old *old, enum unseen_kind kind, const struct unseen_url *url);
+
 void build_old_close(struct build_old *old);
 
 /* Notes that an entry is among the lines. True if the entry was removed from the old list. Any

@@ -37,7 +37,8 @@ static bool check_list(const struct service *s, const struct opened_list *list)
 {
     const unsigned kinds = s->protocol->finds ? kinds_for(s->protocol->finds) : ~0u;
     unsigned suits = 0;
-    if (!(kinds >> list->kind & 1)) {
+    const enum unseen_kind kind = unseen_kind_newest(list->kind);
+    if (!(kinds >> kind & 1)) {
         while (!(kinds >> suits & 1)) {
             suits++;
         }
@@ -46,7 +47,7 @@ static bool check_list(const struct service *s, const struct opened_list *list)
         message_hint("unseen build --kind %s NEW.list FILE", unseen_kind_name(suits));
         return false;
     }
-    if (s->expressions && list->kind != UNSEEN_KIND_EXPRESSIONS) {
+    if (s->expressions && kind != UNSEEN_KIND_EXPRESSIONS) {
         message_error("%s was not built with --expressions", s->path);
         message_hint("unseen build --expressions %s FILE", s->path);
         return false;
@@ -243,20 +244,21 @@ static enum find_answer find_any(struct service *s, const struct unseen_bytes *t
     return answer_of(s, status, verdicts, n);
 }
 
-/* Asks the store for the host-suffix and path-prefix expressions of a URL: "evil.example/" covers a
- * site. A text that is not a URL has none. */
+/* Asks the store for the host-suffix and path-prefix expressions of a URL, as a list of sites is
+ * asked: "evil.example/" covers a site. A text that is not a URL has none. */
 static enum find_answer find_expressions(struct service *s, struct unseen_bytes url)
 {
-    struct unseen_bytes texts[UNSEEN_EXPRESSIONS_MAX];
-    struct unseen_key keys[UNSEEN_EXPRESSIONS_MAX];
-    uint8_t verdicts[UNSEEN_EXPRESSIONS_MAX];
+    struct unseen_bytes texts[UNSEEN_KIND_TEXTS_MAX];
+    struct unseen_key keys[UNSEEN_KIND_TEXTS_MAX];
+    uint8_t verdicts[UNSEEN_KIND_TEXTS_MAX];
     const struct unseen_set *set = unseen_store_set(s->store);
     size_t n = 0;
     text_clear(&s->room);
-    enum unseen_status status = text_reserve(&s->room, unseen_url_bound(url.len, 0))
-                                    ? unseen_url_expressions(s->expressions, url.data, url.len,
-                                                             s->room.data, s->room.cap, texts, &n)
-                                    : UNSEEN_ERR_NOMEM;
+    enum unseen_status status =
+        text_reserve(&s->room, unseen_kind_bound(UNSEEN_KIND_EXPRESSIONS, url.len))
+            ? unseen_kind_texts(UNSEEN_KIND_EXPRESSIONS, s->expressions, url.data, url.len,
+                                s->room.data, s->room.cap, texts, &n)
+            : UNSEEN_ERR_NOMEM;
     for (size_t i = 0; i < n; i++) {
         keys[i] = unseen_set_identity_key(set, texts[i].data, texts[i].len);
     }
@@ -284,7 +286,7 @@ enum find_answer service_find(struct service *s, enum find_type type, struct uns
 {
     char room[HOST_ROOM];
     uint8_t verdict = UNSEEN_NEW;
-    if (s->list.list && !(kinds_for(type) >> s->list.kind & 1)) {
+    if (s->list.list && !(kinds_for(type) >> unseen_kind_newest(s->list.kind) & 1)) {
         return FIND_ABSENT;
     }
     if (type == FIND_HOST && !(s->list.list && s->list.kind == UNSEEN_KIND_IP)) {

@@ -155,10 +155,11 @@ static struct unseen_bytes write_network(const struct network *network, char *ou
 
 /* ---- The kind -------------------------------------------------------------------------------- */
 
-static enum unseen_status ip_entry(const struct unseen_url *url, struct unseen_bytes in, char *buf,
-                                   size_t cap, struct unseen_bytes *entry_out,
-                                   enum unseen_entry *fitness_out)
+static enum unseen_status ip_entry(const struct unseen__kind *kind, const struct unseen_url *url,
+                                   struct unseen_bytes in, char *buf, size_t cap,
+                                   struct unseen_bytes *entry_out, enum unseen_entry *fitness_out)
 {
+    (void)kind;
     (void)url;
     struct network network;
     if (!read_network(in, &network)) {
@@ -173,9 +174,11 @@ static enum unseen_status ip_entry(const struct unseen_url *url, struct unseen_b
     return UNSEEN_OK;
 }
 
-static enum unseen_status ip_texts(const struct unseen_url *url, struct unseen_bytes in, char *buf,
-                                   size_t cap, struct unseen_bytes *texts_out, size_t *n_out)
+static enum unseen_status ip_texts(const struct unseen__kind *kind, const struct unseen_url *url,
+                                   struct unseen_bytes in, char *buf, size_t cap,
+                                   struct unseen_bytes *texts_out, size_t *n_out)
 {
+    (void)kind;
     (void)url;
     struct network network;
     size_t n = 0;
@@ -198,6 +201,9 @@ static enum unseen_status ip_texts(const struct unseen_url *url, struct unseen_b
 
 const struct unseen__kind unseen__kind_ip = {
     .name = "ip",
+    .id = "ip",
+    .newest = UNSEEN_KIND_IP,
+    .version = 1,
     .texts_max = V6_BITS + 1,
     .bound_factor = 0,
     .bound_extra = (V6_BITS + 1) * V6_TEXT,

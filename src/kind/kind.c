@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * The public functions of kinds (unseen_list.h): each finds the kind and calls its struct. The
- * numbers of kinds stand in the interface, and their names in the headers of lists: neither ever
+ * numbers of kinds stand in the interface, and their ids in the headers of lists: neither ever
  * changes. */
 #include "kind/kind.h"
 
@@ -12,10 +12,11 @@
 
 static const struct unseen__kind *const kinds[] = {
     [UNSEEN_KIND_URL] = &unseen__kind_url,
-    [UNSEEN_KIND_EXPRESSIONS] = &unseen__kind_expressions,
+    [UNSEEN_KIND_EXPRESSIONS_1] = &unseen__kind_expressions_1,
     [UNSEEN_KIND_MAIL] = &unseen__kind_mail,
     [UNSEEN_KIND_IP] = &unseen__kind_ip,
     [UNSEEN_KIND_PHONE] = &unseen__kind_phone,
+    [UNSEEN_KIND_EXPRESSIONS] = &unseen__kind_expressions,
 };
 
 enum {
@@ -38,6 +39,29 @@ enum unseen_status unseen_kind_of_name(const char *name, enum unseen_kind *kind_
 {
     for (unsigned i = 0; i < NKINDS; i++) {
         if (strcmp(kinds[i]->name, name) == 0) {
+            *kind_out = (enum unseen_kind)i;
+            return UNSEEN_OK;
+        }
+    }
+    return UNSEEN_ERR_NAME;
+}
+
+enum unseen_kind unseen_kind_newest(enum unseen_kind kind)
+{
+    const struct unseen__kind *const k = find_kind(kind);
+    return k ? k->newest : kind;
+}
+
+const char *unseen__kind_id(enum unseen_kind kind)
+{
+    const struct unseen__kind *const k = find_kind(kind);
+    return k ? k->id : NULL;
+}
+
+enum unseen_status unseen__kind_of_id(const char *id, enum unseen_kind *kind_out)
+{
+    for (unsigned i = 0; i < NKINDS; i++) {
+        if (strcmp(kinds[i]->id, id) == 0) {
             *kind_out = (enum unseen_kind)i;
             return UNSEEN_OK;
         }
@@ -89,7 +113,7 @@ enum unseen_status unseen_kind_entry(enum unseen_kind kind, const struct unseen_
     if (without_blanks(in).len == 0) {
         return refuse_entry(UNSEEN_ENTRY_EMPTY, entry_out, fitness_out);
     }
-    return k->entry(url, in, buf, cap, entry_out, fitness_out);
+    return k->entry(k, url, in, buf, cap, entry_out, fitness_out);
 }
 
 enum unseen_status unseen_kind_texts(enum unseen_kind kind, const struct unseen_url *url,
@@ -106,5 +130,5 @@ enum unseen_status unseen_kind_texts(enum unseen_kind kind, const struct unseen_
         *n_out = 0;
         return UNSEEN_OK;
     }
-    return k->texts(url, in, buf, cap, texts, n_out);
+    return k->texts(k, url, in, buf, cap, texts, n_out);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * The kind "expressions": an entry is a site, a folder or a page, and covers everything below it. A
- * question makes the up to 30 host-suffix and path-prefix expressions of its URL ([SafeBrowsing],
+ * question makes the up to 48 host-suffix and path-prefix expressions of its URL ([SafeBrowsing],
  * src/url/expressions.c). An entry is the first, the most specific expression of its own URL:
  *
  *     evil.com, *.evil.com, .evil.com    evil.com/          the site and those below it
@@ -11,15 +11,19 @@
  *
  * Questions are read leniently: nearly any line looks like a URL. So entries are judged by more.
  * Taken for URLs, "jo@gmail.com" would block a mail provider, and "0.0.0.0 evil.com" or a filter
- * rule such as "||evil.com^" would block nothing at all. */
+ * rule such as "||evil.com^" would block nothing at all.
+ *
+ * The first version read entries and questions as Safe Browsing published it, so that a URL could
+ * be spelt past a list (src/url/browsed.c), and asked for 30 expressions: what is below a site of
+ * six labels was not covered. */
 #include "kind/kind.h"
 
 #include <string.h>
 
 #include "url/ascii.h"
+#include "url/expressions.h"
 #include "url/host.h"
 #include "url/percent.h"
-#include "url/url.h"
 
 enum {
     V6_LONGEST = 45 /* ffff:ffff:ffff:ffff:ffff:ffff:255.255.255.255 */
@@ -118,11 +122,17 @@ static struct unseen_bytes with_brackets(struct unseen_bytes in, char room[V6_LO
     return (struct unseen_bytes){room, in.len + 2};
 }
 
-static enum unseen_status expressions_entry(const struct unseen_url *url, struct unseen_bytes in,
+static const struct unseen__expressions *form_of(const struct unseen__kind *kind)
+{
+    return kind->version == 1 ? &unseen__expressions_1 : &unseen__expressions_2;
+}
+
+static enum unseen_status expressions_entry(const struct unseen__kind *kind,
+                                            const struct unseen_url *url, struct unseen_bytes in,
                                             char *buf, size_t cap, struct unseen_bytes *entry_out,
                                             enum unseen_entry *fitness_out)
 {
-    struct unseen_bytes expressions[UNSEEN_EXPRESSIONS_MAX];
+    struct unseen_bytes expressions[UNSEEN__EXPRESSIONS_2_MAX];
     char room[V6_LONGEST + 2];
     size_t n = 0;
     in = with_brackets(without_wildcard(without_blanks(in)), room);
@@ -130,7 +140,7 @@ static enum unseen_status expressions_entry(const struct unseen_url *url, struct
         return refuse_entry(UNSEEN_ENTRY_INVALID, entry_out, fitness_out);
     }
     const enum unseen_status status =
-        unseen_url_expressions(url, in.data, in.len, buf, cap, expressions, &n);
+        unseen__expressions_find(form_of(kind), url, in, buf, cap, expressions, &n);
     if (status != UNSEEN_OK) {
         return status;
     }
@@ -144,23 +154,28 @@ static enum unseen_status expressions_entry(const struct unseen_url *url, struct
     return UNSEEN_OK;
 }
 
-static enum unseen_status expressions_texts(const struct unseen_url *url, struct unseen_bytes in,
+static enum unseen_status expressions_texts(const struct unseen__kind *kind,
+                                            const struct unseen_url *url, struct unseen_bytes in,
                                             char *buf, size_t cap, struct unseen_bytes *texts_out,
                                             size_t *n_out)
 {
     char room[V6_LONGEST + 2];
     in = with_brackets(without_blanks(in), room);
-    return unseen_url_expressions(url, in.data, in.len, buf, cap, texts_out, n_out);
+    return unseen__expressions_find(form_of(kind), url, in, buf, cap, texts_out, n_out);
 }
 
-const struct unseen__kind unseen__kind_expressions = {
-    .name = "expressions",
-    .texts_max = UNSEEN_EXPRESSIONS_MAX,
-    .needs_url = true,
-    .bound_factor = UNSEEN__URL_BOUND_FACTOR,
-    .bound_extra = UNSEEN__URL_BOUND_EXTRA + 2 * UNSEEN__URL_BOUND_FACTOR, /* for the brackets */
-    .invalid = "is not a URL, a site or a folder",
-    .dangerous = "is a bare top-level domain or a name without a dot",
-    .entry = expressions_entry,
-    .texts = expressions_texts,
-};
+/* The bound has room for the brackets, too. */
+#define EXPRESSIONS(NAME, ID, VERSION, TEXTS_MAX)                                                  \
+    {                                                                                              \
+        .name = (NAME), .id = (ID), .newest = UNSEEN_KIND_EXPRESSIONS, .version = (VERSION),       \
+        .texts_max = (TEXTS_MAX), .needs_url = true, .bound_factor = UNSEEN__URL_BOUND_FACTOR,     \
+        .bound_extra = UNSEEN__URL_BOUND_EXTRA + 2 * UNSEEN__URL_BOUND_FACTOR,                     \
+        .invalid = "is not a URL, a site or a folder",                                             \
+        .dangerous = "is a bare top-level domain or a name without a dot",                         \
+        .entry = expressions_entry, .texts = expressions_texts                                     \
+    }
+
+const struct unseen__kind unseen__kind_expressions_1 =
+    EXPRESSIONS("expressions/1", "expressions", 1, UNSEEN__EXPRESSIONS_1_MAX);
+const struct unseen__kind unseen__kind_expressions =
+    EXPRESSIONS("expressions", "expressions/2", 2, UNSEEN__EXPRESSIONS_2_MAX);

@@ -190,10 +190,11 @@ static enum unseen_entry judge_mail(const struct mail *mail)
     return has_byte(mail->domain, '.') ? UNSEEN_ENTRY_FINE : UNSEEN_ENTRY_DANGEROUS;
 }
 
-static enum unseen_status mail_entry(const struct unseen_url *url, struct unseen_bytes in,
-                                     char *buf, size_t cap, struct unseen_bytes *entry_out,
-                                     enum unseen_entry *fitness_out)
+static enum unseen_status mail_entry(const struct unseen__kind *kind, const struct unseen_url *url,
+                                     struct unseen_bytes in, char *buf, size_t cap,
+                                     struct unseen_bytes *entry_out, enum unseen_entry *fitness_out)
 {
+    (void)kind;
     (void)url;
     struct mail mail;
     bool is_mail;
@@ -230,10 +231,11 @@ static size_t add_domains(struct unseen_bytes domain, struct unseen_bytes *texts
     return n;
 }
 
-static enum unseen_status mail_texts(const struct unseen_url *url, struct unseen_bytes in,
-                                     char *buf, size_t cap, struct unseen_bytes *texts_out,
-                                     size_t *n_out)
+static enum unseen_status mail_texts(const struct unseen__kind *kind, const struct unseen_url *url,
+                                     struct unseen_bytes in, char *buf, size_t cap,
+                                     struct unseen_bytes *texts_out, size_t *n_out)
 {
+    (void)kind;
     (void)url;
     struct mail mail;
     bool is_mail;
@@ -254,6 +256,9 @@ static enum unseen_status mail_texts(const struct unseen_url *url, struct unseen
 
 const struct unseen__kind unseen__kind_mail = {
     .name = "mail",
+    .id = "mail",
+    .newest = UNSEEN_KIND_MAIL,
+    .version = 1,
     .texts_max = 2 + LABELS_MAX,
     .bound_factor = 3,
     .bound_extra = NAME_EXTRA,

@@ -16,6 +16,7 @@
 #include "base/memory.h"
 #include "base/filename.h"
 #include "base/sized.h"
+#include "kind/kind.h"
 #include "list/builder.h"
 #include "list/list_key.h"
 
@@ -119,7 +120,7 @@ static enum unseen_status name_files(struct unseen_list_build *b, const char *pa
                                      const struct unseen_list_build_options *options)
 {
     struct unseen__list_header *h = &b->header;
-    const char *kind = unseen_kind_name(options->kind);
+    const char *kind = unseen__kind_id(options->kind);
     h->fpr = options->fpr;
     memcpy(h->profile, options->profile, strlen(options->profile));
     memcpy(h->kind, kind, strlen(kind));

@@ -13,6 +13,7 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "base/sized.h"
+#include "kind/kind.h"
 #include "list/list_key.h"
 
 enum {
@@ -23,7 +24,7 @@ enum unseen_status unseen__list_header_kind(const struct unseen__list_header *he
                                             const char *path, enum unseen_kind *kind_out,
                                             struct unseen_error *error)
 {
-    return unseen_kind_of_name(header->kind, kind_out) == UNSEEN_OK
+    return unseen__kind_of_id(header->kind, kind_out) == UNSEEN_OK
                ? UNSEEN_OK
                : unseen__error(
                      error, UNSEEN_ERR_VERSION, UNSEEN__NO_OFFSET,

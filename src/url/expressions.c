@@ -9,21 +9,32 @@
  *
  *     http://a.b.c/1/2.html?x=1     starts: a b       a.b.c/1/2.html?x=1, a.b.c/1/2.html,
  *            ^ ^  ^ ^     ^         ends:   5         a.b.c/, a.b.c/1/, b.c/1/2.html?x=1, ... */
+#include "url/expressions.h"
+
 #include <string.h>
 
 #include "url/host.h"
-#include "url/url.h"
 
 enum {
-    HOSTS_MAX = 5,    /* the exact host and four suffixes */
-    LABELS_MAX = 5,   /* of the longest suffix */
+    LABELS_MAX = 8,   /* of the longest suffix */
     PREFIXES_MAX = 4, /* "/" and three folders */
     PATHS_MAX = 2 + PREFIXES_MAX
 };
 
-/* Stores where the host starts, and then its suffixes of five labels down to two. An address has no
- * suffixes. */
-static size_t find_hosts(const char *host, const char *host_end, const char *starts[HOSTS_MAX])
+const struct unseen__expressions unseen__expressions_1 = {
+    .nlabels = 5, .fast = unseen__url_safebrowsing_fast, .slow = unseen__url_safebrowsing};
+const struct unseen__expressions unseen__expressions_2 = {.nlabels = LABELS_MAX,
+                                                          .fast = unseen__url_safebrowsing_2_fast,
+                                                          .slow = unseen__url_safebrowsing_2};
+
+/* The expressions that are published, of a URL as browsers read it. */
+static const struct unseen__expressions published = {
+    .nlabels = 5, .fast = unseen__url_safebrowsing_2_fast, .slow = unseen__url_safebrowsing_2};
+
+/* Stores where the host starts, and then its suffixes of nlabels labels down to two. An address has
+ * no suffixes. */
+static size_t find_hosts(const char *host, const char *host_end, unsigned nlabels_max,
+                         const char *starts[LABELS_MAX])
 {
     size_t n = 0;
     uint32_t address;
@@ -33,7 +44,7 @@ static size_t find_hosts(const char *host, const char *host_end, const char *sta
     }
     const char *labels[LABELS_MAX]; /* their starts, from the last one on */
     size_t nlabels = 0;
-    for (const char *at = host_end; at > host && nlabels < LABELS_MAX; at--) {
+    for (const char *at = host_end; at > host && nlabels < nlabels_max; at--) {
         if (at[-1] == '.') {
             labels[nlabels++] = at;
         }
@@ -65,20 +76,19 @@ static size_t find_paths(const char *path, const char *end, const char *ends[PAT
     return n;
 }
 
-enum unseen_status unseen_url_expressions(const struct unseen_url *url, const void *data,
-                                          size_t len, void *buf, size_t cap,
-                                          struct unseen_bytes expressions[UNSEEN_EXPRESSIONS_MAX],
-                                          size_t *n_out)
+enum unseen_status unseen__expressions_find(const struct unseen__expressions *form,
+                                            const struct unseen_url *url, struct unseen_bytes in,
+                                            char *buf, size_t cap, struct unseen_bytes *expressions,
+                                            size_t *n_out)
 {
-    const size_t bound = unseen_url_bound(len, 0);
+    const size_t bound = unseen_url_bound(in.len, 0);
     if (bound == 0 || cap < bound) {
         return UNSEEN_ERR_SPACE;
     }
     struct unseen_canon canon;
-    unseen__url_fast_fn *const fast = unseen__url_safebrowsing_fast(url->cpu, 0);
-    if (!fast(url, data, len, buf, cap, &canon)) {
-        const enum unseen_status status =
-            unseen__url_safebrowsing(url, data, len, buf, cap, &canon);
+    unseen__url_fast_fn *const fast = form->fast(url->cpu, 0);
+    if (!fast(url, in.data, in.len, buf, cap, &canon)) {
+        const enum unseen_status status = form->slow(url, in.data, in.len, buf, cap, &canon);
         if (status != UNSEEN_OK) {
             return status;
         }
@@ -94,9 +104,9 @@ enum unseen_status unseen_url_expressions(const struct unseen_url *url, const vo
     const char *const end = text + canon.bytes.len;
     const char *const host = (const char *)memchr(text, ':', canon.bytes.len) + 3;
     const char *const path = memchr(host, '/', (size_t)(end - host));
-    const char *starts[HOSTS_MAX];
+    const char *starts[LABELS_MAX];
     const char *ends[PATHS_MAX];
-    const size_t nhosts = find_hosts(host, path, starts);
+    const size_t nhosts = find_hosts(host, path, form->nlabels, starts);
     const size_t npaths = find_paths(path, end, ends);
     for (size_t h = 0; h < nhosts; h++) {
         for (size_t p = 0; p < npaths; p++) {
@@ -105,4 +115,13 @@ enum unseen_status unseen_url_expressions(const struct unseen_url *url, const vo
         }
     }
     return UNSEEN_OK;
+}
+
+enum unseen_status unseen_url_expressions(const struct unseen_url *url, const void *data,
+                                          size_t len, void *buf, size_t cap,
+                                          struct unseen_bytes expressions[UNSEEN_EXPRESSIONS_MAX],
+                                          size_t *n_out)
+{
+    const struct unseen_bytes in = {data, len};
+    return unseen__expressions_find(&published, url, in, buf, cap, expressions, n_out);
 }

@@ -2,7 +2,8 @@
  *
  * The scheme "safebrowsing": the canonical form of Safe Browsing. expressions.c cuts the
  * expressions that lists of bad sites hold from this form. The code follows the published text;
- * where the text is silent, a comment says what is done.
+ * where the text is silent, a comment says what is done. In the second version a browser reads the
+ * URL first (browsed.c), and the rules here apply to the host, path and query that it found.
  *
  *     trim, remove tabs and line ends, cut the fragment
  *     decode escapes until none is left
@@ -23,7 +24,8 @@
 #include "url/host.h"
 #include "url/name.h"
 #include "url/percent.h"
-#include "url/url.h"
+#include "url/safebrowsing.h"
+#include "url/whatwg.h"
 
 /* The parts that the canonical form keeps, decoded. They are rewritten where they stand. */
 struct parts {
@@ -215,12 +217,13 @@ static bool read_ipv4(const char *in, size_t len, uint32_t *address_out)
     }
 }
 
-/* Writes the bytes that may stand for themselves and the others as escapes. */
-static char *write_escaped(const char *in, size_t len, char *out)
+/* Writes the bytes that may stand for themselves, and the others, and the byte `also`, as
+ * escapes. */
+static char *write_escaped(const char *in, size_t len, char also, char *out)
 {
     for (size_t i = 0; i < len; i++) {
         const unsigned char c = (unsigned char)in[i];
-        if (c <= ' ' || c >= 0x7f || c == '#' || c == '%') {
+        if (c <= ' ' || c >= 0x7f || c == '#' || c == '%' || in[i] == also) {
             out = unseen__percent_write(out, c);
         } else {
             *out++ = in[i];
@@ -240,7 +243,7 @@ static bool holds_ipv4(const uint16_t pieces[8])
 
 /* Writes a host in brackets: an IPv6 address in its one spelling, or as IPv4 if it holds such an
  * address; anything else in small letters. */
-static char *write_bracketed(char *host, size_t len, char *out)
+static char *write_bracketed(char *host, size_t len, char also, char *out)
 {
     uint16_t pieces[8];
     if (len >= 2 && host[len - 1] == ']' && unseen__ipv6_parse(host + 1, len - 2, pieces)) {
@@ -253,14 +256,14 @@ static char *write_bracketed(char *host, size_t len, char *out)
         return out;
     }
     (void)ascii_copy_lower(host, len, host);
-    return write_escaped(host, len, out);
+    return write_escaped(host, len, also, out);
 }
 
 /* Writes the host; returns its end, or NULL if there is none. */
-static char *write_host(char *host, size_t len, char *out)
+static char *write_host(char *host, size_t len, char also, char *out)
 {
     if (len != 0 && host[0] == '[') {
-        return write_bracketed(host, len, out);
+        return write_bracketed(host, len, also, out);
     }
     len = tidy_name(host, len);
     if (len == 0 || host[0] == '[') { /* dots stood before the bracket: this is not an address */
@@ -275,7 +278,7 @@ static char *write_host(char *host, size_t len, char *out)
     if (read_ipv4(idna ? out : host, idna ? idna_len : len, &address)) {
         return out + unseen__ipv4_write(address, out);
     }
-    return idna ? out + idna_len : write_escaped(host, len, out);
+    return idna ? out + idna_len : write_escaped(host, len, also, out);
 }
 
 /* ---- Path ------------------------------------------------------------------------------------- */
@@ -320,121 +323,66 @@ static size_t collapse_slashes(char *path, size_t len)
 
 /* ---- The whole -------------------------------------------------------------------------------- */
 
-/* The buffer: the answer from its start (3 len and a little), the decoded input at its end. */
-enum unseen_status unseen__url_safebrowsing(const struct unseen_url *url, const char *in,
-                                            size_t len, char *buf, size_t cap,
-                                            struct unseen_canon *out)
+/* Writes the canonical form of a text to buf, from the start; the decoded text goes to its end. The
+ * text may stand at the start of buf, too: it is not needed any more when the form is written. The
+ * byte `also` is escaped in host and path. Returns the length of the form; 0 if the text is not a
+ * URL. */
+static size_t write_form(struct unseen_bytes text, char also, char *buf, size_t cap)
 {
-    (void)url;
-    char *const copy = buf + (cap - len);
+    char *const copy = buf + (cap - text.len);
     struct parts parts;
-    if (!split_parts(copy, copy_decoded(in, len, copy), &parts)) {
-        unseen__url_fail(out, in, len);
-        return UNSEEN_OK;
+    if (!split_parts(copy, copy_decoded(text.data, text.len, copy), &parts)) {
+        return 0;
     }
     char *end = ascii_copy_lower(parts.scheme.data, parts.scheme.len, buf);
     memcpy(end, "://", 3);
-    end = write_host(parts.host, parts.host_len, end + 3);
+    end = write_host(parts.host, parts.host_len, also, end + 3);
     if (!end) {
-        unseen__url_fail(out, in, len);
-        return UNSEEN_OK;
+        return 0;
     }
     const size_t resolved = resolve_dots(parts.path, parts.path_len);
     const size_t path_len = collapse_slashes(parts.path, resolved);
     if (path_len == 0) {
         *end++ = '/';
     }
-    end = write_escaped(parts.path, path_len, end);
-    end = write_escaped(parts.query.data, parts.query.len, end);
-    unseen__url_answer(out, in, len, buf, (size_t)(end - buf));
+    end = write_escaped(parts.path, path_len, also, end);
+    end = write_escaped(parts.query.data, parts.query.len, '%', end);
+    return (size_t)(end - buf);
+}
+
+static void answer_form(struct unseen_canon *out, const char *in, size_t len, const char *form,
+                        size_t form_len)
+{
+    if (form_len == 0) {
+        unseen__url_fail(out, in, len);
+    } else {
+        unseen__url_answer(out, in, len, form, form_len);
+    }
+}
+
+enum unseen_status unseen__url_safebrowsing(const struct unseen_url *url, const char *in,
+                                            size_t len, char *buf, size_t cap,
+                                            struct unseen_canon *out)
+{
+    (void)url;
+    const struct unseen_bytes text = {in, len};
+    answer_form(out, in, len, buf, write_form(text, '%', buf, cap));
     return UNSEEN_OK;
 }
 
-/* ---- Fast path -------------------------------------------------------------------------------- */
-
-enum {
-    IS_NAME = 1u << 0, /* may be in a host that needs no work, besides dots */
-    IS_TEXT = 1u << 1  /* neither escaped nor unescaped in path and query */
-};
-
-#define NAME(c)                                                                                    \
-    (((c) >= 'a' && (c) <= 'z') || ((c) >= '0' && (c) <= '9') || (c) == '-' || (c) == '_')
-#define CLASS(c)                                                                                   \
-    ((NAME(c) ? IS_NAME : 0) | ((c) > ' ' && (c) < 0x7f && (c) != '#' && (c) != '%' ? IS_TEXT : 0))
-
-static const uint8_t class_of[256] = {ASCII_TABLE(CLASS)};
-
-static bool has_class(char c, unsigned class)
-{
-    return (class_of[(unsigned char)c] & class) != 0;
-}
-
-/* The slash behind a name that is certainly its own canonical form and not a number; else NULL. */
-static const char *skip_name(const char *in, const char *end)
-{
-    const char *label = in;
-    for (; in < end && *in != '/'; in++) {
-        if (*in == '.') {
-            if (in == label) {
-                return NULL;
-            }
-            label = in + 1;
-        } else if (!has_class(*in, IS_NAME)) {
-            return NULL;
-        }
-    }
-    return in == end || in == label || is_ascii_digit(*label) ? NULL : in;
-}
-
-/* Does this escape stay as it is? It is in upper case, its byte must be escaped, and its byte
- * cannot begin another escape. */
-static bool is_final_escape(const char *in, const char *end)
-{
-    const int value = unseen__percent_value(in, end);
-    return value >= 0 && (value <= ' ' || value >= 0x7f || value == '#') &&
-           !(in[1] >= 'a' && in[1] <= 'f') && !(in[2] >= 'a' && in[2] <= 'f');
-}
-
-/* Answers for URLs that are canonical up to their fragment. */
-static bool fast_safebrowsing(const struct unseen_url *url, const char *in, size_t len, char *buf,
-                              size_t cap, struct unseen_canon *out)
+/* The text that a browser reads is at most 3 len bytes and UNSEEN__TEXT_EXTRA, and decoding makes
+ * less than len + UNSEEN__TEXT_EXTRA of it, so both and the form fit into the bound. A backslash that
+ * was escaped stays escaped: as such it would be read as a slash next time. */
+enum unseen_status unseen__url_safebrowsing_2(const struct unseen_url *url, const char *in,
+                                              size_t len, char *buf, size_t cap,
+                                              struct unseen_canon *out)
 {
     (void)url;
-    (void)buf;
-    (void)cap;
-    if (len < 8 || is_ascii_space(in[len - 1]) || memcmp(in, "http", 4) != 0) {
-        return false;
+    struct unseen_bytes text = {in, len};
+    if (!unseen__safebrowsing_reads_alike(in, len) &&
+        !unseen__url_browsed(text, 0, buf, cap, &text)) {
+        text = (struct unseen_bytes){in, len};
     }
-    const char *const end = in + len;
-    const size_t scheme = in[4] == 's' ? 5 : 4;
-    if (memcmp(in + scheme, "://", 3) != 0) {
-        return false;
-    }
-    const char *at = skip_name(in + scheme + 3, end);
-    if (!at) {
-        return false;
-    }
-    for (bool query = false; at < end && *at != '#'; at++) {
-        if (!has_class(*at, IS_TEXT)) {
-            if (*at != '%' || !is_final_escape(at, end)) {
-                return false;
-            }
-            at += 2;
-        } else if (*at == '?') {
-            query = true;
-        } else if (*at == '/' && !query && end - at >= 2 && (at[1] == '/' || at[1] == '.')) {
-            return false;
-        }
-    }
-    const bool whole = at == end;
-    *out = (struct unseen_canon){whole ? UNSEEN_URL_UNCHANGED : UNSEEN_URL_REWRITTEN,
-                                 {in, (size_t)(at - in)}};
-    return true;
-}
-
-unseen__url_fast_fn *unseen__url_safebrowsing_fast(enum unseen_cpu cpu, uint32_t rules)
-{
-    (void)cpu;
-    (void)rules;
-    return fast_safebrowsing;
+    answer_form(out, in, len, buf, write_form(text, '\\', buf, cap));
+    return UNSEEN_OK;
 }

@@ -83,11 +83,13 @@ unseen__url_slow_fn unseen__url_none;
 unseen__url_slow_fn unseen__url_whatwg; /* and crawl, aggressive: the same with other rules */
 unseen__url_slow_fn unseen__url_scrapy;
 unseen__url_slow_fn unseen__url_safebrowsing;
+unseen__url_slow_fn unseen__url_safebrowsing_2; /* read as browsers do, then the same */
 
 /* The fast path of a scheme for a processor level and a set of rules; NULL if there is none. */
 unseen__url_fast_fn *unseen__url_whatwg_fast(enum unseen_cpu cpu, uint32_t rules);
 unseen__url_fast_fn *unseen__url_scrapy_fast(enum unseen_cpu cpu, uint32_t rules);
 unseen__url_fast_fn *unseen__url_safebrowsing_fast(enum unseen_cpu cpu, uint32_t rules);
+unseen__url_fast_fn *unseen__url_safebrowsing_2_fast(enum unseen_cpu cpu, uint32_t rules);
 
 /* Stores text as the answer: UNCHANGED if it equals the input, else REWRITTEN. */
 void unseen__url_answer(struct unseen_canon *out, const char *in, size_t len, const char *text,

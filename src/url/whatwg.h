@@ -108,6 +108,12 @@ bool unseen__url_parse(const char *in, size_t len, const struct unseen__url_reco
 void unseen__url_apply_rules(struct unseen__url_record *record, uint32_t rules, char *scratch,
                              const struct unseen__url_trace *trace);
 
+/* Reads a text as browsers do, and stores scheme, host, path and query of the URL. buf has
+ * unseen_url_bound(in.len, 0) bytes; the text stands at its start. Returns false if browsers see no
+ * URL with a host. */
+bool unseen__url_browsed(struct unseen_bytes in, uint32_t rules, char *buf, size_t cap,
+                         struct unseen_bytes *text_out);
+
 /* The slow path with a trace, which may be NULL. */
 enum unseen_status unseen__url_whatwg_traced(const struct unseen_url *url, const char *in,
                                              size_t len, char *buf, size_t cap,

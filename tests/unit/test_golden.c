@@ -118,17 +118,19 @@ static const struct golden goldens[] = {
     {"list-finest", LIST, NULL, "none", 0, 1, 1e-9, 0, URL, 0},
     {"list-resumed", LIST, NULL, "none", 0, 1, 1e-4, 0, URL, RESUMED},
     {"list-url", LIST, NULL, "crawl", 0, 2, 0.01, 0, URL, 0},
-    {"list-expressions", LIST, NULL, "safebrowsing", 0, 1, 0.01, 0, UNSEEN_KIND_EXPRESSIONS, 0},
+    {"list-expressions", LIST, NULL, "safebrowsing/1", 0, 1, 0.01, 0, UNSEEN_KIND_EXPRESSIONS_1, 0},
     {"list-mail", LIST, NULL, "none", 0, 1, 0.01, 0, UNSEEN_KIND_MAIL, 0},
     {"list-ip", LIST, NULL, "none", 0, 1, 0.01, 0, UNSEEN_KIND_IP, 0},
     {"list-phone", LIST, NULL, "none", 0, 1, 0.01, 0, UNSEEN_KIND_PHONE, 0},
     {"list-bytes-changed", LIST, NULL, "none", 0, 1, 0.01, 0, URL, CHANGES},
     {"list-url-changed", LIST, NULL, "crawl", 0, 1, 0.01, 0, URL, CHANGES},
-    {"list-expressions-changed", LIST, NULL, "safebrowsing", 0, 1, 0.01, 0, UNSEEN_KIND_EXPRESSIONS,
-     CHANGES},
+    {"list-expressions-changed", LIST, NULL, "safebrowsing/1", 0, 1, 0.01, 0,
+     UNSEEN_KIND_EXPRESSIONS_1, CHANGES},
     {"list-mail-changed", LIST, NULL, "none", 0, 1, 0.01, 0, UNSEEN_KIND_MAIL, CHANGES},
     {"list-ip-changed", LIST, NULL, "none", 0, 1, 0.01, 0, UNSEEN_KIND_IP, CHANGES},
     {"list-phone-changed", LIST, NULL, "none", 0, 1, 0.01, 0, UNSEEN_KIND_PHONE, CHANGES},
+
+    {"list-expressions-2", LIST, NULL, "safebrowsing/1", 0, 1, 0.01, 0, UNSEEN_KIND_EXPRESSIONS, 0},
 
     {"bitmap", BITMAP, NULL, NULL, 0, 0, 0, 0, URL, 0},
 };
@@ -311,7 +313,7 @@ static size_t member(const struct golden *g, unsigned i, char *text)
 {
     int len = 0;
     i = g->flags & MANY && i >= NMEMBERS ? i + NASKED : i;
-    switch (g->kind) {
+    switch (unseen_kind_newest(g->kind)) {
     case UNSEEN_KIND_EXPRESSIONS:
         len = snprintf(text, TEXT_CAP, i % 2 ? "e%u.example/" : "e%u.example/a/", i);
         break;
@@ -337,7 +339,7 @@ static size_t member(const struct golden *g, unsigned i, char *text)
 static size_t question(const struct golden *g, unsigned i, char *text)
 {
     int len = 0;
-    switch (g->kind) {
+    switch (unseen_kind_newest(g->kind)) {
     case UNSEEN_KIND_EXPRESSIONS:
         len = snprintf(text, TEXT_CAP, "http://www.e%u.example/a/b.html?x=%u", i, i);
         break;

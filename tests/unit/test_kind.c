@@ -28,17 +28,22 @@ static bool is_text(struct unseen_bytes a, const char *b)
 
 static void test_names(void)
 {
-    static const char *const names[] = {"url", "expressions", "mail", "ip", "phone"};
-    static const unsigned ntexts[] = {1, 30, 10, 129, 1};
-    static const enum unseen_kind unknown = (enum unseen_kind)5;
+    static const char *const names[] = {"url", "expressions/1", "mail",
+                                        "ip",  "phone",         "expressions"};
+    static const unsigned ntexts[] = {1, 30, 10, 129, 1, 48};
+    static const unsigned newest[] = {0, 5, 2, 3, 4, 5};
+    static const enum unseen_kind unknown = (enum unseen_kind)6;
     enum unseen_kind kind;
-    for (unsigned i = 0; i < 5; i++) {
+    for (unsigned i = 0; i < 6; i++) {
         CHECK(strcmp(unseen_kind_name((enum unseen_kind)i), names[i]) == 0);
         CHECK(unseen_kind_of_name(names[i], &kind) == UNSEEN_OK && (unsigned)kind == i);
         CHECK_EQ(unseen_kind_texts_max((enum unseen_kind)i), ntexts[i]);
-        CHECK_EQ(unseen_kind_bound((enum unseen_kind)i, SIZE_MAX) == 0, i < 3);
+        CHECK_EQ(unseen_kind_bound((enum unseen_kind)i, SIZE_MAX) == 0, i != 3 && i != 4);
+        CHECK_EQ(unseen_kind_newest((enum unseen_kind)i), newest[i]);
     }
     CHECK(unseen_kind_name(unknown) == NULL);
+    CHECK(unseen_kind_newest(unknown) == unknown);
+    CHECK(unseen_kind_of_name("expressions/2", &kind) == UNSEEN_ERR_NAME); /* an id */
     CHECK(unseen_kind_of_name("URL", &kind) == UNSEEN_ERR_NAME);
     CHECK(unseen_kind_of_name("", &kind) == UNSEEN_ERR_NAME);
     CHECK_EQ(unseen_kind_texts_max(unknown), 0);
@@ -47,7 +52,7 @@ static void test_names(void)
 
 static void test_arguments(void)
 {
-    static const enum unseen_kind unknown = (enum unseen_kind)5;
+    static const enum unseen_kind unknown = (enum unseen_kind)6;
     struct unseen_bytes texts[UNSEEN_KIND_TEXTS_MAX];
     struct unseen_bytes text;
     enum unseen_entry fitness;
