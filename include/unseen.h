@@ -737,7 +737,8 @@ UNSEEN_API const struct unseen_set *unseen_store_set(const struct unseen_store *
 UNSEEN_API const struct unseen_url *unseen_store_url(const struct unseen_store *store);
 
 /* As unseen_set_add, _remove and so on. Each NEW of an add, and each SEEN of a remove, is a change
- * that waits to be committed.
+ * that waits to be committed. A store is a set, also with a filter that counts: to add a key that
+ * is SEEN changes nothing, and one removal makes it NEW again.
  *
  * Errors:
  *   - those of the set

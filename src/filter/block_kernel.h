@@ -54,6 +54,6 @@ UNSEEN_INLINE KERNEL_TARGET uint64_t KERNEL(batch_nset)(const struct KERNEL(batc
 #include "filter/blocks_kernel.h"
 
 const struct blocks_kernel KERNEL(unseen__block)[2] = {
-    {KERNEL(add_one), KERNEL(contains_one), NULL},
-    {KERNEL(add_two), KERNEL(contains_two), NULL},
+    {KERNEL(add_one), KERNEL(contains_one), NULL, NULL},
+    {KERNEL(add_two), KERNEL(contains_two), NULL, NULL},
 };

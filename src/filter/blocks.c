@@ -250,6 +250,16 @@ static enum unseen_status blocks_add(struct unseen__filter *filter, const struct
     return UNSEEN_OK;
 }
 
+static enum unseen_status blocks_add_absent(struct unseen__filter *filter,
+                                            const struct unseen_key *keys, size_t n,
+                                            uint8_t *verdicts, size_t *ndone_out)
+{
+    struct blocks *b = blocks_from(filter);
+    b->kernel->add_absent(b, keys, n, verdicts);
+    *ndone_out = n;
+    return UNSEEN_OK;
+}
+
 static void blocks_contains(const struct unseen__filter *filter, const struct unseen_key *keys,
                             size_t n, uint8_t *verdicts)
 {
@@ -350,7 +360,7 @@ static bool blocks_is_same_shape(const struct unseen__filter *filter,
 
 /* ---- the operations of each filter ---- */
 
-#define BLOCKS_FILTER(name_, abilities_, remove_, count_)                                          \
+#define BLOCKS_FILTER(name_, abilities_, remove_, count_, add_absent_)                             \
     static enum unseen_status name_##_plan(struct unseen_plan *plan)                               \
     {                                                                                              \
         return blocks_plan(&unseen__##name_##_kind, plan);                                         \
@@ -376,6 +386,7 @@ static bool blocks_is_same_shape(const struct unseen__filter *filter,
         .create = name_##_create,                                                                  \
         .free = blocks_free,                                                                       \
         .add = blocks_add,                                                                         \
+        .add_absent = add_absent_,                                                                 \
         .contains = blocks_contains,                                                               \
         .remove = remove_,                                                                         \
         .multiplicity = count_,                                                                    \
@@ -394,5 +405,6 @@ static bool blocks_is_same_shape(const struct unseen__filter *filter,
         .plan_rate = name_##_plan_rate,                                                            \
     };
 
-BLOCKS_FILTER(block, UNSEEN_CAN_MERGE | UNSEEN_CAN_INTERSECT, NULL, NULL)
-BLOCKS_FILTER(counting, UNSEEN_CAN_REMOVE | UNSEEN_CAN_MERGE, blocks_remove, unseen__counting_count)
+BLOCKS_FILTER(block, UNSEEN_CAN_MERGE | UNSEEN_CAN_INTERSECT, NULL, NULL, NULL)
+BLOCKS_FILTER(counting, UNSEEN_CAN_REMOVE | UNSEEN_CAN_MERGE, blocks_remove, unseen__counting_count,
+              blocks_add_absent)

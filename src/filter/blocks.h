@@ -14,12 +14,15 @@
 
 struct blocks;
 
-/* The operations of one SIMD level and one number of lines. remove may be NULL. */
+/* The operations of one SIMD level and one number of lines. Only filters that count have the last
+ * two. */
 struct blocks_kernel {
     void (*add)(struct blocks *b, const struct unseen_key *keys, size_t n, uint8_t *verdicts);
     void (*contains)(const struct blocks *b, const struct unseen_key *keys, size_t n,
                      uint8_t *verdicts);
     void (*remove)(struct blocks *b, const struct unseen_key *keys, size_t n, uint8_t *verdicts);
+    void (*add_absent)(struct blocks *b, const struct unseen_key *keys, size_t n,
+                       uint8_t *verdicts);
 };
 
 struct blocks_kind {

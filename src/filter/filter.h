@@ -62,6 +62,10 @@ struct unseen__filter_ops {
     /* As unseen_set_add_keys and so on; contains and remove cannot fail. */
     enum unseen_status (*add)(struct unseen__filter *filter, const struct unseen_key *keys,
                               size_t n, uint8_t *verdicts, size_t *ndone_out);
+    /* As add, but a key that is present is left as it is, and not counted once more. NULL: add does
+     * no more than that either. */
+    enum unseen_status (*add_absent)(struct unseen__filter *filter, const struct unseen_key *keys,
+                                     size_t n, uint8_t *verdicts, size_t *ndone_out);
     void (*contains)(const struct unseen__filter *filter, const struct unseen_key *keys, size_t n,
                      uint8_t *verdicts);
     void (*remove)(struct unseen__filter *filter, const struct unseen_key *keys, size_t n,

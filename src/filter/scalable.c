@@ -28,7 +28,7 @@
  * by an odd number: the top bits of the product depend on every bit of the key.
  *
  * Links of "counting" count how often a key was added: a key that is added again is counted by the
- * link that has it. A key is removed from the one link that has it. If several links seem to have
+ * link that has it (add_absent does not count it again). A key is removed from the one link that has it. If several links seem to have
  * it, the right link is unknown, and removing the key from a wrong link would lose another key. The
  * key then stays and is wrongly seen, which the other links would have answered anyway. */
 #include <math.h>
@@ -309,22 +309,22 @@ static void scalable_contains(const struct unseen__filter *filter, const struct 
 }
 
 /* Asks an older link while adding. A link that counts adds 1 for each key that it has, which cannot
- * fail. */
-static enum unseen_status pass_link(struct scalable *s, unsigned link, struct open_keys *open,
-                                    uint8_t *verdicts)
+ * fail; with absent_only it does not. */
+static enum unseen_status pass_link(struct scalable *s, unsigned link, bool absent_only,
+                                    struct open_keys *open, uint8_t *verdicts)
 {
     struct unseen_key had[BATCH];
     uint8_t again[BATCH];
     size_t ndone;
-    const bool counts = s->link_ops->remove != NULL;
+    const bool counts = s->link_ops->remove != NULL && !absent_only;
     const size_t nhad = ask_link(s, link, open, verdicts, counts ? had : NULL);
     return counts && nhad ? s->link_ops->add(s->links[link].filter, had, nhad, again, &ndone)
                           : UNSEEN_OK;
 }
 
 /* Adds a batch for which the newest link has room: it gets the keys that no older link has. */
-static enum unseen_status add_batch(struct scalable *s, const struct unseen_key *keys, size_t n,
-                                    uint8_t *verdicts)
+static enum unseen_status add_batch(struct scalable *s, bool absent_only,
+                                    const struct unseen_key *keys, size_t n, uint8_t *verdicts)
 {
     struct open_keys open;
     struct link *link = newest(s);
@@ -332,10 +332,11 @@ static enum unseen_status add_batch(struct scalable *s, const struct unseen_key 
     open_batch(s, keys, n, &open);
     enum unseen_status status = UNSEEN_OK;
     for (unsigned older = s->nlinks - 1; older-- > 0 && open.n > 0 && status == UNSEEN_OK;) {
-        status = pass_link(s, older, &open, verdicts);
+        status = pass_link(s, older, absent_only, &open, verdicts);
     }
     if (status == UNSEEN_OK) {
-        status = s->link_ops->add(link->filter, open.keys, open.n, open.verdicts, &ndone);
+        status = (absent_only ? s->link_ops->add_absent : s->link_ops->add)(
+            link->filter, open.keys, open.n, open.verdicts, &ndone);
     }
     for (size_t i = 0; status == UNSEEN_OK && i < open.n; i++) {
         verdicts[open.at[i]] = open.verdicts[i];
@@ -344,10 +345,10 @@ static enum unseen_status add_batch(struct scalable *s, const struct unseen_key 
     return status;
 }
 
-static enum unseen_status scalable_add(struct unseen__filter *filter, const struct unseen_key *keys,
-                                       size_t n, uint8_t *verdicts, size_t *ndone_out)
+static enum unseen_status add_batches(struct scalable *s, bool absent_only,
+                                      const struct unseen_key *keys, size_t n, uint8_t *verdicts,
+                                      size_t *ndone_out)
 {
-    struct scalable *s = scalable_from(filter);
     enum unseen_status status = UNSEEN_OK;
     size_t done = 0;
     while (done < n && status == UNSEEN_OK) {
@@ -357,12 +358,25 @@ static enum unseen_status scalable_add(struct unseen__filter *filter, const stru
         const uint64_t room = room_of(newest(s));
         size_t count = n - done < BATCH ? n - done : BATCH;
         count = count < room ? count : (size_t)room;
-        status = add_batch(s, keys + done, count, verdicts + done);
+        status = add_batch(s, absent_only, keys + done, count, verdicts + done);
         done += status == UNSEEN_OK ? count : 0;
     }
     s->nreserved -= n < s->nreserved ? n : s->nreserved;
     *ndone_out = done;
     return status;
+}
+
+static enum unseen_status scalable_add(struct unseen__filter *filter, const struct unseen_key *keys,
+                                       size_t n, uint8_t *verdicts, size_t *ndone_out)
+{
+    return add_batches(scalable_from(filter), false, keys, n, verdicts, ndone_out);
+}
+
+static enum unseen_status scalable_add_absent(struct unseen__filter *filter,
+                                              const struct unseen_key *keys, size_t n,
+                                              uint8_t *verdicts, size_t *ndone_out)
+{
+    return add_batches(scalable_from(filter), true, keys, n, verdicts, ndone_out);
 }
 
 /* The one link that has a key; NULL if no link or several links seem to have it. *is_seen_out is
@@ -633,7 +647,7 @@ static enum unseen_status scalable_load_finish(struct unseen__filter *filter)
 
 /* ---- one table of operations for each kind of link ---- */
 
-#define SCALABLE(ops_name, text, abilities_, link_ops_, remove_)                                   \
+#define SCALABLE(ops_name, text, abilities_, link_ops_, remove_, add_absent_)                      \
     static enum unseen_status create_##ops_name(struct unseen__filter **filter_out,                \
                                                 const struct unseen__filter_params *params)        \
     {                                                                                              \
@@ -654,6 +668,7 @@ static enum unseen_status scalable_load_finish(struct unseen__filter *filter)
         .create = create_##ops_name,                                                               \
         .free = scalable_free,                                                                     \
         .add = scalable_add,                                                                       \
+        .add_absent = add_absent_,                                                                 \
         .contains = scalable_contains,                                                             \
         .remove = remove_,                                                                         \
         .reserve = scalable_reserve,                                                               \
@@ -669,7 +684,7 @@ static enum unseen_status scalable_load_finish(struct unseen__filter *filter)
         .plan_rate = rate_##ops_name,                                                              \
     };
 
-SCALABLE(scalable, "scalable", UNSEEN_CAN_GROW, unseen__block_ops, NULL)
-SCALABLE(scalable_bloom, "scalable-bloom", UNSEEN_CAN_GROW, unseen__bloom_ops, NULL)
+SCALABLE(scalable, "scalable", UNSEEN_CAN_GROW, unseen__block_ops, NULL, NULL)
+SCALABLE(scalable_bloom, "scalable-bloom", UNSEEN_CAN_GROW, unseen__bloom_ops, NULL, NULL)
 SCALABLE(scalable_counting, "scalable-count", UNSEEN_CAN_GROW | UNSEEN_CAN_REMOVE,
-         unseen__counting_ops, scalable_remove)
+         unseen__counting_ops, scalable_remove, scalable_add_absent)

@@ -107,6 +107,7 @@ void unseen__image_header_encode(const struct unseen__image_header *header,
     memset(bytes, 0, UNSEEN__IMAGE_HEADER_LEN);
     memcpy(bytes, image_magic, sizeof(image_magic));
     store_le32(bytes + 8, FORMAT_VERSION);
+    store_le32(bytes + 12, header->read_features);
     memcpy(bytes + 16, header->id, UNSEEN__ID_LEN);
     store_le64(bytes + 32, header->log_end);
     store_le64(bytes + 40, header->number);
@@ -125,12 +126,13 @@ enum unseen_status unseen__image_header_decode(const uint8_t bytes[UNSEEN__IMAGE
                                                struct unseen__image_header *header_out)
 {
     enum unseen_status status = check_header(bytes, image_magic);
-    if (status == UNSEEN_OK && load_le32(bytes + 12) != 0) {
+    if (status == UNSEEN_OK && (load_le32(bytes + 12) & ~(uint32_t)UNSEEN__IMAGE_COUNTS_ONCE)) {
         status = UNSEEN_ERR_VERSION;
     }
     if (status != UNSEEN_OK) {
         return status;
     }
+    header_out->read_features = load_le32(bytes + 12);
     memcpy(header_out->id, bytes + 16, UNSEEN__ID_LEN);
     header_out->log_end = load_le64(bytes + 32);
     header_out->number = load_le64(bytes + 40);

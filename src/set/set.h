@@ -66,6 +66,7 @@ enum unseen_status unseen__set_options(const struct unseen_set_options *given,
 
 enum unseen__operation {
     UNSEEN__ADD,
+    UNSEEN__ADD_ABSENT, /* a present key is not counted once more */
     UNSEEN__CONTAINS,
     UNSEEN__REMOVE,
     UNSEEN__COUNT
@@ -83,6 +84,9 @@ UNSEEN_INLINE enum unseen_status unseen__set_run_filter(const struct unseen_set 
     switch (operation) {
     case UNSEEN__ADD:
         return set->ops->add(filter, keys, n, verdicts, ndone);
+    case UNSEEN__ADD_ABSENT:
+        return (set->ops->add_absent ? set->ops->add_absent : set->ops->add)(filter, keys, n,
+                                                                             verdicts, ndone);
     case UNSEEN__CONTAINS:
         set->ops->contains(filter, keys, n, verdicts);
         return UNSEEN_OK;
@@ -105,7 +109,7 @@ enum unseen_status unseen__set_run_shared(const struct unseen_set *set,
                                           uint8_t *verdicts, size_t *ndone);
 
 /* Does what unseen_set_add_keys does, for each operation. UNSUPPORTED if the filter cannot REMOVE or
- * COUNT. Only ADD and REMOVE change the set. */
+ * COUNT. ADD, ADD_ABSENT and REMOVE change the set. */
 UNSEEN_INLINE enum unseen_status unseen__set_run(const struct unseen_set *set,
                                                  enum unseen__operation operation,
                                                  const struct unseen_key *keys, size_t n,

@@ -15,6 +15,11 @@ enum {
     UNANSWERED = 0xff
 };
 
+static bool is_add(enum unseen__operation operation)
+{
+    return operation == UNSEEN__ADD || operation == UNSEEN__ADD_ABSENT;
+}
+
 static size_t shard_of(const struct unseen_set *set, struct unseen_key key)
 {
     return (size_t)((key.hi >> 1) >> (63 - set->shard_bits));
@@ -109,8 +114,9 @@ static enum unseen_status reserve_all(const struct unseen_set *set, const struct
 }
 
 /* Called when there is no room for all keys. Adds keys until there is no room for the next one. */
-static enum unseen_status add_singly(const struct unseen_set *set, const struct unseen_key *keys,
-                                     size_t n, uint8_t *verdicts, size_t *ndone)
+static enum unseen_status add_singly(const struct unseen_set *set, enum unseen__operation operation,
+                                     const struct unseen_key *keys, size_t n, uint8_t *verdicts,
+                                     size_t *ndone)
 {
     enum unseen_status status = UNSEEN_OK;
     size_t one;
@@ -118,7 +124,7 @@ static enum unseen_status add_singly(const struct unseen_set *set, const struct 
         size_t shard = shard_of(set, keys[*ndone]);
         status = reserve_locked(set, shard, 1);
         if (status == UNSEEN_OK) {
-            status = run_locked(set, shard, UNSEEN__ADD, &keys[*ndone], 1, verdicts + *ndone, &one);
+            status = run_locked(set, shard, operation, &keys[*ndone], 1, verdicts + *ndone, &one);
         }
     }
     return status;
@@ -130,9 +136,9 @@ static enum unseen_status run_sorted(const struct unseen_set *set, enum unseen__
 {
     struct sorted s;
     sort_by_shard(set, keys, n, &s);
-    enum unseen_status result = operation == UNSEEN__ADD ? reserve_all(set, &s) : UNSEEN_OK;
+    enum unseen_status result = is_add(operation) ? reserve_all(set, &s) : UNSEEN_OK;
     if (result != UNSEEN_OK) {
-        return add_singly(set, keys, n, verdicts, ndone);
+        return add_singly(set, operation, keys, n, verdicts, ndone);
     }
     for (size_t k = 0; k < (size_t)1 << set->shard_bits; k++) {
         size_t start = s.start[k];
@@ -165,7 +171,7 @@ enum unseen_status unseen__set_run_shared(const struct unseen_set *set,
                                           const struct unseen_key *keys, size_t n,
                                           uint8_t *verdicts, size_t *ndone)
 {
-    if (n == 1 && !(operation == UNSEEN__ADD && set->ops->reserve)) {
+    if (n == 1 && !(is_add(operation) && set->ops->reserve)) {
         return run_locked(set, shard_of(set, keys[0]), operation, keys, n, verdicts, ndone);
     }
     for (size_t done = 0; done < n; done += SHARED_BATCH) {

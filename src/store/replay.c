@@ -5,11 +5,15 @@
  * Added keys are collected and sorted by the top bits of hi before they go to the set. Keys that
  * are neighbours in that order are neighbours in a compact set, so a large set is touched on fewer
  * pages at a time. Before a removal, all collected keys go to the set. docs/decisions/store.md has
- * the measurements. */
+ * the measurements.
+ *
+ * A key that the log adds was absent then, so a filter that counts must count it, whatever the
+ * order in which keys come now: replay adds with unseen_set_add_keys, not as unseen_store_add. */
 #include <string.h>
 
 #include "base/error.h"
 #include "base/memory.h"
+#include "set/set.h"
 #include "store/store.h"
 
 enum {
@@ -106,11 +110,13 @@ static size_t region_of(struct unseen_key key)
 
 /* Small sets take keys in the order of the log. A set that fits into the cache gains nothing from
  * sorting. A set of few page groups would lose: a run of neighbours fills one group, which then
- * cannot split evenly. */
+ * cannot split evenly. So would a chain that counts: the order says which of its links has a key,
+ * and a removal must find the key where it was. */
 static bool is_worth_sorting(const struct unseen_set *set)
 {
     struct unseen_set_stats stats = {.size = sizeof(stats)};
-    return unseen_set_stats(set, &stats) == UNSEEN_OK && stats.memory >= SORT_FROM;
+    const bool is_ordered = set->ops->add_absent && (set->ops->abilities & UNSEEN_CAN_GROW);
+    return !is_ordered && unseen_set_stats(set, &stats) == UNSEEN_OK && stats.memory >= SORT_FROM;
 }
 
 static void sort_by_region(struct replay *r)
@@ -190,7 +196,7 @@ static enum unseen_status read_records(struct unseen_store *store, struct unseen
 }
 
 enum unseen_status unseen__replay(struct unseen_store *store, uint64_t offset, uint64_t number,
-                                  struct unseen_error *error)
+                                  uint64_t end, struct unseen_error *error)
 {
     struct unseen__scan scan;
     struct replay r;
@@ -199,6 +205,7 @@ enum unseen_status unseen__replay(struct unseen_store *store, uint64_t offset, u
     if (status != UNSEEN_OK) {
         return status;
     }
+    scan.size = end < scan.size ? end : scan.size;
     status = replay_init(&r, store, scan.size > offset ? scan.size - offset : 0);
     if (status != UNSEEN_OK) {
         status = unseen__error_status(error, status, store->log.path);

@@ -103,7 +103,7 @@ static enum unseen_status change(struct unseen_store *store, enum unseen__operat
 enum unseen_status unseen_store_add(struct unseen_store *store, const struct unseen_bytes *items,
                                     size_t n, uint8_t *verdicts, size_t *ndone_out)
 {
-    return change(store, UNSEEN__ADD, items, NULL, n, verdicts, ndone_out);
+    return change(store, UNSEEN__ADD_ABSENT, items, NULL, n, verdicts, ndone_out);
 }
 
 enum unseen_status unseen_store_remove(struct unseen_store *store, const struct unseen_bytes *items,
@@ -115,7 +115,7 @@ enum unseen_status unseen_store_remove(struct unseen_store *store, const struct 
 enum unseen_status unseen_store_add_keys(struct unseen_store *store, const struct unseen_key *keys,
                                          size_t n, uint8_t *verdicts, size_t *ndone_out)
 {
-    return change(store, UNSEEN__ADD, NULL, keys, n, verdicts, ndone_out);
+    return change(store, UNSEEN__ADD_ABSENT, NULL, keys, n, verdicts, ndone_out);
 }
 
 enum unseen_status unseen_store_remove_keys(struct unseen_store *store,

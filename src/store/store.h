@@ -63,16 +63,22 @@ enum unseen_status unseen__store_url_make(struct unseen_store *store, struct uns
 
 /* ---- store_open.c ---- */
 
+/* Makes store->set, empty, for the keys of a log of len bytes that takes ndisk bytes of the disk: a
+ * file may be longer than that, and must not make the set take memory for keys it does not have.
+ * is_written: keys will be added. Errors: those of unseen_set_create. */
+enum unseen_status unseen__store_set_make(struct unseen_store *store, uint64_t len, uint64_t ndisk,
+                                          bool is_written, struct unseen_error *error);
+
 /* Frees everything. Commits nothing. */
 void unseen__store_release(struct unseen_store *store);
 
 /* ---- replay.c: from the log to the set ---- */
 
-/* Reads the records from `offset` on, applies them to the set and follows the output. log.end,
+/* Reads the records from `offset` to `end`, applies them to the set and follows the output. log.end,
  * number and record_checksum are then those of the last intact record. Errors: CORRUPT, IO,
  * NOMEM. */
 enum unseen_status unseen__replay(struct unseen_store *store, uint64_t offset, uint64_t number,
-                                  struct unseen_error *error);
+                                  uint64_t end, struct unseen_error *error);
 
 /* Calls `each` once per run of added or removed keys of the record. Returns false if `each` did. */
 bool unseen__record_each(const struct unseen__record *record, const uint8_t *payload,

@@ -29,34 +29,38 @@ static uint64_t keys_in(const struct unseen_store *store, uint64_t len)
                : 0;
 }
 
-/* Makes an empty set for the keys of a log of len bytes. ndisk is how much of the disk the log
- * takes. A file may be longer than that, and must not make the set take memory for keys it does not
- * have. */
-static enum unseen_status make_set(struct unseen_store *store, uint64_t len, uint64_t ndisk,
-                                   struct unseen_error *error)
+/* The capacity of a set for the keys of a log. nkeys is how many keys the log can have on the disk,
+ * nkeys_max how many its length allows. */
+static uint64_t capacity_for(const struct unseen_store *store, uint64_t nkeys, uint64_t nkeys_max,
+                             bool is_written)
+{
+    const uint64_t asked = store->log.header.capacity;
+    const struct unseen__filter_ops *ops = unseen__filter_find(store->log.header.filter);
+    const bool grows = ops && (ops->abilities & UNSEEN_CAN_GROW);
+    if (grows && ops->add_absent && is_written) {
+        return asked; /* a chain must grow as it grew before: removals ask its links */
+    }
+    if (grows) {
+        return is_written && asked > nkeys ? asked : nkeys; /* nothing is added to a set to read */
+    }
+    return !is_written && asked > nkeys_max + READ_SLACK ? nkeys_max + READ_SLACK : asked;
+}
+
+enum unseen_status unseen__store_set_make(struct unseen_store *store, uint64_t len, uint64_t ndisk,
+                                          bool is_written, struct unseen_error *error)
 {
     const struct unseen__log_header *header = &store->log.header;
-    const uint64_t nkeys = keys_in(store, len < ndisk ? len : ndisk);
-    const uint64_t nkeys_max = keys_in(store, len);
     struct unseen_set_options options = {
         .size = sizeof(options),
         .fpr = header->fpr,
-        .capacity = header->capacity > nkeys ? header->capacity : nkeys,
+        .capacity = capacity_for(store, keys_in(store, len < ndisk ? len : ndisk),
+                                 keys_in(store, len), is_written),
         .filter = header->filter,
         .key_bits = header->key_bits,
         .url = store->url,
         .cpu = store->cpu,
         .allocator = &store->allocator,
     };
-    const struct unseen__filter_ops *ops = unseen__filter_find(header->filter);
-    const bool grows = ops && (ops->abilities & UNSEEN_CAN_GROW);
-    if (!grows) {
-        const bool is_roomy = header->capacity > nkeys_max + READ_SLACK;
-        options.capacity =
-            is_roomy && !store->log.writable ? nkeys_max + READ_SLACK : header->capacity;
-    } else if (!store->log.writable) {
-        options.capacity = nkeys; /* nothing will be added */
-    }
     enum unseen_status status =
         unseen__set_create(&store->set, &options, &header->secret, NULL, error);
     if (status == UNSEEN_ERR_NOMEM && options.capacity > header->capacity) {
@@ -77,7 +81,7 @@ static enum unseen_status prepare_new(struct unseen_store *store, const char *pa
     store->log.writable = true;
     enum unseen_status status = unseen__store_header_make(store, options, error);
     if (status == UNSEEN_OK) {
-        status = make_set(store, 0, 0, error);
+        status = unseen__store_set_make(store, 0, 0, true, error);
     }
     if (status != UNSEEN_OK) {
         return unseen__error_prefix(error, status, path);
@@ -197,13 +201,15 @@ static enum unseen_status load(struct unseen_store *store, struct unseen_error *
                                  "%s has no log, and its image is damaged or gone",
                                  store->log.path);
         }
-        status = store->set
-                     ? UNSEEN_OK
-                     : make_set(store, (uint64_t)st.st_size, (uint64_t)st.st_blocks * 512, error);
+        status = store->set ? UNSEEN_OK
+                            : unseen__store_set_make(store, (uint64_t)st.st_size,
+                                                     (uint64_t)st.st_blocks * 512,
+                                                     store->log.writable, error);
         status = unseen__error_prefix(error, status, store->log.path);
     }
-    return status == UNSEEN_OK ? unseen__replay(store, store->log.end, store->log.number, error)
-                               : status;
+    return status == UNSEEN_OK
+               ? unseen__replay(store, store->log.end, store->log.number, UINT64_MAX, error)
+               : status;
 }
 
 /* Makes the log durable before the first append: what a killed writer wrote may still be on its way

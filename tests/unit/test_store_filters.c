@@ -1,0 +1,419 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * A store is a set, whatever its filter. Each filter that a store can have goes through repeated
+ * additions and removals, beside a sorted array, and through restarts with the image and without
+ * it. The rates are so low that no answer may differ from the array.
+ *
+ * At a high rate, removals hit wrong keys. Then memory, image and log must still agree, and verify
+ * must find no damage. */
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE 1
+#endif
+#include "test.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+
+#include "log/log_format.h"
+
+enum {
+    MANY = 70000, /* changes that make an image */
+    NIDS = 80000, /* ids above MANY are never added at first */
+    BATCH = 1000,
+    PATH_LEN = 300
+};
+
+static char dir[PATH_LEN - 100];
+static char path[PATH_LEN];
+static char image[PATH_LEN + 16];
+static struct unseen_error error;
+
+struct kind {
+    const char *filter;
+    double fpr;
+    uint64_t capacity;
+    bool removes;
+};
+
+static const struct kind kinds[] = {
+    {"compact", 0, 0, true},
+    {"compact", 0, 100000, true},
+    {"exact", 0, 0, true},
+    {"exact", 1e-20, 0, true},
+    {"counting", 2e-7, 100000, true},
+    {"scalable-count", 1e-5, 0, true},
+    {"bloom", 1e-9, 100000, false},
+    {"block", 1e-8, 100000, false},
+    {"scalable", 1e-5, 0, false},
+    {"scalable-bloom", 1e-7, 0, false},
+};
+
+/* ---- the model: a sorted array of ids ---- */
+
+struct model {
+    uint32_t ids[NIDS];
+    size_t n;
+};
+
+/* The index of the first id that is not below `id`. */
+static size_t model_find(const struct model *model, uint32_t id)
+{
+    size_t low = 0;
+    size_t high = model->n;
+    while (low < high) {
+        const size_t middle = low + (high - low) / 2;
+        if (model->ids[middle] < id) {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+    return low;
+}
+
+static bool model_has(const struct model *model, uint32_t id)
+{
+    const size_t at = model_find(model, id);
+    return at < model->n && model->ids[at] == id;
+}
+
+static bool model_add(struct model *model, uint32_t id)
+{
+    const size_t at = model_find(model, id);
+    if (at < model->n && model->ids[at] == id) {
+        return false;
+    }
+    memmove(&model->ids[at + 1], &model->ids[at], (model->n - at) * sizeof(*model->ids));
+    model->ids[at] = id;
+    model->n++;
+    return true;
+}
+
+static bool model_remove(struct model *model, uint32_t id)
+{
+    const size_t at = model_find(model, id);
+    if (at == model->n || model->ids[at] != id) {
+        return false;
+    }
+    model->n--;
+    memmove(&model->ids[at], &model->ids[at + 1], (model->n - at) * sizeof(*model->ids));
+    return true;
+}
+
+/* ---- stores ---- */
+
+static void remove_all(void)
+{
+    DIR *d = opendir(dir);
+    for (const struct dirent *e; d && (e = readdir(d));) {
+        char name[PATH_LEN + 300];
+        snprintf(name, sizeof(name), "%s/%s", dir, e->d_name);
+        if (e->d_name[0] != '.') {
+            CHECK(unlink(name) == 0);
+        }
+    }
+    CHECK(d && closedir(d) == 0);
+}
+
+static struct unseen_store *open_store(const struct kind *kind, enum unseen_store_mode mode)
+{
+    struct unseen_store *store = NULL;
+    const struct unseen_store_options options = {
+        .size = sizeof(options),
+        .mode = mode,
+        .profile = "none",
+        .filter = kind->filter,
+        .fpr = kind->fpr,
+        .capacity = kind->capacity,
+        .seed = "twice",
+        .seed_len = 5,
+        .cpu = test_cpu,
+    };
+    if (!CHECK(unseen_store_open(&store, path, &options, &error) == UNSEEN_OK)) {
+        fprintf(stderr, "%s: %s\n", kind->filter, error.text);
+        exit(1);
+    }
+    return store;
+}
+
+static void close_store(struct unseen_store *store)
+{
+    if (!CHECK(unseen_store_close(store, &error) == UNSEEN_OK)) {
+        fprintf(stderr, "%s\n", error.text);
+    }
+}
+
+static void commit(struct unseen_store *store)
+{
+    CHECK(unseen_store_commit(store, &error) == UNSEEN_OK);
+}
+
+static struct unseen_store_info info_of(struct unseen_store *store)
+{
+    struct unseen_store_info info = {.size = sizeof(info)};
+    CHECK(unseen_store_info(store, &info) == UNSEEN_OK);
+    return info;
+}
+
+static void check_verify(const char *what)
+{
+    if (!CHECK(unseen_store_verify(path, NULL, NULL, NULL, &error) == UNSEEN_OK)) {
+        fprintf(stderr, "%s: %s\n", what, error.text);
+    }
+}
+
+static bool add(struct unseen_store *store, uint32_t id)
+{
+    enum unseen_verdict verdict = UNSEEN_SEEN;
+    CHECK(test_store_add(store, &id, sizeof(id), &verdict) == UNSEEN_OK);
+    return verdict == UNSEEN_NEW;
+}
+
+static bool take_out(struct unseen_store *store, uint32_t id)
+{
+    enum unseen_verdict verdict = UNSEEN_NEW;
+    CHECK(test_store_remove(store, &id, sizeof(id), &verdict) == UNSEEN_OK);
+    return verdict == UNSEEN_SEEN;
+}
+
+static bool contains(struct unseen_store *store, uint32_t id)
+{
+    enum unseen_verdict verdict = UNSEEN_NEW;
+    CHECK(test_set_contains(unseen_store_set(store), &id, sizeof(id), &verdict) == UNSEEN_OK);
+    return verdict == UNSEEN_SEEN;
+}
+
+/* Adds the ids from first to end, a batch at a time. Returns how many are new. */
+static size_t add_range(struct unseen_store *store, uint32_t first, uint32_t end)
+{
+    static uint32_t ids[BATCH];
+    static struct unseen_bytes items[BATCH];
+    static uint8_t verdicts[BATCH];
+    size_t nnew = 0;
+    for (uint32_t i = first; i < end;) {
+        size_t n = 0;
+        for (; n < BATCH && i < end; n++, i++) {
+            ids[n] = i;
+            items[n] = (struct unseen_bytes){(const char *)&ids[n], sizeof(ids[n])};
+        }
+        CHECK(unseen_store_add(store, items, n, verdicts, NULL) == UNSEEN_OK);
+        for (size_t j = 0; j < n; j++) {
+            nnew += verdicts[j] == UNSEEN_NEW;
+        }
+    }
+    return nnew;
+}
+
+/* ---- the array and the store ---- */
+
+static bool count_keys(void *context, const struct unseen_key *keys, size_t n)
+{
+    (void)keys;
+    *(size_t *)context += n;
+    return true;
+}
+
+static void compare(struct unseen_store *store, const struct model *model, const char *what)
+{
+    size_t wrong = 0;
+    size_t nkeys = 0;
+    for (uint32_t id = 0; id < NIDS; id++) {
+        wrong += contains(store, id) != model_has(model, id);
+    }
+    if (!CHECK_EQ(wrong, 0)) {
+        fprintf(stderr, "%s\n", what);
+    }
+    CHECK(unseen_store_keys(store, count_keys, &nkeys, &error) == UNSEEN_OK);
+    CHECK_EQ(nkeys, model->n);
+}
+
+/* One key added, added, removed and asked for, in one session. */
+static void add_add_remove(struct unseen_store *store, struct model *model, uint32_t id)
+{
+    CHECK_EQ(add(store, id), model_add(model, id));
+    CHECK(!add(store, id));
+    commit(store);
+    CHECK(!add(store, id));
+    CHECK(contains(store, id));
+    CHECK(take_out(store, id));
+    CHECK(model_remove(model, id));
+    CHECK(!contains(store, id));
+    CHECK(!take_out(store, id));
+}
+
+/* Random changes, of ids that repeat within the steps. */
+static void change(struct unseen_store *store, struct model *model, const struct kind *kind,
+                   uint64_t *random)
+{
+    const uint32_t base = (uint32_t)(test_random(random) % (NIDS - 500));
+    for (int step = 0; step < 2000; step++) {
+        const uint32_t id = base + (uint32_t)(test_random(random) % 500);
+        if (kind->removes && test_random(random) % 3 == 0) {
+            CHECK_EQ(take_out(store, id), model_remove(model, id));
+        } else {
+            CHECK_EQ(add(store, id), model_add(model, id));
+        }
+    }
+}
+
+static void test_model(const struct kind *kind)
+{
+    static struct model model;
+    uint64_t random = 7;
+    remove_all();
+    struct unseen_store *store = open_store(kind, UNSEEN_STORE_CREATE);
+    for (uint32_t i = 0; i < MANY; i++) {
+        model.ids[i] = i;
+    }
+    model.n = MANY;
+    CHECK_EQ(add_range(store, 0, MANY), MANY);
+    CHECK_EQ(add_range(store, 0, MANY), 0);
+    commit(store);
+    CHECK_EQ(add_range(store, 0, MANY), 0);
+    commit(store);
+    close_store(store);
+    check_verify(kind->filter);
+    for (int round = 0; round < 8; round++) {
+        store = open_store(kind, round % 4 == 3 ? UNSEEN_STORE_READ : UNSEEN_STORE_WRITE);
+        CHECK_EQ(info_of(store).image_covers > 0, round < 5);
+        compare(store, &model, kind->filter);
+        if (round % 4 != 3) {
+            if (kind->removes) {
+                add_add_remove(store, &model, (uint32_t)(test_random(&random) % NIDS));
+            }
+            change(store, &model, kind, &random);
+            commit(store);
+            compare(store, &model, kind->filter);
+        }
+        close_store(store);
+        check_verify(kind->filter);
+        if (round >= 4) {
+            (void)unlink(image);
+        }
+    }
+    if (!kind->removes) {
+        enum unseen_verdict verdict;
+        store = open_store(kind, UNSEEN_STORE_WRITE);
+        CHECK(test_store_remove(store, "x", 1, &verdict) == UNSEEN_ERR_UNSUPPORTED);
+        close_store(store);
+    }
+}
+
+/* A change that no commit was begun for is forgotten, in memory that counts, too. */
+static void test_uncommitted(const struct kind *kind)
+{
+    remove_all();
+    struct unseen_store *store = open_store(kind, UNSEEN_STORE_CREATE);
+    CHECK_EQ(add_range(store, 0, MANY), MANY);
+    commit(store);
+    CHECK(take_out(store, 1));
+    CHECK(!add(store, 2));
+    CHECK(take_out(store, 2));
+    CHECK(add(store, 2));
+    CHECK(add(store, MANY + 1));
+    close_store(store);
+    store = open_store(kind, UNSEEN_STORE_WRITE);
+    CHECK(info_of(store).image_covers > 0);
+    for (uint32_t id = 1; id < 3; id++) {
+        CHECK(contains(store, id));
+        CHECK(take_out(store, id));
+        CHECK(!contains(store, id));
+    }
+    CHECK(!contains(store, MANY + 1));
+    close_store(store);
+}
+
+/* An image of an older version, which counted repeats, is not used; the next image is. */
+static void test_older_image(const struct kind *kind)
+{
+    uint8_t bytes[UNSEEN__IMAGE_HEADER_LEN];
+    struct unseen__image_header header;
+    remove_all();
+    struct unseen_store *store = open_store(kind, UNSEEN_STORE_CREATE);
+    CHECK_EQ(add_range(store, 0, MANY), MANY);
+    commit(store);
+    close_store(store);
+    const int fd = open(image, O_RDWR);
+    CHECK(fd >= 0 && pread(fd, bytes, sizeof(bytes), 0) == (ssize_t)sizeof(bytes));
+    CHECK(unseen__image_header_decode(bytes, &header) == UNSEEN_OK);
+    CHECK_EQ(header.read_features, UNSEEN__IMAGE_COUNTS_ONCE);
+    header.read_features = 0;
+    unseen__image_header_encode(&header, bytes);
+    CHECK(pwrite(fd, bytes, sizeof(bytes), 0) == (ssize_t)sizeof(bytes));
+    CHECK(close(fd) == 0);
+    check_verify("an older image");
+    for (int run = 0; run < 2; run++) {
+        store = open_store(kind, UNSEEN_STORE_WRITE);
+        CHECK_EQ(info_of(store).image_covers > 0, run == 1);
+        CHECK(!info_of(store).image_damaged);
+        CHECK_EQ(add_range(store, 0, MANY), 0);
+        close_store(store);
+    }
+}
+
+/* ---- a high rate ---- */
+
+static void ask_all(struct unseen_store *store, uint8_t *answers)
+{
+    for (uint32_t id = 0; id < NIDS; id++) {
+        answers[id] = contains(store, id);
+    }
+}
+
+/* Many lines are wrongly taken for seen; removing them removes others. The next process must answer
+ * as this one, whether it has the image or not. */
+static void test_wrong_answers(const struct kind *kind)
+{
+    static uint8_t before[NIDS];
+    static uint8_t after[NIDS];
+    size_t nwrong = 0;
+    remove_all();
+    struct unseen_store *store = open_store(kind, UNSEEN_STORE_CREATE);
+    CHECK(add_range(store, 0, MANY) < MANY); /* some are wrongly seen, and not in the log */
+    for (uint32_t id = MANY; id < NIDS; id++) {
+        nwrong += take_out(store, id); /* was never added */
+    }
+    CHECK(nwrong > 100);
+    for (uint32_t id = 0; id < MANY; id += 7) {
+        (void)add(store, id);
+    }
+    commit(store);
+    ask_all(store, before);
+    close_store(store);
+    check_verify(kind->filter);
+    for (int run = 0; run < 2; run++) {
+        store = open_store(kind, UNSEEN_STORE_WRITE);
+        CHECK_EQ(info_of(store).image_covers > 0, run == 0);
+        ask_all(store, after);
+        CHECK(memcmp(before, after, sizeof(before)) == 0);
+        close_store(store);
+        CHECK(unlink(image) == 0);
+    }
+}
+
+int main(void)
+{
+    test_start();
+    const char *base = getenv("TMPDIR");
+    const char *memory = access("/dev/shm", W_OK) == 0 ? "/dev/shm" : "/tmp";
+    snprintf(dir, sizeof(dir), "%s/unseen-filters-XXXXXX", base ? base : memory);
+    if (!CHECK(mkdtemp(dir) != NULL)) {
+        return test_end();
+    }
+    snprintf(path, sizeof(path), "%s/store", dir);
+    snprintf(image, sizeof(image), "%s.image", path);
+    for (size_t i = 0; i < sizeof(kinds) / sizeof(*kinds); i++) {
+        test_model(&kinds[i]);
+        if (kinds[i].removes) {
+            test_uncommitted(&kinds[i]);
+        }
+    }
+    test_older_image(&(struct kind){"counting", 1e-6, 100000, true});
+    test_older_image(&(struct kind){"scalable-count", 1e-5, 0, true});
+    test_wrong_answers(&(struct kind){"counting", 0.1, 60000, true});
+    test_wrong_answers(&(struct kind){"scalable-count", 0.1, 0, true});
+    remove_all();
+    CHECK(rmdir(dir) == 0);
+    return test_end();
+}
