@@ -7,8 +7,8 @@
 #include "build/build_folder.h"
 #include "build/build_inputs.h"
 #include "build/build_old.h"
-#include "build/build_progress.h"
 #include "commands/commands.h"
+#include "print/progress.h"
 
 /* The progress of a build. */
 struct build_done {
@@ -36,7 +36,7 @@ struct build_job {
     struct build_inputs inputs;
     struct build_old old;
     struct build_folder folder;
-    struct build_progress progress;
+    struct progress progress;
     struct unseen_list_build *build;
     struct text description;
     struct text note;

@@ -94,14 +94,14 @@ static bool known_good_take_batch(void *context, const struct batch *b)
             return false;
         }
     }
-    build_progress_show(&k->m->progress, "known good", k->m->known_good.nasked, "lines", -1);
+    progress_show(&k->m->progress, "known good", k->m->known_good.nasked, "lines", -1);
     return true;
 }
 
 static void poll(void *context)
 {
     struct known_good *k = context;
-    build_progress_show(&k->m->progress, "known good", k->m->known_good.nasked, "lines", -1);
+    progress_show(&k->m->progress, "known good", k->m->known_good.nasked, "lines", -1);
 }
 
 static bool read_file(struct known_good *k, const char *name)
@@ -137,7 +137,7 @@ bool build_known_good_run(struct build_job *m)
     if (!wanted || !lists_open(&k.list, path, UNSEEN_LIST_MAP_PREFETCH, m->cpu)) {
         return !wanted;
     }
-    build_progress_phase(&m->progress, 0, 0);
+    progress_phase(&m->progress, 0, 0);
     enum unseen_status status = unseen_list_edit_open(&k.edit, path, NULL, &error);
     bool good = status == UNSEEN_OK ? read_files(&k) : known_good_report(&k, &error, status);
     if (good) {

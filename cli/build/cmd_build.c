@@ -432,8 +432,7 @@ static double share_of(const struct build_job *m, const struct build_place *plac
 
 void build_job_look(struct build_job *m, const struct build_done *done)
 {
-    build_progress_show(&m->progress, "reading", done->counts.nlines, "lines",
-                        share_of(m, &done->place));
+    progress_show(&m->progress, "reading", done->counts.nlines, "lines", share_of(m, &done->place));
 }
 
 static bool report_interrupted(const struct build_job *m)
@@ -462,9 +461,9 @@ static bool report_unreadable(struct build_job *m)
 
 static bool job_read_lines(struct build_job *m)
 {
-    build_progress_phase(&m->progress, m->done.counts.nlines, share_of(m, &m->done.place));
+    progress_phase(&m->progress, m->done.counts.nlines, share_of(m, &m->done.place));
     const enum build_ending ending = build_entries_run(m);
-    build_progress_end(&m->progress);
+    progress_end(&m->progress);
     if (ending == BUILD_REFUSED) {
         m->keeps = false; /* the lines have to be changed first */
         return false;
@@ -516,17 +515,16 @@ static bool check_entries(struct build_job *m)
 static bool show_built(void *context, uint64_t ndone, uint64_t n)
 {
     struct build_job *m = context;
-    build_progress_show(&m->progress, "building", ndone, "keys",
-                        n > 0 ? (double)ndone / (double)n : 1);
+    progress_show(&m->progress, "building", ndone, "keys", n > 0 ? (double)ndone / (double)n : 1);
     return !stop_is_wanted();
 }
 
 static bool job_finish(struct build_job *m)
 {
     struct unseen_error error = {.status = UNSEEN_OK};
-    build_progress_phase(&m->progress, 0, 0);
+    progress_phase(&m->progress, 0, 0);
     error.status = unseen_list_build_finish(m->build, show_built, m, &error);
-    build_progress_end(&m->progress);
+    progress_end(&m->progress);
     if (error.status == UNSEEN_ERR_STOPPED) {
         return report_interrupted(m);
     }
@@ -638,7 +636,7 @@ static bool check_size(struct build_job *m)
 static bool job_place(struct build_job *m)
 {
     const bool good = build_folder_check_name(&m->folder) && build_known_good_run(m) && replace(m);
-    build_progress_end(&m->progress);
+    progress_end(&m->progress);
     if (!good && stop_is_wanted()) {
         return report_interrupted(m);
     }
@@ -679,7 +677,7 @@ static void print_text(const struct build_job *m, const struct unseen_list_info 
     message_plain("%-12s %.3g", "wrong", info->rate);
     message_plain("%-12s %s", "kind", unseen_kind_name(info->kind));
     message_plain("%-12s %s", "profile", info->profile);
-    message_plain("%-12s %.3f", "seconds", build_progress_seconds(&m->progress));
+    message_plain("%-12s %.3f", "seconds", progress_seconds(&m->progress));
 }
 
 static void print_json(const struct build_job *m, const struct unseen_list_info *info, double bits)
@@ -694,7 +692,7 @@ static void print_json(const struct build_job *m, const struct unseen_list_info 
                   c->nlines, c->nentries, info->nkeys, c->ncomments, c->ndangerous, c->nskipped,
                   c->nremoved, info->nallowed, m->known_good.nasked, m->known_good.nallowed,
                   info->bytes, bits, info->rate, unseen_kind_name(info->kind), info->profile,
-                  build_progress_seconds(&m->progress));
+                  progress_seconds(&m->progress));
 }
 
 /* Counts wrong lines, even without --stats: nobody has looked at each of them. */
@@ -769,7 +767,7 @@ int build_run(const struct options *o, enum unseen_cpu cpu)
 {
     struct build_job m = {.o = o, .cpu = cpu, .folder = {.fd = -1}};
     bool done = false;
-    build_progress_start(&m.progress, o);
+    progress_start(&m.progress, o->report.progress, o->report.color, true);
     if (job_prepare(&m)) {
         stop_listen();
         done = job_start(&m) && (m.is_complete || job_read_lines(&m)) && check_entries(&m) &&

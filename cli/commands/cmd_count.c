@@ -21,6 +21,8 @@
 #include "lines/text_table.h"
 #include "print/message.h"
 #include "print/output.h"
+#include "print/report.h"
+#include "seen/stores.h"
 
 struct count {
     const struct options *o;
@@ -29,7 +31,7 @@ struct count {
     struct identity identity;
     struct feed feed;
     struct output out;
-    uint64_t ndistinct;
+    struct report report;     /* new: distinct lines */
     struct text_table groups; /* value: the number of distinct lines */
     size_t last;              /* the group of the previous line; SIZE_MAX: no group, or no memory */
     uint64_t nmisses;
@@ -132,6 +134,16 @@ static struct unseen_key mix(struct unseen_key line, struct unseen_key group)
 
 /* ---- Batches --------------------------------------------------------------------------------- */
 
+static void count_verdicts(struct count *c, const uint8_t *verdicts, size_t n)
+{
+    uint64_t nnew = 0;
+    for (size_t i = 0; i < n; i++) {
+        nnew += verdicts[i];
+    }
+    c->report.nnew += nnew;
+    c->report.nseen += n - nnew;
+}
+
 static bool take_all(struct count *c, const struct batch *b)
 {
     uint8_t verdicts[BATCH_LINES];
@@ -140,9 +152,7 @@ static bool take_all(struct count *c, const struct batch *b)
         count_fail(c, status);
         return false;
     }
-    for (size_t i = 0; i < b->n; i++) {
-        c->ndistinct += verdicts[i];
-    }
+    count_verdicts(c, verdicts, b->n);
     return true;
 }
 
@@ -167,12 +177,18 @@ static bool take_groups(struct count *c, const struct batch *b)
     for (size_t i = 0; i < b->n; i++) {
         c->groups.entries[numbers[i]].value += verdicts[i];
     }
+    count_verdicts(c, verdicts, b->n);
     return true;
 }
 
 static bool count_take_batch(void *context, const struct batch *b)
 {
     struct count *c = context;
+    c->report.nlong += b->nlong;
+    c->report.nmisses += b->nmisses;
+    c->report.nbytes += b->nbytes;
+    c->report.nfailed += batch_count_failed(b, 0, b->n);
+    report_poll();
     return c->o->group.by ? take_groups(c, b) : take_all(c, b);
 }
 
@@ -222,7 +238,7 @@ static bool count_prepare(struct count *c, enum unseen_cpu cpu)
 static void put_result(struct count *c)
 {
     if (!c->o->group.by) {
-        output_print(&c->out, "%" PRIu64 "%c", c->ndistinct, c->o->input.delimiter);
+        output_print(&c->out, "%" PRIu64 "%c", c->report.nnew, c->o->input.delimiter);
     }
     for (size_t i = 0; i < c->groups.n; i++) {
         const struct unseen_bytes name = text_table_text(&c->groups, i);
@@ -259,7 +275,10 @@ int count_run(const struct options *o, enum unseen_cpu cpu)
         c.feed.out = &c.out;
         c.feed.take = count_take_batch;
         c.feed.context = &c;
+        report_start(&c.report, &o->report, true);
         feed_run(&c.feed);
+        const struct unseen_set_stats stats = stores_stats(c.set);
+        report_end(&c.report, &stats, unseen_set_profile(c.set));
         status = count_finish(&c);
     }
     output_abandon(&c.out);

@@ -14,6 +14,7 @@
 #include "lines/text_table.h"
 #include "print/message.h"
 #include "print/output.h"
+#include "print/report.h"
 #include "seen/stores.h"
 
 enum {
@@ -36,6 +37,7 @@ struct recheck {
     size_t nlines;
     struct text_table asked;   /* value: 1 if the log has the line */
     struct text_table printed; /* in all readings of the log */
+    struct report report;
     uint64_t nprinted;
     bool failed;
 };
@@ -55,6 +57,7 @@ static bool note_keys(void *context, const struct unseen_key *keys, size_t n)
             entry->value = 1;
         }
     }
+    report_poll();
     return true;
 }
 
@@ -117,6 +120,8 @@ static bool gather(struct recheck *r, const struct unseen_bytes line, struct uns
 static bool recheck_take_batch(void *context, const struct batch *b)
 {
     struct recheck *r = context;
+    r->report.nplain += b->n;
+    report_poll();
     for (size_t i = 0; i < b->n; i++) {
         if (!gather(r, b->lines[i], b->keys[i])) {
             return false;
@@ -156,8 +161,10 @@ static int run(struct recheck *r)
         .take = recheck_take_batch,
         .context = r,
     };
+    report_start(&r->report, &r->o->report, output_is_file(&r->out));
     feed_run(&feed);
     const bool answered = !r->failed && recheck_answer(r);
+    report_end(&r->report, NULL, NULL);
     const bool written = output_close(&r->out);
     if (!answered || !written || feed.failed) {
         return EXIT_TROUBLE;

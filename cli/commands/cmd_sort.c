@@ -20,6 +20,7 @@
 #include "lines/input.h"
 #include "print/message.h"
 #include "print/output.h"
+#include "print/report.h"
 
 enum {
     BUFFER_BYTES = 256 * 1024,
@@ -38,6 +39,7 @@ struct sort {
     /* for messages */
     const char *name;
     uint64_t line; /* lines of this file that are done */
+    struct report report;
 };
 
 /* ---- Input ----------------------------------------------------------------------------------- */
@@ -105,6 +107,7 @@ static bool take_lines(struct sort *s, const struct unseen_bytes *lines, size_t 
         return false;
     }
     s->line += n;
+    s->report.nplain += n;
     if (status != UNSEEN_OK || (!unique && !count_repeats(s, values, verdicts, n))) {
         sort_report_memory();
         return false;
@@ -138,14 +141,25 @@ static bool take_buffer(struct sort *s)
     return true;
 }
 
-static bool take_input(struct sort *s, struct input *in)
+static int before_wait(void *context)
 {
+    (void)context;
+    report_poll();
+    return INPUT_NOTHING;
+}
+
+/* Takes the file of that index. */
+static bool take_input(struct sort *s, struct input *in, size_t index)
+{
+    const struct input_options *o = &s->o->input;
     ssize_t n = 0;
     s->name = input_name(in);
     s->line = 0;
     s->filled = 0;
     while ((n = input_read(in, s->buffer + FRONT + s->filled, BUFFER_BYTES - s->filled)) > 0) {
         s->filled += (size_t)n;
+        report_at(o->files, o->nfiles, index, input_offset(in));
+        report_poll();
         if (!take_buffer(s)) {
             return false;
         }
@@ -161,9 +175,10 @@ static bool take_files(struct sort *s)
 {
     bool taken = true;
     for (size_t i = 0; i < s->o->input.nfiles && taken; i++) {
-        struct input *in = input_open(s->o->input.files[i], (struct input_wait){.before = NULL},
-                                      s->o->input.long_window);
-        taken = in && take_input(s, in);
+        struct input *in =
+            input_open(s->o->input.files[i], (struct input_wait){.before = before_wait},
+                       s->o->input.long_window);
+        taken = in && take_input(s, in, i);
         input_close(in);
     }
     return taken;
@@ -263,7 +278,13 @@ static bool sort_prepare(struct sort *s, enum unseen_cpu cpu)
 /* Truncates the output after the whole input has been read. */
 static bool run(struct sort *s, enum unseen_cpu cpu)
 {
-    if (!sort_prepare(s, cpu) || !take_files(s) || !output_truncate(&s->out)) {
+    if (!sort_prepare(s, cpu)) {
+        return false;
+    }
+    report_start(&s->report, &s->o->report, true);
+    const bool taken = take_files(s);
+    report_end(&s->report, NULL, NULL);
+    if (!taken || !output_truncate(&s->out)) {
         return false;
     }
     struct integers_printer *printer = malloc(sizeof(*printer));

@@ -11,6 +11,7 @@
 #include "lines/files.h"
 #include "print/message.h"
 #include "print/output.h"
+#include "print/report.h"
 #include "seen/stores.h"
 
 enum {
@@ -18,8 +19,13 @@ enum {
 };
 
 struct count_stores {
+    const struct options *o;
     struct unseen_set *set;
-    uint64_t ndistinct;
+    struct report report; /* lines: the keys; new: the distinct ones */
+    size_t file;          /* the index of the store at hand */
+    uint64_t nbytes;      /* of its log, for the keys that were taken */
+    unsigned key_bits;    /* of its keys */
+    char profile[256];    /* of the stores */
     enum unseen_status status;
 };
 
@@ -42,10 +48,15 @@ static bool take_keys(void *context, const struct unseen_key *keys, size_t n)
         const size_t count = n - done < KEYS_MAX ? n - done : KEYS_MAX;
         c->status = unseen_set_add_keys(c->set, keys + done, count, verdicts, NULL);
         for (size_t i = 0; i < count && c->status == UNSEEN_OK; i++) {
-            c->ndistinct += verdicts[i] == UNSEEN_NEW;
+            c->report.nnew += verdicts[i] == UNSEEN_NEW;
+            c->report.nseen += verdicts[i] == UNSEEN_SEEN;
         }
         done += count;
     }
+    c->nbytes += n * c->key_bits / 8;
+    c->report.nbytes += n * c->key_bits / 8;
+    report_at(c->o->input.files, c->o->input.nfiles, c->file, c->nbytes);
+    report_poll();
     return c->status == UNSEEN_OK;
 }
 
@@ -93,6 +104,8 @@ static bool add_store(struct count_stores *c, const struct options *o, struct un
         return false;
     }
     bool counted = makes_same_keys(store, path, first, o->input.files[0]);
+    c->nbytes = 0;
+    c->key_bits = stores_info(store).key_bits;
     if (counted) {
         error.status = unseen_store_keys(store, take_keys, c, &error);
         counted = error.status == UNSEEN_OK && c->status == UNSEEN_OK;
@@ -113,7 +126,9 @@ static bool add_stores(struct count_stores *c, const struct options *o, enum uns
         return false;
     }
     bool counted = true;
+    snprintf(c->profile, sizeof(c->profile), "%s", unseen_set_profile(unseen_store_set(first)));
     for (size_t i = 0; i < o->input.nfiles && counted; i++) {
+        c->file = i;
         counted = add_store(c, o, first, o->input.files[i], cpu);
     }
     (void)unseen_store_close(first, NULL); /* was only read */
@@ -160,15 +175,18 @@ static bool print(const struct options *o, uint64_t n)
 
 int count_stores_run(const struct options *o, enum unseen_cpu cpu)
 {
-    struct count_stores c = {.status = UNSEEN_OK};
+    struct count_stores c = {.o = o, .status = UNSEEN_OK};
     const struct unseen_set_options options = {
         .size = sizeof(options), .fpr = o->seen.fpr, .cpu = cpu};
     if (!check(o)) {
         return EXIT_TROUBLE;
     }
     const enum unseen_status status = unseen_set_create(&c.set, &options, NULL);
-    const bool counted = (status == UNSEEN_OK || report_set(status)) && add_stores(&c, o, cpu) &&
-                         print(o, c.ndistinct);
+    report_start(&c.report, &o->report, true);
+    const bool counted = (status == UNSEEN_OK || report_set(status)) && add_stores(&c, o, cpu);
+    const struct unseen_set_stats stats = stores_stats(c.set);
+    report_end(&c.report, counted ? &stats : NULL, c.profile);
+    const bool printed = counted && print(o, c.report.nnew);
     unseen_set_free(c.set);
-    return counted ? EXIT_DONE : EXIT_TROUBLE;
+    return printed ? EXIT_DONE : EXIT_TROUBLE;
 }

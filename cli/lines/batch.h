@@ -38,6 +38,8 @@ struct batch {
     uint64_t line; /* number of its first line in the file, from 0 */
     const char *end;
     uint64_t nbytes;
+    size_t file;      /* the index of the file */
+    uint64_t offset;  /* in the file, about: its bytes up to there, compressed or not, were read */
     uint64_t nlong;   /* longer than --max-line */
     uint64_t nother;  /* of other shares */
     uint64_t nmisses; /* lines without the wanted key; the whole line is the key */

@@ -51,6 +51,26 @@ static int before_wait(void *context)
     return behind >= 0 ? behind : INPUT_NOTHING;
 }
 
+/* The index among the files of the options of the first file that is read; their number if it is not
+ * one of them. */
+static size_t first_file(const struct feed *f)
+{
+    size_t i = 0;
+    while (f->file && i < f->input->nfiles && f->input->files[i] != f->file) {
+        i++;
+    }
+    return i;
+}
+
+/* Tells the report where the batch is from, and the command the batch. */
+static bool take(struct feed *f, const struct batch *b)
+{
+    if (f->first < f->input->nfiles) {
+        report_at(f->input->files, f->input->nfiles, f->first + b->file, b->offset);
+    }
+    return f->take(f->context, b);
+}
+
 /* ---- Reading here ---------------------------------------------------------------------------- */
 
 static void feed_here(struct feed *f, struct reader *reader)
@@ -62,7 +82,7 @@ static void feed_here(struct feed *f, struct reader *reader)
         return;
     }
     reader->wait = (struct input_wait){before_wait, NULL, f};
-    while (reader_next(reader, b) && f->take(f->context, b) && goes_on(f)) {
+    while (reader_next(reader, b) && take(f, b) && goes_on(f)) {
     }
     f->failed = reader->failed;
     reader_summary(reader);
@@ -250,7 +270,7 @@ static void feed_ahead(struct feed *f, struct read_ahead *a)
     do {
         b = read_ahead_next(a);
         f->failed = b && b->failed;
-    } while (b && f->take(f->context, b) && goes_on(f));
+    } while (b && take(f, b) && goes_on(f));
     read_ahead_finish(a);
     if (a->ended) {
         f->failed = a->reader->failed;
@@ -266,6 +286,7 @@ void feed_run(struct feed *f)
     const char *const *names = f->file ? &f->file : o->files;
     size_t nnames = f->file ? 1 : o->nfiles;
     struct read_ahead ahead;
+    f->first = first_file(f);
     struct reader reader = {
         .names = names,
         .nnames = nnames,

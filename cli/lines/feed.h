@@ -26,6 +26,9 @@ struct feed {
     void (*poll)(void *context);
     void *context;
 
+    /* state */
+    size_t first; /* the index of the first file among those of the options */
+
     /* results */
     bool failed; /* a file or line could not be read, which has been reported */
 };

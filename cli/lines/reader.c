@@ -101,6 +101,7 @@ static bool reader_read_more(struct reader *r)
         return false;
     }
     ssize_t n = input_read(r->input, block->data + r->filled, block->cap - r->filled);
+    r->offset = input_offset(r->input);
     if (n > 0) {
         r->filled += (size_t)n;
         return true;
@@ -209,6 +210,8 @@ static bool take_lines(struct reader *r, struct batch *b)
     const uint64_t nlines = b->n;
     b->begin = here(r)->data + r->at;
     b->line = r->line;
+    b->file = r->nopened - 1;
+    b->offset = r->offset;
     r->at += used;
     b->nbytes += used;
     b->end = here(r)->data + r->at;
@@ -246,6 +249,7 @@ static bool open_next(struct reader *r)
 {
     const uint64_t skipped = r->skip_bytes;
     r->nnames--;
+    r->nopened++;
     r->input = input_open(*r->names++, r->wait, r->long_window);
     r->failed = r->failed || !r->input;
     r->name = r->input ? input_name(r->input) : NULL;

@@ -44,6 +44,8 @@ struct reader {
     /* state */
     struct input *input;
     const char *name; /* of the file that the lines are from */
+    size_t nopened;   /* files so far */
+    uint64_t offset;  /* see struct batch */
     struct block blocks[BLOCKS_MAX];
     size_t current;
     size_t at;      /* start of the first line that is not in a batch yet */

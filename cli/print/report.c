@@ -2,84 +2,87 @@
 #include "print/report.h"
 
 #include <inttypes.h>
-#include <signal.h>
 #include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
-#include "clock.h"
 #include "print/message.h"
-
-static const double PROGRESS_FIRST = 1.0; /* short runs draw nothing */
-static const double PROGRESS_EVERY = 0.25;
-
-/* A signal handler can reach only globals. */
-static volatile sig_atomic_t status_wanted;
 
 /* The report that report_poll works on; NULL: none. A global, because every wait in the program
  * polls. */
 static struct report *current;
 
-static void want_status(int signal_number)
-{
-    (void)signal_number;
-    status_wanted = 1;
-}
-
 static uint64_t nlines(const struct report *r)
 {
-    return r->nnew + r->nseen + r->nlong + r->nother;
-}
-
-void report_listen(void)
-{
-    /* Without SA_RESTART a signal interrupts a wait for input or output. */
-    struct sigaction action = {.sa_handler = want_status};
-    sigemptyset(&action.sa_mask);
-    sigaction(SIGUSR1, &action, NULL);
-}
-
-bool report_is_wanted(void)
-{
-    const bool wanted = status_wanted != 0;
-    status_wanted = 0;
-    return wanted;
+    return r->nnew + r->nseen + r->nlong + r->nother + r->nplain;
 }
 
 void report_start(struct report *r, const struct report_options *o, bool to_file)
 {
-    report_listen();
-    *r = (struct report){.o = o, .start = clock_now()};
-    r->progress = o->progress != WHEN_NEVER && (to_file || o->progress == WHEN_ALWAYS) &&
-                  isatty(STDERR_FILENO);
-    r->next_progress = r->start + PROGRESS_FIRST;
-    message_setup(o->color, r->progress);
+    *r = (struct report){.o = o};
+    progress_start(&r->progress, o->progress, o->color, to_file);
     current = r;
 }
 
-static void status_text(const struct report *r, char *text, size_t cap)
+void report_at(const char *const *files, size_t nfiles, size_t file, uint64_t offset)
 {
-    double seconds = clock_now() - r->start;
-    uint64_t n = nlines(r);
-    snprintf(text, cap,
-             "%" PRIu64 " lines, %" PRIu64 " new, %" PRIu64 " seen, %.1f s, %.0f lines/s", n,
-             r->nnew, r->nseen, seconds, seconds > 0 ? (double)n / seconds : 0);
+    if (current) {
+        current->files = files;
+        current->nfiles = nfiles;
+        current->file = file;
+        current->offset = offset;
+    }
+}
+
+/* The size of a regular file; false for others. */
+static bool size_of(const char *name, uint64_t *size_out)
+{
+    struct stat st;
+    const bool found = (strcmp(name, "-") == 0 ? fstat(STDIN_FILENO, &st) : stat(name, &st)) == 0;
+    *size_out = found && st.st_size > 0 ? (uint64_t)st.st_size : 0;
+    return !found || S_ISREG(st.st_mode); /* a file that is missing has no bytes to read */
+}
+
+/* The share of the bytes of all files that is in front of the place; -1: not known. */
+static double share_of(const struct report *r)
+{
+    uint64_t done = 0;
+    uint64_t total = 0;
+    for (size_t i = 0; i < r->nfiles; i++) {
+        uint64_t size = 0;
+        if (!size_of(r->files[i], &size)) {
+            return -1;
+        }
+        total += size;
+        done += i < r->file ? size : i > r->file ? 0 : r->offset < size ? r->offset : size;
+    }
+    return total > 0 ? (double)done / (double)total : -1;
+}
+
+static void show(struct report *r)
+{
+    char text[200];
+    char verdicts[80] = "";
+    char place[60] = "";
+    const double seconds = progress_seconds(&r->progress);
+    const uint64_t n = nlines(r);
+    if (r->nplain == 0) {
+        snprintf(verdicts, sizeof(verdicts), ", %" PRIu64 " new, %" PRIu64 " seen", r->nnew,
+                 r->nseen);
+    }
+    if (r->nfiles > 1) {
+        snprintf(place, sizeof(place), ", file %zu of %zu", r->file + 1, r->nfiles);
+    }
+    snprintf(text, sizeof(text), "%" PRIu64 " lines%s, %.1f s, %.0f lines/s%s", n, verdicts,
+             seconds, seconds > 0 ? (double)n / seconds : 0, place);
+    progress_put(&r->progress, text, share_of(r));
 }
 
 void report_poll(void)
 {
-    char text[200];
-    struct report *r = current;
-    if (!r) {
-        return;
-    }
-    if (report_is_wanted()) {
-        status_text(r, text, sizeof(text));
-        message_plain("unseen: %s", text);
-    }
-    if (r->progress && clock_now() >= r->next_progress) {
-        r->next_progress = clock_now() + PROGRESS_EVERY;
-        status_text(r, text, sizeof(text));
-        fprintf(stderr, "\r%s\033[K\r", text);
+    if (current && progress_is_due(&current->progress)) {
+        show(current);
     }
 }
 
@@ -124,16 +127,16 @@ static void print_json(const struct report *r, const struct unseen_set_stats *s,
 
 void report_end(struct report *r, const struct unseen_set_stats *stats, const char *profile)
 {
-    if (r->progress) {
-        fputs("\r\033[K", stderr);
-        r->progress = false;
+    if (current != r) {
+        return;
     }
-    if (status_wanted) {
-        report_poll();
+    if (progress_is_wanted()) {
+        show(r);
     }
+    progress_end(&r->progress);
     current = NULL;
-    if (r->o->stats != STATS_NONE) {
+    if (stats && r->o->stats != STATS_NONE) {
         (r->o->stats == STATS_JSON ? print_json : print_text)(r, stats, profile,
-                                                              clock_now() - r->start);
+                                                              progress_seconds(&r->progress));
     }
 }

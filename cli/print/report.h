@@ -1,15 +1,17 @@
 /* SPDX-License-Identifier: MIT
  *
- * The progress of a run: the figures of --stats, the status line of SIGUSR1, the progress line. */
+ * What a run has done so far: for the progress and, at its end, the figures of --stats. */
 #ifndef UNSEEN_CLI_REPORT_H
 #define UNSEEN_CLI_REPORT_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include <unseen.h>
 
 #include "print/message.h"
+#include "print/progress.h"
 
 enum stats {
     STATS_NONE,
@@ -33,26 +35,29 @@ struct report {
     uint64_t nmisses;
     uint64_t nfailed;   /* lines that are not URLs under the profile */
     uint64_t nexcluded; /* lines of -x lists */
-    double start;
-    bool progress;
-    double next_progress;
+    uint64_t nplain;    /* lines that are neither new nor seen: only counted */
+    struct progress progress;
+
+    /* where the run is: the place in files[file]; no file: not known */
+    const char *const *files;
+    size_t nfiles;
+    size_t file;
+    uint64_t offset;
 };
 
-/* Starts the clock and listens to SIGUSR1. A progress line is drawn if the options want one and
- * standard error is a terminal; by default only with to_file, which says that no output goes to the
- * terminal. Messages wipe it out from here on. report_poll works on r until report_end. */
+/* Starts the progress of the run; to_file: see progress_start. report_poll works on r until
+ * report_end. */
 void report_start(struct report *r, const struct report_options *o, bool to_file);
 
-/* For commands with figures of their own: the first listens to SIGUSR1, the second is true if it
- * has arrived since the last call. */
-void report_listen(void);
-bool report_is_wanted(void);
+/* Tells the report, if there is one, which bytes of which file are at hand. */
+void report_at(const char *const *files, size_t nfiles, size_t file, uint64_t offset);
 
-/* Prints the status line if SIGUSR1 has arrived, and the progress line if it is due. Does nothing
- * before report_start. Cheap. */
+/* Shows how far the run is, if it is time to or SIGUSR1 asks for it. Does nothing before
+ * report_start. Cheap. */
 void report_poll(void);
 
-/* Wipes out the progress line and prints the figures that the options want. */
+/* Wipes out the progress line and prints the figures that the options want; without stats (NULL)
+ * none. */
 void report_end(struct report *r, const struct unseen_set_stats *stats, const char *profile);
 
 #endif

@@ -141,4 +141,18 @@ run count a.unseen first
 expect 2 '' 'unseen: error: first is not a store, but others are\nunseen: hint: unseen add STORE first, then unseen count STORE...\n'
 run count -k 1 a.unseen
 expect 2 '' '*'
+# --stats: the figures beside the count.
+printf 'http://a/\nhttp://a/\nHTTP://A/\nx\n' > stats.txt
+run count --stats=json stats.txt
+expect 0 '2\n' '*'
+holds grep -q '^{"lines":4,"new":2,"seen":2,.*"not_urls":1,.*"bytes":32,"keys":2,.*"profile":"crawl/1",' err
+run count --stats --by host stats.txt
+expect 0 '*' '*'
+holds grep -qx 'lines        4' err
+holds grep -qx 'new          2' err
+unseen add --seed 1 stats1.unseen stats.txt
+unseen add --seed 1 stats2.unseen stats.txt
+run count --stats=json stats1.unseen stats2.unseen
+expect 0 '2\n' '*'
+holds grep -q '^{"lines":4,"new":2,"seen":2,.*"bytes":32,"keys":2,.*"profile":"crawl/1",' err
 finish

@@ -151,6 +151,6 @@ holds grep -qF "list         $evil_shown" out
 
 # There is no other way to a terminal: all else that writes to standard error has numbers only.
 others=$(cd "$TESTS/../cli" && grep -rlE 'stderr|STDERR_FILENO|perror|[^_]err\(' --include=*.c . | sort | tr '\n' ' ')
-[ "$others" = './build/build_progress.c ./main.c ./options/help.c ./print/message.c ./print/report.c ' ] ||
+[ "$others" = './main.c ./options/help.c ./print/message.c ./print/progress.c ' ] ||
     complain "messages from elsewhere: $others"
 finish
