@@ -660,9 +660,10 @@ UNSEEN_API const struct unseen_url_entry *unseen_url_rule_at(size_t i);
 struct unseen_store;
 
 enum unseen_store_mode {
-    UNSEEN_STORE_READ = 0,  /* the store exists, and is not written to */
-    UNSEEN_STORE_WRITE = 1, /* the store exists */
-    UNSEEN_STORE_CREATE = 2 /* the store is made if it does not exist */
+    UNSEEN_STORE_READ = 0,   /* the store exists, and is not written to */
+    UNSEEN_STORE_WRITE = 1,  /* the store exists */
+    UNSEEN_STORE_CREATE = 2, /* the store is made if it does not exist */
+    UNSEEN_STORE_DRAFT = 3   /* as CREATE, but nothing is on the disk before unseen_store_publish */
 };
 
 struct unseen_store_options {
@@ -795,6 +796,21 @@ UNSEEN_API enum unseen_status unseen_store_commit_wait(
  * Time: microseconds. */
 UNSEEN_API enum unseen_status unseen_store_commit_poll(
     struct unseen_store *store, uint64_t *ndurable_out, struct unseen_error *error);
+
+/* Commits all waiting changes. Of a DRAFT, all changes since it was opened become part of the store
+ * in one step: after an error, a crash, or a close without this call the store is as it was before,
+ * or does not exist. From here on the store is as any other. A draft is a copy of the log
+ * (PATH.draft.unseen-new), which takes the disk of both meanwhile; readers see the store as it was,
+ * and no other process can write to it. A draft keeps no output file. A store without a log is on
+ * the disk when it is closed.
+ *
+ * Errors:
+ *   - as unseen_store_commit
+ *   - BUSY: another process has made the store meanwhile
+ * Threads: one.
+ * Time: a commit, and two syncs. */
+UNSEEN_API enum unseen_status unseen_store_publish(
+    struct unseen_store *store, struct unseen_error *error);
 
 /* Exactly once: names the file that lines are handed over to. Each commit then syncs fd before it
  * writes keys. With a name, the store also remembers how long the file is and how it ends. If the

@@ -28,7 +28,7 @@ static bool check_inputs(const struct options *o)
         const char *name = o->input.files[i];
         const enum stores_kind kind = stores_refuse(name);
         if (kind != STORES_NONE && kind != STORES_LIST) {
-            message_hint("unseen merge %s %s", o->seen.path,
+            message_hint("unseen merge --into %s %s", o->seen.path,
                          files_is_standard_input(name) ? "STORE" : name);
         }
         if (kind != STORES_NONE) {

@@ -1,9 +1,21 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * All or nothing: the merged store is a draft until the last input has been read. */
 #include <sys/stat.h>
 
 #include "commands/commands.h"
 #include "print/message.h"
 #include "seen/stores.h"
+
+struct merge {
+    const struct options *o;
+    enum unseen_cpu cpu;
+    const char *path; /* of the store that the others are merged into */
+    const char *const *inputs;
+    size_t ninputs;
+    struct unseen_store *out;
+    struct report report;
+};
 
 /* Says what can be done about two stores that have different keys for a line. */
 static void hint_setting(enum unseen_setting setting, const char *out, struct unseen_store *in)
@@ -20,78 +32,125 @@ static void hint_setting(enum unseen_setting setting, const char *out, struct un
     }
 }
 
-static bool merge_one(struct unseen_store *out, const struct options *o, const char *path,
-                      enum unseen_cpu cpu)
+static bool merge_one(struct merge *m, const char *path)
 {
     struct unseen_store *in = NULL;
     struct unseen_error error;
     uint64_t nnew = 0;
-    if (!stores_open_to_read(&in, path, &o->seen, cpu)) {
+    if (!stores_open_to_read(&in, path, &m->o->seen, m->cpu)) {
         return false;
     }
-    const enum unseen_status status = unseen_store_merge(out, in, &nnew, &error);
+    const uint64_t nkeys = stores_stats(unseen_store_set(in)).nkeys;
+    const enum unseen_status status = unseen_store_merge(m->out, in, &nnew, &error);
     if (status != UNSEEN_OK) {
-        stores_report(path, &o->seen, &error);
+        stores_report(path, &m->o->seen, &error);
     }
     if (status == UNSEEN_ERR_MISMATCH) {
-        hint_setting(error.setting, o->input.files[0], in);
+        /* A new store has the settings of the first input, which stays. */
+        hint_setting(error.setting, m->o->merge.into ? m->path : m->inputs[0], in);
     }
+    m->report.nnew += nnew;
+    m->report.nseen += nkeys > nnew ? nkeys - nnew : 0;
+    m->report.nbytes += stores_info(in).log_bytes;
+    report_poll();
     (void)unseen_store_close(in, NULL); /* was only read */
     return status == UNSEEN_OK;
 }
 
-/* Opens OUT. If it is new, it gets the settings of the first IN. */
-static bool open_out(struct unseen_store **out, const struct options *o, enum unseen_cpu cpu)
+/* Opens a store that exists, or makes one with the settings of the first input. */
+static bool open_out(struct merge *m)
 {
-    struct stat st;
-    const char *path = o->input.files[0];
-    if (stat(path, &st) == 0) {
-        return stores_open(out, path, UNSEEN_STORE_WRITE, &o->seen, &o->profile, cpu);
+    const struct options *o = m->o;
+    if (o->merge.into) {
+        return stores_open(&m->out, m->path, UNSEEN_STORE_DRAFT, &o->seen, &o->profile, m->cpu);
     }
     struct unseen_store *first = NULL;
-    if (!stores_open_to_read(&first, o->input.files[1], &o->seen, cpu)) {
+    if (!stores_open_to_read(&first, m->inputs[0], &o->seen, m->cpu)) {
         return false;
     }
     struct unseen_error error = {.status = UNSEEN_OK};
     const struct unseen_store_options options = {.size = sizeof(options),
-                                                 .mode = UNSEEN_STORE_CREATE,
+                                                 .mode = UNSEEN_STORE_DRAFT,
                                                  .like = first,
-                                                 .cpu = cpu,
+                                                 .cpu = m->cpu,
                                                  .file_mode = o->seen.file_mode};
-    error.status = unseen_store_open(out, path, &options, &error);
+    error.status = unseen_store_open(&m->out, m->path, &options, &error);
     if (error.status != UNSEEN_OK) {
-        stores_report(path, &o->seen, &error);
+        stores_report(m->path, &o->seen, &error);
     }
     (void)unseen_store_close(first, NULL); /* was only read */
     return error.status == UNSEEN_OK;
 }
 
-static bool check_names(const struct options *o)
+/* True if the store that lines are merged into exists exactly if --into says so. */
+static bool check_out(const struct merge *m)
 {
-    if (o->input.nfiles < 2) {
-        message_error("nothing to merge into %s", o->input.files[0]);
-        message_hint("unseen merge %s IN.unseen IN.unseen", o->input.files[0]);
+    struct stat st;
+    const bool exists = lstat(m->path, &st) == 0;
+    if (exists && !m->o->merge.into) {
+        message_error("%s exists: the first name is that of the new store", m->path);
+        message_hint("unseen merge NEW.unseen %s %s, or, to add to it: unseen merge --into %s %s",
+                     m->path, m->inputs[0], m->path, m->inputs[0]);
         return false;
     }
-    for (size_t i = 1; i < o->input.nfiles; i++) {
-        if (stores_are_same(o->input.files[0], o->input.files[i])) {
-            message_error("%s is both the output and an input", o->input.files[i]);
-            message_hint("unseen merge OUT IN...: name OUT once, in front: it keeps its URLs");
-            return false;
-        }
+    if (!exists && m->o->merge.into) {
+        message_error("%s does not exist", m->path);
+        message_hint("unseen merge %s %s makes it", m->path, m->inputs[0]);
+        return false;
     }
     return true;
 }
 
+static bool check_names(const struct merge *m)
+{
+    if (m->ninputs == 0) {
+        message_error("nothing to merge into %s", m->path);
+        message_hint("unseen merge %s IN.unseen IN.unseen", m->path);
+        return false;
+    }
+    for (size_t i = 0; i < m->ninputs; i++) {
+        if (stores_are_same(m->path, m->inputs[i])) {
+            message_error("%s is both the output and an input", m->inputs[i]);
+            message_hint("unseen merge --into %s IN...: it keeps its URLs", m->path);
+            return false;
+        }
+    }
+    return check_out(m);
+}
+
+static bool publish(struct merge *m)
+{
+    struct unseen_error error = {.status = UNSEEN_OK};
+    error.status = unseen_store_publish(m->out, &error);
+    if (error.status != UNSEEN_OK) {
+        stores_report(m->path, &m->o->seen, &error);
+    }
+    return error.status == UNSEEN_OK;
+}
+
 int merge_run(const struct options *o, enum unseen_cpu cpu)
 {
-    struct unseen_store *out = NULL;
-    if (!check_names(o) || !open_out(&out, o, cpu)) {
+    struct merge m = {.o = o, .cpu = cpu, .path = o->merge.into, .inputs = o->input.files};
+    m.ninputs = o->input.nfiles;
+    if (!m.path) {
+        m.path = *m.inputs++;
+        m.ninputs--;
+    }
+    report_start(&m.report, &o->report, true);
+    if (!check_names(&m) || !open_out(&m)) {
         return EXIT_TROUBLE;
     }
     bool merged = true;
-    for (size_t i = 1; i < o->input.nfiles && merged; i++) {
-        merged = merge_one(out, o, o->input.files[i], cpu);
+    for (size_t i = 0; i < m.ninputs && merged; i++) {
+        merged = merge_one(&m, m.inputs[i]);
     }
-    return stores_close(out, o->input.files[0], &o->seen) && merged ? EXIT_DONE : EXIT_TROUBLE;
+    merged = merged && publish(&m);
+    const struct unseen_set *set = unseen_store_set(m.out);
+    const struct unseen_set_stats stats = stores_stats(set);
+    report_end(&m.report, &stats, unseen_set_profile(set));
+    if (!merged) {
+        (void)unseen_store_close(m.out, NULL); /* the cause has been reported */
+        return EXIT_TROUBLE;
+    }
+    return stores_close(m.out, m.path, &o->seen) ? EXIT_DONE : EXIT_TROUBLE;
 }

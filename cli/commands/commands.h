@@ -59,7 +59,7 @@ enum {
     COMMAND_LINES = COMMAND_DEDUP | COMMAND_CANON | COMMAND_ASKERS | COMMAND_ADD | COMMAND_REMOVE |
                     COMMAND_COUNT,
     COMMAND_PRINTERS = COMMAND_DEDUP | COMMAND_CANON | COMMAND_ASKERS,
-    COMMAND_REPORTERS = COMMAND_DEDUP | COMMAND_CHECK | COMMAND_CHANGERS,
+    COMMAND_REPORTERS = COMMAND_DEDUP | COMMAND_CHECK | COMMAND_CHANGERS | COMMAND_MERGE,
     /* commands with -p and --rule; the others take the profile from the store */
     COMMAND_IDENTITY =
         COMMAND_MAKERS | COMMAND_CANON | COMMAND_EXPLAIN | COMMAND_COUNT | COMMAND_BUILD,
@@ -120,6 +120,10 @@ struct list_options {
     bool lists_allowed; /* --list */
 };
 
+struct merge_options {
+    const char *into; /* the store that exists and is added to; NULL: a new one is made */
+};
+
 struct plan_options {
     struct question question;
     const char *filter; /* NULL: all */
@@ -158,6 +162,7 @@ struct options {
     struct report_options report;
     struct group_options group;
     struct list_options list;
+    struct merge_options merge;
     struct plan_options plan;
     struct serve_options serve;
     enum source source;

@@ -136,13 +136,15 @@ static const struct command commands[] = {
         NAMED("merge"),
         .bit = COMMAND_MERGE,
         .summary = "join stores into one",
+        .brief = "into",
         .use = {.list_hint = "unseen build NEW --from %s FILE"},
-        .usage = "unseen merge [OPTION]... OUT IN...",
-        .about =
-            "Add to the store OUT all that is in the stores IN. If OUT does not exist, it is\n"
-            "made with the settings of the first IN. Stores can be merged that were made with\n"
-            "the same seed and profile, of any size.\n",
-        .examples = "  unseen merge all.unseen part1.unseen part2.unseen\n",
+        .usage = "unseen merge [OPTION]... NEW IN...",
+        .about = "Make the store NEW, with the settings of the first IN and all that is in the\n"
+                 "stores IN; or, with --into, add to a store that exists. After an error or a\n"
+                 "crash nothing has changed. Stores can be merged that were made with the same\n"
+                 "seed and profile, of any size.\n",
+        .examples = "  unseen merge all.unseen part1.unseen part2.unseen\n"
+                    "  unseen merge --into all.unseen part3.unseen\n",
         .ending = "Exit status: 0 done, 2 trouble.\n",
         .try_this = "unseen merge all.unseen part1.unseen part2.unseen, or: unseen merge --help",
         .run = merge_run,

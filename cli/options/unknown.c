@@ -50,7 +50,7 @@ static const struct {
     {COMMAND_DEDUP, "--json", "lines are printed as they came",
      "unseen -k .url FILE reads JSON lines; unseen --stats=json FILE prints figures"},
     {COMMAND_MERGE, "--seed", "OUT gets the seed of the first IN",
-     "unseen merge OUT IN..., of stores made with one --seed-file"},
+     "unseen merge NEW IN..., of stores made with one --seed-file"},
     {COMMAND_COMPACT, "--seed", "a store keeps the seed that it was made with",
      "unseen add --seed-file seed.key NEW.unseen FILE makes another store"},
 };

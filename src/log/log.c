@@ -27,8 +27,14 @@
 #include "base/lock.h"
 #include "base/memory.h"
 #include "base/filename.h"
+#include "base/own.h"
 
 static const char NEW_SUFFIX[] = ".unseen-new";
+static const char DRAFT_SUFFIX[] = ".draft.unseen-new";
+
+enum {
+    COPY_LEN = 1 << 20
+};
 
 enum unseen_status unseen__log_new_id(uint8_t id[UNSEEN__ID_LEN])
 {
@@ -196,24 +202,28 @@ static int set_rights(int fd, const struct stat *other, unsigned mode)
     return other ? unseen__file_make_alike(fd, other) : fchmod(fd, mode) != 0 ? errno : 0;
 }
 
+/* Gives a locked file its rights and the two copies of the header. */
+static enum unseen_status write_headers(struct unseen__log *log, const struct stat *other,
+                                        unsigned mode, struct unseen_error *error)
+{
+    uint8_t bytes[UNSEEN__RECORDS_OFFSET];
+    log->opener = (long)getpid();
+    unseen__header_encode(&log->header, bytes);
+    unseen__header_encode(&log->header, bytes + UNSEEN__HEADER_LEN);
+    int code = set_rights(log->fd, other, mode);
+    code = code ? code : unseen__file_write(log->fd, 0, bytes, sizeof(bytes));
+    return code ? unseen__error_io(error, "write", log->new_path, code) : UNSEEN_OK;
+}
+
 static enum unseen_status write_new(struct unseen__log *log, const struct stat *other,
                                     unsigned mode, struct unseen_error *error)
 {
-    uint8_t bytes[UNSEEN__RECORDS_OFFSET];
-    int code = unseen__file_make_in(AT_FDCWD, log->new_path, MODE_AT_WORK, &log->fd);
+    const int code = unseen__file_make_in(AT_FDCWD, log->new_path, MODE_AT_WORK, &log->fd);
     if (code != 0) {
         return unseen__error_io(error, "create", log->new_path, code);
     }
     const enum unseen_status status = unseen__lock_take(log->fd, log->new_path, error);
-    if (status != UNSEEN_OK) {
-        return status;
-    }
-    log->opener = (long)getpid();
-    unseen__header_encode(&log->header, bytes);
-    unseen__header_encode(&log->header, bytes + UNSEEN__HEADER_LEN);
-    code = set_rights(log->fd, other, mode);
-    code = code ? code : unseen__file_write(log->fd, 0, bytes, sizeof(bytes));
-    return code ? unseen__error_io(error, "write", log->new_path, code) : UNSEEN_OK;
+    return status == UNSEEN_OK ? write_headers(log, other, mode, error) : status;
 }
 
 /* Makes a log at log->file and suffix. `other` is the log that the new one will replace: the new
@@ -315,6 +325,113 @@ enum unseen_status unseen__log_create(struct unseen__log *log, const char *path,
         unseen__log_release(log);
     }
     return status;
+}
+
+/* ---- drafts ---- */
+
+/* Makes and locks the file of a draft. Removes that of a killed process. */
+static enum unseen_status make_draft(struct unseen__log *log,
+                                     const struct unseen__log_header *header,
+                                     const struct stat *other, unsigned mode,
+                                     struct unseen_error *error)
+{
+    int folder = -1;
+    log->header = *header;
+    char *new_path = unseen__path_with(&log->allocator, log->file, DRAFT_SUFFIX);
+    if (!new_path) {
+        return unseen__error_status(error, UNSEEN_ERR_NOMEM, log->path);
+    }
+    const int code = unseen__file_open_folder(new_path, &folder);
+    enum unseen_status status = code ? unseen__error_io(error, "create", new_path, code)
+                                     : unseen__own_make(folder, unseen__file_name(new_path),
+                                                        new_path, MODE_AT_WORK, &log->fd, error);
+    if (folder >= 0) {
+        (void)close(folder); /* nothing was written through it */
+    }
+    if (status != UNSEEN_OK) {
+        unseen__path_free(&log->allocator, new_path); /* the file, if there is one, is not ours */
+        return status;
+    }
+    log->new_path = new_path;
+    return write_headers(log, other, mode, error);
+}
+
+enum unseen_status unseen__log_start_draft(struct unseen__log *log, const char *path,
+                                           const struct unseen__log_header *header, unsigned mode,
+                                           const struct unseen_allocator *allocator,
+                                           struct unseen_error *error)
+{
+    enum unseen_status status = log_init(log, path, true, allocator, error);
+    if (status != UNSEEN_OK) {
+        return status;
+    }
+    status = make_draft(log, header, NULL, mode, error);
+    if (status != UNSEEN_OK) {
+        unseen__log_release(log);
+    }
+    return status;
+}
+
+/* Appends the records of `old` as they are: header, offsets and checksums are the same. */
+static enum unseen_status copy_records(struct unseen__log *log, const struct unseen__log *old,
+                                       struct unseen_error *error)
+{
+    int code = 0;
+    if (!array_resize(&log->allocator, &log->buf, &log->cap, COPY_LEN, 1)) {
+        return unseen__error_status(error, UNSEEN_ERR_NOMEM, log->path);
+    }
+    for (uint64_t at = UNSEEN__RECORDS_OFFSET; code == 0 && at < old->end;) {
+        const size_t wanted = old->end - at < COPY_LEN ? (size_t)(old->end - at) : COPY_LEN;
+        size_t got = 0;
+        code = unseen__file_read(old->fd, at, log->buf, wanted, &got);
+        if (code == 0 && got < wanted) {
+            code = EIO;
+        }
+        if (code != 0) {
+            return unseen__error_io(error, "read", old->path, code);
+        }
+        code = unseen__file_write(log->fd, at, log->buf, got);
+        at += got;
+    }
+    log->end = old->end;
+    log->last_offset = old->last_offset;
+    log->number = old->number;
+    log->record_checksum = old->record_checksum;
+    return code ? unseen__error_io(error, "write", log->new_path, code) : UNSEEN_OK;
+}
+
+enum unseen_status unseen__log_copy(struct unseen__log *log, const struct unseen__log *old,
+                                    struct unseen_error *error)
+{
+    struct stat st;
+    if (fstat(old->fd, &st) != 0) {
+        return unseen__error_io(error, "read", old->path, errno);
+    }
+    enum unseen_status status = log_init(log, old->path, true, &old->allocator, error);
+    if (status != UNSEEN_OK) {
+        return status;
+    }
+    status = make_draft(log, &old->header, &st, 0, error);
+    if (status == UNSEEN_OK) {
+        status = copy_records(log, old, error);
+    }
+    if (status != UNSEEN_OK) {
+        unseen__log_release(log);
+    }
+    return status;
+}
+
+enum unseen_status unseen__log_publish_draft(struct unseen__log *log, bool replaces,
+                                             struct unseen_error *error)
+{
+    bool exists = false;
+    if (replaces) {
+        return unseen__log_publish(log, error);
+    }
+    const enum unseen_status status = publish_first(log, &exists, error);
+    return exists ? unseen__error(error, UNSEEN_ERR_BUSY, UNSEEN__NO_OFFSET,
+                                  "%s was made meanwhile, by another process", log->path)
+                  : status;
 }
 
 /* ---- appending ---- */

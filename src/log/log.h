@@ -50,6 +50,20 @@ enum unseen_status unseen__log_start_new(struct unseen__log *log, const struct u
                                          struct unseen_error *error);
 enum unseen_status unseen__log_publish(struct unseen__log *log, struct unseen_error *error);
 
+/* Makes a draft beside path: a log that takes the name only when unseen__log_publish_draft is called.
+ * The first makes an empty log, and expects that path does not exist; the second a copy of `old`,
+ * whose lock the caller has until the copy has taken its place. A draft that a killed process left
+ * is replaced. Errors: BUSY (another process has a draft), FOREIGN, IO, NOMEM. */
+enum unseen_status unseen__log_start_draft(struct unseen__log *log, const char *path,
+                                           const struct unseen__log_header *header, unsigned mode,
+                                           const struct unseen_allocator *allocator,
+                                           struct unseen_error *error);
+enum unseen_status unseen__log_copy(struct unseen__log *log, const struct unseen__log *old,
+                                    struct unseen_error *error);
+/* replaces: the draft is a copy. Without it, BUSY if path exists by now. */
+enum unseen_status unseen__log_publish_draft(struct unseen__log *log, bool replaces,
+                                             struct unseen_error *error);
+
 /* True if the open file is still the file called log->file. */
 bool unseen__log_has_name(const struct unseen__log *log);
 

@@ -208,7 +208,7 @@ enum unseen_status unseen_store_output(struct unseen_store *store, int fd, const
     struct stat st;
     const bool no_log = store->log.header.read_features & UNSEEN__FEATURE_NO_LOG;
     if (!store->log.writable || committer->output_fd >= 0 || committer->nbegun > 0 ||
-        (name && (strlen(name) > UNSEEN__OUTPUT_NAME_MAX || no_log))) {
+        store->is_draft || (name && (strlen(name) > UNSEEN__OUTPUT_NAME_MAX || no_log))) {
         return unseen__error(error, UNSEEN_ERR_ARGUMENT, UNSEEN__NO_OFFSET,
                              "%s cannot keep the length of an output%s", store->log.path,
                              no_log ? ": it has no log" : "");

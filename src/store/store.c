@@ -198,6 +198,25 @@ enum unseen_status unseen_store_commit(struct unseen_store *store, struct unseen
     return status == UNSEEN_OK ? unseen_store_commit_wait(store, error) : status;
 }
 
+enum unseen_status unseen_store_publish(struct unseen_store *store, struct unseen_error *error)
+{
+    const bool no_log = store->log.header.read_features & UNSEEN__FEATURE_NO_LOG;
+    enum unseen_status status = unseen_store_commit(store, error);
+    if (status != UNSEEN_OK || !store->is_draft) {
+        return status;
+    }
+    /* The committer has nothing to do, so the log may be touched. */
+    if (store->log.new_path || !no_log) {
+        status = unseen__log_publish_draft(&store->log, store->old.fd >= 0, error);
+    }
+    if (status == UNSEEN_OK) {
+        store->is_draft = false;
+        unseen__log_release(&store->old);
+        store->old.fd = -1;
+    }
+    return status;
+}
+
 /* ---- closing ---- */
 
 /* Undoes the changes that wait; false if the set cannot do that. */
@@ -286,8 +305,8 @@ static enum unseen_status finish(struct unseen_store *store, struct unseen_error
     if (status == UNSEEN_OK) {
         status = close_output(store, all_committed, error);
     }
-    if (status != UNSEEN_OK || !undo_waiting(store)) {
-        return status;
+    if (status != UNSEEN_OK || store->is_draft || !undo_waiting(store)) {
+        return status; /* a draft that is not published is forgotten */
     }
     if (!unseen__log_has_name(&store->log)) {
         return UNSEEN_OK; /* the log was moved away: an image of its name is not ours */

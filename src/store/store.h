@@ -38,6 +38,8 @@ struct unseen_store {
     uint64_t nchanges;       /* in all records */
     uint64_t image_nchanges; /* in the records that the image covers */
     bool is_changed;         /* since it was opened */
+    bool is_draft;           /* not published yet */
+    struct unseen__log old;  /* of a draft: the locked log that it will replace; fd -1: none */
     struct unseen_store_info info;
 };
 

@@ -107,8 +107,14 @@ static enum unseen_status create_log(struct unseen_store *store, const char *pat
         return status;
     }
     struct unseen__log_header header = store->log.header;
-    status =
-        unseen__log_create(&store->log, path, &header, mode, &store->allocator, exists_out, error);
+    if (options->mode == UNSEEN_STORE_DRAFT) {
+        store->is_draft = true;
+        status =
+            unseen__log_start_draft(&store->log, path, &header, mode, &store->allocator, error);
+    } else {
+        status = unseen__log_create(&store->log, path, &header, mode, &store->allocator, exists_out,
+                                    error);
+    }
     unseen__secret_forget(&header.secret);
     if (*exists_out) {
         unseen_set_free(store->set);
@@ -133,7 +139,8 @@ static enum unseen_status open_log(struct unseen_store *store, const char *path,
             return status == UNSEEN_OK ? unseen__store_check_settings(store, options, error)
                                        : status;
         }
-        if (status != UNSEEN_ERR_MISSING || options->mode != UNSEEN_STORE_CREATE) {
+        if (status != UNSEEN_ERR_MISSING ||
+            (options->mode != UNSEEN_STORE_CREATE && options->mode != UNSEEN_STORE_DRAFT)) {
             return status;
         }
         status = create_log(store, path, options, &exists, error);
@@ -212,14 +219,45 @@ static enum unseen_status load(struct unseen_store *store, struct unseen_error *
                : status;
 }
 
+/* Makes a copy of the log, to write to. Without a log, nothing is on the disk before the store is
+ * closed. */
+static enum unseen_status start_draft(struct unseen_store *store, struct unseen_error *error)
+{
+    struct unseen__output *output = &store->output;
+    struct unseen__log copy;
+    enum unseen_status status = UNSEEN_OK;
+    if (store->is_draft || store->log.header.read_features & UNSEEN__FEATURE_NO_LOG) {
+        store->is_draft = true;
+        return UNSEEN_OK;
+    }
+    status = unseen__log_copy(&copy, &store->log, error);
+    if (status != UNSEEN_OK) {
+        return status;
+    }
+    const uint64_t old_id = unseen__file_id(store->log.fd);
+    store->old = store->log;
+    store->log = copy;
+    store->is_draft = true;
+    if (output->name_offset != 0 && !output->closed && output->log_id == old_id) {
+        output->log_id = unseen__file_id(store->log.fd); /* as in a rewrite */
+        status = unseen__output_append(output, &store->log, false, error);
+    }
+    return status;
+}
+
 /* Makes the log durable before the first append: what a killed writer wrote may still be on its way
  * to the disk. */
-static enum unseen_status start_writing(struct unseen_store *store, int notify_fd,
+static enum unseen_status start_writing(struct unseen_store *store,
+                                        const struct unseen_store_options *options,
                                         struct unseen_error *error)
 {
-    const enum unseen_status status = unseen__log_settle(&store->log, error);
+    enum unseen_status status =
+        store->is_draft ? UNSEEN_OK : unseen__log_settle(&store->log, error);
+    if (status == UNSEEN_OK && options->mode == UNSEEN_STORE_DRAFT) {
+        status = start_draft(store, error);
+    }
     return status == UNSEEN_OK
-               ? unseen__committer_start(&store->committer, &store->log, notify_fd, error)
+               ? unseen__committer_start(&store->committer, &store->log, options->notify_fd, error)
                : status;
 }
 
@@ -229,6 +267,7 @@ void unseen__store_release(struct unseen_store *store)
     (void)unseen__committer_stop(&store->committer, NULL); /* its error was reported before */
     unseen__committer_release(&store->committer);
     unseen__log_release(&store->log);
+    unseen__log_release(&store->old);
     unseen_set_free(store->set);
     unseen_url_free(store->url);
     unseen__free(&allocator, store, sizeof(*store));
@@ -253,6 +292,8 @@ enum unseen_status unseen_store_open(struct unseen_store **store_out, const char
     store->cpu = options.cpu;
     store->log.allocator = allocator;
     store->log.fd = -1;
+    store->old.allocator = allocator;
+    store->old.fd = -1;
     status = open_log(store, path, &options, error);
     if (status != UNSEEN_OK) {
         goto fail;
@@ -263,7 +304,7 @@ enum unseen_status unseen_store_open(struct unseen_store **store_out, const char
     }
     status = load(store, error);
     if (status == UNSEEN_OK && options.mode != UNSEEN_STORE_READ) {
-        status = start_writing(store, options.notify_fd, error);
+        status = start_writing(store, &options, error);
     }
     if (status != UNSEEN_OK) {
         goto fail;

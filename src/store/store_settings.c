@@ -30,7 +30,7 @@ enum unseen_status unseen__store_options(const struct unseen_store_options *give
     }
     *options_out = options;
     if (options.mode != UNSEEN_STORE_READ && options.mode != UNSEEN_STORE_WRITE &&
-        options.mode != UNSEEN_STORE_CREATE) {
+        options.mode != UNSEEN_STORE_CREATE && options.mode != UNSEEN_STORE_DRAFT) {
         return unseen__error_setting(error, UNSEEN_ERR_ARGUMENT, UNSEEN_SETTING_MODE,
                                      "%d is not a mode of a store", (int)options.mode);
     }

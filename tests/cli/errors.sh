@@ -126,7 +126,7 @@ wrong '--head is not an option of this tool: it has another name here' 'unseen -
 wrong '--json is not an option of this tool: lines are printed as they came' \
     'unseen -k .url FILE reads JSON lines; unseen --stats=json FILE prints figures' --json
 wrong '--seed is not an option of unseen merge: OUT gets the seed of the first IN' \
-    'unseen merge OUT IN..., of stores made with one --seed-file' merge --seed 42 a b
+    'unseen merge NEW IN..., of stores made with one --seed-file' merge --seed 42 a b
 wrong '--seed is not an option of unseen compact: a store keeps the seed that it was made with' \
     'unseen add --seed-file seed.key NEW.unseen FILE makes another store' compact --seed 42 a
 

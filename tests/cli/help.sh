@@ -195,6 +195,7 @@ redis-cli() { echo http://a/; }
 rm -f visited.unseen* part*.unseen*
 echo 'a seed' > seed.key
 "$UNSEEN" add --seed-file seed.key part2.unseen urls.txt
+"$UNSEEN" add --seed-file seed.key part3.unseen urls.txt
 "$UNSEEN" build bad.list urls.txt
 for command in add check remove merge info verify repair compact import recheck; do
     run help "$command"

@@ -197,7 +197,7 @@ refuses 'unseen update url.list --remove FILE' remove url.list
 refuses 'unseen check url.list FILE' recheck url.list
 refuses 'unseen build NEW --from url.list FILE' compact url.list
 refuses 'unseen build NEW --from url.list FILE' merge all.unseen url.list
-refuses 'unseen build NEW --from url.list FILE' merge url.list visited.unseen
+refuses 'unseen build NEW --from url.list FILE' merge --into url.list visited.unseen
 refuses 'unseen build url.list FILE makes it anew' repair url.list
 refuses 'unseen -x url.list FILE' -s url.list
 run count url.list

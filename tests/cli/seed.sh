@@ -26,7 +26,7 @@ holds [ "$(made r1.unseen)" != "$(made r2.unseen)" ]
 # What was made with one seed belongs together, and only that.
 run merge all.unseen text.unseen hex.unseen
 expect 0 '' ''
-run merge all.unseen r1.unseen
+run merge --into all.unseen r1.unseen
 expect 2 '' '*'
 run -s text.unseen --seed-file line one
 expect 0 '' ''
@@ -35,7 +35,7 @@ expect 2 '' 'unseen: error: text.unseen was made with another seed\nunseen: hint
 
 # The seed, or what is made of it but its id, is in no message.
 for command in "info text.unseen" "info --json text.unseen" "verify text.unseen" "check text.unseen one" \
-    "merge all.unseen r1.unseen" "-s text.unseen --seed Nosy one" "add -v text.unseen one"; do
+    "merge --into all.unseen r1.unseen" "-s text.unseen --seed Nosy one" "add -v text.unseen one"; do
     run $command
     lacks "$secret\|Nosy" out
     lacks "$secret\|Nosy" err

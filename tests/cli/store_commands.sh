@@ -151,7 +151,7 @@ done
 for i in 1 2 3; do
     same "part$i.unseen" "before$i"
 done
-run merge all.unseen part1.unseen
+run merge --into all.unseen part1.unseen
 expect 0 '' ''
 holds [ "$(keys_of all.unseen)" = "$(sort -u part1 part2 | wc -l)" ]
 # What was removed from a part is not in it.
@@ -167,21 +167,21 @@ expect 1 '' ''
 "$UNSEEN" add --seed 42 --key-bits 128 wide.unseen few
 cp all.unseen before
 id() { "$UNSEEN" info --json "$1" | sed -E 's/.*"seed_id":"([0-9a-f]+)".*/\1/'; }
-run merge all.unseen other.unseen
+run merge --into all.unseen other.unseen
 expect 2 '' "unseen: error: other.unseen has the seed id $(id other.unseen), all.unseen has $(id all.unseen)\nunseen: hint: stores that will be merged are made with the same --seed-file; now only its URLs can be added: unseen add all.unseen FILE\n"
-run merge all.unseen whatwg.unseen
+run merge --into all.unseen whatwg.unseen
 expect 2 '' 'unseen: error: whatwg.unseen has the profile whatwg/1, all.unseen has crawl/1\nunseen: hint: only its URLs can be added: unseen add all.unseen FILE\n'
-run merge wide.unseen all.unseen
+run merge --into wide.unseen all.unseen
 expect 2 '' 'unseen: error: all.unseen keeps 64 bits of each key, wide.unseen keeps 128\nunseen: hint: unseen compact --key-bits 64 wide.unseen\n'
 same all.unseen before
-run merge all.unseen wide.unseen
+run merge --into all.unseen wide.unseen
 expect 0 '' ''
 run check -c all.unseen few
 expect 0 "$(wc -l < few)\n" ''
 run merge all.unseen
 expect 2 '' 'unseen: error: nothing to merge into all.unseen\nunseen: hint: unseen merge all.unseen IN.unseen IN.unseen\n'
-run merge all.unseen all.unseen
-expect 2 '' '*'
+run merge --into all.unseen all.unseen
+expect 2 '' 'unseen: error: all.unseen is both the output and an input\nunseen: hint: unseen merge --into all.unseen IN...: it keeps its URLs\n'
 run merge new.unseen missing.unseen
 expect 2 '' '*'
 holds [ ! -e new.unseen ]

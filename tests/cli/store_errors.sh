@@ -94,7 +94,7 @@ expect 2 '' 'unseen: error: v.unseen is a store, not a file of lines\nunseen: hi
 run -s s.unseen one v.unseen
 expect 2 '' '*'
 run add s.unseen v.unseen
-expect 2 '' 'unseen: error: v.unseen is a store, not a file of lines\nunseen: hint: unseen merge s.unseen v.unseen\n'
+expect 2 '' 'unseen: error: v.unseen is a store, not a file of lines\nunseen: hint: unseen merge --into s.unseen v.unseen\n'
 run -s v.unseen -x v.unseen one
 expect 2 '' 'unseen: error: -s and -x both name v.unseen\nunseen: hint: unseen -s v.unseen FILE, where what it has is a repeat anyway\n'
 "$UNSEEN" < v.unseen > out 2> err

@@ -40,7 +40,7 @@ printf 'x' | dd of=big.unseen bs=1 seek=20000 conv=notrunc 2> /dev/null
 run repair big.unseen
 expect 0 '*' '*'
 holds [ "$(mode big.unseen)" = 640 ]
-run merge big.unseen in.unseen
+run merge --into big.unseen in.unseen
 holds [ "$(mode big.unseen)" = 640 ]
 
 # An exactly-once output is a file as any other; what is cut from it is not.

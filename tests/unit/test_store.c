@@ -786,6 +786,71 @@ static void test_no_log(void)
     CHECK(unseen_store_repair(path, NULL, NULL, NULL, &error) == UNSEEN_ERR_CORRUPT);
 }
 
+/* ---- drafts ---- */
+
+static void test_draft(void)
+{
+    struct unseen_store *store = NULL;
+    struct unseen_store *second = NULL;
+    const struct unseen_store_options draft = {.size = sizeof(draft), .mode = UNSEEN_STORE_DRAFT};
+    uint64_t len = 0;
+    for (int exists = 0; exists < 2; exists++) {
+        remove_all();
+        if (exists) {
+            store = open_store(path, UNSEEN_STORE_CREATE);
+            CHECK(add(store, 1000));
+            CHECK(unseen_store_commit(store, &error) == UNSEEN_OK);
+            close_store(store);
+        }
+        for (int publish = 0; publish < 2; publish++) {
+            CHECK(unseen_store_open(&store, path, &draft, &error) == UNSEEN_OK);
+            CHECK_EQ(count(store, 1000, 1001), (uint64_t)exists);
+            for (uint64_t i = 0; i < 100; i++) {
+                CHECK(add(store, i));
+            }
+            CHECK(unseen_store_commit(store, &error) == UNSEEN_OK);
+            /* Nobody else sees it or writes meanwhile, and it keeps no output. */
+            CHECK(unseen_store_open(&second, path, &draft, &error) == UNSEEN_ERR_BUSY);
+            CHECK(unseen_store_open(&second, path, NULL, &error) ==
+                  (exists ? UNSEEN_OK : UNSEEN_ERR_MISSING));
+            if (exists) {
+                CHECK_EQ(count(second, 0, 100), 0);
+                close_store(second);
+            }
+            CHECK(unseen_store_output(store, 0, output, &len, &error) == UNSEEN_ERR_ARGUMENT);
+            if (publish) {
+                CHECK(add(store, 100));
+                CHECK(unseen_store_publish(store, &error) == UNSEEN_OK);
+                CHECK(unseen_store_publish(store, &error) == UNSEEN_OK);
+                CHECK(add(store, 101));
+                CHECK(unseen_store_commit(store, &error) == UNSEEN_OK);
+            }
+            close_store(store);
+            if (!publish && !exists) {
+                CHECK(unseen_store_open(&store, path, NULL, &error) == UNSEEN_ERR_MISSING);
+                continue;
+            }
+            store = open_store(path, UNSEEN_STORE_READ);
+            CHECK_EQ(count(store, 0, 2000), (exists ? 1u : 0u) + (publish ? 102u : 0u));
+            close_store(store);
+        }
+    }
+    /* Another process has made the store meanwhile. */
+    remove_all();
+    CHECK(unseen_store_open(&store, path, &draft, &error) == UNSEEN_OK);
+    CHECK(add(store, 1));
+    second = open_store(path, UNSEEN_STORE_CREATE);
+    CHECK(add(second, 2));
+    CHECK(unseen_store_commit(second, &error) == UNSEEN_OK);
+    close_store(second);
+    CHECK(unseen_store_publish(store, &error) == UNSEEN_ERR_BUSY);
+    close_store(store);
+    store = open_store(path, UNSEEN_STORE_READ);
+    CHECK_EQ(count(store, 0, 10), 1);
+    close_store(store);
+    CHECK(unseen_store_open(&store, "/nowhere/s.unseen", &draft, &error) == UNSEEN_ERR_MISSING);
+}
+
 /* ---- the output ---- */
 
 /* Appends the lines first..end to the file and commits the first `committed` of them. */
@@ -1105,6 +1170,7 @@ int main(void)
     test_commit_poll();
     test_shortened_output();
     test_output_names();
+    test_draft();
     test_failing_memory();
     remove_all();
     CHECK(rmdir(dir) == 0);
