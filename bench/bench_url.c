@@ -156,7 +156,7 @@ static double measure(const char *what, const char *cpu, run_fn *run, void *obje
         rates[round] = (double)(npasses * urls->n) / (bench_cpu() - start);
     }
     const double rate = bench_median(rates, ROUNDS);
-    printf("%-34s %-9s %8.2f M/s %8.1f ns\n", what, cpu, rate / 1e6, 1e9 / rate);
+    printf("%-34.34s %-9s %8.2f M/s %8.1f ns\n", what, cpu, rate / 1e6, 1e9 / rate);
     fflush(stdout);
     return rate;
 }
@@ -276,8 +276,17 @@ static void measure_list(const char *name, const struct data_lines *urls)
     } levels[] = {{"portable", UNSEEN_CPU_PORTABLE},
                   {"avx2", UNSEEN_CPU_AVX2},
                   {"avx512", UNSEEN_CPU_AVX512}};
-    static const char *const profiles[] = {"crawl", "whatwg", "scrapy", "safebrowsing",
-                                           "aggressive"};
+    static const char *const profiles[] = {
+        "crawl",
+        "whatwg",
+        "scrapy",
+        "safebrowsing",
+        "aggressive/1",
+        "aggressive",
+        "crawl/1+sort-query",
+        "crawl+drop-params(utm_*,ref,page,news.example:page)",
+        "crawl+only-params(id,p,q,shop.example:sku)",
+    };
     printf("\n%s: %zu URLs, mean %.1f bytes\n", name, urls->n, mean_len(urls));
     for (size_t k = 0; k < sizeof(levels) / sizeof(levels[0]); k++) {
         struct unseen_set *set = create_set(NULL, levels[k].cpu);

@@ -4,8 +4,8 @@
  * the rest into a reference and its base. If the first byte is 128 or more, both bytes together
  * choose any set of rules. The target asserts that the fast path agrees with the slow path, that
  * the canonical form is its own canonical form, that a URL on the network and what the profile
- * "whatwg" makes of it are looked up by the same expressions, and that nothing is written past the
- * bound. */
+ * "whatwg" makes of it are looked up by the same expressions, that of named parameters those are
+ * left that should be, and that nothing is written past the bound. */
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -52,14 +52,17 @@ static struct unseen_url *create_with(const char *profile, const char *const *ru
     return url;
 }
 
-/* Rule i is on if bit i is set. */
-static struct unseen_url *create_any(unsigned bits)
+/* The rules that a profile of WHATWG has and that need no patterns are on for some bits each. */
+static struct unseen_url *create_any(uint32_t bits)
 {
-    const char *rules[32];
+    const char *rules[64];
     size_t n = 0;
-    for (size_t i = 0; 1u << i < UNSEEN__RULE_DROP_BLANK_VALUES; i++) {
-        if (bits >> i & 1) {
-            rules[n++] = unseen_url_rule_at(i)->name;
+    const struct unseen_url_entry *entry;
+    const uint32_t mixed = bits * UINT32_C(2654435761);
+    for (size_t i = 0; (entry = unseen_url_rule_at(i)); i++) {
+        if (!strstr(entry->name, "-params") && strncmp(entry->sentence, "scrapy only", 11) != 0 &&
+            (mixed >> (i + 8) % 32 & 1)) {
+            rules[n++] = entry->name;
         }
     }
     return create_with("crawl", rules, n);
@@ -78,6 +81,9 @@ static struct unseen_url *create(uint8_t choice, uint8_t more)
         {"aggressive", {0}, 0},
         {"aggressive", {"strip-index", "keep-fragment"}, 2},
         {"crawl", {"decode-unreserved", "sort-query"}, 2},
+        {"aggressive/1", {"strip-index/1", "keep-routes"}, 2},
+        {"crawl", {"drop-params(a*,b,%2e,e.com:x)", "only-params(c,d,e.com:e)"}, 2},
+        {"aggressive", {"drop-params(id,x_*)", "keep-fragment"}, 2},
     };
     if (choice >= 128) {
         return create_any((choice - 128u) << 8 | more);
@@ -118,6 +124,54 @@ static void check_canon(const struct unseen_url *url, const char *in, size_t len
     }
     free_buffer(fast_buf, bound);
     free_buffer(buf, bound);
+}
+
+/* Counts the pieces of the query of a canonical form, and those whose names are as plain text. */
+static size_t count_pieces(struct unseen_bytes url, const char *name, size_t *named_out)
+{
+    const char *const end = url.data + url.len;
+    const char *hash = memchr(url.data, '#', url.len);
+    const char *const query_end = hash ? hash : end;
+    const char *at = memchr(url.data, '?', (size_t)(query_end - url.data));
+    size_t n = 0;
+    *named_out = 0;
+    while (at && at < query_end) {
+        const char *piece = ++at;
+        while (at < query_end && *at != '&') {
+            at++;
+        }
+        const char *equals = memchr(piece, '=', (size_t)(at - piece));
+        const size_t len = (size_t)((equals ? equals : at) - piece);
+        n++;
+        *named_out += len == strlen(name) && memcmp(piece, name, len) == 0;
+    }
+    return n;
+}
+
+/* drop-params and only-params of one name divide the pieces between them. */
+static void check_params(const char *in, size_t len)
+{
+    static const char *const drop[] = {"drop-params(id)"};
+    static const char *const only[] = {"only-params(id)"};
+    struct unseen_url *urls[] = {create_with("crawl", NULL, 0), create_with("crawl", drop, 1),
+                                 create_with("crawl", only, 1)};
+    const size_t bound = unseen_url_bound(len, 0);
+    size_t pieces[3];
+    size_t named[3];
+    bool is_web = true;
+    for (size_t i = 0; i < 3; i++) {
+        struct unseen_canon canon;
+        char *const buf = new_buffer(bound);
+        require(unseen_url_canon(urls[i], in, len, buf, bound, &canon) == UNSEEN_OK);
+        pieces[i] = count_pieces(canon.bytes, "id", &named[i]);
+        is_web = is_web && canon.form != UNSEEN_URL_FAILED && canon.bytes.len > 7 &&
+                 (memcmp(canon.bytes.data, "http://", 7) == 0 ||
+                  memcmp(canon.bytes.data, "https:/", 7) == 0);
+        free_buffer(buf, bound);
+        unseen_url_free(urls[i]);
+    }
+    require(!is_web || (named[1] == 0 && named[2] == named[0]));
+    require(!is_web || pieces[1] + pieces[2] == pieces[0]);
 }
 
 static void check_base(const struct unseen_url *url, const char *in, size_t len, const char *base,
@@ -208,6 +262,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (strncmp(unseen_url_id(url), "whatwg/", 7) == 0) {
         check_expressions(url, in, len);
     }
+    check_params(in, len);
     check_base(url, in, cut, in + cut, len - cut);
     unseen_url_free(url);
     return 0;

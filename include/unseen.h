@@ -464,7 +464,9 @@ struct unseen_url_options {
     const char *profile;
 
     /* The names of nrules rules to switch on, or off with a leading "no-". A name may be followed by
-     * a version: "strip-trackers/1". */
+     * a version: "strip-trackers/1". The rules drop-params and only-params need the names of
+     * parameters behind them: "drop-params(ref,utm_*,news.example:page)", where a * at the end
+     * stands for any rest, and a host limits the name to that host and all below it. */
     const char *const *rules;
     size_t nrules;
 
@@ -483,7 +485,8 @@ struct unseen_url_options {
  * Errors:
  *   - SIZE
  *   - NAME: no such profile or rule
- *   - ARGUMENT: a rule that the profile does not have
+ *   - ARGUMENT: a rule that the profile does not have; a pattern that names no parameter; rules that
+ *     contradict each other; an id of more than UNSEEN_URL_ID_MAX bytes
  *   - VERSION: a version of a profile or rule that this library does not have
  *   - UNSUPPORTED: cpu
  *   - NOMEM

@@ -33,12 +33,15 @@ static const char *without_no(const char *rule)
     return strncmp(rule, "no-", 3) == 0 ? rule + 3 : rule;
 }
 
-/* True if the profile has the rule. */
+/* True if the profile has the rule. It is switched off, because then it needs no patterns. */
 static bool has_rule(const char *profile, const char *rule)
 {
     struct unseen_url *url = NULL;
+    char off[64];
+    snprintf(off, sizeof(off), "no-%.*s", (int)strcspn(without_no(rule), "/("), without_no(rule));
+    const char *const rules[] = {off};
     const struct unseen_url_options options = {
-        .size = sizeof(options), .profile = profile, .rules = &rule, .nrules = 1};
+        .size = sizeof(options), .profile = profile, .rules = rules, .nrules = 1};
     const enum unseen_status status = unseen_url_create(&url, &options, NULL);
     unseen_url_free(url);
     return status != UNSEEN_ERR_ARGUMENT;
@@ -80,10 +83,10 @@ static bool report_names(const struct profile_options *o, const char *profile)
             return true;
         }
         if (!has_rule(profile, rule)) {
-            message_error("the profile %s does not have the rule %s", profile ? profile : "crawl",
-                          without_no(rule));
-            message_hint("%s -p %s --rule %s", called, has_rule("crawl", rule) ? "crawl" : "scrapy",
-                         rule);
+            message_error("the profile %s does not have the rule %.*s", profile ? profile : "crawl",
+                          (int)strcspn(without_no(rule), "("), without_no(rule));
+            message_hint(strchr(rule, '(') ? "%s -p %s --rule '%s'" : "%s -p %s --rule %s", called,
+                         has_rule("crawl", rule) ? "crawl" : "scrapy", rule);
             return true;
         }
     }
@@ -136,6 +139,11 @@ char *profile_text(const struct profile_options *o, const char *standard)
         end += strlen(strcpy(end, rule));
     }
     return text;
+}
+
+const char *profile_quote(const char *id)
+{
+    return strchr(id, '(') ? "'" : "";
 }
 
 bool profile_is_none(const struct unseen_url *url)

@@ -9,12 +9,14 @@
 
 #include <unseen.h>
 
-/* The options -p and --rule. */
+/* The options -p, --rule, --drop-params and --only-params. */
 struct profile_options {
     const char *called; /* how a corrected command starts */
     const char *name;   /* NULL: the default of the command */
     const char **rules;
     size_t nrules;
+    char **made; /* those of the rules that were allocated */
+    size_t nmade;
     const char *like; /* an id with the versions that the names do not say, or NULL */
 };
 
@@ -26,6 +28,9 @@ bool profile_create(struct unseen_url **url_out, const struct profile_options *o
 /* The options as one text, in the form of an id: "aggressive+strip-index". The caller frees it. NULL
  * if memory ran out, which has been reported. */
 char *profile_text(const struct profile_options *o, const char *standard);
+
+/* What an identity text needs around it on a command line: a quote, or nothing. */
+const char *profile_quote(const char *id);
 
 /* True if the profile of url is none. */
 bool profile_is_none(const struct unseen_url *url);

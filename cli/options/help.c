@@ -163,7 +163,8 @@ static void print_entries(const struct unseen_url_entry *(*at)(size_t i))
 
 static bool help_profiles(void)
 {
-    printf("What makes two URLs the same: unseen -p NAME\n\n");
+    printf("What makes two URLs the same: unseen -p NAME, in its newest version. NAME/1 is\n"
+           "version 1. The answers of a version never change.\n\n");
     print_entries(unseen_url_profile_at);
     printf("\nA line that is no URL under the profile is compared byte by byte.\n"
            "unseen help rules lists what can be switched in a profile.\n");
@@ -172,7 +173,8 @@ static bool help_profiles(void)
 
 static bool help_rules(void)
 {
-    printf("Rules on top of a profile: unseen --rule NAME; --rule no-NAME switches one off\n\n");
+    printf("Rules on top of a profile: unseen --rule NAME, or --rule no-NAME to switch one\n"
+           "off. A name means the newest version; NAME/1 means version 1.\n\n");
     print_entries(unseen_url_rule_at);
     printf("\nwhatwg, crawl and aggressive have all but those of scrapy; scrapy has its own\n"
            "and keep-fragment. unseen explain URL URL tries which of them makes two URLs the\n"

@@ -162,7 +162,8 @@ static bool check_pairs(const struct options *o)
         {o->print.canonical && o->print.quiet, "-q prints nothing, --canonical lines", "-q FILE"},
         {o->seen.seed_file && o->seen.seed.len, "--seed and --seed-file both say the seed",
          "--seed-file seed.key FILE"},
-        {o->key.base && o->profile.name && strcmp(o->profile.name, "none") == 0,
+        {o->key.base && o->profile.name &&
+             (strcmp(o->profile.name, "none") == 0 || strncmp(o->profile.name, "none/", 5) == 0),
          "-p none reads no URLs, --base has nothing to resolve", "--base URL FILE"},
     };
     for (size_t i = 0; i < sizeof(pairs) / sizeof(pairs[0]); i++) {
@@ -307,9 +308,11 @@ static bool parse_make_room(struct options *o, int argc, char **argv)
     }
     o->seen.excludes = malloc(n * sizeof(*o->seen.excludes));
     o->profile.rules = malloc(n * sizeof(*o->profile.rules));
+    o->profile.made = malloc(n * sizeof(*o->profile.made));
     o->list.known_good = malloc(n * sizeof(*o->list.known_good));
     o->list.edits = malloc(n * sizeof(*o->list.edits));
-    if (!o->seen.excludes || !o->profile.rules || !o->list.known_good || !o->list.edits) {
+    if (!o->seen.excludes || !o->profile.rules || !o->profile.made || !o->list.known_good ||
+        !o->list.edits) {
         return message_no_memory();
     }
     return true;
@@ -377,6 +380,10 @@ enum options_result options_parse(struct options *o, const struct command *comma
 void options_release(struct options *o)
 {
     free(o->seen.excludes);
+    for (size_t i = 0; i < o->profile.nmade; i++) {
+        free(o->profile.made[i]);
+    }
+    free(o->profile.made);
     free(o->profile.rules);
     free(o->list.known_good);
     free(o->list.edits);

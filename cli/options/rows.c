@@ -2,11 +2,14 @@
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE 1
 #endif
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <unseen_list.h>
 
 #include "options/options.h"
+#include "print/message.h"
 
 #define SEED_EXPECTS      "a text, or 0x and pairs of hexadecimal digits"
 #define SEED_EXAMPLE      "0x$(openssl rand -hex 32)"
@@ -27,20 +30,59 @@ static bool set_known_good(struct options *o, char *value)
     return true;
 }
 
-/* Splits the list in place; options_parse made room for all names. */
+/* Splits the list in place; options_parse made room for all names. A comma between parentheses is
+ * one of patterns and divides no names. */
 static bool set_rule(struct options *o, char *value)
 {
-    const size_t len = strlen(value);
-    if (len == 0 || value[0] == ',' || value[len - 1] == ',' || strstr(value, ",,")) {
+    char *name = value;
+    bool inside = false;
+    for (char *at = value;; at++) {
+        const bool ends = *at == '\0' || (*at == ',' && !inside);
+        inside = *at == '(' || (inside && *at != ')');
+        if (ends && at == name) {
+            return false;
+        }
+        if (ends) {
+            o->profile.rules[o->profile.nrules++] = name;
+            name = at + 1;
+        }
+        if (*at == '\0') {
+            return true;
+        }
+        if (ends) {
+            *at = '\0';
+        }
+    }
+}
+
+/* Adds the rule NAME(VALUE). */
+static bool set_params(struct options *o, const char *name, const char *value)
+{
+    const size_t size = strlen(name) + strlen(value) + sizeof("()");
+    if (value[0] == '\0' || strpbrk(value, "()")) {
         return false;
     }
-    for (char *comma; (comma = strchr(value, ',')); value = comma + 1) {
-        *comma = '\0';
-        o->profile.rules[o->profile.nrules++] = value;
+    char *rule = malloc(size);
+    if (!rule) {
+        return message_no_memory();
     }
-    o->profile.rules[o->profile.nrules++] = value;
+    snprintf(rule, size, "%s(%s)", name, value);
+    o->profile.made[o->profile.nmade++] = rule;
+    o->profile.rules[o->profile.nrules++] = rule;
     return true;
 }
+
+static bool set_drop_params(struct options *o, char *value)
+{
+    return set_params(o, "drop-params", value);
+}
+
+static bool set_only_params(struct options *o, char *value)
+{
+    return set_params(o, "only-params", value);
+}
+
+#define PARAMS_EXPECTS "a list of names of parameters, ( as %28 and ) as %29"
 
 static bool set_add(struct options *o, char *value)
 {
@@ -371,6 +413,12 @@ static const struct option_row rows[] = {
     {0, "rule", COMMAND_IDENTITY,
      "switch a rule of the profile on, or with no-NAME off;\na list a,b, repeatable; see unseen help rules",
      CALL("NAME", "a list of rules", "strip-www", set_rule)},
+    {0, "drop-params", COMMAND_IDENTITY,
+     "these parameters of a URL do not count: a list of\nNAME, START* or HOST:NAME; repeatable",
+     CALL("NAMES", PARAMS_EXPECTS, "'utm_*,ref,news.example:page'", set_drop_params)},
+    {0, "only-params", COMMAND_IDENTITY,
+     "of the parameters of a URL only these count, on hosts\nthat a name is for",
+     CALL("NAMES", PARAMS_EXPECTS, "'id,p,shop.example:sku'", set_only_params)},
     {'k', "key", COMMAND_LINES | COMMAND_ON_LIST,
      "look only at field KEY (from 1) of each line, or at\nthe value at the path .KEY of a JSON line",
      CALL("KEY", "a field number or a .path", ".link.url", set_key)},

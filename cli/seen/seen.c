@@ -110,13 +110,14 @@ static bool exclude_store(struct seen *m, const char *path, enum unseen_cpu cpu)
     const struct unseen_set *set = unseen_store_set(m->stores[m->nstores++]);
     const char *has = unseen_set_profile(set);
     const char *wanted = unseen_set_profile(m->set);
+    const char *quote = profile_quote(has);
     if (strcmp(has, wanted) != 0) {
         message_error("%s has the profile %s, %s has %s", path, has,
                       m->store ? m->o->path : "the run", wanted);
         if (m->store) {
-            message_hint("unseen -p %s -x %s FILE, without -s", has, path);
+            message_hint("unseen -p %s%s%s -x %s FILE, without -s", quote, has, quote, path);
         } else {
-            message_hint("unseen -p %s -x %s FILE", has, path);
+            message_hint("unseen -p %s%s%s -x %s FILE", quote, has, quote, path);
         }
         return false;
     }

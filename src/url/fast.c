@@ -26,6 +26,7 @@
 #include "base/macros.h"
 #include "url/ascii.h"
 #include "url/percent.h"
+#include "url/whatwg.h"
 
 /* Does the name in[start..end) certainly stand in a URL as it is? Its bytes are known to be a-z 0-9
  * . - _. */
@@ -80,14 +81,17 @@ static bool is_clean_fragment(const char *in, size_t at, size_t len)
     return true;
 }
 
+/* Tabs and newlines do not count, so the first character of a fragment may stand behind them. */
 static enum unseen__fast_verdict judge_fragment(uint32_t rules, const char *in, size_t at,
                                                 size_t len, size_t *cut_out)
 {
-    if (rules & UNSEEN__RULE_KEEP_FRAGMENT) {
+    const char first = at + 1 < len ? in[at + 1] : '\0';
+    if (unseen__keeps_fragment(rules, first)) {
         *cut_out = len;
         return is_clean_fragment(in, at + 1, len) ? UNSEEN__FAST_CUT : UNSEEN__FAST_DECLINE;
     }
-    if (rules & UNSEEN__RULE_KEEP_HASHBANG) {
+    if ((rules & (UNSEEN__RULE_KEEP_HASHBANG | UNSEEN__RULE_KEEP_ROUTES)) &&
+        (first == '\t' || first == '\n' || first == '\r')) {
         return UNSEEN__FAST_DECLINE;
     }
     *cut_out = at;
@@ -246,15 +250,57 @@ bool unseen__fast_portable(const struct unseen_url *url, const char *in, size_t 
     return unseen__fast_answer(in, len, path, slash, cut, buf, cap, out);
 }
 
+/* ---- Rules behind the scan --------------------------------------------------------------------*/
+
+/* Describes a text that the scan has accepted: http or https, a host without userinfo, a path. */
+static struct unseen__url_record describe(char *text, size_t len)
+{
+    const bool https = text[4] == 's';
+    struct unseen__url_record url = {
+        .text = text,
+        .len = len,
+        .scheme = https ? UNSEEN__SCHEME_HTTPS : UNSEEN__SCHEME_HTTP,
+        .has_host = true,
+        .scheme_end = https ? 6 : 5,
+        .host_start = https ? 8 : 7,
+    };
+    size_t at = url.host_start;
+    while (text[at] != '/' && text[at] != ':') {
+        at++;
+    }
+    url.host_end = at;
+    while (text[at] != '/') {
+        at++;
+    }
+    url.authority_end = url.path_start = at;
+    const char *hash = memchr(text + at, '#', len - at);
+    url.query_end = hash ? (size_t)(hash - text) : len;
+    const char *question = memchr(text + at, '?', url.query_end - at);
+    url.path_end = question ? (size_t)(question - text) : url.query_end;
+    return url;
+}
+
+bool unseen__url_ruled_fast(const struct unseen_url *url, const char *in, size_t len, char *buf,
+                            size_t cap, struct unseen_canon *out)
+{
+    struct unseen_canon plain;
+    const size_t bound = unseen_url_bound(len, 0);
+    if (bound == 0 || cap < bound || !url->scan(url, in, len, buf, cap, &plain)) {
+        return false;
+    }
+    if (plain.bytes.data != buf) {
+        memcpy(buf, plain.bytes.data, plain.bytes.len);
+    }
+    struct unseen__url_record record = describe(buf, plain.bytes.len);
+    unseen__url_apply_rules(&record, url, buf + record.len, NULL);
+    unseen__url_answer(out, in, len, record.text, record.len);
+    return true;
+}
+
 /* ---- Choice -----------------------------------------------------------------------------------*/
 
-/* default-scheme never applies to a URL that starts with http:// or https://. */
-unseen__url_fast_fn *unseen__url_whatwg_fast(enum unseen_cpu cpu, uint32_t rules)
+unseen__url_fast_fn *unseen__url_whatwg_scan(enum unseen_cpu cpu)
 {
-    if (rules & ~(uint32_t)(UNSEEN__RULE_KEEP_FRAGMENT | UNSEEN__RULE_KEEP_HASHBANG |
-                            UNSEEN__RULE_DEFAULT_SCHEME)) {
-        return NULL;
-    }
 #if UNSEEN_X86
     if (cpu == UNSEEN_CPU_AVX512) {
         return unseen__fast_avx512;
@@ -264,4 +310,10 @@ unseen__url_fast_fn *unseen__url_whatwg_fast(enum unseen_cpu cpu, uint32_t rules
     (void)cpu;
     return unseen__fast_portable;
 #endif
+}
+
+/* default-scheme never applies to a URL that starts with http:// or https://. */
+unseen__url_fast_fn *unseen__url_whatwg_fast(enum unseen_cpu cpu, uint32_t rules)
+{
+    return rules & UNSEEN__RULES_BEYOND ? unseen__url_ruled_fast : unseen__url_whatwg_scan(cpu);
 }

@@ -26,8 +26,7 @@ bool unseen__starts_with_drive_letter(const char *in, const char *end)
            (end - in == 2 || in[2] == '/' || in[2] == '\\' || in[2] == '?' || in[2] == '#');
 }
 
-/* 1 for a segment that is ".", 2 for "..", with %2e for a dot as well; 0 for any other. */
-static int count_dots(const char *in, size_t len)
+int unseen__count_dots(const char *in, size_t len)
 {
     int n = 0;
     const char *const end = in + len;
@@ -95,7 +94,7 @@ void unseen__path(struct unseen__url_parser *p)
         const char *const q = unseen__find_delimiter(p->at, p->end, special);
         const size_t len = (size_t)(q - p->at);
         more = q < p->end && (*q == '/' || *q == '\\');
-        const int ndots = count_dots(p->at, len);
+        const int ndots = unseen__count_dots(p->at, len);
         if (ndots == 2) {
             unseen__path_shorten(url);
         }

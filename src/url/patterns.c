@@ -1,11 +1,26 @@
 /* SPDX-License-Identifier: MIT */
 #include "url/patterns.h"
 
+#include "base/macros.h"
 #include "url/ascii.h"
 #include "url/percent.h"
 
+void unseen__patterns_init(struct unseen__patterns *list, const struct unseen__pattern *at,
+                           size_t n, bool folds)
+{
+    *list =
+        (struct unseen__patterns){.at = at, .folds = folds, .matches_all = n > 0 && at[0].len == 0};
+    size_t i = 0;
+    for (size_t byte = 0; byte <= 256; byte++) {
+        while (i < n && (at[i].len == 0 || (unsigned char)at[i].text[0] < byte)) {
+            i++;
+        }
+        list->start[byte] = (uint16_t)i;
+    }
+}
+
 /* Reads the next byte of a name, decoded, and moves *at behind it. */
-static inline unsigned char next_byte(const char **at, const char *end, bool folds)
+UNSEEN_INLINE unsigned char next_byte(const char **at, const char *end, bool folds)
 {
     const int value = **at == '%' ? unseen__percent_value(*at, end) : -1;
     const char c = value < 0 ? **at : (char)value;
@@ -31,23 +46,25 @@ static int compare(const struct unseen__pattern *pattern, const char *name, cons
     return name == end || pattern->is_start ? 0 : -1;
 }
 
-bool unseen__patterns_match(const struct unseen__patterns *patterns, const char *name, size_t len)
+const struct unseen__pattern *unseen__patterns_find(const struct unseen__patterns *list,
+                                                    const char *name, size_t len)
 {
-    const char *const end = name + len;
-    if (len > 0) {
-        const char *at = name;
-        const unsigned char first = next_byte(&at, end, patterns->folds);
-        if (!(patterns->first & UNSEEN__PATTERN_BIT(first))) {
-            return false;
-        }
+    if (list->matches_all) {
+        return list->at;
     }
-    size_t low = 0;
-    size_t high = patterns->n;
+    if (len == 0) {
+        return NULL;
+    }
+    const char *const end = name + len;
+    const char *second = name;
+    const unsigned char first = next_byte(&second, end, list->folds);
+    size_t low = list->start[first];
+    size_t high = list->start[first + 1];
     while (low < high) {
         const size_t middle = low + (high - low) / 2;
-        const int order = compare(&patterns->at[middle], name, end, patterns->folds);
+        const int order = compare(&list->at[middle], name, end, list->folds);
         if (order == 0) {
-            return true;
+            return &list->at[middle];
         }
         if (order < 0) {
             low = middle + 1;
@@ -55,5 +72,5 @@ bool unseen__patterns_match(const struct unseen__patterns *patterns, const char 
             high = middle;
         }
     }
-    return false;
+    return NULL;
 }

@@ -18,7 +18,7 @@
 #include "base/memory.h"
 #include "base/sized.h"
 #include "url/ascii.h"
-#include "url/url.h"
+#include "url/rules.h"
 
 static const struct unseen_url_entry profile_entries[] = {
     {"none", "plain bytes: no URL is read into them"},
@@ -40,7 +40,11 @@ enum {
         UNSEEN__RULE_STRIP_WWW | UNSEEN__RULE_UPPER_ESCAPES | UNSEEN__RULE_DECODE_UNRESERVED |
         UNSEEN__RULE_COLLAPSE_SLASHES | UNSEEN__RULE_STRIP_SESSIONS | UNSEEN__RULE_STRIP_SLASH |
         UNSEEN__RULE_STRIP_TRACKERS | UNSEEN__RULE_SORT_QUERY | UNSEEN__RULE_DROP_EMPTY_QUERY,
-    AGGRESSIVE_2 = (AGGRESSIVE_1 & ~UNSEEN__RULE_STRIP_TRACKERS) | UNSEEN__RULE_STRIP_TRACKERS_2
+    AGGRESSIVE_2 = (AGGRESSIVE_1 & ~(UNSEEN__RULE_DEFAULT_SCHEME | UNSEEN__RULE_STRIP_SESSIONS |
+                                     UNSEEN__RULE_STRIP_TRACKERS)) |
+                   UNSEEN__RULE_DEFAULT_SCHEME_2 | UNSEEN__RULE_STRIP_SESSIONS_2 |
+                   UNSEEN__RULE_STRIP_TRACKERS_2 | UNSEEN__RULE_STRIP_DOT |
+                   UNSEEN__RULE_DECODE_RESERVED
 };
 
 /* Every version of every profile. The versions of a name stand together, the newest last. */
@@ -75,23 +79,34 @@ static const struct rule {
     {{"keep-fragment", "keep #fragment"}, {UNSEEN__RULE_KEEP_FRAGMENT}},
     {{"keep-hashbang", "keep a fragment that starts with #!, for applications routed by it"},
      {UNSEEN__RULE_KEEP_HASHBANG}},
-    {{"default-scheme", "read e.com/a as http://e.com/a"}, {UNSEEN__RULE_DEFAULT_SCHEME}},
+    {{"keep-routes", "keep a fragment that starts with #/ or #!: pages of an application"},
+     {UNSEEN__RULE_KEEP_ROUTES}},
+    {{"default-scheme", "read e.com/a as http://e.com/a, but not a path such as /a or ../a"},
+     {UNSEEN__RULE_DEFAULT_SCHEME, UNSEEN__RULE_DEFAULT_SCHEME_2}},
     {{"fold-scheme", "https without a port is http"}, {UNSEEN__RULE_FOLD_SCHEME}},
     {{"drop-userinfo", "drop user:password@"}, {UNSEEN__RULE_DROP_USERINFO}},
+    {{"strip-dot", "drop the dot at the end of a host"}, {UNSEEN__RULE_STRIP_DOT}},
     {{"strip-www", "drop www. and www2. in front of a name that still has a dot"},
      {UNSEEN__RULE_STRIP_WWW}},
     {{"upper-escapes", "write %c3 as %C3"}, {UNSEEN__RULE_UPPER_ESCAPES}},
     {{"decode-unreserved", "write %7E as ~, likewise letters, digits, - . _"},
      {UNSEEN__RULE_DECODE_UNRESERVED}},
+    {{"decode-reserved", "write %28 in a path as (, likewise ! $ & ' ) * + , ; = : @"},
+     {UNSEEN__RULE_DECODE_RESERVED}},
     {{"collapse-slashes", "write // in a path as /"}, {UNSEEN__RULE_COLLAPSE_SLASHES}},
-    {{"strip-sessions", "drop jsessionid, phpsessid, sid, aspsessionid, cfid and cftoken"},
-     {UNSEEN__RULE_STRIP_SESSIONS}},
-    {{"strip-index", "drop index.* and default.* at the end of a path"},
-     {UNSEEN__RULE_STRIP_INDEX}},
+    {{"strip-sessions", "drop jsessionid, phpsessid, sid, /(S(...))/ and their like"},
+     {UNSEEN__RULE_STRIP_SESSIONS, UNSEEN__RULE_STRIP_SESSIONS_2}},
+    {{"strip-index", "drop index.html, default.aspx and their like at the end of a path"},
+     {UNSEEN__RULE_STRIP_INDEX, UNSEEN__RULE_STRIP_INDEX_2}},
     {{"strip-slash", "drop / at the end of a path, but not the only one"},
      {UNSEEN__RULE_STRIP_SLASH}},
     {{"strip-trackers", "drop utm_*, gclid, fbclid, msclkid and their like from the query"},
      {UNSEEN__RULE_STRIP_TRACKERS, UNSEEN__RULE_STRIP_TRACKERS_2}},
+    {{"strip-query", "drop the query"}, {UNSEEN__RULE_STRIP_QUERY}},
+    {{"drop-params", "drop the parameters that option --drop-params names"},
+     {UNSEEN__RULE_DROP_PARAMS}},
+    {{"only-params", "drop all parameters but those that option --only-params names"},
+     {UNSEEN__RULE_ONLY_PARAMS}},
     {{"sort-query", "sort what stands between & in the query, drop empty pieces"},
      {UNSEEN__RULE_SORT_QUERY}},
     {{"drop-empty-query", "drop a ? with nothing after it"}, {UNSEEN__RULE_DROP_EMPTY_QUERY}},
@@ -116,16 +131,41 @@ const struct unseen_url_entry *unseen_url_rule_at(size_t i)
 
 /* ---- Reading identity texts -------------------------------------------------------------------*/
 
+/* A text of at most UNSEEN_URL_ID_MAX bytes. Once it is full, nothing more is put. */
+struct text {
+    char bytes[UNSEEN_URL_ID_MAX + 1];
+    size_t len;
+    bool full;
+};
+
 struct identity {
     const struct profile *profile;
     uint32_t rules;
+    struct text drop_params; /* patterns, if the rules are on */
+    struct text only_params;
 };
+
+static void put(struct text *text, const char *bytes, size_t len)
+{
+    text->full = text->full || len > UNSEEN_URL_ID_MAX - text->len;
+    if (!text->full) {
+        memcpy(text->bytes + text->len, bytes, len);
+        text->len += len;
+        text->bytes[text->len] = '\0';
+    }
+}
+
+static void put_string(struct text *text, const char *string)
+{
+    put(text, string, strlen(string));
+}
 
 struct reader {
     const char *at; /* the rest of the text */
     struct identity *identity;
     const struct identity *like; /* or NULL */
     bool has_version;            /* the text says the version of the profile */
+    bool needs_patterns;         /* what is wrong is that a rule has no patterns */
 };
 
 static uint32_t all_versions(const struct rule *rule)
@@ -196,7 +236,11 @@ static enum unseen_status read_profile(struct reader *r)
     if (!profile) {
         return UNSEEN_ERR_VERSION;
     }
-    *r->identity = (struct identity){.profile = profile, .rules = profile->rules};
+    struct identity *identity = r->identity;
+    identity->profile = profile;
+    identity->rules = profile->rules;
+    identity->drop_params.len = identity->only_params.len = 0;
+    identity->drop_params.full = identity->only_params.full = false;
     return UNSEEN_OK;
 }
 
@@ -225,7 +269,33 @@ static uint32_t usual_version(const struct reader *r, const struct rule *rule)
     return r->identity->rules & all ? r->identity->rules & all : newest_version(rule);
 }
 
-/* Reads the name of a rule, and its version if the text says it, and switches the rule. */
+/* The patterns of the rule with this bit; NULL if it takes none. */
+static struct text *patterns_of(struct identity *identity, uint32_t bit)
+{
+    return bit == UNSEEN__RULE_DROP_PARAMS   ? &identity->drop_params
+           : bit == UNSEEN__RULE_ONLY_PARAMS ? &identity->only_params
+                                             : NULL;
+}
+
+/* Reads patterns in parentheses, and adds them to those that the rule has. */
+static enum unseen_status read_patterns(struct reader *r, struct text *patterns)
+{
+    const char *const start = r->at + 1;
+    const char *end = *r->at == '(' ? strchr(start, ')') : NULL;
+    if (!end) {
+        r->needs_patterns = true;
+        return UNSEEN_ERR_ARGUMENT;
+    }
+    if (patterns->len > 0) {
+        put_string(patterns, ",");
+    }
+    put(patterns, start, (size_t)(end - start));
+    r->at = end + 1;
+    return UNSEEN_OK;
+}
+
+/* Reads the name of a rule, and its version and patterns if the text has them, and switches the
+ * rule. */
 static enum unseen_status read_rule(struct reader *r, bool on)
 {
     const struct rule *rule = find_rule(r->at);
@@ -245,8 +315,12 @@ static enum unseen_status read_rule(struct reader *r, bool on)
     if (!(r->identity->profile->allowed & all)) {
         return UNSEEN_ERR_ARGUMENT;
     }
+    struct text *patterns = patterns_of(r->identity, bit);
+    if (patterns && (!on || !(r->identity->rules & bit))) {
+        patterns->len = 0;
+    }
     r->identity->rules = (r->identity->rules & ~all) | (on ? bit : 0);
-    return UNSEEN_OK;
+    return patterns && on ? read_patterns(r, patterns) : UNSEEN_OK;
 }
 
 /* Reads the name of a profile, or an identity text in the form of write_id, perhaps without
@@ -273,32 +347,15 @@ static enum unseen_status read_named_rule(struct reader *r, const char *text)
 
 /* ---- Writing identity texts -------------------------------------------------------------------*/
 
-/* A text of at most UNSEEN_URL_ID_MAX bytes. Once it is full, nothing more is put. */
-struct id {
-    char text[UNSEEN_URL_ID_MAX + 1];
-    size_t len;
-    bool full;
-};
-
-static void put(struct id *id, const char *text)
+static void put_version(struct text *id, unsigned version)
 {
-    const size_t len = strlen(text);
-    id->full = id->full || len > UNSEEN_URL_ID_MAX - id->len;
-    if (!id->full) {
-        memcpy(id->text + id->len, text, len + 1);
-        id->len += len;
-    }
-}
-
-static void put_version(struct id *id, unsigned version)
-{
-    const char digits[] = {'/', (char)('0' + version), '\0'}; /* no version has two digits yet */
-    put(id, digits);
+    const char digits[] = {'/', (char)('0' + version)}; /* no version has two digits yet */
+    put(id, digits, sizeof(digits));
 }
 
 /* Puts the rule if it differs from the profile's. The version stands where it is not 1, or where
  * the profile has another version of the rule. */
-static void put_rule(struct id *id, const struct identity *identity, const struct rule *rule)
+static void put_rule(struct text *id, struct identity *identity, const struct rule *rule)
 {
     const uint32_t all = all_versions(rule);
     const uint32_t has = identity->rules & all;
@@ -306,18 +363,24 @@ static void put_rule(struct id *id, const struct identity *identity, const struc
     if (has == usual) {
         return;
     }
-    put(id, has ? "+" : "-");
-    put(id, rule->entry.name);
+    put_string(id, has ? "+" : "-");
+    put_string(id, rule->entry.name);
     for (unsigned i = 0; has && i < RULE_VERSIONS_MAX; i++) {
         if (has == rule->bits[i] && (i > 0 || usual)) {
             put_version(id, i + 1);
         }
     }
+    const struct text *patterns = has ? patterns_of(identity, has) : NULL;
+    if (patterns) {
+        put_string(id, "(");
+        put(id, patterns->bytes, patterns->len);
+        put_string(id, ")");
+    }
 }
 
-static void write_id(struct id *id, const struct identity *identity)
+static void write_id(struct text *id, struct identity *identity)
 {
-    put(id, identity->profile->name);
+    put_string(id, identity->profile->name);
     put_version(id, identity->profile->version);
     for (size_t i = 0; i < NRULES; i++) {
         put_rule(id, identity, &rules[i]);
@@ -326,14 +389,29 @@ static void write_id(struct id *id, const struct identity *identity)
 
 /* ---- Errors -----------------------------------------------------------------------------------*/
 
+static enum unseen_status patterns_error(struct unseen_error *error, enum unseen_setting setting,
+                                         const char *text)
+{
+    return unseen__error_setting(error, UNSEEN_ERR_ARGUMENT, setting,
+                                 "\"%.200s\" names no parameters; write drop-params(ref,utm_*)",
+                                 text);
+}
+
 static enum unseen_status profile_error(struct unseen_error *error, enum unseen_status status,
                                         const char *profile)
 {
-    return status == UNSEEN_ERR_VERSION
-               ? unseen__error_setting(error, status, UNSEEN_SETTING_PROFILE,
-                                       "this version of unseen has no profile \"%s\"", profile)
-               : unseen__error_setting(error, status, UNSEEN_SETTING_PROFILE,
-                                       "there is no profile \"%s\"", profile);
+    switch (status) {
+    case UNSEEN_ERR_VERSION:
+        return unseen__error_setting(error, status, UNSEEN_SETTING_PROFILE,
+                                     "this version of unseen has no profile \"%.200s\"", profile);
+    case UNSEEN_ERR_ARGUMENT:
+        return unseen__error_setting(error, status, UNSEEN_SETTING_PROFILE,
+                                     "the profile \"%.200s\" has rules that are not for it",
+                                     profile);
+    default:
+        return unseen__error_setting(error, status, UNSEEN_SETTING_PROFILE,
+                                     "there is no profile \"%.200s\"", profile);
+    }
 }
 
 static enum unseen_status rule_error(struct unseen_error *error, enum unseen_status status,
@@ -342,13 +420,13 @@ static enum unseen_status rule_error(struct unseen_error *error, enum unseen_sta
     switch (status) {
     case UNSEEN_ERR_ARGUMENT:
         return unseen__error_setting(error, status, UNSEEN_SETTING_RULES,
-                                     "the profile %s has no rule \"%s\"", profile, rule);
+                                     "the profile %.200s has no rule \"%.200s\"", profile, rule);
     case UNSEEN_ERR_VERSION:
         return unseen__error_setting(error, status, UNSEEN_SETTING_RULES,
-                                     "this version of unseen has no rule \"%s\"", rule);
+                                     "this version of unseen has no rule \"%.200s\"", rule);
     default:
-        return unseen__error_setting(error, status, UNSEEN_SETTING_RULES, "there is no rule \"%s\"",
-                                     rule);
+        return unseen__error_setting(error, status, UNSEEN_SETTING_RULES,
+                                     "there is no rule \"%.200s\"", rule);
     }
 }
 
@@ -370,15 +448,97 @@ static enum unseen_status read_options(struct identity *identity,
     const char *name = options->profile ? options->profile : "crawl";
     enum unseen_status status = read_identity(&r, name);
     if (status != UNSEEN_OK) {
-        return profile_error(error, status, name);
+        return r.needs_patterns ? patterns_error(error, UNSEEN_SETTING_PROFILE, name)
+                                : profile_error(error, status, name);
     }
     for (size_t i = 0; i < options->nrules; i++) {
         status = read_named_rule(&r, options->rules[i]);
         if (status != UNSEEN_OK) {
-            return rule_error(error, status, name, options->rules[i]);
+            return r.needs_patterns ? patterns_error(error, UNSEEN_SETTING_RULES, options->rules[i])
+                                    : rule_error(error, status, name, options->rules[i]);
         }
     }
     return UNSEEN_OK;
+}
+
+static enum unseen_status length_error(struct unseen_error *error)
+{
+    return unseen__error_setting(error, UNSEEN_ERR_ARGUMENT, UNSEEN_SETTING_RULES,
+                                 "the profile and its rules make a text of more than %d bytes",
+                                 UNSEEN_URL_ID_MAX);
+}
+
+/* Makes the patterns of a rule, if it is on, and writes them in their one spelling. */
+static enum unseen_status make_params(struct unseen_url *url, struct identity *identity,
+                                      uint32_t bit, const char *rule,
+                                      struct unseen__params **params_out,
+                                      struct unseen_error *error)
+{
+    struct text *patterns = patterns_of(identity, bit);
+    if (!(identity->rules & bit)) {
+        return UNSEEN_OK;
+    }
+    if (patterns->full) {
+        return length_error(error);
+    }
+    char spelling[UNSEEN_URL_ID_MAX + 1];
+    const enum unseen_status status =
+        unseen__params_create(params_out, rule, patterns->bytes, &url->allocator, spelling, error);
+    if (status == UNSEEN_OK) {
+        patterns->len = 0;
+        put_string(patterns, spelling);
+    }
+    return status;
+}
+
+/* Refuses rules of which one leaves another nothing to do. */
+static enum unseen_status check_contradictions(const struct unseen_url *url,
+                                               struct unseen_error *error)
+{
+    char pattern[UNSEEN_URL_ID_MAX + 1];
+    if ((url->rules & UNSEEN__RULE_STRIP_QUERY) && (url->drop_params || url->only_params)) {
+        return unseen__error_setting(
+            error, UNSEEN_ERR_ARGUMENT, UNSEEN_SETTING_RULES,
+            "strip-query drops every parameter, so %s has nothing left to choose from",
+            url->drop_params ? "drop-params" : "only-params");
+    }
+    if (url->drop_params && url->only_params &&
+        unseen__params_contradict(url->drop_params, url->only_params, pattern)) {
+        return unseen__error_setting(error, UNSEEN_ERR_ARGUMENT, UNSEEN_SETTING_RULES,
+                                     "only-params keeps \"%.200s\", and drop-params drops it",
+                                     pattern);
+    }
+    return UNSEEN_OK;
+}
+
+/* Makes the parts of the object. What was made until an error is freed with the object. */
+static enum unseen_status make_parts(struct unseen_url *url, struct identity *identity,
+                                     struct unseen_error *error)
+{
+    enum unseen_status status = make_params(url, identity, UNSEEN__RULE_DROP_PARAMS, "drop-params",
+                                            &url->drop_params, error);
+    if (status == UNSEEN_OK) {
+        status = make_params(url, identity, UNSEEN__RULE_ONLY_PARAMS, "only-params",
+                             &url->only_params, error);
+    }
+    if (status == UNSEEN_OK) {
+        status = check_contradictions(url, error);
+    }
+    struct text id = {.len = 0};
+    write_id(&id, identity);
+    if (status == UNSEEN_OK && id.full) {
+        status = length_error(error);
+    }
+    if (status == UNSEEN_OK) {
+        url->id = unseen__alloc(&url->allocator, id.len + 1, 1);
+        status = url->id ? UNSEEN_OK : unseen__error_plain(error, UNSEEN_ERR_NOMEM);
+    }
+    if (url->id) {
+        memcpy(url->id, id.bytes, id.len + 1);
+    }
+    unseen__trackers_init(&url->trackers);
+    unseen__sessions_init(&url->sessions);
+    return status;
 }
 
 enum unseen_status unseen_url_create(struct unseen_url **url_out,
@@ -387,39 +547,35 @@ enum unseen_status unseen_url_create(struct unseen_url **url_out,
 {
     struct unseen_url_options given = {.size = sizeof(given)};
     struct identity identity;
+    enum unseen_cpu cpu;
     enum unseen_status status =
         unseen__sized_take(&given, sizeof(given), options, "unseen_url_options", error);
     if (status == UNSEEN_OK) {
         status = read_options(&identity, &given, error);
     }
-    enum unseen_cpu cpu;
     if (status == UNSEEN_OK) {
         status = unseen__cpu_select(given.cpu, &cpu, error);
     }
     if (status != UNSEEN_OK) {
         return status;
     }
-    struct id id = {.len = 0};
-    write_id(&id, &identity);
-    if (id.full) {
-        return unseen__error_setting(error, UNSEEN_ERR_ARGUMENT, UNSEEN_SETTING_RULES,
-                                     "the profile and its rules make a text of more than %d bytes",
-                                     UNSEEN_URL_ID_MAX);
-    }
     const struct unseen_allocator allocator = unseen__allocator(given.allocator);
-    const size_t nbytes = sizeof(struct unseen_url) + id.len + 1;
-    struct unseen_url *url = unseen__alloc_zero(&allocator, nbytes, _Alignof(max_align_t));
+    struct unseen_url *url = unseen__alloc_zero(&allocator, sizeof(*url), _Alignof(max_align_t));
     if (!url) {
         return unseen__error_plain(error, UNSEEN_ERR_NOMEM);
     }
     const struct profile *profile = identity.profile;
     url->fast = profile->select_fast ? profile->select_fast(cpu, identity.rules) : NULL;
+    url->scan = unseen__url_whatwg_scan(cpu);
     url->slow = profile->slow;
     url->rules = identity.rules;
     url->cpu = cpu;
     url->allocator = allocator;
-    url->nbytes = nbytes;
-    memcpy(url->id, id.text, id.len + 1);
+    status = make_parts(url, &identity, error);
+    if (status != UNSEEN_OK) {
+        unseen_url_free(url);
+        return status;
+    }
     *url_out = url;
     return UNSEEN_OK;
 }
@@ -428,7 +584,10 @@ void unseen_url_free(struct unseen_url *url)
 {
     if (url) {
         const struct unseen_allocator allocator = url->allocator;
-        unseen__free(&allocator, url, url->nbytes);
+        unseen__params_free(url->drop_params, &allocator);
+        unseen__params_free(url->only_params, &allocator);
+        unseen__free(&allocator, url->id, url->id ? strlen(url->id) + 1 : 0);
+        unseen__free(&allocator, url, sizeof(*url));
     }
 }
 

@@ -17,6 +17,7 @@
 #include <stdint.h>
 
 #include "unseen.h"
+#include "url/params.h"
 
 /* The rules that can be switched, as bits: one bit for each version of a rule, and of one rule at
  * most one bit is on. Names, versions and sentences are in profiles.c. Nothing stored holds these
@@ -39,8 +40,25 @@ enum unseen__url_rule {
     UNSEEN__RULE_DROP_EMPTY_QUERY = 1u << 14,
     UNSEEN__RULE_DROP_BLANK_VALUES = 1u << 15, /* scrapy only: keep_blank_values=False */
     UNSEEN__RULE_SPLIT_SEMICOLONS = 1u << 16,  /* scrapy only: query_separator=";" */
-    UNSEEN__RULE_STRIP_TRACKERS_2 = 1u << 17
+    UNSEEN__RULE_STRIP_TRACKERS_2 = 1u << 17,
+    UNSEEN__RULE_DEFAULT_SCHEME_2 = 1u << 18,
+    UNSEEN__RULE_STRIP_SESSIONS_2 = 1u << 19,
+    UNSEEN__RULE_STRIP_INDEX_2 = 1u << 20,
+    UNSEEN__RULE_KEEP_ROUTES = 1u << 21,
+    UNSEEN__RULE_STRIP_DOT = 1u << 22,
+    UNSEEN__RULE_DECODE_RESERVED = 1u << 23,
+    UNSEEN__RULE_STRIP_QUERY = 1u << 24,
+    UNSEEN__RULE_DROP_PARAMS = 1u << 25, /* by the names in drop_params */
+    UNSEEN__RULE_ONLY_PARAMS = 1u << 26  /* by the names in only_params */
 };
+
+/* The rules that the parser and the fast path follow. rules.c applies the others to the URL that the
+ * parser has made. */
+#define UNSEEN__RULES_OF_PARSER                                                                    \
+    ((uint32_t)(UNSEEN__RULE_KEEP_FRAGMENT | UNSEEN__RULE_KEEP_HASHBANG |                          \
+                UNSEEN__RULE_KEEP_ROUTES | UNSEEN__RULE_DEFAULT_SCHEME |                           \
+                UNSEEN__RULE_DEFAULT_SCHEME_2))
+#define UNSEEN__RULES_BEYOND (~UNSEEN__RULES_OF_PARSER)
 
 /* Answers for in[0..len) only if the slow path certainly gives the same form and bytes. Returns
  * false if it declines; *out is then untouched. May write to buf[0..cap). Reads nothing outside the
@@ -56,12 +74,16 @@ typedef enum unseen_status unseen__url_slow_fn(const struct unseen_url *url, con
 
 struct unseen_url {
     unseen__url_fast_fn *fast; /* NULL: always slow */
+    unseen__url_fast_fn *scan; /* what `fast` begins with if there are rules behind it */
     unseen__url_slow_fn *slow;
-    uint32_t rules; /* enum unseen__url_rule */
+    uint32_t rules;                     /* enum unseen__url_rule */
+    struct unseen__params *drop_params; /* NULL: the rule is off */
+    struct unseen__params *only_params;
+    struct unseen__patterns trackers; /* if version 2 of strip-trackers is on */
+    struct unseen__patterns sessions; /* if version 2 of strip-sessions is on */
     enum unseen_cpu cpu;
     struct unseen_allocator allocator;
-    size_t nbytes; /* of this object, with the id */
-    char id[];     /* ends with a NUL */
+    char *id;
 };
 
 /* bound(len) = 8 len + 1024. A byte of input makes at most 3 of output. Sorting a query takes the
@@ -79,6 +101,14 @@ static inline bool unseen__url_rule(const struct unseen_url *url, enum unseen__u
     return (url->rules & (uint32_t)rule) != 0;
 }
 
+/* Do the rules keep a fragment whose first character is c? */
+static inline bool unseen__keeps_fragment(uint32_t rules, char c)
+{
+    return (rules & UNSEEN__RULE_KEEP_FRAGMENT) ||
+           (c == '!' && (rules & (UNSEEN__RULE_KEEP_HASHBANG | UNSEEN__RULE_KEEP_ROUTES))) ||
+           (c == '/' && (rules & UNSEEN__RULE_KEEP_ROUTES));
+}
+
 unseen__url_slow_fn unseen__url_none;
 unseen__url_slow_fn unseen__url_whatwg; /* and crawl, aggressive: the same with other rules */
 unseen__url_slow_fn unseen__url_scrapy;
@@ -90,6 +120,12 @@ unseen__url_fast_fn *unseen__url_whatwg_fast(enum unseen_cpu cpu, uint32_t rules
 unseen__url_fast_fn *unseen__url_scrapy_fast(enum unseen_cpu cpu, uint32_t rules);
 unseen__url_fast_fn *unseen__url_safebrowsing_fast(enum unseen_cpu cpu, uint32_t rules);
 unseen__url_fast_fn *unseen__url_safebrowsing_2_fast(enum unseen_cpu cpu, uint32_t rules);
+
+/* Asks url->scan, and applies the rules of rules.c to its answer. */
+unseen__url_fast_fn unseen__url_ruled_fast;
+
+/* The scan that proves that a URL is canonical to WHATWG. */
+unseen__url_fast_fn *unseen__url_whatwg_scan(enum unseen_cpu cpu);
 
 /* Stores text as the answer: UNCHANGED if it equals the input, else REWRITTEN. */
 void unseen__url_answer(struct unseen_canon *out, const char *in, size_t len, const char *text,

@@ -81,9 +81,7 @@ static void fragment_state(struct unseen__url_parser *p)
     }
     const size_t start = url->len;
     const size_t len = (size_t)(p->end - p->at);
-    const bool hashbang = len >= 2 && p->at[1] == '!';
-    if ((p->rules & UNSEEN__RULE_KEEP_FRAGMENT) ||
-        (hashbang && (p->rules & UNSEEN__RULE_KEEP_HASHBANG))) {
+    if (unseen__keeps_fragment(p->rules, len >= 2 ? p->at[1] : '\0')) {
         unseen__put(url, '#');
         append_encoded(url, p->at + 1, len - 1, UNSEEN__SET_FRAGMENT);
         unseen__url_note(p->trace, "escape", p->at, len, url->text + start, url->len - start);
@@ -580,10 +578,31 @@ static bool is_outer(char c)
     return (unsigned char)c <= ' ';
 }
 
+static size_t skip_slashes(const char *in, size_t len)
+{
+    size_t i = 0;
+    while (i < len && (in[i] == '/' || in[i] == '\\')) {
+        i++;
+    }
+    return i;
+}
+
+/* Is the text a path, which names no host? It begins with one slash, or with a segment of dots. */
+static bool is_path(const char *in, size_t len)
+{
+    const size_t nslashes = skip_slashes(in, len);
+    const char *const start = in + nslashes;
+    const char *const end = unseen__find_delimiter(start, in + len, true);
+    return nslashes == 1 || unseen__count_dots(start, (size_t)(end - start)) > 0;
+}
+
 /* Does the text name a host and no scheme, as e.com/a and e.com:8080 do? The latter looks like a
  * scheme; a dot before the colon and only digits behind it tell it apart. */
-static bool lacks_scheme(const char *in, size_t len)
+static bool lacks_scheme(const char *in, size_t len, uint32_t rules)
 {
+    if ((rules & UNSEEN__RULE_DEFAULT_SCHEME_2) && is_path(in, len)) {
+        return false;
+    }
     const size_t name_len = scheme_len(in, len);
     if (name_len == 0) {
         return len > 0 && in[0] != '?' && in[0] != '#' && in[0] != ':';
@@ -595,15 +614,6 @@ static bool lacks_scheme(const char *in, size_t len)
     const bool port =
         i > name_len + 1 && (i == len || in[i] == '/' || in[i] == '?' || in[i] == '#');
     return port && memchr(in, '.', name_len);
-}
-
-static size_t skip_slashes(const char *in, size_t len)
-{
-    size_t i = 0;
-    while (i < len && (in[i] == '/' || in[i] == '\\')) {
-        i++;
-    }
-    return i;
 }
 
 /* The standard's first steps: C0 controls and spaces at both ends go, tabs and newlines go
@@ -635,7 +645,8 @@ static struct unseen_bytes clean(const char *in, size_t len, uint32_t rules, cha
         in = copy;
         len = n;
     }
-    if ((rules & UNSEEN__RULE_DEFAULT_SCHEME) && lacks_scheme(in, len)) {
+    if ((rules & (UNSEEN__RULE_DEFAULT_SCHEME | UNSEEN__RULE_DEFAULT_SCHEME_2)) &&
+        lacks_scheme(in, len, rules)) {
         const size_t nslashes = skip_slashes(in, len);
         memmove(copy + 7, in + nslashes, len - nslashes);
         memcpy(copy, "http://", 7);
@@ -675,7 +686,7 @@ enum unseen_status unseen__url_whatwg_traced(const struct unseen_url *url, const
         unseen__url_fail(out, in, len);
         return UNSEEN_OK;
     }
-    unseen__url_apply_rules(&record, url->rules, buf + record.len, trace);
+    unseen__url_apply_rules(&record, url, buf + record.len, trace);
     unseen__url_answer(out, in, len, record.text, record.len);
     return UNSEEN_OK;
 }

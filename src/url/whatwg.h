@@ -88,6 +88,9 @@ bool unseen__is_drive_letter(const char *in, size_t len);
 bool unseen__is_normalized_drive_letter(const char *in, size_t len);
 bool unseen__starts_with_drive_letter(const char *in, const char *end);
 
+/* 1 for a segment that is ".", 2 for "..", with %2e for a dot as well; 0 for any other. */
+int unseen__count_dots(const char *in, size_t len);
+
 /* The first / ? # or, if special, \ in a part of a URL; the end if there is none. */
 const char *unseen__find_delimiter(const char *in, const char *end, bool special);
 
@@ -105,8 +108,8 @@ bool unseen__url_parse(const char *in, size_t len, const struct unseen__url_reco
 
 /* Applies the rules that go beyond the standard (rules.c). scratch has the room that the text
  * leaves of a buffer of the bound. */
-void unseen__url_apply_rules(struct unseen__url_record *record, uint32_t rules, char *scratch,
-                             const struct unseen__url_trace *trace);
+void unseen__url_apply_rules(struct unseen__url_record *record, const struct unseen_url *url,
+                             char *scratch, const struct unseen__url_trace *trace);
 
 /* Reads a text as browsers do, and stores scheme, host, path and query of the URL. buf has
  * unseen_url_bound(in.len, 0) bytes; the text stands at its start. Returns false if browsers see no

@@ -240,12 +240,19 @@ done
 run help rules
 expect 0 '*' ''
 sed -nE 's/^  ([a-z-]+)  +[a-z].*/\1/p' out > rules
-holds [ "$(wc -l < rules)" -ge 17 ]
+holds [ "$(wc -l < rules)" -ge 23 ]
 while IFS= read -r rule; do
-    run --rule "$rule,no-$rule" /dev/null
-    [ "$status" = 0 ] || run -p scrapy --rule "$rule,no-$rule" /dev/null
+    on=$rule
+    case $rule in *-params) on="$rule(a,b*)" ;; esac
+    run --rule "$on,no-$rule" /dev/null
+    [ "$status" = 0 ] || run -p scrapy --rule "$on,no-$rule" /dev/null
     expect 0 '' ''
 done < rules
+for topic in profiles rules; do
+    run help "$topic"
+    expect 0 '*' ''
+    holds [ -z "$(grep -E '.{81}' out)" ]
+done
 run help profils
 expect 2 '' "unseen: error: no help on 'profils'\nunseen: hint: unseen help profiles\n"
 run help something

@@ -182,6 +182,76 @@ expect 2 '' 'unseen: error: this version of unseen has no rule "strip-trackers/7
 run -p crawler/1
 expect 2 '' "unseen: error: no profile 'crawler/1'\nunseen: hint: unseen -p crawl\n"
 
+# Parameters by name: in the identity text, so stores, lists and programs that ask know them.
+printf 'http://e.com/?id=1&utm_x=2\nhttp://e.com/?utm_y&id=1\nhttp://news.example/?page=1\nhttp://www.news.example/?page=2\nhttp://news.example/\n' > in
+for j in 1 2; do
+    run -j "$j" --drop-params 'utm_*,ref,news.example:page'
+    expect 0 'http://e.com/?id=1&utm_x=2\nhttp://news.example/?page=1\nhttp://www.news.example/?page=2\n' ''
+    run -j "$j" --drop-params 'utm_*' --drop-params=ref --rule 'drop-params(news.example:page),strip-www' --canonical
+    expect 0 'http://e.com/?id=1\nhttp://news.example/\n' ''
+done
+run canon --only-params 'id,news.example:sku'
+expect 0 'http://e.com/?id=1\nhttp://e.com/?id=1\nhttp://news.example/\nhttp://www.news.example/\nhttp://news.example/\n' ''
+run canon --only-params 'news.example:sku'
+expect 0 'http://e.com/?id=1&utm_x=2\nhttp://e.com/?utm_y&id=1\nhttp://news.example/\nhttp://www.news.example/\nhttp://news.example/\n' ''
+run canon --rule strip-query
+expect 0 'http://e.com/\nhttp://e.com/\nhttp://news.example/\nhttp://www.news.example/\nhttp://news.example/\n' ''
+run --drop-params 'ref,utm_*' -s params.unseen
+expect 0 'http://e.com/?id=1&utm_x=2\nhttp://news.example/?page=1\nhttp://www.news.example/?page=2\nhttp://news.example/\n' ''
+run info --json params.unseen
+holds grep -qF '"profile":"crawl/1+drop-params(ref,utm_*)"' out
+printf 'http://e.com/?utm_z=7&id=1\nhttp://e.com/?id=2&ref=x\n' > in
+run -s params.unseen
+expect 0 'http://e.com/?id=2&ref=x\n' ''
+run --drop-params 'utm_*,ref,utm_x' -s params.unseen
+expect 0 '' ''
+run --drop-params 'utm_*' -s params.unseen
+expect 2 '' 'unseen: error: params.unseen has the profile crawl/1+drop-params(ref,utm_*), not crawl/1+drop-params(utm_*)\nunseen: hint: unseen -s params.unseen FILE\n'
+run -x params.unseen
+expect 2 '' "unseen: error: params.unseen has the profile crawl/1+drop-params(ref,utm_*), the run has crawl/1\nunseen: hint: unseen -p 'crawl/1+drop-params(ref,utm_*)' -x params.unseen FILE\n"
+run -p 'crawl/1+drop-params(ref,utm_*)' -x params.unseen
+expect 0 '' ''
+run --drop-params ref -s other.unseen
+expect 0 '*' ''
+run merge params.unseen other.unseen
+expect 2 '' '*'
+holds grep -qxF 'unseen: error: other.unseen has the profile crawl/1+drop-params(ref), params.unseen has crawl/1+drop-params(ref,utm_*)' err
+printf 'C http://e.com/?ref=9&id=2\nC http://e.com/?id=3\n' > in
+run serve params.unseen
+holds [ "$(sed 's/key=.*//' out | tr '\n' ' ')" = 'unseen 1 profile=crawl/1+drop-params(ref,utm_*)  1 0 ' ]
+printf 'http://e.com/?id=2&ref=x\n' > in
+run build --only-params id params.list in
+expect 0 '*' '*'
+printf 'http://e.com/?id=2&x=y\nhttp://e.com/?id=3\n' > in
+run check --mark params.list
+expect 0 '1\thttp://e.com/?id=2&x=y\n0\thttp://e.com/?id=3\n' ''
+run explain --drop-params 'utm_*' 'http://e.com/?utm_a=1' http://e.com/
+expect 0 'http://e.com/?utm_a=1
+  drop-params: drop the parameters that option --drop-params names
+    ?utm_a=1 -> (nothing)
+  = http://e.com/
+http://e.com/
+  = http://e.com/
+same under crawl/1+drop-params(utm_*), by drop-params
+' ''
+run --drop-params 'a*b' /dev/null
+expect 2 '' 'unseen: error: drop-params: "a*b" is not a pattern: * may stand only at its end, write %%2A for the character\n'
+run --drop-params id --only-params id /dev/null
+expect 2 '' 'unseen: error: only-params keeps "id", and drop-params drops it\n'
+run --drop-params id --rule strip-query /dev/null
+expect 2 '' 'unseen: error: strip-query drops every parameter, so drop-params has nothing left to choose from\n'
+run -p scrapy --drop-params id /dev/null
+expect 2 '' "unseen: error: the profile scrapy does not have the rule drop-params\nunseen: hint: unseen -p crawl --rule 'drop-params(id)'\n"
+run --rule drop-params /dev/null
+expect 2 '' 'unseen: error: "drop-params" names no parameters; write drop-params(ref,utm_*)\n'
+for value in '' 'a)' '(b'; do
+    run --drop-params "$value" /dev/null
+    expect 2 '' '*'
+    holds grep -q 'a list of names of parameters' err
+done
+run --drop-params "$(awk 'BEGIN { for (i = 0; i < 900; i++) printf "%sn%04d", i ? "," : "", i }')" /dev/null
+expect 2 '' 'unseen: error: the profile and its rules make a text of more than 4095 bytes\n'
+
 # Much data: the forms of what is printed are those that canon prints, in both mixes of verdicts.
 awk 'BEGIN { for (i = 0; i < 60000; i++) { n = (i * 7919) % 40000; printf "http://%s%d.com/%s\n", i % 3 ? "h" : "H", n % 500, (i % 5 ? "p" : "./p") n (i % 7 ? "" : "#f") } }' > in
 "$UNSEEN" canon in | awk '!seen[$0]++' > want

@@ -1,0 +1,397 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The rules for queries. They see the pieces of a query, which stand between two &. Most rules only
+ * say which pieces go, so one pass over the query can ask them all. */
+#include <string.h>
+
+#include "url/rules.h"
+
+/* The piece at the start of s[0..len). */
+static struct unseen__piece read_piece(const char *s, size_t len)
+{
+    size_t name_len = 0;
+    while (name_len < len && s[name_len] != '=' && s[name_len] != '&') {
+        name_len++;
+    }
+    const char *amp = name_len < len ? memchr(s + name_len, '&', len - name_len) : NULL;
+    return (struct unseen__piece){s, amp ? (size_t)(amp - s) : len, name_len};
+}
+
+size_t unseen__filter_query(const struct unseen__rule_context *context,
+                            unseen__drop_fn *const *drops, size_t ndrops, char *s, size_t len)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < len;) {
+        const struct unseen__piece piece = read_piece(s + i + 1, len - i - 1);
+        bool drop = false;
+        for (size_t k = 0; k < ndrops && !drop; k++) {
+            drop = drops[k](context, &piece);
+        }
+        if (!drop) {
+            const char separator = n == 0 ? '?' : '&';
+            if (n != i) {
+                memmove(s + n + 1, piece.text, piece.len);
+            }
+            s[n] = separator;
+            n += 1 + piece.len;
+        }
+        i += 1 + piece.len;
+    }
+    return n;
+}
+
+/* ---- Names ------------------------------------------------------------------------------------*/
+
+bool unseen__drops_param(const struct unseen__rule_context *context,
+                         const struct unseen__piece *piece)
+{
+    return unseen__params_match(context->url->drop_params, context->drop_site, piece->text,
+                                piece->name_len);
+}
+
+/* On a host that no pattern is for, every parameter counts. */
+bool unseen__drops_other_param(const struct unseen__rule_context *context,
+                               const struct unseen__piece *piece)
+{
+    const struct unseen__params *params = context->url->only_params;
+    return (params->has_everywhere || context->only_site) &&
+           !unseen__params_match(params, context->only_site, piece->text, piece->name_len);
+}
+
+bool unseen__drops_any(const struct unseen__rule_context *context,
+                       const struct unseen__piece *piece)
+{
+    (void)context;
+    (void)piece;
+    return true;
+}
+
+/* ---- Trackers ---------------------------------------------------------------------------------*/
+
+struct name {
+    const char *text;
+    size_t len;
+};
+#define TEXT(text)                                                                                 \
+    {                                                                                              \
+        (text), sizeof(text) - 1                                                                   \
+    }
+#define NAME(text)                                                                                 \
+    {                                                                                              \
+        (text), sizeof(text) - 1, false                                                            \
+    }
+#define START(text)                                                                                \
+    {                                                                                              \
+        (text), sizeof(text) - 1, true                                                             \
+    }
+
+/* Version 1 compares names with case. */
+bool unseen__drops_tracker_1(const struct unseen__rule_context *context,
+                             const struct unseen__piece *piece)
+{
+    static const struct name names[] = {
+        TEXT("gclid"), TEXT("dclid"),  TEXT("gbraid"), TEXT("wbraid"), TEXT("fbclid"),
+        TEXT("yclid"), TEXT("mc_cid"), TEXT("mc_eid"), TEXT("_ga"),    TEXT("msclkid"),
+        TEXT("_hsmi"), TEXT("_hsenc"), TEXT("igshid"),
+    };
+    (void)context;
+    if (piece->name_len > 4 && memcmp(piece->text, "utm_", 4) == 0) {
+        return true;
+    }
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+        if (names[i].len == piece->name_len &&
+            memcmp(names[i].text, piece->text, piece->name_len) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Version 2 has more names, and compares them without case and percent-decoded. Of the families pk_
+ * and itm_ only the names of campaigns are here: pk_id may say which page. */
+void unseen__trackers_init(struct unseen__patterns *list)
+{
+    /* clang-format off */
+    static const struct unseen__pattern names[] = {
+        NAME("_branch_match_id"),
+        NAME("_ga"),
+        NAME("_gl"),
+        NAME("_hsenc"),
+        NAME("_hsmi"),
+        NAME("_kx"),
+        NAME("dclid"),
+        NAME("epik"),
+        NAME("fbclid"),
+        NAME("gad_campaignid"),
+        NAME("gad_source"),
+        NAME("gbraid"),
+        NAME("gclid"),
+        NAME("gclsrc"),
+        NAME("hsctatracking"),
+        NAME("igsh"),
+        NAME("igshid"),
+        NAME("itm_campaign"),
+        NAME("itm_content"),
+        NAME("itm_medium"),
+        NAME("itm_source"),
+        NAME("itm_term"),
+        NAME("li_fat_id"),
+        NAME("mc_cid"),
+        NAME("mc_eid"),
+        NAME("mkt_tok"),
+        NAME("msclkid"),
+        START("mtm_"),
+        NAME("oly_enc_id"),
+        NAME("pk_campaign"),
+        NAME("pk_cid"),
+        NAME("pk_content"),
+        NAME("pk_keyword"),
+        NAME("pk_kwd"),
+        NAME("pk_medium"),
+        NAME("pk_source"),
+        NAME("s_cid"),
+        NAME("srsltid"),
+        NAME("ttclid"),
+        NAME("twclid"),
+        START("utm_"),
+        NAME("vero_id"),
+        NAME("wbraid"),
+        NAME("yclid"),
+        NAME("ysclid"),
+    };
+    /* clang-format on */
+    unseen__patterns_init(list, names, sizeof(names) / sizeof(names[0]), true);
+}
+
+bool unseen__drops_tracker_2(const struct unseen__rule_context *context,
+                             const struct unseen__piece *piece)
+{
+    return unseen__patterns_find(&context->url->trackers, piece->text, piece->name_len) != NULL;
+}
+
+/* ---- Sessions ---------------------------------------------------------------------------------*/
+
+static bool all_alnum(const char *s, size_t len)
+{
+    for (size_t i = 0; i < len; i++) {
+        if (!is_ascii_alnum(s[i])) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* jsessionid, phpsessid and sid with 32 letters and digits, aspsessionid and 8 more with 24, and
+ * ColdFusion's pair with any. */
+bool unseen__drops_session_1(const struct unseen__rule_context *context,
+                             const struct unseen__piece *piece)
+{
+    static const struct {
+        struct name name;
+        size_t nmore;
+        size_t value_len; /* 0: any */
+    } sessions[] = {
+        {TEXT("jsessionid"), 0, 32},   {TEXT("phpsessid"), 0, 32}, {TEXT("sid"), 0, 32},
+        {TEXT("aspsessionid"), 8, 24}, {TEXT("cfid"), 0, 0},       {TEXT("cftoken"), 0, 0},
+    };
+    (void)context;
+    const size_t n = piece->name_len;
+    const char *const value = piece->text + n + 1;
+    for (size_t i = 0; i < sizeof(sessions) / sizeof(sessions[0]); i++) {
+        if (n < piece->len && n == sessions[i].name.len + sessions[i].nmore &&
+            unseen__has_prefix(piece->text, n, sessions[i].name.text) &&
+            all_alnum(piece->text, n)) {
+            const size_t value_len = piece->len - n - 1;
+            return sessions[i].value_len == 0 ||
+                   (value_len == sessions[i].value_len && all_alnum(value, value_len));
+        }
+    }
+    return false;
+}
+
+/* The names of version 2, and the lengths of values that are taken for sessions. */
+static const struct unseen__pattern session_names[] = {
+    START("aspsessionid"), NAME("cfid"),      NAME("cftoken"),   NAME("jsessionid"),
+    NAME("oscsid"),        NAME("phpsessid"), NAME("sessionid"), NAME("sid"),
+};
+static const struct {
+    size_t min;
+    size_t max;
+} session_values[] = {
+    {24, 24}, {0, SIZE_MAX}, {0, SIZE_MAX}, {16, 256}, {16, 256}, {16, 256}, {16, 256}, {32, 32},
+};
+
+void unseen__sessions_init(struct unseen__patterns *list)
+{
+    unseen__patterns_init(list, session_names, sizeof(session_names) / sizeof(session_names[0]),
+                          true);
+}
+
+/* Version 2 knows osCsid and sessionid, too, and takes sessions of other lengths than 32: PHP
+ * writes 26 characters today, and Java may add the name of a server. A short value may be the
+ * number of a page. */
+bool unseen__drops_session_2(const struct unseen__rule_context *context,
+                             const struct unseen__piece *piece)
+{
+    const struct unseen__pattern *found =
+        unseen__patterns_find(&context->url->sessions, piece->text, piece->name_len);
+    if (!found || piece->name_len == piece->len) {
+        return false;
+    }
+    const char *const value = piece->text + piece->name_len + 1;
+    const size_t value_len = piece->len - piece->name_len - 1;
+    const size_t i = (size_t)(found - session_names);
+    if (value_len < session_values[i].min || value_len > session_values[i].max) {
+        return false;
+    }
+    for (size_t k = 0; k < value_len && session_values[i].min > 0; k++) {
+        if (!is_ascii_alnum(value[k]) && !strchr("-_.!~,", value[k])) {
+            return false;
+        }
+    }
+    return true;
+}
+
+#undef TEXT
+#undef NAME
+#undef START
+
+/* ---- Order ------------------------------------------------------------------------------------*/
+
+enum {
+    INSERTION_MAX = 12
+};
+
+/* The length of the piece at s, which ends at an & or at end. */
+static size_t piece_len(const char *s, const char *end)
+{
+    const char *amp = memchr(s, '&', (size_t)(end - s));
+    return (size_t)((amp ? amp : end) - s);
+}
+
+/* Does the piece b come before the piece a? Stops at the first difference, so a merge takes time
+ * linear in the bytes that it moves. */
+static bool comes_before(const char *b, const char *a, const char *end)
+{
+    for (;; a++, b++) {
+        const bool a_ends = a == end || *a == '&';
+        const bool b_ends = b == end || *b == '&';
+        if (a_ends || b_ends || *a != *b) {
+            return !a_ends && (b_ends || (unsigned char)*b < (unsigned char)*a);
+        }
+    }
+}
+
+/* Merges the sorted runs of starts [0, middle) and [middle, n) of pieces of text into out. */
+static void merge_pieces(const char *text, const char *end, const uint32_t *starts, size_t middle,
+                         size_t n, uint32_t *out)
+{
+    size_t i = 0;
+    size_t j = middle;
+    for (size_t k = 0; k < n; k++) {
+        const bool second =
+            j < n && (i == middle || comes_before(text + starts[j], text + starts[i], end));
+        out[k] = starts[second ? j++ : i++];
+    }
+}
+
+/* Merge sort from runs of one piece up: n log n on any input. Returns the sorted starts, which are
+ * in starts or in spare. */
+static const uint32_t *sort_pieces(const char *text, const char *end, uint32_t *starts,
+                                   uint32_t *spare, size_t n)
+{
+    for (size_t run = 1; run < n; run *= 2) {
+        for (size_t i = 0; i < n; i += 2 * run) {
+            const size_t left = n - i;
+            merge_pieces(text, end, starts + i, left < run ? left : run,
+                         left < 2 * run ? left : 2 * run, spare + i);
+        }
+        uint32_t *const sorted = spare;
+        spare = starts;
+        starts = sorted;
+    }
+    return starts;
+}
+
+/* The first address behind at that suits an array of uint32_t. */
+static uint32_t *align_starts(char *at)
+{
+    return (uint32_t *)(void *)(at + (sizeof(uint32_t) - (uintptr_t)at % sizeof(uint32_t)));
+}
+
+/* Writes where the pieces of text start, but not empty ones. *done_out: there are no empty pieces,
+ * and the others are sorted. */
+static size_t find_pieces(const char *text, const char *end, uint32_t *starts, bool *done_out)
+{
+    size_t n = 0;
+    bool done = true;
+    const char *last = NULL;
+    for (const char *at = text; at < end;) {
+        const size_t len = piece_len(at, end);
+        if (len == 0) {
+            done = false;
+        } else {
+            done = done && !(last && comes_before(at, last, end));
+            starts[n++] = (uint32_t)(at - text);
+            last = at;
+        }
+        at += len + 1;
+    }
+    *done_out = done && !(end > text && end[-1] == '&');
+    return n;
+}
+
+/* A few pieces are sorted by insertion, which is faster for them. */
+static const uint32_t *sort_starts(const char *text, const char *end, uint32_t *starts,
+                                   uint32_t *spare, size_t n)
+{
+    if (n > INSERTION_MAX) {
+        return sort_pieces(text, end, starts, spare, n);
+    }
+    for (size_t i = 1; i < n; i++) {
+        const uint32_t start = starts[i];
+        size_t k = i;
+        for (; k > 0 && comes_before(text + start, text + starts[k - 1], end); k--) {
+            starts[k] = starts[k - 1];
+        }
+        starts[k] = start;
+    }
+    return starts;
+}
+
+/* Sorts the pieces as bytes and drops empty pieces. Offsets are 32 bits wide, so a query of 4 GiB
+ * and more stays as it is. The scratch gets a copy of the text, the start of each piece, and room
+ * for all starts again. */
+size_t unseen__sort_query(const struct unseen__rule_context *context, char *s, size_t len)
+{
+    if (len > UINT32_MAX) {
+        return len;
+    }
+    uint32_t *const starts = align_starts(context->scratch + len);
+    bool done;
+    const size_t npieces = find_pieces(s + 1, s + len, starts, &done);
+    if (done) {
+        return len;
+    }
+    const char *const text = memcpy(context->scratch, s + 1, len - 1);
+    const char *const end = text + len - 1;
+    const uint32_t *const order = sort_starts(text, end, starts, starts + npieces, npieces);
+    size_t n = 1;
+    for (size_t i = 0; i < npieces; i++) {
+        if (i > 0) {
+            s[n++] = '&';
+        }
+        const char *const piece = text + order[i];
+        const size_t nbytes = piece_len(piece, end);
+        memcpy(s + n, piece, nbytes);
+        n += nbytes;
+    }
+    return n;
+}
+
+size_t unseen__drop_empty_query(const struct unseen__rule_context *context, char *s, size_t len)
+{
+    (void)context;
+    (void)s;
+    return len == 1 ? 0 : len;
+}
