@@ -96,7 +96,7 @@ int change_finish(struct change *c)
     const struct unseen_set *set = unseen_store_set(c->store);
     const struct unseen_set_stats stats = stores_stats(set);
     report_end(&c->report, &stats, unseen_set_profile(set));
-    filters_warn_full(&c->o->seen, set);
+    c->failed = !filters_check_full(&c->o->seen, set, c->report.nnew, c->report.nseen) || c->failed;
     if (!removes(c)) {
         after_run_schemes(&c->first_failed, &c->report, c->o, &stats, unseen_set_profile(set));
     }

@@ -370,19 +370,20 @@ static uint64_t count_wanted(const struct dedup *d)
     return d->prints_seen ? d->report.nseen : d->report.nnew;
 }
 
-static void put_stats(struct dedup *d)
+/* False if the set answers worse than promised, which has been reported. */
+static bool put_stats(struct dedup *d)
 {
     struct unseen_set_stats stats;
     const char *profile = NULL;
     seen_stats(&d->seen, &stats, &profile);
     report_end(&d->report, &stats, profile);
-    if (d->seen.set) {
-        filters_warn_full(&d->o->seen, d->seen.set);
-    }
+    const bool good = !d->seen.set ||
+                      filters_check_full(&d->o->seen, d->seen.set, d->report.nnew, d->report.nseen);
     if (d->o->command->bit == COMMAND_DEDUP) {
         after_run_schemes(&d->first_failed, &d->report, d->o, &stats, profile);
         after_run_unread(d->o);
     }
+    return good;
 }
 
 static int dedup_finish(struct dedup *d)
@@ -392,7 +393,7 @@ static int dedup_finish(struct dedup *d)
     }
     bool written = output_finish(&d->out);
     commit_marks_end(&d->marks);
-    put_stats(d);
+    const bool good = put_stats(d);
     identity_release(&d->identity);
     const bool kept = seen_close(&d->seen, d->marks.failed);
     written = output_close(&d->out) && written;
@@ -404,7 +405,7 @@ static int dedup_finish(struct dedup *d)
     if (d->o->print.quiet && d->left == 0) {
         return EXIT_DONE; /* a line was found, whatever else went wrong: as grep -q does */
     }
-    if (!written || d->full || d->feed.failed) {
+    if (!written || !good || d->full || d->feed.failed) {
         return EXIT_TROUBLE;
     }
     const bool none = d->o->print.quiet || (is_check(d->o) && count_wanted(d) == 0);

@@ -166,25 +166,44 @@ bool filters_report(const struct seen_options *o, const struct unseen_error *err
 
 /* ---- Past the capacity ----------------------------------------------------------------------- */
 
-void filters_warn_full(const struct seen_options *o, const struct unseen_set *set)
+/* Rounds up to two digits: the number is an estimate. */
+static uint64_t round_capacity(uint64_t n)
+{
+    uint64_t unit = 1;
+    while (n / unit >= 100) {
+        unit *= 10;
+    }
+    return (n / unit + (n % unit > 0)) * unit;
+}
+
+bool filters_check_full(const struct seen_options *o, const struct unseen_set *set, uint64_t nnew,
+                        uint64_t nseen)
 {
     const struct unseen_set_stats s = stores_stats(set);
     if (s.capacity == 0 || s.nkeys <= s.capacity || s.fpr_estimate <= s.fpr_promise) {
-        return;
+        return true;
     }
+    /* The keys in the set do not say how many there should be: most lines found no room. */
+    const uint64_t nbefore = s.nkeys > nnew ? s.nkeys - nnew : 0;
+    const uint64_t nlines = nbefore + nnew + nseen;
+    const uint64_t capacity = round_capacity(nlines > 2 * s.nkeys ? nlines : 2 * s.nkeys);
     char now[24];
     char promised[24];
     chart_value(s.fpr_estimate, now);
     chart_value(s.fpr_promise, promised);
-    message_warning("the %s filter has %" PRIu64 " keys and was made for %" PRIu64
-                    ": of new lines a share of %s is taken for repeats, not %s",
-                    s.filter, s.nkeys, s.capacity, now, promised);
+    message_error("the %s filter has %" PRIu64 " keys and was made for %" PRIu64
+                  ": of new lines a share of %s is taken for repeats, not %s",
+                  s.filter, s.nkeys, s.capacity, now, promised);
     if (o->path) {
-        message_hint("unseen compact --capacity %" PRIu64 " %s", 2 * s.nkeys, o->path);
+        message_hint("unseen compact --capacity %" PRIu64 " %s", capacity, o->path);
+        message_hint("after that, unseen recheck %s FILE prints the lines that were taken for "
+                     "repeats wrongly",
+                     o->path);
     } else {
         message_hint("unseen --filter %s --capacity %" PRIu64 ", or --filter compact, which grows",
-                     s.filter, 2 * s.nkeys);
+                     s.filter, capacity);
     }
+    return false;
 }
 
 /* ---- Help ------------------------------------------------------------------------------------ */

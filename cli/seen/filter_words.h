@@ -23,8 +23,11 @@ bool filters_check_name(const char *name, const char *again, const char *files);
 bool filters_report(const struct seen_options *o, const struct unseen_error *error,
                     const char *again, const char *files);
 
-/* Warns if the set has more keys than it was made for and answers worse than promised. */
-void filters_warn_full(const struct seen_options *o, const struct unseen_set *set);
+/* True if the set answers as promised. If it has more keys than it was made for and answers worse,
+ * reports that, with a capacity that is enough: for the keys of earlier runs and for all lines of
+ * this run, of which nnew were new and nseen were taken for repeats. */
+bool filters_check_full(const struct seen_options *o, const struct unseen_set *set, uint64_t nnew,
+                        uint64_t nseen);
 
 /* Prints `unseen help filters`. */
 void filters_help(void);

@@ -39,18 +39,25 @@ for name in bloom block counting; do
     holds [ -z "$(comm -23 <(sort out) <(sort want))" ]
 done
 
-# Past the capacity: one warning that names the rate and the way out.
+# Past the capacity: an error that names the rate and the way out.
 for name in $names; do
     run -p none --seed 1 --filter $name --fpr 1e-3 --capacity 5000
-    expect 0 '*' '*'
     if grows $name; then
-        holds [ ! -s err ]
+        expect 0 '*' ''
     else
-        holds grep -qE "^unseen: warning: the $name filter has 1[0-9]+ keys and was made for 5000: of new lines a share of [0-9.e-]+ is taken for repeats, not 1e-3\$" err
+        expect 2 '*' '*'
+        holds grep -qE "^unseen: error: the $name filter has 1[0-9]+ keys and was made for 5000: of new lines a share of [0-9.e-]+ is taken for repeats, not 1e-3\$" err
         holds grep -qE '^unseen: hint: unseen --filter [a-z-]+ --capacity [0-9]+, or --filter compact, which grows$' err
         holds [ "$(wc -l < err)" = 2 ]
         eval "$(sed -nE 's/^unseen: hint: unseen (.*), or .*/"$UNSEEN" -p none --seed 1 --fpr 1e-3 \1/p' err)" < in > out 2> err
         holds [ ! -s err ]
+        # Far past it few keys fit: the advice is of the lines that were read.
+        run -p none --seed 1 --filter $name --fpr 1e-3 --capacity 100
+        expect 2 '*' '*'
+        holds grep -qE "^unseen: hint: unseen --filter $name --capacity 30000, or " err
+        run -c -p none --seed 1 --filter $name --fpr 1e-3 --capacity 30000
+        expect 0 '*' ''
+        holds [ $(($(cat out) + 100)) -gt "$(wc -l < want)" ]
     fi
 done
 # The same for a store, and its hint makes it well again.
@@ -59,19 +66,32 @@ cp part in
 run -p none --seed 1 --filter bloom --fpr 1e-3 --capacity 5000 -s full.unseen
 expect 0 '*' ''
 urls 30000 20000 7 > in
+cp in all
 run -s full.unseen -p none
-expect 0 '*' '*'
-holds grep -q '^unseen: warning: the bloom filter has ' err
+expect 2 '*' '*'
+holds grep -q '^unseen: error: the bloom filter has ' err
 run add full.unseen
-expect 0 '' '*'
-holds grep -q '^unseen: warning: the bloom filter has ' err
-hint=$(sed -n 's/^unseen: hint: //p' err)
+expect 2 '' '*'
+holds grep -q '^unseen: error: the bloom filter has ' err
+run check -c full.unseen
+expect 2 '*' '*'
+holds grep -q '^unseen: hint: after that, unseen recheck full.unseen FILE prints ' err
+hint=$(sed -n 's/^unseen: hint: \(unseen compact\)/\1/p' err)
 holds [ "${hint% [0-9]*}" = 'unseen compact --capacity' ]
 rm in
 run ${hint#unseen }
 expect 0 '' ''
 run -s full.unseen -p none
 expect 0 '' ''
+# What was taken for a repeat is found, and can be added now.
+run recheck full.unseen all
+expect 0 '*' ''
+holds [ "$(wc -l < out)" -gt 0 ]
+cp out lost
+run add full.unseen lost
+expect 0 '' ''
+run recheck full.unseen lost
+holds [ "$(wc -l < out)" -lt $(($(wc -l < lost) / 10 + 2)) ]
 
 # What is missing or wrong.
 echo x > one
