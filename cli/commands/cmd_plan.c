@@ -9,8 +9,21 @@
 #include <unistd.h>
 
 #include "commands/commands.h"
+#include "lines/files.h"
 #include "print/message.h"
 #include "seen/filter_words.h"
+
+/* The size of a list follows from its rate, and not the other way round. */
+static bool check_list(const struct options *o)
+{
+    const struct question *q = &o->plan.question;
+    if (q->bits_per_key > 0 || q->hashes || (q->capacity && q->memory && q->fpr == 0)) {
+        message_error("a list is planned for a rate");
+        message_hint("%s --filter list --capacity 1e9 --fpr 1e-4", o->command->called);
+        return false;
+    }
+    return true;
+}
 
 /* Reports a question that says too much or too little. */
 static bool check_question(const struct options *o)
@@ -36,6 +49,9 @@ static bool check_question(const struct options *o)
             return false;
         }
     }
+    if (o->plan.filter && strcmp(o->plan.filter, "list") == 0) {
+        return check_list(o);
+    }
     return !o->plan.filter || filters_check_name(o->plan.filter, o->command->called, "");
 }
 
@@ -49,23 +65,46 @@ static struct question question_of(const struct options *o)
     return q;
 }
 
-static size_t solve_all(const struct options *o, const struct question *q, struct planned *planned)
+/* Plans a list of each kind; phone numbers take what URLs take. */
+static size_t solve_lists(const struct question *q, struct planned *planned)
 {
-    const char *name = NULL;
-    size_t n = 0;
-    for (size_t i = 0; (name = unseen_filter_name(i)) && n < PLANNED_MAX - 1; i++) {
-        if (!o->plan.filter || strcmp(o->plan.filter, name) == 0) {
-            planned_solve(&planned[n++], name, q);
-        }
+    static const struct {
+        const char *name;
+        enum unseen_kind kind;
+    } lists[] = {{"list of URLs", UNSEEN_KIND_URL},
+                 {"list of mail", UNSEEN_KIND_MAIL},
+                 {"list of sites", UNSEEN_KIND_EXPRESSIONS},
+                 {"list of ip", UNSEEN_KIND_IP}};
+    const size_t n = sizeof(lists) / sizeof(lists[0]);
+    for (size_t i = 0; i < n; i++) {
+        planned_solve_list(&planned[i], lists[i].name, lists[i].kind, q);
     }
     return n;
 }
 
+static size_t solve_all(const struct options *o, const struct question *q, struct planned *planned)
+{
+    const char *name = NULL;
+    size_t n = 0;
+    const bool lists = !o->plan.filter || strcmp(o->plan.filter, "list") == 0;
+    for (size_t i = 0; (name = unseen_filter_name(i)) && n < PLANNED_MAX - 5; i++) {
+        if (!o->plan.filter || strcmp(o->plan.filter, name) == 0) {
+            planned_solve(&planned[n++], name, q);
+        }
+    }
+    return lists && q->fpr > 0 ? n + solve_lists(q, planned + n) : n;
+}
+
 /* ---- Output ---------------------------------------------------------------------------------- */
 
+/* Writes the pictures to the file at path; - is standard output, which then has nothing else. */
 static bool write_svg(const char *path, const struct chart *rates, const struct chart *bits)
 {
     const struct chart *const charts[] = {rates, bits};
+    if (files_is_standard_input(path)) {
+        chart_svg(stdout, charts, 2);
+        return true;
+    }
     FILE *to = fopen(path, "w");
     if (!to) {
         message_error("cannot open %s: %s", path, strerror(errno));
@@ -90,9 +129,14 @@ static void print_charts(const struct chart *rates, const struct chart *bits)
     chart_print(stdout, bits, braille);
 }
 
+static bool svg_is_output(const struct options *o)
+{
+    return o->plan.svg && files_is_standard_input(o->plan.svg);
+}
+
 static bool wants_plot(const struct options *o)
 {
-    return !o->print.json &&
+    return !o->print.json && !svg_is_output(o) &&
            (o->plan.plot == WHEN_ALWAYS || (o->plan.plot == WHEN_AUTO && isatty(STDOUT_FILENO)));
 }
 
@@ -101,7 +145,9 @@ static bool print_all(const struct options *o, const struct question *q,
 {
     static struct chart rates;
     static struct chart bits;
-    (o->print.json ? planned_print_json : planned_print)(stdout, q, planned, n);
+    if (!svg_is_output(o)) {
+        (o->print.json ? planned_print_json : planned_print)(stdout, q, planned, n);
+    }
     if (o->plan.svg || wants_plot(o)) {
         planned_chart_rates(&rates, planned, n);
         planned_chart_bits(&bits, planned, n);
@@ -109,11 +155,12 @@ static bool print_all(const struct options *o, const struct question *q,
     if (wants_plot(o)) {
         print_charts(&rates, &bits);
     }
+    const bool drawn = !o->plan.svg || write_svg(o->plan.svg, &rates, &bits);
     if (fflush(stdout) != 0 || ferror(stdout)) {
         message_error("cannot write standard output: %s", strerror(errno));
         return false;
     }
-    return !o->plan.svg || write_svg(o->plan.svg, &rates, &bits);
+    return drawn;
 }
 
 static bool is_any(const struct planned *planned, size_t n)

@@ -57,19 +57,21 @@ static void print_question(FILE *to, const struct question *q)
     fputs("\n\n", to);
 }
 
-static const char *reason(const struct question *q, enum unseen_status status)
+static const char *reason(const struct question *q, const struct planned *p)
 {
-    switch (status) {
+    switch (p->status) {
     case UNSEEN_ERR_FPR:
         return "promises no rate this low";
     case UNSEEN_ERR_UNSUPPORTED:
         return "the rate does not follow from the bits";
     case UNSEEN_ERR_ARGUMENT:
-        return q->memory ? "too little memory" : "too few bits, or a number out of its range";
+        return p->is_list  ? "takes no rate this high"
+               : q->memory ? "too little memory"
+                           : "too few bits, or a number out of its range";
     case UNSEEN_ERR_SPACE:
         return "too little memory";
     default:
-        return unseen_status_string(status);
+        return unseen_status_string(p->status);
     }
 }
 
@@ -77,61 +79,126 @@ static void print_head(FILE *to, const struct question *q, int width)
 {
     char memory[24];
     bytes_text((double)q->memory, memory);
-    fprintf(to, "%*s rate at", width + 22, "");
-    fprintf(to, q->memory ? "%*s\n" : "\n", 40, "keys in");
-    fprintf(to, "%-*s %8s %7s %3s %8s %8s %8s %8s", width, "filter", "bits/key", "memory", "k",
-            "10 %", "50 %", "100 %", "200 %");
+    fprintf(to, "%*s rate at", width + 17, "");
+    fprintf(to, q->memory ? "%*s\n" : "\n", 36, "keys in");
+    fprintf(to, "%-*s %6s %6s %2s %8s %8s %8s %8s", width, "filter", "bits", "bytes", "k", "10 %",
+            "50 %", "100 %", "200 %");
     if (q->memory) {
-        fprintf(to, "%12s", memory);
+        fprintf(to, " %7s", memory);
     }
-    fputs("  can\n", to);
+    fputs(" can\n", to);
+}
+
+/* Writes a letter for each ability: the first of its word. */
+static void can_text(unsigned abilities, char text[5])
+{
+    static const unsigned bits[] = {UNSEEN_CAN_GROW, UNSEEN_CAN_REMOVE, UNSEEN_CAN_MERGE,
+                                    UNSEEN_CAN_INTERSECT};
+    for (size_t i = 0; i < 4; i++) {
+        text[i] = "grmi"[i];
+        text[i] = abilities & bits[i] ? text[i] : '-';
+    }
+    text[4] = '\0';
+}
+
+/* Writes bits per key in six characters. */
+static void bits_text(double bits, char text[24])
+{
+    if (bits < 999.995) {
+        snprintf(text, 24, "%.2f", bits);
+    } else {
+        chart_value(bits, text);
+    }
 }
 
 static void print_row(FILE *to, const struct question *q, const struct planned *p, int width)
 {
-    char memory[24] = "-";
+    char bits[24];
+    char bytes[24] = "-";
     char hashes[24] = "-";
-    char can[40];
+    char can[5];
+    bits_text(p->plan.bits_per_key, bits);
     if (p->plan.bits) {
-        bytes_text((double)p->plan.bits / 8, memory);
+        bytes_text((double)p->bytes, bytes);
     }
     if (p->plan.hashes) {
         snprintf(hashes, sizeof(hashes), "%u", p->plan.hashes);
     }
-    fprintf(to, "%-*s %8.2f %7s %3s", width, p->plan.filter, p->plan.bits_per_key, memory, hashes);
+    fprintf(to, "%-*s %6s %6s %2s", width, p->name, bits, bytes, hashes);
     for (size_t i = 0; i < PLANNED_LOADS; i++) {
-        char rate[24];
-        chart_value(p->rates[i], rate);
+        char rate[24] = "<1e-99"; /* eight characters hold no lower one */
+        if (!(p->rates[i] < 1e-99)) {
+            chart_value(p->rates[i], rate);
+        }
         fprintf(to, " %8s", rate);
     }
     if (q->memory) {
         char keys[24];
-        count_text((double)(p->nkeys_most ? p->nkeys_most : p->plan.capacity), keys);
-        fprintf(to, "%12s", keys);
+        chart_value((double)(p->nkeys_most ? p->nkeys_most : p->plan.capacity), keys);
+        fprintf(to, " %7s", keys);
     }
-    filters_abilities(p->plan.abilities, can);
-    fprintf(to, "  %s\n", can);
+    can_text(p->plan.abilities, can);
+    fprintf(to, " %s\n", can);
+}
+
+/* Prints why there is no row. */
+static void print_reason(FILE *to, const struct question *q, const struct planned *p, int width)
+{
+    char need[24];
+    fprintf(to, "%-*s %s", width, p->name, reason(q, p));
+    if (p->status == UNSEEN_ERR_SPACE && p->bytes > q->memory) {
+        bytes_text((double)p->bytes, need);
+        fprintf(to, ": it takes %s", need);
+    }
+    fputc('\n', to);
+}
+
+/* The log of a store, which is on the disk beside a filter in memory. */
+static void print_store(FILE *to, const struct question *q, int width)
+{
+    char bytes[24] = "-";
+    if (q->capacity) {
+        bytes_text(8 * (double)q->capacity, bytes);
+    }
+    fprintf(to, "%-*s %6s %6s  on disk; its image up to the filter's bytes again\n", width,
+            "a store's log", "64.00", bytes);
 }
 
 /* Prints the lower bound of any set that knows n in advance: n log2(1/p) bits. */
 static void print_least(FILE *to, const struct question *q)
 {
-    if (q->fpr > 0) {
-        char memory[24];
-        const double bits = -log2(q->fpr);
-        bytes_text(bits * (double)q->capacity / 8, memory);
-        fprintf(to, "\nNothing with this rate takes less than log2(1/rate) = %.2f bits per key",
-                bits);
-        fprintf(to, q->capacity ? ", %s.\n" : ".\n", memory);
-        fprintf(to, "A list that is not added to comes near it: see unseen build --help.\n");
+    char least[24];
+    char given[24];
+    char short_of[24];
+    if (q->fpr <= 0) {
+        return;
     }
+    const double bytes = planned_least_bytes(q->capacity, q->fpr);
+    bytes_text(bytes, least);
+    fprintf(to, "\nNothing with this rate takes less than log2(1/rate) = %.2f bits per key",
+            -log2(q->fpr));
+    fprintf(to, q->capacity ? ", %s.\n" : ".\n", least);
+    if (planned_is_impossible(q)) {
+        bytes_text((double)q->memory, given);
+        bytes_text(bytes - (double)q->memory, short_of);
+        fprintf(to,
+                "No structure can do this: it takes %.1f GB (%s) at least, and there are\n"
+                "%.1f GB (%s), %s too few. Take a higher rate, fewer keys or more memory.\n",
+                bytes * 1e-9, least, (double)q->memory * 1e-9, given, short_of);
+    }
+}
+
+/* A question about all filters also gets the rows of lists and the row of a store. */
+static bool has_store_row(const struct planned *planned, size_t n)
+{
+    return n > 1 && !planned[0].is_list && planned[n - 1].is_list;
 }
 
 void planned_print(FILE *to, const struct question *q, const struct planned *planned, size_t n)
 {
     int width = 8;
     for (size_t i = 0; i < n; i++) {
-        const int len = (int)strlen(planned[i].plan.filter);
+        const int len = (int)strlen(planned[i].name);
         width = len > width ? len : width;
     }
     print_question(to, q);
@@ -141,10 +208,17 @@ void planned_print(FILE *to, const struct question *q, const struct planned *pla
             print_row(to, q, &planned[i], width);
         }
     }
+    if (has_store_row(planned, n)) {
+        print_store(to, q, width);
+    }
     for (size_t i = 0; i < n; i++) {
         if (planned[i].status != UNSEEN_OK) {
-            fprintf(to, "%-*s %s\n", width, planned[i].plan.filter, reason(q, planned[i].status));
+            print_reason(to, q, &planned[i], width);
         }
+    }
+    fputs("\nbits: per key. can: g grow, r remove, m merge, i intersect.\n", to);
+    if (has_store_row(planned, n)) {
+        fputs("A list is a file that unseen build makes; nothing is added to it later.\n", to);
     }
     print_least(to, q);
 }
@@ -167,13 +241,18 @@ static void print_can(FILE *to, unsigned abilities)
 static void print_json_row(FILE *to, const struct question *q, const struct planned *p)
 {
     fprintf(to, "{\"filter\":\"%s\"", p->plan.filter);
+    if (p->is_list) {
+        fprintf(to, ",\"kind\":\"%s\"", unseen_kind_name(p->kind));
+    }
     if (p->status != UNSEEN_OK) {
-        fprintf(to, ",\"error\":\"%s\"}", reason(q, p->status));
+        if (p->status == UNSEEN_ERR_SPACE && p->bytes > q->memory) {
+            fprintf(to, ",\"bytes\":%" PRIu64, p->bytes);
+        }
+        fprintf(to, ",\"error\":\"%s\"}", reason(q, p));
         return;
     }
     if (p->plan.capacity) {
-        fprintf(to, ",\"capacity\":%" PRIu64 ",\"bytes\":%" PRIu64, p->plan.capacity,
-                (p->plan.bits + 7) / 8);
+        fprintf(to, ",\"capacity\":%" PRIu64 ",\"bytes\":%" PRIu64, p->plan.capacity, p->bytes);
     }
     fprintf(to, ",\"bits_per_key\":%.6g,\"fpr\":%.6g", p->plan.bits_per_key, p->plan.fpr);
     if (p->plan.hashes) {
@@ -186,8 +265,12 @@ static void print_json_row(FILE *to, const struct question *q, const struct plan
         fprintf(to, ",\"capacity_of_memory\":%" PRIu64, p->nkeys_most);
     }
     fputs(",\"rates\":{", to);
+    const char *between = "";
     for (size_t i = 0; i < PLANNED_LOADS; i++) {
-        fprintf(to, "%s\"%g\":%.6g", i ? "," : "", planned_loads[i] * 100, p->rates[i]);
+        if (isfinite(p->rates[i])) {
+            fprintf(to, "%s\"%g\":%.6g", between, planned_loads[i] * 100, p->rates[i]);
+            between = ",";
+        }
     }
     fputc('}', to);
     print_can(to, p->plan.abilities);
@@ -205,6 +288,11 @@ void planned_print_json(FILE *to, const struct question *q, const struct planned
     }
     if (q->fpr > 0) {
         fprintf(to, "\"fpr\":%.6g,\"least_bits_per_key\":%.6g,", q->fpr, -log2(q->fpr));
+    }
+    if (q->fpr > 0 && q->capacity) {
+        fprintf(to, "\"least_bytes\":%.0f,\"store_log_bytes\":%" PRIu64 ",\"possible\":%s,",
+                planned_least_bytes(q->capacity, q->fpr), 8 * q->capacity,
+                planned_is_impossible(q) ? "false" : "true");
     }
     fputs("\"filters\":[", to);
     for (size_t i = 0; i < n; i++) {

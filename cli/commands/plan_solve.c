@@ -35,26 +35,32 @@ static struct unseen_plan plan_start(const char *filter, const struct question *
 }
 
 /* The bytes for so many keys at the rate of the question; UINT64_MAX if that cannot be planned. */
-static uint64_t bytes_for(const char *filter, const struct question *q, uint64_t nkeys)
+static uint64_t bytes_for(const struct planned *p, const struct question *q, uint64_t nkeys)
 {
-    struct unseen_plan plan = plan_start(filter, q);
+    uint64_t nbytes = 0;
+    double fpr = 0;
+    if (p->is_list) {
+        return unseen_list_plan(p->kind, q->fpr, nkeys, &nbytes, &fpr) == UNSEEN_OK ? nbytes
+                                                                                    : UINT64_MAX;
+    }
+    struct unseen_plan plan = plan_start(p->plan.filter, q);
     plan.capacity = nkeys;
     return unseen_plan(&plan) == UNSEEN_OK ? plan.bits / 8 : UINT64_MAX;
 }
 
 /* The largest number of keys that fits into the memory. More keys never take fewer bytes, but for
  * rounding. */
-static uint64_t most_keys(const char *filter, const struct question *q)
+static uint64_t most_keys(const struct planned *p, const struct question *q)
 {
     uint64_t low = 0;
     uint64_t high = 1;
-    while (high < (uint64_t)1 << 56 && bytes_for(filter, q, high) <= q->memory) {
+    while (high < (uint64_t)1 << 56 && bytes_for(p, q, high) <= q->memory) {
         low = high;
         high *= 2;
     }
     while (high - low > 1 && high - low > low / 1000000) {
         const uint64_t middle = low + (high - low) / 2;
-        if (bytes_for(filter, q, middle) <= q->memory) {
+        if (bytes_for(p, q, middle) <= q->memory) {
             low = middle;
         } else {
             high = middle;
@@ -88,23 +94,105 @@ static enum unseen_status solve_memory(struct unseen_plan *plan, const struct qu
     return status;
 }
 
+/* Takes the bytes of a small set from a set: it has whole pages, and more than keys in it. */
+static uint64_t bytes_of_set(const struct unseen_plan *plan)
+{
+    const struct unseen_set_options options = {.size = sizeof(options),
+                                               .fpr = plan->fpr,
+                                               .capacity = plan->capacity,
+                                               .filter = plan->filter,
+                                               .seed = "plan",
+                                               .seed_len = 4};
+    struct unseen_set_stats stats = {.size = sizeof(stats)};
+    struct unseen_set *set = NULL;
+    uint64_t bytes = 0;
+    if (unseen_set_create(&set, &options, NULL) == UNSEEN_OK &&
+        unseen_set_stats(set, &stats) == UNSEEN_OK) {
+        bytes = stats.memory;
+    }
+    unseen_set_free(set);
+    return bytes;
+}
+
+static void fill_in_bytes(struct planned *p, const struct question *q)
+{
+    p->bytes = (p->plan.bits + 7) / 8;
+    if (q->memory == 0 && q->bits_per_key == 0 && q->hashes == 0 && p->plan.capacity > 0 &&
+        p->plan.capacity <= few) {
+        const uint64_t real = bytes_of_set(&p->plan);
+        p->bytes = real ? real : p->bytes;
+        p->plan.bits_per_key = 8 * (double)p->bytes / (double)p->plan.capacity;
+    }
+}
+
+/* Solves a question that gives memory and a rate. */
+static enum unseen_status solve_by_rate(struct planned *p, const struct question *q)
+{
+    struct unseen_plan *plan = &p->plan;
+    p->nkeys_most = most_keys(p, q);
+    plan->capacity = q->capacity ? q->capacity : p->nkeys_most;
+    if (plan->capacity == 0) {
+        return why_none(plan->filter, q);
+    }
+    const enum unseen_status status = unseen_plan(plan);
+    p->bytes = plan->bits / 8;
+    return status == UNSEEN_OK && p->bytes > q->memory ? UNSEEN_ERR_SPACE : status;
+}
+
 void planned_solve(struct planned *planned, const char *filter, const struct question *q)
 {
-    *planned = (struct planned){.plan = plan_start(filter, q)};
+    *planned = (struct planned){.name = filter, .plan = plan_start(filter, q)};
     struct unseen_plan *plan = &planned->plan;
     const bool by_rate = q->fpr > 0 || (q->bits_per_key == 0 && q->capacity == 0);
     if (q->memory > 0 && by_rate) {
-        planned->nkeys_most = most_keys(filter, q);
-        plan->capacity = q->capacity ? q->capacity : planned->nkeys_most;
-        planned->status = plan->capacity ? unseen_plan(plan) : why_none(filter, q);
+        planned->status = solve_by_rate(planned, q);
     } else if (q->memory > 0) {
         planned->status = solve_memory(plan, q);
     } else {
         planned->status = unseen_plan(plan);
     }
-    for (size_t i = 0; planned->status == UNSEEN_OK && i < PLANNED_LOADS; i++) {
-        planned->rates[i] = planned_rate(plan, planned_loads[i]);
+    if (planned->status != UNSEEN_OK) {
+        return;
     }
+    for (size_t i = 0; i < PLANNED_LOADS; i++) {
+        /* More keys never have a lower rate; formulas lose digits where the rate is next to 0. */
+        const double rate = planned_rate(plan, planned_loads[i]);
+        planned->rates[i] = i > 0 ? fmax(rate, planned->rates[i - 1]) : rate;
+    }
+    fill_in_bytes(planned, q);
+}
+
+/* A list has all its keys from the beginning: it has a rate only at its capacity. */
+void planned_solve_list(struct planned *p, const char *name, enum unseen_kind kind,
+                        const struct question *q)
+{
+    *p = (struct planned){.name = name, .is_list = true, .kind = kind, .plan.filter = "list"};
+    uint64_t n = q->capacity;
+    if (q->memory > 0) {
+        p->nkeys_most = most_keys(p, q);
+        n = n ? n : p->nkeys_most;
+    }
+    p->plan.capacity = n;
+    p->status = unseen_list_plan(kind, q->fpr, n ? n : large, &p->bytes, &p->plan.fpr);
+    if (p->status == UNSEEN_OK && q->memory > 0 && (n == 0 || p->bytes > q->memory)) {
+        p->status = UNSEEN_ERR_SPACE;
+    }
+    p->plan.bits_per_key = 8 * (double)p->bytes / (double)(n ? n : large);
+    p->plan.bits = n ? 8 * p->bytes : 0;
+    for (size_t i = 0; i < PLANNED_LOADS; i++) {
+        p->rates[i] = planned_loads[i] >= 1 && planned_loads[i] <= 1 ? p->plan.fpr : NAN;
+    }
+}
+
+double planned_least_bytes(uint64_t nkeys, double fpr)
+{
+    return -log2(fpr) * (double)nkeys / 8;
+}
+
+bool planned_is_impossible(const struct question *q)
+{
+    return q->capacity > 0 && q->memory > 0 && q->fpr > 0 &&
+           planned_least_bytes(q->capacity, q->fpr) > (double)q->memory;
 }
 
 /* ---- Charts ---------------------------------------------------------------------------------- */
@@ -121,7 +209,9 @@ static double lowest_rate(const struct planned *planned, size_t n)
     double lowest = 0.01;
     for (size_t i = 0; i < n; i++) {
         const double rate = planned[i].rates[2];
-        lowest = planned[i].status == UNSEEN_OK && rate > 0 ? fmin(lowest, rate) : lowest;
+        lowest = planned[i].status == UNSEEN_OK && !planned[i].is_list && rate > 0
+                     ? fmin(lowest, rate)
+                     : lowest;
     }
     return pow(10, floor(log10(fmax(lowest, 1e-14))) - 1);
 }
@@ -133,7 +223,7 @@ void planned_chart_rates(struct chart *chart, const struct planned *planned, siz
     chart->x = (struct chart_axis){"% of the capacity", 0, 200, false};
     chart->y = (struct chart_axis){"rate", lowest_rate(planned, n), 1, true};
     for (size_t i = 0; i < n; i++) {
-        if (planned[i].status != UNSEEN_OK) {
+        if (planned[i].status != UNSEEN_OK || planned[i].is_list) {
             continue;
         }
         struct chart_series *s = &chart->series[chart->nseries++];
@@ -149,6 +239,20 @@ void planned_chart_rates(struct chart *chart, const struct planned *planned, siz
     }
 }
 
+/* The bits per key for a rate; 0 if the filter cannot have it. */
+static double bits_at(const struct planned *p, uint64_t capacity, double fpr)
+{
+    struct unseen_plan plan = {
+        .size = sizeof(plan), .filter = p->plan.filter, .capacity = capacity, .fpr = fpr};
+    uint64_t nbytes = 0;
+    if (p->is_list) {
+        const enum unseen_status status =
+            unseen_list_plan(p->kind, fpr, capacity, &nbytes, &plan.fpr);
+        return status == UNSEEN_OK ? 8 * (double)nbytes / (double)capacity : 0;
+    }
+    return unseen_plan(&plan) == UNSEEN_OK ? plan.bits_per_key : 0;
+}
+
 void planned_chart_bits(struct chart *chart, const struct planned *planned, size_t n)
 {
     enum {
@@ -160,14 +264,16 @@ void planned_chart_bits(struct chart *chart, const struct planned *planned, size
     chart->y = (struct chart_axis){"bits/key", 0, 80, false};
     for (size_t i = 0; i < n; i++) {
         struct chart_series *s = &chart->series[chart->nseries];
+        const uint64_t capacity = planned[i].plan.capacity;
         name_series(s, planned[i].plan.filter);
-        for (int j = 0; j <= STEPS; j++) {
-            struct unseen_plan plan = {.size = sizeof(plan), .filter = planned[i].plan.filter};
-            plan.capacity = planned[i].plan.capacity > few ? planned[i].plan.capacity : large;
-            plan.fpr = pow(10, -1 - 8.0 * j / STEPS) * (1 + 1e-9);
-            if (unseen_plan(&plan) == UNSEEN_OK) {
-                s->x[s->npoints] = plan.fpr;
-                s->y[s->npoints++] = plan.bits_per_key;
+        /* Lists of several kinds differ by a constant: one curve is enough. */
+        const bool again = planned[i].is_list && planned[i].kind != UNSEEN_KIND_URL;
+        for (int j = 0; j <= STEPS && !again; j++) {
+            const double fpr = pow(10, -1 - 8.0 * j / STEPS) * (1 + 1e-9);
+            const double bits = bits_at(&planned[i], capacity > few ? capacity : large, fpr);
+            if (bits > 0) {
+                s->x[s->npoints] = fpr;
+                s->y[s->npoints++] = bits;
             }
         }
         chart->nseries += s->npoints > 0;

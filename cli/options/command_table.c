@@ -386,7 +386,7 @@ static const struct command commands[] = {
         .brief = "capacity fpr memory",
         .usage = "unseen plan [OPTION]...",
         .about = "Print what each filter takes for a number of keys and a rate of wrong answers:\n"
-                 "bits per key, memory, hashes (k), the rates to expect at 10, 50, 100 and 200 %\n"
+                 "bits per key, bytes, hashes (k), the rates to expect at 10, 50, 100 and 200 %\n"
                  "of the capacity, and what it can do. Or the other way round: which rate, or how\n"
                  "many keys, some bits or bytes are good for.\n",
         .examples = "  unseen plan --capacity 1e10 --fpr 1e-4\n"

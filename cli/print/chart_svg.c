@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * A chart as SVG that needs no other file. The colours are those of Okabe and Ito, which colour-
- * blind people can tell apart. The name of a curve is beside its end. */
+ * A chart as SVG that needs no other file. The first colours are those of Okabe and Ito, which
+ * colour-blind people can tell apart. A filter has the same colour in every picture; other names
+ * get the colours that are left. The name of a curve is at the right edge, and a thin line leads to
+ * it from the end of the curve. */
 #include <math.h>
 #include <string.h>
 
@@ -14,16 +16,49 @@ enum {
     RIGHT = 130,
     TOP = 44,
     BOTTOM = 50,
-    NAME_HEIGHT = 15
+    NAME_HEIGHT = 15,
+    LETTER = 7, /* about the width of one */
+    RADIUS = 4  /* of a point */
 };
 
-static const char *const colours[] = {"#0072b2", "#d55e00", "#009e73", "#cc79a7",
-                                      "#e69f00", "#56b4e9", "#000000", "#7f7f7f",
-                                      "#882255", "#117733", "#b8860b", "#44aa99"};
+static const struct {
+    const char *name;
+    const char *colour;
+} known[] = {
+    {"compact", "#0072b2"},  {"bloom", "#d55e00"},          {"block", "#009e73"},
+    {"counting", "#cc79a7"}, {"scalable", "#56b4e9"},       {"exact", "#000000"},
+    {"list", "#117733"},     {"scalable-bloom", "#b8860b"}, {"scalable-count", "#882255"},
+    {"unseen", "#0072b2"},   {"the least", "#7f7f7f"},
+};
 
-static const char *colour_of(size_t i)
+static const char *const others[] = {"#e69f00", "#44aa99", "#6a3d9a", "#999933", "#b15928",
+                                     "#1f78b4", "#aa4466", "#33a02c", "#555555", "#cab2d6"};
+
+enum {
+    NOTHERS = sizeof(others) / sizeof(others[0])
+};
+
+/* The colour of a name that is known, with or without "unseen-" in front; NULL if it is not. */
+static const char *known_colour(const char *name)
 {
-    return colours[i % (sizeof(colours) / sizeof(colours[0]))];
+    const char *filter = strncmp(name, "unseen-", 7) == 0 ? name + 7 : name;
+    for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++) {
+        if (strcmp(known[i].name, filter) == 0) {
+            return known[i].colour;
+        }
+    }
+    return NULL;
+}
+
+/* The colour of the i'th series. */
+static const char *colour_of(const struct chart *chart, size_t i)
+{
+    const char *colour = known_colour(chart->series[i].name);
+    size_t nothers = 0;
+    for (size_t j = 0; j < i; j++) {
+        nothers += known_colour(chart->series[j].name) == NULL;
+    }
+    return colour ? colour : others[nothers % NOTHERS];
 }
 
 static void svg_put_text(FILE *to, const char *text)
@@ -93,7 +128,7 @@ static void put_line(FILE *to, const struct chart *chart, const struct chart_ser
 {
     fprintf(to,
             "<polyline fill='none' stroke='%s' stroke-width='2' clip-path='url(#frame)' points='",
-            colour_of(i));
+            colour_of(chart, i));
     for (size_t j = 0; j < s->npoints; j++) {
         /* A point far outside is drawn nearer: the numbers stay short, and the line still
          * leaves. */
@@ -103,53 +138,93 @@ static void put_line(FILE *to, const struct chart *chart, const struct chart_ser
     fputs("'/>\n", to);
 }
 
-/* The names beside the points of a chart so far: a later name keeps out of their way. */
-struct labels {
-    size_t n;
-    double x[CHART_SERIES];
-    double y[CHART_SERIES];
+/* Leads from a point or the end of a curve to its name. */
+static void put_leader(FILE *to, double x1, double y1, double x2, double y2, const char *colour)
+{
+    if (fabs(x1 - x2) > 2 * NAME_HEIGHT || fabs(y1 - y2) > NAME_HEIGHT / 2) {
+        fprintf(to,
+                "<line x1='%.1f' y1='%.1f' x2='%.1f' y2='%.1f' stroke='%s' stroke-width='0.6' "
+                "stroke-dasharray='2 2'/>\n",
+                x1, y1, x2, y2, colour);
+    }
+}
+
+/* A rectangle that a name must not cover: a point, or another name. */
+struct box {
+    double left;
+    double right;
+    double y; /* the middle */
+    double half;
 };
 
-static bool is_free(const struct labels *labels, double x, double y)
+struct boxes {
+    size_t n;
+    struct box box[CHART_SERIES * (CHART_POINTS + 1)];
+};
+
+static bool is_free(const struct boxes *boxes, const struct box *wanted)
 {
-    for (size_t i = 0; i < labels->n; i++) {
-        if (fabs(labels->x[i] - x) < 100 && fabs(labels->y[i] - y) < NAME_HEIGHT - 3) {
+    for (size_t i = 0; i < boxes->n; i++) {
+        const struct box *b = &boxes->box[i];
+        if (b->left < wanted->right && wanted->left < b->right &&
+            fabs(b->y - wanted->y) < b->half + wanted->half) {
             return false;
         }
     }
-    return true;
+    return wanted->y > TOP && wanted->y < HEIGHT - BOTTOM;
 }
 
-static void put_label(FILE *to, struct labels *labels, const struct chart_series *s, double x,
-                      double y, const char *colour)
+/* Finds a free place near the point for its name: at its right, else further up or down. */
+static struct box find_place(const struct boxes *boxes, const char *name, double x, double y)
 {
-    static const int shifts[] = {0, -1, 1, -2, 2, -3, 3};
-    double at = y;
-    for (size_t i = 0; i < sizeof(shifts) / sizeof(shifts[0]); i++) {
-        at = y + shifts[i] * (NAME_HEIGHT - 3);
-        if (is_free(labels, x, at)) {
-            break;
+    const double width = LETTER * (double)strlen(name);
+    struct box place = {x + LETTER, x + LETTER + width, y, NAME_HEIGHT / 2.0 - 1};
+    for (int i = 0; i < 40; i++) {
+        const int steps = (i + 1) / 2 * (i % 2 ? -1 : 1);
+        const struct box wanted = {place.left, place.right, y + steps * (NAME_HEIGHT / 2.0),
+                                   place.half};
+        if (is_free(boxes, &wanted)) {
+            return wanted;
         }
     }
-    labels->x[labels->n] = x;
-    labels->y[labels->n++] = at;
-    fprintf(to, "<text x='%.1f' y='%.1f' fill='%s'>", x + 7, at + 4, colour);
+    return place;
+}
+
+static void put_label(FILE *to, struct boxes *boxes, const struct chart_series *s, double x,
+                      double y, const char *colour)
+{
+    const struct box place = find_place(boxes, s->name, x, y);
+    boxes->box[boxes->n++] = place;
+    put_leader(to, x, y, place.left, place.y, colour);
+    fprintf(to, "<text x='%.1f' y='%.1f' fill='%s'>", place.left, place.y + 4, colour);
     svg_put_text(to, s->name);
     fputs("</text>\n", to);
 }
 
-static void put_points(FILE *to, const struct chart *chart, struct labels *labels,
-                       const struct chart_series *s, size_t i)
+/* Draws the points of all series first, so that no name covers one. */
+static void put_points(FILE *to, const struct chart *chart, struct boxes *boxes)
 {
-    for (size_t j = 0; j < s->npoints; j++) {
-        const double x = place_x(chart, s->x[j]);
-        const double y = place_y(chart, s->y[j]);
-        if (!is_inside(chart, s, j)) {
-            continue;
+    for (size_t i = 0; i < chart->nseries; i++) {
+        const struct chart_series *s = &chart->series[i];
+        for (size_t j = 0; s->is_points && j < s->npoints; j++) {
+            const double x = place_x(chart, s->x[j]);
+            const double y = place_y(chart, s->y[j]);
+            if (is_inside(chart, s, j)) {
+                boxes->box[boxes->n++] = (struct box){x - RADIUS, x + RADIUS, y, RADIUS};
+                fprintf(to, "<circle cx='%.1f' cy='%.1f' r='%d' fill='%s'/>\n", x, y, RADIUS,
+                        colour_of(chart, i));
+            }
         }
-        fprintf(to, "<circle cx='%.1f' cy='%.1f' r='4' fill='%s'/>\n", x, y, colour_of(i));
-        if (s->npoints == 1) {
-            put_label(to, labels, s, x, y, colour_of(i));
+    }
+}
+
+static void put_labels(FILE *to, const struct chart *chart, struct boxes *boxes)
+{
+    for (size_t i = 0; i < chart->nseries; i++) {
+        const struct chart_series *s = &chart->series[i];
+        if (s->is_points && s->npoints == 1 && is_inside(chart, s, 0)) {
+            put_label(to, boxes, s, place_x(chart, s->x[0]), place_y(chart, s->y[0]),
+                      colour_of(chart, i));
         }
     }
 }
@@ -157,6 +232,8 @@ static void put_points(FILE *to, const struct chart *chart, struct labels *label
 struct name {
     size_t series;
     double y;
+    double end_x; /* the end of the curve */
+    double end_y;
 };
 
 /* Sorts the names by the ends of their curves, and keeps a line of text between any two. */
@@ -172,7 +249,8 @@ static size_t place_names(const struct chart *chart, struct name *names)
         if (end == 0 || (s->is_points && s->npoints == 1)) {
             continue;
         }
-        const struct name name = {i, place_y(chart, s->y[end - 1])};
+        const double y = place_y(chart, s->y[end - 1]);
+        const struct name name = {i, y, place_x(chart, s->x[end - 1]), y};
         size_t at = n++;
         for (; at > 0 && names[at - 1].y > name.y; at--) {
             names[at] = names[at - 1];
@@ -189,28 +267,34 @@ static size_t place_names(const struct chart *chart, struct name *names)
     return n;
 }
 
+static void put_name(FILE *to, const struct chart *chart, const struct name *name)
+{
+    const char *colour = colour_of(chart, name->series);
+    put_leader(to, name->end_x, name->end_y, WIDTH - RIGHT + 6, name->y, colour);
+    fprintf(to, "<text x='%d' y='%.1f' fill='%s'>", WIDTH - RIGHT + 8, name->y + 4, colour);
+    svg_put_text(to, chart->series[name->series].name);
+    fputs("</text>\n", to);
+}
+
 static void put_chart(FILE *to, const struct chart *chart)
 {
     struct name names[CHART_SERIES];
-    struct labels labels = {.n = 0};
+    struct boxes boxes;
+    boxes.n = 0;
     fputs("<text x='8' y='18' font-weight='bold'>", to);
     svg_put_text(to, chart->title);
     fputs("</text>\n", to);
     put_axes(to, chart);
     for (size_t i = 0; i < chart->nseries; i++) {
-        const struct chart_series *s = &chart->series[i];
-        if (s->is_points) {
-            put_points(to, chart, &labels, s, i);
-        } else {
-            put_line(to, chart, s, i);
+        if (!chart->series[i].is_points) {
+            put_line(to, chart, &chart->series[i], i);
         }
     }
+    put_points(to, chart, &boxes);
+    put_labels(to, chart, &boxes);
     const size_t n = place_names(chart, names);
     for (size_t i = 0; i < n; i++) {
-        fprintf(to, "<text x='%d' y='%.1f' fill='%s'>", WIDTH - RIGHT + 8, names[i].y + 4,
-                colour_of(names[i].series));
-        svg_put_text(to, chart->series[names[i].series].name);
-        fputs("</text>\n", to);
+        put_name(to, chart, &names[i]);
     }
 }
 

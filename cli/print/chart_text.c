@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * A chart of characters. A braille character is a cell of 2 by 4 dots: its code is U+2800 and a
- * bit for each dot. The name of a curve is at its right end. */
+ * bit for each dot. The name of a curve is at its right end, or in the next line that is free. */
 #include <math.h>
 #include <string.h>
 
@@ -64,7 +64,8 @@ static void add_name(char *names, size_t cap, const char *name)
     snprintf(names + len, cap - len, "%s%s", len ? ", " : "", name);
 }
 
-static void draw_series(struct canvas *c, const struct chart *chart, const struct chart_series *s)
+/* Draws a curve; returns the row of its right end, or -1 if no part of it is inside. */
+static long draw_series(struct canvas *c, const struct chart *chart, const struct chart_series *s)
 {
     long end = -1;
     struct dot before = {0, 0};
@@ -77,9 +78,36 @@ static void draw_series(struct canvas *c, const struct chart *chart, const struc
         end = is_inside(d) ? lround(d.y) : end;
         before = d;
     }
-    if (end >= 0 && end < DOTS_Y) {
-        const long row = (DOTS_Y - 1 - end) / 4;
-        add_name(c->ends[row], sizeof(c->ends[row]), s->name);
+    return end >= 0 && end < DOTS_Y ? (DOTS_Y - 1 - end) / 4 : -1;
+}
+
+struct name {
+    const char *text;
+    long row;
+};
+
+/* Puts the names at the ends of their curves, in the same order, each in a row of its own as long
+ * as there are rows. */
+static void put_names(struct canvas *c, struct name *names, size_t n)
+{
+    for (size_t i = 1; i < n; i++) {
+        const struct name name = names[i];
+        size_t at = i;
+        for (; at > 0 && names[at - 1].row > name.row; at--) {
+            names[at] = names[at - 1];
+        }
+        names[at] = name;
+    }
+    for (size_t i = 1; i < n; i++) {
+        const long after = names[i - 1].row + 1;
+        names[i].row = names[i].row > after ? names[i].row : after;
+    }
+    long lowest = ROWS - 1;
+    for (size_t i = n; i > 0; i--, lowest -= lowest > 0) {
+        names[i - 1].row = names[i - 1].row < lowest ? names[i - 1].row : lowest;
+    }
+    for (size_t i = 0; i < n; i++) {
+        add_name(c->ends[names[i].row], sizeof(c->ends[0]), names[i].text);
     }
 }
 
@@ -128,11 +156,16 @@ static void print_x_axis(FILE *to, const struct chart_axis *axis)
 void chart_print(FILE *to, const struct chart *chart, bool braille)
 {
     struct canvas c;
+    struct name names[CHART_SERIES];
     char labels[ROWS][24];
     memset(&c, 0, sizeof(c));
+    size_t nnames = 0;
     for (size_t i = 0; i < chart->nseries; i++) {
-        draw_series(&c, chart, &chart->series[i]);
+        const struct chart_series *s = &chart->series[i];
+        names[nnames] = (struct name){s->name, draw_series(&c, chart, s)};
+        nnames += names[nnames].row >= 0;
     }
+    put_names(&c, names, nnames);
     label_rows(&chart->y, labels);
     fprintf(to, "%s\n%*s\n", chart->title, LABEL, chart->y.label);
     for (size_t row = 0; row < ROWS; row++) {

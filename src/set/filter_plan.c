@@ -23,9 +23,10 @@ static const struct unseen__filter_ops *ops_of(const struct unseen_plan *plan)
     return unseen__filter_find(plan->filter ? plan->filter : "compact");
 }
 
+/* A rate that follows from too few bits may be 1. */
 static bool is_in_range(const struct unseen_plan *plan)
 {
-    return plan->fpr >= 0 && plan->fpr < 1 && plan->bits_per_key >= 0 &&
+    return plan->fpr >= 0 && plan->fpr <= 1 && plan->bits_per_key >= 0 &&
            plan->bits_per_key <= 1e6 && (double)plan->capacity <= LARGEST &&
            (double)plan->bits <= LARGEST;
 }
@@ -63,7 +64,7 @@ enum unseen_status unseen_plan(struct unseen_plan *plan)
         unseen__sized_take(&made, sizeof(made), plan, "unseen_plan", NULL) != UNSEEN_OK) {
         return UNSEEN_ERR_SIZE;
     }
-    if (!is_in_range(&made)) {
+    if (!is_in_range(&made) || made.fpr >= 1) {
         return UNSEEN_ERR_ARGUMENT;
     }
     const struct unseen__filter_ops *ops = ops_of(&made);

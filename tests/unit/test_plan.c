@@ -4,6 +4,8 @@
  * made is. */
 #include "filter_check.h"
 
+#include <unseen_list.h>
+
 static struct unseen_plan plan_of(const char *filter)
 {
     return (struct unseen_plan){.size = sizeof(struct unseen_plan), .filter = filter};
@@ -28,6 +30,40 @@ static void check_textbook(void)
     plan.fpr = 0.01;
     CHECK(unseen_plan(&plan) == UNSEEN_OK);
     CHECK(plan.hashes == 7 && plan.bits / 8 > 1190000 && plan.bits / 8 < 1210000);
+}
+
+/* Too few bits: the rate is 1, and stays 1. */
+static void check_overfull(void)
+{
+    static const char *const filters[] = {"bloom", "block", "counting"};
+    for (size_t i = 0; i < 3; i++) {
+        struct unseen_plan plan = plan_of(filters[i]);
+        plan.capacity = 1000000000;
+        plan.bits = UINT64_C(8) << 20;
+        CHECK(unseen_plan(&plan) == UNSEEN_OK);
+        CHECK(plan.fpr >= 1 && unseen_plan_rate(&plan, 1e9) >= 1 - 1e-9);
+        CHECK(unseen_plan_rate(&plan, 2e9) >= 1 - 1e-9);
+        plan.fpr = 1;
+        plan.bits_per_key = 0;
+        CHECK(unseen_plan(&plan) == UNSEEN_ERR_ARGUMENT); /* nobody asks for it */
+    }
+}
+
+static void check_lists(void)
+{
+    uint64_t nbytes = 0;
+    double fpr = 0;
+    CHECK(unseen_list_plan(UNSEEN_KIND_URL, 1e-4, 100000000, &nbytes, &fpr) == UNSEEN_OK);
+    CHECK(is_close((double)nbytes, 13.54 / 8 * 1e8, 0.01) && fpr <= 1e-4 && fpr > 5e-5);
+    CHECK(unseen_list_plan(UNSEEN_KIND_URL, 1e-4, 10, &nbytes, &fpr) == UNSEEN_OK);
+    CHECK(nbytes == 8192 + 80 && fpr < 1e-17);
+    CHECK(unseen_list_plan(UNSEEN_KIND_URL, 1e-9, 1000, &nbytes, &fpr) == UNSEEN_OK);
+    CHECK(unseen_list_plan(UNSEEN_KIND_MAIL, 1e-9, 1000, &nbytes, &fpr) == UNSEEN_ERR_FPR);
+    CHECK(unseen_list_plan(UNSEEN_KIND_URL, 0.3, 1000, &nbytes, &fpr) == UNSEEN_ERR_ARGUMENT);
+    CHECK(unseen_list_plan(UNSEEN_KIND_URL, 0, 1000, &nbytes, &fpr) == UNSEEN_ERR_ARGUMENT);
+    CHECK(unseen_list_plan((enum unseen_kind)99, 1e-4, 1, &nbytes, &fpr) == UNSEEN_ERR_ARGUMENT);
+    CHECK(unseen_list_plan(UNSEEN_KIND_URL, 1e-4, UINT64_MAX, &nbytes, &fpr) ==
+          UNSEEN_ERR_ARGUMENT);
 }
 
 /* Of capacity, rate, bits, bits per key and hashes, each sufficient subset gives the rest. */
@@ -219,6 +255,8 @@ int main(void)
 {
     test_start();
     check_textbook();
+    check_overfull();
+    check_lists();
     check_errors();
     check_foreign();
     for (double fpr = 0.1; fpr > 1e-6; fpr /= 10) {
