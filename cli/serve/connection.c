@@ -8,8 +8,8 @@
 bool connection_answer(struct connection *c)
 {
     bool any = false;
-    while (!c->over && !c->failed && !c->syncing && c->held == 0 &&
-           c->out.len - c->sent < c->ahead && c->service->protocol->take(c)) {
+    while (!c->over && !c->failed && !connection_waits(c) && c->out.len - c->sent < c->ahead &&
+           c->service->protocol->take(c)) {
         any = true;
     }
     return any;
@@ -55,6 +55,13 @@ void connection_put(struct connection *c, const char *data, size_t len)
 void connection_puts(struct connection *c, const char *text)
 {
     connection_put(c, text, strlen(text));
+}
+
+void connection_put_error(struct connection *c, const char *sentence)
+{
+    connection_puts(c, "E ");
+    connection_puts(c, sentence);
+    connection_puts(c, "\n");
 }
 
 struct unseen_bytes cut_word(struct unseen_bytes *text, char at)

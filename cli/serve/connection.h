@@ -43,20 +43,25 @@ struct connection {
     bool may_change;  /* the client may change the store */
     bool is_durable;  /* answers that tell of changes are sent when those are durable */
     bool has_changed; /* since the last commit was begun, answers in out tell of changes */
-    bool syncing;     /* before the next request everything is to be sent and durable */
+    bool has_leased;  /* since the last pass, answers in out tell of leases */
+    bool syncing;     /* an F: before the next request everything is to be sent and durable */
     struct text news; /* keys that were new and whose answers have not been sent yet; on sockets */
 
     /* the loop's own */
     int in_fd;
     int out_fd;
-    bool is_standard; /* standard input and output */
-    bool is_shared;   /* other programs may use out_fd, a pipe or a socket, so it stays blocking */
-    bool broken;      /* nothing can be read or sent any more; reported if it is standard */
-    bool reader_gone; /* it is broken because nobody reads the answers */
-    bool farewell;    /* the last answer was sent; what still comes is thrown away */
-    bool chokes;      /* the system has no room for more answers, so requests wait */
-    bool awaits;      /* nothing is answered before `until` changes are durable */
+    bool is_standard;  /* standard input and output */
+    bool is_shared;    /* other programs may use out_fd, a pipe or a socket, so it stays blocking */
+    bool broken;       /* nothing can be read or sent any more; reported if it is standard */
+    bool reader_gone;  /* it is broken because nobody reads the answers */
+    bool farewell;     /* the last answer was sent; what still comes is thrown away */
+    bool chokes;       /* the system has no room for more answers, so requests wait */
+    bool needs_commit; /* set by a protocol: go on when all changes so far are durable, */
+    bool needs_sync;   /* and when all leases so far are */
+    bool awaits_commit; /* nothing is answered before `until` changes are durable, */
+    bool awaits_sync;   /* and before `until_lease` records of leases are */
     uint64_t until;
+    uint64_t until_lease;
     uint64_t spoke;      /* the round of the loop in which the client last did something */
     uint64_t slow_since; /* when it began to hold up others, in milliseconds; 0: it does not */
 };
@@ -68,10 +73,10 @@ bool connection_answer(struct connection *c);
 /* Frees its memory. */
 void connection_release(struct connection *c);
 
-/* Whether an answer waits for a commit that was not begun yet. */
-static inline bool connection_wants_commit(const struct connection *c)
+/* Whether something has to become durable before the next request. */
+static inline bool connection_waits(const struct connection *c)
 {
-    return !c->awaits && (c->syncing || c->held > 0);
+    return c->needs_commit || c->needs_sync || c->awaits_commit || c->awaits_sync;
 }
 
 /* Whether answers wait to be sent. */
@@ -88,6 +93,9 @@ void forget_front(struct text *text, size_t *at);
 /* Put a part of an answer. Without memory for it the connection has failed. */
 void connection_put(struct connection *c, const char *data, size_t len);
 void connection_puts(struct connection *c, const char *text);
+
+/* Puts the error answer of the line protocol: E and a sentence. */
+void connection_put_error(struct connection *c, const char *sentence);
 
 /* Whether the text, or an entry that covers it, is listed. An empty text is never listed. */
 static inline enum find_answer connection_find(struct connection *c, enum find_type type,

@@ -37,7 +37,7 @@ static void break_off(struct connection *c, const char *what)
 
 bool connection_wants_input(const struct connection *c)
 {
-    const bool waits = !c->is_standard && (c->awaits || c->chokes);
+    const bool waits = !c->is_standard && (connection_waits(c) || c->chokes);
     return !c->in.at_end && !waits && c->out.len - c->sent < c->ahead;
 }
 
@@ -106,7 +106,7 @@ static bool can_answer(struct connection *c)
 {
     c->chokes = !c->is_standard && c->service->may_change &&
                 (connection_is_behind(c) || (line_reader_rest(&c->in).len > 0 && !has_room(c)));
-    return !c->broken && !c->awaits && !c->chokes;
+    return !c->broken && !connection_waits(c) && !c->chokes;
 }
 
 void connection_serve(struct connection *c, bool is_readable)
@@ -143,6 +143,6 @@ void connection_end(struct connection *c)
 
 bool connection_is_complete(const struct connection *c)
 {
-    return c->in.at_end && !c->syncing && !c->awaits && !c->chokes && c->held == 0 &&
+    return c->in.at_end && !connection_waits(c) && !c->chokes && c->held == 0 &&
            !connection_is_behind(c) && !c->broken && !c->failed;
 }

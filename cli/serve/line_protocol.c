@@ -17,6 +17,7 @@
 #include <string.h>
 
 #include "commands/info_json.h"
+#include "serve/line_leases.h"
 
 static const char no_log_sentence[] =
     "this store has no log: its changes are durable when the server ends";
@@ -63,23 +64,20 @@ void line_greet(struct connection *c)
     connection_puts(c, "\n");
 }
 
-static void put_error(struct connection *c, const char *sentence)
-{
-    connection_puts(c, "E ");
-    connection_puts(c, sentence);
-    connection_puts(c, "\n");
-}
-
 /* ---- Runs ------------------------------------------------------------------------------------ */
 
-static void put_marks(struct connection *c, const char *marks, size_t n)
+static void put_marks(struct connection *c, enum request_type type, const char *marks, size_t n)
 {
     char lines[2 * SERVICE_RUN];
     size_t len = 0;
     for (size_t i = 0; i < n; i++) {
         if (marks[i] == 'E') {
             connection_put(c, lines, len);
-            put_error(c, c->service->trouble);
+            connection_put_error(c, c->service->trouble);
+            len = 0;
+        } else if (marks[i] == 'L') {
+            connection_put(c, lines, len);
+            connection_puts(c, type == REQUEST_ASK ? "not yet\n" : "leased\n");
             len = 0;
         } else {
             lines[len++] = marks[i];
@@ -140,7 +138,7 @@ static void answer_run(struct connection *c, const struct run *run)
     if (!marks[0]) {
         mark_keys(c, run->type, keys, run->n, marks);
     }
-    put_marks(c, marks, run->n);
+    put_marks(c, run->type, marks, run->n);
 }
 
 static void collect_run(struct connection *c, const struct run *run)
@@ -242,18 +240,18 @@ static void put_stats(struct connection *c)
     snprintf(line, sizeof(line),
              "{\"clients\":%zu,\"questions\":%" PRIu64 ",\"new\":%" PRIu64 ",\"wrong\":%" PRIu64
              ",\"changes\":%" PRIu64 ",\"waiting\":%" PRIu64 ",\"durable\":%" PRIu64
-             ",\"memory\":%" PRIu64 "}\n",
+             ",\"memory\":%" PRIu64 ",\"leases\":%zu}\n",
              s->counts.nclients, s->counts.nquestions, s->counts.nnew, s->counts.nwrong, s->nmade,
-             s->nmade - s->nbegun, s->ndurable, stats.memory);
+             s->nmade - s->nbegun, s->ndurable, stats.memory, s->leases.nlive);
     connection_puts(c, line);
 }
 
 static void set_option(struct connection *c, struct unseen_bytes name)
 {
     if (!is_word(name, "durable")) {
-        put_error(c, "unknown option; there is: O durable");
+        connection_put_error(c, "unknown option; there is: O durable");
     } else if (c->service->no_log) {
-        put_error(c, no_log_sentence);
+        connection_put_error(c, no_log_sentence);
     } else {
         c->is_durable = true;
         connection_puts(c, "OK\n");
@@ -277,8 +275,9 @@ static void take_token(struct connection *c, struct unseen_bytes text)
         c->may_change = true;
         connection_puts(c, "OK\n");
     } else {
-        put_error(c, "the token is wrong: it is the first line of the file that the server's "
-                     "--token-file names");
+        connection_put_error(
+            c, "the token is wrong: it is the first line of the file that the server's "
+               "--token-file names");
     }
 }
 
@@ -290,7 +289,7 @@ static void answer_request(struct connection *c, const struct request *r)
         break;
     case REQUEST_FLUSH:
         if (c->service->no_log) {
-            put_error(c, no_log_sentence);
+            connection_put_error(c, no_log_sentence);
         } else {
             c->syncing = true;
         }
@@ -307,12 +306,23 @@ static void answer_request(struct connection *c, const struct request *r)
     case REQUEST_TOKEN:
         take_token(c, r->text);
         break;
+    case REQUEST_LEASE:
+    case REQUEST_DONE:
+    case REQUEST_GIVE_BACK:
+    case REQUEST_RENEW:
+    case REQUEST_HAND_OUT:
+        if (c->may_change) {
+            line_lease_request(c, r);
+        } else {
+            connection_put_error(c, may_not_change);
+        }
+        break;
     default:
         c->service->counts.nwrong++;
         if (r->in_batch) {
             collect_wrong(c);
         } else {
-            put_error(c, r->wrong);
+            connection_put_error(c, r->wrong);
         }
     }
 }
@@ -336,7 +346,7 @@ static bool begin_conversation(struct connection *c)
     c->has_spoken = true;
     if (!c->is_standard && newline &&
         is_http((struct unseen_bytes){rest.data, (size_t)(newline - rest.data)})) {
-        put_error(c, "this is not a web server, but unseen serve");
+        connection_put_error(c, "this is not a web server, but unseen serve");
         c->over = true;
     }
     return !c->over;
@@ -364,7 +374,10 @@ bool line_take(struct connection *c)
         }
     }
     end_run(c, &run);
-    if (c->is_durable && c->has_changed) {
+    c->needs_commit = c->syncing || (c->is_durable && c->has_changed);
+    c->needs_sync = c->has_leased;
+    c->has_leased = false;
+    if (c->needs_sync || (c->is_durable && c->has_changed)) {
         c->held = c->out.len - c->sent;
     }
     return any;
@@ -379,7 +392,7 @@ static void refuse_held(struct connection *c)
     }
     c->out.len -= c->held;
     for (size_t i = 0; i < nlines; i++) {
-        put_error(c, c->service->trouble);
+        connection_put_error(c, c->service->trouble);
     }
 }
 
@@ -392,7 +405,7 @@ void line_synced(struct connection *c, bool durable)
     if (c->syncing && durable) {
         connection_puts(c, "OK\n");
     } else if (c->syncing) {
-        put_error(c, c->service->trouble);
+        connection_put_error(c, c->service->trouble);
     }
     c->syncing = false;
 }

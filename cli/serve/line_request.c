@@ -23,6 +23,29 @@ static enum request_type type_of(char letter)
     }
 }
 
+/* The request of a letter that has some other text behind it; WRONG for all other letters. */
+static enum request_type type_of_text(char letter)
+{
+    switch (letter) {
+    case 'O':
+        return REQUEST_OPTION;
+    case 'T':
+        return REQUEST_TOKEN;
+    case 'L':
+        return REQUEST_LEASE;
+    case 'D':
+        return REQUEST_DONE;
+    case 'G':
+        return REQUEST_GIVE_BACK;
+    case 'N':
+        return REQUEST_RENEW;
+    case 'X':
+        return REQUEST_HAND_OUT;
+    default:
+        return REQUEST_WRONG;
+    }
+}
+
 /* Reads decimal digits up to the first other byte and returns how many there are. A number too
  * large for 64 bits becomes the largest. */
 static size_t read_count(struct unseen_bytes text, uint64_t *count_out)
@@ -75,9 +98,8 @@ static struct request read_command(struct line_parser *p, struct unseen_bytes li
         if (type_of(letter) != REQUEST_WRONG) {
             return (struct request){.type = type_of(letter), .url = text};
         }
-        if (letter == 'O' || letter == 'T') {
-            return (struct request){.type = letter == 'O' ? REQUEST_OPTION : REQUEST_TOKEN,
-                                    .text = text};
+        if (type_of_text(letter) != REQUEST_WRONG) {
+            return (struct request){.type = type_of_text(letter), .text = text};
         }
     }
     if (line.len == 1 && letter == 'F') {
@@ -86,8 +108,9 @@ static struct request read_command(struct line_parser *p, struct unseen_bytes li
     if (line.len == 1 && (letter == 'I' || letter == 'S')) {
         return (struct request){.type = letter == 'I' ? REQUEST_INFO : REQUEST_STATS};
     }
-    return wrong("unknown request; there are: A URL, C URL, R URL, B N A, F, I, S, O NAME and "
-                 "T TOKEN");
+    return wrong(
+        "unknown request; there are: A URL, C URL, R URL, B N A, F, I, S, O NAME, T TOKEN, "
+        "L SECONDS URL, D TOKEN, G TOKEN, N SECONDS TOKEN and X N SECONDS");
 }
 
 static struct request read_line(struct line_parser *p, struct unseen_bytes line, bool too_long)

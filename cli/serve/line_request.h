@@ -32,6 +32,11 @@ enum request_type {
     REQUEST_STATS,
     REQUEST_OPTION, /* text: the name of an option of this connection */
     REQUEST_TOKEN,  /* text: the token that lets a client change the store */
+    REQUEST_LEASE,  /* text: all behind the letter; see line_leases.c */
+    REQUEST_DONE,   /* the same, as of those below */
+    REQUEST_GIVE_BACK,
+    REQUEST_RENEW,
+    REQUEST_HAND_OUT,
     REQUEST_WRONG
 };
 
@@ -39,7 +44,7 @@ struct request {
     enum request_type type;
     bool in_batch;
     struct unseen_bytes url;  /* of ADD, ASK and REMOVE */
-    struct unseen_bytes text; /* of OPTION and TOKEN */
+    struct unseen_bytes text; /* of OPTION, TOKEN and the requests about leases */
     const char *wrong;        /* of WRONG: a sentence without a full stop; static text */
 };
 

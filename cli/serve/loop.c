@@ -14,9 +14,9 @@
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "clock.h"
 #include "print/message.h"
 #include "serve/connection_io.h"
 #include "stop.h"
@@ -29,9 +29,8 @@ enum {
                                      * of room; and between looks at a client that holds up commits */
     GOODBYE = 1000,            /* milliseconds at the end for clients that still read */
     PATIENCE = 1000,           /* milliseconds that a client may hold up commits */
-    MILLION = 1000 * 1000,
-    ACCEPTS = 32, /* connections that are taken in a round */
-    FIXED_FDS = 2 /* the listener's and the one that tells of commits */
+    ACCEPTS = 32,              /* connections that are taken in a round */
+    FIXED_FDS = 2              /* the listener's and the one that tells of commits */
 };
 
 struct loop {
@@ -80,14 +79,6 @@ void loop_block_signals(bool listens)
         const struct sigaction action = {.sa_handler = note_hangup};
         sigaction(SIGHUP, &action, NULL);
     }
-}
-
-/* In milliseconds, never 0. */
-static uint64_t now(void)
-{
-    struct timespec time = {0};
-    (void)clock_gettime(CLOCK_MONOTONIC, &time); /* cannot fail */
-    return (uint64_t)time.tv_sec * 1000 + (uint64_t)time.tv_nsec / MILLION + 1;
 }
 
 /* ---- Connections ----------------------------------------------------------------------------- */
@@ -239,7 +230,7 @@ static void serve_connection(struct loop *l, struct connection *c, bool is_reada
  * which they were made, so this holds up the commits of all. */
 static bool holds_up(const struct connection *c)
 {
-    return c->has_changed && c->held == 0 && connection_is_behind(c);
+    return c->has_changed && !c->is_durable && (c->held > 0 || connection_is_behind(c));
 }
 
 /* A client that holds up commits, or does not close after the last answer, is dropped after a
@@ -251,14 +242,15 @@ static void find_slow(struct loop *l)
     l->is_watched = false;
     for (size_t i = 0; i < l->n; i++) {
         struct connection *c = l->connections[i];
-        if (!holds_up(c) && !c->farewell) {
+        l->is_held_up = l->is_held_up || holds_up(c);
+        if (c->held > 0 || (!holds_up(c) && !c->farewell)) {
             c->slow_since = 0;
             continue;
         }
-        l->is_held_up = l->is_held_up || holds_up(c);
         l->is_watched = l->is_watched || !c->is_standard;
-        c->slow_since = c->slow_since ? c->slow_since : now();
-        c->broken = c->broken || (!c->is_standard && now() - c->slow_since > PATIENCE);
+        c->slow_since = c->slow_since ? c->slow_since : clock_milliseconds();
+        c->broken =
+            c->broken || (!c->is_standard && clock_milliseconds() - c->slow_since > PATIENCE);
     }
 }
 
@@ -268,23 +260,49 @@ static void begin_commit(struct loop *l)
     for (size_t i = 0; i < l->n; i++) {
         struct connection *c = l->connections[i];
         c->has_changed = false;
-        if (connection_wants_commit(c)) {
-            c->awaits = true;
+        if (c->needs_commit) {
+            c->needs_commit = false;
+            c->awaits_commit = true;
             c->until = l->service->nbegun;
         }
     }
 }
 
-/* Goes on with connections whose commits have ended. Returns whether there were any. */
+static void begin_sync(struct loop *l)
+{
+    lease_file_sync(&l->service->leases.file);
+    for (size_t i = 0; i < l->n; i++) {
+        struct connection *c = l->connections[i];
+        if (c->needs_sync) {
+            c->needs_sync = false;
+            c->awaits_sync = true;
+            c->until_lease = l->service->leases.file.written;
+        }
+    }
+}
+
+/* Whether all that the connection waits for is on the disk, or never will be. */
+static bool is_ready(const struct connection *c)
+{
+    const struct service *s = c->service;
+    return (c->awaits_commit || c->awaits_sync) && !c->needs_commit && !c->needs_sync &&
+           (!c->awaits_commit || s->broken || s->ndurable >= c->until) &&
+           (!c->awaits_sync || s->leases_broken || s->nsynced >= c->until_lease);
+}
+
+/* Goes on with connections that have waited. Returns whether there were any. */
 static bool resume_connections(struct loop *l)
 {
     struct service *s = l->service;
     bool any = false;
     for (size_t i = 0; i < l->n; i++) {
         struct connection *c = l->connections[i];
-        if (c->awaits && (s->broken || s->ndurable >= c->until)) {
-            c->awaits = false;
-            s->protocol->synced(c, !s->broken);
+        if (is_ready(c)) {
+            const bool durable =
+                (!c->awaits_commit || !s->broken) && (!c->awaits_sync || !s->leases_broken);
+            c->awaits_commit = false;
+            c->awaits_sync = false;
+            s->protocol->synced(c, durable);
             serve_connection(l, c, false);
             any = true;
         }
@@ -302,6 +320,7 @@ static void settle(struct loop *l)
         if (!l->is_held_up) {
             begin_commit(l);
         }
+        begin_sync(l);
         service_poll(l->service);
     } while (resume_connections(l));
 }

@@ -163,9 +163,13 @@ static bool open_service(struct service *s)
 /* Changes whose answers were written become durable; the others are forgotten. */
 static bool close_service(struct service *s)
 {
-    bool durable = true;
+    bool durable = !s->leases_broken;
     if (!s->protocol->finds && s->store) {
-        durable = service_commit_wait(s) && stores_close(s->store, s->path, &s->options->seen);
+        (void)service_commit_wait(s);
+        service_poll(s); /* notes the leases that have ended */
+        leases_close(&s->leases);
+        durable =
+            service_commit_wait(s) && stores_close(s->store, s->path, &s->options->seen) && durable;
         if (s->broken) {
             (void)unseen_store_close(s->store, NULL); /* the cause has been reported */
         }

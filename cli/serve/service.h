@@ -26,6 +26,7 @@
 
 #include "lines/text.h"
 #include "seen/lists.h"
+#include "serve/leases.h"
 #include "serve/line_request.h"
 #include "serve/protocol.h"
 
@@ -80,6 +81,9 @@ struct service {
     uint64_t nmade;    /* changes made */
     uint64_t nbegun;   /* of these, handed to the thread that commits */
     uint64_t ndurable; /* of these, durable when service_poll was called */
+    struct leases leases;
+    bool leases_broken; /* the file of leases could not be synced */
+    uint64_t nsynced;   /* records of leases on the disk when service_poll was called */
 
     struct service_counts counts;
 };
@@ -118,7 +122,7 @@ bool service_keys(struct service *s, const struct unseen_bytes *urls, size_t n,
 
 /* Does what `type` (ADD, ASK or REMOVE) says with n keys, and writes a mark for each. Returns how
  * many changes were made. A mark is '1' (ADD: it is new; ASK: it is there; REMOVE: it was there),
- * '0' (the opposite) or 'E' (see trouble). */
+ * '0' (the opposite), 'L' (ADD, ASK: a worker has it) or 'E' (see trouble). */
 size_t service_marks(struct service *s, enum request_type type, const struct unseen_key *keys,
                      size_t n, char *marks);
 
@@ -128,6 +132,14 @@ void service_list_marks(struct service *s, enum request_type type, const struct 
 
 /* Sets the trouble, unless a commit has failed. */
 void service_set_trouble(struct service *s, const char *sentence);
+
+/* Opens the leases of the store, unless they are open. Returns false if that cannot be: see
+ * trouble. */
+bool service_open_leases(struct service *s);
+
+/* Adds the key of a lease that is over. *mark_out as of service_marks. Returns whether that was a
+ * change. */
+bool service_end_lease(struct service *s, struct unseen_key key, char *mark_out);
 
 /* Makes these n keys new again: the answers that tell of them were not sent. */
 void service_take_back(struct service *s, const struct unseen_key *keys, size_t n);

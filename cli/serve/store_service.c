@@ -6,6 +6,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "clock.h"
+#include "print/message.h"
 #include "print/utf8.h"
 
 /* The marks of the verdicts SEEN, NEW and ALLOWED. */
@@ -92,13 +94,13 @@ void service_list_marks(struct service *s, enum request_type type, const struct 
     (void)write_marks(s, status, verdicts, status == UNSEEN_OK ? n : 0, n, ask_marks, marks);
 }
 
-size_t service_marks(struct service *s, enum request_type type, const struct unseen_key *keys,
-                     size_t n, char *marks)
+/* As service_marks, for keys that no worker has. */
+static size_t mark_keys(struct service *s, enum request_type type, const struct unseen_key *keys,
+                        size_t n, char *marks)
 {
     uint8_t verdicts[SERVICE_RUN];
     size_t ndone = 0;
     enum unseen_status status;
-    s->counts.nquestions += n;
     if (type == REQUEST_ASK) {
         status = unseen_set_contains_keys(unseen_store_set(s->store), keys, n, verdicts, &ndone);
         (void)write_marks(s, status, verdicts, ndone, n, ask_marks, marks);
@@ -115,6 +117,61 @@ size_t service_marks(struct service *s, enum request_type type, const struct uns
     s->nmade += nchanges;
     s->counts.nnew += adds ? nchanges : 0;
     return nchanges;
+}
+
+/* Looks at each key by itself. A URL whose lease is over, and that somebody adds, is leased no
+ * more. */
+static size_t mark_leased(struct service *s, enum request_type type, const struct unseen_key *keys,
+                          size_t n, char *marks)
+{
+    size_t nchanges = 0;
+    for (size_t i = 0; i < n; i++) {
+        const enum lease_state state = leases_state(&s->leases, keys[i], clock_milliseconds());
+        if (state == LEASE_OUT) {
+            marks[i] = 'L';
+            continue;
+        }
+        nchanges += mark_keys(s, type, &keys[i], 1, &marks[i]);
+        if (state == LEASE_BACK && type == REQUEST_ADD && marks[i] != 'E') {
+            leases_end(&s->leases, keys[i], s->nmade);
+        }
+    }
+    return nchanges;
+}
+
+size_t service_marks(struct service *s, enum request_type type, const struct unseen_key *keys,
+                     size_t n, char *marks)
+{
+    s->counts.nquestions += n;
+    return (type != REQUEST_REMOVE && s->leases.nlive > 0 ? mark_leased : mark_keys)(s, type, keys,
+                                                                                     n, marks);
+}
+
+bool service_open_leases(struct service *s)
+{
+    struct unseen_store_info info = {.size = sizeof(info)};
+    if (s->leases.file.path) {
+        return true;
+    }
+    if (!s->may_change || s->no_log) {
+        service_set_trouble(s, "only a store with a log that may be changed has leases");
+        return false;
+    }
+    (void)unseen_store_info(s->store, &info); /* fails for a wrong size only */
+    if (!leases_open(&s->leases, s->path, info.id, unseen_store_set(s->store), s->notify_fd)) {
+        service_set_trouble(s, "the server cannot open the file of leases; it has said why");
+        return false;
+    }
+    return true;
+}
+
+bool service_end_lease(struct service *s, struct unseen_key key, char *mark_out)
+{
+    const bool changed = mark_keys(s, REQUEST_ADD, &key, 1, mark_out) > 0;
+    if (*mark_out != 'E') {
+        leases_end(&s->leases, key, s->nmade);
+    }
+    return changed;
 }
 
 void service_take_back(struct service *s, const struct unseen_key *keys, size_t n)
@@ -138,8 +195,16 @@ void service_commit(struct service *s)
 void service_poll(struct service *s)
 {
     struct unseen_error error = {.status = UNSEEN_OK};
+    int code = 0;
     if (!s->broken && s->may_change) {
         (void)note_commit(s, unseen_store_commit_poll(s->store, &s->ndurable, &error), &error);
+    }
+    leases_settle(&s->leases, s->ndurable);
+    s->nsynced = lease_file_synced(&s->leases.file, &code);
+    if (code != 0 && !s->leases_broken) {
+        message_error("cannot write %s: %s", s->leases.file.path, strerror(code));
+        service_set_trouble(s, "the leases cannot be written to the disk");
+        s->leases_broken = true;
     }
 }
 

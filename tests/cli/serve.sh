@@ -62,7 +62,7 @@ wait $server
 holds [ $((ticks)) -lt 20 ]
 
 # ---- Errors: the session goes on ----------------------------------------------------------------
-unknown='E unknown request; there are: A URL, C URL, R URL, B N A, F, I, S, O NAME and T TOKEN'
+unknown='E unknown request; there are: A URL, C URL, R URL, B N A, F, I, S, O NAME, T TOKEN, L SECONDS URL, D TOKEN, G TOKEN, N SECONDS TOKEN and X N SECONDS'
 printf '\nQ\na x\nA\nB\nF \nFF\nI x\nhttp://e.com/\nC x\n' | talk s
 expect 0 "$(printf "$unknown\\\\n%.0s" 1 2 3 4 5 6 7 8 9)0\\n" ''
 printf 'B x\nB -1 A\nB  5 A\nC x\n' | talk s

@@ -358,6 +358,197 @@ kills(40 * SCALE, of_server=False)
 kills(60 * SCALE, of_server=True)
 kills(20 * SCALE, of_server=True, durable=True)
 
+# ---- Answers that were not sent are as if they had not been given --------------------------------
+server = Server("unsent")
+gone = [Client() for _ in range(3)]
+server.process.send_signal(signal.SIGSTOP)
+gone[0].send("B 3 A\nhttp://unsent/1\nhttp://unsent/2\nhttp://unsent/3\n")
+gone[1].send("A http://unsent/4\nA http://unsent/5\n")
+gone[2].send("L 60 http://unsent/6\n")
+for c in gone:
+    c.close()
+server.process.send_signal(signal.SIGCONT)
+c = Client()
+eventually(lambda: json.loads(c.ask("S"))["clients"] == 1)
+assert c.batch("C", ["http://unsent/%d" % i for i in range(1, 6)]) == "00000"
+server.end()
+
+# A server that is killed between an answer and its commit: each write takes half a second.
+slow = subprocess.Popen(["strace", "-f", "-o", "/dev/null", "-e", "trace=write",
+                         "-e", "inject=write:delay_enter=500000", TOOL, "serve", "unsent",
+                         "--listen", "unix:slow-sock"], stderr=subprocess.PIPE)
+if b"listening" in slow.stderr.readline():  # not where tracing is not allowed
+    c = Client("unix:slow-sock")
+    c.send("B 2 A\nhttp://unsent/1\nhttp://unsent/2\n")
+    time.sleep(0.25)
+    pids = subprocess.run(["pgrep", "-P", str(slow.pid)], stdout=subprocess.PIPE).stdout.split()
+    for pid in pids:
+        os.kill(int(pid), signal.SIGKILL)
+    slow.wait()
+    server = Server("unsent")
+    assert Client().batch("C", ["http://unsent/1", "http://unsent/2"]) == "00"
+    server.end()
+os.remove("unsent")
+
+# ---- Leases --------------------------------------------------------------------------------------
+def lease_of(answer):
+    assert answer.startswith("1 "), answer
+    return answer[2:]
+
+
+def handed_out(client, request):
+    n = int(client.ask(request))
+    return [client.line().split(" ", 1) for _ in range(n)]
+
+
+server = Server("leased")
+c, d = Client(), Client()
+token = lease_of(c.ask("L 60 http://lease/a"))
+assert d.ask("L 60 HTTP://LEASE/a#x") == "leased"
+assert d.ask("A http://lease/a") == "leased"
+assert d.ask("C http://lease/a") == "not yet"
+assert d.batch("A", ["http://lease/b", "http://lease/a", "http://lease/c"]) == "1L1"
+assert d.batch("C", ["http://lease/b", "http://lease/a"]) == "1L"
+assert d.ask("R http://lease/a") == "0"
+assert d.ask("L 60 http://lease/b") == "0"
+assert c.ask("N 50 " + token) == "OK"
+assert c.ask("D " + token) == "OK"
+assert c.ask("D " + token) == "late" and c.ask("G " + token) == "late"
+assert d.ask("C http://lease/a") == "1" and d.ask("L 60 http://lease/a") == "0"
+# Its time is over: others get it, and the late worker changes nothing.
+late = lease_of(c.ask("L 1 http://lease/late"))
+kept = lease_of(c.ask("L 60 http://lease/kept"))
+time.sleep(1.1)
+assert d.ask("C http://lease/late") == "0"
+again = handed_out(d, "X 10 60")
+assert [u for _, u in again] == ["http://lease/late"], again
+assert c.ask("D " + late) == "late" and d.ask("C http://lease/late") == "not yet"
+assert d.ask("G " + again[0][0]) == "OK"
+assert lease_of(d.ask("L 60 http://lease/late")) != again[0][0]
+# Given back, and then added by somebody who does not work with leases.
+back = lease_of(c.ask("L 60 http://lease/back"))
+assert c.ask("G " + back) == "OK" and d.ask("A http://lease/back") == "1"
+assert handed_out(d, "X 10 60") == []
+for wrong in ("L", "L x http://a/", "L 0 http://a/", "L 604801 http://a/", "X 1", "X 0 1", "X 1 1 1",
+              "X 1001 1", "N x " + kept):
+    assert c.ask(wrong).startswith("E "), wrong
+for wrong in ("D ", "D 0.0", "D zz", "D " + "0" * 100, "G " + kept + "0", "D -1.-1", "N 5 ffffffff.1", "N 5"):
+    assert c.ask(wrong) == "late", wrong
+# What was answered is on the disk: after a kill all leases are over, and none is lost.
+server.end(signal.SIGKILL)
+server = Server("leased")
+c = Client()
+assert c.ask("D " + kept) == "late"
+assert sorted(u for _, u in handed_out(c, "X 10 60")) == ["http://lease/kept", "http://lease/late"]
+assert c.ask("C http://lease/b") in ("0", "1")
+server.end()
+# A torn end is cut off; another store's file is refused.
+with open("leased.leases", "ab") as f:
+    f.write(b"\x01\x02\x03")
+server = Server("leased")
+c = Client()
+assert len(handed_out(c, "X 10 1")) == 2
+server.end()
+os.rename("leased.leases", "slow.leases")
+server = Server("slow")
+assert Client().ask("X 10 1").startswith("E the server cannot open the file of leases")
+status, errors = server.end()
+assert "slow.leases has the leases of another store" in errors, errors
+os.remove("slow.leases")
+server = Server("leased", "--filter", "compact")
+c = Client()
+for part in range(0, 30000, 1000):
+    c.send("".join("L 60 http://lease/%d\n" % (part + i) for i in range(1000)))
+    tokens = [lease_of(c.line()) for i in range(1000)]
+    c.send("".join("D %s\n" % t for t in tokens))
+    assert all(c.line() == "OK" for _ in tokens)
+assert c.ask("F") == "OK" and json.loads(c.ask("S"))["leases"] == 0
+eventually(lambda: os.path.getsize("leased.leases") < 1500000)  # written anew
+server.end()
+assert not os.path.exists("leased.leases")
+
+
+def lease_worker(log, seed):
+    """Takes a URL, works, notes that it is done, and says so; or takes what others left."""
+    rng = random.Random(seed)
+    client = None
+    with open(log, "ab", buffering=0) as out:
+        while True:
+            try:
+                client = client or Client()
+                i = rng.randrange(len(LEASED))
+                answer = client.ask("L 1 " + LEASED[i])
+                work = [[answer[2:], LEASED[i]]] if answer[0] == "1" else []
+                if rng.random() < 0.2:
+                    work += handed_out(client, "X 5 1")
+                for token, url in work:
+                    out.write((url + "\n").encode())
+                    client.ask("D " + token)
+            except OSError:
+                client = None
+                time.sleep(0.01)
+
+
+LEASED = ["http://work/%d" % i for i in range(2000)]
+
+
+def lease_kills(n):
+    server = Server("worked")
+    logs, children = [], []
+
+    def start():
+        logs.append("work.%d" % len(logs))
+        open(logs[-1], "wb").close()
+        pid = os.fork()
+        if pid == 0:
+            try:
+                lease_worker(logs[-1], SEED * 31 + len(logs))
+            finally:
+                os._exit(1)
+        children.append(pid)
+    for _ in range(4):
+        start()
+    for i in range(n):
+        time.sleep(random.random() * 0.05)
+        if i % 3 == 0:
+            server.end(signal.SIGKILL)
+            server = Server("worked")
+        else:
+            pid = children.pop(random.randrange(len(children)))
+            os.kill(pid, signal.SIGKILL)
+            os.waitpid(pid, 0)
+            start()
+    for pid in children:
+        os.kill(pid, signal.SIGKILL)
+        os.waitpid(pid, 0)
+    # One worker does the rest. Whatever the others held comes back.
+    client = Client()
+    done = []
+    until = time.time() + 60
+    for url in LEASED:
+        answer = client.ask("L 60 " + url)
+        if answer[0] == "1":
+            done.append(url)
+            assert client.ask("D " + answer[2:]) == "OK"
+    while json.loads(client.ask("S"))["leases"] > 0 and time.time() < until:
+        for token, url in handed_out(client, "X 100 60"):
+            done.append(url)
+            assert client.ask("D " + token) == "OK"
+        time.sleep(0.05)
+    noted = done + [line.decode().rstrip("\n") for log in logs for line in open(log, "rb")]
+    assert set(noted) == set(LEASED), len(set(LEASED) - set(noted))
+    assert client.batch("C", LEASED) == "1" * len(LEASED)
+    print("%d kills with leases: %d URLs, all done, %d twice" %
+          (n, len(LEASED), len(noted) - len(LEASED)))
+    client.close()
+    server.end()
+    for log in logs:
+        os.remove(log)
+    os.remove("worked")
+
+
+lease_kills(30 * SCALE)
+
 # ---- Two servers, and a socket in the way --------------------------------------------------------
 server = Server("slow")
 second = subprocess.run([TOOL, "serve", "slow", "--listen", "unix:other"], stderr=subprocess.PIPE)
