@@ -19,6 +19,7 @@
 #include "lines/jsonl.h"
 #include "lines/profile.h"
 #include "lines/text_table.h"
+#include "print/json.h"
 #include "print/message.h"
 #include "print/output.h"
 #include "print/report.h"
@@ -235,16 +236,35 @@ static bool count_prepare(struct count *c, enum unseen_cpu cpu)
            files_check(o->command->called, o->input.files, o->input.nfiles, outs, 1);
 }
 
+static void put_group(struct count *c, struct unseen_bytes name, uint64_t n)
+{
+    if (c->o->print.json) {
+        json_write(&c->out, "{\"group\":");
+        json_write_string(&c->out, name);
+        output_print(&c->out, ",\"count\":%" PRIu64 "}\n", n);
+        return;
+    }
+    output_print(&c->out, "%" PRIu64 "\t", n);
+    output_write(&c->out, name.data, name.len);
+    output_write(&c->out, &c->o->input.delimiter, 1);
+}
+
+void count_put(struct output *out, const struct options *o, uint64_t n)
+{
+    if (o->print.json) {
+        output_print(out, "{\"count\":%" PRIu64 "}\n", n);
+    } else {
+        output_print(out, "%" PRIu64 "%c", n, o->input.delimiter);
+    }
+}
+
 static void put_result(struct count *c)
 {
     if (!c->o->group.by) {
-        output_print(&c->out, "%" PRIu64 "%c", c->report.nnew, c->o->input.delimiter);
+        count_put(&c->out, c->o, c->report.nnew);
     }
     for (size_t i = 0; i < c->groups.n; i++) {
-        const struct unseen_bytes name = text_table_text(&c->groups, i);
-        output_print(&c->out, "%" PRIu64 "\t", c->groups.entries[i].value);
-        output_write(&c->out, name.data, name.len);
-        output_write(&c->out, &c->o->input.delimiter, 1);
+        put_group(c, text_table_text(&c->groups, i), c->groups.entries[i].value);
     }
     if (c->nmisses > 0) {
         message_warning("%" PRIu64 " lines without --by %s are counted under no name", c->nmisses,

@@ -14,6 +14,7 @@
 #include "lines/feed.h"
 #include "lines/files.h"
 #include "lines/identity.h"
+#include "print/json.h"
 #include "print/message.h"
 #include "print/output.h"
 #include "print/report.h"
@@ -131,6 +132,16 @@ static void put_marked(const struct dedup *d, struct output *out, const struct u
     }
 }
 
+static void put_json(struct output *out, const struct unseen_bytes *lines, const uint8_t *verdicts,
+                     size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        json_write(out, "{\"input\":");
+        json_write_string(out, lines[i]);
+        json_write(out, verdicts[i] == UNSEEN_SEEN ? ",\"found\":true}\n" : ",\"found\":false}\n");
+    }
+}
+
 static void dedup_put(struct dedup *d, const struct unseen_bytes *lines, const uint8_t *verdicts,
                       size_t n, size_t nnew)
 {
@@ -140,6 +151,8 @@ static void dedup_put(struct dedup *d, const struct unseen_bytes *lines, const u
     }
     if (o->print.mark) {
         put_marked(d, &d->out, lines, verdicts, n);
+    } else if (o->print.json) {
+        put_json(&d->out, lines, verdicts, n);
     } else if (!o->print.count && !o->print.quiet) {
         put_verdict(d, &d->out, lines, verdicts, n, d->prints_seen ? UNSEEN_SEEN : UNSEEN_NEW,
                     d->prints_seen ? n - nnew : nnew);

@@ -8,6 +8,7 @@
 #include <unseen_list.h>
 
 #include "commands/commands.h"
+#include "print/json.h"
 #include "print/message.h"
 #include "print/output.h"
 #include "seen/lists.h"
@@ -22,25 +23,99 @@ static bool is_single(const struct options *o)
     return o->input.nfiles == 1;
 }
 
+/* What is printed about a store or a list. With --json it is an object: its errors come first,
+ * because they are found first. */
+struct finding {
+    struct output *out;
+    bool json;
+    uint64_t nerrors;
+};
+
+static struct finding finding_start(struct output *out, const struct options *o, const char *what,
+                                    const char *path)
+{
+    if (o->print.json) {
+        output_print(out, "{\"%s\":", what);
+        json_write_text(out, path);
+        json_write(out, ",\"errors\":[");
+    }
+    return (struct finding){out, o->print.json, 0};
+}
+
+static void finding_error(struct finding *f, const char *text)
+{
+    if (f->json) {
+        json_write(f->out, f->nerrors++ > 0 ? "," : "");
+        json_write_text(f->out, text);
+    }
+}
+
+/* `good` is true, false or null (it could not be read). */
+static void finding_good(struct finding *f, const char *good)
+{
+    if (f->json) {
+        output_print(f->out, "],\"good\":%s", good);
+    }
+}
+
+static void finding_end(struct finding *f)
+{
+    if (f->json) {
+        json_write(f->out, "}\n");
+    }
+}
+
 /* Prints a message for each damage. */
 static void report_damage(void *context, const struct unseen_error *damage)
 {
-    (void)context;
     message_error("%s", damage->text);
+    finding_error(context, damage->text);
 }
 
 /* Prints the findings of unseen_store_verify. */
-static void put_health(struct output *out, const char *path, const struct unseen_store_health *h)
+static void put_health(struct finding *f, const char *path, const struct unseen_store_health *h)
 {
-    output_print(out,
+    if (f->json) {
+        finding_good(f, h->ndamages > 0 || f->nerrors > 0 ? "false" : "true");
+        output_print(f->out,
+                     ",\"added\":%" PRIu64 ",\"removed\":%" PRIu64 ",\"commits\":%" PRIu64
+                     ",\"damages\":%" PRIu64 ",\"lost_bytes\":%" PRIu64 ",\"torn_bytes\":%" PRIu64,
+                     h->nadded, h->nremoved, h->nrecords, h->ndamages, h->lost_bytes,
+                     h->torn_bytes);
+        return;
+    }
+    output_print(f->out,
                  "%s: %s, %" PRIu64 " added and %" PRIu64 " removed in %" PRIu64
                  " intact commits, %" PRIu64 " damages, %" PRIu64 " bytes lost",
                  path, h->ndamages > 0 ? "damaged" : "good", h->nadded, h->nremoved, h->nrecords,
                  h->ndamages, h->lost_bytes);
     if (h->torn_bytes > 0) {
-        output_print(out, "; an unfinished commit of %" PRIu64 " bytes at its end", h->torn_bytes);
+        output_print(f->out, "; an unfinished commit of %" PRIu64 " bytes at its end",
+                     h->torn_bytes);
     }
-    output_write(out, "\n", 1);
+    json_write(f->out, "\n");
+}
+
+/* Prints the counts of a list that is good. */
+static void put_list(struct finding *f, const char *path, const struct unseen_list_info *info)
+{
+    if (f->json) {
+        finding_good(f, "true");
+        output_print(f->out,
+                     ",\"entries\":%" PRIu64 ",\"added\":%" PRIu64 ",\"removed\":%" PRIu64
+                     ",\"allowed\":%" PRIu64 ",\"torn_bytes\":%" PRIu64,
+                     info->nkeys, info->nadded, info->nremoved, info->nallowed, info->torn_bytes);
+        return;
+    }
+    output_print(f->out,
+                 "%s: good, %" PRIu64 " entries, %" PRIu64 " added, %" PRIu64 " removed, %" PRIu64
+                 " allowed",
+                 path, info->nkeys, info->nadded, info->nremoved, info->nallowed);
+    if (info->torn_bytes > 0) {
+        output_print(f->out, "; an unfinished change of %" PRIu64 " bytes at its end",
+                     info->torn_bytes);
+    }
+    json_write(f->out, "\n");
 }
 
 /* ---- unseen verify --------------------------------------------------------------------------- */
@@ -53,39 +128,45 @@ static int verify_list(const char *path, const struct options *o, struct output 
     struct unseen_list *list = NULL;
     struct unseen_list_info info = {.size = sizeof(info)};
     const struct unseen_list_options options = {.size = sizeof(options), .access = UNSEEN_LIST_MAP};
-    (void)o;
     error.status = unseen_list_open(&list, path, &options, &error);
     if (error.status == UNSEEN_OK) {
         (void)unseen_list_info(list, &info); /* fails for a wrong size only */
         error.status = unseen_list_verify(list, &error);
     }
     unseen_list_close(list);
-    if (error.status != UNSEEN_OK) {
+    struct finding f = finding_start(out, o, "list", path);
+    int status = EXIT_DONE;
+    if (error.status == UNSEEN_OK) {
+        put_list(&f, path, &info);
+    } else {
+        const bool is_damaged = error.status == UNSEEN_ERR_CORRUPT;
+        status = is_damaged ? EXIT_NONE : EXIT_TROUBLE;
         lists_report(path, &error);
-        return error.status == UNSEEN_ERR_CORRUPT ? EXIT_NONE : EXIT_TROUBLE;
+        finding_error(&f, message_of(&error));
+        finding_good(&f, is_damaged ? "false" : "null");
     }
-    output_print(out,
-                 "%s: good, %" PRIu64 " entries, %" PRIu64 " added, %" PRIu64 " removed, %" PRIu64
-                 " allowed",
-                 path, info.nkeys, info.nadded, info.nremoved, info.nallowed);
-    if (info.torn_bytes > 0) {
-        output_print(out, "; an unfinished change of %" PRIu64 " bytes at its end",
-                     info.torn_bytes);
-    }
-    output_write(out, "\n", 1);
-    return EXIT_DONE;
+    finding_end(&f);
+    return status;
 }
 
 static int verify_store(const char *path, const struct options *o, struct output *out)
 {
     struct unseen_store_health health = {.size = sizeof(health)};
     struct unseen_error error = {.status = UNSEEN_OK};
-    error.status = unseen_store_verify(path, &health, report_damage, NULL, &error);
+    struct finding f = finding_start(out, o, "store", path);
+    error.status = unseen_store_verify(path, &health, report_damage, &f, &error);
     if (error.status != UNSEEN_OK && error.status != UNSEEN_ERR_CORRUPT) {
         stores_report(path, &o->seen, &error);
+        finding_error(&f, message_of(&error));
+        finding_good(&f, "null");
+        finding_end(&f);
         return EXIT_TROUBLE;
     }
-    put_health(out, path, &health);
+    if (error.status != UNSEEN_OK && health.ndamages == 0) {
+        finding_error(&f, message_of(&error));
+    }
+    put_health(&f, path, &health);
+    finding_end(&f);
     if (error.status == UNSEEN_OK) {
         return EXIT_DONE;
     }
@@ -116,46 +197,60 @@ int verify_run(const struct options *o, enum unseen_cpu cpu)
 
 /* ---- unseen repair --------------------------------------------------------------------------- */
 
-static void put_result(struct output *out, const char *path, const struct unseen_store_health *h)
+static void put_result(struct finding *f, const char *path, const struct unseen_store_health *h)
 {
-    put_health(out, path, h);
+    const bool is_kept = h->ndamages > 0 && h->is_rewritten;
+    put_health(f, path, h);
+    if (f->json) {
+        output_print(f->out, ",\"rewritten\":%s", is_kept ? "true" : "false");
+        return;
+    }
     if (h->ndamages > 0) {
-        output_print(out,
+        output_print(f->out,
                      "%s: usable again; kept what %" PRIu64 " intact commits say, forgot %" PRIu64
                      " bytes of damaged ones, whose lines will be new again\n",
                      path, h->nrecords, h->lost_bytes);
     }
-    if (h->ndamages > 0 && h->is_rewritten) {
-        output_print(out, "%s.damaged is the store as it was\n", path);
+    if (is_kept) {
+        output_print(f->out, "%s.damaged is the store as it was\n", path);
     }
+}
+
+/* Prints nothing if the store could not be repaired, which has been reported. */
+static bool repair(const struct options *o, struct output *out)
+{
+    struct unseen_store_health health = {.size = sizeof(health)};
+    struct unseen_error error = {.status = UNSEEN_OK};
+    const char *path = o->input.files[0];
+    struct finding f = finding_start(out, o, "store", path);
+    error.status = unseen_store_repair(path, &health, report_damage, &f, &error);
+    if (error.status == UNSEEN_ERR_CORRUPT) {
+        /* The usual hint, `unseen repair`, is no use here. */
+        message_error("%s", error.text);
+        message_hint("its URLs have to be added to a new one: unseen add NEW.unseen FILE");
+        return false;
+    }
+    if (error.status != UNSEEN_OK) {
+        stores_report(path, &o->seen, &error);
+        return false;
+    }
+    put_result(&f, path, &health);
+    finding_end(&f);
+    return true;
 }
 
 int repair_run(const struct options *o, enum unseen_cpu cpu)
 {
     struct output out = {.fd = -1};
-    struct unseen_store_health health = {.size = sizeof(health)};
-    struct unseen_error error = {.status = UNSEEN_OK};
-    const char *path = o->input.files[0];
     (void)cpu;
-    if (!is_single(o)) {
+    if (!is_single(o) || !output_open(&out, NULL)) {
         return EXIT_TROUBLE;
     }
-    error.status = unseen_store_repair(path, &health, report_damage, NULL, &error);
-    if (error.status == UNSEEN_ERR_CORRUPT) {
-        /* The usual hint, `unseen repair`, is no use here. */
-        message_error("%s", error.text);
-        message_hint("its URLs have to be added to a new one: unseen add NEW.unseen FILE");
-        return EXIT_TROUBLE;
+    const bool repaired = repair(o, &out);
+    if (!repaired) {
+        output_abandon(&out);
     }
-    if (error.status != UNSEEN_OK) {
-        stores_report(path, &o->seen, &error);
-        return EXIT_TROUBLE;
-    }
-    if (!output_open(&out, NULL)) {
-        return EXIT_TROUBLE;
-    }
-    put_result(&out, path, &health);
-    return output_close(&out) ? EXIT_DONE : EXIT_TROUBLE;
+    return repaired && output_close(&out) ? EXIT_DONE : EXIT_TROUBLE;
 }
 
 /* ---- unseen compact -------------------------------------------------------------------------- */

@@ -16,6 +16,7 @@
 #include "lines/identity.h"
 #include "lines/input.h"
 #include "lines/profile.h"
+#include "print/output.h"
 #include "print/report.h"
 #include "seen/seen_options.h"
 
@@ -211,5 +212,8 @@ int plan_run(const struct options *o, enum unseen_cpu cpu);
  * runs the command. */
 bool count_stores_are_meant(const struct options *o);
 int count_stores_run(const struct options *o, enum unseen_cpu cpu);
+
+/* Prints the count of either. */
+void count_put(struct output *out, const struct options *o, uint64_t n);
 
 #endif

@@ -169,7 +169,7 @@ static bool print(const struct options *o, uint64_t n)
         output_abandon(&out);
         return false;
     }
-    output_print(&out, "%" PRIu64 "%c", n, o->input.delimiter);
+    count_put(&out, o, n);
     return output_close(&out);
 }
 

@@ -136,6 +136,9 @@ static bool check_pairs(const struct options *o)
          "-q FILE"},
         {o->print.quiet && o->print.repeats, "-q stops early, -D FILE would miss repeats",
          "-c -D REPEATS FILE"},
+        {o->print.json && o->command->bit == COMMAND_CHECK &&
+             (o->print.invert || o->print.mark || o->print.count || o->print.quiet),
+         "--json prints every line, with what was found", "--json FILE"},
         {o->print.tee && !o->print.output, "--tee has no meaning without -o", "--tee -o FILE FILE"},
         {o->print.tee && o->print.count, "-c prints a number, --tee lines", "-c FILE"},
         {o->print.invert && o->print.repeats, "-v and -D both print the repeats",

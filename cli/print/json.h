@@ -12,6 +12,12 @@
  * UTF-8 is written as \udcXX, as Python's error handler "surrogateescape" maps it. */
 void json_write_string(struct output *out, struct unseen_bytes bytes);
 
+/* The same for a C string. */
+static inline void json_write_text(struct output *out, const char *text)
+{
+    json_write_string(out, (struct unseen_bytes){text, strlen(text)});
+}
+
 /* Writes JSON that is made already. */
 static inline void json_write(struct output *out, const char *text)
 {
