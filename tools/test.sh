@@ -49,7 +49,7 @@ esac
 # programs that tests call; other processors; the analysers.
 install_missing $build_packages clang-14 libclang-rt-14-dev clang-format-14 binutils \
     zstd gzip strace util-linux bsdutils mount mandoc python3 redis-server sqlite3 \
-    libsqlite3-dev liblmdb-dev golang-go default-jdk-headless nodejs squid postfix nginx-light curl \
+    libjansson-dev libsqlite3-dev liblmdb-dev golang-go default-jdk-headless nodejs squid postfix nginx-light curl \
     git $portable_packages $static_packages abigail-tools
 
 logs=build/test-logs

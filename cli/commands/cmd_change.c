@@ -116,6 +116,7 @@ static bool change_take_batch(void *context, const struct batch *b)
     struct change *c = context;
     c->report.nlong += b->nlong;
     c->report.nmisses += b->nmisses;
+    c->report.nskipped += b->nskipped;
     c->report.nbytes += b->nbytes;
     c->report.nfailed += batch_count_failed(b, 0, b->n);
     after_run_look(&c->first_failed, b);

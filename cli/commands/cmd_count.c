@@ -16,7 +16,6 @@
 #include "lines/feed.h"
 #include "lines/files.h"
 #include "lines/identity.h"
-#include "lines/jsonl.h"
 #include "lines/profile.h"
 #include "lines/text_table.h"
 #include "print/json.h"
@@ -36,6 +35,7 @@ struct count {
     struct text_table groups; /* value: the number of distinct lines */
     size_t last;              /* the group of the previous line; SIZE_MAX: no group, or no memory */
     uint64_t nmisses;
+    struct text room;
     bool failed;
 };
 
@@ -93,26 +93,20 @@ static size_t find_group(struct count *c, struct unseen_bytes name)
     return c->last;
 }
 
-static void take_value(void *context, struct unseen_bytes value)
-{
-    struct count *c = context;
-    c->last = find_group(c, value);
-}
-
-/* The group of line i of the batch. Lines without a name for the group are in the group of the
- * empty name. */
+/* The group of line i of the batch; SIZE_MAX without memory. Lines without a name for the group are
+ * in the group of the empty name. */
 static size_t group_of(struct count *c, const struct batch *b, size_t i)
 {
     const struct options *o = c->o;
     struct unseen_bytes name = {NULL, 0};
     if (o->group.by_host) {
         name = host_of(b->canons[i]);
-    } else if (o->group.by_path) {
-        if (jsonl_find(b->lines[i], o->group.by_path, take_value, c)) {
-            return c->last;
-        }
     } else {
-        name = unseen_lines_field(b->lines[i], o->key.separator, o->group.by_field);
+        text_clear(&c->room);
+        if (key_find(&o->group.by_key, 0, o->key.separator, b->lines[i], &c->room, &name) !=
+            UNSEEN_OK) {
+            return SIZE_MAX;
+        }
     }
     if (!name.data) {
         c->nmisses++;
@@ -303,6 +297,7 @@ int count_run(const struct options *o, enum unseen_cpu cpu)
     }
     output_abandon(&c.out);
     text_table_release(&c.groups);
+    text_release(&c.room);
     identity_release(&c.identity);
     unseen_set_free(c.set);
     unseen_url_free(c.url);

@@ -202,6 +202,7 @@ static bool dedup_take_batch(void *context, const struct batch *b)
     d->report.nlong += b->nlong;
     d->report.nother += b->nother;
     d->report.nmisses += b->nmisses;
+    d->report.nskipped += b->nskipped;
     d->report.nbytes += b->nbytes;
     if (at < b->n) {
         d->report.nbytes -= (uint64_t)(b->end - b->lines[at].data);

@@ -88,11 +88,10 @@ struct print_options {
     bool line_buffered;
 };
 
-/* The options of unseen count --by, of which one of the last three is set. */
+/* The options of unseen count --by. */
 struct group_options {
-    const char *by; /* as given; NULL: none */
-    size_t by_field;
-    const char *by_path;
+    const char *by;    /* as given; NULL: none */
+    struct key by_key; /* of one part, unless by_host */
     bool by_host;
 };
 

@@ -27,7 +27,8 @@ struct batch {
     uint8_t forms[BATCH_LINES]; /* enum unseen_url_form */
 
     /* Only if the identity keeps texts: the part of each line that was canonicalised, and its
-     * canonical form, which is followed by a delimiter like a line. */
+     * canonical form, which is followed by a delimiter like a line. (With a key of several parts
+     * both are the identity.) */
     struct unseen_bytes items[BATCH_LINES];
     struct unseen_bytes canons[BATCH_LINES];
     struct text text; /* holds the items and canons that are not bytes of the input */
@@ -38,12 +39,14 @@ struct batch {
     uint64_t line; /* number of its first line in the file, from 0 */
     const char *end;
     uint64_t nbytes;
-    size_t file;      /* the index of the file */
-    uint64_t offset;  /* in the file, about: its bytes up to there, compressed or not, were read */
-    uint64_t nlong;   /* longer than --max-line */
-    uint64_t nother;  /* of other shares */
-    uint64_t nmisses; /* lines without the wanted key; the whole line is the key */
-    bool failed;      /* a file or line before the end of this batch could not be read */
+    size_t file;       /* the index of the file */
+    uint64_t offset;   /* in the file, about: its bytes up to there, compressed or not, were read */
+    uint64_t nlong;    /* longer than --max-line */
+    uint64_t nother;   /* of other shares */
+    uint64_t nskipped; /* lines that were left out because they lack the key */
+    uint64_t nmisses;  /* lines without the key, left out or not, */
+    struct unseen_bytes missing; /* and the first of them */
+    bool failed;                 /* a file or line before the end of this batch could not be read */
 };
 
 /* Counts the lines that are not URLs among n lines from first on. */

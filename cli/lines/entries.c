@@ -6,7 +6,6 @@
 
 #include <unseen_list.h>
 
-#include "lines/jsonl.h"
 #include "print/message.h"
 
 enum {
@@ -20,16 +19,14 @@ bool entries_find(const struct key_options *o, struct unseen_bytes line,
                   void (*take)(void *context, struct unseen_bytes item), void *context)
 {
     struct unseen_bytes item = line;
-    if (o->json_path) {
-        return jsonl_find(line, o->json_path, take, context);
-    }
-    if (o->field) {
-        item = unseen_lines_field(line, o->separator, o->field);
-        if (!item.data) {
-            return false;
-        }
+    struct text room = {NULL, 0, 0};
+    if (o->key.nparts > 0 &&
+        (key_find(&o->key, 0, o->separator, line, &room, &item) != UNSEEN_OK || !item.data)) {
+        text_release(&room);
+        return false;
     }
     take(context, item);
+    text_release(&room);
     return true;
 }
 
@@ -72,7 +69,7 @@ static const char *complaint_of(const struct complaints *c, enum fault fault, ch
 {
     switch (fault) {
     case FAULT_NO_KEY:
-        (void)snprintf(room, 100, "has no %s %.60s", c->key->json_path ? "value" : "field",
+        (void)snprintf(room, 100, "has no %s %.60s", key_has_path(&c->key->key) ? "value" : "field",
                        c->key->text);
         return room;
     case FAULT_PAGE:
@@ -82,19 +79,38 @@ static const char *complaint_of(const struct complaints *c, enum fault fault, ch
     }
 }
 
+/* A line that is being shown. */
+struct shown {
+    const struct complaints *c;
+    const char *name;
+    uint64_t number;
+    enum fault fault;
+};
+
+static void show_text(void *context, struct unseen_bytes text)
+{
+    const struct shown *s = context;
+    const int len = text.len < SHOWN_BYTES ? (int)text.len : SHOWN_BYTES;
+    const char *more = text.len > SHOWN_BYTES ? "..." : "";
+    char room[100];
+    const char *what = complaint_of(s->c, s->fault, room);
+    if (entries_take(s->c->options, s->fault) || entries_leave_out(s->c->options, s->fault)) {
+        message_warning("%s:%" PRIu64 ": %s: '%.*s%s' %s", s->name, s->number,
+                        s->fault == FAULT_DANGEROUS ? "taken" : "left out", len, text.data, more,
+                        what);
+    } else {
+        message_error("%s:%" PRIu64 ": '%.*s%s' %s", s->name, s->number, len, text.data, more,
+                      what);
+    }
+}
+
 void complaints_show(const struct complaints *c, const char *name, uint64_t number,
                      struct unseen_bytes line, enum fault fault)
 {
-    const int shown = line.len < SHOWN_BYTES ? (int)line.len : SHOWN_BYTES;
-    const char *more = line.len > SHOWN_BYTES ? "..." : "";
-    char room[100];
-    const char *what = complaint_of(c, fault, room);
-    if (entries_take(c->options, fault) || entries_leave_out(c->options, fault)) {
-        message_warning("%s:%" PRIu64 ": %s: '%.*s%s' %s", name, number,
-                        fault == FAULT_DANGEROUS ? "taken" : "left out", shown, line.data, more,
-                        what);
-    } else {
-        message_error("%s:%" PRIu64 ": '%.*s%s' %s", name, number, shown, line.data, more, what);
+    struct shown s = {c, name, number, fault};
+    const bool is_about_line = fault == FAULT_NO_KEY || fault == FAULT_PAGE;
+    if (is_about_line || !entries_find(c->key, line, show_text, &s)) {
+        show_text(&s, line);
     }
 }
 

@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: MIT
  *
- * Makes keys from lines, in two ways. In the plain case the set makes the keys of a whole batch.
- *
- * Lines are taken one by one if a canonical form is needed for more than one key or is printed, or
- * if the text is a JSON value, which lives only until the next line is parsed. Either way a line
- * is canonicalised once. */
+ * Makes keys from lines in two steps. The first one finds the item of each line: the line itself
+ * or what -k names. Then the set makes the keys of all items at once, or, if a canonical form is
+ * needed for more than one key or is printed, the items are taken one by one. Either way an item is
+ * canonicalised once. */
 #include "lines/identity.h"
 
+#include <stdint.h>
+#include <stdio.h>
 #include <string.h>
-
-#include "lines/jsonl.h"
 
 enum unseen_status identity_init(struct identity *id)
 {
@@ -47,39 +46,14 @@ static uint64_t share_of(struct unseen_key key, uint64_t n)
     return (key.hi >> 32) * n >> 32;
 }
 
-static void note_miss(struct identity_misses *misses, struct unseen_bytes line)
-{
-    if (misses->n++ == 0) {
-        misses->first = line;
-    }
-}
-
-/* The wanted field of a line, or the whole line. */
-static struct unseen_bytes field_of(const struct identity *id, struct unseen_bytes line,
-                                    struct identity_misses *misses)
-{
-    if (!id->key->field) {
-        return line;
-    }
-    struct unseen_bytes field = unseen_lines_field(line, id->key->separator, id->key->field);
-    if (!field.data) {
-        note_miss(misses, line);
-        return line;
-    }
-    return field;
-}
-
-/* ---- One by one ------------------------------------------------------------------------------ */
-
 #define NOT_COPIED SIZE_MAX
 
 struct work {
     const struct identity *id;
     struct batch *b;
     struct text *scratch;
-    size_t i; /* the line */
-    enum unseen_status status;
     struct unseen_key shard_keys[BATCH_LINES];
+    struct unseen_bytes items[BATCH_LINES];
     /* Offsets in b->text, which moves while it grows. */
     size_t item_at[BATCH_LINES];
     size_t canon_at[BATCH_LINES];
@@ -110,58 +84,191 @@ static enum unseen_status canonicalise(const struct identity *id, struct text *s
     }
 }
 
-/* Appends bytes and a delimiter to b->text, and returns their offset. */
-static size_t identity_save(struct work *w, struct unseen_bytes bytes)
+/* Appends bytes, which may be a part of b->text, to b->text. */
+static bool identity_append(struct work *w, const char *data, size_t len)
 {
     struct text *text = &w->b->text;
-    if (!text_reserve(text, bytes.len + 1 + BATCH_READABLE)) {
-        w->status = UNSEEN_ERR_NOMEM;
-        return NOT_COPIED;
+    const uintptr_t from = (uintptr_t)data - (uintptr_t)text->data;
+    const bool is_inside = text->data && from < text->len;
+    if (!text_reserve(text, len + 1 + BATCH_READABLE)) {
+        return false;
     }
-    const size_t at = text->len;
-    if (bytes.len > 0) {
-        memcpy(text->data + at, bytes.data, bytes.len);
+    data = is_inside ? text->data + from : data;
+    if (len > 0) {
+        memcpy(text->data + text->len, data, len);
     }
-    text->data[at + bytes.len] = w->id->delimiter;
-    text->len += bytes.len + 1;
-    return at;
+    text->len += len;
+    return true;
 }
 
-static void keep_texts(struct work *w, struct unseen_bytes item, const struct unseen_canon *canon)
+/* Puts a delimiter behind the last text in b->text. */
+static bool end_text(struct work *w)
+{
+    return identity_append(w, &w->id->delimiter, 1);
+}
+
+/* ---- Items ----------------------------------------------------------------------------------- */
+
+/* Finds a key of one part. */
+static enum unseen_status find_one(struct work *w, size_t i)
+{
+    struct text *text = &w->b->text;
+    const size_t at = text->len;
+    const enum unseen_status status =
+        key_find(&w->id->key->key, 0, w->id->key->separator, w->b->lines[i], text, &w->items[i]);
+    w->item_at[i] = NOT_COPIED;
+    if (text->len > at) {
+        w->item_at[i] = at;
+        return status == UNSEEN_OK && !end_text(w) ? UNSEEN_ERR_NOMEM : status;
+    }
+    return status;
+}
+
+/* Appends the canonical form of a part and its length; *form_out is FAILED if it is not a URL. */
+static enum unseen_status join_part(struct work *w, struct unseen_bytes part, uint8_t *form_out)
+{
+    struct unseen_canon canon;
+    const enum unseen_status status = canonicalise(w->id, w->scratch, part, &canon);
+    if (status != UNSEEN_OK) {
+        return status;
+    }
+    char len[24];
+    (void)snprintf(len, sizeof(len), "%zu:", canon.bytes.len);
+    *form_out = (uint8_t)canon.form;
+    return identity_append(w, len, strlen(len)) &&
+                   identity_append(w, canon.bytes.data, canon.bytes.len)
+               ? UNSEEN_OK
+               : UNSEEN_ERR_NOMEM;
+}
+
+/* Finds a key of several parts. The line counts as a URL if one of the parts is one. */
+static enum unseen_status find_joined(struct work *w, size_t i, struct text *room)
+{
+    const struct key_options *o = w->id->key;
+    struct text *text = &w->b->text;
+    const size_t at = text->len;
+    uint8_t joined = UNSEEN_URL_FAILED;
+    w->item_at[i] = at;
+    for (size_t p = 0; p < o->key.nparts; p++) {
+        struct unseen_bytes part = {NULL, 0};
+        uint8_t form = UNSEEN_URL_FAILED;
+        text_clear(room);
+        enum unseen_status status = key_find(&o->key, p, o->separator, w->b->lines[i], room, &part);
+        if (status == UNSEEN_OK && part.data) {
+            status = join_part(w, part, &form);
+        }
+        if (status != UNSEEN_OK || !part.data) {
+            text->len = at;
+            w->items[i] = (struct unseen_bytes){NULL, 0};
+            w->item_at[i] = NOT_COPIED;
+            return status;
+        }
+        joined = form == UNSEEN_URL_FAILED ? joined : form;
+    }
+    w->b->forms[i] = joined;
+    w->items[i] = (struct unseen_bytes){text->data + at, text->len - at};
+    return end_text(w) ? UNSEEN_OK : UNSEEN_ERR_NOMEM;
+}
+
+/* Moves what is known of line `from` to place `to`. */
+static void move_line(struct work *w, size_t to, size_t from)
+{
+    w->b->lines[to] = w->b->lines[from];
+    w->b->forms[to] = w->b->forms[from];
+    w->items[to] = w->items[from];
+    w->item_at[to] = w->item_at[from];
+}
+
+/* Notes that line i lacks the key. True if the line stays in the batch. */
+static bool take_missing(struct work *w, size_t i)
 {
     struct batch *b = w->b;
-    const size_t i = w->i;
-    const bool rewritten = canon->form == UNSEEN_URL_REWRITTEN;
-    const bool is_line = item.data == b->lines[i].data && item.len == b->lines[i].len;
-    const bool is_temporary = w->id->key->json_path && !is_line;
-    b->items[i] = item;
-    b->canons[i] = canon->bytes;
-    w->canon_at[i] = is_line && !rewritten ? NOT_COPIED : identity_save(w, canon->bytes);
-    w->item_at[i] = NOT_COPIED;
-    if (is_temporary) {
-        w->item_at[i] = rewritten ? identity_save(w, item) : w->canon_at[i];
+    if (b->nmisses++ == 0) {
+        b->missing = b->lines[i];
     }
+    w->items[i] = b->lines[i];
+    return w->id->key->missing == MISSING_WHOLE;
 }
 
-static void identity_take_item(void *context, struct unseen_bytes item)
+/* Finds the items of all lines. */
+static enum unseen_status find_items(struct work *w)
 {
-    struct work *w = context;
-    const struct identity *id = w->id;
-    struct unseen_canon canon;
-    w->status = canonicalise(id, w->scratch, item, &canon);
-    if (w->status != UNSEEN_OK) {
-        return;
+    struct batch *b = w->b;
+    struct text room = {NULL, 0, 0};
+    const struct key_options *o = w->id->key;
+    enum unseen_status status = UNSEEN_OK;
+    size_t kept = 0;
+    for (size_t i = 0; i < b->n && status == UNSEEN_OK; i++) {
+        status = o->key.nparts == 1 ? find_one(w, i) : find_joined(w, i, &room);
+        const bool stays = w->items[i].data || take_missing(w, i);
+        if (!stays && o->missing == MISSING_FAIL) {
+            break;
+        }
+        move_line(w, kept, i);
+        kept += stays;
+        b->nskipped += !stays;
     }
-    w->b->forms[w->i] = (uint8_t)canon.form;
+    b->n = kept;
+    text_release(&room);
+    for (size_t i = 0; i < b->n && status == UNSEEN_OK; i++) {
+        if (w->item_at[i] != NOT_COPIED) {
+            w->items[i].data = b->text.data + w->item_at[i];
+        }
+    }
+    return status;
+}
+
+/* ---- One by one ------------------------------------------------------------------------------ */
+
+/* An item of several parts is canonical already. */
+static bool is_joined(const struct work *w, size_t i)
+{
+    return w->id->key->key.nparts > 1 && w->item_at[i] != NOT_COPIED;
+}
+
+/* Saves what is printed or asked for later. b->text may move: items in it are found again by their
+ * offsets. */
+static enum unseen_status keep_texts(struct work *w, size_t i, struct unseen_bytes item,
+                                     const struct unseen_canon *canon)
+{
+    struct batch *b = w->b;
+    const bool rewritten = canon->form == UNSEEN_URL_REWRITTEN && !is_joined(w, i);
+    const bool is_line = item.data == b->lines[i].data && item.len == b->lines[i].len;
+    b->items[i] = item;
+    b->canons[i] = canon->bytes;
+    if (!rewritten && (is_line || w->item_at[i] != NOT_COPIED)) {
+        w->canon_at[i] = w->item_at[i];
+        return UNSEEN_OK;
+    }
+    w->canon_at[i] = b->text.len;
+    return identity_append(w, canon->bytes.data, canon->bytes.len) && end_text(w)
+               ? UNSEEN_OK
+               : UNSEEN_ERR_NOMEM;
+}
+
+static enum unseen_status take_item(struct work *w, size_t i)
+{
+    const struct identity *id = w->id;
+    struct batch *b = w->b;
+    struct unseen_bytes item = w->items[i];
+    if (w->item_at[i] != NOT_COPIED) {
+        item.data = b->text.data + w->item_at[i];
+    }
+    struct unseen_canon canon = {(enum unseen_url_form)b->forms[i], item};
+    if (!is_joined(w, i)) {
+        const enum unseen_status status = canonicalise(id, w->scratch, item, &canon);
+        if (status != UNSEEN_OK) {
+            return status;
+        }
+    }
+    b->forms[i] = (uint8_t)canon.form;
     if (id->set) {
-        w->b->keys[w->i] = unseen_set_identity_key(id->set, canon.bytes.data, canon.bytes.len);
+        b->keys[i] = unseen_set_identity_key(id->set, canon.bytes.data, canon.bytes.len);
     }
     if (id->shard_set) {
-        w->shard_keys[w->i] = shard_key(id->shard_set, canon.bytes);
+        w->shard_keys[i] = shard_key(id->shard_set, canon.bytes);
     }
-    if (id->keeps_texts) {
-        keep_texts(w, item, &canon);
-    }
+    return id->keeps_texts ? keep_texts(w, i, item, &canon) : UNSEEN_OK;
 }
 
 static void find_texts(struct work *w)
@@ -181,8 +288,9 @@ static void drop_other_shares(struct work *w)
 {
     struct batch *b = w->b;
     const struct identity *id = w->id;
+    const size_t n = b->n;
     size_t kept = 0;
-    for (size_t i = 0; i < b->n; i++) {
+    for (size_t i = 0; i < n; i++) {
         b->lines[kept] = b->lines[i];
         b->keys[kept] = b->keys[i];
         b->forms[kept] = b->forms[i];
@@ -193,45 +301,46 @@ static void drop_other_shares(struct work *w)
         kept += share_of(w->shard_keys[i], id->key->nshards) == id->key->shard;
     }
     b->n = kept;
+    b->nother = n - kept;
 }
 
-static enum unseen_status take_each(const struct identity *id, struct batch *b,
-                                    struct text *scratch, struct identity_misses *misses)
+static enum unseen_status take_each(struct work *w)
+{
+    enum unseen_status status = UNSEEN_OK;
+    for (size_t i = 0; i < w->b->n && status == UNSEEN_OK; i++) {
+        status = take_item(w, i);
+    }
+    if (status == UNSEEN_OK && w->id->keeps_texts) {
+        find_texts(w);
+    }
+    if (status == UNSEEN_OK && w->id->shard_set) {
+        drop_other_shares(w);
+    }
+    return status;
+}
+
+enum unseen_status identity_take(const struct identity *id, struct batch *b, struct text *scratch)
 {
     struct work w;
+    const size_t nparts = id->key->key.nparts;
+    const bool needs_each = !id->set || id->shard_set || id->keeps_texts || nparts > 1;
     w.id = id;
     w.b = b;
     w.scratch = scratch;
-    w.status = UNSEEN_OK;
+    if (!needs_each && nparts == 0) {
+        return unseen_set_keys(id->set, b->lines, b->n, b->keys, b->forms);
+    }
     text_clear(scratch);
     text_clear(&b->text);
-    for (w.i = 0; w.i < b->n && w.status == UNSEEN_OK; w.i++) {
-        const struct unseen_bytes line = b->lines[w.i];
-        if (!id->key->json_path) {
-            identity_take_item(&w, field_of(id, line, misses));
-        } else if (!jsonl_find(line, id->key->json_path, identity_take_item, &w)) {
-            note_miss(misses, line);
-            identity_take_item(&w, line);
-        }
+    enum unseen_status status = UNSEEN_OK;
+    if (nparts > 0) {
+        status = find_items(&w);
+    } else {
+        memcpy(w.items, b->lines, b->n * sizeof(b->lines[0]));
+        memset(w.item_at, 0xff, sizeof(w.item_at)); /* NOT_COPIED */
     }
-    if (w.status == UNSEEN_OK && id->keeps_texts) {
-        find_texts(&w);
+    if (status != UNSEEN_OK) {
+        return status;
     }
-    if (w.status == UNSEEN_OK && id->shard_set) {
-        drop_other_shares(&w);
-    }
-    return w.status;
-}
-
-enum unseen_status identity_take(const struct identity *id, struct batch *b, struct text *scratch,
-                                 struct identity_misses *misses)
-{
-    if (!id->set || id->key->json_path || id->shard_set || id->keeps_texts) {
-        return take_each(id, b, scratch, misses);
-    }
-    struct unseen_bytes fields[BATCH_LINES];
-    for (size_t i = 0; id->key->field && i < b->n; i++) {
-        fields[i] = field_of(id, b->lines[i], misses);
-    }
-    return unseen_set_keys(id->set, id->key->field ? fields : b->lines, b->n, b->keys, b->forms);
+    return needs_each ? take_each(&w) : unseen_set_keys(id->set, w.items, b->n, b->keys, b->forms);
 }

@@ -2,7 +2,11 @@
  *
  * The identity of a line, which decides whether two lines are the same. It is the canonical form,
  * under a URL profile, of the line, of one field or of a value inside JSON. A text that is not a
- * URL keeps its bytes. Every command computes identities here. */
+ * URL keeps its bytes. Every command computes identities here.
+ *
+ * If the key has several parts, the identity is the canonical form of each part, in order, each
+ * with its length in bytes in decimal digits and a colon in front: "3:bob14:http://e.com/a". So
+ * two different rows of parts never have the same identity. */
 #ifndef UNSEEN_CLI_IDENTITY_H
 #define UNSEEN_CLI_IDENTITY_H
 
@@ -11,6 +15,7 @@
 #include <unseen.h>
 
 #include "lines/batch.h"
+#include "lines/key.h"
 
 enum format {
     FORMAT_AUTO,
@@ -18,15 +23,23 @@ enum format {
     FORMAT_JSONL
 };
 
+/* What becomes of a line without the key. */
+enum missing {
+    MISSING_USUAL, /* the user has not said: FAIL for commands that keep keys, WHOLE for others */
+    MISSING_WHOLE, /* the whole line is its key */
+    MISSING_SKIP,  /* the line is left out */
+    MISSING_FAIL   /* the run ends */
+};
+
 /* Which part of a line makes its identity, and which lines are handled. */
 struct key_options {
-    const char *text;      /* the value of -k; NULL: the whole line */
-    size_t field;          /* from 1; 0: none */
-    const char *json_path; /* ".a.b"; NULL: none */
-    const char *base;      /* references are resolved against it; NULL: none */
+    const char *text; /* the value of -k; NULL: the whole line */
+    struct key key;
+    const char *base; /* references are resolved against it; NULL: none */
     bool has_separator;
     char separator;
     enum format format;
+    enum missing missing;
     uint64_t shard; /* the share of lines to handle, from 0 */
     uint64_t nshards;
 };
@@ -49,15 +62,10 @@ struct identity {
 enum unseen_status identity_init(struct identity *id);
 void identity_release(struct identity *id);
 
-/* Lines without the wanted field or value. The whole line is their key. */
-struct identity_misses {
-    size_t n;
-    struct unseen_bytes first; /* the first such line */
-};
-
 /* Computes the keys and forms of the lines of b, and the texts if they are kept. Leaves out lines
- * of other shares. `scratch` is memory that is used again. Errors: NOMEM. */
-enum unseen_status identity_take(const struct identity *id, struct batch *b, struct text *scratch,
-                                 struct identity_misses *misses);
+ * of other shares, and with MISSING_SKIP lines without the key; with MISSING_FAIL the batch ends in
+ * front of such a line. Sets nother, nmisses and missing of the batch. `scratch` is memory that is
+ * used again. Errors: NOMEM. */
+enum unseen_status identity_take(const struct identity *id, struct batch *b, struct text *scratch);
 
 #endif

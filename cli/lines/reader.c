@@ -176,16 +176,44 @@ static void drop_long(struct reader *r, struct batch *b)
     b->n = kept;
 }
 
-/* Shows the first line without the wanted key, and counts the others. */
-static void note_misses(struct reader *r, struct batch *b, const struct identity_misses *misses)
+static const char *missing_text(const struct reader *r)
 {
-    if (r->nmisses == 0 && misses->n > 0) {
-        const int shown = misses->first.len < 60 ? (int)misses->first.len : 60;
-        message_warning("%s: no such key in '%.*s': taken whole", r->name, shown,
-                        misses->first.data);
+    return r->identity->key->missing == MISSING_SKIP ? "left out" : "taken whole";
+}
+
+/* Shows the first line without the key, and counts the others. With MISSING_FAIL the first one ends
+ * the reading; the batch has the lines before it. */
+static void note_misses(struct reader *r, const struct batch *b)
+{
+    const bool is_first = r->nmisses == 0 && b->nmisses > 0;
+    r->nmisses += b->nmisses;
+    r->file_misses += b->nmisses;
+    if (!is_first || !r->identity) {
+        return;
     }
-    b->nmisses = misses->n;
-    r->nmisses += misses->n;
+    const struct key_options *key = r->identity->key;
+    const int shown = b->missing.len < 60 ? (int)b->missing.len : 60;
+    const uint64_t number = reader_line_number(b, b->missing.data, r->delimiter);
+    if (key->missing != MISSING_FAIL) {
+        message_warning("%s:%" PRIu64 ": no key %s in '%.*s': %s", r->name, number, key->text,
+                        shown, b->missing.data, missing_text(r));
+        return;
+    }
+    message_error("%s:%" PRIu64 ": no key %s in '%.*s'", r->name, number, key->text, shown,
+                  b->missing.data);
+    message_hint("--missing=skip leaves such lines out, --missing=whole compares the whole line");
+    (void)reader_give_up(r);
+}
+
+/* Reports a file of which no line has the key: the key is probably mistyped. */
+static void check_file(struct reader *r)
+{
+    if (r->identity && r->file_lines > 0 && r->file_misses == r->file_lines) {
+        message_error("%s: no line has the key %s", r->name, r->identity->key->text);
+        r->failed = true;
+    }
+    r->file_lines = 0;
+    r->file_misses = 0;
 }
 
 /* Moves complete lines of the current block to *b; false if there are none. */
@@ -218,17 +246,15 @@ static bool take_lines(struct reader *r, struct batch *b)
     if (r->max_line) {
         drop_long(r, b);
     }
-    const size_t nkept = b->n;
-    struct identity_misses misses = {0, {NULL, 0}};
+    r->file_lines += b->n;
     const enum unseen_status status =
-        r->identity ? identity_take(r->identity, b, &r->scratch, &misses) : UNSEEN_OK;
-    b->nother = nkept - b->n;
-    note_misses(r, b, &misses);
+        r->identity ? identity_take(r->identity, b, &r->scratch) : UNSEEN_OK;
     if (status != UNSEEN_OK) {
         message_error("%s:%" PRIu64 ": cannot go on: %s", r->name, r->line + 1,
                       unseen_status_string(status));
         return reader_give_up(r);
     }
+    note_misses(r, b);
     r->line += nlines;
     return true;
 }
@@ -265,6 +291,7 @@ bool reader_next(struct reader *r, struct batch *b)
     b->nlong = 0;
     b->nother = 0;
     b->nmisses = 0;
+    b->nskipped = 0;
     for (;;) {
         bool taken = take_lines(r, b);
         b->failed = r->failed;
@@ -274,6 +301,7 @@ bool reader_next(struct reader *r, struct batch *b)
         }
         start_skipping(r, b);
         while (!r->input) {
+            check_file(r);
             if (r->nnames == 0 || !open_next(r)) {
                 return false;
             }
@@ -302,7 +330,7 @@ void reader_summary(const struct reader *r)
         message_hint("--max-line 256M takes longer lines, --max-line 0 lines of any length");
     }
     if (r->nmisses > 1) {
-        message_warning("%" PRIu64 " lines without the key were taken whole", r->nmisses);
+        message_warning("%" PRIu64 " lines without the key were %s", r->nmisses, missing_text(r));
     }
 }
 

@@ -56,7 +56,9 @@ struct reader {
     uint64_t line;  /* number in its file of the line at `at`, from 0 */
     uint64_t nlong; /* over-long lines in all files */
     uint64_t nbatches;
-    uint64_t nmisses; /* lines without the wanted key */
+    uint64_t nmisses;     /* lines without the key, in all files */
+    uint64_t file_lines;  /* lines of the current file, */
+    uint64_t file_misses; /* and those without the key */
     struct text scratch;
 };
 

@@ -154,11 +154,18 @@ static bool check_pairs(const struct options *o)
          "-s STORE -o NEW FILE"},
         {o->key.has_separator && !o->key.text && !o->group.by, "-t has no meaning without -k",
          "-t , -k 1 FILE"},
-        {o->key.has_separator && o->key.json_path && !o->group.by_field,
+        {o->key.has_separator && key_has_path(&o->key.key) && !key_has_field(&o->key.key) &&
+             !key_has_field(&o->group.by_key),
          "-t has no meaning with a JSON path", "-k .url FILE"},
-        {o->key.format == FORMAT_JSONL && !o->key.json_path && !o->group.by_path,
+        {o->key.missing && !o->key.text, "--missing has no meaning without -k",
+         "--missing skip -k 1 FILE"},
+        {(o->command->bit & COMMAND_ON_LIST) && o->key.key.nparts > 1,
+         "an entry of a list is one text, -k names several", "-k 1 FILE"},
+        {o->key.format == FORMAT_JSONL && !key_has_path(&o->key.key) &&
+             !key_has_path(&o->group.by_key),
          "--format jsonl needs a path: -k .PATH", "--format jsonl -k .url FILE"},
-        {o->key.format == FORMAT_LINES && (o->key.json_path || o->group.by_path),
+        {o->key.format == FORMAT_LINES &&
+             (key_has_path(&o->key.key) || key_has_path(&o->group.by_key)),
          "a line has numbered fields, not a path", "--format lines -k 1 FILE"},
         {o->print.canonical && o->print.count && !o->print.repeats,
          "-c prints a number, --canonical lines", "-c FILE"},
@@ -180,6 +187,7 @@ static bool check_pairs(const struct options *o)
 }
 
 _Static_assert(sizeof(enum when) == sizeof(unsigned) && sizeof(enum stats) == sizeof(unsigned) &&
+                   sizeof(enum missing) == sizeof(unsigned) &&
                    sizeof(enum format) == sizeof(unsigned) &&
                    sizeof(enum source) == sizeof(unsigned),
                "a choice is stored as an unsigned");
@@ -321,6 +329,15 @@ static bool parse_make_room(struct options *o, int argc, char **argv)
     return true;
 }
 
+/* What becomes of lines without the key if --missing does not say it: a store must not remember a
+ * line because its key is mistyped. */
+static enum missing usual_missing(const struct options *o)
+{
+    const unsigned keepers = COMMAND_ADD | COMMAND_REMOVE;
+    const bool keeps = o->command->bit == COMMAND_DEDUP && o->seen.path && !o->seen.dry_run;
+    return keeps || (o->command->bit & keepers) ? MISSING_FAIL : MISSING_WHOLE;
+}
+
 enum options_result options_parse(struct options *o, const struct command *command, int argc,
                                   char **argv)
 {
@@ -374,10 +391,12 @@ enum options_result options_parse(struct options *o, const struct command *comma
         o->seen.profile_hint = "unseen import --format requests.seen NEW.unseen FILE";
     }
     o->seen.takes_list = command->use.takes_list || o->serve.protocol;
-    return check_pairs(o) && !unknown_files(o) &&
-                   (!o->seen.seed_file || seed_read(&o->seen.seed, o->seen.seed_file))
-               ? OPTIONS_RUN
-               : OPTIONS_WRONG;
+    if (!check_pairs(o) || unknown_files(o) ||
+        (o->seen.seed_file && !seed_read(&o->seen.seed, o->seen.seed_file))) {
+        return OPTIONS_WRONG;
+    }
+    o->key.missing = o->key.missing ? o->key.missing : usual_missing(o);
+    return OPTIONS_RUN;
 }
 
 void options_release(struct options *o)

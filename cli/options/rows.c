@@ -173,37 +173,27 @@ static const char *nearest_kind(const char *value)
     return "url";
 }
 
-/* Parses a field number, or a path into JSON. */
-static bool parse_key(const char *value, size_t *field, const char **path)
+/* What was probably meant by a wrong -k, until the next call. */
+static const char *nearest_key(const char *value)
 {
-    *field = 0;
-    *path = NULL;
-    if (value[0] == '.') {
-        *path = value;
-        size_t len = strlen(value);
-        return len > 1 && value[len - 1] != '.' && !strstr(value, "..");
-    }
-    uint64_t number = 0;
-    if (!number_count(value, &number) || number == 0 || number > SIZE_MAX) {
-        return false;
-    }
-    *field = (size_t)number;
-    return true;
+    static char hint[64];
+    key_suggest(value, hint, sizeof(hint));
+    return hint;
 }
 
 static bool set_key(struct options *o, char *value)
 {
     o->key.text = value;
-    return parse_key(value, &o->key.field, &o->key.json_path);
+    return key_parse(&o->key.key, value);
 }
 
+/* A group has one name, so --by has one part. */
 static bool set_by(struct options *o, char *value)
 {
     o->group.by = value;
-    o->group.by_field = 0;
-    o->group.by_path = NULL;
+    o->group.by_key.nparts = 0;
     o->group.by_host = strcmp(value, "host") == 0;
-    return o->group.by_host || parse_key(value, &o->group.by_field, &o->group.by_path);
+    return o->group.by_host || (key_parse(&o->group.by_key, value) && o->group.by_key.nparts == 1);
 }
 
 static bool set_separator(struct options *o, char *value)
@@ -235,6 +225,7 @@ static bool set_threads(struct options *o, char *value)
 
 static const char *const when_names[] = {"auto", "always", "never", NULL};
 static const char *const stats_names[] = {"none", "text", "json", NULL};
+static const char *const missing_names[] = {"", "whole", "skip", "fail", NULL};
 static const char *const format_names[] = {"auto", "lines", "jsonl", NULL};
 static const char *const source_names[] = {"lines", "anew", "requests.seen", "redis-set", NULL};
 
@@ -423,11 +414,14 @@ static const struct option_row rows[] = {
      "of the parameters of a URL only these count, on hosts\nthat a name is for",
      CALL("NAMES", PARAMS_EXPECTS, "'id,p,shop.example:sku'", set_only_params)},
     {'k', "key", COMMAND_LINES | COMMAND_ON_LIST,
-     "look only at field KEY (from 1) of each line, or at\nthe value at the path .KEY of a JSON line",
-     CALL("KEY", "a field number or a .path", ".link.url", set_key)},
+     "look only at field KEY (from 1) of each line, at the\nvalue at the path .KEY of a JSON line, or at several\n(1,3); 3.url: a path into the JSON in field 3",
+     CALL("KEY", "a field number or a .path", ".link.url", set_key), .nearest = nearest_key},
     {0, "by", COMMAND_COUNT,
      "count apart for each value of KEY: a field, a path,\nor the host of the URL",
-     CALL("KEY", "a field number, a .path or host", "2", set_by)},
+     CALL("KEY", "a field number, a .path or host", "2", set_by), .nearest = nearest_key},
+    {0, "missing", COMMAND_LINES,
+     "a line without KEY is taken whole, is left out (skip)\nor ends the run (fail, where keys are stored)",
+     CHOICE("HOW", "whole, skip or fail", "skip", missing_names, MISSING_WHOLE, enum missing, key.missing)},
     {'t', "separator", COMMAND_LINES | COMMAND_ON_LIST,
      "fields are separated by CHAR (default: tab)", CALL("CHAR", "a single byte, \\t or \\0", ",", set_separator)},
     {0, "format", COMMAND_LINES | COMMAND_ON_LIST,

@@ -15,7 +15,7 @@ static struct report *current;
 
 static uint64_t nlines(const struct report *r)
 {
-    return r->nnew + r->nseen + r->nlong + r->nother + r->nplain;
+    return r->nnew + r->nseen + r->nlong + r->nother + r->nskipped + r->nplain;
 }
 
 void report_start(struct report *r, const struct report_options *o, bool to_file)

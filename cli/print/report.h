@@ -32,7 +32,8 @@ struct report {
     uint64_t nlong;
     uint64_t nother;
     uint64_t nbytes;
-    uint64_t nmisses;
+    uint64_t nmisses;   /* lines without the key, */
+    uint64_t nskipped;  /* and those of them that were left out */
     uint64_t nfailed;   /* lines that are not URLs under the profile */
     uint64_t nexcluded; /* lines of -x lists */
     uint64_t nplain;    /* lines that are neither new nor seen: only counted */

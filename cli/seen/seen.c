@@ -77,12 +77,24 @@ static bool open_store(struct seen *m, enum unseen_cpu cpu)
     return true;
 }
 
+/* False, and reported, if the key has several parts: none of the single texts of a list or of a
+ * file of lines would ever equal it. */
+static bool check_parts(const struct seen *m, const char *path)
+{
+    if (m->key->key.nparts <= 1) {
+        return true;
+    }
+    message_error("%s has single texts, -k %s names several parts of a line", path, m->key->text);
+    message_hint("unseen add -k %s STORE FILE remembers them together", m->key->text);
+    return false;
+}
+
 /* Lines for a list of URLs are made canonical where they are read, and not again when the list is
  * asked. */
 static bool open_list(struct seen *m, const char *path, enum unseen_cpu cpu)
 {
     struct opened_list *l = &m->list.list;
-    if (!lists_open(l, path, UNSEEN_LIST_MAP_PREFETCH, cpu)) {
+    if (!check_parts(m, path) || !lists_open(l, path, UNSEEN_LIST_MAP_PREFETCH, cpu)) {
         return false;
     }
     m->list.takes_canons = l->kind == UNSEEN_KIND_URL;
@@ -202,9 +214,9 @@ static bool exclude(struct seen *m, const char *path, enum unseen_cpu cpu, uint6
 {
     switch (stores_kind_of(path)) {
     case STORES_NONE:
-        return exclude_lines(m, path, cpu, nlines_out);
+        return check_parts(m, path) && exclude_lines(m, path, cpu, nlines_out);
     case STORES_LIST:
-        return exclude_list(m, path, cpu);
+        return check_parts(m, path) && exclude_list(m, path, cpu);
     default:
         return exclude_store(m, path, cpu);
     }

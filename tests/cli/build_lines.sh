@@ -39,7 +39,7 @@ expect 2 '' "unseen: error: percent.txt:1: '%% of others' is not an e-mail addre
 # A field that is empty is not a blank line.
 printf 'a,http://a.example/\nb,,\n' > fields.csv
 run build -k 2 -t , x.list fields.csv
-expect 2 '' "unseen: error: fields.csv:2: 'b,,' is empty\n${refused}unseen: hint: unseen build --skip-invalid x.list FILE leaves out lines that are not entries\n"
+expect 2 '' "unseen: error: fields.csv:2: '' is empty\n${refused}unseen: hint: unseen build --skip-invalid x.list FILE leaves out lines that are not entries\n"
 # allow and update read lines the same way.
 printf '# good ones\n\nok.example\n' > good.txt
 run allow --stats percent.list good.txt

@@ -148,7 +148,7 @@ expect 2 '' "unseen: error: --base: 'nothing' is not a URL\nunseen: hint: unseen
 # -k: the canonical form of the key only.
 printf '1,http://E.com\n2\n3,foo\n' > in
 run canon -k 2 -t ,
-expect 0 'http://e.com/\n2\nfoo\n' "unseen: warning: standard input: no such key in '2': taken whole\n"
+expect 0 'http://e.com/\n2\nfoo\n' "unseen: warning: standard input:2: no key 2 in '2': taken whole\n"
 run canon -k 2 -t , --json
 expect 0 '{"input":"http://E.com","status":"rewritten","canonical":"http://e.com/"}
 {"input":"2","status":"failed","canonical":null}

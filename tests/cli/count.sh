@@ -105,7 +105,7 @@ expect 2 '' 'unseen: error: long:1: line of 3 bytes left out: --max-line is 1\n'
 run count -o one one
 expect 2 '' 'unseen: error: one is both input and output\nunseen: hint: unseen count -o NEW FILE && mv NEW FILE\n'
 run count --by x one
-expect 2 '' "unseen: error: --by: 'x' is not a field number, a .path or host\nunseen: hint: unseen count --by 2\n"
+expect 2 '' "unseen: error: --by: 'x' is not a field number, a .path or host\nunseen: hint: unseen count --by .x\n"
 run count -t , one
 expect 2 '' '*'
 run count -v one

@@ -73,7 +73,7 @@ printf '1\thttp://E.com\n2\thttp://e.com/\n3\n4\tfoo\n' > in
 run -k 2
 expect 0 '1\thttp://E.com\n3\n4\tfoo\n' '*'
 run -k 2 --canonical
-expect 0 'http://e.com/\n3\nfoo\n' "unseen: warning: standard input: no such key in '3': taken whole\n"
+expect 0 'http://e.com/\n3\nfoo\n' "unseen: warning: standard input:3: no key 2 in '3': taken whole\n"
 cat > in << 'END'
 {"u":"http://E.com","n":1}
 {"u":"http:\/\/e.com\/","n":2}
