@@ -34,7 +34,8 @@ struct count {
     struct report report;     /* new: distinct lines */
     struct text_table groups; /* value: the number of distinct lines */
     size_t last;              /* the group of the previous line; SIZE_MAX: no group, or no memory */
-    uint64_t nmisses;
+    uint64_t nlines;          /* with --by: all lines, */
+    uint64_t nmisses;         /* and those without a name for the group */
     struct text room;
     bool failed;
 };
@@ -173,6 +174,7 @@ static bool take_groups(struct count *c, const struct batch *b)
         c->groups.entries[numbers[i]].value += verdicts[i];
     }
     count_verdicts(c, verdicts, b->n);
+    c->nlines += b->n;
     return true;
 }
 
@@ -269,6 +271,10 @@ static void put_result(struct count *c)
 /* Prints no count after any trouble: a count of a part of the input would be wrong. */
 static int count_finish(struct count *c)
 {
+    if (c->nlines > 0 && c->nmisses == c->nlines) {
+        message_error("no line has --by %s", c->o->group.by);
+        return EXIT_TROUBLE;
+    }
     if (c->failed || c->feed.failed || !output_truncate(&c->out)) {
         return EXIT_TROUBLE;
     }

@@ -63,6 +63,8 @@ unseen: warning: 2 lines without the key were taken whole\n"
     run count -j "$j" -k .U all
     expect 2 '' '*'
     holds grep -qx 'unseen: error: all: no line has the key .U' err
+    run count -j "$j" --by .U all
+    expect 2 '' 'unseen: error: no line has --by .U\n'
     run check -j "$j" -k 9 s.unseen all
     expect 2 '' '*'
     holds grep -qx 'unseen: error: all: no line has the key 9' err

@@ -78,6 +78,12 @@ for n in $(seq 1 60); do
 done
 holds [ "$stops" -gt 3 ]
 sweep -j 1 --shard 1/2 -k 1 plain
+sweep -j 1 -k .k json
+printf '{"k":"\\u0061","l":[1.5,{"b":1,"a":"\\n"}]}\n{"k":"b","l":2}\n' > json
+sweep -j 1 -k .k json
+sweep -j 1 -k .k,.l json
+sweep -j 1 --canonical -k .l json
+sweep count -j 1 -k .k --by .l json
 sed 's/^http/HTTP/; s/$/#x/' plain > dirty
 sweep -j 1 dirty
 sweep -j 1 -p aggressive --canonical -D rep --shard 1/2 dirty
