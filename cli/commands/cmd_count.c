@@ -183,6 +183,7 @@ static bool count_take_batch(void *context, const struct batch *b)
     struct count *c = context;
     c->report.nlong += b->nlong;
     c->report.nmisses += b->nmisses;
+    c->report.nskipped += b->nskipped;
     c->report.nbytes += b->nbytes;
     c->report.nfailed += batch_count_failed(b, 0, b->n);
     report_poll();

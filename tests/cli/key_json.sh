@@ -62,6 +62,22 @@ key .u '"u"' ''
 key .u '{"u":}' ''
 key .u '  ' ''
 
+# Runs of backslashes in front of a quote, at every offset, in front of the key and behind it.
+awk 'BEGIN {
+    for (pad = 0; pad < 150; pad++) {
+        for (run = 0; run < 6; run++) {
+            text = sprintf("%*s", pad, "")
+            for (i = 0; i < run; i++) {
+                text = text "\\\\"
+            }
+            text = text (run % 3 == 1 ? "\\\"" : "")
+            printf "{\"t\":\"%s\",\"u\":\"a%d-%d\"}\n{\"u\":\"b%d-%d\",\"t\":\"%s\"}\n", text, pad, run, pad, run, text
+        }
+    }
+}' > in
+run -p none -k .u -c --missing=fail
+expect 0 '1800\n' ''
+
 # Of members with one name the last one counts, whatever it is; names match by what they mean.
 key .u '{"u":"x","u":"y"}' y
 key .u '{"u":"x","u":null}' ''

@@ -18,6 +18,9 @@ unseen: warning: 2 lines without the key were left out\n"
     run -j "$j" -p none -k .u --missing=skip -c --stats=json some
     expect 0 '2\n' '*'
     holds grep -q '"lines":4,.*"without_key":2,' err
+    run count -j "$j" -p none -k .u --missing=skip --stats=json some
+    expect 0 '2\n' '*'
+    holds grep -q '"lines":4,.*"without_key":2,' err
     run -j "$j" -p none -k .u --missing=fail all some all
     expect 2 '{"u":"a"}\n{"u":"c"}\n' "unseen: error: some:2: no key .u in '{\"v\":\"b\"}'
 unseen: hint: --missing=skip leaves such lines out, --missing=whole compares the whole line\n"
