@@ -14,7 +14,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 enum {
     CANARY = 64,
-    NKINDS = 6
+    NKINDS = 7
 };
 
 static void require(bool condition)

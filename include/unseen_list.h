@@ -36,17 +36,18 @@ extern "C" {
 
 enum unseen_kind {
     UNSEEN_KIND_URL = 0,         /* one URL, in canonical form; without a canonicaliser any bytes */
-    UNSEEN_KIND_MAIL = 2,        /* an e-mail address, or a domain with all below it */
     UNSEEN_KIND_IP = 3,          /* an address or a network, IPv4 or IPv6 */
     UNSEEN_KIND_PHONE = 4,       /* a phone number */
     UNSEEN_KIND_EXPRESSIONS = 5, /* a site, a folder or a page (unseen_url_expressions) */
+    UNSEEN_KIND_MAIL = 6,        /* an e-mail address, or a domain with all below it */
 
-    /* Of older lists: some spellings of URLs at a listed site are not found. */
-    UNSEEN_KIND_EXPRESSIONS_1 = 1
+    /* Of older lists: some spellings of what they list are not found. */
+    UNSEEN_KIND_EXPRESSIONS_1 = 1,
+    UNSEEN_KIND_MAIL_1 = 2
 };
 
-/* The name of a kind: "url", "expressions", "mail", "ip", "phone", and of the older version
- * "expressions/1". Static text; NULL for an unknown kind, so a loop from 0 ends there.
+/* The name of a kind: "url", "expressions", "mail", "ip", "phone", and of the older versions
+ * "expressions/1" and "mail/1". Static text; NULL for an unknown kind, so a loop from 0 ends there.
  *
  * Errors: none.
  * Time: constant. */

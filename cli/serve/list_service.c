@@ -36,15 +36,16 @@ static unsigned kinds_for(unsigned finds)
 static bool check_list(const struct service *s, const struct opened_list *list)
 {
     const unsigned kinds = s->protocol->finds ? kinds_for(s->protocol->finds) : ~0u;
+    static const enum unseen_kind usual[] = {UNSEEN_KIND_URL, UNSEEN_KIND_MAIL, UNSEEN_KIND_IP};
     unsigned suits = 0;
     const enum unseen_kind kind = unseen_kind_newest(list->kind);
     if (!(kinds >> kind & 1)) {
-        while (!(kinds >> suits & 1)) {
+        while (!(kinds >> usual[suits] & 1)) {
             suits++;
         }
         message_error("%s is of the kind %s, and --protocol %s asks for nothing of that kind",
                       s->path, unseen_kind_name(list->kind), s->protocol->name);
-        message_hint("unseen build --kind %s NEW.list FILE", unseen_kind_name(suits));
+        message_hint("unseen build --kind %s NEW.list FILE", unseen_kind_name(usual[suits]));
         return false;
     }
     if (s->expressions && kind != UNSEEN_KIND_EXPRESSIONS) {

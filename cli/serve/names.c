@@ -16,6 +16,17 @@ static bool names_of_kind(struct names *names, enum unseen_kind kind, struct uns
            names->n > 0;
 }
 
+/* Is the text an address as people write it? A key may be any text, such as a number, which as an
+ * address of a client would be read as one. */
+static bool is_address(struct names *names, struct unseen_bytes text)
+{
+    struct unseen_bytes entry;
+    enum unseen_entry fitness;
+    return unseen_kind_entry(UNSEEN_KIND_IP, NULL, text.data, text.len, names->room,
+                             sizeof(names->room), &entry, &fitness) == UNSEEN_OK &&
+           entry.len > 0;
+}
+
 /* `unseen build` refuses the line "org"; `unseen add` takes any line. So a domain of one label is
  * left out unless it is the whole name: the text before it is that of the address then. */
 static void drop_bare_label(struct names *names)
@@ -51,7 +62,8 @@ bool names_of(struct names *names, enum find_type type, struct unseen_bytes text
         names->n = 1;
         return true;
     }
-    if (type != FIND_SENDER && names_of_kind(names, UNSEEN_KIND_IP, text)) {
+    if ((type == FIND_KEY ? is_address(names, text) : type != FIND_SENDER) &&
+        names_of_kind(names, UNSEEN_KIND_IP, text)) {
         return true;
     }
     if (!names_of_kind(names, UNSEEN_KIND_MAIL, text)) {

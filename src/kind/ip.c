@@ -9,8 +9,14 @@
  *     ::ffff:192.0.2.7    192.0.2.7          the same address, mapped
  *
  * A question makes the text of every network that its address is in, from the longest prefix to /0:
- * 33 of IPv4, 129 of IPv6. Numbers are decimal without leading zeros, because programs disagree on
- * what 010 is.
+ * 33 of IPv4, 129 of IPv6. In entries numbers are decimal without leading zeros, because programs
+ * disagree on what 010 is. A question may be written as anything that a program takes for an
+ * address; with leading zeros it is asked for as both addresses that it may be:
+ *
+ *     0300.0.2.7, 0xC0000207, 3221225991      192.0.2.7
+ *     192.000.002.010                         192.0.2.8, 192.0.2.10
+ *     [2001:db8::7]:443, 2001:db8::7%eth0     2001:db8::7
+ *     192.0.2.7:443, 192.0.2.7., full-width digits
  *
  * The largest networks that registries were given are /8 and /16. Larger ones are refused unless
  * the user insists: one wrong digit, /2 for /24, makes such a network. */
@@ -123,6 +129,98 @@ static bool read_network(struct unseen_bytes in, struct network *network)
     return true;
 }
 
+/* ---- Reading questions ----------------------------------------------------------------------- */
+
+enum {
+    QUESTION_LONGEST = 200, /* with leading zeros, a port or a zone, in characters of any script */
+    READINGS_MAX = 2
+};
+
+static bool is_number(struct unseen_bytes in)
+{
+    for (size_t i = 0; i < in.len; i++) {
+        if (!is_ascii_digit(in.data[i])) {
+            return false;
+        }
+    }
+    return in.len > 0;
+}
+
+/* Drops the brackets of an IPv6 address and a port. */
+static struct unseen_bytes without_port(struct unseen_bytes in)
+{
+    const bool bracketed = in.len > 0 && in.data[0] == '[';
+    const char *const end = in.len > 0 ? memchr(in.data, bracketed ? ']' : ':', in.len) : NULL;
+    if (!end) {
+        return in;
+    }
+    const struct unseen_bytes address = {in.data + bracketed, (size_t)(end - in.data) - bracketed};
+    const struct unseen_bytes rest = without_first(in, (size_t)(end - in.data) + bracketed);
+    const bool is_port = rest.len > 1 && rest.data[0] == ':' && is_number(without_first(rest, 1));
+    if (bracketed) {
+        return is_port || rest.len == 0 ? address : in;
+    }
+    return is_port && has_byte(address, '.') ? address : in;
+}
+
+/* Drops the zone of an IPv6 address. */
+static struct unseen_bytes without_zone(struct unseen_bytes in)
+{
+    const char *const zone = in.len > 0 ? memchr(in.data, '%', in.len) : NULL;
+    return zone ? (struct unseen_bytes){in.data, (size_t)(zone - in.data)} : in;
+}
+
+/* Reads a.b.c.d of decimal numbers with any number of leading zeros. */
+static bool read_padded(struct unseen_bytes in, uint32_t *address_out)
+{
+    char text[QUESTION_LONGEST];
+    size_t n = 0;
+    for (size_t i = 0; i < in.len; i++) {
+        const bool starts = n == 0 || text[n - 1] == '.';
+        const bool more = i + 1 < in.len && is_ascii_digit(in.data[i + 1]);
+        if (!(in.data[i] == '0' && starts && more)) {
+            text[n++] = in.data[i];
+        }
+    }
+    return unseen__ipv4_parse_strict(text, n, address_out);
+}
+
+static struct network network_v4(uint32_t address)
+{
+    struct network network = {.nbits = V4_BITS, .v4 = true};
+    network.pieces[PIECES - 2] = (uint16_t)(address >> 16);
+    network.pieces[PIECES - 1] = (uint16_t)address;
+    return network;
+}
+
+/* Stores the addresses that a question may mean, and returns their number. */
+static size_t read_question(struct unseen_bytes in, struct network networks[READINGS_MAX])
+{
+    char text[QUESTION_LONGEST];
+    size_t n = 0;
+    size_t len;
+    uint32_t address;
+    if (read_network(in, &networks[0])) {
+        return 1;
+    }
+    in = without_blanks(in);
+    if (in.len > sizeof(text) ||
+        !unseen__idna_to_ascii(in.data, in.len, text, sizeof(text), &len)) {
+        return 0;
+    }
+    in = without_port((struct unseen_bytes){text, len});
+    if (has_byte(in, ':')) {
+        return read_network(without_zone(in), &networks[0]);
+    }
+    if (unseen__ipv4_parse(in.data, in.len, &address)) {
+        networks[n++] = network_v4(address);
+    }
+    if (read_padded(in, &address)) {
+        networks[n++] = network_v4(address);
+    }
+    return n;
+}
+
 /* ---- Writing --------------------------------------------------------------------------------- */
 
 static char *write_length(unsigned nbits, char *out)
@@ -174,26 +272,46 @@ static enum unseen_status ip_entry(const struct unseen__kind *kind, const struct
     return UNSEEN_OK;
 }
 
+/* Adds the texts of all networks that the given one is in, from itself to /0, but not those that
+ * `other` is in, too, unless that is NULL. Returns the end of the bytes. */
+static char *add_networks(struct network network, const struct network *other, char *buf,
+                          struct unseen_bytes *texts, size_t *n)
+{
+    for (;; network.nbits--) {
+        mask(pieces_of(&network), npieces_of(&network), network.nbits);
+        if (other) {
+            struct network above = *other;
+            mask(pieces_of(&above), npieces_of(&above), network.nbits);
+            if (memcmp(above.pieces, network.pieces, sizeof(above.pieces)) == 0) {
+                return buf;
+            }
+        }
+        texts[*n] = write_network(&network, buf);
+        buf += texts[(*n)++].len;
+        if (network.nbits == 0) {
+            return buf;
+        }
+    }
+}
+
 static enum unseen_status ip_texts(const struct unseen__kind *kind, const struct unseen_url *url,
                                    struct unseen_bytes in, char *buf, size_t cap,
                                    struct unseen_bytes *texts_out, size_t *n_out)
 {
     (void)kind;
     (void)url;
-    struct network network;
+    struct network networks[READINGS_MAX];
+    const size_t nreadings = read_question(in, networks);
+    size_t need = 0;
     size_t n = 0;
-    if (read_network(in, &network)) {
-        if (cap < (network.nbits + 1) * (size_t)(network.v4 ? V4_TEXT : V6_TEXT)) {
-            return UNSEEN_ERR_SPACE;
-        }
-        for (;; network.nbits--) {
-            mask(pieces_of(&network), npieces_of(&network), network.nbits);
-            texts_out[n] = write_network(&network, buf);
-            buf += texts_out[n++].len;
-            if (network.nbits == 0) {
-                break;
-            }
-        }
+    for (size_t i = 0; i < nreadings; i++) {
+        need += (networks[i].nbits + 1) * (size_t)(networks[i].v4 ? V4_TEXT : V6_TEXT);
+    }
+    if (cap < need) {
+        return UNSEEN_ERR_SPACE;
+    }
+    for (size_t i = 0; i < nreadings; i++) {
+        buf = add_networks(networks[i], i > 0 ? &networks[0] : NULL, buf, texts_out, &n);
     }
     *n_out = n;
     return UNSEEN_OK;

@@ -13,10 +13,11 @@
 static const struct unseen__kind *const kinds[] = {
     [UNSEEN_KIND_URL] = &unseen__kind_url,
     [UNSEEN_KIND_EXPRESSIONS_1] = &unseen__kind_expressions_1,
-    [UNSEEN_KIND_MAIL] = &unseen__kind_mail,
+    [UNSEEN_KIND_MAIL_1] = &unseen__kind_mail_1,
     [UNSEEN_KIND_IP] = &unseen__kind_ip,
     [UNSEEN_KIND_PHONE] = &unseen__kind_phone,
     [UNSEEN_KIND_EXPRESSIONS] = &unseen__kind_expressions,
+    [UNSEEN_KIND_MAIL] = &unseen__kind_mail,
 };
 
 enum {

@@ -55,6 +55,7 @@ struct unseen__kind {
 extern const struct unseen__kind unseen__kind_url;
 extern const struct unseen__kind unseen__kind_expressions_1;
 extern const struct unseen__kind unseen__kind_expressions;
+extern const struct unseen__kind unseen__kind_mail_1;
 extern const struct unseen__kind unseen__kind_mail;
 extern const struct unseen__kind unseen__kind_ip;
 extern const struct unseen__kind unseen__kind_phone;

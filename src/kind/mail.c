@@ -18,18 +18,31 @@
  * A bare top-level domain is refused as an entry. Questions ask for it all the same, so that it
  * works if the user insists. If a name has more than eight labels, a question asks for the whole
  * name and for its last eight labels down to one: whoever controls a domain can make names below it
- * as deep as he likes. */
+ * as deep as he likes.
+ *
+ * One mailbox has many spellings (RFC 5321, section 4.1.2; RFC 5322, section 3.2). Entries and
+ * questions have one spelling of quotes and of addresses in brackets:
+ *
+ *     "jo"@evil.example, "j\o"@evil.example       jo@evil.example
+ *     jo@[IPv6:2001:DB8:0::7]                      jo@[ipv6:2001:db8::7]
+ *     jo@[IPv6:::ffff:192.0.2.7]                   jo@[192.0.2.7]
+ *
+ * And what stands around an address in headers, logs and links is dropped from questions: a name
+ * and angle brackets, comments in parentheses, blanks at @ and dots, "mailto:", and a source route
+ * (@a.example,@b.example:). The first version of the kind knew none of this. */
 #include "kind/kind.h"
 
 #include <string.h>
 
 #include "url/ascii.h"
 #include "url/name.h"
+#include "url/percent.h"
 
 enum {
     LABELS_MAX = 8,       /* domains above the whole one that are asked for */
     DOMAIN_LONGEST = 253, /* as text: RFC 1035, section 2.3.4 */
     LABEL_LONGEST = 63,
+    LITERAL_EXTRA = 2,    /* bytes by which an address can become longer */
     ADDRESS_LONGEST = 254 /* RFC 5321, section 4.5.3.1.3, without the brackets */
 };
 
@@ -94,18 +107,10 @@ static void split_address(struct unseen_bytes *in, struct unseen_bytes *local,
     *domain = local->data ? without_first(*in, local->len + 1) : *in;
 }
 
-/* Reads an address or a domain. *is_mail is false if there is no domain. */
-static enum unseen_status read_mail(struct unseen_bytes in, char *buf, size_t cap,
-                                    struct mail *mail, bool *is_mail)
+/* Writes an address or a domain, split as `mail` says, to buf. mail->local.data is NULL for a
+ * domain. */
+static void write_mail(struct unseen_bytes domain, char *buf, struct mail *mail)
 {
-    struct unseen_bytes domain;
-    in = without_blanks(in);
-    split_address(&in, &mail->local, &domain);
-    const size_t need =
-        in.len + (is_ascii_text(domain.data, domain.len) ? 0 : 2 * domain.len + NAME_EXTRA);
-    if (cap < need) {
-        return UNSEEN_ERR_SPACE;
-    }
     char *end = buf;
     if (mail->local.data) {
         end = ascii_copy_lower(mail->local.data, mail->local.len, buf);
@@ -114,6 +119,216 @@ static enum unseen_status read_mail(struct unseen_bytes in, char *buf, size_t ca
     }
     mail->domain = write_domain(domain, end, &mail->good_name);
     mail->whole = (struct unseen_bytes){buf, (size_t)(end - buf) + mail->domain.len};
+}
+
+static bool is_local(struct unseen_bytes local);
+
+/* Is it a quoted string: a quote or a backslash in it stands behind a backslash? */
+static bool is_quoted_string(struct unseen_bytes in)
+{
+    size_t at = 1;
+    if (in.len < 3 || in.data[0] != '"') {
+        return false;
+    }
+    while (at < in.len && in.data[at] != '"') {
+        at += in.data[at] == '\\' ? 2 : 1;
+    }
+    return at + 1 == in.len;
+}
+
+/* Gives a quoted local part its one spelling: without quotes if it needs none, else with a
+ * backslash before quotes and backslashes only. It becomes no longer. */
+static void tidy_quotes(struct mail *mail)
+{
+    char *const local = (char *)mail->local.data;
+    const size_t len = mail->local.len;
+    size_t n = 0;
+    if (!is_quoted_string(mail->local)) {
+        return;
+    }
+    for (size_t i = 1; i + 1 < len; i++) {
+        i += local[i] == '\\';
+        local[++n] = local[i];
+    }
+    if (is_local((struct unseen_bytes){local + 1, n}) && local[1] != '"') {
+        memmove(local, local + 1, n);
+        mail->local.len = n;
+        return;
+    }
+    size_t nescapes = 0;
+    for (size_t i = 1; i <= n; i++) {
+        nescapes += local[i] == '"' || local[i] == '\\';
+    }
+    size_t out = n + nescapes + 1;
+    mail->local.len = out + 1;
+    local[out] = '"';
+    for (size_t i = n; i > 0; i--) {
+        local[--out] = local[i];
+        if (local[out] == '"' || local[out] == '\\') {
+            local[--out] = '\\';
+        }
+    }
+}
+
+/* Gives an address in brackets its one spelling. */
+static void tidy_literal(struct mail *mail)
+{
+    static const uint16_t mapped[6] = {[5] = 0xffff};
+    static const char prefix[] = "[ipv6:";
+    const size_t prefix_len = sizeof(prefix) - 1;
+    char *const domain = (char *)mail->domain.data;
+    const size_t len = mail->domain.len;
+    uint16_t pieces[8];
+    if (len <= prefix_len || memcmp(domain, prefix, prefix_len) != 0 || domain[len - 1] != ']' ||
+        !unseen__ipv6_parse(domain + prefix_len, len - prefix_len - 1, pieces)) {
+        return;
+    }
+    char *end = domain + 1;
+    if (memcmp(pieces, mapped, sizeof(mapped)) == 0) {
+        end += unseen__ipv4_write((uint32_t)pieces[6] << 16 | pieces[7], end);
+    } else {
+        end = domain + prefix_len;
+        end += unseen__ipv6_write(pieces, end);
+    }
+    *end++ = ']';
+    mail->whole.len += (size_t)(end - domain) - len;
+    mail->domain.len = (size_t)(end - domain);
+}
+
+/* Returns the text between the angle brackets at the end; the whole text without them. */
+static struct unseen_bytes without_name(struct unseen_bytes in)
+{
+    size_t open = in.len;
+    bool quoted = false;
+    if (in.len == 0 || in.data[in.len - 1] != '>') {
+        return in;
+    }
+    for (size_t i = 0; i < in.len; i++) {
+        i += quoted && in.data[i] == '\\';
+        if (i < in.len && in.data[i] == '"') {
+            quoted = !quoted;
+        } else if (i < in.len && in.data[i] == '<' && !quoted) {
+            open = i;
+        }
+    }
+    return open < in.len ? (struct unseen_bytes){in.data + open + 1, in.len - open - 2} : in;
+}
+
+/* The place behind the comment that begins at in[at]; at if the comment does not end. */
+static size_t skip_comment(struct unseen_bytes in, size_t at)
+{
+    size_t depth = 0;
+    for (size_t i = at; i < in.len; i++) {
+        if (in.data[i] == '\\') {
+            i++;
+        } else if (in.data[i] == '(') {
+            depth++;
+        } else if (in.data[i] == ')' && --depth == 0) {
+            return i + 1;
+        }
+    }
+    return at;
+}
+
+/* Copies the text without comments, and without blanks beside @ and dots. Returns its length. */
+static size_t copy_bare(struct unseen_bytes in, char *out)
+{
+    size_t n = 0;
+    bool quoted = false;
+    bool ends = true; /* all comments so far: behind one that does not end, none is looked for */
+    for (size_t i = 0; i < in.len; i++) {
+        const char c = in.data[i];
+        if (quoted && c == '\\' && i + 1 < in.len) {
+            out[n++] = c;
+            out[n++] = in.data[++i];
+            continue;
+        }
+        quoted = quoted != (c == '"');
+        const size_t after = !quoted && c == '(' && ends ? skip_comment(in, i) : i;
+        if (after > i) {
+            i = after - 1;
+            continue;
+        }
+        ends = ends && (quoted || c != '(');
+        const bool joins = n == 0 || out[n - 1] == '@' || out[n - 1] == '.';
+        if (!quoted && is_ascii_space(c) && joins) {
+            continue;
+        }
+        while (!quoted && (c == '@' || c == '.') && n > 0 && is_ascii_space(out[n - 1])) {
+            n--;
+        }
+        out[n++] = c;
+    }
+    return n;
+}
+
+/* Drops "mailto:" and what follows the address in such a link. The text is rewritten where it
+ * stands. */
+static struct unseen_bytes without_link(struct unseen_bytes in)
+{
+    static const char scheme[] = "mailto:";
+    const size_t len = sizeof(scheme) - 1;
+    char lower[sizeof(scheme)];
+    if (in.len < len) {
+        return in;
+    }
+    (void)ascii_copy_lower(in.data, len, lower);
+    if (memcmp(lower, scheme, len) != 0) {
+        return in;
+    }
+    in = without_first(in, len);
+    const char *const question = memchr(in.data, '?', in.len);
+    in.len = question ? (size_t)(question - in.data) : in.len;
+    char *const text = (char *)in.data;
+    in.len = (size_t)(unseen__percent_decode(in.data, in.len, text) - text);
+    return in;
+}
+
+/* Drops "@a.example,@b.example:", the way that a mail was once told to go. */
+static struct unseen_bytes without_route(struct unseen_bytes in)
+{
+    const char *const colon = in.len > 0 && *in.data == '@' ? memchr(in.data, ':', in.len) : NULL;
+    if (!colon) {
+        return in;
+    }
+    const struct unseen_bytes rest = without_first(in, (size_t)(colon + 1 - in.data));
+    return has_byte(rest, '@') ? rest : in;
+}
+
+/* Copies a question without what stands around its address. */
+static struct unseen_bytes copy_question(struct unseen_bytes in, char *copy)
+{
+    in = without_blanks(without_name(in));
+    in = (struct unseen_bytes){copy, copy_bare(in, copy)};
+    return without_blanks(without_route(without_link(without_blanks(in))));
+}
+
+/* Reads an address or a domain. *is_mail is false if there is no domain. The buffer: the text, and
+ * at its end a copy of the input that may be rewritten. */
+static enum unseen_status read_mail(unsigned version, bool is_question, struct unseen_bytes in,
+                                    char *buf, size_t cap, struct mail *mail, bool *is_mail)
+{
+    struct unseen_bytes domain;
+    in = without_blanks(in);
+    const size_t room =
+        is_ascii_text(in.data, in.len) ? in.len + LITERAL_EXTRA : 3 * in.len + NAME_EXTRA;
+    const size_t copy_len = version == 1 ? 0 : in.len;
+    if (cap < room || cap - room < copy_len) {
+        return UNSEEN_ERR_SPACE;
+    }
+    if (version > 1) {
+        char *const copy = buf + cap - copy_len;
+        in = is_question ? copy_question(in, copy)
+                         : (struct unseen_bytes){memcpy(copy, in.data, in.len), in.len};
+    }
+    split_address(&in, &mail->local, &domain);
+    if (version > 1 && mail->local.data) {
+        tidy_quotes(mail);
+    }
+    write_mail(domain, buf, mail);
+    if (version > 1) {
+        tidy_literal(mail);
+    }
     *is_mail = mail->domain.len > 0;
     return UNSEEN_OK;
 }
@@ -194,11 +409,11 @@ static enum unseen_status mail_entry(const struct unseen__kind *kind, const stru
                                      struct unseen_bytes in, char *buf, size_t cap,
                                      struct unseen_bytes *entry_out, enum unseen_entry *fitness_out)
 {
-    (void)kind;
     (void)url;
     struct mail mail;
     bool is_mail;
-    const enum unseen_status status = read_mail(in, buf, cap, &mail, &is_mail);
+    const enum unseen_status status =
+        read_mail(kind->version, false, in, buf, cap, &mail, &is_mail);
     if (status != UNSEEN_OK) {
         return status;
     }
@@ -235,11 +450,10 @@ static enum unseen_status mail_texts(const struct unseen__kind *kind, const stru
                                      struct unseen_bytes in, char *buf, size_t cap,
                                      struct unseen_bytes *texts_out, size_t *n_out)
 {
-    (void)kind;
     (void)url;
     struct mail mail;
     bool is_mail;
-    const enum unseen_status status = read_mail(in, buf, cap, &mail, &is_mail);
+    const enum unseen_status status = read_mail(kind->version, true, in, buf, cap, &mail, &is_mail);
     if (status != UNSEEN_OK) {
         return status;
     }
@@ -254,16 +468,14 @@ static enum unseen_status mail_texts(const struct unseen__kind *kind, const stru
     return UNSEEN_OK;
 }
 
-const struct unseen__kind unseen__kind_mail = {
-    .name = "mail",
-    .id = "mail",
-    .newest = UNSEEN_KIND_MAIL,
-    .version = 1,
-    .texts_max = 2 + LABELS_MAX,
-    .bound_factor = 3,
-    .bound_extra = NAME_EXTRA,
-    .invalid = "is not an e-mail address or a domain",
-    .dangerous = "is a bare top-level domain or a name without a dot",
-    .entry = mail_entry,
-    .texts = mail_texts,
-};
+#define MAIL(NAME, ID, VERSION)                                                                    \
+    {                                                                                              \
+        .name = (NAME), .id = (ID), .newest = UNSEEN_KIND_MAIL, .version = (VERSION),              \
+        .texts_max = 2 + LABELS_MAX, .bound_factor = 4, .bound_extra = NAME_EXTRA,                 \
+        .invalid = "is not an e-mail address or a domain",                                         \
+        .dangerous = "is a bare top-level domain or a name without a dot", .entry = mail_entry,    \
+        .texts = mail_texts                                                                        \
+    }
+
+const struct unseen__kind unseen__kind_mail_1 = MAIL("mail/1", "mail", 1);
+const struct unseen__kind unseen__kind_mail = MAIL("mail", "mail/2", 2);

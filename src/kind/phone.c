@@ -7,13 +7,16 @@
  *     0049 89 123456         +4989123456    00 is how most of the world dials the +
  *     089 123456             089123456      a national number stays one: its country is unknown
  *     110                    110            short numbers have three digits or more
+ *     (full-width digits)                   digits, + and separators of all scripts count
  *
- * So write international numbers both in lists and in questions. */
+ * So write international numbers both in lists and in questions. In a question "tel:" is dropped,
+ * and so is an extension or what else follows the number behind ";", "x", "ext" or "#". */
 #include "kind/kind.h"
 
 #include <string.h>
 
 #include "url/ascii.h"
+#include "url/host.h"
 
 enum {
     DIGITS_MIN = 3,
@@ -26,21 +29,104 @@ static bool is_separator(char c)
     return c == ' ' || c == '\t' || c == '-' || c == '.' || c == '(' || c == ')' || c == '/';
 }
 
+/* ---- Other scripts --------------------------------------------------------------------------- */
+
+/* The zeros of the decimal digits of Unicode 15 that keyboards have; nine digits follow each. */
+static const uint32_t zeros[] = {0x660,   0x6f0,   0x7c0,   0x966,   0x9e6,  0xa66,  0xae6,
+                                 0xb66,   0xbe6,   0xc66,   0xce6,   0xd66,  0xe50,  0xed0,
+                                 0xf20,   0x1040,  0x17e0,  0x1810,  0xa620, 0xff10, 0x1d7ce,
+                                 0x1d7d8, 0x1d7e2, 0x1d7ec, 0x1d7f6, 0x1fbf0};
+
+/* Characters between digits that people see as a blank, a dash or nothing at all, and the marks of
+ * direction that address books put around numbers. */
+static const struct {
+    uint32_t first;
+    uint32_t last;
+} separators[] = {{0xa0, 0xa0},     {0xad, 0xad},     {0x61c, 0x61c},   {0x1680, 0x1680},
+                  {0x180e, 0x180e}, {0x2000, 0x2015}, {0x2028, 0x202f}, {0x205f, 0x2064},
+                  {0x2066, 0x206f}, {0x2212, 0x2212}, {0x3000, 0x3000}, {0x30fc, 0x30fc},
+                  {0xfe63, 0xfe63}, {0xfeff, 0xfeff}, {0xff0d, 0xff0f}};
+
+/* The ASCII character that a code point stands for in a phone number; 0 for none. */
+static char ascii_of(uint32_t point)
+{
+    if (point < 0x80) {
+        return (char)point;
+    }
+    for (size_t i = 0; i < sizeof(zeros) / sizeof(zeros[0]); i++) {
+        if (point - zeros[i] < 10) {
+            return (char)('0' + (point - zeros[i]));
+        }
+    }
+    for (size_t i = 0; i < sizeof(separators) / sizeof(separators[0]); i++) {
+        if (point >= separators[i].first && point <= separators[i].last) {
+            return ' ';
+        }
+    }
+    return point == 0xff08   ? '('
+           : point == 0xff09 ? ')'
+           : point == 0xff0b ? '+'
+           : point == 0xff1b ? ';'
+                             : 0;
+}
+
+/* Reads the character at the start of a text that is not empty, and moves the text behind it. */
+static char take_char(struct unseen_bytes *in)
+{
+    uint32_t point;
+    const size_t n = unseen__utf8_read(in->data, in->len, &point);
+    const char c = n > 0 ? ascii_of(point) : '\0';
+    *in = without_first(*in, n > 0 ? n : 1);
+    return c;
+}
+
+/* Drops "(0)" at the start of the text; false if it is not there. */
+static bool take_trunk_zero(struct unseen_bytes *in)
+{
+    struct unseen_bytes rest = *in;
+    for (const char *c = "(0)"; *c; c++) {
+        if (rest.len == 0 || take_char(&rest) != *c) {
+            return false;
+        }
+    }
+    *in = rest;
+    return true;
+}
+
+/* ---- Reading --------------------------------------------------------------------------------- */
+
+/* Does an extension or a parameter begin with this character? */
+static bool ends_number(char c)
+{
+    return c == ';' || c == ',' || c == '#' || (c | 0x20) == 'x' || (c | 0x20) == 'e';
+}
+
+static struct unseen_bytes without_scheme(struct unseen_bytes in)
+{
+    return in.len >= 4 && (in.data[0] | 0x20) == 't' && (in.data[1] | 0x20) == 'e' &&
+                   (in.data[2] | 0x20) == 'l' && in.data[3] == ':'
+               ? without_first(in, 4)
+               : in;
+}
+
 /* Writes the + and the digits. Returns their number; 0 if the text is not a phone number. */
-static size_t write_dialled(struct unseen_bytes in, char *out)
+static size_t write_dialled(struct unseen_bytes in, bool is_question, char *out)
 {
     size_t len = 0;
-    for (size_t i = 0; i < in.len; i++) {
-        const char c = in.data[i];
+    while (in.len > 0) {
         const bool international =
             len > 0 && (out[0] == '+' || (len > 1 && out[0] == '0' && out[1] == '0'));
-        if (international && in.len - i >= 3 && memcmp(in.data + i, "(0)", 3) == 0) {
-            i += 2;
-        } else if (is_ascii_digit(c) || (c == '+' && len == 0)) {
+        if (international && take_trunk_zero(&in)) {
+            continue;
+        }
+        const char c = take_char(&in);
+        if (is_ascii_digit(c) || (c == '+' && len == 0)) {
             if (len == TEXT_MAX) {
                 return 0;
             }
             out[len++] = c;
+        } else if (is_question && len >= DIGITS_MIN && ends_number(c)) {
+            return len;
         } else if (!is_separator(c)) {
             return 0;
         }
@@ -50,9 +136,11 @@ static size_t write_dialled(struct unseen_bytes in, char *out)
 
 /* Stores the number, or returns false if the text is not a phone number. No country code begins
  * with 0. */
-static bool read_number(struct unseen_bytes in, char *buf, struct unseen_bytes *number_out)
+static bool read_number(struct unseen_bytes in, bool is_question, char *buf,
+                        struct unseen_bytes *number_out)
 {
-    size_t len = write_dialled(without_blanks(in), buf);
+    in = without_blanks(in);
+    size_t len = write_dialled(is_question ? without_scheme(in) : in, is_question, buf);
     if (len >= 2 && buf[0] == '0' && buf[1] == '0') {
         buf[1] = '+';
         buf++;
@@ -74,7 +162,7 @@ static enum unseen_status phone_entry(const struct unseen__kind *kind, const str
     if (cap < TEXT_MAX) {
         return UNSEEN_ERR_SPACE;
     }
-    if (!read_number(in, buf, entry_out)) {
+    if (!read_number(in, false, buf, entry_out)) {
         return refuse_entry(UNSEEN_ENTRY_INVALID, entry_out, fitness_out);
     }
     *fitness_out = UNSEEN_ENTRY_FINE;
@@ -90,7 +178,7 @@ static enum unseen_status phone_texts(const struct unseen__kind *kind, const str
     if (cap < TEXT_MAX) {
         return UNSEEN_ERR_SPACE;
     }
-    *n_out = read_number(in, buf, &texts_out[0]);
+    *n_out = read_number(in, true, buf, &texts_out[0]);
     return UNSEEN_OK;
 }
 

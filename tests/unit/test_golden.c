@@ -126,18 +126,19 @@ static const struct golden goldens[] = {
     {"list-resumed", LIST, NULL, "none", 0, 1, 1e-4, 0, URL, RESUMED},
     {"list-url", LIST, NULL, "crawl", 0, 2, 0.01, 0, URL, 0},
     {"list-expressions", LIST, NULL, "safebrowsing/1", 0, 1, 0.01, 0, UNSEEN_KIND_EXPRESSIONS_1, 0},
-    {"list-mail", LIST, NULL, "none", 0, 1, 0.01, 0, UNSEEN_KIND_MAIL, 0},
+    {"list-mail", LIST, NULL, "none", 0, 1, 0.01, 0, UNSEEN_KIND_MAIL_1, 0},
     {"list-ip", LIST, NULL, "none", 0, 1, 0.01, 0, UNSEEN_KIND_IP, 0},
     {"list-phone", LIST, NULL, "none", 0, 1, 0.01, 0, UNSEEN_KIND_PHONE, 0},
     {"list-bytes-changed", LIST, NULL, "none", 0, 1, 0.01, 0, URL, CHANGES},
     {"list-url-changed", LIST, NULL, "crawl", 0, 1, 0.01, 0, URL, CHANGES},
     {"list-expressions-changed", LIST, NULL, "safebrowsing/1", 0, 1, 0.01, 0,
      UNSEEN_KIND_EXPRESSIONS_1, CHANGES},
-    {"list-mail-changed", LIST, NULL, "none", 0, 1, 0.01, 0, UNSEEN_KIND_MAIL, CHANGES},
+    {"list-mail-changed", LIST, NULL, "none", 0, 1, 0.01, 0, UNSEEN_KIND_MAIL_1, CHANGES},
     {"list-ip-changed", LIST, NULL, "none", 0, 1, 0.01, 0, UNSEEN_KIND_IP, CHANGES},
     {"list-phone-changed", LIST, NULL, "none", 0, 1, 0.01, 0, UNSEEN_KIND_PHONE, CHANGES},
 
     {"list-expressions-2", LIST, NULL, "safebrowsing/1", 0, 1, 0.01, 0, UNSEEN_KIND_EXPRESSIONS, 0},
+    {"list-mail-2", LIST, NULL, "none", 0, 1, 0.01, 0, UNSEEN_KIND_MAIL, 0},
 
     {"bitmap", BITMAP, NULL, NULL, 0, 0, 0, 0, URL, 0},
 };

@@ -28,13 +28,13 @@ static bool is_text(struct unseen_bytes a, const char *b)
 
 static void test_names(void)
 {
-    static const char *const names[] = {"url", "expressions/1", "mail",
-                                        "ip",  "phone",         "expressions"};
-    static const unsigned ntexts[] = {1, 30, 10, 129, 1, 48};
-    static const unsigned newest[] = {0, 5, 2, 3, 4, 5};
-    static const enum unseen_kind unknown = (enum unseen_kind)6;
+    static const char *const names[] = {"url",   "expressions/1", "mail/1", "ip",
+                                        "phone", "expressions",   "mail"};
+    static const unsigned ntexts[] = {1, 30, 10, 129, 1, 48, 10};
+    static const unsigned newest[] = {0, 5, 6, 3, 4, 5, 6};
+    static const enum unseen_kind unknown = (enum unseen_kind)7;
     enum unseen_kind kind;
-    for (unsigned i = 0; i < 6; i++) {
+    for (unsigned i = 0; i < 7; i++) {
         CHECK(strcmp(unseen_kind_name((enum unseen_kind)i), names[i]) == 0);
         CHECK(unseen_kind_of_name(names[i], &kind) == UNSEEN_OK && (unsigned)kind == i);
         CHECK_EQ(unseen_kind_texts_max((enum unseen_kind)i), ntexts[i]);
@@ -52,7 +52,7 @@ static void test_names(void)
 
 static void test_arguments(void)
 {
-    static const enum unseen_kind unknown = (enum unseen_kind)6;
+    static const enum unseen_kind unknown = (enum unseen_kind)7;
     struct unseen_bytes texts[UNSEEN_KIND_TEXTS_MAX];
     struct unseen_bytes text;
     enum unseen_entry fitness;
@@ -206,6 +206,16 @@ static const struct line mail_lines[] = {
      "cher\xe3\x80\x82"
      "example\xe3\x80\x82",
      "xn--bcher-kva.example", FINE},
+    {"\"jo\"@evil.example", "jo@evil.example", FINE},
+    {"\"j\\o\"@Evil.example", "jo@evil.example", FINE},
+    {"\"Jo\\ Do\"@evil.example", "\"jo do\"@evil.example", FINE},
+    {"\"j\\\"o\\\\\"@evil.example", "\"j\\\"o\\\\\"@evil.example", FINE},
+    {"\"\\\"jo\\\"\"@evil.example", "\"\\\"jo\\\"\"@evil.example", FINE},
+    {"\"j\"o\"@evil.example", "\"j\"o\"@evil.example", FINE}, /* no quoted string: kept */
+    {"\"jo\\\"@evil.example", "\"jo\\\"@evil.example", FINE},
+    {"jo@[IPv6:2001:DB8:0:0::7]", "jo@[ipv6:2001:db8::7]", FINE},
+    {"jo@[IPv6:1::3:4:5:6:7:8]", "jo@[ipv6:1:0:3:4:5:6:7:8]", FINE},
+    {"jo@[IPv6:::FFFF:192.0.2.7]", "jo@[192.0.2.7]", FINE},
     {"com", "com", DANGEROUS},
     {"*.com", "com", DANGEROUS},
     {"@localhost", "localhost", DANGEROUS},
@@ -308,6 +318,10 @@ static const struct line phone_lines[] = {
     {"++49123", "", INVALID},
     {"49+123", "", INVALID},
     {"+0123456", "", INVALID},
+    {"\xef\xbc\x8b\xef\xbc\x94\xef\xbc\x99 89\xe2\x80\x90"
+     "123456",
+     "+4989123456", FINE},
+    {"tel:+4989123456", "", INVALID},
     {"0800-FLOWERS", "", INVALID},
     {"123456 x12", "", INVALID},
     {"- ()", "", INVALID},
@@ -442,6 +456,86 @@ static void check_texts(enum unseen_kind kind, const char *question, const char 
     }
 }
 
+static bool finds(enum unseen_kind kind, const char *line, const char *question);
+
+/* Questions that mean one listed thing. The first text is the one that a list would have. */
+static const struct {
+    enum unseen_kind kind;
+    const char *text;
+    const char *questions[24];
+} spelt[] = {
+    {UNSEEN_KIND_MAIL,
+     "jo@evil.example",
+     {"Jo Do <jo@evil.example>", "<JO@evil.example>", "\"Al\" <jo@evil.example> ",
+      "\"<al@good.example>\" <jo@evil.example>", "al@good.example <jo@evil.example>",
+      "jo(al@good.example)@evil.example", "jo@(c(c)\\)c)evil.example", "jo@evil.example (Jo)",
+      "(Jo)jo@evil.example.", "jo @ evil . example", "\"jo\"@evil.example",
+      "\"j\\o\" @evil.example", "mailto:jo@evil.example",
+      "MAILTO:jo%40evil.example?cc=al@good.example", "<mailto:jo@evil.example?subject=a@b>",
+      "<@a.example,@b.example:jo@evil.example>", "@a.example:jo@evil.example",
+      "jo@evil\xe3\x80\x82"
+      "example",
+      "jo@\xef\xbd\x85vil.example"}},
+    {UNSEEN_KIND_MAIL,
+     "evil.example",
+     {"x@[y\"@evil.example", "\"<al@good.example>\"@evil.example",
+      "\"(al@good.example)\"@evil.example", "(@good.example@evil.example",
+      "\"jo@good.example@evil.example"}},
+    {UNSEEN_KIND_MAIL, "jo@[192.0.2.7]", {"jo@[IPv6:::ffff:c000:207]", "<jo@[192.0.2.7]>"}},
+    {UNSEEN_KIND_MAIL, "\"jo do\"@evil.example", {"\"jo\\ do\"@evil.example"}},
+    {UNSEEN_KIND_IP,
+     "192.0.2.8",
+     {"192.0.2.8.", "0300.0.2.010", "0xC0000208", "0xc0.0.0x2.8", "3221225992", "192.0.520",
+      "192.000.002.008", "192.0.2.010", "192.0.2.8:443",
+      "\xef\xbc\x91"
+      "92.0.2.8",
+      "::ffff:192.0.2.8", "[::ffff:192.0.2.8]:443", "::ffff:c000:208%eth0",
+      "192\xe3\x80\x82"
+      "0.2.8"}},
+    {UNSEEN_KIND_IP, "192.0.2.10", {"192.0.2.010", "192.000.002.010"}},
+    {UNSEEN_KIND_IP,
+     "2001:db8::7",
+     {"[2001:DB8::7]", "[2001:db8::7]:443", "2001:db8::7%eth0", "[2001:db8::7%25eth0]:8080"}},
+    {UNSEEN_KIND_PHONE,
+     "+4989123456",
+     {"\xef\xbc\x8b\xef\xbc\x94\xef\xbc\x99\xe3\x80\x80"
+      "89123456",
+      "+\xd9\xa4\xd9\xa9 89 123456",
+      "\xe2\x80\xaa+49\xe2\x80\x91"
+      "89\xc2\xa0"
+      "123456\xe2\x80\xac",
+      "+49 \xef\xbc\x88"
+      "0\xef\xbc\x89 89 123456",
+      "tel:+49-89-123456;ext=7", "TEL:+4989123456", "+49 89 123456 ext. 7", "+49 89 123456x7",
+      "+4989123456#7"}},
+};
+
+static void test_spelt_questions(void)
+{
+    for (size_t i = 0; i < sizeof(spelt) / sizeof(spelt[0]); i++) {
+        for (size_t k = 0; spelt[i].questions[k]; k++) {
+            const char *const question = spelt[i].questions[k];
+            if (!CHECK(finds(spelt[i].kind, spelt[i].text, question))) {
+                fprintf(stderr, "  <%s> is not %s but %s\n", question, spelt[i].text,
+                        list(spelt[i].kind, question));
+            }
+        }
+    }
+    check_texts(UNSEEN_KIND_MAIL, "@[IPv6:2001:DB8::0:7]", "[ipv6:2001:db8::7] ");
+    char strict[ROOM];
+    snprintf(strict, sizeof(strict), "%s", list(UNSEEN_KIND_IP, "0.0.0.1"));
+    check_texts(UNSEEN_KIND_IP, "00.0.0.1", strict); /* both readings are one address */
+    /* The first version looks up what it is given. */
+    check_texts(UNSEEN_KIND_MAIL_1, "<\"jo\"@evil.example>",
+                "<\"jo\"@evil.example> evil.example> "
+                "example> ");
+    check_texts(UNSEEN_KIND_IP, "00.0.0.1/8", "");
+    check_texts(UNSEEN_KIND_IP, "1:2", "");
+    check_texts(UNSEEN_KIND_IP, "192.0.2.8:x", "");
+    check_texts(UNSEEN_KIND_PHONE, "12 x7", "");
+    check_texts(UNSEEN_KIND_PHONE, "+49 89 123456 \xff", "");
+}
+
 static void test_questions(void)
 {
     check_texts(UNSEEN_KIND_URL, "HTTP://E.com/a#b", "http://e.com/a ");
@@ -471,6 +565,7 @@ static void test_questions(void)
     check_texts(UNSEEN_KIND_IP, "::ffff:10.0.0.0/99", "0.0.0.0/3 0.0.0.0/2 0.0.0.0/1 0.0.0.0/0 ");
     check_texts(UNSEEN_KIND_IP, "ffff::/3", "e000::/3 c000::/2 8000::/1 ::/0 ");
     check_texts(UNSEEN_KIND_IP, "evil.example", "");
+    test_spelt_questions();
     check_texts(UNSEEN_KIND_PHONE, "0049 89 123456", "+4989123456 ");
     check_texts(UNSEEN_KIND_PHONE, "Jo", "");
 }

@@ -620,7 +620,7 @@ static void test_options(void)
     options = (struct unseen_list_build_options){.size = 3};
     CHECK(unseen_list_build_create(&b, path, &options, &error) == UNSEEN_ERR_SIZE);
     options =
-        (struct unseen_list_build_options){.size = sizeof(options), .kind = (enum unseen_kind)6};
+        (struct unseen_list_build_options){.size = sizeof(options), .kind = (enum unseen_kind)7};
     CHECK(unseen_list_build_create(&b, path, &options, &error) == UNSEEN_ERR_ARGUMENT);
     CHECK(unseen_list_build_create(&b, path, NULL, &error) == UNSEEN_OK);
     unseen_list_build_free(b); /* without having been finished */

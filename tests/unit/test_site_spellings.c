@@ -157,6 +157,11 @@ static void make_spelling(struct text *t)
                                         "/..\\..//x/%2e%2E/y%5cz?q=\\",
                                         "?a=b#c",
                                         "/%2f%3f%23%25",
+                                        "/a\\b\\..\\c?d\\e",
+                                        "/a%2fb/../c",
+                                        "/a%2fb/\t../c",
+                                        "/a%2fb/%2e./c",
+                                        "/C|/..",
                                         "/a|b^c\"<>`{}",
                                         "/\xc3\xa9\xff"};
     t->len = 0;
