@@ -10,6 +10,8 @@
 #include <string.h>
 #include <unseen_list.h>
 
+#include "url/url.h"
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 enum {
@@ -125,6 +127,7 @@ static void check_browsers(struct unseen_bytes in)
     struct unseen_bytes texts[2][UNSEEN_KIND_TEXTS_MAX];
     size_t site_len;
     require(unseen_url_create(&whatwg, &options, NULL) == UNSEEN_OK);
+    whatwg->rules |= UNSEEN__RULE_IDNA_2; /* as in lists of sites */
     const size_t bound = unseen_url_bound(in.len, 0);
     char *const canon_buf = malloc(2 * bound + 16);
     require(canon_buf != NULL);

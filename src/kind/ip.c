@@ -205,7 +205,7 @@ static size_t read_question(struct unseen_bytes in, struct network networks[READ
     }
     in = without_blanks(in);
     if (in.len > sizeof(text) ||
-        !unseen__idna_to_ascii(in.data, in.len, text, sizeof(text), &len)) {
+        !unseen__idna_to_ascii(UNSEEN__IDNA_2, in.data, in.len, text, sizeof(text), &len)) {
         return 0;
     }
     in = without_port((struct unseen_bytes){text, len});

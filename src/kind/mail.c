@@ -74,13 +74,14 @@ static struct unseen_bytes local_of(struct unseen_bytes in)
 }
 
 /* Writes a domain as ASCII. If IDNA refuses the domain, it stays as it is, in small letters. */
-static struct unseen_bytes write_domain(struct unseen_bytes in, char *out, bool *good)
+static struct unseen_bytes write_domain(enum unseen__idna version, struct unseen_bytes in,
+                                        char *out, bool *good)
 {
     size_t len;
     in = without_final_dots(in);
     *good = true;
     if (!is_ascii_text(in.data, in.len)) {
-        *good = name_to_ascii(in.data, in.len, out, &len);
+        *good = name_to_ascii(version, in.data, in.len, out, &len);
         if (*good) {
             return without_final_dots((struct unseen_bytes){out, len});
         }
@@ -109,7 +110,8 @@ static void split_address(struct unseen_bytes *in, struct unseen_bytes *local,
 
 /* Writes an address or a domain, split as `mail` says, to buf. mail->local.data is NULL for a
  * domain. */
-static void write_mail(struct unseen_bytes domain, char *buf, struct mail *mail)
+static void write_mail(enum unseen__idna version, struct unseen_bytes domain, char *buf,
+                       struct mail *mail)
 {
     char *end = buf;
     if (mail->local.data) {
@@ -117,7 +119,7 @@ static void write_mail(struct unseen_bytes domain, char *buf, struct mail *mail)
         mail->local.data = buf;
         *end++ = '@';
     }
-    mail->domain = write_domain(domain, end, &mail->good_name);
+    mail->domain = write_domain(version, domain, end, &mail->good_name);
     mail->whole = (struct unseen_bytes){buf, (size_t)(end - buf) + mail->domain.len};
 }
 
@@ -325,7 +327,7 @@ static enum unseen_status read_mail(unsigned version, bool is_question, struct u
     if (version > 1 && mail->local.data) {
         tidy_quotes(mail);
     }
-    write_mail(domain, buf, mail);
+    write_mail(version > 1 ? UNSEEN__IDNA_2 : UNSEEN__IDNA_1, domain, buf, mail);
     if (version > 1) {
         tidy_literal(mail);
     }

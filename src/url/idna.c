@@ -16,7 +16,11 @@
  * The tests that UTS 46 has, too, are made afterwards: libidn2 gets each label once more, with a
  * stand-in for each symbol.
  *
- * Code points newer than libidn2 are in a table. */
+ * Code points newer than libidn2 are in a table.
+ *
+ * The second version (UNSEEN__IDNA_2) knows which characters of right-to-left scripts are letters,
+ * numbers, marks or neither, and maps the 62 letters of Unicode 15 that libidn2 2.3.3 does not
+ * map. */
 #include "url/host.h"
 
 #include <string.h>
@@ -150,14 +154,37 @@ static const struct range right_to_left[] = {
     {0xfe70, 0xfeff}, {0x10800, 0x10fff}, {0x1e800, 0x1efff},
 };
 
+/* What is not a letter in these blocks, of the code points that need a stand-in: symbols without a
+ * direction (classes ON, ET and CS of the bidirectional algorithm), marks (NSM), and signs and
+ * numbers that belong to Arabic digits (AN). */
+static const struct range undirected[] = {
+    {0x606, 0x607},     {0x609, 0x60a},     {0x60c, 0x60c},     {0x60e, 0x60f},
+    {0x66a, 0x66a},     {0x6de, 0x6de},     {0x6e9, 0x6e9},     {0x7f6, 0x7f9},
+    {0xfbc3, 0xfbd2},   {0xfd90, 0xfd91},   {0xfdc8, 0xfdcd},   {0x1091f, 0x1091f},
+    {0x10b39, 0x10b3f}, {0x10d6e, 0x10d6e}, {0x10ed0, 0x10ed8}, {0x1eef0, 0x1eef1},
+};
+static const struct range newer_marks[] = {{0x897, 0x897}, {0x10d69, 0x10d6d}, {0x10efa, 0x10eff}};
+static const struct range arabic_numbers[] = {{0x66b, 0x66c}, {0x10e60, 0x10e7e}};
+
+/* Digits that a label must not mix (RFC 5893, section 2, rule 4): Arabic ones, and those that go
+ * from left to right, also in the forms that are mapped to them. */
+static const struct range arabic_digits[] = {
+    {0x660, 0x669}, {0x66b, 0x66c}, {0x10d30, 0x10d39}, {0x10e60, 0x10e7e}};
+static const struct range european_digits[] = {
+    {'0', '9'},       {0xb2, 0xb3},     {0xb9, 0xb9},     {0x6f0, 0x6f9},     {0x2070, 0x2070},
+    {0x2074, 0x2079}, {0x2080, 0x2089}, {0xff10, 0xff19}, {0x1d7ce, 0x1d7ff}, {0x1fbf0, 0x1fbf9},
+};
+
+struct mapping {
+    struct range from;
+    uint32_t to;
+};
+
 /* Mappings that UTS 46 has and libidn2's tables lack or have otherwise: capitals of scripts that
  * got small letters late, the capital sharp s, the dots of other scripts, letters and digits from
  * old computers, and five ideographs whose mapping was corrected. Two hyphens are here because
  * libidn2 takes none at the end of a run. */
-static const struct {
-    struct range from;
-    uint32_t to;
-} newer_mappings[] = {
+static const struct mapping newer_mappings[] = {
     {{0x4c0, 0x4c0}, 0x4cf},       {{0x10a0, 0x10c5}, 0x2d00},    {{0x10c7, 0x10c7}, 0x2d27},
     {{0x10cd, 0x10cd}, 0x2d2d},    {{0x1c89, 0x1c89}, 0x1c8a},    {{0x1e9e, 0x1e9e}, 0xdf},
     {{0x2132, 0x2132}, 0x214e},    {{0x2183, 0x2183}, 0x2184},    {{0x3002, 0x3002}, '.'},
@@ -170,15 +197,41 @@ static const struct {
     {{0x2f91f, 0x2f91f}, 0x243ab}, {{0x2f95f, 0x2f95f}, 0x7aee},  {{0x2f9bf, 0x2f9bf}, 0x45d7},
 };
 
-static uint32_t newer_mapping(uint32_t point)
+/* Superscript and subscript letters of Cyrillic. */
+static const struct mapping cyrillic_mappings[] = {
+    {{0x1e030, 0x1e038}, 0x430}, {{0x1e039, 0x1e03b}, 0x43a}, {{0x1e03c, 0x1e046}, 0x43e},
+    {{0x1e047, 0x1e047}, 0x44b}, {{0x1e048, 0x1e049}, 0x44d}, {{0x1e04a, 0x1e04a}, 0xa689},
+    {{0x1e04b, 0x1e04b}, 0x4d9}, {{0x1e04c, 0x1e04c}, 0x456}, {{0x1e04d, 0x1e04d}, 0x458},
+    {{0x1e04e, 0x1e04e}, 0x4e9}, {{0x1e04f, 0x1e04f}, 0x4af}, {{0x1e050, 0x1e050}, 0x4cf},
+    {{0x1e051, 0x1e059}, 0x430}, {{0x1e05a, 0x1e05b}, 0x43a}, {{0x1e05c, 0x1e05d}, 0x43e},
+    {{0x1e05e, 0x1e05e}, 0x441}, {{0x1e05f, 0x1e064}, 0x443}, {{0x1e065, 0x1e066}, 0x44a},
+    {{0x1e067, 0x1e067}, 0x491}, {{0x1e068, 0x1e068}, 0x456}, {{0x1e069, 0x1e069}, 0x455},
+    {{0x1e06a, 0x1e06a}, 0x45f}, {{0x1e06b, 0x1e06b}, 0x4ab}, {{0x1e06c, 0x1e06c}, 0xa651},
+    {{0x1e06d, 0x1e06d}, 0x4b1},
+};
+
+/* What the table maps the code point to; the code point itself if it is not there. */
+static uint32_t find_mapping(const struct mapping *mappings, size_t n, uint32_t point)
 {
-    for (size_t i = 0; i < sizeof(newer_mappings) / sizeof(newer_mappings[0]); i++) {
-        const struct range from = newer_mappings[i].from;
+    for (size_t i = 0; i < n; i++) {
+        const struct range from = mappings[i].from;
         if (point >= from.first && point <= from.last) {
-            return newer_mappings[i].to + (point - from.first);
+            return mappings[i].to + (point - from.first);
         }
     }
-    return point < 0x80 ? (uint32_t)ascii_lower((char)point) : point;
+    return point;
+}
+
+#define FIND_MAPPING(mappings, point)                                                              \
+    find_mapping((mappings), sizeof(mappings) / sizeof((mappings)[0]), (point))
+
+static uint32_t newer_mapping(enum unseen__idna version, uint32_t point)
+{
+    if (point < 0x80) {
+        return (uint32_t)ascii_lower((char)point);
+    }
+    const uint32_t mapped = FIND_MAPPING(newer_mappings, point);
+    return version == UNSEEN__IDNA_1 ? mapped : FIND_MAPPING(cyrillic_mappings, mapped);
 }
 
 /* The three symbols that a combining stroke makes of an ASCII character; 0 for none. */
@@ -212,7 +265,7 @@ static bool compose_hangul(uint32_t *last, uint32_t point)
 }
 
 /* Decodes the name, and makes the mappings that do not need libidn2. */
-static bool read_name(const char *in, size_t len, struct points *name)
+static bool read_name(enum unseen__idna version, const char *in, size_t len, struct points *name)
 {
     name->n = 0;
     for (size_t i = 0; i < len;) {
@@ -227,11 +280,25 @@ static bool read_name(const char *in, size_t len, struct points *name)
         if (point == 0x338 && with_stroke(*last)) {
             *last = with_stroke(*last);
         } else if (!IN_RANGES(ignored, point) && !compose_hangul(last, point) &&
-                   !push(name, newer_mapping(point))) {
+                   !push(name, newer_mapping(version, point))) {
             return false;
         }
     }
     return true;
+}
+
+/* Does a label have Arabic and other digits? libidn2 does not look. */
+static bool mixes_digits(const struct points *name)
+{
+    bool arabic = false;
+    bool european = false;
+    for (size_t i = 0; i < name->n && !(arabic && european); i++) {
+        const uint32_t point = name->point[i];
+        const bool ends = point == '.';
+        arabic = !ends && (arabic || IN_RANGES(arabic_digits, point));
+        european = !ends && (european || IN_RANGES(european_digits, point));
+    }
+    return arabic && european;
 }
 
 /* ---- libidn2 ----------------------------------------------------------------------------------*/
@@ -366,9 +433,9 @@ static bool map_label(const uint32_t *points, size_t n, struct points *to)
     return true;
 }
 
-/* The stand-in for a symbol where only direction and position count: a letter of Hebrew, or a
- * letter without a direction. A letter stands for itself. */
-static uint32_t stand_in(uint32_t point)
+/* The stand-in for a symbol where only direction and position count: a letter of Hebrew, a letter
+ * without a direction, a mark, or an Arabic digit. A letter stands for itself. */
+static uint32_t stand_in(enum unseen__idna version, uint32_t point)
 {
     if (is_alnum(point)) {
         return point;
@@ -377,11 +444,19 @@ static uint32_t stand_in(uint32_t point)
     if (error != IDN2_DISALLOWED && error != IDN2_UNASSIGNED) {
         return point;
     }
-    return IN_RANGES(right_to_left, point) ? 0x5d0 : 0x2b9;
+    if (version > UNSEEN__IDNA_1 && IN_RANGES(newer_marks, point)) {
+        return 0x300;
+    }
+    if (version > UNSEEN__IDNA_1 && IN_RANGES(arabic_numbers, point)) {
+        return 0x660;
+    }
+    const bool directed = IN_RANGES(right_to_left, point) &&
+                          !(version > UNSEEN__IDNA_1 && IN_RANGES(undirected, point));
+    return directed ? 0x5d0 : 0x2b9;
 }
 
 /* Does a mapped label keep the rules for right-to-left scripts, joiners and the first letter? */
-static bool keeps_rules(const uint32_t *points, size_t n)
+static bool keeps_rules(enum unseen__idna version, const uint32_t *points, size_t n)
 {
     struct points label = {.n = 0};
     char *ascii = NULL;
@@ -389,7 +464,7 @@ static bool keeps_rules(const uint32_t *points, size_t n)
         return false;
     }
     for (size_t i = 0; i < n; i++) {
-        push(&label, stand_in(points[i]));
+        push(&label, stand_in(version, points[i]));
     }
     const int error = lookup(label.point, label.n, IDN2_NONTRANSITIONAL, &ascii);
     idn2_free(ascii);
@@ -415,7 +490,7 @@ static bool map_name(const struct points *name, struct points *mapped)
 
 /* An ASCII label that begins with xn-- must decode to a valid label that mapping leaves as it
  * is. */
-static bool valid_alabel(const uint32_t *points, size_t n)
+static bool valid_alabel(enum unseen__idna version, const uint32_t *points, size_t n)
 {
     char text[NAME_MAX_POINTS];
     struct points decoded;
@@ -433,24 +508,25 @@ static bool valid_alabel(const uint32_t *points, size_t n)
     for (size_t i = 0; i < decoded.n; i++) {
         other |= decoded.point[i] >= 0x80;
         if (IN_RANGES(ignored, decoded.point[i]) ||
-            newer_mapping(decoded.point[i]) != decoded.point[i]) {
+            newer_mapping(version, decoded.point[i]) != decoded.point[i]) {
             return false;
         }
     }
     return other && map_label(decoded.point, decoded.n, &mapped) && mapped.n == decoded.n &&
            memcmp(mapped.point, decoded.point, mapped.n * sizeof(uint32_t)) == 0 &&
-           keeps_rules(mapped.point, mapped.n);
+           keeps_rules(version, mapped.point, mapped.n);
 }
 
 /* Writes a mapped label as ASCII. */
-static bool encode_label(const uint32_t *points, size_t n, char *out, size_t cap, size_t *out_len)
+static bool encode_label(enum unseen__idna version, const uint32_t *points, size_t n, char *out,
+                         size_t cap, size_t *out_len)
 {
     bool ascii = true;
     for (size_t i = 0; i < n; i++) {
         ascii &= points[i] < 0x80;
     }
     if (ascii) {
-        if (n > cap || !valid_alabel(points, n)) {
+        if (n > cap || !valid_alabel(version, points, n)) {
             return false;
         }
         for (size_t i = 0; i < n; i++) {
@@ -461,7 +537,7 @@ static bool encode_label(const uint32_t *points, size_t n, char *out, size_t cap
     }
     const bool claims =
         n >= 4 && points[0] == 'x' && points[1] == 'n' && points[2] == '-' && points[3] == '-';
-    if (claims || cap < 4 || !keeps_rules(points, n) ||
+    if (claims || cap < 4 || !keeps_rules(version, points, n) ||
         !unseen__punycode_encode(points, n, out + 4, cap - 4, out_len)) {
         return false;
     }
@@ -470,7 +546,8 @@ static bool encode_label(const uint32_t *points, size_t n, char *out, size_t cap
     return true;
 }
 
-static bool plain_mapping(const struct points *name, char *out, size_t cap, size_t *out_len)
+static bool plain_mapping(enum unseen__idna version, const struct points *name, char *out,
+                          size_t cap, size_t *out_len)
 {
     struct points mapped;
     if (!map_name(name, &mapped)) {
@@ -483,7 +560,8 @@ static bool plain_mapping(const struct points *name, char *out, size_t cap, size
             end++;
         }
         size_t label_len;
-        if (!encode_label(mapped.point + start, end - start, out + n, cap - n, &label_len)) {
+        if (!encode_label(version, mapped.point + start, end - start, out + n, cap - n,
+                          &label_len)) {
             return false;
         }
         n += label_len;
@@ -510,19 +588,20 @@ static bool ascii_to_ascii(const char *in, size_t len, char *out, size_t cap, si
     return true;
 }
 
-bool unseen__idna_to_ascii(const char *in, size_t len, char *out, size_t cap, size_t *out_len)
+bool unseen__idna_to_ascii(enum unseen__idna version, const char *in, size_t len, char *out,
+                           size_t cap, size_t *out_len)
 {
     if (is_ascii_text(in, len)) {
         return ascii_to_ascii(in, len, out, cap, out_len);
     }
     struct points name;
-    if (!read_name(in, len, &name)) {
+    if (!read_name(version, in, len, &name) || (version > UNSEEN__IDNA_1 && mixes_digits(&name))) {
         return false;
     }
     char *ascii = NULL;
     const int error = lookup(name.point, name.n, IDN2_NONTRANSITIONAL, &ascii);
     if (error != IDN2_OK) {
-        return !is_final(error) && plain_mapping(&name, out, cap, out_len);
+        return !is_final(error) && plain_mapping(version, &name, out, cap, out_len);
     }
     const bool fits = ascii_to_ascii(ascii, strlen(ascii), out, cap, out_len);
     idn2_free(ascii);

@@ -27,6 +27,15 @@
 #include "url/safebrowsing.h"
 #include "url/whatwg.h"
 
+/* In what the versions differ. */
+struct version {
+    enum unseen__idna idna;
+    char also; /* a byte that is escaped in host and path, besides those that always are */
+};
+
+static const struct version version_1 = {UNSEEN__IDNA_1, '%'};
+static const struct version version_2 = {UNSEEN__IDNA_2, '\\'};
+
 /* The parts that the canonical form keeps, decoded. They are rewritten where they stand. */
 struct parts {
     struct unseen_bytes scheme;
@@ -260,17 +269,18 @@ static char *write_bracketed(char *host, size_t len, char also, char *out)
 }
 
 /* Writes the host; returns its end, or NULL if there is none. */
-static char *write_host(char *host, size_t len, char also, char *out)
+static char *write_host(char *host, size_t len, const struct version *rules, char *out)
 {
     if (len != 0 && host[0] == '[') {
-        return write_bracketed(host, len, also, out);
+        return write_bracketed(host, len, rules->also, out);
     }
     len = tidy_name(host, len);
     if (len == 0 || host[0] == '[') { /* dots stood before the bracket: this is not an address */
         return NULL;
     }
     size_t idna_len;
-    const bool idna = !is_ascii_text(host, len) && name_to_ascii(host, len, out, &idna_len);
+    const bool idna =
+        !is_ascii_text(host, len) && name_to_ascii(rules->idna, host, len, out, &idna_len);
     if (idna) {
         idna_len = tidy_name(out, idna_len); /* IDNA makes dots of other full stops */
     }
@@ -278,7 +288,7 @@ static char *write_host(char *host, size_t len, char also, char *out)
     if (read_ipv4(idna ? out : host, idna ? idna_len : len, &address)) {
         return out + unseen__ipv4_write(address, out);
     }
-    return idna ? out + idna_len : write_escaped(host, len, also, out);
+    return idna ? out + idna_len : write_escaped(host, len, rules->also, out);
 }
 
 /* ---- Path ------------------------------------------------------------------------------------- */
@@ -324,10 +334,10 @@ static size_t collapse_slashes(char *path, size_t len)
 /* ---- The whole -------------------------------------------------------------------------------- */
 
 /* Writes the canonical form of a text to buf, from the start; the decoded text goes to its end. The
- * text may stand at the start of buf, too: it is not needed any more when the form is written. The
- * byte `also` is escaped in host and path. Returns the length of the form; 0 if the text is not a
- * URL. */
-static size_t write_form(struct unseen_bytes text, char also, char *buf, size_t cap)
+ * text may stand at the start of buf, too: it is not needed any more when the form is written.
+ * Returns the length of the form; 0 if the text is not a URL. */
+static size_t write_form(struct unseen_bytes text, const struct version *rules, char *buf,
+                         size_t cap)
 {
     char *const copy = buf + (cap - text.len);
     struct parts parts;
@@ -336,7 +346,7 @@ static size_t write_form(struct unseen_bytes text, char also, char *buf, size_t 
     }
     char *end = ascii_copy_lower(parts.scheme.data, parts.scheme.len, buf);
     memcpy(end, "://", 3);
-    end = write_host(parts.host, parts.host_len, also, end + 3);
+    end = write_host(parts.host, parts.host_len, rules, end + 3);
     if (!end) {
         return 0;
     }
@@ -345,7 +355,7 @@ static size_t write_form(struct unseen_bytes text, char also, char *buf, size_t 
     if (path_len == 0) {
         *end++ = '/';
     }
-    end = write_escaped(parts.path, path_len, also, end);
+    end = write_escaped(parts.path, path_len, rules->also, end);
     end = write_escaped(parts.query.data, parts.query.len, '%', end);
     return (size_t)(end - buf);
 }
@@ -366,7 +376,7 @@ enum unseen_status unseen__url_safebrowsing(const struct unseen_url *url, const 
 {
     (void)url;
     const struct unseen_bytes text = {in, len};
-    answer_form(out, in, len, buf, write_form(text, '%', buf, cap));
+    answer_form(out, in, len, buf, write_form(text, &version_1, buf, cap));
     return UNSEEN_OK;
 }
 
@@ -380,9 +390,9 @@ enum unseen_status unseen__url_safebrowsing_2(const struct unseen_url *url, cons
     (void)url;
     struct unseen_bytes text = {in, len};
     if (!unseen__safebrowsing_reads_alike(in, len) &&
-        !unseen__url_browsed(text, 0, buf, cap, &text)) {
+        !unseen__url_browsed(text, UNSEEN__RULE_IDNA_2, buf, cap, &text)) {
         text = (struct unseen_bytes){in, len};
     }
-    answer_form(out, in, len, buf, write_form(text, '\\', buf, cap));
+    answer_form(out, in, len, buf, write_form(text, &version_2, buf, cap));
     return UNSEEN_OK;
 }

@@ -299,7 +299,7 @@ static char *write_name(struct unseen_bytes host, char *out)
     }
     char *const end = write_host_text(host, out);
     size_t len;
-    if (name_to_ascii(out, (size_t)(end - out), out, &len)) {
+    if (name_to_ascii(UNSEEN__IDNA_1, out, (size_t)(end - out), out, &len)) {
         return out + len;
     }
     return write_host_text(host, out);

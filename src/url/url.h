@@ -52,12 +52,16 @@ enum unseen__url_rule {
     UNSEEN__RULE_ONLY_PARAMS = 1u << 26  /* by the names in only_params */
 };
 
+/* Not a rule of its own: newer versions of profiles have it. Names go through the second version of
+ * domain to ASCII (host.h). */
+#define UNSEEN__RULE_IDNA_2 (UINT32_C(1) << 31)
+
 /* The rules that the parser and the fast path follow. rules.c applies the others to the URL that the
  * parser has made. */
 #define UNSEEN__RULES_OF_PARSER                                                                    \
     ((uint32_t)(UNSEEN__RULE_KEEP_FRAGMENT | UNSEEN__RULE_KEEP_HASHBANG |                          \
                 UNSEEN__RULE_KEEP_ROUTES | UNSEEN__RULE_DEFAULT_SCHEME |                           \
-                UNSEEN__RULE_DEFAULT_SCHEME_2))
+                UNSEEN__RULE_DEFAULT_SCHEME_2 | UNSEEN__RULE_IDNA_2))
 #define UNSEEN__RULES_BEYOND (~UNSEEN__RULES_OF_PARSER)
 
 /* Answers for in[0..len) only if the slow path certainly gives the same form and bytes. Returns
