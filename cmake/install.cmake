@@ -11,6 +11,11 @@ install(TARGETS unseen_shared unseen_static EXPORT unseen_targets
 if(TARGET unseen)
   install(TARGETS unseen RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
   install(DIRECTORY docs/man/ DESTINATION ${CMAKE_INSTALL_MANDIR}/man1 FILES_MATCHING PATTERN "*.1")
+  # The manual pages name files of docs/ and examples/.
+  install(DIRECTORY docs/ DESTINATION ${CMAKE_INSTALL_DOCDIR}/docs
+    FILES_MATCHING PATTERN "*.md" PATTERN "*.svg" PATTERN man EXCLUDE)
+  install(DIRECTORY examples DESTINATION ${CMAKE_INSTALL_DOCDIR})
+  install(FILES README.md CHANGELOG.md LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
 endif()
 
 # find_package(unseen): unseen::unseen (shared) and unseen::static.
@@ -46,7 +51,11 @@ if(IS_ABSOLUTE "${CMAKE_INSTALL_INCLUDEDIR}")
 else()
   set(pc_includedir "\${prefix}/${CMAKE_INSTALL_INCLUDEDIR}")
 endif()
-set(pc_private ${IDN2_LIBRARIES} ${SODIUM_LIBRARIES})
+# A program that is linked with -static needs what these libraries need themselves, such as
+# libunistring.
+set(pc_private ${IDN2_STATIC_LIBRARIES} ${SODIUM_STATIC_LIBRARIES})
+list(REMOVE_DUPLICATES pc_private)
+list(REMOVE_ITEM pc_private pthread m)
 list(TRANSFORM pc_private PREPEND "-l")
 list(APPEND pc_private -lm)
 list(JOIN pc_private " " pc_private)

@@ -50,7 +50,7 @@ esac
 install_missing $build_packages clang-14 libclang-rt-14-dev clang-format-14 binutils \
     zstd gzip strace util-linux bsdutils mount mandoc python3 redis-server sqlite3 \
     libjansson-dev libsqlite3-dev liblmdb-dev golang-go default-jdk-headless nodejs squid postfix nginx-light curl \
-    git $portable_packages $static_packages abigail-tools
+    git $portable_packages $static_packages abigail-tools libunistring-dev
 
 logs=build/test-logs
 green=$logs/green
