@@ -581,6 +581,19 @@ UNSEEN_API enum unseen_status unseen_url_expressions(const struct unseen_url *ur
     size_t len, void *buf, size_t cap, struct unseen_bytes expressions[UNSEEN_EXPRESSIONS_MAX],
     size_t *n_out);
 
+/* Makes the SURT key of a URL, "com,example)/path?query", by which web archives sort their pages: the
+ * key that stands in CDX files. The published rules are used, whatever a profile would do: no scheme,
+ * no www, small letters, sorted parameters.
+ *
+ * Arguments:
+ *   - *surt_out is the key, in buf; its data is NULL if `data` is not a URL.
+ *   - buf needs unseen_url_bound(2 * len, 0) bytes.
+ * Errors: SPACE.
+ * Threads: any.
+ * Time: n log n. */
+UNSEEN_API enum unseen_status unseen_url_surt(
+    const void *data, size_t len, void *buf, size_t cap, struct unseen_bytes *surt_out);
+
 /* One step of a canonicalisation: the rule, and the part of the URL before and after. The texts are
  * valid during the call of `step`. For "HTTP://E.com:80/" the steps are:
  *
@@ -595,8 +608,9 @@ struct unseen_url_step {
     struct unseen_bytes after;
 };
 
-/* As unseen_url_canon; calls `step` once for each rule that changed something, in order. A URL
- * whose scheme is not special to WHATWG is one step.
+/* As unseen_url_canon; calls `step` once for each rule that changed something, in order. The steps
+ * of scrapy and safebrowsing are the parts of the URL that changed. If the form is FAILED, the last
+ * step says why: `before` is the part that is wrong, and `after` is empty.
  *
  * Arguments:
  *   - buf needs up to unseen_url_bound(2 * len, 0) bytes.

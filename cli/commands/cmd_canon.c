@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "commands/base.h"
 #include "commands/commands.h"
 #include "lines/batch.h"
 #include "lines/feed.h"
@@ -50,6 +51,12 @@ static void put_plain(struct canon *c, const struct batch *b)
     }
 }
 
+/* The text of line i that lookups are for: for a reference the URL that it refers to. */
+static struct unseen_bytes text_of(const struct canon *c, const struct batch *b, size_t i)
+{
+    return c->o->key.base ? b->canons[i] : b->items[i];
+}
+
 /* Finds the expressions of line i. Returns 0 if the line is not a URL, or if memory runs out
  * (c->failed). For a reference they are the expressions of the URL that it refers to. */
 static size_t find_expressions(struct canon *c, const struct batch *b, size_t i,
@@ -58,7 +65,7 @@ static size_t find_expressions(struct canon *c, const struct batch *b, size_t i,
     if (c->o->key.base && b->forms[i] == UNSEEN_URL_FAILED) {
         return 0;
     }
-    const struct unseen_bytes text = c->o->key.base ? b->canons[i] : b->items[i];
+    const struct unseen_bytes text = text_of(c, b, i);
     const size_t bound = unseen_url_bound(text.len, 0);
     size_t n = 0;
     text_clear(&c->scratch);
@@ -83,6 +90,47 @@ static void put_expressions(struct canon *c, const struct batch *b, size_t i)
         output_write(&c->out, &c->o->input.delimiter, 1);
     }
     output_write(&c->out, &c->o->input.delimiter, 1);
+}
+
+/* The SURT key of line i; data is NULL if the line is not a URL, or if memory runs out
+ * (c->failed). */
+static struct unseen_bytes find_surt(struct canon *c, const struct batch *b, size_t i)
+{
+    struct unseen_bytes surt = {NULL, 0};
+    if (c->o->key.base && b->forms[i] == UNSEEN_URL_FAILED) {
+        return surt;
+    }
+    const struct unseen_bytes text = text_of(c, b, i);
+    const size_t bound = text.len > SIZE_MAX / 2 ? 0 : unseen_url_bound(2 * text.len, 0);
+    text_clear(&c->scratch);
+    if (bound == 0 || !text_reserve(&c->scratch, bound) ||
+        unseen_url_surt(text.data, text.len, c->scratch.data, c->scratch.cap, &surt) != UNSEEN_OK) {
+        message_error("out of memory for a line of %zu bytes", text.len);
+        c->failed = true;
+    }
+    return surt;
+}
+
+static void put_surt(struct canon *c, const struct batch *b, size_t i)
+{
+    const struct unseen_bytes surt = find_surt(c, b, i);
+    if (c->failed) {
+        return;
+    }
+    const struct unseen_bytes out = surt.data ? surt : b->items[i];
+    output_write(&c->out, out.data, out.len);
+    output_write(&c->out, &c->o->input.delimiter, 1);
+}
+
+static void put_json_surt(struct canon *c, const struct batch *b, size_t i)
+{
+    const struct unseen_bytes surt = find_surt(c, b, i);
+    json_write(&c->out, ",\"surt\":");
+    if (surt.data) {
+        json_write_string(&c->out, surt);
+    } else {
+        json_write(&c->out, "null");
+    }
 }
 
 static void put_json(struct canon *c, const struct batch *b, size_t i)
@@ -114,18 +162,21 @@ static void put_json(struct canon *c, const struct batch *b, size_t i)
         }
         json_write(out, "]");
     }
+    if (c->o->print.surt) {
+        put_json_surt(c, b, i);
+    }
     json_write(out, "}\n");
 }
 
 static bool canon_take_batch(void *context, const struct batch *b)
 {
     struct canon *c = context;
-    if (!c->o->print.json && !c->o->print.expressions) {
+    if (!c->o->print.json && !c->o->print.expressions && !c->o->print.surt) {
         put_plain(c, b);
         return true;
     }
     for (size_t i = 0; i < b->n && !c->failed; i++) {
-        (c->o->print.json ? put_json : put_expressions)(c, b, i);
+        (c->o->print.json ? put_json : c->o->print.surt ? put_surt : put_expressions)(c, b, i);
         end_line(c);
     }
     return !c->failed;
@@ -133,47 +184,13 @@ static bool canon_take_batch(void *context, const struct batch *b)
 
 /* ---- Before and after ------------------------------------------------------------------------ */
 
-/* Checks that the base, if there is one, is an absolute URL. */
-static bool check_base(const struct canon *c)
-{
-    const char *base = c->o->key.base;
-    if (!base) {
-        return true;
-    }
-    const size_t len = strlen(base);
-    const size_t cap = unseen_url_bound(len, len);
-    char *buf = cap ? malloc(cap) : NULL;
-    if (!buf) {
-        return message_no_memory();
-    }
-    struct unseen_url *url = NULL;
-    struct unseen_canon canon = {UNSEEN_URL_FAILED, {NULL, 0}};
-    const struct unseen_url_options options = {.size = sizeof(options), .profile = "whatwg"};
-    enum unseen_status status = unseen_url_create(&url, &options, NULL);
-    if (status == UNSEEN_OK) {
-        status = unseen_url_canon(url, base, len, buf, cap, &canon);
-    }
-    unseen_url_free(url);
-    free(buf);
-    if (status != UNSEEN_OK) {
-        message_error("--base: %s", unseen_status_string(status));
-        return false;
-    }
-    if (canon.form == UNSEEN_URL_FAILED) {
-        message_error("--base: '%s' is not a URL", base);
-        message_hint("%s --base http://e.com/a/", c->o->command->called);
-        return false;
-    }
-    return true;
-}
-
 /* Truncates the output last, when nothing else can go wrong. */
 static bool canon_prepare(struct canon *c, enum unseen_cpu cpu)
 {
     const struct options *o = c->o;
     const struct output *const outs[] = {&c->out};
     if (!profile_create(&c->url, &o->profile, o->print.expressions ? "safebrowsing" : NULL, cpu) ||
-        !check_base(c)) {
+        !base_check(&o->key, o->command->called)) {
         return false;
     }
     c->identity = (struct identity){

@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: MIT
  *
- * Explains each URL and compares the canonical forms. If they differ, tries the other profiles,
- * and each single rule on top of the options, to find what would make them the same.
+ * Explains each URL and compares the canonical forms. If they differ, finds what would make them the
+ * same: tries each single rule on top of the options; if none is enough, tries all rules together
+ * and leaves out those that are not needed; tries the other profiles.
  *
  * Text and JSON have the same content; the functions that print them come in pairs. */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "commands/base.h"
 #include "commands/commands.h"
 #include "commands/explanation.h"
 #include "hex.h"
@@ -19,14 +22,13 @@
 struct explain {
     const struct options *o;
     struct unseen_url *url;
+    struct unseen_url *whatwg; /* resolves references */
     enum unseen_cpu cpu;
     struct explanation *list; /* one explanation for each URL */
     size_t nlist;
     struct explanation *tried; /* the explanations under other options */
     struct output out;
     bool first; /* the next item of a printed list is the first */
-    const char
-        *skip; /* NULL, or a scheme that was explained as one step and must not be named again */
     size_t nfound;
 };
 
@@ -75,8 +77,10 @@ static void text_url(struct explain *x, const struct explanation *e)
         explain_put(x, step->sentence);
         explain_put(x, "\n    ");
         put_part(x, step->before);
-        explain_put(x, " -> ");
-        put_part(x, step->after);
+        if (e->form != UNSEEN_URL_FAILED || i + 1 < e->nsteps) {
+            explain_put(x, " -> "); /* the last step of a failure only says why */
+            put_part(x, step->after);
+        }
         explain_put(x, "\n");
     }
     if (e->form == UNSEEN_URL_FAILED) {
@@ -91,11 +95,9 @@ static void text_url(struct explain *x, const struct explanation *e)
 static void text_rule(void *context, const char *rule)
 {
     struct explain *x = context;
-    if (!x->skip || strcmp(rule, x->skip) != 0) {
-        explain_put(x, x->first ? ", by " : ", ");
-        explain_put(x, rule);
-        x->first = false;
-    }
+    explain_put(x, x->first ? ", by " : ", ");
+    explain_put(x, rule);
+    x->first = false;
 }
 
 static void text_verdict(struct explain *x, bool same)
@@ -117,7 +119,6 @@ static void text_found(struct explain *x, const char *option, const char *name)
     explain_put(x, name);
     if (strcmp(option, "-p") == 0) {
         x->first = true;
-        x->skip = name;
         explanation_rules(x->tried, x->nlist, text_rule, x);
     }
     explain_put(x, "\n");
@@ -198,10 +199,11 @@ static void json_found(struct explain *x, const char *option, const char *name)
 static bool explain_all(const struct explain *x, const struct unseen_url *url,
                         struct explanation *list)
 {
+    const struct explanation_base base = {x->whatwg, x->o->key.base};
     for (size_t i = 0; i < x->nlist; i++) {
         const struct unseen_bytes input = {x->o->input.files[i], strlen(x->o->input.files[i])};
         explanation_release(&list[i]);
-        if (!explanation_make(&list[i], url, input)) {
+        if (!explanation_make(&list[i], url, &base, input)) {
             return message_no_memory();
         }
     }
@@ -247,51 +249,168 @@ static bool try_profiles(struct explain *x)
     return done;
 }
 
-/* Tries each rule, switched on and switched off, behind the rules of the command line. */
-static bool try_rules(struct explain *x)
+/* Rules to try, behind the rules of the command line. */
+struct trial {
+    const char **rules;
+    size_t n;
+    size_t nown;   /* of the command line */
+    char *negated; /* the names "no-...", 64 bytes each */
+};
+
+static bool trial_init(struct trial *t, const struct profile_options *own)
 {
-    const struct unseen_url_entry *entry = NULL;
-    const char **rules = malloc((x->o->profile.nrules + 1) * sizeof(*rules));
-    if (!rules) {
+    size_t nrules = 0;
+    while (unseen_url_rule_at(nrules)) {
+        nrules++;
+    }
+    *t = (struct trial){.n = own->nrules, .nown = own->nrules};
+    t->rules = malloc((own->nrules + 2 * nrules + 1) * sizeof(*t->rules));
+    t->negated = malloc((nrules + 1) * 64);
+    if (!t->rules || !t->negated) {
         return message_no_memory();
     }
-    for (size_t i = 0; i < x->o->profile.nrules; i++) {
-        rules[i] = x->o->profile.rules[i];
+    for (size_t i = 0; i < own->nrules; i++) {
+        t->rules[i] = own->rules[i];
     }
+    for (size_t i = 0; i < nrules; i++) {
+        snprintf(t->negated + 64 * i, 64, "no-%s", unseen_url_rule_at(i)->name);
+    }
+    return true;
+}
+
+static void trial_release(struct trial *t)
+{
+    free(t->rules);
+    free(t->negated);
+}
+
+static struct unseen_url_options trial_options(const struct explain *x, const struct trial *t)
+{
+    return (struct unseen_url_options){.size = sizeof(struct unseen_url_options),
+                                       .profile = x->o->profile.name,
+                                       .rules = t->rules,
+                                       .nrules = t->n,
+                                       .cpu = x->cpu};
+}
+
+/* Tries each rule, switched on and switched off. */
+static bool try_rules(struct explain *x, struct trial *t)
+{
+    const struct unseen_url_entry *entry = NULL;
     bool done = true;
     for (size_t i = 0; done && (entry = unseen_url_rule_at(i / 2)); i++) {
-        char name[64] = "no-";
-        const size_t len = strlen(entry->name);
-        if (len >= sizeof(name) - 3) {
+        const char *name = i % 2 == 0 ? entry->name : t->negated + 64 * (i / 2);
+        t->rules[t->nown] = name;
+        t->n = t->nown + 1;
+        const struct unseen_url_options options = trial_options(x, t);
+        done = try_options(x, &options, "--rule", name);
+    }
+    return done;
+}
+
+/* *same_out: the URLs are the same under the rules. A rule that the profile does not have, or that
+ * needs names, is refused. */
+static bool try_trial(struct explain *x, const struct trial *t, bool *refused_out, bool *same_out)
+{
+    struct unseen_url *url = NULL;
+    const struct unseen_url_options options = trial_options(x, t);
+    const enum unseen_status status = unseen_url_create(&url, &options, NULL);
+    *refused_out = status == UNSEEN_ERR_ARGUMENT;
+    *same_out = false;
+    if (status != UNSEEN_OK) {
+        return *refused_out || message_no_memory();
+    }
+    const bool done = explain_all(x, url, x->tried);
+    *same_out = done && explanation_is_same(x->tried, x->nlist);
+    unseen_url_free(url);
+    return done;
+}
+
+/* Collects every rule that the profile takes beside the others: what keeps something off, all else
+ * on. strip-query, which drops most, comes last. */
+static bool collect_rules(struct explain *x, struct trial *t)
+{
+    const struct unseen_url_entry *entry = NULL;
+    const char *last = "strip-query";
+    bool refused;
+    bool same;
+    t->n = t->nown;
+    for (size_t i = 0; (entry = unseen_url_rule_at(i)) || last; i++) {
+        if (entry && strcmp(entry->name, "strip-query") == 0) {
             continue;
         }
-        memcpy(name + 3, entry->name, len + 1);
-        const struct unseen_url_options options = {.size = sizeof(options),
-                                                   .profile = x->o->profile.name,
-                                                   .rules = rules,
-                                                   .nrules = x->o->profile.nrules + 1,
-                                                   .cpu = x->cpu};
-        rules[x->o->profile.nrules] = i % 2 == 0 ? entry->name : name;
-        done = try_options(x, &options, "--rule", rules[x->o->profile.nrules]);
+        const bool keeps = entry && strncmp(entry->name, "keep-", 5) == 0;
+        t->rules[t->n++] = !entry ? last : keeps ? t->negated + 64 * i : entry->name;
+        if (!try_trial(x, t, &refused, &same)) {
+            return false;
+        }
+        t->n -= refused;
+        if (!entry) {
+            break;
+        }
     }
-    free(rules);
-    return done;
+    return true;
+}
+
+/* Leaves out each rule without which the URLs are still the same; the last first. */
+static bool leave_out_rules(struct explain *x, struct trial *t)
+{
+    for (size_t i = t->n; i-- > t->nown;) {
+        const char *rule = t->rules[i];
+        bool refused;
+        bool same;
+        memmove(&t->rules[i], &t->rules[i + 1], (t->n - i - 1) * sizeof(*t->rules));
+        t->n--;
+        if (!try_trial(x, t, &refused, &same)) {
+            return false;
+        }
+        if (!same) {
+            memmove(&t->rules[i + 1], &t->rules[i], (t->n - i) * sizeof(*t->rules));
+            t->rules[i] = rule;
+            t->n++;
+        }
+    }
+    return true;
+}
+
+/* Finds a set of rules of which none can be left out. */
+static bool try_together(struct explain *x, struct trial *t)
+{
+    bool refused;
+    bool same;
+    if (!collect_rules(x, t) || !try_trial(x, t, &refused, &same)) {
+        return false;
+    }
+    if (!same) {
+        return true;
+    }
+    if (!leave_out_rules(x, t)) {
+        return false;
+    }
+    char names[2048] = "";
+    for (size_t i = t->nown, len = 0; i < t->n; i++) {
+        len +=
+            (size_t)snprintf(names + len, sizeof(names) - len, "%s%s", len ? "," : "", t->rules[i]);
+    }
+    const struct unseen_url_options options = trial_options(x, t);
+    return try_options(x, &options, "--rule", names);
 }
 
 static bool try_all(struct explain *x)
 {
+    struct trial t;
     if (x->o->print.json) {
         explain_put(x, ",\"same_with\":[");
     }
-    if (!try_rules(x) || !try_profiles(x)) {
-        return false;
-    }
-    if (x->o->print.json) {
+    const bool done = trial_init(&t, &x->o->profile) && try_rules(x, &t) &&
+                      (x->nfound > 0 || try_together(x, &t)) && try_profiles(x);
+    trial_release(&t);
+    if (done && x->o->print.json) {
         explain_put(x, "]");
-    } else if (x->nfound == 0) {
-        explain_put(x, "nor under any other profile, nor with any one rule more\n");
+    } else if (done && x->nfound == 0) {
+        explain_put(x, "nor under any other profile, nor with all rules together\n");
     }
-    return true;
+    return done;
 }
 
 /* ---- The command ----------------------------------------------------------------------------- */
@@ -339,6 +458,13 @@ static void release_list(struct explanation *list, size_t n)
     free(list);
 }
 
+static bool create_whatwg(struct explain *x)
+{
+    const struct unseen_url_options options = {
+        .size = sizeof(options), .profile = "whatwg", .cpu = x->cpu};
+    return unseen_url_create(&x->whatwg, &options, NULL) == UNSEEN_OK || message_no_memory();
+}
+
 int explain_run(const struct options *o, enum unseen_cpu cpu)
 {
     struct explain x = {.o = o, .cpu = cpu, .nlist = o->input.nfiles};
@@ -347,7 +473,8 @@ int explain_run(const struct options *o, enum unseen_cpu cpu)
     x.tried = calloc(x.nlist, sizeof(*x.tried));
     if (!x.list || !x.tried) {
         (void)message_no_memory();
-    } else if (profile_create(&x.url, &o->profile, NULL, cpu) && output_open(&x.out, NULL)) {
+    } else if (profile_create(&x.url, &o->profile, NULL, cpu) && create_whatwg(&x) &&
+               base_check(&o->key, o->command->called) && output_open(&x.out, NULL)) {
         status = explain_here(&x);
         status = output_close(&x.out) ? status : EXIT_TROUBLE;
     }
@@ -355,5 +482,6 @@ int explain_run(const struct options *o, enum unseen_cpu cpu)
     release_list(x.list, x.nlist);
     release_list(x.tried, x.nlist);
     unseen_url_free(x.url);
+    unseen_url_free(x.whatwg);
     return status;
 }

@@ -85,6 +85,7 @@ struct print_options {
     bool canonical;
     bool json;
     bool expressions;
+    bool surt;
     bool line_buffered;
 };
 

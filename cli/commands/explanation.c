@@ -54,23 +54,70 @@ static void place_texts(struct explanation *e)
     e->canon.data = at;
 }
 
-bool explanation_make(struct explanation *e, const struct unseen_url *url,
-                      struct unseen_bytes input)
+/* Explains a text that is not a reference, as the last part of the explanation. */
+static enum unseen_status explain_text(struct explanation *e, const struct unseen_url *url,
+                                       struct unseen_bytes text)
 {
-    *e = (struct explanation){.input = input};
-    const size_t cap = input.len <= SIZE_MAX / 2 ? unseen_url_bound(2 * input.len, 0) : 0;
+    const size_t cap = text.len <= SIZE_MAX / 2 ? unseen_url_bound(2 * text.len, 0) : 0;
     char *buf = cap ? malloc(cap) : NULL;
     struct unseen_canon canon;
-    if (!buf || unseen_url_explain(url, input.data, input.len, buf, cap, take_step, e, &canon) !=
-                    UNSEEN_OK) {
-        free(buf);
-        e->failed = true;
-        return false;
+    const enum unseen_status status =
+        buf ? unseen_url_explain(url, text.data, text.len, buf, cap, take_step, e, &canon)
+            : UNSEEN_ERR_NOMEM;
+    if (status == UNSEEN_OK) {
+        const bool same = canon.form != UNSEEN_URL_FAILED && is_equal(canon.bytes, e->input);
+        e->form = same                              ? UNSEEN_URL_UNCHANGED
+                  : canon.form == UNSEEN_URL_FAILED ? UNSEEN_URL_FAILED
+                                                    : UNSEEN_URL_REWRITTEN;
+        e->canon = canon.form == UNSEEN_URL_FAILED ? e->input : canon.bytes;
+        (void)explanation_save(e, e->canon); /* remembered in e->failed */
     }
-    e->form = canon.form;
-    e->canon = canon.bytes;
-    (void)explanation_save(e, canon.bytes); /* remembered in e->failed */
     free(buf);
+    return status;
+}
+
+/* Resolves a reference, which is a step of its own, and explains the URL that it stands for. */
+static enum unseen_status explain_reference(struct explanation *e, const struct unseen_url *url,
+                                            const struct explanation_base *base)
+{
+    static const char refused[] = "the base does not resolve it";
+    static const char sentence[] = "a reference is resolved against the base";
+    const size_t base_len = strlen(base->base);
+    const size_t cap = unseen_url_bound(e->input.len, base_len);
+    char *buf = cap ? malloc(cap) : NULL;
+    struct unseen_canon whole;
+    enum unseen_status status =
+        buf ? unseen_url_canon_base(base->whatwg, e->input.data, e->input.len, base->base, base_len,
+                                    buf, cap, &whole)
+            : UNSEEN_ERR_NOMEM;
+    if (status == UNSEEN_OK) {
+        const bool failed = whole.form == UNSEEN_URL_FAILED;
+        struct unseen_url_step step = {.rule = "base", .sentence = failed ? refused : sentence};
+        step.before = e->input;
+        step.after = failed ? (struct unseen_bytes){"", 0} : whole.bytes;
+        if (whole.form != UNSEEN_URL_UNCHANGED) {
+            take_step(e, &step);
+        }
+        if (failed) {
+            e->form = UNSEEN_URL_FAILED;
+            e->canon = e->input;
+            (void)explanation_save(e, e->canon); /* remembered in e->failed */
+        } else {
+            status = explain_text(e, url, whole.bytes);
+        }
+    }
+    free(buf);
+    return status;
+}
+
+bool explanation_make(struct explanation *e, const struct unseen_url *url,
+                      const struct explanation_base *base, struct unseen_bytes input)
+{
+    *e = (struct explanation){.input = input};
+    const enum unseen_status status = base->base && strncmp(unseen_url_id(url), "none/", 5) != 0
+                                          ? explain_reference(e, url, base)
+                                          : explain_text(e, url, input);
+    e->failed = e->failed || status != UNSEEN_OK;
     if (!e->failed) {
         place_texts(e);
     }

@@ -21,10 +21,17 @@ struct explanation {
     bool failed;      /* no memory */
 };
 
+/* Where references are resolved: a canonicaliser of the profile whatwg, and the URL of the document.
+ * base is NULL if the texts are not references. */
+struct explanation_base {
+    const struct unseen_url *whatwg;
+    const char *base;
+};
+
 /* Explains input under url; false without memory. The caller releases the explanation in either
  * case. */
 bool explanation_make(struct explanation *e, const struct unseen_url *url,
-                      struct unseen_bytes input);
+                      const struct explanation_base *base, struct unseen_bytes input);
 void explanation_release(struct explanation *e);
 
 /* True if n explanations have the same canonical form. */

@@ -172,6 +172,10 @@ static bool check_pairs(const struct options *o)
         {o->print.canonical && o->print.quiet, "-q prints nothing, --canonical lines", "-q FILE"},
         {o->seen.seed_file && o->seen.seed.len, "--seed and --seed-file both say the seed",
          "--seed-file seed.key FILE"},
+        {o->print.surt && o->print.expressions, "--surt and --expressions both say what is printed",
+         "--surt FILE"},
+        {o->print.surt && (o->profile.name || o->profile.nrules > 0),
+         "--surt has rules of its own, -p and --rule have nothing to choose", "--surt FILE"},
         {o->key.base && o->profile.name &&
              (strcmp(o->profile.name, "none") == 0 || strncmp(o->profile.name, "none/", 5) == 0),
          "-p none reads no URLs, --base has nothing to resolve", "--base URL FILE"},

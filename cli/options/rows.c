@@ -295,6 +295,8 @@ static const struct option_row rows[] = {
     {0, "expressions", COMMAND_CANON,
      "print the up to 30 host and path expressions of each\nURL; the profile is then safebrowsing",
      FLAG(print.expressions)},
+    {0, "surt", COMMAND_CANON,
+     "print the key under which web archives have each URL:\ncom,example)/path, as in CDX files", FLAG(print.surt)},
     {.group = "Memory"},
     {'s', "store", COMMAND_DEDUP,
      "remember across runs, in the file STORE, which is made\nif it does not exist",
@@ -431,7 +433,7 @@ static const struct option_row rows[] = {
      "what FILE is: lines or anew (one URL a line), Scrapy's\n"
      "requests.seen, or redis-set (what redis-cli SMEMBERS\nprints, or the reply as the protocol has it)",
      CHOICE("FORMAT", "lines, anew, requests.seen or redis-set", "requests.seen", source_names, 0, enum source, source)},
-    {0, "base", COMMAND_CANON,
+    {0, "base", COMMAND_CANON | COMMAND_EXPLAIN,
      "the lines are references found in the document at URL", TEXT("URL", "http://e.com/a/", key.base)},
     {.group = "Input and output"},
     {'o', "output", COMMAND_DEDUP,

@@ -24,6 +24,19 @@ static const struct unseen_url_entry standard_rules[] = {
     {"dot-segments", "the segments . and .. are resolved"},
     {"escape", "what may not stand in a URL as it is is escaped"},
     {"no-keep-fragment", "the fragment is not sent to the server"},
+    /* Why a text is not a URL. */
+    {"no-scheme", "it has no scheme, such as http:"},
+    {"byte-order-mark", "it begins with a byte order mark, and so has no scheme"},
+    {"no-host", "it has no host"},
+    {"bad-host",
+     "a host has no blank, no control character and none of # % / : < > ? @ [ \\ ] ^ |"},
+    {"bad-name", "IDNA has no such name"},
+    {"bad-ipv4", "a host whose last part is a number is an IPv4 address, and this is none"},
+    {"bad-ipv6",
+     "an address in brackets is an IPv6 address with its ] and a port at most behind it"},
+    {"port-digits", "a port is a number"},
+    {"port-range", "a port is at most 65535"},
+    {"not-read", "the profile does not read it: it has no host, or is of another kind"},
 };
 
 static const char *find_sentence(const char *name)
@@ -58,24 +71,14 @@ void unseen__url_note(const struct unseen__url_trace *trace, const char *rule, c
     trace->step(trace->context, &step);
 }
 
-/* Explains a scheme that has no trace, as one step named by its profile. */
-static void explain_whole(const struct unseen_url *url, const struct unseen__url_trace *trace,
-                          const char *in, size_t len, const struct unseen_canon *canon)
+void unseen__url_refuse(const struct unseen__url_trace *trace, const char *reason, const char *in,
+                        size_t len)
 {
-    const size_t name_len = strcspn(url->id, "/");
-    const struct unseen_url_entry *entry;
-    for (size_t i = 0; (entry = unseen_url_profile_at(i)); i++) {
-        if (strlen(entry->name) == name_len && memcmp(entry->name, url->id, name_len) == 0) {
-            break;
-        }
-    }
-    if (entry && canon->form == UNSEEN_URL_REWRITTEN) {
-        const struct unseen_url_step step = {
-            .rule = entry->name,
-            .sentence = entry->sentence,
-            .before = {in, len},
-            .after = canon->bytes,
-        };
+    if (trace) {
+        const struct unseen_url_step step = {.rule = reason,
+                                             .sentence = find_sentence(reason),
+                                             .before = {in, len},
+                                             .after = {"", 0}};
         trace->step(trace->context, &step);
     }
 }
@@ -93,9 +96,13 @@ unseen_url_explain(const struct unseen_url *url, const void *data, size_t len, v
     if (url->slow == unseen__url_whatwg) {
         return unseen__url_whatwg_traced(url, data, len, buf, bound, &trace, canon_out);
     }
-    const enum unseen_status status = url->slow(url, data, len, buf, bound, canon_out);
-    if (status == UNSEEN_OK) {
-        explain_whole(url, &trace, data, len, canon_out);
+    /* The canonical form needs the bound of len; the last bytes are for the cleaned text. */
+    const size_t room = bound - len;
+    const enum unseen_status status = url->slow(url, data, len, buf, room, canon_out);
+    if (status == UNSEEN_OK && canon_out->form == UNSEEN_URL_REWRITTEN) {
+        unseen__url_explain_parts(url, data, len, canon_out->bytes, (char *)buf + room, &trace);
+    } else if (status == UNSEEN_OK && canon_out->form == UNSEEN_URL_FAILED) {
+        unseen__url_refuse(&trace, "not-read", data, len);
     }
     return status;
 }

@@ -41,6 +41,7 @@ struct parts {
     struct unseen_bytes scheme;
     char *host;
     size_t host_len;
+    struct unseen_bytes port; /* without its ':' */
     char *path;
     size_t path_len;
     struct unseen_bytes query; /* with its '?' */
@@ -147,6 +148,10 @@ static bool split_authority(char *in, char *end, struct parts *parts)
     }
     parts->host = in;
     parts->host_len = (size_t)(host_end - in);
+    parts->port = (struct unseen_bytes){host_end, 0};
+    if (host_end < end) {
+        parts->port = (struct unseen_bytes){host_end + 1, (size_t)(end - host_end - 1)};
+    }
     return host_end == end || *host_end == ':';
 }
 
@@ -337,7 +342,7 @@ static size_t collapse_slashes(char *path, size_t len)
  * text may stand at the start of buf, too: it is not needed any more when the form is written.
  * Returns the length of the form; 0 if the text is not a URL. */
 static size_t write_form(struct unseen_bytes text, const struct version *rules, char *buf,
-                         size_t cap)
+                         size_t cap, struct unseen_bytes *port_out)
 {
     char *const copy = buf + (cap - text.len);
     struct parts parts;
@@ -357,7 +362,14 @@ static size_t write_form(struct unseen_bytes text, const struct version *rules, 
     }
     end = write_escaped(parts.path, path_len, rules->also, end);
     end = write_escaped(parts.query.data, parts.query.len, '%', end);
+    *port_out = parts.port;
     return (size_t)(end - buf);
+}
+
+size_t unseen__safebrowsing_form(struct unseen_bytes text, char *buf, size_t cap,
+                                 struct unseen_bytes *port_out)
+{
+    return write_form(text, &version_1, buf, cap, port_out);
 }
 
 static void answer_form(struct unseen_canon *out, const char *in, size_t len, const char *form,
@@ -376,7 +388,8 @@ enum unseen_status unseen__url_safebrowsing(const struct unseen_url *url, const 
 {
     (void)url;
     const struct unseen_bytes text = {in, len};
-    answer_form(out, in, len, buf, write_form(text, &version_1, buf, cap));
+    struct unseen_bytes port;
+    answer_form(out, in, len, buf, write_form(text, &version_1, buf, cap, &port));
     return UNSEEN_OK;
 }
 
@@ -389,10 +402,11 @@ enum unseen_status unseen__url_safebrowsing_2(const struct unseen_url *url, cons
 {
     (void)url;
     struct unseen_bytes text = {in, len};
+    struct unseen_bytes port;
     if (!unseen__safebrowsing_reads_alike(in, len) &&
         !unseen__url_browsed(text, UNSEEN__RULE_IDNA_2, buf, cap, &text)) {
         text = (struct unseen_bytes){in, len};
     }
-    answer_form(out, in, len, buf, write_form(text, &version_2, buf, cap));
+    answer_form(out, in, len, buf, write_form(text, &version_2, buf, cap, &port));
     return UNSEEN_OK;
 }

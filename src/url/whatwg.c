@@ -57,6 +57,14 @@ static const char *authority_end(const struct unseen__url_parser *p)
     return unseen__find_delimiter(p->at, p->end, unseen__is_special(p->url));
 }
 
+/* Says why the text is not a URL, and returns false. */
+static bool refuse(const struct unseen__url_parser *p, const char *reason, const char *in,
+                   size_t len)
+{
+    unseen__url_refuse(p->trace, reason, in, len);
+    return false;
+}
+
 static void append(struct unseen__url_record *url, const char *in, size_t len)
 {
     if (len) {
@@ -223,11 +231,11 @@ static bool port_state(struct unseen__url_parser *p, const char *end)
     uint32_t port = 0;
     for (const char *q = p->at; q < end; q++) {
         if (!is_ascii_digit(*q)) {
-            return false;
+            return refuse(p, "port-digits", start, (size_t)(end - start));
         }
         port = port * 10 + (uint32_t)(*q - '0');
         if (port > 65535) {
-            return false;
+            return refuse(p, "port-range", start, (size_t)(end - start));
         }
     }
     if (p->at < end && port != default_port(url)) {
@@ -264,6 +272,28 @@ static const char *find_port(const char *in, const char *end)
     return NULL;
 }
 
+/* Says what is wrong with a host that the parser does not take. */
+static bool refuse_host(const struct unseen__url_parser *p, const char *in, size_t len)
+{
+    const bool special = unseen__is_special(p->url);
+    const unsigned forbidden = special ? UNSEEN__FORBIDDEN_DOMAIN : UNSEEN__FORBIDDEN_HOST;
+    const char *const end = in + len;
+    bool ascii = true;
+    if (len > 0 && in[0] == '[') {
+        return refuse(p, "bad-ipv6", in, len);
+    }
+    for (const char *at = in; at < end; at++) {
+        const int value = special ? unseen__percent_value(at, end) : -1;
+        const unsigned char c = value < 0 ? (unsigned char)*at : (unsigned char)value;
+        if (unseen__url_class[c] & forbidden && (c != '%' || value >= 0)) {
+            return refuse(p, "bad-host", in, len);
+        }
+        ascii = ascii && c < 0x80;
+        at += value < 0 ? 0 : 2;
+    }
+    return refuse(p, !ascii ? "bad-name" : memchr(in, '%', len) ? "bad-host" : "bad-ipv4", in, len);
+}
+
 static bool host_state(struct unseen__url_parser *p, const char *end)
 {
     struct unseen__url_record *url = p->url;
@@ -271,10 +301,10 @@ static bool host_state(struct unseen__url_parser *p, const char *end)
     const char *const host_end = colon ? colon : end;
     const size_t host_len = (size_t)(host_end - p->at);
     if (host_len == 0 && (colon || unseen__is_special(url))) {
-        return false;
+        return refuse(p, "no-host", p->at, (size_t)(end - p->at));
     }
     if (!unseen__host_append(p, p->at, host_len)) {
-        return false;
+        return refuse_host(p, p->at, host_len);
     }
     p->at = host_end;
     if (colon) {
@@ -309,7 +339,7 @@ static bool authority_state(struct unseen__url_parser *p)
                          url->len - out_start);
         p->at = at_sign;
         if (p->at == end) {
-            return false;
+            return refuse(p, "no-host", p->at, 0);
         }
     }
     return host_state(p, end);
@@ -419,7 +449,7 @@ static bool file_host_state(struct unseen__url_parser *p)
     }
     if (len > 0) {
         if (!unseen__host_append(p, p->at, len)) {
-            return false;
+            return refuse_host(p, p->at, len);
         }
         if (url->host_end - url->host_start == 9 &&
             memcmp(url->text + url->host_start, "localhost", 9) == 0) {
@@ -480,10 +510,17 @@ static bool file_state(struct unseen__url_parser *p)
 
 /* ---- Scheme -----------------------------------------------------------------------------------*/
 
+static bool starts_with(const struct unseen__url_parser *p, const char *text, size_t len)
+{
+    return (size_t)(p->end - p->at) >= len && memcmp(p->at, text, len) == 0;
+}
+
 static bool no_scheme_state(struct unseen__url_parser *p)
 {
     if (!p->base || (p->base->opaque_path && !at_char(p, '#'))) {
-        return false;
+        const size_t len = (size_t)(p->end - p->at);
+        return refuse(p, starts_with(p, "\xef\xbb\xbf", 3) ? "byte-order-mark" : "no-scheme", p->at,
+                      len);
     }
     copy_scheme(p);
     if (p->base->opaque_path) {
@@ -492,11 +529,6 @@ static bool no_scheme_state(struct unseen__url_parser *p)
         return after_base_path(p);
     }
     return base_is_file(p) ? file_state(p) : relative_state(p);
-}
-
-static bool starts_with(const struct unseen__url_parser *p, const char *text, size_t len)
-{
-    return (size_t)(p->end - p->at) >= len && memcmp(p->at, text, len) == 0;
 }
 
 static bool special_scheme(struct unseen__url_parser *p)
@@ -616,10 +648,8 @@ static bool lacks_scheme(const char *in, size_t len, uint32_t rules)
     return port && memchr(in, '.', name_len);
 }
 
-/* The standard's first steps: C0 controls and spaces at both ends go, tabs and newlines go
- * everywhere. The cleaned text is a part of the input, or is at copy if it had to be rewritten. */
-static struct unseen_bytes clean(const char *in, size_t len, uint32_t rules, char *copy,
-                                 const struct unseen__url_trace *trace)
+struct unseen_bytes unseen__url_clean(const char *in, size_t len, char *copy,
+                                      const struct unseen__url_trace *trace)
 {
     const struct unseen_bytes whole = {in, len};
     while (len > 0 && is_outer(in[len - 1])) {
@@ -634,27 +664,33 @@ static struct unseen_bytes clean(const char *in, size_t len, uint32_t rules, cha
     for (size_t i = 0; i < len; i++) {
         ntabs += is_tab_or_newline(in[i]);
     }
-    if (ntabs) {
-        size_t n = 0;
-        for (size_t i = 0; i < len; i++) {
-            if (!is_tab_or_newline(in[i])) {
-                copy[n++] = in[i];
-            }
+    if (ntabs == 0) {
+        return (struct unseen_bytes){in, len};
+    }
+    size_t n = 0;
+    for (size_t i = 0; i < len; i++) {
+        if (!is_tab_or_newline(in[i])) {
+            copy[n++] = in[i];
         }
-        unseen__url_note(trace, "tab-newline", in, len, copy, n);
-        in = copy;
-        len = n;
     }
-    if ((rules & (UNSEEN__RULE_DEFAULT_SCHEME | UNSEEN__RULE_DEFAULT_SCHEME_2)) &&
-        lacks_scheme(in, len, rules)) {
-        const size_t nslashes = skip_slashes(in, len);
-        memmove(copy + 7, in + nslashes, len - nslashes);
-        memcpy(copy, "http://", 7);
-        unseen__url_note(trace, "default-scheme", "", 0, "http:", 5);
-        in = copy;
-        len = len - nslashes + 7;
+    unseen__url_note(trace, "tab-newline", in, len, copy, n);
+    return (struct unseen_bytes){copy, n};
+}
+
+/* Puts a missing scheme in front of a cleaned text, if a rule says so. copy has 8 bytes more than
+ * the text, which may be there. */
+static struct unseen_bytes put_scheme(struct unseen_bytes text, uint32_t rules, char *copy,
+                                      const struct unseen__url_trace *trace)
+{
+    if (!(rules & (UNSEEN__RULE_DEFAULT_SCHEME | UNSEEN__RULE_DEFAULT_SCHEME_2)) ||
+        !lacks_scheme(text.data, text.len, rules)) {
+        return text;
     }
-    return (struct unseen_bytes){in, len};
+    const size_t nslashes = skip_slashes(text.data, text.len);
+    memmove(copy + 7, text.data + nslashes, text.len - nslashes);
+    memcpy(copy, "http://", 7);
+    unseen__url_note(trace, "default-scheme", "", 0, "http:", 5);
+    return (struct unseen_bytes){copy, text.len - nslashes + 7};
 }
 
 bool unseen__url_parse(const char *in, size_t len, const struct unseen__url_record *base,
@@ -662,11 +698,13 @@ bool unseen__url_parse(const char *in, size_t len, const struct unseen__url_reco
                        struct unseen__url_record *record)
 {
     char *const copy = buf + cap - (len + 8);
-    const struct unseen_bytes text = clean(in, len, base ? 0 : rules, copy, trace);
+    const struct unseen_bytes text =
+        put_scheme(unseen__url_clean(in, len, copy, trace), base ? 0 : rules, copy, trace);
+    const char *const start = text.data ? text.data : copy; /* an empty text may be NULL */
     *record = (struct unseen__url_record){.text = buf};
     struct unseen__url_parser p = {
-        .at = text.data,
-        .end = text.data ? text.data + text.len : NULL,
+        .at = start,
+        .end = start + text.len,
         .base = base,
         .url = record,
         .rules = rules,

@@ -73,6 +73,10 @@ static inline void unseen__put(struct unseen__url_record *url, char c)
 void unseen__url_note(const struct unseen__url_trace *trace, const char *rule, const char *before,
                       size_t before_len, const char *after, size_t after_len);
 
+/* Tells the trace why a text is not a URL, if there is a trace. `in` is the part that is wrong. */
+void unseen__url_refuse(const struct unseen__url_trace *trace, const char *reason, const char *in,
+                        size_t len);
+
 /* Room for a host beyond three times its length, and for a scheme and a slash. */
 enum {
     UNSEEN__HOST_EXTRA = 256,
@@ -116,6 +120,17 @@ void unseen__url_apply_rules(struct unseen__url_record *record, const struct uns
  * URL with a host. */
 bool unseen__url_browsed(struct unseen_bytes in, uint32_t rules, char *buf, size_t cap,
                          struct unseen_bytes *text_out);
+
+/* The standard's first steps: C0 controls and spaces at both ends go, tabs and newlines go
+ * everywhere. The cleaned text is a part of the input, or is at copy, which has len bytes, if it had
+ * to be rewritten. */
+struct unseen_bytes unseen__url_clean(const char *in, size_t len, char *copy,
+                                      const struct unseen__url_trace *trace);
+
+/* Explains a scheme that has no trace. copy has len bytes. */
+void unseen__url_explain_parts(const struct unseen_url *url, const char *in, size_t len,
+                               struct unseen_bytes canon, char *copy,
+                               const struct unseen__url_trace *trace);
 
 /* The slow path with a trace, which may be NULL. */
 enum unseen_status unseen__url_whatwg_traced(const struct unseen_url *url, const char *in,

@@ -126,6 +126,25 @@ run canon -p crawl --expressions --json
 expect 0 '{"input":"http://E.com/#x","status":"rewritten","canonical":"http://e.com/","expressions":["e.com/"]}
 {"input":"foo","status":"failed","canonical":null,"expressions":["foo/"]}\n' ''
 
+# SURT keys.
+printf 'http://www.Example.com:8080/A/?b=2&a=1#x\nfoo bar\nmailto:a\n\n' > in
+for j in 1 2; do
+    run canon -j "$j" --surt
+    expect 0 'com,example:8080)/a?a=1&b=2\nfoo%%20bar)/\nmailto:a\n\n' ''
+    run canon -j "$j" --surt --json
+    expect 0 '{"input":"http://www.Example.com:8080/A/?b=2&a=1#x","status":"rewritten","canonical":"http://www.example.com:8080/A/?b=2&a=1","surt":"com,example:8080)/a?a=1&b=2"}
+{"input":"foo bar","status":"failed","canonical":null,"surt":"foo%%20bar)/"}
+{"input":"mailto:a","status":"unchanged","canonical":"mailto:a","surt":null}
+{"input":"","status":"failed","canonical":null,"surt":null}\n' ''
+done
+printf '../x\n' > in
+run canon --surt --base http://E.com/a/b/
+expect 0 'com,e)/a/x\n' ''
+run canon --surt -p crawl
+expect 2 '' 'unseen: error: --surt has rules of its own, -p and --rule have nothing to choose\nunseen: hint: unseen canon --surt FILE\n'
+run canon --surt --expressions
+expect 2 '' 'unseen: error: --surt and --expressions both say what is printed\nunseen: hint: unseen canon --surt FILE\n'
+
 # References.
 printf '../x\n//F.com\n?q\n#f\nhttp://G.com\nmailto:a\n\nhttp://\n' > in
 for j in 1 2; do
