@@ -5,7 +5,8 @@
  * choose any set of rules. The target asserts that the fast path agrees with the slow path, that
  * the canonical form is its own canonical form, that a URL on the network and what the profile
  * "whatwg" makes of it are looked up by the same expressions, that of named parameters those are
- * left that should be, and that nothing is written past the bound. */
+ * left that should be, that a SURT key has no scheme and no capitals, and that nothing is written
+ * past the bound. */
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -174,6 +175,20 @@ static void check_params(const char *in, size_t len)
     require(!is_web || pieces[1] + pieces[2] == pieces[0]);
 }
 
+/* A key has the host in front of a parenthesis, and no capitals. */
+static void check_surt(const char *in, size_t len)
+{
+    const size_t bound = unseen_url_bound(2 * len, 0);
+    char *const buf = new_buffer(bound);
+    struct unseen_bytes surt;
+    require(unseen_url_surt(in, len, buf, bound, &surt) == UNSEEN_OK);
+    require(!surt.data || memchr(surt.data, ')', surt.len));
+    for (size_t i = 0; surt.data && i < surt.len; i++) {
+        require(surt.data[i] < 'A' || surt.data[i] > 'Z');
+    }
+    free_buffer(buf, bound);
+}
+
 static void check_base(const struct unseen_url *url, const char *in, size_t len, const char *base,
                        size_t base_len)
 {
@@ -264,6 +279,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         check_expressions(url, in, len);
     }
     check_params(in, len);
+    check_surt(in, len);
     check_base(url, in, cut, in + cut, len - cut);
     unseen_url_free(url);
     return 0;

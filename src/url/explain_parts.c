@@ -98,7 +98,7 @@ void unseen__url_explain_parts(const struct unseen_url *url, const char *in, siz
                                const struct unseen__url_trace *trace)
 {
     const struct unseen_url_entry *const steps =
-        url->slow == unseen__url_scrapy ? scrapy_steps : safebrowsing_steps;
+        strncmp(url->id, "scrapy/", 7) == 0 ? scrapy_steps : safebrowsing_steps;
     const struct unseen_bytes text = unseen__url_clean(in, len, copy, trace);
     struct unseen_bytes before[NPARTS];
     struct unseen_bytes after[NPARTS];

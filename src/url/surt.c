@@ -362,7 +362,7 @@ enum unseen_status unseen_url_surt(const void *data, size_t len, void *buf, size
     char *const host = strstr(form, "://") + 3;
     char *const form_end = form + form_len;
     char *const path_start = memchr(host, '/', (size_t)(form_end - host));
-    for (char *at = path_start; at < form_end; at++) {
+    for (char *at = host; at < form_end; at++) {
         *at = ascii_lower(*at);
     }
     char *const question = memchr(path_start, '?', (size_t)(form_end - path_start));
