@@ -153,7 +153,7 @@ run -p aggressive/2 -s one.unseen
 expect 2 '' 'unseen: error: one.unseen has the profile aggressive/1, not aggressive/2\nunseen: hint: unseen -s one.unseen FILE\n'
 run -p aggressive -s two.unseen
 expect 0 'http://f.com/?igsh=1\nhttp://e.com/\n' ''
-run merge one.unseen two.unseen
+run merge --into one.unseen two.unseen
 expect 2 '' '*'
 holds grep -qx 'unseen: error: two.unseen has the profile aggressive/2, one.unseen has aggressive/1' err
 run --rule strip-trackers/1 -s rule.unseen
@@ -213,7 +213,7 @@ run -p 'crawl/1+drop-params(ref,utm_*)' -x params.unseen
 expect 0 '' ''
 run --drop-params ref -s other.unseen
 expect 0 '*' ''
-run merge params.unseen other.unseen
+run merge --into params.unseen other.unseen
 expect 2 '' '*'
 holds grep -qxF 'unseen: error: other.unseen has the profile crawl/1+drop-params(ref), params.unseen has crawl/1+drop-params(ref,utm_*)' err
 printf 'C http://e.com/?ref=9&id=2\nC http://e.com/?id=3\n' > in
