@@ -3,7 +3,7 @@
 #     install_missing PACKAGE...
 
 build_packages="build-essential cmake ninja-build pkg-config
-    libxxhash-dev libsodium-dev libidn2-dev zlib1g-dev libzstd-dev"
+    libxxhash-dev libsodium-dev libidn2-dev zlib1g-dev libzstd-dev liblzma-dev libbz2-dev"
 portable_packages="qemu-user gcc-aarch64-linux-gnu gcc-s390x-linux-gnu
     libc6-dev-arm64-cross libc6-dev-s390x-cross"
 static_packages="cppcheck shellcheck clang-14 clang-tidy-14"

@@ -462,7 +462,6 @@ static enum build_ending pipeline_run(struct pipeline *l)
 enum build_ending build_entries_run(struct build_job *m)
 {
     const struct build_place *from = &m->done.place;
-    const struct input_options *input = &m->o->input;
     struct pipeline l = {
         .m = m,
         .url = build_job_url(m),
@@ -476,9 +475,7 @@ enum build_ending build_entries_run(struct build_job *m)
             {
                 .names = m->inputs.names + from->input,
                 .nnames = m->inputs.n - from->input,
-                .delimiter = input->delimiter,
-                .max_line = input->max_line,
-                .long_window = input->long_window,
+                .options = &m->o->input,
                 .nblocks = BLOCKS_MAX,
                 .wait = {before_input, wait_added, &l},
                 .skip_bytes = from->nbytes,

@@ -78,7 +78,7 @@ static bool sample(const char *name, const struct options *o, char *room, double
                    double *nbytes)
 {
     const char delimiter = o->input.delimiter;
-    struct input *in = input_open(name, (struct input_wait){.before = NULL}, o->input.long_window);
+    struct input *in = input_open(name, (struct input_wait){.before = NULL}, &o->input);
     if (!in) {
         return false;
     }

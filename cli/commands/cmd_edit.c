@@ -216,9 +216,7 @@ static bool edit_files(struct edit *e, const char *const *names, size_t n,
     struct reader r = {
         .names = names,
         .nnames = n,
-        .delimiter = e->o->input.delimiter,
-        .max_line = e->o->input.max_line,
-        .long_window = e->o->input.long_window,
+        .options = &e->o->input,
         .nblocks = 1,
     };
     struct batch *b = calloc(1, sizeof(*b));

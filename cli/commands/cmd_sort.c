@@ -175,9 +175,8 @@ static bool take_files(struct sort *s)
 {
     bool taken = true;
     for (size_t i = 0; i < s->o->input.nfiles && taken; i++) {
-        struct input *in =
-            input_open(s->o->input.files[i], (struct input_wait){.before = before_wait},
-                       s->o->input.long_window);
+        struct input *in = input_open(s->o->input.files[i],
+                                      (struct input_wait){.before = before_wait}, &s->o->input);
         taken = in && take_input(s, in, i);
         input_close(in);
     }

@@ -291,9 +291,7 @@ void feed_run(struct feed *f)
         .names = names,
         .nnames = nnames,
         .identity = f->identity,
-        .delimiter = o->delimiter,
-        .max_line = o->max_line,
-        .long_window = o->long_window,
+        .options = o,
         .nblocks = 1,
     };
     /* If an input is a named fifo, the program is probably part of a loop: mkfifo q; unseen < q

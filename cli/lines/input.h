@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * An input file as plain bytes: standard input or a named file, decompressed if need be. gzip (any
- * number of members) and zstd (any number of frames) are recognised by their first bytes, never by
- * the name. Messages about the file are printed here. */
+ * An input file as lines in UTF-8 or any bytes: standard input or a named file. What it holds is
+ * told by its first bytes, never by the name (magic.h): gzip, zstd, xz and bzip2 are decompressed,
+ * any number of members and frames; a byte order mark is dropped; UTF-16 with a mark becomes UTF-8;
+ * an archive and the like is an error. Messages about the file are printed here. */
 #ifndef UNSEEN_CLI_INPUT_H
 #define UNSEEN_CLI_INPUT_H
 
@@ -24,9 +25,9 @@ struct input_options {
     size_t nfiles;
     bool none_named; /* no file is named */
     char delimiter;
-    uint64_t max_line; /* 0: any length */
-    bool long_window;  /* for zstd */
-    unsigned threads;  /* 0: choose */
+    uint64_t max_line;   /* 0: any length */
+    unsigned window_log; /* compressed data may take windows of 2^window_log bytes; 0: 2^27 */
+    unsigned threads;    /* 0: choose */
 };
 
 enum {
@@ -45,17 +46,18 @@ struct input_wait {
     void *context;
 };
 
-/* Opens name ("-": standard input). A zstd frame may ask for a window of 128 MiB of memory, or of 2
- * GiB with long_window. NULL if that failed, which has been reported. */
-struct input *input_open(const char *name, struct input_wait wait, bool long_window);
+/* Opens name ("-": standard input). Of the options it uses the delimiter and the window. NULL if
+ * that failed, which has been reported. */
+struct input *input_open(const char *name, struct input_wait wait, const struct input_options *o);
 
-/* Reads 1 to cap bytes; waits only if there is no byte. Returns 0 at the end of the file, -1 after
- * an error that has been reported, INPUT_STOP if `before` said so. cap must be at least 16. */
+/* Reads 1 to cap bytes. Waits only if there is no byte, and in front of the first line. Returns 0
+ * at the end of the file, -1 after an error that has been reported, INPUT_STOP if `before` said so.
+ * cap must be at least 16, and 1024 at the first call. */
 ssize_t input_read(struct input *in, void *buf, size_t cap);
 
-/* Skips the first n bytes of the file, or all if it has fewer. Call it before the first read. False
- * after an error that has been reported, or if `before` said INPUT_STOP. Takes no time if the file
- * is not compressed. */
+/* Skips the first n bytes that input_read would return, or all if there are fewer. Call it before
+ * the first read. False after an error that has been reported, or if `before` said INPUT_STOP.
+ * Takes no time if the file is plain. */
 bool input_skip(struct input *in, uint64_t n);
 
 /* The offset in the file up to which its bytes, compressed or not, have been used. */

@@ -85,7 +85,7 @@ static void report_long(struct reader *r, uint64_t len)
     r->failed = true;
     if (++r->nlong <= REPORTS_MAX) {
         message_error("%s:%" PRIu64 ": line of %" PRIu64 " bytes left out: --max-line is %" PRIu64,
-                      r->name, r->line + 1, len, r->max_line);
+                      r->name, r->line + 1, len, r->options->max_line);
     }
 }
 
@@ -119,7 +119,7 @@ static bool reader_read_more(struct reader *r)
         r->scanned = 0;
         r->skipped = 0;
     } else if (r->filled > 0 || r->skipped > 0) {
-        block->data[r->filled++] = r->delimiter;
+        block->data[r->filled++] = r->options->delimiter;
     }
     close_input(r);
     return true;
@@ -129,7 +129,7 @@ static bool reader_read_more(struct reader *r)
 static bool end_skipping(struct reader *r, struct batch *b)
 {
     const char *from = here(r)->data + r->at;
-    const char *end = memchr(from, r->delimiter, r->filled - r->at);
+    const char *end = memchr(from, r->options->delimiter, r->filled - r->at);
     size_t len = end ? (size_t)(end - from) : r->filled - r->at;
     r->skipped += len;
     r->at += len + (end != NULL);
@@ -150,7 +150,7 @@ static bool may_have_line(struct reader *r)
 {
     const size_t len = r->filled - r->at;
     if (len > r->scanned &&
-        memchr(here(r)->data + r->at + r->scanned, r->delimiter, len - r->scanned)) {
+        memchr(here(r)->data + r->at + r->scanned, r->options->delimiter, len - r->scanned)) {
         r->scanned = 0;
         return true;
     }
@@ -164,7 +164,7 @@ static void drop_long(struct reader *r, struct batch *b)
     const uint64_t first = r->line;
     size_t kept = 0;
     for (size_t i = 0; i < b->n; i++) {
-        if (b->lines[i].len <= r->max_line) {
+        if (b->lines[i].len <= r->options->max_line) {
             b->lines[kept++] = b->lines[i];
         } else {
             r->line = first + i;
@@ -229,8 +229,8 @@ static bool take_lines(struct reader *r, struct batch *b)
         return false;
     }
     size_t used = 0;
-    b->n = unseen_lines_split(here(r)->data + r->at, r->filled - r->at, r->delimiter, b->lines,
-                              BATCH_LINES, &used);
+    b->n = unseen_lines_split(here(r)->data + r->at, r->filled - r->at, r->options->delimiter,
+                              b->lines, BATCH_LINES, &used);
     if (b->n == 0) {
         r->scanned = r->filled - r->at;
         return false;
@@ -243,7 +243,7 @@ static bool take_lines(struct reader *r, struct batch *b)
     r->at += used;
     b->nbytes += used;
     b->end = here(r)->data + r->at;
-    if (r->max_line) {
+    if (r->options->max_line) {
         drop_long(r, b);
     }
     r->file_lines += b->n;
@@ -262,7 +262,7 @@ static bool take_lines(struct reader *r, struct batch *b)
 /* Drops an unfinished line that is too long already: it is not kept in memory. */
 static void start_skipping(struct reader *r, struct batch *b)
 {
-    if (r->max_line && r->filled - r->at > r->max_line && r->skipped == 0) {
+    if (r->options->max_line && r->filled - r->at > r->options->max_line && r->skipped == 0) {
         b->nbytes += r->filled - r->at;
         r->skipped = r->filled - r->at;
         r->at = r->filled;
@@ -276,7 +276,7 @@ static bool open_next(struct reader *r)
     const uint64_t skipped = r->skip_bytes;
     r->nnames--;
     r->nopened++;
-    r->input = input_open(*r->names++, r->wait, r->long_window);
+    r->input = input_open(*r->names++, r->wait, r->options);
     r->failed = r->failed || !r->input;
     r->name = r->input ? input_name(r->input) : NULL;
     r->line = skipped > 0 ? r->skip_lines : 0;
@@ -326,7 +326,7 @@ void reader_summary(const struct reader *r)
     if (r->nlong > REPORTS_MAX) {
         message_error("%" PRIu64 " more lines over --max-line left out", r->nlong - REPORTS_MAX);
     }
-    if (r->nlong > 0 && r->max_line == MAX_LINE_DEFAULT) {
+    if (r->nlong > 0 && r->options->max_line == MAX_LINE_DEFAULT) {
         message_hint("--max-line 256M takes longer lines, --max-line 0 lines of any length");
     }
     if (r->nmisses > 1) {

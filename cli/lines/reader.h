@@ -29,9 +29,7 @@ struct reader {
     const char *const *names;
     size_t nnames;
     const struct identity *identity; /* NULL: only split into lines */
-    char delimiter;
-    uint64_t max_line; /* 0: any length */
-    bool long_window;  /* for input_open */
+    const struct input_options *options;
     struct input_wait wait;
     size_t nblocks; /* 1, or more if batches are used while the next are made */
     /* Where to begin in the first file; 0: at its beginning. */

@@ -4,8 +4,8 @@
 #include "options/options.h"
 
 #define READS_FILES                                                                                \
-    "With no FILE, or when FILE is -, read standard input. gzip and zstd input is\n"               \
-    "recognised by its first bytes."
+    "With no FILE, or when FILE is -, read standard input. gzip, zstd, xz,\n"                      \
+    "bzip2 and UTF-16 are read, too."
 
 #define NAMED(word) .name = word, .called = "unseen " word
 
@@ -271,7 +271,7 @@ static const struct command commands[] = {
                  "was added, removed and allowed.\n",
         .examples = "  unseen update bad.list --add more.txt --remove gone.txt\n"
                     "  echo http://bad.example/ | unseen update bad.list --add -\n",
-        .ending = "Files may be compressed with gzip or zstd; - is standard input.\n"
+        .ending = "Files may be compressed; - is standard input.\n"
                   "Exit status: 0 done, 2 trouble.\n",
         .try_this = "unseen update bad.list --add more.txt, or: unseen update --help",
         .run = update_run,

@@ -221,6 +221,16 @@ static bool set_threads(struct options *o, char *value)
     return true;
 }
 
+static bool set_long(struct options *o, char *value)
+{
+    uint64_t n = 31;
+    if (value && (!number_count(value, &n) || n < 10 || n > 31)) {
+        return false;
+    }
+    o->input.window_log = (unsigned)n;
+    return true;
+}
+
 /* ---- The table ------------------------------------------------------------------------------- */
 
 static const char *const when_names[] = {"auto", "always", "never", NULL};
@@ -453,7 +463,8 @@ static const struct option_row rows[] = {
      "refuse lines longer than N bytes (default 16M;\n0: no limit)",
      BYTES("N", "a number of bytes", "64K", input.max_line, 0, UINT64_MAX)},
     {0, "long", COMMAND_LINES | COMMAND_IMPORT | COMMAND_SORT | COMMAND_ON_LIST,
-     "zstd files may take up to 2 GiB of memory for their\nwindow, not 128 MiB", FLAG(input.long_window)},
+     "zstd and xz files may take 2^N bytes of memory for\ntheir window (default 27; without =N: 31)",
+     CALL("[=N]", "a number from 10 to 31", "=31", set_long)},
     {'j', "threads", COMMAND_LINES | COMMAND_IMPORT,
      "threads: 1, 2 (reading beside the rest) or auto", CALL("N", "a number of threads or auto", "2", set_threads)},
     {.group = "Other programs' protocols"},

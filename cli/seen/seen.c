@@ -183,9 +183,7 @@ static bool exclude_lines(struct seen *m, const char *path, enum unseen_cpu cpu,
         .names = &path,
         .nnames = 1,
         .identity = &whole,
-        .delimiter = m->input->delimiter,
-        .max_line = m->input->max_line,
-        .long_window = m->input->long_window,
+        .options = m->input,
         .nblocks = 1,
     };
     struct batch *b = calloc(1, sizeof(*b));

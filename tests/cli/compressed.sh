@@ -88,6 +88,108 @@ printf '\037\213\010' > in
 run
 expect 2 '' 'unseen: error: standard input: the compressed data ends too early\n'
 
+# xz and bzip2: streams in a row, padding, garbage, cuts, damage, as for gzip.
+for tool in xz bzip2; do
+    if ! command -v $tool > /dev/null; then
+        skip "no $tool"
+        continue
+    fi
+    $tool -c one > one.c
+    $tool -c two > two.c
+    : | $tool -c > empty.c
+    cat empty.c one.c empty.c two.c empty.c > streams.c
+    for j in 1 2; do
+        run -j "$j" one.c
+        expect 0 'a\nb\n' ''
+        run -j "$j" streams.c
+        expect 0 'a\nb\nac\n' ''
+    done
+    "$UNSEEN" < <(cat streams.c) > out
+    printf 'a\nb\nac\n' > want_streams
+    same out want_streams
+    run empty.c
+    expect 0 '' ''
+    { cat one.c; head -c 1000 /dev/zero; cat two.c; } > padded.c
+    run padded.c
+    expect 0 'a\nb\nac\n' ''
+    { cat one.c; echo garbage; } > garbage.c
+    run garbage.c
+    expect 2 'a\nb\n' "unseen: error: garbage.c: garbage after the $tool data
+unseen: error: garbage.c:3: unfinished line of 1 bytes left out\n"
+    $tool -c big > big.c
+    for j in 1 2; do
+        run -j "$j" big.c
+        expect 0 '*' ''
+        same out want
+    done
+    while IFS= read -r c; do printf "\\x$c"; sleep 0.002; done < <(od -An -v -tx1 one.c | tr -s ' ' '\n' | grep .) |
+        "$UNSEEN" -j 1 > out
+    printf 'a\nb\n' > some
+    same out some
+    size=$(stat -c %s big.c)
+    head -c $((size - 20)) big.c > cut.c
+    run cut.c two
+    expect 2 '*' '*'
+    holds grep -qx 'unseen: error: cut.c: the compressed data ends too early' err
+    holds [ "$(tail -n 2 out)" = "$(printf 'c\nb')" ]
+    head -n "$(($(wc -l < out) - 2))" want > some
+    head -n -2 out > part
+    same part some
+    { head -c $((size / 2)) big.c; printf 'XXXXXXXXXXXXXXXX'; tail -c +$((size / 2 + 17)) big.c; } > bad.c
+    run bad.c two
+    expect 2 '*' '*'
+    holds grep -q "^unseen: error: bad.c: damaged $tool data: wrong data or checksum" err
+    run -x bad.c two
+    expect 2 '' '*'
+    # A forged beginning of the second stream.
+    { cat one.c; head -c 4 two.c; printf 'XXXXXXXXXXXX'; } > forged.c
+    run forged.c
+    expect 2 'a\nb\n' '*'
+    holds grep -q "^unseen: error: forged.c: damaged $tool data: " err
+    holds grep -qx 'unseen: error: forged.c:3: unfinished line of 1 bytes left out' err
+done
+if command -v xz > /dev/null; then
+    # A dictionary is memory, which has the limit of a window. These say that they take 128 MiB,
+    # 256 MiB and 4 GiB, and hold four bytes.
+    python3 - << 'END'
+import lzma, zlib
+for name, size in ("dict27", 30), ("dict28", 32), ("dict32", 40):
+    b = bytearray(lzma.compress(b"a\nb\n", lzma.FORMAT_XZ))
+    assert b[14] == 0x21
+    b[16] = size
+    end = 12 + b[12] * 4
+    b[end:end + 4] = zlib.crc32(bytes(b[12:end])).to_bytes(4, "little")
+    open(name + ".xz", "wb").write(b)
+END
+    run dict27.xz
+    expect 0 'a\nb\n' ''
+    for file in dict28.xz dict32.xz; do
+        run $file one
+        expect 2 'a\nb\n' "unseen: error: $file: this xz data takes a window of more than 128 MiB of memory
+unseen: hint: --long=31 allows windows of up to 2 GiB\n"
+    done
+    for long in --long --long=28; do
+        run $long dict28.xz
+        expect 0 'a\nb\n' ''
+    done
+    run --long=27 dict28.xz
+    expect 2 '' "unseen: error: dict28.xz: this xz data takes a window of more than 128 MiB of memory
+unseen: hint: --long=31 allows windows of up to 2 GiB\n"
+    run --long dict32.xz
+    expect 2 '' 'unseen: error: dict32.xz: this xz data takes a window of more than 2 GiB of memory\n'
+    # A check of a kind that nobody knows would not be checked.
+    xz -c --check=crc32 one > check.xz
+    python3 - << 'END'
+import zlib
+b = bytearray(open("check.xz", "rb").read())
+b[7] = 2  # reserved, 4 bytes as CRC32
+b[8:12] = zlib.crc32(bytes(b[6:8])).to_bytes(4, "little")
+open("check.xz", "wb").write(b)
+END
+    run check.xz
+    expect 2 '' 'unseen: error: check.xz: damaged xz data: its checksum is of an unknown kind\n'
+fi
+
 if ! command -v zstd > /dev/null; then
     skip 'no zstd'
     finish
@@ -134,7 +236,9 @@ bomb() { { echo a; head -c 128M /dev/zero | tr '\0' x; echo; echo b; } }
 if (ulimit -v 60000 && "$UNSEEN" --version > /dev/null 2>&1); then
     bomb | zstd -qc > bomb.zst
     bomb | gzip -c > bomb.gz
-    for file in bomb.zst bomb.gz; do
+    bomb | xz -1c > bomb.xz
+    bomb | bzip2 -c > bomb.bz2
+    for file in bomb.zst bomb.gz bomb.xz bomb.bz2; do
         status=$(bash -c 'ulimit -v 100000; "$0" -j 1 -p none "$1" > out 2> err; echo $?' "$UNSEEN" "$file")
         last="unseen $file"
         expect 2 'a\nb\n' "unseen: error: $file:2: line of 134217728 bytes left out: --max-line is 16777216
@@ -151,10 +255,16 @@ expect 0 '*' ''
 same out line
 run -j 1 window28.zst text
 expect 2 'a\nb\n' "unseen: error: window28.zst: this zstd data takes a window of more than 128 MiB of memory
-unseen: hint: --long allows windows of up to 2 GiB\n"
+unseen: hint: --long=31 allows windows of up to 2 GiB\n"
 run -j 1 --long window28.zst
 expect 0 '*' ''
 same out line
+run -j 1 --long=28 window28.zst
+expect 0 '*' ''
+same out line
+run -j 1 --long=26 window27.zst
+expect 2 '' "unseen: error: window27.zst: this zstd data takes a window of more than 64 MiB of memory
+unseen: hint: --long=31 allows windows of up to 2 GiB\n"
 seq 5 | zstd -qc --long=28 > integers.zst
 run sort integers.zst
 expect 2 '' '*'

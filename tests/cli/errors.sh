@@ -69,7 +69,7 @@ for seed in '' 0x 0X 0x1 0xabc 0xgg "0x12 "; do
     wrong "--seed: its value is not a text, or 0x and pairs of hexadecimal digits" 'unseen --seed 0x$(openssl rand -hex 32)' --seed "$seed"
 done
 wrong "--max-line: '-1' is not a number of bytes" 'unseen --max-line 64K' --max-line -1
-wrong '--long takes no value' 'unseen --long' --long=27
+wrong "--long: '40' is not a number from 10 to 31" 'unseen --long=31' --long=40
 for value in 0/2 3/2 1 1/ /2 1/0 a/b 1/2/3 1/1000001; do
     wrong "--shard: '$value' is not a share I/N with I from 1 to N" 'unseen --shard 1/4' --shard "$value"
 done
