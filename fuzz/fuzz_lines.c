@@ -36,12 +36,33 @@ static void check_field(struct unseen_bytes line, size_t field)
     require(unseen_lines_field(line, '\t', nfields + 1 + field).data == NULL);
 }
 
+/* Texts are lines without one CR at the end; nothing is stored if no line has that. */
+static void check_texts(const struct unseen_bytes *lines, size_t n, struct unseen_bytes *texts)
+{
+    const struct unseen_bytes untouched = {"", SIZE_MAX};
+    size_t ncr = 0;
+    for (size_t i = 0; i < n; i++) {
+        texts[i] = untouched;
+        ncr += lines[i].len > 0 && lines[i].data[lines[i].len - 1] == '\r';
+    }
+    require(unseen_lines_trim(lines, n, texts) == ncr);
+    for (size_t i = 0; i < n; i++) {
+        const struct unseen_bytes line = lines[i];
+        const struct unseen_bytes text = ncr > 0 ? texts[i] : line;
+        require(text.data == line.data && text.len <= line.len && line.len - text.len <= 1);
+        require(text.len == line.len ? line.len == 0 || line.data[line.len - 1] != '\r'
+                                     : line.data[text.len] == '\r');
+        require(ncr > 0 || texts[i].len == SIZE_MAX);
+    }
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     enum {
         MAX = 70
     };
     struct unseen_bytes lines[MAX];
+    struct unseen_bytes texts[MAX];
     if (size < 3) {
         return 0;
     }
@@ -55,6 +76,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         size_t consumed = SIZE_MAX;
         size_t n = unseen_lines_split(text + at, len - at, delimiter, lines, max, &consumed);
         require(n <= max && consumed <= len - at);
+        check_texts(lines, n, texts);
         size_t expected = at;
         for (size_t i = 0; i < n; i++) {
             require(lines[i].data == text + expected);

@@ -1072,6 +1072,17 @@ UNSEEN_API double unseen_plan_rate(const struct unseen_plan *plan, double nkeys)
 UNSEEN_API size_t unseen_lines_split(const void *data, size_t len, char delimiter,
     struct unseen_bytes *lines, size_t max, size_t *consumed_out);
 
+/* Stores the text of each of n lines: the line without the last byte if that is a CR, as in files
+ * from Windows. Compare texts, and print lines. The lines come from unseen_lines_split with the
+ * delimiter '\n', and texts_out may be lines. Returns the number of lines with a CR; if that is 0,
+ * the lines are the texts, and nothing is stored.
+ *
+ * Errors: none.
+ * Threads: any.
+ * Time: linear in n. */
+UNSEEN_API size_t unseen_lines_trim(
+    const struct unseen_bytes *lines, size_t n, struct unseen_bytes *texts_out);
+
 /* The field'th field, from 1, of a line whose fields are separated by single delimiter bytes. If
  * the line has fewer fields, the result is empty and its data NULL. Errors: none. Threads: any.
  *

@@ -220,7 +220,7 @@ static void pipeline_take_item(void *context, struct unseen_bytes item)
 static void take_line(struct worker *w)
 {
     struct slot *s = w->slot;
-    switch (entry_lines_read(&w->l->how, s->batch.lines[w->i], pipeline_take_item, w)) {
+    switch (entry_lines_read(&w->l->how, s->batch.texts[w->i], pipeline_take_item, w)) {
     case ENTRY_LINE_TAKEN:
         break;
     case ENTRY_LINE_SKIPPED:
@@ -255,7 +255,7 @@ static void pipeline_prepare(struct worker *w, struct slot *s)
 /* Counts the lines before it to find its number. */
 static void report_fault(const struct pipeline *l, const struct slot *s, size_t i)
 {
-    const struct unseen_bytes line = s->batch.lines[s->faulty[i]];
+    const struct unseen_bytes line = s->batch.texts[s->faulty[i]];
     const uint64_t number = reader_line_number(&s->batch, line.data, l->m->o->input.delimiter);
     complaints_show(&l->complaints, s->name, number, line, (enum fault)s->faults[i]);
 }

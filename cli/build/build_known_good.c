@@ -84,13 +84,13 @@ static bool known_good_take_batch(void *context, const struct batch *b)
     struct known_good *k = context;
     uint8_t verdicts[BATCH_LINES];
     struct unseen_error error = {.status = UNSEEN_OK};
-    const enum unseen_status status = lists_covers(&k->list, k->list.url, b->lines, b->n, verdicts);
+    const enum unseen_status status = lists_covers(&k->list, k->list.url, b->texts, b->n, verdicts);
     if (status != UNSEEN_OK) {
         return known_good_report(k, &error, status);
     }
     k->m->known_good.nasked += b->n;
     for (size_t i = 0; i < b->n; i++) {
-        if (verdicts[i] == UNSEEN_SEEN && !allow(k, b->lines[i])) {
+        if (verdicts[i] == UNSEEN_SEEN && !allow(k, b->texts[i])) {
             return false;
         }
     }

@@ -104,7 +104,7 @@ static size_t group_of(struct count *c, const struct batch *b, size_t i)
         name = host_of(b->canons[i]);
     } else {
         text_clear(&c->room);
-        if (key_find(&o->group.by_key, 0, o->key.separator, b->lines[i], &c->room, &name) !=
+        if (key_find(&o->group.by_key, 0, o->key.separator, b->texts[i], &c->room, &name) !=
             UNSEEN_OK) {
             return SIZE_MAX;
         }

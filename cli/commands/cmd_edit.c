@@ -203,7 +203,7 @@ static void edit_take_line(struct edit_line *l)
 static void edit_take_batch(struct edit *e, const struct reader *r, const struct batch *b)
 {
     for (size_t i = 0; i < b->n; i++) {
-        struct edit_line l = {e, r->name, b->line + i + 1, b->lines[i]};
+        struct edit_line l = {e, r->name, b->line + i + 1, b->texts[i]};
         edit_take_line(&l);
     }
 }

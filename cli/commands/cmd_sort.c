@@ -49,13 +49,7 @@ static void report_line(const struct sort *s, uint64_t line, struct unseen_bytes
     const int shown = text.len < 40 ? (int)text.len : 40;
     message_error("%s:%" PRIu64 ": '%.*s%s' is not an integer from 0 to %" PRIu64, s->name, line,
                   shown, text.data, text.len > 40 ? "..." : "", UNSEEN_BITMAP_END - 1);
-    uint64_t value;
-    if (text.len > 1 && text.data[text.len - 1] == '\r' &&
-        integer_parse(text.data, text.len - 1, &value)) {
-        message_hint("tr -d '\\r' < FILE | unseen sort");
-    } else {
-        message_hint("sort -n FILE takes other numbers, too");
-    }
+    message_hint("sort -n FILE takes other numbers, too");
 }
 
 static void sort_report_memory(void)
@@ -64,9 +58,13 @@ static void sort_report_memory(void)
     message_hint("sort -n FILE uses temporary files");
 }
 
-/* Parses a line of more digits than integer_parse takes: leading zeros do not count. */
-static bool parse_long(struct unseen_bytes line, uint64_t *value_out)
+/* Parses a line that integer_parse does not take as it is: leading zeros do not count, nor does the
+ * CR of a CRLF line end. */
+static bool parse_other(const struct sort *s, struct unseen_bytes line, uint64_t *value_out)
 {
+    if (s->o->input.delimiter == '\n') {
+        (void)unseen_lines_trim(&line, 1, &line);
+    }
     while (line.len > INTEGER_FAST_DIGITS && line.data[0] == '0') {
         line.data++;
         line.len--;
@@ -93,7 +91,7 @@ static bool take_lines(struct sort *s, const struct unseen_bytes *lines, size_t 
     for (size_t i = 0; i < n; i++) {
         bool is_right = integer_parse(lines[i].data, lines[i].len, &values[i]);
         if (!is_right) {
-            is_right = lines[i].len > INTEGER_FAST_DIGITS && parse_long(lines[i], &values[i]);
+            is_right = parse_other(s, lines[i], &values[i]);
             values[i] = is_right ? values[i] : UNSEEN_BITMAP_END; /* not a value either */
         }
         all_right = all_right && is_right;

@@ -62,7 +62,7 @@ static enum requests_seen_result next_digits(struct requests_seen *r,
         return REQUESTS_SEEN_NOTHING;
     }
     r->line.data = NULL;
-    line.len -= line.len > 0 && line.data[line.len - 1] == '\r'; /* written on Windows */
+    (void)unseen_lines_trim(&line, 1, &line);
     if (!is_digits(line)) {
         return REQUESTS_SEEN_WRONG;
     }

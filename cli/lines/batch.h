@@ -23,6 +23,10 @@ enum {
 struct batch {
     size_t n; /* lines in input order, each followed by its delimiter */
     struct unseen_bytes lines[BATCH_LINES];
+    /* The same lines as they are compared: without the CR of a CRLF line end. Only lines that end
+     * in a newline can have that, not those of --null. */
+    const struct unseen_bytes *texts; /* lines or trimmed */
+    struct unseen_bytes trimmed[BATCH_LINES];
     struct unseen_key keys[BATCH_LINES];
     uint8_t forms[BATCH_LINES]; /* enum unseen_url_form */
 
@@ -48,6 +52,15 @@ struct batch {
     struct unseen_bytes missing; /* and the first of them */
     bool failed;                 /* a file or line before the end of this batch could not be read */
 };
+
+/* Moves a line to an earlier place. */
+static inline void batch_move_line(struct batch *b, size_t to, size_t from)
+{
+    b->lines[to] = b->lines[from];
+    if (b->texts == b->trimmed) {
+        b->trimmed[to] = b->trimmed[from];
+    }
+}
 
 /* Counts the lines that are not URLs among n lines from first on. */
 static inline uint64_t batch_count_failed(const struct batch *b, size_t first, size_t n)

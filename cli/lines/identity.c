@@ -115,7 +115,7 @@ static enum unseen_status find_one(struct work *w, size_t i)
     struct text *text = &w->b->text;
     const size_t at = text->len;
     const enum unseen_status status =
-        key_find(&w->id->key->key, 0, w->id->key->separator, w->b->lines[i], text, &w->items[i]);
+        key_find(&w->id->key->key, 0, w->id->key->separator, w->b->texts[i], text, &w->items[i]);
     w->item_at[i] = NOT_COPIED;
     if (text->len > at) {
         w->item_at[i] = at;
@@ -153,7 +153,7 @@ static enum unseen_status find_joined(struct work *w, size_t i, struct text *roo
         struct unseen_bytes part = {NULL, 0};
         uint8_t form = UNSEEN_URL_FAILED;
         text_clear(room);
-        enum unseen_status status = key_find(&o->key, p, o->separator, w->b->lines[i], room, &part);
+        enum unseen_status status = key_find(&o->key, p, o->separator, w->b->texts[i], room, &part);
         if (status == UNSEEN_OK && part.data) {
             status = join_part(w, part, &form);
         }
@@ -173,7 +173,7 @@ static enum unseen_status find_joined(struct work *w, size_t i, struct text *roo
 /* Moves what is known of line `from` to place `to`. */
 static void move_line(struct work *w, size_t to, size_t from)
 {
-    w->b->lines[to] = w->b->lines[from];
+    batch_move_line(w->b, to, from);
     w->b->forms[to] = w->b->forms[from];
     w->items[to] = w->items[from];
     w->item_at[to] = w->item_at[from];
@@ -184,9 +184,9 @@ static bool take_missing(struct work *w, size_t i)
 {
     struct batch *b = w->b;
     if (b->nmisses++ == 0) {
-        b->missing = b->lines[i];
+        b->missing = b->texts[i];
     }
-    w->items[i] = b->lines[i];
+    w->items[i] = b->texts[i];
     return w->id->key->missing == MISSING_WHOLE;
 }
 
@@ -291,7 +291,7 @@ static void drop_other_shares(struct work *w)
     const size_t n = b->n;
     size_t kept = 0;
     for (size_t i = 0; i < n; i++) {
-        b->lines[kept] = b->lines[i];
+        batch_move_line(b, kept, i);
         b->keys[kept] = b->keys[i];
         b->forms[kept] = b->forms[i];
         if (id->keeps_texts) {
@@ -328,7 +328,7 @@ enum unseen_status identity_take(const struct identity *id, struct batch *b, str
     w.b = b;
     w.scratch = scratch;
     if (!needs_each && nparts == 0) {
-        return unseen_set_keys(id->set, b->lines, b->n, b->keys, b->forms);
+        return unseen_set_keys(id->set, b->texts, b->n, b->keys, b->forms);
     }
     text_clear(scratch);
     text_clear(&b->text);
@@ -336,7 +336,7 @@ enum unseen_status identity_take(const struct identity *id, struct batch *b, str
     if (nparts > 0) {
         status = find_items(&w);
     } else {
-        memcpy(w.items, b->lines, b->n * sizeof(b->lines[0]));
+        memcpy(w.items, b->texts, b->n * sizeof(b->texts[0]));
         memset(w.item_at, 0xff, sizeof(w.item_at)); /* NOT_COPIED */
     }
     if (status != UNSEEN_OK) {

@@ -176,6 +176,13 @@ static void drop_long(struct reader *r, struct batch *b)
     b->n = kept;
 }
 
+static void find_texts(const struct reader *r, struct batch *b)
+{
+    const bool has_cr =
+        r->options->delimiter == '\n' && unseen_lines_trim(b->lines, b->n, b->trimmed) > 0;
+    b->texts = has_cr ? b->trimmed : b->lines;
+}
+
 static const char *missing_text(const struct reader *r)
 {
     return r->identity->key->missing == MISSING_SKIP ? "left out" : "taken whole";
@@ -193,7 +200,7 @@ static void note_misses(struct reader *r, const struct batch *b)
     }
     const struct key_options *key = r->identity->key;
     const int shown = b->missing.len < 60 ? (int)b->missing.len : 60;
-    const uint64_t number = reader_line_number(b, b->missing.data, r->delimiter);
+    const uint64_t number = reader_line_number(b, b->missing.data, r->options->delimiter);
     if (key->missing != MISSING_FAIL) {
         message_warning("%s:%" PRIu64 ": no key %s in '%.*s': %s", r->name, number, key->text,
                         shown, b->missing.data, missing_text(r));
@@ -246,6 +253,7 @@ static bool take_lines(struct reader *r, struct batch *b)
     if (r->options->max_line) {
         drop_long(r, b);
     }
+    find_texts(r, b);
     r->file_lines += b->n;
     const enum unseen_status status =
         r->identity ? identity_take(r->identity, b, &r->scratch) : UNSEEN_OK;

@@ -14,7 +14,7 @@ for j in 1 2; do
     run canon -j "$j" -p whatwg
     expect 0 'http://e.com/b?x#f\nhttp://e.com/\nfoo\n\nhttp://e.com/%%20y\nhttp://e.com/\n\200\377\n' ''
     run canon -j "$j" -p none
-    expect 0 'HTTP://E.com:80/a/../b?x#f\nhttp://e.com/\nfoo\n\nhttp://e.com/ y\nhttp://e.com/\r\n\200\377\n' ''
+    expect 0 'HTTP://E.com:80/a/../b?x#f\nhttp://e.com/\nfoo\n\nhttp://e.com/ y\nhttp://e.com/\n\200\377\n' ''
     run canon -j "$j" --line-buffered
     expect 0 'http://e.com/b?x\nhttp://e.com/\nfoo\n\nhttp://e.com/%%20y\nhttp://e.com/\n\200\377\n' ''
     run canon -j "$j" -o new

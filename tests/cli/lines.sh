@@ -41,10 +41,10 @@ expect 0 'x\ny\nq\nz\n' ''
 run one one /dev/null one
 expect 0 'x\ny\n' ''
 
-# Bytes are bytes: CR, NUL, 0x80-0xFF, invalid UTF-8, trailing blanks, letter case.
+# Bytes are bytes: NUL, 0x80-0xFF, invalid UTF-8, trailing blanks, letter case.
 printf 'a\r\na\na\0b\na\0c\na\0b\n\200\377\n\300\200\n\200\377\nA\na \n' > in
 run
-expect 0 'a\r\na\na\0b\na\0c\n\200\377\n\300\200\nA\na \n' ''
+expect 0 'a\r\na\0b\na\0c\n\200\377\n\300\200\nA\na \n' '' # a CR before the newline is no part of the line
 run -z
 expect 0 'a\r\na\na\0b\na\0c\na\0b\n\200\377\n\300\200\n\200\377\nA\na \n\0' ''
 printf 'a\0b\nc\0a\0b\nc' > in

@@ -125,8 +125,16 @@ if [ -r /proc/self/status ] && ! nm "$UNSEEN" 2> /dev/null | grep -q __asan_init
     holds grep -q 'out of memory for the integers' err
     holds [ ! -s out ]
 fi
-# Lines of another system: the answer to a character that nobody sees.
-printf '5\r\n3\r\n' > wrong
-run sort wrong
-expect 2 '' "unseen: error: wrong:1: '5?' is not an integer from 0 to 1099511627775\nunseen: hint: tr -d '\\\\r' < FILE | unseen sort\n"
+# The CR of a CRLF line end is no part of the integer; another CR is, and so is the CR of a line that ends in NUL.
+printf '5\r\n3\r\n0000000000000000000004\r\n12' > in
+run sort
+expect 0 '3\n4\n5\n12\n' ''
+printf '5\n3\r\r\n' > in
+run sort
+expect 2 '' "unseen: error: standard input:2: '3??' is not an integer from 0 to 1099511627775
+unseen: hint: sort -n FILE takes other numbers, too\n"
+printf '5\r\0003\r\0' > in
+run sort -z
+expect 2 '' "unseen: error: standard input:1: '5?' is not an integer from 0 to 1099511627775
+unseen: hint: sort -n FILE takes other numbers, too\n"
 finish

@@ -126,6 +126,32 @@ static void check_field(void)
     CHECK(field_is(test_guarded("x\ty", 3), 3, 3, NULL));
 }
 
+static bool text_is(const char *line, size_t len, const char *text)
+{
+    struct unseen_bytes it = {line, len};
+    const bool has_cr = unseen_lines_trim(&it, 1, &it) == 1;
+    return has_cr == (len != strlen(text)) && it.data == line && it.len == strlen(text) &&
+           memcmp(it.data, text, it.len) == 0;
+}
+
+/* Each line is followed by its delimiter. */
+static void check_trim(void)
+{
+    CHECK(text_is("a\r\n", 2, "a"));
+    CHECK(text_is("a\n", 1, "a"));
+    CHECK(text_is("\r\n", 1, ""));
+    CHECK(text_is("\n", 0, ""));
+    CHECK(text_is("a\r\r\n", 3, "a\r"));
+    CHECK(text_is("\ra\n", 2, "\ra"));
+    CHECK(unseen_lines_trim(NULL, 0, NULL) == 0);
+    const struct unseen_bytes lines[3] = {{"a\r\n", 2}, {"b\n", 1}, {"\r\n", 1}};
+    struct unseen_bytes texts[3];
+    CHECK(unseen_lines_trim(lines, 3, texts) == 2);
+    CHECK(texts[0].len == 1 && texts[1].len == 1 && texts[2].len == 0);
+    CHECK(texts[0].data == lines[0].data && texts[1].data == lines[1].data);
+    CHECK(lines[0].len == 2);
+}
+
 /* The comparison itself must be able to fail: a wrong line is found. */
 static void check_model_fails(void)
 {
@@ -142,6 +168,7 @@ int main(void)
     check_split_lengths();
     check_split_random();
     check_field();
+    check_trim();
     check_model_fails();
     return test_end();
 }
