@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: MIT
  *
  * All or nothing: the merged store is a draft until the last input has been read. */
+#include <inttypes.h>
 #include <sys/stat.h>
 
 #include "commands/commands.h"
+#include "print/json.h"
 #include "print/message.h"
+#include "print/output.h"
 #include "seen/stores.h"
 
 struct merge {
@@ -52,7 +55,6 @@ static bool merge_one(struct merge *m, const char *path)
     m->report.nnew += nnew;
     m->report.nseen += nkeys > nnew ? nkeys - nnew : 0;
     m->report.nbytes += stores_info(in).log_bytes;
-    report_poll();
     (void)unseen_store_close(in, NULL); /* was only read */
     return status == UNSEEN_OK;
 }
@@ -128,6 +130,24 @@ static bool publish(struct merge *m)
     return error.status == UNSEEN_OK;
 }
 
+/* Prints an object about the store, if the options want one. */
+static bool put_json(const struct merge *m, const struct unseen_set_stats *stats)
+{
+    struct output out = {.fd = -1};
+    if (!m->o->print.json) {
+        return true;
+    }
+    if (!output_open(&out, NULL)) {
+        return false;
+    }
+    json_write(&out, "{\"store\":");
+    json_write_text(&out, m->path);
+    output_print(&out,
+                 ",\"inputs\":%zu,\"new\":%" PRIu64 ",\"seen\":%" PRIu64 ",\"keys\":%" PRIu64 "}\n",
+                 m->ninputs, m->report.nnew, m->report.nseen, stats->nkeys);
+    return output_close(&out);
+}
+
 int merge_run(const struct options *o, enum unseen_cpu cpu)
 {
     struct merge m = {.o = o, .cpu = cpu, .path = o->merge.into, .inputs = o->input.files};
@@ -142,6 +162,8 @@ int merge_run(const struct options *o, enum unseen_cpu cpu)
     }
     bool merged = true;
     for (size_t i = 0; i < m.ninputs && merged; i++) {
+        report_at(m.inputs, m.ninputs, i, 0);
+        report_poll();
         merged = merge_one(&m, m.inputs[i]);
     }
     merged = merged && publish(&m);
@@ -152,5 +174,5 @@ int merge_run(const struct options *o, enum unseen_cpu cpu)
         (void)unseen_store_close(m.out, NULL); /* the cause has been reported */
         return EXIT_TROUBLE;
     }
-    return stores_close(m.out, m.path, &o->seen) ? EXIT_DONE : EXIT_TROUBLE;
+    return stores_close(m.out, m.path, &o->seen) && put_json(&m, &stats) ? EXIT_DONE : EXIT_TROUBLE;
 }

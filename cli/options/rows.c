@@ -294,7 +294,7 @@ static const struct option_row rows[] = {
     {0, "json", COMMAND_CANON,
      "print an object for each line: input, status,\ncanonical", FLAG(print.json)},
     {0, "json", COMMAND_EXPLAIN, "print one object with all of it", FLAG(print.json)},
-    {0, "json", COMMAND_INFO | COMMAND_REPAIR, "print one object, in one line", FLAG(print.json)},
+    {0, "json", COMMAND_INFO | COMMAND_REPAIR | COMMAND_MERGE, "print one object, in one line", FLAG(print.json)},
     {0, "json", COMMAND_VERIFY, "print an object for each STORE, in a line", FLAG(print.json)},
     {0, "json", COMMAND_CHECK, "print an object for each line: input, found", FLAG(print.json)},
     {0, "json", COMMAND_COUNT, "print an object, with --by one for each group", FLAG(print.json)},

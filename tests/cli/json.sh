@@ -1,8 +1,9 @@
-# --json of check, count, verify and repair: an object in a line for each thing, and a message for people beside it.
+# --json of check, count, merge, verify and repair: an object in a line for each thing, and a message for people beside it.
 . "$(dirname "$0")/lib/common.bash"
 
 seq 3000 | sed 's#^#http://e.com/#' > urls.txt
-unseen add --seed 1 s.unseen urls.txt
+head -n 2000 urls.txt | unseen add --seed 1 s.unseen
+tail -n 1000 urls.txt | unseen add s.unseen # a commit behind the one that is damaged below
 unseen build --seed 1 l.list urls.txt
 # parses: every line of standard output is an object that another parser reads
 parses() {
@@ -38,6 +39,22 @@ expect 0 '{"group":"1\\"2","count":2}\n{"group":"z","count":1}\n{"group":"","cou
 parses
 run count --json missing.txt
 expect 2 '' '*'
+
+# ---- merge ---------------------------------------------------------------------------------------
+head -n 2000 urls.txt > less.txt
+(tail -n 1500 urls.txt; echo x) > more.txt
+unseen add --seed 1 less.unseen less.txt
+unseen add --seed 1 more.unseen more.txt
+run merge --json 'all"1.unseen' less.unseen more.unseen
+expect 0 '{"store":"all\\"1.unseen","inputs":2,"new":3001,"seen":500,"keys":3001}\n' ''
+run merge --json --into less.unseen more.unseen
+expect 0 '{"store":"less.unseen","inputs":1,"new":1001,"seen":500,"keys":3001}\n' ''
+run merge --json x.unseen no.unseen
+expect 2 '' '*'
+run merge y.unseen less.unseen
+expect 0 '' ''
+"$UNSEEN" merge --json z.unseen less.unseen > /dev/full 2> err
+holds [ $? = 2 ]
 
 # ---- verify and repair ---------------------------------------------------------------------------
 good='{"store":"s.unseen","errors":\[\],"good":true,"added":3000,"removed":0,"commits":[0-9]+,"damages":0,"lost_bytes":0,"torn_bytes":0}'

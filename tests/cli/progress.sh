@@ -86,6 +86,14 @@ between $sizes
 asked "$UNSEEN" count a.unseen b.unseen a.unseen
 expect 0 '1500000\n' '*'
 between 100 100 100
+seq 1500001 3000000 > d.txt
+unseen add -p none --seed 1 d.unseen d.txt
+for i in 1 2 3; do
+    cp d.unseen "d$i.unseen"
+done
+asked "$UNSEEN" merge all.unseen a.unseen d1.unseen d2.unseen d3.unseen
+expect 0 '' '*'
+holds grep -qE '^unseen: (15|30|45)00000 lines, [0-9]+ new, [0-9]+ seen, [0-9.]+ s, [0-9]+ lines/s, file [234] of 4, [2-7][0-9]\.[0-9] %(, [0-9]+ s left)?$' err
 # One file has no number; a size that is not known, no share.
 asked "$UNSEEN" count -p none a.txt
 holds grep -qE '^unseen: [0-9]+ lines, [0-9]+ new, 0 seen, [0-9.]+ s, [0-9]+ lines/s, [0-9.]+ %(, [0-9]+ s left)?$' err
