@@ -359,7 +359,7 @@ enum unseen_status unseen_url_surt(const void *data, size_t len, void *buf, size
     if (form_len == 0) {
         return UNSEEN_OK;
     }
-    char *const host = strstr(form, "://") + 3;
+    char *const host = (char *)memchr(form, ':', form_len) + 3; /* behind "://" */
     char *const form_end = form + form_len;
     char *const path_start = memchr(host, '/', (size_t)(form_end - host));
     for (char *at = host; at < form_end; at++) {
