@@ -13,12 +13,14 @@
 
 enum {
     PLANNED_DEPTH_MAX = 28,
-    SAVED_KIND = 1, /* keys of 64 bits; 2: of 128 */
+    LOADED_DEPTH_MAX = 20, /* of a directory of 8 MiB, which an import makes at its first key */
+    SAVED_KIND = 1,        /* keys of 64 bits; 2: of 128 */
     PIECE_KEYS = 1,
     PIECE_HEAD = 8,
     PIECE_BYTES = 49152, /* of keys, at most: the keys of 8 pages, or of 4 pages with lower words */
     PIECE_MAX_KEYS = PIECE_BYTES / 8,
-    LOAD_BATCH = 256
+    LOAD_BATCH = 256,
+    LOAD_ROUND = 192
 };
 
 /* Positions of pieces: POSITIONS for each directory entry; from POSITION_STASH on, indexes of the
@@ -156,6 +158,22 @@ static unsigned key_bits_for(double fpr)
     return fpr < PROMISE ? 128 : 64;
 }
 
+static size_t key_bytes(const struct exact *e)
+{
+    return e->full_keys ? 16 : 8;
+}
+
+/* The geometry that the saved keys will have. It is not made before keys come (may_part). */
+static void plan_load(struct exact *e, const struct unseen__filter_params *params)
+{
+    const uint64_t most = params->saved_max / key_bytes(e);
+    const uint64_t nkeys = params->saved_nkeys < most ? params->saved_nkeys : most;
+    unsigned depth;
+    plan_groups((double)nkeys, e->prefix_bits, &depth, &e->load_npages);
+    depth = depth < LOADED_DEPTH_MAX ? depth : LOADED_DEPTH_MAX;
+    e->load_known = depth + e->prefix_bits;
+}
+
 static enum unseen_status exact_create(struct unseen__filter **filter_out,
                                        const struct unseen__filter_params *params)
 {
@@ -179,6 +197,9 @@ static enum unseen_status exact_create(struct unseen__filter **filter_out,
     unsigned depth;
     unsigned npages;
     plan_groups(saved ? 0 : (double)params->capacity, e->prefix_bits, &depth, &npages);
+    if (saved) {
+        plan_load(e, params);
+    }
     const enum unseen_status status =
         exact_is_possible(e, depth, npages) ? create_groups(e, depth, npages) : UNSEEN_ERR_NOMEM;
     if (status != UNSEEN_OK) {
@@ -269,11 +290,6 @@ static double exact_plan_rate(const struct unseen_plan *plan, double nkeys)
 static void exact_save_params(const struct unseen__filter *filter, uint8_t *params)
 {
     params[0] = (uint8_t)(SAVED_KIND + exact_from_const(filter)->full_keys);
-}
-
-static size_t key_bytes(const struct exact *e)
-{
-    return e->full_keys ? 16 : 8;
 }
 
 /* Keys on their way into a piece. */
@@ -410,6 +426,8 @@ static enum unseen_status load_batch(struct exact *e, const struct unseen_key *k
     return status;
 }
 
+/* The keys of a piece come line by line. They are taken in rounds of LOAD_ROUND keys from all over the
+ * piece: a line whose last key is still on its way to the cache would be waited for. */
 static enum unseen_status exact_load_piece(struct unseen__filter *filter, const uint8_t *piece,
                                            size_t len)
 {
@@ -421,17 +439,25 @@ static enum unseen_status exact_load_piece(struct unseen__filter *filter, const 
     }
     enum unseen_status status = UNSEEN_OK;
     const size_t step = key_bytes(e);
-    for (size_t at = PIECE_HEAD; at < len && status == UNSEEN_OK; at += step) {
-        const uint64_t key = load_le64(piece + at);
-        if (owns_key(e, key)) {
+    const size_t nrounds = 1 + (len - PIECE_HEAD) / step / LOAD_ROUND;
+    for (size_t round = 0; round < nrounds; round++) {
+        for (size_t at = PIECE_HEAD + round * step; at < len; at += nrounds * step) {
+            const uint64_t key = load_le64(piece + at);
+            if (!owns_key(e, key)) {
+                continue;
+            }
             keys[n++] = (struct unseen_key){e->full_keys ? load_le64(piece + at + 8) : 0, key};
-        }
-        if (n == LOAD_BATCH || (n > 0 && at + step == len)) {
-            status = load_batch(e, keys, n);
-            n = 0;
+            status = unseen__exact_part_empty(e, key);
+            if (status == UNSEEN_OK && n == LOAD_BATCH) {
+                status = load_batch(e, keys, n);
+                n = 0;
+            }
+            if (status != UNSEEN_OK) {
+                return status;
+            }
         }
     }
-    return status;
+    return load_batch(e, keys, n);
 }
 
 static enum unseen_status exact_load_finish(struct unseen__filter *filter)

@@ -103,7 +103,9 @@ struct exact {
     uint64_t nlines;
     uint64_t nslots;
     uint64_t prefix;
-    bool full_keys;  /* keys of 128 bits */
+    bool full_keys;      /* keys of 128 bits */
+    unsigned load_known; /* while loading: the geometry that the groups will have at the end */
+    unsigned load_npages;
     uint64_t memory; /* groups and directory */
     uint64_t work;   /* keys that growing has read so far: for tests */
 };
@@ -132,6 +134,11 @@ void unseen__exact_group_free(struct exact *e, struct exact_group *group);
  * so that the probes of other keys are stale. Errors: NOMEM, RANDOM; the key is not added then. */
 enum unseen_status unseen__exact_add_slowly(struct exact *e, struct unseen_key key,
                                             bool *moved_out);
+
+/* Called while loading, before a key is added: parts its group, if that is empty, until the group is
+ * as small as it will be at the end. So the keys of an export, which come group by group, are put
+ * where they stay. Errors: NOMEM. */
+enum unseen_status unseen__exact_part_empty(struct exact *e, uint64_t key);
 
 /* Reads the keys of pages first..end of a group: upper words into keys, lower words into lows
  * unless lows is NULL. Returns the number of keys. Both arrays need room for one key more. */

@@ -16,8 +16,10 @@
 #include "base/memory.h"
 
 enum {
-    SEARCH_LINES = 64, /* lines that the search for a slot looks at */
-    STEP_PAGES = 2,    /* by which a group grows */
+    SEARCH_LINES = 64,      /* lines that the search for a slot looks at */
+    STEP_PAGES = 2,         /* by which a group grows */
+    LOAD_GROUPS = 32,       /* groups while loading, for so few keys that */
+    LOAD_GROUP_KEYS = 1024, /* there is not one group for each so many */
     BITMAP_WORDS = EXACT_LINES_MAX / 64
 };
 
@@ -439,6 +441,15 @@ static void replace(struct exact *e, struct exact_group *old, struct exact_group
     unseen__exact_group_free(e, old);
 }
 
+static void free_groups(struct exact *e, struct exact_group *const *groups)
+{
+    for (unsigned i = 0; i < 2; i++) {
+        if (groups[i]) {
+            unseen__exact_group_free(e, groups[i]);
+        }
+    }
+}
+
 /* Random keys lead to groups of about the same depth. A group that is much deeper has keys that
  * were made to collide, and splitting it further would only make the directory huge. */
 static unsigned depth_limit(const struct exact *e)
@@ -474,12 +485,40 @@ static enum unseen_status grow_group(struct exact *e, struct exact_group *old, b
         replace(e, old, groups);
         return UNSEEN_OK;
     }
-    for (unsigned i = 0; i < 2; i++) {
-        if (groups[i]) {
-            unseen__exact_group_free(e, groups[i]);
-        }
-    }
+    free_groups(e, groups);
     return status;
+}
+
+/* So many groups may there be while few keys are loaded. More are worth their pages only if keys come
+ * for them: the number of keys in the header of an export may be a lie. */
+static bool may_part(const struct exact *e)
+{
+    return e->ngroups < LOAD_GROUPS + e->nkeys / LOAD_GROUP_KEYS;
+}
+
+enum unseen_status unseen__exact_part_empty(struct exact *e, uint64_t key)
+{
+    for (;;) {
+        struct exact_group *groups[2] = {NULL, NULL};
+        struct exact_group *old = exact_find(e, key);
+        if (old->nkeys > 0 || old->known >= e->load_known || !may_part(e)) {
+            return UNSEEN_OK;
+        }
+        const uint64_t bit = (uint64_t)1 << (63 - old->known);
+        const unsigned known = old->known + 1;
+        const unsigned npages = known == e->load_known ? e->load_npages : EXACT_PAGES_MIN;
+        if (old->known - e->prefix_bits == e->dir_bits && !double_directory(e)) {
+            return UNSEEN_ERR_NOMEM;
+        }
+        for (unsigned i = 0; i < 2; i++) {
+            groups[i] = unseen__exact_group_create(e, old->prefix | (i ? bit : 0), known, npages);
+        }
+        if (!groups[0] || !groups[1]) {
+            free_groups(e, groups);
+            return UNSEEN_ERR_NOMEM;
+        }
+        replace(e, old, groups);
+    }
 }
 
 static enum unseen_status add_to_stash(struct exact *e, struct unseen_key key)

@@ -652,8 +652,71 @@ static void test_same_upper_word(void)
 }
 
 /* For keys of both widths. */
+/* An import puts the keys where they stay: it takes no more memory than a set that was made for as
+ * many, and reads hardly a key again. A header that claims many keys gets no memory for them. */
+static void test_load(void)
+{
+    enum {
+        MANY = 400000
+    };
+    const struct unseen_set_options options = {
+        .size = sizeof(options),
+        .filter = "exact",
+        .fpr = is_wide ? 1e-12 : 0,
+        .capacity = MANY,
+        .cpu = test_cpu,
+    };
+    struct unseen_set *set = NULL;
+    CHECK(unseen_set_create(&set, &options, NULL) == UNSEEN_OK);
+    fill_set(set, 0, MANY);
+    struct chunks c;
+    export_all(set, &c);
+    struct unseen_set *back = import_all(&c, 1);
+    if (CHECK(back != NULL)) {
+        const struct exact *e = (const struct exact *)(const void *)back->shards[0].filter;
+        struct unseen_set_stats made = {.size = sizeof(made)};
+        struct unseen_set_stats loaded = {.size = sizeof(loaded)};
+        CHECK(unseen_set_stats(set, &made) == UNSEEN_OK);
+        CHECK(unseen_set_stats(back, &loaded) == UNSEEN_OK);
+        CHECK_EQ(loaded.nkeys, MANY);
+        CHECK(loaded.memory < made.memory + made.memory / 10);
+        CHECK(e->work < MANY / 2);
+    }
+    unseen_set_free(back);
+    unseen_set_free(set);
+    free(c.data);
+}
+
+/* Hostile pieces of few keys, each far from the others, for a set that is said to be huge. */
+static void test_load_few(void)
+{
+    uint8_t params[UNSEEN__PARAMS_LEN] = {is_wide ? 2 : 1};
+    const struct unseen__filter_params p = {
+        .saved = params,
+        .saved_nkeys = (uint64_t)1 << 36,
+        .saved_max = UINT64_MAX,
+        .cpu = test_cpu,
+        .allocator = unseen__allocator(NULL),
+    };
+    struct unseen__filter *filter = NULL;
+    uint8_t piece[24] = {1, 0, 0, 0, 1};
+    struct unseen_set_stats stats = {.size = sizeof(stats)};
+    CHECK(unseen__exact_ops.create(&filter, &p) == UNSEEN_OK);
+    for (uint64_t i = 0; i < 1000; i++) {
+        store_le64(piece + 8, (i * 0x9e3779b97f4a7c15u) | 1 << 20);
+        CHECK(unseen__exact_ops.load_piece(filter, piece, is_wide ? 24 : 16) == UNSEEN_OK);
+    }
+    unseen__exact_ops.stats(filter, &stats);
+    CHECK_EQ(stats.nkeys, 1000);
+    CHECK(stats.memory < 16 << 20);
+    unseen__exact_ops.free(filter);
+}
+
 static void test_all(void)
 {
+    test_load();
+    test_load_few();
+
     test_model(0, 0);
     test_model(12, 0);
     test_model(0, 250000);
