@@ -703,9 +703,10 @@ struct unseen_store_options {
     /* The number of keys to make room for; a setting only where the filter has a capacity. */
     uint64_t capacity;
 
-    /* Make a store without a log: its image, written at close, is all there is. It takes less
-     * disk, but a crash forgets everything since the last close, and a damaged image cannot be
-     * made anew. */
+    /* Make a store without a log: its image, written at close, is all there is: a file of the
+     * filter's bits. It takes less disk, but a crash forgets everything since the last close, and
+     * a damaged image cannot be made anew. If the filter cannot remove and some changes were never
+     * handed to a commit, the close is UNSUPPORTED and forgets everything since the last one. */
     bool no_log;
 
     enum unseen_cpu cpu;
@@ -864,6 +865,7 @@ UNSEEN_API enum unseen_status unseen_store_output(struct unseen_store *store, in
  * Errors:
  *   - as unseen_store_commit
  *   - IMAGE
+ *   - UNSUPPORTED: no log, and changes that the filter cannot take back
  * Threads: one.
  * Time: two syncs; with an image to write, linear in the memory of the set. */
 UNSEEN_API enum unseen_status unseen_store_close(

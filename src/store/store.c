@@ -297,6 +297,17 @@ static enum unseen_status image_failed(struct unseen_error *error)
     return UNSEEN_ERR_IMAGE;
 }
 
+/* The set has changes that were not handed over, and its filter cannot take them back. An image of it
+ * would hide lines that nobody has received. So the last image stays, and what this process
+ * committed is forgotten with the rest. */
+static enum unseen_status cannot_save(const struct unseen_store *store, struct unseen_error *error)
+{
+    return unseen__error_setting(error, UNSEEN_ERR_UNSUPPORTED, UNSEEN_SETTING_FILTER,
+                                 "%s keeps nothing of this run: it has no log, not all lines were "
+                                 "handed over, and the filter %s cannot take lines back",
+                                 store->log.path, store->log.header.filter);
+}
+
 static enum unseen_status finish(struct unseen_store *store, struct unseen_error *error)
 {
     const bool all_committed = store->committer.waiting.n == 0;
@@ -305,8 +316,11 @@ static enum unseen_status finish(struct unseen_store *store, struct unseen_error
     if (status == UNSEEN_OK) {
         status = close_output(store, all_committed, error);
     }
-    if (status != UNSEEN_OK || store->is_draft || !undo_waiting(store)) {
+    if (status != UNSEEN_OK || store->is_draft) {
         return status; /* a draft that is not published is forgotten */
+    }
+    if (!undo_waiting(store)) {
+        return no_log && store->is_changed ? cannot_save(store, error) : UNSEEN_OK;
     }
     if (!unseen__log_has_name(&store->log)) {
         return UNSEEN_OK; /* the log was moved away: an image of its name is not ours */

@@ -83,17 +83,7 @@ static enum unseen_status prepare_new(struct unseen_store *store, const char *pa
     if (status == UNSEEN_OK) {
         status = unseen__store_set_make(store, 0, 0, true, error);
     }
-    if (status != UNSEEN_OK) {
-        return unseen__error_prefix(error, status, path);
-    }
-    /* Changes that are not committed have to be taken out of the set before the image is
-     * written. */
-    if (options->no_log && !(store->set->ops->abilities & UNSEEN_CAN_REMOVE)) {
-        return unseen__error_setting(error, UNSEEN_ERR_UNSUPPORTED, UNSEEN_SETTING_FILTER,
-                                     "%s: without a log, the filter must be one that can remove",
-                                     path);
-    }
-    return UNSEEN_OK;
+    return unseen__error_prefix(error, status, path);
 }
 
 /* *exists_out: another process has made the store meanwhile. */

@@ -13,7 +13,9 @@
 #include <math.h>
 #include <poll.h>
 #include <sys/eventfd.h>
+#include <signal.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 
 #include "hash/key.h"
 #include "log/log_format.h"
@@ -756,13 +758,6 @@ static void test_no_log(void)
     struct unseen_store_options options = options_of(UNSEEN_STORE_CREATE);
     remove_all();
     options.no_log = true;
-    options.filter = "bloom";
-    options.fpr = 0.01;
-    options.capacity = 1000;
-    CHECK(unseen_store_open(&store, path, &options, &error) == UNSEEN_ERR_UNSUPPORTED);
-    CHECK_EQ(size_of(path), 0);
-    options = options_of(UNSEEN_STORE_CREATE);
-    options.no_log = true;
     for (uint64_t round = 0; round < 3; round++) {
         CHECK(unseen_store_open(&store, path, &options, &error) == UNSEEN_OK);
         CHECK_EQ(count(store, 0, 1000), 100 * round);
@@ -849,6 +844,50 @@ static void test_draft(void)
     CHECK_EQ(count(store, 0, 10), 1);
     close_store(store);
     CHECK(unseen_store_open(&store, "/nowhere/s.unseen", &draft, &error) == UNSEEN_ERR_MISSING);
+}
+
+/* Filters that cannot remove are kept as they are. A run that leaves changes without a commit is
+ * forgotten, and so is one that is killed: the last image stays. */
+static void test_no_log_bits(const char *filter)
+{
+    struct unseen_store *store = NULL;
+    struct unseen_store_options options = options_of(UNSEEN_STORE_CREATE);
+    options.no_log = true;
+    options.filter = filter;
+    options.fpr = 1e-5;
+    options.capacity = 4000;
+    remove_all();
+    for (uint64_t round = 0; round < 3; round++) {
+        CHECK(unseen_store_open(&store, path, &options, &error) == UNSEEN_OK);
+        CHECK_EQ(count(store, 0, 1000), 100 * round);
+        add_range(store, 100 * round, 100 * round + 100);
+        CHECK(unseen_store_commit(store, &error) == UNSEEN_OK);
+        close_store(store);
+        CHECK(unseen_store_verify(path, NULL, NULL, NULL, &error) == UNSEEN_OK);
+    }
+    CHECK(size_of(path) < UNSEEN__RECORDS_OFFSET + 208);
+    CHECK(unseen_store_open(&store, path, &options, &error) == UNSEEN_OK);
+    add_range(store, 300, 400);
+    CHECK(unseen_store_commit(store, &error) == UNSEEN_OK);
+    add_range(store, 400, 500); /* not committed */
+    CHECK(unseen_store_close(store, &error) == UNSEEN_ERR_UNSUPPORTED);
+    CHECK(strstr(error.text, "keeps nothing of this run") && strstr(error.text, filter));
+    const pid_t pid = fork();
+    if (pid == 0) { /* a process that is killed */
+        CHECK(unseen_store_open(&store, path, &options, &error) == UNSEEN_OK);
+        add_range(store, 300, 600);
+        CHECK(unseen_store_commit(store, &error) == UNSEEN_OK);
+        raise(SIGKILL);
+    }
+    int wstatus = 0;
+    CHECK(pid > 0 && waitpid(pid, &wstatus, 0) == pid && WIFSIGNALED(wstatus));
+    CHECK(unseen_store_open(&store, path, &options, &error) == UNSEEN_OK);
+    CHECK_EQ(count(store, 0, 1000), 300);
+    add_range(store, 900, 901); /* nothing was committed, so there is nothing to forget */
+    close_store(store);
+    store = open_store(path, UNSEEN_STORE_READ);
+    CHECK_EQ(count(store, 0, 1000), 300);
+    close_store(store);
 }
 
 /* ---- the output ---- */
@@ -1166,6 +1205,10 @@ int main(void)
     test_forged_image();
     test_wide_keys();
     test_no_log();
+    test_no_log_bits("bloom");
+    test_no_log_bits("block");
+    test_no_log_bits("scalable");
+    test_no_log_bits("scalable-bloom");
     test_output();
     test_commit_poll();
     test_shortened_output();
