@@ -266,10 +266,13 @@ static enum unseen_status close_output(struct unseen_store *store, bool all_comm
     return status;
 }
 
+/* An image says how long the output is. After a run that did not close the output only the log knows
+ * that: store->output is as the run found it. */
 static bool image_is_worthwhile(const struct unseen_store *store)
 {
     const uint64_t nmore = store->nchanges - store->image_nchanges;
-    return nmore > IMAGE_AFTER && nmore > store->image_nchanges / IMAGE_SHARE;
+    const bool knows_output = !store->committer.output_name || store->output.closed;
+    return knows_output && nmore > IMAGE_AFTER && nmore > store->image_nchanges / IMAGE_SHARE;
 }
 
 /* Writes the image, which is all that the store has, and then a record without keys. The record

@@ -1041,6 +1041,33 @@ static void test_commit_poll(void)
     CHECK(close(out) == 0 && close(fd) == 0);
 }
 
+/* A run of many changes ends without the last line of its output committed: the next run cuts that
+ * line, and no other. */
+static void test_interrupted_output(void)
+{
+    enum {
+        MANY = 70000 /* enough for an image */
+    };
+    int fd = -1;
+    remove_all();
+    struct unseen_store *store = open_store(path, UNSEEN_STORE_CREATE);
+    uint64_t len = open_output(store, &fd);
+    write_lines(store, fd, len, 0, MANY + 1, MANY);
+    const uint64_t whole = size_of(output);
+    char text[64];
+    close_store(store);
+    CHECK(close(fd) == 0);
+    for (int run = 0; run < 2; run++) {
+        store = open_store(path, UNSEEN_STORE_WRITE);
+        len = open_output(store, &fd);
+        CHECK_EQ(len, whole - item(text, MANY) - 1);
+        CHECK_EQ(size_of(output), len);
+        CHECK_EQ(count(store, 0, MANY + 1), MANY);
+        close_store(store);
+        CHECK(close(fd) == 0);
+    }
+}
+
 /* An output that has become shorter than the length given for it: what was handed over is not there, so
  * nothing is committed, and the store stops. */
 static void test_shortened_output(void)
@@ -1211,6 +1238,7 @@ int main(void)
     test_no_log_bits("scalable-bloom");
     test_output();
     test_commit_poll();
+    test_interrupted_output();
     test_shortened_output();
     test_output_names();
     test_draft();
