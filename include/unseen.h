@@ -775,7 +775,9 @@ UNSEEN_API enum unseen_status unseen_store_add_keys(struct unseen_store *store,
 UNSEEN_API enum unseen_status unseen_store_remove_keys(struct unseen_store *store,
     const struct unseen_key *keys, size_t n, uint8_t *verdicts, size_t *ndone_out);
 
-/* Commits all waiting changes, and returns when they are durable.
+/* Commits all waiting changes, and returns when they are durable. If more than half of the log, and
+ * more than 1 MiB, is removed keys, the log is written anew first, as by unseen_store_rewrite; so
+ * do unseen_store_commit_begin and unseen_store_close.
  *
  * Errors:
  *   - READONLY
@@ -892,6 +894,8 @@ struct unseen_store_info {
     const char *output;
     uint64_t output_len;     /* up to here its lines are committed */
     bool output_interrupted; /* not closed in order: lines that are not committed may follow */
+
+    uint64_t dead_bytes; /* of log_bytes: removed keys and their removals, about */
 };
 
 /* Fills in as much of *info_out as info_out->size says. Errors: SIZE. Threads: one.

@@ -57,6 +57,7 @@ static void info_put_text(struct output *out, struct unseen_store *store, const 
         put(out, "log", "none");
     } else {
         put(out, "log", "%" PRIu64 " bytes", i.log_bytes);
+        put(out, "dead", "%" PRIu64 " bytes of it are removed keys", i.dead_bytes);
     }
     put(out, "image", "%" PRIu64 " bytes", i.image_bytes);
     put(out, "profile", "%s", unseen_set_profile(set));

@@ -66,6 +66,7 @@ void info_json(struct output *out, struct unseen_store *store, const char *path)
     put_real(out, "bits_per_key", stats.nkeys ? 8 * (double)stats.memory / (double)stats.nkeys : 0);
     put_count(out, "memory_bytes", stats.memory);
     put_count(out, "log_bytes", info.log_bytes);
+    put_count(out, "dead_bytes", info.dead_bytes);
     put_count(out, "image_bytes", info.image_bytes);
     json_put_text(out, "profile", unseen_set_profile(set));
     put_count(out, "key_bits", info.key_bits);

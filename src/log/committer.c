@@ -355,6 +355,14 @@ enum unseen_status unseen__committer_poll(struct unseen__committer *c, uint64_t 
     return status;
 }
 
+void unseen__committer_fail(struct unseen__committer *c, const struct unseen_error *error)
+{
+    pthread_mutex_lock(&c->lock);
+    c->status = error->status;
+    c->error = *error;
+    pthread_mutex_unlock(&c->lock);
+}
+
 enum unseen_status unseen__committer_status(struct unseen__committer *c)
 {
     pthread_mutex_lock(&c->lock);

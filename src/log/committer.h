@@ -82,6 +82,9 @@ enum unseen_status unseen__committer_wait(struct unseen__committer *committer,
 enum unseen_status unseen__committer_poll(struct unseen__committer *committer,
                                           uint64_t *ndurable_out, struct unseen_error *error);
 
+/* Makes all later commits fail with this error. Nothing may have been begun that is not durable. */
+void unseen__committer_fail(struct unseen__committer *committer, const struct unseen_error *error);
+
 /* STOPPED if a commit has failed. */
 enum unseen_status unseen__committer_status(struct unseen__committer *committer);
 

@@ -125,27 +125,40 @@ static enum unseen_status keep_old(const struct unseen__log *log, struct unseen_
                          "%s.damaged and 99 more exist already", log->path);
 }
 
+enum unseen_status unseen__log_write_anew(struct unseen__log *to_out,
+                                          const struct unseen__log *from,
+                                          const struct unseen__log_header *header,
+                                          const struct unseen__output *output, bool is_repair,
+                                          struct unseen_error *error)
+{
+    enum unseen_status status = unseen__log_start_new(to_out, from, header, error);
+    if (status != UNSEEN_OK) {
+        return status;
+    }
+    status = write_survivors(from, to_out, output, is_repair, error);
+    if (status == UNSEEN_OK && is_repair) {
+        status = keep_old(from, error);
+    }
+    if (status == UNSEEN_OK) {
+        status = unseen__log_publish(to_out, error);
+    }
+    if (status != UNSEEN_OK) {
+        unseen__log_release(to_out);
+    }
+    return status;
+}
+
 enum unseen_status unseen__log_rewrite(const struct unseen__log *from,
                                        const struct unseen__log_header *header,
                                        const struct unseen__output *output, bool is_repair,
                                        struct unseen_error *error)
 {
     struct unseen__log to;
-    enum unseen_status status = unseen__log_start_new(&to, from, header, error);
-    if (status != UNSEEN_OK) {
-        return status;
-    }
-    status = write_survivors(from, &to, output, is_repair, error);
-    if (status == UNSEEN_OK && is_repair) {
-        status = keep_old(from, error);
-    }
-    if (status == UNSEEN_OK) {
-        status = unseen__log_publish(&to, error);
-    }
+    enum unseen_status status = unseen__log_write_anew(&to, from, header, output, is_repair, error);
     if (status == UNSEEN_OK) {
         status = unseen__image_remove(from, error); /* it belongs to the old log */
+        unseen__log_release(&to);
     }
-    unseen__log_release(&to);
     return status;
 }
 

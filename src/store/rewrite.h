@@ -28,8 +28,16 @@ enum unseen_status unseen__read_all(struct unseen__reading *reading, struct unse
 
 /* ---- rewrite.c ---- */
 
-/* Replaces the log by a new one with this header, whose id must be new, and removes the image. With
- * is_repair, damaged bytes are left out, and the old log is kept as PATH.damaged. */
+/* Replaces the log `from` by a new log with this header, whose id must be new. With is_repair,
+ * damaged bytes are left out, and the old log is kept as PATH.damaged. *to_out is the new log, open
+ * and locked. After an error there is nothing to release. */
+enum unseen_status unseen__log_write_anew(struct unseen__log *to_out,
+                                          const struct unseen__log *from,
+                                          const struct unseen__log_header *header,
+                                          const struct unseen__output *output, bool is_repair,
+                                          struct unseen_error *error);
+
+/* Does the same, closes the new log, and removes the image. */
 enum unseen_status unseen__log_rewrite(const struct unseen__log *from,
                                        const struct unseen__log_header *header,
                                        const struct unseen__output *output, bool is_repair,

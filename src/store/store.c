@@ -151,6 +151,34 @@ static enum unseen_status begin_commit(struct unseen_store *store, uint64_t n, u
     return status;
 }
 
+/* Compacts the store if that is due: the log is the caller's once all that was begun is durable. A
+ * failure leaves the log as it was and loses nothing, so the session goes on. If the new log has
+ * taken the name all the same, it may not last, and the old one must get no more records. */
+static enum unseen_status compact_if_due(struct unseen_store *store, struct unseen_error *error)
+{
+    struct unseen__committer *c = &store->committer;
+    if (store->compaction_failed ||
+        !unseen__store_is_mostly_dead(store, unseen__committer_log_end(c))) {
+        return UNSEEN_OK;
+    }
+    enum unseen_status status = unseen__committer_wait(c, error);
+    if (status != UNSEEN_OK || !unseen__log_has_name(&store->log)) {
+        return status;
+    }
+    struct unseen_error trouble;
+    status = unseen__store_compact(store, &trouble);
+    store->compaction_failed = status != UNSEEN_OK;
+    unseen__committer_appended(c);
+    if (status == UNSEEN_OK || unseen__log_has_name(&store->log)) {
+        return UNSEEN_OK;
+    }
+    unseen__committer_fail(c, &trouble);
+    if (error) {
+        *error = trouble;
+    }
+    return status;
+}
+
 enum unseen_status unseen_store_commit_begin(struct unseen_store *store, uint64_t nchanges,
                                              uint64_t output_len, struct unseen_error *error)
 {
@@ -158,6 +186,7 @@ enum unseen_status unseen_store_commit_begin(struct unseen_store *store, uint64_
     if (!store->log.writable) {
         return not_writable(store, error);
     }
+    status = compact_if_due(store, error);
     /* A record holds a limited number of changes. With a named output they must be one record: its
      * output_len is true only when all of them are committed. */
     while (!store->committer.output_name && nchanges > UNSEEN__RECORD_KEYS_MAX &&
@@ -275,6 +304,15 @@ static bool image_is_worthwhile(const struct unseen_store *store)
     return knows_output && nmore > IMAGE_AFTER && nmore > store->image_nchanges / IMAGE_SHARE;
 }
 
+/* After a compaction the image must be of a set that was made from the new log: a removal may have
+ * hit other keys in memory, and the new log has no such removal. */
+static enum unseen_status save_image(struct unseen_store *store, struct unseen_error *error)
+{
+    const enum unseen_status status =
+        store->is_compacted ? unseen__store_reload(store, error) : UNSEEN_OK;
+    return status == UNSEEN_OK ? unseen__image_save(store, error) : status;
+}
+
 /* Writes the image, which is all that the store has, and then a record without keys. The record
  * says that there must be an image. */
 static enum unseen_status save_without_log(struct unseen_store *store, struct unseen_error *error)
@@ -322,16 +360,23 @@ static enum unseen_status finish(struct unseen_store *store, struct unseen_error
     if (status != UNSEEN_OK || store->is_draft) {
         return status; /* a draft that is not published is forgotten */
     }
-    if (!undo_waiting(store)) {
+    const bool has_name = unseen__log_has_name(&store->log);
+    if (has_name && unseen__store_is_mostly_dead(store, store->log.end)) {
+        status = unseen__store_compact(store, error);
+    }
+    if (status != UNSEEN_OK) {
+        return image_failed(error);
+    }
+    if (!store->is_compacted && !undo_waiting(store)) {
         return no_log && store->is_changed ? cannot_save(store, error) : UNSEEN_OK;
     }
-    if (!unseen__log_has_name(&store->log)) {
+    if (!has_name) {
         return UNSEEN_OK; /* the log was moved away: an image of its name is not ours */
     }
     if (no_log) {
         return save_without_log(store, error);
     }
-    status = image_is_worthwhile(store) ? unseen__image_save(store, error) : UNSEEN_OK;
+    status = image_is_worthwhile(store) ? save_image(store, error) : UNSEEN_OK;
     return status == UNSEEN_OK ? UNSEEN_OK : image_failed(error);
 }
 
@@ -353,6 +398,7 @@ enum unseen_status unseen_store_info(struct unseen_store *store, struct unseen_s
     const struct unseen__log_header *header = &store->log.header;
     info.log_bytes =
         store->committer.is_running ? unseen__committer_log_end(&store->committer) : store->log.end;
+    info.dead_bytes = unseen__store_dead(store, info.log_bytes);
     info.header_damaged = store->log.header_damaged;
     info.no_log = header->read_features & UNSEEN__FEATURE_NO_LOG;
     info.key_bits = header->key_bits;

@@ -38,6 +38,8 @@ struct unseen_store {
     uint64_t nchanges;       /* in all records */
     uint64_t image_nchanges; /* in the records that the image covers */
     bool is_changed;         /* since it was opened */
+    bool is_compacted;       /* since it was opened: removals may have hit other keys of the set */
+    bool compaction_failed;  /* it is tried again at close */
     bool is_draft;           /* not published yet */
     struct unseen__log old;  /* of a draft: the locked log that it will replace; fd -1: none */
     struct unseen_store_info info;
@@ -127,6 +129,20 @@ enum unseen_status unseen__image_load(const struct unseen_store *store, struct u
 
 /* Writes an image of the set. The set must agree with the log: nothing may wait for a commit. */
 enum unseen_status unseen__image_save(struct unseen_store *store, struct unseen_error *error);
+
+/* ---- compaction.c ---- */
+
+/* The bytes of a log of that length which are removed keys and their removals. */
+uint64_t unseen__store_dead(const struct unseen_store *store, uint64_t log_end);
+bool unseen__store_is_mostly_dead(const struct unseen_store *store, uint64_t log_end);
+
+/* Writes the log anew; store->log is then the new one. The log must belong to the caller: nothing
+ * has been begun. After an error the log is as it was, unless unseen__log_has_name says that it was
+ * replaced. Errors: CORRUPT, IO, NOMEM. */
+enum unseen_status unseen__store_compact(struct unseen_store *store, struct unseen_error *error);
+
+/* Makes the set anew from the log. After an error there may be no set. */
+enum unseen_status unseen__store_reload(struct unseen_store *store, struct unseen_error *error);
 
 /* ---- surviving_keys.c ---- */
 

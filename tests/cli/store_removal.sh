@@ -17,7 +17,8 @@ for filter in 'counting --capacity 100000 --fpr 1e-6' 'scalable-count --fpr 1e-5
     expect 1 '0\n' ''
     run verify set.unseen
     expect 0 '*' ''
-    holds grep -q '^set.unseen: good, 70000 added and 70000 removed in ' out
+    holds grep -q '^set.unseen: good, ' out
+    holds [ "$(stat -c %s set.unseen)" -lt 1150000 ] # it was compacted
     rm -f set.unseen.image
     run check -c set.unseen once
     expect 1 '0\n' ''

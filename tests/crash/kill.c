@@ -24,7 +24,8 @@ enum {
     NURLS = 200000,
     CYCLES_CI = 100,
     CYCLES_PLANTED = 400,
-    NSTEPS = 10 /* of the input, in upkeep */
+    NSTEPS = 10,                     /* of the input, in upkeep */
+    DEAD_MAX = (1 << 20) + (1 << 16) /* bytes of a log of removed keys that may stay */
 };
 
 static struct {
@@ -317,6 +318,56 @@ static void kill_upkeep(uint64_t until)
     }
 }
 
+/* ---- churn ----------------------------------------------------------------------------------- */
+
+static struct crash_job change_job(const char *command)
+{
+    return (struct crash_job){.args = {kills.tool, command, crash_path("s"), crash_path("_in")}};
+}
+
+/* The status of `unseen check` with two options: 1 says that it would print no line. */
+static int check_status(const char *options, const char *in)
+{
+    struct crash_job job = {.args = {kills.tool, "check", options, crash_path("s"), in}};
+    return crash_run(&job);
+}
+
+static void judge_churn(bool is_removed)
+{
+    struct crash_job verify = {.args = {kills.tool, "verify", crash_path("s")}};
+    size_t len = 0;
+    free(crash_read(crash_path("s"), &len));
+    if (crash_run(&verify) != 0) {
+        wrong("churn", "the store is damaged");
+    }
+    if (check_status("-vq", crash_path("_kept")) != 1) {
+        wrong("churn", "a kept URL is forgotten");
+    }
+    if (check_status(is_removed ? "-q" : "-vq", crash_path("_in")) != 1) {
+        wrong("churn", is_removed ? "a removed URL is there" : "an added URL is forgotten");
+    }
+    if (is_removed && len > DEAD_MAX) {
+        wrong("churn", "the store was not compacted");
+    }
+    kills.ntrials++;
+}
+
+/* Each URL is added and removed, so that the store compacts itself; most runs are killed. */
+static void kill_churn(uint64_t until)
+{
+    write_inputs(NURLS);
+    crash_clear();
+    crash_write_urls(crash_path("_kept"), NURLS, NURLS + NURLS / 100);
+    struct crash_job kept = {.args = {kills.tool, "add", crash_path("s"), crash_path("_kept")}};
+    (void)run_alone(kept);
+    double time = run_alone(change_job("add"));
+    for (bool is_removed = true; !enough(until); is_removed = !is_removed) {
+        while (!run_and_kill(change_job(is_removed ? "remove" : "add"), time)) {
+        }
+        judge_churn(is_removed);
+    }
+}
+
 int main(int argc, char **argv)
 {
     if (argc < 3) {
@@ -337,6 +388,7 @@ int main(int argc, char **argv)
     }
     if (!kills.plant) {
         kill_upkeep(cycles);
+        kill_churn(2 * cycles);
     }
     printf(
         "seed %llu: killed %llu times in %llu trials of %u URLs; %llu lost; pipes repeated %llu, "

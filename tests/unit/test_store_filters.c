@@ -14,6 +14,7 @@
 #include <dirent.h>
 #include <fcntl.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 
 #include "log/log_format.h"
 
@@ -352,6 +353,109 @@ static void test_older_image(const struct kind *kind)
     }
 }
 
+/* ---- compaction ---- */
+
+static uint64_t log_size(void)
+{
+    struct stat st;
+    return CHECK(stat(path, &st) == 0) ? (uint64_t)st.st_size : 0;
+}
+
+static void remove_range(struct unseen_store *store, uint32_t first, uint32_t end)
+{
+    for (uint32_t id = first; id < end; id++) {
+        CHECK(take_out(store, id));
+    }
+}
+
+/* Rounds of keys that are added and removed leave a small log, whether the store is closed in between
+ * or not. Readers that were open go on with what they had. */
+static void test_churn(const struct kind *kind, bool closes)
+{
+    enum {
+        KEPT = 100
+    };
+    remove_all();
+    struct unseen_store *store = open_store(kind, UNSEEN_STORE_CREATE);
+    CHECK_EQ(add_range(store, MANY, MANY + KEPT), KEPT);
+    commit(store);
+    struct unseen_store *early = open_store(kind, UNSEEN_STORE_READ);
+    for (int round = 0; round < 3; round++) {
+        CHECK_EQ(add_range(store, 0, MANY), MANY);
+        commit(store);
+        struct unseen_store *reader = open_store(kind, UNSEEN_STORE_READ);
+        remove_range(store, 0, MANY);
+        commit(store);
+        CHECK(info_of(store).dead_bytes > 0);
+        if (closes) {
+            close_store(store);
+            check_verify(kind->filter);
+            store = open_store(kind, UNSEEN_STORE_WRITE);
+            CHECK_EQ(info_of(store).dead_bytes, 0);
+        }
+        CHECK(contains(reader, 0) && contains(reader, MANY - 1) && contains(reader, MANY));
+        size_t nkeys = 0;
+        CHECK(unseen_store_keys(reader, count_keys, &nkeys, &error) == UNSEEN_OK);
+        CHECK_EQ(nkeys, MANY + KEPT);
+        close_store(reader);
+    }
+    CHECK_EQ(add_range(store, 0, MANY + KEPT), MANY); /* a commit that may compact */
+    commit(store);
+    CHECK(log_size() < UNSEEN__RECORDS_OFFSET + 2 * 17 * (uint64_t)MANY);
+    remove_range(store, 0, MANY);
+    commit(store);
+    close_store(store);
+    CHECK(log_size() < UNSEEN__RECORDS_OFFSET + 17 * KEPT + 1000);
+    check_verify(kind->filter);
+    CHECK(contains(early, MANY) && !contains(early, 1));
+    close_store(early);
+    store = open_store(kind, UNSEEN_STORE_READ);
+    for (uint32_t id = 0; id < MANY + KEPT; id++) {
+        CHECK_EQ(contains(store, id), id >= MANY);
+    }
+    close_store(store);
+}
+
+/* The output of a store that compacts itself keeps each line once, also if the process is killed. */
+static void test_churn_output(void)
+{
+    const struct kind *kind = &kinds[0];
+    char name[PATH_LEN + 16];
+    uint64_t len = 0;
+    remove_all();
+    snprintf(name, sizeof(name), "%s.out", path);
+    const int fd = open(name, O_RDWR | O_CREAT, 0600);
+    const pid_t pid = fork();
+    if (pid == 0) {
+        struct unseen_store *store = open_store(kind, UNSEEN_STORE_CREATE);
+        CHECK(unseen_store_output(store, fd, name, &len, &error) == UNSEEN_OK);
+        for (int round = 0; round < 3; round++) {
+            CHECK_EQ(add_range(store, 0, MANY), MANY);
+            CHECK(pwrite(fd, "0123456789", 10, (off_t)len) == 10);
+            len += 10;
+            CHECK(unseen_store_commit_begin(store, UINT64_MAX, len, &error) == UNSEEN_OK);
+            remove_range(store, 0, MANY);
+            CHECK(unseen_store_commit_begin(store, UINT64_MAX, len, &error) == UNSEEN_OK);
+        }
+        CHECK(add(store, MANY));
+        CHECK(unseen_store_commit_begin(store, UINT64_MAX, len, &error) == UNSEEN_OK);
+        CHECK(unseen_store_commit_wait(store, &error) == UNSEEN_OK);
+        CHECK(log_size() < UNSEEN__RECORDS_OFFSET + 17 * (uint64_t)MANY);
+        CHECK(pwrite(fd, "lost", 4, (off_t)len) == 4);
+        _exit(test_end() == 0 ? 7 : 1);
+    }
+    int wstatus = 0;
+    CHECK(pid > 0 && waitpid(pid, &wstatus, 0) == pid);
+    CHECK(WIFEXITED(wstatus) && WEXITSTATUS(wstatus) == 7);
+    struct unseen_store *store = open_store(kind, UNSEEN_STORE_WRITE);
+    CHECK(contains(store, MANY) && !contains(store, 0));
+    CHECK(unseen_store_output(store, fd, name, &len, &error) == UNSEEN_OK);
+    CHECK_EQ(len, 30);
+    close_store(store);
+    CHECK(close(fd) == 0);
+    check_verify("an output");
+}
+
 /* ---- a high rate ---- */
 
 static void ask_all(struct unseen_store *store, uint8_t *answers)
@@ -407,8 +511,11 @@ int main(void)
         test_model(&kinds[i]);
         if (kinds[i].removes) {
             test_uncommitted(&kinds[i]);
+            test_churn(&kinds[i], false);
+            test_churn(&kinds[i], true);
         }
     }
+    test_churn_output();
     test_older_image(&(struct kind){"counting", 1e-6, 100000, true});
     test_older_image(&(struct kind){"scalable-count", 1e-5, 0, true});
     test_wrong_answers(&(struct kind){"counting", 0.1, 60000, true});

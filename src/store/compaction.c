@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * A store that adds and removes compacts itself, so that its log does not grow for ever: when more
+ * than half of the log, and more than 1 MiB, is dead. A key that was removed is dead, and so is its
+ * removal. The new log is written and renamed as by unseen_store_rewrite, so a crash leaves the old
+ * log or the new, and a reader that has the old one open goes on with it.
+ *
+ * Each compaction copies less than has been written since the last, so all of them together cost no
+ * more than the writing did. */
+#include "base/error.h"
+#include "filter/filter.h"
+#include "set/set.h"
+#include "store/rewrite.h"
+
+enum {
+    DEAD_LEAST = 1 << 20 /* bytes that are worth a new log */
+};
+
+/* The bytes of a log that are dead if nlive of its changes are live keys. */
+static uint64_t dead_bytes(const struct unseen_store *store, uint64_t nlive, uint64_t log_end)
+{
+    if (nlive >= store->nchanges || log_end <= UNSEEN__RECORDS_OFFSET) {
+        return 0;
+    }
+    const double share = (double)(store->nchanges - nlive) / (double)store->nchanges;
+    return (uint64_t)(share * (double)(log_end - UNSEEN__RECORDS_OFFSET));
+}
+
+static bool can_be_dead(const struct unseen_store *store)
+{
+    return (store->set->ops->abilities & UNSEEN_CAN_REMOVE) &&
+           !(store->log.header.read_features & UNSEEN__FEATURE_NO_LOG);
+}
+
+static uint64_t nkeys_of(const struct unseen_set *set)
+{
+    uint64_t nkeys = 0;
+    for (size_t i = 0; i < (size_t)1 << set->shard_bits; i++) {
+        nkeys += set->ops->nkeys(set->shards[i].filter);
+    }
+    return nkeys;
+}
+
+/* Changes that wait are in the set, and not in the log. */
+uint64_t unseen__store_dead(const struct unseen_store *store, uint64_t log_end)
+{
+    if (!can_be_dead(store)) {
+        return 0;
+    }
+    const struct unseen__changes *waiting = &store->committer.waiting;
+    uint64_t nlive = nkeys_of(store->set);
+    uint64_t nadded = 0;
+    for (size_t i = 0; i < waiting->n; i++) {
+        const bool removed = waiting->removed[waiting->start + i];
+        nlive += removed;
+        nadded += !removed;
+    }
+    return dead_bytes(store, nlive > nadded ? nlive - nadded : 0, log_end);
+}
+
+static bool is_mostly(uint64_t dead, uint64_t log_end)
+{
+    return dead > DEAD_LEAST && dead > log_end / 2;
+}
+
+/* The changes that wait are looked at only if they can matter. */
+bool unseen__store_is_mostly_dead(const struct unseen_store *store, uint64_t log_end)
+{
+    if (!can_be_dead(store)) {
+        return false;
+    }
+    const uint64_t nkeys = nkeys_of(store->set);
+    const uint64_t nwaiting = store->committer.waiting.n;
+    const uint64_t least = nkeys > nwaiting ? nkeys - nwaiting : 0;
+    return is_mostly(dead_bytes(store, least, log_end), log_end) &&
+           is_mostly(unseen__store_dead(store, log_end), log_end);
+}
+
+/* Takes the new log in place of the old one, and reads what it says. */
+static enum unseen_status take_log(struct unseen_store *store, struct unseen__log *log,
+                                   struct unseen_error *error)
+{
+    struct unseen__reading reading = {.log = &store->log};
+    unseen__log_release(&store->log);
+    store->log = *log;
+    store->is_compacted = true;
+    const enum unseen_status status = unseen__read_all(&reading, error);
+    store->nchanges = reading.health.nadded;
+    store->image_nchanges = 0;
+    store->output = reading.output;
+    store->info.image_bytes = 0;
+    store->info.image_covers = 0;
+    return status;
+}
+
+enum unseen_status unseen__store_compact(struct unseen_store *store, struct unseen_error *error)
+{
+    struct unseen__log log;
+    struct unseen__log_header header = store->log.header;
+    struct unseen__reading reading = {.log = &store->log};
+    enum unseen_status status = unseen__log_new_id(header.id);
+    if (status != UNSEEN_OK) {
+        status = unseen__error_status(error, status, store->log.path);
+    } else {
+        status = unseen__read_all(&reading, error);
+    }
+    if (status == UNSEEN_OK && reading.health.ndamages > 0) {
+        status = unseen__damaged(error, &store->log, reading.damaged_offset, reading.damaged_end);
+    }
+    if (status == UNSEEN_OK) {
+        status = unseen__log_write_anew(&log, &store->log, &header, &reading.output, false, error);
+    }
+    unseen__secret_forget(&header.secret);
+    if (status != UNSEEN_OK) {
+        return status;
+    }
+    (void)unseen__image_remove(&log, NULL); /* it belongs to the old log, and is not used */
+    return take_log(store, &log, error);
+}
+
+enum unseen_status unseen__store_reload(struct unseen_store *store, struct unseen_error *error)
+{
+    unseen_set_free(store->set);
+    store->set = NULL;
+    store->nchanges = 0;
+    const enum unseen_status status =
+        unseen__store_set_make(store, store->log.end, store->log.end, true, error);
+    return status == UNSEEN_OK ? unseen__replay(store, UNSEEN__RECORDS_OFFSET, 0, UINT64_MAX, error)
+                               : status;
+}
