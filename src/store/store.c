@@ -152,17 +152,18 @@ static enum unseen_status begin_commit(struct unseen_store *store, uint64_t n, u
 }
 
 /* Compacts the store if that is due: the log is the caller's once all that was begun is durable. A
- * failure leaves the log as it was and loses nothing, so the session goes on. If the new log has
+ * draft or a log that was moved away has no name that a new log could take. A failure leaves the log as it was and loses nothing, so the session goes on. If the new log has
  * taken the name all the same, it may not last, and the old one must get no more records. */
 static enum unseen_status compact_if_due(struct unseen_store *store, struct unseen_error *error)
 {
     struct unseen__committer *c = &store->committer;
-    if (store->compaction_failed ||
-        !unseen__store_is_mostly_dead(store, unseen__committer_log_end(c))) {
+    if (store->is_draft || store->compaction_failed ||
+        !unseen__store_is_mostly_dead(store, unseen__committer_log_end(c)) ||
+        !unseen__log_has_name(&store->log)) {
         return UNSEEN_OK;
     }
     enum unseen_status status = unseen__committer_wait(c, error);
-    if (status != UNSEEN_OK || !unseen__log_has_name(&store->log)) {
+    if (status != UNSEEN_OK) {
         return status;
     }
     struct unseen_error trouble;

@@ -416,11 +416,31 @@ static void test_churn(const struct kind *kind, bool closes)
     close_store(store);
 }
 
-/* The output of a store that compacts itself keeps each line once, also if the process is killed. */
+/* A log that was written anew is no copy: an equal file of the same name, in another folder, is not
+ * taken for the output. */
+static void check_no_copy(const struct kind *kind, const char *name)
+{
+    char folder[PATH_LEN];
+    char copied[PATH_LEN + 300];
+    uint64_t len = 0;
+    snprintf(folder, sizeof(folder), "%s/.copy", dir);
+    snprintf(copied, sizeof(copied), "%s%s", folder, strrchr(name, '/'));
+    CHECK(mkdir(folder, 0700) == 0);
+    const int fd = open(copied, O_RDWR | O_CREAT, 0600);
+    CHECK(write(fd, "012345678901234567890123456789lost", 34) == 34);
+    struct unseen_store *store = open_store(kind, UNSEEN_STORE_WRITE);
+    CHECK(unseen_store_output(store, fd, copied, &len, &error) == UNSEEN_ERR_STOPPED);
+    close_store(store);
+    CHECK(close(fd) == 0 && unlink(copied) == 0 && rmdir(folder) == 0);
+}
+
+/* The output of a store that compacts itself keeps each line once, also if the process is killed and
+ * the output renamed. */
 static void test_churn_output(void)
 {
     const struct kind *kind = &kinds[0];
     char name[PATH_LEN + 16];
+    char moved[PATH_LEN + 16];
     uint64_t len = 0;
     remove_all();
     snprintf(name, sizeof(name), "%s.out", path);
@@ -447,13 +467,59 @@ static void test_churn_output(void)
     int wstatus = 0;
     CHECK(pid > 0 && waitpid(pid, &wstatus, 0) == pid);
     CHECK(WIFEXITED(wstatus) && WEXITSTATUS(wstatus) == 7);
+    check_no_copy(kind, name);
+    snprintf(moved, sizeof(moved), "%s.moved", path);
+    CHECK(rename(name, moved) == 0);
     struct unseen_store *store = open_store(kind, UNSEEN_STORE_WRITE);
     CHECK(contains(store, MANY) && !contains(store, 0));
-    CHECK(unseen_store_output(store, fd, name, &len, &error) == UNSEEN_OK);
+    CHECK(unseen_store_output(store, fd, moved, &len, &error) == UNSEEN_OK);
     CHECK_EQ(len, 30);
     close_store(store);
     CHECK(close(fd) == 0);
     check_verify("an output");
+}
+
+/* A draft takes its name only when it is published: it is not compacted before. */
+static void test_churn_draft(const struct kind *kind, bool exists, bool publishes)
+{
+    enum {
+        KEPT = 100
+    };
+    struct stat before = {0};
+    struct stat after = {0};
+    remove_all();
+    if (exists) {
+        struct unseen_store *old = open_store(kind, UNSEEN_STORE_CREATE);
+        CHECK_EQ(add_range(old, MANY, MANY + KEPT), KEPT);
+        commit(old);
+        close_store(old);
+        CHECK(stat(path, &before) == 0);
+    }
+    struct unseen_store *store = open_store(kind, UNSEEN_STORE_DRAFT);
+    for (int round = 0; round < 2; round++) {
+        CHECK_EQ(add_range(store, 0, MANY), MANY);
+        commit(store);
+        remove_range(store, 0, MANY);
+        commit(store);
+    }
+    CHECK(add(store, 0));
+    commit(store);
+    CHECK(info_of(store).dead_bytes > 1 << 20);
+    if (!publishes) {
+        close_store(store);
+        CHECK(stat(path, &after) == (exists ? 0 : -1));
+        CHECK(after.st_ino == before.st_ino && after.st_size == before.st_size);
+        return;
+    }
+    CHECK(unseen_store_publish(store, &error) == UNSEEN_OK);
+    close_store(store); /* here it is compacted */
+    CHECK(log_size() < UNSEEN__RECORDS_OFFSET + 17 * KEPT + 1000);
+    check_verify("a draft");
+    store = open_store(kind, UNSEEN_STORE_READ);
+    for (uint32_t id = 0; id < MANY + KEPT; id++) {
+        CHECK_EQ(contains(store, id), id == 0 || (exists && id >= MANY));
+    }
+    close_store(store);
 }
 
 /* ---- a high rate ---- */
@@ -516,6 +582,9 @@ int main(void)
         }
     }
     test_churn_output();
+    for (int i = 0; i < 4; i++) {
+        test_churn_draft(&kinds[0], i & 1, i & 2);
+    }
     test_older_image(&(struct kind){"counting", 1e-6, 100000, true});
     test_older_image(&(struct kind){"scalable-count", 1e-5, 0, true});
     test_wrong_answers(&(struct kind){"counting", 0.1, 60000, true});
