@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "commands/after_run.h"
+#include "address.h"
 #include "commands/commands.h"
 #include "lines/batch.h"
 #include "lines/feed.h"
@@ -251,6 +252,12 @@ static bool continues(const struct options *o)
 static bool check_stores(const struct options *o)
 {
     const char *const outputs[] = {o->print.output, o->print.repeats};
+    if (continues(o) && o->print.output && address_is_server(o->seen.path)) {
+        message_error("-o needs the store itself, to have each line in %s exactly once",
+                      o->print.output);
+        message_hint("unseen -s %s FILE >> %s", o->seen.path, o->print.output);
+        return false;
+    }
     for (size_t i = 0; i < o->input.nfiles; i++) {
         const char *name = o->input.files[i];
         if (stores_refuse(name) != STORES_NONE) {
@@ -430,7 +437,11 @@ int dedup_run(const struct options *o, enum unseen_cpu cpu)
 {
     struct dedup d = {
         .o = o,
-        .seen = {.o = &o->seen, .profile = &o->profile, .key = &o->key, .input = &o->input},
+        .seen = {.o = &o->seen,
+                 .profile = &o->profile,
+                 .key = &o->key,
+                 .input = &o->input,
+                 .wants_canons = o->print.canonical || o->key.nshards > 1},
         .identity = {.key = &o->key, .delimiter = o->input.delimiter},
         .marks = {.o = &o->seen, .out = &d.out, .delimiter = o->input.delimiter},
         .feed = {.input = &o->input,

@@ -136,7 +136,6 @@ struct serve_options {
     const char *protocol; /* NULL: unseen's own */
     const char *listen;   /* NULL: standard input and output */
     const char *group;    /* of a local socket */
-    const char *token_file;
     unsigned max_clients; /* 0: not given */
     const char *reply;
     const char *redirect;

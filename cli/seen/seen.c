@@ -7,12 +7,14 @@
 
 #include <unseen_list.h>
 
+#include "address.h"
 #include "lines/identity.h"
 #include "lines/profile.h"
 #include "lines/reader.h"
 #include "print/message.h"
 #include "seen/filter_words.h"
 #include "seen/stores.h"
+#include "seen/token.h"
 
 void seen_report_full(enum unseen_status status)
 {
@@ -102,10 +104,76 @@ static bool open_list(struct seen *m, const char *path, enum unseen_cpu cpu)
     return true;
 }
 
+/* The settings of a store that is served are the server's. */
+static bool check_remote(const struct seen *m)
+{
+    const struct seen_options *o = m->o;
+    if (o->filter || o->fpr > 0 || o->capacity > 0 || o->seed.len || o->key_bits || o->no_log ||
+        o->file_mode) {
+        message_error("%s is a server: its store has its settings already", o->path);
+        message_hint("unseen -s %s FILE", o->path);
+        return false;
+    }
+    if (o->nexcludes > 0) {
+        message_error("-x and a server cannot be asked in one run");
+        message_hint("unseen -x %s FILE | unseen -s %s", o->excludes[0], o->path);
+        return false;
+    }
+    if (m->input->delimiter != '\n') {
+        message_error("a server takes lines that end in newline");
+        message_hint("unseen -s %s FILE, without -z", o->path);
+        return false;
+    }
+    return true;
+}
+
+/* The server makes lines canonical; this run does so only if it needs the canonical forms, too. The
+ * profile that was asked for must be the server's. */
+static bool use_remote_profile(struct seen *m, enum unseen_cpu cpu)
+{
+    struct unseen_url *url = NULL;
+    struct unseen_error error;
+    const bool is_named = m->profile->name || m->profile->nrules > 0 || m->o->profile;
+    if (is_named && !profile_create(&url, m->profile, m->o->profile, cpu)) {
+        return false;
+    }
+    const bool differs = is_named && strcmp(unseen_url_id(url), m->remote.profile) != 0;
+    if (differs) {
+        message_error("the store at %s has the profile %s, not %s", m->o->path, m->remote.profile,
+                      unseen_url_id(url));
+        message_hint("unseen -s %s FILE", m->o->path);
+    }
+    unseen_url_free(url);
+    if (differs || !m->wants_canons || strcmp(m->remote.profile, "none/1") == 0) {
+        return !differs;
+    }
+    const struct unseen_url_options options = {
+        .size = sizeof(options), .profile = m->remote.profile, .cpu = cpu};
+    if (unseen_url_create(&m->own_url, &options, &error) != UNSEEN_OK) {
+        message_error("%s: %s", m->o->path, message_of(&error));
+        return false;
+    }
+    m->url = m->own_url;
+    return true;
+}
+
+static bool open_remote(struct seen *m, enum unseen_cpu cpu)
+{
+    char token[TOKEN_MAX + 2];
+    const char *name = m->o->token_file;
+    m->is_remote = true;
+    m->remote.fd = -1;
+    return check_remote(m) && (!name || token_read(name, token)) &&
+           remote_open(&m->remote, m->o->path, name ? token : NULL) && use_remote_profile(m, cpu);
+}
+
 bool seen_open(struct seen *m, enum unseen_cpu cpu)
 {
     const struct seen_options *o = m->o;
     m->asks_only = o->dry_run || o->use->asks_only;
+    if (o->path && address_is_server(o->path)) {
+        return open_remote(m, cpu);
+    }
     if (o->use->takes_list && stores_kind_of(o->path) == STORES_LIST) {
         return open_list(m, o->path, cpu);
     }
@@ -249,6 +317,9 @@ bool seen_close(struct seen *m, bool broken)
         lists_close(&m->lists[i].list);
     }
     lists_close(&m->list.list);
+    if (m->is_remote) {
+        remote_close(&m->remote);
+    }
     free(m->stores);
     free(m->excluded);
     free(m->lists);
@@ -361,6 +432,11 @@ enum unseen_status seen_ask(struct seen *m, const struct batch *b, size_t first,
         *ndone_out = status == UNSEEN_OK ? n : 0;
         return status;
     }
+    if (m->is_remote) {
+        const bool done = remote_ask(&m->remote, !m->asks_only, b->items + first, n, verdicts);
+        *ndone_out = done ? n : 0;
+        return done ? UNSEEN_OK : UNSEEN_ERR_MISMATCH; /* reported */
+    }
     if (m->nexcluded + m->nlists == 0) {
         return ask_set(m, b->keys + first, n, verdicts, ndone_out);
     }
@@ -377,6 +453,12 @@ void seen_stats(const struct seen *m, struct unseen_set_stats *stats_out, const 
     if (m->set) {
         *stats_out = stores_stats(m->set);
         *profile_out = unseen_set_profile(m->set);
+        return;
+    }
+    if (m->is_remote) {
+        *stats_out = (struct unseen_set_stats){
+            .size = sizeof(*stats_out), .filter = "of the server", .cpu = ""};
+        *profile_out = m->remote.profile;
         return;
     }
     struct unseen_list_info info = {.size = sizeof(info)};

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * What has been seen: a set that lives as long as the run, a store, or (for `unseen check`) a
- * list. The stores, lists and lines of -x count as seen, too, but are not remembered. */
+ * What has been seen: a set that lives as long as the run, a store, a store that another process
+ * serves, or (for `unseen check`) a list. The stores, lists and lines of -x count as seen, too, but are not remembered. */
 #ifndef UNSEEN_CLI_SEEN_H
 #define UNSEEN_CLI_SEEN_H
 
@@ -16,6 +16,7 @@
 #include "lines/input.h"
 #include "lines/profile.h"
 #include "seen/lists.h"
+#include "seen/remote.h"
 #include "seen/seen_options.h"
 
 /* A list that is asked whether it has a line. */
@@ -31,7 +32,11 @@ struct seen {
     const struct key_options *key;
     const struct input_options *input; /* how the files of -x are read */
 
+    bool wants_canons; /* set by the caller: the canonical forms of lines are used */
+
     bool asks_only;
+    bool is_remote;
+    struct remote remote;         /* asked if is_remote */
     struct unseen_store *store;   /* NULL: no store */
     const struct unseen_set *set; /* makes the keys; NULL: the list below is asked */
     const struct unseen_url *url; /* NULL: the bytes are the identity */
@@ -66,7 +71,7 @@ bool seen_needs_texts(const struct seen *m);
 
 /* Answers n lines of b from first on, each SEEN or NEW, and remembers them unless the run only
  * asks. On NOMEM the first *ndone_out lines are answered. On MISMATCH no line is: a list was
- * overwritten or cut short, which has been reported. */
+ * overwritten or cut short, or a server has gone away, which has been reported. */
 enum unseen_status seen_ask(struct seen *m, const struct batch *b, size_t first, size_t n,
                             uint8_t *verdicts, size_t *ndone_out);
 

@@ -41,8 +41,9 @@ struct seen_options {
     const char *seed_file; /* NULL: none */
     unsigned key_bits;     /* 0: not given */
     bool no_log;
-    unsigned file_mode; /* 0: not given */
-    int notify_fd;      /* told of commits; 0: none. Set by serve, not by an option */
+    unsigned file_mode;     /* 0: not given */
+    const char *token_file; /* NULL: none */
+    int notify_fd;          /* told of commits; 0: none. Set by serve, not by an option */
 };
 
 #endif

@@ -18,30 +18,35 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include "address.h"
 #include "print/message.h"
 
+enum {
+    SYSTEMD_FD = 3 /* the first that systemd passes on */
+};
+
 /* A local socket that nobody listens on was left by a server that was killed. */
-static void remove_dead(const struct sockaddr_un *address)
+static void remove_dead(const struct address *address)
 {
     struct stat st;
     const int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
     if (fd < 0) {
         return;
     }
-    if (stat(address->sun_path, &st) == 0 && S_ISSOCK(st.st_mode) &&
-        connect(fd, (const struct sockaddr *)address, sizeof(*address)) != 0 &&
+    if (stat(address->path, &st) == 0 && S_ISSOCK(st.st_mode) &&
+        connect(fd, (const struct sockaddr *)&address->bytes, address->len) != 0 &&
         errno == ECONNREFUSED) {
-        (void)unlink(address->sun_path); /* bind says whether it is gone */
+        (void)unlink(address->path); /* bind says whether it is gone */
     }
     (void)close(fd); /* was only a question */
 }
 
-static bool bind_at(struct listener *l, const struct sockaddr *address, socklen_t len)
+static bool bind_at(struct listener *l, const struct address *address)
 {
     const int on = 1;
-    l->fd = socket(address->sa_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    l->fd = socket(address->bytes.ss_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
     return l->fd >= 0 && setsockopt(l->fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on)) == 0 &&
-           bind(l->fd, address, len) == 0;
+           bind(l->fd, (const struct sockaddr *)&address->bytes, address->len) == 0;
 }
 
 /* Gives the socket its rights before anybody can connect. */
@@ -56,59 +61,25 @@ static bool let_in(const char *path, const struct listen_options *o)
     return (!group || chown(path, (uid_t)-1, group->gr_gid) == 0) && chmod(path, o->mode) == 0;
 }
 
-static bool listen_locally(struct listener *l, const struct listen_options *o, const char *path)
+static bool listen_locally(struct listener *l, const struct listen_options *o,
+                           const struct address *address)
 {
-    struct sockaddr_un address = {.sun_family = AF_UNIX};
-    const size_t size = strlen(path) + 1;
-    if (size > sizeof(address.sun_path) || size == 1) {
-        errno = size == 1 ? EINVAL : ENAMETOOLONG;
-        return false;
-    }
-    memcpy(address.sun_path, path, size);
-    remove_dead(&address);
+    remove_dead(address);
     const mode_t mask = umask(0177);
-    const bool is_bound = bind_at(l, (const struct sockaddr *)&address, sizeof(address));
+    const bool is_bound = bind_at(l, address);
     (void)umask(mask); /* cannot fail */
-    l->path = is_bound ? path : NULL;
-    return is_bound && let_in(path, o) && listen(l->fd, SOMAXCONN) == 0;
+    l->path = is_bound ? address->path : NULL;
+    return is_bound && let_in(address->path, o) && listen(l->fd, SOMAXCONN) == 0;
 }
 
-/* Splits "ADDRESS:PORT"; false if the text is something else. */
-static bool split_address(const char *where, char address[64], const char **port_out)
+static bool listen_on(struct listener *l, const struct listen_options *o)
 {
-    const char *colon = strrchr(where, ':');
-    const char *begin = where;
-    size_t len = colon ? (size_t)(colon - where) : 0;
-    *port_out = colon ? colon + 1 : where;
-    if (len >= 2 && where[0] == '[' && where[len - 1] == ']') {
-        begin++;
-        len -= 2;
-    }
-    if (len >= 64 || !**port_out || (*port_out)[strspn(*port_out, "0123456789")]) {
+    struct address address;
+    if (!address_read(&address, o->address)) {
         return false;
     }
-    snprintf(address, 64, "%.*s", len ? (int)len : 9, len ? begin : "127.0.0.1");
-    return strtoul(*port_out, NULL, 10) <= UINT16_MAX; /* some libraries take any */
-}
-
-static bool listen_on_port(struct listener *l, const char *where)
-{
-    char address[64];
-    const char *port = NULL;
-    struct addrinfo *info = NULL;
-    const struct addrinfo hints = {.ai_family = AF_UNSPEC,
-                                   .ai_socktype = SOCK_STREAM,
-                                   .ai_flags = AI_NUMERICHOST | AI_NUMERICSERV | AI_PASSIVE};
-    if (!split_address(where, address, &port) || getaddrinfo(address, port, &hints, &info) != 0) {
-        errno = EINVAL;
-        return false;
-    }
-    const bool listens =
-        bind_at(l, info->ai_addr, info->ai_addrlen) && listen(l->fd, SOMAXCONN) == 0;
-    const int error = errno;
-    freeaddrinfo(info);
-    errno = error;
-    return listens;
+    return address.path ? listen_locally(l, o, &address)
+                        : bind_at(l, &address) && listen(l->fd, SOMAXCONN) == 0;
 }
 
 /* Says where the clients can connect, with the port that was chosen. */
@@ -129,7 +100,7 @@ static void announce(const struct listener *l, const char *where)
     }
 }
 
-/* The socket that a service manager has opened [sd_listen_fds(3)]: descriptor 3. */
+/* The socket that a service manager has opened [sd_listen_fds(3)]. */
 static bool take_over(struct listener *l)
 {
     const char *pid = getenv("LISTEN_PID");
@@ -141,7 +112,7 @@ static bool take_over(struct listener *l)
         message_hint("a unit with one ListenStream= beside the service, or --listen unix:PATH");
         return false;
     }
-    l->fd = 3;
+    l->fd = SYSTEMD_FD;
     return getsockopt(l->fd, SOL_SOCKET, SO_ACCEPTCONN, &listens, &len) == 0 && listens &&
            fcntl(l->fd, F_SETFD, FD_CLOEXEC) == 0 && fcntl(l->fd, F_SETFL, O_NONBLOCK) == 0;
 }
@@ -169,37 +140,12 @@ static void tell_ready(void)
     }
 }
 
-static const char unix_prefix[] = "unix:";
-static const char from_systemd[] = "systemd";
-
-static bool is_local(const char *address)
-{
-    return strncmp(address, unix_prefix, sizeof(unix_prefix) - 1) == 0;
-}
-
-struct listener_reach listener_reach(const char *where)
-{
-    char address[64];
-    const char *port = NULL;
-    struct listener_reach reach = {false, false};
-    if (is_local(where) || strcmp(where, from_systemd) == 0 ||
-        !split_address(where, address, &port)) {
-        return reach;
-    }
-    reach.is_port = true;
-    reach.is_remote = strncmp(address, "127.", 4) != 0 && strcmp(address, "::1") != 0;
-    return reach;
-}
-
 bool listener_open(struct listener *l, const struct listen_options *o)
 {
     const char *where = o->address;
     *l = (struct listener){.fd = -1};
     errno = 0;
-    const bool listens = strcmp(where, from_systemd) == 0 ? take_over(l)
-                         : is_local(where) ? listen_locally(l, o, where + sizeof(unix_prefix) - 1)
-                                           : listen_on_port(l, where);
-    if (!listens) {
+    if (!(listener_is_systemd(where) ? take_over(l) : listen_on(l, o))) {
         message_error("cannot listen on %s: %s", where,
                       errno ? strerror(errno) : "no socket was passed on");
         return false;
@@ -207,6 +153,18 @@ bool listener_open(struct listener *l, const struct listen_options *o)
     announce(l, where);
     tell_ready();
     return true;
+}
+
+bool listener_is_port(const char *where)
+{
+    struct address address;
+    struct sockaddr_storage bytes;
+    socklen_t len = sizeof(bytes);
+    if (listener_is_systemd(where)) {
+        return getsockname(SYSTEMD_FD, (struct sockaddr *)&bytes, &len) == 0 &&
+               bytes.ss_family != AF_UNIX;
+    }
+    return address_read(&address, where) && !address.path;
 }
 
 void listener_close(struct listener *l)

@@ -6,11 +6,12 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <string.h>
 
 /* Where to listen, and who may connect. */
 struct listen_options {
-    /* unix:PATH, ADDRESS:PORT, [ADDRESS]:PORT, or PORT or :PORT, which is that port of 127.0.0.1;
-     * port 0 is any port that is free. "systemd": the socket that systemd passes on. */
+    /* As in address.h; port 0 is any port that is free. "systemd": the socket that systemd passes
+     * on. */
     const char *address;
     unsigned mode;      /* the rights of a local socket, as in chmod */
     const char *group;  /* its group; NULL: as new files have */
@@ -27,11 +28,13 @@ struct listener {
 bool listener_open(struct listener *l, const struct listen_options *o);
 void listener_close(struct listener *l);
 
-/* What an address is: reachable through a port, and from other machines. */
-struct listener_reach {
-    bool is_port;
-    bool is_remote;
-};
-struct listener_reach listener_reach(const char *address);
+/* Whether clients come through a port, which cannot know who they are. */
+bool listener_is_port(const char *address);
+
+/* Whether the socket is one that systemd passes on. */
+static inline bool listener_is_systemd(const char *address)
+{
+    return strcmp(address, "systemd") == 0;
+}
 
 #endif

@@ -4,20 +4,19 @@
 #include "commands/commands.h"
 
 #include <errno.h>
-#include <stdio.h>
 #include <string.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
 
+#include "address.h"
 #include "lines/profile.h"
 #include "print/message.h"
 #include "seen/stores.h"
+#include "seen/token.h"
 #include "serve/loop.h"
 #include "stop.h"
 
 enum {
-    TOKEN_MIN = 16,     /* bytes */
-    TOKEN_MAX = 1024,   /* bytes */
     CLIENTS_MAX = 1000, /* unless --max-clients says something else */
     LOCAL_MODE = 0600
 };
@@ -50,11 +49,13 @@ static bool check_text(const char *option, const char *text)
 /* Whoever can connect to a port of another machine could change the store. */
 static bool check_reach(const struct options *o)
 {
-    const char *address = o->serve.listen;
-    if (address && listener_reach(address).is_remote && !o->serve.token_file) {
+    const char *where = o->serve.listen;
+    struct address address;
+    if (where && !listener_is_systemd(where) && address_read(&address, where) &&
+        address_is_remote(&address) && !o->seen.token_file) {
         message_error("whoever reaches %s could ask this server, and nobody has to say who he is",
-                      address);
-        message_hint("unseen serve --listen %s --token-file FILE %s, behind a firewall", address,
+                      where);
+        message_hint("unseen serve --listen %s --token-file FILE %s, behind a firewall", where,
                      o->seen.path);
         return false;
     }
@@ -192,28 +193,13 @@ static bool close_output(void)
     return true;
 }
 
-/* The token is the first line of its file. */
-static bool read_token(const struct options *o, char token[TOKEN_MAX + 2], size_t *len_out)
+static bool read_token(struct service *s, char token[TOKEN_MAX + 2])
 {
-    const char *name = o->serve.token_file;
-    FILE *file = name ? fopen(name, "re") : NULL;
-    *len_out = 0;
-    if (!name) {
-        return true;
-    }
-    if (!file) {
-        message_error("cannot open %s: %s", name, strerror(errno));
+    const char *name = s->options->seen.token_file;
+    if (name && !token_read(name, token)) {
         return false;
     }
-    const bool read = fgets(token, TOKEN_MAX + 2, file) != NULL;
-    (void)fclose(file); /* was only read */
-    *len_out = read ? strcspn(token, "\r\n") : 0;
-    if (*len_out < TOKEN_MIN || *len_out > TOKEN_MAX) {
-        message_error("the first line of %s is no token: it has %d to %d bytes", name, TOKEN_MIN,
-                      TOKEN_MAX);
-        message_hint("head -c 24 /dev/urandom | base64 > %s", name);
-        return false;
-    }
+    s->token = (struct unseen_bytes){token, name ? strlen(token) : 0};
     return true;
 }
 
@@ -241,11 +227,10 @@ int serve_run(const struct options *o, enum unseen_cpu cpu)
                         .find = service_find};
     bool reader_gone = false;
     if (!(o->serve.protocol ? check_protocol(o, s.protocol) : check_line_protocol(o)) ||
-        !read_token(o, token, &s.token.len)) {
+        !read_token(&s, token)) {
         return EXIT_TROUBLE;
     }
-    s.token.data = token;
-    s.needs_token = o->serve.listen && listener_reach(o->serve.listen).is_port;
+    s.needs_token = o->serve.listen && listener_is_port(o->serve.listen);
     loop_block_signals(o->serve.listen != NULL);
     bool done = open_service(&s) && serve_loop(&s, &reader_gone);
     done = close_service(&s) && done;

@@ -7,9 +7,13 @@
 //	isNew, err := visited.New(url)
 //	err = visited.Close()
 //
-// If the server dies, the client starts a new server and sends all unanswered
-// requests again: the old server had not remembered them. Ctrl-C and SIGTERM,
-// which often reach the server too, end it in order.
+// Open starts a server of its own for the store.
+// Open("unix:/run/unseen.sock") and Open("127.0.0.1:7007") connect to a server
+// that many programs use.
+//
+// If the server dies, the client starts a new server, or connects again, and
+// sends all unanswered requests again: the old server had not remembered them.
+// Ctrl-C and SIGTERM, which often reach the server too, end it in order.
 package unseen
 
 import (
@@ -17,35 +21,78 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net"
 	"os"
 	"os/exec"
+	"regexp"
 	"strings"
 	"sync"
 	"syscall"
+	"time"
 )
 
 // Tool is the program to run.
 var Tool = "unseen"
 
-// Store is a store behind a server of its own. Any number of goroutines may use it.
+// Token is the first line of the --token-file of a server behind a port.
+var Token = ""
+
+// reconnect is how long a server may take to come back.
+const reconnect = 10 * time.Second
+
+var address = regexp.MustCompile(`^(unix:.+|(\[[0-9a-f:.]+\]|[0-9.]*):[0-9]+)$`)
+
+// Store is a store behind a server. Any number of goroutines may use it.
 type Store struct {
 	Hello string // the greeting of the server
 
 	mutex   sync.Mutex
 	command []string
+	address string // of a server that others use, too
 	server  *exec.Cmd
 	in      io.WriteCloser
 	out     *bufio.Reader
 	closed  bool
 }
 
-// Open starts a server for the store in the file path, which is made if it does not exist.
+// Open starts a server for the store in the file path, which is made if it does not exist; or it
+// connects to the server at an address.
 func Open(path string, options ...string) (*Store, error) {
 	s := &Store{command: append(append([]string{"serve"}, options...), path)}
+	if address.MatchString(path) {
+		s.address = path
+	}
 	return s, s.start()
 }
 
 func (s *Store) start() error {
+	var err error
+	if s.address != "" {
+		err = s.connect()
+	} else {
+		err = s.spawn()
+	}
+	if err != nil {
+		return err
+	}
+	hello, err := s.out.ReadString('\n')
+	if err != nil && s.server != nil {
+		return fmt.Errorf("unseen serve did not start: %w", s.server.Wait())
+	}
+	if err != nil || strings.HasPrefix(hello, "E ") {
+		return fmt.Errorf("%s: %s", s.address, strings.TrimSpace(strings.TrimPrefix(hello, "E ")))
+	}
+	s.Hello = strings.TrimSuffix(hello, "\n")
+	if s.address != "" && Token != "" {
+		_, _ = io.WriteString(s.in, "T "+Token+"\n")
+		if answer, _ := s.out.ReadString('\n'); answer != "OK\n" {
+			return errors.New(s.address + " does not take the token")
+		}
+	}
+	return nil
+}
+
+func (s *Store) spawn() error {
 	s.server = exec.Command(Tool, s.command...)
 	s.server.Stderr = os.Stderr
 	var err error
@@ -60,12 +107,37 @@ func (s *Store) start() error {
 		return fmt.Errorf("cannot start %s (%w): install it, or set unseen.Tool", Tool, err)
 	}
 	s.out = bufio.NewReader(out)
-	hello, err := s.out.ReadString('\n')
-	if err != nil {
-		return fmt.Errorf("unseen serve did not start: %w", s.server.Wait())
-	}
-	s.Hello = strings.TrimSuffix(hello, "\n")
 	return nil
+}
+
+func (s *Store) connect() error {
+	network, where := "tcp", strings.TrimPrefix(s.address, "unix:")
+	if where != s.address {
+		network = "unix"
+	}
+	until := time.Now()
+	if s.Hello != "" {
+		until = until.Add(reconnect)
+	}
+	connection, err := net.Dial(network, where)
+	for err != nil && time.Now().Before(until) {
+		time.Sleep(100 * time.Millisecond)
+		connection, err = net.Dial(network, where)
+	}
+	if err != nil {
+		return fmt.Errorf("cannot connect to %s: %w", s.address, err)
+	}
+	s.in, s.out = connection, bufio.NewReader(connection)
+	return nil
+}
+
+// stop ends the server, or the connection.
+func (s *Store) stop() error {
+	s.in.Close()
+	if s.server == nil {
+		return nil
+	}
+	return s.server.Wait()
 }
 
 // ask sends a request. If the server dies, ask sends it to a second server.
@@ -85,8 +157,7 @@ func (s *Store) ask(request string) (string, error) {
 		if err == nil {
 			return strings.TrimSuffix(answer, "\n"), nil
 		}
-		s.in.Close()
-		_ = s.server.Wait()
+		_ = s.stop()
 		if err = s.start(); err != nil {
 			return "", err
 		}
@@ -123,12 +194,12 @@ func (s *Store) askBatch(letter string, urls []string) (string, error) {
 	return s.ask(request)
 }
 
-// NewBatch is New for up to 10^6 URLs, many times as fast. A URL that the server cannot take is new.
+// NewBatch is New for up to 10^6 URLs (65,536 of a server that others use, too), many times as fast. A URL that the server cannot take is new.
 func (s *Store) NewBatch(urls []string) ([]bool, error) {
 	marks, err := s.askBatch("A", urls)
 	isNew := make([]bool, len(marks))
 	for i := range marks {
-		isNew[i] = marks[i] != '0'
+		isNew[i] = marks[i] == '1' || marks[i] == 'E'
 	}
 	return isNew, err
 }
@@ -153,7 +224,7 @@ func (s *Store) Flush() error {
 // Info returns what the server knows of the store, as JSON.
 func (s *Store) Info() (string, error) { return s.ask("I\n") }
 
-// Close ends the server, which remembers everything first.
+// Close ends the server, which remembers everything first, or the connection.
 func (s *Store) Close() error {
 	s.mutex.Lock()
 	defer s.mutex.Unlock()
@@ -161,8 +232,7 @@ func (s *Store) Close() error {
 		return nil
 	}
 	s.closed = true
-	s.in.Close()
-	err := s.server.Wait()
+	err := s.stop()
 	var exit *exec.ExitError
 	if errors.As(err, &exit) {
 		// SIGINT and SIGTERM end a server in order, and then it dies of the signal.

@@ -4,6 +4,12 @@ import java.io.BufferedInputStream;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.InputStream;
+import java.io.OutputStream;
+import java.net.InetSocketAddress;
+import java.net.SocketException;
+import java.net.UnixDomainSocketAddress;
+import java.nio.channels.Channels;
+import java.nio.channels.SocketChannel;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
@@ -18,47 +24,99 @@ import java.util.List;
  * }
  * </pre>
  *
- * If the server dies, the client starts a new server and sends all unanswered requests again: the
- * old server had not remembered them. Ctrl-C and SIGTERM, which often reach the server too, end it in
- * order. Any number of threads may use an object of this class.
+ * The client starts a server of its own for the store. {@code new Unseen("unix:/run/unseen.sock")} and
+ * {@code new Unseen("127.0.0.1:7007")} connect to a server that many programs use; the token of a port
+ * is the system property unseen.token.
+ *
+ * <p>If the server dies, the client starts a new server, or connects again, and sends all unanswered
+ * requests again: the old server had not remembered them. Ctrl-C and SIGTERM, which often reach the
+ * server too, end it in order. Any number of threads may use an object of this class.
  */
 public final class Unseen implements AutoCloseable {
     private final List<String> command = new ArrayList<>(List.of("unseen", "serve"));
+    private static final long RECONNECT = 10_000; // milliseconds that a server may take to come back
+    private final String address; // of a server that others use, too; or null
     private Process server;
+    private SocketChannel connection;
+    private OutputStream requests;
     private InputStream answers;
     private String hello;
     private boolean closed;
 
-    /** Opens the store in a file, which is made if it does not exist. */
+    /** Opens the store in a file, which is made if it does not exist, or connects to an address. */
     public Unseen(String store, String... options) throws IOException {
         command.set(0, System.getProperty("unseen.tool", "unseen"));
         command.addAll(List.of(options));
         command.add(store);
+        address = store.matches("unix:.+|(\\[[0-9a-f:.]+\\]|[0-9.]*):[0-9]+") ? store : null;
         start();
     }
 
     private void start() throws IOException {
+        if (address == null) {
+            spawn();
+        } else {
+            connect();
+        }
+        hello = readLine();
+        if (hello == null) {
+            throw new IOException(command + " did not start: exit status " + stop());
+        }
+        String token = System.getProperty("unseen.token");
+        if (hello.startsWith("E ") || (address != null && token != null && !"OK".equals(tell("T " + token + "\n")))) {
+            throw new IOException(address + (hello.startsWith("E ") ? hello.substring(1) : " does not take the token"));
+        }
+    }
+
+    private void connect() throws IOException {
+        int colon = address.lastIndexOf(':');
+        String host = address.substring(0, colon).replaceAll("[\\[\\]]", "");
+        long until = System.currentTimeMillis() + (hello == null ? 0 : RECONNECT);
+        while (true) {
+            try {
+                connection = address.startsWith("unix:")
+                        ? SocketChannel.open(UnixDomainSocketAddress.of(address.substring(5)))
+                        : SocketChannel.open(new InetSocketAddress(host.isEmpty() ? "127.0.0.1" : host,
+                                Integer.parseInt(address.substring(colon + 1))));
+                break;
+            } catch (IOException e) {
+                if (System.currentTimeMillis() >= until) {
+                    throw new IOException("cannot connect to " + address, e);
+                }
+                pause();
+            }
+        }
+        requests = Channels.newOutputStream(connection);
+        answers = new BufferedInputStream(Channels.newInputStream(connection));
+    }
+
+    private static void pause() throws IOException {
+        try {
+            Thread.sleep(100);
+        } catch (InterruptedException e) {
+            throw new IOException(e);
+        }
+    }
+
+    private void spawn() throws IOException {
         try {
             server = new ProcessBuilder(command).redirectError(ProcessBuilder.Redirect.INHERIT).start();
         } catch (IOException e) {
             throw new IOException("cannot start " + command.get(0)
                     + ": install it, or say where it is by -Dunseen.tool=", e);
         }
+        requests = server.getOutputStream();
         answers = new BufferedInputStream(server.getInputStream());
-        hello = readLine();
-        if (hello == null) {
-            throw new IOException(command + " did not start: exit status " + stop());
-        }
     }
 
     private int stop() throws IOException {
         try {
-            server.getOutputStream().close();
+            requests.close();
         } catch (IOException e) {
             // It has ended. What was not sent is sent again.
         }
         try {
-            return server.waitFor();
+            return server == null ? 0 : server.waitFor();
         } catch (InterruptedException e) {
             throw new IOException(e);
         }
@@ -67,12 +125,27 @@ public final class Unseen implements AutoCloseable {
     /** The next line of the server; null if the server ended before a whole line. */
     private String readLine() throws IOException {
         var line = new ByteArrayOutputStream();
-        for (int c; (c = answers.read()) != '\n'; line.write(c)) {
-            if (c < 0) {
-                return null;
+        try {
+            for (int c; (c = answers.read()) != '\n'; line.write(c)) {
+                if (c < 0) {
+                    return null;
+                }
             }
+        } catch (SocketException e) {
+            return null;
         }
         return line.toString(StandardCharsets.UTF_8);
+    }
+
+    /** Sends a request and reads the answer; null if the server has ended. */
+    private String tell(String request) throws IOException {
+        try {
+            requests.write(request.getBytes(StandardCharsets.UTF_8));
+            requests.flush();
+        } catch (IOException e) {
+            // It has ended, perhaps after an answer.
+        }
+        return readLine();
     }
 
     private synchronized String ask(String request, long lines) throws IOException {
@@ -83,13 +156,7 @@ public final class Unseen implements AutoCloseable {
             throw new IOException("the store is closed");
         }
         for (int i = 0; i < 2; i++) {
-            try {
-                server.getOutputStream().write(request.getBytes(StandardCharsets.UTF_8));
-                server.getOutputStream().flush();
-            } catch (IOException e) {
-                // It has ended, perhaps after an answer.
-            }
-            String answer = readLine();
+            String answer = tell(request);
             if (answer != null && answer.startsWith("E ")) {
                 throw new IOException(answer.substring(2));
             }
@@ -128,12 +195,12 @@ public final class Unseen implements AutoCloseable {
         return urls.isEmpty() ? "" : ask(head + String.join("\n", urls) + "\n", urls.size() + 1L);
     }
 
-    /** isNew for up to 10^6 URLs, many times as fast. A URL that the server cannot take is new. */
+    /** isNew for up to 10^6 URLs (65,536 of a shared server), many times as fast. A URL that the server cannot take is new. */
     public boolean[] areNew(List<String> urls) throws IOException {
         String marks = askBatch("A", urls);
         var result = new boolean[marks.length()];
         for (int i = 0; i < marks.length(); i++) {
-            result[i] = marks.charAt(i) != '0';
+            result[i] = marks.charAt(i) == '1' || marks.charAt(i) == 'E';
         }
         return result;
     }
@@ -158,7 +225,7 @@ public final class Unseen implements AutoCloseable {
         return ask("I\n", 1);
     }
 
-    /** Ends the server, which remembers everything first. */
+    /** Ends the server, which remembers everything first, or the connection. */
     @Override
     public synchronized void close() throws IOException {
         if (closed) {

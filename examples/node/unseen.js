@@ -6,36 +6,69 @@
 //     if (await visited.new(url)) fetch(url);
 //     await visited.close();
 //
+// The client starts a server of its own for the store. new Unseen("unix:/run/unseen.sock") and
+// new Unseen("127.0.0.1:7007", { token }) connect to a server that many programs use.
+//
 // Any number of questions may be under way at once. If the server dies, the client starts a new
-// server and sends all unanswered requests again: the old server had not remembered them. Ctrl-C and
-// SIGTERM, which often reach the server too, end it in order. URLs are strings or Buffers.
+// server, or connects again, and sends all unanswered requests again: the old server had not remembered
+// them. Ctrl-C and SIGTERM, which often reach the server too, end it in order. URLs are strings or
+// Buffers.
 "use strict";
 
 const { spawn } = require("node:child_process");
+const net = require("node:net");
+
+const ADDRESS = /^(unix:(.+)|\[?([0-9a-f:.]*?)\]?:([0-9]+))$/;
+const RECONNECT = 10000; // milliseconds that a server may take to come back
 
 class Unseen {
-  constructor(store, { tool = "unseen", options = [] } = {}) {
+  constructor(store, { tool = "unseen", options = [], token = "" } = {}) {
     this.command = [tool, "serve", ...options, store];
+    this.address = ADDRESS.exec(store);
+    this.token = token;
     this.waiting = []; // requests without an answer, in order
     this.start();
   }
 
+  /** What is written to the server and what it answers go through two streams. */
   start() {
-    let rest = "";
-    this.hello = "";
-    this.server = spawn(this.command[0], this.command.slice(1), { stdio: ["pipe", "pipe", "inherit"] });
     let missing = null;
+    this.retry = null;
+    this.hello = "";
+    this.server = this.address ? this.connect() : this.spawn();
     this.server
       .on("error", (error) => (missing = error))
-      .on("close", (status, signal) => this.ended(signal ?? status, missing));
-    this.server.stdin.on("error", () => {}); // it has ended: "close" comes
-    this.server.stdout.setEncoding("utf8").on("data", (data) => {
+      .on("close", (status, signal) => this.ended(this.address ? 0 : (signal ?? status), missing));
+    this.input = this.address ? this.server : this.server.stdin;
+    this.input.on("error", () => {}); // it has ended: "close" comes
+    this.read(this.address ? this.server : this.server.stdout);
+    for (const { request } of this.waiting) this.input.write(request);
+    if (this.closing) this.input.end();
+  }
+
+  spawn() {
+    return spawn(this.command[0], this.command.slice(1), { stdio: ["pipe", "pipe", "inherit"] });
+  }
+
+  connect() {
+    const [, , path, host, port] = this.address;
+    const socket = path ? net.connect(path) : net.connect(Number(port), host || "127.0.0.1");
+    if (this.token) this.waiting.unshift({ request: `T ${this.token}\n`, resolve() {}, reject() {}, again: true });
+    return socket;
+  }
+
+  read(output) {
+    let rest = "";
+    output.setEncoding("utf8").on("data", (data) => {
       const lines = (rest + data).split("\n");
       rest = lines.pop();
-      for (const line of lines) this.hello ? this.answered(line) : (this.hello = line);
+      for (const line of lines) this.hello ? this.answered(line) : this.greeted(line);
     });
-    for (const { request } of this.waiting) this.server.stdin.write(request);
-    if (this.closing) this.server.stdin.end();
+  }
+
+  greeted(line) {
+    this.hello = line;
+    this.lost = null;
   }
 
   answered(line) {
@@ -45,17 +78,25 @@ class Unseen {
 
   ended(status, missing) {
     this.server = null;
+    if (this.token && this.waiting[0]?.request.startsWith?.("T ")) this.waiting.shift();
     const first = this.waiting[0];
     if (first && this.hello && !first.again) {
       first.again = true; // a request is tried twice
+      this.lost = Date.now();
       return this.start();
     }
-    const error = missing
+    if (first && this.address && this.lost && Date.now() - this.lost < RECONNECT) {
+      this.retry = setTimeout(() => this.start(), 100); // the server is not back yet
+      return;
+    }
+    const error = this.address
+      ? new Error(`cannot connect to ${this.address[0]}${missing ? ` (${missing.code})` : ""}`)
+      : missing
       ? new Error(`cannot start ${this.command[0]} (${missing.code}): install it, or say where it is by tool`)
       : new Error(`${this.command.join(" ")} ended with status ${status}`);
     for (const { reject } of this.waiting.splice(0)) reject(error);
     // SIGINT and SIGTERM end a server in order, and then it dies of the signal.
-    const good = !missing && [0, "SIGINT", "SIGTERM"].includes(status);
+    const good = this.address ? !first : !missing && [0, "SIGINT", "SIGTERM"].includes(status);
     if (this.closing) good ? this.closing.resolve() : this.closing.reject(error);
   }
 
@@ -67,7 +108,10 @@ class Unseen {
     const request = Buffer.concat([Buffer.from(head), ...lines.flatMap((line) => [line, end])]);
     return new Promise((resolve, reject) => {
       this.waiting.push({ request, resolve, reject });
-      this.server ? this.server.stdin.write(request) : this.start();
+      if (this.server) return void this.input.write(request);
+      if (this.retry) return; // it will be written
+      this.lost = Date.now();
+      this.start();
     });
   }
 
@@ -92,7 +136,7 @@ class Unseen {
     return Array.from(marks, (mark) => (mark === "E" ? null : mark === "1"));
   }
 
-  /** new() for an array of up to 10^6 URLs, several times as fast; null for a URL it cannot take. */
+  /** new() for an array of up to 10^6 URLs (65,536 of a shared server), several times as fast; null for a URL it cannot take. */
   newBatch(urls) {
     return this.askBatch("A", urls);
   }
@@ -111,11 +155,11 @@ class Unseen {
     return JSON.parse(await this.ask("I\n"));
   }
 
-  /** Ends the server, which answers and remembers everything first. */
+  /** Ends the server, which answers and remembers everything first, or the connection. */
   close() {
     this.closed ??= new Promise((resolve, reject) => {
       this.closing = { resolve, reject };
-      this.server ? this.server.stdin.end() : resolve();
+      this.server ? this.input.end() : resolve();
     });
     return this.closed;
   }

@@ -4,6 +4,8 @@
 # Time: long
 . "$(dirname "$0")/lib/common.bash"
 
+. "$TESTS/cli/lib/listening.bash"
+
 examples=$TESTS/../examples
 clients=$TESTS/cli/clients
 nrun=0
@@ -65,6 +67,37 @@ try() {
     expect 0 '*' '*'
     [ "$status" = 0 ] || cat err >&2
     same out exercise_want
+    try_address "$1"
+}
+
+# The same demo with a server that others use, too, which is killed and started again on the way. What
+# the server had answered and not committed may come twice.
+try_address() {
+    last="the demo of $1 with an address"
+    listening serve "$1.shared" --listen "unix:$1.sock"
+    {
+        head -n 2000 some
+        sleep 0.7
+        stop_process "$server" KILL
+        {
+            sleep 0.5 # the client waits for the server
+            listening serve "$1.shared" --listen "unix:$1.sock"
+            echo "$server" > second
+        } &
+        tail -n +2001 some
+        wait $!
+    } 2> /dev/null | "$1_demo" "unix:$1.sock" 2> err | sort -u > out
+    sort demo_want > sorted_want
+    same out sorted_want
+    holds [ ! -s err ]
+    "$UNSEEN" -s "unix:$1.sock" some > out
+    status=$?
+    expect 0 '' '*'
+    kill "$(cat second)" && eventually [ ! -e "$1.sock" ]
+    "$1_demo" "unix:$1.sock" < some > out 2> err
+    status=$?
+    [ "$status" = 0 ] && complain "$last, without a server: exit status 0"
+    holds grep -q "cannot connect to unix:$1.sock" err
 }
 
 if command -v python3 > /dev/null; then

@@ -435,6 +435,7 @@ for wrong in ("L", "L x http://a/", "L 0 http://a/", "L 604801 http://a/", "X 1"
 for wrong in ("D ", "D 0.0", "D zz", "D " + "0" * 100, "G " + kept + "0", "D -1.-1", "N 5 ffffffff.1", "N 5"):
     assert c.ask(wrong) == "late", wrong
 # What was answered is on the disk: after a kill all leases are over, and none is lost.
+assert c.ask("F") == "OK"
 server.end(signal.SIGKILL)
 server = Server("leased")
 c = Client()

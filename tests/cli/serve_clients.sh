@@ -3,3 +3,4 @@
 . "$(dirname "$0")/lib/common.bash"
 
 holds python3 "$TESTS/cli/serve_clients.py" "$UNSEEN" "${UNSEEN_CRASH_SEED:-1}" > out
+finish

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Where a server listens, as people write it: unix:PATH, ADDRESS:PORT, [ADDRESS]:PORT, or PORT or
+ * :PORT, which is that port of 127.0.0.1. Addresses are numbers: no name is looked up. */
+#ifndef UNSEEN_CLI_ADDRESS_H
+#define UNSEEN_CLI_ADDRESS_H
+
+#include <stdbool.h>
+#include <sys/socket.h>
+
+struct address {
+    struct sockaddr_storage bytes;
+    socklen_t len;
+    const char *path; /* of a local socket, in the text; NULL: it is a port */
+};
+
+/* Reads an address. Returns false if the text is none; errno is EINVAL, or ENAMETOOLONG. */
+bool address_read(struct address *address, const char *text);
+
+/* Whether the text of a file's place means a server: unix:PATH, or ADDRESS:PORT if no file has that
+ * name. */
+bool address_is_server(const char *text);
+
+/* Whether the address is of another machine, or of all networks. */
+bool address_is_remote(const struct address *address);
+
+#endif

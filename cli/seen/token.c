@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: MIT */
+#include "seen/token.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "print/message.h"
+
+bool token_read(const char *name, char token[TOKEN_MAX + 2])
+{
+    FILE *file = fopen(name, "re");
+    if (!file) {
+        message_error("cannot open %s: %s", name, strerror(errno));
+        return false;
+    }
+    const bool read = fgets(token, TOKEN_MAX + 2, file) != NULL;
+    (void)fclose(file); /* was only read */
+    const size_t len = read ? strcspn(token, "\r\n") : 0;
+    if (len < TOKEN_MIN || len > TOKEN_MAX) {
+        message_error("the first line of %s is no token: it has %d to %d bytes", name, TOKEN_MIN,
+                      TOKEN_MAX);
+        message_hint("head -c 24 /dev/urandom | base64 > %s", name);
+        return false;
+    }
+    token[len] = '\0';
+    return true;
+}

@@ -1,0 +1,105 @@
+# The tool as a client of a server: the same output as with the file, by several pipes at once.
+# Label: once
+. "$(dirname "$0")/lib/common.bash"
+. "$TESTS/cli/lib/listening.bash"
+
+urls 20000 12000 5 > some
+"$UNSEEN" --seed 1 -s file.unseen some > want
+listening serve --seed 1 served.unseen --listen unix:sock
+
+# The same lines in the same order; then none.
+run -s unix:sock some
+expect 0 '*' ''
+same out want
+run -s unix:sock some
+expect 0 '' ''
+run -c -s unix:sock some
+expect 0 '0\n' ''
+run check -c unix:sock some
+expect 0 "$(wc -l < some)\\n" ''
+printf 'http://new.example/\nHTTP://NEW.example:80/#x\n' > new
+run -n -s unix:sock new
+expect 0 'http://new.example/\nHTTP://NEW.example:80/#x\n' ''
+run check unix:sock new
+expect 1 '' ''
+run --canonical -s unix:sock new
+expect 0 'http://new.example/\n' ''
+run --shard 1/2 -c -v -s unix:sock some
+one=$(cat out)
+run --shard 2/2 -c -v -s unix:sock some
+holds [ $((one + $(cat out))) = "$(wc -l < some)" ]
+run --stats=json -p crawl -s unix:sock new
+expect 0 '' '*'
+holds grep -q '"seen": *2' err
+
+# Several pipes at once: each URL once, in one of them.
+urls 30000 20000 6 | sed s/site/other/ > more
+"$UNSEEN" more | sort > want
+pipes=
+for i in 1 2 3 4; do
+    shuf more --random-source=<(yes $i) | "$UNSEEN" -s unix:sock > "out.$i" 2> "err.$i" &
+    pipes="$pipes $!"
+done
+wait $pipes
+sort out.1 out.2 out.3 out.4 > all
+"$UNSEEN" -c all > count
+holds [ "$(cat count)" = "$(wc -l < all)" ]
+holds [ "$(cat count)" = "$(wc -l < want)" ]
+holds [ ! -s err.1 ]
+
+# What cannot be.
+run -p none -s unix:sock new
+expect 2 '' 'unseen: error: the store at unix:sock has the profile crawl/1, not none/1\nunseen: hint: unseen -s unix:sock FILE\n'
+run -s unix:sock -o lines new
+expect 2 '' 'unseen: error: -o needs the store itself, to have each line in lines exactly once\nunseen: hint: unseen -s unix:sock FILE >> lines\n'
+holds [ ! -e lines ]
+run -s unix:sock -x new some
+expect 2 '' 'unseen: error: -x and a server cannot be asked in one run\nunseen: hint: unseen -x new FILE | unseen -s unix:sock\n'
+run --filter bloom --capacity 10 -s unix:sock new
+expect 2 '' 'unseen: error: unix:sock is a server: its store has its settings already\nunseen: hint: unseen -s unix:sock FILE\n'
+run -z -s unix:sock new
+expect 2 '' '*'
+run info unix:sock
+expect 2 '' 'unseen: error: unix:sock is a server: this command needs the file of the store\nunseen: hint: unseen -s unix:sock FILE and unseen check unix:sock FILE ask a server\n'
+run -s unix:nobody new
+expect 2 '' 'unseen: error: cannot connect to unix:nobody: No such file or directory\nunseen: hint: unseen serve STORE --listen unix:nobody starts a server there\n'
+printf '{"u":"a\\nb"}\n' > json
+run -k .u -s unix:sock json
+expect 2 '' '*'
+holds grep -q 'a key has a newline in it' err
+
+# A server that ends: what was printed is all that was answered.
+mkfifo slow
+"$UNSEEN" -s unix:sock < slow > out 2> err &
+client=$!
+exec 8> slow
+printf 'http://last.example/1\n' >&8
+eventually grep -q last.example/1 out
+stop_listening
+holds [ "$server_status" = 143 ]
+printf 'http://last.example/2\n' >&8
+exec 8>&-
+wait "$client"
+status=$?
+expect 2 'http://last.example/1\n' 'unseen: error: the server at unix:sock has gone away\nunseen: hint: nothing is lost that was not printed: run this again when the server is back\n'
+
+# A port: only with the token.
+echo 'a token of some length' > token
+listening serve --token-file token served.unseen --listen 127.0.0.1:0
+run -s "127.0.0.1:$port" new
+expect 2 '' '*'
+holds grep -q 'token-file' err
+run check -c "127.0.0.1:$port" new
+expect 0 '2\n' ''
+echo http://port.example/ > port
+run --token-file token -s "127.0.0.1:$port" port
+expect 0 'http://port.example/\n' ''
+echo 'a token that is another' > wrong
+run --token-file wrong -s "127.0.0.1:$port" port
+expect 2 '' '*'
+holds grep -q 'the token is wrong' err
+stop_listening
+run serve served.unseen --listen 0.0.0.0:0
+expect 2 '' '*'
+holds grep -q -- '--token-file FILE' err
+finish
