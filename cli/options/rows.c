@@ -30,29 +30,34 @@ static bool set_known_good(struct options *o, char *value)
     return true;
 }
 
-/* Splits the list in place; options_parse made room for all names. A comma between parentheses is
- * one of patterns and divides no names. */
+/* The end of the first name of a list. A comma between parentheses is one of patterns and divides no
+ * names. */
+static char *end_of_rule(char *list)
+{
+    bool inside = false;
+    while (*list && (*list != ',' || inside)) {
+        inside = *list == '(' || (inside && *list != ')');
+        list++;
+    }
+    return list;
+}
+
+/* Splits the list in place; options_parse made room for all names. */
 static bool set_rule(struct options *o, char *value)
 {
-    char *name = value;
-    bool inside = false;
-    for (char *at = value;; at++) {
-        const bool ends = *at == '\0' || (*at == ',' && !inside);
-        inside = *at == '(' || (inside && *at != ')');
-        if (ends && at == name) {
-            return false;
-        }
-        if (ends) {
-            o->profile.rules[o->profile.nrules++] = name;
-            name = at + 1;
-        }
-        if (*at == '\0') {
-            return true;
-        }
-        if (ends) {
-            *at = '\0';
+    for (char *name = value, *end; name; name = *end ? end + 1 : NULL) {
+        end = end_of_rule(name);
+        if (end == name) {
+            return false; /* before anything is split: the message shows the value */
         }
     }
+    for (char *name = value; name;) {
+        char *end = end_of_rule(name);
+        o->profile.rules[o->profile.nrules++] = name;
+        name = *end ? end + 1 : NULL;
+        *end = '\0';
+    }
+    return true;
 }
 
 /* Adds the rule NAME(VALUE). */
