@@ -223,7 +223,10 @@ static bool repair(const struct options *o, struct output *out)
     struct unseen_error error = {.status = UNSEEN_OK};
     const char *path = o->input.files[0];
     struct finding f = finding_start(out, o, "store", path);
-    error.status = unseen_store_repair(path, &health, report_damage, &f, &error);
+    double start = 0;
+    do {
+        error.status = unseen_store_repair(path, &health, report_damage, &f, &error);
+    } while (stores_wait(&o->seen, &start, &error));
     if (error.status == UNSEEN_ERR_CORRUPT) {
         /* The usual hint, `unseen repair`, is no use here. */
         message_error("%s", error.text);
@@ -269,7 +272,10 @@ int compact_run(const struct options *o, enum unseen_cpu cpu)
     if (!is_single(o)) {
         return EXIT_TROUBLE;
     }
-    error.status = unseen_store_rewrite(o->input.files[0], &options, &error);
+    double start = 0;
+    do {
+        error.status = unseen_store_rewrite(o->input.files[0], &options, &error);
+    } while (stores_wait(&o->seen, &start, &error));
     if (error.status != UNSEEN_OK) {
         stores_report(o->input.files[0], &o->seen, &error);
     }

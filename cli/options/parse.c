@@ -176,6 +176,14 @@ static bool check_pairs(const struct options *o)
          "--surt FILE"},
         {o->print.surt && (o->profile.name || o->profile.nrules > 0),
          "--surt has rules of its own, -p and --rule have nothing to choose", "--surt FILE"},
+        {dedup && !o->seen.path && o->seen.like, "--like has no meaning without -s",
+         "-s NEW --like STORE FILE"},
+        {o->seen.like && (o->seen.seed_file || o->seen.seed.len),
+         "--like and --seed both say the seed", "--like STORE FILE"},
+        {o->seen.like && (o->profile.name || o->profile.nrules > 0),
+         "--like says which spellings are one URL, and so do -p and --rule", "--like STORE FILE"},
+        {o->seen.like && o->seen.key_bits, "--like and --key-bits both say how long keys are",
+         "--like STORE FILE"},
         {o->key.base && o->profile.name &&
              (strcmp(o->profile.name, "none") == 0 || strncmp(o->profile.name, "none/", 5) == 0),
          "-p none reads no URLs, --base has nothing to resolve", "--base URL FILE"},
@@ -352,7 +360,7 @@ enum options_result options_parse(struct options *o, const struct command *comma
         .profile.called = command->called,
         .key.separator = '\t',
         .input = {.delimiter = '\n', .max_line = MAX_LINE_DEFAULT},
-        .seen = {.called = command->called, .use = &command->use},
+        .seen = {.called = command->called, .use = &command->use, .wait = WAIT_DEFAULT},
         .print.limit = UINT64_MAX,
     };
     if (!parse_make_room(o, argc, argv)) {

@@ -2,6 +2,7 @@
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE 1
 #endif
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -134,6 +135,16 @@ static bool set_key_bits(struct options *o, char *value)
     }
     o->seen.key_bits = (unsigned)bits;
     return true;
+}
+
+/* Without a value: as long as it takes. */
+static bool set_wait(struct options *o, char *value)
+{
+    if (!value || strcmp(value, "0") == 0) {
+        o->seen.wait = value ? 0 : HUGE_VAL;
+        return true;
+    }
+    return number_positive(value, &o->seen.wait);
 }
 
 static bool set_mode(struct options *o, char *value)
@@ -355,6 +366,12 @@ static const struct option_row rows[] = {
      "a new store without a log, for those who accept less:\na crash forgets all since the last run's end, and\n"
      "those lines come again; a damaged store cannot be\nrepaired; no exactly-once output. It saves 8 bytes of\n"
      "disk per URL", FLAG(seen.no_log)},
+    {0, "like", COMMAND_MAKERS,
+     "a new store gets the settings and the secret of\nSTORE, so that both can be merged",
+     ONE_FILE("STORE", seen.like, "unseen add --like STORE NEW FILE: one store to be like")},
+    {0, "wait", COMMAND_WRITERS,
+     "wait up to so many seconds for a store that another\nprocess writes to (default 5; without a number: as\n"
+     "long as it takes)", CALL("[=SECONDS]", "a number of seconds", "=60", set_wait)},
     {0, "mode", COMMAND_MAKERS | COMMAND_MERGE,
      "who may open a new store, as in chmod: 640, 660, 644\n(default 600: only its owner); with --listen, who may\nconnect",
      CALL("MODE", "a 6 for the owner, then 0, 2, 4 or 6 for the group and for others", "640", set_mode)},

@@ -21,6 +21,10 @@ struct store_use {
     const char *lines_hint; /* the hint for the file of lines %s; NULL: unseen add */
 };
 
+enum {
+    WAIT_DEFAULT = 5 /* seconds */
+};
+
 struct seen_options {
     const char *called; /* how a corrected command starts */
     const struct store_use *use;
@@ -42,8 +46,11 @@ struct seen_options {
     unsigned key_bits;     /* 0: not given */
     bool no_log;
     unsigned file_mode;     /* 0: not given */
+    const char *like;       /* a store whose settings a new one gets; NULL: none */
     const char *token_file; /* NULL: none */
-    int notify_fd;          /* told of commits; 0: none. Set by serve, not by an option */
+
+    double wait;   /* seconds that a store in use is waited for */
+    int notify_fd; /* told of commits; 0: none. Set by serve, not by an option */
 };
 
 #endif

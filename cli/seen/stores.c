@@ -6,17 +6,24 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "address.h"
+#include "clock.h"
 #include "lines/files.h"
 #include "lines/profile.h"
 #include "print/message.h"
 #include "seen/filter_words.h"
+
+enum {
+    WAIT_PAUSE_NS = 20 * 1000 * 1000
+};
 
 /* ---- What a file is -------------------------------------------------------------------------- */
 
@@ -188,7 +195,8 @@ void stores_report(const char *path, const struct seen_options *o, const struct 
         message_hint("unseen repair %s", path);
         break;
     case UNSEEN_ERR_BUSY:
-        message_hint("wait until it has ended; meanwhile unseen check %s FILE can ask", path);
+        message_hint("--wait waits until it has ended; meanwhile unseen check %s FILE can ask",
+                     path);
         break;
     case UNSEEN_ERR_IO:
         hint_io(path, o);
@@ -264,6 +272,26 @@ static void hint_setting(const char *path, const struct seen_options *o,
 
 /* ---- Opening --------------------------------------------------------------------------------- */
 
+bool stores_wait(const struct seen_options *o, double *start, const struct unseen_error *error)
+{
+    const struct timespec pause = {0, WAIT_PAUSE_NS};
+    if (error->status != UNSEEN_ERR_BUSY) {
+        return false;
+    }
+    const double now = clock_now();
+    if (*start <= 0) {
+        *start = now;
+        if (isinf(o->wait)) {
+            message_plain("unseen: waiting: %s", error->text);
+        }
+    }
+    if (now - *start >= o->wait) {
+        return false;
+    }
+    (void)nanosleep(&pause, NULL); /* a signal makes it shorter */
+    return true;
+}
+
 static void report_mended(const char *path, enum unseen_store_mode mode, struct unseen_store *store)
 {
     const struct unseen_store_info info = stores_info(store);
@@ -291,7 +319,12 @@ static bool open_with(struct unseen_store **store_out, const char *path,
         return false;
     }
     struct unseen_error error = {.status = UNSEEN_OK};
-    const enum unseen_status status = unseen_store_open(store_out, path, wanted, &error);
+    enum unseen_status status = UNSEEN_OK;
+    double start = 0;
+    do {
+        status = unseen_store_open(store_out, path, wanted, &error);
+        error.status = status;
+    } while (stores_wait(o, &start, &error));
     if (status == UNSEEN_OK) {
         report_mended(path, wanted->mode, *store_out);
         return true;
@@ -308,6 +341,20 @@ bool stores_open_to_read(struct unseen_store **store_out, const char *path,
 {
     const struct unseen_store_options wanted = {.size = sizeof(wanted), .cpu = cpu};
     return open_with(store_out, path, &wanted, o);
+}
+
+/* As open_with; a new store gets the settings of --like. */
+static bool open_like(struct unseen_store **store_out, const char *path,
+                      struct unseen_store_options *wanted, const struct seen_options *o)
+{
+    struct unseen_store *like = NULL;
+    if (o->like && !stores_open_to_read(&like, o->like, o, wanted->cpu)) {
+        return false;
+    }
+    wanted->like = like;
+    const bool opened = open_with(store_out, path, wanted, o);
+    (void)unseen_store_close(like, NULL); /* was only read */
+    return opened;
 }
 
 bool stores_open(struct unseen_store **store_out, const char *path, enum unseen_store_mode mode,
@@ -341,7 +388,7 @@ bool stores_open(struct unseen_store **store_out, const char *path, enum unseen_
         }
         wanted.profile = text;
     }
-    const bool opened = open_with(store_out, path, &wanted, o);
+    const bool opened = open_like(store_out, path, &wanted, o);
     free(text);
     return opened;
 }

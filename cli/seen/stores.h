@@ -38,6 +38,11 @@ bool stores_open(struct unseen_store **store_out, const char *path, enum unseen_
 bool stores_open_to_read(struct unseen_store **store_out, const char *path,
                          const struct seen_options *o, enum unseen_cpu cpu);
 
+/* For a loop around a function that takes the lock of a store: true if the error is that another
+ * process has the lock, and it is to be tried again. Has then waited for a moment. *start is 0 before
+ * the first call. Says what is waited for if that may take for ever. */
+bool stores_wait(const struct seen_options *o, double *start, const struct unseen_error *error);
+
 /* Reports an error of any function of a store. */
 void stores_report(const char *path, const struct seen_options *o,
                    const struct unseen_error *error);

@@ -197,9 +197,9 @@ exec 3> q
 echo http://x/ >&3
 has_lines() { [ "$(wc -l < "$1")" -ge "$2" ]; }
 eventually has_lines out2 1
-wrong 2 "v.unseen is being written to by process $pid" 'wait until it has ended; meanwhile unseen check v.unseen FILE can ask' -s v.unseen one
+wrong 2 "v.unseen is being written to by process $pid" '--wait waits until it has ended; meanwhile unseen check v.unseen FILE can ask' --wait=0 -s v.unseen one
 for command in add remove; do
-    run $command v.unseen one
+    run $command --wait=0 v.unseen one
     expect 2 '' '*'
     holds grep -q "by process $pid" err
 done
