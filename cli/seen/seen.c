@@ -109,7 +109,7 @@ static bool check_remote(const struct seen *m)
 {
     const struct seen_options *o = m->o;
     if (o->filter || o->fpr > 0 || o->capacity > 0 || o->seed.len || o->key_bits || o->no_log ||
-        o->file_mode) {
+        o->file_mode || o->like) {
         message_error("%s is a server: its store has its settings already", o->path);
         message_hint("unseen -s %s FILE", o->path);
         return false;

@@ -55,8 +55,10 @@ expect 2 '' 'unseen: error: -o needs the store itself, to have each line in line
 holds [ ! -e lines ]
 run -s unix:sock -x new some
 expect 2 '' 'unseen: error: -x and a server cannot be asked in one run\nunseen: hint: unseen -x new FILE | unseen -s unix:sock\n'
-run --filter bloom --capacity 10 -s unix:sock new
-expect 2 '' 'unseen: error: unix:sock is a server: its store has its settings already\nunseen: hint: unseen -s unix:sock FILE\n'
+for settings in '--filter bloom --capacity 10' '--like other.unseen'; do
+    run $settings -s unix:sock new
+    expect 2 '' 'unseen: error: unix:sock is a server: its store has its settings already\nunseen: hint: unseen -s unix:sock FILE\n'
+done
 run -z -s unix:sock new
 expect 2 '' '*'
 run info unix:sock
