@@ -25,7 +25,7 @@ sweep() {
     "$UNSEEN" "$@" > want 2> /dev/null
     for on in once after; do
         n=0
-        while n=$((n + 1)); [ "$n" -le 500 ]; do
+        while n=$((n + 1)); [ "$n" -le 1000 ]; do
             rm -f failed
             FAIL_AT=$n FAIL_ON=$on FAIL_MARK=failed LD_PRELOAD=./fail.so "$UNSEEN" "$@" > out 2> err
             status=$?
@@ -42,7 +42,7 @@ sweep() {
             esac
         done
         holds [ "$n" -gt 3 ]
-        holds [ "$n" -le 500 ]
+        holds [ "$n" -le 1000 ]
     done
 }
 
