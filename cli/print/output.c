@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "folder.h"
+#include "print/encoder.h"
 #include "print/message.h"
 #include "print/report.h"
 
@@ -38,8 +39,35 @@ static bool opened(struct output *out)
     return true;
 }
 
+/* Reports a name that asks for another format than lines or compressed lines. */
+static bool check_name(const char *path)
+{
+    if (!is_standard(path) && encoder_is_foreign(path)) {
+        message_error("%s would be lines, not what its name says", path);
+        message_hint("names in .gz, .zst, .xz and .bz2 are compressed; -o - writes to another "
+                     "program");
+        return false;
+    }
+    return true;
+}
+
+/* Starts the encoder that the name asks for. */
+static bool start_encoder(struct output *out, const char *path)
+{
+    const struct encoder_kind *kind = is_standard(path) ? NULL : encoder_kind_of(path);
+    out->encoder = kind ? encoder_create(kind) : NULL;
+    if (kind && !out->encoder) {
+        message_error("%s: out of memory for the compressor", path);
+        return false;
+    }
+    return true;
+}
+
 bool output_open(struct output *out, const char *path)
 {
+    if (!check_name(path) || !start_encoder(out, path)) {
+        return false;
+    }
     out->name = is_standard(path) ? "standard output" : path;
     out->fd = is_standard(path) ? STDOUT_FILENO : file_open(path, O_WRONLY | O_CREAT);
     return opened(out);
@@ -60,8 +88,17 @@ void output_sync_name(const struct output *out)
 bool output_open_again(struct output *out, const char *path)
 {
     struct stat st;
+    if (!is_standard(path) && encoder_kind_of(path)) {
+        message_error("%s would be compressed, but with -s an output is continued line by line",
+                      path);
+        message_hint("-o NAME without that ending; compress the file when the run is over");
+        return false;
+    }
     if (is_standard(path) || (stat(path, &st) == 0 && !S_ISREG(st.st_mode))) {
         return output_open(out, path);
+    }
+    if (!check_name(path)) {
+        return false;
     }
     out->name = path;
     out->fd = file_open(path, O_RDWR | O_CREAT);
@@ -124,8 +161,8 @@ static void write_tee(struct output *out, const char *data, size_t len)
     }
 }
 
-/* Waits until all bytes are written or an error comes. */
-static void write_all(struct output *out, const char *data, size_t len)
+/* Writes bytes as they are. Returns how many were written before an error. */
+static size_t write_bytes(struct output *out, const char *data, size_t len)
 {
     const char *const begin = data;
     while (len > 0 && !out->failed) {
@@ -145,7 +182,46 @@ static void write_all(struct output *out, const char *data, size_t len)
             report_poll();
         }
     }
-    write_tee(out, begin, (size_t)(data - begin));
+    return (size_t)(data - begin);
+}
+
+static bool write_encoded(void *context, const char *data, size_t len)
+{
+    return write_bytes(context, data, len) == len;
+}
+
+static void report_encoder(struct output *out, bool has_failed)
+{
+    if (has_failed) {
+        message_error("cannot write %s: out of memory for the compressor", out->name);
+        out->failed = true;
+    }
+}
+
+/* Waits until all bytes are written, or with an encoder are taken, or an error comes. */
+static void write_all(struct output *out, const char *data, size_t len)
+{
+    size_t n = 0;
+    bool has_failed = false;
+    if (!out->encoder) {
+        n = write_bytes(out, data, len);
+    } else if (!out->failed) {
+        const struct encoder_sink sink = {write_encoded, out};
+        n = encoder_put(out->encoder, data, len, sink, &has_failed) ? len : 0;
+        report_encoder(out, has_failed);
+    }
+    write_tee(out, data, n);
+}
+
+/* Completes the compressed data. */
+static void end_encoder(struct output *out)
+{
+    bool has_failed = false;
+    if (out->encoder && !out->failed) {
+        const struct encoder_sink sink = {write_encoded, out};
+        (void)encoder_end(out->encoder, sink, &has_failed); /* remembered in out */
+        report_encoder(out, has_failed);
+    }
 }
 
 void output_make_elastic(struct output *out)
@@ -154,7 +230,8 @@ void output_make_elastic(struct output *out)
     if (out->tee) {
         output_make_elastic(out->tee);
     }
-    out->elastic = fstat(out->fd, &st) == 0 && (S_ISFIFO(st.st_mode) || S_ISSOCK(st.st_mode));
+    out->elastic =
+        !out->encoder && fstat(out->fd, &st) == 0 && (S_ISFIFO(st.st_mode) || S_ISSOCK(st.st_mode));
 }
 
 /* Writes as long as that does not block. A pipe that poll calls writable takes PIPE_BUF bytes
@@ -267,6 +344,15 @@ bool output_finish(struct output *out)
     return output_flush(out);
 }
 
+static void output_release(struct output *out)
+{
+    free(out->buf);
+    encoder_free(out->encoder);
+    out->buf = NULL;
+    out->encoder = NULL;
+    out->is_open = false;
+}
+
 /* Some file systems report a failed write only when the file is closed. */
 bool output_close(struct output *out)
 {
@@ -275,13 +361,12 @@ bool output_close(struct output *out)
     }
     if (out->buf) {
         (void)output_finish(out); /* remembered in out */
+        end_encoder(out);
     }
     if (close(out->fd) != 0 && !out->failed && errno != EINTR) {
         output_fail(out);
     }
-    free(out->buf);
-    out->buf = NULL;
-    out->is_open = false;
+    output_release(out);
     return !out->failed;
 }
 
@@ -290,7 +375,5 @@ void output_abandon(struct output *out)
     if (out->is_open && out->fd != STDOUT_FILENO) {
         (void)close(out->fd); /* nothing was written */
     }
-    free(out->buf);
-    out->buf = NULL;
-    out->is_open = false;
+    output_release(out);
 }

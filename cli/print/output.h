@@ -21,7 +21,7 @@ struct output {
     size_t cap;
     size_t len;
     size_t sent;
-    uint64_t written; /* bytes that have been written */
+    uint64_t written; /* bytes that have been written, as they are in the file */
     uint64_t put; /* bytes that were put, also after a failure; the next byte is at this position */
     /* Never wait for the reader of the output before the end: keep the bytes that it does not take
      * yet, in as much memory as they need. */
@@ -29,16 +29,19 @@ struct output {
     /* A second output, which gets what has been written to this one; NULL: none. If it fails, so
      * does this one. */
     struct output *tee;
+    struct encoder *encoder; /* compresses what is written; NULL: nothing does */
     bool failed;
     bool reader_gone; /* failed because nobody reads the pipe any more */
     bool is_open;
 };
 
-/* Opens path ("-" or NULL: standard output) for writing, and does not truncate it yet. */
+/* Opens path ("-" or NULL: standard output) for writing, and does not truncate it yet. The output is
+ * compressed if the name says so (encoder.h), and complete when it is closed. */
 bool output_open(struct output *out, const char *path);
 
 /* Opens path to append to it. It is opened for reading, too. If the file is new, its name is
- * durable before the function returns. */
+ * durable before the function returns. A name that asks for compression is refused: compressed data
+ * cannot be cut where a line ends. */
 bool output_open_again(struct output *out, const char *path);
 
 /* Makes the name of a regular file that the shell has opened durable, if the system tells the
