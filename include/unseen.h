@@ -459,7 +459,7 @@ struct unseen_url_options {
     size_t size; /* sizeof(struct unseen_url_options) */
 
     /* "none", "whatwg", "crawl", "scrapy", "safebrowsing", "aggressive": the newest version of the
-     * profile. "crawl/1": this version of it, and version 1 of each rule that is named without a
+     * profile. "crawl/2": this version of it, and version 1 of each rule that is named without a
      * version. Or an id that unseen_url_id gave. NULL means "crawl". */
     const char *profile;
 
@@ -503,7 +503,7 @@ UNSEEN_API enum unseen_status unseen_url_create(struct unseen_url **url_out,
  * Time: constant. */
 UNSEEN_API void unseen_url_free(struct unseen_url *url);
 
-/* The identity of the canonicaliser as text, such as "crawl/1" or "crawl/1+strip-trackers/2": the
+/* The identity of the canonicaliser as text, such as "crawl/2" or "crawl/2+strip-trackers/2": the
  * profile, its version, and each rule that differs from the profile, with its version if that is
  * not 1. Profiles and rules are frozen: each change of an answer is a new version. Keys made under
  * different
@@ -1101,7 +1101,7 @@ UNSEEN_API struct unseen_bytes unseen_lines_field(
  *     struct unseen_error error;
  *     if (unseen_store_open(&store, path, &options, &error) != UNSEEN_OK) {
  *         fprintf(stderr, "%s\n", error.text);
- *         -> visited.unseen has the profile crawl/1, not whatwg/1
+ *         -> visited.unseen has the profile crawl/2, not whatwg/2
  *         if (error.status == UNSEEN_ERR_MISMATCH && error.setting == UNSEEN_SETTING_PROFILE) ...
  *     }
  *

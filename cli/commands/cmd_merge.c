@@ -25,13 +25,11 @@ static void hint_setting(enum unseen_setting setting, const char *out, struct un
 {
     if (setting == UNSEEN_SETTING_KEY_BITS) {
         message_hint("unseen compact --key-bits %u %s", stores_info(in).key_bits, out);
-    } else if (setting == UNSEEN_SETTING_SEED) {
+    } else {
         message_hint(
             "unseen add --like %s NEW FILE makes a store that can be merged with it; of this one "
             "only the URLs can be added: unseen add %s FILE",
             out, out);
-    } else {
-        message_hint("only its URLs can be added: unseen add %s FILE", out);
     }
 }
 

@@ -106,7 +106,7 @@ static bool put(struct remote *r, const char *data, size_t len)
     return true;
 }
 
-/* "unseen 1 profile=crawl/1 key=64 items=0" */
+/* "unseen 1 profile=crawl/2 key=64 items=0" */
 static bool read_greeting(struct remote *r)
 {
     static const char start[] = "unseen 1 profile=";

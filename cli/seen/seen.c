@@ -27,10 +27,47 @@ void seen_report_full(enum unseen_status status)
 
 /* ---- The set or the store -------------------------------------------------------------------- */
 
+/* Opens the stores of -x. */
+static bool open_excluded(struct seen *m, enum unseen_cpu cpu)
+{
+    const struct seen_options *o = m->o;
+    if (o->nexcludes == 0) {
+        return true;
+    }
+    m->stores = calloc(o->nexcludes, sizeof(struct unseen_store *));
+    if (!m->stores) {
+        return message_no_memory();
+    }
+    for (; m->nstores < o->nexcludes; m->nstores++) {
+        const char *path = o->excludes[m->nstores];
+        const enum stores_kind kind = stores_kind_of(path);
+        if (kind != STORES_NONE && kind != STORES_LIST &&
+            !stores_open_to_read(&m->stores[m->nstores], path, o, cpu)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* The identity text of the first store of -x, or NULL. */
+static const char *excluded_profile(const struct seen *m)
+{
+    for (size_t i = 0; i < m->nstores; i++) {
+        if (m->stores[i]) {
+            return unseen_set_profile(unseen_store_set(m->stores[i]));
+        }
+    }
+    return NULL;
+}
+
+/* Versions that -p and --rule do not say are those of the first store of -x, so that a store of an
+ * older version can be named without -p. */
 static bool create_set(struct seen *m, enum unseen_cpu cpu)
 {
     const struct seen_options *o = m->o;
-    if (!profile_create(&m->own_url, m->profile, NULL, cpu)) {
+    struct profile_options wanted = *m->profile;
+    wanted.like = excluded_profile(m);
+    if (!profile_create(&m->own_url, &wanted, NULL, cpu)) {
         return false;
     }
     m->url = profile_is_none(m->own_url) ? NULL : m->own_url;
@@ -128,13 +165,15 @@ static bool check_remote(const struct seen *m)
 }
 
 /* The server makes lines canonical; this run does so only if it needs the canonical forms, too. The
- * profile that was asked for must be the server's. */
+ * profile that was asked for must be the server's; versions that it does not say are. */
 static bool use_remote_profile(struct seen *m, enum unseen_cpu cpu)
 {
     struct unseen_url *url = NULL;
     struct unseen_error error;
-    const bool is_named = m->profile->name || m->profile->nrules > 0 || m->o->profile;
-    if (is_named && !profile_create(&url, m->profile, m->o->profile, cpu)) {
+    struct profile_options wanted = *m->profile;
+    const bool is_named = wanted.name || wanted.nrules > 0 || m->o->profile;
+    wanted.like = m->remote.profile;
+    if (is_named && !profile_create(&url, &wanted, m->o->profile, cpu)) {
         return false;
     }
     const bool differs = is_named && strcmp(unseen_url_id(url), m->remote.profile) != 0;
@@ -174,6 +213,9 @@ bool seen_open(struct seen *m, enum unseen_cpu cpu)
     if (o->path && address_is_server(o->path)) {
         return open_remote(m, cpu);
     }
+    if (!open_excluded(m, cpu)) {
+        return false;
+    }
     if (o->use->takes_list && stores_kind_of(o->path) == STORES_LIST) {
         return open_list(m, o->path, cpu);
     }
@@ -182,12 +224,9 @@ bool seen_open(struct seen *m, enum unseen_cpu cpu)
 
 /* ---- What -x names --------------------------------------------------------------------------- */
 
-static bool exclude_store(struct seen *m, const char *path, enum unseen_cpu cpu)
+static bool exclude_store(struct seen *m, const char *path, const struct unseen_store *store)
 {
-    if (!stores_open_to_read(&m->stores[m->nstores], path, m->o, cpu)) {
-        return false;
-    }
-    const struct unseen_set *set = unseen_store_set(m->stores[m->nstores++]);
+    const struct unseen_set *set = unseen_store_set(store);
     const char *has = unseen_set_profile(set);
     const char *wanted = unseen_set_profile(m->set);
     const char *quote = profile_quote(has);
@@ -276,16 +315,15 @@ static bool exclude_lines(struct seen *m, const char *path, enum unseen_cpu cpu,
     return status == UNSEEN_OK && !reader.failed;
 }
 
-static bool exclude(struct seen *m, const char *path, enum unseen_cpu cpu, uint64_t *nlines_out)
+static bool exclude(struct seen *m, size_t i, enum unseen_cpu cpu, uint64_t *nlines_out)
 {
-    switch (stores_kind_of(path)) {
-    case STORES_NONE:
-        return check_parts(m, path) && exclude_lines(m, path, cpu, nlines_out);
-    case STORES_LIST:
-        return check_parts(m, path) && exclude_list(m, path, cpu);
-    default:
-        return exclude_store(m, path, cpu);
+    const char *path = m->o->excludes[i];
+    if (m->stores[i]) {
+        return exclude_store(m, path, m->stores[i]);
     }
+    return check_parts(m, path) &&
+           (stores_kind_of(path) == STORES_LIST ? exclude_list(m, path, cpu)
+                                                : exclude_lines(m, path, cpu, nlines_out));
 }
 
 bool seen_exclude(struct seen *m, enum unseen_cpu cpu, uint64_t *nlines_out)
@@ -294,14 +332,13 @@ bool seen_exclude(struct seen *m, enum unseen_cpu cpu, uint64_t *nlines_out)
     if (o->nexcludes == 0) {
         return true;
     }
-    m->stores = calloc(o->nexcludes, sizeof(struct unseen_store *));
     m->excluded = calloc(o->nexcludes + 1, sizeof(struct unseen_set *));
     m->lists = calloc(o->nexcludes, sizeof(*m->lists));
-    if (!m->stores || !m->excluded || !m->lists) {
+    if (!m->excluded || !m->lists) {
         return message_no_memory();
     }
     for (size_t i = 0; i < o->nexcludes; i++) {
-        if (!exclude(m, o->excludes[i], cpu, nlines_out)) {
+        if (!exclude(m, i, cpu, nlines_out)) {
             return false;
         }
     }

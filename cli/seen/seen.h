@@ -53,16 +53,16 @@ struct seen {
     /* what has to be freed */
     struct unseen_url *own_url;
     struct unseen_set *own_set;
-    struct unseen_set *lines; /* the lines of -x, if they cannot be in own_set */
-    struct unseen_store **stores;
+    struct unseen_set *lines;     /* the lines of -x, if they cannot be in own_set */
+    struct unseen_store **stores; /* of -x, by the number of the option; NULL: not a store */
     size_t nstores;
 };
 
-/* Opens the set, store or list that the options name. False if that failed, which has been
+/* Opens the set, store or list that the options name, and the stores of -x. False if that failed, which has been
  * reported. The caller calls seen_close in either case. */
 bool seen_open(struct seen *m, enum unseen_cpu cpu);
 
-/* Opens the stores and lists of -x and reads its files of lines. Adds the number of these lines to
+/* Takes the stores of -x, opens its lists, and reads its files of lines. Adds the number of these lines to
  * *nlines_out. False as above. */
 bool seen_exclude(struct seen *m, enum unseen_cpu cpu, uint64_t *nlines_out);
 

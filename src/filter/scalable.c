@@ -128,9 +128,7 @@ static enum unseen_status make_spare(struct scalable *s, uint64_t nkeys)
     struct unseen__filter *filter;
     enum unseen_status status = s->link_ops->create(&filter, &params);
     if (status != UNSEEN_OK) {
-        /* Only the first link has what the caller asked for. A later one that cannot be planned, in
-         * a set that came from a forged export, would be too large. */
-        return s->nlinks > 0 ? UNSEEN_ERR_NOMEM : status;
+        return status;
     }
     if (s->has_spare) {
         s->link_ops->free(spare->filter);

@@ -7,7 +7,7 @@
  * without a version means the newest version. The identity text says all versions, so an old set
  * keeps its old answers:
  *
- *     crawl/1+strip-trackers/2
+ *     crawl/2+strip-trackers/2
  *
  * In a text whose profile has a version, a rule without one has version 1. The first identity
  * texts were written so. */
@@ -59,7 +59,10 @@ static const struct profile {
     {"none", 1, unseen__url_none, NULL, 0, 0},
     {"whatwg", 1, unseen__url_whatwg, unseen__url_whatwg_fast, UNSEEN__RULE_KEEP_FRAGMENT,
      WHATWG_RULES},
+    {"whatwg", 2, unseen__url_whatwg, unseen__url_whatwg_fast,
+     UNSEEN__RULE_KEEP_FRAGMENT | UNSEEN__RULE_IDNA_2, WHATWG_RULES},
     {"crawl", 1, unseen__url_whatwg, unseen__url_whatwg_fast, 0, WHATWG_RULES},
+    {"crawl", 2, unseen__url_whatwg, unseen__url_whatwg_fast, UNSEEN__RULE_IDNA_2, WHATWG_RULES},
     {"scrapy", 1, unseen__url_scrapy, unseen__url_scrapy_fast, 0,
      SCRAPY_RULES | UNSEEN__RULE_KEEP_FRAGMENT},
     {"safebrowsing", 1, unseen__url_safebrowsing, unseen__url_safebrowsing_fast, 0, 0},

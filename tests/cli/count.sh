@@ -145,7 +145,7 @@ expect 2 '' '*'
 printf 'http://a/\nhttp://a/\nHTTP://A/\nx\n' > stats.txt
 run count --stats=json stats.txt
 expect 0 '2\n' '*'
-holds grep -q '^{"lines":4,"new":2,"seen":2,.*"not_urls":1,.*"bytes":32,"keys":2,.*"profile":"crawl/1",' err
+holds grep -q '^{"lines":4,"new":2,"seen":2,.*"not_urls":1,.*"bytes":32,"keys":2,.*"profile":"crawl/2",' err
 run count --stats --by host stats.txt
 expect 0 '*' '*'
 holds grep -qx 'lines        4' err
@@ -154,5 +154,5 @@ unseen add --seed 1 stats1.unseen stats.txt
 unseen add --seed 1 stats2.unseen stats.txt
 run count --stats=json stats1.unseen stats2.unseen
 expect 0 '2\n' '*'
-holds grep -q '^{"lines":4,"new":2,"seen":2,.*"bytes":32,"keys":2,.*"profile":"crawl/1",' err
+holds grep -q '^{"lines":4,"new":2,"seen":2,.*"bytes":32,"keys":2,.*"profile":"crawl/2",' err
 finish

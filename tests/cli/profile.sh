@@ -142,7 +142,7 @@ run -p aggressive/1
 expect 0 'http://e.com/?igsh=1\nhttp://e.com/?fbclid=1\n' ''
 run -p crawl --rule strip-trackers/1
 expect 0 'http://e.com/?igsh=1\nhttp://e.com/?fbclid=1\n' ''
-run -p crawl/1+strip-trackers
+run -p crawl/2+strip-trackers
 expect 0 'http://e.com/?igsh=1\nhttp://e.com/?fbclid=1\n' ''
 run -p aggressive/1 -s one.unseen
 expect 0 'http://e.com/?igsh=1\nhttp://e.com/?fbclid=1\n' ''
@@ -161,8 +161,13 @@ expect 0 'http://f.com/?igsh=1\nhttp://f.com/\nhttp://e.com/\n' ''
 printf 'http://f.com/?igsh=2\n' > in
 run --rule strip-trackers -s rule.unseen
 expect 0 'http://f.com/?igsh=2\n' ''
-run -p aggressive -x one.unseen
+run -p aggressive/2 -x one.unseen
 expect 2 '' 'unseen: error: one.unseen has the profile aggressive/1, the run has aggressive/2\nunseen: hint: unseen -p aggressive/1 -x one.unseen FILE\n'
+# -x gives a run its version, but a store that exists has its own.
+run -p aggressive -x one.unseen
+expect 0 'http://f.com/?igsh=2\n' ''
+run -p aggressive -x one.unseen -x two.unseen
+expect 2 '' 'unseen: error: two.unseen has the profile aggressive/2, the run has aggressive/1\nunseen: hint: unseen -p aggressive/2 -x two.unseen FILE\n'
 run -p aggressive/1 -x one.unseen
 expect 0 'http://f.com/?igsh=2\n' ''
 # So do lists, also when they are built anew from an older one.
@@ -175,6 +180,55 @@ holds grep -q '"profile":"aggressive/1"' out
 run build -p aggressive/2 --from one.list three.list in
 expect 2 '' '*'
 holds grep -qx 'unseen: error: one.list has the profile aggressive/1, not aggressive/2' err
+# The default has versions, too. In crawl/1 a name with U+1E030 is no URL, so that its spellings differ.
+printf 'http://\360\236\200\260.com/#a\nhttp://\320\260.com/\n' > in
+cp in both
+printf 'http://\320\260.com/#b\nHTTP://\360\236\200\260.com/\n' > again
+head -n 1 in > first
+tail -n 1 again > other
+run
+same out first
+run -p crawl/1
+same out in
+run -p crawl/1 -s v1.unseen
+same out in
+run -s v2.unseen
+same out first
+cp v1.unseen v1.before
+cp again in
+run -n -s v1.unseen
+same out other
+run -x v1.unseen
+same out other
+run -x v2.unseen
+expect 0 '' ''
+run -s v1.unseen
+same out other
+run -s v2.unseen
+expect 0 '' ''
+run check -v v1.before < in
+same out other
+run info --json v1.unseen
+holds grep -q '"profile":"crawl/1"' out
+run info --json v2.unseen
+holds grep -q '"profile":"crawl/2"' out
+run merge --into v1.unseen v2.unseen
+expect 2 '' 'unseen: error: v2.unseen has the profile crawl/2, v1.unseen has crawl/1\nunseen: hint: unseen add --like v1.unseen NEW FILE makes a store that can be merged with it; of this one only the URLs can be added: unseen add v1.unseen FILE\n'
+run add --like v1.unseen like.unseen first
+run merge --into v1.unseen like.unseen
+expect 0 '' ''
+run count v1.unseen v2.unseen
+expect 2 '' 'unseen: error: v2.unseen has the profile crawl/2, v1.unseen has crawl/1\nunseen: hint: only stores made with the same -p and --seed-file can be counted together\n'
+run build -p crawl/1 v1.list both
+run build v2.list both
+expect 0 '*' '*'
+run check -v v1.list < in
+same out other
+run check -v v2.list < in
+expect 1 '' ''
+run build --from v1.list v3.list both
+run info --json v3.list
+holds grep -q '"profile":"crawl/1"' out
 run -p crawl/77
 expect 2 '' 'unseen: error: this version of unseen has no profile "crawl/77"\nunseen: hint: unseen help profiles\n'
 run --rule strip-trackers/77
@@ -199,26 +253,26 @@ expect 0 'http://e.com/\nhttp://e.com/\nhttp://news.example/\nhttp://www.news.ex
 run --drop-params 'ref,utm_*' -s params.unseen
 expect 0 'http://e.com/?id=1&utm_x=2\nhttp://news.example/?page=1\nhttp://www.news.example/?page=2\nhttp://news.example/\n' ''
 run info --json params.unseen
-holds grep -qF '"profile":"crawl/1+drop-params(ref,utm_*)"' out
+holds grep -qF '"profile":"crawl/2+drop-params(ref,utm_*)"' out
 printf 'http://e.com/?utm_z=7&id=1\nhttp://e.com/?id=2&ref=x\n' > in
 run -s params.unseen
 expect 0 'http://e.com/?id=2&ref=x\n' ''
 run --drop-params 'utm_*,ref,utm_x' -s params.unseen
 expect 0 '' ''
 run --drop-params 'utm_*' -s params.unseen
-expect 2 '' 'unseen: error: params.unseen has the profile crawl/1+drop-params(ref,utm_*), not crawl/1+drop-params(utm_*)\nunseen: hint: unseen -s params.unseen FILE\n'
+expect 2 '' 'unseen: error: params.unseen has the profile crawl/2+drop-params(ref,utm_*), not crawl/2+drop-params(utm_*)\nunseen: hint: unseen -s params.unseen FILE\n'
 run -x params.unseen
-expect 2 '' "unseen: error: params.unseen has the profile crawl/1+drop-params(ref,utm_*), the run has crawl/1\nunseen: hint: unseen -p 'crawl/1+drop-params(ref,utm_*)' -x params.unseen FILE\n"
-run -p 'crawl/1+drop-params(ref,utm_*)' -x params.unseen
+expect 2 '' "unseen: error: params.unseen has the profile crawl/2+drop-params(ref,utm_*), the run has crawl/2\nunseen: hint: unseen -p 'crawl/2+drop-params(ref,utm_*)' -x params.unseen FILE\n"
+run -p 'crawl/2+drop-params(ref,utm_*)' -x params.unseen
 expect 0 '' ''
 run --drop-params ref -s other.unseen
 expect 0 '*' ''
 run merge --into params.unseen other.unseen
 expect 2 '' '*'
-holds grep -qxF 'unseen: error: other.unseen has the profile crawl/1+drop-params(ref), params.unseen has crawl/1+drop-params(ref,utm_*)' err
+holds grep -qxF 'unseen: error: other.unseen has the profile crawl/2+drop-params(ref), params.unseen has crawl/2+drop-params(ref,utm_*)' err
 printf 'C http://e.com/?ref=9&id=2\nC http://e.com/?id=3\n' > in
 run serve params.unseen
-holds [ "$(sed 's/key=.*//' out | tr '\n' ' ')" = 'unseen 1 profile=crawl/1+drop-params(ref,utm_*)  1 0 ' ]
+holds [ "$(sed 's/key=.*//' out | tr '\n' ' ')" = 'unseen 1 profile=crawl/2+drop-params(ref,utm_*)  1 0 ' ]
 printf 'http://e.com/?id=2&ref=x\n' > in
 run build --only-params id params.list in
 expect 0 '*' '*'
@@ -232,7 +286,7 @@ expect 0 'http://e.com/?utm_a=1
   = http://e.com/
 http://e.com/
   = http://e.com/
-same under crawl/1+drop-params(utm_*), by drop-params
+same under crawl/2+drop-params(utm_*), by drop-params
 ' ''
 run --drop-params 'a*b' /dev/null
 expect 2 '' 'unseen: error: drop-params: "a*b" is not a pattern: * may stand only at its end, write %%2A for the character\n'

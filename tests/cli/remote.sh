@@ -5,7 +5,9 @@
 
 urls 20000 12000 5 > some
 "$UNSEEN" --seed 1 -s file.unseen some > want
-listening serve --seed 1 served.unseen --listen unix:sock
+# The store has an older version of the profile, which -p crawl means then.
+"$UNSEEN" add --seed 1 -p crawl/1 served.unseen /dev/null
+listening serve served.unseen --listen unix:sock
 
 # The same lines in the same order; then none.
 run -s unix:sock some
@@ -50,6 +52,8 @@ holds [ ! -s err.1 ]
 # What cannot be.
 run -p none -s unix:sock new
 expect 2 '' 'unseen: error: the store at unix:sock has the profile crawl/1, not none/1\nunseen: hint: unseen -s unix:sock FILE\n'
+run -p crawl/2 -s unix:sock new
+expect 2 '' 'unseen: error: the store at unix:sock has the profile crawl/1, not crawl/2\nunseen: hint: unseen -s unix:sock FILE\n'
 run -s unix:sock -o lines new
 expect 2 '' 'unseen: error: -o needs the store itself, to have each line in lines exactly once\nunseen: hint: unseen -s unix:sock FILE >> lines\n'
 holds [ ! -e lines ]

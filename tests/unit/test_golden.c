@@ -70,11 +70,11 @@ struct golden {
 
 static const struct golden goldens[] = {
     /* name, type, filter, profile, key_bits, threads, fpr, capacity, kind, flags */
-    {"set-compact", SET, "compact", "crawl", 128, 1, 0, 0, URL, REMOVES},
+    {"set-compact", SET, "compact", "crawl/1", 128, 1, 0, 0, URL, REMOVES},
     {"set-compact-wide", SET, "compact", "none", 96, 1, 2e-6, 0, URL, 0},
     {"set-compact-threads", SET, "compact", "none", 64, 2, 2e-6, 0, URL, SQUEEZED},
     {"set-exact", SET, "exact", "none", 64, 1, 0, 0, URL, REMOVES},
-    {"set-exact-wide", SET, "exact", "whatwg", 128, 1, 1e-12, 0, URL, 0},
+    {"set-exact-wide", SET, "exact", "whatwg/1", 128, 1, 1e-12, 0, URL, 0},
     {"set-exact-threads", SET, "exact", "none", 96, 2, 0, 0, URL, REMOVES},
     {"set-bloom", SET, "bloom", "scrapy", 128, 1, 0.01, 1000, URL, 0},
     {"set-bloom-threads", SET, "bloom", "none", 64, 2, 0.01, 1000, URL, 0},
@@ -96,10 +96,10 @@ static const struct golden goldens[] = {
     {"set-exact-many", SET, "exact", "none", 128, 1, 0, 0, URL, MANY | SUMMED},
     {"set-scalable-many", SET, "scalable", "none", 128, 1, 0.01, 100, URL, MANY | SUMMED},
 
-    {"store-compact", STORE, "compact", "crawl", 64, 1, 0, 0, URL, REMOVES},
+    {"store-compact", STORE, "compact", "crawl/1", 64, 1, 0, 0, URL, REMOVES},
     {"store-compact-image", STORE, "compact", "none", 64, 1, 2e-6, 0, URL, REMOVES | IMAGE},
     {"store-compact-96", STORE, "compact", "none", 96, 1, 0, 0, URL, 0},
-    {"store-compact-128", STORE, "compact", "whatwg", 128, 1, 0, 0, URL, REMOVES},
+    {"store-compact-128", STORE, "compact", "whatwg/1", 128, 1, 0, 0, URL, REMOVES},
     {"store-compact-no-log", STORE, "compact", "none", 64, 1, 0, 0, URL, NO_LOG | REMOVES},
     {"store-exact", STORE, "exact", "none", 64, 1, 0, 0, URL, REMOVES},
     {"store-exact-no-log", STORE, "exact", "none", 128, 1, 1e-12, 0, URL, NO_LOG},
@@ -124,13 +124,13 @@ static const struct golden goldens[] = {
     {"list-fine", LIST, NULL, "none", 0, 1, 1e-7, 0, URL, MANY | SUMMED},
     {"list-finest", LIST, NULL, "none", 0, 1, 1e-9, 0, URL, 0},
     {"list-resumed", LIST, NULL, "none", 0, 1, 1e-4, 0, URL, RESUMED},
-    {"list-url", LIST, NULL, "crawl", 0, 2, 0.01, 0, URL, 0},
+    {"list-url", LIST, NULL, "crawl/1", 0, 2, 0.01, 0, URL, 0},
     {"list-expressions", LIST, NULL, "safebrowsing/1", 0, 1, 0.01, 0, UNSEEN_KIND_EXPRESSIONS_1, 0},
     {"list-mail", LIST, NULL, "none", 0, 1, 0.01, 0, UNSEEN_KIND_MAIL_1, 0},
     {"list-ip", LIST, NULL, "none", 0, 1, 0.01, 0, UNSEEN_KIND_IP, 0},
     {"list-phone", LIST, NULL, "none", 0, 1, 0.01, 0, UNSEEN_KIND_PHONE, 0},
     {"list-bytes-changed", LIST, NULL, "none", 0, 1, 0.01, 0, URL, CHANGES},
-    {"list-url-changed", LIST, NULL, "crawl", 0, 1, 0.01, 0, URL, CHANGES},
+    {"list-url-changed", LIST, NULL, "crawl/1", 0, 1, 0.01, 0, URL, CHANGES},
     {"list-expressions-changed", LIST, NULL, "safebrowsing/1", 0, 1, 0.01, 0,
      UNSEEN_KIND_EXPRESSIONS_1, CHANGES},
     {"list-mail-changed", LIST, NULL, "none", 0, 1, 0.01, 0, UNSEEN_KIND_MAIL_1, CHANGES},
@@ -139,6 +139,10 @@ static const struct golden goldens[] = {
 
     {"list-expressions-2", LIST, NULL, "safebrowsing/1", 0, 1, 0.01, 0, UNSEEN_KIND_EXPRESSIONS, 0},
     {"list-mail-2", LIST, NULL, "none", 0, 1, 0.01, 0, UNSEEN_KIND_MAIL, 0},
+
+    {"set-exact-whatwg-2", SET, "exact", "whatwg/2", 128, 1, 1e-12, 0, URL, 0},
+    {"store-compact-crawl-2", STORE, "compact", "crawl/2", 64, 1, 0, 0, URL, REMOVES},
+    {"list-url-crawl-2", LIST, NULL, "crawl/2", 0, 1, 0.01, 0, URL, CHANGES},
 
     {"bitmap", BITMAP, NULL, NULL, 0, 0, 0, 0, URL, 0},
 };
