@@ -30,7 +30,9 @@ static struct unseen_url *create(unsigned choice, enum unseen_cpu cpu)
     static const char *const names[] = {"keep-fragment", "drop-blank-values", "split-semicolons"};
     const char *rules[3];
     struct unseen_url_options options = {.size = sizeof(options),
-                                         .profile = choice & 1 ? "safebrowsing" : "scrapy",
+                                         .profile = choice & 1    ? "safebrowsing"
+                                                    : choice & 16 ? "scrapy/2"
+                                                                  : "scrapy/1",
                                          .rules = rules,
                                          .cpu = cpu};
     for (unsigned i = 0; i < 3 && !(choice & 1); i++) {

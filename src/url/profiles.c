@@ -24,7 +24,7 @@ static const struct unseen_url_entry profile_entries[] = {
     {"none", "plain bytes: no URL is read into them"},
     {"whatwg", "the WHATWG URL standard, as browsers write a URL, with its fragment"},
     {"crawl", "whatwg without the fragment: the same request (the default)"},
-    {"scrapy", "w3lib 2.4 canonicalize_url, as Scrapy's duplicate filter"},
+    {"scrapy", "w3lib 2.5 canonicalize_url, as Scrapy's duplicate filter"},
     {"safebrowsing", "Safe Browsing v4 canonicalisation, for lists of bad sites"},
     {"aggressive", "probably the same page: http = https, no www, trackers or sessions, sorted"},
 };
@@ -64,6 +64,8 @@ static const struct profile {
     {"crawl", 1, unseen__url_whatwg, unseen__url_whatwg_fast, 0, WHATWG_RULES},
     {"crawl", 2, unseen__url_whatwg, unseen__url_whatwg_fast, UNSEEN__RULE_IDNA_2, WHATWG_RULES},
     {"scrapy", 1, unseen__url_scrapy, unseen__url_scrapy_fast, 0,
+     SCRAPY_RULES | UNSEEN__RULE_KEEP_FRAGMENT},
+    {"scrapy", 2, unseen__url_scrapy_2, unseen__url_scrapy_2_fast, 0,
      SCRAPY_RULES | UNSEEN__RULE_KEEP_FRAGMENT},
     {"safebrowsing", 1, unseen__url_safebrowsing, unseen__url_safebrowsing_fast, 0, 0},
     {"aggressive", 1, unseen__url_whatwg, unseen__url_whatwg_fast, AGGRESSIVE_1, WHATWG_RULES},

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * The scheme "scrapy": the identity that Scrapy crawlers use, canonicalize_url of w3lib 2.4. This
- * is the slow path, the specification; scrapy_fast.c answers for most URLs in its place.
+ * The scheme "scrapy": the identity that Scrapy crawlers use, canonicalize_url of w3lib. This is
+ * the slow path, the specification; scrapy_path.c writes its paths, and scrapy_fast.c answers for
+ * most URLs in its place. Version 2 of the profile follows w3lib 2.5, and version 1 follows the
+ * development of w3lib between 2.4 and 2.5.
  *
  *     trim, remove tabs and line ends
  *     scheme : // userinfo @ host : port   path ; params   ? query   # fragment
@@ -10,13 +12,9 @@
  *      case      re-encode  lower         re-encode  only     sort,
  *                                                           re-encode
  *
- * The path keeps its dot segments, its // and the escapes of / and ?; the query becomes pairs of
- * decoded bytes sorted by key, then value. A URL without a scheme or a host is taken as well.
- *
- * w3lib does not always agree with itself: its answer to %2541 is %41, and its answer to %41 is A.
- * The same happens with two more characters that change their meaning once decoded. If w3lib's
- * answer is not its own canonical form, we leave the escape, so that canon(canon(x)) = canon(x).
- * There are three such places, marked "w3lib:" below; only there does an answer differ.
+ * The path keeps its // and the escapes of / and ?; since version 2 also the escapes of % and ;,
+ * and dot segments are resolved. The query becomes pairs of decoded bytes sorted by key, then
+ * value. A URL without a scheme or a host is taken as well.
  *
  * References: [Berners-Lee05], [WHATWG-URL]. */
 #include "url/scrapy.h"
@@ -27,7 +25,7 @@
 #include "url/percent.h"
 #include "url/url.h"
 
-/* A range of '+' to '.' in w3lib's pattern lets the comma into a scheme. */
+/* A range of '+' to '.' in the pattern of w3lib 2.4 lets the comma into a scheme of version 1. */
 #define SCHEME(c)                                                                                  \
     (SCRAPY_LOWER((c) | 0x20) || SCRAPY_DIGIT(c) || (c) == '+' || (c) == ',' || (c) == '-' ||      \
      (c) == '.')
@@ -57,6 +55,7 @@ struct parts {
     struct unseen_bytes params;
     struct unseen_bytes query;
     struct unseen_bytes fragment;
+    const char *joint; /* where removing a tab made a character of two halves; NULL: nowhere */
 };
 
 static struct unseen_bytes bytes_between(const char *start, const char *end)
@@ -85,14 +84,12 @@ static bool scheme_in(struct unseen_bytes scheme, const char *const *list)
     return false;
 }
 
-/* The end of a scheme, where its ':' is or would be; NULL if [in, end) does not start with a
- * scheme. */
-static const char *scheme_end(const char *in, const char *end)
+const char *unseen__scrapy_scheme_end(unsigned version, const char *in, const char *end)
 {
     if (in == end || ascii_lower(*in) < 'a' || ascii_lower(*in) > 'z') {
         return NULL;
     }
-    while (in < end && scrapy_is(*in, SCRAPY__SCHEME)) {
+    while (in < end && scrapy_is(*in, SCRAPY__SCHEME) && (*in != ',' || version == 1)) {
         in++;
     }
     return in;
@@ -100,9 +97,16 @@ static const char *scheme_end(const char *in, const char *end)
 
 /* ---- Reading ---------------------------------------------------------------------------------- */
 
-/* Copies the input without outer spaces and controls and without any tab, CR and LF. */
-static size_t copy_clean(const char *in, size_t len, char *copy)
+static bool is_high(char c)
 {
+    return (unsigned char)c >= 0x80;
+}
+
+/* Copies the input without outer spaces and controls and without any tab, CR and LF. *joint_out is
+ * the first place of the copy where two bytes beyond ASCII have come together; NULL if none. */
+static size_t copy_clean(const char *in, size_t len, char *copy, const char **joint_out)
+{
+    *joint_out = NULL;
     if (len == 0) {
         return 0;
     }
@@ -119,10 +123,17 @@ static size_t copy_clean(const char *in, size_t len, char *copy)
         return (size_t)(end - in);
     }
     char *out = copy;
+    bool cut = false;
     for (; in < end; in++) {
-        if (*in != '\t' && *in != '\n' && *in != '\r') {
-            *out++ = *in;
+        if (*in == '\t' || *in == '\n' || *in == '\r') {
+            cut = true;
+            continue;
         }
+        if (cut && !*joint_out && is_high(*in) && out > copy && is_high(out[-1])) {
+            *joint_out = out;
+        }
+        cut = false;
+        *out++ = *in;
     }
     return (size_t)(out - copy);
 }
@@ -137,12 +148,12 @@ static void turn_backslashes(char *in, const char *end)
     }
 }
 
-static struct parts split_url(char *in, size_t len)
+static struct parts split_url(unsigned version, char *in, size_t len)
 {
-    struct parts parts = {{in, 0}, {in, 0}, {in, 0}, {in, 0}, {in, 0}, {in, 0}};
+    struct parts parts = {{in, 0}, {in, 0}, {in, 0}, {in, 0}, {in, 0}, {in, 0}, NULL};
     const char *end = in + len;
     const char *at = in;
-    const char *const colon = scheme_end(in, end);
+    const char *const colon = unseen__scrapy_scheme_end(version, in, end);
     if (colon && colon < end && *colon == ':') {
         parts.scheme = bytes_between(in, colon);
         at = colon + 1;
@@ -224,45 +235,53 @@ static bool write_port(struct unseen_bytes port, char **out)
     return true;
 }
 
-/* Writes [v6] and [v6%zone], or [vN.anything]: ASCII, in lower case. A name of the last kind
- * without a colon loses its brackets, as in w3lib. */
-static bool write_bracketed(struct unseen_bytes host, char **out)
+/* Is the host vN.anything, as far as w3lib looks? */
+static bool is_future_address(struct unseen_bytes host)
+{
+    const char *const end = host.data + host.len;
+    const char *digits = host.data + 1;
+    if (host.len == 0 || host.data[0] != 'v') {
+        return false;
+    }
+    while (digits < end && unseen__hex_value(*digits) >= 0) {
+        digits++;
+    }
+    return digits > host.data + 1 && end - digits >= 2 && *digits == '.';
+}
+
+/* Writes [v6] and [v6%zone], or [vN.anything]: ASCII, in lower case, and since version 2 the
+ * address compressed. A name of the last kind without a colon loses its brackets, as in w3lib. */
+static bool write_bracketed(unsigned version, struct unseen_bytes host, char **out)
 {
     const char *const end = host.data + host.len;
     const char *const zone = find_byte(host.data, end, '%');
     uint16_t pieces[8];
-    if (host.len && host.data[0] == 'v') {
-        const char *digits = host.data + 1;
-        while (digits < end && unseen__hex_value(*digits) >= 0) {
-            digits++;
-        }
-        if (digits == host.data + 1 || end - digits < 2 || *digits != '.') {
-            return false;
-        }
-    } else if (!unseen__ipv6_parse(host.data, (size_t)(zone - host.data), pieces) ||
-               zone == end - 1 || (zone < end && find_byte(zone + 1, end, '%') < end)) {
+    const bool is_future = is_future_address(host);
+    if (!is_future && (!unseen__ipv6_parse(host.data, (size_t)(zone - host.data), pieces) ||
+                       zone == end - 1 || (zone < end && find_byte(zone + 1, end, '%') < end))) {
+        return false;
+    }
+    if (!is_ascii_text(host.data, host.len)) {
         return false;
     }
     const bool colon = find_byte(host.data, end, ':') < end;
     if (colon) {
         *(*out)++ = '[';
     }
-    for (size_t i = 0; i < host.len; i++) {
-        if ((unsigned char)host.data[i] >= 0x80) {
-            return false;
-        }
-        *(*out)++ = ascii_lower(host.data[i]);
+    const char *rest = host.data;
+    if (!is_future && version >= 2) {
+        *out += unseen__ipv6_write(pieces, *out);
+        rest = zone;
     }
+    *out = ascii_copy_lower(rest, (size_t)(end - rest), *out);
     if (colon) {
         *(*out)++ = ']';
     }
     return true;
 }
 
-/* Writes the host in lower case. Bytes that are not UTF-8 are escaped. Four characters are mapped
- * as IDNA 2003, which w3lib uses, maps them, and not as UTS 46 does: sharp s to ss, final sigma to
- * sigma, the two joiners to nothing. */
-static char *write_host_text(struct unseen_bytes host, char *out)
+/* Writes the host in lower case. Bytes that are not UTF-8 are escaped. */
+static char *write_raw_name(struct unseen_bytes host, char *out)
 {
     const char *const end = host.data + host.len;
     for (const char *at = host.data; at < end;) {
@@ -275,38 +294,184 @@ static char *write_host_text(struct unseen_bytes host, char *out)
             out += 3;
             continue;
         }
+        memmove(out, at, n);
+        *out = ascii_lower(*out);
+        out += n;
+        at += n;
+    }
+    return out;
+}
+
+/* The spaces that NFKC makes a plain space. */
+static bool is_wide_space(uint32_t point)
+{
+    return point == 0xa0 || (point >= 0x2000 && point <= 0x200a) || point == 0x202f ||
+           point == 0x205f || point == 0x3000;
+}
+
+/* Maps characters as IDNA 2003, which w3lib uses, maps them, and not as UTS 46 does: sharp s to ss,
+ * final sigma to sigma, the two joiners to nothing; since version 2 also spaces to a space. No
+ * character gets longer, so text and out may be the same. */
+static char *map_name(unsigned version, const char *text, const char *end, char *out)
+{
+    while (text < end) {
+        uint32_t point;
+        const size_t n = unseen__utf8_read(text, (size_t)(end - text), &point);
         if (point == 0xdf) {
             memcpy(out, "ss", 2);
             out += 2;
         } else if (point == 0x3c2) {
             memcpy(out, "\xcf\x83", 2);
             out += 2;
+        } else if (version >= 2 && is_wide_space(point)) {
+            *out++ = ' ';
         } else if (point != 0x200c && point != 0x200d) {
-            *out = ascii_lower(*at);
-            memcpy(out + 1, at + 1, n - 1);
+            memmove(out, text, n);
             out += n;
         }
-        at += n;
+        text += n;
     }
     return out;
 }
 
-/* Writes a name. If IDNA refuses the name, it stays as it is. */
-static char *write_name(struct unseen_bytes host, char *out)
+struct points {
+    uint32_t first;
+    uint32_t last;
+};
+
+/* The characters that IDNA 2003 takes for right-to-left: table D.1 of RFC 3454, without
+ * presentation forms. Then the characters that IDNA 2003 maps otherwise than UTS 46: fillers and
+ * signs that only UTS 46 drops, letters whose pairs of cases are newer than Unicode 3.2, and
+ * presentation forms, of which some end with a mark once they are mapped. */
+static const struct points right_to_left[] = {
+    {0x5be, 0x5be}, {0x5c0, 0x5c0}, {0x5c3, 0x5c3}, {0x5d0, 0x5ea}, {0x5f0, 0x5f4},
+    {0x61b, 0x61b}, {0x61f, 0x61f}, {0x621, 0x63a}, {0x640, 0x64a}, {0x66d, 0x66f},
+    {0x671, 0x6d5}, {0x6dd, 0x6dd}, {0x6e5, 0x6e6}, {0x6fa, 0x6fe}, {0x700, 0x70d},
+    {0x710, 0x710}, {0x712, 0x72c}, {0x780, 0x7a5}, {0x7b1, 0x7b1}, {0x200f, 0x200f}};
+static const struct points mapped_otherwise[] = {
+    {0x115f, 0x1160},   {0x13a0, 0x13fd},   {0x17b4, 0x17b5},   {0x1806, 0x1806},
+    {0x180e, 0x180f},   {0x1c80, 0x1c8f},   {0x1e9e, 0x1e9e},   {0x2061, 0x206f},
+    {0x3164, 0x3164},   {0xa7c0, 0xa7ff},   {0xab70, 0xabbf},   {0xfb1d, 0xfdff},
+    {0xfe70, 0xfefe},   {0xffa0, 0xffa0},   {0x10d50, 0x10d65}, {0x16ea0, 0x16eb8},
+    {0x1bca0, 0x1bca3}, {0x1ccd6, 0x1ccf9}, {0x1d173, 0x1d17a}, {0x1e030, 0x1e06d},
+    {0xe0000, 0xe0fff}};
+
+#define IN_RANGES(ranges, point) is_in(ranges, sizeof(ranges) / sizeof((ranges)[0]), point)
+
+static bool is_in(const struct points *ranges, size_t n, uint32_t point)
 {
-    if (is_ascii_text(host.data, host.len)) {
-        return ascii_copy_lower(host.data, host.len, out);
+    for (size_t i = 0; i < n; i++) {
+        if (point >= ranges[i].first && point <= ranges[i].last) {
+            return true;
+        }
     }
-    char *const end = write_host_text(host, out);
+    return false;
+}
+
+static bool is_right_to_left(uint32_t point)
+{
+    return IN_RANGES(right_to_left, point);
+}
+
+static bool is_dot(uint32_t point)
+{
+    return point == '.' || point == 0x3002 || point == 0xff0e || point == 0xff61;
+}
+
+/* Do IDNA 2003 and UTS 46 agree on the name? A label with a right-to-left character must start and
+ * end with one, where UTS 46 lets it end with a digit or a mark. */
+static bool is_settled_name(const char *name, const char *end)
+{
+    uint32_t first = 0;
+    uint32_t last = 0;
+    bool any = false;
+    for (bool more = true; more;) {
+        uint32_t point = '.';
+        more = name < end;
+        if (more) {
+            name += unseen__utf8_read(name, (size_t)(end - name), &point);
+        }
+        if (IN_RANGES(mapped_otherwise, point)) {
+            return false;
+        }
+        if (!is_dot(point)) {
+            first = last == 0 ? point : first;
+            last = point;
+            any = any || is_right_to_left(point);
+            continue;
+        }
+        if (any && !(is_right_to_left(first) && is_right_to_left(last))) {
+            return false;
+        }
+        last = 0;
+        any = false;
+    }
+    return true;
+}
+
+static bool ends_with_dot(const char *name, const char *end)
+{
+    uint32_t point = 0;
+    const char *at = end;
+    while (at > name && (at == end || ((unsigned char)*at & 0xc0) == 0x80)) {
+        at--;
+    }
+    return at < end && unseen__utf8_read(at, (size_t)(end - at), &point) && is_dot(point);
+}
+
+/* Would IDNA 2003 take the lengths of the labels? The last label may be empty if the name was
+ * written with a dot at its end. */
+static bool has_label_lengths(const char *name, size_t len, bool dotted)
+{
+    const char *const end = name + len;
+    for (const char *label = name; label < end;) {
+        const char *const dot = find_byte(label, end, '.');
+        if (dot == label || dot - label > 63) {
+            return false;
+        }
+        label = dot < end ? dot + 1 : end;
+    }
+    return len > 0 && (dotted || end[-1] != '.');
+}
+
+/* Writes a name that is not ASCII. If IDNA refuses it, it stays as it is, but mapped. */
+static char *write_name_1(struct unseen_bytes host, char *out)
+{
+    char *const end = map_name(1, out, write_raw_name(host, out), out);
     size_t len;
     if (name_to_ascii(UNSEEN__IDNA_1, out, (size_t)(end - out), out, &len)) {
         return out + len;
     }
-    return write_host_text(host, out);
+    return map_name(1, out, write_raw_name(host, out), out);
+}
+
+/* Writes a name that is not ASCII. If IDNA 2003 refuses it, or may have another answer than UTS 46,
+ * it stays as it is. */
+static char *write_name_2(struct unseen_bytes host, char *out)
+{
+    char *const raw_end = write_raw_name(host, out);
+    if (is_settled_name(out, raw_end)) {
+        const bool dotted = ends_with_dot(out, raw_end);
+        size_t len = (size_t)(map_name(2, out, raw_end, out) - out);
+        if ((is_ascii_text(out, len) || name_to_ascii(UNSEEN__IDNA_2, out, len, out, &len)) &&
+            has_label_lengths(out, len, dotted)) {
+            return out + len;
+        }
+        return write_raw_name(host, out);
+    }
+    return raw_end;
+}
+
+static char *write_name(unsigned version, struct unseen_bytes host, char *out)
+{
+    if (is_ascii_text(host.data, host.len)) {
+        return ascii_copy_lower(host.data, host.len, out);
+    }
+    return version == 1 ? write_name_1(host, out) : write_name_2(host, out);
 }
 
 /* Writes [userinfo@]host[:port]. Returns false if that is not valid. */
-static bool write_netloc(struct unseen_bytes netloc, char **out)
+static bool write_netloc(unsigned version, struct unseen_bytes netloc, char **out)
 {
     const char *const end = netloc.data + netloc.len;
     const char *at = end;
@@ -327,7 +492,7 @@ static bool write_netloc(struct unseen_bytes netloc, char **out)
     const bool closed = find_byte(netloc.data, end, ']') < end;
     if (!opened && !closed) {
         const char *const colon = find_byte(at, end, ':');
-        *out = write_name(bytes_between(at, colon), *out);
+        *out = write_name(version, bytes_between(at, colon), *out);
         return write_port(bytes_between(colon < end ? colon + 1 : end, end), out);
     }
     const char *const bracket = find_byte(at, end, ']');
@@ -335,90 +500,11 @@ static bool write_netloc(struct unseen_bytes netloc, char **out)
         return false;
     }
     const char *const port = end - bracket >= 2 ? bracket + 2 : end;
-    return write_bracketed(bytes_between(at + 1, bracket), out) &&
+    return write_bracketed(version, bytes_between(at + 1, bracket), out) &&
            write_port(bytes_between(port, end), out);
 }
 
-/* ---- Path ------------------------------------------------------------------------------------- */
-
-/* How the next canonicalisation would read the path: that decides whether an escape may be
- * decoded. */
-struct path_context {
-    bool has_params;    /* ; in the last segment starts the params ... */
-    bool params_follow; /* ... of which there are some already */
-    bool may_be_scheme; /* nothing stands before the path: a colon may end a scheme */
-};
-
-/* Would the escape %XX of these two digits be written again as it is? */
-static bool is_stable_escape(const char *digits)
-{
-    const int value = unseen__hex_value(digits[0]) * 16 + unseen__hex_value(digits[1]);
-    return scrapy_path_keeps_escape(value) && !SCRAPY_LOWER(digits[0]) && !SCRAPY_LOWER(digits[1]);
-}
-
-/* Writes the path, with the semicolons of its last segment escaped or not. *semicolon_out is the
- * first one that was decoded, if any. */
-static char *write_path_as(struct unseen_bytes path, struct path_context context,
-                           bool keep_semicolons, char *out, char **semicolon_out)
-{
-    const char *const end = path.data + path.len;
-    const char *segment = end; /* the last one */
-    while (segment > path.data && segment[-1] != '/') {
-        segment--;
-    }
-    char *const start = out;
-    char *percent = NULL; /* the last '%' written that starts no escape of the input */
-    bool colon = false;
-    *semicolon_out = NULL;
-    for (const char *at = path.data; at < end;) {
-        const int value = unseen__percent_value(at, end);
-        const char c = value < 0 ? *at : (char)value;
-        /* w3lib: a path a%3Ab without a scheme becomes a:b, which has one. */
-        const bool ends_scheme =
-            c == ':' && context.may_be_scheme && !colon && scheme_end(start, out) == out;
-        /* w3lib: a%3B becomes a;, the start of params, which is dropped if they are empty. */
-        const bool starts_params = c == ';' && value >= 0 && at >= segment && context.has_params;
-        colon = colon || c == ':';
-        at += value < 0 ? 1 : 3;
-        if ((value >= 0 && (c == '/' || c == '?')) || !scrapy_is(c, SCRAPY__PATH) || ends_scheme ||
-            (starts_params && keep_semicolons)) {
-            out = unseen__percent_write(out, (unsigned char)c);
-            continue;
-        }
-        if (starts_params && !*semicolon_out) {
-            *semicolon_out = out;
-        }
-        if (c == '%') {
-            percent = out;
-        }
-        *out++ = c;
-        /* w3lib: %2541 becomes %41, which becomes A. */
-        if (percent && out - percent == 3 && unseen__hex_value(percent[1]) >= 0 &&
-            unseen__hex_value(percent[2]) >= 0 && !is_stable_escape(percent + 1)) {
-            memmove(percent + 3, percent + 1, 2);
-            memcpy(percent + 1, "25", 2);
-            out += 2;
-            percent = NULL;
-        }
-    }
-    return out;
-}
-
-static char *write_path(struct unseen_bytes path, struct path_context context, char *out)
-{
-    char *semicolon;
-    char *const end = write_path_as(path, context, false, out, &semicolon);
-    if (!semicolon) {
-        return end;
-    }
-    /* Next time, the text behind the semicolon is read as params, and the text before it as the
-     * path. Neither may change then. */
-    bool stable = semicolon > out && (semicolon + 1 < end || context.params_follow);
-    for (const char *at = semicolon; at < end; at++) {
-        stable = stable && scrapy_is(*at, SCRAPY__PARAMS);
-    }
-    return stable ? end : write_path_as(path, context, true, out, &semicolon);
-}
+/* ---- Params and fragment ----------------------------------------------------------------------- */
 
 /* Writes params or a fragment: escapes the bytes that must be, decodes nothing. */
 static char *write_escaped(struct unseen_bytes in, char *out)
@@ -566,53 +652,66 @@ static char *write_query(struct unseen_bytes query, char separator, bool drop_bl
 
 /* ---- The whole -------------------------------------------------------------------------------- */
 
+/* w3lib decodes the text before it removes tabs, so to w3lib the halves of a character are bytes
+ * that are not UTF-8. In a host the difference would show. */
+static bool joins_inside(const char *joint, struct unseen_bytes part)
+{
+    return joint > part.data && joint < part.data + part.len;
+}
+
 /* Writes scheme, host and path up to the params. Returns false if the host or the port is not
  * valid. */
-static bool write_front(const struct parts *parts, char **out)
+static bool write_front(unsigned version, const struct parts *parts, char **out)
 {
     *out = ascii_copy_lower(parts->scheme.data, parts->scheme.len, *out);
     if (parts->scheme.len) {
         *(*out)++ = ':';
     }
     char *const before = *out;
+    memcpy(before, "//", 2);
     *out += 2;
-    if (!write_netloc(parts->netloc, out)) {
+    if (!write_netloc(version, parts->netloc, out) ||
+        (version >= 2 && joins_inside(parts->joint, parts->netloc))) {
         return false;
     }
-    const bool has_netloc = *out > before + 2;
+    char *const path = *out;
+    const bool has_netloc = path > before + 2;
     const bool rooted = parts->path.len == 0 || parts->path.data[0] == '/';
-    const bool doubled = parts->path.len >= 2 && rooted && parts->path.data[1] == '/';
-    if (has_netloc || doubled ||
-        (rooted && parts->scheme.len && scheme_in(parts->scheme, netloc_schemes))) {
-        memcpy(before, "//", 2);
-    } else {
-        *out = before;
-    }
-    const struct path_context context = {
+    const struct unseen__scrapy_path context = {
         .has_params = scheme_in(parts->scheme, params_schemes),
         .params_follow = parts->params.len != 0,
         .may_be_scheme = parts->scheme.len == 0 && !rooted && !has_netloc,
     };
     if (parts->path.len) {
-        *out = write_path(parts->path, context, *out);
+        *out = unseen__scrapy_write_path(version, parts->path, context, path);
     } else {
         *(*out)++ = '/';
+    }
+    const bool doubled = *out - path >= 2 && path[0] == '/' && path[1] == '/';
+    if (!has_netloc && !doubled &&
+        !(rooted && parts->scheme.len && scheme_in(parts->scheme, netloc_schemes))) {
+        memmove(before, path, (size_t)(*out - path)); /* no "//" */
+        *out -= 2;
     }
     return true;
 }
 
 /* The buffer: the answer from its start (3 len and a little), at its end the cleaned copy of the
  * input (len) and before that the offsets of the query's pieces (4 len). */
-enum unseen_status unseen__url_scrapy(const struct unseen_url *url, const char *in, size_t len,
-                                      char *buf, size_t cap, struct unseen_canon *out)
+static enum unseen_status canonicalise(unsigned version, const struct unseen_url *url,
+                                       const char *in, size_t len, char *buf, size_t cap,
+                                       struct unseen_canon *out)
 {
     char *const copy = buf + (cap - len);
-    const struct parts parts = split_url(copy, copy_clean(in, len, copy));
+    const char *joint;
+    const size_t copy_len = copy_clean(in, len, copy, &joint);
+    struct parts parts = split_url(version, copy, copy_len);
+    parts.joint = joint;
     char *offsets = copy - (parts.query.len / 2 + 1) * sizeof(size_t);
     offsets -= (uintptr_t)offsets % sizeof(size_t);
     const char separator = unseen__url_rule(url, UNSEEN__RULE_SPLIT_SEMICOLONS) ? ';' : '&';
     char *end = buf;
-    if (!write_front(&parts, &end)) {
+    if (!write_front(version, &parts, &end)) {
         unseen__url_fail(out, in, len);
         return UNSEEN_OK;
     }
@@ -628,4 +727,16 @@ enum unseen_status unseen__url_scrapy(const struct unseen_url *url, const char *
     }
     unseen__url_answer(out, in, len, buf, (size_t)(end - buf));
     return UNSEEN_OK;
+}
+
+enum unseen_status unseen__url_scrapy(const struct unseen_url *url, const char *in, size_t len,
+                                      char *buf, size_t cap, struct unseen_canon *out)
+{
+    return canonicalise(1, url, in, len, buf, cap, out);
+}
+
+enum unseen_status unseen__url_scrapy_2(const struct unseen_url *url, const char *in, size_t len,
+                                        char *buf, size_t cap, struct unseen_canon *out)
+{
+    return canonicalise(2, url, in, len, buf, cap, out);
 }

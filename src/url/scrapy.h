@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * The parts that the two paths of the scheme "scrapy" share (scrapy.c, scrapy_fast.c): which bytes
- * stand unescaped where, and how the pieces of a query are ordered and written. */
+ * The parts of the scheme "scrapy" (scrapy.c, scrapy_path.c, scrapy_fast.c): which bytes stand
+ * unescaped where, how a path is written, and how the pieces of a query are ordered and written.
+ * `version` is that of the profile, 1 or 2. */
 #ifndef UNSEEN_URL_SCRAPY_H
 #define UNSEEN_URL_SCRAPY_H
 
@@ -9,6 +10,8 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
+
+#include "unseen.h"
 
 /* Predicates as macros, so that tables can be made of them at compile time. The names are those
  * of RFC 3986; a path may hold any reserved byte but '#', and '|' and a bare '%' besides. */
@@ -41,10 +44,27 @@ static inline bool scrapy_is(char c, unsigned set)
 }
 
 /* Would the escape of byte, standing in a path, be written again as it is? */
-static inline bool scrapy_path_keeps_escape(int byte)
+static inline bool scrapy_path_keeps_escape(unsigned version, int byte)
 {
-    return byte == '/' || byte == '?' || !scrapy_is((char)byte, SCRAPY__PATH);
+    return byte == '/' || byte == '?' || !scrapy_is((char)byte, SCRAPY__PATH) ||
+           (version >= 2 && (byte == '%' || byte == ';'));
 }
+
+/* The end of a scheme, where its ':' is or would be; NULL if [in, end) does not start with a
+ * scheme. */
+const char *unseen__scrapy_scheme_end(unsigned version, const char *in, const char *end);
+
+/* How the next canonicalisation would read a path: that decides whether an escape may be
+ * decoded. */
+struct unseen__scrapy_path {
+    bool has_params;    /* ; in the last segment starts the params ... */
+    bool params_follow; /* ... of which there are some already */
+    bool may_be_scheme; /* nothing stands before the path: a colon may end a scheme */
+};
+
+/* Writes a path that is not empty, and returns its end. */
+char *unseen__scrapy_write_path(unsigned version, struct unseen_bytes path,
+                                struct unseen__scrapy_path context, char *out);
 
 /* The order of two pieces of a query by (key, value), both as decoded bytes: < 0, 0 or > 0. A piece
  * ends at the next separator, or at its end. */

@@ -56,7 +56,8 @@ struct bits {
 };
 
 #define PLAIN_HOST(c) (SCRAPY_LOWER(c) || SCRAPY_DIGIT(c) || (c) == '-' || (c) == '.' || (c) == '_')
-#define PLAIN_PATH(c) (SCRAPY_PATH(c) && (c) != '%' && (c) != ';' && (c) != '?')
+/* A dot is plain unless it may begin a dot segment, which the walk sees. */
+#define PLAIN_PATH(c) (SCRAPY_PATH(c) && (c) != '%' && (c) != ';' && (c) != '?' && (c) != '.')
 #define ENDS_PATH(c)  ((c) == '?' || (c) == '#')
 #define ENDS_PIECE(c) ((c) == '&' || (c) == '#')
 #define CODED(c)      ((c) == '%' || (c) == '+')
@@ -442,10 +443,20 @@ static bool params_are_plain(const char *in, size_t start, size_t end)
     return semicolon + 1 != end;
 }
 
+/* Is the dot at in[i] the start of the segment "." or ".."? */
+static inline bool starts_dot_segment(const char *in, size_t len, size_t i)
+{
+    if (in[i - 1] != '/') {
+        return false;
+    }
+    i += i + 1 < len && in[i + 1] == '.';
+    return i + 1 == len || in[i + 1] == '/' || in[i + 1] == ';' || ENDS_PATH(in[i + 1]);
+}
+
 /* Walks the path from its first slash to the byte that ends it. Returns false if the path is not
  * canonical, or may not be. */
-UNSEEN_INLINE bool walk_path(const char *in, size_t len, const struct bits *bits, size_t start,
-                             size_t *end_out)
+UNSEEN_INLINE bool walk_path(unsigned version, const char *in, size_t len, const struct bits *bits,
+                             size_t start, size_t *end_out)
 {
     bool semicolon = false;
     for (size_t i = next(bits, ROW_PATH, start);; i = next(bits, ROW_PATH, i + 1)) {
@@ -453,11 +464,15 @@ UNSEEN_INLINE bool walk_path(const char *in, size_t len, const struct bits *bits
             *end_out = i;
             return !semicolon || params_are_plain(in, start, i);
         }
-        if (in[i] == ';') {
+        if (in[i] == '.') {
+            if (version >= 2 && starts_dot_segment(in, len, i)) {
+                return false;
+            }
+        } else if (in[i] == ';') {
             semicolon = true;
         } else if (in[i] == '%') {
             const int value = upper_escape(in, len, i);
-            if (value < 0 || !scrapy_path_keeps_escape(value)) {
+            if (value < 0 || !scrapy_path_keeps_escape(version, value)) {
                 return false;
             }
         } else {
@@ -849,9 +864,9 @@ UNSEEN_INLINE bool fast_query(const struct unseen_url *url, const char *in, size
     return end && answer(out, UNSEEN_URL_REWRITTEN, buf, (size_t)(end - buf));
 }
 
-UNSEEN_INLINE bool fast(const struct unseen_url *url, const char *in, size_t full_len, char *buf,
-                        size_t cap, struct unseen_canon *out, front_fn *front_kernel,
-                        query_fn *query_kernel, rank_fn *rank)
+UNSEEN_INLINE bool fast(unsigned version, const struct unseen_url *url, const char *in,
+                        size_t full_len, char *buf, size_t cap, struct unseen_canon *out,
+                        front_fn *front_kernel, query_fn *query_kernel, rank_fn *rank)
 {
     const size_t host = unseen__fast_scheme(in, full_len);
     if (host == 0 || full_len > LEN_MAX) {
@@ -868,7 +883,7 @@ UNSEEN_INLINE bool fast(const struct unseen_url *url, const char *in, size_t ful
         return false;
     }
     const bool slash = end == len || ENDS_PATH(in[end]);
-    if (!slash && (in[end] != '/' || !walk_path(in, len, &bits, end, &end))) {
+    if (!slash && (in[end] != '/' || !walk_path(version, in, len, &bits, end, &end))) {
         return false;
     }
     if (end < len && in[end] == '?') {
@@ -885,22 +900,35 @@ UNSEEN_INLINE bool fast(const struct unseen_url *url, const char *in, size_t ful
     return !slash && answer_front(out, in, full_len, end);
 }
 
-static bool fast_portable(const struct unseen_url *url, const char *in, size_t len, char *buf,
-                          size_t cap, struct unseen_canon *out)
+static bool fast_1_portable(const struct unseen_url *url, const char *in, size_t len, char *buf,
+                            size_t cap, struct unseen_canon *out)
 {
-    return fast(url, in, len, buf, cap, out, front_portable, query_portable, rank_portable);
+    return fast(1, url, in, len, buf, cap, out, front_portable, query_portable, rank_portable);
+}
+
+static bool fast_2_portable(const struct unseen_url *url, const char *in, size_t len, char *buf,
+                            size_t cap, struct unseen_canon *out)
+{
+    return fast(2, url, in, len, buf, cap, out, front_portable, query_portable, rank_portable);
 }
 
 #if UNSEEN_X86
 UNSEEN_TARGET("avx2,bmi,bmi2,popcnt")
-static bool fast_avx2(const struct unseen_url *url, const char *in, size_t len, char *buf,
-                      size_t cap, struct unseen_canon *out)
+static bool fast_1_avx2(const struct unseen_url *url, const char *in, size_t len, char *buf,
+                        size_t cap, struct unseen_canon *out)
 {
-    return fast(url, in, len, buf, cap, out, front_avx2, query_avx2, rank_avx2);
+    return fast(1, url, in, len, buf, cap, out, front_avx2, query_avx2, rank_avx2);
+}
+
+UNSEEN_TARGET("avx2,bmi,bmi2,popcnt")
+static bool fast_2_avx2(const struct unseen_url *url, const char *in, size_t len, char *buf,
+                        size_t cap, struct unseen_canon *out)
+{
+    return fast(2, url, in, len, buf, cap, out, front_avx2, query_avx2, rank_avx2);
 }
 #endif
 
-unseen__url_fast_fn *unseen__url_scrapy_fast(enum unseen_cpu cpu, uint32_t rules)
+static unseen__url_fast_fn *select_fast(unsigned version, enum unseen_cpu cpu, uint32_t rules)
 {
     (void)cpu; /* unused if there is no other level */
     if (rules & UNSEEN__RULE_SPLIT_SEMICOLONS) {
@@ -908,8 +936,18 @@ unseen__url_fast_fn *unseen__url_scrapy_fast(enum unseen_cpu cpu, uint32_t rules
     }
 #if UNSEEN_X86
     if (cpu == UNSEEN_CPU_AVX2 || cpu == UNSEEN_CPU_AVX512) {
-        return fast_avx2;
+        return version == 1 ? fast_1_avx2 : fast_2_avx2;
     }
 #endif
-    return fast_portable;
+    return version == 1 ? fast_1_portable : fast_2_portable;
+}
+
+unseen__url_fast_fn *unseen__url_scrapy_fast(enum unseen_cpu cpu, uint32_t rules)
+{
+    return select_fast(1, cpu, rules);
+}
+
+unseen__url_fast_fn *unseen__url_scrapy_2_fast(enum unseen_cpu cpu, uint32_t rules)
+{
+    return select_fast(2, cpu, rules);
 }

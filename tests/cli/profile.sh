@@ -170,6 +170,19 @@ run -p aggressive -x one.unseen -x two.unseen
 expect 2 '' 'unseen: error: two.unseen has the profile aggressive/2, the run has aggressive/1\nunseen: hint: unseen -p aggressive/2 -x two.unseen FILE\n'
 run -p aggressive/1 -x one.unseen
 expect 0 'http://f.com/?igsh=2\n' ''
+# scrapy/2: dot segments and escapes as w3lib 2.5 has them.
+printf 'http://e.com/a/../b\nhttp://e.com/b\nhttp://e.com/a%%3Bb\nhttp://e.com/a;b\n' > spiders
+run -p scrapy -s spider2.unseen spiders
+expect 0 'http://e.com/a/../b\nhttp://e.com/a%%3Bb\nhttp://e.com/a;b\n' ''
+run -p scrapy/1 -s spider1.unseen spiders
+expect 0 'http://e.com/a/../b\nhttp://e.com/b\nhttp://e.com/a%%3Bb\n' ''
+printf 'http://e.com/a%%3bb\nhttp://e.com/./b\n' > spiders
+run -p scrapy -s spider1.unseen spiders
+expect 0 'http://e.com/./b\n' ''
+run -p scrapy -s spider2.unseen spiders
+expect 0 '' ''
+run -p scrapy/2 -s spider1.unseen spiders
+expect 2 '' 'unseen: error: spider1.unseen has the profile scrapy/1, not scrapy/2\nunseen: hint: unseen -s spider1.unseen FILE\n'
 # So do lists, also when they are built anew from an older one.
 run build -p aggressive/1 one.list in
 expect 0 '*' '*'

@@ -350,7 +350,7 @@ static void test_ids(void)
         {"aggressive/1", {"strip-trackers/2"}, "aggressive/1+strip-trackers/2"},
         {"aggressive", {"no-strip-trackers"}, "aggressive/2-strip-trackers"},
         {"aggressive/1", {"no-strip-www", "strip-index"}, "aggressive/1-strip-www+strip-index"},
-        {"scrapy", {"keep-fragment"}, "scrapy/1+keep-fragment"},
+        {"scrapy", {"keep-fragment"}, "scrapy/2+keep-fragment"},
     };
     enum unseen_status status;
     for (size_t i = 0; i < sizeof(ids) / sizeof(ids[0]); i++) {
