@@ -2,11 +2,14 @@
  *
  * The reader has canonicalised the lines of a batch already. Canonical forms that are neighbours
  * in memory are written at once: if most lines are canonical, they are most of the input. */
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "commands/base.h"
 #include "commands/commands.h"
+#include "commands/fingerprint.h"
 #include "lines/batch.h"
 #include "lines/feed.h"
 #include "lines/files.h"
@@ -133,6 +136,54 @@ static void put_json_surt(struct canon *c, const struct batch *b, size_t i)
     }
 }
 
+/* Prints the fingerprint of line i. A line of which Scrapy makes no request is printed as it is. */
+static void put_fingerprint(struct canon *c, const struct batch *b, size_t i)
+{
+    char digits[FINGERPRINT_DIGITS];
+    if (b->forms[i] != UNSEEN_URL_FAILED && fingerprint_write(b->canons[i], digits)) {
+        output_write(&c->out, digits, sizeof(digits));
+        output_write(&c->out, &c->o->input.delimiter, 1);
+    } else {
+        output_write(&c->out, b->canons[i].data, b->canons[i].len + 1);
+    }
+}
+
+static void put_json_fingerprint(struct canon *c, const struct batch *b, size_t i)
+{
+    char digits[FINGERPRINT_DIGITS];
+    const bool has = b->forms[i] != UNSEEN_URL_FAILED && fingerprint_write(b->canons[i], digits);
+    json_write(&c->out, ",\"fingerprint\":");
+    if (has) {
+        json_write_string(&c->out, (struct unseen_bytes){digits, sizeof(digits)});
+    } else {
+        json_write(&c->out, "null");
+    }
+}
+
+/* Prints the share of line i, from 1, between two texts. */
+static void put_share(struct canon *c, const struct batch *b, size_t i, const char *before,
+                      const char *after)
+{
+    char text[40];
+    const int n = snprintf(text, sizeof(text), "%s%" PRIu32 "%s", before, b->shares[i] + 1, after);
+    output_write(&c->out, text, (size_t)n);
+}
+
+/* Prints what is asked for of line i, in one line. */
+static void put_line(struct canon *c, const struct batch *b, size_t i)
+{
+    if (c->o->key.nshards) {
+        put_share(c, b, i, "", "\t");
+    }
+    if (c->o->print.surt) {
+        put_surt(c, b, i);
+    } else if (c->o->print.fingerprint) {
+        put_fingerprint(c, b, i);
+    } else {
+        output_write(&c->out, b->canons[i].data, b->canons[i].len + 1);
+    }
+}
+
 static void put_json(struct canon *c, const struct batch *b, size_t i)
 {
     static const char *const statuses[] = {
@@ -165,18 +216,27 @@ static void put_json(struct canon *c, const struct batch *b, size_t i)
     if (c->o->print.surt) {
         put_json_surt(c, b, i);
     }
+    if (c->o->print.fingerprint) {
+        put_json_fingerprint(c, b, i);
+    }
+    if (c->o->key.nshards) {
+        put_share(c, b, i, ",\"shard\":", "");
+    }
     json_write(out, "}\n");
 }
 
 static bool canon_take_batch(void *context, const struct batch *b)
 {
     struct canon *c = context;
-    if (!c->o->print.json && !c->o->print.expressions && !c->o->print.surt) {
+    if (!c->o->print.json && !c->o->print.expressions && !c->o->print.surt &&
+        !c->o->print.fingerprint && !c->o->key.nshards) {
         put_plain(c, b);
         return true;
     }
     for (size_t i = 0; i < b->n && !c->failed; i++) {
-        (c->o->print.json ? put_json : c->o->print.surt ? put_surt : put_expressions)(c, b, i);
+        (c->o->print.json          ? put_json
+         : c->o->print.expressions ? put_expressions
+                                   : put_line)(c, b, i);
         end_line(c);
     }
     return !c->failed;
@@ -184,12 +244,18 @@ static bool canon_take_batch(void *context, const struct batch *b)
 
 /* ---- Before and after ------------------------------------------------------------------------ */
 
+/* The profile if the user names none; NULL: that of all commands. */
+static const char *usual_profile(const struct options *o)
+{
+    return o->print.expressions ? "safebrowsing" : o->print.fingerprint ? "scrapy" : NULL;
+}
+
 /* Truncates the output last, when nothing else can go wrong. */
 static bool canon_prepare(struct canon *c, enum unseen_cpu cpu)
 {
     const struct options *o = c->o;
     const struct output *const outs[] = {&c->out};
-    if (!profile_create(&c->url, &o->profile, o->print.expressions ? "safebrowsing" : NULL, cpu) ||
+    if (!profile_create(&c->url, &o->profile, usual_profile(o), cpu) ||
         !base_check(&o->key, o->command->called)) {
         return false;
     }
@@ -198,6 +264,7 @@ static bool canon_prepare(struct canon *c, enum unseen_cpu cpu)
         .key = &o->key,
         .delimiter = o->input.delimiter,
         .keeps_texts = true,
+        .tells_shares = o->key.nshards != 0,
     };
     return identity_init(&c->identity) == UNSEEN_OK && output_open(&c->out, o->print.output) &&
            files_check(o->command->called, o->input.files, o->input.nfiles, outs, 1) &&

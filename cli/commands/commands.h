@@ -89,6 +89,7 @@ struct print_options {
     bool json;
     bool expressions;
     bool surt;
+    bool fingerprint;
     bool line_buffered;
 };
 

@@ -35,7 +35,8 @@ struct batch {
      * both are the identity.) */
     struct unseen_bytes items[BATCH_LINES];
     struct unseen_bytes canons[BATCH_LINES];
-    struct text text; /* holds the items and canons that are not bytes of the input */
+    uint32_t shares[BATCH_LINES]; /* from 0; only if the identity tells them */
+    struct text text;             /* holds the items and canons that are not bytes of the input */
 
     /* The part of the input that this batch was made from. Some of its lines may have been left
      * out. */

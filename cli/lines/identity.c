@@ -304,6 +304,14 @@ static void drop_other_shares(struct work *w)
     b->nother = n - kept;
 }
 
+static void note_shares(struct work *w)
+{
+    for (size_t i = 0; i < w->b->n; i++) {
+        const bool parted = w->id->shard_set != NULL;
+        w->b->shares[i] = parted ? (uint32_t)share_of(w->shard_keys[i], w->id->key->nshards) : 0;
+    }
+}
+
 static enum unseen_status take_each(struct work *w)
 {
     enum unseen_status status = UNSEEN_OK;
@@ -313,7 +321,9 @@ static enum unseen_status take_each(struct work *w)
     if (status == UNSEEN_OK && w->id->keeps_texts) {
         find_texts(w);
     }
-    if (status == UNSEEN_OK && w->id->shard_set) {
+    if (status == UNSEEN_OK && w->id->tells_shares) {
+        note_shares(w);
+    } else if (status == UNSEEN_OK && w->id->shard_set) {
         drop_other_shares(w);
     }
     return status;

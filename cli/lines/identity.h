@@ -40,8 +40,8 @@ struct key_options {
     char separator;
     enum format format;
     enum missing missing;
-    uint64_t shard; /* the share of lines to handle, from 0 */
-    uint64_t nshards;
+    uint64_t shard;   /* the share of lines to handle, from 0, unless the shares are told */
+    uint64_t nshards; /* 0: not asked for */
 };
 
 struct identity {
@@ -49,13 +49,14 @@ struct identity {
     const struct unseen_url *url; /* NULL: the bytes are the identity */
     const struct unseen_set *set; /* made with url; makes the keys; NULL: no keys */
     bool keeps_texts;             /* fill in items and canons of each batch */
+    bool tells_shares;            /* handle the lines of all shares, and fill in shares */
     const struct key_options *key;
     char delimiter;
 
     /* Makes keys under a fixed, public seed, which decide the share of a line: processes on many
      * machines must agree on shares without sharing a secret. So whoever makes the input can fill
      * one share with lines. */
-    struct unseen_set *shard_set; /* NULL: all lines are handled */
+    struct unseen_set *shard_set; /* NULL: there are no shares, or only one */
 };
 
 /* Makes shard_set if the options ask for a share. Errors: those of unseen_set_create. */

@@ -184,6 +184,12 @@ static bool check_pairs(const struct options *o)
          "--like says which spellings are one URL, and so do -p and --rule", "--like STORE FILE"},
         {o->seen.like && o->seen.key_bits, "--like and --key-bits both say how long keys are",
          "--like STORE FILE"},
+        {o->print.fingerprint && (o->print.surt || o->print.expressions),
+         "--fingerprint, --surt and --expressions each say what is printed", "--fingerprint FILE"},
+        {o->print.fingerprint && o->profile.name && strncmp(o->profile.name, "scrapy", 6) != 0,
+         "--fingerprint is Scrapy's, of URLs under -p scrapy only", "--fingerprint FILE"},
+        {o->print.expressions && o->command->bit == COMMAND_CANON && o->key.nshards,
+         "--shard is of a line, --expressions prints several", "--shard 20 FILE"},
         {o->key.base && o->profile.name &&
              (strcmp(o->profile.name, "none") == 0 || strncmp(o->profile.name, "none/", 5) == 0),
          "-p none reads no URLs, --base has nothing to resolve", "--base URL FILE"},

@@ -103,6 +103,16 @@ static bool set_remove(struct options *o, char *value)
     return true;
 }
 
+enum {
+    SHARES_MAX = 1000000
+};
+
+static bool set_shares(struct options *o, char *value)
+{
+    return number_count(value, &o->key.nshards) && o->key.nshards >= 1 &&
+           o->key.nshards <= SHARES_MAX;
+}
+
 static bool set_shard(struct options *o, char *value)
 {
     char first[24];
@@ -114,7 +124,8 @@ static bool set_shard(struct options *o, char *value)
     first[slash - value] = '\0';
     uint64_t i = 0;
     uint64_t n = 0;
-    if (!number_count(first, &i) || !number_count(slash + 1, &n) || i < 1 || i > n || n > 1000000) {
+    if (!number_count(first, &i) || !number_count(slash + 1, &n) || i < 1 || i > n ||
+        n > SHARES_MAX) {
         return false;
     }
     o->key.shard = i - 1;
@@ -323,6 +334,11 @@ static const struct option_row rows[] = {
      FLAG(print.expressions)},
     {0, "surt", COMMAND_CANON,
      "print the key under which web archives have each URL:\ncom,example)/path, as in CDX files", FLAG(print.surt)},
+    {0, "fingerprint", COMMAND_CANON,
+     "print Scrapy's fingerprint of a GET of each URL, as in\nrequests.seen; the profile is then scrapy", FLAG(print.fingerprint)},
+    {0, "shard", COMMAND_CANON,
+     "print in front of each line, with a tab between, which\nof N shares it belongs to: I of --shard I/N",
+     CALL("N", "a number of shares from 1 to 1000000", "20", set_shares)},
     {.group = "Memory"},
     {'s', "store", COMMAND_DEDUP,
      "remember across runs, in the file STORE, which is made\nif it does not exist; or ask a server (unseen serve\n--listen): unix:PATH or ADDR:PORT",

@@ -306,4 +306,99 @@ if [ -f "$data" ]; then
 else
     printf 'skipped: web-platform cases\n'
 fi
+
+# Shares: those of --shard I/N, from 1, whatever the spelling.
+i=0
+while [ $i -lt 300 ]; do
+    printf 'http://E.com/%s#x\n%s\n' "$i" "$i"
+    i=$((i + 1))
+done > in
+for n in 1 2 20; do
+    run canon --shard $n in
+    expect 0 '*' ''
+    cut -f2- out > forms
+    run canon in
+    same out forms
+    run canon --shard $n in
+    i=1
+    while [ $i -le $n ]; do
+        awk -F'\t' -v i=$i '$1 == i { print $2 }' out > want
+        "$UNSEEN" --canonical --shard $i/$n in > got
+        same got want
+        i=$((i + 1))
+    done
+done
+# They stay for ever: machines that run different versions must agree.
+printf 'http://e.com/\nHTTP://E.com/#x\nhttp://e.com/2\nfoo\n' > in
+run canon --shard 20
+expect 0 '3\thttp://e.com/\n3\thttp://e.com/\n8\thttp://e.com/2\n14\tfoo\n' ''
+run canon --shard 1000000 --json
+expect 0 '{"input":"http://e.com/","status":"unchanged","canonical":"http://e.com/","shard":148188}
+{"input":"HTTP://E.com/#x","status":"rewritten","canonical":"http://e.com/","shard":148188}
+{"input":"http://e.com/2","status":"unchanged","canonical":"http://e.com/2","shard":350243}
+{"input":"foo","status":"failed","canonical":null,"shard":656024}\n' ''
+run canon --shard 20 --expressions
+expect 2 '' 'unseen: error: --shard is of a line, --expressions prints several\nunseen: hint: unseen canon --shard 20 FILE\n'
+for value in 0 1/20 1000001 x; do
+    run canon --shard $value
+    expect 2 '' "unseen: error: --shard: '$value' is not a number of shares from 1 to 1000000\nunseen: hint: unseen canon --shard 20\n"
+done
+
+# Scrapy's fingerprints, as Scrapy 2.19 made them.
+cat > vectors << 'END'
+dc40d67a6c7378c96645f2ecc0be237755c66398	http://e.com/
+669570b66fc48ac84d00b98f24045830d563f1ab	HTTP://E.com?b=2&a=1#x
+a5bf302d22348a2cd3c5c0e00ea479c210287664	http://www.example.com/a/../b
+2c1cc0241d36913ff746925aca22001fd95db9cc	http://e.com/100%25/x
+dffe6edd942b4ddc0efe4d11f64dcdac1392b7bf	http://e.com/a%3bb;c
+012c3d4250b8d351f08dc60adc12b13c58d1c5b2	https://[2001:DB8:0:0::1]:8080/
+32112dcd379fc0e1f7f0cb1f4afc1152af55bb95	http://bücher.de/
+663e4bbe3a2f16abda6ba5d39f465c2039429fe8	http://u:p@e.com:80/?q=a+b%20c&é
+bc6fcf174d161176379975ef08ccc77443d40391	http://e.com/a"b\c<>^
+b6cf9f17195af868b8cceb1c961f3b37919a5600	http://.bücher.de/
+d55516db19cff5a6e4cdfc0b0bf872e2a0db5173	http://.💩.de/
+9f14903be2665c14e1c6f69adc6702cffafa2c7a	http://a b .com/
+039b3b6b8eeb8f3cd1953ed205648f82a46185ad	http://. ́.com/
+82380db33d4134718e68f201883e74ebab8b72b2	http://e.com/
+b817dfb28655b4d3a1b7241bd2487b6d3dd0ff3d	about:blank
+1fabfbee8c4b218039f50368a5ccdb51f8179d27	data:,x
+c065c780018f5c5fcc403e4085a8d315a2bf4f84	http://e.com/aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa
+4e5de082e263d2bc0205fba000ebc021c9eb1333	http://e.com/aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa
+7a11fc9b3e64ac6a2f1621bd0284b7b9eaa2fbea	http://e.com/aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa
+END
+cut -f1 vectors > want
+cut -f2- vectors > urls
+for j in 1 2; do
+    run canon -j "$j" --fingerprint urls
+    expect 0 '*' ''
+    same out want
+done
+run canon -p scrapy/2 --fingerprint urls
+same out want
+# A requests.seen of Scrapy can be asked with URLs.
+head -n 5 want > requests.seen
+run import --format requests.seen scrapy.unseen requests.seen
+expect 0 '' ''
+"$UNSEEN" canon --fingerprint urls > in
+run check scrapy.unseen
+expect 0 '*' ''
+same out requests.seen
+paste in urls > both
+run check -k 1 scrapy.unseen both
+expect 0 '*' ''
+cut -f2- out > asked
+head -n 5 urls > want
+same asked want
+# What Scrapy makes no request of.
+printf 'foo\n/a\nhttp://e.com:x/\nmailto:a\n\n' > in
+run canon --fingerprint
+expect 0 'foo\n/a\nhttp://e.com:x/\nmailto:a\n/\n' ''
+printf 'http://e.com/\nfoo\n' > in
+run canon --fingerprint --json
+expect 0 '{"input":"http://e.com/","status":"unchanged","canonical":"http://e.com/","fingerprint":"dc40d67a6c7378c96645f2ecc0be237755c66398"}
+{"input":"foo","status":"unchanged","canonical":"foo","fingerprint":null}\n' ''
+run canon --fingerprint -p crawl
+expect 2 '' "unseen: error: --fingerprint is Scrapy's, of URLs under -p scrapy only\nunseen: hint: unseen canon --fingerprint FILE\n"
+run canon --fingerprint --surt
+expect 2 '' 'unseen: error: --fingerprint, --surt and --expressions each say what is printed\nunseen: hint: unseen canon --fingerprint FILE\n'
 finish
