@@ -17,7 +17,6 @@
 #include "base/filename.h"
 #include "log/log.h"
 
-static const char IMAGE_SUFFIX[] = ".image";
 static const char NEW_SUFFIX[] = ".image.unseen-new";
 
 enum {
@@ -78,7 +77,7 @@ enum unseen_status unseen__image_open(struct unseen__image *image, const struct 
                                       struct unseen_error *error)
 {
     *image = (struct unseen__image){.allocator = log->allocator, .fd = -1};
-    image->path = unseen__path_with(&log->allocator, log->file, IMAGE_SUFFIX);
+    image->path = unseen__path_with(&log->allocator, log->file, UNSEEN__IMAGE_SUFFIX);
     image->buf = unseen__alloc(&log->allocator, BUF_LEN, 64);
     const enum unseen_status status =
         image->path && image->buf ? open_and_read(image, error)
@@ -234,7 +233,7 @@ enum unseen_status unseen__image_write(const struct unseen__log *log,
                                        void *context, struct unseen_error *error)
 {
     const struct unseen_allocator *allocator = &log->allocator;
-    char *name = unseen__path_with(allocator, log->file, IMAGE_SUFFIX);
+    char *name = unseen__path_with(allocator, log->file, UNSEEN__IMAGE_SUFFIX);
     char *new_name = unseen__path_with(allocator, log->file, NEW_SUFFIX);
     struct writer w = {.fd = -1, .name = new_name, .buf = unseen__alloc(allocator, BUF_LEN, 64)};
     enum unseen_status status = name && new_name && w.buf
@@ -266,7 +265,7 @@ out:
 
 enum unseen_status unseen__image_remove(const struct unseen__log *log, struct unseen_error *error)
 {
-    char *name = unseen__path_with(&log->allocator, log->file, IMAGE_SUFFIX);
+    char *name = unseen__path_with(&log->allocator, log->file, UNSEEN__IMAGE_SUFFIX);
     char *aside = unseen__path_with(&log->allocator, log->file, ".image.damaged");
     enum unseen_status status = UNSEEN_OK;
     if (!name || !aside) {

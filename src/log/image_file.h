@@ -7,6 +7,8 @@
 
 #include "log/log.h"
 
+#define UNSEEN__IMAGE_SUFFIX ".image" /* behind the path of a store */
+
 struct unseen__image {
     struct unseen_allocator allocator;
     int fd; /* -1: not open */

@@ -327,6 +327,28 @@ enum unseen_status unseen__log_create(struct unseen__log *log, const char *path,
     return status;
 }
 
+/* A file with this lock, and without a byte, is no log: a process that makes one there gives the log
+ * its name when it is whole. Whoever waited for the lock finds the log then. */
+enum unseen_status unseen__log_remove_empty(const char *path, bool *removed_out,
+                                            struct unseen_error *error)
+{
+    struct stat st;
+    int fd = -1;
+    *removed_out = false;
+    if (lstat(path, &st) != 0 || !S_ISREG(st.st_mode) || st.st_size != 0) {
+        return UNSEEN_OK;
+    }
+    const enum unseen_status status = unseen__lock_open(path, O_RDWR, &fd, error);
+    if (status != UNSEEN_OK) {
+        return status == UNSEEN_ERR_MISSING ? UNSEEN_OK : status;
+    }
+    if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_size == 0) {
+        *removed_out = unlink(path) == 0;
+    }
+    unseen__lock_close(&fd, (long)getpid());
+    return UNSEEN_OK;
+}
+
 /* ---- drafts ---- */
 
 /* Makes and locks the file of a draft. Removes that of a killed process. */

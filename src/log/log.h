@@ -36,6 +36,11 @@ enum unseen_status unseen__log_open(struct unseen__log *log, const char *path, b
                                     const struct unseen_allocator *allocator,
                                     struct unseen_error *error);
 
+/* Removes the file at path if it is a regular file without a byte, as mktemp(1) makes, so that a log
+ * can be made there. Errors: BUSY, IO. */
+enum unseen_status unseen__log_remove_empty(const char *path, bool *removed_out,
+                                            struct unseen_error *error);
+
 /* Makes the log at path and opens it to write. The file gets the rights `mode`, whatever the umask
  * is. *exists_out: path exists, and nothing was made. */
 enum unseen_status unseen__log_create(struct unseen__log *log, const char *path,
