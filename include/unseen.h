@@ -147,6 +147,12 @@ struct unseen_set_options {
     unsigned threads;
     enum unseen_cpu cpu;
     const struct unseen_allocator *allocator; /* copied; its context must outlive the set */
+
+    /* The shape of a filter, in place of a rate; "bloom" alone takes it. The filter has
+     * bits_per_key * capacity bits, in whole cache lines of 512, of which a key sets `hashes`.
+     * 0 hashes: those with the lowest rate. 0 bits per key: those that fpr needs. */
+    double bits_per_key;
+    unsigned hashes;
 };
 
 /* Creates an empty set.
@@ -154,11 +160,11 @@ struct unseen_set_options {
  * Ownership: the caller frees *set_out with unseen_set_free. options may be NULL.
  * Errors:
  *   - SIZE
- *   - ARGUMENT: fpr, key_bits, a seed without bytes, or a filter that needs a capacity and got
- *     none
+ *   - ARGUMENT: fpr, key_bits, a seed without bytes, a filter that needs a capacity and got none,
+ *     bits_per_key beside fpr, or a shape that answers SEEN to every key
  *   - NAME: no such filter
  *   - FPR: lower than the filter, or keys of so few bits, can promise
- *   - UNSUPPORTED: cpu
+ *   - UNSUPPORTED: cpu; a shape for a filter that takes none
  *   - RANDOM
  *   - NOMEM
  *   error->setting says which setting is wrong.
@@ -722,6 +728,10 @@ struct unseen_store_options {
      * image, and files that a rewrite or a repair makes, get the owner, the group and the rights
      * that the store has then, as far as the process may give them. */
     unsigned file_mode;
+
+    /* Settings, too: the shape of the filter, as in struct unseen_set_options. */
+    double bits_per_key;
+    unsigned hashes;
 };
 
 /* Opens or makes the store at path. After a crash, everything committed is recovered, and a torn
@@ -896,6 +906,10 @@ struct unseen_store_info {
     bool output_interrupted; /* not closed in order: lines that are not committed may follow */
 
     uint64_t dead_bytes; /* of log_bytes: removed keys and their removals, about */
+
+    /* The settings; 0: they follow from fpr */
+    double bits_per_key;
+    unsigned hashes;
 };
 
 /* Fills in as much of *info_out as info_out->size says. Errors: SIZE. Threads: one.
@@ -982,8 +996,8 @@ UNSEEN_API enum unseen_status unseen_store_repair(const char *path,
     struct unseen_error *error);
 
 /* Writes the store anew, without removed keys and in large records. The settings filter, fpr,
- * capacity and key_bits (fewer than before) of options become the store's, if they are not 0 or
- * NULL.
+ * capacity, key_bits (fewer than before), bits_per_key and hashes of options become the store's, if
+ * they are not 0 or NULL. With another filter, or with fpr, the store forgets the shape that it had.
  *
  * Errors:
  *   - as unseen_store_open
@@ -1130,7 +1144,9 @@ enum unseen_setting {
     UNSEEN_SETTING_NO_LOG,
     UNSEEN_SETTING_FILE_MODE,
     UNSEEN_SETTING_KIND,
-    UNSEEN_SETTING_FOLDER
+    UNSEEN_SETTING_FOLDER,
+    UNSEEN_SETTING_BITS_PER_KEY,
+    UNSEEN_SETTING_HASHES
 };
 
 /* Filled in by a function that fails. It needs no preparation and no release. */

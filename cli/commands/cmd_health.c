@@ -265,6 +265,8 @@ int compact_run(const struct options *o, enum unseen_cpu cpu)
         .size = sizeof(options),
         .filter = o->seen.filter,
         .fpr = o->seen.fpr,
+        .bits_per_key = o->seen.bits_per_key,
+        .hashes = o->seen.hashes,
         .key_bits = o->seen.key_bits,
         .capacity = o->seen.capacity,
         .cpu = cpu,

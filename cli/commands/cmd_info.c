@@ -47,6 +47,12 @@ static void info_put_text(struct output *out, struct unseen_store *store, const 
     put(out, "store", "%s", path);
     put(out, "keys", "%" PRIu64, s.nkeys);
     put(out, "filter", "%s", s.filter);
+    if (i.bits_per_key > 0) {
+        put(out, "bits", "%g per key of the capacity", i.bits_per_key);
+    }
+    if (s.hashes) {
+        put(out, "hashes", "%u", s.hashes);
+    }
     put(out, "wrong seen", "%.2g (at most %.2g; asked for %.2g)", s.fpr_estimate, s.fpr_promise,
         i.fpr);
     put(out, "fill", "%.1f %%", 100 * s.fill);

@@ -59,6 +59,12 @@ void info_json(struct output *out, struct unseen_store *store, const char *path)
     json_put_text(out, "store", path);
     put_count(out, "keys", stats.nkeys);
     json_put_text(out, "filter", stats.filter);
+    if (info.bits_per_key > 0) {
+        put_real(out, "bits_per_key_asked", info.bits_per_key);
+    }
+    if (stats.hashes) {
+        put_count(out, "hashes", stats.hashes);
+    }
     put_real(out, "fpr", info.fpr);
     put_real(out, "fpr_promise", stats.fpr_promise);
     put_real(out, "fpr_estimate", stats.fpr_estimate);

@@ -188,6 +188,31 @@ static void print_least(FILE *to, const struct question *q)
     }
 }
 
+/* Prints the command that makes the filter with the bits and hashes of the question. Only a Bloom
+ * filter takes them. */
+static void print_command(FILE *to, const struct question *q, const struct planned *planned,
+                          size_t n)
+{
+    const struct unseen_plan *plan = &planned[0].plan;
+    if (n != 1 || planned[0].status != UNSEEN_OK || planned[0].is_list ||
+        strcmp(plan->filter, "bloom") != 0 || (q->bits_per_key == 0 && q->hashes == 0)) {
+        return;
+    }
+    fputs("\nunseen --filter bloom", to);
+    if (q->fpr > 0) {
+        fprintf(to, " --fpr %g", q->fpr);
+    } else {
+        fprintf(to, " --bits %.6g", plan->bits_per_key);
+    }
+    fprintf(to, " --hashes %u --capacity ", plan->hashes);
+    if (plan->capacity) {
+        fprintf(to, "%" PRIu64, plan->capacity);
+    } else {
+        fputc('N', to);
+    }
+    fputs(" FILE makes it.\n", to);
+}
+
 /* A question about all filters also gets the rows of lists and the row of a store. */
 static bool has_store_row(const struct planned *planned, size_t n)
 {
@@ -220,6 +245,7 @@ void planned_print(FILE *to, const struct question *q, const struct planned *pla
     if (has_store_row(planned, n)) {
         fputs("A list is a file that unseen build makes; nothing is added to it later.\n", to);
     }
+    print_command(to, q, planned, n);
     print_least(to, q);
 }
 

@@ -190,6 +190,9 @@ static bool check_pairs(const struct options *o)
          "--fingerprint is Scrapy's, of URLs under -p scrapy only", "--fingerprint FILE"},
         {o->print.expressions && o->command->bit == COMMAND_CANON && o->key.nshards,
          "--shard is of a line, --expressions prints several", "--shard 20 FILE"},
+        {o->seen.bits_per_key > 0 && o->seen.fpr > 0,
+         "the rate follows from --bits, and the bits from --fpr: give one",
+         "--filter bloom --bits 20 --hashes 10 --capacity 1e6 FILE"},
         {o->key.base && o->profile.name &&
              (strcmp(o->profile.name, "none") == 0 || strncmp(o->profile.name, "none/", 5) == 0),
          "-p none reads no URLs, --base has nothing to resolve", "--base URL FILE"},

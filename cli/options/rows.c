@@ -367,6 +367,12 @@ static const struct option_row rows[] = {
     {0, "filter", COMMAND_MAKERS | COMMAND_COMPACT,
      "the kind of filter: compact (the default), bloom,\nblock, counting, scalable or exact; see unseen help\n"
      "filters", TEXT("NAME", NULL, seen.filter)},
+    {0, "bits", COMMAND_MAKERS | COMMAND_COMPACT,
+     "the bits per key of --filter bloom, instead of --fpr;\nunseen plan --bits 20 --hashes 10 says the rate",
+     REAL("B", "a number of bits per key above 0", "20", seen.bits_per_key)},
+    {0, "hashes", COMMAND_MAKERS | COMMAND_COMPACT,
+     "the bits that a key sets in --filter bloom (default:\nthe best)",
+     NUMBER("K", "a number from 1 to 1000", "10", seen.hashes, 1, 1000)},
     {0, "seed", COMMAND_MAKERS | COMMAND_COUNT,
      "derive the secret of the keys from a text or 0xHEX\n(default: random); who guesses it can make\n"
      "lines that are wrongly taken for seen", CALL("TEXT", SEED_EXPECTS, SEED_EXAMPLE, set_seed)},

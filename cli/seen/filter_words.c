@@ -55,7 +55,19 @@ void filters_abilities(unsigned abilities, char text[40])
     }
 }
 
-/* ---- What is wrong with --filter, --capacity and --fpr --------------------------------------- */
+void filters_shape(const struct seen_options *o, char text[FILTERS_SHAPE_CAP])
+{
+    char *to = text;
+    *to = '\0';
+    if (o->bits_per_key > 0) {
+        to += snprintf(to, FILTERS_SHAPE_CAP / 2, " --bits %g", o->bits_per_key);
+    }
+    if (o->hashes) {
+        snprintf(to, FILTERS_SHAPE_CAP / 2, " --hashes %u", o->hashes);
+    }
+}
+
+/* ---- What is wrong with --filter, --capacity, --fpr, --bits and --hashes ---------------------- */
 
 bool filters_check_name(const char *name, const char *again, const char *files)
 {
@@ -115,6 +127,12 @@ static void report_rate(const struct seen_options *o, enum unseen_setting settin
                      capacity, files);
         return;
     }
+    if (o->hashes) {
+        message_error("--hashes %u: for a rate of %s the filter would be too large", o->hashes,
+                      asked);
+        message_hint("%s --filter %s --fpr %s%s%s", again, o->filter, asked, capacity, files);
+        return;
+    }
     message_error("--filter %s: it promises no rate as low as %s%s", o->filter, asked,
                   o->fpr > 0 ? "" : ", the default");
     message_hint("%s --filter %s --fpr %s%s%s", again, o->filter, lowest, capacity, files);
@@ -124,14 +142,33 @@ static void report_capacity(const struct seen_options *o, const char *again, con
 {
     /* A filter that cannot have the default rate needs --fpr, too. */
     const bool needs_rate = o->fpr == 0 && lowest_rate(o->filter) > UNSEEN_FPR_DEFAULT;
+    char shape[FILTERS_SHAPE_CAP];
+    filters_shape(o, shape);
     message_error("--filter %s needs --capacity: it does not grow", o->filter);
-    message_hint("%s --filter %s --capacity 1e7%s%s", again, o->filter,
+    message_hint("%s --filter %s%s --capacity 1e7%s%s", again, o->filter, shape,
                  needs_rate ? " --fpr 1e-4" : "", files);
+}
+
+/* Reports a shape that the filter cannot have. */
+static void report_shape(const struct seen_options *o, const struct unseen_error *error,
+                         const char *again, const char *files)
+{
+    char capacity[24] = "1e6";
+    if (o->capacity > 0) {
+        snprintf(capacity, sizeof(capacity), "%" PRIu64, o->capacity);
+    }
+    message_error("%s", error->text);
+    message_hint("%s --filter bloom --bits 20 --hashes 10 --capacity %s%s", again, capacity, files);
 }
 
 bool filters_report(const struct seen_options *o, const struct unseen_error *error,
                     const char *again, const char *files)
 {
+    if (error->status != UNSEEN_ERR_MISMATCH && (error->setting == UNSEEN_SETTING_BITS_PER_KEY ||
+                                                 error->setting == UNSEEN_SETTING_HASHES)) {
+        report_shape(o, error, again, files);
+        return true;
+    }
     if (!o->filter) {
         return false;
     }
@@ -187,6 +224,7 @@ bool filters_check_full(const struct seen_options *o, const struct unseen_set *s
     const uint64_t nbefore = s.nkeys > nnew ? s.nkeys - nnew : 0;
     const uint64_t nlines = nbefore + nnew + nseen;
     const uint64_t capacity = round_capacity(nlines > 2 * s.nkeys ? nlines : 2 * s.nkeys);
+    char shape[FILTERS_SHAPE_CAP];
     char now[24];
     char promised[24];
     chart_value(s.fpr_estimate, now);
@@ -200,8 +238,10 @@ bool filters_check_full(const struct seen_options *o, const struct unseen_set *s
                      "repeats wrongly",
                      o->path);
     } else {
-        message_hint("unseen --filter %s --capacity %" PRIu64 ", or --filter compact, which grows",
-                     s.filter, capacity);
+        filters_shape(o, shape);
+        message_hint("unseen --filter %s%s --capacity %" PRIu64
+                     ", or --filter compact, which grows",
+                     s.filter, shape, capacity);
     }
     return false;
 }

@@ -18,6 +18,10 @@ void filters_abilities(unsigned abilities, char text[40]);
  * hint begins with `again`, such as "unseen -s STORE", and ends with `files`, such as " FILE". */
 bool filters_check_name(const char *name, const char *again, const char *files);
 
+/* Writes the options that say the shape of the filter: "", " --bits 20" or " --bits 20 --hashes 10". */
+#define FILTERS_SHAPE_CAP 64
+void filters_shape(const struct seen_options *o, char text[FILTERS_SHAPE_CAP]);
+
 /* Reports an error of unseen_set_create or unseen_store_open if it is about --filter and what goes
  * with it; false if it is not. */
 bool filters_report(const struct seen_options *o, const struct unseen_error *error,

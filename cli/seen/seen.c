@@ -77,6 +77,8 @@ static bool create_set(struct seen *m, enum unseen_cpu cpu)
         .fpr = o->fpr,
         .capacity = o->capacity,
         .filter = o->filter,
+        .bits_per_key = o->bits_per_key,
+        .hashes = o->hashes,
         .seed = seed_bytes(&o->seed),
         .seed_len = o->seed.len,
         .cpu = cpu,

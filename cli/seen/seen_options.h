@@ -41,6 +41,8 @@ struct seen_options {
     uint64_t capacity;
     double fpr;
     const char *filter;
+    double bits_per_key; /* 0: not given */
+    unsigned hashes;     /* 0: not given */
     struct seed seed;
     const char *seed_file; /* NULL: none */
     unsigned key_bits;     /* 0: not given */

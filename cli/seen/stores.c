@@ -243,6 +243,7 @@ static void hint_setting(const char *path, const struct seen_options *o,
                          enum unseen_setting setting)
 {
     char text[4200];
+    char shape[FILTERS_SHAPE_CAP];
     call(o, path, input_of(o), text, sizeof(text));
     switch (setting) {
     case UNSEEN_SETTING_PROFILE:
@@ -253,6 +254,11 @@ static void hint_setting(const char *path, const struct seen_options *o,
         break;
     case UNSEEN_SETTING_FPR:
         message_hint("unseen compact --fpr %g %s", o->fpr, path);
+        break;
+    case UNSEEN_SETTING_BITS_PER_KEY:
+    case UNSEEN_SETTING_HASHES:
+        filters_shape(o, shape);
+        message_hint("unseen compact%s %s", shape, path);
         break;
     case UNSEEN_SETTING_KEY_BITS:
         if (o->key_bits == 64) { /* shorter than any other */
@@ -367,6 +373,8 @@ bool stores_open(struct unseen_store **store_out, const char *path, enum unseen_
         .mode = mode,
         .filter = o->filter,
         .fpr = o->fpr,
+        .bits_per_key = o->bits_per_key,
+        .hashes = o->hashes,
         .key_bits = o->key_bits,
         .seed = seed_bytes(&o->seed),
         .seed_len = o->seed.len,

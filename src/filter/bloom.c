@@ -60,6 +60,17 @@ static const struct bloom *bloom_from_const(const struct unseen__filter *filter)
 
 /* ---- creation ---- */
 
+/* The cache lines that hold the bits of so many keys. */
+static double lines_for(uint64_t capacity, double bits_per_key)
+{
+    return ceil((double)capacity * bits_per_key / 512);
+}
+
+static uint64_t bits_of(double lines)
+{
+    return lines < 1e15 ? (uint64_t)lines * 512 : 0;
+}
+
 static enum unseen_status bloom_plan(struct unseen_plan *plan)
 {
     const bool is_size_free = plan->bits_per_key == 0 && plan->capacity > 0;
@@ -67,9 +78,9 @@ static enum unseen_status bloom_plan(struct unseen_plan *plan)
         return UNSEEN_ERR_UNSUPPORTED; /* its bits are anywhere */
     }
     enum unseen_status status = unseen__rate_solve(&model, plan);
-    const double lines = ceil((double)plan->capacity * plan->bits_per_key / 512);
+    const double lines = lines_for(plan->capacity, plan->bits_per_key);
     if (status == UNSEEN_OK && is_size_free) {
-        plan->bits = lines < 1e15 ? (uint64_t)lines * 512 : 0;
+        plan->bits = bits_of(lines);
         plan->bits_per_key = lines * 512 / (double)plan->capacity;
     }
     return status;
@@ -81,18 +92,24 @@ static double bloom_plan_rate(const struct unseen_plan *plan, double nkeys)
     return is_planned ? unseen__bloom_rate((double)plan->bits, plan->hashes, nkeys) : 0;
 }
 
-static enum unseen_status shape_for(struct bloom *b, double fpr, uint64_t capacity)
+static enum unseen_status shape_for(struct bloom *b, const struct unseen__filter_params *params)
 {
-    struct unseen_plan p = {.fpr = fpr, .capacity = capacity};
-    enum unseen_status status = bloom_plan(&p);
-    if (status != UNSEEN_OK || p.bits == 0) {
-        return status != UNSEEN_OK ? status : UNSEEN_ERR_NOMEM;
+    struct unseen_plan p = {.fpr = params->fpr,
+                            .capacity = params->capacity,
+                            .bits_per_key = params->bits_per_key,
+                            .hashes = params->hashes};
+    const enum unseen_status status = bloom_plan(&p);
+    if (status != UNSEEN_OK) {
+        return status;
+    }
+    if (p.fpr >= 1) {
+        return UNSEEN_ERR_ARGUMENT;
     }
     b->k = p.hashes;
-    b->m = p.bits;
-    b->fpr = fpr;
-    b->capacity = capacity;
-    return UNSEEN_OK;
+    b->m = bits_of(lines_for(p.capacity, p.bits_per_key));
+    b->fpr = fmax(p.fpr, model.fpr_min); /* no key is long enough to promise less */
+    b->capacity = p.capacity;
+    return b->m > 0 ? UNSEEN_OK : UNSEEN_ERR_NOMEM;
 }
 
 static void bloom_save_params(const struct unseen__filter *filter, uint8_t *params)
@@ -119,8 +136,7 @@ static enum unseen_status shape_from(struct bloom *b, const uint8_t *saved)
 
 static enum unseen_status make_first(struct bloom *b, const struct unseen__filter_params *params)
 {
-    enum unseen_status status =
-        params->saved ? shape_from(b, params->saved) : shape_for(b, params->fpr, params->capacity);
+    enum unseen_status status = params->saved ? shape_from(b, params->saved) : shape_for(b, params);
     if (status != UNSEEN_OK) {
         return status;
     }
@@ -410,6 +426,7 @@ static void bloom_combine_finish(struct unseen__filter *filter,
 const struct unseen__filter_ops unseen__bloom_ops = {
     .name = "bloom",
     .abilities = UNSEEN_CAN_MERGE | UNSEEN_CAN_INTERSECT,
+    .takes_shape = true,
     .create = bloom_create,
     .free = bloom_free,
     .add = bloom_add,

@@ -19,8 +19,10 @@ struct unseen__filter {
 
 /* A set is 2^prefix_bits filters. */
 struct unseen__filter_params {
-    double fpr;
-    uint64_t capacity; /* of the whole set */
+    double fpr;          /* 0: it follows from bits_per_key */
+    uint64_t capacity;   /* of the whole set */
+    double bits_per_key; /* 0: they follow from fpr */
+    unsigned hashes;     /* 0: the best */
     /* Every key of this filter has these top prefix_bits bits of hi. */
     unsigned prefix_bits;
     uint64_t prefix;
@@ -46,6 +48,7 @@ enum unseen__combination {
 struct unseen__filter_ops {
     const char *name;
     unsigned abilities; /* UNSEEN_CAN_*, in agreement with the operations below */
+    bool takes_shape;   /* create obeys the parameters bits_per_key and hashes */
 
     /* The fewest bits that a key may have for this rate; NULL: any number will do. */
     unsigned (*key_bits)(double fpr);

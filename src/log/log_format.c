@@ -45,8 +45,6 @@ static enum unseen_status check_header(const uint8_t *bytes, const uint8_t magic
 void unseen__header_encode(const struct unseen__log_header *header,
                            uint8_t bytes[UNSEEN__HEADER_LEN])
 {
-    uint64_t fpr_bits;
-    memcpy(&fpr_bits, &header->fpr, sizeof(fpr_bits));
     memset(bytes, 0, UNSEEN__HEADER_LEN);
     memcpy(bytes, log_magic, sizeof(log_magic));
     store_le32(bytes + 8, FORMAT_VERSION);
@@ -57,9 +55,11 @@ void unseen__header_encode(const struct unseen__log_header *header,
     store_le32(bytes + 32, header->key_bits);
     memcpy(bytes + 40, header->id, UNSEEN__ID_LEN);
     memcpy(bytes + 56, header->secret.bytes, UNSEEN__SECRET_LEN);
-    store_le64(bytes + 88, fpr_bits);
+    store_le_double(bytes + 88, header->fpr);
     store_le64(bytes + 96, header->capacity);
     memcpy(bytes + 104, header->filter, UNSEEN__FILTER_NAME_LEN);
+    store_le32(bytes + 120, header->hashes);
+    store_le_double(bytes + 128, header->bits_per_key);
     memcpy(bytes + PROFILE_OFFSET, header->profile, UNSEEN__PROFILE_LEN);
     store_le64(bytes + PROFILE_CHECKSUM_OFFSET,
                unseen__checksum(bytes + PROFILE_OFFSET, UNSEEN__PROFILE_LEN));
@@ -84,16 +84,18 @@ enum unseen_status unseen__header_decode(const uint8_t bytes[UNSEEN__HEADER_LEN]
         unseen__checksum(bytes + PROFILE_OFFSET, UNSEEN__PROFILE_LEN)) {
         return UNSEEN_ERR_CORRUPT;
     }
-    const uint64_t fpr_bits = load_le64(bytes + 88);
     h.key_bits = load_le32(bytes + 32);
     memcpy(h.id, bytes + 40, UNSEEN__ID_LEN);
     memcpy(h.secret.bytes, bytes + 56, UNSEEN__SECRET_LEN);
-    memcpy(&h.fpr, &fpr_bits, sizeof(h.fpr));
+    h.fpr = load_le_double(bytes + 88);
     h.capacity = load_le64(bytes + 96);
     memcpy(h.filter, bytes + 104, UNSEEN__FILTER_NAME_LEN);
+    h.hashes = load_le32(bytes + 120);
+    h.bits_per_key = load_le_double(bytes + 128);
     memcpy(h.profile, bytes + PROFILE_OFFSET, UNSEEN__PROFILE_LEN);
     if (load_le32(bytes + 12) != UNSEEN__HEADER_LEN || !unseen__key_bits_are_valid(h.key_bits) ||
-        !(h.fpr > 0 && h.fpr < 1) || h.filter[UNSEEN__FILTER_NAME_LEN - 1] != '\0' ||
+        !(h.fpr > 0 && h.fpr < 1) || !(h.bits_per_key >= 0) ||
+        h.filter[UNSEEN__FILTER_NAME_LEN - 1] != '\0' ||
         h.profile[UNSEEN__PROFILE_LEN - 1] != '\0') {
         return UNSEEN_ERR_CORRUPT;
     }

@@ -37,6 +37,8 @@ struct unseen__log_header {
     uint8_t id[UNSEEN__ID_LEN];
     double fpr;
     uint64_t capacity;
+    double bits_per_key; /* 0: they follow from fpr, and not the other way round */
+    unsigned hashes;     /* 0: the best */
     char filter[UNSEEN__FILTER_NAME_LEN];
     char profile[UNSEEN__PROFILE_LEN];
 };

@@ -229,6 +229,8 @@ static enum unseen_status import_header(struct unseen_import *import, const uint
     options.filter = name;
     options.capacity = 0;
     options.fpr = UNSEEN_FPR_DEFAULT;
+    options.bits_per_key = 0; /* the saved parameters have the shape */
+    options.hashes = 0;
     options.allocator = &import->allocator; /* the caller's struct may be gone */
     import->nkeys = load_le64(p + 24);
     const struct unseen__saved saved = {

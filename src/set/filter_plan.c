@@ -7,6 +7,7 @@
 
 #include "base/sized.h"
 #include "filter/filter.h"
+#include "set/set.h"
 
 const char *unseen_filter_name(size_t i)
 {
@@ -27,7 +28,7 @@ static const struct unseen__filter_ops *ops_of(const struct unseen_plan *plan)
 static bool is_in_range(const struct unseen_plan *plan)
 {
     return plan->fpr >= 0 && plan->fpr <= 1 && plan->bits_per_key >= 0 &&
-           plan->bits_per_key <= 1e6 && (double)plan->capacity <= LARGEST &&
+           plan->bits_per_key <= UNSEEN__BITS_PER_KEY_MAX && (double)plan->capacity <= LARGEST &&
            (double)plan->bits <= LARGEST;
 }
 

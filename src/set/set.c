@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "base/sized.h"
+#include "filter/rate.h"
 #include "filter/tally.h"
 
 enum {
@@ -18,17 +19,35 @@ enum {
 
 /* ---- creation ---- */
 
+enum unseen_status unseen__shape_check(double fpr, double bits_per_key, struct unseen_error *error)
+{
+    if (!(bits_per_key >= 0 && bits_per_key <= UNSEEN__BITS_PER_KEY_MAX)) {
+        return unseen__error_setting(error, UNSEEN_ERR_ARGUMENT, UNSEEN_SETTING_BITS_PER_KEY,
+                                     "%g bits per key are not above 0 and at most %g", bits_per_key,
+                                     UNSEEN__BITS_PER_KEY_MAX);
+    }
+    if (bits_per_key > 0 && fpr != 0) {
+        return unseen__error_setting(error, UNSEEN_ERR_ARGUMENT, UNSEEN_SETTING_BITS_PER_KEY,
+                                     "the rate follows from the bits per key, and the bits per key "
+                                     "from the rate: give one");
+    }
+    return UNSEEN_OK;
+}
+
 enum unseen_status unseen__set_options(const struct unseen_set_options *given,
                                        struct unseen_set_options *options_out,
                                        struct unseen_error *error)
 {
     struct unseen_set_options options = {.size = sizeof(options)};
-    const enum unseen_status status =
+    enum unseen_status status =
         unseen__sized_take(&options, sizeof(options), given, "unseen_set_options", error);
+    if (status == UNSEEN_OK) {
+        status = unseen__shape_check(options.fpr, options.bits_per_key, error);
+    }
     if (status != UNSEEN_OK) {
         return status;
     }
-    if (options.fpr == 0) {
+    if (options.fpr == 0 && options.bits_per_key == 0) {
         options.fpr = UNSEEN_FPR_DEFAULT;
     }
     if (!options.filter) {
@@ -37,7 +56,7 @@ enum unseen_status unseen__set_options(const struct unseen_set_options *given,
     if (options.key_bits == 0) {
         options.key_bits = 128;
     }
-    if (!(options.fpr > 0 && options.fpr < 1)) {
+    if (options.bits_per_key == 0 && !(options.fpr > 0 && options.fpr < 1)) {
         return unseen__error_setting(error, UNSEEN_ERR_ARGUMENT, UNSEEN_SETTING_FPR,
                                      "a rate of %g is not above 0 and below 1", options.fpr);
     }
@@ -91,6 +110,8 @@ static enum unseen_status create_shards(struct unseen_set *set,
         struct unseen__filter_params params = {
             .fpr = options->fpr,
             .capacity = options->capacity,
+            .bits_per_key = options->bits_per_key,
+            .hashes = options->hashes,
             .prefix_bits = set->shard_bits,
             .prefix = i,
             .first = i ? set->shards[0].filter : NULL,
@@ -135,6 +156,13 @@ static enum unseen_status filter_error(struct unseen_error *error, enum unseen_s
                                      "the filter %s promises no rate as low as %g", options->filter,
                                      options->fpr);
     }
+    if (status == UNSEEN_ERR_ARGUMENT && options->bits_per_key > 0) {
+        return unseen__error_setting(
+            error, status, UNSEEN_SETTING_BITS_PER_KEY,
+            "the filter %s would answer \"seen\" to every key, with so few "
+            "bits per key as %g",
+            options->filter, options->bits_per_key);
+    }
     if (status == UNSEEN_ERR_ARGUMENT) {
         return unseen__error_setting(error, status, UNSEEN_SETTING_CAPACITY,
                                      "the filter %s cannot have the capacity %llu", options->filter,
@@ -143,11 +171,35 @@ static enum unseen_status filter_error(struct unseen_error *error, enum unseen_s
     return unseen__error_plain(error, status);
 }
 
-/* Checks capacity and key bits against the filter. */
+/* Checks bits per key and hashes against the filter. */
+static enum unseen_status check_shape(const struct unseen__filter_ops *ops,
+                                      const struct unseen_set_options *options,
+                                      struct unseen_error *error)
+{
+    const bool has_bits = options->bits_per_key > 0;
+    if ((has_bits || options->hashes) && !ops->takes_shape) {
+        return unseen__error_setting(error, UNSEEN_ERR_UNSUPPORTED,
+                                     has_bits ? UNSEEN_SETTING_BITS_PER_KEY : UNSEEN_SETTING_HASHES,
+                                     "the filter %s takes no %s, bloom does", ops->name,
+                                     has_bits ? "bits per key" : "number of hashes");
+    }
+    if (options->hashes > UNSEEN__HASHES_MAX) {
+        return unseen__error_setting(error, UNSEEN_ERR_ARGUMENT, UNSEEN_SETTING_HASHES,
+                                     "the filter %s has at most %d hashes, not %u", ops->name,
+                                     UNSEEN__HASHES_MAX, options->hashes);
+    }
+    return UNSEEN_OK;
+}
+
+/* Checks shape, capacity and key bits against the filter. */
 static enum unseen_status check_options(const struct unseen__filter_ops *ops,
                                         const struct unseen_set_options *options,
                                         struct unseen_error *error)
 {
+    const enum unseen_status status = check_shape(ops, options, error);
+    if (status != UNSEEN_OK) {
+        return status;
+    }
     if (options->capacity == 0 && !(ops->abilities & UNSEEN_CAN_GROW)) {
         return unseen__error_setting(error, UNSEEN_ERR_ARGUMENT, UNSEEN_SETTING_CAPACITY,
                                      "the filter %s needs a capacity", ops->name);

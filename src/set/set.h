@@ -58,8 +58,13 @@ enum unseen_status unseen__filter_named(const char *name, const struct unseen__f
  * larger set is then CORRUPT. Call it before the first chunk. */
 void unseen__import_limit(struct unseen_import *import, uint64_t nbytes);
 
-/* Copies the options, of whatever size the caller's struct is, fills in defaults, and checks fpr
- * and key_bits. */
+#define UNSEEN__BITS_PER_KEY_MAX 1e6
+
+/* Checks bits per key, which may not come beside a rate. 0: not given. Errors: ARGUMENT. */
+enum unseen_status unseen__shape_check(double fpr, double bits_per_key, struct unseen_error *error);
+
+/* Copies the options, of whatever size the caller's struct is, fills in defaults, and checks fpr,
+ * bits_per_key and key_bits. */
 enum unseen_status unseen__set_options(const struct unseen_set_options *given,
                                        struct unseen_set_options *options_out,
                                        struct unseen_error *error);

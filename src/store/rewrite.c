@@ -164,22 +164,19 @@ enum unseen_status unseen__log_rewrite(const struct unseen__log *from,
 
 /* ---- with other settings ---- */
 
-/* Checks that a set can be made from the header. */
-static enum unseen_status try_set(const struct unseen__log_header *header, const char *path,
+/* Checks that a set can be made from the header, and takes its rate. */
+static enum unseen_status try_set(struct unseen__log_header *header, const char *path,
                                   const struct unseen_allocator *allocator,
                                   struct unseen_error *error)
 {
     struct unseen_set *set = NULL;
-    const struct unseen_set_options options = {
-        .size = sizeof(options),
-        .fpr = header->fpr,
-        .capacity = header->capacity,
-        .filter = header->filter,
-        .key_bits = header->key_bits,
-        .allocator = allocator,
-    };
+    struct unseen_set_options options = unseen__header_set_options(header);
+    options.allocator = allocator;
     const enum unseen_status status =
         unseen__set_create(&set, &options, &header->secret, NULL, error);
+    if (status == UNSEEN_OK) {
+        unseen__header_take_rate(header, set);
+    }
     unseen_set_free(set);
     return unseen__error_prefix(error, status, path);
 }
@@ -188,24 +185,15 @@ static enum unseen_status change_header(struct unseen__log_header *header,
                                         const struct unseen_store_options *options,
                                         const char *path, struct unseen_error *error)
 {
+    const struct unseen__filter_ops *ops = NULL;
     if (options->key_bits > header->key_bits) {
         return unseen__error_setting(error, UNSEEN_ERR_MISMATCH, UNSEEN_SETTING_KEY_BITS,
                                      "%s has keys of %u bits: they cannot be made longer", path,
                                      header->key_bits);
     }
-    if (options->filter) {
-        const struct unseen__filter_ops *ops = NULL;
-        const enum unseen_status status = unseen__filter_named(options->filter, &ops, error);
-        if (status != UNSEEN_OK) {
-            return unseen__error_prefix(error, status, path);
-        }
-        memset(header->filter, 0, sizeof(header->filter));
-        memcpy(header->filter, ops->name, strlen(ops->name));
-    }
-    header->fpr = options->fpr > 0 ? options->fpr : header->fpr;
-    header->key_bits = options->key_bits ? options->key_bits : header->key_bits;
-    header->capacity = options->capacity ? options->capacity : header->capacity;
-    return unseen__error_status(error, unseen__log_new_id(header->id), path);
+    const enum unseen_status status = unseen__header_change(header, options, &ops, error);
+    return status == UNSEEN_OK ? unseen__error_status(error, unseen__log_new_id(header->id), path)
+                               : unseen__error_prefix(error, status, path);
 }
 
 enum unseen_status unseen_store_rewrite(const char *path, const struct unseen_store_options *given,

@@ -404,6 +404,8 @@ enum unseen_status unseen_store_info(struct unseen_store *store, struct unseen_s
     info.no_log = header->read_features & UNSEEN__FEATURE_NO_LOG;
     info.key_bits = header->key_bits;
     info.fpr = header->fpr;
+    info.bits_per_key = header->bits_per_key;
+    info.hashes = header->hashes;
     info.seed_id = unseen__secret_id(&header->secret);
     memcpy(info.id, header->id, sizeof(info.id));
     if (store->output.name_offset != 0) {

@@ -12,6 +12,8 @@
 #include "log/log.h"
 #include "log/scan.h"
 
+struct unseen__filter_ops;
+
 enum {
     UNSEEN__STORE_FILE_MODE = 0600 /* by default: the log holds the secret */
 };
@@ -51,6 +53,20 @@ struct unseen_store {
 enum unseen_status unseen__store_options(const struct unseen_store_options *given,
                                          struct unseen_store_options *options_out,
                                          struct unseen_error *error);
+
+/* Puts the settings that options name into the header, and finds the filter. If the filter changes,
+ * or a rate is named, the shape of the filter before is forgotten. Errors: NAME. */
+enum unseen_status unseen__header_change(struct unseen__log_header *header,
+                                         const struct unseen_store_options *options,
+                                         const struct unseen__filter_ops **ops_out,
+                                         struct unseen_error *error);
+
+/* The options of a set as the header has them, without URL identity; they borrow the header. */
+struct unseen_set_options unseen__header_set_options(const struct unseen__log_header *header);
+
+/* Takes the rate from a set that was made with these options, if the rate follows from bits per
+ * key. */
+void unseen__header_take_rate(struct unseen__log_header *header, const struct unseen_set *set);
 
 /* Makes store->log.header and store->url for a new store. */
 enum unseen_status unseen__store_header_make(struct unseen_store *store,

@@ -52,17 +52,12 @@ enum unseen_status unseen__store_set_make(struct unseen_store *store, uint64_t l
                                           bool is_written, struct unseen_error *error)
 {
     const struct unseen__log_header *header = &store->log.header;
-    struct unseen_set_options options = {
-        .size = sizeof(options),
-        .fpr = header->fpr,
-        .capacity = capacity_for(store, keys_in(store, len < ndisk ? len : ndisk),
-                                 keys_in(store, len), is_written),
-        .filter = header->filter,
-        .key_bits = header->key_bits,
-        .url = store->url,
-        .cpu = store->cpu,
-        .allocator = &store->allocator,
-    };
+    struct unseen_set_options options = unseen__header_set_options(header);
+    options.capacity = capacity_for(store, keys_in(store, len < ndisk ? len : ndisk),
+                                    keys_in(store, len), is_written);
+    options.url = store->url;
+    options.cpu = store->cpu;
+    options.allocator = &store->allocator;
     enum unseen_status status =
         unseen__set_create(&store->set, &options, &header->secret, NULL, error);
     if (status == UNSEEN_ERR_NOMEM && options.capacity > header->capacity) {
@@ -84,6 +79,9 @@ static enum unseen_status prepare_new(struct unseen_store *store, const char *pa
     enum unseen_status status = unseen__store_header_make(store, options, error);
     if (status == UNSEEN_OK) {
         status = unseen__store_set_make(store, 0, 0, true, error);
+    }
+    if (status == UNSEEN_OK) {
+        unseen__header_take_rate(&store->log.header, store->set);
     }
     return unseen__error_prefix(error, status, path);
 }

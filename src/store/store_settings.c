@@ -47,7 +47,7 @@ enum unseen_status unseen__store_options(const struct unseen_store_options *give
                                      "a file mode of %03o is not 0600 and some of 0066",
                                      options.file_mode);
     }
-    return UNSEEN_OK;
+    return unseen__shape_check(options.fpr, options.bits_per_key, error);
 }
 
 /* ---- URL identity ---- */
@@ -94,6 +94,54 @@ enum unseen_status unseen__store_url_make(struct unseen_store *store, struct uns
                : status;
 }
 
+/* ---- the header ---- */
+
+enum unseen_status unseen__header_change(struct unseen__log_header *header,
+                                         const struct unseen_store_options *options,
+                                         const struct unseen__filter_ops **ops_out,
+                                         struct unseen_error *error)
+{
+    const char *name = options->filter ? options->filter : header->filter;
+    const enum unseen_status status = unseen__filter_named(name, ops_out, error);
+    if (status != UNSEEN_OK) {
+        return status;
+    }
+    name = (*ops_out)->name;
+    if (options->fpr > 0 || strcmp(name, header->filter) != 0) {
+        header->bits_per_key = 0;
+        header->hashes = 0;
+    }
+    memset(header->filter, 0, sizeof(header->filter));
+    memcpy(header->filter, name, strlen(name));
+    header->fpr = options->fpr > 0 ? options->fpr : header->fpr;
+    header->key_bits = options->key_bits ? options->key_bits : header->key_bits;
+    header->capacity = options->capacity ? options->capacity : header->capacity;
+    header->bits_per_key = options->bits_per_key > 0 ? options->bits_per_key : header->bits_per_key;
+    header->hashes = options->hashes ? options->hashes : header->hashes;
+    return UNSEEN_OK;
+}
+
+struct unseen_set_options unseen__header_set_options(const struct unseen__log_header *header)
+{
+    return (struct unseen_set_options){
+        .size = sizeof(struct unseen_set_options),
+        .fpr = header->bits_per_key > 0 ? 0 : header->fpr,
+        .capacity = header->capacity,
+        .filter = header->filter,
+        .key_bits = header->key_bits,
+        .bits_per_key = header->bits_per_key,
+        .hashes = header->hashes,
+    };
+}
+
+void unseen__header_take_rate(struct unseen__log_header *header, const struct unseen_set *set)
+{
+    struct unseen_set_stats stats = {.size = sizeof(stats)};
+    if (header->bits_per_key > 0 && unseen_set_stats(set, &stats) == UNSEEN_OK) {
+        header->fpr = stats.fpr_promise;
+    }
+}
+
 /* ---- a new store ---- */
 
 enum unseen_status unseen__store_header_make(struct unseen_store *store,
@@ -125,15 +173,10 @@ enum unseen_status unseen__store_header_make(struct unseen_store *store,
         return status;
     }
     const struct unseen__filter_ops *ops = NULL;
-    status = unseen__filter_named(options->filter ? options->filter : h->filter, &ops, error);
+    status = unseen__header_change(h, options, &ops, error);
     if (status != UNSEEN_OK) {
         return status;
     }
-    memset(h->filter, 0, sizeof(h->filter));
-    memcpy(h->filter, ops->name, strlen(ops->name));
-    h->fpr = options->fpr > 0 ? options->fpr : h->fpr;
-    h->key_bits = options->key_bits ? options->key_bits : h->key_bits;
-    h->capacity = options->capacity ? options->capacity : h->capacity;
     if (!options->like && options->key_bits == 0 && ops->key_bits) {
         h->key_bits = ops->key_bits(h->fpr);
     }
@@ -145,6 +188,32 @@ enum unseen_status unseen__store_header_make(struct unseen_store *store,
 
 #define differs(error, setting, ...)                                                               \
     unseen__error_setting(error, UNSEEN_ERR_MISMATCH, setting, __VA_ARGS__)
+
+/* Checks the shape of the filter. */
+static enum unseen_status check_shape(const struct unseen__log_header *h, const char *path,
+                                      const struct unseen_store_options *options,
+                                      struct unseen_error *error)
+{
+    const double bits = options->bits_per_key;
+    const unsigned hashes = options->hashes;
+    if (bits > 0 && h->bits_per_key == 0) {
+        return differs(error, UNSEEN_SETTING_BITS_PER_KEY,
+                       "%s was made for the rate %g, not with %g bits per key", path, h->fpr, bits);
+    }
+    if (bits > 0 && (bits < h->bits_per_key || bits > h->bits_per_key)) {
+        return differs(error, UNSEEN_SETTING_BITS_PER_KEY, "%s has %g bits per key, not %g", path,
+                       h->bits_per_key, bits);
+    }
+    if (hashes && h->hashes == 0) {
+        return differs(error, UNSEEN_SETTING_HASHES,
+                       "%s was made with the best number of hashes, not with %u", path, hashes);
+    }
+    if (hashes && hashes != h->hashes) {
+        return differs(error, UNSEEN_SETTING_HASHES, "%s has the number of hashes %u, not %u", path,
+                       h->hashes, hashes);
+    }
+    return UNSEEN_OK;
+}
 
 /* Checks the settings that make the keys: seed, profile and key bits. */
 static enum unseen_status check_secret(const struct unseen_store *store,
@@ -203,7 +272,10 @@ enum unseen_status unseen__store_check_settings(struct unseen_store *store,
         return differs(error, UNSEEN_SETTING_KEY_BITS, "%s keeps %u bits of each key, not %u", path,
                        h->key_bits, options->key_bits);
     }
-    const enum unseen_status status = check_secret(store, options, error);
+    enum unseen_status status = check_shape(h, path, options, error);
+    if (status == UNSEEN_OK) {
+        status = check_secret(store, options, error);
+    }
     if (status != UNSEEN_OK) {
         return status;
     }

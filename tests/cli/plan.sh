@@ -34,6 +34,8 @@ filter     bits  bytes  k     10 %%     50 %%    100 %%    200 %% can
 bloom     20.00      - 10 7.61e-14   2.8e-7  8.89e-5   0.0102 --mi
 
 bits: per key. can: g grow, r remove, m merge, i intersect.
+
+unseen --filter bloom --bits 20 --hashes 10 --capacity N FILE makes it.
 ' ''
 # p = (1 - e^(-k n / m))^k at each load, and k = 1: the one-hash bitmap.
 run plan --bits 8 --hashes 1 --json --filter bloom

@@ -37,10 +37,11 @@ static bool model_add(struct model *model, struct unseen_key key, bool only_ask)
 }
 
 /* Few bits, so that many answers are wrong: the model is wrong in the same places. */
-static void check_model(double fpr, uint64_t capacity, unsigned threads)
+static void check_model_of(const struct unseen_set_options *options)
 {
-    const struct unseen_set_options options = filter_options("bloom", fpr, capacity, threads);
-    struct unseen_set *set = filter_make(&options);
+    const uint64_t capacity = options->capacity;
+    const unsigned threads = options->threads;
+    struct unseen_set *set = filter_make(options);
     const struct unseen_set_stats stats = filter_stats(set);
     struct model model = {calloc(stats.nslots, 1), stats.nslots, stats.hashes};
     struct unseen_key keys[300];
@@ -85,6 +86,31 @@ static void check_model(double fpr, uint64_t capacity, unsigned threads)
     filter_end(set);
 }
 
+static void check_model(double fpr, uint64_t capacity, unsigned threads)
+{
+    const struct unseen_set_options options = filter_options("bloom", fpr, capacity, threads);
+    check_model_of(&options);
+}
+
+/* The bits and hashes are those that were asked for, the rate is the formula's, and an export keeps
+ * them. */
+static void check_shape(double bits_per_key, unsigned hashes, double fpr)
+{
+    struct unseen_set_options options = filter_options("bloom", 0, 10000, 1);
+    options.bits_per_key = bits_per_key;
+    options.hashes = hashes;
+    struct unseen_set *set = filter_make(&options);
+    const struct unseen_set_stats stats = filter_stats(set);
+    const double m = ceil(bits_per_key * 10000 / 512) * 512;
+    CHECK_EQ(stats.nslots, (uint64_t)m);
+    CHECK_EQ(stats.hashes, hashes);
+    CHECK_EQ(stats.capacity, 10000);
+    CHECK(fabs(stats.fpr_promise - fpr) < 1e-3 * fpr);
+    CHECK(fabs(pow(-expm1(-(double)hashes / bits_per_key), hashes) - fpr) < 1e-3 * fpr);
+    filter_end(set);
+    check_model_of(&options);
+}
+
 int main(void)
 {
     test_start();
@@ -93,6 +119,9 @@ int main(void)
         check_model(1e-4, 30000, threads);
     }
     check_model(0.9, 100, 1);
+    check_shape(20, 10, 8.8942e-5);
+    check_shape(8, 1, 0.117503);
+    check_shape(3.5, 7, 0.361355);
     const uint64_t scale = test_scale();
     for (double fpr = 0.1; fpr > 5e-5; fpr /= 10) {
         filter_check_rate("bloom", fpr, 100000 * scale, 8, 200000 * scale, 128);

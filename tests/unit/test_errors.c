@@ -3,6 +3,8 @@
  * What an error says: its status, the setting it is about, and a sentence that names what is wrong. */
 #include "test.h"
 
+#include <math.h>
+
 #include <unseen_bitmap.h>
 #include <unseen_list.h>
 
@@ -79,6 +81,41 @@ static void test_set_settings(void)
     o = (struct unseen_set_options){.size = sizeof(o), .cpu = (enum unseen_cpu)9};
     CHECK(says(unseen_set_create(&set, &o, &error), UNSEEN_ERR_ARGUMENT, UNSEEN_SETTING_CPU,
                "9 is not"));
+    CHECK(!set);
+}
+
+static void test_shapes(void)
+{
+    struct unseen_set *set = NULL;
+    const struct {
+        struct unseen_set_options options;
+        enum unseen_status status;
+        enum unseen_setting setting;
+        const char *text;
+    } wrong[] = {
+        {{.bits_per_key = 20, .fpr = 0.1}, UNSEEN_ERR_ARGUMENT, UNSEEN_SETTING_BITS_PER_KEY, "one"},
+        {{.bits_per_key = -1}, UNSEEN_ERR_ARGUMENT, UNSEEN_SETTING_BITS_PER_KEY, "above 0"},
+        {{.bits_per_key = 1e7}, UNSEEN_ERR_ARGUMENT, UNSEEN_SETTING_BITS_PER_KEY, "at most 1e+06"},
+        {{.bits_per_key = NAN}, UNSEEN_ERR_ARGUMENT, UNSEEN_SETTING_BITS_PER_KEY, "nan"},
+        {{.bits_per_key = 0.01}, UNSEEN_ERR_ARGUMENT, UNSEEN_SETTING_BITS_PER_KEY, "every key"},
+        {{.bits_per_key = 20, .hashes = 99}, UNSEEN_ERR_ARGUMENT, UNSEEN_SETTING_HASHES, "not 99"},
+        {{.bits_per_key = 20, .filter = "compact"},
+         UNSEEN_ERR_UNSUPPORTED,
+         UNSEEN_SETTING_BITS_PER_KEY,
+         "compact takes no bits"},
+        {{.hashes = 4, .filter = "block"},
+         UNSEEN_ERR_UNSUPPORTED,
+         UNSEEN_SETTING_HASHES,
+         "block takes no number of hashes"},
+    };
+    for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
+        struct unseen_set_options o = wrong[i].options;
+        o.size = sizeof(o);
+        o.capacity = 1000;
+        o.filter = o.filter ? o.filter : "bloom";
+        CHECK(says(unseen_set_create(&set, &o, &error), wrong[i].status, wrong[i].setting,
+                   wrong[i].text));
+    }
     CHECK(!set);
 }
 
@@ -183,6 +220,8 @@ static void test_store(void)
         {{.seed = "b", .seed_len = 1}, UNSEEN_SETTING_SEED},
         {{.no_log = true}, UNSEEN_SETTING_NO_LOG},
         {{.file_mode = 0644}, UNSEEN_SETTING_FILE_MODE},
+        {{.bits_per_key = 20}, UNSEEN_SETTING_BITS_PER_KEY},
+        {{.hashes = 10}, UNSEEN_SETTING_HASHES},
     };
     for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++) {
         CHECK(says(open_with(others[i].options), UNSEEN_ERR_MISMATCH, others[i].setting, path));
@@ -204,6 +243,7 @@ int main(void)
     test_start();
     test_sizes();
     test_set_settings();
+    test_shapes();
     test_url_settings();
     test_merge();
     test_store();
