@@ -146,8 +146,12 @@ bool listener_open(struct listener *l, const struct listen_options *o)
     *l = (struct listener){.fd = -1};
     errno = 0;
     if (!(listener_is_systemd(where) ? take_over(l) : listen_on(l, o))) {
+        const int error = errno;
         message_error("cannot listen on %s: %s", where,
-                      errno ? strerror(errno) : "no socket was passed on");
+                      error ? strerror(error) : "no socket was passed on");
+        if (error == EINVAL) {
+            message_hint("--listen unix:PATH, or an address in numbers: --listen 127.0.0.1:7007");
+        }
         return false;
     }
     announce(l, where);

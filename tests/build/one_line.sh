@@ -14,6 +14,6 @@ done
 [ $ncompilers -gt 0 ] || fail "no compiler"
 
 # The tool, as C11 without extensions of the language; without optimisation, which has been tried above.
-cc -std=c11 -D_GNU_SOURCE -O0 -Iinclude -Isrc -Icli src/*/*.c cli/*.c cli/*/*.c -lidn2 -lsodium -lm -lz -lzstd -pthread \
-    -o "$work/unseen" || fail "the tool"
+cc -std=c11 -D_GNU_SOURCE -O0 -Iinclude -Isrc -Icli src/*/*.c cli/*.c cli/*/*.c -lidn2 -lsodium -lm \
+    -lz -lzstd -llzma -lbz2 -pthread -o "$work/unseen" || fail "the tool"
 [ "$(printf 'a\nb\na\n' | "$work/unseen" | tr '\n' ' ')" = "a b " ] || fail "the tool's output"

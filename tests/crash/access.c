@@ -321,9 +321,10 @@ static void newer_versions(void)
 
 /* ---- Something else -------------------------------------------------------------------------- */
 
-static void try_foreign(const char *what)
+/* Opens what is no store in every mode up to `last`. */
+static void try_foreign(const char *what, enum unseen_store_mode last)
 {
-    for (int mode = UNSEEN_STORE_READ; mode <= UNSEEN_STORE_CREATE; mode++) {
+    for (int mode = UNSEEN_STORE_READ; mode <= (int)last; mode++) {
         struct unseen_store *store = NULL;
         struct unseen_error error;
         const enum unseen_status status = open_as(&store, (enum unseen_store_mode)mode, &error);
@@ -344,21 +345,26 @@ static void something_else(void)
     size_t len = 0;
     crash_clear();
     crash_write(crash_path("s"), text, sizeof(text) - 1);
-    try_foreign("a text");
+    try_foreign("a text", UNSEEN_STORE_CREATE);
     char *after = crash_read(crash_path("s"), &len);
     check(len == sizeof(text) - 1 && memcmp(after, text, len) == 0, "a text", "was changed");
     free(after);
     crash_write(crash_path("s"), "", 0);
-    try_foreign("an empty file");
+    try_foreign("an empty file", UNSEEN_STORE_WRITE);
+    struct unseen_store *store = NULL;
+    struct unseen_error error;
+    check(open_as(&store, UNSEEN_STORE_CREATE, &error) == UNSEEN_OK, "an empty file",
+          "does not become a store");
+    check(unseen_store_close(store, &error) == UNSEEN_OK, "an empty file", "cannot be closed");
     crash_clear();
     crash_require(mkfifo(crash_path("s"), 0600) == 0, "mkfifo");
-    try_foreign("a fifo");
+    try_foreign("a fifo", UNSEEN_STORE_CREATE);
     crash_clear();
     crash_require(symlink("/dev/null", crash_path("s")) == 0, "symlink");
-    try_foreign("/dev/null");
+    try_foreign("/dev/null", UNSEEN_STORE_CREATE);
     crash_clear();
     crash_require(symlink("/", crash_path("s")) == 0, "symlink");
-    try_foreign("a folder");
+    try_foreign("a folder", UNSEEN_STORE_CREATE);
 }
 
 int main(int argc, char **argv)
