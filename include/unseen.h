@@ -720,7 +720,8 @@ struct unseen_store_options {
 
     /* A descriptor above 0 that the store's thread writes 8 bytes to, as eventfd(2) takes them,
      * after each commit, and after a commit that failed. Borrowed until close; it must not block.
-     * 0: none. A program with an event loop then calls unseen_store_commit_poll. */
+     * 0: none. A program with an event loop then calls unseen_store_commit_poll. The store compacts
+     * itself only when it is closed, as that takes a while. */
     int notify_fd;
 
     /* Who may open the store, as in chmod: 0600 and any of 0066. 0 makes 0600, whatever the umask

@@ -43,6 +43,7 @@ struct connection {
     bool may_change;  /* the client may change the store */
     bool is_durable;  /* answers that tell of changes are sent when those are durable */
     bool has_changed; /* since the last commit was begun, answers in out tell of changes */
+    size_t lease_at;  /* where in out the first of them begins */
     bool has_leased;  /* since the last pass, answers in out tell of leases */
     bool syncing;     /* an F: before the next request everything is to be sent and durable */
     struct text news; /* keys that were new and whose answers have not been sent yet; on sockets */

@@ -93,7 +93,7 @@ void connection_flush(struct connection *c)
         }
     }
     forget_front(&c->out, &c->sent);
-    if (!c->broken && c->out.len == 0) {
+    if (!c->broken && !c->failed && c->out.len == 0) {
         text_clear(&c->news);
     }
 }

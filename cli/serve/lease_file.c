@@ -203,8 +203,10 @@ static bool open_file(struct lease_file *f)
     if (f->fd < 0 || fstat(f->fd, &st) != 0) {
         return false;
     }
-    if (!S_ISREG(st.st_mode)) {
-        errno = EINVAL;
+    /* In a folder that others may write to, the file might be theirs. */
+    if (!S_ISREG(st.st_mode) || st.st_uid != geteuid() || (st.st_mode & 022) || st.st_nlink != 1) {
+        message_error("%s must be a file of its own that only this user may write", f->path);
+        errno = 0;
         return false;
     }
     return check_head(f, (uint64_t)st.st_size);
@@ -329,20 +331,21 @@ bool lease_file_rewrite(struct lease_file *f, bool (*each)(void *context, struct
     char path[4200];
     struct lease_file new = *f; /* its lock and thread are not used */
     const int len = snprintf(path, sizeof(path), "%s.new", f->path);
-    new.fd = len < (int)sizeof(path)
-                 ? open(path, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600)
+    new.fd = len < (int)sizeof(path) && (unlink(path) == 0 || errno == ENOENT)
+                 ? open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600)
                  : -1;
     new.end = HEAD_BYTES;
     if (new.fd < 0) {
         return false;
     }
-    if (!fill_new(&new, each, context) || rename(path, f->path) != 0 || !folder_sync(f->path)) {
+    if (!fill_new(&new, each, context) || rename(path, f->path) != 0) {
         const int error = errno;
         (void)close(new.fd); /* thrown away */
         (void)unlink(path);
         errno = error;
         return false;
     }
+    f->failed = !folder_sync(f->path); /* its name may be the old file's after a power cut */
     pthread_mutex_lock(&f->lock);
     while (f->wanted != f->synced && !f->error) { /* the thread may be syncing the old file */
         pthread_cond_wait(&f->changed, &f->lock);

@@ -503,12 +503,15 @@ void leases_settle(struct leases *l, uint64_t ndurable)
     bool any = false;
     while (l->ending.first && l->all[l->ending.first - 1].change <= ndurable) {
         struct lease *e = &l->all[list_take(l, &l->ending)];
-        /* Without this record the next start finds the key in the store. */
-        (void)lease_file_append(&l->file, e->key, (struct unseen_bytes){NULL, 0}, true);
+        /* The URL may have been removed and leased again. Without this record the next start finds
+         * the key in the store. */
+        if (!find(l, e->key)) {
+            (void)lease_file_append(&l->file, e->key, (struct unseen_bytes){NULL, 0}, true);
+        }
         remove_lease(l, e);
         any = true;
     }
-    if (any && is_wasteful(l)) {
-        (void)lease_file_rewrite(&l->file, put_lease, l);
+    if (any && is_wasteful(l) && l->file.end > l->retry_at) {
+        l->retry_at = lease_file_rewrite(&l->file, put_lease, l) ? 0 : 2 * l->file.end;
     }
 }

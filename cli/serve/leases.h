@@ -43,6 +43,7 @@ struct leases {
     uint32_t *slots; /* hash table by key: index + 1; 0: free */
     size_t nslots;
     uint64_t last_token;
+    uint64_t retry_at; /* the file is not written anew before it is so large: that has failed */
     struct lease_list {
         uint32_t first; /* index + 1; 0: none */
         uint32_t last;

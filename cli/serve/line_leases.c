@@ -10,7 +10,8 @@
 #include "clock.h"
 
 enum {
-    HANDED_OUT_MAX = 1000 /* URLs in the answer to an X */
+    HANDED_OUT_MAX = 1000,       /* URLs in the answer to an X, */
+    HANDED_OUT_BYTES = 32 * 1024 /* and about so many bytes */
 };
 
 /* Cuts a number from 1 to max and a space, or the end, off the text. False if there is none. */
@@ -41,10 +42,11 @@ static void put_lease(struct connection *c, struct unseen_key key, struct unseen
     const char *why = "";
     if (leases_grant(&c->service->leases, key, url, clock_milliseconds(), after(seconds), token,
                      &why)) {
+        c->lease_at = c->has_leased ? c->lease_at : c->out.len;
+        c->has_leased = true;
         connection_puts(c, "1 ");
         connection_puts(c, token);
         connection_puts(c, "\n");
-        c->has_leased = true;
     } else {
         connection_put_error(c, why);
     }
@@ -90,7 +92,7 @@ static void hand_out(struct connection *c, struct unseen_bytes text)
     }
     const size_t at = c->out.len; /* where the number of lines goes */
     size_t n = 0;
-    while (n < count && !c->failed &&
+    while (n < count && !c->failed && c->out.len - at < HANDED_OUT_BYTES &&
            leases_take_back(l, clock_milliseconds(), after(seconds), token, &url)) {
         connection_puts(c, token);
         connection_puts(c, " ");

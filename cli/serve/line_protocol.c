@@ -108,6 +108,11 @@ static void mark_keys(struct connection *c, enum request_type type, const struct
         service_set_trouble(c->service, may_not_change);
         return;
     }
+    if (type == REQUEST_ADD && !c->is_standard && !text_reserve(&c->news, n * sizeof(keys[0]))) {
+        memset(marks, 'E', n);
+        c->failed = true;
+        return;
+    }
     if (service_marks(c->service, type, keys, n, marks) > 0) {
         c->has_changed = true;
     }
@@ -332,6 +337,9 @@ static bool is_http(struct unseen_bytes line)
 {
     const size_t version = sizeof("HTTP/1.1") - 1;
     line.len -= line.len > 0 && line.data[line.len - 1] == '\r';
+    if (line.len > 1 && line.data[1] == ' ') {
+        return false; /* a request of ours, whatever stands in its URL */
+    }
     return line.len > version && memcmp(line.data + line.len - version, "HTTP/1.", 7) == 0;
 }
 
@@ -339,8 +347,9 @@ static bool is_http(struct unseen_bytes line)
 static bool begin_conversation(struct connection *c)
 {
     const struct unseen_bytes rest = line_reader_rest(&c->in);
-    const char *newline = memchr(rest.data, '\n', rest.len);
+    const char *newline = memchr(rest.data + c->in.known, '\n', rest.len - c->in.known);
     if (!newline && !c->in.at_end && rest.len <= c->in.longest) {
+        c->in.known = rest.len;
         return false;
     }
     c->has_spoken = true;
@@ -350,6 +359,29 @@ static bool begin_conversation(struct connection *c)
         c->over = true;
     }
     return !c->over;
+}
+
+/* Answers about leases wait for the disk, and answers about changes must be sent before the changes
+ * are committed. So behind a lease only requests are taken that change nothing. */
+static bool may_go_on(const struct connection *c)
+{
+    const struct unseen_bytes rest = line_reader_rest(&c->in);
+    return !c->syncing && !c->failed && c->out.len - c->sent < c->ahead &&
+           (!c->has_leased || (rest.len > 0 && memchr("LXGN", rest.data[0], 4)));
+}
+
+/* What of the answers waits for the disk. */
+static void hold_answers(struct connection *c)
+{
+    const bool waits = c->is_durable && c->has_changed;
+    c->needs_commit = c->syncing || waits;
+    c->needs_sync = c->has_leased;
+    if (waits) {
+        c->held = c->out.len - c->sent;
+    } else if (c->has_leased) {
+        c->held = c->out.len - c->lease_at;
+    }
+    c->has_leased = false;
 }
 
 bool line_take(struct connection *c)
@@ -363,8 +395,7 @@ bool line_take(struct connection *c)
     if (!c->has_spoken && !begin_conversation(c)) {
         return c->over;
     }
-    while (!c->syncing && !c->failed && c->out.len - c->sent < c->ahead &&
-           line_request_next(&c->parser, &c->in, &r)) {
+    while (may_go_on(c) && line_request_next(&c->parser, &c->in, &r)) {
         any = true;
         if (r.type == REQUEST_ADD || r.type == REQUEST_ASK || r.type == REQUEST_REMOVE) {
             add_to_run(c, &run, &r);
@@ -374,38 +405,32 @@ bool line_take(struct connection *c)
         }
     }
     end_run(c, &run);
-    c->needs_commit = c->syncing || (c->is_durable && c->has_changed);
-    c->needs_sync = c->has_leased;
-    c->has_leased = false;
-    if (c->needs_sync || (c->is_durable && c->has_changed)) {
-        c->held = c->out.len - c->sent;
-    }
+    hold_answers(c);
     return any;
 }
 
-/* Puts an error in the place of each answer that waits for a commit that has failed. */
+/* Puts an error in the place of the answers that wait for a commit that has failed, and ends the
+ * conversation: which answer belongs to which request is not known any more. The URLs that were new
+ * are new again. */
 static void refuse_held(struct connection *c)
 {
-    size_t nlines = 0;
-    for (size_t i = c->out.len - c->held; i < c->out.len; i++) {
-        nlines += c->out.data[i] == '\n';
-    }
+    service_take_back(c->service, (const struct unseen_key *)(void *)c->news.data,
+                      c->news.len / sizeof(struct unseen_key));
+    text_clear(&c->news);
     c->out.len -= c->held;
-    for (size_t i = 0; i < nlines; i++) {
-        connection_put_error(c, c->service->trouble);
-    }
+    connection_put_error(c, c->service->trouble);
+    c->over = true;
 }
 
 void line_synced(struct connection *c, bool durable)
 {
-    if (!durable) {
+    if (!durable && c->held > 0) {
         refuse_held(c);
-    }
-    c->held = 0;
-    if (c->syncing && durable) {
+    } else if (c->syncing && durable) {
         connection_puts(c, "OK\n");
     } else if (c->syncing) {
         connection_put_error(c, c->service->trouble);
     }
+    c->held = 0;
     c->syncing = false;
 }

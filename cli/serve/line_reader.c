@@ -11,7 +11,7 @@ enum reading line_reader_line(struct line_reader *r, struct unseen_bytes *line_o
         const size_t len = newline ? (size_t)(newline - rest.data) : rest.len;
         const bool too_long = len > r->longest;
         const bool was_skipped = r->skips;
-        if (!newline && !r->at_end && !too_long && !was_skipped) {
+        if (!newline && (!r->at_end || r->is_cut) && !too_long && !was_skipped) {
             r->known = rest.len;
             break;
         }

@@ -137,7 +137,7 @@ bool line_request_next(struct line_parser *p, struct line_reader *in, struct req
         const enum reading reading = has_all ? READING_NONE : line_reader_line(in, &line);
         if (reading != READING_NONE) {
             *request_out = read_line(p, line, reading == READING_LONG);
-        } else if (has_all || (p->in_batch && in->at_end)) {
+        } else if (has_all || (p->in_batch && in->at_end && !in->is_cut)) {
             p->in_batch = false;
             *request_out = (struct request){.type = p->refused ? REQUEST_NONE : REQUEST_BATCH_END};
         } else {

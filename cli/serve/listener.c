@@ -159,16 +159,38 @@ bool listener_open(struct listener *l, const struct listen_options *o)
     return true;
 }
 
-bool listener_is_port(const char *where)
+/* The address of the socket that systemd passes on. */
+static bool read_passed(struct address *address)
+{
+    *address = (struct address){.len = sizeof(address->bytes)};
+    return getsockname(SYSTEMD_FD, (struct sockaddr *)&address->bytes, &address->len) == 0;
+}
+
+/* Whether anybody on this machine may connect to a local socket. */
+static bool is_open_to_all(const struct address *address)
+{
+    const struct sockaddr_un *local = (const struct sockaddr_un *)(const void *)&address->bytes;
+    struct stat st;
+    return local->sun_path[0] == '\0' || stat(local->sun_path, &st) != 0 || (st.st_mode & S_IWOTH);
+}
+
+bool listener_is_open(const char *where)
 {
     struct address address;
-    struct sockaddr_storage bytes;
-    socklen_t len = sizeof(bytes);
-    if (listener_is_systemd(where)) {
-        return getsockname(SYSTEMD_FD, (struct sockaddr *)&bytes, &len) == 0 &&
-               bytes.ss_family != AF_UNIX;
+    if (!listener_is_systemd(where)) {
+        return address_read(&address, where) && !address.path;
     }
-    return address_read(&address, where) && !address.path;
+    return !read_passed(&address) || address.bytes.ss_family != AF_UNIX || is_open_to_all(&address);
+}
+
+bool listener_is_remote(const char *where)
+{
+    struct address address;
+    if (!listener_is_systemd(where)) {
+        return address_read(&address, where) && address_is_remote(&address);
+    }
+    return read_passed(&address) && address.bytes.ss_family != AF_UNIX &&
+           address_is_remote(&address);
 }
 
 void listener_close(struct listener *l)

@@ -28,8 +28,12 @@ struct listener {
 bool listener_open(struct listener *l, const struct listen_options *o);
 void listener_close(struct listener *l);
 
-/* Whether clients come through a port, which cannot know who they are. */
-bool listener_is_port(const char *address);
+/* Whether clients may be anybody on this machine: they come through a port, or the socket that
+ * systemd passes on has no mode that keeps others out. */
+bool listener_is_open(const char *address);
+
+/* Whether other machines reach it. */
+bool listener_is_remote(const char *address);
 
 /* Whether the socket is one that systemd passes on. */
 static inline bool listener_is_systemd(const char *address)

@@ -30,7 +30,8 @@ enum {
     GOODBYE = 1000,            /* milliseconds at the end for clients that still read */
     PATIENCE = 1000,           /* milliseconds that a client may hold up commits */
     ACCEPTS = 32,              /* connections that are taken in a round */
-    FIXED_FDS = 2              /* the listener's and the one that tells of commits */
+    COMMIT_CHANGES = 32768,
+    FIXED_FDS = 2 /* the listener's and the one that tells of commits */
 };
 
 struct loop {
@@ -114,16 +115,29 @@ static void drop_done(struct loop *l)
     }
 }
 
-/* The connection that has been silent the longest makes room. */
-static void evict_silent(struct loop *l)
+/* Whether a client may be disconnected when there is no room for another. */
+static bool may_be_evicted(const struct connection *c)
 {
-    size_t silent = 0;
-    for (size_t i = 1; i < l->n; i++) {
-        if (l->connections[i]->spoke < l->connections[silent]->spoke) {
+    const struct service *s = c->service;
+    return !s->protocol->keeps_clients || !c->has_spoken || (s->needs_token && !c->may_change);
+}
+
+/* Of the connections that may be evicted, the one that has been silent the longest makes room. False
+ * if there is none. */
+static bool evict_silent(struct loop *l)
+{
+    size_t silent = l->n;
+    for (size_t i = 0; i < l->n; i++) {
+        const struct connection *c = l->connections[i];
+        if (may_be_evicted(c) && (silent == l->n || c->spoke < l->connections[silent]->spoke)) {
             silent = i;
         }
     }
+    if (silent == l->n) {
+        return false;
+    }
     drop_connection(l, silent);
+    return true;
 }
 
 /* Adds a connection and greets. Returns false without memory. */
@@ -138,7 +152,8 @@ static bool add_connection(struct loop *l, int in_fd, int out_fd)
     const bool is_standard = in_fd != out_fd;
     *c = (struct connection){
         .service = s,
-        .in = {.longest = s->protocol->longest},
+        .in = {.longest = s->protocol->longest,
+               .is_cut = !is_standard && s->protocol->keeps_clients},
         .ahead = is_standard     ? SIZE_MAX
                  : s->may_change ? AHEAD_CHANGES
                                  : AHEAD_BYTES,
@@ -176,12 +191,9 @@ static bool take_in(struct loop *l, int fd)
      * option. */
     (void)setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
     (void)setsockopt(fd, SOL_SOCKET, SO_SNDBUF, &bytes, sizeof(bytes)); /* or what there is */
-    if (l->n == l->max && l->service->protocol->keeps_clients) {
+    if (l->n == l->max && !evict_silent(l)) {
         turn_away(fd);
         return true;
-    }
-    if (l->n == l->max) {
-        evict_silent(l);
     }
     return add_connection(l, fd, fd);
 }
@@ -218,7 +230,7 @@ static void serve_connection(struct loop *l, struct connection *c, bool is_reada
         c->in.text = (struct text){0};
         c->in.at = 0;
     }
-    if (!c->is_standard && c->out.len == 0) {
+    if (!c->is_standard && !c->failed && c->out.len == 0) {
         text_release(&c->out);
         text_release(&c->news);
     }
@@ -230,7 +242,7 @@ static void serve_connection(struct loop *l, struct connection *c, bool is_reada
  * which they were made, so this holds up the commits of all. */
 static bool holds_up(const struct connection *c)
 {
-    return c->has_changed && !c->is_durable && (c->held > 0 || connection_is_behind(c));
+    return c->has_changed && !c->is_durable && connection_is_behind(c);
 }
 
 /* A client that holds up commits, or does not close after the last answer, is dropped after a
@@ -243,7 +255,7 @@ static void find_slow(struct loop *l)
     for (size_t i = 0; i < l->n; i++) {
         struct connection *c = l->connections[i];
         l->is_held_up = l->is_held_up || holds_up(c);
-        if (c->held > 0 || (!holds_up(c) && !c->farewell)) {
+        if (!holds_up(c) && !c->farewell) {
             c->slow_since = 0;
             continue;
         }
@@ -310,6 +322,13 @@ static bool resume_connections(struct loop *l)
     return any;
 }
 
+/* The store's thread takes only so many changes before whoever hands over more has to wait for the
+ * disk. It tells when it has done some. */
+static bool has_room_for_commit(const struct service *s)
+{
+    return s->nbegun == s->ndurable || s->nmade - s->ndurable <= COMMIT_CHANGES;
+}
+
 /* Answers that were given make changes to commit, and commits that have ended let more answers be
  * given. */
 static void settle(struct loop *l)
@@ -317,7 +336,8 @@ static void settle(struct loop *l)
     do {
         find_slow(l);
         drop_done(l);
-        if (!l->is_held_up) {
+        service_poll(l->service);
+        if (!l->is_held_up && has_room_for_commit(l->service)) {
             begin_commit(l);
         }
         begin_sync(l);
@@ -394,7 +414,8 @@ static void say_goodbye(struct loop *l)
         l->connections[i]->in.at_end = true;
     }
     drop_done(l);
-    for (int waited = 0; l->n > 0 && !l->failed && waited < GOODBYE; waited += PAUSE) {
+    const uint64_t until = clock_milliseconds() + GOODBYE;
+    while (l->n > 0 && !l->failed && clock_milliseconds() < until) {
         run_round(l, false, PAUSE);
     }
 }

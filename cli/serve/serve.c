@@ -8,7 +8,6 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
-#include "address.h"
 #include "lines/profile.h"
 #include "print/message.h"
 #include "seen/stores.h"
@@ -50,9 +49,7 @@ static bool check_text(const char *option, const char *text)
 static bool check_reach(const struct options *o)
 {
     const char *where = o->serve.listen;
-    struct address address;
-    if (where && !listener_is_systemd(where) && address_read(&address, where) &&
-        address_is_remote(&address) && !o->seen.token_file) {
+    if (where && !o->seen.token_file && listener_is_remote(where)) {
         message_error("whoever reaches %s could ask this server, and nobody has to say who he is",
                       where);
         message_hint("unseen serve --listen %s --token-file FILE %s, behind a firewall", where,
@@ -230,12 +227,15 @@ int serve_run(const struct options *o, enum unseen_cpu cpu)
         !read_token(&s, token)) {
         return EXIT_TROUBLE;
     }
-    s.needs_token = o->serve.listen && listener_is_port(o->serve.listen);
+    s.needs_token = o->serve.listen && listener_is_open(o->serve.listen);
     loop_block_signals(o->serve.listen != NULL);
     bool done = open_service(&s) && serve_loop(&s, &reader_gone);
-    done = close_service(&s) && done;
+    const bool closed = close_service(&s);
+    done = closed && done;
     /* The end of the output tells the client that all is durable: it comes last. */
     done = done && (o->serve.listen || close_output());
-    stop_die(reader_gone);
+    if (closed) {
+        stop_die(reader_gone); /* a failed commit must not look like an end in order */
+    }
     return done ? EXIT_DONE : EXIT_TROUBLE;
 }

@@ -150,6 +150,7 @@ size_t service_marks(struct service *s, enum request_type type, const struct uns
 bool service_open_leases(struct service *s)
 {
     struct unseen_store_info info = {.size = sizeof(info)};
+    uint8_t id[16] = {0};
     if (s->leases.file.path) {
         return true;
     }
@@ -158,7 +159,12 @@ bool service_open_leases(struct service *s)
         return false;
     }
     (void)unseen_store_info(s->store, &info); /* fails for a wrong size only */
-    if (!leases_open(&s->leases, s->path, info.id, unseen_store_set(s->store), s->notify_fd)) {
+    /* The keys in the file are of this secret and this length. */
+    for (size_t i = 0; i < 8; i++) {
+        id[i] = (uint8_t)(info.seed_id >> 8 * i);
+    }
+    id[8] = (uint8_t)info.key_bits;
+    if (!leases_open(&s->leases, s->path, id, unseen_store_set(s->store), s->notify_fd)) {
         service_set_trouble(s, "the server cannot open the file of leases; it has said why");
         return false;
     }

@@ -152,8 +152,9 @@ static enum unseen_status begin_commit(struct unseen_store *store, uint64_t n, u
 }
 
 /* Compacts the store if that is due: the log is the caller's once all that was begun is durable. A
- * draft or a log that was moved away has no name that a new log could take. A failure leaves the log as it was and loses nothing, so the session goes on. If the new log has
- * taken the name all the same, it may not last, and the old one must get no more records. */
+ * draft or a log that was moved away has no name that a new log could take. A failure leaves the log
+ * as it was and loses nothing, so the session goes on. If the new log has taken the name all the
+ * same, it may not last, and the old one must get no more records. */
 static enum unseen_status compact_if_due(struct unseen_store *store, struct unseen_error *error)
 {
     struct unseen__committer *c = &store->committer;
@@ -187,7 +188,8 @@ enum unseen_status unseen_store_commit_begin(struct unseen_store *store, uint64_
     if (!store->log.writable) {
         return not_writable(store, error);
     }
-    status = compact_if_due(store, error);
+    /* Nobody who has an event loop wants to wait so long: such a store is compacted at close. */
+    status = store->committer.notify_fd > 0 ? UNSEEN_OK : compact_if_due(store, error);
     /* A record holds a limited number of changes. With a named output they must be one record: its
      * output_len is true only when all of them are committed. */
     while (!store->committer.output_name && nchanges > UNSEEN__RECORD_KEYS_MAX &&

@@ -171,6 +171,22 @@ status, errors = server.end()
 assert status == -signal.SIGTERM and errors == "", (status, errors)
 
 
+# ---- A request that was cut off is none -----------------------------------------------------------
+server = Server("slow")
+cut = Client()
+cut.send("A http://cut/1\nA http://cut/2 and mo")
+cut.socket.shutdown(socket.SHUT_WR)
+assert cut.file.read() == b"1\n"
+cut = Client()
+cut.send("B 3 A\nhttp://cut/3\nhttp://cut/4\n")
+cut.socket.shutdown(socket.SHUT_WR)
+assert cut.file.read() == b""
+c = Client()
+assert c.batch("C", ["http://cut/1", "http://cut/2 and mo", "http://cut/3", "http://cut/4"]) == "1000"
+assert c.ask("A http://log.example/ HTTP/1.1") == "1"
+server.end()
+
+
 # ---- Garbage, and what looks like a browser ------------------------------------------------------
 server = Server("slow")
 web = Client()
@@ -226,12 +242,18 @@ print("memory of an idle client: %d bytes" % grown)
 server.end()
 server = Server("slow", "--max-clients", "3")
 three = [Client() for _ in range(3)]
+for c in three[:2]:
+    assert c.ask("C http://idle/") == "0"
+third = Client()  # takes the place of the one that has never asked
+assert three[2].file.readline() == b""
+three[2] = third
+assert third.ask("C http://idle/") == "0"
 fourth = Client()
 assert fourth.greeting == "E the server has as many clients as --max-clients allows"
 for c in three:
     assert c.ask("C http://idle/") == "0"
 stats = json.loads(three[0].ask("S"))
-assert stats["clients"] == 3 and stats["questions"] == 3, stats
+assert stats["clients"] == 3 and stats["questions"] == 6, stats
 three[1].close()
 eventually(lambda: Client().ask("C http://honest/0/0") == "1")
 server.end()
@@ -415,6 +437,18 @@ assert c.ask("N 50 " + token) == "OK"
 assert c.ask("D " + token) == "OK"
 assert c.ask("D " + token) == "late" and c.ask("G " + token) == "late"
 assert d.ask("C http://lease/a") == "1" and d.ask("L 60 http://lease/a") == "0"
+# Changes, leases and F in one piece hold up nobody; the lease is the last that is waited for.
+c.send("A http://lease/one\nL 60 http://lease/two\nC http://lease/one\nA http://lease/three\nF\n")
+answers = [c.line() for _ in range(5)]
+assert answers[0] == "1" and answers[2:] == ["1", "1", "OK"], answers
+assert c.ask("D " + lease_of(answers[1])) == "OK" and d.ask("F") == "OK"
+c.send("D 0.0\nL 60 http://lease/four\nF\n")
+answers = [c.line() for _ in range(3)]
+assert answers[0] == "late" and answers[2] == "OK", answers
+# Removed and leased again before the end of its first lease is noted.
+token = lease_of(c.ask("L 60 http://lease/five"))
+c.send("D %s\nR http://lease/five\nL 60 http://lease/five\n" % token)
+assert [c.line()[:2] for _ in range(3)] == ["OK", "1", "1 "]
 # Its time is over: others get it, and the late worker changes nothing.
 late = lease_of(c.ask("L 1 http://lease/late"))
 kept = lease_of(c.ask("L 60 http://lease/kept"))
@@ -440,7 +474,8 @@ server.end(signal.SIGKILL)
 server = Server("leased")
 c = Client()
 assert c.ask("D " + kept) == "late"
-assert sorted(u for _, u in handed_out(c, "X 10 60")) == ["http://lease/kept", "http://lease/late"]
+left = ["http://lease/five", "http://lease/four", "http://lease/kept", "http://lease/late"]
+assert sorted(u for _, u in handed_out(c, "X 10 60")) == left
 assert c.ask("C http://lease/b") in ("0", "1")
 server.end()
 # A torn end is cut off; another store's file is refused.
@@ -448,7 +483,13 @@ with open("leased.leases", "ab") as f:
     f.write(b"\x01\x02\x03")
 server = Server("leased")
 c = Client()
-assert len(handed_out(c, "X 10 1")) == 2
+assert len(handed_out(c, "X 10 1")) == 4
+# The log gets another id when it is written anew; the leases stay.
+server.end()
+subprocess.run([TOOL, "compact", "leased"], check=True)
+server = Server("leased")
+c = Client()
+assert len(handed_out(c, "X 10 1")) == 4
 server.end()
 os.rename("leased.leases", "slow.leases")
 server = Server("slow")
