@@ -8,7 +8,7 @@ cat once once > twice
 for filter in 'counting --capacity 100000 --fpr 1e-6' 'scalable-count --fpr 1e-5' compact exact; do
     rm -f set.unseen*
     # shellcheck disable=SC2086 # the options of a filter
-    run add -p none --filter $filter set.unseen twice
+    run add --seed 1 -p none --filter $filter set.unseen twice
     expect 0 '' ''
     holds [ -e set.unseen.image ]
     run remove --stats=json set.unseen once
