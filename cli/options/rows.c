@@ -394,8 +394,11 @@ static const struct option_row rows[] = {
     {0, "wait", COMMAND_WRITERS,
      "wait up to so many seconds for a store that another\nprocess writes to (default 5; without a number: as\n"
      "long as it takes)", CALL("[=SECONDS]", "a number of seconds", "=60", set_wait)},
-    {0, "mode", COMMAND_MAKERS | COMMAND_MERGE,
-     "who may open a new store, as in chmod: 640, 660, 644\n(default 600: only its owner); with --listen, who may\nconnect",
+    {0, "mode", COMMAND_SERVE,
+     "who may open a new store, or with --listen, who may\nconnect, as in chmod: 640, 660 (default 600: only the\nowner)",
+     CALL("MODE", "a 6 for the owner, then 0, 2, 4 or 6 for the group and for others", "660", set_mode)},
+    {0, "mode", (COMMAND_MAKERS & ~COMMAND_SERVE) | COMMAND_MERGE,
+     "who may open a new store, as in chmod: 640, 660, 644\n(default 600: only its owner)",
      CALL("MODE", "a 6 for the owner, then 0, 2, 4 or 6 for the group and for others", "640", set_mode)},
     {.group = "The list"},
     {0, "fpr", COMMAND_BUILD,
