@@ -141,7 +141,7 @@ static void put_line(FILE *to, const struct chart *chart, const struct chart_ser
 /* Leads from a point or the end of a curve to its name. */
 static void put_leader(FILE *to, double x1, double y1, double x2, double y2, const char *colour)
 {
-    if (fabs(x1 - x2) > 2 * NAME_HEIGHT || fabs(y1 - y2) > NAME_HEIGHT / 2) {
+    if (fabs(x1 - x2) > 2 * NAME_HEIGHT || fabs(y1 - y2) > NAME_HEIGHT / 2.0) {
         fprintf(to,
                 "<line x1='%.1f' y1='%.1f' x2='%.1f' y2='%.1f' stroke='%s' stroke-width='0.6' "
                 "stroke-dasharray='2 2'/>\n",

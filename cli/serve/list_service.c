@@ -40,7 +40,7 @@ static bool check_list(const struct service *s, const struct opened_list *list)
     unsigned suits = 0;
     const enum unseen_kind kind = unseen_kind_newest(list->kind);
     if (!(kinds >> kind & 1)) {
-        while (!(kinds >> usual[suits] & 1)) {
+        while (suits < sizeof(usual) / sizeof(usual[0]) - 1 && !(kinds >> usual[suits] & 1)) {
             suits++;
         }
         message_error("%s is of the kind %s, and --protocol %s asks for nothing of that kind",

@@ -269,10 +269,12 @@ static uint32_t usual_version(const struct reader *r, const struct rule *rule)
     if (r->has_version) {
         return rule->bits[0];
     }
-    if (r->like && (r->like->rules & all)) {
-        return r->like->rules & all;
+    const uint32_t liked = r->like ? r->like->rules & all : 0;
+    const uint32_t own = r->identity->rules & all;
+    if (liked) {
+        return liked;
     }
-    return r->identity->rules & all ? r->identity->rules & all : newest_version(rule);
+    return own ? own : newest_version(rule);
 }
 
 /* The patterns of the rule with this bit; NULL if it takes none. */
