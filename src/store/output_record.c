@@ -36,7 +36,7 @@ static void follow_name(struct unseen__output *output, const struct unseen__reco
 {
     const uint8_t *end = memchr(payload, 0, record->n);
     const size_t len = end ? (size_t)(end - payload) : record->n;
-    const bool has_ids = record->n == len + IDS_LEN;
+    const bool has_ids = end && record->n == len + IDS_LEN;
     output->name_offset = record->offset;
     output->file_id = has_ids ? load_le64(end + 1) : 0;
     output->log_id = has_ids ? load_le64(end + 9) : 0;

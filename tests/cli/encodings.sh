@@ -90,9 +90,9 @@ run half
 expect 2 '' 'unseen: error: half: damaged UTF-16 text: half a surrogate pair
 unseen: hint: iconv -c -f UTF-16 -t UTF-8 FILE | unseen ... - leaves such characters out\n'
 for bytes in 'a\0\n\0b' 'a\0\n\0\0\330' 'a\0\n\0\0\330\0'; do
-    printf "\377\376$bytes" > cut
-    run cut
-    expect 2 'a\n' 'unseen: error: cut: the UTF-16 text ends within a character\n'
+    printf "\377\376$bytes" > cut16
+    run cut16
+    expect 2 'a\n' 'unseen: error: cut16: the UTF-16 text ends within a character\n'
 done
 
 # Every character, in pieces of all sizes.

@@ -9,7 +9,7 @@ cp s.unseen add.unseen
 slow() { # NAME ARG...: with lines that come slowly, beside the others
     name=$1
     shift
-    ((printf '1\n'; sleep 1.2; printf '2\n'; sleep 0.4; printf '2\n'; sleep 0.3) | "$UNSEEN" "$@" > "$name.out" 2> "$name.err"
+    ( (printf '1\n'; sleep 1.2; printf '2\n'; sleep 0.4; printf '2\n'; sleep 0.3) | "$UNSEEN" "$@" > "$name.out" 2> "$name.err"
      echo $? > "$name.status") &
 }
 slow dedup --progress=always

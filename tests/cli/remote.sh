@@ -35,11 +35,11 @@ expect 0 '' '*'
 holds grep -q '"seen": *2' err
 
 # Several pipes at once: each URL once, in one of them.
-urls 30000 20000 6 | sed s/site/other/ > more
-"$UNSEEN" more | sort > want
+urls 30000 20000 6 | sed s/site/other/ > again
+"$UNSEEN" again | sort > want
 pipes=
 for i in 1 2 3 4; do
-    shuf more --random-source=<(yes $i) | "$UNSEEN" -s unix:sock > "out.$i" 2> "err.$i" &
+    shuf again --random-source=<(yes $i) | "$UNSEEN" -s unix:sock > "out.$i" 2> "err.$i" &
     pipes="$pipes $!"
 done
 wait $pipes

@@ -22,9 +22,9 @@ for filter in 'bloom --capacity 10000' 'block --capacity 10000' scalable scalabl
     cat two >&9
     until cmp -s rest got; do sleep 0.01; done
     kill -KILL "$tool"
-    wait "$tool" 2> wait
+    wait "$tool" 2> killed
     exec 9>&-
-    rm pipe wait
+    rm pipe killed
     run verify bits
     expect 0 '*' ''
     run check -c bits two

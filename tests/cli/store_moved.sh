@@ -22,16 +22,16 @@ has() { echo "$2" | "$UNSEEN" check -q "$1" 2> /dev/null; }
 
 # cut STORE OUT: goes on, cuts the end off, and says so; x comes again.
 cut_and_done() {
-    run -s "$1" -o "$2" more
+    run -s "$1" -o "$2" again
     expect 0 '' "unseen: warning: $2 was cut from 34 to 20 bytes: the rest was not committed, its lines are new again; it is in $2.cut\n"
     same "$2" want
     printf 'http://x/\nhttp' | cmp -s - "$2.cut" || complain "$2.cut is not what was cut"
-    run -s "$1" -o "$2" more
+    run -s "$1" -o "$2" again
     expect 0 '' ''
     same "$2" want
 }
 
-printf 'http://b/\nhttp://x/\nhttp://c/\n' > more
+printf 'http://b/\nhttp://x/\nhttp://c/\n' > again
 printf 'http://a/\nhttp://b/\nhttp://x/\nhttp://c/\n' > want
 
 # A moved folder, a moved output, both under other names.
@@ -59,7 +59,7 @@ rm -rf k1
 mv k2 k1
 printf 'http://x/\n' | "$UNSEEN" -s k1/s.unseen -o k1/out
 mv k1/out k1/out2
-run -s k1/s.unseen -o k1/out2 more
+run -s k1/s.unseen -o k1/out2 again
 expect 0 '' ''
 same k1/out2 want
 
@@ -99,7 +99,7 @@ if unshare -m true 2> /dev/null && unshare -m mount --bind k1 elsewhere 2> /dev/
     # shellcheck disable=SC2016
     holds unshare -m bash -c 'mount --bind k1 elsewhere && cut_and_done elsewhere/s.unseen elsewhere/out &&
         [ "$tests_failed" = 0 ]'
-    run -s k1/s.unseen -o k1/out more
+    run -s k1/s.unseen -o k1/out again
     expect 0 '' ''
     same k1/out want
 else
@@ -109,7 +109,7 @@ fi
 # Another file is never cut, and a file that was changed is not either.
 untouched() { # STORE OUT TEXT...: refused, and the file is as it was
     cp "$2" before
-    run -s "$1" -o "$2" more
+    run -s "$1" -o "$2" again
     expect 2 '' "$3"
     same "$2" before
     holds [ ! -e "$2.cut" ]
@@ -122,7 +122,7 @@ untouched k1/s.unseen other "unseen: error: $here/k1/out is not finished: the ru
 run -s k1/s.unseen -o "$here/k1/out"
 expect 0 '' '*'
 cp other before
-run -s k1/s.unseen -o other more
+run -s k1/s.unseen -o other again
 expect 0 '' ''
 (cat before; printf 'http://x/\nhttp://c/\n') | cmp -s - other || complain 'other was not appended to'
 # The output is gone, and this begins as it did: it is another file, or a copy.
@@ -133,7 +133,7 @@ maybe() { printf 'unseen: error: %s may be %s, which an interrupted run wrote, o
     printf 'unseen: hint: if it is that file: truncate -s %s %s, then the same again; if not: unseen -s %s -o NEW FILE\\n' "$4" "$1" "$3"; }
 untouched k1/s.unseen other "$(maybe other k1/out k1/s.unseen 20)"
 truncate -s 20 other
-run -s k1/s.unseen -o other more
+run -s k1/s.unseen -o other again
 expect 0 '' ''
 same other want
 # The same where nothing is committed yet. A new file may get the inode number of the one that is gone.
@@ -158,9 +158,9 @@ untouched k1/s.unseen other "$(maybe other k1/out k1/s.unseen 0)"
 empty
 rm -rf k2
 mv k1 k2
-run -s k2/s.unseen -o k2/out more
+run -s k2/s.unseen -o k2/out again
 expect 0 '' 'unseen: warning: k2/out was cut from 10 to 0 bytes: the rest was not committed, its lines are new again; it is in k2/out.cut\n'
-same k2/out more
+same k2/out again
 empty
 rm -rf k2
 cp -r k1 k2
@@ -176,9 +176,9 @@ printf 'http://precious/of/another/list\n' > other
 for out in other new; do
     interrupted k1
     rm k1/out
-    run -s k1/s.unseen -o $out more
+    run -s k1/s.unseen -o $out again
     expect 0 '' "$(gone "$here/k1/out")"
-    run -s k1/s.unseen -o $out more
+    run -s k1/s.unseen -o $out again
     expect 0 '' ''
 done
 printf 'http://precious/of/another/list\nhttp://x/\nhttp://c/\n' | cmp -s - other || complain 'other was not appended to'
@@ -186,14 +186,14 @@ printf 'http://x/\nhttp://c/\n' | cmp -s - new || complain 'new is not what is n
 # The same name, but the file is gone.
 interrupted k1
 mv k1/out taken
-run -s k1/s.unseen -o k1/out more
+run -s k1/s.unseen -o k1/out again
 expect 0 '' "$(gone "$here/k1/out")"
 same k1/out new
 # Everything was committed: another file may follow without a word.
 interrupted k1
 truncate -s 20 k1/out
 rm new
-run -s k1/s.unseen -o new more
+run -s k1/s.unseen -o new again
 expect 0 '' ''
 printf 'http://x/\nhttp://c/\n' | cmp -s - new || complain 'new is not what is new'
 # Beside a copy of the store, a file of the same name that is another one.
