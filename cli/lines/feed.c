@@ -62,32 +62,12 @@ static size_t first_file(const struct feed *f)
     return i;
 }
 
-/* Tells the report where the batch is from, and the command the batch. */
-static bool take(struct feed *f, const struct batch *b)
+/* Tells the report where the batch is from. */
+static void report_batch(const struct feed *f, const struct batch *b)
 {
     if (f->first < f->input->nfiles) {
         report_at(f->input->files, f->input->nfiles, f->first + b->file, b->offset);
     }
-    return f->take(f->context, b);
-}
-
-/* ---- Reading here ---------------------------------------------------------------------------- */
-
-static void feed_here(struct feed *f, struct reader *reader)
-{
-    struct batch *b = calloc(1, sizeof(*b));
-    if (!b) {
-        (void)message_no_memory();
-        f->failed = true;
-        return;
-    }
-    reader->wait = (struct input_wait){before_wait, NULL, f};
-    while (reader_next(reader, b) && take(f, b) && goes_on(f)) {
-    }
-    f->failed = reader->failed;
-    reader_summary(reader);
-    text_release(&b->text);
-    free(b);
 }
 
 /* ---- Reading ahead --------------------------------------------------------------------------- */
@@ -96,14 +76,16 @@ enum {
     AHEAD_BATCHES = 16
 };
 
+/* Without a thread, the reader makes one batch at a time, when it is asked for. */
 struct read_ahead {
     struct reader *reader;
+    bool has_thread;
     pthread_t thread;
     sem_t filled;
     sem_t used;
     sem_t over;           /* the thread is about to end */
     atomic_bool stopping; /* the thread is asked to end */
-    struct batch *slots;  /* AHEAD_BATCHES of them, used in turn */
+    struct batch *slots;  /* AHEAD_BATCHES of them, used in turn; 1 without a thread */
 
     /* used by the reading thread */
     uint64_t nwaited; /* posts of `used` that were waited for */
@@ -177,33 +159,42 @@ static void *read_all(void *context)
     return NULL;
 }
 
-/* Starts the thread and gives it the reader. False if that failed: nothing was read or reported. */
-static bool read_ahead_start(struct read_ahead *a, struct reader *reader, struct feed *feed)
+static bool start_thread(struct read_ahead *a)
 {
-    *a = (struct read_ahead){.reader = reader, .feed = feed};
-    reader->nblocks = BLOCKS_MAX;
-    reader->wait = (struct input_wait){before_input, wait_used, a};
-    a->slots = calloc(AHEAD_BATCHES, sizeof(*a->slots));
     struct sigaction action = {.sa_handler = woken};
     sigemptyset(&action.sa_mask);
-    if (a->slots && sem_init(&a->filled, 0, 0) == 0 && sem_init(&a->used, 0, 0) == 0 &&
-        sem_init(&a->over, 0, 0) == 0 && sigaction(wake_signal(), &action, NULL) == 0) {
-        /* All other signals go to the main thread. */
-        sigset_t most;
-        sigset_t old;
-        sigfillset(&most);
-        sigdelset(&most, wake_signal());
-        pthread_sigmask(SIG_SETMASK, &most, &old);
-        int status = pthread_create(&a->thread, NULL, read_all, a);
-        pthread_sigmask(SIG_SETMASK, &old, NULL);
-        if (status == 0) {
-            return true;
-        }
+    if (sem_init(&a->filled, 0, 0) != 0 || sem_init(&a->used, 0, 0) != 0 ||
+        sem_init(&a->over, 0, 0) != 0 || sigaction(wake_signal(), &action, NULL) != 0) {
+        return false;
     }
-    free(a->slots);
-    reader->nblocks = 1;
-    reader->wait = (struct input_wait){.before = NULL};
-    return false;
+    /* All other signals go to the main thread. */
+    sigset_t most;
+    sigset_t old;
+    sigfillset(&most);
+    sigdelset(&most, wake_signal());
+    pthread_sigmask(SIG_SETMASK, &most, &old);
+    const int status = pthread_create(&a->thread, NULL, read_all, a);
+    pthread_sigmask(SIG_SETMASK, &old, NULL);
+    return status == 0;
+}
+
+/* Starts a thread if one is wanted and can be had. False, and reported, without memory. */
+static bool read_ahead_start(struct read_ahead *a, bool wants_thread)
+{
+    struct reader *reader = a->reader;
+    if (wants_thread) {
+        reader->nblocks = BLOCKS_MAX;
+        reader->wait = (struct input_wait){before_input, wait_used, a};
+        a->slots = calloc(AHEAD_BATCHES, sizeof(*a->slots));
+        a->has_thread = a->slots && start_thread(a);
+    }
+    if (!a->has_thread) {
+        free(a->slots);
+        reader->nblocks = 1;
+        reader->wait = (struct input_wait){before_wait, NULL, a->feed};
+        a->slots = calloc(1, sizeof(*a->slots));
+    }
+    return a->slots || message_no_memory();
 }
 
 /* Waits for a filled slot, and calls before_wait first. False if the run is to stop. */
@@ -228,8 +219,12 @@ static bool wait_filled(struct read_ahead *a)
 
 /* The next batch, valid until the next call. NULL at the end (a->ended), or if the run is to
  * stop. */
-static struct batch *read_ahead_next(struct read_ahead *a)
+static const struct batch *read_ahead_next(struct read_ahead *a)
 {
+    if (!a->has_thread) {
+        a->ended = !reader_next(a->reader, a->slots);
+        return a->ended ? NULL : a->slots;
+    }
     if (a->ntaken > 0) {
         (void)sem_post(&a->used); /* cannot overflow */
     }
@@ -241,9 +236,8 @@ static struct batch *read_ahead_next(struct read_ahead *a)
     return a->ended ? NULL : b;
 }
 
-/* Ends the thread, even if it waits for input that never comes, and releases all batches. The
- * reader then belongs to the caller again. */
-static void read_ahead_finish(struct read_ahead *a)
+/* Ends the thread, even if it waits for input that never comes. */
+static void end_thread(struct read_ahead *a)
 {
     const struct timespec moment = {.tv_nsec = 200 * 1000};
     atomic_store(&a->stopping, true);
@@ -256,56 +250,58 @@ static void read_ahead_finish(struct read_ahead *a)
     sem_destroy(&a->over);
     sem_destroy(&a->filled);
     sem_destroy(&a->used);
-    for (size_t i = 0; i < AHEAD_BATCHES; i++) {
+}
+
+/* Releases all batches. The reader then belongs to the caller again. */
+static void read_ahead_finish(struct read_ahead *a)
+{
+    if (a->has_thread) {
+        end_thread(a);
+    }
+    for (size_t i = 0; i < (a->has_thread ? AHEAD_BATCHES : 1); i++) {
         text_release(&a->slots[i].text);
     }
     free(a->slots);
 }
 
-/* If the run ends early, `failed` is that of the last batch taken: files and lines that the thread
- * read beyond that batch do not count. */
-static void feed_ahead(struct feed *f, struct read_ahead *a)
-{
-    const struct batch *b = NULL;
-    do {
-        b = read_ahead_next(a);
-        f->failed = b && b->failed;
-    } while (b && take(f, b) && goes_on(f));
-    read_ahead_finish(a);
-    if (a->ended) {
-        f->failed = a->reader->failed;
-        reader_summary(a->reader);
-    }
-}
-
-/* ---- Either ---------------------------------------------------------------------------------- */
+/* ---- The pipeline ---------------------------------------------------------------------------- */
 
 void feed_run(struct feed *f)
 {
-    const struct input_options *o = f->input;
-    const char *const *names = f->file ? &f->file : o->files;
-    size_t nnames = f->file ? 1 : o->nfiles;
-    struct read_ahead ahead;
-    f->first = first_file(f);
     struct reader reader = {
-        .names = names,
-        .nnames = nnames,
+        .names = f->file ? &f->file : f->input->files,
+        .nnames = f->file ? 1 : f->input->nfiles,
         .identity = f->identity,
-        .options = o,
-        .nblocks = 1,
+        .options = f->input,
     };
+    struct read_ahead ahead = {.reader = &reader, .feed = f};
+    f->first = first_file(f);
+    f->failed = false;
     /* If an input is a named fifo, the program is probably part of a loop: mkfifo q; unseen < q
      * | fetch > q. When both pipes are full, the reader of our output waits for us to read, so
      * we must not wait for it to read. Reading goes first then, and the output may queue up in
      * memory. */
-    if (files_have_fifo(names, nnames)) {
+    if (files_have_fifo(reader.names, reader.nnames)) {
         output_make_elastic(f->out);
     }
-    if (!f->out->elastic && read_ahead_is_wanted(o->threads) &&
-        read_ahead_start(&ahead, &reader, f)) {
-        feed_ahead(f, &ahead);
-    } else {
-        feed_here(f, &reader);
+    if (!read_ahead_start(&ahead, !f->out->elastic && read_ahead_is_wanted(f->input->threads))) {
+        f->failed = true;
+        return;
+    }
+    const struct batch *b;
+    while ((b = read_ahead_next(&ahead)) != NULL) {
+        report_batch(f, b);
+        f->failed = b->failed;
+        if (!f->take(f->context, b) || !goes_on(f)) {
+            break;
+        }
+    }
+    read_ahead_finish(&ahead);
+    /* If the run ends early, files and lines that the thread read beyond the last batch taken do not
+     * count. */
+    if (ahead.ended || !ahead.has_thread) {
+        f->failed = reader.failed;
+        reader_summary(&reader);
     }
     reader_release(&reader);
 }

@@ -299,21 +299,27 @@ void unseen_set_free(struct unseen_set *set)
 /* ---- bytes -> key ---- */
 
 /* Reads the identity of an item into lane i of a batch; its canonical form goes into buf. */
-UNSEEN_INLINE enum unseen_status put_canonical(const struct unseen_set *set,
-                                               struct unseen__key_batch *batch, size_t i,
-                                               struct unseen_bytes item, char *buf, size_t cap,
-                                               enum unseen_url_form *form_out)
+UNSEEN_INLINE enum unseen_status put_item(const struct unseen_set *set,
+                                          struct unseen__key_batch *batch, size_t i,
+                                          struct unseen_bytes item, char *buf, size_t cap,
+                                          enum unseen_url_form *form_out)
 {
     struct unseen_canon canon;
-    enum unseen_status status = unseen_url_canon(set->url, item.data, item.len, buf, cap, &canon);
-    if (status == UNSEEN_OK) {
-        unseen__key_batch_put(&set->hasher, batch, i, canon.bytes.data, canon.bytes.len);
-        *form_out = canon.form;
+    if (set->url) {
+        const enum unseen_status status =
+            unseen_url_canon(set->url, item.data, item.len, buf, cap, &canon);
+        if (status != UNSEEN_OK) {
+            return status;
+        }
+    } else {
+        canon = (struct unseen_canon){UNSEEN_URL_UNCHANGED, item};
     }
-    return status;
+    unseen__key_batch_put(&set->hasher, batch, i, canon.bytes.data, canon.bytes.len);
+    *form_out = canon.form;
+    return UNSEEN_OK;
 }
 
-/* As put_canonical, for a URL that is too long for the buffer on the stack. */
+/* As put_item, for a URL that is too long for the buffer on the stack. */
 static UNSEEN_NOINLINE enum unseen_status put_long(const struct unseen_set *set,
                                                    struct unseen__key_batch *batch, size_t i,
                                                    struct unseen_bytes item,
@@ -324,35 +330,26 @@ static UNSEEN_NOINLINE enum unseen_status put_long(const struct unseen_set *set,
     if (!buf) {
         return UNSEEN_ERR_NOMEM;
     }
-    enum unseen_status status = put_canonical(set, batch, i, item, buf, cap, form_out);
+    enum unseen_status status = put_item(set, batch, i, item, buf, cap, form_out);
     unseen__free(&set->allocator, buf, cap);
     return status;
-}
-
-UNSEEN_INLINE enum unseen_status put_item(const struct unseen_set *set,
-                                          struct unseen__key_batch *batch, size_t i,
-                                          struct unseen_bytes item, enum unseen_url_form *form_out)
-{
-    if (!set->url) {
-        unseen__key_batch_put(&set->hasher, batch, i, item.data, item.len);
-        *form_out = UNSEEN_URL_UNCHANGED;
-        return UNSEEN_OK;
-    }
-    char buf[IDENTITY_BUF];
-    enum unseen_status status = put_canonical(set, batch, i, item, buf, sizeof(buf), form_out);
-    return status == UNSEEN_ERR_SPACE ? put_long(set, batch, i, item, form_out) : status;
 }
 
 enum unseen_status unseen_set_keys(const struct unseen_set *set, const struct unseen_bytes *items,
                                    size_t n, struct unseen_key *keys, uint8_t *forms)
 {
     struct unseen__key_batch batch;
+    char buf[IDENTITY_BUF];
     for (size_t at = 0; at < n; at += UNSEEN__KEY_LANES) {
         const size_t count = n - at < UNSEEN__KEY_LANES ? n - at : UNSEEN__KEY_LANES;
         batch.is_whole = 0;
         for (size_t i = 0; i < count; i++) {
             enum unseen_url_form form;
-            enum unseen_status status = put_item(set, &batch, i, items[at + i], &form);
+            enum unseen_status status =
+                put_item(set, &batch, i, items[at + i], buf, sizeof(buf), &form);
+            if (status == UNSEEN_ERR_SPACE) {
+                status = put_long(set, &batch, i, items[at + i], &form);
+            }
             if (status != UNSEEN_OK) {
                 return status;
             }
