@@ -2,10 +2,10 @@
  *
  * The fast path of the scheme "scrapy": answers for ordinary URLs, and declines the others.
  *
- * Kernels turn the URL into rows of bits, one bit for each byte. Two rows have the bytes that are
- * not plain in a host and in a path. If there is a query, further rows have the bytes that divide
- * it, and the bytes that would be written otherwise. Then each part of the URL is walked from one
- * set bit to the next, so that plain bytes cost nothing:
+ * Kernels turn the URL into rows of bits, one bit for each byte. One row has the bytes that are not
+ * plain in a path. If there is a query, further rows have the bytes that divide it, and the bytes
+ * that would be written otherwise. Then each part of the URL is walked from one set bit to the
+ * next, so that plain bytes cost nothing:
  *
  *     https://www.example.com/a/b;c?q=1&b=%2F#f
  *                            ^                    host
@@ -38,16 +38,15 @@ enum {
     CHUNK = 32 /* bytes copied at once: most pieces of a query are shorter */
 };
 
-/* What a set bit says about its byte. The bits of the first two rows count from the start of the
- * URL, the bits of the others from the start of the query. The bit behind the last byte is set, so
- * that every walk ends. */
+/* What a set bit says about its byte. The bits of the path count from the start of the host, the
+ * bits of the others from the start of the query. The bit behind the last byte is set, so that
+ * every walk ends. */
 enum row {
-    ROW_HOST,   /* not plain in a host */
-    ROW_PATH,   /* not plain in a path */
     ROW_END,    /* ends a piece of a query: & # */
     ROW_EQUALS, /* = */
     ROW_CODED,  /* stands for another byte in a query: % + */
     ROW_DIRTY,  /* would be written otherwise in a query, or is a % whose escape would be */
+    ROW_PATH, /* not plain in a path, or a dot behind a slash; the portable kernel sets all dots */
     NROWS
 };
 
@@ -56,8 +55,8 @@ struct bits {
 };
 
 #define PLAIN_HOST(c) (SCRAPY_LOWER(c) || SCRAPY_DIGIT(c) || (c) == '-' || (c) == '.' || (c) == '_')
-/* A dot is plain unless it may begin a dot segment, which the walk sees. */
-#define PLAIN_PATH(c) (SCRAPY_PATH(c) && (c) != '%' && (c) != ';' && (c) != '?' && (c) != '.')
+/* A dot is plain unless it begins a dot segment of version 2. */
+#define PLAIN_PATH(c) (SCRAPY_PATH(c) && (c) != '%' && (c) != ';' && (c) != '?')
 #define ENDS_PATH(c)  ((c) == '?' || (c) == '#')
 #define ENDS_PIECE(c) ((c) == '&' || (c) == '#')
 #define CODED(c)      ((c) == '%' || (c) == '+')
@@ -66,15 +65,16 @@ struct bits {
 /* ---- Kernels ---------------------------------------------------------------------------------- */
 
 enum {
-    IS_PATH_END = NROWS,
+    IS_HOST_END = NROWS, /* not plain in a host */
+    IS_PATH_END,
     KEEPS_ESCAPE /* in a query the byte is written as an escape */
 };
 
 #define CLASS(c)                                                                                   \
-    ((PLAIN_HOST(c) ? 0 : 1u << ROW_HOST) | (PLAIN_PATH(c) ? 0 : 1u << ROW_PATH) |                 \
-     (ENDS_PIECE(c) ? 1u << ROW_END : 0) | ((c) == '=' ? 1u << ROW_EQUALS : 0) |                   \
+    ((ENDS_PIECE(c) ? 1u << ROW_END : 0) | ((c) == '=' ? 1u << ROW_EQUALS : 0) |                   \
      (CODED(c) ? 1u << ROW_CODED : 0) | (CLEAN(c) ? 0 : 1u << ROW_DIRTY) |                         \
-     (ENDS_PATH(c) ? 1u << IS_PATH_END : 0) |                                                      \
+     (PLAIN_PATH(c) && (c) != '.' ? 0 : 1u << ROW_PATH) |                                          \
+     (PLAIN_HOST(c) ? 0 : 1u << IS_HOST_END) | (ENDS_PATH(c) ? 1u << IS_PATH_END : 0) |            \
      (SCRAPY_UNRESERVED(c) || (c) == ' ' ? 0 : 1u << KEEPS_ESCAPE))
 
 static const uint8_t class_of[256] = {ASCII_TABLE(CLASS)};
@@ -111,13 +111,13 @@ static inline uint64_t classes_of_8(const char *in, size_t n)
     return classes;
 }
 
-/* Makes the words of the rows [first, end) for the first 64 of n bytes. Returns all classes of
+/* Makes the words of the classes [first, end) for the first 64 of n bytes. Returns all classes of
  * these bytes. */
 UNSEEN_INLINE uint64_t words_portable(const char *in, size_t n, int first, int end,
-                                      uint64_t words[NROWS])
+                                      uint64_t words[IS_PATH_END])
 {
     uint64_t all = 0;
-    memset(words, 0, NROWS * sizeof(words[0]));
+    memset(words, 0, IS_PATH_END * sizeof(words[0]));
     for (size_t i = 0; i < WORD && i < n; i += 8) {
         const uint64_t classes = n - i >= 8 ? classes_of_8(in + i, 8) : classes_of_8(in + i, n - i);
         all |= classes;
@@ -130,34 +130,40 @@ UNSEEN_INLINE uint64_t words_portable(const char *in, size_t n, int first, int e
     return all;
 }
 
-/* Fills the rows of host and path, at least up to the first ? or #. */
-static inline void front_portable(const char *in, size_t len, struct bits *bits)
+/* Fills the row of the path, from the host at in[start] at least up to the first ? or #. Returns the
+ * length of the host; 0 if there is none, or if it has 64 bytes or more. */
+UNSEEN_INLINE size_t front_portable(const char *in, size_t len, size_t start, struct bits *bits)
 {
-    uint64_t words[NROWS];
-    size_t at = 0;
-    for (; at < len; at += WORD) {
-        const uint64_t all = words_portable(in + at, len - at, ROW_HOST, ROW_PATH + 1, words);
-        store_word(bits, ROW_HOST, at, words[ROW_HOST] | end_bit(len - at));
-        store_word(bits, ROW_PATH, at, words[ROW_PATH] | end_bit(len - at));
+    uint64_t words[IS_PATH_END];
+    size_t host_len = 0;
+    in += start;
+    len -= start;
+    for (size_t at = 0; at < len; at += WORD) {
+        const uint64_t all = words_portable(in + at, len - at, ROW_PATH, IS_PATH_END, words);
+        const uint64_t end = end_bit(len - at);
+        store_word(bits, ROW_PATH, at, words[ROW_PATH] | end);
+        if (at == 0 && (words[IS_HOST_END] | end)) {
+            host_len = (size_t)__builtin_ctzll(words[IS_HOST_END] | end);
+        }
         if (all >> IS_PATH_END & UINT64_C(0x0101010101010101)) {
-            return;
+            return host_len;
         }
     }
-    store_word(bits, ROW_HOST, at, 1);
-    store_word(bits, ROW_PATH, at, 1);
+    store_word(bits, ROW_PATH, (len + WORD - 1) / WORD * WORD, 1);
+    return host_len;
 }
 
 /* Fills the rows of a query, which starts at in[start], up to its end or the end of the fragment.
  * Returns true if no bit is set in ROW_DIRTY. */
-static inline bool query_portable(const char *in, size_t len, size_t start, struct bits *bits)
+UNSEEN_INLINE bool query_portable(const char *in, size_t len, size_t start, struct bits *bits)
 {
-    uint64_t words[NROWS];
+    uint64_t words[IS_PATH_END];
     uint64_t dirty = 0;
     size_t at = 0;
     in += start;
     len -= start;
     for (; at < len; at += WORD) {
-        words_portable(in + at, len - at, ROW_END, NROWS, words);
+        words_portable(in + at, len - at, ROW_END, ROW_PATH, words);
         for (uint64_t rest = words[ROW_CODED]; rest; rest &= rest - 1) {
             const unsigned i = (unsigned)__builtin_ctzll(rest);
             const int value = upper_escape(in, len, at + i);
@@ -166,11 +172,11 @@ static inline bool query_portable(const char *in, size_t len, size_t start, stru
             }
         }
         dirty |= words[ROW_DIRTY];
-        for (int row = ROW_END; row < NROWS; row++) {
+        for (int row = ROW_END; row < ROW_PATH; row++) {
             store_word(bits, (enum row)row, at, words[row] | end_bit(len - at));
         }
     }
-    for (int row = ROW_END; row < NROWS; row++) {
+    for (int row = ROW_END; row < ROW_PATH; row++) {
         store_word(bits, (enum row)row, at, 1);
     }
     return !dirty;
@@ -266,7 +272,7 @@ UNSEEN_INLINE __m256i look_up_digits(__m256i text, const uint8_t digits_09[16],
 /* The bytes of text[at..at + 32) that start an escape to be written again if they are a %. Near the
  * end the load starts earlier; the last two bytes start no escape. */
 UNSEEN_TARGET("avx2")
-static inline uint64_t kept_escapes(const char *text, size_t len, size_t at)
+UNSEEN_INLINE uint64_t kept_escapes(const char *text, size_t len, size_t at)
 {
     const size_t last = len - TEXT_MIN;
     const size_t from = at < last ? at : last;
@@ -279,6 +285,7 @@ static inline uint64_t kept_escapes(const char *text, size_t len, size_t at)
 /* Up to 64 bytes of input in two registers. A load never reads outside of text, which has at least
  * 32 bytes: near the end it starts `skip` bytes before the wanted bytes. */
 struct window {
+    const char *from[2];
     __m256i bytes[2];
     size_t skip[2];
 };
@@ -288,7 +295,8 @@ UNSEEN_INLINE struct window load_window(const char *text, size_t len, size_t at)
 {
     const size_t last = len - 32;
     const size_t from[2] = {at < last ? at : last, at + 32 < last ? at + 32 : last};
-    return (struct window){{load_32(text + from[0]), load_32(text + from[1])},
+    return (struct window){{text + from[0], text + from[1]},
+                           {load_32(text + from[0]), load_32(text + from[1])},
                            {at - from[0], at + 32 - from[1]}};
 }
 
@@ -320,6 +328,27 @@ UNSEEN_INLINE uint64_t outside_in(const struct window *window, const uint8_t nib
                 is_outside(window->bytes[1], nibbles));
 }
 
+/* Which bytes are a dot behind a slash? The text must not start with the window. */
+UNSEEN_TARGET("avx2")
+UNSEEN_INLINE __m256i segment_dots(const struct window *window, int half)
+{
+    return _mm256_and_si256(equal_to(window->bytes[half], '.'),
+                            equal_to(load_32(window->from[half] - 1), '/'));
+}
+
+/* Which bytes are not plain in a path? */
+UNSEEN_TARGET("avx2")
+UNSEEN_INLINE uint64_t path_stops(unsigned version, const struct window *window)
+{
+    __m256i first = is_outside(window->bytes[0], path_nibbles);
+    __m256i second = is_outside(window->bytes[1], path_nibbles);
+    if (version >= 2) {
+        first = _mm256_or_si256(first, segment_dots(window, 0));
+        second = _mm256_or_si256(second, segment_dots(window, 1));
+    }
+    return join(window, first, second);
+}
+
 /* The input; or a longer copy if it is too short, with the length of the copy in *len_io. */
 UNSEEN_TARGET("avx2")
 UNSEEN_INLINE const char *long_enough(const char *in, size_t *len_io, char copy[TEXT_MIN])
@@ -334,27 +363,40 @@ UNSEEN_INLINE const char *long_enough(const char *in, size_t *len_io, char copy[
 }
 
 UNSEEN_TARGET("avx2")
-static inline void front_avx2(const char *in, size_t len, struct bits *bits)
+UNSEEN_INLINE size_t front_avx2(unsigned version, const char *in, size_t len, size_t start,
+                                struct bits *bits)
 {
     char copy[TEXT_MIN];
     size_t text_len = len;
     const char *const text = long_enough(in, &text_len, copy);
-    size_t at = 0;
-    for (; at < len; at += WORD) {
+    const struct window first = load_window(text, text_len, start);
+    const uint64_t host = outside_in(&first, host_nibbles) | end_bit(len - start);
+    const size_t host_len = host ? (size_t)__builtin_ctzll(host) : 0;
+    for (size_t at = start; at < len; at += WORD) {
         const struct window window = load_window(text, text_len, at);
-        const uint64_t end = end_bit(len - at);
-        store_word(bits, ROW_HOST, at, outside_in(&window, host_nibbles) | end);
-        store_word(bits, ROW_PATH, at, outside_in(&window, path_nibbles) | end);
+        store_word(bits, ROW_PATH, at - start, path_stops(version, &window) | end_bit(len - at));
         if (len - at > WORD && either_in(&window, '?', '#')) {
-            return;
+            return host_len;
         }
     }
-    store_word(bits, ROW_HOST, at, 1);
-    store_word(bits, ROW_PATH, at, 1);
+    store_word(bits, ROW_PATH, (len - start + WORD - 1) / WORD * WORD, 1);
+    return host_len;
 }
 
 UNSEEN_TARGET("avx2")
-static inline bool query_avx2(const char *in, size_t len, size_t start, struct bits *bits)
+static inline size_t front_1_avx2(const char *in, size_t len, size_t start, struct bits *bits)
+{
+    return front_avx2(1, in, len, start, bits);
+}
+
+UNSEEN_TARGET("avx2")
+static inline size_t front_2_avx2(const char *in, size_t len, size_t start, struct bits *bits)
+{
+    return front_avx2(2, in, len, start, bits);
+}
+
+UNSEEN_TARGET("avx2")
+UNSEEN_INLINE bool query_avx2(const char *in, size_t len, size_t start, struct bits *bits)
 {
     char copy[TEXT_MIN];
     size_t text_len = len;
@@ -377,7 +419,7 @@ static inline bool query_avx2(const char *in, size_t len, size_t start, struct b
         store_word(bits, ROW_DIRTY, at - start, dirty | end);
         all_dirty |= dirty;
     }
-    for (int row = ROW_END; row < NROWS; row++) {
+    for (int row = ROW_END; row < ROW_PATH; row++) {
         store_word(bits, (enum row)row, at - start, 1);
     }
     return !all_dirty;
@@ -479,6 +521,22 @@ UNSEEN_INLINE bool walk_path(unsigned version, const char *in, size_t len, const
             return false;
         }
     }
+}
+
+/* Walks port and path, which follow the host, to their end. Returns 0 if they are not canonical, or
+ * may not be. *slash_out: only the slash of an empty path is missing. */
+UNSEEN_INLINE size_t walk_front(unsigned version, const char *in, size_t len,
+                                const struct bits *bits, size_t host_len, bool *slash_out)
+{
+    size_t end = host_len;
+    if (end == 0 || (end < len && in[end] == ':' && !(end = port_end(in, end, len)))) {
+        return 0;
+    }
+    *slash_out = end == len || ENDS_PATH(in[end]);
+    if (!*slash_out && (in[end] != '/' || !walk_path(version, in, len, bits, end, &end))) {
+        return 0;
+    }
+    return end;
 }
 
 /* ---- Query ------------------------------------------------------------------------------------ */
@@ -831,7 +889,7 @@ static inline char *write_front(const char *in, size_t end, bool slash, char *ou
     return out + end + slash;
 }
 
-typedef void front_fn(const char *in, size_t len, struct bits *bits);
+typedef size_t front_fn(const char *in, size_t len, size_t start, struct bits *bits);
 typedef bool query_fn(const char *in, size_t len, size_t start, struct bits *bits);
 
 /* Answers for a URL whose query starts at in[start], behind the question mark. slash: a / is put in
@@ -877,13 +935,10 @@ UNSEEN_INLINE bool fast(unsigned version, const struct unseen_url *url, const ch
         len--;
     }
     struct bits bits;
-    front_kernel(in, len, &bits);
-    size_t end = next(&bits, ROW_HOST, host);
-    if (end == host || (end < len && in[end] == ':' && !(end = port_end(in, end, len)))) {
-        return false;
-    }
-    const bool slash = end == len || ENDS_PATH(in[end]);
-    if (!slash && (in[end] != '/' || !walk_path(version, in, len, &bits, end, &end))) {
+    bool slash;
+    const size_t host_len = front_kernel(in, len, host, &bits);
+    const size_t end = host + walk_front(version, in + host, len - host, &bits, host_len, &slash);
+    if (end == host) {
         return false;
     }
     if (end < len && in[end] == '?') {
@@ -917,14 +972,14 @@ UNSEEN_TARGET("avx2,bmi,bmi2,popcnt")
 static bool fast_1_avx2(const struct unseen_url *url, const char *in, size_t len, char *buf,
                         size_t cap, struct unseen_canon *out)
 {
-    return fast(1, url, in, len, buf, cap, out, front_avx2, query_avx2, rank_avx2);
+    return fast(1, url, in, len, buf, cap, out, front_1_avx2, query_avx2, rank_avx2);
 }
 
 UNSEEN_TARGET("avx2,bmi,bmi2,popcnt")
 static bool fast_2_avx2(const struct unseen_url *url, const char *in, size_t len, char *buf,
                         size_t cap, struct unseen_canon *out)
 {
-    return fast(2, url, in, len, buf, cap, out, front_avx2, query_avx2, rank_avx2);
+    return fast(2, url, in, len, buf, cap, out, front_2_avx2, query_avx2, rank_avx2);
 }
 #endif
 

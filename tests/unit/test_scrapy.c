@@ -393,6 +393,8 @@ static const char *const texts[] = {
     "/..//%2e%2e/a/.",
     "http://\xd7\x90.\xd7\x90"
     "3.\xc3\t\x9f\xe3\x80\x82/%%34%31",
+    /* The fast path takes hosts of less than 64 bytes. */
+    "http://a-name-that-is-as-long-as-the-kernels-look.for-a-host.example.e/..a/./b",
 };
 enum {
     NTEXTS = sizeof(texts) / sizeof(texts[0])
