@@ -14,6 +14,15 @@
 // If the server dies, the client starts a new server, or connects again, and
 // sends all unanswered requests again: the old server had not remembered them.
 // Ctrl-C and SIGTERM, which often reach the server too, end it in order.
+//
+// A worker that may die leases its URLs, and says when it is done. What it
+// leaves, others Take:
+//
+//	leases, err := visited.Lease([]string{url}, 60)
+//	if leases[0].Token != "" {
+//		store(fetch(url))
+//		_, err = visited.Done(leases[0].Token)
+//	}
 package unseen
 
 import (
@@ -25,6 +34,7 @@ import (
 	"os"
 	"os/exec"
 	"regexp"
+	"strconv"
 	"strings"
 	"sync"
 	"syscall"
@@ -140,29 +150,70 @@ func (s *Store) stop() error {
 	return s.server.Wait()
 }
 
+// atOnce is how many requests are sent before their answers are read.
+const atOnce = 500
+
 // ask sends a request. If the server dies, ask sends it to a second server.
 func (s *Store) ask(request string) (string, error) {
+	answers, err := s.askAll([]string{request})
+	if err != nil {
+		return "", err
+	}
+	return answers[0][0], nil
+}
+
+// askAll sends requests, many at a time, and returns the lines of each answer.
+// If the server dies, a second server gets the requests without an answer.
+func (s *Store) askAll(requests []string) ([][]string, error) {
 	s.mutex.Lock()
 	defer s.mutex.Unlock()
 	if s.closed {
-		return "", errors.New("the store is closed")
+		return nil, errors.New("the store is closed")
 	}
-	for try := 0; try < 2; try++ {
+	var answers [][]string
+	var refused error
+	for tries := 0; len(answers) < len(requests); {
+		part := requests[len(answers):]
+		if len(part) > atOnce {
+			part = part[:atOnce]
+		}
 		// If this fails, the server has ended, perhaps after an answer.
-		_, _ = io.WriteString(s.in, request)
-		answer, err := s.out.ReadString('\n')
-		if strings.HasPrefix(answer, "E ") {
-			return "", errors.New(strings.TrimSpace(answer[2:]))
-		}
-		if err == nil {
-			return strings.TrimSuffix(answer, "\n"), nil
-		}
-		_ = s.stop()
-		if err = s.start(); err != nil {
-			return "", err
+		_, _ = io.WriteString(s.in, strings.Join(part, ""))
+		for _, request := range part {
+			lines, err := s.readAnswer(request)
+			if err != nil {
+				tries++
+				_ = s.stop()
+				if tries == 2 {
+					return nil, errors.New("unseen serve died twice of one request")
+				}
+				if err = s.start(); err != nil {
+					return nil, err
+				}
+				break
+			}
+			if strings.HasPrefix(lines[0], "E ") && refused == nil {
+				refused = errors.New(strings.TrimSpace(lines[0][2:]))
+			}
+			answers = append(answers, lines)
+			tries = 0
 		}
 	}
-	return "", errors.New("unseen serve died twice of one request")
+	return answers, refused
+}
+
+// readAnswer reads the lines of an answer. Only the answer to X, a number of
+// lines, has more than one.
+func (s *Store) readAnswer(request string) ([]string, error) {
+	line, err := s.out.ReadString('\n')
+	lines := []string{strings.TrimSuffix(line, "\n")}
+	if n, e := strconv.Atoi(lines[0]); err == nil && e == nil && strings.HasPrefix(request, "X ") {
+		for ; n > 0 && err == nil; n-- {
+			line, err = s.out.ReadString('\n')
+			lines = append(lines, strings.TrimSuffix(line, "\n"))
+		}
+	}
+	return lines, err
 }
 
 func (s *Store) askOne(letter, url string) (bool, error) {
@@ -215,6 +266,78 @@ func (s *Store) SeenBatch(urls []string) ([]bool, error) {
 	return seen, err
 }
 
+// Lease is the answer for a URL. Token is "" if the URL was seen or if another
+// worker has it.
+type Lease struct {
+	URL   string
+	Token string
+	HasIt bool // another worker has it
+}
+
+// Lease leases URLs that are new, for so many seconds.
+func (s *Store) Lease(urls []string, seconds int) ([]Lease, error) {
+	answers, err := s.askEach(fmt.Sprintf("L %d ", seconds), urls)
+	leases := make([]Lease, len(answers))
+	for i, answer := range answers {
+		leases[i] = Lease{URL: urls[i], HasIt: answer[0] == "leased"}
+		if strings.HasPrefix(answer[0], "1 ") {
+			leases[i].Token = answer[0][2:]
+		}
+	}
+	return leases, err
+}
+
+// Take leases at most n (1,000) URLs that were given back or whose workers
+// died.
+func (s *Store) Take(n, seconds int) ([]Lease, error) {
+	answers, err := s.askAll([]string{fmt.Sprintf("X %d %d\n", n, seconds)})
+	if err != nil {
+		return nil, err
+	}
+	var leases []Lease
+	for _, line := range answers[0][1:] {
+		token, url, _ := strings.Cut(line, " ")
+		leases = append(leases, Lease{URL: url, Token: token})
+	}
+	return leases, nil
+}
+
+// Done puts the URLs of tokens into the store. It returns how many tokens were
+// not late.
+func (s *Store) Done(tokens ...string) (int, error) { return s.askTokens("D ", tokens) }
+
+// GiveBack lets others have the URLs of tokens. It returns how many tokens were
+// not late.
+func (s *Store) GiveBack(tokens ...string) (int, error) { return s.askTokens("G ", tokens) }
+
+// Renew makes leases end so many seconds from now. It returns how many tokens
+// were not late.
+func (s *Store) Renew(seconds int, tokens ...string) (int, error) {
+	return s.askTokens(fmt.Sprintf("N %d ", seconds), tokens)
+}
+
+func (s *Store) askEach(head string, words []string) ([][]string, error) {
+	requests := make([]string, len(words))
+	for i, word := range words {
+		if strings.Contains(word, "\n") {
+			return nil, errors.New("a URL with a newline in it")
+		}
+		requests[i] = head + word + "\n"
+	}
+	return s.askAll(requests)
+}
+
+func (s *Store) askTokens(head string, tokens []string) (int, error) {
+	answers, err := s.askEach(head, tokens)
+	n := 0
+	for _, answer := range answers {
+		if answer[0] == "OK" {
+			n++
+		}
+	}
+	return n, err
+}
+
 // Flush returns when everything answered so far would survive a power cut.
 func (s *Store) Flush() error {
 	_, err := s.ask("F\n")
@@ -223,6 +346,10 @@ func (s *Store) Flush() error {
 
 // Info returns what the server knows of the store, as JSON.
 func (s *Store) Info() (string, error) { return s.ask("I\n") }
+
+// Stats returns what the server did, as JSON: clients, questions, leases and
+// others.
+func (s *Store) Stats() (string, error) { return s.ask("S\n") }
 
 // Close ends the server, which remembers everything first, or the connection.
 func (s *Store) Close() error {

@@ -44,6 +44,18 @@ ended true
 closed
 END
 
+# The clients that have leases, too.
+cat exercise_want - > leases_want << 'END'
+lease true true true
+renew 1 0
+done 1 true
+leases 1200 1199 1200
+take 1200 true 0
+done 1200 [] 0
+refused
+error L needs a number of seconds up to 604800 and a URL, such as L 60 http://e.com/
+END
+
 # try LANGUAGE: its demo twice, when everything is new and when nothing is; then its exercise.
 try() {
     nrun=$((nrun + 1))
@@ -66,7 +78,7 @@ try() {
     status=$?
     expect 0 '*' '*'
     [ "$status" = 0 ] || cat err >&2
-    same out exercise_want
+    same out "${2:-exercise}_want"
     try_address "$1"
 }
 
@@ -104,7 +116,7 @@ if command -v python3 > /dev/null; then
     export PYTHONDONTWRITEBYTECODE=1 PYTHONPATH=$examples/python
     python_demo() { timeout 120 python3 "$examples/python/demo.py" "$@"; }
     python_exercise() { PYTHONIOENCODING=utf-8 timeout 120 python3 "$clients/python/exercise.py" "$@"; }
-    try python
+    try python leases
     last='the Python client and its threads'
     timeout 120 python3 "$clients/python/more.py" "$PWD/bin/unseen" "$PWD/more.unseen" > out 2> err
     status=$?
@@ -131,7 +143,7 @@ if command -v go > /dev/null; then
     [ -w "${HOME:-/none}" ] || export GOCACHE=$PWD/go/cache
     (cd go/unseen && go build -o ../../bin/go_demo ./demo && cd .. && go build -o ../bin/go_exercise .)
     holds [ $? = 0 ]
-    try go
+    try go leases
 else
     echo 'skipped: Go, no go'
 fi

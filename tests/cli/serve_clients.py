@@ -1,79 +1,12 @@
 # Many clients of one server: who is told that a URL is new, and what kills of either side take away.
 #
-#     serve_clients.py TOOL SEED
+# UNSEEN_CRASH_SEED draws other cases, UNSEEN_CRASH_SCALE=10 makes ten times as many.
 import json, os, random, signal, socket, subprocess, sys, threading, time
 
-TOOL, SEED = sys.argv[1], int(sys.argv[2])
-SCALE = int(os.environ.get("UNSEEN_CRASH_SCALE", "1"))
+sys.path.insert(0, os.path.join(os.path.dirname(__file__), "lib"))
+from serving import SCALE, SEED, TOOL, Client, Server, count, eventually
+
 random.seed(SEED)
-
-
-class Client:
-    def __init__(self, address="unix:sock", token=None, durable=False):
-        if address.startswith("unix:"):
-            self.socket = socket.socket(socket.AF_UNIX)
-            self.socket.connect(address[5:])
-        else:
-            host, port = address.rsplit(":", 1)
-            self.socket = socket.create_connection((host, int(port)))
-        self.socket.settimeout(60)
-        self.file = self.socket.makefile("rb")
-        self.greeting = self.line()
-        if token:
-            assert self.ask("T " + token) == "OK"
-        if durable:
-            assert self.ask("O durable") == "OK"
-
-    def line(self):
-        line = self.file.readline()
-        if not line.endswith(b"\n"):
-            raise ConnectionError("the server has gone away")
-        return line[:-1].decode()
-
-    def send(self, text):
-        self.socket.sendall(text.encode())
-
-    def ask(self, request):
-        self.send(request + "\n")
-        return self.line()
-
-    def batch(self, letter, urls):
-        self.send("B %d %s\n%s" % (len(urls), letter, "".join(u + "\n" for u in urls)))
-        return self.line()
-
-    def close(self):
-        self.file.close()
-        self.socket.close()
-
-
-class Server:
-    def __init__(self, store, *options, address="unix:sock"):
-        self.errors = open("server.err", "ab")
-        self.process = subprocess.Popen([TOOL, "serve", store, "--listen", address, *options],
-                                        stderr=subprocess.PIPE)
-        line = self.process.stderr.readline().decode()
-        assert line.startswith("unseen: listening on "), line
-        self.address = address if address.startswith("unix:") else line.split()[-1]
-
-    def end(self, signal_number=signal.SIGTERM):
-        self.process.send_signal(signal_number)
-        rest = self.process.stderr.read().decode()
-        status = self.process.wait()
-        return status, rest
-
-    def memory(self):
-        for line in open("/proc/%d/status" % self.process.pid):
-            if line.startswith("VmRSS"):
-                return int(line.split()[1]) * 1024
-
-    def descriptors(self):
-        return len(os.listdir("/proc/%d/fd" % self.process.pid))
-
-
-def count(store):
-    """The URLs that a store has, one asker later."""
-    out = subprocess.run([TOOL, "info", "--json", store], stdout=subprocess.PIPE, check=True).stdout
-    return json.loads(out)["keys"]
 
 
 def in_threads(n, work):
@@ -90,19 +23,6 @@ def in_threads(n, work):
     for t in threads:
         t.join()
     assert not failures, failures[:3]
-
-
-def eventually(holds):
-    """The server notices after a moment that a client has gone."""
-    until = time.time() + 30
-    while True:
-        try:
-            if holds():
-                return
-        except OSError:
-            pass
-        assert time.time() < until
-        time.sleep(0.02)
 
 
 # ---- Of all that ask for one URL, exactly one is told that it is new -----------------------------

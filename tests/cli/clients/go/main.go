@@ -106,6 +106,48 @@ func exercise(store string) {
 	fmt.Println("closed")
 }
 
+func leases(store string) {
+	visited := must(unseen.Open(store))
+	lease := func(url string) unseen.Lease { return must(visited.Lease([]string{url}, 60))[0] }
+	stats := func() int {
+		var s struct{ Leases int }
+		done(json.Unmarshal([]byte(must(visited.Stats())), &s))
+		return s.Leases
+	}
+	first := lease("http://lease/1").Token
+	known := lease("http://e.com/1")
+	fmt.Println("lease", first != "", lease("http://lease/1").HasIt, known.Token == "" && !known.HasIt)
+	fmt.Println("renew", must(visited.Renew(60, first)), must(visited.Renew(60, "1.1")))
+	finished := must(visited.Done(first, first))
+	known = lease("http://lease/1")
+	fmt.Println("done", finished, known.Token == "" && !known.HasIt)
+	var urls, tokens []string
+	for i := 0; i < 1200; i++ {
+		urls = append(urls, fmt.Sprintf("http://lease/\xff/%d", i))
+	}
+	different := map[string]bool{}
+	for _, l := range must(visited.Lease(urls, 60)) {
+		tokens = append(tokens, l.Token)
+		different[l.Token] = true
+	}
+	fmt.Println("leases", len(different), must(visited.GiveBack(tokens[1:]...)), stats())
+	kill(syscall.SIGKILL)
+	left := append(must(visited.Take(1000, 60)), must(visited.Take(1000, 60))...)
+	has := false
+	var taken []string
+	for _, l := range left {
+		has = has || l.URL == urls[0]
+		taken = append(taken, l.Token)
+	}
+	fmt.Println("take", len(left), has, must(visited.Done(tokens[0])))
+	fmt.Println("done", must(visited.Done(taken...)), must(visited.Take(10, 60)), stats())
+	_, err := visited.Lease([]string{"a\nb"}, 60)
+	refused(err)
+	_, err = visited.Lease([]string{"http://lease/2"}, 0)
+	refused(err)
+	done(visited.Close())
+}
+
 func measure(store string, n int) {
 	var urls []string
 	for i := 0; i < 2*n; i++ {
@@ -130,6 +172,8 @@ func main() {
 	unseen.Tool = os.Args[1]
 	if len(os.Args) == 3 {
 		exercise(os.Args[2])
+		unseen.Tool = os.Args[1]
+		leases(os.Args[2])
 	} else {
 		measure(os.Args[2], must(strconv.Atoi(os.Args[3])))
 	}

@@ -70,6 +70,22 @@ def exercise():
     say("closed")
 
 
+def leases():
+    with Unseen(store, tool=tool) as visited:
+        first = visited.lease("http://lease/1", 60)
+        say("lease", bool(first), visited.lease("http://lease/1", 60) is None, visited.lease("http://e.com/1", 60) is False)
+        say("renew", visited.renew(60, first), visited.renew(60, "1.1"))
+        say("done", visited.done(first, first), visited.lease("http://lease/1", 60) is False)
+        many = visited.lease_batch([f"http://lease/\udcff/{i}" for i in range(1200)], 60)
+        say("leases", len(set(many)), visited.give_back(*many[1:]), visited.stats()["leases"])
+        kill()
+        left = visited.take(1000, 60) + visited.take(1000, 60)
+        say("take", len(left), ("http://lease/\udcff/0" in (url for _, url in left)), visited.done(many[0]))
+        say("done", visited.done(*(token for token, _ in left)), visited.take(10, 60), visited.stats()["leases"])
+        refused(lambda: visited.lease("a\nb", 60))
+        refused(lambda: visited.lease("http://lease/2", 0))
+
+
 def measure(n):
     urls = [f"http://www.example.com/section/page-{i}.html" for i in range(2 * n)]
     with Unseen(store, tool=tool) as visited:
@@ -83,4 +99,8 @@ def measure(n):
     say(f"one at a time {n / (middle - start):.0f}/s, batches {n / (end - middle):.0f}/s")
 
 
-exercise() if len(sys.argv) == 3 else measure(int(sys.argv[3]))
+if len(sys.argv) == 3:
+    exercise()
+    leases()
+else:
+    measure(int(sys.argv[3]))
