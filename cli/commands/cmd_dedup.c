@@ -11,6 +11,7 @@
 #include "commands/after_run.h"
 #include "address.h"
 #include "commands/commands.h"
+#include "commands/why.h"
 #include "lines/batch.h"
 #include "lines/feed.h"
 #include "lines/files.h"
@@ -35,6 +36,7 @@ struct dedup {
     struct output repeats; /* -D */
     struct output tee;
     struct first_failed first_failed;
+    struct why why;
     struct report report;
     bool prints_seen;
     uint64_t left; /* lines that may still be printed before -m or -q ends the run */
@@ -133,14 +135,48 @@ static void put_marked(const struct dedup *d, struct output *out, const struct u
     }
 }
 
+static void put_json_found(struct output *out, struct unseen_bytes line, uint8_t verdict)
+{
+    json_write(out, "{\"input\":");
+    json_write_string(out, line);
+    json_write(out, verdict == UNSEEN_SEEN ? ",\"found\":true" : ",\"found\":false");
+}
+
 static void put_json(struct output *out, const struct unseen_bytes *lines, const uint8_t *verdicts,
                      size_t n)
 {
     for (size_t i = 0; i < n; i++) {
-        json_write(out, "{\"input\":");
-        json_write_string(out, lines[i]);
-        json_write(out, verdicts[i] == UNSEEN_SEEN ? ",\"found\":true}\n" : ",\"found\":false}\n");
+        put_json_found(out, lines[i], verdicts[i]);
+        json_write(out, "}\n");
     }
+}
+
+/* Puts the wanted lines among n of b, from `first` on, with the texts that are the reason. False if
+ * these cannot be found, which has been reported. */
+static bool put_why(struct dedup *d, const struct batch *b, size_t first, const uint8_t *verdicts,
+                    size_t n)
+{
+    const struct unseen_bytes *shown = (d->o->print.canonical ? b->canons : b->lines) + first;
+    const uint8_t wanted = d->prints_seen ? UNSEEN_SEEN : UNSEEN_NEW;
+    for (size_t i = 0; i < n; i++) {
+        if (verdicts[i] != wanted && !d->o->print.json) {
+            continue;
+        }
+        if (!why_find(&d->why, b, first + i, verdicts[i])) {
+            return false;
+        }
+        if (d->o->print.json) {
+            put_json_found(&d->out, shown[i], verdicts[i]);
+            why_put_json(&d->why, &d->out);
+            json_write(&d->out, "}\n");
+        } else {
+            why_put(&d->why, &d->out, shown[i]);
+        }
+        if (d->o->print.line_buffered) {
+            (void)output_flush(&d->out); /* remembered in out */
+        }
+    }
+    return true;
 }
 
 static void dedup_put(struct dedup *d, const struct unseen_bytes *lines, const uint8_t *verdicts,
@@ -189,7 +225,11 @@ static bool dedup_take_batch(void *context, const struct batch *b)
             seen_report_full(status);
         }
         size_t nnew = count_new(verdicts, ndone);
-        dedup_put(d, shown + at, verdicts, ndone, nnew);
+        if (!d->o->print.why) {
+            dedup_put(d, shown + at, verdicts, ndone, nnew);
+        } else if (!put_why(d, b, at, verdicts, ndone)) {
+            d->full = true; /* reported */
+        }
         commit_marks_mark(&d->marks, nnew);
         d->report.nnew += nnew;
         d->report.nseen += ndone - nnew;
@@ -228,7 +268,8 @@ static bool start_identity(struct dedup *d)
 {
     d->identity.url = d->seen.url;
     d->identity.set = d->seen.set;
-    d->identity.keeps_texts = d->o->print.canonical || seen_needs_texts(&d->seen);
+    d->identity.keeps_texts =
+        d->o->print.canonical || d->o->print.why || seen_needs_texts(&d->seen);
     enum unseen_status status = identity_init(&d->identity);
     if (status != UNSEEN_OK) {
         message_error("cannot make a set: %s", unseen_status_string(status));
@@ -441,7 +482,8 @@ int dedup_run(const struct options *o, enum unseen_cpu cpu)
                  .profile = &o->profile,
                  .key = &o->key,
                  .input = &o->input,
-                 .wants_canons = o->print.canonical || o->key.nshards > 1},
+                 .wants_canons = o->print.canonical || o->print.why || o->key.nshards > 1},
+        .why.seen = &d.seen,
         .identity = {.key = &o->key, .delimiter = o->input.delimiter},
         .marks = {.o = &o->seen, .out = &d.out, .delimiter = o->input.delimiter},
         .feed = {.input = &o->input,
@@ -465,6 +507,7 @@ int dedup_run(const struct options *o, enum unseen_cpu cpu)
     output_abandon(&d.repeats);
     output_abandon(&d.tee);
     identity_release(&d.identity);
+    why_release(&d.why);
     (void)seen_close(&d.seen, false); /* the run did not happen */
     stop_die(d.out.reader_gone || d.tee.reader_gone);
     return status;

@@ -87,6 +87,7 @@ struct print_options {
     bool quiet;
     bool canonical;
     bool json;
+    bool why;
     bool expressions;
     bool surt;
     bool fingerprint;

@@ -82,7 +82,7 @@ static const struct command commands[] = {
         NAMED("check"),
         .bit = COMMAND_CHECK,
         .summary = "print the lines that are in a store or a list",
-        .brief = "invert count quiet key",
+        .brief = "invert count quiet why key",
         .use = {.asks_only = true,
                 .takes_list = true,
                 .lines_hint = "unseen -x %s FILE takes a list of lines"},
@@ -93,7 +93,8 @@ static const struct command commands[] = {
         .examples = "  unseen check visited.unseen urls.txt       which were visited\n"
                     "  unseen check -v visited.unseen urls.txt    which were not\n"
                     "  unseen check -q visited.unseen urls.txt    is one of them?\n"
-                    "  unseen check bad.list urls.txt             which are listed\n",
+                    "  unseen check bad.list urls.txt             which are listed\n"
+                    "  unseen check --why bad.list urls.txt       and by which entries\n",
         .ending = READS_FILES "\nExit status: 0 some line printed, 1 none, 2 trouble.\n",
         .try_this = "unseen check visited.unseen urls.txt, or: unseen check --help",
         .run = dedup_run,

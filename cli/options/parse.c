@@ -139,6 +139,10 @@ static bool check_pairs(const struct options *o)
         {o->print.json && o->command->bit == COMMAND_CHECK &&
              (o->print.invert || o->print.mark || o->print.count || o->print.quiet),
          "--json prints every line, with what was found", "--json FILE"},
+        {o->print.why && o->print.count, "-c prints a number, --why lines", "--why FILE"},
+        {o->print.why && o->print.quiet, "-q prints nothing, --why lines", "--why FILE"},
+        {o->print.why && o->print.mark, "--mark prints every line, --why those that are found",
+         "--why --json FILE"},
         {o->print.tee && !o->print.output, "--tee has no meaning without -o", "--tee -o FILE FILE"},
         {o->print.tee && o->print.count, "-c prints a number, --tee lines", "-c FILE"},
         {o->print.invert && o->print.repeats, "-v and -D both print the repeats",

@@ -307,6 +307,9 @@ static const struct option_row rows[] = {
     {0, "mark", COMMAND_DEDUP, "print every line, after 1 (new) or 0 and a tab", FLAG(print.mark)},
     {0, "mark", COMMAND_CHECK,
      "print every line, after 1 (in the store) or 0 and a\ntab", FLAG(print.mark)},
+    {0, "why", COMMAND_CHECK,
+     "print, in front of each line, what is in STORE: the\nentry that covers the line, built, added, allowed or\nstored, "
+     "and STORE, with tabs between; with --json as\nwhy", FLAG(print.why)},
     {'c', "count", COMMAND_DEDUP | COMMAND_CHECK, "print only how many lines would be printed", FLAG(print.count)},
     {'u', "unique", COMMAND_SORT, "print each integer once", FLAG(print.unique)},
     {'c', "count", COMMAND_SORT,
