@@ -938,14 +938,19 @@ UNSEEN_API enum unseen_status unseen_store_keys(struct unseen_store *store,
  *
  * Arguments:
  *   - *nnew_out is the number of keys that were new.
- * Errors:
- *   - MISMATCH: error->setting says which setting differs
+ *   - progress, unless NULL, is called now and then with how many keys of from are done, and how
+ *     many of these were new. If it returns false, the merge ends (STOPPED).
+ * Errors, after which some keys may have been added:
+ *   - MISMATCH: error->setting says which setting differs; no key was added
  *   - READONLY
+ *   - STOPPED
  *   - those of unseen_store_keys and of commits
  * Threads: one, for both.
  * Time: that of unseen_store_keys, and an add for each key. */
 UNSEEN_API enum unseen_status unseen_store_merge(struct unseen_store *store,
-    struct unseen_store *from, uint64_t *nnew_out, struct unseen_error *error);
+    struct unseen_store *from, uint64_t *nnew_out,
+    bool (*progress)(void *context, uint64_t ndone, uint64_t nnew), void *context,
+    struct unseen_error *error);
 
 /* The findings of a look at all bytes of a store. */
 struct unseen_store_health {

@@ -18,6 +18,13 @@ struct merge {
     size_t ninputs;
     struct unseen_store *out;
     struct report report;
+
+    /* the input at hand: its index, keys and bytes; and what the inputs before it added up to */
+    size_t at;
+    uint64_t nkeys;
+    uint64_t nbytes;
+    uint64_t nnew_before;
+    uint64_t nseen_before;
 };
 
 /* Says what can be done about two stores that have different keys for a line. */
@@ -33,16 +40,33 @@ static void hint_setting(enum unseen_setting setting, const char *out, struct un
     }
 }
 
-static bool merge_one(struct merge *m, const char *path)
+/* Of the input at hand, ndone keys are merged, and nnew of them were new. */
+static bool show_progress(void *context, uint64_t ndone, uint64_t nnew)
 {
+    struct merge *m = context;
+    const double share = m->nkeys > ndone ? (double)ndone / (double)m->nkeys : 1;
+    m->report.nnew = m->nnew_before + nnew;
+    m->report.nseen = m->nseen_before + ndone - nnew;
+    report_at(m->inputs, m->ninputs, m->at, (uint64_t)(share * (double)m->nbytes));
+    report_poll();
+    return true;
+}
+
+static bool merge_one(struct merge *m)
+{
+    const char *path = m->inputs[m->at];
     struct unseen_store *in = NULL;
     struct unseen_error error;
     uint64_t nnew = 0;
     if (!stores_open_to_read(&in, path, &m->o->seen, m->cpu)) {
         return false;
     }
-    const uint64_t nkeys = stores_stats(unseen_store_set(in)).nkeys;
-    const enum unseen_status status = unseen_store_merge(m->out, in, &nnew, &error);
+    m->nkeys = stores_stats(unseen_store_set(in)).nkeys;
+    m->nbytes = stores_info(in).log_bytes;
+    m->nnew_before = m->report.nnew;
+    m->nseen_before = m->report.nseen;
+    const enum unseen_status status =
+        unseen_store_merge(m->out, in, &nnew, show_progress, m, &error);
     if (status != UNSEEN_OK) {
         stores_report(path, &m->o->seen, &error);
     }
@@ -50,9 +74,7 @@ static bool merge_one(struct merge *m, const char *path)
         /* A new store has the settings of the first input, which stays. */
         hint_setting(error.setting, m->o->merge.into ? m->path : m->inputs[0], in);
     }
-    m->report.nnew += nnew;
-    m->report.nseen += nkeys > nnew ? nkeys - nnew : 0;
-    m->report.nbytes += stores_info(in).log_bytes;
+    m->report.nbytes += m->nbytes;
     (void)unseen_store_close(in, NULL); /* was only read */
     return status == UNSEEN_OK;
 }
@@ -159,10 +181,10 @@ int merge_run(const struct options *o, enum unseen_cpu cpu)
         return EXIT_TROUBLE;
     }
     bool merged = true;
-    for (size_t i = 0; i < m.ninputs && merged; i++) {
-        report_at(m.inputs, m.ninputs, i, 0);
+    for (m.at = 0; m.at < m.ninputs && merged; m.at++) {
+        report_at(m.inputs, m.ninputs, m.at, 0);
         report_poll();
-        merged = merge_one(&m, m.inputs[i]);
+        merged = merge_one(&m);
     }
     merged = merged && publish(&m);
     const struct unseen_set *set = unseen_store_set(m.out);

@@ -213,11 +213,17 @@ static uint64_t round_capacity(uint64_t n)
     return (n / unit + (n % unit > 0)) * unit;
 }
 
+bool filters_is_full(const struct unseen_set *set)
+{
+    const struct unseen_set_stats s = stores_stats(set);
+    return s.capacity > 0 && s.nkeys > s.capacity && s.fpr_estimate > s.fpr_promise;
+}
+
 bool filters_check_full(const struct seen_options *o, const struct unseen_set *set, uint64_t nnew,
                         uint64_t nseen)
 {
     const struct unseen_set_stats s = stores_stats(set);
-    if (s.capacity == 0 || s.nkeys <= s.capacity || s.fpr_estimate <= s.fpr_promise) {
+    if (!filters_is_full(set)) {
         return true;
     }
     /* The keys in the set do not say how many there should be: most lines found no room. */

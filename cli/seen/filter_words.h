@@ -27,6 +27,9 @@ void filters_shape(const struct seen_options *o, char text[FILTERS_SHAPE_CAP]);
 bool filters_report(const struct seen_options *o, const struct unseen_error *error,
                     const char *again, const char *files);
 
+/* True if the set has more keys than it was made for, and answers worse than promised. */
+bool filters_is_full(const struct unseen_set *set);
+
 /* True if the set answers as promised. If it has more keys than it was made for and answers worse,
  * reports that, with a capacity that is enough: for the keys of earlier runs and for all lines of
  * this run, of which nnew were new and nseen were taken for repeats. */

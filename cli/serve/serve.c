@@ -10,6 +10,7 @@
 
 #include "lines/profile.h"
 #include "print/message.h"
+#include "seen/filter_words.h"
 #include "seen/stores.h"
 #include "seen/token.h"
 #include "serve/loop.h"
@@ -158,14 +159,24 @@ static bool open_service(struct service *s)
            service_open_list(s);
 }
 
-/* Changes whose answers were written become durable; the others are forgotten. */
-static bool close_service(struct service *s)
+/* True if the store's filter answers as promised; if not, that is reported. */
+static bool check_fill(const struct service *s)
+{
+    return !s->store || filters_check_full(&s->options->seen, unseen_store_set(s->store),
+                                           s->counts.nnew, s->counts.nseen);
+}
+
+/* Changes whose answers were written become durable; the others are forgotten. *good_out: the store
+ * answered as promised. */
+static bool close_service(struct service *s, bool *good_out)
 {
     bool durable = !s->leases_broken;
+    bool good = true;
     if (!s->protocol->finds && s->store) {
         (void)service_commit_wait(s);
         service_poll(s); /* notes the leases that have ended */
         leases_close(&s->leases);
+        good = check_fill(s);
         durable =
             service_commit_wait(s) && stores_close(s->store, s->path, &s->options->seen) && durable;
         if (s->broken) {
@@ -173,11 +184,13 @@ static bool close_service(struct service *s)
         }
         s->store = NULL;
     }
+    good = good && check_fill(s);
     service_close_list(s);
     unseen_url_free(s->expressions);
     if (s->notify_fd > 0) {
         (void)close(s->notify_fd); /* only wakes us */
     }
+    *good_out = good;
     return durable;
 }
 
@@ -229,13 +242,18 @@ int serve_run(const struct options *o, enum unseen_cpu cpu)
     }
     s.needs_token = o->serve.listen && listener_is_open(o->serve.listen);
     loop_block_signals(o->serve.listen != NULL);
-    bool done = open_service(&s) && serve_loop(&s, &reader_gone);
-    const bool closed = close_service(&s);
+    bool done = open_service(&s);
+    if (done) {
+        service_watch_fill(&s);
+        done = serve_loop(&s, &reader_gone);
+    }
+    bool good = true;
+    const bool closed = close_service(&s, &good);
     done = closed && done;
     /* The end of the output tells the client that all is durable: it comes last. */
     done = done && (o->serve.listen || close_output());
     if (closed) {
         stop_die(reader_gone); /* a failed commit must not look like an end in order */
     }
-    return done ? EXIT_DONE : EXIT_TROUBLE;
+    return done && good ? EXIT_DONE : EXIT_TROUBLE;
 }

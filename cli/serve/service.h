@@ -38,6 +38,7 @@ enum {
 struct service_counts {
     uint64_t nquestions; /* URLs that were added, asked for or removed */
     uint64_t nnew;       /* URLs that were new */
+    uint64_t nseen;      /* URLs that were added, but were not new */
     uint64_t nwrong;     /* requests that could not be understood */
     size_t nclients;     /* connections now */
 };
@@ -81,6 +82,8 @@ struct service {
     uint64_t nmade;    /* changes made */
     uint64_t nbegun;   /* of these, handed to the thread that commits */
     uint64_t ndurable; /* of these, durable when service_poll was called */
+    uint64_t fill_due; /* of counts.nnew: when service_watch_fill looks again */
+    bool is_full;      /* the store's filter has more keys than it was made for, which was said */
     struct leases leases;
     bool leases_broken; /* the file of leases could not be synced */
     uint64_t nsynced;   /* records of leases on the disk when service_poll was called */
@@ -143,6 +146,9 @@ bool service_end_lease(struct service *s, struct unseen_key key, char *mark_out)
 
 /* Makes these n keys new again: the answers that tell of them were not sent. */
 void service_take_back(struct service *s, const struct unseen_key *keys, size_t n);
+
+/* Warns once if the store's filter has more keys than it was made for. Cheap. */
+void service_watch_fill(struct service *s);
 
 /* Hands all changes to the thread that commits. */
 void service_commit(struct service *s);

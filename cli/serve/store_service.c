@@ -9,6 +9,11 @@
 #include "clock.h"
 #include "print/message.h"
 #include "print/utf8.h"
+#include "seen/filter_words.h"
+
+enum {
+    FILL_LEAST = 1000 /* new URLs between two looks at how full the filter is */
+};
 
 /* The marks of the verdicts SEEN, NEW and ALLOWED. */
 static const char add_marks[] = {[UNSEEN_SEEN] = '0', [UNSEEN_NEW] = '1'};
@@ -116,6 +121,7 @@ static size_t mark_keys(struct service *s, enum request_type type, const struct 
         write_marks(s, status, verdicts, ndone, n, adds ? add_marks : ask_marks, marks);
     s->nmade += nchanges;
     s->counts.nnew += adds ? nchanges : 0;
+    s->counts.nseen += adds ? ndone - nchanges : 0;
     return nchanges;
 }
 
@@ -189,9 +195,25 @@ void service_take_back(struct service *s, const struct unseen_key *keys, size_t 
     }
 }
 
+/* Looks each time when a quarter more URLs were new. */
+void service_watch_fill(struct service *s)
+{
+    if (!s->store || s->is_full || s->counts.nnew < s->fill_due) {
+        return;
+    }
+    s->fill_due = s->counts.nnew + s->counts.nnew / 4 + FILL_LEAST;
+    s->is_full = filters_is_full(unseen_store_set(s->store));
+    if (s->is_full) {
+        message_warning("%s has more URLs than its filter was made for: more and more new URLs are "
+                        "taken for seen",
+                        s->path);
+    }
+}
+
 void service_commit(struct service *s)
 {
     struct unseen_error error = {.status = UNSEEN_OK};
+    service_watch_fill(s);
     if (!s->broken && s->nmade > s->nbegun &&
         note_commit(s, unseen_store_commit_begin(s->store, UINT64_MAX, 0, &error), &error)) {
         s->nbegun = s->nmade;

@@ -43,7 +43,10 @@ struct merge {
     struct unseen_store *to;
     struct unseen_error *error;
     enum unseen_status status;
+    uint64_t ndone;
     uint64_t nnew;
+    bool (*progress)(void *context, uint64_t ndone, uint64_t nnew);
+    void *context;
 };
 
 static bool merge_keys(void *context, const struct unseen_key *keys, size_t n)
@@ -70,6 +73,10 @@ static bool merge_keys(void *context, const struct unseen_key *keys, size_t n)
                 unseen_store_commit_begin(m->to, UINT64_MAX, m->to->committer.output_len, m->error);
         }
         done += count;
+        m->ndone += count;
+        if (m->status == UNSEEN_OK && m->progress && !m->progress(m->context, m->ndone, m->nnew)) {
+            m->status = unseen__error_plain(m->error, UNSEEN_ERR_STOPPED);
+        }
     }
     return m->status == UNSEEN_OK;
 }
@@ -99,10 +106,12 @@ static enum unseen_status check_same(const struct unseen_store *a, const struct 
     return UNSEEN_OK;
 }
 
-enum unseen_status unseen_store_merge(struct unseen_store *store, struct unseen_store *from,
-                                      uint64_t *nnew_out, struct unseen_error *error)
+enum unseen_status
+unseen_store_merge(struct unseen_store *store, struct unseen_store *from, uint64_t *nnew_out,
+                   bool (*progress)(void *context, uint64_t ndone, uint64_t nnew), void *context,
+                   struct unseen_error *error)
 {
-    struct merge m = {.to = store, .error = error};
+    struct merge m = {.to = store, .error = error, .progress = progress, .context = context};
     enum unseen_status status = check_same(store, from, error);
     if (status != UNSEEN_OK) {
         return status;

@@ -143,6 +143,34 @@ expect 0 '1\n' ''
 printf 'A x\nR x\nB 1 R\nx\nC x\n' | talk --filter bloom --capacity 1000 --fpr 1e-4 bloom
 expect 0 "1\nE the store's filter cannot remove\nE\n1\n" ''
 
+# A filter that is too small: a warning when it is noticed, an error at the end, and what to do about it.
+last='a filter that is too small'
+seq 3000 | sed 's/^/A /' > many
+"$UNSEEN" serve --filter bloom --capacity 500 --fpr 1e-3 --seed 1 full < many > out 2> err
+status=$?
+expect 2 '*' '*'
+warning='unseen: warning: full has more URLs than its filter was made for: more and more new URLs are taken for seen'
+error='unseen: error: the bloom filter has [0-9]+ keys and was made for 500: of new lines a share of 0\.[0-9]+ is taken for repeats, not 1e-3'
+holds [ "$(head -n 1 err)" = "$warning" ]
+holds [ "$(grep -c warning err)" = 1 ]
+holds grep -qxE "$error" err
+holds grep -qxE 'unseen: hint: unseen compact --capacity [34][0-9]+ full' err
+for options in '' -n '--protocol tcp-table'; do
+    printf 'get x\n' > asked
+    "$UNSEEN" serve $options full < asked > out 2> err
+    status=$?
+    expect 2 '*' '*'
+    holds [ "$(head -n 1 err)" = "$warning" ]
+    holds grep -qxE "$error" err
+done
+run compact --capacity 5000 full
+expect 0 '*' ''
+printf 'C 1\n' | talk full
+expect 0 '1\n' ''
+"$UNSEEN" serve --filter bloom --capacity 5000 --fpr 1e-3 --seed 1 fits < many > out 2> err
+status=$?
+expect 0 '*' ''
+
 # ---- Answers come at once, and nobody waits in a circle -----------------------------------------
 mkfifo ask answer
 "$UNSEEN" serve pingpong < ask > answer 2> err &

@@ -216,7 +216,7 @@ static enum unseen_status merge(void)
         status = unseen_store_open(&store, crash_path("all"), &options, NULL);
     }
     if (status == UNSEEN_OK) {
-        status = unseen_store_merge(store, from, &nnew, NULL);
+        status = unseen_store_merge(store, from, &nnew, NULL, NULL, NULL);
         status = first_of(status, unseen_store_close(store, NULL));
     }
     return from ? first_of(status, unseen_store_close(from, NULL)) : status;

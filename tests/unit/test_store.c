@@ -158,16 +158,37 @@ static bool list_keys(void *context, const struct unseen_key *keys, size_t n)
     return true;
 }
 
+static uint64_t nkeys_of(const uint8_t *model)
+{
+    uint64_t n = 0;
+    for (uint64_t i = 0; i < NKEYS; i++) {
+        n += model[i];
+    }
+    return n;
+}
+
 /* The keys of the log are those of the model, each once. */
 static void check_listing(struct unseen_store *store, const uint8_t *model)
 {
     struct listing listing = {.store = store};
-    uint64_t nkeys = 0;
     CHECK(unseen_store_keys(store, list_keys, &listing, &error) == UNSEEN_OK);
-    for (uint64_t i = 0; i < NKEYS; i++) {
-        nkeys += model[i];
-    }
-    CHECK_EQ(listing.nkeys, nkeys);
+    CHECK_EQ(listing.nkeys, nkeys_of(model));
+}
+
+/* What a merge says of its progress. It is to end after some calls. */
+struct merge_progress {
+    uint64_t calls_left;
+    uint64_t ndone;
+    uint64_t nnew;
+};
+
+static bool note_merge(void *context, uint64_t ndone, uint64_t nnew)
+{
+    struct merge_progress *p = context;
+    CHECK(ndone > p->ndone && nnew >= p->nnew && nnew <= ndone);
+    p->ndone = ndone;
+    p->nnew = nnew;
+    return --p->calls_left > 0;
 }
 
 static void compare_with_model(struct unseen_store *store, const uint8_t *model)
@@ -232,7 +253,14 @@ static void test_model(unsigned key_bits)
     uint64_t nnew = 0;
     like.like = from;
     CHECK(unseen_store_open(&to, other, &like, &error) == UNSEEN_OK);
-    CHECK(unseen_store_merge(to, from, &nnew, &error) == UNSEEN_OK);
+    struct merge_progress part = {.calls_left = 2};
+    struct merge_progress rest = {.calls_left = UINT64_MAX};
+    CHECK(unseen_store_merge(to, from, &nnew, note_merge, &part, &error) == UNSEEN_ERR_STOPPED);
+    CHECK(error.status == UNSEEN_ERR_STOPPED && nnew == 0);
+    CHECK(part.nnew == part.ndone);
+    CHECK(unseen_store_merge(to, from, &nnew, note_merge, &rest, &error) == UNSEEN_OK);
+    CHECK(rest.nnew == nnew && part.nnew + nnew == rest.ndone);
+    CHECK_EQ(rest.ndone, nkeys_of(committed));
     compare_with_model(to, committed);
     close_store(to);
     close_store(from);
