@@ -10,6 +10,7 @@
 #     fuzz      each fuzz target for a few seconds under AddressSanitizer, starting from its corpus
 #     portable  unit tests as aarch64 and as s390x (big endian), under qemu
 #     static    cppcheck, clang-tidy, shellcheck (tools/static.sh)
+#     python    the Python package, from the checkout and from its sdist (tools/python.sh)
 #
 # usage: tools/test.sh [quick]         quick: the release stage only
 #        tools/test.sh STAGE...        these stages only
@@ -25,7 +26,7 @@ set -eu
 cd "$(dirname "$0")/.."
 . tools/packages.sh
 
-all_stages="release clang asan tsan fuzz portable static"
+all_stages="release clang asan tsan fuzz portable static python"
 long_stages="long_crash long_asan long_forged long_fuzz long_keys"
 case ${1-} in
 '') stages=$all_stages ;;
@@ -50,7 +51,8 @@ esac
 install_missing $build_packages clang-14 libclang-rt-14-dev clang-format-14 binutils \
     zstd gzip xz-utils bzip2 strace util-linux bsdutils mount mandoc python3 redis-server sqlite3 \
     libjansson-dev libsqlite3-dev liblmdb-dev golang-go default-jdk-headless nodejs squid postfix nginx-light curl \
-    git $portable_packages $static_packages abigail-tools libunistring-dev
+    git $portable_packages $static_packages abigail-tools libunistring-dev \
+    python3-dev python3-venv python3-pip
 
 logs=build/test-logs
 green=$logs/green
@@ -134,6 +136,10 @@ stage_portable() {
 
 stage_static() {
     tools/static.sh
+}
+
+stage_python() {
+    configure_build release unseen -- --preset release -DUNSEEN_WERROR=ON && tools/python.sh
 }
 
 # closing_line NPASSED NTESTS: in ctest's words.

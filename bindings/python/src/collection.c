@@ -1,0 +1,183 @@
+/* SPDX-License-Identifier: MIT */
+#include "collection.h"
+
+#include "errors.h"
+
+struct collection *collection_new(PyTypeObject *type)
+{
+    allocfunc alloc = (allocfunc)PyType_GetSlot(type, Py_tp_alloc);
+    return (struct collection *)alloc(type, 0);
+}
+
+/* ---- One item ---------------------------------------------------------------------------------- */
+
+static enum unseen_status add(struct collection *c, const struct unseen_bytes *items, size_t n,
+                              uint8_t *verdicts)
+{
+    return c->store ? unseen_store_add(c->store, items, n, verdicts, NULL)
+                    : unseen_set_add(c->own, items, n, verdicts, NULL);
+}
+
+static enum unseen_status remove_items(struct collection *c, const struct unseen_bytes *items,
+                                       size_t n, uint8_t *verdicts)
+{
+    return c->store ? unseen_store_remove(c->store, items, n, verdicts, NULL)
+                    : unseen_set_remove(c->own, items, n, verdicts, NULL);
+}
+
+static enum unseen_status contains(struct collection *c, const struct unseen_bytes *items, size_t n,
+                                   uint8_t *verdicts)
+{
+    return unseen_set_contains(c->set, items, n, verdicts, NULL);
+}
+
+/* The verdict about one item, with the GIL: no other thread of Python is in the library. -1 with an
+ * exception set. */
+static int verdict_of(struct collection *c, PyObject *object,
+                      enum unseen_status (*run)(struct collection *, const struct unseen_bytes *,
+                                                size_t, uint8_t *))
+{
+    struct unseen_bytes item;
+    uint8_t verdict;
+    if (!items_bytes(object, &item) || !gate_pass(&c->gate)) {
+        return -1;
+    }
+    const enum unseen_status status = c->set ? run(c, &item, 1, &verdict) : STATUS_CLOSED;
+    if (status != UNSEEN_OK) {
+        errors_set(state_of((PyObject *)c), status, NULL);
+        return -1;
+    }
+    return verdict;
+}
+
+static PyObject *answer(int verdict, int yes)
+{
+    return verdict < 0 ? NULL : Py_NewRef(verdict == yes ? Py_True : Py_False);
+}
+
+PyObject *collection_add(PyObject *self, PyObject *item)
+{
+    return answer(verdict_of((struct collection *)self, item, add), UNSEEN_NEW);
+}
+
+PyObject *collection_contains(PyObject *self, PyObject *item)
+{
+    return answer(verdict_of((struct collection *)self, item, contains), UNSEEN_SEEN);
+}
+
+PyObject *collection_remove(PyObject *self, PyObject *item)
+{
+    return answer(verdict_of((struct collection *)self, item, remove_items), UNSEEN_SEEN);
+}
+
+int collection_has(PyObject *self, PyObject *item)
+{
+    const int verdict = verdict_of((struct collection *)self, item, contains);
+    return verdict < 0 ? -1 : verdict == UNSEEN_SEEN;
+}
+
+/* ---- Many items -------------------------------------------------------------------------------- */
+
+/* SEEN and NEW become 1 and 0. */
+static void invert(uint8_t *verdicts, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        verdicts[i] ^= 1;
+    }
+}
+
+static enum unseen_status ask_add(void *object, const struct unseen_bytes *items, size_t n,
+                                  uint8_t *verdicts)
+{
+    struct collection *c = object;
+    return c->set ? add(c, items, n, verdicts) : STATUS_CLOSED;
+}
+
+static enum unseen_status ask_contains(void *object, const struct unseen_bytes *items, size_t n,
+                                       uint8_t *verdicts)
+{
+    struct collection *c = object;
+    const enum unseen_status status = c->set ? contains(c, items, n, verdicts) : STATUS_CLOSED;
+    if (status == UNSEEN_OK) {
+        invert(verdicts, n);
+    }
+    return status;
+}
+
+static enum unseen_status ask_remove(void *object, const struct unseen_bytes *items, size_t n,
+                                     uint8_t *verdicts)
+{
+    struct collection *c = object;
+    const enum unseen_status status = c->set ? remove_items(c, items, n, verdicts) : STATUS_CLOSED;
+    if (status == UNSEEN_OK) {
+        invert(verdicts, n);
+    }
+    return status;
+}
+
+PyObject *collection_add_many(PyObject *self, PyObject *iterable)
+{
+    struct collection *c = (struct collection *)self;
+    const struct question question = {&c->gate, c->changes, c, ask_add};
+    return items_ask(state_of(self), &question, iterable);
+}
+
+PyObject *collection_contains_many(PyObject *self, PyObject *iterable)
+{
+    struct collection *c = (struct collection *)self;
+    const struct question question = {&c->gate, GATE_SHARED, c, ask_contains};
+    return items_ask(state_of(self), &question, iterable);
+}
+
+PyObject *collection_remove_many(PyObject *self, PyObject *iterable)
+{
+    struct collection *c = (struct collection *)self;
+    const struct question question = {&c->gate, c->changes, c, ask_remove};
+    return items_ask(state_of(self), &question, iterable);
+}
+
+/* ---- State ------------------------------------------------------------------------------------- */
+
+bool collection_is_open(struct collection *c)
+{
+    if (!gate_pass(&c->gate)) {
+        return false;
+    }
+    if (!c->set) {
+        errors_closed(state_of((PyObject *)c));
+    }
+    return c->set;
+}
+
+static struct unseen_set_stats stats_of(const struct collection *c)
+{
+    struct unseen_set_stats stats = {.size = sizeof(stats)};
+    (void)unseen_set_stats(c->set, &stats); /* fails for a wrong size only */
+    return stats;
+}
+
+Py_ssize_t collection_length(PyObject *self)
+{
+    struct collection *c = (struct collection *)self;
+    return collection_is_open(c) ? (Py_ssize_t)stats_of(c).nkeys : -1;
+}
+
+PyObject *collection_profile(PyObject *self, void *Py_UNUSED(unused))
+{
+    struct collection *c = (struct collection *)self;
+    return collection_is_open(c) ? PyUnicode_FromString(unseen_set_profile(c->set)) : NULL;
+}
+
+PyObject *collection_info(struct collection *c)
+{
+    if (!collection_is_open(c)) {
+        return NULL;
+    }
+    const struct unseen_set_stats stats = stats_of(c);
+    const double nkeys = (double)stats.nkeys;
+    return Py_BuildValue(
+        "{s:K,s:s,s:d,s:d,s:d,s:d,s:K,s:s}", "keys", (unsigned long long)stats.nkeys, "filter",
+        stats.filter, "fpr_promise", stats.fpr_promise, "fpr_estimate", stats.fpr_estimate, "fill",
+        stats.fill, "bits_per_key", nkeys > 0 ? 8 * (double)stats.memory / nkeys : 0.0,
+        "memory_bytes", (unsigned long long)stats.memory, "profile", unseen_set_profile(c->set));
+}

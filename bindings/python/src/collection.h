@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What Set and Store share: a set that is asked and changed, in memory or in a store. */
+#ifndef UNSEEN_PYTHON_COLLECTION_H
+#define UNSEEN_PYTHON_COLLECTION_H
+
+#include "gate.h"
+#include "items.h"
+#include "state.h"
+
+struct collection {
+    PyObject_HEAD struct gate gate;
+    PyObject *url;          /* of a set: its canonicaliser */
+    struct unseen_set *own; /* of a set */
+    struct unseen_store *store;
+    const struct unseen_set *set; /* of either; NULL: closed */
+    unsigned threads;             /* that a set is for */
+    enum gate_use changes;        /* a set for many threads is shared by those that change it */
+};
+
+/* An empty object of that type. NULL with an exception set. */
+struct collection *collection_new(PyTypeObject *type);
+
+/* The methods of both types; add them to those of the type. */
+PyObject *collection_add(PyObject *self, PyObject *item);
+PyObject *collection_contains(PyObject *self, PyObject *item);
+PyObject *collection_remove(PyObject *self, PyObject *item);
+PyObject *collection_add_many(PyObject *self, PyObject *iterable);
+PyObject *collection_contains_many(PyObject *self, PyObject *iterable);
+PyObject *collection_remove_many(PyObject *self, PyObject *iterable);
+int collection_has(PyObject *self, PyObject *item);
+Py_ssize_t collection_length(PyObject *self);
+PyObject *collection_profile(PyObject *self, void *unused);
+
+/* True if the object may be used now, with the GIL. False with an exception set. */
+bool collection_is_open(struct collection *c);
+
+/* A dict of the statistics, by the names that `unseen info --json` prints. */
+PyObject *collection_info(struct collection *c);
+
+#define COLLECTION_METHODS                                                                         \
+    {"add", collection_add, METH_O,                                                                \
+     PyDoc_STR("add($self, url, /)\n--\n\nAdds the URL. True if it is new.")},                     \
+        {"contains", collection_contains, METH_O,                                                  \
+         PyDoc_STR("contains($self, url, /)\n--\n\nTrue if the URL is in the set; as `in`.")},     \
+        {"remove", collection_remove, METH_O,                                                      \
+         PyDoc_STR("remove($self, url, /)\n--\n\nRemoves the URL. True if it was there.")},        \
+        {"add_many", collection_add_many, METH_O,                                                  \
+         PyDoc_STR("add_many($self, urls, /)\n--\n\n"                                              \
+                   "Adds the strings of an iterable, or of an Arrow array or stream. The mask is " \
+                   "True for each that is new.\n\nIf the iterable raises, the whole batches of "   \
+                   "1,024 before are added, and no more.")},                                       \
+        {"contains_many", collection_contains_many, METH_O,                                        \
+         PyDoc_STR("contains_many($self, urls, /)\n--\n\n"                                         \
+                   "The mask is True for each URL that is in the set.")},                          \
+        {"remove_many", collection_remove_many, METH_O,                                            \
+         PyDoc_STR("remove_many($self, urls, /)\n--\n\n"                                           \
+                   "Removes the URLs. The mask is True for each that was there.")},                \
+        STATE_NO_PICKLE
+
+#endif

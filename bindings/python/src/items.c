@@ -1,0 +1,180 @@
+/* SPDX-License-Identifier: MIT */
+#include "items.h"
+
+#include "errors.h"
+#include "mask.h"
+
+/* ---- One item ---------------------------------------------------------------------------------- */
+
+static bool text_bytes(PyObject *text, struct unseen_bytes *item_out)
+{
+    Py_ssize_t len;
+    item_out->data = PyUnicode_AsUTF8AndSize(text, &len);
+    item_out->len = (size_t)len;
+    return item_out->data;
+}
+
+static bool raw_bytes(PyObject *bytes, struct unseen_bytes *item_out)
+{
+    char *data;
+    Py_ssize_t len;
+    if (PyBytes_AsStringAndSize(bytes, &data, &len) < 0) {
+        return false;
+    }
+    *item_out = (struct unseen_bytes){data, (size_t)len};
+    return true;
+}
+
+bool items_bytes(PyObject *object, struct unseen_bytes *item_out)
+{
+    if (PyUnicode_CheckExact(object) || PyUnicode_Check(object)) {
+        return text_bytes(object, item_out);
+    }
+    if (PyBytes_Check(object)) {
+        return raw_bytes(object, item_out);
+    }
+    PyErr_Format(PyExc_TypeError, "a URL is str or bytes, not %R", Py_TYPE(object));
+    return false;
+}
+
+/* ---- Runs of items ----------------------------------------------------------------------------- */
+
+bool items_open(struct items_source *source, PyObject *iterable)
+{
+    *source = (struct items_source){0};
+    if (PyUnicode_Check(iterable) || PyBytes_Check(iterable)) {
+        PyErr_SetString(PyExc_TypeError, "this takes many URLs: put the one URL into a list");
+        return false;
+    }
+    if (PyList_CheckExact(iterable) || PyTuple_CheckExact(iterable)) {
+        source->sequence = Py_NewRef(iterable);
+        return true;
+    }
+    source->iterator = PyObject_GetIter(iterable);
+    return source->iterator;
+}
+
+void items_close(struct items_source *source)
+{
+    Py_CLEAR(source->sequence);
+    Py_CLEAR(source->iterator);
+}
+
+Py_ssize_t items_expected(const struct items_source *source)
+{
+    if (!source->sequence) {
+        return ITEMS_BATCH;
+    }
+    return PyList_CheckExact(source->sequence) ? PyList_Size(source->sequence)
+                                               : PyTuple_Size(source->sequence);
+}
+
+/* A new reference to the next object, or NULL at the end or with an exception set. The list may have
+ * changed since the last one. */
+static PyObject *next_object(struct items_source *source)
+{
+    if (source->iterator) {
+        return PyIter_Next(source->iterator);
+    }
+    if (source->at >= items_expected(source)) {
+        return NULL;
+    }
+    PyObject *object = PyList_CheckExact(source->sequence)
+                           ? PyList_GetItem(source->sequence, source->at)
+                           : PyTuple_GetItem(source->sequence, source->at);
+    source->at++;
+    return Py_XNewRef(object);
+}
+
+bool items_next(struct items_source *source, struct items *run)
+{
+    run->n = 0;
+    while (run->n < ITEMS_BATCH) {
+        PyObject *object = next_object(source);
+        if (!object) {
+            break;
+        }
+        run->owners[run->n] = object;
+        if (!items_bytes(object, &run->items[run->n++])) {
+            break;
+        }
+    }
+    if (PyErr_Occurred()) {
+        items_clear(run);
+        return false;
+    }
+    return true;
+}
+
+void items_clear(struct items *run)
+{
+    for (size_t i = 0; i < run->n; i++) {
+        Py_DECREF(run->owners[i]);
+    }
+    run->n = 0;
+}
+
+/* ---- Questions --------------------------------------------------------------------------------- */
+
+bool items_ask_run(const struct state *state, const struct question *question,
+                   const struct unseen_bytes *items, size_t n, uint8_t *verdicts)
+{
+    if (!gate_enter(question->gate, question->use)) {
+        return false;
+    }
+    PyThreadState *saved = PyEval_SaveThread();
+    const enum unseen_status status = question->ask(question->object, items, n, verdicts);
+    PyEval_RestoreThread(saved);
+    gate_leave(question->gate, question->use);
+    if (status != UNSEEN_OK) {
+        errors_set(state, status, NULL);
+        return false;
+    }
+    return PyErr_CheckSignals() == 0;
+}
+
+/* Asks all items of the source. */
+static bool ask_all(const struct state *state, const struct question *question,
+                    struct items_source *source, struct items *run, struct mask_buffer *answers)
+{
+    if (!mask_reserve(answers, (size_t)items_expected(source))) {
+        return false;
+    }
+    while (items_next(source, run)) {
+        if (run->n == 0) {
+            return true;
+        }
+        const size_t n = run->n;
+        const bool ok = mask_reserve(answers, n) &&
+                        items_ask_run(state, question, run->items, n, answers->values + answers->n);
+        items_clear(run);
+        if (!ok) {
+            return false;
+        }
+        answers->n += n;
+    }
+    return false;
+}
+
+PyObject *items_ask(const struct state *state, const struct question *question, PyObject *iterable)
+{
+    if (arrow_is_array(iterable)) {
+        return arrow_ask(state, question, iterable);
+    }
+    struct items_source source;
+    if (!items_open(&source, iterable)) {
+        return NULL;
+    }
+    struct mask_buffer answers = {0};
+    PyObject *mask = NULL;
+    struct items *run = PyMem_Malloc(sizeof(*run));
+    if (!run) {
+        PyErr_NoMemory();
+    } else if (ask_all(state, question, &source, run, &answers)) {
+        mask = mask_take(state, &answers);
+    }
+    PyMem_Free(run);
+    mask_release(&answers);
+    items_close(&source);
+    return mask;
+}

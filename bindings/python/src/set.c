@@ -1,0 +1,252 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * unseen.Set: a set in memory. */
+#include "chunks.h"
+#include "collection.h"
+#include "errors.h"
+#include "url.h"
+
+#include <string.h>
+
+/* ---- Making ------------------------------------------------------------------------------------ */
+
+/* Takes the set, in any case. */
+static PyObject *set_wrap(const struct state *state, struct unseen_set *set, PyObject *url,
+                          unsigned threads)
+{
+    struct collection *c = collection_new(state->set_type);
+    if (!c) {
+        unseen_set_free(set);
+        return NULL;
+    }
+    gate_init(&c->gate, false);
+    c->own = set;
+    c->set = set;
+    c->url = Py_NewRef(url);
+    c->threads = threads;
+    c->changes = threads > 1 ? GATE_SHARED : GATE_ALONE;
+    return (PyObject *)c;
+}
+
+static PyObject *set_new(PyTypeObject *type, PyObject *args, PyObject *kwargs)
+{
+    static char *names[] = {"profile", "rules",   "filter", "fpr",          "capacity", "key_bits",
+                            "seed",    "threads", "hashes", "bits_per_key", NULL};
+    struct state *state = PyType_GetModuleState(type);
+    struct unseen_set_options options = {.size = sizeof(options), .threads = 1};
+    PyObject *profile = NULL;
+    PyObject *rules = NULL;
+    unsigned long long capacity = 0;
+    Py_ssize_t seed_len = 0;
+    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "|O$OzdKIz#IId:Set", names, &profile, &rules,
+                                     &options.filter, &options.fpr, &capacity, &options.key_bits,
+                                     &options.seed, &seed_len, &options.threads, &options.hashes,
+                                     &options.bits_per_key)) {
+        return NULL;
+    }
+    PyObject *url = url_find(state, profile, rules);
+    if (!url) {
+        return NULL;
+    }
+    options.capacity = capacity;
+    options.seed_len = (size_t)seed_len;
+    options.url = url_for_set(url);
+    struct unseen_set *set;
+    struct unseen_error error;
+    const enum unseen_status status = unseen_set_create(&set, &options, &error);
+    PyObject *made = status == UNSEEN_OK ? set_wrap(state, set, url, options.threads)
+                                         : errors_set(state, status, &error);
+    Py_DECREF(url);
+    return made;
+}
+
+static void set_dealloc(PyObject *self)
+{
+    struct collection *c = (struct collection *)self;
+    PyTypeObject *type = Py_TYPE(self);
+    unseen_set_free(c->own);
+    gate_release(&c->gate);
+    Py_XDECREF(c->url);
+    ((freefunc)PyType_GetSlot(type, Py_tp_free))(self);
+    Py_DECREF(type);
+}
+
+/* ---- Saving and loading ------------------------------------------------------------------------ */
+
+static PyObject *set_save(PyObject *self, PyObject *file)
+{
+    struct collection *c = (struct collection *)self;
+    PyObject *path;
+    if (!PyUnicode_FSConverter(file, &path)) {
+        return NULL;
+    }
+    if (!gate_enter(&c->gate, GATE_ALONE)) {
+        Py_DECREF(path);
+        return NULL;
+    }
+    struct unseen_error error;
+    PyThreadState *saved = PyEval_SaveThread();
+    const enum unseen_status status = chunks_save(c->own, PyBytes_AsString(path), &error);
+    PyEval_RestoreThread(saved);
+    gate_leave(&c->gate, GATE_ALONE);
+    Py_DECREF(path);
+    return status == UNSEEN_OK ? Py_NewRef(Py_None) : errors_set(state_of(self), status, &error);
+}
+
+/* The canonicaliser of the saved set, or of the profile and rules that the caller names. */
+static PyObject *url_of_file(struct state *state, const char *path, PyObject *profile,
+                             PyObject *rules)
+{
+    char id[UNSEEN_URL_ID_MAX + 1];
+    struct unseen_error error;
+    if (profile && profile != Py_None) {
+        return url_find(state, profile, rules);
+    }
+    const enum unseen_status status = chunks_profile(path, id, &error);
+    if (status != UNSEEN_OK) {
+        return errors_set(state, status, &error);
+    }
+    PyObject *name = PyUnicode_DecodeUTF8(id, (Py_ssize_t)strlen(id), "replace");
+    PyObject *url = name ? url_find(state, name, rules) : NULL;
+    Py_XDECREF(name);
+    return url;
+}
+
+static PyObject *load_file(struct state *state, const char *path, PyObject *url, unsigned threads)
+{
+    const struct unseen_set_options options = {
+        .size = sizeof(options), .url = url_for_set(url), .threads = threads};
+    struct unseen_set *set;
+    struct unseen_error error;
+    PyThreadState *saved = PyEval_SaveThread();
+    const enum unseen_status status = chunks_load(&set, path, &options, &error);
+    PyEval_RestoreThread(saved);
+    return status == UNSEEN_OK ? set_wrap(state, set, url, threads)
+                               : errors_set(state, status, &error);
+}
+
+static PyObject *set_load(PyObject *type, PyObject *args, PyObject *kwargs)
+{
+    static char *names[] = {"file", "profile", "rules", "threads", NULL};
+    struct state *state = PyType_GetModuleState((PyTypeObject *)type);
+    PyObject *path;
+    PyObject *profile = NULL;
+    PyObject *rules = NULL;
+    unsigned threads = 1;
+    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "O&|O$OI:load", names, PyUnicode_FSConverter,
+                                     &path, &profile, &rules, &threads)) {
+        return NULL;
+    }
+    PyObject *url = url_of_file(state, PyBytes_AsString(path), profile, rules);
+    PyObject *made = url ? load_file(state, PyBytes_AsString(path), url, threads) : NULL;
+    Py_XDECREF(url);
+    Py_DECREF(path);
+    return made;
+}
+
+/* ---- Union ------------------------------------------------------------------------------------- */
+
+/* A copy of a with the keys of b, without the GIL. */
+static enum unseen_status unite(const struct collection *a, const struct collection *b,
+                                struct unseen_set **both_out, struct unseen_error *error)
+{
+    const struct unseen_set_options options = {
+        .size = sizeof(options), .url = url_for_set(a->url), .threads = a->threads};
+    enum unseen_status status = chunks_copy(both_out, a->own, &options, error);
+    if (status == UNSEEN_OK && a != b) {
+        status = unseen_set_merge(*both_out, b->own, error);
+        if (status != UNSEEN_OK) {
+            unseen_set_free(*both_out);
+        }
+    }
+    return status;
+}
+
+/* Enters both gates, in an order that all threads agree on. */
+static bool enter_both(struct collection *a, struct collection *b)
+{
+    struct collection *first = a < b ? a : b;
+    struct collection *second = a < b ? b : a;
+    if (!gate_enter(&first->gate, GATE_ALONE)) {
+        return false;
+    }
+    if (first != second && !gate_enter(&second->gate, GATE_ALONE)) {
+        gate_leave(&first->gate, GATE_ALONE);
+        return false;
+    }
+    return true;
+}
+
+static PyObject *set_or(PyObject *self, PyObject *other)
+{
+    struct collection *a = (struct collection *)self;
+    struct collection *b = (struct collection *)other;
+    if (Py_TYPE(self) != Py_TYPE(other)) {
+        Py_RETURN_NOTIMPLEMENTED;
+    }
+    if (!enter_both(a, b)) {
+        return NULL;
+    }
+    struct unseen_set *both = NULL;
+    struct unseen_error error;
+    PyThreadState *saved = PyEval_SaveThread();
+    const enum unseen_status status = unite(a, b, &both, &error);
+    PyEval_RestoreThread(saved);
+    gate_leave(&a->gate, GATE_ALONE);
+    if (a != b) {
+        gate_leave(&b->gate, GATE_ALONE);
+    }
+    return status == UNSEEN_OK ? set_wrap(state_of(self), both, a->url, a->threads)
+                               : errors_set(state_of(self), status, &error);
+}
+
+/* ---- The type ---------------------------------------------------------------------------------- */
+
+static PyObject *set_info(PyObject *self, PyObject *Py_UNUSED(ignored))
+{
+    return collection_info((struct collection *)self);
+}
+
+static PyMethodDef set_methods[] = {
+    COLLECTION_METHODS,
+    {"info", set_info, METH_NOARGS,
+     PyDoc_STR(
+         "info($self, /)\n--\n\nA dict of statistics: keys, memory_bytes, fpr_estimate, ...")},
+    {"save", set_save, METH_O,
+     PyDoc_STR("save($self, file, /)\n--\n\nWrites the set to a file, in one step, for Set.load. "
+               "Only the owner may read the file, because it holds the secret of the keys.")},
+    {"load", (PyCFunction)(void (*)(void))set_load, METH_VARARGS | METH_KEYWORDS | METH_CLASS,
+     PyDoc_STR("load($type, file, profile=None, *, rules=(), threads=1)\n--\n\n"
+               "The set that save() wrote. A profile is a check: the set must have been saved with "
+               "it.")},
+    {NULL, NULL, 0, NULL}};
+
+static PyGetSetDef set_getters[] = {
+    {"profile", collection_profile, NULL, PyDoc_STR("The URL identity, as crawl/2."), NULL},
+    {NULL, NULL, NULL, NULL, NULL}};
+
+static PyType_Slot set_slots[] = {
+    {Py_tp_doc,
+     "Set(profile='crawl', *, rules=(), filter='compact', fpr=5e-9, capacity=0, key_bits=128,\n"
+     "    seed=None, threads=1, hashes=0, bits_per_key=0)\n--\n\n"
+     "A set of URLs in memory, in 4 to 6 bytes each. It answers \"new\" or \"seen\" and never "
+     "takes "
+     "a\nseen URL for new; a new URL for seen with a probability of at most fpr.\n\n"
+     "profile says which spellings are one URL ('none': the bytes decide). Two sets can be united\n"
+     "if they have the same seed. Threads may share a set; threads > 1 lets so many change it at\n"
+     "once."},
+    {Py_tp_new, set_new},
+    {Py_tp_dealloc, set_dealloc},
+    {Py_tp_methods, set_methods},
+    {Py_tp_getset, set_getters},
+    {Py_sq_contains, collection_has},
+    {Py_sq_length, collection_length},
+    {Py_nb_or, set_or},
+    {0, NULL}};
+
+PyType_Spec set_spec = {
+    .name = "unseen.Set",
+    .basicsize = sizeof(struct collection),
+    .flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_IMMUTABLETYPE,
+    .slots = set_slots,
+};

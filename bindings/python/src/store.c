@@ -1,0 +1,280 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * unseen.Store: a set that outlives the process. */
+#include "collection.h"
+#include "errors.h"
+#include "url.h"
+
+/* ---- Opening ----------------------------------------------------------------------------------- */
+
+/* Takes the store, in any case. */
+static PyObject *store_wrap(const struct state *state, struct unseen_store *store)
+{
+    struct collection *c = collection_new(state->store_type);
+    if (!c) {
+        (void)unseen_store_close(store, NULL);
+        return NULL;
+    }
+    gate_init(&c->gate, true);
+    c->store = store;
+    c->set = unseen_store_set(store);
+    c->changes = GATE_ALONE;
+    return (PyObject *)c;
+}
+
+static PyObject *open_path(const struct state *state, const char *path,
+                           const struct unseen_store_options *options)
+{
+    struct unseen_store *store;
+    struct unseen_error error;
+    PyThreadState *saved = PyEval_SaveThread();
+    const enum unseen_status status = unseen_store_open(&store, path, options, &error);
+    PyEval_RestoreThread(saved);
+    return status == UNSEEN_OK ? store_wrap(state, store) : errors_set(state, status, &error);
+}
+
+/* The mode "r", "w" or "a" (as of files, but "w" does not empty the store). */
+static bool mode_of(const struct state *state, const char *text, enum unseen_store_mode *mode_out)
+{
+    const bool is_one = text[0] != '\0' && text[1] == '\0';
+    switch (is_one ? text[0] : '\0') {
+    case 'r':
+        *mode_out = UNSEEN_STORE_READ;
+        return true;
+    case 'w':
+        *mode_out = UNSEEN_STORE_WRITE;
+        return true;
+    case 'c':
+        *mode_out = UNSEEN_STORE_CREATE;
+        return true;
+    default:
+        PyErr_SetString(state->errors[ERROR_SETTING],
+                        "the mode of a store is \"r\" (read), \"w\" (write) or \"c\" (write, and "
+                        "make it if it does not exist)");
+        return false;
+    }
+}
+
+static PyObject *store_open(PyObject *module, PyObject *args, PyObject *kwargs)
+{
+    static char *names[] = {"path",     "profile",  "rules", "mode",      "filter", "fpr",
+                            "capacity", "key_bits", "seed",  "file_mode", NULL};
+    struct state *state = PyModule_GetState(module);
+    struct unseen_store_options options = {.size = sizeof(options)};
+    const char *mode = "c";
+    PyObject *path;
+    PyObject *profile = NULL;
+    PyObject *rules = NULL;
+    unsigned long long capacity = 0;
+    Py_ssize_t seed_len = 0;
+    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "O&|O$OszdKIz#I:open", names,
+                                     PyUnicode_FSConverter, &path, &profile, &rules, &mode,
+                                     &options.filter, &options.fpr, &capacity, &options.key_bits,
+                                     &options.seed, &seed_len, &options.file_mode)) {
+        return NULL;
+    }
+    const bool is_named = (profile && profile != Py_None) || (rules && rules != Py_None);
+    PyObject *url = is_named ? url_find(state, profile, rules) : NULL;
+    PyObject *store = NULL;
+    if (mode_of(state, mode, &options.mode) && (url || !is_named)) {
+        options.capacity = capacity;
+        options.seed_len = (size_t)seed_len;
+        options.profile = url ? unseen_url_id(url_of(url)) : NULL;
+        store = open_path(state, PyBytes_AsString(path), &options);
+    }
+    Py_XDECREF(url);
+    Py_DECREF(path);
+    return store;
+}
+
+/* ---- Commits and the end ----------------------------------------------------------------------- */
+
+/* Runs `run` alone and without the GIL, if the store is open. */
+static PyObject *run_alone(struct collection *c,
+                           enum unseen_status (*run)(struct collection *, struct unseen_error *))
+{
+    if (!gate_enter(&c->gate, GATE_ALONE)) {
+        return NULL;
+    }
+    struct unseen_error error = {.status = UNSEEN_OK};
+    PyThreadState *saved = PyEval_SaveThread();
+    const enum unseen_status status = c->store ? run(c, &error) : STATUS_CLOSED;
+    PyEval_RestoreThread(saved);
+    gate_leave(&c->gate, GATE_ALONE);
+    return status == UNSEEN_OK ? Py_NewRef(Py_None)
+                               : errors_set(state_of((PyObject *)c), status, &error);
+}
+
+static enum unseen_status commit(struct collection *c, struct unseen_error *error)
+{
+    return unseen_store_commit(c->store, error);
+}
+
+static enum unseen_status commit_begin(struct collection *c, struct unseen_error *error)
+{
+    return unseen_store_commit_begin(c->store, UINT64_MAX, 0, error);
+}
+
+static enum unseen_status forget(struct collection *c, struct unseen_error *error)
+{
+    const enum unseen_status status = unseen_store_close(c->store, error);
+    c->store = NULL;
+    c->set = NULL;
+    return status;
+}
+
+/* Closes the store also if the commit failed, and says that the commit did. */
+static enum unseen_status commit_and_close(struct collection *c, struct unseen_error *error)
+{
+    struct unseen_error of_close;
+    const enum unseen_status status = unseen_store_commit(c->store, error);
+    /* A store that is only read has nothing to commit. */
+    return status == UNSEEN_OK || status == UNSEEN_ERR_READONLY ? forget(c, error)
+                                                                : (forget(c, &of_close), status);
+}
+
+static bool take_flag(PyObject *args, PyObject *kwargs, const char *format, const char *name,
+                      int *flag)
+{
+    char *names[] = {(char *)(uintptr_t)name, NULL};
+    return PyArg_ParseTupleAndKeywords(args, kwargs, format, names, flag);
+}
+
+static PyObject *store_commit(PyObject *self, PyObject *args, PyObject *kwargs)
+{
+    int wait = 1;
+    if (!take_flag(args, kwargs, "|$p:commit", "wait", &wait)) {
+        return NULL;
+    }
+    return run_alone((struct collection *)self, wait ? commit : commit_begin);
+}
+
+static PyObject *close_it(struct collection *c, bool with_commit)
+{
+    return c->store ? run_alone(c, with_commit ? commit_and_close : forget) : Py_NewRef(Py_None);
+}
+
+static PyObject *store_close(PyObject *self, PyObject *args, PyObject *kwargs)
+{
+    int with_commit = 1;
+    if (!take_flag(args, kwargs, "|$p:close", "commit", &with_commit)) {
+        return NULL;
+    }
+    return close_it((struct collection *)self, with_commit);
+}
+
+static PyObject *store_enter(PyObject *self, PyObject *Py_UNUSED(ignored))
+{
+    return collection_is_open((struct collection *)self) ? Py_NewRef(self) : NULL;
+}
+
+static PyObject *store_exit(PyObject *self, PyObject *args)
+{
+    PyObject *type = NULL;
+    PyObject *value = NULL;
+    PyObject *traceback = NULL;
+    if (!PyArg_UnpackTuple(args, "__exit__", 0, 3, &type, &value, &traceback)) {
+        return NULL;
+    }
+    return close_it((struct collection *)self, !type || type == Py_None);
+}
+
+/* What was not committed is forgotten. A child process only forgets the object: the store, its files
+ * and its thread are the parent's. */
+static void store_dealloc(PyObject *self)
+{
+    struct collection *c = (struct collection *)self;
+    PyTypeObject *type = Py_TYPE(self);
+    if (c->store && !gate_is_foreign(&c->gate)) {
+        PyThreadState *saved = PyEval_SaveThread();
+        (void)unseen_store_close(c->store, NULL); /* nobody to tell */
+        PyEval_RestoreThread(saved);
+    }
+    gate_release(&c->gate);
+    ((freefunc)PyType_GetSlot(type, Py_tp_free))(self);
+    Py_DECREF(type);
+}
+
+/* ---- State ------------------------------------------------------------------------------------- */
+
+/* Adds what the store knows to the dict of the set. */
+static PyObject *store_info(PyObject *self, PyObject *Py_UNUSED(ignored))
+{
+    struct collection *c = (struct collection *)self;
+    PyObject *dict = collection_info(c);
+    struct unseen_store_info info = {.size = sizeof(info)};
+    if (!dict) {
+        return NULL;
+    }
+    (void)unseen_store_info(c->store, &info); /* fails for a wrong size only */
+    PyObject *more = Py_BuildValue(
+        "{s:d,s:K,s:K,s:K,s:I,s:O,s:K}", "fpr", info.fpr, "log_bytes",
+        (unsigned long long)info.log_bytes, "dead_bytes", (unsigned long long)info.dead_bytes,
+        "image_bytes", (unsigned long long)info.image_bytes, "key_bits", info.key_bits, "log",
+        info.no_log ? Py_False : Py_True, "torn_bytes", (unsigned long long)info.torn_bytes);
+    if (!more || PyDict_Update(dict, more) < 0) {
+        Py_CLEAR(dict);
+    }
+    Py_XDECREF(more);
+    return dict;
+}
+
+static PyObject *store_closed(PyObject *self, void *Py_UNUSED(unused))
+{
+    return Py_NewRef(((struct collection *)self)->store ? Py_False : Py_True);
+}
+
+/* ---- The type ---------------------------------------------------------------------------------- */
+
+static PyMethodDef store_methods[] = {
+    COLLECTION_METHODS,
+    {"info", store_info, METH_NOARGS,
+     PyDoc_STR("info($self, /)\n--\n\nA dict of statistics: keys, log_bytes, fpr, ...")},
+    {"commit", (PyCFunction)(void (*)(void))store_commit, METH_VARARGS | METH_KEYWORDS,
+     PyDoc_STR("commit($self, *, wait=True)\n--\n\n"
+               "Makes everything added and removed so far durable. Hand the new URLs over first: "
+               "a crash before the commit makes them new again. With wait=False the store commits "
+               "on a thread of its own, within some 50 ms.")},
+    {"close", (PyCFunction)(void (*)(void))store_close, METH_VARARGS | METH_KEYWORDS,
+     PyDoc_STR("close($self, *, commit=True)\n--\n\n"
+               "Commits and closes the store; with commit=False what was not committed is "
+               "forgotten.")},
+    {"__enter__", store_enter, METH_NOARGS, PyDoc_STR("__enter__($self, /)\n--\n\nThe store.")},
+    {"__exit__", store_exit, METH_VARARGS,
+     PyDoc_STR("__exit__($self, type=None, value=None, traceback=None, /)\n--\n\n"
+               "Commits and closes; after an exception closes without a commit, so that the URLs "
+               "since the last one are new again.")},
+    {NULL, NULL, 0, NULL}};
+
+static PyGetSetDef store_getters[] = {
+    {"profile", collection_profile, NULL, PyDoc_STR("The URL identity, as crawl/2."), NULL},
+    {"closed", store_closed, NULL, PyDoc_STR("Whether the store is closed."), NULL},
+    {NULL, NULL, NULL, NULL, NULL}};
+
+static PyType_Slot store_slots[] = {
+    {Py_tp_doc, "A set of URLs that outlives the process; made by unseen.open().\n\n"
+                "What was committed is remembered after kill -9 and power cuts. One process writes "
+                "to a store\nat a time; threads may share it. A child process made by fork must "
+                "open its own."},
+    {Py_tp_dealloc, store_dealloc},
+    {Py_tp_methods, store_methods},
+    {Py_tp_getset, store_getters},
+    {Py_sq_contains, collection_has},
+    {Py_sq_length, collection_length},
+    {0, NULL}};
+
+PyType_Spec store_spec = {
+    .name = "unseen.Store",
+    .basicsize = sizeof(struct collection),
+    .flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION | Py_TPFLAGS_IMMUTABLETYPE,
+    .slots = store_slots,
+};
+
+PyMethodDef store_functions[] = {
+    {"open", (PyCFunction)(void (*)(void))store_open, METH_VARARGS | METH_KEYWORDS,
+     PyDoc_STR("open(path, profile=None, *, rules=None, mode='c', filter=None, fpr=0, capacity=0, "
+               "key_bits=0, seed=None, file_mode=0)\n--\n\n"
+               "Opens a store, and makes it if it does not exist (mode 'c'); 'w': it must exist; "
+               "'r': only to ask.\n\nThe settings are those of a new store. A store that exists "
+               "keeps its own, and a setting that differs raises MismatchError.")},
+    {NULL, NULL, 0, NULL}};

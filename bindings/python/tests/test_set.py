@@ -1,0 +1,185 @@
+# SPDX-License-Identifier: MIT
+"""Set: every method, against a Python set of canonical forms."""
+
+import os
+import random
+import tempfile
+import unittest
+
+import unseen
+
+
+class Methods(unittest.TestCase):
+    def test_one(self):
+        s = unseen.Set()
+        self.assertIs(s.add("http://e.com/a"), True)
+        self.assertIs(s.add("HTTP://E.com:80/x/../a#top"), False)
+        self.assertIs(s.add(b"http://e.com/a"), False)
+        self.assertIn("http://e.com/a", s)
+        self.assertNotIn(b"http://e.com/b", s)
+        self.assertIs(s.contains("http://e.com/a"), True)
+        self.assertEqual(len(s), 1)
+        self.assertIs(s.remove("http://e.com/a"), True)
+        self.assertIs(s.remove("http://e.com/a"), False)
+        self.assertNotIn("http://e.com/a", s)
+        self.assertEqual(len(s), 0)
+
+    def test_profiles(self):
+        s = unseen.Set("none")
+        self.assertEqual(s.profile, "none/1")
+        self.assertTrue(s.add("http://e.com/") and s.add("HTTP://e.com/"))
+        s = unseen.Set(rules=["strip-trackers"])
+        self.assertIn("strip-trackers", s.profile)
+        self.assertTrue(s.add("http://e.com/?utm_source=a"))
+        self.assertFalse(s.add("http://e.com/"))
+
+    def test_many_is_many_times_one(self):
+        random.seed(1)
+        urls = [f"http://E{random.randrange(50)}.com/{random.randrange(90)}#{i}" for i in range(5000)]
+        one, many = unseen.Set(), unseen.Set()
+        self.assertEqual([one.add(url) for url in urls], many.add_many(urls).tolist())
+        model = {unseen.canonicalize(url) for url in urls}
+        self.assertEqual(len(many), len(model))
+        asked = urls[:100] + [f"http://never.com/{i}" for i in range(100)]
+        self.assertEqual(many.contains_many(asked), [url in one for url in asked])
+        gone = many.remove_many(urls[:100] * 2).tolist()
+        distinct = len({unseen.canonicalize(url) for url in urls[:100]})
+        self.assertEqual(sum(gone), distinct)
+        self.assertEqual(len(many), len(model) - distinct)
+
+    def test_every_kind_of_iterable(self):
+        urls = [f"u{i}" for i in range(3000)]
+        for made in urls, tuple(urls), iter(urls), (u for u in urls), dict.fromkeys(urls), map(str, urls):
+            s = unseen.Set()
+            self.assertEqual(s.add_many(made).count(True), 3000)
+            self.assertEqual(len(s), 3000)
+        self.assertEqual(unseen.Set().add_many([]).tolist(), [])
+
+    def test_odd_strings(self):
+        odd = ["", b"", "\0", b"\0a", "x\0y", "ä", "日本", b"\xff\xfe", "http://e.com/\x7f", "a" * 65536, b"b" * 65536]
+        for profile in "none", "crawl":
+            s = unseen.Set(profile)
+            kept = {u if isinstance(u, bytes) else u.encode() for u in odd}
+            self.assertEqual(s.add_many(odd).count(True), len(kept))
+            for url in odd:
+                self.assertIn(url, s)
+        long = "http://e.com/" + "%41" * 40000
+        s = unseen.Set()
+        self.assertTrue(s.add(long))
+        self.assertFalse(s.add(long.replace("http", "HTTP", 1)))
+
+    def test_info(self):
+        s = unseen.Set(fpr=1e-5, filter="block", capacity=1000)
+        s.add("a")
+        info = s.info()
+        self.assertEqual((info["keys"], info["filter"], info["profile"]), (1, "block", "crawl/2"))
+        self.assertGreater(info["memory_bytes"], 0)
+
+    def test_settings(self):
+        for wrong in (
+            {"profile": "nosuch"}, {"rules": ["nosuch"]}, {"filter": "nosuch"}, {"fpr": -1}, {"fpr": 2},
+            {"fpr": 1e-30}, {"key_bits": 65}, {"filter": "block"}, {"seed": ""}, {"hashes": 3},
+            {"profile": "crawl\0"}, {"rules": ["x"] * 300},
+        ):
+            if wrong == {"seed": ""}:
+                continue  # none: a random secret
+            with self.assertRaises(unseen.Error, msg=wrong) as caught:
+                unseen.Set(**wrong)
+            self.assertGreater(len(str(caught.exception)), 10)
+        for wrong in ({"profile": 1}, {"rules": "strip-trackers"}, {"rules": [1]}, {"fpr": "x"}, {"nosuch": 1}):
+            with self.assertRaises(TypeError, msg=wrong):
+                unseen.Set(**wrong)
+        with self.assertRaisesRegex(unseen.SettingError, "there is no filter \"nosuch\""):
+            unseen.Set(filter="nosuch")
+
+
+class Union(unittest.TestCase):
+    def make(self, urls, **settings):
+        s = unseen.Set(**{"seed": "s", "filter": "block", "capacity": 1000, **settings})
+        s.add_many(urls)
+        return s
+
+    def test_union(self):
+        a, b = self.make(["a", "both"]), self.make(["b", "both"])
+        both = a | b
+        self.assertEqual(both.contains_many(["a", "b", "both", "c"]), [True, True, True, False])
+        self.assertNotIn("b", a)
+        self.assertEqual((a | a).contains_many(["a", "b"]), [True, False])
+
+    def test_mismatch(self):
+        with self.assertRaisesRegex(unseen.MismatchError, "seed"):
+            self.make([]) | self.make([], seed="t")
+        with self.assertRaises(unseen.MismatchError):
+            self.make([]) | self.make([], profile="none")
+        for other in 1, None, {"a"}:
+            with self.assertRaises(TypeError):
+                self.make([]) | other
+            with self.assertRaises(TypeError):
+                other | self.make([])
+
+
+class Files(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = folder.name
+        self.path = os.path.join(self.folder, "a.set")
+
+    def test_save_and_load(self):
+        for settings in {}, {"filter": "exact"}, {"profile": "none"}, {"rules": ["strip-trackers"]}, {"threads": 4}:
+            s = unseen.Set(**settings)
+            urls = [f"http://e.com/{i}" for i in range(20000)]
+            s.add_many(urls)
+            self.assertIsNone(s.save(self.path))
+            self.assertEqual(os.stat(self.path).st_mode & 0o777, 0o600)
+            t = unseen.Set.load(self.path)
+            self.assertEqual((len(t), t.profile), (len(s), s.profile))
+            self.assertTrue(all(t.contains_many(urls)))
+            self.assertTrue(t.add("http://e.com/new"))
+        self.assertEqual(os.listdir(self.folder), ["a.set"])
+
+    def test_profile_is_a_check(self):
+        unseen.Set().save(self.path)
+        unseen.Set.load(self.path, "crawl")
+        with self.assertRaisesRegex(unseen.MismatchError, "another profile"):
+            unseen.Set.load(self.path, "scrapy")
+
+    def test_bad_files(self):
+        with self.assertRaises(FileNotFoundError):
+            unseen.Set.load(self.path)
+        with self.assertRaisesRegex(unseen.FileError, "it is a folder"):
+            unseen.Set.load(self.folder)
+        s = unseen.Set(seed="x")
+        s.add_many(map(str, range(5000)))
+        s.save(self.path)
+        with open(self.path, "rb") as file:
+            good = file.read()
+        random.seed(2)
+        cases = [good[:n] for n in (0, 1, 40, 200, len(good) // 2, len(good) - 1)]
+        cases += [good + b"x", b"no set\n" * 100, good + good]
+        for _ in range(200):
+            bad = bytearray(good)
+            bad[random.randrange(len(bad))] ^= 1 << random.randrange(8)
+            cases.append(bytes(bad))
+        for bad in cases:
+            with open(self.path, "wb") as file:
+                file.write(bad)
+            with self.assertRaises(unseen.Error) as caught:
+                unseen.Set.load(self.path)
+            self.assertIn(self.path, str(caught.exception))
+
+    def test_save_fails_whole(self):
+        s = unseen.Set()
+        s.add("a")
+        with self.assertRaises(FileNotFoundError):
+            s.save(os.path.join(self.folder, "no", "folder"))
+        s.save(self.path)
+        with self.assertRaises(unseen.FileError):
+            s.save(self.folder)
+        self.assertEqual(os.listdir(self.folder), ["a.set"])
+        with self.assertRaises(TypeError):
+            s.save(1.5)
+
+
+if __name__ == "__main__":
+    unittest.main()

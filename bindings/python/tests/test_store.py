@@ -1,0 +1,188 @@
+# SPDX-License-Identifier: MIT
+"""Store: what lasts and what is forgotten, and every way to open one wrongly."""
+
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import unittest
+
+import unseen
+
+
+class Store(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = folder.name
+        self.path = os.path.join(self.folder, "visited.unseen")
+
+    def test_remembers(self):
+        with unseen.open(self.path) as s:
+            self.assertEqual(s.profile, "crawl/2")
+            self.assertEqual(s.add_many(["http://e.com/a", "http://e.com/b", "http://E.com/a"]), [True, True, False])
+            self.assertIs(s.add("http://e.com/c"), True)
+            self.assertIs(s.remove("http://e.com/c"), True)
+        with unseen.open(self.path) as s:
+            self.assertEqual(len(s), 2)
+            self.assertEqual(s.contains_many(["http://e.com/a", "http://e.com/c"]), [True, False])
+            self.assertEqual(s.remove_many(["http://e.com/a"]), [True])
+            self.assertIn("http://e.com/b", s)
+
+    def test_an_exception_forgets_what_was_not_committed(self):
+        with self.assertRaises(KeyError):
+            with unseen.open(self.path) as s:
+                s.add("a")
+                s.commit()
+                s.add("b")
+                raise KeyError
+        with unseen.open(self.path) as s:
+            self.assertEqual(s.contains_many(["a", "b"]), [True, False])
+
+    def test_close(self):
+        s = unseen.open(self.path)
+        s.add("a")
+        s.close()
+        s.close()
+        self.assertTrue(s.closed)
+        s = unseen.open(self.path)
+        s.add("b")
+        s.close(commit=False)
+        with unseen.open(self.path, mode="r") as s:
+            self.assertEqual(s.contains_many(["a", "b"]), [True, False])
+
+    def test_a_dropped_store_forgets_what_was_not_committed(self):
+        s = unseen.open(self.path)
+        s.add("a")
+        s.commit(wait=False)
+        s.commit()
+        s.add("b")
+        del s
+        with unseen.open(self.path) as s:
+            self.assertEqual(s.contains_many(["a", "b"]), [True, False])
+
+    def test_closed_object_raises(self):
+        s = unseen.open(self.path)
+        s.close()
+        for call in (
+            lambda: s.add("a"), lambda: s.contains("a"), lambda: "a" in s, lambda: s.remove("a"), lambda: len(s),
+            lambda: s.add_many(["a"]), lambda: s.contains_many(["a"]), lambda: s.remove_many(["a"]), s.info,
+            s.commit, s.__enter__, lambda: s.profile,
+        ):
+            with self.assertRaisesRegex(unseen.ClosedError, "it is closed"):
+                call()
+        self.assertTrue(issubclass(unseen.ClosedError, ValueError))
+
+    def test_in_use(self):
+        with unseen.open(self.path):
+            with self.assertRaisesRegex(BlockingIOError, "is being written to by process") as caught:
+                unseen.open(self.path)
+            self.assertIsInstance(caught.exception, unseen.Error)
+            with unseen.open(self.path, mode="r") as reader:
+                self.assertEqual(len(reader), 0)
+
+    def test_modes(self):
+        with self.assertRaises(FileNotFoundError):
+            unseen.open(self.path, mode="w")
+        with self.assertRaises(FileNotFoundError):
+            unseen.open(self.path, mode="r")
+        unseen.open(self.path, mode="c").close()
+        with unseen.open(self.path, mode="r") as s:
+            for call in (lambda: s.add("a"), lambda: s.add_many(["a"]), lambda: s.remove("a"), s.commit):
+                with self.assertRaises(unseen.ReadOnlyError):
+                    call()
+        for mode in "", "x", "rw":
+            with self.assertRaisesRegex(unseen.SettingError, "the mode of a store is"):
+                unseen.open(self.path, mode=mode)
+
+    def test_wrong_settings(self):
+        unseen.open(self.path, "scrapy").close()
+        with self.assertRaisesRegex(unseen.MismatchError, "has the profile scrapy/2, not crawl/2"):
+            unseen.open(self.path, "crawl")
+        with self.assertRaises(unseen.MismatchError):
+            unseen.open(self.path, filter="exact")
+        with self.assertRaises(unseen.SettingError):
+            unseen.open(self.path, "nosuch")
+        with unseen.open(self.path) as s:
+            self.assertEqual(s.profile, "scrapy/2")
+        with unseen.open(os.path.join(self.folder, "rules"), rules=["strip-trackers"]) as s:
+            self.assertIn("strip-trackers", s.profile)
+        with self.assertRaises(TypeError):
+            unseen.open(7.5)
+        with self.assertRaises(ValueError):
+            unseen.open("a\0b")
+
+    def test_not_a_store(self):
+        with self.assertRaises(unseen.Error):
+            unseen.open(self.folder)
+        with open(self.path, "w") as file:
+            file.write("http://e.com/\n" * 10000)
+        with self.assertRaises(unseen.DamagedError) as caught:
+            unseen.open(self.path)
+        self.assertIn(self.path, str(caught.exception))
+
+    def test_damaged(self):
+        with unseen.open(self.path) as s:
+            for i in range(3):
+                s.add_many(map(str, range(i * 5000, i * 5000 + 5000)))
+                s.commit()
+        self.assertFalse(os.path.exists(self.path + ".image"))
+        with open(self.path, "r+b") as file:
+            file.seek(30000)
+            file.write(b"damage")
+        with self.assertRaisesRegex(unseen.DamagedError, "damaged"):
+            unseen.open(self.path)
+        with open(self.path, "r+b") as file:  # the version in both headers, see docs/format.md
+            for header in 0, 8192:
+                file.seek(header + 8)
+                file.write((99).to_bytes(4, "little"))
+        with self.assertRaises(unseen.DamagedError):
+            unseen.open(self.path)
+
+    def test_info(self):
+        with unseen.open(self.path, fpr=1e-6, filter="block", capacity=1000, file_mode=0o640) as s:
+            s.add("a")
+            s.commit()
+            info = s.info()
+            self.assertEqual((info["keys"], info["filter"], info["fpr"], info["log"]), (1, "block", 1e-6, True))
+            self.assertGreater(info["log_bytes"], 0)
+        self.assertEqual(os.stat(self.path).st_mode & 0o777, 0o640)
+
+    def test_a_killed_process_keeps_its_commits(self):
+        code = (
+            "import os, sys, unseen\n"
+            "s = unseen.open(sys.argv[1])\n"
+            "s.add_many(['a', 'b']); s.commit(); s.add('c')\n"
+            "os.kill(os.getpid(), 9)"
+        )
+        done = subprocess.run([sys.executable, "-c", code, self.path])
+        self.assertEqual(done.returncode, -signal.SIGKILL)
+        with unseen.open(self.path) as s:
+            self.assertEqual(s.contains_many(["a", "b", "c"]), [True, True, False])
+
+    def test_full_disk(self):
+        """A commit that fails raises, and the store then takes nothing until it is opened again."""
+        code = (
+            "import resource, signal, sys, unseen\n"
+            "signal.signal(signal.SIGXFSZ, signal.SIG_IGN)\n"
+            "s = unseen.open(sys.argv[1])\n"
+            "resource.setrlimit(resource.RLIMIT_FSIZE, (40000, 40000))\n"
+            "s.add_many(map(str, range(50000)))\n"
+            "try: s.commit()\n"
+            "except unseen.FileError as error: print(error)\n"
+            "try: s.add('more')\n"
+            "except unseen.StoppedError: print('stopped')\n"
+            "try: s.close()\n"
+            "except unseen.Error: print('close')\n"
+            "s.close()\n"
+        )
+        done = subprocess.run([sys.executable, "-c", code, self.path], capture_output=True, text=True)
+        self.assertEqual(done.stderr, "")
+        self.assertRegex(done.stdout, r"^cannot write .*visited.unseen.*: .*\nstopped\nclose\n$")
+        with unseen.open(self.path) as s:
+            self.assertEqual(s.add_many(map(str, range(50000))).count(True), 50000)
+
+
+if __name__ == "__main__":
+    unittest.main()

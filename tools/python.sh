@@ -1,0 +1,47 @@
+#!/bin/bash
+# Installs the Python package from the checkout and from its sdist, each into an empty environment, and
+# runs its tests. pip takes pyarrow and the other partners of the tests from the registry.
+#
+# usage: tools/python.sh    (UNSEEN: the tool, build/release/unseen; PYTHON: /usr/bin/python3)
+set -eu
+cd "$(dirname "$0")/.."
+top=$PWD
+python=${PYTHON:-/usr/bin/python3}
+export UNSEEN=${UNSEEN:-$top/build/release/unseen} PIP_DISABLE_PIP_VERSION_CHECK=1
+work=$top/build/python
+data=$top/../shared/data/urls_links.txt.gz
+[ ! -e "$data" ] || export UNSEEN_DATA=$data
+! command -v ccache >/dev/null || export CC="ccache gcc"
+rm -rf "$work"
+mkdir -p "$work"
+
+"$python" -m venv "$work/checkout"
+"$python" -m venv "$work/sdist"
+"$work/checkout/bin/pip" install -q ./bindings/python
+"$work/checkout/bin/pip" install -q build pyarrow polars duckdb w3lib
+
+# Before anything else is in that environment: the package needs nothing but itself.
+"$work/checkout/bin/python" -m build --sdist --outdir "$work" ./bindings/python >"$work/sdist.log" 2>&1 ||
+    { tail -n 20 "$work/sdist.log" && exit 1; }
+"$work/sdist/bin/pip" install -q "$work"/unseen-*.tar.gz
+
+# Prints in ctest's words: the skipped tests, and how many passed.
+run_tests() { # ENVIRONMENT [unittest argument]...
+    local log=$work/$1.log status=0 n wrong
+    (cd "$work" && "$work/$1/bin/python" -W error -m unittest "${@:2}" -v) >"$log" 2>&1 || status=1
+    sed -nE "s/^([^ ]+) .*\.\.\. skipped .*/python: \1 ...***Skipped/p" "$log"
+    n=$(sed -nE 's/^Ran ([0-9]+) tests? in .*/\1/p' "$log")
+    wrong=$(sed -nE 's/^FAILED \((.*)\)$/\1/p' "$log" | grep -oE '(failures|errors)=[0-9]+' | cut -d = -f 2 |
+        paste -sd + | sed 's/^$/0/')
+    wrong=$((${wrong:-0}))
+    [ $status = 0 ] || grep -vE '\.\.\. (ok|skipped)' "$log"
+    [ $status = 0 ] || [ $wrong -gt 0 ] || wrong=1
+    n=${n:-1}
+    echo "$((100 * (n - wrong) / n))% tests passed, $wrong tests failed out of $n"
+    return $status
+}
+
+status=0
+run_tests checkout discover -s "$top/bindings/python/tests" || status=1
+run_tests sdist discover -s "$top/bindings/python/tests" -p test_docs.py || status=1
+exit $status
