@@ -3,6 +3,9 @@
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
 
+set(UNSEEN_ZSH_DIR ${CMAKE_INSTALL_DATADIR}/zsh/site-functions CACHE STRING
+  "where zsh looks for completions (Debian's packages: share/zsh/vendor-completions)")
+
 install(FILES include/unseen.h include/unseen_list.h include/unseen_bitmap.h include/unseen_arrow.h
     DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 install(TARGETS unseen_shared unseen_static EXPORT unseen_targets
@@ -11,6 +14,11 @@ install(TARGETS unseen_shared unseen_static EXPORT unseen_targets
 if(TARGET unseen)
   install(TARGETS unseen RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
   install(DIRECTORY docs/man/ DESTINATION ${CMAKE_INSTALL_MANDIR}/man1 FILES_MATCHING PATTERN "*.1")
+  install(FILES completions/unseen.bash RENAME unseen
+    DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions)
+  install(FILES completions/_unseen DESTINATION ${UNSEEN_ZSH_DIR})
+  install(FILES completions/unseen.fish
+    DESTINATION ${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d)
   # The manual pages name files of docs/ and examples/.
   install(DIRECTORY docs/ DESTINATION ${CMAKE_INSTALL_DOCDIR}/docs
     FILES_MATCHING PATTERN "*.md" PATTERN "*.svg" PATTERN man EXCLUDE)

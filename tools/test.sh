@@ -50,7 +50,7 @@ esac
 # programs that tests call; other processors; the analysers.
 install_missing $build_packages clang-14 libclang-rt-14-dev clang-format-14 binutils \
     zstd gzip xz-utils bzip2 strace util-linux bsdutils mount mandoc python3 redis-server sqlite3 \
-    libjansson-dev libsqlite3-dev liblmdb-dev golang-go default-jdk-headless nodejs squid postfix nginx-light curl \
+    libjansson-dev libsqlite3-dev liblmdb-dev golang-go default-jdk-headless nodejs squid postfix nginx-light curl zsh fish \
     git $portable_packages $static_packages abigail-tools libunistring-dev \
     python3-dev python3-venv python3-pip
 

@@ -21,6 +21,8 @@ static void print_usage(FILE *to, const struct command *command)
     }
 }
 
+const char help_summary[] = "explain a command; or the profiles, rules or filters there are";
+
 static void print_commands(void)
 {
     const struct command *command = NULL;
@@ -28,7 +30,7 @@ static void print_commands(void)
     for (size_t i = 0; (command = command_at(i)); i++) {
         printf("  %-8s %s\n", command->name, command->summary);
     }
-    printf("  %-8s %s\n", "help", "explain a command; or the profiles, rules or filters there are");
+    printf("  %-8s %s\n", "help", help_summary);
 }
 
 static bool end_of_output(void)
@@ -200,6 +202,11 @@ static const struct {
 enum {
     NTOPICS = sizeof(topics) / sizeof(topics[0])
 };
+
+const char *help_topic_at(size_t i)
+{
+    return i < NTOPICS ? topics[i].name : NULL;
+}
 
 static int report_topic(const char *name)
 {

@@ -136,4 +136,18 @@ void help_usage(const struct command *command);
 /* Runs `unseen help [TOPIC]`; returns the exit status. */
 int help_run(int argc, char **argv);
 
+/* The i'th topic of `unseen help` that is no command; NULL past the last. */
+const char *help_topic_at(size_t i);
+
+/* What `unseen help` does, for lists of commands. */
+extern const char help_summary[];
+
+/* ---- complete.c ------------------------------------------------------------------------------ */
+
+/* Runs `unseen __complete [WORD]...`, which the files of completions/ call for a shell: prints what
+ * the last word could become. The words are those behind the name of the program, up to the cursor.
+ * The first line says whether a file name is possible ("files") or not ("words"); each other line
+ * is a whole word, a tab, and a sentence, which may be empty. Returns the exit status. */
+int complete_run(int nwords, char **words);
+
 #endif

@@ -25,6 +25,11 @@ static const struct protocol protocols[] = {
 const char protocol_names[] =
     "squid, squid-rewrite, postfix-policy, tcp-table, socketmap, http-auth";
 
+const struct protocol *protocol_at(size_t i)
+{
+    return i < sizeof(protocols) / sizeof(protocols[0]) ? &protocols[i] : NULL;
+}
+
 const struct protocol *protocol_find(const char *name)
 {
     for (size_t i = 0; i < sizeof(protocols) / sizeof(protocols[0]); i++) {

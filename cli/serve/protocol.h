@@ -58,6 +58,9 @@ struct protocol {
 /* The protocol of a name (NULL: the line protocol); NULL if there is none. */
 const struct protocol *protocol_find(const char *name);
 
+/* The i'th protocol, the line protocol first; NULL past the last. */
+const struct protocol *protocol_at(size_t i);
+
 /* All names, for a message. */
 extern const char protocol_names[];
 

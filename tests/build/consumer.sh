@@ -45,6 +45,10 @@ use_tree() {
     done
 
     if [ -x "$prefix/bin/unseen" ]; then
+        for file in bash-completion/completions/unseen zsh/site-functions/_unseen \
+            fish/vendor_completions.d/unseen.fish; do
+            [ -e "$prefix/share/$file" ] || fail "$file is not installed"
+        done
         "$prefix/bin/unseen" --version | grep -qF "$(pkg-config --modversion unseen)" ||
             fail "the tool and unseen.pc have different versions"
     fi
