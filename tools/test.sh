@@ -9,6 +9,7 @@
 #     tsan      the tests with threads, under ThreadSanitizer
 #     fuzz      each fuzz target for a few seconds under AddressSanitizer, starting from its corpus
 #     portable  unit tests as aarch64 and as s390x (big endian), under qemu
+#     packages  the Debian packages: built, checked by lintian, used in a bare Debian 12
 #     static    cppcheck, clang-tidy, shellcheck (tools/static.sh)
 #     python    the Python package, from the checkout and from its sdist (tools/python.sh)
 #
@@ -26,7 +27,7 @@ set -eu
 cd "$(dirname "$0")/.."
 . tools/packages.sh
 
-all_stages="release clang asan tsan fuzz portable static python"
+all_stages="release clang asan tsan fuzz portable python packages static"
 long_stages="long_crash long_asan long_forged long_fuzz long_keys"
 case ${1-} in
 '') stages=$all_stages ;;
@@ -51,6 +52,7 @@ esac
 install_missing $build_packages clang-14 libclang-rt-14-dev clang-format-14 binutils \
     zstd gzip xz-utils bzip2 strace util-linux bsdutils mount mandoc python3 redis-server sqlite3 \
     libjansson-dev libsqlite3-dev liblmdb-dev golang-go default-jdk-headless nodejs squid postfix nginx-light curl zsh fish \
+    lintian mmdebstrap debhelper dpkg-dev systemd \
     git $portable_packages $static_packages abigail-tools libunistring-dev \
     python3-dev python3-venv python3-pip
 
@@ -134,6 +136,10 @@ stage_portable() {
     return $status
 }
 
+stage_packages() {
+    tests/packages/deb.sh
+}
+
 stage_static() {
     tools/static.sh
 }
@@ -201,10 +207,10 @@ stage_long_keys() {
 
 # ---- all -----------------------------------------------------------------------------------------
 
-# What a stage depends on, as a checksum. Only the release stage depends on the pages.
+# What a stage depends on, as a checksum. Only the stages release and packages depend on the pages.
 inputs_of() {
     local pages=(':!*.md' ':!docs')
-    [ "$1" != release ] || pages=()
+    case $1 in release | packages) pages=() ;; esac
     {
         git ls-files -z -co --exclude-standard -- . "${pages[@]}" | sort -z | xargs -0 sha256sum 2>&1
         gcc --version
