@@ -140,7 +140,7 @@ static void put_json_surt(struct canon *c, const struct batch *b, size_t i)
 static void put_fingerprint(struct canon *c, const struct batch *b, size_t i)
 {
     char digits[FINGERPRINT_DIGITS];
-    if (b->forms[i] != UNSEEN_URL_FAILED && fingerprint_write(b->canons[i], digits)) {
+    if (b->forms[i] != UNSEEN_URL_FAILED && fingerprint_write(b->items[i], b->canons[i], digits)) {
         output_write(&c->out, digits, sizeof(digits));
         output_write(&c->out, &c->o->input.delimiter, 1);
     } else {
@@ -151,7 +151,8 @@ static void put_fingerprint(struct canon *c, const struct batch *b, size_t i)
 static void put_json_fingerprint(struct canon *c, const struct batch *b, size_t i)
 {
     char digits[FINGERPRINT_DIGITS];
-    const bool has = b->forms[i] != UNSEEN_URL_FAILED && fingerprint_write(b->canons[i], digits);
+    const bool has =
+        b->forms[i] != UNSEEN_URL_FAILED && fingerprint_write(b->items[i], b->canons[i], digits);
     json_write(&c->out, ",\"fingerprint\":");
     if (has) {
         json_write_string(&c->out, (struct unseen_bytes){digits, sizeof(digits)});

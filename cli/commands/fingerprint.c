@@ -154,22 +154,35 @@ static bool starts_with(struct unseen_bytes text, const char *start)
     return text.len >= len && memcmp(text.data, start, len) == 0;
 }
 
-static bool is_request(struct unseen_bytes url)
+/* Is there a "://" in the text, once tabs and line ends are gone? */
+static bool has_slashes(struct unseen_bytes text)
 {
-    for (size_t i = 0; i + 3 <= url.len; i++) {
-        if (memcmp(url.data + i, "://", 3) == 0) {
-            return true;
+    static const char slashes[] = "://";
+    size_t n = 0; /* how much of it the text has at this place */
+    for (size_t i = 0; i < text.len && slashes[n]; i++) {
+        const char c = text.data[i];
+        if (c != '\t' && c != '\r' && c != '\n') {
+            n = c == slashes[n] ? n + 1 : c == ':';
         }
     }
-    return starts_with(url, "about:") || starts_with(url, "data:");
+    return !slashes[n];
 }
 
-bool fingerprint_write(struct unseen_bytes canonical, char digits_out[FINGERPRINT_DIGITS])
+/* Scrapy looks for "://" anywhere in the URL, before it drops the fragment and sorts the query. The
+ * canonical form has it where the input has backslashes. */
+static bool is_request(struct unseen_bytes input, struct unseen_bytes canonical)
+{
+    return has_slashes(input) || has_slashes(canonical) || starts_with(canonical, "about:") ||
+           starts_with(canonical, "data:");
+}
+
+bool fingerprint_write(struct unseen_bytes input, struct unseen_bytes canonical,
+                       char digits_out[FINGERPRINT_DIGITS])
 {
     struct sha1 sha1 = {
         .state = {0x67452301, 0xefcdab89, 0x98badcfe, 0x10325476, 0xc3d2e1f0},
     };
-    if (!is_request(canonical)) {
+    if (!is_request(input, canonical)) {
         return false;
     }
     put_string(&sha1, "{\"body\": \"\", \"headers\": {}, \"method\": \"GET\", \"url\": \"");

@@ -14,9 +14,10 @@ enum {
     FINGERPRINT_DIGITS = 40
 };
 
-/* Writes the fingerprint of the canonical form of a URL under the profile scrapy, in hexadecimal.
- * Returns false if Scrapy makes no request of such a text: it has no "://" and is neither about:
- * nor data:. */
-bool fingerprint_write(struct unseen_bytes canonical, char digits_out[FINGERPRINT_DIGITS]);
+/* Writes the fingerprint of a URL, of which `canonical` is the form under the profile scrapy, in
+ * hexadecimal. Returns false if Scrapy makes no request of it: it has no "://" and is neither
+ * about: nor data:. */
+bool fingerprint_write(struct unseen_bytes input, struct unseen_bytes canonical,
+                       char digits_out[FINGERPRINT_DIGITS]);
 
 #endif

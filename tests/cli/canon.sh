@@ -364,6 +364,9 @@ b817dfb28655b4d3a1b7241bd2487b6d3dd0ff3d	about:blank
 1fabfbee8c4b218039f50368a5ccdb51f8179d27	data:,x
 c065c780018f5c5fcc403e4085a8d315a2bf4f84	http://e.com/aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa
 4e5de082e263d2bc0205fba000ebc021c9eb1333	http://e.com/aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa
+29f384f90d288717d4c07ef0e25d3c12b120b8f1	#http://e.com/
+f1a2f85dfcb3378b96009ae9a82b721655e8f158	e?q=http://e.com/
+22277fc72034ef76937cc8b410c78567c223524c	http:\\e.com\a
 7a11fc9b3e64ac6a2f1621bd0284b7b9eaa2fbea	http://e.com/aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa
 END
 cut -f1 vectors > want
