@@ -413,7 +413,7 @@ UNSEEN_API enum unseen_status unseen_import_create(struct unseen_import **import
  *   - CORRUPT
  *   - VERSION
  *   - MISMATCH: the set has another URL identity than options->url, or the chunk is of another
- *     set
+ *     export: of another set, or of the same set before or after a change
  *   - NOMEM
  *   - ARGUMENT or UNSUPPORTED (cpu, at the header)
  *   After an error the import can only be freed.

@@ -52,7 +52,8 @@ enum {
     COMPACT_LEAF_BITS = 8,     /* a directory leaf has up to 2^8 entries */
     COMPACT_DEPTH_MAX = 48,
     COMPACT_PREFIX_MAX = 8, /* prefix_bits of a filter */
-    COMPACT_GENERATIONS = 96
+    COMPACT_GENERATIONS = 96,
+    COMPACT_STUCK_MAX = 1024 /* of a group's stuck */
 };
 
 /* A group of pages: one entry of the directory (several equal ones while the group's depth is

@@ -24,7 +24,7 @@
 /* Hostile keys come in numbers: after a group could not make room, the next STUCK_KEYS keys do not
  * try again. */
 enum {
-    STUCK_KEYS = 1024,
+    STUCK_KEYS = COMPACT_STUCK_MAX,
     SPLIT_SHARE = 16 /* a group with less than 1/16 of its slots in use does not split */
 };
 

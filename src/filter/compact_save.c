@@ -3,7 +3,8 @@
  * Saves a compact filter as pieces of bytes, and loads it from them (docs/format.md, "Compact
  * pieces"). A piece is one group with its pages, or a run of stash keys. Pages are the same bytes
  * in memory and in a piece on every processor. The directory is not saved: it follows from the
- * groups' prefixes.
+ * groups' prefixes. The full map and stuck are saved, because they decide where later keys go and
+ * when groups grow: a loaded set must go on exactly as the saved set does.
  *
  *     position  0 .. 2^48 - 1   the group whose path starts with these 48 bits
  *               2^48 + i        stash keys from the i-th on */
@@ -18,7 +19,8 @@ enum {
     PIECE_GROUP = 1,
     PIECE_KEYS = 2,
     PIECE_HEAD = 16,
-    PIECE_KEYS_MAX = 2048
+    PIECE_KEYS_MAX = 2048,
+    FULL_LEN = 8 /* a page's word of the full map */
 };
 
 #define POSITION_KEYS ((uint64_t)1 << 48)
@@ -66,13 +68,16 @@ static size_t save_group(const struct compact *c, uint64_t *position, uint8_t *b
     buf[0] = PIECE_GROUP;
     buf[1] = (uint8_t)(group->depth + c->prefix_bits);
     buf[2] = group->npages;
+    store_le16(buf + 4, group->stuck);
     store_le64(buf + 8, group_prefix(c, path));
+    uint8_t *full = buf + PIECE_HEAD + (size_t)group->npages * COMPACT_PAGE;
     for (unsigned p = 0; p < group->npages; p++) {
         memcpy(buf + PIECE_HEAD + (size_t)p * COMPACT_PAGE, compact_page(c, group->page[p]),
                COMPACT_PAGE);
+        store_le64(full + (size_t)p * FULL_LEN, *compact_full(c, group->page[p]));
     }
     *position += (uint64_t)1 << (48 - group->depth);
-    return PIECE_HEAD + (size_t)group->npages * COMPACT_PAGE;
+    return PIECE_HEAD + group->npages * ((size_t)COMPACT_PAGE + FULL_LEN);
 }
 
 static size_t save_key(uint8_t *buf, size_t n, struct unseen_key key)
@@ -214,41 +219,70 @@ static bool check_finish(const struct page_check *check, struct compact *c, unsi
     return check->bad == 0 && nlong == ntags;
 }
 
+/* In an export of version 2 a group has no full map behind its pages. */
+static bool has_full_map(const uint8_t *piece, size_t len)
+{
+    return len == PIECE_HEAD + piece[2] * ((size_t)COMPACT_PAGE + FULL_LEN);
+}
+
+static bool is_group(const struct compact *c, const uint8_t *piece, size_t len)
+{
+    const unsigned depth = piece[1];
+    const unsigned npages = piece[2];
+    const uint64_t prefix = load_le64(piece + 8);
+    return depth >= c->prefix_bits && depth - c->prefix_bits <= COMPACT_DEPTH_MAX &&
+           npages >= COMPACT_PAGES_MIN && npages <= COMPACT_PAGES_MAX && piece[3] == 0 &&
+           load_le16(piece + 4) <= COMPACT_STUCK_MAX && load_le16(piece + 6) == 0 &&
+           (has_full_map(piece, len) || len == PIECE_HEAD + (size_t)npages * COMPACT_PAGE) &&
+           (depth >= 64 || prefix << depth == 0) &&
+           (c->prefix_bits == 0 || prefix >> (64 - c->prefix_bits) == c->prefix);
+}
+
+/* Loads page p of a group. The full map may call a line full from which a tag was removed, but
+ * never the reverse: a tag that moves to another line must find a free slot there. */
+static bool load_page(struct compact *c, struct page_check *check, const uint8_t *piece, size_t len,
+                      unsigned p, uint32_t number)
+{
+    const uint8_t *page = piece + PIECE_HEAD + (size_t)p * COMPACT_PAGE;
+    const uint64_t full =
+        c->layout->is_wide ? check_page(check, true, p, page) : check_page(check, false, p, page);
+    const uint64_t saved =
+        has_full_map(piece, len)
+            ? load_le64(piece + PIECE_HEAD + (size_t)piece[2] * COMPACT_PAGE + (size_t)p * FULL_LEN)
+            : full;
+    *compact_full(c, number) = saved;
+    memcpy(compact_page(c, number), page, COMPACT_PAGE);
+    return (full & ~saved) == 0;
+}
+
 static enum unseen_status load_group(struct compact *c, const uint8_t *piece, size_t len)
 {
-    unsigned depth = piece[1];
-    unsigned npages = piece[2];
-    uint64_t prefix = load_le64(piece + 8);
-    if (depth < c->prefix_bits || depth - c->prefix_bits > COMPACT_DEPTH_MAX ||
-        npages < COMPACT_PAGES_MIN || npages > COMPACT_PAGES_MAX || piece[3] != 0 ||
-        load_le32(piece + 4) != 0 || len != PIECE_HEAD + (size_t)npages * COMPACT_PAGE ||
-        (depth < 64 && prefix << depth != 0) ||
-        (c->prefix_bits && prefix >> (64 - c->prefix_bits) != c->prefix)) {
+    if (!is_group(c, piece, len)) {
         return UNSEEN_ERR_CORRUPT;
     }
+    const unsigned depth = piece[1];
+    const unsigned npages = piece[2];
     if (!array_grow(&c->allocator, &c->loaded, &c->loaded_cap, c->nloaded + 1, 64,
                     sizeof(*c->loaded)) ||
         unseen__compact_pages_reserve(c, npages) != UNSEEN_OK) {
         return UNSEEN_ERR_NOMEM;
     }
     struct compact_loaded *loaded = &c->loaded[c->nloaded++];
-    loaded->path = prefix << c->prefix_bits;
+    loaded->path = load_le64(piece + 8) << c->prefix_bits;
     loaded->group = (struct compact_group){.npages = (uint8_t)npages,
-                                           .depth = (uint8_t)(depth - c->prefix_bits)};
+                                           .depth = (uint8_t)(depth - c->prefix_bits),
+                                           .stuck = load_le16(piece + 4)};
     struct page_check check;
     check_init(&check, c, npages);
-    const bool wide = c->layout->is_wide;
+    bool sound = true;
     for (unsigned p = 0; p < npages; p++) {
-        uint32_t number = unseen__compact_page_take(c);
-        const uint8_t *page = piece + PIECE_HEAD + (size_t)p * COMPACT_PAGE;
-        loaded->group.page[p] = number;
-        *compact_full(c, number) =
-            wide ? check_page(&check, true, p, page) : check_page(&check, false, p, page);
-        memcpy(compact_page(c, number), page, COMPACT_PAGE);
+        loaded->group.page[p] = unseen__compact_page_take(c);
+        sound = load_page(c, &check, piece, len, p, loaded->group.page[p]) && sound;
     }
     c->ngroups++;
     c->npages += npages;
-    return check_finish(&check, c, npages, loaded->group.depth) ? UNSEEN_OK : UNSEEN_ERR_CORRUPT;
+    return check_finish(&check, c, npages, loaded->group.depth) && sound ? UNSEEN_OK
+                                                                         : UNSEEN_ERR_CORRUPT;
 }
 
 /* Takes the keys with this filter's prefix. The other filters get the same piece and take

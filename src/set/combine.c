@@ -83,6 +83,10 @@ static enum unseen_status combine(struct unseen_set *set, const struct unseen_se
     for (size_t i = 0; i < nshards_of(set); i++) {
         set->ops->combine_finish(set->shards[i].filter, combination);
     }
+    for (size_t i = 0; i < nshards_of(other); i++) {
+        set->shards[0].generation += other->shards[i].generation;
+    }
+    set->shards[0].generation += 1 + (uint64_t)combination;
     unseen__free(&set->allocator, buf, UNSEEN_CHUNK_MAX);
     return UNSEEN_OK;
 }

@@ -16,7 +16,8 @@
 #include "hash/checksum.h"
 
 enum {
-    FORMAT_VERSION = 2,
+    FORMAT_VERSION = 3,
+    FORMAT_VERSION_2 = 2, /* is read, too: its header has no generation */
     FRAME_HEAD = 24,
     FRAME_TAIL = 8,
     SECRET_OFFSET = 32,
@@ -24,7 +25,9 @@ enum {
     NAME_LEN = 16,
     PARAMS_OFFSET = NAME_OFFSET + NAME_LEN,
     PROFILE_LEN_OFFSET = PARAMS_OFFSET + (int)UNSEEN__PARAMS_LEN,
-    PROFILE_OFFSET = PROFILE_LEN_OFFSET + 8,
+    GENERATION_OFFSET = PROFILE_LEN_OFFSET + 8,
+    PROFILE_OFFSET = GENERATION_OFFSET + 8,
+    PROFILE_OFFSET_2 = GENERATION_OFFSET,
     POSITION_BITS = 50
 };
 
@@ -74,13 +77,23 @@ static uint64_t nkeys_of(const struct unseen_set *set)
     return n;
 }
 
-/* The id that all chunks of an export have. Sets with different secrets or sizes have different
- * ids. */
+static uint64_t generation_of(const struct unseen_set *set)
+{
+    uint64_t generation = 0;
+    for (size_t i = 0; i < nshards_of(set); i++) {
+        generation += set->shards[i].generation;
+    }
+    return generation;
+}
+
+/* The id that all chunks of an export have. Sets with different secrets or different changes have
+ * different ids, and so has one set before and after a change. */
 static uint64_t export_id(const struct unseen_set *set)
 {
-    uint8_t parts[16];
+    uint8_t parts[24];
     store_le64(parts, unseen__secret_id(&set->hasher.secret));
     store_le64(parts + 8, nkeys_of(set));
+    store_le64(parts + 16, generation_of(set));
     return unseen__checksum(parts, sizeof(parts));
 }
 
@@ -103,6 +116,7 @@ static size_t put_header(const struct unseen_set *set, uint8_t *chunk)
         set->ops->save_params(set->shards[i].filter, p + PARAMS_OFFSET);
     }
     store_le32(p + PROFILE_LEN_OFFSET, (uint32_t)profile_len);
+    store_le64(p + GENERATION_OFFSET, generation_of(set));
     memcpy(p + PROFILE_OFFSET, profile, profile_len);
     return put_frame(chunk, KIND_HEADER, export_id(set), PROFILE_OFFSET + profile_len);
 }
@@ -205,18 +219,20 @@ static enum unseen_status import_header(struct unseen_import *import, const uint
     if (import->set || len < 24 || memcmp(p, magic, sizeof(magic)) != 0) {
         return UNSEEN_ERR_CORRUPT;
     }
-    if (load_le32(p + 8) != FORMAT_VERSION || load_le32(p + 12) != 0 ||
+    const uint32_t version = load_le32(p + 8);
+    if ((version != FORMAT_VERSION && version != FORMAT_VERSION_2) || load_le32(p + 12) != 0 ||
         load_le32(p + 16) != UNSEEN__HASH_ID) {
         return UNSEEN_ERR_VERSION;
     }
+    const size_t profile_offset = version == FORMAT_VERSION ? PROFILE_OFFSET : PROFILE_OFFSET_2;
     const char *name = (const char *)p + NAME_OFFSET;
     const char *profile = profile_of(import->options.url);
-    if (len < PROFILE_OFFSET || len - PROFILE_OFFSET != load_le32(p + PROFILE_LEN_OFFSET) ||
-        len - PROFILE_OFFSET > UNSEEN_URL_ID_MAX || name[NAME_LEN - 1] != 0) {
+    if (len < profile_offset || len - profile_offset != load_le32(p + PROFILE_LEN_OFFSET) ||
+        len - profile_offset > UNSEEN_URL_ID_MAX || name[NAME_LEN - 1] != 0) {
         return UNSEEN_ERR_CORRUPT;
     }
-    if (len - PROFILE_OFFSET != strlen(profile) ||
-        memcmp(p + PROFILE_OFFSET, profile, strlen(profile)) != 0) {
+    if (len - profile_offset != strlen(profile) ||
+        memcmp(p + profile_offset, profile, strlen(profile)) != 0) {
         return UNSEEN_ERR_MISMATCH;
     }
     struct unseen__secret secret;
@@ -237,6 +253,9 @@ static enum unseen_status import_header(struct unseen_import *import, const uint
         .params = p + PARAMS_OFFSET, .nkeys = import->nkeys, .nbytes_max = import->nbytes_max};
     enum unseen_status status = unseen__set_create(&import->set, &options, &secret, &saved, NULL);
     unseen__secret_forget(&secret);
+    if (status == UNSEEN_OK && version == FORMAT_VERSION) {
+        import->set->shards[0].generation = load_le64(p + GENERATION_OFFSET);
+    }
     return status == UNSEEN_ERR_NAME ? UNSEEN_ERR_VERSION : status;
 }
 

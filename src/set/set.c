@@ -121,6 +121,7 @@ static enum unseen_status create_shards(struct unseen_set *set,
             .cpu = set->cpu,
             .allocator = set->allocator,
         };
+        set->shards[i].generation = 0;
         enum unseen_status status = set->ops->create(&set->shards[i].filter, &params);
         if (status == UNSEEN_OK && pthread_mutex_init(&set->shards[i].lock, NULL) != 0) {
             set->ops->free(set->shards[i].filter);

@@ -6,6 +6,7 @@
 #define UNSEEN_SET_SET_H
 
 #include <pthread.h>
+#include <string.h>
 
 #include "base/macros.h"
 #include "filter/filter.h"
@@ -20,6 +21,7 @@ enum {
 struct unseen__shard {
     struct unseen__filter *filter;
     pthread_mutex_t lock;
+    uint64_t generation; /* a hash of all changes so far */
 };
 
 struct unseen_set {
@@ -77,8 +79,23 @@ enum unseen__operation {
     UNSEEN__COUNT
 };
 
-/* The operation on one filter, which must be able to do it. Inlined, as the operation is nearly always
- * a constant, and a single key takes little more time than its cache misses. */
+/* Adds the keys whose verdict says that they changed the filter to the generation. Keys are hashes
+ * already. A sum does not depend on how keys are divided among filters. */
+UNSEEN_INLINE void unseen__set_changed(struct unseen__shard *shard, uint64_t weight,
+                                       uint8_t verdict, const struct unseen_key *keys, size_t n,
+                                       const uint8_t *verdicts)
+{
+    /* Most batches of known keys change nothing: memchr says so in no time. */
+    if (n == 1 ? *verdicts != verdict : n == 0 || !memchr(verdicts, verdict, n)) {
+        return;
+    }
+    uint64_t sum = 0;
+    for (size_t i = 0; i < n; i++) {
+        sum += verdicts[i] == verdict ? keys[i].lo ^ keys[i].hi : 0;
+    }
+    shard->generation += weight * sum;
+}
+
 UNSEEN_INLINE enum unseen_status unseen__set_run_filter(const struct unseen_set *set,
                                                         struct unseen__filter *filter,
                                                         enum unseen__operation operation,
@@ -107,6 +124,36 @@ UNSEEN_INLINE enum unseen_status unseen__set_run_filter(const struct unseen_set 
     return UNSEEN_ERR_ARGUMENT;
 }
 
+/* The operation on one filter, which must be able to do it. Inlined, as the operation is nearly always
+ * a constant, and a single key takes little more time than its cache misses. */
+UNSEEN_INLINE enum unseen_status unseen__set_run_shard(const struct unseen_set *set,
+                                                       struct unseen__shard *shard,
+                                                       enum unseen__operation operation,
+                                                       const struct unseen_key *keys, size_t n,
+                                                       uint8_t *verdicts, size_t *ndone)
+{
+    const enum unseen_status status =
+        unseen__set_run_filter(set, shard->filter, operation, keys, n, verdicts, ndone);
+    /* A key that is added again to a filter that counts is a change, too. The weights differ, so that
+     * changes do not cancel out. */
+    switch (operation) {
+    case UNSEEN__ADD:
+        if (set->ops->multiplicity) {
+            unseen__set_changed(shard, 5, UNSEEN_SEEN, keys, *ndone, verdicts);
+        }
+        /* fallthrough */
+    case UNSEEN__ADD_ABSENT:
+        unseen__set_changed(shard, 1, UNSEEN_NEW, keys, *ndone, verdicts);
+        break;
+    case UNSEEN__REMOVE:
+        unseen__set_changed(shard, 3, UNSEEN_SEEN, keys, *ndone, verdicts);
+        break;
+    default:
+        break;
+    }
+    return status;
+}
+
 /* set_threads.c: the operation on the filters that the keys belong to, each under its lock. */
 enum unseen_status unseen__set_run_shared(const struct unseen_set *set,
                                           enum unseen__operation operation,
@@ -128,8 +175,7 @@ UNSEEN_INLINE enum unseen_status unseen__set_run(const struct unseen_set *set,
     } else if (set->shared) {
         status = unseen__set_run_shared(set, operation, keys, n, verdicts, &ndone);
     } else {
-        status = unseen__set_run_filter(set, set->shards[0].filter, operation, keys, n, verdicts,
-                                        &ndone);
+        status = unseen__set_run_shard(set, &set->shards[0], operation, keys, n, verdicts, &ndone);
     }
     if (ndone_out) {
         *ndone_out = ndone;

@@ -32,8 +32,7 @@ static enum unseen_status run_locked(const struct unseen_set *set, size_t shard,
 {
     struct unseen__shard *s = &set->shards[shard];
     pthread_mutex_lock(&s->lock);
-    enum unseen_status status =
-        unseen__set_run_filter(set, s->filter, operation, keys, n, verdicts, ndone);
+    enum unseen_status status = unseen__set_run_shard(set, s, operation, keys, n, verdicts, ndone);
     pthread_mutex_unlock(&s->lock);
     return status;
 }

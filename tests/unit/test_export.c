@@ -317,23 +317,71 @@ static void check_order(double fpr, bool emptied)
     test_image_free(&image);
 }
 
-/* Chunks of two exports do not mix. */
-static void check_mixed(void)
+/* The first piece of y must not go into an import of x. */
+static void check_mix(const struct test_image *x, const struct test_image *y)
 {
-    struct unseen_set *a = make(0, 1, 1000);
-    struct unseen_set *b = make(0, 1, 1002);
-    struct test_image x = test_export(a);
-    struct test_image y = test_export(b);
     struct unseen_set_options options = options_of(0, 1);
     struct unseen_import *import = NULL;
     CHECK(unseen_import_create(&import, &options, NULL) == UNSEEN_OK);
-    CHECK(test_import_chunk(import, &x, 0) == UNSEEN_OK);
-    CHECK(test_import_chunk(import, &y, 1) == UNSEEN_ERR_MISMATCH);
+    CHECK(test_import_chunk(import, x, 0) == UNSEEN_OK);
+    CHECK(test_import_chunk(import, y, 1) == UNSEEN_ERR_MISMATCH);
     unseen_import_free(import);
-    test_image_free(&x);
-    test_image_free(&y);
-    unseen_set_free(a);
-    unseen_set_free(b);
+}
+
+static void change_one(struct unseen_set *set, bool adds, uint64_t number)
+{
+    const struct unseen_key key = test_key(number);
+    uint8_t verdict = 9;
+    if (adds) {
+        CHECK(unseen_set_add_keys(set, &key, 1, &verdict, NULL) == UNSEEN_OK);
+    } else {
+        CHECK(unseen_set_remove_keys(set, &key, 1, &verdict, NULL) == UNSEEN_OK);
+    }
+    CHECK_EQ(verdict, adds ? UNSEEN_NEW : UNSEEN_SEEN);
+}
+
+/* Chunks of two exports do not mix: not of sets with one seed and equally many keys, and not of one
+ * set before and after changes, even if it has the same keys again. Two exports of a set that did
+ * not change are one. */
+static void check_mixed(void)
+{
+    struct unseen_set *set = make(0, 1, 1000);
+    struct unseen_set *other = make(0, 1, 1002);
+    struct test_image first = test_export(set);
+    struct test_image again = test_export(set);
+    struct test_image larger = test_export(other);
+    CHECK(test_same_image(&first, &again));
+    check_mix(&first, &larger);
+    check_mix(&larger, &first);
+    unseen_set_free(other);
+
+    other = make(0, 1, 999);
+    change_one(other, true, 5000);
+    struct test_image as_many = test_export(other);
+    check_mix(&first, &as_many);
+
+    change_one(set, false, 1);
+    change_one(set, true, 1);
+    struct test_image same_keys = test_export(set);
+    check_mix(&first, &same_keys);
+
+    /* The generation comes with an import. */
+    struct unseen_set *copy = NULL;
+    const struct unseen_set_options options = options_of(0, 1);
+    CHECK(test_import(&same_keys, &options, &copy) == UNSEEN_OK);
+    change_one(set, true, 6000);
+    change_one(copy, true, 6000);
+    struct test_image x = test_export(set);
+    struct test_image y = test_export(copy);
+    CHECK(test_same_image(&x, &y));
+
+    struct test_image *images[] = {&first, &again, &larger, &as_many, &same_keys, &x, &y};
+    for (size_t i = 0; i < sizeof(images) / sizeof(images[0]); i++) {
+        test_image_free(images[i]);
+    }
+    unseen_set_free(copy);
+    unseen_set_free(set);
+    unseen_set_free(other);
     CHECK_EQ(counting.nlive, 0);
 }
 
@@ -494,6 +542,10 @@ static void check_full_pages(double fpr)
         }
     }
     test_repair(chunk, len);
+    /* The map of full lines, behind the pages, must name them all, or a tag would be moved there. */
+    CHECK(import_changed(&image, 1, chunk, len) == UNSEEN_ERR_CORRUPT);
+    memset(chunk + 24 + 16 + (size_t)8 * COMPACT_PAGE, 0xff, (size_t)8 * 8);
+    test_repair(chunk, len);
     /* The number of keys stands in the header and in the end mark, and the id is theirs. */
     uint64_t nkeys = (uint64_t)8 * COMPACT_LINES * slots;
     chunk = test_chunk(&image, 0, &len);
@@ -513,6 +565,35 @@ static void check_full_pages(double fpr)
     unseen_set_free(set);
     test_image_free(&image);
     CHECK_EQ(counting.nlive, 0);
+}
+
+/* An empty set with a byte of its group changed: the answer to its piece. */
+static enum unseen_status import_group_with(size_t at, uint8_t value)
+{
+    struct unseen_set *set = make(0, 1, 0);
+    struct test_image image = test_export(set);
+    size_t len;
+    uint8_t *chunk = test_chunk(&image, 1, &len);
+    chunk[24 + at] = value;
+    test_repair(chunk, len);
+    enum unseen_status status = import_changed(&image, 1, chunk, len);
+    test_image_free(&image);
+    unseen_set_free(set);
+    return status;
+}
+
+static void check_impossible_groups(void)
+{
+    CHECK(import_group_with(0, 1) == UNSEEN_OK);
+    CHECK(import_group_with(1, 200) == UNSEEN_ERR_CORRUPT); /* depth */
+    CHECK(import_group_with(2, 9) == UNSEEN_ERR_CORRUPT);   /* pages: not as many as there are */
+    CHECK(import_group_with(3, 1) == UNSEEN_ERR_CORRUPT);   /* reserved */
+    CHECK(import_group_with(5, 4) == UNSEEN_OK);            /* stuck for 1,024 keys */
+    CHECK(import_group_with(5, 5) == UNSEEN_ERR_CORRUPT);
+    CHECK(import_group_with(6, 1) == UNSEEN_ERR_CORRUPT); /* reserved */
+    CHECK(import_group_with(7, 1) == UNSEEN_ERR_CORRUPT);
+    CHECK(import_group_with(8, 1) == UNSEEN_ERR_CORRUPT);       /* a prefix below depth 0 */
+    CHECK(import_group_with(16 + 8 * 4096, 0xff) == UNSEEN_OK); /* full lines that have room */
 }
 
 /* An empty set with one tag put in: the answer to its piece. With a cut, bits of v below it may not
@@ -586,13 +667,13 @@ static void check_header(void)
     struct test_image image = test_export(set);
     CHECK(header_with(&image, 24, 0x89, &plain) == UNSEEN_OK);
     CHECK(header_with(&image, 24, 0x88, &plain) == UNSEEN_ERR_CORRUPT);
-    CHECK(header_with(&image, 24 + 8, 3, &plain) == UNSEEN_ERR_VERSION);
+    CHECK(header_with(&image, 24 + 8, 4, &plain) == UNSEEN_ERR_VERSION);
     CHECK(header_with(&image, 24 + 8, 1, &plain) == UNSEEN_ERR_VERSION);
     CHECK(header_with(&image, 24 + 12, 1, &plain) == UNSEEN_ERR_VERSION);
     CHECK(header_with(&image, 24 + 16, 1, &plain) == UNSEEN_ERR_VERSION);
     CHECK(header_with(&image, 24 + 64, 'C', &plain) == UNSEEN_ERR_VERSION); /* "Compact" */
     CHECK(header_with(&image, 24 + 79, 'x', &plain) == UNSEEN_ERR_CORRUPT);
-    CHECK(header_with(&image, 24 + 120, 'N', &plain) == UNSEEN_ERR_MISMATCH);
+    CHECK(header_with(&image, 24 + 128, 'N', &plain) == UNSEEN_ERR_MISMATCH);
     CHECK(header_with(&image, 24 + 112, 7, &plain) == UNSEEN_ERR_CORRUPT);
     CHECK(header_with(&image, 24 + 80, 3, &plain) == UNSEEN_ERR_CORRUPT);
     CHECK(header_with(&image, 24 + 81, 31, &plain) == UNSEEN_ERR_CORRUPT);
@@ -848,6 +929,7 @@ int main(void)
     check_list_piece();
     check_block_params();
     check_impossible_tags();
+    check_impossible_groups();
     check_calls();
     check_allocator_copied();
     check_cost();
