@@ -5,7 +5,8 @@
  * corrects the checksums of headers and records, so that damage gets past them.
  *
  * A store is refused or open. If the store is open and its image is gone, each key that the log has
- * by docs/format.md must be seen. A repaired store takes a key and keeps it. */
+ * by docs/format.md must be seen: also by a reader that opened the log when it was shorter. A repaired
+ * store takes a key and keeps it. */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE 1
 #endif
@@ -278,6 +279,20 @@ static void check_answers(const struct unseen_store *store, const struct pair *p
     }
 }
 
+/* With a changed secret, id or key width under a right checksum the file is another store: it has other
+ * keys, and with another id none of these records belongs to it. */
+static void check_known(struct unseen_store *store, const struct pair *pair, bool with_image)
+{
+    struct unseen_store_info info = {.size = sizeof(info)};
+    struct unseen__secret secret;
+    require(unseen_store_info(store, &info) == UNSEEN_OK);
+    memcpy(secret.bytes, pair->log + PAIR_SECRET_OFFSET, sizeof(secret.bytes));
+    if (!with_image && info.key_bits == 64 && info.seed_id == unseen__secret_id(&secret) &&
+        memcmp(info.id, pair->log + PAIR_ID_OFFSET, sizeof(info.id)) == 0) {
+        check_answers(store, pair);
+    }
+}
+
 static void check_open(const struct pair *pair, bool with_image, enum unseen_store_mode mode)
 {
     const struct unseen_store_options options = {
@@ -289,15 +304,34 @@ static void check_open(const struct pair *pair, bool with_image, enum unseen_sto
         require(error.status == status && strlen(error.text) > 0);
         return;
     }
-    struct unseen_store_info info = {.size = sizeof(info)};
-    require(unseen_store_info(store, &info) == UNSEEN_OK);
-    /* With a changed secret, id or key width under a right checksum the file is another store: it
-     * has other keys, and with another id none of these records belongs to it. */
-    struct unseen__secret secret;
-    memcpy(secret.bytes, pair->log + PAIR_SECRET_OFFSET, sizeof(secret.bytes));
-    if (!with_image && info.key_bits == 64 && info.seed_id == unseen__secret_id(&secret) &&
-        memcmp(info.id, pair->log + PAIR_ID_OFFSET, sizeof(info.id)) == 0) {
-        check_answers(store, pair);
+    check_known(store, pair, with_image);
+    (void)unseen_store_close(store, NULL);
+}
+
+/* Opens the log with `share` of 256 parts of its records, and lets the reader follow. */
+static void check_follow(const struct pair *pair, bool with_image, size_t share)
+{
+    const struct unseen_store_options options = {.size = sizeof(options), .allocator = &allocator};
+    struct unseen_store *store = NULL;
+    struct unseen_error error = {.status = UNSEEN_OK};
+    const size_t len = log_file.len;
+    if (len <= PAIR_RECORDS_OFFSET) {
+        return;
+    }
+    log_file.len = PAIR_RECORDS_OFFSET + (len - PAIR_RECORDS_OFFSET) * share / 256;
+    write_file(log_path, &log_file);
+    log_file.len = len;
+    const bool opened = unseen_store_open(&store, log_path, &options, &error) == UNSEEN_OK;
+    write_file(log_path, &log_file);
+    if (!opened) {
+        return;
+    }
+    const enum unseen_status status = unseen_store_refresh(store, &error);
+    if (status == UNSEEN_OK) {
+        check_known(store, pair, with_image);
+        require(unseen_store_refresh(store, &error) == UNSEEN_OK);
+    } else {
+        require(error.status == status && strlen(error.text) > 0);
     }
     (void)unseen_store_close(store, NULL);
 }
@@ -345,6 +379,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         write_file(image_path, &image_file);
     }
     check_open(pair, with_image, UNSEEN_STORE_READ);
+    check_follow(pair, with_image, data[size - 1]);
     (void)unseen_store_verify(log_path, &health, NULL, NULL, NULL);
     if (size % 4 == 0) {
         check_open(pair, with_image, UNSEEN_STORE_WRITE);

@@ -760,11 +760,25 @@ UNSEEN_API enum unseen_status unseen_store_open(struct unseen_store **store_out,
  * Time: constant. */
 UNSEEN_API const struct unseen_set *unseen_store_set(const struct unseen_store *store);
 
-/* The URL identity of the store; NULL if the bytes themselves are the identity. Valid as long as
- * the store. Errors: none. Threads: any.
+/* Takes over what other processes have committed since the store was opened to READ, or refreshed. A
+ * commit is taken over whole or not at all. If the log was written anew (compacted, merged, repaired),
+ * or a failed commit was cut off, the store is read anew. info.replayed says how many changes were
+ * read. A store that is open to write has everything already: nothing happens.
  *
- * Time: constant. */
-UNSEEN_API const struct unseen_url *unseen_store_url(const struct unseen_store *store);
+ * The set of unseen_store_set stays, and so do keys that were made by it.
+ *
+ * Errors: the answers are those before the call, or those before the damaged commit; a later call
+ *   tries again.
+ *   - MISMATCH: another store has taken the name; error->setting says in what it differs
+ *   - MISSING: nothing has the name any more
+ *   - NOMEM: a part of a commit may have been taken over
+ *   - as unseen_store_open
+ * Threads: one; meanwhile others may make keys, but not ask the set.
+ * Time: microseconds, and linear in the changes. A log that was written anew is read as by
+ *   unseen_store_open, and takes the memory of a second set meanwhile; so is, if it has changed at
+ *   all, a store without a log. */
+UNSEEN_API enum unseen_status unseen_store_refresh(
+    struct unseen_store *store, struct unseen_error *error);
 
 /* As unseen_set_add, _remove and so on. Each NEW of an add, and each SEEN of a remove, is a change
  * that waits to be committed. A store is a set, also with a filter that counts: to add a key that
@@ -890,7 +904,7 @@ struct unseen_store_info {
     uint64_t log_bytes;
     uint64_t image_bytes;  /* 0: there is no image */
     uint64_t image_covers; /* bytes of the log that the image in use makes unnecessary */
-    uint64_t replayed;     /* changes read from the log at open */
+    uint64_t replayed;     /* changes read from the log, at open or by the last refresh */
     uint64_t torn_bytes;   /* cut from the end of the log at open */
     bool image_damaged;    /* there was a damaged image: the log was used */
     bool header_damaged;   /* one of the two headers is damaged: the other was used */
@@ -911,6 +925,9 @@ struct unseen_store_info {
     /* The settings; 0: they follow from fpr */
     double bits_per_key;
     unsigned hashes;
+
+    /* The URL identity; NULL if the bytes themselves are the identity. Valid as long as the store. */
+    const struct unseen_url *url;
 };
 
 /* Fills in as much of *info_out as info_out->size says. Errors: SIZE. Threads: one.

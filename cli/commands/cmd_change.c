@@ -127,7 +127,7 @@ static bool change_take_batch(void *context, const struct batch *b)
 static void change_read_lines(struct change *c)
 {
     struct output none = {.fd = -1};
-    struct identity identity = {.url = unseen_store_url(c->store),
+    struct identity identity = {.url = stores_info(c->store).url,
                                 .set = unseen_store_set(c->store),
                                 .key = &c->o->key,
                                 .delimiter = c->o->input.delimiter};

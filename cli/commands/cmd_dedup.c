@@ -215,6 +215,7 @@ static bool dedup_take_batch(void *context, const struct batch *b)
     const struct unseen_bytes *shown = d->o->print.canonical ? b->canons : b->lines;
     uint8_t verdicts[BATCH_LINES];
     size_t at = 0;
+    seen_refresh(&d->seen);
     while (at < b->n && d->left > 0 && !d->full) {
         size_t n = b->n - at < d->left ? b->n - at : (size_t)d->left;
         size_t ndone = 0;
@@ -455,7 +456,7 @@ static int dedup_finish(struct dedup *d)
     }
     bool written = output_finish(&d->out);
     commit_marks_end(&d->marks);
-    const bool good = put_stats(d);
+    const bool good = put_stats(d) && !d->seen.is_stale;
     identity_release(&d->identity);
     const bool kept = seen_close(&d->seen, d->marks.failed);
     written = output_close(&d->out) && written;

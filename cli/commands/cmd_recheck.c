@@ -139,7 +139,7 @@ static bool recheck_prepare(struct recheck *r, enum unseen_cpu cpu)
     if (!stores_open_to_read(&r->store, o->seen.path, &o->seen, cpu)) {
         return false;
     }
-    r->identity = (struct identity){.url = unseen_store_url(r->store),
+    r->identity = (struct identity){.url = stores_info(r->store).url,
                                     .set = unseen_store_set(r->store),
                                     .key = &o->key,
                                     .delimiter = o->input.delimiter};

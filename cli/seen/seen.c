@@ -8,6 +8,7 @@
 #include <unseen_list.h>
 
 #include "address.h"
+#include "clock.h"
 #include "lines/identity.h"
 #include "lines/profile.h"
 #include "lines/reader.h"
@@ -15,6 +16,10 @@
 #include "seen/filter_words.h"
 #include "seen/stores.h"
 #include "seen/token.h"
+
+enum {
+    LOOK_MS = 1000
+};
 
 void seen_report_full(enum unseen_status status)
 {
@@ -114,7 +119,7 @@ static bool open_store(struct seen *m, enum unseen_cpu cpu)
         return false;
     }
     m->set = unseen_store_set(m->store);
-    m->url = unseen_store_url(m->store);
+    m->url = stores_info(m->store).url;
     return true;
 }
 
@@ -212,6 +217,7 @@ bool seen_open(struct seen *m, enum unseen_cpu cpu)
 {
     const struct seen_options *o = m->o;
     m->asks_only = o->dry_run || o->use->asks_only;
+    m->looked = clock_milliseconds();
     if (o->path && address_is_server(o->path)) {
         return open_remote(m, cpu);
     }
@@ -373,6 +379,35 @@ bool seen_close(struct seen *m, bool broken)
     unseen_url_free(m->own_url);
     *m = (struct seen){.o = m->o};
     return closed;
+}
+
+/* ---- What others commit ---------------------------------------------------------------------- */
+
+static void follow(struct seen *m, struct unseen_store *store, const char *path)
+{
+    struct unseen_error error;
+    if (store && !m->is_stale && !stores_refresh(store, &error)) {
+        stores_report(path, m->o, &error);
+        message_warning("the answers are still those of %s before", path);
+        m->is_stale = true;
+    }
+}
+
+void seen_refresh(struct seen *m)
+{
+    const bool reads = (m->store && m->asks_only) || m->nstores > 0;
+    if (!reads || m->is_stale) {
+        return;
+    }
+    const uint64_t now = clock_milliseconds();
+    if (now - m->looked < LOOK_MS) {
+        return;
+    }
+    m->looked = now;
+    follow(m, m->asks_only ? m->store : NULL, m->o->path);
+    for (size_t i = 0; i < m->nstores; i++) {
+        follow(m, m->stores[i], m->o->excludes[i]);
+    }
 }
 
 /* ---- Asking ---------------------------------------------------------------------------------- */

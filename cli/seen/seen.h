@@ -56,6 +56,9 @@ struct seen {
     struct unseen_set *lines;     /* the lines of -x, if they cannot be in own_set */
     struct unseen_store **stores; /* of -x, by the number of the option; NULL: not a store */
     size_t nstores;
+
+    uint64_t looked; /* when the stores were last looked at, in milliseconds */
+    bool is_stale;   /* a store that is only read could not be followed, which has been reported */
 };
 
 /* Opens the set, store or list that the options name, and the stores of -x. False if that failed, which has been
@@ -65,6 +68,10 @@ bool seen_open(struct seen *m, enum unseen_cpu cpu);
 /* Takes the stores of -x, opens its lists, and reads its files of lines. Adds the number of these lines to
  * *nlines_out. False as above. */
 bool seen_exclude(struct seen *m, enum unseen_cpu cpu, uint64_t *nlines_out);
+
+/* Takes over what other processes have committed to the stores that the run only reads, at most once
+ * a second. */
+void seen_refresh(struct seen *m);
 
 /* True if seen_ask needs the texts of lines, not only their keys. */
 bool seen_needs_texts(const struct seen *m);

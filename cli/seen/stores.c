@@ -349,6 +349,13 @@ bool stores_open_to_read(struct unseen_store **store_out, const char *path,
     return open_with(store_out, path, &wanted, o);
 }
 
+bool stores_refresh(struct unseen_store *store, struct unseen_error *error)
+{
+    *error = (struct unseen_error){.status = UNSEEN_OK};
+    error->status = unseen_store_refresh(store, error);
+    return error->status == UNSEEN_OK || error->status == UNSEEN_ERR_MISSING;
+}
+
 /* As open_with; a new store gets the settings of --like. */
 static bool open_like(struct unseen_store **store_out, const char *path,
                       struct unseen_store_options *wanted, const struct seen_options *o)

@@ -38,6 +38,11 @@ bool stores_open(struct unseen_store **store_out, const char *path, enum unseen_
 bool stores_open_to_read(struct unseen_store **store_out, const char *path,
                          const struct seen_options *o, enum unseen_cpu cpu);
 
+/* Takes over what other processes have committed to a store that is only read. False if that failed,
+ * and *error says why; the answers are those of before. Between two files of the same name there may
+ * be no file: the next call looks again. */
+bool stores_refresh(struct unseen_store *store, struct unseen_error *error);
+
 /* For a loop around a function that takes the lock of a store: true if the error is that another
  * process has the lock, and it is to be tried again. Has then waited for a moment. *start is 0 before
  * the first call. Says what is waited for if that may take for ever. */

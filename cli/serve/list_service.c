@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The side of a service that other programs' protocols ask: a list, or a store that is only read.
+ * The side of a service that other programs' protocols ask, a list or a store that is only read, and
+ * how it follows what others write.
  */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE 1
@@ -147,6 +148,18 @@ static void take_changes(struct service *s)
     s->in_trouble = error.status != UNSEEN_OK;
 }
 
+/* What another process has committed to the store that is only read. */
+static void take_commits(struct service *s)
+{
+    struct unseen_error error;
+    const bool done = stores_refresh(s->store, &error);
+    if (!done && !s->in_trouble) {
+        serve_report_store(s, &error);
+        message_warning("the answers are still those of %s before", s->path);
+    }
+    s->in_trouble = !done;
+}
+
 /* A file that could not be opened is tried again when it has changed, because it may just have been
  * written, and once a minute, because the cause may lie elsewhere. */
 static void take_file(struct service *s, const struct stat *file, uint64_t time)
@@ -166,17 +179,21 @@ static void take_file(struct service *s, const struct stat *file, uint64_t time)
 
 void service_refresh(struct service *s)
 {
-    const bool is_replaceable = s->list.list || s->protocol->finds;
-    const uint64_t time = is_replaceable ? now() : 0;
+    const bool is_read_only = s->list.list || s->protocol->finds || s->read_only;
+    const uint64_t time = is_read_only ? now() : 0;
     struct stat file;
-    if (!is_replaceable || time - s->looked < SECOND) {
+    if (!is_read_only || time - s->looked < SECOND) {
         return;
     }
     s->looked = time;
     if (stat(s->path, &file) != 0) {
         return; /* a name may be gone between two files */
     }
-    if (is_same_file(&file, &s->file) && s->list.list && !s->lost) {
+    if (s->store && (is_same_file(&file, &s->file) || !s->protocol->finds)) {
+        take_commits(s); /* clients of the line protocol were told the profile: it stays */
+        return;
+    }
+    if (is_same_file(&file, &s->file) && !s->lost) {
         take_changes(s);
     }
     if (!is_same_file(&file, &s->file) || s->lost) {

@@ -117,6 +117,11 @@ void serve_report_commit(const struct service *s, const struct unseen_error *err
     stores_report_commit(s->path, &s->options->seen, error);
 }
 
+void serve_report_store(const struct service *s, const struct unseen_error *error)
+{
+    stores_report(s->path, &s->options->seen, error);
+}
+
 static bool open_store(struct service *s)
 {
     struct unseen_store_info info = {.size = sizeof(info)};

@@ -9,11 +9,11 @@
  * store's thread (service_commit) when the answers that tell of them have been written, and asks
  * how far that thread is (service_poll).
  *
- * A list, or a store that other protocols ask, can be replaced while the server runs. A new file
- * that is renamed to its name is taken up within a second: the old file answers until the new one
- * is open, and goes on if the new one cannot be opened. Changes that are appended to the list are
- * taken up likewise. If the list is overwritten in place instead, there are errors in place of
- * answers until its name stands for a whole list again. */
+ * A list, or a store that is only read, can change while the server runs. What another process
+ * appends is taken up within a second. So is a new file that is renamed to the name: the old file
+ * answers until the new one is open, and goes on if the new one cannot be opened. If a list is
+ * overwritten in place instead, there are errors in place of answers until its name stands for a
+ * whole list again. */
 #ifndef UNSEEN_CLI_SERVICE_H
 #define UNSEEN_CLI_SERVICE_H
 
@@ -96,6 +96,7 @@ struct service {
 /* Opens the store to read it. Returns false if that failed, which has been reported. */
 bool serve_open_to_read(const struct service *s, struct unseen_store **store_out);
 void serve_report_commit(const struct service *s, const struct unseen_error *error);
+void serve_report_store(const struct service *s, const struct unseen_error *error);
 
 /* ---- list_service.c ---------------------------------------------------------------------- */
 

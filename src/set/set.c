@@ -297,6 +297,22 @@ void unseen_set_free(struct unseen_set *set)
     unseen__free(&allocator, set, sizeof(*set));
 }
 
+void unseen__set_swap_filters(struct unseen_set *a, struct unseen_set *b)
+{
+    const struct unseen__filter_ops *ops = a->ops;
+    struct unseen__shard *shards = a->shards;
+    const unsigned shard_bits = a->shard_bits;
+    const bool shared = a->shared;
+    a->ops = b->ops;
+    a->shards = b->shards;
+    a->shard_bits = b->shard_bits;
+    a->shared = b->shared;
+    b->ops = ops;
+    b->shards = shards;
+    b->shard_bits = shard_bits;
+    b->shared = shared;
+}
+
 /* ---- bytes -> key ---- */
 
 /* Reads the identity of an item into lane i of a batch; its canonical form goes into buf. */

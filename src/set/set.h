@@ -52,6 +52,10 @@ enum unseen_status unseen__set_create(struct unseen_set **set_out,
                                       const struct unseen__saved *saved,
                                       struct unseen_error *error);
 
+/* Exchanges the filters of two sets whose keys are the same. Whoever makes keys meanwhile is not
+ * disturbed. */
+void unseen__set_swap_filters(struct unseen_set *a, struct unseen_set *b);
+
 /* Errors: NAME. */
 enum unseen_status unseen__filter_named(const char *name, const struct unseen__filter_ops **ops_out,
                                         struct unseen_error *error);

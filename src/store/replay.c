@@ -212,9 +212,13 @@ enum unseen_status unseen__replay(struct unseen_store *store, uint64_t offset, u
     } else {
         status = read_records(store, &scan, &r, error);
     }
-    if (status == UNSEEN_OK && r.n > 0) {
-        status = unseen__error_status(error, add_collected(&r), store->log.path);
+    /* What stands before an error are whole commits. */
+    if (r.status == UNSEEN_OK && r.n > 0) {
+        r.status = add_collected(&r);
+        status =
+            status == UNSEEN_OK ? unseen__error_status(error, r.status, store->log.path) : status;
     }
+    store->is_partial = store->is_partial || r.status != UNSEEN_OK;
     store->log.end = scan.offset;
     store->log.number = scan.number;
     store->info.replayed = store->nchanges - nbefore;

@@ -40,11 +40,6 @@ const struct unseen_set *unseen_store_set(const struct unseen_store *store)
     return store->set;
 }
 
-const struct unseen_url *unseen_store_url(const struct unseen_store *store)
-{
-    return store->url;
-}
-
 static enum unseen_status change_slice(struct unseen_store *store, enum unseen__operation operation,
                                        const struct unseen_key *keys, size_t n, uint8_t *verdicts,
                                        size_t *ndone_out)
@@ -405,6 +400,7 @@ enum unseen_status unseen_store_info(struct unseen_store *store, struct unseen_s
     info.header_damaged = store->log.header_damaged;
     info.no_log = header->read_features & UNSEEN__FEATURE_NO_LOG;
     info.key_bits = header->key_bits;
+    info.url = store->url;
     info.fpr = header->fpr;
     info.bits_per_key = header->bits_per_key;
     info.hashes = header->hashes;

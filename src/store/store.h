@@ -3,7 +3,8 @@
  * The inside of a store: a set in memory, and the log that makes it last.
  *
  * store_settings.c and store_open.c open a store, store.c changes and closes it. replay.c takes
- * keys from the log to the set, image.c keeps the set in a file beside the log. */
+ * keys from the log to the set, image.c keeps the set in a file beside the log, and refresh.c follows
+ * what others write. */
 #ifndef UNSEEN_STORE_STORE_H
 #define UNSEEN_STORE_STORE_H
 
@@ -39,6 +40,9 @@ struct unseen_store {
     enum unseen_cpu cpu;
     uint64_t nchanges;       /* in all records */
     uint64_t image_nchanges; /* in the records that the image covers */
+    uint64_t room;           /* of a store to read: the changes that the set was made for */
+    bool follows;            /* the set is made with room for as many keys again */
+    bool is_partial;         /* a record is only half in the set: there was no memory */
     bool is_changed;         /* since it was opened */
     bool is_compacted;       /* since it was opened: removals may have hit other keys of the set */
     bool compaction_failed;  /* it is tried again at close */
@@ -88,6 +92,12 @@ enum unseen_status unseen__store_url_make(struct unseen_store *store, struct uns
  * is_written: keys will be added. Errors: those of unseen_set_create. */
 enum unseen_status unseen__store_set_make(struct unseen_store *store, uint64_t len, uint64_t ndisk,
                                           bool is_written, struct unseen_error *error);
+
+/* Opens the store that has the name of `old` now, to read it, with room for more keys to come. Errors:
+ * those of unseen_store_open. */
+enum unseen_status unseen__store_open_to_follow(struct unseen_store **store_out,
+                                                const struct unseen_store *old,
+                                                struct unseen_error *error);
 
 /* Frees everything. Commits nothing. */
 void unseen__store_release(struct unseen_store *store);

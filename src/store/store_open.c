@@ -18,7 +18,7 @@
 enum {
     READ_SLACK =
         1 << 20 /* if a filter cannot grow and is only read, it has room for the keys of the
-                            log and so many more */
+                            log and so many more; refresh.c makes a larger one when they have come */
 };
 
 /* ---- the set ---- */
@@ -32,10 +32,11 @@ static uint64_t keys_in(const struct unseen_store *store, uint64_t len)
 }
 
 /* The capacity of a set for the keys of a log. nkeys is how many keys the log can have on the disk,
- * nkeys_max how many its length allows. */
+ * nkeys_max how many its length allows. *room_out is how many changes the set can take. */
 static uint64_t capacity_for(const struct unseen_store *store, uint64_t nkeys, uint64_t nkeys_max,
-                             bool is_written)
+                             bool is_written, uint64_t *room_out)
 {
+    *room_out = UINT64_MAX;
     const uint64_t asked = store->log.header.capacity;
     const struct unseen__filter_ops *ops = unseen__filter_find(store->log.header.filter);
     const bool grows = ops && (ops->abilities & UNSEEN_CAN_GROW);
@@ -43,9 +44,14 @@ static uint64_t capacity_for(const struct unseen_store *store, uint64_t nkeys, u
         return asked; /* a chain must grow as it grew before: removals ask its links */
     }
     if (grows) {
-        return is_written && asked > nkeys ? asked : nkeys; /* nothing is added to a set to read */
+        return is_written && asked > nkeys ? asked : nkeys; /* a set to read grows with the log */
     }
-    return !is_written && asked > nkeys_max + READ_SLACK ? nkeys_max + READ_SLACK : asked;
+    const uint64_t enough = nkeys_max + READ_SLACK + (store->follows ? nkeys_max : 0);
+    if (is_written || asked <= enough) {
+        return asked;
+    }
+    *room_out = enough;
+    return enough;
 }
 
 enum unseen_status unseen__store_set_make(struct unseen_store *store, uint64_t len, uint64_t ndisk,
@@ -54,7 +60,7 @@ enum unseen_status unseen__store_set_make(struct unseen_store *store, uint64_t l
     const struct unseen__log_header *header = &store->log.header;
     struct unseen_set_options options = unseen__header_set_options(header);
     options.capacity = capacity_for(store, keys_in(store, len < ndisk ? len : ndisk),
-                                    keys_in(store, len), is_written);
+                                    keys_in(store, len), is_written, &store->room);
     options.url = store->url;
     options.cpu = store->cpu;
     options.allocator = &store->allocator;
@@ -193,6 +199,7 @@ static enum unseen_status use_image(struct unseen_store *store, struct unseen_er
         if (status == UNSEEN_OK) {
             unseen_set_free(store->set);
             store->set = set;
+            store->room = UINT64_MAX; /* it is as large as the writer made it */
             store->info.image_covers = header.log_end;
             store->nchanges = header.nchanges;
             store->image_nchanges = header.nchanges;
@@ -293,28 +300,24 @@ void unseen__store_release(struct unseen_store *store)
     unseen__free(&allocator, store, sizeof(*store));
 }
 
-enum unseen_status unseen_store_open(struct unseen_store **store_out, const char *path,
-                                     const struct unseen_store_options *given,
+static enum unseen_status open_store(struct unseen_store **store_out, const char *path,
+                                     const struct unseen_store_options *options, bool follows,
                                      struct unseen_error *error)
 {
-    struct unseen_store_options options;
-    enum unseen_status status = unseen__store_options(given, &options, error);
-    if (status != UNSEEN_OK) {
-        return unseen__error_prefix(error, status, path);
-    }
-    const struct unseen_allocator allocator = unseen__allocator(options.allocator);
+    const struct unseen_allocator allocator = unseen__allocator(options->allocator);
     struct unseen_store *store =
         unseen__alloc_zero(&allocator, sizeof(*store), _Alignof(struct unseen_store));
     if (!store) {
         return unseen__error_status(error, UNSEEN_ERR_NOMEM, path);
     }
     store->allocator = allocator;
-    store->cpu = options.cpu;
+    store->cpu = options->cpu;
+    store->follows = follows;
     store->log.allocator = allocator;
     store->log.fd = -1;
     store->old.allocator = allocator;
     store->old.fd = -1;
-    status = open_log(store, path, &options, error);
+    enum unseen_status status = open_log(store, path, options, error);
     if (status != UNSEEN_OK) {
         goto fail;
     }
@@ -323,8 +326,8 @@ enum unseen_status unseen_store_open(struct unseen_store **store_out, const char
         goto fail;
     }
     status = load(store, error);
-    if (status == UNSEEN_OK && options.mode != UNSEEN_STORE_READ) {
-        status = start_writing(store, &options, error);
+    if (status == UNSEEN_OK && options->mode != UNSEEN_STORE_READ) {
+        status = start_writing(store, options, error);
     }
     if (status != UNSEEN_OK) {
         goto fail;
@@ -334,4 +337,25 @@ enum unseen_status unseen_store_open(struct unseen_store **store_out, const char
 fail:
     unseen__store_release(store);
     return status;
+}
+
+enum unseen_status unseen_store_open(struct unseen_store **store_out, const char *path,
+                                     const struct unseen_store_options *given,
+                                     struct unseen_error *error)
+{
+    struct unseen_store_options options;
+    const enum unseen_status status = unseen__store_options(given, &options, error);
+    return status == UNSEEN_OK ? open_store(store_out, path, &options, false, error)
+                               : unseen__error_prefix(error, status, path);
+}
+
+enum unseen_status unseen__store_open_to_follow(struct unseen_store **store_out,
+                                                const struct unseen_store *old,
+                                                struct unseen_error *error)
+{
+    const struct unseen_store_options options = {.size = sizeof(options),
+                                                 .mode = UNSEEN_STORE_READ,
+                                                 .cpu = old->cpu,
+                                                 .allocator = &old->allocator};
+    return open_store(store_out, old->log.file, &options, true, error);
 }
