@@ -18,7 +18,7 @@ mkdir -p "$work"
 "$python" -m venv "$work/checkout"
 "$python" -m venv "$work/sdist"
 "$work/checkout/bin/pip" install -q ./bindings/python
-"$work/checkout/bin/pip" install -q build pyarrow polars duckdb w3lib
+"$work/checkout/bin/pip" install -q build mypy pyarrow polars duckdb w3lib
 
 # Before anything else is in that environment: the package needs nothing but itself.
 "$work/checkout/bin/python" -m build --sdist --outdir "$work" ./bindings/python >"$work/sdist.log" 2>&1 ||

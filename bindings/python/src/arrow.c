@@ -66,9 +66,40 @@ static enum unseen_status ask_rows(void *object, const struct unseen_bytes *unus
     return status;
 }
 
-static bool ask_array(const struct state *state, const struct question *question,
-                      const struct ArrowSchema *schema, const struct ArrowArray *array,
-                      struct mask_buffer *answers)
+/* What is done with each array: false with an exception set. */
+struct taker {
+    bool (*take)(struct taker *taker, const struct arrow_strings *strings);
+};
+
+struct asker {
+    struct taker taker;
+    const struct state *state;
+    const struct question *question;
+    struct mask_buffer answers;
+};
+
+static bool ask_array(struct taker *taker, const struct arrow_strings *strings)
+{
+    struct asker *a = (struct asker *)taker;
+    if (!mask_reserve(&a->answers, strings->n)) {
+        return false;
+    }
+    struct rows rows = {a->question, strings, 0};
+    const struct question all = {a->question->gate, a->question->use, &rows, ask_rows};
+    for (; rows.first < strings->n; rows.first += ROWS_BETWEEN_SIGNALS) {
+        const size_t left = strings->n - rows.first;
+        const size_t n = left < ROWS_BETWEEN_SIGNALS ? left : ROWS_BETWEEN_SIGNALS;
+        if (!items_ask_run(a->state, &all, NULL, n, a->answers.values + a->answers.n)) {
+            return false;
+        }
+        a->answers.n += n;
+    }
+    return true;
+}
+
+/* Checks an array and takes it. */
+static bool take_array(struct taker *taker, const struct ArrowSchema *schema,
+                       const struct ArrowArray *array)
 {
     struct arrow_strings strings;
     const char *wrong = arrow_read_open(&strings, schema, array);
@@ -77,20 +108,7 @@ static bool ask_array(const struct state *state, const struct question *question
                      schema->format ? schema->format : "?", wrong);
         return false;
     }
-    if (!mask_reserve(answers, strings.n)) {
-        return false;
-    }
-    struct rows rows = {question, &strings, 0};
-    const struct question all = {question->gate, question->use, &rows, ask_rows};
-    for (; rows.first < strings.n; rows.first += ROWS_BETWEEN_SIGNALS) {
-        const size_t left = strings.n - rows.first;
-        const size_t n = left < ROWS_BETWEEN_SIGNALS ? left : ROWS_BETWEEN_SIGNALS;
-        if (!items_ask_run(state, &all, NULL, n, answers->values + answers->n)) {
-            return false;
-        }
-        answers->n += n;
-    }
-    return true;
+    return taker->take(taker, &strings);
 }
 
 /* ---- Capsules ---------------------------------------------------------------------------------- */
@@ -101,8 +119,7 @@ static void *pointer_of(PyObject *capsule, const char *name)
     return PyCapsule_IsValid(capsule, name) ? PyCapsule_GetPointer(capsule, name) : NULL;
 }
 
-static bool ask_pair(const struct state *state, const struct question *question, PyObject *pair,
-                     struct mask_buffer *answers)
+static bool take_pair(struct taker *taker, PyObject *pair)
 {
     const bool is_pair = PyTuple_Check(pair) && PyTuple_Size(pair) == 2;
     const struct ArrowSchema *schema =
@@ -113,7 +130,7 @@ static bool ask_pair(const struct state *state, const struct question *question,
         PyErr_SetString(PyExc_ValueError, "__arrow_c_array__ gave no Arrow array");
         return false;
     }
-    return ask_array(state, question, schema, array, answers);
+    return take_array(taker, schema, array);
 }
 
 /* Sets the error of a stream, which may be NULL. */
@@ -128,9 +145,8 @@ static bool stream_failed(struct ArrowArrayStream *stream)
 }
 
 /* Asks the arrays of a stream. The producer may take long for each, and may want the GIL. */
-static bool ask_arrays(const struct state *state, const struct question *question,
-                       struct ArrowArrayStream *stream, const struct ArrowSchema *schema,
-                       struct mask_buffer *answers)
+static bool take_arrays(struct taker *taker, struct ArrowArrayStream *stream,
+                        const struct ArrowSchema *schema)
 {
     for (;;) {
         struct ArrowArray array = {0};
@@ -143,7 +159,7 @@ static bool ask_arrays(const struct state *state, const struct question *questio
         if (!array.release) {
             return true;
         }
-        const bool ok = ask_array(state, question, schema, &array, answers);
+        const bool ok = take_array(taker, schema, &array);
         array.release(&array);
         if (!ok) {
             return false;
@@ -151,8 +167,7 @@ static bool ask_arrays(const struct state *state, const struct question *questio
     }
 }
 
-static bool ask_stream(const struct state *state, const struct question *question,
-                       PyObject *capsule, struct mask_buffer *answers)
+static bool take_stream(struct taker *taker, PyObject *capsule)
 {
     struct ArrowArrayStream *stream = pointer_of(capsule, "arrow_array_stream");
     if (!stream || !stream->release) {
@@ -163,27 +178,78 @@ static bool ask_stream(const struct state *state, const struct question *questio
     if (stream->get_schema(stream, &schema)) {
         return stream_failed(stream);
     }
-    const bool ok = ask_arrays(state, question, stream, &schema, answers);
+    const bool ok = take_arrays(taker, stream, &schema);
     if (schema.release) {
         schema.release(&schema);
     }
     return ok;
 }
 
-PyObject *arrow_ask(const struct state *state, const struct question *question, PyObject *object)
+/* Takes each array that the object stands for. */
+static bool take_all(struct taker *taker, PyObject *object)
 {
     /* An array is preferred: pyarrow's has both, and a stream of it is a copy of the structs. */
     const bool is_array = PyObject_HasAttrString(object, "__arrow_c_array__");
     PyObject *capsules =
         PyObject_CallMethod(object, is_array ? "__arrow_c_array__" : "__arrow_c_stream__", NULL);
-    if (!capsules) {
-        return NULL;
-    }
-    struct mask_buffer answers = {0};
-    const bool ok = is_array ? ask_pair(state, question, capsules, &answers)
-                             : ask_stream(state, question, capsules, &answers);
-    Py_DECREF(capsules);
-    PyObject *mask = ok ? mask_take(state, &answers) : NULL;
-    mask_release(&answers);
+    const bool ok =
+        capsules && (is_array ? take_pair(taker, capsules) : take_stream(taker, capsules));
+    Py_XDECREF(capsules);
+    return ok;
+}
+
+PyObject *arrow_ask(const struct state *state, const struct question *question, PyObject *object)
+{
+    struct asker asker = {{ask_array}, state, question, {0}};
+    PyObject *mask = take_all(&asker.taker, object) ? mask_take(state, &asker.answers) : NULL;
+    mask_release(&asker.answers);
     return mask;
 }
+
+/* ---- Strings ----------------------------------------------------------------------------------- */
+
+struct lister {
+    struct taker taker;
+    PyObject *list;
+};
+
+/* Appends the rows to the list. */
+static bool list_array(struct taker *taker, const struct arrow_strings *strings)
+{
+    PyObject *list = ((struct lister *)taker)->list;
+    for (size_t row = 0; row < strings->n; row++) {
+        struct unseen_bytes item;
+        uint16_t number;
+        const bool has_item = arrow_read_items(strings, row, 1, &item, &number) == 1;
+        PyObject *object = has_item ? PyBytes_FromStringAndSize(item.data, (Py_ssize_t)item.len)
+                                    : Py_NewRef(Py_None);
+        const int failed = object ? PyList_Append(list, object) : -1;
+        Py_XDECREF(object);
+        if (failed) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* What to iterate over for the strings of an iterable, or of an Arrow array. */
+static PyObject *arrow_strings(PyObject *Py_UNUSED(module), PyObject *object)
+{
+    if (!arrow_is_array(object)) {
+        struct items_source source;
+        PyObject *same = items_open(&source, object) ? Py_NewRef(object) : NULL;
+        if (same && source.iterator) {
+            Py_DECREF(same);
+            same = Py_NewRef(source.iterator);
+        }
+        items_close(&source);
+        return same;
+    }
+    struct lister lister = {{list_array}, PyList_New(0)};
+    if (lister.list && !take_all(&lister.taker, object)) {
+        Py_CLEAR(lister.list);
+    }
+    return lister.list;
+}
+
+PyMethodDef arrow_functions[] = {{"_strings", arrow_strings, METH_O, NULL}, {NULL, NULL, 0, NULL}};

@@ -105,9 +105,12 @@ static const char *open_views(struct arrow_values *v, const struct ArrowArray *a
     v->validity = validity_of(array);
     v->rows = array->buffers[1];
     v->blocks = array->buffers + 2;
+    if (v->n == 0) {
+        return NULL;
+    }
     const int64_t nblocks = array->n_buffers - 3;
     const int64_t *block_lens = array->buffers[array->n_buffers - 1];
-    if (v->n > 0 && (!v->rows || (nblocks > 0 && !block_lens))) {
+    if (!v->rows || (nblocks > 0 && !block_lens)) {
         return "has too few buffers";
     }
     return check_views(v, nblocks, block_lens);

@@ -168,6 +168,26 @@ static PyObject *mask_arrow(PyObject *self, PyObject *args, PyObject *kwargs)
     return arrow_write_mask(mask->values, mask->n);
 }
 
+/* _mask(values): a mask of bytes 0, 1 and 2. */
+static PyObject *mask_make(PyObject *module, PyObject *object)
+{
+    struct mask_buffer buffer = {0};
+    char *values;
+    Py_ssize_t n;
+    if (PyBytes_AsStringAndSize(object, &values, &n) < 0 || !mask_reserve(&buffer, (size_t)n)) {
+        return NULL;
+    }
+    for (Py_ssize_t i = 0; i < n; i++) {
+        buffer.values[i] = (uint8_t)values[i] < MASK_NULL ? (uint8_t)values[i] : MASK_NULL;
+    }
+    buffer.n = (size_t)n;
+    PyObject *mask = mask_take(PyModule_GetState(module), &buffer);
+    mask_release(&buffer);
+    return mask;
+}
+
+PyMethodDef mask_functions[] = {{"_mask", mask_make, METH_O, NULL}, {NULL, NULL, 0, NULL}};
+
 static PyMethodDef mask_methods[] = {
     {"count", mask_count, METH_O,
      PyDoc_STR("count($self, answer, /)\n--\n\nHow many answers are True, False or None.")},

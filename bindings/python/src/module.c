@@ -6,6 +6,8 @@
 #include "gate.h"
 #include "state.h"
 
+#include <stdbool.h>
+
 PyObject *state_no_pickle(PyObject *self, PyObject *Py_UNUSED(ignored))
 {
     return PyErr_Format(PyExc_TypeError,
@@ -14,13 +16,38 @@ PyObject *state_no_pickle(PyObject *self, PyObject *Py_UNUSED(ignored))
                         Py_TYPE(self));
 }
 
-static PyTypeObject *add_type(PyObject *module, PyType_Spec *spec)
+/* A type, and where the state has it. */
+struct type_row {
+    PyType_Spec *spec;
+    PyTypeObject **place;
+};
+
+enum {
+    TYPES = 6
+};
+
+static void type_rows(struct state *state, struct type_row rows[TYPES])
 {
-    PyObject *type = PyType_FromModuleAndSpec(module, spec, NULL);
-    if (type && PyModule_AddType(module, (PyTypeObject *)type) < 0) {
-        Py_CLEAR(type);
+    rows[0] = (struct type_row){&set_spec, &state->set_type};
+    rows[1] = (struct type_row){&store_spec, &state->store_type};
+    rows[2] = (struct type_row){&list_spec, &state->list_type};
+    rows[3] = (struct type_row){&bitmap_spec, &state->bitmap_type};
+    rows[4] = (struct type_row){&bitmap_iterator_spec, &state->bitmap_iterator_type};
+    rows[5] = (struct type_row){&mask_spec, &state->mask_type};
+}
+
+static bool add_types(PyObject *module, struct state *state)
+{
+    struct type_row rows[TYPES];
+    type_rows(state, rows);
+    for (int i = 0; i < TYPES; i++) {
+        PyObject *type = PyType_FromModuleAndSpec(module, rows[i].spec, NULL);
+        *rows[i].place = (PyTypeObject *)type;
+        if (!type || PyModule_AddType(module, (PyTypeObject *)type) < 0) {
+            return false;
+        }
     }
-    return (PyTypeObject *)type;
+    return true;
 }
 
 static int module_exec(PyObject *module)
@@ -30,12 +57,11 @@ static int module_exec(PyObject *module)
         return -1;
     }
     state->urls = PyDict_New();
-    state->set_type = add_type(module, &set_spec);
-    state->store_type = add_type(module, &store_spec);
-    state->mask_type = add_type(module, &mask_spec);
-    if (!state->urls || !state->set_type || !state->store_type || !state->mask_type ||
+    if (!state->urls || !add_types(module, state) ||
         PyModule_AddFunctions(module, url_methods) < 0 ||
-        PyModule_AddFunctions(module, store_functions) < 0) {
+        PyModule_AddFunctions(module, store_functions) < 0 ||
+        PyModule_AddFunctions(module, mask_functions) < 0 ||
+        PyModule_AddFunctions(module, arrow_functions) < 0) {
         return -1;
     }
     return PyModule_AddStringConstant(module, "__version__", unseen_version());
@@ -47,22 +73,26 @@ static int module_clear(PyObject *module)
     for (int i = 0; i < ERROR_KINDS; i++) {
         Py_CLEAR(state->errors[i]);
     }
-    Py_CLEAR(state->set_type);
-    Py_CLEAR(state->store_type);
-    Py_CLEAR(state->mask_type);
+    struct type_row rows[TYPES];
+    type_rows(state, rows);
+    for (int i = 0; i < TYPES; i++) {
+        Py_CLEAR(*rows[i].place);
+    }
     Py_CLEAR(state->urls);
     return 0;
 }
 
 static int module_traverse(PyObject *module, visitproc visit, void *arg)
 {
-    const struct state *state = PyModule_GetState(module);
+    struct state *state = PyModule_GetState(module);
     for (int i = 0; i < ERROR_KINDS; i++) {
         Py_VISIT(state->errors[i]);
     }
-    Py_VISIT((PyObject *)state->set_type);
-    Py_VISIT((PyObject *)state->store_type);
-    Py_VISIT((PyObject *)state->mask_type);
+    struct type_row rows[TYPES];
+    type_rows(state, rows);
+    for (int i = 0; i < TYPES; i++) {
+        Py_VISIT((PyObject *)*rows[i].place);
+    }
     Py_VISIT(state->urls);
     return 0;
 }

@@ -4,6 +4,7 @@
 #include "chunks.h"
 #include "collection.h"
 #include "errors.h"
+#include "settings.h"
 #include "url.h"
 
 #include <string.h>
@@ -36,19 +37,18 @@ static PyObject *set_new(PyTypeObject *type, PyObject *args, PyObject *kwargs)
     struct unseen_set_options options = {.size = sizeof(options), .threads = 1};
     PyObject *profile = NULL;
     PyObject *rules = NULL;
-    unsigned long long capacity = 0;
     Py_ssize_t seed_len = 0;
-    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "|O$OzdKIz#IId:Set", names, &profile, &rules,
-                                     &options.filter, &options.fpr, &capacity, &options.key_bits,
-                                     &options.seed, &seed_len, &options.threads, &options.hashes,
-                                     &options.bits_per_key)) {
+    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "|O$OzdO&O&z#O&O&d:Set", names, &profile, &rules,
+                                     &options.filter, &options.fpr, settings_u64, &options.capacity,
+                                     settings_unsigned, &options.key_bits, &options.seed, &seed_len,
+                                     settings_unsigned, &options.threads, settings_unsigned,
+                                     &options.hashes, &options.bits_per_key)) {
         return NULL;
     }
     PyObject *url = url_find(state, profile, rules);
     if (!url) {
         return NULL;
     }
-    options.capacity = capacity;
     options.seed_len = (size_t)seed_len;
     options.url = url_for_set(url);
     struct unseen_set *set;
@@ -133,8 +133,8 @@ static PyObject *set_load(PyObject *type, PyObject *args, PyObject *kwargs)
     PyObject *profile = NULL;
     PyObject *rules = NULL;
     unsigned threads = 1;
-    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "O&|O$OI:load", names, PyUnicode_FSConverter,
-                                     &path, &profile, &rules, &threads)) {
+    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "O&|O$OO&:load", names, PyUnicode_FSConverter,
+                                     &path, &profile, &rules, settings_unsigned, &threads)) {
         return NULL;
     }
     PyObject *url = url_of_file(state, PyBytes_AsString(path), profile, rules);

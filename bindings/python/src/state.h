@@ -29,8 +29,8 @@ struct state {
     PyTypeObject *store_type;
     PyTypeObject *list_type;
     PyTypeObject *bitmap_type;
+    PyTypeObject *bitmap_iterator_type;
     PyTypeObject *mask_type;
-    PyTypeObject *texts_type;
     PyObject *urls;            /* dict: the canonicalisers in use, see url.h */
     struct unseen_set *shards; /* makes the keys of shares; NULL until it is needed */
 };
@@ -44,6 +44,7 @@ static inline struct state *state_of(PyObject *self)
 /* The functions of the concepts, to be added to the module. Each array ends with an empty entry. */
 extern PyMethodDef url_methods[];
 extern PyMethodDef store_functions[];
+extern PyMethodDef mask_functions[];
 extern PyMethodDef arrow_functions[];
 
 extern PyType_Spec set_spec;
@@ -51,7 +52,7 @@ extern PyType_Spec store_spec;
 extern PyType_Spec list_spec;
 extern PyType_Spec bitmap_spec;
 extern PyType_Spec mask_spec;
-extern PyType_Spec texts_spec;
+extern PyType_Spec bitmap_iterator_spec;
 
 /* __reduce__ of every type: refuses to be pickled or copied. */
 PyObject *state_no_pickle(PyObject *self, PyObject *ignored);

@@ -3,6 +3,7 @@
  * unseen.Store: a set that outlives the process. */
 #include "collection.h"
 #include "errors.h"
+#include "settings.h"
 #include "url.h"
 
 /* ---- Opening ----------------------------------------------------------------------------------- */
@@ -65,19 +66,18 @@ static PyObject *store_open(PyObject *module, PyObject *args, PyObject *kwargs)
     PyObject *path;
     PyObject *profile = NULL;
     PyObject *rules = NULL;
-    unsigned long long capacity = 0;
     Py_ssize_t seed_len = 0;
-    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "O&|O$OszdKIz#I:open", names,
+    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "O&|O$OszdO&O&z#O&:open", names,
                                      PyUnicode_FSConverter, &path, &profile, &rules, &mode,
-                                     &options.filter, &options.fpr, &capacity, &options.key_bits,
-                                     &options.seed, &seed_len, &options.file_mode)) {
+                                     &options.filter, &options.fpr, settings_u64, &options.capacity,
+                                     settings_unsigned, &options.key_bits, &options.seed, &seed_len,
+                                     settings_unsigned, &options.file_mode)) {
         return NULL;
     }
     const bool is_named = (profile && profile != Py_None) || (rules && rules != Py_None);
     PyObject *url = is_named ? url_find(state, profile, rules) : NULL;
     PyObject *store = NULL;
     if (mode_of(state, mode, &options.mode) && (url || !is_named)) {
-        options.capacity = capacity;
         options.seed_len = (size_t)seed_len;
         options.profile = url ? unseen_url_id(url_of(url)) : NULL;
         store = open_path(state, PyBytes_AsString(path), &options);

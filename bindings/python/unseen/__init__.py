@@ -14,13 +14,16 @@ import sysconfig as _sysconfig
 if _sysconfig.get_config_var("Py_GIL_DISABLED"):
     raise ImportError("unseen relies on the GIL: use a build of Python that has it, not the free-threaded one")
 
+from ._client import Client, connect
 from ._explain import Explained, Explanation, Step, explain
 from ._unseen import (
+    Bitmap,
     BusyError,
     ClosedError,
     DamagedError,
     Error,
     FileError,
+    List,
     Mask,
     MismatchError,
     MissingError,
@@ -38,4 +41,33 @@ from ._unseen import (
     shard,
 )
 
-__all__ = [name for name in globals() if not name.startswith("_")] + ["__version__"]
+__all__ = [
+    "Bitmap",
+    "BusyError",
+    "Client",
+    "ClosedError",
+    "DamagedError",
+    "Error",
+    "Explained",
+    "Explanation",
+    "FileError",
+    "List",
+    "Mask",
+    "MismatchError",
+    "MissingError",
+    "ReadOnlyError",
+    "Set",
+    "SettingError",
+    "Step",
+    "StoppedError",
+    "Store",
+    "UnsupportedError",
+    "__version__",
+    "canonicalize",
+    "canonicalize_many",
+    "connect",
+    "explain",
+    "expressions",
+    "open",
+    "shard",
+]

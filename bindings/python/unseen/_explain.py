@@ -1,9 +1,14 @@
 # SPDX-License-Identifier: MIT
 """explain(): why URLs are or are not the same."""
 
-from typing import NamedTuple
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import NamedTuple, Union
 
 from ._unseen import _explain
+
+Url = Union[str, bytes]
 
 
 class Step(NamedTuple):
@@ -11,20 +16,20 @@ class Step(NamedTuple):
 
     rule: str
     sentence: str
-    before: object
-    after: object
+    before: Url
+    after: Url
 
 
 class Explained(NamedTuple):
     """A URL, its canonical form, and the steps between. form is unchanged, rewritten, or failed: a
     text that is not a URL, whose last step says why."""
 
-    url: object
-    canonical: object
+    url: Url
+    canonical: Url
     form: str
-    steps: list
+    steps: list[Step]
 
-    def __str__(self):
+    def __str__(self) -> str:
         lines = [_shown(self.url)]
         for step in self.steps:
             arrow = "" if self.form == "failed" and step is self.steps[-1] else f" -> {_shown(step.after) or '(nothing)'}"
@@ -38,23 +43,23 @@ class Explanation(NamedTuple):
 
     same: bool
     profile: str
-    urls: list
+    urls: list[Explained]
 
-    def __str__(self):
+    def __str__(self) -> str:
         verdict = f"{'' if self.same else 'not '}the same under {self.profile}" if len(self.urls) > 1 else None
         return "\n".join([*map(str, self.urls), *([verdict] if verdict else [])])
 
 
-def _shown(text):
+def _shown(text: Url) -> str:
     text = text.decode(errors="replace") if isinstance(text, bytes) else text
     return "".join(c if c.isprintable() else repr(c)[1:-1] for c in text)
 
 
-def _bytes(text):
+def _bytes(text: Url) -> bytes:
     return text if isinstance(text, bytes) else text.encode(errors="surrogateescape")
 
 
-def explain(url, *others, profile="crawl", rules=()):
+def explain(url: Url, *others: Url, profile: str | None = "crawl", rules: Iterable[str] = ()) -> Explanation:
     """Why URLs are, or are not, the same: an Explanation, with .same and, for each URL, the steps to its
     canonical form."""
     urls = []

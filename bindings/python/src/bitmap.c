@@ -1,0 +1,345 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * unseen.Bitmap: an exact set of integers below 2^40. All calls keep the GIL, so a bitmap needs no
+ * gate; a child process has a copy. */
+#include "errors.h"
+#include "settings.h"
+#include "state.h"
+
+#include <stdbool.h>
+#include <unseen_bitmap.h>
+
+enum {
+    VALUES_BATCH = 1024
+};
+
+struct bitmap {
+    PyObject_HEAD struct unseen_bitmap *bitmap;
+};
+
+/* A bitmap that is read in order, some integers at a time. */
+struct iterator {
+    PyObject_HEAD PyObject *owner;
+    uint64_t values[VALUES_BATCH];
+    uint64_t next; /* the integer from which to read on */
+    size_t at;
+    size_t n;
+};
+
+/* ---- Integers ---------------------------------------------------------------------------------- */
+
+/* False with an exception set: TypeError, or SettingError for an integer that no bitmap has. */
+static bool value_of(const struct state *state, PyObject *object, uint64_t *value_out)
+{
+    PyObject *number = PyNumber_Index(object);
+    if (!number) {
+        return false;
+    }
+    *value_out = PyLong_AsUnsignedLongLong(number);
+    Py_DECREF(number);
+    const bool is_wrong = PyErr_Occurred();
+    if (is_wrong && !PyErr_ExceptionMatches(PyExc_OverflowError)) {
+        return false;
+    }
+    if (is_wrong || *value_out >= UNSEEN_BITMAP_END) {
+        PyErr_Clear();
+        PyErr_Format(state->errors[ERROR_SETTING],
+                     "a bitmap has integers from 0 to 2**40 - 1, not %R", object);
+        return false;
+    }
+    return true;
+}
+
+static bool check(const struct state *state, enum unseen_status status)
+{
+    if (status != UNSEEN_OK) {
+        errors_set(state, status, NULL);
+    }
+    return status == UNSEEN_OK;
+}
+
+/* Adds the integers of an iterable, VALUES_BATCH at a time. */
+static bool add_all(const struct state *state, struct unseen_bitmap *bitmap, PyObject *iterable)
+{
+    PyObject *iterator = PyObject_GetIter(iterable);
+    uint64_t values[VALUES_BATCH];
+    size_t n = 0;
+    PyObject *object = NULL;
+    bool ok = iterator;
+    while (ok && (object = PyIter_Next(iterator))) {
+        ok = value_of(state, object, &values[n++]);
+        Py_DECREF(object);
+        if (ok && n == VALUES_BATCH) {
+            ok = check(state, unseen_bitmap_set(bitmap, values, n, NULL, NULL));
+            n = 0;
+        }
+    }
+    ok = ok && !PyErr_Occurred() && check(state, unseen_bitmap_set(bitmap, values, n, NULL, NULL));
+    Py_XDECREF(iterator);
+    return ok;
+}
+
+/* ---- Making ------------------------------------------------------------------------------------ */
+
+/* An empty bitmap. */
+static struct bitmap *make(PyTypeObject *type)
+{
+    allocfunc alloc = (allocfunc)PyType_GetSlot(type, Py_tp_alloc);
+    struct bitmap *b = (struct bitmap *)alloc(type, 0);
+    struct unseen_error error;
+    const enum unseen_status status =
+        b ? unseen_bitmap_create(&b->bitmap, NULL, &error) : UNSEEN_OK;
+    if (status != UNSEEN_OK) {
+        Py_CLEAR(b);
+        errors_set(PyType_GetModuleState(type), status, &error);
+    }
+    return b;
+}
+
+static PyObject *bitmap_new(PyTypeObject *type, PyObject *args, PyObject *kwargs)
+{
+    static char *names[] = {"", NULL};
+    PyObject *values = NULL;
+    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "|O:Bitmap", names, &values)) {
+        return NULL;
+    }
+    struct bitmap *b = make(type);
+    if (b && values && !add_all(PyType_GetModuleState(type), b->bitmap, values)) {
+        Py_CLEAR(b);
+    }
+    return (PyObject *)b;
+}
+
+static void bitmap_dealloc(PyObject *self)
+{
+    PyTypeObject *type = Py_TYPE(self);
+    unseen_bitmap_free(((struct bitmap *)self)->bitmap);
+    ((freefunc)PyType_GetSlot(type, Py_tp_free))(self);
+    Py_DECREF(type);
+}
+
+/* ---- Members ----------------------------------------------------------------------------------- */
+
+static PyObject *change(PyObject *self, PyObject *object, bool is_added)
+{
+    const struct state *state = state_of(self);
+    struct bitmap *b = (struct bitmap *)self;
+    uint64_t value;
+    uint8_t verdict;
+    if (!value_of(state, object, &value) ||
+        !check(state, is_added ? unseen_bitmap_set(b->bitmap, &value, 1, &verdict, NULL)
+                               : unseen_bitmap_clear(b->bitmap, &value, 1, &verdict, NULL))) {
+        return NULL;
+    }
+    return PyBool_FromLong(verdict == (is_added ? UNSEEN_NEW : UNSEEN_SEEN));
+}
+
+static PyObject *bitmap_add(PyObject *self, PyObject *object)
+{
+    return change(self, object, true);
+}
+
+static PyObject *bitmap_remove(PyObject *self, PyObject *object)
+{
+    return change(self, object, false);
+}
+
+static PyObject *bitmap_add_many(PyObject *self, PyObject *iterable)
+{
+    const uint64_t before =
+        unseen_bitmap_count(((struct bitmap *)self)->bitmap, 0, UNSEEN_BITMAP_END);
+    if (!add_all(state_of(self), ((struct bitmap *)self)->bitmap, iterable)) {
+        return NULL;
+    }
+    const uint64_t after =
+        unseen_bitmap_count(((struct bitmap *)self)->bitmap, 0, UNSEEN_BITMAP_END);
+    return PyLong_FromUnsignedLongLong(after - before);
+}
+
+static PyObject *bitmap_add_range(PyObject *self, PyObject *args)
+{
+    const struct state *state = state_of(self);
+    uint64_t first;
+    uint64_t end;
+    if (!PyArg_ParseTuple(args, "O&O&:add_range", settings_u64, &first, settings_u64, &end) ||
+        !check(state, unseen_bitmap_set_range(((struct bitmap *)self)->bitmap, first, end))) {
+        return NULL;
+    }
+    Py_RETURN_NONE;
+}
+
+/* An integer that no bitmap has is not a member. */
+static int bitmap_has(PyObject *self, PyObject *object)
+{
+    uint64_t value;
+    uint8_t verdict;
+    if (!value_of(state_of(self), object, &value)) {
+        if (!PyErr_ExceptionMatches(state_of(self)->errors[ERROR_SETTING])) {
+            return -1;
+        }
+        PyErr_Clear();
+        return 0;
+    }
+    unseen_bitmap_get(((struct bitmap *)self)->bitmap, &value, 1, &verdict);
+    return verdict == UNSEEN_SEEN;
+}
+
+static Py_ssize_t bitmap_length(PyObject *self)
+{
+    return (Py_ssize_t)unseen_bitmap_count(((struct bitmap *)self)->bitmap, 0, UNSEEN_BITMAP_END);
+}
+
+static PyObject *bitmap_repr(PyObject *self)
+{
+    return PyUnicode_FromFormat("<unseen.Bitmap of %zd>", bitmap_length(self));
+}
+
+/* ---- Iteration --------------------------------------------------------------------------------- */
+
+static PyObject *bitmap_iter(PyObject *self)
+{
+    PyTypeObject *type = state_of(self)->bitmap_iterator_type;
+    allocfunc alloc = (allocfunc)PyType_GetSlot(type, Py_tp_alloc);
+    struct iterator *iterator = (struct iterator *)alloc(type, 0);
+    if (iterator) {
+        iterator->owner = Py_NewRef(self);
+    }
+    return (PyObject *)iterator;
+}
+
+static PyObject *iterator_next(PyObject *self)
+{
+    struct iterator *it = (struct iterator *)self;
+    if (it->at == it->n) {
+        it->n = unseen_bitmap_next(((struct bitmap *)it->owner)->bitmap, it->next, it->values,
+                                   VALUES_BATCH);
+        it->at = 0;
+        if (it->n == 0) {
+            return NULL;
+        }
+        it->next = it->values[it->n - 1] + 1;
+    }
+    return PyLong_FromUnsignedLongLong(it->values[it->at++]);
+}
+
+static void iterator_dealloc(PyObject *self)
+{
+    PyTypeObject *type = Py_TYPE(self);
+    Py_XDECREF(((struct iterator *)self)->owner);
+    ((freefunc)PyType_GetSlot(type, Py_tp_free))(self);
+    Py_DECREF(type);
+}
+
+/* ---- Algebra ----------------------------------------------------------------------------------- */
+
+enum operation {
+    OPERATION_OR,
+    OPERATION_AND,
+    OPERATION_SUBTRACT
+};
+
+/* A copy of a, with the operation of b on it. */
+static PyObject *combine(PyObject *a, PyObject *b, enum operation operation)
+{
+    if (Py_TYPE(a) != Py_TYPE(b)) {
+        Py_RETURN_NOTIMPLEMENTED;
+    }
+    const struct unseen_bitmap *right = ((struct bitmap *)b)->bitmap;
+    struct bitmap *made = make(Py_TYPE(a));
+    if (!made ||
+        !check(state_of(a), unseen_bitmap_or(made->bitmap, ((struct bitmap *)a)->bitmap))) {
+        Py_XDECREF(made);
+        return NULL;
+    }
+    enum unseen_status status = UNSEEN_OK;
+    if (operation == OPERATION_OR) {
+        status = unseen_bitmap_or(made->bitmap, right);
+    } else if (operation == OPERATION_AND) {
+        unseen_bitmap_and(made->bitmap, right);
+    } else {
+        unseen_bitmap_andnot(made->bitmap, right);
+    }
+    if (!check(state_of(a), status)) {
+        Py_CLEAR(made);
+    }
+    return (PyObject *)made;
+}
+
+static PyObject *bitmap_or(PyObject *a, PyObject *b)
+{
+    return combine(a, b, OPERATION_OR);
+}
+
+static PyObject *bitmap_and(PyObject *a, PyObject *b)
+{
+    return combine(a, b, OPERATION_AND);
+}
+
+static PyObject *bitmap_subtract(PyObject *a, PyObject *b)
+{
+    return combine(a, b, OPERATION_SUBTRACT);
+}
+
+/* ---- The types --------------------------------------------------------------------------------- */
+
+static PyObject *bitmap_memory(PyObject *self, void *Py_UNUSED(unused))
+{
+    return PyLong_FromUnsignedLongLong(unseen_bitmap_memory(((struct bitmap *)self)->bitmap));
+}
+
+static PyMethodDef bitmap_methods[] = {
+    {"add", bitmap_add, METH_O,
+     PyDoc_STR("add($self, value, /)\n--\n\nAdds the integer. True if it is new.")},
+    {"remove", bitmap_remove, METH_O,
+     PyDoc_STR("remove($self, value, /)\n--\n\nRemoves the integer. True if it was there.")},
+    {"add_many", bitmap_add_many, METH_O,
+     PyDoc_STR("add_many($self, values, /)\n--\n\n"
+               "Adds the integers of an iterable. How many were new. If the iterable raises, those "
+               "of whole batches of 1,024 are added.")},
+    {"add_range", bitmap_add_range, METH_VARARGS,
+     PyDoc_STR("add_range($self, first, end, /)\n--\n\nAdds all integers from first to end - 1.")},
+    STATE_NO_PICKLE,
+    {NULL, NULL, 0, NULL}};
+
+static PyGetSetDef bitmap_getters[] = {
+    {"memory_bytes", bitmap_memory, NULL, PyDoc_STR("The memory that it takes."), NULL},
+    {NULL, NULL, NULL, NULL, NULL}};
+
+static PyType_Slot bitmap_slots[] = {
+    {Py_tp_doc, "Bitmap(values=(), /)\n--\n\n"
+                "An exact set of integers from 0 to 2**40 - 1, a bit each where they are dense. "
+                "Iterates in order;\n|, & and - make new bitmaps."},
+    {Py_tp_new, bitmap_new},
+    {Py_tp_dealloc, bitmap_dealloc},
+    {Py_tp_methods, bitmap_methods},
+    {Py_tp_getset, bitmap_getters},
+    {Py_tp_iter, bitmap_iter},
+    {Py_tp_repr, bitmap_repr},
+    {Py_sq_contains, bitmap_has},
+    {Py_sq_length, bitmap_length},
+    {Py_nb_or, bitmap_or},
+    {Py_nb_and, bitmap_and},
+    {Py_nb_subtract, bitmap_subtract},
+    {0, NULL}};
+
+PyType_Spec bitmap_spec = {
+    .name = "unseen.Bitmap",
+    .basicsize = sizeof(struct bitmap),
+    .flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_IMMUTABLETYPE,
+    .slots = bitmap_slots,
+};
+
+static PyMethodDef iterator_methods[] = {STATE_NO_PICKLE, {NULL, NULL, 0, NULL}};
+
+static PyType_Slot iterator_slots[] = {{Py_tp_dealloc, iterator_dealloc},
+                                       {Py_tp_methods, iterator_methods},
+                                       {Py_tp_iter, PyObject_SelfIter},
+                                       {Py_tp_iternext, iterator_next},
+                                       {0, NULL}};
+
+PyType_Spec bitmap_iterator_spec = {
+    .name = "unseen.BitmapIterator",
+    .basicsize = sizeof(struct iterator),
+    .flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION | Py_TPFLAGS_IMMUTABLETYPE,
+    .slots = iterator_slots,
+};

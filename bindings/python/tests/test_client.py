@@ -1,0 +1,195 @@
+# SPDX-License-Identifier: MIT
+"""connect(): the methods of a store, against a real `unseen serve`."""
+
+import os
+import pickle
+import signal
+import socket
+import subprocess
+import tempfile
+import threading
+import unittest
+
+import unseen
+
+TOOL = os.environ.get("UNSEEN")
+
+
+class Server:
+    """`unseen serve` on a socket in a folder of its own."""
+
+    def __init__(self, *options, listen=None):
+        self.folder = tempfile.TemporaryDirectory()
+        self.store = os.path.join(self.folder.name, "store")
+        self.process = subprocess.Popen(
+            [TOOL, "serve", self.store, *options, "--listen", listen or f"unix:{self.folder.name}/sock"],
+            stderr=subprocess.PIPE, text=True)
+        self.address = self.process.stderr.readline().rsplit(" ", 1)[1].strip()
+
+    def stop(self, number=signal.SIGTERM):
+        self.process.send_signal(number)
+        self.process.wait()
+        self.process.stderr.close()
+        self.folder.cleanup()
+
+
+@unittest.skipUnless(TOOL, "UNSEEN does not name the tool")
+class Client(unittest.TestCase):
+    def serve(self, *options, **more):
+        server = Server(*options, **more)
+        self.addCleanup(server.stop)
+        return server
+
+    def test_methods(self):
+        server = self.serve()
+        with unseen.connect(server.address) as c:
+            self.assertEqual(c.profile, "crawl/2")
+            self.assertIs(c.add("http://e.com/a"), True)
+            self.assertIs(c.add(b"HTTP://E.com:80/a#top"), False)
+            self.assertIn("http://e.com/a", c)
+            self.assertIs(c.contains("http://e.com/b"), False)
+            self.assertEqual(c.add_many(["http://e.com/a", "http://e.com/b", b"", ""]), [False, True, True, False])
+            urls = [f"http://e.com/{i}" for i in range(10_000)] + ["x" * 60_000 + str(i) for i in range(100)]
+            self.assertEqual(c.add_many(iter(urls)).count(True), len(urls))
+            self.assertTrue(all(c.contains_many(urls)))
+            self.assertEqual(c.remove_many(["http://e.com/a", "http://e.com/never"]), [True, False])
+            self.assertIs(c.remove("http://e.com/a"), False)
+            self.assertEqual(c.add_many([]).tolist(), [])
+            self.assertIsNone(c.commit())
+            self.assertEqual(len(c), len(urls) + 2)
+            self.assertEqual(c.info()["profile"], "crawl/2")
+            with unseen.connect(server.address) as other:
+                self.assertNotIn("http://e.com/a", other)
+                self.assertIn("http://e.com/b", other)
+
+    def test_arrow(self):
+        try:
+            import pyarrow as pa
+        except ImportError:
+            self.skipTest("no pyarrow")
+        with unseen.connect(self.serve().address) as c:
+            array = pa.chunked_array([["a", None, "b"], ["a", None]])
+            self.assertEqual(c.add_many(array).tolist(), [True, None, True, False, None])
+            self.assertEqual(c.add_many(pa.array([None], pa.string())).tolist(), [None])
+
+    def test_many_clients(self):
+        server = self.serve()
+        urls = [f"http://e.com/{i}" for i in range(5000)]
+        new = []
+
+        def add(one_by_one):
+            with unseen.connect(server.address) as c:
+                new.append(sum(map(c.add, urls[:500])) if one_by_one else c.add_many(urls).count(True))
+
+        threads = [threading.Thread(target=add, args=(i % 2,)) for i in range(6)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        self.assertEqual(sum(new), len(urls))
+
+    def test_many_threads_of_one_client(self):
+        with unseen.connect(self.serve().address) as c:
+            new = []
+            urls = [f"http://e.com/{i}" for i in range(3000)]
+            threads = [threading.Thread(target=lambda: new.append(c.add_many(urls).count(True))) for _ in range(4)]
+            for thread in threads:
+                thread.start()
+            for thread in threads:
+                thread.join()
+            self.assertEqual(sum(new), len(urls))
+
+    def test_token(self):
+        with tempfile.TemporaryDirectory() as folder:
+            token_file = os.path.join(folder, "token")
+            with open(token_file, "w") as file:
+                file.write("secret-enough-token\n")
+            os.chmod(token_file, 0o600)
+            server = self.serve("--token-file", token_file, listen="127.0.0.1:0")
+            with unseen.connect(server.address) as c:
+                self.assertNotIn("a", c)
+                with self.assertRaisesRegex(unseen.Error, "here are only answers to questions"):
+                    c.add("a")
+                with self.assertRaisesRegex(unseen.Error, "here are only answers to questions"):
+                    c.add_many(["a"])
+            with self.assertRaisesRegex(unseen.Error, "the token is wrong"):
+                unseen.connect(server.address, token="wrong")
+            with unseen.connect(server.address, token="secret-enough-token") as c:
+                self.assertTrue(c.add("a"))
+
+    def test_bad_input(self):
+        with unseen.connect(self.serve().address) as c:
+            with self.assertRaisesRegex(ValueError, "a newline"):
+                c.add("a\nA b")
+            with self.assertRaisesRegex(ValueError, "too long"):
+                c.add("x" * (1 << 20))
+            for wrong in None, 1, bytearray(b"a"):
+                with self.assertRaises(TypeError):
+                    c.add(wrong)
+                with self.assertRaises(TypeError):
+                    c.add_many(["a", [wrong]])
+            with self.assertRaisesRegex(TypeError, "put the one URL into a list"):
+                c.add_many("a")
+            with self.assertRaises(UnicodeEncodeError):
+                c.add("\ud800")
+            self.assertEqual(len(c), 0)
+            with self.assertRaisesRegex(TypeError, "cannot be pickled"):
+                pickle.dumps(c)
+        for call in (lambda: c.add("a"), lambda: len(c), c.commit, lambda: c.add_many(["a"])):
+            with self.assertRaisesRegex(unseen.ClosedError, "it is closed"):
+                call()
+        c.close()
+
+    def test_addresses(self):
+        with tempfile.TemporaryDirectory() as folder:
+            with self.assertRaises(FileNotFoundError):
+                unseen.connect(f"unix:{folder}/nobody")
+            with self.assertRaisesRegex(unseen.FileError, "127.0.0.1:1: "):
+                unseen.connect("127.0.0.1:1")
+            for wrong in "", "host", "host:", "unix", "host:port":
+                with self.assertRaisesRegex(ValueError, "is not an address"):
+                    unseen.connect(wrong)
+
+    def test_a_server_that_dies(self):
+        server = Server()
+        c = unseen.connect(server.address)
+        c.add("a")
+        server.stop(signal.SIGKILL)
+        with self.assertRaises(unseen.Error):
+            c.add("b")
+        self.assertTrue(c.closed)
+        with self.assertRaises(unseen.ClosedError):
+            c.add("b")
+
+    def test_a_server_that_is_none(self):
+        with socket.create_server(("127.0.0.1", 0)) as server:
+            def answer(text):
+                connection = server.accept()[0]
+                connection.sendall(text)
+                connection.close()
+
+            address = "127.0.0.1:%d" % server.getsockname()[1]
+            for text in b"", b"220 mail\r\n", b"E the server is full\n", b"unseen 1 profile=crawl/2":
+                thread = threading.Thread(target=answer, args=(text,))
+                thread.start()
+                with self.assertRaises(unseen.Error):
+                    unseen.connect(address)
+                thread.join()
+            with self.assertRaises(unseen.FileError):
+                unseen.connect(address, timeout=0.1)
+
+    def test_fork(self):
+        with unseen.connect(self.serve().address) as c:
+            pid = os.fork()
+            if pid == 0:
+                try:
+                    c.add("a")
+                except RuntimeError as error:
+                    os._exit(0 if "belongs to the parent" in str(error) else 1)
+                os._exit(2)
+            self.assertEqual(os.waitpid(pid, 0)[1], 0)
+            self.assertTrue(c.add("a"))
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,223 @@
+# SPDX-License-Identifier: MIT
+"""connect(): a store that `unseen serve` has, for many processes. docs/serve.md has the protocol."""
+
+from __future__ import annotations
+
+import json
+import os
+import socket
+import threading
+from typing import TYPE_CHECKING, Any
+
+from ._unseen import ClosedError, Error, FileError, Mask, MissingError, _mask, _strings
+
+if TYPE_CHECKING:
+    from ._unseen import _Urls as Urls
+
+_BATCH = 1024
+_LINE_MAX = 1 << 20
+
+
+def connect(address: str, *, token: str | None = None, timeout: float | None = None) -> Client:
+    """Connects to a server: "unix:/run/unseen.sock" or "127.0.0.1:7007". A server at a port lets those
+    change the store who have its token. timeout: seconds that an answer may take."""
+    return Client(address, token=token, timeout=timeout)
+
+
+class Client:
+    """A served store; made by unseen.connect(). It has the methods of a store.
+
+    Threads may share a client. A child process made by fork must connect itself. After an error of the
+    connection, the client is closed; what was not answered was not added.
+    """
+
+    def __init__(self, address: str, *, token: str | None = None, timeout: float | None = None) -> None:
+        self._closed = True
+        self._address = address
+        self._lock = threading.Lock()
+        self._pid = os.getpid()
+        try:
+            self._socket = _open(address, timeout)
+            self._answers = self._socket.makefile("rb")
+        except OSError as error:
+            raise _connection_error(address, error) from None
+        self._closed = False
+        hello = self._line()
+        if not hello.startswith(b"unseen 1 "):
+            self._end()
+            raise Error(f"{address}: {_sentence(hello) or 'the server ended the connection'}")
+        pairs = dict(pair.split("=", 1) for pair in hello.decode().split()[2:])
+        #: The URL identity of the store, as "crawl/2".
+        self.profile = pairs.get("profile", "")
+        if token is not None:
+            self._ask(b"T " + _item(token))
+
+    # ---- the connection
+
+    def _end(self):
+        self._closed = True
+        self._answers.close()
+        self._socket.close()
+
+    def _line(self):
+        try:
+            line = self._answers.readline()
+        except BaseException as error:  # the next answer would be that of another question
+            self._end()
+            if isinstance(error, OSError):
+                raise _connection_error(self._address, error) from None
+            raise
+        if not line.endswith(b"\n"):
+            self._end()
+            raise Error(f"{self._address}: the server ended the connection")
+        return line[:-1]
+
+    def _ask(self, request):
+        if os.getpid() != self._pid:
+            raise RuntimeError("it belongs to the parent process: connect after the fork")
+        with self._lock:
+            if self._closed:
+                raise ClosedError("it is closed")
+            try:
+                self._socket.sendall(request + b"\n")
+            except BaseException as error:
+                self._end()
+                if isinstance(error, OSError):
+                    raise _connection_error(self._address, error) from None
+                raise
+            answer = self._line()
+        if answer.startswith(b"E "):
+            raise Error(_sentence(answer))
+        return answer
+
+    def _ask_one(self, letter, url):
+        answer = self._ask(letter + b" " + _item(url))
+        return answer == b"1"
+
+    def _ask_many(self, letter, urls):
+        answers = bytearray()
+        for batch in _batches(_strings(urls)):
+            items = [item for item in batch if item is not None]
+            marks = self._ask(b"\n".join([b"B %d %s" % (len(items), letter), *items])) if items else b""
+            left = iter(marks)
+            for item in batch:
+                mark = None if item is None else next(left)
+                if mark == ord("E"):  # asked alone, the URL gets the sentence
+                    mark = ord("1" if self._ask_one(letter, item) else "0")
+                answers.append(2 if mark is None else mark == ord("1"))
+        return _mask(bytes(answers))
+
+    # ---- the methods of a store
+
+    def add(self, url: str | bytes, /) -> bool:
+        """Adds the URL. True if it is new."""
+        return self._ask_one(b"A", url)
+
+    def contains(self, url: str | bytes, /) -> bool:
+        """True if the URL is in the store; as `in`."""
+        return self._ask_one(b"C", url)
+
+    __contains__ = contains
+
+    def remove(self, url: str | bytes, /) -> bool:
+        """Removes the URL. True if it was there."""
+        return self._ask_one(b"R", url)
+
+    def add_many(self, urls: Urls, /) -> Mask:
+        """Adds the strings of an iterable, or of an Arrow array, 1,024 at a time. The mask is True for
+        each that is new."""
+        return self._ask_many(b"A", urls)
+
+    def contains_many(self, urls: Urls, /) -> Mask:
+        """The mask is True for each URL that is in the store."""
+        return self._ask_many(b"C", urls)
+
+    def remove_many(self, urls: Urls, /) -> Mask:
+        """Removes the URLs. The mask is True for each that was there."""
+        return self._ask_many(b"R", urls)
+
+    def commit(self) -> None:
+        """Returns when everything answered before would survive a power cut. (The server commits by
+        itself within some 50 ms.)"""
+        self._ask(b"F")
+
+    def info(self) -> dict[str, Any]:
+        """A dict of statistics: keys, log_bytes, fpr, ..."""
+        return json.loads(self._ask(b"I"))
+
+    def __len__(self) -> int:
+        return self.info()["keys"]
+
+    @property
+    def closed(self) -> bool:
+        """Whether the connection is closed."""
+        return self._closed
+
+    def close(self) -> None:
+        """Ends the connection. Everything that was answered stays in the store."""
+        if os.getpid() == self._pid and not self._closed:
+            self._end()
+
+    def __enter__(self) -> Client:
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        self.close()
+
+    def __reduce__(self):
+        raise TypeError("a connection cannot be pickled or copied: call unseen.connect there")
+
+    def __del__(self):
+        if not self._closed:
+            self._end()
+
+
+def _open(address, timeout):
+    host, _, port = address.rpartition(":")
+    if host == "unix":
+        connection = socket.socket(socket.AF_UNIX)
+        try:
+            connection.settimeout(timeout)
+            connection.connect(port)
+        except BaseException:
+            connection.close()
+            raise
+        return connection
+    if not port.isdigit():
+        raise ValueError(f"{address!r} is not an address: unix:PATH, or HOST:PORT")
+    return socket.create_connection((host.strip("[]") or "127.0.0.1", int(port)), timeout)
+
+
+def _connection_error(address, error):
+    class_ = {FileNotFoundError: MissingError}.get(type(error), FileError)
+    return class_(f"{address}: {error.strerror or error}")
+
+
+def _sentence(answer):
+    return answer.removeprefix(b"E ").decode(errors="replace")
+
+
+def _batches(urls):
+    """The URLs as bytes, or None, 1,024 at a time, fewer if they are long."""
+    batch, size = [], 0
+    for url in urls:
+        item = None if url is None else _item(url)
+        batch.append(item)
+        size += len(item or b"")
+        if len(batch) == _BATCH or size >= _LINE_MAX:
+            yield batch
+            batch, size = [], 0
+    if batch:
+        yield batch
+
+
+def _item(url):
+    if isinstance(url, str):
+        url = url.encode()
+    elif not isinstance(url, bytes):
+        raise TypeError(f"a URL is str or bytes, not {type(url)!r}")
+    if b"\n" in url:
+        raise ValueError("a URL with a newline cannot be sent to a server")
+    if len(url) > _LINE_MAX - 2:
+        raise ValueError(f"a URL of {len(url)} bytes is too long for a server")
+    return url
