@@ -10,18 +10,15 @@
 #include <string.h>
 
 #include "base/bytes.h"
-#include "hash/checksum.h"
+#include "hash/chunk.h"
 
 enum {
     FORMAT_VERSION = 1,
-    FRAME_HEAD = 24,
-    FRAME_TAIL = 8,
     HEADER_LEN = 32,
     PAGE_HEAD = 8,
     LIST_MAX = UNSEEN__PAGE / 2 /* with this many integers a list is as long as the bits */
 };
 
-#define PAYLOAD_MAX (UNSEEN_CHUNK_MAX - FRAME_HEAD - FRAME_TAIL)
 #define KIND_HEADER 0x48424e55u /* "UNBH" */
 #define KIND_PIECE  0x50424e55u /* "UNBP" */
 #define KIND_END    0x45424e55u /* "UNBE" */
@@ -30,16 +27,6 @@ enum {
 static const uint8_t magic[8] = {0x89, 'U', 'N', 'B', '\r', '\n', 0x1a, '\n'};
 
 /* ---- export ---- */
-
-static size_t put_frame(uint8_t *chunk, uint32_t kind, uint64_t id, size_t payload_len)
-{
-    store_le32(chunk, kind);
-    store_le32(chunk + 4, (uint32_t)payload_len);
-    store_le64(chunk + 8, id);
-    store_le64(chunk + 16, 0);
-    store_le64(chunk + FRAME_HEAD + payload_len, unseen__checksum(chunk, FRAME_HEAD + payload_len));
-    return FRAME_HEAD + payload_len + FRAME_TAIL;
-}
 
 /* An id that ties the chunks of one export together, as well as a few words can. */
 static uint64_t export_id(const struct unseen_bitmap *b)
@@ -54,19 +41,19 @@ static uint64_t export_id(const struct unseen_bitmap *b)
 
 static size_t put_header(const struct unseen_bitmap *b, uint8_t *chunk)
 {
-    uint8_t *p = chunk + FRAME_HEAD;
+    uint8_t *p = chunk + CHUNK_HEAD;
     memset(p, 0, HEADER_LEN);
     memcpy(p, magic, sizeof(magic));
     store_le32(p + 8, FORMAT_VERSION);
     store_le32(p + 12, 0); /* incompatible features */
     store_le64(p + 16, b->count);
-    return put_frame(chunk, KIND_HEADER, export_id(b), HEADER_LEN);
+    return chunk_seal(chunk, KIND_HEADER, export_id(b), HEADER_LEN);
 }
 
 static size_t put_end(const struct unseen_bitmap *b, uint8_t *chunk)
 {
-    store_le64(chunk + FRAME_HEAD, b->count);
-    return put_frame(chunk, KIND_END, export_id(b), 8);
+    store_le64(chunk + CHUNK_HEAD, b->count);
+    return chunk_seal(chunk, KIND_END, export_id(b), 8);
 }
 
 static size_t page_len(unsigned count)
@@ -111,7 +98,7 @@ static size_t put_pages(const struct unseen_bitmap *b, uint64_t *page, uint8_t *
     for (; (*page = unseen__bitmap_next_page(b, *page)) < BITMAP_PAGES_END; ++*page) {
         const uint64_t entry = *bitmap_entry(b, *page);
         const unsigned count = unseen__bitmap_page_count(b, entry);
-        if (len + page_len(count) > PAYLOAD_MAX) {
+        if (len + page_len(count) > CHUNK_PAYLOAD_MAX) {
             break;
         }
         put_page(payload + len, *page, entry, count);
@@ -140,20 +127,13 @@ enum unseen_status unseen_bitmap_export(const struct unseen_bitmap *b, uint64_t 
         return UNSEEN_OK;
     }
     uint64_t page = *cursor - 1;
-    const size_t len = put_pages(b, &page, chunk + FRAME_HEAD);
-    *len_out = len ? put_frame(chunk, KIND_PIECE, export_id(b), len) : put_end(b, chunk);
+    const size_t len = put_pages(b, &page, chunk + CHUNK_HEAD);
+    *len_out = len ? chunk_seal(chunk, KIND_PIECE, export_id(b), len) : put_end(b, chunk);
     *cursor = len ? page + 1 : CURSOR_END;
     return UNSEEN_OK;
 }
 
 /* ---- import ---- */
-
-static bool check_frame(const uint8_t *chunk, size_t len)
-{
-    return len >= FRAME_HEAD + FRAME_TAIL && len <= UNSEEN_CHUNK_MAX &&
-           load_le32(chunk + 4) == len - FRAME_HEAD - FRAME_TAIL && load_le64(chunk + 16) == 0 &&
-           load_le64(chunk + len - FRAME_TAIL) == unseen__checksum(chunk, len - FRAME_TAIL);
-}
 
 static enum unseen_status take_header(struct unseen_bitmap *b, const uint8_t *p, size_t len,
                                       uint64_t id)
@@ -258,13 +238,13 @@ enum unseen_status unseen_bitmap_import_chunk(struct unseen_bitmap *b, const voi
                                               bool *complete_out)
 {
     const uint8_t *chunk = data;
-    if (!check_frame(chunk, len)) {
+    if (!chunk_is_sound(chunk, len)) {
         return UNSEEN_ERR_CORRUPT;
     }
-    const uint32_t kind = load_le32(chunk);
-    const uint64_t id = load_le64(chunk + 8);
-    const uint8_t *payload = chunk + FRAME_HEAD;
-    const size_t payload_len = len - FRAME_HEAD - FRAME_TAIL;
+    const uint32_t kind = chunk_kind(chunk);
+    const uint64_t id = chunk_id(chunk);
+    const uint8_t *payload = chunk + CHUNK_HEAD;
+    const size_t payload_len = len - CHUNK_HEAD - CHUNK_TAIL;
     if (kind != KIND_HEADER && (!b->import.has_header || id != b->import.id)) {
         return UNSEEN_ERR_CORRUPT;
     }

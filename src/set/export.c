@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Export and import: a set as a row of chunks, and back (docs/format.md, "Chunks"). This file makes
- * and checks the frame of a chunk: kind, length, id of the export, checksum. The filter makes and
- * reads the piece inside.
+ * Export and import: a set as a row of chunks, and back (docs/format.md, "Chunks"). hash/chunk.h
+ * has the frame of a chunk; the filter makes and reads the piece inside.
  *
  * The cursor of an export is 0 at the header, then 1 + (filter << 50 | position in the filter), and
  * CURSOR_END at the end. */
@@ -13,13 +12,11 @@
 #include "base/bytes.h"
 #include "base/error.h"
 #include "base/memory.h"
-#include "hash/checksum.h"
+#include "hash/chunk.h"
 
 enum {
     FORMAT_VERSION = 3,
     FORMAT_VERSION_2 = 2, /* is read, too: its header has no generation */
-    FRAME_HEAD = 24,
-    FRAME_TAIL = 8,
     SECRET_OFFSET = 32,
     NAME_OFFSET = 64,
     NAME_LEN = 16,
@@ -38,28 +35,7 @@ enum {
 
 static const uint8_t magic[8] = {0x89, 'U', 'N', 'S', '\r', '\n', 0x1a, '\n'};
 
-_Static_assert(FRAME_HEAD + UNSEEN__PIECE_MAX + FRAME_TAIL <= UNSEEN_CHUNK_MAX, "a piece fits");
-
-/* ---- frame ---- */
-
-/* Adds kind, length, id and checksum to the payload, which is in the chunk already. Returns the
- * length of the chunk. */
-static size_t put_frame(uint8_t *chunk, uint32_t kind, uint64_t id, size_t payload_len)
-{
-    store_le32(chunk, kind);
-    store_le32(chunk + 4, (uint32_t)payload_len);
-    store_le64(chunk + 8, id);
-    store_le64(chunk + 16, 0);
-    store_le64(chunk + FRAME_HEAD + payload_len, unseen__checksum(chunk, FRAME_HEAD + payload_len));
-    return FRAME_HEAD + payload_len + FRAME_TAIL;
-}
-
-static bool check_frame(const uint8_t *chunk, size_t len)
-{
-    return len >= FRAME_HEAD + FRAME_TAIL && len <= UNSEEN_CHUNK_MAX &&
-           load_le32(chunk + 4) == len - FRAME_HEAD - FRAME_TAIL && load_le64(chunk + 16) == 0 &&
-           load_le64(chunk + len - FRAME_TAIL) == unseen__checksum(chunk, len - FRAME_TAIL);
-}
+_Static_assert(CHUNK_HEAD + UNSEEN__PIECE_MAX + CHUNK_TAIL <= UNSEEN_CHUNK_MAX, "a piece fits");
 
 /* ---- export ---- */
 
@@ -99,7 +75,7 @@ static uint64_t export_id(const struct unseen_set *set)
 
 static size_t put_header(const struct unseen_set *set, uint8_t *chunk)
 {
-    uint8_t *p = chunk + FRAME_HEAD;
+    uint8_t *p = chunk + CHUNK_HEAD;
     const char *profile = unseen_set_profile(set);
     const size_t profile_len = strlen(profile);
     memset(p, 0, PROFILE_OFFSET);
@@ -118,13 +94,13 @@ static size_t put_header(const struct unseen_set *set, uint8_t *chunk)
     store_le32(p + PROFILE_LEN_OFFSET, (uint32_t)profile_len);
     store_le64(p + GENERATION_OFFSET, generation_of(set));
     memcpy(p + PROFILE_OFFSET, profile, profile_len);
-    return put_frame(chunk, KIND_HEADER, export_id(set), PROFILE_OFFSET + profile_len);
+    return chunk_seal(chunk, KIND_HEADER, export_id(set), PROFILE_OFFSET + profile_len);
 }
 
 static size_t put_end(const struct unseen_set *set, uint8_t *chunk)
 {
-    store_le64(chunk + FRAME_HEAD, nkeys_of(set));
-    return put_frame(chunk, KIND_END, export_id(set), 8);
+    store_le64(chunk + CHUNK_HEAD, nkeys_of(set));
+    return chunk_seal(chunk, KIND_END, export_id(set), 8);
 }
 
 enum unseen_status unseen_set_export(const struct unseen_set *set, uint64_t *cursor, void *buf,
@@ -149,9 +125,9 @@ enum unseen_status unseen_set_export(const struct unseen_set *set, uint64_t *cur
         return UNSEEN_ERR_ARGUMENT;
     }
     for (; shard < nshards_of(set); shard++, position = 0) {
-        size_t len = set->ops->save_piece(set->shards[shard].filter, &position, chunk + FRAME_HEAD);
+        size_t len = set->ops->save_piece(set->shards[shard].filter, &position, chunk + CHUNK_HEAD);
         if (len) {
-            *len_out = put_frame(chunk, KIND_PIECE, export_id(set), len);
+            *len_out = chunk_seal(chunk, KIND_PIECE, export_id(set), len);
             *cursor = 1 + (shard << POSITION_BITS | position);
             return UNSEEN_OK;
         }
@@ -278,16 +254,16 @@ static enum unseen_status import_piece(struct unseen_import *import, const uint8
 static enum unseen_status import_chunk(struct unseen_import *import, const uint8_t *chunk,
                                        size_t len)
 {
-    if (!check_frame(chunk, len)) {
+    if (!chunk_is_sound(chunk, len)) {
         return UNSEEN_ERR_CORRUPT;
     }
-    const uint8_t *payload = chunk + FRAME_HEAD;
-    size_t payload_len = len - FRAME_HEAD - FRAME_TAIL;
-    uint64_t id = load_le64(chunk + 8);
+    const uint8_t *payload = chunk + CHUNK_HEAD;
+    size_t payload_len = len - CHUNK_HEAD - CHUNK_TAIL;
+    uint64_t id = chunk_id(chunk);
     if (import->set && id != import->id) {
         return UNSEEN_ERR_MISMATCH;
     }
-    switch (load_le32(chunk)) {
+    switch (chunk_kind(chunk)) {
     case KIND_HEADER:
         import->id = id;
         return import_header(import, payload, payload_len);

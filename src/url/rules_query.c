@@ -4,6 +4,7 @@
  * say which pieces go, so one pass over the query can ask them all. */
 #include <string.h>
 
+#include "base/mergesort.h"
 #include "url/rules.h"
 
 /* The piece at the start of s[0..len). */
@@ -269,48 +270,26 @@ static size_t piece_len(const char *s, const char *end)
     return (size_t)((amp ? amp : end) - s);
 }
 
+/* The pieces of a query, which are numbered by where they start. */
+struct pieces {
+    const char *text;
+    const char *end;
+};
+
 /* Does the piece b come before the piece a? Stops at the first difference, so a merge takes time
  * linear in the bytes that it moves. */
-static bool comes_before(const char *b, const char *a, const char *end)
+static bool comes_before(const void *context, uint32_t b_start, uint32_t a_start)
 {
+    const struct pieces *p = context;
+    const char *a = p->text + a_start;
+    const char *b = p->text + b_start;
     for (;; a++, b++) {
-        const bool a_ends = a == end || *a == '&';
-        const bool b_ends = b == end || *b == '&';
+        const bool a_ends = a == p->end || *a == '&';
+        const bool b_ends = b == p->end || *b == '&';
         if (a_ends || b_ends || *a != *b) {
             return !a_ends && (b_ends || (unsigned char)*b < (unsigned char)*a);
         }
     }
-}
-
-/* Merges the sorted runs of starts [0, middle) and [middle, n) of pieces of text into out. */
-static void merge_pieces(const char *text, const char *end, const uint32_t *starts, size_t middle,
-                         size_t n, uint32_t *out)
-{
-    size_t i = 0;
-    size_t j = middle;
-    for (size_t k = 0; k < n; k++) {
-        const bool second =
-            j < n && (i == middle || comes_before(text + starts[j], text + starts[i], end));
-        out[k] = starts[second ? j++ : i++];
-    }
-}
-
-/* Merge sort from runs of one piece up: n log n on any input. Returns the sorted starts, which are
- * in starts or in spare. */
-static const uint32_t *sort_pieces(const char *text, const char *end, uint32_t *starts,
-                                   uint32_t *spare, size_t n)
-{
-    for (size_t run = 1; run < n; run *= 2) {
-        for (size_t i = 0; i < n; i += 2 * run) {
-            const size_t left = n - i;
-            merge_pieces(text, end, starts + i, left < run ? left : run,
-                         left < 2 * run ? left : 2 * run, spare + i);
-        }
-        uint32_t *const sorted = spare;
-        spare = starts;
-        starts = sorted;
-    }
-    return starts;
 }
 
 /* The first address behind at that suits an array of uint32_t. */
@@ -319,39 +298,38 @@ static uint32_t *align_starts(char *at)
     return (uint32_t *)(void *)(at + (sizeof(uint32_t) - (uintptr_t)at % sizeof(uint32_t)));
 }
 
-/* Writes where the pieces of text start, but not empty ones. *done_out: there are no empty pieces,
- * and the others are sorted. */
-static size_t find_pieces(const char *text, const char *end, uint32_t *starts, bool *done_out)
+/* Writes where the pieces start, but not empty ones. *done_out: there are no empty pieces, and the
+ * others are sorted. */
+static size_t find_pieces(const struct pieces *p, uint32_t *starts, bool *done_out)
 {
     size_t n = 0;
     bool done = true;
-    const char *last = NULL;
-    for (const char *at = text; at < end;) {
-        const size_t len = piece_len(at, end);
+    for (const char *at = p->text; at < p->end;) {
+        const size_t len = piece_len(at, p->end);
         if (len == 0) {
             done = false;
         } else {
-            done = done && !(last && comes_before(at, last, end));
-            starts[n++] = (uint32_t)(at - text);
-            last = at;
+            starts[n++] = (uint32_t)(at - p->text);
+            done = done && !(n > 1 && comes_before(p, starts[n - 1], starts[n - 2]));
         }
         at += len + 1;
     }
-    *done_out = done && !(end > text && end[-1] == '&');
+    *done_out = done && !(p->end > p->text && p->end[-1] == '&');
     return n;
 }
 
-/* A few pieces are sorted by insertion, which is faster for them. */
-static const uint32_t *sort_starts(const char *text, const char *end, uint32_t *starts,
-                                   uint32_t *spare, size_t n)
+/* A few pieces are sorted by insertion, which is faster for them. Returns the sorted starts, which
+ * are in starts or in spare. */
+static const uint32_t *sort_pieces(const struct pieces *p, uint32_t *starts, uint32_t *spare,
+                                   size_t n)
 {
     if (n > INSERTION_MAX) {
-        return sort_pieces(text, end, starts, spare, n);
+        return merge_sort(starts, spare, n, comes_before, p);
     }
     for (size_t i = 1; i < n; i++) {
         const uint32_t start = starts[i];
         size_t k = i;
-        for (; k > 0 && comes_before(text + start, text + starts[k - 1], end); k--) {
+        for (; k > 0 && comes_before(p, start, starts[k - 1]); k--) {
             starts[k] = starts[k - 1];
         }
         starts[k] = start;
@@ -368,21 +346,22 @@ size_t unseen__sort_query(const struct unseen__rule_context *context, char *s, s
         return len;
     }
     uint32_t *const starts = align_starts(context->scratch + len);
+    struct pieces p = {s + 1, s + len};
     bool done;
-    const size_t npieces = find_pieces(s + 1, s + len, starts, &done);
+    const size_t npieces = find_pieces(&p, starts, &done);
     if (done) {
         return len;
     }
-    const char *const text = memcpy(context->scratch, s + 1, len - 1);
-    const char *const end = text + len - 1;
-    const uint32_t *const order = sort_starts(text, end, starts, starts + npieces, npieces);
+    p.text = memcpy(context->scratch, s + 1, len - 1);
+    p.end = p.text + len - 1;
+    const uint32_t *const order = sort_pieces(&p, starts, starts + npieces, npieces);
     size_t n = 1;
     for (size_t i = 0; i < npieces; i++) {
         if (i > 0) {
             s[n++] = '&';
         }
-        const char *const piece = text + order[i];
-        const size_t nbytes = piece_len(piece, end);
+        const char *const piece = p.text + order[i];
+        const size_t nbytes = piece_len(piece, p.end);
         memcpy(s + n, piece, nbytes);
         n += nbytes;
     }

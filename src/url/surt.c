@@ -10,6 +10,7 @@
  * text stands; the function does the same, because the keys must be equal to the keys in files. */
 #include <string.h>
 
+#include "base/mergesort.h"
 #include "url/ascii.h"
 #include "url/safebrowsing.h"
 #include "url/url.h"
@@ -172,8 +173,9 @@ static bool at_end(const struct pieces *p, const char *at)
 
 /* Does the piece b come before the piece a? Pieces are compared by name, then by value; a piece
  * without a = comes first. */
-static bool comes_before(const struct pieces *p, uint32_t b_start, uint32_t a_start)
+static bool comes_before(const void *context, uint32_t b_start, uint32_t a_start)
 {
+    const struct pieces *p = context;
     const char *a = p->text + a_start;
     const char *b = p->text + b_start;
     for (bool in_name = true;; a++, b++) {
@@ -187,29 +189,6 @@ static bool comes_before(const struct pieces *p, uint32_t b_start, uint32_t a_st
         }
         in_name = in_name && *a != '=';
     }
-}
-
-/* Merge sort. Returns the sorted starts, which are in starts or in spare. */
-static const uint32_t *sort_pieces(const struct pieces *p, uint32_t *starts, uint32_t *spare,
-                                   size_t n)
-{
-    for (size_t run = 1; run < n; run *= 2) {
-        for (size_t low = 0; low < n; low += 2 * run) {
-            const size_t middle = low + run < n ? low + run : n;
-            const size_t high = middle + run < n ? middle + run : n;
-            size_t i = low;
-            size_t j = middle;
-            for (size_t k = low; k < high; k++) {
-                const bool second =
-                    j < high && (i == middle || comes_before(p, starts[j], starts[i]));
-                spare[k] = starts[second ? j++ : i++];
-            }
-        }
-        uint32_t *const sorted = spare;
-        spare = starts;
-        starts = sorted;
-    }
-    return starts;
 }
 
 /* Writes the pieces of the query, sorted, to out; returns the end. scratch has room for 8 bytes for
@@ -226,7 +205,7 @@ static char *write_sorted(const struct text *query, char *scratch, char *out)
             starts[n++] = (uint32_t)(i + 1);
         }
     }
-    const uint32_t *const order = sort_pieces(&p, starts, starts + n, n);
+    const uint32_t *const order = merge_sort(starts, starts + n, n, comes_before, &p);
     for (size_t i = 0; i < n; i++) {
         if (i > 0) {
             *out++ = '&';

@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The frame of a chunk of an export, of a set or of a bitmap (docs/format.md, "Chunks"): a head with
+ * kind, length and the id of the export, the payload, a checksum. */
+#ifndef UNSEEN_HASH_CHUNK_H
+#define UNSEEN_HASH_CHUNK_H
+
+#include <stdbool.h>
+
+#include "base/bytes.h"
+#include "hash/checksum.h"
+#include "unseen.h"
+
+enum {
+    CHUNK_HEAD = 24,
+    CHUNK_TAIL = 8
+};
+
+#define CHUNK_PAYLOAD_MAX (UNSEEN_CHUNK_MAX - CHUNK_HEAD - CHUNK_TAIL)
+
+/* Puts the frame around a payload that stands behind the head already. Returns the length of the
+ * chunk. */
+static inline size_t chunk_seal(uint8_t *chunk, uint32_t kind, uint64_t id, size_t payload_len)
+{
+    const size_t body = CHUNK_HEAD + payload_len;
+    store_le32(chunk, kind);
+    store_le32(chunk + 4, (uint32_t)payload_len);
+    store_le64(chunk + 8, id);
+    store_le64(chunk + 16, 0);
+    store_le64(chunk + body, unseen__checksum(chunk, body));
+    return body + CHUNK_TAIL;
+}
+
+/* True if the len bytes are one whole chunk. */
+static inline bool chunk_is_sound(const uint8_t *chunk, size_t len)
+{
+    return len >= CHUNK_HEAD + CHUNK_TAIL && len <= UNSEEN_CHUNK_MAX &&
+           load_le32(chunk + 4) == len - CHUNK_HEAD - CHUNK_TAIL && load_le64(chunk + 16) == 0 &&
+           load_le64(chunk + len - CHUNK_TAIL) == unseen__checksum(chunk, len - CHUNK_TAIL);
+}
+
+static inline uint32_t chunk_kind(const uint8_t *chunk)
+{
+    return load_le32(chunk);
+}
+
+static inline uint64_t chunk_id(const uint8_t *chunk)
+{
+    return load_le64(chunk + 8);
+}
+
+#endif
