@@ -254,6 +254,26 @@ static inline enum unseen_status test_import(const struct test_image *image,
     return unseen_import_finish(import, set_out);
 }
 
+/* The set that the chunks make, for so many threads; NULL if they are refused. */
+static inline struct unseen_set *test_import_set(const struct test_image *image, unsigned threads)
+{
+    const struct unseen_set_options options = {
+        .size = sizeof(options), .cpu = test_cpu, .threads = threads};
+    struct unseen_set *set = NULL;
+    return test_import(image, &options, &set) == UNSEEN_OK ? set : NULL;
+}
+
+/* True if the exports of both sets are the same to the byte. */
+static inline bool test_same_export(const struct unseen_set *a, const struct unseen_set *b)
+{
+    struct test_image x = test_export(a);
+    struct test_image y = test_export(b);
+    const bool same = test_same_image(&x, &y);
+    test_image_free(&x);
+    test_image_free(&y);
+    return same;
+}
+
 /* Imports each chunk of a set as soon as it is exported. *copy_out is NULL unless all goes well. */
 static inline enum unseen_status test_copy(const struct unseen_set *set,
                                            const struct unseen_set_options *options,

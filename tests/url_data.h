@@ -29,6 +29,23 @@ static inline void *data_keep(void *ptr)
     return ptr;
 }
 
+/* The canonicaliser of a profile with these rules, for the level under test. */
+static inline struct unseen_url *data_url(const char *profile, const char *const *rules,
+                                          size_t nrules)
+{
+    struct unseen_url *url = NULL;
+    const struct unseen_url_options options = {.size = sizeof(options),
+                                               .profile = profile,
+                                               .rules = rules,
+                                               .nrules = nrules,
+                                               .cpu = test_cpu};
+    if (unseen_url_create(&url, &options, NULL) != UNSEEN_OK) {
+        fprintf(stderr, "cannot create %s\n", profile);
+        exit(2);
+    }
+    return url;
+}
+
 /* A whole file or list in memory; data is NULL if the file is missing. Never freed. */
 struct data_file {
     char *data;

@@ -15,22 +15,6 @@ enum {
     SCHEME_BUF = 8 * SCHEME_TEXT_MAX + 1024
 };
 
-static inline struct unseen_url *scheme_create(const char *profile, const char *const *rules,
-                                               size_t nrules)
-{
-    struct unseen_url *url = NULL;
-    const struct unseen_url_options options = {.size = sizeof(options),
-                                               .profile = profile,
-                                               .rules = rules,
-                                               .nrules = nrules,
-                                               .cpu = test_cpu};
-    if (unseen_url_create(&url, &options, NULL) != UNSEEN_OK) {
-        fprintf(stderr, "cannot create %s\n", profile);
-        exit(2);
-    }
-    return url;
-}
-
 static inline bool scheme_same(struct unseen_bytes a, struct unseen_bytes b)
 {
     return a.len == b.len && (a.len == 0 || memcmp(a.data, b.data, a.len) == 0);

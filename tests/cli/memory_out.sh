@@ -3,18 +3,7 @@
 # Label: once
 # Time: long
 . "$(dirname "$0")/lib/common.bash"
-
-case $(ldd "$UNSEEN" 2> /dev/null; nm -D "$UNSEEN" 2> /dev/null) in
-*libasan* | *libtsan* | *__asan_* | *__tsan_*)
-    skip 'a sanitizer has its own allocator'
-    finish
-    ;;
-esac
-
-if ! cc -shared -fPIC -O1 -o fail.so "$TESTS/cli/lib/fail_alloc.c" -ldl 2> cc_err; then
-    skip 'no C compiler'
-    finish
-fi
+. "$(dirname "$0")/lib/fail_alloc.bash"
 
 # is_prefix FILE OF: whole lines from the start of another file.
 is_prefix() {

@@ -1,18 +1,7 @@
 # No memory while serving: every allocation fails once, and all from each one on. The server ends
 # with status 2, or answers E where it had none; whatever it answered holds.
 . "$(dirname "$0")/lib/common.bash"
-
-case $(ldd "$UNSEEN" 2> /dev/null; nm -D "$UNSEEN" 2> /dev/null) in
-*libasan* | *libtsan* | *__asan_* | *__tsan_*)
-    skip 'a sanitizer has its own allocator'
-    finish
-    ;;
-esac
-
-if ! cc -shared -fPIC -O1 -o fail.so "$TESTS/cli/lib/fail_alloc.c" -ldl 2> cc_err; then
-    skip 'no C compiler'
-    finish
-fi
+. "$(dirname "$0")/lib/fail_alloc.bash"
 
 # URLs of which some need memory to be made canonical, one request each; then a batch of them.
 for i in 1 2 3 4 5 6; do

@@ -2,7 +2,7 @@
  *
  * The counting filter against a byte for each of its counters, computed the slow way; against a
  * list of how often each key was added; and its rate against the formula. */
-#include "test.h"
+#include "set_check.h"
 
 #include <math.h>
 
@@ -79,65 +79,6 @@ static struct unseen_set_stats stats_of(const struct unseen_set *set)
     struct unseen_set_stats stats = {.size = sizeof(stats)};
     CHECK_EQ(unseen_set_stats(set, &stats), UNSEEN_OK);
     return stats;
-}
-
-/* ---- chunks ---- */
-
-struct chunks {
-    uint8_t *data;
-    size_t len[4096];
-    size_t n;
-    size_t total;
-};
-
-static void export_all(const struct unseen_set *set, struct chunks *c)
-{
-    static uint8_t buf[UNSEEN_CHUNK_MAX];
-    uint64_t cursor = 0;
-    size_t len = 0;
-    c->n = 0;
-    c->total = 0;
-    c->data = malloc(1);
-    while (unseen_set_export(set, &cursor, buf, sizeof(buf), &len) == UNSEEN_OK && len > 0 &&
-           c->n < 4096) {
-        c->data = realloc(c->data, c->total + len);
-        memcpy(c->data + c->total, buf, len);
-        c->total += len;
-        c->len[c->n++] = len;
-    }
-    CHECK_EQ(len, 0);
-}
-
-static struct unseen_set *import_all(const struct chunks *c, unsigned threads)
-{
-    const struct unseen_set_options options = {
-        .size = sizeof(options), .cpu = test_cpu, .threads = threads};
-    struct unseen_import *import = NULL;
-    struct unseen_set *set = NULL;
-    CHECK_EQ(unseen_import_create(&import, &options, NULL), UNSEEN_OK);
-    enum unseen_status status = UNSEEN_OK;
-    size_t at = 0;
-    for (size_t i = 0; i < c->n && status == UNSEEN_OK; i++) {
-        status = unseen_import_chunk(import, c->data + at, c->len[i]);
-        at += c->len[i];
-    }
-    if (status != UNSEEN_OK) {
-        unseen_import_free(import);
-        return NULL;
-    }
-    return unseen_import_finish(import, &set) == UNSEEN_OK ? set : NULL;
-}
-
-static bool is_same_bytes(const struct unseen_set *a, const struct unseen_set *b)
-{
-    struct chunks x;
-    struct chunks y;
-    export_all(a, &x);
-    export_all(b, &y);
-    const bool same = x.total == y.total && memcmp(x.data, y.data, x.total) == 0;
-    free(x.data);
-    free(y.data);
-    return same;
 }
 
 /* ---- the model ---- */
@@ -325,7 +266,7 @@ static void test_absent_and_full(void)
         }
     }
     CHECK(nrefused > N - 40);
-    CHECK(is_same_bytes(set, copy));
+    CHECK(test_same_export(set, copy));
     unseen_set_free(copy);
     /* Counts: never less than what was added. */
     const struct unseen_bytes x = {"x", 1};
@@ -470,13 +411,12 @@ static void test_sums(void)
 static void test_chunks(double fpr)
 {
     struct unseen_set *set = fresh(20000, fpr);
-    struct chunks c;
     fill(set, 0, 20000);
-    export_all(set, &c);
+    struct test_image image = test_export(set);
     for (unsigned threads = 1; threads <= 8; threads *= 8) {
-        struct unseen_set *back = import_all(&c, threads);
+        struct unseen_set *back = test_import_set(&image, threads);
         CHECK(back != NULL);
-        CHECK(threads > 1 || is_same_bytes(set, back));
+        CHECK(threads > 1 || test_same_export(set, back));
         for (uint64_t i = 0; back && i < 20000; i++) {
             CHECK_EQ(ask(back, i), UNSEEN_SEEN);
         }
@@ -484,14 +424,14 @@ static void test_chunks(double fpr)
         unseen_set_free(back);
     }
     /* Some bits of the parameters, right checksums: the set's own checks. */
-    for (size_t at = 0; at < c.total; at += 97) {
-        c.data[at] ^= 4;
-        struct unseen_set *back = import_all(&c, 1);
+    for (size_t at = 0; at < image.len; at += 97) {
+        image.bytes[at] ^= 4;
+        struct unseen_set *back = test_import_set(&image, 1);
         CHECK(back == NULL);
         unseen_set_free(back);
-        c.data[at] ^= 4;
+        image.bytes[at] ^= 4;
     }
-    free(c.data);
+    test_image_free(&image);
     unseen_set_free(set);
 }
 
@@ -509,7 +449,7 @@ static void test_levels(double fpr)
             CHECK_EQ(take(a, key), take(b, key));
         }
     }
-    CHECK(is_same_bytes(a, b));
+    CHECK(test_same_export(a, b));
     unseen_set_free(a);
     unseen_set_free(b);
 }

@@ -4,7 +4,6 @@
  * key can be read back, the whole contents are compared, not only the answers. Also keys made to
  * collide, pieces and damage to them, every SIMD level, and a failing allocator at every step. */
 #include "set_check.h"
-#include "test.h"
 
 #include "base/memory.h"
 #include "set/set.h"
@@ -376,49 +375,6 @@ static struct unseen_set *fresh_set(enum unseen_cpu cpu, unsigned threads)
     return set;
 }
 
-struct chunks {
-    uint8_t *data;
-    size_t len[512];
-    size_t n;
-    size_t total;
-};
-
-static void export_all(const struct unseen_set *set, struct chunks *c)
-{
-    static uint8_t buf[UNSEEN_CHUNK_MAX];
-    uint64_t cursor = 0;
-    size_t len = 0;
-    *c = (struct chunks){.data = malloc(1)};
-    while (unseen_set_export(set, &cursor, buf, sizeof(buf), &len) == UNSEEN_OK && len > 0 &&
-           c->n < 512) {
-        c->data = realloc(c->data, c->total + len);
-        memcpy(c->data + c->total, buf, len);
-        c->total += len;
-        c->len[c->n++] = len;
-    }
-    CHECK_EQ(len, 0);
-}
-
-static struct unseen_set *import_all(const struct chunks *c, unsigned threads)
-{
-    const struct unseen_set_options options = {
-        .size = sizeof(options), .cpu = test_cpu, .threads = threads};
-    struct unseen_import *import = NULL;
-    struct unseen_set *set = NULL;
-    CHECK_EQ(unseen_import_create(&import, &options, NULL), UNSEEN_OK);
-    enum unseen_status status = UNSEEN_OK;
-    size_t at = 0;
-    for (size_t i = 0; i < c->n && status == UNSEEN_OK; i++) {
-        status = unseen_import_chunk(import, c->data + at, c->len[i]);
-        at += c->len[i];
-    }
-    if (status != UNSEEN_OK) {
-        unseen_import_free(import);
-        return NULL;
-    }
-    return unseen_import_finish(import, &set) == UNSEEN_OK ? set : NULL;
-}
-
 static void fill_set(struct unseen_set *set, uint64_t first, uint64_t end)
 {
     for (uint64_t i = first; i < end; i++) {
@@ -441,24 +397,23 @@ static size_t count_seen(const struct unseen_set *set, uint64_t first, uint64_t 
 static void test_chunks(unsigned threads)
 {
     struct unseen_set *set = fresh_set(test_cpu, threads);
-    struct chunks c;
     fill_set(set, 0, 30000);
-    export_all(set, &c);
+    struct test_image image = test_export(set);
     for (unsigned to = 1; to <= 4; to *= 4) {
-        struct unseen_set *back = import_all(&c, to);
+        struct unseen_set *back = test_import_set(&image, to);
         CHECK(back != NULL);
         CHECK_EQ(count_seen(back, 0, 30000), 30000);
         CHECK_EQ(count_seen(back, 30000, 60000), 0);
         unseen_set_free(back);
     }
-    for (size_t at = 0; at < c.total; at += 997) {
-        c.data[at] ^= 16;
-        struct unseen_set *back = import_all(&c, 1);
+    for (size_t at = 0; at < image.len; at += 997) {
+        image.bytes[at] ^= 16;
+        struct unseen_set *back = test_import_set(&image, 1);
         CHECK(back == NULL);
         unseen_set_free(back);
-        c.data[at] ^= 16;
+        image.bytes[at] ^= 16;
     }
-    free(c.data);
+    test_image_free(&image);
     unseen_set_free(set);
 }
 
@@ -466,7 +421,6 @@ static void test_chunks(unsigned threads)
 static void test_levels(void)
 {
     struct unseen_set *sets[2] = {fresh_set(test_cpu, 1), fresh_set(UNSEEN_CPU_PORTABLE, 1)};
-    struct chunks c[2];
     for (int i = 0; i < 2; i++) {
         fill_set(sets[i], 0, 60000);
         for (uint64_t j = 0; j < 60000; j += 3) {
@@ -475,11 +429,9 @@ static void test_levels(void)
             CHECK_EQ(verdict, UNSEEN_SEEN);
         }
         fill_set(sets[i], 50000, 90000);
-        export_all(sets[i], &c[i]);
     }
-    CHECK(c[0].total == c[1].total && memcmp(c[0].data, c[1].data, c[0].total) == 0);
+    CHECK(test_same_export(sets[0], sets[1]));
     for (int i = 0; i < 2; i++) {
-        free(c[i].data);
         unseen_set_free(sets[i]);
     }
 }
@@ -563,9 +515,8 @@ static void test_wide_keys(void)
         CHECK(unseen_set_add_keys(set, &key, 1, &verdict, NULL) == UNSEEN_OK);
         CHECK_EQ(verdict, UNSEEN_SEEN);
     }
-    struct chunks c;
-    export_all(set, &c);
-    struct unseen_set *back = import_all(&c, 1);
+    struct test_image image = test_export(set);
+    struct unseen_set *back = test_import_set(&image, 1);
     CHECK(back != NULL);
     for (uint64_t i = 0; back && i < 4 * N; i++) {
         const struct unseen_key key = {i / 3, his[i % 3]};
@@ -575,7 +526,7 @@ static void test_wide_keys(void)
     struct unseen_set_stats stats = {.size = sizeof(stats)};
     CHECK(unseen_set_stats(set, &stats) == UNSEEN_OK);
     CHECK(stats.nkeys == 3 * N && stats.fpr_promise < 1e-28 && stats.fpr_estimate < 1e-34);
-    free(c.data);
+    test_image_free(&image);
     unseen_set_free(back);
     unseen_set_free(set);
 }
@@ -669,9 +620,8 @@ static void test_load(void)
     struct unseen_set *set = NULL;
     CHECK(unseen_set_create(&set, &options, NULL) == UNSEEN_OK);
     fill_set(set, 0, MANY);
-    struct chunks c;
-    export_all(set, &c);
-    struct unseen_set *back = import_all(&c, 1);
+    struct test_image image = test_export(set);
+    struct unseen_set *back = test_import_set(&image, 1);
     if (CHECK(back != NULL)) {
         const struct exact *e = (const struct exact *)(const void *)back->shards[0].filter;
         struct unseen_set_stats made = {.size = sizeof(made)};
@@ -684,7 +634,7 @@ static void test_load(void)
     }
     unseen_set_free(back);
     unseen_set_free(set);
-    free(c.data);
+    test_image_free(&image);
 }
 
 /* Hostile pieces of few keys, each far from the others, for a set that is said to be huge. */

@@ -259,12 +259,12 @@ static void test_digests(void)
 int main(void)
 {
     test_start();
-    url = scheme_create("crawl", NULL, 0); /* of any profile */
+    url = data_url("crawl", NULL, 0); /* of any profile */
     test_lists();
     printf("%zu lists\n", test_vectors());
     test_digests();
     unseen_url_free(url);
-    url = scheme_create("safebrowsing", NULL, 0);
+    url = data_url("safebrowsing", NULL, 0);
     struct data_lines lines = data_load_lines("urls_links.txt.gz", "urls_requests.txt.gz");
     struct unseen_bytes built_in = scheme_text("http://a.b.c.d.e.f.g/1/2/3/4/5.html?p=1");
     if (!lines.n) {

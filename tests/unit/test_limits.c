@@ -6,9 +6,8 @@
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE 1
 #endif
-#include "test.h"
+#include "folder_check.h"
 
-#include <dirent.h>
 #include <fcntl.h>
 #include <sys/resource.h>
 
@@ -26,19 +25,6 @@ enum {
 static char dir[PATH_LEN - 100];
 static char path[PATH_LEN];
 static struct unseen_error error;
-
-static void remove_all(void)
-{
-    DIR *d = opendir(dir);
-    for (const struct dirent *e; d && (e = readdir(d));) {
-        char name[PATH_LEN + 300];
-        snprintf(name, sizeof(name), "%s/%s", dir, e->d_name);
-        if (e->d_name[0] != '.') {
-            CHECK(unlink(name) == 0);
-        }
-    }
-    CHECK(d && closedir(d) == 0);
-}
 
 /* ---- memory ---- */
 
@@ -96,7 +82,7 @@ static void forge_log(const struct shape *shape)
         .key_bits = 64, .fpr = shape->fpr, .capacity = shape->capacity, .profile = "none/1"};
     const struct unseen_allocator allocator = unseen__allocator(NULL);
     bool exists = false;
-    remove_all();
+    test_folder_clear(dir);
     snprintf(header.filter, sizeof(header.filter), "%s", shape->filter);
     CHECK(unseen__log_new_id(header.id) == UNSEEN_OK);
     CHECK(unseen__log_create(&log, path, &header, 0600, &allocator, &exists, &error) == UNSEEN_OK);
@@ -338,7 +324,7 @@ int main(void)
     for (size_t i = 0; i < NSHAPES; i++) {
         test_few_keys(&shapes[i]);
     }
-    remove_all();
+    test_folder_clear(dir);
     CHECK(rmdir(dir) == 0);
     return test_end();
 }

@@ -160,7 +160,7 @@ static void test_deep_escapes(void)
 int main(void)
 {
     test_start();
-    url = scheme_create("safebrowsing", NULL, 0);
+    url = data_url("safebrowsing", NULL, 0);
     const size_t nrows = scheme_vectors("vectors/safebrowsing.tsv", check_vector);
     printf("%zu rows\n", nrows);
     CHECK(nrows > 100);

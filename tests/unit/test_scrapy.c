@@ -60,7 +60,7 @@ static void check_vector(const struct unseen_bytes column[SCHEME_COLUMNS])
     if (has(options, "\"query_separator\": \";\"")) {
         rules[nrules++] = semicolon_rule;
     }
-    struct unseen_url *url = scheme_create(profile, rules, nrules);
+    struct unseen_url *url = data_url(profile, rules, nrules);
     scheme_check(url, column[0], column[1]);
     unseen_url_free(url);
 }
@@ -68,7 +68,7 @@ static void check_vector(const struct unseen_bytes column[SCHEME_COLUMNS])
 /* The documented differences from w3lib: what unseen answers. */
 static void check_difference(const struct unseen_bytes column[SCHEME_COLUMNS])
 {
-    struct unseen_url *url = scheme_create(profile, NULL, 0);
+    struct unseen_url *url = data_url(profile, NULL, 0);
     if (scheme_same(column[1], scheme_text("!"))) {
         check_failure(url, column[0]);
     } else {
@@ -215,16 +215,16 @@ static void test_names_2(const struct unseen_url *url)
 
 static void test_rules(void)
 {
-    struct unseen_url *url = scheme_create(profile, &fragment_rule, 1);
+    struct unseen_url *url = data_url(profile, &fragment_rule, 1);
     check_text(url, "http://e.com/?a=1#B c%7e[", "http://e.com/?a=1#B%20c%7e%5B");
     check_text(url, "http://e.com/#", "http://e.com/");
     unseen_url_free(url);
-    url = scheme_create(profile, &blank_rule, 1);
+    url = data_url(profile, &blank_rule, 1);
     check_text(url, "http://e.com/?b=&c&a=2&=", "http://e.com/?a=2");
     check_text(url, "http://e.com/?=1&b=", "http://e.com/?=1");
     check_text(url, "http://e.com/?b", "http://e.com/");
     unseen_url_free(url);
-    url = scheme_create(profile, &semicolon_rule, 1);
+    url = data_url(profile, &semicolon_rule, 1);
     check_text(url, "http://e.com/?c=3;a=5&0;;b", "http://e.com/?a=5%260;b=;c=3");
     unseen_url_free(url);
 }
@@ -415,7 +415,7 @@ enum {
 /* Promises that hold for every input. */
 static void test_promises(const struct data_lines *lines)
 {
-    struct unseen_url *url = scheme_create(profile, NULL, 0);
+    struct unseen_url *url = data_url(profile, NULL, 0);
     struct unseen_bytes built_in[NTEXTS];
     for (size_t i = 0; i < NTEXTS; i++) {
         built_in[i] = scheme_text(texts[i]);
@@ -424,7 +424,7 @@ static void test_promises(const struct data_lines *lines)
     scheme_check_mutated(url, built_in, NTEXTS, MUTATIONS / 2 * test_scale(), 1);
     scheme_check_mutated(url, lines->lines, lines->n, MUTATIONS * test_scale(), 2);
     const char *const rules[] = {fragment_rule, blank_rule};
-    struct unseen_url *ruled = scheme_create(profile, rules, 2);
+    struct unseen_url *ruled = data_url(profile, rules, 2);
     test_random_queries(ruled);
     scheme_check_mutated(ruled, lines->lines, lines->n, MUTATIONS / 4 * test_scale(), 4);
     unseen_url_free(ruled);
@@ -434,7 +434,7 @@ static void test_promises(const struct data_lines *lines)
 /* What does not depend on the version. */
 static void test_both(const char *vectors, const struct data_lines *lines)
 {
-    struct unseen_url *url = scheme_create(profile, NULL, 0);
+    struct unseen_url *url = data_url(profile, NULL, 0);
     const size_t nrows = scheme_vectors(vectors, check_vector);
     printf("%s: %zu rows\n", profile, nrows);
     CHECK(nrows > 150);
@@ -453,14 +453,14 @@ int main(void)
     const struct data_lines lines =
         data_add_made(data_load_lines("urls_links.txt.gz", "urls_requests.txt.gz"), 20000);
     profile = "scrapy/1";
-    struct unseen_url *url = scheme_create(profile, NULL, 0);
+    struct unseen_url *url = data_url(profile, NULL, 0);
     printf("%zu vectors\n", scheme_vectors("w3lib_canonicalize_url.tsv", check_vector));
     test_parts(url);
     test_idempotence_1(url);
     unseen_url_free(url);
     test_both("vectors/scrapy.tsv", &lines);
     profile = "scrapy/2";
-    url = scheme_create(profile, NULL, 0);
+    url = data_url(profile, NULL, 0);
     test_idempotence_2(url);
     test_names_2(url);
     unseen_url_free(url);

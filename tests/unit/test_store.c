@@ -6,9 +6,8 @@
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE 1
 #endif
-#include "test.h"
+#include "folder_check.h"
 
-#include <dirent.h>
 #include <fcntl.h>
 #include <math.h>
 #include <poll.h>
@@ -34,19 +33,6 @@ static char output[PATH_LEN];
 static struct unseen_error error;
 
 /* ---- files ---- */
-
-static void remove_all(void)
-{
-    DIR *d = opendir(dir);
-    for (const struct dirent *e; d && (e = readdir(d));) {
-        char name[PATH_LEN + 300];
-        snprintf(name, sizeof(name), "%s/%s", dir, e->d_name);
-        if (e->d_name[0] != '.') {
-            CHECK(unlink(name) == 0);
-        }
-    }
-    CHECK(d && closedir(d) == 0);
-}
 
 static uint64_t size_of(const char *name)
 {
@@ -209,7 +195,7 @@ static void test_model(unsigned key_bits)
     uint64_t random = key_bits;
     struct unseen_store *store = NULL;
     struct unseen_store_options options = options_of(UNSEEN_STORE_CREATE);
-    remove_all();
+    test_folder_clear(dir);
     options.key_bits = key_bits;
     for (int round = 0; round < 40; round++) {
         CHECK(unseen_store_open(&store, path, &options, &error) == UNSEEN_OK);
@@ -276,7 +262,7 @@ static void test_image(void)
     enum {
         MANY = 200000
     };
-    remove_all();
+    test_folder_clear(dir);
     struct unseen_store *store = open_store(path, UNSEEN_STORE_CREATE);
     add_range(store, 0, MANY);
     CHECK(unseen_store_commit(store, &error) == UNSEEN_OK);
@@ -313,7 +299,7 @@ static void test_image(void)
 /* Changes that were never begun must not get into an image. */
 static void test_image_holds_no_more(void)
 {
-    remove_all();
+    test_folder_clear(dir);
     struct unseen_store *store = open_store(path, UNSEEN_STORE_CREATE);
     add_range(store, 0, 100000);
     CHECK(unseen_store_commit_begin(store, 90000, 0, &error) == UNSEEN_OK);
@@ -336,7 +322,7 @@ static void test_image_differs(void)
     for (unsigned lacks = 0; lacks < 2; lacks++) {
         enum unseen_verdict verdict = UNSEEN_ALLOWED;
         char text[64];
-        remove_all();
+        test_folder_clear(dir);
         struct unseen_store *store = open_store(path, UNSEEN_STORE_CREATE);
         add_range(store, 0, MANY);
         CHECK(unseen_store_commit(store, &error) == UNSEEN_OK);
@@ -364,7 +350,7 @@ static void test_divided_commit(void)
     };
     static const uint64_t counts[] = {FULL, FULL + 10, 2 * FULL + 3};
     for (size_t i = 0; i < sizeof(counts) / sizeof(counts[0]); i++) {
-        remove_all();
+        test_folder_clear(dir);
         struct unseen_store *store = open_store(path, UNSEEN_STORE_CREATE);
         add_range(store, 0, 2 * FULL + 1000);
         CHECK(unseen_store_commit_begin(store, counts[i], 0, &error) == UNSEEN_OK);
@@ -383,7 +369,7 @@ static void test_divided_commit(void)
 /* 10 commits of 10 keys; *ends: the place behind each. */
 static void make_commits(uint64_t ends[10])
 {
-    remove_all();
+    test_folder_clear(dir);
     struct unseen_store *store = open_store(path, UNSEEN_STORE_CREATE);
     for (uint64_t i = 0; i < 10; i++) {
         add_range(store, 10 * i, 10 * i + 10);
@@ -460,7 +446,7 @@ static void test_damage_before_window(void)
             struct unseen_store *store = NULL;
             struct unseen_store_health health = {.size = sizeof(health)};
             const uint64_t n = (begin - around) / 8;
-            remove_all();
+            test_folder_clear(dir);
             store = open_store(path, UNSEEN_STORE_CREATE);
             add_range(store, 0, n);
             CHECK(unseen_store_commit(store, &error) == UNSEEN_OK);
@@ -566,7 +552,7 @@ static void test_settings(void)
     struct unseen_store *store = NULL;
     const uint64_t seed = 7;
     struct unseen_store_options options = options_of(UNSEEN_STORE_CREATE);
-    remove_all();
+    test_folder_clear(dir);
     CHECK(unseen_store_open(&store, path, NULL, &error) == UNSEEN_ERR_MISSING);
     options.profile = "aggressive/1";
     options.fpr = 1e-5;
@@ -620,7 +606,7 @@ static void test_foreign(void)
 {
     struct unseen_store *store = NULL;
     const struct unseen_store_options options = options_of(UNSEEN_STORE_CREATE);
-    remove_all();
+    test_folder_clear(dir);
     const int fd = open(path, O_CREAT | O_RDWR, 0666);
     CHECK(fd >= 0);
     CHECK(unseen_store_open(&store, path, NULL, &error) == UNSEEN_ERR_FOREIGN); /* empty */
@@ -654,7 +640,7 @@ static void write_text(const char *name, const char *text)
 static void test_neighbours(void)
 {
     char name[PATH_LEN + 32];
-    remove_all();
+    test_folder_clear(dir);
     write_text(image, "a text\n");
     snprintf(name, sizeof(name), "%s.new", path);
     write_text(name, "another\n");
@@ -679,7 +665,7 @@ static void test_neighbours(void)
 static void test_link_and_mode(void)
 {
     struct stat st;
-    remove_all();
+    test_folder_clear(dir);
     struct unseen_store *store = open_store(other, UNSEEN_STORE_CREATE);
     add_range(store, 0, 70000);
     CHECK(unseen_store_commit(store, &error) == UNSEEN_OK);
@@ -729,7 +715,7 @@ static void test_forged_image(void)
 {
     uint8_t bytes[UNSEEN__IMAGE_HEADER_LEN];
     struct unseen__image_header good;
-    remove_all();
+    test_folder_clear(dir);
     struct unseen_store *store = open_store(path, UNSEEN_STORE_CREATE);
     add_range(store, 0, 70000);
     CHECK(unseen_store_commit(store, &error) == UNSEEN_OK);
@@ -774,7 +760,7 @@ static void test_wide_keys(void)
 {
     const struct unseen_key wide = {1, 2};
     uint8_t verdict = UNSEEN_SEEN;
-    remove_all();
+    test_folder_clear(dir);
     struct unseen_store *store = open_store(path, UNSEEN_STORE_CREATE);
     CHECK(unseen_store_add_keys(store, &wide, 1, &verdict, NULL) == UNSEEN_ERR_ARGUMENT);
     close_store(store);
@@ -786,7 +772,7 @@ static void test_no_log(void)
 {
     struct unseen_store *store = NULL;
     struct unseen_store_options options = options_of(UNSEEN_STORE_CREATE);
-    remove_all();
+    test_folder_clear(dir);
     options.no_log = true;
     for (uint64_t round = 0; round < 3; round++) {
         CHECK(unseen_store_open(&store, path, &options, &error) == UNSEEN_OK);
@@ -820,7 +806,7 @@ static void test_draft(void)
     const struct unseen_store_options draft = {.size = sizeof(draft), .mode = UNSEEN_STORE_DRAFT};
     uint64_t len = 0;
     for (int exists = 0; exists < 2; exists++) {
-        remove_all();
+        test_folder_clear(dir);
         if (exists) {
             store = open_store(path, UNSEEN_STORE_CREATE);
             CHECK(add(store, 1000));
@@ -861,7 +847,7 @@ static void test_draft(void)
         }
     }
     /* Another process has made the store meanwhile. */
-    remove_all();
+    test_folder_clear(dir);
     CHECK(unseen_store_open(&store, path, &draft, &error) == UNSEEN_OK);
     CHECK(add(store, 1));
     second = open_store(path, UNSEEN_STORE_CREATE);
@@ -886,7 +872,7 @@ static void test_no_log_bits(const char *filter)
     options.filter = filter;
     options.fpr = 1e-5;
     options.capacity = 4000;
-    remove_all();
+    test_folder_clear(dir);
     for (uint64_t round = 0; round < 3; round++) {
         CHECK(unseen_store_open(&store, path, &options, &error) == UNSEEN_OK);
         CHECK_EQ(count(store, 0, 1000), 100 * round);
@@ -952,7 +938,7 @@ static uint64_t open_output(struct unseen_store *store, int *fd)
 static void test_output(void)
 {
     int fd = -1;
-    remove_all();
+    test_folder_clear(dir);
     struct unseen_store *store = open_store(path, UNSEEN_STORE_CREATE);
     uint64_t len = open_output(store, &fd);
     CHECK_EQ(len, 0);
@@ -1036,7 +1022,7 @@ static void test_commit_poll(void)
     uint64_t before = 0;
     const int fd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
     CHECK(fd > 0);
-    remove_all();
+    test_folder_clear(dir);
     struct unseen_store_options options = {
         .size = sizeof(options), .mode = UNSEEN_STORE_CREATE, .notify_fd = fd};
     struct unseen_store *store = NULL;
@@ -1059,7 +1045,7 @@ static void test_commit_poll(void)
     close_store(store);
 
     /* A commit that fails: the output is shorter than what was handed over. */
-    remove_all();
+    test_folder_clear(dir);
     int out = -1;
     CHECK(unseen_store_open(&store, path, &options, &error) == UNSEEN_OK);
     const uint64_t len = open_output(store, &out);
@@ -1079,7 +1065,7 @@ static void test_interrupted_output(void)
         MANY = 70000 /* enough for an image */
     };
     int fd = -1;
-    remove_all();
+    test_folder_clear(dir);
     struct unseen_store *store = open_store(path, UNSEEN_STORE_CREATE);
     uint64_t len = open_output(store, &fd);
     write_lines(store, fd, len, 0, MANY + 1, MANY);
@@ -1104,7 +1090,7 @@ static void test_shortened_output(void)
 {
     for (uint64_t missing = 1; missing <= 5000; missing += missing == 1 ? 4998 : 1) {
         int fd = -1;
-        remove_all();
+        test_folder_clear(dir);
         struct unseen_store *store = open_store(path, UNSEEN_STORE_CREATE);
         uint64_t len = open_output(store, &fd);
         write_lines(store, fd, len, 0, 400, 0);
@@ -1129,7 +1115,7 @@ static void test_output_names(void)
     memset(name, 'n', sizeof(name) - 1);
     for (size_t len = UNSEEN__OUTPUT_NAME_MAX + 1; len >= UNSEEN__OUTPUT_NAME_MAX - 20; len--) {
         uint64_t start = 0;
-        remove_all();
+        test_folder_clear(dir);
         struct unseen_store *store = open_store(path, UNSEEN_STORE_CREATE);
         CHECK(info_of(store).output == NULL);
         const int fd = open(output, O_RDWR | O_CREAT, 0666);
@@ -1213,7 +1199,7 @@ static void test_failing_memory(void)
     bool whole = false;
     for (unsigned long fail_at = 1; !whole; fail_at += fail_at < 40 ? 1 : 23) {
         struct locked_allocator a = {.inner = {.fail_at = fail_at, .fail_after = fail_at % 2}};
-        remove_all();
+        test_folder_clear(dir);
         whole = run_with(&a, MANY) && a.inner.nallocs < fail_at;
         CHECK_EQ(a.inner.nlive, 0);
         struct locked_allocator good = {.busy = 0};
@@ -1273,7 +1259,7 @@ int main(void)
     test_output_names();
     test_draft();
     test_failing_memory();
-    remove_all();
+    test_folder_clear(dir);
     CHECK(rmdir(dir) == 0);
     return test_end();
 }

@@ -9,9 +9,8 @@
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE 1
 #endif
-#include "test.h"
+#include "folder_check.h"
 
-#include <dirent.h>
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -103,19 +102,6 @@ static bool model_remove(struct model *model, uint32_t id)
 }
 
 /* ---- stores ---- */
-
-static void remove_all(void)
-{
-    DIR *d = opendir(dir);
-    for (const struct dirent *e; d && (e = readdir(d));) {
-        char name[PATH_LEN + 300];
-        snprintf(name, sizeof(name), "%s/%s", dir, e->d_name);
-        if (e->d_name[0] != '.') {
-            CHECK(unlink(name) == 0);
-        }
-    }
-    CHECK(d && closedir(d) == 0);
-}
 
 static struct unseen_store *open_store(const struct kind *kind, enum unseen_store_mode mode)
 {
@@ -262,7 +248,7 @@ static void test_model(const struct kind *kind)
 {
     static struct model model;
     uint64_t random = 7;
-    remove_all();
+    test_folder_clear(dir);
     struct unseen_store *store = open_store(kind, UNSEEN_STORE_CREATE);
     for (uint32_t i = 0; i < MANY; i++) {
         model.ids[i] = i;
@@ -304,7 +290,7 @@ static void test_model(const struct kind *kind)
 /* A change that no commit was begun for is forgotten, in memory that counts, too. */
 static void test_uncommitted(const struct kind *kind)
 {
-    remove_all();
+    test_folder_clear(dir);
     struct unseen_store *store = open_store(kind, UNSEEN_STORE_CREATE);
     CHECK_EQ(add_range(store, 0, MANY), MANY);
     commit(store);
@@ -330,7 +316,7 @@ static void test_older_image(const struct kind *kind)
 {
     uint8_t bytes[UNSEEN__IMAGE_HEADER_LEN];
     struct unseen__image_header header;
-    remove_all();
+    test_folder_clear(dir);
     struct unseen_store *store = open_store(kind, UNSEEN_STORE_CREATE);
     CHECK_EQ(add_range(store, 0, MANY), MANY);
     commit(store);
@@ -375,7 +361,7 @@ static void test_churn(const struct kind *kind, bool closes)
     enum {
         KEPT = 100
     };
-    remove_all();
+    test_folder_clear(dir);
     struct unseen_store *store = open_store(kind, UNSEEN_STORE_CREATE);
     CHECK_EQ(add_range(store, MANY, MANY + KEPT), KEPT);
     commit(store);
@@ -442,7 +428,7 @@ static void test_churn_output(void)
     char name[PATH_LEN + 16];
     char moved[PATH_LEN + 16];
     uint64_t len = 0;
-    remove_all();
+    test_folder_clear(dir);
     snprintf(name, sizeof(name), "%s.out", path);
     const int fd = open(name, O_RDWR | O_CREAT, 0600);
     const pid_t pid = fork();
@@ -487,7 +473,7 @@ static void test_churn_draft(const struct kind *kind, bool exists, bool publishe
     };
     struct stat before = {0};
     struct stat after = {0};
-    remove_all();
+    test_folder_clear(dir);
     if (exists) {
         struct unseen_store *old = open_store(kind, UNSEEN_STORE_CREATE);
         CHECK_EQ(add_range(old, MANY, MANY + KEPT), KEPT);
@@ -538,7 +524,7 @@ static void test_wrong_answers(const struct kind *kind)
     static uint8_t before[NIDS];
     static uint8_t after[NIDS];
     size_t nwrong = 0;
-    remove_all();
+    test_folder_clear(dir);
     struct unseen_store *store = open_store(kind, UNSEEN_STORE_CREATE);
     CHECK(add_range(store, 0, MANY) < MANY); /* some are wrongly seen, and not in the log */
     for (uint32_t id = MANY; id < NIDS; id++) {
@@ -589,7 +575,7 @@ int main(void)
     test_older_image(&(struct kind){"scalable-count", 1e-5, 0, true});
     test_wrong_answers(&(struct kind){"counting", 0.1, 60000, true});
     test_wrong_answers(&(struct kind){"scalable-count", 0.1, 0, true});
-    remove_all();
+    test_folder_clear(dir);
     CHECK(rmdir(dir) == 0);
     return test_end();
 }

@@ -46,7 +46,6 @@ static void load_urls(void)
 /* rule NULL: the profile as it is; "all": with every rule it may have. */
 static struct unseen_url *create(const char *profile, const char *rule)
 {
-    struct unseen_url *url = NULL;
     const char *rules[32] = {rule};
     size_t nrules = rule ? 1 : 0;
     const struct unseen_url_entry *entry;
@@ -56,16 +55,7 @@ static struct unseen_url *create(const char *profile, const char *rule)
         rules[i] = entry->name;
         nrules = i + 1;
     }
-    const struct unseen_url_options options = {.size = sizeof(options),
-                                               .profile = profile,
-                                               .rules = rules,
-                                               .nrules = nrules,
-                                               .cpu = test_cpu};
-    if (unseen_url_create(&url, &options, NULL) != UNSEEN_OK) {
-        fprintf(stderr, "cannot create %s\n", profile);
-        exit(2);
-    }
-    return url;
+    return data_url(profile, rules, nrules);
 }
 
 static bool same(const struct unseen_canon *a, const struct unseen_canon *b)

@@ -2,6 +2,7 @@
  *
  * Domain to ASCII, Punycode, IPv4 and IPv6: the web-platform vectors, and tables that are always
  * here. */
+#include "url_json.h"
 #include "url_schemes.h"
 
 #include <jansson.h>
@@ -74,15 +75,8 @@ static void run_case(const char *in, size_t len, const char *expected, struct co
 static void run_file(const char *name)
 {
     struct counts counts = {0};
-    struct data_file file = data_load(name);
-    if (!file.data) {
-        return;
-    }
-    data_fix_surrogates(file);
-    json_error_t error;
-    json_t *cases = json_loadb(file.data, file.len, JSON_ALLOW_NUL, &error);
-    if (!CHECK(json_is_array(cases))) {
-        fprintf(stderr, "%s\n", error.text);
+    json_t *cases = data_json(name);
+    if (!cases) {
         return;
     }
     size_t i;

@@ -3,25 +3,13 @@
  * Made-up URLs, whose canonical form is known without a parser (vectors/made_urls.h): each profile
  * that follows the standard gives it, by the fast path, by the slow one and in a tight buffer. And
  * each structure of a URL at every place of the blocks that the fast path takes. */
-#include "vectors/made_urls.h"
+#include "url_data.h"
 
 #include "url/url.h"
 
 enum {
     BUF = 8 * MADE_MAX + 1024
 };
-
-static struct unseen_url *create(const char *profile)
-{
-    struct unseen_url *url = NULL;
-    const struct unseen_url_options options = {
-        .size = sizeof(options), .profile = profile, .cpu = test_cpu};
-    if (unseen_url_create(&url, &options, NULL) != UNSEEN_OK) {
-        fprintf(stderr, "cannot create %s\n", profile);
-        exit(2);
-    }
-    return url;
-}
 
 static bool equals(struct unseen_bytes a, const char *data, size_t len)
 {
@@ -56,8 +44,8 @@ static bool check_canon(const struct unseen_url *url, const struct made_text *in
 static void test_made(uint64_t n)
 {
     static struct made_url u;
-    struct unseen_url *whatwg = create("whatwg");
-    struct unseen_url *crawl = create("crawl");
+    struct unseen_url *whatwg = data_url("whatwg", NULL, 0);
+    struct unseen_url *crawl = data_url("crawl", NULL, 0);
     uint64_t seed = 2;
     uint64_t nfailed = 0;
     uint64_t nchanged = 0;
@@ -188,8 +176,8 @@ static void test_places(void)
     static const char *const behind[] = {
         "", "c",
         "cccccccccccccccccccccccccccccccccccccccccccccccccccccccccccccccccccccccccccccccccc"};
-    struct unseen_url *whatwg = create("whatwg");
-    struct unseen_url *crawl = create("crawl");
+    struct unseen_url *whatwg = data_url("whatwg", NULL, 0);
+    struct unseen_url *crawl = data_url("crawl", NULL, 0);
     for (size_t i = 0; i < sizeof(in_path) / sizeof(in_path[0]); i++) {
         for (size_t n = 0; n <= 200; n++) {
             for (size_t k = 0; k < sizeof(behind) / sizeof(behind[0]); k++) {
@@ -213,8 +201,8 @@ static void test_hosts_at_places(void)
         {".c:8080/", NULL},  {".c/..", ".c/"},      {".c/.", ".c/"},  {".c//", NULL},
         {"/:@", NULL},       {"?a@b:c", "/?a@b:c"},
     };
-    struct unseen_url *whatwg = create("whatwg");
-    struct unseen_url *crawl = create("crawl");
+    struct unseen_url *whatwg = data_url("whatwg", NULL, 0);
+    struct unseen_url *crawl = data_url("crawl", NULL, 0);
     static struct made_url u;
     for (size_t i = 0; i < sizeof(ends) / sizeof(ends[0]); i++) {
         for (size_t n = 1; n <= 140; n++) {

@@ -1,23 +1,12 @@
 /* SPDX-License-Identifier: MIT
  *
  * The WHATWG parser against our own vectors, state by state, and the web-platform tests. */
+#include "url_json.h"
 #include "url_schemes.h"
 
 #include <jansson.h>
 
 static struct unseen_url *whatwg;
-
-static struct unseen_url *create(const char *profile)
-{
-    struct unseen_url *url = NULL;
-    const struct unseen_url_options options = {
-        .size = sizeof(options), .profile = profile, .cpu = test_cpu};
-    if (unseen_url_create(&url, &options, NULL) != UNSEEN_OK) {
-        fprintf(stderr, "cannot create %s\n", profile);
-        exit(2);
-    }
-    return url;
-}
 
 static void *need(void *ptr)
 {
@@ -63,15 +52,8 @@ static struct unseen_bytes string_bytes(const json_t *string)
 
 static void test_vectors(void)
 {
-    struct data_file file = data_load("wpt_urltestdata.json");
-    if (!file.data) {
-        return;
-    }
-    data_fix_surrogates(file);
-    json_error_t error;
-    json_t *cases = json_loadb(file.data, file.len, JSON_ALLOW_NUL, &error);
-    if (!CHECK(json_is_array(cases))) {
-        fprintf(stderr, "%s\n", error.text);
+    json_t *cases = data_json("wpt_urltestdata.json");
+    if (!cases) {
         return;
     }
     size_t i;
@@ -198,7 +180,7 @@ static void test_table(void)
 int main(void)
 {
     test_start();
-    whatwg = create("whatwg");
+    whatwg = data_url("whatwg", NULL, 0);
     test_table();
     const size_t nrows = scheme_vectors("vectors/whatwg.tsv", check_row);
     printf("%zu rows\n", nrows);
