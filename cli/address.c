@@ -3,7 +3,6 @@
 
 #include <arpa/inet.h>
 #include <errno.h>
-#include <netdb.h>
 #include <netinet/in.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -52,25 +51,34 @@ static bool split(const char *text, char host[64], const char **port_out)
     return strtoul(*port_out, NULL, 10) <= UINT16_MAX; /* some libraries take any */
 }
 
+/* Reads an IPv4 or IPv6 address, no names: a program that is linked statically can look up none. */
+static bool read_numbers(struct address *a, const char *host, const char *port)
+{
+    const in_port_t number = htons((uint16_t)strtoul(port, NULL, 10));
+    struct sockaddr_in four = {.sin_family = AF_INET, .sin_port = number};
+    struct sockaddr_in6 six = {.sin6_family = AF_INET6, .sin6_port = number};
+    if (inet_pton(AF_INET, host, &four.sin_addr) == 1) {
+        memcpy(&a->bytes, &four, sizeof(four));
+        a->len = sizeof(four);
+    } else if (inet_pton(AF_INET6, host, &six.sin6_addr) == 1) {
+        memcpy(&a->bytes, &six, sizeof(six));
+        a->len = sizeof(six);
+    }
+    return a->len > 0;
+}
+
 bool address_read(struct address *a, const char *text)
 {
     char host[64];
     const char *port = NULL;
-    struct addrinfo *info = NULL;
-    const struct addrinfo hints = {.ai_family = AF_UNSPEC,
-                                   .ai_socktype = SOCK_STREAM,
-                                   .ai_flags = AI_NUMERICHOST | AI_NUMERICSERV | AI_PASSIVE};
     *a = (struct address){.path = NULL};
     if (is_local(text)) {
         return read_local(a, text + sizeof(unix_prefix) - 1);
     }
-    if (!split(text, host, &port) || getaddrinfo(host, port, &hints, &info) != 0) {
+    if (!split(text, host, &port) || !read_numbers(a, host, port)) {
         errno = EINVAL;
         return false;
     }
-    memcpy(&a->bytes, info->ai_addr, info->ai_addrlen);
-    a->len = info->ai_addrlen;
-    freeaddrinfo(info);
     return true;
 }
 

@@ -9,7 +9,7 @@
 #     tsan      the tests with threads, under ThreadSanitizer
 #     fuzz      each fuzz target for a few seconds under AddressSanitizer, starting from its corpus
 #     portable  unit tests as aarch64 and as s390x (big endian), under qemu
-#     packages  the Debian packages: built, checked by lintian, used in a bare Debian 12
+#     packages  the Debian packages, checked by lintian and used in a bare Debian 12; the static tool
 #     static    cppcheck, clang-tidy, shellcheck (tools/static.sh)
 #     python    the Python package, from the checkout and from its sdist (tools/python.sh)
 #
@@ -149,7 +149,10 @@ stage_portable() {
 }
 
 stage_packages() {
-    tests/packages/deb.sh
+    local status=0
+    tests/packages/deb.sh || status=1
+    tests/packages/static.sh || status=1
+    return $status
 }
 
 stage_static() {

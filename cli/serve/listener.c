@@ -49,10 +49,28 @@ static bool bind_at(struct listener *l, const struct address *address)
            bind(l->fd, (const struct sockaddr *)&address->bytes, address->len) == 0;
 }
 
+/* The group of a name, or NULL. A program that is linked statically cannot load the modules of the
+ * name service: it reads the file. */
+static const struct group *find_group(const char *name)
+{
+#ifdef UNSEEN_STATIC
+    struct group *group = NULL;
+    FILE *file = fopen("/etc/group", "re");
+    while (file && (group = fgetgrent(file)) && strcmp(group->gr_name, name) != 0) {
+    }
+    if (file) {
+        (void)fclose(file); /* was only read; the group stays */
+    }
+    return group;
+#else
+    return getgrnam(name);
+#endif
+}
+
 /* Gives the socket its rights before anybody can connect. */
 static bool let_in(const char *path, const struct listen_options *o)
 {
-    const struct group *group = o->group ? getgrnam(o->group) : NULL;
+    const struct group *group = o->group ? find_group(o->group) : NULL;
     if (o->group && !group) {
         errno = ENOENT;
         message_error("there is no group %s", o->group);

@@ -1,0 +1,58 @@
+#!/bin/bash
+# The tool without any shared library: runs in a folder that has nothing else. Needs root, for chroot.
+# Called by tools/test.sh packages.
+set -euo pipefail
+cd "$(dirname "$0")/../.."
+work=$(mktemp -d)
+server=
+cleanup() {
+    [ -z "$server" ] || kill "$server" || true
+    rm -rf --one-file-system "$work"
+}
+trap cleanup EXIT
+checks=0
+fail() {
+    echo "FAILED: $*" >&2
+    exit 1
+}
+passed() {
+    checks=$((checks + 1))
+    echo "ok: $*"
+}
+
+cmake -S . -B build/static -G Ninja -DUNSEEN_STATIC=ON -DUNSEEN_WERROR=ON -DUNSEEN_TESTS=OFF -DUNSEEN_BENCH=OFF \
+    >"$work/log" && cmake --build build/static --target unseen >>"$work/log" || fail "the build: $(cat "$work/log")"
+# The linker says of a function that would load a module of the name service.
+! grep -q 'warning: Using' "$work/log" || fail "the name service: $(grep -A1 'warning: Using' "$work/log")"
+[ "$(readelf -d build/static/unseen | grep -c NEEDED)" = 0 ] || fail "it needs a shared library"
+passed "linked"
+
+root=$work/root
+mkdir -p "$root/etc"
+cp build/static/unseen "$root/"
+printf 'http://e.com/a\nHTTP://E.com:80/a#top\nhttp://b\303\274cher.example/\n' >"$root/urls"
+gzip -k "$root/urls"
+printf 'root:x:0:\nreaders:x:4321:\n' >"$root/etc/group"
+tool() {
+    chroot "$root" /unseen "$@"
+}
+[ "$(tool -c /urls.gz)" = 2 ] || fail "lines"
+[ "$(tool canon /urls | tail -n 1)" = http://xn--bcher-kva.example/ ] || fail "IDNA"
+[ "$(tool -s /s.unseen -c /urls)" = 2 ] || fail "a store"
+passed "it runs alone"
+
+chroot "$root" /unseen serve /s.unseen --listen unix:/sock --mode 660 --group readers 2>"$work/log" &
+server=$!
+for _ in $(seq 100); do
+    [ -S "$root/sock" ] && break
+    sleep 0.1
+done
+[ "$(stat -c '%g %a' "$root/sock")" = '4321 660' ] || fail "the group: $(stat -c '%g %a' "$root/sock") $(cat "$work/log")"
+[ "$(tool -s unix:/sock -c /urls)" = 0 ] || fail "the server"
+kill "$server"
+wait "$server" || true
+server=
+! tool serve /s.unseen --listen unix:/sock --group nobody-has-it 2>"$work/log" || fail "a group that is none"
+grep -q 'there is no group nobody-has-it' "$work/log" || fail "$(cat "$work/log")"
+passed "--group reads the file"
+echo "100% tests passed, 0 tests failed out of $checks"
