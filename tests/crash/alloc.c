@@ -2,8 +2,9 @@
  *
  * Every allocation of the store fails once, and all from each one on: of making it, opening it (with
  * an image, from the log, with a torn end, with a damaged header), adding, committing, writing an
- * image, merging, rewriting, verifying and repairing. The answer is NOMEM, or the library has done
- * without; nothing leaks; and afterwards the store is what was committed.
+ * image, merging (into a new store, and into one that exists), compacting itself, rewriting, verifying
+ * and repairing. The answer is NOMEM, or the library has done without; nothing leaks; and afterwards the
+ * store is what was committed.
  *
  *     crash_alloc [PLANT]
  *
@@ -17,7 +18,8 @@
 #include "pair.h"
 
 enum {
-    NEXTRA = 600, /* keys beside those of the pair */
+    NEXTRA = 600,  /* keys beside those of the pair */
+    NDEAD = 66000, /* keys of 8 bytes, added and removed: 1 MiB */
     SITE_MAX = 5000,
     FAILURES_SHOWN = 20,
     ALL_RECORDS = (1 << PAIR_NRECORDS) - 1,
@@ -115,6 +117,8 @@ int __wrap_munmap(void *addr, size_t len)
 /* ---- Situations ------------------------------------------------------------------------------ */
 
 static struct pair pair;
+static char *dead_log; /* most of it is removed keys */
+static size_t dead_log_len;
 static uint32_t nhanded;    /* extra keys that were handed to a commit */
 static uint32_t ncommitted; /* and those of a commit that has succeeded */
 
@@ -222,6 +226,43 @@ static enum unseen_status merge(void)
     return from ? first_of(status, unseen_store_close(from, NULL)) : status;
 }
 
+/* Merges into the store, which keeps its records, or gets those of the other one as well. */
+static enum unseen_status merge_into(void)
+{
+    const struct unseen_store_options options = options_for(UNSEEN_STORE_DRAFT);
+    struct unseen_store *store = NULL;
+    struct unseen_store *from = NULL;
+    uint64_t nnew;
+    enum unseen_status status = unseen_store_open(&from, crash_path("_more"), NULL, NULL);
+    if (status == UNSEEN_OK) {
+        status = unseen_store_open(&store, crash_path("s"), &options, NULL);
+    }
+    if (status == UNSEEN_OK) {
+        status = unseen_store_merge(store, from, &nnew, NULL, NULL, NULL);
+        nhanded = NEXTRA;
+        if (status == UNSEEN_OK) {
+            status = unseen_store_publish(store, NULL);
+        }
+        ncommitted = status == UNSEEN_OK ? NEXTRA : 0;
+        const enum unseen_status closed = unseen_store_close(store, NULL);
+        status = first_of(status, closed);
+    }
+    return from ? first_of(status, unseen_store_close(from, NULL)) : status;
+}
+
+/* The store compacts itself before the commit. */
+static enum unseen_status go_on_dead(void)
+{
+    const struct unseen_store_options options = options_for(UNSEEN_STORE_WRITE);
+    struct unseen_store *store = NULL;
+    enum unseen_status status = unseen_store_open(&store, crash_path("s"), &options, NULL);
+    if (status != UNSEEN_OK) {
+        return status;
+    }
+    status = add_extras(store, NEXTRA / 2);
+    return first_of(status, unseen_store_close(store, NULL));
+}
+
 static enum unseen_status rewrite(void)
 {
     const struct unseen_store_options options = {.size = sizeof(options), .fpr = 1e-6};
@@ -253,6 +294,12 @@ static void prepare_image(void)
 static void prepare_log(void)
 {
     crash_write(crash_path("s"), pair.log, pair.log_len);
+}
+
+/* A log that is about to compact itself. */
+static void prepare_dead(void)
+{
+    crash_write(crash_path("s"), dead_log, dead_log_len);
 }
 
 static void prepare_torn(void)
@@ -289,6 +336,8 @@ static const struct situation {
     {"go on with a damaged header", prepare_header, go_on},
     {"read", prepare_image, look},
     {"merge", prepare_log, merge},
+    {"merge into a store", prepare_image, merge_into},
+    {"go on and compact", prepare_dead, go_on_dead},
     {"rewrite", prepare_image, rewrite},
     {"verify", prepare_image, verify},
     {"repair", prepare_damaged, repair},
@@ -308,6 +357,27 @@ static void wrong(const struct situation *s, const char *what)
         fprintf(stderr, "%s, allocation %lu%s fails: %s\n", s->name, number,
                 memory.fail_after ? " and all later" : "", what);
     }
+}
+
+static uint32_t count_extras(const struct unseen_store *store)
+{
+    char buf[32];
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < NEXTRA; i++) {
+        const struct unseen_bytes item = extra(i, buf);
+        enum unseen_verdict verdict = UNSEEN_ALLOWED;
+        crash_require(test_set_contains(unseen_store_set(store), item.data, item.len, &verdict) ==
+                          UNSEEN_OK,
+                      "contains");
+        n += verdict == UNSEEN_SEEN;
+    }
+    return n;
+}
+
+static bool all_or_nothing(const struct unseen_store *store)
+{
+    const uint32_t n = count_extras(store);
+    return n == 0 || n == NEXTRA;
 }
 
 static bool extras_are_right(const struct unseen_store *store)
@@ -357,6 +427,9 @@ static void judge_store(const struct situation *s)
     if (s->prepare != prepare_nothing && !pair_answers(&pair, unseen_store_set(store), records)) {
         wrong(s, "a wrong answer");
     }
+    if (s->act == merge_into && !all_or_nothing(store)) {
+        wrong(s, "a part of a merge is there");
+    }
     if (!extras_are_right(store)) {
         wrong(s, "what was committed is lost, or what was not is there");
     }
@@ -366,6 +439,51 @@ static void judge_store(const struct situation *s)
         wrong(s, "verify finds damage");
     }
 }
+
+/* ---- Stores that are made once ---------------------------------------------------------------- */
+
+static void require_dead(struct unseen_store *store, bool removes)
+{
+    char buf[32];
+    enum unseen_verdict verdict = UNSEEN_ALLOWED;
+    for (uint32_t i = 0; i < NDEAD; i++) {
+        const int len = snprintf(buf, sizeof(buf), "dead %u", (unsigned)i);
+        const enum unseen_status status = removes
+                                              ? test_store_remove(store, buf, (size_t)len, &verdict)
+                                              : test_store_add(store, buf, (size_t)len, &verdict);
+        crash_require(status == UNSEEN_OK, "dead keys");
+    }
+    crash_require(unseen_store_commit(store, NULL) == UNSEEN_OK, "commit");
+}
+
+/* The pair with many more keys that were added and removed, as a process leaves it that is killed before
+ * it compacts the store. */
+static void make_dead(void)
+{
+    const struct unseen_store_options options = options_for(UNSEEN_STORE_WRITE);
+    struct unseen_store *store = NULL;
+    crash_clear();
+    prepare_log();
+    crash_require(unseen_store_open(&store, crash_path("s"), &options, NULL) == UNSEEN_OK, "open");
+    require_dead(store, false);
+    require_dead(store, true);
+    dead_log = crash_read(crash_path("s"), &dead_log_len);
+    crash_require(dead_log && unseen_store_close(store, NULL) == UNSEEN_OK, "close");
+}
+
+/* The store that is merged into the other. */
+static void make_more(void)
+{
+    const struct unseen_store_options options = options_for(UNSEEN_STORE_CREATE);
+    struct unseen_store *store = NULL;
+    nhanded = ncommitted = 0;
+    crash_require(unseen_store_open(&store, crash_path("_more"), &options, NULL) == UNSEEN_OK,
+                  "open");
+    crash_require(add_extras(store, NEXTRA) == UNSEEN_OK, "add");
+    crash_require(unseen_store_close(store, NULL) == UNSEEN_OK, "close");
+}
+
+/* ---- Cases ------------------------------------------------------------------------------------ */
 
 /* False if there are fewer allocations than that. */
 static bool run_case(const struct situation *s, unsigned long fail_at, bool fail_after,
@@ -408,6 +526,8 @@ int main(int argc, char **argv)
 {
     const char *plant = argc > 1 ? argv[1] : NULL;
     pair_make(&pair, crash_path("s"), 3);
+    make_dead();
+    make_more();
     for (size_t i = 0; i < sizeof(situations) / sizeof(situations[0]); i++) {
         for (int after = 0; after < 2; after++) {
             unsigned long n = 1;
@@ -418,6 +538,7 @@ int main(int argc, char **argv)
         }
     }
     pair_free(&pair);
+    free(dead_log);
     printf("%llu failing allocations; the library did without %llu of them; %llu failed\n",
            (unsigned long long)ncases, (unsigned long long)ndone_without,
            (unsigned long long)nwrong);

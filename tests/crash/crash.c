@@ -4,6 +4,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <signal.h>
 #include <spawn.h>
 #include <stdarg.h>
@@ -325,23 +326,93 @@ int crash_run(const struct crash_job *job)
 }
 
 enum {
-    NPREFILLED = 65400 /* of the 65,536 changes that are worth an image */
+    NPREFILLED = 65400, /* of the 65,536 changes that are worth an image */
+    NDEAD = 32500,      /* keys of 16 bytes, added and removed: a little less than 1 MiB */
+    NDEAD_LAST = 500
 };
+
+static void write_list(const char *path, const char *host, unsigned n)
+{
+    FILE *file = fopen(path, "w");
+    crash_require(file != NULL, path);
+    for (unsigned i = 0; i < n; i++) {
+        fprintf(file, "http://%s.example/%u\n", host, i);
+    }
+    crash_require(fclose(file) == 0, path);
+}
+
+static void require_run(const struct crash_job *job)
+{
+    if (crash_run(job) != 0) {
+        crash_die("%s fails: %s", job->args[1], crash_messages());
+    }
+}
 
 void crash_prefill(const char *tool)
 {
-    struct crash_job add = {
-        .args = {tool, "add", "--seed", "7", crash_path("s"), crash_path("_others")}};
     crash_clear();
-    FILE *file = fopen(crash_path("_others"), "w");
-    crash_require(file != NULL, "_others");
-    for (int i = 0; i < NPREFILLED; i++) {
-        fprintf(file, "http://other.example/%d\n", i);
+    write_list(crash_path("_others"), "other", NPREFILLED);
+    require_run(&(struct crash_job){
+        .args = {tool, "add", "--seed", "7", crash_path("s"), crash_path("_others")}});
+}
+
+void crash_write_more(const char *tool, unsigned n)
+{
+    write_list(crash_path("_some"), "more", n / 2);
+    write_list(crash_path("_more"), "more", n);
+    for (unsigned i = 0; i < 2; i++) {
+        require_run(&(struct crash_job){.args = {tool, "add", "--seed", "7",
+                                                 crash_path(i ? "_store2" : "_store1"),
+                                                 crash_path(i ? "_more" : "_some")}});
     }
-    crash_require(fclose(file) == 0, "_others");
-    if (crash_run(&add) != 0) {
-        crash_die("add fails: %s", crash_messages());
+}
+
+void crash_dead_begin(const char *tool)
+{
+    crash_clear();
+    write_list(crash_path("_dead"), "dead", NDEAD);
+    write_list(crash_path("_dead_last"), "last", NDEAD_LAST);
+    require_run(&(struct crash_job){.args = {tool, "add", "--seed", "7", "--key-bits", "128",
+                                             crash_path("s"), crash_path("_dead"),
+                                             crash_path("_dead_last")}});
+}
+
+void crash_dead_most(const char *tool)
+{
+    require_run(
+        &(struct crash_job){.args = {tool, "remove", crash_path("s"), crash_path("_dead")}});
+}
+
+void crash_dead_end(const char *tool, const char *shim)
+{
+    crash_dead_most(tool);
+    const struct crash_job remove = {
+        .args = {tool, "remove", crash_path("s"), crash_path("_dead_last")},
+        .env = {"UNSEEN_CRASH_FAULT=rename s.unseen-new 1:DIE"},
+        .shim = shim,
+    };
+    if (crash_run(&remove) != 128 + SIGKILL) {
+        crash_die("a removal compacts nothing: %s", crash_messages());
     }
+}
+
+unsigned crash_missing(const char *tool, const char *list)
+{
+    const char *out = crash_path("_missing");
+    const struct crash_job check = {
+        .args = {tool, "check", "-v", crash_path("s"), crash_path(list)}, .out = out};
+    size_t len = 0;
+    unsigned n = 0;
+    (void)unlink(out);
+    if (crash_run(&check) > 1) {
+        return UINT_MAX;
+    }
+    char *text = crash_read(out, &len);
+    for (size_t i = 0; text && i < len; i++) {
+        n += text[i] == '\n';
+    }
+    free(text);
+    return n;
 }
 
 const char *crash_messages(void)

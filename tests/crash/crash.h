@@ -112,6 +112,20 @@ int crash_run(const struct crash_job *job);
  * more make the tool write an image. */
 void crash_prefill(const char *tool);
 
+/* Makes the stores _store1 and _store2 with n URLs that no other file has, listed in the file _more. */
+void crash_write_more(const char *tool, unsigned n);
+
+/* A store s that compacts itself, because most of its log is dead. crash_dead_begin makes it with the
+ * URLs of the files _dead and _dead_last; then the caller adds others. crash_dead_most removes those of
+ * _dead; whoever removes those of _dead_last, too, compacts the store. crash_dead_end removes all of
+ * them, and is killed before the new log takes the name, so that the next writer compacts the store. */
+void crash_dead_begin(const char *tool);
+void crash_dead_most(const char *tool);
+void crash_dead_end(const char *tool, const char *shim);
+
+/* The number of lines of a file that the store s lacks; UINT_MAX if it cannot be asked. */
+unsigned crash_missing(const char *tool, const char *list);
+
 /* What the last job wrote to standard error: in the file _err. */
 const char *crash_messages(void);
 

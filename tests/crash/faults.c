@@ -20,6 +20,7 @@
 enum {
     NURLS = 300,
     NKNOWN = 200,
+    NMORE = 200,
     CALLS_MAX = 2000,
     FAILURES_SHOWN = 20,
     LOG_HEADER = 8192,
@@ -56,6 +57,12 @@ static struct crash_job standard_job(void)
 static struct crash_job compact_job(void)
 {
     return (struct crash_job){.args = {faults.tool, "compact", crash_path("s")}};
+}
+
+static struct crash_job merge_job(void)
+{
+    return (struct crash_job){.args = {faults.tool, "merge", "--into", crash_path("s"),
+                                       crash_path("_store1"), crash_path("_store2")}};
 }
 
 static struct crash_job repair_job(void)
@@ -113,6 +120,21 @@ static void known_standard(void)
     require_run(standard_job());
 }
 
+/* A store that the next run compacts. */
+static void mostly_dead(void)
+{
+    crash_dead_begin(faults.tool);
+    crash_write_urls(crash_path("_in"), 0, NKNOWN);
+    require_run(named_job());
+    crash_dead_end(faults.tool, faults.shim);
+}
+
+static void two_stores(void)
+{
+    known();
+    crash_write_more(faults.tool, NMORE);
+}
+
 static void damage(size_t at)
 {
     size_t len = 0;
@@ -152,18 +174,22 @@ static const struct situation {
     struct crash_job (*job)(void);
     struct crash_job (*next)(void);
     bool exactly_once;
+    const char *from; /* only the calls from the first on a file of that name on, ... */
+    unsigned ncalls;  /* ... so many of them; NULL and 0: all */
 } situations[] = {
-    {"create", nothing, named_job, named_job, true},
-    {"create, to standard output", nothing, standard_job, standard_job, false},
-    {"go on", known, named_job, named_job, true},
-    {"go on, to standard output", known_standard, standard_job, standard_job, false},
-    {"make an image", image_due, named_job, named_job, true},
-    {"use an image", image, named_job, named_job, true},
-    {"torn end", torn, named_job, named_job, true},
-    {"damaged header", damaged_header, named_job, named_job, true},
-    {"compact", known, compact_job, named_job, true},
-    {"verify", known, verify_job, named_job, true},
-    {"repair", damaged_record, repair_job, standard_job, false},
+    {"create", nothing, named_job, named_job, true, NULL, 0},
+    {"create, to standard output", nothing, standard_job, standard_job, false, NULL, 0},
+    {"go on", known, named_job, named_job, true, NULL, 0},
+    {"go on, to standard output", known_standard, standard_job, standard_job, false, NULL, 0},
+    {"make an image", image_due, named_job, named_job, true, NULL, 0},
+    {"use an image", image, named_job, named_job, true, NULL, 0},
+    {"torn end", torn, named_job, named_job, true, NULL, 0},
+    {"damaged header", damaged_header, named_job, named_job, true, NULL, 0},
+    {"compact", known, compact_job, named_job, true, NULL, 0},
+    {"compact itself", mostly_dead, named_job, named_job, true, "s.unseen-new", 22},
+    {"merge", two_stores, merge_job, named_job, true, "s.draft.unseen-new", 34},
+    {"verify", known, verify_job, named_job, true, NULL, 0},
+    {"repair", damaged_record, repair_job, standard_job, false, NULL, 0},
 };
 
 /* ---- Cases ----------------------------------------------------------------------------------- */
@@ -232,6 +258,17 @@ static void judge_faulted(const struct fault_case *c, int status)
     }
 }
 
+/* A merge changes all or nothing. */
+static void judge_merge(const struct fault_case *c, int status)
+{
+    const unsigned nmissing = crash_missing(faults.tool, "_more");
+    if (nmissing != 0 && nmissing != NMORE) {
+        wrong(c, "a part of a merge is there", crash_messages());
+    } else if (nmissing > 0 && status == 0) {
+        wrong(c, "success, but the merge is not there", "");
+    }
+}
+
 static void judge_next(const struct fault_case *c)
 {
     struct crash_job next = c->situation->next();
@@ -252,12 +289,14 @@ static void judge_next(const struct fault_case *c)
     }
 }
 
-/* False if the run has fewer calls than that. */
-static bool run_case(struct fault_case *c, const struct disk_state *base)
+/* Runs the tool with the fault, and fills in what was hit. The exit status; -1 if the run has fewer calls
+ * than that. */
+static int strike(struct fault_case *c, const struct disk_state *base)
 {
     char fault[64];
     char report[CRASH_PATH_MAX];
     char plant[64];
+    disk_state_write(base); /* first: crash_path forgets */
     struct crash_job job = c->situation->job();
     snprintf(fault, sizeof(fault), "UNSEEN_CRASH_FAULT=%lu:%s", c->number, c->kind);
     snprintf(report, sizeof(report), "UNSEEN_CRASH_REPORT=%s", crash_path("_hit"));
@@ -266,22 +305,45 @@ static bool run_case(struct fault_case *c, const struct disk_state *base)
     job.env[0] = fault;
     job.env[1] = report;
     job.env[2] = plant;
-    disk_state_write(base);
     const int status = crash_run(&job);
     size_t len = 0;
     char *hit = crash_read(crash_path("_hit"), &len);
     if (!hit) {
-        return false;
+        return -1;
     }
     snprintf(c->hit, sizeof(c->hit), "%.*s", (int)len, hit);
     free(hit);
     crash_require(unlink(crash_path("_hit")) == 0, "_hit");
+    return status;
+}
+
+/* False if the run has fewer calls than that. */
+static bool run_case(struct fault_case *c, const struct disk_state *base)
+{
+    const int status = strike(c, base);
+    if (status < 0) {
+        return false;
+    }
     if (c->hit[0] != '-') {
         faults.ncases++;
         judge_faulted(c, status);
+        if (c->situation->job == merge_job) {
+            judge_merge(c, status);
+        }
         judge_next(c);
     }
     return true;
+}
+
+/* The number of the first call on a file of that name. */
+static unsigned long first_call(const struct situation *s, const char *name,
+                                const struct disk_state *base)
+{
+    struct fault_case c = {.situation = s, .kind = "DIE", .number = 1};
+    while (strike(&c, base) >= 0 && !strstr(c.hit, name)) {
+        crash_require(++c.number < CALLS_MAX, name);
+    }
+    return c.number;
 }
 
 static void run_situation(const struct situation *s)
@@ -292,12 +354,14 @@ static void run_situation(const struct situation *s)
     s->prepare();
     crash_write_urls(crash_path("_in"), 0, NURLS);
     disk_state_read(&base);
+    const unsigned long first = s->from ? first_call(s, s->from, &base) : 1;
     for (size_t k = 0; k < sizeof(kinds) / sizeof(kinds[0]); k++) {
-        struct fault_case c = {.situation = s, .kind = kinds[k], .number = 1};
-        while (run_case(&c, &base) && !(faults.plant && faults.nwrong > 0)) {
+        struct fault_case c = {.situation = s, .kind = kinds[k], .number = first};
+        while ((s->ncalls == 0 || c.number < first + s->ncalls) && run_case(&c, &base) &&
+               !(faults.plant && faults.nwrong > 0)) {
             crash_require(++c.number < CALLS_MAX, "an end of the calls");
         }
-        crash_require(c.number > 1 || faults.nwrong > 0, "calls");
+        crash_require(c.number > first || faults.nwrong > 0, "calls");
     }
     disk_state_free(&base);
 }

@@ -24,7 +24,9 @@ enum {
     RUNS_MAX = 4,
     NURLS = 300,
     STATES_CI = 2000,
-    STATES_PER_WORKLOAD = 500,
+    STATES_PER_WORKLOAD = 450,
+    STATES_DEAD = 50, /* of a workload with a log of 1 MiB */
+    NMORE = 200,      /* URLs of the stores that are merged into the other */
     STATES_PLANTED = 1500,
     ROUNDS_MAX = 60,
     SECOND_EVERY = 6, /* states between two whose recovery is cut */
@@ -43,6 +45,8 @@ static struct {
     struct crash_tally tally;
     struct crash_tally before;   /* what the cut had left */
     struct disk_state prefilled; /* a store with other URLs */
+    struct disk_state dead;      /* a store that its next writer compacts */
+    bool merged;                 /* a merge had ended before the cut */
     uint64_t *seen;              /* hashes of states, an open table */
     size_t cap;
     uint64_t target;
@@ -56,15 +60,19 @@ static struct {
 
 struct workload {
     bool named;     /* -o; else standard output */
-    bool prefilled; /* begins with a store that is about to get its image */
+    bool prefilled; /* begins with a store that is about to get its image, */
+    bool dead;      /* or with one that is about to compact itself */
+    bool merges;    /* there is a merge */
     unsigned nruns;
     uint32_t ends[RUNS_MAX]; /* run i has the URLs before ends[i] as its input, */
     unsigned kill[RUNS_MAX]; /* is killed at this call, if not 0, */
-    bool compact[RUNS_MAX];  /* and then the store is rewritten */
+    bool compact[RUNS_MAX];  /* and then the store is rewritten, */
+    bool merge[RUNS_MAX];    /* or two others are merged into it */
 };
 
 /* ---- Recording ------------------------------------------------------------------------------- */
 
+/* A run, or RUNS_MAX for a merge, has ended with success. */
 static void mark(unsigned run)
 {
     struct trace_op op = {.kind = TRACE_MARK, .at = run};
@@ -114,6 +122,23 @@ static void add_environment(struct crash_job *job, char trace[static CRASH_PATH_
     job->env[2] = plant;
 }
 
+/* Records another command; false if it was killed, which happens at that call if it is not 0. */
+static bool record_command(struct crash_job job, unsigned kill)
+{
+    char trace[CRASH_PATH_MAX];
+    char slow[64];
+    char plant[64];
+    char fault[64];
+    add_environment(&job, trace, slow, plant);
+    snprintf(fault, sizeof(fault), "UNSEEN_CRASH_FAULT=%u:KILL", kill);
+    job.env[3] = fault;
+    const int status = crash_run(&job);
+    if (status != 0 && (kill == 0 || status != 128 + SIGKILL)) {
+        crash_die("%s ends with status %d: %s", job.args[1], status, crash_messages());
+    }
+    return status == 0;
+}
+
 static void record_run(const struct workload *w, unsigned run)
 {
     char trace[CRASH_PATH_MAX];
@@ -137,11 +162,13 @@ static void record_run(const struct workload *w, unsigned run)
         crash_die("the recorded run ends with status %d: %s", status, crash_messages());
     }
     if (w->compact[run] && crash_exists(crash_path("s"))) {
-        struct crash_job compact = {.args = {power.tool, "compact", crash_path("s")}};
-        add_environment(&compact, trace, slow, plant);
-        status = crash_run(&compact);
-        if (status != 0) {
-            crash_die("compact ends with status %d: %s", status, crash_messages());
+        record_command((struct crash_job){.args = {power.tool, "compact", crash_path("s")}}, 0);
+    }
+    if (w->merge[run] && crash_exists(crash_path("s"))) {
+        const struct crash_job merge = {.args = {power.tool, "merge", "--into", crash_path("s"),
+                                                 crash_path("_store1"), crash_path("_store2")}};
+        if (record_command(merge, w->kill[run] / 2)) {
+            mark(RUNS_MAX);
         }
     }
 }
@@ -149,14 +176,18 @@ static void record_run(const struct workload *w, unsigned run)
 static struct workload choose_workload(void)
 {
     struct workload w = {.named = power.nworkloads % 2 == 0,
-                         .prefilled = power.nworkloads % 8 / 2 == 1};
+                         .prefilled = power.nworkloads % 8 / 2 == 1,
+                         .dead = power.nworkloads % 5 == 0};
     if (power.plant && strcmp(power.plant, "persist-first") == 0) {
         w.named = false; /* a file with a name is read by the tool, so that it cannot be late */
     }
     w.nruns = 1 + (unsigned)(crash_random(&power.random) % RUNS_MAX);
     for (unsigned i = 0; i < w.nruns; i++) {
         w.ends[i] = i + 1 == w.nruns ? NURLS : NURLS * (i + 1) / w.nruns;
-        w.compact[i] = crash_random(&power.random) % 4 == 0;
+        const uint64_t then = crash_random(&power.random) % 4;
+        w.compact[i] = then == 0;
+        w.merge[i] = then == 1 && !w.dead; /* its keys have another length */
+        w.merges = w.merges || w.merge[i];
         if (crash_random(&power.random) % 3 == 0) {
             w.kill[i] = 1 + (unsigned)(crash_random(&power.random) % 80);
         }
@@ -166,8 +197,8 @@ static struct workload choose_workload(void)
 
 static void record_workload(const struct workload *w, struct record *record)
 {
-    if (w->prefilled) {
-        disk_state_write(&power.prefilled);
+    if (w->dead || w->prefilled) {
+        disk_state_write(w->dead ? &power.dead : &power.prefilled);
     } else {
         crash_clear();
     }
@@ -222,6 +253,16 @@ static bool others_are_there(void)
     return crash_run(&check) == 1; /* none is missing */
 }
 
+/* A merge changes all or nothing. */
+static const char *judge_merge(void)
+{
+    const unsigned nmissing = crash_missing(power.tool, "_more");
+    if (nmissing != 0 && nmissing != NMORE) {
+        return "a part of a merge is there";
+    }
+    return nmissing > 0 && power.merged ? "a merge that had ended is gone" : NULL;
+}
+
 /* The store is whole, and another run finds nothing new. */
 static const char *look_closer(const struct workload *w)
 {
@@ -233,7 +274,7 @@ static const char *look_closer(const struct workload *w)
     if (crash_run(&verify) != 0) {
         return "verify finds damage after the recovery";
     }
-    if (w->prefilled && !others_are_there()) {
+    if (w->prefilled && !w->dead && !others_are_there()) {
         return "URLs of before are forgotten";
     }
     struct crash_job again = dedup_job(w->named, 0);
@@ -276,6 +317,9 @@ static const char *recover(const struct workload *w, uint32_t ndone, bool traced
         return text;
     }
     const char *wrong = judge_output(w, ndone);
+    if (!wrong && w->merges) {
+        wrong = judge_merge();
+    }
     return wrong || !closer ? wrong : look_closer(w);
 }
 
@@ -297,8 +341,11 @@ static void report(const struct workload *w, const struct disk_state *state, siz
             "workload %llu (%s%s, %u runs), call %zu, policy %u, %s: %s\n    lost %u, extra %u, "
             "foreign %u\n",
             (unsigned long long)power.nworkloads, w->named ? "-o" : "standard output",
-            w->prefilled ? ", prefilled" : "", w->nruns, call, policy, cut, wrong,
-            power.tally.nlost, power.tally.nextra, power.tally.nforeign);
+            w->dead        ? ", mostly dead"
+            : w->prefilled ? ", prefilled"
+                           : "",
+            w->nruns, call, policy, cut, wrong, power.tally.nlost, power.tally.nextra,
+            power.tally.nforeign);
         if (power.nfailed == 1) {
             keep(state);
         }
@@ -358,9 +405,10 @@ static void judge(const struct workload *w, const struct disk_state *state, uint
 
 /* ---- All cuts of a workload ------------------------------------------------------------------ */
 
-static bool enough(uint64_t in_workload)
+static bool enough(const struct workload *w, uint64_t in_workload)
 {
-    return power.nstates >= power.target || in_workload >= STATES_PER_WORKLOAD ||
+    return power.nstates >= power.target ||
+           in_workload >= (w->dead ? STATES_DEAD : STATES_PER_WORKLOAD) ||
            (power.plant && power.nfailed > 0);
 }
 
@@ -370,10 +418,13 @@ static void cut_everywhere(const struct workload *w, const struct record *record
 {
     struct disk *disk = disk_create(&record->base);
     uint32_t ndone = 0;
-    for (size_t i = 0; i < record->n && !enough(power.nstates - first_state); i++) {
+    power.merged = false;
+    for (size_t i = 0; i < record->n && !enough(w, power.nstates - first_state); i++) {
         disk_apply(disk, record->ops[i]);
         if (record->ops[i]->kind == TRACE_MARK) {
-            ndone = w->ends[record->ops[i]->at];
+            const uint64_t ended = record->ops[i]->at;
+            ndone = ended < RUNS_MAX ? w->ends[ended] : ndone;
+            power.merged = power.merged || ended == RUNS_MAX;
         }
         if (policy == 0 || disk_nuncertain(disk) > 0) {
             struct disk_state state;
@@ -391,7 +442,8 @@ static void run_workload(void)
     const struct workload w = choose_workload();
     const uint64_t first_state = power.nstates;
     record_workload(&w, &record);
-    for (unsigned round = 0; round < ROUNDS_MAX && !enough(power.nstates - first_state); round++) {
+    for (unsigned round = 0; round < ROUNDS_MAX && !enough(&w, power.nstates - first_state);
+         round++) {
         cut_everywhere(&w, &record, round, first_state);
     }
     record_free(&record);
@@ -424,6 +476,10 @@ int main(int argc, char **argv)
     (void)signal(SIGPIPE, SIG_IGN);
     crash_prefill(power.tool);
     disk_state_read(&power.prefilled);
+    crash_dead_begin(power.tool);
+    crash_dead_end(power.tool, power.shim);
+    disk_state_read(&power.dead);
+    crash_write_more(power.tool, NMORE);
     while (power.nstates < power.target && !(power.plant && power.nfailed > 0)) {
         run_workload();
     }

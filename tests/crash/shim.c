@@ -10,10 +10,11 @@
  * kernel drops the pages it could not write, and a second sync of them succeeds. LOST (of a sync) is
  * EIO from a kernel that keeps these pages to be read, as most do, and never writes them.
  *
- * Plants: no-output-sync, no-log-sync, no-dir-sync (such a sync does nothing), no-output-cut (the
- * output file is not cut, but written on at its end), persist-first (what is written to the output
- * arrives there after the next sync of the log only), swallow-errors (a write or sync that is made to
- * fail reports success), swallow-full (a write that finds no space reports success).
+ * Plants: no-output-sync, no-log-sync, no-dir-sync (such a sync does nothing), no-rename (a new log does
+ * not take its name), no-output-cut (the output file is not cut, but written on at its end),
+ * persist-first (what is written to the output arrives there after the next sync of the log only),
+ * swallow-errors (a write or sync that is made to fail reports success), swallow-full (a write that finds
+ * no space reports success).
  */
 #define _GNU_SOURCE 1
 #include <dlfcn.h>
@@ -717,6 +718,10 @@ static int names_any(enum trace_kind kind, int fd, const char *path, int fd2, co
     pthread_mutex_lock(&lock);
     enum fault fault = name ? strike(calls[kind], name) : FAULT_NONE;
     int rc = -1;
+    if (kind != TRACE_UNLINK && name && role_of(name) == ROLE_LOG && planted("no-rename")) {
+        pthread_mutex_unlock(&lock);
+        return 0;
+    }
     if (fault != FAULT_ERROR) {
         rc = kind == TRACE_RENAME ? real.renameat(fd, path, fd2, path2)
              : kind == TRACE_LINK ? real.linkat(fd, path, fd2, path2, flags)

@@ -27,6 +27,7 @@ enum {
     NURLS = 300,
     NPOLICIES = DISK_NPOLICIES + 6, /* with some drawn at random */
     SEEN_CAP = 1 << 16,
+    COMPACT_MAX = 1 << 16, /* bytes of a log that has compacted itself */
     SHOWN = 10
 };
 
@@ -35,6 +36,9 @@ enum kind {
     STANDARD, /* dedup, standard output appended to a file */
     ADD,
     ADD_NO_LOG,
+    REMOVE, /* the last URLs of crash_dead_begin */
+    MERGE,  /* into a store that does not exist, or that the killed run has made */
+    MERGE_INTO,
     COMPACT,
     REPAIR,
     UPDATE, /* of a list */
@@ -56,9 +60,11 @@ struct scenario {
     bool is_damaged;              /* before a repair has ended */
     uint32_t until;               /* 0, or: not all URLs are in the input, but only those before */
     uint32_t first;               /* URLs before this one need not be there */
+    uint32_t filled;              /* URLs before this one are in the store from the start */
     bool is_closed;        /* the first run closes the output, so that nothing is cut later */
     const char *redundant; /* "step/file ordinal letter, ...": syncs, and a letter of a reason */
     bool is_elsewhere;     /* the store, which no cut reaches: only the end is looked at */
+    unsigned every;        /* the log is long: only each so many-th policy */
 };
 
 /* Why no state after a power cut shows that a sync was left out. */
@@ -74,6 +80,7 @@ static const struct reason {
     {'g', "redundant here: the mark only tells that an image was removed by hand"},
     {'h', "redundant here: a later sync of the same run does it"},
     {'i', "redundant here: all that is cut off is new again"},
+    {'j', "redundant here: the new log, which takes the name, is synced by itself"},
 };
 
 static struct {
@@ -127,6 +134,43 @@ static const char *store_path(void)
     return syncs.scenario && syncs.scenario->is_elsewhere ? elsewhere("") : crash_path("s");
 }
 
+static void require_run(const struct crash_job *job)
+{
+    const int status = crash_run(job);
+    if (status != 0) {
+        crash_die("%s: a run without faults ends with status %d: %s", syncs.scenario->name, status,
+                  crash_messages());
+    }
+}
+
+/* A store that has the input of a step. */
+static const char *merged_store(uint32_t end)
+{
+    char name[32];
+    snprintf(name, sizeof(name), "_store%u", (unsigned)end);
+    const char *path = crash_path(name);
+    if (!crash_exists(path)) {
+        const struct crash_job add = {
+            .args = {syncs.tool, "add", "--seed", "7", path, step_input(end)}};
+        require_run(&add);
+    }
+    return path;
+}
+
+/* Two stores, so that a merge that is no draft is several commits. */
+static struct crash_job merge_job(const struct step *step)
+{
+    static char stores[2][CRASH_PATH_MAX]; /* crash_path forgets */
+    for (uint32_t i = 0; i < 2; i++) {
+        snprintf(stores[i], sizeof(stores[i]), "%s", merged_store(step->end - 100 + 100 * i));
+    }
+    const char *s = crash_path("s");
+    if (step->kind == MERGE_INTO || crash_exists(s)) {
+        return (struct crash_job){.args = {syncs.tool, "merge", "--into", s, stores[0], stores[1]}};
+    }
+    return (struct crash_job){.args = {syncs.tool, "merge", s, stores[0], stores[1]}};
+}
+
 static struct crash_job step_job(const struct step *step)
 {
     const char *store = store_path();
@@ -143,6 +187,12 @@ static struct crash_job step_job(const struct step *step)
     case ADD_NO_LOG:
         return (struct crash_job){
             .args = {syncs.tool, "add", "--no-log", "-j", "1", "--seed", "7", store, in}};
+    case REMOVE:
+        return (struct crash_job){
+            .args = {syncs.tool, "remove", "-j", "1", store, crash_path("_dead_last")}};
+    case MERGE:
+    case MERGE_INTO:
+        return merge_job(step);
     case COMPACT:
         return (struct crash_job){.args = {syncs.tool, "compact", store}};
     case REPAIR:
@@ -152,15 +202,6 @@ static struct crash_job step_job(const struct step *step)
     default:
         return (struct crash_job){.args = {syncs.tool, "-p", "none", crash_path("_foreign")},
                                   .out = crash_path("out")};
-    }
-}
-
-static void require_run(const struct crash_job *job)
-{
-    const int status = crash_run(job);
-    if (status != 0) {
-        crash_die("%s: a run without faults ends with status %d: %s", syncs.scenario->name, status,
-                  crash_messages());
     }
 }
 
@@ -287,6 +328,22 @@ static void longer_output(void)
     crash_append(crash_path("out"), foreign, sizeof(foreign) - 1);
 }
 
+/* A store that its next writer compacts. */
+static void mostly_dead_output(void)
+{
+    crash_dead_begin(syncs.tool);
+    run_step(&(struct step){OUTPUT, 150, NULL});
+    crash_dead_end(syncs.tool, syncs.shim);
+}
+
+/* A store that compacts itself as soon as URLs are removed. */
+static void to_be_dead(void)
+{
+    crash_dead_begin(syncs.tool);
+    run_step(&(struct step){ADD, 150, NULL});
+    crash_dead_most(syncs.tool);
+}
+
 static void a_list(void)
 {
     const struct crash_job build = {.args = {syncs.tool, "build", "--seed", "7", "--fpr", "1e-9",
@@ -300,6 +357,12 @@ static void a_list(void)
 static bool has_all(const char *path)
 {
     struct crash_job check = {.args = {syncs.tool, "check", "-v", store_path(), path}};
+    return crash_run(&check) == 1;
+}
+
+static bool has_none(const char *path)
+{
+    struct crash_job check = {.args = {syncs.tool, "check", store_path(), path}};
     return crash_run(&check) == 1;
 }
 
@@ -350,6 +413,27 @@ static bool is_final(const struct disk_state *state, const char *name)
            memcmp(found[0]->data, found[1]->data, found[0]->len) == 0;
 }
 
+static size_t length_of(const struct disk_state *state, const char *name)
+{
+    for (size_t i = 0; i < state->n; i++) {
+        if (strcmp(state->files[i].name, name) == 0) {
+            return state->files[i].bytes.len;
+        }
+    }
+    return 0;
+}
+
+static bool is_merge(enum kind kind)
+{
+    return kind == MERGE || kind == MERGE_INTO;
+}
+
+/* Such a step leaves a new log in place of the old one. */
+static bool is_replacing(enum kind kind)
+{
+    return kind == COMPACT || kind == REPAIR || kind == REMOVE || kind == MERGE_INTO;
+}
+
 static const char *judge_store(uint32_t ndone, bool is_repaired)
 {
     const struct scenario *s = syncs.scenario;
@@ -366,9 +450,52 @@ static const char *judge_store(uint32_t ndone, bool is_repaired)
     if (s->has_others && !has_all(crash_path("_others"))) {
         return "URLs of before are forgotten";
     }
+    if (s->filled > 0 && !has_all(done_urls(0, s->filled))) {
+        return "URLs of before are forgotten";
+    }
+    if (is_merge(s->steps[0].kind) && ndone == 0 &&
+        !has_none(done_urls(s->filled, s->steps[0].end)) &&
+        !has_all(done_urls(s->filled, s->steps[0].end))) {
+        return "a part of a merge is there";
+    }
     return ndone <= s->first || has_all(done_urls(s->first, ndone))
                ? NULL
                : "what a run had done that ended with success is undone";
+}
+
+/* False if this state has been judged before, and was right. */
+static bool is_new(uint64_t hash, size_t *slot)
+{
+    size_t i = (size_t)hash % SEEN_CAP;
+    for (size_t n = 0; syncs.good[i] != 0; i = (i + 1) % SEEN_CAP, n++) {
+        if (syncs.good[i] == hash) {
+            return false;
+        }
+        crash_require(n < SEEN_CAP / 2, "fewer states");
+    }
+    *slot = i;
+    return true;
+}
+
+/* The same before the recovery. Many states have the same store, so what was right is not looked at
+ * again. */
+static const char *judge_store_of(const struct disk_state *state, uint32_t ndone, bool is_repaired)
+{
+    struct disk_state store = {.n = 0};
+    size_t slot;
+    for (size_t i = 0; i < state->n; i++) {
+        if (strncmp(state->files[i].name, "out", 3) != 0) {
+            store.files[store.n++] = state->files[i]; /* borrowed */
+        }
+    }
+    const uint64_t hash = disk_state_hash(&store) * 16 + ndone * 2048 + is_repaired * 2u;
+    const uint64_t key = hash != 0 ? hash : 2; /* even: not that of a whole state */
+    if (!is_new(key, &slot)) {
+        return NULL;
+    }
+    const char *wrong = judge_store(ndone, is_repaired);
+    syncs.good[slot] = wrong ? 0 : key;
+    return wrong;
 }
 
 static const char *judge_output(const struct step *last, uint32_t ndone)
@@ -414,12 +541,12 @@ static const char *judge_state(const struct disk_state *state, unsigned nended, 
         crash_write(elsewhere(""), data, len);
         free(data);
     }
-    const char *wrong = judge_store(ndone, is_repaired);
+    const char *wrong = judge_store_of(state, ndone, is_repaired);
     if (!wrong && s->has_foreign && !has_foreign_lines()) {
         wrong = "lines of somebody else are gone";
     }
-    if (!wrong && all_ended && (last->kind == COMPACT || last->kind == REPAIR) &&
-        !is_final(state, "s")) {
+    if (!wrong && all_ended && is_replacing(last->kind) &&
+        (!is_final(state, "s") || (last->kind == REMOVE && length_of(state, "s") > COMPACT_MAX))) {
         wrong = "the new log is not there";
     }
     if (!wrong && all_ended && (last->kind == OUTPUT || last->kind == STANDARD) &&
@@ -453,27 +580,14 @@ static const char *judge_state(const struct disk_state *state, unsigned nended, 
                                                             : wrong;
 }
 
-/* False if this state has been judged before, and was right. */
-static bool is_new(uint64_t hash, size_t *slot)
-{
-    size_t i = (size_t)hash % SEEN_CAP;
-    for (size_t n = 0; syncs.good[i] != 0; i = (i + 1) % SEEN_CAP, n++) {
-        if (syncs.good[i] == hash) {
-            return false;
-        }
-        crash_require(n < SEEN_CAP / 2, "fewer states");
-    }
-    *slot = i;
-    return true;
-}
-
 /* ---- Cuts ------------------------------------------------------------------------------------ */
 
 /* All cuts at one moment; what is wrong with the first of them that is wrong. */
 static const char *cut(const struct disk *disk, unsigned nended, bool all_ended, unsigned *policy)
 {
     const unsigned npolicies = disk_nuncertain(disk) > 0 ? NPOLICIES : 1;
-    for (*policy = 0; *policy < npolicies; ++*policy) {
+    const unsigned step = syncs.scenario->every ? syncs.scenario->every : 1;
+    for (*policy = 0; *policy < npolicies; *policy += step) {
         struct disk_state state;
         size_t slot;
         disk_cut(disk, *policy, &syncs.random, &state);
@@ -721,6 +835,26 @@ static const struct scenario scenarios[] = {
      .redundant = "1/s 1 b, 1/. 1 b, 1/. 2 b, 1/out 2 c, 1/s 3 d",
      .has_foreign = true},
     {.name = "compact", .prepare = with_image, .steps = {{COMPACT, 250, NULL}}, .has_others = true},
+    {.name = "a store compacts itself",
+     .prepare = mostly_dead_output,
+     .steps = {{OUTPUT, 300, NULL}},
+     .redundant = "1/s 1 b, 1/. 1 b, 1/. 2 b, 1/out 1 b, 1/out 3 c, 1/s.new 3 d",
+     .filled = 150,
+     .every = 3},
+    {.name = "a store compacts itself at the end",
+     .prepare = to_be_dead,
+     .steps = {{REMOVE, 150, NULL}},
+     .redundant = "1/s 1 b, 1/. 1 b, 1/s 2 j",
+     .filled = 150,
+     .every = 3},
+    {.name = "merge",
+     .steps = {{MERGE, 300, NULL}},
+     .redundant = "1/s.new 1 h, 1/s.new 2 h, 1/s.new 3 h"},
+    {.name = "merge into a store",
+     .prepare = filled_output,
+     .steps = {{MERGE_INTO, 300, NULL}},
+     .redundant = "1/s 1 b, 1/. 1 b, 1/s.new 1 h, 1/s.new 2 h, 1/s.new 3 h",
+     .filled = 150},
     {.name = "repair of a record",
      .prepare = damaged_record,
      .steps = {{REPAIR, 250, NULL}},
