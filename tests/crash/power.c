@@ -186,7 +186,9 @@ static struct workload choose_workload(void)
         w.ends[i] = i + 1 == w.nruns ? NURLS : NURLS * (i + 1) / w.nruns;
         const uint64_t then = crash_random(&power.random) % 4;
         w.compact[i] = then == 0;
-        w.merge[i] = then == 1 && !w.dead; /* its keys have another length */
+        if (!w.dead) { /* its keys have another length */
+            w.merge[i] = then == 1 || (i == 0 && power.nworkloads % 2 == 1);
+        }
         w.merges = w.merges || w.merge[i];
         if (crash_random(&power.random) % 3 == 0) {
             w.kill[i] = 1 + (unsigned)(crash_random(&power.random) % 80);

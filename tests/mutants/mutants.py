@@ -59,6 +59,26 @@ LAYERS = {
              r'cli/(store|recheck|import|sort)', r'cli/(build|list)', r'cli/memory_out$']),
     'serve': (['cli/serve'], [r'fuzz/(serve|protocols)', r'cli/serve']),
 }
+# The tests of a file of the tool, where its name does not say them.
+NEAR = [
+    (r'cli/build/', r'cli/build'),
+    (r'print/chart|commands/plan', r'cli/(plan|filter)$'),
+    (r'commands/(integers|cmd_sort)', r'cli/sort$'),
+    (r'commands/cmd_edit', r'cli/(list_changes|build_changes)$'),
+    (r'commands/cmd_health', r'cli/(store_commands|store_removal)$'),
+    (r'commands/(cmd_count|repeats)', r'cli/(count|key)$'),
+    (r'commands/requests_seen', r'cli/import$'),
+    (r'print/json|commands/.*json', r'cli/(json|explain|canon)$'),
+    (r'print/(encode|output)', r'cli/(compressed_output|output|errors|signals)$'),
+    (r'print/(message|utf8)', r'cli/(errors|messages|help)$'),
+    (r'print/progress|print/report', r'cli/(progress|stats)$'),
+    (r'lines/(reader|stage|input|feed|magic|decode)', r'cli/(lines|compressed|encodings|line_ends|loop)$|fuzz/input'),
+    (r'lines/(identity|key|json|text)', r'cli/(lines|key|key_json|key_missing|stats)$|fuzz/json'),
+    (r'lines/profile', r'cli/(profile|errors)$'),
+    (r'seen/', r'cli/(store|exclude|filter|store_output|store_mode|recheck)$'),
+    (r'options/', r'cli/(errors|help|profile|plan)$'),
+    (r'cli/address', r'cli/(remote|serve)$'),
+]
 REST = r'^(unit|cli|fuzz)/|^crash/[a-z_]+$'  # all that is quick, for those that survive so far
 NEVER = r'cli/(clients|examples|real|build_real)$'
 KERNELS = ('lines', 'url', 'hash', 'bitmap', 'filter', 'list')  # layers with code for each level
@@ -399,9 +419,10 @@ def tests_of(build):
 def nearest(fault, names):
     """Lists of tests, the nearest first; no test is in two."""
     patterns = []
-    words = re.sub(r'_(avx2|avx512|x86|kernel|ops|moves|grow|wide.*|template|fast)$', '',
+    words = re.sub(r'^cmd_|_(avx2|avx512|x86|kernel|ops|moves|grow|wide.*|template|fast)$', '',
                    os.path.basename(fault['file']).rsplit('.', 1)[0])
     patterns.append(r'^unit/[a-z_]*%s[a-z_]*/|^cli/%s$' % (re.escape(words), re.escape(words)))
+    patterns[0] += ''.join('|' + tests for files, tests in NEAR if re.search(files, fault['file']))
     patterns += LAYERS[fault['layer']][1]
     patterns.append(REST)
     never = NEVER
