@@ -119,19 +119,34 @@ stage_fuzz() {
     run_fuzzers "${UNSEEN_FUZZ_SECONDS:-10}"
 }
 
+# A sanitizer that does not find its address space ends the program before libFuzzer says its seed: the
+# run begins anew. The last lines name the targets that failed, with the end of what each said.
 run_fuzzers() {
-    local found ntargets nbroken
+    local found ntargets nbroken name
     found=$(mktemp -d)
     printf '%s\n' build/fuzz/fuzz/fuzz_* | grep -v '\.' |
         seconds=$1 found=$found fixed=$fixed logs=$logs xargs -P 2 -I '{}' sh -c '
             name=$(basename "{}")
             mkdir "$found/$name"
-            $fixed "{}" -max_total_time="$seconds" -timeout=20 -print_final_stats=1 \
-                -artifact_prefix="$logs/$name-" "$found/$name" "fuzz/corpus/${name#fuzz_}" \
-                >"$found/$name.log" 2>&1 || echo "$name" >>"$found/broken"
+            for attempt in 1 2 3; do
+                status=0
+                $fixed "{}" -max_total_time="$seconds" -timeout=20 -print_final_stats=1 \
+                    -artifact_prefix="$logs/$name-" "$found/$name" "fuzz/corpus/${name#fuzz_}" \
+                    >"$found/$name.log" 2>&1 || status=$?
+                [ $status != 0 ] || break
+                ! grep -q "^INFO: Seed: " "$found/$name.log" || break
+                echo "$name: attempt $attempt did not start"
+            done
+            [ $status = 0 ] || echo "$name" >>"$found/broken"
+            echo "== $name: status $status"
             cat "$found/$name.log"' || true
     ntargets=$(find "$found" -name 'fuzz_*' -type d | wc -l)
     nbroken=$(sort -u "$found/broken" 2>/dev/null | wc -l)
+    for name in $(sort -u "$found/broken" 2>/dev/null); do
+        echo "== $name failed"
+        grep -a -E '^==[0-9]+==|SUMMARY|^artifact|^Base64|ERROR|    #[0-9]+ ' "$found/$name.log" | head -n 25
+        tail -n 10 "$found/$name.log"
+    done
     rm -r "$found"
     closing_line $((ntargets - nbroken)) "$ntargets"
     [ "$ntargets" -gt 0 ] && [ "$nbroken" = 0 ]
