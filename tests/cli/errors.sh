@@ -69,7 +69,9 @@ for seed in '' 0x 0X 0x1 0xabc 0xgg "0x12 "; do
     wrong "--seed: its value is not a text, or 0x and pairs of hexadecimal digits" 'unseen --seed 0x$(openssl rand -hex 32)' --seed "$seed"
 done
 wrong "--max-line: '-1' is not a number of bytes" 'unseen --max-line 64K' --max-line -1
-wrong "--long: '40' is not a number from 10 to 31" 'unseen --long=31' --long=40
+for value in 40 32 9 x ''; do
+    wrong "--long: '$value' is not a number from 10 to 31" 'unseen --long=31' --long="$value"
+done
 for value in 0/2 3/2 1 1/ /2 1/0 a/b 1/2/3 1/1000001; do
     wrong "--shard: '$value' is not a share I/N with I from 1 to N" 'unseen --shard 1/4' --shard "$value"
 done
@@ -223,6 +225,10 @@ for value in 2 2e0 0.002K 2K 2k 1e3 2M 1G 1T; do
 done
 run -j auto -m 1e9 --capacity 1.5K --max-line=1M one
 expect 0 'a\nb\n' ''
+for long in 10 31; do
+    run --long=$long one
+    expect 0 'a\nb\n' ''
+done
 
 # Bundles, options behind files, the end of options.
 run one -cx two

@@ -171,6 +171,14 @@ if command -v strace > /dev/null && strace -o trace -e inject=getppid:error=EPER
         same out part
         inject "$PWD/out" write:error=EIO:when=2 2 'unseen: error: cannot write standard output: Input/output error\n'
         inject "$PWD/out" close:error=EIO:when=1 2 'unseen: error: cannot write standard output: Input/output error\n'
+        # A named output is emptied when the first input is open.
+        echo old > named
+        ASAN_OPTIONS=detect_leaks=0 strace -f -o trace -P "$PWD/named" -e inject=ftruncate:error=EIO:when=1 \
+            "$UNSEEN" -j "$j" -o named file > out 2> err
+        status=$?
+        last="unseen -j $j -o with a failing ftruncate"
+        expect 2 '' 'unseen: error: cannot write named: Input/output error\n'
+        holds [ "$(cat named)" = old ]
     done
 else
     printf 'skipped: injected errors, strace cannot run here\n'

@@ -79,4 +79,44 @@ for on in once after; do
     holds [ "$n" -le 500 ]
     echo "list, $on: $((n - 1)) allocations, $nwrong answers BH"
 done
+
+# Leases: without memory, or without room for the file, the URL is nobody's, and the answer says why.
+for i in 1 2 3 4 5 6 7 8; do
+    printf 'L 60 http://e.com/%04000d\n' "$i"
+done > leases
+refused=0
+reasons='out of memory|cannot write the leases|the server cannot open the file of leases; it has said why'
+for n in $(seq 1 300); do
+    rm -f failed s s.image s.leases
+    FAIL_AT=$n FAIL_ON=once FAIL_MARK=failed LD_PRELOAD=./fail.so "$UNSEEN" serve --seed 1 s < leases > out 2> err
+    status=$?
+    last="leases with allocation $n failing"
+    [ -e failed ] || break
+    tests_run=$((tests_run + 1))
+    refused=$((refused + $(grep -c '^E' out)))
+    case $status in
+    0)
+        if sed 1d out | grep -qvxE "1 [0-9a-f]+\.[0-9a-f]+|E ($reasons)"; then
+            complain "$last: answered $(cat out)"
+        fi
+        if grep -q 'it has said why' out && ! grep -q memory err; then
+            complain "$last: did not say why"
+        fi
+        [ "$(wc -l < out)" = 9 ] || complain "$last: $(wc -l < out) answers"
+        ;;
+    2) grep -qE 'memory|no room' err out || complain "$last: said $(cat err)" ;;
+    *) complain "$last: exit status $status" ;;
+    esac
+done
+holds [ "$n" -gt 10 ]
+holds [ "$n" -lt 300 ]
+holds [ "$refused" -gt 3 ]
+echo "leases: $((n - 1)) allocations, $refused answers E"
+if command -v prlimit > /dev/null; then
+    rm -f s s.image s.leases
+    prlimit --fsize=20000 "$UNSEEN" serve --seed 1 s < leases > out 2> err
+    holds [ "$(sed 1d out | cut -c 1-27 | sed 's/^1 .*/1/' | uniq -c | tr -s ' \n' ' ')" = ' 4 1 4 E cannot write the leases ' ]
+else
+    skip 'no prlimit'
+fi
 finish
