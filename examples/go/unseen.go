@@ -76,9 +76,13 @@ func Open(path string, options ...string) (*Store, error) {
 }
 
 func (s *Store) start() error {
+	until := time.Now()
+	if s.Hello != "" {
+		until = until.Add(reconnect)
+	}
 	var err error
 	if s.address != "" {
-		err = s.connect()
+		err = s.connect(until)
 	} else {
 		err = s.spawn()
 	}
@@ -86,6 +90,14 @@ func (s *Store) start() error {
 		return err
 	}
 	hello, err := s.out.ReadString('\n')
+	for err != nil && s.server == nil && time.Now().Before(until) { // it has died before its greeting
+		_ = s.stop()
+		time.Sleep(100 * time.Millisecond)
+		if err = s.connect(until); err != nil {
+			return err
+		}
+		hello, err = s.out.ReadString('\n')
+	}
 	if err != nil && s.server != nil {
 		return fmt.Errorf("unseen serve did not start: %w", s.server.Wait())
 	}
@@ -120,14 +132,10 @@ func (s *Store) spawn() error {
 	return nil
 }
 
-func (s *Store) connect() error {
+func (s *Store) connect(until time.Time) error {
 	network, where := "tcp", strings.TrimPrefix(s.address, "unix:")
 	if where != s.address {
 		network = "unix"
-	}
-	until := time.Now()
-	if s.Hello != "" {
-		until = until.Add(reconnect)
 	}
 	connection, err := net.Dial(network, where)
 	for err != nil && time.Now().Before(until) {

@@ -53,12 +53,19 @@ public final class Unseen implements AutoCloseable {
     }
 
     private void start() throws IOException {
+        long until = System.currentTimeMillis() + (hello == null ? 0 : RECONNECT);
         if (address == null) {
             spawn();
         } else {
-            connect();
+            connect(until);
         }
         hello = readLine();
+        while (hello == null && address != null && System.currentTimeMillis() < until) {
+            stop(); // the server has died before its greeting
+            pause();
+            connect(until);
+            hello = readLine();
+        }
         if (hello == null) {
             throw new IOException(command + " did not start: exit status " + stop());
         }
@@ -68,10 +75,9 @@ public final class Unseen implements AutoCloseable {
         }
     }
 
-    private void connect() throws IOException {
+    private void connect(long until) throws IOException {
         int colon = address.lastIndexOf(':');
         String host = address.substring(0, colon).replaceAll("[\\[\\]]", "");
-        long until = System.currentTimeMillis() + (hello == null ? 0 : RECONNECT);
         while (true) {
             try {
                 connection = address.startsWith("unix:")

@@ -66,15 +66,30 @@ class Unseen:
         self._start()
 
     def _start(self):
-        if self._address:
-            self._connect()
-        else:
-            self._spawn()
-        self.hello = self._out.readline().decode().rstrip()
+        until = time.monotonic() + (RECONNECT if self._connected else 0)
+        while True:
+            if self._address:
+                self._connect(until)
+            else:
+                self._spawn()
+            self.hello = self._greeting()
+            if self.hello or not self._address or time.monotonic() >= until:
+                break
+            self._stop()  # the server has died before its greeting
+            time.sleep(0.1)
+        self._connected = True
         if not self.hello.startswith("unseen 1 "):
             raise UnseenError(self.hello[2:] or f"{self._command} did not start: exit status {self._stop()}")
-        if self._token and self._ask_server(b"T %s\n" % self._token.encode()) != b"OK\n":
-            raise UnseenError(f"{self._address} does not take the token")
+
+    def _greeting(self):
+        """Of the server, which has taken the token if there is one; "" if it has died."""
+        hello = self._read().decode().rstrip()
+        if self._token and hello.startswith("unseen 1 "):
+            answer = self._ask_server(b"T %s\n" % self._token.encode())
+            if answer.startswith(b"E "):
+                raise UnseenError(f"{self._address} does not take the token")
+            return hello if answer else ""
+        return hello
 
     def _spawn(self):
         try:
@@ -85,10 +100,9 @@ class Unseen:
             ) from None
         self._in, self._out = self._server.stdin, self._server.stdout
 
-    def _connect(self):
+    def _connect(self, until):
         self._server = None
         host, _, port = self._address.rpartition(":")
-        until = time.monotonic() + (RECONNECT if self._connected else 0)
         while True:
             try:
                 if host == "unix":
@@ -103,7 +117,6 @@ class Unseen:
                 time.sleep(0.1)
         with connection:  # the files keep it open
             self._in, self._out = connection.makefile("wb"), connection.makefile("rb")
-        self._connected = True
 
     def _stop(self):
         try:

@@ -6,6 +6,6 @@
 . "$TESTS/cli/lib/examples.bash"
 
 needs python3
-go_example spiders . spiders
+go_example spiders spiders
 python_example example_spiders.py "$go_program"
 finish

@@ -52,15 +52,25 @@ class Site:
         return "<html><title>Page %d</title>%s</html>" % (
             i, "".join('<p><a href="%s">a link</a>' % link for link in links))
 
+    def feed(self):
+        """A feed of all pages, some of them twice, in several spellings."""
+        rng = random.Random(self.seed)
+        pages = list(range(self.npages)) + [rng.randrange(self.npages) for _ in range(self.npages // 10)]
+        rng.shuffle(pages)
+        spellings = ("http://127.0.0.1:%d/p/%d", "HTTP://127.0.0.1:%d/a/../p/%d#x", " http://127.0.0.1:%d/./p/%d ")
+        links = [rng.choice(spellings) % (self.port, page) for page in pages]
+        return "<rss><channel>%s</channel></rss>" % "".join("<item><link>%s</link></item>" % link for link in links)
+
     def answer(self, request):
         begin, who = time.monotonic(), request.headers.get("User-Agent")
         self.current.append((who, begin))
         time.sleep(self.delay)
         path = path_of(request.path)
         name = path.rsplit("/", 1)[1]
-        found = path.startswith("/p/") and name.isdigit() and int(name) < self.npages
+        found = path == "/feed" or path.startswith("/p/") and name.isdigit() and int(name) < self.npages
         try:
-            data = self.page(int(name)).encode() if found else b"no such page"
+            page = self.feed() if name == "feed" else self.page(int(name)) if found else "no such page"
+            data = page.encode()
             request.send_response(200 if found else 404)
             request.send_header("Content-Length", str(len(data)))
             request.end_headers()
