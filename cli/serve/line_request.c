@@ -113,20 +113,20 @@ static struct request read_command(struct line_parser *p, struct unseen_bytes li
         "L SECONDS URL, D TOKEN, G TOKEN, N SECONDS TOKEN and X N SECONDS");
 }
 
+/* A line of a batch. It is put in place field by field: to copy a whole struct request, parts of which
+ * were just written, stalls the processor for longer than the rest takes. */
+static void read_batch_line(struct line_parser *p, struct unseen_bytes line, bool too_long,
+                            struct request *request_out)
+{
+    p->left--;
+    request_out->in_batch = true;
+    request_out->type = p->refused ? REQUEST_NONE : too_long ? REQUEST_WRONG : p->each;
+    request_out->url = line;
+}
+
 static struct request read_line(struct line_parser *p, struct unseen_bytes line, bool too_long)
 {
-    struct request r = {.type = p->each, .url = line};
-    if (too_long) {
-        r = wrong("the line is too long");
-    } else if (!p->in_batch) {
-        return read_command(p, line);
-    }
-    if (p->in_batch) {
-        p->left--;
-        r.in_batch = true;
-        r.type = p->refused ? REQUEST_NONE : r.type;
-    }
-    return r;
+    return too_long ? wrong("the line is too long") : read_command(p, line);
 }
 
 bool line_request_next(struct line_parser *p, struct line_reader *in, struct request *request_out)
@@ -135,7 +135,9 @@ bool line_request_next(struct line_parser *p, struct line_reader *in, struct req
     do {
         const bool has_all = p->in_batch && p->left == 0;
         const enum reading reading = has_all ? READING_NONE : line_reader_line(in, &line);
-        if (reading != READING_NONE) {
+        if (reading != READING_NONE && p->in_batch) {
+            read_batch_line(p, line, reading == READING_LONG, request_out);
+        } else if (reading != READING_NONE) {
             *request_out = read_line(p, line, reading == READING_LONG);
         } else if (has_all || (p->in_batch && in->at_end && !in->is_cut)) {
             p->in_batch = false;
