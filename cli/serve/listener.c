@@ -72,8 +72,7 @@ static bool let_in(const char *path, const struct listen_options *o)
 {
     const struct group *group = o->group ? find_group(o->group) : NULL;
     if (o->group && !group) {
-        errno = ENOENT;
-        message_error("there is no group %s", o->group);
+        errno = ESRCH; /* of a group; see report_failure */
         return false;
     }
     return (!group || chown(path, (uid_t)-1, group->gr_gid) == 0) && chmod(path, o->mode) == 0;
@@ -158,18 +157,44 @@ static void tell_ready(void)
     }
 }
 
+static bool is_taken_by_file(const char *path)
+{
+    struct stat st;
+    return path && stat(path, &st) == 0 && !S_ISSOCK(st.st_mode);
+}
+
+/* Says why it cannot listen, and what to do. */
+static void report_failure(const struct listen_options *o, int error)
+{
+    struct address address;
+    const char *where = o->address;
+    const char *path = address_read(&address, where) ? address.path : NULL;
+    const char *slash = path ? strrchr(path, '/') : NULL;
+    if (error == EADDRINUSE && is_taken_by_file(path)) {
+        message_error("cannot listen on %s: %s is there, and is not a socket", where, path);
+        message_hint("--listen unix:PATH with the name of a file that does not exist");
+    } else if (error == ESRCH && o->group) {
+        message_error("cannot listen on %s: there is no group %s", where, o->group);
+    } else {
+        message_error("cannot listen on %s: %s", where,
+                      error ? strerror(error) : "no socket was passed on");
+    }
+    if (error == EADDRINUSE && !is_taken_by_file(path)) {
+        message_hint("another server listens there: unseen -s %s FILE asks it", where);
+    } else if (error == ENOENT && slash && slash > path) {
+        message_hint("mkdir -p %.*s", (int)(slash - path), path);
+    } else if (error == EINVAL) {
+        message_hint("--listen unix:PATH, or an address in numbers: --listen 127.0.0.1:7007");
+    }
+}
+
 bool listener_open(struct listener *l, const struct listen_options *o)
 {
     const char *where = o->address;
     *l = (struct listener){.fd = -1};
     errno = 0;
     if (!(listener_is_systemd(where) ? take_over(l) : listen_on(l, o))) {
-        const int error = errno;
-        message_error("cannot listen on %s: %s", where,
-                      error ? strerror(error) : "no socket was passed on");
-        if (error == EINVAL) {
-            message_hint("--listen unix:PATH, or an address in numbers: --listen 127.0.0.1:7007");
-        }
+        report_failure(o, errno);
         return false;
     }
     announce(l, where);
