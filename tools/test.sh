@@ -28,7 +28,7 @@ cd "$(dirname "$0")/.."
 . tools/packages.sh
 
 all_stages="release clang asan tsan fuzz portable python packages static"
-long_stages="long_crash long_asan long_forged long_fuzz long_keys"
+long_stages="long_crash long_serve long_asan long_forged long_fuzz long_keys"
 case ${1-} in
 '') stages=$all_stages ;;
 quick) stages="release" ;;
@@ -205,6 +205,12 @@ stage_long_crash() {
     long_test release UNSEEN_CRASH_SCALE 10 '^crash/(faults|alloc|access|edits)$' || status=1
     long_test release UNSEEN_CRASH_SCALE 2 '^crash/syncs$' || status=1
     return $status
+}
+
+# Kills of servers and clients, sessions of strangers, and the worked systems.
+stage_long_serve() {
+    configure_build release unseen -- --preset release -DUNSEEN_WERROR=ON || return 1
+    long_test release UNSEEN_CRASH_SCALE 10 '^cli/(serve_clients|example_(spiders|cms|shards))$'
 }
 
 stage_long_asan() {

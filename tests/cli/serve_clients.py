@@ -25,6 +25,18 @@ def in_threads(n, work):
     assert not failures, failures[:3]
 
 
+def fork(work):
+    pid = os.fork()
+    if pid == 0:
+        try:
+            work()
+            os._exit(0)
+        except BaseException as error:
+            print(repr(error), file=sys.stderr, flush=True)
+            os._exit(1)
+    return pid
+
+
 # ---- Of all that ask for one URL, exactly one is told that it is new -----------------------------
 def exactly_one_new(durable):
     server = Server("one")
@@ -116,13 +128,6 @@ assert web.file.readline() == b""
 # It does not close, and is let go of.
 honest = Client()
 assert honest.ask("C http://evil/") == "0"
-for i in range(300 * SCALE):
-    garbage = Client()
-    garbage.socket.sendall(os.urandom(random.choice((1, 10, 1000, 70000))))
-    garbage.close()
-    if i % 10 == 0:
-        assert honest.ask("A http://honest/again/%d" % i) == "1"
-        assert honest.ask("C http://honest/again/%d" % i) == "1"
 assert honest.ask("O") .startswith("E unknown request")
 assert honest.ask("O fast") == "E unknown option; there is: O durable"
 assert honest.ask("T x").startswith("E the token is wrong")
@@ -131,6 +136,110 @@ honest.send("x\n" * 65537)
 assert honest.ask("C http://none/") == "0"
 assert honest.batch("A", ["http://full/%d" % i for i in range(65536)]) == "1" * 65536
 honest.close()
+
+
+server.end()
+
+
+# ---- Sessions that end badly, beside honest clients ----------------------------------------------
+def connected(data=b""):
+    c = socket.socket(socket.AF_UNIX)
+    c.connect("sock")
+    try:
+        c.sendall(data)
+    except OSError:
+        pass  # the server has heard enough
+    return c
+
+
+def garbage(rng):
+    """Random bytes, some of which look like requests. None may change the store."""
+    words = (b"C ", b"B 5 C\n", b"B 70000 C\n", b"\n", b"http://", b"X\n", b"T x\n", b"O durable\n", b"F\n", b"I\n",
+             b"D 1.1\n", b"HTTP/1.1\r\n", b"\0", b"\xff\xfe")
+    harmless = bytes.maketrans(b"ABLR", b"ablr")
+    pieces = [rng.choice(words) if rng.random() < 0.7 else rng.randbytes(rng.choice((1, 3, 30))).translate(harmless)
+              for _ in range(rng.choice((1, 5, 40)))]
+    return [connected(b"#" + b"".join(pieces))]
+
+
+def half_open(rng):
+    """A request, a batch or a line without its end, and a client that waits."""
+    return [connected(rng.choice((b"A http://cut.example/", b"B 3 A\nhttp://cut.example/\n", b"B 10", b"", b"L 60 http://cut.example/")))]
+
+
+def byte_at_a_time(rng):
+    c = connected()
+    for i in range(rng.randrange(12)):
+        c.send(b"A http://cut.example/"[i:i + 1])
+    return [c]
+
+
+def flood(rng):
+    """Questions without end whose answers nobody reads."""
+    c = connected()
+    c.setblocking(False)
+    try:
+        for _ in range(rng.choice((1, 8, 64))):
+            c.send(b"C http://flood.example/\n" * 500)
+    except OSError:
+        pass
+    return [c]
+
+
+def sessions(n):
+    """n of them, up to 100 at a time, while honest clients check each answer that they get."""
+    server = Server("sessions")
+    stop = threading.Event()
+    asked, longest = [0, 0], [0, 0]
+
+    def honest(i):
+        client, k = Client(durable=i == 1), 0
+        while not stop.is_set() or k == 0:
+            began = time.monotonic()
+            urls = ["http://honest.example/%d/%d" % (i, k * 50 + j) for j in range(50)]
+            assert client.batch("A", urls) == "1" * 50
+            assert client.batch("C", urls + [u + "x" for u in urls]) == "1" * 50 + "0" * 50
+            assert client.ask("A " + urls[0]) == "0" and client.ask("C http://cut.example/") == "0"
+            k += 1
+            asked[i] = k
+            longest[i] = max(longest[i], time.monotonic() - began)
+            time.sleep(0.001)
+        client.close()
+
+    def strangers(seed):
+        rng = random.Random(seed)
+        open_ones, kinds = [], [garbage] * 10 + [half_open] * 10 + [byte_at_a_time] * 3 + [flood]
+        for _ in range(n // 2):
+            open_ones += rng.choice(kinds)(rng)
+            if len(open_ones) > 50:
+                open_ones.pop(rng.randrange(len(open_ones))).close()
+
+    def wait_for_strangers(_):
+        try:
+            for pid in children:
+                assert os.waitpid(pid, 0)[1] == 0
+        finally:
+            stop.set()
+    client = Client()
+    assert client.ask("D 1.1") == "late"  # opens the file of leases
+    fds = server.descriptors()
+    children = [fork(lambda i=i: strangers(SEED * 1000 + i)) for i in range(2)]
+    in_threads(3, lambda i: (honest if i < 2 else wait_for_strangers)(i))
+    eventually(lambda: server.descriptors() == fds)
+    stats = json.loads(client.ask("S"))
+    assert client.ask("C http://cut.example/") == "0"
+    assert stats["new"] == 50 * sum(asked) and min(asked) > 0 and stats["leases"] == 0, (stats, asked)
+    client.close()
+    status, errors = server.end()
+    assert status == -signal.SIGTERM and errors == "", (status, errors)
+    assert count("sessions") == 50 * sum(asked)
+    os.remove("sessions")
+    print("%d sessions of garbage, halves, single bytes and floods: %d honest rounds, the longest %.0f ms" %
+          (n, sum(asked), 1000 * max(longest)))
+
+
+sessions(10000 * SCALE)
+server = Server("slow")
 
 
 def honest_stats():
@@ -142,14 +251,13 @@ def honest_stats():
 
 # ---- Descriptors and memory ----------------------------------------------------------------------
 eventually(lambda: json.loads(honest_stats())["clients"] == 1)
-fds = server.descriptors()
-for i in range(1000 * SCALE):
-    c = socket.socket(socket.AF_UNIX)
-    c.connect("sock")
-    c.close()
 asker = Client()
+fds = server.descriptors()
+for i in range(10000 * SCALE):
+    connected().close()
 assert asker.ask("C x") == "0"
-eventually(lambda: server.descriptors() <= fds + 1)
+eventually(lambda: server.descriptors() == fds)
+print("%d connects: no descriptor left" % (10000 * SCALE))
 before = server.memory()
 idle = [Client() for _ in range(500)]
 for c in idle:
