@@ -421,7 +421,8 @@ static bool dedup_prepare(struct dedup *d, enum unseen_cpu cpu)
     report_start(&d->report, &o->report,
                  o->print.count || o->print.quiet ||
                      output_is_file(o->print.tee ? &d->tee : &d->out));
-    if (remembers(d)) {
+    /* A server remembers what it has answered, so that has to be printed. */
+    if (remembers(d) || d->seen.is_remote) {
         stop_listen();
     }
     return seen_exclude(&d->seen, cpu, &d->report.nexcluded) && start_identity(d) && cut_outputs(d);

@@ -89,6 +89,23 @@ wait "$client"
 status=$?
 expect 2 'http://last.example/1\n' 'unseen: error: the server at unix:sock has gone away\nunseen: hint: nothing is lost that was not printed: run this again when the server is back\n'
 
+# A client that a signal ends prints all that it was answered.
+listening serve stopped.unseen --listen unix:stop
+for site in 1 2 3 4 5; do
+    awk -v site=$site 'BEGIN { for (i = 0; i < 400000; i++) print "http://stop.example/" site "/" i }' > many
+    : > printed
+    "$UNSEEN" -s unix:stop many > printed 2> err &
+    client=$!
+    eventually [ -s printed ]
+    kill -TERM "$client"
+    wait "$client" 2> /dev/null
+    holds [ $? = 143 ]
+    run check -c unix:stop many
+    expect 0 "$(wc -l < printed)\\n" ''
+    holds [ "$(wc -l < printed)" -lt 400000 ]
+done
+stop_listening
+
 # A port: only with the token.
 echo 'a token of some length' > token
 listening serve --token-file token served.unseen --listen 127.0.0.1:0
