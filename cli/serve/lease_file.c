@@ -15,9 +15,11 @@
 #include "print/message.h"
 
 enum {
-    HEAD_BYTES = 28,      /* magic, the id of the store's log, CRC-32 of both */
-    RECORD_BYTES = 28,    /* of a record without its text */
-    TEXT_BYTES = 1 << 20, /* of the longest text: a line of the protocol */
+    HEAD_BYTES = 28,         /* magic, the id of the store's log, CRC-32 of both */
+    RECORD_BYTES = 28,       /* of a record without its text */
+    TEXT_BYTES = 1 << 20,    /* of the longest text: a line of the protocol */
+    AHEAD_BYTES = 2 << 20,   /* read or written at a time */
+    COPIES_BYTES = 64 << 10, /* copied records that are written at once */
     KIND_LEASE = 1,
     KIND_END = 2
 };
@@ -79,23 +81,45 @@ static void notify(const struct lease_file *f)
     }
 }
 
+/* Syncs up to the record that is wanted. Has the lock, but not during the sync. */
+static void sync_records(struct lease_file *f)
+{
+    const uint64_t wanted = f->wanted;
+    const int fd = f->sync_fd;
+    pthread_mutex_unlock(&f->lock);
+    const int error = fdatasync(fd) == 0 ? 0 : errno;
+    pthread_mutex_lock(&f->lock);
+    f->error = error;
+    f->synced = error ? f->synced : wanted;
+}
+
+/* Gives the new file the name. It has all records that were synced in the old one, as both get them.
+ * Later syncs are of the new one. */
+static void swap_files(struct lease_file *f)
+{
+    const int fd = f->new_fd; /* stays until the swap is over */
+    pthread_mutex_unlock(&f->lock);
+    const bool done = fdatasync(fd) == 0 && rename(f->new_path, f->path) == 0;
+    const bool sure = done && folder_sync(f->path);
+    pthread_mutex_lock(&f->lock);
+    f->swap = sure ? LEASE_SWAP_DONE : done ? LEASE_SWAP_UNSURE : LEASE_SWAP_FAILED;
+    f->sync_fd = done ? fd : f->sync_fd;
+}
+
 static void *sync_run(void *context)
 {
     struct lease_file *f = context;
     pthread_mutex_lock(&f->lock);
     while (!f->stops && !f->error) {
-        if (f->wanted == f->synced) {
+        if (f->wanted == f->synced && f->swap != LEASE_SWAP_WANTED) {
             pthread_cond_wait(&f->changed, &f->lock);
             continue;
         }
-        const uint64_t wanted = f->wanted;
-        const int fd = f->fd;
-        pthread_mutex_unlock(&f->lock);
-        const int error = fdatasync(fd) == 0 ? 0 : errno;
-        pthread_mutex_lock(&f->lock);
-        f->error = error;
-        f->synced = error ? f->synced : wanted;
-        pthread_cond_broadcast(&f->changed);
+        if (f->swap == LEASE_SWAP_WANTED) { /* first: there may be no end of records to sync */
+            swap_files(f);
+        } else {
+            sync_records(f);
+        }
         notify(f);
     }
     pthread_mutex_unlock(&f->lock);
@@ -126,20 +150,46 @@ static bool start_thread(struct lease_file *f)
 
 /* ---- Reading --------------------------------------------------------------------------------- */
 
-/* Reads the record at f->end into buf. Returns false where no whole record stands. */
-static bool read_record(const struct lease_file *f, uint8_t *buf, size_t *len_out)
+struct reading {
+    int fd;
+    uint8_t *buf; /* AHEAD_BYTES */
+    uint64_t at;  /* where in the file buf begins */
+    size_t used;
+    size_t len;
+};
+
+/* The next n bytes, which stay the next. NULL: the file ends before, or cannot be read. */
+static const uint8_t *look_ahead(struct reading *r, size_t n)
 {
-    if (pread(f->fd, buf, RECORD_BYTES, (off_t)f->end) != RECORD_BYTES) {
-        return false;
+    if (r->len - r->used < n) {
+        memmove(r->buf, r->buf + r->used, r->len - r->used);
+        r->len -= r->used;
+        r->at += r->used;
+        r->used = 0;
+        ssize_t got = 1;
+        while (r->len < n && (got > 0 || errno == EINTR)) {
+            got = pread(r->fd, r->buf + r->len, AHEAD_BYTES - r->len, (off_t)(r->at + r->len));
+            r->len += got > 0 ? (size_t)got : 0;
+            errno = got == 0 ? 0 : errno;
+        }
     }
-    const uint64_t len = get_number(buf + 4, 4);
-    if (len > TEXT_BYTES ||
-        pread(f->fd, buf + RECORD_BYTES, len, (off_t)(f->end + RECORD_BYTES)) != (ssize_t)len) {
-        return false;
+    return r->len - r->used < n ? NULL : r->buf + r->used;
+}
+
+/* The next record. NULL where no whole record stands. */
+static const uint8_t *read_record(struct reading *r, size_t *len_out)
+{
+    const uint8_t *head = look_ahead(r, RECORD_BYTES);
+    const uint64_t len = head ? get_number(head + 4, 4) : 0;
+    const uint8_t *record =
+        head && len <= TEXT_BYTES ? look_ahead(r, RECORD_BYTES + (size_t)len) : NULL;
+    if (!record || (record[8] != KIND_LEASE && record[8] != KIND_END) ||
+        get_number(record, 4) != sum_of(record + 4, RECORD_BYTES - 4 + (size_t)len)) {
+        return NULL;
     }
     *len_out = (size_t)len;
-    return get_number(buf, 4) == sum_of(buf + 4, RECORD_BYTES - 4 + *len_out) &&
-           (buf[8] == KIND_LEASE || buf[8] == KIND_END);
+    r->used += RECORD_BYTES + (size_t)len;
+    return record;
 }
 
 static bool read_records(struct lease_file *f,
@@ -147,16 +197,17 @@ static bool read_records(struct lease_file *f,
                                       struct unseen_bytes text, bool ends),
                          void *context)
 {
-    uint8_t *buf = malloc(RECORD_BYTES + TEXT_BYTES);
+    struct reading r = {.fd = f->fd, .buf = malloc(AHEAD_BYTES), .at = f->end};
+    const uint8_t *record = NULL;
     size_t len = 0;
-    bool done = buf != NULL;
-    while (done && read_record(f, buf, &len)) {
-        const struct unseen_key key = {get_number(buf + 12, 8), get_number(buf + 20, 8)};
-        const struct unseen_bytes text = {(const char *)buf + RECORD_BYTES, len};
-        done = each(context, key, text, buf[8] == KIND_END);
+    bool done = r.buf != NULL;
+    while (done && (record = read_record(&r, &len))) {
+        const struct unseen_key key = {get_number(record + 12, 8), get_number(record + 20, 8)};
+        const struct unseen_bytes text = {(const char *)record + RECORD_BYTES, len};
+        done = each(context, key, text, record[8] == KIND_END);
         f->end += RECORD_BYTES + len;
     }
-    free(buf);
+    free(r.buf);
     errno = done ? errno : ENOMEM;
     return done;
 }
@@ -212,22 +263,44 @@ static bool open_file(struct lease_file *f)
     return check_head(f, (uint64_t)st.st_size);
 }
 
+static void free_paths(struct lease_file *f)
+{
+    free(f->path);
+    free(f->new_path);
+    f->path = NULL;
+    f->new_path = NULL;
+}
+
+static bool make_paths(struct lease_file *f, const char *store)
+{
+    const size_t size = strlen(store) + sizeof(".leases.new");
+    f->path = malloc(size);
+    f->new_path = malloc(size);
+    if (!f->path || !f->new_path) {
+        free_paths(f);
+        return false;
+    }
+    snprintf(f->path, size, "%s.leases", store);
+    snprintf(f->new_path, size, "%s.leases.new", store);
+    return true;
+}
+
 bool lease_file_open(struct lease_file *f, const char *store, const uint8_t id[16], int notify_fd,
                      bool (*each)(void *context, struct unseen_key key, struct unseen_bytes text,
                                   bool ends),
                      void *context)
 {
-    const size_t size = strlen(store) + sizeof(".leases");
-    *f = (struct lease_file){.fd = -1, .end = HEAD_BYTES, .notify_fd = notify_fd};
+    *f = (struct lease_file){.fd = -1, .new_fd = -1, .end = HEAD_BYTES, .notify_fd = notify_fd};
     memcpy(f->id, id, sizeof(f->id));
-    f->path = malloc(size);
-    if (!f->path) {
+    if (!make_paths(f, store)) {
         return message_no_memory();
     }
-    snprintf(f->path, size, "%s.leases", store);
-    if (open_file(f) && read_records(f, each, context) && ftruncate(f->fd, (off_t)f->end) == 0 &&
-        start_thread(f)) {
-        return true;
+    if (open_file(f) && read_records(f, each, context) && ftruncate(f->fd, (off_t)f->end) == 0) {
+        f->sync_fd = f->fd;
+        (void)unlink(f->new_path); /* a crash may have left it; a new copy would replace it */
+        if (start_thread(f)) {
+            return true;
+        }
     }
     if (errno != 0) {
         message_error("cannot open %s: %s", f->path, strerror(errno));
@@ -235,42 +308,16 @@ bool lease_file_open(struct lease_file *f, const char *store, const uint8_t id[1
     if (f->fd >= 0) {
         (void)close(f->fd); /* nothing was appended */
     }
-    free(f->path);
-    f->path = NULL;
+    free_paths(f);
     return false;
-}
-
-void lease_file_close(struct lease_file *f, bool is_empty)
-{
-    if (!f->path) {
-        return;
-    }
-    pthread_mutex_lock(&f->lock);
-    f->stops = true;
-    pthread_cond_broadcast(&f->changed);
-    pthread_mutex_unlock(&f->lock);
-    pthread_join(f->thread, NULL);
-    pthread_cond_destroy(&f->changed);
-    pthread_mutex_destroy(&f->lock);
-    (void)close(f->fd); /* a lease that was not synced was not answered */
-    if (is_empty) {
-        (void)unlink(f->path); /* an empty file says the same */
-    }
-    free(f->path);
-    f->path = NULL;
 }
 
 /* ---- Writing --------------------------------------------------------------------------------- */
 
-bool lease_file_append(struct lease_file *f, struct unseen_key key, struct unseen_bytes text,
-                       bool ends)
+/* Writes the head and the text of a record, which has room for both. */
+static void make_record(uint8_t *record, struct unseen_key key, struct unseen_bytes text, bool ends)
 {
-    const size_t size = RECORD_BYTES + text.len;
-    uint8_t *record = text.len <= TEXT_BYTES && !f->failed ? calloc(1, size) : NULL;
-    if (!record) {
-        errno = f->failed ? EIO : ENOMEM;
-        return false;
-    }
+    memset(record, 0, RECORD_BYTES);
     put_number(record + 4, text.len, 4);
     record[8] = ends ? KIND_END : KIND_LEASE;
     put_number(record + 12, key.lo, 8);
@@ -278,15 +325,155 @@ bool lease_file_append(struct lease_file *f, struct unseen_key key, struct unsee
     if (text.len > 0) {
         memcpy(record + RECORD_BYTES, text.data, text.len);
     }
-    put_number(record, sum_of(record + 4, size - 4), 4);
-    const bool done = write_all(f->fd, record, size, f->end);
+    put_number(record, sum_of(record + 4, RECORD_BYTES - 4 + text.len), 4);
+}
+
+/* ---- A new file beside ----------------------------------------------------------------------- */
+
+static void forget_copy(struct lease_file *f)
+{
+    free(f->copies);
+    f->copies = NULL;
+    f->ncopies = 0;
+    f->new_fd = -1;
+}
+
+/* The thread does not use the new file. */
+static void give_up_copy(struct lease_file *f)
+{
+    if (lease_file_is_copied(f)) {
+        (void)close(f->new_fd); /* thrown away */
+        (void)unlink(f->new_path);
+    }
+    forget_copy(f);
+    f->retry_at = 2 * f->end;
+}
+
+static bool copy_failed(struct lease_file *f)
+{
+    const int error = errno;
+    give_up_copy(f);
+    errno = error;
+    return false;
+}
+
+/* Takes the new file if it has got the name, and throws it away if it could not get it. The thread has
+ * ended, or the caller has the lock. */
+static void end_swap(struct lease_file *f)
+{
+    if (f->swap == LEASE_SWAP_NONE || f->swap == LEASE_SWAP_WANTED) {
+        return;
+    }
+    if (f->swap == LEASE_SWAP_FAILED) {
+        give_up_copy(f);
+    } else {
+        f->failed = f->failed || f->swap == LEASE_SWAP_UNSURE;
+        (void)close(f->fd); /* the new file has it all */
+        f->fd = f->new_fd;
+        f->end = f->new_end;
+        f->retry_at = 0;
+        forget_copy(f);
+    }
+    f->swap = LEASE_SWAP_NONE;
+}
+
+bool lease_file_begin_copy(struct lease_file *f)
+{
+    uint8_t head[HEAD_BYTES];
+    make_head(f, head);
+    f->copies = malloc(COPIES_BYTES);
+    f->new_fd = f->copies && (unlink(f->new_path) == 0 || errno == ENOENT)
+                    ? open(f->new_path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600)
+                    : -1;
+    f->new_end = HEAD_BYTES;
+    if (f->new_fd >= 0 && write_all(f->new_fd, head, sizeof(head), 0)) {
+        return true;
+    }
+    return copy_failed(f);
+}
+
+/* Writes the copied records that are not written yet. */
+static bool write_copies(struct lease_file *f)
+{
+    if (!write_all(f->new_fd, f->copies, f->ncopies, f->new_end)) {
+        return false;
+    }
+    f->new_end += f->ncopies;
+    f->ncopies = 0;
+    return true;
+}
+
+bool lease_file_copy(struct lease_file *f, struct unseen_key key, struct unseen_bytes text)
+{
+    const size_t size = RECORD_BYTES + text.len;
+    if (f->ncopies + size > COPIES_BYTES && !write_copies(f)) {
+        return copy_failed(f);
+    }
+    uint8_t *record = size <= COPIES_BYTES ? f->copies + f->ncopies : malloc(size);
+    if (!record) {
+        return copy_failed(f);
+    }
+    make_record(record, key, text, false);
+    if (size <= COPIES_BYTES) {
+        f->ncopies += size;
+        return true;
+    }
+    const bool done = write_all(f->new_fd, record, size, f->new_end);
+    free(record);
+    f->new_end += done ? size : 0;
+    return done || copy_failed(f);
+}
+
+bool lease_file_end_copy(struct lease_file *f)
+{
+    if (!write_copies(f)) {
+        return copy_failed(f);
+    }
+    free(f->copies);
+    f->copies = NULL;
+    pthread_mutex_lock(&f->lock);
+    f->swap = LEASE_SWAP_WANTED;
+    pthread_cond_broadcast(&f->changed);
+    pthread_mutex_unlock(&f->lock);
+    return true;
+}
+
+/* ---- Appending ------------------------------------------------------------------------------- */
+
+/* The record goes into both files, or into none. */
+static bool write_record(struct lease_file *f, const uint8_t *record, size_t size)
+{
+    if (write_all(f->fd, record, size, f->end) &&
+        (!lease_file_is_copied(f) ||
+         (write_copies(f) && write_all(f->new_fd, record, size, f->new_end)))) {
+        return true;
+    }
+    const int error = errno;
+    if (ftruncate(f->fd, (off_t)f->end) != 0 ||
+        (lease_file_is_copied(f) && ftruncate(f->new_fd, (off_t)f->new_end) != 0)) {
+        f->failed = true; /* a record behind the torn one would never be read */
+    }
+    errno = error;
+    return false;
+}
+
+bool lease_file_append(struct lease_file *f, struct unseen_key key, struct unseen_bytes text,
+                       bool ends)
+{
+    const size_t size = RECORD_BYTES + text.len;
+    uint8_t *record = text.len <= TEXT_BYTES && !f->failed ? malloc(size) : NULL;
+    if (!record) {
+        errno = f->failed ? EIO : ENOMEM;
+        return false;
+    }
+    make_record(record, key, text, ends);
+    const bool done = write_record(f, record, size);
     const int error = errno;
     free(record);
     if (done) {
         f->end += size;
+        f->new_end += lease_file_is_copied(f) ? size : 0;
         f->written++;
-    } else if (ftruncate(f->fd, (off_t)f->end) != 0) {
-        f->failed = true; /* a record behind the torn one would never be read */
     }
     errno = error;
     return done;
@@ -311,50 +498,28 @@ uint64_t lease_file_synced(struct lease_file *f, int *error_out)
     pthread_mutex_lock(&f->lock);
     const uint64_t synced = f->synced;
     *error_out = f->error;
+    end_swap(f);
     pthread_mutex_unlock(&f->lock);
     return synced;
 }
 
-/* Writes the new file beside the old one; false if that failed. */
-static bool fill_new(struct lease_file *new, bool (*each)(void *context, struct lease_file *to),
-                     void *context)
+void lease_file_close(struct lease_file *f, bool is_empty)
 {
-    uint8_t head[HEAD_BYTES];
-    make_head(new, head);
-    return write_all(new->fd, head, sizeof(head), 0) && each(context, new) &&
-           fdatasync(new->fd) == 0;
-}
-
-bool lease_file_rewrite(struct lease_file *f, bool (*each)(void *context, struct lease_file *to),
-                        void *context)
-{
-    char path[4200];
-    struct lease_file new = *f; /* its lock and thread are not used */
-    const int len = snprintf(path, sizeof(path), "%s.new", f->path);
-    new.fd = len < (int)sizeof(path) && (unlink(path) == 0 || errno == ENOENT)
-                 ? open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600)
-                 : -1;
-    new.end = HEAD_BYTES;
-    if (new.fd < 0) {
-        return false;
+    if (!f->path) {
+        return;
     }
-    if (!fill_new(&new, each, context) || rename(path, f->path) != 0) {
-        const int error = errno;
-        (void)close(new.fd); /* thrown away */
-        (void)unlink(path);
-        errno = error;
-        return false;
-    }
-    f->failed = !folder_sync(f->path); /* its name may be the old file's after a power cut */
     pthread_mutex_lock(&f->lock);
-    while (f->wanted != f->synced && !f->error) { /* the thread may be syncing the old file */
-        pthread_cond_wait(&f->changed, &f->lock);
-    }
-    (void)close(f->fd); /* the new file has it all */
-    f->fd = new.fd;
-    f->end = new.end;
-    f->synced = f->written;
-    f->wanted = f->written;
+    f->stops = true;
+    pthread_cond_broadcast(&f->changed);
     pthread_mutex_unlock(&f->lock);
-    return true;
+    pthread_join(f->thread, NULL);
+    pthread_cond_destroy(&f->changed);
+    pthread_mutex_destroy(&f->lock);
+    end_swap(f);
+    give_up_copy(f);
+    (void)close(f->fd); /* a lease that was not synced was not answered */
+    if (is_empty) {
+        (void)unlink(f->path); /* an empty file says the same */
+    }
+    free_paths(f);
 }

@@ -11,7 +11,10 @@
 
 enum {
     SLOTS_MIN = 64,
-    REWRITE_BYTES = 1 << 20 /* the file is written anew when it is larger, and mostly old records */
+    REWRITE_BYTES =
+        1 << 20,            /* the file is written anew when it is larger, and mostly old records */
+    COPY_BYTES = 256 << 10, /* of texts that are copied at a time, */
+    COPY_LEASES = 4096      /* of so many leases */
 };
 
 struct lease {
@@ -117,7 +120,7 @@ static void forget_key(struct leases *l, struct unseen_key key)
 static bool reserve_slot(struct leases *l)
 {
     struct leases larger = *l;
-    if (2 * (l->nlive + 1) <= l->nslots) {
+    if (2 * (l->ntable + 1) <= l->nslots) {
         return true;
     }
     larger.nslots = l->nslots ? 2 * l->nslots : SLOTS_MIN;
@@ -171,6 +174,7 @@ static struct lease *add_lease(struct leases *l, struct unseen_key key, struct u
     /* NOLINTNEXTLINE(clang-analyzer-core.NullDereference): reserve_lease has made room */
     l->all[i] = (struct lease){.key = key, .text = copy, .len = text.len};
     l->slots[find_slot(l, key)] = i + 1;
+    l->ntable++;
     l->nlive++;
     l->nbytes += text.len;
     return &l->all[i];
@@ -184,6 +188,8 @@ static uint32_t index_of(const struct leases *l, const struct lease *e)
 /* The lease is in no list any more. */
 static void remove_lease(struct leases *l, struct lease *e)
 {
+    forget_key(l, e->key);
+    l->ntable--;
     l->nbytes -= e->len;
     free(e->text);
     *e = (struct lease){.state = LEASE_NONE};
@@ -294,7 +300,6 @@ static bool load_record(void *context, struct unseen_key key, struct unseen_byte
     struct leases *l = ((struct loading *)context)->leases;
     struct lease *e = find(l, key);
     if (ends && e) {
-        forget_key(l, key);
         l->nlive--;
         remove_lease(l, e);
     }
@@ -312,26 +317,14 @@ static void drop_done(struct leases *l, const struct unseen_set *set)
         }
         if (unseen_set_contains_keys(set, &e->key, 1, &verdict, NULL) == UNSEEN_OK &&
             verdict == UNSEEN_SEEN) {
-            forget_key(l, e->key);
+            /* The URL may be removed from the store later. If this fails, it is handed out once more then. */
+            (void)lease_file_append(&l->file, e->key, (struct unseen_bytes){NULL, 0}, true);
             l->nlive--;
             remove_lease(l, e);
         } else {
             set_back(l, e);
         }
     }
-}
-
-static bool put_lease(void *context, struct lease_file *to)
-{
-    const struct leases *l = context;
-    for (size_t i = 0; i < l->n; i++) {
-        const struct lease *e = &l->all[i];
-        if (e->text &&
-            !lease_file_append(to, e->key, (struct unseen_bytes){e->text, e->len}, false)) {
-            return false;
-        }
-    }
-    return true;
 }
 
 bool leases_open(struct leases *l, const char *store, const uint8_t id[16],
@@ -397,7 +390,8 @@ bool leases_grant(struct leases *l, struct unseen_key key, struct unseen_bytes t
     static const char no_memory[] = "out of memory";
     let_expire(l, now);
     struct lease *e = find(l, key);
-    if (e) {
+    if (e) { /* an ENDING lease whose URL was removed from the store is as good as a new one */
+        leases_undo_end(l, key);
         list_remove(l, &l->back, index_of(l, e));
         if (set_out(l, e, until, token)) {
             return true;
@@ -418,7 +412,6 @@ bool leases_grant(struct leases *l, struct unseen_key key, struct unseen_bytes t
         return false;
     }
     if (!lease_file_append(&l->file, key, text, false) || !set_out(l, e, until, token)) {
-        forget_key(l, key);
         l->nlive--;
         remove_lease(l, e);
         return false;
@@ -490,33 +483,66 @@ void leases_end(struct leases *l, struct unseen_key key, uint64_t change)
     if (e->state == LEASE_BACK) {
         list_remove(l, &l->back, index_of(l, e));
     }
-    forget_key(l, key);
     l->nlive--;
     e->state = LEASE_ENDING;
     e->change = change;
     list_append(l, &l->ending, index_of(l, e));
 }
 
+void leases_undo_end(struct leases *l, struct unseen_key key)
+{
+    struct lease *e = find(l, key);
+    if (e && e->state == LEASE_ENDING) {
+        list_remove(l, &l->ending, index_of(l, e));
+        l->nlive++;
+        set_back(l, e);
+    }
+}
+
 /* The file mostly has leases that have ended. If it cannot be written anew, it grows on. */
 static bool is_wasteful(const struct leases *l)
 {
-    return l->file.end > REWRITE_BYTES && l->file.end / 4 > l->nbytes + 32 * (uint64_t)l->nlive;
+    return l->file.end > REWRITE_BYTES && l->file.end > l->file.retry_at &&
+           l->file.end / 4 > l->nbytes + 32 * (uint64_t)l->nlive;
+}
+
+/* Copies some leases to the new file. What is leased or ends meanwhile is appended there, too; to have a
+ * lease there twice does no harm. */
+static void copy_some(struct leases *l)
+{
+    size_t nbytes = 0;
+    const size_t end = l->n - l->copied < COPY_LEASES ? l->n : l->copied + COPY_LEASES;
+    for (; l->copied < end && nbytes < COPY_BYTES; l->copied++) {
+        const struct lease *e = &l->all[l->copied];
+        if (e->text && !lease_file_copy(&l->file, e->key, (struct unseen_bytes){e->text, e->len})) {
+            return; /* the old file stays */
+        }
+        nbytes += e->len;
+    }
+    if (l->copied == l->n) {
+        (void)lease_file_end_copy(&l->file); /* or the old file stays */
+    }
+}
+
+static void write_anew(struct leases *l)
+{
+    if (!lease_file_is_copied(&l->file) && is_wasteful(l) && lease_file_begin_copy(&l->file)) {
+        l->copied = 0;
+    }
+    if (lease_file_takes_copies(&l->file)) {
+        copy_some(l);
+    }
 }
 
 void leases_settle(struct leases *l, uint64_t ndurable)
 {
-    bool any = false;
     while (l->ending.first && l->all[l->ending.first - 1].change <= ndurable) {
         struct lease *e = &l->all[list_take(l, &l->ending)];
-        /* The URL may have been removed and leased again. Without this record the next start finds
-         * the key in the store. */
-        if (!find(l, e->key)) {
-            (void)lease_file_append(&l->file, e->key, (struct unseen_bytes){NULL, 0}, true);
-        }
+        /* Without this record the next start finds the key in the store. */
+        (void)lease_file_append(&l->file, e->key, (struct unseen_bytes){NULL, 0}, true);
         remove_lease(l, e);
-        any = true;
     }
-    if (any && is_wasteful(l) && l->file.end > l->retry_at) {
-        l->retry_at = lease_file_rewrite(&l->file, put_lease, l) ? 0 : 2 * l->file.end;
+    if (l->file.path) {
+        write_anew(l);
     }
 }

@@ -43,7 +43,8 @@ struct leases {
     uint32_t *slots; /* hash table by key: index + 1; 0: free */
     size_t nslots;
     uint64_t last_token;
-    uint64_t retry_at; /* the file is not written anew before it is so large: that has failed */
+    size_t ntable; /* leases in the table: nlive, and those that are ENDING */
+    size_t copied; /* while it is written anew: so many of `all` are in the new file */
     struct lease_list {
         uint32_t first; /* index + 1; 0: none */
         uint32_t last;
@@ -82,10 +83,14 @@ void leases_renew(struct leases *l, struct unseen_key key, uint64_t until);
 /* Gives a lease back. It is OUT. */
 void leases_give_back(struct leases *l, struct unseen_key key);
 
-/* The key is in the store, and durable when so many changes are. */
+/* The key is in the store, and durable when so many changes are. The lease is OUT or BACK. */
 void leases_end(struct leases *l, struct unseen_key key, uint64_t change);
 
-/* Forgets leases that have ended, when that many changes are durable. */
+/* The change that ended the lease was taken back: the lease is BACK if it was ENDING. */
+void leases_undo_end(struct leases *l, struct unseen_key key);
+
+/* Forgets leases that have ended, when that many changes are durable. Writes the file anew when it is
+ * mostly old, a part at each call. */
 void leases_settle(struct leases *l, uint64_t ndurable);
 
 #endif

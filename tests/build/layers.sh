@@ -1,9 +1,9 @@
 # The arrows of docs/architecture.md, read from the #include lines:
 #
-#     base <- {lines, url, hash} <- {filter, bitmap, log, kind} <- {set, list} <- store <- unseen.h's users
+#     base <- {lines, url, hash} <- {filter, bitmap, log, kind} <- {set, list} <- store <- programs
 #
 # url and filter never know each other, and nothing in src/ so much as mentions printing, exiting, the
-# environment or the clock. A program includes <unseen.h> and its own headers only. The rooms of the
+# environment or the clock. A program includes the headers of include/ and its own only. The rooms of the
 # tool:
 #
 #     helpers <- print <- lines <- seen <- commands <- {build, serve} <- options <- main.c
