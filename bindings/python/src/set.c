@@ -108,6 +108,12 @@ static PyObject *url_of_file(struct state *state, const char *path, PyObject *pr
     }
     PyObject *name = PyUnicode_DecodeUTF8(id, (Py_ssize_t)strlen(id), "replace");
     PyObject *url = name ? url_find(state, name, rules) : NULL;
+    if (name && !url && PyErr_ExceptionMatches(state->errors[ERROR_ANY])) {
+        PyErr_Clear();
+        PyErr_Format(state->errors[ERROR_DAMAGED],
+                     "%s: the set has the profile %R, which this version of unseen does not know",
+                     path, name);
+    }
     Py_XDECREF(name);
     return url;
 }

@@ -263,6 +263,8 @@ class Forks(unittest.TestCase):
     def test_a_store_is_the_parents(self):
         with tempfile.TemporaryDirectory() as folder:
             stores = [unseen.open(os.path.join(folder, "s"))]
+            stores[0].add_many(map(str, range(400_000)))
+            stores[0].commit()
             stores[0].add("a")
 
             def check():
@@ -278,7 +280,7 @@ class Forks(unittest.TestCase):
                 del s
                 stores.clear()  # frees the object: the files stay as they are
                 gc.collect()
-                return wrong
+                return wrong + (os.listdir(folder) != ["s"])
 
             self.assertEqual(self.run_child(check), 0)
             stores[0].close()
@@ -336,7 +338,18 @@ class Leaks(unittest.TestCase):
 
 
 class Interpreters(unittest.TestCase):
-    def test_one_with_the_gil_of_all(self):
+    def test_the_free_threaded_build_is_refused(self):
+        code = (
+            "import sys, sysconfig\n"
+            "sysconfig.get_config_vars()['Py_GIL_DISABLED'] = 1\n"
+            "try: import unseen\n"
+            "except ImportError as error: print(error)\n"
+        )
+        done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True,
+                              env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))})
+        self.assertRegex(done.stdout, "^unseen relies on the GIL: ", done.stderr)
+
+    def test_import(self):
         try:
             import _xxsubinterpreters as interpreters
         except ImportError:
@@ -349,16 +362,25 @@ class Interpreters(unittest.TestCase):
             "import unseen; s = unseen.Set()\n"
             "assert s.add('a') and not s.add('a') and unseen.shard('a', 3) >= 0" % sys.path
         )
-        s = unseen.Set()
-        s.add("a")
-        for _ in range(3):
-            config = ("legacy",) if sys.version_info >= (3, 13) else ()
-            interpreter = interpreters.create(*config)
+
+        def run(*args, **kwargs):
+            interpreter = interpreters.create(*args, **kwargs)
             try:
-                self.assertIsNone(interpreters.run_string(interpreter, code))
+                return interpreters.run_string(interpreter, code)
             finally:
                 interpreters.destroy(interpreter)
+
+        s = unseen.Set()
+        s.add("a")
+        shared = {"isolated": False} if sys.version_info < (3, 13) else {}
+        for _ in range(3):
+            self.assertIsNone(run(*(["legacy"] if not shared else []), **shared))
         self.assertIn("a", s)
+        if sys.version_info >= (3, 13):  # one with a GIL of its own
+            self.assertIn("does not support loading in subinterpreters", str(run("isolated")))
+        elif sys.version_info >= (3, 12):
+            with self.assertRaisesRegex(Exception, "does not support loading in subinterpreters"):
+                run(isolated=True)
 
 
 if __name__ == "__main__":

@@ -20,8 +20,8 @@ class List(unittest.TestCase):
         self.addCleanup(folder.cleanup)
         self.path = os.path.join(folder.name, "bad.list")
 
-    def build(self, *options, entries):
-        subprocess.run([TOOL, "build", *options, self.path], input="".join(e + "\n" for e in entries).encode(),
+    def build(self, *options, entries, fpr="1e-9"):
+        subprocess.run([TOOL, "build", "--fpr", fpr, *options, self.path], input="".join(e + "\n" for e in entries).encode(),
                        check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         return unseen.List(self.path)
 
@@ -31,7 +31,7 @@ class List(unittest.TestCase):
 
     def test_urls(self):
         bad = [f"http://bad{i}.example/" for i in range(5000)]
-        with self.build("--fpr", "1e-9", entries=bad) as l:
+        with self.build(entries=bad) as l:
             self.assertEqual(len(l), 5000)
             self.assertIs(l.covers("HTTP://Bad7.example:80/#x"), True)
             self.assertIs(l.covers(b"http://good.example/"), False)
@@ -44,7 +44,7 @@ class List(unittest.TestCase):
             self.assertIsNone(l.verify())
 
     def test_sites(self):
-        with self.build("--expressions", entries=["evil.example/", "shop.example/bad/"]) as l:
+        with self.build("--expressions", fpr="1e-6", entries=["evil.example/", "shop.example/bad/"]) as l:
             asked = ["http://www.evil.example/x", "http://shop.example/", "http://shop.example/bad/x", "not a URL"]
             self.assertEqual(l.covers(asked).tolist(), [True, False, True, False])
             self.assertIs(l.refresh(), False)
@@ -54,7 +54,7 @@ class List(unittest.TestCase):
             self.assertEqual(l.info()["allowed"], 1)
 
     def test_addresses(self):
-        with self.build("--kind", "ip", entries=["10.0.0.0/8", "2001:db8::/32"]) as l:
+        with self.build("--kind", "ip", fpr="1e-6", entries=["10.0.0.0/8", "2001:db8::/32"]) as l:
             self.assertEqual(l.covers(["10.1.2.3", "11.1.2.3", "2001:db8::1", "x"]), [True, False, True, False])
 
     def test_arrow(self):
