@@ -31,6 +31,9 @@ import java.util.List;
  * <p>If the server dies, the client starts a new server, or connects again, and sends all unanswered
  * requests again: the old server had not remembered them. Ctrl-C and SIGTERM, which often reach the
  * server too, end it in order. Any number of threads may use an object of this class.
+ *
+ * <p>A worker that may die leases its URLs: {@code lease}, and {@code done} when the page is stored. What it
+ * leaves, others {@code take}.
  */
 public final class Unseen implements AutoCloseable {
     private final List<String> command = new ArrayList<>(List.of("unseen", "serve"));
@@ -151,7 +154,21 @@ public final class Unseen implements AutoCloseable {
         } catch (IOException e) {
             // It has ended, perhaps after an answer.
         }
-        return readLine();
+        return readAnswer(request);
+    }
+
+    /** The lines of an answer. Only the answer to X, a number of lines, has more than one. */
+    private String readAnswer(String request) throws IOException {
+        String answer = readLine();
+        int more = answer != null && request.startsWith("X ") && answer.matches("[0-9]+") ? Integer.parseInt(answer) : 0;
+        var lines = new StringBuilder();
+        for (String line = answer; line != null; line = readLine()) {
+            lines.append(lines.length() > 0 ? "\n" : "").append(line);
+            if (more-- == 0) {
+                return lines.toString();
+            }
+        }
+        return null;
     }
 
     private synchronized String ask(String request, long lines) throws IOException {
@@ -221,6 +238,42 @@ public final class Unseen implements AutoCloseable {
         return result;
     }
 
+    /** A URL and its token; the token is null if the URL was seen, or if another worker has it. */
+    public record Lease(String url, String token, boolean anotherHasIt) {
+    }
+
+    /** Leases the URL, if it is new, for so many seconds. */
+    public Lease lease(String url, int seconds) throws IOException {
+        String answer = ask("L " + seconds + " " + url + "\n", 1);
+        return new Lease(url, answer.startsWith("1 ") ? answer.substring(2) : null, answer.equals("leased"));
+    }
+
+    /** The URL of the token is in the store now; false if the token was late. */
+    public boolean done(String token) throws IOException {
+        return ask("D " + token + "\n", 1).equals("OK");
+    }
+
+    /** Others may have the URL of the token; false if it was late. */
+    public boolean giveBack(String token) throws IOException {
+        return ask("G " + token + "\n", 1).equals("OK");
+    }
+
+    /** The lease ends so many seconds from now; false if it was late. */
+    public boolean renew(int seconds, String token) throws IOException {
+        return ask("N " + seconds + " " + token + "\n", 1).equals("OK");
+    }
+
+    /** Leases at most n (1,000) URLs that were given back or whose workers died. */
+    public List<Lease> take(int n, int seconds) throws IOException {
+        var leases = new ArrayList<Lease>();
+        String[] lines = ask("X " + n + " " + seconds + "\n", 1).split("\n");
+        for (int i = 1; i < lines.length; i++) {
+            String[] words = lines[i].split(" ", 2);
+            leases.add(new Lease(words[1], words[0], false));
+        }
+        return leases;
+    }
+
     /** Returns when everything answered so far would survive a power cut. */
     public void flush() throws IOException {
         ask("F\n", 1);
@@ -229,6 +282,11 @@ public final class Unseen implements AutoCloseable {
     /** What the server knows of the store, as JSON. */
     public String info() throws IOException {
         return ask("I\n", 1);
+    }
+
+    /** What the server did, as JSON: clients, questions, leases and others. */
+    public String stats() throws IOException {
+        return ask("S\n", 1);
     }
 
     /** Ends the server, which remembers everything first, or the connection. */

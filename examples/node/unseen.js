@@ -13,6 +13,15 @@
 // server, or connects again, and sends all unanswered requests again: the old server had not remembered
 // them. Ctrl-C and SIGTERM, which often reach the server too, end it in order. URLs are strings or
 // Buffers.
+//
+// A worker that may die leases its URLs. What it leaves, others take:
+//
+//     const token = await visited.lease(url, 60);
+//     if (token) {
+//       store(await fetch(url));
+//       await visited.done(token);
+//     }
+//     for (const [token, url] of await visited.take(10, 60)) ...
 "use strict";
 
 const { spawn } = require("node:child_process");
@@ -42,7 +51,10 @@ class Unseen {
     this.input = this.address ? this.server : this.server.stdin;
     this.input.on("error", () => {}); // it has ended: "close" comes
     this.read(this.address ? this.server : this.server.stdout);
-    for (const { request } of this.waiting) this.input.write(request);
+    for (const waiting of this.waiting) {
+      waiting.lines = [];
+      this.input.write(waiting.request);
+    }
     if (this.closing) this.input.end();
   }
 
@@ -53,7 +65,7 @@ class Unseen {
   connect() {
     const [, , path, host, port] = this.address;
     const socket = path ? net.connect(path) : net.connect(Number(port), host || "127.0.0.1");
-    if (this.token) this.waiting.unshift({ request: `T ${this.token}\n`, resolve() {}, reject() {}, again: true });
+    if (this.token) this.waiting.unshift({ request: Buffer.from(`T ${this.token}\n`), resolve() {}, reject() {}, again: true });
     return socket;
   }
 
@@ -71,14 +83,19 @@ class Unseen {
     this.lost = null;
   }
 
+  /** Only the answer to X, a number of lines, has more than one line. */
   answered(line) {
-    const { resolve, reject } = this.waiting.shift();
-    line.startsWith("E ") ? reject(new Error(line.slice(2))) : resolve(line);
+    const { request, lines, resolve, reject } = this.waiting[0];
+    lines.push(line);
+    const more = request.toString("latin1", 0, 2) === "X " ? Number(lines[0]) || 0 : 0;
+    if (lines.length <= more) return;
+    this.waiting.shift();
+    line.startsWith("E ") && more === 0 ? reject(new Error(line.slice(2))) : resolve(lines.join("\n"));
   }
 
   ended(status, missing) {
     this.server = null;
-    if (this.token && this.waiting[0]?.request.startsWith?.("T ")) this.waiting.shift();
+    if (this.token && this.waiting[0]?.request.toString("latin1", 0, 2) === "T ") this.waiting.shift();
     const first = this.waiting[0];
     if (first && this.hello && !first.again) {
       first.again = true; // a request is tried twice
@@ -107,7 +124,7 @@ class Unseen {
     const end = Buffer.from("\n");
     const request = Buffer.concat([Buffer.from(head), ...lines.flatMap((line) => [line, end])]);
     return new Promise((resolve, reject) => {
-      this.waiting.push({ request, resolve, reject });
+      this.waiting.push({ request, resolve, reject, lines: [] });
       if (this.server) return void this.input.write(request);
       if (this.retry) return; // it will be written
       this.lost = Date.now();
@@ -146,6 +163,33 @@ class Unseen {
     return this.askBatch("C", urls);
   }
 
+  /** A token if url is new, and yours for so many seconds; false if it was seen, null if another worker has it. */
+  async lease(url, seconds) {
+    const answer = await this.ask(`L ${seconds} `, [url]);
+    return answer.startsWith("1 ") ? answer.slice(2) : answer === "0" ? false : null;
+  }
+
+  /** The URL of the token is in the store now; false if the token was late. */
+  async done(token) {
+    return (await this.ask(`D ${token}\n`)) === "OK";
+  }
+
+  /** Others may have the URL of the token; false if it was late. */
+  async giveBack(token) {
+    return (await this.ask(`G ${token}\n`)) === "OK";
+  }
+
+  /** The lease ends so many seconds from now; false if it was late. */
+  async renew(seconds, token) {
+    return (await this.ask(`N ${seconds} ${token}\n`)) === "OK";
+  }
+
+  /** Leases at most n (1,000) URLs that were given back or whose workers died: pairs of a token and a URL. */
+  async take(n, seconds) {
+    const lines = (await this.ask(`X ${n} ${seconds}\n`)).split("\n").slice(1);
+    return lines.map((line) => [line.slice(0, line.indexOf(" ")), line.slice(line.indexOf(" ") + 1)]);
+  }
+
   /** Resolves when everything answered so far would survive a power cut. */
   async flush() {
     await this.ask("F\n");
@@ -153,6 +197,11 @@ class Unseen {
 
   async info() {
     return JSON.parse(await this.ask("I\n"));
+  }
+
+  /** What the server did: clients, questions, leases and others. */
+  async stats() {
+    return JSON.parse(await this.ask("S\n"));
   }
 
   /** Ends the server, which answers and remembers everything first, or the connection. */

@@ -104,6 +104,50 @@ public final class Exercise {
         out.println("closed");
     }
 
+    private static int count(boolean... answers) {
+        int n = 0;
+        for (boolean answer : answers) {
+            n += answer ? 1 : 0;
+        }
+        return n;
+    }
+
+    private static int leases(Unseen visited) throws IOException {
+        return Integer.parseInt(visited.stats().replaceAll(".*\"leases\": *([0-9]+).*", "$1"));
+    }
+
+    private static void leases(String store) throws IOException {
+        try (Unseen visited = new Unseen(store)) {
+            String first = visited.lease("http://lease/1", 60).token();
+            Unseen.Lease known = visited.lease("http://e.com/1", 60);
+            out.println("lease " + (first != null) + " " + visited.lease("http://lease/1", 60).anotherHasIt() + " "
+                    + (known.token() == null && !known.anotherHasIt()));
+            out.println("renew " + count(visited.renew(60, first)) + " " + count(visited.renew(60, "1.1")));
+            int done = count(visited.done(first), visited.done(first));
+            known = visited.lease("http://lease/1", 60);
+            out.println("done " + done + " " + (known.token() == null && !known.anotherHasIt()));
+            var tokens = new ArrayList<String>();
+            int back = 0;
+            for (int i = 0; i < 1200; i++) {
+                tokens.add(visited.lease("http://lease/\u00e9/" + i, 60).token());
+                back += i > 0 ? count(visited.giveBack(tokens.get(i))) : 0;
+            }
+            out.println("leases " + tokens.stream().distinct().count() + " " + back + " " + leases(visited));
+            kill();
+            var left = visited.take(1000, 60);
+            left.addAll(visited.take(1000, 60));
+            boolean has = left.stream().anyMatch(lease -> lease.url().equals("http://lease/\u00e9/0"));
+            out.println("take " + left.size() + " " + has + " " + count(visited.done(tokens.get(0))));
+            done = 0;
+            for (Unseen.Lease lease : left) {
+                done += count(visited.done(lease.token()));
+            }
+            out.println("done " + done + " " + visited.take(10, 60) + " " + leases(visited));
+            refused(() -> visited.lease("a\nb", 60));
+            refused(() -> visited.lease("http://lease/2", 0));
+        }
+    }
+
     private static void measure(String store, int n) throws IOException {
         List<String> urls = new ArrayList<>();
         for (int i = 0; i < 2 * n; i++) {
@@ -126,6 +170,7 @@ public final class Exercise {
     public static void main(String[] args) throws IOException {
         if (args.length == 1) {
             exercise(args[0]);
+            leases(args[0]);
         } else {
             measure(args[0], Integer.parseInt(args[1]));
         }

@@ -23,6 +23,28 @@ async function refused(ask) {
   }
 }
 
+async function leases() {
+  const visited = new Unseen(store, { tool });
+  const first = await visited.lease("http://lease/1", 60);
+  const again = await visited.lease("http://lease/1", 60);
+  say("lease", first !== null && first !== false, again === null, (await visited.lease("http://e.com/1", 60)) === false);
+  say("renew", Number(await visited.renew(60, first)), Number(await visited.renew(60, "1.1")));
+  const done = sum([await visited.done(first), await visited.done(first)]);
+  say("done", done, (await visited.lease("http://lease/1", 60)) === false);
+  const urls = Array.from({ length: 1200 }, (_, i) => `http://lease/é/${i}`);
+  const many = await Promise.all(urls.map((url) => visited.lease(url, 60)));
+  const back = sum(await Promise.all(many.slice(1).map((token) => visited.giveBack(token))));
+  say("leases", new Set(many).size, back, (await visited.stats()).leases);
+  kill();
+  const left = [...(await visited.take(1000, 60)), ...(await visited.take(1000, 60))];
+  say("take", left.length, left.some(([, url]) => url === urls[0]), Number(await visited.done(many[0])));
+  const ended = sum(await Promise.all(left.map(([token]) => visited.done(token))));
+  say("done", ended, JSON.stringify(await visited.take(10, 60)), (await visited.stats()).leases);
+  await refused(() => visited.lease("a\nb", 60));
+  await refused(() => visited.lease("http://lease/2", 0));
+  await visited.close();
+}
+
 async function exercise() {
   const visited = new Unseen(store, { tool, options: ["--seed", "1"] });
   // Several questions under way at once are answered in order.
@@ -80,7 +102,7 @@ async function measure(n) {
   say(`one at a time ${rate(middle - start)}/s, batches ${rate(end - middle)}/s`);
 }
 
-(number ? measure(Number(number)) : exercise()).catch((error) => {
+(number ? measure(Number(number)) : exercise().then(leases)).catch((error) => {
   console.error(error);
   process.exitCode = 1;
 });
