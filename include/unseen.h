@@ -928,6 +928,8 @@ struct unseen_store_info {
 
     /* The URL identity; NULL if the bytes themselves are the identity. Valid as long as the store. */
     const struct unseen_url *url;
+
+    bool is_new; /* this opening has made the store */
 };
 
 /* Fills in as much of *info_out as info_out->size says. Errors: SIZE. Threads: one.

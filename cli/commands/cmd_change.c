@@ -103,7 +103,7 @@ int change_finish(struct change *c)
     if (c->broken) {
         (void)unseen_store_close(c->store, NULL); /* the cause has been reported */
     } else {
-        c->failed = !stores_close(c->store, c->o->seen.path, &c->o->seen) || c->failed;
+        c->failed = !stores_close(c->store, c->o->seen.path, &c->o->seen, c->failed) || c->failed;
     }
     stop_die(false);
     return c->broken || c->failed ? EXIT_TROUBLE : EXIT_DONE;

@@ -459,6 +459,7 @@ static int dedup_finish(struct dedup *d)
     commit_marks_end(&d->marks);
     const bool good = put_stats(d) && !d->seen.is_stale;
     identity_release(&d->identity);
+    d->seen.run_failed = !written || !good || d->full || d->feed.failed;
     const bool kept = seen_close(&d->seen, d->marks.failed);
     written = output_close(&d->out) && written;
     written = output_close(&d->tee) && written;
@@ -510,7 +511,8 @@ int dedup_run(const struct options *o, enum unseen_cpu cpu)
     output_abandon(&d.tee);
     identity_release(&d.identity);
     why_release(&d.why);
-    (void)seen_close(&d.seen, false); /* the run did not happen */
+    d.seen.run_failed = true; /* it did not happen, if the store is still open */
+    (void)seen_close(&d.seen, false);
     stop_die(d.out.reader_gone || d.tee.reader_gone);
     return status;
 }

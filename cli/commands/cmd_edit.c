@@ -5,7 +5,6 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <time.h>
 
 #include <unseen_list.h>
 
@@ -39,10 +38,8 @@ struct edit {
 };
 
 enum {
-    FEW = 1000,             /* fewer changes are never too many */
-    TOO_MANY = 1000 * 1000, /* more changes are always too many */
-    TRIES = 250,            /* to get the lock, together 5 s */
-    PAUSE_NS = 20 * 1000 * 1000
+    FEW = 1000,            /* fewer changes are never too many */
+    TOO_MANY = 1000 * 1000 /* more changes are always too many */
 };
 
 /* ---- Before ---------------------------------------------------------------------------------- */
@@ -58,23 +55,22 @@ static void report_open(const struct edit *e, const struct unseen_error *error)
     } else if (error->status == UNSEEN_ERR_FOREIGN) {
         message_error("%s", error->text);
         message_hint("unseen build NEW.list %s makes a list of its lines", e->path);
+    } else if (error->status == UNSEEN_ERR_BUSY) {
+        message_error("%s", error->text);
+        message_hint("--wait waits until it has ended; meanwhile unseen check %s FILE can ask",
+                     e->path);
     } else {
         lists_report(e->path, error);
     }
 }
 
-/* Tries for 5 seconds: other processes hold the lock for moments. */
-static enum unseen_status open_patiently(struct edit *e, struct unseen_error *error)
+/* Waits, as --wait says, for other processes: they hold the lock for moments. */
+static void open_patiently(struct edit *e, struct unseen_error *error)
 {
-    const struct timespec pause = {0, PAUSE_NS};
-    enum unseen_status status = UNSEEN_ERR_BUSY;
-    for (int tries = 0; tries < TRIES && status == UNSEEN_ERR_BUSY; tries++) {
-        if (tries > 0) {
-            (void)nanosleep(&pause, NULL); /* a signal makes it shorter */
-        }
-        status = unseen_list_edit_open(&e->changes, e->path, NULL, error);
-    }
-    return status;
+    double start = 0;
+    do {
+        error->status = unseen_list_edit_open(&e->changes, e->path, NULL, error);
+    } while (stores_wait(&e->o->seen, &start, error));
 }
 
 /* False if that failed, which has been reported. The caller calls edit_finish in either case. */
@@ -82,7 +78,7 @@ static bool edit_start(struct edit *e, const struct options *o, enum unseen_cpu 
 {
     struct unseen_error error = {.status = UNSEEN_OK};
     *e = (struct edit){.o = o, .path = o->seen.path, .failed = true};
-    error.status = open_patiently(e, &error);
+    open_patiently(e, &error);
     if (error.status != UNSEEN_OK) {
         report_open(e, &error);
         return false;

@@ -194,5 +194,6 @@ int merge_run(const struct options *o, enum unseen_cpu cpu)
         (void)unseen_store_close(m.out, NULL); /* the cause has been reported */
         return EXIT_TROUBLE;
     }
-    return stores_close(m.out, m.path, &o->seen) && put_json(&m, &stats) ? EXIT_DONE : EXIT_TROUBLE;
+    return stores_close(m.out, m.path, &o->seen, false) && put_json(&m, &stats) ? EXIT_DONE
+                                                                                : EXIT_TROUBLE;
 }

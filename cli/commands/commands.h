@@ -183,6 +183,7 @@ struct command {
     const char *summary; /* what it does, for lists of commands: no capital, no full stop */
     const char *brief;   /* the options that the short help has, by name; NULL: none */
     const char *usage;
+    const char *usage_too; /* another form of it; NULL: there is one only */
     const char *about;
     const char *examples;
     const char *ending;

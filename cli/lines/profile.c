@@ -129,7 +129,6 @@ char *profile_text(const struct profile_options *o, const char *standard)
     }
     char *const text = malloc(len);
     if (!text) {
-        (void)message_no_memory();
         return NULL;
     }
     char *end = text + strlen(strcpy(text, name));

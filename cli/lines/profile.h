@@ -26,7 +26,7 @@ bool profile_create(struct unseen_url **url_out, const struct profile_options *o
                     const char *standard, enum unseen_cpu cpu);
 
 /* The options as one text, in the form of an id: "aggressive+strip-index". The caller frees it. NULL
- * if memory ran out, which has been reported. */
+ * without memory. */
 char *profile_text(const struct profile_options *o, const char *standard);
 
 /* What an identity text needs around it on a command line: a quote, or nothing. */

@@ -22,6 +22,7 @@ static const struct command commands[] = {
                 .lines_hint = "unseen import --format anew NEW.unseen %1$s makes a store of a list "
                               "of lines; unseen -x %1$s FILE reads it as it is"},
         .usage = "unseen [dedup] [OPTION]... [FILE]...",
+        .usage_too = "unseen COMMAND [OPTION]... [ARGUMENT]...",
         .about = "Print each line of the input the first time it is seen, in input order. Lines\n"
                  "that are the same URL are the same line.\n",
         .examples =
@@ -48,8 +49,8 @@ static const struct command commands[] = {
         .summary = "print the canonical form of each URL",
         .brief = "json profile",
         .usage = "unseen canon [OPTION]... [FILE]...",
-        .about = "Print the canonical form of each line of the input, in input order. What is no\n"
-                 "URL is printed as it is.\n",
+        .about = "Print the canonical form of each line of the input, in input order. A line that\n"
+                 "is not a URL is printed as it is.\n",
         .examples =
             "  unseen canon urls.txt                   as the identity of unseen has it\n"
             "  unseen canon -p scrapy < urls.txt       as Scrapy writes it\n"
@@ -95,7 +96,7 @@ static const struct command commands[] = {
                     "  unseen check -q visited.unseen urls.txt    is one of them?\n"
                     "  unseen check bad.list urls.txt             which are listed\n"
                     "  unseen check --why bad.list urls.txt       and by which entries\n",
-        .ending = READS_FILES "\nExit status: 0 some line printed, 1 none, 2 trouble.\n",
+        .ending = READS_FILES "\nExit status: 0 some line printed, 1 none (as grep), 2 trouble.\n",
         .try_this = "unseen check visited.unseen urls.txt, or: unseen check --help",
         .run = dedup_run,
     },
@@ -140,10 +141,11 @@ static const struct command commands[] = {
         .brief = "into",
         .use = {.list_hint = "unseen build NEW --from %s FILE"},
         .usage = "unseen merge [OPTION]... NEW IN...",
+        .usage_too = "unseen merge [OPTION]... --into STORE IN...",
         .about = "Make the store NEW, with the settings of the first IN and all that is in the\n"
-                 "stores IN; or, with --into, add to a store that exists. After an error or a\n"
-                 "crash nothing has changed. Stores can be merged that were made with the same\n"
-                 "seed and profile, of any size.\n",
+                 "stores IN; or, with --into, add to STORE, which exists. After an error or a\n"
+                 "crash nothing has changed. The stores must have the same seed and profile.\n"
+                 "Make them with the same --seed-file, or with --like.\n",
         .examples = "  unseen merge all.unseen part1.unseen part2.unseen\n"
                     "  unseen merge --into all.unseen part3.unseen\n",
         .ending = "Exit status: 0 done, 2 trouble.\n",
@@ -232,12 +234,13 @@ static const struct command commands[] = {
         .summary = "print the lines that a store took for seen by mistake",
         .brief = "key output",
         .usage = "unseen recheck [OPTION]... STORE [FILE]...",
-        .about = "Print, once each, the lines of the input that were never added to STORE,\n"
-                 "whatever its filter says: of lines that were dropped as seen, those that were\n"
-                 "dropped wrongly. Reads the whole log; STORE is not changed.\n",
+        .about =
+            "Find the lines that were dropped as seen by mistake. The input is the lines that\n"
+            "a run dropped. recheck looks for them in the log of STORE, not in its filter,\n"
+            "and prints each line that is not there, once. STORE is not changed.\n",
         .examples = "  unseen -s visited.unseen -D dropped.txt urls.txt > new.txt\n"
                     "  unseen recheck visited.unseen dropped.txt\n",
-        .ending = READS_FILES "\nExit status: 0 some line printed, 1 none, 2 trouble.\n",
+        .ending = READS_FILES "\nExit status: 0 some line printed, 1 none (as grep), 2 trouble.\n",
         .try_this = "unseen recheck visited.unseen dropped.txt, or: unseen recheck --help",
         .run = recheck_run,
     },
@@ -247,11 +250,11 @@ static const struct command commands[] = {
         .summary = "allow lines that a list has: it does not list them any more",
         .brief = "remove list",
         .usage = "unseen allow [OPTION]... LIST [FILE]...",
-        .about =
-            "Allow the lines of the input: LIST does not have them from now on, whatever else\n"
-            "it has. They are kept exactly as they are, in LIST itself, so that only they are\n"
-            "allowed; where entries are sites, domains or networks, with all below them. If\n"
-            "one of the lines is no entry, nothing is changed.\n",
+        .usage_too = "unseen allow --list LIST",
+        .about = "Allow the lines of the input: from now on LIST does not list them, even if an\n"
+                 "entry covers them. In a list of sites, domains or networks, an allowed line\n"
+                 "allows all below it, too. LIST keeps the texts themselves, so nothing else is\n"
+                 "allowed by error. If one of the lines is not an entry, nothing is changed.\n",
         .examples = "  unseen allow bad.list false-hits.txt\n"
                     "  echo http://e.com/ | unseen allow --remove bad.list\n"
                     "  unseen allow --list bad.list\n",
@@ -265,11 +268,12 @@ static const struct command commands[] = {
         .summary = "add entries to a list and remove others",
         .brief = "add remove",
         .usage = "unseen update [OPTION]... LIST [--add FILE]... [--remove FILE]...",
-        .about = "Add entries to LIST and remove others, without building it anew. They are kept\n"
-                 "exactly as they are, behind LIST in its file, and every program that asks it\n"
-                 "reads them. If one of the lines is no entry, nothing is changed. For more than\n"
-                 "some 1 % of the list, build it anew: unseen build --from LIST takes over what\n"
-                 "was added, removed and allowed.\n",
+        .about =
+            "Add entries to LIST and remove others, without building it anew. The changes are\n"
+            "appended to the file LIST, and programs that have it open take them up. If one\n"
+            "of the lines is not an entry, nothing is changed. When the changes are more\n"
+            "than about 1 % of the list, build it anew: unseen build --from LIST takes over\n"
+            "what was added, removed and allowed.\n",
         .examples = "  unseen update bad.list --add more.txt --remove gone.txt\n"
                     "  echo http://bad.example/ | unseen update bad.list --add -\n",
         .ending = "Files may be compressed; - is standard input.\n"
@@ -283,10 +287,9 @@ static const struct command commands[] = {
         .summary = "sort integers, through a bitmap",
         .brief = "unique count",
         .usage = "unseen sort [OPTION]... [FILE]...",
-        .about =
-            "Print the integers of all files in increasing order. Each line must be a decimal\n"
-            "integer from 0 to 1099511627775 (below 2^40), and is printed without zeros in\n"
-            "front. If one is not, or a file cannot be read, nothing is printed.\n",
+        .about = "Print the integers of all files in increasing order, without zeros in front.\n"
+                 "Each line must be a decimal integer from 0 to 1099511627775 (below 2^40). If a\n"
+                 "line is not, or a file cannot be read, nothing is printed.\n",
         .examples = "  unseen sort ids.txt                     as sort -n ids.txt\n"
                     "  unseen sort -u a.txt b.txt.gz           each once, as sort -n -u\n"
                     "  unseen sort -c ids.txt                  how often each comes\n",

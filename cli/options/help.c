@@ -12,12 +12,11 @@ enum {
     COLUMNS = 80
 };
 
-/* Prints the usage line. The default command also names the others. */
 static void print_usage(FILE *to, const struct command *command)
 {
     fprintf(to, "Usage: %s\n", command->usage);
-    if (command == command_at(0)) {
-        fprintf(to, "       unseen COMMAND [OPTION]... [ARGUMENT]...\n");
+    if (command->usage_too) {
+        fprintf(to, "       %s\n", command->usage_too);
     }
 }
 
@@ -165,11 +164,11 @@ static void print_entries(const struct unseen_url_entry *(*at)(size_t i))
 
 static bool help_profiles(void)
 {
-    printf("What makes two URLs the same: unseen -p NAME, in its newest version. NAME/1 is\n"
-           "version 1. The answers of a version never change.\n\n");
+    printf("A profile says which URLs are the same. unseen -p NAME takes the newest version\n"
+           "of a profile, -p NAME/1 version 1. The answers of a version never change.\n\n");
     print_entries(unseen_url_profile_at);
-    printf("\nA line that is no URL under the profile is compared byte by byte.\n"
-           "unseen help rules lists what can be switched in a profile.\n");
+    printf("\nIf a line is not a URL under the profile, its bytes are compared.\n"
+           "unseen help rules lists the rules that can be switched on and off.\n");
     return end_of_output();
 }
 
@@ -178,9 +177,9 @@ static bool help_rules(void)
     printf("Rules on top of a profile: unseen --rule NAME, or --rule no-NAME to switch one\n"
            "off. A name means the newest version; NAME/1 means version 1.\n\n");
     print_entries(unseen_url_rule_at);
-    printf("\nwhatwg, crawl and aggressive have all but those of scrapy; scrapy has its own\n"
-           "and keep-fragment. unseen explain URL URL tries which of them makes two URLs the\n"
-           "same.\n");
+    printf("\nThe profiles whatwg, crawl and aggressive have all these rules but those of\n"
+           "scrapy; scrapy has its own and keep-fragment. unseen explain URL URL says which\n"
+           "rules would make two URLs the same.\n");
     return end_of_output();
 }
 

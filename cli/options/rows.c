@@ -208,6 +208,18 @@ static const char *nearest_key(const char *value)
     return hint;
 }
 
+/* What --by calls a host. */
+static const char *nearest_group(const char *value)
+{
+    static const char *const hosts[] = {"domain", "site", "hostname", "Host"};
+    for (size_t i = 0; i < sizeof(hosts) / sizeof(hosts[0]); i++) {
+        if (strcmp(value, hosts[i]) == 0) {
+            return "host";
+        }
+    }
+    return nearest_key(value);
+}
+
 static bool set_key(struct options *o, char *value)
 {
     o->key.text = value;
@@ -368,8 +380,8 @@ static const struct option_row rows[] = {
     {0, "capacity", COMMAND_COUNT,
      "make room for N keys, and grow past it as needed", COUNT("a number of keys", "1e6", seen.capacity)},
     {0, "filter", COMMAND_MAKERS | COMMAND_COMPACT,
-     "the kind of filter: compact (the default), bloom,\nblock, counting, scalable or exact; see unseen help\n"
-     "filters", TEXT("NAME", NULL, seen.filter)},
+     "the kind of filter: compact (the default), bloom,\nblock, counting, scalable, scalable-bloom,\n"
+     "scalable-count or exact; see unseen help filters", TEXT("NAME", NULL, seen.filter)},
     {0, "bits", COMMAND_MAKERS | COMMAND_COMPACT,
      "the bits per key of --filter bloom, instead of --fpr;\nunseen plan --bits 20 --hashes 10 says the rate",
      REAL("B", "a number of bits per key above 0", "20", seen.bits_per_key)},
@@ -380,7 +392,7 @@ static const struct option_row rows[] = {
      "derive the secret of the keys from a text or 0xHEX\n(default: random); who guesses it can make\n"
      "lines that are wrongly taken for seen", CALL("TEXT", SEED_EXPECTS, SEED_EXAMPLE, set_seed)},
     {0, "seed-file", COMMAND_MAKERS | COMMAND_COUNT,
-     "the same, read from FILE: a command line can be seen\nby every user",
+     "derive the secret of the keys from the text in FILE,\nwhich other users cannot see as they see --seed",
      TEXT("FILE", SEED_FILE_EXAMPLE, seen.seed_file)},
     {0, "key-bits", COMMAND_MAKERS,
      "a new store keeps N bits of each key: 64 (the\ndefault), 96 or 128, for 8, 12 or 16 bytes",
@@ -394,6 +406,9 @@ static const struct option_row rows[] = {
     {0, "like", COMMAND_MAKERS,
      "a new store gets the settings and the secret of\nSTORE, so that both can be merged",
      ONE_FILE("STORE", seen.like, "unseen add --like STORE NEW FILE: one store to be like")},
+    {0, "wait", COMMAND_ALLOW | COMMAND_UPDATE,
+     "wait up to so many seconds while another process\nchanges LIST (default 5; without a number: as long as\n"
+     "it takes)", CALL("[=SECONDS]", "a number of seconds", "=60", set_wait)},
     {0, "wait", COMMAND_WRITERS,
      "wait up to so many seconds for a store that another\nprocess writes to (default 5; without a number: as\n"
      "long as it takes)", CALL("[=SECONDS]", "a number of seconds", "=60", set_wait)},
@@ -438,7 +453,8 @@ static const struct option_row rows[] = {
     {0, "seed", COMMAND_BUILD,
      "derive the secret of the keys from a text or 0xHEX\n(default: random)",
      CALL("TEXT", SEED_EXPECTS, SEED_EXAMPLE, set_seed)},
-    {0, "seed-file", COMMAND_BUILD, "the same, read from FILE", TEXT("FILE", SEED_FILE_EXAMPLE, seen.seed_file)},
+    {0, "seed-file", COMMAND_BUILD,
+     "derive the secret of the keys from the text in FILE,\nwhich other users cannot see as they see --seed", TEXT("FILE", SEED_FILE_EXAMPLE, seen.seed_file)},
     {.group = "Work"},
     {0, "memory", COMMAND_BUILD,
      "use about this much memory (default 1G); the rest is\nin files in LIST.building",
@@ -482,7 +498,7 @@ static const struct option_row rows[] = {
      CALL("KEY", "a field number or a .path", ".link.url", set_key), .nearest = nearest_key},
     {0, "by", COMMAND_COUNT,
      "count apart for each value of KEY: a field, a path,\nor the host of the URL",
-     CALL("KEY", "a field number, a .path or host", "2", set_by), .nearest = nearest_key},
+     CALL("KEY", "a field number, a .path or host", "2", set_by), .nearest = nearest_group},
     {0, "missing", COMMAND_LINES,
      "a line without KEY is taken whole, is left out (skip)\nor ends the run (fail, where keys are stored)",
      CHOICE("HOW", "whole, skip or fail", "skip", missing_names, MISSING_WHOLE, enum missing, key.missing)},

@@ -49,7 +49,13 @@ static const struct {
     {COMMAND_DEDUP, "--sort", "the order is always that of the input", "unseen FILE | sort"},
     {COMMAND_DEDUP, "--json", "lines are printed as they came",
      "unseen -k .url FILE reads JSON lines; unseen --stats=json FILE prints figures"},
-    {COMMAND_MERGE, "--seed", "OUT gets the seed of the first IN",
+    {COMMAND_CHECK, "--explain", "it has another name here", "unseen check --why STORE FILE"},
+    {COMMAND_MERGE, "-o", "the new store is the first name", "unseen merge NEW IN..."},
+    {COMMAND_MERGE, "--output", "the new store is the first name", "unseen merge NEW IN..."},
+    {COMMAND_BUILD, "-o", "the list is the first name", "unseen build LIST FILE"},
+    {COMMAND_BUILD, "--output", "the list is the first name", "unseen build LIST FILE"},
+    {COMMAND_SERVE, "--port", "it has another name here", "unseen serve STORE --listen 8080"},
+    {COMMAND_MERGE, "--seed", "NEW gets the seed of the first IN",
      "unseen merge NEW IN..., of stores made with one --seed-file"},
     {COMMAND_COMPACT, "--seed", "a store keeps the seed that it was made with",
      "unseen add --seed-file seed.key NEW.unseen FILE makes another store"},
@@ -91,12 +97,13 @@ static const struct {
     const char *word;
     const char *command;
 } synonyms[] = {
-    {"rm", "remove"},    {"delete", "remove"}, {"del", "remove"},      {"insert", "add"},
-    {"put", "add"},      {"query", "check"},   {"test", "check"},      {"contains", "check"},
-    {"exists", "check"}, {"stat", "info"},     {"stats", "info"},      {"show", "info"},
-    {"fsck", "verify"},  {"fix", "repair"},    {"vacuum", "compact"},  {"join", "merge"},
-    {"union", "merge"},  {"uniq", "dedup"},    {"normalize", "canon"}, {"diff", "explain"},
-    {"daemon", "serve"}, {"listen", "serve"},  {"whitelist", "allow"}, {"wc", "count"},
+    {"rm", "remove"},    {"delete", "remove"},   {"del", "remove"},      {"insert", "add"},
+    {"put", "add"},      {"query", "check"},     {"test", "check"},      {"contains", "check"},
+    {"exists", "check"}, {"stat", "info"},       {"stats", "info"},      {"show", "info"},
+    {"fsck", "verify"},  {"fix", "repair"},      {"vacuum", "compact"},  {"join", "merge"},
+    {"union", "merge"},  {"uniq", "dedup"},      {"normalize", "canon"}, {"unique", "dedup"},
+    {"daemon", "serve"}, {"listen", "serve"},    {"whitelist", "allow"}, {"wc", "count"},
+    {"size", "info"},    {"blacklist", "build"}, {"blocklist", "build"}, {"why", "explain"},
 };
 
 const struct command *unknown_command_like(const char *word)
@@ -137,6 +144,7 @@ static const char *answer_to(const char *word)
         const char *answer;
     } answers[] = {
         {"version", "unseen --version"},
+        {"diff", "unseen -x OLD NEW prints the lines of NEW that OLD lacks"},
         {"export", no_lines},
         {"dump", no_lines},
         {"list", no_lines},
@@ -173,8 +181,27 @@ static bool looks_like_entry(const char *name)
     return strstr(name, "://") || (strchr(name, '@') && !strchr(name, '/')) || is_number;
 }
 
+/* A URL where the name of a store belongs, which comes in front of the files. */
+static bool is_url_for_store(const struct options *o)
+{
+    const char *name = o->seen.path;
+    if (!(o->command->bit & COMMAND_ON_STORE) || !name || !strstr(name, "://") ||
+        !is_missing(name)) {
+        return false;
+    }
+    const char *kind = o->command->bit & COMMAND_ON_LIST ? "LIST" : "STORE";
+    message_error("%s is a URL: the first name is that of the %s", name,
+                  kind[0] == 'L' ? "list" : "store");
+    message_hint("echo '%s' | %s %s", name, o->command->called,
+                 o->input.nfiles > 0 && !o->input.none_named ? o->input.files[0] : kind);
+    return true;
+}
+
 bool unknown_files(const struct options *o)
 {
+    if (is_url_for_store(o)) {
+        return true;
+    }
     for (size_t i = 0; (o->command->bit & COMMAND_READERS) && i < o->input.nfiles; i++) {
         const char *name = o->input.files[i];
         if (looks_like_entry(name) && is_missing(name)) {

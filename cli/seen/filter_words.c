@@ -263,6 +263,7 @@ void filters_help(void)
         filters_abilities(abilities_of(name), can);
         printf("  %-17s %s\n  %-17s can: %s\n", name, sentence_of(name), "", can);
     }
-    printf("\nA filter that cannot grow needs --capacity; past it, it answers worse and worse.\n"
-           "unseen plan --capacity N --fpr RATE compares their sizes and rates.\n");
+    printf("\nFilters that cannot grow need --capacity. With more keys they take more and more\n"
+           "new lines for seen, and the run ends with an error and status 2.\n"
+           "unseen plan --capacity N --fpr RATE compares the sizes and rates of filters.\n");
 }

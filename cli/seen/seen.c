@@ -66,7 +66,7 @@ static const char *excluded_profile(const struct seen *m)
 }
 
 /* Versions that -p and --rule do not say are those of the first store of -x, so that a store of an
- * older version can be named without -p. */
+ * older version can be named without -p. The same holds for a store that is made. */
 static bool create_set(struct seen *m, enum unseen_cpu cpu)
 {
     const struct seen_options *o = m->o;
@@ -115,7 +115,9 @@ static bool open_store(struct seen *m, enum unseen_cpu cpu)
 {
     const struct seen_options *o = m->o;
     const enum unseen_store_mode mode = m->asks_only ? UNSEEN_STORE_READ : UNSEEN_STORE_CREATE;
-    if (!stores_open(&m->store, o->path, mode, o, m->profile, cpu)) {
+    struct profile_options wanted = *m->profile;
+    wanted.like = excluded_profile(m);
+    if (!stores_open(&m->store, o->path, mode, o, &wanted, cpu)) {
         return false;
     }
     m->set = unseen_store_set(m->store);
@@ -241,7 +243,9 @@ static bool exclude_store(struct seen *m, const char *path, const struct unseen_
     if (strcmp(has, wanted) != 0) {
         message_error("%s has the profile %s, %s has %s", path, has,
                       m->store ? m->o->path : "the run", wanted);
-        if (m->store) {
+        if (m->store && stores_info(m->store).is_new) {
+            message_hint("unseen -p %s%s%s -s %s -x %s FILE", quote, has, quote, m->o->path, path);
+        } else if (m->store) {
             message_hint("unseen -p %s%s%s -x %s FILE, without -s", quote, has, quote, path);
         } else {
             message_hint("unseen -p %s%s%s -x %s FILE", quote, has, quote, path);
@@ -372,7 +376,7 @@ bool seen_close(struct seen *m, bool broken)
     if (broken) {
         (void)unseen_store_close(m->store, NULL); /* the cause has been reported */
     } else {
-        closed = stores_close(m->store, m->o->path, m->o);
+        closed = stores_close(m->store, m->o->path, m->o, m->run_failed);
     }
     unseen_set_free(m->lines);
     unseen_set_free(m->own_set);

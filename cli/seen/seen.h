@@ -33,6 +33,7 @@ struct seen {
     const struct input_options *input; /* how the files of -x are read */
 
     bool wants_canons; /* set by the caller: the canonical forms of lines are used */
+    bool run_failed;   /* set by the caller, before seen_close */
 
     bool asks_only;
     bool is_remote;

@@ -391,15 +391,17 @@ bool stores_open(struct unseen_store **store_out, const char *path, enum unseen_
         .file_mode = o->file_mode,
         .notify_fd = o->notify_fd,
     };
-    if (profile->name || profile->nrules > 0 || o->profile) {
+    const bool makes_new = profile->like && !o->like && stores_kind_of(path) == STORES_NONE;
+    if (profile->name || profile->nrules > 0 || o->profile || makes_new) {
         struct unseen_url *url = NULL;
         if (!profile_create(&url, profile, o->profile, cpu)) {
             return false;
         }
+        text = makes_new ? strdup(unseen_url_id(url))
+                         : profile_text(profile, o->profile); /* it keeps the versions it has */
         unseen_url_free(url);
-        text = profile_text(profile, o->profile); /* an old store keeps the versions it has */
         if (!text) {
-            return false;
+            return message_no_memory();
         }
         wanted.profile = text;
     }
@@ -421,7 +423,17 @@ static void report_untidy(const char *path, const struct seen_options *o,
                  path);
 }
 
-bool stores_close(struct unseen_store *store, const char *path, const struct seen_options *o)
+/* The lock is still held, so nobody else has added anything; whoever waits for the lock sees that the
+ * name is gone, as after a compaction. */
+static void remove_unused(struct unseen_store *store, const char *path)
+{
+    if (stores_info(store).is_new && stores_stats(unseen_store_set(store)).nkeys == 0) {
+        (void)unlink(path); /* if this fails, the store stays, empty */
+    }
+}
+
+bool stores_close(struct unseen_store *store, const char *path, const struct seen_options *o,
+                  bool run_failed)
 {
     struct unseen_error error = {.status = UNSEEN_OK};
     if (!store) {
@@ -434,6 +446,9 @@ bool stores_close(struct unseen_store *store, const char *path, const struct see
         return false;
     }
     const bool no_log = stores_info(store).no_log;
+    if (run_failed) {
+        remove_unused(store, path);
+    }
     error.status = unseen_store_close(store, &error);
     if (error.status != UNSEEN_OK) {
         report_untidy(path, o, &error, no_log);

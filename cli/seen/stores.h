@@ -28,7 +28,8 @@ const char *stores_kind_name(enum stores_kind kind);
 enum stores_kind stores_refuse(const char *path);
 
 /* Opens the store at path with the settings that the options name. The profile is that of the
- * profile options, else the one that the input needs (o->profile), else the store's own. Reports
+ * profile options, else the one that the input needs (o->profile), else the store's own; a new store
+ * has the versions of profile->like. Reports
  * damage that opening has mended. False if that failed, which has been reported. */
 bool stores_open(struct unseen_store **store_out, const char *path, enum unseen_store_mode mode,
                  const struct seen_options *o, const struct profile_options *profile,
@@ -43,7 +44,8 @@ bool stores_open_to_read(struct unseen_store **store_out, const char *path,
  * be no file: the next call looks again. */
 bool stores_refresh(struct unseen_store *store, struct unseen_error *error);
 
-/* For a loop around a function that takes the lock of a store: true if the error is that another
+/* For a loop around a function that takes the lock of a store or a list: true if the error is that
+ * another
  * process has the lock, and it is to be tried again. Has then waited for a moment. *start is 0 before
  * the first call. Says what is waited for if that may take for ever. */
 bool stores_wait(const struct seen_options *o, double *start, const struct unseen_error *error);
@@ -58,8 +60,10 @@ void stores_report_commit(const char *path, const struct seen_options *o,
                           const struct unseen_error *error);
 
 /* Closes a store, which may be NULL. False if that failed, which has been reported. After an error
- * of a commit that has been reported, call unseen_store_close instead. */
-bool stores_close(struct unseen_store *store, const char *path, const struct seen_options *o);
+ * of a commit that has been reported, call unseen_store_close instead. If the run has failed, a store
+ * that it has made and in which there is nothing is removed: it would only be in the way. */
+bool stores_close(struct unseen_store *store, const char *path, const struct seen_options *o,
+                  bool run_failed);
 
 /* The figures of a store and of a set. Strings that are not known are empty. */
 struct unseen_store_info stores_info(struct unseen_store *store);

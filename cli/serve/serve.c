@@ -173,7 +173,7 @@ static bool check_fill(const struct service *s)
 
 /* Changes whose answers were written become durable; the others are forgotten. *good_out: the store
  * answered as promised. */
-static bool close_service(struct service *s, bool *good_out)
+static bool close_service(struct service *s, bool run_failed, bool *good_out)
 {
     bool durable = !s->leases_broken;
     bool good = true;
@@ -182,8 +182,8 @@ static bool close_service(struct service *s, bool *good_out)
         service_poll(s); /* notes the leases that have ended */
         leases_close(&s->leases);
         good = check_fill(s);
-        durable =
-            service_commit_wait(s) && stores_close(s->store, s->path, &s->options->seen) && durable;
+        durable = service_commit_wait(s) &&
+                  stores_close(s->store, s->path, &s->options->seen, run_failed) && durable;
         if (s->broken) {
             (void)unseen_store_close(s->store, NULL); /* the cause has been reported */
         }
@@ -253,7 +253,7 @@ int serve_run(const struct options *o, enum unseen_cpu cpu)
         done = serve_loop(&s, &reader_gone);
     }
     bool good = true;
-    const bool closed = close_service(&s, &good);
+    const bool closed = close_service(&s, !done, &good);
     done = closed && done;
     /* The end of the output tells the client that all is durable: it comes last. */
     done = done && (o->serve.listen || close_output());

@@ -112,6 +112,7 @@ static enum unseen_status create_log(struct unseen_store *store, const char *pat
                                     error);
     }
     unseen__secret_forget(&header.secret);
+    store->info.is_new = status == UNSEEN_OK && !*exists_out;
     if (*exists_out) {
         unseen_set_free(store->set);
         unseen_url_free(store->url);

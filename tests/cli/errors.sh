@@ -127,10 +127,16 @@ wrong '--sort is not an option of this tool: the order is always that of the inp
 wrong '--head is not an option of this tool: it has another name here' 'unseen -m N FILE' --head
 wrong '--json is not an option of this tool: lines are printed as they came' \
     'unseen -k .url FILE reads JSON lines; unseen --stats=json FILE prints figures' --json
-wrong '--seed is not an option of unseen merge: OUT gets the seed of the first IN' \
+wrong '--seed is not an option of unseen merge: NEW gets the seed of the first IN' \
     'unseen merge NEW IN..., of stores made with one --seed-file' merge --seed 42 a b
 wrong '--seed is not an option of unseen compact: a store keeps the seed that it was made with' \
     'unseen add --seed-file seed.key NEW.unseen FILE makes another store' compact --seed 42 a
+
+wrong '-o is not an option of unseen merge: the new store is the first name' 'unseen merge NEW IN...' merge -o a b
+wrong '-o is not an option of unseen build: the list is the first name' 'unseen build LIST FILE' build -o a b
+wrong '--port is not an option of unseen serve: it has another name here' 'unseen serve STORE --listen 8080' serve s --port 80
+wrong '--explain is not an option of unseen check: it has another name here' 'unseen check --why STORE FILE' check --explain s
+wrong "--by: 'domain' is not a field number, a .path or host" 'unseen count --by host' count --by domain one
 
 # A command that does not exist. Its name alone is taken for one: not a path, not a name with a dot.
 unseen add s.unseen one
@@ -142,6 +148,8 @@ wrong 'no file and no command explian; did you mean explain?' 'unseen explain [O
 wrong 'no file and no command list' 'unseen info STORE says what is in it; a store keeps keys of lines, not the lines' list s.unseen
 wrong 'no file and no command export' 'unseen info STORE says what is in it; a store keeps keys of lines, not the lines' export s.unseen
 wrong 'no file and no command foo' 'unseen -h lists the commands' foo
+wrong 'no file and no command diff' 'unseen -x OLD NEW prints the lines of NEW that OLD lacks' diff one two
+wrong 'no file and no command blacklist; did you mean build?' 'unseen build [OPTION]... LIST [FILE]...' blacklist one
 wrong 'no file and no command version' 'unseen --version' version
 wrong 'no file and no command foo' 'unseen -h lists the commands' foo one --mark
 wrong "no help on 'rm'" 'unseen help remove' help rm
@@ -163,6 +171,10 @@ wrong "http://e.com/ $not_a_file" "echo 'http://e.com/' | unseen add s.unseen" a
 wrong "jo@e.example $not_a_file" "echo 'jo@e.example' | unseen check s.unseen" check s.unseen jo@e.example
 wrong "192.0.2.7 $not_a_file" "echo '192.0.2.7' | unseen check s.unseen" check s.unseen 192.0.2.7
 wrong "10.0.0.0/8 $not_a_file" "echo '10.0.0.0/8' | unseen allow n.list" allow n.list 10.0.0.0/8
+# The line in front of the store.
+wrong 'http://e.com/ is a URL: the first name is that of the store' "echo 'http://e.com/' | unseen check s.unseen" check http://e.com/ s.unseen
+wrong 'http://e.com/ is a URL: the first name is that of the store' "echo 'http://e.com/' | unseen add STORE" add http://e.com/
+wrong 'http://e.com/ is a URL: the first name is that of the list' "echo 'http://e.com/' | unseen allow LIST" allow http://e.com/
 cp one 192.0.2.7
 run 192.0.2.7
 expect 0 'a\nb\n' ''

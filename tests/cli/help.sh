@@ -25,6 +25,21 @@ same out version
 UNSEEN_CPU=portable run --version
 same out version
 
+# Both forms of a command that has two.
+run merge -h
+expect 0 '*' ''
+holds [ "$(head -n 2 out)" = 'Usage: unseen merge [OPTION]... NEW IN...
+       unseen merge [OPTION]... --into STORE IN...' ]
+# No row of a short help leans on a row that is not there, and a name that can be given is named.
+for command in $(unseen -h | sed -n '/^Commands$/,/^$/s/^  \([a-z]*\) .*/\1/p'); do
+    run "$command" -h
+    lacks 'the same, read' out
+done
+run --help
+for filter in $(unseen help filters | sed -n 's/^  \([a-z-]*\)  *[a-zA-Z].*/\1/p'); do
+    holds grep -qw -e "$filter" out
+done
+
 # The short help fits on a screen, and has a line for each command; so have the long one and the page.
 sed -n '/^Commands$/,/^$/s/^  \([a-z]*\)  *[a-z].*/\1/p' help > commands
 sed -n '/^Commands$/,/^$/p' help > command_lines

@@ -207,13 +207,15 @@ writer=$!
 exec 9> lines
 echo http://held.example/ >&9
 eventually eval '! flock -n bad.list true'
-run allow bad.list hits.txt
-expect 2 '' '*'
-holds grep -q "^unseen: error: bad.list is being written to by process $writer\$" err
+for command in 'allow --wait=0 bad.list hits.txt' 'update --wait=0.05 bad.list --add hits.txt'; do
+    run $command
+    expect 2 '' "unseen: error: bad.list is being written to by process $writer\nunseen: hint: --wait waits until it has ended; meanwhile unseen check bad.list FILE can ask\n"
+done
 run check -c bad.list hits.txt # readers do not wait
 expect 0 '3\n' ''
-"$UNSEEN" allow bad.list hits.txt 9>&- & # waits for the first
+"$UNSEEN" allow --wait bad.list hits.txt 2> waiter 9>&- & # waits for the first, as long as it takes
 second=$!
+eventually grep -q "^unseen: waiting: bad.list is being written to by process $writer\$" waiter
 exec 9>&-
 wait "$writer"
 holds [ $? = 0 ]

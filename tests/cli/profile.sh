@@ -232,6 +232,21 @@ run merge --into v1.unseen like.unseen
 expect 0 '' ''
 run count v1.unseen v2.unseen
 expect 2 '' 'unseen: error: v2.unseen has the profile crawl/2, v1.unseen has crawl/1\nunseen: hint: only stores made with the same -p and --seed-file can be counted together\n'
+# A new store has the version of -x; another profile is refused, and the hint works.
+run -s new1.unseen -x v1.unseen both
+expect 0 '*' ''
+run info --json new1.unseen
+holds grep -q '"profile":"crawl/1"' out
+run -s new2.unseen -p crawl -x v1.unseen both
+run info --json new2.unseen
+holds grep -q '"profile":"crawl/1"' out
+run -s new3.unseen -p whatwg -x v1.unseen both
+expect 2 '' 'unseen: error: v1.unseen has the profile crawl/1, new3.unseen has whatwg/2\nunseen: hint: unseen -p crawl/1 -s new3.unseen -x v1.unseen FILE\n'
+holds [ ! -e new3.unseen ]
+run -p crawl/1 -s new3.unseen -x v1.unseen both
+expect 0 '*' ''
+run -s v2.unseen -x v1.unseen both
+expect 2 '' 'unseen: error: v1.unseen has the profile crawl/1, v2.unseen has crawl/2\nunseen: hint: unseen -p crawl/1 -x v1.unseen FILE, without -s\n'
 run build -p crawl/1 v1.list both
 run build v2.list both
 expect 0 '*' '*'

@@ -291,4 +291,53 @@ if mount -t tmpfs -o size=256k tmpfs small 2> /dev/null; then
 else
     printf 'skipped: a small tmpfs, mount is not allowed\n'
 fi
+
+# ---- A run that fails leaves no store that it has made, and no store that was there is touched ----
+cd "$scratch" && mkdir made && cd made || exit 2
+rm -f in
+printf 'a b\n' > lines
+unseen add old.unseen /dev/null
+cp old.unseen before
+nothing_left() {
+    holds [ "$(ls | grep -vxE 'out|err')" = "$(printf 'before\nlines\nold.unseen\n')" ]
+    rm -f new.unseen*
+}
+for command in 'add new.unseen -k 5 lines' 'add new.unseen missing.txt' 'add --no-log new.unseen missing.txt' \
+    'add --mode 640 new.unseen old.unseen missing.txt' 'import --format requests.seen new.unseen lines' \
+    '-s new.unseen missing.txt' '-s new.unseen -k .url lines' '-s new.unseen -x missing.txt lines' \
+    '-s new.unseen -o /nonexistent/out lines' '-s new.unseen -p whatwg -x old.unseen lines' \
+    'serve new.unseen --listen unix:/nonexistent/socket' 'merge new.unseen missing.unseen'; do
+    run $command
+    expect 2 '*' '*'
+    nothing_left
+done
+for command in 'add old.unseen -k 5 lines' '-s old.unseen missing.txt' 'serve old.unseen --listen unix:/nonexistent/socket'; do
+    run $command
+    expect 2 '*' '*'
+    same old.unseen before
+done
+# What was remembered stays, and so does an empty store that was asked for.
+run add new.unseen lines missing.txt
+expect 2 '' '*'
+run check new.unseen lines
+expect 0 'a b\n' ''
+run add empty.unseen /dev/null
+expect 0 '' ''
+holds [ -e empty.unseen ]
+# A process that waits for the lock of a store that goes away makes another one.
+mkfifo held
+"$UNSEEN" add third.unseen held missing.txt 2> holder_err &
+holder=$!
+exec 3> held
+eventually [ -e third.unseen ]
+"$UNSEEN" add --wait third.unseen lines 2> waiter_err 3>&- &
+waiter=$!
+eventually grep -q 'waiting: third.unseen is being written to' waiter_err
+exec 3>&-
+wait "$holder"
+holds [ $? = 2 ]
+wait "$waiter"
+holds [ $? = 0 ]
+run check third.unseen lines
+expect 0 'a b\n' ''
 finish
