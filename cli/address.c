@@ -89,6 +89,17 @@ bool address_is_server(const char *text)
                               address_read(&a, text));
 }
 
+bool address_is_named(const char *text, const char **port_out)
+{
+    static const char letters[] =
+        "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789.-";
+    struct address a;
+    char host[64];
+    const char *colon = strrchr(text, ':');
+    return colon && colon > text && text + strspn(text, letters) == colon &&
+           split(text, host, port_out) && strlen(*port_out) >= 3 && !address_read(&a, text);
+}
+
 bool address_is_remote(const struct address *a)
 {
     if (a->path) {

@@ -21,6 +21,10 @@ bool address_read(struct address *address, const char *text);
  * name. */
 bool address_is_server(const char *text);
 
+/* Whether the text is the name of a host and a port: "localhost:7007". *port_out is that port. The
+ * end of a time of day, as in "visited-10:30", is no port: a port has three digits or more. */
+bool address_is_named(const char *text, const char **port_out);
+
 /* Whether the address is of another machine, or of all networks. */
 bool address_is_remote(const struct address *address);
 

@@ -43,6 +43,11 @@ static const struct magic magics[] = {
     {BEGINS("\x04\x22\x4d\x18"), FOREIGN("lz4 data", "lz4 -dc ", "")},
     {BEGINS("\x02\x21\x4c\x18"), FOREIGN("lz4 data", "lz4 -dc ", "")},
     {BEGINS("\x1f\x9d"), FOREIGN("data of compress", "gzip -dc ", "")},
+    /* zlib's header, where the bytes are not UTF-8 */
+    {BEGINS("\x78\x01"), FOREIGN("zlib data", "pigz -dc ", "")},
+    {BEGINS("\x78\x9c"), FOREIGN("zlib data", "pigz -dc ", "")},
+    {BEGINS("\x78\xda\x00"), .mask = "\xff\xff\x80", FOREIGN("zlib data", "pigz -dc ", "")},
+    {BEGINS("\x78\xda\xc0"), .mask = "\xff\xff\xc0", FOREIGN("zlib data", "pigz -dc ", "")},
     {BEGINS("LZIP\x01"), FOREIGN("lzip data", "lzip -dc ", "")},
     /* its first byte has other values, too, but no encoder writes them */
     {BEGINS("\x5d\0\0\0\0\xff\xff\xff\xff\xff\xff\xff\xff"),

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "address.h"
 #include "options/options.h"
 #include "print/message.h"
 #include "print/suggest.h"
@@ -54,6 +55,10 @@ static const struct {
     {COMMAND_MERGE, "--output", "the new store is the first name", "unseen merge NEW IN..."},
     {COMMAND_BUILD, "-o", "the list is the first name", "unseen build LIST FILE"},
     {COMMAND_BUILD, "--output", "the list is the first name", "unseen build LIST FILE"},
+    {COMMAND_SORT, "-n", "integers are sorted by their value anyway", "unseen sort FILE"},
+    {COMMAND_SORT, "-r", "the order is always increasing", "unseen sort FILE | tac"},
+    {COMMAND_COUNT, "-c", "it counts anyway", "unseen count FILE"},
+    {COMMAND_ALLOW, "--add", "the lines of the input are allowed", "unseen allow LIST FILE"},
     {COMMAND_SERVE, "--port", "it has another name here", "unseen serve STORE --listen 8080"},
     {COMMAND_MERGE, "--seed", "NEW gets the seed of the first IN",
      "unseen merge NEW IN..., of stores made with one --seed-file"},
@@ -197,9 +202,22 @@ static bool is_url_for_store(const struct options *o)
     return true;
 }
 
+/* The name and port of a server, which would become the name of a file. */
+static bool is_named_server(const struct options *o)
+{
+    const char *name = o->seen.path;
+    const char *port = NULL;
+    if (!name || !address_is_named(name, &port) || !is_missing(name)) {
+        return false;
+    }
+    message_error("%s: the address of a server is in numbers", name);
+    message_hint("127.0.0.1:%s, or, if it is the name of a file, ./%s", port, name);
+    return true;
+}
+
 bool unknown_files(const struct options *o)
 {
-    if (is_url_for_store(o)) {
+    if (is_url_for_store(o) || is_named_server(o)) {
         return true;
     }
     for (size_t i = 0; (o->command->bit & COMMAND_READERS) && i < o->input.nfiles; i++) {

@@ -1,14 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 #include "seen/seen.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <unseen_list.h>
 
 #include "address.h"
 #include "clock.h"
+#include "lines/files.h"
 #include "lines/identity.h"
 #include "lines/profile.h"
 #include "lines/reader.h"
@@ -290,6 +293,11 @@ static struct unseen_set *set_for_lines(struct seen *m, enum unseen_cpu cpu)
 static bool exclude_lines(struct seen *m, const char *path, enum unseen_cpu cpu,
                           uint64_t *nlines_out)
 {
+    if (access(path, F_OK) != 0 && errno == ENOENT && !files_is_standard_input(path)) {
+        message_error("cannot open %s: %s", path, strerror(ENOENT));
+        message_hint("touch %s makes an empty list", path);
+        return false;
+    }
     struct unseen_set *set = set_for_lines(m, cpu);
     if (!set) {
         return false;

@@ -113,6 +113,8 @@ static void hint_foreign(const char *path, const struct seen_options *o)
     struct stat st;
     if (stat(path, &st) == 0 && S_ISDIR(st.st_mode)) {
         message_hint("it is a folder: name a file in it");
+    } else if (stat(path, &st) == 0 && S_ISSOCK(st.st_mode)) {
+        message_hint("it is the socket of a server: unix:%s", path);
     } else if (stores_kind_of(path) == STORES_IMAGE) {
         const size_t len = strlen(path);
         const size_t end = len > 6 && strcmp(path + len - 6, ".image") == 0 ? len - 6 : len;

@@ -168,6 +168,7 @@ static void report_failure(const struct listen_options *o, int error)
 {
     struct address address;
     const char *where = o->address;
+    const char *port = NULL;
     const char *path = address_read(&address, where) ? address.path : NULL;
     const char *slash = path ? strrchr(path, '/') : NULL;
     if (error == EADDRINUSE && is_taken_by_file(path)) {
@@ -183,6 +184,10 @@ static void report_failure(const struct listen_options *o, int error)
         message_hint("another server listens there: unseen -s %s FILE asks it", where);
     } else if (error == ENOENT && slash && slash > path) {
         message_hint("mkdir -p %.*s", (int)(slash - path), path);
+    } else if (error == EINVAL && address_is_named(where, &port)) {
+        message_hint("an address in numbers: --listen 127.0.0.1:%s", port);
+    } else if (error == EINVAL && (strchr(where, '/') || strstr(where, ".sock"))) {
+        message_hint("--listen unix:%s", where);
     } else if (error == EINVAL) {
         message_hint("--listen unix:PATH, or an address in numbers: --listen 127.0.0.1:7007");
     }

@@ -10,6 +10,7 @@
 
 #include "lines/profile.h"
 #include "print/message.h"
+#include "print/suggest.h"
 #include "seen/filter_words.h"
 #include "seen/stores.h"
 #include "seen/token.h"
@@ -76,6 +77,30 @@ static bool check_line_protocol(const struct options *o)
     return false;
 }
 
+/* Reports a protocol that there is not. Programs have other names than the protocols that they speak. */
+static void report_protocol(const char *name, const char *path)
+{
+    static const struct {
+        const char *program;
+        const char *protocol;
+    } speaks[] = {
+        {"nginx", "http-auth"},       {"http", "http-auth"},     {"postfix", "postfix-policy"},
+        {"policy", "postfix-policy"}, {"sendmail", "socketmap"}, {"tcp", "tcp-table"},
+    };
+    struct suggestion n = {.wanted = name};
+    const struct protocol *protocol = NULL;
+    for (size_t i = 0; (protocol = protocol_at(i)); i++) {
+        if (protocol->name) {
+            suggest_try(&n, protocol->name);
+        }
+    }
+    for (size_t i = 0; i < sizeof(speaks) / sizeof(speaks[0]); i++) {
+        n.best = strcmp(speaks[i].program, name) == 0 ? speaks[i].protocol : n.best;
+    }
+    message_error("unknown protocol %s: it is one of %s", name, protocol_names);
+    message_hint("unseen serve --protocol %s %s", n.best ? n.best : "NAME", path);
+}
+
 static bool check_protocol(const struct options *o, const struct protocol *protocol)
 {
     const char *name = o->serve.protocol;
@@ -83,8 +108,7 @@ static bool check_protocol(const struct options *o, const struct protocol *proto
         message_error("one file is served");
         message_hint("unseen serve --protocol %s %s", name, o->seen.path);
     } else if (!protocol) {
-        message_error("unknown protocol %s", name);
-        message_hint("one of %s", protocol_names);
+        report_protocol(name, o->seen.path);
     } else if (makes_store(o)) {
         message_error("--protocol only asks, and makes no store");
         message_hint("unseen build [OPTION]... %s FILE, then unseen serve --protocol %s %s",

@@ -122,8 +122,7 @@ foreign() { # FILE WHAT COMMAND
     rm -f s.unseen
     run add s.unseen "$1"
     expect 2 '' '*'
-    run info --json s.unseen
-    holds grep -q '"keys":0[,}]' out
+    holds [ ! -e s.unseen ]
     run count "$1"
     expect 2 '' '*'
     run sort "$1"
@@ -149,6 +148,10 @@ printf '\037\235\220abc' > l.Z
 printf '7z\274\257\047\034\0\004' > l.7z
 printf 'Rar!\032\007\001\0' > l.rar
 printf 'LZIP\001\014' > l.lz
+printf '\170\001\001' > l1.zz
+printf '\170\234\313' > l6.zz
+printf '\170\332\113' > l9.zz
+printf '\170\332\313' > m9.zz
 printf '\135\0\0\200\0\377\377\377\377\377\377\377\377\0' > l.lzma
 printf '\211LZO\0\015\012\032\012' > l.lzo
 printf '\377\006\0\0sNaPpY' > l.sz
@@ -165,6 +168,9 @@ foreign l.Z 'data of compress' 'gzip -dc l.Z'
 foreign l.7z 'a 7z archive' '7z x -so l.7z'
 foreign l.rar 'a rar archive' 'unrar p -inul l.rar'
 foreign l.lz 'lzip data' 'lzip -dc l.lz'
+for name in l1 l6 l9 m9; do
+    foreign $name.zz 'zlib data' "pigz -dc $name.zz"
+done
 foreign l.lzma 'lzma data' 'xz -dc l.lzma'
 foreign l.lzo 'lzop data' 'lzop -dc l.lzo'
 foreign l.sz 'snappy data' 'snzip -dc l.sz'
@@ -179,6 +185,7 @@ for command in 'tar -xOf l.tar' 'tar -xOf l.tgz' 'gzip -dc twice.gz | gzip -dc' 
     holds [ -s out ]
 done
 # A store or a list that comes through a pipe.
+unseen add s.unseen utf8
 for file in s.unseen m.list; do
     cat $file | "$UNSEEN" -c > out 2> err
     status=$?
@@ -191,6 +198,9 @@ done
 printf 'PK\nRar!\n\037\235\n' > in
 run
 expect 0 'PK\nRar!\n\037\235\n' ''
+printf 'x\332\200\nx^\n' > in # letters of UTF-8
+run
+expect 0 'x\332\200\nx^\n' ''
 { head -c 400 /dev/zero | tr '\0' x; printf ustar; head -c 400 /dev/zero | tr '\0' x; echo; } > in
 run -c
 expect 0 '1\n' ''

@@ -134,6 +134,13 @@ wrong '--seed is not an option of unseen compact: a store keeps the seed that it
 
 wrong '-o is not an option of unseen merge: the new store is the first name' 'unseen merge NEW IN...' merge -o a b
 wrong '-o is not an option of unseen build: the list is the first name' 'unseen build LIST FILE' build -o a b
+wrong '-n is not an option of unseen sort: integers are sorted by their value anyway' 'unseen sort FILE' sort -n one
+wrong '-c is not an option of unseen count: it counts anyway' 'unseen count FILE' count -c one
+wrong '--add is not an option of unseen allow: the lines of the input are allowed' 'unseen allow LIST FILE' allow bad.list --add one
+wrong 'unknown protocol nginx: it is one of squid, squid-rewrite, postfix-policy, tcp-table, socketmap, http-auth' \
+    'unseen serve --protocol http-auth bad.list' serve bad.list --protocol nginx
+wrong 'unknown protocol squit: it is one of squid, squid-rewrite, postfix-policy, tcp-table, socketmap, http-auth' \
+    'unseen serve --protocol squid bad.list' serve bad.list --protocol squit
 wrong '--port is not an option of unseen serve: it has another name here' 'unseen serve STORE --listen 8080' serve s --port 80
 wrong '--explain is not an option of unseen check: it has another name here' 'unseen check --why STORE FILE' check --explain s
 wrong "--by: 'domain' is not a field number, a .path or host" 'unseen count --by host' count --by domain one
@@ -171,6 +178,27 @@ wrong "http://e.com/ $not_a_file" "echo 'http://e.com/' | unseen add s.unseen" a
 wrong "jo@e.example $not_a_file" "echo 'jo@e.example' | unseen check s.unseen" check s.unseen jo@e.example
 wrong "192.0.2.7 $not_a_file" "echo '192.0.2.7' | unseen check s.unseen" check s.unseen 192.0.2.7
 wrong "10.0.0.0/8 $not_a_file" "echo '10.0.0.0/8' | unseen allow n.list" allow n.list 10.0.0.0/8
+# A server that is named where a number belongs, and files that are sockets.
+wrong 'localhost:7999: the address of a server is in numbers' '127.0.0.1:7999, or, if it is the name of a file, ./localhost:7999' \
+    -s localhost:7999 one
+wrong 'example.com:8080: the address of a server is in numbers' \
+    '127.0.0.1:8080, or, if it is the name of a file, ./example.com:8080' check example.com:8080 one
+run -s visited-10:30 one
+expect 0 'a\nb\n' ''
+holds [ ! -e localhost:7999 ]
+run -s ./localhost:7999 one
+expect 0 'a\nb\n' ''
+run -s localhost:7999 one # it is a file now
+expect 0 '' ''
+wrong 'cannot listen on localhost:7999: Invalid argument' 'an address in numbers: --listen 127.0.0.1:7999' \
+    serve s.unseen --listen localhost:7999
+wrong 'cannot listen on run/x.sock: Invalid argument' '--listen unix:run/x.sock' serve s.unseen --listen run/x.sock
+wrong 'cannot listen on unix:run/x.sock: No such file or directory' 'mkdir -p run' serve s.unseen --listen unix:run/x.sock
+run serve s.unseen --listen unix:x.sock --group no-such-group
+expect 2 '' 'unseen: error: cannot listen on unix:x.sock: there is no group no-such-group\n'
+python3 -c 'import socket; socket.socket(socket.AF_UNIX).bind("left.sock")'
+wrong 'left.sock is not a store: it is not a regular file' 'it is the socket of a server: unix:left.sock' -s left.sock one
+
 # The line in front of the store.
 wrong 'http://e.com/ is a URL: the first name is that of the store' "echo 'http://e.com/' | unseen check s.unseen" check http://e.com/ s.unseen
 wrong 'http://e.com/ is a URL: the first name is that of the store' "echo 'http://e.com/' | unseen add STORE" add http://e.com/

@@ -87,7 +87,7 @@ expect 0 '' ''
 run -s one.unseen -x w3.unseen one
 expect 2 '' 'unseen: error: w3.unseen has the profile whatwg/2, one.unseen has crawl/2\nunseen: hint: unseen -p whatwg/2 -x w3.unseen FILE, without -s\n'
 run -x missing one
-expect 2 '' 'unseen: error: cannot open missing: No such file or directory\n'
+expect 2 '' 'unseen: error: cannot open missing: No such file or directory\nunseen: hint: touch missing makes an empty list\n'
 run -x one.unseen -x - -
 expect 2 '' 'unseen: error: -x - and the input are both standard input\nunseen: hint: unseen -x - FILE\n'
 head -c 17200 one.unseen > cut.unseen
