@@ -12,6 +12,7 @@
 #include "print/message.h"
 #include "print/output.h"
 #include "seen/lists.h"
+#include "seen/filter_words.h"
 #include "seen/stores.h"
 
 static bool is_single(const struct options *o)
@@ -258,6 +259,29 @@ int repair_run(const struct options *o, enum unseen_cpu cpu)
 
 /* ---- unseen compact -------------------------------------------------------------------------- */
 
+/* False, and reported, if the store was given a filter that is too small for its keys. The log has
+ * them all: with a larger filter the store answers well again. */
+static bool check_fill(const struct options *o, enum unseen_cpu cpu)
+{
+    const char *path = o->input.files[0];
+    struct unseen_store *store = NULL;
+    if (!o->seen.filter && o->seen.capacity == 0 && o->seen.fpr <= 0 && o->seen.bits_per_key <= 0) {
+        return true;
+    }
+    if (!stores_open_to_read(&store, path, &o->seen, cpu)) {
+        return false;
+    }
+    const struct unseen_set *set = unseen_store_set(store);
+    const uint64_t nfit = stores_stats(set).nkeys;
+    const uint64_t nkeys = stores_info(store).replayed; /* there is no image yet */
+    const uint64_t capacity = filters_report_full(set, nfit, nkeys > nfit ? nkeys - nfit : 0);
+    if (capacity > 0) {
+        message_hint("unseen compact --capacity %" PRIu64 " %s", capacity, path);
+    }
+    (void)unseen_store_close(store, NULL); /* was only read */
+    return capacity == 0;
+}
+
 int compact_run(const struct options *o, enum unseen_cpu cpu)
 {
     struct unseen_error error = {.status = UNSEEN_OK};
@@ -281,5 +305,5 @@ int compact_run(const struct options *o, enum unseen_cpu cpu)
     if (error.status != UNSEEN_OK) {
         stores_report(o->input.files[0], &o->seen, &error);
     }
-    return error.status == UNSEEN_OK ? EXIT_DONE : EXIT_TROUBLE;
+    return error.status == UNSEEN_OK && check_fill(o, cpu) ? EXIT_DONE : EXIT_TROUBLE;
 }

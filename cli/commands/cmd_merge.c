@@ -8,6 +8,7 @@
 #include "print/json.h"
 #include "print/message.h"
 #include "print/output.h"
+#include "seen/filter_words.h"
 #include "seen/stores.h"
 
 struct merge {
@@ -140,6 +141,19 @@ static bool check_names(const struct merge *m)
     return check_out(m);
 }
 
+/* False, and reported, if the filter is too small for all keys: new keys would be taken for old, and
+ * be lost. */
+static bool check_fill(const struct merge *m)
+{
+    const uint64_t capacity =
+        filters_report_full(unseen_store_set(m->out), m->report.nnew, m->report.nseen);
+    if (capacity > 0) {
+        message_hint("nothing was merged; unseen compact --capacity %" PRIu64 " %s, then the same",
+                     capacity, m->o->merge.into ? m->path : m->inputs[0]);
+    }
+    return capacity == 0;
+}
+
 static bool publish(struct merge *m)
 {
     struct unseen_error error = {.status = UNSEEN_OK};
@@ -186,7 +200,7 @@ int merge_run(const struct options *o, enum unseen_cpu cpu)
         report_poll();
         merged = merge_one(&m);
     }
-    merged = merged && publish(&m);
+    merged = merged && check_fill(&m) && publish(&m);
     const struct unseen_set *set = unseen_store_set(m.out);
     const struct unseen_set_stats stats = stores_stats(set);
     report_end(&m.report, &stats, unseen_set_profile(set));

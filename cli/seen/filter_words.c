@@ -219,18 +219,12 @@ bool filters_is_full(const struct unseen_set *set)
     return s.capacity > 0 && s.nkeys > s.capacity && s.fpr_estimate > s.fpr_promise;
 }
 
-bool filters_check_full(const struct seen_options *o, const struct unseen_set *set, uint64_t nnew,
-                        uint64_t nseen)
+uint64_t filters_report_full(const struct unseen_set *set, uint64_t nnew, uint64_t nseen)
 {
     const struct unseen_set_stats s = stores_stats(set);
     if (!filters_is_full(set)) {
-        return true;
+        return 0;
     }
-    /* The keys in the set do not say how many there should be: most lines found no room. */
-    const uint64_t nbefore = s.nkeys > nnew ? s.nkeys - nnew : 0;
-    const uint64_t nlines = nbefore + nnew + nseen;
-    const uint64_t capacity = round_capacity(nlines > 2 * s.nkeys ? nlines : 2 * s.nkeys);
-    char shape[FILTERS_SHAPE_CAP];
     char now[24];
     char promised[24];
     chart_value(s.fpr_estimate, now);
@@ -238,6 +232,20 @@ bool filters_check_full(const struct seen_options *o, const struct unseen_set *s
     message_error("the %s filter has %" PRIu64 " keys and was made for %" PRIu64
                   ": of new lines a share of %s is taken for repeats, not %s",
                   s.filter, s.nkeys, s.capacity, now, promised);
+    /* The keys in the set do not say how many there should be: most lines found no room. */
+    const uint64_t nbefore = s.nkeys > nnew ? s.nkeys - nnew : 0;
+    const uint64_t nlines = nbefore + nnew + nseen;
+    return round_capacity(nlines > 2 * s.nkeys ? nlines : 2 * s.nkeys);
+}
+
+bool filters_check_full(const struct seen_options *o, const struct unseen_set *set, uint64_t nnew,
+                        uint64_t nseen)
+{
+    char shape[FILTERS_SHAPE_CAP];
+    const uint64_t capacity = filters_report_full(set, nnew, nseen);
+    if (capacity == 0) {
+        return true;
+    }
     if (o->path) {
         message_hint("unseen compact --capacity %" PRIu64 " %s", capacity, o->path);
         message_hint("after that, unseen recheck %s FILE prints the lines that were taken for "
@@ -247,7 +255,7 @@ bool filters_check_full(const struct seen_options *o, const struct unseen_set *s
         filters_shape(o, shape);
         message_hint("unseen --filter %s%s --capacity %" PRIu64
                      ", or --filter compact, which grows",
-                     s.filter, shape, capacity);
+                     stores_stats(set).filter, shape, capacity);
     }
     return false;
 }

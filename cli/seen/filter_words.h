@@ -6,6 +6,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include <unseen.h>
 
@@ -30,9 +31,12 @@ bool filters_report(const struct seen_options *o, const struct unseen_error *err
 /* True if the set has more keys than it was made for, and answers worse than promised. */
 bool filters_is_full(const struct unseen_set *set);
 
-/* True if the set answers as promised. If it has more keys than it was made for and answers worse,
- * reports that, with a capacity that is enough: for the keys of earlier runs and for all lines of
- * this run, of which nnew were new and nseen were taken for repeats. */
+/* If the set is full, reports that. Returns a capacity that is enough for the keys of earlier runs and
+ * for all lines of this run, of which nnew were new and nseen were taken for repeats; 0 if the set is
+ * not full. */
+uint64_t filters_report_full(const struct unseen_set *set, uint64_t nnew, uint64_t nseen);
+
+/* True if the set answers as promised; if not, reports that, with the command that helps. */
 bool filters_check_full(const struct seen_options *o, const struct unseen_set *set, uint64_t nnew,
                         uint64_t nseen);
 

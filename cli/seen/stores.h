@@ -29,8 +29,7 @@ enum stores_kind stores_refuse(const char *path);
 
 /* Opens the store at path with the settings that the options name. The profile is that of the
  * profile options, else the one that the input needs (o->profile), else the store's own; a new store
- * has the versions of profile->like. Reports
- * damage that opening has mended. False if that failed, which has been reported. */
+ * has the versions of profile->like. Reports damage that opening has mended. False if that failed, which has been reported. */
 bool stores_open(struct unseen_store **store_out, const char *path, enum unseen_store_mode mode,
                  const struct seen_options *o, const struct profile_options *profile,
                  enum unseen_cpu cpu);
@@ -45,9 +44,8 @@ bool stores_open_to_read(struct unseen_store **store_out, const char *path,
 bool stores_refresh(struct unseen_store *store, struct unseen_error *error);
 
 /* For a loop around a function that takes the lock of a store or a list: true if the error is that
- * another
- * process has the lock, and it is to be tried again. Has then waited for a moment. *start is 0 before
- * the first call. Says what is waited for if that may take for ever. */
+ * another process has the lock, and it is to be tried again. Has then waited for a moment. *start is
+ * 0 before the first call. Says what is waited for if that may take for ever. */
 bool stores_wait(const struct seen_options *o, double *start, const struct unseen_error *error);
 
 /* Reports an error of any function of a store. */

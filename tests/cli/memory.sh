@@ -35,7 +35,7 @@ expect 0 'a\0' ''
 # A list that cannot be read ends the run before anything is written.
 echo old > new
 run -x missing -o new in
-expect 2 '' 'unseen: error: cannot open missing: No such file or directory\n'
+expect 2 '' 'unseen: error: cannot open missing: No such file or directory\nunseen: hint: touch missing makes an empty list\n'
 holds [ "$(cat new)" = old ]
 run -x - -
 expect 2 '' 'unseen: error: -x - and the input are both standard input\nunseen: hint: unseen -x - FILE\n'

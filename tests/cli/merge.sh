@@ -47,6 +47,34 @@ for wrong in other.unseen missing.unseen lines1; do
     holds [ "$(ls all.unseen*)" = 'all.unseen
 all.unseen.image' ]
 done
+# A filter that is too small for all of them: keys would be lost, so nothing is merged, and the hint works.
+seq 500 > few
+seq 501 1000 > others
+for i in few others; do
+    "$UNSEEN" add --seed 1 --filter bloom --capacity 500 --fpr 1e-3 $i.unseen $i
+done
+full='unseen: error: the bloom filter has 9[0-9][0-9] keys and was made for 500: of new lines a share of 0.0[0-9]+ is taken for repeats, not 1e-3'
+run merge both.unseen few.unseen others.unseen
+expect 2 '' '*'
+holds grep -qxE "$full" err
+holds grep -qx 'unseen: hint: nothing was merged; unseen compact --capacity 2000 few.unseen, then the same' err
+holds [ -z "$(ls both.unseen* 2> /dev/null)" ]
+cp few.unseen before.few
+run merge --into few.unseen others.unseen
+expect 2 '' '*'
+holds grep -qxE "$full" err
+same few.unseen before.few
+# compact to less than there is says so; nothing is lost by it.
+run compact --capacity 10 few.unseen
+expect 2 '' '*'
+holds grep -qE '^unseen: error: the bloom filter has [0-9]+ keys and was made for 10: of new lines a share of ' err
+holds grep -qxE 'unseen: hint: unseen compact --capacity (500|510) few.unseen' err
+run compact --capacity 2000 few.unseen
+expect 0 '' ''
+run merge both.unseen few.unseen others.unseen
+expect 0 '' ''
+run check -vc both.unseen few others
+expect 1 '0\n' ''
 chmod 640 all.unseen
 run merge --stats=json --into all.unseen part3.unseen part1.unseen
 expect 0 '' '*'
