@@ -163,6 +163,16 @@ static PyObject *store_close(PyObject *self, PyObject *args, PyObject *kwargs)
     return close_it((struct collection *)self, with_commit);
 }
 
+static enum unseen_status refresh(struct collection *c, struct unseen_error *error)
+{
+    return unseen_store_refresh(c->store, error);
+}
+
+static PyObject *store_refresh(PyObject *self, PyObject *Py_UNUSED(ignored))
+{
+    return run_alone((struct collection *)self, refresh);
+}
+
 static PyObject *store_enter(PyObject *self, PyObject *Py_UNUSED(ignored))
 {
     return collection_is_open((struct collection *)self) ? Py_NewRef(self) : NULL;
@@ -239,6 +249,9 @@ static PyMethodDef store_methods[] = {
      PyDoc_STR("close($self, *, commit=True)\n--\n\n"
                "Commits and closes the store; with commit=False what was not committed is "
                "forgotten.")},
+    {"refresh", store_refresh, METH_NOARGS,
+     PyDoc_STR("refresh($self, /)\n--\n\n"
+               "Of a store that is open to be read: takes over what others have committed since.")},
     {"__enter__", store_enter, METH_NOARGS, PyDoc_STR("__enter__($self, /)\n--\n\nThe store.")},
     {"__exit__", store_exit, METH_VARARGS,
      PyDoc_STR("__exit__($self, type=None, value=None, traceback=None, /)\n--\n\n"

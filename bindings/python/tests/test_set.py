@@ -89,6 +89,9 @@ class Methods(unittest.TestCase):
         for wrong in ({"profile": 1}, {"rules": "strip-trackers"}, {"rules": [1]}, {"fpr": "x"}, {"nosuch": 1}):
             with self.assertRaises(TypeError, msg=wrong):
                 unseen.Set(**wrong)
+        for wrong in {"key_bits": 2**32 + 64}, {"threads": 2**32}, {"capacity": 2**64}, {"capacity": -1}, {"hashes": -1}:
+            with self.assertRaises(OverflowError, msg=wrong):
+                unseen.Set(**wrong)
         with self.assertRaisesRegex(unseen.SettingError, "there is no filter \"nosuch\""):
             unseen.Set(filter="nosuch")
 
@@ -105,6 +108,17 @@ class Union(unittest.TestCase):
         self.assertEqual(both.contains_many(["a", "b", "both", "c"]), [True, True, True, False])
         self.assertNotIn("b", a)
         self.assertEqual((a | a).contains_many(["a", "b"]), [True, False])
+
+    def test_union_of_compact_sets(self):
+        a, b = (self.make([], filter="compact", capacity=0) for _ in range(2))
+        a.add_many(map(str, range(0, 30_000)))
+        b.add_many(map(str, range(20_000, 50_000)))
+        try:
+            both = a | b
+        except unseen.UnsupportedError:
+            self.skipTest("this version unites no compact sets")
+        self.assertEqual(len(both), 50_000)
+        self.assertTrue(all(both.contains_many(map(str, range(50_000)))))
 
     def test_mismatch(self):
         with self.assertRaisesRegex(unseen.MismatchError, "seed"):
@@ -174,9 +188,10 @@ class Files(unittest.TestCase):
         with self.assertRaises(FileNotFoundError):
             s.save(os.path.join(self.folder, "no", "folder"))
         s.save(self.path)
+        os.mkdir(self.path + ".d")
         with self.assertRaises(unseen.FileError):
-            s.save(self.folder)
-        self.assertEqual(os.listdir(self.folder), ["a.set"])
+            s.save(self.path + ".d")
+        self.assertEqual(sorted(os.listdir(self.folder)), ["a.set", "a.set.d"])
         with self.assertRaises(TypeError):
             s.save(1.5)
 

@@ -68,7 +68,7 @@ class Store(unittest.TestCase):
         for call in (
             lambda: s.add("a"), lambda: s.contains("a"), lambda: "a" in s, lambda: s.remove("a"), lambda: len(s),
             lambda: s.add_many(["a"]), lambda: s.contains_many(["a"]), lambda: s.remove_many(["a"]), s.info,
-            s.commit, s.__enter__, lambda: s.profile,
+            s.commit, s.refresh, s.__enter__, lambda: s.profile,
         ):
             with self.assertRaisesRegex(unseen.ClosedError, "it is closed"):
                 call()
@@ -95,6 +95,17 @@ class Store(unittest.TestCase):
         for mode in "", "x", "rw":
             with self.assertRaisesRegex(unseen.SettingError, "the mode of a store is"):
                 unseen.open(self.path, mode=mode)
+
+    def test_a_reader_follows(self):
+        with unseen.open(self.path) as s, unseen.open(self.path, mode="r") as reader:
+            s.add("a")
+            s.commit()
+            self.assertNotIn("a", reader)
+            self.assertIsNone(reader.refresh())
+            self.assertIn("a", reader)
+            s.add("b")
+            s.refresh()
+            self.assertEqual(s.contains_many(["a", "b"]), [True, True])
 
     def test_wrong_settings(self):
         unseen.open(self.path, "scrapy").close()
