@@ -151,6 +151,7 @@ static bool set_key_bits(struct options *o, char *value)
 /* Without a value: as long as it takes. */
 static bool set_wait(struct options *o, char *value)
 {
+    o->seen.waits = true;
     if (!value || strcmp(value, "0") == 0) {
         o->seen.wait = value ? 0 : HUGE_VAL;
         return true;

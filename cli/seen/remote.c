@@ -3,22 +3,27 @@
 
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "address.h"
+#include "clock.h"
 #include "print/message.h"
 
 enum {
     READ_BYTES = 16 * 1024,
-    PART_BYTES = 240
+    PART_BYTES = 240,
+    PAUSE_NS = 50 * 1000 * 1000
 };
 
 /* ---- Bytes ----------------------------------------------------------------------------------- */
 
-static bool report_gone(const struct remote *r)
+static bool report_gone(struct remote *r)
 {
+    r->is_gone = true;
     message_error("the server at %s has gone away", r->address);
     message_hint("nothing is lost that was not printed: run this again when the server is back");
     return false;
@@ -141,7 +146,38 @@ static bool send_token(struct remote *r, const char *token)
     return line.len == 2 || report_answer(r, line);
 }
 
-bool remote_open(struct remote *r, const char *address, const char *token)
+/* False if there is no server; errno has the cause. */
+static bool connect_once(struct remote *r, const struct address *a)
+{
+    r->fd = socket(a->bytes.ss_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    if (r->fd >= 0 && connect(r->fd, (const struct sockaddr *)&a->bytes, a->len) == 0) {
+        return true;
+    }
+    const int error = errno;
+    if (r->fd >= 0) {
+        (void)close(r->fd); /* nothing was said */
+        r->fd = -1;
+    }
+    errno = error;
+    return false;
+}
+
+static bool connect_within(struct remote *r, const struct address *a, double wait)
+{
+    const struct timespec pause = {0, PAUSE_NS};
+    const double start = clock_now();
+    while (!connect_once(r, a)) {
+        const int error = errno;
+        if ((error != ENOENT && error != ECONNREFUSED) || clock_now() - start >= wait) {
+            errno = error;
+            return false;
+        }
+        (void)nanosleep(&pause, NULL); /* a signal makes it shorter */
+    }
+    return true;
+}
+
+bool remote_open(struct remote *r, const char *address, const char *token, double wait)
 {
     struct address a;
     *r = (struct remote){.address = address, .fd = -1};
@@ -150,8 +186,7 @@ bool remote_open(struct remote *r, const char *address, const char *token)
         message_hint("unix:PATH, or 127.0.0.1:7007");
         return false;
     }
-    r->fd = socket(a.bytes.ss_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    if (r->fd < 0 || connect(r->fd, (const struct sockaddr *)&a.bytes, a.len) != 0) {
+    if (!connect_within(r, &a, wait)) {
         message_error("cannot connect to %s: %s", address, strerror(errno));
         message_hint("unseen serve STORE --listen %s starts a server there", address);
         return false;
@@ -269,4 +304,36 @@ bool remote_ask(struct remote *r, bool adds, const struct unseen_bytes *items, s
                 uint8_t *verdicts)
 {
     return put_batch(r, adds, items, n) && send_all(r) && read_marks(r, adds, n, verdicts);
+}
+
+/* ---- Figures --------------------------------------------------------------------------------- */
+
+/* The text behind "name": in a line of JSON without spaces; "" if it is not there. */
+static const char *value_of(const char *json, const char *name)
+{
+    char wanted[40];
+    snprintf(wanted, sizeof(wanted), "\"%s\":", name);
+    const char *found = strstr(json, wanted);
+    return found ? found + strlen(wanted) : "";
+}
+
+/* The answer to I is what `unseen info --json` prints. */
+void remote_stats(struct remote *r, struct unseen_set_stats *stats_out)
+{
+    struct unseen_bytes line;
+    char json[4096];
+    r->out.len = 0;
+    if (r->is_gone || r->fd < 0 || !put(r, "I\n", 2) || !send_all(r) || !read_line(r, &line) ||
+        is_error(line) || line.len >= sizeof(json)) {
+        return;
+    }
+    memcpy(json, line.data, line.len);
+    json[line.len] = '\0';
+    stats_out->nkeys = strtoull(value_of(json, "keys"), NULL, 10);
+    stats_out->memory = strtoull(value_of(json, "memory_bytes"), NULL, 10);
+    stats_out->fpr_promise = strtod(value_of(json, "fpr_promise"), NULL);
+    stats_out->fpr_estimate = strtod(value_of(json, "fpr_estimate"), NULL);
+    if (sscanf(value_of(json, "filter"), "\"%19[a-z-]", r->filter) == 1) {
+        stats_out->filter = r->filter;
+    }
 }

@@ -215,7 +215,8 @@ static bool open_remote(struct seen *m, enum unseen_cpu cpu)
     m->is_remote = true;
     m->remote.fd = -1;
     return check_remote(m) && (!name || token_read(name, token)) &&
-           remote_open(&m->remote, m->o->path, name ? token : NULL) && use_remote_profile(m, cpu);
+           remote_open(&m->remote, m->o->path, name ? token : NULL, m->o->waits ? m->o->wait : 0) &&
+           use_remote_profile(m, cpu);
 }
 
 bool seen_open(struct seen *m, enum unseen_cpu cpu)
@@ -534,7 +535,7 @@ enum unseen_status seen_ask(struct seen *m, const struct batch *b, size_t first,
     return ask_rest(m, b, first, n, verdicts, ndone_out);
 }
 
-void seen_stats(const struct seen *m, struct unseen_set_stats *stats_out, const char **profile_out)
+void seen_stats(struct seen *m, struct unseen_set_stats *stats_out, const char **profile_out)
 {
     if (m->set) {
         *stats_out = stores_stats(m->set);
@@ -542,8 +543,8 @@ void seen_stats(const struct seen *m, struct unseen_set_stats *stats_out, const 
         return;
     }
     if (m->is_remote) {
-        *stats_out = (struct unseen_set_stats){
-            .size = sizeof(*stats_out), .filter = "of the server", .cpu = ""};
+        *stats_out = (struct unseen_set_stats){.size = sizeof(*stats_out), .filter = "", .cpu = ""};
+        remote_stats(&m->remote, stats_out);
         *profile_out = m->remote.profile;
         return;
     }

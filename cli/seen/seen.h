@@ -83,8 +83,8 @@ bool seen_needs_texts(const struct seen *m);
 enum unseen_status seen_ask(struct seen *m, const struct batch *b, size_t first, size_t n,
                             uint8_t *verdicts, size_t *ndone_out);
 
-/* The figures of the set or the list, and its profile. */
-void seen_stats(const struct seen *m, struct unseen_set_stats *stats_out, const char **profile_out);
+/* The figures of the set or the list, and its profile. Of a server, those that it says. */
+void seen_stats(struct seen *m, struct unseen_set_stats *stats_out, const char **profile_out);
 
 /* Reports that no more lines can be remembered. */
 void seen_report_full(enum unseen_status status);

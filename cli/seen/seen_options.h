@@ -52,6 +52,7 @@ struct seen_options {
     const char *token_file; /* NULL: none */
 
     double wait;   /* seconds that a store in use is waited for */
+    bool waits;    /* they were asked for: a server that is not there is waited for, too */
     int notify_fd; /* told of commits; 0: none. Set by serve, not by an option */
 };
 

@@ -26,11 +26,18 @@ struct line_batch {
     struct text marks; /* a byte for each line: its mark, or 0 if the key is still to be asked */
 };
 
+/* A key that was new. If the client goes away before the answer was sent, the key is new again. */
+struct line_news {
+    struct unseen_key key;
+    uint64_t end; /* of the answer, in all bytes for this client; UINT64_MAX: it was not put yet */
+};
+
 struct connection {
     struct service *service;
     struct line_reader in;
     struct text out; /* answers; out.data[sent..out.len - held) may be sent */
     size_t sent;     /* bytes at the front of out that the client has been sent */
+    uint64_t gone;   /* bytes that were in front of out, and are forgotten */
     size_t held;     /* bytes at the end of out that wait for a commit */
     size_t ahead;    /* while so many bytes wait in out, no request is answered */
     bool failed;     /* there was no memory for an answer */
@@ -46,7 +53,9 @@ struct connection {
     size_t lease_at;  /* where in out the first of them begins */
     bool has_leased;  /* since the last pass, answers in out tell of leases */
     bool syncing;     /* an F: before the next request everything is to be sent and durable */
-    struct text news; /* keys that were new and whose answers have not been sent yet; on sockets */
+    struct text
+        news; /* a struct line_news for each key that was new and whose answer may not have been
+                       * sent yet; on sockets */
 
     /* the loop's own */
     int in_fd;

@@ -92,7 +92,9 @@ void connection_flush(struct connection *c)
             break_off(c, "write standard output");
         }
     }
+    const size_t before = c->out.len;
     forget_front(&c->out, &c->sent);
+    c->gone += before - c->out.len;
     if (!c->broken && !c->failed && c->out.len == 0) {
         text_clear(&c->news);
     }

@@ -66,7 +66,9 @@ void line_greet(struct connection *c)
 
 /* ---- Runs ------------------------------------------------------------------------------------ */
 
-static void put_marks(struct connection *c, enum request_type type, const char *marks, size_t n)
+/* news: those of the marks '1', or NULL. */
+static void put_marks(struct connection *c, enum request_type type, const char *marks, size_t n,
+                      struct line_news *news)
 {
     char lines[2 * SERVICE_RUN];
     size_t len = 0;
@@ -82,6 +84,9 @@ static void put_marks(struct connection *c, enum request_type type, const char *
         } else {
             lines[len++] = marks[i];
             lines[len++] = '\n';
+            if (news && marks[i] == '1') {
+                (news++)->end = c->gone + c->out.len + len;
+            }
         }
     }
     connection_put(c, lines, len);
@@ -98,6 +103,11 @@ static void keep(struct connection *c, struct text *text, const void *data, size
     text->len += len;
 }
 
+static bool keeps_news(const struct connection *c, enum request_type type)
+{
+    return type == REQUEST_ADD && !c->is_standard;
+}
+
 /* Asks and changes. On a socket it notes which keys were new: if the client goes away before it was
  * told, they become new again. */
 static void mark_keys(struct connection *c, enum request_type type, const struct unseen_key *keys,
@@ -108,7 +118,7 @@ static void mark_keys(struct connection *c, enum request_type type, const struct
         service_set_trouble(c->service, may_not_change);
         return;
     }
-    if (type == REQUEST_ADD && !c->is_standard && !text_reserve(&c->news, n * sizeof(keys[0]))) {
+    if (keeps_news(c, type) && !text_reserve(&c->news, n * sizeof(struct line_news))) {
         memset(marks, 'E', n);
         c->failed = true;
         return;
@@ -116,11 +126,18 @@ static void mark_keys(struct connection *c, enum request_type type, const struct
     if (service_marks(c->service, type, keys, n, marks) > 0) {
         c->has_changed = true;
     }
-    for (size_t i = 0; type == REQUEST_ADD && !c->is_standard && i < n; i++) {
+    for (size_t i = 0; keeps_news(c, type) && i < n; i++) {
+        const struct line_news news = {keys[i], UINT64_MAX};
         if (marks[i] == '1') {
-            keep(c, &c->news, &keys[i], sizeof(keys[i]));
+            keep(c, &c->news, &news, sizeof(news));
         }
     }
+}
+
+/* The news from the first on that were not there before, when news had `before` bytes. */
+static struct line_news *news_from(const struct connection *c, size_t before)
+{
+    return c->news.len > before ? (struct line_news *)(void *)(c->news.data + before) : NULL;
 }
 
 /* The marks of a run: of a list, its answers; of a store, 0, and 'E' without memory for keys. */
@@ -139,11 +156,12 @@ static void answer_run(struct connection *c, const struct run *run)
 {
     struct unseen_key keys[SERVICE_RUN] = {{0}};
     char marks[SERVICE_RUN];
+    const size_t before = c->news.len;
     start_marks(c, run, keys, marks);
     if (!marks[0]) {
         mark_keys(c, run->type, keys, run->n, marks);
     }
-    put_marks(c, run->type, marks, run->n);
+    put_marks(c, run->type, marks, run->n, news_from(c, before));
 }
 
 static void collect_run(struct connection *c, const struct run *run)
@@ -190,6 +208,7 @@ static void end_batch(struct connection *c)
     struct line_batch *b = &c->batch;
     char *marks = b->marks.data;
     const size_t n = b->marks.len;
+    const size_t before = c->news.len;
     for (size_t i = 0; i < n && !c->failed;) {
         size_t run = 0;
         while (run < SERVICE_RUN && i + run < n && !marks[i + run]) {
@@ -203,6 +222,9 @@ static void end_batch(struct connection *c)
     }
     connection_put(c, n > 0 ? marks : "", n);
     connection_puts(c, "\n");
+    for (size_t at = before; at < c->news.len; at += sizeof(struct line_news)) {
+        news_from(c, at)->end = c->gone + c->out.len; /* a line without its end is not read */
+    }
     text_release(&b->keys);
     text_release(&b->marks);
 }
@@ -409,15 +431,28 @@ bool line_take(struct connection *c)
     return any;
 }
 
+void line_take_back(struct connection *c, uint64_t from)
+{
+    struct line_news *news = (struct line_news *)(void *)c->news.data;
+    const size_t n = c->news.len / sizeof(news[0]);
+    size_t kept = 0;
+    for (size_t i = 0; i < n; i++) {
+        if (news[i].end > from) {
+            service_take_back(c->service, &news[i].key, 1);
+        } else {
+            news[kept++] = news[i];
+        }
+    }
+    c->news.len = kept * sizeof(news[0]);
+}
+
 /* Puts an error in the place of the answers that wait for a commit that has failed, and ends the
  * conversation: which answer belongs to which request is not known any more. The URLs that were new
  * are new again. */
 static void refuse_held(struct connection *c)
 {
-    service_take_back(c->service, (const struct unseen_key *)(void *)c->news.data,
-                      c->news.len / sizeof(struct unseen_key));
-    text_clear(&c->news);
     c->out.len -= c->held;
+    line_take_back(c, c->gone + c->out.len);
     connection_put_error(c, c->service->trouble);
     c->over = true;
 }

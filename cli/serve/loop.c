@@ -90,8 +90,7 @@ static void drop_connection(struct loop *l, size_t i)
     struct connection *c = l->connections[i];
     if (!c->is_standard) {
         (void)close(c->in_fd); /* the answers that were sent are on their way */
-        service_take_back(l->service, (const struct unseen_key *)(void *)c->news.data,
-                          c->news.len / sizeof(struct unseen_key));
+        line_take_back(c, c->gone + c->sent);
     } else if (!connection_is_complete(c)) {
         l->failed = true;
         l->reader_gone = c->reader_gone;

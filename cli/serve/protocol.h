@@ -8,6 +8,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 struct connection;
 
@@ -68,6 +69,9 @@ extern const char protocol_names[];
 bool line_take(struct connection *c);
 void line_greet(struct connection *c);
 void line_synced(struct connection *c, bool durable);
+
+/* Makes the keys new again whose answers end behind the first `from` bytes for this client. */
+void line_take_back(struct connection *c, uint64_t from);
 bool squid_take(struct connection *c);
 bool postfix_policy_take(struct connection *c);
 bool tcp_table_take(struct connection *c);

@@ -124,6 +124,11 @@ static bool check_protocol(const struct options *o, const struct protocol *proto
         message_error("the protocol %s has no place for --reply", name);
         message_hint("unseen serve --protocol %s %s", name, o->seen.path);
     } else {
+        if (o->serve.listen && listener_is_remote(o->serve.listen)) {
+            message_warning("whoever reaches %s can ask this server, and nothing is encrypted: it "
+                            "needs a firewall",
+                            o->serve.listen);
+        }
         return check_text("reply", o->serve.reply) && check_text("redirect", o->serve.redirect);
     }
     return false;

@@ -1,0 +1,100 @@
+# What a client read stays; what could not be sent to it any more is taken back, and a lease that it had
+# ended is handed out again.
+# Label: once
+. "$(dirname "$0")/lib/common.bash"
+. "$TESTS/cli/lib/listening.bash"
+
+command -v python3 > /dev/null || exit 77
+listening serve s --listen unix:sock
+cat > talk.py << 'END'
+import socket, sys, time
+
+big = b"http://big.example/" + b"x" * 1000000
+
+class Client:
+    def __init__(self):
+        self.s = socket.socket(socket.AF_UNIX)
+        self.s.connect("sock")
+        self.f = self.s.makefile("rb")
+        assert self.f.readline().startswith(b"unseen 1 ")
+
+    def ask(self, line):
+        self.s.sendall(line + b"\n")
+        return self.f.readline().rstrip(b"\n")
+
+def give_back(url):
+    c = Client()
+    new, token = c.ask(b"L 600 " + url).split()
+    assert new == b"1" and c.ask(b"G " + token) == b"OK"
+    return c
+
+def is_there(url, wanted):
+    c = Client()
+    for _ in range(100):
+        answer = c.ask(b"C " + url)
+        if answer == wanted:
+            return
+        time.sleep(0.05)
+    sys.exit("%s: %s, not %s" % (url, answer, wanted))
+
+# The first answer is read; the second is longer than the socket takes.
+give_back(big)
+c = Client()
+c.s.sendall(b"A http://read.example/\nB 2 A\nhttp://batch.example/1\nhttp://batch.example/2\nX 1 600\n"
+            b"A http://unread.example/\n")
+assert c.f.readline() == b"1\n" and c.f.readline() == b"11\n" and c.f.readline() == b"1\n"
+c.s.close()
+c.f.close()
+is_there(b"http://unread.example/", b"0")
+is_there(b"http://read.example/", b"1")
+is_there(b"http://batch.example/1", b"1")
+is_there(b"http://batch.example/2", b"1")
+
+# Somebody adds a URL that was given back, and is not told.
+give_back(big + b"2")
+give_back(b"http://lost.example/")
+c = Client()
+c.s.sendall(b"X 1 600\nA http://lost.example/\n")
+time.sleep(0.3)
+c.s.close()
+c.f.close()
+is_there(b"http://lost.example/", b"0")
+c = Client()
+assert c.ask(b"X 10 600") == b"1"
+assert c.f.readline().split()[1] == b"http://lost.example/"
+assert c.ask(b"C http://lost.example/") == b"not yet"
+END
+last='clients that do not read'
+holds python3 talk.py
+run -s unix:sock --stats=json /dev/null
+expect 0 '' '*'
+holds grep -q '"keys": *3,' err
+holds grep -q '"filter": *"compact"' err
+lacks '"memory": *0,' err
+
+# --wait waits for a server, too.
+kill $server
+wait $server
+printf 'http://late.example/\n' > in
+run -s unix:sock
+expect 2 '' '*'
+"$UNSEEN" -s unix:sock --wait=60 < in > late 2> late.err &
+client=$!
+sleep 0.3
+listening serve s --listen unix:sock
+wait $client
+status=$?
+last='--wait'
+holds [ $status = 0 ]
+same late in
+holds [ ! -s late.err ]
+rm in
+
+# Whoever reaches the port can ask.
+"$UNSEEN" serve --protocol squid --listen 0.0.0.0:0 s > /dev/null 2> warned &
+open=$!
+eventually grep -q 'listening' warned
+kill $open
+wait $open
+holds grep -q '^unseen: warning: whoever reaches 0\.0\.0\.0:0 can ask this server, and nothing is encrypted: it needs a firewall$' warned
+finish
