@@ -16,9 +16,9 @@
 
 #define PAIR_HUNDREDS 2
 #include "crash/pair.h"
-#include "pool.h"
 #include "hash/checksum.h"
 #include "hash/secret.h"
+#include "pool.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -7,9 +7,9 @@
 
 #include "test.h"
 
-#include "set/set.h"
 #include "filter/compact.h"
 #include "hash/checksum.h"
+#include "set/set.h"
 
 /* Key number i: 128 random-looking bits, different for each i. */
 static inline struct unseen_key test_key(uint64_t i)

@@ -8,8 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "commands/after_run.h"
 #include "address.h"
+#include "commands/after_run.h"
 #include "commands/commands.h"
 #include "commands/why.h"
 #include "lines/batch.h"

@@ -11,8 +11,8 @@
 #include <string.h>
 #include <time.h>
 
-#include "seen/stores.h"
 #include "print/message.h"
+#include "seen/stores.h"
 #include "serve/names.h"
 
 #define SECOND ((uint64_t)1000000000)

@@ -16,9 +16,9 @@
 #include <pthread.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/error.h"
 #include "base/file.h"
-#include "base/array.h"
 #include "base/memory.h"
 #include "hash/checksum.h"
 #include "list/builder.h"

@@ -13,8 +13,8 @@
 #include "base/bytes.h"
 #include "base/error.h"
 #include "base/file.h"
-#include "base/memory.h"
 #include "base/filename.h"
+#include "base/memory.h"
 #include "log/log.h"
 
 static const char NEW_SUFFIX[] = ".image.unseen-new";

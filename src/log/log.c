@@ -24,9 +24,9 @@
 #include "base/bytes.h"
 #include "base/error.h"
 #include "base/file.h"
+#include "base/filename.h"
 #include "base/lock.h"
 #include "base/memory.h"
-#include "base/filename.h"
 #include "base/own.h"
 
 static const char NEW_SUFFIX[] = ".unseen-new";

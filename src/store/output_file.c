@@ -13,8 +13,8 @@
 
 #include "base/error.h"
 #include "base/file.h"
-#include "base/memory.h"
 #include "base/filename.h"
+#include "base/memory.h"
 #include "base/own.h"
 #include "store/store.h"
 

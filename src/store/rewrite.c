@@ -11,11 +11,11 @@
 #include <unistd.h>
 
 #include "base/error.h"
-#include "base/memory.h"
 #include "base/filename.h"
-#include "store/rewrite.h"
-#include "set/set.h"
+#include "base/memory.h"
 #include "hash/key.h"
+#include "set/set.h"
+#include "store/rewrite.h"
 
 enum {
     RECORD_KEYS = 1 << 16 /* keys in each new record */

@@ -4,9 +4,9 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "hash/key.h"
 #include "set/set.h"
 #include "store/store.h"
-#include "hash/key.h"
 
 enum {
     KEYS_MAX = 512,

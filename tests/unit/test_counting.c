@@ -8,9 +8,9 @@
 
 #include "base/bytes.h"
 #include "base/memory.h"
-#include "set/set.h"
 #include "filter/counting.h"
 #include "filter/filter.h"
+#include "set/set.h"
 
 static struct unseen_key key_of(uint64_t i)
 {

@@ -6,8 +6,8 @@
 #include "set_check.h"
 
 #include "base/memory.h"
-#include "set/set.h"
 #include "filter/exact.h"
+#include "set/set.h"
 
 enum {
     NKEYS = 400000

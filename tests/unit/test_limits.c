@@ -12,10 +12,10 @@
 #include <sys/resource.h>
 
 #include "base/memory.h"
-#include "set/set.h"
 #include "hash/key.h"
 #include "log/image_file.h"
 #include "log/log.h"
+#include "set/set.h"
 
 enum {
     PATH_LEN = 300,

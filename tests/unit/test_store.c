@@ -11,8 +11,8 @@
 #include <fcntl.h>
 #include <math.h>
 #include <poll.h>
-#include <sys/eventfd.h>
 #include <signal.h>
+#include <sys/eventfd.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 
