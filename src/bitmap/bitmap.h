@@ -176,9 +176,6 @@ uint64_t unseen__bitmap_next_page(const struct unseen_bitmap *b, uint64_t page);
 
 /* bitmap_range.c */
 
-/* The number of 1 bits in n words. */
-uint64_t unseen__bitmap_popcount(const struct unseen_bitmap *b, const uint64_t *words, size_t n);
-
 /* The number of integers in a page. */
 unsigned unseen__bitmap_page_count(const struct unseen_bitmap *b, uint64_t entry);
 

@@ -34,7 +34,8 @@ static UNSEEN_TARGET("popcnt") uint64_t count_x86(const uint64_t *words, size_t 
 }
 #endif
 
-uint64_t unseen__bitmap_popcount(const struct unseen_bitmap *b, const uint64_t *words, size_t n)
+/* The number of 1 bits in n words. */
+static uint64_t count_bits(const struct unseen_bitmap *b, const uint64_t *words, size_t n)
 {
 #if UNSEEN_X86
     if (b->cpu != UNSEEN_CPU_PORTABLE) {
@@ -52,7 +53,7 @@ unsigned unseen__bitmap_page_count(const struct unseen_bitmap *b, uint64_t entry
     case BITMAP_NONE:
         return 0;
     case BITMAP_DENSE:
-        return (unsigned)unseen__bitmap_popcount(b, bitmap_words(entry), BITMAP_WORDS);
+        return (unsigned)count_bits(b, bitmap_words(entry), BITMAP_WORDS);
     default:
         return bitmap_cell(entry)[0];
     }
@@ -79,7 +80,7 @@ static uint64_t count_part(const struct unseen_bitmap *b, uint64_t entry, unsign
     if (bitmap_kind(entry) == BITMAP_DENSE) {
         for (unsigned i = first / 64; i <= (end - 1) / 64; i++) {
             const uint64_t word = bitmap_words(entry)[i] & mask_of(i, first, end);
-            sum += unseen__bitmap_popcount(b, &word, 1);
+            sum += count_bits(b, &word, 1);
         }
     } else if (entry) {
         const uint16_t *cell = bitmap_cell(entry);

@@ -185,11 +185,6 @@ struct compact_group *unseen__compact_directory_find(const struct compact *c, ui
 enum unseen_status unseen__compact_directory_deepen(struct compact *c, uint64_t path);
 
 /* compact_grow.c: making room */
-/* Gives the group of this path more room. NOMEM leaves everything as it was. *stuck_out is true if
- * the group must not grow further, because its keys are not random; the key then belongs in the
- * stash. */
-enum unseen_status unseen__compact_grow(struct compact *c, uint64_t path, bool *stuck_out);
-
 /* A group of this depth or deeper does not split. */
 unsigned unseen__compact_depth_limit(const struct compact *c);
 

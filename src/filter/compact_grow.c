@@ -649,7 +649,10 @@ static void set_stuck(struct compact_group *entries, size_t copies, unsigned stu
     }
 }
 
-enum unseen_status unseen__compact_grow(struct compact *c, uint64_t path, bool *stuck_out)
+/* Gives the group of this path more room. NOMEM leaves everything as it was. *stuck_out is true if
+ * the group must not grow further, because its keys are not random; the key then belongs in the
+ * stash. */
+static enum unseen_status grow_group(struct compact *c, uint64_t path, bool *stuck_out)
 {
     size_t copies;
     struct compact_group *entries = unseen__compact_directory_find(c, path, &copies);
@@ -756,7 +759,7 @@ enum unseen_status unseen__compact_add_full(struct compact *c, struct unseen_key
             continue;
         }
         bool stuck;
-        enum unseen_status status = unseen__compact_grow(c, compact_path(c, key), &stuck);
+        enum unseen_status status = grow_group(c, compact_path(c, key), &stuck);
         *moved_out = true;
         if (status != UNSEEN_OK) {
             return status;

@@ -146,18 +146,3 @@ void unseen__key_kernel_portable(const struct unseen__hasher *hasher,
         keys[i] = sip_key(&s);
     }
 }
-
-void unseen__key_batch_make(const struct unseen__hasher *hasher,
-                            const struct unseen__key_batch *batch, size_t n, unsigned bits,
-                            struct unseen_key *keys)
-{
-    hasher->kernel(hasher, batch, n, keys);
-    for (size_t i = 0; UNSEEN_UNLIKELY(batch->is_whole) && i < n; i++) {
-        if (batch->is_whole >> i & 1) {
-            keys[i] = batch->whole[i];
-        }
-    }
-    for (size_t i = 0; bits != 128 && i < n; i++) {
-        unseen__key_narrow(bits, &keys[i]);
-    }
-}

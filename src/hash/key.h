@@ -178,9 +178,20 @@ UNSEEN_INLINE void unseen__key_batch_put(const struct unseen__hasher *hasher,
 }
 
 /* Makes the keys of lanes 0 to n - 1, n from 1 to 8, reduced to `bits` bits. */
-void unseen__key_batch_make(const struct unseen__hasher *hasher,
-                            const struct unseen__key_batch *batch, size_t n, unsigned bits,
-                            struct unseen_key *keys);
+UNSEEN_INLINE void unseen__key_batch_make(const struct unseen__hasher *hasher,
+                                          const struct unseen__key_batch *batch, size_t n,
+                                          unsigned bits, struct unseen_key *keys)
+{
+    hasher->kernel(hasher, batch, n, keys);
+    for (size_t i = 0; UNSEEN_UNLIKELY(batch->is_whole) && i < n; i++) {
+        if (batch->is_whole >> i & 1) {
+            keys[i] = batch->whole[i];
+        }
+    }
+    for (size_t i = 0; bits != 128 && i < n; i++) {
+        unseen__key_narrow(bits, &keys[i]);
+    }
+}
 
 /* ---- kernels ----------------------------------------------------------------------------------*/
 

@@ -77,7 +77,8 @@ enum unseen_status unseen__filter_named(const char *name, const struct unseen__f
                                             "there is no filter \"%s\"", name);
 }
 
-unsigned unseen__shard_bits(unsigned threads)
+/* The number of filters that so many threads share well, as a power of two. */
+static unsigned wanted_shard_bits(unsigned threads)
 {
     unsigned bits = 0;
     /* With 8 filters for each thread, two threads seldom want the same filter. */
@@ -144,7 +145,7 @@ static enum unseen_status choose_shard_bits(const struct unseen__filter_ops *ops
 {
     struct unseen__filter_params params = {
         .fpr = options->fpr, .capacity = options->capacity, .saved = saved ? saved->params : NULL};
-    *shard_bits_out = unseen__shard_bits(options->threads);
+    *shard_bits_out = wanted_shard_bits(options->threads);
     return ops->shard_bits ? ops->shard_bits(&params, *shard_bits_out, shard_bits_out) : UNSEEN_OK;
 }
 

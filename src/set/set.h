@@ -193,7 +193,4 @@ enum unseen_status unseen__set_run_items(const struct unseen_set *set,
                                          const struct unseen_bytes *items, size_t n,
                                          uint8_t *verdicts, size_t *ndone_out);
 
-/* The number of filters that so many threads share well, as a power of two. */
-unsigned unseen__shard_bits(unsigned threads);
-
 #endif

@@ -109,8 +109,9 @@ static bool is_in_query(struct unseen__fast_state *state, const char *in, size_t
     return state->query < at;
 }
 
-enum unseen__fast_verdict unseen__fast_judge(uint32_t rules, const char *in, size_t at, size_t len,
-                                             struct unseen__fast_state *state, size_t *cut_out)
+/* Judges the suspect byte in[at]. */
+static enum unseen__fast_verdict judge(uint32_t rules, const char *in, size_t at, size_t len,
+                                       struct unseen__fast_state *state, size_t *cut_out)
 {
     const char c = in[at];
     bool harmless;
@@ -135,8 +136,7 @@ enum unseen__fast_verdict unseen__fast_judge_all(uint32_t rules, const char *in,
 {
     for (; suspects; suspects >>= 1, at++) {
         if (suspects & 1) {
-            const enum unseen__fast_verdict verdict =
-                unseen__fast_judge(rules, in, at, len, state, cut_out);
+            const enum unseen__fast_verdict verdict = judge(rules, in, at, len, state, cut_out);
             if (verdict != UNSEEN__FAST_GO_ON) {
                 return verdict;
             }
@@ -238,8 +238,7 @@ bool unseen__fast_portable(const struct unseen_url *url, const char *in, size_t 
     struct unseen__fast_state state = {.query = SIZE_MAX, .searched = path};
     size_t cut = len;
     for (size_t at = path; (at = next_finding(in, at, len)) < len; at++) {
-        const enum unseen__fast_verdict verdict =
-            unseen__fast_judge(url->rules, in, at, len, &state, &cut);
+        const enum unseen__fast_verdict verdict = judge(url->rules, in, at, len, &state, &cut);
         if (verdict == UNSEEN__FAST_DECLINE) {
             return false;
         }
@@ -280,8 +279,9 @@ static struct unseen__url_record describe(char *text, size_t len)
     return url;
 }
 
-bool unseen__url_ruled_fast(const struct unseen_url *url, const char *in, size_t len, char *buf,
-                            size_t cap, struct unseen_canon *out)
+/* Asks url->scan, and applies the rules of rules.c to its answer. */
+static bool ruled_fast(const struct unseen_url *url, const char *in, size_t len, char *buf,
+                       size_t cap, struct unseen_canon *out)
 {
     struct unseen_canon plain;
     const size_t bound = unseen_url_bound(len, 0);
@@ -315,5 +315,5 @@ unseen__url_fast_fn *unseen__url_whatwg_scan(enum unseen_cpu cpu)
 /* default-scheme never applies to a URL that starts with http:// or https://. */
 unseen__url_fast_fn *unseen__url_whatwg_fast(enum unseen_cpu cpu, uint32_t rules)
 {
-    return rules & UNSEEN__RULES_BEYOND ? unseen__url_ruled_fast : unseen__url_whatwg_scan(cpu);
+    return rules & UNSEEN__RULES_BEYOND ? ruled_fast : unseen__url_whatwg_scan(cpu);
 }

@@ -26,11 +26,6 @@ bool unseen__idna_to_ascii(enum unseen__idna version, const char *in, size_t len
  * length; 0 if the bytes are not UTF-8. */
 size_t unseen__utf8_read(const char *in, size_t len, uint32_t *point);
 
-/* One part of an IPv4 address as the standard reads it: decimal, octal after 0, hexadecimal after
- * 0x; "0x" is 0. A value above 2^32 - 1 becomes 2^32. Returns false if the part is empty or not a
- * number. */
-bool unseen__ipv4_number(const char *in, size_t len, uint64_t *value_out);
-
 /* Does the last label say that the host is an IPv4 address? Then the host is that or invalid. */
 bool unseen__ipv4_wanted(const char *in, size_t len);
 

@@ -15,7 +15,10 @@ enum {
 
 static const uint64_t ipv4_limit = (uint64_t)1 << 32;
 
-bool unseen__ipv4_number(const char *in, size_t len, uint64_t *value_out)
+/* One part of an IPv4 address as the standard reads it: decimal, octal after 0, hexadecimal after
+ * 0x; "0x" is 0. A value above 2^32 - 1 becomes 2^32. Returns false if the part is empty or not a
+ * number. */
+static bool read_number(const char *in, size_t len, uint64_t *value_out)
 {
     int radix = 10;
     if (len == 0) {
@@ -67,8 +70,8 @@ bool unseen__ipv4_wanted(const char *in, size_t len)
         start--;
     }
     uint64_t value;
-    return start < len && (all_digits(in + start, len - start) ||
-                           unseen__ipv4_number(in + start, len - start, &value));
+    return start < len &&
+           (all_digits(in + start, len - start) || read_number(in + start, len - start, &value));
 }
 
 bool unseen__ipv4_parse(const char *in, size_t len, uint32_t *address_out)
@@ -80,7 +83,7 @@ bool unseen__ipv4_parse(const char *in, size_t len, uint32_t *address_out)
         const char *dot = memchr(in, '.', (size_t)(end - in));
         more = dot != NULL;
         const char *const part_end = dot ? dot : end;
-        if (n == PARTS_MAX || !unseen__ipv4_number(in, (size_t)(part_end - in), &parts[n])) {
+        if (n == PARTS_MAX || !read_number(in, (size_t)(part_end - in), &parts[n])) {
             return false;
         }
         in = part_end + (dot != NULL);

@@ -127,9 +127,6 @@ unseen__url_fast_fn *unseen__url_scrapy_2_fast(enum unseen_cpu cpu, uint32_t rul
 unseen__url_fast_fn *unseen__url_safebrowsing_fast(enum unseen_cpu cpu, uint32_t rules);
 unseen__url_fast_fn *unseen__url_safebrowsing_2_fast(enum unseen_cpu cpu, uint32_t rules);
 
-/* Asks url->scan, and applies the rules of rules.c to its answer. */
-unseen__url_fast_fn unseen__url_ruled_fast;
-
 /* The scan that proves that a URL is canonical to WHATWG. */
 unseen__url_fast_fn *unseen__url_whatwg_scan(enum unseen_cpu cpu);
 
