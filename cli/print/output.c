@@ -73,6 +73,14 @@ bool output_open(struct output *out, const char *path)
     return opened(out);
 }
 
+/* poll never says that the descriptor -1 can be written to, so an elastic output keeps all. */
+bool output_open_memory(struct output *out, const char *name)
+{
+    *out = (struct output){
+        .fd = -1, .name = name, .elastic = true, .buf = malloc(OUTPUT_BYTES), .cap = OUTPUT_BYTES};
+    return out->buf != NULL;
+}
+
 void output_sync_name(const struct output *out)
 {
     char link[64];
@@ -268,6 +276,9 @@ static void keep_room(struct output *out, size_t len)
     if (buf) {
         out->buf = buf;
         out->cap = cap;
+    } else if (out->fd < 0) {
+        message_error("%s: out of memory", out->name);
+        out->failed = true;
     } else {
         write_all(out, out->buf, out->len);
         out->len = 0;

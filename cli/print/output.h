@@ -15,7 +15,7 @@ enum {
 };
 
 struct output {
-    int fd;
+    int fd; /* -1: the bytes stay in memory */
     const char *name;
     char *buf; /* buf[sent..len) is still to be written */
     size_t cap;
@@ -43,6 +43,10 @@ bool output_open(struct output *out, const char *path);
  * durable before the function returns. A name that asks for compression is refused: compressed data
  * cannot be cut where a line ends. */
 bool output_open_again(struct output *out, const char *path);
+
+/* Opens an output that keeps all its bytes in memory, in buf[0..len). The name is for messages. False
+ * without memory. output_abandon frees it. */
+bool output_open_memory(struct output *out, const char *name);
 
 /* Makes the name of a regular file that the shell has opened durable, if the system tells the
  * name. */

@@ -13,7 +13,6 @@
 
 #include <inttypes.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "commands/info_json.h"
@@ -231,17 +230,12 @@ static void end_batch(struct connection *c)
 
 /* ---- Requests -------------------------------------------------------------------------------- */
 
-/* Puts what `unseen info --json` prints. An elastic output keeps what its descriptor does not take,
- * and the descriptor -1 takes nothing. */
+/* Puts what `unseen info --json` prints. */
 static void put_info(struct connection *c)
 {
     const struct service *s = c->service;
-    struct output json = {.fd = -1,
-                          .name = "the answer",
-                          .elastic = true,
-                          .buf = malloc(OUTPUT_BYTES),
-                          .cap = OUTPUT_BYTES};
-    if (!json.buf) {
+    struct output json;
+    if (!output_open_memory(&json, "the answer")) {
         c->failed = true;
         return;
     }
@@ -252,7 +246,7 @@ static void put_info(struct connection *c)
     }
     c->failed = c->failed || json.failed;
     connection_put(c, json.buf, json.len);
-    free(json.buf);
+    output_abandon(&json);
 }
 
 static void put_stats(struct connection *c)
