@@ -11,6 +11,7 @@
 #include "base/sized.h"
 #include "filter/rate.h"
 #include "filter/tally.h"
+#include "url/url.h"
 
 enum {
     IDENTITY_BUF = 16384, /* a canonical form that fits needs no allocation */
@@ -325,7 +326,7 @@ UNSEEN_INLINE enum unseen_status put_item(const struct unseen_set *set,
     struct unseen_canon canon;
     if (set->url) {
         const enum unseen_status status =
-            unseen_url_canon(set->url, item.data, item.len, buf, cap, &canon);
+            unseen__url_canon(set->url, item.data, item.len, buf, cap, &canon);
         if (status != UNSEEN_OK) {
             return status;
         }

@@ -63,16 +63,20 @@ enum unseen_status unseen__url_none(const struct unseen_url *url, const char *in
     return UNSEEN_OK;
 }
 
-enum unseen_status unseen_url_canon(const struct unseen_url *url, const void *data, size_t len,
-                                    void *buf, size_t cap, struct unseen_canon *canon_out)
+enum unseen_status unseen__url_canon_slowly(const struct unseen_url *url, const void *data,
+                                            size_t len, void *buf, size_t cap,
+                                            struct unseen_canon *canon_out)
 {
-    if (UNSEEN_LIKELY(url->fast != NULL) && url->fast(url, data, len, buf, cap, canon_out)) {
-        return UNSEEN_OK;
-    }
     if (url->slow != unseen__url_none && !has_room(len, cap)) {
         return UNSEEN_ERR_SPACE;
     }
     return url->slow(url, data, len, buf, cap, canon_out);
+}
+
+enum unseen_status unseen_url_canon(const struct unseen_url *url, const void *data, size_t len,
+                                    void *buf, size_t cap, struct unseen_canon *canon_out)
+{
+    return unseen__url_canon(url, data, len, buf, cap, canon_out);
 }
 
 /* Resolves the reference by the WHATWG standard. The result is a text, with its fragment, which the

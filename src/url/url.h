@@ -16,6 +16,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/macros.h"
 #include "unseen.h"
 #include "url/params.h"
 
@@ -129,6 +130,22 @@ unseen__url_fast_fn *unseen__url_safebrowsing_2_fast(enum unseen_cpu cpu, uint32
 
 /* The scan that proves that a URL is canonical to WHATWG. */
 unseen__url_fast_fn *unseen__url_whatwg_scan(enum unseen_cpu cpu);
+
+/* The slow half of unseen_url_canon. */
+enum unseen_status unseen__url_canon_slowly(const struct unseen_url *url, const void *data,
+                                            size_t len, void *buf, size_t cap,
+                                            struct unseen_canon *canon_out);
+
+/* As unseen_url_canon. Inlined where a set makes keys: the fast path answers most URLs. */
+UNSEEN_INLINE enum unseen_status unseen__url_canon(const struct unseen_url *url, const void *data,
+                                                   size_t len, void *buf, size_t cap,
+                                                   struct unseen_canon *canon_out)
+{
+    if (UNSEEN_LIKELY(url->fast != NULL) && url->fast(url, data, len, buf, cap, canon_out)) {
+        return UNSEEN_OK;
+    }
+    return unseen__url_canon_slowly(url, data, len, buf, cap, canon_out);
+}
 
 /* Stores text as the answer: UNCHANGED if it equals the input, else REWRITTEN. */
 void unseen__url_answer(struct unseen_canon *out, const char *in, size_t len, const char *text,
