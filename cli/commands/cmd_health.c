@@ -11,8 +11,8 @@
 #include "print/json.h"
 #include "print/message.h"
 #include "print/output.h"
-#include "seen/lists.h"
 #include "seen/filter_words.h"
+#include "seen/lists.h"
 #include "seen/stores.h"
 
 static bool is_single(const struct options *o)
