@@ -130,6 +130,14 @@ expect 0 '1\n' ''
 { printf '{"u":['; head -c 2048 /dev/zero | tr '\0' '['; head -c 2048 /dev/zero | tr '\0' ']'; printf ']}\n'; } > in
 run -c -k .u
 expect 2 '1\n' '*'
+# A value of many parts may take 64 MiB of memory and 16 bytes for each of its own.
+{ printf '{"u":['; yes 1, | head -n 3000000 | tr -d '\n'; printf '1]}\n'; } > in
+run -c -k .u
+expect 0 '1\n' ''
+{ printf '{"u":['; yes 1, | head -n 8000000 | tr -d '\n'; printf '1]}\n'; } > in
+run -c -k .u
+expect 2 '1\n' '*'
+holds grep -q '^unseen: warning: standard input:1: no key .u in ' err
 
 # Paths.
 key '.a[0].b' '{"a":[{"b":"x"},1]}' x

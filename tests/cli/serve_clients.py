@@ -1,7 +1,7 @@
 # Many clients of one server: who is told that a URL is new, and what kills of either side take away.
 #
 # UNSEEN_CRASH_SEED draws other cases, UNSEEN_CRASH_SCALE=10 makes ten times as many.
-import json, os, random, signal, socket, subprocess, sys, threading, time
+import grp, json, os, random, signal, socket, subprocess, sys, threading, time
 
 sys.path.insert(0, os.path.join(os.path.dirname(__file__), "lib"))
 from serving import SCALE, SEED, TOOL, Client, Server, count, eventually
@@ -309,6 +309,22 @@ assert not os.path.exists("sock")
 server = Server("slow")
 assert os.stat("sock").st_mode & 0o777 == 0o600
 server.end()
+# --group: root may give the socket to any group, others to one of their own.
+mine = os.stat(".").st_gid
+others = [g.gr_name for g in grp.getgrall()
+          if g.gr_gid != mine and (os.getuid() == 0 or g.gr_gid in os.getgroups())]
+if others:
+    server = Server("slow", "--mode", "660", "--group", others[-1])
+    assert os.stat("sock").st_gid == grp.getgrnam(others[-1]).gr_gid
+    assert os.stat("sock").st_mode & 0o777 == 0o660
+    server.end()
+else:
+    print("skipped: --group, this user is in one group only")
+refused = subprocess.run([TOOL, "serve", "slow", "--listen", "unix:sock", "--group", "nobody-has-it"],
+                         stdin=subprocess.DEVNULL, capture_output=True)
+assert refused.returncode == 2, refused
+assert refused.stderr.startswith(b"unseen: error: there is no group nobody-has-it\n"), refused
+assert not os.path.exists("sock")
 
 # ---- Kills: of the server nothing is lost, of a client what it had asked for last ---------------
 # A client is a process that notes what it asks for, asks, and notes what it was told is new.
