@@ -61,12 +61,12 @@ LAYERS = {
 }
 # The tests of a file of the tool, where its name does not say them.
 NEAR = [
-    (r'cli/build/', r'cli/build'),
+    (r'cli/build/', r'cli/build(_resume|_lines)?$'),
     (r'print/chart|commands/plan', r'cli/(plan|filter)$'),
-    (r'commands/(integers|cmd_sort)', r'cli/sort$'),
+    (r'commands/(integers|cmd_sort|repeats)', r'cli/sort$'),
     (r'commands/cmd_edit', r'cli/(list_changes|build_changes)$'),
     (r'commands/cmd_health', r'cli/(store_commands|store_removal)$'),
-    (r'commands/(cmd_count|repeats)', r'cli/(count|key)$'),
+    (r'commands/cmd_count', r'cli/(count|key)$'),
     (r'commands/requests_seen', r'cli/import$'),
     (r'print/json|commands/.*json', r'cli/(json|explain|canon)$'),
     (r'print/(encode|output)', r'cli/(compressed_output|output|errors|signals)$'),
@@ -78,6 +78,10 @@ NEAR = [
     (r'seen/', r'cli/(store|exclude|filter|store_output|store_mode|recheck)$'),
     (r'options/', r'cli/(errors|help|profile|plan)$'),
     (r'cli/address', r'cli/(remote|serve)$'),
+    (r'seen/seed', r'cli/seed$'),
+    (r'serve/listener', r'cli/serve_clients$'),
+    (r'serve/lease', r'cli/(serve_memory|serve_clients)$'),
+    (r'commands/redis_set', r'cli/import$|fuzz/redis_set'),
 ]
 REST = r'^(unit|cli|fuzz)/|^crash/[a-z_]+$'  # all that is quick, for those that survive so far
 NEVER = r'cli/(clients|examples|real|build_real)$'
@@ -333,7 +337,7 @@ def redraw(options):
     """Another fault of the same layer and operator for each fault whose line is gone."""
     rng = random.Random(options.seed)
     faults = load(FAULTS, COLUMNS)
-    gone = {f['id'] for f in faults if not locate(ROOT, f)}
+    gone = {f['id'] for f in faults if group_of(f) != 'planted' and not locate(ROOT, f)}
     used = {tuple(f[c] for c in COLUMNS[3:7]) for f in faults}
     last = {}
     for f in faults:
@@ -489,8 +493,13 @@ def try_fault(fault, tree, build, names, options):
             f.write(original)
 
 
+def group_of(fault):
+    """Its layer; faults that were not drawn are a group of their own."""
+    return 'planted' if fault['id'].startswith('planted-') else fault['layer']
+
+
 def is_wanted(fault, wanted):
-    return not wanted or fault['layer'] in wanted or fault['id'] in wanted
+    return not wanted or group_of(fault) in wanted or fault['id'] in wanted
 
 
 def run_all(options):
@@ -507,7 +516,7 @@ def run_all(options):
     end = time.time() + options.minutes * 60
     faults = [f for f in load(FAULTS, COLUMNS) if is_wanted(f, options.what)]
     if options.what:  # in the order in which they were asked for
-        faults.sort(key=lambda f: min(options.what.index(w) for w in (f['layer'], f['id'])
+        faults.sort(key=lambda f: min(options.what.index(w) for w in (group_of(f), f['id'])
                                       if w in options.what))
     for k, fault in enumerate(faults):
         if k % options.parts != options.part or fault['id'] in equivalent():
@@ -544,9 +553,9 @@ def table(options):
     print('| layer | faults | broken | equivalent | killed | survived | to do | score |\n|---|---|---|---|---|---|---|---|')
     total = [0] * 6
     left = []
-    for layer in list(LAYERS) + ['all']:
+    for layer in list(LAYERS) + ['all', 'planted']:
         n = dict.fromkeys(['broken', 'equivalent', 'killed', 'survived', 'to do'], 0)
-        faults = [f for f in load(FAULTS, COLUMNS) if f['layer'] == layer]
+        faults = [f for f in load(FAULTS, COLUMNS) if group_of(f) == layer]
         for f in faults:
             r = known.get(f['id'], {}).get('result', 'to do')
             r = 'equivalent' if f['id'] in same else 'broken' if r == 'gone' else r
@@ -555,7 +564,7 @@ def table(options):
                 left.append(f)
         row = [len(faults)] + list(n.values())
         row = total if layer == 'all' else row
-        total = [a + b for a, b in zip(total, row)] if layer != 'all' else total
+        total = [a + b for a, b in zip(total, row)] if layer in LAYERS else total
         tried = row[3] + row[4]
         print('| %s | %s | %s |' % (layer, ' | '.join(map(str, row)),
                                     '%.0f %%' % (100 * row[3] / tried) if tried else ''))
