@@ -243,10 +243,10 @@ stage_long_keys() {
 
 # ---- all -----------------------------------------------------------------------------------------
 
-# What a stage depends on, as a checksum. Only the stages release and packages depend on the pages.
+# What a stage depends on, as a checksum. Only the stages release, packages and python depend on the pages.
 inputs_of() {
     local pages=(':!*.md' ':!docs')
-    case $1 in release | packages) pages=() ;; esac
+    case $1 in release | packages | python) pages=() ;; esac
     {
         git ls-files -z -co --exclude-standard -- . "${pages[@]}" | sort -z | xargs -0 sha256sum 2>&1
         gcc --version
