@@ -119,25 +119,25 @@ static void forget_key(struct leases *l, struct unseen_key key)
 /* Makes room for one key more; at most half of the slots are in use. */
 static bool reserve_slot(struct leases *l)
 {
-    struct leases larger = *l;
-    if (2 * (l->ntable + 1) <= l->nslots) {
+    uint32_t *const old = l->slots;
+    const size_t nold = l->nslots;
+    if (2 * (l->ntable + 1) <= nold) {
         return true;
     }
-    larger.nslots = l->nslots ? 2 * l->nslots : SLOTS_MIN;
-    larger.slots = calloc(larger.nslots, sizeof(larger.slots[0]));
-    if (!larger.slots) {
+    const size_t n = nold ? 2 * nold : SLOTS_MIN;
+    uint32_t *slots = calloc(n, sizeof(slots[0]));
+    if (!slots) {
         return false;
     }
-    for (size_t i = 0; i < l->nslots; i++) {
-        if (l->slots[i]) {
+    l->slots = slots;
+    l->nslots = n;
+    for (size_t i = 0; i < nold; i++) {
+        if (old[i]) {
             /* NOLINTNEXTLINE(clang-analyzer-core.NullDereference): a slot in use has a lease */
-            const struct unseen_key key = l->all[l->slots[i] - 1].key;
-            larger.slots[find_slot(&larger, key)] = l->slots[i];
+            slots[find_slot(l, l->all[old[i] - 1].key)] = old[i];
         }
     }
-    free(l->slots);
-    l->slots = larger.slots;
-    l->nslots = larger.nslots;
+    free(old);
     return true;
 }
 

@@ -263,7 +263,7 @@ idle = [Client() for _ in range(500)]
 for c in idle:
     assert c.ask("C http://idle/") == "0"
 grown = (server.memory() - before) / len(idle)
-assert grown < 16 * 1024, grown
+assert grown < 16 * 1024 or "UNSEEN_TSAN" in os.environ, grown # it keeps a shadow of all memory
 print("memory of an idle client: %d bytes" % grown)
 
 # ---- A full house --------------------------------------------------------------------------------
