@@ -355,6 +355,10 @@ static const struct points mapped_otherwise[] = {
     {0xfe70, 0xfefe},   {0xffa0, 0xffa0},   {0x10d50, 0x10d65}, {0x16ea0, 0x16eb8},
     {0x1bca0, 0x1bca3}, {0x1ccd6, 0x1ccf9}, {0x1d173, 0x1d17a}, {0x1e030, 0x1e06d},
     {0xe0000, 0xe0fff}};
+/* Table B.1 of RFC 3454, without U+1806. */
+static const struct points dropped[] = {{0xad, 0xad},     {0x34f, 0x34f},   {0x180b, 0x180d},
+                                        {0x200b, 0x200d}, {0x2060, 0x2060}, {0xfe00, 0xfe0f},
+                                        {0xfeff, 0xfeff}};
 
 #define IN_RANGES(ranges, point) is_in(ranges, sizeof(ranges) / sizeof((ranges)[0]), point)
 
@@ -379,7 +383,7 @@ static bool is_dot(uint32_t point)
 }
 
 /* Do IDNA 2003 and UTS 46 agree on the name? A label with a right-to-left character must start and
- * end with one, where UTS 46 lets it end with a digit or a mark. */
+ * end with one, where UTS 46 lets it end with a digit or a mark. What both drop does not count. */
 static bool is_settled_name(const char *name, const char *end)
 {
     uint32_t first = 0;
@@ -393,6 +397,9 @@ static bool is_settled_name(const char *name, const char *end)
         }
         if (IN_RANGES(mapped_otherwise, point)) {
             return false;
+        }
+        if (IN_RANGES(dropped, point)) {
+            continue;
         }
         if (!is_dot(point)) {
             first = last == 0 ? point : first;

@@ -122,15 +122,13 @@ def is_wrong_punycode(text):
         return True
 
 
-def label_reason(label, seen_label):
+def label_reason(label):
     if unicodedata.category(label[0])[0] == "M":
         return "mark"
     if label.startswith("xn--") and is_wrong_punycode(label[4:]):
         return "xn--"
     if is_wrong_bidi(label):
         return "bidi"
-    if seen_label != label and any(unicodedata.bidirectional(c) in ("R", "AL") for c in label):
-        return "invisible end"
     return None
 
 
@@ -143,9 +141,8 @@ def host_reason(host):
     mapped = unicodedata.normalize("NFKC", host)
     if MEANINGFUL.search(mapped) or len(re.findall(DOTS, mapped)) > len(re.findall(DOTS, host)):
         return "character"
-    for seen_label in re.split(DOTS, mapped):
-        label = re.sub(INVISIBLE, "", seen_label)
-        reason = label_reason(label, seen_label) if label else None
+    for label in re.split(DOTS, re.sub(INVISIBLE, "", mapped)):
+        reason = label_reason(label) if label else None
         if reason:
             return reason
     labels = re.split(DOTS, mapped)

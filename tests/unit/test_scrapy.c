@@ -211,6 +211,20 @@ static void test_names_2(const struct unseen_url *url)
     check_text(url, "http://\xe1\x8e\xa0.com/", "http://\xe1\x8e\xa0.com/");
     check_text(url, "http://\xef\xac\x9d.com/", "http://\xef\xac\x9d.com/");
     check_text(url, "http://\xc3\xa9\t.com/", "http://xn--9ca.com/");
+    /* Invisible characters around letters from right to left are dropped. */
+    check_text(url, "http://\xd7\x90\xc2\xad.com/", "http://xn--4db.com/");
+    check_text(url, "http://\xe2\x80\x8d\xd7\x90\xef\xb8\x8f.com/", "http://xn--4db.com/");
+    check_text(url,
+               "http://\xc2\xad"
+               "1\xd7\x90.com/",
+               "http://\xc2\xad"
+               "1\xd7\x90.com/");
+    /* The last and the first of the spaces between U+2000 and U+200A; a dot of full width. */
+    check_text(url,
+               "http://a\xe2\x80\x8a"
+               "b\xe2\x80\x80.com/",
+               "http://a b .com/");
+    check_text(url, "http://\xc3\xa9.com\xef\xbd\xa1/", "http://xn--9ca.com./");
 }
 
 static void test_rules(void)
