@@ -30,7 +30,8 @@ static struct unseen_url *create(unsigned choice, enum unseen_cpu cpu)
     static const char *const names[] = {"keep-fragment", "drop-blank-values", "split-semicolons"};
     const char *rules[3];
     struct unseen_url_options options = {.size = sizeof(options),
-                                         .profile = choice & 1    ? "safebrowsing"
+                                         .profile = choice & 1    ? choice & 16 ? "safebrowsing/2"
+                                                                                : "safebrowsing/1"
                                                     : choice & 16 ? "scrapy/2"
                                                                   : "scrapy/1",
                                          .rules = rules,
@@ -71,8 +72,8 @@ static void release(char *buf, size_t len)
     free(buf);
 }
 
-/* The canonical form whose parts the expressions are is that of the slow path: the second version
- * of "safebrowsing". */
+/* The canonical form whose parts the expressions are is that of the slow path for what
+ * browsers read. */
 static void check_expressions(const struct unseen_url *url, const char *in, size_t len)
 {
     char *const buf = buffer(len);
@@ -80,8 +81,8 @@ static void check_expressions(const struct unseen_url *url, const char *in, size
     struct unseen_canon canon;
     struct unseen_bytes expressions[UNSEEN_EXPRESSIONS_MAX];
     size_t n;
-    require(unseen__url_safebrowsing_2(url, in, len, canon_buf, unseen_url_bound(len, 0), &canon) ==
-            UNSEEN_OK);
+    require(unseen__url_safebrowsing_browsed(url, in, len, canon_buf, unseen_url_bound(len, 0),
+                                             &canon) == UNSEEN_OK);
     require(unseen_url_expressions(url, in, len, buf, unseen_url_bound(len, 0), expressions, &n) ==
             UNSEEN_OK);
     require((n == 0) == (canon.form == UNSEEN_URL_FAILED) && n <= UNSEEN_EXPRESSIONS_MAX);

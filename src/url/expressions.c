@@ -24,12 +24,12 @@ enum {
 const struct unseen__expressions unseen__expressions_1 = {
     .nlabels = 5, .fast = unseen__url_safebrowsing_fast, .slow = unseen__url_safebrowsing};
 const struct unseen__expressions unseen__expressions_2 = {.nlabels = LABELS_MAX,
-                                                          .fast = unseen__url_safebrowsing_2_fast,
-                                                          .slow = unseen__url_safebrowsing_2};
+                                                          .fast = unseen__url_browsed_fast,
+                                                          .slow = unseen__url_safebrowsing_browsed};
 
 /* The expressions that are published, of a URL as browsers read it. */
 static const struct unseen__expressions published = {
-    .nlabels = 5, .fast = unseen__url_safebrowsing_2_fast, .slow = unseen__url_safebrowsing_2};
+    .nlabels = 5, .fast = unseen__url_browsed_fast, .slow = unseen__url_safebrowsing_browsed};
 
 /* Stores where the host starts, and then its suffixes of nlabels labels down to two. An address has
  * no suffixes. */

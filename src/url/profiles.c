@@ -68,6 +68,7 @@ static const struct profile {
     {"scrapy", 2, unseen__url_scrapy_2, unseen__url_scrapy_2_fast, 0,
      SCRAPY_RULES | UNSEEN__RULE_KEEP_FRAGMENT},
     {"safebrowsing", 1, unseen__url_safebrowsing, unseen__url_safebrowsing_fast, 0, 0},
+    {"safebrowsing", 2, unseen__url_safebrowsing_2, unseen__url_safebrowsing_fast, 0, 0},
     {"aggressive", 1, unseen__url_whatwg, unseen__url_whatwg_fast, AGGRESSIVE_1, WHATWG_RULES},
     {"aggressive", 2, unseen__url_whatwg, unseen__url_whatwg_fast,
      AGGRESSIVE_2 | UNSEEN__RULE_IDNA_2, WHATWG_RULES},

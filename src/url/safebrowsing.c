@@ -2,8 +2,10 @@
  *
  * The scheme "safebrowsing": the canonical form of Safe Browsing. expressions.c cuts the
  * expressions that lists of bad sites hold from this form. The code follows the published text;
- * where the text is silent, a comment says what is done. In the second version a browser reads the
- * URL first (browsed.c), and the rules here apply to the host, path and query that it found.
+ * where the text is silent, a comment says what is done. For lists a browser reads the URL first
+ * (browsed.c), and the rules here apply to the host, path and query that it found. The profile does
+ * not read as browsers do, because its form has to be its own: from http://168.0x..077/ the rules
+ * make http://168.0x.077/, in which a browser sees an address.
  *
  *     trim, remove tabs and line ends, cut the fragment
  *     decode escapes until none is left
@@ -27,14 +29,16 @@
 #include "url/safebrowsing.h"
 #include "url/whatwg.h"
 
-/* In what the versions differ. */
-struct version {
+/* In what the forms differ: those of the versions 1 and 2 of the profile, and the one that lists of
+ * sites are asked for. */
+struct form {
     enum unseen__idna idna;
     char also; /* a byte that is escaped in host and path, besides those that always are */
 };
 
-static const struct version version_1 = {UNSEEN__IDNA_1, '%'};
-static const struct version version_2 = {UNSEEN__IDNA_2, '\\'};
+static const struct form profile_1 = {UNSEEN__IDNA_1, '%'};
+static const struct form profile_2 = {UNSEEN__IDNA_2, '%'};
+static const struct form browsed = {UNSEEN__IDNA_2, '\\'};
 
 /* The parts that the canonical form keeps, decoded. They are rewritten where they stand. */
 struct parts {
@@ -274,7 +278,7 @@ static char *write_bracketed(char *host, size_t len, char also, char *out)
 }
 
 /* Writes the host; returns its end, or NULL if there is none. */
-static char *write_host(char *host, size_t len, const struct version *rules, char *out)
+static char *write_host(char *host, size_t len, const struct form *rules, char *out)
 {
     if (len != 0 && host[0] == '[') {
         return write_bracketed(host, len, rules->also, out);
@@ -341,8 +345,8 @@ static size_t collapse_slashes(char *path, size_t len)
 /* Writes the canonical form of a text to buf, from the start; the decoded text goes to its end. The
  * text may stand at the start of buf, too: it is not needed any more when the form is written.
  * Returns the length of the form; 0 if the text is not a URL. */
-static size_t write_form(struct unseen_bytes text, const struct version *rules, char *buf,
-                         size_t cap, struct unseen_bytes *port_out)
+static size_t write_form(struct unseen_bytes text, const struct form *rules, char *buf, size_t cap,
+                         struct unseen_bytes *port_out)
 {
     char *const copy = buf + (cap - text.len);
     struct parts parts;
@@ -369,7 +373,7 @@ static size_t write_form(struct unseen_bytes text, const struct version *rules, 
 size_t unseen__safebrowsing_form(struct unseen_bytes text, char *buf, size_t cap,
                                  struct unseen_bytes *port_out)
 {
-    return write_form(text, &version_1, buf, cap, port_out);
+    return write_form(text, &profile_2, buf, cap, port_out);
 }
 
 static void answer_form(struct unseen_canon *out, const char *in, size_t len, const char *form,
@@ -389,16 +393,27 @@ enum unseen_status unseen__url_safebrowsing(const struct unseen_url *url, const 
     (void)url;
     const struct unseen_bytes text = {in, len};
     struct unseen_bytes port;
-    answer_form(out, in, len, buf, write_form(text, &version_1, buf, cap, &port));
+    answer_form(out, in, len, buf, write_form(text, &profile_1, buf, cap, &port));
+    return UNSEEN_OK;
+}
+
+enum unseen_status unseen__url_safebrowsing_2(const struct unseen_url *url, const char *in,
+                                              size_t len, char *buf, size_t cap,
+                                              struct unseen_canon *out)
+{
+    (void)url;
+    const struct unseen_bytes text = {in, len};
+    struct unseen_bytes port;
+    answer_form(out, in, len, buf, write_form(text, &profile_2, buf, cap, &port));
     return UNSEEN_OK;
 }
 
 /* The text that a browser reads is at most 3 len bytes and UNSEEN__TEXT_EXTRA, and decoding makes
  * less than len + UNSEEN__TEXT_EXTRA of it, so both and the form fit into the bound. A backslash that
  * was escaped stays escaped: as such it would be read as a slash next time. */
-enum unseen_status unseen__url_safebrowsing_2(const struct unseen_url *url, const char *in,
-                                              size_t len, char *buf, size_t cap,
-                                              struct unseen_canon *out)
+enum unseen_status unseen__url_safebrowsing_browsed(const struct unseen_url *url, const char *in,
+                                                    size_t len, char *buf, size_t cap,
+                                                    struct unseen_canon *out)
 {
     (void)url;
     struct unseen_bytes text = {in, len};
@@ -407,6 +422,6 @@ enum unseen_status unseen__url_safebrowsing_2(const struct unseen_url *url, cons
         !unseen__url_browsed(text, UNSEEN__RULE_IDNA_2, buf, cap, &text)) {
         text = (struct unseen_bytes){in, len};
     }
-    answer_form(out, in, len, buf, write_form(text, &version_2, buf, cap, &port));
+    answer_form(out, in, len, buf, write_form(text, &browsed, buf, cap, &port));
     return UNSEEN_OK;
 }

@@ -9,8 +9,9 @@
  *     then /, or ?, # or the end, where a / is put in
  *     no byte that is escaped, no escape that is decoded, no "//" and no "/." in the path
  *
- * In the second version a backslash in the path is a suspect, too: browsers take it for a slash. A
- * URL that passes is one that browsers leave as it is. */
+ * Both versions of the profile have this path: they differ in names beyond ASCII only. For lists of
+ * sites a backslash in the path is a suspect, too: browsers take it for a slash. A URL that passes is
+ * one that browsers leave as it is. */
 #include "url/safebrowsing.h"
 
 #include <string.h>
@@ -151,8 +152,8 @@ static bool fast_safebrowsing(const struct unseen_url *url, const char *in, size
     return answer_canonical(in, len, SUSPECT, buf, cap, out);
 }
 
-static bool fast_safebrowsing_2(const struct unseen_url *url, const char *in, size_t len, char *buf,
-                                size_t cap, struct unseen_canon *out)
+static bool fast_browsed(const struct unseen_url *url, const char *in, size_t len, char *buf,
+                         size_t cap, struct unseen_canon *out)
 {
     (void)url;
     return answer_canonical(in, len, SUSPECT | BACKSLASH, buf, cap, out);
@@ -165,11 +166,11 @@ unseen__url_fast_fn *unseen__url_safebrowsing_fast(enum unseen_cpu cpu, uint32_t
     return fast_safebrowsing;
 }
 
-unseen__url_fast_fn *unseen__url_safebrowsing_2_fast(enum unseen_cpu cpu, uint32_t rules)
+unseen__url_fast_fn *unseen__url_browsed_fast(enum unseen_cpu cpu, uint32_t rules)
 {
     (void)cpu;
     (void)rules;
-    return fast_safebrowsing_2;
+    return fast_browsed;
 }
 
 /* ---- Texts that need no browser ----------------------------------------------------------------*/

@@ -119,14 +119,15 @@ unseen__url_slow_fn unseen__url_whatwg; /* and crawl, aggressive: the same with 
 unseen__url_slow_fn unseen__url_scrapy;
 unseen__url_slow_fn unseen__url_scrapy_2; /* as w3lib 2.5 */
 unseen__url_slow_fn unseen__url_safebrowsing;
-unseen__url_slow_fn unseen__url_safebrowsing_2; /* read as browsers do, then the same */
+unseen__url_slow_fn unseen__url_safebrowsing_2;
+unseen__url_slow_fn unseen__url_safebrowsing_browsed; /* read as browsers do, then the same */
 
 /* The fast path of a scheme for a processor level and a set of rules; NULL if there is none. */
 unseen__url_fast_fn *unseen__url_whatwg_fast(enum unseen_cpu cpu, uint32_t rules);
 unseen__url_fast_fn *unseen__url_scrapy_fast(enum unseen_cpu cpu, uint32_t rules);
 unseen__url_fast_fn *unseen__url_scrapy_2_fast(enum unseen_cpu cpu, uint32_t rules);
 unseen__url_fast_fn *unseen__url_safebrowsing_fast(enum unseen_cpu cpu, uint32_t rules);
-unseen__url_fast_fn *unseen__url_safebrowsing_2_fast(enum unseen_cpu cpu, uint32_t rules);
+unseen__url_fast_fn *unseen__url_browsed_fast(enum unseen_cpu cpu, uint32_t rules);
 
 /* The scan that proves that a URL is canonical to WHATWG. */
 unseen__url_fast_fn *unseen__url_whatwg_scan(enum unseen_cpu cpu);
