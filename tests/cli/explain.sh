@@ -207,6 +207,38 @@ run explain --json foo bar
 expect 1 '*' ''
 holds grep -qF '"same":false,"same_with":[]}' out
 
+# Old versions: the newest of the profile and of each rule are tried, too.
+run explain -p crawl/1 'http://a%D8%86.com/' http://xn--a-3kc.com/
+expect 1 'http://a%%D8%%86.com/
+  bad-name: IDNA has no such name
+    a%%D8%%86.com
+  not a URL: its bytes are its identity
+http://xn--a-3kc.com/
+  = http://xn--a-3kc.com/
+not the same under crawl/1
+the same under -p crawl/2, by host-escape
+the same under -p whatwg, by host-escape
+the same under -p safebrowsing, by host
+the same under -p aggressive, by host-escape
+' ''
+run explain -p 'crawl/1+strip-trackers+drop-params(a/1)' 'http://e.com/?igsh=1' http://e.com/
+expect 1 'http://e.com/?igsh=1
+  = http://e.com/?igsh=1
+http://e.com/
+  = http://e.com/
+not the same under crawl/1+strip-trackers+drop-params(a%%2F1)
+the same with --rule strip-trackers/2
+the same under -p crawl/2+strip-trackers/2+drop-params(a%%2F1), by strip-trackers
+the same under -p aggressive, by strip-trackers
+' ''
+for advice in '-p crawl/1 --rule strip-trackers/2' '-p crawl/2+strip-trackers/2+drop-params(a%2F1)'; do
+    run explain $advice 'http://e.com/?igsh=1' http://e.com/
+    expect 0 '*' ''
+done
+run explain -p crawl/2 --json 'http://e.com/?igsh=1' http://e.com/
+expect 1 '*' ''
+holds grep -qF '"same_with":[{"option":"--rule strip-trackers/2","by":["strip-trackers"]},{"option":"--rule strip-query",' out
+
 # Long URLs and many of them.
 long=$(head -c 100000 /dev/zero | tr '\0' 'x')
 run explain "http://E.com/$long" "http://e.com/$long"
