@@ -175,17 +175,33 @@ static void check_params(const char *in, size_t len)
     require(!is_web || pieces[1] + pieces[2] == pieces[0]);
 }
 
-/* A key has the host in front of a parenthesis, and no capitals. */
+/* A key has the host in front of a parenthesis, and no capitals. With its www it is the same but for
+ * ",www" and digits at the end of the host. */
 static void check_surt(const char *in, size_t len)
 {
     const size_t bound = unseen_url_bound(2 * len, 0);
     char *const buf = new_buffer(bound);
+    char *const kept_buf = new_buffer(bound);
     struct unseen_bytes surt;
-    require(unseen_url_surt(in, len, buf, bound, &surt) == UNSEEN_OK);
-    require(!surt.data || memchr(surt.data, ')', surt.len));
+    struct unseen_bytes kept;
+    require(unseen_url_surt(in, len, false, buf, bound, &surt) == UNSEEN_OK);
+    require(unseen_url_surt(in, len, true, kept_buf, bound, &kept) == UNSEEN_OK);
+    require(!surt.data == !kept.data && (!surt.data || memchr(surt.data, ')', surt.len)));
     for (size_t i = 0; surt.data && i < surt.len; i++) {
         require(surt.data[i] < 'A' || surt.data[i] > 'Z');
     }
+    if (surt.data && surt.len == kept.len) {
+        require(memcmp(surt.data, kept.data, surt.len) == 0);
+    } else if (surt.data) {
+        size_t same = 0;
+        while (surt.data[same] == kept.data[same]) {
+            same++;
+        }
+        const size_t rest = surt.len - same; /* from the port or the parenthesis on */
+        require(kept.len >= surt.len + 4 && memcmp(kept.data + same, ",www", 4) == 0);
+        require(memcmp(surt.data + same, kept.data + kept.len - rest, rest) == 0);
+    }
+    free_buffer(kept_buf, bound);
     free_buffer(buf, bound);
 }
 

@@ -592,13 +592,14 @@ UNSEEN_API enum unseen_status unseen_url_expressions(const struct unseen_url *ur
  * no www, small letters, sorted parameters.
  *
  * Arguments:
+ *   - keep_www keeps the www of a host, "com,example,www)/", for CDX files whose keys have it.
  *   - *surt_out is the key, in buf; its data is NULL if `data` is not a URL.
  *   - buf needs unseen_url_bound(2 * len, 0) bytes.
  * Errors: SPACE.
  * Threads: any.
  * Time: n log n. */
-UNSEEN_API enum unseen_status unseen_url_surt(
-    const void *data, size_t len, void *buf, size_t cap, struct unseen_bytes *surt_out);
+UNSEEN_API enum unseen_status unseen_url_surt(const void *data, size_t len, bool keep_www,
+    void *buf, size_t cap, struct unseen_bytes *surt_out);
 
 /* One step of a canonicalisation: the rule, and the part of the URL before and after. The texts are
  * valid during the call of `step`. For "HTTP://E.com:80/" the steps are:

@@ -107,7 +107,8 @@ static struct unseen_bytes find_surt(struct canon *c, const struct batch *b, siz
     const size_t bound = text.len > SIZE_MAX / 2 ? 0 : unseen_url_bound(2 * text.len, 0);
     text_clear(&c->scratch);
     if (bound == 0 || !text_reserve(&c->scratch, bound) ||
-        unseen_url_surt(text.data, text.len, c->scratch.data, c->scratch.cap, &surt) != UNSEEN_OK) {
+        unseen_url_surt(text.data, text.len, c->o->print.keep_www, c->scratch.data, c->scratch.cap,
+                        &surt) != UNSEEN_OK) {
         message_error("out of memory for a line of %zu bytes", text.len);
         c->failed = true;
     }

@@ -90,6 +90,7 @@ struct print_options {
     bool why;
     bool expressions;
     bool surt;
+    bool keep_www; /* in SURT keys */
     bool fingerprint;
     bool line_buffered;
 };

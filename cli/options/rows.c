@@ -350,6 +350,7 @@ static const struct option_row rows[] = {
      FLAG(print.expressions)},
     {0, "surt", COMMAND_CANON,
      "print the key under which web archives have each URL:\ncom,example)/path, as in CDX files", FLAG(print.surt)},
+    {0, "keep-www", COMMAND_CANON, "with --surt: keep www., as the keys of some CDX files", FLAG(print.keep_www)},
     {0, "fingerprint", COMMAND_CANON,
      "print Scrapy's fingerprint of a GET of each URL, as in\nrequests.seen; the profile is then scrapy", FLAG(print.fingerprint)},
     {0, "shard", COMMAND_CANON,

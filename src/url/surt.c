@@ -262,15 +262,20 @@ static struct unseen_bytes mend_start(struct unseen_bytes text, char *room)
 
 /* ---- The key ----------------------------------------------------------------------------------*/
 
-/* Writes a host without www, its labels from the last to the first; returns the end. */
-static char *write_host(const char *host, size_t len, char *out)
+/* The length of a www. or www2. at the start of a host. */
+static size_t www_len(const char *host, size_t len)
 {
-    size_t skip = len >= 3 && memcmp(host, "www", 3) == 0 ? 3 : 0;
-    while (skip > 0 && skip < len && is_ascii_digit(host[skip])) {
-        skip++;
+    size_t n = len >= 3 && memcmp(host, "www", 3) == 0 ? 3 : 0;
+    while (n > 0 && n < len && is_ascii_digit(host[n])) {
+        n++;
     }
-    skip = skip > 0 && skip < len && host[skip] == '.' ? skip + 1 : 0;
-    const char *const start = host + skip;
+    return n > 0 && n < len && host[n] == '.' ? n + 1 : 0;
+}
+
+/* Writes a host, its labels from the last to the first; returns the end. */
+static char *write_host(const char *host, size_t len, bool keep_www, char *out)
+{
+    const char *const start = host + (keep_www ? 0 : www_len(host, len));
     for (const char *end = host + len; end >= start;) {
         const char *label = end;
         while (label > start && label[-1] != '.') {
@@ -318,8 +323,8 @@ static char *write_port(struct unseen_bytes port, bool https, char *out)
 /* The form stands at the start of buf, the decoded text, which the port is a part of, and the mended
  * text at its end. The key is written behind the form, and the starts of parameters behind the
  * key. */
-enum unseen_status unseen_url_surt(const void *data, size_t len, void *buf, size_t cap,
-                                   struct unseen_bytes *surt_out)
+enum unseen_status unseen_url_surt(const void *data, size_t len, bool keep_www, void *buf,
+                                   size_t cap, struct unseen_bytes *surt_out)
 {
     const size_t bound = len > SIZE_MAX / 2 ? 0 : unseen_url_bound(2 * len, 0);
     *surt_out = (struct unseen_bytes){NULL, 0};
@@ -352,7 +357,7 @@ enum unseen_status unseen_url_surt(const void *data, size_t len, void *buf, size
     path.len -= path.len > 1 && path.at[path.len - 1] == '/';
     strip_query_sessions(&query);
     char *const start = form_end;
-    char *out = write_host(host, (size_t)(path_start - host), start);
+    char *out = write_host(host, (size_t)(path_start - host), keep_www, start);
     out = write_port(port, memcmp(form, "https:", 6) == 0, out);
     if (!out) {
         return UNSEEN_OK;

@@ -131,6 +131,8 @@ printf 'http://www.Example.com:8080/A/?b=2&a=1#x\nfoo bar\nmailto:a\n\n' > in
 for j in 1 2; do
     run canon -j "$j" --surt
     expect 0 'com,example:8080)/a?a=1&b=2\nfoo%%20bar)/\nmailto:a\n\n' ''
+    run canon -j "$j" --surt --keep-www
+    expect 0 'com,example,www:8080)/a?a=1&b=2\nfoo%%20bar)/\nmailto:a\n\n' ''
     run canon -j "$j" --surt --json
     expect 0 '{"input":"http://www.Example.com:8080/A/?b=2&a=1#x","status":"rewritten","canonical":"http://www.example.com:8080/A/?b=2&a=1","surt":"com,example:8080)/a?a=1&b=2"}
 {"input":"foo bar","status":"failed","canonical":null,"surt":"foo%%20bar)/"}
@@ -142,6 +144,8 @@ run canon --surt --base http://E.com/a/b/
 expect 0 'com,e)/a/x\n' ''
 run canon --surt -p crawl
 expect 2 '' 'unseen: error: --surt has rules of its own, -p and --rule have nothing to choose\nunseen: hint: unseen canon --surt FILE\n'
+run canon --keep-www
+expect 2 '' 'unseen: error: --keep-www is of --surt; other keys keep the www without --rule strip-www\nunseen: hint: unseen canon --surt --keep-www FILE\n'
 run canon --surt --expressions
 expect 2 '' 'unseen: error: --surt and --expressions both say what is printed\nunseen: hint: unseen canon --surt FILE\n'
 
