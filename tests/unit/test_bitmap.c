@@ -434,6 +434,13 @@ static void test_damage(void)
         }
         c.len[i] = len;
     }
+    for (size_t i = 0; i < c.n; i++) { /* the reserved bytes of a frame */
+        c.data[i][16] = 1;
+        reseal(&c, i);
+        CHECK(is_refused(&c));
+        c.data[i][16] = 0;
+        reseal(&c, i);
+    }
     /* The piece: pages 0 {3, 9}, 2 {4464}, the last {32767}; each change must be refused. */
     const struct {
         size_t place;

@@ -667,6 +667,7 @@ static void check_header(void)
     struct test_image image = test_export(set);
     CHECK(header_with(&image, 24, 0x89, &plain) == UNSEEN_OK);
     CHECK(header_with(&image, 24, 0x88, &plain) == UNSEEN_ERR_CORRUPT);
+    CHECK(header_with(&image, 16, 1, &plain) == UNSEEN_ERR_CORRUPT); /* reserved */
     CHECK(header_with(&image, 24 + 8, 4, &plain) == UNSEEN_ERR_VERSION);
     CHECK(header_with(&image, 24 + 8, 1, &plain) == UNSEEN_ERR_VERSION);
     CHECK(header_with(&image, 24 + 12, 1, &plain) == UNSEEN_ERR_VERSION);
