@@ -189,9 +189,10 @@ UNSEEN_API void unseen_set_free(struct unseen_set *set);
  *   unseen_set_remove    removes each item. Removing an item that was added is exact. Removing an
  *                        item that was never added, or whose add was answered SEEN, takes away
  *                        another key with the false-positive rate, and that key is forgotten.
- *                        Memory is not given back. Filters that count ("counting",
- *                        "scalable-count") undo one add with each removal; an item that was added
- *                        UNSEEN_COUNT_MAX times or more stays for ever.
+ *                        Memory is not given back. Filters that count ("compact-count",
+ *                        "counting", "scalable-count") undo one add with each removal; in the
+ *                        last two an item that was added UNSEEN_COUNT_MAX times or more stays for
+ *                        ever.
  *
  * Arguments:
  *   - verdicts gets n bytes, each an enum unseen_verdict.
@@ -210,20 +211,21 @@ UNSEEN_API enum unseen_status unseen_set_contains(const struct unseen_set *set,
 UNSEEN_API enum unseen_status unseen_set_remove(struct unseen_set *set,
     const struct unseen_bytes *items, size_t n, uint8_t *verdicts, size_t *ndone_out);
 
-/* How often each of n items was added, as far as a counting filter knows: that often or less, and
- * UNSEEN_COUNT_MAX for that often or more. A removal without an add makes counts of other items too
- * small.
+/* How often each of n items was added and not removed again. "compact-count" knows any number; it is
+ * too large with the false-positive rate, and never too small. "counting" knows numbers below
+ * UNSEEN_COUNT_MAX, which stands for that often or more, and a removal without an add makes its
+ * counts of other items too small.
  *
  * Arguments:
- *   - counts gets n bytes; ndone_out as for unseen_set_add.
+ *   - counts gets n numbers; ndone_out as for unseen_set_add.
  * Errors:
- *   - UNSUPPORTED: a filter that does not count
+ *   - UNSUPPORTED: the filter cannot tell
  *   - NOMEM
  * Threads: any.
  * Time: linear. */
 #define UNSEEN_COUNT_MAX 15
 UNSEEN_API enum unseen_status unseen_set_count(const struct unseen_set *set,
-    const struct unseen_bytes *items, size_t n, uint8_t *counts, size_t *ndone_out);
+    const struct unseen_bytes *items, size_t n, uint64_t *counts, size_t *ndone_out);
 
 /* The 128-bit key of an identity: a hash of its bytes under a secret (docs/decisions/key.md).
  * Whoever does not know the secret cannot foresee a key. Two different inputs chosen without the
@@ -289,7 +291,8 @@ UNSEEN_API enum unseen_status unseen_set_remove_keys(struct unseen_set *set,
  * or fpr_estimate with fpr_promise, and makes a larger set in time. */
 struct unseen_set_stats {
     size_t size;           /* sizeof(struct unseen_set_stats), set by the caller */
-    uint64_t nkeys;        /* keys in the set; after merge or intersect, nkeys_estimate */
+    uint64_t nkeys;        /* keys in the set ("compact-count": adds); after merge or intersect of
+                            * Bloom filters, nkeys_estimate */
     uint64_t nslots;       /* fingerprints, bits or counters that its memory has room for */
     uint64_t memory;       /* bytes taken through the allocator */
     double fpr_promise;    /* the false-positive rate promised up to capacity keys */
@@ -1046,7 +1049,8 @@ UNSEEN_API enum unseen_status unseen_store_rewrite(
  *     exact           46.7  remove, grow               rates far below 5e-9
  *     scalable        42.8  grow                       a block filter that grows
  *     scalable-bloom  36.9  grow                       the same of bloom filters [Almeida07]
- *     scalable-count 245.0  remove, grow, count        the same of counting filters
+ *     scalable-count 245.0  remove, grow               the same of counting filters
+ *     compact-count   36.2  remove, grow, count        how often an item came, in any number
  *
  * The load is the share of the slots in use; "fill" in struct unseen_set_stats. compact keeps a
  * fingerprint for each key, 24 to 32 bits and its place, in two cache lines, and grows by splitting

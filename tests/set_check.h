@@ -161,7 +161,10 @@ static inline bool test_compact_sound(const struct compact *c)
         ntags += generations[i];
         ok = ok && generations[i] == c->generations[i];
     }
-    return ok && ngroups == c->ngroups && npages == c->npages && c->nkeys == ntags + c->stash.nkeys;
+    for (size_t i = 0; i < c->stash.nkeys; i++) {
+        ntags += c->stash.counts ? c->stash.counts[i] : 1;
+    }
+    return ok && ngroups == c->ngroups && npages == c->npages && c->nkeys == ntags;
 }
 
 static inline bool test_set_sound(const struct unseen_set *set)

@@ -21,6 +21,7 @@ static const struct {
     {"scalable", "Bloom filters for a number that is not known"},
     {"scalable-bloom", "the same of classic ones, as Almeida's paper has it"},
     {"scalable-count", "the same of counting ones: it removes, too"},
+    {"compact-count", "counts how often, any number of times"},
     {"exact", "keeps 64 bits of a key, or 128 if --fpr is below 5.5e-10"},
 };
 

@@ -203,6 +203,17 @@ static enum unseen_status compact_create(struct unseen__filter **filter_out,
                          : unseen__compact_create_cut(filter_out, params, 0);
 }
 
+static enum unseen_status compact_count_create(struct unseen__filter **filter_out,
+                                               const struct unseen__filter_params *params)
+{
+    const enum unseen_status status = compact_create(filter_out, params);
+    if (status == UNSEEN_OK) {
+        (*filter_out)->ops = &unseen__compact_count_ops;
+        compact_from(*filter_out)->counts = true;
+    }
+    return status;
+}
+
 /* A group of an export must not span two filters. */
 static enum unseen_status compact_shard_bits(const struct unseen__filter_params *params,
                                              unsigned wanted, unsigned *shard_bits_out)
@@ -258,7 +269,9 @@ static void compact_stats(const struct unseen__filter *filter, struct unseen_set
     stats->nkeys += c->nkeys;
     stats->nslots += c->npages * COMPACT_LINES * c->layout->slots;
     stats->memory += c->memory + unseen__stash_memory(&c->stash);
-    stats->fill += (double)c->nkeys;
+    for (unsigned known = 0; known < COMPACT_GENERATIONS; known++) {
+        stats->fill += (double)c->generations[known];
+    }
     stats->nkeys_estimate += (double)c->nkeys;
     stats->fpr_promise = c->layout->promise;
     stats->fpr_estimate += ldexp(estimate_rate(c), -(int)c->prefix_bits);
@@ -312,6 +325,28 @@ const struct unseen__filter_ops unseen__compact_ops = {
     .add = compact_add,
     .contains = compact_contains,
     .remove = compact_remove,
+    .nkeys = compact_nkeys,
+    .stats = compact_stats,
+    .save_params = unseen__compact_save_params,
+    .save_piece = unseen__compact_save_piece,
+    .owns_piece = unseen__compact_owns_piece,
+    .load_piece = unseen__compact_load_piece,
+    .load_finish = unseen__compact_load_finish,
+    .plan = compact_plan,
+    .plan_rate = compact_plan_rate,
+};
+
+const struct unseen__filter_ops unseen__compact_count_ops = {
+    .name = "compact-count",
+    .abilities = UNSEEN_CAN_REMOVE | UNSEEN_CAN_GROW,
+    .shard_bits = compact_shard_bits,
+    .create = compact_count_create,
+    .free = compact_free,
+    .add = unseen__compact_count_add,
+    .add_absent = compact_add,
+    .contains = compact_contains,
+    .remove = compact_remove,
+    .multiplicity = unseen__compact_count,
     .nkeys = compact_nkeys,
     .stats = compact_stats,
     .save_params = unseen__compact_save_params,

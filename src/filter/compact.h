@@ -31,7 +31,10 @@
  * Partial growth in steps of 1/8 to 1/15 keeps memory within 1.05 of the least possible on average.
  *
  * Because only absent keys are added, a present key matches exactly one tag: an older and shorter
- * tag that matched would have made the add a repeat. So removing is exact.
+ * tag that matched would have made the add a repeat. So removing is exact. After a union
+ * (compact_merge.c), and in a filter that counts (compact_count.c), a key may match several tags.
+ * They are prefixes of each other, and the longest is removed: every other key that matched it
+ * also matches the shorter tags, so each key that is left still has a tag of its own.
  *
  * docs/decisions/ has the measurements, and what was tried and dropped. */
 #ifndef UNSEEN_FILTER_COMPACT_H
@@ -78,6 +81,12 @@ struct compact_layout {
 
 struct compact;
 
+/* One bit per slot of a line. */
+struct compact_lanes {
+    uint32_t match;
+    uint32_t empty;
+};
+
 /* Where one key may be. */
 struct compact_probe {
     uint8_t *a; /* the key's two lines */
@@ -101,7 +110,8 @@ struct compact_kernel {
     /* Empties the chosen slots of each line of a page. */
     void (*erase)(uint8_t *page, const uint16_t *slots);
     /* The empty words of a line, as bits (for a wide line, the 3 highest bits say nothing). */
-    uint32_t (*free_slots)(const uint8_t *line);
+    /* Which slots of a line match v, and which are empty. */
+    struct compact_lanes (*compare)(const uint8_t *line, uint32_t v);
 };
 
 /* A group read by an import, not yet in the directory. */
@@ -147,6 +157,7 @@ struct compact {
 
     uint64_t prefix;
     enum unseen_cpu cpu;
+    bool counts; /* an item may be there several times (compact_count.c) */
 
     struct compact_loaded *loaded; /* import: the groups so far */
     size_t nloaded;
@@ -202,6 +213,12 @@ enum unseen_status unseen__compact_load_piece(struct unseen__filter *filter, con
                                               size_t len);
 enum unseen_status unseen__compact_load_finish(struct unseen__filter *filter);
 void unseen__compact_load_release(struct compact *c);
+
+/* compact_count.c: the operations of a filter that counts */
+enum unseen_status unseen__compact_count_add(struct unseen__filter *filter,
+                                             const struct unseen_key *keys, size_t n,
+                                             uint8_t *verdicts, size_t *ndone_out);
+uint64_t unseen__compact_count(const struct unseen__filter *filter, struct unseen_key key);
 
 /* compact.c */
 /* Switches an empty filter to the layout of a file. */

@@ -49,7 +49,7 @@ static unsigned slots_of(const struct compact *c)
 
 static uint32_t free_slots(const struct compact *c, const uint8_t *line)
 {
-    return c->kernel->free_slots(line) & ((1u << slots_of(c)) - 1);
+    return c->kernel->compare(line, 0).empty & ((1u << slots_of(c)) - 1);
 }
 
 /* ---- filling new pages ---- */
@@ -687,8 +687,7 @@ static enum unseen_status grow_group(struct compact *c, uint64_t path, bool *stu
 
 /* ---- a key whose lines are full ---- */
 
-/* Adds a key to the emptier of its lines; returns false if both are full. */
-static bool add_plain(struct compact *c, const struct compact_probe *probe)
+bool unseen__compact_add_plain(struct compact *c, const struct compact_probe *probe, uint32_t mark)
 {
     uint32_t free_a = free_slots(c, probe->a);
     uint32_t free_b = free_slots(c, probe->b);
@@ -697,7 +696,7 @@ static bool add_plain(struct compact *c, const struct compact_probe *probe)
     if (!free) {
         return false;
     }
-    compact_fill_slot(c, c->layout->is_wide, probe, take_b ? probe->b : probe->a, free);
+    compact_fill_slot(c, c->layout->is_wide, probe, mark, take_b ? probe->b : probe->a, free);
     return true;
 }
 
@@ -715,9 +714,8 @@ static void copy_tag(struct compact *c, const struct compact_probe *probe, const
     }
 }
 
-/* Kick: the first tag of line a, then b, whose own other line has room goes there, and the new
- * key takes its slot. The full map says which lines have room without looking at them. */
-static bool add_by_kick(struct compact *c, const struct compact_probe *probe)
+/* The full map says which lines have room without looking at them. */
+static bool kick(struct compact *c, const struct compact_probe *probe, uint32_t mark)
 {
     const uint64_t full = *compact_full(c, probe->page);
     for (int side = 0; side < 2; side++) {
@@ -730,7 +728,7 @@ static bool add_by_kick(struct compact *c, const struct compact_probe *probe)
                 continue;
             }
             copy_tag(c, probe, line, slot, to);
-            compact_fill_slot(c, c->layout->is_wide, probe, line, 1u << slot);
+            compact_fill_slot(c, c->layout->is_wide, probe, mark, line, 1u << slot);
             return true;
         }
     }
@@ -751,13 +749,16 @@ static bool refresh_full(struct compact *c, const struct compact_probe *probe)
     return changed;
 }
 
+bool unseen__compact_add_by_kick(struct compact *c, const struct compact_probe *probe,
+                                 uint32_t mark)
+{
+    return kick(c, probe, mark) || (refresh_full(c, probe) && kick(c, probe, mark));
+}
+
 enum unseen_status unseen__compact_add_full(struct compact *c, struct unseen_key key,
                                             struct compact_probe *probe, bool *moved_out)
 {
-    while (!add_by_kick(c, probe)) {
-        if (refresh_full(c, probe)) {
-            continue;
-        }
+    while (!unseen__compact_add_by_kick(c, probe, c->mark)) {
         bool stuck;
         enum unseen_status status = grow_group(c, compact_path(c, key), &stuck);
         *moved_out = true;
@@ -770,7 +771,7 @@ enum unseen_status unseen__compact_add_full(struct compact *c, struct unseen_key
             return status;
         }
         compact_locate(c, c->layout->is_wide, key, compact_find(c, compact_path(c, key)), probe);
-        if (add_plain(c, probe)) {
+        if (unseen__compact_add_plain(c, probe, c->mark)) {
             return UNSEEN_OK;
         }
     }

@@ -28,9 +28,9 @@ UNSEEN_INLINE KERNEL_TARGET uint8_t *KERNEL(line)(const struct compact_probe *pr
     return probe->a + ((probe->b - probe->a) & -(ptrdiff_t)b);
 }
 
-/* The tag that the key matches in its two lines: slot of line a, or 16 + slot of line b, or
- * KERNEL_NONE. In a wide line the remainder must agree as well. There is at most one match, so one
- * loop over both lines is a branch that the processor predicts. */
+/* A tag that the key matches in its two lines: slot of line a, or 16 + slot of line b, or
+ * KERNEL_NONE. In a wide line the remainder must agree as well. There is hardly ever more than one
+ * match, so one loop over both lines is a branch that the processor predicts. */
 #define KERNEL_NONE 32u
 
 UNSEEN_INLINE KERNEL_TARGET unsigned KERNEL(match)(bool wide, const struct compact_probe *probe,
@@ -95,7 +95,7 @@ UNSEEN_INLINE KERNEL_TARGET bool KERNEL(add_one)(struct compact *c, bool wide,
     if (UNSEEN_UNLIKELY(!free)) {
         return false;
     }
-    compact_fill_slot(c, wide, probe, KERNEL(line)(probe, take_b), free);
+    compact_fill_slot(c, wide, probe, c->mark, KERNEL(line)(probe, take_b), free);
     *verdict = UNSEEN_NEW;
     return true;
 }
@@ -126,15 +126,33 @@ UNSEEN_INLINE KERNEL_TARGET enum unseen_status KERNEL(add)(struct compact *c, bo
     return UNSEEN_OK;
 }
 
-/* The line and slot of the one tag that a key matches; false if there is none. */
-UNSEEN_INLINE KERNEL_TARGET bool KERNEL(find)(bool wide, const struct compact_probe *probe,
-                                              uint8_t **line_out, unsigned *slot_out)
+/* Whether a key matches a tag. */
+UNSEEN_INLINE KERNEL_TARGET bool KERNEL(find)(bool wide, const struct compact_probe *probe)
 {
-    unsigned i = KERNEL(match)(wide, probe, KERNEL(compare)(probe->a, probe->v).match,
-                               KERNEL(compare)(probe->b, probe->v).match);
-    *line_out = KERNEL(line)(probe, i >= 16);
-    *slot_out = i % 16;
-    return i != KERNEL_NONE;
+    return KERNEL(match)(wide, probe, KERNEL(compare)(probe->a, probe->v).match,
+                         KERNEL(compare)(probe->b, probe->v).match) != KERNEL_NONE;
+}
+
+/* The line and slot of the longest tag that a key matches; false if there is none. */
+UNSEEN_INLINE KERNEL_TARGET bool KERNEL(find_longest)(bool wide, const struct compact_probe *probe,
+                                                      uint8_t **line_out, unsigned *slot_out)
+{
+    uint32_t in_a = KERNEL(compare)(probe->a, probe->v).match & KERNEL(slots)(wide);
+    uint32_t in_b = KERNEL(compare)(probe->b, probe->v).match & KERNEL(slots)(wide);
+    uint32_t candidates = in_a | in_b << 16;
+    uint32_t longest = 0; /* its end mark */
+    for (; candidates != 0; candidates &= candidates - 1) {
+        const unsigned i = (unsigned)__builtin_ctz(candidates);
+        uint8_t *line = KERNEL(line)(probe, i >= 16);
+        const uint32_t word = compact_word(line, i % 16);
+        const uint32_t mark = word & (0 - word);
+        if ((!wide || wide_r(line, i % 16) == probe->r) && (longest == 0 || mark < longest)) {
+            longest = mark;
+            *line_out = line;
+            *slot_out = i % 16;
+        }
+    }
+    return longest != 0;
 }
 
 UNSEEN_INLINE KERNEL_TARGET void KERNEL(contains)(const struct compact *c, bool wide,
@@ -144,9 +162,7 @@ UNSEEN_INLINE KERNEL_TARGET void KERNEL(contains)(const struct compact *c, bool 
     struct KERNEL(ring) ring;
     KERNEL(look_anew)(c, wide, keys, n, 0, 0, &ring);
     for (size_t i = 0; i < n; i++) {
-        uint8_t *line;
-        unsigned slot;
-        bool found = KERNEL(find)(wide, &ring.probe[i % KERNEL_AHEAD], &line, &slot);
+        bool found = KERNEL(find)(wide, &ring.probe[i % KERNEL_AHEAD]);
         if (UNSEEN_UNLIKELY(c->stash.nkeys) && !found) {
             found = unseen__stash_contains(&c->stash, keys[i]);
         }
@@ -163,14 +179,14 @@ UNSEEN_INLINE KERNEL_TARGET void KERNEL(remove)(struct compact *c, bool wide,
     KERNEL(look_anew)(c, wide, keys, n, 0, 0, &ring);
     for (size_t i = 0; i < n; i++) {
         const struct compact_probe *probe = &ring.probe[i % KERNEL_AHEAD];
-        uint8_t *line;
-        unsigned slot;
+        uint8_t *line = NULL;
+        unsigned slot = 0;
         bool found = false;
         /* A key in the stash has no tag: a tag that it matches belongs to another key. */
         if (UNSEEN_UNLIKELY(c->stash.nkeys) && unseen__stash_remove(&c->stash, keys[i])) {
             found = true;
             c->nkeys--;
-        } else if (KERNEL(find)(wide, probe, &line, &slot)) {
+        } else if (KERNEL(find_longest)(wide, probe, &line, &slot)) {
             found = true;
             compact_clear_slot(c, probe, line, slot);
         }
@@ -248,17 +264,17 @@ static KERNEL_TARGET void KERNEL(erase)(uint8_t *page, const uint16_t *slots)
     }
 }
 
-static KERNEL_TARGET uint32_t KERNEL(free_slots)(const uint8_t *line)
+static KERNEL_TARGET struct compact_lanes KERNEL(compare_line)(const uint8_t *line, uint32_t v)
 {
-    return KERNEL(compare)(line, 0).empty;
+    return KERNEL(compare)(line, v);
 }
 
 const struct compact_kernel KERNEL(unseen__compact_small) = {
     KERNEL(small_add),     KERNEL(small_contains), KERNEL(small_remove),
-    KERNEL(small_leaving), KERNEL(erase),          KERNEL(free_slots),
+    KERNEL(small_leaving), KERNEL(erase),          KERNEL(compare_line),
 };
 
 const struct compact_kernel KERNEL(unseen__compact_wide) = {
     KERNEL(wide_add),     KERNEL(wide_contains), KERNEL(wide_remove),
-    KERNEL(wide_leaving), KERNEL(erase),         KERNEL(free_slots),
+    KERNEL(wide_leaving), KERNEL(erase),         KERNEL(compare_line),
 };

@@ -7,12 +7,6 @@
 
 #include "filter/compact.h"
 
-/* One bit per slot of a line. */
-struct compact_lanes {
-    uint32_t match;
-    uint32_t empty;
-};
-
 /* Finds the two lines of a key of this group. */
 UNSEEN_INLINE void compact_locate(const struct compact *c, bool wide, struct unseen_key key,
                                   const struct compact_group *group, struct compact_probe *probe)
@@ -44,17 +38,18 @@ UNSEEN_INLINE unsigned compact_line_number(const struct compact *c,
     return (unsigned)((size_t)(line - compact_start(c, probe)) / COMPACT_LINE);
 }
 
-/* Puts the probe's tag into the lowest free slot of a line. */
+/* Puts the probe's tag, with this end mark, into the lowest free slot of a line. The mark is c->mark
+ * for a tag of a whole key. */
 UNSEEN_INLINE void compact_fill_slot(struct compact *c, bool wide,
-                                     const struct compact_probe *probe, uint8_t *line,
-                                     uint32_t free)
+                                     const struct compact_probe *probe, uint32_t mark,
+                                     uint8_t *line, uint32_t free)
 {
-    uint32_t word = (probe->v & ~(2 * c->mark - 1)) | c->mark;
+    uint32_t word = (probe->v & ~(2 * mark - 1)) | mark;
     compact_put(wide, line, (unsigned)__builtin_ctz(free), word, probe->r);
     if ((free & (free - 1)) == 0) {
         *compact_full(c, probe->page) |= (uint64_t)1 << compact_line_number(c, probe, line);
     }
-    c->generations[probe->depth + compact_v_len(c, c->mark)]++;
+    c->generations[probe->depth + compact_v_len(c, mark)]++;
     c->nkeys++;
 }
 
@@ -68,6 +63,22 @@ UNSEEN_INLINE void compact_clear_slot(struct compact *c, const struct compact_pr
     c->generations[probe->depth + compact_v_len(c, word)]--;
     c->nkeys--;
 }
+
+/* Which slots of a line have the probe's tag or a shorter one of it. In a wide line the caller
+ * compares the remainders. */
+UNSEEN_INLINE uint32_t compact_matches(const struct compact *c, const struct compact_probe *probe,
+                                       const uint8_t *line)
+{
+    return c->kernel->compare(line, probe->v).match & ((1u << c->layout->slots) - 1);
+}
+
+/* Adds the probe's tag to the emptier of its lines; returns false if both are full. */
+bool unseen__compact_add_plain(struct compact *c, const struct compact_probe *probe, uint32_t mark);
+
+/* Kick: the first tag of line a, then b, whose own other line has room goes there, and the probe's
+ * tag takes its slot. Returns false if there is no such tag. Both lines are full. */
+bool unseen__compact_add_by_kick(struct compact *c, const struct compact_probe *probe,
+                                 uint32_t mark);
 
 /* Adds a key whose two lines are full: moves a tag aside or lets the group grow. *moved_out is set
  * if pages or the directory changed, so that other probes are stale. */

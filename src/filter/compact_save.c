@@ -18,6 +18,7 @@ enum {
     LAYOUT_WIDE = 2,
     PIECE_GROUP = 1,
     PIECE_KEYS = 2,
+    PIECE_COUNTED = 3, /* as PIECE_KEYS, each key with the number of its adds */
     PIECE_HEAD = 16,
     PIECE_KEYS_MAX = 2048,
     FULL_LEN = 8 /* a page's word of the full map */
@@ -80,29 +81,28 @@ static size_t save_group(const struct compact *c, uint64_t *position, uint8_t *b
     return PIECE_HEAD + group->npages * ((size_t)COMPACT_PAGE + FULL_LEN);
 }
 
-static size_t save_key(uint8_t *buf, size_t n, struct unseen_key key)
-{
-    store_le64(buf + PIECE_HEAD + n * 16, key.lo);
-    store_le64(buf + PIECE_HEAD + n * 16 + 8, key.hi);
-    return n + 1;
-}
-
 static size_t save_keys(const struct compact *c, uint64_t *position, uint8_t *buf)
 {
     const struct unseen__stash *o = &c->stash;
+    const size_t len = c->counts ? 24 : 16;
     size_t n = 0;
     size_t i = (size_t)(*position - POSITION_KEYS);
-    for (; i < o->nkeys && n < PIECE_KEYS_MAX; i++) {
-        n = save_key(buf, n, o->keys[i]);
+    for (; i < o->nkeys && n < PIECE_KEYS_MAX; i++, n++) {
+        uint8_t *p = buf + PIECE_HEAD + n * len;
+        store_le64(p, o->keys[i].lo);
+        store_le64(p + 8, o->keys[i].hi);
+        if (c->counts) {
+            store_le64(p + 16, o->counts ? o->counts[i] : 1);
+        }
     }
     *position = POSITION_KEYS + i;
     if (n == 0) {
         return 0;
     }
     memset(buf, 0, PIECE_HEAD);
-    buf[0] = PIECE_KEYS;
+    buf[0] = c->counts ? PIECE_COUNTED : PIECE_KEYS;
     store_le32(buf + 4, (uint32_t)n);
-    return PIECE_HEAD + n * 16;
+    return PIECE_HEAD + n * len;
 }
 
 size_t unseen__compact_save_piece(const struct unseen__filter *filter, uint64_t *position,
@@ -289,25 +289,27 @@ static enum unseen_status load_group(struct compact *c, const uint8_t *piece, si
  * theirs. */
 static enum unseen_status load_keys(struct compact *c, const uint8_t *piece, size_t len)
 {
+    const size_t key_len = c->counts ? 24 : 16;
     size_t n = load_le32(piece + 4);
-    if (n == 0 || n > PIECE_KEYS_MAX || len != PIECE_HEAD + n * 16 || piece[1] != 0 ||
+    if (n == 0 || n > PIECE_KEYS_MAX || len != PIECE_HEAD + n * key_len || piece[1] != 0 ||
         piece[2] != 0 || piece[3] != 0 || load_le64(piece + 8) != 0) {
         return UNSEEN_ERR_CORRUPT;
     }
     for (size_t i = 0; i < n; i++) {
-        const uint8_t *p = piece + PIECE_HEAD + i * 16;
+        const uint8_t *p = piece + PIECE_HEAD + i * key_len;
+        const uint64_t count = c->counts ? load_le64(p + 16) : 1;
         struct unseen_key key = {load_le64(p), load_le64(p + 8)};
         if (c->prefix_bits && key.hi >> (64 - c->prefix_bits) != c->prefix) {
             continue;
         }
-        if (unseen__stash_contains(&c->stash, key)) {
+        if (count == 0 || count > UINT64_MAX - c->nkeys || unseen__stash_contains(&c->stash, key)) {
             return UNSEEN_ERR_CORRUPT;
         }
-        enum unseen_status status = unseen__stash_add(&c->stash, key, &c->allocator);
+        enum unseen_status status = unseen__stash_add_again(&c->stash, key, count, &c->allocator);
         if (status != UNSEEN_OK) {
             return status;
         }
-        c->nkeys++;
+        c->nkeys += count;
     }
     return UNSEEN_OK;
 }
@@ -316,7 +318,7 @@ bool unseen__compact_owns_piece(const struct unseen__filter *filter, const uint8
                                 size_t len)
 {
     const struct compact *c = compact_from_const(filter);
-    return len >= PIECE_HEAD && (piece[0] == PIECE_KEYS || c->prefix_bits == 0 ||
+    return len >= PIECE_HEAD && (piece[0] != PIECE_GROUP || c->prefix_bits == 0 ||
                                  load_le64(piece + 8) >> (64 - c->prefix_bits) == c->prefix);
 }
 
@@ -327,14 +329,11 @@ enum unseen_status unseen__compact_load_piece(struct unseen__filter *filter, con
     if (len < PIECE_HEAD) {
         return UNSEEN_ERR_CORRUPT;
     }
-    switch (piece[0]) {
-    case PIECE_GROUP:
+    if (piece[0] == PIECE_GROUP) {
         return load_group(c, piece, len);
-    case PIECE_KEYS:
-        return load_keys(c, piece, len);
-    default:
-        return UNSEEN_ERR_CORRUPT;
     }
+    return piece[0] == (c->counts ? PIECE_COUNTED : PIECE_KEYS) ? load_keys(c, piece, len)
+                                                                : UNSEEN_ERR_CORRUPT;
 }
 
 static int compare_paths(const void *a, const void *b)

@@ -29,7 +29,7 @@ const struct blocks_kind unseen__counting_kind = {
 };
 
 /* The least of the key's counters. */
-unsigned unseen__counting_count(const struct unseen__filter *filter, struct unseen_key key)
+uint64_t unseen__counting_count(const struct unseen__filter *filter, struct unseen_key key)
 {
     static const uint32_t multipliers[UNSEEN__BLOCKED_HASHES] = {COUNTING_MULTIPLIERS};
     const struct blocks *c = blocks_from_const(filter);

@@ -46,7 +46,7 @@ void unseen__counting_combine_piece(struct unseen__filter *filter,
                                     size_t len);
 void unseen__counting_combine_finish(struct unseen__filter *filter,
                                      enum unseen__combination combination);
-unsigned unseen__counting_count(const struct unseen__filter *filter, struct unseen_key key);
+uint64_t unseen__counting_count(const struct unseen__filter *filter, struct unseen_key key);
 
 /* Odd, otherwise random: they are part of the format. */
 #define COUNTING_MULTIPLIERS                                                                       \

@@ -74,8 +74,8 @@ struct unseen__filter_ops {
     void (*remove)(struct unseen__filter *filter, const struct unseen_key *keys, size_t n,
                    uint8_t *verdicts);
 
-    /* How often a key was added, as unseen_set_count; NULL for a filter that does not count. */
-    unsigned (*multiplicity)(const struct unseen__filter *filter, struct unseen_key key);
+    /* How often a key was added, as unseen_set_count; NULL: the filter cannot tell. */
+    uint64_t (*multiplicity)(const struct unseen__filter *filter, struct unseen_key key);
 
     /* Reserves room for n more keys, so that adding them cannot fail. Each key that add gets uses
      * up one of them; n < 0 gives room back. A filter needs this operation if its add can fail and
@@ -136,6 +136,7 @@ const struct unseen__filter_ops *unseen__filter_find(const char *name);
 const struct unseen__filter_ops *unseen__filter_at(size_t i);
 
 extern const struct unseen__filter_ops unseen__compact_ops;
+extern const struct unseen__filter_ops unseen__compact_count_ops;
 extern const struct unseen__filter_ops unseen__bloom_ops;
 extern const struct unseen__filter_ops unseen__counting_ops;
 extern const struct unseen__filter_ops unseen__exact_ops;

@@ -10,6 +10,7 @@ static const struct unseen__filter_ops *const filters[] = {
     &unseen__counting_ops,       &unseen__exact_ops,
     &unseen__block_ops,          &unseen__scalable_ops,
     &unseen__scalable_bloom_ops, &unseen__scalable_counting_ops,
+    &unseen__compact_count_ops,
 };
 
 const struct unseen__filter_ops *unseen__filter_at(size_t i)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * The array of keys and the hash table of their indexes. */
+ * The array of keys, the array of their counts, and the hash table of their indexes. */
 #include "base/posix.h"
 
 #include "filter/stash.h"
@@ -45,6 +45,7 @@ static size_t find_slot(const struct unseen__stash *o, struct unseen_key key)
 void unseen__stash_release(struct unseen__stash *o, const struct unseen_allocator *allocator)
 {
     unseen__free(allocator, o->keys, o->nslots / 2 * sizeof(*o->keys));
+    unseen__free(allocator, o->counts, o->nslots / 2 * sizeof(*o->counts));
     unseen__free(allocator, o->slots, o->nslots * sizeof(*o->slots));
     *o = (struct unseen__stash){0};
 }
@@ -71,9 +72,17 @@ static enum unseen_status stash_grow(struct unseen__stash *o,
         bigger.keys
             ? unseen__alloc_zero(allocator, bigger.nslots * sizeof(*bigger.slots), sizeof(uint64_t))
             : NULL;
-    if (!bigger.slots) {
+    if (bigger.slots && o->counts) {
+        bigger.counts =
+            unseen__alloc(allocator, bigger.nslots / 2 * sizeof(*bigger.counts), sizeof(uint64_t));
+    }
+    if (!bigger.slots || (o->counts && !bigger.counts)) {
+        unseen__free(allocator, bigger.slots, bigger.nslots * sizeof(*bigger.slots));
         unseen__free(allocator, bigger.keys, bigger.nslots / 2 * sizeof(*bigger.keys));
         return UNSEEN_ERR_NOMEM;
+    }
+    if (o->counts) {
+        memcpy(bigger.counts, o->counts, o->nkeys * sizeof(*o->counts));
     }
     if (o->nkeys > 0) {
         memcpy(bigger.keys, o->keys, o->nkeys * sizeof(*o->keys));
@@ -95,9 +104,49 @@ enum unseen_status unseen__stash_add(struct unseen__stash *o, struct unseen_key 
             return status;
         }
     }
+    if (o->counts) {
+        o->counts[o->nkeys] = 1;
+    }
     o->slots[find_slot(o, key)] = (uint32_t)o->nkeys + 1;
     o->keys[o->nkeys++] = key;
     return UNSEEN_OK;
+}
+
+static bool make_counts(struct unseen__stash *o, const struct unseen_allocator *allocator)
+{
+    o->counts = unseen__alloc(allocator, o->nslots / 2 * sizeof(*o->counts), sizeof(uint64_t));
+    for (size_t i = 0; o->counts && i < o->nkeys; i++) {
+        o->counts[i] = 1;
+    }
+    return o->counts != NULL;
+}
+
+enum unseen_status unseen__stash_add_again(struct unseen__stash *o, struct unseen_key key,
+                                           uint64_t n, const struct unseen_allocator *allocator)
+{
+    const bool is_present = unseen__stash_contains(o, key);
+    if (!is_present) {
+        const enum unseen_status status = unseen__stash_add(o, key, allocator);
+        if (status != UNSEEN_OK || n == 1) {
+            return status;
+        }
+    }
+    if (!o->counts && !make_counts(o, allocator)) {
+        if (!is_present) {
+            (void)unseen__stash_remove(o, key);
+        }
+        return UNSEEN_ERR_NOMEM;
+    }
+    o->counts[o->slots[find_slot(o, key)] - 1] += is_present ? n : n - 1;
+    return UNSEEN_OK;
+}
+
+uint64_t unseen__stash_count(const struct unseen__stash *o, struct unseen_key key)
+{
+    if (!unseen__stash_contains(o, key)) {
+        return 0;
+    }
+    return o->counts ? o->counts[o->slots[find_slot(o, key)] - 1] : 1;
 }
 
 /* Empties a slot. Each later entry of the run moves back into the gap, unless its home is after the
@@ -122,6 +171,13 @@ bool unseen__stash_remove(struct unseen__stash *o, struct unseen_key key)
     }
     const size_t slot = find_slot(o, key);
     const uint32_t index = o->slots[slot] - 1;
+    if (o->counts && o->counts[index] > 1) {
+        o->counts[index]--;
+        return true;
+    }
+    if (o->counts) {
+        o->counts[index] = o->counts[o->nkeys - 1];
+    }
     const struct unseen_key last = o->keys[o->nkeys - 1];
     o->slots[find_slot(o, last)] = index + 1;
     o->keys[index] = last;
@@ -132,5 +188,6 @@ bool unseen__stash_remove(struct unseen__stash *o, struct unseen_key key)
 
 size_t unseen__stash_memory(const struct unseen__stash *o)
 {
-    return o->nslots * sizeof(*o->slots) + o->nslots / 2 * sizeof(*o->keys);
+    const size_t counts = o->counts ? sizeof(*o->counts) : 0;
+    return o->nslots * sizeof(*o->slots) + o->nslots / 2 * (sizeof(*o->keys) + counts);
 }

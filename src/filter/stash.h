@@ -6,7 +6,10 @@
  *
  * The keys stand in an array. Their order follows from the calls alone, so that a filter is saved
  * as the same bytes everywhere. A hash table (open addressing, at most half full) has the index of
- * each key. Its hash has a random salt: nobody can choose keys that collide in it. */
+ * each key. Its hash has a random salt: nobody can choose keys that collide in it.
+ *
+ * A filter that counts also keeps here how often a key was added beyond its tags. The array of
+ * counts is made when the first key is added again. */
 #ifndef UNSEEN_FILTER_STASH_H
 #define UNSEEN_FILTER_STASH_H
 
@@ -18,8 +21,9 @@ struct unseen__stash {
     struct unseen_key
         *keys; /* in the order of the calls; a removed key is replaced by the last key */
     size_t nkeys;
-    uint32_t *slots; /* the index of a key, plus 1; 0 is empty */
-    size_t nslots;   /* a power of two, twice the capacity of keys; or 0 */
+    uint64_t *counts; /* how often each key was added; NULL: each once */
+    uint32_t *slots;  /* the index of a key, plus 1; 0 is empty */
+    size_t nslots;    /* a power of two, twice the capacity of keys; or 0 */
     uint64_t salt[2];
 };
 
@@ -30,7 +34,15 @@ bool unseen__stash_contains(const struct unseen__stash *o, struct unseen_key key
 enum unseen_status unseen__stash_add(struct unseen__stash *o, struct unseen_key key,
                                      const struct unseen_allocator *allocator);
 
-/* Removes a key; returns false if it was absent. */
+/* Adds a key n more times, whether it is present or not; n is not 0. Errors: NOMEM, RANDOM; nothing
+ * has changed. */
+enum unseen_status unseen__stash_add_again(struct unseen__stash *o, struct unseen_key key,
+                                           uint64_t n, const struct unseen_allocator *allocator);
+
+/* How often a key was added; 0: it is absent. */
+uint64_t unseen__stash_count(const struct unseen__stash *o, struct unseen_key key);
+
+/* Takes back one add of a key; returns false if it was absent. */
 bool unseen__stash_remove(struct unseen__stash *o, struct unseen_key key);
 
 /* Bytes taken through the allocator. */

@@ -79,8 +79,7 @@ enum unseen__operation {
     UNSEEN__ADD,
     UNSEEN__ADD_ABSENT, /* a present key is not counted once more */
     UNSEEN__CONTAINS,
-    UNSEEN__REMOVE,
-    UNSEEN__COUNT
+    UNSEEN__REMOVE
 };
 
 /* Adds the keys whose verdict says that they changed the filter to the generation. Keys are hashes
@@ -119,11 +118,6 @@ UNSEEN_INLINE enum unseen_status unseen__set_run_filter(const struct unseen_set 
     case UNSEEN__REMOVE:
         set->ops->remove(filter, keys, n, verdicts);
         return UNSEEN_OK;
-    case UNSEEN__COUNT:
-        for (size_t i = 0; i < n; i++) {
-            verdicts[i] = (uint8_t)set->ops->multiplicity(filter, keys[i]);
-        }
-        return UNSEEN_OK;
     }
     return UNSEEN_ERR_ARGUMENT;
 }
@@ -142,7 +136,7 @@ UNSEEN_INLINE enum unseen_status unseen__set_run_shard(const struct unseen_set *
      * changes do not cancel out. */
     switch (operation) {
     case UNSEEN__ADD:
-        if (set->ops->multiplicity) {
+        if (set->ops->add_absent) {
             unseen__set_changed(shard, 5, UNSEEN_SEEN, keys, *ndone, verdicts);
         }
         /* fallthrough */
@@ -164,8 +158,7 @@ enum unseen_status unseen__set_run_shared(const struct unseen_set *set,
                                           const struct unseen_key *keys, size_t n,
                                           uint8_t *verdicts, size_t *ndone);
 
-/* Does what unseen_set_add_keys does, for each operation. UNSUPPORTED if the filter cannot REMOVE or
- * COUNT. ADD, ADD_ABSENT and REMOVE change the set. */
+/* Does what unseen_set_add_keys does, for each operation. UNSUPPORTED if the filter cannot REMOVE. ADD, ADD_ABSENT and REMOVE change the set. */
 UNSEEN_INLINE enum unseen_status unseen__set_run(const struct unseen_set *set,
                                                  enum unseen__operation operation,
                                                  const struct unseen_key *keys, size_t n,
@@ -173,8 +166,7 @@ UNSEEN_INLINE enum unseen_status unseen__set_run(const struct unseen_set *set,
 {
     size_t ndone = 0;
     enum unseen_status status = UNSEEN_OK;
-    if ((operation == UNSEEN__REMOVE && !set->ops->remove) ||
-        (operation == UNSEEN__COUNT && !set->ops->multiplicity)) {
+    if (operation == UNSEEN__REMOVE && !set->ops->remove) {
         status = UNSEEN_ERR_UNSUPPORTED;
     } else if (set->shared) {
         status = unseen__set_run_shared(set, operation, keys, n, verdicts, &ndone);
@@ -186,6 +178,9 @@ UNSEEN_INLINE enum unseen_status unseen__set_run(const struct unseen_set *set,
     }
     return status;
 }
+
+/* How often a key was added to a filter that counts. */
+uint64_t unseen__set_count_key(const struct unseen_set *set, struct unseen_key key);
 
 /* Does what unseen_set_add does, for each operation. */
 enum unseen_status unseen__set_run_items(const struct unseen_set *set,

@@ -37,6 +37,15 @@ static enum unseen_status run_locked(const struct unseen_set *set, size_t shard,
     return status;
 }
 
+uint64_t unseen__set_count_key(const struct unseen_set *set, struct unseen_key key)
+{
+    struct unseen__shard *s = &set->shards[shard_of(set, key)];
+    pthread_mutex_lock(&s->lock);
+    const uint64_t count = set->ops->multiplicity(s->filter, key);
+    pthread_mutex_unlock(&s->lock);
+    return count;
+}
+
 static enum unseen_status reserve_locked(const struct unseen_set *set, size_t shard, ptrdiff_t n)
 {
     struct unseen__shard *s = &set->shards[shard];

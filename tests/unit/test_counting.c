@@ -270,7 +270,7 @@ static void test_absent_and_full(void)
     unseen_set_free(copy);
     /* Counts: never less than what was added. */
     const struct unseen_bytes x = {"x", 1};
-    uint8_t times = 0;
+    uint64_t times = 0;
     for (unsigned n = 1; n <= 14; n++) {
         CHECK_EQ(test_set_add(set, "x", 1, &(enum unseen_verdict){0}), UNSEEN_OK);
         CHECK_EQ(unseen_set_count(set, &x, 1, &times, NULL), UNSEEN_OK);
