@@ -17,9 +17,9 @@
  * Link with -lunseen (pkg-config: unseen; CMake: find_package(unseen), target unseen::unseen). In
  * this order: sets, their export, URL identity, stores (sets that outlive the process), plans (how
  * large will a set be?), lines, errors. unseen_list.h has static lists, unseen_bitmap.h sets of
- * integers, unseen_arrow.h Arrow arrays.
+ * integers, unseen_arrow.h Arrow arrays, unseen_replica.h copies of sets that stay equal.
  *
- * Conventions of all four headers
+ * Conventions of all five headers
  *
  * - Errors. A function that can fail returns enum unseen_status. "Errors" in its comment lists
  *   every status besides UNSEEN_OK. Out-parameters are untouched on failure unless the comment says
@@ -332,17 +332,20 @@ UNSEEN_API const char *unseen_set_profile(const struct unseen_set *set);
 /* merge makes set the union of both sets: it then has the false-positive rate of a set that was
  * given all these keys, so choose the capacity for the whole. intersect makes set the intersection:
  * a key that only one of the sets has is taken for a member with at most the higher of both rates.
+ * In the union of "compact" sets a later removal takes away another key with the false-positive
+ * rate.
  *
  * Arguments:
  *   - other is another object with the same filter, capacity, fpr, seed, key_bits and URL
- *     identity.
+ *     identity. Of "compact" the capacity may differ.
  *   - threads and cpu may differ.
  * Errors:
  *   - UNSUPPORTED: the filter lacks UNSEEN_CAN_MERGE or UNSEEN_CAN_INTERSECT
  *   - MISMATCH: error->setting says which setting differs
  *   - ARGUMENT: set and other are one object
  *   - NOMEM
- *   The set is then as it was.
+ *   The set is then as it was, but a "compact" set that could not grow has some keys of the other;
+ *   call merge again for the rest.
  * Threads: one, for both sets.
  * Time: linear in the memory of both. */
 UNSEEN_API enum unseen_status unseen_set_merge(
@@ -1042,7 +1045,7 @@ UNSEEN_API enum unseen_status unseen_store_rewrite(
  * per key below are for a rate of 1e-4 at 10^8 keys (`unseen plan --capacity 1e8 --fpr 1e-4`):
  *
  *     name            bits  can                        for
- *     compact         36.2  remove, grow               any number of URLs; the default
+ *     compact         36.2  remove, merge, grow        any number of URLs; the default
  *     bloom           19.2  merge, intersect           exchange with other programs; comparisons
  *     block           20.6  merge, intersect           speed, when the number of URLs is known
  *     counting       100.0  remove, merge, count       counting adds in a fixed size

@@ -154,7 +154,8 @@ static inline bool test_compact_sound(const struct compact *c)
         ok = ok && c->free_pages[i] < c->next_page && !used[c->free_pages[i]]++;
     }
     for (uint32_t i = 0; i < c->next_page; i++) {
-        ok = ok && used[i] == (i % COMPACT_CHUNK_PAGES != 0);
+        const size_t at = i % COMPACT_CHUNK_PAGES;
+        ok = ok && used[i] == (at != 0 && at < compact_chunk_pages(i / COMPACT_CHUNK_PAGES));
     }
     free(used);
     for (unsigned i = 0; i < COMPACT_GENERATIONS; i++) {

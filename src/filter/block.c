@@ -21,12 +21,13 @@ const struct blocks_kind unseen__block_kind = {
 
 /* ---- union and intersection ---- */
 
-void unseen__block_combine_piece(struct unseen__filter *filter,
-                                 enum unseen__combination combination, const uint8_t *piece,
-                                 size_t len)
+enum unseen_status unseen__block_combine_piece(struct unseen__filter *filter,
+                                               enum unseen__combination combination,
+                                               const uint8_t *piece, size_t len)
 {
     struct blocks *b = blocks_from(filter);
     unseen__line_array_combine(&b->array, combination, piece, len, &b->combined);
+    return UNSEEN_OK;
 }
 
 void unseen__block_combine_finish(struct unseen__filter *filter,

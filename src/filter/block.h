@@ -39,9 +39,9 @@ extern const struct blocks_kernel unseen__block_avx512[2];
 #endif
 
 /* The operations that block does not share with counting. */
-void unseen__block_combine_piece(struct unseen__filter *filter,
-                                 enum unseen__combination combination, const uint8_t *piece,
-                                 size_t len);
+enum unseen_status unseen__block_combine_piece(struct unseen__filter *filter,
+                                               enum unseen__combination combination,
+                                               const uint8_t *piece, size_t len);
 void unseen__block_combine_finish(struct unseen__filter *filter,
                                   enum unseen__combination combination);
 

@@ -390,11 +390,13 @@ static bool bloom_is_same_shape(const struct unseen__filter *filter,
     return b->m == o->m && b->k == o->k && b->capacity == o->capacity && b->fpr == o->fpr;
 }
 
-static void bloom_combine_piece(struct unseen__filter *filter, enum unseen__combination combination,
-                                const uint8_t *piece, size_t len)
+static enum unseen_status bloom_combine_piece(struct unseen__filter *filter,
+                                              enum unseen__combination combination,
+                                              const uint8_t *piece, size_t len)
 {
     struct bloom *b = bloom_from(filter);
     unseen__line_array_combine(&b->array, combination, piece, len, &b->combined);
+    return UNSEEN_OK;
 }
 
 static double keys_of(const struct bloom *b, uint64_t nset)

@@ -318,7 +318,7 @@ static double compact_plan_rate(const struct unseen_plan *plan, double nkeys)
 
 const struct unseen__filter_ops unseen__compact_ops = {
     .name = "compact",
-    .abilities = UNSEEN_CAN_REMOVE | UNSEEN_CAN_GROW,
+    .abilities = UNSEEN_CAN_REMOVE | UNSEEN_CAN_MERGE | UNSEEN_CAN_GROW,
     .shard_bits = compact_shard_bits,
     .create = compact_create,
     .free = compact_free,
@@ -332,6 +332,9 @@ const struct unseen__filter_ops unseen__compact_ops = {
     .owns_piece = unseen__compact_owns_piece,
     .load_piece = unseen__compact_load_piece,
     .load_finish = unseen__compact_load_finish,
+    .is_same_shape = unseen__compact_is_same_shape,
+    .combine_piece = unseen__compact_combine_piece,
+    .combine_finish = unseen__compact_combine_finish,
     .plan = compact_plan,
     .plan_rate = compact_plan_rate,
 };

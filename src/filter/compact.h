@@ -52,11 +52,13 @@ enum {
     COMPACT_PAGES_MIN = 8,     /* pages of a fresh group */
     COMPACT_PAGES_MAX = 15,    /* pages of a group before it becomes two */
     COMPACT_CHUNK_PAGES = 512, /* pages of an allocation; the first of them holds the full map */
+    COMPACT_SMALL_CHUNKS = 12, /* the first chunks have fewer pages */
     COMPACT_LEAF_BITS = 8,     /* a directory leaf has up to 2^8 entries */
     COMPACT_DEPTH_MAX = 48,
     COMPACT_PREFIX_MAX = 8, /* prefix_bits of a filter */
     COMPACT_GENERATIONS = 96,
-    COMPACT_STUCK_MAX = 1024 /* of a group's stuck */
+    COMPACT_STUCK_MAX = 1024, /* of a group's stuck */
+    COMPACT_PIECE_HEAD = 16
 };
 
 /* A group of pages: one entry of the directory (several equal ones while the group's depth is
@@ -147,8 +149,8 @@ struct compact {
 
     size_t nchunks;
     size_t chunks_cap;
-    size_t chunk0_pages; /* the first chunk grows by doubling up to a whole one */
-    uint32_t next_page;  /* first page never used */
+    size_t nfresh;      /* pages of the chunks that were never used */
+    uint32_t next_page; /* the first of them, or the number before it */
     uint32_t *free_pages;
     size_t nfree;
     size_t free_cap;
@@ -180,7 +182,7 @@ extern const struct compact_kernel unseen__compact_wide_avx512;
 void *unseen__compact_alloc(struct compact *c, size_t size, size_t align);
 void unseen__compact_free(struct compact *c, void *ptr, size_t size); /* ptr may be NULL */
 void unseen__compact_pages_release(struct compact *c);
-/* Makes sure that the next n unseen__compact_page_take calls succeed. May move pages in memory. */
+/* Makes sure that the next n unseen__compact_page_take calls succeed. */
 enum unseen_status unseen__compact_pages_reserve(struct compact *c, size_t n);
 uint32_t unseen__compact_page_take(struct compact *c); /* contents undefined */
 void unseen__compact_page_give(struct compact *c, uint32_t number);
@@ -196,6 +198,11 @@ struct compact_group *unseen__compact_directory_find(const struct compact *c, ui
 enum unseen_status unseen__compact_directory_deepen(struct compact *c, uint64_t path);
 
 /* compact_grow.c: making room */
+/* Gives the group of this path more room. NOMEM leaves everything as it was. *stuck_out is true if
+ * the group must not grow further, because its keys are not random; the key then belongs in the
+ * stash. */
+enum unseen_status unseen__compact_grow(struct compact *c, uint64_t path, bool *stuck_out);
+
 /* A group of this depth or deeper does not split. */
 unsigned unseen__compact_depth_limit(const struct compact *c);
 
@@ -207,12 +214,24 @@ size_t unseen__compact_save_piece(const struct unseen__filter *filter, uint64_t 
 unsigned unseen__compact_saved_depth(const uint8_t *params);
 enum unseen_status unseen__compact_load_params(struct unseen__filter *filter,
                                                const uint8_t *params);
+/* Whether a piece is a group; else it is whole keys. */
+bool unseen__compact_is_group(const uint8_t *piece);
+/* Whether the piece may have a key of this filter. */
 bool unseen__compact_owns_piece(const struct unseen__filter *filter, const uint8_t *piece,
                                 size_t len);
 enum unseen_status unseen__compact_load_piece(struct unseen__filter *filter, const uint8_t *piece,
                                               size_t len);
 enum unseen_status unseen__compact_load_finish(struct unseen__filter *filter);
 void unseen__compact_load_release(struct compact *c);
+
+/* compact_merge.c: union */
+bool unseen__compact_is_same_shape(const struct unseen__filter *filter,
+                                   const struct unseen__filter *other);
+enum unseen_status unseen__compact_combine_piece(struct unseen__filter *filter,
+                                                 enum unseen__combination combination,
+                                                 const uint8_t *piece, size_t len);
+void unseen__compact_combine_finish(struct unseen__filter *filter,
+                                    enum unseen__combination combination);
 
 /* compact_count.c: the operations of a filter that counts */
 enum unseen_status unseen__compact_count_add(struct unseen__filter *filter,
@@ -251,6 +270,15 @@ UNSEEN_INLINE struct compact_group *compact_find(const struct compact *c, uint64
     uint64_t rest = path << (entry & 63);
     size_t index = (size_t)(rest >> (64 - c->leaf_bits));
     return (struct compact_group *)(uintptr_t)(entry & ~(uint64_t)63) + index;
+}
+
+/* The pages of a chunk: 9 (one group and the full map), 8, 16, 16, 32, 32, ... 256, 256, 512, 512,
+ * and so on. Each chunk adds 89 % at most, and from the third on 50 % at most, to what is there. */
+UNSEEN_INLINE size_t compact_chunk_pages(size_t chunk)
+{
+    return chunk == 0                     ? COMPACT_PAGES_MIN + 1
+           : chunk < COMPACT_SMALL_CHUNKS ? (size_t)8 << chunk / 2
+                                          : COMPACT_CHUNK_PAGES;
 }
 
 UNSEEN_INLINE uint8_t *compact_page(const struct compact *c, uint32_t number)

@@ -649,10 +649,7 @@ static void set_stuck(struct compact_group *entries, size_t copies, unsigned stu
     }
 }
 
-/* Gives the group of this path more room. NOMEM leaves everything as it was. *stuck_out is true if
- * the group must not grow further, because its keys are not random; the key then belongs in the
- * stash. */
-static enum unseen_status grow_group(struct compact *c, uint64_t path, bool *stuck_out)
+enum unseen_status unseen__compact_grow(struct compact *c, uint64_t path, bool *stuck_out)
 {
     size_t copies;
     struct compact_group *entries = unseen__compact_directory_find(c, path, &copies);
@@ -661,13 +658,19 @@ static enum unseen_status grow_group(struct compact *c, uint64_t path, bool *stu
         set_stuck(entries, copies, entries->stuck - 1u);
         return UNSEEN_OK;
     }
-    enum unseen_status status = unseen__compact_pages_reserve(c, 2 * (size_t)COMPACT_PAGES_MAX);
+    *stuck_out = false;
+    enum unseen_status status = unseen__compact_pages_reserve(c, 1);
     if (status != UNSEEN_OK) {
         return status;
     }
-    *stuck_out = false;
-    if (entries->npages < COMPACT_PAGES_MAX &&
-        (expand(c, entries, copies) || rebuild(c, entries, copies))) {
+    if (entries->npages < COMPACT_PAGES_MAX && expand(c, entries, copies)) {
+        return UNSEEN_OK;
+    }
+    status = unseen__compact_pages_reserve(c, 2 * (size_t)COMPACT_PAGES_MAX);
+    if (status != UNSEEN_OK) {
+        return status;
+    }
+    if (entries->npages < COMPACT_PAGES_MAX && rebuild(c, entries, copies)) {
         return UNSEEN_OK;
     }
     if (entries->depth < unseen__compact_depth_limit(c)) {
@@ -760,7 +763,7 @@ enum unseen_status unseen__compact_add_full(struct compact *c, struct unseen_key
 {
     while (!unseen__compact_add_by_kick(c, probe, c->mark)) {
         bool stuck;
-        enum unseen_status status = grow_group(c, compact_path(c, key), &stuck);
+        enum unseen_status status = unseen__compact_grow(c, compact_path(c, key), &stuck);
         *moved_out = true;
         if (status != UNSEEN_OK) {
             return status;

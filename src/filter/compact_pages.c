@@ -1,17 +1,19 @@
 /* SPDX-License-Identifier: MIT
  *
- * Page memory of the compact filter: pages have numbers, and come from chunks of 512 (2 MiB) so
- * that growing never moves a large set. The first page of a chunk is not a page of the filter but
- * holds one word for each of the 512: which of its lines are full. The first chunk starts small
- * and is doubled by copying, so that a small set is small. */
+ * Page memory of the compact filter: pages have numbers, and come from chunks that are never moved,
+ * so that growing never copies a set. Chunk i has the numbers from 512 i on; the first chunks have
+ * fewer pages than 512 (compact_chunk_pages), so that a small set is small. The first page of a
+ * chunk is not a page of the filter but holds one word for each of the others: which of its lines
+ * are full. */
 #include "filter/compact.h"
 
 #include "base/array.h"
 
 enum {
-    FIRST_CHUNK_PAGES = 16,
-    LARGE_CHUNKS = 32,      /* from here on huge pages are worth 20 % and more */
-    LARGE_CHUNKS_IMPORT = 2 /* an import fills every page at once: fewer page faults count */
+    LARGE_CHUNKS = COMPACT_SMALL_CHUNKS + 30, /* from here on huge pages are worth 20 % and more */
+    /* An import fills every page at once: fewer page faults count. */
+    LARGE_CHUNKS_IMPORT = COMPACT_SMALL_CHUNKS,
+    CHUNK_ALIGN = 64 /* a line; the allocators of servers give no more */
 };
 
 void *unseen__compact_alloc(struct compact *c, size_t size, size_t align)
@@ -42,35 +44,13 @@ static bool grow_array(struct compact *c, void *array, size_t *cap, size_t wante
     return true;
 }
 
-static enum unseen_status grow_first_chunk(struct compact *c)
-{
-    size_t pages = c->chunk0_pages ? c->chunk0_pages * 2 : FIRST_CHUNK_PAGES;
-    uint8_t *chunk = unseen__compact_alloc(c, pages * COMPACT_PAGE, COMPACT_PAGE);
-    if (!chunk) {
-        return UNSEEN_ERR_NOMEM;
-    }
-    if (c->chunk0_pages) {
-        memcpy(chunk, c->chunks[0], c->chunk0_pages * COMPACT_PAGE);
-        unseen__compact_free(c, c->chunks[0], c->chunk0_pages * COMPACT_PAGE);
-    } else {
-        c->next_page = 1;
-        c->nchunks = 1;
-    }
-    c->chunks[0] = chunk;
-    c->chunk0_pages = pages;
-    return UNSEEN_OK;
-}
-
 static enum unseen_status add_chunk(struct compact *c)
 {
     if (!grow_array(c, &c->chunks, &c->chunks_cap, c->nchunks + 1, sizeof(*c->chunks))) {
         return UNSEEN_ERR_NOMEM;
     }
-    if (c->nchunks == 0 || (c->nchunks == 1 && c->chunk0_pages < COMPACT_CHUNK_PAGES)) {
-        return grow_first_chunk(c);
-    }
-    uint8_t *chunk =
-        unseen__compact_alloc(c, (size_t)COMPACT_CHUNK_PAGES * COMPACT_PAGE, COMPACT_PAGE);
+    const size_t npages = compact_chunk_pages(c->nchunks);
+    uint8_t *chunk = unseen__compact_alloc(c, npages * COMPACT_PAGE, CHUNK_ALIGN);
     if (!chunk) {
         return UNSEEN_ERR_NOMEM;
     }
@@ -78,31 +58,14 @@ static enum unseen_status add_chunk(struct compact *c)
         unseen__memory_large(&c->allocator, chunk);
     }
     c->chunks[c->nchunks++] = chunk;
+    c->nfresh += npages - 1;
     return UNSEEN_OK;
-}
-
-/* The number of pages that were never used: from next_page to the end of the last chunk, without
- * the first page of each chunk. */
-static size_t fresh_pages(const struct compact *c)
-{
-    size_t end = c->nchunks > 1 || c->chunk0_pages == COMPACT_CHUNK_PAGES
-                     ? c->nchunks * COMPACT_CHUNK_PAGES
-                     : c->chunk0_pages;
-    size_t n = 0;
-    for (size_t page = c->next_page; page < end; page++) {
-        n += page % COMPACT_CHUNK_PAGES != 0;
-        if (n > 4 * COMPACT_PAGES_MAX) {
-            break; /* more than anyone asks for */
-        }
-    }
-    return n;
 }
 
 void unseen__compact_pages_release(struct compact *c)
 {
     for (size_t i = 0; i < c->nchunks; i++) {
-        size_t pages = i == 0 ? c->chunk0_pages : COMPACT_CHUNK_PAGES;
-        unseen__compact_free(c, c->chunks[i], pages * COMPACT_PAGE);
+        unseen__compact_free(c, c->chunks[i], compact_chunk_pages(i) * COMPACT_PAGE);
     }
     unseen__compact_free(c, c->chunks, c->chunks_cap * sizeof(*c->chunks));
     unseen__compact_free(c, c->free_pages, c->free_cap * sizeof(*c->free_pages));
@@ -115,7 +78,7 @@ enum unseen_status unseen__compact_pages_reserve(struct compact *c, size_t n)
                     sizeof(*c->free_pages))) {
         return UNSEEN_ERR_NOMEM;
     }
-    while (c->nfree + fresh_pages(c) < n) {
+    while (c->nfree + c->nfresh < n) {
         enum unseen_status status = add_chunk(c);
         if (status != UNSEEN_OK) {
             return status;
@@ -126,16 +89,17 @@ enum unseen_status unseen__compact_pages_reserve(struct compact *c, size_t n)
 
 uint32_t unseen__compact_page_take(struct compact *c)
 {
-    uint32_t number;
     if (c->nfree) {
-        number = c->free_pages[--c->nfree];
-    } else {
-        if (c->next_page % COMPACT_CHUNK_PAGES == 0) {
-            c->next_page++;
-        }
-        number = c->next_page++;
+        return c->free_pages[--c->nfree];
     }
-    return number;
+    /* next_page is the number after the last one taken: perhaps behind the end of its chunk. */
+    uint32_t chunk = c->next_page / COMPACT_CHUNK_PAGES;
+    if (c->next_page % COMPACT_CHUNK_PAGES >= compact_chunk_pages(chunk)) {
+        c->next_page = ++chunk * COMPACT_CHUNK_PAGES;
+    }
+    c->next_page += c->next_page % COMPACT_CHUNK_PAGES == 0; /* the full map */
+    c->nfresh--;
+    return c->next_page++;
 }
 
 void unseen__compact_page_give(struct compact *c, uint32_t number)

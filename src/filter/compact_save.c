@@ -19,12 +19,15 @@ enum {
     PIECE_GROUP = 1,
     PIECE_KEYS = 2,
     PIECE_COUNTED = 3, /* as PIECE_KEYS, each key with the number of its adds */
-    PIECE_HEAD = 16,
+    PIECE_HEAD = COMPACT_PIECE_HEAD,
     PIECE_KEYS_MAX = 2048,
     FULL_LEN = 8 /* a page's word of the full map */
 };
 
 #define POSITION_KEYS ((uint64_t)1 << 48)
+
+/* The most adds of one key in an export: later adds do not overflow. */
+#define COUNT_MAX ((uint64_t)1 << 48)
 
 static uint64_t group_prefix(const struct compact *c, uint64_t path)
 {
@@ -302,7 +305,7 @@ static enum unseen_status load_keys(struct compact *c, const uint8_t *piece, siz
         if (c->prefix_bits && key.hi >> (64 - c->prefix_bits) != c->prefix) {
             continue;
         }
-        if (count == 0 || count > UINT64_MAX - c->nkeys || unseen__stash_contains(&c->stash, key)) {
+        if (count == 0 || count > COUNT_MAX || unseen__stash_contains(&c->stash, key)) {
             return UNSEEN_ERR_CORRUPT;
         }
         enum unseen_status status = unseen__stash_add_again(&c->stash, key, count, &c->allocator);
@@ -314,12 +317,22 @@ static enum unseen_status load_keys(struct compact *c, const uint8_t *piece, siz
     return UNSEEN_OK;
 }
 
+bool unseen__compact_is_group(const uint8_t *piece)
+{
+    return piece[0] == PIECE_GROUP;
+}
+
+/* A group of an export is in one filter, but a union may meet a group that spans several. */
 bool unseen__compact_owns_piece(const struct unseen__filter *filter, const uint8_t *piece,
                                 size_t len)
 {
     const struct compact *c = compact_from_const(filter);
-    return len >= PIECE_HEAD && (piece[0] != PIECE_GROUP || c->prefix_bits == 0 ||
-                                 load_le64(piece + 8) >> (64 - c->prefix_bits) == c->prefix);
+    if (len < PIECE_HEAD || piece[0] != PIECE_GROUP) {
+        return len >= PIECE_HEAD;
+    }
+    const unsigned common = piece[1] < c->prefix_bits ? piece[1] : c->prefix_bits;
+    return common == 0 ||
+           (load_le64(piece + 8) ^ c->prefix << (64 - c->prefix_bits)) >> (64 - common) == 0;
 }
 
 enum unseen_status unseen__compact_load_piece(struct unseen__filter *filter, const uint8_t *piece,

@@ -58,9 +58,9 @@ static uint64_t add_counters(uint64_t x, uint64_t y)
     return sums[0] | sums[1] << 4;
 }
 
-void unseen__counting_combine_piece(struct unseen__filter *filter,
-                                    enum unseen__combination combination, const uint8_t *piece,
-                                    size_t len)
+enum unseen_status unseen__counting_combine_piece(struct unseen__filter *filter,
+                                                  enum unseen__combination combination,
+                                                  const uint8_t *piece, size_t len)
 {
     struct blocks *c = blocks_from(filter);
     const uint8_t *other;
@@ -71,6 +71,7 @@ void unseen__counting_combine_piece(struct unseen__filter *filter,
         uint8_t *p = c->bytes + place + i;
         store_le64(p, add_counters(load_le64(p), load_le64(other + i)));
     }
+    return UNSEEN_OK;
 }
 
 void unseen__counting_combine_finish(struct unseen__filter *filter,

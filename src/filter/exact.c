@@ -10,6 +10,7 @@
 #include <math.h>
 
 #include "base/memory.h"
+#include "hash/checksum.h"
 
 enum {
     PLANNED_DEPTH_MAX = 28,
@@ -460,6 +461,18 @@ static enum unseen_status exact_load_piece(struct unseen__filter *filter, const 
     return load_batch(e, keys, n);
 }
 
+/* A loaded filter has another shape, and so other pieces. */
+static uint64_t exact_digest_piece(const struct unseen__filter *filter, const uint8_t *piece,
+                                   size_t len)
+{
+    const size_t step = key_bytes(exact_from_const(filter));
+    uint64_t sum = 0;
+    for (size_t at = PIECE_HEAD; at < len; at += step) {
+        sum += unseen__checksum(piece + at, step);
+    }
+    return sum;
+}
+
 static enum unseen_status exact_load_finish(struct unseen__filter *filter)
 {
     (void)filter; /* load_piece checked every piece, and src/set counts the keys */
@@ -479,6 +492,7 @@ const struct unseen__filter_ops unseen__exact_ops = {
     .stats = exact_stats,
     .save_params = exact_save_params,
     .save_piece = exact_save_piece,
+    .digest_piece = exact_digest_piece,
     .owns_piece = exact_owns_piece,
     .load_piece = exact_load_piece,
     .load_finish = exact_load_finish,

@@ -103,6 +103,10 @@ struct unseen__filter_ops {
      * *position is 0 at first and always below 2^49. */
     size_t (*save_piece)(const struct unseen__filter *filter, uint64_t *position, uint8_t *buf);
 
+    /* The share of a piece in the digest of its set; the shares are added up. NULL: its checksum.
+     * A filter needs this operation if equal sets can be cut into other pieces. */
+    uint64_t (*digest_piece)(const struct unseen__filter *filter, const uint8_t *piece, size_t len);
+
     /* Load pieces, in any order, into a filter that was created from saved parameters; load_finish
      * checks the whole. A piece goes to every filter of the set that owns a part of it. Every byte
      * may be hostile. */
@@ -111,12 +115,14 @@ struct unseen__filter_ops {
                                      size_t len);
     enum unseen_status (*load_finish)(struct unseen__filter *filter);
 
-    /* Union and intersection; they cannot fail. is_same_shape compares the first filters of two
-     * sets. If it is true, every filter gets each piece of the other set of which it owns a part;
-     * then combine_finish counts the keys. */
+    /* Union and intersection. is_same_shape compares the first filters of two sets. If it is true,
+     * every filter gets each piece of the other set of which it owns a part; then combine_finish
+     * counts the keys. A filter that grows can fail in the midst of a union (NOMEM): it then has
+     * all its keys and some of the other's, and a union from the start adds the rest. */
     bool (*is_same_shape)(const struct unseen__filter *filter, const struct unseen__filter *other);
-    void (*combine_piece)(struct unseen__filter *filter, enum unseen__combination combination,
-                          const uint8_t *piece, size_t len);
+    enum unseen_status (*combine_piece)(struct unseen__filter *filter,
+                                        enum unseen__combination combination, const uint8_t *piece,
+                                        size_t len);
     void (*combine_finish)(struct unseen__filter *filter, enum unseen__combination combination);
 
     /* For unseen_plan: plan fills in the unknown numbers of a plan from the known numbers;

@@ -51,8 +51,8 @@ enum unseen_status unseen__line_array_init(struct unseen__line_array *array, uin
     if (!unseen__memory_is_plausible(allocator, array->nbytes)) {
         return UNSEEN_ERR_NOMEM;
     }
-    array->bytes = (to_load ? unseen__alloc : unseen__alloc_zero)(
-        allocator, array->nbytes, array->nbytes < 4096 ? 128 : 4096);
+    array->bytes =
+        (to_load ? unseen__alloc : unseen__alloc_zero)(allocator, array->nbytes, UNSEEN__LINE);
     if (!array->bytes) {
         return UNSEEN_ERR_NOMEM;
     }

@@ -46,18 +46,22 @@ static enum unseen_status check_same(const struct unseen_set *set, const struct 
                                  "the sets do not have the same %s", name);
 }
 
-static void combine_filter(struct unseen_set *set, enum unseen__combination combination,
-                           const struct unseen__filter *other, uint8_t *buf)
+static enum unseen_status combine_filter(struct unseen_set *set,
+                                         enum unseen__combination combination,
+                                         const struct unseen__filter *other, uint8_t *buf)
 {
     uint64_t position = 0;
-    for (size_t len; (len = set->ops->save_piece(other, &position, buf)) != 0;) {
-        for (size_t i = 0; i < nshards_of(set); i++) {
+    enum unseen_status status = UNSEEN_OK;
+    for (size_t len;
+         status == UNSEEN_OK && (len = set->ops->save_piece(other, &position, buf)) != 0;) {
+        for (size_t i = 0; i < nshards_of(set) && status == UNSEEN_OK; i++) {
             struct unseen__filter *filter = set->shards[i].filter;
             if (set->ops->owns_piece(filter, buf, len)) {
-                set->ops->combine_piece(filter, combination, buf, len);
+                status = set->ops->combine_piece(filter, combination, buf, len);
             }
         }
     }
+    return status;
 }
 
 static enum unseen_status combine(struct unseen_set *set, const struct unseen_set *other,
@@ -69,7 +73,7 @@ static enum unseen_status combine(struct unseen_set *set, const struct unseen_se
                                      "sets with the filter %s cannot be combined this way",
                                      set->ops->name);
     }
-    const enum unseen_status status = check_same(set, other, error);
+    enum unseen_status status = check_same(set, other, error);
     if (status != UNSEEN_OK) {
         return status;
     }
@@ -77,8 +81,8 @@ static enum unseen_status combine(struct unseen_set *set, const struct unseen_se
     if (!buf) {
         return unseen__error_plain(error, UNSEEN_ERR_NOMEM);
     }
-    for (size_t i = 0; i < nshards_of(other); i++) {
-        combine_filter(set, combination, other->shards[i].filter, buf);
+    for (size_t i = 0; i < nshards_of(other) && status == UNSEEN_OK; i++) {
+        status = combine_filter(set, combination, other->shards[i].filter, buf);
     }
     for (size_t i = 0; i < nshards_of(set); i++) {
         set->ops->combine_finish(set->shards[i].filter, combination);
@@ -88,7 +92,7 @@ static enum unseen_status combine(struct unseen_set *set, const struct unseen_se
     }
     set->shards[0].generation += 1 + (uint64_t)combination;
     unseen__free(&set->allocator, buf, UNSEEN_CHUNK_MAX);
-    return UNSEEN_OK;
+    return status == UNSEEN_OK ? UNSEEN_OK : unseen__error_plain(error, status);
 }
 
 enum unseen_status unseen_set_merge(struct unseen_set *set, const struct unseen_set *other,

@@ -245,6 +245,7 @@ static enum unseen_status create_set(struct unseen_set **set_out,
     *set = (struct unseen_set){
         .ops = ops,
         .shard_bits = shard_bits,
+        .threads = options->threads,
         .shared = options->threads > 1 || shard_bits > 0,
         .key_bits = options->key_bits,
         .url = options->url,

@@ -29,6 +29,7 @@ struct unseen_set {
     struct unseen__shard *shards;
     unsigned shard_bits;
     bool shared; /* take the locks */
+    unsigned threads;
     unsigned key_bits;
     const struct unseen_url *url; /* NULL: the bytes are the identity */
     enum unseen_cpu cpu;          /* a level, not AUTO */

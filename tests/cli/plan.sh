@@ -147,7 +147,7 @@ for n in 1 1000 30000; do
     done
 done
 run plan --capacity 1
-holds grep -qE '^compact +5.47e5 +66.7K ' out
+holds grep -qE '^compact +3.17e5 +38.8K ' out
 holds [ "$(awk 'length > 80' out)" = '' ]
 
 # What cannot be, and by how much.

@@ -66,7 +66,11 @@ static void check_page(bool wide, const struct compact_kernel *kernel, uint64_t 
     random_page(page, random);
     for (unsigned line = 0; line < COMPACT_LINES; line++) {
         const uint8_t *bytes = page + (size_t)line * COMPACT_LINE;
-        CHECK_EQ(kernel->free_slots(bytes) & slots, plain->free_slots(bytes) & slots);
+        const uint32_t v = load_le32(bytes);
+        const struct compact_lanes x = kernel->compare(bytes, v);
+        const struct compact_lanes y = plain->compare(bytes, v);
+        CHECK_EQ(x.empty & slots, y.empty & slots);
+        CHECK_EQ(x.match & slots, y.match & slots);
     }
     for (unsigned i = 0; i < 8; i++) {
         unsigned n = wide ? 128 : 256;

@@ -5,6 +5,8 @@
  * steers later changes but is missing from an export shows here: the two sets drift apart. */
 #include "set_check.h"
 
+#include <unseen_replica.h>
+
 enum {
     ROUND = 10000, /* changes between two re-syncs */
     BATCH_MAX = 200
@@ -62,8 +64,12 @@ static void change(struct unseen_set *sets[2], enum keys kind, bool removes, uin
     CHECK(memcmp(verdicts[0], verdicts[1], n) == 0);
 }
 
+/* "exact" loads into another shape, so its digest is compared, which is of its keys. */
 static bool are_equal(const struct unseen_set *a, const struct unseen_set *b)
 {
+    if (unseen_set_digest(a) != unseen_set_digest(b) || a->ops == &unseen__exact_ops) {
+        return unseen_set_digest(a) == unseen_set_digest(b);
+    }
     struct test_image x = test_export(a);
     struct test_image y = test_export(b);
     const bool equal = test_same_image(&x, &y);
@@ -111,6 +117,10 @@ int main(void)
         check_replica("compact", 2e-6, threads, RANDOM_KEYS, 20);
         check_replica("compact", UNSEEN_FPR_DEFAULT, threads, CROWDED_KEYS, 6);
         check_replica("compact", 2e-6, threads, CROWDED_KEYS, 6);
+        check_replica("compact-count", UNSEEN_FPR_DEFAULT, threads, RANDOM_KEYS, 8);
+        check_replica("compact-count", 2e-6, threads, CROWDED_KEYS, 4);
+        check_replica("exact", 1e-6, threads, RANDOM_KEYS, 10);
+        check_replica("exact", 1e-12, threads, RANDOM_KEYS, 4);
         check_replica("bloom", 0.01, threads, RANDOM_KEYS, 2);
         check_replica("block", 0.01, threads, RANDOM_KEYS, 2);
         check_replica("counting", 0.01, threads, RANDOM_KEYS, 2);

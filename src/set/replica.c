@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Copy and digest of a set. Both go through the pieces of an export, so a filter needs nothing
+ * else for them. */
+#include "unseen_replica.h"
+
+#include "base/bytes.h"
+#include "base/error.h"
+#include "base/memory.h"
+#include "hash/checksum.h"
+#include "set/set.h"
+
+static enum unseen_status copy_chunks(struct unseen_import *import, const struct unseen_set *set,
+                                      uint8_t *buf)
+{
+    uint64_t cursor = 0;
+    for (;;) {
+        size_t len;
+        enum unseen_status status = unseen_set_export(set, &cursor, buf, UNSEEN_CHUNK_MAX, &len);
+        if (status != UNSEEN_OK || len == 0) {
+            return status;
+        }
+        status = unseen_import_chunk(import, buf, len);
+        if (status != UNSEEN_OK) {
+            return status;
+        }
+    }
+}
+
+enum unseen_status unseen_set_copy(struct unseen_set **copy_out, const struct unseen_set *set,
+                                   struct unseen_error *error)
+{
+    const struct unseen_set_options options = {.size = sizeof(options),
+                                               .url = set->url,
+                                               .threads = set->threads,
+                                               .cpu = set->cpu,
+                                               .allocator = &set->allocator};
+    struct unseen_import *import = NULL;
+    uint8_t *buf = unseen__alloc(&set->allocator, UNSEEN_CHUNK_MAX, 64);
+    enum unseen_status status =
+        buf ? unseen_import_create(&import, &options, NULL) : UNSEEN_ERR_NOMEM;
+    if (status == UNSEEN_OK) {
+        status = copy_chunks(import, set, buf);
+        if (status == UNSEEN_OK) {
+            status = unseen_import_finish(import, copy_out);
+        } else {
+            unseen_import_free(import);
+        }
+    }
+    unseen__free(&set->allocator, buf, UNSEEN_CHUNK_MAX);
+    return status == UNSEEN_OK ? UNSEEN_OK : unseen__error_plain(error, status);
+}
+
+uint64_t unseen_set_digest(const struct unseen_set *set)
+{
+    /* A sum, so that it does not depend on the order of pieces. */
+    uint64_t sums[2] = {0, unseen__secret_id(&set->hasher.secret)};
+    uint8_t buf[UNSEEN_CHUNK_MAX];
+    for (size_t i = 0; i < (size_t)1 << set->shard_bits; i++) {
+        const struct unseen__filter *filter = set->shards[i].filter;
+        uint64_t position = 0;
+        for (size_t len; (len = set->ops->save_piece(filter, &position, buf)) != 0;) {
+            sums[0] += set->ops->digest_piece ? set->ops->digest_piece(filter, buf, len)
+                                              : unseen__checksum(buf, len);
+        }
+    }
+    uint8_t bytes[sizeof(sums)];
+    store_le64(bytes, sums[0]);
+    store_le64(bytes + 8, sums[1]);
+    return unseen__checksum(bytes, sizeof(bytes));
+}

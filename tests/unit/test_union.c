@@ -1,0 +1,278 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The union of compact sets, tag by tag, against the union of their key numbers; and the copy and
+ * the digest of a set with each filter. */
+#include "set_check.h"
+
+#include <unseen_replica.h>
+
+static struct test_allocator counting;
+static const uint64_t seeds[2] = {5, 6};
+
+static struct unseen_set *make(const char *filter, double fpr, unsigned threads, int seed)
+{
+    const struct unseen_allocator allocator = {test_alloc, test_free, &counting};
+    const struct unseen_set_options options = {.size = sizeof(options),
+                                               .filter = filter,
+                                               .fpr = fpr,
+                                               .capacity = filter ? 40000 : 0,
+                                               .seed = &seeds[seed],
+                                               .seed_len = sizeof(seeds[seed]),
+                                               .threads = threads,
+                                               .cpu = test_cpu,
+                                               .allocator = &allocator};
+    struct unseen_set *set = NULL;
+    CHECK(unseen_set_create(&set, &options, NULL) == UNSEEN_OK);
+    return set;
+}
+
+static void add_range(struct unseen_set *set, uint64_t first, uint64_t end)
+{
+    for (uint64_t i = first; i < end; i++) {
+        const struct unseen_key key = test_key(i);
+        uint8_t verdict;
+        CHECK(unseen_set_add_keys(set, &key, 1, &verdict, NULL) == UNSEEN_OK);
+    }
+}
+
+static uint64_t count_seen(const struct unseen_set *set, uint64_t first, uint64_t end)
+{
+    uint64_t nseen = 0;
+    for (uint64_t i = first; i < end; i++) {
+        const struct unseen_key key = test_key(i);
+        uint8_t verdict = 9;
+        CHECK(unseen_set_contains_keys(set, &key, 1, &verdict, NULL) == UNSEEN_OK);
+        nseen += verdict == UNSEEN_SEEN;
+    }
+    return nseen;
+}
+
+static uint64_t nkeys_of(const struct unseen_set *set)
+{
+    struct unseen_set_stats stats = {.size = sizeof(stats)};
+    CHECK(unseen_set_stats(set, &stats) == UNSEEN_OK);
+    return stats.nkeys;
+}
+
+static void set_cut(struct unseen_set *set, unsigned cut)
+{
+    for (size_t i = 0; i < (size_t)1 << set->shard_bits; i++) {
+        test_compact(set, i)->mark = 1u << cut;
+    }
+}
+
+/* One set has the keys 0 to na - 1, the other the keys from - to from + nb - 1. With a cut, keys are
+ * taken for others; without, every answer is exact. */
+static void check_union(double fpr, unsigned threads_a, unsigned threads_b, uint64_t na,
+                        uint64_t from, uint64_t nb, unsigned cut)
+{
+    struct unseen_set *a = make(NULL, fpr, threads_a, 0);
+    struct unseen_set *b = make(NULL, fpr, threads_b, 0);
+    const uint64_t end = from + nb > na ? from + nb : na;
+    set_cut(a, cut);
+    set_cut(b, cut);
+    add_range(a, 0, na);
+    add_range(b, from, from + nb);
+    CHECK(unseen_set_merge(a, b, NULL) == UNSEEN_OK);
+    CHECK(test_set_sound(a));
+    CHECK_EQ(count_seen(a, 0, na), na);
+    CHECK_EQ(count_seen(a, from, from + nb), nb);
+    const uint64_t nkeys = nkeys_of(a);
+    /* Everything is there already. */
+    CHECK(unseen_set_merge(a, b, NULL) == UNSEEN_OK);
+    CHECK(cut ? nkeys_of(a) <= nkeys + nkeys / 10 : nkeys_of(a) == nkeys);
+    if (cut == 0) {
+        const uint64_t nboth = from < na ? (from + nb < na ? nb : na - from) : 0;
+        CHECK_EQ(nkeys, na + nb - nboth);
+        CHECK_EQ(count_seen(a, end, end + 20000), 0);
+        uint64_t nwrong = 0;
+        for (uint64_t i = 0; i < na + nb; i++) {
+            const uint64_t number = i < na ? i : from + i - na;
+            const struct unseen_key key = test_key(number);
+            uint8_t verdict = 9;
+            CHECK(unseen_set_remove_keys(a, &key, 1, &verdict, NULL) == UNSEEN_OK);
+            /* A common key is there once, and comes twice here. */
+            const bool again = i >= na && number < na;
+            nwrong += verdict != (again ? UNSEEN_NEW : UNSEEN_SEEN);
+        }
+        CHECK_EQ(nwrong, 0);
+        CHECK_EQ(nkeys_of(a), 0);
+        CHECK(test_set_sound(a));
+    }
+    unseen_set_free(a);
+    unseen_set_free(b);
+    CHECK_EQ(counting.nlive, 0);
+}
+
+/* Crowds that do not fit into the lines of a group which cannot grow. */
+static void check_crowd(double fpr)
+{
+    enum {
+        N = 3000
+    };
+    struct unseen_set *sets[2] = {make(NULL, fpr, 1, 0), make(NULL, fpr, 1, 0)};
+    for (uint64_t i = 0; i < N; i++) {
+        struct unseen_key key = test_key(i);
+        uint8_t verdict;
+        key.lo &= ~(uint64_t)0xfffff;
+        key.hi >>= 20;
+        CHECK(unseen_set_add_keys(sets[i % 2], &key, 1, &verdict, NULL) == UNSEEN_OK);
+        if (i % 5 == 0) {
+            CHECK(unseen_set_add_keys(sets[1 - i % 2], &key, 1, &verdict, NULL) == UNSEEN_OK);
+        }
+    }
+    CHECK(unseen_set_merge(sets[0], sets[1], NULL) == UNSEEN_OK);
+    CHECK(test_set_sound(sets[0]));
+    uint64_t nseen = 0;
+    for (uint64_t i = 0; i < N; i++) {
+        struct unseen_key key = test_key(i);
+        uint8_t verdict = 9;
+        key.lo &= ~(uint64_t)0xfffff;
+        key.hi >>= 20;
+        CHECK(unseen_set_contains_keys(sets[0], &key, 1, &verdict, NULL) == UNSEEN_OK);
+        nseen += verdict == UNSEEN_SEEN;
+    }
+    CHECK_EQ(nseen, N);
+    unseen_set_free(sets[0]);
+    unseen_set_free(sets[1]);
+    CHECK_EQ(counting.nlive, 0);
+}
+
+static void check_refusals(void)
+{
+    struct unseen_set *a = make(NULL, UNSEEN_FPR_DEFAULT, 1, 0);
+    struct unseen_set *small = make(NULL, 2e-6, 1, 0);
+    struct unseen_set *other = make(NULL, UNSEEN_FPR_DEFAULT, 1, 1);
+    struct unseen_set *exact = make("exact", UNSEEN_FPR_DEFAULT, 1, 0);
+    struct unseen_set *counts = make("compact-count", UNSEEN_FPR_DEFAULT, 1, 0);
+    struct unseen_error error;
+    CHECK(unseen_set_merge(a, a, &error) == UNSEEN_ERR_ARGUMENT);
+    CHECK(unseen_set_merge(a, small, &error) == UNSEEN_ERR_MISMATCH);
+    CHECK(error.setting == UNSEEN_SETTING_CAPACITY);
+    CHECK(unseen_set_merge(a, other, &error) == UNSEEN_ERR_MISMATCH);
+    CHECK(error.setting == UNSEEN_SETTING_SEED);
+    CHECK(unseen_set_merge(a, exact, &error) == UNSEEN_ERR_MISMATCH);
+    CHECK(error.setting == UNSEEN_SETTING_FILTER);
+    CHECK(unseen_set_intersect(a, other, &error) == UNSEEN_ERR_UNSUPPORTED);
+    CHECK(unseen_set_merge(counts, a, &error) == UNSEEN_ERR_UNSUPPORTED);
+    unseen_set_free(a);
+    unseen_set_free(small);
+    unseen_set_free(other);
+    unseen_set_free(exact);
+    unseen_set_free(counts);
+}
+
+/* The nth allocation fails: a second union completes the first. */
+static void check_nomem(void)
+{
+    struct unseen_set *b = make(NULL, 2e-6, 1, 0);
+    add_range(b, 5000, 60000);
+    unsigned nfailed = 0;
+    for (unsigned long nth = 1; nth < 12; nth++) {
+        struct unseen_set *a = make(NULL, 2e-6, 1, 0);
+        add_range(a, 0, 10000);
+        counting.fail_at = counting.nallocs + nth;
+        const enum unseen_status status = unseen_set_merge(a, b, NULL);
+        counting.fail_at = 0;
+        CHECK(status == UNSEEN_OK || status == UNSEEN_ERR_NOMEM);
+        nfailed += status != UNSEEN_OK;
+        CHECK(test_set_sound(a));
+        CHECK_EQ(count_seen(a, 0, 10000), 10000);
+        CHECK(unseen_set_merge(a, b, NULL) == UNSEEN_OK);
+        CHECK_EQ(count_seen(a, 0, 60000), 60000);
+        unseen_set_free(a);
+    }
+    CHECK(nfailed > 2);
+    unseen_set_free(b);
+    CHECK_EQ(counting.nlive, 0);
+}
+
+/* ---- copy and digest ---- */
+
+static void check_copy(const char *filter, double fpr, unsigned threads)
+{
+    struct unseen_set *set = make(filter, fpr, threads, 0);
+    struct unseen_set *copy = NULL;
+    add_range(set, 0, 20000);
+    CHECK(unseen_set_copy(&copy, set, NULL) == UNSEEN_OK);
+    CHECK(copy && copy->shard_bits == set->shard_bits);
+    CHECK_EQ(unseen_set_digest(copy), unseen_set_digest(set));
+    CHECK_EQ(count_seen(copy, 0, 40000), count_seen(set, 0, 40000));
+    /* One key makes a difference, until the other has it, too. */
+    uint64_t extra = 50000;
+    while (count_seen(set, extra, extra + 1)) {
+        extra++;
+    }
+    add_range(copy, extra, extra + 1);
+    CHECK(unseen_set_digest(copy) != unseen_set_digest(set));
+    CHECK_EQ(count_seen(set, extra, extra + 1), 0);
+    add_range(set, extra, extra + 1);
+    CHECK_EQ(unseen_set_digest(copy), unseen_set_digest(set));
+    unseen_set_free(set);
+    unseen_set_free(copy);
+
+    /* Sets with other secrets have other digests, also when they are empty. */
+    set = make(filter, fpr, threads, 0);
+    copy = make(filter, fpr, threads, 1);
+    CHECK(unseen_set_digest(copy) != unseen_set_digest(set));
+    unseen_set_free(set);
+    unseen_set_free(copy);
+    CHECK_EQ(counting.nlive, 0);
+}
+
+static void check_copy_nomem(void)
+{
+    struct unseen_set *set = make(NULL, UNSEEN_FPR_DEFAULT, 2, 0);
+    add_range(set, 0, 20000);
+    enum unseen_status status = UNSEEN_ERR_NOMEM;
+    unsigned nfailed = 0;
+    for (unsigned long nth = 1; status != UNSEEN_OK; nth += 3) {
+        struct unseen_set *copy = NULL;
+        const long nlive = counting.nlive;
+        counting.fail_at = counting.nallocs + nth;
+        status = unseen_set_copy(&copy, set, NULL);
+        counting.fail_at = 0;
+        CHECK((status == UNSEEN_OK) == (copy != NULL));
+        CHECK(status == UNSEEN_OK || (status == UNSEEN_ERR_NOMEM && counting.nlive == nlive));
+        nfailed += status != UNSEEN_OK;
+        unseen_set_free(copy);
+    }
+    CHECK(nfailed > 5);
+    unseen_set_free(set);
+    CHECK_EQ(counting.nlive, 0);
+}
+
+int main(void)
+{
+    static const char *const filters[] = {"compact",  "compact-count",  "exact",
+                                          "bloom",    "block",          "counting",
+                                          "scalable", "scalable-bloom", "scalable-count"};
+    test_start();
+    for (int wide = 0; wide < 2; wide++) {
+        const double fpr = wide ? UNSEEN_FPR_DEFAULT : 2e-6;
+        check_union(fpr, 1, 1, 0, 0, 0, 0);
+        check_union(fpr, 1, 1, 0, 0, 30000, 0);
+        check_union(fpr, 1, 1, 30000, 0, 0, 0);
+        check_union(fpr, 1, 1, 40000, 20000, 40000, 0);
+        check_union(fpr, 1, 1, 500, 0, 100000, 0);
+        check_union(fpr, 1, 1, 100000, 99000, 2000, 0);
+        check_union(fpr, 2, 1, 3000, 2000, 50000, 0);
+        check_union(fpr, 1, 2, 50000, 2000, 3000, 0);
+        check_union(fpr, 8, 2, 20000, 10000, 20000, 0);
+        /* Short tags, and tags with no bit left. */
+        check_union(fpr, 1, 1, 40000, 20000, 40000, wide ? 20 : 12);
+        check_union(fpr, 1, 1, 500, 0, 60000, wide ? 28 : 20);
+        check_union(fpr, 1, 1, 60000, 0, 500, wide ? 28 : 20);
+        check_union(fpr, 1, 1, 60000, 100000, 500, wide ? 29 : 21);
+        check_union(fpr, 2, 1, 30000, 20000, 30000, wide ? 28 : 20);
+        check_crowd(fpr);
+    }
+    check_refusals();
+    check_nomem();
+    for (size_t i = 0; i < sizeof(filters) / sizeof(filters[0]); i++) {
+        check_copy(filters[i], 1e-4, 1);
+        check_copy(filters[i], 1e-4, 2);
+    }
+    check_copy_nomem();
+    return test_end();
+}
