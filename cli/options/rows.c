@@ -383,7 +383,7 @@ static const struct option_row rows[] = {
      "make room for N keys, and grow past it as needed", COUNT("a number of keys", "1e6", seen.capacity)},
     {0, "filter", COMMAND_MAKERS | COMMAND_COMPACT,
      "the kind of filter: compact (the default), bloom,\nblock, counting, scalable, scalable-bloom,\n"
-     "scalable-count or exact; see unseen help filters", TEXT("NAME", NULL, seen.filter)},
+     "scalable-count, compact-count or exact; see\nunseen help filters", TEXT("NAME", NULL, seen.filter)},
     {0, "bits", COMMAND_MAKERS | COMMAND_COMPACT,
      "the bits per key of --filter bloom, instead of --fpr;\nunseen plan --bits 20 --hashes 10 says the rate",
      REAL("B", "a number of bits per key above 0", "20", seen.bits_per_key)},
