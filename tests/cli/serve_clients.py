@@ -323,7 +323,8 @@ else:
 refused = subprocess.run([TOOL, "serve", "slow", "--listen", "unix:sock", "--group", "nobody-has-it"],
                          stdin=subprocess.DEVNULL, capture_output=True)
 assert refused.returncode == 2, refused
-assert refused.stderr.startswith(b"unseen: error: there is no group nobody-has-it\n"), refused
+message = b"unseen: error: cannot listen on unix:sock: there is no group nobody-has-it\n"
+assert refused.stderr.startswith(message), refused
 assert not os.path.exists("sock")
 
 # ---- Kills: of the server nothing is lost, of a client what it had asked for last ---------------
