@@ -117,8 +117,8 @@ UNSEEN_API enum unseen_status unseen_kind_entry(enum unseen_kind kind, const str
  * Time: constant. */
 UNSEEN_API const char *unseen_kind_complaint(enum unseen_kind kind, enum unseen_entry fitness);
 
-/* Makes the texts of the entries that would cover data[0..len): all different, most specific
- * first. An entry is among its own texts.
+/* Makes the texts of the entries that would cover data[0..len): all different, in an order that is
+ * always the same. An entry is among its own texts.
  *
  * Arguments:
  *   - *n_out is the number of texts, 0 if data is not of this kind.
