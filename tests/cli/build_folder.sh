@@ -95,7 +95,9 @@ mkfifo moved/fifo
 "$UNSEEN" build moved/n.list < moved/fifo 2> err > out &
 building=$!
 exec 3> moved/fifo
-eventually [ -d moved/n.list.building ]
+# Once it is open it is no longer found by its name.
+is_open() { readlink "/proc/$building/fd/"* 2> /dev/null | grep -q 'n\.list\.building'; }
+eventually is_open
 mv moved/n.list.building moved/away
 mkdir moved/n.list.building
 cp want.list moved/n.list.building/list
