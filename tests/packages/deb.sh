@@ -1,24 +1,9 @@
 #!/bin/bash
 # The Debian packages: lintian accepts them, and in a Debian 12 that has nothing else they install, run,
 # link and answer through the units of systemd. Needs root, for chroot. Called by tools/test.sh packages.
-set -euo pipefail
-cd "$(dirname "$0")/../.."
-work=$(mktemp -d)
-server=
-cleanup() {
-    [ -z "$server" ] || kill "$server" || true
+. "$(dirname "$0")/common.bash"
+cleanup_more() {
     umount "$work/bare/proc" 2>/dev/null || true
-    rm -rf --one-file-system "$work"
-}
-trap cleanup EXIT
-checks=0
-fail() {
-    echo "FAILED: $*" >&2
-    exit 1
-}
-passed() {
-    checks=$((checks + 1))
-    echo "ok: $*"
 }
 
 tools/deb.sh
@@ -31,7 +16,7 @@ mkdir "$work/may"
 if ! mount --bind "$work/may" "$work/may" 2>"$work/log" || ! umount "$work/may" || ! chroot / true; then
     echo "no mount or chroot here: $(cat "$work/log")"
     echo "Test: packages/bare ......***Skipped"
-    echo "100% tests passed, 0 tests failed out of $checks"
+    finish
     exit 0
 fi
 
@@ -104,10 +89,8 @@ done
 chmod 600 "$work/test.sock"
 [ "$("$bare/usr/bin/unseen" -s "unix:$work/test.sock" -c "$bare/root/urls")" = 2 ] || fail "the served store"
 [ "$("$bare/usr/bin/unseen" -s "unix:$work/test.sock" -c "$bare/root/urls")" = 0 ] || fail "the served store, again"
-kill "$server"
 status=0
-wait "$server" || status=$?
-server=
+stop_server || status=$?
 # In order, and then by the signal.
 [ "$status" = 143 ] || fail "the server ended with status $status: $(cat "$work/log")"
 "$bare/usr/bin/unseen" verify "$work/test.unseen" >"$work/log" && grep -q ": good, 2 added and 0 removed" "$work/log" ||
@@ -118,4 +101,4 @@ inside apt-get purge -y -q unseen unseen-server libunseen0.1 libunseen-dev unsee
 left=$(inside sh -c 'find / -xdev -name "*unseen*" ! -path "/root/*" ! -path "/proc/*" ! -path "/run/*" ! -path "/var/lib/unseen*" ! -path "/var/log/*" ! -path "/var/cache/*"')
 [ -z "$left" ] || fail "purge leaves $left"
 passed "purge"
-echo "100% tests passed, 0 tests failed out of $checks"
+finish

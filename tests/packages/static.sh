@@ -1,35 +1,18 @@
 #!/bin/bash
 # The tool without any shared library: runs in a folder that has nothing else. Needs root, for chroot.
 # Called by tools/test.sh packages.
-set -euo pipefail
-cd "$(dirname "$0")/../.."
-work=$(mktemp -d)
-server=
-cleanup() {
-    [ -z "$server" ] || kill "$server" || true
-    rm -rf --one-file-system "$work"
-}
-trap cleanup EXIT
-checks=0
-fail() {
-    echo "FAILED: $*" >&2
-    exit 1
-}
-passed() {
-    checks=$((checks + 1))
-    echo "ok: $*"
-}
+. "$(dirname "$0")/common.bash"
 
-cmake -S . -B build/static -G Ninja -DUNSEEN_STATIC=ON -DUNSEEN_WERROR=ON -DUNSEEN_TESTS=OFF -DUNSEEN_BENCH=OFF \
-    >"$work/log" && cmake --build build/static --target unseen >>"$work/log" || fail "the build: $(cat "$work/log")"
+cmake -S . -B build/static_tool -G Ninja -DUNSEEN_STATIC=ON -DUNSEEN_WERROR=ON -DUNSEEN_TESTS=OFF -DUNSEEN_BENCH=OFF \
+    >"$work/log" && cmake --build build/static_tool --target unseen >>"$work/log" || fail "the build: $(cat "$work/log")"
 # The linker says of a function that would load a module of the name service.
 ! grep -q 'warning: Using' "$work/log" || fail "the name service: $(grep -A1 'warning: Using' "$work/log")"
-[ "$(readelf -d build/static/unseen | grep -c NEEDED)" = 0 ] || fail "it needs a shared library"
+[ "$(readelf -d build/static_tool/unseen | grep -c NEEDED)" = 0 ] || fail "it needs a shared library"
 passed "linked"
 
 root=$work/root
 mkdir -p "$root/etc"
-cp build/static/unseen "$root/"
+cp build/static_tool/unseen "$root/"
 printf 'http://e.com/a\nHTTP://E.com:80/a#top\nhttp://b\303\274cher.example/\n' >"$root/urls"
 gzip -k "$root/urls"
 printf 'root:x:0:\nreaders:x:4321:\n' >"$root/etc/group"
@@ -49,10 +32,8 @@ for _ in $(seq 100); do
 done
 [ "$(stat -c '%g %a' "$root/sock")" = '4321 660' ] || fail "the group: $(stat -c '%g %a' "$root/sock") $(cat "$work/log")"
 [ "$(tool -s unix:/sock -c /urls)" = 0 ] || fail "the server"
-kill "$server"
-wait "$server" || true
-server=
+stop_server || true
 ! tool serve /s.unseen --listen unix:/sock --group nobody-has-it 2>"$work/log" || fail "a group that is none"
 grep -q 'there is no group nobody-has-it' "$work/log" || fail "$(cat "$work/log")"
 passed "--group reads the file"
-echo "100% tests passed, 0 tests failed out of $checks"
+finish
