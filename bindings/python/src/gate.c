@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 #include "gate.h"
 
+enum {
+    PASSES_MAX = 32
+};
+
 unsigned gate_process;
 
 static void count_process(void)
@@ -22,6 +26,9 @@ bool gate_setup(void)
 static void init_waiting(struct gate *gate)
 {
     gate->nwaiting = 0;
+    gate->next_ticket = 0;
+    gate->serving = 0;
+    gate->npassed = 0;
     pthread_mutex_init(&gate->mutex, NULL);
     pthread_cond_init(&gate->cond, NULL);
 }
@@ -70,7 +77,18 @@ static bool is_in_the_way(const struct gate *gate, enum gate_use use)
     return gate->is_alone || (use == GATE_ALONE && gate->nshared > 0);
 }
 
-/* Waits until a call comes out. The mutex is never held while the GIL is waited for. */
+/* Lets all that wait look again. */
+static void wake(struct gate *gate)
+{
+    if (gate->nwaiting > 0) {
+        pthread_mutex_lock(&gate->mutex);
+        gate->turn++;
+        pthread_cond_broadcast(&gate->cond);
+        pthread_mutex_unlock(&gate->mutex);
+    }
+}
+
+/* Waits until wake. The mutex is never held while the GIL is waited for. */
 static void wait_turn(struct gate *gate)
 {
     gate->nwaiting++;
@@ -85,14 +103,31 @@ static void wait_turn(struct gate *gate)
     gate->nwaiting--;
 }
 
+/* Waits until the object is free for this call. Without an order a thread that adds without end would
+ * keep all others out: it comes in again before it gives up the GIL. With a strict order each call
+ * would wait for a thread to wake up. So some calls may pass those who wait, and then no more. */
+static void queue_up(struct gate *gate, enum gate_use use)
+{
+    const bool is_queue = gate->serving != gate->next_ticket;
+    if (!is_in_the_way(gate, use) && (!is_queue || gate->npassed < PASSES_MAX)) {
+        gate->npassed += is_queue;
+        return;
+    }
+    const unsigned ticket = gate->next_ticket++;
+    while (gate->serving != ticket || is_in_the_way(gate, use)) {
+        wait_turn(gate);
+    }
+    gate->serving++;
+    gate->npassed = 0;
+    wake(gate); /* the next one may share the object, and comes when this call gives up the GIL */
+}
+
 bool gate_wait(struct gate *gate)
 {
     if (gate->process != gate_process && !adopt(gate)) {
         return false;
     }
-    while (is_in_the_way(gate, GATE_ALONE)) {
-        wait_turn(gate);
-    }
+    queue_up(gate, GATE_ALONE);
     return true;
 }
 
@@ -101,9 +136,7 @@ bool gate_enter(struct gate *gate, enum gate_use use)
     if (gate->process != gate_process && !adopt(gate)) {
         return false;
     }
-    while (is_in_the_way(gate, use)) {
-        wait_turn(gate);
-    }
+    queue_up(gate, use);
     if (use == GATE_ALONE) {
         gate->is_alone = true;
     } else {
@@ -119,10 +152,5 @@ void gate_leave(struct gate *gate, enum gate_use use)
     } else {
         gate->nshared--;
     }
-    if (gate->nwaiting > 0) {
-        pthread_mutex_lock(&gate->mutex);
-        gate->turn++;
-        pthread_cond_broadcast(&gate->cond);
-        pthread_mutex_unlock(&gate->mutex);
-    }
+    wake(gate);
 }

@@ -22,7 +22,10 @@ struct gate {
     bool is_alone;    /* a call inside has the object alone */
     unsigned nshared; /* calls inside that share the object */
     unsigned nwaiting;
-    unsigned process; /* process_number() of the process that used the object last */
+    unsigned next_ticket; /* of those who wait, who come in in the order of their tickets */
+    unsigned serving;     /* the ticket of the next of them */
+    unsigned npassed;     /* calls that have come in past the next of them */
+    unsigned process;     /* process_number() of the process that used the object last */
     pthread_mutex_t mutex;
     pthread_cond_t cond;
     unsigned turn; /* under the mutex: counts the calls that came out while others were waiting */
