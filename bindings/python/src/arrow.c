@@ -66,7 +66,7 @@ static enum unseen_status ask_rows(void *object, const struct unseen_bytes *unus
     return status;
 }
 
-/* What is done with each array: false with an exception set. */
+/* The function that handles each array. It returns false with an exception set. */
 struct taker {
     bool (*take)(struct taker *taker, const struct arrow_strings *strings);
 };

@@ -104,17 +104,20 @@ static enum unseen_status write_file(const struct unseen_set *set, int fd)
     return status;
 }
 
-/* Makes a rename durable, as far as the file system can: a failure is none of the file's. */
-static void sync_folder(const char *path)
+/* Makes a rename durable. Returns false with errno set. Some file systems cannot sync a folder. */
+static bool sync_folder(const char *path)
 {
     const char *slash = strrchr(path, '/');
     char *folder = slash ? strndup(path, (size_t)(slash - path) + 1) : strdup(".");
     const int fd = folder ? open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
+    const bool is_synced = fd >= 0 && (fsync(fd) == 0 || errno == EINVAL);
+    const int saved = errno;
     if (fd >= 0) {
-        (void)fsync(fd);
-        (void)close(fd);
+        (void)close(fd); /* was only synced */
     }
     free(folder);
+    errno = saved;
+    return is_synced;
 }
 
 enum unseen_status chunks_save(const struct unseen_set *set, const char *path,
@@ -142,8 +145,9 @@ enum unseen_status chunks_save(const struct unseen_set *set, const char *path,
     if (status != UNSEEN_OK && fd >= 0) {
         (void)unlink(fresh);
     }
-    if (status == UNSEEN_OK) {
-        sync_folder(path);
+    if (status == UNSEEN_OK && !sync_folder(path)) {
+        (void)fail_errno(error, path);
+        status = error->status;
     }
     free(fresh);
     return status;

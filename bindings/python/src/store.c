@@ -189,7 +189,7 @@ static PyObject *store_exit(PyObject *self, PyObject *args)
     return close_it((struct collection *)self, !type || type == Py_None);
 }
 
-/* What was not committed is forgotten. A child process only forgets the object: the store, its files
+/* Forgets all that was not committed. A child process only forgets the object: the store, its files
  * and its thread are the parent's. */
 static void store_dealloc(PyObject *self)
 {

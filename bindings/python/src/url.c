@@ -79,7 +79,7 @@ static PyObject *make_url(struct state *state, const char *profile, PyObject *ru
     return capsule;
 }
 
-/* The canonicaliser that is kept under the key; made if there is none. */
+/* Returns the canonicaliser of the key, and makes it at the first call. */
 static PyObject *find_key(struct state *state, PyObject *key, const char *profile, PyObject *rules)
 {
     PyObject *found = PyDict_GetItemWithError(state->urls, key);
