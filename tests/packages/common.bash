@@ -5,6 +5,9 @@
 #     passed WORD...    counts a check
 #     stop_server       ends the process $server in order; its exit status
 #     finish            the last line of a test
+#
+# Pipes end in `grep ... >/dev/null`, not in `grep -q`: that one ends at its first hit, and a command that
+# still writes then fails by SIGPIPE, which pipefail reports.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 work=$(mktemp -d)

@@ -40,12 +40,12 @@ echo "installed in $((($(date +%s%N) - began) / 1000000)) ms"
 printf 'http://e.com/a\nHTTP://E.com:80/a#top\nhttp://e.com/b\n' >"$bare/root/urls"
 [ "$(inside unseen /root/urls)" = "$(printf 'http://e.com/a\nhttp://e.com/b')" ] || fail "the tool"
 [ "$(inside unseen -s /root/s.unseen -c /root/urls)" = 2 ] || fail "a store"
-inside unseen --version | grep -q "^unseen $(dpkg-deb -f build/deb/unseen_*.deb Version)$" || fail "the version"
+inside unseen --version | grep "^unseen $(dpkg-deb -f build/deb/unseen_*.deb Version)$" >/dev/null || fail "the version"
 passed "the tool"
 inside test -e /usr/share/man/man1/unseen-serve.1.gz || fail "no manual page"
 
 apt_install '/root/unseen-server_*.deb'
-inside getent passwd unseen | grep -q ':/var/lib/unseen:' || fail "no user unseen"
+inside getent passwd unseen | grep ':/var/lib/unseen:' >/dev/null || fail "no user unseen"
 [ "$(inside stat -c '%U %G %a' /var/lib/unseen)" = 'unseen unseen 750' ] || fail "/var/lib/unseen"
 passed "the server's user and folder"
 
@@ -63,7 +63,7 @@ apt_install '/root/libunseen*.deb' gcc libc6-dev pkg-config libunistring-dev
 cp tests/build/consumer/main.c "$bare/root/"
 inside sh -c 'cc /root/main.c $(pkg-config --cflags --libs unseen) -o /root/shared && /root/shared' ||
     fail "with the shared library"
-inside ldd /root/shared | grep -q 'libunseen.so.0.1 => /' || fail "not linked with the shared library"
+inside ldd /root/shared | grep 'libunseen.so.0.1 => /' >/dev/null || fail "not linked with the shared library"
 inside sh -c 'cc -static /root/main.c $(pkg-config --static --cflags --libs unseen) -o /root/static && /root/static' ||
     fail "without a shared library"
 passed "programs that use the library"
