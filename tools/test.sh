@@ -28,7 +28,7 @@ cd "$(dirname "$0")/.."
 . tools/packages.sh
 
 all_stages="release clang asan tsan fuzz portable python packages static"
-long_stages="long_crash long_serve long_asan long_forged long_fuzz long_keys"
+long_stages="long_crash long_serve long_python long_asan long_forged long_fuzz long_keys"
 case ${1-} in
 '') stages=$all_stages ;;
 quick) stages="release" ;;
@@ -211,6 +211,12 @@ stage_long_crash() {
 stage_long_serve() {
     configure_build release unseen -- --preset release -DUNSEEN_WERROR=ON || return 1
     long_test release UNSEEN_CRASH_SCALE 10 '^cli/(serve_clients|example_(spiders|cms|shards))$'
+}
+
+# Crawls of Scrapy that are killed: 30 kills on 10,000 pages.
+stage_long_python() {
+    configure_build release unseen -- --preset release -DUNSEEN_WERROR=ON || return 1
+    UNSEEN_CRASH_SCALE=$(scaled 10) tools/python.sh
 }
 
 stage_long_asan() {

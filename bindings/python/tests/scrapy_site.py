@@ -1,0 +1,139 @@
+# SPDX-License-Identifier: MIT
+"""A site on loopback for the tests of unseen.scrapy, and crawls of it in processes of their own.
+
+Page i links to pages 2i + 1 and 2i + 2, each in two spellings, and to two pages anywhere; so each page
+but those with much luck has one way to be found."""
+
+import asyncio
+import collections
+import os
+import random
+import signal
+import subprocess
+import sys
+import threading
+import time
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+
+
+class Site:
+    """Serves n pages, and counts how often each is fetched. Under /gone, /away/I, /late/I and /cut are an
+    error, a redirect to page I, a page that fails twice, and a connection that is cut."""
+
+    def __init__(self, n):
+        self.n = n
+        self.is_held = False  #: no answer is sent meanwhile
+        self.fetched = collections.Counter()
+        self.log = []  #: (time, path) of each fetch
+        self._loop = asyncio.new_event_loop()
+        self._ready = threading.Event()
+        self._thread = threading.Thread(target=self._run, daemon=True)
+        self._thread.start()
+        self._ready.wait()
+
+    def _run(self):
+        asyncio.set_event_loop(self._loop)
+        server = self._loop.run_until_complete(asyncio.start_server(self._talk, "127.0.0.1", 0))
+        self.port = server.sockets[0].getsockname()[1]
+        self.start = f"http://127.0.0.1:{self.port}/p/0"
+        self._ready.set()
+        self._loop.run_forever()
+        server.close()
+
+    async def _talk(self, reader, writer):
+        try:
+            while True:
+                head = await reader.readuntil(b"\r\n\r\n")
+                path = head.split(b" ", 2)[1].decode()
+                self.fetched[path.partition("?")[0]] += 1
+                self.log.append((time.time(), path.partition("?")[0]))
+                while self.is_held:
+                    await asyncio.sleep(0.01)
+                answer = self._answer(path)
+                if answer is None:
+                    break
+                writer.write(answer)
+                await writer.drain()
+        except (asyncio.IncompleteReadError, ConnectionError):
+            pass
+        finally:
+            writer.close()
+
+    def _answer(self, path):
+        name, _, rest = path[1:].partition("/")
+        if name == "cut":
+            return None
+        if name == "away":
+            return _http("301 Moved", b"", f"Location: /p/{rest}\r\n")
+        if name == "late" and self.fetched[path] < 3:
+            return _http("503 Not now", b"")
+        if name == "late":
+            return _http("200 OK", b"late")
+        number = rest.partition("?")[0]
+        if name != "p" or not number.isdigit() or int(number) >= self.n:
+            return _http("404 Not found", b"")
+        return _http("200 OK", self._page(int(number)))
+
+    def _page(self, i):
+        rng = random.Random(i)
+        links = [2 * i + 1, 2 * i + 2, rng.randrange(self.n), rng.randrange(self.n)]
+        links = [f'<a href="/p/{link}?b=2&amp;a=1">x</a><a href="/p/{link}?a=1&amp;b=2#top">x</a>'
+                 for link in links if link < self.n]
+        return ("<html><body>" + " ".join(links) + "</body></html>").encode()
+
+    def pages(self):
+        """How often each page was fetched."""
+        return {path: n for path, n in self.fetched.items() if path.startswith("/p/")}
+
+    def missing(self):
+        """The pages that were never fetched."""
+        return [i for i in range(self.n) if not self.fetched[f"/p/{i}"]]
+
+    def close(self):
+        self._loop.call_soon_threadsafe(self._loop.stop)
+        self._thread.join()
+        self._loop.close()
+
+
+def _http(status, body, more=""):
+    return (f"HTTP/1.1 {status}\r\nContent-Type: text/html\r\nContent-Length: {len(body)}\r\n{more}\r\n").encode() + body
+
+
+def command(start, *settings, spider="scrapy_spider.py"):
+    """The command that crawls from there."""
+    made = [sys.executable, "-m", "scrapy", "runspider", os.path.join(HERE, spider), "-a", f"start={start}"]
+    for setting in settings:
+        made += ["-s", setting]
+    return made
+
+
+def crawl(start, *settings, folder, spider="scrapy_spider.py", status=0):
+    """Crawls until it ends. Returns the log."""
+    done = subprocess.run(command(start, *settings, spider=spider), cwd=folder, stderr=subprocess.PIPE, text=True,
+                          timeout=600)
+    if status is not None and done.returncode != status:
+        raise AssertionError(f"status {done.returncode}:\n{done.stderr[-5000:]}")
+    return done.stderr
+
+
+def crawl_and_kill(start, *settings, folder, until, number=signal.SIGKILL, spider="scrapy_spider.py"):
+    """Crawls, and kills the process as soon as until() is true. Returns False if it ended before. The log is
+    appended to the file log."""
+    with open(os.path.join(folder, "log"), "a") as log:
+        process = subprocess.Popen(command(start, *settings, spider=spider), cwd=folder, stderr=log)
+        try:
+            while process.poll() is None:
+                if until():
+                    process.send_signal(number)
+                    process.wait()
+                    return True
+                time.sleep(0.01)
+        finally:
+            if process.poll() is None:
+                process.kill()
+                process.wait()
+    if process.returncode != 0:
+        with open(os.path.join(folder, "log")) as log:
+            raise AssertionError(f"status {process.returncode}:\n{log.read()[-5000:]}")
+    return False

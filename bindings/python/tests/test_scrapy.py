@@ -1,0 +1,521 @@
+# SPDX-License-Identifier: MIT
+"""unseen.scrapy: the filter and the scheduler beside Scrapy's own, and crawls of a real site that are killed.
+
+UNSEEN_CRASH_SCALE=10: 30 kills on 10,000 pages."""
+
+import importlib
+import json
+import logging
+import os
+import pathlib
+import pickle
+import random
+import resource
+import shutil
+import signal
+import sqlite3
+import subprocess
+import sys
+import tempfile
+import unittest
+from importlib import metadata
+from unittest import mock
+
+import unseen
+
+try:
+    import scrapy
+except ModuleNotFoundError:
+    raise unittest.SkipTest("no Scrapy") from None
+
+import scrapy_site
+from scrapy import Request
+from scrapy.dupefilters import RFPDupeFilter
+from scrapy.utils.test import get_crawler
+from unseen.scrapy import DupeFilter
+from unseen.scrapy import Scheduler as UnseenScheduler
+
+TOOL = os.environ.get("UNSEEN")
+SCALE = int(os.environ.get("UNSEEN_CRASH_SCALE", "1"))
+ADDON = 'ADDONS={"unseen.scrapy.Addon": 0}'
+STOCK_SCHEDULER = "scrapy.core.scheduler.Scheduler"
+
+
+class Folder(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = folder.name
+
+    def path(self, *parts):
+        return os.path.join(self.folder, *parts)
+
+
+class HeaderFingerprinter:
+    """A project's own: a header counts."""
+
+    def fingerprint(self, request):
+        return scrapy.utils.request.fingerprint(request, include_headers=["X-Id"])
+
+
+def some_requests():
+    e = "http://e.com/"
+    yield from (Request(e), Request(e), Request("HTTP://E.com:80/#top"), Request(e + "?b=2&a=1"), Request(e + "?a=1&b=2"))
+    yield from (Request(e, method="POST"), Request(e, method="POST", body=b"x"), Request(e, method="POST", body=b"x"))
+    yield from (Request(e, headers={"X-Id": "1"}), Request(e, headers={"X-Id": "2"}), Request(e, headers={"X-Id": "1"}))
+    yield from (Request(e + "é"), Request(e + "%C3%A9"), Request(e + "%c3%a9"), Request(e, dont_filter=True))
+    rng = random.Random(1)
+    for _ in range(2000):
+        yield Request(f"{e}p/{rng.randrange(500)}", method=rng.choice(["GET", "GET", "HEAD"]))
+
+
+class Filter(Folder):
+    """DupeFilter beside RFPDupeFilter, on the same requests."""
+
+    def verdicts(self, class_, settings):
+        crawler = get_crawler(settings_dict={"DUPEFILTER_CLASS": class_, **settings})
+        crawler.spider = crawler._create_spider("x")
+        df = class_.from_crawler(crawler)
+        verdicts = []
+        with self.assertLogs("scrapy.dupefilters", logging.DEBUG) as logs:
+            df.open()
+            for request in some_requests():
+                verdicts.append(df.request_seen(request))
+                if verdicts[-1]:
+                    df.log(request, crawler.spider)
+            df.close("finished")
+        return verdicts, logs.output, crawler.stats.get_stats()
+
+    def test_beside_stock(self):
+        settings = {}, {"DUPEFILTER_DEBUG": True}, {"REQUEST_FINGERPRINTER_CLASS": HeaderFingerprinter}
+        for i, more in enumerate(settings):
+            stock = self.verdicts(RFPDupeFilter, more)
+            self.assertIn(True, stock[0])
+            self.assertEqual(self.verdicts(DupeFilter, more), stock)
+            for name, place in ("a", "JOBDIR"), ("b", "UNSEEN_STORE"):
+                path = self.path(f"{name}{i}")
+                first = self.verdicts(DupeFilter, {**more, place: path})
+                self.assertEqual(first, stock)
+                again = self.verdicts(DupeFilter, {**more, place: path})
+                self.assertNotIn(False, again[0])
+
+    def test_subclass(self):
+        class Odd(DupeFilter):
+            def request_fingerprint(self, request):
+                return b"x".hex()
+
+        class Stock(RFPDupeFilter):
+            def request_fingerprint(self, request):
+                return b"x".hex()
+
+        requests = [Request("http://e.com/a"), Request("http://e.com/b")]
+        for class_ in Odd, Stock:
+            with self.assertWarns(scrapy.exceptions.ScrapyDeprecationWarning):
+                df = class_()
+            self.assertEqual([df.request_seen(r) for r in requests], [False, True], class_)
+        self.assertIsInstance(df, RFPDupeFilter)
+
+    def test_profile(self):
+        """With UNSEEN_PROFILE the URLs of GETs are the keys, which the tool can ask for."""
+        crawler = get_crawler(settings_dict={"UNSEEN_STORE": self.path("s"), "UNSEEN_PROFILE": "crawl"})
+        df = DupeFilter.from_crawler(crawler)
+        df.open()
+        e = "http://e.com/"
+        requests = [Request(e), Request(e + "#a"), Request(e, method="POST"), Request(e, method="POST"),
+                    Request(e + "?b=1&a=1"), Request(e + "?a=1&b=1")]
+        self.assertEqual([df.request_seen(r) for r in requests], [False, True, False, True, False, False])
+        df.close("finished")
+        with unseen.open(self.path("s"), mode="r") as store:
+            self.assertEqual(store.profile, "crawl/2")
+            self.assertIn("HTTP://e.com/", store)
+
+    @unittest.skipUnless(TOOL, "UNSEEN does not name the tool")
+    def test_import(self):
+        """The file of Scrapy's own filter, taken over."""
+        stock = self.verdicts(RFPDupeFilter, {"JOBDIR": self.path("job")})
+        self.assertIn(False, stock[0])
+        subprocess.run([TOOL, "import", "--format", "requests.seen", self.path("job", "seen.unseen"),
+                        self.path("job", "requests.seen")], check=True)
+        self.assertNotIn(False, self.verdicts(DupeFilter, {"JOBDIR": self.path("job")})[0])
+
+
+class FakeDownloader:
+    """What priority queues ask of the downloader: which slot a request belongs to, and how busy it is."""
+
+    def __init__(self):
+        self.slots = {}
+
+    def get_slot_key(self, request):
+        return request.meta.get("download_slot") or scrapy.utils.httpobj.urlparse_cached(request).hostname
+
+
+class Running:
+    """A scheduler with as much of an engine as it needs."""
+
+    def __init__(self, test, class_, folder, **settings):
+        both = {} if class_ == STOCK_SCHEDULER else {"DUPEFILTER_CLASS": DupeFilter}
+        self.crawler = get_crawler(settings_dict={"SCHEDULER": class_, "JOBDIR": folder, **both, **settings})
+        self.crawler.spider = self.crawler._create_spider("x")
+        self.in_progress = set()
+        self.crawler.engine = mock.Mock(downloader=FakeDownloader(), _slot=mock.Mock(inprogress=self.in_progress))
+        scheduler = scrapy.utils.misc.load_object(class_)
+        self.scheduler = scheduler.from_crawler(self.crawler)
+        target = "unseen.scrapy._scheduler.create_looping_call"
+        with mock.patch(target):  # a test calls _tick() itself
+            self.scheduler.open(self.crawler.spider)
+
+    def push(self, *requests):
+        return [self.scheduler.enqueue_request(request) for request in requests]
+
+    def pop(self):
+        request = self.scheduler.next_request()
+        if request is not None:
+            self.in_progress.add(request)
+        return request
+
+    def done(self, request):
+        self.in_progress.discard(request)
+
+    def close(self):
+        self.scheduler.close("shutdown")
+
+
+class Order(Folder):
+    """The scheduler beside Scrapy's: the same requests in the same order, also across a restart."""
+
+    def trace(self, class_, folder, settings, seed):
+        rng = random.Random(seed)
+        trace = []
+        running = None
+        for step in range(600):
+            if step % 200 == 0:
+                if running:
+                    running.close()
+                running = Running(self, class_, folder, **settings)
+                trace.append(len(running.scheduler))
+            if rng.random() < 0.55:
+                request = Request(f"http://h{rng.randrange(4)}.com/{rng.randrange(400)}", priority=rng.choice([0, 0, 0, 5, -3]),
+                                  dont_filter=rng.random() < 0.1,
+                                  meta={"is_start_request": True} if rng.random() < 0.2 else {})
+                trace += running.push(request)
+            else:
+                request = running.pop()
+                trace.append(request and (request.url, request.priority))
+                if request:
+                    running.done(request)
+            trace.append(running.scheduler.has_pending_requests())
+        running.close()
+        stats = {name: n for name, n in running.crawler.stats.get_stats().items() if name.startswith("scheduler")}
+        return trace, stats
+
+    def test_order(self):
+        queues = "scrapy.squeues."
+        kinds = [{}, {"SCHEDULER_DISK_QUEUE": queues + "PickleFifoDiskQueue"},
+                 {"SCHEDULER_DISK_QUEUE": queues + "MarshalLifoDiskQueue", "SCHEDULER_START_DISK_QUEUE": None},
+                 {"SCHEDULER_DISK_QUEUE": queues + "PickleFifoSQLiteQueue",
+                  "SCHEDULER_START_DISK_QUEUE": queues + "PickleLifoSQLiteQueue"}]
+        for i, kind in enumerate(kinds):
+            for j, name in enumerate(["DownloaderAwarePriorityQueue", "ScrapyPriorityQueue"]):
+                settings = {**kind, "SCHEDULER_PRIORITY_QUEUE": "scrapy.pqueues." + name}
+                with self.subTest(settings):
+                    stock = self.trace(STOCK_SCHEDULER, self.path(f"stock{i}{j}"), settings, i)
+                    ours = self.trace("unseen.scrapy.Scheduler", self.path(f"ours{i}{j}"), settings, i)
+                    self.assertEqual(ours, stock)
+                    self.assertGreater(len([1 for entry in stock[0] if type(entry) is tuple]), 150)
+
+    def test_another_queue(self):
+        """Requests that wait are taken over into a priority queue of another class."""
+        first = Running(self, "unseen.scrapy.Scheduler", self.path("job"))
+        first.push(*(Request(f"http://h{i % 3}.com/{i}", priority=i % 2) for i in range(10)))
+        first.close()
+        for name in "ScrapyPriorityQueue", "DownloaderAwarePriorityQueue":
+            again = Running(self, "unseen.scrapy.Scheduler", self.path("job"),
+                            SCHEDULER_PRIORITY_QUEUE="scrapy.pqueues." + name)
+            self.assertEqual(len(again.scheduler), 10)
+            again.close()
+        again = Running(self, "unseen.scrapy.Scheduler", self.path("job"),
+                        SCHEDULER_PRIORITY_QUEUE="scrapy.pqueues.ScrapyPriorityQueue")
+        got = [again.pop().url for _ in range(10)]
+        self.assertEqual(got, [f"http://h{i % 3}.com/{i}" for i in (9, 7, 5, 3, 1, 8, 6, 4, 2, 0)])
+        again.close()
+
+
+class InFlight(Folder):
+    """What is on the disk at each moment."""
+
+    def running(self, **settings):
+        return Running(self, "unseen.scrapy.Scheduler", self.path("job"), **settings)
+
+    def die(self, running):
+        """The process is killed: nothing more is written."""
+        running.scheduler._file.close()
+        running.scheduler.df.abandon()
+
+    def test_taken(self):
+        one = self.running()
+        one.push(Request("http://e.com/a"), Request("http://e.com/b"))
+        one.scheduler._tick()
+        a = one.pop()
+        one.scheduler._tick()
+        self.die(one)
+        two = self.running()
+        self.assertEqual(two.push(Request("http://e.com/a"), Request("http://e.com/b")), [False, False])
+        self.assertEqual(len(two.scheduler), 2)
+        self.assertEqual(two.pop().url, a.url)
+        self.die(two)
+
+    def test_page_and_links(self):
+        """A page that is done, its links and their keys: all of them, or none."""
+        one = self.running()
+        one.push(Request("http://e.com/a"))
+        one.scheduler._tick()
+        page = one.pop()
+        one.push(Request("http://e.com/link"))
+        one.done(page)
+        self.die(one)
+        two = self.running()
+        page = two.pop()
+        self.assertEqual(page.url, "http://e.com/a")
+        self.assertEqual(two.push(Request("http://e.com/link")), [True])
+        two.done(page)
+        two.scheduler._tick()
+        self.die(two)
+        three = self.running()
+        self.assertEqual([three.pop().url, three.pop()], ["http://e.com/link", None])
+        self.assertEqual(three.push(Request("http://e.com/link"), Request("http://e.com/a")), [False, False])
+        three.close()
+
+    def test_between_the_files(self):
+        """Killed after the requests are committed and before the store: the next run has the keys."""
+        one = self.running()
+        one.push(Request("http://e.com/a"), Request("http://e.com/b"))
+        page = one.pop()
+        one.done(page)
+        with mock.patch.object(DupeFilter, "commit", side_effect=unseen.Error("killed")), self.assertLogs(level="ERROR"):
+            one.scheduler._tick()
+        self.die(one)
+        two = self.running()
+        self.assertEqual(two.push(Request("http://e.com/a"), Request("http://e.com/b")), [False, False])
+        self.assertEqual([two.pop().url, two.pop()], ["http://e.com/a", None])
+        two.close()
+
+    def test_unserializable(self):
+        """A request in memory only is seen, but not after a crash before it was done."""
+        request = Request("http://e.com/a", callback=lambda response: None)
+        one = self.running(SCHEDULER_DEBUG=True)
+        with self.assertLogs("scrapy.core.scheduler", "WARNING"):
+            self.assertEqual(one.push(request, request, Request("http://e.com/a")), [True, False, False])
+        stats = one.crawler.stats.get_stats()
+        self.assertEqual((stats["scheduler/unserializable"], stats["scheduler/enqueued/memory"]), (1, 1))
+        one.scheduler._tick()
+        self.die(one)
+        two = self.running()
+        self.assertEqual(two.push(request), [True])
+        page = two.pop()
+        two.scheduler._tick()
+        self.assertEqual(two.push(request), [False])
+        two.done(page)
+        two.scheduler._tick()
+        self.die(two)
+        three = self.running()
+        self.assertEqual(three.push(request), [False])
+        three.close()
+
+    def test_no_jobdir(self):
+        """A store without JOBDIR: a key is committed when its request is done."""
+        settings = {"JOBDIR": None, "UNSEEN_STORE": self.path("s")}
+        one = self.running(**settings)
+        one.push(Request("http://e.com/a"), Request("http://e.com/b"))
+        one.done(one.pop())
+        one.close()
+        two = self.running(**settings)
+        self.assertEqual(two.push(Request("http://e.com/a"), Request("http://e.com/b")), [True, False])
+        two.close()
+
+
+class Refusals(Folder):
+    def refused(self, wanted, class_=unseen.Error, **settings):
+        with self.assertRaises(class_) as caught:
+            Running(self, "unseen.scrapy.Scheduler", self.path("job"), **settings).close()
+        self.assertIn(wanted, str(caught.exception))
+
+    def test_settings(self):
+        self.refused("has no client for Redis", UNSEEN_STORE="redis://127.0.0.1/key")
+        self.refused("ADDONS = {'unseen.scrapy.Addon': 0} sets both", DUPEFILTER_CLASS=RFPDupeFilter, JOBDIR=None)
+        self.refused("there is no profile", UNSEEN_PROFILE="nonsense")
+        self.refused("seconds", UNSEEN_COMMIT_INTERVAL=0)
+        self.refused("knows the order", SCHEDULER_DISK_QUEUE="scrapy.squeues.FifoMemoryQueue")
+
+    def test_in_use(self):
+        one = Running(self, "unseen.scrapy.Scheduler", self.path("job"))
+        self.refused("another crawl has it", BlockingIOError)
+        self.refused("", BlockingIOError, JOBDIR=self.path("other"), UNSEEN_STORE=self.path("job", "seen.unseen"))
+        one.close()
+        Running(self, "unseen.scrapy.Scheduler", self.path("job")).close()
+
+    def test_files(self):
+        os.mkdir(self.path("job"))
+        file = pathlib.Path(self.path("job", "requests.sqlite"))
+        file.write_bytes(b"not a database" * 1000)
+        self.refused("file is not a database")
+        file.unlink()
+        with sqlite3.connect(file) as db:
+            db.execute("CREATE TABLE a (b)")
+        db.close()
+        self.refused("of another program")
+        file.unlink()
+        Running(self, "unseen.scrapy.Scheduler", self.path("job")).close()
+        with sqlite3.connect(file) as db:
+            db.execute("PRAGMA user_version = 9")
+        db.close()
+        self.refused("has format 9")
+        file.unlink()
+        file.mkdir()
+        self.refused("unable to open database file")
+        file.rmdir()
+        pathlib.Path(self.path("job", "seen.unseen")).write_bytes(b"not a store" * 1000)
+        self.refused("seen.unseen")
+
+    def test_old_scrapy(self):
+        names = [name for name in sys.modules if name.startswith("unseen.scrapy")]
+        saved = {name: sys.modules.pop(name) for name in names}
+        self.addCleanup(sys.modules.update, saved)
+        with mock.patch.object(metadata, "version", return_value="2.8.0"), self.assertRaises(ImportError) as caught:
+            importlib.import_module("unseen.scrapy")
+        self.assertIn("needs Scrapy 2.19 or newer, and this is 2.8.0", str(caught.exception))
+
+
+class Crawls(Folder):
+    """Whole crawls of a site, in processes of their own."""
+
+    def site(self, n):
+        site = scrapy_site.Site(n)
+        self.addCleanup(site.close)
+        return site
+
+    def left(self, *parts):
+        """The requests in the file."""
+        db = sqlite3.connect(self.path(*(parts or ("job",)), "requests.sqlite"))
+        try:
+            return db.execute("SELECT count(*) FROM request").fetchone()[0]
+        finally:
+            db.close()
+
+    def in_flight(self):
+        """The paths of the requests that were in flight at the last commit of a crawl that was killed; and when
+        that was."""
+        with tempfile.TemporaryDirectory() as copy:
+            for name in "requests.sqlite", "requests.sqlite-wal":
+                if os.path.exists(self.path("job", name)):
+                    shutil.copy2(self.path("job", name), copy)
+            wal = os.path.join(copy, "requests.sqlite-wal")
+            when = os.stat(wal).st_mtime if os.path.exists(wal) else 0
+            db = sqlite3.connect(os.path.join(copy, "requests.sqlite"))
+            rows = db.execute("SELECT data FROM request WHERE taken = 1").fetchall()
+            db.close()
+        return {"/" + pickle.loads(data)["url"].split("/", 3)[3].partition("?")[0] for (data,) in rows}, when
+
+    def kill_and_go_on(self, site, nkills, *settings):
+        """Crawls with kills at random. Returns how many kills there were."""
+        rng = random.Random(7)
+        kills = []
+        for _ in range(nkills):
+            begin = len(site.log)
+            at = sum(site.pages().values()) + rng.randrange(10, 2 * site.n // nkills)
+            if not scrapy_site.crawl_and_kill(site.start, "JOBDIR=job", *settings, folder=self.folder,
+                                              until=lambda at=at: sum(site.pages().values()) >= at):
+                break
+            kills.append((begin, len(site.log), *(self.in_flight() if settings else ((), 0))))
+        scrapy_site.crawl(site.start, "JOBDIR=job", *settings, folder=self.folder)
+        if settings:
+            for begin, end, in_flight, when in kills:
+                before = {path for at, path in site.log[begin:end] if at < when - 0.01}
+                again = before & {path for _, path in site.log[end:]} - {"/p/0"}
+                self.assertLessEqual(again, in_flight)
+                self.assertLess(len(in_flight), 100)  # 16 at once, and what Scrapy has not parsed yet
+        return len(kills)
+
+    def test_kill(self):
+        """Each page is fetched. A page that was fetched before the last commit before a kill is fetched again only if
+        it was in flight at that commit."""
+        site = self.site(1000 * SCALE)
+        nkills = self.kill_and_go_on(site, 3 * SCALE, ADDON, "UNSEEN_COMMIT_INTERVAL=0.3")
+        self.assertGreaterEqual(nkills, 2 * SCALE)
+        self.assertEqual(site.missing(), [])
+        with open(self.path("pages")) as pages:
+            self.assertEqual({line.strip() for line in pages}, {f"p/{i}" for i in range(site.n)})
+        self.assertEqual(self.left(), 0)
+
+    def test_kill_stock(self):
+        """The same with Scrapy's own scheduler loses pages: the test above can fail."""
+        site = self.site(1000)
+        self.kill_and_go_on(site, 1)
+        self.assertGreater(len(site.missing()), 20)
+
+    def test_clean_stop(self):
+        site = self.site(600)
+        settings = [ADDON, "JOBDIR=job"]
+        for at in 150, 350:
+            self.assertTrue(scrapy_site.crawl_and_kill(site.start, *settings, folder=self.folder, number=signal.SIGINT,
+                                                       until=lambda at=at: len(site.pages()) >= at))
+            self.assertGreater(self.left(), 0)
+        log = scrapy_site.crawl(site.start, *settings, folder=self.folder)
+        self.assertIn("Resuming crawl", log)
+        self.assertEqual(site.missing(), [])
+        pages = site.pages()
+        pages.pop("/p/0")  # a start request, which Scrapy sends each time
+        self.assertEqual(set(pages.values()), {1})
+        self.assertEqual(self.left(), 0)
+
+    def test_second_spider(self):
+        site = self.site(100)
+        logs = []
+
+        def second():
+            if len(site.pages()) < 20:
+                return False
+            site.is_held = True
+            logs.append(scrapy_site.crawl(site.start, ADDON, "JOBDIR=job", folder=self.folder, status=1))
+            site.is_held = False
+            return True
+
+        scrapy_site.crawl_and_kill(site.start, ADDON, "JOBDIR=job", folder=self.folder, number=signal.SIGINT, until=second)
+        self.assertIn("requests.sqlite: another crawl has it; two crawls need a JOBDIR each", logs[0])
+        scrapy_site.crawl(site.start, ADDON, "JOBDIR=job", folder=self.folder)
+        self.assertEqual(site.missing(), [])
+
+    def test_full_disk(self):
+        """No file may grow past a limit: the crawl ends with a sentence, and the next loses nothing."""
+        site = self.site(600)
+        command = scrapy_site.command(site.start, ADDON, "JOBDIR=job", "UNSEEN_COMMIT_INTERVAL=0.1")
+
+        def limit():
+            resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, 100_000))
+
+        done = subprocess.run(command, cwd=self.folder, stderr=subprocess.PIPE, text=True, preexec_fn=limit, timeout=300)
+        self.assertIn("the crawl ends; the next one goes on from what was committed", done.stderr)
+        self.assertIn("'finish_reason': 'unseen_failed'", done.stderr)
+        self.assertNotEqual(site.missing(), [])
+        scrapy_site.crawl(site.start, ADDON, "JOBDIR=job", folder=self.folder)
+        self.assertEqual(site.missing(), [])
+
+    def test_odd_requests(self):
+        """Whatever happens to a request, in the end it is done; and all is as with Scrapy's own."""
+        results = []
+        for settings in [], [ADDON]:
+            folder = self.path(f"odd{len(settings)}")
+            os.mkdir(folder)
+            site = self.site(10)
+            scrapy_site.crawl(site.start, "JOBDIR=job", *settings, folder=folder, spider="scrapy_odd.py")
+            with open(os.path.join(folder, "result")) as file:
+                fetched = {path: n for path, n in site.fetched.items() if not path.startswith("/cut")}
+                results.append((json.load(file), fetched))
+        self.assertEqual(results[1], results[0])
+        self.assertEqual(results[1][0]["reason"], "finished")
+        self.assertEqual(results[1][0]["stats"]["scheduler/unserializable"], 1)
+        self.assertIn("p/7?from=errback", results[1][0]["seen"])
+        self.assertEqual(self.left("odd1", "job"), 0)
+
+
+if __name__ == "__main__":
+    unittest.main()
