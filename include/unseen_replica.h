@@ -4,7 +4,8 @@
  *
  * A replica is made by a copy, or by an export and an import (unseen.h). Given the same changes in
  * the same order as the original, it gives the same answers and has the same bytes. It needs only
- * the changes that had an effect: the keys that were NEW when added, and SEEN when removed.
+ * the changes that had an effect: the keys that were NEW when added, and SEEN when removed. Packed
+ * keys are 8 to 16 bytes each.
  *
  *     unseen_set_copy(&replica, set, NULL);
  *     -> add and remove in both
@@ -42,6 +43,38 @@ UNSEEN_API enum unseen_status unseen_set_copy(
  * Threads: one, for the set.
  * Time: linear in the memory. */
 UNSEEN_API uint64_t unseen_set_digest(const struct unseen_set *set);
+
+/* As unseen_set_count (unseen.h), for n keys of this set.
+ *
+ * Errors:
+ *   - UNSUPPORTED: the filter cannot tell
+ * Threads: any.
+ * Time: linear in n. */
+UNSEEN_API enum unseen_status unseen_set_count_keys(
+    const struct unseen_set *set, const struct unseen_key *keys, size_t n, uint64_t *counts);
+
+/* Writes n keys to buf, each in key_bits / 8 bytes (struct unseen_set_options): what a replica needs
+ * of a change, in the fewest bytes. The keys are of this set. Returns the number of bytes written,
+ * n * 16 at most.
+ *
+ * Errors: none.
+ * Threads: any.
+ * Time: linear in n. */
+UNSEEN_API size_t unseen_set_pack_keys(
+    const struct unseen_set *set, const struct unseen_key *keys, size_t n, void *buf);
+
+/* Reads keys that unseen_set_pack_keys wrote for this set or for a replica of it.
+ *
+ * Arguments:
+ *   - data and len are whole keys; keys has room for max of them.
+ *   - *n_out is the number of keys.
+ * Errors:
+ *   - CORRUPT: len is not a multiple of the size of a key
+ *   - SPACE: more than max keys
+ * Threads: any.
+ * Time: linear in len. */
+UNSEEN_API enum unseen_status unseen_set_unpack_keys(const struct unseen_set *set, const void *data,
+    size_t len, struct unseen_key *keys, size_t max, size_t *n_out);
 
 #ifdef __cplusplus
 }

@@ -1,8 +1,8 @@
 #!/bin/bash
 # Static analysis of the whole tree, which must find nothing:
 #
-#     src and cli by cppcheck
-#     src and cli by clang-tidy: clang's analyser and bug patterns (.clang-tidy says which)
+#     src, cli and module by cppcheck
+#     src, cli and module by clang-tidy: clang's analyser and bug patterns (.clang-tidy says which)
 #     all scripts by shellcheck
 #
 # usage: tools/static.sh [FILE.c...]     these files by clang-tidy only
@@ -27,13 +27,13 @@ run_cppcheck() {
     cppcheck -q -j 2 --std=c11 --max-configs=1 -D__x86_64__=1 -D__GNUC__=12 -DUNSEEN_BUILD \
         --enable=warning,performance,portability --inline-suppr --error-exitcode=1 \
         --suppress=uninitvar --suppress=ctuuninitvar --suppress=memleak --suppress=selfAssignment \
-        --cppcheck-build-dir=$build/cppcheck -Iinclude -Isrc -Icli src cli
+        --cppcheck-build-dir=$build/cppcheck -Iinclude -Isrc -Icli src cli module
 }
 
 # A stamp for each file that was clean: its text, the headers and the configuration.
 run_clang_tidy() {
     local common stamp file files=()
-    common=$(cat .clang-tidy include/*.h src/*/*.h cli/*.h cli/*/*.h | sha256sum)
+    common=$(cat .clang-tidy include/*.h src/*/*.h cli/*.h cli/*/*.h module/*.h | sha256sum)
     for file in "$@"; do
         stamp=$build/clean/$({ echo "$common" && cat "$file"; } | sha256sum | cut -d ' ' -f 1)
         [ -e "$stamp" ] || files+=("$file=$stamp")

@@ -12,6 +12,7 @@
 #     packages  the Debian packages, checked by lintian and used in a bare Debian 12; the static tool
 #     static    cppcheck, clang-tidy, shellcheck (tools/static.sh)
 #     python    the Python package, from the checkout and from its sdist (tools/python.sh)
+#     module    the module in Redis and Valkey servers (tools/module.sh)
 #
 # usage: tools/test.sh [quick]         quick: the release stage only
 #        tools/test.sh STAGE...        these stages only
@@ -27,8 +28,8 @@ set -eu
 cd "$(dirname "$0")/.."
 . tools/packages.sh
 
-all_stages="release clang asan tsan fuzz portable python packages static"
 long_stages="long_crash long_serve long_python long_asan long_forged long_fuzz long_keys"
+all_stages="release clang asan tsan fuzz portable python module packages static"
 case ${1-} in
 '') stages=$all_stages ;;
 quick) stages="release" ;;
@@ -176,6 +177,10 @@ stage_static() {
 
 stage_python() {
     configure_build release unseen -- --preset release -DUNSEEN_WERROR=ON && tools/python.sh
+}
+
+stage_module() {
+    configure_build release unseen_module -- --preset release -DUNSEEN_WERROR=ON && tools/module.sh
 }
 
 # closing_line NPASSED NTESTS: in ctest's words.

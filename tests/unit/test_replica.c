@@ -109,9 +109,56 @@ static void check_replica(const char *filter, double fpr, unsigned threads, enum
     unseen_set_free(sets[1]);
 }
 
+/* Packed keys are as many bytes as a set keeps, and come back as the same keys; counts of keys are
+ * those of the items. */
+static void check_packed_keys(unsigned key_bits)
+{
+    enum {
+        NKEYS = 100
+    };
+    const struct unseen_set_options options = {.size = sizeof(options),
+                                               .filter = "compact-count",
+                                               .fpr = 1e-4,
+                                               .seed = "s",
+                                               .seed_len = 1,
+                                               .key_bits = key_bits};
+    struct unseen_set *set;
+    struct unseen_key keys[NKEYS];
+    struct unseen_key back[NKEYS];
+    uint8_t packed[NKEYS * 16];
+    uint8_t verdicts[NKEYS];
+    uint64_t counts[NKEYS];
+    size_t n;
+    CHECK_EQ(unseen_set_create(&set, &options, NULL), UNSEEN_OK);
+    for (uint64_t i = 0; i < NKEYS; i++) {
+        keys[i] = unseen_set_identity_key(set, &i, sizeof(i));
+    }
+    const size_t len = unseen_set_pack_keys(set, keys, NKEYS, packed);
+    CHECK_EQ(len, NKEYS * key_bits / 8);
+    CHECK_EQ(unseen_set_unpack_keys(set, packed, len, back, NKEYS, &n), UNSEEN_OK);
+    CHECK_EQ(n, NKEYS);
+    CHECK_EQ(memcmp(keys, back, sizeof(keys)), 0);
+    CHECK_EQ(unseen_set_unpack_keys(set, packed, len - 1, back, NKEYS, &n), UNSEEN_ERR_CORRUPT);
+    CHECK_EQ(unseen_set_unpack_keys(set, packed, len, back, NKEYS - 1, &n), UNSEEN_ERR_SPACE);
+    CHECK_EQ(unseen_set_add_keys(set, back, NKEYS, verdicts, NULL), UNSEEN_OK);
+    CHECK_EQ(unseen_set_add_keys(set, keys, 7, verdicts, NULL), UNSEEN_OK);
+    CHECK_EQ(unseen_set_count_keys(set, keys, NKEYS, counts), UNSEEN_OK);
+    for (size_t i = 0; i < NKEYS; i++) {
+        CHECK_EQ(counts[i], i < 7 ? 2 : 1);
+    }
+    unseen_set_free(set);
+    const struct unseen_set_options plain = {.size = sizeof(plain), .fpr = 1e-4};
+    CHECK_EQ(unseen_set_create(&set, &plain, NULL), UNSEEN_OK);
+    CHECK_EQ(unseen_set_count_keys(set, keys, NKEYS, counts), UNSEEN_ERR_UNSUPPORTED);
+    unseen_set_free(set);
+}
+
 int main(void)
 {
     test_start();
+    check_packed_keys(64);
+    check_packed_keys(96);
+    check_packed_keys(128);
     for (unsigned threads = 1; threads <= 2; threads++) {
         check_replica("compact", UNSEEN_FPR_DEFAULT, threads, RANDOM_KEYS, 20);
         check_replica("compact", 2e-6, threads, RANDOM_KEYS, 20);

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What replicas and the AOF get: not the commands of clients, but what they changed. A creation
+ * carries all settings with the seed, a change the packed keys, and both a checksum. A command that
+ * changes nothing replicates nothing.
+ *
+ *     UNSEEN.CREATE key settings                    settings.c
+ *     UNSEEN.APPLY key operation keys checksum      operation: + add, - remove */
+#ifndef UNSEEN_MODULE_EFFECTS_H
+#define UNSEEN_MODULE_EFFECTS_H
+
+#include "server.h"
+#include "value.h"
+
+enum operation {
+    OPERATION_ADD = '+',
+    OPERATION_REMOVE = '-'
+};
+
+enum {
+    EFFECT_MAX = 4096
+}; /* keys in one UNSEEN.APPLY */
+
+/* Replicates the creation of a key. */
+void effect_create(struct server_ctx *ctx, struct server_string *name, const struct value *value);
+
+/* Changes of one key by one command. */
+struct effect {
+    struct server_ctx *ctx;
+    struct server_string *name;
+    const struct value *value;
+    const char *event; /* the keyspace event */
+    enum operation operation;
+    bool has_changed;
+    size_t nkeys;
+    struct unseen_key keys[EFFECT_MAX];
+};
+
+void effect_begin(struct effect *effect, struct server_ctx *ctx, struct server_string *name,
+                  const struct value *value, enum operation operation, const char *event);
+
+/* One key was changed. */
+void effect_key(struct effect *effect, struct unseen_key key);
+
+/* Replicates what is left, signals that the key was modified, and raises its event. */
+void effect_end(struct effect *effect);
+
+server_handler effect_create_command;
+server_handler effect_apply_command;
+
+#endif

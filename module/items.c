@@ -1,0 +1,212 @@
+/* SPDX-License-Identifier: MIT */
+#include "items.h"
+
+#include <string.h>
+
+#include "effects.h"
+#include "module.h"
+#include "parse.h"
+
+enum {
+    CF_NO_SPACE = -1
+}; /* the answer to an item of CF.INSERT that had no room */
+
+void creation_defaults(struct creation *creation, enum kind kind)
+{
+    const bool is_cuckoo = kind == KIND_CUCKOO;
+    memset(creation, 0, sizeof(*creation));
+    creation->settings = (struct settings){
+        .kind = kind,
+        .fpr = is_cuckoo            ? 1.5e-6
+               : kind == KIND_BLOOM ? module.fpr
+                                    : UNSEEN_FPR_DEFAULT,
+        .tightening = 0.5,
+        .capacity = is_cuckoo            ? module.cuckoo_capacity
+                    : kind == KIND_BLOOM ? module.capacity
+                                         : 0,
+        .expansion = is_cuckoo ? module.cuckoo_expansion : module.expansion,
+        .bucket = module.cuckoo_bucket,
+        .iterations = module.cuckoo_iterations,
+        .limit = module.limit,
+    };
+    memcpy(creation->settings.seed, module.seed, SEED_LEN);
+}
+
+int reply_not_created(struct server_ctx *ctx, enum unseen_status status)
+{
+    if (status == UNSEEN_ERR_NOMEM) {
+        return reply_error(ctx, ERROR_NO_MEMORY_CREATE);
+    }
+    return reply_error(ctx, status == UNSEEN_ERR_FPR ? ERROR_NOT_CREATED : ERROR_PROFILE);
+}
+
+static int reply_verdict(struct server_ctx *ctx, const struct items *items, bool yes)
+{
+    return items->answer == ANSWER_BOOL ? server.ReplyWithBool(ctx, yes)
+                                        : server.ReplyWithLongLong(ctx, yes);
+}
+
+static int reply_no_room(struct server_ctx *ctx, const struct value *value,
+                         enum unseen_status status)
+{
+    if (status == UNSEEN_ERR_SPACE) {
+        return reply_error(ctx, ERROR_FULL);
+    }
+    if (value->memory.refused) {
+        return reply_error(ctx, ERROR_LIMIT);
+    }
+    return reply_error(ctx, value->plan->settings.kind == KIND_CUCKOO ? ERROR_CF_NO_MEMORY
+                                                                      : ERROR_NO_MEMORY);
+}
+
+/* Adds a batch, and notes in the effect what was changed. */
+static enum unseen_status add_batch(struct effect *effect, struct value *value,
+                                    const struct unseen_key *keys, size_t n, uint8_t *verdicts,
+                                    size_t *ndone_out, bool only_absent)
+{
+    const bool counts = value->plan->settings.kind == KIND_CUCKOO;
+    enum unseen_status status = UNSEEN_OK;
+    value->memory.refused = false;
+    if (counts && only_absent) {
+        for (*ndone_out = 0; *ndone_out < n && status == UNSEEN_OK;) {
+            status = value_add_absent(value, keys[*ndone_out], &verdicts[*ndone_out]);
+            *ndone_out += status == UNSEEN_OK;
+        }
+    } else {
+        status = value_add(value, keys, n, verdicts, ndone_out);
+    }
+    for (size_t i = 0; i < *ndone_out; i++) {
+        const bool is_changed = verdicts[i] == UNSEEN_NEW || (counts && !only_absent);
+        verdicts[i] = is_changed;
+        if (is_changed) {
+            effect_key(effect, keys[i]);
+        }
+    }
+    return status;
+}
+
+/* As RedisBloom: the answers of BF.MADD stop with the error; CF.INSERT answers -1 to the rest. */
+static void reply_to_rest(struct server_ctx *ctx, const struct value *value,
+                          enum unseen_status status, size_t nrest, size_t *nreplies)
+{
+    if (value->plan->settings.kind != KIND_CUCKOO) {
+        (void)reply_no_room(ctx, value, status);
+        (*nreplies)++;
+        return;
+    }
+    for (size_t i = 0; i < nrest; i++, (*nreplies)++) {
+        (void)server.ReplyWithLongLong(ctx, CF_NO_SPACE);
+    }
+}
+
+static void add_all(struct effect *effect, struct value *value, const struct items *items,
+                    bool only_absent)
+{
+    struct server_ctx *ctx = effect->ctx;
+    struct unseen_key keys[ITEMS_BATCH];
+    uint8_t verdicts[ITEMS_BATCH];
+    enum unseen_status status = UNSEEN_OK;
+    size_t done = 0;
+    size_t nreplies = 0;
+    while (done < items->n && status == UNSEEN_OK) {
+        const size_t n = items->n - done < ITEMS_BATCH ? items->n - done : ITEMS_BATCH;
+        size_t ndone = 0;
+        status = parse_keys(value->plan, items->argv + done, n, keys);
+        if (status == UNSEEN_OK) {
+            status = add_batch(effect, value, keys, n, verdicts, &ndone, only_absent);
+        }
+        for (size_t i = 0; i < ndone; i++, nreplies++) {
+            (void)reply_verdict(ctx, items, verdicts[i]);
+        }
+        done += ndone;
+    }
+    if (status != UNSEEN_OK && items->is_array) {
+        reply_to_rest(ctx, value, status, items->n - done, &nreplies);
+    } else if (status != UNSEEN_OK) {
+        (void)reply_no_room(ctx, value, status);
+    }
+    if (items->is_array) {
+        server.ReplySetArrayLength(ctx, (long)nreplies);
+    }
+}
+
+static const char *event_of(enum kind kind)
+{
+    return kind == KIND_BLOOM ? "bloom.add" : kind == KIND_CUCKOO ? "cuckoo.add" : "unseen.add";
+}
+
+int items_add(struct server_ctx *ctx, struct server_string *name, const struct creation *creation,
+              const struct items *items, bool only_absent)
+{
+    const enum kind kind = creation->settings.kind;
+    struct server_key *key;
+    struct value *value;
+    enum unseen_status status = UNSEEN_OK;
+    if (items->n > ITEMS_MAX) {
+        return reply_error(ctx, ERROR_TOO_MANY);
+    }
+    const enum found found = key_open(ctx, name, SERVER_READ | SERVER_WRITE, kind, &key, &value);
+    if (found == OF_OTHER_TYPE || (found == MISSING && creation->is_forbidden)) {
+        server.CloseKey(key);
+        return reply_error(ctx, found == MISSING ? ERROR_NOT_FOUND : ERROR_WRONG_TYPE);
+    }
+    if (found == MISSING) {
+        status = key_create(ctx, key, name, &creation->settings, &value);
+    }
+    if (status != UNSEEN_OK) {
+        server.CloseKey(key);
+        return reply_not_created(ctx, status);
+    }
+    struct effect effect;
+    effect_begin(&effect, ctx, name, value, OPERATION_ADD, event_of(kind));
+    effect.has_changed = found == MISSING;
+    if (items->is_array) {
+        (void)server.ReplyWithArray(ctx, SERVER_POSTPONED_LEN);
+    }
+    add_all(&effect, value, items, only_absent);
+    effect_end(&effect);
+    server.CloseKey(key);
+    return SERVER_OK;
+}
+
+static int ask_missing(struct server_ctx *ctx, const struct items *items)
+{
+    for (size_t i = 0; i < items->n; i++) {
+        (void)reply_verdict(ctx, items, false);
+    }
+    return SERVER_OK;
+}
+
+int items_ask(struct server_ctx *ctx, struct server_string *name, enum kind kind,
+              const struct items *items)
+{
+    struct unseen_key keys[ITEMS_BATCH];
+    uint8_t verdicts[ITEMS_BATCH];
+    struct value *value;
+    if (items->n > ITEMS_MAX) {
+        return reply_error(ctx, ERROR_TOO_MANY);
+    }
+    const enum found found = key_read(ctx, name, kind, &value);
+    if (found == OF_OTHER_TYPE && !(is_redisbloom() && kind != KIND_URLS)) {
+        return reply_error(ctx, ERROR_WRONG_TYPE);
+    }
+    if (items->is_array) {
+        (void)server.ReplyWithArray(ctx, (long)items->n);
+    }
+    if (found != FOUND) {
+        return ask_missing(ctx, items);
+    }
+    for (size_t done = 0; done < items->n;) {
+        const size_t n = items->n - done < ITEMS_BATCH ? items->n - done : ITEMS_BATCH;
+        const bool has_keys = parse_keys(value->plan, items->argv + done, n, keys) == UNSEEN_OK;
+        if (has_keys) {
+            value_contains(value, keys, n, verdicts);
+        }
+        for (size_t i = 0; i < n; i++) {
+            (void)(has_keys ? reply_verdict(ctx, items, verdicts[i] == UNSEEN_SEEN)
+                            : reply_error(ctx, ERROR_NO_MEMORY));
+        }
+        done += n;
+    }
+    return SERVER_OK;
+}

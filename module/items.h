@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What BF.*, CF.* and UNSEEN.* do with items: add them to a key, which may have to be created, or ask
+ * for them, and answer item by item. */
+#ifndef UNSEEN_MODULE_ITEMS_H
+#define UNSEEN_MODULE_ITEMS_H
+
+#include "errors.h"
+#include "keys.h"
+
+/* How answers look. */
+enum answer {
+    ANSWER_NUMBER, /* 1 or 0 */
+    ANSWER_BOOL    /* true or false to a client of RESP3 */
+};
+
+struct items {
+    struct server_string **argv; /* the items */
+    size_t n;
+    bool is_array; /* answer an array, also to one item */
+    enum answer answer;
+};
+
+/* The creation of a key that is missing. */
+struct creation {
+    struct settings settings;
+    bool is_forbidden; /* NOCREATE */
+};
+
+/* Fills in the module's defaults for a kind of value. */
+void creation_defaults(struct creation *creation, enum kind kind);
+
+/* Replies with the error of a creation that failed. */
+int reply_not_created(struct server_ctx *ctx, enum unseen_status status);
+
+/* Creates the key if it is missing, and adds items to it: each, or with `only_absent` those that are
+ * not there. */
+int items_add(struct server_ctx *ctx, struct server_string *name, const struct creation *creation,
+              const struct items *items, bool only_absent);
+
+/* Asks for items. A missing key has none. */
+int items_ask(struct server_ctx *ctx, struct server_string *name, enum kind kind,
+              const struct items *items);
+
+#endif

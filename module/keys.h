@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Keys of the server that hold our values. */
+#ifndef UNSEEN_MODULE_KEYS_H
+#define UNSEEN_MODULE_KEYS_H
+
+#include "server.h"
+#include "value.h"
+
+enum found {
+    FOUND,
+    MISSING,
+    OF_OTHER_TYPE
+};
+
+/* Opens a key. *value_out is NULL unless it holds a value of this kind. The server closes keys that
+ * were opened to be read when the command ends; the caller closes *key_out. */
+enum found key_open(struct server_ctx *ctx, struct server_string *name, int mode, enum kind kind,
+                    struct server_key **key_out, struct value **value_out);
+
+/* As key_open to read, and closes the key: the value stays valid for the length of the command. */
+enum found key_read(struct server_ctx *ctx, struct server_string *name, enum kind kind,
+                    struct value **value_out);
+
+/* Makes the value of settings, puts it into a missing key, and replicates the creation.
+ *
+ * Errors: those of plan_acquire. */
+enum unseen_status key_create(struct server_ctx *ctx, struct server_key *key,
+                              struct server_string *name, const struct settings *settings,
+                              struct value **value_out);
+
+/* Puts a value into a missing key. */
+void key_put(struct server_key *key, struct value *value);
+
+#endif

@@ -1,0 +1,250 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * A client may go away in the middle, so there is room for LOADS_MAX unfinished values; one more
+ * takes the place of the load that has been idle for longest. Replicas get nothing until a value is
+ * complete, and then all its frames at once: a replica that was connected in the middle has them,
+ * too. */
+#include "load.h"
+
+#include <string.h>
+
+#include "bytes.h"
+#include "dump.h"
+#include "errors.h"
+#include "keys.h"
+#include "module.h"
+#include "parse.h"
+
+enum {
+    LOADS_MAX = 16,
+    LENGTH_BYTES = 4
+};
+
+struct load {
+    struct loader loader;
+    char *name; /* NULL: free */
+    size_t name_len;
+    int db;
+    uint64_t last_used;
+};
+
+static struct load loads[LOADS_MAX];
+static uint64_t now;
+
+static void forget(struct load *load)
+{
+    loader_release(&load->loader);
+    server.Free(load->name);
+    load->name = NULL;
+}
+
+static struct load *find(int db, const char *name, size_t len)
+{
+    for (struct load *load = loads; load < loads + LOADS_MAX; load++) {
+        if (load->name && load->db == db && load->name_len == len &&
+            memcmp(load->name, name, len) == 0) {
+            load->last_used = ++now;
+            return load;
+        }
+    }
+    return NULL;
+}
+
+static struct load *begin(int db, const char *name, size_t len)
+{
+    struct load *oldest = find(db, name, len);
+    for (struct load *load = loads; !oldest && load < loads + LOADS_MAX; load++) {
+        oldest = load->name ? NULL : load;
+    }
+    if (!oldest) {
+        oldest = loads;
+        for (struct load *load = loads; load < loads + LOADS_MAX; load++) {
+            oldest = load->last_used < oldest->last_used ? load : oldest;
+        }
+    }
+    forget(oldest);
+    oldest->name = server.TryAlloc(len + 1);
+    if (!oldest->name) {
+        return NULL;
+    }
+    memcpy(oldest->name, name, len);
+    oldest->name_len = len;
+    oldest->db = db;
+    oldest->last_used = ++now;
+    loader_init(&oldest->loader);
+    return oldest;
+}
+
+/* ---- in ---- */
+
+static void replicate(struct server_ctx *ctx, struct server_string *name, const struct value *value)
+{
+    uint8_t buf[DUMP_FRAME_MAX];
+    for (int64_t position = DUMP_START; position != DUMP_END;) {
+        const char *which = position == DUMP_START ? "FIRST" : "NEXT";
+        const size_t len = dump_frame(value, &position, buf);
+        (void)server.Replicate(ctx, "UNSEEN.LOAD", "scb", name, which, (const char *)buf, len);
+    }
+}
+
+/* Puts a complete value into its key. */
+static enum error show(struct server_ctx *ctx, struct server_string *name, struct value *value,
+                       bool *done)
+{
+    struct server_key *key = server.OpenKey(ctx, name, SERVER_READ | SERVER_WRITE);
+    *done = server.KeyType(key) == SERVER_KEY_EMPTY;
+    if (*done) {
+        key_put(key, value);
+        replicate(ctx, name, value);
+        (void)server.SignalModifiedKey(ctx, name);
+        (void)server.NotifyKeyspaceEvent(ctx, SERVER_NOTIFY_GENERIC, "unseen.load", name);
+    } else {
+        value_free(value);
+    }
+    server.CloseKey(key);
+    return ERROR_EXISTS;
+}
+
+/* Takes a frame of a load, of this kind or (0) of any. Returns true, or false and the error. */
+static bool take(struct server_ctx *ctx, struct server_string *name, struct load *load,
+                 unsigned kind, const char *frame, size_t len, enum error *error)
+{
+    const enum unseen_status status = loader_take(&load->loader, frame, len);
+    bool is_good =
+        status == UNSEEN_OK && (kind == 0 || load->loader.value->plan->settings.kind == kind);
+    *error = status == UNSEEN_ERR_NOMEM ? ERROR_NO_MEMORY_CREATE : ERROR_DATA;
+    if (is_good && load->loader.is_complete) {
+        *error = show(ctx, name, loader_value(&load->loader), &is_good);
+        forget(load);
+    } else if (!is_good) {
+        forget(load);
+    }
+    return is_good;
+}
+
+static int load_frame(struct server_ctx *ctx, struct server_string *name, unsigned kind,
+                      bool is_first, const struct server_string *data)
+{
+    size_t name_len;
+    size_t len;
+    enum error error = ERROR_DATA;
+    const char *text = server.StringPtrLen(name, &name_len);
+    const char *frame = server.StringPtrLen(data, &len);
+    const int db = server.GetSelectedDb(ctx);
+    struct load *load = is_first ? begin(db, text, name_len) : find(db, text, name_len);
+    if (!load && is_first) {
+        return reply_error(ctx, ERROR_NO_MEMORY_CREATE);
+    }
+    if (!load || !take(ctx, name, load, kind, frame, len, &error)) {
+        return reply_error(ctx, error);
+    }
+    return server.ReplyWithSimpleString(ctx, "OK");
+}
+
+int load_unseen(struct server_ctx *ctx, struct server_string **argv, int argc)
+{
+    if (argc != 4) {
+        return server.WrongArity(ctx);
+    }
+    const bool is_first = parse_is(argv[2], "FIRST");
+    if (!is_first && !parse_is(argv[2], "NEXT")) {
+        return reply_error(ctx, ERROR_SYNTAX);
+    }
+    return load_frame(ctx, argv[1], 0, is_first, argv[3]);
+}
+
+/* The position that comes with a frame is the one behind it; that of the settings is 1. */
+static int loadchunk(struct server_ctx *ctx, struct server_string **argv, int argc, enum kind kind,
+                     enum error position_error)
+{
+    long long position;
+    struct value *value;
+    if (argc != 4) {
+        return server.WrongArity(ctx);
+    }
+    if (!parse_number(argv[2], &position)) {
+        return reply_error(ctx, position_error);
+    }
+    if (position == 1 && key_read(ctx, argv[1], kind, &value) != MISSING) {
+        return reply_error(ctx, ERROR_EXISTS);
+    }
+    return load_frame(ctx, argv[1], kind, position == 1, argv[3]);
+}
+
+int load_bloom_loadchunk(struct server_ctx *ctx, struct server_string **argv, int argc)
+{
+    return loadchunk(ctx, argv, argc, KIND_BLOOM, ERROR_LOAD_POSITION);
+}
+
+int load_cuckoo_loadchunk(struct server_ctx *ctx, struct server_string **argv, int argc)
+{
+    return loadchunk(ctx, argv, argc, KIND_CUCKOO, ERROR_CF_POSITION);
+}
+
+/* All frames in one string, each behind its length in 4 bytes. */
+int load_bloom_load(struct server_ctx *ctx, struct server_string **argv, int argc)
+{
+    struct load load = {.name = NULL};
+    size_t len;
+    enum error error = ERROR_DATA;
+    bool is_complete = false;
+    if (argc != 3) {
+        return server.WrongArity(ctx);
+    }
+    const uint8_t *p = (const uint8_t *)server.StringPtrLen(argv[2], &len);
+    loader_init(&load.loader);
+    bool is_good = true;
+    while (is_good && !is_complete) {
+        const size_t frame_len = len >= LENGTH_BYTES ? (size_t)get_le(p, LENGTH_BYTES) : SIZE_MAX;
+        if (frame_len > len - LENGTH_BYTES || len < LENGTH_BYTES) {
+            is_good = false;
+            break;
+        }
+        p += LENGTH_BYTES;
+        len -= LENGTH_BYTES + frame_len;
+        is_complete = frame_len > 0 && p[0] == 'Z';
+        is_good = (!is_complete || len == 0) &&
+                  take(ctx, argv[1], &load, KIND_BLOOM, (const char *)p, frame_len, &error);
+        p += frame_len;
+    }
+    loader_release(&load.loader);
+    return is_good ? server.ReplyWithSimpleString(ctx, "OK") : reply_error(ctx, error);
+}
+
+/* ---- out ---- */
+
+/* Behind the last frame the position is SCAN_END, whose answer ends the dump. */
+static int scandump(struct server_ctx *ctx, struct server_string **argv, int argc, enum kind kind,
+                    enum error position_error)
+{
+    static const long long scan_end = INT64_MAX;
+    uint8_t buf[DUMP_FRAME_MAX];
+    struct value *value;
+    long long number;
+    if (argc != 3) {
+        return server.WrongArity(ctx);
+    }
+    const enum found found = key_read(ctx, argv[1], kind, &value);
+    if (found != FOUND) {
+        return reply_error(ctx, found == MISSING ? ERROR_NOT_FOUND : ERROR_WRONG_TYPE);
+    }
+    if (!parse_number(argv[2], &number) || number < 0) {
+        return reply_error(ctx, position_error);
+    }
+    int64_t position = number;
+    const size_t len = number == scan_end ? 0 : dump_frame(value, &position, buf);
+    const long long next = position == DUMP_END ? scan_end : position;
+    (void)server.ReplyWithArray(ctx, 2);
+    (void)server.ReplyWithLongLong(ctx, len ? next : 0);
+    return server.ReplyWithStringBuffer(ctx, (const char *)buf, len);
+}
+
+int load_bloom_scandump(struct server_ctx *ctx, struct server_string **argv, int argc)
+{
+    return scandump(ctx, argv, argc, KIND_BLOOM, ERROR_POSITION);
+}
+
+int load_cuckoo_scandump(struct server_ctx *ctx, struct server_string **argv, int argc)
+{
+    return scandump(ctx, argv, argc, KIND_CUCKOO, ERROR_CF_POSITION);
+}

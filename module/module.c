@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * unseen.so: the start of the module, its arguments and its section of INFO.
+ *
+ *     redis-server --loadmodule unseen.so [dialect redisbloom|valkey] [NAME VALUE]... */
+#include "module.h"
+
+#include <string.h>
+
+#include "checksum.h"
+#include "commands.h"
+#include "memory.h"
+#include "parse.h"
+#include "server.h"
+#include "type.h"
+
+/* MODULE LIST says "bf", and clients ask for a version of RedisBloom that has all commands. */
+static const char module_name[] = "bf";
+enum {
+    MODULE_VERSION = 20815
+};
+
+struct module module = {
+    .dialect = DIALECT_REDISBLOOM,
+    .fpr = 0.01,
+    .capacity = 100,
+    .expansion = 2,
+    .cuckoo_capacity = 1024,
+    .cuckoo_bucket = 2,
+    .cuckoo_iterations = 20,
+    .cuckoo_expansion = 1,
+};
+
+/* ---- arguments ---- */
+
+static bool set_dialect(const struct server_string *value)
+{
+    if (parse_is(value, "redisbloom")) {
+        module.dialect = DIALECT_REDISBLOOM;
+    } else if (parse_is(value, "valkey")) {
+        module.dialect = DIALECT_VALKEY;
+    } else {
+        return false;
+    }
+    return true;
+}
+
+static bool set_rate(const struct server_string *value)
+{
+    return parse_double(value, &module.fpr) && module.fpr > 0 && module.fpr < 1;
+}
+
+static bool set_capacity(const struct server_string *value)
+{
+    return parse_range(value, 1, (long long)CAPACITY_MAX, &module.capacity);
+}
+
+static bool set_expansion(const struct server_string *value)
+{
+    uint64_t number;
+    const bool is_good = parse_range(value, 0, EXPANSION_MAX, &number);
+    module.expansion = is_good ? (uint32_t)number : module.expansion;
+    return is_good;
+}
+
+static bool set_cuckoo_capacity(const struct server_string *value)
+{
+    return parse_range(value, 4, (long long)CAPACITY_MAX, &module.cuckoo_capacity);
+}
+
+static bool set_limit(const struct server_string *value)
+{
+    return parse_range(value, 0, INT64_MAX, &module.limit);
+}
+
+static const struct {
+    const char *name;
+    const char *old_name; /* of RedisBloom's arguments before 8.0; NULL: there was none */
+    bool (*set)(const struct server_string *value);
+    const char *values;
+} arguments[] = {
+    {"dialect", NULL, set_dialect, "redisbloom or valkey"},
+    {"bf-error-rate", "ERROR_RATE", set_rate, "above 0 and below 1"},
+    {"bf-initial-size", "INITIAL_SIZE", set_capacity, "1 to 1073741824"},
+    {"bf-expansion-factor", NULL, set_expansion, "0 to 32768"},
+    {"cf-initial-size", NULL, set_cuckoo_capacity, "4 to 1073741824"},
+    {"maxbytes", NULL, set_limit, "a number of bytes, or 0 for no limit"},
+};
+
+static bool take_argument(struct server_ctx *ctx, const struct server_string *name,
+                          const struct server_string *value)
+{
+    const size_t n = sizeof(arguments) / sizeof(*arguments);
+    for (size_t i = 0; i < n; i++) {
+        const char *old_name = arguments[i].old_name;
+        if (!parse_is(name, arguments[i].name) && !(old_name && parse_is(name, old_name))) {
+            continue;
+        }
+        if (value && arguments[i].set(value)) {
+            return true;
+        }
+        server.Log(ctx, "warning", "unseen.so: the argument %s needs a value: %s",
+                   arguments[i].name, arguments[i].values);
+        return false;
+    }
+    server.Log(ctx, "warning", "unseen.so: there is no argument %s",
+               server.StringPtrLen(name, NULL));
+    return false;
+}
+
+static bool take_arguments(struct server_ctx *ctx, struct server_string **argv, int argc)
+{
+    for (int i = 0; i < argc; i += 2) {
+        if (!take_argument(ctx, argv[i], i + 1 < argc ? argv[i + 1] : NULL)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* ---- INFO ---- */
+
+static void add_info(struct server_info_ctx *info, int for_crash_report)
+{
+    const struct type_totals totals = type_totals();
+    (void)for_crash_report;
+    (void)server.InfoAddSection(info, "unseen");
+    (void)server.InfoAddFieldULongLong(info, "sets", totals.nvalues);
+    (void)server.InfoAddFieldULongLong(info, "memory_bytes", totals.memory);
+    (void)server.InfoAddFieldULongLong(info, "refused_payloads", totals.nrefused);
+}
+
+__attribute__((visibility("default"))) int RedisModule_OnLoad(struct server_ctx *ctx,
+                                                              struct server_string **argv, int argc)
+{
+    const char *missing = server_bind(ctx);
+    if (missing) {
+        if (server.Log) {
+            server.Log(ctx, "warning",
+                       "unseen.so: the server has no function %s: it needs Redis "
+                       "7.0 or Valkey 8.0",
+                       missing);
+        }
+        return SERVER_ERR;
+    }
+    if (server.IsModuleNameBusy(module_name)) {
+        server.Log(ctx, "warning", "unseen.so: another module has the name %s: unload it first",
+                   module_name);
+        return SERVER_ERR;
+    }
+    (void)server.SetModuleAttribs(ctx, module_name, MODULE_VERSION, SERVER_API_VERSION);
+    server.SetModuleOptions(ctx, SERVER_HANDLE_IO_ERRORS | SERVER_SIGNALS_BY_HAND);
+    checksum_init();
+    memory_probe();
+    server.GetRandomBytes(module.seed, SEED_LEN);
+    module.type = type_create(ctx);
+    const char *refused = module.type ? commands_register(ctx) : "of the data type";
+    if (refused) {
+        server.Log(ctx, "warning", "unseen.so: the server refuses the name %s", refused);
+        return SERVER_ERR;
+    }
+    return take_arguments(ctx, argv, argc) && server.RegisterInfoFunc(ctx, add_info) == SERVER_OK
+               ? SERVER_OK
+               : SERVER_ERR;
+}

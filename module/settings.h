@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What a key was created with. Everything that a value will ever be follows from its settings and
+ * from the changes since, so a replica that gets both has the same bytes. */
+#ifndef UNSEEN_MODULE_SETTINGS_H
+#define UNSEEN_MODULE_SETTINGS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum kind {
+    KIND_BLOOM = 1,  /* BF.*: add and ask */
+    KIND_CUCKOO = 2, /* CF.*: repeats are counted, and items deleted */
+    KIND_URLS = 3    /* UNSEEN.*: add, ask and remove, by URL identity */
+};
+
+enum {
+    SEED_LEN = 16,
+    PROFILE_MAX = 255,
+    SETTINGS_MAX = 512, /* bytes of encoded settings, at most */
+    EXPANSION_MAX = 32768
+};
+
+#define CAPACITY_MAX ((uint64_t)1 << 30) /* of BF.* and CF.*, as in RedisBloom */
+
+struct settings {
+    enum kind kind;
+    bool is_fixed;       /* NONSCALING: full at capacity */
+    uint32_t expansion;  /* answered by INFO; has no effect here */
+    uint32_t bucket;     /* BUCKETSIZE, as expansion */
+    uint32_t iterations; /* MAXITERATIONS, as expansion */
+    double fpr;
+    double tightening; /* as expansion */
+    uint64_t capacity; /* 0: unknown */
+    uint64_t limit;    /* MAXBYTES; 0: none */
+    uint8_t seed[SEED_LEN];
+    char profile[PROFILE_MAX + 1]; /* the URL identity; "": the bytes */
+};
+
+/* The settings as bytes with a checksum; equal settings have equal bytes. buf has SETTINGS_MAX
+ * bytes. Returns the length. */
+size_t settings_encode(const struct settings *settings, uint8_t *buf);
+
+/* Reads encoded settings. Returns false if they are damaged, of another version, or out of range. */
+bool settings_decode(struct settings *settings, const uint8_t *data, size_t len);
+
+#endif

