@@ -32,6 +32,8 @@ struct dedup {
     struct commit_marks marks;
     struct identity identity;
     struct feed feed;
+    const struct batch *kept[FEED_KEPT];
+    size_t nkept;
     struct output out;
     struct output repeats; /* -D */
     struct output tee;
@@ -207,51 +209,119 @@ static size_t count_new(const uint8_t *verdicts, size_t n)
     return sum;
 }
 
-/* Answers a batch; false ends the run. If only some more lines are wanted, asks for no more than
- * that at a time: the set then holds only keys of lines that were answered. */
-static bool dedup_take_batch(void *context, const struct batch *b)
+/* Puts n lines of b, from `first` on, where their verdicts say. */
+static void answer_lines(struct dedup *d, const struct batch *b, size_t first,
+                         const uint8_t *verdicts, size_t n)
 {
-    struct dedup *d = context;
     const struct unseen_bytes *shown = d->o->print.canonical ? b->canons : b->lines;
-    uint8_t verdicts[BATCH_LINES];
-    size_t at = 0;
-    seen_refresh(&d->seen);
-    while (at < b->n && d->left > 0 && !d->full) {
-        size_t n = b->n - at < d->left ? b->n - at : (size_t)d->left;
-        size_t ndone = 0;
-        enum unseen_status status = seen_ask(&d->seen, b, at, n, verdicts, &ndone);
-        if (status != UNSEEN_OK) {
-            d->full = true;
-            d->lost = status == UNSEEN_ERR_MISMATCH;
-            seen_report_full(status);
-        }
-        size_t nnew = count_new(verdicts, ndone);
-        if (!d->o->print.why) {
-            dedup_put(d, shown + at, verdicts, ndone, nnew);
-        } else if (!put_why(d, b, at, verdicts, ndone)) {
-            d->full = true; /* reported */
-        }
-        commit_marks_mark(&d->marks, nnew);
-        d->report.nnew += nnew;
-        d->report.nseen += ndone - nnew;
-        d->report.nfailed += batch_count_failed(b, at, ndone);
-        after_run_look(&d->first_failed, b);
-        if (d->left != UINT64_MAX) {
-            d->left -= d->prints_seen ? ndone - nnew : nnew;
-        }
-        at += ndone;
+    const size_t nnew = count_new(verdicts, n);
+    if (!d->o->print.why) {
+        dedup_put(d, shown + first, verdicts, n, nnew);
+    } else if (!put_why(d, b, first, verdicts, n)) {
+        d->full = true; /* reported */
     }
+    commit_marks_mark(&d->marks, nnew);
+    d->report.nnew += nnew;
+    d->report.nseen += n - nnew;
+    d->report.nfailed += batch_count_failed(b, first, n);
+    after_run_look(&d->first_failed, b);
+    if (d->left != UINT64_MAX) {
+        d->left -= d->prints_seen ? n - nnew : nnew;
+    }
+}
+
+/* The same for lines of which a server may have refused some. */
+static void answer_taken(struct dedup *d, const struct batch *b, size_t first,
+                         const uint8_t *verdicts, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        const uint8_t *refused = memchr(verdicts + i, REMOTE_NO_ANSWER, n - i);
+        const size_t end = refused ? (size_t)(refused - verdicts) : n;
+        if (end > i) {
+            answer_lines(d, b, first + i, verdicts + i, end - i);
+        }
+        i = end;
+    }
+}
+
+/* Counts what belongs to no single line of b, of which the first n were answered. */
+static void count_batch(struct dedup *d, const struct batch *b, size_t n)
+{
     d->report.nlong += b->nlong;
     d->report.nother += b->nother;
     d->report.nmisses += b->nmisses;
     d->report.nskipped += b->nskipped;
     d->report.nbytes += b->nbytes;
-    if (at < b->n) {
-        d->report.nbytes -= (uint64_t)(b->end - b->lines[at].data);
+    if (n < b->n) {
+        d->report.nbytes -= (uint64_t)(b->end - b->lines[n].data);
     }
+}
+
+static void note_status(struct dedup *d, enum unseen_status status)
+{
+    if (status != UNSEEN_OK) {
+        d->full = true;
+        d->lost = status == UNSEEN_ERR_MISMATCH;
+        seen_report_full(status);
+    }
+}
+
+/* Answers a batch; false ends the run. If only some more lines are wanted, asks for no more than
+ * that at a time: the set then holds only keys of lines that were answered. */
+static bool dedup_take_batch(void *context, const struct batch *b)
+{
+    struct dedup *d = context;
+    uint8_t verdicts[BATCH_LINES];
+    size_t at = 0;
+    seen_refresh(&d->seen);
+    while (at < b->n && d->left > 0 && !d->full) {
+        const size_t n = b->n - at < d->left ? b->n - at : (size_t)d->left;
+        size_t ndone = 0;
+        note_status(d, seen_ask(&d->seen, b, at, n, verdicts, &ndone));
+        answer_taken(d, b, at, verdicts, ndone);
+        at += ndone;
+    }
+    count_batch(d, b, at);
     commit_marks_written(&d->marks);
     report_poll();
     return d->left > 0 && !d->full && !d->marks.failed;
+}
+
+/* ---- Batches for a server --------------------------------------------------------------------- */
+
+_Static_assert((int)FEED_KEPT <= (int)REMOTE_PIECES, "a question takes all that is kept");
+
+static bool keep_batch(void *context, const struct batch *b)
+{
+    struct dedup *d = context;
+    d->kept[d->nkept++] = b;
+    return true;
+}
+
+/* Asks the server for all lines that are kept, at once: a question and its answer wake two
+ * processes. What was answered before is written first, so a run that is killed loses no more lines
+ * than it asked for at once. */
+static bool answer_kept(void *context)
+{
+    struct dedup *d = context;
+    uint8_t verdicts[FEED_KEPT * BATCH_LINES];
+    const size_t nkept = d->nkept;
+    size_t at = 0;
+    d->nkept = 0;
+    if (nkept == 0) {
+        return true;
+    }
+    if (!output_flush(&d->out)) {
+        return false;
+    }
+    note_status(d, seen_ask_server(&d->seen, d->kept, nkept, verdicts));
+    for (size_t i = 0; i < nkept; i++) {
+        answer_taken(d, d->kept[i], 0, verdicts + at, d->kept[i]->n);
+        count_batch(d, d->kept[i], d->kept[i]->n);
+        at += d->kept[i]->n;
+    }
+    report_poll();
+    return !d->full;
 }
 
 /* Called before a wait for input, when all output has been written. */
@@ -501,6 +571,10 @@ int dedup_run(const struct options *o, enum unseen_cpu cpu)
     };
     int status = EXIT_TROUBLE;
     if (dedup_prepare(&d, cpu)) {
+        if (d.seen.is_remote && d.left == UINT64_MAX) {
+            d.feed.take = keep_batch;
+            d.feed.settle = answer_kept;
+        }
         if (d.left > 0) {
             feed_run(&d.feed);
         }

@@ -79,19 +79,22 @@ enum {
 /* Without a thread, the reader makes one batch at a time, when it is asked for. */
 struct read_ahead {
     struct reader *reader;
+    struct batch *slots; /* used in turn */
+    size_t nslots;       /* AHEAD_BATCHES; FEED_KEPT if batches are kept; otherwise 1 */
     bool has_thread;
     pthread_t thread;
     sem_t filled;
     sem_t used;
     sem_t over;           /* the thread is about to end */
     atomic_bool stopping; /* the thread is asked to end */
-    struct batch *slots;  /* AHEAD_BATCHES of them, used in turn; 1 without a thread */
 
     /* used by the reading thread */
     uint64_t nwaited; /* posts of `used` that were waited for */
 
     /* used by the other thread */
     uint64_t ntaken;
+    uint64_t nsettled; /* of these, answered if batches are kept */
+    bool stops;        /* kept batches could not be answered */
     bool ended;
     struct feed *feed;
 };
@@ -178,21 +181,59 @@ static bool start_thread(struct read_ahead *a)
     return status == 0;
 }
 
+/* ---- Keeping batches ------------------------------------------------------------------------- */
+
+/* Answers the batches that are kept. */
+static void settle(struct read_ahead *a)
+{
+    struct feed *f = a->feed;
+    a->stops = a->stops || (f->settle && !f->settle(f->context));
+    a->nsettled = a->ntaken;
+}
+
+static void settle_used(void *context, uint64_t n)
+{
+    struct read_ahead *a = context;
+    if (n > a->nsettled) {
+        settle(a);
+    }
+}
+
+static int settle_before_wait(void *context)
+{
+    struct read_ahead *a = context;
+    settle(a);
+    return a->stops ? INPUT_STOP : before_wait(a->feed);
+}
+
+/* ---- Either way ------------------------------------------------------------------------------ */
+
+static bool make_slots(struct read_ahead *a, size_t n)
+{
+    a->nslots = n;
+    a->slots = calloc(n, sizeof(*a->slots));
+    return a->slots != NULL;
+}
+
 /* Starts a thread if one is wanted and can be had. False, and reported, without memory. */
 static bool read_ahead_start(struct read_ahead *a, bool wants_thread)
 {
     struct reader *reader = a->reader;
+    if (a->feed->settle) {
+        reader->nblocks = BLOCKS_MAX;
+        reader->wait = (struct input_wait){settle_before_wait, settle_used, a};
+        return make_slots(a, FEED_KEPT) || message_no_memory();
+    }
     if (wants_thread) {
         reader->nblocks = BLOCKS_MAX;
         reader->wait = (struct input_wait){before_input, wait_used, a};
-        a->slots = calloc(AHEAD_BATCHES, sizeof(*a->slots));
-        a->has_thread = a->slots && start_thread(a);
+        a->has_thread = make_slots(a, AHEAD_BATCHES) && start_thread(a);
     }
     if (!a->has_thread) {
         free(a->slots);
         reader->nblocks = 1;
         reader->wait = (struct input_wait){before_wait, NULL, a->feed};
-        a->slots = calloc(1, sizeof(*a->slots));
+        (void)make_slots(a, 1);
     }
     return a->slots || message_no_memory();
 }
@@ -217,13 +258,24 @@ static bool wait_filled(struct read_ahead *a)
     return true;
 }
 
-/* The next batch, valid until the next call. NULL at the end (a->ended), or if the run is to
- * stop. */
+/* As read_ahead_next, without a thread. */
+static const struct batch *read_next(struct read_ahead *a)
+{
+    struct batch *b = &a->slots[a->ntaken % a->nslots];
+    if (a->ntaken - a->nsettled == a->nslots) {
+        settle(a);
+    }
+    a->ended = a->stops || !reader_next(a->reader, b);
+    a->ntaken++;
+    return a->ended || a->stops ? NULL : b;
+}
+
+/* The next batch, valid until the next call, or until it was settled. NULL at the end (a->ended),
+ * or if the run is to stop. */
 static const struct batch *read_ahead_next(struct read_ahead *a)
 {
     if (!a->has_thread) {
-        a->ended = !reader_next(a->reader, a->slots);
-        return a->ended ? NULL : a->slots;
+        return read_next(a);
     }
     if (a->ntaken > 0) {
         (void)sem_post(&a->used); /* cannot overflow */
@@ -258,7 +310,7 @@ static void read_ahead_finish(struct read_ahead *a)
     if (a->has_thread) {
         end_thread(a);
     }
-    for (size_t i = 0; i < (a->has_thread ? AHEAD_BATCHES : 1); i++) {
+    for (size_t i = 0; i < a->nslots; i++) {
         text_release(&a->slots[i].text);
     }
     free(a->slots);
@@ -295,6 +347,9 @@ void feed_run(struct feed *f)
         if (!f->take(f->context, b) || !goes_on(f)) {
             break;
         }
+    }
+    if (!ahead.has_thread) {
+        settle(&ahead);
     }
     read_ahead_finish(&ahead);
     /* If the run ends early, files and lines that the thread read beyond the last batch taken do not

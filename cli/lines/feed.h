@@ -12,6 +12,10 @@
 #include "lines/input.h"
 #include "print/output.h"
 
+enum {
+    FEED_KEPT = 16
+};
+
 struct feed {
     /* set by the caller */
     const struct input_options *input;
@@ -21,6 +25,10 @@ struct feed {
     struct output *more; /* a second one, or NULL */
     /* Answers a batch; false ends the run. */
     bool (*take)(void *context, const struct batch *b);
+    /* NULL, or `take` keeps batches, at most FEED_KEPT of them, and this function answers all that
+     * are kept; false ends the run. It is called before the memory of a batch is used again, before
+     * each wait for input, and at the end. Nothing is read ahead then. */
+    bool (*settle)(void *context);
     /* Called before each wait for input, after the outputs have been written, and about once a
      * second during the wait; may be NULL. */
     void (*poll)(void *context);

@@ -329,6 +329,14 @@ static enum unseen_status take_each(struct work *w)
     return status;
 }
 
+/* Lines that are their own items and canonical forms. */
+static void take_as_they_are(struct batch *b)
+{
+    memcpy(b->items, b->lines, b->n * sizeof(b->lines[0]));
+    memcpy(b->canons, b->lines, b->n * sizeof(b->lines[0]));
+    memset(b->forms, UNSEEN_URL_UNCHANGED, b->n);
+}
+
 enum unseen_status identity_take(const struct identity *id, struct batch *b, struct text *scratch)
 {
     struct work w;
@@ -339,6 +347,10 @@ enum unseen_status identity_take(const struct identity *id, struct batch *b, str
     w.scratch = scratch;
     if (!needs_each && nparts == 0) {
         return unseen_set_keys(id->set, b->texts, b->n, b->keys, b->forms);
+    }
+    if (!id->url && !id->set && !id->shard_set && nparts == 0 && b->texts == b->lines) {
+        take_as_they_are(b);
+        return UNSEEN_OK;
     }
     text_clear(scratch);
     text_clear(&b->text);

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/uio.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -29,20 +30,47 @@ static bool report_gone(struct remote *r)
     return false;
 }
 
-static bool send_all(struct remote *r)
+static void forget_pieces(struct remote *r)
 {
-    const char *data = r->out.data;
-    size_t len = r->out.len;
-    while (len > 0) {
-        const ssize_t n = send(r->fd, data, len, MSG_NOSIGNAL);
-        if (n < 0 && errno != EINTR) {
+    text_clear(&r->out);
+    r->npieces = 0;
+    r->nitems = 0;
+}
+
+/* Moves the front of n pieces by len bytes. */
+static void take_sent(struct iovec *pieces, size_t n, size_t len)
+{
+    for (size_t i = 0; i < n && len > 0; i++) {
+        const size_t here = len < pieces[i].iov_len ? len : pieces[i].iov_len;
+        pieces[i].iov_base = (char *)pieces[i].iov_base + here;
+        pieces[i].iov_len -= here;
+        len -= here;
+    }
+}
+
+/* Sends the head and all pieces, and forgets them. */
+static bool send_all(struct remote *r, const char *head)
+{
+    struct iovec pieces[1 + REMOTE_PIECES] = {{(char *)head, strlen(head)}};
+    const size_t n = 1 + r->npieces;
+    size_t left = pieces[0].iov_len;
+    for (size_t i = 0; i < r->npieces; i++) {
+        const struct remote_piece *p = &r->pieces[i];
+        pieces[1 + i] = (struct iovec){p->data ? (char *)p->data : r->out.data + p->at, p->len};
+        left += p->len;
+    }
+    while (left > 0) {
+        const struct msghdr message = {.msg_iov = pieces, .msg_iovlen = n};
+        const ssize_t sent = sendmsg(r->fd, &message, MSG_NOSIGNAL);
+        if (sent < 0 && errno != EINTR) {
             return report_gone(r);
         }
-        if (n > 0) {
-            data += n;
-            len -= (size_t)n;
+        if (sent > 0) {
+            take_sent(pieces, n, (size_t)sent);
+            left -= (size_t)sent;
         }
     }
+    forget_pieces(r);
     return true;
 }
 
@@ -100,18 +128,6 @@ static bool report_answer(const struct remote *r, struct unseen_bytes line)
 
 /* ---- Opening --------------------------------------------------------------------------------- */
 
-static bool put(struct remote *r, const char *data, size_t len)
-{
-    if (!text_reserve(&r->out, len)) {
-        return message_no_memory();
-    }
-    if (len > 0) {
-        memcpy(r->out.data + r->out.len, data, len);
-        r->out.len += len;
-    }
-    return true;
-}
-
 /* "unseen 1 profile=crawl/2 key=64 items=0" */
 static bool read_greeting(struct remote *r)
 {
@@ -138,12 +154,9 @@ static bool read_greeting(struct remote *r)
 static bool send_token(struct remote *r, const char *token)
 {
     struct unseen_bytes line;
-    r->out.len = 0;
-    if (!put(r, "T ", 2) || !put(r, token, strlen(token)) || !put(r, "\n", 1) || !send_all(r) ||
-        !read_line(r, &line)) {
-        return false;
-    }
-    return line.len == 2 || report_answer(r, line);
+    const struct unseen_bytes text = {token, strlen(token)};
+    return remote_put(r, &text, 1) && send_all(r, "T ") && read_line(r, &line) &&
+           (line.len == 2 || report_answer(r, line));
 }
 
 /* False if there is no server; errno has the cause. */
@@ -233,53 +246,66 @@ static size_t count_newlines(const char *data, size_t len)
     return count;
 }
 
-/* How many items from the first on stand behind each other as lines of the input, and how many bytes
- * they are without the last newline. */
-static size_t count_neighbours(const struct unseen_bytes *items, size_t n, size_t *len_out)
+/* How many bytes the items are with their newlines if they stand behind each other as lines of the
+ * input; 0 if they do not. */
+static size_t size_of_neighbours(const struct unseen_bytes *items, size_t n)
 {
-    const char *end = items[0].data + items[0].len;
-    size_t i = 1;
-    while (i < n && items[i].data == end + 1 && *end == '\n') {
-        end = items[i].data + items[i].len;
-        i++;
+    const char *end = items[0].data;
+    for (size_t i = 0; i < n; i++) {
+        if (items[i].data != end || end[items[i].len] != '\n') {
+            return 0;
+        }
+        end += items[i].len + 1;
     }
-    *len_out = (size_t)(end - items[0].data);
-    return i;
+    return (size_t)(end - items[0].data);
 }
 
-static bool put_batch(struct remote *r, bool adds, const struct unseen_bytes *items, size_t n)
+/* Copies the items, each with a newline, behind r->out. Returns how many bytes that are; 0 without
+ * memory. */
+static size_t copy_items(struct remote *r, const struct unseen_bytes *items, size_t n)
 {
-    char head[32];
-    const int head_len = snprintf(head, sizeof(head), "B %zu %c\n", n, adds ? 'A' : 'C');
-    size_t size = (size_t)head_len;
+    size_t size = 0;
     for (size_t i = 0; i < n; i++) {
         size += items[i].len + 1;
     }
-    r->out.len = 0;
     if (!text_reserve(&r->out, size)) {
-        return message_no_memory();
+        return 0;
     }
-    char *to = r->out.data;
-    memcpy(to, head, (size_t)head_len);
-    to += head_len;
-    for (size_t i = 0; i < n;) {
-        const char *from = items[i].data;
-        size_t len;
-        i += count_neighbours(items + i, n - i, &len);
-        if (len > 0) {
-            memcpy(to, from, len);
+    char *to = r->out.data + r->out.len;
+    for (size_t i = 0; i < n; i++) {
+        if (items[i].len > 0) {
+            memcpy(to, items[i].data, items[i].len);
         }
-        to += len;
+        to += items[i].len;
         *to++ = '\n';
     }
-    r->out.len = size;
-    return count_newlines(r->out.data, size) == n + 1 || report_newline(r, items, n);
+    r->out.len += size;
+    return size;
+}
+
+bool remote_put(struct remote *r, const struct unseen_bytes *items, size_t n)
+{
+    if (n == 0) {
+        return true;
+    }
+    struct remote_piece *piece = &r->pieces[r->npieces++];
+    *piece = (struct remote_piece){.data = items[0].data, .len = size_of_neighbours(items, n)};
+    if (piece->len == 0) {
+        *piece = (struct remote_piece){.at = r->out.len, .len = copy_items(r, items, n)};
+    }
+    if (piece->len == 0) {
+        return message_no_memory();
+    }
+    r->nitems += n;
+    const char *begin = piece->data ? piece->data : r->out.data + piece->at;
+    return count_newlines(begin, piece->len) == n || report_newline(r, items, n);
 }
 
 /* A URL that another worker has leased is not new, and not there yet. */
 static bool read_marks(struct remote *r, bool adds, size_t n, uint8_t *verdicts)
 {
     struct unseen_bytes line;
+    size_t nrefused = 0;
     if (!read_line(r, &line)) {
         return false;
     }
@@ -287,23 +313,26 @@ static bool read_marks(struct remote *r, bool adds, size_t n, uint8_t *verdicts)
         return report_answer(r, line);
     }
     for (size_t i = 0; i < n; i++) {
-        if (line.data[i] == 'E') {
-            message_error("the server at %s could not take a line: it may be too long, or the "
-                          "server only answers questions",
-                          r->address);
-            message_hint("--token-file FILE lets clients of a port change the store; -n only asks");
-            return false;
-        }
+        const bool is_refused = line.data[i] == 'E';
         const bool is_new = adds ? line.data[i] == '1' : line.data[i] != '1';
-        verdicts[i] = is_new ? UNSEEN_NEW : UNSEEN_SEEN;
+        verdicts[i] = is_refused ? REMOTE_NO_ANSWER : is_new ? UNSEEN_NEW : UNSEEN_SEEN;
+        nrefused += is_refused;
     }
-    return true;
+    if (nrefused > 0) {
+        message_error("the server at %s could not take a line: it may be too long, or the server "
+                      "only answers questions",
+                      r->address);
+        message_hint("--token-file FILE lets clients of a port change the store; -n only asks");
+    }
+    return nrefused == 0;
 }
 
-bool remote_ask(struct remote *r, bool adds, const struct unseen_bytes *items, size_t n,
-                uint8_t *verdicts)
+bool remote_ask(struct remote *r, bool adds, uint8_t *verdicts)
 {
-    return put_batch(r, adds, items, n) && send_all(r) && read_marks(r, adds, n, verdicts);
+    char head[32];
+    const size_t n = r->nitems;
+    snprintf(head, sizeof(head), "B %zu %c\n", n, adds ? 'A' : 'C');
+    return send_all(r, head) && read_marks(r, adds, n, verdicts);
 }
 
 /* ---- Figures --------------------------------------------------------------------------------- */
@@ -322,9 +351,9 @@ void remote_stats(struct remote *r, struct unseen_set_stats *stats_out)
 {
     struct unseen_bytes line;
     char json[4096];
-    r->out.len = 0;
-    if (r->is_gone || r->fd < 0 || !put(r, "I\n", 2) || !send_all(r) || !read_line(r, &line) ||
-        is_error(line) || line.len >= sizeof(json)) {
+    forget_pieces(r);
+    if (r->is_gone || r->fd < 0 || !send_all(r, "I\n") || !read_line(r, &line) || is_error(line) ||
+        line.len >= sizeof(json)) {
         return;
     }
     memcpy(json, line.data, line.len);

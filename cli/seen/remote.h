@@ -13,10 +13,26 @@
 
 #include "lines/text.h"
 
+enum {
+    REMOTE_PIECES = 16,
+    REMOTE_NO_ANSWER = 0xff /* in place of a verdict: the server could not take the line */
+};
+
+/* Lines with their newlines: data[0..len), or if data is NULL as many bytes from `at` on that were
+ * copied. */
+struct remote_piece {
+    const char *data;
+    size_t at;
+    size_t len;
+};
+
 struct remote {
     const char *address;
-    int fd;          /* -1: not connected */
-    struct text out; /* a batch */
+    int fd;                                    /* -1: not connected */
+    struct remote_piece pieces[REMOTE_PIECES]; /* the lines of the next question, */
+    size_t npieces;
+    size_t nitems;   /* and how many lines they are */
+    struct text out; /* the pieces that had to be copied */
     struct text in;  /* what has come and was not used yet: in.data[at..in.len) */
     size_t at;
     bool is_gone;       /* which has been reported */
@@ -28,11 +44,15 @@ struct remote {
  * Returns false if that failed, which has been reported; remote_close follows in either case. */
 bool remote_open(struct remote *r, const char *address, const char *token, double wait);
 
-/* Adds n items, or only asks for them. Writes a verdict for each: SEEN or NEW. Returns false if the
- * server could not do that, which has been reported; no verdict means anything then. An item must
- * not contain a newline. */
-bool remote_ask(struct remote *r, bool adds, const struct unseen_bytes *items, size_t n,
-                uint8_t *verdicts);
+/* Puts n items into the next question, which takes REMOTE_PIECES calls. The bytes of the items, and
+ * the byte behind each, must stay until it is asked. Returns false, which has been reported, without
+ * memory or if an item contains a newline. */
+bool remote_put(struct remote *r, const struct unseen_bytes *items, size_t n);
+
+/* Adds all items of the question, or only asks for them. Writes a verdict for each: SEEN, NEW or
+ * REMOTE_NO_ANSWER. Returns false if an item has none, which has been reported; if the server has
+ * gone away, no verdict is written. */
+bool remote_ask(struct remote *r, bool adds, uint8_t *verdicts);
 
 /* Fills in the keys, the filter, the memory and the rates of the server's store, as far as the server
  * says them; the filter's name lasts as long as r. */

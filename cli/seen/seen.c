@@ -511,6 +511,26 @@ static enum unseen_status ask_rest(struct seen *m, const struct batch *b, size_t
     return status;
 }
 
+/* Asks the server for the lines that were put into its question, unless one could not be put. */
+static enum unseen_status ask_server(struct seen *m, bool is_put, size_t n, uint8_t *verdicts)
+{
+    memset(verdicts, REMOTE_NO_ANSWER, n);
+    return is_put && remote_ask(&m->remote, !m->asks_only, verdicts) ? UNSEEN_OK
+                                                                     : UNSEEN_ERR_MISMATCH;
+}
+
+enum unseen_status seen_ask_server(struct seen *m, const struct batch *const *batches, size_t n,
+                                   uint8_t *verdicts)
+{
+    bool is_put = true;
+    size_t nlines = 0;
+    for (size_t i = 0; i < n; i++) {
+        is_put = is_put && remote_put(&m->remote, batches[i]->items, batches[i]->n);
+        nlines += batches[i]->n;
+    }
+    return nlines == 0 ? UNSEEN_OK : ask_server(m, is_put, nlines, verdicts);
+}
+
 enum unseen_status seen_ask(struct seen *m, const struct batch *b, size_t first, size_t n,
                             uint8_t *verdicts, size_t *ndone_out)
 {
@@ -520,9 +540,8 @@ enum unseen_status seen_ask(struct seen *m, const struct batch *b, size_t first,
         return status;
     }
     if (m->is_remote) {
-        const bool done = remote_ask(&m->remote, !m->asks_only, b->items + first, n, verdicts);
-        *ndone_out = done ? n : 0;
-        return done ? UNSEEN_OK : UNSEEN_ERR_MISMATCH; /* reported */
+        *ndone_out = n;
+        return ask_server(m, remote_put(&m->remote, b->items + first, n), n, verdicts);
     }
     if (m->nexcluded + m->nlists == 0) {
         return ask_set(m, b->keys + first, n, verdicts, ndone_out);

@@ -78,10 +78,15 @@ void seen_refresh(struct seen *m);
 bool seen_needs_texts(const struct seen *m);
 
 /* Answers n lines of b from first on, each SEEN or NEW, and remembers them unless the run only
- * asks. On NOMEM the first *ndone_out lines are answered. On MISMATCH no line is: a list was
- * overwritten or cut short, or a server has gone away, which has been reported. */
+ * asks. On NOMEM the first *ndone_out lines are answered. On MISMATCH, which has been reported, a
+ * list was overwritten or cut short and no line is answered, or a server has gone away or refused a
+ * line: then all lines have a verdict, which may be REMOTE_NO_ANSWER. */
 enum unseen_status seen_ask(struct seen *m, const struct batch *b, size_t first, size_t n,
                             uint8_t *verdicts, size_t *ndone_out);
+
+/* The same for all lines of n batches, behind each other, if a server is asked. */
+enum unseen_status seen_ask_server(struct seen *m, const struct batch *const *batches, size_t n,
+                                   uint8_t *verdicts);
 
 /* The figures of the set or the list, and its profile. Of a server, those that it says. */
 void seen_stats(struct seen *m, struct unseen_set_stats *stats_out, const char **profile_out);

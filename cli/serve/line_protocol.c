@@ -107,6 +107,20 @@ static bool keeps_news(const struct connection *c, enum request_type type)
     return type == REQUEST_ADD && !c->is_standard;
 }
 
+/* There is room for n. Each is written, and the end moves for those that were new only: nobody can
+ * foretell which. */
+static void note_news(struct connection *c, const struct unseen_key *keys, size_t n,
+                      const char *marks)
+{
+    struct line_news *to = (struct line_news *)(void *)(c->news.data + c->news.len);
+    size_t nnew = 0;
+    for (size_t i = 0; i < n; i++) {
+        to[nnew] = (struct line_news){keys[i], UINT64_MAX};
+        nnew += marks[i] == '1';
+    }
+    c->news.len += nnew * sizeof(*to);
+}
+
 /* Asks and changes. On a socket it notes which keys were new: if the client goes away before it was
  * told, they become new again. */
 static void mark_keys(struct connection *c, enum request_type type, const struct unseen_key *keys,
@@ -125,11 +139,8 @@ static void mark_keys(struct connection *c, enum request_type type, const struct
     if (service_marks(c->service, type, keys, n, marks) > 0) {
         c->has_changed = true;
     }
-    for (size_t i = 0; keeps_news(c, type) && i < n; i++) {
-        const struct line_news news = {keys[i], UINT64_MAX};
-        if (marks[i] == '1') {
-            keep(c, &c->news, &news, sizeof(news));
-        }
+    if (keeps_news(c, type)) {
+        note_news(c, keys, n, marks);
     }
 }
 
@@ -165,12 +176,17 @@ static void answer_run(struct connection *c, const struct run *run)
 
 static void collect_run(struct connection *c, const struct run *run)
 {
-    struct unseen_key keys[SERVICE_RUN] = {{0}};
-    char marks[SERVICE_RUN];
-    start_marks(c, run, keys, marks);
-    keep(c, &c->batch.keys, keys, run->n * sizeof(keys[0]));
-    keep(c, &c->batch.marks, marks, run->n);
-    c->batch.type = run->type;
+    struct line_batch *b = &c->batch;
+    const size_t size = run->n * sizeof(struct unseen_key);
+    b->type = run->type;
+    if (!text_reserve(&b->keys, size) || !text_reserve(&b->marks, run->n)) {
+        c->failed = true;
+        return;
+    }
+    start_marks(c, run, (struct unseen_key *)(void *)(b->keys.data + b->keys.len),
+                b->marks.data + b->marks.len);
+    b->keys.len += size;
+    b->marks.len += run->n;
 }
 
 static void end_run(struct connection *c, struct run *run)
@@ -189,6 +205,25 @@ static void add_to_run(struct connection *c, struct run *run, const struct reque
     run->type = r->type;
     run->in_batch = r->in_batch;
     run->urls[run->n++] = r->url;
+}
+
+/* Adds the lines of an open batch that have come, as many as the run takes. False if there are
+ * none. */
+static bool add_lines_to_run(struct connection *c, struct run *run)
+{
+    const struct line_parser *p = &c->parser;
+    if (!p->in_batch) {
+        return false;
+    }
+    if (run->n == SERVICE_RUN || !run->in_batch || run->type != p->each) {
+        end_run(c, run);
+    }
+    const size_t n =
+        line_request_lines(&c->parser, &c->in, run->urls + run->n, SERVICE_RUN - run->n);
+    run->type = p->each;
+    run->in_batch = true;
+    run->n += n;
+    return n > 0;
 }
 
 /* ---- Batches --------------------------------------------------------------------------------- */
@@ -411,7 +446,14 @@ bool line_take(struct connection *c)
     if (!c->has_spoken && !begin_conversation(c)) {
         return c->over;
     }
-    while (may_go_on(c) && line_request_next(&c->parser, &c->in, &r)) {
+    while (may_go_on(c)) {
+        if (add_lines_to_run(c, &run)) {
+            any = true;
+            continue;
+        }
+        if (!line_request_next(&c->parser, &c->in, &r)) {
+            break;
+        }
         any = true;
         if (r.type == REQUEST_ADD || r.type == REQUEST_ASK || r.type == REQUEST_REMOVE) {
             add_to_run(c, &run, &r);

@@ -148,3 +148,22 @@ bool line_request_next(struct line_parser *p, struct line_reader *in, struct req
     } while (request_out->type == REQUEST_NONE);
     return true;
 }
+
+size_t line_request_lines(struct line_parser *p, struct line_reader *in, struct unseen_bytes *lines,
+                          size_t max)
+{
+    const struct unseen_bytes rest = line_reader_rest(in);
+    if (!p->in_batch || p->refused || in->known > 0 || in->skips) {
+        return 0;
+    }
+    size_t used = 0;
+    const size_t nwhole = unseen_lines_split(rest.data, rest.len, '\n', lines,
+                                             p->left < max ? (size_t)p->left : max, &used);
+    size_t n = 0;
+    while (n < nwhole && lines[n].len <= in->longest) {
+        n++;
+    }
+    line_reader_take(in, n < nwhole ? (size_t)(lines[n].data - rest.data) : used);
+    p->left -= n;
+    return n;
+}
