@@ -62,6 +62,33 @@ class Client(unittest.TestCase):
                 self.assertNotIn("http://e.com/a", other)
                 self.assertIn("http://e.com/b", other)
 
+    def test_leases(self):
+        server = self.serve()
+        with unseen.connect(server.address) as a, unseen.connect(server.address) as b:
+            token = a.lease("http://e.com/a", 60)
+            self.assertIsInstance(token, str)
+            self.assertIsNone(b.lease("http://e.com/a#x", 60))
+            self.assertEqual(a.stats()["leases"], 1)
+            self.assertEqual(a.renew(60, token, "0.0"), 1)
+            self.assertEqual(a.give_back(token), 1)
+            self.assertEqual(a.done(token), 0)
+            (job,) = b.take(10, 60)
+            self.assertEqual(job[1], b"http://e.com/a")
+            self.assertEqual(b.take(10, 60), [])
+            self.assertEqual(b.done(job[0]), 1)
+            self.assertIsNone(a.lease("http://e.com/a", 60))
+            tokens = [a.lease(f"http://e.com/{i}", 60) for i in range(1000)]
+            self.assertEqual(a.give_back(*tokens), 1000)
+            jobs = []
+            while got := b.take(1000, 60):
+                jobs += got
+            self.assertEqual({url for _, url in jobs}, {b"http://e.com/%d" % i for i in range(1000)})
+            self.assertEqual(b.done(*(token for token, _ in jobs)), 1000)
+            self.assertEqual((len(a), a.stats()["leases"]), (1001, 0))
+            with self.assertRaisesRegex(unseen.Error, "L needs"):
+                a.lease("http://e.com/b", 0)
+            self.assertIs(a.add("http://e.com/b"), True)
+
     def test_arrow(self):
         try:
             import pyarrow as pa

@@ -17,6 +17,7 @@ import sqlite3
 import subprocess
 import sys
 import tempfile
+import time
 import unittest
 from importlib import metadata
 from unittest import mock
@@ -515,6 +516,113 @@ class Crawls(Folder):
         self.assertEqual(results[1][0]["stats"]["scheduler/unserializable"], 1)
         self.assertIn("p/7?from=errback", results[1][0]["seen"])
         self.assertEqual(self.left("odd1", "job"), 0)
+
+
+@unittest.skipUnless(TOOL, "UNSEEN does not name the tool")
+class Together(Folder):
+    """Spiders that share a server."""
+
+    def serve(self, *options):
+        server = subprocess.Popen([TOOL, "serve", self.path("s"), *options, "--listen", f"unix:{self.path('sock')}"],
+                                  stderr=subprocess.PIPE, text=True)
+        self.addCleanup(server.stderr.close)
+        self.addCleanup(server.wait)
+        self.addCleanup(server.kill)
+        server.stderr.readline()
+        self.setting = f"UNSEEN_STORE=unix:{self.path('sock')}"
+        return server
+
+    def site(self, n):
+        site = scrapy_site.Site(n)
+        self.addCleanup(site.close)
+        return site
+
+    def test_four_and_kills(self):
+        """Four spiders; now and then one is killed, and another comes in its place."""
+        self.serve()
+        site = self.site(600 * SCALE)
+        rng = random.Random(5)
+        command = scrapy_site.command(site.start, ADDON, self.setting, "UNSEEN_LEASE=4", "LOG_LEVEL=INFO")
+        log = open(self.path("log"), "w")
+        self.addCleanup(log.close)
+        spiders = []
+        self.addCleanup(lambda: [(spider.kill(), spider.wait()) for spider in spiders if spider.poll() is None])
+
+        def start():
+            spiders.append(subprocess.Popen(command, cwd=self.folder, stderr=log))
+
+        for _ in range(4):
+            start()
+        nkills = 0
+        while nkills < 3 * SCALE:
+            at = len(site.pages()) + rng.randrange(20, site.n // (4 * SCALE))
+            while len(site.pages()) < at and any(spider.poll() is None for spider in spiders):
+                time.sleep(0.01)
+            alive = [spider for spider in spiders if spider.poll() is None]
+            if not alive:
+                break
+            rng.choice(alive).kill()
+            nkills += 1
+            start()
+        for spider in spiders:
+            self.assertIn(spider.wait(timeout=300), (0, -signal.SIGKILL), self.path("log"))
+        self.assertEqual(site.missing(), [])
+        self.assertGreaterEqual(nkills, 2)
+        pages = site.pages()
+        pages.pop("/p/0")
+        # A spider has 16 requests at once, 16 that it took and did not begin, and what it parses.
+        self.assertLessEqual(sum(n - 1 for n in pages.values()), nkills * 50)
+        with unseen.connect(self.setting.partition("=")[2]) as client:
+            self.assertEqual(client.stats()["leases"], 0)
+
+    def test_each_once(self):
+        """Undisturbed spiders fetch each page once, and share the work."""
+        self.serve()
+        site = self.site(400)
+        command = scrapy_site.command(site.start, ADDON, self.setting)
+        spiders = [subprocess.Popen(command, cwd=self.folder, stderr=subprocess.PIPE, text=True) for _ in range(2)]
+        logs = [spider.communicate(timeout=300)[1] for spider in spiders]
+        self.assertEqual([spider.returncode for spider in spiders], [0, 0], logs)
+        self.assertEqual(site.missing(), [])
+        pages = site.pages()
+        pages.pop("/p/0")
+        self.assertEqual(set(pages.values()), {1})
+
+    def test_odd_requests(self):
+        self.serve()
+        site = self.site(10)
+        scrapy_site.crawl(site.start, ADDON, self.setting, folder=self.folder, spider="scrapy_odd.py")
+        with open(self.path("result")) as file:
+            result = json.load(file)
+        self.assertEqual(result["reason"], "finished")
+        self.assertIn("p/7?from=errback", result["seen"])
+        self.assertIn("p/1", result["seen"])
+        self.assertIn("late/1", result["seen"])
+        self.assertEqual(result["stats"]["scheduler/unserializable"], 1)
+
+    def test_server_gone(self):
+        server = self.serve()
+        site = self.site(400)
+
+        def until():
+            if len(site.pages()) < 50:
+                return False
+            server.kill()
+            server.wait()
+            return None
+
+        scrapy_site.crawl_and_kill(site.start, ADDON, self.setting, folder=self.folder, until=until)
+        with open(self.path("log")) as log:
+            self.assertIn("the crawl ends; what it has not done is left to other spiders", log.read())
+        self.serve()
+        scrapy_site.crawl(site.start, ADDON, self.setting, folder=self.folder)
+        self.assertEqual(site.missing(), [])
+
+    def test_profile(self):
+        self.serve("-p", "none")
+        site = self.site(1)
+        log = scrapy_site.crawl(site.start, ADDON, self.setting, folder=self.folder, status=1)
+        self.assertIn("under which the part behind # counts", log)
 
 
 if __name__ == "__main__":

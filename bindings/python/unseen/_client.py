@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
 _BATCH = 1024
 _LINE_MAX = 1 << 20
+_AT_ONCE = 256  # requests
 
 
 def connect(address: str, *, token: str | None = None, timeout: float | None = None) -> Client:
@@ -73,22 +74,35 @@ class Client:
         return line[:-1]
 
     def _ask(self, request):
+        return self._ask_all([request])[0]
+
+    def _ask_all(self, requests, lines_after=lambda answer: 0):
+        """The answers to several requests. lines_after: how many lines follow the line of an answer; then the
+        answer is a list of lines."""
+        answers = []
         if os.getpid() != self._pid:
             raise RuntimeError("it belongs to the parent process: connect after the fork")
         with self._lock:
             if self._closed:
                 raise ClosedError("it is closed")
-            try:
-                self._socket.sendall(request + b"\n")
-            except BaseException as error:
-                self._end()
-                if isinstance(error, OSError):
-                    raise _connection_error(self._address, error) from None
-                raise
-            answer = self._line()
-        if answer.startswith(b"E "):
-            raise Error(_sentence(answer))
-        return answer
+            # Some at a time: the server stops reading when nobody takes its answers.
+            for i in range(0, len(requests), _AT_ONCE):
+                some = requests[i : i + _AT_ONCE]
+                try:
+                    self._socket.sendall(b"".join(request + b"\n" for request in some))
+                except BaseException as error:
+                    self._end()
+                    if isinstance(error, OSError):
+                        raise _connection_error(self._address, error) from None
+                    raise
+                for _ in some:
+                    answer = self._line()
+                    n = 0 if answer.startswith(b"E ") else lines_after(answer)
+                    answers.append([answer] + [self._line() for _ in range(n)] if n else answer)
+        for answer in answers:
+            if answer[:2] == b"E ":
+                raise Error(_sentence(answer))
+        return answers
 
     def _ask_one(self, letter, url):
         answer = self._ask(letter + b" " + _item(url))
@@ -135,6 +149,39 @@ class Client:
     def remove_many(self, urls: Urls, /) -> Mask:
         """Removes the URLs. The mask is True for each that was there."""
         return self._ask_many(b"R", urls)
+
+    # ---- leases
+
+    def lease(self, url: str | bytes, seconds: int, /) -> str | None:
+        """A token if the URL is new: it is yours for so many seconds, and nobody else's. None if it was
+        seen, or another worker has it."""
+        answer = self._ask(b"L %d " % seconds + _item(url))
+        return answer[2:].decode() if answer.startswith(b"1 ") else None
+
+    def take(self, n: int, seconds: int, /) -> list[tuple[str, bytes]]:
+        """Leases at most n (1,000) URLs that were given back, or whose workers died: pairs of a token and a
+        URL."""
+        answer = self._ask_all([b"X %d %d" % (n, seconds)], int)[0]
+        lines = answer[1:] if isinstance(answer, list) else []
+        return [(token.decode(), url) for token, url in (line.split(b" ", 1) for line in lines)]
+
+    def done(self, *tokens: str) -> int:
+        """The URLs of these leases are seen from now on. How many of the tokens were not late."""
+        return self._ask_all([b"D " + _item(token) for token in tokens]).count(b"OK")
+
+    def give_back(self, *tokens: str) -> int:
+        """Others may have the URLs of these leases. How many of the tokens were not late."""
+        return self._ask_all([b"G " + _item(token) for token in tokens]).count(b"OK")
+
+    def renew(self, seconds: int, /, *tokens: str) -> int:
+        """These leases end so many seconds from now. How many of the tokens were not late."""
+        return self._ask_all([b"N %d " % seconds + _item(token) for token in tokens]).count(b"OK")
+
+    def stats(self) -> dict[str, Any]:
+        """A dict of what the server did: clients, questions, leases, ..."""
+        return json.loads(self._ask(b"S"))
+
+    # ---- as a store
 
     def commit(self) -> None:
         """Returns when everything answered before would survive a power cut. (The server commits by

@@ -43,14 +43,16 @@ class DupeFilter(dupefilters.RFPDupeFilter):
     ) -> None:
         super().__init__(None, debug, fingerprinter=fingerprinter)
         self.logger = logging.getLogger(dupefilters.__name__)
-        self._settings = settings
+        self.settings = settings
+        # RFPDupeFilter._fingerprint without its call, unless a subclass has a fingerprint of its own
+        self._digest = self._fingerprint if self._legacy_fingerprint else self.fingerprinter.fingerprint
+        self._has_urls = settings.profile is not None
         self._held: set[str] = set()
         self._new: list[str] = []
         self._keeps_new = False
         self._seen: Any = None  # a Set, a Store or a Client
         if settings.store is None:
             self._seen = Set(settings.profile or "none", fpr=settings.fpr or 5e-9)
-            self._has_urls = settings.profile is not None
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
@@ -64,11 +66,11 @@ class DupeFilter(dupefilters.RFPDupeFilter):
     @property
     def is_durable(self) -> bool:
         """Whether what is seen outlives the crawl."""
-        return self._settings.store is not None
+        return self.settings.store is not None
 
     def open(self) -> None:
         """Opens the store. Raises BlockingIOError if another crawl has it."""
-        wanted = self._settings
+        wanted = self.settings
         if wanted.store is None or self._seen is not None:
             return
         if wanted.is_served:
@@ -85,14 +87,12 @@ class DupeFilter(dupefilters.RFPDupeFilter):
     def _item(self, request: Request) -> str:
         if self._has_urls and request.method == "GET" and not request.body and not request.meta.get("verbatim_url"):
             return request.url
-        return self._fingerprint(request).hex()
+        return self._digest(request).hex()
 
     def request_seen(self, request: Request) -> bool:
         """True if the request was seen; then it is remembered, too."""
-        item = self._item(request) if self._has_urls else self._fingerprint(request).hex()
-        if self._held and item in self._held:
-            return True
-        if not self._seen.add(item):
+        item = self._item(request) if self._has_urls else self._digest(request).hex()
+        if (self._held and item in self._held) or not self._seen.add(item):
             return True
         if self._keeps_new:
             self._new.append(item)
@@ -147,7 +147,7 @@ class DupeFilter(dupefilters.RFPDupeFilter):
     def abandon(self) -> None:
         """Closes the store without what was not committed."""
         if self.is_durable and self._seen is not None:
-            if self._settings.is_served:
+            if self.settings.is_served:
                 self._seen.close()
             else:
                 self._seen.close(commit=False)

@@ -1,10 +1,9 @@
 # SPDX-License-Identifier: MIT
 """The scheduler: Scrapy's own, whose requests on disk survive kill -9.
 
-It relies on one thing of the engine: the set of requests in progress. The engine puts a request there when it
-takes it from the scheduler, and removes it when everything is over: the download and its errors, the callback or
-errback, all their output, and the last item in the pipelines. A request that was taken and is no more in
-that set is done."""
+A request that the engine takes stays in the file until the engine is through with it (_progress.py). Once in a
+commit interval _commit() takes out the requests that are done, in one transaction with what they have led to,
+and then commits the keys to the store: a key is never durable before its request is."""
 
 from __future__ import annotations
 
@@ -19,13 +18,15 @@ from queuelib import queue as queuelib
 from scrapy.core import scheduler
 from scrapy.pqueues import DownloaderAwarePriorityQueue, DownloaderInterface, ScrapyPriorityQueue
 from scrapy.utils.asyncio import create_looping_call
-from scrapy.utils.defer import deferred_from_coro
 from scrapy.utils.misc import build_from_crawler
 from scrapy.utils.python import global_object_name
 
 from .. import Error
 from ._dupefilter import DupeFilter
+from ._progress import close_spider, requests_done
 from ._requests import RequestFile, RequestQueue
+from ._served import ServedScheduler
+from ._settings import read_settings
 
 if TYPE_CHECKING:
     from scrapy import Request, Spider
@@ -50,7 +51,9 @@ class Scheduler(scheduler.Scheduler):
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
-        """Scrapy calls this."""
+        """Scrapy calls this. If UNSEEN_STORE is the address of a server, the scheduler is a ServedScheduler."""
+        if cls is Scheduler and read_settings(crawler.settings).is_served:
+            return ServedScheduler.from_crawler(crawler)  # type: ignore[return-value]
         made = super().from_crawler(crawler)
         if not isinstance(made.df, DupeFilter):
             raise Error(
@@ -79,7 +82,7 @@ class Scheduler(scheduler.Scheduler):
             self._release()
             raise
         self._loop = create_looping_call(self._tick)
-        self._loop.start(self.df._settings.commit_interval, now=False)
+        self._loop.start(self.df.settings.commit_interval, now=False)
 
     def close(self, reason: str) -> None:
         """Commits. Requests that wait stay in the file, if there is one."""
@@ -175,7 +178,7 @@ class Scheduler(scheduler.Scheduler):
     # ---- commits
 
     def _commit(self):
-        done = _done(self.crawler, self._in_flight)
+        done = requests_done(self.crawler, self._in_flight)
         for request in done:
             self.df.release(request)
         if self._file:
@@ -203,13 +206,7 @@ class Scheduler(scheduler.Scheduler):
             {"path": path and path + ": ", "error": error},
             extra={"spider": self.spider},
         )
-        deferred_from_coro(self.crawler.engine.close_spider_async(reason="unseen_failed"))
-
-
-def _done(crawler, taken):
-    """Those of the taken requests that the engine is through with."""
-    in_progress = crawler.engine._slot.inprogress
-    return [request for request in taken if request not in in_progress]
+        close_spider(self.crawler)
 
 
 def _order(queue_class, setting):
@@ -226,7 +223,7 @@ def _order(queue_class, setting):
 
 def _priorities(file, by_slot):
     """The state that a priority queue of Scrapy would have written at its end."""
-    found: dict[str, set[int]] = {}
+    found = {}
     for name, slot in file.left_queues():
         found.setdefault(slot, set()).add(int(name.rpartition("/")[2].removesuffix("s")))
     if by_slot:
