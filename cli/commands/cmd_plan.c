@@ -55,44 +55,14 @@ static bool check_question(const struct options *o)
     return !o->plan.filter || filters_check_name(o->plan.filter, o->command->called, "");
 }
 
-static struct question question_of(const struct options *o)
-{
-    struct question q = o->plan.question;
-    /* With only keys, only memory, or neither, the rate is the default of a set. */
-    if (q.fpr == 0 && q.bits_per_key == 0 && !(q.capacity && q.memory)) {
-        q.fpr = UNSEEN_FPR_DEFAULT;
-    }
-    return q;
-}
-
-/* Plans a list of each kind; phone numbers take what URLs take. */
-static size_t solve_lists(const struct question *q, struct planned *planned)
-{
-    static const struct {
-        const char *name;
-        enum unseen_kind kind;
-    } lists[] = {{"list of URLs", UNSEEN_KIND_URL},
-                 {"list of mail", UNSEEN_KIND_MAIL},
-                 {"list of sites", UNSEEN_KIND_EXPRESSIONS},
-                 {"list of ip", UNSEEN_KIND_IP}};
-    const size_t n = sizeof(lists) / sizeof(lists[0]);
-    for (size_t i = 0; i < n; i++) {
-        planned_solve_list(&planned[i], lists[i].name, lists[i].kind, q);
-    }
-    return n;
-}
-
+/* The rows that --filter names; all without it. */
 static size_t solve_all(const struct options *o, const struct question *q, struct planned *planned)
 {
-    const char *name = NULL;
     size_t n = 0;
-    const bool lists = !o->plan.filter || strcmp(o->plan.filter, "list") == 0;
-    for (size_t i = 0; (name = unseen_filter_name(i)) && n < PLANNED_MAX - 5; i++) {
-        if (!o->plan.filter || strcmp(o->plan.filter, name) == 0) {
-            planned_solve(&planned[n++], name, q);
-        }
+    for (size_t row = 0; n < PLANNED_MAX && planned_solve_row(&planned[n], q, row); row++) {
+        n += !o->plan.filter || strcmp(o->plan.filter, planned[n].plan.filter) == 0;
     }
-    return lists && q->fpr > 0 ? n + solve_lists(q, planned + n) : n;
+    return n;
 }
 
 /* ---- Output ---------------------------------------------------------------------------------- */
@@ -184,7 +154,8 @@ int plan_run(const struct options *o, enum unseen_cpu cpu)
         return EXIT_TROUBLE;
     }
     struct planned planned[PLANNED_MAX];
-    const struct question q = question_of(o);
+    struct question q = o->plan.question;
+    question_complete(&q);
     const size_t n = solve_all(o, &q, planned);
     if (!print_all(o, &q, planned, n)) {
         return EXIT_TROUBLE;

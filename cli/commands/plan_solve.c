@@ -48,19 +48,34 @@ static uint64_t bytes_for(const struct planned *p, const struct question *q, uin
     return unseen_plan(&plan) == UNSEEN_OK ? plan.bits / 8 : UINT64_MAX;
 }
 
+static bool fits(const struct planned *p, const struct question *q, uint64_t nkeys)
+{
+    return bytes_for(p, q, nkeys) <= q->memory;
+}
+
 /* The largest number of keys that fits into the memory. More keys never take fewer bytes, but for
- * rounding. */
+ * rounding. The search begins at the number that the bytes of many keys suggest. */
 static uint64_t most_keys(const struct planned *p, const struct question *q)
 {
-    uint64_t low = 0;
-    uint64_t high = 1;
-    while (high < (uint64_t)1 << 56 && bytes_for(p, q, high) <= q->memory) {
-        low = high;
-        high *= 2;
+    static const uint64_t most = (uint64_t)1 << 56;
+    const double guess = (double)q->memory / (double)bytes_for(p, q, large) * (double)large;
+    uint64_t low = guess < 1 ? 0 : guess > (double)most ? most : (uint64_t)guess;
+    uint64_t high = low;
+    for (uint64_t step = low / 1000000 + 1; low > 0 && !fits(p, q, low); step *= 8) {
+        high = low;
+        low = low > step ? low - step : 0;
+    }
+    for (uint64_t step = low / 1000000 + 1; high == low && low < most; step *= 8) {
+        if (fits(p, q, low + step)) {
+            low += step;
+            high = low;
+        } else {
+            high = low + step;
+        }
     }
     while (high - low > 1 && high - low > low / 1000000) {
         const uint64_t middle = low + (high - low) / 2;
-        if (bytes_for(p, q, middle) <= q->memory) {
+        if (fits(p, q, middle)) {
             low = middle;
         } else {
             high = middle;
@@ -184,6 +199,42 @@ void planned_solve_list(struct planned *p, const char *name, enum unseen_kind ki
     }
 }
 
+/* ---- All rows -------------------------------------------------------------------------------- */
+
+static const struct {
+    const char *name;
+    enum unseen_kind kind;
+} lists[] = {{"list of URLs", UNSEEN_KIND_URL},
+             {"list of mail", UNSEEN_KIND_MAIL},
+             {"list of sites", UNSEEN_KIND_EXPRESSIONS},
+             {"list of ip", UNSEEN_KIND_IP}};
+
+void question_complete(struct question *q)
+{
+    if (q->fpr == 0 && q->bits_per_key == 0 && !(q->capacity && q->memory)) {
+        q->fpr = UNSEEN_FPR_DEFAULT;
+    }
+}
+
+bool planned_solve_row(struct planned *planned, const struct question *q, size_t row)
+{
+    const char *name;
+    size_t nfilters = 0;
+    while ((name = unseen_filter_name(nfilters)) && nfilters < row) {
+        nfilters++;
+    }
+    if (name) {
+        planned_solve(planned, name, q);
+        return true;
+    }
+    const size_t i = row - nfilters;
+    if (i >= sizeof(lists) / sizeof(lists[0]) || !(q->fpr > 0)) {
+        return false;
+    }
+    planned_solve_list(planned, lists[i].name, lists[i].kind, q);
+    return true;
+}
+
 double planned_least_bytes(uint64_t nkeys, double fpr)
 {
     return -log2(fpr) * (double)nkeys / 8;
@@ -216,26 +267,42 @@ static double lowest_rate(const struct planned *planned, size_t n)
     return pow(10, floor(log10(fmax(lowest, 1e-14))) - 1);
 }
 
-void planned_chart_rates(struct chart *chart, const struct planned *planned, size_t n)
+void planned_chart_rates_begin(struct chart *chart, const struct planned *planned, size_t n)
 {
     memset(chart, 0, sizeof(*chart));
     snprintf(chart->title, sizeof(chart->title), "Wrong answers as the filter fills");
     chart->x = (struct chart_axis){"% of the capacity", 0, 200, false};
     chart->y = (struct chart_axis){"rate", lowest_rate(planned, n), 1, true};
     for (size_t i = 0; i < n; i++) {
+        if (planned[i].status == UNSEEN_OK && !planned[i].is_list) {
+            name_series(&chart->series[chart->nseries++], planned[i].plan.filter);
+        }
+    }
+}
+
+void planned_chart_rates_point(struct chart *chart, const struct planned *planned, size_t n,
+                               unsigned point)
+{
+    const double load = 2.0 * (point + 1) / PLANNED_RATES_POINTS;
+    struct chart_series *s = chart->series;
+    for (size_t i = 0; i < n; i++) {
         if (planned[i].status != UNSEEN_OK || planned[i].is_list) {
             continue;
         }
-        struct chart_series *s = &chart->series[chart->nseries++];
-        name_series(s, planned[i].plan.filter);
-        for (size_t j = 1; j < CHART_POINTS; j++) {
-            const double load = 2.0 * (double)j / (CHART_POINTS - 1);
-            const double rate = planned_rate(&planned[i].plan, load);
-            if (rate > 0) {
-                s->x[s->npoints] = 100 * load;
-                s->y[s->npoints++] = rate;
-            }
+        const double rate = planned_rate(&planned[i].plan, load);
+        if (rate > 0) {
+            s->x[s->npoints] = 100 * load;
+            s->y[s->npoints++] = rate;
         }
+        s++;
+    }
+}
+
+void planned_chart_rates(struct chart *chart, const struct planned *planned, size_t n)
+{
+    planned_chart_rates_begin(chart, planned, n);
+    for (unsigned point = 0; point < PLANNED_RATES_POINTS; point++) {
+        planned_chart_rates_point(chart, planned, n, point);
     }
 }
 
@@ -253,36 +320,59 @@ static double bits_at(const struct planned *p, uint64_t capacity, double fpr)
     return unseen_plan(&plan) == UNSEEN_OK ? plan.bits_per_key : 0;
 }
 
-void planned_chart_bits(struct chart *chart, const struct planned *planned, size_t n)
+/* Lists of several kinds differ by a constant: one curve is enough. */
+static bool has_bits_curve(const struct planned *p)
 {
-    enum {
-        STEPS = 36
-    };
+    return !p->is_list || p->kind == UNSEEN_KIND_URL;
+}
+
+void planned_chart_bits_begin(struct chart *chart, const struct planned *planned, size_t n)
+{
     memset(chart, 0, sizeof(*chart));
     snprintf(chart->title, sizeof(chart->title), "Memory for a rate of wrong answers");
     chart->x = (struct chart_axis){"rate", 1e-1, 1e-9, true};
     chart->y = (struct chart_axis){"bits/key", 0, 80, false};
     for (size_t i = 0; i < n; i++) {
-        struct chart_series *s = &chart->series[chart->nseries];
-        const uint64_t capacity = planned[i].plan.capacity;
-        name_series(s, planned[i].plan.filter);
-        /* Lists of several kinds differ by a constant: one curve is enough. */
-        const bool again = planned[i].is_list && planned[i].kind != UNSEEN_KIND_URL;
-        for (int j = 0; j <= STEPS && !again; j++) {
-            const double fpr = pow(10, -1 - 8.0 * j / STEPS) * (1 + 1e-9);
-            const double bits = bits_at(&planned[i], capacity > few ? capacity : large, fpr);
-            if (bits > 0) {
-                s->x[s->npoints] = fpr;
-                s->y[s->npoints++] = bits;
-            }
+        if (has_bits_curve(&planned[i])) {
+            name_series(&chart->series[chart->nseries++], planned[i].plan.filter);
         }
-        chart->nseries += s->npoints > 0;
     }
-    struct chart_series *least = &chart->series[chart->nseries++];
-    name_series(least, "the least");
-    for (int j = 0; j <= STEPS; j++) {
-        least->x[j] = pow(10, -1 - 8.0 * j / STEPS);
-        least->y[j] = -log2(least->x[j]);
-        least->npoints++;
+    name_series(&chart->series[chart->nseries++], "the least");
+}
+
+void planned_chart_bits_point(struct chart *chart, const struct planned *planned, size_t n,
+                              unsigned point)
+{
+    const double fpr = pow(10, -1 - 8.0 * point / (PLANNED_BITS_POINTS - 1));
+    struct chart_series *s = chart->series;
+    for (size_t i = 0; i < n; i++) {
+        if (!has_bits_curve(&planned[i])) {
+            continue;
+        }
+        const uint64_t capacity = planned[i].plan.capacity;
+        const double bits =
+            bits_at(&planned[i], capacity > few ? capacity : large, fpr * (1 + 1e-9));
+        if (bits > 0) {
+            s->x[s->npoints] = fpr;
+            s->y[s->npoints++] = bits;
+        }
+        s++;
     }
+    s->x[s->npoints] = fpr;
+    s->y[s->npoints++] = -log2(fpr);
+}
+
+void planned_chart_bits(struct chart *chart, const struct planned *planned, size_t n)
+{
+    planned_chart_bits_begin(chart, planned, n);
+    for (unsigned point = 0; point < PLANNED_BITS_POINTS; point++) {
+        planned_chart_bits_point(chart, planned, n, point);
+    }
+    size_t nkept = 0;
+    for (size_t i = 0; i < chart->nseries; i++) {
+        if (chart->series[i].npoints > 0) {
+            chart->series[nkept++] = chart->series[i];
+        }
+    }
+    chart->nseries = nkept;
 }

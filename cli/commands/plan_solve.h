@@ -15,7 +15,9 @@
 
 enum {
     PLANNED_LOADS = 4,
-    PLANNED_MAX = CHART_SERIES
+    PLANNED_MAX = CHART_SERIES,
+    PLANNED_RATES_POINTS = CHART_POINTS - 1,
+    PLANNED_BITS_POINTS = 37
 };
 
 /* The numbers that are given; 0: not given. */
@@ -46,6 +48,13 @@ void planned_solve(struct planned *planned, const char *filter, const struct que
 void planned_solve_list(struct planned *planned, const char *name, enum unseen_kind kind,
                         const struct question *question);
 
+/* With only keys, only memory, or neither, takes the default rate of a set. */
+void question_complete(struct question *question);
+
+/* Solves the row of all that can be planned: the filters, and if the question says a rate, the lists
+ * of each kind (phone numbers take what URLs take). Returns false if there is no such row. */
+bool planned_solve_row(struct planned *planned, const struct question *question, size_t row);
+
 /* The bytes that n keys take at least at a rate, in any structure that takes any keys: n
  * log2(1/rate) bits. */
 double planned_least_bytes(uint64_t nkeys, double fpr);
@@ -56,6 +65,15 @@ bool planned_is_impossible(const struct question *question);
 /* Make charts: the rate with more and more keys, and the bits per key for lower and lower rates. */
 void planned_chart_rates(struct chart *chart, const struct planned *planned, size_t n);
 void planned_chart_bits(struct chart *chart, const struct planned *planned, size_t n);
+
+/* The same in steps: an empty chart, and then the points from 0 to PLANNED_..._POINTS - 1. A curve
+ * without points is of a filter that cannot have the rates. */
+void planned_chart_rates_begin(struct chart *chart, const struct planned *planned, size_t n);
+void planned_chart_rates_point(struct chart *chart, const struct planned *planned, size_t n,
+                               unsigned point);
+void planned_chart_bits_begin(struct chart *chart, const struct planned *planned, size_t n);
+void planned_chart_bits_point(struct chart *chart, const struct planned *planned, size_t n,
+                              unsigned point);
 
 /* Print the plans as a table, and as a JSON object. */
 void planned_print(FILE *to, const struct question *question, const struct planned *planned,

@@ -30,8 +30,16 @@ double unseen__bloom_keys(double m, unsigned k, double nset)
 
 /* ---- blocked ---- */
 
+/* The most keys per block, on average, of the first way to the rate. The number of keys of a block
+ * then exceeds UNSEEN__BLOCKED_KEYS with a probability below 1e-16. */
+#define FEW_KEYS 190.0
+
+/* The terms of the sum over j rise and then fall. When they have fallen to this share of the sum, the
+ * rest is left out. */
+#define NEGLIGIBLE 1e-15
+
 /* W(i): the probability that k cells, drawn independently from B, are i different cells. */
-static void different_cells(unsigned cells, unsigned k, long double *w)
+static void different_cells(unsigned cells, unsigned k, double *w)
 {
     for (unsigned i = 0; i <= k; i++) {
         w[i] = i == 0;
@@ -44,59 +52,134 @@ static void different_cells(unsigned cells, unsigned k, long double *w)
     }
 }
 
-/* The terms of one part: factors, and q(l) - 1. */
-static void part_terms(unsigned cells, unsigned k, long double *factor, long double *q_less_one)
+static void part_init(struct unseen__blocked_part *part, unsigned cells, unsigned k)
 {
-    long double w[UNSEEN__BLOCKED_HASHES + 1];
-    different_cells(cells, k, w);
+    part->cells = cells;
+    part->k = k;
+    different_cells(cells, k, part->empty);
     for (unsigned l = 0; l <= k; l++) {
-        long double sum = 0;
-        long double choose = 1; /* i over l */
+        double sum = 0;
+        double choose = 1; /* i over l */
         for (unsigned i = l; i <= k; i++) {
-            sum += w[i] * choose;
+            sum += part->empty[i] * choose;
             choose = choose * (i + 1) / (i + 1 - l);
         }
-        factor[l] = l % 2 ? -sum : sum;
-        q_less_one[l] = expm1l((long double)k * log1pl(-(long double)l / cells));
+        part->factor[l] = l % 2 ? -sum : sum;
+        part->term[l] = part->factor[l];
+        part->q[l] = exp((double)k * log1p(-(double)l / cells));
     }
 }
 
 void unseen__blocked_init(struct unseen__blocked *blocked, unsigned cells, unsigned parts,
                           unsigned k)
 {
-    long double factor[2][UNSEEN__BLOCKED_HASHES + 1];
-    long double q[2][UNSEEN__BLOCKED_HASHES + 1];
     const unsigned k2 = parts == 2 ? k / 2 : 0;
-    const unsigned k1 = k - k2;
-    part_terms(cells, k1, factor[0], q[0]);
-    part_terms(cells, k2, factor[1], q[1]);
-    blocked->nterms = 0;
-    for (unsigned l = 0; l <= k1; l++) {
-        for (unsigned m = 0; m <= k2; m++) {
-            blocked->factor[blocked->nterms] = factor[0][l] * factor[1][m];
-            blocked->decay[blocked->nterms++] = -(q[0][l] + q[1][m] + q[0][l] * q[1][m]);
+    blocked->nparts = parts == 2 ? 2 : 1;
+    blocked->nknown = 0;
+    part_init(&blocked->part[0], cells, k - k2);
+    part_init(&blocked->part[1], cells, k2);
+    for (unsigned i = 0; i < 2; i++) {
+        const struct unseen__blocked_part *part = &blocked->part[parts == 2 ? i : 0];
+        blocked->fading[i] = part->k ? -expm1((double)part->k * log1p(-1.0 / cells)) : 0;
+    }
+}
+
+/* One more key: k throws. Of v empty cells, a throw takes one with probability v / B. */
+static void throw_key(struct unseen__blocked_part *part)
+{
+    const double share = 1.0 / part->cells;
+    double *empty = part->empty;
+    for (unsigned throw = 0; throw < part->k; throw ++) {
+        for (unsigned v = 0; v < part->k; v++) {
+            empty[v] += share * ((v + 1) * empty[v + 1] - v * empty[v]);
+        }
+        empty[part->k] -= share * part->k * empty[part->k];
+    }
+}
+
+/* Returns the rate of a part after the keys so far, and adds a key. The rate is empty[0], and the sum
+ * of the terms. Once the rate is not small, the sum has lost no more than a few digits. */
+static double next_of_part(struct unseen__blocked_part *part)
+{
+    const bool is_small = part->empty[0] < 1e-3;
+    double sum = 0;
+    for (unsigned l = 0; l <= part->k; l++) {
+        sum += part->term[l];
+        part->term[l] *= part->q[l];
+    }
+    if (is_small) {
+        sum = part->empty[0];
+        throw_key(part);
+    }
+    return sum;
+}
+
+/* The rate of a block with j keys; j is below UNSEEN__BLOCKED_KEYS. */
+static double rate_of_block(struct unseen__blocked *blocked, unsigned j)
+{
+    while (blocked->nknown <= j) {
+        struct unseen__blocked_part *part = blocked->part;
+        const double first = next_of_part(&part[0]);
+        double second = 1;
+        if (blocked->nparts == 2) {
+            second = part[0].k == part[1].k ? first : next_of_part(&part[1]);
+        }
+        blocked->rate[blocked->nknown++] = first * second;
+    }
+    return blocked->rate[j];
+}
+
+/* The sum over l for a part, or over l and l' for two parts: n keys in nblocks blocks; nblocks is
+ * INFINITY for a load of n. */
+static double sum_of_terms(const struct unseen__blocked *blocked, double n, double nblocks)
+{
+    const struct unseen__blocked_part *one = &blocked->part[0];
+    const struct unseen__blocked_part *two = &blocked->part[1];
+    double rate = 0;
+    for (unsigned l = 0; l <= one->k; l++) {
+        for (unsigned m = 0; m <= two->k; m++) {
+            const double decay = 1 - one->q[l] * two->q[m];
+            const double kept = isinf(nblocks) ? -n * decay : n * log1p(-decay / nblocks);
+            rate += one->factor[l] * two->factor[m] * exp(kept);
         }
     }
-    blocked->fading[0] = (double)-q[0][1];
-    blocked->fading[1] = parts == 2 ? (k2 ? (double)-q[1][1] : 0) : blocked->fading[0];
+    return rate > 0 ? rate : 0;
 }
 
-double unseen__blocked_rate(const struct unseen__blocked *blocked, double load)
+double unseen__blocked_rate(struct unseen__blocked *blocked, double load)
 {
-    long double rate = 0;
-    for (unsigned i = 0; i < blocked->nterms; i++) {
-        rate += blocked->factor[i] * expl(-(long double)load * blocked->decay[i]);
+    double rate = 0;
+    if (load > FEW_KEYS) {
+        return sum_of_terms(blocked, load, INFINITY);
     }
-    return rate > 0 ? (double)rate : 0;
+    double share = exp(-load); /* of the blocks with j keys */
+    for (unsigned j = 0; j < UNSEEN__BLOCKED_KEYS; j++) {
+        const double term = share * rate_of_block(blocked, j);
+        rate += term;
+        share *= load / (j + 1);
+        if (j > load && term <= NEGLIGIBLE * rate) {
+            break;
+        }
+    }
+    return rate;
 }
 
-double unseen__blocked_rate_of(const struct unseen__blocked *blocked, double n, double nblocks)
+double unseen__blocked_rate_of(struct unseen__blocked *blocked, double n, double nblocks)
 {
-    long double rate = 0;
-    for (unsigned i = 0; i < blocked->nterms; i++) {
-        rate += blocked->factor[i] * expl((long double)n * log1pl(-blocked->decay[i] / nblocks));
+    double rate = 0;
+    if (n > FEW_KEYS * nblocks || nblocks < 2) {
+        return sum_of_terms(blocked, n, nblocks);
     }
-    return rate > 0 ? (double)rate : 0;
+    double share = exp(n * log1p(-1 / nblocks)); /* of the blocks with j keys */
+    for (unsigned j = 0; j < UNSEEN__BLOCKED_KEYS && j <= n; j++) {
+        const double term = share * rate_of_block(blocked, j);
+        rate += term;
+        share *= (n - j) / ((j + 1) * (nblocks - 1));
+        if (j > n / nblocks && term <= NEGLIGIBLE * rate) {
+            break;
+        }
+    }
+    return rate;
 }
 
 double unseen__blocked_fill(const struct unseen__blocked *blocked, double load)
@@ -147,7 +230,7 @@ static double classic_bits(unsigned k, double fpr)
 
 /* The load at which a blocked filter has a rate. The logarithm of the rate is nearly linear in the
  * logarithm of the load, so regula falsi (Illinois) takes a few steps. */
-static double blocked_load_for(const struct unseen__blocked *blocked, double cells, unsigned k,
+static double blocked_load_for(struct unseen__blocked *blocked, double cells, unsigned k,
                                double fpr)
 {
     const double want = log(fpr);

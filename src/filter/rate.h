@@ -8,46 +8,71 @@
  *
  * Blocked: a key's k cells are in one block of B cells, and a block gets a number of keys that is
  * Poisson distributed with the mean load. Blocks with more keys than the mean answer wrong far more
- * often, so that the classic formula promises too much [Putze09]. The exact rate: the k cells of a
- * question are i different ones with probability W(i); l given cells are all still empty after a
- * key with probability q(l) = (1 - l / B)^k, and after a Poisson number of keys with probability
- * exp(-load (1 - q(l))). Inclusion and exclusion over the cells that are empty gives
+ * often, so that the classic formula promises too much [Putze09]. The k cells of a question are i
+ * different ones with probability W(i); all cells are chosen independently, so two may be the same.
+ * There are two ways to the exact rate, and each is used where it is accurate:
  *
- *     rate = sum over l of (-1)^l C(l) exp(-load (1 - q(l)))    C(l) = sum over i of W(i) (i over l)
+ *   - Up to FEW_KEYS keys per block: the sum over the number of keys j of the probability that a
+ *     block has j keys, times the probability that the cells of a question are all taken after j
+ *     keys. The latter follows throw by throw: of v cells that are still empty, a throw takes one
+ *     with probability v / B. All terms are positive, so no digit is lost.
+ *   - Beyond: l given cells are all still empty after a key with probability q(l) = (1 - l / B)^k,
+ *     and after a Poisson number of keys with probability exp(-load (1 - q(l))). Inclusion and
+ *     exclusion over the cells that are empty gives
  *
- * with k + 1 terms. All cells are chosen independently, so two may be the same. If a block has two
- * parts with half of the k cells each, the sum goes over both parts, with the product of their q(l)
- * and q(l') and the product of their factors. */
+ *         rate = sum over l of (-1)^l C(l) exp(-load (1 - q(l)))    C(l) = sum over i of W(i) (i over l)
+ *
+ *     with k + 1 terms, which cancel each other at low loads but not at these.
+ *
+ * If a block has two parts with half of the k cells each, the probabilities of both parts are
+ * multiplied, and the second sum goes over both parts, with the product of their q(l) and q(l') and
+ * the product of their factors. */
 #ifndef UNSEEN_FILTER_RATE_H
 #define UNSEEN_FILTER_RATE_H
 
 #include "unseen.h"
 
 enum {
-    UNSEEN__HASHES_MAX = 64,    /* classic */
-    UNSEEN__BLOCKED_HASHES = 16 /* blocked: beyond it the sum above loses too many digits */
+    UNSEEN__HASHES_MAX = 64,     /* classic */
+    UNSEEN__BLOCKED_HASHES = 16, /* blocked: more gain nothing above a rate of 1e-5 */
+    UNSEEN__BLOCKED_KEYS = 320   /* of a block, in the first way to the rate */
 };
 
 /* Classic: the rate, and the number of keys that leave nset of m bits set [Swamidass07]. */
 double unseen__bloom_rate(double m, unsigned k, double n);
 double unseen__bloom_keys(double m, unsigned k, double nset);
 
-/* Blocked: the terms of the sum. */
+/* Blocked: one of the 1 or 2 parts of a block. */
+struct unseen__blocked_part {
+    unsigned cells;
+    unsigned k;
+    /* [v]: the probability that v of the cells of a question are still empty, after the keys so far;
+     * kept up while it is needed. */
+    double empty[UNSEEN__BLOCKED_HASHES + 1];
+    /* [l]: (-1)^l C(l), q(l), and (-1)^l C(l) q(l)^j after the j keys so far. */
+    double factor[UNSEEN__BLOCKED_HASHES + 1];
+    double q[UNSEEN__BLOCKED_HASHES + 1];
+    double term[UNSEEN__BLOCKED_HASHES + 1];
+};
+
 struct unseen__blocked {
-    unsigned nterms;
-    long double factor[(UNSEEN__BLOCKED_HASHES / 2 + 1) * (UNSEEN__BLOCKED_HASHES / 2 + 1)];
-    long double decay[(UNSEEN__BLOCKED_HASHES / 2 + 1) * (UNSEEN__BLOCKED_HASHES / 2 + 1)];
+    struct unseen__blocked_part part[2];
+    unsigned nparts;
+    /* [j]: the rate of a block with j keys, known for j below nknown. */
+    unsigned nknown;
+    double rate[UNSEEN__BLOCKED_KEYS];
     double fading[2]; /* of each part: a cell is empty with probability exp(-load fading) */
 };
 
-/* Computes the terms for blocks of 1 or 2 parts with `cells` cells each. k is 1 to
- * UNSEEN__BLOCKED_HASHES; the second part has the smaller half of the k cells. */
+/* Prepares for blocks of 1 or 2 parts with `cells` cells each. k is 1 to UNSEEN__BLOCKED_HASHES;
+ * the second part has the smaller half of the k cells. */
 void unseen__blocked_init(struct unseen__blocked *blocked, unsigned cells, unsigned parts,
                           unsigned k);
-double unseen__blocked_rate(const struct unseen__blocked *blocked, double load);
-/* The rate of n keys in so few blocks that the loads are not quite Poisson distributed: l given
- * cells are then all still empty with probability (1 - (1 - q(l)) / nblocks)^n. */
-double unseen__blocked_rate_of(const struct unseen__blocked *blocked, double n, double nblocks);
+/* The rate at a load. Remembers the rates of blocks, for the next load. */
+double unseen__blocked_rate(struct unseen__blocked *blocked, double load);
+/* The rate of n keys in so few blocks that the loads are not quite Poisson distributed, but
+ * binomially. */
+double unseen__blocked_rate_of(struct unseen__blocked *blocked, double n, double nblocks);
 /* The share of cells in use at a load, and the load that leaves this share. */
 double unseen__blocked_fill(const struct unseen__blocked *blocked, double load);
 double unseen__blocked_load(const struct unseen__blocked *blocked, double fill);

@@ -81,7 +81,4 @@ enum unseen_status unseen__list_layer_make(struct unseen_list_build *build,
 enum unseen_status unseen__list_write_error(const struct unseen_list_build *build, int code,
                                             struct unseen_error *error);
 
-/* The number of pages for nkeys keys. */
-uint32_t unseen__list_npages(const struct unseen__list_geometry *geometry, uint64_t nkeys);
-
 #endif

@@ -5,6 +5,9 @@
 
 #include <math.h>
 
+/* Keys for each row of a page. Some are bumped, and the others leave fewer rows unused. */
+static const double OVERLOAD = 1.045;
+
 static unsigned least(unsigned a, unsigned b)
 {
     return a < b ? a : b;
@@ -80,4 +83,11 @@ enum unseen_status unseen__list_geometry_for(double fpr, struct unseen__list_geo
     }
     *geometry_out = best;
     return UNSEEN_OK;
+}
+
+uint32_t unseen__list_npages(const struct unseen__list_geometry *geometry, uint64_t nkeys)
+{
+    const double most = UNSEEN__LIST_ROWS * geometry->blocks * OVERLOAD;
+    const double npages = floor((double)nkeys / most + 0.5);
+    return npages < 1 ? 1 : (uint32_t)npages;
 }

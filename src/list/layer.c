@@ -12,7 +12,6 @@
 #include "base/posix.h"
 
 #include <errno.h>
-#include <math.h>
 #include <pthread.h>
 #include <string.h>
 
@@ -33,16 +32,6 @@ enum {
     NEXT_SHARE = 16, /* the buffers of the next layer's parts take 1 / 16 of the memory */
     LATER_SHARE = 20 /* later layers and the sections add 1 / 20 to the first layer's pages */
 };
-
-/* Keys for each row of a page. Some are bumped, and the others leave fewer rows unused. */
-static const double OVERLOAD = 1.045;
-
-uint32_t unseen__list_npages(const struct unseen__list_geometry *geometry, uint64_t nkeys)
-{
-    const double most = UNSEEN__LIST_ROWS * geometry->blocks * OVERLOAD;
-    const double npages = floor((double)nkeys / most + 0.5);
-    return npages < 1 ? 1 : (uint32_t)npages;
-}
 
 /* What all threads of a layer share. A thread works on one unit at a time: a shard with one or more
  * parts of the spill, or a part with several shards. */
