@@ -55,7 +55,7 @@ install_missing $build_packages clang-14 libclang-rt-14-dev clang-format-14 binu
     libjansson-dev libsqlite3-dev liblmdb-dev golang-go default-jdk-headless nodejs squid postfix nginx-light curl zsh fish \
     lintian mmdebstrap debhelper dpkg-dev systemd \
     postgresql python3-psycopg2 golang-github-lib-pq-dev git $portable_packages $static_packages abigail-tools libunistring-dev \
-    python3-dev python3-venv python3-pip
+    python3-dev python3-venv python3-pip golang-github-dcso-bloom-cli libguava-java
 
 logs=build/test-logs
 green=$logs/green

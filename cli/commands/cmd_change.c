@@ -27,7 +27,7 @@ static bool check_inputs(const struct options *o)
     for (size_t i = 0; i < o->input.nfiles; i++) {
         const char *name = o->input.files[i];
         const enum stores_kind kind = stores_refuse(name);
-        if (kind != STORES_NONE && kind != STORES_LIST) {
+        if (kind == STORES_STORE || kind == STORES_IMAGE) {
             message_hint("unseen merge --into %s %s", o->seen.path,
                          files_is_standard_input(name) ? "STORE" : name);
         }

@@ -372,8 +372,14 @@ static bool check_stores(const struct options *o)
     }
     for (size_t i = 0; i < o->input.nfiles; i++) {
         const char *name = o->input.files[i];
-        if (stores_refuse(name) != STORES_NONE) {
-            message_hint("unseen -x %s FILE", files_is_standard_input(name) ? "STORE" : name);
+        const enum stores_kind kind = stores_refuse(name);
+        if (kind == STORES_BITMAP) {
+            message_hint("unseen bits list %s", name);
+        } else if (kind != STORES_NONE) {
+            message_hint("unseen %s-x %s FILE", kind == STORES_LAYER ? "-p none " : "",
+                         files_is_standard_input(name) ? "STORE" : name);
+        }
+        if (kind != STORES_NONE) {
             return false;
         }
     }

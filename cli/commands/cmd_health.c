@@ -12,6 +12,7 @@
 #include "print/message.h"
 #include "print/output.h"
 #include "seen/filter_words.h"
+#include "seen/layers.h"
 #include "seen/lists.h"
 #include "seen/stores.h"
 
@@ -178,6 +179,41 @@ static int verify_store(const char *path, const struct options *o, struct output
     return EXIT_NONE;
 }
 
+/* Reading a layer compares all of its checksums. */
+static int verify_layer(const char *path, const struct options *o, struct output *out)
+{
+    struct unseen_layer *layer = NULL;
+    struct unseen_error error;
+    struct finding f = finding_start(out, o, "layer", path);
+    const enum unseen_status status = unseen_layer_open(&layer, path, NULL, &error);
+    unseen_layer_free(layer);
+    if (status == UNSEEN_OK) {
+        finding_good(&f, "true");
+        if (!f.json) {
+            output_print(out, "%s: good\n", path);
+        }
+        finding_end(&f);
+        return EXIT_DONE;
+    }
+    layers_report(path, &error);
+    finding_error(&f, message_of(&error));
+    finding_good(&f, status == UNSEEN_ERR_CORRUPT ? "false" : "null");
+    finding_end(&f);
+    return status == UNSEEN_ERR_CORRUPT ? EXIT_NONE : EXIT_TROUBLE;
+}
+
+static int verify_one(const char *path, const struct options *o, struct output *out)
+{
+    switch (stores_kind_of(path)) {
+    case STORES_LIST:
+        return verify_list(path, o, out);
+    case STORES_LAYER:
+        return verify_layer(path, o, out);
+    default:
+        return verify_store(path, o, out);
+    }
+}
+
 int verify_run(const struct options *o, enum unseen_cpu cpu)
 {
     struct output out = {.fd = -1};
@@ -187,9 +223,7 @@ int verify_run(const struct options *o, enum unseen_cpu cpu)
         return EXIT_TROUBLE;
     }
     for (size_t i = 0; i < o->input.nfiles; i++) {
-        const char *path = o->input.files[i];
-        const bool is_list = stores_kind_of(path) == STORES_LIST;
-        const int status = (is_list ? verify_list : verify_store)(path, o, &out);
+        const int status = verify_one(o->input.files[i], o, &out);
         (void)output_flush(&out); /* remembered in out */
         worst = status > worst ? status : worst;
     }

@@ -8,6 +8,7 @@
 
 #include "commands/cmd_change.h"
 #include "commands/commands.h"
+#include "commands/import_layer.h"
 #include "commands/redis_set.h"
 #include "commands/requests_seen.h"
 #include "lines/batch.h"
@@ -204,6 +205,9 @@ int import_run(const struct options *o, enum unseen_cpu cpu)
 {
     if (o->source == SOURCE_LINES || o->source == SOURCE_ANEW) {
         return change_run(o, cpu);
+    }
+    if (o->source == SOURCE_GUAVA || o->source == SOURCE_DCSO) {
+        return import_layer_run(o);
     }
     struct import m = {.name = NULL};
     if (check_profile(o) && change_start(&m.change, o, cpu)) {

@@ -8,6 +8,7 @@
 #include "print/message.h"
 #include "print/output.h"
 #include "print/utf8.h"
+#include "seen/layers.h"
 #include "seen/lists.h"
 #include "seen/stores.h"
 
@@ -100,6 +101,43 @@ static void put_list(struct output *out, const struct unseen_list *list, const c
     put_written(out, path);
 }
 
+/* ---- A frozen layer -------------------------------------------------------------------------- */
+
+static void put_layer(struct output *out, const struct unseen_layer_info *i, const char *path)
+{
+    put(out, "layer", "%s", path);
+    put(out, "hashes", "%u, %s", i->hashes, info_scheme(i->scheme));
+    put(out, "text", "%s", i->text == UNSEEN_LAYER_UTF16 ? "as UTF-16" : "as it is");
+    put(out, "bits", "%" PRIu64 " in %zu filter%s, %" PRIu64 " of them set", i->nbits, i->nlinks,
+        i->nlinks == 1 ? "" : "s", i->nset);
+    if (i->nkeys > 0) {
+        put(out, "keys", "%" PRIu64 " said, about %" PRIu64 " by the bits", i->nkeys,
+            i->nkeys_estimate);
+    } else {
+        put(out, "keys", "about %" PRIu64 " by the bits", i->nkeys_estimate);
+    }
+    put(out, "wrong seen", "%.2g by the bits", i->fpr_estimate);
+    put(out, "memory", "%" PRIu64 " bytes", i->memory);
+    put_written(out, path);
+}
+
+static int info_layer(const struct options *o)
+{
+    struct unseen_layer *layer = NULL;
+    struct unseen_layer_info info = {.size = sizeof(info)};
+    struct output out = {.fd = -1};
+    if (!layers_open(&layer, o->input.files[0])) {
+        return EXIT_TROUBLE;
+    }
+    (void)unseen_layer_info(layer, &info); /* fails for a wrong size only */
+    unseen_layer_free(layer);
+    if (!output_open(&out, NULL)) {
+        return EXIT_TROUBLE;
+    }
+    (o->print.json ? info_json_layer : put_layer)(&out, &info, o->input.files[0]);
+    return output_close(&out) ? EXIT_DONE : EXIT_TROUBLE;
+}
+
 /* ---- Either ---------------------------------------------------------------------------------- */
 
 /* Prints the figures of the store or of the list; the other is NULL. */
@@ -147,5 +185,12 @@ int info_run(const struct options *o, enum unseen_cpu cpu)
         message_hint("unseen info %s", o->input.files[0]);
         return EXIT_TROUBLE;
     }
-    return (stores_kind_of(o->input.files[0]) == STORES_LIST ? info_list : info_store)(o, cpu);
+    switch (stores_kind_of(o->input.files[0])) {
+    case STORES_LIST:
+        return info_list(o, cpu);
+    case STORES_LAYER:
+        return info_layer(o);
+    default:
+        return info_store(o, cpu);
+    }
 }

@@ -153,7 +153,17 @@ enum source {
     SOURCE_LINES,
     SOURCE_ANEW,
     SOURCE_REQUESTS_SEEN,
-    SOURCE_REDIS_SET
+    SOURCE_REDIS_SET,
+    SOURCE_GUAVA,
+    SOURCE_DCSO
+};
+
+/* What Guava's filter hashed of a text. */
+enum funnel {
+    FUNNEL_NONE, /* not given */
+    FUNNEL_BYTES,
+    FUNNEL_UTF8,
+    FUNNEL_UTF16
 };
 
 struct command;
@@ -172,6 +182,7 @@ struct options {
     struct plan_options plan;
     struct serve_options serve;
     enum source source;
+    enum funnel funnel;
 };
 
 /* ---- Commands -------------------------------------------------------------------------------- */

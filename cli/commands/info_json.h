@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * The figures of a store or a list as a JSON object on one line. */
+ * The figures of a store, a list or a frozen layer as a JSON object on one line. */
 #ifndef UNSEEN_CLI_INFO_JSON_H
 #define UNSEEN_CLI_INFO_JSON_H
 
+#include <unseen_layer.h>
 #include <unseen_list.h>
 
 #include "print/output.h"
@@ -16,5 +17,11 @@ void info_json(struct output *out, struct unseen_store *store, const char *path)
 
 /* The same for a list. */
 void info_json_list(struct output *out, const struct unseen_list *list, const char *path);
+
+/* The same for a frozen layer. */
+void info_json_layer(struct output *out, const struct unseen_layer_info *info, const char *path);
+
+/* What a scheme of hashes is called. */
+const char *info_scheme(enum unseen_layer_scheme scheme);
 
 #endif

@@ -219,10 +219,14 @@ static const struct command commands[] = {
         .usage = "unseen import [OPTION]... STORE [FILE]...",
         .about =
             "Add to STORE what another program remembers. STORE is made if it does not exist;\n"
-            "for requests.seen, which holds fingerprints of Scrapy and no URLs, with -p none.\n",
+            "for requests.seen, which holds fingerprints of Scrapy and no URLs, with -p none.\n"
+            "A Bloom filter of Guava or DCSO does not know its keys: of it STORE becomes a\n"
+            "frozen layer, for check and -x, which ask it with the bytes of each line.\n",
         .examples = "  unseen import --format anew visited.unseen anew.txt\n"
                     "  unseen import --format requests.seen scrapy.unseen requests.seen\n"
-                    "  redis-cli SMEMBERS urls | unseen import --format redis-set visited.unseen\n",
+                    "  redis-cli SMEMBERS urls | unseen import --format redis-set visited.unseen\n"
+                    "  unseen import --format guava --funnel utf8 old.layer filter.bin\n"
+                    "  unseen -p none -x old.layer -s new.unseen urls.txt\n",
         .ending = READS_FILES " A line that is not\nwhat the format says is reported and left out, "
                               "and the exit status is 2.\nExit status: 0 done, 2 trouble.\n",
         .try_this = "unseen import --format anew visited.unseen anew.txt, or: unseen import --help",

@@ -171,6 +171,11 @@ static bool check_pairs(const struct options *o)
         {o->key.format == FORMAT_LINES &&
              (key_has_path(&o->key.key) || key_has_path(&o->group.by_key)),
          "a line has numbered fields, not a path", "--format lines -k 1 FILE"},
+        {o->funnel && o->source != SOURCE_GUAVA, "--funnel is of Guava's filters",
+         "--format guava --funnel utf8 FILE"},
+        {o->source == SOURCE_GUAVA && !o->funnel,
+         "Guava's file does not say its funnel: --funnel bytes, utf8 or utf16",
+         "--format guava --funnel utf8 FILE"},
         {o->print.canonical && o->print.count && !o->print.repeats,
          "-c prints a number, --canonical lines", "-c FILE"},
         {o->print.canonical && o->print.quiet, "-q prints nothing, --canonical lines", "-q FILE"},
@@ -217,7 +222,8 @@ static bool check_pairs(const struct options *o)
 _Static_assert(sizeof(enum when) == sizeof(unsigned) && sizeof(enum stats) == sizeof(unsigned) &&
                    sizeof(enum missing) == sizeof(unsigned) &&
                    sizeof(enum format) == sizeof(unsigned) &&
-                   sizeof(enum source) == sizeof(unsigned),
+                   sizeof(enum source) == sizeof(unsigned) &&
+                   sizeof(enum funnel) == sizeof(unsigned),
                "a choice is stored as an unsigned");
 _Static_assert(WHEN_ALWAYS == 1 && STATS_TEXT == 1, "an option without its value means this one");
 

@@ -277,7 +277,9 @@ static const char *const when_names[] = {"auto", "always", "never", NULL};
 static const char *const stats_names[] = {"none", "text", "json", NULL};
 static const char *const missing_names[] = {"", "whole", "skip", "fail", NULL};
 static const char *const format_names[] = {"auto", "lines", "jsonl", NULL};
-static const char *const source_names[] = {"lines", "anew", "requests.seen", "redis-set", NULL};
+static const char *const source_names[] = {"lines", "anew", "requests.seen", "redis-set", "guava",
+                                           "dcso",  NULL};
+static const char *const funnel_names[] = {"", "bytes", "utf8", "utf16", NULL};
 
 /* The field of an option. A field of another type does not compile. */
 #define FIELD(type, field)                                                                         \
@@ -363,7 +365,7 @@ static const struct option_row rows[] = {
     {0, "token-file", COMMAND_DEDUP,
      "for -s ADDR:PORT: the first line of FILE lets this run\nchange the store", TEXT("FILE", "/etc/unseen.token", seen.token_file)},
     {'x', "exclude", COMMAND_DEDUP,
-     "count what is in LIST, a file of lines, a store or a\nlist (unseen build), as seen; repeatable",
+     "count what is in LIST as seen: a file of lines, a\nstore, a list or a frozen layer; repeatable",
      CALL("LIST", NULL, NULL, set_exclude)},
     {'n', "dry-run", COMMAND_DEDUP, "do not remember: only what -s and -x have is a repeat", FLAG(seen.dry_run)},
     {'n', "dry-run", COMMAND_SERVE,
@@ -511,8 +513,11 @@ static const struct option_row rows[] = {
      CHOICE("FORMAT", "auto, lines or jsonl", "jsonl", format_names, 0, enum format, key.format)},
     {0, "format", COMMAND_IMPORT,
      "what FILE is: lines or anew (one URL a line), Scrapy's\n"
-     "requests.seen, or redis-set (what redis-cli SMEMBERS\nprints, or the reply as the protocol has it)",
-     CHOICE("FORMAT", "lines, anew, requests.seen or redis-set", "requests.seen", source_names, 0, enum source, source)},
+     "requests.seen, or redis-set (what redis-cli SMEMBERS\nprints, or the reply as the protocol has it); of guava\nand dcso, Bloom filters, STORE becomes a frozen layer",
+     CHOICE("FORMAT", "lines, anew, requests.seen, redis-set, guava or dcso", "requests.seen", source_names, 0, enum source, source)},
+    {0, "funnel", COMMAND_IMPORT,
+     "what Guava's filter was given: bytes, utf8 (a\nstringFunnel) or utf16 (the unencodedCharsFunnel)",
+     CHOICE("FUNNEL", "bytes, utf8 or utf16", "utf8", funnel_names, FUNNEL_BYTES, enum funnel, funnel)},
     {0, "base", COMMAND_CANON | COMMAND_EXPLAIN,
      "the lines are references found in the document at URL", TEXT("URL", "http://e.com/a/", key.base)},
     {.group = "Input and output"},

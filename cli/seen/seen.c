@@ -49,7 +49,7 @@ static bool open_excluded(struct seen *m, enum unseen_cpu cpu)
     for (; m->nstores < o->nexcludes; m->nstores++) {
         const char *path = o->excludes[m->nstores];
         const enum stores_kind kind = stores_kind_of(path);
-        if (kind != STORES_NONE && kind != STORES_LIST &&
+        if ((kind == STORES_STORE || kind == STORES_IMAGE) &&
             !stores_open_to_read(&m->stores[m->nstores], path, o, cpu)) {
             return false;
         }
@@ -233,6 +233,9 @@ bool seen_open(struct seen *m, enum unseen_cpu cpu)
     if (o->use->takes_list && stores_kind_of(o->path) == STORES_LIST) {
         return open_list(m, o->path, cpu);
     }
+    if (o->use->takes_list && stores_kind_of(o->path) == STORES_LAYER) {
+        return check_parts(m, o->path) && layers_open(&m->layer, o->path);
+    }
     return o->path ? open_store(m, cpu) : create_set(m, cpu);
 }
 
@@ -270,6 +273,23 @@ static bool exclude_list(struct seen *m, const char *path, enum unseen_cpu cpu)
     const char *has = a->list.url ? unseen_url_id(a->list.url) : "none/1";
     a->takes_canons =
         a->list.kind == UNSEEN_KIND_URL && strcmp(has, unseen_set_profile(m->set)) == 0;
+    return true;
+}
+
+/* A layer was filled by a program that knew no profile. */
+static bool exclude_layer(struct seen *m, const char *path)
+{
+    if (m->url) {
+        message_error("%s is a frozen layer, asked with the bytes of each line; the profile %s "
+                      "rewrites them",
+                      path, unseen_set_profile(m->set));
+        message_hint("unseen -p none -x %s FILE", path);
+        return false;
+    }
+    if (!layers_open(&m->layers[m->nlayers], path)) {
+        return false;
+    }
+    m->nlayers++;
     return true;
 }
 
@@ -342,9 +362,21 @@ static bool exclude(struct seen *m, size_t i, enum unseen_cpu cpu, uint64_t *nli
     if (m->stores[i]) {
         return exclude_store(m, path, m->stores[i]);
     }
-    return check_parts(m, path) &&
-           (stores_kind_of(path) == STORES_LIST ? exclude_list(m, path, cpu)
-                                                : exclude_lines(m, path, cpu, nlines_out));
+    if (!check_parts(m, path)) {
+        return false;
+    }
+    switch (stores_kind_of(path)) {
+    case STORES_LIST:
+        return exclude_list(m, path, cpu);
+    case STORES_LAYER:
+        return exclude_layer(m, path);
+    case STORES_BITMAP:
+        message_error("%s is a bitmap, which has integers and no lines", path);
+        message_hint("unseen bits check -v %s FILE", path);
+        return false;
+    default:
+        return exclude_lines(m, path, cpu, nlines_out);
+    }
 }
 
 bool seen_exclude(struct seen *m, enum unseen_cpu cpu, uint64_t *nlines_out)
@@ -355,7 +387,8 @@ bool seen_exclude(struct seen *m, enum unseen_cpu cpu, uint64_t *nlines_out)
     }
     m->excluded = calloc(o->nexcludes + 1, sizeof(struct unseen_set *));
     m->lists = calloc(o->nexcludes, sizeof(*m->lists));
-    if (!m->excluded || !m->lists) {
+    m->layers = calloc(o->nexcludes, sizeof(struct unseen_layer *));
+    if (!m->excluded || !m->lists || !m->layers) {
         return message_no_memory();
     }
     for (size_t i = 0; i < o->nexcludes; i++) {
@@ -374,13 +407,18 @@ bool seen_close(struct seen *m, bool broken)
     for (size_t i = 0; i < m->nlists; i++) {
         lists_close(&m->lists[i].list);
     }
+    for (size_t i = 0; i < m->nlayers; i++) {
+        unseen_layer_free(m->layers[i]);
+    }
     lists_close(&m->list.list);
+    unseen_layer_free(m->layer);
     if (m->is_remote) {
         remote_close(&m->remote);
     }
     free(m->stores);
     free(m->excluded);
     free(m->lists);
+    free(m->layers);
     bool closed = false;
     if (broken) {
         (void)unseen_store_close(m->store, NULL); /* the cause has been reported */
@@ -427,7 +465,7 @@ void seen_refresh(struct seen *m)
 
 bool seen_needs_texts(const struct seen *m)
 {
-    return m->nexcluded > 0 || m->nlists > 0 || !m->set;
+    return m->nexcluded + m->nlists + m->nlayers > 0 || !m->set;
 }
 
 /* Asks a list. A text that is allowed counts as not listed. A file that was cut within a page reads
@@ -461,14 +499,14 @@ static enum unseen_status ask_set(struct seen *m, const struct unseen_key *keys,
                     : unseen_set_add_keys(m->own_set, keys, n, verdicts, ndone_out);
 }
 
-/* Asks all read-only sets and lists. A line that none of them has is NEW. */
+/* Asks all read-only sets, lists and layers. A line that none of them has is NEW. */
 static enum unseen_status ask_excluded(const struct seen *m, const struct batch *b, size_t first,
                                        size_t n, uint8_t *verdicts)
 {
     uint8_t answers[BATCH_LINES];
     enum unseen_status status = UNSEEN_OK;
     memset(verdicts, UNSEEN_NEW, n);
-    for (size_t s = 0; s < m->nexcluded + m->nlists && status == UNSEEN_OK; s++) {
+    for (size_t s = 0; s < m->nexcluded + m->nlists + m->nlayers && status == UNSEEN_OK; s++) {
         if (s < m->nexcluded) {
             struct unseen_key keys[BATCH_LINES];
             for (size_t i = 0; i < n; i++) {
@@ -477,8 +515,11 @@ static enum unseen_status ask_excluded(const struct seen *m, const struct batch 
             }
             (void)unseen_set_contains_keys(m->excluded[s], keys, n, answers,
                                            NULL); /* cannot fail */
-        } else {
+        } else if (s < m->nexcluded + m->nlists) {
             status = ask_list(&m->lists[s - m->nexcluded], b, first, n, answers);
+        } else {
+            unseen_layer_contains(m->layers[s - m->nexcluded - m->nlists], b->items + first, n,
+                                  answers);
         }
         for (size_t i = 0; i < n && status == UNSEEN_OK; i++) {
             verdicts[i] &= answers[i];
@@ -539,11 +580,16 @@ enum unseen_status seen_ask(struct seen *m, const struct batch *b, size_t first,
         *ndone_out = status == UNSEEN_OK ? n : 0;
         return status;
     }
+    if (m->layer) {
+        unseen_layer_contains(m->layer, b->items + first, n, verdicts);
+        *ndone_out = n;
+        return UNSEEN_OK;
+    }
     if (m->is_remote) {
         *ndone_out = n;
         return ask_server(m, remote_put(&m->remote, b->items + first, n), n, verdicts);
     }
-    if (m->nexcluded + m->nlists == 0) {
+    if (m->nexcluded + m->nlists + m->nlayers == 0) {
         return ask_set(m, b->keys + first, n, verdicts, ndone_out);
     }
     const enum unseen_status status = ask_excluded(m, b, first, n, verdicts);
@@ -565,6 +611,19 @@ void seen_stats(struct seen *m, struct unseen_set_stats *stats_out, const char *
         *stats_out = (struct unseen_set_stats){.size = sizeof(*stats_out), .filter = "", .cpu = ""};
         remote_stats(&m->remote, stats_out);
         *profile_out = m->remote.profile;
+        return;
+    }
+    if (m->layer) {
+        struct unseen_layer_info layer = {.size = sizeof(layer)};
+        (void)unseen_layer_info(m->layer, &layer); /* fails for a wrong size only */
+        *stats_out = (struct unseen_set_stats){.size = sizeof(*stats_out),
+                                               .nkeys = layer.nkeys_estimate,
+                                               .memory = layer.memory,
+                                               .fpr_promise = layer.fpr_estimate,
+                                               .fpr_estimate = layer.fpr_estimate,
+                                               .filter = "frozen",
+                                               .cpu = ""};
+        *profile_out = "none/1";
         return;
     }
     struct unseen_list_info info = {.size = sizeof(info)};

@@ -29,16 +29,36 @@ enum {
 
 static bool has_magic(const unsigned char head[8], enum stores_kind kind)
 {
-    static const unsigned char letters[] = {
-        [STORES_STORE] = 'L', [STORES_IMAGE] = 'I', [STORES_LIST] = 'T'};
+    static const unsigned char letters[] = {[STORES_STORE] = 'L',
+                                            [STORES_IMAGE] = 'I',
+                                            [STORES_LIST] = 'T',
+                                            [STORES_LAYER] = 'F',
+                                            [STORES_BITMAP] = 'B'};
     const unsigned char magic[8] = {0x89, 'U', 'N', letters[kind], 0x0d, 0x0a, 0x1a, 0x0a};
     return memcmp(head, magic, sizeof(magic)) == 0;
 }
 
-/* A store has two copies of its header (docs/format.md). */
+/* Where each kind may have its magic bytes (docs/format.md). A store has two copies of its header;
+ * a layer and a bitmap begin with the head of a chunk. */
+static enum stores_kind kind_in(int fd)
+{
+    static const struct {
+        off_t offset;
+        enum stores_kind kind;
+    } places[] = {{0, STORES_STORE}, {4096, STORES_STORE}, {0, STORES_IMAGE},
+                  {0, STORES_LIST},  {24, STORES_LAYER},   {24, STORES_BITMAP}};
+    for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++) {
+        unsigned char head[8] = {0};
+        if (pread(fd, head, sizeof(head), places[i].offset) == (ssize_t)sizeof(head) &&
+            has_magic(head, places[i].kind)) {
+            return places[i].kind;
+        }
+    }
+    return STORES_NONE;
+}
+
 enum stores_kind stores_kind_of(const char *path)
 {
-    static const off_t places[] = {0, 4096};
     enum stores_kind kind = STORES_NONE;
     struct stat st;
     path = files_is_standard_input(path) ? "/dev/stdin" : path;
@@ -46,18 +66,8 @@ enum stores_kind stores_kind_of(const char *path)
         return STORES_NONE;
     }
     const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
-    for (size_t i = 0; fd >= 0 && i < 2 && kind == STORES_NONE; i++) {
-        unsigned char head[8] = {0};
-        const bool read = pread(fd, head, sizeof(head), places[i]) == (ssize_t)sizeof(head);
-        if (read && has_magic(head, STORES_STORE)) {
-            kind = STORES_STORE;
-        } else if (read && i == 0 && has_magic(head, STORES_IMAGE)) {
-            kind = STORES_IMAGE;
-        } else if (read && i == 0 && has_magic(head, STORES_LIST)) {
-            kind = STORES_LIST;
-        }
-    }
     if (fd >= 0) {
+        kind = kind_in(fd);
         (void)close(fd); /* was only read */
     }
     return kind;
@@ -65,7 +75,16 @@ enum stores_kind stores_kind_of(const char *path)
 
 const char *stores_kind_name(enum stores_kind kind)
 {
-    return kind == STORES_LIST ? "list" : "store";
+    switch (kind) {
+    case STORES_LIST:
+        return "list";
+    case STORES_LAYER:
+        return "frozen layer";
+    case STORES_BITMAP:
+        return "bitmap";
+    default:
+        return "store";
+    }
 }
 
 enum stores_kind stores_refuse(const char *path)
@@ -115,6 +134,11 @@ static void hint_foreign(const char *path, const struct seen_options *o)
         message_hint("it is a folder: name a file in it");
     } else if (stat(path, &st) == 0 && S_ISSOCK(st.st_mode)) {
         message_hint("it is the socket of a server: unix:%s", path);
+    } else if (stores_kind_of(path) == STORES_LAYER) {
+        message_hint(
+            "it is a frozen layer, which takes no lines: unseen -p none -x %s FILE asks it", path);
+    } else if (stores_kind_of(path) == STORES_BITMAP) {
+        message_hint("it is a bitmap: unseen bits --help");
     } else if (stores_kind_of(path) == STORES_IMAGE) {
         const size_t len = strlen(path);
         const size_t end = len > 6 && strcmp(path + len - 6, ".image") == 0 ? len - 6 : len;

@@ -15,13 +15,15 @@ enum stores_kind {
     STORES_NONE, /* another file, or a file that cannot be read */
     STORES_STORE,
     STORES_IMAGE, /* the image of a store */
-    STORES_LIST   /* made by `unseen build` */
+    STORES_LIST,  /* made by `unseen build` */
+    STORES_LAYER, /* a frozen layer, made by `unseen import` */
+    STORES_BITMAP /* made by `unseen bits` */
 };
 
 /* Looks at the first bytes of the regular file at path ("-": standard input). */
 enum stores_kind stores_kind_of(const char *path);
 
-/* "list", or "store" for all other kinds, for messages. */
+/* "list", "frozen layer" or "bitmap", or "store" for all other kinds, for messages. */
 const char *stores_kind_name(enum stores_kind kind);
 
 /* The kind of a file that must hold lines. A store, an image or a list is reported. */

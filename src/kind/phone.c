@@ -15,8 +15,8 @@
 
 #include <string.h>
 
+#include "base/utf8.h"
 #include "url/ascii.h"
-#include "url/host.h"
 
 enum {
     DIGITS_MIN = 3,

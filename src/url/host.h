@@ -22,10 +22,6 @@ enum unseen__idna {
 bool unseen__idna_to_ascii(enum unseen__idna version, const char *in, size_t len, char *out,
                            size_t cap, size_t *out_len);
 
-/* Reads one code point of UTF-8 ([Yergeau03], section 4) from in[0..len), len > 0, and returns its
- * length; 0 if the bytes are not UTF-8. */
-size_t unseen__utf8_read(const char *in, size_t len, uint32_t *point);
-
 /* Does the last label say that the host is an IPv4 address? Then the host is that or invalid. */
 bool unseen__ipv4_wanted(const char *in, size_t len);
 

@@ -21,6 +21,7 @@
 
 #include <string.h>
 
+#include "base/utf8.h"
 #include "url/name.h"
 #include "url/percent.h"
 #include "url/url.h"

@@ -206,6 +206,7 @@ fi
 cp urls.txt anew.txt
 cp urls.txt new.txt
 printf '%040d\n' 1 > requests.seen
+printf '\001\003\000\000\000\001aaaaaaaa' > filter.bin
 redis-cli() { echo http://a/; }
 rm -f visited.unseen* part*.unseen*
 echo 'a seed' > seed.key

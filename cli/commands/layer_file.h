@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * A Bloom filter's file of another program becomes a frozen layer, in pieces of any size:
+ *
+ *     guava  BloomFilter.writeTo: strategy, hashes (a byte each), number of longs (4 bytes), longs;
+ *            all big-endian
+ *     dcso   `bloom create`: version 1, capacity, rate, hashes, bits, keys (8 bytes each), words;
+ *            all little-endian; then bytes that were attached (set-data)
+ *
+ * Memory is taken as bits come, whatever the head says. */
+#ifndef UNSEEN_CLI_LAYER_FILE_H
+#define UNSEEN_CLI_LAYER_FILE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <unseen_layer.h>
+
+enum layer_format {
+    LAYER_GUAVA,
+    LAYER_DCSO
+};
+
+/* At first all zero but for the first two. */
+struct layer_file {
+    enum layer_format format;
+    enum unseen_layer_text text;
+    struct unseen_layer *layer; /* NULL until the head is read. Freed by the caller */
+    bool complete;              /* all bits are there */
+    uint64_t nattached;         /* dcso: bytes behind the bits */
+    uint64_t offset;            /* bytes so far */
+    uint8_t part[48];           /* of the head, then of a long */
+    size_t nparts;
+};
+
+enum layer_result {
+    LAYER_TAKEN,
+    LAYER_WRONG, /* layer_file_why says why */
+    LAYER_NOMEM
+};
+
+enum layer_result layer_file_push(struct layer_file *l, const void *data, size_t len,
+                                  const char **why_out);
+
+/* The file ends here. WRONG if it ends too early. */
+enum layer_result layer_file_end(const struct layer_file *l, const char **why_out);
+
+#endif

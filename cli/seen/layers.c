@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: MIT */
+#include "seen/layers.h"
+
+#include "print/message.h"
+
+void layers_report(const char *path, const struct unseen_error *error)
+{
+    message_error("%s", message_of(error));
+    switch (error->status) {
+    case UNSEEN_ERR_CORRUPT:
+        message_hint("unseen import --format FORMAT %s FILE makes it anew", path);
+        break;
+    case UNSEEN_ERR_VERSION:
+        message_hint("this is unseen %s; use the version that wrote it, or import it again",
+                     unseen_version());
+        break;
+    default:
+        break;
+    }
+}
+
+bool layers_open(struct unseen_layer **layer_out, const char *path)
+{
+    struct unseen_error error;
+    if (unseen_layer_open(layer_out, path, NULL, &error) == UNSEEN_OK) {
+        return true;
+    }
+    layers_report(path, &error);
+    return false;
+}

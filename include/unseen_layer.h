@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * unseen_layer.h - the Bloom filters of other programs, asked as they are.
+ *
+ * A Bloom filter does not know its members, so it cannot become a set of unseen. A frozen layer
+ * keeps its bits and the way in which its program made hashes, and answers the same questions. It
+ * takes no more keys.
+ *
+ *     const struct unseen_layer_link link = {.nbits = 9585088, .hashes = 7};
+ *     const struct unseen_layer_options options = {.size = sizeof(options),
+ *         .scheme = UNSEEN_LAYER_GUAVA_64, .links = &link, .nlinks = 1};
+ *     struct unseen_layer *layer;
+ *     if (unseen_layer_create(&layer, &options, NULL) != UNSEEN_OK) ...
+ *     if (unseen_layer_append(layer, bits, 9585088 / 8, NULL) != UNSEEN_OK) ...
+ *     unseen_layer_contains(layer, items, n, verdicts);
+ *
+ * A layer is asked with the bytes that were given to the other program. It knows no URL identity.
+ *
+ * The conventions are those of unseen.h. Functions that take the layer as const: any number of
+ * threads at once. All others: one thread. */
+#ifndef UNSEEN_LAYER_H
+#define UNSEEN_LAYER_H
+
+#include "unseen.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+struct unseen_layer;
+
+/* How a program makes the bits of an item. */
+enum unseen_layer_scheme {
+    UNSEEN_LAYER_GUAVA_32 = 1, /* Guava's MURMUR128_MITZ_32 */
+    UNSEEN_LAYER_GUAVA_64 = 2, /* Guava's MURMUR128_MITZ_64 */
+    UNSEEN_LAYER_DCSO = 3,     /* github.com/DCSO/bloom */
+    UNSEEN_LAYER_MURMUR64A = 4 /* MurmurHash64A twice, as BF.SCANDUMP's filters */
+};
+
+/* What the program hashed of a text. */
+enum unseen_layer_text {
+    UNSEEN_LAYER_BYTES = 0, /* the bytes, and texts in UTF-8 */
+    UNSEEN_LAYER_UTF16 = 1  /* little-endian UTF-16. Bytes that are not UTF-8 are never there */
+};
+
+/* One Bloom filter of a layer. */
+struct unseen_layer_link {
+    uint64_t nbits;  /* 1 to 2^48 */
+    unsigned hashes; /* 1 to 255 */
+};
+
+/* The most links of a layer. */
+#define UNSEEN_LAYER_LINKS_MAX ((size_t)1024)
+
+struct unseen_layer_options {
+    size_t size; /* sizeof(struct unseen_layer_options) */
+    enum unseen_layer_scheme scheme;
+    enum unseen_layer_text text;
+    const struct unseen_layer_link *links; /* an item is there if one link has it; copied */
+    size_t nlinks;
+    uint64_t nkeys;                           /* as the other program says; 0: not known */
+    const struct unseen_allocator *allocator; /* copied; its context must outlive the layer */
+};
+
+struct unseen_layer_info {
+    size_t size; /* sizeof(struct unseen_layer_info) */
+    enum unseen_layer_scheme scheme;
+    enum unseen_layer_text text;
+    size_t nlinks;
+    uint64_t nkeys;          /* as the other program said; 0: not known */
+    uint64_t nkeys_estimate; /* from the share of bits that are set */
+    uint64_t nbits;          /* of all links */
+    uint64_t nset;           /* bits that are set */
+    unsigned hashes;         /* of the first link */
+    double fpr_estimate;     /* the rate of wrong answers, from the share of bits that are set */
+    uint64_t memory;         /* bytes taken through the allocator */
+};
+
+/* Creates a layer without bits. It takes little memory: that for bits is taken as they come.
+ *
+ * Ownership: the caller frees *layer_out with unseen_layer_free.
+ * Errors:
+ *   - SIZE
+ *   - ARGUMENT: scheme, text, links
+ *   - NOMEM
+ * Threads: any.
+ * Time: linear in the links. */
+UNSEEN_API enum unseen_status unseen_layer_create(struct unseen_layer **layer_out,
+    const struct unseen_layer_options *options, struct unseen_error *error);
+
+/* Frees the layer. layer may be NULL. Errors: none. Threads: one. Time: linear in the memory. */
+UNSEEN_API void unseen_layer_free(struct unseen_layer *layer);
+
+/* Appends the next len bytes of the links' bits: those of the first link, then of the second. Bit p
+ * of a link is bit p % 8 of its byte p / 8. Each link has a multiple of 8 bytes, and bits beyond
+ * nbits are 0.
+ *
+ * Arguments:
+ *   - *complete_out is true when all bits are there. complete_out may be NULL.
+ * Errors:
+ *   - CORRUPT: more bytes than the links have, or a bit beyond nbits
+ *   - NOMEM
+ *   After an error the layer can only be freed.
+ * Threads: one.
+ * Time: linear in len. */
+UNSEEN_API enum unseen_status unseen_layer_append(
+    struct unseen_layer *layer, const void *bits, size_t len, bool *complete_out);
+
+/* Says of each item whether the other program would have found it: SEEN or NEW. Items of a layer
+ * that is not complete are NEW.
+ *
+ * Errors: none.
+ * Threads: any.
+ * Time: linear in the bytes of the items and in n times the hashes of all links. */
+UNSEEN_API void unseen_layer_contains(const struct unseen_layer *layer,
+    const struct unseen_bytes *items, size_t n, uint8_t *verdicts);
+
+/* Errors: SIZE. Threads: any. Time: linear in the links. */
+UNSEEN_API enum unseen_status unseen_layer_info(
+    const struct unseen_layer *layer, struct unseen_layer_info *info_out);
+
+/* Writes the next chunk into buf, as unseen_set_export does.
+ *
+ * Errors:
+ *   - SPACE: cap is below UNSEEN_CHUNK_MAX
+ *   - ARGUMENT: a cursor of another export, or the layer is not complete
+ * Threads: any.
+ * Time: linear in the chunk; the first is linear in the memory. */
+UNSEEN_API enum unseen_status unseen_layer_export(
+    const struct unseen_layer *layer, uint64_t *cursor, void *buf, size_t cap, size_t *len_out);
+
+/* Takes one whole chunk. Chunks come in the order of the export. *layer is NULL before the first,
+ * which makes the layer.
+ *
+ * Arguments:
+ *   - allocator is that of a layer that is made; NULL: the default.
+ *   - *complete_out is true when the layer equals the exported one.
+ * Errors:
+ *   - CORRUPT
+ *   - VERSION
+ *   - NOMEM
+ *   After an error *layer can only be freed.
+ * Threads: one.
+ * Time: linear in the chunk. */
+UNSEEN_API enum unseen_status unseen_layer_import_chunk(struct unseen_layer **layer,
+    const struct unseen_allocator *allocator, const void *chunk, size_t len, bool *complete_out);
+
+/* Reads a layer that unseen_layer_save wrote.
+ *
+ * Ownership: the caller frees *layer_out with unseen_layer_free.
+ * Errors:
+ *   - MISSING
+ *   - FOREIGN: the file is not a frozen layer
+ *   - CORRUPT
+ *   - VERSION
+ *   - IO
+ *   - NOMEM
+ * Threads: any.
+ * Time: linear in the file. */
+UNSEEN_API enum unseen_status unseen_layer_open(struct unseen_layer **layer_out, const char *path,
+    const struct unseen_allocator *allocator, struct unseen_error *error);
+
+/* Writes the layer to the file at path, durably. A file of that name is replaced in one step; an
+ * error or a crash leaves it as it was.
+ *
+ * Errors:
+ *   - ARGUMENT: the layer is not complete
+ *   - BUSY: another process is writing it
+ *   - FOREIGN: a file of somebody else is in the way
+ *   - IO
+ *   - NOMEM
+ * Threads: any.
+ * Time: linear in the memory. */
+UNSEEN_API enum unseen_status unseen_layer_save(
+    const struct unseen_layer *layer, const char *path, struct unseen_error *error);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,318 @@
+/* SPDX-License-Identifier: MIT */
+#include "layer/layer.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/array.h"
+#include "base/bytes.h"
+#include "base/error.h"
+#include "base/memory.h"
+#include "base/sized.h"
+
+#define NBITS_MAX  ((uint64_t)1 << 48)
+#define HASHES_MAX 255u
+
+/* ---- Making ---------------------------------------------------------------------------------- */
+
+static bool is_known(const struct unseen_layer_options *o)
+{
+    return o->scheme >= UNSEEN_LAYER_GUAVA_32 && o->scheme <= UNSEEN_LAYER_MURMUR64A &&
+           (o->text == UNSEEN_LAYER_BYTES || o->text == UNSEEN_LAYER_UTF16);
+}
+
+static bool links_are_possible(const struct unseen_layer_options *o)
+{
+    if (o->nlinks == 0 || o->nlinks > UNSEEN_LAYER_LINKS_MAX) {
+        return false;
+    }
+    for (size_t i = 0; i < o->nlinks; i++) {
+        const struct unseen_layer_link *link = &o->links[i];
+        if (link->nbits == 0 || link->nbits > NBITS_MAX || link->hashes == 0 ||
+            link->hashes > HASHES_MAX) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static bool put_links(struct unseen_layer *f, const struct unseen_layer_options *o)
+{
+    if (!array_resize(&f->allocator, &f->links, &f->links_cap, o->nlinks, sizeof(*f->links))) {
+        return false;
+    }
+    for (; f->nlinks < o->nlinks; f->nlinks++) {
+        const struct unseen_layer_link *link = &o->links[f->nlinks];
+        const uint64_t first = f->nbytes;
+        f->nbytes += (link->nbits + 63) / 64 * 8;
+        f->links[f->nlinks] = (struct layer_link){
+            .nbits = link->nbits, .first = first, .end = f->nbytes, .hashes = link->hashes};
+    }
+    return true;
+}
+
+enum unseen_status unseen_layer_create(struct unseen_layer **layer_out,
+                                       const struct unseen_layer_options *options,
+                                       struct unseen_error *error)
+{
+    struct unseen_layer_options o = {.size = sizeof(o)};
+    *layer_out = NULL;
+    const enum unseen_status status =
+        unseen__sized_take(&o, sizeof(o), options, "unseen_layer_options", error);
+    if (status != UNSEEN_OK) {
+        return status;
+    }
+    if (!is_known(&o)) {
+        return unseen__error(error, UNSEEN_ERR_ARGUMENT, UNSEEN__NO_OFFSET,
+                             "the scheme or the text of a frozen layer is unknown");
+    }
+    if (!links_are_possible(&o)) {
+        return unseen__error(error, UNSEEN_ERR_ARGUMENT, UNSEEN__NO_OFFSET,
+                             "a frozen layer has 1 to 1024 links, each of 1 to 2^48 bits and 1 to "
+                             "255 hashes");
+    }
+    const struct unseen_allocator allocator = unseen__allocator(o.allocator);
+    struct unseen_layer *f = unseen__alloc_zero(&allocator, sizeof(*f), _Alignof(max_align_t));
+    if (!f) {
+        return unseen__error_plain(error, UNSEEN_ERR_NOMEM);
+    }
+    f->allocator = allocator;
+    f->scheme = o.scheme;
+    f->text = o.text;
+    f->nkeys = o.nkeys;
+    if (!put_links(f, &o)) {
+        unseen_layer_free(f);
+        return unseen__error_plain(error, UNSEEN_ERR_NOMEM);
+    }
+    *layer_out = f;
+    return UNSEEN_OK;
+}
+
+void unseen_layer_free(struct unseen_layer *f)
+{
+    if (!f) {
+        return;
+    }
+    const struct unseen_allocator allocator = f->allocator;
+    for (size_t i = 0; i < f->npieces; i++) {
+        unseen__free(&allocator, f->pieces[i], LAYER_PIECE);
+    }
+    array_free(&allocator, &f->pieces, &f->pieces_cap, sizeof(*f->pieces));
+    array_free(&allocator, &f->links, &f->links_cap, sizeof(*f->links));
+    unseen__free(&allocator, f, sizeof(*f));
+}
+
+/* ---- Bits ------------------------------------------------------------------------------------ */
+
+static bool piece_grow(struct unseen_layer *f)
+{
+    if (!array_grow(&f->allocator, &f->pieces, &f->pieces_cap, f->npieces + 1, 4,
+                    sizeof(*f->pieces))) {
+        return false;
+    }
+    uint8_t *piece = unseen__alloc(&f->allocator, LAYER_PIECE, 64);
+    if (!piece) {
+        return false;
+    }
+    f->pieces[f->npieces++] = piece;
+    return true;
+}
+
+static uint64_t count_bits(const uint8_t *p, size_t len)
+{
+    uint64_t n = 0;
+    size_t i = 0;
+    for (; i + 8 <= len; i += 8) {
+        n += popcount_portable(load_le64(p + i));
+    }
+    for (; i < len; i++) {
+        n += popcount_portable(p[i]);
+    }
+    return n;
+}
+
+/* True if none of the len bytes, the next in the row, has a bit beyond the bits of the link. */
+static bool ends_with_zeros(const struct unseen_layer *f, const struct layer_link *link,
+                            const uint8_t *p, size_t len)
+{
+    const uint64_t last = link->first + link->nbits / 8; /* the byte with the first bit beyond */
+    for (uint64_t at = last > f->nhere ? last - f->nhere : 0; at < len; at++) {
+        const unsigned first = f->nhere + at == last ? (unsigned)(link->nbits % 8) : 0;
+        if (p[at] >> first) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* Takes bytes of one link that lie in one piece; returns how many, 0 without memory. */
+static size_t take(struct unseen_layer *f, const uint8_t *p, size_t len)
+{
+    const struct layer_link *link = &f->links[f->current];
+    const size_t at = (size_t)(f->nhere % LAYER_PIECE);
+    if (at == 0 && !piece_grow(f)) {
+        return 0;
+    }
+    len = len < LAYER_PIECE - at ? len : LAYER_PIECE - at;
+    len = len < link->end - f->nhere ? len : (size_t)(link->end - f->nhere);
+    memcpy(f->pieces[f->npieces - 1] + at, p, len);
+    return len;
+}
+
+enum unseen_status unseen_layer_append(struct unseen_layer *f, const void *bits, size_t len,
+                                       bool *complete_out)
+{
+    const uint8_t *p = bits;
+    if (len > f->nbytes - f->nhere) {
+        return UNSEEN_ERR_CORRUPT;
+    }
+    while (len > 0) {
+        struct layer_link *link = &f->links[f->current];
+        const size_t n = take(f, p, len);
+        if (n == 0) {
+            return UNSEEN_ERR_NOMEM;
+        }
+        if (!ends_with_zeros(f, link, p, n)) {
+            return UNSEEN_ERR_CORRUPT;
+        }
+        link->nset += count_bits(p, n);
+        f->nhere += n;
+        f->current += f->nhere == link->end;
+        p += n;
+        len -= n;
+    }
+    if (complete_out) {
+        *complete_out = layer_is_complete(f);
+    }
+    return UNSEEN_OK;
+}
+
+/* ---- Asking ---------------------------------------------------------------------------------- */
+
+/* Guava adds in 32 bits, from 1 on, and turns negative sums around. */
+static bool guava_32_has(const struct unseen_layer *f, const struct layer_link *link,
+                         struct layer_hash h)
+{
+    uint32_t sum = (uint32_t)h.a;
+    for (unsigned i = 0; i < link->hashes; i++) {
+        sum += (uint32_t)(h.a >> 32);
+        const uint32_t position = sum >> 31 ? ~sum : sum;
+        if (!layer_bit(f, link, position % link->nbits)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static bool guava_64_has(const struct unseen_layer *f, const struct layer_link *link,
+                         struct layer_hash h)
+{
+    for (unsigned i = 0; i < link->hashes; i++, h.a += h.b) {
+        if (!layer_bit(f, link, (h.a & INT64_MAX) % link->nbits)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static bool murmur64a_has(const struct unseen_layer *f, const struct layer_link *link,
+                          struct layer_hash h)
+{
+    for (unsigned i = 0; i < link->hashes; i++, h.a += h.b) {
+        if (!layer_bit(f, link, h.a % link->nbits)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* A multiplicative generator. The product is cut to 64 bits before the remainder. */
+static bool dcso_has(const struct unseen_layer *f, const struct layer_link *link,
+                     struct layer_hash h)
+{
+    const uint64_t modulus = UINT64_C(18446744073709551557);
+    const uint64_t factor = UINT64_C(18446744073709550147);
+    uint64_t state = h.a % modulus;
+    for (unsigned i = 0; i < link->hashes; i++) {
+        state = state * factor % modulus;
+        if (!layer_bit(f, link, state % link->nbits)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static bool link_has(const struct unseen_layer *f, const struct layer_link *link,
+                     struct layer_hash h)
+{
+    switch (f->scheme) {
+    case UNSEEN_LAYER_GUAVA_32:
+        return guava_32_has(f, link, h);
+    case UNSEEN_LAYER_GUAVA_64:
+        return guava_64_has(f, link, h);
+    case UNSEEN_LAYER_DCSO:
+        return dcso_has(f, link, h);
+    case UNSEEN_LAYER_MURMUR64A:
+        return murmur64a_has(f, link, h);
+    }
+    return false;
+}
+
+static bool has(const struct unseen_layer *f, struct unseen_bytes item)
+{
+    struct layer_hash h;
+    if (!unseen__layer_hash(f->scheme, f->text, item, &h)) {
+        return false;
+    }
+    /* The newest link, which is the largest of a chain, first. */
+    for (size_t i = f->nlinks; i > 0; i--) {
+        if (link_has(f, &f->links[i - 1], h)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+void unseen_layer_contains(const struct unseen_layer *f, const struct unseen_bytes *items, size_t n,
+                           uint8_t *verdicts)
+{
+    const bool complete = layer_is_complete(f);
+    for (size_t i = 0; i < n; i++) {
+        verdicts[i] = complete && has(f, items[i]) ? UNSEEN_SEEN : UNSEEN_NEW;
+    }
+}
+
+/* ---- Figures --------------------------------------------------------------------------------- */
+
+/* How many keys set that share of the bits: 1 - (1 - 1/m)^(k n), about 1 - e^(-k n / m). */
+static double estimate_keys(const struct layer_link *link)
+{
+    const double nbits = (double)link->nbits;
+    const double left = nbits - (double)link->nset;
+    return left < 1 ? HUGE_VAL : -nbits / link->hashes * log(left / nbits);
+}
+
+enum unseen_status unseen_layer_info(const struct unseen_layer *f,
+                                     struct unseen_layer_info *info_out)
+{
+    struct unseen_layer_info info = {.size = sizeof(info),
+                                     .scheme = f->scheme,
+                                     .text = f->text,
+                                     .nlinks = f->nlinks,
+                                     .nkeys = f->nkeys,
+                                     .hashes = f->links[0].hashes};
+    double none = 1;
+    double keys = 0;
+    for (size_t i = 0; i < f->nlinks; i++) {
+        const struct layer_link *link = &f->links[i];
+        none *= 1 - pow((double)link->nset / (double)link->nbits, link->hashes);
+        keys += estimate_keys(link);
+        info.nbits += link->nbits;
+        info.nset += link->nset;
+    }
+    info.fpr_estimate = 1 - none;
+    info.nkeys_estimate = keys < 0x1p63 ? (uint64_t)(keys + 0.5) : UINT64_MAX;
+    info.memory = sizeof(*f) + f->links_cap * sizeof(*f->links) +
+                  f->pieces_cap * sizeof(*f->pieces) + (uint64_t)f->npieces * LAYER_PIECE;
+    return unseen__sized_give(info_out, &info, sizeof(info));
+}
