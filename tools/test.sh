@@ -11,6 +11,7 @@
 #     portable  unit tests as aarch64 and as s390x (big endian), under qemu
 #     packages  the Debian packages, checked by lintian and used in a bare Debian 12; the static tool
 #     static    cppcheck, clang-tidy, shellcheck (tools/static.sh)
+#     systems   examples in front of stores that need heavy packages: LMDB, RocksDB (tests/systems)
 #     python    the Python package, from the checkout and from its sdist (tools/python.sh)
 #     module    the module in Redis and Valkey servers (tools/module.sh)
 #
@@ -29,7 +30,7 @@ cd "$(dirname "$0")/.."
 . tools/packages.sh
 
 long_stages="long_crash long_serve long_python long_asan long_forged long_fuzz long_keys"
-all_stages="release clang asan tsan fuzz portable python module packages static"
+all_stages="release clang asan tsan fuzz portable python module packages systems static"
 case ${1-} in
 '') stages=$all_stages ;;
 quick) stages="release" ;;
@@ -168,6 +169,16 @@ stage_packages() {
     local status=0
     tests/packages/deb.sh || status=1
     tests/packages/static.sh || status=1
+    return $status
+}
+
+stage_systems() {
+    local status=0 test
+    install_missing liblmdb-dev librocksdb-dev || return 1
+    configure_build release unseen unseen_static -- --preset release -DUNSEEN_WERROR=ON || return 1
+    for test in tests/systems/*.sh; do
+        "$test" || status=1
+    done
     return $status
 }
 
