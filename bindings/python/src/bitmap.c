@@ -58,23 +58,39 @@ static bool check(const struct state *state, enum unseen_status status)
     return status == UNSEEN_OK;
 }
 
-/* Adds the integers of an iterable, VALUES_BATCH at a time. */
-static bool add_all(const struct state *state, struct unseen_bitmap *bitmap, PyObject *iterable)
+/* Adds n integers, and adds to *nnew how many were new. */
+static bool add_batch(const struct state *state, struct unseen_bitmap *bitmap,
+                      const uint64_t *values, size_t n, uint64_t *nnew)
+{
+    uint8_t verdicts[VALUES_BATCH];
+    size_t ndone = 0;
+    const enum unseen_status status = unseen_bitmap_set(bitmap, values, n, verdicts, &ndone);
+    for (size_t i = 0; i < ndone; i++) {
+        *nnew += verdicts[i] == UNSEEN_NEW;
+    }
+    return check(state, status);
+}
+
+/* Adds the integers of an iterable, VALUES_BATCH at a time. The iterable, or another thread, may
+ * change the bitmap meanwhile. */
+static bool add_all(const struct state *state, struct unseen_bitmap *bitmap, PyObject *iterable,
+                    uint64_t *nnew_out)
 {
     PyObject *iterator = PyObject_GetIter(iterable);
     uint64_t values[VALUES_BATCH];
     size_t n = 0;
+    *nnew_out = 0;
     PyObject *object = NULL;
     bool ok = iterator;
     while (ok && (object = PyIter_Next(iterator))) {
         ok = value_of(state, object, &values[n++]);
         Py_DECREF(object);
         if (ok && n == VALUES_BATCH) {
-            ok = check(state, unseen_bitmap_set(bitmap, values, n, NULL, NULL));
+            ok = add_batch(state, bitmap, values, n, nnew_out);
             n = 0;
         }
     }
-    ok = ok && !PyErr_Occurred() && check(state, unseen_bitmap_set(bitmap, values, n, NULL, NULL));
+    ok = ok && !PyErr_Occurred() && add_batch(state, bitmap, values, n, nnew_out);
     Py_XDECREF(iterator);
     return ok;
 }
@@ -104,7 +120,8 @@ static PyObject *bitmap_new(PyTypeObject *type, PyObject *args, PyObject *kwargs
         return NULL;
     }
     struct bitmap *b = make(type);
-    if (b && values && !add_all(PyType_GetModuleState(type), b->bitmap, values)) {
+    uint64_t nnew;
+    if (b && values && !add_all(PyType_GetModuleState(type), b->bitmap, values, &nnew)) {
         Py_CLEAR(b);
     }
     return (PyObject *)b;
@@ -146,14 +163,11 @@ static PyObject *bitmap_remove(PyObject *self, PyObject *object)
 
 static PyObject *bitmap_add_many(PyObject *self, PyObject *iterable)
 {
-    const uint64_t before =
-        unseen_bitmap_count(((struct bitmap *)self)->bitmap, 0, UNSEEN_BITMAP_END);
-    if (!add_all(state_of(self), ((struct bitmap *)self)->bitmap, iterable)) {
+    uint64_t nnew;
+    if (!add_all(state_of(self), ((struct bitmap *)self)->bitmap, iterable, &nnew)) {
         return NULL;
     }
-    const uint64_t after =
-        unseen_bitmap_count(((struct bitmap *)self)->bitmap, 0, UNSEEN_BITMAP_END);
-    return PyLong_FromUnsignedLongLong(after - before);
+    return PyLong_FromUnsignedLongLong(nnew);
 }
 
 static PyObject *bitmap_add_range(PyObject *self, PyObject *args)

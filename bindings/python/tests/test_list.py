@@ -143,6 +143,19 @@ class Bitmap(unittest.TestCase):
             a.remove(i)  # a change while it is read
         self.assertEqual(len(a), 0)
 
+    def test_iterable_that_removes(self):
+        b = unseen.Bitmap(range(500))
+
+        def values():
+            yield 1000
+            for i in range(100):
+                b.remove(i)
+            yield 99  # was removed: new again
+            yield 499
+
+        self.assertEqual(b.add_many(values()), 2)
+        self.assertEqual(len(b), 500 - 100 + 2)
+
     def test_errors(self):
         b = unseen.Bitmap()
         for wrong in -1, 2**40, 2**64, 2**100:
