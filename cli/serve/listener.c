@@ -67,22 +67,27 @@ static const struct group *find_group(const char *name)
 #endif
 }
 
-/* Gives the socket its rights before anybody can connect. */
+/* Gives the socket its group before anybody can connect. bind has given it its mode, unless the folder
+ * says what its files get. In a folder that others may write to, the name may stand for another file by
+ * now: a link is not followed. */
 static bool let_in(const char *path, const struct listen_options *o)
 {
+    struct stat st;
     const struct group *group = o->group ? find_group(o->group) : NULL;
     if (o->group && !group) {
         errno = ESRCH; /* of a group; see report_failure */
         return false;
     }
-    return (!group || chown(path, (uid_t)-1, group->gr_gid) == 0) && chmod(path, o->mode) == 0;
+    return (!group || lchown(path, (uid_t)-1, group->gr_gid) == 0) && lstat(path, &st) == 0 &&
+           ((st.st_mode & 0777) == o->mode ||
+            fchmodat(AT_FDCWD, path, o->mode, AT_SYMLINK_NOFOLLOW) == 0);
 }
 
 static bool listen_locally(struct listener *l, const struct listen_options *o,
                            const struct address *address)
 {
     remove_dead(address);
-    const mode_t mask = umask(0177);
+    const mode_t mask = umask(0777 & ~o->mode);
     const bool is_bound = bind_at(l, address);
     (void)umask(mask); /* cannot fail */
     l->path = is_bound ? address->path : NULL;

@@ -50,6 +50,38 @@ refused 'cannot listen on unix:missing/sock: No such file or directory' 'mkdir -
 refused 'cannot listen on unix:other: there is no group nobody-has-this' '' \
     serve served --listen unix:other --group nobody-has-this
 holds [ ! -e other ]
+# In a folder that others may write to, a link may take the socket's place before the socket has its rights.
+if command -v strace > /dev/null && strace -o trace -e inject=bind:delay_exit=1 true 2> /dev/null; then
+    echo secret > victim
+    chmod 600 victim
+    ASAN_OPTIONS=detect_leaks=0 strace -D -o trace -e trace=bind -e inject=bind:delay_exit=1000000 \
+        "$UNSEEN" serve served --listen unix:swapped --mode 666 < /dev/null > out 2> err &
+    server=$!
+    running="$server $running"
+    for _ in $(patience); do
+        [ -S swapped ] && break
+        sleep 0.01
+    done
+    holds [ -S swapped ]
+    rm swapped
+    ln -s victim swapped
+    for _ in $(patience); do
+        [ -s err ] && break
+        sleep 0.01
+    done
+    stop_process "$server"
+    holds [ "$(stat -c %a victim)" = 600 ]
+    same err - << 'END'
+unseen: error: cannot listen on unix:swapped: Operation not supported
+END
+else
+    printf 'skipped: a link in the place of a socket, strace cannot run here\n'
+fi
+for mode in 600 666 640; do
+    listening serve served --listen unix:moded --mode "$mode"
+    holds [ "$(stat -c %a moded)" = "$mode" ]
+    stop_listening
+done
 # A socket that a killed server has left is not.
 listening serve served --listen unix:sock
 stop_process "$server" KILL
