@@ -123,8 +123,10 @@ class Filter(Folder):
         df.open()
         e = "http://e.com/"
         requests = [Request(e), Request(e + "#a"), Request(e, method="POST"), Request(e, method="POST"),
-                    Request(e + "?b=1&a=1"), Request(e + "?a=1&b=1")]
-        self.assertEqual([df.request_seen(r) for r in requests], [False, True, False, True, False, False])
+                    Request(e + "?b=1&a=1"), Request(e + "?a=1&b=1"), Request(e, body=b"x"), Request(e, body=b"x"),
+                    Request(e, meta={"verbatim_url": True})]
+        self.assertEqual([df.request_seen(r) for r in requests],
+                         [False, True, False, True, False, False, False, True, False])
         df.close("finished")
         with unseen.open(self.path("s"), mode="r") as store:
             self.assertEqual(store.profile, "crawl/2")
