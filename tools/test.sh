@@ -191,7 +191,8 @@ stage_python() {
 }
 
 stage_module() {
-    configure_build release unseen_module -- --preset release -DUNSEEN_WERROR=ON && tools/module.sh
+    configure_build release unseen_module -- --preset release -DUNSEEN_WERROR=ON &&
+        configure_build asan unseen_module -- --preset asan && tools/module.sh
 }
 
 # closing_line NPASSED NTESTS: in ctest's words.
