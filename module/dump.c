@@ -18,7 +18,8 @@ enum {
     CHUNK_OFFSET = 2,
     END_LEN = 1 + 1 + 8 + 8, /* without checksum */
     CURSOR_BITS = 52,
-    SLACK = 65536 /* what a set needs beside its filter */
+    SLACK = (2 << 20) + 65536, /* a set rounds to 2 MiB, and needs some memory beside its filter; */
+    SLACK_PART = 64            /* an import needs some for each piece */
 };
 
 _Static_assert(DUMP_FRAME_MAX == UNSEEN_CHUNK_MAX + CHUNK_OFFSET, "a chunk fits");
@@ -125,8 +126,9 @@ static void set_limit(struct loader *loader)
 {
     const struct value *value = loader->value;
     const struct plan *plan = value->plan;
-    loader->value->memory.limit =
-        value->nlayers == 0 && plan->first_bytes > 0 ? plan->first_bytes + SLACK : 0;
+    loader->value->memory.limit = value->nlayers == 0 && plan->first_bytes > 0
+                                      ? plan->first_bytes + plan->first_bytes / SLACK_PART + SLACK
+                                      : 0;
 }
 
 static enum unseen_status begin_layer(struct loader *loader)

@@ -100,7 +100,11 @@ class Payloads(Case):
             except redis.exceptions.ResponseError:
                 pass
         if self.raw("EXISTS", key):
-            self.raw("RESTORE", key + "2", 0, self.raw("DUMP", key))
+            dump = self.raw("DUMP", key)
+            try:
+                self.raw("RESTORE", key + "2", 0, dump)
+            except redis.exceptions.ResponseError as error:
+                raise AssertionError(f"{len(dump)} bytes, {dump[:200]!r}") from error
             a, b = self.raw("DEBUG", "DIGEST-VALUE", key, key + "2")
             self.assertEqual(a, b)
             self.raw("DEL", key, key + "2")

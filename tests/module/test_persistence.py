@@ -77,6 +77,11 @@ class Single(Case):
         self.assertEqual(self.raw("CF.COUNT", "c", "x"), 1000)
         self.assertEqual(self.raw("BF.CARD", "b"), self.raw("BF.INFO", "b", "ITEMS")[0])
 
+    def test_large_first_layer(self):
+        self.raw("BF.RESERVE", "large", "0.01", 2**26)
+        self.raw("RESTORE", "large2", 0, self.raw("DUMP", "large"))
+        self.assertEqual(*self.raw("DEBUG", "DIGEST-VALUE", "large", "large2"))
+
     def test_dump_by_chunks(self):
         fill(self.raw)
         for key, family in ("sized", "BF"), ("tight", "BF"), ("cuckoo", "CF"):
