@@ -17,6 +17,7 @@
 enum {
     READ_BYTES = 16 * 1024,
     PART_BYTES = 240,
+    LINE_BYTES = 1 << 20, /* a server's lines are shorter */
     PAUSE_NS = 50 * 1000 * 1000
 };
 
@@ -103,6 +104,12 @@ static bool read_line(struct remote *r, struct unseen_bytes *line_out)
     while (!(newline =
                  r->in.len > known ? memchr(r->in.data + known, '\n', r->in.len - known) : NULL)) {
         known = r->in.len;
+        if (known - r->at > LINE_BYTES) {
+            message_error("what listens at %s is not unseen serve: its answer does not end",
+                          r->address);
+            r->is_gone = true;
+            return false;
+        }
         if (!receive(r)) {
             return false;
         }
@@ -313,6 +320,10 @@ static bool read_marks(struct remote *r, bool adds, size_t n, uint8_t *verdicts)
         return report_answer(r, line);
     }
     for (size_t i = 0; i < n; i++) {
+        if (line.data[i] == '\0' || !strchr("01LE", line.data[i])) {
+            r->is_gone = true; /* a line must not be taken for seen by mistake */
+            return report_answer(r, line);
+        }
         const bool is_refused = line.data[i] == 'E';
         const bool is_new = adds ? line.data[i] == '1' : line.data[i] != '1';
         verdicts[i] = is_refused ? REMOTE_NO_ANSWER : is_new ? UNSEEN_NEW : UNSEEN_SEEN;

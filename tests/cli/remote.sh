@@ -89,6 +89,43 @@ wait "$client"
 status=$?
 expect 2 'http://last.example/1\n' 'unseen: error: the server at unix:sock has gone away\nunseen: hint: nothing is lost that was not printed: run this again when the server is back\n'
 
+# What answers may be another program. It must neither fill the memory nor make a new line look seen.
+other() { # ANSWERS: each is written when something has come; the last one again and again if it has no newline
+    rm -f fake
+    python3 - "$@" << 'END' &
+import os, socket, sys
+answers = [text.encode().decode("unicode_escape").encode() for text in sys.argv[1:]]
+listener = socket.socket(socket.AF_UNIX)
+listener.bind("fake.new")
+listener.listen()
+os.rename("fake.new", "fake")
+connection = listener.accept()[0]
+try:
+    for answer in answers:
+        connection.sendall(answer)
+        while not answer.endswith(b"\n"):
+            connection.sendall(answer * 100000)
+        connection.recv(1 << 16)
+except OSError:
+    pass
+END
+    server=$!
+    running="$server $running"
+    eventually [ -S fake ]
+}
+greeting='unseen 1 profile=none/1 key=64 items=0 batch=65536\n'
+printf '1\n2\n3\n' > three
+other "$greeting" '1Z0\n'
+run -s unix:fake -p none three
+expect 2 '1\n' 'unseen: error: the server at unix:fake answers: 1Z0\n'
+stop_process "$server"
+for answer in '' 111; do
+    if [ -n "$answer" ]; then other "$greeting" "$answer"; else other HTTP; fi
+    run -s unix:fake -p none three
+    expect 2 '' 'unseen: error: what listens at unix:fake is not unseen serve: its answer does not end\n'
+    stop_process "$server"
+done
+
 # A client that a signal ends prints all that it was answered. Its input does not end, so that it cannot end by itself.
 listening serve stopped.unseen --listen unix:stop
 mkfifo endless
