@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * A store of many keys: adding and committing them, closing, and opening again - from the image,
- * and from the log alone.
+ * and from the log alone; and asking while the image is read piece by piece.
  *
  *     bench_store [NKEYS [DIRECTORY]]        10^8 keys, in the current directory
  *
@@ -12,6 +12,7 @@
 #include "bench.h"
 
 #include <sys/resource.h>
+#include <unseen_replica.h>
 
 enum {
     SEED = 1,
@@ -69,6 +70,13 @@ static struct unseen_store_info info_of(struct unseen_store *store)
     return info;
 }
 
+/* A store of 64-bit keys keeps one half, and makes the other from it. */
+static void narrow(struct unseen_key *key)
+{
+    const uint64_t y = (key->hi >> 17) * 0x9e3779b97f4a7c15u;
+    key->lo = key->hi ^ y ^ y >> 32;
+}
+
 static void add(struct unseen_store *store, uint64_t nkeys)
 {
     struct unseen_key keys[BENCH_BATCH];
@@ -78,9 +86,7 @@ static void add(struct unseen_store *store, uint64_t nkeys)
         size_t n = nkeys - i < BENCH_BATCH ? (size_t)(nkeys - i) : BENCH_BATCH;
         bench_keys(keys, i, n, SEED);
         for (size_t k = 0; k < n; k++) {
-            /* A store of 64-bit keys keeps this half, and makes the other from it. */
-            uint64_t y = (keys[k].hi >> 17) * 0x9e3779b97f4a7c15u;
-            keys[k].lo = keys[k].hi ^ y ^ y >> 32;
+            narrow(&keys[k]);
         }
         bench_check(unseen_store_add_keys(store, keys, n, verdicts, NULL));
         if ((i + n) % COMMIT_KEYS == 0) {
@@ -119,6 +125,61 @@ static void time_open(const char *what, const char *path, uint64_t nkeys, bool f
               nkeys);
 }
 
+/* Asks n questions, half of them about absent keys; CPU ns for each. `part` leaves out the keys of a 256th
+ * of the hashes, so that some pieces of the image stay unread. */
+static double ask(const struct unseen_set *set, uint64_t nkeys, size_t n, uint64_t seed, bool part)
+{
+    struct unseen_key keys[BENCH_BATCH];
+    uint8_t verdicts[BENCH_BATCH];
+    double seconds = 0;
+    uint64_t state = seed;
+    for (size_t i = 0; i < n; i += BENCH_BATCH) {
+        for (size_t k = 0; k < BENCH_BATCH; k++) {
+            do {
+                bench_keys(&keys[k], test_random(&state) % (2 * nkeys), 1, SEED);
+            } while (part && keys[k].hi >> 56 == 0);
+            narrow(&keys[k]);
+        }
+        const double start = bench_cpu();
+        bench_check(unseen_set_contains_keys(set, keys, BENCH_BATCH, verdicts, NULL));
+        seconds += bench_cpu() - start;
+    }
+    return seconds / (double)n * 1e9;
+}
+
+/* What asking costs while the image is read piece by piece, and after that, against a set that has
+ * everything in memory from the start. */
+static void time_ask(const char *path, uint64_t nkeys)
+{
+    enum {
+        FIRST = 1 << 18,
+        WARM = 1 << 22
+    };
+    double first[BENCH_ROUNDS];
+    double part[BENCH_ROUNDS];
+    double all[BENCH_ROUNDS];
+    for (int round = 0; round < BENCH_ROUNDS; round++) {
+        const uint64_t seed = (uint64_t)round + 7;
+        struct unseen_store *store = open_store(path, UNSEEN_STORE_READ);
+        const struct unseen_set *set = unseen_store_set(store);
+        struct unseen_set *copy = NULL;
+        first[round] = ask(set, nkeys, FIRST, seed, true);
+        part[round] = ask(set, nkeys, WARM, seed, true);
+        struct unseen_error error;
+        check(unseen_set_copy(&copy, set, &error), &error);
+        const double whole = ask(copy, nkeys, WARM, seed, true);
+        all[round] = ask(set, nkeys, WARM, seed, true) / whole;
+        part[round] /= whole;
+        unseen_set_free(copy);
+        close_store(store);
+    }
+    printf("%-28s %8s %8s %8.1f\n", "ask, first 2^18", "", "", bench_median(first, BENCH_ROUNDS));
+    printf("ask, against a set in memory: %.2f with some pieces unread, %.2f with all read; goal "
+           "1.10\n",
+           bench_median(part, BENCH_ROUNDS), bench_median(all, BENCH_ROUNDS));
+    fflush(stdout);
+}
+
 int main(int argc, char **argv)
 {
     uint64_t nkeys = argc > 1 ? (uint64_t)strtod(argv[1], NULL) : 100000000;
@@ -150,6 +211,7 @@ int main(int argc, char **argv)
     print_row("close (writes the image)", stop_watch(start), nkeys);
 
     time_open("open, image", path, nstored, true);
+    time_ask(path, nkeys);
     store = open_store(path, UNSEEN_STORE_READ);
     struct unseen_store_info info = info_of(store);
     struct unseen_set_stats stats = bench_stats(unseen_store_set(store));

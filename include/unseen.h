@@ -756,13 +756,17 @@ struct unseen_store_options {
  *   - IO
  *   - and those of unseen_set_create and unseen_url_create
  * Threads: any; of several that make one store, one makes it and the others open it.
- * Time: linear in the image (some 6 bytes per key) and in the rest of the log; without an image,
+ * Time: linear in the rest of the log and, up to 8 MiB of image, in the image (some 6 bytes per key).
+ *   Most of a larger image of "compact" is read when keys are first asked for. Without an image, linear
  *   in the whole log (8 bytes per key). */
 UNSEEN_API enum unseen_status unseen_store_open(struct unseen_store **store_out, const char *path,
     const struct unseen_store_options *options, struct unseen_error *error);
 
 /* The set in memory, with everything added so far, for keys, questions and statistics. Valid as
  * long as the store. Only the functions below change it. Errors: none. Threads: any.
+ *
+ * If a large image was damaged or cut short since it was written, functions on the set that meet the
+ * damaged part return CORRUPT or IO, and give no verdict: unseen_store_repair can help.
  *
  * Time: constant. */
 UNSEEN_API const struct unseen_set *unseen_store_set(const struct unseen_store *store);
@@ -787,7 +791,8 @@ UNSEEN_API const struct unseen_set *unseen_store_set(const struct unseen_store *
 UNSEEN_API enum unseen_status unseen_store_refresh(
     struct unseen_store *store, struct unseen_error *error);
 
-/* As unseen_set_add, _remove and so on. Each NEW of an add, and each SEEN of a remove, is a change
+/* As unseen_set_add, _remove and so on. If they meet a part of the image that cannot be read, the store
+ * stops, and the next commit says so. Each NEW of an add, and each SEEN of a remove, is a change
  * that waits to be committed. A store is a set, also with a filter that counts: to add a key that
  * is SEEN changes nothing, and one removal makes it NEW again.
  *

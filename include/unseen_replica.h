@@ -39,7 +39,7 @@ UNSEEN_API enum unseen_status unseen_set_copy(
  *
  * The digest is for finding faults, not for proving equality to somebody who may forge a set.
  *
- * Errors: none.
+ * Errors: none; 0 for the set of a store whose image cannot be read.
  * Threads: one, for the set.
  * Time: linear in the memory. */
 UNSEEN_API uint64_t unseen_set_digest(const struct unseen_set *set);

@@ -488,15 +488,38 @@ static enum unseen_status ask_list(const struct asked_list *a, const struct batc
     return status;
 }
 
+/* Says that a store could not read a part of its image; other errors of asking are not reported here.
+ * Returns what seen_ask returns. */
+static enum unseen_status report_unread(const char *path, enum unseen_status status)
+{
+    if (status != UNSEEN_ERR_CORRUPT && status != UNSEEN_ERR_IO) {
+        return status;
+    }
+    message_error("%s is damaged: a part of its image cannot be read", path);
+    message_hint("unseen repair %s", path);
+    return UNSEEN_ERR_MISMATCH;
+}
+
 static enum unseen_status ask_set(struct seen *m, const struct unseen_key *keys, size_t n,
                                   uint8_t *verdicts, size_t *ndone_out)
 {
     if (m->asks_only) {
-        *ndone_out = n;
-        return unseen_set_contains_keys(m->set, keys, n, verdicts, NULL);
+        return report_unread(m->o->path,
+                             unseen_set_contains_keys(m->set, keys, n, verdicts, ndone_out));
     }
     return m->store ? unseen_store_add_keys(m->store, keys, n, verdicts, ndone_out)
                     : unseen_set_add_keys(m->own_set, keys, n, verdicts, ndone_out);
+}
+
+/* The name of the store of -x that a set belongs to; that of the set of lines is not used. */
+static const char *excluded_path(const struct seen *m, const struct unseen_set *set)
+{
+    for (size_t i = 0; i < m->nstores; i++) {
+        if (m->stores[i] && unseen_store_set(m->stores[i]) == set) {
+            return m->o->excludes[i];
+        }
+    }
+    return "";
 }
 
 /* Asks all read-only sets, lists and layers. A line that none of them has is NEW. */
@@ -513,8 +536,9 @@ static enum unseen_status ask_excluded(const struct seen *m, const struct batch 
                 const struct unseen_bytes text = b->canons[first + i];
                 keys[i] = unseen_set_identity_key(m->excluded[s], text.data, text.len);
             }
-            (void)unseen_set_contains_keys(m->excluded[s], keys, n, answers,
-                                           NULL); /* cannot fail */
+            status =
+                report_unread(excluded_path(m, m->excluded[s]),
+                              unseen_set_contains_keys(m->excluded[s], keys, n, answers, NULL));
         } else if (s < m->nexcluded + m->nlists) {
             status = ask_list(&m->lists[s - m->nexcluded], b, first, n, answers);
         } else {

@@ -84,8 +84,8 @@ bool seen_needs_texts(const struct seen *m);
 
 /* Answers n lines of b from first on, each SEEN or NEW, and remembers them unless the run only
  * asks. On NOMEM the first *ndone_out lines are answered. On MISMATCH, which has been reported, a
- * list was overwritten or cut short and no line is answered, or a server has gone away or refused a
- * line: then all lines have a verdict, which may be REMOTE_NO_ANSWER. */
+ * list or an image was overwritten or cut short and no line is answered, or a server has gone away or
+ * refused a line: then all lines have a verdict, which may be REMOTE_NO_ANSWER. */
 enum unseen_status seen_ask(struct seen *m, const struct batch *b, size_t first, size_t n,
                             uint8_t *verdicts, size_t *ndone_out);
 

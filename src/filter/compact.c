@@ -136,6 +136,7 @@ static void compact_free(struct unseen__filter *filter)
     unseen__compact_directory_release(c);
     unseen__compact_pages_release(c);
     unseen__compact_load_release(c);
+    unseen__compact_unread_release(c);
     unseen__stash_release(&c->stash, &c->allocator);
     struct unseen_allocator allocator = c->allocator;
     unseen__free(&allocator, c, sizeof(*c));
@@ -332,6 +333,11 @@ const struct unseen__filter_ops unseen__compact_ops = {
     .owns_piece = unseen__compact_owns_piece,
     .load_piece = unseen__compact_load_piece,
     .load_finish = unseen__compact_load_finish,
+    .table_len = unseen__compact_table_len,
+    .save_table = unseen__compact_save_table,
+    .load_table = unseen__compact_load_table,
+    .has_pieces = unseen__compact_has_pieces,
+    .fetch = unseen__compact_fetch,
     .is_same_shape = unseen__compact_is_same_shape,
     .combine_piece = unseen__compact_combine_piece,
     .combine_finish = unseen__compact_combine_finish,

@@ -58,7 +58,8 @@ enum {
     COMPACT_PREFIX_MAX = 8, /* prefix_bits of a filter */
     COMPACT_GENERATIONS = 96,
     COMPACT_STUCK_MAX = 1024, /* of a group's stuck */
-    COMPACT_PIECE_HEAD = 16
+    COMPACT_PIECE_HEAD = 16,
+    COMPACT_FULL_LEN = 8 /* a page's word of the full map, in a piece */
 };
 
 /* A group of pages: one entry of the directory (several equal ones while the group's depth is
@@ -122,6 +123,29 @@ struct compact_loaded {
     struct compact_group group;
 };
 
+/* A group of a table, and where its piece is. */
+struct compact_place {
+    uint64_t path;
+    uint64_t offset;
+    uint8_t depth;
+    bool is_read;
+};
+
+/* Groups that are in the directory and have pages, whose contents may not have been read yet. */
+struct compact_unread {
+    struct unseen__pieces pieces;
+    struct compact_place *places; /* of all groups of the table, by path */
+    size_t nplaces;
+    /* The next two are read and written atomically. */
+    size_t nleft; /* groups not read yet */
+    uint64_t
+        *bits; /* by the top region_bits bits of a path: 1: a group there may not be read yet */
+    unsigned region_bits;
+    uint8_t *buf; /* a chunk */
+    /* The tags that these groups must have together, as compact.generations. */
+    uint64_t generations[COMPACT_GENERATIONS];
+};
+
 struct compact {
     struct unseen__filter filter;
 
@@ -160,6 +184,8 @@ struct compact {
     uint64_t prefix;
     enum unseen_cpu cpu;
     bool counts; /* an item may be there several times (compact_count.c) */
+
+    struct compact_unread *unread; /* NULL: none */
 
     struct compact_loaded *loaded; /* import: the groups so far */
     size_t nloaded;
@@ -223,6 +249,29 @@ enum unseen_status unseen__compact_load_piece(struct unseen__filter *filter, con
                                               size_t len);
 enum unseen_status unseen__compact_load_finish(struct unseen__filter *filter);
 void unseen__compact_load_release(struct compact *c);
+/* Appends an empty group to the loaded ones, with pages of undefined contents. */
+enum unseen_status unseen__compact_load_empty(struct compact *c, uint64_t path, unsigned depth,
+                                              unsigned npages, struct compact_group **group_out);
+/* Whether a piece has the head and the length of a group of this filter. */
+bool unseen__compact_is_sound_group(const struct compact *c, const uint8_t *piece, size_t len);
+/* Copies the pages of a sound piece to the pages of the group, and counts the tags. CORRUPT if a tag
+ * cannot be where it is. */
+enum unseen_status unseen__compact_load_pages(struct compact *c, const uint8_t *piece, size_t len,
+                                              const struct compact_group *group,
+                                              uint64_t generations[COMPACT_GENERATIONS],
+                                              uint64_t *ntags);
+
+/* compact_fetch.c: groups that are read when they are first needed */
+size_t unseen__compact_table_len(const struct unseen__filter *filter);
+void unseen__compact_save_table(const struct unseen__filter *filter, uint8_t *table);
+enum unseen_status unseen__compact_load_table(struct unseen__filter *filter,
+                                              const struct unseen__pieces *pieces,
+                                              const uint8_t *table, size_t len, uint64_t *end_out);
+bool unseen__compact_has_pieces(const struct unseen__filter *filter, const struct unseen_key *keys,
+                                size_t n);
+enum unseen_status unseen__compact_fetch(struct unseen__filter *filter,
+                                         const struct unseen_key *keys, size_t n);
+void unseen__compact_unread_release(struct compact *c);
 
 /* compact_merge.c: union */
 bool unseen__compact_is_same_shape(const struct unseen__filter *filter,
@@ -357,6 +406,12 @@ UNSEEN_INLINE void compact_put(bool wide, uint8_t *line, unsigned slot, uint32_t
     if (wide) {
         wide_set_r(line, slot, r);
     }
+}
+
+/* The length of the piece of a group. */
+UNSEEN_INLINE size_t compact_piece_len(unsigned npages)
+{
+    return COMPACT_PIECE_HEAD + npages * ((size_t)COMPACT_PAGE + COMPACT_FULL_LEN);
 }
 
 /* How many bits of v a tag has. */

@@ -20,8 +20,7 @@ enum {
     PIECE_KEYS = 2,
     PIECE_COUNTED = 3, /* as PIECE_KEYS, each key with the number of its adds */
     PIECE_HEAD = COMPACT_PIECE_HEAD,
-    PIECE_KEYS_MAX = 2048,
-    FULL_LEN = 8 /* a page's word of the full map */
+    PIECE_KEYS_MAX = 2048
 };
 
 #define POSITION_KEYS ((uint64_t)1 << 48)
@@ -78,10 +77,10 @@ static size_t save_group(const struct compact *c, uint64_t *position, uint8_t *b
     for (unsigned p = 0; p < group->npages; p++) {
         memcpy(buf + PIECE_HEAD + (size_t)p * COMPACT_PAGE, compact_page(c, group->page[p]),
                COMPACT_PAGE);
-        store_le64(full + (size_t)p * FULL_LEN, *compact_full(c, group->page[p]));
+        store_le64(full + (size_t)p * COMPACT_FULL_LEN, *compact_full(c, group->page[p]));
     }
     *position += (uint64_t)1 << (48 - group->depth);
-    return PIECE_HEAD + group->npages * ((size_t)COMPACT_PAGE + FULL_LEN);
+    return compact_piece_len(group->npages);
 }
 
 static size_t save_keys(const struct compact *c, uint64_t *position, uint8_t *buf)
@@ -207,28 +206,29 @@ UNSEEN_INLINE uint64_t check_page(struct page_check *check, bool wide, unsigned 
     return full;
 }
 
-static bool check_finish(const struct page_check *check, struct compact *c, unsigned npages,
-                         unsigned depth)
+static bool check_finish(const struct page_check *check, const struct compact *c, unsigned npages,
+                         unsigned depth, uint64_t generations[COMPACT_GENERATIONS],
+                         uint64_t *ntags_out)
 {
     const unsigned v_bits = c->layout->v_bits;
     uint32_t ntags = npages * COMPACT_LINES * c->layout->slots - check->nempty;
     uint32_t nlong = 0;
     for (unsigned zeros = (unsigned)__builtin_ctz(c->mark); zeros < v_bits; zeros++) {
         uint32_t n = check->zeros[0][zeros] + check->zeros[1][zeros];
-        c->generations[depth + v_bits - 1 - zeros] += n;
+        generations[depth + v_bits - 1 - zeros] += n;
         nlong += n;
     }
-    c->nkeys += ntags;
+    *ntags_out += ntags;
     return check->bad == 0 && nlong == ntags;
 }
 
 /* In an export of version 2 a group has no full map behind its pages. */
 static bool has_full_map(const uint8_t *piece, size_t len)
 {
-    return len == PIECE_HEAD + piece[2] * ((size_t)COMPACT_PAGE + FULL_LEN);
+    return len == compact_piece_len(piece[2]);
 }
 
-static bool is_group(const struct compact *c, const uint8_t *piece, size_t len)
+bool unseen__compact_is_sound_group(const struct compact *c, const uint8_t *piece, size_t len)
 {
     const unsigned depth = piece[1];
     const unsigned npages = piece[2];
@@ -249,43 +249,64 @@ static bool load_page(struct compact *c, struct page_check *check, const uint8_t
     const uint8_t *page = piece + PIECE_HEAD + (size_t)p * COMPACT_PAGE;
     const uint64_t full =
         c->layout->is_wide ? check_page(check, true, p, page) : check_page(check, false, p, page);
-    const uint64_t saved =
-        has_full_map(piece, len)
-            ? load_le64(piece + PIECE_HEAD + (size_t)piece[2] * COMPACT_PAGE + (size_t)p * FULL_LEN)
-            : full;
+    const uint64_t saved = has_full_map(piece, len)
+                               ? load_le64(piece + PIECE_HEAD + (size_t)piece[2] * COMPACT_PAGE +
+                                           (size_t)p * COMPACT_FULL_LEN)
+                               : full;
     *compact_full(c, number) = saved;
     memcpy(compact_page(c, number), page, COMPACT_PAGE);
     return (full & ~saved) == 0;
 }
 
-static enum unseen_status load_group(struct compact *c, const uint8_t *piece, size_t len)
+enum unseen_status unseen__compact_load_empty(struct compact *c, uint64_t path, unsigned depth,
+                                              unsigned npages, struct compact_group **group_out)
 {
-    if (!is_group(c, piece, len)) {
-        return UNSEEN_ERR_CORRUPT;
-    }
-    const unsigned depth = piece[1];
-    const unsigned npages = piece[2];
     if (!array_grow(&c->allocator, &c->loaded, &c->loaded_cap, c->nloaded + 1, 64,
                     sizeof(*c->loaded)) ||
         unseen__compact_pages_reserve(c, npages) != UNSEEN_OK) {
         return UNSEEN_ERR_NOMEM;
     }
     struct compact_loaded *loaded = &c->loaded[c->nloaded++];
-    loaded->path = load_le64(piece + 8) << c->prefix_bits;
-    loaded->group = (struct compact_group){.npages = (uint8_t)npages,
-                                           .depth = (uint8_t)(depth - c->prefix_bits),
-                                           .stuck = load_le16(piece + 4)};
-    struct page_check check;
-    check_init(&check, c, npages);
-    bool sound = true;
+    loaded->path = path;
+    loaded->group = (struct compact_group){.npages = (uint8_t)npages, .depth = (uint8_t)depth};
     for (unsigned p = 0; p < npages; p++) {
         loaded->group.page[p] = unseen__compact_page_take(c);
-        sound = load_page(c, &check, piece, len, p, loaded->group.page[p]) && sound;
     }
     c->ngroups++;
     c->npages += npages;
-    return check_finish(&check, c, npages, loaded->group.depth) && sound ? UNSEEN_OK
-                                                                         : UNSEEN_ERR_CORRUPT;
+    *group_out = &loaded->group;
+    return UNSEEN_OK;
+}
+
+enum unseen_status unseen__compact_load_pages(struct compact *c, const uint8_t *piece, size_t len,
+                                              const struct compact_group *group,
+                                              uint64_t generations[COMPACT_GENERATIONS],
+                                              uint64_t *ntags)
+{
+    struct page_check check;
+    check_init(&check, c, group->npages);
+    bool sound = true;
+    for (unsigned p = 0; p < group->npages; p++) {
+        sound = load_page(c, &check, piece, len, p, group->page[p]) && sound;
+    }
+    return check_finish(&check, c, group->npages, group->depth, generations, ntags) && sound
+               ? UNSEEN_OK
+               : UNSEEN_ERR_CORRUPT;
+}
+
+static enum unseen_status load_group(struct compact *c, const uint8_t *piece, size_t len)
+{
+    struct compact_group *group;
+    if (!unseen__compact_is_sound_group(c, piece, len)) {
+        return UNSEEN_ERR_CORRUPT;
+    }
+    const enum unseen_status status = unseen__compact_load_empty(
+        c, load_le64(piece + 8) << c->prefix_bits, piece[1] - c->prefix_bits, piece[2], &group);
+    if (status != UNSEEN_OK) {
+        return status;
+    }
+    group->stuck = load_le16(piece + 4);
+    return unseen__compact_load_pages(c, piece, len, group, c->generations, &c->nkeys);
 }
 
 /* Takes the keys with this filter's prefix. The other filters get the same piece and take

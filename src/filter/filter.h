@@ -17,6 +17,19 @@ struct unseen__filter {
     const struct unseen__filter_ops *ops;
 };
 
+/* The pieces of an export that is kept somewhere, as chunks without gaps (hash/chunk.h). A filter reads
+ * a piece when it first needs it. */
+struct unseen__pieces {
+    /* Reads len bytes at `offset`. Errors: CORRUPT if there are fewer, IO. */
+    enum unseen_status (*read)(void *context, uint64_t offset, uint8_t *buf, size_t len);
+    void (*release)(void *context);
+    void *context;
+    uint64_t start; /* the offset of the chunk with the first piece */
+    uint64_t end;   /* all chunks end before */
+    uint64_t id;    /* of the export, */
+    uint32_t kind;  /* and the kind of its pieces, as each chunk must name them */
+};
+
 /* A set is 2^prefix_bits filters. */
 struct unseen__filter_params {
     double fpr;          /* 0: it follows from bits_per_key */
@@ -114,6 +127,26 @@ struct unseen__filter_ops {
     enum unseen_status (*load_piece)(struct unseen__filter *filter, const uint8_t *piece,
                                      size_t len);
     enum unseen_status (*load_finish)(struct unseen__filter *filter);
+
+    /* Pieces that are read later. The table of an export (table_len bytes) says which pieces come first
+     * in it. load_table takes the place of load_piece for these; *end_out is the offset behind them.
+     * After success the filter owns *pieces, and calls release. Every byte of table and pieces may be
+     * hostile. NULL: all pieces must be loaded. */
+    size_t (*table_len)(const struct unseen__filter *filter);
+    void (*save_table)(const struct unseen__filter *filter, uint8_t *table);
+    enum unseen_status (*load_table)(struct unseen__filter *filter,
+                                     const struct unseen__pieces *pieces, const uint8_t *table,
+                                     size_t len, uint64_t *end_out);
+    /* True if the pieces that n keys need have been read (keys NULL: all pieces). It may run beside
+     * fetch, contains and itself. A filter with a table must have the pieces of the keys before add,
+     * contains and remove, and all pieces before the other operations on pieces. */
+    bool (*has_pieces)(const struct unseen__filter *filter, const struct unseen_key *keys,
+                       size_t n);
+    /* Reads these pieces. Contains may run meanwhile, for keys whose pieces have been read. Errors:
+     * CORRUPT, those of pieces->read. The filter then has no key of that piece, and another fetch tries
+     * again. */
+    enum unseen_status (*fetch)(struct unseen__filter *filter, const struct unseen_key *keys,
+                                size_t n);
 
     /* Union and intersection. is_same_shape compares the first filters of two sets. If it is true,
      * every filter gets each piece of the other set of which it owns a part; then combine_finish

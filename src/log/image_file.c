@@ -15,6 +15,7 @@
 #include "base/file.h"
 #include "base/filename.h"
 #include "base/memory.h"
+#include "hash/checksum.h"
 #include "log/log.h"
 
 static const char NEW_SUFFIX[] = ".image.unseen-new";
@@ -33,8 +34,13 @@ void unseen__image_release(struct unseen__image *image)
         image->fd = -1;
     }
     unseen__path_free(&image->allocator, image->path);
-    unseen__free(&image->allocator, image->buf, BUF_LEN);
     image->path = NULL;
+    unseen__image_end_chunks(image);
+}
+
+void unseen__image_end_chunks(struct unseen__image *image)
+{
+    unseen__free(&image->allocator, image->buf, BUF_LEN);
     image->buf = NULL;
 }
 
@@ -66,10 +72,13 @@ static enum unseen_status open_and_read(struct unseen__image *image, struct unse
     if (status == UNSEEN_ERR_VERSION) {
         return unseen__error_status(error, status, image->path);
     }
-    if (status != UNSEEN_OK || image->header.body_len != image->size - UNSEEN__IMAGE_HEADER_LEN) {
+    const struct unseen__image_header *header = &image->header;
+    if (status != UNSEEN_OK || header->table_len > image->size - UNSEEN__IMAGE_HEADER_LEN ||
+        header->body_len != image->size - UNSEEN__IMAGE_HEADER_LEN - header->table_len) {
         return image_damaged(image, 0, error);
     }
     image->offset = UNSEEN__IMAGE_HEADER_LEN;
+    image->end = UNSEEN__IMAGE_HEADER_LEN + header->body_len;
     return UNSEEN_OK;
 }
 
@@ -108,12 +117,12 @@ static enum unseen_status refill(struct unseen__image *image, struct unseen_erro
 enum unseen_status unseen__image_next(struct unseen__image *image, const uint8_t **chunk_out,
                                       size_t *len_out, struct unseen_error *error)
 {
-    if (image->offset == image->size) {
+    if (image->offset == image->end) {
         *len_out = 0;
         return UNSEEN_OK;
     }
     const uint64_t buf_end = image->buf_offset + image->len;
-    const uint64_t rest = image->size - image->offset;
+    const uint64_t rest = image->end - image->offset;
     const uint64_t wanted = rest < UNSEEN_CHUNK_MAX ? rest : UNSEEN_CHUNK_MAX;
     if (image->offset + wanted > buf_end) {
         const enum unseen_status status = refill(image, error);
@@ -125,13 +134,43 @@ enum unseen_status unseen__image_next(struct unseen__image *image, const uint8_t
     const size_t have = image->len - (size_t)(image->offset - image->buf_offset);
     const size_t len =
         have >= CHUNK_OVERHEAD ? CHUNK_OVERHEAD + (size_t)load_le32(chunk + 4) : SIZE_MAX;
-    if (len > UNSEEN_CHUNK_MAX || len > have) {
+    if (len > UNSEEN_CHUNK_MAX || len > have || len > rest) {
         return image_damaged(image, image->offset, error);
     }
     image->offset += len;
     *chunk_out = chunk;
     *len_out = len;
     return UNSEEN_OK;
+}
+
+void unseen__image_seek(struct unseen__image *image, uint64_t offset)
+{
+    image->offset = offset;
+    image->buf_offset = offset;
+    image->len = 0;
+}
+
+enum unseen_status unseen__image_read(const struct unseen__image *image, uint64_t offset,
+                                      uint8_t *buf, size_t len)
+{
+    size_t got = 0;
+    const int code = unseen__file_read(image->fd, offset, buf, len, &got);
+    return code ? UNSEEN_ERR_IO : got == len ? UNSEEN_OK : UNSEEN_ERR_CORRUPT;
+}
+
+enum unseen_status unseen__image_read_table(const struct unseen__image *image, uint8_t *table,
+                                            struct unseen_error *error)
+{
+    const struct unseen__image_header *header = &image->header;
+    size_t got = 0;
+    const int code =
+        unseen__file_read(image->fd, image->end, table, (size_t)header->table_len, &got);
+    if (code != 0) {
+        return unseen__error_io(error, "read", image->path, code);
+    }
+    return got == header->table_len && unseen__checksum(table, got) == header->table_checksum
+               ? UNSEEN_OK
+               : image_damaged(image, image->end, error);
 }
 
 /* ---- writing ---- */
@@ -178,7 +217,7 @@ static enum unseen_status write_body(struct writer *w,
 static enum unseen_status
 write_file(struct writer *w, const struct unseen__log *log, struct unseen__image_header *header,
            enum unseen_status (*next)(void *context, void *buf, size_t cap, size_t *len_out),
-           void *context, struct unseen_error *error)
+           void *context, const uint8_t *table, size_t table_len, struct unseen_error *error)
 {
     uint8_t bytes[UNSEEN__IMAGE_HEADER_LEN];
     struct stat st;
@@ -198,8 +237,11 @@ write_file(struct writer *w, const struct unseen__log *log, struct unseen__image
         return status;
     }
     header->body_len = w->offset - UNSEEN__IMAGE_HEADER_LEN;
+    header->table_len = table_len;
+    header->table_checksum = table_len > 0 ? unseen__checksum(table, table_len) : 0;
     unseen__image_header_encode(header, bytes);
-    code = unseen__file_write(w->fd, 0, bytes, sizeof(bytes));
+    code = table_len > 0 ? unseen__file_write(w->fd, w->offset, table, table_len) : 0;
+    code = code ? code : unseen__file_write(w->fd, 0, bytes, sizeof(bytes));
     code = code ? code : unseen__file_sync(w->fd);
     return code ? unseen__error_io(error, "write", w->name, code) : UNSEEN_OK;
 }
@@ -226,11 +268,10 @@ static enum unseen_status check_image_name(const char *name, struct unseen_error
     return UNSEEN_OK;
 }
 
-enum unseen_status unseen__image_write(const struct unseen__log *log,
-                                       struct unseen__image_header header,
-                                       enum unseen_status (*next)(void *context, void *buf,
-                                                                  size_t cap, size_t *len_out),
-                                       void *context, struct unseen_error *error)
+enum unseen_status unseen__image_write(
+    const struct unseen__log *log, struct unseen__image_header header,
+    enum unseen_status (*next)(void *context, void *buf, size_t cap, size_t *len_out),
+    void *context, const uint8_t *table, size_t table_len, struct unseen_error *error)
 {
     const struct unseen_allocator *allocator = &log->allocator;
     char *name = unseen__path_with(allocator, log->file, UNSEEN__IMAGE_SUFFIX);
@@ -242,7 +283,7 @@ enum unseen_status unseen__image_write(const struct unseen__log *log,
     if (status != UNSEEN_OK) {
         goto out;
     }
-    status = write_file(&w, log, &header, next, context, error);
+    status = write_file(&w, log, &header, next, context, table, table_len, error);
     if (w.fd < 0) {
         goto out;
     }

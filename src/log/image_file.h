@@ -14,6 +14,7 @@ struct unseen__image {
     int fd; /* -1: not open */
     char *path;
     uint64_t size;
+    uint64_t end; /* of the chunks */
     struct unseen__image_header header;
     uint64_t offset; /* of the next chunk */
     uint8_t *buf;    /* bytes of the file, from buf_offset on */
@@ -30,16 +31,30 @@ enum unseen_status unseen__image_open(struct unseen__image *image, const struct 
 enum unseen_status unseen__image_next(struct unseen__image *image, const uint8_t **chunk_out,
                                       size_t *len_out, struct unseen_error *error);
 
+/* Goes on with the chunk at this offset, which is at most image->end. */
+void unseen__image_seek(struct unseen__image *image, uint64_t offset);
+
+/* Reads the table, which is not empty, into table_len bytes. Errors: CORRUPT, IO. */
+enum unseen_status unseen__image_read_table(const struct unseen__image *image, uint8_t *table,
+                                            struct unseen_error *error);
+
+/* Reads len bytes of the file. Errors: CORRUPT if it ends before, IO. */
+enum unseen_status unseen__image_read(const struct unseen__image *image, uint64_t offset,
+                                      uint8_t *buf, size_t len);
+
+/* Frees the buffer of chunks: no chunk is asked for any more. */
+void unseen__image_end_chunks(struct unseen__image *image);
+
 void unseen__image_release(struct unseen__image *image);
 
 /* Writes an image and renames it over the old one. `next` gives the chunks, and the length 0 at the
- * end. header.body_len is filled in here. Errors: those of `next`, FOREIGN, IO, NOMEM; the old
+ * end. The table of table_len bytes comes behind the chunks. header.body_len, table_len and
+ * table_checksum are filled in here. Errors: those of `next`, FOREIGN, IO, NOMEM; the old
  * image is then still there. */
-enum unseen_status unseen__image_write(const struct unseen__log *log,
-                                       struct unseen__image_header header,
-                                       enum unseen_status (*next)(void *context, void *buf,
-                                                                  size_t cap, size_t *len_out),
-                                       void *context, struct unseen_error *error);
+enum unseen_status unseen__image_write(
+    const struct unseen__log *log, struct unseen__image_header header,
+    enum unseen_status (*next)(void *context, void *buf, size_t cap, size_t *len_out),
+    void *context, const uint8_t *table, size_t table_len, struct unseen_error *error);
 
 /* Removes the image. A file of that name that is not an image is renamed to PATH.image.damaged.
  * Errors: IO, NOMEM. */

@@ -124,7 +124,9 @@ struct unseen__image_header {
     uint64_t record_checksum; /* of that record */
     uint64_t nchanges;        /* in all records that are covered */
     uint64_t body_len;        /* of the chunks */
-    uint64_t output_offset;   /* of the record that names the output file; 0: no such record */
+    uint64_t table_len;       /* of the table behind the chunks; 0: the image has no table */
+    uint64_t table_checksum;
+    uint64_t output_offset; /* of the record that names the output file; 0: no such record */
     uint64_t output_len;
     uint64_t output_checksum;
     bool output_closed;

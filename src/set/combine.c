@@ -77,6 +77,13 @@ static enum unseen_status combine(struct unseen_set *set, const struct unseen_se
     if (status != UNSEEN_OK) {
         return status;
     }
+    status = unseen__set_fetch_all(set);
+    if (status == UNSEEN_OK) {
+        status = unseen__set_fetch_all(other);
+    }
+    if (status != UNSEEN_OK) {
+        return unseen__error_plain(error, status);
+    }
     uint8_t *buf = unseen__alloc(&set->allocator, UNSEEN_CHUNK_MAX, 64);
     if (!buf) {
         return unseen__error_plain(error, UNSEEN_ERR_NOMEM);

@@ -114,6 +114,10 @@ enum unseen_status unseen_set_export(const struct unseen_set *set, uint64_t *cur
         *len_out = 0;
         return UNSEEN_OK;
     }
+    const enum unseen_status status = unseen__set_fetch_all(set);
+    if (status != UNSEEN_OK) {
+        return status;
+    }
     if (*cursor == 0) {
         *len_out = put_header(set, chunk);
         *cursor = 1;
@@ -135,6 +139,17 @@ enum unseen_status unseen_set_export(const struct unseen_set *set, uint64_t *cur
     *len_out = put_end(set, chunk);
     *cursor = CURSOR_END;
     return UNSEEN_OK;
+}
+
+size_t unseen__set_table_len(const struct unseen_set *set)
+{
+    return set->ops->table_len && set->shard_bits == 0 ? set->ops->table_len(set->shards[0].filter)
+                                                       : 0;
+}
+
+void unseen__set_save_table(const struct unseen_set *set, uint8_t *table)
+{
+    set->ops->save_table(set->shards[0].filter, table);
 }
 
 /* ---- import ---- */
@@ -286,6 +301,24 @@ enum unseen_status unseen_import_chunk(struct unseen_import *import, const void 
     enum unseen_status status =
         import->failed ? UNSEEN_ERR_CORRUPT : import_chunk(import, chunk, len);
     import->failed = status != UNSEEN_OK;
+    return status;
+}
+
+enum unseen_status unseen__import_table(struct unseen_import *import,
+                                        const struct unseen__pieces *given, const uint8_t *table,
+                                        size_t len, uint64_t *end_out)
+{
+    struct unseen_set *set = import->set;
+    struct unseen__pieces pieces = *given;
+    if (!set || import->failed || !set->ops->load_table || set->shard_bits > 0) {
+        return UNSEEN_ERR_UNSUPPORTED;
+    }
+    pieces.id = import->id;
+    pieces.kind = KIND_PIECE;
+    const enum unseen_status status =
+        set->ops->load_table(set->shards[0].filter, &pieces, table, len, end_out);
+    import->failed = status != UNSEEN_OK;
+    set->fetches = status == UNSEEN_OK;
     return status;
 }
 

@@ -56,6 +56,9 @@ uint64_t unseen_set_digest(const struct unseen_set *set)
     /* A sum, so that it does not depend on the order of pieces. */
     uint64_t sums[2] = {0, unseen__secret_id(&set->hasher.secret)};
     uint8_t buf[UNSEEN_CHUNK_MAX];
+    if (unseen__set_fetch_all(set) != UNSEEN_OK) {
+        return 0;
+    }
     for (size_t i = 0; i < (size_t)1 << set->shard_bits; i++) {
         const struct unseen__filter *filter = set->shards[i].filter;
         uint64_t position = 0;

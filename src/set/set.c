@@ -306,14 +306,17 @@ void unseen__set_swap_filters(struct unseen_set *a, struct unseen_set *b)
     struct unseen__shard *shards = a->shards;
     const unsigned shard_bits = a->shard_bits;
     const bool shared = a->shared;
+    const bool fetches = a->fetches;
     a->ops = b->ops;
     a->shards = b->shards;
     a->shard_bits = b->shard_bits;
     a->shared = b->shared;
+    a->fetches = b->fetches;
     b->ops = ops;
     b->shards = shards;
     b->shard_bits = shard_bits;
     b->shared = shared;
+    b->fetches = fetches;
 }
 
 /* ---- bytes -> key ---- */

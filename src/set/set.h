@@ -28,7 +28,8 @@ struct unseen_set {
     const struct unseen__filter_ops *ops;
     struct unseen__shard *shards;
     unsigned shard_bits;
-    bool shared; /* take the locks */
+    bool shared;  /* take the locks */
+    bool fetches; /* pieces are read when they are first needed (fetch.c) */
     unsigned threads;
     unsigned key_bits;
     const struct unseen_url *url; /* NULL: the bytes are the identity */
@@ -64,6 +65,29 @@ enum unseen_status unseen__filter_named(const char *name, const struct unseen__f
 /* Says that all chunks of an import together have nbytes bytes at most. A header that asks for a
  * larger set is then CORRUPT. Call it before the first chunk. */
 void unseen__import_limit(struct unseen_import *import, uint64_t nbytes);
+
+/* Takes the first pieces of an import from a table (filter.h), to be read when they are first needed. Call
+ * it after the chunk of the header; then import the chunks from *end_out on. The caller fills in pieces,
+ * but not id and kind. After success the set owns *pieces. Errors: UNSUPPORTED (this filter has no
+ * table), CORRUPT, NOMEM. */
+enum unseen_status unseen__import_table(struct unseen_import *import,
+                                        const struct unseen__pieces *pieces, const uint8_t *table,
+                                        size_t len, uint64_t *end_out);
+
+/* The length of the table of an export, and the table. 0: an export of this set has no table. */
+size_t unseen__set_table_len(const struct unseen_set *set);
+void unseen__set_save_table(const struct unseen_set *set, uint8_t *table);
+
+/* fetch.c: reads the pieces that n keys need, all pieces if keys is NULL. The set fetches. Errors: those
+ * of fetch in filter.h. */
+enum unseen_status unseen__set_fetch_keys(const struct unseen_set *set,
+                                          const struct unseen_key *keys, size_t n);
+
+/* Reads all pieces that have not been read. */
+UNSEEN_INLINE enum unseen_status unseen__set_fetch_all(const struct unseen_set *set)
+{
+    return set->fetches ? unseen__set_fetch_keys(set, NULL, 0) : UNSEEN_OK;
+}
 
 #define UNSEEN__BITS_PER_KEY_MAX 1e6
 
@@ -169,10 +193,13 @@ UNSEEN_INLINE enum unseen_status unseen__set_run(const struct unseen_set *set,
     enum unseen_status status = UNSEEN_OK;
     if (operation == UNSEEN__REMOVE && !set->ops->remove) {
         status = UNSEEN_ERR_UNSUPPORTED;
-    } else if (set->shared) {
-        status = unseen__set_run_shared(set, operation, keys, n, verdicts, &ndone);
-    } else {
-        status = unseen__set_run_shard(set, &set->shards[0], operation, keys, n, verdicts, &ndone);
+    } else if (UNSEEN_UNLIKELY(set->fetches)) {
+        status = unseen__set_fetch_keys(set, keys, n);
+    }
+    if (status == UNSEEN_OK) {
+        status = set->shared ? unseen__set_run_shared(set, operation, keys, n, verdicts, &ndone)
+                             : unseen__set_run_shard(set, &set->shards[0], operation, keys, n,
+                                                     verdicts, &ndone);
     }
     if (ndone_out) {
         *ndone_out = ndone;

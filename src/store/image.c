@@ -5,9 +5,14 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/memory.h"
 #include "filter/filter.h"
 #include "set/set.h"
 #include "store/store.h"
+
+/* The image of a smaller set has no table. It is read at once, which takes a few milliseconds and finds all
+ * damage while the log can still take its place. */
+#define TABLE_FROM ((uint64_t)8 << 20)
 
 /* ---- finding ---- */
 
@@ -120,58 +125,230 @@ enum unseen_status unseen__image_find(const struct unseen_store *store, struct u
 
 /* ---- loading ---- */
 
-static enum unseen_status import_chunks(struct unseen_import *import, struct unseen__image *image,
-                                        struct unseen_error *error)
+/* The image that a set reads its pieces from. */
+struct source {
+    struct unseen_allocator allocator;
+    struct unseen__image image;
+    bool belongs_to_set;
+};
+
+static enum unseen_status read_source(void *context, uint64_t offset, uint8_t *buf, size_t len)
 {
-    for (;;) {
-        const uint8_t *chunk = NULL;
-        size_t len = 0;
-        const uint64_t offset = image->offset;
-        enum unseen_status status = unseen__image_next(image, &chunk, &len, error);
-        if (status != UNSEEN_OK || len == 0) {
-            return status;
-        }
-        status = unseen_import_chunk(import, chunk, len);
-        if (status != UNSEEN_OK) {
-            return unseen__error(error, status, offset, "%s, byte %llu: %s", image->path,
-                                 (unsigned long long)offset, unseen_status_string(status));
-        }
+    const struct source *source = context;
+    return unseen__image_read(&source->image, offset, buf, len);
+}
+
+/* Before the set is complete, the source belongs to the loader. */
+static void release_source(void *context)
+{
+    struct source *source = context;
+    const struct unseen_allocator allocator = source->allocator;
+    if (source->belongs_to_set) {
+        unseen__image_release(&source->image);
+        unseen__free(&allocator, source, sizeof(*source));
     }
 }
 
-enum unseen_status unseen__image_load(const struct unseen_store *store, struct unseen__image *image,
-                                      struct unseen_set **set_out, struct unseen_error *error)
+static enum unseen_status import_error(struct unseen_error *error, enum unseen_status status,
+                                       const struct unseen__image *image, uint64_t offset)
+{
+    return unseen__error(error, status, offset, "%s, byte %llu: %s", image->path,
+                         (unsigned long long)offset, unseen_status_string(status));
+}
+
+/* Imports the next chunk; *len_out is 0 at the end. */
+static enum unseen_status import_chunk(struct unseen_import *import, struct unseen__image *image,
+                                       size_t *len_out, struct unseen_error *error)
+{
+    const uint8_t *chunk = NULL;
+    const uint64_t offset = image->offset;
+    enum unseen_status status = unseen__image_next(image, &chunk, len_out, error);
+    if (status != UNSEEN_OK || *len_out == 0) {
+        return status;
+    }
+    status = unseen_import_chunk(import, chunk, *len_out);
+    return status == UNSEEN_OK ? UNSEEN_OK : import_error(error, status, image, offset);
+}
+
+static enum unseen_status import_chunks(struct unseen_import *import, struct unseen__image *image,
+                                        struct unseen_error *error)
+{
+    size_t len = 0;
+    enum unseen_status status;
+    do {
+        status = import_chunk(import, image, &len, error);
+    } while (status == UNSEEN_OK && len > 0);
+    return status;
+}
+
+/* Gives the pieces that the table names to the set, to be read later. The next chunk is then the one
+ * behind them. */
+static enum unseen_status import_table(struct unseen_import *import, struct source *source,
+                                       struct unseen_error *error)
+{
+    struct unseen__image *image = &source->image;
+    const struct unseen__pieces pieces = {.read = read_source,
+                                          .release = release_source,
+                                          .context = source,
+                                          .start = image->offset,
+                                          .end = image->end};
+    const size_t len = (size_t)image->header.table_len;
+    uint64_t end = 0;
+    uint8_t *table = unseen__alloc(&source->allocator, len, 64);
+    if (!table) {
+        return unseen__error_status(error, UNSEEN_ERR_NOMEM, image->path);
+    }
+    enum unseen_status status = unseen__image_read_table(image, table, error);
+    if (status == UNSEEN_OK) {
+        status = unseen__import_table(import, &pieces, table, len, &end);
+        status = status == UNSEEN_OK ? status : import_error(error, status, image, image->end);
+    }
+    unseen__free(&source->allocator, table, len);
+    unseen__image_seek(image, end);
+    return status;
+}
+
+/* As import_chunks, but pieces that a table names stay in the file. */
+static enum unseen_status import_rest_later(struct unseen_import *import, struct source *source,
+                                            struct unseen_error *error)
+{
+    size_t len = 0;
+    enum unseen_status status = import_chunk(import, &source->image, &len, error); /* the header */
+    if (status == UNSEEN_OK) {
+        status = import_table(import, source, error);
+    }
+    return status == UNSEEN_OK ? import_chunks(import, &source->image, error) : status;
+}
+
+static enum unseen_status make_set(const struct unseen_store *store, struct unseen_import *import,
+                                   struct unseen_set **set_out)
 {
     const struct unseen__log_header *header = &store->log.header;
+    const enum unseen_status status = unseen_import_finish(import, set_out);
+    const struct unseen_set *set = *set_out;
+    if (status == UNSEEN_OK &&
+        (!unseen__secret_equals(&set->hasher.secret, &header->secret) ||
+         set->key_bits != header->key_bits || strcmp(set->ops->name, header->filter) != 0)) {
+        unseen_set_free(*set_out);
+        return UNSEEN_ERR_CORRUPT;
+    }
+    return status;
+}
+
+static enum unseen_status start_import(const struct unseen_store *store,
+                                       const struct unseen__image *image,
+                                       struct unseen_import **import_out,
+                                       struct unseen_error *error)
+{
     const struct unseen_set_options options = {
         .size = sizeof(options),
         .url = store->url,
         .cpu = store->cpu,
         .allocator = &store->allocator,
     };
-    struct unseen_import *import = NULL;
-    struct unseen_set *set = NULL;
-    enum unseen_status status = unseen_import_create(&import, &options, error);
+    const enum unseen_status status = unseen_import_create(import_out, &options, error);
     if (status != UNSEEN_OK) {
         return unseen__error_prefix(error, status, image->path);
     }
-    unseen__import_limit(import, image->size);
+    unseen__import_limit(*import_out, image->size);
+    return UNSEEN_OK;
+}
+
+/* The table must be that of the set. */
+static enum unseen_status check_table(const struct unseen_store *store,
+                                      const struct unseen__image *image,
+                                      const struct unseen_set *set, struct unseen_error *error)
+{
+    const size_t len = unseen__set_table_len(set);
+    if (image->header.table_len != len) {
+        return import_error(error, UNSEEN_ERR_CORRUPT, image, image->end);
+    }
+    uint8_t *tables = unseen__alloc(&store->allocator, 2 * len, 64);
+    if (!tables) {
+        return unseen__error_status(error, UNSEEN_ERR_NOMEM, image->path);
+    }
+    enum unseen_status status = unseen__image_read_table(image, tables, error);
+    if (status == UNSEEN_OK) {
+        unseen__set_save_table(set, tables + len);
+        status = memcmp(tables, tables + len, len) == 0
+                     ? UNSEEN_OK
+                     : import_error(error, UNSEEN_ERR_CORRUPT, image, image->end);
+    }
+    unseen__free(&store->allocator, tables, 2 * len);
+    return status;
+}
+
+enum unseen_status unseen__image_load(const struct unseen_store *store, struct unseen__image *image,
+                                      struct unseen_set **set_out, struct unseen_error *error)
+{
+    struct unseen_import *import = NULL;
+    struct unseen_set *set = NULL;
+    enum unseen_status status = start_import(store, image, &import, error);
+    if (status != UNSEEN_OK) {
+        return status;
+    }
     status = import_chunks(import, image, error);
     if (status != UNSEEN_OK) {
         unseen_import_free(import);
         return status;
     }
-    status = unseen_import_finish(import, &set);
-    if (status == UNSEEN_OK &&
-        (!unseen__secret_equals(&set->hasher.secret, &header->secret) ||
-         set->key_bits != header->key_bits || strcmp(set->ops->name, header->filter) != 0)) {
-        unseen_set_free(set);
-        status = UNSEEN_ERR_CORRUPT;
-    }
+    status = make_set(store, import, &set);
     if (status != UNSEEN_OK) {
         return unseen__error_status(error, status, image->path);
     }
+    status = image->header.table_len > 0 ? check_table(store, image, set, error) : UNSEEN_OK;
+    if (status != UNSEEN_OK) {
+        unseen_set_free(set);
+        return status;
+    }
     *set_out = set;
+    return UNSEEN_OK;
+}
+
+/* Makes the set from the table. After success *source belongs to the set. */
+static enum unseen_status load_table(const struct unseen_store *store, struct source *source,
+                                     struct unseen_set **set_out, struct unseen_error *error)
+{
+    struct unseen_import *import = NULL;
+    enum unseen_status status = start_import(store, &source->image, &import, error);
+    if (status != UNSEEN_OK) {
+        return status;
+    }
+    status = import_rest_later(import, source, error);
+    if (status != UNSEEN_OK) {
+        unseen_import_free(import);
+        return status;
+    }
+    status = make_set(store, import, set_out);
+    if (status != UNSEEN_OK) {
+        return unseen__error_status(error, status, source->image.path);
+    }
+    unseen__image_end_chunks(&source->image);
+    source->belongs_to_set = true;
+    return UNSEEN_OK;
+}
+
+enum unseen_status unseen__image_load_later(const struct unseen_store *store,
+                                            struct unseen__image *image,
+                                            struct unseen_set **set_out, struct unseen_error *error)
+{
+    if (image->header.table_len == 0) {
+        return unseen__image_load(store, image, set_out, error);
+    }
+    struct source *source =
+        unseen__alloc(&store->allocator, sizeof(*source), _Alignof(struct source));
+    if (!source) {
+        return unseen__error_status(error, UNSEEN_ERR_NOMEM, image->path);
+    }
+    *source = (struct source){.allocator = store->allocator, .image = *image};
+    const enum unseen_status status = load_table(store, source, set_out, error);
+    *image = source->image;
+    if (status != UNSEEN_OK) {
+        unseen__free(&store->allocator, source, sizeof(*source));
+        return status;
+    }
+    image->fd = -1; /* the set has the file, and the path */
+    image->path = NULL;
     return UNSEEN_OK;
 }
 
@@ -187,6 +364,30 @@ static enum unseen_status next_chunk(void *context, void *buf, size_t cap, size_
 {
     struct export *e = context;
     return unseen_set_export(e->set, &e->cursor, buf, cap, len_out);
+}
+
+void unseen__image_report_unread(const struct unseen_store *store, enum unseen_status cause,
+                                 struct unseen_error *error)
+{
+    const char *path = store->log.path;
+    if (cause == UNSEEN_ERR_CORRUPT) {
+        (void)unseen__error(error, cause, UNSEEN__NO_OFFSET,
+                            "%s" UNSEEN__IMAGE_SUFFIX
+                            " is damaged: it was changed or cut short since it was written",
+                            path);
+    } else {
+        (void)unseen__error(error, cause, UNSEEN__NO_OFFSET,
+                            "cannot read %s" UNSEEN__IMAGE_SUFFIX ": %s", path,
+                            unseen_status_string(cause));
+    }
+}
+
+/* The image is about as large as the set. */
+static size_t wanted_table_len(const struct unseen_set *set)
+{
+    struct unseen_set_stats stats = {.size = sizeof(stats)};
+    (void)unseen_set_stats(set, &stats); /* fails for a wrong size only */
+    return stats.memory >= TABLE_FROM ? unseen__set_table_len(set) : 0;
 }
 
 enum unseen_status unseen__image_save(struct unseen_store *store, struct unseen_error *error)
@@ -206,6 +407,22 @@ enum unseen_status unseen__image_save(struct unseen_store *store, struct unseen_
         .output_closed = store->output.closed,
     };
     struct export e = {.set = store->set};
+    const enum unseen_status unread = unseen__set_fetch_all(store->set);
+    if (unread == UNSEEN_ERR_CORRUPT || unread == UNSEEN_ERR_IO) {
+        unseen__image_report_unread(store, unread, error);
+        return unread;
+    }
     memcpy(header.id, log->header.id, UNSEEN__ID_LEN);
-    return unseen__image_write(log, header, next_chunk, &e, error);
+    const size_t table_len = wanted_table_len(store->set);
+    uint8_t *table = table_len > 0 ? unseen__alloc(&store->allocator, table_len, 64) : NULL;
+    if (table_len > 0) {
+        if (!table) {
+            return unseen__error_status(error, UNSEEN_ERR_NOMEM, log->path);
+        }
+        unseen__set_save_table(store->set, table);
+    }
+    const enum unseen_status status =
+        unseen__image_write(log, header, next_chunk, &e, table, table_len, error);
+    unseen__free(&store->allocator, table, table_len);
+    return status;
 }

@@ -40,6 +40,18 @@ const struct unseen_set *unseen_store_set(const struct unseen_store *store)
     return store->set;
 }
 
+/* The image does not have the pieces that these keys need, so nobody knows whether they are new. Nothing
+ * can be asked or added there any more: the store stops, as it does when the log cannot be written. */
+static enum unseen_status stop_unread(struct unseen_store *store, enum unseen_status cause)
+{
+    struct unseen_error error;
+    unseen__image_report_unread(store, cause, &error);
+    if (unseen__committer_wait(&store->committer, NULL) == UNSEEN_OK) {
+        unseen__committer_fail(&store->committer, &error);
+    }
+    return UNSEEN_ERR_STOPPED;
+}
+
 static enum unseen_status change_slice(struct unseen_store *store, enum unseen__operation operation,
                                        const struct unseen_key *keys, size_t n, uint8_t *verdicts,
                                        size_t *ndone_out)
@@ -57,7 +69,8 @@ static enum unseen_status change_slice(struct unseen_store *store, enum unseen__
             unseen__committer_note(&store->committer, keys[i], removed);
         }
     }
-    return status;
+    return status == UNSEEN_ERR_CORRUPT || status == UNSEEN_ERR_IO ? stop_unread(store, status)
+                                                                   : status;
 }
 
 static enum unseen_status check_changeable(struct unseen_store *store)

@@ -288,7 +288,7 @@ static void test_image(const struct shape *shape)
     CHECK(unseen__log_open(&log, path, true, &allocator, &error) == UNSEEN_OK);
     struct chunks c = {.set = make_set(shape, &log.header.secret)};
     memcpy(header.id, log.header.id, sizeof(header.id));
-    CHECK(unseen__image_write(&log, header, next_chunk, &c, &error) == UNSEEN_OK);
+    CHECK(unseen__image_write(&log, header, next_chunk, &c, NULL, 0, &error) == UNSEEN_OK);
     unseen_set_free(c.set);
     unseen__log_release(&log);
     struct unseen_store *store = open_store(UNSEEN_STORE_READ, &metered);

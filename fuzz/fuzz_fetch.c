@@ -1,0 +1,173 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Hostile images, whose pieces are read when they are first needed. Byte 0 chooses a genuine export with
+ * its table. Each 6 bytes that follow are a change: to the table, to a piece, or to the length that can be
+ * read; the target corrects the checksum of a changed piece on demand.
+ *
+ * A set is refused or open. If it is open, a question is answered or refused as CORRUPT, the same each
+ * time, and a member is never taken for absent unless a piece was changed under a right checksum. If all
+ * pieces are taken, the set is sound, and a copy of it has the same bytes. */
+#include "pieces_check.h"
+
+#include "pool.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+enum {
+    NBASES = 4,
+    CHANGE = 6,
+    CHANGES_MAX = 50,
+    NMEMBERS = 200,
+    FRAME = 24
+};
+
+static void require(bool ok)
+{
+    if (!ok) {
+        abort();
+    }
+}
+
+static struct test_pieces bases[NBASES];
+static struct test_allocator counting;
+static const struct unseen_allocator allocator = {pool_alloc, pool_free, &counting};
+
+/* Both widths; a few groups, of which those of one base are deep, and one group with keys that stand behind
+ * it. */
+static void setup(void)
+{
+    static const uint64_t seed = 1;
+    if (bases[0].table) {
+        return;
+    }
+    for (unsigned number = 0; number < NBASES; number++) {
+        const struct unseen_set_options options = {.size = sizeof(options),
+                                                   .fpr = number & 1 ? 2e-6 : 0,
+                                                   .seed = &seed,
+                                                   .seed_len = sizeof(seed)};
+        struct unseen_set *set = NULL;
+        require(unseen_set_create(&set, &options, NULL) == UNSEEN_OK);
+        for (uint64_t i = 0; i < (number < 2 ? 30000 : 1500); i++) {
+            const struct unseen_key crowded = {0x1234, (uint64_t)0x5B << 56 | i << 40};
+            struct unseen_key key = number < 2 || i < 1000 ? test_key(i) : crowded;
+            key.hi >>= number == 1 && i > 1000 ? 11 : 0;
+            uint8_t verdict;
+            require(unseen_set_add_keys(set, &key, 1, &verdict, NULL) == UNSEEN_OK);
+        }
+        test_pieces_make(&bases[number], set);
+        unseen_set_free(set);
+    }
+}
+
+/* A copy of a base that may be changed. */
+struct lie {
+    struct test_pieces pieces;
+    bool resealed;
+};
+
+static void *copy_of(const void *bytes, size_t len)
+{
+    void *copy = malloc(len);
+    require(copy != NULL);
+    return memcpy(copy, bytes, len);
+}
+
+static void lie_start(struct lie *lie, const struct test_pieces *base)
+{
+    *lie = (struct lie){.pieces = *base};
+    lie->pieces.table = copy_of(base->table, base->table_len);
+    lie->pieces.image.bytes = copy_of(base->image.bytes, base->image.len);
+}
+
+static void change(struct lie *lie, const uint8_t *c)
+{
+    struct test_pieces *p = &lie->pieces;
+    const size_t at = load_le16(c + 1);
+    size_t len;
+    uint8_t *chunk = test_chunk(&p->image, 1 + c[0] / 8 % (p->image.n - 1), &len);
+    switch (c[0] % 8) {
+    case 0:
+    case 1:
+        p->table[at % p->table_len] = c[3];
+        break;
+    case 2: /* one more here, one less there: sums stay right */
+        p->table[at % p->table_len]++;
+        p->table[c[3] % p->table_len]--;
+        break;
+    case 3:
+        p->table_len -= at % p->table_len;
+        p->table_len += p->table_len == 0;
+        break;
+    case 4:
+        p->readable = at * (size_t)16 % (p->image.len + 1);
+        break;
+    case 5: /* a head */
+        chunk[at % (FRAME + 16)] = c[3];
+        break;
+    case 6:
+        chunk[at % len] ^= c[3];
+        break;
+    default: /* a word of a page */
+        if (len > COMPACT_PAGE) {
+            store_le32(chunk + FRAME + 16 + at / 4 * 4 % COMPACT_PAGE, load_le32(c + 2));
+        }
+    }
+    if (c[0] % 8 > 4 && (c[5] & 1)) {
+        test_repair(chunk, len);
+        lie->resealed = true;
+    }
+}
+
+static void ask(const struct lie *lie, struct unseen_set *set)
+{
+    for (uint64_t i = 0; i < NMEMBERS; i++) {
+        const struct unseen_key key = test_key(i * 5);
+        uint8_t verdicts[2] = {0xEE, 0xEE};
+        enum unseen_status status[2];
+        for (int k = 0; k < 2; k++) {
+            status[k] = unseen_set_contains_keys(set, &key, 1, &verdicts[k], NULL);
+        }
+        require(status[0] == status[1] && verdicts[0] == verdicts[1]);
+        require(status[0] == UNSEEN_OK || (status[0] == UNSEEN_ERR_CORRUPT && verdicts[0] == 0xEE));
+        require(status[0] != UNSEEN_OK || lie->resealed || verdicts[0] == UNSEEN_SEEN);
+    }
+}
+
+static void use(struct unseen_set *set, const struct unseen_set_options *options)
+{
+    if (unseen__set_fetch_all(set) != UNSEEN_OK) {
+        return;
+    }
+    require(test_set_sound(set));
+    struct unseen_set *copy = NULL;
+    require(test_copy(set, options, &copy) == UNSEEN_OK);
+    require(test_compact(set, 0)->stash.nkeys > 0 || test_same_export(set, copy));
+    unseen_set_free(copy);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    const struct unseen_set_options options = {.size = sizeof(options), .allocator = &allocator};
+    struct unseen_set *set = NULL;
+    struct lie lie;
+    setup();
+    if (size == 0) {
+        return 0;
+    }
+    lie_start(&lie, &bases[data[0] % NBASES]);
+    for (size_t i = 1, n = 0; i + CHANGE <= size && n < CHANGES_MAX; i += CHANGE, n++) {
+        change(&lie, data + i);
+    }
+    const enum unseen_status status = test_pieces_open(&lie.pieces, &options, &set);
+    require(status == UNSEEN_OK || status == UNSEEN_ERR_CORRUPT || status == UNSEEN_ERR_MISMATCH);
+    if (status == UNSEEN_OK) {
+        ask(&lie, set);
+        use(set, &options);
+        unseen_set_free(set);
+        require(lie.pieces.nreleased == 1);
+    }
+    require(counting.nlive == 0);
+    free(lie.pieces.table);
+    free(lie.pieces.image.bytes);
+    return 0;
+}

@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * A set whose pieces are read when they are first needed. Only fetching takes the lock: threads that ask
+ * for keys whose pieces have been read do not wait. Such a set has one filter. */
+#include "set/set.h"
+
+enum unseen_status unseen__set_fetch_keys(const struct unseen_set *set,
+                                          const struct unseen_key *keys, size_t n)
+{
+    struct unseen__shard *shard = &set->shards[0];
+    if (set->ops->has_pieces(shard->filter, keys, n)) {
+        return UNSEEN_OK;
+    }
+    pthread_mutex_lock(&shard->lock);
+    const enum unseen_status status = set->ops->fetch(shard->filter, keys, n);
+    pthread_mutex_unlock(&shard->lock);
+    return status;
+}

@@ -1,0 +1,44 @@
+# The image of a large store is read piece by piece. Whoever meets a damaged piece says so, and prints
+# nothing that may be wrong; the hint makes the store whole.
+. "$(dirname "$0")/lib/common.bash"
+
+seq 1 1600000 > lines
+seq 1600001 1700000 > more
+"$UNSEEN" -s v.unseen -p none --seed 1 lines > /dev/null
+run check -c v.unseen lines
+expect 0 '1600000\n' ''
+cp v.unseen.image good
+
+damage() { # a piece in the middle
+    cp good v.unseen.image
+    printf 'damage' | dd of=v.unseen.image bs=1 seek=5000000 conv=notrunc 2> /dev/null
+}
+unread='unseen: error: v.unseen is damaged: a part of its image cannot be read\nunseen: hint: unseen repair v.unseen\n'
+
+# Who does not need the damaged piece does not notice. With it there is no answer.
+damage
+head -n 1 more > one
+run check v.unseen one
+expect 1 '' ''
+run check -v v.unseen lines
+expect 2 '' "$unread"
+run -p none -x v.unseen more
+expect 2 '*' "$unread"
+run -s v.unseen more
+expect 2 '*' '*'
+holds grep 'cannot remember: v.unseen.image is damaged' err
+run verify v.unseen
+expect 1 '*' '*'
+holds grep 'v.unseen.image' err
+
+# Cut short, the image is not used.
+truncate -s 5000000 v.unseen.image
+run check -c v.unseen lines
+expect 0 '1600000\n' '*'
+
+damage
+run repair v.unseen
+expect 0 '*' '*'
+run check -c v.unseen lines
+expect 0 '1600000\n' ''
+finish
