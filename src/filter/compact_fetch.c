@@ -63,7 +63,7 @@ static enum unseen_status load_groups(struct compact *c, const uint8_t *p, uint6
         struct compact_group *group;
         const size_t len = CHUNK_HEAD + compact_piece_len(p[1]) + CHUNK_TAIL;
         if (p[0] > COMPACT_DEPTH_MAX || p[1] < COMPACT_PAGES_MIN || p[1] > COMPACT_PAGES_MAX ||
-            (i > 0 && path == 0) || len > u->pieces.end - offset) {
+            len > u->pieces.end - offset) {
             return UNSEEN_ERR_CORRUPT;
         }
         const enum unseen_status status = unseen__compact_load_empty(c, path, p[0], p[1], &group);

@@ -703,39 +703,51 @@ bool unseen__compact_add_plain(struct compact *c, const struct compact_probe *pr
     return true;
 }
 
-/* Copies a tag from its line to the lowest free slot of line number to. */
-static void copy_tag(struct compact *c, const struct compact_probe *probe, const uint8_t *line,
-                     unsigned slot, unsigned to)
+void unseen__compact_kick_in(struct compact *c, struct compact_kicked *kicked)
 {
-    const bool wide = c->layout->is_wide;
-    uint8_t *other = compact_start(c, probe) + (size_t)to * COMPACT_LINE;
-    uint32_t free = free_slots(c, other);
-    compact_put(wide, other, (unsigned)__builtin_ctz(free), compact_word(line, slot),
-                compact_r(wide, line, slot));
-    if ((free & (free - 1)) == 0) {
-        *compact_full(c, probe->page) |= (uint64_t)1 << to;
+    if (kicked->page == COMPACT_NO_PAGE) {
+        return;
     }
+    uint8_t *line = compact_page(c, kicked->page) + (size_t)kicked->to * COMPACT_LINE;
+    uint32_t free = free_slots(c, line);
+    compact_put(c->layout->is_wide, line, (unsigned)__builtin_ctz(free), kicked->word, kicked->r);
+    if ((free & (free - 1)) == 0) {
+        *compact_full(c, kicked->page) |= (uint64_t)1 << kicked->to;
+    }
+    kicked->page = COMPACT_NO_PAGE;
 }
 
 /* The full map says which lines have room without looking at them. */
-static bool kick(struct compact *c, const struct compact_probe *probe, uint32_t mark)
+bool unseen__compact_kick_out(struct compact *c, const struct compact_probe *probe, uint32_t mark,
+                              struct compact_kicked *kicked)
 {
+    const bool wide = c->layout->is_wide;
     const uint64_t full = *compact_full(c, probe->page);
     for (int side = 0; side < 2; side++) {
         uint8_t *line = side ? probe->b : probe->a;
         unsigned from = compact_line_number(c, probe, line);
         for (unsigned slot = 0; slot < slots_of(c); slot++) {
-            unsigned to =
-                from ^ compact_offset(compact_r(c->layout->is_wide, line, slot), c->layout->r_bits);
+            const unsigned r = compact_r(wide, line, slot);
+            const unsigned to = from ^ compact_offset(r, c->layout->r_bits);
             if (full >> to & 1) {
                 continue;
             }
-            copy_tag(c, probe, line, slot, to);
-            compact_fill_slot(c, c->layout->is_wide, probe, mark, line, 1u << slot);
+            UNSEEN_PREFETCH(compact_start(c, probe) + (size_t)to * COMPACT_LINE);
+            *kicked = (struct compact_kicked){probe->page, compact_word(line, slot), (uint8_t)r,
+                                              (uint8_t)to};
+            compact_fill_slot(c, wide, probe, mark, line, 1u << slot);
             return true;
         }
     }
     return false;
+}
+
+static bool kick(struct compact *c, const struct compact_probe *probe, uint32_t mark)
+{
+    struct compact_kicked kicked = {.page = COMPACT_NO_PAGE};
+    const bool done = unseen__compact_kick_out(c, probe, mark, &kicked);
+    unseen__compact_kick_in(c, &kicked);
+    return done;
 }
 
 /* Computes the full map of a page anew: lines from which a tag was removed have room again. Returns

@@ -105,12 +105,20 @@ UNSEEN_INLINE KERNEL_TARGET enum unseen_status KERNEL(add)(struct compact *c, bo
                                                            uint8_t *verdicts, size_t *ndone_out)
 {
     struct KERNEL(ring) ring;
+    struct compact_kicked kicked = {.page = COMPACT_NO_PAGE};
     KERNEL(look_anew)(c, wide, keys, n, 0, 0, &ring);
     for (size_t i = 0; i < n; i++) {
         struct compact_probe *probe = &ring.probe[i % KERNEL_AHEAD];
+        if (UNSEEN_UNLIKELY(probe->page == kicked.page)) {
+            unseen__compact_kick_in(c, &kicked);
+        }
         if (UNSEEN_UNLIKELY(!KERNEL(add_one)(c, wide, &keys[i], probe, &verdicts[i]))) {
             bool moved = false;
-            enum unseen_status status = unseen__compact_add_full(c, keys[i], probe, &moved);
+            enum unseen_status status = UNSEEN_OK;
+            unseen__compact_kick_in(c, &kicked);
+            if (!unseen__compact_kick_out(c, probe, c->mark, &kicked)) {
+                status = unseen__compact_add_full(c, keys[i], probe, &moved);
+            }
             if (status != UNSEEN_OK) {
                 *ndone_out = i;
                 return status;
@@ -122,6 +130,7 @@ UNSEEN_INLINE KERNEL_TARGET enum unseen_status KERNEL(add)(struct compact *c, bo
         }
         KERNEL(look_ahead)(c, wide, keys, n, i, &ring);
     }
+    unseen__compact_kick_in(c, &kicked);
     *ndone_out = n;
     return UNSEEN_OK;
 }

@@ -80,6 +80,25 @@ bool unseen__compact_add_plain(struct compact *c, const struct compact_probe *pr
 bool unseen__compact_add_by_kick(struct compact *c, const struct compact_probe *probe,
                                  uint32_t mark);
 
+/* A tag that was taken out of its full line, on its way to its other line. That line is seldom in the
+ * cache. So it is fetched, the batch goes on, and the tag is put there a few keys later: before any
+ * other access to its page. */
+struct compact_kicked {
+    uint32_t page; /* COMPACT_NO_PAGE: there is no such tag */
+    uint32_t word;
+    uint8_t r;
+    uint8_t to; /* the number of its line */
+};
+
+#define COMPACT_NO_PAGE 0 /* the full map of the first chunk: never a page of a group */
+
+/* As unseen__compact_add_by_kick, but the tag that moves aside is in *kicked then. */
+bool unseen__compact_kick_out(struct compact *c, const struct compact_probe *probe, uint32_t mark,
+                              struct compact_kicked *kicked);
+
+/* Puts the tag into its line. Does nothing if there is none. */
+void unseen__compact_kick_in(struct compact *c, struct compact_kicked *kicked);
+
 /* Adds a key whose two lines are full: moves a tag aside or lets the group grow. *moved_out is set
  * if pages or the directory changed, so that other probes are stale. */
 enum unseen_status unseen__compact_add_full(struct compact *c, struct unseen_key key,
