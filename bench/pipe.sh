@@ -69,6 +69,7 @@ add_tool() {
 add_tools() {
     names=
     add_tool floor "$build/bench/floor"
+    add_tool floor-xxh3 "$build/bench/floor --xxh3"
     add_tool unseen "$unseen"
     [ "$1" = all ] || return 0
     add_tool unseen-none "$unseen -p none"
@@ -103,7 +104,7 @@ check_output() {
         return
     fi
     case $1 in
-    floor | wc-l) echo "-" ;;
+    floor | floor-xxh3 | wc-l) echo "-" ;;
     unseen) echo "$(wc -l <"$work/unseen.out") lines" ;;
     sort-u)
         if cmp -s "$work/sort-u.out" <(sort "$work/unseen.out"); then

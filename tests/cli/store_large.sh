@@ -3,7 +3,7 @@
 . "$(dirname "$0")/lib/common.bash"
 
 seq 1 1600000 > lines
-seq 1600001 1700000 > more
+seq 1600001 1700000 > later
 "$UNSEEN" -s v.unseen -p none --seed 1 lines > /dev/null
 run check -c v.unseen lines
 expect 0 '1600000\n' ''
@@ -17,14 +17,14 @@ unread='unseen: error: v.unseen is damaged: a part of its image cannot be read\n
 
 # Who does not need the damaged piece does not notice. With it there is no answer.
 damage
-head -n 1 more > one
+head -n 1 later > one
 run check v.unseen one
 expect 1 '' ''
 run check -v v.unseen lines
 expect 2 '' "$unread"
-run -p none -x v.unseen more
+run -p none -x v.unseen later
 expect 2 '*' "$unread"
-run -s v.unseen more
+run -s v.unseen later
 expect 2 '*' '*'
 holds grep 'cannot remember: v.unseen.image is damaged' err
 run verify v.unseen
