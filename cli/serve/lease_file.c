@@ -214,30 +214,47 @@ static bool read_records(struct lease_file *f,
 
 /* ---- Opening --------------------------------------------------------------------------------- */
 
-/* A new file, or one that a crash has left without a whole head, gets a head. */
-static bool write_head(struct lease_file *f)
+/* Makes the file beside, with a head. Returns its descriptor, or -1. */
+static int make_new_file(const struct lease_file *f)
 {
     uint8_t head[HEAD_BYTES];
     make_head(f, head);
-    return write_all(f->fd, head, sizeof(head), 0) && fdatasync(f->fd) == 0 && folder_sync(f->path);
+    if (unlink(f->new_path) != 0 && errno != ENOENT) {
+        return -1;
+    }
+    const int fd = open(f->new_path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
+    if (fd >= 0 && !write_all(fd, head, sizeof(head), 0)) {
+        const int error = errno;
+        (void)close(fd); /* thrown away */
+        (void)unlink(f->new_path);
+        errno = error;
+        return -1;
+    }
+    return fd;
+}
+
+/* A file gets the name when its head is on the disk, so whatever crash comes, a file of this name has a
+ * head. */
+static bool make_file(struct lease_file *f)
+{
+    f->fd = make_new_file(f);
+    return f->fd >= 0 && fdatasync(f->fd) == 0 && rename(f->new_path, f->path) == 0;
 }
 
 /* Returns false, and reports it, if the file is another store's or no file of leases. */
-static bool check_head(struct lease_file *f, uint64_t size)
+static bool check_head(const struct lease_file *f)
 {
     uint8_t head[HEAD_BYTES];
     uint8_t wanted[HEAD_BYTES];
     make_head(f, wanted);
-    if (size < HEAD_BYTES) {
-        return ftruncate(f->fd, 0) == 0 && write_head(f);
-    }
-    if (pread(f->fd, head, sizeof(head), 0) != HEAD_BYTES) {
+    const ssize_t n = pread(f->fd, head, sizeof(head), 0);
+    if (n < 0) {
         return false;
     }
-    if (memcmp(head, wanted, sizeof(head)) == 0) {
+    if (n == HEAD_BYTES && memcmp(head, wanted, sizeof(head)) == 0) {
         return true;
     }
-    if (memcmp(head, magic, sizeof(magic)) == 0) {
+    if (n == HEAD_BYTES && memcmp(head, magic, sizeof(magic)) == 0) {
         message_error("%s has the leases of another store", f->path);
     } else {
         message_error("%s is no file of leases", f->path);
@@ -250,8 +267,11 @@ static bool check_head(struct lease_file *f, uint64_t size)
 static bool open_file(struct lease_file *f)
 {
     struct stat st;
-    f->fd = open(f->path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NOCTTY, 0600);
-    if (f->fd < 0 || fstat(f->fd, &st) != 0) {
+    f->fd = open(f->path, O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NOCTTY);
+    if (f->fd < 0) {
+        return errno == ENOENT && make_file(f);
+    }
+    if (fstat(f->fd, &st) != 0) {
         return false;
     }
     /* In a folder that others may write to, the file might be theirs. */
@@ -260,7 +280,14 @@ static bool open_file(struct lease_file *f)
         errno = 0;
         return false;
     }
-    return check_head(f, (uint64_t)st.st_size);
+    return check_head(f);
+}
+
+/* Cuts off a torn end, and makes what is left durable: a server that was killed may have left records
+ * that it had not synced, and the leases in them are answered from now on. */
+static bool settle_file(const struct lease_file *f)
+{
+    return ftruncate(f->fd, (off_t)f->end) == 0 && fdatasync(f->fd) == 0 && folder_sync(f->path);
 }
 
 static void free_paths(struct lease_file *f)
@@ -295,7 +322,7 @@ bool lease_file_open(struct lease_file *f, const char *store, const uint8_t id[1
     if (!make_paths(f, store)) {
         return message_no_memory();
     }
-    if (open_file(f) && read_records(f, each, context) && ftruncate(f->fd, (off_t)f->end) == 0) {
+    if (open_file(f) && read_records(f, each, context) && settle_file(f)) {
         f->sync_fd = f->fd;
         (void)unlink(f->new_path); /* a crash may have left it; a new copy would replace it */
         if (start_thread(f)) {
@@ -379,17 +406,10 @@ static void end_swap(struct lease_file *f)
 
 bool lease_file_begin_copy(struct lease_file *f)
 {
-    uint8_t head[HEAD_BYTES];
-    make_head(f, head);
     f->copies = malloc(COPIES_BYTES);
-    f->new_fd = f->copies && (unlink(f->new_path) == 0 || errno == ENOENT)
-                    ? open(f->new_path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600)
-                    : -1;
+    f->new_fd = f->copies ? make_new_file(f) : -1;
     f->new_end = HEAD_BYTES;
-    if (f->new_fd >= 0 && write_all(f->new_fd, head, sizeof(head), 0)) {
-        return true;
-    }
-    return copy_failed(f);
+    return lease_file_is_copied(f) || copy_failed(f);
 }
 
 /* Writes the copied records that are not written yet. */

@@ -10,7 +10,8 @@
  * kernel drops the pages it could not write, and a second sync of them succeeds. LOST (of a sync) is
  * EIO from a kernel that keeps these pages to be read, as most do, and never writes them.
  *
- * Plants: no-output-sync, no-log-sync, no-dir-sync (such a sync does nothing), no-rename (a new log does
+ * Plants: no-output-sync, no-log-sync, no-leases-sync, no-new-leases-sync (of the file that is to be the
+ * leases), no-dir-sync (such a sync does nothing), no-rename (a new log does
  * not take its name), no-output-cut (the output file is not cut, but written on at its end),
  * persist-first (what is written to the output arrives there after the next sync of the log only),
  * swallow-errors (a write or sync that is made to fail reports success), swallow-full (a write that finds
@@ -32,6 +33,7 @@
 #include <sys/mman.h>
 #include <sys/random.h>
 #include <sys/stat.h>
+#include <sys/uio.h>
 #include <unistd.h>
 
 #include "trace.h"
@@ -43,6 +45,8 @@ enum {
 enum role {
     ROLE_NONE = 0, /* not in the folder */
     ROLE_LOG,
+    ROLE_LEASES,
+    ROLE_NEW_LEASES,
     ROLE_OUTPUT,
     ROLE_DIR,
     ROLE_OTHER,
@@ -127,6 +131,9 @@ static const char *inside(const char *path)
 
 static enum role role_of(const char *name)
 {
+    if (strcmp(name, "s.leases") == 0 || strcmp(name, "s.leases.new") == 0) {
+        return name[strlen("s.leases")] ? ROLE_NEW_LEASES : ROLE_LEASES;
+    }
     if (strcmp(name, "s") == 0 || (strstr(name, "new") && !strstr(name, "image"))) {
         return ROLE_LOG; /* or one in the making */
     }
@@ -153,16 +160,15 @@ static const char *absolute(int dirfd, const char *path, char buf[static 2 * PAT
 
 /* ---- Trace ----------------------------------------------------------------------------------- */
 
-static void put(const void *data, size_t len)
+/* In one call: a harness may append to the trace, too. */
+static void put(struct iovec *pieces, int n)
 {
-    const char *p = data;
-    while (len > 0) {
-        ssize_t n = real.write(shim.trace_fd, p, len);
-        if (n < 0) {
-            die("cannot write the trace");
-        }
-        p += n;
-        len -= (size_t)n;
+    size_t len = 0;
+    for (int i = 0; i < n; i++) {
+        len += pieces[i].iov_len;
+    }
+    if (writev(shim.trace_fd, pieces, n) != (ssize_t)len) {
+        die("cannot write the trace");
     }
 }
 
@@ -180,10 +186,11 @@ static void trace(enum trace_kind kind, int fd, uint64_t at, const char *name, c
                           .value = value,
                           .name_len = (uint16_t)strlen(name),
                           .name2_len = (uint16_t)strlen(name2)};
-    put(&op, sizeof(op));
-    put(name, op.name_len);
-    put(name2, op.name2_len);
-    put(data, len);
+    put((struct iovec[]){{&op, sizeof(op)},
+                         {(char *)(uintptr_t)name, op.name_len},
+                         {(char *)(uintptr_t)name2, op.name2_len},
+                         {(void *)(uintptr_t)data, len}},
+        4);
 }
 
 /* ---- Start and end --------------------------------------------------------------------------- */
@@ -648,6 +655,8 @@ static bool sync_is_planted_away(enum role role)
 {
     return (role == ROLE_OUTPUT && planted("no-output-sync")) ||
            (role == ROLE_LOG && planted("no-log-sync")) ||
+           (role == ROLE_LEASES && planted("no-leases-sync")) ||
+           (role == ROLE_NEW_LEASES && planted("no-new-leases-sync")) ||
            (role == ROLE_DIR && planted("no-dir-sync"));
 }
 
