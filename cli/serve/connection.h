@@ -56,6 +56,7 @@ struct connection {
     struct text
         news; /* a struct line_news for each key that was new and whose answer may not have been
                        * sent yet; on sockets */
+    uint64_t changed_at; /* so many changes of the service were made before the first of news */
 
     /* the loop's own */
     int in_fd;

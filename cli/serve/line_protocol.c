@@ -136,6 +136,9 @@ static void mark_keys(struct connection *c, enum request_type type, const struct
         c->failed = true;
         return;
     }
+    if (c->news.len == 0) {
+        c->changed_at = c->service->nmade;
+    }
     if (service_marks(c->service, type, keys, n, marks) > 0) {
         c->has_changed = true;
     }

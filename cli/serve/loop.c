@@ -328,6 +328,19 @@ static bool has_room_for_commit(const struct service *s)
     return s->nbegun == s->ndurable || s->nmade - s->ndurable <= COMMIT_CHANGES;
 }
 
+/* A change is taken back if the answer that tells of it cannot be sent, also when it is durable already. */
+static void note_sent(struct loop *l)
+{
+    struct service *s = l->service;
+    s->nsent = s->nmade;
+    for (size_t i = 0; i < l->n; i++) {
+        const struct connection *c = l->connections[i];
+        if (c->news.len > 0 && c->changed_at < s->nsent) {
+            s->nsent = c->changed_at;
+        }
+    }
+}
+
 /* Answers that were given make changes to commit, and commits that have ended let more answers be
  * given. */
 static void settle(struct loop *l)
@@ -335,6 +348,7 @@ static void settle(struct loop *l)
     do {
         find_slow(l);
         drop_done(l);
+        note_sent(l);
         service_poll(l->service);
         if (!l->is_held_up && has_room_for_commit(l->service)) {
             begin_commit(l);
@@ -448,6 +462,7 @@ bool loop_run(struct service *service, const struct listen_options *where, bool 
     while (l.n > 0) {
         drop_connection(&l, l.n - 1);
     }
+    note_sent(&l);
     if (where) {
         service_commit(service);
     }

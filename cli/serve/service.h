@@ -82,6 +82,7 @@ struct service {
     uint64_t nmade;    /* changes made */
     uint64_t nbegun;   /* of these, handed to the thread that commits */
     uint64_t ndurable; /* of these, durable when service_poll was called */
+    uint64_t nsent;    /* of these, told to the clients that made them */
     uint64_t fill_due; /* of counts.nnew: when service_watch_fill looks again */
     bool is_full;      /* the store's filter has more keys than it was made for, which was said */
     struct leases leases;
@@ -154,7 +155,7 @@ void service_watch_fill(struct service *s);
 /* Hands all changes to the thread that commits. */
 void service_commit(struct service *s);
 
-/* Sets ndurable. Does not wait. */
+/* Sets ndurable, and forgets leases that have ended in changes up to it and nsent. Does not wait. */
 void service_poll(struct service *s);
 
 /* Waits until the changes that were handed over are durable. Returns false if they are not: see

@@ -230,7 +230,7 @@ void service_poll(struct service *s)
     if (!s->broken && s->may_change) {
         (void)note_commit(s, unseen_store_commit_poll(s->store, &s->ndurable, &error), &error);
     }
-    leases_settle(&s->leases, s->ndurable);
+    leases_settle(&s->leases, s->ndurable < s->nsent ? s->ndurable : s->nsent);
     s->nsynced = lease_file_synced(&s->leases.file, &code);
     if (code != 0 && !s->leases_broken) {
         message_error("cannot write %s: %s", s->leases.file.path, strerror(code));

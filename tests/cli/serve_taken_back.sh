@@ -63,6 +63,20 @@ c = Client()
 assert c.ask(b"X 10 600") == b"1"
 assert c.f.readline().split()[1] == b"http://lost.example/"
 assert c.ask(b"C http://lost.example/") == b"not yet"
+
+# The same with O durable: the answer comes behind the commit, and the lease is kept until it was sent.
+for i in range(20):
+    url = b"http://durable.example/%d" % i
+    give_back(url)
+    c = Client()
+    assert c.ask(b"O durable") == b"OK"
+    c.s.sendall(b"A " + url + b"\n")
+    c.s.close()
+    c.f.close()
+    is_there(url, b"0")
+    c = Client()
+    assert c.ask(b"X 10 600") == b"1", "the lease of %s is gone" % url
+    assert c.f.readline().split()[1] == url
 END
 last='clients that do not read'
 holds python3 talk.py
