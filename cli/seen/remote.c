@@ -230,7 +230,7 @@ void remote_close(struct remote *r)
 static bool report_newline(const struct remote *r, const struct unseen_bytes *items, size_t n)
 {
     size_t i = 0;
-    while (i < n && (items[i].len == 0 || !memchr(items[i].data, '\n', items[i].len))) {
+    while (i + 1 < n && (items[i].len == 0 || !memchr(items[i].data, '\n', items[i].len))) {
         i++;
     }
     message_error("a key has a newline in it, which the server at %s cannot take: %.*s", r->address,
