@@ -5,6 +5,7 @@
 #include "cuckoo.h"
 #include "effects.h"
 #include "load.h"
+#include "urls.h"
 
 enum access {
     ASK,
@@ -12,6 +13,7 @@ enum access {
     ADD,
     MAKE,
     TAKE,
+    MERGE,
     LOAD,
     EFFECT
 };
@@ -28,7 +30,9 @@ enum shape {
     FIELD,
     SCAN,
     CHUNK,
-    WHOLE
+    WHOLE,
+    URLS_RESERVE,
+    SOURCES
 };
 
 static const struct {
@@ -40,6 +44,7 @@ static const struct {
     [ADD] = {"write deny-oom fast", SERVER_KEY_RW | SERVER_KEY_ACCESS | SERVER_KEY_INSERT},
     [MAKE] = {"write deny-oom fast", SERVER_KEY_OW | SERVER_KEY_INSERT},
     [TAKE] = {"write fast", SERVER_KEY_RW | SERVER_KEY_ACCESS | SERVER_KEY_DELETE},
+    [MERGE] = {"write deny-oom", SERVER_KEY_RW | SERVER_KEY_ACCESS | SERVER_KEY_UPDATE},
     [LOAD] = {"write deny-oom", SERVER_KEY_OW | SERVER_KEY_INSERT},
     [EFFECT] = {"write admin", SERVER_KEY_RW | SERVER_KEY_UPDATE},
 };
@@ -88,6 +93,13 @@ static const struct command {
      "O(1), 64 KiB at most"},
     {"CF.LOADCHUNK", load_cuckoo_loadchunk, LOAD, 4, CHUNK, "Takes a chunk of a dump",
      "O(1), 64 KiB at most; with the last chunk O(size)"},
+    {"UNSEEN.RESERVE", urls_reserve, MAKE, -2, URLS_RESERVE, "Creates a set of URLs", "O(1)"},
+    {"UNSEEN.ADD", urls_add, ADD, -3, ITEMS, "Adds URLs, and says which were new", "O(N)"},
+    {"UNSEEN.EXISTS", urls_exists, ASK, -3, ITEMS, "Says which URLs were added", "O(N)"},
+    {"UNSEEN.REMOVE", urls_remove, TAKE, -3, ITEMS, "Removes URLs that were added", "O(N)"},
+    {"UNSEEN.MERGE", urls_merge, MERGE, -3, SOURCES, "Adds all URLs of other sets to a set",
+     "O(size) of all"},
+    {"UNSEEN.INFO", urls_info, SHOW, 2, KEY_ONLY, "Counts, size and rate of a set", "O(1)"},
     {"UNSEEN.LOAD", load_unseen, EFFECT, 4, CHUNK,
      "Takes a frame of a rewritten AOF; for replicas and AOF files only", "O(1)"},
     {"UNSEEN.CREATE", effect_create_command, EFFECT, 3, WHOLE,
@@ -143,6 +155,12 @@ static struct server_arg shapes[][8] = {
     [SCAN] = {ARG_KEY, ARG("iterator", SERVER_ARG_INTEGER, 0), ARG_END},
     [CHUNK] = {ARG_KEY, ARG("iterator", SERVER_ARG_INTEGER, 0), ARG("data", SERVER_ARG_STRING, 0),
                ARG_END},
+    [URLS_RESERVE] = {ARG_KEY, ARG_OPTION("PROFILE", SERVER_ARG_STRING),
+                      ARG_OPTION("FPR", SERVER_ARG_DOUBLE),
+                      ARG_OPTION("MAXBYTES", SERVER_ARG_INTEGER), ARG_END},
+    [SOURCES] = {ARG_KEY,
+                 {.name = "source", .type = SERVER_ARG_KEY, .flags = SERVER_ARG_MULTIPLE},
+                 ARG_END},
     [WHOLE] = {ARG_KEY, ARG("data", SERVER_ARG_STRING, 0), ARG_END},
 };
 
@@ -156,7 +174,7 @@ static int describe(struct server_command *handle, const struct command *command
          .begin_search_type = SERVER_SEARCH_INDEX,
          .begin.index.pos = 1,
          .find_keys_type = SERVER_FIND_RANGE,
-         .find.range = {0, 1, 0}},
+         .find.range = {command->access == MERGE ? -1 : 0, 1, 0}},
         {.begin_search_type = 0},
     };
     const struct server_command_info info = {

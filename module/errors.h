@@ -69,10 +69,11 @@ struct server_ctx;
     ERRORS_SAME(X, MAXBYTES, "ERR MAXBYTES must be a number of bytes above 0")                     \
     ERRORS_SAME(X, PROFILE, "ERR there is no such profile of URL identity")                        \
     ERRORS_SAME(X, EFFECT, "ERR damaged change")                                                   \
-    ERRORS_SAME(X, NO_REMOVE, "ERR this key cannot remove items")                                  \
+    ERRORS_SAME(X, MERGE, "ERR only sets with one secret, one profile and one rate can be merged") \
     ERRORS_SAME(X, SYNTAX, "ERR syntax error")
 
 enum error {
+    ERROR_NONE = -1,
 #define ERRORS_ENUM(name, redisbloom, valkey) ERROR_##name,
     ERRORS(ERRORS_ENUM)
 #undef ERRORS_ENUM

@@ -77,7 +77,7 @@ static struct load *begin(int db, const char *name, size_t len)
 
 /* ---- in ---- */
 
-static void replicate(struct server_ctx *ctx, struct server_string *name, const struct value *value)
+void load_replicate(struct server_ctx *ctx, struct server_string *name, const struct value *value)
 {
     uint8_t buf[DUMP_FRAME_MAX];
     for (int64_t position = DUMP_START; position != DUMP_END;) {
@@ -87,15 +87,16 @@ static void replicate(struct server_ctx *ctx, struct server_string *name, const 
     }
 }
 
-/* Puts a complete value into its key. */
+/* Puts a complete value into its key. A replica replaces what it has there; a client does not. */
 static enum error show(struct server_ctx *ctx, struct server_string *name, struct value *value,
-                       bool *done)
+                       bool replaces, bool *done)
 {
     struct server_key *key = server.OpenKey(ctx, name, SERVER_READ | SERVER_WRITE);
-    *done = server.KeyType(key) == SERVER_KEY_EMPTY;
+    *done = server.KeyType(key) == SERVER_KEY_EMPTY ||
+            (replaces && server.ModuleTypeGetType(key) == module.type);
     if (*done) {
         key_put(key, value);
-        replicate(ctx, name, value);
+        load_replicate(ctx, name, value);
         (void)server.SignalModifiedKey(ctx, name);
         (void)server.NotifyKeyspaceEvent(ctx, SERVER_NOTIFY_GENERIC, "unseen.load", name);
     } else {
@@ -114,7 +115,7 @@ static bool take(struct server_ctx *ctx, struct server_string *name, struct load
         status == UNSEEN_OK && (kind == 0 || load->loader.value->plan->settings.kind == kind);
     *error = status == UNSEEN_ERR_NOMEM ? ERROR_NO_MEMORY_CREATE : ERROR_DATA;
     if (is_good && load->loader.is_complete) {
-        *error = show(ctx, name, loader_value(&load->loader), &is_good);
+        *error = show(ctx, name, loader_value(&load->loader), kind == 0, &is_good);
         forget(load);
     } else if (!is_good) {
         forget(load);

@@ -7,6 +7,7 @@
 #define UNSEEN_MODULE_LOAD_H
 
 #include "server.h"
+#include "value.h"
 
 server_handler load_unseen;
 server_handler load_bloom_scandump;
@@ -14,5 +15,8 @@ server_handler load_bloom_loadchunk;
 server_handler load_bloom_load;
 server_handler load_cuckoo_scandump;
 server_handler load_cuckoo_loadchunk;
+
+/* Replicates a whole value, in place of what the key has there. */
+void load_replicate(struct server_ctx *ctx, struct server_string *name, const struct value *value);
 
 #endif

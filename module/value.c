@@ -194,6 +194,18 @@ enum unseen_status value_remove(struct value *value, struct unseen_key key, uint
     return status;
 }
 
+enum unseen_status value_merge(struct value *value, const struct value *other)
+{
+    struct unseen_set_stats stats = {.size = sizeof(stats)};
+    if (value->nlayers > 1 || other->nlayers > 1) {
+        return UNSEEN_ERR_UNSUPPORTED;
+    }
+    const enum unseen_status status = unseen_set_merge(value->layers[0], other->layers[0], NULL);
+    (void)unseen_set_stats(value->layers[0], &stats); /* fails for a wrong size only */
+    value->nadded = stats.nkeys + value->nremoved;
+    return status;
+}
+
 uint64_t value_count(const struct value *value, struct unseen_key key)
 {
     uint64_t count = 0;

@@ -41,6 +41,13 @@ void value_contains(const struct value *value, const struct unseen_key *keys, si
 /* Removes a key: one add of it, if adds count. Errors: UNSUPPORTED. */
 enum unseen_status value_remove(struct value *value, struct unseen_key key, uint8_t *verdict);
 
+/* Adds all keys of another value to a value with one layer each, of one secret and width.
+ *
+ * Errors:
+ *   - MISMATCH or UNSUPPORTED: nothing was changed
+ *   - NOMEM: some keys were added; merge again for the rest */
+enum unseen_status value_merge(struct value *value, const struct value *other);
+
 /* How often a key was added, in a value for CF.*. */
 uint64_t value_count(const struct value *value, struct unseen_key key);
 

@@ -89,6 +89,7 @@ run_tests() { # NAME SERVER
 make_python
 status=0
 for name in "$@"; do
+    [ "$name" != none ] || continue
     server=$(find_"$name")
     if [ -n "$server" ] && [ -x "$server" ]; then
         run_tests "$name" "$server" || status=1

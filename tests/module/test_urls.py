@@ -1,0 +1,90 @@
+"""UNSEEN.*: sets of URLs, by URL identity."""
+
+from server import Case, Server, raw_client
+from test_persistence import wait_for
+
+WRONG_TYPE = "WRONGTYPE Operation against a key holding the wrong kind of value"
+
+
+class Urls(Case):
+    def test_identity(self):
+        r = self.raw
+        self.assertEqual(r("UNSEEN.ADD", "a", "http://e.com/", "HTTP://E.com:80/#x", "http://e.com/b"), [1, 0, 1])
+        self.assertEqual(r("UNSEEN.EXISTS", "a", "http://E.com/x/../b", "http://e.com/c"), [1, 0])
+        self.assertEqual(r("UNSEEN.RESERVE", "n", "PROFILE", "none"), b"OK")
+        self.assertEqual(r("UNSEEN.ADD", "n", "http://e.com/", "HTTP://E.com:80/#x"), [1, 1])
+        self.assertEqual(r("UNSEEN.RESERVE", "g", "PROFILE", "aggressive", "FPR", "1e-6"), b"OK")
+        self.assertEqual(r("UNSEEN.ADD", "g", "http://www.e.com/?utm_source=x", "https://e.com/"), [1, 0])
+
+    def test_remove(self):
+        r = self.raw
+        r("UNSEEN.ADD", "a", "http://e.com/1", "http://e.com/2")
+        self.assertEqual(r("UNSEEN.REMOVE", "a", "HTTP://e.com/1", "http://e.com/3"), [1, 0])
+        self.assertEqual(r("UNSEEN.EXISTS", "a", "http://e.com/1", "http://e.com/2"), [0, 1])
+        self.assertEqual(r("UNSEEN.ADD", "a", "http://e.com/1"), [1])
+        self.assertEqual(r("UNSEEN.REMOVE", "none", "x", "y"), [0, 0])
+        self.assertEqual(r("EXISTS", "none"), 0)
+
+    def test_merge(self):
+        r = self.raw
+        urls = [f"http://e.com/{i}" for i in range(6000)]
+        r("UNSEEN.ADD", "a", *urls[:3000])
+        r("UNSEEN.ADD", "b", *urls[2000:5000])
+        r("UNSEEN.ADD", "c", *urls[5000:])
+        self.assertEqual(r("UNSEEN.MERGE", "a", "b", "c"), b"OK")
+        self.assertEqual(sum(r("UNSEEN.EXISTS", "a", *urls)), 6000)
+        self.assertEqual(dict_of(r("UNSEEN.INFO", "a"))["urls"], 6000)
+        self.assertEqual(sum(r("UNSEEN.EXISTS", "b", *urls)), 3000)
+        r("UNSEEN.RESERVE", "wide", "FPR", "0.001")
+        r("UNSEEN.RESERVE", "none", "PROFILE", "none")
+        text = "only sets with one secret, one profile and one rate can be merged"
+        for other in "wide", "none", "a":
+            self.refused(text, "UNSEEN.MERGE", "a", other)
+        self.refused("not found", "UNSEEN.MERGE", "a", "missing")
+        self.refused("not found", "UNSEEN.MERGE", "missing", "a")
+        self.assertEqual(r("COMMAND", "GETKEYS", "UNSEEN.MERGE", "a", "b", "c"), [b"a", b"b", b"c"])
+        r("DEBUG", "RELOAD")
+        self.assertEqual(sum(r("UNSEEN.EXISTS", "a", *urls)), 6000)
+
+    def test_merge_is_replicated(self):
+        replica = Server("--replicaof", f"127.0.0.1 {self.server.port}")
+        try:
+            answer = raw_client(replica)
+            wait_for(lambda: answer("INFO", "replication").count(b"master_link_status:up"))
+            self.raw("UNSEEN.ADD", "a", *[f"http://e.com/{i}" for i in range(20000)])
+            self.raw("UNSEEN.ADD", "b", *[f"http://e.com/{i}" for i in range(10000, 40000)])
+            self.raw("UNSEEN.REMOVE", "b", *[f"http://e.com/{i}" for i in range(10000, 12000)])
+            self.raw("UNSEEN.MERGE", "a", "b")
+            self.raw("UNSEEN.ADD", "a", "http://e.com/last")
+            self.raw("WAIT", 1, 10000)
+            self.assertEqual(self.raw("DEBUG", "DIGEST"), answer("DEBUG", "DIGEST"))
+        finally:
+            replica.end()
+
+    def test_info_and_errors(self):
+        r = self.raw
+        r("UNSEEN.RESERVE", "a", "PROFILE", "crawl", "FPR", "5e-9", "MAXBYTES", "1000000")
+        r("UNSEEN.ADD", "a", "http://e.com/")
+        info = dict_of(r("UNSEEN.INFO", "a"))
+        self.assertEqual(info["urls"], 1)
+        self.assertTrue(info["profile"].startswith(b"crawl/"))
+        self.assertEqual(info["maxbytes"], 1000000)
+        self.assertLess(info["bytes"], 100000)
+        self.assertLessEqual(float(info["fpr promised"]), 5e-9)
+        r("SET", "s", "x")
+        r("BF.ADD", "b", "x")
+        for key in "s", "b":
+            for command in ("ADD", key, "x"), ("EXISTS", key, "x"), ("REMOVE", key, "x"), ("INFO", key), ("RESERVE", key):
+                self.refused(WRONG_TYPE, "UNSEEN." + command[0], *command[1:])
+        self.refused("item exists", "UNSEEN.RESERVE", "a")
+        self.refused("there is no such profile of URL identity", "UNSEEN.RESERVE", "k", "PROFILE", "what")
+        self.refused("bad error rate", "UNSEEN.RESERVE", "k", "FPR", "x")
+        self.refused("error rate must be in the range (0.000000, 1.000000)", "UNSEEN.RESERVE", "k", "FPR", "1")
+        self.refused("could not create filter", "UNSEEN.RESERVE", "k", "FPR", "1e-12")
+        self.refused("MAXBYTES must be a number of bytes above 0", "UNSEEN.RESERVE", "k", "MAXBYTES", "0")
+        self.refused("syntax error", "UNSEEN.RESERVE", "k", "WHAT", "0")
+        self.assertEqual(r("EXISTS", "k"), 0)
+
+
+def dict_of(reply):
+    return {name.decode(): value for name, value in zip(reply[::2], reply[1::2])}
