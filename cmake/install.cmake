@@ -8,7 +8,7 @@ set(UNSEEN_ZSH_DIR ${CMAKE_INSTALL_DATADIR}/zsh/site-functions CACHE STRING
 
 install(FILES include/unseen.h include/unseen_list.h include/unseen_bitmap.h include/unseen_arrow.h
   include/unseen_layer.h
-  include/unseen_replica.h
+  include/unseen_replica.h include/unseen_small.h
     DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 install(TARGETS unseen_shared unseen_static EXPORT unseen_targets
   LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}

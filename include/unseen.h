@@ -17,9 +17,10 @@
  * Link with -lunseen (pkg-config: unseen; CMake: find_package(unseen), target unseen::unseen). In
  * this order: sets, their export, URL identity, stores (sets that outlive the process), plans (how
  * large will a set be?), lines, errors. unseen_list.h has static lists, unseen_bitmap.h sets of
- * integers, unseen_arrow.h Arrow arrays, unseen_replica.h copies of sets that stay equal.
+ * integers, unseen_arrow.h Arrow arrays, unseen_replica.h copies of sets that stay equal,
+ * unseen_small.h sets of a few keys in a few bytes.
  *
- * Conventions of all five headers
+ * Conventions of all six headers
  *
  * - Errors. A function that can fail returns enum unseen_status. "Errors" in its comment lists
  *   every status besides UNSEEN_OK. Out-parameters are untouched on failure unless the comment says

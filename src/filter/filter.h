@@ -113,7 +113,8 @@ struct unseen__filter_ops {
     void (*save_params)(const struct unseen__filter *filter, uint8_t *params);
 
     /* Writes the next piece, without frame and checksum, and returns its length; 0 is the end.
-     * *position is 0 at first and always below 2^49. */
+     * *position is 0 at first and always below 2^49; of a filter that is made of others, below
+     * 2^50. */
     size_t (*save_piece)(const struct unseen__filter *filter, uint64_t *position, uint8_t *buf);
 
     /* The share of a piece in the digest of its set; the shares are added up. NULL: its checksum.
@@ -183,5 +184,6 @@ extern const struct unseen__filter_ops unseen__block_ops;
 extern const struct unseen__filter_ops unseen__scalable_ops;
 extern const struct unseen__filter_ops unseen__scalable_bloom_ops;
 extern const struct unseen__filter_ops unseen__scalable_counting_ops;
+extern const struct unseen__filter_ops unseen__layered_ops;
 
 #endif

@@ -1,0 +1,220 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * unseen_small.h - small sets: millions of them, each a value in one block of bytes.
+ *
+ * A set of unseen.h takes 39 KB when it is empty. A small set takes 16 bytes with 1 key, and 62
+ * bytes with 50 keys at a rate of 1 %. Use small sets for the read history of each user, or as
+ * values in a server. A small set takes keys, never strings; the keys come from any set of unseen.h.
+ *
+ *     struct unseen_set *keys_of;           -> one set for all small sets: it only makes the keys
+ *     unseen_set_keys(keys_of, items, n, keys, NULL);
+ *
+ *     void *value;
+ *     unseen_small_create(&value, 0.01, NULL);
+ *     unseen_small_add(&value, keys, n, verdicts, NULL, NULL);
+ *     -> save unseen_small_len(value) bytes, or copy them anywhere
+ *     unseen_small_free(value, NULL);
+ *
+ * A value is its own bytes. It has no pointers, and the same bytes on every processor, so memcpy
+ * moves it, copies it and saves it. Bytes from outside become a value by unseen_small_load only.
+ *
+ * At the end of the header: the frozen set, which is made of all its keys at once and never changes.
+ *
+ * The conventions are those of unseen.h. docs/format.md has the bytes, docs/decisions/small.md the
+ * measurements. */
+#ifndef UNSEEN_SMALL_H
+#define UNSEEN_SMALL_H
+
+#include <unseen.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* ---- Small sets --------------------------------------------------------------------------------
+ * Every function that takes an allocator must get the same one for the same value. NULL means the
+ * default one. The allocator is asked for one block at a time, and never for an alignment above
+ * UNSEEN_SMALL_ALIGN. A move of the value keeps every promise, as long as unseen_small_memory bytes
+ * are there at the new address. */
+
+#define UNSEEN_SMALL_ALIGN    8
+#define UNSEEN_SMALL_SEED_LEN 16
+
+/* Creates an empty small set that answers SEEN wrongly with a rate of at most fpr, at any number of
+ * keys, also after unseen_small_grow.
+ *
+ * From 1e-5 on, a small set keeps hashes in up to five layers, the rates of which add up to fpr. It
+ * takes about 8.5 to 14 bits for a key at 1e-2, 15.5 to 21 bits at 1e-4. Below 1e-5 it keeps 40 or 47
+ * bits of each key in some 33 to 43 bits.
+ *
+ * Ownership: the caller frees *value_out with unseen_small_free.
+ * Errors:
+ *   - ARGUMENT: fpr is not above 0 and below 1; 0 means UNSEEN_FPR_DEFAULT
+ *   - FPR: below UNSEEN_FPR_DEFAULT
+ *   - NOMEM
+ * Threads: any.
+ * Time: constant. */
+UNSEEN_API enum unseen_status unseen_small_create(
+    void **value_out, double fpr, const struct unseen_allocator *allocator);
+
+/* Frees a value. value may be NULL.
+ *
+ * Errors: none.
+ * Threads: one.
+ * Time: constant, up to 0.1 us. */
+UNSEEN_API void unseen_small_free(void *value, const struct unseen_allocator *allocator);
+
+/* Adds n keys, or asks for n keys, as unseen_set_add_keys and unseen_set_contains_keys do. All keys
+ * of a value come from sets with one seed and one URL identity. A key must have 128 bits, or 64 or
+ * 96, as options.key_bits says; fewer than 128 add to the rate as they do in a set.
+ *
+ * Arguments:
+ *   - *value may be another pointer afterwards, whatever the status is.
+ *   - verdicts and ndone_out as for unseen_set_add.
+ * Errors: of add; the first *ndone_out keys have been added and have their verdicts
+ *   - SPACE: the value is full and the next key is new. A value has room for some 21,800 keys, and
+ *     below 1e-5 for 7,000 keys. Go on with the set that unseen_small_grow makes.
+ *   - NOMEM: the value is as it was
+ * Threads: one; contains: any.
+ * Time: for each key, the time of the codes of about 64 keys in each layer, up to 0.1 us a layer;
+ *   an add also moves the bytes behind the key, up to 50 KB. */
+UNSEEN_API enum unseen_status unseen_small_add(void **value, const struct unseen_key *keys,
+    size_t n, uint8_t *verdicts, size_t *ndone_out, const struct unseen_allocator *allocator);
+UNSEEN_API void unseen_small_contains(
+    const void *value, const struct unseen_key *keys, size_t n, uint8_t *verdicts);
+
+/* The bytes of a value: what is saved, sent or compared. Equal keys in an equal order give equal
+ * bytes. unseen_small_memory is the size of its block, as the allocator was asked for it.
+ *
+ * Errors: none.
+ * Threads: any.
+ * Time: constant, up to 0.1 us. */
+UNSEEN_API size_t unseen_small_len(const void *value);
+UNSEEN_API size_t unseen_small_memory(const void *value);
+
+/* The most bytes that unseen_small_load accepts. */
+#define UNSEEN_SMALL_LEN_MAX 64512
+
+/* Makes a value of the bytes of another. Every byte may be hostile: whatever is accepted behaves as
+ * a value, though its answers are those that its maker wants.
+ *
+ * Ownership: the caller frees *value_out with unseen_small_free. data is not kept.
+ * Errors:
+ *   - CORRUPT
+ *   - VERSION: a later version made it
+ *   - NOMEM
+ * Threads: any.
+ * Time: linear in len. */
+UNSEEN_API enum unseen_status unseen_small_load(
+    void **value_out, const void *data, size_t len, const struct unseen_allocator *allocator);
+
+/* The state of a value. */
+struct unseen_small_stats {
+    size_t size;         /* sizeof(struct unseen_small_stats), set by the caller */
+    uint64_t nkeys;      /* adds that were answered NEW */
+    uint64_t len;        /* unseen_small_len */
+    uint64_t memory;     /* unseen_small_memory */
+    double fpr_promise;  /* the rate at any number of keys, also after unseen_small_grow */
+    double fpr_estimate; /* the rate expected now */
+    unsigned nlayers;    /* layers that a question asks */
+    const uint8_t
+        *seed; /* the UNSEEN_SMALL_SEED_LEN bytes that the value keeps, in the value; NULL:
+                          * it keeps none */
+};
+
+/* Fills in as much of *stats_out as stats_out->size says.
+ *
+ * Errors: SIZE.
+ * Threads: any.
+ * Time: 1 us or less. */
+UNSEEN_API enum unseen_status unseen_small_stats(
+    const void *value, struct unseen_small_stats *stats_out);
+
+/* Makes the value keep a seed, UNSEEN_SMALL_SEED_LEN bytes more; seed NULL takes it away again. A
+ * program has one secret for all its values: options.seed of the set that makes the keys. A value
+ * that comes from another program, with another secret, keeps the seed of that secret, so that it
+ * still answers: make its keys by a set with that seed. The value itself never uses the seed.
+ *
+ * Arguments:
+ *   - *value may be another pointer afterwards.
+ * Errors:
+ *   - NOMEM: the value is as it was
+ * Threads: one.
+ * Time: linear in the bytes. */
+UNSEEN_API enum unseen_status unseen_small_keep_seed(
+    void **value, const uint8_t *seed, const struct unseen_allocator *allocator);
+
+/* Makes a set of unseen.h that goes on where a value that is full, or not, ends. It has all keys of
+ * the value, and keeps its promise at any number of keys. Of a value with layers, it is a set with
+ * the filter "layered": the layers, frozen, and a compact set behind them; such a set cannot remove.
+ * Below 1e-5, it is a set with the filter "compact", and nothing is left of the value. Both sets are
+ * exported and imported as any other.
+ *
+ * A set with the filter "layered", a rate of 1e-5 or more and a capacity can also be made by
+ * unseen_set_create: it is a block filter for so many keys (9.9 bits for a key at 1e-2, 20.6 at 1e-4),
+ * and then a compact set behind it.
+ *
+ * Arguments:
+ *   - options as for unseen_set_create, with the seed, URL identity and key_bits of the value's keys.
+ *     seed NULL: the seed that the value keeps. The rate is that of the value; filter, capacity and
+ *     shape are ignored.
+ *   - value stays as it is; the caller frees it.
+ * Ownership: the caller frees *set_out with unseen_set_free.
+ * Errors:
+ *   - those of unseen_set_create
+ *   - ARGUMENT: no seed
+ *   - UNSUPPORTED: threads, with a value for a rate below 1e-5
+ * Threads: any.
+ * Time: linear in the bytes; 0.1 ms at most. */
+UNSEEN_API enum unseen_status unseen_small_grow(struct unseen_set **set_out, const void *value,
+    const struct unseen_set_options *options, struct unseen_error *error);
+
+/* ---- Frozen sets -------------------------------------------------------------------------------
+ * A frozen set is made of all its keys at once, in the caller's buffer, and asked in place: one for
+ * each table file of a key-value store, for example. At a rate of 1 % it takes 8.2 bits for a key,
+ * and 2 bytes (a Bloom filter with this rate: 9.6 bits, with 10 bits: 0.84 %).
+ *
+ *     size_t len;
+ *     unseen_frozen_build(keys, n, 0.0084, buf, unseen_frozen_bound(n, 0.0084), &len);
+ *     -> keep buf[0..len) anywhere
+ *     if (!unseen_frozen_contains(buf, len, key)) ... the key is not there: certain
+ */
+
+/* The most keys of a frozen set. For more, a "block" set or a list (unseen_list.h) is faster. */
+#define UNSEEN_FROZEN_KEYS_MAX 65536
+
+/* A size of the buffer that is enough for n keys at this rate; 0 if n or fpr is out of its range.
+ *
+ * Errors: none.
+ * Threads: any.
+ * Time: constant. */
+UNSEEN_API size_t unseen_frozen_bound(size_t n, double fpr);
+
+/* Makes a frozen set of n keys, in any order, in the buffer. Equal keys count once. The expected rate is at most fpr, and seldom less than 0.94 fpr.
+ *
+ * Arguments:
+ *   - keys are sorted by this function: their order changes.
+ *   - buf has cap bytes; *len_out is how many of them the set takes.
+ * Errors:
+ *   - ARGUMENT: n above UNSEEN_FROZEN_KEYS_MAX; fpr below 1e-6 or not below 1; or keys that no
+ *     set made: they must be hashes
+ *   - SPACE: fewer than *len_out bytes in buf
+ * Threads: any.
+ * Time: n log n; some 40 ns a key. */
+UNSEEN_API enum unseen_status unseen_frozen_build(
+    struct unseen_key *keys, size_t n, double fpr, void *buf, size_t cap, size_t *len_out);
+
+/* Whether a key is in the frozen set data[0..len): false is certain, true is wrong with the rate of
+ * the set. The bytes may be hostile: no byte beyond len is read, and bytes that are not a frozen set
+ * answer true, so that a key is looked for where it may be.
+ *
+ * Errors: none.
+ * Threads: any.
+ * Time: some 30 to 100 ns; above 1,000 keys n / 64 nanoseconds more. */
+UNSEEN_API bool unseen_frozen_contains(const void *data, size_t len, struct unseen_key key);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * A small set becomes a set: its layers, frozen, in front of a compact filter; or its prefixes, put
+ * into a compact filter as the keys that they are the beginnings of. */
+#include "unseen_small.h"
+
+#include <math.h>
+
+#include "base/bytes.h"
+#include "base/error.h"
+#include "filter/layered.h"
+#include "set/set.h"
+#include "small/small.h"
+
+static enum unseen_status add_prefixes(struct unseen_set *set, const struct small *small)
+{
+    const struct parts *parts = &small->layers[0];
+    enum unseen_status status = UNSEEN_OK;
+    for (size_t run = 0; run < parts_runs(parts) && status == UNSEEN_OK; run++) {
+        uint64_t numbers[RUN_MAX];
+        struct unseen_key keys[RUN_MAX];
+        uint8_t verdicts[RUN_MAX];
+        const unsigned n = parts->start[run];
+        (void)unseen__parts_decode(parts, run, numbers);
+        for (unsigned i = 0; i < n; i++) {
+            keys[i] = unseen__small_key(small, run, numbers[i]);
+        }
+        status = unseen_set_add_keys(set, keys, n, verdicts, NULL);
+    }
+    return status;
+}
+
+/* The options of the new set: those of the caller, with the rate and the kind of the value. */
+static enum unseen_status choose_options(const struct unseen_set_options *given,
+                                         const struct small *small, const void *value,
+                                         struct unseen_set_options *options_out,
+                                         struct unseen_error *error)
+{
+    enum unseen_status status = unseen__set_options(given, options_out, error);
+    if (status != UNSEEN_OK) {
+        return status;
+    }
+    struct unseen_small_stats stats = {.size = sizeof(stats)};
+    (void)unseen_small_stats(value, &stats);
+    options_out->filter = "compact";
+    options_out->fpr = stats.fpr_promise;
+    if (small->form == SMALL_LAYERED) {
+        /* The code of 1e-5 stands for a rate that is a little lower. */
+        options_out->filter = "layered";
+        options_out->fpr = fmax(stats.fpr_promise, SMALL_LAYERED_RATE_MIN);
+    }
+    options_out->capacity = 0;
+    options_out->bits_per_key = 0;
+    options_out->hashes = 0;
+    if (!options_out->seed && small->seed) {
+        options_out->seed = small->seed;
+        options_out->seed_len = UNSEEN_SMALL_SEED_LEN;
+    }
+    if (!options_out->seed) {
+        return unseen__error_setting(error, UNSEEN_ERR_ARGUMENT, UNSEEN_SETTING_SEED,
+                                     "a set that goes on from a small one needs the seed by which "
+                                     "the keys of the small one were made");
+    }
+    if (small->form != SMALL_LAYERED && options_out->threads > 1) {
+        return unseen__error(error, UNSEEN_ERR_UNSUPPORTED, UNSEEN__NO_OFFSET,
+                             "a small set with a rate below 1e-5 grows into a set for one thread "
+                             "only");
+    }
+    return UNSEEN_OK;
+}
+
+enum unseen_status unseen_small_grow(struct unseen_set **set_out, const void *value,
+                                     const struct unseen_set_options *given,
+                                     struct unseen_error *error)
+{
+    struct small small;
+    struct unseen_set_options options;
+    struct unseen_set *set;
+    unseen__small_read(&small, value);
+    enum unseen_status status = choose_options(given, &small, value, &options, error);
+    if (status == UNSEEN_OK) {
+        status = unseen_set_create(&set, &options, error);
+    }
+    if (status != UNSEEN_OK) {
+        return status;
+    }
+    status = small.form == SMALL_LAYERED ? unseen__layered_adopt(set->shards[0].filter, value)
+                                         : add_prefixes(set, &small);
+    if (status != UNSEEN_OK) {
+        unseen_set_free(set);
+        return unseen__error_plain(error, status);
+    }
+    *set_out = set;
+    return UNSEEN_OK;
+}

@@ -1,0 +1,520 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Small sets (unseen_small.h; docs/format.md, "Small sets"). A value is
+ *
+ *     byte 0   bits 0-2: layers; bit 3: has a seed; bits 4-5: form; bits 6-7: 0
+ *     byte 1   form LAYERS: the code of the rate (parts.h); else log2 of the number of runs
+ *     [16]     the seed, if there is one
+ *     then     the parts of each layer
+ *
+ * Form LAYERS. A layer keeps a hash of each of its keys. Layer i has 4^i runs, and is full with 64
+ * keys for each run; then it is frozen, and layer i + 1 begins. A key is added to the last layer if
+ * no layer has it. The hashes are so long that the full layers give the shares below of the rate.
+ * Most small sets stay in the first layer, whose share is largest: it decides how many bytes 50
+ * keys take. The others share what is left nearly evenly. (With a share that halves from layer to
+ * layer, as in a chain without an end, the fifth layer would take 2.3 bits more for each key. Here
+ * the chain has an end: unseen_small_grow puts a compact set behind the last layer.)
+ *
+ * Forms NARROW and WIDE, for low rates. There is one layer, and it keeps as many bits of a key as the
+ * compact filter has use for: a full layer is replayed into a compact set, and nothing is left of the
+ * small one. The layer doubles its runs as it grows; no bit is lost by that. */
+#include "small/small.h"
+
+#include "base/error.h"
+#include "base/memory.h"
+#include "base/sized.h"
+
+enum {
+    LAYER_BITS = 7,
+    SEED_BIT = 8,
+    FORM_SHIFT = 4,
+    HEAD = 2,
+    KEYS_PER_RUN = 64,     /* of a full layer */
+    PREFIXES_PER_RUN = 24, /* of forms NARROW and WIDE: more runs are made */
+    PREFIXES_LOG_RUNS_MAX = 9
+};
+
+/* 64 / share: the shares are 0.598, 0.130 and 3 times 0.090, in all 0.998. */
+static const uint16_t inverse_shares[SMALL_LAYERS_MAX] = {107, 493, 712, 712, 712};
+
+/* ---- the parts of a value ---- */
+
+static unsigned prefix_bits_of(unsigned form)
+{
+    return form == SMALL_NARROW ? 40 : 47;
+}
+
+/* Sets the parts of layer i, whose bytes begin at start. */
+static void set_parts(struct small *small, unsigned i, const uint8_t *start)
+{
+    struct parts *parts = &small->layers[i];
+    parts->start = start;
+    if (small->form == SMALL_LAYERED) {
+        parts->log_runs = 2 * i;
+        parts->universe = unseen__rate_universe(small->code, inverse_shares[i]);
+    } else {
+        parts->log_runs = small->code;
+        parts->universe = (uint64_t)1 << (prefix_bits_of(small->form) - small->code);
+    }
+}
+
+static void read_head(struct small *small, const uint8_t *bytes)
+{
+    small->nlayers = bytes[0] & LAYER_BITS;
+    small->form = bytes[0] >> FORM_SHIFT & 3;
+    small->code = bytes[1];
+    small->seed = bytes[0] & SEED_BIT ? bytes + HEAD : NULL;
+    small->len = HEAD + (small->seed ? UNSEEN_SMALL_SEED_LEN : 0);
+}
+
+void unseen__small_read(struct small *small, const void *value)
+{
+    const uint8_t *bytes = value;
+    read_head(small, bytes);
+    for (unsigned i = 0; i < small->nlayers; i++) {
+        set_parts(small, i, bytes + small->len);
+        small->len += parts_len(&small->layers[i]);
+    }
+    small->end = bytes + unseen__small_memory(small->len);
+}
+
+size_t unseen__small_memory(size_t len)
+{
+    size_t step = 16;
+    while (step * 32 <= len) {
+        step *= 2;
+    }
+    return (len + step - 1) / step * step;
+}
+
+/* The bits of a key's lo that forms NARROW and WIDE keep; the other bits are of hi. */
+static unsigned low_bits_of(unsigned form)
+{
+    return form == SMALL_NARROW ? 17 : 16;
+}
+
+/* The number of a key in its run. */
+static uint64_t number_of(const struct small *small, const struct parts *parts,
+                          struct unseen_key key)
+{
+    if (small->form == SMALL_LAYERED) {
+        return mul_high(key.hi << parts->log_runs, parts->universe);
+    }
+    const unsigned low = low_bits_of(small->form);
+    const unsigned high = prefix_bits_of(small->form) - low;
+    return ((key.hi >> (64 - high) << low) | (key.lo & (((uint64_t)1 << low) - 1))) &
+           (parts->universe - 1);
+}
+
+struct unseen_key unseen__small_key(const struct small *small, size_t run, uint64_t number)
+{
+    const unsigned low = low_bits_of(small->form);
+    const unsigned high = prefix_bits_of(small->form) - low;
+    const uint64_t prefix = (uint64_t)run << (low + high - small->layers[0].log_runs) | number;
+    return (struct unseen_key){.lo = prefix & (((uint64_t)1 << low) - 1),
+                               .hi = prefix >> low << (64 - high)};
+}
+
+bool unseen__small_has(const struct small *small, struct unseen_key key)
+{
+    for (unsigned i = small->nlayers; i-- > 0;) {
+        const struct parts *parts = &small->layers[i];
+        if (parts_run_has(parts, parts_run_of(parts, key.hi), number_of(small, parts, key),
+                          small->end)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* ---- change ---- */
+
+/* Replaces `old` bytes at `at` by new_len others, in a larger or smaller block if need be. */
+static enum unseen_status splice(void **value, const struct small *small, size_t at, size_t old,
+                                 const uint8_t *bytes, size_t new_len,
+                                 const struct unseen_allocator *allocator)
+{
+    uint8_t *from = *value;
+    uint8_t *to = from;
+    const size_t tail = small->len - at - old;
+    const size_t memory = unseen__small_memory(small->len);
+    const size_t new_memory = unseen__small_memory(small->len - old + new_len);
+    if (small->len - old + new_len > UNSEEN_SMALL_LEN_MAX) {
+        return UNSEEN_ERR_SPACE;
+    }
+    if (new_memory != memory) {
+        to = unseen__alloc(allocator, new_memory, UNSEEN_SMALL_ALIGN);
+        if (!to) {
+            return UNSEEN_ERR_NOMEM;
+        }
+        memcpy(to, from, at);
+    }
+    memmove(to + at + new_len, from + at + old, tail);
+    if (new_len > 0) {
+        memcpy(to + at, bytes, new_len);
+    }
+    if (to != from) {
+        unseen__free(allocator, from, memory);
+        *value = to;
+    }
+    return UNSEEN_OK;
+}
+
+/* A run with one number more, ready to be written. */
+struct new_run {
+    uint8_t bytes[RUN_BYTES + RUN_PAD];
+    size_t len;
+    unsigned n;
+};
+
+/* Returns false if the run cannot hold one number more. */
+static bool make_run(struct new_run *made, const struct parts *parts, size_t run, uint64_t x,
+                     const uint8_t *end)
+{
+    const unsigned n = parts->start[run];
+    uint8_t copy[PARTS_RUN_BYTES + 1 + RUN_PAD];
+    if (n == RUN_MAX) {
+        return false;
+    }
+    made->n = n + 1;
+    made->len = unseen__run_insert(made->bytes, parts_run_padded(parts, run, end, copy),
+                                   parts_lens(parts)[run], n, parts->universe, x);
+    return made->len <= PARTS_RUN_BYTES;
+}
+
+/* Adds a key to the last layer. *fits_out is false if its run has no room. */
+static enum unseen_status add_to_layer(void **value, const struct small *small,
+                                       struct unseen_key key, bool *fits_out,
+                                       const struct unseen_allocator *allocator)
+{
+    const struct parts *parts = &small->layers[small->nlayers - 1];
+    const size_t run = parts_run_of(parts, key.hi);
+    struct new_run made;
+    *fits_out = make_run(&made, parts, run, number_of(small, parts, key), small->end);
+    if (!*fits_out) {
+        return UNSEEN_OK;
+    }
+    const uint8_t *const before = *value;
+    const size_t count_at = (size_t)(parts->start - before) + run;
+    const size_t len_at = (size_t)(parts_lens(parts) - before) + run;
+    const enum unseen_status status =
+        splice(value, small, (size_t)(parts_run(parts, run) - before), parts_lens(parts)[run],
+               made.bytes, made.len, allocator);
+    if (status == UNSEEN_OK) {
+        uint8_t *after = *value;
+        after[count_at] = (uint8_t)made.n;
+        after[len_at] = (uint8_t)made.len;
+    }
+    return status;
+}
+
+/* Begins the next layer with this key. */
+static enum unseen_status begin_layer(void **value, const struct small *small,
+                                      struct unseen_key key,
+                                      const struct unseen_allocator *allocator)
+{
+    uint8_t bytes[2 * SMALL_RUNS_MAX + PARTS_RUN_BYTES] = {0};
+    struct small next = *small;
+    if (small->nlayers == SMALL_LAYERS_MAX) {
+        return UNSEEN_ERR_SPACE;
+    }
+    set_parts(&next, small->nlayers, bytes);
+    const struct parts *parts = &next.layers[small->nlayers];
+    const size_t nruns = parts_runs(parts);
+    const size_t run = parts_run_of(parts, key.hi);
+    struct new_run made;
+    (void)make_run(&made, parts, run, number_of(small, parts, key), bytes + sizeof(bytes));
+    bytes[run] = 1;
+    bytes[nruns + run] = (uint8_t)made.len;
+    memcpy(bytes + 2 * nruns, made.bytes, made.len);
+    const enum unseen_status status =
+        splice(value, small, small->len, 0, bytes, 2 * nruns + made.len, allocator);
+    if (status == UNSEEN_OK) {
+        (*(uint8_t **)value)[0]++;
+    }
+    return status;
+}
+
+/* Writes the parts of `from` with each run cut into two. Returns their length; writes nothing if
+ * `to` is NULL. The universe is a power of two. */
+static size_t halve_runs(const struct parts *from, uint8_t *to)
+{
+    const size_t nruns = parts_runs(from);
+    const uint64_t half = from->universe / 2;
+    size_t at = 4 * nruns;
+    for (size_t run = 0; run < nruns; run++) {
+        uint64_t numbers[RUN_MAX];
+        const unsigned n = from->start[run];
+        (void)unseen__parts_decode(from, run, numbers);
+        unsigned cut = 0;
+        while (cut < n && numbers[cut] < half) {
+            cut++;
+        }
+        for (unsigned i = cut; i < n; i++) {
+            numbers[i] -= half;
+        }
+        for (unsigned side = 0; side < 2; side++) {
+            const uint64_t *mine = numbers + (side ? cut : 0);
+            const unsigned count = side ? n - cut : cut;
+            const size_t len = unseen__run_len(mine, count, half);
+            if (to) {
+                to[2 * run + side] = (uint8_t)count;
+                to[2 * nruns + 2 * run + side] = (uint8_t)len;
+                unseen__run_encode(to + at, len, mine, count, half);
+            }
+            at += len;
+        }
+    }
+    return at;
+}
+
+/* Doubles the number of runs of a value with prefixes. */
+static enum unseen_status double_runs(void **value, const struct small *small,
+                                      const struct unseen_allocator *allocator)
+{
+    const struct parts *parts = &small->layers[0];
+    if (parts->log_runs == PREFIXES_LOG_RUNS_MAX) {
+        return UNSEEN_ERR_SPACE;
+    }
+    const uint8_t *before = *value;
+    const size_t head = (size_t)(parts->start - before);
+    const size_t len = head + halve_runs(parts, NULL);
+    if (len > UNSEEN_SMALL_LEN_MAX) {
+        return UNSEEN_ERR_SPACE;
+    }
+    const size_t memory = unseen__small_memory(len);
+    uint8_t *to = unseen__alloc(allocator, memory, UNSEEN_SMALL_ALIGN);
+    if (!to) {
+        return UNSEEN_ERR_NOMEM;
+    }
+    memcpy(to, before, head);
+    to[1]++;
+    (void)halve_runs(parts, to + head);
+    unseen__free(allocator, *value, unseen__small_memory(small->len));
+    *value = to;
+    return UNSEEN_OK;
+}
+
+/* Adds a key that no layer has. */
+static enum unseen_status add_new(void **value, struct small *small, struct unseen_key key,
+                                  const struct unseen_allocator *allocator)
+{
+    const bool is_layered = small->form == SMALL_LAYERED;
+    for (;;) {
+        const struct parts *last = &small->layers[small->nlayers - 1];
+        const size_t count = parts_count(last);
+        bool fits = count < parts_runs(last) * (is_layered ? KEYS_PER_RUN : PREFIXES_PER_RUN);
+        enum unseen_status status = UNSEEN_OK;
+        if (!is_layered && count >= SMALL_PREFIXES_MAX) {
+            return UNSEEN_ERR_SPACE;
+        }
+        if (fits) {
+            status = add_to_layer(value, small, key, &fits, allocator);
+        }
+        if (fits) {
+            return status;
+        }
+        if (is_layered) {
+            return begin_layer(value, small, key, allocator);
+        }
+        status = double_runs(value, small, allocator);
+        if (status != UNSEEN_OK) {
+            return status;
+        }
+        unseen__small_read(small, *value);
+    }
+}
+
+/* ---- the interface ---- */
+
+enum unseen_status unseen_small_create(void **value_out, double fpr,
+                                       const struct unseen_allocator *given)
+{
+    const struct unseen_allocator allocator = unseen__allocator(given);
+    const double rate = fpr == 0 ? UNSEEN_FPR_DEFAULT : fpr;
+    if (!(rate > 0 && rate < 1)) {
+        return UNSEEN_ERR_ARGUMENT;
+    }
+    if (rate < UNSEEN_FPR_DEFAULT) {
+        return UNSEEN_ERR_FPR;
+    }
+    uint8_t *bytes = unseen__alloc(&allocator, unseen__small_memory(HEAD + 2), UNSEEN_SMALL_ALIGN);
+    if (!bytes) {
+        return UNSEEN_ERR_NOMEM;
+    }
+    unsigned form = SMALL_LAYERED;
+    unsigned code = 0;
+    if (rate >= SMALL_LAYERED_RATE_MIN) {
+        code = unseen__rate_code(rate - SMALL_REST);
+    } else {
+        form = rate >= SMALL_REST ? SMALL_NARROW : SMALL_WIDE;
+    }
+    memset(bytes, 0, HEAD + 2);
+    bytes[0] = (uint8_t)(form << FORM_SHIFT | 1);
+    bytes[1] = (uint8_t)code;
+    *value_out = bytes;
+    return UNSEEN_OK;
+}
+
+void unseen_small_free(void *value, const struct unseen_allocator *given)
+{
+    if (value) {
+        const struct unseen_allocator allocator = unseen__allocator(given);
+        unseen__free(&allocator, value, unseen_small_memory(value));
+    }
+}
+
+enum unseen_status unseen_small_add(void **value, const struct unseen_key *keys, size_t n,
+                                    uint8_t *verdicts, size_t *ndone_out,
+                                    const struct unseen_allocator *given)
+{
+    const struct unseen_allocator allocator = unseen__allocator(given);
+    enum unseen_status status = UNSEEN_OK;
+    struct small small;
+    size_t done = 0;
+    unseen__small_read(&small, *value);
+    while (done < n) {
+        const bool is_seen = unseen__small_has(&small, keys[done]);
+        if (!is_seen) {
+            status = add_new(value, &small, keys[done], &allocator);
+            if (status != UNSEEN_OK) {
+                break;
+            }
+            unseen__small_read(&small, *value);
+        }
+        verdicts[done++] = is_seen ? UNSEEN_SEEN : UNSEEN_NEW;
+    }
+    if (ndone_out) {
+        *ndone_out = done;
+    }
+    return status;
+}
+
+void unseen_small_contains(const void *value, const struct unseen_key *keys, size_t n,
+                           uint8_t *verdicts)
+{
+    struct small small;
+    unseen__small_read(&small, value);
+    for (size_t i = 0; i < n; i++) {
+        verdicts[i] = unseen__small_has(&small, keys[i]) ? UNSEEN_SEEN : UNSEEN_NEW;
+    }
+}
+
+size_t unseen_small_len(const void *value)
+{
+    struct small small;
+    unseen__small_read(&small, value);
+    return small.len;
+}
+
+size_t unseen_small_memory(const void *value)
+{
+    return unseen__small_memory(unseen_small_len(value));
+}
+
+/* Whether the parts of a layer end within `room` bytes, and each run is sound. */
+static bool parts_are_sound(const struct parts *parts, size_t room)
+{
+    if (room < 2 * parts_runs(parts) || room < parts_len(parts)) {
+        return false;
+    }
+    for (size_t run = 0; run < parts_runs(parts); run++) {
+        uint64_t numbers[RUN_MAX];
+        if (!unseen__parts_decode(parts, run, numbers)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* Whether the bytes are a value: what unseen__small_read takes for granted. */
+static enum unseen_status check_value(const uint8_t *bytes, size_t len)
+{
+    struct small small;
+    if (len < HEAD || len > UNSEEN_SMALL_LEN_MAX) {
+        return UNSEEN_ERR_CORRUPT;
+    }
+    if (bytes[0] >> 6 != 0) {
+        return UNSEEN_ERR_VERSION;
+    }
+    read_head(&small, bytes);
+    const bool is_layered = small.form == SMALL_LAYERED;
+    if (small.form > SMALL_WIDE || small.nlayers == 0 || small.len > len ||
+        small.nlayers > (is_layered ? SMALL_LAYERS_MAX : 1) ||
+        small.code < (is_layered ? 1 : 0) || /* a rate of 1 */
+        small.code > (is_layered ? SMALL_CODE_MAX : PREFIXES_LOG_RUNS_MAX)) {
+        return UNSEEN_ERR_CORRUPT;
+    }
+    for (unsigned i = 0; i < small.nlayers; i++) {
+        set_parts(&small, i, bytes + small.len);
+        if (!parts_are_sound(&small.layers[i], len - small.len)) {
+            return UNSEEN_ERR_CORRUPT;
+        }
+        small.len += parts_len(&small.layers[i]);
+    }
+    return small.len == len ? UNSEEN_OK : UNSEEN_ERR_CORRUPT;
+}
+
+enum unseen_status unseen_small_load(void **value_out, const void *data, size_t len,
+                                     const struct unseen_allocator *given)
+{
+    const struct unseen_allocator allocator = unseen__allocator(given);
+    const enum unseen_status status = check_value(data, len);
+    if (status != UNSEEN_OK) {
+        return status;
+    }
+    void *value = unseen__alloc(&allocator, unseen__small_memory(len), UNSEEN_SMALL_ALIGN);
+    if (!value) {
+        return UNSEEN_ERR_NOMEM;
+    }
+    memcpy(value, data, len);
+    *value_out = value;
+    return UNSEEN_OK;
+}
+
+static double fpr_promise(const struct small *small)
+{
+    switch (small->form) {
+    case SMALL_LAYERED:
+        return unseen__rate_of_code(small->code) + SMALL_REST;
+    case SMALL_NARROW:
+        return SMALL_REST;
+    default:
+        return UNSEEN_FPR_DEFAULT;
+    }
+}
+
+enum unseen_status unseen_small_stats(const void *value, struct unseen_small_stats *stats_out)
+{
+    struct small small;
+    unseen__small_read(&small, value);
+    struct unseen_small_stats stats = {.size = sizeof(stats),
+                                       .len = small.len,
+                                       .memory = unseen__small_memory(small.len),
+                                       .fpr_promise = fpr_promise(&small),
+                                       .nlayers = small.nlayers,
+                                       .seed = small.seed};
+    for (unsigned i = 0; i < small.nlayers; i++) {
+        const struct parts *parts = &small.layers[i];
+        const size_t count = parts_count(parts);
+        stats.nkeys += count;
+        stats.fpr_estimate += (double)count / (double)parts_runs(parts) / (double)parts->universe;
+    }
+    return unseen__sized_give(stats_out, &stats, sizeof(stats));
+}
+
+enum unseen_status unseen_small_keep_seed(void **value, const uint8_t *seed,
+                                          const struct unseen_allocator *given)
+{
+    const struct unseen_allocator allocator = unseen__allocator(given);
+    struct small small;
+    unseen__small_read(&small, *value);
+    const enum unseen_status status =
+        splice(value, &small, HEAD, small.seed ? UNSEEN_SMALL_SEED_LEN : 0, seed,
+               seed ? UNSEEN_SMALL_SEED_LEN : 0, &allocator);
+    if (status == UNSEEN_OK) {
+        uint8_t *head = *value;
+        head[0] = (uint8_t)((head[0] & ~SEED_BIT) | (seed ? SEED_BIT : 0));
+    }
+    return status;
+}

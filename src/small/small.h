@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The inside of a small set, for those who ask it where it is (small.c has the bytes). */
+#ifndef UNSEEN_SMALL_SMALL_H
+#define UNSEEN_SMALL_SMALL_H
+
+#include "small/parts.h"
+#include "unseen_small.h"
+
+enum {
+    SMALL_LAYERS_MAX = 5,
+    SMALL_ROOM = 21824,        /* keys of five full layers */
+    SMALL_RUNS_MAX = 256,      /* of the last layer */
+    SMALL_CODE_MAX = 203,      /* of the lowest rate with layers */
+    SMALL_PREFIXES_MAX = 7000, /* keys; the first group of a compact filter holds them */
+    SMALL_LAYERED = 0,         /* forms */
+    SMALL_NARROW = 1,
+    SMALL_WIDE = 2
+};
+
+#define SMALL_LAYERED_RATE_MIN 1e-5
+#define SMALL_REST             1.5e-6 /* of the rate: for the compact set behind the layers */
+
+/* A value as it is read, without a change meanwhile. */
+struct small {
+    unsigned form;
+    unsigned code; /* byte 1 of the value */
+    unsigned nlayers;
+    const uint8_t *seed; /* NULL: none */
+    size_t len;
+    const uint8_t *end; /* of the block */
+    struct parts layers[SMALL_LAYERS_MAX];
+};
+
+/* Reads a value, whose bytes are sound. */
+void unseen__small_read(struct small *small, const void *value);
+
+/* The size of the block of a value of len bytes. */
+size_t unseen__small_memory(size_t len);
+
+bool unseen__small_has(const struct small *small, struct unseen_key key);
+
+/* The beginning of a key, with zeros behind it, of a number in a run of form NARROW or WIDE. */
+struct unseen_key unseen__small_key(const struct small *small, size_t run, uint64_t number);
+
+#endif
