@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Hostile values and frozen sets. Byte 0 chooses: the rest of the input is a value, or a frozen set,
+ * or changes (an offset of 2 bytes and a byte) to a genuine value. Whatever is accepted behaves as a
+ * value: it keeps its bytes, takes keys until it is full, never loses one, and grows into a set. */
+#include "test.h"
+
+#include <unseen_small.h>
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+enum {
+    NBASES = 6,
+    NKEYS = 300
+};
+
+static void require(bool ok)
+{
+    if (!ok) {
+        abort();
+    }
+}
+
+static struct unseen_key key_of(uint64_t i)
+{
+    uint64_t low = i;
+    uint64_t high = ~i;
+    return (struct unseen_key){test_random(&low), test_random(&high)};
+}
+
+static void add(void **value, uint64_t first, uint64_t n)
+{
+    for (uint64_t i = first; i < first + n; i++) {
+        const struct unseen_key key = key_of(i);
+        uint8_t verdict = 9;
+        size_t ndone;
+        const enum unseen_status status = unseen_small_add(value, &key, 1, &verdict, &ndone, NULL);
+        if (status == UNSEEN_ERR_SPACE) {
+            require(ndone == 0);
+            return;
+        }
+        require(status == UNSEEN_OK && ndone == 1);
+        unseen_small_contains(*value, &key, 1, &verdict);
+        require(verdict == UNSEEN_SEEN);
+    }
+}
+
+/* Uses a value as its owner would. */
+static void use(void *value, bool grow)
+{
+    struct unseen_small_stats before = {.size = sizeof(before)};
+    struct unseen_small_stats after = {.size = sizeof(after)};
+    require(unseen_small_stats(value, &before) == UNSEEN_OK);
+    add(&value, 1000, 40);
+    require(unseen_small_stats(value, &after) == UNSEEN_OK);
+    require(after.nkeys >= before.nkeys && after.nkeys <= before.nkeys + 40);
+    require(after.fpr_promise == before.fpr_promise && after.memory >= after.len);
+    void *copy = NULL;
+    require(unseen_small_load(&copy, value, after.len, NULL) == UNSEEN_OK);
+    require(memcmp(copy, value, after.len) == 0);
+    unseen_small_free(copy, NULL);
+    if (grow) {
+        const struct unseen_set_options options = {
+            .size = sizeof(options), .seed = "s", .seed_len = 1};
+        struct unseen_set *set = NULL;
+        require(unseen_small_grow(&set, value, &options, NULL) == UNSEEN_OK);
+        for (uint64_t i = 1000; i < 1040; i++) {
+            const struct unseen_key key = key_of(i);
+            uint8_t in_value;
+            uint8_t in_set;
+            unseen_small_contains(value, &key, 1, &in_value);
+            require(unseen_set_contains_keys(set, &key, 1, &in_set, NULL) == UNSEEN_OK);
+            require(in_value == UNSEEN_NEW || in_set == UNSEEN_SEEN);
+        }
+        unseen_set_free(set);
+    }
+    unseen_small_free(value, NULL);
+}
+
+static void try_value(const uint8_t *data, size_t size, bool grow)
+{
+    void *value = NULL;
+    if (unseen_small_load(&value, data, size, NULL) == UNSEEN_OK) {
+        require(unseen_small_len(value) == size);
+        use(value, grow);
+    }
+}
+
+/* Genuine values with both forms, one and two layers, and without keys. */
+static void try_changed(const uint8_t *data, size_t size)
+{
+    static const struct {
+        double fpr;
+        uint64_t nkeys;
+    } bases[NBASES] = {{0.01, 30},  {0.01, NKEYS}, {1e-5, 100},
+                       {2e-6, 100}, {5e-9, NKEYS}, {0.5, 0}};
+    const unsigned base = data[0] % NBASES;
+    const bool grow = data[0] & 0x80;
+    void *value = NULL;
+    uint8_t bytes[4096];
+    require(unseen_small_create(&value, bases[base].fpr, NULL) == UNSEEN_OK);
+    add(&value, 0, bases[base].nkeys);
+    const size_t len = unseen_small_len(value);
+    require(len <= sizeof(bytes));
+    memcpy(bytes, value, len);
+    unseen_small_free(value, NULL);
+    for (size_t i = 1; i + 3 <= size && i < 60; i += 3) {
+        bytes[(data[i] | (size_t)data[i + 1] << 8) % len] = data[i + 2];
+    }
+    try_value(bytes, len, grow);
+}
+
+static void try_frozen(const uint8_t *data, size_t size)
+{
+    for (uint64_t i = 0; i < 20; i++) {
+        (void)unseen_frozen_contains(data, size, key_of(i));
+    }
+    /* A frozen set of keys that the input chooses, also such as no set makes. */
+    struct unseen_key keys[200];
+    uint8_t buf[2048];
+    size_t n = 0;
+    size_t len;
+    for (; n < 200 && n + 8 <= size; n++) {
+        memcpy(&keys[n].hi, data + n, sizeof(keys[n].hi));
+        keys[n].lo = n;
+    }
+    if (unseen_frozen_build(keys, n, 0.01, buf, sizeof(buf), &len) == UNSEEN_OK) {
+        require(len <= unseen_frozen_bound(n, 0.01));
+        for (size_t i = 0; i < n; i++) {
+            require(unseen_frozen_contains(buf, len, keys[i]));
+        }
+    }
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    if (size < 2) {
+        return 0;
+    }
+    switch (data[0] & 3) {
+    case 0:
+        try_value(data + 1, size - 1, data[0] & 0x80);
+        break;
+    case 1:
+        try_frozen(data + 1, size - 1);
+        break;
+    default:
+        try_changed(data + 1, size - 1);
+        break;
+    }
+    return 0;
+}
