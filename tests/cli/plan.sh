@@ -38,6 +38,11 @@ bits: per key. can: g grow, r remove, m merge, i intersect.
 unseen --filter bloom --bits 20 --hashes 10 --capacity N FILE makes it.
 ' ''
 # p = (1 - e^(-k n / m))^k at each load, and k = 1: the one-hash bitmap.
+# The bytes that a filter would take are told where they are known, and only if they are the reason.
+run plan --json --memory 1K
+holds grep -qF '{"filter":"scalable","error":"too little memory"}' out
+holds grep -qE '\{"filter":"list","kind":"url","bytes":[0-9]+,"error":"too little memory"\}' out
+holds grep -qF '{"filter":"list","kind":"mail","error":"promises no rate this low"}' out
 run plan --bits 8 --hashes 1 --json --filter bloom
 about "$(awk 'BEGIN { print 1 - exp(-1 / 8) }')" "$(json bloom 100)" 0.01
 about "$(awk 'BEGIN { print 1 - exp(-2 / 8) }')" "$(json bloom 200)" 0.01

@@ -89,6 +89,11 @@ wait "$client"
 status=$?
 expect 2 'http://last.example/1\n' 'unseen: error: the server at unix:sock has gone away\nunseen: hint: nothing is lost that was not printed: run this again when the server is back\n'
 
+# Addresses of IPv6 stand in brackets. Nobody listens there, if there is IPv6 at all.
+run -s '[::1]:1' new
+expect 2 '' '*'
+holds grep -q '^unseen: error: cannot connect to \[::1\]:1: ' err
+
 # What answers may be another program. It must neither fill the memory nor make a new line look seen.
 other() { # ANSWERS: each is written when something has come; the last one again and again if it has no newline
     rm -f fake
