@@ -72,9 +72,10 @@ static bool import_report_memory(struct import *m)
 
 static void report_torn(struct import *m)
 {
+    const size_t width = m->scrapy.width ? m->scrapy.width : FINGERPRINT_DIGITS / 2;
     m->change.failed = true;
     message_error("%s: left out from byte %" PRIu64 " on: not a fingerprint of %zu bytes", m->name,
-                  m->scrapy.offset, m->scrapy.width);
+                  m->scrapy.offset, width);
 }
 
 static bool take_scrapy(struct import *m, struct unseen_bytes line)

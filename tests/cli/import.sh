@@ -65,6 +65,8 @@ open("tricky.seen", "wb").write(b"".join(bytes([0, 20]) + f for f in tricky))
 open("tricky", "w").write("".join(f.hex() + "\n" for f in tricky))
 open("torn.seen", "wb").write(packed[:-3])
 open("torn1.seen", "wb").write(packed[:-21])
+open("short.seen", "wb").write(b"\0\1a\0\1b\0\1a")
+open("empty.seen", "wb").write(b"\0\0" * 3)
 open("wrong.seen", "wb").write(packed[:22] + b"\0\x13" + packed[24:])
 END
 for j in 1 2; do
@@ -85,6 +87,13 @@ rm s.unseen
 run import --format requests.seen s.unseen wrong.seen
 expect 2 '' 'unseen: error: wrong.seen: left out from byte 22 on: not a fingerprint of 20 bytes\n'
 holds [ "$(keys_of s.unseen)" = 1 ]
+rm s.unseen
+run import --format requests.seen s.unseen short.seen
+expect 0 '' ''
+holds [ "$(keys_of s.unseen)" = 2 ]
+rm s.unseen
+run import --format requests.seen s.unseen empty.seen
+expect 2 '' 'unseen: error: empty.seen: left out from byte 0 on: not a fingerprint of 20 bytes\n'
 # Fingerprints are no URLs.
 "$UNSEEN" add urls.unseen list
 cp urls.unseen before

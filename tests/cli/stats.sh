@@ -2,6 +2,14 @@
 . "$(dirname "$0")/lib/common.bash"
 
 printf 'aa\nb\naa\nc' > in
+seq 100 > numbers
+for j in 1 2; do
+    run -j "$j" --shard 1/3 --stats=json numbers
+    expect 0 '*' '*'
+    mine=$(wc -l < out)
+    holds [ "$mine" -gt 0 ]
+    holds grep -qF "{\"lines\":100,\"new\":$mine,\"seen\":0,\"too_long\":0,\"other_shares\":$((100 - mine))," err
+done
 for j in 1 2; do
     run -j "$j" --stats --seed 1
     expect 0 'aa\nb\nc\n' '*'
