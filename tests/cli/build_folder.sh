@@ -167,4 +167,23 @@ attacker=
 rm -rf sticky/n.list.building
 run build sticky/n.list
 expect 0 '' ''
+
+# A list that cannot get its name or its rights is no list, and the run says so.
+if command -v strace > /dev/null && strace -o trace -e inject=getppid:error=EPERM:when=1 true 2> /dev/null; then
+    mkdir plain
+    run build plain/old.list one.txt
+    for call in renameat fchmod; do # the last of each is that of the list
+        failing() { # WHEN
+            ASAN_OPTIONS=detect_leaks=0 strace -f -o trace -e "trace=$call" -e "inject=$call:error=EIO:when=$1" \
+                "$UNSEEN" build plain/old.list one.txt > out 2> err
+        }
+        holds failing 1000
+        last=$(grep -c "$call(" trace)
+        failing "$last"
+        holds [ $? = 2 ]
+        holds grep -qE '^unseen: error: cannot (replace|set the rights of) .*: Input/output error$' err
+    done
+else
+    printf 'skipped: injected errors, strace cannot run here\n'
+fi
 finish

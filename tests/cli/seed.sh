@@ -66,7 +66,7 @@ expect 2 '' 'unseen: error: --seed-file long has more than 4096 bytes\nunseen: h
 head -c 4096 /dev/zero > longest
 run --seed-file longest one
 expect 0 'http://a/\nhttp://b/\n' ''
-for text in '' '\n' '0x' '0x1\n' '0xzz\n'; do
+for text in '' '\n' '0x' '0x1\n' '0xabc\n' '0xzz\n'; do
     printf "$text" > bad
     run --seed-file bad one
     expect 2 '' 'unseen: error: --seed-file bad is empty, or begins with 0x and has no pairs of hexadecimal digits\nunseen: hint: (umask 077; openssl rand -hex 32 > seed.key)\n'
