@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Hostile values of the module for Redis and Valkey, as RESTORE and LOADCHUNK bring them. Byte 0
+ * chooses a genuine value. Each 5 bytes that follow are one change of its frames: a frame, an offset,
+ * an action and a value. The module's own checksums are made right again. The loader must refuse, or
+ * give a whole value: it can be changed, and a copy of it has the same digest. The input is also
+ * taken as settings, and as a frame, as it is. */
+#include "test.h"
+
+#include <string.h>
+
+#include "checksum.h"
+#include "dump.h"
+#include "server.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+enum {
+    NVALUES = 4,
+    NFRAMES = 16,
+    CHANGE = 5,
+    ALLOC_MAX = 1 << 24
+};
+
+struct frames {
+    size_t n;
+    size_t lens[NFRAMES];
+    uint8_t bytes[NFRAMES][DUMP_FRAME_MAX];
+};
+
+static struct frames genuine[NVALUES];
+
+static void require(bool ok)
+{
+    if (!ok) {
+        abort();
+    }
+}
+
+/* The server: memory only, and not more than a small set needs. */
+static void *try_alloc(size_t size)
+{
+    return size > ALLOC_MAX ? NULL : malloc(size);
+}
+
+static struct unseen_key key_of(const struct value *value, uint64_t number)
+{
+    return unseen_set_identity_key(value->plan->keyer, &number, sizeof(number));
+}
+
+static void add_numbers(struct value *value, uint64_t n)
+{
+    for (uint64_t i = 0; i < n; i++) {
+        const struct unseen_key key = key_of(value, i);
+        uint8_t verdict;
+        size_t ndone;
+        (void)value_add(value, &key, 1, &verdict, &ndone);
+    }
+}
+
+static void make_genuine(void)
+{
+    static const struct settings settings[NVALUES] = {
+        {.kind = KIND_BLOOM, .fpr = 0.01, .tightening = 0.5, .capacity = 100},
+        {.kind = KIND_BLOOM, .fpr = 0.01, .tightening = 0.5, .capacity = 40, .is_fixed = true},
+        {.kind = KIND_CUCKOO, .fpr = 1.5e-6, .tightening = 0.5, .capacity = 1024, .bucket = 2},
+        {.kind = KIND_URLS, .fpr = 5e-9, .tightening = 0.5, .profile = "crawl"},
+    };
+    checksum_init();
+    server.TryAlloc = try_alloc;
+    server.Free = free;
+    memory_probe();
+    for (size_t i = 0; i < NVALUES; i++) {
+        struct frames *f = &genuine[i];
+        struct plan *plan;
+        struct value *value;
+        require(plan_acquire(&plan, &settings[i]) == UNSEEN_OK);
+        require(value_create(&value, plan) == UNSEEN_OK);
+        plan_release(plan);
+        add_numbers(value, 200);
+        for (int64_t position = DUMP_START; position != DUMP_END; f->n++) {
+            require(f->n < NFRAMES);
+            f->lens[f->n] = dump_frame(value, &position, f->bytes[f->n]);
+        }
+        value_free(value);
+    }
+}
+
+/* Applies one change. */
+static void change(struct frames *f, const uint8_t *p)
+{
+    const size_t i = p[0] % f->n;
+    const size_t at = (size_t)p[1] << 8 | p[2];
+    uint8_t *frame = f->bytes[i];
+    switch (p[3] % 5) {
+    case 0:
+        frame[at % f->lens[i]] ^= p[4];
+        break;
+    case 1:
+        frame[at % f->lens[i]] = p[4];
+        break;
+    case 2:
+        f->lens[i] = 1 + at % f->lens[i];
+        break;
+    case 3:
+        memcpy(frame, f->bytes[p[4] % f->n], DUMP_FRAME_MAX);
+        f->lens[i] = f->lens[p[4] % f->n];
+        break;
+    default:
+        memset(frame + at % f->lens[i], p[4], at % f->lens[i] + 8 <= f->lens[i] ? 8 : 1);
+    }
+}
+
+static void seal(uint8_t *frame, size_t len)
+{
+    const size_t start = frame[0] == 'S';
+    if ((frame[0] == 'S' || frame[0] == 'Z') && len > start + 4) {
+        (void)checksum_append(frame + start, len - start - 4);
+    }
+}
+
+static void use(struct value *value)
+{
+    const struct unseen_key key = key_of(value, 7);
+    struct value *copy;
+    uint8_t verdict;
+    add_numbers(value, 20);
+    (void)value_remove(value, key, &verdict);
+    (void)value_count(value, key);
+    value_contains(value, &key, 1, &verdict);
+    require(value_capacity(value) > 0 && value_effort(value) > 0);
+    const enum unseen_status status = dump_copy(&copy, value);
+    require(status == UNSEEN_OK || status == UNSEEN_ERR_NOMEM);
+    if (status == UNSEEN_OK) {
+        require(value_digest(copy) == value_digest(value));
+        value_free(copy);
+    }
+    value_free(value);
+}
+
+static void load(const struct frames *f)
+{
+    struct loader loader;
+    enum unseen_status status = UNSEEN_OK;
+    loader_init(&loader);
+    for (size_t i = 0; i < f->n && status == UNSEEN_OK; i++) {
+        status = loader_take(&loader, f->bytes[i], f->lens[i]);
+    }
+    if (status == UNSEEN_OK && loader.is_complete) {
+        use(loader_value(&loader));
+    }
+    loader_release(&loader);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    static struct frames f;
+    struct settings settings;
+    struct loader loader;
+    if (genuine[0].n == 0) {
+        make_genuine();
+    }
+    if (settings_decode(&settings, data, size)) {
+        uint8_t buf[SETTINGS_MAX];
+        require(settings_encode(&settings, buf) == size && memcmp(buf, data, size) == 0);
+    }
+    loader_init(&loader);
+    (void)loader_take(&loader, data, size);
+    loader_release(&loader);
+    if (size > 0) {
+        f = genuine[data[0] % NVALUES];
+        for (size_t at = 1; at + CHANGE <= size; at += CHANGE) {
+            change(&f, data + at);
+        }
+        for (size_t i = 0; i < f.n; i++) {
+            seal(f.bytes[i], f.lens[i]);
+        }
+        load(&f);
+    }
+    return 0;
+}
