@@ -78,6 +78,9 @@ static void make_genuine(void)
         require(value_create(&value, plan) == UNSEEN_OK);
         plan_release(plan);
         add_numbers(value, 200);
+        for (uint64_t k = 1000; value->plan->settings.kind == KIND_URLS && k < 1100; k++) {
+            require(value_lease(value, key_of(value, k), 0, 5000) == UNSEEN_OK);
+        }
         for (int64_t position = DUMP_START; position != DUMP_END; f->n++) {
             require(f->n < NFRAMES);
             f->lens[f->n] = dump_frame(value, &position, f->bytes[f->n]);
@@ -114,7 +117,7 @@ static void change(struct frames *f, const uint8_t *p)
 static void seal(uint8_t *frame, size_t len)
 {
     const size_t start = frame[0] == 'S';
-    if ((frame[0] == 'S' || frame[0] == 'Z') && len > start + 4) {
+    if ((frame[0] == 'S' || frame[0] == 'L' || frame[0] == 'Z') && len > start + 4) {
         (void)checksum_append(frame + start, len - start - 4);
     }
 }
@@ -127,6 +130,7 @@ static void use(struct value *value)
     add_numbers(value, 20);
     (void)value_remove(value, key, &verdict);
     (void)value_count(value, key);
+    (void)value_renew(value, key_of(value, 1001), 1, 9000);
     value_contains(value, &key, 1, &verdict);
     require(value_capacity(value) > 0 && value_effort(value) > 0);
     const enum unseen_status status = dump_copy(&copy, value);

@@ -2,6 +2,7 @@
 #include "commands.h"
 
 #include "bloom.h"
+#include "claims.h"
 #include "cuckoo.h"
 #include "effects.h"
 #include "load.h"
@@ -32,6 +33,7 @@ enum shape {
     CHUNK,
     WHOLE,
     URLS_RESERVE,
+    CLAIM_SHAPE,
     SOURCES
 };
 
@@ -100,6 +102,13 @@ static const struct command {
     {"UNSEEN.MERGE", urls_merge, MERGE, -3, SOURCES, "Adds all URLs of other sets to a set",
      "O(size) of all"},
     {"UNSEEN.INFO", urls_info, SHOW, 2, KEY_ONLY, "Counts, size and rate of a set", "O(1)"},
+    {"UNSEEN.CLAIM", claims_claim, ADD, -4, CLAIM_SHAPE,
+     "Leases URLs that are neither known nor leased, for some seconds", "O(N)"},
+    {"UNSEEN.ACK", claims_ack, ADD, -3, ITEMS, "Adds URLs that were claimed: they are done",
+     "O(N)"},
+    {"UNSEEN.RENEW", claims_renew, ADD, -4, CLAIM_SHAPE, "Leases claimed URLs for longer", "O(N)"},
+    {"UNSEEN.LEASE", effect_lease_command, EFFECT, 4, CHUNK,
+     "Leases URLs as the primary did; for replicas and AOF files only", "O(N)"},
     {"UNSEEN.LOAD", load_unseen, EFFECT, 4, CHUNK,
      "Takes a frame of a rewritten AOF; for replicas and AOF files only", "O(1)"},
     {"UNSEEN.CREATE", effect_create_command, EFFECT, 3, WHOLE,
@@ -158,6 +167,8 @@ static struct server_arg shapes[][8] = {
     [URLS_RESERVE] = {ARG_KEY, ARG_OPTION("PROFILE", SERVER_ARG_STRING),
                       ARG_OPTION("FPR", SERVER_ARG_DOUBLE),
                       ARG_OPTION("MAXBYTES", SERVER_ARG_INTEGER), ARG_END},
+    [CLAIM_SHAPE] = {ARG_KEY, ARG("seconds", SERVER_ARG_INTEGER, 0),
+                     ARG("url", SERVER_ARG_STRING, SERVER_ARG_MULTIPLE), ARG_END},
     [SOURCES] = {ARG_KEY,
                  {.name = "source", .type = SERVER_ARG_KEY, .flags = SERVER_ARG_MULTIPLE},
                  ARG_END},

@@ -14,7 +14,10 @@
 enum {
     TAG_SETTINGS = 'S',
     TAG_CHUNK = 'C',
+    TAG_LEASES = 'L',
     TAG_END = 'Z',
+    LEASE_LEN = 16 + 8,
+    LEASES_MAX = 2048, /* in a frame */
     CHUNK_OFFSET = 2,
     END_LEN = 1 + 1 + 8 + 8, /* without checksum */
     CURSOR_BITS = 52,
@@ -26,8 +29,8 @@ _Static_assert(DUMP_FRAME_MAX == UNSEEN_CHUNK_MAX + CHUNK_OFFSET, "a chunk fits"
 
 /* ---- out ---- */
 
-/* 0, 1 + (layer << 52 | cursor in the layer), and DUMP_END. In the layer behind the last there is
- * the end frame. */
+/* 0, 1 + (layer << 52 | cursor in the layer), and DUMP_END. Behind the last layer there
+ * are the leases, whose cursor is a slot, and the end. */
 static int64_t position_of(unsigned layer, uint64_t cursor)
 {
     return (int64_t)(1 + ((uint64_t)layer << CURSOR_BITS | cursor));
@@ -58,6 +61,23 @@ static size_t put_chunk(const struct value *value, unsigned layer, uint64_t *cur
     return status == UNSEEN_OK && len > 0 ? CHUNK_OFFSET + len : 0;
 }
 
+/* Leases from slot *slot on. Returns 0 if there are no more. */
+static size_t put_leases(const struct value *value, uint64_t *slot, uint8_t *buf)
+{
+    size_t len = 1;
+    buf[0] = TAG_LEASES;
+    for (; *slot < value->leases.nslots && len <= (LEASES_MAX - 1) * LEASE_LEN; ++*slot) {
+        const struct lease *lease = &value->leases.slots[*slot];
+        if (lease->until != 0) {
+            put_le(buf + len, lease->key.hi, 8);
+            put_le(buf + len + 8, lease->key.lo, 8);
+            put_le(buf + len + 16, (uint64_t)lease->until, 8);
+            len += LEASE_LEN;
+        }
+    }
+    return len > 1 ? checksum_append(buf, len) : 0;
+}
+
 size_t dump_frame(const struct value *value, int64_t *position, uint8_t *buf)
 {
     if (*position == DUMP_START) {
@@ -70,9 +90,10 @@ size_t dump_frame(const struct value *value, int64_t *position, uint8_t *buf)
     const uint64_t rest = (uint64_t)*position - 1;
     const uint64_t layer = rest >> CURSOR_BITS;
     uint64_t cursor = rest & (((uint64_t)1 << CURSOR_BITS) - 1);
-    if (layer == value->nlayers && cursor == 0) {
-        *position = DUMP_END;
-        return put_end(value, buf);
+    if (layer == value->nlayers) {
+        const size_t leases_len = put_leases(value, &cursor, buf);
+        *position = leases_len ? position_of(value->nlayers, cursor) : DUMP_END;
+        return leases_len ? leases_len : put_end(value, buf);
     }
     if (layer >= value->nlayers) {
         return 0;
@@ -187,6 +208,28 @@ static enum unseen_status take_chunk(struct loader *loader, const uint8_t *frame
                : status;
 }
 
+static enum unseen_status take_leases(struct loader *loader, const uint8_t *frame, size_t len)
+{
+    len = checksum_strip(frame, len);
+    if (!loader->value || loader->value->plan->settings.kind != KIND_URLS || len == SIZE_MAX ||
+        (len - 1) % LEASE_LEN != 0) {
+        return UNSEEN_ERR_CORRUPT;
+    }
+    for (size_t at = 1; at < len; at += LEASE_LEN) {
+        const struct unseen_key key = {.hi = get_le(frame + at, 8),
+                                       .lo = get_le(frame + at + 8, 8)};
+        const uint64_t until = get_le(frame + at + 16, 8);
+        if (until == 0 || until > INT64_MAX) {
+            return UNSEEN_ERR_CORRUPT;
+        }
+        const enum unseen_status status = value_lease(loader->value, key, 0, (int64_t)until);
+        if (status != UNSEEN_OK) {
+            return status;
+        }
+    }
+    return UNSEEN_OK;
+}
+
 static enum unseen_status take_end(struct loader *loader, const uint8_t *frame, size_t len)
 {
     struct value *value = loader->value;
@@ -202,6 +245,9 @@ static enum unseen_status take_end(struct loader *loader, const uint8_t *frame, 
     }
     value->nadded = get_le(frame + 2, 8);
     value->nremoved = get_le(frame + 10, 8);
+    if (value->nadded > INT64_MAX / 2 || value->nremoved > INT64_MAX / 2) {
+        return UNSEEN_ERR_CORRUPT;
+    }
     value->memory.limit = value->plan->settings.limit;
     loader->is_complete = true;
     return UNSEEN_OK;
@@ -219,6 +265,8 @@ enum unseen_status loader_take(struct loader *loader, const void *frame, size_t 
         status = take_settings(loader, p + 1, len - 1);
     } else if (p[0] == TAG_CHUNK) {
         status = take_chunk(loader, p, len);
+    } else if (p[0] == TAG_LEASES) {
+        status = take_leases(loader, p, len);
     } else if (p[0] == TAG_END) {
         status = take_end(loader, p, len);
     }

@@ -5,6 +5,7 @@
  *
  *     'S' settings                    first; settings.c
  *     'C' layer, chunk of an export   docs/format.md, "Chunks"; the chunks of a layer, then the next
+ *     'L' leases, checksum            only if there are some
  *     'Z' layers, counts, checksum    last: the value is complete */
 #ifndef UNSEEN_MODULE_DUMP_H
 #define UNSEEN_MODULE_DUMP_H

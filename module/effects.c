@@ -7,6 +7,7 @@
 #include "errors.h"
 #include "keys.h"
 #include "module.h"
+#include "parse.h"
 
 enum {
     KEY_MAX = 16,
@@ -43,8 +44,13 @@ static void flush(struct effect *effect)
     }
     size_t len = unseen_set_pack_keys(effect->value->plan->keyer, effect->keys, effect->nkeys, buf);
     len = checksum_append(buf, len);
-    (void)server.Replicate(effect->ctx, "UNSEEN.APPLY", "sbb", effect->name, &operation, (size_t)1,
-                           (const char *)buf, len);
+    if (effect->operation == OPERATION_LEASE) {
+        (void)server.Replicate(effect->ctx, "UNSEEN.LEASE", "slb", effect->name,
+                               (long long)effect->until, (const char *)buf, len);
+    } else {
+        (void)server.Replicate(effect->ctx, "UNSEEN.APPLY", "sbb", effect->name, &operation,
+                               (size_t)1, (const char *)buf, len);
+    }
     effect->has_changed = true;
     effect->nkeys = 0;
 }
@@ -166,6 +172,46 @@ int effect_apply_command(struct server_ctx *ctx, struct server_string **argv, in
         value->memory.limit = limit;
         effect_end(&effect);
     }
+    server.CloseKey(key);
+    if (status != UNSEEN_OK) {
+        return reply_error(ctx, status == UNSEEN_ERR_NOMEM ? ERROR_NO_MEMORY : ERROR_EFFECT);
+    }
+    return server.ReplyWithSimpleString(ctx, "OK");
+}
+
+int effect_lease_command(struct server_ctx *ctx, struct server_string **argv, int argc)
+{
+    struct unseen_key keys[EFFECT_MAX];
+    struct effect effect;
+    struct server_key *key;
+    struct value *value;
+    uint64_t until;
+    size_t len;
+    size_t n = 0;
+    if (argc != 4) {
+        return server.WrongArity(ctx);
+    }
+    const char *data = server.StringPtrLen(argv[3], &len);
+    const enum found found =
+        key_open(ctx, argv[1], SERVER_READ | SERVER_WRITE, KIND_URLS, &key, &value);
+    if (found != FOUND) {
+        server.CloseKey(key);
+        return reply_error(ctx, found == MISSING ? ERROR_NOT_FOUND : ERROR_WRONG_TYPE);
+    }
+    len = checksum_strip((const uint8_t *)data, len);
+    enum unseen_status status = UNSEEN_ERR_CORRUPT;
+    if (len != SIZE_MAX && parse_range(argv[2], 1, INT64_MAX, &until)) {
+        status = unseen_set_unpack_keys(value->plan->keyer, data, len, keys, EFFECT_MAX, &n);
+    }
+    effect_begin(&effect, ctx, argv[1], value, OPERATION_LEASE, "unseen.claim");
+    effect.until = status == UNSEEN_OK ? (int64_t)until : 0;
+    for (size_t i = 0; i < n && status == UNSEEN_OK; i++) {
+        status = value_lease(value, keys[i], server.Milliseconds(), effect.until);
+        if (status == UNSEEN_OK) {
+            effect_key(&effect, keys[i]);
+        }
+    }
+    effect_end(&effect);
     server.CloseKey(key);
     if (status != UNSEEN_OK) {
         return reply_error(ctx, status == UNSEEN_ERR_NOMEM ? ERROR_NO_MEMORY : ERROR_EFFECT);

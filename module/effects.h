@@ -5,7 +5,8 @@
  * changes nothing replicates nothing.
  *
  *     UNSEEN.CREATE key settings                    settings.c
- *     UNSEEN.APPLY key operation keys checksum      operation: + add, - remove */
+ *     UNSEEN.APPLY key operation keys checksum      operation: + add, - remove
+ *     UNSEEN.LEASE key until keys checksum          until: milliseconds since 1970 */
 #ifndef UNSEEN_MODULE_EFFECTS_H
 #define UNSEEN_MODULE_EFFECTS_H
 
@@ -14,7 +15,8 @@
 
 enum operation {
     OPERATION_ADD = '+',
-    OPERATION_REMOVE = '-'
+    OPERATION_REMOVE = '-',
+    OPERATION_LEASE = 'l'
 };
 
 enum {
@@ -31,6 +33,7 @@ struct effect {
     const struct value *value;
     const char *event; /* the keyspace event */
     enum operation operation;
+    int64_t until; /* of OPERATION_LEASE */
     bool has_changed;
     size_t nkeys;
     struct unseen_key keys[EFFECT_MAX];
@@ -47,5 +50,6 @@ void effect_end(struct effect *effect);
 
 server_handler effect_create_command;
 server_handler effect_apply_command;
+server_handler effect_lease_command;
 
 #endif

@@ -69,6 +69,7 @@ struct server_ctx;
     ERRORS_SAME(X, MAXBYTES, "ERR MAXBYTES must be a number of bytes above 0")                     \
     ERRORS_SAME(X, PROFILE, "ERR there is no such profile of URL identity")                        \
     ERRORS_SAME(X, EFFECT, "ERR damaged change")                                                   \
+    ERRORS_SAME(X, TTL, "ERR the time to live must be 1 to 1000000000 seconds")                    \
     ERRORS_SAME(X, MERGE, "ERR only sets with one secret, one profile and one rate can be merged") \
     ERRORS_SAME(X, SYNTAX, "ERR syntax error")
 

@@ -204,6 +204,7 @@ typedef int server_handler(struct server_ctx *ctx, struct server_string **argv, 
     X(int, IsModuleNameBusy, (const char *))                                                       \
     X(void, SetModuleOptions, (struct server_ctx *, int))                                          \
     X(int, GetContextFlags, (struct server_ctx *))                                                 \
+    X(long long, Milliseconds, (void))                                                             \
     X(int, GetSelectedDb, (struct server_ctx *))                                                   \
     X(void, Log, (struct server_ctx *, const char *, const char *, ...))                           \
     X(void, GetRandomBytes, (unsigned char *, size_t))                                             \

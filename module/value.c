@@ -79,6 +79,8 @@ void value_free(struct value *value)
         for (unsigned i = 0; i < value->nlayers; i++) {
             unseen_set_free(value->layers[i]);
         }
+        const struct unseen_allocator allocator = memory_allocator(&value->memory);
+        leases_release(&value->leases, &allocator);
         plan_release(value->plan);
         server.Free(value);
         nvalues--;
@@ -157,6 +159,7 @@ enum unseen_status value_add(struct value *value, const struct unseen_key *keys,
         status = add_batch(value, keys + ndone, n - ndone, verdicts + ndone, &nmore);
         for (size_t i = ndone; i < ndone + nmore; i++) {
             value->nadded += verdicts[i] == UNSEEN_NEW || counts(value);
+            leases_remove(&value->leases, keys[i]);
         }
         ndone += nmore;
     }
@@ -206,6 +209,32 @@ enum unseen_status value_merge(struct value *value, const struct value *other)
     return status;
 }
 
+enum unseen_status value_lease(struct value *value, struct unseen_key key, int64_t now,
+                               int64_t until)
+{
+    const struct unseen_allocator allocator = memory_allocator(&value->memory);
+    return leases_put(&value->leases, &allocator, key, until, now);
+}
+
+enum unseen_status value_claim(struct value *value, struct unseen_key key, int64_t now,
+                               int64_t until, enum claim *claim_out)
+{
+    uint8_t verdict;
+    value_contains(value, &key, 1, &verdict);
+    if (verdict == UNSEEN_SEEN || leases_until(&value->leases, key) > now) {
+        *claim_out = verdict == UNSEEN_SEEN ? CLAIM_DONE : CLAIM_BUSY;
+        return UNSEEN_OK;
+    }
+    *claim_out = CLAIM_YOURS;
+    return value_lease(value, key, now, until);
+}
+
+bool value_renew(struct value *value, struct unseen_key key, int64_t now, int64_t until)
+{
+    return leases_until(&value->leases, key) > now &&
+           value_lease(value, key, now, until) == UNSEEN_OK;
+}
+
 uint64_t value_count(const struct value *value, struct unseen_key key)
 {
     uint64_t count = 0;
@@ -238,8 +267,9 @@ uint64_t value_capacity(const struct value *value)
 {
     const struct settings *s = &value->plan->settings;
     uint64_t capacity = s->capacity ? s->capacity : 1;
-    while (!s->is_fixed && capacity < value->nadded) {
-        capacity *= s->expansion > 1 ? s->expansion : 2;
+    const uint64_t factor = s->expansion > 1 ? s->expansion : 2;
+    while (!s->is_fixed && capacity < value->nadded && capacity <= INT64_MAX / factor) {
+        capacity *= factor;
     }
     return capacity;
 }

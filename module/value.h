@@ -5,6 +5,7 @@
 #ifndef UNSEEN_MODULE_VALUE_H
 #define UNSEEN_MODULE_VALUE_H
 
+#include "leases.h"
 #include "memory.h"
 #include "plan.h"
 
@@ -15,6 +16,7 @@ struct value {
     uint64_t nremoved; /* removals that did */
     unsigned nlayers;
     struct unseen_set *layers[2]; /* keys go into the last */
+    struct leases leases; /* of URLs that workers have claimed; adding a URL ends its lease */
 };
 
 /* Makes an empty value. The value has a plan of its own: the caller keeps his.
@@ -47,6 +49,24 @@ enum unseen_status value_remove(struct value *value, struct unseen_key key, uint
  *   - MISMATCH or UNSUPPORTED: nothing was changed
  *   - NOMEM: some keys were added; merge again for the rest */
 enum unseen_status value_merge(struct value *value, const struct value *other);
+
+/* What a worker that claims a URL is told. */
+enum claim {
+    CLAIM_BUSY = -1, /* another worker has it */
+    CLAIM_DONE = 0,  /* it was added */
+    CLAIM_YOURS = 1
+};
+
+/* Leases a key that is neither in the value nor leased at `now`, until a time. Errors: NOMEM. */
+enum unseen_status value_claim(struct value *value, struct unseen_key key, int64_t now,
+                               int64_t until, enum claim *claim_out);
+
+/* Puts off the end of a lease that lasts. Returns false if there is none. */
+bool value_renew(struct value *value, struct unseen_key key, int64_t now, int64_t until);
+
+/* Leases a key as the primary did, or as a dump says. Errors: NOMEM. */
+enum unseen_status value_lease(struct value *value, struct unseen_key key, int64_t now,
+                               int64_t until);
 
 /* How often a key was added, in a value for CF.*. */
 uint64_t value_count(const struct value *value, struct unseen_key key);

@@ -61,6 +61,65 @@ class Urls(Case):
         finally:
             replica.end()
 
+    def test_claim(self):
+        r = self.raw
+        r("UNSEEN.RESERVE", "a")
+        r("UNSEEN.ADD", "a", "http://e.com/known")
+        urls = ["http://e.com/1", "http://e.com/2", "HTTP://e.com/1", "http://e.com/known"]
+        self.assertEqual(r("UNSEEN.CLAIM", "a", 60, *urls), [1, 1, -1, 0])
+        self.assertEqual(r("UNSEEN.EXISTS", "a", *urls), [0, 0, 0, 1])
+        self.assertEqual(r("UNSEEN.RENEW", "a", 100, *urls), [1, 1, 1, 0])
+        self.assertEqual(r("UNSEEN.ACK", "a", "http://e.com/1"), [1])
+        self.assertEqual(r("UNSEEN.ACK", "a", "http://e.com/1"), [0])
+        self.assertEqual(r("UNSEEN.CLAIM", "a", 60, *urls), [0, -1, 0, 0])
+        # A lease lasts over a restart, a copy and a rewritten AOF, and goes to the next worker when it has run out.
+        r("DEBUG", "RELOAD")
+        r("COPY", "a", "b")
+        self.assertEqual(r("UNSEEN.CLAIM", "a", 60, "http://e.com/2"), [-1])
+        self.assertEqual(r("UNSEEN.CLAIM", "b", 60, "http://e.com/2"), [-1])
+        self.assertEqual(r("UNSEEN.CLAIM", "a", 1, "http://e.com/3"), [1])
+        wait_for(lambda: r("UNSEEN.CLAIM", "a", 1, "http://e.com/3") == [1])
+        self.refused("not found", "UNSEEN.CLAIM", "none", 1, "x")
+        self.refused("not found", "UNSEEN.ACK", "none", "x")
+        for ttl in 0, -1, "x", 1000000001:
+            self.refused("the time to live must be 1 to 1000000000 seconds", "UNSEEN.CLAIM", "a", ttl, "x")
+
+    def test_claims_are_replicated(self):
+        replica = Server("--replicaof", f"127.0.0.1 {self.server.port}")
+        try:
+            answer = raw_client(replica)
+            self.raw("UNSEEN.RESERVE", "a")
+            urls = [f"http://e.com/{i}" for i in range(10000)]
+            self.assertEqual(sum(self.raw("UNSEEN.CLAIM", "a", 600, *urls[:5000])), 5000)
+            wait_for(lambda: answer("INFO", "replication").count(b"master_link_status:up"))
+            self.assertEqual(sum(self.raw("UNSEEN.CLAIM", "a", 600, *urls[5000:])), 5000)
+            self.raw("UNSEEN.ACK", "a", *urls[::2])
+            self.raw("WAIT", 1, 10000)
+            self.assertEqual(self.raw("DEBUG", "DIGEST"), answer("DEBUG", "DIGEST"))
+            answer("REPLICAOF", "NO", "ONE")
+            self.assertEqual(answer("UNSEEN.CLAIM", "a", 1, *urls), [0, -1] * 5000)
+        finally:
+            replica.end()
+
+    def test_claims_of_workers_that_die(self):
+        """Workers claim ten URLs at a time, and every third dies with its claim: each URL is done in the end."""
+        urls = [f"http://e.com/{i}" for i in range(200)]
+        self.raw("UNSEEN.RESERVE", "a")
+        done = []
+
+        def work(turn):
+            """One round over all URLs; the worker of a batch dies in every third."""
+            for start in range(0, len(urls), 10):
+                batch = urls[start:start + 10]
+                mine = [u for u, c in zip(batch, self.raw("UNSEEN.CLAIM", "a", 1, *batch)) if c == 1]
+                if mine and (start // 10 + turn) % 3:
+                    done.extend(u for u, new in zip(mine, self.raw("UNSEEN.ACK", "a", *mine)) if new)
+            return len(done) == len(urls)
+
+        turns = iter(range(1200))
+        wait_for(lambda: work(next(turns)))
+        self.assertEqual(sorted(done), sorted(urls))
+
     def test_info_and_errors(self):
         r = self.raw
         r("UNSEEN.RESERVE", "a", "PROFILE", "crawl", "FPR", "5e-9", "MAXBYTES", "1000000")
