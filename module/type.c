@@ -148,7 +148,7 @@ static void *copy(struct server_string *from, struct server_string *to, const vo
 
 struct server_type *type_create(struct server_ctx *ctx)
 {
-    struct server_type_methods methods = {
+    static struct server_type_methods methods = {
         .version = SERVER_TYPE_METHODS_VERSION,
         .rdb_load = rdb_load,
         .rdb_save = rdb_save,

@@ -106,7 +106,7 @@ static enum unseen_status add_some(struct value *value, const struct unseen_key 
 {
     struct unseen_key rest[BATCH];
     uint8_t answers[BATCH];
-    size_t places[BATCH];
+    uint8_t places[BATCH] = {0};
     size_t nrest = 0;
     size_t ndone;
     if (value->nlayers == 1) {
@@ -116,7 +116,7 @@ static enum unseen_status add_some(struct value *value, const struct unseen_key 
     for (size_t i = 0; i < n; i++) {
         if (verdicts[i] == UNSEEN_NEW) {
             rest[nrest] = keys[i];
-            places[nrest++] = i;
+            places[nrest++] = (uint8_t)i;
         }
     }
     const enum unseen_status status =

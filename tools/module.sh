@@ -69,7 +69,7 @@ asan_environment() {
 
 # Prints in ctest's words.
 run_tests() { # NAME SERVER
-    local log=$work/$1.log status=0 n wrong fixed= tests=discover
+    local log=$work/$1.log status=0 n wrong fixed='' tests=discover
     [ "$1" != asan ] || asan_environment
     (cd tests/module && SERVER=$2 $fixed "$work/python/bin/python" -m unittest $tests -v) >"$log" 2>&1 || status=1
     sed -nE "s/^([^ ]+) .*\.\.\. skipped .*/module: $1:\1 ...***Skipped/p" "$log"
