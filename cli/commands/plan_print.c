@@ -57,6 +57,16 @@ static void print_question(FILE *to, const struct question *q)
     fputs("\n\n", to);
 }
 
+/* Why a list cannot be planned: the rate, which even one key could not have, or the keys. */
+static const char *list_reason(const struct question *q, const struct planned *p)
+{
+    uint64_t nbytes;
+    double fpr;
+    return unseen_list_plan(p->kind, q->fpr, 1, &nbytes, &fpr) == UNSEEN_OK
+               ? "too many keys for one list"
+               : "takes no rate this high";
+}
+
 static const char *reason(const struct question *q, const struct planned *p)
 {
     switch (p->status) {
@@ -65,7 +75,7 @@ static const char *reason(const struct question *q, const struct planned *p)
     case UNSEEN_ERR_UNSUPPORTED:
         return "the rate does not follow from the bits";
     case UNSEEN_ERR_ARGUMENT:
-        return p->is_list  ? "takes no rate this high"
+        return p->is_list  ? list_reason(q, p)
                : q->memory ? "too little memory"
                            : "too few bits, or a number out of its range";
     case UNSEEN_ERR_SPACE:

@@ -14,8 +14,8 @@
  *
  *   - Up to FEW_KEYS keys per block: the sum over the number of keys j of the probability that a
  *     block has j keys, times the probability that the cells of a question are all taken after j
- *     keys. The latter follows throw by throw: of v cells that are still empty, a throw takes one
- *     with probability v / B. All terms are positive, so no digit is lost.
+ *     keys. The latter follows throw by throw while it is small: of v cells that are still empty,
+ *     a throw takes one with probability v / B. All terms are positive, so no digit is lost.
  *   - Beyond: l given cells are all still empty after a key with probability q(l) = (1 - l / B)^k,
  *     and after a Poisson number of keys with probability exp(-load (1 - q(l))). Inclusion and
  *     exclusion over the cells that are empty gives

@@ -89,5 +89,5 @@ uint32_t unseen__list_npages(const struct unseen__list_geometry *geometry, uint6
 {
     const double most = UNSEEN__LIST_ROWS * geometry->blocks * OVERLOAD;
     const double npages = floor((double)nkeys / most + 0.5);
-    return npages < 1 ? 1 : (uint32_t)npages;
+    return npages < 1 ? 1 : npages < UINT32_MAX ? (uint32_t)npages : UINT32_MAX;
 }

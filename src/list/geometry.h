@@ -56,7 +56,7 @@ bool unseen__list_geometry_make(unsigned columns, unsigned blocks, unsigned exte
 /* The false-positive rate: the share of other keys that are taken for members. */
 double unseen__list_geometry_rate(const struct unseen__list_geometry *geometry);
 
-/* The number of pages for nkeys keys. */
+/* The number of pages for nkeys keys; UINT32_MAX stands for more, which no list can have. */
 uint32_t unseen__list_npages(const struct unseen__list_geometry *geometry, uint64_t nkeys);
 
 #endif

@@ -43,6 +43,9 @@ enum unseen_status unseen_list_plan(enum unseen_kind kind, double fpr, uint64_t 
     }
     const double first = unseen__list_npages(&geometry, nkeys);
     const double npages = first < 2 ? 1 : ceil(LAYERS * first + LAST);
+    if (npages > UINT32_MAX) {
+        return UNSEEN_ERR_ARGUMENT;
+    }
     *nbytes_out = HEADERS + UNSEEN__LIST_PAGE * (uint64_t)npages;
     *fpr_out = unseen__list_geometry_rate(&geometry) * ntexts;
     return UNSEEN_OK;
