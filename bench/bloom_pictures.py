@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Draws the pictures of docs/bloom-filters.md and of its Chinese edition. The rates come from `unseen plan`.
 
-    docs/img/bloom.py UNSEEN FOLDER [LANGUAGE]        en (the default) or zh
+    bench/bloom_pictures.py UNSEEN FOLDER [LANGUAGE]        en (the default) or zh
 
 writes bloom-idea, bloom-hashes, bloom-fill and bloom-masks (.svg; zh: -zh.svg)."""
 
