@@ -10,6 +10,7 @@
 #     fuzz      each fuzz target for a few seconds under AddressSanitizer, starting from its corpus
 #     portable  unit tests as aarch64 and as s390x (big endian), under qemu
 #     packages  the Debian packages, checked by lintian and used in a bare Debian 12; the static tool
+#     pages     the planner page in a headless Chromium, and the documents as a site
 #     static    cppcheck, clang-tidy, shellcheck (tools/static.sh)
 #     systems   examples in front of stores that need heavy packages: LMDB, RocksDB (tests/systems)
 #     python    the Python package, from the checkout and from its sdist (tools/python.sh)
@@ -30,7 +31,7 @@ cd "$(dirname "$0")/.."
 . tools/packages.sh
 
 long_stages="long_crash long_serve long_python long_asan long_forged long_fuzz long_keys"
-all_stages="release clang asan tsan fuzz portable python module packages systems static"
+all_stages="release clang asan tsan fuzz portable python module packages pages systems static"
 case ${1-} in
 '') stages=$all_stages ;;
 quick) stages="release" ;;
@@ -182,6 +183,16 @@ stage_systems() {
     return $status
 }
 
+stage_pages() {
+    local nfailed=0
+    install_missing $pages_packages || return 1
+    configure_build release unseen -- --preset release -DUNSEEN_WERROR=ON || return 1
+    tests/pages/planner.sh || nfailed=$((nfailed + 1))
+    tests/pages/site.sh || nfailed=$((nfailed + 1))
+    closing_line $((2 - nfailed)) 2
+    [ $nfailed = 0 ]
+}
+
 stage_static() {
     tools/static.sh
 }
@@ -266,10 +277,11 @@ stage_long_keys() {
 
 # ---- all -----------------------------------------------------------------------------------------
 
-# What a stage depends on, as a checksum. Only the stages release, packages and python depend on the pages.
+# What a stage depends on, as a checksum. Only the stages release, packages, python and pages
+# depend on the documents.
 inputs_of() {
     local pages=(':!*.md' ':!docs')
-    case $1 in release | packages | python) pages=() ;; esac
+    case $1 in release | packages | python | pages) pages=() ;; esac
     {
         git ls-files -z -co --exclude-standard -- . "${pages[@]}" | sort -z | xargs -0 sha256sum 2>&1
         gcc --version

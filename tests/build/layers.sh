@@ -8,7 +8,8 @@
 #
 #     helpers <- print <- lines <- seen <- commands <- {build, serve} <- options <- main.c
 #
-# helpers are the files in cli/ itself, but for main.c.
+# helpers are the files in cli/ itself, but for main.c. The planner page is a second front end of one command: it
+# includes the headers of that command's plans and numbers, and no other.
 . "$(dirname "$0")/common.bash"
 
 # The layers that a file of layer $1 may include.
@@ -91,6 +92,12 @@ violations() {
                 echo "$file: a program must not include $name"
         done
     done
+    quoted "$tree" planner -r --include='*.c' | while read -r file name; do
+        case $name in
+        commands/plan_solve.h | options/options.h) ;;
+        *) echo "$file: the planner must not include $name" ;;
+        esac
+    done
     from=
     quoted "$tree" cli -r --include='*.[ch]' | while read -r file name; do
         room_of "${file#cli/}"
@@ -112,7 +119,7 @@ found=$(violations "$SOURCE")
 # Each fault planted in a copy must be noticed, and nothing else. One file each, so that the lines
 # can be told apart.
 mkdir "$work/tree"
-cp -r "$SOURCE/src" "$SOURCE/cli" "$work/tree"
+cp -r "$SOURCE/src" "$SOURCE/cli" "$SOURCE/planner" "$work/tree"
 plant() { # FILE TEXT
     mkdir -p "$work/tree/$(dirname "$1")"
     echo "$2" >"$work/tree/$1"
@@ -134,6 +141,7 @@ plant cli/commands/planted13.c '# include "options/help.h"'
 plant cli/build/planted14.c '#include "serve/names.h"'
 plant cli/serve/planted15.c '#include "build/build_old.h"'
 plant cli/options/planted16.c '#include "main.c"'
+plant planner/planted17.c '#include "filter/rate.h"'
 echo '#include "stop.h"' >"$work/tree/cli/print/harmless.c"
 echo '/* printf("in a comment") */ int snprintf_is_fine;' >"$work/tree/src/store/harmless.c"
 violations "$work/tree" | sed -E "s|^([^:]*):.*|\1|" | sort -u >"$work/noticed"
