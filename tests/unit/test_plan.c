@@ -59,6 +59,11 @@ static void check_lists(void)
     CHECK(nbytes == 8192 + 80 && fpr < 1e-17);
     CHECK(unseen_list_plan(UNSEEN_KIND_URL, 1e-9, 1000, &nbytes, &fpr) == UNSEEN_OK);
     CHECK(unseen_list_plan(UNSEEN_KIND_MAIL, 1e-9, 1000, &nbytes, &fpr) == UNSEEN_ERR_FPR);
+    /* 10^13 keys at 1e-4 are 4.1e9 pages; at 1e-9 they would be more than 2^32. */
+    CHECK(unseen_list_plan(UNSEEN_KIND_URL, 1e-4, 10000000000000, &nbytes, &fpr) == UNSEEN_OK);
+    CHECK(nbytes > 16000000000000);
+    CHECK(unseen_list_plan(UNSEEN_KIND_URL, 1e-9, 10000000000000, &nbytes, &fpr) ==
+          UNSEEN_ERR_ARGUMENT);
     CHECK(unseen_list_plan(UNSEEN_KIND_URL, 0.3, 1000, &nbytes, &fpr) == UNSEEN_ERR_ARGUMENT);
     CHECK(unseen_list_plan(UNSEEN_KIND_URL, 0, 1000, &nbytes, &fpr) == UNSEEN_ERR_ARGUMENT);
     CHECK(unseen_list_plan((enum unseen_kind)99, 1e-4, 1, &nbytes, &fpr) == UNSEEN_ERR_ARGUMENT);

@@ -51,7 +51,7 @@ def tracked(*patterns):
 
 def title_of(path):
     if path.endswith(".1"):
-        return pathlib.Path(path).stem
+        return "Manual pages" if path == "docs/man/unseen.1" else pathlib.Path(path).stem
     text = (ROOT / path).read_text(encoding="utf-8")
     found = re.search(r"^# (.+)$", text, re.M)
     return re.sub(r"[`*]", "", found[1]) if found else pathlib.Path(path).stem
@@ -103,7 +103,7 @@ def build(page, output):
         subprocess.run([*common, "--from=html", "--metadata=title:" + title_of(page)], input=manual_page(page), check=True, text=True)
         # pandoc would rewrite what mandoc made: put it back as it was.
         text = to.read_text(encoding="utf-8")
-        head, tail = text.index('<main id="content">'), text.index("</main>")
+        head, tail = text.index('<main id="content">'), text.rindex("</main>")
         to.write_text(text[:head] + '<main id="content">\n' + manual_page(page) + text[tail:], encoding="utf-8")
         return
     subprocess.run([*common, "--from=gfm", "--to=html5", "--no-highlight", "--toc", "--toc-depth=2", f"--lua-filter={HERE / 'site.lua'}",
