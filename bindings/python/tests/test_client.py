@@ -205,6 +205,24 @@ class Client(unittest.TestCase):
             with self.assertRaises(unseen.FileError):
                 unseen.connect(address, timeout=0.1)
 
+    def test_marks_that_no_server_sends(self):
+        with socket.create_server(("127.0.0.1", 0)) as server:
+            def answer(marks):
+                connection = server.accept()[0]
+                connection.sendall(b"unseen 1 profile=crawl/2\n")
+                connection.recv(1000)
+                connection.sendall(marks)
+                connection.close()
+
+            for marks in b"1\n", b"111\n", b"1Z\n", b"\n":
+                thread = threading.Thread(target=answer, args=(marks,))
+                thread.start()
+                c = unseen.connect("127.0.0.1:%d" % server.getsockname()[1])
+                with self.assertRaisesRegex(unseen.Error, "is not one of"):
+                    c.add_many(["a", "b"])
+                self.assertTrue(c.closed)
+                thread.join()
+
     def test_fork(self):
         with unseen.connect(self.serve().address) as c:
             pid = os.fork()

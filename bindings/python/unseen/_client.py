@@ -113,6 +113,9 @@ class Client:
         for batch in _batches(_strings(urls)):
             items = [item for item in batch if item is not None]
             marks = self._ask(b"\n".join([b"B %d %s" % (len(items), letter), *items])) if items else b""
+            if len(marks) != len(items) or marks.strip(b"01E"):
+                self._end()
+                raise Error(f"{self._address}: this answer is not one of `unseen serve`: {_sentence(marks[:60])}")
             left = iter(marks)
             for item in batch:
                 mark = None if item is None else next(left)
