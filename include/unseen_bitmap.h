@@ -144,6 +144,41 @@ UNSEEN_API enum unseen_status unseen_bitmap_export(
 UNSEEN_API enum unseen_status unseen_bitmap_import_chunk(
     struct unseen_bitmap *bitmap, const void *chunk, size_t len, bool *complete_out);
 
+/* ---- Files ---- */
+
+enum unseen_bitmap_mode {
+    UNSEEN_BITMAP_READ = 0,
+    UNSEEN_BITMAP_EDIT = 1 /* to be saved: no other process can edit it meanwhile */
+};
+
+/* Reads the bitmap that unseen_bitmap_save wrote to path. To EDIT, a file that does not exist is an
+ * empty bitmap, and the file stays locked until the bitmap is saved or freed.
+ *
+ * Ownership: the caller frees *bitmap_out with unseen_bitmap_free. options may be NULL.
+ * Errors:
+ *   - those of unseen_bitmap_create and unseen_bitmap_import_chunk
+ *   - MISSING: READ
+ *   - FOREIGN: the file is not a bitmap; EDIT: a file of somebody else is in the way
+ *   - BUSY: EDIT: another process edits it
+ *   - IO
+ * Threads: any.
+ * Time: linear in the file. */
+UNSEEN_API enum unseen_status unseen_bitmap_open(struct unseen_bitmap **bitmap_out,
+    const char *path, enum unseen_bitmap_mode mode, const struct unseen_bitmap_options *options,
+    struct unseen_error *error);
+
+/* Writes a bitmap that was opened to EDIT to its file, durably and in one step: an error or a crash
+ * leaves the file as it was. Once only; then the bitmap can be read and freed.
+ *
+ * Errors:
+ *   - ARGUMENT: not opened to EDIT, or saved before
+ *   - IO
+ *   - NOMEM
+ * Threads: one.
+ * Time: linear in the memory. */
+UNSEEN_API enum unseen_status unseen_bitmap_save(
+    struct unseen_bitmap *bitmap, struct unseen_error *error);
+
 #ifdef __cplusplus
 }
 #endif

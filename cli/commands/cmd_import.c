@@ -8,6 +8,7 @@
 
 #include "commands/cmd_change.h"
 #include "commands/commands.h"
+#include "commands/import_bitmap.h"
 #include "commands/import_layer.h"
 #include "commands/redis_set.h"
 #include "commands/requests_seen.h"
@@ -209,6 +210,9 @@ int import_run(const struct options *o, enum unseen_cpu cpu)
     }
     if (o->source == SOURCE_GUAVA || o->source == SOURCE_DCSO) {
         return import_layer_run(o);
+    }
+    if (o->source == SOURCE_REDIS_BITMAP || o->source == SOURCE_JAVA_BITSET) {
+        return import_bitmap_run(o, cpu);
     }
     struct import m = {.name = NULL};
     if (check_profile(o) && change_start(&m.change, o, cpu)) {

@@ -48,6 +48,7 @@ enum {
     COMMAND_BUILD = 1 << 17,
     COMMAND_ALLOW = 1 << 18,
     COMMAND_UPDATE = 1 << 19,
+    COMMAND_BITS = 1 << 20,
     /* commands that ask or change the store that is their first argument */
     COMMAND_ASKERS = COMMAND_CHECK | COMMAND_RECHECK,
     COMMAND_CHANGERS = COMMAND_ADD | COMMAND_REMOVE | COMMAND_IMPORT,
@@ -155,7 +156,9 @@ enum source {
     SOURCE_REQUESTS_SEEN,
     SOURCE_REDIS_SET,
     SOURCE_GUAVA,
-    SOURCE_DCSO
+    SOURCE_DCSO,
+    SOURCE_REDIS_BITMAP,
+    SOURCE_JAVA_BITSET
 };
 
 /* What Guava's filter hashed of a text. */
@@ -222,6 +225,7 @@ int serve_run(const struct options *o, enum unseen_cpu cpu);
 int count_run(const struct options *o, enum unseen_cpu cpu);
 int build_run(const struct options *o, enum unseen_cpu cpu);
 int plan_run(const struct options *o, enum unseen_cpu cpu);
+int bits_run(const struct options *o, enum unseen_cpu cpu);
 
 /* ---- Functions that commands share ----------------------------------------------------------- */
 

@@ -221,7 +221,8 @@ static const struct command commands[] = {
             "Add to STORE what another program remembers. STORE is made if it does not exist;\n"
             "for requests.seen, which holds fingerprints of Scrapy and no URLs, with -p none.\n"
             "A Bloom filter of Guava or DCSO does not know its keys: of it STORE becomes a\n"
-            "frozen layer, for check and -x, which ask it with the bytes of each line.\n",
+            "frozen layer, for check and -x, which ask it with the bytes of each line. The\n"
+            "bytes of a Redis bitmap or of Java's BitSet.toByteArray go into a bitmap.\n",
         .examples = "  unseen import --format anew visited.unseen anew.txt\n"
                     "  unseen import --format requests.seen scrapy.unseen requests.seen\n"
                     "  redis-cli SMEMBERS urls | unseen import --format redis-set visited.unseen\n"
@@ -300,6 +301,30 @@ static const struct command commands[] = {
         .ending = READS_FILES "\nExit status: 0 done, 2 trouble.\n",
         .try_this = "unseen sort ids.txt, or: unseen sort --help",
         .run = sort_run,
+    },
+    {
+        NAMED("bits"),
+        .bit = COMMAND_BITS,
+        .summary = "keep integers in a bitmap: add, check, list, count, and, or, andnot",
+        .brief = "invert count",
+        .usage = "unseen bits add|remove|check BITMAP [FILE]...",
+        .usage_too = "unseen bits list|count BITMAP [RANGE]... | and|or|andnot NEW A B...",
+        .about = "Keep a set of integers from 0 to 1099511627775 (below 2^40) in the file BITMAP,\n"
+                 "exact, a bit for each. add makes BITMAP if it does not exist; check prints the\n"
+                 "lines of the input that are in it; list prints all; count counts all, or those\n"
+                 "of each range, such as 0-999. and, or and andnot make NEW of what is in all of\n"
+                 "the bitmaps, in one, or in the first and in no other. A change is done as a\n"
+                 "whole, or not at all.\n",
+        .examples = "  unseen bits add ids.bits ids.txt\n"
+                    "  unseen bits check -v ids.bits < ids.txt     which are not in it\n"
+                    "  unseen bits and both.bits mon.bits tue.bits who came on both days\n"
+                    "  unseen bits count ids.bits 0-999 1000-1999\n"
+                    "  unseen import --format redis-bitmap ids.bits dump.bin\n",
+        .ending =
+            READS_FILES "\nExit status: 0 done, for check some line printed; 1 none (check);\n"
+                        "2 trouble.\n",
+        .try_this = "unseen bits add ids.bits ids.txt, or: unseen bits --help",
+        .run = bits_run,
     },
     {
         NAMED("serve"),

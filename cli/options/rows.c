@@ -277,8 +277,9 @@ static const char *const when_names[] = {"auto", "always", "never", NULL};
 static const char *const stats_names[] = {"none", "text", "json", NULL};
 static const char *const missing_names[] = {"", "whole", "skip", "fail", NULL};
 static const char *const format_names[] = {"auto", "lines", "jsonl", NULL};
-static const char *const source_names[] = {"lines", "anew", "requests.seen", "redis-set", "guava",
-                                           "dcso",  NULL};
+static const char *const source_names[] = {"lines",        "anew",        "requests.seen",
+                                           "redis-set",    "guava",       "dcso",
+                                           "redis-bitmap", "java-bitset", NULL};
 static const char *const funnel_names[] = {"", "bytes", "utf8", "utf16", NULL};
 
 /* The field of an option. A field of another type does not compile. */
@@ -327,6 +328,8 @@ static const struct option_row rows[] = {
      "and STORE, with tabs between; with --json as\nwhy", FLAG(print.why)},
     {'c', "count", COMMAND_DEDUP | COMMAND_CHECK, "print only how many lines would be printed", FLAG(print.count)},
     {'u', "unique", COMMAND_SORT, "print each integer once", FLAG(print.unique)},
+    {'v', "invert", COMMAND_BITS, "check: print the integers that are not in it", FLAG(print.invert)},
+    {'c', "count", COMMAND_BITS, "check: print only how many would be printed", FLAG(print.count)},
     {'c', "count", COMMAND_SORT,
      "print each integer once, after how often it came and\na tab", FLAG(print.count)},
     {'q', "quiet", COMMAND_DEDUP | COMMAND_CHECK,
@@ -360,7 +363,7 @@ static const struct option_row rows[] = {
      CALL("N", "a number of shares from 1 to 1000000", "20", set_shares)},
     {.group = "Memory"},
     {'s', "store", COMMAND_DEDUP,
-     "remember across runs, in the file STORE, which is made\nif it does not exist; or ask a server (unseen serve\n--listen): unix:PATH or ADDR:PORT",
+     "remember across runs, in STORE, which is made if new;\nor ask a server of it: unix:PATH or ADDR:PORT",
      ONE_FILE("STORE", seen.path, "unseen -s STORE -x OTHER FILE takes what OTHER has as seen, too")},
     {0, "token-file", COMMAND_DEDUP,
      "for -s ADDR:PORT: the first line of FILE lets this run\nchange the store", TEXT("FILE", "/etc/unseen.token", seen.token_file)},
@@ -410,6 +413,9 @@ static const struct option_row rows[] = {
     {0, "like", COMMAND_MAKERS,
      "a new store gets the settings and the secret of\nSTORE, so that both can be merged",
      ONE_FILE("STORE", seen.like, "unseen add --like STORE NEW FILE: one store to be like")},
+    {0, "wait", COMMAND_BITS,
+     "wait up to so many seconds while another process\nchanges BITMAP (default 5; without a number: as long\nas it takes)",
+     CALL("[=SECONDS]", "a number of seconds", "=60", set_wait)},
     {0, "wait", COMMAND_ALLOW | COMMAND_UPDATE,
      "wait up to so many seconds while another process\nchanges LIST (default 5; without a number: as long as\n"
      "it takes)", CALL("[=SECONDS]", "a number of seconds", "=60", set_wait)},
@@ -513,8 +519,8 @@ static const struct option_row rows[] = {
      CHOICE("FORMAT", "auto, lines or jsonl", "jsonl", format_names, 0, enum format, key.format)},
     {0, "format", COMMAND_IMPORT,
      "what FILE is: lines or anew (one URL a line), Scrapy's\n"
-     "requests.seen, or redis-set (what redis-cli SMEMBERS\nprints, or the reply as the protocol has it); of guava\nand dcso, Bloom filters, STORE becomes a frozen layer",
-     CHOICE("FORMAT", "lines, anew, requests.seen, redis-set, guava or dcso", "requests.seen", source_names, 0, enum source, source)},
+     "requests.seen, or redis-set (what redis-cli SMEMBERS\nprints, or the reply as the protocol has it); of guava\nand dcso, Bloom filters, STORE becomes a frozen layer,\nand of redis-bitmap and java-bitset a bitmap",
+     CHOICE("FORMAT", "lines, anew, requests.seen, redis-set, guava, dcso, redis-bitmap or java-bitset", "requests.seen", source_names, 0, enum source, source)},
     {0, "funnel", COMMAND_IMPORT,
      "what Guava's filter was given: bytes, utf8 (a\nstringFunnel) or utf16 (the unencodedCharsFunnel)",
      CHOICE("FUNNEL", "bytes, utf8 or utf16", "utf8", funnel_names, FUNNEL_BYTES, enum funnel, funnel)},
@@ -527,9 +533,9 @@ static const struct option_row rows[] = {
      ONE_FILE("FILE", print.output, TWO_OUTPUTS)},
     {0, "tee", COMMAND_DEDUP,
      "with -o: print to standard output, too, what FILE\ngets; FILE is the one that is exact after a crash", FLAG(print.tee)},
-    {'o', "output", COMMAND_CANON | COMMAND_ASKERS | COMMAND_SORT | COMMAND_COUNT,
+    {'o', "output", COMMAND_CANON | COMMAND_ASKERS | COMMAND_SORT | COMMAND_COUNT | COMMAND_BITS,
      "write to FILE, which is emptied first; NAME.gz, .zst,\n.xz or .bz2 is compressed", ONE_FILE("FILE", print.output, TWO_OUTPUTS)},
-    {'z', "null", COMMAND_LINES | COMMAND_SORT | COMMAND_ON_LIST,
+    {'z', "null", COMMAND_LINES | COMMAND_SORT | COMMAND_BITS | COMMAND_ON_LIST,
      "lines end in NUL instead of newline; also -0", NUL(input.delimiter)},
     {0, "line-buffered", COMMAND_PRINTERS, "write each line by itself", FLAG(print.line_buffered)},
     {0, "max-line", COMMAND_LINES | COMMAND_IMPORT,
@@ -538,7 +544,7 @@ static const struct option_row rows[] = {
     {0, "max-line", COMMAND_ON_LIST,
      "refuse lines longer than N bytes (default 16M;\n0: no limit)",
      BYTES("N", "a number of bytes", "64K", input.max_line, 0, UINT64_MAX)},
-    {0, "long", COMMAND_LINES | COMMAND_IMPORT | COMMAND_SORT | COMMAND_ON_LIST,
+    {0, "long", COMMAND_LINES | COMMAND_IMPORT | COMMAND_SORT | COMMAND_BITS | COMMAND_ON_LIST,
      "zstd and xz files may take 2^N bytes of memory for\ntheir window (default 27; without =N: 31)",
      CALL("[=N]", "a number from 10 to 31", "=31", set_long)},
     {'j', "threads", COMMAND_LINES | COMMAND_IMPORT,

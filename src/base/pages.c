@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Chunk i of a pool has 16 pages times 2^i, up to 512. Pages that were given back are taken
+ * Chunk i of a pool has 2^i pages, up to 512. Pages that were given back are taken
  * first. */
 #include "base/pages.h"
 
@@ -10,10 +10,10 @@
 #include "base/array.h"
 
 enum {
-    FIRST_PAGES = 16,
-    DOUBLINGS = 5,
+    FIRST_PAGES = 1,
+    DOUBLINGS = 9,
     CHUNK_PAGES = FIRST_PAGES << DOUBLINGS, /* 2 MiB */
-    LARGE_CHUNKS = 12 /* 16 MiB are in use: from here on huge pages are worth their first touch */
+    LARGE_CHUNKS = 16 /* 16 MiB are in use: from here on huge pages are worth their first touch */
 };
 
 static size_t pages_of(size_t chunk)

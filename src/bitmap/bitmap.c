@@ -50,6 +50,9 @@ void unseen_bitmap_free(struct unseen_bitmap *b)
         return;
     }
     const struct unseen_allocator allocator = b->pool.pages.allocator;
+    if (b->is_edited) {
+        unseen__chunk_writer_abandon(&b->writer);
+    }
     unseen__pages_release(&b->pool.pages);
     unseen__free(&allocator, b->root, b->nroot * sizeof(*b->root));
     unseen__free(&allocator, b, sizeof(*b));

@@ -31,6 +31,7 @@
 
 #include "base/macros.h"
 #include "base/pages.h"
+#include "hash/chunk_file.h"
 #include "unseen_bitmap.h"
 
 enum {
@@ -76,6 +77,8 @@ struct unseen_bitmap {
     struct bitmap_pool pool;
     enum unseen_cpu cpu;
     struct bitmap_import import;
+    bool is_edited;             /* the writer is open */
+    struct chunk_writer writer; /* of a bitmap that was opened to be edited */
 };
 
 /* Takes a cell of a class, contents undefined; NULL without memory. */

@@ -10,7 +10,9 @@
 #include <string.h>
 
 #include "base/bytes.h"
+#include "base/error.h"
 #include "hash/chunk.h"
+#include "hash/chunk_file.h"
 
 enum {
     FORMAT_VERSION = 1,
@@ -263,4 +265,63 @@ enum unseen_status unseen_bitmap_import_chunk(struct unseen_bitmap *b, const voi
         *complete_out = b->import.has_end && b->count == b->import.count;
     }
     return status;
+}
+
+/* ---- files ---- */
+
+static enum unseen_status take_chunk(void *object, const void *chunk, size_t len,
+                                     bool *complete_out)
+{
+    return unseen_bitmap_import_chunk(object, chunk, len, complete_out);
+}
+
+static enum unseen_status next_chunk(const void *object, uint64_t *cursor, void *buf, size_t cap,
+                                     size_t *len_out)
+{
+    return unseen_bitmap_export(object, cursor, buf, cap, len_out);
+}
+
+/* The lock comes before the reading, so that no edit is lost. */
+static enum unseen_status open_file(struct unseen_bitmap *b, const char *path,
+                                    enum unseen_bitmap_mode mode, struct unseen_error *error)
+{
+    const struct unseen_allocator *allocator = &b->pool.pages.allocator;
+    if (mode == UNSEEN_BITMAP_EDIT) {
+        const enum unseen_status status =
+            unseen__chunk_writer_open(&b->writer, path, allocator, error);
+        if (status != UNSEEN_OK) {
+            return status;
+        }
+        b->is_edited = true;
+    }
+    const enum unseen_status status =
+        unseen__chunk_file_read(path, KIND_HEADER, allocator, take_chunk, b, error);
+    return status == UNSEEN_ERR_MISSING && b->is_edited ? UNSEEN_OK : status;
+}
+
+enum unseen_status unseen_bitmap_open(struct unseen_bitmap **bitmap_out, const char *path,
+                                      enum unseen_bitmap_mode mode,
+                                      const struct unseen_bitmap_options *options,
+                                      struct unseen_error *error)
+{
+    *bitmap_out = NULL;
+    enum unseen_status status = unseen_bitmap_create(bitmap_out, options, error);
+    if (status != UNSEEN_OK) {
+        return status;
+    }
+    status = open_file(*bitmap_out, path, mode, error);
+    if (status != UNSEEN_OK) {
+        unseen_bitmap_free(*bitmap_out);
+        *bitmap_out = NULL;
+    }
+    return status;
+}
+
+enum unseen_status unseen_bitmap_save(struct unseen_bitmap *b, struct unseen_error *error)
+{
+    if (!b->is_edited) {
+        return unseen__error_plain(error, UNSEEN_ERR_ARGUMENT);
+    }
+    b->is_edited = false;
+    return unseen__chunk_writer_finish(&b->writer, next_chunk, b, error);
 }

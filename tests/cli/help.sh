@@ -44,7 +44,7 @@ done
 sed -n '/^Commands$/,/^$/s/^  \([a-z]*\)  *[a-z].*/\1/p' help > commands
 sed -n '/^Commands$/,/^$/p' help > command_lines
 holds [ "$(wc -l < commands)" -ge 21 ]
-for command in dedup canon explain check add remove merge info verify repair compact import recheck allow update sort \
+for command in dedup canon explain check add remove merge info verify repair compact import recheck allow update sort bits \
     serve count build plan help; do
     holds grep -qx "$command" commands
 done
@@ -83,6 +83,7 @@ import format profile seed-file
 allow remove list
 update add remove
 sort unique count
+bits invert count
 serve protocol listen dry-run
 count by key profile
 build kind expressions fpr known-good from
@@ -138,7 +139,7 @@ holds [ "$(cat new.txt)" = "$(printf 'http://a/\nhttp://b/')" ]
 holds [ "$(cat again.txt)" = 'http://a/' ]
 
 # Each command: every option stands in both, and each that stands there is known to the program.
-for command in dedup canon explain serve build allow update count plan sort; do
+for command in dedup canon explain serve build allow update count plan sort bits; do
     page=$TESTS/../docs/man/unseen-$command.1
     [ "$command" = dedup ] && page=$TESTS/../docs/man/unseen.1
     holds [ -f "$page" ]

@@ -19,7 +19,7 @@ holds grep -q '"lines":3,"new":3,"seen":0,' err
 run import --format lines v.unseen missing
 expect 2 '' 'unseen: error: cannot open missing: No such file or directory\n'
 run import --format csv v.unseen list
-expect 2 '' "unseen: error: --format: 'csv' is not lines, anew, requests.seen, redis-set, guava or dcso\nunseen: hint: unseen import --format requests.seen\n"
+expect 2 '' "unseen: error: --format: 'csv' is not lines, anew, requests.seen, redis-set, guava, dcso, redis-bitmap or java-bitset\nunseen: hint: unseen import --format requests.seen\n"
 
 # Scrapy's fingerprints.
 for i in 1 2 3; do

@@ -272,7 +272,7 @@ static void test_memory(void)
             CHECK_EQ(unseen_bitmap_set(b, &value, 1, NULL, NULL), UNSEEN_OK);
         }
         /* 64 dense pages and a leaf: the chunks of 16 + 32 + 64 pages hold them and some slabs. */
-        CHECK(unseen_bitmap_memory(b) < 112 * UNSEEN__PAGE + 2048);
+        CHECK(unseen_bitmap_memory(b) < 127 * UNSEEN__PAGE + 2048);
         CHECK_EQ(unseen_bitmap_clear_range(b, 0, UNSEEN_BITMAP_END), UNSEEN_OK);
     }
     /* 10^5 integers spread thinly: 16 bytes each, and their leaves. */
@@ -553,6 +553,73 @@ static void test_no_memory(void)
     unseen_bitmap_free(other);
 }
 
+/* ---- files ---- */
+
+static bool edit_file(const char *path, const struct unseen_allocator *allocator)
+{
+    const struct unseen_bitmap_options options = {.size = sizeof(options), .allocator = allocator};
+    const uint64_t values[] = {1, 5, 70000, UNSEEN_BITMAP_END - 1};
+    struct unseen_bitmap *b = NULL;
+    const bool done =
+        unseen_bitmap_open(&b, path, UNSEEN_BITMAP_EDIT, &options, NULL) == UNSEEN_OK &&
+        unseen_bitmap_set(b, values, 4, NULL, NULL) == UNSEEN_OK &&
+        unseen_bitmap_save(b, NULL) == UNSEEN_OK;
+    unseen_bitmap_free(b);
+    return done;
+}
+
+static void test_files(void)
+{
+    char folder[] = "/tmp/unseen-bitmap-XXXXXX";
+    char path[60];
+    char fresh[80];
+    struct unseen_error error;
+    struct unseen_bitmap *b = NULL;
+    struct unseen_bitmap *c = NULL;
+    CHECK(mkdtemp(folder) != NULL);
+    snprintf(path, sizeof(path), "%s/bits", folder);
+    snprintf(fresh, sizeof(fresh), "%s.unseen-new", path);
+    CHECK(unseen_bitmap_open(&b, path, UNSEEN_BITMAP_READ, NULL, &error) == UNSEEN_ERR_MISSING);
+    CHECK(!b && error.text[0] != '\0');
+    /* Every allocation fails in turn: the file has all integers or does not exist. */
+    bool done = false;
+    for (unsigned long i = 1; !done && i < 100; i++) {
+        struct test_allocator t = {.fail_at = i};
+        const struct unseen_allocator a = {test_alloc, test_free, &t};
+        done = edit_file(path, &a);
+        CHECK(t.nlive == 0 && access(fresh, F_OK) != 0);
+        CHECK(done == (access(path, F_OK) == 0));
+    }
+    CHECK(done);
+    CHECK(unseen_bitmap_open(&b, path, UNSEEN_BITMAP_READ, NULL, &error) == UNSEEN_OK);
+    CHECK_EQ(unseen_bitmap_count(b, 0, UNSEEN_BITMAP_END), 4);
+    CHECK(unseen_bitmap_save(b, &error) == UNSEEN_ERR_ARGUMENT);
+    unseen_bitmap_free(b);
+    CHECK(unseen_bitmap_open(&b, path, UNSEEN_BITMAP_EDIT, NULL, &error) == UNSEEN_OK);
+    /* An edit that is not saved leaves the file, and the lock. */
+    CHECK(unseen_bitmap_set_range(b, 0, 100) == UNSEEN_OK);
+    unseen_bitmap_free(b);
+    CHECK(unseen_bitmap_open(&b, path, UNSEEN_BITMAP_EDIT, NULL, &error) == UNSEEN_OK);
+    CHECK_EQ(unseen_bitmap_count(b, 0, UNSEEN_BITMAP_END), 4);
+    CHECK(unseen_bitmap_open(&c, path, UNSEEN_BITMAP_READ, NULL, &error) == UNSEEN_OK);
+    unseen_bitmap_free(c);
+    CHECK(unseen_bitmap_save(b, &error) == UNSEEN_OK);
+    CHECK(unseen_bitmap_save(b, &error) == UNSEEN_ERR_ARGUMENT);
+    unseen_bitmap_free(b);
+    CHECK(unlink(path) == 0 && rmdir(folder) == 0);
+}
+
+/* Eight bits take three pages, not sixteen. */
+static void test_small(void)
+{
+    struct unseen_bitmap *b = fresh(NULL);
+    for (uint64_t i = 0; i < 8; i++) {
+        CHECK(unseen_bitmap_set(b, &i, 1, NULL, NULL) == UNSEEN_OK);
+    }
+    CHECK(unseen_bitmap_memory(b) < 13000);
+    unseen_bitmap_free(b);
+}
+
 int main(void)
 {
     test_start();
@@ -564,5 +631,7 @@ int main(void)
     test_chunks();
     test_damage();
     test_no_memory();
+    test_files();
+    test_small();
     return test_end();
 }

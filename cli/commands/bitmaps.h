@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Opens bitmaps in files, and reports their errors. */
+#ifndef UNSEEN_CLI_BITMAPS_H
+#define UNSEEN_CLI_BITMAPS_H
+
+#include <stdbool.h>
+
+#include <unseen_bitmap.h>
+
+#include "commands/commands.h"
+
+/* Each is false if it failed, which has been reported. The caller frees *bitmap_out. bitmaps_edit
+ * waits for another process that edits the file as long as --wait says. */
+bool bitmaps_read(struct unseen_bitmap **bitmap_out, const char *path, enum unseen_cpu cpu);
+bool bitmaps_edit(struct unseen_bitmap **bitmap_out, const char *path, const struct options *o,
+                  enum unseen_cpu cpu);
+bool bitmaps_save(struct unseen_bitmap *bitmap, const char *path);
+
+#endif

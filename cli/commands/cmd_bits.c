@@ -1,0 +1,303 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Bitmaps that are kept: exact sets of integers in files. A change reads the file under its lock,
+ * and writes it anew in one step. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <unseen_bitmap.h>
+
+#include "commands/bitmaps.h"
+#include "commands/commands.h"
+#include "commands/integer_lines.h"
+#include "commands/integers.h"
+#include "lines/files.h"
+#include "print/message.h"
+#include "print/output.h"
+
+enum {
+    LISTED = 1024
+};
+
+struct bits {
+    const struct options *o;
+    const char *path;
+    struct input_options input; /* without the verb and the bitmap */
+    enum unseen_cpu cpu;
+    struct unseen_bitmap *bitmap;
+    struct output out;
+    uint64_t nprinted;
+};
+
+/* ---- add, remove ----------------------------------------------------------------------------- */
+
+static bool add(void *context, const uint64_t *values, const struct unseen_bytes *lines, size_t n)
+{
+    struct bits *b = context;
+    (void)lines;
+    return unseen_bitmap_set(b->bitmap, values, n, NULL, NULL) == UNSEEN_OK || message_no_memory();
+}
+
+static bool remove_all(void *context, const uint64_t *values, const struct unseen_bytes *lines,
+                       size_t n)
+{
+    struct bits *b = context;
+    (void)lines;
+    (void)unseen_bitmap_clear(b->bitmap, values, n, NULL, NULL); /* they are below 2^40 */
+    return true;
+}
+
+static bool change(struct bits *b, integer_lines_take *take)
+{
+    return bitmaps_edit(&b->bitmap, b->path, b->o, b->cpu) &&
+           integer_lines_read(&b->input, NULL, take, b) && bitmaps_save(b->bitmap, b->path);
+}
+
+static bool run_add(struct bits *b)
+{
+    return change(b, add);
+}
+
+static bool run_remove(struct bits *b)
+{
+    return change(b, remove_all);
+}
+
+/* ---- check ----------------------------------------------------------------------------------- */
+
+static bool print_found(void *context, const uint64_t *values, const struct unseen_bytes *lines,
+                        size_t n)
+{
+    struct bits *b = context;
+    uint8_t verdicts[INTEGER_LINES];
+    const uint8_t wanted = b->o->print.invert ? UNSEEN_NEW : UNSEEN_SEEN;
+    unseen_bitmap_get(b->bitmap, values, n, verdicts);
+    for (size_t i = 0; i < n; i++) {
+        if (verdicts[i] == wanted) {
+            b->nprinted++;
+            if (!b->o->print.count) {
+                output_write(&b->out, lines[i].data, lines[i].len + 1);
+            }
+        }
+    }
+    return !b->out.failed;
+}
+
+static bool run_check(struct bits *b)
+{
+    const bool done = bitmaps_read(&b->bitmap, b->path, b->cpu) &&
+                      integer_lines_read(&b->input, NULL, print_found, b);
+    if (done && b->o->print.count) {
+        count_put(&b->out, b->o, b->nprinted);
+    }
+    return done;
+}
+
+/* ---- list, count ----------------------------------------------------------------------------- */
+
+static void put_integers(struct bits *b, struct integers_printer *printer, const uint64_t *values,
+                         size_t n)
+{
+    char *begin = output_reserve(&b->out, n * INTEGER_TEXT_MAX);
+    char *to = begin;
+    for (size_t i = 0; i < n && begin; i++) {
+        to = integers_print(printer, values[i], to);
+        *to++ = b->o->input.delimiter;
+    }
+    output_advance(&b->out, (size_t)(to - begin));
+}
+
+static bool run_list(struct bits *b)
+{
+    uint64_t values[LISTED];
+    uint64_t from = 0;
+    size_t n = 0;
+    struct integers_printer *printer = malloc(sizeof(*printer));
+    if (!printer) {
+        return message_no_memory();
+    }
+    const bool done = bitmaps_read(&b->bitmap, b->path, b->cpu);
+    integers_start(printer);
+    while (done && !b->out.failed &&
+           (n = unseen_bitmap_next(b->bitmap, from, values, LISTED)) > 0) {
+        put_integers(b, printer, values, n);
+        from = values[n - 1] + 1;
+    }
+    free(printer);
+    return done;
+}
+
+/* Reads "7" or "1000-1999"; false, and reported, if the text is neither. */
+static bool read_range(const char *text, uint64_t *first, uint64_t *end)
+{
+    uint64_t last = 0;
+    int used = 0;
+    const bool is_range =
+        sscanf(text, "%" SCNu64 "-%" SCNu64 "%n", first, &last, &used) == 2 && text[used] == '\0';
+    if (!is_range) {
+        used = 0;
+        if (sscanf(text, "%" SCNu64 "%n", first, &used) != 1 || text[used] != '\0') {
+            used = 0;
+        }
+        last = *first;
+    }
+    if (used == 0 || text[0] < '0' || text[0] > '9' || last < *first || last >= UNSEEN_BITMAP_END) {
+        message_error("'%s' is not a range of integers below 2^40", text);
+        message_hint("unseen bits count BITMAP 1000-1999");
+        return false;
+    }
+    *end = last + 1;
+    return true;
+}
+
+/* A number for each range; without one, that of all. */
+static bool run_count(struct bits *b)
+{
+    if (!bitmaps_read(&b->bitmap, b->path, b->cpu)) {
+        return false;
+    }
+    if (b->input.nfiles == 0) {
+        count_put(&b->out, b->o, unseen_bitmap_count(b->bitmap, 0, UNSEEN_BITMAP_END));
+    }
+    for (size_t i = 0; i < b->input.nfiles; i++) {
+        uint64_t first = 0;
+        uint64_t end = 0;
+        if (!read_range(b->input.files[i], &first, &end)) {
+            return false;
+        }
+        output_print(&b->out, "%s\t%" PRIu64 "\n", b->input.files[i],
+                     unseen_bitmap_count(b->bitmap, first, end));
+    }
+    return true;
+}
+
+/* ---- and, or, andnot ------------------------------------------------------------------------- */
+
+enum combination {
+    COMBINE_AND,
+    COMBINE_OR,
+    COMBINE_ANDNOT
+};
+
+static enum unseen_status combine_one(struct unseen_bitmap *bitmap, enum combination how,
+                                      const struct unseen_bitmap *other)
+{
+    switch (how) {
+    case COMBINE_AND:
+        unseen_bitmap_and(bitmap, other);
+        return UNSEEN_OK;
+    case COMBINE_ANDNOT:
+        unseen_bitmap_andnot(bitmap, other);
+        return UNSEEN_OK;
+    default:
+        return unseen_bitmap_or(bitmap, other);
+    }
+}
+
+/* The bitmap becomes the first input; then the others are combined with it. */
+static bool combine(struct bits *b, enum combination how)
+{
+    if (b->input.nfiles == 0) {
+        message_error("the bitmaps to combine are missing");
+        message_hint("unseen bits or NEW A B");
+        return false;
+    }
+    bool done = bitmaps_edit(&b->bitmap, b->path, b->o, b->cpu) &&
+                unseen_bitmap_clear_range(b->bitmap, 0, UNSEEN_BITMAP_END) == UNSEEN_OK;
+    for (size_t i = 0; i < b->input.nfiles && done; i++) {
+        struct unseen_bitmap *other = NULL;
+        done = bitmaps_read(&other, b->input.files[i], b->cpu) &&
+               (combine_one(b->bitmap, i == 0 ? COMBINE_OR : how, other) == UNSEEN_OK ||
+                message_no_memory());
+        unseen_bitmap_free(other);
+    }
+    return done && bitmaps_save(b->bitmap, b->path);
+}
+
+static bool run_and(struct bits *b)
+{
+    return combine(b, COMBINE_AND);
+}
+
+static bool run_or(struct bits *b)
+{
+    return combine(b, COMBINE_OR);
+}
+
+static bool run_andnot(struct bits *b)
+{
+    return combine(b, COMBINE_ANDNOT);
+}
+
+/* ---- All ------------------------------------------------------------------------------------- */
+
+static const struct verb {
+    const char *name;
+    bool (*run)(struct bits *b);
+    bool reads_lines;
+} verbs[] = {
+    {"add", run_add, true},    {"remove", run_remove, true},  {"check", run_check, true},
+    {"list", run_list, false}, {"count", run_count, false},   {"and", run_and, false},
+    {"or", run_or, false},     {"andnot", run_andnot, false},
+};
+
+static const struct verb *find_verb(const struct options *o)
+{
+    for (size_t i = 0; o->input.nfiles > 0 && i < sizeof(verbs) / sizeof(verbs[0]); i++) {
+        if (strcmp(o->input.files[0], verbs[i].name) == 0) {
+            return &verbs[i];
+        }
+    }
+    if (o->input.nfiles == 0) {
+        message_error("what to do is missing: add, remove, check, list, count, and, or, andnot");
+    } else {
+        message_error("'%s' is not add, remove, check, list, count, and, or or andnot",
+                      o->input.files[0]);
+    }
+    message_hint("unseen bits add BITMAP FILE");
+    return NULL;
+}
+
+static bool prepare(struct bits *b, const struct verb *verb)
+{
+    static const char *const standard_input[] = {"-"};
+    const struct options *o = b->o;
+    const struct output *const outs[] = {&b->out};
+    if (o->input.nfiles < 2) {
+        message_error("the bitmap is missing");
+        message_hint("unseen bits %s BITMAP", verb->name);
+        return false;
+    }
+    if ((o->print.invert || o->print.count) && verb->run != run_check) {
+        message_error("-v and -c are of unseen bits check");
+        message_hint("unseen bits check BITMAP FILE");
+        return false;
+    }
+    b->path = o->input.files[1];
+    b->input = o->input;
+    b->input.files += 2;
+    b->input.nfiles -= 2;
+    if (verb->reads_lines && b->input.nfiles == 0) {
+        b->input.files = standard_input;
+        b->input.nfiles = 1;
+        b->input.none_named = true;
+    }
+    return output_open(&b->out, o->print.output) &&
+           files_check(o->command->called, b->input.files, b->input.nfiles, outs, 1) &&
+           output_truncate(&b->out);
+}
+
+int bits_run(const struct options *o, enum unseen_cpu cpu)
+{
+    struct bits b = {.o = o, .cpu = cpu, .out = {.fd = -1}};
+    const struct verb *verb = find_verb(o);
+    const bool done = verb && prepare(&b, verb) && verb->run(&b) && output_close(&b.out);
+    output_abandon(&b.out);
+    unseen_bitmap_free(b.bitmap);
+    if (!done) {
+        return EXIT_TROUBLE;
+    }
+    return verb->run == run_check && b.nprinted == 0 ? EXIT_NONE : EXIT_DONE;
+}
