@@ -184,5 +184,51 @@ def run(name, nkills):
     site.server.shutdown()
 
 
+def script(name, *arguments):
+    return subprocess.run([EXAMPLES + "/cms/" + name, *arguments], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+
+
+def urls_in(store, urls):
+    out = subprocess.run([TOOL, "check", "-c", store], input="".join(u + "\n" for u in urls), stdout=subprocess.PIPE, text=True)
+    return int(out.stdout)
+
+
+def maintain():
+    """Import from SQL, nightly compaction, and a backup that is restored."""
+    rows = [url for url, in ask("SELECT url FROM documents")]
+    # A database that was there first.
+    out = script("import.sh", "fresh.unseen", postgres.address)
+    assert (out.returncode, out.stdout) == (0, "%d documents\n" % len(rows)), out
+    assert urls_in("fresh.unseen", rows) == len(rows)
+    # Deleted documents fill the log, until the night.
+    gone = ["http://gone.example/%d" % i for i in range(20000)]
+    for command in "add", "remove":
+        subprocess.run([TOOL, command, "fresh.unseen"], input="".join(u + "\n" for u in gone), text=True, check=True)
+    before = os.path.getsize("fresh.unseen")
+    out = script("nightly.sh", "fresh.unseen", "true")
+    assert out.returncode == 0 and "good" in out.stdout, out
+    assert os.path.getsize("fresh.unseen") < before / 5 and urls_in("fresh.unseen", rows) == len(rows)
+    # A backup: the database has other documents than the set now, more and fewer.
+    lost, came = rows[:50], ["http://restored.example/%d" % i for i in range(70)]
+    cursor.execute("DELETE FROM documents WHERE url = ANY(%s)", (lost,))
+    for url in came:
+        cursor.execute("INSERT INTO documents VALUES (%s, 'a title', 'a text', 'backup')", (url,))
+    server = Server("fresh.unseen")
+    out = script("import.sh", "fresh.unseen", postgres.address)
+    assert out.returncode != 0 and "is being written to" in out.stderr, out
+    server.end()
+    settings = subprocess.run([TOOL, "info", "fresh.unseen"], stdout=subprocess.PIPE, text=True).stdout
+    out = script("import.sh", "fresh.unseen", postgres.address)
+    assert (out.returncode, out.stdout) == (0, "%d documents\n" % (len(rows) + 20)), out
+    assert urls_in("fresh.unseen", rows[50:] + came) == len(rows) + 20 and urls_in("fresh.unseen", lost) == 0
+    again = subprocess.run([TOOL, "info", "fresh.unseen"], stdout=subprocess.PIPE, text=True).stdout
+    assert [line for line in again.split("\n") if line.startswith("seed")] == [line for line in settings.split("\n") if line.startswith("seed")]
+    # A database that cannot be asked changes nothing.
+    out = script("import.sh", "fresh.unseen", "host=/nowhere dbname=cms")
+    assert out.returncode != 0 and urls_in("fresh.unseen", rows[50:] + came) == len(rows) + 20, out
+    print("maintained: %d documents imported, log of %d bytes compacted, backup restored" % (len(rows), before))
+
+
 run("undisturbed", 0)
+maintain()
 run("killed", KILLS)
