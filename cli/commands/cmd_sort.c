@@ -57,11 +57,11 @@ static bool take_integers(void *context, const uint64_t *values, const struct un
 {
     struct sort *s = context;
     uint8_t verdicts[INTEGER_LINES];
-    const bool unique = s->o->print.unique;
+    uint8_t *wanted = s->o->print.unique ? NULL : verdicts;
     (void)lines;
     s->report.nplain += n;
-    if (unseen_bitmap_set(s->bitmap, values, n, unique ? NULL : verdicts, NULL) != UNSEEN_OK ||
-        (!unique && !count_repeats(s, values, verdicts, n))) {
+    if (unseen_bitmap_set(s->bitmap, values, n, wanted, NULL) != UNSEEN_OK ||
+        (wanted && !count_repeats(s, values, wanted, n))) {
         sort_report_memory();
         return false;
     }
