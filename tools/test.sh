@@ -12,7 +12,7 @@
 #     packages  the Debian packages, checked by lintian and used in a bare Debian 12; the static tool
 #     pages     the planner page in a headless Chromium, and the documents as a site
 #     static    cppcheck, clang-tidy, shellcheck (tools/static.sh)
-#     systems   examples in front of stores that need heavy packages: LMDB, RocksDB (tests/systems)
+#     systems   examples in front of stores that need heavy packages: LMDB, RocksDB, LevelDB (tests/systems)
 #     python    the Python package, from the checkout and from its sdist (tools/python.sh)
 #     module    the module in Redis and Valkey servers (tools/module.sh)
 #
@@ -175,7 +175,7 @@ stage_packages() {
 
 stage_systems() {
     local status=0 test
-    install_missing liblmdb-dev librocksdb-dev || return 1
+    install_missing liblmdb-dev librocksdb-dev libleveldb-dev || return 1
     configure_build release unseen unseen_static -- --preset release -DUNSEEN_WERROR=ON || return 1
     for test in tests/systems/*.sh; do
         "$test" || status=1
