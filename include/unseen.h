@@ -20,7 +20,7 @@
  * integers, unseen_arrow.h Arrow arrays, unseen_replica.h copies of sets that stay equal,
  * unseen_small.h sets of a few keys in a few bytes.
  *
- * Conventions of all six headers
+ * Conventions of all headers
  *
  * - Errors. A function that can fail returns enum unseen_status. "Errors" in its comment lists
  *   every status besides UNSEEN_OK. Out-parameters are untouched on failure unless the comment says

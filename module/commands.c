@@ -61,7 +61,7 @@ static const struct command {
     const char *complexity;
 } commands[] = {
     {"BF.RESERVE", bloom_reserve, MAKE, -4, RESERVE, "Creates a set with a rate and a capacity",
-     "O(capacity), at most 1 MiB of memory is zeroed at once"},
+     "O(capacity)"},
     {"BF.ADD", bloom_add, ADD, 3, ITEM, "Adds an item, and says if it was new", "O(1)"},
     {"BF.MADD", bloom_madd, ADD, -3, ITEMS, "Adds items, and says which were new", "O(N)"},
     {"BF.INSERT", bloom_insert, ADD, -2, INSERT,
