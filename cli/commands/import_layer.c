@@ -81,7 +81,7 @@ static bool take_file(struct layer_file *l, const struct options *o)
     bool read_all = false;
     char *buf = malloc(BUFFER_BYTES);
     struct input *in =
-        buf ? input_open(o->input.files[0], (struct input_wait){NULL}, &o->input) : NULL;
+        buf ? input_open(o->input.files[0], (struct input_wait){.before = NULL}, &o->input) : NULL;
     if (!in) {
         free(buf);
         return buf ? false : message_no_memory();
