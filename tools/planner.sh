@@ -1,6 +1,6 @@
 #!/bin/bash
 # Builds the planner page: `unseen plan` in a browser, in one file that opens from disk. The formulas are
-# the library's own C, compiled to WebAssembly by clang-14 with wasi-libc, and embedded as base64.
+# the library's own C, compiled to WebAssembly by clang-14 with wasi-libc, and embedded, packed by gzip, as base64.
 #
 # usage: tools/planner.sh [OUTPUT]      (build/planner.html; the module is written beside it)
 #
@@ -42,7 +42,7 @@ clang-14 --target=wasm32-wasi -O2 -mexec-model=reactor "$objects"/*.o -lwasi-emu
 {
     sed '/@MODULE@/,$d' planner/page.html
     printf '<script type="text/plain" id="module">'
-    base64 -w 0 "$module"
+    gzip -9 -n <"$module" | base64 -w 0
     printf '</script>\n'
     sed '1,/@MODULE@/d' planner/page.html
 } >"$out"
