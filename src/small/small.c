@@ -84,7 +84,7 @@ size_t unseen__small_memory(size_t len)
     while (step * 32 <= len) {
         step *= 2;
     }
-    return (len + step - 1) / step * step;
+    return (len + step - 1) & ~(step - 1);
 }
 
 /* The bits of a key's lo that forms NARROW and WIDE keep; the other bits are of hi. */
@@ -223,7 +223,9 @@ static enum unseen_status begin_layer(void **value, const struct small *small,
     const size_t nruns = parts_runs(parts);
     const size_t run = parts_run_of(parts, key.hi);
     struct new_run made;
-    (void)make_run(&made, parts, run, number_of(small, parts, key), bytes + sizeof(bytes));
+    if (!make_run(&made, parts, run, number_of(small, parts, key), bytes + sizeof(bytes))) {
+        return UNSEEN_ERR_SPACE; /* an empty run has room for one number */
+    }
     bytes[run] = 1;
     bytes[nruns + run] = (uint8_t)made.len;
     memcpy(bytes + 2 * nruns, made.bytes, made.len);
