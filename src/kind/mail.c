@@ -380,10 +380,12 @@ static bool is_domain(struct unseen_bytes domain)
 static bool is_local(struct unseen_bytes local)
 {
     const bool quoted = local.len > 2 && local.data[0] == '"' && local.data[local.len - 1] == '"';
+    const bool is_string = quoted && is_quoted_string(local);
     for (size_t i = quoted; i + quoted < local.len; i++) {
         const char c = local.data[i];
         if ((unsigned char)c < ' ' || c == 0x7f ||
-            (!quoted && memchr(" ()<>[]:;@\\,\"", c, 13) != NULL)) {
+            (!quoted && memchr(" ()<>[]:;@\\,\"", c, 13) != NULL) ||
+            (quoted && !is_string && memchr(" ()<>[]:;@,", c, 11) != NULL)) {
             return false;
         }
     }

@@ -33,12 +33,13 @@
  * sites are asked for. */
 struct form {
     enum unseen__idna idna;
-    char also; /* a byte that is escaped in host and path, besides those that always are */
+    char also;     /* a byte that is escaped in host and path, besides those that always are */
+    bool reads_0x; /* "0x" without digits is the number 0, as in browsers */
 };
 
-static const struct form profile_1 = {UNSEEN__IDNA_1, '%'};
-static const struct form profile_2 = {UNSEEN__IDNA_2, '%'};
-static const struct form browsed = {UNSEEN__IDNA_2, '\\'};
+static const struct form profile_1 = {UNSEEN__IDNA_1, '%', false};
+static const struct form profile_2 = {UNSEEN__IDNA_2, '%', false};
+static const struct form browsed = {UNSEEN__IDNA_2, '\\', true};
 
 /* The parts that the canonical form keeps, decoded. They are rewritten where they stand. */
 struct parts {
@@ -293,8 +294,11 @@ static char *write_host(char *host, size_t len, const struct form *rules, char *
     if (idna) {
         idna_len = tidy_name(out, idna_len); /* IDNA makes dots of other full stops */
     }
+    const char *const name = idna ? out : host;
+    const size_t name_len = idna ? idna_len : len;
     uint32_t address;
-    if (read_ipv4(idna ? out : host, idna ? idna_len : len, &address)) {
+    if (read_ipv4(name, name_len, &address) ||
+        (rules->reads_0x && unseen__ipv4_parse(name, name_len, &address))) {
         return out + unseen__ipv4_write(address, out);
     }
     return idna ? out + idna_len : write_escaped(host, len, rules->also, out);
