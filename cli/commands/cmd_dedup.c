@@ -299,8 +299,8 @@ static bool keep_batch(void *context, const struct batch *b)
 }
 
 /* Asks the server for all lines that are kept, at once: a question and its answer wake two
- * processes. What was answered before is written first, so a run that is killed loses no more lines
- * than it asked for at once. */
+ * processes. The run first writes what was answered before, so a run that is killed loses no more
+ * lines than it asked for at once. */
 static bool answer_kept(void *context)
 {
     struct dedup *d = context;
