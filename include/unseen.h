@@ -18,7 +18,8 @@
  * this order: sets, their export, URL identity, stores (sets that outlive the process), plans (how
  * large will a set be?), lines, errors. unseen_list.h has static lists, unseen_bitmap.h sets of
  * integers, unseen_arrow.h Arrow arrays, unseen_replica.h copies of sets that stay equal,
- * unseen_small.h sets of a few keys in a few bytes.
+ * unseen_small.h sets of a few keys, unseen_shard.h which of n machines a URL belongs to,
+ * unseen_reserve.h room for keys that are about to come.
  *
  * Conventions of all headers
  *
@@ -344,9 +345,9 @@ UNSEEN_API const char *unseen_set_profile(const struct unseen_set *set);
  *   - UNSUPPORTED: the filter lacks UNSEEN_CAN_MERGE or UNSEEN_CAN_INTERSECT
  *   - MISMATCH: error->setting says which setting differs
  *   - ARGUMENT: set and other are one object
- *   - NOMEM
- *   The set is then as it was, but a "compact" set that could not grow has some keys of the other;
- *   call merge again for the rest.
+ *   - NOMEM; UNSUPPORTED, too, if keys of two "compact" sets crowd in one place, made by the secret
+ *   The set is then as it was, but a "compact" set that could not grow has some keys of the other, too.
+ *   After NOMEM call merge again for the rest. For all or nothing, merge into unseen_set_copy.
  * Threads: one, for both sets.
  * Time: linear in the memory of both. */
 UNSEEN_API enum unseen_status unseen_set_merge(

@@ -20,6 +20,12 @@
 #define UNSEEN_LE64(v) (v)
 #endif
 
+/* The next multiple of 8, to which records are padded. */
+static inline size_t round_up_8(size_t len)
+{
+    return (len + 7) & ~(size_t)7;
+}
+
 static inline uint16_t load_le16(const void *p)
 {
     uint16_t v;

@@ -114,6 +114,23 @@ int unseen__file_size(int fd, uint64_t *size_out)
     return 0;
 }
 
+int unseen__file_stamp(int fd, struct unseen__file_stamp *stamp_out)
+{
+    struct stat st;
+    if (fstat(fd, &st) != 0) {
+        return errno;
+    }
+    *stamp_out = (struct unseen__file_stamp){(uint64_t)st.st_size, (int64_t)st.st_mtim.tv_sec,
+                                             (int64_t)st.st_mtim.tv_nsec};
+    return 0;
+}
+
+bool unseen__file_stamp_equals(const struct unseen__file_stamp *a,
+                               const struct unseen__file_stamp *b)
+{
+    return a->size == b->size && a->seconds == b->seconds && a->nanoseconds == b->nanoseconds;
+}
+
 int unseen__file_truncate(int fd, uint64_t size)
 {
     while (ftruncate(fd, (off_t)size) != 0) {

@@ -5,6 +5,7 @@
 #ifndef UNSEEN_BASE_FILE_H
 #define UNSEEN_BASE_FILE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -41,6 +42,21 @@ int unseen__file_write(int fd, uint64_t offset, const void *data, size_t len);
 int unseen__file_sync(int fd);
 
 int unseen__file_size(int fd, uint64_t *size_out);
+
+/* Whether a file was written to since it was looked at: its length, and when it was last changed. The
+ * clock of a file system ticks every few milliseconds. A file that is cut and written to its old length
+ * within one tick looks as before. */
+struct unseen__file_stamp {
+    uint64_t size;
+    int64_t seconds;
+    int64_t nanoseconds;
+};
+
+int unseen__file_stamp(int fd, struct unseen__file_stamp *stamp_out);
+
+/* A stamp of zeros equals no stamp of a file that has bytes. */
+bool unseen__file_stamp_equals(const struct unseen__file_stamp *a,
+                               const struct unseen__file_stamp *b);
 
 int unseen__file_truncate(int fd, uint64_t size);
 

@@ -23,7 +23,7 @@ enum {
     PRIVATE = 0600
 };
 
-static enum unseen_status refuse(const char *path, const char *why, struct unseen_error *error)
+static enum unseen_status own_refuse(const char *path, const char *why, struct unseen_error *error)
 {
     return unseen__error(error, UNSEEN_ERR_FOREIGN, UNSEEN__NO_OFFSET, "%s is in the way: it %s",
                          path, why);
@@ -44,13 +44,13 @@ enum unseen_status unseen__own_open(int folder, const char *name, const char *pa
     struct stat st;
     int code = unseen__file_open_in(folder, name, flags | O_NOFOLLOW, fd_out);
     if (code == ELOOP) {
-        return refuse(path, "is a symbolic link", error);
+        return own_refuse(path, "is a symbolic link", error);
     }
     if (code == EISDIR || code == ENXIO) {
-        return refuse(path, "is not a regular file", error);
+        return own_refuse(path, "is not a regular file", error);
     }
     if (code == EACCES && fstatat(folder, name, &st, AT_SYMLINK_NOFOLLOW) == 0 && fault_of(&st)) {
-        return refuse(path, fault_of(&st), error);
+        return own_refuse(path, fault_of(&st), error);
     }
     if (code != 0) {
         return unseen__error_io(error, "open", path, code);
@@ -61,7 +61,8 @@ enum unseen_status unseen__own_open(int folder, const char *name, const char *pa
     }
     (void)close(*fd_out); /* nothing was written to it */
     *fd_out = -1;
-    return code ? unseen__error_io(error, "read", path, code) : refuse(path, fault_of(&st), error);
+    return code ? unseen__error_io(error, "read", path, code)
+                : own_refuse(path, fault_of(&st), error);
 }
 
 static bool has_name(int fd, int folder, const char *name)
@@ -83,9 +84,9 @@ static enum unseen_status lock(int fd, int folder, const char *name, const char 
 /* Locks a file that was just created or opened, and checks that it still has its name. If *done_out
  * is false, it has not, and the caller tries again. The file is closed in that case and after an
  * error. */
-static enum unseen_status settle(enum unseen_status status, int folder, const char *name,
-                                 const char *path, int tries, bool *done_out, int *fd_out,
-                                 struct unseen_error *error)
+static enum unseen_status own_settle(enum unseen_status status, int folder, const char *name,
+                                     const char *path, int tries, bool *done_out, int *fd_out,
+                                     struct unseen_error *error)
 {
     bool is_named = false;
     if (status == UNSEEN_OK) {
@@ -101,8 +102,8 @@ static enum unseen_status settle(enum unseen_status status, int folder, const ch
     return status;
 }
 
-static enum unseen_status make(int folder, const char *name, const char *path, unsigned mode,
-                               bool *exists_out, int *fd_out, struct unseen_error *error)
+static enum unseen_status own_make(int folder, const char *name, const char *path, unsigned mode,
+                                   bool *exists_out, int *fd_out, struct unseen_error *error)
 {
     const int code = unseen__file_make_in(folder, name, mode, fd_out);
     *exists_out = code == EEXIST;
@@ -116,14 +117,14 @@ enum unseen_status unseen__own_take(int folder, const char *name, const char *pa
         bool exists = !makes;
         bool done = false;
         enum unseen_status status =
-            makes ? make(folder, name, path, PRIVATE, &exists, fd_out, error) : UNSEEN_OK;
+            makes ? own_make(folder, name, path, PRIVATE, &exists, fd_out, error) : UNSEEN_OK;
         if (status == UNSEEN_OK && exists) {
             status = unseen__own_open(folder, name, path, O_RDWR, fd_out, error);
         }
         if (status == UNSEEN_ERR_MISSING && makes && tries < TRIES_MAX) {
             continue; /* it has just been removed */
         }
-        status = settle(status, folder, name, path, tries, &done, fd_out, error);
+        status = own_settle(status, folder, name, path, tries, &done, fd_out, error);
         if (done) {
             return status;
         }
@@ -154,7 +155,7 @@ enum unseen_status unseen__own_make(int folder, const char *name, const char *pa
     for (int tries = 0;; tries++) {
         bool exists = false;
         bool done = false;
-        enum unseen_status status = make(folder, name, path, mode, &exists, fd_out, error);
+        enum unseen_status status = own_make(folder, name, path, mode, &exists, fd_out, error);
         if (status == UNSEEN_OK && exists) {
             status = tries < TRIES_MAX ? remove_old(folder, name, path, error)
                                        : unseen__error_io(error, "create", path, EEXIST);
@@ -162,7 +163,7 @@ enum unseen_status unseen__own_make(int folder, const char *name, const char *pa
                 continue;
             }
         }
-        status = settle(status, folder, name, path, tries, &done, fd_out, error);
+        status = own_settle(status, folder, name, path, tries, &done, fd_out, error);
         if (done) {
             return status;
         }

@@ -31,7 +31,7 @@ static const uint8_t magic[8] = {0x89, 'U', 'N', 'B', '\r', '\n', 0x1a, '\n'};
 /* ---- export ---- */
 
 /* An id that ties the chunks of one export together, as well as a few words can. */
-static uint64_t export_id(const struct unseen_bitmap *b)
+static uint64_t bitmap_export_id(const struct unseen_bitmap *b)
 {
     uint64_t first = 0;
     uint8_t parts[16];
@@ -41,21 +41,19 @@ static uint64_t export_id(const struct unseen_bitmap *b)
     return unseen__checksum(parts, sizeof(parts));
 }
 
-static size_t put_header(const struct unseen_bitmap *b, uint8_t *chunk)
+static size_t bitmap_put_header(const struct unseen_bitmap *b, uint8_t *chunk)
 {
     uint8_t *p = chunk + CHUNK_HEAD;
     memset(p, 0, HEADER_LEN);
-    memcpy(p, magic, sizeof(magic));
-    store_le32(p + 8, FORMAT_VERSION);
-    store_le32(p + 12, 0); /* incompatible features */
+    chunk_put_version(p, magic, FORMAT_VERSION);
     store_le64(p + 16, b->count);
-    return chunk_seal(chunk, KIND_HEADER, export_id(b), HEADER_LEN);
+    return chunk_seal(chunk, KIND_HEADER, bitmap_export_id(b), HEADER_LEN);
 }
 
-static size_t put_end(const struct unseen_bitmap *b, uint8_t *chunk)
+static size_t bitmap_put_end(const struct unseen_bitmap *b, uint8_t *chunk)
 {
     store_le64(chunk + CHUNK_HEAD, b->count);
-    return chunk_seal(chunk, KIND_END, export_id(b), 8);
+    return chunk_seal(chunk, KIND_END, bitmap_export_id(b), 8);
 }
 
 static size_t page_len(unsigned count)
@@ -63,7 +61,7 @@ static size_t page_len(unsigned count)
     return PAGE_HEAD + (count <= LIST_MAX ? 2 * (size_t)count : (size_t)UNSEEN__PAGE);
 }
 
-static void put_list(uint64_t entry, uint8_t *p)
+static void bitmap_put_list(uint64_t entry, uint8_t *p)
 {
     if (bitmap_kind(entry) != BITMAP_DENSE) {
         const uint16_t *cell = bitmap_cell(entry);
@@ -85,7 +83,7 @@ static void put_page(uint8_t *p, uint64_t page, uint64_t entry, unsigned count)
     store_le16(p + 4, (uint16_t)count);
     store_le16(p + 6, 0);
     if (count <= LIST_MAX) {
-        put_list(entry, p + PAGE_HEAD);
+        bitmap_put_list(entry, p + PAGE_HEAD);
         return;
     }
     for (unsigned i = 0; i < BITMAP_WORDS; i++) {
@@ -124,21 +122,22 @@ enum unseen_status unseen_bitmap_export(const struct unseen_bitmap *b, uint64_t 
         return UNSEEN_ERR_ARGUMENT;
     }
     if (*cursor == 0) {
-        *len_out = put_header(b, chunk);
+        *len_out = bitmap_put_header(b, chunk);
         *cursor = 1;
         return UNSEEN_OK;
     }
     uint64_t page = *cursor - 1;
     const size_t len = put_pages(b, &page, chunk + CHUNK_HEAD);
-    *len_out = len ? chunk_seal(chunk, KIND_PIECE, export_id(b), len) : put_end(b, chunk);
+    *len_out =
+        len ? chunk_seal(chunk, KIND_PIECE, bitmap_export_id(b), len) : bitmap_put_end(b, chunk);
     *cursor = len ? page + 1 : CURSOR_END;
     return UNSEEN_OK;
 }
 
 /* ---- import ---- */
 
-static enum unseen_status take_header(struct unseen_bitmap *b, const uint8_t *p, size_t len,
-                                      uint64_t id)
+static enum unseen_status bitmap_take_header(struct unseen_bitmap *b, const uint8_t *p, size_t len,
+                                             uint64_t id)
 {
     if (b->import.has_header || len != HEADER_LEN || memcmp(p, magic, sizeof(magic)) != 0) {
         return UNSEEN_ERR_CORRUPT;
@@ -215,7 +214,7 @@ static enum unseen_status take_page(struct unseen_bitmap *b, const uint8_t *p, s
     return status;
 }
 
-static enum unseen_status take_piece(struct unseen_bitmap *b, const uint8_t *p, size_t len)
+static enum unseen_status bitmap_take_piece(struct unseen_bitmap *b, const uint8_t *p, size_t len)
 {
     enum unseen_status status = len ? UNSEEN_OK : UNSEEN_ERR_CORRUPT;
     while (len > 0 && status == UNSEEN_OK) {
@@ -227,7 +226,7 @@ static enum unseen_status take_piece(struct unseen_bitmap *b, const uint8_t *p, 
     return status;
 }
 
-static enum unseen_status take_end(struct unseen_bitmap *b, const uint8_t *p, size_t len)
+static enum unseen_status bitmap_take_end(struct unseen_bitmap *b, const uint8_t *p, size_t len)
 {
     if (b->import.has_end || len != 8 || load_le64(p) != b->import.count) {
         return UNSEEN_ERR_CORRUPT;
@@ -239,24 +238,18 @@ static enum unseen_status take_end(struct unseen_bitmap *b, const uint8_t *p, si
 enum unseen_status unseen_bitmap_import_chunk(struct unseen_bitmap *b, const void *data, size_t len,
                                               bool *complete_out)
 {
-    const uint8_t *chunk = data;
-    if (!chunk_is_sound(chunk, len)) {
-        return UNSEEN_ERR_CORRUPT;
-    }
-    const uint32_t kind = chunk_kind(chunk);
-    const uint64_t id = chunk_id(chunk);
-    const uint8_t *payload = chunk + CHUNK_HEAD;
-    const size_t payload_len = len - CHUNK_HEAD - CHUNK_TAIL;
-    if (kind != KIND_HEADER && (!b->import.has_header || id != b->import.id)) {
+    struct chunk chunk;
+    if (!chunk_open(&chunk, data, len) ||
+        (chunk.kind != KIND_HEADER && (!b->import.has_header || chunk.id != b->import.id))) {
         return UNSEEN_ERR_CORRUPT;
     }
     enum unseen_status status = UNSEEN_ERR_CORRUPT;
-    if (kind == KIND_HEADER) {
-        status = take_header(b, payload, payload_len, id);
-    } else if (kind == KIND_PIECE) {
-        status = take_piece(b, payload, payload_len);
-    } else if (kind == KIND_END) {
-        status = take_end(b, payload, payload_len);
+    if (chunk.kind == KIND_HEADER) {
+        status = bitmap_take_header(b, chunk.payload, chunk.len, chunk.id);
+    } else if (chunk.kind == KIND_PIECE) {
+        status = bitmap_take_piece(b, chunk.payload, chunk.len);
+    } else if (chunk.kind == KIND_END) {
+        status = bitmap_take_end(b, chunk.payload, chunk.len);
     }
     if (status == UNSEEN_OK && b->count > b->import.count) {
         status = UNSEEN_ERR_CORRUPT;
@@ -269,21 +262,21 @@ enum unseen_status unseen_bitmap_import_chunk(struct unseen_bitmap *b, const voi
 
 /* ---- files ---- */
 
-static enum unseen_status take_chunk(void *object, const void *chunk, size_t len,
-                                     bool *complete_out)
+static enum unseen_status bitmap_take_chunk(void *object, const void *chunk, size_t len,
+                                            bool *complete_out)
 {
     return unseen_bitmap_import_chunk(object, chunk, len, complete_out);
 }
 
-static enum unseen_status next_chunk(const void *object, uint64_t *cursor, void *buf, size_t cap,
-                                     size_t *len_out)
+static enum unseen_status bitmap_next_chunk(const void *object, uint64_t *cursor, void *buf,
+                                            size_t cap, size_t *len_out)
 {
     return unseen_bitmap_export(object, cursor, buf, cap, len_out);
 }
 
 /* The lock comes before the reading, so that no edit is lost. */
-static enum unseen_status open_file(struct unseen_bitmap *b, const char *path,
-                                    enum unseen_bitmap_mode mode, struct unseen_error *error)
+static enum unseen_status bitmap_open_file(struct unseen_bitmap *b, const char *path,
+                                           enum unseen_bitmap_mode mode, struct unseen_error *error)
 {
     const struct unseen_allocator *allocator = &b->pool.pages.allocator;
     if (mode == UNSEEN_BITMAP_EDIT) {
@@ -295,7 +288,7 @@ static enum unseen_status open_file(struct unseen_bitmap *b, const char *path,
         b->is_edited = true;
     }
     const enum unseen_status status =
-        unseen__chunk_file_read(path, KIND_HEADER, allocator, take_chunk, b, error);
+        unseen__chunk_file_read(path, KIND_HEADER, allocator, bitmap_take_chunk, b, error);
     return status == UNSEEN_ERR_MISSING && b->is_edited ? UNSEEN_OK : status;
 }
 
@@ -309,7 +302,7 @@ enum unseen_status unseen_bitmap_open(struct unseen_bitmap **bitmap_out, const c
     if (status != UNSEEN_OK) {
         return status;
     }
-    status = open_file(*bitmap_out, path, mode, error);
+    status = bitmap_open_file(*bitmap_out, path, mode, error);
     if (status != UNSEEN_OK) {
         unseen_bitmap_free(*bitmap_out);
         *bitmap_out = NULL;
@@ -323,5 +316,5 @@ enum unseen_status unseen_bitmap_save(struct unseen_bitmap *b, struct unseen_err
         return unseen__error_plain(error, UNSEEN_ERR_ARGUMENT);
     }
     b->is_edited = false;
-    return unseen__chunk_writer_finish(&b->writer, next_chunk, b, error);
+    return unseen__chunk_writer_finish(&b->writer, bitmap_next_chunk, b, error);
 }

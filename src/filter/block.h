@@ -45,12 +45,6 @@ enum unseen_status unseen__block_combine_piece(struct unseen__filter *filter,
 void unseen__block_combine_finish(struct unseen__filter *filter,
                                   enum unseen__combination combination);
 
-/* Odd, otherwise random: they are part of the format. */
-#define BLOCK_MULTIPLIERS                                                                          \
-    0x9e3779b1, 0x85ebca77, 0xc2b2ae3d, 0x27d4eb2f, 0x165667b1, 0xd3a2646d, 0xfd7046c5,            \
-        0xb55a4f09, 0x8da6b343, 0xd8163841, 0xcb1ab31f, 0x5851f42d, 0xa0761d65, 0xe7037ed1,        \
-        0x8ebc6af1, 0x589965cd
-
 /* The places in use, as bits. With two lines, the places of the second line begin at bit 8. */
 UNSEEN_INLINE uint32_t block_lanes(bool two_lines, unsigned k)
 {

@@ -16,7 +16,7 @@ struct KERNEL(count) {
 
 UNSEEN_INLINE void KERNEL(find)(uint64_t lo, uint32_t lanes, struct KERNEL(places) * places)
 {
-    static const uint32_t multiplier[16] = {BLOCK_MULTIPLIERS};
+    static const uint32_t multiplier[16] = {BLOCKS_MULTIPLIERS};
     for (unsigned i = 0; lanes >> i; i++) {
         places->place[i] = ((uint32_t)lo * multiplier[i] + (uint32_t)(lo >> 32)) >> 23;
     }

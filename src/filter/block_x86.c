@@ -24,7 +24,7 @@ UNSEEN_INLINE KERNEL_TARGET void KERNEL(find)(uint64_t lo, uint32_t lanes,
                                               struct KERNEL(places) * places)
 {
     (void)lanes;
-    static const uint32_t multiplier[16] = {BLOCK_MULTIPLIERS};
+    static const uint32_t multiplier[16] = {BLOCKS_MULTIPLIERS};
     const __m256i *m = (const __m256i *)(const void *)multiplier;
     const __m256i a = _mm256_set1_epi32((int)(uint32_t)lo);
     const __m256i b = _mm256_set1_epi32((int)(uint32_t)(lo >> 32));
@@ -138,7 +138,7 @@ UNSEEN_INLINE KERNEL_TARGET void KERNEL(find)(uint64_t lo, uint32_t lanes,
                                               struct KERNEL(places) * places)
 {
     (void)lanes;
-    static const uint32_t multiplier[16] = {BLOCK_MULTIPLIERS};
+    static const uint32_t multiplier[16] = {BLOCKS_MULTIPLIERS};
     const __m512i a = _mm512_set1_epi32((int)(uint32_t)lo);
     const __m512i b = _mm512_set1_epi32((int)(uint32_t)(lo >> 32));
     const __m512i product = _mm512_mullo_epi32(a, _mm512_loadu_si512(multiplier));

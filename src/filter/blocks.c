@@ -106,7 +106,7 @@ static double blocks_plan_rate(const struct blocks_kind *kind, const struct unse
 
 /* ---- the geometry of a whole set: k, two_lines, and the blocks of all filters ---- */
 
-static enum unseen_status shape_for(struct blocks *b, double fpr, uint64_t capacity)
+static enum unseen_status blocks_shape_for(struct blocks *b, double fpr, uint64_t capacity)
 {
     struct unseen_plan p = {.fpr = fpr, .capacity = capacity};
     const enum unseen_status status = blocks_plan(b->kind, &p);
@@ -135,7 +135,7 @@ static void blocks_save_params(const struct unseen__filter *filter, uint8_t *par
     store_le_double(params + 24, b->fpr);
 }
 
-static enum unseen_status shape_from(struct blocks *b, const uint8_t *saved)
+static enum unseen_status blocks_shape_from(struct blocks *b, const uint8_t *saved)
 {
     b->k = saved[1];
     b->two_lines = saved[2] == 2;
@@ -150,7 +150,7 @@ static enum unseen_status shape_from(struct blocks *b, const uint8_t *saved)
     return ok ? UNSEEN_OK : UNSEEN_ERR_CORRUPT;
 }
 
-static enum unseen_status shape(struct blocks *b, const struct unseen__filter_params *params)
+static enum unseen_status blocks_shape(struct blocks *b, const struct unseen__filter_params *params)
 {
     if (params->first) {
         const struct blocks *first = blocks_from_const(params->first);
@@ -161,8 +161,8 @@ static enum unseen_status shape(struct blocks *b, const struct unseen__filter_pa
         b->capacity = first->capacity;
         return UNSEEN_OK;
     }
-    return params->saved ? shape_from(b, params->saved)
-                         : shape_for(b, params->fpr, params->capacity);
+    return params->saved ? blocks_shape_from(b, params->saved)
+                         : blocks_shape_for(b, params->fpr, params->capacity);
 }
 
 static enum unseen_status blocks_shard_bits(const struct blocks_kind *kind,
@@ -174,7 +174,7 @@ static enum unseen_status blocks_shard_bits(const struct blocks_kind *kind,
         *shard_bits_out = 0; /* create looks at the parameters */
         return UNSEEN_OK;
     }
-    const enum unseen_status status = shape(&b, params);
+    const enum unseen_status status = blocks_shape(&b, params);
     if (status == UNSEEN_OK) {
         const unsigned limit = parts_bits(b.nblocks);
         *shard_bits_out = wanted < limit ? wanted : limit;
@@ -198,7 +198,7 @@ static const struct blocks_kernel *blocks_select_kernel(const struct blocks_kind
 
 static enum unseen_status blocks_init(struct blocks *b, const struct unseen__filter_params *params)
 {
-    enum unseen_status status = shape(b, params);
+    enum unseen_status status = blocks_shape(b, params);
     if (status != UNSEEN_OK) {
         return status;
     }

@@ -55,6 +55,12 @@ struct blocks {
     struct unseen_allocator allocator;
 };
 
+/* Of the places of a key in a line: odd, otherwise random. They are part of the format. */
+#define BLOCKS_MULTIPLIERS                                                                         \
+    0x9e3779b1, 0x85ebca77, 0xc2b2ae3d, 0x27d4eb2f, 0x165667b1, 0xd3a2646d, 0xfd7046c5,            \
+        0xb55a4f09, 0x8da6b343, 0xd8163841, 0xcb1ab31f, 0x5851f42d, 0xa0761d65, 0xe7037ed1,        \
+        0x8ebc6af1, 0x589965cd
+
 UNSEEN_INLINE struct blocks *blocks_from(struct unseen__filter *filter)
 {
     return (struct blocks *)(void *)filter;

@@ -66,7 +66,7 @@ static double lines_for(uint64_t capacity, double bits_per_key)
     return ceil((double)capacity * bits_per_key / 512);
 }
 
-static uint64_t bits_of(double lines)
+static uint64_t bloom_bits_of(double lines)
 {
     return lines < 1e15 ? (uint64_t)lines * 512 : 0;
 }
@@ -80,7 +80,7 @@ static enum unseen_status bloom_plan(struct unseen_plan *plan)
     enum unseen_status status = unseen__rate_solve(&model, plan);
     const double lines = lines_for(plan->capacity, plan->bits_per_key);
     if (status == UNSEEN_OK && is_size_free) {
-        plan->bits = bits_of(lines);
+        plan->bits = bloom_bits_of(lines);
         plan->bits_per_key = lines * 512 / (double)plan->capacity;
     }
     return status;
@@ -92,7 +92,8 @@ static double bloom_plan_rate(const struct unseen_plan *plan, double nkeys)
     return is_planned ? unseen__bloom_rate((double)plan->bits, plan->hashes, nkeys) : 0;
 }
 
-static enum unseen_status shape_for(struct bloom *b, const struct unseen__filter_params *params)
+static enum unseen_status bloom_shape_for(struct bloom *b,
+                                          const struct unseen__filter_params *params)
 {
     struct unseen_plan p = {.fpr = params->fpr,
                             .capacity = params->capacity,
@@ -106,7 +107,7 @@ static enum unseen_status shape_for(struct bloom *b, const struct unseen__filter
         return UNSEEN_ERR_ARGUMENT;
     }
     b->k = p.hashes;
-    b->m = bits_of(lines_for(p.capacity, p.bits_per_key));
+    b->m = bloom_bits_of(lines_for(p.capacity, p.bits_per_key));
     b->fpr = fmax(p.fpr, model.fpr_min); /* no key is long enough to promise less */
     b->capacity = p.capacity;
     return b->m > 0 ? UNSEEN_OK : UNSEEN_ERR_NOMEM;
@@ -122,7 +123,7 @@ static void bloom_save_params(const struct unseen__filter *filter, uint8_t *para
     store_le_double(params + 24, b->fpr);
 }
 
-static enum unseen_status shape_from(struct bloom *b, const uint8_t *saved)
+static enum unseen_status bloom_shape_from(struct bloom *b, const uint8_t *saved)
 {
     b->k = saved[1];
     b->m = load_le64(saved + 8);
@@ -134,9 +135,11 @@ static enum unseen_status shape_from(struct bloom *b, const uint8_t *saved)
     return ok ? UNSEEN_OK : UNSEEN_ERR_CORRUPT;
 }
 
-static enum unseen_status make_first(struct bloom *b, const struct unseen__filter_params *params)
+static enum unseen_status bloom_make_first(struct bloom *b,
+                                           const struct unseen__filter_params *params)
 {
-    enum unseen_status status = params->saved ? shape_from(b, params->saved) : shape_for(b, params);
+    enum unseen_status status =
+        params->saved ? bloom_shape_from(b, params->saved) : bloom_shape_for(b, params);
     if (status != UNSEEN_OK) {
         return status;
     }
@@ -172,7 +175,7 @@ static enum unseen_status bloom_create(struct unseen__filter **filter_out,
     if (params->first) {
         join_first(b, bloom_from(params->first));
     } else {
-        status = make_first(b, params);
+        status = bloom_make_first(b, params);
     }
     if (status != UNSEEN_OK) {
         unseen__free(&params->allocator, b, sizeof(*b));

@@ -58,8 +58,8 @@ static const struct compact_kernel *compact_select_kernel(bool wide, enum unseen
 
 /* The geometry that holds capacity keys without growing: 2^depth groups of npages pages. Random
  * keys fill the pages of a group to 7/8 before its first page is too full. */
-static void plan_groups(const struct compact *c, uint64_t capacity, unsigned *depth_out,
-                        unsigned *npages_out)
+static void compact_plan_groups(const struct compact *c, uint64_t capacity, unsigned *depth_out,
+                                unsigned *npages_out)
 {
     double page_keys = 0.875 * COMPACT_LINES * c->layout->slots;
     double pages = ceil((double)capacity / page_keys);
@@ -98,14 +98,21 @@ static bool compact_is_possible(const struct compact *c, uint64_t npages)
            (c->prefix != 0 || unseen__memory_is_plausible(&c->allocator, size));
 }
 
-static enum unseen_status create_groups(struct compact *c, uint64_t whole_capacity)
+/* This filter's part of the geometry for the capacity of a set. False if no memory is large enough. */
+static bool plan_part(const struct compact *c, uint64_t whole_capacity, unsigned *depth_out,
+                      unsigned *npages_out)
 {
     const uint64_t capacity = (whole_capacity >> c->prefix_bits) +
                               ((whole_capacity & (((uint64_t)1 << c->prefix_bits) - 1)) != 0);
+    compact_plan_groups(c, capacity, depth_out, npages_out);
+    return compact_is_possible(c, (uint64_t)*npages_out << *depth_out);
+}
+
+static enum unseen_status compact_create_groups(struct compact *c, uint64_t whole_capacity)
+{
     unsigned depth;
     unsigned npages;
-    plan_groups(c, capacity, &depth, &npages);
-    if (!compact_is_possible(c, (uint64_t)npages << depth)) {
+    if (!plan_part(c, whole_capacity, &depth, &npages)) {
         return UNSEEN_ERR_NOMEM;
     }
     size_t ngroups = (size_t)1 << depth;
@@ -168,7 +175,7 @@ enum unseen_status unseen__compact_create_cut(struct unseen__filter **filter_out
     c->prefix = params->prefix;
     c->cpu = params->cpu;
     unseen__compact_relayout(c, layout_for(params->fpr), cut);
-    enum unseen_status status = create_groups(c, params->capacity);
+    enum unseen_status status = compact_create_groups(c, params->capacity);
     if (status != UNSEEN_OK) {
         compact_free(&c->filter);
         return status;
@@ -259,6 +266,15 @@ static double estimate_rate(const struct compact *c)
     return ldexp(sum, 1 - 6 - 3 - (int)c->layout->r_bits);
 }
 
+static enum unseen_status compact_make_room(struct unseen__filter *filter, uint64_t capacity)
+{
+    struct compact *c = compact_from(filter);
+    unsigned depth;
+    unsigned npages;
+    return plan_part(c, capacity, &depth, &npages) ? unseen__compact_grow_to(c, depth, npages)
+                                                   : UNSEEN_ERR_NOMEM;
+}
+
 static uint64_t compact_nkeys(const struct unseen__filter *filter)
 {
     return compact_from_const(filter)->nkeys;
@@ -326,6 +342,7 @@ const struct unseen__filter_ops unseen__compact_ops = {
     .add = compact_add,
     .contains = compact_contains,
     .remove = compact_remove,
+    .make_room = compact_make_room,
     .nkeys = compact_nkeys,
     .stats = compact_stats,
     .save_params = unseen__compact_save_params,
@@ -341,6 +358,7 @@ const struct unseen__filter_ops unseen__compact_ops = {
     .is_same_shape = unseen__compact_is_same_shape,
     .combine_piece = unseen__compact_combine_piece,
     .combine_finish = unseen__compact_combine_finish,
+    .merge_first = COMPACT_POSITION_KEYS,
     .plan = compact_plan,
     .plan_rate = compact_plan_rate,
 };
@@ -356,6 +374,7 @@ const struct unseen__filter_ops unseen__compact_count_ops = {
     .contains = compact_contains,
     .remove = compact_remove,
     .multiplicity = unseen__compact_count,
+    .make_room = compact_make_room,
     .nkeys = compact_nkeys,
     .stats = compact_stats,
     .save_params = unseen__compact_save_params,

@@ -58,6 +58,8 @@ enum {
     COMPACT_PREFIX_MAX = 8, /* prefix_bits of a filter */
     COMPACT_GENERATIONS = 96,
     COMPACT_STUCK_MAX = 1024, /* of a group's stuck */
+    COMPACT_PLACES_SPARE = 8, /* places are written so many at a time */
+    COMPACT_PLACES = COMPACT_LINES * 16 + COMPACT_PLACES_SPARE, /* room for the places of a page */
     COMPACT_PIECE_HEAD = 16,
     COMPACT_FULL_LEN = 8 /* a page's word of the full map, in a piece */
 };
@@ -108,12 +110,14 @@ struct compact_kernel {
                      uint8_t *verdicts);
     void (*remove)(struct compact *c, const struct unseen_key *keys, size_t n, uint8_t *verdicts);
     /* For each line of a page, the tags whose remainder is in the cyclic interval
-     * [first, first + count), as bits. */
-    void (*leaving)(const uint8_t *page, unsigned first, unsigned count, uint16_t *slots);
+     * [first, first + count), as bits. Their places, line * 16 + slot, go to an array of
+     * COMPACT_PLACES. Returns the number of places. */
+    size_t (*leaving)(const uint8_t *page, unsigned first, unsigned count, uint16_t *slots,
+                      uint16_t *places);
     /* Empties the chosen slots of each line of a page. */
     void (*erase)(uint8_t *page, const uint16_t *slots);
-    /* The empty words of a line, as bits (for a wide line, the 3 highest bits say nothing). */
-    /* Which slots of a line match v, and which are empty. */
+    /* Which slots of a line match v, and which are empty (for a wide line, the 3 highest bits say
+     * nothing). */
     struct compact_lanes (*compare)(const uint8_t *line, uint32_t v);
 };
 
@@ -229,6 +233,10 @@ enum unseen_status unseen__compact_directory_deepen(struct compact *c, uint64_t 
  * stash. */
 enum unseen_status unseen__compact_grow(struct compact *c, uint64_t path, bool *stuck_out);
 
+/* Grows to groups of this depth, of npages pages each. Groups that are deeper or larger stay. NOMEM: some
+ * groups have grown. */
+enum unseen_status unseen__compact_grow_to(struct compact *c, unsigned depth, unsigned npages);
+
 /* A group of this depth or deeper does not split. */
 unsigned unseen__compact_depth_limit(const struct compact *c);
 
@@ -274,6 +282,10 @@ enum unseen_status unseen__compact_fetch(struct unseen__filter *filter,
 void unseen__compact_unread_release(struct compact *c);
 
 /* compact_merge.c: union */
+/* In a position of save_piece: the whole keys, behind the groups. Growth moves whole keys to groups,
+ * and never back. */
+#define COMPACT_POSITION_KEYS ((uint64_t)1 << 48)
+
 bool unseen__compact_is_same_shape(const struct unseen__filter *filter,
                                    const struct unseen__filter *other);
 enum unseen_status unseen__compact_combine_piece(struct unseen__filter *filter,

@@ -254,24 +254,24 @@ static enum unseen_status fetch_group(struct compact *c, struct compact_place *p
     struct compact_group *entries = unseen__compact_directory_find(c, place->path, &copies);
     const size_t piece_len = compact_piece_len(entries->npages);
     const size_t len = CHUNK_HEAD + piece_len + CHUNK_TAIL;
-    const uint8_t *piece = u->buf + CHUNK_HEAD;
+    struct chunk chunk;
     uint64_t generations[COMPACT_GENERATIONS] = {0};
     uint64_t ntags = 0;
     enum unseen_status status = u->pieces.read(u->pieces.context, place->offset, u->buf, len);
     if (status != UNSEEN_OK) {
         return status;
     }
-    if (!chunk_is_sound(u->buf, len) || chunk_kind(u->buf) != u->pieces.kind ||
-        chunk_id(u->buf) != u->pieces.id ||
-        !is_piece_of(c, piece, piece_len, place->path, entries)) {
+    if (!chunk_open(&chunk, u->buf, len) || chunk.kind != u->pieces.kind ||
+        chunk.id != u->pieces.id ||
+        !is_piece_of(c, chunk.payload, chunk.len, place->path, entries)) {
         return UNSEEN_ERR_CORRUPT;
     }
-    status = unseen__compact_load_pages(c, piece, piece_len, entries, generations, &ntags);
+    status = unseen__compact_load_pages(c, chunk.payload, chunk.len, entries, generations, &ntags);
     if (status != UNSEEN_OK || !take_tags(u, generations)) {
         return UNSEEN_ERR_CORRUPT;
     }
     for (size_t i = 0; i < copies; i++) {
-        entries[i].stuck = load_le16(piece + 4);
+        entries[i].stuck = load_le16(chunk.payload + 4);
     }
     place->is_read = true;
     (void)__atomic_fetch_sub(&u->nleft, 1, __ATOMIC_RELEASE);

@@ -97,7 +97,8 @@ static bool join_match(struct compact *c, const struct compact_probe *probe, uin
 
 /* For a group that cannot grow, because somebody who knows the secret made its keys: shortens the
  * tag that has most bits in common with this one, until it is a tag of both keys. Returns false if
- * no tag in the lines has the remainder. */
+ * no tag in the lines has the remainder: then nothing can stand for the tag, because the stash takes
+ * whole keys. */
 static bool join_nearest(struct compact *c, const struct compact_probe *probe)
 {
     uint8_t *best = NULL;
@@ -141,7 +142,7 @@ static enum unseen_status add_to_group(struct compact *c, const struct merge_tag
             return status;
         }
         if (stuck) {
-            return join_nearest(c, &probe) ? UNSEEN_OK : UNSEEN_ERR_NOMEM;
+            return join_nearest(c, &probe) ? UNSEEN_OK : UNSEEN_ERR_UNSUPPORTED;
         }
     }
 }

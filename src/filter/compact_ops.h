@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * What the compact filter's kernels and compact_grow.c share: finding a key's lines, filling and
- * clearing a slot. */
+ * What the compact filter's kernels, compact_kick.c and compact_merge.c share: finding a key's lines,
+ * filling and clearing a slot. */
 #ifndef UNSEEN_FILTER_COMPACT_OPS_H
 #define UNSEEN_FILTER_COMPACT_OPS_H
 

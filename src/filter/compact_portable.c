@@ -60,11 +60,12 @@ UNSEEN_INLINE struct compact_lanes KERNEL(compare)(const uint8_t *line, uint32_t
 
 UNSEEN_INLINE uint32_t KERNEL(small_r_in)(const uint8_t *line, unsigned first, unsigned count)
 {
+    const uint32_t last = (count << 24) - 1;
     uint32_t in_range = 0;
     for (unsigned i = 0; i < 16; i++) {
-        in_range |= load_le32(line + 4 * i) - (first << 24) < count << 24 ? slot_bit[i] : 0;
+        in_range |= load_le32(line + 4 * i) - (first << 24) <= last ? slot_bit[i] : 0;
     }
-    return in_range;
+    return count ? in_range : 0;
 }
 
 UNSEEN_INLINE uint32_t KERNEL(wide_r_in)(const uint8_t *line, unsigned first, unsigned count)

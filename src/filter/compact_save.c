@@ -23,8 +23,6 @@ enum {
     PIECE_KEYS_MAX = 2048
 };
 
-#define POSITION_KEYS ((uint64_t)1 << 48)
-
 /* The most adds of one key in an export: later adds do not overflow. */
 #define COUNT_MAX ((uint64_t)1 << 48)
 
@@ -63,7 +61,7 @@ unsigned unseen__compact_saved_depth(const uint8_t *params)
     return params[2];
 }
 
-static size_t save_group(const struct compact *c, uint64_t *position, uint8_t *buf)
+static size_t compact_save_group(const struct compact *c, uint64_t *position, uint8_t *buf)
 {
     uint64_t path = *position << 16;
     const struct compact_group *group = compact_find(c, path);
@@ -88,7 +86,7 @@ static size_t save_keys(const struct compact *c, uint64_t *position, uint8_t *bu
     const struct unseen__stash *o = &c->stash;
     const size_t len = c->counts ? 24 : 16;
     size_t n = 0;
-    size_t i = (size_t)(*position - POSITION_KEYS);
+    size_t i = (size_t)(*position - COMPACT_POSITION_KEYS);
     for (; i < o->nkeys && n < PIECE_KEYS_MAX; i++, n++) {
         uint8_t *p = buf + PIECE_HEAD + n * len;
         store_le64(p, o->keys[i].lo);
@@ -97,7 +95,7 @@ static size_t save_keys(const struct compact *c, uint64_t *position, uint8_t *bu
             store_le64(p + 16, o->counts ? o->counts[i] : 1);
         }
     }
-    *position = POSITION_KEYS + i;
+    *position = COMPACT_POSITION_KEYS + i;
     if (n == 0) {
         return 0;
     }
@@ -111,8 +109,8 @@ size_t unseen__compact_save_piece(const struct unseen__filter *filter, uint64_t 
                                   uint8_t *buf)
 {
     const struct compact *c = compact_from_const(filter);
-    if (*position < POSITION_KEYS) {
-        return save_group(c, position, buf);
+    if (*position < COMPACT_POSITION_KEYS) {
+        return compact_save_group(c, position, buf);
     }
     return save_keys(c, position, buf);
 }

@@ -122,8 +122,9 @@ UNSEEN_INLINE KERNEL_TARGET uint32_t KERNEL(small_r_in)(const uint8_t *line, uns
 {
     /* The remainder is a tag's top byte, so the bits below it do not disturb the comparison. */
     __m512i base = _mm512_set1_epi32((int)(first << 24));
+    __m512i last = _mm512_set1_epi32((int)((count << 24) - 1));
     __m512i from = _mm512_sub_epi32(_mm512_loadu_si512(line), base);
-    return _mm512_cmplt_epu32_mask(from, _mm512_set1_epi32((int)(count << 24)));
+    return count ? _mm512_cmple_epu32_mask(from, last) : 0;
 }
 
 UNSEEN_INLINE KERNEL_TARGET uint32_t KERNEL(wide_r_in)(const uint8_t *line, unsigned first,

@@ -31,7 +31,7 @@ const struct blocks_kind unseen__counting_kind = {
 /* The least of the key's counters. */
 uint64_t unseen__counting_count(const struct unseen__filter *filter, struct unseen_key key)
 {
-    static const uint32_t multipliers[UNSEEN__BLOCKED_HASHES] = {COUNTING_MULTIPLIERS};
+    static const uint32_t multipliers[UNSEEN__BLOCKED_HASHES] = {BLOCKS_MULTIPLIERS};
     const struct blocks *c = blocks_from_const(filter);
     const uint8_t *block = blocks_of_key(c, c->two_lines, key);
     unsigned least = UNSEEN_COUNT_MAX;

@@ -48,12 +48,6 @@ void unseen__counting_combine_finish(struct unseen__filter *filter,
                                      enum unseen__combination combination);
 uint64_t unseen__counting_count(const struct unseen__filter *filter, struct unseen_key key);
 
-/* Odd, otherwise random: they are part of the format. */
-#define COUNTING_MULTIPLIERS                                                                       \
-    0x9e3779b1, 0x85ebca77, 0xc2b2ae3d, 0x27d4eb2f, 0x165667b1, 0xd3a2646d, 0xfd7046c5,            \
-        0xb55a4f09, 0x8da6b343, 0xd8163841, 0xcb1ab31f, 0x5851f42d, 0xa0761d65, 0xe7037ed1,        \
-        0x8ebc6af1, 0x589965cd
-
 /* The lowest bit of each counter of a word. */
 #define COUNTING_ONES UINT64_C(0x1111111111111111)
 

@@ -18,7 +18,7 @@ struct KERNEL(mask) {
 
 UNSEEN_INLINE void KERNEL(mark)(unsigned k, bool two_lines, uint64_t lo, struct KERNEL(mask) * mask)
 {
-    static const uint32_t multiplier[16] = {COUNTING_MULTIPLIERS};
+    static const uint32_t multiplier[16] = {BLOCKS_MULTIPLIERS};
     uint32_t places[16];
     for (unsigned i = 0; i < 16; i++) {
         places[i] = counting_place(two_lines, i, lo, multiplier[i]);

@@ -62,7 +62,7 @@ UNSEEN_INLINE KERNEL_TARGET void KERNEL(mark_line)(const uint32_t *words, const 
 UNSEEN_INLINE KERNEL_TARGET void KERNEL(mark)(unsigned k, bool two_lines, uint64_t lo,
                                               struct KERNEL(mask) * mask)
 {
-    static const uint32_t multiplier[16] = {COUNTING_MULTIPLIERS};
+    static const uint32_t multiplier[16] = {BLOCKS_MULTIPLIERS};
     uint32_t words[16];
     uint32_t bits[16];
     KERNEL(eight_places)(lo, multiplier, words, bits);
@@ -170,7 +170,7 @@ UNSEEN_INLINE KERNEL_TARGET __m512i KERNEL(line_of)(const uint32_t *words, const
 UNSEEN_INLINE KERNEL_TARGET void KERNEL(mark)(unsigned k, bool two_lines, uint64_t lo,
                                               struct KERNEL(mask) * mask)
 {
-    static const uint32_t multiplier[16] = {COUNTING_MULTIPLIERS};
+    static const uint32_t multiplier[16] = {BLOCKS_MULTIPLIERS};
     uint32_t words[16];
     uint32_t bits[16];
     const __m512i a = _mm512_set1_epi32((int)(uint32_t)lo);

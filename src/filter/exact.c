@@ -68,19 +68,20 @@ static const struct exact_kernel *exact_select_kernel(enum unseen_cpu cpu)
 }
 
 /* The tags of a line, in a group with this many bits of prefix. */
-static unsigned slots_of(unsigned known)
+static unsigned exact_slots_of(unsigned known)
 {
     return known >= 13 ? 12 : known >= 9 ? 11 : known >= 4 ? 10 : 9;
 }
 
 /* The geometry that has room for capacity keys: 2^depth groups of npages pages. */
-static void plan_groups(double capacity, unsigned prefix_bits, unsigned *depth_out,
-                        unsigned *npages_out)
+static void exact_plan_groups(double capacity, unsigned prefix_bits, unsigned *depth_out,
+                              unsigned *npages_out)
 {
     unsigned depth = 0;
     double npages = 0;
     for (;; depth++) {
-        const double page_keys = slots_of(depth + prefix_bits) * EXACT_PAGE_LINES * PLANNED_FILL;
+        const double page_keys =
+            exact_slots_of(depth + prefix_bits) * EXACT_PAGE_LINES * PLANNED_FILL;
         npages = ceil(ldexp(capacity, -(int)(depth + prefix_bits)) / page_keys);
         if (npages <= EXACT_PAGES_MAX || depth == PLANNED_DEPTH_MAX) {
             break;
@@ -113,7 +114,7 @@ static void exact_free(struct unseen__filter *filter)
 }
 
 /* 2^depth groups, and a directory of at least one bit. The entries of a group are neighbours. */
-static enum unseen_status create_groups(struct exact *e, unsigned depth, unsigned npages)
+static enum unseen_status exact_create_groups(struct exact *e, unsigned depth, unsigned npages)
 {
     const size_t ngroups = (size_t)1 << depth;
     e->dir_bits = depth ? depth : 1;
@@ -148,7 +149,7 @@ static bool exact_is_possible(const struct exact *e, unsigned depth, unsigned np
 {
     size_t size;
     const size_t low =
-        e->full_keys ? 8 * EXACT_PAGE_LINES * (size_t)slots_of(depth + e->prefix_bits) : 0;
+        e->full_keys ? 8 * EXACT_PAGE_LINES * (size_t)exact_slots_of(depth + e->prefix_bits) : 0;
     return depth < PLANNED_DEPTH_MAX &&
            size_mul((size_t)npages << depth, (UNSEEN__PAGE + low) << e->prefix_bits, &size) &&
            (e->prefix != 0 || unseen__memory_is_plausible(&e->pages.allocator, size));
@@ -170,7 +171,7 @@ static void plan_load(struct exact *e, const struct unseen__filter_params *param
     const uint64_t most = params->saved_max / key_bytes(e);
     const uint64_t nkeys = params->saved_nkeys < most ? params->saved_nkeys : most;
     unsigned depth;
-    plan_groups((double)nkeys, e->prefix_bits, &depth, &e->load_npages);
+    exact_plan_groups((double)nkeys, e->prefix_bits, &depth, &e->load_npages);
     depth = depth < LOADED_DEPTH_MAX ? depth : LOADED_DEPTH_MAX;
     e->load_known = depth + e->prefix_bits;
 }
@@ -197,12 +198,13 @@ static enum unseen_status exact_create(struct unseen__filter **filter_out,
     e->pages.allocator = params->allocator;
     unsigned depth;
     unsigned npages;
-    plan_groups(saved ? 0 : (double)params->capacity, e->prefix_bits, &depth, &npages);
+    exact_plan_groups(saved ? 0 : (double)params->capacity, e->prefix_bits, &depth, &npages);
     if (saved) {
         plan_load(e, params);
     }
-    const enum unseen_status status =
-        exact_is_possible(e, depth, npages) ? create_groups(e, depth, npages) : UNSEEN_ERR_NOMEM;
+    const enum unseen_status status = exact_is_possible(e, depth, npages)
+                                          ? exact_create_groups(e, depth, npages)
+                                          : UNSEEN_ERR_NOMEM;
     if (status != UNSEEN_OK) {
         exact_free(&e->filter);
         return status;
@@ -234,6 +236,17 @@ static void exact_remove(struct unseen__filter *filter, const struct unseen_key 
     e->kernel->remove(e, keys, n, verdicts);
 }
 
+static enum unseen_status exact_make_room(struct unseen__filter *filter, uint64_t capacity)
+{
+    struct exact *e = exact_from(filter);
+    unsigned depth;
+    unsigned npages;
+    exact_plan_groups((double)capacity, e->prefix_bits, &depth, &npages);
+    return exact_is_possible(e, depth, npages)
+               ? unseen__exact_grow_to(e, depth + e->prefix_bits, npages)
+               : UNSEEN_ERR_NOMEM;
+}
+
 static uint64_t exact_nkeys(const struct unseen__filter *filter)
 {
     return exact_from_const(filter)->nkeys;
@@ -259,8 +272,8 @@ static double bits_per_key(uint64_t capacity, bool full_keys)
 {
     unsigned depth;
     unsigned npages;
-    plan_groups((double)capacity, 0, &depth, &npages);
-    const double slots = slots_of(capacity ? depth : EXACT_TOP_BITS);
+    exact_plan_groups((double)capacity, 0, &depth, &npages);
+    const double slots = exact_slots_of(capacity ? depth : EXACT_TOP_BITS);
     const double line_bits = 8.0 * EXACT_LINE + (full_keys ? 64 * slots : 0);
     return line_bits / (slots * PLANNED_FILL * MEAN_FILL);
 }
@@ -320,8 +333,8 @@ static bool is_before(struct unseen_key a, struct unseen_key b)
 }
 
 /* Inserts a key into n sorted keys. */
-static void insert(const struct exact *e, struct piece_keys *listed, size_t n,
-                   struct unseen_key key)
+static void exact_insert(const struct exact *e, struct piece_keys *listed, size_t n,
+                         struct unseen_key key)
 {
     uint64_t *keys = listed->keys;
     uint64_t *lows = listed->lows;
@@ -347,14 +360,14 @@ static size_t save_stash(const struct exact *e, uint64_t *position, struct piece
     size_t i = (size_t)(*position - POSITION_STASH);
     size_t n = 0;
     for (; i < e->stash.nkeys && n < PIECE_BYTES / key_bytes(e); i++) {
-        insert(e, listed, n++, e->stash.keys[i]);
+        exact_insert(e, listed, n++, e->stash.keys[i]);
     }
     *position = POSITION_STASH + i;
     return n;
 }
 
 /* Takes the keys of the next pages that have any, from *position on. */
-static size_t save_group(const struct exact *e, uint64_t *position, struct piece_keys *listed)
+static size_t exact_save_group(const struct exact *e, uint64_t *position, struct piece_keys *listed)
 {
     const uint64_t end = (uint64_t)POSITIONS << e->dir_bits;
     const unsigned npages = e->full_keys ? 4 : 8;
@@ -380,14 +393,14 @@ static size_t exact_save_piece(const struct unseen__filter *filter, uint64_t *po
 {
     const struct exact *e = exact_from_const(filter);
     struct piece_keys listed;
-    size_t n = *position < POSITION_STASH ? save_group(e, position, &listed) : 0;
+    size_t n = *position < POSITION_STASH ? exact_save_group(e, position, &listed) : 0;
     if (n == 0 && *position >= POSITION_STASH) {
         n = save_stash(e, position, &listed);
     }
     return n ? make_piece(e, buf, &listed, n) : 0;
 }
 
-static bool is_piece(const struct exact *e, const uint8_t *piece, size_t len)
+static bool exact_is_piece(const struct exact *e, const uint8_t *piece, size_t len)
 {
     return len > PIECE_HEAD && load_le32(piece) == PIECE_KEYS &&
            load_le32(piece + 4) <= PIECE_BYTES / key_bytes(e) &&
@@ -402,7 +415,7 @@ static bool owns_key(const struct exact *e, uint64_t key)
 static bool exact_owns_piece(const struct unseen__filter *filter, const uint8_t *piece, size_t len)
 {
     const struct exact *e = exact_from_const(filter);
-    if (!is_piece(e, piece, len)) {
+    if (!exact_is_piece(e, piece, len)) {
         return false;
     }
     for (size_t at = PIECE_HEAD; at < len; at += key_bytes(e)) {
@@ -435,7 +448,7 @@ static enum unseen_status exact_load_piece(struct unseen__filter *filter, const 
     struct exact *e = exact_from(filter);
     struct unseen_key keys[LOAD_BATCH];
     size_t n = 0;
-    if (!is_piece(e, piece, len)) {
+    if (!exact_is_piece(e, piece, len)) {
         return UNSEEN_ERR_CORRUPT;
     }
     enum unseen_status status = UNSEEN_OK;
@@ -488,6 +501,7 @@ const struct unseen__filter_ops unseen__exact_ops = {
     .add = exact_add,
     .contains = exact_contains,
     .remove = exact_remove,
+    .make_room = exact_make_room,
     .nkeys = exact_nkeys,
     .stats = exact_stats,
     .save_params = exact_save_params,

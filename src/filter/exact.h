@@ -135,6 +135,10 @@ void unseen__exact_group_free(struct exact *e, struct exact_group *group);
 enum unseen_status unseen__exact_add_slowly(struct exact *e, struct unseen_key key,
                                             bool *moved_out);
 
+/* Grows to groups with this many known bits, of npages pages each. Groups that know more or are larger
+ * stay. Errors: NOMEM; some groups have grown. */
+enum unseen_status unseen__exact_grow_to(struct exact *e, unsigned known, unsigned npages);
+
 /* Called while loading, before a key is added: parts its group, if that is empty, until the group is
  * as small as it will be at the end. So the keys of an export, which come group by group, are put
  * where they stay. Errors: NOMEM. */

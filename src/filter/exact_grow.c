@@ -30,7 +30,7 @@ enum {
 
 /* ---- groups ---- */
 
-static void shape(struct exact_group *group)
+static void exact_shape(struct exact_group *group)
 {
     static const struct {
         unsigned known;
@@ -107,7 +107,7 @@ struct exact_group *unseen__exact_group_create(struct exact *e, uint64_t prefix,
     group->prefix = prefix;
     group->known = known;
     group->npages = npages;
-    shape(group);
+    exact_shape(group);
     for (unsigned i = 0; i < npages; i++) {
         group->page[i] = unseen__page_take(&e->pages);
         if (!group->page[i]) {
@@ -385,10 +385,11 @@ static bool may_widen(const struct exact_group *group)
 }
 
 /* The fewest pages whose limit is not below nkeys. */
-static unsigned pages_for(unsigned known, size_t nkeys)
+static unsigned exact_pages_for(unsigned known, size_t nkeys)
 {
     struct exact_group group = {.known = known, .npages = EXACT_PAGES_MIN};
-    for (shape(&group); group.limit < nkeys && group.npages < EXACT_PAGES_MAX; shape(&group)) {
+    for (exact_shape(&group); group.limit < nkeys && group.npages < EXACT_PAGES_MAX;
+         exact_shape(&group)) {
         group.npages++;
     }
     return group.npages;
@@ -403,12 +404,13 @@ static size_t count_upper(const uint64_t *keys, size_t n, uint64_t bit)
     return nupper;
 }
 
-static bool create_successors(struct exact *e, const struct exact_group *old, const uint64_t *keys,
-                              size_t n, struct exact_group **groups)
+/* One group of npages pages in place of the old group; 0: two groups, of min_pages pages at least. */
+static bool create_successors(struct exact *e, const struct exact_group *old, unsigned npages,
+                              unsigned min_pages, const uint64_t *keys, size_t n,
+                              struct exact_group **groups)
 {
-    if (may_widen(old)) {
-        groups[0] =
-            unseen__exact_group_create(e, old->prefix, old->known, old->npages + STEP_PAGES);
+    if (npages > 0) {
+        groups[0] = unseen__exact_group_create(e, old->prefix, old->known, npages);
         return groups[0] != NULL;
     }
     const uint64_t bit = (uint64_t)1 << (63 - old->known);
@@ -418,8 +420,9 @@ static bool create_successors(struct exact *e, const struct exact_group *old, co
     }
     const size_t nupper = count_upper(keys, n, bit);
     for (unsigned i = 0; i < 2; i++) {
+        const unsigned least = exact_pages_for(known, i ? nupper : n - nupper);
         groups[i] = unseen__exact_group_create(e, old->prefix | (i ? bit : 0), known,
-                                               pages_for(known, i ? nupper : n - nupper));
+                                               least > min_pages ? least : min_pages);
         if (!groups[i]) {
             return false;
         }
@@ -458,24 +461,22 @@ static unsigned depth_limit(const struct exact *e)
     return usual + 12 < EXACT_DEPTH_MAX ? usual + 12 : EXACT_DEPTH_MAX;
 }
 
-/* Replaces a group by a larger group, or by two. *stuck_out is set if the keys do not spread, so
- * that a larger group would be of no use. */
-static enum unseen_status grow_group(struct exact *e, struct exact_group *old, bool *stuck_out)
+/* Replaces a group as create_successors says. *stuck_out is set, and the old group stays, if the keys do
+ * not spread. */
+static enum unseen_status replace_group(struct exact *e, struct exact_group *old, unsigned npages,
+                                        unsigned min_pages, bool *stuck_out)
 {
     struct exact_group *groups[2] = {NULL, NULL};
-    *stuck_out = !may_widen(old) && old->known - e->prefix_bits >= depth_limit(e);
-    if (*stuck_out) {
-        return UNSEEN_OK;
-    }
     const size_t nwords = (size_t)EXACT_GROUP_MAX + 1;
     const size_t size = (e->full_keys ? 2 : 1) * nwords * sizeof(uint64_t);
     uint64_t *keys = unseen__alloc(&e->pages.allocator, size, sizeof(*keys));
     enum unseen_status status = UNSEEN_ERR_NOMEM;
+    *stuck_out = false;
     if (keys) {
         uint64_t *lows = e->full_keys ? keys + nwords : NULL;
         const size_t n = unseen__exact_keys(old, 0, EXACT_PAGES_MAX, keys, lows);
         e->work += n;
-        if (create_successors(e, old, keys, n, groups)) {
+        if (create_successors(e, old, npages, min_pages, keys, n, groups)) {
             status = UNSEEN_OK;
             *stuck_out = !put_all(groups, keys, lows, n);
         }
@@ -486,6 +487,49 @@ static enum unseen_status grow_group(struct exact *e, struct exact_group *old, b
         return UNSEEN_OK;
     }
     free_groups(e, groups);
+    return status;
+}
+
+/* Replaces a group by a larger group, or by two. *stuck_out is set if the keys do not spread, so
+ * that a larger group would be of no use. */
+static enum unseen_status grow_group(struct exact *e, struct exact_group *old, bool *stuck_out)
+{
+    if (may_widen(old)) {
+        return replace_group(e, old, old->npages + STEP_PAGES, 0, stuck_out);
+    }
+    *stuck_out = old->known - e->prefix_bits >= depth_limit(e);
+    return *stuck_out ? UNSEEN_OK : replace_group(e, old, 0, EXACT_PAGES_MIN, stuck_out);
+}
+
+/* The group after this one in the directory. */
+static size_t next_entry(const struct exact *e, size_t i)
+{
+    return i + ((size_t)1 << (e->dir_bits - (e->directory[i]->known - e->prefix_bits)));
+}
+
+enum unseen_status unseen__exact_grow_to(struct exact *e, unsigned known, unsigned npages)
+{
+    enum unseen_status status = UNSEEN_OK;
+    bool stuck;
+    /* Level by level, so that no group is ever much deeper than the others. */
+    for (unsigned level = e->prefix_bits + 1; level <= known; level++) {
+        const unsigned least = level < known ? EXACT_PAGES_MIN : npages;
+        for (size_t i = 0; i < (size_t)1 << e->dir_bits && status == UNSEEN_OK;) {
+            struct exact_group *group = e->directory[i];
+            if (group->known < level) {
+                const unsigned dir_bits = e->dir_bits;
+                status = replace_group(e, group, 0, least, &stuck);
+                i <<= e->dir_bits - dir_bits;
+            }
+            i = next_entry(e, i);
+        }
+    }
+    for (size_t i = 0; i < (size_t)1 << e->dir_bits && status == UNSEEN_OK; i = next_entry(e, i)) {
+        struct exact_group *group = e->directory[i];
+        if (group->known == known && group->npages < npages) {
+            status = replace_group(e, group, npages, 0, &stuck);
+        }
+    }
     return status;
 }
 

@@ -95,6 +95,11 @@ struct unseen__filter_ops {
      * it cannot remove: a batch over several filters could not be undone. */
     enum unseen_status (*reserve)(struct unseen__filter *filter, ptrdiff_t n);
 
+    /* Grows at once to the geometry that a filter made for this capacity (of the whole set) has, unless it
+     * is larger. NULL: the filter does not grow by itself, or not in one step. Errors: NOMEM; the filter
+     * may have grown by some of it. */
+    enum unseen_status (*make_room)(struct unseen__filter *filter, uint64_t capacity);
+
     /* The nkeys of stats alone. It must be cheap: an export calls it at each chunk. */
     uint64_t (*nkeys)(const struct unseen__filter *filter);
 
@@ -158,6 +163,10 @@ struct unseen__filter_ops {
                                         enum unseen__combination combination, const uint8_t *piece,
                                         size_t len);
     void (*combine_finish)(struct unseen__filter *filter, enum unseen__combination combination);
+
+    /* A filter whose pieces can be combined one by one, while the other filter changes: the position
+     * of those pieces whose keys may move to others. They come first, at once. 0: it cannot. */
+    uint64_t merge_first;
 
     /* For unseen_plan: plan fills in the unknown numbers of a plan from the known numbers;
      * plan_rate is the rate of a filter with this plan and nkeys keys. */

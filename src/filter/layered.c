@@ -10,7 +10,8 @@
  * number of keys. The compact filter is made when the first key comes that the full one does not
  * have. Nothing is read again: a hash of 14 bits could not become a tag of 40.
  *
- * An absent key is asked of both. Keys cannot be removed: it would be unknown from which of two.
+ * An absent key is asked of both. In a set that is much larger than its small set, an outline of the
+ * small set (small/outline.h) answers for nearly all of them. Keys cannot be removed: it would be unknown from which of two.
  *
  * This filter is not in the list of names: sets of unseen_small.h become one, and servers that keep
  * sets of a given size make one. */
@@ -22,6 +23,7 @@
 #include "base/macros.h"
 #include "base/memory.h"
 #include "filter/tally.h"
+#include "small/outline.h"
 #include "small/small.h"
 
 enum {
@@ -32,7 +34,9 @@ enum {
     PART_BLOCK = 1,
     PART_REST = 2,
     NPARTS = 3,
-    PART_HEAD = 64
+    PART_HEAD = 64,
+    OUTLINE_FROM =
+        65536 /* keys in the rest; its memory is 400 KB then, and the outline 64 KB more */
 };
 
 /* In a position: the part behind the first. */
@@ -41,6 +45,7 @@ enum {
 struct layered {
     struct unseen__filter filter;
     void *small;                            /* NULL if there is a capacity */
+    uint8_t *outline;                       /* of `small`; NULL: not made */
     struct unseen__filter *filters[NPARTS]; /* of BLOCK and REST; NULL: not there */
     uint8_t loaded[NPARTS][PART_HEAD];      /* while loading: the head of the first piece */
     double fpr;
@@ -72,6 +77,9 @@ static void layered_free(struct unseen__filter *filter)
         }
     }
     unseen_small_free(l->small, &allocator);
+    if (l->outline) {
+        unseen__free(&allocator, l->outline, OUTLINE_LEN);
+    }
     unseen__free(&allocator, l, sizeof(*l));
 }
 
@@ -80,12 +88,12 @@ static struct unseen__filter_params part_params(const struct layered *l)
     return (struct unseen__filter_params){.cpu = l->cpu, .allocator = l->allocator};
 }
 
-static const struct unseen__filter_ops *ops_of(unsigned part)
+static const struct unseen__filter_ops *layered_ops_of(unsigned part)
 {
     return part == PART_BLOCK ? &unseen__block_ops : &unseen__compact_ops;
 }
 
-static enum unseen_status make_first(struct layered *l)
+static enum unseen_status layered_make_first(struct layered *l)
 {
     if (l->capacity == 0) {
         return unseen_small_create(&l->small, l->fpr, &l->allocator);
@@ -104,7 +112,8 @@ static enum unseen_status make_rest(struct layered *l)
                                  : unseen__compact_ops.create(&l->filters[PART_REST], &params);
 }
 
-static enum unseen_status load_params(struct layered *l, const struct unseen__filter_params *params)
+static enum unseen_status layered_load_params(struct layered *l,
+                                              const struct unseen__filter_params *params)
 {
     const uint8_t *saved = params->saved;
     l->fpr = load_le_double(saved + 16);
@@ -115,17 +124,18 @@ static enum unseen_status load_params(struct layered *l, const struct unseen__fi
     return ok ? UNSEEN_OK : UNSEEN_ERR_CORRUPT;
 }
 
-static enum unseen_status start(struct layered *l, const struct unseen__filter_params *params)
+static enum unseen_status layered_start(struct layered *l,
+                                        const struct unseen__filter_params *params)
 {
     if (params->saved) {
-        return load_params(l, params);
+        return layered_load_params(l, params);
     }
     if (params->fpr < SMALL_LAYERED_RATE_MIN) {
         return UNSEEN_ERR_FPR;
     }
     l->fpr = params->fpr;
     l->capacity = params->capacity;
-    return make_first(l);
+    return layered_make_first(l);
 }
 
 static enum unseen_status layered_create(struct unseen__filter **filter_out,
@@ -137,7 +147,7 @@ static enum unseen_status layered_create(struct unseen__filter **filter_out,
     }
     *l = (struct layered){
         .filter.ops = &unseen__layered_ops, .cpu = params->cpu, .allocator = params->allocator};
-    const enum unseen_status status = start(l, params);
+    const enum unseen_status status = layered_start(l, params);
     if (status != UNSEEN_OK) {
         layered_free(&l->filter);
         return status;
@@ -159,13 +169,14 @@ static enum unseen_status layered_shard_bits(const struct unseen__filter_params 
 enum unseen_status unseen__layered_adopt(struct unseen__filter *filter, const void *value)
 {
     struct layered *l = layered_from(filter);
-    void *copy;
-    enum unseen_status status =
-        unseen_small_load(&copy, value, unseen_small_len(value), &l->allocator);
-    if (status != UNSEEN_OK) {
-        return status;
+    const size_t memory = unseen_small_memory(value);
+    void *copy = unseen__alloc(&l->allocator, memory, UNSEEN_SMALL_ALIGN);
+    if (!copy) {
+        return UNSEEN_ERR_NOMEM;
     }
-    status = unseen_small_keep_seed(&copy, NULL, &l->allocator);
+    memcpy(copy, value, memory);
+    enum unseen_status status = unseen_small_keep_seed(&copy, NULL, &l->allocator);
+    status = status == UNSEEN_OK ? unseen_small_set_mark(&copy, 0, &l->allocator) : status;
     if (status != UNSEEN_OK) {
         unseen_small_free(copy, &l->allocator);
         return status;
@@ -185,6 +196,34 @@ struct open_keys {
     size_t n;
 };
 
+/* Asks the small set about the keys that its outline lets through. */
+static void ask_outlined(const struct layered *l, const struct unseen_key *keys, size_t n,
+                         uint8_t *verdicts)
+{
+    struct small small;
+    unseen__small_read(&small, l->small);
+    for (size_t i = 0; i < n; i++) {
+        const bool has =
+            outline_may_have(l->outline, keys[i]) && unseen__small_has(&small, keys[i]);
+        verdicts[i] = has ? UNSEEN_SEEN : UNSEEN_NEW;
+    }
+}
+
+/* Makes the outline when it has become worth its memory. Without memory the set works as before. */
+static void make_outline(struct layered *l)
+{
+    const struct unseen__filter *rest = l->filters[PART_REST];
+    struct small small;
+    if (l->outline || !l->small || !rest || rest->ops->nkeys(rest) < OUTLINE_FROM) {
+        return;
+    }
+    l->outline = unseen__alloc(&l->allocator, OUTLINE_LEN, 1);
+    if (l->outline) {
+        unseen__small_read(&small, l->small);
+        unseen__outline_make(l->outline, &small);
+    }
+}
+
 /* Asks the first part about a batch. */
 static void ask_first(const struct layered *l, const struct unseen_key *keys, size_t n,
                       uint8_t *verdicts, struct open_keys *open)
@@ -192,6 +231,8 @@ static void ask_first(const struct layered *l, const struct unseen_key *keys, si
     const struct unseen__filter *block = l->filters[PART_BLOCK];
     if (block) {
         block->ops->contains(block, keys, n, verdicts);
+    } else if (l->outline) {
+        ask_outlined(l, keys, n, verdicts);
     } else {
         unseen_small_contains(l->small, keys, n, verdicts);
     }
@@ -237,20 +278,36 @@ static enum unseen_status add_first(struct layered *l, const struct unseen_key *
     return block->ops->add(block, keys, n < room ? n : (size_t)room, verdicts, ndone_out);
 }
 
+/* A filter that was made for a key and has not taken it: a replica that never saw the key has none. */
+static void drop_empty_rest(struct layered *l)
+{
+    struct unseen__filter *rest = l->filters[PART_REST];
+    if (rest && rest->ops->nkeys(rest) == 0) {
+        rest->ops->free(rest);
+        l->filters[PART_REST] = NULL;
+    }
+}
+
 /* Adds a batch to the rest, but for the keys that the first part has. */
 static enum unseen_status add_rest(struct layered *l, const struct unseen_key *keys, size_t n,
                                    uint8_t *verdicts, size_t *ndone_out)
 {
-    struct unseen__filter *rest = l->filters[PART_REST];
     struct open_keys open;
     size_t nadded = 0;
     ask_first(l, keys, n, verdicts, &open);
-    const enum unseen_status status =
-        rest->ops->add(rest, open.keys, open.n, open.verdicts, &nadded);
+    enum unseen_status status = open.n > 0 ? make_rest(l) : UNSEEN_OK;
+    if (status == UNSEEN_OK && open.n > 0) {
+        struct unseen__filter *rest = l->filters[PART_REST];
+        status = rest->ops->add(rest, open.keys, open.n, open.verdicts, &nadded);
+    }
     for (size_t i = 0; i < nadded; i++) {
         verdicts[open.at[i]] = open.verdicts[i];
     }
     *ndone_out = nadded < open.n ? open.at[nadded] : n;
+    if (status != UNSEEN_OK) {
+        drop_empty_rest(l);
+    }
+    make_outline(l);
     return status;
 }
 
@@ -259,15 +316,17 @@ static enum unseen_status layered_add(struct unseen__filter *filter, const struc
 {
     struct layered *l = layered_from(filter);
     enum unseen_status status = UNSEEN_OK;
+    bool is_full = l->filters[PART_REST] != NULL;
     size_t done = 0;
     while (done < n && status == UNSEEN_OK) {
         const size_t count = n - done < BATCH ? n - done : BATCH;
         size_t batch_done;
-        if (l->filters[PART_REST]) {
+        if (is_full) {
             status = add_rest(l, keys + done, count, verdicts + done, &batch_done);
         } else {
             status = add_first(l, keys + done, count, verdicts + done, &batch_done);
-            status = status == UNSEEN_ERR_SPACE ? make_rest(l) : status;
+            is_full = status == UNSEEN_ERR_SPACE;
+            status = is_full ? UNSEEN_OK : status;
         }
         done += batch_done;
     }
@@ -319,7 +378,7 @@ static void add_stats(const struct unseen__filter *part, struct unseen_set_stats
 static void layered_stats(const struct unseen__filter *filter, struct unseen_set_stats *stats)
 {
     const struct layered *l = layered_from_const(filter);
-    stats->memory += sizeof(*l);
+    stats->memory += sizeof(*l) + (l->outline ? OUTLINE_LEN : 0);
     stats->fpr_promise = l->fpr;
     if (l->small) {
         const struct unseen_small_stats small = small_stats(l->small);
@@ -357,7 +416,7 @@ static void layered_save_params(const struct unseen__filter *filter, uint8_t *pa
     store_le64(params + 24, l->capacity);
 }
 
-static size_t put_piece(const struct layered *l, unsigned part, uint64_t *at, uint8_t *buf)
+static size_t layered_put_piece(const struct layered *l, unsigned part, uint64_t *at, uint8_t *buf)
 {
     const struct unseen__filter *filter = l->filters[part];
     size_t len = 0;
@@ -381,14 +440,14 @@ static size_t layered_save_piece(const struct unseen__filter *filter, uint64_t *
 {
     const struct layered *l = layered_from_const(filter);
     if (*position < POSITION_REST) {
-        const size_t len = put_piece(l, l->small ? PART_SMALL : PART_BLOCK, position, buf);
+        const size_t len = layered_put_piece(l, l->small ? PART_SMALL : PART_BLOCK, position, buf);
         if (len) {
             return len;
         }
         *position = POSITION_REST;
     }
     uint64_t at = *position - POSITION_REST;
-    const size_t len = put_piece(l, PART_REST, &at, buf);
+    const size_t len = layered_put_piece(l, PART_REST, &at, buf);
     *position = POSITION_REST + at;
     return len;
 }
@@ -432,7 +491,7 @@ static enum unseen_status load_part(struct layered *l, unsigned part, const uint
         return UNSEEN_ERR_CORRUPT;
     }
     if (!l->filters[part]) {
-        const enum unseen_status status = ops_of(part)->create(&l->filters[part], &params);
+        const enum unseen_status status = layered_ops_of(part)->create(&l->filters[part], &params);
         if (status != UNSEEN_OK) {
             return status;
         }
@@ -470,6 +529,9 @@ static enum unseen_status layered_load_finish(struct unseen__filter *filter)
             inner->ops->nkeys(inner) != load_le64(l->loaded[part] + 16)) {
             status = UNSEEN_ERR_CORRUPT;
         }
+    }
+    if (status == UNSEEN_OK) {
+        make_outline(l);
     }
     return status;
 }

@@ -191,7 +191,7 @@ static void scalable_save_params(const struct unseen__filter *filter, uint8_t *p
     store_le_double(params + 24, s->fpr);
 }
 
-static enum unseen_status load_params(struct scalable *s, const uint8_t *saved)
+static enum unseen_status scalable_load_params(struct scalable *s, const uint8_t *saved)
 {
     s->first_capacity = load_le64(saved + 16);
     s->fpr = load_le_double(saved + 24);
@@ -208,11 +208,12 @@ static enum unseen_status scalable_shard_bits(const struct unseen__filter_params
     return *shard_bits_out <= SHARD_BITS_MAX ? UNSEEN_OK : UNSEEN_ERR_CORRUPT;
 }
 
-static enum unseen_status start(struct scalable *s, const struct unseen__filter_params *params)
+static enum unseen_status scalable_start(struct scalable *s,
+                                         const struct unseen__filter_params *params)
 {
     if (params->saved) {
         s->saved_max = params->saved_max;
-        return load_params(s, params->saved);
+        return scalable_load_params(s, params->saved);
     }
     const uint64_t share = (params->capacity >> s->prefix_bits) + 1;
     s->first_capacity = share > FIRST_CAPACITY ? share : FIRST_CAPACITY;
@@ -237,7 +238,7 @@ static enum unseen_status scalable_create(struct unseen__filter **filter_out,
         .cpu = params->cpu,
         .allocator = params->allocator,
     };
-    enum unseen_status status = start(s, params);
+    enum unseen_status status = scalable_start(s, params);
     if (status != UNSEEN_OK) {
         scalable_free(&s->filter);
         return status;
@@ -323,8 +324,9 @@ static enum unseen_status pass_link(struct scalable *s, unsigned link, bool abse
 }
 
 /* Adds a batch for which the newest link has room: it gets the keys that no older link has. */
-static enum unseen_status add_batch(struct scalable *s, bool absent_only,
-                                    const struct unseen_key *keys, size_t n, uint8_t *verdicts)
+static enum unseen_status scalable_add_batch(struct scalable *s, bool absent_only,
+                                             const struct unseen_key *keys, size_t n,
+                                             uint8_t *verdicts)
 {
     struct open_keys open;
     struct link *link = newest(s);
@@ -358,7 +360,7 @@ static enum unseen_status add_batches(struct scalable *s, bool absent_only,
         const uint64_t room = room_of(newest(s));
         size_t count = n - done < BATCH ? n - done : BATCH;
         count = count < room ? count : (size_t)room;
-        status = add_batch(s, absent_only, keys + done, count, verdicts + done);
+        status = scalable_add_batch(s, absent_only, keys + done, count, verdicts + done);
         done += status == UNSEEN_OK ? count : 0;
     }
     s->nreserved -= n < s->nreserved ? n : s->nreserved;

@@ -31,22 +31,41 @@ static inline size_t chunk_seal(uint8_t *chunk, uint32_t kind, uint64_t id, size
     return body + CHUNK_TAIL;
 }
 
-/* True if the len bytes are one whole chunk. */
-static inline bool chunk_is_sound(const uint8_t *chunk, size_t len)
-{
-    return len >= CHUNK_HEAD + CHUNK_TAIL && len <= UNSEEN_CHUNK_MAX &&
-           load_le32(chunk + 4) == len - CHUNK_HEAD - CHUNK_TAIL && load_le64(chunk + 16) == 0 &&
-           load_le64(chunk + len - CHUNK_TAIL) == unseen__checksum(chunk, len - CHUNK_TAIL);
-}
-
 static inline uint32_t chunk_kind(const uint8_t *chunk)
 {
     return load_le32(chunk);
 }
 
-static inline uint64_t chunk_id(const uint8_t *chunk)
+/* A chunk that was read. */
+struct chunk {
+    uint32_t kind;
+    uint64_t id;
+    const uint8_t *payload;
+    size_t len; /* of the payload */
+};
+
+/* Takes the frame off. Returns false if the len bytes at data are not one whole chunk. */
+static inline bool chunk_open(struct chunk *chunk, const void *data, size_t len)
 {
-    return load_le64(chunk + 8);
+    const uint8_t *p = (const uint8_t *)data;
+    if (len < CHUNK_HEAD + CHUNK_TAIL || len > UNSEEN_CHUNK_MAX ||
+        load_le32(p + 4) != len - CHUNK_HEAD - CHUNK_TAIL || load_le64(p + 16) != 0 ||
+        load_le64(p + len - CHUNK_TAIL) != unseen__checksum(p, len - CHUNK_TAIL)) {
+        return false;
+    }
+    *chunk = (struct chunk){.kind = chunk_kind(p),
+                            .id = load_le64(p + 8),
+                            .payload = p + CHUNK_HEAD,
+                            .len = len - CHUNK_HEAD - CHUNK_TAIL};
+    return true;
+}
+
+/* Writes what the payload of each header chunk begins with. */
+static inline void chunk_put_version(uint8_t *payload, const uint8_t magic[8], uint32_t version)
+{
+    memcpy(payload, magic, 8);
+    store_le32(payload + 8, version);
+    store_le32(payload + 12, 0); /* incompatible features */
 }
 
 #endif

@@ -50,13 +50,17 @@ UNSEEN_INLINE uint64_t sip_final(struct sip *s)
     return s->v[0] ^ s->v[1] ^ s->v[2] ^ s->v[3];
 }
 
-UNSEEN_INLINE struct unseen_key sip_key(struct sip *s)
+/* A key of 64 bits has a lo that follows from hi. */
+UNSEEN_INLINE struct unseen_key sip_key(struct sip *s, unsigned bits)
 {
-    struct unseen_key key;
+    struct unseen_key key = {0, 0};
     s->v[2] ^= 0xee;
     key.hi = sip_final(s);
-    s->v[1] ^= 0xdd;
-    key.lo = sip_final(s);
+    if (bits != 64) {
+        s->v[1] ^= 0xdd;
+        key.lo = sip_final(s);
+    }
+    unseen__key_narrow(bits, &key);
     return key;
 }
 
@@ -108,30 +112,42 @@ void unseen__hasher_release(struct unseen__hasher *hasher)
 
 /* ---- making keys ------------------------------------------------------------------------------*/
 
+UNSEEN_INLINE void sip_take_digest(struct sip *s, const uint64_t digest[UNSEEN__DIGEST_WORDS])
+{
+    for (int k = 0; k < UNSEEN__DIGEST_WORDS; k++) {
+        sip_take(s, digest[k]);
+    }
+}
+
+/* unseen__key of an input longer than a block. */
+static UNSEEN_NOINLINE struct unseen_key long_key(const struct unseen__hasher *hasher,
+                                                  const uint8_t *p, size_t len, unsigned bits)
+{
+    uint64_t digest[UNSEEN__DIGEST_WORDS];
+    struct sip s = sip_start(hasher);
+    const size_t nblocks = (len + UNSEEN__NH_BLOCK - 1) / UNSEEN__NH_BLOCK;
+    for (size_t i = 0; i < nblocks; i++) {
+        const size_t rest = len - i * UNSEEN__NH_BLOCK;
+        unseen__nh_block(hasher, p + i * UNSEEN__NH_BLOCK,
+                         rest < UNSEEN__NH_BLOCK ? rest : UNSEEN__NH_BLOCK, false, digest);
+        sip_take_digest(&s, digest);
+    }
+    sip_take(&s, unseen__key_tail(len, nblocks));
+    return sip_key(&s, bits);
+}
+
 struct unseen_key unseen__key(const struct unseen__hasher *hasher, const void *data, size_t len,
                               unsigned bits)
 {
-    const uint8_t *p = data;
+    if (UNSEEN_UNLIKELY(len > UNSEEN__NH_BLOCK)) {
+        return long_key(hasher, data, len, bits);
+    }
+    uint64_t digest[UNSEEN__DIGEST_WORDS];
+    unseen__nh_block(hasher, data, len, len < UNSEEN__NH_PAIR, digest);
     struct sip s = sip_start(hasher);
-    size_t rest = len;
-    size_t nblocks = 0;
-    do {
-        const size_t n = rest < UNSEEN__NH_BLOCK ? rest : UNSEEN__NH_BLOCK;
-        uint64_t digest[UNSEEN__DIGEST_WORDS];
-        unseen__nh_block(hasher, p, n, len < UNSEEN__NH_PAIR, digest);
-        for (int k = 0; k < UNSEEN__DIGEST_WORDS; k++) {
-            sip_take(&s, digest[k]);
-        }
-        nblocks++;
-        rest -= n;
-        if (rest > 0) {
-            p += n;
-        }
-    } while (rest > 0);
-    sip_take(&s, unseen__key_tail(len, nblocks));
-    struct unseen_key key = sip_key(&s);
-    unseen__key_narrow(bits, &key);
-    return key;
+    sip_take_digest(&s, digest);
+    sip_take(&s, unseen__key_tail(len, 1));
+    return sip_key(&s, bits);
 }
 
 void unseen__key_kernel_portable(const struct unseen__hasher *hasher,
@@ -143,6 +159,6 @@ void unseen__key_kernel_portable(const struct unseen__hasher *hasher,
         for (int k = 0; k <= UNSEEN__DIGEST_WORDS; k++) {
             sip_take(&s, batch->words[k][i]);
         }
-        keys[i] = sip_key(&s);
+        keys[i] = sip_key(&s, 128);
     }
 }

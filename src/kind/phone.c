@@ -136,8 +136,8 @@ static size_t write_dialled(struct unseen_bytes in, bool is_question, char *out)
 
 /* Stores the number, or returns false if the text is not a phone number. No country code begins
  * with 0. */
-static bool read_number(struct unseen_bytes in, bool is_question, char *buf,
-                        struct unseen_bytes *number_out)
+static bool read_phone(struct unseen_bytes in, bool is_question, char *buf,
+                       struct unseen_bytes *number_out)
 {
     in = without_blanks(in);
     size_t len = write_dialled(is_question ? without_scheme(in) : in, is_question, buf);
@@ -162,7 +162,7 @@ static enum unseen_status phone_entry(const struct unseen__kind *kind, const str
     if (cap < TEXT_MAX) {
         return UNSEEN_ERR_SPACE;
     }
-    if (!read_number(in, false, buf, entry_out)) {
+    if (!read_phone(in, false, buf, entry_out)) {
         return refuse_entry(UNSEEN_ENTRY_INVALID, entry_out, fitness_out);
     }
     *fitness_out = UNSEEN_ENTRY_FINE;
@@ -178,7 +178,7 @@ static enum unseen_status phone_texts(const struct unseen__kind *kind, const str
     if (cap < TEXT_MAX) {
         return UNSEEN_ERR_SPACE;
     }
-    *n_out = read_number(in, true, buf, &texts_out[0]);
+    *n_out = read_phone(in, true, buf, &texts_out[0]);
     return UNSEEN_OK;
 }
 

@@ -29,7 +29,7 @@ static const uint8_t magic[8] = {0x89, 'U', 'N', 'F', '\r', '\n', 0x1a, '\n'};
 /* ---- Export ---------------------------------------------------------------------------------- */
 
 /* An id that ties the chunks of one export together, as well as a few words can. */
-static uint64_t export_id(const struct unseen_layer *f)
+static uint64_t layer_export_id(const struct unseen_layer *f)
 {
     uint8_t parts[24];
     uint64_t nset = 0;
@@ -42,13 +42,11 @@ static uint64_t export_id(const struct unseen_layer *f)
     return unseen__checksum(parts, sizeof(parts));
 }
 
-static size_t put_header(const struct unseen_layer *f, uint8_t *chunk)
+static size_t layer_put_header(const struct unseen_layer *f, uint8_t *chunk)
 {
     uint8_t *p = chunk + CHUNK_HEAD;
     memset(p, 0, HEADER_LEN + f->nlinks * LINK_LEN);
-    memcpy(p, magic, sizeof(magic));
-    store_le32(p + 8, FORMAT_VERSION);
-    store_le32(p + 12, 0); /* incompatible features */
+    chunk_put_version(p, magic, FORMAT_VERSION);
     store_le32(p + 16, f->scheme);
     store_le32(p + 20, f->text);
     store_le64(p + 24, f->nkeys);
@@ -57,17 +55,18 @@ static size_t put_header(const struct unseen_layer *f, uint8_t *chunk)
         store_le64(p + HEADER_LEN + i * LINK_LEN, f->links[i].nbits);
         store_le32(p + HEADER_LEN + i * LINK_LEN + 8, f->links[i].hashes);
     }
-    return chunk_seal(chunk, KIND_HEADER, export_id(f), HEADER_LEN + f->nlinks * LINK_LEN);
+    return chunk_seal(chunk, KIND_HEADER, layer_export_id(f), HEADER_LEN + f->nlinks * LINK_LEN);
 }
 
-static size_t put_piece(const struct unseen_layer *f, uint64_t at, uint8_t *chunk, size_t *len_out)
+static size_t layer_put_piece(const struct unseen_layer *f, uint64_t at, uint8_t *chunk,
+                              size_t *len_out)
 {
     const uint64_t left = f->nbytes - at;
     const size_t len = left < LAYER_PIECE ? (size_t)left : LAYER_PIECE;
     store_le64(chunk + CHUNK_HEAD, at);
     memcpy(chunk + CHUNK_HEAD + PIECE_HEAD, f->pieces[at >> LAYER_PIECE_LOG], len);
     *len_out = len;
-    return chunk_seal(chunk, KIND_PIECE, export_id(f), PIECE_HEAD + len);
+    return chunk_seal(chunk, KIND_PIECE, layer_export_id(f), PIECE_HEAD + len);
 }
 
 enum unseen_status unseen_layer_export(const struct unseen_layer *f, uint64_t *cursor, void *buf,
@@ -83,15 +82,15 @@ enum unseen_status unseen_layer_export(const struct unseen_layer *f, uint64_t *c
     if (*cursor == CURSOR_END) {
         *len_out = 0;
     } else if (*cursor == 0) {
-        *len_out = put_header(f, chunk);
+        *len_out = layer_put_header(f, chunk);
         *cursor = 1;
     } else if (*cursor - 1 < f->nbytes && (*cursor - 1) % LAYER_PIECE == 0) {
         size_t len = 0;
-        *len_out = put_piece(f, *cursor - 1, chunk, &len);
+        *len_out = layer_put_piece(f, *cursor - 1, chunk, &len);
         *cursor += len;
     } else if (*cursor - 1 == f->nbytes) {
         store_le64(chunk + CHUNK_HEAD, f->nbytes);
-        *len_out = chunk_seal(chunk, KIND_END, export_id(f), 8);
+        *len_out = chunk_seal(chunk, KIND_END, layer_export_id(f), 8);
         *cursor = CURSOR_END;
     } else {
         return UNSEEN_ERR_ARGUMENT;
@@ -101,8 +100,9 @@ enum unseen_status unseen_layer_export(const struct unseen_layer *f, uint64_t *c
 
 /* ---- Import ---------------------------------------------------------------------------------- */
 
-static enum unseen_status make(struct unseen_layer **f, const struct unseen_allocator *allocator,
-                               const uint8_t *p, size_t nlinks)
+static enum unseen_status layer_make(struct unseen_layer **f,
+                                     const struct unseen_allocator *allocator, const uint8_t *p,
+                                     size_t nlinks)
 {
     const struct unseen_allocator a = unseen__allocator(allocator);
     struct unseen_layer_link *links =
@@ -129,9 +129,9 @@ static enum unseen_status make(struct unseen_layer **f, const struct unseen_allo
     return status == UNSEEN_ERR_ARGUMENT ? UNSEEN_ERR_CORRUPT : status;
 }
 
-static enum unseen_status take_header(struct unseen_layer **f,
-                                      const struct unseen_allocator *allocator, const uint8_t *p,
-                                      size_t len, uint64_t id)
+static enum unseen_status layer_take_header(struct unseen_layer **f,
+                                            const struct unseen_allocator *allocator,
+                                            const uint8_t *p, size_t len, uint64_t id)
 {
     if (*f || len < HEADER_LEN || memcmp(p, magic, sizeof(magic)) != 0) {
         return UNSEEN_ERR_CORRUPT;
@@ -143,14 +143,14 @@ static enum unseen_status take_header(struct unseen_layer **f,
     if (nlinks == 0 || nlinks > UNSEEN_LAYER_LINKS_MAX || len != HEADER_LEN + nlinks * LINK_LEN) {
         return UNSEEN_ERR_CORRUPT;
     }
-    const enum unseen_status status = make(f, allocator, p, nlinks);
+    const enum unseen_status status = layer_make(f, allocator, p, nlinks);
     if (status == UNSEEN_OK) {
         (*f)->import_id = id;
     }
     return status;
 }
 
-static enum unseen_status take_piece(struct unseen_layer *f, const uint8_t *p, size_t len)
+static enum unseen_status layer_take_piece(struct unseen_layer *f, const uint8_t *p, size_t len)
 {
     if (len <= PIECE_HEAD || len > PIECE_HEAD + LAYER_PIECE || load_le64(p) != f->nhere) {
         return UNSEEN_ERR_CORRUPT;
@@ -158,7 +158,7 @@ static enum unseen_status take_piece(struct unseen_layer *f, const uint8_t *p, s
     return unseen_layer_append(f, p + PIECE_HEAD, len - PIECE_HEAD, NULL);
 }
 
-static enum unseen_status take_end(struct unseen_layer *f, const uint8_t *p, size_t len)
+static enum unseen_status layer_take_end(struct unseen_layer *f, const uint8_t *p, size_t len)
 {
     f->import_ended = len == 8 && load_le64(p) == f->nbytes && layer_is_complete(f);
     return f->import_ended ? UNSEEN_OK : UNSEEN_ERR_CORRUPT;
@@ -168,22 +168,18 @@ enum unseen_status unseen_layer_import_chunk(struct unseen_layer **f,
                                              const struct unseen_allocator *allocator,
                                              const void *data, size_t len, bool *complete_out)
 {
-    const uint8_t *chunk = data;
-    if (!chunk_is_sound(chunk, len)) {
+    struct chunk chunk;
+    if (!chunk_open(&chunk, data, len)) {
         return UNSEEN_ERR_CORRUPT;
     }
-    const uint32_t kind = chunk_kind(chunk);
-    const uint64_t id = chunk_id(chunk);
-    const uint8_t *payload = chunk + CHUNK_HEAD;
-    const size_t payload_len = len - CHUNK_HEAD - CHUNK_TAIL;
     enum unseen_status status = UNSEEN_ERR_CORRUPT;
-    if (kind == KIND_HEADER) {
-        status = take_header(f, allocator, payload, payload_len, id);
-    } else if (*f && id == (*f)->import_id && !(*f)->import_ended) {
-        if (kind == KIND_PIECE) {
-            status = take_piece(*f, payload, payload_len);
-        } else if (kind == KIND_END) {
-            status = take_end(*f, payload, payload_len);
+    if (chunk.kind == KIND_HEADER) {
+        status = layer_take_header(f, allocator, chunk.payload, chunk.len, chunk.id);
+    } else if (*f && chunk.id == (*f)->import_id && !(*f)->import_ended) {
+        if (chunk.kind == KIND_PIECE) {
+            status = layer_take_piece(*f, chunk.payload, chunk.len);
+        } else if (chunk.kind == KIND_END) {
+            status = layer_take_end(*f, chunk.payload, chunk.len);
         }
     }
     if (status == UNSEEN_OK) {
@@ -199,15 +195,15 @@ struct opening {
     const struct unseen_allocator *allocator;
 };
 
-static enum unseen_status take_chunk(void *object, const void *chunk, size_t len,
-                                     bool *complete_out)
+static enum unseen_status layer_take_chunk(void *object, const void *chunk, size_t len,
+                                           bool *complete_out)
 {
     struct opening *o = object;
     return unseen_layer_import_chunk(&o->layer, o->allocator, chunk, len, complete_out);
 }
 
-static enum unseen_status next_chunk(const void *object, uint64_t *cursor, void *buf, size_t cap,
-                                     size_t *len_out)
+static enum unseen_status layer_next_chunk(const void *object, uint64_t *cursor, void *buf,
+                                           size_t cap, size_t *len_out)
 {
     return unseen_layer_export(object, cursor, buf, cap, len_out);
 }
@@ -218,7 +214,7 @@ enum unseen_status unseen_layer_open(struct unseen_layer **layer_out, const char
 {
     struct opening o = {.allocator = allocator};
     const enum unseen_status status =
-        unseen__chunk_file_read(path, KIND_HEADER, allocator, take_chunk, &o, error);
+        unseen__chunk_file_read(path, KIND_HEADER, allocator, layer_take_chunk, &o, error);
     if (status != UNSEEN_OK) {
         unseen_layer_free(o.layer);
         o.layer = NULL;
@@ -232,5 +228,6 @@ enum unseen_status unseen_layer_save(const struct unseen_layer *f, const char *p
 {
     struct chunk_writer w;
     const enum unseen_status status = unseen__chunk_writer_open(&w, path, &f->allocator, error);
-    return status == UNSEEN_OK ? unseen__chunk_writer_finish(&w, next_chunk, f, error) : status;
+    return status == UNSEEN_OK ? unseen__chunk_writer_finish(&w, layer_next_chunk, f, error)
+                               : status;
 }

@@ -5,9 +5,7 @@
 
 #include "list/changes.h"
 
-#include <errno.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "base/bytes.h"
 #include "base/error.h"
@@ -36,8 +34,7 @@ struct head {
 struct reader {
     const struct unseen__list_changes *changes;
     int fd;
-    uint64_t size;
-    int64_t at[2]; /* when the file was last changed, in seconds and nanoseconds */
+    struct unseen__file_stamp file; /* when the reading began */
     uint8_t *buf;
     size_t cap;
     uint64_t nhashed;
@@ -58,11 +55,6 @@ void unseen__list_changes_release(struct unseen__list_changes *changes)
 }
 
 /* ---- records ---- */
-
-static size_t round_up_8(size_t n)
-{
-    return (n + 7) & ~(size_t)7;
-}
 
 static uint64_t checksum_of(const struct unseen__list_changes *changes, const uint8_t *bytes,
                             size_t len)
@@ -141,8 +133,9 @@ static enum unseen_status fetch_bytes(struct reader *r, uint64_t offset, size_t 
 
 /* Looks for an intact record at offset. If there is one, *intact_out is true, and the record is in
  * the buffer, *len_out bytes. */
-static enum unseen_status read_record(struct reader *r, uint64_t offset, struct head *head_out,
-                                      size_t *len_out, bool *intact_out, struct unseen_error *error)
+static enum unseen_status changes_read_record(struct reader *r, uint64_t offset,
+                                              struct head *head_out, size_t *len_out,
+                                              bool *intact_out, struct unseen_error *error)
 {
     uint8_t bytes[UNSEEN__CHANGES_HEAD];
     size_t got = 0;
@@ -152,7 +145,7 @@ static enum unseen_status read_record(struct reader *r, uint64_t offset, struct 
         return unseen__error_io(error, "read", r->changes->path, code);
     }
     const uint64_t least = UNSEEN__CHANGES_HEAD + UNSEEN__CHANGES_TAIL;
-    const uint64_t rest = offset < r->size ? r->size - offset : 0;
+    const uint64_t rest = offset < r->file.size ? r->file.size - offset : 0;
     if (got < sizeof(bytes) || !decode_head(bytes, offset, head_out) || rest < least ||
         head_out->nbytes > rest - least || rest > SIZE_MAX / 2) {
         return UNSEEN_OK;
@@ -181,7 +174,7 @@ static enum unseen_status find_later(struct reader *r, bool *found_out, struct u
     size_t len = 0;
     *found_out = false;
     r->nhashed = 0;
-    for (uint64_t at = r->changes->end + 8; at < r->size; at += sizeof(block)) {
+    for (uint64_t at = r->changes->end + 8; at < r->file.size; at += sizeof(block)) {
         size_t got = 0;
         const int code = unseen__file_read(r->fd, at, block, sizeof(block), &got);
         if (code != 0) {
@@ -191,11 +184,12 @@ static enum unseen_status find_later(struct reader *r, bool *found_out, struct u
             if (load_le32(block + i) != RECORD_MARK) {
                 continue;
             }
-            const enum unseen_status status = read_record(r, at + i, &head, &len, found_out, error);
+            const enum unseen_status status =
+                changes_read_record(r, at + i, &head, &len, found_out, error);
             if (status != UNSEEN_OK || *found_out) {
                 return status;
             }
-            if (r->nhashed > HASHED_MAX + 8 * r->size) {
+            if (r->nhashed > HASHED_MAX + 8 * r->file.size) {
                 return unseen__list_damaged(r->changes->path, r->changes->end, error);
             }
         }
@@ -271,13 +265,13 @@ static enum unseen_status look_at_end(struct reader *r, struct head *head_out, s
 {
     const uint64_t end = r->changes->end;
     *later_out = false;
-    enum unseen_status status = read_record(r, end, head_out, len_out, intact_out, error);
+    enum unseen_status status = changes_read_record(r, end, head_out, len_out, intact_out, error);
     if (status == UNSEEN_OK && !*intact_out) {
         status = find_later(r, later_out, error);
     }
     /* A writer may have replaced an interrupted commit between the two looks. */
     return status == UNSEEN_OK && *later_out
-               ? read_record(r, end, head_out, len_out, intact_out, error)
+               ? changes_read_record(r, end, head_out, len_out, intact_out, error)
                : status;
 }
 
@@ -285,7 +279,7 @@ static enum unseen_status read_on(struct unseen__list_changes *changes, struct r
                                   struct unseen_error *error)
 {
     changes->ntorn = 0;
-    while (changes->end < r->size) {
+    while (changes->end < r->file.size) {
         struct head head;
         size_t len = 0;
         bool intact = false;
@@ -295,9 +289,8 @@ static enum unseen_status read_on(struct unseen__list_changes *changes, struct r
             return status;
         }
         if (!intact && !later) {
-            changes->ntorn = r->size - changes->end;
-            changes->torn_at[0] = r->at[0];
-            changes->torn_at[1] = r->at[1];
+            changes->ntorn = r->file.size - changes->end;
+            changes->torn = r->file;
             return UNSEEN_OK;
         }
         if (!intact || head.number != changes->number + 1) {
@@ -314,15 +307,9 @@ static enum unseen_status read_on(struct unseen__list_changes *changes, struct r
 static enum unseen_status start_reader(struct reader *r, const struct unseen__list_changes *changes,
                                        int fd, struct unseen_error *error)
 {
-    struct stat st;
     *r = (struct reader){.changes = changes, .fd = fd};
-    if (fstat(fd, &st) != 0) {
-        return unseen__error_io(error, "read", changes->path, errno);
-    }
-    r->size = (uint64_t)st.st_size;
-    r->at[0] = (int64_t)st.st_mtim.tv_sec;
-    r->at[1] = (int64_t)st.st_mtim.tv_nsec;
-    return UNSEEN_OK;
+    const int code = unseen__file_stamp(fd, &r->file);
+    return code ? unseen__error_io(error, "read", changes->path, code) : UNSEEN_OK;
 }
 
 /* Does the file still end in the interrupted commit of the last reading? Searching it again may
@@ -330,8 +317,7 @@ static enum unseen_status start_reader(struct reader *r, const struct unseen__li
 static bool is_torn_as_before(const struct reader *r)
 {
     const struct unseen__list_changes *changes = r->changes;
-    return changes->ntorn > 0 && r->size == changes->end + changes->ntorn &&
-           r->at[0] == changes->torn_at[0] && r->at[1] == changes->torn_at[1];
+    return changes->ntorn > 0 && unseen__file_stamp_equals(&r->file, &changes->torn);
 }
 
 /* Reads all records into `fresh`. */

@@ -10,6 +10,7 @@
 #ifndef UNSEEN_LIST_CHANGES_H
 #define UNSEEN_LIST_CHANGES_H
 
+#include "base/file.h"
 #include "list/texts.h"
 
 enum {
@@ -20,14 +21,14 @@ enum {
 
 struct unseen__list_changes {
     struct unseen__list_texts texts;
-    const char *path;       /* borrowed, for messages */
-    uint64_t list_checksum; /* the checksum in the list's header */
-    uint64_t start;         /* offset of the first record */
-    uint64_t end;           /* offset behind the last intact record */
-    uint64_t number;        /* of the last record; 0: there is none */
-    uint64_t last_checksum; /* of the last record */
-    uint64_t ntorn;         /* bytes of an interrupted commit behind the end */
-    int64_t torn_at[2];     /* when the file was last changed then: seconds, nanoseconds */
+    const char *path;               /* borrowed, for messages */
+    uint64_t list_checksum;         /* the checksum in the list's header */
+    uint64_t start;                 /* offset of the first record */
+    uint64_t end;                   /* offset behind the last intact record */
+    uint64_t number;                /* of the last record; 0: there is none */
+    uint64_t last_checksum;         /* of the last record */
+    uint64_t ntorn;                 /* bytes of an interrupted commit behind the end */
+    struct unseen__file_stamp torn; /* the file, when these were read */
 };
 
 void unseen__list_changes_init(struct unseen__list_changes *changes, const char *path,

@@ -215,7 +215,7 @@ static int append_record(const struct unseen_list_edit *edit, size_t len)
 
 /* Does path still name this file? A program that knows nothing of the lock may rename another file
  * over it at any time. */
-static enum unseen_status check_name(struct unseen_list_edit *edit, struct unseen_error *error)
+static enum unseen_status edit_check_name(struct unseen_list_edit *edit, struct unseen_error *error)
 {
     if (!edit->has_name || unseen__lock_has_name(edit->fd, edit->path)) {
         return UNSEEN_OK;
@@ -248,7 +248,7 @@ enum unseen_status unseen_list_edit_commit(struct unseen_list_edit *edit,
     if (edit->stopped) {
         return unseen__error_status(error, UNSEEN_ERR_STOPPED, edit->path);
     }
-    enum unseen_status status = check_name(edit, error);
+    enum unseen_status status = edit_check_name(edit, error);
     if (edit->n == 0 || status != UNSEEN_OK) {
         return status;
     }
@@ -266,5 +266,5 @@ enum unseen_status unseen_list_edit_commit(struct unseen_list_edit *edit,
     unseen__list_changes_appended(&edit->changes, edit->record, len);
     edit->n = 0;
     edit->nbytes = 0;
-    return check_name(edit, error);
+    return edit_check_name(edit, error);
 }

@@ -90,7 +90,7 @@ static uint64_t *take_keys(const struct unseen_allocator *allocator, size_t cap)
 }
 
 /* Makes room for n keys in both arrays. */
-static enum unseen_status make_room(struct worker *w, size_t n)
+static enum unseen_status layer_make_room(struct worker *w, size_t n)
 {
     const struct unseen_allocator *allocator = &w->run->builder->allocator;
     const size_t huge = UNSEEN__HUGE_PAGE / sizeof(uint64_t);
@@ -126,7 +126,7 @@ static enum unseen_status read_unit(struct worker *w, size_t unit, size_t *n_out
     for (size_t part = first; part < end; part++) {
         n += unseen__spill_count(b->spill, part);
     }
-    enum unseen_status status = n < UINT32_MAX ? make_room(w, (size_t)n) : UNSEEN_ERR_NOMEM;
+    enum unseen_status status = n < UINT32_MAX ? layer_make_room(w, (size_t)n) : UNSEEN_ERR_NOMEM;
     if (status != UNSEEN_OK) {
         return unseen__error_status(error, status, b->path);
     }

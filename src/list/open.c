@@ -38,10 +38,10 @@ static enum unseen_status read_exactly(const struct unseen__list_file *file, uin
 
 /* Reads and checks the header of the open file. Checks that the list proper is not cut short.
  * Errors: FOREIGN, VERSION, CORRUPT, IO. */
-static enum unseen_status read_header(int fd, const char *path,
-                                      struct unseen__list_header *header_out,
-                                      struct unseen__list_offsets *offsets_out,
-                                      struct unseen_error *error)
+static enum unseen_status list_read_header(int fd, const char *path,
+                                           struct unseen__list_header *header_out,
+                                           struct unseen__list_offsets *offsets_out,
+                                           struct unseen_error *error)
 {
     uint8_t bytes[UNSEEN__LIST_HEADER_LEN];
     size_t len = 0;
@@ -140,7 +140,7 @@ static enum unseen_status read_sections(struct unseen__list_file *file, struct u
 static enum unseen_status inspect(struct unseen__list_file *file, struct unseen_error *error)
 {
     const enum unseen_status status =
-        read_header(file->fd, file->path, &file->header, &file->offsets, error);
+        list_read_header(file->fd, file->path, &file->header, &file->offsets, error);
     return status == UNSEEN_OK ? read_sections(file, error) : status;
 }
 
@@ -211,7 +211,7 @@ enum unseen_status unseen__list_file_check(int fd, const char *path,
 {
     struct unseen__list_header header;
     struct unseen__list_offsets offsets;
-    const enum unseen_status status = read_header(fd, path, &header, &offsets, error);
+    const enum unseen_status status = list_read_header(fd, path, &header, &offsets, error);
     if (status == UNSEEN_ERR_IO || (status == UNSEEN_OK && header.checksum == opened->checksum)) {
         return status;
     }

@@ -13,6 +13,8 @@
  * Unknowns without an equation are 0; the others follow from the last block back to the first. Only
  * the equations decide which unknowns have none, and with that every bit of the page. The order in
  * which the equations are worked on does not matter. */
+#include "list/solve.h"
+
 #include <string.h>
 
 #include "base/bytes.h"
@@ -20,7 +22,6 @@
 #include "base/macros.h"
 #include "base/memory.h"
 #include "list/layout.h"
-#include "list/solve.h"
 
 enum {
     ROWS = UNSEEN__LIST_ROWS,

@@ -95,7 +95,7 @@ static bool is_special_file(const struct unseen__log *log)
 }
 
 /* Opens the file; a writer also takes its lock. */
-static enum unseen_status open_file(struct unseen__log *log, struct unseen_error *error)
+static enum unseen_status log_open_file(struct unseen__log *log, struct unseen_error *error)
 {
     enum unseen_status status = UNSEEN_OK;
     if (log->writable) {
@@ -180,7 +180,7 @@ enum unseen_status unseen__log_open(struct unseen__log *log, const char *path, b
 {
     enum unseen_status status = log_init(log, path, writable, allocator, error);
     if (status == UNSEEN_OK) {
-        status = open_file(log, error);
+        status = log_open_file(log, error);
     }
     if (status == UNSEEN_OK) {
         status = read_header(log, error);
@@ -228,9 +228,9 @@ static enum unseen_status write_new(struct unseen__log *log, const struct stat *
 
 /* Makes a log at log->file and suffix. `other` is the log that the new one will replace: the new
  * one gets its owner and rights. Without `other` the new log gets the rights `mode`. */
-static enum unseen_status make(struct unseen__log *log, const struct unseen__log_header *header,
-                               const char *suffix, const struct stat *other, unsigned mode,
-                               struct unseen_error *error)
+static enum unseen_status log_make(struct unseen__log *log, const struct unseen__log_header *header,
+                                   const char *suffix, const struct stat *other, unsigned mode,
+                                   struct unseen_error *error)
 {
     log->header = *header;
     char *new_path = unseen__path_with(&log->allocator, log->file, suffix);
@@ -259,7 +259,7 @@ enum unseen_status unseen__log_start_new(struct unseen__log *log, const struct u
         return unseen__error_io(error, "read", old->path, errno);
     }
     const enum unseen_status status = log_init(log, old->path, true, &old->allocator, error);
-    return status == UNSEEN_OK ? make(log, header, NEW_SUFFIX, &st, 0, error) : status;
+    return status == UNSEEN_OK ? log_make(log, header, NEW_SUFFIX, &st, 0, error) : status;
 }
 
 enum unseen_status unseen__log_publish(struct unseen__log *log, struct unseen_error *error)
@@ -316,7 +316,7 @@ enum unseen_status unseen__log_create(struct unseen__log *log, const char *path,
     if (status != UNSEEN_OK) {
         return status;
     }
-    status = make(log, header, suffix, NULL, mode, error);
+    status = log_make(log, header, suffix, NULL, mode, error);
     if (status != UNSEEN_OK) {
         return status;
     }

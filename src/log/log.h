@@ -5,6 +5,7 @@
 #ifndef UNSEEN_LOG_LOG_H
 #define UNSEEN_LOG_LOG_H
 
+#include "base/file.h"
 #include "log/log_format.h"
 
 struct unseen__log {
@@ -24,6 +25,7 @@ struct unseen__log {
     uint64_t last_offset; /* 0: there is no record */
     uint64_t number;
     uint64_t record_checksum;
+    struct unseen__file_stamp torn; /* the file, if a long torn end was found; else zeros */
 
     uint8_t *buf; /* for a record that is being made */
     size_t cap;

@@ -19,11 +19,6 @@ enum {
 static const uint8_t log_magic[8] = {0x89, 'U', 'N', 'L', '\r', '\n', 0x1a, '\n'};
 static const uint8_t image_magic[8] = {0x89, 'U', 'N', 'I', '\r', '\n', 0x1a, '\n'};
 
-static size_t round_up_8(size_t len)
-{
-    return (len + 7) & ~(size_t)7;
-}
-
 /* ---- headers ---- */
 
 static void seal_header(uint8_t *bytes)

@@ -18,7 +18,8 @@ enum unseen_status unseen__scan_init(struct unseen__scan *scan, const struct uns
                                      uint64_t offset, uint64_t number, struct unseen_error *error)
 {
     *scan = (struct unseen__scan){.log = log, .offset = offset, .number = number};
-    const int code = unseen__file_size(log->fd, &scan->size);
+    const int code = unseen__file_stamp(log->fd, &scan->file);
+    scan->size = scan->file.size;
     return code ? unseen__error_io(error, "read", log->path, code) : UNSEEN_OK;
 }
 
@@ -150,8 +151,8 @@ static enum unseen_status find_next(struct unseen__scan *scan, bool *found_out,
     }
 }
 
-static void show(struct unseen__scan *scan, const struct unseen__record *record,
-                 const uint8_t *bytes)
+static void scan_show(struct unseen__scan *scan, const struct unseen__record *record,
+                      const uint8_t *bytes)
 {
     const unsigned key_bits = scan->log->header.key_bits;
     const size_t len = unseen__record_len(record, key_bits);
@@ -180,7 +181,7 @@ enum unseen_status unseen__scan_next(struct unseen__scan *scan, enum unseen__sca
         return status;
     }
     if (bytes && (scan->skipped || record.number == scan->number + 1)) {
-        show(scan, &record, bytes);
+        scan_show(scan, &record, bytes);
         *state_out = UNSEEN__SCAN_RECORD;
         return UNSEEN_OK;
     }

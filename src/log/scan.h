@@ -16,7 +16,8 @@ enum unseen__scan_state {
 
 struct unseen__scan {
     const struct unseen__log *log;
-    uint64_t size;            /* of the file, when the scan began */
+    struct unseen__file_stamp file; /* when the scan began */
+    uint64_t size;            /* where the scan ends: of the file, unless the caller lessens it */
     uint64_t offset;          /* of the next record */
     uint64_t number;          /* of the last record */
     uint64_t record_checksum; /* of the last record */

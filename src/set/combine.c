@@ -7,16 +7,18 @@
 
 #include <string.h>
 
+#include <unseen_replica.h>
+
 #include "base/error.h"
 #include "base/memory.h"
 
-static size_t nshards_of(const struct unseen_set *set)
-{
-    return (size_t)1 << set->shard_bits;
-}
+enum {
+    POSITION_BITS = 50 /* of a merge in steps: 1 + (filter of the other set << 50 | position) */
+};
 
-static enum unseen_status check_same(const struct unseen_set *set, const struct unseen_set *other,
-                                     struct unseen_error *error)
+static enum unseen_status check_combinable(const struct unseen_set *set,
+                                           const struct unseen_set *other,
+                                           struct unseen_error *error)
 {
     enum unseen_setting setting = UNSEEN_SETTING_NONE;
     const char *name = NULL;
@@ -46,34 +48,63 @@ static enum unseen_status check_same(const struct unseen_set *set, const struct 
                                  "the sets do not have the same %s", name);
 }
 
-static enum unseen_status combine_filter(struct unseen_set *set,
-                                         enum unseen__combination combination,
-                                         const struct unseen__filter *other, uint8_t *buf)
+/* Gives the piece at *position of a filter of the other set to the filters that own some of its keys.
+ * *len_out is 0 behind the last. */
+static enum unseen_status combine_piece(struct unseen_set *set,
+                                        enum unseen__combination combination,
+                                        const struct unseen__filter *other, uint64_t *position,
+                                        uint8_t *buf, size_t *len_out)
 {
-    uint64_t position = 0;
     enum unseen_status status = UNSEEN_OK;
-    for (size_t len;
-         status == UNSEEN_OK && (len = set->ops->save_piece(other, &position, buf)) != 0;) {
-        for (size_t i = 0; i < nshards_of(set) && status == UNSEEN_OK; i++) {
-            struct unseen__filter *filter = set->shards[i].filter;
-            if (set->ops->owns_piece(filter, buf, len)) {
-                status = set->ops->combine_piece(filter, combination, buf, len);
-            }
+    const size_t len = set->ops->save_piece(other, position, buf);
+    for (size_t i = 0; len > 0 && i < unseen__set_nshards(set) && status == UNSEEN_OK; i++) {
+        struct unseen__filter *filter = set->shards[i].filter;
+        if (set->ops->owns_piece(filter, buf, len)) {
+            status = set->ops->combine_piece(filter, combination, buf, len);
+        }
+    }
+    *len_out = len;
+    return status;
+}
+
+/* Combines all pieces of the other set from this position on. */
+static enum unseen_status combine_from(struct unseen_set *set, enum unseen__combination combination,
+                                       const struct unseen_set *other, uint64_t position,
+                                       uint8_t *buf)
+{
+    enum unseen_status status = UNSEEN_OK;
+    for (size_t i = 0; i < unseen__set_nshards(other); i++) {
+        uint64_t at = position;
+        for (size_t len = 1; len > 0 && status == UNSEEN_OK;) {
+            status = combine_piece(set, combination, other->shards[i].filter, &at, buf, &len);
         }
     }
     return status;
 }
 
-static enum unseen_status combine(struct unseen_set *set, const struct unseen_set *other,
-                                  enum unseen__combination combination, unsigned ability,
-                                  struct unseen_error *error)
+static void combine_finish(struct unseen_set *set, enum unseen__combination combination,
+                           const struct unseen_set *other)
+{
+    for (size_t i = 0; i < unseen__set_nshards(set); i++) {
+        set->ops->combine_finish(set->shards[i].filter, combination);
+    }
+    for (size_t i = 0; i < unseen__set_nshards(other); i++) {
+        set->shards[0].generation += other->shards[i].generation;
+    }
+    set->shards[0].generation += 1 + (uint64_t)combination;
+}
+
+/* What must be true before a combination. *buf_out has room for a piece; the caller frees it. */
+static enum unseen_status combine_begin(struct unseen_set *set, const struct unseen_set *other,
+                                        unsigned ability, uint8_t **buf_out,
+                                        struct unseen_error *error)
 {
     if (!(set->ops->abilities & ability)) {
         return unseen__error_setting(error, UNSEEN_ERR_UNSUPPORTED, UNSEEN_SETTING_FILTER,
                                      "sets with the filter %s cannot be combined this way",
                                      set->ops->name);
     }
-    enum unseen_status status = check_same(set, other, error);
+    enum unseen_status status = check_combinable(set, other, error);
     if (status != UNSEEN_OK) {
         return status;
     }
@@ -84,22 +115,81 @@ static enum unseen_status combine(struct unseen_set *set, const struct unseen_se
     if (status != UNSEEN_OK) {
         return unseen__error_plain(error, status);
     }
-    uint8_t *buf = unseen__alloc(&set->allocator, UNSEEN_CHUNK_MAX, 64);
-    if (!buf) {
-        return unseen__error_plain(error, UNSEEN_ERR_NOMEM);
-    }
-    for (size_t i = 0; i < nshards_of(other) && status == UNSEEN_OK; i++) {
-        status = combine_filter(set, combination, other->shards[i].filter, buf);
-    }
-    for (size_t i = 0; i < nshards_of(set); i++) {
-        set->ops->combine_finish(set->shards[i].filter, combination);
-    }
-    for (size_t i = 0; i < nshards_of(other); i++) {
-        set->shards[0].generation += other->shards[i].generation;
-    }
-    set->shards[0].generation += 1 + (uint64_t)combination;
+    *buf_out = unseen__alloc(&set->allocator, UNSEEN_CHUNK_MAX, 64);
+    return *buf_out ? UNSEEN_OK : unseen__error_plain(error, UNSEEN_ERR_NOMEM);
+}
+
+static enum unseen_status end(struct unseen_set *set, uint8_t *buf, enum unseen_status status,
+                              struct unseen_error *error)
+{
     unseen__free(&set->allocator, buf, UNSEEN_CHUNK_MAX);
+    if (status == UNSEEN_ERR_UNSUPPORTED) {
+        return unseen__error_setting(error, status, UNSEEN_SETTING_NONE,
+                                     "the keys of the two sets crowd in one place: somebody who "
+                                     "knows the secret made them");
+    }
     return status == UNSEEN_OK ? UNSEEN_OK : unseen__error_plain(error, status);
+}
+
+static enum unseen_status combine(struct unseen_set *set, const struct unseen_set *other,
+                                  enum unseen__combination combination, unsigned ability,
+                                  struct unseen_error *error)
+{
+    uint8_t *buf;
+    enum unseen_status status = combine_begin(set, other, ability, &buf, error);
+    if (status != UNSEEN_OK) {
+        return status;
+    }
+    status = combine_from(set, combination, other, 0, buf);
+    combine_finish(set, combination, other);
+    return end(set, buf, status, error);
+}
+
+/* The piece at *cursor, of a filter whose pieces can be merged one by one. */
+static enum unseen_status merge_piece(struct unseen_set *set, const struct unseen_set *other,
+                                      uint64_t *cursor, uint8_t *buf)
+{
+    const uint64_t shard = (*cursor - 1) >> POSITION_BITS;
+    uint64_t position = (*cursor - 1) & (((uint64_t)1 << POSITION_BITS) - 1);
+    size_t len;
+    if (shard >= unseen__set_nshards(other)) {
+        return UNSEEN_ERR_ARGUMENT;
+    }
+    const enum unseen_status status =
+        combine_piece(set, UNSEEN__UNION, other->shards[shard].filter, &position, buf, &len);
+    if (status != UNSEEN_OK) {
+        return status;
+    }
+    if (len > 0 && position < set->ops->merge_first) {
+        *cursor = 1 + (shard << POSITION_BITS | position);
+    } else if (shard + 1 < unseen__set_nshards(other)) {
+        *cursor = 1 + ((shard + 1) << POSITION_BITS);
+    } else {
+        combine_finish(set, UNSEEN__UNION, other);
+        *cursor = UNSEEN_MERGE_DONE;
+    }
+    return status;
+}
+
+enum unseen_status unseen_set_merge_step(struct unseen_set *set, const struct unseen_set *other,
+                                         uint64_t *cursor, struct unseen_error *error)
+{
+    uint8_t *buf;
+    enum unseen_status status = combine_begin(set, other, UNSEEN_CAN_MERGE, &buf, error);
+    if (status != UNSEEN_OK) {
+        return status;
+    }
+    if (*cursor != 0) {
+        status = merge_piece(set, other, cursor, buf);
+    } else {
+        status = combine_from(set, UNSEEN__UNION, other, set->ops->merge_first, buf);
+        *cursor = 1;
+        if (set->ops->merge_first == 0) {
+            combine_finish(set, UNSEEN__UNION, other);
+            *cursor = UNSEEN_MERGE_DONE;
+        }
+    }
+    return end(set, buf, status, error);
 }
 
 enum unseen_status unseen_set_merge(struct unseen_set *set, const struct unseen_set *other,

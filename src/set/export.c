@@ -39,15 +39,10 @@ _Static_assert(CHUNK_HEAD + UNSEEN__PIECE_MAX + CHUNK_TAIL <= UNSEEN_CHUNK_MAX, 
 
 /* ---- export ---- */
 
-static size_t nshards_of(const struct unseen_set *set)
-{
-    return (size_t)1 << set->shard_bits;
-}
-
-static uint64_t nkeys_of(const struct unseen_set *set)
+uint64_t unseen__set_nkeys(const struct unseen_set *set)
 {
     uint64_t n = 0;
-    for (size_t i = 0; i < nshards_of(set); i++) {
+    for (size_t i = 0; i < unseen__set_nshards(set); i++) {
         n += set->ops->nkeys(set->shards[i].filter);
     }
     return n;
@@ -56,7 +51,7 @@ static uint64_t nkeys_of(const struct unseen_set *set)
 static uint64_t generation_of(const struct unseen_set *set)
 {
     uint64_t generation = 0;
-    for (size_t i = 0; i < nshards_of(set); i++) {
+    for (size_t i = 0; i < unseen__set_nshards(set); i++) {
         generation += set->shards[i].generation;
     }
     return generation;
@@ -64,43 +59,41 @@ static uint64_t generation_of(const struct unseen_set *set)
 
 /* The id that all chunks of an export have. Sets with different secrets or different changes have
  * different ids, and so has one set before and after a change. */
-static uint64_t export_id(const struct unseen_set *set)
+static uint64_t set_export_id(const struct unseen_set *set)
 {
     uint8_t parts[24];
     store_le64(parts, unseen__secret_id(&set->hasher.secret));
-    store_le64(parts + 8, nkeys_of(set));
+    store_le64(parts + 8, unseen__set_nkeys(set));
     store_le64(parts + 16, generation_of(set));
     return unseen__checksum(parts, sizeof(parts));
 }
 
-static size_t put_header(const struct unseen_set *set, uint8_t *chunk)
+static size_t set_put_header(const struct unseen_set *set, uint8_t *chunk)
 {
     uint8_t *p = chunk + CHUNK_HEAD;
     const char *profile = unseen_set_profile(set);
     const size_t profile_len = strlen(profile);
     memset(p, 0, PROFILE_OFFSET);
-    memcpy(p, magic, sizeof(magic));
-    store_le32(p + 8, FORMAT_VERSION);
-    store_le32(p + 12, 0); /* incompatible features */
+    chunk_put_version(p, magic, FORMAT_VERSION);
     store_le32(p + 16, UNSEEN__HASH_ID);
     store_le32(p + 20, set->key_bits);
-    store_le64(p + 24, nkeys_of(set));
+    store_le64(p + 24, unseen__set_nkeys(set));
     memcpy(p + SECRET_OFFSET, set->hasher.secret.bytes, UNSEEN__SECRET_LEN);
     size_t name_len = strlen(set->ops->name);
     memcpy(p + NAME_OFFSET, set->ops->name, name_len < NAME_LEN ? name_len : NAME_LEN - 1);
-    for (size_t i = 0; i < nshards_of(set); i++) {
+    for (size_t i = 0; i < unseen__set_nshards(set); i++) {
         set->ops->save_params(set->shards[i].filter, p + PARAMS_OFFSET);
     }
     store_le32(p + PROFILE_LEN_OFFSET, (uint32_t)profile_len);
     store_le64(p + GENERATION_OFFSET, generation_of(set));
     memcpy(p + PROFILE_OFFSET, profile, profile_len);
-    return chunk_seal(chunk, KIND_HEADER, export_id(set), PROFILE_OFFSET + profile_len);
+    return chunk_seal(chunk, KIND_HEADER, set_export_id(set), PROFILE_OFFSET + profile_len);
 }
 
-static size_t put_end(const struct unseen_set *set, uint8_t *chunk)
+static size_t set_put_end(const struct unseen_set *set, uint8_t *chunk)
 {
-    store_le64(chunk + CHUNK_HEAD, nkeys_of(set));
-    return chunk_seal(chunk, KIND_END, export_id(set), 8);
+    store_le64(chunk + CHUNK_HEAD, unseen__set_nkeys(set));
+    return chunk_seal(chunk, KIND_END, set_export_id(set), 8);
 }
 
 enum unseen_status unseen_set_export(const struct unseen_set *set, uint64_t *cursor, void *buf,
@@ -119,24 +112,24 @@ enum unseen_status unseen_set_export(const struct unseen_set *set, uint64_t *cur
         return status;
     }
     if (*cursor == 0) {
-        *len_out = put_header(set, chunk);
+        *len_out = set_put_header(set, chunk);
         *cursor = 1;
         return UNSEEN_OK;
     }
     uint64_t shard = (*cursor - 1) >> POSITION_BITS;
     uint64_t position = (*cursor - 1) & (((uint64_t)1 << POSITION_BITS) - 1);
-    if (shard >= nshards_of(set)) {
+    if (shard >= unseen__set_nshards(set)) {
         return UNSEEN_ERR_ARGUMENT;
     }
-    for (; shard < nshards_of(set); shard++, position = 0) {
+    for (; shard < unseen__set_nshards(set); shard++, position = 0) {
         size_t len = set->ops->save_piece(set->shards[shard].filter, &position, chunk + CHUNK_HEAD);
         if (len) {
-            *len_out = chunk_seal(chunk, KIND_PIECE, export_id(set), len);
+            *len_out = chunk_seal(chunk, KIND_PIECE, set_export_id(set), len);
             *cursor = 1 + (shard << POSITION_BITS | position);
             return UNSEEN_OK;
         }
     }
-    *len_out = put_end(set, chunk);
+    *len_out = set_put_end(set, chunk);
     *cursor = CURSOR_END;
     return UNSEEN_OK;
 }
@@ -254,7 +247,7 @@ static enum unseen_status import_piece(struct unseen_import *import, const uint8
 {
     struct unseen_set *set = import->set;
     bool owned = false;
-    for (size_t i = 0; set && i < nshards_of(set); i++) {
+    for (size_t i = 0; set && i < unseen__set_nshards(set); i++) {
         if (set->ops->owns_piece(set->shards[i].filter, p, len)) {
             enum unseen_status status = set->ops->load_piece(set->shards[i].filter, p, len);
             if (status != UNSEEN_OK) {
@@ -266,27 +259,24 @@ static enum unseen_status import_piece(struct unseen_import *import, const uint8
     return owned ? UNSEEN_OK : UNSEEN_ERR_CORRUPT;
 }
 
-static enum unseen_status import_chunk(struct unseen_import *import, const uint8_t *chunk,
-                                       size_t len)
+static enum unseen_status import_chunk(struct unseen_import *import, const void *data, size_t len)
 {
-    if (!chunk_is_sound(chunk, len)) {
+    struct chunk chunk;
+    if (!chunk_open(&chunk, data, len)) {
         return UNSEEN_ERR_CORRUPT;
     }
-    const uint8_t *payload = chunk + CHUNK_HEAD;
-    size_t payload_len = len - CHUNK_HEAD - CHUNK_TAIL;
-    uint64_t id = chunk_id(chunk);
-    if (import->set && id != import->id) {
+    if (import->set && chunk.id != import->id) {
         return UNSEEN_ERR_MISMATCH;
     }
-    switch (chunk_kind(chunk)) {
+    switch (chunk.kind) {
     case KIND_HEADER:
-        import->id = id;
-        return import_header(import, payload, payload_len);
+        import->id = chunk.id;
+        return import_header(import, chunk.payload, chunk.len);
     case KIND_PIECE:
-        return import_piece(import, payload, payload_len);
+        return import_piece(import, chunk.payload, chunk.len);
     case KIND_END:
-        if (!import->set || import->ended || payload_len != 8 ||
-            load_le64(payload) != import->nkeys) {
+        if (!import->set || import->ended || chunk.len != 8 ||
+            load_le64(chunk.payload) != import->nkeys) {
             return UNSEEN_ERR_CORRUPT;
         }
         import->ended = true;
@@ -327,10 +317,10 @@ enum unseen_status unseen_import_finish(struct unseen_import *import, struct uns
     struct unseen_set *set = import->set;
     enum unseen_status status =
         set && import->ended && !import->failed ? UNSEEN_OK : UNSEEN_ERR_CORRUPT;
-    for (size_t i = 0; status == UNSEEN_OK && i < nshards_of(set); i++) {
+    for (size_t i = 0; status == UNSEEN_OK && i < unseen__set_nshards(set); i++) {
         status = set->ops->load_finish(set->shards[i].filter);
     }
-    if (status == UNSEEN_OK && nkeys_of(set) != import->nkeys) {
+    if (status == UNSEEN_OK && unseen__set_nkeys(set) != import->nkeys) {
         status = UNSEEN_ERR_CORRUPT;
     }
     if (status == UNSEEN_OK) {

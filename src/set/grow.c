@@ -5,6 +5,7 @@
 #include "unseen_small.h"
 
 #include <math.h>
+#include <string.h>
 
 #include "base/bytes.h"
 #include "base/error.h"
@@ -42,7 +43,8 @@ static enum unseen_status choose_options(const struct unseen_set_options *given,
     }
     struct unseen_small_stats stats = {.size = sizeof(stats)};
     (void)unseen_small_stats(value, &stats);
-    options_out->filter = "compact";
+    const bool counts = given->filter && strcmp(given->filter, "compact-count") == 0;
+    options_out->filter = counts ? "compact-count" : "compact";
     options_out->fpr = stats.fpr_promise;
     if (small->form == SMALL_LAYERED) {
         /* The code of 1e-5 stands for a rate that is a little lower. */

@@ -59,7 +59,7 @@ uint64_t unseen_set_digest(const struct unseen_set *set)
     if (unseen__set_fetch_all(set) != UNSEEN_OK) {
         return 0;
     }
-    for (size_t i = 0; i < (size_t)1 << set->shard_bits; i++) {
+    for (size_t i = 0; i < unseen__set_nshards(set); i++) {
         const struct unseen__filter *filter = set->shards[i].filter;
         uint64_t position = 0;
         for (size_t len; (len = set->ops->save_piece(filter, &position, buf)) != 0;) {

@@ -102,7 +102,7 @@ static enum unseen_status create_shards(struct unseen_set *set,
                                         const struct unseen_set_options *options,
                                         const struct unseen__saved *saved)
 {
-    size_t nshards = (size_t)1 << set->shard_bits;
+    size_t nshards = unseen__set_nshards(set);
     set->shards = unseen__alloc(&set->allocator, nshards * sizeof(*set->shards),
                                 _Alignof(struct unseen__shard));
     if (!set->shards) {
@@ -294,7 +294,7 @@ void unseen_set_free(struct unseen_set *set)
     if (!set) {
         return;
     }
-    free_shards(set, (size_t)1 << set->shard_bits);
+    free_shards(set, unseen__set_nshards(set));
     unseen__hasher_release(&set->hasher);
     struct unseen_allocator allocator = set->allocator;
     unseen__free(&allocator, set, sizeof(*set));
@@ -479,7 +479,7 @@ enum unseen_status unseen_set_stats(const struct unseen_set *set,
                                     struct unseen_set_stats *stats_out)
 {
     struct unseen_set_stats stats = {.size = sizeof(stats)};
-    size_t nshards = (size_t)1 << set->shard_bits;
+    size_t nshards = unseen__set_nshards(set);
     struct unseen__tally tally = {.nfilters = 1u << set->shard_bits};
     for (size_t i = 0; i < nshards; i++) {
         pthread_mutex_lock(&set->shards[i].lock);

@@ -74,6 +74,15 @@ enum unseen_status unseen__import_table(struct unseen_import *import,
                                         const struct unseen__pieces *pieces, const uint8_t *table,
                                         size_t len, uint64_t *end_out);
 
+/* The number of filters. */
+UNSEEN_INLINE size_t unseen__set_nshards(const struct unseen_set *set)
+{
+    return (size_t)1 << set->shard_bits;
+}
+
+/* The nkeys of unseen_set_stats alone. It is cheap. */
+uint64_t unseen__set_nkeys(const struct unseen_set *set);
+
 /* The length of the table of an export, and the table. 0: an export of this set has no table. */
 size_t unseen__set_table_len(const struct unseen_set *set);
 void unseen__set_save_table(const struct unseen_set *set, uint8_t *table);
@@ -119,7 +128,8 @@ UNSEEN_INLINE void unseen__set_changed(struct unseen__shard *shard, uint64_t wei
     }
     uint64_t sum = 0;
     for (size_t i = 0; i < n; i++) {
-        sum += verdicts[i] == verdict ? keys[i].lo ^ keys[i].hi : 0;
+        /* Without a branch: which keys are new is unpredictable. */
+        sum += (keys[i].lo ^ keys[i].hi) & (0 - (uint64_t)(verdicts[i] == verdict));
     }
     shard->generation += weight * sum;
 }

@@ -66,7 +66,7 @@ struct sorted {
 static void sort_by_shard(const struct unseen_set *set, const struct unseen_key *keys, size_t n,
                           struct sorted *s)
 {
-    size_t nshards = (size_t)1 << set->shard_bits;
+    size_t nshards = unseen__set_nshards(set);
     memset(s->start, 0, sizeof(s->start));
     for (size_t i = 0; i < n; i++) {
         s->start[shard_of(set, keys[i]) + 1]++;
@@ -108,7 +108,7 @@ static void take_back(const struct unseen_set *set, struct sorted *s, size_t n, 
 /* Makes room for the keys of all filters. If one filter has no room, gives all room back. */
 static enum unseen_status reserve_all(const struct unseen_set *set, const struct sorted *s)
 {
-    size_t nshards = (size_t)1 << set->shard_bits;
+    size_t nshards = unseen__set_nshards(set);
     enum unseen_status status = UNSEEN_OK;
     size_t k;
     for (k = 0; set->ops->reserve && k < nshards && status == UNSEEN_OK; k++) {
@@ -148,7 +148,7 @@ static enum unseen_status run_sorted(const struct unseen_set *set, enum unseen__
     if (result != UNSEEN_OK) {
         return add_singly(set, operation, keys, n, verdicts, ndone);
     }
-    for (size_t k = 0; k < (size_t)1 << set->shard_bits; k++) {
+    for (size_t k = 0; k < unseen__set_nshards(set); k++) {
         size_t start = s.start[k];
         size_t count = s.start[k + 1] - start;
         size_t shard_done;

@@ -1,52 +1,48 @@
 /* SPDX-License-Identifier: MIT
  *
- * Frozen sets (unseen_small.h; docs/format.md, "Frozen sets"). Up to FROZEN_RUN_MAX keys are one
- * run, more keys are parts:
+ * Frozen sets (unseen_small.h; docs/format.md, "Frozen sets"): the keys in one bucket or more, which
+ * bucket.h explains. The top bits of a key's hi choose its bucket.
  *
- *     [ code of the rate ][ n ][ run ]
- *     [ code of the rate ][ 128 + log_runs ][ n, 4 bytes ][ parts ]
+ *     [ r + 32 * number of buckets ][ codes of the buckets ][ columns of all buckets ]
+ *     [ r ][ 0xa0 ][ number of buckets, 2 bytes ][ codes ][ columns ]
  *
- * n is the number of different keys. Code and n give the universe: unlike a layer, which must be
- * ready for 64 keys in a run, a frozen set wastes nothing on keys that never come. */
+ * The second form has FEW_MAX buckets or more. The columns of a bucket begin at r times the sum of
+ * the steps of the buckets before it, counted in 4 bits. */
+#include <math.h>
+
 #include "base/heapsort.h"
-#include "small/parts.h"
+#include "small/bucket.h"
 #include "unseen_small.h"
 
 enum {
-    FROZEN_RUN_MAX = 96,  /* keys of the form with one run */
-    FROZEN_PER_RUN = 64,  /* keys of a run of the other form, at most on average */
-    FROZEN_MORE_RUNS = 2, /* runs are doubled so often if one has no room */
-    FROZEN_LOG_RUNS_MAX = 10 + FROZEN_MORE_RUNS,
-    MANY = 128,
-    HEAD = 2,
-    HEAD_MANY = 6
+    PER_BUCKET = 80,  /* keys of a bucket, at most on average, if there is more than one */
+    MORE_BUCKETS = 5, /* so often there are an eighth more if one has no room */
+    FEW_MAX = 7,      /* buckets of the first form */
+    HEAD_FEW = 1,
+    HEAD_MANY = 4,
+    COLUMNS_MASK = 0x1f
 };
 
 #define FROZEN_RATE_MIN 1e-6
 
-/* The universe of a run, if n keys in 2^log_runs runs shall have the rate of the code. */
-static uint64_t universe_of(unsigned code, size_t n, unsigned log_runs)
-{
-    return (unseen__rate_universe(code, 64) * n >> (6 + log_runs)) + 1;
-}
-
-static uint64_t number_of(uint64_t hi, const struct parts *parts)
-{
-    return mul_high(hi << parts->log_runs, parts->universe);
-}
-
-static unsigned log_runs_for(size_t n)
-{
-    unsigned log_runs = 1;
-    while (n > (size_t)FROZEN_PER_RUN << log_runs) {
-        log_runs++;
-    }
-    return log_runs;
-}
-
 static bool is_possible(size_t n, double fpr)
 {
     return n <= UNSEEN_FROZEN_KEYS_MAX && fpr >= FROZEN_RATE_MIN && fpr < 1;
+}
+
+static unsigned columns_for(double fpr)
+{
+    return (unsigned)ceil(-log2(fpr));
+}
+
+static size_t buckets_for(size_t n)
+{
+    return n <= BUCKET_KEYS_MAX ? 1 : (n + PER_BUCKET - 1) / PER_BUCKET;
+}
+
+static size_t more_buckets(size_t nbuckets)
+{
+    return nbuckets + nbuckets / 8 + 1;
 }
 
 size_t unseen_frozen_bound(size_t n, double fpr)
@@ -54,13 +50,15 @@ size_t unseen_frozen_bound(size_t n, double fpr)
     if (!is_possible(n, fpr)) {
         return 0;
     }
-    /* n numbers below u in a run take n * (s + 1) + u / 2^s bits, for s = floor(log2(u / n)). That is
-     * less than n * (log2(u / n) + 3), and over all runs the logarithm is largest if all are alike. */
-    const size_t nbits = n * (unseen__rate_code(fpr) / RATE_STEPS + 1 + 1 + 3);
-    const size_t nruns =
-        n <= FROZEN_RUN_MAX ? 1 : (size_t)1 << (log_runs_for(n) + FROZEN_MORE_RUNS);
-    return HEAD_MANY + 3 * nruns + (nbits + 7) / 8;
+    size_t nbuckets = buckets_for(n);
+    for (unsigned i = 0; n > BUCKET_KEYS_MAX && i < MORE_BUCKETS; i++) {
+        nbuckets = more_buckets(nbuckets);
+    }
+    const size_t nrows = n + nbuckets * BUCKET_STEP * (1 + BUCKET_MORE_STEPS);
+    return HEAD_MANY + nbuckets + (columns_for(fpr) * nrows + 7) / 8;
 }
+
+/* ---- building ---- */
 
 static int compare_keys(const void *a, const void *b)
 {
@@ -82,76 +80,57 @@ static size_t sort_different(struct unseen_key *keys, size_t n)
     return ndifferent;
 }
 
-/* Writes the run of n sorted keys behind *at. Returns false if it has no room in cap bytes; *at is
- * beyond its end all the same. */
-static bool put_run(const struct parts *parts, const struct unseen_key *keys, unsigned n,
-                    uint8_t *buf, size_t cap, size_t *at, size_t *len_out)
+static size_t put_head(uint8_t *buf, size_t nbuckets, unsigned ncolumns)
 {
-    uint64_t numbers[RUN_MAX];
-    for (unsigned i = 0; i < n; i++) {
-        numbers[i] = number_of(keys[i].hi, parts);
+    if (nbuckets <= FEW_MAX) {
+        buf[0] = (uint8_t)(ncolumns + (nbuckets << 5));
+        return HEAD_FEW;
     }
-    const size_t len = unseen__run_len(numbers, n, parts->universe);
-    const bool has_room = *at <= cap && len <= cap - *at;
-    if (has_room) {
-        unseen__run_encode(buf + *at, len, numbers, n, parts->universe);
-    }
-    *at += len;
-    *len_out = len;
-    return has_room;
+    buf[0] = (uint8_t)ncolumns;
+    buf[1] = BUCKET_CODE;
+    store_le16(buf + 2, (uint16_t)nbuckets);
+    return HEAD_MANY;
 }
 
-static enum unseen_status build_one(unsigned code, const struct unseen_key *keys, unsigned n,
-                                    uint8_t *buf, size_t cap, size_t *len_out)
+/* Builds the set with so many buckets. ARGUMENT: the keys of a bucket have no room in it, or its
+ * equations no solution. A buffer that is too small gets no byte beyond cap. */
+static enum unseen_status build(const struct unseen_key *keys, size_t n, size_t nbuckets,
+                                unsigned ncolumns, uint8_t *buf, size_t cap, size_t *len_out)
 {
-    const struct parts parts = {.universe = universe_of(code, n, 0)};
-    size_t run_len;
-    *len_out = HEAD;
-    if (!put_run(&parts, keys, n, buf, cap, len_out, &run_len)) {
-        return UNSEEN_ERR_SPACE;
-    }
-    buf[0] = (uint8_t)code;
-    buf[1] = (uint8_t)n;
-    return UNSEEN_OK;
-}
-
-/* Writes all runs. *fits_out is false if one would be longer than a run can be. */
-static enum unseen_status build_runs(unsigned code, const struct unseen_key *keys, size_t n,
-                                     unsigned log_runs, uint8_t *buf, size_t cap, size_t *len_out,
-                                     bool *fits_out)
-{
-    const size_t nruns = (size_t)1 << log_runs;
-    const struct parts parts = {.log_runs = log_runs, .universe = universe_of(code, n, log_runs)};
-    size_t at = HEAD_MANY + 2 * nruns;
+    uint8_t head[HEAD_MANY];
+    const size_t head_len = put_head(head, nbuckets, ncolumns);
+    const size_t at = head_len + nbuckets;
+    size_t nsteps = 0;
     size_t next = 0;
-    bool has_room = true;
-    for (size_t run = 0; run < nruns; run++) {
+    size_t len = at;
+    bool has_room = len <= cap;
+    for (size_t i = 0; i < nbuckets; i++) {
+        struct bucket bucket;
         size_t end = next;
-        while (end < n && parts_run_of(&parts, keys[end].hi) == run) {
+        while (end < n && mul_high(keys[end].hi, nbuckets) == i) {
             end++;
         }
-        size_t len = 0;
-        *fits_out = end - next <= RUN_MAX;
-        if (*fits_out) {
-            has_room &= put_run(&parts, keys + next, (unsigned)(end - next), buf, cap, &at, &len);
-            *fits_out = len <= PARTS_RUN_BYTES;
-        }
-        if (!*fits_out) {
+        if (end - next > BUCKET_KEYS_MAX ||
+            !unseen__bucket_solve(&bucket, keys + next, (unsigned)(end - next), ncolumns)) {
             return UNSEEN_ERR_ARGUMENT;
         }
+        const size_t from = nsteps * ncolumns;
+        const size_t old_len = len;
+        nsteps += bucket_steps(bucket.code);
+        len = at + (nsteps * ncolumns + 1) / 2;
+        has_room &= len <= cap;
         if (has_room) {
-            buf[HEAD_MANY + run] = (uint8_t)(end - next);
-            buf[HEAD_MANY + nruns + run] = (uint8_t)len;
+            buf[head_len + i] = bucket.code;
+            memset(buf + old_len, 0, len - old_len);
+            unseen__bucket_write(&bucket, ncolumns, buf + at, from);
         }
         next = end;
     }
-    *len_out = at;
+    *len_out = len;
     if (!has_room) {
         return UNSEEN_ERR_SPACE;
     }
-    buf[0] = (uint8_t)code;
-    buf[1] = (uint8_t)(MANY + log_runs);
-    store_le32(buf + HEAD, (uint32_t)n);
+    memcpy(buf, head, head_len);
     return UNSEEN_OK;
 }
 
@@ -161,56 +140,64 @@ enum unseen_status unseen_frozen_build(struct unseen_key *keys, size_t n, double
     if (!is_possible(n, fpr)) {
         return UNSEEN_ERR_ARGUMENT;
     }
-    const unsigned code = unseen__rate_code(fpr);
     const size_t ndifferent = sort_different(keys, n);
-    if (ndifferent <= FROZEN_RUN_MAX) {
-        return build_one(code, keys, (unsigned)ndifferent, buf, cap, len_out);
-    }
-    const unsigned log_runs = log_runs_for(ndifferent);
-    enum unseen_status status = UNSEEN_ERR_ARGUMENT;
-    bool fits = false;
-    for (unsigned more = 0; more <= FROZEN_MORE_RUNS && !fits; more++) {
-        status = build_runs(code, keys, ndifferent, log_runs + more, buf, cap, len_out, &fits);
+    const unsigned ncolumns = columns_for(fpr);
+    size_t nbuckets = buckets_for(ndifferent);
+    enum unseen_status status = build(keys, ndifferent, nbuckets, ncolumns, buf, cap, len_out);
+    for (unsigned i = 0; status == UNSEEN_ERR_ARGUMENT && nbuckets > 1 && i < MORE_BUCKETS; i++) {
+        nbuckets = more_buckets(nbuckets);
+        status = build(keys, ndifferent, nbuckets, ncolumns, buf, cap, len_out);
     }
     return status;
 }
 
-static bool one_has(const uint8_t *bytes, size_t len, uint64_t hi)
-{
-    const unsigned n = bytes[1];
-    const struct parts parts = {.universe = universe_of(bytes[0], n, 0)};
-    uint8_t run[RUN_BYTES + RUN_PAD];
-    if (len - HEAD > RUN_BYTES) {
-        return true;
-    }
-    memcpy(run, bytes + HEAD, len - HEAD);
-    memset(run + len - HEAD, 0, RUN_PAD);
-    return unseen__run_has(run, len - HEAD, n, parts.universe, number_of(hi, &parts));
-}
+/* ---- asking ---- */
 
-static bool runs_have(const uint8_t *bytes, size_t len, uint64_t hi)
+/* The steps of the first n codes of `len`, eight at a time: the sum of eight fits into a byte. */
+static inline size_t steps_before(const uint8_t *codes, size_t n, size_t len)
 {
-    const unsigned log_runs = bytes[1] - MANY;
-    if (log_runs > FROZEN_LOG_RUNS_MAX || len < HEAD_MANY + ((size_t)2 << log_runs)) {
-        return true;
+    const uint64_t steps = BUCKET_STEPS_MASK * UINT64_C(0x0101010101010101);
+    const uint64_t ones = UINT64_C(0x0101010101010101);
+    size_t sum = 0;
+    for (; n >= 8; codes += 8, n -= 8, len -= 8) {
+        sum += (size_t)((load_le64(codes) & steps) * ones >> 56);
     }
-    const struct parts parts = {.start = bytes + HEAD_MANY,
-                                .log_runs = log_runs,
-                                .universe =
-                                    universe_of(bytes[0], load_le32(bytes + HEAD), log_runs)};
-    const size_t run = parts_run_of(&parts, hi);
-    const size_t at = (size_t)(parts_run(&parts, run) - bytes);
-    if (at > len || parts_lens(&parts)[run] > len - at || parts.universe >> RUN_UNIVERSE_BITS) {
-        return true;
+    if (UNSEEN_LIKELY(len >= 8)) {
+        return sum +
+               (size_t)((load_le64(codes) & steps & (((uint64_t)1 << 8 * n) - 1)) * ones >> 56);
     }
-    return parts_run_has(&parts, run, number_of(hi, &parts), bytes + len);
+    while (n > 0) {
+        sum += bucket_steps(codes[--n]);
+    }
+    return sum;
 }
 
 bool unseen_frozen_contains(const void *data, size_t len, struct unseen_key key)
 {
     const uint8_t *bytes = data;
-    if (len < HEAD) {
+    if (len < 2 || bytes[1] < BUCKET_CODE) {
         return true;
     }
-    return (bytes[1] < MANY ? one_has : runs_have)(bytes, len, key.hi);
+    const unsigned ncolumns = bytes[0] & COLUMNS_MASK;
+    size_t nbuckets = bytes[0] >> 5;
+    size_t head = HEAD_FEW;
+    if (UNSEEN_UNLIKELY(nbuckets == 0)) {
+        if (len < HEAD_MANY) {
+            return true;
+        }
+        nbuckets = load_le16(bytes + 2);
+        head = HEAD_MANY;
+    }
+    if (ncolumns == 0 || ncolumns > BUCKET_COLUMNS_MAX || nbuckets == 0 || nbuckets > len - head) {
+        return true;
+    }
+    const size_t at = head + nbuckets;
+    const size_t bucket = (size_t)mul_high(key.hi, nbuckets);
+    const unsigned code = bytes[head + bucket];
+    const size_t nibble = ncolumns * steps_before(bytes + head, bucket, len - head);
+    const size_t nnibbles = (size_t)ncolumns * bucket_steps(code);
+    if (code < BUCKET_CODE || (nibble + nnibbles + 1) / 2 > len - at) {
+        return true;
+    }
+    return nnibbles > 0 && unseen__bucket_has(bytes, at, nibble, code, ncolumns, key.hi);
 }

@@ -2,8 +2,9 @@
  *
  * Small sets (unseen_small.h; docs/format.md, "Small sets"). A value is
  *
- *     byte 0   bits 0-2: layers; bit 3: has a seed; bits 4-5: form; bits 6-7: 0
+ *     byte 0   bits 0-2: layers; bit 3: has a seed; bits 4-5: form; bit 6: has a mark; bit 7: 0
  *     byte 1   form LAYERS: the code of the rate (parts.h); else log2 of the number of runs
+ *     [2]      the mark, if there is one: only in memory
  *     [16]     the seed, if there is one
  *     then     the parts of each layer
  *
@@ -27,6 +28,8 @@
 enum {
     LAYER_BITS = 7,
     SEED_BIT = 8,
+    MARK_BIT = 64,
+    MARK_LEN = 2,
     FORM_SHIFT = 4,
     HEAD = 2,
     KEYS_PER_RUN = 64,     /* of a full layer */
@@ -58,13 +61,20 @@ static void set_parts(struct small *small, unsigned i, const uint8_t *start)
     }
 }
 
+/* The bytes of the mark that a value has. */
+static size_t mark_len(const uint8_t *bytes)
+{
+    return bytes[0] & MARK_BIT ? MARK_LEN : 0;
+}
+
 static void read_head(struct small *small, const uint8_t *bytes)
 {
     small->nlayers = bytes[0] & LAYER_BITS;
     small->form = bytes[0] >> FORM_SHIFT & 3;
     small->code = bytes[1];
-    small->seed = bytes[0] & SEED_BIT ? bytes + HEAD : NULL;
-    small->len = HEAD + (small->seed ? UNSEEN_SMALL_SEED_LEN : 0);
+    small->len = HEAD + mark_len(bytes);
+    small->seed = bytes[0] & SEED_BIT ? bytes + small->len : NULL;
+    small->len += small->seed ? UNSEEN_SMALL_SEED_LEN : 0;
 }
 
 void unseen__small_read(struct small *small, const void *value)
@@ -139,8 +149,8 @@ static enum unseen_status splice(void **value, const struct small *small, size_t
     const size_t tail = small->len - at - old;
     const size_t memory = unseen__small_memory(small->len);
     const size_t new_memory = unseen__small_memory(small->len - old + new_len);
-    if (small->len - old + new_len > UNSEEN_SMALL_LEN_MAX) {
-        return UNSEEN_ERR_SPACE;
+    if (small->len - old + new_len > UNSEEN_SMALL_LEN_MAX + mark_len(from)) {
+        return UNSEEN_ERR_SPACE; /* too long to be saved, and a mark is not saved */
     }
     if (new_memory != memory) {
         to = unseen__alloc(allocator, new_memory, UNSEEN_SMALL_ALIGN);
@@ -281,7 +291,7 @@ static enum unseen_status double_runs(void **value, const struct small *small,
     const uint8_t *before = *value;
     const size_t head = (size_t)(parts->start - before);
     const size_t len = head + halve_runs(parts, NULL);
-    if (len > UNSEEN_SMALL_LEN_MAX) {
+    if (len > UNSEEN_SMALL_LEN_MAX + mark_len(before)) {
         return UNSEEN_ERR_SPACE;
     }
     const size_t memory = unseen__small_memory(len);
@@ -512,11 +522,46 @@ enum unseen_status unseen_small_keep_seed(void **value, const uint8_t *seed,
     struct small small;
     unseen__small_read(&small, *value);
     const enum unseen_status status =
-        splice(value, &small, HEAD, small.seed ? UNSEEN_SMALL_SEED_LEN : 0, seed,
+        splice(value, &small, HEAD + mark_len(*value), small.seed ? UNSEEN_SMALL_SEED_LEN : 0, seed,
                seed ? UNSEEN_SMALL_SEED_LEN : 0, &allocator);
     if (status == UNSEEN_OK) {
         uint8_t *head = *value;
         head[0] = (uint8_t)((head[0] & ~SEED_BIT) | (seed ? SEED_BIT : 0));
     }
     return status;
+}
+
+enum unseen_status unseen_small_set_mark(void **value, uint16_t mark,
+                                         const struct unseen_allocator *given)
+{
+    const struct unseen_allocator allocator = unseen__allocator(given);
+    uint8_t bytes[MARK_LEN];
+    struct small small;
+    unseen__small_read(&small, *value);
+    store_le16(bytes, mark);
+    const enum unseen_status status =
+        splice(value, &small, HEAD, mark_len(*value), bytes, mark ? MARK_LEN : 0, &allocator);
+    if (status == UNSEEN_OK) {
+        uint8_t *head = *value;
+        head[0] = (uint8_t)((head[0] & ~MARK_BIT) | (mark ? MARK_BIT : 0));
+    }
+    return status;
+}
+
+uint16_t unseen_small_mark(const void *value)
+{
+    const uint8_t *bytes = value;
+    return mark_len(bytes) ? load_le16(bytes + HEAD) : 0;
+}
+
+size_t unseen_small_save(const void *value, void *buf)
+{
+    const uint8_t *from = value;
+    uint8_t *to = buf;
+    const size_t mark = mark_len(from);
+    const size_t len = unseen_small_len(from) - mark;
+    to[0] = (uint8_t)(from[0] & ~MARK_BIT);
+    to[1] = from[1];
+    memcpy(to + HEAD, from + HEAD + mark, len - HEAD);
+    return len;
 }

@@ -32,15 +32,6 @@ static bool can_be_dead(const struct unseen_store *store)
            !(store->log.header.read_features & UNSEEN__FEATURE_NO_LOG);
 }
 
-static uint64_t nkeys_of(const struct unseen_set *set)
-{
-    uint64_t nkeys = 0;
-    for (size_t i = 0; i < (size_t)1 << set->shard_bits; i++) {
-        nkeys += set->ops->nkeys(set->shards[i].filter);
-    }
-    return nkeys;
-}
-
 /* Changes that wait are in the set, and not in the log. */
 uint64_t unseen__store_dead(const struct unseen_store *store, uint64_t log_end)
 {
@@ -48,7 +39,7 @@ uint64_t unseen__store_dead(const struct unseen_store *store, uint64_t log_end)
         return 0;
     }
     const struct unseen__changes *waiting = &store->committer.waiting;
-    uint64_t nlive = nkeys_of(store->set);
+    uint64_t nlive = unseen__set_nkeys(store->set);
     uint64_t nadded = 0;
     for (size_t i = 0; i < waiting->n; i++) {
         const bool removed = waiting->removed[waiting->start + i];
@@ -69,7 +60,7 @@ bool unseen__store_is_mostly_dead(const struct unseen_store *store, uint64_t log
     if (!can_be_dead(store)) {
         return false;
     }
-    const uint64_t nkeys = nkeys_of(store->set);
+    const uint64_t nkeys = unseen__set_nkeys(store->set);
     const uint64_t nwaiting = store->committer.waiting.n;
     const uint64_t least = nkeys > nwaiting ? nkeys - nwaiting : 0;
     return is_mostly(dead_bytes(store, least, log_end), log_end) &&

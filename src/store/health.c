@@ -8,6 +8,7 @@
 #include "base/file.h"
 #include "base/memory.h"
 #include "base/sized.h"
+#include "set/set.h"
 #include "store/rewrite.h"
 
 /* ---- the log ---- */
@@ -76,7 +77,7 @@ struct comparison {
     uint64_t nmissing;
 };
 
-static bool compare_keys(void *context, const struct unseen_key *keys, size_t n)
+static bool find_missing(void *context, const struct unseen_key *keys, size_t n)
 {
     struct comparison *c = context;
     uint8_t verdicts[512];
@@ -97,13 +98,6 @@ static bool compare_keys(void *context, const struct unseen_key *keys, size_t n)
     return true;
 }
 
-static uint64_t nkeys_of(const struct unseen_set *set)
-{
-    struct unseen_set_stats stats = {.size = sizeof(stats)};
-    (void)unseen_set_stats(set, &stats); /* fails for a wrong size only */
-    return stats.nkeys;
-}
-
 /* Compares the image with a set that is made from the same records: the surviving keys that this set
  * has must be in the image, too. *nkeys_out is the number of keys of this set. */
 static enum unseen_status compare_with_replay(const struct unseen_store *store,
@@ -122,8 +116,8 @@ static enum unseen_status compare_with_replay(const struct unseen_store *store,
         c->reference = replayed.set;
         c->nsurviving = 0;
         c->nmissing = 0;
-        status = unseen__surviving_each(&store->log, end, false, compare_keys, c, error);
-        *nkeys_out = nkeys_of(replayed.set);
+        status = unseen__surviving_each(&store->log, end, false, find_missing, c, error);
+        *nkeys_out = unseen__set_nkeys(replayed.set);
     }
     unseen_set_free(replayed.set);
     return status;
@@ -144,11 +138,11 @@ static enum unseen_status compare_set(const struct unseen_store *store,
         return UNSEEN_OK;
     }
     enum unseen_status status =
-        unseen__surviving_each(&store->log, image->header.log_end, true, compare_keys, &c, error);
+        unseen__surviving_each(&store->log, image->header.log_end, true, find_missing, &c, error);
     if (status != UNSEEN_OK) {
         return status;
     }
-    const uint64_t nkeys = nkeys_of(set);
+    const uint64_t nkeys = unseen__set_nkeys(set);
     uint64_t most = c.nsurviving;
     *differs_out = c.nmissing > 0 || nkeys > most;
     if (*differs_out && r->health.nremoved > 0 && r->health.lost_bytes == 0) {

@@ -32,9 +32,9 @@ static enum unseen_status read_at(const struct unseen_store *store, uint64_t off
 }
 
 /* Checks that the log has the record that the image names as the last one it covers. */
-static enum unseen_status check_last(const struct unseen_store *store,
-                                     const struct unseen__image_header *header, bool *agrees_out,
-                                     struct unseen_error *error)
+static enum unseen_status image_check_last(const struct unseen_store *store,
+                                           const struct unseen__image_header *header,
+                                           bool *agrees_out, struct unseen_error *error)
 {
     struct unseen__scan scan;
     if (header->log_end == UNSEEN__RECORDS_OFFSET) {
@@ -74,13 +74,13 @@ static enum unseen_status read_output(const struct unseen_store *store,
 }
 
 /* Checks that the image was made from this log. */
-static enum unseen_status check_log(const struct unseen_store *store,
-                                    const struct unseen__image_header *header,
-                                    struct unseen__output *output_out, bool *log_is_damaged_out,
-                                    struct unseen_error *error)
+static enum unseen_status image_check_log(const struct unseen_store *store,
+                                          const struct unseen__image_header *header,
+                                          struct unseen__output *output_out,
+                                          bool *log_is_damaged_out, struct unseen_error *error)
 {
     bool agrees = false;
-    enum unseen_status status = check_last(store, header, &agrees, error);
+    enum unseen_status status = image_check_last(store, header, &agrees, error);
     if (status == UNSEEN_OK && agrees) {
         status = read_output(store, header, output_out, &agrees, error);
     }
@@ -115,7 +115,7 @@ enum unseen_status unseen__image_find(const struct unseen_store *store, struct u
     } else if (image->header.read_features != wanted_features(store)) {
         status = UNSEEN_ERR_MISSING; /* it counts repeats, which the log does not have */
     } else {
-        status = check_log(store, &image->header, output_out, log_is_damaged_out, error);
+        status = image_check_log(store, &image->header, output_out, log_is_damaged_out, error);
     }
     if (status != UNSEEN_OK) {
         unseen__image_release(image);
@@ -157,8 +157,9 @@ static enum unseen_status import_error(struct unseen_error *error, enum unseen_s
 }
 
 /* Imports the next chunk; *len_out is 0 at the end. */
-static enum unseen_status import_chunk(struct unseen_import *import, struct unseen__image *image,
-                                       size_t *len_out, struct unseen_error *error)
+static enum unseen_status image_import_chunk(struct unseen_import *import,
+                                             struct unseen__image *image, size_t *len_out,
+                                             struct unseen_error *error)
 {
     const uint8_t *chunk = NULL;
     const uint64_t offset = image->offset;
@@ -176,7 +177,7 @@ static enum unseen_status import_chunks(struct unseen_import *import, struct uns
     size_t len = 0;
     enum unseen_status status;
     do {
-        status = import_chunk(import, image, &len, error);
+        status = image_import_chunk(import, image, &len, error);
     } while (status == UNSEEN_OK && len > 0);
     return status;
 }
@@ -213,7 +214,8 @@ static enum unseen_status import_rest_later(struct unseen_import *import, struct
                                             struct unseen_error *error)
 {
     size_t len = 0;
-    enum unseen_status status = import_chunk(import, &source->image, &len, error); /* the header */
+    enum unseen_status status =
+        image_import_chunk(import, &source->image, &len, error); /* the header */
     if (status == UNSEEN_OK) {
         status = import_table(import, source, error);
     }
@@ -360,7 +362,7 @@ struct export
     uint64_t cursor;
 };
 
-static enum unseen_status next_chunk(void *context, void *buf, size_t cap, size_t *len_out)
+static enum unseen_status image_next_chunk(void *context, void *buf, size_t cap, size_t *len_out)
 {
     struct export *e = context;
     return unseen_set_export(e->set, &e->cursor, buf, cap, len_out);
@@ -422,7 +424,7 @@ enum unseen_status unseen__image_save(struct unseen_store *store, struct unseen_
         unseen__set_save_table(store->set, table);
     }
     const enum unseen_status status =
-        unseen__image_write(log, header, next_chunk, &e, table, table_len, error);
+        unseen__image_write(log, header, image_next_chunk, &e, table, table_len, error);
     unseen__free(&store->allocator, table, table_len);
     return status;
 }

@@ -78,8 +78,8 @@ out:
 }
 
 /* Cuts off the lines that were written after the last commit. Their URLs will be new again. */
-static enum unseen_status cut(const struct unseen_store *store, int fd, const char *name,
-                              uint64_t size, struct unseen_error *error)
+static enum unseen_status output_cut(const struct unseen_store *store, int fd, const char *name,
+                                     uint64_t size, struct unseen_error *error)
 {
     const struct unseen__output *output = &store->output;
     uint64_t checksum = 0;
@@ -193,7 +193,7 @@ static enum unseen_status name_output(struct unseen_store *store, int fd, const 
         status = check_other(store, fd, name, size, error);
     } else if (was_interrupted && size > 0) {
         *len_out = output->len;
-        status = cut(store, fd, name, size, error);
+        status = output_cut(store, fd, name, size, error);
         if (status != UNSEEN_OK || strcmp(output->name, name) == 0) {
             return status;
         }

@@ -4,7 +4,8 @@
  *
  * A log grows record by record, and a record is a commit. So the reader goes on behind the last
  * record that it has read, and reads no byte twice. A writer may be in the middle of a record, or be
- * killed there: a record without its end is not read.
+ * killed there: a record without its end is not read, and a long one is not looked at again before the
+ * file changes.
  *
  * Three things end that, and then the store is opened anew, and its filters take the place of the
  * old ones: another file has the log's name; the last record is no longer where it was, because a
@@ -26,8 +27,9 @@ enum {
 /* ---- opening anew ---- */
 
 /* MISMATCH if keys of the one store mean nothing in the other. */
-static enum unseen_status check_same(const struct unseen_store *store,
-                                     const struct unseen_store *fresh, struct unseen_error *error)
+static enum unseen_status check_replacement(const struct unseen_store *store,
+                                            const struct unseen_store *fresh,
+                                            struct unseen_error *error)
 {
     const struct unseen__log_header *was = &store->log.header;
     const struct unseen__log_header *is = &fresh->log.header;
@@ -75,7 +77,7 @@ static enum unseen_status open_anew(struct unseen_store *store, struct unseen_er
     if (status != UNSEEN_OK) {
         return status;
     }
-    status = check_same(store, fresh, error);
+    status = check_replacement(store, fresh, error);
     if (status == UNSEEN_OK) {
         take_over(store, fresh);
     } else {
@@ -125,33 +127,42 @@ static bool is_too_small(const struct unseen_store *store, uint64_t nbytes)
     return store->nchanges + nmore > store->room;
 }
 
+/* *is_as_before_out: the log ends in the long torn end that was found last time. Searching it again
+ * would find nothing new. */
 static enum unseen_status look(const struct unseen_store *store, bool *is_anew_out,
-                               struct unseen_error *error)
+                               bool *is_as_before_out, struct unseen_error *error)
 {
     const struct unseen__log *log = &store->log;
     bool goes_on = false;
-    uint64_t size = 0;
+    struct unseen__file_stamp file;
     *is_anew_out = true;
+    *is_as_before_out = false;
     if (store->is_partial || !unseen__log_has_name(log)) {
         return UNSEEN_OK;
     }
     if (log->header.read_features & UNSEEN__FEATURE_NO_LOG) {
         return check_image(store, is_anew_out, error);
     }
-    const int code = unseen__file_size(log->fd, &size);
+    const int code = unseen__file_stamp(log->fd, &file);
     if (code != 0) {
         return unseen__error_io(error, "read", log->path, code);
     }
-    const enum unseen_status status = check_last(log, size, &goes_on, error);
-    *is_anew_out = !goes_on || is_too_small(store, size > log->end ? size - log->end : 0);
+    *is_as_before_out = unseen__file_stamp_equals(&file, &log->torn);
+    if (*is_as_before_out) {
+        *is_anew_out = false;
+        return UNSEEN_OK;
+    }
+    const enum unseen_status status = check_last(log, file.size, &goes_on, error);
+    *is_anew_out = !goes_on || is_too_small(store, file.size > log->end ? file.size - log->end : 0);
     return status;
 }
 
 static enum unseen_status refresh(struct unseen_store *store, struct unseen_error *error)
 {
     bool is_anew = false;
-    const enum unseen_status status = look(store, &is_anew, error);
-    if (status != UNSEEN_OK) {
+    bool is_as_before = false;
+    const enum unseen_status status = look(store, &is_anew, &is_as_before, error);
+    if (status != UNSEEN_OK || is_as_before) {
         return status;
     }
     return is_anew ? open_anew(store, error)

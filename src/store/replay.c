@@ -19,9 +19,10 @@
 enum {
     REGION_BITS = 9,
     NREGIONS = 1 << REGION_BITS,
-    KEYS_MAX = 1 << 18,  /* keys collected at a time */
-    UNPACK = 512,        /* keys in a run */
-    SORT_FROM = 16 << 20 /* bytes of memory of the set */
+    KEYS_MAX = 1 << 18,   /* keys collected at a time */
+    UNPACK = 512,         /* keys in a run */
+    SORT_FROM = 16 << 20, /* bytes of memory of the set */
+    TORN_SHORT = 1 << 20  /* bytes of a torn end that may be read again at each refresh */
 };
 
 struct replay {
@@ -179,7 +180,9 @@ static enum unseen_status read_records(struct unseen_store *store, struct unseen
             return unseen__damaged(error, &store->log, scan->offset, scan->next);
         }
         if (state != UNSEEN__SCAN_RECORD) {
-            store->info.torn_bytes = scan->size > scan->offset ? scan->size - scan->offset : 0;
+            const uint64_t ntorn = state == UNSEEN__SCAN_TORN ? scan->size - scan->offset : 0;
+            store->info.torn_bytes = ntorn;
+            store->log.torn = ntorn > TORN_SHORT ? scan->file : (struct unseen__file_stamp){0};
             return UNSEEN_OK;
         }
         if (!unseen__record_each(&scan->record, scan->payload, scan->bits,

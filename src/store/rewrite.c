@@ -5,6 +5,8 @@
  * and takes its name in one step. */
 #include "base/posix.h"
 
+#include "store/rewrite.h"
+
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -15,7 +17,6 @@
 #include "base/memory.h"
 #include "hash/key.h"
 #include "set/set.h"
-#include "store/rewrite.h"
 
 enum {
     RECORD_KEYS = 1 << 16 /* keys in each new record */

@@ -11,6 +11,8 @@
 
 #include <string.h>
 
+#include "unseen_reserve.h"
+
 #include "base/error.h"
 #include "base/file.h"
 #include "base/memory.h"
@@ -131,6 +133,16 @@ enum unseen_status unseen_store_remove_keys(struct unseen_store *store,
                                             uint8_t *verdicts, size_t *ndone_out)
 {
     return change(store, UNSEEN__REMOVE, NULL, keys, n, verdicts, ndone_out);
+}
+
+enum unseen_status unseen_store_reserve(struct unseen_store *store, uint64_t nkeys)
+{
+    enum unseen_status status = check_changeable(store);
+    if (status == UNSEEN_OK) {
+        status = unseen_set_reserve(store->set, nkeys);
+    }
+    return status == UNSEEN_ERR_CORRUPT || status == UNSEEN_ERR_IO ? stop_unread(store, status)
+                                                                   : status;
 }
 
 /* ---- committing ---- */
@@ -360,7 +372,7 @@ static enum unseen_status cannot_save(const struct unseen_store *store, struct u
                                  store->log.path, store->log.header.filter);
 }
 
-static enum unseen_status finish(struct unseen_store *store, struct unseen_error *error)
+static enum unseen_status store_finish(struct unseen_store *store, struct unseen_error *error)
 {
     const bool all_committed = store->committer.waiting.n == 0;
     const bool no_log = store->log.header.read_features & UNSEEN__FEATURE_NO_LOG;
@@ -396,7 +408,7 @@ enum unseen_status unseen_store_close(struct unseen_store *store, struct unseen_
     if (!store) {
         return UNSEEN_OK;
     }
-    const enum unseen_status status = store->log.writable ? finish(store, error) : UNSEEN_OK;
+    const enum unseen_status status = store->log.writable ? store_finish(store, error) : UNSEEN_OK;
     unseen__store_release(store);
     return status;
 }

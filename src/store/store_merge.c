@@ -81,8 +81,8 @@ static bool merge_keys(void *context, const struct unseen_key *keys, size_t n)
     return m->status == UNSEEN_OK;
 }
 
-static enum unseen_status check_same(const struct unseen_store *a, const struct unseen_store *b,
-                                     struct unseen_error *error)
+static enum unseen_status check_mergeable(const struct unseen_store *a,
+                                          const struct unseen_store *b, struct unseen_error *error)
 {
     const struct unseen__log_header *to = &a->log.header;
     const struct unseen__log_header *from = &b->log.header;
@@ -112,7 +112,7 @@ unseen_store_merge(struct unseen_store *store, struct unseen_store *from, uint64
                    struct unseen_error *error)
 {
     struct merge m = {.to = store, .error = error, .progress = progress, .context = context};
-    enum unseen_status status = check_same(store, from, error);
+    enum unseen_status status = check_mergeable(store, from, error);
     if (status != UNSEEN_OK) {
         return status;
     }

@@ -38,7 +38,7 @@ static int compare_keys(struct unseen_key a, struct unseen_key b)
     return a.lo < b.lo ? -1 : a.lo > b.lo;
 }
 
-static int compare(const void *a_item, const void *b_item)
+static int compare_changes(const void *a_item, const void *b_item)
 {
     const struct removal *a = a_item;
     const struct removal *b = b_item;
@@ -66,7 +66,7 @@ static bool was_removed_after(const struct removals *removals, struct unseen_key
     const struct removal wanted = {key, index};
     while (low < high) { /* find the first removal of the key behind the index */
         const size_t middle = low + (high - low) / 2;
-        if (compare(&removals->items[middle], &wanted) <= 0) {
+        if (compare_changes(&removals->items[middle], &wanted) <= 0) {
             low = middle + 1;
         } else {
             high = middle;
@@ -170,7 +170,7 @@ unseen__surviving_each(const struct unseen__log *log, uint64_t end, bool skip_da
     struct pass p = {.each = each, .context = context, .removals.allocator = log->allocator};
     enum unseen_status status = run_pass(&p, log, end, skip_damage, note_removals, error);
     if (status == UNSEEN_OK) {
-        heap_sort(p.removals.items, p.removals.n, sizeof(*p.removals.items), compare);
+        heap_sort(p.removals.items, p.removals.n, sizeof(*p.removals.items), compare_changes);
         status = run_pass(&p, log, end, skip_damage, show_survivors, error);
     }
     array_free(&p.removals.allocator, &p.removals.items, &p.removals.cap,

@@ -20,13 +20,14 @@
  * Decoding comes first, so a %2F or %3F divides the URL like the byte it stands for.
  *
  * Reference: [SafeBrowsing], "URLs and hashing". */
+#include "url/safebrowsing.h"
+
 #include <string.h>
 
 #include "url/ascii.h"
 #include "url/host.h"
 #include "url/name.h"
 #include "url/percent.h"
-#include "url/safebrowsing.h"
 #include "url/whatwg.h"
 
 /* In what the forms differ: those of the versions 1 and 2 of the profile, and the one that lists of

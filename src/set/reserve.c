@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Room for keys that are about to come: each filter of a set grows in one go. */
+#include "unseen_reserve.h"
+
+#include "set/set.h"
+
+/* What is added to the generation: the chunks of an export before and after do not fit together. */
+#define RESERVED 3
+
+enum unseen_status unseen_set_reserve(struct unseen_set *set, uint64_t nkeys)
+{
+    if (!set->ops->make_room) {
+        return UNSEEN_ERR_UNSUPPORTED;
+    }
+    enum unseen_status status = unseen__set_fetch_all(set);
+    for (size_t i = 0; i < unseen__set_nshards(set) && status == UNSEEN_OK; i++) {
+        struct unseen__shard *shard = &set->shards[i];
+        pthread_mutex_lock(&shard->lock);
+        status = set->ops->make_room(shard->filter, nkeys);
+        shard->generation += RESERVED;
+        pthread_mutex_unlock(&shard->lock);
+    }
+    return status;
+}
