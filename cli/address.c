@@ -11,6 +11,8 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include "redis_url.h"
+
 static const char unix_prefix[] = "unix:";
 
 static bool is_local(const char *text)
@@ -85,8 +87,9 @@ bool address_read(struct address *a, const char *text)
 bool address_is_server(const char *text)
 {
     struct address a;
-    return is_local(text) || (strrchr(text, ':') && !strchr(text, '/') && access(text, F_OK) != 0 &&
-                              address_read(&a, text));
+    return is_local(text) || redis_url_is(text) ||
+           (strrchr(text, ':') && !strchr(text, '/') && access(text, F_OK) != 0 &&
+            address_read(&a, text));
 }
 
 bool address_is_named(const char *text, const char **port_out)

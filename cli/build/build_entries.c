@@ -148,7 +148,7 @@ struct worker {
 };
 
 /* Notes what is wrong with the line: one fault, and an error before a warning. */
-static void complain(struct worker *w, enum fault fault)
+static void entries_complain(struct worker *w, enum fault fault)
 {
     const struct entry_options *o = &w->l->m->o->list.entries;
     struct slot *s = w->slot;
@@ -202,7 +202,7 @@ static void pipeline_take_item(void *context, struct unseen_bytes item)
     }
     if (fitness != UNSEEN_ENTRY_FINE) {
         const bool taken = entries_take(&m->o->list.entries, (enum fault)fitness);
-        complain(w, (enum fault)fitness);
+        entries_complain(w, (enum fault)fitness);
         s->counts.ndangerous += taken;
         s->counts.nskipped += !taken;
         if (!taken) {
@@ -227,11 +227,11 @@ static void take_line(struct worker *w)
         s->counts.ncomments++;
         break;
     case ENTRY_LINE_NO_KEY:
-        complain(w, FAULT_NO_KEY);
+        entries_complain(w, FAULT_NO_KEY);
         s->counts.nskipped++;
         break;
     case ENTRY_LINE_PAGE:
-        complain(w, FAULT_PAGE);
+        entries_complain(w, FAULT_PAGE);
         break;
     }
 }

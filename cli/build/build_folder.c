@@ -54,7 +54,7 @@ static bool report_busy(const struct build_folder *f)
     return false;
 }
 
-static bool refuse(const struct build_folder *f, const char *why)
+static bool folder_refuse(const struct build_folder *f, const char *why)
 {
     message_error("%s %s", f->name, why);
     message_hint("work files go there: remove it, or build the list in a folder of your own");
@@ -69,20 +69,20 @@ static bool is_ours(const struct build_folder *f)
         return folder_report("read", f->name);
     }
     if (st.st_uid != geteuid()) {
-        return refuse(f, "belongs to another user, who could put anything there");
+        return folder_refuse(f, "belongs to another user, who could put anything there");
     }
-    return (st.st_mode & 0022) == 0 || refuse(f, "can be written to by other users");
+    return (st.st_mode & 0022) == 0 || folder_refuse(f, "can be written to by other users");
 }
 
-static bool report_open(const struct build_folder *f)
+static bool folder_report_open(const struct build_folder *f)
 {
     struct stat st;
     const int code = errno;
     if (lstat(f->name, &st) == 0 && S_ISLNK(st.st_mode)) {
-        return refuse(f, "is a symbolic link, not a folder");
+        return folder_refuse(f, "is a symbolic link, not a folder");
     }
     if (code == ENOTDIR) {
-        return refuse(f, "is not a folder");
+        return folder_refuse(f, "is not a folder");
     }
     errno = code;
     return folder_report("open", f->name);
@@ -106,7 +106,7 @@ static bool open_folder(struct build_folder *f)
         return report_make(f);
     }
     f->fd = open(f->name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-    return f->fd >= 0 ? is_ours(f) : errno == ENOENT || report_open(f);
+    return f->fd >= 0 ? is_ours(f) : errno == ENOENT || folder_report_open(f);
 }
 
 /* Gives up a folder that is not ours, so that no file in it is removed. */
@@ -119,7 +119,7 @@ static bool folder_give_up(struct build_folder *f)
     return false;
 }
 
-static bool lock(struct build_folder *f)
+static bool folder_lock(struct build_folder *f)
 {
     for (unsigned nwaits = 0;;) {
         if (!open_folder(f)) {
@@ -152,7 +152,7 @@ bool build_folder_open(struct build_folder *f, const char *path)
         f->list = NULL;
         return message_no_memory();
     }
-    return lock(f);
+    return folder_lock(f);
 }
 
 bool build_folder_check_name(const struct build_folder *f)

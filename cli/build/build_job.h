@@ -52,14 +52,31 @@ struct build_job {
     } known_good;
 };
 
+/* ---- build_request.c --------------------------------------------------------------------------
+ * What is asked for. */
+
+/* Checks the options, the inputs and LIST, and opens the folder. False if the list cannot be built,
+ * which has been reported. */
+bool build_job_prepare(struct build_job *m);
+
+/* The canonicaliser of the entries; NULL: bytes are taken as they are. */
+const struct unseen_url *build_job_url(const struct build_job *m);
+
+/* Checks that LIST does not exist, or is a list. False if not, which has been reported. */
+bool build_check_target(const struct options *o);
+
+/* Reads the figures of a list. Errors: those of opening lists. */
+enum unseen_status build_read_info(const char *path, struct unseen_list_info *info,
+                                   struct unseen_error *error);
+
+/* Counts the changes of the list that will be replaced; 0 if it cannot be opened. */
+uint64_t build_count_changes(const struct options *o);
+
 /* ---- build_entries.c --------------------------------------------------------------------------
  * From the lines of all inputs to keys of the list, on all processors. */
 
 /* Adds all lines from m->done on, and updates m->done. */
 enum build_ending build_entries_run(struct build_job *m);
-
-/* The canonicaliser of the entries; NULL: bytes are taken as they are. */
-const struct unseen_url *build_job_url(const struct build_job *m);
 
 /* Functions of cmd_build.c that build_entries_run calls. The first saves a checkpoint, every
  * --checkpoint seconds, while no other thread uses the build; false if that failed. The second
@@ -93,5 +110,10 @@ bool build_known_good_check(const struct options *o);
 /* Asks the list in the folder about the lines, and changes the list. False if that failed, which
  * has been reported, or if a signal asks the program to end. */
 bool build_known_good_run(struct build_job *m);
+
+/* ---- build_report.c --------------------------------------------------------------------------- */
+
+/* Reports on the finished list. False if it cannot be read, which has been reported. */
+bool build_job_report(const struct build_job *m);
 
 #endif

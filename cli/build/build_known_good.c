@@ -104,7 +104,7 @@ static void poll(void *context)
     progress_show(&k->m->progress, "known good", k->m->known_good.nasked, "lines", -1);
 }
 
-static bool read_file(struct known_good *k, const char *name)
+static bool known_good_read(struct known_good *k, const char *name)
 {
     struct output none = {.fd = -1};
     struct feed feed = {.input = &k->m->o->input,
@@ -118,10 +118,10 @@ static bool read_file(struct known_good *k, const char *name)
     return !k->failed && !stop_is_wanted();
 }
 
-static bool read_files(struct known_good *k)
+static bool known_good_read_all(struct known_good *k)
 {
     for (size_t i = 0; i < k->m->o->list.nknown_good; i++) {
-        if (!read_file(k, k->m->o->list.known_good[i])) {
+        if (!known_good_read(k, k->m->o->list.known_good[i])) {
             return false;
         }
     }
@@ -139,7 +139,8 @@ bool build_known_good_run(struct build_job *m)
     }
     progress_phase(&m->progress, 0, 0);
     enum unseen_status status = unseen_list_edit_open(&k.edit, path, NULL, &error);
-    bool good = status == UNSEEN_OK ? read_files(&k) : known_good_report(&k, &error, status);
+    bool good =
+        status == UNSEEN_OK ? known_good_read_all(&k) : known_good_report(&k, &error, status);
     if (good) {
         status = unseen_list_edit_commit(k.edit, &error);
         good = status == UNSEEN_OK || known_good_report(&k, &error, status);

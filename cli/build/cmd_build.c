@@ -8,230 +8,22 @@
  *
  * Everything is made in the folder LIST.building. So LIST does not change until the new list is
  * complete, and another run can go on where one was interrupted. */
-#include <errno.h>
 #include <inttypes.h>
 #include <math.h>
-#include <sched.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <time.h>
-#include <unistd.h>
 
 #include <unseen_list.h>
 
 #include "build/build_job.h"
-#include "lines/files.h"
-#include "lines/profile.h"
 #include "print/message.h"
 #include "seen/lists.h"
 #include "seen/stores.h"
 #include "stop.h"
 
 enum {
-    THREADS_MAX = 256,
     WAITS_SILENT = 20
 };
-
-/* ---- What is asked for ----------------------------------------------------------------------- */
-
-/* Refuses - as the list, which needs a name: an input was meant. */
-static bool check_name(const struct options *o)
-{
-    if (o->seen.path[0] != '\0' && !files_is_standard_input(o->seen.path)) {
-        return true;
-    }
-    message_error("the list needs a file name, and '%s' is not one", o->seen.path);
-    message_hint("unseen build NEW.list FILE, or - in place of FILE for standard input");
-    return false;
-}
-
-/* Checks that LIST does not exist, or is a list. */
-static bool check_target(const struct options *o)
-{
-    struct stat st;
-    const char *path = o->seen.path;
-    /* In a folder where anybody can make a link, the link may lead to a list of ours. */
-    if (lstat(path, &st) == 0 && S_ISLNK(st.st_mode) && st.st_uid != geteuid() && st.st_uid != 0) {
-        message_error("%s is a symbolic link that another user has made", path);
-        message_hint("build the list where it leads to, or remove the link");
-        return false;
-    }
-    if (stat(path, &st) != 0) {
-        return true;
-    }
-    const enum stores_kind kind = stores_kind_of(path);
-    if (kind == STORES_LIST || (S_ISREG(st.st_mode) && st.st_size == 0)) {
-        return true;
-    }
-    message_error(kind == STORES_NONE ? "%s is something else than a list, and stays as it is"
-                                      : "%s is a store, and stays as it is",
-                  path);
-    message_hint("unseen build NEW.list FILE");
-    return false;
-}
-
-static bool check_standard_input(const struct build_job *m)
-{
-    size_t n = 0;
-    for (size_t i = 0; i < m->inputs.n; i++) {
-        n += files_is_standard_input(m->inputs.names[i]);
-    }
-    for (size_t i = 0; i < m->o->list.nknown_good; i++) {
-        n += files_is_standard_input(m->o->list.known_good[i]);
-    }
-    if (n > 1) {
-        message_error("standard input can be read only once");
-        message_hint("unseen build --known-good FILE %s < FILE", m->o->seen.path);
-    }
-    return n <= 1;
-}
-
-/* Checks --from: it needs inputs as well, because the old list has no entries. */
-static bool check_from(const struct options *o)
-{
-    if (o->list.from && o->input.none_named) {
-        message_error("a list does not keep its entries, and without them it cannot be built anew");
-        message_hint("unseen build --from %s %s FILE, or - for standard input", o->list.from,
-                     o->seen.path);
-        return false;
-    }
-    return true;
-}
-
-static bool report_kinds(const struct build_job *m, enum unseen_kind wanted)
-{
-    message_error("%s has the kind %s, not %s", m->o->list.from, unseen_kind_name(m->old.info.kind),
-                  unseen_kind_name(wanted));
-    message_hint("unseen build --from %s %s FILE, without --kind", m->o->list.from,
-                 m->o->seen.path);
-    return false;
-}
-
-/* Finds the kind; --expressions names a kind, too. */
-static bool choose_kind(struct build_job *m)
-{
-    const struct options *o = m->o;
-    if (o->list.expressions && o->list.has_kind &&
-        unseen_kind_newest(o->list.kind) != UNSEEN_KIND_EXPRESSIONS) {
-        message_error("--expressions is for URLs, not for the kind %s",
-                      unseen_kind_name(o->list.kind));
-        message_hint("unseen build --expressions %s FILE", o->seen.path);
-        return false;
-    }
-    m->kind = o->list.has_kind      ? o->list.kind
-              : o->list.expressions ? UNSEEN_KIND_EXPRESSIONS
-                                    : unseen_kind_newest(m->old.info.kind);
-    return !o->list.from || unseen_kind_newest(m->kind) == unseen_kind_newest(m->old.info.kind) ||
-           report_kinds(m, m->kind);
-}
-
-static bool report_profiles(const struct build_job *m)
-{
-    message_error("%s has the profile %s, not %s", m->o->list.from, m->old.info.profile,
-                  m->profile);
-    message_hint("unseen build --from %s %s FILE, without -p and --rule", m->o->list.from,
-                 m->o->seen.path);
-    return false;
-}
-
-static bool choose_profile(struct build_job *m)
-{
-    const struct options *o = m->o;
-    struct profile_options wanted = o->profile;
-    const bool is_url = m->kind == UNSEEN_KIND_URL;
-    if (!is_url && (o->profile.name || o->profile.nrules > 0)) {
-        message_error("entries of the kind %s need no profile", unseen_kind_name(m->kind));
-        message_hint("unseen build --kind %s %s FILE", unseen_kind_name(m->kind), o->seen.path);
-        return false;
-    }
-    m->profile = "none/1";
-    if (!is_url && unseen_kind_newest(m->kind) != UNSEEN_KIND_EXPRESSIONS) {
-        return true;
-    }
-    if (o->list.from && !o->profile.name && o->profile.nrules == 0) {
-        wanted.name = m->old.info.profile;
-    }
-    wanted.like = o->list.from ? m->old.info.profile : NULL;
-    if (!profile_create(&m->url, &wanted, is_url ? NULL : "safebrowsing", m->cpu)) {
-        return false;
-    }
-    m->profile = unseen_url_id(m->url);
-    return !o->list.from || strcmp(m->profile, m->old.info.profile) == 0 || report_profiles(m);
-}
-
-const struct unseen_url *build_job_url(const struct build_job *m)
-{
-    return m->url && m->kind == UNSEEN_KIND_URL && profile_is_none(m->url) ? NULL : m->url;
-}
-
-/* Reads the figures of a list. Errors: those of opening lists. */
-static enum unseen_status read_info(const char *path, struct unseen_list_info *info,
-                                    struct unseen_error *error)
-{
-    const struct unseen_list_options cold = {.size = sizeof(cold), .access = UNSEEN_LIST_MAP};
-    struct unseen_list *list = NULL;
-    *info = (struct unseen_list_info){.size = sizeof(*info)};
-    *error = (struct unseen_error){.status = UNSEEN_OK};
-    error->status = unseen_list_open(&list, path, &cold, error);
-    if (error->status == UNSEEN_OK) {
-        error->status = unseen_list_info(list, info);
-    }
-    unseen_list_close(list);
-    return error->status;
-}
-
-/* Counts the changes of the list that will be replaced; 0 if it cannot be opened. */
-static uint64_t count_changes(const struct options *o)
-{
-    struct unseen_list_info info;
-    struct unseen_error error;
-    if (stores_kind_of(o->seen.path) != STORES_LIST) {
-        return 0;
-    }
-    if (read_info(o->seen.path, &info, &error) != UNSEEN_OK) {
-        message_warning("%s; what was allowed, added or removed in it will be gone", error.text);
-        return 0;
-    }
-    return info.nallowed + info.nadded + info.nremoved;
-}
-
-/* Warns of changes that the new list will not have: other people may have made them. */
-static void warn_of_changes(struct build_job *m)
-{
-    const char *list = m->o->seen.path;
-    m->nforgotten = m->o->list.from ? 0 : count_changes(m->o);
-    if (m->nforgotten > 0) {
-        message_warning("%" PRIu64 " changes of %s (allowed, added, removed) will be gone",
-                        m->nforgotten, list);
-        message_hint("unseen build --from %s %s FILE takes them over", list, list);
-    }
-}
-
-static unsigned count_processors(void)
-{
-    cpu_set_t usable;
-    const int n = sched_getaffinity(0, sizeof(usable), &usable) == 0 ? CPU_COUNT(&usable) : 1;
-    return n < 1 ? 1 : n < THREADS_MAX ? (unsigned)n : THREADS_MAX;
-}
-
-static bool job_prepare(struct build_job *m)
-{
-    const struct options *o = m->o;
-    const unsigned wanted = o->input.threads ? o->input.threads : count_processors();
-    m->nthreads = wanted < THREADS_MAX ? wanted : THREADS_MAX;
-    if (!check_name(o) || !check_target(o) || !check_from(o) || !build_inputs_look(&m->inputs, o) ||
-        !check_standard_input(m) || !build_known_good_check(o) ||
-        !build_old_open(&m->old, o->list.from) || !choose_kind(m) || !choose_profile(m) ||
-        !build_old_read(&m->old, m->kind, m->url)) {
-        return false;
-    }
-    m->fpr = o->seen.fpr > 0 ? o->seen.fpr
-             : o->list.from  ? m->old.info.fpr
-                             : UNSEEN_LIST_FPR_DEFAULT;
-    m->keeps = m->inputs.are_files;
-    warn_of_changes(m);
-    return build_folder_open(&m->folder, o->seen.path);
-}
 
 /* ---- Beginning, or going on ------------------------------------------------------------------ */
 
@@ -560,7 +352,7 @@ static bool hold_list(const struct build_job *m, struct unseen_list_edit **edit_
 /* Warns of changes that were made after the first warning. */
 static void warn_of_more_changes(const struct build_job *m)
 {
-    const uint64_t n = m->o->list.from ? 0 : count_changes(m->o);
+    const uint64_t n = m->o->list.from ? 0 : build_count_changes(m->o);
     if (n > m->nforgotten) {
         message_warning("%" PRIu64 " changes of %s that were made meanwhile are gone",
                         n - m->nforgotten, m->o->seen.path);
@@ -569,14 +361,14 @@ static void warn_of_more_changes(const struct build_job *m)
 
 /* Replaces the list. The lock is short: it covers only the last reading of the changes and the
  * rename. */
-static bool replace(struct build_job *m)
+static bool build_replace(struct build_job *m)
 {
     struct unseen_list_edit *held = NULL;
     struct unseen_error error = {.status = UNSEEN_OK};
     if (!hold_list(m, &held)) {
         return false;
     }
-    if (!check_target(m->o)) { /* a build takes hours: another file may have got the name */
+    if (!build_check_target(m->o)) { /* a build takes hours: another file may have got the name */
         unseen_list_edit_close(held);
         return false;
     }
@@ -601,7 +393,7 @@ static uint64_t entries_of(const char *path)
     struct unseen_list_info info;
     struct unseen_error error;
     if (!path || stores_kind_of(path) != STORES_LIST ||
-        read_info(path, &info, &error) != UNSEEN_OK) {
+        build_read_info(path, &info, &error) != UNSEEN_OK) {
         return 0;
     }
     const uint64_t n = info.nkeys + info.nadded;
@@ -618,7 +410,7 @@ static bool check_size(struct build_job *m)
     if (m->o->list.force) {
         return true;
     }
-    if (read_info(m->folder.list, &info, &error) != UNSEEN_OK) {
+    if (build_read_info(m->folder.list, &info, &error) != UNSEEN_OK) {
         return report_build(m, &error);
     }
     for (size_t i = 0; i < sizeof(olds) / sizeof(olds[0]); i++) {
@@ -635,7 +427,8 @@ static bool check_size(struct build_job *m)
 
 static bool job_place(struct build_job *m)
 {
-    const bool good = build_folder_check_name(&m->folder) && build_known_good_run(m) && replace(m);
+    const bool good =
+        build_folder_check_name(&m->folder) && build_known_good_run(m) && build_replace(m);
     progress_end(&m->progress);
     if (!good && stop_is_wanted()) {
         return report_interrupted(m);
@@ -644,102 +437,6 @@ static bool job_place(struct build_job *m)
         hint_to_go_on();
     }
     return good;
-}
-
-/* ---- Report ---------------------------------------------------------------------------------- */
-
-static void print_text(const struct build_job *m, const struct unseen_list_info *info, double bits)
-{
-    const struct build_counts *c = &m->done.counts;
-    const struct {
-        const char *name;
-        uint64_t value;
-        bool always;
-    } counts[] = {
-        {"lines", c->nlines, true},
-        {"entries", c->nentries, true},
-        {"distinct", info->nkeys, true},
-        {"comments", c->ncomments, false},
-        {"dangerous", c->ndangerous, false},
-        {"left out", c->nskipped, false},
-        {"removed", c->nremoved, false},
-        {"allowed", info->nallowed, false},
-        {"known good", m->known_good.nasked, false},
-        {"of them hit", m->known_good.nallowed, false},
-        {"bytes", info->bytes, true},
-    };
-    for (size_t i = 0; i < sizeof(counts) / sizeof(counts[0]); i++) {
-        if (counts[i].always || counts[i].value > 0) {
-            message_plain("%-12s %" PRIu64, counts[i].name, counts[i].value);
-        }
-    }
-    message_plain("%-12s %.3f", "bits/entry", bits);
-    message_plain("%-12s %.3g", "wrong", info->rate);
-    message_plain("%-12s %s", "kind", unseen_kind_name(info->kind));
-    message_plain("%-12s %s", "profile", info->profile);
-    message_plain("%-12s %.3f", "seconds", progress_seconds(&m->progress));
-}
-
-static void print_json(const struct build_job *m, const struct unseen_list_info *info, double bits)
-{
-    const struct build_counts *c = &m->done.counts;
-    message_plain("{\"lines\":%" PRIu64 ",\"entries\":%" PRIu64 ",\"distinct\":%" PRIu64
-                  ",\"comments\":%" PRIu64 ",\"dangerous\":%" PRIu64 ",\"left_out\":%" PRIu64
-                  ",\"removed\":%" PRIu64 ",\"allowed\":%" PRIu64 ",\"known_good\":%" PRIu64
-                  ",\"known_good_hit\":%" PRIu64 ",\"bytes\":%" PRIu64
-                  ",\"bits_per_entry\":%.4f,\"rate\":%.6g"
-                  ",\"kind\":\"%s\",\"profile\":\"%s\",\"seconds\":%.6f}",
-                  c->nlines, c->nentries, info->nkeys, c->ncomments, c->ndangerous, c->nskipped,
-                  c->nremoved, info->nallowed, m->known_good.nasked, m->known_good.nallowed,
-                  info->bytes, bits, info->rate, unseen_kind_name(info->kind), info->profile,
-                  progress_seconds(&m->progress));
-}
-
-/* Counts wrong lines, even without --stats: nobody has looked at each of them. */
-static void report_wrong(const struct build_counts *c)
-{
-    if (c->ndangerous > 0) {
-        message_warning("%" PRIu64 " dangerous entries were taken", c->ndangerous);
-    }
-    if (c->nskipped > 0) {
-        message_warning("%" PRIu64 " lines that are not entries were left out", c->nskipped);
-    }
-}
-
-/* Warns of entries that no URL can match, such as names of domains. */
-static void report_plain(const struct build_job *m)
-{
-    const struct build_counts *c = &m->done.counts;
-    if (c->nplain > c->nentries / 2) {
-        message_warning("%" PRIu64 " of %" PRIu64
-                        " entries are not URLs: only a question of the same bytes matches them",
-                        c->nplain, c->nentries);
-    }
-}
-
-static bool job_report(const struct build_job *m)
-{
-    struct build_old made;
-    report_wrong(&m->done.counts);
-    report_plain(m);
-    if (m->o->report.stats == STATS_NONE && m->known_good.nallowed == 0) {
-        return true;
-    }
-    if (!build_old_open(&made, m->folder.path)) {
-        return false;
-    }
-    if (m->known_good.nallowed > 0 && m->o->report.stats == STATS_NONE) {
-        message_plain("unseen: %" PRIu64 " of %" PRIu64
-                      " known good lines would be listed, and are allowed now",
-                      m->known_good.nallowed, m->known_good.nasked);
-    }
-    const uint64_t n = made.info.nkeys ? made.info.nkeys : 1;
-    const double bits = 8 * (double)(made.info.bytes - made.info.changes_bytes) / (double)n;
-    if (m->o->report.stats != STATS_NONE) {
-        (m->o->report.stats == STATS_JSON ? print_json : print_text)(m, &made.info, bits);
-    }
-    build_old_close(&made);
-    return true;
 }
 
 /* ---- The command ----------------------------------------------------------------------------- */
@@ -768,12 +465,12 @@ int build_run(const struct options *o, enum unseen_cpu cpu)
     struct build_job m = {.o = o, .cpu = cpu, .folder = {.fd = -1}};
     bool done = false;
     progress_start(&m.progress, o->report.progress, o->report.color, true);
-    if (job_prepare(&m)) {
+    if (build_job_prepare(&m)) {
         stop_listen();
         done = job_start(&m) && (m.is_complete || job_read_lines(&m)) && check_entries(&m) &&
                job_finish(&m) && check_size(&m) && job_place(&m);
     }
-    const bool good = done && job_report(&m);
+    const bool good = done && build_job_report(&m);
     job_release(&m, done);
     if (!done) {
         stop_die(false);

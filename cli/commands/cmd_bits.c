@@ -33,7 +33,8 @@ struct bits {
 
 /* ---- add, remove ----------------------------------------------------------------------------- */
 
-static bool add(void *context, const uint64_t *values, const struct unseen_bytes *lines, size_t n)
+static bool bits_add(void *context, const uint64_t *values, const struct unseen_bytes *lines,
+                     size_t n)
 {
     struct bits *b = context;
     (void)lines;
@@ -49,7 +50,7 @@ static bool remove_all(void *context, const uint64_t *values, const struct unsee
     return true;
 }
 
-static bool change(struct bits *b, integer_lines_take *take)
+static bool bits_change(struct bits *b, integer_lines_take *take)
 {
     return bitmaps_edit(&b->bitmap, b->path, b->o, b->cpu) &&
            integer_lines_read(&b->input, NULL, take, b) && bitmaps_save(b->bitmap, b->path);
@@ -57,12 +58,12 @@ static bool change(struct bits *b, integer_lines_take *take)
 
 static bool run_add(struct bits *b)
 {
-    return change(b, add);
+    return bits_change(b, bits_add);
 }
 
 static bool run_remove(struct bits *b)
 {
-    return change(b, remove_all);
+    return bits_change(b, remove_all);
 }
 
 /* ---- check ----------------------------------------------------------------------------------- */
@@ -197,7 +198,7 @@ static enum unseen_status combine_one(struct unseen_bitmap *bitmap, enum combina
 }
 
 /* The bitmap becomes the first input; then the others are combined with it. */
-static bool combine(struct bits *b, enum combination how)
+static bool bits_combine(struct bits *b, enum combination how)
 {
     if (b->input.nfiles == 0) {
         message_error("the bitmaps to combine are missing");
@@ -218,17 +219,17 @@ static bool combine(struct bits *b, enum combination how)
 
 static bool run_and(struct bits *b)
 {
-    return combine(b, COMBINE_AND);
+    return bits_combine(b, COMBINE_AND);
 }
 
 static bool run_or(struct bits *b)
 {
-    return combine(b, COMBINE_OR);
+    return bits_combine(b, COMBINE_OR);
 }
 
 static bool run_andnot(struct bits *b)
 {
-    return combine(b, COMBINE_ANDNOT);
+    return bits_combine(b, COMBINE_ANDNOT);
 }
 
 /* ---- All ------------------------------------------------------------------------------------- */

@@ -163,8 +163,8 @@ static void put_json_fingerprint(struct canon *c, const struct batch *b, size_t 
 }
 
 /* Prints the share of line i, from 1, between two texts. */
-static void put_share(struct canon *c, const struct batch *b, size_t i, const char *before,
-                      const char *after)
+static void canon_put_share(struct canon *c, const struct batch *b, size_t i, const char *before,
+                            const char *after)
 {
     char text[40];
     const int n = snprintf(text, sizeof(text), "%s%" PRIu32 "%s", before, b->shares[i] + 1, after);
@@ -172,10 +172,10 @@ static void put_share(struct canon *c, const struct batch *b, size_t i, const ch
 }
 
 /* Prints what is asked for of line i, in one line. */
-static void put_line(struct canon *c, const struct batch *b, size_t i)
+static void canon_put_line(struct canon *c, const struct batch *b, size_t i)
 {
     if (c->o->key.nshards) {
-        put_share(c, b, i, "", "\t");
+        canon_put_share(c, b, i, "", "\t");
     }
     if (c->o->print.surt) {
         put_surt(c, b, i);
@@ -186,7 +186,7 @@ static void put_line(struct canon *c, const struct batch *b, size_t i)
     }
 }
 
-static void put_json(struct canon *c, const struct batch *b, size_t i)
+static void canon_put_json(struct canon *c, const struct batch *b, size_t i)
 {
     static const char *const statuses[] = {
         [UNSEEN_URL_UNCHANGED] = ",\"status\":\"unchanged\",\"canonical\":",
@@ -222,7 +222,7 @@ static void put_json(struct canon *c, const struct batch *b, size_t i)
         put_json_fingerprint(c, b, i);
     }
     if (c->o->key.nshards) {
-        put_share(c, b, i, ",\"shard\":", "");
+        canon_put_share(c, b, i, ",\"shard\":", "");
     }
     json_write(out, "}\n");
 }
@@ -236,9 +236,9 @@ static bool canon_take_batch(void *context, const struct batch *b)
         return true;
     }
     for (size_t i = 0; i < b->n && !c->failed; i++) {
-        (c->o->print.json          ? put_json
+        (c->o->print.json          ? canon_put_json
          : c->o->print.expressions ? put_expressions
-                                   : put_line)(c, b, i);
+                                   : canon_put_line)(c, b, i);
         end_line(c);
     }
     return !c->failed;

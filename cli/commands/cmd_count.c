@@ -5,13 +5,17 @@
  *
  * With --by, one set serves all groups: the key of a line is mixed with the key of its group's
  * name, so the same line in two groups has two keys. A group costs a counter and its name, and
- * every pair of a group and a line as much as a line. */
+ * every pair of a group and a line as much as a line. With --returning, the set has the key of the
+ * line itself, too: a line that is new to its group, but not to the set, has been in another.
+ *
+ * With --both, the keys that all files have are counted (shared_keys.h). */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "commands/commands.h"
+#include "commands/shared_keys.h"
 #include "lines/batch.h"
 #include "lines/feed.h"
 #include "lines/files.h"
@@ -31,11 +35,14 @@ struct count {
     struct identity identity;
     struct feed feed;
     struct output out;
-    struct report report;     /* new: distinct lines */
-    struct text_table groups; /* value: the number of distinct lines */
-    size_t last;              /* the group of the previous line; SIZE_MAX: no group, or no memory */
-    uint64_t nlines;          /* with --by: all lines, */
-    uint64_t nmisses;         /* and those without a name for the group */
+    struct report report;      /* new: distinct lines */
+    struct shared_keys shared; /* with --both */
+    struct text_table groups;  /* value: the number of distinct lines */
+    uint64_t *nreturning;      /* of each group; NULL without --returning */
+    size_t nreturning_cap;
+    size_t last;      /* the group of the previous line; SIZE_MAX: no group, or no memory */
+    uint64_t nlines;  /* with --by: all lines, */
+    uint64_t nmisses; /* and those without a name for the group */
     struct text room;
     bool failed;
 };
@@ -128,6 +135,48 @@ static struct unseen_key mix(struct unseen_key line, struct unseen_key group)
     return (struct unseen_key){line.lo ^ turn(group.lo), line.hi ^ turn(group.hi)};
 }
 
+/* Makes a counter of returning lines for each group. */
+static bool reserve_returning(struct count *c)
+{
+    if (c->groups.n <= c->nreturning_cap) {
+        return true;
+    }
+    const size_t cap = c->groups.n * 2;
+    uint64_t *counters = realloc(c->nreturning, cap * sizeof(*counters));
+    if (!counters) {
+        return false;
+    }
+    memset(counters + c->nreturning_cap, 0, (cap - c->nreturning_cap) * sizeof(*counters));
+    c->nreturning = counters;
+    c->nreturning_cap = cap;
+    return true;
+}
+
+/* Counts the lines of a batch that are new to their groups, as the verdicts say, and that were in
+ * another group before. */
+static enum unseen_status count_returning(struct count *c, const struct batch *b,
+                                          const uint8_t *verdicts, const size_t *numbers)
+{
+    struct unseen_key keys[BATCH_LINES];
+    size_t where[BATCH_LINES];
+    uint8_t known[BATCH_LINES];
+    size_t n = 0;
+    for (size_t i = 0; i < b->n; i++) {
+        if (verdicts[i] == UNSEEN_NEW) {
+            keys[n] = b->keys[i];
+            where[n++] = numbers[i];
+        }
+    }
+    if (!reserve_returning(c)) {
+        return UNSEEN_ERR_NOMEM;
+    }
+    const enum unseen_status status = unseen_set_add_keys(c->set, keys, n, known, NULL);
+    for (size_t i = 0; i < n && status == UNSEEN_OK; i++) {
+        c->nreturning[where[i]] += known[i] == UNSEEN_SEEN;
+    }
+    return status;
+}
+
 /* ---- Batches --------------------------------------------------------------------------------- */
 
 static void count_verdicts(struct count *c, const uint8_t *verdicts, size_t n)
@@ -140,7 +189,7 @@ static void count_verdicts(struct count *c, const uint8_t *verdicts, size_t n)
     c->report.nseen += n - nnew;
 }
 
-static bool take_all(struct count *c, const struct batch *b)
+static bool count_take_files(struct count *c, const struct batch *b)
 {
     uint8_t verdicts[BATCH_LINES];
     const enum unseen_status status = unseen_set_add_keys(c->set, b->keys, b->n, verdicts, NULL);
@@ -150,6 +199,16 @@ static bool take_all(struct count *c, const struct batch *b)
     }
     count_verdicts(c, verdicts, b->n);
     return true;
+}
+
+static bool take_shared(struct count *c, const struct batch *b)
+{
+    const enum unseen_status status = shared_keys_take(&c->shared, b->file, b->keys, b->n);
+    if (status != UNSEEN_OK) {
+        count_fail(c, status);
+    }
+    c->nlines += b->n;
+    return status == UNSEEN_OK;
 }
 
 static bool take_groups(struct count *c, const struct batch *b)
@@ -165,7 +224,10 @@ static bool take_groups(struct count *c, const struct batch *b)
         }
         keys[i] = mix(b->keys[i], c->groups.entries[numbers[i]].key);
     }
-    const enum unseen_status status = unseen_set_add_keys(c->set, keys, b->n, verdicts, NULL);
+    enum unseen_status status = unseen_set_add_keys(c->set, keys, b->n, verdicts, NULL);
+    if (status == UNSEEN_OK && c->o->group.returning) {
+        status = count_returning(c, b, verdicts, numbers);
+    }
     if (status != UNSEEN_OK) {
         count_fail(c, status);
         return false;
@@ -187,12 +249,15 @@ static bool count_take_batch(void *context, const struct batch *b)
     c->report.nbytes += b->nbytes;
     c->report.nfailed += batch_count_failed(b, 0, b->n);
     report_poll();
-    return c->o->group.by ? take_groups(c, b) : take_all(c, b);
+    if (c->o->group.both) {
+        return take_shared(c, b);
+    }
+    return c->o->group.by ? take_groups(c, b) : count_take_files(c, b);
 }
 
 /* ---- Before and after ------------------------------------------------------------------------ */
 
-static bool create_set(struct count *c, enum unseen_cpu cpu)
+static bool count_create_set(struct count *c, enum unseen_cpu cpu)
 {
     const struct options *o = c->o;
     if (!profile_create(&c->url, &o->profile, NULL, cpu)) {
@@ -208,6 +273,8 @@ static bool create_set(struct count *c, enum unseen_cpu cpu)
         .cpu = cpu,
     };
     enum unseen_status status = unseen_set_create(&c->set, &options, NULL);
+    c->shared.options = options;
+    c->shared.options.url = NULL;
     if (status == UNSEEN_OK) {
         c->identity = (struct identity){.url = options.url,
                                         .set = c->set,
@@ -225,23 +292,42 @@ static bool create_set(struct count *c, enum unseen_cpu cpu)
     return status == UNSEEN_OK;
 }
 
+bool count_inputs_fit(const struct options *o)
+{
+    if (o->group.both && o->input.nfiles < 2) {
+        message_error("--both counts what is in each of several files");
+        message_hint("unseen count --both FILE FILE");
+        return false;
+    }
+    return true;
+}
+
 static bool count_prepare(struct count *c, enum unseen_cpu cpu)
 {
     const struct options *o = c->o;
     const struct output *const outs[] = {&c->out};
-    return create_set(c, cpu) && output_open(&c->out, o->print.output) &&
+    return count_create_set(c, cpu) && output_open(&c->out, o->print.output) &&
            files_check(o->command->called, o->input.files, o->input.nfiles, outs, 1);
 }
 
-static void put_group(struct count *c, struct unseen_bytes name, uint64_t n)
+static void put_group(struct count *c, size_t group)
 {
+    const struct unseen_bytes name = text_table_text(&c->groups, group);
+    const uint64_t n = c->groups.entries[group].value;
     if (c->o->print.json) {
         json_write(&c->out, "{\"group\":");
         json_write_string(&c->out, name);
-        output_print(&c->out, ",\"count\":%" PRIu64 "}\n", n);
+        output_print(&c->out, ",\"count\":%" PRIu64, n);
+        if (c->nreturning) {
+            output_print(&c->out, ",\"returning\":%" PRIu64, c->nreturning[group]);
+        }
+        output_print(&c->out, "}\n");
         return;
     }
     output_print(&c->out, "%" PRIu64 "\t", n);
+    if (c->nreturning) {
+        output_print(&c->out, "%" PRIu64 "\t", c->nreturning[group]);
+    }
     output_write(&c->out, name.data, name.len);
     output_write(&c->out, &c->o->input.delimiter, 1);
 }
@@ -255,13 +341,13 @@ void count_put(struct output *out, const struct options *o, uint64_t n)
     }
 }
 
-static void put_result(struct count *c)
+static void count_put_result(struct count *c)
 {
     if (!c->o->group.by) {
         count_put(&c->out, c->o, c->report.nnew);
     }
     for (size_t i = 0; i < c->groups.n; i++) {
-        put_group(c, text_table_text(&c->groups, i), c->groups.entries[i].value);
+        put_group(c, i);
     }
     if (c->nmisses > 0) {
         message_warning("%" PRIu64 " lines without --by %s are counted under no name", c->nmisses,
@@ -272,14 +358,14 @@ static void put_result(struct count *c)
 /* Prints no count after any trouble: a count of a part of the input would be wrong. */
 static int count_finish(struct count *c)
 {
-    if (c->nlines > 0 && c->nmisses == c->nlines) {
+    if (c->o->group.by && c->nlines > 0 && c->nmisses == c->nlines) {
         message_error("no line has --by %s", c->o->group.by);
         return EXIT_TROUBLE;
     }
     if (c->failed || c->feed.failed || !output_truncate(&c->out)) {
         return EXIT_TROUBLE;
     }
-    put_result(c);
+    count_put_result(c);
     return output_close(&c->out) ? EXIT_DONE : EXIT_TROUBLE;
 }
 
@@ -290,7 +376,7 @@ int count_run(const struct options *o, enum unseen_cpu cpu)
     }
     struct count c = {.o = o, .last = SIZE_MAX};
     int status = EXIT_TROUBLE;
-    if (count_prepare(&c, cpu)) {
+    if (count_inputs_fit(o) && count_prepare(&c, cpu)) {
         c.feed.input = &o->input;
         c.feed.identity = &c.identity;
         c.feed.out = &c.out;
@@ -298,13 +384,19 @@ int count_run(const struct options *o, enum unseen_cpu cpu)
         c.feed.context = &c;
         report_start(&c.report, &o->report, true);
         feed_run(&c.feed);
-        const struct unseen_set_stats stats = stores_stats(c.set);
+        if (o->group.both) {
+            c.report.nnew = shared_keys_count(&c.shared, o->input.nfiles);
+            c.report.nseen = c.nlines - c.report.nnew;
+        }
+        const struct unseen_set_stats stats = stores_stats(c.shared.now ? c.shared.now : c.set);
         report_end(&c.report, &stats, unseen_set_profile(c.set));
         status = count_finish(&c);
     }
     output_abandon(&c.out);
     text_table_release(&c.groups);
     text_release(&c.room);
+    free(c.nreturning);
+    shared_keys_release(&c.shared);
     identity_release(&c.identity);
     unseen_set_free(c.set);
     unseen_url_free(c.url);

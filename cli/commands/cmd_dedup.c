@@ -22,6 +22,7 @@
 #include "print/report.h"
 #include "seen/commit_marks.h"
 #include "seen/filter_words.h"
+#include "seen/room.h"
 #include "seen/seen.h"
 #include "seen/stores.h"
 #include "stop.h"
@@ -40,6 +41,7 @@ struct dedup {
     struct first_failed first_failed;
     struct why why;
     struct report report;
+    struct room room;
     bool prints_seen;
     uint64_t left; /* lines that may still be printed before -m or -q ends the run */
     bool full;     /* the set could not grow */
@@ -55,8 +57,8 @@ static bool is_check(const struct options *o)
 /* ---- Where a line goes ----------------------------------------------------------------------- */
 
 /* Puts lines[first..end), which are neighbours in memory, with their delimiters. */
-static void put_lines(const struct dedup *d, struct output *out, const struct unseen_bytes *lines,
-                      size_t first, size_t end)
+static inline void put_lines(const struct dedup *d, struct output *out,
+                             const struct unseen_bytes *lines, size_t first, size_t end)
 {
     if (!d->o->print.line_buffered) {
         const char *begin = lines[first].data;
@@ -144,8 +146,8 @@ static void put_json_found(struct output *out, struct unseen_bytes line, uint8_t
     json_write(out, verdict == UNSEEN_SEEN ? ",\"found\":true" : ",\"found\":false");
 }
 
-static void put_json(struct output *out, const struct unseen_bytes *lines, const uint8_t *verdicts,
-                     size_t n)
+static void dedup_put_json(struct output *out, const struct unseen_bytes *lines,
+                           const uint8_t *verdicts, size_t n)
 {
     for (size_t i = 0; i < n; i++) {
         put_json_found(out, lines[i], verdicts[i]);
@@ -191,7 +193,7 @@ static void dedup_put(struct dedup *d, const struct unseen_bytes *lines, const u
     if (o->print.mark) {
         put_marked(d, &d->out, lines, verdicts, n);
     } else if (o->print.json) {
-        put_json(&d->out, lines, verdicts, n);
+        dedup_put_json(&d->out, lines, verdicts, n);
     } else if (!o->print.count && !o->print.quiet) {
         put_verdict(d, &d->out, lines, verdicts, n, d->prints_seen ? UNSEEN_SEEN : UNSEEN_NEW,
                     d->prints_seen ? n - nnew : nnew);
@@ -282,6 +284,10 @@ static bool dedup_take_batch(void *context, const struct batch *b)
         at += ndone;
     }
     count_batch(d, b, at);
+    const uint64_t nlines = d->report.nnew + d->report.nseen;
+    if (room_is_due(&d->room, nlines)) {
+        room_look(&d->room, (struct room_look){report_share(&d->report), d->report.nnew, nlines});
+    }
     commit_marks_written(&d->marks);
     report_poll();
     return d->left > 0 && !d->full && !d->marks.failed;
@@ -325,7 +331,7 @@ static bool answer_kept(void *context)
 }
 
 /* Called before a wait for input, when all output has been written. */
-static void before_wait(void *context)
+static void dedup_before_wait(void *context)
 {
     struct dedup *d = context;
     commit_marks_written(&d->marks);
@@ -501,6 +507,10 @@ static bool dedup_prepare(struct dedup *d, enum unseen_cpu cpu)
     if (remembers(d) || d->seen.is_remote) {
         stop_listen();
     }
+    if (o->seen.capacity == 0) {
+        d->room.set = d->seen.own_set;
+        d->room.store = remembers(d) && stores_info(d->seen.store).is_new ? d->seen.store : NULL;
+    }
     return seen_exclude(&d->seen, cpu, &d->report.nexcluded) && start_identity(d) && cut_outputs(d);
 }
 
@@ -511,7 +521,7 @@ static uint64_t count_wanted(const struct dedup *d)
 }
 
 /* False if the set answers worse than promised, which has been reported. */
-static bool put_stats(struct dedup *d)
+static bool dedup_put_stats(struct dedup *d)
 {
     struct unseen_set_stats stats;
     const char *profile = NULL;
@@ -533,7 +543,7 @@ static int dedup_finish(struct dedup *d)
     }
     bool written = output_finish(&d->out);
     commit_marks_end(&d->marks);
-    const bool good = put_stats(d) && !d->seen.is_stale;
+    const bool good = dedup_put_stats(d) && !d->seen.is_stale;
     identity_release(&d->identity);
     d->seen.run_failed = !written || !good || d->full || d->feed.failed;
     const bool kept = seen_close(&d->seen, d->marks.failed);
@@ -570,7 +580,7 @@ int dedup_run(const struct options *o, enum unseen_cpu cpu)
                  .out = &d.out,
                  .more = &d.repeats,
                  .take = dedup_take_batch,
-                 .poll = before_wait,
+                 .poll = dedup_before_wait,
                  .context = &d},
         .prints_seen = o->print.invert != is_check(o),
         .left = o->print.quiet ? 1 : o->print.limit,

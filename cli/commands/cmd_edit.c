@@ -44,7 +44,7 @@ enum {
 
 /* ---- Before ---------------------------------------------------------------------------------- */
 
-static void report_open(const struct edit *e, const struct unseen_error *error)
+static void edit_report_open(const struct edit *e, const struct unseen_error *error)
 {
     const bool updates = e->o->command->bit == COMMAND_UPDATE;
     if (error->status == UNSEEN_ERR_FOREIGN && stores_kind_of(e->path) == STORES_STORE) {
@@ -80,7 +80,7 @@ static bool edit_start(struct edit *e, const struct options *o, enum unseen_cpu 
     *e = (struct edit){.o = o, .path = o->seen.path, .failed = true};
     open_patiently(e, &error);
     if (error.status != UNSEEN_OK) {
-        report_open(e, &error);
+        edit_report_open(e, &error);
         return false;
     }
     e->failed = !lists_open(&e->list, e->path, UNSEEN_LIST_MAP, cpu);
@@ -101,7 +101,7 @@ struct edit_line {
     struct unseen_bytes bytes;
 };
 
-static void complain(const struct edit_line *l, enum fault fault)
+static void edit_complain(const struct edit_line *l, enum fault fault)
 {
     struct edit *e = l->e;
     const bool taken = entries_take(&e->o->list.entries, fault);
@@ -168,7 +168,7 @@ static void edit_take_item(void *context, struct unseen_bytes item)
     }
     const bool is_dangerous = fitness == UNSEEN_ENTRY_DANGEROUS;
     if (fitness != UNSEEN_ENTRY_FINE && (!is_dangerous || comes_in)) {
-        complain(l, (enum fault)fitness);
+        edit_complain(l, (enum fault)fitness);
         if (!is_dangerous) {
             return;
         }
@@ -188,10 +188,10 @@ static void edit_take_line(struct edit_line *l)
         e->ncomments++;
         break;
     case ENTRY_LINE_NO_KEY:
-        complain(l, FAULT_NO_KEY);
+        edit_complain(l, FAULT_NO_KEY);
         break;
     case ENTRY_LINE_PAGE:
-        complain(l, FAULT_PAGE);
+        edit_complain(l, FAULT_PAGE);
         break;
     }
 }
@@ -312,7 +312,7 @@ static void edit_report(struct edit *e)
     print_figures(e, &info);
 }
 
-static void commit(struct edit *e)
+static void edit_commit(struct edit *e)
 {
     struct unseen_error error = {.status = UNSEEN_OK};
     error.status = unseen_list_edit_commit(e->changes, &error);
@@ -332,7 +332,7 @@ static int edit_finish(struct edit *e)
 {
     warn(e);
     if (!e->failed) {
-        commit(e);
+        edit_commit(e);
     }
     unseen_list_edit_close(e->changes);
     lists_close(&e->list);

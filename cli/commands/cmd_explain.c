@@ -18,7 +18,7 @@
 #include "print/json.h"
 #include "print/message.h"
 #include "print/output.h"
-#include "print/utf8.h"
+#include "print/print_utf8.h"
 
 struct explain {
     const struct options *o;

@@ -7,6 +7,7 @@
 
 #include <unseen_list.h>
 
+#include "commands/bitmaps.h"
 #include "commands/commands.h"
 #include "print/json.h"
 #include "print/message.h"
@@ -99,7 +100,8 @@ static void put_health(struct finding *f, const char *path, const struct unseen_
 }
 
 /* Prints the counts of a list that is good. */
-static void put_list(struct finding *f, const char *path, const struct unseen_list_info *info)
+static void health_put_list(struct finding *f, const char *path,
+                            const struct unseen_list_info *info)
 {
     if (f->json) {
         finding_good(f, "true");
@@ -139,7 +141,7 @@ static int verify_list(const char *path, const struct options *o, struct output 
     struct finding f = finding_start(out, o, "list", path);
     int status = EXIT_DONE;
     if (error.status == UNSEEN_OK) {
-        put_list(&f, path, &info);
+        health_put_list(&f, path, &info);
     } else {
         const bool is_damaged = error.status == UNSEEN_ERR_CORRUPT;
         status = is_damaged ? EXIT_NONE : EXIT_TROUBLE;
@@ -179,27 +181,54 @@ static int verify_store(const char *path, const struct options *o, struct output
     return EXIT_NONE;
 }
 
-/* Reading a layer compares all of its checksums. */
+/* Prints the finding about a file whose reader has compared all of its checksums; `more` follows the
+ * word good. The caller has reported an error. */
+static int put_read(struct finding *f, const char *path, const struct unseen_error *error,
+                    const char *more)
+{
+    const bool is_damaged = error->status == UNSEEN_ERR_CORRUPT;
+    if (error->status != UNSEEN_OK) {
+        finding_error(f, message_of(error));
+        finding_good(f, is_damaged ? "false" : "null");
+        finding_end(f);
+        return is_damaged ? EXIT_NONE : EXIT_TROUBLE;
+    }
+    finding_good(f, "true");
+    if (!f->json) {
+        output_print(f->out, "%s: good%s\n", path, more);
+    }
+    finding_end(f);
+    return EXIT_DONE;
+}
+
 static int verify_layer(const char *path, const struct options *o, struct output *out)
 {
     struct unseen_layer *layer = NULL;
     struct unseen_error error;
     struct finding f = finding_start(out, o, "layer", path);
-    const enum unseen_status status = unseen_layer_open(&layer, path, NULL, &error);
+    error.status = unseen_layer_open(&layer, path, NULL, &error);
     unseen_layer_free(layer);
-    if (status == UNSEEN_OK) {
-        finding_good(&f, "true");
-        if (!f.json) {
-            output_print(out, "%s: good\n", path);
-        }
-        finding_end(&f);
-        return EXIT_DONE;
+    if (error.status != UNSEEN_OK) {
+        layers_report(path, &error);
     }
-    layers_report(path, &error);
-    finding_error(&f, message_of(&error));
-    finding_good(&f, status == UNSEEN_ERR_CORRUPT ? "false" : "null");
-    finding_end(&f);
-    return status == UNSEEN_ERR_CORRUPT ? EXIT_NONE : EXIT_TROUBLE;
+    return put_read(&f, path, &error, "");
+}
+
+static int verify_bitmap(const char *path, const struct options *o, struct output *out)
+{
+    struct unseen_bitmap *bitmap = NULL;
+    struct unseen_error error;
+    char more[48] = "";
+    struct finding f = finding_start(out, o, "bitmap", path);
+    error.status = unseen_bitmap_open(&bitmap, path, UNSEEN_BITMAP_READ, NULL, &error);
+    if (error.status == UNSEEN_OK) {
+        snprintf(more, sizeof(more), ", %" PRIu64 " integers",
+                 unseen_bitmap_count(bitmap, 0, UNSEEN_BITMAP_END));
+    } else {
+        (void)bitmaps_report(path, &error); /* false */
+    }
+    unseen_bitmap_free(bitmap);
+    return put_read(&f, path, &error, more);
 }
 
 static int verify_one(const char *path, const struct options *o, struct output *out)
@@ -209,6 +238,8 @@ static int verify_one(const char *path, const struct options *o, struct output *
         return verify_list(path, o, out);
     case STORES_LAYER:
         return verify_layer(path, o, out);
+    case STORES_BITMAP:
+        return verify_bitmap(path, o, out);
     default:
         return verify_store(path, o, out);
     }
@@ -232,7 +263,8 @@ int verify_run(const struct options *o, enum unseen_cpu cpu)
 
 /* ---- unseen repair --------------------------------------------------------------------------- */
 
-static void put_result(struct finding *f, const char *path, const struct unseen_store_health *h)
+static void health_put_result(struct finding *f, const char *path,
+                              const struct unseen_store_health *h)
 {
     const bool is_kept = h->ndamages > 0 && h->is_rewritten;
     put_health(f, path, h);
@@ -272,7 +304,7 @@ static bool repair(const struct options *o, struct output *out)
         stores_report(path, &o->seen, &error);
         return false;
     }
-    put_result(&f, path, &health);
+    health_put_result(&f, path, &health);
     finding_end(&f);
     return true;
 }
@@ -295,7 +327,7 @@ int repair_run(const struct options *o, enum unseen_cpu cpu)
 
 /* False, and reported, if the store was given a filter that is too small for its keys. The log has
  * them all: with a larger filter the store answers well again. */
-static bool check_fill(const struct options *o, enum unseen_cpu cpu)
+static bool compact_check_fill(const struct options *o, enum unseen_cpu cpu)
 {
     const char *path = o->input.files[0];
     struct unseen_store *store = NULL;
@@ -339,5 +371,5 @@ int compact_run(const struct options *o, enum unseen_cpu cpu)
     if (error.status != UNSEEN_OK) {
         stores_report(o->input.files[0], &o->seen, &error);
     }
-    return error.status == UNSEEN_OK && check_fill(o, cpu) ? EXIT_DONE : EXIT_TROUBLE;
+    return error.status == UNSEEN_OK && compact_check_fill(o, cpu) ? EXIT_DONE : EXIT_TROUBLE;
 }

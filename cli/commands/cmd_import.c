@@ -22,7 +22,29 @@ enum {
     REPORTS_MAX = 10
 };
 
+const char *const import_formats[] = {
+    [SOURCE_LINES] = "lines",
+    [SOURCE_ANEW] = "anew",
+    [SOURCE_REQUESTS_SEEN] = "requests.seen",
+    [SOURCE_REDIS_SET] = "redis-set",
+    [SOURCE_GUAVA] = "guava",
+    [SOURCE_DCSO] = "dcso",
+    [SOURCE_REDIS_BITMAP] = "redis-bitmap",
+    [SOURCE_JAVA_BITSET] = "java-bitset",
+    NULL,
+};
+
+struct import;
+
+/* A format is read line by line here, or has a function of its own. */
+struct import_row {
+    bool (*take)(struct import *m, struct unseen_bytes line); /* false: the run ends */
+    const char *wanted;                                       /* what a line must be */
+    int (*run)(const struct options *o, enum unseen_cpu cpu);
+};
+
 struct import {
+    const struct import_row *row;
     struct change change;
     const char *name; /* of the current file */
     uint64_t line;    /* number of the current line, from 1 */
@@ -33,19 +55,17 @@ struct import {
     size_t nkeys;
 };
 
-static void report_wrong(struct import *m, struct unseen_bytes line)
+static void import_report_wrong(struct import *m, struct unseen_bytes line)
 {
     const int shown = line.len < 60 ? (int)line.len : 60;
     m->change.failed = true;
     if (m->nwrong++ < REPORTS_MAX) {
-        message_error("%s:%" PRIu64 ": left out, not %s: '%.*s'", m->name, m->line,
-                      m->change.o->source == SOURCE_REQUESTS_SEEN ? "40 hexadecimal digits"
-                                                                  : "part of a reply of SMEMBERS",
+        message_error("%s:%" PRIu64 ": left out, not %s: '%.*s'", m->name, m->line, m->row->wanted,
                       shown, line.data);
     }
 }
 
-static bool flush(struct import *m)
+static bool import_flush(struct import *m)
 {
     const size_t n = m->nkeys;
     m->nkeys = 0;
@@ -61,7 +81,7 @@ static bool import_add(struct import *m, struct unseen_bytes item)
         m->change.failed = true;
         return false;
     }
-    return ++m->nkeys < BATCH_LINES || flush(m);
+    return ++m->nkeys < BATCH_LINES || import_flush(m);
 }
 
 static bool import_report_memory(struct import *m)
@@ -96,7 +116,7 @@ static bool take_scrapy(struct import *m, struct unseen_bytes line)
             if (m->scrapy.shape == REQUESTS_SEEN_BYTES) {
                 report_torn(m);
             } else {
-                report_wrong(m, line);
+                import_report_wrong(m, line);
             }
             break;
         case REQUESTS_SEEN_NOTHING:
@@ -105,7 +125,7 @@ static bool take_scrapy(struct import *m, struct unseen_bytes line)
     }
 }
 
-static void report_long(struct import *m)
+static void import_report_long(struct import *m)
 {
     m->change.failed = true;
     if (m->nwrong++ < REPORTS_MAX) {
@@ -121,10 +141,10 @@ static bool take_redis(struct import *m, struct unseen_bytes line)
     case REDIS_MEMBER:
         return import_add(m, member);
     case REDIS_LONG:
-        report_long(m);
+        import_report_long(m);
         break;
     case REDIS_WRONG:
-        report_wrong(m, line);
+        import_report_wrong(m, line);
         break;
     case REDIS_NOMEM:
         return import_report_memory(m);
@@ -134,26 +154,21 @@ static bool take_redis(struct import *m, struct unseen_bytes line)
     return true;
 }
 
-static bool import_take_line(struct import *m, struct unseen_bytes line)
-{
-    return (m->change.o->source == SOURCE_REQUESTS_SEEN ? take_scrapy : take_redis)(m, line);
-}
-
 static bool import_take_batch(void *context, const struct batch *b)
 {
     struct import *m = context;
     m->change.report.nbytes += b->nbytes;
     for (size_t i = 0; i < b->n; i++) {
         m->line++;
-        if (!import_take_line(m, b->lines[i])) {
+        if (!m->row->take(m, b->lines[i])) {
             return false;
         }
     }
     report_poll();
-    return flush(m);
+    return import_flush(m);
 }
 
-static bool read_file(struct import *m, const char *name)
+static bool import_file(struct import *m, const char *name)
 {
     struct output none = {.fd = -1};
     const uint64_t max_len = m->change.o->input.max_line;
@@ -178,13 +193,13 @@ static bool read_file(struct import *m, const char *name)
     redis_set_release(&m->redis);
     requests_seen_release(&m->scrapy);
     m->change.failed = m->change.failed || feed.failed;
-    return flush(m);
+    return import_flush(m);
 }
 
 static void read_files(struct import *m)
 {
     const struct input_options *input = &m->change.o->input;
-    for (size_t i = 0; i < input->nfiles && read_file(m, input->files[i]); i++) {
+    for (size_t i = 0; i < input->nfiles && import_file(m, input->files[i]); i++) {
     }
     if (m->nwrong > REPORTS_MAX) {
         message_error("%" PRIu64 " more lines left out", m->nwrong - REPORTS_MAX);
@@ -203,18 +218,27 @@ static bool check_profile(const struct options *o)
     return true;
 }
 
+static const struct import_row rows[] = {
+    [SOURCE_LINES] = {.run = change_run},
+    [SOURCE_ANEW] = {.run = change_run},
+    [SOURCE_REQUESTS_SEEN] = {.take = take_scrapy, .wanted = "40 hexadecimal digits"},
+    [SOURCE_REDIS_SET] = {.take = take_redis, .wanted = "part of a reply of SMEMBERS"},
+    [SOURCE_GUAVA] = {.run = import_layer_run},
+    [SOURCE_DCSO] = {.run = import_layer_run},
+    [SOURCE_REDIS_BITMAP] = {.run = import_bitmap_run},
+    [SOURCE_JAVA_BITSET] = {.run = import_bitmap_run},
+};
+
 int import_run(const struct options *o, enum unseen_cpu cpu)
 {
-    if (o->source == SOURCE_LINES || o->source == SOURCE_ANEW) {
-        return change_run(o, cpu);
+    const struct import_row *row = &rows[o->source];
+    if (o->from_redis) {
+        return import_layer_run(o, cpu);
     }
-    if (o->source == SOURCE_GUAVA || o->source == SOURCE_DCSO) {
-        return import_layer_run(o);
+    if (row->run) {
+        return row->run(o, cpu);
     }
-    if (o->source == SOURCE_REDIS_BITMAP || o->source == SOURCE_JAVA_BITSET) {
-        return import_bitmap_run(o, cpu);
-    }
-    struct import m = {.name = NULL};
+    struct import m = {.row = row};
     if (check_profile(o) && change_start(&m.change, o, cpu)) {
         read_files(&m);
     }

@@ -1,13 +1,18 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * `unseen info`: the figures of a store, a list, a frozen layer or a bitmap, as text or as JSON
+ * (info_json.h). */
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <sys/stat.h>
 
+#include "commands/bitmaps.h"
 #include "commands/commands.h"
 #include "commands/info_json.h"
 #include "print/message.h"
 #include "print/output.h"
-#include "print/utf8.h"
+#include "print/print_utf8.h"
 #include "seen/layers.h"
 #include "seen/lists.h"
 #include "seen/stores.h"
@@ -29,7 +34,7 @@ static double bits_per_key(uint64_t bytes, uint64_t nkeys)
     return nkeys > 0 ? 8 * (double)bytes / (double)nkeys : 0;
 }
 
-static void put_written(struct output *out, const char *path)
+static void info_put_written(struct output *out, const char *path)
 {
     char text[24];
     if (info_written(path, text)) {
@@ -70,12 +75,12 @@ static void info_put_text(struct output *out, struct unseen_store *store, const 
     put(out, "profile", "%s", unseen_set_profile(set));
     put(out, "key bits", "%u", i.key_bits);
     put(out, "seed id", "%016" PRIx64, i.seed_id);
-    put_written(out, path);
+    info_put_written(out, path);
 }
 
 /* ---- A list ---------------------------------------------------------------------------------- */
 
-static void put_list(struct output *out, const struct unseen_list *list, const char *path)
+static void info_put_list(struct output *out, const struct unseen_list *list, const char *path)
 {
     struct unseen_list_info i = {.size = sizeof(i), .profile = ""};
     (void)unseen_list_info(list, &i); /* fails for a wrong size only */
@@ -98,7 +103,7 @@ static void put_list(struct output *out, const struct unseen_list *list, const c
     put(out, "on no page", "%" PRIu64, i.nleft);
     put(out, "key bits", "%u", i.key_bits);
     put(out, "seed id", "%016" PRIx64, i.seed_id);
-    put_written(out, path);
+    info_put_written(out, path);
 }
 
 /* ---- A frozen layer -------------------------------------------------------------------------- */
@@ -118,7 +123,7 @@ static void put_layer(struct output *out, const struct unseen_layer_info *i, con
     }
     put(out, "wrong seen", "%.2g by the bits", i->fpr_estimate);
     put(out, "memory", "%" PRIu64 " bytes", i->memory);
-    put_written(out, path);
+    info_put_written(out, path);
 }
 
 static int info_layer(const struct options *o)
@@ -138,11 +143,68 @@ static int info_layer(const struct options *o)
     return output_close(&out) ? EXIT_DONE : EXIT_TROUBLE;
 }
 
+/* ---- A bitmap -------------------------------------------------------------------------------- */
+
+/* The largest integer of a bitmap that has one: of the integers from it on there is one. */
+static uint64_t last_of(const struct unseen_bitmap *bitmap)
+{
+    uint64_t low = 0;
+    uint64_t high = UNSEEN_BITMAP_END;
+    while (high - low > 1) {
+        const uint64_t middle = low + (high - low) / 2;
+        if (unseen_bitmap_count(bitmap, middle, UNSEEN_BITMAP_END) > 0) {
+            low = middle;
+        } else {
+            high = middle;
+        }
+    }
+    return low;
+}
+
+static void put_bitmap(struct output *out, const struct info_bitmap *i, const char *path)
+{
+    put(out, "bitmap", "%s", path);
+    put(out, "integers", "%" PRIu64, i->n);
+    if (i->n > 0) {
+        put(out, "first", "%" PRIu64, i->first);
+        put(out, "last", "%" PRIu64, i->last);
+    }
+    put(out, "memory", "%" PRIu64 " bytes, %.1f bits per integer", i->memory,
+        bits_per_key(i->memory, i->n));
+    put(out, "disk", "%" PRIu64 " bytes, %.1f bits per integer", i->disk,
+        bits_per_key(i->disk, i->n));
+    info_put_written(out, path);
+}
+
+static int info_bitmap(const struct options *o, enum unseen_cpu cpu)
+{
+    const char *path = o->input.files[0];
+    struct unseen_bitmap *bitmap = NULL;
+    struct output out = {.fd = -1};
+    struct stat st = {0};
+    if (!bitmaps_read(&bitmap, path, cpu)) {
+        return EXIT_TROUBLE;
+    }
+    struct info_bitmap info = {.n = unseen_bitmap_count(bitmap, 0, UNSEEN_BITMAP_END),
+                               .memory = unseen_bitmap_memory(bitmap)};
+    if (info.n > 0) {
+        (void)unseen_bitmap_next(bitmap, 0, &info.first, 1); /* there is one */
+        info.last = last_of(bitmap);
+    }
+    unseen_bitmap_free(bitmap);
+    info.disk = stat(path, &st) == 0 ? (uint64_t)st.st_size : 0;
+    if (!output_open(&out, NULL)) {
+        return EXIT_TROUBLE;
+    }
+    (o->print.json ? info_json_bitmap : put_bitmap)(&out, &info, path);
+    return output_close(&out) ? EXIT_DONE : EXIT_TROUBLE;
+}
+
 /* ---- Either ---------------------------------------------------------------------------------- */
 
 /* Prints the figures of the store or of the list; the other is NULL. */
-static int print(const struct options *o, struct unseen_store *store,
-                 const struct unseen_list *list)
+static int info_print(const struct options *o, struct unseen_store *store,
+                      const struct unseen_list *list)
 {
     struct output out = {.fd = -1};
     if (!output_open(&out, NULL)) {
@@ -151,7 +213,7 @@ static int print(const struct options *o, struct unseen_store *store,
     if (store) {
         (o->print.json ? info_json : info_put_text)(&out, store, o->input.files[0]);
     } else {
-        (o->print.json ? info_json_list : put_list)(&out, list, o->input.files[0]);
+        (o->print.json ? info_json_list : info_put_list)(&out, list, o->input.files[0]);
     }
     return output_close(&out) ? EXIT_DONE : EXIT_TROUBLE;
 }
@@ -161,7 +223,7 @@ static int info_list(const struct options *o, enum unseen_cpu cpu)
     struct opened_list l;
     int status = EXIT_TROUBLE;
     if (lists_open(&l, o->input.files[0], UNSEEN_LIST_MAP, cpu)) {
-        status = print(o, NULL, l.list);
+        status = info_print(o, NULL, l.list);
         lists_close(&l);
     }
     return status;
@@ -172,7 +234,7 @@ static int info_store(const struct options *o, enum unseen_cpu cpu)
     struct unseen_store *store = NULL;
     int status = EXIT_TROUBLE;
     if (stores_open_to_read(&store, o->input.files[0], &o->seen, cpu)) {
-        status = print(o, store, NULL);
+        status = info_print(o, store, NULL);
         (void)unseen_store_close(store, NULL); /* was only read */
     }
     return status;
@@ -190,6 +252,8 @@ int info_run(const struct options *o, enum unseen_cpu cpu)
         return info_list(o, cpu);
     case STORES_LAYER:
         return info_layer(o);
+    case STORES_BITMAP:
+        return info_bitmap(o, cpu);
     default:
         return info_store(o, cpu);
     }

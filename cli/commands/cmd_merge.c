@@ -143,7 +143,7 @@ static bool check_names(const struct merge *m)
 
 /* False, and reported, if the filter is too small for all keys: new keys would be taken for old, and
  * be lost. */
-static bool check_fill(const struct merge *m)
+static bool merge_check_fill(const struct merge *m)
 {
     const uint64_t capacity =
         filters_report_full(unseen_store_set(m->out), m->report.nnew, m->report.nseen);
@@ -165,7 +165,7 @@ static bool publish(struct merge *m)
 }
 
 /* Prints an object about the store, if the options want one. */
-static bool put_json(const struct merge *m, const struct unseen_set_stats *stats)
+static bool merge_put_json(const struct merge *m, const struct unseen_set_stats *stats)
 {
     struct output out = {.fd = -1};
     if (!m->o->print.json) {
@@ -200,7 +200,7 @@ int merge_run(const struct options *o, enum unseen_cpu cpu)
         report_poll();
         merged = merge_one(&m);
     }
-    merged = merged && check_fill(&m) && publish(&m);
+    merged = merged && merge_check_fill(&m) && publish(&m);
     const struct unseen_set *set = unseen_store_set(m.out);
     const struct unseen_set_stats stats = stores_stats(set);
     report_end(&m.report, &stats, unseen_set_profile(set));
@@ -208,6 +208,7 @@ int merge_run(const struct options *o, enum unseen_cpu cpu)
         (void)unseen_store_close(m.out, NULL); /* the cause has been reported */
         return EXIT_TROUBLE;
     }
-    return stores_close(m.out, m.path, &o->seen, false) && put_json(&m, &stats) ? EXIT_DONE
-                                                                                : EXIT_TROUBLE;
+    return stores_close(m.out, m.path, &o->seen, false) && merge_put_json(&m, &stats)
+               ? EXIT_DONE
+               : EXIT_TROUBLE;
 }

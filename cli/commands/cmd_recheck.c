@@ -61,7 +61,7 @@ static bool note_keys(void *context, const struct unseen_key *keys, size_t n)
     return true;
 }
 
-static bool put_line(struct recheck *r, size_t i)
+static bool recheck_put(struct recheck *r, size_t i)
 {
     const size_t end = i + 1 < r->nlines ? r->lines[i + 1].at : r->text.len;
     struct text_entry *entry =
@@ -96,7 +96,7 @@ static bool recheck_answer(struct recheck *r)
     for (size_t i = 0; i < r->nlines; i++) {
         const struct text_entry *entry =
             text_table_find(&r->asked, &r->lines[i].key, sizeof(r->lines[i].key));
-        if (entry && !entry->value && !put_line(r, i)) {
+        if (entry && !entry->value && !recheck_put(r, i)) {
             return false;
         }
     }
@@ -152,7 +152,7 @@ static bool recheck_prepare(struct recheck *r, enum unseen_cpu cpu)
            output_truncate(&r->out);
 }
 
-static int run(struct recheck *r)
+static int recheck_all(struct recheck *r)
 {
     struct feed feed = {
         .input = &r->o->input,
@@ -175,7 +175,7 @@ static int run(struct recheck *r)
 int recheck_run(const struct options *o, enum unseen_cpu cpu)
 {
     struct recheck r = {.o = o};
-    const int status = recheck_prepare(&r, cpu) ? run(&r) : EXIT_TROUBLE;
+    const int status = recheck_prepare(&r, cpu) ? recheck_all(&r) : EXIT_TROUBLE;
     output_abandon(&r.out);
     text_release(&r.text);
     text_table_release(&r.asked);

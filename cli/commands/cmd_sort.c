@@ -71,8 +71,8 @@ static bool take_integers(void *context, const uint64_t *values, const struct un
 /* ---- Output ---------------------------------------------------------------------------------- */
 
 /* Prints integers that came once each. */
-static void put_run(struct sort *s, struct integers_printer *printer, const uint64_t *values,
-                    size_t n)
+static void sort_put_run(struct sort *s, struct integers_printer *printer, const uint64_t *values,
+                         size_t n)
 {
     char *begin = output_reserve(&s->out, n * INTEGER_TEXT_MAX);
     char *to = begin;
@@ -114,7 +114,7 @@ static void put_listed(struct sort *s, struct integers_printer *printer, const u
             i++;
         }
         if (i > first) {
-            put_run(s, printer, values + first, i - first);
+            sort_put_run(s, printer, values + first, i - first);
         }
         if (i < n && values[i] == again) {
             put_repeated(s, printer, again, 1 + repeats_take(&s->repeats));
@@ -123,7 +123,7 @@ static void put_listed(struct sort *s, struct integers_printer *printer, const u
     }
 }
 
-static void put_all(struct sort *s, struct integers_printer *printer)
+static void sort_put_all(struct sort *s, struct integers_printer *printer)
 {
     uint64_t values[LISTED];
     uint64_t from = 0;
@@ -158,7 +158,7 @@ static bool sort_prepare(struct sort *s, enum unseen_cpu cpu)
 }
 
 /* Truncates the output after the whole input has been read. */
-static bool run(struct sort *s, enum unseen_cpu cpu)
+static bool sort_all(struct sort *s, enum unseen_cpu cpu)
 {
     if (!sort_prepare(s, cpu)) {
         return false;
@@ -176,7 +176,7 @@ static bool run(struct sort *s, enum unseen_cpu cpu)
         return false;
     }
     repeats_sort(&s->repeats);
-    put_all(s, printer);
+    sort_put_all(s, printer);
     free(printer);
     return output_close(&s->out);
 }
@@ -184,7 +184,7 @@ static bool run(struct sort *s, enum unseen_cpu cpu)
 int sort_run(const struct options *o, enum unseen_cpu cpu)
 {
     struct sort s = {.o = o};
-    const int status = run(&s, cpu) ? EXIT_DONE : EXIT_TROUBLE;
+    const int status = sort_all(&s, cpu) ? EXIT_DONE : EXIT_TROUBLE;
     output_abandon(&s.out);
     repeats_release(&s.repeats);
     unseen_bitmap_free(s.bitmap);

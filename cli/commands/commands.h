@@ -96,11 +96,13 @@ struct print_options {
     bool line_buffered;
 };
 
-/* The options of unseen count --by. */
+/* The options of unseen count: what is counted apart, and what together. */
 struct group_options {
     const char *by;    /* as given; NULL: none */
     struct key by_key; /* of one part, unless by_host */
     bool by_host;
+    bool returning;
+    bool both;
 };
 
 /* A file of --add or --remove. */
@@ -161,6 +163,9 @@ enum source {
     SOURCE_JAVA_BITSET
 };
 
+/* The names of the formats, by enum source; NULL behind the last. cmd_import.c has a row for each. */
+extern const char *const import_formats[];
+
 /* What Guava's filter hashed of a text. */
 enum funnel {
     FUNNEL_NONE, /* not given */
@@ -186,6 +191,7 @@ struct options {
     struct serve_options serve;
     enum source source;
     enum funnel funnel;
+    const char *from_redis; /* a server with RedisBloom, in place of a file; NULL: none */
 };
 
 /* ---- Commands -------------------------------------------------------------------------------- */
@@ -228,6 +234,9 @@ int plan_run(const struct options *o, enum unseen_cpu cpu);
 int bits_run(const struct options *o, enum unseen_cpu cpu);
 
 /* ---- Functions that commands share ----------------------------------------------------------- */
+
+/* False, and reported, if --both has too few inputs. */
+bool count_inputs_fit(const struct options *o);
 
 /* `unseen count STORE...`: the first is true if one of the files is a store or a list, the second
  * runs the command. */

@@ -8,24 +8,23 @@
 #include <string.h>
 
 #include "commands/commands.h"
+#include "commands/shared_keys.h"
 #include "lines/files.h"
 #include "print/message.h"
 #include "print/output.h"
 #include "print/report.h"
 #include "seen/stores.h"
 
-enum {
-    KEYS_MAX = 512
-};
-
 struct count_stores {
     const struct options *o;
     struct unseen_set *set;
-    struct report report; /* lines: the keys; new: the distinct ones */
-    size_t file;          /* the index of the store at hand */
-    uint64_t nbytes;      /* of its log, for the keys that were taken */
-    unsigned key_bits;    /* of its keys */
-    char profile[256];    /* of the stores */
+    struct shared_keys shared; /* with --both */
+    struct report report;      /* lines: the keys; new: the distinct ones */
+    size_t file;               /* the index of the store at hand */
+    uint64_t nkeys;            /* of all stores so far */
+    uint64_t nbytes;           /* of its log, for the keys that were taken */
+    unsigned key_bits;         /* of its keys */
+    char profile[256];         /* of the stores */
     enum unseen_status status;
 };
 
@@ -40,19 +39,27 @@ bool count_stores_are_meant(const struct options *o)
     return false;
 }
 
+static enum unseen_status count_take_all(struct count_stores *c, const struct unseen_key *keys,
+                                         size_t n)
+{
+    uint8_t verdicts[SHARED_KEYS_MAX];
+    const enum unseen_status status = unseen_set_add_keys(c->set, keys, n, verdicts, NULL);
+    for (size_t i = 0; i < n && status == UNSEEN_OK; i++) {
+        c->report.nnew += verdicts[i] == UNSEEN_NEW;
+    }
+    return status;
+}
+
 static bool take_keys(void *context, const struct unseen_key *keys, size_t n)
 {
     struct count_stores *c = context;
-    uint8_t verdicts[KEYS_MAX];
     for (size_t done = 0; done < n && c->status == UNSEEN_OK;) {
-        const size_t count = n - done < KEYS_MAX ? n - done : KEYS_MAX;
-        c->status = unseen_set_add_keys(c->set, keys + done, count, verdicts, NULL);
-        for (size_t i = 0; i < count && c->status == UNSEEN_OK; i++) {
-            c->report.nnew += verdicts[i] == UNSEEN_NEW;
-            c->report.nseen += verdicts[i] == UNSEEN_SEEN;
-        }
+        const size_t count = n - done < SHARED_KEYS_MAX ? n - done : SHARED_KEYS_MAX;
+        c->status = c->o->group.both ? shared_keys_take(&c->shared, c->file, keys + done, count)
+                                     : count_take_all(c, keys + done, count);
         done += count;
     }
+    c->nkeys += n;
     c->nbytes += n * c->key_bits / 8;
     c->report.nbytes += n * c->key_bits / 8;
     report_at(c->o->input.files, c->o->input.nfiles, c->file, c->nbytes);
@@ -159,7 +166,7 @@ static bool check(const struct options *o)
     return true;
 }
 
-static bool print(const struct options *o, uint64_t n)
+static bool count_print(const struct options *o, uint64_t n)
 {
     struct output out = {.fd = -1};
     const struct output *const outs[] = {&out};
@@ -178,15 +185,21 @@ int count_stores_run(const struct options *o, enum unseen_cpu cpu)
     struct count_stores c = {.o = o, .status = UNSEEN_OK};
     const struct unseen_set_options options = {
         .size = sizeof(options), .fpr = o->seen.fpr, .cpu = cpu};
-    if (!check(o)) {
+    if (!count_inputs_fit(o) || !check(o)) {
         return EXIT_TROUBLE;
     }
+    c.shared.options = options;
     const enum unseen_status status = unseen_set_create(&c.set, &options, NULL);
     report_start(&c.report, &o->report, true);
     const bool counted = (status == UNSEEN_OK || report_set(status)) && add_stores(&c, o, cpu);
-    const struct unseen_set_stats stats = stores_stats(c.set);
+    if (o->group.both) {
+        c.report.nnew = shared_keys_count(&c.shared, o->input.nfiles);
+    }
+    c.report.nseen = c.nkeys - c.report.nnew;
+    const struct unseen_set_stats stats = stores_stats(c.shared.now ? c.shared.now : c.set);
     report_end(&c.report, counted ? &stats : NULL, c.profile);
-    const bool printed = counted && print(o, c.report.nnew);
+    const bool printed = counted && count_print(o, c.report.nnew);
+    shared_keys_release(&c.shared);
     unseen_set_free(c.set);
     return printed ? EXIT_DONE : EXIT_TROUBLE;
 }

@@ -67,7 +67,7 @@ static void take_block(struct sha1 *sha1)
     sha1->state[4] += e;
 }
 
-static void put(struct sha1 *sha1, const char *data, size_t len)
+static void fingerprint_put(struct sha1 *sha1, const char *data, size_t len)
 {
     for (size_t i = 0; i < len; i++) {
         sha1->block[sha1->n++ % BLOCK] = (unsigned char)data[i];
@@ -77,21 +77,21 @@ static void put(struct sha1 *sha1, const char *data, size_t len)
     }
 }
 
-static void put_string(struct sha1 *sha1, const char *string)
+static void fingerprint_put_string(struct sha1 *sha1, const char *string)
 {
-    put(sha1, string, strlen(string));
+    fingerprint_put(sha1, string, strlen(string));
 }
 
-static void finish(struct sha1 *sha1, char digits_out[FINGERPRINT_DIGITS])
+static void fingerprint_finish(struct sha1 *sha1, char digits_out[FINGERPRINT_DIGITS])
 {
     const uint64_t nbits = sha1->n * 8;
-    put(sha1, "\x80", 1);
+    fingerprint_put(sha1, "\x80", 1);
     while (sha1->n % BLOCK != BLOCK - LENGTH) {
-        put(sha1, "", 1);
+        fingerprint_put(sha1, "", 1);
     }
     for (unsigned shift = 64; shift > 0; shift -= 8) {
         const char byte = (char)(nbits >> (shift - 8) & 0xff);
-        put(sha1, &byte, 1);
+        fingerprint_put(sha1, &byte, 1);
     }
     for (size_t i = 0; i < FINGERPRINT_DIGITS; i++) {
         digits_out[i] = hex_digit(sha1->state[i / 8] >> (28 - 4 * (i % 8)) & 15);
@@ -108,7 +108,7 @@ static void put_escape(struct sha1 *sha1, uint32_t unit)
                            hex_digit(unit >> 8 & 15),
                            hex_digit(unit >> 4 & 15),
                            hex_digit(unit & 15)};
-    put(sha1, escape, sizeof(escape));
+    fingerprint_put(sha1, escape, sizeof(escape));
 }
 
 /* Puts a character beyond ASCII as one escape, or as the two of its surrogates. */
@@ -137,18 +137,18 @@ static void put_text(struct sha1 *sha1, struct unseen_bytes text)
             put_point(sha1, point);
         } else if (letter && (c < ' ' || c == '"' || c == '\\')) {
             const char escape[] = {'\\', letter[1]};
-            put(sha1, escape, sizeof(escape));
+            fingerprint_put(sha1, escape, sizeof(escape));
         } else if (c < ' ' || c == 0x7f) {
             put_escape(sha1, c);
         } else {
-            put(sha1, (const char *)&c, 1);
+            fingerprint_put(sha1, (const char *)&c, 1);
         }
     }
 }
 
 /* ---- The whole ------------------------------------------------------------------------------- */
 
-static bool starts_with(struct unseen_bytes text, const char *start)
+static bool begins_with(struct unseen_bytes text, const char *start)
 {
     const size_t len = strlen(start);
     return text.len >= len && memcmp(text.data, start, len) == 0;
@@ -172,8 +172,8 @@ static bool has_slashes(struct unseen_bytes text)
  * canonical form has it where the input has backslashes. */
 static bool is_request(struct unseen_bytes input, struct unseen_bytes canonical)
 {
-    return has_slashes(input) || has_slashes(canonical) || starts_with(canonical, "about:") ||
-           starts_with(canonical, "data:");
+    return has_slashes(input) || has_slashes(canonical) || begins_with(canonical, "about:") ||
+           begins_with(canonical, "data:");
 }
 
 bool fingerprint_write(struct unseen_bytes input, struct unseen_bytes canonical,
@@ -185,9 +185,10 @@ bool fingerprint_write(struct unseen_bytes input, struct unseen_bytes canonical,
     if (!is_request(input, canonical)) {
         return false;
     }
-    put_string(&sha1, "{\"body\": \"\", \"headers\": {}, \"method\": \"GET\", \"url\": \"");
+    fingerprint_put_string(&sha1,
+                           "{\"body\": \"\", \"headers\": {}, \"method\": \"GET\", \"url\": \"");
     put_text(&sha1, canonical);
-    put_string(&sha1, "\"}");
-    finish(&sha1, digits_out);
+    fingerprint_put_string(&sha1, "\"}");
+    fingerprint_finish(&sha1, digits_out);
     return true;
 }

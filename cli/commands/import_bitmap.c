@@ -30,7 +30,7 @@ struct import {
     size_t nvalues;
 };
 
-static bool flush(struct import *m)
+static bool bitmap_flush(struct import *m)
 {
     const size_t n = m->nvalues;
     m->nvalues = 0;
@@ -46,7 +46,7 @@ static bool take_byte(struct import *m, unsigned byte)
             m->values[m->nvalues++] = 8 * m->offset + i;
         }
     }
-    return m->nvalues <= VALUES - 8 || flush(m);
+    return m->nvalues <= VALUES - 8 || bitmap_flush(m);
 }
 
 static bool take_bytes(struct import *m, const unsigned char *data, size_t len)
@@ -63,7 +63,7 @@ static bool take_bytes(struct import *m, const unsigned char *data, size_t len)
     return true;
 }
 
-static bool read_file(struct import *m, const char *path)
+static bool bitmap_file(struct import *m, const char *path)
 {
     static unsigned char buffer[BUFFER_BYTES];
     const bool standard = files_is_standard_input(path);
@@ -85,7 +85,7 @@ static bool read_file(struct import *m, const char *path)
     if (!standard) {
         (void)close(fd); /* was only read */
     }
-    return taken && n == 0 && flush(m);
+    return taken && n == 0 && bitmap_flush(m);
 }
 
 static bool check_settings(const struct options *o)
@@ -95,8 +95,7 @@ static bool check_settings(const struct options *o)
         s->seed.len || s->key_bits || s->no_log || s->like || s->file_mode || s->bits_per_key > 0 ||
         s->hashes) {
         message_error("a bitmap has integers, and no profile, filter or seed");
-        message_hint("unseen import --format %s BITMAP FILE",
-                     o->source == SOURCE_REDIS_BITMAP ? "redis-bitmap" : "java-bitset");
+        message_hint("unseen import --format %s BITMAP FILE", import_formats[o->source]);
         return false;
     }
     return true;
@@ -107,7 +106,7 @@ int import_bitmap_run(const struct options *o, enum unseen_cpu cpu)
     struct import m = {.o = o};
     bool done = check_settings(o) && bitmaps_edit(&m.bitmap, o->seen.path, o, cpu);
     for (size_t i = 0; i < o->input.nfiles && done; i++) {
-        done = read_file(&m, o->input.files[i]);
+        done = bitmap_file(&m, o->input.files[i]);
     }
     done = done && bitmaps_save(m.bitmap, o->seen.path);
     unseen_bitmap_free(m.bitmap);

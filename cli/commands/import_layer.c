@@ -10,19 +10,28 @@
 #include "lines/files.h"
 #include "lines/input.h"
 #include "print/message.h"
+#include "redis_url.h"
 #include "seen/layers.h"
+#include "seen/redis_dump.h"
 #include "seen/stores.h"
+#include "seen/token.h"
 
 enum {
     BUFFER_BYTES = 64 * 1024
 };
 
-/* The options of this import, for hints. */
-static const char *words_of(const struct options *o)
+/* The command that would do, with the name of the layer; behind it comes the name of a file, if the
+ * filter is in one. */
+static void hint(const struct options *o, const char *layer)
 {
-    static const char *const guava[] = {"guava", "guava --funnel bytes", "guava --funnel utf8",
-                                        "guava --funnel utf16"};
-    return o->source == SOURCE_GUAVA ? guava[o->funnel] : "dcso";
+    static const char *const funnels[] = {"", " --funnel bytes", " --funnel utf8",
+                                          " --funnel utf16"};
+    if (o->from_redis) {
+        message_hint("unseen import --from-redis %s %s", o->from_redis, layer);
+    } else {
+        message_hint("unseen import --format %s%s %s %s", import_formats[o->source],
+                     funnels[o->funnel], layer, o->input.nfiles > 1 ? o->input.files[0] : "FILE");
+    }
 }
 
 /* A layer has what its program chose, and its bytes are compared as they are. */
@@ -31,7 +40,7 @@ static bool check_settings(const struct options *o)
     const struct seen_options *s = &o->seen;
     if (o->input.nfiles > 1) {
         message_error("one filter becomes one frozen layer");
-        message_hint("unseen import --format %s %s %s", words_of(o), s->path, o->input.files[0]);
+        hint(o, s->path);
         return false;
     }
     if ((o->profile.name && strcmp(o->profile.name, "none") != 0 &&
@@ -45,7 +54,7 @@ static bool check_settings(const struct options *o)
     } else {
         return true;
     }
-    message_hint("unseen import --format %s %s FILE", words_of(o), s->path);
+    hint(o, s->path);
     return false;
 }
 
@@ -58,7 +67,7 @@ static bool check_place(const struct options *o)
         return true;
     }
     message_error("%s is something else than a frozen layer, and stays as it is", path);
-    message_hint("unseen import --format %s NEW.layer FILE", words_of(o));
+    hint(o, "NEW.layer");
     return false;
 }
 
@@ -88,8 +97,8 @@ static bool take_file(struct layer_file *l, const struct options *o)
     }
     const enum layer_result result = read_filter(l, in, buf, &why, &read_all);
     if (read_all && result == LAYER_WRONG) {
-        message_error("%s is not a filter of the format %s: %s", name,
-                      o->source == SOURCE_GUAVA ? "guava" : "dcso", why);
+        message_error("%s is not a filter of the format %s: %s", name, import_formats[o->source],
+                      why);
     } else if (result == LAYER_NOMEM) {
         (void)message_no_memory();
     }
@@ -103,12 +112,78 @@ static bool take_file(struct layer_file *l, const struct options *o)
     return read_all && result == LAYER_TAKEN;
 }
 
-int import_layer_run(const struct options *o)
+/* ---- A server with RedisBloom ---------------------------------------------------------------- */
+
+struct dump {
+    struct layer_file *l;
+    const struct options *o;
+};
+
+static bool report_dump(const struct options *o, enum layer_result result, const char *why)
 {
-    struct layer_file l = {.format = o->source == SOURCE_GUAVA ? LAYER_GUAVA : LAYER_DCSO,
+    if (result == LAYER_NOMEM) {
+        return message_no_memory();
+    }
+    message_error("what %s gave is not a filter of RedisBloom: %s", o->from_redis, why);
+    message_hint("if programs add to the filter, let them wait until it has been read");
+    return false;
+}
+
+static bool take_piece(void *context, const void *data, size_t len)
+{
+    const struct dump *d = context;
+    const char *why = "";
+    const enum layer_result result = layer_file_push(d->l, data, len, &why);
+    return result == LAYER_TAKEN || report_dump(d->o, result, why);
+}
+
+/* The address may be HOST:PORT, with the key in place of a file. */
+static bool take_server(struct layer_file *l, const struct options *o)
+{
+    char secret[TOKEN_MAX + 2];
+    char address[1024];
+    const char *why = "";
+    struct dump d = {l, o};
+    const bool is_whole = redis_url_is(o->from_redis);
+    const char *key = o->input.none_named ? NULL : o->input.files[0];
+    if (is_whole == (key != NULL)) {
+        message_error(is_whole ? "%s has the key already" : "%s names a server and no key",
+                      o->from_redis);
+        message_hint("unseen import --from-redis %s %s%s", is_whole ? o->from_redis : "HOST:PORT",
+                     o->seen.path, is_whole ? "" : " KEY");
+        return false;
+    }
+    if (!is_whole && strchr(o->from_redis, '@')) {
+        message_error("a user and a password stand in an address that begins with redis://");
+        message_hint("unseen import --from-redis redis://USER:PASSWORD@HOST/KEY %s", o->seen.path);
+        return false;
+    }
+    const int len = is_whole ? snprintf(address, sizeof(address), "%s", o->from_redis)
+                             : redis_url_make(address, sizeof(address), o->from_redis, key);
+    if (len < 0 || (size_t)len >= sizeof(address)) {
+        message_error("the name of the key is too long");
+        return false;
+    }
+    if (o->seen.token_file && !token_read(o->seen.token_file, 1, secret)) {
+        return false;
+    }
+    if (!redis_dump(address, o->seen.token_file ? secret : o->seen.password, take_piece, &d)) {
+        return false;
+    }
+    const enum layer_result result = layer_file_end(l, &why);
+    return result == LAYER_TAKEN || report_dump(o, result, why);
+}
+
+int import_layer_run(const struct options *o, enum unseen_cpu cpu)
+{
+    (void)cpu;
+    struct layer_file l = {.format = o->from_redis               ? LAYER_REDISBLOOM
+                                     : o->source == SOURCE_GUAVA ? LAYER_GUAVA
+                                                                 : LAYER_DCSO,
                            .text =
                                o->funnel == FUNNEL_UTF16 ? UNSEEN_LAYER_UTF16 : UNSEEN_LAYER_BYTES};
-    bool done = check_settings(o) && check_place(o) && take_file(&l, o);
+    bool done =
+        check_settings(o) && check_place(o) && (o->from_redis ? take_server : take_file)(&l, o);
     if (done) {
         struct unseen_error error;
         done = unseen_layer_save(l.layer, o->seen.path, &error) == UNSEEN_OK;

@@ -142,3 +142,17 @@ void info_json_layer(struct output *out, const struct unseen_layer_info *info, c
     put_written(out, path);
     output_print(out, "\"memory_bytes\":%" PRIu64 "}\n", info->memory);
 }
+
+void info_json_bitmap(struct output *out, const struct info_bitmap *info, const char *path)
+{
+    json_write(out, "{");
+    json_put_text(out, "bitmap", path);
+    put_count(out, "integers", info->n);
+    if (info->n > 0) {
+        put_count(out, "first", info->first);
+        put_count(out, "last", info->last);
+    }
+    put_count(out, "memory_bytes", info->memory);
+    put_written(out, path);
+    output_print(out, "\"disk_bytes\":%" PRIu64 "}\n", info->disk);
+}

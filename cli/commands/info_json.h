@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * The figures of a store, a list or a frozen layer as a JSON object on one line. */
+ * The figures of a store, a list, a frozen layer or a bitmap as a JSON object on one line. */
 #ifndef UNSEEN_CLI_INFO_JSON_H
 #define UNSEEN_CLI_INFO_JSON_H
 
@@ -20,6 +20,17 @@ void info_json_list(struct output *out, const struct unseen_list *list, const ch
 
 /* The same for a frozen layer. */
 void info_json_layer(struct output *out, const struct unseen_layer_info *info, const char *path);
+
+struct info_bitmap {
+    uint64_t n; /* integers */
+    uint64_t first;
+    uint64_t last;   /* both 0 if there are none */
+    uint64_t memory; /* bytes */
+    uint64_t disk;
+};
+
+/* The same for a bitmap. */
+void info_json_bitmap(struct output *out, const struct info_bitmap *info, const char *path);
 
 /* What a scheme of hashes is called. */
 const char *info_scheme(enum unseen_layer_scheme scheme);

@@ -102,7 +102,7 @@ static bool take_buffer(struct integer_lines *s)
     return true;
 }
 
-static int before_wait(void *context)
+static int integers_before_wait(void *context)
 {
     (void)context;
     report_poll();
@@ -142,7 +142,8 @@ bool integer_lines_read(const struct input_options *o, const char *hint, integer
     memset(s.buffer, 0, FRONT);
     bool taken = true;
     for (size_t i = 0; i < o->nfiles && taken; i++) {
-        struct input *in = input_open(o->files[i], (struct input_wait){.before = before_wait}, o);
+        struct input *in =
+            input_open(o->files[i], (struct input_wait){.before = integers_before_wait}, o);
         taken = in && take_input(&s, in, i);
         input_close(in);
     }

@@ -6,37 +6,57 @@
 enum {
     GUAVA_HEAD = 6,
     DCSO_HEAD = 48,
+    REDISBLOOM_HEAD = 20,
+    REDISBLOOM_LINK = 53,
+    REDISBLOOM_FORCE64 = 4, /* an option: the hashes have 64 bits */
     WORD = 8
 };
 
-static uint64_t little(const uint8_t *p)
+static uint64_t little_of(const uint8_t *p, unsigned nbytes)
 {
     uint64_t value = 0;
-    for (unsigned i = 0; i < WORD; i++) {
+    for (unsigned i = 0; i < nbytes; i++) {
         value |= (uint64_t)p[i] << 8 * i;
     }
     return value;
 }
 
+static uint64_t little(const uint8_t *p)
+{
+    return little_of(p, WORD);
+}
+
+/* The next part of the head. */
 static size_t head_len(const struct layer_file *l)
 {
-    return l->format == LAYER_GUAVA ? GUAVA_HEAD : DCSO_HEAD;
+    switch (l->format) {
+    case LAYER_GUAVA:
+        return GUAVA_HEAD;
+    case LAYER_DCSO:
+        return DCSO_HEAD;
+    case LAYER_REDISBLOOM:
+        return l->nlinks_wanted == 0 ? REDISBLOOM_HEAD : REDISBLOOM_LINK;
+    }
+    return 0;
 }
 
 /* ---- Heads ----------------------------------------------------------------------------------- */
 
 static enum layer_result make(struct layer_file *l, enum unseen_layer_scheme scheme,
-                              const struct unseen_layer_link *link, uint64_t nkeys,
+                              const struct unseen_layer_link *links, size_t nlinks, uint64_t nkeys,
                               const char **why_out)
 {
     const struct unseen_layer_options options = {.size = sizeof(options),
                                                  .scheme = scheme,
                                                  .text = l->text,
-                                                 .links = link,
-                                                 .nlinks = 1,
+                                                 .links = links,
+                                                 .nlinks = nlinks,
                                                  .nkeys = nkeys};
     switch (unseen_layer_create(&l->layer, &options, NULL)) {
     case UNSEEN_OK:
+        for (size_t i = 0; i < nlinks; i++) { /* at most 2^48 bits each */
+            l->nleft += (links[i].nbits + 63) / 64 * WORD;
+        }
         return LAYER_TAKEN;
     case UNSEEN_ERR_NOMEM:
         return LAYER_NOMEM;
@@ -55,7 +75,7 @@ static enum layer_result guava_head(struct layer_file *l, const uint8_t *p, cons
         *why_out = "it does not begin with a strategy of Guava";
         return LAYER_WRONG;
     }
-    return make(l, p[0] ? UNSEEN_LAYER_GUAVA_64 : UNSEEN_LAYER_GUAVA_32, &link, 0, why_out);
+    return make(l, p[0] ? UNSEEN_LAYER_GUAVA_64 : UNSEEN_LAYER_GUAVA_32, &link, 1, 0, why_out);
 }
 
 static enum layer_result dcso_head(struct layer_file *l, const uint8_t *p, const char **why_out)
@@ -67,13 +87,62 @@ static enum layer_result dcso_head(struct layer_file *l, const uint8_t *p, const
         *why_out = "it does not begin with version 1 of DCSO's format";
         return LAYER_WRONG;
     }
-    return make(l, UNSEEN_LAYER_DCSO, &link, little(p + 40), why_out);
+    return make(l, UNSEEN_LAYER_DCSO, &link, 1, little(p + 40), why_out);
+}
+
+/* The numbers of links and of keys, and the options. */
+static enum layer_result redisbloom_head(struct layer_file *l, const uint8_t *p,
+                                         const char **why_out)
+{
+    l->nkeys = little(p);
+    l->nlinks_wanted = (size_t)little_of(p + 8, 4);
+    if (l->nlinks_wanted < 1 || l->nlinks_wanted > UNSEEN_LAYER_LINKS_MAX) {
+        *why_out = "its number of links cannot be";
+        return LAYER_WRONG;
+    }
+    if (!(little_of(p + 12, 4) & REDISBLOOM_FORCE64)) {
+        *why_out = "its hashes have 32 bits, as in filters of the first versions of RedisBloom";
+        return LAYER_WRONG;
+    }
+    return LAYER_TAKEN;
+}
+
+/* The number of bits is said three times, and has to be the same. */
+static enum layer_result redisbloom_link(struct layer_file *l, const uint8_t *p,
+                                         const char **why_out)
+{
+    const uint64_t nbits = little(p + 8);
+    const unsigned power = p[52];
+    const uint64_t hashes = little_of(p + 40, 4);
+    l->links[l->nlinks++] =
+        (struct unseen_layer_link){.nbits = nbits, .hashes = hashes < 256 ? (unsigned)hashes : 0};
+    if (nbits > UINT64_C(1) << 48 || little(p) != (nbits + 63) / 64 * WORD ||
+        (power > 0 && (power > 48 || nbits != UINT64_C(1) << power))) {
+        *why_out = "its numbers of bits and of bytes do not fit";
+        return LAYER_WRONG;
+    }
+    return l->nlinks < l->nlinks_wanted
+               ? LAYER_TAKEN
+               : make(l, UNSEEN_LAYER_MURMUR64A, l->links, l->nlinks, l->nkeys, why_out);
+}
+
+static enum layer_result take_head(struct layer_file *l, const uint8_t *p, const char **why_out)
+{
+    switch (l->format) {
+    case LAYER_GUAVA:
+        return guava_head(l, p, why_out);
+    case LAYER_DCSO:
+        return dcso_head(l, p, why_out);
+    case LAYER_REDISBLOOM:
+        return (l->nlinks_wanted == 0 ? redisbloom_head : redisbloom_link)(l, p, why_out);
+    }
+    return LAYER_WRONG;
 }
 
 /* ---- Bits ------------------------------------------------------------------------------------ */
 
-static enum layer_result append(struct layer_file *l, const uint8_t *p, size_t len,
-                                const char **why_out)
+static enum layer_result layer_file_append(struct layer_file *l, const uint8_t *p, size_t len,
+                                           const char **why_out)
 {
     switch (unseen_layer_append(l->layer, p, len, &l->complete)) {
     case UNSEEN_OK:
@@ -91,8 +160,9 @@ static enum layer_result take_words(struct layer_file *l, const uint8_t *p, size
                                     const char **why_out)
 {
     uint8_t turned[4096];
-    if (l->format == LAYER_DCSO) {
-        return append(l, p, len, why_out);
+    l->nleft -= len;
+    if (l->format != LAYER_GUAVA) {
+        return layer_file_append(l, p, len, why_out);
     }
     enum layer_result result = LAYER_TAKEN;
     while (len > 0 && result == LAYER_TAKEN) {
@@ -100,24 +170,16 @@ static enum layer_result take_words(struct layer_file *l, const uint8_t *p, size
         for (size_t i = 0; i < n; i++) {
             turned[i] = p[i / WORD * WORD + (WORD - 1 - i % WORD)];
         }
-        result = append(l, turned, n, why_out);
+        result = layer_file_append(l, turned, n, why_out);
         p += n;
         len -= n;
     }
     return result;
 }
 
-/* Bytes that the bits still lack. */
-static uint64_t bytes_left(const struct layer_file *l)
-{
-    struct unseen_layer_info info = {.size = sizeof(info)};
-    (void)unseen_layer_info(l->layer, &info); /* fails for a wrong size only */
-    return (info.nbits + 63) / 64 * WORD - (l->offset - l->nparts - head_len(l));
-}
-
 static enum layer_result take_rest(struct layer_file *l, size_t len, const char **why_out)
 {
-    if (l->format == LAYER_GUAVA) {
+    if (l->format != LAYER_DCSO) {
         *why_out = "it goes on behind its bits";
         return LAYER_WRONG;
     }
@@ -126,7 +188,7 @@ static enum layer_result take_rest(struct layer_file *l, size_t len, const char 
 }
 
 /* Fills part up to `wanted` bytes; returns how many bytes it took. */
-static size_t fill(struct layer_file *l, const uint8_t *p, size_t len, size_t wanted)
+static size_t layer_file_fill(struct layer_file *l, const uint8_t *p, size_t len, size_t wanted)
 {
     const size_t n = len < wanted - l->nparts ? len : wanted - l->nparts;
     memcpy(l->part + l->nparts, p, n);
@@ -144,8 +206,7 @@ static enum layer_result step(struct layer_file *l, const uint8_t *p, size_t len
         return take_rest(l, len, why_out);
     }
     if (!l->layer || l->nparts > 0 || len < WORD) {
-        *used = fill(l, p, len, wanted);
-        l->offset += *used;
+        *used = layer_file_fill(l, p, len, wanted);
         if (l->nparts < wanted) {
             return LAYER_TAKEN;
         }
@@ -153,11 +214,9 @@ static enum layer_result step(struct layer_file *l, const uint8_t *p, size_t len
         if (l->layer) {
             return take_words(l, l->part, WORD, why_out);
         }
-        return (l->format == LAYER_GUAVA ? guava_head : dcso_head)(l, l->part, why_out);
+        return take_head(l, l->part, why_out);
     }
-    const uint64_t left = bytes_left(l);
-    *used = left < len ? (size_t)left : len / WORD * WORD;
-    l->offset += *used;
+    *used = l->nleft < len ? (size_t)l->nleft : len / WORD * WORD;
     return take_words(l, p, *used, why_out);
 }
 

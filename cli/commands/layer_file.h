@@ -6,6 +6,10 @@
  *            all big-endian
  *     dcso   `bloom create`: version 1, capacity, rate, hashes, bits, keys (8 bytes each), words;
  *            all little-endian; then bytes that were attached (set-data)
+ *     redisbloom  the chunks of BF.SCANDUMP behind each other: keys (8 bytes), number of links, options,
+ *            growth (4 bytes each); for each link bytes, bits, keys, rate, bits per key (8 bytes each),
+ *            hashes (4), capacity (8), the exponent of bits if that is a power of 2 (1); then the bits of
+ *            each link; all little-endian
  *
  * Memory is taken as bits come, whatever the head says. */
 #ifndef UNSEEN_CLI_LAYER_FILE_H
@@ -19,7 +23,8 @@
 
 enum layer_format {
     LAYER_GUAVA,
-    LAYER_DCSO
+    LAYER_DCSO,
+    LAYER_REDISBLOOM
 };
 
 /* At first all zero but for the first two. */
@@ -29,9 +34,13 @@ struct layer_file {
     struct unseen_layer *layer; /* NULL until the head is read. Freed by the caller */
     bool complete;              /* all bits are there */
     uint64_t nattached;         /* dcso: bytes behind the bits */
-    uint64_t offset;            /* bytes so far */
-    uint8_t part[48];           /* of the head, then of a long */
+    uint64_t nleft;             /* bytes that the bits still lack, once there is a layer */
+    uint8_t part[56];           /* of the head, then of a long */
     size_t nparts;
+    struct unseen_layer_link links[UNSEEN_LAYER_LINKS_MAX]; /* redisbloom: read so far, */
+    size_t nlinks;
+    size_t nlinks_wanted; /* of so many; 0: not read yet */
+    uint64_t nkeys;
 };
 
 enum layer_result {

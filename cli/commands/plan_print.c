@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "commands/plan_solve.h"
-#include "seen/filter_words.h"
+#include "print/abilities.h"
 
 /* ---- For people ------------------------------------------------------------------------------ */
 
@@ -264,7 +264,7 @@ void planned_print(FILE *to, const struct question *q, const struct planned *pla
 static void print_can(FILE *to, unsigned abilities)
 {
     char words[40];
-    filters_abilities(abilities, words);
+    abilities_put(abilities, words);
     fputs(",\"can\":[", to);
     const char *between = "\"";
     for (char *word = strtok(words, " "); word; word = strtok(NULL, " ")) {
@@ -326,8 +326,8 @@ void planned_print_json(FILE *to, const struct question *q, const struct planned
         fprintf(to, "\"fpr\":%.6g,\"least_bits_per_key\":%.6g,", q->fpr, -log2(q->fpr));
     }
     if (q->fpr > 0 && q->capacity) {
-        fprintf(to, "\"least_bytes\":%.0f,\"store_log_bytes\":%" PRIu64 ",\"possible\":%s,",
-                planned_least_bytes(q->capacity, q->fpr), 8 * q->capacity,
+        fprintf(to, "\"least_bytes\":%.0f,\"store_log_bytes\":%.0f,\"possible\":%s,",
+                planned_least_bytes(q->capacity, q->fpr), 8 * (double)q->capacity,
                 planned_is_impossible(q) ? "false" : "true");
     }
     fputs("\"filters\":[", to);

@@ -34,6 +34,12 @@ static struct unseen_plan plan_start(const char *filter, const struct question *
     return plan;
 }
 
+/* A part of a byte is a byte. */
+static uint64_t plan_bytes(const struct unseen_plan *plan)
+{
+    return plan->bits / 8 + (plan->bits % 8 != 0);
+}
+
 /* The bytes for so many keys at the rate of the question; UINT64_MAX if that cannot be planned. */
 static uint64_t bytes_for(const struct planned *p, const struct question *q, uint64_t nkeys)
 {
@@ -45,37 +51,38 @@ static uint64_t bytes_for(const struct planned *p, const struct question *q, uin
     }
     struct unseen_plan plan = plan_start(p->plan.filter, q);
     plan.capacity = nkeys;
-    return unseen_plan(&plan) == UNSEEN_OK ? plan.bits / 8 : UINT64_MAX;
+    return unseen_plan(&plan) == UNSEEN_OK ? plan_bytes(&plan) : UINT64_MAX;
 }
 
-static bool fits(const struct planned *p, const struct question *q, uint64_t nkeys)
+static bool plan_fits(const struct planned *p, const struct question *q, uint64_t nkeys)
 {
     return bytes_for(p, q, nkeys) <= q->memory;
 }
 
-/* The largest number of keys that fits into the memory. More keys never take fewer bytes, but for
- * rounding. The search begins at the number that the bytes of many keys suggest. */
+/* The largest number of keys that fits into the memory, or up to a hundred-thousandth less. More keys
+ * never take fewer bytes, but for rounding. The search begins at the number that the bytes of many
+ * keys suggest: it is close, but for chains, whose bytes jump from link to link. */
 static uint64_t most_keys(const struct planned *p, const struct question *q)
 {
     static const uint64_t most = (uint64_t)1 << 56;
     const double guess = (double)q->memory / (double)bytes_for(p, q, large) * (double)large;
     uint64_t low = guess < 1 ? 0 : guess > (double)most ? most : (uint64_t)guess;
     uint64_t high = low;
-    for (uint64_t step = low / 1000000 + 1; low > 0 && !fits(p, q, low); step *= 8) {
+    for (uint64_t step = low / 1000000 + 1; low > 0 && !plan_fits(p, q, low); step *= 64) {
         high = low;
         low = low > step ? low - step : 0;
     }
-    for (uint64_t step = low / 1000000 + 1; high == low && low < most; step *= 8) {
-        if (fits(p, q, low + step)) {
+    for (uint64_t step = low / 1000000 + 1; high == low && low < most; step *= 64) {
+        if (plan_fits(p, q, low + step)) {
             low += step;
             high = low;
         } else {
             high = low + step;
         }
     }
-    while (high - low > 1 && high - low > low / 1000000) {
+    while (high - low > 1 && high - low > low / 100000) {
         const uint64_t middle = low + (high - low) / 2;
-        if (fits(p, q, middle)) {
+        if (plan_fits(p, q, middle)) {
             low = middle;
         } else {
             high = middle;
@@ -102,7 +109,7 @@ static enum unseen_status solve_memory(struct unseen_plan *plan, const struct qu
     if (status == UNSEEN_ERR_UNSUPPORTED && q->bits_per_key == 0) {
         *plan = plan_start(plan->filter, q);
         status = unseen_plan(plan);
-        if (status == UNSEEN_OK && plan->bits / 8 > q->memory) {
+        if (status == UNSEEN_OK && plan_bytes(plan) > q->memory) {
             status = UNSEEN_ERR_SPACE;
         }
     }
@@ -131,7 +138,7 @@ static uint64_t bytes_of_set(const struct unseen_plan *plan)
 
 static void fill_in_bytes(struct planned *p, const struct question *q)
 {
-    p->bytes = (p->plan.bits + 7) / 8;
+    p->bytes = plan_bytes(&p->plan);
     if (q->memory == 0 && q->bits_per_key == 0 && q->hashes == 0 && p->plan.capacity > 0 &&
         p->plan.capacity <= few) {
         const uint64_t real = bytes_of_set(&p->plan);
@@ -150,7 +157,7 @@ static enum unseen_status solve_by_rate(struct planned *p, const struct question
         return why_none(plan->filter, q);
     }
     const enum unseen_status status = unseen_plan(plan);
-    p->bytes = plan->bits / 8;
+    p->bytes = plan_bytes(plan);
     return status == UNSEEN_OK && p->bytes > q->memory ? UNSEEN_ERR_SPACE : status;
 }
 
@@ -255,7 +262,7 @@ static void name_series(struct chart_series *s, const char *name)
 
 /* The lowest rate of the chart: a decade below the lowest rate at the capacity. Nobody chooses a
  * filter by its rate when it is nearly empty. */
-static double lowest_rate(const struct planned *planned, size_t n)
+static double chart_lowest_rate(const struct planned *planned, size_t n)
 {
     double lowest = 0.01;
     for (size_t i = 0; i < n; i++) {
@@ -272,7 +279,7 @@ void planned_chart_rates_begin(struct chart *chart, const struct planned *planne
     memset(chart, 0, sizeof(*chart));
     snprintf(chart->title, sizeof(chart->title), "Wrong answers as the filter fills");
     chart->x = (struct chart_axis){"% of the capacity", 0, 200, false};
-    chart->y = (struct chart_axis){"rate", lowest_rate(planned, n), 1, true};
+    chart->y = (struct chart_axis){"rate", chart_lowest_rate(planned, n), 1, true};
     for (size_t i = 0; i < n; i++) {
         if (planned[i].status == UNSEEN_OK && !planned[i].is_list) {
             name_series(&chart->series[chart->nseries++], planned[i].plan.filter);

@@ -7,7 +7,7 @@
 
 /* Reads a decimal number at text[0..len). Returns how many bytes it takes; 0 if there is no number,
  * or a number too large to count bytes. */
-static size_t read_number(const char *text, size_t len, uint64_t *out)
+static size_t redis_set_number(const char *text, size_t len, uint64_t *out)
 {
     uint64_t value = 0;
     size_t n = 0;
@@ -19,10 +19,10 @@ static size_t read_number(const char *text, size_t len, uint64_t *out)
 }
 
 /* Reads the number of a line such as "$14\r"; false if it is not such a line. */
-static bool read_header(struct unseen_bytes line, const char *marks, uint64_t *out)
+static bool redis_set_header(struct unseen_bytes line, const char *marks, uint64_t *out)
 {
     return line.len >= 3 && strchr(marks, line.data[0]) && line.data[0] != '\0' &&
-           read_number(line.data + 1, line.len - 2, out) == line.len - 2 &&
+           redis_set_number(line.data + 1, line.len - 2, out) == line.len - 2 &&
            line.data[line.len - 1] == '\r';
 }
 
@@ -41,8 +41,8 @@ static enum redis_result skip_bytes(struct redis_set *r, struct unseen_bytes lin
 }
 
 /* Collects a member, which may contain line ends. It ends with its announced bytes and "\r\n". */
-static enum redis_result take_bytes(struct redis_set *r, struct unseen_bytes line,
-                                    struct unseen_bytes *member_out)
+static enum redis_result redis_set_bytes(struct redis_set *r, struct unseen_bytes line,
+                                         struct unseen_bytes *member_out)
 {
     if (r->max_len > 0 && r->len > r->max_len) {
         return skip_bytes(r, line);
@@ -71,9 +71,9 @@ static enum redis_result take_protocol(struct redis_set *r, struct unseen_bytes 
 {
     uint64_t len = 0;
     if (r->in_member) {
-        return take_bytes(r, line, member_out);
+        return redis_set_bytes(r, line, member_out);
     }
-    if (r->nmembers == r->nannounced || !read_header(line, "$", &len) || len > SIZE_MAX / 2) {
+    if (r->nmembers == r->nannounced || !redis_set_header(line, "$", &len) || len > SIZE_MAX / 2) {
         return REDIS_WRONG;
     }
     r->in_member = true;
@@ -133,7 +133,7 @@ static size_t quoted_prefix(struct unseen_bytes line, uint64_t *number)
     while (at < line.len && line.data[at] == ' ') {
         at++;
     }
-    const size_t ndigits = read_number(line.data + at, line.len - at, number);
+    const size_t ndigits = redis_set_number(line.data + at, line.len - at, number);
     at += ndigits;
     return ndigits > 0 && line.len - at >= 3 && memcmp(line.data + at, ") \"", 3) == 0 ? at + 2 : 0;
 }
@@ -174,7 +174,7 @@ static bool redis_start(struct redis_set *r, struct unseen_bytes line)
 {
     uint64_t number = 0;
     r->shape = REDIS_RAW;
-    if (read_header(line, "*~", &r->nannounced)) {
+    if (redis_set_header(line, "*~", &r->nannounced)) {
         r->shape = REDIS_PROTOCOL;
         return true;
     }

@@ -15,35 +15,13 @@ enum unseen_status identity_init(struct identity *id)
     if (id->key->nshards <= 1) {
         return UNSEEN_OK;
     }
-    static const char seed[] = "unseen shards";
-    const struct unseen_set_options options = {
-        .size = sizeof(options), .seed = seed, .seed_len = sizeof(seed) - 1};
-    return unseen_set_create(&id->shard_set, &options, NULL);
+    return unseen_shards_create(&id->shards, NULL);
 }
 
 void identity_release(struct identity *id)
 {
-    unseen_set_free(id->shard_set);
-    id->shard_set = NULL;
-}
-
-/* The key that decides the share: the key of the key. A key made only once would be the set's own
- * key if the user gave the set the same seed, and then a share would fill a part of the filter. */
-static struct unseen_key shard_key(const struct unseen_set *set, struct unseen_bytes identity)
-{
-    const struct unseen_key key = unseen_set_identity_key(set, identity.data, identity.len);
-    unsigned char bytes[16];
-    for (int i = 0; i < 8; i++) {
-        bytes[i] = (unsigned char)(key.hi >> 8 * i);
-        bytes[8 + i] = (unsigned char)(key.lo >> 8 * i);
-    }
-    return unseen_set_identity_key(set, bytes, sizeof(bytes));
-}
-
-/* The share of a key: its top 32 bits scaled to 0..n-1 as in [Lemire19], for n below 2^32. */
-static uint64_t share_of(struct unseen_key key, uint64_t n)
-{
-    return (key.hi >> 32) * n >> 32;
+    unseen_shards_free(id->shards);
+    id->shards = NULL;
 }
 
 #define NOT_COPIED SIZE_MAX
@@ -52,7 +30,7 @@ struct work {
     const struct identity *id;
     struct batch *b;
     struct text *scratch;
-    struct unseen_key shard_keys[BATCH_LINES];
+    uint32_t shares[BATCH_LINES];
     struct unseen_bytes items[BATCH_LINES];
     /* Offsets in b->text, which moves while it grows. */
     size_t item_at[BATCH_LINES];
@@ -265,9 +243,9 @@ static enum unseen_status take_item(struct work *w, size_t i)
     if (id->set) {
         b->keys[i] = unseen_set_identity_key(id->set, canon.bytes.data, canon.bytes.len);
     }
-    if (id->shard_set) {
-        w->shard_keys[i] = shard_key(id->shard_set, canon.bytes);
-    }
+    w->shares[i] = id->shards ? unseen_shards_find(id->shards, canon.bytes.data, canon.bytes.len,
+                                                   (uint32_t)id->key->nshards)
+                              : 0;
     return id->keeps_texts ? keep_texts(w, i, item, &canon) : UNSEEN_OK;
 }
 
@@ -298,18 +276,10 @@ static void drop_other_shares(struct work *w)
             b->items[kept] = b->items[i];
             b->canons[kept] = b->canons[i];
         }
-        kept += share_of(w->shard_keys[i], id->key->nshards) == id->key->shard;
+        kept += w->shares[i] == id->key->shard;
     }
     b->n = kept;
     b->nother = n - kept;
-}
-
-static void note_shares(struct work *w)
-{
-    for (size_t i = 0; i < w->b->n; i++) {
-        const bool parted = w->id->shard_set != NULL;
-        w->b->shares[i] = parted ? (uint32_t)share_of(w->shard_keys[i], w->id->key->nshards) : 0;
-    }
 }
 
 static enum unseen_status take_each(struct work *w)
@@ -322,8 +292,8 @@ static enum unseen_status take_each(struct work *w)
         find_texts(w);
     }
     if (status == UNSEEN_OK && w->id->tells_shares) {
-        note_shares(w);
-    } else if (status == UNSEEN_OK && w->id->shard_set) {
+        memcpy(w->b->shares, w->shares, w->b->n * sizeof(w->shares[0]));
+    } else if (status == UNSEEN_OK && w->id->shards) {
         drop_other_shares(w);
     }
     return status;
@@ -341,14 +311,14 @@ enum unseen_status identity_take(const struct identity *id, struct batch *b, str
 {
     struct work w;
     const size_t nparts = id->key->key.nparts;
-    const bool needs_each = !id->set || id->shard_set || id->keeps_texts || nparts > 1;
+    const bool needs_each = !id->set || id->shards || id->keeps_texts || nparts > 1;
     w.id = id;
     w.b = b;
     w.scratch = scratch;
     if (!needs_each && nparts == 0) {
         return unseen_set_keys(id->set, b->texts, b->n, b->keys, b->forms);
     }
-    if (!id->url && !id->set && !id->shard_set && nparts == 0 && b->texts == b->lines) {
+    if (!id->url && !id->set && !id->shards && nparts == 0 && b->texts == b->lines) {
         take_as_they_are(b);
         return UNSEEN_OK;
     }

@@ -12,10 +12,10 @@
 
 #include <stdbool.h>
 
-#include <unseen.h>
+#include <unseen_shard.h>
 
 #include "lines/batch.h"
-#include "lines/key.h"
+#include "lines/key_option.h"
 
 enum format {
     FORMAT_AUTO,
@@ -53,13 +53,10 @@ struct identity {
     const struct key_options *key;
     char delimiter;
 
-    /* Makes keys under a fixed, public seed, which decide the share of a line: processes on many
-     * machines must agree on shares without sharing a secret. So whoever makes the input can fill
-     * one share with lines. */
-    struct unseen_set *shard_set; /* NULL: there are no shares, or only one */
+    struct unseen_shards *shards; /* NULL if no share, or the only one, is asked for */
 };
 
-/* Makes shard_set if the options ask for a share. Errors: those of unseen_set_create. */
+/* Makes shards if the options ask for a share. Errors: NOMEM. */
 enum unseen_status identity_init(struct identity *id);
 void identity_release(struct identity *id);
 

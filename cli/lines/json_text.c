@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: MIT
  *
  * Keys are in the stores of users: a value must have the same text in each version. Objects and
- * arrays are rare keys. They are parsed into a row of nodes in the order of the text, so that the
- * members of an object can be sorted; a node says where its subtree ends. */
+ * arrays are rare keys. The first pass checks one, and notes in the order of the text where each object
+ * and array in it ends. The second pass prints the text. It finds the members of an object without
+ * looking into their values, and sorts them. A note has 8 bytes, and its text at least 3. A member has
+ * 12 bytes, in glibc twice that while they are sorted, and its text at least 5. So the memory is at
+ * most 5 times the text, however it is made. */
 #include "lines/json_text.h"
 
 #include <math.h>
@@ -13,9 +16,7 @@
 #include "lines/json_scan.h"
 
 enum {
-    DEPTH_MAX = 2048,       /* of nested objects and arrays, */
-    NODES_BYTES = 64 << 20, /* memory for the nodes of any value, */
-    NODES_EACH = 16         /* and for each of its bytes */
+    DEPTH_MAX = 2048 /* of nested objects and arrays */
 };
 
 static bool append(struct text *room, const char *data, size_t len)
@@ -225,35 +226,40 @@ static bool put_string(struct text *room, struct unseen_bytes text)
     return good && append(room, "\"", 1);
 }
 
-/* ---- Objects and arrays: parsing ------------------------------------------------------------- */
+/* ---- Objects and arrays: checking ------------------------------------------------------------ */
 
+/* An object or array. While it is open: the offset of its bracket, and the node around it. */
 struct node {
-    struct unseen_bytes name; /* between quotes; data NULL: not a member */
-    struct unseen_bytes text; /* a string without its quotes; of a container its bracket */
-    size_t next;              /* the node behind the subtree; while that is open, its parent */
-    char kind;                /* { [ " or, for numbers and words, 0 */
+    uint32_t end;  /* the offset behind it */
+    uint32_t next; /* the first node that begins behind it */
 };
 
+#define NO_NODE UINT32_MAX
+
 struct tree {
+    const char *begin;
     const char *at;
     const char *end;
     struct node *nodes;
     size_t n;
     size_t cap;
-    size_t max;
-    size_t open; /* the innermost open container; SIZE_MAX: none */
+    uint32_t open; /* the innermost open node, or NO_NODE */
     size_t depth;
     enum unseen_status status;
 };
 
-static bool add_node(struct tree *t, struct node node)
+static char bracket_of_open(const struct tree *t)
 {
-    if (t->n == t->max) {
+    return t->open == NO_NODE ? '\0' : t->begin[t->nodes[t->open].end];
+}
+
+static bool open_node(struct tree *t)
+{
+    if (t->depth++ == DEPTH_MAX) {
         return false;
     }
     if (t->n == t->cap) {
-        size_t cap = t->cap > 0 ? t->cap * 2 : 64;
-        cap = cap < t->max ? cap : t->max;
+        const size_t cap = t->cap > 0 ? t->cap * 2 : 64;
         struct node *nodes = realloc(t->nodes, cap * sizeof(*nodes));
         if (!nodes) {
             t->status = UNSEEN_ERR_NOMEM;
@@ -262,105 +268,90 @@ static bool add_node(struct tree *t, struct node node)
         t->nodes = nodes;
         t->cap = cap;
     }
-    t->nodes[t->n++] = node;
+    t->nodes[t->n] = (struct node){(uint32_t)(t->at - t->begin), t->open};
+    t->open = (uint32_t)t->n++;
+    t->at = json_skip_space(t->at + 1, t->end);
     return true;
 }
 
-/* Takes the string in front. */
-static bool take_string(struct tree *t, struct unseen_bytes *text_out)
+static bool closes(const struct tree *t)
+{
+    const char bracket = bracket_of_open(t);
+    return t->at < t->end && *t->at == (bracket == '{' ? '}' : ']') && bracket;
+}
+
+static void close_node(struct tree *t)
+{
+    struct node *node = &t->nodes[t->open];
+    t->open = node->next;
+    *node = (struct node){(uint32_t)(t->at + 1 - t->begin), (uint32_t)t->n};
+    t->depth--;
+    t->at = json_skip_space(t->at + 1, t->end);
+}
+
+static bool check_string(struct tree *t)
 {
     const char *begin = t->at + 1;
     const char *quote = t->at < t->end && *t->at == '"' ? json_string_end(begin, t->end) : NULL;
     if (!quote) {
         return false;
     }
-    *text_out = (struct unseen_bytes){begin, (size_t)(quote - begin)};
     t->at = json_skip_space(quote + 1, t->end);
-    return has_valid_escapes(*text_out);
+    return has_valid_escapes((struct unseen_bytes){begin, (size_t)(quote - begin)});
 }
 
-/* Takes the name of a member and its colon. */
-static bool take_name(struct tree *t, struct unseen_bytes *name_out)
+/* Checks the name of a member and its colon. */
+static bool check_name(struct tree *t)
 {
-    if (!take_string(t, name_out) || t->at == t->end || *t->at != ':') {
+    if (!check_string(t) || t->at == t->end || *t->at != ':') {
         return false;
     }
     t->at = json_skip_space(t->at + 1, t->end);
     return true;
 }
 
-static bool take_scalar(struct tree *t, struct node node)
+static bool check_scalar(struct tree *t)
 {
     if (*t->at == '"') {
-        node.kind = '"';
-        if (!take_string(t, &node.text)) {
-            return false;
-        }
-    } else {
-        const char *end = json_bare_end(t->at, t->end);
-        node.text = (struct unseen_bytes){t->at, (size_t)(end - t->at)};
-        if (bare_of(node.text) == BARE_OTHER) {
-            return false;
-        }
-        t->at = json_skip_space(end, t->end);
+        return check_string(t);
     }
-    node.next = t->n + 1;
-    return add_node(t, node);
+    const char *begin = t->at;
+    const char *end = json_bare_end(begin, t->end);
+    t->at = json_skip_space(end, t->end);
+    return bare_of((struct unseen_bytes){begin, (size_t)(end - begin)}) != BARE_OTHER;
 }
 
-static bool closes(const struct tree *t)
+/* Checks a scalar, or opens a container. */
+static bool check_value(struct tree *t, bool *opened_out)
 {
-    return t->open != SIZE_MAX && t->at < t->end &&
-           *t->at == (t->nodes[t->open].kind == '{' ? '}' : ']');
-}
-
-static void close_container(struct tree *t)
-{
-    struct node *container = &t->nodes[t->open];
-    t->open = container->next;
-    container->next = t->n;
-    t->depth--;
-    t->at = json_skip_space(t->at + 1, t->end);
-}
-
-/* Takes a scalar, or opens a container. */
-static bool take_value(struct tree *t, bool *opened_out)
-{
-    struct node node = {.next = t->open};
     *opened_out = false;
-    if (t->open != SIZE_MAX && t->nodes[t->open].kind == '{' && !take_name(t, &node.name)) {
-        return false;
-    }
-    if (t->at == t->end) {
+    if ((bracket_of_open(t) == '{' && !check_name(t)) || t->at == t->end) {
         return false;
     }
     if (*t->at != '{' && *t->at != '[') {
-        return take_scalar(t, node);
+        return check_scalar(t);
     }
-    node.kind = *t->at;
-    if (t->depth++ == DEPTH_MAX || !add_node(t, node)) {
+    if (!open_node(t)) {
         return false;
     }
-    t->open = t->n - 1;
-    t->at = json_skip_space(t->at + 1, t->end);
     *opened_out = !closes(t); /* an empty one is closed below */
     return true;
 }
 
-static bool parse(struct tree *t)
+static bool check_tree(struct tree *t)
 {
     bool opened = true;
     for (;;) {
-        if (!take_value(t, &opened)) {
+        if (!check_value(t, &opened)) {
             return false;
         }
         if (opened) {
             continue;
         }
         while (closes(t)) {
-            close_container(t);
+            close_node(t);
         }
-        if (t->open == SIZE_MAX) {
+        if (t->open == NO_NODE) {
             return t->at == t->end;
         }
         if (t->at == t->end || *t->at != ',') {
@@ -372,26 +363,111 @@ static bool parse(struct tree *t)
 
 /* ---- Objects and arrays: printing ------------------------------------------------------------ */
 
-struct member {
-    struct unseen_bytes name;
-    size_t node;
+/* A place in a text that has been checked. */
+struct place {
+    const char *at;
+    uint32_t node; /* the first node that begins at `at` or behind it */
 };
 
-static int compare_members(const void *a, const void *b)
+struct member {
+    uint32_t name; /* the offset of the first byte between its quotes */
+    uint32_t name_len;
+    uint32_t node; /* the first one in the value or behind it */
+};
+
+static const char *skip_space(const struct tree *t, const char *at)
+{
+    return json_skip_space(at, t->end);
+}
+
+/* Takes the string in front. */
+static struct unseen_bytes take_string(const struct tree *t, struct place *p)
+{
+    const char *begin = p->at + 1;
+    const char *quote = json_string_end(begin, t->end);
+    p->at = skip_space(t, quote + 1);
+    return (struct unseen_bytes){begin, (size_t)(quote - begin)};
+}
+
+static struct unseen_bytes take_bare(const struct tree *t, struct place *p)
+{
+    const char *begin = p->at;
+    const char *end = json_bare_end(begin, t->end);
+    p->at = skip_space(t, end);
+    return (struct unseen_bytes){begin, (size_t)(end - begin)};
+}
+
+static void skip_node(const struct tree *t, struct place *p)
+{
+    const struct node node = t->nodes[p->node];
+    *p = (struct place){skip_space(t, t->begin + node.end), node.next};
+}
+
+/* The place of the first value or name in the container in front. */
+static struct place inside(const struct tree *t, const struct place *p)
+{
+    return (struct place){skip_space(t, p->at + 1), p->node + 1};
+}
+
+/* Moves from behind a value to the next one. */
+static void skip_comma(const struct tree *t, struct place *p)
+{
+    if (*p->at == ',') {
+        p->at = skip_space(t, p->at + 1);
+    }
+}
+
+/* Takes the name of a member and its colon. */
+static struct unseen_bytes take_name(const struct tree *t, struct place *p)
+{
+    const struct unseen_bytes name = take_string(t, p);
+    p->at = skip_space(t, p->at + 1);
+    return name;
+}
+
+/* The next member of an object. False at the end. */
+static bool next_member(const struct tree *t, struct place *p, struct member *member_out)
+{
+    if (*p->at == '}') {
+        return false;
+    }
+    const struct unseen_bytes name = take_name(t, p);
+    *member_out = (struct member){(uint32_t)(name.data - t->begin), (uint32_t)name.len, p->node};
+    if (*p->at == '{' || *p->at == '[') {
+        skip_node(t, p);
+    } else if (*p->at == '"') {
+        (void)take_string(t, p);
+    } else {
+        (void)take_bare(t, p);
+    }
+    skip_comma(t, p);
+    return true;
+}
+
+static int compare_names(const struct tree *t, const struct member *x, const struct member *y)
+{
+    return json_compare((struct unseen_bytes){t->begin + x->name, x->name_len},
+                        (struct unseen_bytes){t->begin + y->name, y->name_len});
+}
+
+/* For qsort_r: a member that comes later in the text is larger than one of the same name. */
+static int compare_members(const void *a, const void *b, void *tree)
 {
     const struct member *x = a;
     const struct member *y = b;
-    const int order = json_compare(x->name, y->name);
-    return order != 0 ? order : (x->node > y->node) - (x->node < y->node);
+    const int order = compare_names(tree, x, y);
+    return order != 0 ? order : (x->name > y->name) - (x->name < y->name);
 }
 
-static bool put_node(const struct tree *t, size_t i, struct text *room);
+static bool put_value(const struct tree *t, struct place *p, struct text *room);
 
-static bool put_array(const struct tree *t, size_t i, struct text *room)
+static bool put_array(const struct tree *t, struct place p, struct text *room)
 {
     bool good = append(room, "[", 1);
-    for (size_t child = i + 1; good && child < t->nodes[i].next; child = t->nodes[child].next) {
-        good = append(room, ",", child > i + 1 ? 1 : 0) && put_node(t, child, room);
+    bool is_first = true;
+    for (p = inside(t, &p); good && *p.at != ']'; skip_comma(t, &p)) {
+        good = append(room, ",", is_first ? 0 : 1) && put_value(t, &p, room);
+        is_first = false;
     }
     return good && append(room, "]", 1);
 }
@@ -402,20 +478,22 @@ static bool put_members(const struct tree *t, const struct member *members, size
     bool good = append(room, "{", 1);
     bool is_first = true;
     for (size_t i = 0; i < n && good; i++) {
-        if (i + 1 < n && json_compare(members[i].name, members[i + 1].name) == 0) {
+        if (i + 1 < n && compare_names(t, &members[i], &members[i + 1]) == 0) {
             continue; /* a later one counts */
         }
-        good = append(room, ",", is_first ? 0 : 1) && put_string(room, members[i].name) &&
-               append(room, ":", 1) && put_node(t, members[i].node, room);
+        struct place p = {t->begin + members[i].name - 1, members[i].node};
+        good = append(room, ",", is_first ? 0 : 1) && put_string(room, take_name(t, &p)) &&
+               append(room, ":", 1) && put_value(t, &p, room);
         is_first = false;
     }
     return good && append(room, "}", 1);
 }
 
-static bool put_object(const struct tree *t, size_t i, struct text *room)
+static bool put_object(const struct tree *t, const struct place *p, struct text *room)
 {
+    struct member member;
     size_t n = 0;
-    for (size_t child = i + 1; child < t->nodes[i].next; child = t->nodes[child].next) {
+    for (struct place at = inside(t, p); next_member(t, &at, &member);) {
         n++;
     }
     struct member *members = malloc((n > 0 ? n : 1) * sizeof(*members));
@@ -423,23 +501,28 @@ static bool put_object(const struct tree *t, size_t i, struct text *room)
         return false;
     }
     n = 0;
-    for (size_t child = i + 1; child < t->nodes[i].next; child = t->nodes[child].next) {
-        members[n++] = (struct member){t->nodes[child].name, child};
+    for (struct place at = inside(t, p); next_member(t, &at, &member);) {
+        members[n++] = member;
     }
-    qsort(members, n, sizeof(*members), compare_members);
+    qsort_r(members, n, sizeof(*members), compare_members, (void *)(uintptr_t)t);
     const bool good = put_members(t, members, n, room);
     free(members);
     return good;
 }
 
-/* It calls itself for each level, of which there are DEPTH_MAX at most. */
-static bool put_node(const struct tree *t, size_t i, struct text *room)
+/* Puts the value in front, and moves behind it. It calls itself for each level, of which there are
+ * DEPTH_MAX at most. */
+static bool put_value(const struct tree *t, struct place *p, struct text *room)
 {
-    const struct node *node = &t->nodes[i];
-    return node->kind == '{'   ? put_object(t, i, room)
-           : node->kind == '[' ? put_array(t, i, room)
-           : node->kind == '"' ? put_string(room, node->text)
-                               : put_bare(room, node->text);
+    if (*p->at == '"') {
+        return put_string(room, take_string(t, p));
+    }
+    if (*p->at != '{' && *p->at != '[') {
+        return put_bare(room, take_bare(t, p));
+    }
+    const bool good = *p->at == '{' ? put_object(t, p, room) : put_array(t, *p, room);
+    skip_node(t, p);
+    return good;
 }
 
 /* ---- Any value ------------------------------------------------------------------------------- */
@@ -447,17 +530,12 @@ static bool put_node(const struct tree *t, size_t i, struct text *room)
 static enum unseen_status container_text(struct unseen_bytes value, struct text *room,
                                          struct unseen_bytes *text_out)
 {
-    const size_t each = value.len < (SIZE_MAX - NODES_BYTES) / NODES_EACH ? value.len * NODES_EACH
-                                                                          : SIZE_MAX - NODES_BYTES;
     struct tree t = {
-        .at = value.data,
-        .end = value.data + value.len,
-        .max = (NODES_BYTES + each) / sizeof(struct node),
-        .open = SIZE_MAX,
-    };
+        .begin = value.data, .at = value.data, .end = value.data + value.len, .open = NO_NODE};
     const size_t at = room->len;
-    if (parse(&t)) {
-        if (put_node(&t, 0, room)) {
+    if (value.len < UINT32_MAX && check_tree(&t) && t.nodes) {
+        struct place p = {value.data, 0};
+        if (put_value(&t, &p, room)) {
             *text_out = (struct unseen_bytes){room->data + at, room->len - at};
         } else {
             t.status = UNSEEN_ERR_NOMEM;

@@ -1,4 +1,7 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * The table of commands: a row has the name of a command, how it uses a store, its help, its examples, and
+ * the function that runs it. */
 #include <string.h>
 
 #include "options/options.h"
@@ -160,7 +163,8 @@ static const struct command commands[] = {
         .use = {.takes_list = true},
         .usage = "unseen info [OPTION]... STORE",
         .about = "Print how many keys STORE has, its rate of wrong answers, its size and its\n"
-                 "settings. STORE may be a list (unseen build).\n",
+                 "settings. STORE may be a list (unseen build), a frozen layer (unseen import) or\n"
+                 "a bitmap (unseen bits).\n",
         .examples = "  unseen info visited.unseen\n"
                     "  unseen info --json bad.list\n",
         .ending = "Exit status: 0 done, 2 trouble.\n",
@@ -170,11 +174,12 @@ static const struct command commands[] = {
     {
         NAMED("verify"),
         .bit = COMMAND_VERIFY,
-        .summary = "compare every checksum of stores and lists",
+        .summary = "compare every checksum of stores, lists, layers and bitmaps",
         .use = {.takes_list = true},
         .usage = "unseen verify [OPTION]... STORE...",
-        .about = "Read all of each STORE, which may be a list (unseen build), and compare every\n"
-                 "checksum. Changes nothing.\n",
+        .about = "Read all of each STORE, which may be a list (unseen build), a frozen layer\n"
+                 "(unseen import) or a bitmap (unseen bits), and compare every checksum. Changes\n"
+                 "nothing.\n",
         .examples = "  unseen verify visited.unseen\n"
                     "  unseen verify bad.list\n",
         .ending = "Exit status: 0 all good, 1 damage was found, 2 trouble.\n",
@@ -221,8 +226,9 @@ static const struct command commands[] = {
             "Add to STORE what another program remembers. STORE is made if it does not exist;\n"
             "for requests.seen, which holds fingerprints of Scrapy and no URLs, with -p none.\n"
             "A Bloom filter of Guava or DCSO does not know its keys: of it STORE becomes a\n"
-            "frozen layer, for check and -x, which ask it with the bytes of each line. The\n"
-            "bytes of a Redis bitmap or of Java's BitSet.toByteArray go into a bitmap.\n",
+            "frozen layer, for check and -x, which ask it with the bytes of each line; so it\n"
+            "does of a filter of RedisBloom (--from-redis). The bytes of a Redis bitmap or of\n"
+            "Java's BitSet.toByteArray go into a bitmap.\n",
         .examples = "  unseen import --format anew visited.unseen anew.txt\n"
                     "  unseen import --format requests.seen scrapy.unseen requests.seen\n"
                     "  redis-cli SMEMBERS urls | unseen import --format redis-set visited.unseen\n"
@@ -380,7 +386,11 @@ static const struct command commands[] = {
             "  unseen count -k 1 --by 2 log.tsv        distinct URLs of each day, fields 1, 2\n"
             "  unseen count -p none -k .user --by .day log.jsonl\n"
             "                                          users of each day\n"
-            "  unseen count mon.unseen tue.unseen      URLs of both stores together\n",
+            "  unseen count -k 1 --by 2 --returning log.tsv\n"
+            "                                          and how many of them came before\n"
+            "  unseen count mon.unseen tue.unseen      URLs of both stores together\n"
+            "  unseen count --both mon.unseen tue.unseen\n"
+            "                                          URLs that are in both\n",
         .ending = READS_FILES " If one cannot be read, nothing is printed.\n"
                               "Exit status: 0 done, 2 trouble.\n",
         .try_this = "unseen count urls.txt, or: unseen count --help",

@@ -1,4 +1,6 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Completes the command line of a shell: offers commands, options and values from the tables. */
 #include <stdio.h>
 #include <string.h>
 

@@ -1,4 +1,6 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Prints the help from the tables of commands and of options. */
 #include <stdio.h>
 #include <string.h>
 

@@ -1,4 +1,6 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Reads the numbers of options: 1e6, 4G, 2.5. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,4 +1,7 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * The table of options. A row says how an option is written, which commands have it, what the help says,
+ * and which field of struct options gets its value; options.h explains the columns. */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE 1
 #endif
@@ -277,9 +280,6 @@ static const char *const when_names[] = {"auto", "always", "never", NULL};
 static const char *const stats_names[] = {"none", "text", "json", NULL};
 static const char *const missing_names[] = {"", "whole", "skip", "fail", NULL};
 static const char *const format_names[] = {"auto", "lines", "jsonl", NULL};
-static const char *const source_names[] = {"lines",        "anew",        "requests.seen",
-                                           "redis-set",    "guava",       "dcso",
-                                           "redis-bitmap", "java-bitset", NULL};
 static const char *const funnel_names[] = {"", "bytes", "utf8", "utf16", NULL};
 
 /* The field of an option. A field of another type does not compile. */
@@ -363,10 +363,12 @@ static const struct option_row rows[] = {
      CALL("N", "a number of shares from 1 to 1000000", "20", set_shares)},
     {.group = "Memory"},
     {'s', "store", COMMAND_DEDUP,
-     "remember across runs, in STORE, which is made if new;\nor ask a server of it: unix:PATH or ADDR:PORT",
+     "remember across runs, in STORE, which is made if new;\nor at a server: unix:PATH, ADDR:PORT, redis://HOST/KEY",
      ONE_FILE("STORE", seen.path, "unseen -s STORE -x OTHER FILE takes what OTHER has as seen, too")},
+    {0, "token-file", COMMAND_IMPORT,
+     "for --from-redis: the first line of FILE is the\npassword", TEXT("FILE", "/etc/redis.password", seen.token_file)},
     {0, "token-file", COMMAND_DEDUP,
-     "for -s ADDR:PORT: the first line of FILE lets this run\nchange the store", TEXT("FILE", "/etc/unseen.token", seen.token_file)},
+     "for -s ADDR:PORT: the first line of FILE lets this run\nchange the store; for redis:// it is the password", TEXT("FILE", "/etc/unseen.token", seen.token_file)},
     {'x', "exclude", COMMAND_DEDUP,
      "count what is in LIST as seen: a file of lines, a\nstore, a list or a frozen layer; repeatable",
      CALL("LIST", NULL, NULL, set_exclude)},
@@ -509,6 +511,10 @@ static const struct option_row rows[] = {
     {0, "by", COMMAND_COUNT,
      "count apart for each value of KEY: a field, a path,\nor the host of the URL",
      CALL("KEY", "a field number, a .path or host", "2", set_by), .nearest = nearest_group},
+    {0, "returning", COMMAND_COUNT,
+     "with --by: print, too, how many lines of each group\nwere in another group before", FLAG(group.returning)},
+    {0, "both", COMMAND_COUNT,
+     "count only what is in both files, or stores; of three\nand more, what is in all of them", FLAG(group.both)},
     {0, "missing", COMMAND_LINES,
      "a line without KEY is taken whole, is left out (skip)\nor ends the run (fail, where keys are stored)",
      CHOICE("HOW", "whole, skip or fail", "skip", missing_names, MISSING_WHOLE, enum missing, key.missing)},
@@ -520,7 +526,9 @@ static const struct option_row rows[] = {
     {0, "format", COMMAND_IMPORT,
      "what FILE is: lines or anew (one URL a line), Scrapy's\n"
      "requests.seen, or redis-set (what redis-cli SMEMBERS\nprints, or the reply as the protocol has it); of guava\nand dcso, Bloom filters, STORE becomes a frozen layer,\nand of redis-bitmap and java-bitset a bitmap",
-     CHOICE("FORMAT", "lines, anew, requests.seen, redis-set, guava, dcso, redis-bitmap or java-bitset", "requests.seen", source_names, 0, enum source, source)},
+     CHOICE("FORMAT", "lines, anew, requests.seen, redis-set, guava, dcso, redis-bitmap or java-bitset", "requests.seen", import_formats, 0, enum source, source)},
+    {0, "from-redis", COMMAND_IMPORT,
+     "make STORE a frozen layer of a filter of RedisBloom,\nread out of a server: HOST:PORT, with the key in\nplace of FILE, or redis://HOST:PORT/KEY", TEXT("ADDRESS", "127.0.0.1:6379", from_redis)},
     {0, "funnel", COMMAND_IMPORT,
      "what Guava's filter was given: bytes, utf8 (a\nstringFunnel) or utf16 (the unencodedCharsFunnel)",
      CHOICE("FUNNEL", "bytes, utf8 or utf16", "utf8", funnel_names, FUNNEL_BYTES, enum funnel, funnel)},
@@ -585,7 +593,7 @@ static const struct option_row rows[] = {
 };
 /* clang-format on */
 
-_Static_assert(sizeof(rows) / sizeof(rows[0]) <= OPTION_ROWS_MAX, "parse.c has room for all");
+_Static_assert(sizeof(rows) / sizeof(rows[0]) <= OPTION_ROWS_MAX, "the parser has room for all");
 
 const struct option_row *option_row_at(size_t i)
 {

@@ -11,6 +11,7 @@
 #include "options/options.h"
 #include "print/message.h"
 #include "print/suggest.h"
+#include "redis_url.h"
 
 /* ---- Options --------------------------------------------------------------------------------- */
 
@@ -191,7 +192,7 @@ static bool is_url_for_store(const struct options *o)
 {
     const char *name = o->seen.path;
     if (!(o->command->bit & COMMAND_ON_STORE) || !name || !strstr(name, "://") ||
-        !is_missing(name)) {
+        redis_url_is(name) || !is_missing(name)) {
         return false;
     }
     const char *kind = o->command->bit & COMMAND_ON_LIST ? "LIST" : "STORE";
@@ -225,6 +226,10 @@ bool unknown_files(const struct options *o)
         if (looks_like_entry(name) && is_missing(name)) {
             const bool on_store = o->command->bit & COMMAND_ON_STORE;
             message_error("%s is not a file; lines come from files or from standard input", name);
+            if (redis_url_is(name)) {
+                message_hint("unseen -s %s", name);
+                return true;
+            }
             message_hint("echo '%s' | %s%s%s", name, o->command->called, on_store ? " " : "",
                          on_store ? o->seen.path : "");
             return true;

@@ -87,7 +87,7 @@ static double place_y(const struct chart *chart, double y)
     return HEIGHT - BOTTOM - chart_place(&chart->y, y) * (HEIGHT - TOP - BOTTOM);
 }
 
-static bool is_inside(const struct chart *chart, const struct chart_series *s, size_t i)
+static bool svg_is_inside(const struct chart *chart, const struct chart_series *s, size_t i)
 {
     const double x = chart_place(&chart->x, s->x[i]);
     const double y = chart_place(&chart->y, s->y[i]);
@@ -124,7 +124,8 @@ static void put_axes(FILE *to, const struct chart *chart)
 }
 
 /* A line may leave the frame. The renderer clips it at the edge, so that its slope stays right. */
-static void put_line(FILE *to, const struct chart *chart, const struct chart_series *s, size_t i)
+static void svg_put_line(FILE *to, const struct chart *chart, const struct chart_series *s,
+                         size_t i)
 {
     fprintf(to,
             "<polyline fill='none' stroke='%s' stroke-width='2' clip-path='url(#frame)' points='",
@@ -209,7 +210,7 @@ static void put_points(FILE *to, const struct chart *chart, struct boxes *boxes)
         for (size_t j = 0; s->is_points && j < s->npoints; j++) {
             const double x = place_x(chart, s->x[j]);
             const double y = place_y(chart, s->y[j]);
-            if (is_inside(chart, s, j)) {
+            if (svg_is_inside(chart, s, j)) {
                 boxes->box[boxes->n++] = (struct box){x - RADIUS, x + RADIUS, y, RADIUS};
                 fprintf(to, "<circle cx='%.1f' cy='%.1f' r='%d' fill='%s'/>\n", x, y, RADIUS,
                         colour_of(chart, i));
@@ -222,7 +223,7 @@ static void put_labels(FILE *to, const struct chart *chart, struct boxes *boxes)
 {
     for (size_t i = 0; i < chart->nseries; i++) {
         const struct chart_series *s = &chart->series[i];
-        if (s->is_points && s->npoints == 1 && is_inside(chart, s, 0)) {
+        if (s->is_points && s->npoints == 1 && svg_is_inside(chart, s, 0)) {
             put_label(to, boxes, s, place_x(chart, s->x[0]), place_y(chart, s->y[0]),
                       colour_of(chart, i));
         }
@@ -243,7 +244,7 @@ static size_t place_names(const struct chart *chart, struct name *names)
     for (size_t i = 0; i < chart->nseries; i++) {
         const struct chart_series *s = &chart->series[i];
         size_t end = s->npoints;
-        while (end > 0 && !is_inside(chart, s, end - 1)) {
+        while (end > 0 && !svg_is_inside(chart, s, end - 1)) {
             end--;
         }
         if (end == 0 || (s->is_points && s->npoints == 1)) {
@@ -287,7 +288,7 @@ static void put_chart(FILE *to, const struct chart *chart)
     put_axes(to, chart);
     for (size_t i = 0; i < chart->nseries; i++) {
         if (!chart->series[i].is_points) {
-            put_line(to, chart, &chart->series[i], i);
+            svg_put_line(to, chart, &chart->series[i], i);
         }
     }
     put_points(to, chart, &boxes);

@@ -53,7 +53,7 @@ static void draw_line(struct canvas *c, struct dot a, struct dot b)
     }
 }
 
-static bool is_inside(struct dot d)
+static bool dot_is_inside(struct dot d)
 {
     return d.x > -1 && d.x < DOTS_X && d.y > -1 && d.y < DOTS_Y;
 }
@@ -75,7 +75,7 @@ static long draw_series(struct canvas *c, const struct chart *chart, const struc
             draw_line(c, before, d);
         }
         put_dot(c, lround(d.x), lround(d.y));
-        end = is_inside(d) ? lround(d.y) : end;
+        end = dot_is_inside(d) ? lround(d.y) : end;
         before = d;
     }
     return end >= 0 && end < DOTS_Y ? (DOTS_Y - 1 - end) / 4 : -1;

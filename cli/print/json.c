@@ -7,7 +7,7 @@
 #include <stdint.h>
 
 #include "hex.h"
-#include "print/utf8.h"
+#include "print/print_utf8.h"
 
 #define EVERY(byte) (UINT64_C(0x0101010101010101) * (byte))
 
@@ -26,7 +26,7 @@ static bool is_plain_word(const unsigned char *s)
     return !((word & EVERY(0x80)) | control | zeros(word ^ EVERY('"')) | zeros(word ^ EVERY('\\')));
 }
 
-static bool is_plain(unsigned char c)
+static bool json_is_plain(unsigned char c)
 {
     return c >= 0x20 && c < 0x80 && c != '"' && c != '\\';
 }
@@ -38,7 +38,7 @@ static const unsigned char *end_of_run(const unsigned char *s, const unsigned ch
         while (end - s >= 8 && is_plain_word(s)) {
             s += 8;
         }
-        while (s < end && is_plain(*s)) {
+        while (s < end && json_is_plain(*s)) {
             s++;
         }
         const size_t n = s < end && *s >= 0x80 ? utf8_sequence(s, end) : 0;

@@ -8,7 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "print/utf8.h"
+#include "print/print_utf8.h"
 
 /* Only message_setup writes it, before a second thread exists. */
 static struct {

@@ -40,7 +40,7 @@ static bool opened(struct output *out)
 }
 
 /* Reports a name that asks for another format than lines or compressed lines. */
-static bool check_name(const char *path)
+static bool output_check_name(const char *path)
 {
     if (!is_standard(path) && encoder_is_foreign(path)) {
         message_error("%s would be lines, not what its name says", path);
@@ -65,7 +65,7 @@ static bool start_encoder(struct output *out, const char *path)
 
 bool output_open(struct output *out, const char *path)
 {
-    if (!check_name(path) || !start_encoder(out, path)) {
+    if (!output_check_name(path) || !start_encoder(out, path)) {
         return false;
     }
     out->name = is_standard(path) ? "standard output" : path;
@@ -105,7 +105,7 @@ bool output_open_again(struct output *out, const char *path)
     if (is_standard(path) || (stat(path, &st) == 0 && !S_ISREG(st.st_mode))) {
         return output_open(out, path);
     }
-    if (!check_name(path)) {
+    if (!output_check_name(path)) {
         return false;
     }
     out->name = path;
@@ -169,8 +169,8 @@ static void write_tee(struct output *out, const char *data, size_t len)
     }
 }
 
-/* Writes bytes as they are. Returns how many were written before an error. */
-static size_t write_bytes(struct output *out, const char *data, size_t len)
+/* Writes bytes as they are, until all are written or an error comes. Lines go to the tee, too. */
+static void write_bytes(struct output *out, const char *data, size_t len)
 {
     const char *const begin = data;
     while (len > 0 && !out->failed) {
@@ -190,12 +190,16 @@ static size_t write_bytes(struct output *out, const char *data, size_t len)
             report_poll();
         }
     }
-    return (size_t)(data - begin);
+    if (!out->encoder) {
+        write_tee(out, begin, (size_t)(data - begin));
+    }
 }
 
 static bool write_encoded(void *context, const char *data, size_t len)
 {
-    return write_bytes(context, data, len) == len;
+    struct output *out = context;
+    write_bytes(out, data, len);
+    return !out->failed;
 }
 
 static void report_encoder(struct output *out, bool has_failed)
@@ -206,19 +210,26 @@ static void report_encoder(struct output *out, bool has_failed)
     }
 }
 
-/* Waits until all bytes are written, or with an encoder are taken, or an error comes. */
-static void write_all(struct output *out, const char *data, size_t len)
+/* Gives lines to the encoder; the tee gets them as they are. */
+static void encode(struct output *out, const char *data, size_t len)
 {
-    size_t n = 0;
     bool has_failed = false;
-    if (!out->encoder) {
-        n = write_bytes(out, data, len);
-    } else if (!out->failed) {
+    if (!out->failed) {
         const struct encoder_sink sink = {write_encoded, out};
-        n = encoder_put(out->encoder, data, len, sink, &has_failed) ? len : 0;
+        const bool is_put = encoder_put(out->encoder, data, len, sink, &has_failed);
         report_encoder(out, has_failed);
+        write_tee(out, data, is_put ? len : 0);
     }
-    write_tee(out, data, n);
+}
+
+/* Waits until all bytes are written, or with an encoder are taken, or an error comes. */
+static inline void write_all(struct output *out, const char *data, size_t len)
+{
+    if (out->encoder) {
+        encode(out, data, len);
+    } else {
+        write_bytes(out, data, len);
+    }
 }
 
 /* Completes the compressed data. */
@@ -336,14 +347,6 @@ void output_print(struct output *out, const char *format, ...)
     const int len = vsnprintf(text, sizeof(text), format, args);
     va_end(args);
     output_write(out, text, len < (int)sizeof(text) ? (size_t)len : sizeof(text) - 1);
-}
-
-char *output_reserve(struct output *out, size_t len)
-{
-    if (len > out->cap - out->len) {
-        (void)output_flush(out); /* remembered in out */
-    }
-    return len <= out->cap - out->len ? out->buf + out->len : NULL;
 }
 
 bool output_finish(struct output *out)

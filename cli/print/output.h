@@ -87,7 +87,13 @@ __attribute__((format(printf, 2, 3))) void output_print(struct output *out, cons
 
 /* Returns room for len bytes in the buffer, or NULL. The caller fills it and calls
  * output_advance. */
-char *output_reserve(struct output *out, size_t len);
+static inline char *output_reserve(struct output *out, size_t len)
+{
+    if (len > out->cap - out->len) {
+        (void)output_flush(out); /* remembered in out */
+    }
+    return len <= out->cap - out->len ? out->buf + out->len : NULL;
+}
 
 static inline void output_advance(struct output *out, size_t len)
 {

@@ -44,8 +44,7 @@ static bool size_of(const char *name, uint64_t *size_out)
     return !found || S_ISREG(st.st_mode); /* a file that is missing has no bytes to read */
 }
 
-/* The share of the bytes of all files that is in front of the place; -1: not known. */
-static double share_of(const struct report *r)
+double report_share(const struct report *r)
 {
     uint64_t done = 0;
     uint64_t total = 0;
@@ -76,7 +75,7 @@ static void show(struct report *r)
     }
     snprintf(text, sizeof(text), "%" PRIu64 " lines%s, %.1f s, %.0f lines/s%s", n, verdicts,
              seconds, seconds > 0 ? (double)n / seconds : 0, place);
-    progress_put(&r->progress, text, share_of(r));
+    progress_put(&r->progress, text, report_share(r));
 }
 
 void report_poll(void)

@@ -166,7 +166,7 @@ bool commit_marks_start(struct commit_marks *h)
     return true;
 }
 
-static void commit(struct commit_marks *h, uint64_t nchanges)
+static void marks_commit(struct commit_marks *h, uint64_t nchanges)
 {
     struct unseen_error error = {.status = UNSEEN_OK};
     const uint64_t len = h->keeps_length ? h->start + h->position : 0;
@@ -187,7 +187,7 @@ void commit_marks_mark(struct commit_marks *h, uint64_t nchanges)
         return;
     }
     if (!h->prints_new) {
-        commit(h, nchanges);
+        marks_commit(h, nchanges);
         return;
     }
     if (h->n < COMMIT_MARKS) {
@@ -210,7 +210,7 @@ void commit_marks_written(struct commit_marks *h)
         h->n--;
     }
     if (nchanges > 0) {
-        commit(h, nchanges);
+        marks_commit(h, nchanges);
     }
 }
 
@@ -222,7 +222,7 @@ void commit_marks_end(struct commit_marks *h)
     commit_marks_written(h);
     if (!h->out->failed) {
         h->position = h->out->written; /* includes lines that changed nothing */
-        commit(h, UINT64_MAX);
+        marks_commit(h, UINT64_MAX);
     } else if (h->keeps_length && ftruncate(h->out->fd, (off_t)(h->start + h->position)) != 0) {
         message_error("cannot cut %s to its complete lines: %s", h->out->name, strerror(errno));
     }

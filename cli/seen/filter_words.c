@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "print/abilities.h"
 #include "print/chart.h"
 #include "print/message.h"
 #include "print/suggest.h"
@@ -34,26 +35,6 @@ static const char *sentence_of(const char *name)
         }
     }
     return "";
-}
-
-void filters_abilities(unsigned abilities, char text[40])
-{
-    static const struct {
-        unsigned bit;
-        const char *word;
-    } words[] = {
-        {UNSEEN_CAN_GROW, "grow"},
-        {UNSEEN_CAN_REMOVE, "remove"},
-        {UNSEEN_CAN_MERGE, "merge"},
-        {UNSEEN_CAN_INTERSECT, "intersect"},
-    };
-    char *to = text;
-    *to = '\0';
-    for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
-        if (abilities & words[i].bit) {
-            to += snprintf(to, 12, "%s%s", to > text ? " " : "", words[i].word);
-        }
-    }
 }
 
 void filters_shape(const struct seen_options *o, char text[FILTERS_SHAPE_CAP])
@@ -269,7 +250,7 @@ void filters_help(void)
     printf("What remembers: unseen --filter NAME\n\n");
     for (size_t i = 0; (name = unseen_filter_name(i)); i++) {
         char can[40];
-        filters_abilities(abilities_of(name), can);
+        abilities_put(abilities_of(name), can);
         printf("  %-17s %s\n  %-17s can: %s\n", name, sentence_of(name), "", can);
     }
     printf("\nFilters that cannot grow need --capacity. With more keys they take more and more\n"

@@ -12,9 +12,6 @@
 
 #include "seen/seen_options.h"
 
-/* Writes the abilities as words: "grow remove merge intersect". */
-void filters_abilities(unsigned abilities, char text[40]);
-
 /* True if there is a filter of this name; if not, that is reported. The corrected command in the
  * hint begins with `again`, such as "unseen -s STORE", and ends with `files`, such as " FILE". */
 bool filters_check_name(const char *name, const char *again, const char *files);

@@ -7,7 +7,7 @@
 
 #include "lines/profile.h"
 #include "print/message.h"
-#include "seen/guard.h"
+#include "seen/map_guard.h"
 
 void lists_report(const char *path, const struct unseen_error *error)
 {
@@ -37,8 +37,8 @@ void lists_report(const char *path, const struct unseen_error *error)
 }
 
 /* Makes the canonicaliser that the entries of the list went through. */
-static bool make_url(struct opened_list *l, const char *path, const char *profile,
-                     enum unseen_cpu cpu)
+static bool list_make_url(struct opened_list *l, const char *path, const char *profile,
+                          enum unseen_cpu cpu)
 {
     const struct unseen_url_options options = {
         .size = sizeof(options), .profile = profile, .cpu = cpu};
@@ -84,7 +84,7 @@ bool lists_open(struct opened_list *l, const char *path, enum unseen_list_access
     l->kind = info.kind;
     if (error.status != UNSEEN_OK) {
         lists_report(path, &error);
-    } else if (make_url(l, path, info.profile, cpu)) {
+    } else if (list_make_url(l, path, info.profile, cpu)) {
         warn_of_version(l);
         return true;
     }

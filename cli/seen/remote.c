@@ -17,7 +17,8 @@
 enum {
     READ_BYTES = 16 * 1024,
     PART_BYTES = 240,
-    LINE_BYTES = 1 << 20, /* a server's lines are shorter */
+    LINE_BYTES = 1 << 20,    /* a server's lines are shorter */
+    SEND_BYTES = 512 * 1024, /* a whole question, as a rule; docs/decisions/serve.md */
     PAUSE_NS = 50 * 1000 * 1000
 };
 
@@ -50,7 +51,7 @@ static void take_sent(struct iovec *pieces, size_t n, size_t len)
 }
 
 /* Sends the head and all pieces, and forgets them. */
-static bool send_all(struct remote *r, const char *head)
+static bool remote_send_all(struct remote *r, const char *head)
 {
     struct iovec pieces[1 + REMOTE_PIECES] = {{(char *)head, strlen(head)}};
     const size_t n = 1 + r->npieces;
@@ -75,7 +76,7 @@ static bool send_all(struct remote *r, const char *head)
     return true;
 }
 
-static bool receive(struct remote *r)
+static bool remote_receive(struct remote *r)
 {
     if (!text_reserve(&r->in, READ_BYTES)) {
         return message_no_memory();
@@ -92,7 +93,7 @@ static bool receive(struct remote *r)
 }
 
 /* The next line of the server, without its newline. It is valid until the next call. */
-static bool read_line(struct remote *r, struct unseen_bytes *line_out)
+static bool remote_read_line(struct remote *r, struct unseen_bytes *line_out)
 {
     const char *newline = NULL;
     size_t known = r->at;
@@ -110,7 +111,7 @@ static bool read_line(struct remote *r, struct unseen_bytes *line_out)
             r->is_gone = true;
             return false;
         }
-        if (!receive(r)) {
+        if (!remote_receive(r)) {
             return false;
         }
     }
@@ -141,7 +142,7 @@ static bool read_greeting(struct remote *r)
     static const char start[] = "unseen 1 profile=";
     const size_t start_len = sizeof(start) - 1;
     struct unseen_bytes line;
-    if (!read_line(r, &line)) {
+    if (!remote_read_line(r, &line)) {
         return false;
     }
     if (line.len < start_len || memcmp(line.data, start, start_len) != 0) {
@@ -162,15 +163,23 @@ static bool send_token(struct remote *r, const char *token)
 {
     struct unseen_bytes line;
     const struct unseen_bytes text = {token, strlen(token)};
-    return remote_put(r, &text, 1) && send_all(r, "T ") && read_line(r, &line) &&
+    return remote_put(r, &text, 1) && remote_send_all(r, "T ") && remote_read_line(r, &line) &&
            (line.len == 2 || report_answer(r, line));
 }
 
+/* A question that the socket cannot take at once costs a switch of processes for each part of it. */
+static void remote_widen(int fd)
+{
+    const int size = SEND_BYTES;
+    (void)setsockopt(fd, SOL_SOCKET, SO_SNDBUF, &size, sizeof(size)); /* slower without */
+}
+
 /* False if there is no server; errno has the cause. */
-static bool connect_once(struct remote *r, const struct address *a)
+static bool remote_connect_once(struct remote *r, const struct address *a)
 {
     r->fd = socket(a->bytes.ss_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
     if (r->fd >= 0 && connect(r->fd, (const struct sockaddr *)&a->bytes, a->len) == 0) {
+        remote_widen(r->fd);
         return true;
     }
     const int error = errno;
@@ -186,7 +195,7 @@ static bool connect_within(struct remote *r, const struct address *a, double wai
 {
     const struct timespec pause = {0, PAUSE_NS};
     const double start = clock_now();
-    while (!connect_once(r, a)) {
+    while (!remote_connect_once(r, a)) {
         const int error = errno;
         if ((error != ENOENT && error != ECONNREFUSED) || clock_now() - start >= wait) {
             errno = error;
@@ -313,7 +322,7 @@ static bool read_marks(struct remote *r, bool adds, size_t n, uint8_t *verdicts)
 {
     struct unseen_bytes line;
     size_t nrefused = 0;
-    if (!read_line(r, &line)) {
+    if (!remote_read_line(r, &line)) {
         return false;
     }
     if (line.len != n || is_error(line)) {
@@ -343,13 +352,13 @@ bool remote_ask(struct remote *r, bool adds, uint8_t *verdicts)
     char head[32];
     const size_t n = r->nitems;
     snprintf(head, sizeof(head), "B %zu %c\n", n, adds ? 'A' : 'C');
-    return send_all(r, head) && read_marks(r, adds, n, verdicts);
+    return remote_send_all(r, head) && read_marks(r, adds, n, verdicts);
 }
 
 /* ---- Figures --------------------------------------------------------------------------------- */
 
 /* The text behind "name": in a line of JSON without spaces; "" if it is not there. */
-static const char *value_of(const char *json, const char *name)
+static const char *remote_value(const char *json, const char *name)
 {
     char wanted[40];
     snprintf(wanted, sizeof(wanted), "\"%s\":", name);
@@ -363,17 +372,17 @@ void remote_stats(struct remote *r, struct unseen_set_stats *stats_out)
     struct unseen_bytes line;
     char json[4096];
     forget_pieces(r);
-    if (r->is_gone || r->fd < 0 || !send_all(r, "I\n") || !read_line(r, &line) || is_error(line) ||
-        line.len >= sizeof(json)) {
+    if (r->is_gone || r->fd < 0 || !remote_send_all(r, "I\n") || !remote_read_line(r, &line) ||
+        is_error(line) || line.len >= sizeof(json)) {
         return;
     }
     memcpy(json, line.data, line.len);
     json[line.len] = '\0';
-    stats_out->nkeys = strtoull(value_of(json, "keys"), NULL, 10);
-    stats_out->memory = strtoull(value_of(json, "memory_bytes"), NULL, 10);
-    stats_out->fpr_promise = strtod(value_of(json, "fpr_promise"), NULL);
-    stats_out->fpr_estimate = strtod(value_of(json, "fpr_estimate"), NULL);
-    if (sscanf(value_of(json, "filter"), "\"%19[a-z-]", r->filter) == 1) {
+    stats_out->nkeys = strtoull(remote_value(json, "keys"), NULL, 10);
+    stats_out->memory = strtoull(remote_value(json, "memory_bytes"), NULL, 10);
+    stats_out->fpr_promise = strtod(remote_value(json, "fpr_promise"), NULL);
+    stats_out->fpr_estimate = strtod(remote_value(json, "fpr_estimate"), NULL);
+    if (sscanf(remote_value(json, "filter"), "\"%19[a-z-]", r->filter) == 1) {
         stats_out->filter = r->filter;
     }
 }

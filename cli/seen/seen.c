@@ -1,24 +1,19 @@
 /* SPDX-License-Identifier: MIT */
 #include "seen/seen.h"
 
-#include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include <unseen_list.h>
 
 #include "address.h"
 #include "clock.h"
-#include "lines/files.h"
-#include "lines/identity.h"
 #include "lines/profile.h"
-#include "lines/reader.h"
 #include "print/message.h"
+#include "redis_url.h"
 #include "seen/filter_words.h"
 #include "seen/stores.h"
-#include "seen/token.h"
 
 enum {
     LOOK_MS = 1000
@@ -70,7 +65,7 @@ static const char *excluded_profile(const struct seen *m)
 
 /* Versions that -p and --rule do not say are those of the first store of -x, so that a store of an
  * older version can be named without -p. The same holds for a store that is made. */
-static bool create_set(struct seen *m, enum unseen_cpu cpu)
+static bool seen_create_set(struct seen *m, enum unseen_cpu cpu)
 {
     const struct seen_options *o = m->o;
     struct profile_options wanted = *m->profile;
@@ -114,7 +109,7 @@ static bool create_set(struct seen *m, enum unseen_cpu cpu)
     return false;
 }
 
-static bool open_store(struct seen *m, enum unseen_cpu cpu)
+static bool seen_open_store(struct seen *m, enum unseen_cpu cpu)
 {
     const struct seen_options *o = m->o;
     const enum unseen_store_mode mode = m->asks_only ? UNSEEN_STORE_READ : UNSEEN_STORE_CREATE;
@@ -128,9 +123,7 @@ static bool open_store(struct seen *m, enum unseen_cpu cpu)
     return true;
 }
 
-/* False, and reported, if the key has several parts: none of the single texts of a list or of a
- * file of lines would ever equal it. */
-static bool check_parts(const struct seen *m, const char *path)
+bool seen_check_parts(const struct seen *m, const char *path)
 {
     if (m->key->key.nparts <= 1) {
         return true;
@@ -145,7 +138,7 @@ static bool check_parts(const struct seen *m, const char *path)
 static bool open_list(struct seen *m, const char *path, enum unseen_cpu cpu)
 {
     struct opened_list *l = &m->list.list;
-    if (!check_parts(m, path) || !lists_open(l, path, UNSEEN_LIST_MAP_PREFETCH, cpu)) {
+    if (!seen_check_parts(m, path) || !lists_open(l, path, UNSEEN_LIST_MAP_PREFETCH, cpu)) {
         return false;
     }
     m->list.takes_canons = l->kind == UNSEEN_KIND_URL;
@@ -153,13 +146,19 @@ static bool open_list(struct seen *m, const char *path, enum unseen_cpu cpu)
     return true;
 }
 
-/* The settings of a store that is served are the server's. */
+/* The settings of a store that is served are the server's. A server with our module can make a set, of
+ * which the profile and the rate can be said. */
 static bool check_remote(const struct seen *m)
 {
     const struct seen_options *o = m->o;
-    if (o->filter || o->fpr > 0 || o->capacity > 0 || o->seed.len || o->key_bits || o->no_log ||
-        o->file_mode || o->like) {
-        message_error("%s is a server: its store has its settings already", o->path);
+    const bool is_redis = redis_url_is(o->path);
+    if (o->filter || (o->fpr > 0 && !is_redis) || o->capacity > 0 || o->seed.len || o->key_bits ||
+        o->no_log || o->file_mode || o->like) {
+        if (is_redis) {
+            message_error("a set at %s has a profile and a rate, and no other settings", o->path);
+        } else {
+            message_error("%s is a server: its store has its settings already", o->path);
+        }
         message_hint("unseen -s %s FILE", o->path);
         return false;
     }
@@ -168,7 +167,7 @@ static bool check_remote(const struct seen *m)
         message_hint("unseen -x %s FILE | unseen -s %s", o->excludes[0], o->path);
         return false;
     }
-    if (m->input->delimiter != '\n') {
+    if (m->input->delimiter != '\n' && !is_redis) {
         message_error("a server takes lines that end in newline");
         message_hint("unseen -s %s FILE, without -z", o->path);
         return false;
@@ -184,22 +183,22 @@ static bool use_remote_profile(struct seen *m, enum unseen_cpu cpu)
     struct unseen_error error;
     struct profile_options wanted = *m->profile;
     const bool is_named = wanted.name || wanted.nrules > 0 || m->o->profile;
-    wanted.like = m->remote.profile;
+    wanted.like = server_profile(&m->server);
     if (is_named && !profile_create(&url, &wanted, m->o->profile, cpu)) {
         return false;
     }
-    const bool differs = is_named && strcmp(unseen_url_id(url), m->remote.profile) != 0;
+    const bool differs = is_named && strcmp(unseen_url_id(url), server_profile(&m->server)) != 0;
     if (differs) {
-        message_error("the store at %s has the profile %s, not %s", m->o->path, m->remote.profile,
-                      unseen_url_id(url));
+        message_error("the store at %s has the profile %s, not %s", m->o->path,
+                      server_profile(&m->server), unseen_url_id(url));
         message_hint("unseen -s %s FILE", m->o->path);
     }
     unseen_url_free(url);
-    if (differs || !m->wants_canons || strcmp(m->remote.profile, "none/1") == 0) {
+    if (differs || !m->wants_canons || strcmp(server_profile(&m->server), "none/1") == 0) {
         return !differs;
     }
     const struct unseen_url_options options = {
-        .size = sizeof(options), .profile = m->remote.profile, .cpu = cpu};
+        .size = sizeof(options), .profile = server_profile(&m->server), .cpu = cpu};
     if (unseen_url_create(&m->own_url, &options, &error) != UNSEEN_OK) {
         message_error("%s: %s", m->o->path, message_of(&error));
         return false;
@@ -208,14 +207,43 @@ static bool use_remote_profile(struct seen *m, enum unseen_cpu cpu)
     return true;
 }
 
+/* Makes the set that a server with our module does not have yet. */
+static bool make_remote(struct seen *m, enum unseen_cpu cpu)
+{
+    struct unseen_url *url = NULL;
+    if (m->asks_only) {
+        message_error("there is no set at %s yet", m->o->path);
+        message_hint("unseen -s %s FILE makes it", m->o->path);
+        return false;
+    }
+    const bool done = profile_create(&url, m->profile, m->o->profile, cpu) &&
+                      redis_make(m->server.redis, unseen_url_id(url), m->o->fpr);
+    unseen_url_free(url);
+    return done;
+}
+
+/* A set of a server with our module may have been made with a larger rate. */
+static bool check_rate(struct seen *m)
+{
+    struct unseen_set_stats stats = {.fpr_promise = 0};
+    if (!m->server.redis || !(m->o->fpr > 0)) {
+        return true;
+    }
+    server_stats(&m->server, &stats);
+    if (stats.fpr_promise <= m->o->fpr) {
+        return true;
+    }
+    message_error("the set at %s promises %g, not %g", m->o->path, stats.fpr_promise, m->o->fpr);
+    message_hint("unseen -s %s FILE, or another key", m->o->path);
+    return false;
+}
+
 static bool open_remote(struct seen *m, enum unseen_cpu cpu)
 {
-    char token[TOKEN_MAX + 2];
-    const char *name = m->o->token_file;
     m->is_remote = true;
-    m->remote.fd = -1;
-    return check_remote(m) && (!name || token_read(name, token)) &&
-           remote_open(&m->remote, m->o->path, name ? token : NULL, m->o->waits ? m->o->wait : 0) &&
+    m->server.remote.fd = -1;
+    return check_remote(m) && server_open(&m->server, m->o) &&
+           (server_profile(&m->server)[0] || make_remote(m, cpu)) && check_rate(m) &&
            use_remote_profile(m, cpu);
 }
 
@@ -234,169 +262,9 @@ bool seen_open(struct seen *m, enum unseen_cpu cpu)
         return open_list(m, o->path, cpu);
     }
     if (o->use->takes_list && stores_kind_of(o->path) == STORES_LAYER) {
-        return check_parts(m, o->path) && layers_open(&m->layer, o->path);
+        return seen_check_parts(m, o->path) && layers_open(&m->layer, o->path);
     }
-    return o->path ? open_store(m, cpu) : create_set(m, cpu);
-}
-
-/* ---- What -x names --------------------------------------------------------------------------- */
-
-static bool exclude_store(struct seen *m, const char *path, const struct unseen_store *store)
-{
-    const struct unseen_set *set = unseen_store_set(store);
-    const char *has = unseen_set_profile(set);
-    const char *wanted = unseen_set_profile(m->set);
-    const char *quote = profile_quote(has);
-    if (strcmp(has, wanted) != 0) {
-        message_error("%s has the profile %s, %s has %s", path, has,
-                      m->store ? m->o->path : "the run", wanted);
-        if (m->store && stores_info(m->store).is_new) {
-            message_hint("unseen -p %s%s%s -s %s -x %s FILE", quote, has, quote, m->o->path, path);
-        } else if (m->store) {
-            message_hint("unseen -p %s%s%s -x %s FILE, without -s", quote, has, quote, path);
-        } else {
-            message_hint("unseen -p %s%s%s -x %s FILE", quote, has, quote, path);
-        }
-        return false;
-    }
-    m->excluded[m->nexcluded++] = set;
-    return true;
-}
-
-static bool exclude_list(struct seen *m, const char *path, enum unseen_cpu cpu)
-{
-    struct asked_list *a = &m->lists[m->nlists];
-    if (!lists_open(&a->list, path, UNSEEN_LIST_MAP_PREFETCH, cpu)) {
-        return false;
-    }
-    m->nlists++;
-    const char *has = a->list.url ? unseen_url_id(a->list.url) : "none/1";
-    a->takes_canons =
-        a->list.kind == UNSEEN_KIND_URL && strcmp(has, unseen_set_profile(m->set)) == 0;
-    return true;
-}
-
-/* A layer was filled by a program that knew no profile. */
-static bool exclude_layer(struct seen *m, const char *path)
-{
-    if (m->url) {
-        message_error("%s is a frozen layer, asked with the bytes of each line; the profile %s "
-                      "rewrites them",
-                      path, unseen_set_profile(m->set));
-        message_hint("unseen -p none -x %s FILE", path);
-        return false;
-    }
-    if (!layers_open(&m->layers[m->nlayers], path)) {
-        return false;
-    }
-    m->nlayers++;
-    return true;
-}
-
-/* The set for the lines of -x: own_set, or with a store a set of their own, as the store must not
- * remember them. */
-static struct unseen_set *set_for_lines(struct seen *m, enum unseen_cpu cpu)
-{
-    if (m->own_set || m->lines) {
-        return m->own_set ? m->own_set : m->lines;
-    }
-    const struct unseen_set_options options = {.size = sizeof(options), .url = m->url, .cpu = cpu};
-    const enum unseen_status status = unseen_set_create(&m->lines, &options, NULL);
-    if (status != UNSEEN_OK) {
-        message_error("cannot make a set: %s", unseen_status_string(status));
-        return NULL;
-    }
-    m->excluded[m->nexcluded++] = m->lines;
-    return m->lines;
-}
-
-/* Reads a file of lines for -x. Each whole line is an identity: -k is for the input only. */
-static bool exclude_lines(struct seen *m, const char *path, enum unseen_cpu cpu,
-                          uint64_t *nlines_out)
-{
-    if (access(path, F_OK) != 0 && errno == ENOENT && !files_is_standard_input(path)) {
-        message_error("cannot open %s: %s", path, strerror(ENOENT));
-        message_hint("touch %s makes an empty list", path);
-        return false;
-    }
-    struct unseen_set *set = set_for_lines(m, cpu);
-    if (!set) {
-        return false;
-    }
-    const struct key_options key = {.shard = m->key->shard, .nshards = m->key->nshards};
-    struct identity whole = {
-        .url = m->url, .set = set, .key = &key, .delimiter = m->input->delimiter};
-    enum unseen_status status = identity_init(&whole);
-    struct reader reader = {
-        .names = &path,
-        .nnames = 1,
-        .identity = &whole,
-        .options = m->input,
-        .nblocks = 1,
-    };
-    struct batch *b = calloc(1, sizeof(*b));
-    if (!b || status != UNSEEN_OK) {
-        free(b);
-        identity_release(&whole);
-        return message_no_memory();
-    }
-    while (status == UNSEEN_OK && reader_next(&reader, b)) {
-        uint8_t verdicts[BATCH_LINES];
-        status = unseen_set_add_keys(set, b->keys, b->n, verdicts, NULL);
-        *nlines_out += b->n + b->nother;
-    }
-    if (status != UNSEEN_OK) {
-        seen_report_full(status);
-    }
-    reader_summary(&reader);
-    reader_release(&reader);
-    text_release(&b->text);
-    free(b);
-    identity_release(&whole);
-    return status == UNSEEN_OK && !reader.failed;
-}
-
-static bool exclude(struct seen *m, size_t i, enum unseen_cpu cpu, uint64_t *nlines_out)
-{
-    const char *path = m->o->excludes[i];
-    if (m->stores[i]) {
-        return exclude_store(m, path, m->stores[i]);
-    }
-    if (!check_parts(m, path)) {
-        return false;
-    }
-    switch (stores_kind_of(path)) {
-    case STORES_LIST:
-        return exclude_list(m, path, cpu);
-    case STORES_LAYER:
-        return exclude_layer(m, path);
-    case STORES_BITMAP:
-        message_error("%s is a bitmap, which has integers and no lines", path);
-        message_hint("unseen bits check -v %s FILE", path);
-        return false;
-    default:
-        return exclude_lines(m, path, cpu, nlines_out);
-    }
-}
-
-bool seen_exclude(struct seen *m, enum unseen_cpu cpu, uint64_t *nlines_out)
-{
-    const struct seen_options *o = m->o;
-    if (o->nexcludes == 0) {
-        return true;
-    }
-    m->excluded = calloc(o->nexcludes + 1, sizeof(struct unseen_set *));
-    m->lists = calloc(o->nexcludes, sizeof(*m->lists));
-    m->layers = calloc(o->nexcludes, sizeof(struct unseen_layer *));
-    if (!m->excluded || !m->lists || !m->layers) {
-        return message_no_memory();
-    }
-    for (size_t i = 0; i < o->nexcludes; i++) {
-        if (!exclude(m, i, cpu, nlines_out)) {
-            return false;
-        }
-    }
-    return true;
+    return o->path ? seen_open_store(m, cpu) : seen_create_set(m, cpu);
 }
 
 bool seen_close(struct seen *m, bool broken)
@@ -413,7 +281,7 @@ bool seen_close(struct seen *m, bool broken)
     lists_close(&m->list.list);
     unseen_layer_free(m->layer);
     if (m->is_remote) {
-        remote_close(&m->remote);
+        server_close(&m->server);
     }
     free(m->stores);
     free(m->excluded);
@@ -434,7 +302,7 @@ bool seen_close(struct seen *m, bool broken)
 
 /* ---- What others commit ---------------------------------------------------------------------- */
 
-static void follow(struct seen *m, struct unseen_store *store, const char *path)
+static void seen_follow(struct seen *m, struct unseen_store *store, const char *path)
 {
     struct unseen_error error;
     if (store && !m->is_stale && !stores_refresh(store, &error)) {
@@ -455,9 +323,9 @@ void seen_refresh(struct seen *m)
         return;
     }
     m->looked = now;
-    follow(m, m->asks_only ? m->store : NULL, m->o->path);
+    seen_follow(m, m->asks_only ? m->store : NULL, m->o->path);
     for (size_t i = 0; i < m->nstores; i++) {
-        follow(m, m->stores[i], m->o->excludes[i]);
+        seen_follow(m, m->stores[i], m->o->excludes[i]);
     }
 }
 
@@ -500,8 +368,8 @@ static enum unseen_status report_unread(const char *path, enum unseen_status sta
     return UNSEEN_ERR_MISMATCH;
 }
 
-static enum unseen_status ask_set(struct seen *m, const struct unseen_key *keys, size_t n,
-                                  uint8_t *verdicts, size_t *ndone_out)
+static inline enum unseen_status ask_set(struct seen *m, const struct unseen_key *keys, size_t n,
+                                         uint8_t *verdicts, size_t *ndone_out)
 {
     if (m->asks_only) {
         return report_unread(m->o->path,
@@ -580,7 +448,7 @@ static enum unseen_status ask_rest(struct seen *m, const struct batch *b, size_t
 static enum unseen_status ask_server(struct seen *m, bool is_put, size_t n, uint8_t *verdicts)
 {
     memset(verdicts, REMOTE_NO_ANSWER, n);
-    return is_put && remote_ask(&m->remote, !m->asks_only, verdicts) ? UNSEEN_OK
+    return is_put && server_ask(&m->server, !m->asks_only, verdicts) ? UNSEEN_OK
                                                                      : UNSEEN_ERR_MISMATCH;
 }
 
@@ -590,7 +458,7 @@ enum unseen_status seen_ask_server(struct seen *m, const struct batch *const *ba
     bool is_put = true;
     size_t nlines = 0;
     for (size_t i = 0; i < n; i++) {
-        is_put = is_put && remote_put(&m->remote, batches[i]->items, batches[i]->n);
+        is_put = is_put && server_put(&m->server, batches[i]->items, batches[i]->n);
         nlines += batches[i]->n;
     }
     return nlines == 0 ? UNSEEN_OK : ask_server(m, is_put, nlines, verdicts);
@@ -611,7 +479,7 @@ enum unseen_status seen_ask(struct seen *m, const struct batch *b, size_t first,
     }
     if (m->is_remote) {
         *ndone_out = n;
-        return ask_server(m, remote_put(&m->remote, b->items + first, n), n, verdicts);
+        return ask_server(m, server_put(&m->server, b->items + first, n), n, verdicts);
     }
     if (m->nexcluded + m->nlists + m->nlayers == 0) {
         return ask_set(m, b->keys + first, n, verdicts, ndone_out);
@@ -633,8 +501,8 @@ void seen_stats(struct seen *m, struct unseen_set_stats *stats_out, const char *
     }
     if (m->is_remote) {
         *stats_out = (struct unseen_set_stats){.size = sizeof(*stats_out), .filter = "", .cpu = ""};
-        remote_stats(&m->remote, stats_out);
-        *profile_out = m->remote.profile;
+        server_stats(&m->server, stats_out);
+        *profile_out = server_profile(&m->server);
         return;
     }
     if (m->layer) {

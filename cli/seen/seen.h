@@ -18,8 +18,8 @@
 #include "lines/profile.h"
 #include "seen/layers.h"
 #include "seen/lists.h"
-#include "seen/remote.h"
 #include "seen/seen_options.h"
+#include "seen/seen_server.h"
 
 /* A list that is asked whether it has a line. */
 struct asked_list {
@@ -39,7 +39,7 @@ struct seen {
 
     bool asks_only;
     bool is_remote;
-    struct remote remote;         /* asked if is_remote */
+    struct server server;         /* asked if is_remote */
     struct unseen_store *store;   /* NULL: no store */
     const struct unseen_set *set; /* makes the keys; NULL: the list below is asked */
     const struct unseen_url *url; /* NULL: the bytes are the identity */
@@ -95,6 +95,10 @@ enum unseen_status seen_ask_server(struct seen *m, const struct batch *const *ba
 
 /* The figures of the set or the list, and its profile. Of a server, those that it says. */
 void seen_stats(struct seen *m, struct unseen_set_stats *stats_out, const char **profile_out);
+
+/* False, and reported, if the key has several parts: none of the single texts of a list or of a
+ * file of lines would ever equal it. */
+bool seen_check_parts(const struct seen *m, const char *path);
 
 /* Reports that no more lines can be remembered. */
 void seen_report_full(enum unseen_status status);

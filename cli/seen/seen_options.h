@@ -50,6 +50,7 @@ struct seen_options {
     unsigned file_mode;     /* 0: not given */
     const char *like;       /* a store whose settings a new one gets; NULL: none */
     const char *token_file; /* NULL: none */
+    char *password;         /* owned; taken out of the address of a Redis server; NULL: none */
 
     double wait;   /* seconds that a store in use is waited for */
     bool waits;    /* they were asked for: a server that is not there is waited for, too */

@@ -7,7 +7,7 @@
 
 #include "print/message.h"
 
-bool token_read(const char *name, char token[TOKEN_MAX + 2])
+bool token_read(const char *name, size_t min, char token[TOKEN_MAX + 2])
 {
     FILE *file = fopen(name, "re");
     if (!file) {
@@ -17,10 +17,11 @@ bool token_read(const char *name, char token[TOKEN_MAX + 2])
     const bool read = fgets(token, TOKEN_MAX + 2, file) != NULL;
     (void)fclose(file); /* was only read */
     const size_t len = read ? strcspn(token, "\r\n") : 0;
-    if (len < TOKEN_MIN || len > TOKEN_MAX) {
-        message_error("the first line of %s is no token: it has %d to %d bytes", name, TOKEN_MIN,
-                      TOKEN_MAX);
-        message_hint("head -c 24 /dev/urandom | base64 > %s", name);
+    if (len < min || len > TOKEN_MAX) {
+        message_error("the first line of %s has to have %zu to %d bytes", name, min, TOKEN_MAX);
+        if (min > 1) {
+            message_hint("head -c 24 /dev/urandom | base64 > %s", name);
+        }
         return false;
     }
     token[len] = '\0';

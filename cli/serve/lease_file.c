@@ -56,7 +56,7 @@ static void make_head(const struct lease_file *f, uint8_t head[HEAD_BYTES])
     put_number(head + 24, sum_of(head, 24), 4);
 }
 
-static bool write_all(int fd, const uint8_t *data, size_t len, uint64_t at)
+static bool lease_file_write(int fd, const uint8_t *data, size_t len, uint64_t at)
 {
     while (len > 0) {
         const ssize_t n = pwrite(fd, data, len, (off_t)at);
@@ -74,7 +74,7 @@ static bool write_all(int fd, const uint8_t *data, size_t len, uint64_t at)
 
 /* ---- The thread ------------------------------------------------------------------------------ */
 
-static void notify(const struct lease_file *f)
+static void lease_file_notify(const struct lease_file *f)
 {
     const uint64_t one = 1;
     while (f->notify_fd > 0 && write(f->notify_fd, &one, sizeof(one)) < 0 && errno == EINTR) {
@@ -120,14 +120,14 @@ static void *sync_run(void *context)
         } else {
             sync_records(f);
         }
-        notify(f);
+        lease_file_notify(f);
     }
     pthread_mutex_unlock(&f->lock);
     return NULL;
 }
 
 /* The thread blocks all signals: they are for the loop. */
-static bool start_thread(struct lease_file *f)
+static bool lease_file_start(struct lease_file *f)
 {
     sigset_t all;
     sigset_t old;
@@ -177,7 +177,7 @@ static const uint8_t *look_ahead(struct reading *r, size_t n)
 }
 
 /* The next record. NULL where no whole record stands. */
-static const uint8_t *read_record(struct reading *r, size_t *len_out)
+static const uint8_t *lease_file_take(struct reading *r, size_t *len_out)
 {
     const uint8_t *head = look_ahead(r, RECORD_BYTES);
     const uint64_t len = head ? get_number(head + 4, 4) : 0;
@@ -192,16 +192,16 @@ static const uint8_t *read_record(struct reading *r, size_t *len_out)
     return record;
 }
 
-static bool read_records(struct lease_file *f,
-                         bool (*each)(void *context, struct unseen_key key,
-                                      struct unseen_bytes text, bool ends),
-                         void *context)
+static bool lease_file_take_all(struct lease_file *f,
+                                bool (*each)(void *context, struct unseen_key key,
+                                             struct unseen_bytes text, bool ends),
+                                void *context)
 {
     struct reading r = {.fd = f->fd, .buf = malloc(AHEAD_BYTES), .at = f->end};
     const uint8_t *record = NULL;
     size_t len = 0;
     bool done = r.buf != NULL;
-    while (done && (record = read_record(&r, &len))) {
+    while (done && (record = lease_file_take(&r, &len))) {
         const struct unseen_key key = {get_number(record + 12, 8), get_number(record + 20, 8)};
         const struct unseen_bytes text = {(const char *)record + RECORD_BYTES, len};
         done = each(context, key, text, record[8] == KIND_END);
@@ -223,7 +223,7 @@ static int make_new_file(const struct lease_file *f)
         return -1;
     }
     const int fd = open(f->new_path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
-    if (fd >= 0 && !write_all(fd, head, sizeof(head), 0)) {
+    if (fd >= 0 && !lease_file_write(fd, head, sizeof(head), 0)) {
         const int error = errno;
         (void)close(fd); /* thrown away */
         (void)unlink(f->new_path);
@@ -235,7 +235,7 @@ static int make_new_file(const struct lease_file *f)
 
 /* A file gets the name when its head is on the disk, so whatever crash comes, a file of this name has a
  * head. */
-static bool make_file(struct lease_file *f)
+static bool lease_file_make(struct lease_file *f)
 {
     f->fd = make_new_file(f);
     return f->fd >= 0 && fdatasync(f->fd) == 0 && rename(f->new_path, f->path) == 0;
@@ -264,12 +264,12 @@ static bool check_head(const struct lease_file *f)
     return false;
 }
 
-static bool open_file(struct lease_file *f)
+static bool lease_file_open_new(struct lease_file *f)
 {
     struct stat st;
     f->fd = open(f->path, O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NOCTTY);
     if (f->fd < 0) {
-        return errno == ENOENT && make_file(f);
+        return errno == ENOENT && lease_file_make(f);
     }
     if (fstat(f->fd, &st) != 0) {
         return false;
@@ -322,10 +322,10 @@ bool lease_file_open(struct lease_file *f, const char *store, const uint8_t id[1
     if (!make_paths(f, store)) {
         return message_no_memory();
     }
-    if (open_file(f) && read_records(f, each, context) && settle_file(f)) {
+    if (lease_file_open_new(f) && lease_file_take_all(f, each, context) && settle_file(f)) {
         f->sync_fd = f->fd;
         (void)unlink(f->new_path); /* a crash may have left it; a new copy would replace it */
-        if (start_thread(f)) {
+        if (lease_file_start(f)) {
             return true;
         }
     }
@@ -415,7 +415,7 @@ bool lease_file_begin_copy(struct lease_file *f)
 /* Writes the copied records that are not written yet. */
 static bool write_copies(struct lease_file *f)
 {
-    if (!write_all(f->new_fd, f->copies, f->ncopies, f->new_end)) {
+    if (!lease_file_write(f->new_fd, f->copies, f->ncopies, f->new_end)) {
         return false;
     }
     f->new_end += f->ncopies;
@@ -438,7 +438,7 @@ bool lease_file_copy(struct lease_file *f, struct unseen_key key, struct unseen_
         f->ncopies += size;
         return true;
     }
-    const bool done = write_all(f->new_fd, record, size, f->new_end);
+    const bool done = lease_file_write(f->new_fd, record, size, f->new_end);
     free(record);
     f->new_end += done ? size : 0;
     return done || copy_failed(f);
@@ -463,9 +463,9 @@ bool lease_file_end_copy(struct lease_file *f)
 /* The record goes into both files, or into none. */
 static bool write_record(struct lease_file *f, const uint8_t *record, size_t size)
 {
-    if (write_all(f->fd, record, size, f->end) &&
+    if (lease_file_write(f->fd, record, size, f->end) &&
         (!lease_file_is_copied(f) ||
-         (write_copies(f) && write_all(f->new_fd, record, size, f->new_end)))) {
+         (write_copies(f) && lease_file_write(f->new_fd, record, size, f->new_end)))) {
         return true;
     }
     const int error = errno;

@@ -82,7 +82,7 @@ static size_t home_of(const struct leases *l, struct unseen_key key)
 }
 
 /* The slot of the key, or the free slot where it belongs. */
-static size_t find_slot(const struct leases *l, struct unseen_key key)
+static size_t lease_slot(const struct leases *l, struct unseen_key key)
 {
     size_t slot = home_of(l, key);
     while (l->slots[slot]) {
@@ -95,9 +95,9 @@ static size_t find_slot(const struct leases *l, struct unseen_key key)
     return slot;
 }
 
-static struct lease *find(const struct leases *l, struct unseen_key key)
+static struct lease *lease_find(const struct leases *l, struct unseen_key key)
 {
-    const uint32_t i = l->nslots > 0 ? l->slots[find_slot(l, key)] : 0;
+    const uint32_t i = l->nslots > 0 ? l->slots[lease_slot(l, key)] : 0;
     return i ? &l->all[i - 1] : NULL;
 }
 
@@ -105,7 +105,7 @@ static struct lease *find(const struct leases *l, struct unseen_key key)
 static void forget_key(struct leases *l, struct unseen_key key)
 {
     const size_t mask = l->nslots - 1;
-    size_t hole = find_slot(l, key);
+    size_t hole = lease_slot(l, key);
     for (size_t slot = (hole + 1) & mask; l->slots[slot]; slot = (slot + 1) & mask) {
         const size_t home = home_of(l, l->all[l->slots[slot] - 1].key);
         if (((slot - home) & mask) >= ((slot - hole) & mask)) {
@@ -134,7 +134,7 @@ static bool reserve_slot(struct leases *l)
     for (size_t i = 0; i < nold; i++) {
         if (old[i]) {
             /* NOLINTNEXTLINE(clang-analyzer-core.NullDereference): a slot in use has a lease */
-            slots[find_slot(l, l->all[old[i] - 1].key)] = old[i];
+            slots[lease_slot(l, l->all[old[i] - 1].key)] = old[i];
         }
     }
     free(old);
@@ -173,7 +173,7 @@ static struct lease *add_lease(struct leases *l, struct unseen_key key, struct u
     const uint32_t i = l->unused.first ? list_take(l, &l->unused) : (uint32_t)l->n++;
     /* NOLINTNEXTLINE(clang-analyzer-core.NullDereference): reserve_lease has made room */
     l->all[i] = (struct lease){.key = key, .text = copy, .len = text.len};
-    l->slots[find_slot(l, key)] = i + 1;
+    l->slots[lease_slot(l, key)] = i + 1;
     l->ntable++;
     l->nlive++;
     l->nbytes += text.len;
@@ -298,7 +298,7 @@ struct loading {
 static bool load_record(void *context, struct unseen_key key, struct unseen_bytes text, bool ends)
 {
     struct leases *l = ((struct loading *)context)->leases;
-    struct lease *e = find(l, key);
+    struct lease *e = lease_find(l, key);
     if (ends && e) {
         l->nlive--;
         remove_lease(l, e);
@@ -364,7 +364,7 @@ void leases_close(struct leases *l)
 enum lease_state leases_state(struct leases *l, struct unseen_key key, uint64_t now)
 {
     let_expire(l, now);
-    const struct lease *e = find(l, key);
+    const struct lease *e = lease_find(l, key);
     return e ? e->state : LEASE_NONE;
 }
 
@@ -389,7 +389,7 @@ bool leases_grant(struct leases *l, struct unseen_key key, struct unseen_bytes t
 {
     static const char no_memory[] = "out of memory";
     let_expire(l, now);
-    struct lease *e = find(l, key);
+    struct lease *e = lease_find(l, key);
     if (e) { /* an ENDING lease whose URL was removed from the store is as good as a new one */
         leases_undo_end(l, key);
         list_remove(l, &l->back, index_of(l, e));
@@ -466,7 +466,7 @@ bool leases_find(struct leases *l, struct unseen_bytes text, uint64_t now,
 
 void leases_renew(struct leases *l, struct unseen_key key, uint64_t until)
 {
-    struct lease *e = find(l, key);
+    struct lease *e = lease_find(l, key);
     if (push_time(l, (struct lease_time){until, e->token, index_of(l, e)})) {
         e->until = until;
     }
@@ -474,12 +474,12 @@ void leases_renew(struct leases *l, struct unseen_key key, uint64_t until)
 
 void leases_give_back(struct leases *l, struct unseen_key key)
 {
-    set_back(l, find(l, key));
+    set_back(l, lease_find(l, key));
 }
 
 void leases_end(struct leases *l, struct unseen_key key, uint64_t change)
 {
-    struct lease *e = find(l, key);
+    struct lease *e = lease_find(l, key);
     if (e->state == LEASE_BACK) {
         list_remove(l, &l->back, index_of(l, e));
     }
@@ -491,7 +491,7 @@ void leases_end(struct leases *l, struct unseen_key key, uint64_t change)
 
 void leases_undo_end(struct leases *l, struct unseen_key key)
 {
-    struct lease *e = find(l, key);
+    struct lease *e = lease_find(l, key);
     if (e && e->state == LEASE_ENDING) {
         list_remove(l, &l->ending, index_of(l, e));
         l->nlive++;

@@ -104,7 +104,7 @@ static void drop_connection(struct loop *l, size_t i)
     l->service->counts.nclients = l->n;
 }
 
-static void drop_done(struct loop *l)
+static void loop_drop_done(struct loop *l)
 {
     for (size_t i = l->n; i-- > 0;) { /* from the end, as drop_connection moves the last */
         const struct connection *c = l->connections[i];
@@ -343,11 +343,11 @@ static void note_sent(struct loop *l)
 
 /* Answers that were given make changes to commit, and commits that have ended let more answers be
  * given. */
-static void settle(struct loop *l)
+static void loop_settle(struct loop *l)
 {
     do {
         find_slow(l);
-        drop_done(l);
+        loop_drop_done(l);
         note_sent(l);
         service_poll(l->service);
         if (!l->is_held_up && has_room_for_commit(l->service)) {
@@ -413,8 +413,8 @@ static void run_round(struct loop *l, bool accepts, int timeout)
             serve_connection(l, l->connections[i], pair[0].revents != 0);
         }
     }
-    settle(l);
-    drop_done(l);
+    loop_settle(l);
+    loop_drop_done(l);
     if (nready > 0 && l->fds[0].revents) {
         accept_connections(l);
     }
@@ -426,7 +426,7 @@ static void say_goodbye(struct loop *l)
     for (size_t i = 0; i < l->n; i++) {
         l->connections[i]->in.at_end = true;
     }
-    drop_done(l);
+    loop_drop_done(l);
     const uint64_t until = clock_milliseconds() + GOODBYE;
     while (l->n > 0 && !l->failed && clock_milliseconds() < until) {
         run_round(l, false, PAUSE);
@@ -451,7 +451,7 @@ bool loop_run(struct service *service, const struct listen_options *where, bool 
 {
     struct loop l = {.service = service, .listener = {.fd = -1}};
     l.failed = !start_loop(&l, where);
-    drop_done(&l);
+    loop_drop_done(&l);
     while (!l.failed && (where || l.n > 0) && !stop_is_wanted()) {
         run_round(&l, true, l.pauses || l.is_watched ? PAUSE : -1);
     }

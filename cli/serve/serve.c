@@ -151,7 +151,7 @@ void serve_report_store(const struct service *s, const struct unseen_error *erro
     stores_report(s->path, &s->options->seen, error);
 }
 
-static bool open_store(struct service *s)
+static bool serve_open_store(struct service *s)
 {
     struct unseen_store_info info = {.size = sizeof(info)};
     struct seen_options seen = s->options->seen;
@@ -181,7 +181,7 @@ static bool open_service(struct service *s)
     const struct options *o = s->options;
     const bool is_list = stores_kind_of(s->path) == STORES_LIST;
     if (!s->protocol->finds && !is_list) {
-        return open_store(s);
+        return serve_open_store(s);
     }
     if (!s->protocol->finds && makes_store(o)) {
         message_error("%s is a list: it is served as it was built", s->path);
@@ -194,7 +194,7 @@ static bool open_service(struct service *s)
 }
 
 /* True if the store's filter answers as promised; if not, that is reported. */
-static bool check_fill(const struct service *s)
+static bool serve_check_fill(const struct service *s)
 {
     return !s->store || filters_check_full(&s->options->seen, unseen_store_set(s->store),
                                            s->counts.nnew, s->counts.nseen);
@@ -210,7 +210,7 @@ static bool close_service(struct service *s, bool run_failed, bool *good_out)
         (void)service_commit_wait(s);
         service_poll(s); /* notes the leases that have ended */
         leases_close(&s->leases);
-        good = check_fill(s);
+        good = serve_check_fill(s);
         durable = service_commit_wait(s) &&
                   stores_close(s->store, s->path, &s->options->seen, run_failed) && durable;
         if (s->broken) {
@@ -218,7 +218,7 @@ static bool close_service(struct service *s, bool run_failed, bool *good_out)
         }
         s->store = NULL;
     }
-    good = good && check_fill(s);
+    good = good && serve_check_fill(s);
     service_close_list(s);
     unseen_url_free(s->expressions);
     if (s->notify_fd > 0) {
@@ -240,7 +240,7 @@ static bool close_output(void)
 static bool read_token(struct service *s, char token[TOKEN_MAX + 2])
 {
     const char *name = s->options->seen.token_file;
-    if (name && !token_read(name, token)) {
+    if (name && !token_read(name, TOKEN_MIN, token)) {
         return false;
     }
     s->token = (struct unseen_bytes){token, name ? strlen(token) : 0};

@@ -8,7 +8,7 @@
 
 #include "clock.h"
 #include "print/message.h"
-#include "print/utf8.h"
+#include "print/print_utf8.h"
 #include "seen/filter_words.h"
 
 enum {

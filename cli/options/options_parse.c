@@ -9,6 +9,7 @@
 
 #include "options/options.h"
 #include "print/message.h"
+#include "redis_url.h"
 
 enum {
     LONG_BASE = 256
@@ -161,6 +162,11 @@ static bool check_pairs(const struct options *o)
         {o->key.has_separator && key_has_path(&o->key.key) && !key_has_field(&o->key.key) &&
              !key_has_field(&o->group.by_key),
          "-t has no meaning with a JSON path", "-k .url FILE"},
+        {o->group.returning && !o->group.by, "--returning has no meaning without --by",
+         "-k 1 --by 2 --returning FILE"},
+        {o->group.both && o->group.by,
+         "--both counts what files share; what groups share is --by KEY --returning",
+         "-k 1 --by 2 --returning FILE"},
         {o->key.missing && !o->key.text, "--missing has no meaning without -k",
          "--missing skip -k 1 FILE"},
         {(o->command->bit & COMMAND_ON_LIST) && o->key.key.nparts > 1,
@@ -171,6 +177,9 @@ static bool check_pairs(const struct options *o)
         {o->key.format == FORMAT_LINES &&
              (key_has_path(&o->key.key) || key_has_path(&o->group.by_key)),
          "a line has numbered fields, not a path", "--format lines -k 1 FILE"},
+        {o->from_redis && o->source != SOURCE_LINES,
+         "--from-redis reads a filter of RedisBloom, which has no --format",
+         "--from-redis HOST:PORT KEY"},
         {o->funnel && o->source != SOURCE_GUAVA, "--funnel is of Guava's filters",
          "--format guava --funnel utf8 FILE"},
         {o->source == SOURCE_GUAVA && !o->funnel,
@@ -363,6 +372,19 @@ static bool parse_make_room(struct options *o, int argc, char **argv)
     return true;
 }
 
+/* Takes the password out of the address of a Redis server before any message can show it. A run has one
+ * such address. */
+static void take_password(struct options *o, int argc, char **argv)
+{
+    for (int i = 1; i < argc; i++) {
+        char *password = redis_url_take_password(argv[i]);
+        if (password) {
+            free(o->seen.password);
+            o->seen.password = password;
+        }
+    }
+}
+
 /* What becomes of lines without the key if --missing does not say it: a store must not remember a
  * line because its key is mistyped. */
 static enum missing usual_missing(const struct options *o)
@@ -388,6 +410,7 @@ enum options_result options_parse(struct options *o, const struct command *comma
     if (!parse_make_room(o, argc, argv)) {
         return OPTIONS_WRONG;
     }
+    take_password(o, argc, argv);
     opterr = 0;
     for (;;) {
         int index = -1;
@@ -435,6 +458,7 @@ enum options_result options_parse(struct options *o, const struct command *comma
 
 void options_release(struct options *o)
 {
+    free(o->seen.password);
     free(o->seen.excludes);
     for (size_t i = 0; i < o->profile.nmade; i++) {
         free(o->profile.made[i]);

@@ -3,8 +3,8 @@
  * A guard for reading mapped files. If another program cuts a mapped file short (`cp` over it does
  * so first), a read of the lost bytes raises SIGBUS, which ends a process without a message. With
  * the guard a server goes on, and other commands say which file was cut. */
-#ifndef UNSEEN_CLI_GUARD_H
-#define UNSEEN_CLI_GUARD_H
+#ifndef UNSEEN_CLI_MAP_GUARD_H
+#define UNSEEN_CLI_MAP_GUARD_H
 
 #include <stdbool.h>
 

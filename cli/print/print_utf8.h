@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * Checks UTF-8, and cleans text for a terminal. */
-#ifndef UNSEEN_CLI_UTF8_H
-#define UNSEEN_CLI_UTF8_H
+#ifndef UNSEEN_CLI_PRINT_UTF8_H
+#define UNSEEN_CLI_PRINT_UTF8_H
 
 #include <stddef.h>
 

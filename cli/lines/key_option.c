@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "lines/key.h"
+#include "lines/key_option.h"
 
 #include <stdint.h>
 #include <stdio.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "seen/guard.h"
+#include "seen/map_guard.h"
 
 #include <setjmp.h>
 #include <signal.h>

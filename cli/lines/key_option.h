@@ -4,8 +4,8 @@
  * a field, a path into JSON, or a field that JSON begins in, with a path:
  *
  *     2    .link.url    .links[0].href    ."a.b"    3.url    1,3    .user,.url */
-#ifndef UNSEEN_CLI_KEY_H
-#define UNSEEN_CLI_KEY_H
+#ifndef UNSEEN_CLI_KEY_OPTION_H
+#define UNSEEN_CLI_KEY_OPTION_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "print/utf8.h"
+#include "print/print_utf8.h"
 
 #include <stdbool.h>
 #include <string.h>

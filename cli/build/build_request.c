@@ -1,0 +1,216 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What `unseen build` is asked for: the list, its kind, its profile and its inputs, checked before anything
+ * is made. */
+#include <inttypes.h>
+#include <sched.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "build/build_job.h"
+#include "lines/files.h"
+#include "lines/profile.h"
+#include "print/message.h"
+#include "seen/lists.h"
+#include "seen/stores.h"
+
+enum {
+    THREADS_MAX = 256
+};
+
+/* Refuses - as the list, which needs a name: an input was meant. */
+static bool check_list_name(const struct options *o)
+{
+    if (o->seen.path[0] != '\0' && !files_is_standard_input(o->seen.path)) {
+        return true;
+    }
+    message_error("the list needs a file name, and '%s' is not one", o->seen.path);
+    message_hint("unseen build NEW.list FILE, or - in place of FILE for standard input");
+    return false;
+}
+
+bool build_check_target(const struct options *o)
+{
+    struct stat st;
+    const char *path = o->seen.path;
+    /* In a folder where anybody can make a link, the link may lead to a list of ours. */
+    if (lstat(path, &st) == 0 && S_ISLNK(st.st_mode) && st.st_uid != geteuid() && st.st_uid != 0) {
+        message_error("%s is a symbolic link that another user has made", path);
+        message_hint("build the list where it leads to, or remove the link");
+        return false;
+    }
+    if (stat(path, &st) != 0) {
+        return true;
+    }
+    const enum stores_kind kind = stores_kind_of(path);
+    if (kind == STORES_LIST || (S_ISREG(st.st_mode) && st.st_size == 0)) {
+        return true;
+    }
+    message_error(kind == STORES_NONE ? "%s is something else than a list, and stays as it is"
+                                      : "%s is a store, and stays as it is",
+                  path);
+    message_hint("unseen build NEW.list FILE");
+    return false;
+}
+
+static bool check_standard_input(const struct build_job *m)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < m->inputs.n; i++) {
+        n += files_is_standard_input(m->inputs.names[i]);
+    }
+    for (size_t i = 0; i < m->o->list.nknown_good; i++) {
+        n += files_is_standard_input(m->o->list.known_good[i]);
+    }
+    if (n > 1) {
+        message_error("standard input can be read only once");
+        message_hint("unseen build --known-good FILE %s < FILE", m->o->seen.path);
+    }
+    return n <= 1;
+}
+
+/* Checks --from: it needs inputs as well, because the old list has no entries. */
+static bool check_from(const struct options *o)
+{
+    if (o->list.from && o->input.none_named) {
+        message_error("a list does not keep its entries, and without them it cannot be built anew");
+        message_hint("unseen build --from %s %s FILE, or - for standard input", o->list.from,
+                     o->seen.path);
+        return false;
+    }
+    return true;
+}
+
+static bool report_kinds(const struct build_job *m, enum unseen_kind wanted)
+{
+    message_error("%s has the kind %s, not %s", m->o->list.from, unseen_kind_name(m->old.info.kind),
+                  unseen_kind_name(wanted));
+    message_hint("unseen build --from %s %s FILE, without --kind", m->o->list.from,
+                 m->o->seen.path);
+    return false;
+}
+
+/* Finds the kind; --expressions names a kind, too. */
+static bool choose_kind(struct build_job *m)
+{
+    const struct options *o = m->o;
+    if (o->list.expressions && o->list.has_kind &&
+        unseen_kind_newest(o->list.kind) != UNSEEN_KIND_EXPRESSIONS) {
+        message_error("--expressions is for URLs, not for the kind %s",
+                      unseen_kind_name(o->list.kind));
+        message_hint("unseen build --expressions %s FILE", o->seen.path);
+        return false;
+    }
+    m->kind = o->list.has_kind      ? o->list.kind
+              : o->list.expressions ? UNSEEN_KIND_EXPRESSIONS
+                                    : unseen_kind_newest(m->old.info.kind);
+    return !o->list.from || unseen_kind_newest(m->kind) == unseen_kind_newest(m->old.info.kind) ||
+           report_kinds(m, m->kind);
+}
+
+static bool report_profiles(const struct build_job *m)
+{
+    message_error("%s has the profile %s, not %s", m->o->list.from, m->old.info.profile,
+                  m->profile);
+    message_hint("unseen build --from %s %s FILE, without -p and --rule", m->o->list.from,
+                 m->o->seen.path);
+    return false;
+}
+
+static bool choose_profile(struct build_job *m)
+{
+    const struct options *o = m->o;
+    struct profile_options wanted = o->profile;
+    const bool is_url = m->kind == UNSEEN_KIND_URL;
+    if (!is_url && (o->profile.name || o->profile.nrules > 0)) {
+        message_error("entries of the kind %s need no profile", unseen_kind_name(m->kind));
+        message_hint("unseen build --kind %s %s FILE", unseen_kind_name(m->kind), o->seen.path);
+        return false;
+    }
+    m->profile = "none/1";
+    if (!is_url && unseen_kind_newest(m->kind) != UNSEEN_KIND_EXPRESSIONS) {
+        return true;
+    }
+    if (o->list.from && !o->profile.name && o->profile.nrules == 0) {
+        wanted.name = m->old.info.profile;
+    }
+    wanted.like = o->list.from ? m->old.info.profile : NULL;
+    if (!profile_create(&m->url, &wanted, is_url ? NULL : "safebrowsing", m->cpu)) {
+        return false;
+    }
+    m->profile = unseen_url_id(m->url);
+    return !o->list.from || strcmp(m->profile, m->old.info.profile) == 0 || report_profiles(m);
+}
+
+const struct unseen_url *build_job_url(const struct build_job *m)
+{
+    return m->url && m->kind == UNSEEN_KIND_URL && profile_is_none(m->url) ? NULL : m->url;
+}
+
+enum unseen_status build_read_info(const char *path, struct unseen_list_info *info,
+                                   struct unseen_error *error)
+{
+    const struct unseen_list_options cold = {.size = sizeof(cold), .access = UNSEEN_LIST_MAP};
+    struct unseen_list *list = NULL;
+    *info = (struct unseen_list_info){.size = sizeof(*info)};
+    *error = (struct unseen_error){.status = UNSEEN_OK};
+    error->status = unseen_list_open(&list, path, &cold, error);
+    if (error->status == UNSEEN_OK) {
+        error->status = unseen_list_info(list, info);
+    }
+    unseen_list_close(list);
+    return error->status;
+}
+
+uint64_t build_count_changes(const struct options *o)
+{
+    struct unseen_list_info info;
+    struct unseen_error error;
+    if (stores_kind_of(o->seen.path) != STORES_LIST) {
+        return 0;
+    }
+    if (build_read_info(o->seen.path, &info, &error) != UNSEEN_OK) {
+        message_warning("%s; what was allowed, added or removed in it will be gone", error.text);
+        return 0;
+    }
+    return info.nallowed + info.nadded + info.nremoved;
+}
+
+/* Warns of changes that the new list will not have: other people may have made them. */
+static void warn_of_changes(struct build_job *m)
+{
+    const char *list = m->o->seen.path;
+    m->nforgotten = m->o->list.from ? 0 : build_count_changes(m->o);
+    if (m->nforgotten > 0) {
+        message_warning("%" PRIu64 " changes of %s (allowed, added, removed) will be gone",
+                        m->nforgotten, list);
+        message_hint("unseen build --from %s %s FILE takes them over", list, list);
+    }
+}
+
+static unsigned count_processors(void)
+{
+    cpu_set_t usable;
+    const int n = sched_getaffinity(0, sizeof(usable), &usable) == 0 ? CPU_COUNT(&usable) : 1;
+    return n < 1 ? 1 : n < THREADS_MAX ? (unsigned)n : THREADS_MAX;
+}
+
+bool build_job_prepare(struct build_job *m)
+{
+    const struct options *o = m->o;
+    const unsigned wanted = o->input.threads ? o->input.threads : count_processors();
+    m->nthreads = wanted < THREADS_MAX ? wanted : THREADS_MAX;
+    if (!check_list_name(o) || !build_check_target(o) || !check_from(o) ||
+        !build_inputs_look(&m->inputs, o) || !check_standard_input(m) ||
+        !build_known_good_check(o) || !build_old_open(&m->old, o->list.from) || !choose_kind(m) ||
+        !choose_profile(m) || !build_old_read(&m->old, m->kind, m->url)) {
+        return false;
+    }
+    m->fpr = o->seen.fpr > 0 ? o->seen.fpr
+             : o->list.from  ? m->old.info.fpr
+                             : UNSEEN_LIST_FPR_DEFAULT;
+    m->keeps = m->inputs.are_files;
+    warn_of_changes(m);
+    return build_folder_open(&m->folder, o->seen.path);
+}
