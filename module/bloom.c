@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "bloom_options.h"
+#include "create.h"
 #include "effects.h"
 #include "module.h"
 #include "parse.h"
@@ -12,6 +13,21 @@
 static enum answer answers(void)
 {
     return is_redisbloom() ? ANSWER_BOOL : ANSWER_NUMBER;
+}
+
+static int reply_reserved(struct server_ctx *ctx, struct server_string **argv, int argc)
+{
+    (void)argc;
+    (void)server.SignalModifiedKey(ctx, argv[1]);
+    (void)server.NotifyKeyspaceEvent(ctx, SERVER_NOTIFY_GENERIC, "bloom.reserve", argv[1]);
+    return server.ReplyWithSimpleString(ctx, "OK");
+}
+
+static int reply_exists(struct server_ctx *ctx, struct server_string **argv, int argc)
+{
+    (void)argv;
+    (void)argc;
+    return reply_error(ctx, ERROR_EXISTS);
 }
 
 int bloom_reserve(struct server_ctx *ctx, struct server_string **argv, int argc)
@@ -29,6 +45,10 @@ int bloom_reserve(struct server_ctx *ctx, struct server_string **argv, int argc)
     }
     const enum found found =
         key_open(ctx, argv[1], SERVER_READ | SERVER_WRITE, KIND_BLOOM, &key, &value);
+    if (found == MISSING && create_aside(ctx, &creation.settings, reply_reserved, reply_exists)) {
+        server.CloseKey(key);
+        return SERVER_OK;
+    }
     if (found == MISSING) {
         status = key_create(ctx, key, argv[1], &creation.settings, &value);
     }
@@ -39,9 +59,7 @@ int bloom_reserve(struct server_ctx *ctx, struct server_string **argv, int argc)
     if (status != UNSEEN_OK) {
         return reply_not_created(ctx, status);
     }
-    (void)server.SignalModifiedKey(ctx, argv[1]);
-    (void)server.NotifyKeyspaceEvent(ctx, SERVER_NOTIFY_GENERIC, "bloom.reserve", argv[1]);
-    return server.ReplyWithSimpleString(ctx, "OK");
+    return reply_reserved(ctx, argv, argc);
 }
 
 static int add(struct server_ctx *ctx, struct server_string **argv, int argc, bool is_array)
@@ -49,6 +67,7 @@ static int add(struct server_ctx *ctx, struct server_string **argv, int argc, bo
     struct creation creation;
     const struct items items = {argv + 2, (size_t)argc - 2, is_array, answers()};
     creation_defaults(&creation, KIND_BLOOM);
+    creation.again = is_array ? bloom_madd : bloom_add;
     return items_add(ctx, argv[1], &creation, &items, true);
 }
 
@@ -78,6 +97,7 @@ int bloom_insert(struct server_ctx *ctx, struct server_string **argv, int argc)
         return server.WrongArity(ctx);
     }
     const struct items items = {argv + first, (size_t)(argc - first), true, answers()};
+    creation.again = bloom_insert;
     return items_add(ctx, argv[1], &creation, &items, true);
 }
 
@@ -103,7 +123,7 @@ int bloom_card(struct server_ctx *ctx, struct server_string **argv, int argc)
     if (found == OF_OTHER_TYPE) {
         return reply_error(ctx, ERROR_WRONG_TYPE);
     }
-    return server.ReplyWithLongLong(ctx, found == FOUND ? (long long)value->nadded : 0);
+    return server.ReplyWithLongLong(ctx, found == FOUND ? (long long)value_nadded(value) : 0);
 }
 
 /* ---- BF.INFO ---- */
@@ -139,17 +159,17 @@ static bool has_field(const struct value *value, enum field field)
 {
     const bool is_of_growing = field == FIELD_TIGHTENING || field == FIELD_MAX_CAPACITY;
     return is_redisbloom() ? fields[field].is_common
-                           : !is_of_growing || !value->plan->settings.is_fixed;
+                           : !is_of_growing || !value_plan(value)->settings.is_fixed;
 }
 
 static void reply_field(struct server_ctx *ctx, const struct value *value, enum field field)
 {
-    const struct settings *s = &value->plan->settings;
+    const struct settings *s = &value_plan(value)->settings;
     const uint64_t numbers[NFIELDS] = {
         [FIELD_CAPACITY] = value_capacity(value),
         [FIELD_SIZE] = value_memory(value),
-        [FIELD_FILTERS] = value->nlayers,
-        [FIELD_ITEMS] = value->nadded,
+        [FIELD_FILTERS] = 1,
+        [FIELD_ITEMS] = value_nadded(value),
         [FIELD_EXPANSION] = s->expansion,
         [FIELD_MAX_CAPACITY] = s->limit ? s->limit / 5 : INT64_MAX,
     };
@@ -233,19 +253,16 @@ int bloom_debug(struct server_ctx *ctx, struct server_string **argv, int argc)
     if (found != FOUND) {
         return reply_error(ctx, found == MISSING ? ERROR_NOT_FOUND : ERROR_WRONG_TYPE);
     }
-    (void)server.ReplyWithArray(ctx, 1 + (long)value->nlayers);
-    int len = snprintf(line, sizeof(line), "size:%llu", (unsigned long long)value->nadded);
+    const struct unseen_set_stats stats = value_stats(value);
+    const struct plan *plan = value_plan(value);
+    (void)server.ReplyWithArray(ctx, 2);
+    int len = snprintf(line, sizeof(line), "size:%llu", (unsigned long long)value_nadded(value));
     (void)server.ReplyWithStringBuffer(ctx, line, (size_t)len);
-    for (unsigned i = 0; i < value->nlayers; i++) {
-        struct unseen_set_stats stats = {.size = sizeof(stats)};
-        (void)unseen_set_stats(value->layers[i], &stats); /* fails for a wrong size only */
-        len = snprintf(line, sizeof(line),
-                       "bytes:%llu bits:%llu hashes:%u hashwidth:%u capacity:%llu size:%llu "
-                       "ratio:%g filter:%s",
-                       (unsigned long long)stats.memory, 8 * (unsigned long long)stats.memory,
-                       stats.hashes, value->plan->key_bits, (unsigned long long)stats.capacity,
-                       (unsigned long long)stats.nkeys, value->plan->rates[i], stats.filter);
-        (void)server.ReplyWithStringBuffer(ctx, line, (size_t)len);
-    }
-    return SERVER_OK;
+    len = snprintf(line, sizeof(line),
+                   "bytes:%llu bits:%llu hashes:%u hashwidth:%u capacity:%llu size:%llu "
+                   "ratio:%g filter:%s",
+                   (unsigned long long)stats.memory, 8 * (unsigned long long)stats.memory,
+                   stats.hashes, plan->key_bits, (unsigned long long)stats.capacity,
+                   (unsigned long long)stats.nkeys, plan->rate, stats.filter);
+    return server.ReplyWithStringBuffer(ctx, line, (size_t)len);
 }

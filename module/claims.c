@@ -11,14 +11,15 @@ enum {
 };
 
 /* Claims or renews one URL, and replies. Returns true if the lease was changed. */
-typedef bool take_one(struct server_ctx *ctx, struct value *value, struct unseen_key key,
+typedef bool take_one(struct server_ctx *ctx, struct value **value, struct unseen_key key,
                       int64_t now, int64_t until);
 
-static bool claim_one(struct server_ctx *ctx, struct value *value, struct unseen_key key,
+static bool claim_one(struct server_ctx *ctx, struct value **value, struct unseen_key key,
                       int64_t now, int64_t until)
 {
+    struct budget budget = key_budget(*value);
     enum claim claim;
-    if (value_claim(value, key, now, until, &claim) != UNSEEN_OK) {
+    if (value_claim(value, key, now, until, &claim, &budget) != UNSEEN_OK) {
         (void)reply_error(ctx, ERROR_NO_MEMORY);
         return false;
     }
@@ -26,21 +27,22 @@ static bool claim_one(struct server_ctx *ctx, struct value *value, struct unseen
     return claim == CLAIM_YOURS;
 }
 
-static bool renew_one(struct server_ctx *ctx, struct value *value, struct unseen_key key,
+static bool renew_one(struct server_ctx *ctx, struct value **value, struct unseen_key key,
                       int64_t now, int64_t until)
 {
-    const bool is_renewed = value_renew(value, key, now, until);
+    struct budget budget = key_budget(*value);
+    const bool is_renewed = value_renew(value, key, now, until, &budget);
     (void)server.ReplyWithLongLong(ctx, is_renewed);
     return is_renewed;
 }
 
-static void take_all(struct effect *effect, struct value *value, struct server_string **argv,
+static void take_all(struct effect *effect, struct value **value, struct server_string **argv,
                      size_t n, int64_t now, take_one *take)
 {
     struct unseen_key keys[ITEMS_BATCH];
     for (size_t done = 0; done < n;) {
         const size_t count = n - done < ITEMS_BATCH ? n - done : ITEMS_BATCH;
-        const bool has_keys = parse_keys(value->plan, argv + done, count, keys) == UNSEEN_OK;
+        const bool has_keys = parse_keys(effect->plan, argv + done, count, keys) == UNSEEN_OK;
         for (size_t i = 0; i < count; i++) {
             if (!has_keys) {
                 (void)reply_error(effect->ctx, ERROR_NO_MEMORY);
@@ -75,10 +77,11 @@ static int take(struct server_ctx *ctx, struct server_string **argv, int argc, t
         return reply_error(ctx, found == MISSING ? ERROR_NOT_FOUND : ERROR_WRONG_TYPE);
     }
     const int64_t now = server.Milliseconds();
-    effect_begin(&effect, ctx, argv[1], value, OPERATION_LEASE, "unseen.claim");
+    effect_begin(&effect, ctx, argv[1], value_plan(value), OPERATION_LEASE, "unseen.claim");
     effect.until = now + 1000 * (int64_t)ttl;
     (void)server.ReplyWithArray(ctx, (long)n);
-    take_all(&effect, value, argv + 3, n, now, take_url);
+    take_all(&effect, &value, argv + 3, n, now, take_url);
+    key_moved(key, value);
     effect_end(&effect);
     server.CloseKey(key);
     return SERVER_OK;

@@ -1,11 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 #include "commands.h"
 
+#include <stdio.h>
+
 #include "bloom.h"
 #include "claims.h"
 #include "cuckoo.h"
 #include "effects.h"
+#include "guard.h"
 #include "load.h"
+#include "merge.h"
+#include "shards.h"
 #include "urls.h"
 
 enum access {
@@ -16,7 +21,13 @@ enum access {
     TAKE,
     MERGE,
     LOAD,
-    EFFECT
+    EFFECT,
+    STEP_EFFECT,
+    GUARD_ASK,
+    GUARD_END,
+    GUARD_PUT,
+    GUARD_DROP,
+    NO_KEY
 };
 
 /* The arguments behind the key, as COMMAND DOCS shows them. */
@@ -31,24 +42,40 @@ enum shape {
     FIELD,
     SCAN,
     CHUNK,
+    FRAMES,
+    STEP,
     WHOLE,
     URLS_RESERVE,
     CLAIM_SHAPE,
-    SOURCES
+    SOURCES,
+    GUARD_GET_SHAPE,
+    GUARD_SET_SHAPE,
+    GUARD_FAIL_SHAPE,
+    SHARD_SHAPE
 };
 
 static const struct {
     const char *flags;
+    const char *categories; /* of ACLs */
     uint64_t key_flags;
+    int more_keys; /* behind the first; -1: all arguments */
 } accesses[] = {
-    [ASK] = {"readonly fast", SERVER_KEY_RO | SERVER_KEY_ACCESS},
-    [SHOW] = {"readonly fast", SERVER_KEY_RO | SERVER_KEY_ACCESS},
-    [ADD] = {"write deny-oom fast", SERVER_KEY_RW | SERVER_KEY_ACCESS | SERVER_KEY_INSERT},
-    [MAKE] = {"write deny-oom fast", SERVER_KEY_OW | SERVER_KEY_INSERT},
-    [TAKE] = {"write fast", SERVER_KEY_RW | SERVER_KEY_ACCESS | SERVER_KEY_DELETE},
-    [MERGE] = {"write deny-oom", SERVER_KEY_RW | SERVER_KEY_ACCESS | SERVER_KEY_UPDATE},
-    [LOAD] = {"write deny-oom", SERVER_KEY_OW | SERVER_KEY_INSERT},
-    [EFFECT] = {"write admin", SERVER_KEY_RW | SERVER_KEY_UPDATE},
+    [ASK] = {"readonly fast", "read fast", SERVER_KEY_RO | SERVER_KEY_ACCESS, 0},
+    [SHOW] = {"readonly fast", "read fast", SERVER_KEY_RO | SERVER_KEY_ACCESS, 0},
+    [ADD] = {"write deny-oom fast", "write fast",
+             SERVER_KEY_RW | SERVER_KEY_ACCESS | SERVER_KEY_INSERT, 0},
+    [MAKE] = {"write deny-oom fast", "write fast", SERVER_KEY_OW | SERVER_KEY_INSERT, 0},
+    [TAKE] = {"write fast", "write fast", SERVER_KEY_RW | SERVER_KEY_ACCESS | SERVER_KEY_DELETE, 0},
+    [MERGE] = {"write deny-oom", "write slow",
+               SERVER_KEY_RW | SERVER_KEY_ACCESS | SERVER_KEY_UPDATE, -1},
+    [LOAD] = {"write deny-oom", "write slow", SERVER_KEY_OW | SERVER_KEY_INSERT, 0},
+    [EFFECT] = {"write admin", "write admin dangerous", SERVER_KEY_RW | SERVER_KEY_UPDATE, 0},
+    [STEP_EFFECT] = {"write admin", "write admin dangerous", SERVER_KEY_RW | SERVER_KEY_UPDATE, 1},
+    [GUARD_ASK] = {"readonly fast", "read fast", SERVER_KEY_RO | SERVER_KEY_ACCESS, 1},
+    [GUARD_END] = {"readonly fast", "read fast", SERVER_KEY_RO, 0},
+    [GUARD_PUT] = {"write deny-oom fast", "write fast", SERVER_KEY_OW | SERVER_KEY_INSERT, 0},
+    [NO_KEY] = {"readonly fast", "read fast", 0, 0},
+    [GUARD_DROP] = {"write fast", "write fast", SERVER_KEY_RW | SERVER_KEY_DELETE, 0},
 };
 
 static const struct command {
@@ -99,7 +126,7 @@ static const struct command {
     {"UNSEEN.ADD", urls_add, ADD, -3, ITEMS, "Adds URLs, and says which were new", "O(N)"},
     {"UNSEEN.EXISTS", urls_exists, ASK, -3, ITEMS, "Says which URLs were added", "O(N)"},
     {"UNSEEN.REMOVE", urls_remove, TAKE, -3, ITEMS, "Removes URLs that were added", "O(N)"},
-    {"UNSEEN.MERGE", urls_merge, MERGE, -3, SOURCES, "Adds all URLs of other sets to a set",
+    {"UNSEEN.MERGE", merge_command, MERGE, -3, SOURCES, "Adds all URLs of other sets to a set",
      "O(size) of all"},
     {"UNSEEN.INFO", urls_info, SHOW, 2, KEY_ONLY, "Counts, size and rate of a set", "O(1)"},
     {"UNSEEN.CLAIM", claims_claim, ADD, -4, CLAIM_SHAPE,
@@ -107,10 +134,22 @@ static const struct command {
     {"UNSEEN.ACK", claims_ack, ADD, -3, ITEMS, "Adds URLs that were claimed: they are done",
      "O(N)"},
     {"UNSEEN.RENEW", claims_renew, ADD, -4, CLAIM_SHAPE, "Leases claimed URLs for longer", "O(N)"},
+    {"UNSEEN.SHARD", shards_shard, NO_KEY, -3, SHARD_SHAPE,
+     "The key of a cluster that each URL belongs to", "O(N)"},
+    {"GUARD.GET", guard_get, GUARD_ASK, -3, GUARD_GET_SHAPE,
+     "Says that a key is absent, gives its value, or leases it to one loader", "O(1)"},
+    {"GUARD.SET", guard_set, GUARD_PUT, -4, GUARD_SET_SHAPE,
+     "Stores the value of a leased key, and answers all who wait for it", "O(N) clients that wait"},
+    {"GUARD.FAIL", guard_fail, GUARD_END, -3, GUARD_FAIL_SHAPE,
+     "Gives a lease back: there is no such key, or it cannot be loaded", "O(N) clients that wait"},
+    {"GUARD.DEL", guard_del, GUARD_DROP, 2, KEY_ONLY,
+     "Deletes a value, and refuses what its loader will bring", "O(1)"},
     {"UNSEEN.LEASE", effect_lease_command, EFFECT, 4, CHUNK,
      "Leases URLs as the primary did; for replicas and AOF files only", "O(N)"},
-    {"UNSEEN.LOAD", load_unseen, EFFECT, 4, CHUNK,
-     "Takes a frame of a rewritten AOF; for replicas and AOF files only", "O(1)"},
+    {"UNSEEN.MERGESTEP", merge_step_command, STEP_EFFECT, 4, STEP,
+     "Takes a step of a merge as the primary did; for replicas and AOF files only", "O(1)"},
+    {"UNSEEN.LOAD", load_unseen, EFFECT, -4, FRAMES,
+     "Takes frames of a rewritten AOF; for replicas and AOF files only", "O(N)"},
     {"UNSEEN.CREATE", effect_create_command, EFFECT, 3, WHOLE,
      "Creates a key as the primary did; for replicas and AOF files only", "O(1)"},
     {"UNSEEN.APPLY", effect_apply_command, EFFECT, 4, WHOLE,
@@ -172,6 +211,25 @@ static struct server_arg shapes[][8] = {
     [SOURCES] = {ARG_KEY,
                  {.name = "source", .type = SERVER_ARG_KEY, .flags = SERVER_ARG_MULTIPLE},
                  ARG_END},
+    [GUARD_GET_SHAPE] = {{.name = "filter", .type = SERVER_ARG_KEY},
+                         ARG_KEY,
+                         ARG_OPTION("LEASE", SERVER_ARG_INTEGER),
+                         ARG_OPTION("WAIT", SERVER_ARG_INTEGER),
+                         ARG_END},
+    [GUARD_SET_SHAPE] = {ARG_KEY, ARG("token", SERVER_ARG_STRING, 0),
+                         ARG("value", SERVER_ARG_STRING, 0), ARG_OPTION("PX", SERVER_ARG_INTEGER),
+                         ARG_END},
+    [GUARD_FAIL_SHAPE] = {ARG_KEY, ARG("token", SERVER_ARG_STRING, 0),
+                          ARG_OPTION("ABSENT", SERVER_ARG_PURE_TOKEN), ARG_END},
+    [FRAMES] = {ARG_KEY, ARG("which", SERVER_ARG_STRING, 0),
+                ARG("data", SERVER_ARG_STRING, SERVER_ARG_MULTIPLE), ARG_END},
+    [STEP] = {ARG_KEY,
+              {.name = "source", .type = SERVER_ARG_KEY},
+              ARG("cursor", SERVER_ARG_INTEGER, 0),
+              ARG_END},
+    [SHARD_SHAPE] = {ARG("name", SERVER_ARG_STRING, 0), ARG_OPTION("SHARDS", SERVER_ARG_INTEGER),
+                     ARG_OPTION("PROFILE", SERVER_ARG_STRING),
+                     ARG("url", SERVER_ARG_STRING, SERVER_ARG_MULTIPLE), ARG_END},
     [WHOLE] = {ARG_KEY, ARG("data", SERVER_ARG_STRING, 0), ARG_END},
 };
 
@@ -185,7 +243,7 @@ static int describe(struct server_command *handle, const struct command *command
          .begin_search_type = SERVER_SEARCH_INDEX,
          .begin.index.pos = 1,
          .find_keys_type = SERVER_FIND_RANGE,
-         .find.range = {command->access == MERGE ? -1 : 0, 1, 0}},
+         .find.range = {accesses[command->access].more_keys, 1, 0}},
         {.begin_search_type = 0},
     };
     const struct server_command_info info = {
@@ -194,7 +252,7 @@ static int describe(struct server_command *handle, const struct command *command
         .complexity = command->complexity,
         .since = "1.0.0",
         .arity = command->arity,
-        .key_specs = specs,
+        .key_specs = command->access == NO_KEY ? NULL : specs,
         .args = shapes[command->shape],
     };
     return server.SetCommandInfo(handle, &info);
@@ -202,18 +260,33 @@ static int describe(struct server_command *handle, const struct command *command
 
 /* ---- registration ---- */
 
-static const char *category_of(const struct command *command)
+static const char *family_of(const struct command *command)
 {
     return command->name[0] == 'B' ? "bloom" : command->name[0] == 'C' ? "cuckoo" : "unseen";
 }
 
-/* A server without categories of modules knows @read, @write and @fast from the flags. */
+/* Redis 7.0 knows no categories of modules: there, an ACL names commands. */
+static bool has_categories(void)
+{
+    return server.AddACLCategory && server.SetCommandACLCategories;
+}
+
 static void add_categories(struct server_ctx *ctx)
 {
-    if (server.AddACLCategory && server.SetCommandACLCategories) {
+    if (has_categories()) {
         (void)server.AddACLCategory(ctx, "bloom");
         (void)server.AddACLCategory(ctx, "cuckoo");
         (void)server.AddACLCategory(ctx, "unseen");
+    }
+}
+
+static void set_categories(struct server_command *handle, const struct command *command)
+{
+    char text[64];
+    if (has_categories()) {
+        (void)snprintf(text, sizeof(text), "%s %s", accesses[command->access].categories,
+                       family_of(command));
+        (void)server.SetCommandACLCategories(handle, text);
     }
 }
 
@@ -222,17 +295,16 @@ const char *commands_register(struct server_ctx *ctx)
     add_categories(ctx);
     for (size_t i = 0; i < sizeof(commands) / sizeof(*commands); i++) {
         const struct command *command = &commands[i];
+        const int first = command->access == NO_KEY ? 0 : 1;
         if (server.CreateCommand(ctx, command->name, command->run, accesses[command->access].flags,
-                                 1, 1, 1) != SERVER_OK) {
+                                 first, first, first) != SERVER_OK) {
             return command->name;
         }
         struct server_command *handle = server.GetCommand(ctx, command->name);
         if (!handle || describe(handle, command) != SERVER_OK) {
             return command->name;
         }
-        if (server.AddACLCategory && server.SetCommandACLCategories) {
-            (void)server.SetCommandACLCategories(handle, category_of(command));
-        }
+        set_categories(handle, command);
     }
     return NULL;
 }

@@ -214,7 +214,7 @@ int cuckoo_count(struct server_ctx *ctx, struct server_string **argv, int argc)
     if (key_read(ctx, argv[1], KIND_CUCKOO, &value) != FOUND) {
         return server.ReplyWithLongLong(ctx, 0);
     }
-    if (parse_keys(value->plan, argv + 2, 1, &item) != UNSEEN_OK) {
+    if (parse_keys(value_plan(value), argv + 2, 1, &item) != UNSEEN_OK) {
         return reply_error(ctx, ERROR_CF_NO_MEMORY);
     }
     return server.ReplyWithLongLong(ctx, (long long)value_count(value, item));
@@ -236,12 +236,14 @@ int cuckoo_del(struct server_ctx *ctx, struct server_string **argv, int argc)
         server.CloseKey(key);
         return reply_error(ctx, found == MISSING ? ERROR_CF_NOT_FOUND : ERROR_WRONG_TYPE);
     }
-    effect_begin(&effect, ctx, argv[1], value, OPERATION_REMOVE, "cuckoo.del");
-    const bool is_done = parse_keys(value->plan, argv + 2, 1, &item) == UNSEEN_OK &&
-                         value_remove(value, item, &verdict) == UNSEEN_OK;
+    struct budget budget = key_budget(value);
+    effect_begin(&effect, ctx, argv[1], value_plan(value), OPERATION_REMOVE, "cuckoo.del");
+    const bool is_done = parse_keys(value_plan(value), argv + 2, 1, &item) == UNSEEN_OK &&
+                         value_remove(&value, item, &verdict, &budget) == UNSEEN_OK;
     if (is_done && verdict == UNSEEN_SEEN) {
         effect_key(&effect, item);
     }
+    key_moved(key, value);
     effect_end(&effect);
     server.CloseKey(key);
     return is_done ? server.ReplyWithBool(ctx, verdict == UNSEEN_SEEN)
@@ -264,9 +266,7 @@ int cuckoo_compact(struct server_ctx *ctx, struct server_string **argv, int argc
 
 static uint64_t buckets_of(const struct value *value)
 {
-    struct unseen_set_stats stats = {.size = sizeof(stats)};
-    (void)unseen_set_stats(value->layers[0], &stats); /* fails for a wrong size only */
-    return stats.nslots / value->plan->settings.bucket;
+    return value_stats(value).nslots / value_plan(value)->settings.bucket;
 }
 
 int cuckoo_info(struct server_ctx *ctx, struct server_string **argv, int argc)
@@ -279,16 +279,16 @@ int cuckoo_info(struct server_ctx *ctx, struct server_string **argv, int argc)
     if (found != FOUND) {
         return reply_error(ctx, found == MISSING ? ERROR_NOT_FOUND : ERROR_WRONG_TYPE);
     }
-    const struct settings *s = &value->plan->settings;
+    const struct settings *s = &value_plan(value)->settings;
     const struct {
         const char *name;
         uint64_t number;
     } rows[] = {
         {"Size", value_memory(value)},
         {"Number of buckets", buckets_of(value)},
-        {"Number of filters", value->nlayers},
-        {"Number of items inserted", value->nadded - value->nremoved},
-        {"Number of items deleted", value->nremoved},
+        {"Number of filters", 1},
+        {"Number of items inserted", value_nadded(value) - value_nremoved(value)},
+        {"Number of items deleted", value_nremoved(value)},
         {"Bucket size", s->bucket},
         {"Expansion rate", s->expansion},
         {"Max iterations", s->iterations},
@@ -319,12 +319,12 @@ int cuckoo_debug(struct server_ctx *ctx, struct server_string **argv, int argc)
     if (found != FOUND) {
         return reply_error(ctx, found == MISSING ? ERROR_NOT_FOUND : ERROR_WRONG_TYPE);
     }
-    const struct settings *s = &value->plan->settings;
+    const struct settings *s = &value_plan(value)->settings;
     const int len = snprintf(
         line, sizeof(line),
-        "bktsize:%u buckets:%llu items:%llu deletes:%llu filters:%u max_iterations:%u expansion:%u",
+        "bktsize:%u buckets:%llu items:%llu deletes:%llu filters:1 max_iterations:%u expansion:%u",
         s->bucket, (unsigned long long)buckets_of(value),
-        (unsigned long long)(value->nadded - value->nremoved), (unsigned long long)value->nremoved,
-        value->nlayers, s->iterations, s->expansion);
+        (unsigned long long)(value_nadded(value) - value_nremoved(value)),
+        (unsigned long long)value_nremoved(value), s->iterations, s->expansion);
     return server.ReplyWithStringBuffer(ctx, line, (size_t)len);
 }

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: MIT
  *
  * Frames come from files and clients, and may be forged. The settings are checked as those of a
- * command are, the library checks the chunks, and a layer must have the filter and the secret that
- * the settings say. */
+ * command are, the library checks the chunks and the small set, and a set must have the filter and the
+ * secret that the settings say. */
 #include "dump.h"
 
 #include <string.h>
+
+#include <unseen_small.h>
 
 #include "bytes.h"
 #include "checksum.h"
@@ -13,61 +15,71 @@
 
 enum {
     TAG_SETTINGS = 'S',
+    TAG_SMALL = 'M',
     TAG_CHUNK = 'C',
     TAG_LEASES = 'L',
     TAG_END = 'Z',
     LEASE_LEN = 16 + 8,
     LEASES_MAX = 2048, /* in a frame */
-    CHUNK_OFFSET = 2,
-    END_LEN = 1 + 1 + 8 + 8, /* without checksum */
     CURSOR_BITS = 52,
     SLACK = (2 << 20) + 65536, /* a set rounds to 2 MiB, and needs some memory beside its filter; */
     SLACK_PART = 64            /* an import needs some for each piece */
 };
 
-_Static_assert(DUMP_FRAME_MAX == UNSEEN_CHUNK_MAX + CHUNK_OFFSET, "a chunk fits");
+_Static_assert(DUMP_FRAME_MAX == UNSEEN_CHUNK_MAX + 1, "a chunk fits");
+_Static_assert(DUMP_FRAME_MAX >= 1 + UNSEEN_SMALL_LEN_MAX + 4, "a small set fits");
 
 /* ---- out ---- */
 
-/* 0, 1 + (layer << 52 | cursor in the layer), and DUMP_END. Behind the last layer there
- * are the leases, whose cursor is a slot, and the end. */
-static int64_t position_of(unsigned layer, uint64_t cursor)
+enum part {
+    PART_SET,
+    PART_LEASES /* then the end; the cursor is a slot */
+};
+
+/* 0, 1 + (part << 52 | cursor in the part), and DUMP_END. */
+static int64_t position_of(enum part part, uint64_t cursor)
 {
-    return (int64_t)(1 + ((uint64_t)layer << CURSOR_BITS | cursor));
+    return (int64_t)(1 + ((uint64_t)part << CURSOR_BITS | cursor));
 }
 
 static size_t put_settings(const struct value *value, uint8_t *buf)
 {
     buf[0] = TAG_SETTINGS;
-    return 1 + settings_encode(&value->plan->settings, buf + 1);
+    return 1 + settings_encode(&value_plan(value)->settings, buf + 1);
 }
 
 static size_t put_end(const struct value *value, uint8_t *buf)
 {
+    size_t len = 1;
     buf[0] = TAG_END;
-    buf[1] = (uint8_t)value->nlayers;
-    put_le(buf + 2, value->nadded, 8);
-    put_le(buf + 10, value->nremoved, 8);
-    return checksum_append(buf, END_LEN);
+    len += put_varint(buf + len, value_nadded(value));
+    len += put_varint(buf + len, value_nremoved(value));
+    return checksum_append(buf, len);
 }
 
-static size_t put_chunk(const struct value *value, unsigned layer, uint64_t *cursor, uint8_t *buf)
+/* The frame at *cursor of the set. Behind the last one *cursor is 2^52 or more. */
+static size_t put_set(const struct value *value, uint64_t *cursor, uint8_t *buf)
 {
     size_t len;
+    if (value_small(value)) {
+        buf[0] = TAG_SMALL;
+        len = *cursor == 0 ? 1 + unseen_small_save(value_small(value), buf + 1) : 0;
+        *cursor = (uint64_t)1 << CURSOR_BITS;
+        return len ? checksum_append(buf, len) : 0;
+    }
     buf[0] = TAG_CHUNK;
-    buf[1] = (uint8_t)layer;
     const enum unseen_status status =
-        unseen_set_export(value->layers[layer], cursor, buf + CHUNK_OFFSET, UNSEEN_CHUNK_MAX, &len);
-    return status == UNSEEN_OK && len > 0 ? CHUNK_OFFSET + len : 0;
+        unseen_set_export(value_set(value), cursor, buf + 1, UNSEEN_CHUNK_MAX, &len);
+    return status == UNSEEN_OK && len > 0 ? 1 + len : 0;
 }
 
 /* Leases from slot *slot on. Returns 0 if there are no more. */
-static size_t put_leases(const struct value *value, uint64_t *slot, uint8_t *buf)
+static size_t put_leases(const struct leases *leases, uint64_t *slot, uint8_t *buf)
 {
     size_t len = 1;
     buf[0] = TAG_LEASES;
-    for (; *slot < value->leases.nslots && len <= (LEASES_MAX - 1) * LEASE_LEN; ++*slot) {
-        const struct lease *lease = &value->leases.slots[*slot];
+    for (; *slot < leases->nslots && len <= (LEASES_MAX - 1) * LEASE_LEN; ++*slot) {
+        const struct lease *lease = &leases->slots[*slot];
         if (lease->until != 0) {
             put_le(buf + len, lease->key.hi, 8);
             put_le(buf + len + 8, lease->key.lo, 8);
@@ -81,26 +93,25 @@ static size_t put_leases(const struct value *value, uint64_t *slot, uint8_t *buf
 size_t dump_frame(const struct value *value, int64_t *position, uint8_t *buf)
 {
     if (*position == DUMP_START) {
-        *position = position_of(0, 0);
+        *position = position_of(PART_SET, 0);
         return put_settings(value, buf);
     }
     if (*position < 0) {
         return 0;
     }
     const uint64_t rest = (uint64_t)*position - 1;
-    const uint64_t layer = rest >> CURSOR_BITS;
+    const uint64_t part = rest >> CURSOR_BITS;
     uint64_t cursor = rest & (((uint64_t)1 << CURSOR_BITS) - 1);
-    if (layer == value->nlayers) {
-        const size_t leases_len = put_leases(value, &cursor, buf);
-        *position = leases_len ? position_of(value->nlayers, cursor) : DUMP_END;
-        return leases_len ? leases_len : put_end(value, buf);
+    size_t len = 0;
+    if (part == PART_SET) {
+        len = put_set(value, &cursor, buf);
+        *position =
+            cursor >> CURSOR_BITS ? position_of(PART_LEASES, 0) : position_of(PART_SET, cursor);
+    } else if (part == PART_LEASES) {
+        len = put_leases(value_leases(value), &cursor, buf);
+        *position = len ? position_of(PART_LEASES, cursor) : DUMP_END;
+        len = len ? len : put_end(value, buf);
     }
-    if (layer >= value->nlayers) {
-        return 0;
-    }
-    const size_t len = put_chunk(value, (unsigned)layer, &cursor, buf);
-    *position = cursor >> CURSOR_BITS ? position_of((unsigned)layer + 1, 0)
-                                      : position_of((unsigned)layer, cursor);
     return len;
 }
 
@@ -108,7 +119,7 @@ size_t dump_frame(const struct value *value, int64_t *position, uint8_t *buf)
 
 void loader_init(struct loader *loader)
 {
-    *loader = (struct loader){NULL, NULL, false};
+    *loader = (struct loader){NULL, NULL, 0, false};
 }
 
 void loader_release(struct loader *loader)
@@ -141,32 +152,29 @@ static enum unseen_status take_settings(struct loader *loader, const uint8_t *da
     return status;
 }
 
-/* The key's own limit does not hold for a load: what was added must not be lost. A first layer that
- * does not grow takes its memory at its header, so that has a limit: the memory of the plan. */
-static void set_limit(struct loader *loader)
+/* The key's own limit does not hold for a load: what was added must not be lost. A sized set takes one
+ * block of memory at its first chunk, however few bytes a forger has sent; all else grows with what
+ * comes. */
+static uint64_t block_limit(const struct loader *loader)
 {
-    const struct value *value = loader->value;
-    const struct plan *plan = value->plan;
-    loader->value->memory.limit = value->nlayers == 0 && plan->first_bytes > 0
-                                      ? plan->first_bytes + plan->first_bytes / SLACK_PART + SLACK
-                                      : 0;
+    const uint64_t sized = value_plan(loader->value)->bytes;
+    return sized + sized / SLACK_PART + SLACK + loader->nbytes;
 }
 
-static enum unseen_status begin_layer(struct loader *loader)
+static enum unseen_status begin_set(struct loader *loader)
 {
-    struct value *value = loader->value;
-    struct unseen_allocator allocator = memory_allocator(&value->memory);
+    struct unseen_allocator allocator = value_allocator(loader->value, block_limit(loader));
     const struct unseen_set_options options = {.size = sizeof(options), .allocator = &allocator};
-    if (value->nlayers == value->plan->nlayers) {
-        return UNSEEN_ERR_CORRUPT;
-    }
-    set_limit(loader);
     return unseen_import_create(&loader->import, &options, NULL);
 }
 
-static enum unseen_status finish_layer(struct loader *loader)
+static bool has_set(const struct loader *loader)
 {
-    struct value *value = loader->value;
+    return loader->import || value_small(loader->value) || value_set(loader->value);
+}
+
+static enum unseen_status finish_set(struct loader *loader)
+{
     struct unseen_import *import = loader->import;
     struct unseen_set *set;
     loader->import = NULL;
@@ -174,45 +182,41 @@ static enum unseen_status finish_layer(struct loader *loader)
     if (status != UNSEEN_OK) {
         return status;
     }
-    if (!value_fits(value, set)) {
-        unseen_set_free(set);
-        return UNSEEN_ERR_CORRUPT;
-    }
-    value->layers[value->nlayers++] = set;
-    return UNSEEN_OK;
-}
-
-/* True if the frame belongs to the layer behind the one that is being imported. */
-static bool is_next_layer(const struct loader *loader, unsigned layer)
-{
-    return loader->import && layer == loader->value->nlayers + 1;
+    return value_load_set(loader->value, set) ? UNSEEN_OK : UNSEEN_ERR_CORRUPT;
 }
 
 static enum unseen_status take_chunk(struct loader *loader, const uint8_t *frame, size_t len)
 {
     enum unseen_status status = UNSEEN_OK;
-    if (!loader->value || len < CHUNK_OFFSET) {
+    if (!loader->value) {
         return UNSEEN_ERR_CORRUPT;
     }
-    if (is_next_layer(loader, frame[1])) {
-        status = finish_layer(loader);
-    }
-    if (status == UNSEEN_OK && frame[1] != loader->value->nlayers) {
+    loader->nbytes += len;
+    if (!has_set(loader)) {
+        status = begin_set(loader);
+    } else if (loader->import) {
+        (void)value_allocator(loader->value, block_limit(loader));
+    } else {
         status = UNSEEN_ERR_CORRUPT;
     }
-    if (status == UNSEEN_OK && !loader->import) {
-        status = begin_layer(loader);
+    return status == UNSEEN_OK ? unseen_import_chunk(loader->import, frame + 1, len - 1) : status;
+}
+
+static enum unseen_status take_small(struct loader *loader, const uint8_t *frame, size_t len)
+{
+    len = checksum_strip(frame, len);
+    if (!loader->value || has_set(loader) || len == SIZE_MAX) {
+        return UNSEEN_ERR_CORRUPT;
     }
-    return status == UNSEEN_OK
-               ? unseen_import_chunk(loader->import, frame + CHUNK_OFFSET, len - CHUNK_OFFSET)
-               : status;
+    return value_load_small(loader->value, frame + 1, len - 1);
 }
 
 static enum unseen_status take_leases(struct loader *loader, const uint8_t *frame, size_t len)
 {
+    struct budget budget = {0, 0, false};
     len = checksum_strip(frame, len);
-    if (!loader->value || loader->value->plan->settings.kind != KIND_URLS || len == SIZE_MAX ||
-        (len - 1) % LEASE_LEN != 0) {
+    if (!loader->value || value_plan(loader->value)->settings.kind != KIND_URLS ||
+        len == SIZE_MAX || (len - 1) % LEASE_LEN != 0) {
         return UNSEEN_ERR_CORRUPT;
     }
     for (size_t at = 1; at < len; at += LEASE_LEN) {
@@ -222,7 +226,8 @@ static enum unseen_status take_leases(struct loader *loader, const uint8_t *fram
         if (until == 0 || until > INT64_MAX) {
             return UNSEEN_ERR_CORRUPT;
         }
-        const enum unseen_status status = value_lease(loader->value, key, 0, (int64_t)until);
+        const enum unseen_status status =
+            value_lease(&loader->value, key, 0, (int64_t)until, &budget);
         if (status != UNSEEN_OK) {
             return status;
         }
@@ -232,25 +237,21 @@ static enum unseen_status take_leases(struct loader *loader, const uint8_t *fram
 
 static enum unseen_status take_end(struct loader *loader, const uint8_t *frame, size_t len)
 {
-    struct value *value = loader->value;
-    if (!loader->import || checksum_strip(frame, len) != END_LEN) {
+    uint64_t nadded;
+    uint64_t nremoved;
+    size_t at = 1;
+    len = checksum_strip(frame, len);
+    if (len == SIZE_MAX || !loader->value || !has_set(loader) ||
+        !get_varint(frame, len, &at, &nadded) || !get_varint(frame, len, &at, &nremoved) ||
+        at != len || nadded > INT64_MAX / 2 || nremoved > INT64_MAX / 2) {
         return UNSEEN_ERR_CORRUPT;
     }
-    const enum unseen_status status = finish_layer(loader);
+    const enum unseen_status status = loader->import ? finish_set(loader) : UNSEEN_OK;
     if (status != UNSEEN_OK) {
         return status;
     }
-    if (value->nlayers != frame[1]) {
-        return UNSEEN_ERR_CORRUPT;
-    }
-    value->nadded = get_le(frame + 2, 8);
-    value->nremoved = get_le(frame + 10, 8);
-    if (value->nadded > INT64_MAX / 2 || value->nremoved > INT64_MAX / 2) {
-        return UNSEEN_ERR_CORRUPT;
-    }
-    value->memory.limit = value->plan->settings.limit;
-    loader->is_complete = true;
-    return UNSEEN_OK;
+    loader->is_complete = value_finish(&loader->value, nadded, nremoved);
+    return loader->is_complete ? UNSEEN_OK : UNSEEN_ERR_CORRUPT;
 }
 
 /* A chunk of another version or URL identity is as unusable here as a damaged one. */
@@ -263,6 +264,8 @@ enum unseen_status loader_take(struct loader *loader, const void *frame, size_t 
     }
     if (p[0] == TAG_SETTINGS) {
         status = take_settings(loader, p + 1, len - 1);
+    } else if (p[0] == TAG_SMALL) {
+        status = take_small(loader, p, len);
     } else if (p[0] == TAG_CHUNK) {
         status = take_chunk(loader, p, len);
     } else if (p[0] == TAG_LEASES) {

@@ -3,17 +3,18 @@
  * A value as a row of frames, each at most DUMP_FRAME_MAX bytes with its own checksum: what an RDB
  * file, a rewritten AOF, SCANDUMP and LOADCHUNK carry, and how a value is copied.
  *
- *     'S' settings                    first; settings.c
- *     'C' layer, chunk of an export   docs/format.md, "Chunks"; the chunks of a layer, then the next
- *     'L' leases, checksum            only if there are some
- *     'Z' layers, counts, checksum    last: the value is complete */
+ *     'S' settings              first; settings.c
+ *     'M' small set, checksum   docs/format.md, "Small sets"; or
+ *     'C' chunk of an export    docs/format.md, "Chunks": all the chunks of a set
+ *     'L' leases, checksum      only if there are some
+ *     'Z' counts, checksum      last: the value is complete */
 #ifndef UNSEEN_MODULE_DUMP_H
 #define UNSEEN_MODULE_DUMP_H
 
 #include "value.h"
 
 enum {
-    DUMP_FRAME_MAX = 65536 + 2
+    DUMP_FRAME_MAX = 65536 + 1
 };
 
 /* The position before the first frame, and behind the last. */
@@ -31,6 +32,7 @@ size_t dump_frame(const struct value *value, int64_t *position, uint8_t *buf);
 struct loader {
     struct value *value; /* NULL before the settings */
     struct unseen_import *import;
+    uint64_t nbytes; /* of all chunks so far */
     bool is_complete;
 };
 

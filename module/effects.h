@@ -23,6 +23,9 @@ enum {
     EFFECT_MAX = 4096
 }; /* keys in one UNSEEN.APPLY */
 
+/* Call it once, before all others. Returns false if the server refuses. */
+bool effects_init(struct server_ctx *ctx);
+
 /* Replicates the creation of a key. */
 void effect_create(struct server_ctx *ctx, struct server_string *name, const struct value *value);
 
@@ -30,17 +33,22 @@ void effect_create(struct server_ctx *ctx, struct server_string *name, const str
 struct effect {
     struct server_ctx *ctx;
     struct server_string *name;
-    const struct value *value;
+    const struct plan *plan;
     const char *event; /* the keyspace event */
     enum operation operation;
     int64_t until; /* of OPERATION_LEASE */
     bool has_changed;
+    bool is_command; /* a replica that runs the client's command makes the same change */
     size_t nkeys;
     struct unseen_key keys[EFFECT_MAX];
 };
 
 void effect_begin(struct effect *effect, struct server_ctx *ctx, struct server_string *name,
-                  const struct value *value, enum operation operation, const char *event);
+                  const struct plan *plan, enum operation operation, const char *event);
+
+/* Call it only for a command that adds one item to a key that exists, and that no limit can refuse: the
+ * command itself may be replicated in place of its effect. */
+void effect_is_command(struct effect *effect);
 
 /* One key was changed. */
 void effect_key(struct effect *effect, struct unseen_key key);

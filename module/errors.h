@@ -71,6 +71,14 @@ struct server_ctx;
     ERRORS_SAME(X, EFFECT, "ERR damaged change")                                                   \
     ERRORS_SAME(X, TTL, "ERR the time to live must be 1 to 1000000000 seconds")                    \
     ERRORS_SAME(X, MERGE, "ERR only sets with one secret, one profile and one rate can be merged") \
+    ERRORS_SAME(X, SHARDS, "ERR SHARDS must be 1 to 16384")                                        \
+    ERRORS_SAME(X, SHARD_NAME, "ERR a name with a brace would have a tag of its own")              \
+    ERRORS_SAME(X, GUARD_LEASE, "ERR LEASE must be 1 to 3600000 milliseconds")                     \
+    ERRORS_SAME(X, GUARD_WAIT, "ERR WAIT must be 0 to 3600000 milliseconds")                       \
+    ERRORS_SAME(X, GUARD_PX, "ERR PX must be 1 to 1000000000000 milliseconds")                     \
+    ERRORS_SAME(X, GUARD_REPLICA, "READONLY a replica may be behind: ask the primary")             \
+    ERRORS_SAME(X, MERGE_REPLICA,                                                                  \
+                "ERR the server has become a replica: merge again on its primary")                 \
     ERRORS_SAME(X, SYNTAX, "ERR syntax error")
 
 enum error {

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "create.h"
 #include "effects.h"
 #include "module.h"
 #include "parse.h"
@@ -11,25 +12,25 @@ enum {
     CF_NO_SPACE = -1
 }; /* the answer to an item of CF.INSERT that had no room */
 
+/* Commands that add do this before they know if the key is missing, so they do not clear
+ * the 256 bytes of the profile. */
 void creation_defaults(struct creation *creation, enum kind kind)
 {
     const bool is_cuckoo = kind == KIND_CUCKOO;
-    memset(creation, 0, sizeof(*creation));
-    creation->settings = (struct settings){
-        .kind = kind,
-        .fpr = is_cuckoo            ? 1.5e-6
-               : kind == KIND_BLOOM ? module.fpr
-                                    : UNSEEN_FPR_DEFAULT,
-        .tightening = 0.5,
-        .capacity = is_cuckoo            ? module.cuckoo_capacity
-                    : kind == KIND_BLOOM ? module.capacity
-                                         : 0,
-        .expansion = is_cuckoo ? module.cuckoo_expansion : module.expansion,
-        .bucket = module.cuckoo_bucket,
-        .iterations = module.cuckoo_iterations,
-        .limit = module.limit,
-    };
-    memcpy(creation->settings.seed, module.seed, SEED_LEN);
+    struct settings *s = &creation->settings;
+    creation->is_forbidden = false;
+    creation->again = NULL;
+    s->kind = kind;
+    s->is_fixed = false;
+    s->fpr = is_cuckoo ? 1.5e-6 : kind == KIND_BLOOM ? module.fpr : UNSEEN_FPR_DEFAULT;
+    s->tightening = module.tightening;
+    s->capacity = is_cuckoo ? module.cuckoo_capacity : kind == KIND_BLOOM ? module.capacity : 0;
+    s->expansion = is_cuckoo ? module.cuckoo_expansion : module.expansion;
+    s->bucket = module.cuckoo_bucket;
+    s->iterations = module.cuckoo_iterations;
+    s->limit = module.limit;
+    s->profile[0] = 0;
+    memcpy(s->seed, module.seed, SEED_LEN);
 }
 
 int reply_not_created(struct server_ctx *ctx, enum unseen_status status)
@@ -46,51 +47,64 @@ static int reply_verdict(struct server_ctx *ctx, const struct items *items, bool
                                         : server.ReplyWithLongLong(ctx, yes);
 }
 
-static int reply_no_room(struct server_ctx *ctx, const struct value *value,
+/* An add of items to a value, which may move. */
+struct adding {
+    struct value *value;
+    struct effect *effect;
+    struct budget budget;
+    bool counts;      /* CF.*: each add of an item counts, */
+    bool only_absent; /* or only the first one does */
+};
+
+static int reply_no_room(struct server_ctx *ctx, const struct adding *adding,
                          enum unseen_status status)
 {
     if (status == UNSEEN_ERR_SPACE) {
         return reply_error(ctx, ERROR_FULL);
     }
-    if (value->memory.refused) {
+    if (adding->budget.refused) {
         return reply_error(ctx, ERROR_LIMIT);
     }
-    return reply_error(ctx, value->plan->settings.kind == KIND_CUCKOO ? ERROR_CF_NO_MEMORY
-                                                                      : ERROR_NO_MEMORY);
+    return reply_error(ctx, adding->counts ? ERROR_CF_NO_MEMORY : ERROR_NO_MEMORY);
+}
+
+static enum unseen_status add_absent(struct adding *adding, const struct unseen_key *keys, size_t n,
+                                     uint8_t *verdicts, size_t *ndone_out)
+{
+    enum unseen_status status = UNSEEN_OK;
+    for (*ndone_out = 0; *ndone_out < n && status == UNSEEN_OK;) {
+        status = value_add_absent(&adding->value, keys[*ndone_out], &verdicts[*ndone_out],
+                                  &adding->budget);
+        *ndone_out += status == UNSEEN_OK;
+    }
+    return status;
 }
 
 /* Adds a batch, and notes in the effect what was changed. */
-static enum unseen_status add_batch(struct effect *effect, struct value *value,
-                                    const struct unseen_key *keys, size_t n, uint8_t *verdicts,
-                                    size_t *ndone_out, bool only_absent)
+static enum unseen_status add_batch(struct adding *adding, const struct unseen_key *keys, size_t n,
+                                    uint8_t *verdicts, size_t *ndone_out)
 {
-    const bool counts = value->plan->settings.kind == KIND_CUCKOO;
-    enum unseen_status status = UNSEEN_OK;
-    value->memory.refused = false;
-    if (counts && only_absent) {
-        for (*ndone_out = 0; *ndone_out < n && status == UNSEEN_OK;) {
-            status = value_add_absent(value, keys[*ndone_out], &verdicts[*ndone_out]);
-            *ndone_out += status == UNSEEN_OK;
-        }
-    } else {
-        status = value_add(value, keys, n, verdicts, ndone_out);
-    }
+    const bool all_count = adding->counts && !adding->only_absent;
+    const enum unseen_status status =
+        adding->counts && adding->only_absent
+            ? add_absent(adding, keys, n, verdicts, ndone_out)
+            : value_add(&adding->value, keys, n, verdicts, ndone_out, &adding->budget);
     for (size_t i = 0; i < *ndone_out; i++) {
-        const bool is_changed = verdicts[i] == UNSEEN_NEW || (counts && !only_absent);
+        const bool is_changed = verdicts[i] == UNSEEN_NEW || all_count;
         verdicts[i] = is_changed;
         if (is_changed) {
-            effect_key(effect, keys[i]);
+            effect_key(adding->effect, keys[i]);
         }
     }
     return status;
 }
 
 /* As RedisBloom: the answers of BF.MADD stop with the error; CF.INSERT answers -1 to the rest. */
-static void reply_to_rest(struct server_ctx *ctx, const struct value *value,
+static void reply_to_rest(struct server_ctx *ctx, const struct adding *adding,
                           enum unseen_status status, size_t nrest, size_t *nreplies)
 {
-    if (value->plan->settings.kind != KIND_CUCKOO) {
-        (void)reply_no_room(ctx, value, status);
+    if (!adding->counts) {
+        (void)reply_no_room(ctx, adding, status);
         (*nreplies)++;
         return;
     }
@@ -99,10 +113,9 @@ static void reply_to_rest(struct server_ctx *ctx, const struct value *value,
     }
 }
 
-static void add_all(struct effect *effect, struct value *value, const struct items *items,
-                    bool only_absent)
+static void add_all(struct adding *adding, const struct items *items)
 {
-    struct server_ctx *ctx = effect->ctx;
+    struct server_ctx *ctx = adding->effect->ctx;
     struct unseen_key keys[ITEMS_BATCH];
     uint8_t verdicts[ITEMS_BATCH];
     enum unseen_status status = UNSEEN_OK;
@@ -111,9 +124,9 @@ static void add_all(struct effect *effect, struct value *value, const struct ite
     while (done < items->n && status == UNSEEN_OK) {
         const size_t n = items->n - done < ITEMS_BATCH ? items->n - done : ITEMS_BATCH;
         size_t ndone = 0;
-        status = parse_keys(value->plan, items->argv + done, n, keys);
+        status = parse_keys(adding->effect->plan, items->argv + done, n, keys);
         if (status == UNSEEN_OK) {
-            status = add_batch(effect, value, keys, n, verdicts, &ndone, only_absent);
+            status = add_batch(adding, keys, n, verdicts, &ndone);
         }
         for (size_t i = 0; i < ndone; i++, nreplies++) {
             (void)reply_verdict(ctx, items, verdicts[i]);
@@ -121,9 +134,9 @@ static void add_all(struct effect *effect, struct value *value, const struct ite
         done += ndone;
     }
     if (status != UNSEEN_OK && items->is_array) {
-        reply_to_rest(ctx, value, status, items->n - done, &nreplies);
+        reply_to_rest(ctx, adding, status, items->n - done, &nreplies);
     } else if (status != UNSEEN_OK) {
-        (void)reply_no_room(ctx, value, status);
+        (void)reply_no_room(ctx, adding, status);
     }
     if (items->is_array) {
         server.ReplySetArrayLength(ctx, (long)nreplies);
@@ -150,6 +163,11 @@ int items_add(struct server_ctx *ctx, struct server_string *name, const struct c
         server.CloseKey(key);
         return reply_error(ctx, found == MISSING ? ERROR_NOT_FOUND : ERROR_WRONG_TYPE);
     }
+    if (found == MISSING && creation->again &&
+        create_aside(ctx, &creation->settings, creation->again, creation->again)) {
+        server.CloseKey(key);
+        return SERVER_OK;
+    }
     if (found == MISSING) {
         status = key_create(ctx, key, name, &creation->settings, &value);
     }
@@ -158,12 +176,17 @@ int items_add(struct server_ctx *ctx, struct server_string *name, const struct c
         return reply_not_created(ctx, status);
     }
     struct effect effect;
-    effect_begin(&effect, ctx, name, value, OPERATION_ADD, event_of(kind));
+    struct adding adding = {value, &effect, key_budget(value), kind == KIND_CUCKOO, only_absent};
+    effect_begin(&effect, ctx, name, value_plan(value), OPERATION_ADD, event_of(kind));
     effect.has_changed = found == MISSING;
+    if (found == FOUND && !items->is_array && kind != KIND_URLS && adding.budget.limit == 0) {
+        effect_is_command(&effect);
+    }
     if (items->is_array) {
         (void)server.ReplyWithArray(ctx, SERVER_POSTPONED_LEN);
     }
-    add_all(&effect, value, items, only_absent);
+    add_all(&adding, items);
+    key_moved(key, adding.value);
     effect_end(&effect);
     server.CloseKey(key);
     return SERVER_OK;
@@ -198,7 +221,8 @@ int items_ask(struct server_ctx *ctx, struct server_string *name, enum kind kind
     }
     for (size_t done = 0; done < items->n;) {
         const size_t n = items->n - done < ITEMS_BATCH ? items->n - done : ITEMS_BATCH;
-        const bool has_keys = parse_keys(value->plan, items->argv + done, n, keys) == UNSEEN_OK;
+        const bool has_keys =
+            parse_keys(value_plan(value), items->argv + done, n, keys) == UNSEEN_OK;
         if (has_keys) {
             value_contains(value, keys, n, verdicts);
         }

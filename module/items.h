@@ -24,7 +24,8 @@ struct items {
 /* The creation of a key that is missing. */
 struct creation {
     struct settings settings;
-    bool is_forbidden; /* NOCREATE */
+    bool is_forbidden;     /* NOCREATE */
+    server_handler *again; /* the command, for when a large value has been made; NULL: at once */
 };
 
 /* Fills in the module's defaults for a kind of value. */

@@ -4,8 +4,8 @@
 #include "effects.h"
 #include "module.h"
 
-enum found key_open(struct server_ctx *ctx, struct server_string *name, int mode, enum kind kind,
-                    struct server_key **key_out, struct value **value_out)
+enum found key_open_any(struct server_ctx *ctx, struct server_string *name, int mode,
+                        struct server_key **key_out, struct value **value_out)
 {
     struct server_key *key = server.OpenKey(ctx, name, mode);
     *key_out = key;
@@ -16,12 +16,19 @@ enum found key_open(struct server_ctx *ctx, struct server_string *name, int mode
     if (server.ModuleTypeGetType(key) != module.type) {
         return OF_OTHER_TYPE;
     }
-    struct value *value = server.ModuleTypeGetValue(key);
-    if (value->plan->settings.kind != kind) {
+    *value_out = server.ModuleTypeGetValue(key);
+    return FOUND;
+}
+
+enum found key_open(struct server_ctx *ctx, struct server_string *name, int mode, enum kind kind,
+                    struct server_key **key_out, struct value **value_out)
+{
+    const enum found found = key_open_any(ctx, name, mode, key_out, value_out);
+    if (found == FOUND && value_plan(*value_out)->settings.kind != kind) {
+        *value_out = NULL;
         return OF_OTHER_TYPE;
     }
-    *value_out = value;
-    return FOUND;
+    return found;
 }
 
 enum found key_read(struct server_ctx *ctx, struct server_string *name, enum kind kind,
@@ -33,9 +40,37 @@ enum found key_read(struct server_ctx *ctx, struct server_string *name, enum kin
     return found;
 }
 
+enum found key_read_any(struct server_ctx *ctx, struct server_string *name,
+                        struct value **value_out)
+{
+    struct server_key *key;
+    const enum found found = key_open_any(ctx, name, SERVER_READ, &key, value_out);
+    server.CloseKey(key);
+    return found;
+}
+
 void key_put(struct server_key *key, struct value *value)
 {
     (void)server.ModuleTypeSetValue(key, module.type, value); /* the key is open to be written */
+}
+
+void key_fill(struct server_ctx *ctx, struct server_key *key, struct server_string *name,
+              struct value *value)
+{
+    key_put(key, value);
+    effect_create(ctx, name, value);
+}
+
+void key_moved(struct server_key *key, struct value *value)
+{
+    if (server.ModuleTypeGetValue(key) != value) {
+        (void)server.ModuleTypeReplaceValue(key, module.type, value, NULL); /* open as above */
+    }
+}
+
+struct budget key_budget(const struct value *value)
+{
+    return (struct budget){value_plan(value)->settings.limit, 0, false};
 }
 
 enum unseen_status key_create(struct server_ctx *ctx, struct server_key *key,
@@ -50,8 +85,7 @@ enum unseen_status key_create(struct server_ctx *ctx, struct server_key *key,
     status = value_create(value_out, plan);
     plan_release(plan);
     if (status == UNSEEN_OK) {
-        key_put(key, *value_out);
-        effect_create(ctx, name, *value_out);
+        key_fill(ctx, key, name, *value_out);
     }
     return status;
 }

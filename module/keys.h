@@ -18,9 +18,17 @@ enum found {
 enum found key_open(struct server_ctx *ctx, struct server_string *name, int mode, enum kind kind,
                     struct server_key **key_out, struct value **value_out);
 
+/* As key_open, for a value of any kind. */
+enum found key_open_any(struct server_ctx *ctx, struct server_string *name, int mode,
+                        struct server_key **key_out, struct value **value_out);
+
 /* As key_open to read, and closes the key: the value stays valid for the length of the command. */
 enum found key_read(struct server_ctx *ctx, struct server_string *name, enum kind kind,
                     struct value **value_out);
+
+/* As key_read, for a value of any kind. */
+enum found key_read_any(struct server_ctx *ctx, struct server_string *name,
+                        struct value **value_out);
 
 /* Makes the value of settings, puts it into a missing key, and replicates the creation.
  *
@@ -29,7 +37,17 @@ enum unseen_status key_create(struct server_ctx *ctx, struct server_key *key,
                               struct server_string *name, const struct settings *settings,
                               struct value **value_out);
 
+/* Puts a value into a missing key that is open, and replicates the creation. */
+void key_fill(struct server_ctx *ctx, struct server_key *key, struct server_string *name,
+              struct value *value);
+
 /* Puts a value into a missing key. */
 void key_put(struct server_key *key, struct value *value);
+
+/* Tells the key where its value is after a change, which may have moved it. */
+void key_moved(struct server_key *key, struct value *value);
+
+/* The memory that a command of a client may take. */
+struct budget key_budget(const struct value *value);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Values that come in by commands, frame by frame: UNSEEN.LOAD of a rewritten AOF, BF.LOADCHUNK,
- * CF.LOADCHUNK and BF.LOAD; and how they go out: BF.SCANDUMP and CF.SCANDUMP. A value is put
+ * Values that come in by commands, frame by frame: UNSEEN.LOAD of a rewritten AOF, with several frames
+ * in a command, BF.LOADCHUNK, CF.LOADCHUNK and BF.LOAD; and how they go out: BF.SCANDUMP and CF.SCANDUMP. A value is put
  * together aside, and its key appears when the last frame has come. */
 #ifndef UNSEEN_MODULE_LOAD_H
 #define UNSEEN_MODULE_LOAD_H
@@ -15,6 +15,19 @@ server_handler load_bloom_loadchunk;
 server_handler load_bloom_load;
 server_handler load_cuckoo_scandump;
 server_handler load_cuckoo_loadchunk;
+
+/* Call it once, before all others. Returns false if the server refuses. */
+bool load_init(struct server_ctx *ctx);
+
+enum {
+    LOAD_FRAMES = 15 /* in one UNSEEN.LOAD, which stays below 1 MiB */
+};
+
+/* The next frames of a value, as strings of the server, for one command: LOAD_FRAMES at most, and all
+ * of a small value. Counts *position on as dump_frame does. Returns the number of strings; the caller
+ * frees them with load_free_frames. */
+size_t load_frames(const struct value *value, int64_t *position, struct server_string **frames);
+void load_free_frames(struct server_string **frames, size_t n);
 
 /* Replicates a whole value, in place of what the key has there. */
 void load_replicate(struct server_ctx *ctx, struct server_string *name, const struct value *value);

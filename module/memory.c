@@ -42,11 +42,11 @@ static bool is_plain(size_t size)
     return size >= LARGE && large_are_aligned;
 }
 
-static bool is_refused(struct memory *memory, size_t size)
+static bool is_refused(struct budget *budget, uint64_t used, size_t size)
 {
-    const bool refused =
-        memory->limit && (size > memory->limit || memory->used > memory->limit - size);
-    memory->refused = memory->refused || refused;
+    const bool refused = (budget->limit && (size > budget->limit || used > budget->limit - size)) ||
+                         (budget->block_limit && size > budget->block_limit);
+    budget->refused = budget->refused || refused;
     return refused;
 }
 
@@ -73,13 +73,33 @@ static void *alloc_aligned(size_t size, size_t align)
     return ptr;
 }
 
+static void *alloc_own(void *context, size_t size, size_t align)
+{
+    (void)context;
+    return is_plain(size) ? alloc_plain(size, align) : alloc_aligned(size, align);
+}
+
+static void release_own(void *context, void *ptr, size_t size)
+{
+    (void)context;
+    if (!is_plain(size)) {
+        memcpy(&ptr, (char *)ptr - sizeof(ptr), sizeof(ptr));
+    }
+    server.Free(ptr);
+}
+
+struct unseen_allocator memory_own_allocator(void)
+{
+    return (struct unseen_allocator){alloc_own, release_own, NULL};
+}
+
 static void *alloc(void *context, size_t size, size_t align)
 {
     struct memory *memory = context;
-    if (is_refused(memory, size)) {
+    if (is_refused(&memory->budget, memory->used, size)) {
         return NULL;
     }
-    void *ptr = is_plain(size) ? alloc_plain(size, align) : alloc_aligned(size, align);
+    void *ptr = alloc_own(NULL, size, align);
     memory->used += ptr ? size : 0;
     total += ptr ? size : 0;
     return ptr;
@@ -90,22 +110,39 @@ static void release(void *context, void *ptr, size_t size)
     struct memory *memory = context;
     memory->used -= size;
     total -= size;
-    if (!is_plain(size)) {
-        memcpy(&ptr, (char *)ptr - sizeof(ptr), sizeof(ptr));
-    }
-    server.Free(ptr);
+    release_own(NULL, ptr, size);
 }
 
-void memory_init(struct memory *memory, uint64_t limit)
+void memory_init(struct memory *memory)
 {
     memory->used = 0;
-    memory->limit = limit;
-    memory->refused = false;
+    memory->budget = (struct budget){0, 0, false};
 }
 
 struct unseen_allocator memory_allocator(struct memory *memory)
 {
     return (struct unseen_allocator){alloc, release, memory};
+}
+
+/* The server aligns to 16 bytes, where small sets need 8. The block that a small set leaves is freed
+ * behind its successor, and does not count. */
+static void *alloc_small(void *context, size_t size, size_t align)
+{
+    void *ptr = is_refused(context, 0, size) ? NULL : alloc_plain(size, align);
+    total += ptr ? size : 0;
+    return ptr;
+}
+
+static void release_small(void *context, void *ptr, size_t size)
+{
+    (void)context;
+    total -= size;
+    server.Free(ptr);
+}
+
+struct unseen_allocator memory_small_allocator(struct budget *budget)
+{
+    return (struct unseen_allocator){alloc_small, release_small, budget};
 }
 
 uint64_t memory_total(void)

@@ -7,11 +7,20 @@
 
 #include <string.h>
 
+#include <unseen_shard.h>
+
 #include "checksum.h"
 #include "commands.h"
+#include "config.h"
+#include "effects.h"
+#include "guard.h"
+#include "guard_leases.h"
+#include "load.h"
 #include "memory.h"
 #include "parse.h"
+#include "secret.h"
 #include "server.h"
+#include "shards.h"
 #include "type.h"
 
 /* MODULE LIST says "bf", and clients ask for a version of RedisBloom that has all commands. */
@@ -29,6 +38,9 @@ struct module module = {
     .cuckoo_bucket = 2,
     .cuckoo_iterations = 20,
     .cuckoo_expansion = 1,
+    .cuckoo_max_expansions = 32,
+    .tightening = 0.5,
+    .nshards = 16,
 };
 
 /* ---- arguments ---- */
@@ -73,9 +85,23 @@ static bool set_limit(const struct server_string *value)
     return parse_range(value, 0, INT64_MAX, &module.limit);
 }
 
+static bool set_shards(const struct server_string *value)
+{
+    uint64_t number;
+    const bool is_good = parse_range(value, 1, UNSEEN_SHARD_TAGS_MAX, &number);
+    module.nshards = is_good ? (uint32_t)number : module.nshards;
+    return is_good;
+}
+
+static bool set_seed(const struct server_string *value)
+{
+    module.has_seed_file = secret_read(server.StringPtrLen(value, NULL), module.seed);
+    return module.has_seed_file;
+}
+
 static const struct {
     const char *name;
-    const char *old_name; /* of RedisBloom's arguments before 8.0; NULL: there was none */
+    const char *old_name; /* of RedisBloom's arguments before 8.0; NULL if it is new */
     bool (*set)(const struct server_string *value);
     const char *values;
 } arguments[] = {
@@ -84,6 +110,8 @@ static const struct {
     {"bf-initial-size", "INITIAL_SIZE", set_capacity, "1 to 1073741824"},
     {"bf-expansion-factor", NULL, set_expansion, "0 to 32768"},
     {"cf-initial-size", NULL, set_cuckoo_capacity, "4 to 1073741824"},
+    {"shards", NULL, set_shards, "1 to 16384"},
+    {"seed-file", NULL, set_seed, "a file of 32 hexadecimal digits"},
     {"maxbytes", NULL, set_limit, "a number of bytes, or 0 for no limit"},
 };
 
@@ -128,6 +156,8 @@ static void add_info(struct server_info_ctx *info, int for_crash_report)
     (void)server.InfoAddFieldULongLong(info, "sets", totals.nvalues);
     (void)server.InfoAddFieldULongLong(info, "memory_bytes", totals.memory);
     (void)server.InfoAddFieldULongLong(info, "refused_payloads", totals.nrefused);
+    (void)server.InfoAddFieldULongLong(info, "defragmented_sets", totals.nmoved);
+    guard_add_info(info);
 }
 
 __attribute__((visibility("default"))) int RedisModule_OnLoad(struct server_ctx *ctx,
@@ -159,7 +189,9 @@ __attribute__((visibility("default"))) int RedisModule_OnLoad(struct server_ctx 
         server.Log(ctx, "warning", "unseen.so: the server refuses the name %s", refused);
         return SERVER_ERR;
     }
-    return take_arguments(ctx, argv, argc) && server.RegisterInfoFunc(ctx, add_info) == SERVER_OK
+    return take_arguments(ctx, argv, argc) && config_init(ctx) && effects_init(ctx) &&
+                   guard_leases_init(ctx) && load_init(ctx) && shards_init() &&
+                   server.RegisterInfoFunc(ctx, add_info) == SERVER_OK
                ? SERVER_OK
                : SERVER_ERR;
 }

@@ -25,8 +25,13 @@ struct module {
     uint32_t cuckoo_bucket;
     uint32_t cuckoo_iterations;
     uint32_t cuckoo_expansion;
-    uint64_t limit; /* MAXBYTES of new keys; 0: none */
+    uint32_t cuckoo_max_expansions; /* has no effect */
+    double tightening;
+    bool keeps_place; /* active defragmentation moves nothing */
+    uint64_t limit;   /* MAXBYTES of new keys; 0: none */
+    uint32_t nshards; /* of UNSEEN.SHARD */
     uint8_t seed[SEED_LEN];
+    bool has_seed_file; /* the seed came from a file: that of an RDB file does not replace it */
 };
 
 extern struct module module;

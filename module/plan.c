@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * Which filters a value has. A value is a first layer of known size, if the capacity is known and
- * the rate is loose enough for that to be smaller, and behind it a "compact" set that grows by itself.
- * Each gets half of the rate, so a question asks two filters at most, whatever the number of keys.
+ * Which filters a value has. A value starts as a small set, unless many keys are reserved: then it is
+ * a block filter of that size. Both go on as a "compact" set, which grows by itself. A small set for a
+ * rate below 1e-5 keeps the first bits of its keys, from which the compact set is made as if it had
+ * been there from the start; with a looser rate the first part stays, frozen, in front of it.
  *
  * Plans are found by their encoded settings in a table of chains. Values are freed by the server's
  * lazy-free thread, too: the table has a lock. */
@@ -16,50 +17,53 @@
 #include "server.h"
 
 enum {
-    NCHAINS = 1024
+    NCHAINS = 1024,
+    NIDS = 65536,
+    SMALL_CAPACITY = 1024 /* the most keys that are reserved in a small set */
 };
+
+/* The lowest rate of a small set with layers (unseen_small.h). */
+static const double layered_rate_min = 1e-5;
 
 /* A "compact" set has one of two widths: this rate in 36 bits, or UNSEEN_FPR_DEFAULT in 45. */
 static const double narrow_rate = 1.5e-6;
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct plan *chains[NCHAINS];
+static struct plan *ids[NIDS]; /* a value reads the place of its plan without the lock */
+static uint16_t last_id;
+static unsigned nids; /* in use */
 
 /* Plans are few and belong to the module: their memory has no limit and is in no key's count. */
 static struct memory shared_memory;
 
-static bool take_sized(struct plan *plan, double rate)
+/* A rate that is not loose enough for a block filter leaves it at "compact". */
+static void take_sized(struct plan *plan)
 {
-    struct unseen_plan sized = {
-        .size = sizeof(sized), .filter = "block", .capacity = plan->settings.capacity, .fpr = rate};
-    if (unseen_plan(&sized) != UNSEEN_OK) {
-        return false;
+    const struct settings *s = &plan->settings;
+    struct unseen_plan sized = {.size = sizeof(sized),
+                                .filter = "block",
+                                .capacity = s->capacity,
+                                .fpr = s->fpr - narrow_rate};
+    if (unseen_plan(&sized) == UNSEEN_OK) {
+        plan->filter = s->is_fixed ? "block" : "layered";
+        plan->starts_small = false;
+        plan->capacity = s->capacity;
+        plan->bytes = sized.bits / 8;
     }
-    plan->filters[0] = sized.filter;
-    plan->rates[0] = rate;
-    plan->first_max = sized.capacity;
-    plan->first_bytes = sized.bits / 8;
-    return true;
 }
 
+/* Sets that can remove or count are "compact" at any rate. */
 static enum unseen_status choose(struct plan *plan)
 {
     const struct settings *s = &plan->settings;
-    const double half = s->fpr / 2;
-    plan->nlayers = 1;
-    plan->rates[0] = s->fpr;
-    plan->filters[0] = s->kind == KIND_CUCKOO ? "compact-count" : "compact";
-    if (s->kind == KIND_BLOOM && s->capacity > 0 && s->is_fixed && s->fpr > 10 * narrow_rate) {
-        return take_sized(plan, s->fpr) ? UNSEEN_OK : UNSEEN_ERR_FPR;
+    const bool is_loose = s->kind == KIND_BLOOM && s->fpr >= layered_rate_min;
+    plan->starts_small = true;
+    plan->filter = s->kind == KIND_CUCKOO ? "compact-count" : is_loose ? "layered" : "compact";
+    plan->rate = is_loose || s->fpr < narrow_rate ? s->fpr : narrow_rate;
+    if (is_loose && s->capacity > SMALL_CAPACITY) {
+        take_sized(plan);
     }
-    if (s->kind == KIND_BLOOM && s->capacity > 0 && half > 10 * narrow_rate &&
-        take_sized(plan, half)) {
-        plan->nlayers = 2;
-        plan->filters[1] = "compact";
-        plan->rates[1] = half;
-        return UNSEEN_OK;
-    }
-    plan->first_max = s->is_fixed ? s->capacity : 0;
     return s->fpr >= UNSEEN_FPR_DEFAULT ? UNSEEN_OK : UNSEEN_ERR_FPR;
 }
 
@@ -82,6 +86,28 @@ static enum unseen_status make_keyer(struct plan *plan, const struct unseen_allo
                                                .url = plan->url,
                                                .allocator = allocator};
     return unseen_set_create(&plan->keyer, &options, NULL);
+}
+
+/* Gives the plan the next id that is free. */
+static void take_id(struct plan *plan)
+{
+    if (nids == NIDS - 1) {
+        return;
+    }
+    do {
+        last_id++;
+    } while (last_id == 0 || ids[last_id]);
+    nids++;
+    ids[last_id] = plan;
+    plan->id = last_id;
+}
+
+static void give_id_back(struct plan *plan)
+{
+    if (plan->id != 0) {
+        nids--;
+        ids[plan->id] = NULL;
+    }
 }
 
 static void discard(struct plan *plan)
@@ -136,6 +162,7 @@ enum unseen_status plan_acquire(struct plan **plan_out, const struct settings *s
         if (status == UNSEEN_OK) {
             plan->next = *chain;
             *chain = plan;
+            take_id(plan);
         }
     }
     pthread_mutex_unlock(&lock);
@@ -163,7 +190,13 @@ void plan_release(struct plan *plan)
             link = &(*link)->next;
         }
         *link = plan->next;
+        give_id_back(plan);
         discard(plan);
     }
     pthread_mutex_unlock(&lock);
+}
+
+struct plan *plan_of_id(uint16_t id)
+{
+    return ids[id];
 }

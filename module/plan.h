@@ -12,11 +12,12 @@
 struct plan {
     struct settings settings;
     unsigned key_bits;
-    unsigned nlayers;       /* layers that a value may have, 1 or 2 */
-    const char *filters[2]; /* of each layer */
-    double rates[2];
-    uint64_t first_max;       /* keys in the first layer; 0: any number */
-    uint64_t first_bytes;     /* memory of a first layer that does not grow; 0: it grows */
+    bool starts_small;
+    const char *filter; /* of the set, behind the small set if there is one */
+    double rate;
+    uint64_t capacity;        /* of a set that is sized; 0: it grows */
+    uint64_t bytes;           /* of such a set, before it grows */
+    uint16_t id;              /* the mark of its small sets; 0: there are too many plans */
     struct unseen_url *url;   /* NULL: bytes are the identity */
     struct unseen_set *keyer; /* makes keys; has none */
 
@@ -38,5 +39,8 @@ enum unseen_status plan_acquire(struct plan **plan_out, const struct settings *s
 void plan_share(struct plan *plan);
 
 void plan_release(struct plan *plan);
+
+/* The plan with this id, which is not 0 and of which the caller has a value. */
+struct plan *plan_of_id(uint16_t id);
 
 #endif

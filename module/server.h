@@ -22,10 +22,12 @@ struct server_io;
 struct server_type;
 struct server_digest;
 struct server_command;
+struct server_info;
 struct server_info_ctx;
 struct server_key_option_ctx;
 struct server_defrag_ctx;
 struct server_client;
+struct server_dict;
 struct server_type_methods;
 struct server_command_info;
 
@@ -41,7 +43,8 @@ enum {
 }; /* of OpenKey */
 
 enum {
-    SERVER_KEY_EMPTY = 0
+    SERVER_KEY_EMPTY = 0,
+    SERVER_KEY_STRING = 1
 }; /* of KeyType */
 
 enum {
@@ -52,6 +55,9 @@ enum {
 enum {
     SERVER_IN_LUA = 1 << 0,
     SERVER_IN_MULTI = 1 << 1,
+    SERVER_IS_MASTER = 1 << 2,
+    SERVER_IS_REPLICA = 1 << 3,
+    SERVER_HAS_AOF = 1 << 6,
     SERVER_IS_REPLICATED = 1 << 12,
     SERVER_IS_LOADING = 1 << 13,
     SERVER_DENIES_BLOCKING = 1 << 21,
@@ -64,8 +70,9 @@ enum {
 }; /* of SetModuleOptions */
 
 enum {
-    SERVER_NOTIFY_GENERIC = 1 << 2
-}; /* of NotifyKeyspaceEvent */
+    SERVER_NOTIFY_GENERIC = 1 << 2,
+    SERVER_NOTIFY_STRING = 1 << 3
+}; /* of NotifyKeyspaceEvent and SubscribeToKeyspaceEvents */
 
 enum {
     SERVER_AUX_BEFORE = 1 << 0
@@ -197,6 +204,43 @@ struct server_command_info {
 };
 
 typedef int server_handler(struct server_ctx *ctx, struct server_string **argv, int argc);
+typedef void server_timer(struct server_ctx *ctx, void *data);
+typedef int server_key_event(struct server_ctx *ctx, int type, const char *event,
+                             struct server_string *name);
+
+/* Of SubscribeToServerEvent, by value. */
+struct server_event {
+    uint64_t id;
+    uint64_t version;
+};
+
+enum {
+    SERVER_EVENT_FLUSH = 2,
+    SERVER_EVENT_REPLICA = 6, /* one came or went */
+    SERVER_EVENT_CRON = 8,    /* ten times a second, if "hz" is 10 */
+    SERVER_EVENT_FORK = 13,
+    SERVER_EVENT_VERSION = 1,
+    SERVER_FLUSH_END = 1 /* of the subevents of FLUSH */
+};
+
+typedef void server_event_handler(struct server_ctx *ctx, struct server_event event,
+                                  uint64_t subevent, void *data);
+
+/* Of settings. A set function gives an error text as a string, which the server frees. */
+enum {
+    SERVER_CONFIG_MEMORY = 1 << 7,    /* "128mb" is a number, too */
+    SERVER_CONFIG_UNPREFIXED = 1 << 9 /* from Redis 8.0 on */
+};
+
+typedef long long server_get_number(const char *name, void *data);
+typedef int server_set_number(const char *name, long long value, void *data,
+                              struct server_string **error);
+typedef struct server_string *server_get_string(const char *name, void *data);
+typedef int server_set_string(const char *name, struct server_string *value, void *data,
+                              struct server_string **error);
+typedef int server_get_bool(const char *name, void *data);
+typedef int server_set_bool(const char *name, int value, void *data, struct server_string **error);
+typedef int server_apply(struct server_ctx *ctx, void *data, struct server_string **error);
 
 /* X(result, name, parameters) */
 #define SERVER_FUNCTIONS(X)                                                                        \
@@ -225,7 +269,11 @@ typedef int server_handler(struct server_ctx *ctx, struct server_string **argv, 
     X(int, StringToLongLong, (const struct server_string *, long long *))                          \
     X(int, StringToDouble, (const struct server_string *, double *))                               \
     X(struct server_string *, CreateString, (struct server_ctx *, const char *, size_t))           \
+    X(struct server_string *, CreateStringFromString,                                              \
+      (struct server_ctx *, const struct server_string *))                                         \
     X(void, FreeString, (struct server_ctx *, struct server_string *))                             \
+    X(int, StringAppendBuffer,                                                                     \
+      (struct server_ctx *, struct server_string *, const char *, size_t))                         \
     X(const struct server_string *, GetKeyNameFromIO, (struct server_io *))                        \
     /* replies */                                                                                  \
     X(int, WrongArity, (struct server_ctx *))                                                      \
@@ -247,9 +295,17 @@ typedef int server_handler(struct server_ctx *ctx, struct server_string **argv, 
     X(void *, ModuleTypeGetValue, (struct server_key *))                                           \
     X(int, ModuleTypeSetValue, (struct server_key *, struct server_type *, void *))                \
     X(int, ModuleTypeReplaceValue, (struct server_key *, struct server_type *, void *, void **))   \
+    X(const char *, StringDMA, (struct server_key *, size_t *, int))                               \
+    X(int, StringSet, (struct server_key *, struct server_string *))                               \
+    X(int, SetAbsExpire, (struct server_key *, long long))                                         \
+    X(int, DeleteKey, (struct server_key *))                                                       \
     X(int, SignalModifiedKey, (struct server_ctx *, struct server_string *))                       \
     X(int, NotifyKeyspaceEvent, (struct server_ctx *, int, const char *, struct server_string *))  \
     X(int, Replicate, (struct server_ctx *, const char *, const char *, ...))                      \
+    X(int, ReplicateVerbatim, (struct server_ctx *))                                               \
+    X(struct server_info *, GetServerInfo, (struct server_ctx *, const char *))                    \
+    X(unsigned long long, ServerInfoGetFieldUnsigned, (struct server_info *, const char *, int *)) \
+    X(void, FreeServerInfo, (struct server_ctx *, struct server_info *))                           \
     /* persistence */                                                                              \
     X(void, SaveUnsigned, (struct server_io *, uint64_t))                                          \
     X(uint64_t, LoadUnsigned, (struct server_io *))                                                \
@@ -267,11 +323,36 @@ typedef int server_handler(struct server_ctx *ctx, struct server_string **argv, 
       (struct server_ctx *, server_handler *, server_handler *,                                    \
        void (*)(struct server_ctx *, void *), long long))                                          \
     X(int, UnblockClient, (struct server_client *, void *))                                        \
-    X(void *, GetBlockedClientPrivateData, (struct server_ctx *))
+    X(void *, GetBlockedClientPrivateData, (struct server_ctx *))                                  \
+    X(struct server_client *, GetBlockedClientHandle, (struct server_ctx *))                       \
+    /* settings: get, set, apply, private data */                                                  \
+    X(int, RegisterNumericConfig,                                                                  \
+      (struct server_ctx *, const char *, long long, unsigned, long long, long long,               \
+       server_get_number *, server_set_number *, server_apply *, void *))                          \
+    X(int, RegisterStringConfig,                                                                   \
+      (struct server_ctx *, const char *, const char *, unsigned, server_get_string *,             \
+       server_set_string *, server_apply *, void *))                                               \
+    X(int, RegisterBoolConfig,                                                                     \
+      (struct server_ctx *, const char *, int, unsigned, server_get_bool *, server_set_bool *,     \
+       server_apply *, void *))                                                                    \
+    X(int, LoadConfigs, (struct server_ctx *))                                                     \
+    /* time, events, dictionaries */                                                               \
+    X(uint64_t, CreateTimer, (struct server_ctx *, long long, server_timer *, void *))             \
+    X(int, AvoidReplicaTraffic, (void))                                                            \
+    X(int, StopTimer, (struct server_ctx *, uint64_t, void **))                                    \
+    X(int, SubscribeToKeyspaceEvents, (struct server_ctx *, int, server_key_event *))              \
+    X(int, SubscribeToServerEvent,                                                                 \
+      (struct server_ctx *, struct server_event, server_event_handler *))                          \
+    X(struct server_dict *, CreateDict, (struct server_ctx *))                                     \
+    X(uint64_t, DictSize, (struct server_dict *))                                                  \
+    X(int, DictSetC, (struct server_dict *, void *, size_t, void *))                               \
+    X(void *, DictGetC, (struct server_dict *, void *, size_t, int *))                             \
+    X(int, DictDelC, (struct server_dict *, void *, size_t, void *))
 
 #define SERVER_OPTIONAL(X)                                                                         \
     X(int, AddACLCategory, (struct server_ctx *, const char *))                                    \
-    X(int, SetCommandACLCategories, (struct server_command *, const char *))
+    X(int, SetCommandACLCategories, (struct server_command *, const char *))                       \
+    X(int, LoadDefaultConfigs, (struct server_ctx *))
 
 struct server_api {
 #define SERVER_MEMBER(result, name, parameters) result(*name) parameters;

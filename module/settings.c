@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- *     version kind is_fixed 0 | expansion bucket iterations | fpr tightening capacity limit | seed |
- *     length of the profile, profile | CRC-32C */
+ *     version, kind | FIXED, seed, fpr | capacity, limit, expansion, bucket, iterations as varints |
+ *     tightening | length of the profile, profile | CRC-32C
+ *
+ * A key that holds a few items is saved with its settings, so they are short: 43 bytes without a
+ * profile. */
 #include "settings.h"
 
 #include <string.h>
@@ -10,8 +13,10 @@
 #include "checksum.h"
 
 enum {
-    VERSION = 1,
-    FIXED_LEN = 4 + 3 * 4 + 4 * 8 + SEED_LEN + 1
+    VERSION = 2,
+    FIXED = 0x10,
+    NNUMBERS = 5,
+    HEAD = 2 + SEED_LEN + 8
 };
 
 static uint64_t bits_of(double number)
@@ -31,19 +36,21 @@ static double number_of(uint64_t bits)
 size_t settings_encode(const struct settings *s, uint8_t *buf)
 {
     const size_t profile_len = strlen(s->profile);
-    const uint8_t head[4] = {VERSION, (uint8_t)s->kind, s->is_fixed, 0};
-    memcpy(buf, head, sizeof(head));
-    put_le(buf + 4, s->expansion, 4);
-    put_le(buf + 8, s->bucket, 4);
-    put_le(buf + 12, s->iterations, 4);
-    put_le(buf + 16, bits_of(s->fpr), 8);
-    put_le(buf + 24, bits_of(s->tightening), 8);
-    put_le(buf + 32, s->capacity, 8);
-    put_le(buf + 40, s->limit, 8);
-    memcpy(buf + 48, s->seed, SEED_LEN);
-    buf[FIXED_LEN - 1] = (uint8_t)profile_len;
-    memcpy(buf + FIXED_LEN, s->profile, profile_len);
-    return checksum_append(buf, FIXED_LEN + profile_len);
+    const uint64_t numbers[NNUMBERS] = {s->capacity, s->limit, s->expansion, s->bucket,
+                                        s->iterations};
+    size_t len = HEAD;
+    buf[0] = VERSION;
+    buf[1] = (uint8_t)(s->kind | (s->is_fixed ? FIXED : 0));
+    memcpy(buf + 2, s->seed, SEED_LEN);
+    put_le(buf + 2 + SEED_LEN, bits_of(s->fpr), 8);
+    for (size_t i = 0; i < NNUMBERS; i++) {
+        len += put_varint(buf + len, numbers[i]);
+    }
+    put_le(buf + len, bits_of(s->tightening), 8);
+    len += 8;
+    buf[len++] = (uint8_t)profile_len;
+    memcpy(buf + len, s->profile, profile_len);
+    return checksum_append(buf, len + profile_len);
 }
 
 static bool are_in_range(const struct settings *s)
@@ -55,28 +62,45 @@ static bool are_in_range(const struct settings *s)
            s->expansion <= EXPANSION_MAX;
 }
 
+/* Reads the profile, which ends the settings. */
+static bool take_profile(struct settings *s, const uint8_t *data, size_t len)
+{
+    if (len == 0 || len - 1 != data[0] || memchr(data + 1, 0, len - 1)) {
+        return false;
+    }
+    memcpy(s->profile, data + 1, len - 1);
+    return true;
+}
+
 bool settings_decode(struct settings *settings, const uint8_t *data, size_t len)
 {
+    uint64_t numbers[NNUMBERS];
+    size_t at = HEAD;
     len = checksum_strip(data, len);
-    if (len == SIZE_MAX || len < FIXED_LEN || len != (size_t)FIXED_LEN + data[FIXED_LEN - 1] ||
-        data[0] != VERSION || data[2] > 1 || data[3] != 0) {
+    if (len == SIZE_MAX || len < HEAD || data[0] != VERSION) {
+        return false;
+    }
+    for (size_t i = 0; i < NNUMBERS; i++) {
+        if (!get_varint(data, len, &at, &numbers[i]) || (i > 1 && numbers[i] > UINT32_MAX)) {
+            return false;
+        }
+    }
+    if (len - at < 8) {
         return false;
     }
     struct settings s = {
-        .kind = (enum kind)data[1],
-        .is_fixed = data[2],
-        .expansion = (uint32_t)get_le(data + 4, 4),
-        .bucket = (uint32_t)get_le(data + 8, 4),
-        .iterations = (uint32_t)get_le(data + 12, 4),
-        .fpr = number_of(get_le(data + 16, 8)),
-        .tightening = number_of(get_le(data + 24, 8)),
-        .capacity = get_le(data + 32, 8),
-        .limit = get_le(data + 40, 8),
+        .kind = (enum kind)(data[1] & ~FIXED),
+        .is_fixed = data[1] & FIXED,
+        .fpr = number_of(get_le(data + 2 + SEED_LEN, 8)),
+        .capacity = numbers[0],
+        .limit = numbers[1],
+        .expansion = (uint32_t)numbers[2],
+        .bucket = (uint32_t)numbers[3],
+        .iterations = (uint32_t)numbers[4],
+        .tightening = number_of(get_le(data + at, 8)),
     };
-    const size_t profile_len = data[FIXED_LEN - 1];
-    memcpy(s.seed, data + 48, SEED_LEN);
-    memcpy(s.profile, data + FIXED_LEN, profile_len);
-    if (memchr(s.profile, 0, profile_len) || !are_in_range(&s)) {
+    memcpy(s.seed, data + 2, SEED_LEN);
+    if (!take_profile(&s, data + at + 8, len - at - 8) || !are_in_range(&s)) {
         return false;
     }
     *settings = s;

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "dump.h"
+#include "load.h"
 #include "module.h"
 
 enum {
@@ -18,10 +19,11 @@ enum {
 static const char type_name[] = "unseenset";
 
 static _Atomic uint64_t nrefused;
+static _Atomic uint64_t nmoved;
 
 struct type_totals type_totals(void)
 {
-    return (struct type_totals){value_total(), memory_total(), nrefused};
+    return (struct type_totals){value_total(), memory_total(), nrefused, nmoved};
 }
 
 /* ---- RDB ---- */
@@ -88,7 +90,7 @@ static int aux_load(struct server_io *io, int encoding, int when)
     (void)when;
     char *seed = server.LoadStringBuffer(io, &len);
     const bool is_good = encoding == ENCODING && !server.IsIOError(io) && seed && len == SEED_LEN;
-    if (is_good) {
+    if (is_good && !module.has_seed_file) {
         memcpy(module.seed, seed, SEED_LEN);
     }
     server.Free(seed);
@@ -99,12 +101,12 @@ static int aux_load(struct server_io *io, int encoding, int when)
 
 static void aof_rewrite(struct server_io *io, struct server_string *key, void *value)
 {
-    uint8_t buf[DUMP_FRAME_MAX];
+    struct server_string *frames[LOAD_FRAMES];
     for (int64_t position = DUMP_START; position != DUMP_END;) {
-        const bool is_first = position == DUMP_START;
-        const size_t len = dump_frame(value, &position, buf);
-        server.EmitAOF(io, "UNSEEN.LOAD", "scb", key, is_first ? "FIRST" : "NEXT",
-                       (const char *)buf, len);
+        const char *which = position == DUMP_START ? "FIRST" : "NEXT";
+        const size_t n = load_frames(value, &position, frames);
+        server.EmitAOF(io, "UNSEEN.LOAD", "scv", key, which, frames, n);
+        load_free_frames(frames, n);
     }
 }
 
@@ -119,10 +121,10 @@ static void digest(struct server_digest *digest, void *value)
 {
     const struct value *v = value;
     uint8_t settings[SETTINGS_MAX];
-    const size_t len = settings_encode(&v->plan->settings, settings);
+    const size_t len = settings_encode(&value_plan(v)->settings, settings);
     server.DigestAddStringBuffer(digest, (const char *)settings, len);
-    server.DigestAddLongLong(digest, (long long)v->nadded);
-    server.DigestAddLongLong(digest, (long long)v->nremoved);
+    server.DigestAddLongLong(digest, (long long)value_nadded(v));
+    server.DigestAddLongLong(digest, (long long)value_nremoved(v));
     server.DigestAddLongLong(digest, (long long)value_digest(v));
     server.DigestEndSequence(digest);
 }
@@ -146,6 +148,21 @@ static void *copy(struct server_string *from, struct server_string *to, const vo
     return dump_copy(&copied, value) == UNSEEN_OK ? copied : NULL;
 }
 
+/* A server moves only what its allocator has in slabs, up to 14 KiB: of ours, the small sets. */
+static int defrag(struct server_defrag_ctx *ctx, struct server_string *key, void **value)
+{
+    (void)key;
+    struct value *v = *value;
+    void **block = module.keeps_place ? NULL : value_block(&v);
+    void *moved = block ? server.DefragAlloc(ctx, *block) : NULL;
+    if (moved) {
+        *block = moved;
+        *value = v;
+        nmoved++;
+    }
+    return 0;
+}
+
 struct server_type *type_create(struct server_ctx *ctx)
 {
     static struct server_type_methods methods = {
@@ -161,6 +178,7 @@ struct server_type *type_create(struct server_ctx *ctx)
         .aux_save_triggers = SERVER_AUX_BEFORE,
         .free_effort = free_effort,
         .copy = copy,
+        .defrag = defrag,
     };
     return server.CreateDataType(ctx, type_name, ENCODING, &methods);
 }

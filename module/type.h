@@ -14,6 +14,7 @@ struct type_totals {
     uint64_t nvalues;
     uint64_t memory;   /* bytes */
     uint64_t nrefused; /* payloads that were damaged or forged */
+    uint64_t nmoved;   /* small sets that active defragmentation has moved */
 };
 
 struct type_totals type_totals(void);

@@ -5,7 +5,6 @@
 
 #include "effects.h"
 #include "items.h"
-#include "load.h"
 #include "module.h"
 #include "parse.h"
 
@@ -117,16 +116,18 @@ int urls_exists(struct server_ctx *ctx, struct server_string **argv, int argc)
 
 /* ---- UNSEEN.REMOVE ---- */
 
-static void remove_all(struct effect *effect, struct value *value, struct server_string **argv,
+static void remove_all(struct effect *effect, struct value **value, struct server_string **argv,
                        size_t n)
 {
     struct unseen_key keys[ITEMS_BATCH];
+    struct budget budget = key_budget(*value);
     for (size_t done = 0; done < n;) {
         const size_t count = n - done < ITEMS_BATCH ? n - done : ITEMS_BATCH;
-        const enum unseen_status status = parse_keys(value->plan, argv + done, count, keys);
+        const enum unseen_status status = parse_keys(effect->plan, argv + done, count, keys);
         for (size_t i = 0; i < count; i++) {
             uint8_t verdict = UNSEEN_NEW;
-            if (status != UNSEEN_OK || value_remove(value, keys[i], &verdict) != UNSEEN_OK) {
+            if (status != UNSEEN_OK ||
+                value_remove(value, keys[i], &verdict, &budget) != UNSEEN_OK) {
                 (void)reply_error(effect->ctx, ERROR_NO_MEMORY);
                 continue;
             }
@@ -163,74 +164,13 @@ int urls_remove(struct server_ctx *ctx, struct server_string **argv, int argc)
             (void)server.ReplyWithLongLong(ctx, 0);
         }
     } else {
-        effect_begin(&effect, ctx, argv[1], value, OPERATION_REMOVE, "unseen.remove");
-        remove_all(&effect, value, argv + 2, n);
+        effect_begin(&effect, ctx, argv[1], value_plan(value), OPERATION_REMOVE, "unseen.remove");
+        remove_all(&effect, &value, argv + 2, n);
+        key_moved(key, value);
         effect_end(&effect);
     }
     server.CloseKey(key);
     return SERVER_OK;
-}
-
-/* ---- UNSEEN.MERGE ---- */
-
-/* Only sets of one secret, one URL identity and one width can be merged. */
-static bool can_merge(const struct value *to, const struct value *from)
-{
-    const struct settings *a = &to->plan->settings;
-    const struct settings *b = &from->plan->settings;
-    return to != from && memcmp(a->seed, b->seed, SEED_LEN) == 0 &&
-           strcmp(a->profile, b->profile) == 0 && to->plan->key_bits == from->plan->key_bits;
-}
-
-/* All sources are checked before anything is changed. */
-static enum error merge(struct value *to, struct value *const *from, int n)
-{
-    for (int i = 0; i < n; i++) {
-        if (!can_merge(to, from[i])) {
-            return ERROR_MERGE;
-        }
-    }
-    for (int i = 0; i < n; i++) {
-        if (value_merge(to, from[i]) != UNSEEN_OK) {
-            return ERROR_NO_MEMORY;
-        }
-    }
-    return ERROR_NONE;
-}
-
-/* A merge that ran out of memory has added some keys: the replica gets the whole value. */
-int urls_merge(struct server_ctx *ctx, struct server_string **argv, int argc)
-{
-    enum {
-        SOURCES_MAX = 256
-    };
-    struct value *from[SOURCES_MAX];
-    struct server_key *key;
-    struct value *to;
-    if (argc < 3 || argc - 2 > SOURCES_MAX) {
-        return server.WrongArity(ctx);
-    }
-    for (int i = 2; i < argc; i++) {
-        const enum found found = key_read(ctx, argv[i], KIND_URLS, &from[i - 2]);
-        if (found != FOUND) {
-            return reply_error(ctx, found == MISSING ? ERROR_NOT_FOUND : ERROR_WRONG_TYPE);
-        }
-    }
-    const enum found found =
-        key_open(ctx, argv[1], SERVER_READ | SERVER_WRITE, KIND_URLS, &key, &to);
-    enum error error = found == FOUND     ? ERROR_NONE
-                       : found == MISSING ? ERROR_NOT_FOUND
-                                          : ERROR_WRONG_TYPE;
-    if (error == ERROR_NONE) {
-        error = merge(to, from, argc - 2);
-    }
-    if (error == ERROR_NONE || error == ERROR_NO_MEMORY) {
-        load_replicate(ctx, argv[1], to);
-        (void)server.SignalModifiedKey(ctx, argv[1]);
-        (void)server.NotifyKeyspaceEvent(ctx, SERVER_NOTIFY_GENERIC, "unseen.merge", argv[1]);
-    }
-    server.CloseKey(key);
-    return error == ERROR_NONE ? server.ReplyWithSimpleString(ctx, "OK") : reply_error(ctx, error);
 }
 
 /* ---- UNSEEN.INFO ---- */
@@ -240,7 +180,6 @@ int urls_info(struct server_ctx *ctx, struct server_string **argv, int argc)
     enum {
         NFIELDS = 7
     };
-    struct unseen_set_stats stats = {.size = sizeof(stats)};
     struct value *value;
     if (argc != 2) {
         return server.WrongArity(ctx);
@@ -249,8 +188,8 @@ int urls_info(struct server_ctx *ctx, struct server_string **argv, int argc)
     if (found != FOUND) {
         return reply_error(ctx, found == MISSING ? ERROR_NOT_FOUND : ERROR_WRONG_TYPE);
     }
-    const struct settings *s = &value->plan->settings;
-    (void)unseen_set_stats(value->layers[0], &stats); /* fails for a wrong size only */
+    const struct settings *s = &value_plan(value)->settings;
+    const struct unseen_set_stats stats = value_stats(value);
     if (server.GetContextFlags(ctx) & SERVER_IS_RESP3) {
         (void)server.ReplyWithMap(ctx, NFIELDS);
     } else {

@@ -10,7 +10,6 @@ server_handler urls_reserve;
 server_handler urls_add;
 server_handler urls_exists;
 server_handler urls_remove;
-server_handler urls_merge;
 server_handler urls_info;
 
 #endif

@@ -4,24 +4,88 @@
 #include <string.h>
 
 #include <unseen_replica.h>
+#include <unseen_small.h>
 
 #include "server.h"
 
 enum {
-    BATCH = 256,
-    BLOCK = 2 * 1024 * 1024
+    BLOCK = 2 * 1024 * 1024,
+    IS_STRUCT = 0x80 /* in the first byte of a value: no small set has this bit there */
+};
+
+/* A value that is more than a small set. `small` or `set` is NULL. */
+struct value {
+    uint8_t head; /* IS_STRUCT */
+    struct plan *plan;
+    struct memory memory;
+    uint64_t nadded;
+    uint64_t nremoved;
+    void *small;
+    struct unseen_set *set;
+    struct leases leases;
 };
 
 static _Atomic uint64_t nvalues;
 
-static bool counts(const struct value *value)
+/* ---- the two forms ---- */
+
+static bool is_block(const struct value *value)
 {
-    return value->plan->settings.kind == KIND_CUCKOO;
+    return !(*(const uint8_t *)value & IS_STRUCT);
 }
 
-static struct unseen_set *last_layer(const struct value *value)
+const void *value_small(const struct value *value)
 {
-    return value->layers[value->nlayers - 1];
+    return is_block(value) ? (const void *)value : value->small;
+}
+
+const struct unseen_set *value_set(const struct value *value)
+{
+    return is_block(value) ? NULL : value->set;
+}
+
+/* Where the pointer to the small set is. */
+static void **small_of(struct value **value)
+{
+    return is_block(*value) ? (void **)value : &(*value)->small;
+}
+
+static struct unseen_small_stats small_stats(const void *small)
+{
+    struct unseen_small_stats stats = {.size = sizeof(stats)};
+    (void)unseen_small_stats(small, &stats); /* fails for a wrong size only */
+    return stats;
+}
+
+struct plan *value_plan(const struct value *value)
+{
+    return is_block(value) ? plan_of_id(unseen_small_mark(value)) : value->plan;
+}
+
+static const struct settings *settings_of(const struct value *value)
+{
+    return &value_plan(value)->settings;
+}
+
+static bool counts(const struct plan *plan)
+{
+    return plan->settings.kind == KIND_CUCKOO;
+}
+
+uint64_t value_nadded(const struct value *value)
+{
+    return is_block(value) ? small_stats(value).nkeys : value->nadded;
+}
+
+uint64_t value_nremoved(const struct value *value)
+{
+    return is_block(value) ? 0 : value->nremoved;
+}
+
+const struct leases *value_leases(const struct value *value)
+{
+    static const struct leases none = {NULL, 0, 0};
+    return is_block(value) ? &none : &value->leases;
 }
 
 enum unseen_status value_begin(struct value **value_out, struct plan *plan)
@@ -31,7 +95,8 @@ enum unseen_status value_begin(struct value **value_out, struct plan *plan)
         return UNSEEN_ERR_NOMEM;
     }
     memset(value, 0, sizeof(*value));
-    memory_init(&value->memory, plan->settings.limit);
+    value->head = IS_STRUCT;
+    memory_init(&value->memory);
     plan_share(plan);
     value->plan = plan;
     nvalues++;
@@ -39,22 +104,107 @@ enum unseen_status value_begin(struct value **value_out, struct plan *plan)
     return UNSEEN_OK;
 }
 
-static enum unseen_status add_layer(struct value *value)
+static void free_small(void *small)
 {
-    const struct plan *plan = value->plan;
+    const struct unseen_allocator allocator = memory_small_allocator(NULL);
+    unseen_small_free(small, &allocator);
+}
+
+/* Frees the struct, but not its small set. */
+static void free_struct(struct value *value)
+{
     const struct unseen_allocator allocator = memory_allocator(&value->memory);
-    const bool is_sized = value->nlayers == 0 && plan->first_bytes > 0;
-    const struct unseen_set_options options = {.size = sizeof(options),
-                                               .filter = plan->filters[value->nlayers],
-                                               .fpr = plan->rates[value->nlayers],
-                                               .capacity = is_sized ? plan->first_max : 0,
-                                               .seed = plan->settings.seed,
-                                               .seed_len = SEED_LEN,
-                                               .key_bits = plan->key_bits,
-                                               .allocator = &allocator};
-    enum unseen_status status = unseen_set_create(&value->layers[value->nlayers], &options, NULL);
-    value->nlayers += status == UNSEEN_OK;
-    return status;
+    unseen_set_free(value->set);
+    leases_release(&value->leases, &allocator);
+    plan_release(value->plan);
+    server.Free(value);
+    nvalues--;
+}
+
+/* What a block is besides its memory: a user of the plan, and one of the values. */
+static void end_block(struct plan *plan)
+{
+    plan_release(plan);
+    nvalues--;
+}
+
+void value_free(struct value *value)
+{
+    if (!value) {
+        return;
+    }
+    if (is_block(value)) {
+        end_block(value_plan(value));
+        free_small(value);
+    } else {
+        free_small(value->small);
+        free_struct(value);
+    }
+}
+
+/* Makes a struct of a value. */
+static enum unseen_status widen(struct value **value)
+{
+    struct value *block = *value;
+    struct value *wide;
+    if (!is_block(block)) {
+        return UNSEEN_OK;
+    }
+    struct plan *plan = value_plan(block);
+    const enum unseen_status status = value_begin(&wide, plan);
+    if (status != UNSEEN_OK) {
+        return status;
+    }
+    wide->nadded = value_nadded(block);
+    wide->small = block;
+    end_block(plan);
+    *value = wide;
+    return UNSEEN_OK;
+}
+
+/* Makes a block of a value, if a small set is all that it has. It stays a struct if the mark, which
+ * its small set may lack, finds no memory. */
+static void narrow(struct value **value)
+{
+    struct value *wide = *value;
+    struct budget budget = {0, 0, false};
+    const struct unseen_allocator allocator = memory_small_allocator(&budget);
+    if (is_block(wide) || wide->set || wide->leases.nslots > 0 || wide->plan->id == 0 ||
+        unseen_small_set_mark(&wide->small, wide->plan->id, &allocator) != UNSEEN_OK) {
+        return;
+    }
+    *value = wide->small;
+    plan_share(wide->plan);
+    nvalues++;
+    free_struct(wide);
+}
+
+static enum unseen_status make_small(struct value *value)
+{
+    struct budget budget = {0, 0, false};
+    const struct unseen_allocator allocator = memory_small_allocator(&budget);
+    return unseen_small_create(&value->small, value->plan->rate, &allocator);
+}
+
+static struct unseen_set_options set_options(const struct plan *plan,
+                                             const struct unseen_allocator *allocator)
+{
+    return (struct unseen_set_options){.size = sizeof(struct unseen_set_options),
+                                       .filter = plan->filter,
+                                       .fpr = plan->rate,
+                                       .capacity = plan->capacity,
+                                       .seed = plan->settings.seed,
+                                       .seed_len = SEED_LEN,
+                                       .key_bits = plan->key_bits,
+                                       .allocator = allocator};
+}
+
+static enum unseen_status make_set(struct value *value)
+{
+    const struct unseen_allocator allocator = memory_allocator(&value->memory);
+    const struct unseen_set_options options = set_options(value->plan, &allocator);
+    value->memory.budget.limit = value->plan->settings.limit;
+    return unseen_set_create(&value->set, &options, NULL);
 }
 
 enum unseen_status value_create(struct value **value_out, struct plan *plan)
@@ -64,211 +214,339 @@ enum unseen_status value_create(struct value **value_out, struct plan *plan)
     if (status != UNSEEN_OK) {
         return status;
     }
-    status = add_layer(value);
+    status = plan->starts_small ? make_small(value) : make_set(value);
     if (status != UNSEEN_OK) {
         value_free(value);
         return UNSEEN_ERR_NOMEM; /* the plan has checked everything else */
     }
+    narrow(&value);
     *value_out = value;
     return UNSEEN_OK;
 }
 
-void value_free(struct value *value)
-{
-    if (value) {
-        for (unsigned i = 0; i < value->nlayers; i++) {
-            unseen_set_free(value->layers[i]);
-        }
-        const struct unseen_allocator allocator = memory_allocator(&value->memory);
-        leases_release(&value->leases, &allocator);
-        plan_release(value->plan);
-        server.Free(value);
-        nvalues--;
-    }
-}
-
 /* ---- changes ---- */
 
-/* How many of n more keys the last layer takes. */
+/* How many of n more keys the set of a NONSCALING value takes. */
 static size_t room(const struct value *value, size_t n)
 {
-    const struct plan *plan = value->plan;
-    if (value->nlayers > 1 || plan->first_max == 0) {
-        return n;
-    }
-    const uint64_t rest = value->nadded < plan->first_max ? plan->first_max - value->nadded : 0;
-    return rest < n ? (size_t)rest : n;
-}
-
-/* Adds keys that older layers lack to the last layer, which has room for them. */
-static enum unseen_status add_some(struct value *value, const struct unseen_key *keys, size_t n,
-                                   uint8_t *verdicts, size_t *ndone_out)
-{
-    struct unseen_key rest[BATCH];
-    uint8_t answers[BATCH];
-    uint8_t places[BATCH] = {0};
-    size_t nrest = 0;
-    size_t ndone;
-    if (value->nlayers == 1) {
-        return unseen_set_add_keys(last_layer(value), keys, n, verdicts, ndone_out);
-    }
-    (void)unseen_set_contains_keys(value->layers[0], keys, n, verdicts, NULL);
-    for (size_t i = 0; i < n; i++) {
-        if (verdicts[i] == UNSEEN_NEW) {
-            rest[nrest] = keys[i];
-            places[nrest++] = (uint8_t)i;
-        }
-    }
-    const enum unseen_status status =
-        unseen_set_add_keys(last_layer(value), rest, nrest, answers, &ndone);
-    for (size_t i = 0; i < ndone; i++) {
-        verdicts[places[i]] = answers[i];
-    }
-    *ndone_out = ndone < nrest ? places[ndone] : n;
-    return status;
+    const struct settings *s = &value->plan->settings;
+    const uint64_t rest = value->nadded < s->capacity ? s->capacity - value->nadded : 0;
+    return !s->is_fixed || rest > n ? n : (size_t)rest;
 }
 
 /* A full value still answers SEEN to what it has. */
 static enum unseen_status add_to_full(struct value *value, struct unseen_key key, uint8_t *verdict,
                                       size_t *ndone_out)
 {
-    value_contains(value, &key, 1, verdict);
+    (void)unseen_set_contains_keys(value->set, &key, 1, verdict, NULL);
     *ndone_out = *verdict == UNSEEN_SEEN;
     return *ndone_out ? UNSEEN_OK : UNSEEN_ERR_SPACE;
 }
 
-static enum unseen_status add_batch(struct value *value, const struct unseen_key *keys, size_t n,
-                                    uint8_t *verdicts, size_t *ndone_out)
-{
-    const size_t nfit = room(value, n < BATCH ? n : BATCH);
-    if (nfit > 0) {
-        return add_some(value, keys, nfit, verdicts, ndone_out);
-    }
-    *ndone_out = 0;
-    return value->plan->settings.is_fixed ? add_to_full(value, keys[0], verdicts, ndone_out)
-                                          : add_layer(value);
-}
-
-enum unseen_status value_add(struct value *value, const struct unseen_key *keys, size_t n,
-                             uint8_t *verdicts, size_t *ndone_out)
+static enum unseen_status add_to_set(struct value *value, const struct unseen_key *keys, size_t n,
+                                     uint8_t *verdicts, size_t *ndone_out, struct budget *budget)
 {
     enum unseen_status status = UNSEEN_OK;
-    size_t ndone = 0;
-    while (ndone < n && status == UNSEEN_OK) {
+    size_t done = 0;
+    value->memory.budget = *budget;
+    while (done < n && status == UNSEEN_OK) {
+        const size_t nfit = room(value, n - done);
         size_t nmore;
-        status = add_batch(value, keys + ndone, n - ndone, verdicts + ndone, &nmore);
-        for (size_t i = ndone; i < ndone + nmore; i++) {
-            value->nadded += verdicts[i] == UNSEEN_NEW || counts(value);
-            leases_remove(&value->leases, keys[i]);
+        if (nfit > 0) {
+            status = unseen_set_add_keys(value->set, keys + done, nfit, verdicts + done, &nmore);
+        } else {
+            status = add_to_full(value, keys[done], verdicts + done, &nmore);
         }
-        ndone += nmore;
+        for (size_t i = done; i < done + nmore; i++) {
+            value->nadded += verdicts[i] == UNSEEN_NEW || counts(value->plan);
+        }
+        done += nmore;
     }
-    *ndone_out = ndone;
+    budget->refused = value->memory.budget.refused;
+    *ndone_out = done;
     return status;
 }
 
-enum unseen_status value_add_absent(struct value *value, struct unseen_key key, uint8_t *verdict)
+/* Makes a set of the small set, with the memory of this value. */
+static enum unseen_status make_set_of(struct value *value, const void *small,
+                                      struct unseen_set **set_out, struct budget *budget)
+{
+    const struct unseen_allocator allocator = memory_allocator(&value->memory);
+    const struct unseen_set_options options = set_options(value->plan, &allocator);
+    value->memory.budget = *budget;
+    const enum unseen_status status = unseen_small_grow(set_out, small, &options, NULL);
+    budget->refused = value->memory.budget.refused;
+    return status == UNSEEN_OK ? status
+                               : UNSEEN_ERR_NOMEM; /* the plan has checked everything else */
+}
+
+/* Puts a set in the place of the small set, and adds keys to it. If none can be added, the value stays
+ * as it was: a replica hears nothing of this. */
+static enum unseen_status grow_and_add(struct value **value, const struct unseen_key *keys,
+                                       size_t n, uint8_t *verdicts, size_t *ndone_out,
+                                       struct budget *budget)
+{
+    *ndone_out = 0;
+    enum unseen_status status = widen(value);
+    if (status != UNSEEN_OK) {
+        return status;
+    }
+    struct value *wide = *value;
+    status = make_set_of(wide, wide->small, &wide->set, budget);
+    if (status == UNSEEN_OK) {
+        status = add_to_set(wide, keys, n, verdicts, ndone_out, budget);
+    }
+    if (status == UNSEEN_OK || *ndone_out > 0) {
+        free_small(wide->small);
+        wide->small = NULL;
+    } else {
+        unseen_set_free(wide->set);
+        wide->set = NULL;
+        narrow(value);
+    }
+    return status;
+}
+
+static enum unseen_status grow(struct value **value, struct budget *budget)
 {
     size_t ndone;
-    value_contains(value, &key, 1, verdict);
-    return *verdict == UNSEEN_SEEN ? UNSEEN_OK : value_add(value, &key, 1, verdict, &ndone);
+    return value_small(*value) ? grow_and_add(value, NULL, 0, NULL, &ndone, budget) : UNSEEN_OK;
+}
+
+/* Adds one key to a small set. UNSUPPORTED: it must grow first. SPACE: NONSCALING, and full. */
+static enum unseen_status add_one_small(void **small, const struct plan *plan,
+                                        struct unseen_key key, uint8_t *verdict,
+                                        const struct unseen_allocator *allocator)
+{
+    unseen_small_contains(*small, &key, 1, verdict);
+    if (*verdict == UNSEEN_SEEN) {
+        return counts(plan) ? UNSEEN_ERR_UNSUPPORTED : UNSEEN_OK;
+    }
+    if (plan->settings.is_fixed && small_stats(*small).nkeys >= plan->settings.capacity) {
+        return UNSEEN_ERR_SPACE;
+    }
+    const enum unseen_status status = unseen_small_add(small, &key, 1, verdict, NULL, allocator);
+    return status == UNSEEN_ERR_SPACE ? UNSEEN_ERR_UNSUPPORTED : status;
+}
+
+static enum unseen_status add_to_small(void **small, const struct plan *plan,
+                                       const struct unseen_key *keys, size_t n, uint8_t *verdicts,
+                                       size_t *ndone_out, struct budget *budget)
+{
+    const struct unseen_allocator allocator = memory_small_allocator(budget);
+    enum unseen_status status = UNSEEN_OK;
+    if (!counts(plan) && !plan->settings.is_fixed) {
+        status = unseen_small_add(small, keys, n, verdicts, ndone_out, &allocator);
+        return status == UNSEEN_ERR_SPACE ? UNSEEN_ERR_UNSUPPORTED : status;
+    }
+    for (*ndone_out = 0; *ndone_out < n && status == UNSEEN_OK;) {
+        status = add_one_small(small, plan, keys[*ndone_out], &verdicts[*ndone_out], &allocator);
+        *ndone_out += status == UNSEEN_OK;
+    }
+    return status;
+}
+
+/* Adds keys to a value with a small set, which grows when it must. */
+static enum unseen_status add_to_value(struct value **value, const struct unseen_key *keys,
+                                       size_t n, uint8_t *verdicts, size_t *ndone_out,
+                                       struct budget *budget)
+{
+    void **small = small_of(value);
+    size_t nmore;
+    enum unseen_status status =
+        add_to_small(small, value_plan(*value), keys, n, verdicts, ndone_out, budget);
+    if (!is_block(*value)) {
+        (*value)->nadded = small_stats(*small).nkeys;
+    }
+    if (status == UNSEEN_ERR_UNSUPPORTED) {
+        const size_t done = *ndone_out;
+        status = grow_and_add(value, keys + done, n - done, verdicts + done, &nmore, budget);
+        *ndone_out = done + nmore;
+    }
+    return status;
+}
+
+enum unseen_status value_add(struct value **value, const struct unseen_key *keys, size_t n,
+                             uint8_t *verdicts, size_t *ndone_out, struct budget *budget)
+{
+    const enum unseen_status status =
+        value_small(*value) ? add_to_value(value, keys, n, verdicts, ndone_out, budget)
+                            : add_to_set(*value, keys, n, verdicts, ndone_out, budget);
+    if (value_leases(*value)->n > 0) {
+        for (size_t i = 0; i < *ndone_out; i++) {
+            leases_remove(&(*value)->leases, keys[i]);
+        }
+    }
+    return status;
+}
+
+enum unseen_status value_add_absent(struct value **value, struct unseen_key key, uint8_t *verdict,
+                                    struct budget *budget)
+{
+    size_t ndone;
+    value_contains(*value, &key, 1, verdict);
+    return *verdict == UNSEEN_SEEN ? UNSEEN_OK : value_add(value, &key, 1, verdict, &ndone, budget);
 }
 
 void value_contains(const struct value *value, const struct unseen_key *keys, size_t n,
                     uint8_t *verdicts)
 {
-    uint8_t more[BATCH];
-    (void)unseen_set_contains_keys(value->layers[0], keys, n, verdicts, NULL);
-    for (size_t i = 0; value->nlayers > 1 && i < n; i += BATCH) {
-        const size_t nmore = n - i < BATCH ? n - i : BATCH;
-        (void)unseen_set_contains_keys(value->layers[1], keys + i, nmore, more, NULL);
-        for (size_t k = 0; k < nmore; k++) {
-            verdicts[i + k] = verdicts[i + k] == UNSEEN_SEEN ? UNSEEN_SEEN : more[k];
-        }
+    const void *small = value_small(value);
+    if (small) {
+        unseen_small_contains(small, keys, n, verdicts);
+    } else {
+        (void)unseen_set_contains_keys(value->set, keys, n, verdicts, NULL);
     }
 }
 
-enum unseen_status value_remove(struct value *value, struct unseen_key key, uint8_t *verdict)
+enum unseen_status value_remove(struct value **value, struct unseen_key key, uint8_t *verdict,
+                                struct budget *budget)
 {
-    const enum unseen_status status =
-        value->nlayers > 1 ? UNSEEN_ERR_UNSUPPORTED
-                           : unseen_set_remove_keys(value->layers[0], &key, 1, verdict, NULL);
-    value->nremoved += status == UNSEEN_OK && *verdict == UNSEEN_SEEN;
+    value_contains(*value, &key, 1, verdict);
+    if (*verdict == UNSEEN_NEW) {
+        return UNSEEN_OK;
+    }
+    enum unseen_status status = grow(value, budget);
+    if (status == UNSEEN_OK) {
+        (*value)->memory.budget = *budget;
+        status = unseen_set_remove_keys((*value)->set, &key, 1, verdict, NULL);
+        (*value)->nremoved += status == UNSEEN_OK && *verdict == UNSEEN_SEEN;
+    }
     return status;
 }
 
-enum unseen_status value_merge(struct value *value, const struct value *other)
+/* Merges a set that is made of the other's small set for that. */
+static enum unseen_status merge_small(struct value *value, const void *small, struct budget *budget)
+{
+    struct unseen_set *other;
+    enum unseen_status status = make_set_of(value, small, &other, budget);
+    if (status == UNSEEN_OK) {
+        status = unseen_set_merge(value->set, other, NULL);
+        unseen_set_free(other);
+    }
+    return status;
+}
+
+enum unseen_status value_merge_step(struct value **value, const struct value *other,
+                                    uint64_t *cursor, struct budget *budget)
 {
     struct unseen_set_stats stats = {.size = sizeof(stats)};
-    if (value->nlayers > 1 || other->nlayers > 1) {
-        return UNSEEN_ERR_UNSUPPORTED;
+    enum unseen_status status = grow(value, budget);
+    if (status != UNSEEN_OK) {
+        return status;
     }
-    const enum unseen_status status = unseen_set_merge(value->layers[0], other->layers[0], NULL);
-    (void)unseen_set_stats(value->layers[0], &stats); /* fails for a wrong size only */
-    value->nadded = stats.nkeys + value->nremoved;
+    struct value *to = *value;
+    to->memory.budget = *budget;
+    if (value_small(other)) {
+        status = merge_small(to, value_small(other), budget);
+        *cursor = UNSEEN_MERGE_DONE;
+    } else {
+        status = unseen_set_merge_step(to->set, other->set, cursor, NULL);
+    }
+    budget->refused = to->memory.budget.refused;
+    (void)unseen_set_stats(to->set, &stats); /* fails for a wrong size only */
+    to->nadded = stats.nkeys + to->nremoved;
     return status;
 }
 
-enum unseen_status value_lease(struct value *value, struct unseen_key key, int64_t now,
-                               int64_t until)
+enum unseen_status value_lease(struct value **value, struct unseen_key key, int64_t now,
+                               int64_t until, struct budget *budget)
 {
-    const struct unseen_allocator allocator = memory_allocator(&value->memory);
-    return leases_put(&value->leases, &allocator, key, until, now);
+    const enum unseen_status status = widen(value);
+    if (status != UNSEEN_OK) {
+        return status;
+    }
+    struct value *wide = *value;
+    const struct unseen_allocator allocator = memory_allocator(&wide->memory);
+    wide->memory.budget = *budget;
+    return leases_put(&wide->leases, &allocator, key, until, now);
 }
 
-enum unseen_status value_claim(struct value *value, struct unseen_key key, int64_t now,
-                               int64_t until, enum claim *claim_out)
+enum unseen_status value_claim(struct value **value, struct unseen_key key, int64_t now,
+                               int64_t until, enum claim *claim_out, struct budget *budget)
 {
     uint8_t verdict;
-    value_contains(value, &key, 1, &verdict);
-    if (verdict == UNSEEN_SEEN || leases_until(&value->leases, key) > now) {
+    value_contains(*value, &key, 1, &verdict);
+    if (verdict == UNSEEN_SEEN || leases_until(value_leases(*value), key) > now) {
         *claim_out = verdict == UNSEEN_SEEN ? CLAIM_DONE : CLAIM_BUSY;
         return UNSEEN_OK;
     }
     *claim_out = CLAIM_YOURS;
-    return value_lease(value, key, now, until);
+    return value_lease(value, key, now, until, budget);
 }
 
-bool value_renew(struct value *value, struct unseen_key key, int64_t now, int64_t until)
+bool value_renew(struct value **value, struct unseen_key key, int64_t now, int64_t until,
+                 struct budget *budget)
 {
-    return leases_until(&value->leases, key) > now &&
-           value_lease(value, key, now, until) == UNSEEN_OK;
+    return leases_until(value_leases(*value), key) > now &&
+           value_lease(value, key, now, until, budget) == UNSEEN_OK;
 }
 
 uint64_t value_count(const struct value *value, struct unseen_key key)
 {
     uint64_t count = 0;
-    (void)unseen_set_count_keys(value->layers[0], &key, 1, &count); /* 0 if it cannot */
-    return count;
+    uint8_t verdict;
+    if (!value_small(value)) {
+        (void)unseen_set_count_keys(value->set, &key, 1, &count); /* 0 if it cannot */
+        return count;
+    }
+    value_contains(value, &key, 1, &verdict);
+    return counts(value_plan(value)) && verdict == UNSEEN_SEEN;
 }
 
 /* ---- the whole ---- */
 
-uint64_t value_digest(const struct value *value)
+struct unseen_set_stats value_stats(const struct value *value)
 {
-    uint64_t digest = value->nlayers;
-    for (unsigned i = 0; i < value->nlayers; i++) {
-        digest = digest * UINT64_C(0x9e3779b97f4a7c15) + unseen_set_digest(value->layers[i]);
+    struct unseen_set_stats stats = {.size = sizeof(stats)};
+    if (value_small(value)) {
+        const struct unseen_small_stats small = small_stats(value_small(value));
+        stats.filter = "small";
+        stats.nkeys = small.nkeys;
+        stats.nslots = small.nkeys;
+        stats.memory = small.memory;
+        stats.fpr_promise = small.fpr_promise;
+        stats.fpr_estimate = small.fpr_estimate;
+    } else {
+        (void)unseen_set_stats(value->set, &stats); /* fails for a wrong size only */
+    }
+    return stats;
+}
+
+static uint64_t digest_small(const void *small)
+{
+    uint8_t bytes[UNSEEN_SMALL_LEN_MAX + sizeof(uint16_t)];
+    const size_t len = unseen_small_save(small, bytes);
+    uint64_t digest = len;
+    for (size_t i = 0; i < len; i++) {
+        digest = (digest ^ bytes[i]) * UINT64_C(0x100000001b3); /* FNV-1a */
     }
     return digest;
 }
 
+uint64_t value_digest(const struct value *value)
+{
+    return value_small(value) ? digest_small(value_small(value)) : unseen_set_digest(value->set);
+}
+
 uint64_t value_memory(const struct value *value)
 {
-    return sizeof(*value) + value->memory.used;
+    const uint64_t small = value_small(value) ? unseen_small_memory(value_small(value)) : 0;
+    return small + (is_block(value) ? 0 : sizeof(*value) + value->memory.used);
 }
 
 size_t value_effort(const struct value *value)
 {
-    return 1 + value->nlayers + (size_t)(value->memory.used / BLOCK);
+    return is_block(value) ? 1 : 3 + (size_t)(value->memory.used / BLOCK);
 }
 
 uint64_t value_capacity(const struct value *value)
 {
-    const struct settings *s = &value->plan->settings;
+    const struct settings *s = settings_of(value);
+    const uint64_t nadded = value_nadded(value);
     uint64_t capacity = s->capacity ? s->capacity : 1;
     const uint64_t factor = s->expansion > 1 ? s->expansion : 2;
-    while (!s->is_fixed && capacity < value->nadded && capacity <= INT64_MAX / factor) {
+    while (!s->is_fixed && capacity < nadded && capacity <= INT64_MAX / factor) {
         capacity *= factor;
     }
     return capacity;
@@ -279,16 +557,77 @@ uint64_t value_total(void)
     return nvalues;
 }
 
-bool value_fits(const struct value *value, const struct unseen_set *set)
+void **value_block(struct value **value)
 {
-    static const char probe[] = "one secret";
-    const struct plan *plan = value->plan;
-    struct unseen_set_stats stats = {.size = sizeof(stats)};
-    if (value->nlayers == plan->nlayers || unseen_set_stats(set, &stats) != UNSEEN_OK ||
-        strcmp(stats.filter, plan->filters[value->nlayers]) != 0) {
+    return value_small(*value) ? small_of(value) : NULL;
+}
+
+/* ---- loads ---- */
+
+struct unseen_allocator value_allocator(struct value *value, uint64_t block_limit)
+{
+    value->memory.budget = (struct budget){0, block_limit, false};
+    return memory_allocator(&value->memory);
+}
+
+/* Whether a small set is one that this plan would have made: with its form and its rate. */
+static bool is_of_plan(const struct plan *plan, const void *small)
+{
+    struct budget budget = {0, 0, false};
+    const struct unseen_allocator allocator = memory_small_allocator(&budget);
+    const struct unseen_small_stats stats = small_stats(small);
+    void *made;
+    if (!plan->starts_small || stats.seed ||
+        unseen_small_create(&made, plan->rate, &allocator) != UNSEEN_OK) {
         return false;
     }
+    /* Equal numbers, made in the same way of equal codes. */
+    const double promise = small_stats(made).fpr_promise;
+    unseen_small_free(made, &allocator);
+    return stats.fpr_promise <= promise && stats.fpr_promise >= promise;
+}
+
+enum unseen_status value_load_small(struct value *value, const void *data, size_t len)
+{
+    struct budget budget = {0, 0, false};
+    const struct unseen_allocator allocator = memory_small_allocator(&budget);
+    const enum unseen_status status = unseen_small_load(&value->small, data, len, &allocator);
+    if (status != UNSEEN_OK) {
+        return status;
+    }
+    return is_of_plan(value->plan, value->small) ? UNSEEN_OK : UNSEEN_ERR_CORRUPT;
+}
+
+static bool has_secret_of(const struct plan *plan, const struct unseen_set *set)
+{
+    static const char probe[] = "one secret";
     const struct unseen_key a = unseen_set_identity_key(plan->keyer, probe, sizeof(probe));
     const struct unseen_key b = unseen_set_identity_key(set, probe, sizeof(probe));
     return a.hi == b.hi && a.lo == b.lo;
+}
+
+bool value_load_set(struct value *value, struct unseen_set *set)
+{
+    struct unseen_set_stats stats = {.size = sizeof(stats)};
+    const bool fits = unseen_set_stats(set, &stats) == UNSEEN_OK &&
+                      strcmp(stats.filter, value->plan->filter) == 0 &&
+                      has_secret_of(value->plan, set);
+    if (fits) {
+        value->set = set;
+    } else {
+        unseen_set_free(set);
+    }
+    return fits;
+}
+
+bool value_finish(struct value **value, uint64_t nadded, uint64_t nremoved)
+{
+    struct value *wide = *value;
+    if (wide->small && (nadded != small_stats(wide->small).nkeys || nremoved != 0)) {
+        return false;
+    }
+    wide->nadded = nadded;
+    wide->nremoved = nremoved;
+    narrow(value);
+    return true;
 }

@@ -1,7 +1,12 @@
 /* SPDX-License-Identifier: MIT
  *
- * The value of a key: one set or two (plan.c), and what its commands count. Nothing here knows the
- * server but for its memory. */
+ * The value of a key: a small set (unseen_small.h) or a set, and what its commands count. Nothing here
+ * knows the server but for its memory.
+ *
+ * A value with few keys is one block of memory, the bytes of the small set themselves; its mark names
+ * its plan. From the first lease on it is a struct with the small set, and when the small set is full,
+ * or cannot do what is asked, a struct with a set. Which of them it is shows nowhere in the answers.
+ * A change may move a value, so it takes the address of the pointer. */
 #ifndef UNSEEN_MODULE_VALUE_H
 #define UNSEEN_MODULE_VALUE_H
 
@@ -9,15 +14,7 @@
 #include "memory.h"
 #include "plan.h"
 
-struct value {
-    struct plan *plan;
-    struct memory memory;
-    uint64_t nadded;   /* adds that changed something */
-    uint64_t nremoved; /* removals that did */
-    unsigned nlayers;
-    struct unseen_set *layers[2]; /* keys go into the last */
-    struct leases leases; /* of URLs that workers have claimed; adding a URL ends its lease */
-};
+struct value;
 
 /* Makes an empty value. The value has a plan of its own: the caller keeps his.
  *
@@ -26,29 +23,32 @@ struct value {
 enum unseen_status value_create(struct value **value_out, struct plan *plan);
 void value_free(struct value *value);
 
+/* ---- changes; budget is the memory that they may take ---- */
+
 /* Adds keys, and gives each its verdict. In a value for CF.* each add counts.
  *
  * Errors, after *ndone_out keys:
  *   - SPACE: NONSCALING, and full
- *   - NOMEM: the memory, or MAXBYTES, is used up; nothing that was added is lost */
-enum unseen_status value_add(struct value *value, const struct unseen_key *keys, size_t n,
-                             uint8_t *verdicts, size_t *ndone_out);
+ *   - NOMEM: the memory, or the budget, is used up; nothing that was added is lost */
+enum unseen_status value_add(struct value **value, const struct unseen_key *keys, size_t n,
+                             uint8_t *verdicts, size_t *ndone_out, struct budget *budget);
 
 /* Adds the key of a value for CF.* unless it is there. */
-enum unseen_status value_add_absent(struct value *value, struct unseen_key key, uint8_t *verdict);
+enum unseen_status value_add_absent(struct value **value, struct unseen_key key, uint8_t *verdict,
+                                    struct budget *budget);
 
-void value_contains(const struct value *value, const struct unseen_key *keys, size_t n,
-                    uint8_t *verdicts);
+/* Removes a key: one add of it, if adds count. Errors: UNSUPPORTED, NOMEM. */
+enum unseen_status value_remove(struct value **value, struct unseen_key key, uint8_t *verdict,
+                                struct budget *budget);
 
-/* Removes a key: one add of it, if adds count. Errors: UNSUPPORTED. */
-enum unseen_status value_remove(struct value *value, struct unseen_key key, uint8_t *verdict);
-
-/* Adds all keys of another value to a value with one layer each, of one secret and width.
+/* Adds keys of another value of one secret and width: those of one piece. *cursor is that of
+ * unseen_set_merge_step.
  *
  * Errors:
- *   - MISMATCH or UNSUPPORTED: nothing was changed
+ *   - MISMATCH, UNSUPPORTED, ARGUMENT: nothing was changed
  *   - NOMEM: some keys were added; merge again for the rest */
-enum unseen_status value_merge(struct value *value, const struct value *other);
+enum unseen_status value_merge_step(struct value **value, const struct value *other,
+                                    uint64_t *cursor, struct budget *budget);
 
 /* What a worker that claims a URL is told. */
 enum claim {
@@ -58,18 +58,34 @@ enum claim {
 };
 
 /* Leases a key that is neither in the value nor leased at `now`, until a time. Errors: NOMEM. */
-enum unseen_status value_claim(struct value *value, struct unseen_key key, int64_t now,
-                               int64_t until, enum claim *claim_out);
+enum unseen_status value_claim(struct value **value, struct unseen_key key, int64_t now,
+                               int64_t until, enum claim *claim_out, struct budget *budget);
 
 /* Puts off the end of a lease that lasts. Returns false if there is none. */
-bool value_renew(struct value *value, struct unseen_key key, int64_t now, int64_t until);
+bool value_renew(struct value **value, struct unseen_key key, int64_t now, int64_t until,
+                 struct budget *budget);
 
 /* Leases a key as the primary did, or as a dump says. Errors: NOMEM. */
-enum unseen_status value_lease(struct value *value, struct unseen_key key, int64_t now,
-                               int64_t until);
+enum unseen_status value_lease(struct value **value, struct unseen_key key, int64_t now,
+                               int64_t until, struct budget *budget);
+
+/* ---- questions ---- */
+
+void value_contains(const struct value *value, const struct unseen_key *keys, size_t n,
+                    uint8_t *verdicts);
 
 /* How often a key was added, in a value for CF.*. */
 uint64_t value_count(const struct value *value, struct unseen_key key);
+
+/* The plan lives as long as the value. */
+struct plan *value_plan(const struct value *value);
+
+uint64_t value_nadded(const struct value *value);   /* adds that changed something */
+uint64_t value_nremoved(const struct value *value); /* removals that did */
+const struct leases *value_leases(const struct value *value);
+
+/* The numbers of the set, as unseen_set_stats has them. The filter of a small set is "small". */
+struct unseen_set_stats value_stats(const struct value *value);
 
 /* Equal in values that got the same changes. */
 uint64_t value_digest(const struct value *value);
@@ -86,12 +102,30 @@ uint64_t value_capacity(const struct value *value);
 /* The number of values of the server. Threads: any. */
 uint64_t value_total(void);
 
-/* ---- for loads ---- */
+/* ---- for dumps and loads ---- */
 
-/* An empty value without layers. */
+/* The small set, or NULL; the set, or NULL. */
+const void *value_small(const struct value *value);
+const struct unseen_set *value_set(const struct value *value);
+
+/* A value without a set, to which one of the next two gives one. */
 enum unseen_status value_begin(struct value **value_out, struct plan *plan);
 
-/* True if the set may be the next layer of the value: it has the plan's filter and secret. */
-bool value_fits(const struct value *value, const struct unseen_set *set);
+/* Errors: CORRUPT, NOMEM. */
+enum unseen_status value_load_small(struct value *value, const void *data, size_t len);
+
+/* Takes a set that was imported with the allocator of the value. False: it has not the filter and the
+ * secret of the plan, and is freed. */
+bool value_load_set(struct value *value, struct unseen_set *set);
+
+/* The allocator of a value that value_begin made. block_limit is the largest block that it gives. */
+struct unseen_allocator value_allocator(struct value *value, uint64_t block_limit);
+
+/* Ends a load. The value may become one block. Returns false if a small set contradicts the counts. */
+bool value_finish(struct value **value, uint64_t nadded, uint64_t nremoved);
+
+/* The address of the one block that the value is, or of the block of its small set, for a server that
+ * moves blocks; NULL: there is nothing to move. */
+void **value_block(struct value **value);
 
 #endif

@@ -1,0 +1,202 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * A timer takes the steps, and each opens its keys anew: they may have been changed, moved or deleted
+ * meanwhile. A set that was added to is merged as far as it was at the first step.
+ *
+ * A replica has the same sets when a step comes, so the same step gives it the same bytes. Only a step
+ * that ran out of memory has done a part of itself, and then replicas get the whole set. */
+#include "merge.h"
+
+#include <string.h>
+
+#include <unseen_replica.h>
+
+#include "errors.h"
+#include "keys.h"
+#include "load.h"
+#include "module.h"
+#include "parse.h"
+
+enum {
+    SOURCES_MAX = 256,
+    PERIOD = 1, /* milliseconds from step to step, */
+    PAUSED = 20 /* and while the server lets nothing be written */
+};
+
+/* A merge, whose client waits; or cannot, and has all steps taken at once. */
+struct merge {
+    struct server_client *client;
+    struct server_string *names[1 + SOURCES_MAX]; /* to, from... */
+    int nsources;
+    int source; /* the one that is being merged */
+    uint64_t cursor;
+    enum error error;
+};
+
+/* Only sets of one secret, one URL identity and one width can be merged. */
+static bool can_merge(const struct value *to, const struct value *from)
+{
+    const struct plan *plan = value_plan(to);
+    const struct settings *a = &plan->settings;
+    const struct settings *b = &value_plan(from)->settings;
+    return to != from && memcmp(a->seed, b->seed, SEED_LEN) == 0 &&
+           strcmp(a->profile, b->profile) == 0 && plan->key_bits == value_plan(from)->key_bits;
+}
+
+static enum error error_of(enum found found)
+{
+    return found == FOUND ? ERROR_NONE : found == MISSING ? ERROR_NOT_FOUND : ERROR_WRONG_TYPE;
+}
+
+/* Takes one step, and tells replicas. */
+static enum error take_step(struct server_ctx *ctx, struct server_string *to,
+                            struct server_string *from, uint64_t *cursor, bool is_limited)
+{
+    const uint64_t start = *cursor;
+    struct budget budget = {0, 0, false};
+    struct server_key *key;
+    struct value *value;
+    struct value *other;
+    enum error error = error_of(key_read(ctx, from, KIND_URLS, &other));
+    if (error != ERROR_NONE) {
+        return error;
+    }
+    error = error_of(key_open(ctx, to, SERVER_READ | SERVER_WRITE, KIND_URLS, &key, &value));
+    if (error == ERROR_NONE && !can_merge(value, other)) {
+        error = ERROR_MERGE;
+    }
+    if (error == ERROR_NONE) {
+        budget = is_limited ? key_budget(value) : budget;
+        const enum unseen_status status = value_merge_step(&value, other, cursor, &budget);
+        key_moved(key, value);
+        if (status == UNSEEN_OK) {
+            (void)server.Replicate(ctx, "UNSEEN.MERGESTEP", "ssl", to, from, (long long)start);
+        } else {
+            load_replicate(ctx, to, value);
+            error = budget.refused ? ERROR_LIMIT : ERROR_NO_MEMORY;
+        }
+        (void)server.SignalModifiedKey(ctx, to);
+    }
+    server.CloseKey(key);
+    return error;
+}
+
+/* Takes the next step. Returns false behind the last. */
+static bool go_on(struct server_ctx *ctx, struct merge *merge)
+{
+    merge->error =
+        take_step(ctx, merge->names[0], merge->names[merge->source], &merge->cursor, true);
+    if (merge->error != ERROR_NONE) {
+        return false;
+    }
+    if (merge->cursor == UNSEEN_MERGE_DONE) {
+        merge->source++;
+        merge->cursor = 0;
+    }
+    return merge->source <= merge->nsources;
+}
+
+static void announce(struct server_ctx *ctx, const struct merge *merge)
+{
+    (void)server.NotifyKeyspaceEvent(ctx, SERVER_NOTIFY_GENERIC, "unseen.merge", merge->names[0]);
+}
+
+static int reply(struct server_ctx *ctx, const struct merge *merge)
+{
+    return merge->error == ERROR_NONE ? server.ReplyWithSimpleString(ctx, "OK")
+                                      : reply_error(ctx, merge->error);
+}
+
+static int reply_to_client(struct server_ctx *ctx, struct server_string **argv, int argc)
+{
+    (void)argv;
+    (void)argc;
+    return reply(ctx, server.GetBlockedClientPrivateData(ctx));
+}
+
+static void free_merge(struct server_ctx *ctx, void *data)
+{
+    struct merge *merge = data;
+    (void)ctx;
+    for (int i = 0; i <= merge->nsources; i++) {
+        server.FreeString(NULL, merge->names[i]);
+    }
+    server.Free(merge);
+}
+
+static void tick(struct server_ctx *ctx, void *data)
+{
+    struct merge *merge = data;
+    if (!(server.GetContextFlags(ctx) & SERVER_IS_MASTER)) {
+        merge->error = ERROR_MERGE_REPLICA;
+    } else if (server.AvoidReplicaTraffic()) {
+        (void)server.CreateTimer(ctx, PAUSED, tick, merge);
+        return;
+    } else if (go_on(ctx, merge)) {
+        (void)server.CreateTimer(ctx, PERIOD, tick, merge);
+        return;
+    }
+    announce(ctx, merge);
+    (void)server.UnblockClient(merge->client, merge);
+}
+
+/* All sources are checked before anything is changed. */
+static enum error check(struct server_ctx *ctx, struct server_string **argv, int argc)
+{
+    struct value *to;
+    enum error error = error_of(key_read(ctx, argv[1], KIND_URLS, &to));
+    for (int i = 2; i < argc && error == ERROR_NONE; i++) {
+        struct value *from;
+        error = error_of(key_read(ctx, argv[i], KIND_URLS, &from));
+        if (error == ERROR_NONE && !can_merge(to, from)) {
+            error = ERROR_MERGE;
+        }
+    }
+    return error;
+}
+
+int merge_command(struct server_ctx *ctx, struct server_string **argv, int argc)
+{
+    if (argc < 3 || argc - 2 > SOURCES_MAX) {
+        return server.WrongArity(ctx);
+    }
+    const enum error error = check(ctx, argv, argc);
+    if (error != ERROR_NONE) {
+        return reply_error(ctx, error);
+    }
+    struct merge *merge = server.TryAlloc(sizeof(*merge));
+    if (!merge) {
+        return reply_error(ctx, ERROR_NO_MEMORY);
+    }
+    *merge = (struct merge){.nsources = argc - 2, .source = 1, .error = ERROR_NONE};
+    for (int i = 1; i < argc; i++) {
+        size_t len;
+        const char *name = server.StringPtrLen(argv[i], &len);
+        merge->names[i - 1] = server.CreateString(NULL, name, len);
+    }
+    if (!(server.GetContextFlags(ctx) & SERVER_DENIES_BLOCKING)) {
+        merge->client = server.BlockClient(ctx, reply_to_client, NULL, free_merge, 0);
+        (void)server.CreateTimer(ctx, PERIOD, tick, merge);
+        return SERVER_OK;
+    }
+    while (go_on(ctx, merge)) {
+    }
+    announce(ctx, merge);
+    (void)reply(ctx, merge);
+    free_merge(ctx, merge);
+    return SERVER_OK;
+}
+
+int merge_step_command(struct server_ctx *ctx, struct server_string **argv, int argc)
+{
+    long long start;
+    if (argc != 4) {
+        return server.WrongArity(ctx);
+    }
+    if (!parse_number(argv[3], &start)) {
+        return reply_error(ctx, ERROR_EFFECT);
+    }
+    uint64_t cursor = (uint64_t)start;
+    const enum error error = take_step(ctx, argv[1], argv[2], &cursor, false);
+    return error == ERROR_NONE ? server.ReplyWithSimpleString(ctx, "OK") : reply_error(ctx, error);
+}
