@@ -2,17 +2,14 @@
  *
  * Questions about Arrow arrays and streams, which come as capsules (the Arrow PyCapsule interface):
  * from pyarrow, polars, DuckDB and others, without copying a string. */
+#include "arrow.h"
+
 #include "arrow_abi.h"
-#include "arrow_read.h"
 #include "errors.h"
 #include "items.h"
 #include "mask.h"
 
 #include <string.h>
-
-enum {
-    ROWS_BETWEEN_SIGNALS = 64 * ITEMS_BATCH
-};
 
 bool arrow_is_array(PyObject *object)
 {
@@ -66,19 +63,14 @@ static enum unseen_status ask_rows(void *object, const struct unseen_bytes *unus
     return status;
 }
 
-/* The function that handles each array. It returns false with an exception set. */
-struct taker {
-    bool (*take)(struct taker *taker, const struct arrow_strings *strings);
-};
-
 struct asker {
-    struct taker taker;
+    struct arrow_taker taker;
     const struct state *state;
     const struct question *question;
     struct mask_buffer answers;
 };
 
-static bool ask_array(struct taker *taker, const struct arrow_strings *strings)
+static bool ask_array(struct arrow_taker *taker, const struct arrow_strings *strings)
 {
     struct asker *a = (struct asker *)taker;
     if (!mask_reserve(&a->answers, strings->n)) {
@@ -86,9 +78,9 @@ static bool ask_array(struct taker *taker, const struct arrow_strings *strings)
     }
     struct rows rows = {a->question, strings, 0};
     const struct question all = {a->question->gate, a->question->use, &rows, ask_rows};
-    for (; rows.first < strings->n; rows.first += ROWS_BETWEEN_SIGNALS) {
+    for (; rows.first < strings->n; rows.first += ARROW_ROWS_BETWEEN_SIGNALS) {
         const size_t left = strings->n - rows.first;
-        const size_t n = left < ROWS_BETWEEN_SIGNALS ? left : ROWS_BETWEEN_SIGNALS;
+        const size_t n = left < ARROW_ROWS_BETWEEN_SIGNALS ? left : ARROW_ROWS_BETWEEN_SIGNALS;
         if (!items_ask_run(a->state, &all, NULL, n, a->answers.values + a->answers.n)) {
             return false;
         }
@@ -98,7 +90,7 @@ static bool ask_array(struct taker *taker, const struct arrow_strings *strings)
 }
 
 /* Checks an array and takes it. */
-static bool take_array(struct taker *taker, const struct ArrowSchema *schema,
+static bool take_array(struct arrow_taker *taker, const struct ArrowSchema *schema,
                        const struct ArrowArray *array)
 {
     struct arrow_strings strings;
@@ -119,7 +111,7 @@ static void *pointer_of(PyObject *capsule, const char *name)
     return PyCapsule_IsValid(capsule, name) ? PyCapsule_GetPointer(capsule, name) : NULL;
 }
 
-static bool take_pair(struct taker *taker, PyObject *pair)
+static bool take_pair(struct arrow_taker *taker, PyObject *pair)
 {
     const bool is_pair = PyTuple_Check(pair) && PyTuple_Size(pair) == 2;
     const struct ArrowSchema *schema =
@@ -145,7 +137,7 @@ static bool stream_failed(struct ArrowArrayStream *stream)
 }
 
 /* Asks the arrays of a stream. The producer may take long for each, and may want the GIL. */
-static bool take_arrays(struct taker *taker, struct ArrowArrayStream *stream,
+static bool take_arrays(struct arrow_taker *taker, struct ArrowArrayStream *stream,
                         const struct ArrowSchema *schema)
 {
     for (;;) {
@@ -167,7 +159,7 @@ static bool take_arrays(struct taker *taker, struct ArrowArrayStream *stream,
     }
 }
 
-static bool take_stream(struct taker *taker, PyObject *capsule)
+static bool take_stream(struct arrow_taker *taker, PyObject *capsule)
 {
     struct ArrowArrayStream *stream = pointer_of(capsule, "arrow_array_stream");
     if (!stream || !stream->release) {
@@ -185,8 +177,7 @@ static bool take_stream(struct taker *taker, PyObject *capsule)
     return ok;
 }
 
-/* Takes each array that the object stands for. */
-static bool take_all(struct taker *taker, PyObject *object)
+bool arrow_take(struct arrow_taker *taker, PyObject *object)
 {
     /* An array is preferred: pyarrow's has both, and a stream of it is a copy of the structs. */
     const bool is_array = PyObject_HasAttrString(object, "__arrow_c_array__");
@@ -201,7 +192,7 @@ static bool take_all(struct taker *taker, PyObject *object)
 PyObject *arrow_ask(const struct state *state, const struct question *question, PyObject *object)
 {
     struct asker asker = {{ask_array}, state, question, {0}};
-    PyObject *mask = take_all(&asker.taker, object) ? mask_take(state, &asker.answers) : NULL;
+    PyObject *mask = arrow_take(&asker.taker, object) ? mask_take(state, &asker.answers) : NULL;
     mask_release(&asker.answers);
     return mask;
 }
@@ -209,12 +200,12 @@ PyObject *arrow_ask(const struct state *state, const struct question *question, 
 /* ---- Strings ----------------------------------------------------------------------------------- */
 
 struct lister {
-    struct taker taker;
+    struct arrow_taker taker;
     PyObject *list;
 };
 
 /* Appends the rows to the list. */
-static bool list_array(struct taker *taker, const struct arrow_strings *strings)
+static bool list_array(struct arrow_taker *taker, const struct arrow_strings *strings)
 {
     PyObject *list = ((struct lister *)taker)->list;
     for (size_t row = 0; row < strings->n; row++) {
@@ -246,7 +237,7 @@ static PyObject *arrow_strings(PyObject *Py_UNUSED(module), PyObject *object)
         return same;
     }
     struct lister lister = {{list_array}, PyList_New(0)};
-    if (lister.list && !take_all(&lister.taker, object)) {
+    if (lister.list && !arrow_take(&lister.taker, object)) {
         Py_CLEAR(lister.list);
     }
     return lister.list;

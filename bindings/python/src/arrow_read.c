@@ -143,7 +143,9 @@ static const char *open_values(struct arrow_values *v, const char *format,
     if (wrong) {
         return wrong;
     }
-    *v = (struct arrow_values){.n = (size_t)array->length, .first = (size_t)array->offset};
+    *v = (struct arrow_values){.is_binary = strchr(format, 'z') || strchr(format, 'Z'),
+                               .n = (size_t)array->length,
+                               .first = (size_t)array->offset};
     if (strcmp(format, "u") == 0 || strcmp(format, "z") == 0) {
         return open_offsets(v, array, ARROW_OFFSETS_32);
     }
@@ -168,7 +170,7 @@ static size_t index_at(const struct arrow_strings *s, size_t row)
     int64_t index;
     switch (s->index_format) {
     case 'c':
-        index = ((const int8_t *)s->indices)[row];
+        index = (int64_t)((const int8_t *)s->indices)[row];
         break;
     case 'C':
         index = ((const uint8_t *)s->indices)[row];

@@ -27,6 +27,7 @@ enum arrow_layout {
 /* Strings, checked. */
 struct arrow_values {
     enum arrow_layout layout;
+    bool is_binary; /* bytes, not text */
     size_t n;
     size_t first;            /* the row of the buffers that is row 0 */
     const uint8_t *validity; /* NULL: no nulls */

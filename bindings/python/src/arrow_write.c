@@ -10,10 +10,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum {
-    BUFFERS_MAX = 3
-};
-
 bool arrow_write_arguments(PyObject *args, PyObject *kwargs)
 {
     static char *names[] = {"requested_schema", NULL};
@@ -72,32 +68,27 @@ static PyObject *schema_capsule(const char *format)
     return capsule;
 }
 
-/* Takes the buffers in any case. */
-static PyObject *array_capsule(size_t n, int64_t null_count, const void **buffers, int64_t nbuffers)
+/* Takes the array in any case. */
+static PyObject *array_capsule(struct ArrowArray *made)
 {
-    struct ArrowArray made = {.length = (int64_t)n,
-                              .null_count = null_count,
-                              .n_buffers = nbuffers,
-                              .buffers = buffers,
-                              .release = release_array};
     struct ArrowArray *array = PyMem_Malloc(sizeof(*array));
     if (!array) {
-        release_array(&made);
+        made->release(made);
         return PyErr_NoMemory();
     }
-    *array = made;
+    *array = *made;
     PyObject *capsule = PyCapsule_New(array, "arrow_array", free_array);
     if (!capsule) {
-        release_array(array);
+        array->release(array);
         PyMem_Free(array);
     }
     return capsule;
 }
 
-static PyObject *pair(const char *format, size_t n, int64_t null_count, const void **buffers,
-                      int64_t nbuffers)
+/* Takes the array in any case. */
+static PyObject *pair(const char *format, struct ArrowArray *made)
 {
-    PyObject *array = array_capsule(n, null_count, buffers, nbuffers);
+    PyObject *array = array_capsule(made);
     PyObject *schema = array ? schema_capsule(format) : NULL;
     PyObject *both = schema ? PyTuple_Pack(2, schema, array) : NULL;
     Py_XDECREF(schema);
@@ -131,23 +122,43 @@ PyObject *arrow_write_mask(const uint8_t *values, size_t n)
     pack_bits(values, n, 1, true, bits);
     buffers[0] = validity;
     buffers[1] = bits;
-    const int64_t null_count =
-        memchr(values ? values : validity, MASK_NULL, values ? n : 0) ? -1 : 0;
-    return pair("b", n, null_count, buffers, 2);
+    const bool has_nulls = n > 0 && memchr(values, MASK_NULL, n);
+    struct ArrowArray made = {.length = (int64_t)n,
+                              .null_count = has_nulls ? -1 : 0,
+                              .n_buffers = 2,
+                              .buffers = buffers,
+                              .release = release_array};
+    return pair("b", &made);
 }
 
-PyObject *arrow_write_texts(size_t n, char *data, int64_t *offsets, uint8_t *validity,
-                            bool is_bytes)
+/* The buffers of an array of texts, which are the blocks of the column. */
+struct shared_texts {
+    struct arrow_texts *texts;
+    const void *buffers[3];
+};
+
+static void release_texts(struct ArrowArray *array)
 {
-    const void **buffers = calloc(BUFFERS_MAX, sizeof(*buffers));
-    if (!buffers) {
-        free(data);
-        free(offsets);
-        free(validity);
+    struct shared_texts *shared = array->private_data;
+    arrow_texts_drop(shared->texts);
+    free(shared);
+    array->release = NULL;
+}
+
+PyObject *arrow_write_texts(struct arrow_texts *texts)
+{
+    struct shared_texts *shared = malloc(sizeof(*shared));
+    if (!shared) {
         return PyErr_NoMemory();
     }
-    buffers[0] = validity;
-    buffers[1] = offsets;
-    buffers[2] = data;
-    return pair(is_bytes ? "Z" : "U", n, validity ? -1 : 0, buffers, BUFFERS_MAX);
+    *shared = (struct shared_texts){
+        arrow_texts_hold(texts),
+        {texts->nnulls > 0 ? texts->validity : NULL, texts->offsets, texts->data}};
+    struct ArrowArray made = {.length = (int64_t)texts->n,
+                              .null_count = (int64_t)texts->nnulls,
+                              .n_buffers = 3,
+                              .buffers = shared->buffers,
+                              .release = release_texts,
+                              .private_data = shared};
+    return pair(texts->is_binary ? "Z" : "U", &made);
 }

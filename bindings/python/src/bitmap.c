@@ -179,7 +179,7 @@ static PyObject *bitmap_add_range(PyObject *self, PyObject *args)
         !check(state, unseen_bitmap_set_range(((struct bitmap *)self)->bitmap, first, end))) {
         return NULL;
     }
-    Py_RETURN_NONE;
+    return Py_NewRef(Py_None);
 }
 
 /* An integer that no bitmap has is not a member. */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * A set as a row of chunks: in a file (docs/format.md, "Saved set"), or from a set to its copy. Nothing here knows Python, so that all of it runs without the GIL. */
+ * A set as a row of chunks in a file (docs/format.md, "Saved set"). Nothing here knows Python, so that all
+ * of it runs without the GIL. */
 #ifndef UNSEEN_PYTHON_CHUNKS_H
 #define UNSEEN_PYTHON_CHUNKS_H
 
@@ -18,11 +19,6 @@ enum unseen_status chunks_profile(const char *path, char id_out[UNSEEN_URL_ID_MA
 /* Makes a set of the file. options has the URL identity, threads and so on (unseen_import_create).
  * Errors: MISSING, IO, and those of an import. */
 enum unseen_status chunks_load(struct unseen_set **set_out, const char *path,
-                               const struct unseen_set_options *options,
-                               struct unseen_error *error);
-
-/* Makes a copy of the set. */
-enum unseen_status chunks_copy(struct unseen_set **set_out, const struct unseen_set *set,
                                const struct unseen_set_options *options,
                                struct unseen_error *error);
 

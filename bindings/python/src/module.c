@@ -23,7 +23,7 @@ struct type_row {
 };
 
 enum {
-    TYPES = 6
+    TYPES = 7
 };
 
 static void type_rows(struct state *state, struct type_row rows[TYPES])
@@ -34,6 +34,7 @@ static void type_rows(struct state *state, struct type_row rows[TYPES])
     rows[3] = (struct type_row){&bitmap_spec, &state->bitmap_type};
     rows[4] = (struct type_row){&bitmap_iterator_spec, &state->bitmap_iterator_type};
     rows[5] = (struct type_row){&mask_spec, &state->mask_type};
+    rows[6] = (struct type_row){&strings_spec, &state->strings_type};
 }
 
 static bool add_types(PyObject *module, struct state *state)
@@ -101,7 +102,7 @@ static void module_free(void *module)
 {
     struct state *state = PyModule_GetState(module);
     (void)module_clear(module);
-    unseen_set_free(state->shards);
+    unseen_shards_free(state->shards);
     state->shards = NULL;
 }
 

@@ -9,6 +9,8 @@
 
 #include <string.h>
 
+#include <unseen_replica.h>
+
 /* ---- Making ------------------------------------------------------------------------------------ */
 
 /* Takes the set, in any case. */
@@ -156,9 +158,7 @@ static PyObject *set_load(PyObject *type, PyObject *args, PyObject *kwargs)
 static enum unseen_status unite(const struct collection *a, const struct collection *b,
                                 struct unseen_set **both_out, struct unseen_error *error)
 {
-    const struct unseen_set_options options = {
-        .size = sizeof(options), .url = url_for_set(a->url), .threads = a->threads};
-    enum unseen_status status = chunks_copy(both_out, a->own, &options, error);
+    enum unseen_status status = unseen_set_copy(both_out, a->own, error);
     if (status == UNSEEN_OK && a != b) {
         status = unseen_set_merge(*both_out, b->own, error);
         if (status != UNSEEN_OK) {

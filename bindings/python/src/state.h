@@ -7,6 +7,7 @@
 #include "python.h"
 
 #include <unseen.h>
+#include <unseen_shard.h>
 
 enum error_kind {
     ERROR_ANY,
@@ -31,8 +32,9 @@ struct state {
     PyTypeObject *bitmap_type;
     PyTypeObject *bitmap_iterator_type;
     PyTypeObject *mask_type;
-    PyObject *urls;            /* dict: the canonicalisers in use, see url.h */
-    struct unseen_set *shards; /* makes the keys of shares; NULL until it is needed */
+    PyTypeObject *strings_type;
+    PyObject *urls;               /* dict: the canonicalisers in use, see url.h */
+    struct unseen_shards *shards; /* NULL until they are needed */
 };
 
 /* The state behind an object of one of the module's types, which have no subclasses. */
@@ -52,6 +54,7 @@ extern PyType_Spec store_spec;
 extern PyType_Spec list_spec;
 extern PyType_Spec bitmap_spec;
 extern PyType_Spec mask_spec;
+extern PyType_Spec strings_spec;
 extern PyType_Spec bitmap_iterator_spec;
 
 /* __reduce__ of every type: refuses to be pickled or copied. */

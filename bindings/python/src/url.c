@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "url.h"
 
+#include "column.h"
 #include "errors.h"
 #include "items.h"
 
@@ -173,13 +174,10 @@ enum {
     BUF_LEN = 16384 /* a canonical form that fits needs no allocation */
 };
 
-/* Text of the kind of `like`, str or bytes. Bytes that are not UTF-8 become surrogates, as in file
- * names. */
+/* Text of the kind of `like`, str or bytes. */
 static PyObject *text_like(PyObject *like, struct unseen_bytes bytes)
 {
-    return PyBytes_Check(like)
-               ? PyBytes_FromStringAndSize(bytes.data, (Py_ssize_t)bytes.len)
-               : PyUnicode_DecodeUTF8(bytes.data, (Py_ssize_t)bytes.len, "surrogateescape");
+    return items_text(bytes, PyBytes_Check(like));
 }
 
 /* The canonical form as a new object, or the input itself. */
@@ -216,17 +214,25 @@ static PyObject *canonicalize_with(const struct unseen_url *url, PyObject *input
                : canonicalize_long(url, input, item);
 }
 
-static PyObject *canonicalize_one(PyObject *module, PyObject *const *args, Py_ssize_t nargs,
-                                  PyObject *kwnames)
+/* Calls `with` with the URL identity that the arguments name, and the argument in front of them. */
+static PyObject *call_with_url(PyObject *module, const char *function, PyObject *const *args,
+                               Py_ssize_t nargs, PyObject *kwnames,
+                               PyObject *(*with)(const struct unseen_url *url, PyObject *input))
 {
     struct arguments a;
-    if (!take_arguments(&a, "canonicalize", args, nargs, kwnames, 1)) {
+    if (!take_arguments(&a, function, args, nargs, kwnames, 1)) {
         return NULL;
     }
     PyObject *url = url_find(PyModule_GetState(module), a.profile, a.rules);
-    PyObject *form = url ? canonicalize_with(url_of(url), a.values[0]) : NULL;
+    PyObject *answer = url ? with(url_of(url), a.values[0]) : NULL;
     Py_XDECREF(url);
-    return form;
+    return answer;
+}
+
+static PyObject *canonicalize_one(PyObject *module, PyObject *const *args, Py_ssize_t nargs,
+                                  PyObject *kwnames)
+{
+    return call_with_url(module, "canonicalize", args, nargs, kwnames, canonicalize_with);
 }
 
 /* ---- Many canonical forms ---------------------------------------------------------------------- */
@@ -318,10 +324,14 @@ static PyObject *canonicalize_many(PyObject *module, PyObject *const *args, Py_s
     if (!take_arguments(&a, "canonicalize_many", args, nargs, kwnames, 1)) {
         return NULL;
     }
-    PyObject *url = url_find(PyModule_GetState(module), a.profile, a.rules);
-    PyObject *list = url ? list_of_forms(url_of(url), a.values[0]) : NULL;
+    struct state *state = PyModule_GetState(module);
+    PyObject *url = url_find(state, a.profile, a.rules);
+    PyObject *forms = !url ? NULL
+                      : arrow_is_array(a.values[0])
+                          ? column_of_forms(state, url_of(url), a.values[0])
+                          : list_of_forms(url_of(url), a.values[0]);
     Py_XDECREF(url);
-    return list;
+    return forms;
 }
 
 /* ---- Explanations ------------------------------------------------------------------------------ */
@@ -380,14 +390,7 @@ static PyObject *explain_with(const struct unseen_url *url, PyObject *input)
 static PyObject *explain_one(PyObject *module, PyObject *const *args, Py_ssize_t nargs,
                              PyObject *kwnames)
 {
-    struct arguments a;
-    if (!take_arguments(&a, "_explain", args, nargs, kwnames, 1)) {
-        return NULL;
-    }
-    PyObject *url = url_find(PyModule_GetState(module), a.profile, a.rules);
-    PyObject *explanation = url ? explain_with(url_of(url), a.values[0]) : NULL;
-    Py_XDECREF(url);
-    return explanation;
+    return call_with_url(module, "_explain", args, nargs, kwnames, explain_with);
 }
 
 /* ---- Expressions ------------------------------------------------------------------------------- */
@@ -431,28 +434,12 @@ static PyObject *expressions(PyObject *module, PyObject *input)
 
 /* ---- Shares ------------------------------------------------------------------------------------ */
 
-/* The share of an identity (docs/format.md, "Shares"): as the tool's --shard I/N, but from 0. */
-static uint64_t share_of(const struct unseen_set *set, struct unseen_bytes identity, uint64_t n)
+static const struct unseen_shards *shards_of(struct state *state)
 {
-    const struct unseen_key key = unseen_set_identity_key(set, identity.data, identity.len);
-    unsigned char bytes[16];
-    for (int i = 0; i < 8; i++) {
-        bytes[i] = (unsigned char)(key.hi >> 8 * i);
-        bytes[8 + i] = (unsigned char)(key.lo >> 8 * i);
+    if (!state->shards && unseen_shards_create(&state->shards, NULL) != UNSEEN_OK) {
+        PyErr_NoMemory();
     }
-    const struct unseen_key twice = unseen_set_identity_key(set, bytes, sizeof(bytes));
-    return (twice.hi >> 32) * n >> 32;
-}
-
-static const struct unseen_set *shards_of(struct state *state)
-{
-    static const char seed[] = "unseen shards";
-    const struct unseen_set_options options = {
-        .size = sizeof(options), .seed = seed, .seed_len = sizeof(seed) - 1};
-    struct unseen_error error;
-    const enum unseen_status status =
-        state->shards ? UNSEEN_OK : unseen_set_create(&state->shards, &options, &error);
-    return status == UNSEEN_OK ? state->shards : (errors_set(state, status, &error), NULL);
+    return state->shards;
 }
 
 static PyObject *shard(PyObject *module, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames)
@@ -470,12 +457,13 @@ static PyObject *shard(PyObject *module, PyObject *const *args, Py_ssize_t nargs
         PyErr_SetString(state->errors[ERROR_SETTING], "there are 1 to 4294967295 shares");
         return NULL;
     }
-    const struct unseen_set *set = shards_of(state);
-    PyObject *url = set ? url_find(state, a.profile, a.rules) : NULL;
+    const struct unseen_shards *shards = shards_of(state);
+    PyObject *url = shards ? url_find(state, a.profile, a.rules) : NULL;
     PyObject *form = url ? canonicalize_with(url_of(url), a.values[0]) : NULL;
     struct unseen_bytes identity;
     PyObject *share = form && items_bytes(form, &identity)
-                          ? PyLong_FromUnsignedLongLong(share_of(set, identity, n))
+                          ? PyLong_FromUnsignedLong(unseen_shards_find(shards, identity.data,
+                                                                       identity.len, (uint32_t)n))
                           : NULL;
     Py_XDECREF(form);
     Py_XDECREF(url);
@@ -489,7 +477,9 @@ PyMethodDef url_methods[] = {
                "back as it is.")},
     {"canonicalize_many", FAST_METHOD(canonicalize_many), METH_FASTCALL | METH_KEYWORDS,
      PyDoc_STR("canonicalize_many(urls, profile='crawl', *, rules=())\n--\n\n"
-               "A list of the canonical forms of the strings of an iterable.")},
+               "The canonical forms of the strings of an iterable, as a list; of an Arrow array or "
+               "stream, as "
+               "Strings, which are an Arrow array.")},
     {"_explain", FAST_METHOD(explain_one), METH_FASTCALL | METH_KEYWORDS, NULL},
     {"expressions", expressions, METH_O,
      PyDoc_STR(

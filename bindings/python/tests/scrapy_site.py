@@ -24,6 +24,7 @@ class Site:
     def __init__(self, n):
         self.n = n
         self.is_held = False  #: no answer is sent meanwhile
+        self.is_enough = lambda: False  #: nor while this is true
         self.fetched = collections.Counter()
         self.log = []  #: (time, path) of each fetch
         self._loop = asyncio.new_event_loop()
@@ -48,7 +49,7 @@ class Site:
                 path = head.split(b" ", 2)[1].decode()
                 self.fetched[path.partition("?")[0]] += 1
                 self.log.append((time.time(), path.partition("?")[0]))
-                while self.is_held:
+                while self.is_held or self.is_enough():
                     await asyncio.sleep(0.01)
                 answer = self._answer(path)
                 if answer is None:
@@ -84,7 +85,7 @@ class Site:
 
     def pages(self):
         """How often each page was fetched."""
-        return {path: n for path, n in self.fetched.items() if path.startswith("/p/")}
+        return {path: n for path, n in dict(self.fetched).items() if path.startswith("/p/")}
 
     def missing(self):
         """The pages that were never fetched."""
@@ -117,23 +118,28 @@ def crawl(start, *settings, folder, spider="scrapy_spider.py", status=0):
     return done.stderr
 
 
-def crawl_and_kill(start, *settings, folder, until, number=signal.SIGKILL, spider="scrapy_spider.py"):
-    """Crawls, and kills the process as soon as until() is true. Returns False if it ended before. The log is
+def crawl_and_kill(site, *settings, folder, until, before=lambda: None, number=signal.SIGKILL, spider="scrapy_spider.py"):
+    """Crawls the site, and kills the process as soon as until() is true: the site answers no more then, so that no crawl
+    is too fast for it. before() is called before the kill; with no signal the crawl goes on to its end. The log is
     appended to the file log."""
+    site.is_enough = until
     with open(os.path.join(folder, "log"), "a") as log:
-        process = subprocess.Popen(command(start, *settings, spider=spider), cwd=folder, stderr=log)
+        process = subprocess.Popen(command(site.start, *settings, spider=spider), cwd=folder, stderr=log)
         try:
             while process.poll() is None:
                 if until():
-                    process.send_signal(number)
-                    process.wait()
-                    return True
+                    before()
+                    if number is not None:
+                        process.send_signal(number)
+                    site.is_enough = lambda: False
+                    if process.wait() == 0 or number is not None:
+                        return
+                    break
                 time.sleep(0.01)
         finally:
+            site.is_enough = lambda: False
             if process.poll() is None:
                 process.kill()
                 process.wait()
-    if process.returncode != 0:
-        with open(os.path.join(folder, "log")) as log:
-            raise AssertionError(f"status {process.returncode}:\n{log.read()[-5000:]}")
-    return False
+    with open(os.path.join(folder, "log")) as log:
+        raise AssertionError(f"status {process.returncode}:\n{log.read()[-5000:]}")

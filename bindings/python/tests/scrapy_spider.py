@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """The spider of the tests: follows every link. Its pipeline appends the path of each page to the file pages."""
 
+import asyncio
 import os
 
 import scrapy
@@ -13,6 +14,14 @@ class Write:
     def process_item(self, item):
         os.write(self.file, (item["path"] + "\n").encode())
         return item
+
+
+class SlowWrite(Write):
+    """An item takes a while."""
+
+    async def process_item(self, item):
+        await asyncio.sleep(0.5)
+        return super().process_item(item)
 
 
 class Spider(scrapy.Spider):

@@ -2,8 +2,11 @@
 """Arrow arrays: of each type, from each library, with nulls, sliced, in chunks, and forged."""
 
 import ctypes
+import gc
 import os
+import pickle
 import random
+import resource
 import struct
 import tempfile
 import unittest
@@ -26,6 +29,11 @@ except ImportError:
 LONG = "http://example.com/a/path/that/is/no/inline/view/"
 ROWS = ["http://e.com/a", None, "http://E.com/a", "", LONG + "1", LONG + "2", None, LONG + "1", "ä", ""]
 NEW = [True, None, False, True, True, True, None, False, True, False]
+
+
+def resident():
+    with open("/proc/self/statm") as file:
+        return int(file.read().split()[1]) * resource.getpagesize()
 
 
 @unittest.skipUnless(pa, "no pyarrow")
@@ -112,6 +120,63 @@ class Pyarrow(unittest.TestCase):
         kept = table.filter(pa.array(unseen.Set().add_many(table["url"])))
         self.assertEqual(kept["url"].to_pylist(), [r for r, new in zip(ROWS, NEW) if new])
 
+    def test_canonical_forms(self):
+        """An Arrow array of the canonical forms, with its nulls."""
+        rows = [*ROWS, "not a URL \0", "HTTP://E.com:80/a/../b#c", "http://e.com/" + "ä" * 70_000] * 300
+        for profile in "crawl", "scrapy", "none":
+            forms = [None if row is None else unseen.canonicalize(row, profile) for row in rows]
+            for array in self.arrays(rows):
+                values = array.type.value_type if pa.types.is_dictionary(array.type) else array.type
+                is_text = values in (pa.string(), pa.large_string(), pa.string_view())
+                want = forms if is_text else [None if form is None else form.encode() for form in forms]
+                strings = unseen.canonicalize_many(array, profile)
+                self.assertEqual(strings.tolist(), want, array.type)
+                made = pa.array(strings)
+                made.validate(full=True)
+                self.assertEqual(made.type, pa.large_string() if is_text else pa.large_binary())
+                self.assertEqual((made.to_pylist(), made.null_count), (want, want.count(None)))
+                part = unseen.canonicalize_many(pa.chunked_array([array[3:5], array[5:5], array[5:99]]), profile)
+                self.assertEqual(pa.array(part).to_pylist(), want[3:99])
+
+    def test_canonical_forms_as_a_sequence(self):
+        strings = unseen.canonicalize_many(pa.array(["HTTP://e.com", None, ""]))
+        self.assertEqual(list(strings), ["http://e.com/", None, ""])
+        self.assertEqual((len(strings), strings[0], strings[-2]), (3, "http://e.com/", None))
+        self.assertEqual(repr(strings), "<unseen.Strings of 3, 1 of them None>")
+        for i in 3, -4:
+            with self.assertRaises(IndexError):
+                strings[i]
+        with self.assertRaisesRegex(TypeError, "cannot be pickled or copied"):
+            pickle.dumps(strings)
+        with self.assertRaises(TypeError):
+            unseen.Strings()
+        for empty in pa.array([], pa.string()), pa.chunked_array([], pa.string()):
+            self.assertEqual(pa.array(unseen.canonicalize_many(empty)).to_pylist(), [])
+        self.assertEqual(pa.array(unseen.canonicalize_many(pa.nulls(3))).to_pylist(), [None] * 3)
+        with self.assertRaisesRegex(ValueError, "is not of strings"):
+            unseen.canonicalize_many(pa.array([1]))
+        with self.assertRaises(unseen.SettingError):
+            unseen.canonicalize_many(pa.array(["a"]), "nosuch")
+
+    def test_canonical_forms_are_shared(self):
+        """The arrays have the memory of the strings, and outlive them."""
+        strings = unseen.canonicalize_many(pa.array([f"HTTP://e.com/{i}" for i in range(10_000)]))
+        one, two = pa.array(strings), pa.array(strings)
+        self.assertEqual([b.address for b in one.buffers() if b], [b.address for b in two.buffers() if b])
+        del strings, one
+        gc.collect()
+        self.assertEqual(two.to_pylist(), [f"http://e.com/{i}" for i in range(10_000)])
+
+    def test_canonical_forms_are_freed(self):
+        """500 columns of 1 MB, whose memory tracemalloc does not see."""
+        array = pa.array([f"HTTP://example.com/some/path/{i}" for i in range(25_000)])
+        before = None
+        for i in range(500):
+            if i == 20:
+                before = resident()
+            pa.array(unseen.canonicalize_many(array))
+        self.assertLess(resident() - before, 100 << 20)
+
     def test_store(self):
         with tempfile.TemporaryDirectory() as folder:
             for _ in range(2):
@@ -162,6 +227,10 @@ class Polars(unittest.TestCase):
         frame = polars.DataFrame({"url": ROWS, "n": range(len(ROWS))})
         kept = frame.filter(polars.Series(unseen.Set().add_many(frame["url"])))
         self.assertEqual(kept["n"].to_list(), [i for i, new in enumerate(NEW) if new])
+
+    def test_canonical_forms(self):
+        forms = [None if row is None else unseen.canonicalize(row) for row in ROWS]
+        self.assertEqual(polars.Series(unseen.canonicalize_many(polars.Series("url", ROWS))).to_list(), forms)
 
 
 @unittest.skipUnless(duckdb, "no duckdb")
@@ -235,6 +304,8 @@ class ForgedArrays(unittest.TestCase):
         for call in s.add_many, s.contains_many:
             with self.assertRaisesRegex(ValueError, sentence):
                 call(array)
+        with self.assertRaisesRegex(ValueError, sentence):
+            unseen.canonicalize_many(array)
         self.assertEqual(len(s), 0)
 
     def test_a_good_one(self):

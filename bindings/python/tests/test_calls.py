@@ -3,6 +3,7 @@
 
 import copy
 import gc
+import itertools
 import os
 import pickle
 import signal
@@ -83,6 +84,40 @@ class Items(unittest.TestCase):
         self.assertEqual(s.add_many(urls()).count(True), 5000)
         self.assertEqual(len(s), 5003)
 
+    def test_a_list_is_read_in_place(self):
+        """Every length around the batch and the prefetched strings; each string keeps its references, also if one is wrong."""
+        for n in 0, 1, 31, 32, 33, 1023, 1024, 1025, 1055, 1057, 2048:
+            urls = [f"http://e.com/{n}/{i}" for i in range(n)]
+            before = [sys.getrefcount(url) for url in urls]
+            for make in list, tuple:
+                s = unseen.Set()
+                self.assertEqual(s.add_many(make(urls)).tolist(), [True] * n)
+                self.assertEqual(s.add_many(make(reversed(urls))).tolist(), [False] * n)
+            for at in {0, n // 2, n} if n else ():
+                wrong = [*urls[:at], None, *urls[at:]]
+                with self.assertRaises(TypeError):
+                    unseen.Set().add_many(wrong)
+                del wrong
+            self.assertEqual([sys.getrefcount(url) for url in urls], before)
+
+    def test_a_list_that_empties_itself(self):
+        """The sentence of the TypeError asks a class for its name, and that code empties the list."""
+
+        class Kind(type):
+            def __repr__(cls):
+                urls.clear()
+                return "Kind"
+
+        class Wrong(metaclass=Kind):
+            pass
+
+        for at in 0, 5, 1000, 1500:
+            urls = [f"http://e.com/{i}" for i in range(2000)]
+            urls[at] = Wrong()
+            with self.assertRaisesRegex(TypeError, "not Kind"):
+                unseen.Set().add_many(urls)
+            self.assertEqual(urls, [])
+
     def test_a_list_that_shrinks(self):
         s = unseen.Set()
         urls = [str(i) for i in range(200_000)]
@@ -103,8 +138,11 @@ class Items(unittest.TestCase):
         code = (
             "import itertools, os, signal, sys, threading, unseen\n"
             "s = unseen.Set()\n"
-            "threading.Timer(0.3, lambda: os.kill(os.getpid(), signal.SIGINT)).start()\n"
-            "try: s.add_many(itertools.repeat('a'))  # an iterator that looks for no signals itself\n"
+            "s.add('a')\n"
+            "def parts():\n"
+            "    yield 'a'\n"
+            "    threading.Timer(0.3, lambda: os.kill(os.getpid(), signal.SIGINT)).start()\n"
+            "try: s.add_many(itertools.chain(parts(), itertools.repeat('a')))  # the iterator looks for no signals itself\n"
             "except KeyboardInterrupt: print(len(s), s.add('a'), s.add('new'))\n"
         )
         done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
@@ -196,7 +234,7 @@ class Threads(unittest.TestCase):
 
             def add():
                 try:
-                    for i in range(100_000):
+                    for i in itertools.count():
                         s.add_many([str(i)] * 100)
                 except unseen.ClosedError as error:
                     errors.append(error)

@@ -65,22 +65,22 @@ class Client(unittest.TestCase):
     def test_leases(self):
         server = self.serve()
         with unseen.connect(server.address) as a, unseen.connect(server.address) as b:
-            token = a.lease("http://e.com/a", 60)
+            token = a.lease("http://e.com/a", 36000)
             self.assertIsInstance(token, str)
-            self.assertIsNone(b.lease("http://e.com/a#x", 60))
+            self.assertIsNone(b.lease("http://e.com/a#x", 36000))
             self.assertEqual(a.stats()["leases"], 1)
-            self.assertEqual(a.renew(60, token, "0.0"), 1)
+            self.assertEqual(a.renew(36000, token, "0.0"), 1)
             self.assertEqual(a.give_back(token), 1)
             self.assertEqual(a.done(token), 0)
-            (job,) = b.take(10, 60)
+            (job,) = b.take(10, 36000)
             self.assertEqual(job[1], b"http://e.com/a")
-            self.assertEqual(b.take(10, 60), [])
+            self.assertEqual(b.take(10, 36000), [])
             self.assertEqual(b.done(job[0]), 1)
-            self.assertIsNone(a.lease("http://e.com/a", 60))
-            tokens = [a.lease(f"http://e.com/{i}", 60) for i in range(1000)]
+            self.assertIsNone(a.lease("http://e.com/a", 36000))
+            tokens = [a.lease(f"http://e.com/{i}", 36000) for i in range(1000)]
             self.assertEqual(a.give_back(*tokens), 1000)
             jobs = []
-            while got := b.take(1000, 60):
+            while got := b.take(1000, 36000):
                 jobs += got
             self.assertEqual({url for _, url in jobs}, {b"http://e.com/%d" % i for i in range(1000)})
             self.assertEqual(b.done(*(token for token, _ in jobs)), 1000)

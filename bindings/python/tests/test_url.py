@@ -5,11 +5,13 @@ import os
 import random
 import subprocess
 import unittest
+from pathlib import Path
 
 import unseen
 
 TOOL = os.environ.get("UNSEEN")
 DATA = os.environ.get("UNSEEN_DATA", "")
+VECTORS = Path(__file__).resolve().parents[3] / "tests" / "vectors"
 
 
 def tool(*args, lines):
@@ -25,6 +27,13 @@ def some_urls():
         host = random.choice(["e.com", "E.COM:80", "ä.de", "1.2.3", "user@e.com"])
         urls.append(f"http://{host}/" + "".join(random.choices(parts, k=random.randrange(8))))
     return urls
+
+
+def is_text(line):
+    try:
+        return bool(line.decode())
+    except UnicodeDecodeError:
+        return False
 
 
 class CanonicalForms(unittest.TestCase):
@@ -69,16 +78,18 @@ class CanonicalForms(unittest.TestCase):
         for profile in "crawl", "scrapy", "aggressive":
             self.assertEqual(unseen.canonicalize_many(raw, profile), tool("canon", "-p", profile, lines=raw))
 
-    @unittest.skipUnless(os.path.exists(DATA), "UNSEEN_DATA does not name the lists of URLs")
+    @unittest.skipUnless(os.path.exists(DATA), "UNSEEN_DATA does not name the folder of the lists of URLs")
     def test_against_w3lib(self):
         try:
             from w3lib.url import canonicalize_url
         except ImportError:
             self.skipTest("no w3lib")
-        urls = [line.decode() for line in tool("--", DATA, lines=[])][:20_000]
-        self.assertGreater(len(urls), 10_000)
-        forms = unseen.canonicalize_many(urls, "scrapy")
-        self.assertEqual([(u, f, canonicalize_url(u)) for u, f in zip(urls, forms) if f != canonicalize_url(u)], [])
+        for name in "urls_links.txt.gz", "urls_requests.txt.gz", "debian_homepage.txt.zst":
+            lines = tool("--", os.path.join(DATA, name), lines=[])
+            urls = [line.decode() for line in lines if is_text(line)]
+            self.assertGreater(len(urls), 10_000)
+            forms = unseen.canonicalize_many(urls, "scrapy")
+            self.assertEqual([(u, f, canonicalize_url(u)) for u, f in zip(urls, forms) if f != canonicalize_url(u)], [])
 
 
 class Explanations(unittest.TestCase):
@@ -125,6 +136,13 @@ class Others(unittest.TestCase):
             unseen.shard("x", "20")
 
     @unittest.skipUnless(TOOL, "UNSEEN does not name the tool")
+    def test_shard_vectors(self):
+        rows = VECTORS.joinpath("shards.tsv").read_text().splitlines()
+        shards = [row.split("\t") for row in rows if "-" not in row]
+        self.assertGreater(len(shards), 100)
+        for n, identity, want in shards:
+            self.assertEqual(unseen.shard(bytes.fromhex(identity), int(n), "none"), int(want))
+
     def test_shard_against_the_tool(self):
         raw = [url.encode() for url in some_urls() if "\n" not in url and "\r" not in url and url]
         told = [int(line.split(b"\t")[0]) for line in tool("canon", "--shard", "20", lines=raw)]

@@ -16,6 +16,7 @@ if _sysconfig.get_config_var("Py_GIL_DISABLED"):
 
 from ._client import Client, connect
 from ._explain import Explained, Explanation, Step, explain
+from ._redis import RedisClient
 from ._unseen import (
     Bitmap,
     BusyError,
@@ -32,6 +33,7 @@ from ._unseen import (
     SettingError,
     StoppedError,
     Store,
+    Strings,
     UnsupportedError,
     __version__,
     canonicalize,
@@ -56,11 +58,13 @@ __all__ = [
     "MismatchError",
     "MissingError",
     "ReadOnlyError",
+    "RedisClient",
     "Set",
     "SettingError",
     "Step",
     "StoppedError",
     "Store",
+    "Strings",
     "UnsupportedError",
     "__version__",
     "canonicalize",

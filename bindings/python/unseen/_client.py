@@ -9,6 +9,8 @@ import socket
 import threading
 from typing import TYPE_CHECKING, Any
 
+from ._batches import batches
+from ._redis import RedisClient, is_redis
 from ._unseen import ClosedError, Error, FileError, Mask, MissingError, _mask, _strings
 
 if TYPE_CHECKING:
@@ -19,9 +21,22 @@ _LINE_MAX = 1 << 20
 _AT_ONCE = 256  # requests
 
 
-def connect(address: str, *, token: str | None = None, timeout: float | None = None) -> Client:
-    """Connects to a server: "unix:/run/unseen.sock" or "127.0.0.1:7007". A server at a port lets those
-    change the store who have its token. timeout: seconds that an answer may take."""
+def connect(
+    address: str,
+    *,
+    token: str | None = None,
+    timeout: float | None = None,
+    profile: str | None = None,
+    fpr: float = 0,
+) -> Client | RedisClient:
+    """Connects to a server: "unix:/run/unseen.sock", "127.0.0.1:7007", or "redis://127.0.0.1/KEY" for a set of the
+    module for Redis and Valkey. A server at a port lets those change the store who have its token; for Redis the token is
+    the password. timeout: seconds that an answer may take. profile and fpr are for a key of Redis that does not exist
+    yet."""
+    if is_redis(address):
+        return RedisClient(address, token=token, timeout=timeout, profile=profile, fpr=fpr)
+    if profile or fpr:
+        raise ValueError(f"{address}: the store of a server has its profile and its rate already")
     return Client(address, token=token, timeout=timeout)
 
 
@@ -110,7 +125,7 @@ class Client:
 
     def _ask_many(self, letter, urls):
         answers = bytearray()
-        for batch in _batches(_strings(urls)):
+        for batch in batches(_strings(urls), _item, _BATCH, _LINE_MAX):
             items = [item for item in batch if item is not None]
             marks = self._ask(b"\n".join([b"B %d %s" % (len(items), letter), *items])) if items else b""
             if len(marks) != len(items) or marks.strip(b"01E"):
@@ -245,20 +260,6 @@ def _connection_error(address, error):
 
 def _sentence(answer):
     return answer.removeprefix(b"E ").decode(errors="replace")
-
-
-def _batches(urls):
-    """The URLs as bytes, or None, 1,024 at a time, fewer if they are long."""
-    batch, size = [], 0
-    for url in urls:
-        item = None if url is None else _item(url)
-        batch.append(item)
-        size += len(item or b"")
-        if len(batch) == _BATCH or size >= _LINE_MAX:
-            yield batch
-            batch, size = [], 0
-    if batch:
-        yield batch
 
 
 def _item(url):

@@ -2,7 +2,8 @@
 """The duplicate filter: Scrapy's own, with a set or store of unseen in place of its Python set.
 
 The key of a request is Scrapy's fingerprint, as hexadecimal digits: `unseen import --format requests.seen`
-makes the same. With UNSEEN_PROFILE it is the URL, for a GET without a body."""
+makes the same. With UNSEEN_PROFILE it is the URL, for a GET without a body. A set in memory that has no URLs takes
+the bytes of the fingerprint, as nobody else sees them."""
 
 from __future__ import annotations
 
@@ -10,13 +11,14 @@ import logging
 from typing import TYPE_CHECKING, Any
 
 from scrapy import dupefilters
+from scrapy.utils.request import RequestFingerprinter, fingerprint
 
 from .. import Error, Set, connect
 from .. import open as open_store
 from ._settings import SeenSettings, read_settings
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
 
     from scrapy import Request
     from scrapy.crawler import Crawler
@@ -44,15 +46,16 @@ class DupeFilter(dupefilters.RFPDupeFilter):
         super().__init__(None, debug, fingerprinter=fingerprinter)
         self.logger = logging.getLogger(dupefilters.__name__)
         self.settings = settings
-        # RFPDupeFilter._fingerprint without its call, unless a subclass has a fingerprint of its own
-        self._digest = self._fingerprint if self._legacy_fingerprint else self.fingerprinter.fingerprint
+        self._digest = self._find_digest()
         self._has_urls = settings.profile is not None
         self._held: set[str] = set()
         self._new: list[str] = []
         self._keeps_new = False
         self._seen: Any = None  # a Set, a Store or a Client
+        self._add_digest: Callable[[bytes], bool] | None = None  # of a set in memory that has no URLs
         if settings.store is None:
             self._seen = Set(settings.profile or "none", fpr=settings.fpr or 5e-9)
+            self._add_digest = None if self._has_urls else self._seen.add
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
@@ -62,6 +65,14 @@ class DupeFilter(dupefilters.RFPDupeFilter):
             crawler.settings.getbool("DUPEFILTER_DEBUG"),
             fingerprinter=crawler.request_fingerprinter,
         )
+
+    def _find_digest(self) -> Callable[[Request], bytes]:
+        """RFPDupeFilter._fingerprint without the calls that only pass it on."""
+        if self._legacy_fingerprint:
+            return self._fingerprint  # a subclass has a fingerprint of its own
+        if type(self.fingerprinter) is RequestFingerprinter and vars(self.fingerprinter) == {"_fingerprint": fingerprint}:
+            return fingerprint
+        return self.fingerprinter.fingerprint
 
     @property
     def is_durable(self) -> bool:
@@ -74,11 +85,17 @@ class DupeFilter(dupefilters.RFPDupeFilter):
         if wanted.store is None or self._seen is not None:
             return
         if wanted.is_served:
-            self._seen = connect(wanted.store, token=wanted.token)
+            is_new = wanted.is_redis  # a key that does not exist is made
+            self._seen = connect(
+                wanted.store,
+                token=wanted.token,
+                profile=wanted.profile or "none" if is_new else None,
+                fpr=wanted.fpr if is_new else 0,
+            )
             profile = self._seen.profile
             if wanted.profile and not profile.startswith(wanted.profile):
                 self._seen.close()
-                raise Error(f"{wanted.store} has the profile {profile}, and UNSEEN_PROFILE is {wanted.profile}")
+                raise Error(f"{wanted.shown} has the profile {profile}, and UNSEEN_PROFILE is {wanted.profile}")
         else:
             self._seen = open_store(wanted.store, wanted.profile or "none", fpr=wanted.fpr)
             profile = self._seen.profile
@@ -91,6 +108,8 @@ class DupeFilter(dupefilters.RFPDupeFilter):
 
     def request_seen(self, request: Request) -> bool:
         """True if the request was seen; then it is remembered, too."""
+        if self._add_digest is not None:
+            return not self._add_digest(self._digest(request))
         item = self._item(request) if self._has_urls else self._digest(request).hex()
         if (self._held and item in self._held) or not self._seen.add(item):
             return True

@@ -69,6 +69,7 @@ class Scheduler(scheduler.Scheduler):
         self._in_flight: dict[Request, int | None] = {}
         self._failed = False
         self._file = None
+        self._loop = None
         try:
             super().open(spider)
             self.df.keep_new()
@@ -86,6 +87,8 @@ class Scheduler(scheduler.Scheduler):
 
     def close(self, reason: str) -> None:
         """Commits. Requests that wait stay in the file, if there is one."""
+        if self._loop is None:
+            return  # Scrapy closes what it could not open, too
         if self._loop.running:
             self._loop.stop()
         self._tick()

@@ -7,7 +7,9 @@ given back at once: then it waits at the server, on the disk, and the next spide
 leases of what it has, and says that a request is done when the engine is through with it. If the spider dies, its
 leases end, and others get its requests.
 
-What is done is reported once everything that it led to is at the server."""
+What is done is reported once everything that it led to is at the server.
+
+Redis with the module is such a server, too: RedisJobs has the methods of the client."""
 
 from __future__ import annotations
 
@@ -22,6 +24,7 @@ from scrapy.utils.asyncio import create_looping_call
 
 from .. import Error, canonicalize, connect
 from ._progress import close_spider, requests_done, wake_engine
+from ._redis_jobs import RedisJobs
 from ._requests import dump, load
 from ._settings import read_settings
 
@@ -65,17 +68,15 @@ class ServedScheduler(scheduler.Scheduler):
         self._held: set[str] = set()  # keys of requests that are in memory only
         self._failed = False
         self._looked = self._renewed = 0.0
-        self._client = connect(wanted.store, token=wanted.token)
-        try:
-            _check_profile(wanted.store, self._client.profile)
-        except BaseException:
-            self._client.close()
-            raise
+        self._loop = None
+        self._client = _connect(wanted)
         self._loop = create_looping_call(self._tick)
         self._loop.start(_TICK, now=False)
 
     def close(self, reason: str) -> None:
         """Reports what is done, and gives back what the spider did not begin."""
+        if self._loop is None:
+            return  # Scrapy closes what it could not open, too
         if self._loop.running:
             self._loop.stop()
         if not self._failed:
@@ -175,7 +176,7 @@ class ServedScheduler(scheduler.Scheduler):
                 request = load(base64.b64decode(text.partition(b"#")[2], validate=True), self.spider)
             except Exception as error:
                 raise Error(
-                    f"{self._wanted.store} has a request that this spider cannot read ({error}): all spiders of a server "
+                    f"{self._wanted.shown} has a request that this spider cannot read ({error}): all spiders of a server "
                     "are of one project"
                 ) from None
             self._tokens[request] = token
@@ -192,6 +193,7 @@ class ServedScheduler(scheduler.Scheduler):
         late = len(tokens) - self._client.done(*tokens)
         if late:
             self.stats.inc_value("unseen/late", late)
+            self._warn_late(late)
         for request in done:
             self._in_flight.remove(request)
             if not self._tokens.pop(request, None):
@@ -210,12 +212,23 @@ class ServedScheduler(scheduler.Scheduler):
         try:
             self._settle()
             if time.monotonic() - self._renewed > self._wanted.lease / 4:
-                self._client.renew(self._wanted.lease, *self._tokens.values())
+                tokens = list(filter(None, self._tokens.values()))
+                late = len(tokens) - self._client.renew(self._wanted.lease, *tokens)
+                if late:
+                    self._warn_late(late)
                 self._renewed = time.monotonic()
         except Error as error:
             self._fail(error)
         if len(self.mqs) == 0:
             wake_engine(self.crawler)
+
+    def _warn_late(self, n):
+        logger.warning(
+            "The leases of %(n)d requests have ended before the requests were done: other spiders fetch them, too"
+            " (UNSEEN_LEASE is %(lease)d s)",
+            {"n": n, "lease": self._wanted.lease},
+            extra={"spider": self.spider},
+        )
 
     def _count(self, what, where):
         self.stats.inc_value(f"scheduler/{what}/{where}")
@@ -226,10 +239,22 @@ class ServedScheduler(scheduler.Scheduler):
         self._failed = True
         logger.error(
             "%(store)s: %(error)s: the crawl ends; what it has not done is left to other spiders of the server",
-            {"store": self._wanted.store, "error": error},
+            {"store": self._wanted.shown, "error": error},
             extra={"spider": self.spider},
         )
         close_spider(self.crawler)
+
+
+def _connect(wanted):
+    if wanted.is_redis:
+        return RedisJobs(wanted)
+    client = connect(wanted.store, token=wanted.token)
+    try:
+        _check_profile(wanted.store, client.profile)
+    except BaseException:
+        client.close()
+        raise
+    return client
 
 
 def _check_profile(store, profile):

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from scrapy.utils.job import job_dir
 
 from .. import Error
+from .._redis import is_redis, without_password
 
 if TYPE_CHECKING:
     from scrapy.settings import BaseSettings
@@ -27,13 +28,23 @@ class SeenSettings(NamedTuple):
 
     @property
     def is_served(self) -> bool:
-        """Whether `unseen serve` has the store."""
+        """Whether a server has the store."""
         return self.store is not None and is_address(self.store)
+
+    @property
+    def is_redis(self) -> bool:
+        """Whether that server is Redis or Valkey with the module."""
+        return self.store is not None and is_redis(self.store)
+
+    @property
+    def shown(self) -> str:
+        """The store, for messages."""
+        return without_password(self.store or "")
 
 
 def is_address(store: str) -> bool:
-    """unix:PATH or HOST:PORT, as everywhere in unseen; a path with a colon has a slash."""
-    return store.startswith("unix:") or re.fullmatch(r"[^/]*:[0-9]+", store) is not None
+    """unix:PATH, HOST:PORT or redis://, as everywhere in unseen; a path with a colon has a slash."""
+    return is_redis(store) or store.startswith("unix:") or re.fullmatch(r"[^/]*:[0-9]+", store) is not None
 
 
 def read_settings(settings: BaseSettings) -> SeenSettings:
@@ -44,11 +55,6 @@ def read_settings(settings: BaseSettings) -> SeenSettings:
         store = os.path.join(folder, "seen.unseen")
     if store is not None:
         store = os.fspath(store)
-    if store and re.match("rediss?://", store):
-        raise Error(
-            f"UNSEEN_STORE is {store}: this version of unseen has no client for Redis. Name a file, "
-            "or the address of `unseen serve`, such as unix:/run/unseen.sock"
-        )
     interval = settings.getfloat("UNSEEN_COMMIT_INTERVAL", 1.0)
     lease = settings.getint("UNSEEN_LEASE", 60)
     if interval <= 0 or lease <= 0:

@@ -1,0 +1,332 @@
+# SPDX-License-Identifier: MIT
+"""connect("redis://..."): the methods of a store, against a real Redis with the module."""
+
+import os
+import pickle
+import random
+import signal
+import socket
+import subprocess
+import sys
+import threading
+import time
+import unittest
+
+import unseen
+from redis_server import READY, RedisServer, redis, wait_for
+
+# A machine may stand still for longer than a lease lasts: those URLs are another worker's then, and are counted.
+WORKER = """
+import os, sys, time, unseen
+LEASE = 1
+with unseen.connect(sys.argv[1]) as c, open(sys.argv[2], "a") as done, open(sys.argv[2] + ".late", "a") as late:
+    urls = [f"http://e.com/{i}" for i in range(int(sys.argv[3]))]
+    left = urls
+    while left:
+        begin = time.monotonic()
+        marks = c.claim_many(left[:50], LEASE)
+        mine = [url for url, mark in zip(left, marks) if mark == 1]
+        for url in mine:
+            done.write(url + "\\n")
+            done.flush()
+        c.done(*mine)
+        if time.monotonic() - begin > 0.9 * LEASE:
+            late.write("late\\n" * len(mine))
+            late.flush()
+        left = left[50:] + [url for url, mark in zip(left, marks) if mark == -1]
+        if not mine:
+            time.sleep(0.02)
+"""
+
+
+@unittest.skipUnless(READY, "no redis-server, no redis-py, or UNSEEN_MODULE does not name the module")
+class Client(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.server = RedisServer()
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.server.end()
+
+    def setUp(self):
+        self.server.client().flushall()
+
+    def connect(self, key="crawl", **more):
+        client = unseen.connect(f"{self.server.address}/{key}", **more)
+        self.addCleanup(client.close)
+        return client
+
+    def test_methods(self):
+        with self.connect() as c:
+            self.assertEqual(c.profile, "crawl/2")
+            self.assertIs(c.add("http://e.com/a"), True)
+            self.assertIs(c.add(b"HTTP://E.com:80/a#top"), False)
+            self.assertIn("http://e.com/a", c)
+            self.assertIs(c.contains("http://e.com/b"), False)
+            self.assertEqual(c.add_many(["http://e.com/a", "http://e.com/b", b"", "", None]), [False, True, True, False, None])
+            urls = [f"http://e.com/{i}" for i in range(20_000)] + ["x" * 60_000 + str(i) for i in range(100)]
+            self.assertEqual(c.add_many(iter(urls)).count(True), len(urls))
+            self.assertTrue(all(c.contains_many(urls)))
+            self.assertEqual(c.remove_many(["http://e.com/a", "http://e.com/never"]), [True, False])
+            self.assertIs(c.remove("http://e.com/a"), False)
+            self.assertEqual(c.add_many([]).tolist(), [])
+            self.assertEqual(c.add_many(["a\nb", "a\0b", "ü", "a\nb"]), [True, True, True, False])
+            self.assertIsNone(c.commit())
+            self.assertEqual(len(c), len(urls) + 5)
+            info = c.info()
+            self.assertEqual((info["profile"], info["filter"]), ("crawl/2", "compact"))
+            self.assertLessEqual(info["fpr_promise"], 5e-9)
+            self.assertFalse(c.closed)
+        self.assertTrue(c.closed)
+        self.assertEqual(len(self.connect()), len(urls) + 5)
+        with self.assertRaises(unseen.ClosedError):
+            c.add("x")
+
+    def test_same_answers_as_a_set(self):
+        urls = [f"http://e.com/{random.randrange(3000)}" for _ in range(10_000)]
+        self.assertEqual(self.connect().add_many(urls).tolist(), unseen.Set().add_many(urls).tolist())
+
+    def test_settings(self):
+        c = self.connect("ids", profile="none", fpr=1e-6)
+        self.assertEqual(c.profile, "none/1")
+        self.assertEqual(c.add_many(["http://e.com/", "HTTP://e.com/"]), [True, True])
+        self.assertEqual(self.connect("ids").profile, "none/1")
+        with unseen.connect(f"{self.server.address}/3/a%2Fb"):
+            pass
+        self.assertEqual(redis.Redis(port=self.server.port, db=3).keys(), [b"a/b"])
+        with unseen.connect(f"redis+unix:{self.server.socket}?key=crawl&db=3") as c:
+            self.assertTrue(c.add("x"))
+
+    def test_leases(self):
+        c = self.connect()
+        c.add("http://e.com/known")
+        self.assertEqual(c.claim_many(["http://e.com/1", "http://e.com/2", "HTTP://e.com/1", "http://e.com/known"], 36000), [1, 1, -1, 0])
+        self.assertIsNone(c.lease("http://e.com/1", 36000))
+        self.assertEqual(c.renew(36000, "http://e.com/1", "http://e.com/3"), 1)
+        self.assertNotIn("http://e.com/1", c)
+        self.assertEqual(c.done("http://e.com/1", "http://e.com/1"), 1)
+        self.assertIn("http://e.com/1", c)
+        token = c.lease("http://e.com/4", 36000)
+        self.assertEqual(c.give_back(token), 1)
+        wait_for(lambda: c.lease("http://e.com/4", 36000))
+
+    def test_workers_are_killed(self):
+        """Each URL is done by somebody, whoever dies; those that nobody was killed over only once."""
+        n, done = 4000, os.path.join(self.server.folder, "done")
+        c = self.connect("work")
+        # The test has a URL itself, so that the workers, however fast, are not done before the kills.
+        last = f"http://e.com/{n - 1}"
+        token = c.lease(last, 36000)
+
+        def start():
+            worker = subprocess.Popen([sys.executable, "-c", WORKER, f"{self.server.address}/work", done, str(n)])
+            self.addCleanup(worker.wait)
+            self.addCleanup(worker.kill)
+            return worker
+
+        def nlines(path):
+            with open(path) as f:
+                return len(f.readlines())
+
+        open(done, "w").close()
+        workers = [start() for _ in range(4)]
+        before, nkills = 0, 0
+        while nkills < 6:
+            # Between two kills something is done, or all is done that can be.
+            wait_for(lambda: nlines(done) > before or len(c) == n - 1)
+            before = nlines(done)
+            at = random.randrange(4)
+            self.assertIsNone(workers[at].poll())
+            workers[at].kill()
+            workers[at].wait()
+            nkills += 1
+            workers[at] = start()
+        with open(done, "a") as f:
+            f.write(last + "\n")
+        self.assertEqual(c.done(token), 1)
+        for worker in workers:
+            worker.wait()
+        self.assertEqual({worker.returncode for worker in workers}, {0})
+        with open(done) as f:
+            lines = f.read().split()
+        self.assertEqual(len(set(lines)), n)
+        self.assertLessEqual(len(lines), n + 50 * nkills + nlines(done + ".late"))
+        self.assertEqual(len(c), n)
+
+    def test_errors(self):
+        raw = self.server.client()
+        raw.set("text", "x")
+        with self.assertRaisesRegex(unseen.Error, "^redis://127.0.0.1:[0-9]+/text: .*wrong kind of value"):
+            self.connect("text")
+        raw.execute_command("UNSEEN.RESERVE", "small", "MAXBYTES", 100000)
+        c = self.connect("small")
+        added = 0
+        with self.assertRaisesRegex(unseen.Error, "MAXBYTES"):
+            for i in range(1000):
+                added += c.add_many([f"http://e.com/{i}/{k}" for k in range(100)]).count(True)
+        self.assertGreaterEqual(len(c), added)
+        raw.config_set("maxmemory", 1)
+        with self.assertRaisesRegex(unseen.Error, "maxmemory"):
+            self.connect("other")
+        raw.config_set("maxmemory", 0)
+        with self.assertRaises(ValueError):
+            unseen.connect("unix:/nowhere", profile="none")
+        for address in ("redis://h", "redis://h/", "redis://h/0", "redis://:x:y@h:z/k", "redis:///k", "redis+unix:?key=k",
+                        "redis+unix:/s", "redis://h/k?shards=3", "redis://h/k?ssl=1", "rediss://h/k"):
+            with self.assertRaises(ValueError):
+                unseen.connect(address)
+        for call in (c.add, c.contains, c.remove):
+            with self.assertRaises(TypeError):
+                call(7)
+        with self.assertRaises(unseen.FileError):
+            unseen.connect("redis://127.0.0.1:1/crawl")
+        with self.assertRaises(unseen.MissingError):
+            unseen.connect("redis+unix:/nowhere/sock?key=crawl")
+        with self.assertRaises(TypeError):
+            pickle.dumps(c)
+
+    def test_password(self):
+        server = RedisServer("--requirepass", "p/w@x")
+        self.addCleanup(server.end)
+        address = server.address.replace("//", "//:p%2Fw%40x@")
+        with unseen.connect(address + "/crawl") as c:
+            self.assertTrue(c.add("x"))
+            with unseen.connect(server.address + "/crawl", token="p/w@x") as d:
+                self.assertFalse(d.add("x"))
+            server.stop()
+            for call in (lambda: c.add("y"), lambda: unseen.connect(address + "/crawl")):
+                with self.assertRaises(unseen.FileError) as caught:
+                    call()
+                self.assertNotIn("p%2F", str(caught.exception))
+        with self.assertRaises(ValueError) as caught:
+            unseen.connect("redis://:p%2Fw@127.0.0.1:1/")
+        self.assertNotIn("p%2F", str(caught.exception))
+        server = RedisServer("--requirepass", "x")
+        self.addCleanup(server.end)
+        with self.assertRaisesRegex(unseen.Error, "(?i)authentication"):
+            unseen.connect(server.address + "/crawl")
+
+    def test_no_module(self):
+        server = RedisServer(module=False)
+        self.addCleanup(server.end)
+        with self.assertRaisesRegex(unseen.Error, "--loadmodule"):
+            unseen.connect(server.address + "/crawl")
+
+    def test_strange_server(self):
+        """Answers that cannot be are errors, never answers."""
+        info = b"*2\r\n$7\r\nprofile\r\n$6\r\nnone/1\r\n"
+        for answer in (b"*2\r\n:1\r\n:1\r\n", b"*3\r\n:1\r\n:2\r\n:0\r\n", b"*3\r\n:1\r\n$1\r\n1\r\n:0\r\n", b"+OK\r\n", b"HTTP/1.1 400\r\n",
+                       b"*1\r\n-ERR no\r\n"):
+            listener = socket.create_server(("127.0.0.1", 0))
+
+            def serve():
+                connection = listener.accept()[0]
+                with connection:
+                    while data := connection.recv(1 << 16):
+                        for word in data.split(b"\r\n"):
+                            if word == b"UNSEEN.INFO":
+                                connection.sendall(info)
+                            elif word == b"UNSEEN.ADD":
+                                connection.sendall(answer)
+                            elif word in (b"CLIENT", b"HELLO"):
+                                connection.sendall(b"+OK\r\n")
+
+            thread = threading.Thread(target=serve, daemon=True)
+            thread.start()
+            c = unseen.connect(f"redis://127.0.0.1:{listener.getsockname()[1]}/crawl")
+            with self.assertRaises(unseen.Error, msg=answer):
+                c.add_many(["a", "b", "c"])
+            c.close()
+            listener.close()
+            thread.join()
+
+    def test_nothing_is_sent_twice(self):
+        """An ADD whose answer is lost may have been done: sent again, it would answer 0."""
+        listener = socket.create_server(("127.0.0.1", 0))
+        adds = []
+
+        def serve():
+            while True:
+                try:
+                    connection = listener.accept()[0]
+                except OSError:
+                    return
+                with connection:
+                    while data := connection.recv(1 << 16):
+                        for word in data.split(b"\r\n"):
+                            if word == b"UNSEEN.INFO":
+                                connection.sendall(b"*2\r\n$7\r\nprofile\r\n$6\r\nnone/1\r\n")
+                            elif word in (b"CLIENT", b"HELLO"):
+                                connection.sendall(b"+OK\r\n")
+                            elif word == b"UNSEEN.ADD":
+                                adds.append(data)
+                        if adds and data == adds[-1]:
+                            if len(adds) == 1:
+                                break
+                            connection.sendall(b"*1\r\n:0\r\n")
+
+        thread = threading.Thread(target=serve, daemon=True)
+        thread.start()
+        with unseen.connect(f"redis://127.0.0.1:{listener.getsockname()[1]}/crawl") as c:
+            with self.assertRaises(unseen.FileError):
+                c.add("http://e.com/")
+        self.assertEqual(len(adds), 1)
+        listener.shutdown(socket.SHUT_RDWR)
+        listener.close()
+        thread.join()
+
+    def test_threads(self):
+        c = self.connect()
+        urls = [f"http://e.com/{i}" for i in range(5000)]
+        news = []
+        threads = [threading.Thread(target=lambda: news.append(c.add_many(random.sample(urls, len(urls))).count(True))) for _ in range(4)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        self.assertEqual(sum(news), len(urls))
+
+    def test_fork(self):
+        c = self.connect()
+        child = os.fork()
+        if child == 0:
+            try:
+                c.add("x")
+            except RuntimeError:
+                os._exit(0)
+            os._exit(1)
+        self.assertEqual(os.waitpid(child, 0)[1], 0)
+        self.assertTrue(c.add("x"))
+
+
+@unittest.skipUnless(READY, "no redis-server, no redis-py, or UNSEEN_MODULE does not name the module")
+class Cluster(unittest.TestCase):
+    def test_cluster(self):
+        servers = [RedisServer("--cluster-enabled", "yes") for _ in range(3)]
+        for server in servers:
+            self.addCleanup(server.end)
+        made = subprocess.run(["redis-cli", "--cluster", "create", *[f"127.0.0.1:{s.port}" for s in servers], "--cluster-yes"],
+                              capture_output=True, text=True)
+        self.assertIn("All 16384 slots covered", made.stdout)
+        for server in servers:
+            while "cluster_state:ok" not in subprocess.run(["redis-cli", "-p", str(server.port), "CLUSTER", "INFO"], capture_output=True, text=True).stdout:
+                time.sleep(0.05)
+        urls = [f"http://e.com/{i}" for i in range(3000)]
+        for server in servers:
+            with unseen.connect(f"{server.address}/crawl{server.port}") as c:
+                self.assertEqual(c.add_many(urls).count(True), len(urls))
+                self.assertEqual(c.add_many(urls).count(True), 0)
+                self.assertEqual(c.claim_many(urls[:2], 36000), [0, 0])
+        with unseen.connect(f"{servers[0].address}/wide?shards=16") as c:
+            self.assertEqual(c.add_many(urls).count(True), len(urls))
+            self.assertEqual(c.add_many(url.upper() for url in urls[:10]).count(True), 0)
+            self.assertEqual(len(c), len(urls))
+        keys = [key for server in servers for key in server.client().keys("wide:*")]
+        self.assertEqual(len(keys), 16)
+        self.assertTrue(all(server.client().keys("wide:*") for server in servers))
+        if tool := os.environ.get("UNSEEN"):  # the same keys for the tool
+            found = subprocess.run([tool, "check", "-c", f"{servers[1].address}/wide?shards=16"], input="\n".join(urls), text=True,
+                                   capture_output=True)
+            if "without hiredis" not in found.stderr:
+                self.assertEqual(found.stdout, f"{len(urls)}\n", found.stderr)
