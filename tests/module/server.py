@@ -1,8 +1,9 @@
 """Real servers with the module, on free ports of the loopback interface, for the tests beside this file.
 
-SERVER is the path of redis-server or valkey-server, MODULE that of unseen.so."""
+SERVER is the path of redis-server or valkey-server, OTHER that of another server, MODULE that of unseen.so."""
 
 import os
+import re
 import shutil
 import signal
 import socket
@@ -14,52 +15,105 @@ import unittest
 import redis
 
 SERVER = os.environ.get("SERVER", "redis-server")
+OTHER = os.environ.get("OTHER") or SERVER
 MODULE = os.environ["MODULE"]
 PRELOAD = os.environ.get("MODULE_PRELOAD", "")
+PATIENCE = 300  # seconds for something that must happen: only a test that fails waits for so long
+SECRET = b"tests of unseen."
+
+
+def wait_for(condition):
+    """Waits until the condition holds. Every test that changes several processes waits in this way, and for no time."""
+    until = time.monotonic() + PATIENCE
+    while not condition():
+        if time.monotonic() > until:
+            raise AssertionError(f"waited {PATIENCE} s in vain")
+        time.sleep(0.01)
 
 
 def free_port():
-    with socket.socket() as s:
-        s.bind(("127.0.0.1", 0))
-        return s.getsockname()[1]
+    """A port whose bus port of a cluster, 10,000 above, is a port and free, too."""
+    while True:
+        with socket.socket() as s, socket.socket() as bus:
+            s.bind(("127.0.0.1", 0))
+            port = s.getsockname()[1]
+            try:
+                bus.bind(("127.0.0.1", port + 10000))
+            except (OSError, OverflowError):
+                continue
+            return port
 
 
 class Server:
     """A server process with a folder of its own; stopped by its process id."""
 
-    def __init__(self, *options, module_arguments=(), folder=None):
+    def __init__(self, *options, module_arguments=(), folder=None, program=SERVER):
         self.folder = folder or tempfile.mkdtemp(prefix="unseen-module-")
         self.options = options
+        self.program = program
         self.module_arguments = module_arguments
         self.process = None
         self.start()
 
     def start(self, *more):
-        self.port = free_port()
-        command = [SERVER, "--port", str(self.port), "--bind", "127.0.0.1", "--dir", self.folder]
+        """Starts the server. Another program may have taken the port since it was free: then at another port."""
+        for _ in range(20):
+            if self.start_at(free_port(), more):
+                return
+        raise RuntimeError("the server found no port:\n" + self.text())
+
+    def start_at(self, port, more):
+        """Returns False if the port is in use."""
+        self.port = port
+        program = self.program if isinstance(self.program, list) else [self.program]
+        command = [*program, "--port", str(self.port), "--bind", "127.0.0.1", "--dir", self.folder]
         command += ["--save", "", "--enable-debug-command", "yes", "--repl-diskless-sync-delay", "0"]
         command += [*self.options, *more, "--loadmodule", MODULE, *self.module_arguments]
         self.log = open(os.path.join(self.folder, "log"), "ab")
+        begin = self.log.tell()
         environment = dict(os.environ)
         if PRELOAD:
-            environment.update(LD_PRELOAD=PRELOAD, ASAN_OPTIONS="detect_leaks=0")
+            environment.update(LD_PRELOAD=PRELOAD, ASAN_OPTIONS="detect_leaks=0:allocator_may_return_null=1")
         self.process = subprocess.Popen(command, stdout=self.log, stderr=self.log, env=environment)
-        for _ in range(600):
+        until = time.monotonic() + PATIENCE
+        while self.process.poll() is None and time.monotonic() < until:
             try:
-                self.client().ping()
-                return
-            except (redis.exceptions.ConnectionError, redis.exceptions.BusyLoadingError):
-                if self.process.poll() is not None:
-                    break
-                time.sleep(0.05)
-        raise RuntimeError("the server did not start:\n" + self.text())
+                client = self.client()
+                client.ping()
+                if client.info("server")["process_id"] == self.process.pid:  # not a server that has the port already
+                    return True
+            except redis.exceptions.RedisError:
+                pass  # it does not listen yet, or is loading
+            time.sleep(0.01)
+        self.stop()
+        said = self.text()[begin:]
+        if "Address already in use" in said:
+            return False
+        raise RuntimeError("the server did not start:\n" + said)
+
+    def fix_secret(self):
+        """Gives an empty server the same secret in each run, so that its false positives are the same in each run: they
+        are rare in small filters, and not impossible. The secret comes from the file of a save, as after a restart."""
+        self.client().save()
+        path = os.path.join(self.folder, "dump.rdb")
+        with open(path, "rb") as f:
+            saved = f.read()
+        # The data of the module before all keys: the number 1, then a string of 16 bytes, and the end.
+        changed, n = re.subn(rb"(?s)(\x02\x01\x05\x10).{16}\x00", lambda found: found[1] + SECRET + b"\0", saved, count=1)
+        if n != 1:
+            raise RuntimeError(f"no secret in {saved!r}")
+        with open(path, "wb") as f:
+            f.write(changed)
+        self.client().execute_command("DEBUG", "RELOAD", "NOSAVE", "NOFLUSH")
+        os.remove(path)
 
     def text(self):
         with open(os.path.join(self.folder, "log"), errors="replace") as f:
             return f.read()
 
     def client(self, protocol=2, db=0):
-        return redis.Redis(port=self.port, protocol=protocol, db=db, socket_timeout=60)
+        once = redis.retry.Retry(redis.backoff.NoBackoff(), 0)  # no command is sent twice
+        return redis.Redis(port=self.port, protocol=protocol, db=db, socket_timeout=PATIENCE, retry=once)
 
     def stop(self, number=signal.SIGKILL):
         if self.process:
@@ -81,7 +135,8 @@ class Case(unittest.TestCase):
 
     @classmethod
     def setUpClass(cls):
-        cls.server = Server(*cls.options, module_arguments=cls.module_arguments)
+        cls.server = Server("--rdbchecksum", "no", *cls.options, module_arguments=cls.module_arguments)
+        cls.server.fix_secret()
 
     @classmethod
     def tearDownClass(cls):
@@ -93,13 +148,26 @@ class Case(unittest.TestCase):
 
     def setUp(self):
         self.raw = raw_client(self.server)
-        self.raw("FLUSHALL")
+        self.raw("FLUSHALL", "SYNC")
 
     def refused(self, text, *command):
         """The command is refused with exactly this sentence."""
         with self.assertRaises(redis.exceptions.ResponseError) as caught:
             self.raw(*command)
         self.assertEqual(str(caught.exception), text, command)
+
+
+def wait_for_replica(primary, replica):
+    """Waits until a replica has all that its primary has. WAIT alone does not tell: it counts a replica that has
+    been sent the file of a full sync, and not loaded it yet."""
+
+    def is_level():
+        a = primary.client().info("replication")
+        b = replica.client().info("replication")
+        return b["role"] == "slave" and b["master_link_status"] == "up" and \
+            b.get("slave_repl_offset") == a["master_repl_offset"]
+
+    wait_for(is_level)
 
 
 def raw_client(server, protocol=2):

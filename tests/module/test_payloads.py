@@ -88,7 +88,12 @@ class Payloads(Case):
         call("BF.MADD", "two", *[f"i{n}" for n in range(60)])
         call("CF.INSERT", "cuckoo", "ITEMS", *[f"i{n % 40}" for n in range(80)], *["often"] * 20)
         call("CF.DEL", "cuckoo", "i1")
-        return ["sized", "fixed", "two", "cuckoo"]
+        call("BF.RESERVE", "block", "0.01", "2000")
+        call("BF.MADD", "block", *[f"i{n}" for n in range(60)])
+        call("BF.RESERVE", "tight", "0.000002", "100")
+        call("BF.MADD", "tight", *[f"i{n}" for n in range(60)])
+        call("CF.INSERT", "few", "ITEMS", *[f"i{n}" for n in range(30)])
+        return ["sized", "fixed", "two", "block", "tight", "cuckoo", "few"]
 
     def use(self, key):
         """Whatever was accepted is a value like any other: each command works, and a copy of it is equal."""
@@ -141,7 +146,7 @@ class Payloads(Case):
     def test_loadchunk(self):
         rng = random.Random(2)
         dumps = [(family, list(self.frames(key, family))) for key, family in
-                 zip(self.values(), ["BF", "BF", "BF", "CF"])]
+                 zip(self.values(), ["BF"] * 5 + ["CF"] * 2)]
         every = [data for _, frames in dumps for _, data in frames]
         for _ in range(NPAYLOADS // 4):
             family, frames = rng.choice(dumps)
@@ -155,7 +160,7 @@ class Payloads(Case):
                 frames.insert(at, rng.choice(frames))
             else:
                 data = damaged(rng, frames[at][1], every)
-                if data[:1] in b"SZ" and len(data) > 8:  # the module's own checksum, made right
+                if data[:1] in b"SMZ" and len(data) > 8:  # the module's own checksum, made right
                     start = 1 if data[:1] == b"S" else 0
                     data = data[:-4] + struct.pack("<I", crc32c(data[start:-4]))
                 frames[at] = (frames[at][0], data)
@@ -184,7 +189,7 @@ class Payloads(Case):
                 data = data[:-4] + struct.pack("<I", crc32c(data[:-4]))
             keys = bytes(rng.randrange(256) for _ in range(rng.choice([0, 1, 7, 8, 12, 16, 80])))
             keys += struct.pack("<I", crc32c(keys)) if rng.randrange(4) else b""
-            target = rng.choice(["sized", "fixed", "two", "cuckoo", "none"])
+            target = rng.choice(["sized", "fixed", "two", "block", "cuckoo", "few", "none"])
             for command in (("UNSEEN.CREATE", "k", data), ("UNSEEN.LOAD", "k", "FIRST", data),
                             ("UNSEEN.APPLY", target, rng.choice(["+", "-", "x", ""]), keys)):
                 try:
@@ -200,7 +205,7 @@ class Payloads(Case):
         self.raw("SET", "text", "x")
         keys = [*self.values(), "text", "none", "", b"\0\xff"]
         words = ["", "0", "-1", "x", "0.01", "1e400", "nan", "inf", str(2**62), str(2**63), "ITEMS", "NOCREATE", "CAPACITY",
-                 "ERROR", "EXPANSION", "NONSCALING", "BUCKETSIZE", "MAXITERATIONS", "FIRST", "NEXT", "+", b"\0", "z" * 5000]
+                 "ERROR", "EXPANSION", "NONSCALING", "BUCKETSIZE", "MAXITERATIONS", "FIRST", "NEXT", "+", "LEASE", "WAIT", "PX", "ABSENT", "SHARDS", "PROFILE", b"\0", "z" * 5000]
         names = [name.decode() for name in self.raw("COMMAND", "LIST", "FILTERBY", "MODULE", "bf")]
         self.assertGreater(len(names), 20)
         for name in names:

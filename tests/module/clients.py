@@ -1,0 +1,133 @@
+"""Clients that exist, against the module: redis-py's and valkey-py's own tests of BF.* and CF.*, and the Redis queue of
+crawlee with its Bloom filters.
+
+tools/module.sh clients runs this: CLIENTS is a folder with the unpacked sources of the clients (redis, valkey), and
+this Python has crawlee."""
+
+import asyncio
+import glob
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import unittest
+import xml.etree.ElementTree
+
+from server import OTHER, SERVER, Server
+
+CLIENTS = os.environ["CLIENTS"]
+# What RedisBloom has beside BF.* and CF.*, and this module has not.
+OTHER_COMMANDS = r"unknown command '(CMS|TOPK|TDIGEST)\."
+
+
+class OwnTests(unittest.TestCase):
+    def run_tests(self, name, protocol):
+        """Each test passes, or comes to a command of another data structure after its BF.* and CF.* went well."""
+        folder, = glob.glob(os.path.join(CLIENTS, name + "-*", ""))
+        files = [f for f in ("tests/test_bloom.py", "tests/test_asyncio/test_bloom.py")
+                 if os.path.exists(os.path.join(folder, f))]
+        self.assertTrue(files, f"no tests in {folder}")
+        server = Server(program=SERVER if name == "redis" else OTHER)  # valkey-py asks for a version of Valkey
+        try:
+            with tempfile.NamedTemporaryFile(suffix=".xml") as report:
+                url = f"redis://127.0.0.1:{server.port}/0".replace("redis:", name + ":")
+                command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "--junitxml", report.name,
+                           f"--{name}-url", url, "--protocol", str(protocol), *(["--redis-mod-url", url] if name == "redis" else []),
+                           *files]
+                ran = subprocess.run(command, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+                cases = xml.etree.ElementTree.parse(report.name).findall(".//testcase") if ran.returncode in (0, 1) else []
+        finally:
+            server.end()
+        passed = set()
+        for case in cases:
+            wrong = [w for w in case if w.tag in ("failure", "error")]
+            if not wrong and not any(w.tag == "skipped" for w in case):
+                passed.add(case.get("name").split("[")[0])
+            for w in wrong:
+                self.assertRegex(w.get("message"), OTHER_COMMANDS, case.get("name") + "\n" + (w.text or "")[-2000:])
+        for test in "test_bf_add", "test_bf_insert", "test_bf_info", "test_bf_card", "test_cf_add_and_insert", \
+                "test_cf_exists_and_del", "test_bf_scandump_and_loadchunk":
+            self.assertIn(test, passed, ran.stdout[-3000:])
+
+    def test_redis_py(self):
+        self.run_tests("redis", 2)
+
+    def test_redis_py_resp3(self):
+        self.run_tests("redis", 3)
+
+    def test_valkey_py(self):
+        self.run_tests("valkey", 2)
+
+
+class Json:
+    """crawlee keeps the numbers of a queue by JSON.*, which servers without RedisJSON lack: the same in a string."""
+
+    SET = """
+        local document = cjson.decode(redis.call('GET', KEYS[1]) or '{}')
+        if ARGV[3] == '1' then document[ARGV[1]] = document[ARGV[1]] + cjson.decode(ARGV[2])
+        else document[ARGV[1]] = cjson.decode(ARGV[2]) end
+        return redis.call('SET', KEYS[1], cjson.encode(document))"""
+
+    def __init__(self, client):
+        self.client = client
+
+    async def get(self, key):
+        text = await self.client.get(key)
+        return text and json.loads(text)
+
+    def set(self, key, path, value, nx=False, xx=False):
+        if path == "$":
+            return self.client.set(key, json.dumps(value))
+        return self.client.eval(self.SET, 1, key, path[2:], json.dumps(value), 0)
+
+    def numincrby(self, key, path, number):
+        return self.client.eval(self.SET, 1, key, path[2:], json.dumps(number), 1)
+
+
+class Crawlee(unittest.TestCase):
+    def test_queue(self):
+        """Producers that overlap and consumers, one of which leaves: each URL is handled once, by Bloom filters."""
+        server = Server()
+        try:
+            asyncio.run(self.run_queue(server))
+            names = sorted(server.client().keys("*bloom_filter"))
+            self.assertEqual(len(names), 2)
+            for name in names:
+                self.assertEqual(server.client().execute_command("BF.CARD", name), 2500)
+        finally:
+            server.end()
+
+    async def run_queue(self, server):
+        import redis.asyncio
+        from crawlee.storage_clients import RedisStorageClient
+        from crawlee.storages import RequestQueue
+
+        redis.asyncio.Redis.json = redis.asyncio.client.Pipeline.json = lambda self: Json(self)
+        url = f"redis://127.0.0.1:{server.port}"
+        client = RedisStorageClient(connection_string=url, queue_dedup_strategy="bloom")
+        queue = await RequestQueue.open(name="q", storage_client=client)
+
+        async def produce(start):
+            for i in range(start, start + 1000, 100):
+                await queue.add_requests([f"http://e.com/{k}" for k in range(i, i + 100)])
+
+        await asyncio.gather(*(produce(start) for start in range(0, 2000, 500)))
+        done = []
+
+        async def consume(leaves):
+            while request := await queue.fetch_next_request():
+                if leaves and len(done) > 300:
+                    await queue.reclaim_request(request)
+                    return
+                done.append(request.url)
+                await queue.mark_request_as_handled(request)
+
+        await asyncio.gather(*(consume(n == 0) for n in range(4)))
+        await consume(False)
+        self.assertTrue(await queue.is_finished())
+        self.assertEqual(len(done), len(set(done)))
+        self.assertEqual(set(done), {f"http://e.com/{k}" for k in range(2500)})
+        for k in range(2400, 2500):
+            added = await queue.add_request(f"http://e.com/{k}")
+            self.assertTrue(added.was_already_handled)
