@@ -4,16 +4,16 @@
  * so the ones here are as long as an honest producer's: rows up to offset + length, data up to the last
  * offset, blocks as long as they say. Everything in them is forged. An array that is accepted must
  * give items within its buffers (AddressSanitizer sees every byte read), the same in runs of any
- * length, and one for each row that is not null.
+ * length, and one for each row that is not null. The column of canonical forms must have the form of each
+ * item, made alone.
  *
  * Byte 0 chooses the layout, byte 1 the length, byte 2 the offset, byte 3 whether there are nulls, a
  * dictionary, and a struct around it all; byte 4 what is missing. The rest fills the buffers. */
-#include "arrow_read.h"
+#include "arrow_texts.h"
+#include "target.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 enum {
     ROWS_MAX = 80,
@@ -26,13 +26,6 @@ enum {
     IS_STRUCT = 4,
     VIEW_LEN = 16
 };
-
-static void require(bool ok)
-{
-    if (!ok) {
-        abort();
-    }
-}
 
 /* The bytes of the input that are left. */
 struct source {
@@ -182,6 +175,55 @@ static void check(const struct made *m, size_t skipped, const struct arrow_strin
     require(at == n);
 }
 
+static const struct unseen_url *canonicaliser(void)
+{
+    static struct unseen_url *url;
+    require(url || unseen_url_create(&url, NULL, NULL) == UNSEEN_OK);
+    return url;
+}
+
+/* Whether the text is the canonical form of the item. */
+static bool is_form(struct unseen_bytes text, struct unseen_bytes item)
+{
+    const size_t cap = unseen_url_bound(item.len, 0);
+    char *buf = malloc(cap);
+    struct unseen_canon canon;
+    require(buf &&
+            unseen_url_canon(canonicaliser(), item.data, item.len, buf, cap, &canon) == UNSEEN_OK);
+    const bool is_same = text.len == canon.bytes.len &&
+                         (text.len == 0 || memcmp(text.data, canon.bytes.data, text.len) == 0);
+    free(buf);
+    return is_same;
+}
+
+/* Makes the column twice in a row, in runs of `step`. */
+static void check_forms(const struct arrow_strings *strings, size_t step)
+{
+    struct arrow_texts *texts = arrow_texts_create();
+    require(texts);
+    for (int turn = 0; turn < 2; turn++) {
+        for (size_t first = 0; first < strings->n; first += step) {
+            const size_t left = strings->n - first;
+            require(
+                arrow_texts_add(texts, canonicaliser(), strings, first, left < step ? left : step));
+        }
+    }
+    size_t nnulls = 0;
+    require(texts->n == 2 * strings->n && texts->offsets[0] == 0);
+    for (size_t row = 0; row < texts->n; row++) {
+        struct unseen_bytes text;
+        struct unseen_bytes item;
+        uint16_t number;
+        const bool full = arrow_read_items(strings, row % strings->n, 1, &item, &number) == 1;
+        require(arrow_texts_get(texts, row, &text) == full);
+        require(full ? is_form(text, item) : text.len == 0);
+        nnulls += !full;
+    }
+    require(texts->nnulls == nnulls);
+    arrow_texts_drop(arrow_texts_hold(texts));
+    arrow_texts_drop(texts);
+}
+
 /* Puts the indices of a dictionary in front of the values. */
 static void make_indices(struct made *m, struct source *s, const struct made *values,
                          const uint8_t head[HEAD])
@@ -217,6 +259,7 @@ static void read(struct made *m, const uint8_t head[HEAD])
         require(wrong[0] != '\0');
     } else {
         check(m, is_struct ? (size_t)outer.array.offset : 0, &strings, 1 + head[4] % 7);
+        check_forms(&strings, 1 + head[4] % 7);
     }
 }
 

@@ -2,16 +2,13 @@
  *
  * The bitmap under hostile chunks and under any sequence of calls.
  *
- * An input that begins with 'c' is the payloads of chunks. Each payload stands behind its kind (0
- * header, 1 piece, 2 end) and its length in 2 bytes. The target makes the frame itself, so that
- * mutations get past the checksum. If an import accepts the chunks as complete, its export and a
- * second import must give the same bytes. Any other input is operations of 8 bytes, checked against
- * one bit for each of 2^17 integers. */
+ * An input that begins with 'c' is the payloads of chunks (frames.h). If an import accepts the chunks
+ * as complete, its export and a second import must give the same bytes. Any other input is operations
+ * of 8 bytes, checked against one bit for each of 2^17 integers. */
 
-#include "test.h"
+#include "frames.h"
 
 #include "base/bytes.h"
-#include "hash/checksum.h"
 #include <unseen_bitmap.h>
 
 enum {
@@ -21,16 +18,6 @@ enum {
 
 #define FIRST (((uint64_t)1 << 24) - NMODEL / 2)
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-/* assert, in every build. */
-static void require(bool holds)
-{
-    if (!holds) {
-        abort();
-    }
-}
-
 static struct unseen_bitmap *fresh(void)
 {
     struct unseen_bitmap *b = NULL;
@@ -39,18 +26,6 @@ static struct unseen_bitmap *fresh(void)
 }
 
 /* ---- chunks ---- */
-
-static size_t frame(uint8_t *chunk, unsigned kind, const uint8_t *payload, size_t len)
-{
-    static const char kinds[3][5] = {"UNBH", "UNBP", "UNBE"};
-    memcpy(chunk, kinds[kind % 3], 4);
-    store_le32(chunk + 4, (uint32_t)len);
-    store_le64(chunk + 8, 7);
-    store_le64(chunk + 16, 0);
-    memcpy(chunk + 24, payload, len);
-    store_le64(chunk + 24 + len, unseen__checksum(chunk, 24 + len));
-    return len + 32;
-}
 
 /* Exports x and imports the chunks into a second bitmap, which must export the same bytes. */
 static void check_round_trip(const struct unseen_bitmap *x)
@@ -79,18 +54,14 @@ static void check_round_trip(const struct unseen_bitmap *x)
 
 static void run_chunks(const uint8_t *data, size_t size)
 {
+    static const char kinds[3][5] = {"UNBH", "UNBP", "UNBE"};
     static uint8_t chunk[UNSEEN_CHUNK_MAX];
+    struct frames frames = {kinds, data, size};
     struct unseen_bitmap *b = fresh();
     enum unseen_status status = UNSEEN_OK;
     bool complete = false;
-    while (size >= 3 && status == UNSEEN_OK && !complete) {
-        size_t len = load_le16(data + 1);
-        len = len < size - 3 ? len : size - 3;
-        len = len < sizeof(chunk) - 32 ? len : sizeof(chunk) - 32;
-        const size_t chunk_len = frame(chunk, data[0], data + 3, len);
-        status = unseen_bitmap_import_chunk(b, chunk, chunk_len, &complete);
-        data += 3 + len;
-        size -= 3 + len;
+    for (size_t len; status == UNSEEN_OK && !complete && (len = frames_next(&frames, chunk)) > 0;) {
+        status = unseen_bitmap_import_chunk(b, chunk, len, &complete);
     }
     if (status == UNSEEN_OK && complete) {
         check_round_trip(b);

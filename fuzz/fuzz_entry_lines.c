@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "lines/entry_lines.h"
+#include "target.h"
 
 #define CHECK(truth)                                                                               \
     do {                                                                                           \
@@ -61,8 +62,6 @@ static enum entry_line read_line(const struct entry_lines *how, struct unseen_by
     CHECK(s->nwhole == 0 || s->n == 1);
     return result;
 }
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {

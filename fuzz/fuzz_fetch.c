@@ -10,8 +10,7 @@
 #include "pieces_check.h"
 
 #include "pool.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+#include "target.h"
 
 enum {
     NBASES = 4,
@@ -20,13 +19,6 @@ enum {
     NMEMBERS = 200,
     FRAME = 24
 };
-
-static void require(bool ok)
-{
-    if (!ok) {
-        abort();
-    }
-}
 
 static struct test_pieces bases[NBASES];
 static struct test_allocator counting;

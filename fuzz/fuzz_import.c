@@ -9,8 +9,7 @@
 #include "set_check.h"
 
 #include "pool.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+#include "target.h"
 
 enum {
     NBASES = 8,
@@ -20,13 +19,6 @@ enum {
     CHANGES_MAX = 100,
     HEADER_NKEYS = FRAME + 24
 };
-
-static void require(bool ok)
-{
-    if (!ok) {
-        abort();
-    }
-}
 
 static const uint64_t seed_1 = 1;
 

@@ -19,13 +19,12 @@
 #include "lines/input.h"
 #include "lines/magic.h"
 #include "print/message.h"
+#include "target.h"
 
 enum {
     READ_MAX = 1 << 20, /* decoded bytes that are looked at */
     HEAD = 1024
 };
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static size_t nerrors;
 
@@ -33,13 +32,6 @@ void message_say(enum message_kind kind, const char *format, ...)
 {
     (void)format;
     nerrors += kind == MESSAGE_ERROR;
-}
-
-static void require(bool ok)
-{
-    if (!ok) {
-        abort();
-    }
 }
 
 struct outcome {

@@ -4,7 +4,8 @@
  * it, the rest is a record. Where jansson accepts the record, both find the same text or none, and
  * a record that was cut has no key. Where jansson refuses it, a key may be found for the reasons in
  * may_answer only. */
-#include "../cli/lines/key.h"
+#include "../cli/lines/key_option.h"
+#include "target.h"
 
 #include <jansson.h>
 #include <stdio.h>
@@ -12,13 +13,6 @@
 #include <string.h>
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len);
-
-static void require(bool ok)
-{
-    if (!ok) {
-        abort();
-    }
-}
 
 /* ---- What jansson finds ---------------------------------------------------------------------- */
 

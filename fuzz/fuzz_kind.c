@@ -10,21 +10,13 @@
 #include <string.h>
 #include <unseen_list.h>
 
+#include "target.h"
 #include "url/url.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 enum {
     CANARY = 64,
     NKINDS = 7
 };
-
-static void require(bool condition)
-{
-    if (!condition) {
-        abort();
-    }
-}
 
 static bool same(struct unseen_bytes a, struct unseen_bytes b)
 {

@@ -3,38 +3,16 @@
  * Bloom filters of other programs, and frozen layers, made by somebody else. The first byte says
  * what follows:
  *
- *     g, G, d   a file of Guava (G: with texts as UTF-16) or of DCSO, cut into pieces by the second
- *               byte. The result must not depend on the pieces; memory is at most the input's and 40 KB
- *     others    the payloads of chunks, each behind its kind and its length in 2 bytes. The target
- *               makes the frame
+ *     g, G, d, r  a file of Guava (G: with texts as UTF-16), of DCSO or of RedisBloom's BF.SCANDUMP, cut
+ *               into pieces by the second byte. The result must not depend on the pieces; memory is at
+ *               most the input's and 40 KB
+ *     others    the payloads of chunks (frames.h)
  *
  * A layer that comes out must answer, and its export must come back as the same bytes. */
-#include "test.h"
+#include "frames.h"
 
 #include "base/bytes.h"
 #include "commands/layer_file.h"
-#include "hash/checksum.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-static void require(bool holds)
-{
-    if (!holds) {
-        abort();
-    }
-}
-
-static size_t frame(uint8_t *chunk, unsigned kind, const uint8_t *payload, size_t len)
-{
-    static const char kinds[3][5] = {"UNFH", "UNFP", "UNFE"};
-    memcpy(chunk, kinds[kind % 3], 4);
-    store_le32(chunk + 4, (uint32_t)len);
-    store_le64(chunk + 8, 7);
-    store_le64(chunk + 16, 0);
-    memcpy(chunk + 24, payload, len);
-    store_le64(chunk + 24 + len, unseen__checksum(chunk, 24 + len));
-    return len + 32;
-}
 
 /* A layer answers the same after an export and an import, and exports the same bytes. */
 static void check_layer(const struct unseen_layer *f, const uint8_t *data, size_t size)
@@ -85,7 +63,9 @@ static enum layer_result read_pieces(struct layer_file *l, const uint8_t *data, 
 
 static void run_file(uint8_t what, const uint8_t *data, size_t size)
 {
-    const struct layer_file fresh = {.format = what == 'd' ? LAYER_DCSO : LAYER_GUAVA,
+    const struct layer_file fresh = {.format = what == 'd'   ? LAYER_DCSO
+                                               : what == 'r' ? LAYER_REDISBLOOM
+                                                             : LAYER_GUAVA,
                                      .text = what == 'G' ? UNSEEN_LAYER_UTF16 : UNSEEN_LAYER_BYTES};
     struct layer_file whole = fresh;
     struct layer_file pieces = fresh;
@@ -108,28 +88,24 @@ static void run_file(uint8_t what, const uint8_t *data, size_t size)
 
 static void run_chunks(const uint8_t *data, size_t size)
 {
+    static const char kinds[3][5] = {"UNFH", "UNFP", "UNFE"};
     static uint8_t chunk[UNSEEN_CHUNK_MAX];
+    struct frames frames = {kinds, data, size};
     struct unseen_layer *f = NULL;
     enum unseen_status status = UNSEEN_OK;
     bool complete = false;
-    while (size >= 3 && status == UNSEEN_OK && !complete) {
-        size_t len = load_le16(data + 1);
-        len = len < size - 3 ? len : size - 3;
-        len = len < sizeof(chunk) - 32 ? len : sizeof(chunk) - 32;
-        const size_t chunk_len = frame(chunk, data[0], data + 3, len);
-        status = unseen_layer_import_chunk(&f, NULL, chunk, chunk_len, &complete);
-        data += 3 + len;
-        size -= 3 + len;
+    for (size_t len; status == UNSEEN_OK && !complete && (len = frames_next(&frames, chunk)) > 0;) {
+        status = unseen_layer_import_chunk(&f, NULL, chunk, len, &complete);
     }
     if (status == UNSEEN_OK && complete) {
-        check_layer(f, data, size);
+        check_layer(f, frames.data, frames.size);
     }
     unseen_layer_free(f);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    if (size > 0 && (data[0] == 'g' || data[0] == 'G' || data[0] == 'd')) {
+    if (size > 0 && strchr("gGdr", data[0]) && data[0] != '\0') {
         run_file(data[0], data + 1, size - 1);
     } else {
         run_chunks(data, size);

@@ -18,8 +18,7 @@
 
 #include "print/message.h"
 #include "serve/leases.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+#include "target.h"
 
 enum {
     HEAD = 28,
@@ -47,13 +46,6 @@ void message_say(enum message_kind kind, const char *format, ...)
 bool message_no_memory(void)
 {
     abort();
-}
-
-static void require(bool ok)
-{
-    if (!ok) {
-        abort();
-    }
 }
 
 static void remove_folder(void)

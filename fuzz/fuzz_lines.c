@@ -10,14 +10,7 @@
 
 #include <unseen.h>
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-static void require(int ok)
-{
-    if (!ok) {
-        abort();
-    }
-}
+#include "target.h"
 
 static void check_field(struct unseen_bytes line, size_t field)
 {

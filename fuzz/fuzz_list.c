@@ -5,6 +5,7 @@
  * wrong, but nothing outside of the file is read, all levels give the same answers, and verify
  * notices every change behind the header. The first byte chooses the list and the checksums to
  * correct; each 6 bytes that follow are a change. */
+#include "target.h"
 #include "test.h"
 
 #include <fcntl.h>
@@ -23,13 +24,6 @@ enum {
     SUM_PLACE = 4088,
     PROFILE_PLACE = 4096
 };
-
-static void require(bool ok)
-{
-    if (!ok) {
-        abort();
-    }
-}
 
 static const struct {
     uint64_t nkeys;

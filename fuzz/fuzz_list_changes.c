@@ -7,6 +7,7 @@
  *
  * Each record begins with a byte that says what is wrong with the record (one bit for each fault),
  * and one or two bytes that say how long the record is. */
+#include "target.h"
 #include "test.h"
 
 #include <fcntl.h>
@@ -29,13 +30,6 @@ enum {
     IS_LONG = 64,
     HOLE = 128 /* zeros in front of it */
 };
-
-static void require(bool ok)
-{
-    if (!ok) {
-        abort();
-    }
-}
 
 static char path[64];
 static uint8_t file[ROOM];

@@ -16,7 +16,7 @@
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 enum {
-    NVALUES = 4,
+    NVALUES = 9,
     NFRAMES = 16,
     CHANGE = 5,
     ALLOC_MAX = 1 << 24
@@ -45,26 +45,55 @@ static void *try_alloc(size_t size)
 
 static struct unseen_key key_of(const struct value *value, uint64_t number)
 {
-    return unseen_set_identity_key(value->plan->keyer, &number, sizeof(number));
+    return unseen_set_identity_key(value_plan(value)->keyer, &number, sizeof(number));
 }
 
-static void add_numbers(struct value *value, uint64_t n)
+static struct budget no_limit;
+
+static void add_numbers(struct value **value, uint64_t n)
 {
     for (uint64_t i = 0; i < n; i++) {
-        const struct unseen_key key = key_of(value, i);
+        const struct unseen_key key = key_of(*value, i);
         uint8_t verdict;
         size_t ndone;
-        (void)value_add(value, &key, 1, &verdict, &ndone);
+        (void)value_add(value, &key, 1, &verdict, &ndone, &no_limit);
     }
 }
 
 static void make_genuine(void)
 {
-    static const struct settings settings[NVALUES] = {
-        {.kind = KIND_BLOOM, .fpr = 0.01, .tightening = 0.5, .capacity = 100},
-        {.kind = KIND_BLOOM, .fpr = 0.01, .tightening = 0.5, .capacity = 40, .is_fixed = true},
-        {.kind = KIND_CUCKOO, .fpr = 1.5e-6, .tightening = 0.5, .capacity = 1024, .bucket = 2},
-        {.kind = KIND_URLS, .fpr = 5e-9, .tightening = 0.5, .profile = "crawl"},
+    static const struct {
+        struct settings settings;
+        unsigned nkeys;
+        bool repeats; /* a small set of CF.* becomes one that counts */
+        bool removes; /* a small set of URLs becomes one that removes */
+        bool is_leased;
+    } kinds[NVALUES] = {
+        {{.kind = KIND_BLOOM, .fpr = 0.01, .tightening = 0.5, .capacity = 100}, 200, 0, 0, 0},
+        {{.kind = KIND_BLOOM, .fpr = 0.01, .tightening = 0.5, .capacity = 40, .is_fixed = true},
+         200,
+         0,
+         0,
+         0},
+        {{.kind = KIND_CUCKOO, .fpr = 1.5e-6, .tightening = 0.5, .capacity = 1024, .bucket = 2},
+         200,
+         1,
+         0,
+         0},
+        {{.kind = KIND_URLS, .fpr = 5e-9, .tightening = 0.5, .profile = "crawl"}, 200, 0, 1, 1},
+        {{.kind = KIND_BLOOM, .fpr = 0.01, .tightening = 0.5, .capacity = 1100}, 1200, 0, 0, 0},
+        {{.kind = KIND_BLOOM, .fpr = 0.01, .tightening = 0.5, .capacity = 1100, .is_fixed = true},
+         200,
+         0,
+         0,
+         0},
+        {{.kind = KIND_CUCKOO, .fpr = 1.5e-6, .tightening = 0.5, .capacity = 1024, .bucket = 2},
+         30,
+         0,
+         0,
+         0},
+        {{.kind = KIND_URLS, .fpr = 5e-9, .tightening = 0.5, .profile = "crawl"}, 30, 0, 0, 1},
+        {{.kind = KIND_BLOOM, .fpr = 2e-6, .tightening = 0.5, .capacity = 5000}, 300, 0, 0, 0},
     };
     checksum_init();
     server.TryAlloc = try_alloc;
@@ -74,12 +103,16 @@ static void make_genuine(void)
         struct frames *f = &genuine[i];
         struct plan *plan;
         struct value *value;
-        require(plan_acquire(&plan, &settings[i]) == UNSEEN_OK);
+        uint8_t verdict;
+        require(plan_acquire(&plan, &kinds[i].settings) == UNSEEN_OK);
         require(value_create(&value, plan) == UNSEEN_OK);
         plan_release(plan);
-        add_numbers(value, 200);
-        for (uint64_t k = 1000; value->plan->settings.kind == KIND_URLS && k < 1100; k++) {
-            require(value_lease(value, key_of(value, k), 0, 5000) == UNSEEN_OK);
+        add_numbers(&value, kinds[i].nkeys);
+        add_numbers(&value, kinds[i].repeats ? 3 : 0);
+        require(!kinds[i].removes ||
+                value_remove(&value, key_of(value, 5), &verdict, &no_limit) == UNSEEN_OK);
+        for (uint64_t k = 1000; kinds[i].is_leased && k < 1100; k++) {
+            require(value_lease(&value, key_of(value, k), 0, 5000, &no_limit) == UNSEEN_OK);
         }
         for (int64_t position = DUMP_START; position != DUMP_END; f->n++) {
             require(f->n < NFRAMES);
@@ -117,7 +150,8 @@ static void change(struct frames *f, const uint8_t *p)
 static void seal(uint8_t *frame, size_t len)
 {
     const size_t start = frame[0] == 'S';
-    if ((frame[0] == 'S' || frame[0] == 'L' || frame[0] == 'Z') && len > start + 4) {
+    if ((frame[0] == 'S' || frame[0] == 'L' || frame[0] == 'M' || frame[0] == 'Z') &&
+        len > start + 4) {
         (void)checksum_append(frame + start, len - start - 4);
     }
 }
@@ -127,10 +161,10 @@ static void use(struct value *value)
     const struct unseen_key key = key_of(value, 7);
     struct value *copy;
     uint8_t verdict;
-    add_numbers(value, 20);
-    (void)value_remove(value, key, &verdict);
+    add_numbers(&value, 20);
+    (void)value_remove(&value, key, &verdict, &no_limit);
     (void)value_count(value, key);
-    (void)value_renew(value, key_of(value, 1001), 1, 9000);
+    (void)value_renew(&value, key_of(value, 1001), 1, 9000, &no_limit);
     value_contains(value, &key, 1, &verdict);
     require(value_capacity(value) > 0 && value_effort(value) > 0);
     const enum unseen_status status = dump_copy(&copy, value);

@@ -10,18 +10,10 @@
 
 #include "../cli/serve/connection.h"
 #include "../cli/serve/names.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+#include "target.h"
 
 static const char *const names[] = {"squid",     "squid-rewrite", "postfix-policy",
                                     "tcp-table", "socketmap",     "http-auth"};
-
-static void require(int ok)
-{
-    if (!ok) {
-        abort();
-    }
-}
 
 /* The names that a store would be asked for. */
 static void check_names(enum find_type type, struct unseen_bytes text)

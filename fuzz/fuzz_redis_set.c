@@ -5,6 +5,7 @@
  * others stay the same. Members that are written in one of the shapes come back unchanged: the
  * first byte chooses the shape, the rest is members between zero bytes. */
 #include "../cli/commands/redis_set.h"
+#include "target.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,13 +16,6 @@ enum {
 };
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len);
-
-static void require(bool ok)
-{
-    if (!ok) {
-        abort();
-    }
-}
 
 /* Calls take for each line of data, as the reader does. */
 static void each_line(const char *data, size_t len,

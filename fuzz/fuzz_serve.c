@@ -9,15 +9,7 @@
 #include <string.h>
 
 #include "../cli/serve/line_request.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-static void require(int ok)
-{
-    if (!ok) {
-        abort();
-    }
-}
+#include "target.h"
 
 /* ---- The plain parser ------------------------------------------------------------------------- */
 

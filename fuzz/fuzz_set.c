@@ -8,8 +8,7 @@
 #include "set_check.h"
 
 #include "pool.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+#include "target.h"
 
 /* Byte 0 as bits. Two threads have 16 filters, which take long: not every second input. */
 enum {
@@ -39,13 +38,6 @@ struct state {
     uint32_t nfull; /* keys that were there at first */
     unsigned shift;
 };
-
-static void require(bool ok)
-{
-    if (!ok) {
-        abort();
-    }
-}
 
 static bool is_present(const struct state *s, uint32_t number)
 {

@@ -3,23 +3,15 @@
  * Hostile values and frozen sets. Byte 0 chooses: the rest of the input is a value, or a frozen set,
  * or changes (an offset of 2 bytes and a byte) to a genuine value. Whatever is accepted behaves as a
  * value: it keeps its bytes, takes keys until it is full, never loses one, and grows into a set. */
+#include "target.h"
 #include "test.h"
 
 #include <unseen_small.h>
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 enum {
     NBASES = 6,
     NKEYS = 300
 };
-
-static void require(bool ok)
-{
-    if (!ok) {
-        abort();
-    }
-}
 
 static struct unseen_key key_of(uint64_t i)
 {

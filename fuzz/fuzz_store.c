@@ -19,8 +19,7 @@
 #include "hash/checksum.h"
 #include "hash/secret.h"
 #include "pool.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+#include "target.h"
 
 enum {
     NPAIRS = 3,
@@ -49,13 +48,6 @@ static void *limited_alloc(void *context, size_t size, size_t align)
 }
 
 static const struct unseen_allocator allocator = {limited_alloc, pool_free, &counting};
-
-static void require(bool ok)
-{
-    if (!ok) {
-        abort();
-    }
-}
 
 static void remove_files(void)
 {
@@ -227,14 +219,15 @@ static void take_record(struct model *model, const uint8_t *r)
     }
 }
 
-/* The keys of the intact records from the first on, while they follow one another. */
-static void read_log(struct model *model)
+/* The keys of the intact records from the first on, while they follow one another. The first header may
+ * be damaged and have another id; the store has that of the pair. */
+static void read_log(struct model *model, const struct pair *pair)
 {
+    const uint64_t id = pair_le64(pair->log + PAIR_ID_OFFSET);
     uint64_t number = 1;
     model->n = 0;
     for (size_t offset = PAIR_RECORDS_OFFSET; offset < log_file.len; number++) {
         const uint8_t *r = log_file.bytes + offset;
-        const uint64_t id = pair_le64(log_file.bytes + PAIR_ID_OFFSET);
         if (!is_intact(log_file.bytes, offset, log_file.len - offset, id) ||
             pair_le64(r + 16) != number) {
             break;
@@ -260,7 +253,7 @@ static bool is_key_of_pair(const struct pair *pair, uint64_t hi)
 static void check_answers(const struct unseen_store *store, const struct pair *pair)
 {
     static struct model model;
-    read_log(&model);
+    read_log(&model, pair);
     for (size_t i = 0, k = 0; i < model.n; i++) {
         uint8_t verdict = UNSEEN_SEEN;
         while (k < PAIR_NKEYS && pair->keys[k].hi != model.keys[i].hi) {

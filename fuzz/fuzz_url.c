@@ -12,21 +12,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "target.h"
 #include "unseen.h"
 #include "url/url.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 enum {
     CANARY = 64
 };
-
-static void require(bool condition)
-{
-    if (!condition) {
-        abort();
-    }
-}
 
 static char *new_buffer(size_t bound)
 {

@@ -12,20 +12,12 @@
 #include <string.h>
 
 #include "commands/fingerprint.h"
+#include "target.h"
 #include "unseen.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 enum {
     ID_MAX = 4095
 };
-
-static void require(bool condition)
-{
-    if (!condition) {
-        abort();
-    }
-}
 
 static bool same(struct unseen_bytes a, struct unseen_bytes b)
 {

@@ -10,20 +10,12 @@
 
 #include <unseen.h>
 
+#include "target.h"
 #include "url/url.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 enum {
     CANARY = 64
 };
-
-static void require(bool condition)
-{
-    if (!condition) {
-        abort();
-    }
-}
 
 static struct unseen_url *create(unsigned choice, enum unseen_cpu cpu)
 {

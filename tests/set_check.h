@@ -278,6 +278,18 @@ static inline bool test_same_export(const struct unseen_set *a, const struct uns
     return same;
 }
 
+/* An export is refused if a bit of its bytes is changed: tried at every step'th byte. */
+static inline void test_flips_refused(const struct test_image *image, size_t step, uint8_t bit)
+{
+    for (size_t at = 0; at < image->len; at += step) {
+        image->bytes[at] ^= bit;
+        struct unseen_set *back = test_import_set(image, 1);
+        CHECK(back == NULL);
+        unseen_set_free(back);
+        image->bytes[at] ^= bit;
+    }
+}
+
 /* Imports each chunk of a set as soon as it is exported. *copy_out is NULL unless all goes well. */
 static inline enum unseen_status test_copy(const struct unseen_set *set,
                                            const struct unseen_set_options *options,

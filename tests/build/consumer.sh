@@ -40,10 +40,14 @@ use_tree() {
         "$work/main" || fail "the program linked with -static"
         ldd "$work/main" >/dev/null 2>&1 && fail "the program linked with -static is dynamic"
     fi
-    for named in $(sed -n 's/^\.Pa \(docs\/[a-z-]*\.md\|examples\)$/\1/p' "$SOURCE"/docs/man/*.1 | sort -u); do
+    for named in $(sed -n 's/^\.Pa \(docs\/[a-z-]*\.md\|examples\)$/\1/p' "$SOURCE"/docs/man/*.[17] | sort -u); do
         [ -e "$prefix/share/doc/unseen/$named" ] || fail "a manual page names $named, which is not installed"
     done
 
+    if [ -e "$BUILD/unseen.so" ]; then
+        [ -x "$libdir/redis/modules/unseen.so" ] && [ -e "$prefix/share/man/man7/unseen-redis.7" ] ||
+            fail "the module is not installed"
+    fi
     if [ -x "$prefix/bin/unseen" ]; then
         for file in bash-completion/completions/unseen zsh/site-functions/_unseen \
             fish/vendor_completions.d/unseen.fish; do

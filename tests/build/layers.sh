@@ -10,6 +10,8 @@
 #
 # helpers are the files in cli/ itself, but for main.c. The planner page is a second front end of one command: it
 # includes the headers of that command's plans and numbers, and no other.
+#
+# A file with a header of its name includes that header first.
 . "$(dirname "$0")/common.bash"
 
 # The layers that a file of layer $1 may include.
@@ -69,7 +71,7 @@ violations() {
         allowed=" $(may_include "$layer") "
         quoted "$tree" "src/$layer" -r --include='*.[ch]' | while read -r file name; do
             case $name in
-            unseen.h | unseen_list.h | unseen_bitmap.h | unseen_arrow.h | unseen_replica.h | unseen_layer.h | unseen_small.h) continue ;;
+            unseen.h | unseen_list.h | unseen_bitmap.h | unseen_arrow.h | unseen_replica.h | unseen_reserve.h | unseen_layer.h | unseen_small.h | unseen_shard.h) continue ;;
             ../* | */../*) echo "$file: $name leaves its folder" ;;
             */*) ;;
             *) echo "$file: $name: write the layer, too" ;;
@@ -111,6 +113,13 @@ violations() {
         *) echo "$file: $from must not include $name" ;;
         esac
     done
+    # So that no header needs what another one includes.
+    (cd "$tree" && grep -rHE --include='*.c' '^#include' src cli | grep -v '"base/posix.h"') |
+        awk -F: '!seen[$1]++ { print $1, $2 }' | while read -r file _ first; do
+        header=${file%.c}.h
+        [ ! -f "$tree/$header" ] || [ "$first" = "\"${header#*/}\"" ] ||
+            echo "$file: its own header comes first"
+    done
 }
 
 found=$(violations "$SOURCE")
@@ -142,6 +151,9 @@ plant cli/build/planted14.c '#include "serve/names.h"'
 plant cli/serve/planted15.c '#include "build/build_old.h"'
 plant cli/options/planted16.c '#include "main.c"'
 plant planner/planted17.c '#include "filter/rate.h"'
+echo '/* a header */' >"$work/tree/src/url/planted18.h"
+plant src/url/planted18.c '#include <string.h>
+#include "url/planted18.h"'
 echo '#include "stop.h"' >"$work/tree/cli/print/harmless.c"
 echo '/* printf("in a comment") */ int snprintf_is_fine;' >"$work/tree/src/store/harmless.c"
 violations "$work/tree" | sed -E "s|^([^:]*):.*|\1|" | sort -u >"$work/noticed"

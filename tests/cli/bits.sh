@@ -90,7 +90,7 @@ run bits list -v day.bits
 expect 2 '' 'unseen: error: -v and -c are of unseen bits check\nunseen: hint: unseen bits check BITMAP FILE\n'
 head -c -1 day.bits > cut.bits
 run bits list cut.bits
-expect 2 '' 'unseen: error: cut.bits: damaged at byte 110\n'
+expect 2 '' 'unseen: error: cut.bits: damaged at byte 110\nunseen: hint: unseen bits add NEW.bits FILE makes it anew, from what it was made of\n'
 for command in check '-p none -s' add; do
     run $command day.bits two
     expect 2 '' 'unseen: error: day.bits is not a store\nunseen: hint: it is a bitmap: unseen bits --help\n'
@@ -165,4 +165,49 @@ END
 else
     printf 'skipped: Java is not installed\n'
 fi
+
+# info and verify, of integers at both ends, of none, of damaged bytes.
+rm -f ends.bits in
+printf '%s\n' 1099511627775 0 77 | "$UNSEEN" bits add ends.bits
+run info ends.bits
+expect 0 '*' ''
+for line in 'bitmap       ends.bits' 'integers     3' 'first        0' 'last         1099511627775' \
+    "disk         $(wc -c < ends.bits) bytes, .* bits per integer"; do
+    holds grep -qx "$line" out
+done
+run info --json ends.bits
+expect 0 '*' ''
+holds grep -q '^{"bitmap":"ends.bits","integers":3,"first":0,"last":1099511627775,"memory_bytes":[0-9]*,"written":"2' out
+holds grep -q "\"disk_bytes\":$(wc -c < ends.bits)}\$" out
+echo 1099511627775 | "$UNSEEN" bits remove ends.bits
+run info ends.bits
+holds grep -qx 'last         77' out
+for top in 0 1 2 3 4 5 1023 65536; do
+    rm -f last.bits
+    echo "$top" | "$UNSEEN" bits add last.bits
+    run info last.bits
+    holds grep -qx "last         $top" out
+done
+run verify ends.bits fives.bits
+expect 0 "ends.bits: good, 2 integers\nfives.bits: good, 40001 integers\n" ''
+run verify --json ends.bits
+expect 0 '{"bitmap":"ends.bits","errors":[],"good":true}\n' ''
+"$UNSEEN" bits add none.bits < /dev/null
+run info --json none.bits
+holds grep -q '^{"bitmap":"none.bits","integers":0,"memory_bytes"' out
+run verify none.bits
+expect 0 'none.bits: good, 0 integers\n' ''
+for offset in 20 100 $(($(wc -c < fives.bits) - 1)); do
+    cp fives.bits hurt.bits
+    printf '\377' | dd of=hurt.bits bs=1 seek="$offset" conv=notrunc 2> dd.err
+    run verify ends.bits hurt.bits
+    expect 1 'ends.bits: good, 2 integers\n' '*'
+    holds grep -q '^unseen: error: hurt.bits' err
+    holds grep -qx 'unseen: hint: unseen bits add NEW.bits FILE makes it anew, from what it was made of' err
+    run info hurt.bits
+    expect 2 '' '*'
+done
+run verify --json hurt.bits
+expect 1 '*' '*'
+holds grep -q '"good":false}$' out
 finish

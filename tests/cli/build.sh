@@ -288,6 +288,11 @@ run build names.list names.txt
 expect 2 '' '*'
 holds grep -q '^unseen: error: 2 of 3 entries are not URLs' err
 holds grep -q '^unseen: hint: --expressions takes names for sites' err
+# The byte behind a field does not belong to the entry.
+printf 'evil.example:x\nbad.example:y\n' > fields.txt
+run build -k 1 -t : fields.list fields.txt
+expect 2 '' '*'
+holds grep -q '^unseen: error: 2 of 2 entries are not URLs' err
 run build --force names.list names.txt
 expect 0 '' '*'
 holds grep -q '^unseen: warning: 2 of 3 entries are not URLs' err

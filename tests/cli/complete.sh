@@ -15,7 +15,7 @@ run __complete ''
 holds [ "$(head -n 1 out)" = files ]
 "$UNSEEN" help | sed -n '/^Commands$/,/^$/s/^  \([a-z]*\)  *[a-z].*/\1/p' > commands
 same <(sed 1d out | cut -f 1) commands
-completes ver 'files\nverify\tcompare every checksum of stores and lists\n'
+completes ver 'files\nverify\tcompare every checksum of stores, lists, layers and bitmaps\n'
 run __complete
 holds [ "$(head -n 1 out)" = files ]
 completes verify st 'files\n'
@@ -78,7 +78,7 @@ cat > typed.py << 'END'
 import os, pty, select, sys, time
 
 def read_until(fd, text):
-    got, end = b"", time.monotonic() + 30
+    got, end = b"", time.monotonic() + 300
     while text not in got and time.monotonic() < end:
         if select.select([fd], [], [], 0.1)[0]:
             got += os.read(fd, 4096)
@@ -124,7 +124,7 @@ if command -v fish > /dev/null; then
         same out <(printf -- "$2")
         same err /dev/null
     }
-    fished 'unseen ver' 'verify\tcompare every checksum of stores and lists\n'
+    fished 'unseen ver' 'verify\tcompare every checksum of stores, lists, layers and bitmaps\n'
     fished 'unseen --outpu' '--output\twrite to FILE, which is emptied first; with -s it is continued, never emptied: each line exactly once; NAME.gz, .zst, .xz or .bz2 is compressed (not with -s)\n'
     fished 'unseen --stats=j' '--stats=json\n'
     fished 'unseen --output files/a' 'files/a.txt\n'

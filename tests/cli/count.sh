@@ -155,4 +155,76 @@ unseen add --seed 1 stats2.unseen stats.txt
 run count --stats=json stats1.unseen stats2.unseen
 expect 0 '2\n' '*'
 holds grep -q '^{"lines":4,"new":2,"seen":2,.*"bytes":32,"keys":2,.*"profile":"crawl/2",' err
+
+# --both: what is in each of the files, each line once; a file of one line, an empty one.
+seq 1 3 3000 > threes
+{ seq 1 2 3000; seq 1 2 100; } > twos
+seq 500 2500 > middle
+: > nothing
+printf 7 > seven
+rm -f in
+both() { # FILE...: as uniq says it
+    for file in "$@"; do sort -u "$file"; done | sort | uniq -c | awk -v n=$# '$1 == n' | wc -l
+}
+for files in 'twos threes' 'threes twos' 'threes twos middle' 'middle twos threes twos' 'seven twos' 'twos seven twos' \
+    'twos nothing' 'nothing twos' 'twos nothing twos' 'seven seven'; do
+    for j in 1 2; do
+        run count --both -p none --seed 1 -j $j $files
+        expect 0 "$(both $files)\n" ''
+    done
+done
+awk '{ print $1 "\tmon" }' twos > mon.tsv
+awk '{ print $1 "\ttue" }' threes > tue.tsv
+run count --both -p none -k 1 mon.tsv tue.tsv
+expect 0 '500\n' ''
+cp threes in
+run count --both --json -p none twos -
+expect 0 '{"count":500}\n' ''
+rm in
+printf 'http://e.com/a#1\nhttp://e.com/b\n' > left
+printf 'HTTP://e.com:80/a\nhttp://e.com/c\n' > right
+run count --both --stats=json left right
+expect 0 '1\n' '*'
+holds grep -q '^{"lines":4,"new":1,"seen":3,' err
+run count --both twos
+expect 2 '' 'unseen: error: --both counts what is in each of several files\nunseen: hint: unseen count --both FILE FILE\n'
+run count --both twos missing
+expect 2 '' 'unseen: error: cannot open missing: No such file or directory\n'
+run count --both -k 1 --by 2 mon.tsv tue.tsv
+expect 2 '' 'unseen: error: --both counts what files share; what groups share is --by KEY --returning\nunseen: hint: unseen count -k 1 --by 2 --returning FILE\n'
+
+# Of stores; who was removed is in none.
+for name in twos threes middle; do
+    "$UNSEEN" add -p none --seed 7 both-$name.unseen $name
+done
+run count --both both-twos.unseen both-threes.unseen
+expect 0 '500\n' ''
+run count --both both-threes.unseen both-middle.unseen both-twos.unseen
+expect 0 "$(both threes middle twos)\n" ''
+printf '1\n7\n' | "$UNSEEN" remove both-twos.unseen
+run count --both both-twos.unseen both-threes.unseen
+expect 0 '498\n' ''
+run count --both both-twos.unseen
+expect 2 '' '*'
+run count --both both-twos.unseen other.unseen
+expect 2 '' '*'
+holds grep -q 'seed id' err
+
+# --returning: those of a group who were in another before; the truth by awk.
+awk 'BEGIN { for (d = 1; d <= 9; d++) for (i = 0; i < 4000; i++) { x = (x * 16807 + d) % 2147483647; print x % (500 * d) "\tday" d } }' > visits
+shuf --random-source=visits visits > mixed
+for visits in visits mixed; do
+    awk -F '\t' '!pair[$0]++ { if (!($2 in n)) order[++m] = $2; n[$2]++; back[$2] += $1 in known; known[$1] }
+        END { for (i = 1; i <= m; i++) print n[order[i]] "\t" back[order[i]] + 0 "\t" order[i] }' $visits > want
+    for j in 1 2; do
+        run count --returning -j $j --seed 1 -p none -k 1 --by 2 $visits
+        same out want
+    done
+done
+run count --returning --json -p none -k 1 --by 2 mon.tsv tue.tsv
+expect 0 '{"group":"mon","count":1500,"returning":0}\n{"group":"tue","count":1000,"returning":500}\n' ''
+run count --returning twos
+expect 2 '' 'unseen: error: --returning has no meaning without --by\nunseen: hint: unseen count -k 1 --by 2 --returning FILE\n'
+run count --returning -k 1 --by 2 nothing
+expect 0 '' ''
 finish

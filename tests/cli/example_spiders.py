@@ -68,6 +68,7 @@ def crawl(name, nspiders, nkills, kill_server=False, stop_one=False):
     while killed < nkills:
         # Somewhere in the crawl: kills follow one another as its pages do.
         until = len(site.fetches) + random.randrange(1, 2 * PAGES // (nkills + 2))
+        site.is_enough = lambda: len(site.fetches) >= until  # no crawl is too fast for the kill
         began = time.time()
         while len(site.fetches) < until and time.time() < began + 20:
             time.sleep(0.005)
@@ -85,6 +86,7 @@ def crawl(name, nspiders, nkills, kill_server=False, stop_one=False):
             assert victim.kill() or len(site.fetches) >= PAGES or kill_server, victim.end()
             victim.start()
             killed += 1
+        site.is_enough = lambda: False
     if stopped:
         time.sleep(max(0, stopped_at + LEASE + 1 - time.time()))
         stopped.process.send_signal(signal.SIGCONT)

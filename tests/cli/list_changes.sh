@@ -193,6 +193,9 @@ wrong 'some.unseen is a store, not a file of lines' 'unseen update --help' updat
 run allow missing.list hits.txt
 expect 2 '' '*'
 holds [ ! -e missing.list ]
+# Without the list no other file is looked at.
+wrong 'cannot open missing.list: No such file or directory' 'unseen build missing.list FILE makes it' \
+    allow missing.list some.unseen
 run update bad.list --add missing.txt
 expect 2 '' '*'
 same bad.list built.list

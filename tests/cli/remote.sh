@@ -2,6 +2,7 @@
 # Label: once
 . "$(dirname "$0")/lib/common.bash"
 . "$TESTS/cli/lib/listening.bash"
+. "$TESTS/cli/lib/served.bash"
 
 urls 20000 12000 5 > some
 "$UNSEEN" --seed 1 -s file.unseen some > want
@@ -9,45 +10,8 @@ urls 20000 12000 5 > some
 "$UNSEEN" add --seed 1 -p crawl/1 served.unseen /dev/null
 listening serve served.unseen --listen unix:sock
 
-# The same lines in the same order; then none.
-run -s unix:sock some
-expect 0 '*' ''
-same out want
-run -s unix:sock some
-expect 0 '' ''
-run -c -s unix:sock some
-expect 0 '0\n' ''
-run check -c unix:sock some
-expect 0 "$(wc -l < some)\\n" ''
-printf 'http://new.example/\nHTTP://NEW.example:80/#x\n' > new
-run -n -s unix:sock new
-expect 0 'http://new.example/\nHTTP://NEW.example:80/#x\n' ''
-run check unix:sock new
-expect 1 '' ''
-run --canonical -s unix:sock new
-expect 0 'http://new.example/\n' ''
-run --shard 1/2 -c -v -s unix:sock some
-one=$(cat out)
-run --shard 2/2 -c -v -s unix:sock some
-holds [ $((one + $(cat out))) = "$(wc -l < some)" ]
-run --stats=json -p crawl -s unix:sock new
-expect 0 '' '*'
-holds grep -q '"seen": *2' err
-
-# Several pipes at once: each URL once, in one of them.
-urls 30000 20000 6 | sed s/site/other/ > again
-"$UNSEEN" again | sort > want
-pipes=
-for i in 1 2 3 4; do
-    shuf again --random-source=<(yes $i) | "$UNSEEN" -s unix:sock > "out.$i" 2> "err.$i" &
-    pipes="$pipes $!"
-done
-wait $pipes
-sort out.1 out.2 out.3 out.4 > all
-"$UNSEEN" -c all > count
-holds [ "$(cat count)" = "$(wc -l < all)" ]
-holds [ "$(cat count)" = "$(wc -l < want)" ]
-holds [ ! -s err.1 ]
+like_own_set unix:sock
+like_one_set unix:sock
 
 # What cannot be.
 run -p none -s unix:sock new

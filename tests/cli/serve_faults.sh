@@ -110,7 +110,7 @@ refused "the server at 127.0.0.1:$port could not take a line: it may be too long
 stop_listening
 refused 'cannot open token: No such file or directory' '' serve served --listen 127.0.0.1:0 --token-file token
 echo short > token
-refused 'the first line of token is no token: it has 16 to 1024 bytes' 'head -c 24 /dev/urandom | base64 > token' \
+refused 'the first line of token has to have 16 to 1024 bytes' 'head -c 24 /dev/urandom | base64 > token' \
     serve served --listen 127.0.0.1:0 --token-file token
 echo 'a token of some length' > token
 echo 'another token of some length' > wrong

@@ -350,7 +350,7 @@ def ask(name, n=1):
 wrong = asked = swaps = 0
 start = time.monotonic()
 last = start
-while swaps < 3 or time.monotonic() < last + 1.5 or asked < 100000:
+while swaps < 3 or asked < 100000 or ask(b"new.example")[0] != b"200" and time.monotonic() < last + 300:
     if swaps < 3 and time.monotonic() > start + 1.1 * swaps:
         subprocess.run([unseen, "add", "--seed", str(swaps), "-p", "none", "made", "new_lines"], check=True)
         os.rename("made", "served")

@@ -30,7 +30,7 @@ def give_back(url):
 
 def is_there(url, wanted):
     c = Client()
-    for _ in range(100):
+    for _ in range(6000):
         answer = c.ask(b"C " + url)
         if answer == wanted:
             return

@@ -13,6 +13,7 @@
 #include "crash.h"
 
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "pair.h"
@@ -121,6 +122,7 @@ static char *dead_log; /* most of it is removed keys */
 static size_t dead_log_len;
 static uint32_t nhanded;    /* extra keys that were handed to a commit */
 static uint32_t ncommitted; /* and those of a commit that has succeeded */
+static bool changed_early;  /* a draft wrote to the store itself */
 
 static struct unseen_bytes extra(uint32_t i, char buf[static 32])
 {
@@ -209,45 +211,46 @@ static enum unseen_status look(void)
     return status;
 }
 
-static enum unseen_status merge(void)
+static uint64_t log_size(void)
 {
-    const struct unseen_store_options options = options_for(UNSEEN_STORE_CREATE);
+    struct stat st;
+    return stat(crash_path("s"), &st) == 0 ? (uint64_t)st.st_size : 0;
+}
+
+/* Merges one store into another. A draft leaves the store as it is until it is published. */
+static enum unseen_status merge_from(const char *name, const char *into,
+                                     enum unseen_store_mode mode)
+{
+    const struct unseen_store_options options = options_for(mode);
     struct unseen_store *store = NULL;
     struct unseen_store *from = NULL;
     uint64_t nnew;
-    enum unseen_status status = unseen_store_open(&from, crash_path("s"), NULL, NULL);
+    enum unseen_status status = unseen_store_open(&from, crash_path(name), NULL, NULL);
     if (status == UNSEEN_OK) {
-        status = unseen_store_open(&store, crash_path("all"), &options, NULL);
+        status = unseen_store_open(&store, crash_path(into), &options, NULL);
     }
     if (status == UNSEEN_OK) {
         status = unseen_store_merge(store, from, &nnew, NULL, NULL, NULL);
+        if (mode == UNSEEN_STORE_DRAFT) {
+            changed_early = log_size() != pair.log_len;
+            nhanded = NEXTRA;
+            status = status == UNSEEN_OK ? unseen_store_publish(store, NULL) : status;
+            ncommitted = status == UNSEEN_OK ? NEXTRA : 0;
+        }
         status = first_of(status, unseen_store_close(store, NULL));
     }
     return from ? first_of(status, unseen_store_close(from, NULL)) : status;
 }
 
-/* Merges into the store, which keeps its records, or gets those of the other one as well. */
+static enum unseen_status merge(void)
+{
+    return merge_from("s", "all", UNSEEN_STORE_CREATE);
+}
+
+/* The store keeps its records, or gets those of the other one as well. */
 static enum unseen_status merge_into(void)
 {
-    const struct unseen_store_options options = options_for(UNSEEN_STORE_DRAFT);
-    struct unseen_store *store = NULL;
-    struct unseen_store *from = NULL;
-    uint64_t nnew;
-    enum unseen_status status = unseen_store_open(&from, crash_path("_more"), NULL, NULL);
-    if (status == UNSEEN_OK) {
-        status = unseen_store_open(&store, crash_path("s"), &options, NULL);
-    }
-    if (status == UNSEEN_OK) {
-        status = unseen_store_merge(store, from, &nnew, NULL, NULL, NULL);
-        nhanded = NEXTRA;
-        if (status == UNSEEN_OK) {
-            status = unseen_store_publish(store, NULL);
-        }
-        ncommitted = status == UNSEEN_OK ? NEXTRA : 0;
-        const enum unseen_status closed = unseen_store_close(store, NULL);
-        status = first_of(status, closed);
-    }
-    return from ? first_of(status, unseen_store_close(from, NULL)) : status;
+    return merge_from("_more", "s", UNSEEN_STORE_DRAFT);
 }
 
 /* The store compacts itself before the commit. */
@@ -426,6 +429,10 @@ static void judge_store(const struct situation *s)
     const unsigned records = ALL_RECORDS & (damaged ? ~(1u << DAMAGED_RECORD) : ~0u);
     if (s->prepare != prepare_nothing && !pair_answers(&pair, unseen_store_set(store), records)) {
         wrong(s, "a wrong answer");
+    }
+    if (changed_early) {
+        wrong(s, "a draft changed the store before it was published");
+        changed_early = false;
     }
     if (s->act == merge_into && !all_or_nothing(store)) {
         wrong(s, "a part of a merge is there");

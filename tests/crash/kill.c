@@ -17,6 +17,7 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -24,6 +25,7 @@ enum {
     NURLS = 200000,
     CYCLES_CI = 100,
     CYCLES_PLANTED = 400,
+    NTIMED = 3,                      /* runs that are let alone: the fastest counts */
     NSTEPS = 10,                     /* of the input, in upkeep */
     DEAD_MAX = (1 << 20) + (1 << 16) /* bytes of a log of removed keys that may stay */
 };
@@ -109,6 +111,20 @@ static double moment(double time)
     return time * most * (double)(1 + crash_random(&kills.random) % 1000) / 1000;
 }
 
+/* Each kill makes the next run of a trial a little longer: a trial has an end even if the machine has
+ * become slower since the time of a run was measured. */
+static const double LONGER = 1.1;
+
+/* Waits until a child has ended, but no longer than until a moment. */
+static void wait_until(pid_t pid, double moment)
+{
+    siginfo_t info = {0};
+    while (info.si_pid == 0 && now() < moment) {
+        usleep(500);
+        crash_require(waitid(P_PID, (id_t)pid, &info, WEXITED | WNOHANG | WNOWAIT) == 0, "waitid");
+    }
+}
+
 /* Runs a job and kills it after a part of the time it needs when let alone. True if it came to its
  * end by itself. */
 static bool run_and_kill(struct crash_job job, double time)
@@ -117,7 +133,7 @@ static bool run_and_kill(struct crash_job job, double time)
     prepare(&job, plant);
     const double rest = moment(time);
     pid_t pid = crash_start(&job);
-    usleep((useconds_t)(rest * 1e6));
+    wait_until(pid, now() + rest);
     crash_require(kill(pid, SIGKILL) == 0, "kill");
     const int status = crash_wait(pid);
     if (status == 128 + SIGKILL) {
@@ -142,6 +158,12 @@ static double run_alone(struct crash_job job)
     return now() - start;
 }
 
+/* The less of two times; 0: none yet. */
+static double sooner(double a, double b)
+{
+    return a > 0 && a < b ? a : b;
+}
+
 static void judge_file(const char *way)
 {
     crash_tally_file(&kills.tally, crash_path("out"));
@@ -162,11 +184,16 @@ static bool enough(uint64_t until)
 static void kill_file(uint64_t until)
 {
     write_inputs(NURLS);
-    crash_clear();
-    const double time = run_alone(file_job());
+    double least = 0;
+    for (int i = 0; i < NTIMED; i++) {
+        crash_clear();
+        least = sooner(least, run_alone(file_job()));
+    }
     while (!enough(until)) {
         crash_clear();
+        double time = least;
         while (!run_and_kill(file_job(), time)) {
+            time *= LONGER;
         }
         judge_file("file");
     }
@@ -273,11 +300,15 @@ static void kill_pipe(uint64_t until)
 {
     struct consumer consumer = {0};
     write_inputs(NURLS);
-    crash_clear();
-    const double start = now();
-    crash_require(run_pipe(&consumer, 0), "a run that is let alone");
-    const double time = now() - start;
+    double least = 0;
+    for (int i = 0; i < NTIMED; i++) {
+        crash_clear();
+        const double start = now();
+        crash_require(run_pipe(&consumer, 0), "a run that is let alone");
+        least = sooner(least, now() - start);
+    }
     while (!enough(until)) {
+        double time = least;
         crash_clear();
         crash_tally_clear(&kills.tally);
         uint32_t first = 0;
@@ -285,6 +316,7 @@ static void kill_pipe(uint64_t until)
         for (bool ended = false; !ended;) {
             ended = run_pipe(&consumer, moment(time));
             kills.nkills += !ended;
+            time *= LONGER;
             judge_pipe(&consumer, &first, &end);
         }
         crash_tally_finish(&kills.tally);
@@ -360,9 +392,11 @@ static void kill_churn(uint64_t until)
     crash_write_urls(crash_path("_kept"), NURLS, NURLS + NURLS / 100);
     struct crash_job kept = {.args = {kills.tool, "add", crash_path("s"), crash_path("_kept")}};
     (void)run_alone(kept);
-    double time = run_alone(change_job("add"));
+    const double alone = run_alone(change_job("add"));
     for (bool is_removed = true; !enough(until); is_removed = !is_removed) {
+        double time = alone;
         while (!run_and_kill(change_job(is_removed ? "remove" : "add"), time)) {
+            time *= LONGER;
         }
         judge_churn(is_removed);
     }

@@ -49,9 +49,20 @@ inside getent passwd unseen | grep ':/var/lib/unseen:' >/dev/null || fail "no us
 [ "$(inside stat -c '%U %G %a' /var/lib/unseen)" = 'unseen unseen 750' ] || fail "/var/lib/unseen"
 passed "the server's user and folder"
 
+# The module, in the server that Debian 12 has: redis-tools has its binary under another name.
+apt_install '/root/redis-unseen_*.deb' redis-tools
+inside ln -s /usr/bin/redis-check-rdb /root/redis-server
+inside sh -c '/root/redis-server --port 0 --unixsocket /root/redis.sock --save "" \
+    --loadmodule /usr/lib/redis/modules/unseen.so dialect valkey >/root/redis.log 2>&1 &
+    for _ in $(seq 3000); do [ -S /root/redis.sock ] && break; sleep 0.1; done
+    redis-cli -s /root/redis.sock UNSEEN.ADD crawl http://e.com/ HTTP://E.com:80/#x | paste -s
+    redis-cli -s /root/redis.sock SHUTDOWN NOSAVE' >"$work/log" 2>&1 || true
+grep -x "1$(printf '\t')0" "$work/log" >/dev/null || fail "the module: $(cat "$work/log" "$bare/root/redis.log")"
+passed "the module"
+
 # All files that a manual page names are there with unseen-doc.
 apt_install '/root/unseen-doc_*.deb'
-zcat "$bare"/usr/share/man/man1/unseen*.1.gz | sed -n 's@^\.Pa \(/usr/share/[^ ]*\).*@\1@p' | sort -u >"$work/named"
+zcat "$bare"/usr/share/man/man1/unseen*.1.gz "$bare"/usr/share/man/man7/unseen*.7.gz | sed -n 's@^\.Pa \(/usr/share/[^ ]*\).*@\1@p' | sort -u >"$work/named"
 [ -s "$work/named" ] || fail "no page names a document"
 while read -r file; do
     [ -e "$bare$file" ] || fail "a manual page names $file, which is not installed"
@@ -82,7 +93,7 @@ systemd-analyze verify "$units/unseen@test.socket" "$units/unseen@test.service" 
 command=$(sed -n 's/^ExecStart=//p' "$units/unseen@.service" | sed 's/%i/test/')
 systemd-socket-activate -l "$work/test.sock" $command 2>"$work/log" &
 server=$!
-for _ in $(seq 100); do
+for _ in $(seq 3000); do
     [ -S "$work/test.sock" ] && break
     sleep 0.1
 done
@@ -97,7 +108,7 @@ stop_server || status=$?
     fail "the store of the unit: $(cat "$work/log")"
 passed "the units"
 
-inside apt-get purge -y -q unseen unseen-server libunseen0.1 libunseen-dev unseen-doc >"$work/log" 2>&1 || fail "purge: $(cat "$work/log")"
+inside apt-get purge -y -q unseen unseen-server redis-unseen libunseen0.1 libunseen-dev unseen-doc >"$work/log" 2>&1 || fail "purge: $(cat "$work/log")"
 left=$(inside sh -c 'find / -xdev -name "*unseen*" ! -path "/root/*" ! -path "/proc/*" ! -path "/run/*" ! -path "/var/lib/unseen*" ! -path "/var/log/*" ! -path "/var/cache/*"')
 [ -z "$left" ] || fail "purge leaves $left"
 passed "purge"

@@ -1,10 +1,11 @@
 #!/bin/bash
-# The tool without any shared library: runs in a folder that has nothing else. Needs root, for chroot.
+# The tool without any shared library: runs in a folder that has nothing else. Needs root, for chroot. It is built by the
+# command of the container file.
 # Called by tools/test.sh packages.
 . "$(dirname "$0")/common.bash"
 
-cmake -S . -B build/static_tool -G Ninja -DUNSEEN_STATIC=ON -DUNSEEN_WERROR=ON -DUNSEEN_TESTS=OFF -DUNSEEN_BENCH=OFF \
-    >"$work/log" && cmake --build build/static_tool --target unseen >>"$work/log" || fail "the build: $(cat "$work/log")"
+build=$(sed -n 's/^RUN \(cmake -S .*\)$/\1/p' packaging/Containerfile | sed 's|/build |build/static_tool |g')
+bash -c "${build/-G Ninja/-G Ninja -DUNSEEN_WERROR=ON}" >"$work/log" || fail "the build: $build: $(cat "$work/log")"
 # The linker says of a function that would load a module of the name service.
 ! grep -q 'warning: Using' "$work/log" || fail "the name service: $(grep -A1 'warning: Using' "$work/log")"
 [ "$(readelf -d build/static_tool/unseen | grep -c NEEDED)" = 0 ] || fail "it needs a shared library"
@@ -26,7 +27,7 @@ passed "it runs alone"
 
 chroot "$root" /unseen serve /s.unseen --listen unix:/sock --mode 660 --group readers 2>"$work/log" &
 server=$!
-for _ in $(seq 100); do
+for _ in $(seq 3000); do
     [ -S "$root/sock" ] && break
     sleep 0.1
 done

@@ -4,7 +4,7 @@
  * one at the very end. Also ranges and algebra against the same bytes, listing, counting, chunks
  * and damage to them, and a failing allocator at every step. */
 
-#include "test.h"
+#include "folder_check.h"
 
 #include "base/bytes.h"
 #include "bitmap/bitmap.h"
@@ -570,13 +570,13 @@ static bool edit_file(const char *path, const struct unseen_allocator *allocator
 
 static void test_files(void)
 {
-    char folder[] = "/tmp/unseen-bitmap-XXXXXX";
-    char path[60];
-    char fresh[80];
+    char folder[200];
+    char path[sizeof(folder) + 8];
+    char fresh[sizeof(path) + 16];
     struct unseen_error error;
     struct unseen_bitmap *b = NULL;
     struct unseen_bitmap *c = NULL;
-    CHECK(mkdtemp(folder) != NULL);
+    test_folder_make(folder, sizeof(folder), "bitmap");
     snprintf(path, sizeof(path), "%s/bits", folder);
     snprintf(fresh, sizeof(fresh), "%s.unseen-new", path);
     CHECK(unseen_bitmap_open(&b, path, UNSEEN_BITMAP_READ, NULL, &error) == UNSEEN_ERR_MISSING);

@@ -8,78 +8,31 @@
 #include "filter/block.h"
 
 /* One flag a bit, places one after the other, as docs/format.md says. */
-struct model {
-    uint8_t *flags;
-    uint64_t nblocks;
-    unsigned lines;
-    unsigned k;
-};
-
-static bool model_add(struct model *model, struct unseen_key key, bool only_ask)
+static bool model_add(struct filter_model *model, struct unseen_key key, bool only_ask)
 {
-    static const uint32_t multiplier[16] = {BLOCK_MULTIPLIERS};
-    const uint64_t block =
-        (key.hi >> 32) * model->nblocks + ((key.hi & UINT32_MAX) * model->nblocks >> 32);
-    const unsigned second = model->lines == 2 ? model->k / 2 : 0;
+    static const uint32_t multiplier[16] = {BLOCKS_MULTIPLIERS};
+    const struct blocks *blocks = (const void *)model->set->shards[0].filter;
+    const unsigned lines = blocks->two_lines ? 2 : 1;
+    const uint64_t nblocks = model->nflags / 512 / lines;
+    const uint64_t block = (key.hi >> 32) * nblocks + ((key.hi & UINT32_MAX) * nblocks >> 32);
+    const unsigned second = lines == 2 ? model->k / 2 : 0;
     bool seen = true;
     for (unsigned i = 0; i < model->k; i++) {
         const bool is_second = i >= model->k - second;
         const uint32_t m = multiplier[is_second ? 8 + i - (model->k - second) : i];
         const uint32_t place = (uint32_t)((uint32_t)key.lo * m + (uint32_t)(key.lo >> 32)) >> 23;
-        uint8_t *flag = &model->flags[((block >> 32) * model->lines + is_second) * 512 + place];
+        uint8_t *flag = &model->flags[((block >> 32) * lines + is_second) * 512 + place];
         seen = seen && *flag;
         *flag = *flag || !only_ask;
     }
     return seen;
 }
 
+/* A block is one filter's, and its keys stay in order: no answer differs. */
 static void check_model(double fpr, uint64_t capacity, unsigned threads)
 {
     const struct unseen_set_options options = filter_options("block", fpr, capacity, threads);
-    struct unseen_set *set = filter_make(&options);
-    const struct unseen_set_stats stats = filter_stats(set);
-    const unsigned lines =
-        ((const struct blocks *)(const void *)set->shards[0].filter)->two_lines ? 2 : 1;
-    struct model model = {calloc(stats.nslots, 1), stats.nslots / 512 / lines, lines, stats.hashes};
-    struct unseen_key keys[300];
-    uint8_t verdicts[300];
-    uint64_t random = 9;
-    uint64_t nnew = 0;
-    if (!model.flags) {
-        exit(2);
-    }
-    for (int round = 0; round < 200; round++) {
-        const size_t n = 1 + test_random(&random) % 300;
-        const bool only_ask = test_random(&random) % 3 == 0;
-        for (size_t i = 0; i < n; i++) {
-            keys[i] = test_key(test_random(&random) % (2 * capacity));
-        }
-        CHECK(only_ask ? unseen_set_contains_keys(set, keys, n, verdicts, NULL) == UNSEEN_OK
-                       : unseen_set_add_keys(set, keys, n, verdicts, NULL) == UNSEEN_OK);
-        for (size_t i = 0; i < n; i++) {
-            /* A block is one filter's, and its keys stay in order: no answer differs. */
-            CHECK_EQ(verdicts[i] == UNSEEN_SEEN, model_add(&model, keys[i], only_ask));
-            nnew += !only_ask && verdicts[i] == UNSEEN_NEW;
-        }
-    }
-    uint64_t nset = 0;
-    struct test_image image = test_export(set);
-    for (size_t i = 1; i + 1 < image.n; i++) {
-        size_t len;
-        const uint8_t *piece = test_chunk(&image, i, &len) + 24;
-        CHECK(piece[0] == 1);
-        const uint64_t first = load_le64(piece + 8) * 512;
-        for (size_t bit = 0; bit < (len - 32 - 16) * 8; bit++) {
-            const bool is_set = piece[16 + bit / 8] >> bit % 8 & 1;
-            CHECK_EQ(is_set, model.flags[first + bit]);
-            nset += is_set;
-        }
-    }
-    CHECK(fabs(filter_stats(set).fill - (double)nset / (double)stats.nslots) < 1e-12);
-    CHECK_EQ(filter_stats(set).nkeys, nnew);
-    test_image_free(&image);
-    free(model.flags);
-    filter_end(set);
+    filter_check_model(&options, model_add, true);
 }
 
 /* The figures of block.h and of issue and README: bits per key for a rate. */

@@ -4,13 +4,6 @@
  * intersection, and all that holds for the family. */
 #include "filter_check.h"
 
-/* One flag a bit, places by long multiplication in halves, as docs/format.md says. */
-struct model {
-    uint8_t *flags;
-    uint64_t m;
-    unsigned k;
-};
-
 static uint64_t high_word(uint64_t a, uint64_t b)
 {
     const uint64_t a1 = a >> 32;
@@ -23,67 +16,25 @@ static uint64_t high_word(uint64_t a, uint64_t b)
     return a1 * b1 + (x >> 32) + (y >> 32);
 }
 
-static bool model_add(struct model *model, struct unseen_key key, bool only_ask)
+/* One flag a bit, places by long multiplication in halves, as docs/format.md says. */
+static bool model_add(struct filter_model *model, struct unseen_key key, bool only_ask)
 {
     bool seen = true;
     uint64_t h = key.hi;
     for (unsigned i = 0; i < model->k; i++) {
         h = h * UINT64_C(0xd1342543de82ef95) + key.lo;
-        uint8_t *flag = &model->flags[high_word(h, model->m)];
+        uint8_t *flag = &model->flags[high_word(h, model->nflags)];
         seen = seen && *flag;
         *flag = *flag || !only_ask;
     }
     return seen;
 }
 
-/* Few bits, so that many answers are wrong: the model is wrong in the same places. */
+/* Few bits, so that many answers are wrong: the model is wrong in the same places. The keys of a
+ * shared set are added by prefix: there a wrong answer may move. */
 static void check_model_of(const struct unseen_set_options *options)
 {
-    const uint64_t capacity = options->capacity;
-    const unsigned threads = options->threads;
-    struct unseen_set *set = filter_make(options);
-    const struct unseen_set_stats stats = filter_stats(set);
-    struct model model = {calloc(stats.nslots, 1), stats.nslots, stats.hashes};
-    struct unseen_key keys[300];
-    uint8_t verdicts[300];
-    uint64_t random = 9;
-    uint64_t nnew = 0;
-    if (!model.flags) {
-        exit(2);
-    }
-    for (int round = 0; round < 200; round++) {
-        const size_t n = 1 + test_random(&random) % 300;
-        const bool only_ask = test_random(&random) % 3 == 0;
-        for (size_t i = 0; i < n; i++) {
-            keys[i] = test_key(test_random(&random) % (2 * capacity));
-        }
-        CHECK(only_ask ? unseen_set_contains_keys(set, keys, n, verdicts, NULL) == UNSEEN_OK
-                       : unseen_set_add_keys(set, keys, n, verdicts, NULL) == UNSEEN_OK);
-        for (size_t i = 0; i < n; i++) {
-            const bool seen = model_add(&model, keys[i], only_ask);
-            /* The keys of a shared set are added by prefix: a wrong answer may move. */
-            CHECK(threads > 1 || (verdicts[i] == UNSEEN_SEEN) == seen);
-            nnew += !only_ask && verdicts[i] == UNSEEN_NEW;
-        }
-    }
-    uint64_t nset = 0;
-    struct test_image image = test_export(set);
-    for (size_t i = 1; i + 1 < image.n; i++) {
-        size_t len;
-        const uint8_t *piece = test_chunk(&image, i, &len) + 24;
-        CHECK(piece[0] == 1);
-        const uint64_t first = load_le64(piece + 8) * 512;
-        for (size_t bit = 0; bit < (len - 32 - 16) * 8; bit++) {
-            const bool is_set = piece[16 + bit / 8] >> bit % 8 & 1;
-            CHECK_EQ(is_set, model.flags[first + bit]);
-            nset += is_set;
-        }
-    }
-    CHECK(fabs(filter_stats(set).fill - (double)nset / (double)model.m) < 1e-12);
-    CHECK_EQ(filter_stats(set).nkeys, nnew);
-    test_image_free(&image);
-    free(model.flags);
-    filter_end(set);
+    filter_check_model(options, model_add, false);
 }
 
 static void check_model(double fpr, uint64_t capacity, unsigned threads)

@@ -54,6 +54,19 @@ static void random_page(uint8_t *page, uint64_t *random)
     }
 }
 
+/* The places are those of the chosen slots, in order. */
+static void check_places(const uint16_t *slots, const uint16_t *places, size_t n)
+{
+    size_t i = 0;
+    for (unsigned place = 0; place < COMPACT_LINES * 16; place++) {
+        if (slots[place / 16] >> place % 16 & 1) {
+            CHECK(i < n && places[i] == place);
+            i++;
+        }
+    }
+    CHECK_EQ(i, n);
+}
+
 static void check_page(bool wide, const struct compact_kernel *kernel, uint64_t *random)
 {
     const struct compact_kernel *plain =
@@ -63,6 +76,7 @@ static void check_page(bool wide, const struct compact_kernel *kernel, uint64_t 
     static uint8_t copy[COMPACT_PAGE];
     uint16_t got[COMPACT_LINES];
     uint16_t want[COMPACT_LINES];
+    uint16_t copied[COMPACT_PLACES];
     random_page(page, random);
     for (unsigned line = 0; line < COMPACT_LINES; line++) {
         const uint8_t *bytes = page + (size_t)line * COMPACT_LINE;
@@ -75,10 +89,13 @@ static void check_page(bool wide, const struct compact_kernel *kernel, uint64_t 
     for (unsigned i = 0; i < 8; i++) {
         unsigned n = wide ? 128 : 256;
         unsigned first = (unsigned)test_random(random) % n;
-        unsigned count = i == 0 ? 0 : (unsigned)test_random(random) % n;
-        kernel->leaving(page, first, count, got);
-        plain->leaving(page, first, count, want);
+        unsigned count = i == 0 ? 0 : i == 1 ? n : (unsigned)test_random(random) % n;
+        uint16_t places[COMPACT_PLACES];
+        const size_t nplaces = kernel->leaving(page, first, count, got, places);
+        CHECK_EQ(plain->leaving(page, first, count, want, copied), nplaces);
         CHECK(memcmp(got, want, sizeof(got)) == 0);
+        CHECK(memcmp(places, copied, nplaces * sizeof(*places)) == 0);
+        check_places(got, places, nplaces);
         for (unsigned line = 0; line < COMPACT_LINES; line++) {
             const uint8_t *bytes = page + (size_t)line * COMPACT_LINE;
             for (unsigned slot = 0; slot < (wide ? 13 : 16); slot++) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * What an error says: its status, the setting it is about, and a sentence that names what is wrong. */
-#include "test.h"
+#include "folder_check.h"
 
 #include <math.h>
 
@@ -194,9 +194,7 @@ static enum unseen_status open_with(struct unseen_store_options options)
 static void test_store(void)
 {
     char folder[sizeof(path) - 2];
-    const char *base = getenv("TMPDIR");
-    snprintf(folder, sizeof(folder), "%s/unseen-errors-XXXXXX", base ? base : "/tmp");
-    CHECK(mkdtemp(folder) != NULL);
+    test_folder_make(folder, sizeof(folder), "errors");
     snprintf(path, sizeof(path), "%s/s", folder);
     struct unseen_store_options o = {.mode = UNSEEN_STORE_CREATE, .profile = "crawlers"};
     CHECK(says(open_with(o), UNSEEN_ERR_NAME, UNSEEN_SETTING_PROFILE, "s: there is no profile"));

@@ -406,13 +406,7 @@ static void test_chunks(unsigned threads)
         CHECK_EQ(count_seen(back, 30000, 60000), 0);
         unseen_set_free(back);
     }
-    for (size_t at = 0; at < image.len; at += 997) {
-        image.bytes[at] ^= 16;
-        struct unseen_set *back = test_import_set(&image, 1);
-        CHECK(back == NULL);
-        unseen_set_free(back);
-        image.bytes[at] ^= 16;
-    }
+    test_flips_refused(&image, 997, 16);
     test_image_free(&image);
     unseen_set_free(set);
 }

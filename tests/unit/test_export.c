@@ -103,6 +103,20 @@ static void check_round(double fpr, unsigned from, unsigned to, uint64_t nkeys)
     CHECK_EQ(counting.nlive, 0);
 }
 
+/* The export of the set makes a sound set for so many threads. Frees the set. */
+static void check_comes_back(struct unseen_set *set, unsigned threads)
+{
+    struct test_image image = test_export(set);
+    struct unseen_set *copy = NULL;
+    struct unseen_set_options options = options_of(0, threads);
+    CHECK(test_import(&image, &options, &copy) == UNSEEN_OK);
+    CHECK(copy && test_set_sound(copy));
+    unseen_set_free(copy);
+    unseen_set_free(set);
+    test_image_free(&image);
+    CHECK_EQ(counting.nlive, 0);
+}
+
 /* A set of several filters of which the first is deeper than the others. */
 static void check_uneven(double fpr)
 {
@@ -118,15 +132,7 @@ static void check_uneven(double fpr)
     }
     CHECK(compact_find(test_compact(set, 0), 0)->depth >= 2);
     CHECK(compact_find(test_compact(set, 1), 0)->depth == 0);
-    struct test_image image = test_export(set);
-    struct unseen_set *copy = NULL;
-    struct unseen_set_options options = options_of(0, 32);
-    CHECK(test_import(&image, &options, &copy) == UNSEEN_OK);
-    CHECK(copy && test_set_sound(copy));
-    unseen_set_free(copy);
-    unseen_set_free(set);
-    test_image_free(&image);
-    CHECK_EQ(counting.nlive, 0);
+    check_comes_back(set, 32);
 }
 
 /* Tags that are void and were copied: a set made of them comes back, too. */
@@ -142,15 +148,7 @@ static void check_void(void)
         uint8_t verdict;
         CHECK(unseen_set_add_keys(set, &key, 1, &verdict, NULL) == UNSEEN_OK);
     }
-    struct test_image image = test_export(set);
-    struct unseen_set *copy = NULL;
-    struct unseen_set_options options = options_of(0, 2);
-    CHECK(test_import(&image, &options, &copy) == UNSEEN_OK);
-    CHECK(copy && test_set_sound(copy));
-    unseen_set_free(copy);
-    unseen_set_free(set);
-    test_image_free(&image);
-    CHECK_EQ(counting.nlive, 0);
+    check_comes_back(set, 2);
 }
 
 /* ---- the bytes, read as docs/format.md says, with none of the filter's code ---- */
@@ -811,6 +809,40 @@ static void check_block_params(void)
     CHECK_EQ(counting.nlive, 0);
 }
 
+/* The same for the textbook filter, which is a whole number of lines of 512 bits. */
+static void check_bloom_params(void)
+{
+    struct unseen_set_options options = options_of(1e-3, 1);
+    const struct unseen_set_options plain = options_of(0, 1);
+    struct unseen_set *set = NULL;
+    options.filter = "bloom";
+    options.capacity = 30000;
+    CHECK(unseen_set_create(&set, &options, NULL) == UNSEEN_OK);
+    struct test_image image = test_export(set);
+    size_t len;
+    const uint8_t *chunk = test_chunk(&image, 0, &len);
+    const size_t params = 24 + 80; /* the frame, then the header up to the parameters */
+    const size_t at_nbits = params + 8;
+    CHECK(load_le64(chunk + at_nbits) % 512 == 0);
+    CHECK(header_with(&image, at_nbits, 0, &plain) == UNSEEN_OK);
+    for (unsigned nbits = 1; nbits < 256; nbits++) {
+        CHECK(header_with(&image, at_nbits, (uint8_t)nbits, &plain) == UNSEEN_ERR_CORRUPT);
+    }
+    const uint8_t next = chunk[at_nbits + 1];
+    CHECK(header_with(&image, at_nbits + 1, next ^ 1, &plain) == UNSEEN_ERR_CORRUPT);
+    CHECK(header_with(&image, at_nbits + 1, next ^ 2, &plain) == UNSEEN_OK);
+    for (size_t at = params + 2; at < params + 8; at++) {
+        CHECK(header_with(&image, at, 1, &plain) == UNSEEN_ERR_CORRUPT);
+    }
+    CHECK(header_with(&image, params, 2, &plain) == UNSEEN_ERR_CORRUPT);
+    CHECK(header_with(&image, params + 1, 0, &plain) == UNSEEN_ERR_CORRUPT);
+    CHECK(header_with(&image, params + 31, 0x40, &plain) == UNSEEN_ERR_CORRUPT); /* above 1 */
+    CHECK(header_with(&image, params + 31, 0xbf, &plain) == UNSEEN_ERR_CORRUPT); /* below 0 */
+    test_image_free(&image);
+    unseen_set_free(set);
+    CHECK_EQ(counting.nlive, 0);
+}
+
 /* ---- the calls ---- */
 
 static void check_calls(void)
@@ -929,6 +961,7 @@ int main(void)
     check_header();
     check_list_piece();
     check_block_params();
+    check_bloom_params();
     check_impossible_tags();
     check_impossible_groups();
     check_calls();

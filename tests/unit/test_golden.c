@@ -10,7 +10,7 @@
  *
  *     test_golden                 the test
  *     test_golden --make FOLDER   writes all golden files and answers.txt into FOLDER */
-#include "test.h"
+#include "folder_check.h"
 
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -950,14 +950,8 @@ int main(int argc, char **argv)
         make_all();
         return test_end();
     }
-    const char *base = getenv("TMPDIR");
-    base = base ? base : access("/dev/shm", W_OK) == 0 ? "/dev/shm" : "/tmp";
     CHECK(test_path(folder, sizeof(folder), "golden"));
-    (void)snprintf(work, sizeof(work), "%s/unseen-golden-XXXXXX", base);
-    if (!mkdtemp(work)) {
-        perror(work);
-        return 1;
-    }
+    test_folder_make(work, sizeof(work), "golden");
     check_all();
     return test_end();
 }

@@ -4,7 +4,7 @@
  * against a model, appends of any length, chains, chunks and damage to them, and a failing allocator
  * at every step. tests/cli/import_layers.sh has the filters that the real programs made. */
 
-#include "test.h"
+#include "folder_check.h"
 
 #include <math.h>
 
@@ -332,12 +332,6 @@ static void test_memory(const uint8_t *row, const char *path)
     CHECK(done);
 }
 
-static void write_file(const char *path, const void *data, size_t len)
-{
-    FILE *file = fopen(path, "wb");
-    CHECK(file && fwrite(data, 1, len, file) == len && fclose(file) == 0);
-}
-
 static void test_files(const uint8_t *row, const char *path)
 {
     struct unseen_layer *f = make(UNSEEN_LAYER_MURMUR64A, chain, 3, NULL);
@@ -358,19 +352,19 @@ static void test_files(const uint8_t *row, const char *path)
     uint64_t state = 2;
     for (unsigned i = 0; i < 100; i++) {
         const size_t len = i < 40 ? i : test_random(&state) % c.at[c.n];
-        write_file(path, c.data, len);
+        test_file_write(path, c.data, len);
         const enum unseen_status status = unseen_layer_open(&g, path, NULL, &error);
         CHECK(status == UNSEEN_ERR_CORRUPT || (status == UNSEEN_ERR_FOREIGN && len < 4));
         CHECK(!g && error.text[0] != '\0');
     }
     c.data[c.at[c.n]] = 0;
-    write_file(path, c.data, c.at[c.n] + 1);
+    test_file_write(path, c.data, c.at[c.n] + 1);
     CHECK(unseen_layer_open(&g, path, NULL, &error) == UNSEEN_ERR_CORRUPT);
-    write_file(path, "http://e.com/a\nhttp://e.com/b\nhttp://e.com/c\n", 45);
+    test_file_write(path, "http://e.com/a\nhttp://e.com/b\nhttp://e.com/c\n", 45);
     CHECK(unseen_layer_open(&g, path, NULL, &error) == UNSEEN_ERR_FOREIGN);
     store_le32(c.data + 24 + 8, 2); /* version */
     seal(&c, 0);
-    write_file(path, c.data, c.at[c.n]);
+    test_file_write(path, c.data, c.at[c.n]);
     CHECK(unseen_layer_open(&g, path, NULL, &error) == UNSEEN_ERR_VERSION);
     free(c.data);
     unseen_layer_free(f);
@@ -379,17 +373,18 @@ static void test_files(const uint8_t *row, const char *path)
 int main(void)
 {
     static uint8_t row[ROW];
-    char path[] = "/tmp/unseen-frozen-XXXXXX";
-    const int fd = mkstemp(path);
+    char folder[200];
+    char path[sizeof(folder) + 8];
     test_start();
+    test_folder_make(folder, sizeof(folder), "frozen");
+    snprintf(path, sizeof(path), "%s/frozen", folder);
     make_row(row);
-    CHECK(fd >= 0 && close(fd) == 0);
     test_hashes();
     test_options();
     test_chain(row);
     test_chunks(row);
     test_memory(row, path);
     test_files(row, path);
-    CHECK(unlink(path) == 0);
+    CHECK(unlink(path) == 0 && rmdir(folder) == 0);
     return test_end();
 }

@@ -9,6 +9,10 @@
 #include <unseen_replica.h>
 #include <unseen_small.h>
 
+#include "base/bytes.h"
+#include "filter/layered.h"
+#include "set/set.h"
+
 static struct unseen_key key_of(uint64_t i)
 {
     return test_key(i);
@@ -32,6 +36,7 @@ static void check_grow(double fpr, uint64_t nsmall, uint64_t nkeys, unsigned thr
     struct unseen_set *copy = NULL;
     void *value = NULL;
     CHECK(unseen_small_create(&value, fpr, &filter_allocator) == UNSEEN_OK);
+    CHECK(unseen_small_set_mark(&value, 9, &filter_allocator) == UNSEEN_OK); /* left behind */
     add_small(&value, 0, nsmall);
     struct unseen_error error = {0};
     if (!CHECK(unseen_small_grow(&set, value, &options, &error) == UNSEEN_OK)) {
@@ -91,6 +96,42 @@ static void check_replay(double fpr, uint64_t n)
     filter_end(direct);
 }
 
+/* A set that counts, of prefixes: each key was added once, and is removed by one removal. */
+static void check_counts(double fpr, uint64_t n)
+{
+    struct unseen_set_options options = filter_options("compact-count", fpr, 0, 1);
+    struct unseen_set *set = NULL;
+    void *value = NULL;
+    CHECK(unseen_small_create(&value, fpr, &filter_allocator) == UNSEEN_OK);
+    CHECK(unseen_small_set_mark(&value, 1, &filter_allocator) == UNSEEN_OK);
+    add_small(&value, 0, n);
+    CHECK(unseen_small_grow(&set, value, &options, NULL) == UNSEEN_OK);
+    CHECK(strcmp(filter_stats(set).filter, "compact-count") == 0);
+    CHECK_EQ(filter_stats(set).nkeys, n);
+    for (uint64_t i = 0; i < n; i++) {
+        const struct unseen_key key = key_of(i);
+        uint64_t count = 0;
+        uint8_t verdict;
+        for (uint64_t k = 0; k < i % 9; k++) {
+            CHECK(unseen_set_add_keys(set, &key, 1, &verdict, NULL) == UNSEEN_OK);
+        }
+        CHECK(unseen_set_count_keys(set, &key, 1, &count) == UNSEEN_OK);
+        CHECK_EQ(count, 1 + i % 9);
+    }
+    for (uint64_t i = 0; i < n; i++) {
+        const struct unseen_key key = key_of(i);
+        uint8_t verdict;
+        for (uint64_t k = 0; k < 1 + i % 9; k++) {
+            CHECK(unseen_set_remove_keys(set, &key, 1, &verdict, NULL) == UNSEEN_OK);
+            CHECK(verdict == UNSEEN_SEEN);
+        }
+    }
+    CHECK_EQ(filter_stats(set).nkeys, 0);
+    CHECK_EQ(filter_seen(set, 0, n), 0);
+    unseen_small_free(value, &filter_allocator);
+    filter_end(set);
+}
+
 static void check_errors(void)
 {
     static const uint8_t seed[UNSEEN_SMALL_SEED_LEN] = "0123456789abcdef";
@@ -128,6 +169,101 @@ static void check_errors(void)
     }
 }
 
+/* The block filter of a sized set leaves its share of the rate to the compact set behind it: it is as
+ * large as one for the rest of the rate. */
+static void check_sized_rate(double fpr)
+{
+    const struct unseen_set_options options = filter_options("layered", fpr, 50000, 1);
+    struct unseen_plan plan = {
+        .size = sizeof(plan), .filter = "block", .capacity = 50000, .fpr = fpr - 1.5e-6};
+    CHECK(unseen_plan(&plan) == UNSEEN_OK);
+    struct unseen_set *set = filter_make(&options);
+    CHECK(filter_stats(set).memory >= plan.bits / 8);
+    CHECK(filter_stats(set).memory <= plan.bits / 8 + 2048);
+    (void)filter_add(set, 0, 100000);
+    CHECK(filter_stats(set).fpr_estimate <= fpr);
+    filter_end(set);
+}
+
+/* Loads the pieces of a set into a new filter; those of this part say `more` keys more. */
+static enum unseen_status load_lying(const struct unseen_set *set, unsigned part, uint64_t more)
+{
+    const struct unseen__filter *from = set->shards[0].filter;
+    uint8_t params[UNSEEN__PARAMS_LEN] = {0};
+    static uint8_t piece[UNSEEN_CHUNK_MAX];
+    struct unseen__filter *to = NULL;
+    unseen__layered_ops.save_params(from, params);
+    const struct unseen__filter_params given = {.cpu = UNSEEN_CPU_PORTABLE,
+                                                .allocator = filter_allocator,
+                                                .saved = params,
+                                                .saved_nkeys = filter_stats(set).nkeys,
+                                                .saved_max = UINT64_C(1) << 30};
+    enum unseen_status status = unseen__layered_ops.create(&to, &given);
+    uint64_t position = 0;
+    for (size_t len; status == UNSEEN_OK &&
+                     (len = unseen__layered_ops.save_piece(from, &position, piece)) != 0;) {
+        store_le64(piece + 16, load_le64(piece + 16) + (piece[1] == part ? more : 0));
+        status = unseen__layered_ops.load_piece(to, piece, len);
+    }
+    status = status == UNSEEN_OK ? unseen__layered_ops.load_finish(to) : status;
+    unseen__layered_ops.free(to);
+    return status;
+}
+
+/* A part that has fewer keys than its pieces say is refused when the load ends. */
+static void check_counts_of_parts(void)
+{
+    const struct unseen_set_options options = filter_options("layered", 0.01, 1000, 1);
+    struct unseen_set *set = filter_make(&options);
+    (void)filter_add(set, 0, 5000);
+    CHECK(load_lying(set, 2, 0) == UNSEEN_OK);
+    CHECK(load_lying(set, 2, 1) == UNSEEN_ERR_CORRUPT);
+    filter_end(set);
+}
+
+static enum unseen_status add_one(struct unseen_set *set, uint64_t i, uint8_t *verdict_out)
+{
+    const struct unseen_key key = key_of(i);
+    return unseen_set_add_keys(set, &key, 1, verdict_out, NULL);
+}
+
+/* A set whose first part is full: a key that it has, and a key that there is no memory for, change
+ * nothing. A replica, which hears of neither, has the same bytes. */
+static void check_full_first_part(void)
+{
+    const uint64_t capacity = 1000;
+    const struct unseen_set_options options = filter_options("layered", 0.01, capacity, 1);
+    struct unseen_set *set = filter_make(&options);
+    uint64_t n = 0;
+    uint8_t verdict;
+    while (filter_stats(set).nkeys < capacity) {
+        (void)filter_add(set, n, n + 1);
+        n++;
+    }
+    const uint64_t digest = unseen_set_digest(set);
+    const uint64_t memory = filter_stats(set).memory;
+    const long nlive = filter_counting.nlive;
+    CHECK(add_one(set, 0, &verdict) == UNSEEN_OK && verdict == UNSEEN_SEEN);
+    CHECK_EQ(filter_stats(set).memory, memory);
+    CHECK_EQ(unseen_set_digest(set), digest);
+    while (filter_seen(set, n, n + 1) == 1) {
+        n++;
+    }
+    unsigned long fail_at = 0;
+    enum unseen_status status;
+    do {
+        filter_counting.nallocs = 0;
+        filter_counting.fail_at = ++fail_at;
+        status = add_one(set, n, &verdict);
+        filter_counting.fail_at = 0;
+        CHECK(status == UNSEEN_OK || unseen_set_digest(set) == digest);
+        CHECK(status == UNSEEN_OK || filter_counting.nlive == nlive);
+    } while (status == UNSEEN_ERR_NOMEM && fail_at < 100);
+    CHECK(fail_at > 1 && status == UNSEEN_OK && verdict == UNSEEN_NEW);
+    CHECK(unseen_set_digest(set) != digest);
+    filter_end(set);
+}
+
 /* Each allocation of a growth fails once. */
 static void check_nomem(double fpr, uint64_t n)
 {
@@ -160,6 +296,12 @@ int main(void)
     check_replay(2e-6, 6900);
     check_replay(0, 6900);
     check_replay(0, 100);
+    check_counts(2e-6, 6900);
+    check_counts(2e-6, 30);
+    check_sized_rate(0.01);
+    check_sized_rate(1e-5);
+    check_counts_of_parts();
+    check_full_first_part();
     check_errors();
     check_nomem(0.01, 500);
     check_nomem(0, 500);

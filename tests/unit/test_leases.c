@@ -8,7 +8,7 @@
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE 1
 #endif
-#include "test.h"
+#include "folder_check.h"
 
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -389,12 +389,8 @@ int main(void)
                                                .seed = "leases",
                                                .seed_len = 6,
                                                .cpu = test_cpu};
-    const char *base = getenv("TMPDIR");
-    snprintf(dir, sizeof(dir), "%s/unseen-leases-XXXXXX",
-             base && strlen(base) < 50       ? base
-             : access("/dev/shm", W_OK) == 0 ? "/dev/shm"
-                                             : "/tmp");
-    if (!CHECK(mkdtemp(dir) != NULL && unseen_set_create(&set, &options, NULL) == UNSEEN_OK)) {
+    test_folder_make(dir, sizeof(dir), "leases");
+    if (!CHECK(unseen_set_create(&set, &options, NULL) == UNSEEN_OK)) {
         return test_end();
     }
     snprintf(path, sizeof(path), "%s/store", dir);

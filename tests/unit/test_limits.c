@@ -306,12 +306,7 @@ int main(void)
     static const char *const growing[] = {"compact", "exact", "scalable", "scalable-bloom",
                                           "scalable-count"};
     test_start();
-    const char *base = getenv("TMPDIR");
-    const char *memory = access("/dev/shm", W_OK) == 0 ? "/dev/shm" : "/tmp";
-    snprintf(dir, sizeof(dir), "%s/unseen-limits-XXXXXX", base ? base : memory);
-    if (!CHECK(mkdtemp(dir) != NULL)) {
-        return test_end();
-    }
+    test_folder_make(dir, sizeof(dir), "limits");
     snprintf(path, sizeof(path), "%s/store", dir);
     for (size_t i = 0; i < NSHAPES; i++) {
         test_empty_store(&shapes[i]);
@@ -324,7 +319,6 @@ int main(void)
     for (size_t i = 0; i < NSHAPES; i++) {
         test_few_keys(&shapes[i]);
     }
-    test_folder_clear(dir);
-    CHECK(rmdir(dir) == 0);
+    test_folder_remove(dir);
     return test_end();
 }

@@ -5,10 +5,8 @@
  * unnoticed or leaves anything behind.
  *
  * Label: threads */
-#include "test.h"
+#include "folder_check.h"
 
-#include <dirent.h>
-#include <errno.h>
 #include <fcntl.h>
 #include <math.h>
 #include <signal.h>
@@ -161,18 +159,6 @@ static uint64_t count_listed(const struct unseen_list *list, uint64_t (*key)(uin
     return nlisted;
 }
 
-/* How many names in the test's folder there are but for "." and "..". */
-static size_t count_names(void)
-{
-    size_t n = 0;
-    DIR *dir = opendir(folder);
-    while (dir && readdir(dir)) {
-        n++;
-    }
-    CHECK(dir && closedir(dir) == 0);
-    return n - 2;
-}
-
 /* ---- answers ---- */
 
 /* Builds, asks for all keys and for others; the file's checksum. */
@@ -183,7 +169,7 @@ static struct unseen_list_info check_list(const struct plan *plan, uint64_t noth
         fprintf(stderr, "%s\n", error.text);
         exit(1);
     }
-    CHECK_EQ(count_names(), 1);
+    CHECK_EQ(test_folder_count(folder), 1);
     struct unseen_list *list = open_list(plan->n % 2 ? UNSEEN_LIST_READ : UNSEEN_LIST_MAP);
     const struct unseen_list_info info = info_of(list);
     CHECK_EQ(info.ngiven, plan->n);
@@ -385,7 +371,7 @@ static void test_stopped(void)
     const uint64_t sum = file_sum();
     const struct plan stopped = {.n = 3000000, .key = random_key, .stop_after = 1, .threads = 2};
     CHECK(build(&stopped, &error) == UNSEEN_ERR_STOPPED);
-    CHECK_EQ(count_names(), 1);
+    CHECK_EQ(test_folder_count(folder), 1);
     CHECK_EQ(file_sum(), sum);
 }
 
@@ -485,7 +471,7 @@ static void test_full_disk(void)
         }
         const enum unseen_status status = build(&plan, &error);
         CHECK(status == (kib < 180 ? UNSEEN_ERR_IO : UNSEEN_OK));
-        CHECK_EQ(count_names(), status == UNSEEN_OK);
+        CHECK_EQ(test_folder_count(folder), status == UNSEEN_OK);
         CHECK(mount("tmpfs", folder, "tmpfs", MS_REMOUNT, "size=4m") == 0);
         (void)check_list(&plan, 0);
         CHECK(umount(folder) == 0);
@@ -493,25 +479,6 @@ static void test_full_disk(void)
 }
 
 /* ---- damage ---- */
-
-static uint8_t *read_file(size_t *len_out)
-{
-    struct stat st;
-    const int fd = open(path, O_RDONLY);
-    CHECK(fd >= 0 && fstat(fd, &st) == 0);
-    uint8_t *bytes = malloc((size_t)st.st_size);
-    CHECK(bytes && read(fd, bytes, (size_t)st.st_size) == st.st_size);
-    close(fd);
-    *len_out = (size_t)st.st_size;
-    return bytes;
-}
-
-static void write_file(const uint8_t *bytes, size_t len)
-{
-    const int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC, 0666);
-    CHECK(fd >= 0 && write(fd, bytes, len) == (ssize_t)len);
-    close(fd);
-}
 
 /* What opening and verifying say; whatever opens is asked. */
 static enum unseen_status try_file(struct unseen_error *error)
@@ -534,18 +501,18 @@ static void test_damage(void)
     size_t len = 0;
     const struct plan plan = {.n = 3600, .key = random_key};
     CHECK(build(&plan, &error) == UNSEEN_OK);
-    uint8_t *bytes = read_file(&len);
+    uint8_t *bytes = test_file_read(path, &len);
     const size_t step = test_scale() > 1 ? 1 : 7;
     for (size_t i = 0; i < len; i += i < 800 || i + 800 > len ? 1 : step) {
         bytes[i] ^= (uint8_t)(1u << i % 8);
-        write_file(bytes, len);
+        test_file_write(path, bytes, len);
         const enum unseen_status status = try_file(&error);
         CHECK(status == (i < 4 ? UNSEEN_ERR_FOREIGN : UNSEEN_ERR_CORRUPT));
         CHECK(status == error.status && strstr(error.text, path) != NULL);
         bytes[i] ^= (uint8_t)(1u << i % 8);
     }
     for (size_t cut = 0; cut < len; cut += cut < 20 || cut + 20 > len ? 1 : 97) {
-        write_file(bytes, cut);
+        test_file_write(path, bytes, cut);
         const enum unseen_status status = try_file(&error);
         CHECK(status == (cut < 8 ? UNSEEN_ERR_FOREIGN : UNSEEN_ERR_CORRUPT));
     }
@@ -553,12 +520,12 @@ static void test_damage(void)
     for (size_t at = 8; at <= 24; at += 16) {
         bytes[at]++;
         store_le64(bytes + 4088, unseen__checksum(bytes, 4088));
-        write_file(bytes, len);
+        test_file_write(path, bytes, len);
         CHECK(try_file(&error) == UNSEEN_ERR_VERSION);
         bytes[at]--;
     }
     store_le64(bytes + 4088, unseen__checksum(bytes, 4088));
-    write_file(bytes, len);
+    test_file_write(path, bytes, len);
     CHECK(try_file(&error) == UNSEEN_OK);
     free(bytes);
     CHECK(unlink(path) == 0);
@@ -578,7 +545,7 @@ static void test_damage_at_open(void)
         size_t len = 0;
         const struct plan plan = {.n = sizes[s], .key = random_key};
         CHECK(build(&plan, &error) == UNSEEN_OK);
-        uint8_t *bytes = read_file(&len);
+        uint8_t *bytes = test_file_read(path, &len);
         CHECK(unseen__list_header_decode(bytes, &header) == UNSEEN_OK);
         CHECK(unseen__list_offsets(&header, &offsets));
         CHECK(offsets.end == len);
@@ -592,13 +559,13 @@ static void test_damage_at_open(void)
                 at = offsets.table;
             }
             bytes[at] ^= (uint8_t)(1u << at % 8);
-            write_file(bytes, len);
+            test_file_write(path, bytes, len);
             const enum unseen_status status = unseen_list_open(&list, path, &options, &error);
             CHECK(status == UNSEEN_ERR_CORRUPT || (at < 32 && status == UNSEEN_ERR_VERSION));
             unseen_list_close(list);
             bytes[at] ^= (uint8_t)(1u << at % 8);
         }
-        write_file(bytes, len);
+        test_file_write(path, bytes, len);
         CHECK(try_file(&error) == UNSEEN_OK);
         free(bytes);
     }
@@ -631,13 +598,7 @@ static void test_options(void)
 int main(void)
 {
     test_start();
-    const char *base = getenv("TMPDIR");
-    base = base ? base : access("/dev/shm", W_OK) == 0 ? "/dev/shm" : "/tmp";
-    snprintf(folder, sizeof(folder), "%s/unseen-list-XXXXXX", base);
-    if (!mkdtemp(folder)) {
-        perror(folder);
-        return 2;
-    }
+    test_folder_make(folder, sizeof(folder), "list");
     snprintf(path, sizeof(path), "%s/a.list", folder);
     snprintf(new_path, sizeof(new_path), "%s.new", path);
     test_sizes();

@@ -3,12 +3,12 @@
  * Changes of lists: what was allowed, added and removed holds over what the list was built of, by
  * comparison with a model; a file cut or damaged at any byte gives whole commits or is refused; no
  * failure of memory, disk or another process leaves half a commit, and readers take up what comes. */
-#include "test.h"
+#include "folder_check.h"
 
 #include <dirent.h>
-#include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <sys/file.h>
 #include <sys/mount.h>
 #include <sys/resource.h>
@@ -428,20 +428,9 @@ struct file {
 
 static struct file read_file(void)
 {
-    struct stat st;
-    const int fd = open(path, O_RDONLY);
-    CHECK(fd >= 0 && fstat(fd, &st) == 0);
-    struct file file = {malloc((size_t)st.st_size + 4096), (size_t)st.st_size};
-    CHECK(file.bytes && read(fd, file.bytes, file.len) == st.st_size);
-    close(fd);
+    struct file file = {0};
+    file.bytes = test_file_read(path, &file.len);
     return file;
-}
-
-static void write_file(const uint8_t *bytes, size_t len)
-{
-    const int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC, 0666);
-    CHECK(fd >= 0 && write(fd, bytes, len) == (ssize_t)len);
-    close(fd);
 }
 
 /* A list with three commits, and where they end: ends[0] is that of the list proper. */
@@ -498,7 +487,7 @@ static void test_cuts(void)
         while (ends[expected] > len) {
             expected--;
         }
-        write_file(file.bytes, len);
+        test_file_write(path, file.bytes, len);
         CHECK(try_file(&ncommits, &error) == UNSEEN_OK);
         CHECK_EQ(ncommits, expected);
         struct unseen_list *list = open_list();
@@ -519,7 +508,7 @@ static void test_cuts(void)
     }
     for (size_t len = ends[0] - 1; len > ends[0] - 40; len--) {
         size_t ncommits = 9;
-        write_file(file.bytes, len);
+        test_file_write(path, file.bytes, len);
         CHECK(try_file(&ncommits, &error) == UNSEEN_ERR_CORRUPT);
     }
     free(file.bytes);
@@ -545,7 +534,7 @@ static void test_torn(void)
     size_t ends[4];
     struct file file = make_three(ends);
     file.bytes[ends[2] + 50] ^= 1;
-    write_file(file.bytes, file.len);
+    test_file_write(path, file.bytes, file.len);
     list = open_list();
     CHECK_EQ(commits_of(list), 2);
     CHECK(unseen_list_refresh(list, NULL, &error) == UNSEEN_OK);
@@ -570,7 +559,7 @@ static void test_flips(void)
     for (size_t i = ends[0]; i < ends[3]; i++) {
         size_t ncommits = 9;
         file.bytes[i] ^= (uint8_t)(1u << i % 8);
-        write_file(file.bytes, file.len);
+        test_file_write(path, file.bytes, file.len);
         const enum unseen_status status = try_file(&ncommits, &error);
         if (i < ends[2]) {
             CHECK(status == UNSEEN_ERR_CORRUPT && strstr(error.text, path) != NULL);
@@ -587,18 +576,18 @@ static void test_flips(void)
     const size_t len1 = ends[1] - ends[0];
     size_t ncommits = 9;
     memmove(file.bytes + ends[0], file.bytes + ends[1], ends[3] - ends[1]);
-    write_file(file.bytes, file.len - len1);
+    test_file_write(path, file.bytes, file.len - len1);
     CHECK(try_file(&ncommits, &error) == UNSEEN_OK && ncommits == 0);
     free(file.bytes);
     file = make_three(ends);
     memcpy(file.bytes + ends[3], file.bytes + ends[2], ends[3] - ends[2]);
-    write_file(file.bytes, ends[3] + ends[3] - ends[2]);
+    test_file_write(path, file.bytes, ends[3] + ends[3] - ends[2]);
     CHECK(try_file(&ncommits, &error) == UNSEEN_OK && ncommits == 3);
     build_at(path, 8, 40);
     struct file other = read_file();
     CHECK_EQ(other.len, ends[0]);
     memcpy(file.bytes, other.bytes, other.len);
-    write_file(file.bytes, ends[3]);
+    test_file_write(path, file.bytes, ends[3]);
     CHECK(try_file(&ncommits, &error) == UNSEEN_OK && ncommits == 0);
     free(other.bytes);
     free(file.bytes);
@@ -630,7 +619,7 @@ static void test_forged(void)
         record[forged[k].place] = forged[k].value;
         store_le64(record + len,
                    unseen__checksum_seeded(record, len, load_le64(file.bytes + 4088)));
-        write_file(file.bytes, ends[2]);
+        test_file_write(path, file.bytes, ends[2]);
         CHECK(try_file(&ncommits, &error) == forged[k].status);
         record[forged[k].place] = old;
     }
@@ -774,7 +763,7 @@ static void test_taken_back(void)
     CHECK(truncate(path, (off_t)ends[2]) == 0);
     CHECK(unseen_list_refresh(list, &moved, &error) == UNSEEN_OK && moved);
     CHECK_EQ(commits_of(list), 2);
-    write_file(file.bytes, ends[3]);
+    test_file_write(path, file.bytes, ends[3]);
     CHECK(unseen_list_refresh(list, &moved, &error) == UNSEEN_OK && moved);
     CHECK_EQ(commits_of(list), 3);
     /* another commit of the same length */
@@ -827,10 +816,16 @@ static struct unseen_list_edit *wait_for_edit(void)
     return edit;
 }
 
+/* Two processes that meet: neither is done before the other has had its turns. */
+struct meeting {
+    atomic_uint nreplaced;
+    atomic_bool over;
+};
+
 /* Puts a copy in the list's place, again and again, under its lock, as one who builds it anew. */
-static void replace(const char *copy_path, unsigned n)
+static void replace(const char *copy_path, struct meeting *meeting)
 {
-    for (unsigned k = 0; k < n; k++) {
+    while (!atomic_load(&meeting->over)) {
         struct unseen_list_edit *edit = wait_for_edit();
         struct file file = read_file();
         const int fd = open(copy_path, O_WRONLY | O_CREAT | O_TRUNC, 0666);
@@ -838,37 +833,46 @@ static void replace(const char *copy_path, unsigned n)
         CHECK(rename(copy_path, path) == 0);
         unseen_list_edit_close(edit);
         free(file.bytes);
+        atomic_fetch_add(&meeting->nreplaced, 1);
     }
 }
 
 /* No commit goes into a file that has lost its name between being opened and being locked. */
 static void test_replaced(void)
 {
+    enum {
+        NREPLACED = 200,
+        NCOMMITTED = 200
+    };
     struct unseen_error error = {.text = ""};
     char copy_path[PATH_CAP + 24];
     int status = 0;
+    struct meeting *meeting =
+        mmap(NULL, sizeof(*meeting), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    CHECK(meeting != MAP_FAILED);
     snprintf(copy_path, sizeof(copy_path), "%s.copy", path);
     build_at(path, 7, 40);
     const pid_t child = fork();
     if (child == 0) {
-        replace(copy_path, 1000);
+        replace(copy_path, meeting);
         _exit(test_nfailed > 0);
     }
     CHECK(child > 0);
     size_t n = 0;
-    while (n < NTEXTS && waitpid(child, &status, WNOHANG) == 0) {
+    while (n < NTEXTS && (n < NCOMMITTED || atomic_load(&meeting->nreplaced) < NREPLACED)) {
         struct unseen_list_edit *edit = wait_for_edit();
         check_ok(unseen_list_edit_change(edit, UNSEEN_LIST_ADD, &texts[n++], 1, NULL, &error),
                  &error);
         check_ok(unseen_list_edit_commit(edit, &error), &error);
         unseen_list_edit_close(edit);
     }
-    CHECK(n < NTEXTS || waitpid(child, &status, 0) == child);
+    atomic_store(&meeting->over, true);
+    CHECK(waitpid(child, &status, 0) == child);
     CHECK(WIFEXITED(status) && WEXITSTATUS(status) == 0);
     struct unseen_list *list = open_list();
     CHECK_EQ(info_of(list).nadded, n);
-    CHECK(n > 20);
     unseen_list_close(list);
+    CHECK(munmap(meeting, sizeof(*meeting)) == 0);
 }
 
 /* Another file is renamed over the list while it is changed: the commit says so, before it or after. */
@@ -979,13 +983,7 @@ static void test_kills(void)
 int main(void)
 {
     test_start();
-    const char *base = getenv("TMPDIR");
-    base = base ? base : access("/dev/shm", W_OK) == 0 ? "/dev/shm" : "/tmp";
-    snprintf(folder, sizeof(folder), "%s/unseen-changes-XXXXXX", base);
-    if (!mkdtemp(folder)) {
-        perror(folder);
-        return 2;
-    }
+    test_folder_make(folder, sizeof(folder), "changes");
     snprintf(path, sizeof(path), "%s/a.list", folder);
     make_texts();
     test_model();

@@ -2,9 +2,8 @@
  *
  * Lists asked by questions: each kind covers what its texts say, what is allowed passes, and any
  * batch, of questions short and long, gives each question the answer that it has alone. */
-#include "test.h"
+#include "folder_check.h"
 
-#include <errno.h>
 #include <unistd.h>
 #include <unseen_list.h>
 
@@ -377,13 +376,8 @@ static void test_written_over(void)
 
 int main(void)
 {
-    const char *base = getenv("TMPDIR");
     test_start();
-    snprintf(folder, sizeof(folder), "%s/unseen-cover-XXXXXX", base ? base : "/tmp");
-    if (!mkdtemp(folder)) {
-        fprintf(stderr, "%s: %s\n", folder, strerror(errno));
-        return 1;
-    }
+    test_folder_make(folder, sizeof(folder), "cover");
     snprintf(path, sizeof(path), "%s/list", folder);
     test_urls();
     test_bytes();

@@ -2,7 +2,7 @@
  *
  * What cannot be opened to be asked cannot be changed either: lists are forged, with checksums that are
  * right, and both ways of opening say the same. */
-#include "test.h"
+#include "folder_check.h"
 
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -117,10 +117,9 @@ static void change_left(uint8_t *bytes, uint64_t random)
 int main(void)
 {
     test_start();
-    const char *base = getenv("TMPDIR");
-    snprintf(path, sizeof(path), "%s/unseen-forged-XXXXXX", base ? base : "/tmp");
-    const int fd = mkstemp(path);
-    CHECK(fd >= 0 && close(fd) == 0);
+    char folder[sizeof(path) - 8];
+    test_folder_make(folder, sizeof(folder), "forged");
+    snprintf(path, sizeof(path), "%s/list", folder);
     make_list();
     CHECK(forge(good_header, NULL, 0, true) == UNSEEN_OK);
     CHECK(forge(good_header, change_table, 256, false) == UNSEEN_ERR_CORRUPT);
@@ -151,6 +150,6 @@ int main(void)
         nrefused += forge(good_header, change_table, test_random(&state), true) != UNSEEN_OK;
     }
     CHECK(nrefused > NFORGED / 2);
-    CHECK(unlink(path) == 0);
+    CHECK(unlink(path) == 0 && rmdir(folder) == 0);
     return test_end();
 }

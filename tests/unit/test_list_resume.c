@@ -5,10 +5,8 @@
  * with other options is refused, or makes no difference, but never makes another list.
  *
  * Label: threads */
-#include "test.h"
+#include "folder_check.h"
 
-#include <dirent.h>
-#include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/mount.h>
@@ -120,17 +118,6 @@ static uint64_t plain_sum(const struct plan *plan)
     return sum;
 }
 
-static size_t count_names(const char *name)
-{
-    size_t n = 0;
-    DIR *dir = opendir(name);
-    while (dir && readdir(dir)) {
-        n++;
-    }
-    CHECK(dir && closedir(dir) == 0);
-    return n - 2;
-}
-
 /* Goes on with a build, or begins one, and says in *from_out with which key. */
 static enum unseen_status start(const struct plan *plan, struct unseen_list_build **b_out,
                                 uint64_t *from_out, struct unseen_error *error)
@@ -216,8 +203,8 @@ static void test_interrupted(void)
         if (!CHECK_EQ(file_sum(), sum)) {
             fprintf(stderr, "plan %zu, after %u runs\n", i, nruns);
         }
-        CHECK_EQ(count_names(work), 0); /* nothing is left of it */
-        CHECK_EQ(count_names(folder), 2);
+        CHECK_EQ(test_folder_count(work), 0); /* nothing is left of it */
+        CHECK_EQ(test_folder_count(folder), 2);
         CHECK(unlink(path) == 0);
     }
 }
@@ -342,12 +329,12 @@ static void test_complete(void)
         CHECK(unseen_list_build_finish(b, i < 2 ? stop_at_once : NULL, NULL, &error) ==
               (i < 2 ? UNSEEN_ERR_STOPPED : UNSEEN_OK));
         if (i == 2) {
-            CHECK_EQ(count_names(work), 2);
+            CHECK_EQ(test_folder_count(work), 2);
         }
         unseen_list_build_free(b);
     }
     CHECK_EQ(file_sum(), sum);
-    CHECK_EQ(count_names(work), 0);
+    CHECK_EQ(test_folder_count(work), 0);
     CHECK(unlink(path) == 0);
 }
 
@@ -416,7 +403,7 @@ static void test_options(void)
 
     /* begun anew: what there was is gone at once */
     CHECK(unseen_list_build_create(&b, path, &options, &error) == UNSEEN_OK);
-    CHECK_EQ(count_names(work), 1);
+    CHECK_EQ(test_folder_count(work), 1);
     unseen_list_build_free(b);
     CHECK(try_options(&options, &error) == UNSEEN_ERR_MISSING);
     CHECK(unlink(keys_path) == 0);
@@ -652,7 +639,7 @@ static void test_memory(void)
         }
         CHECK_EQ(file_sum(), sum);
         CHECK(unlink(path) == 0);
-        CHECK_EQ(count_names(work), 0);
+        CHECK_EQ(test_folder_count(work), 0);
         if (all) {
             CHECK(status == UNSEEN_OK);
             break;
@@ -726,7 +713,7 @@ static void test_full_disk(void)
             }
             CHECK_EQ(file_sum(), sum);
             CHECK(unlink(path) == 0);
-            CHECK_EQ(count_names(work), 0);
+            CHECK_EQ(test_folder_count(work), 0);
             CHECK(umount(work) == 0);
         }
     }
@@ -735,13 +722,7 @@ static void test_full_disk(void)
 int main(void)
 {
     test_start();
-    const char *base = getenv("TMPDIR");
-    base = base ? base : access("/dev/shm", W_OK) == 0 ? "/dev/shm" : "/tmp";
-    snprintf(folder, sizeof(folder), "%s/unseen-resume-XXXXXX", base);
-    if (!mkdtemp(folder)) {
-        perror(folder);
-        return 2;
-    }
+    test_folder_make(folder, sizeof(folder), "resume");
     snprintf(work, sizeof(work), "%s/work", folder);
     snprintf(path, sizeof(path), "%s/a.list", folder);
     snprintf(keys_path, sizeof(keys_path), "%s/keys", work);

@@ -4,7 +4,7 @@
  * waited for, nor written to; and nobody but the owner reads what holds a seed or keys.
  *
  * Label: threads */
-#include "test.h"
+#include "folder_check.h"
 
 #include <fcntl.h>
 #include <grp.h>
@@ -397,12 +397,7 @@ static void test_cut(void)
 int main(void)
 {
     test_start();
-    const char *base = getenv("TMPDIR");
-    snprintf(folder, sizeof(folder), "%s/unseen-own-XXXXXX", base ? base : "/tmp");
-    if (!mkdtemp(folder)) {
-        perror(folder);
-        return 1;
-    }
+    test_folder_make(folder, sizeof(folder), "own");
     snprintf(work, sizeof(work), "%s/work", folder);
     CHECK(mkdir(work, 0700) == 0);
     test_new_list(false);

@@ -4,7 +4,7 @@
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE 1
 #endif
-#include "test.h"
+#include "folder_check.h"
 
 #include "base/memory.h"
 #include "hash/key.h"
@@ -98,12 +98,8 @@ static void test_heads(void)
 int main(void)
 {
     test_start();
-    const char *base = getenv("TMPDIR");
     char dir[200];
-    snprintf(dir, sizeof(dir), "%s/unseen-scan-XXXXXX", base ? base : "/tmp");
-    if (!CHECK(mkdtemp(dir) != NULL)) {
-        return test_end();
-    }
+    test_folder_make(dir, sizeof(dir), "scan");
     snprintf(path, sizeof(path), "%s/store", dir);
     test_heads();
     CHECK(unlink(path) == 0);

@@ -6,7 +6,7 @@
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE 1
 #endif
-#include "folder_check.h"
+#include "store_check.h"
 
 #include <fcntl.h>
 #include <math.h>
@@ -18,6 +18,7 @@
 
 #include "hash/key.h"
 #include "log/log_format.h"
+#include <unseen_reserve.h>
 
 enum {
     NKEYS = 4000,
@@ -40,16 +41,6 @@ static uint64_t size_of(const char *name)
     return stat(name, &st) == 0 ? (uint64_t)st.st_size : 0;
 }
 
-static void flip(const char *name, uint64_t offset)
-{
-    uint8_t byte = 0;
-    const int fd = open(name, O_RDWR);
-    CHECK(fd >= 0 && pread(fd, &byte, 1, (off_t)offset) == 1);
-    byte ^= 0x10;
-    CHECK(pwrite(fd, &byte, 1, (off_t)offset) == 1);
-    CHECK(close(fd) == 0);
-}
-
 /* ---- stores ---- */
 
 static struct unseen_store_options options_of(enum unseen_store_mode mode)
@@ -62,21 +53,8 @@ static struct unseen_store_options options_of(enum unseen_store_mode mode)
 
 static struct unseen_store *open_store(const char *name, enum unseen_store_mode mode)
 {
-    struct unseen_store *store = NULL;
     const struct unseen_store_options options = options_of(mode);
-    const enum unseen_status status = unseen_store_open(&store, name, &options, &error);
-    if (!CHECK(status == UNSEEN_OK)) {
-        fprintf(stderr, "%s\n", error.text);
-        exit(1);
-    }
-    return store;
-}
-
-static void close_store(struct unseen_store *store)
-{
-    if (!CHECK(unseen_store_close(store, &error) == UNSEEN_OK)) {
-        fprintf(stderr, "%s\n", error.text);
-    }
+    return test_store_open(name, &options);
 }
 
 static size_t item(char *text, uint64_t i)
@@ -114,13 +92,6 @@ static uint64_t count(struct unseen_store *store, uint64_t first, uint64_t end)
         n += contains(store, i);
     }
     return n;
-}
-
-static struct unseen_store_info info_of(struct unseen_store *store)
-{
-    struct unseen_store_info info = {.size = sizeof(info)};
-    CHECK(unseen_store_info(store, &info) == UNSEEN_OK);
-    return info;
 }
 
 /* ---- the model ---- */
@@ -199,7 +170,7 @@ static void test_model(unsigned key_bits)
     options.key_bits = key_bits;
     for (int round = 0; round < 40; round++) {
         CHECK(unseen_store_open(&store, path, &options, &error) == UNSEEN_OK);
-        CHECK_EQ(info_of(store).key_bits, key_bits);
+        CHECK_EQ(test_store_info(store).key_bits, key_bits);
         memcpy(now, committed, sizeof(now));
         compare_with_model(store, now);
         check_listing(store, now);
@@ -222,7 +193,7 @@ static void test_model(unsigned key_bits)
                 memcpy(committed, now, sizeof(now));
             }
         }
-        close_store(store);
+        test_store_close(store);
         if (round % 3 == 0) {
             unlink(image);
         }
@@ -248,11 +219,11 @@ static void test_model(unsigned key_bits)
     CHECK(rest.nnew == nnew && part.nnew + nnew == rest.ndone);
     CHECK_EQ(rest.ndone, nkeys_of(committed));
     compare_with_model(to, committed);
-    close_store(to);
-    close_store(from);
+    test_store_close(to);
+    test_store_close(from);
     to = open_store(other, UNSEEN_STORE_READ);
     compare_with_model(to, committed);
-    close_store(to);
+    test_store_close(to);
 }
 
 /* ---- a large one: images, replays ---- */
@@ -266,30 +237,30 @@ static void test_image(void)
     struct unseen_store *store = open_store(path, UNSEEN_STORE_CREATE);
     add_range(store, 0, MANY);
     CHECK(unseen_store_commit(store, &error) == UNSEEN_OK);
-    CHECK(info_of(store).log_bytes < UNSEEN__RECORDS_OFFSET + 9 * MANY);
-    close_store(store);
+    CHECK(test_store_info(store).log_bytes < UNSEEN__RECORDS_OFFSET + 9 * MANY);
+    test_store_close(store);
     CHECK(size_of(image) > MANY * 4);
 
     store = open_store(path, UNSEEN_STORE_WRITE);
-    CHECK_EQ(info_of(store).replayed, 0);
-    CHECK_EQ(info_of(store).image_covers, size_of(path));
+    CHECK_EQ(test_store_info(store).replayed, 0);
+    CHECK_EQ(test_store_info(store).image_covers, size_of(path));
     CHECK_EQ(count(store, 0, MANY), MANY);
     add_range(store, MANY, MANY + 100);
     CHECK(unseen_store_commit(store, &error) == UNSEEN_OK);
     add_range(store, MANY + 100, MANY + 200); /* not committed */
-    close_store(store);
+    test_store_close(store);
 
     store = open_store(path, UNSEEN_STORE_READ);
-    CHECK_EQ(info_of(store).replayed, 100);
+    CHECK_EQ(test_store_info(store).replayed, 100);
     CHECK_EQ(count(store, 0, MANY + 200), MANY + 100);
-    close_store(store);
+    test_store_close(store);
 
-    flip(image, size_of(image) / 2);
+    test_file_flip(image, size_of(image) / 2);
     store = open_store(path, UNSEEN_STORE_READ);
-    CHECK(info_of(store).image_damaged);
-    CHECK_EQ(info_of(store).replayed, MANY + 100);
+    CHECK(test_store_info(store).image_damaged);
+    CHECK_EQ(test_store_info(store).replayed, MANY + 100);
     CHECK_EQ(count(store, 0, MANY + 200), MANY + 100);
-    close_store(store);
+    test_store_close(store);
     CHECK(unseen_store_verify(path, NULL, NULL, NULL, &error) == UNSEEN_ERR_CORRUPT);
     CHECK(unseen_store_repair(path, NULL, NULL, NULL, &error) == UNSEEN_OK);
     CHECK(unseen_store_verify(path, NULL, NULL, NULL, &error) == UNSEEN_OK);
@@ -303,13 +274,13 @@ static void test_image_holds_no_more(void)
     struct unseen_store *store = open_store(path, UNSEEN_STORE_CREATE);
     add_range(store, 0, 100000);
     CHECK(unseen_store_commit_begin(store, 90000, 0, &error) == UNSEEN_OK);
-    close_store(store);
+    test_store_close(store);
     CHECK(size_of(image) > 0);
     store = open_store(path, UNSEEN_STORE_READ);
-    CHECK_EQ(info_of(store).replayed, 0);
+    CHECK_EQ(test_store_info(store).replayed, 0);
     CHECK_EQ(count(store, 0, 90000), 90000);
     CHECK_EQ(count(store, 90000, 100000), 0);
-    close_store(store);
+    test_store_close(store);
 }
 
 /* An image that has a key more than the log, or lacks one, is damaged however well it is sealed: opening
@@ -331,14 +302,14 @@ static void test_image_differs(void)
         const size_t len = item(text, lacks ? 7 : MANY);
         CHECK((lacks ? test_set_remove(set, text, len, &verdict)
                      : test_set_add(set, text, len, &verdict)) == UNSEEN_OK);
-        close_store(store);
+        test_store_close(store);
         CHECK(size_of(image) > 0);
         CHECK(unseen_store_verify(path, NULL, NULL, NULL, &error) == UNSEEN_ERR_CORRUPT);
         CHECK(unseen_store_repair(path, NULL, NULL, NULL, &error) == UNSEEN_OK);
         CHECK(unseen_store_verify(path, NULL, NULL, NULL, &error) == UNSEEN_OK);
         store = open_store(path, UNSEEN_STORE_READ);
         CHECK_EQ(count(store, 0, MANY + 1), MANY);
-        close_store(store);
+        test_store_close(store);
     }
 }
 
@@ -355,12 +326,12 @@ static void test_divided_commit(void)
         add_range(store, 0, 2 * FULL + 1000);
         CHECK(unseen_store_commit_begin(store, counts[i], 0, &error) == UNSEEN_OK);
         CHECK(unseen_store_commit_wait(store, &error) == UNSEEN_OK);
-        close_store(store);
+        test_store_close(store);
         CHECK(unlink(image) == 0);
         store = open_store(path, UNSEEN_STORE_READ);
-        CHECK_EQ(info_of(store).replayed, counts[i]);
+        CHECK_EQ(test_store_info(store).replayed, counts[i]);
         CHECK_EQ(count(store, counts[i] - 5, 2 * FULL + 1000), 5);
-        close_store(store);
+        test_store_close(store);
     }
 }
 
@@ -374,9 +345,9 @@ static void make_commits(uint64_t ends[10])
     for (uint64_t i = 0; i < 10; i++) {
         add_range(store, 10 * i, 10 * i + 10);
         CHECK(unseen_store_commit(store, &error) == UNSEEN_OK);
-        ends[i] = info_of(store).log_bytes;
+        ends[i] = test_store_info(store).log_bytes;
     }
-    close_store(store);
+    test_store_close(store);
 }
 
 static void test_torn_end(void)
@@ -387,14 +358,14 @@ static void test_torn_end(void)
         CHECK(truncate(path, (off_t)(ends[9] - cut)) == 0);
         struct unseen_store *store = open_store(path, UNSEEN_STORE_READ);
         CHECK_EQ(count(store, 0, 100), 90);
-        CHECK_EQ(info_of(store).torn_bytes, ends[9] - cut - ends[8]);
-        close_store(store);
+        CHECK_EQ(test_store_info(store).torn_bytes, ends[9] - cut - ends[8]);
+        test_store_close(store);
         store = open_store(path, UNSEEN_STORE_WRITE);
         CHECK_EQ(size_of(path), ends[8]);
         add_range(store, 90, 100);
         CHECK(unseen_store_commit(store, &error) == UNSEEN_OK);
         CHECK_EQ(size_of(path), ends[9]);
-        close_store(store);
+        test_store_close(store);
     }
 }
 
@@ -413,7 +384,7 @@ static void test_damage(void)
         struct unseen_store_health health = {.size = sizeof(health)};
         unsigned ndamages = 0;
         make_commits(ends);
-        flip(path, ends[i] - 20);
+        test_file_flip(path, ends[i] - 20);
         CHECK(unseen_store_open(&store, path, NULL, &error) == UNSEEN_ERR_CORRUPT);
         CHECK(strstr(error.text, path) != NULL);
         CHECK(unseen_store_open(&store, path, &options, &error) == UNSEEN_ERR_CORRUPT);
@@ -426,7 +397,7 @@ static void test_damage(void)
         CHECK_EQ(count(store, 10 * i, 10 * i + 10), 0);
         add_range(store, 10 * i, 10 * i + 10);
         CHECK(unseen_store_commit(store, &error) == UNSEEN_OK);
-        close_store(store);
+        test_store_close(store);
         CHECK(unseen_store_verify(path, NULL, NULL, NULL, &error) == UNSEEN_OK);
         snprintf(other, sizeof(other), "%s/store.damaged", dir);
         CHECK_EQ(size_of(other), ends[9]);
@@ -450,13 +421,13 @@ static void test_damage_before_window(void)
             store = open_store(path, UNSEEN_STORE_CREATE);
             add_range(store, 0, n);
             CHECK(unseen_store_commit(store, &error) == UNSEEN_OK);
-            CHECK_EQ(info_of(store).log_bytes, UNSEEN__RECORDS_OFFSET + begin);
+            CHECK_EQ(test_store_info(store).log_bytes, UNSEEN__RECORDS_OFFSET + begin);
             add_range(store, n, n + 10);
             CHECK(unseen_store_commit(store, &error) == UNSEEN_OK);
-            close_store(store);
+            test_store_close(store);
             (void)unlink(image);
             const uint64_t size = size_of(path);
-            flip(path, UNSEEN__RECORDS_OFFSET + 9);
+            test_file_flip(path, UNSEEN__RECORDS_OFFSET + 9);
             const struct unseen_store_options options = options_of(UNSEEN_STORE_WRITE);
             CHECK(unseen_store_open(&store, path, &options, &error) == UNSEEN_ERR_CORRUPT);
             CHECK_EQ(size_of(path), size);
@@ -474,15 +445,15 @@ static void test_headers(void)
     make_commits(ends);
     for (uint64_t offset = 0; offset < UNSEEN__HEADER_LEN; offset += 61) {
         const uint64_t at = offset + (offset & 1 ? UNSEEN__HEADER_LEN : 0);
-        flip(path, at);
+        test_file_flip(path, at);
         store = open_store(path, UNSEEN_STORE_READ);
-        CHECK(info_of(store).header_damaged);
+        CHECK(test_store_info(store).header_damaged);
         CHECK_EQ(count(store, 0, 100), 100);
-        close_store(store);
-        close_store(open_store(path, UNSEEN_STORE_WRITE)); /* mends it */
+        test_store_close(store);
+        test_store_close(open_store(path, UNSEEN_STORE_WRITE)); /* mends it */
         store = open_store(path, UNSEEN_STORE_READ);
-        CHECK(!info_of(store).header_damaged);
-        close_store(store);
+        CHECK(!test_store_info(store).header_damaged);
+        test_store_close(store);
     }
     CHECK(truncate(path, UNSEEN__HEADER_LEN + 7) == 0); /* no crash leaves that */
     const struct unseen_store_options options = options_of(UNSEEN_STORE_WRITE);
@@ -492,11 +463,11 @@ static void test_headers(void)
     CHECK(unseen_store_verify(path, NULL, NULL, NULL, &error) == UNSEEN_ERR_CORRUPT);
     CHECK(unseen_store_repair(path, NULL, NULL, NULL, &error) == UNSEEN_OK);
     CHECK(unseen_store_verify(path, NULL, NULL, NULL, &error) == UNSEEN_OK);
-    flip(path, 100);
-    flip(path, UNSEEN__HEADER_LEN + 100);
+    test_file_flip(path, 100);
+    test_file_flip(path, UNSEEN__HEADER_LEN + 100);
     CHECK(unseen_store_open(&store, path, NULL, &error) == UNSEEN_ERR_CORRUPT);
-    flip(path, 3);
-    flip(path, UNSEEN__HEADER_LEN + 3);
+    test_file_flip(path, 3);
+    test_file_flip(path, UNSEEN__HEADER_LEN + 3);
     CHECK(unseen_store_open(&store, path, NULL, &error) == UNSEEN_ERR_FOREIGN);
 }
 
@@ -566,11 +537,11 @@ static void test_settings(void)
     char pid[32];
     snprintf(pid, sizeof(pid), "process %ld", (long)getpid());
     CHECK(strstr(error.text, pid) != NULL);
-    close_store(store);
+    test_store_close(store);
     options.profile = "aggressive"; /* an old store keeps the version that it has */
     CHECK(unseen_store_open(&store, path, &options, &error) == UNSEEN_OK);
     CHECK(strcmp(unseen_set_profile(unseen_store_set(store)), "aggressive/1") == 0);
-    close_store(store);
+    test_store_close(store);
     options.profile = "aggressive/2";
     CHECK(unseen_store_open(&store, path, &options, &error) == UNSEEN_ERR_MISMATCH);
     CHECK(strstr(error.text, "has the profile aggressive/1, not aggressive/2") != NULL);
@@ -597,9 +568,9 @@ static void test_settings(void)
     rewritten.key_bits = 0;
     CHECK(unseen_store_rewrite(path, &rewritten, &error) == UNSEEN_ERR_FPR);
     store = open_store(path, UNSEEN_STORE_READ);
-    CHECK(info_of(store).key_bits == 64 && info_of(store).fpr > 0.9e-6);
+    CHECK(test_store_info(store).key_bits == 64 && test_store_info(store).fpr > 0.9e-6);
     CHECK(unseen_store_commit(store, &error) == UNSEEN_ERR_READONLY);
-    close_store(store);
+    test_store_close(store);
 }
 
 static void test_foreign(void)
@@ -645,7 +616,7 @@ static void test_neighbours(void)
     snprintf(name, sizeof(name), "%s.new", path);
     write_text(name, "another\n");
     struct unseen_store *store = open_store(path, UNSEEN_STORE_CREATE);
-    CHECK(info_of(store).image_damaged);
+    CHECK(test_store_info(store).image_damaged);
     add_range(store, 0, 70000);
     CHECK(unseen_store_commit(store, &error) == UNSEEN_OK);
     CHECK(unseen_store_close(store, &error) == UNSEEN_ERR_IMAGE);
@@ -658,7 +629,7 @@ static void test_neighbours(void)
     CHECK_EQ(size_of(name), 7);
     store = open_store(path, UNSEEN_STORE_READ);
     CHECK_EQ(count(store, 0, 70000), 70000);
-    close_store(store);
+    test_store_close(store);
 }
 
 /* A symbolic link stays one, and nobody can read more than before. */
@@ -670,7 +641,7 @@ static void test_link_and_mode(void)
     add_range(store, 0, 70000);
     CHECK(unseen_store_commit(store, &error) == UNSEEN_OK);
     CHECK(chmod(other, 0600) == 0 && symlink(other, path) == 0);
-    close_store(store);
+    test_store_close(store);
     CHECK(unseen_store_rewrite(path, NULL, &error) == UNSEEN_OK);
     CHECK(lstat(path, &st) == 0 && S_ISLNK(st.st_mode));
     CHECK(stat(other, &st) == 0 && (st.st_mode & 0777) == 0600);
@@ -679,7 +650,7 @@ static void test_link_and_mode(void)
     CHECK(unseen_store_commit(store, &error) == UNSEEN_OK);
     add_range(store, 70001, 140000);
     CHECK(unseen_store_commit(store, &error) == UNSEEN_OK);
-    close_store(store);
+    test_store_close(store);
     char name[PATH_LEN + 16];
     snprintf(name, sizeof(name), "%s.image", other);
     CHECK(stat(name, &st) == 0 && (st.st_mode & 0777) == 0600);
@@ -706,7 +677,7 @@ static void test_two_headers(void)
     CHECK(unseen_store_repair(path, NULL, NULL, NULL, &error) == UNSEEN_ERR_CORRUPT);
     CHECK(pwrite(fd, bytes, sizeof(bytes), UNSEEN__HEADER_LEN) == (ssize_t)sizeof(bytes));
     CHECK(unseen_store_open(&store, path, NULL, &error) == UNSEEN_OK);
-    close_store(store);
+    test_store_close(store);
     CHECK(close(fd) == 0);
 }
 
@@ -719,7 +690,7 @@ static void test_forged_image(void)
     struct unseen_store *store = open_store(path, UNSEEN_STORE_CREATE);
     add_range(store, 0, 70000);
     CHECK(unseen_store_commit(store, &error) == UNSEEN_OK);
-    close_store(store);
+    test_store_close(store);
     const uint64_t size = size_of(path);
     const int fd = open(image, O_RDWR);
     CHECK(fd >= 0 && pread(fd, bytes, sizeof(bytes), 0) == (ssize_t)sizeof(bytes));
@@ -752,7 +723,7 @@ static void test_forged_image(void)
     CHECK(health.is_rewritten);
     store = open_store(path, UNSEEN_STORE_READ);
     CHECK_EQ(count(store, 0, 70000), 70000);
-    close_store(store);
+    test_store_close(store);
 }
 
 /* Keys of another width would be taken back wrongly, and others found after the next opening. */
@@ -763,7 +734,7 @@ static void test_wide_keys(void)
     test_folder_clear(dir);
     struct unseen_store *store = open_store(path, UNSEEN_STORE_CREATE);
     CHECK(unseen_store_add_keys(store, &wide, 1, &verdict, NULL) == UNSEEN_ERR_ARGUMENT);
-    close_store(store);
+    test_store_close(store);
 }
 
 /* ---- without a log ---- */
@@ -780,12 +751,12 @@ static void test_no_log(void)
         add_range(store, 100 * round, 100 * round + 100);
         CHECK(unseen_store_commit_begin(store, UINT64_MAX, 0, &error) == UNSEEN_OK);
         add_range(store, 500, 600); /* not committed */
-        close_store(store);
+        test_store_close(store);
         CHECK(unseen_store_verify(path, NULL, NULL, NULL, &error) == UNSEEN_OK);
     }
     CHECK(size_of(path) < UNSEEN__RECORDS_OFFSET + 208);
     CHECK(unseen_store_rewrite(path, NULL, &error) == UNSEEN_ERR_UNSUPPORTED);
-    flip(image, size_of(image) / 2);
+    test_file_flip(image, size_of(image) / 2);
     CHECK(unseen_store_open(&store, path, &options, &error) == UNSEEN_ERR_CORRUPT);
     CHECK(unseen_store_repair(path, NULL, NULL, NULL, &error) == UNSEEN_ERR_CORRUPT);
     CHECK(unlink(image) == 0);
@@ -811,7 +782,7 @@ static void test_draft(void)
             store = open_store(path, UNSEEN_STORE_CREATE);
             CHECK(add(store, 1000));
             CHECK(unseen_store_commit(store, &error) == UNSEEN_OK);
-            close_store(store);
+            test_store_close(store);
         }
         for (int publish = 0; publish < 2; publish++) {
             CHECK(unseen_store_open(&store, path, &draft, &error) == UNSEEN_OK);
@@ -826,7 +797,7 @@ static void test_draft(void)
                   (exists ? UNSEEN_OK : UNSEEN_ERR_MISSING));
             if (exists) {
                 CHECK_EQ(count(second, 0, 100), 0);
-                close_store(second);
+                test_store_close(second);
             }
             CHECK(unseen_store_output(store, 0, output, &len, &error) == UNSEEN_ERR_ARGUMENT);
             if (publish) {
@@ -836,14 +807,14 @@ static void test_draft(void)
                 CHECK(add(store, 101));
                 CHECK(unseen_store_commit(store, &error) == UNSEEN_OK);
             }
-            close_store(store);
+            test_store_close(store);
             if (!publish && !exists) {
                 CHECK(unseen_store_open(&store, path, NULL, &error) == UNSEEN_ERR_MISSING);
                 continue;
             }
             store = open_store(path, UNSEEN_STORE_READ);
             CHECK_EQ(count(store, 0, 2000), (exists ? 1u : 0u) + (publish ? 102u : 0u));
-            close_store(store);
+            test_store_close(store);
         }
     }
     /* Another process has made the store meanwhile. */
@@ -853,12 +824,12 @@ static void test_draft(void)
     second = open_store(path, UNSEEN_STORE_CREATE);
     CHECK(add(second, 2));
     CHECK(unseen_store_commit(second, &error) == UNSEEN_OK);
-    close_store(second);
+    test_store_close(second);
     CHECK(unseen_store_publish(store, &error) == UNSEEN_ERR_BUSY);
-    close_store(store);
+    test_store_close(store);
     store = open_store(path, UNSEEN_STORE_READ);
     CHECK_EQ(count(store, 0, 10), 1);
-    close_store(store);
+    test_store_close(store);
     CHECK(unseen_store_open(&store, "/nowhere/s.unseen", &draft, &error) == UNSEEN_ERR_MISSING);
 }
 
@@ -878,7 +849,7 @@ static void test_no_log_bits(const char *filter)
         CHECK_EQ(count(store, 0, 1000), 100 * round);
         add_range(store, 100 * round, 100 * round + 100);
         CHECK(unseen_store_commit(store, &error) == UNSEEN_OK);
-        close_store(store);
+        test_store_close(store);
         CHECK(unseen_store_verify(path, NULL, NULL, NULL, &error) == UNSEEN_OK);
     }
     CHECK(size_of(path) < UNSEEN__RECORDS_OFFSET + 208);
@@ -900,10 +871,10 @@ static void test_no_log_bits(const char *filter)
     CHECK(unseen_store_open(&store, path, &options, &error) == UNSEEN_OK);
     CHECK_EQ(count(store, 0, 1000), 300);
     add_range(store, 900, 901); /* nothing was committed, so there is nothing to forget */
-    close_store(store);
+    test_store_close(store);
     store = open_store(path, UNSEEN_STORE_READ);
     CHECK_EQ(count(store, 0, 1000), 300);
-    close_store(store);
+    test_store_close(store);
 }
 
 /* ---- the output ---- */
@@ -943,7 +914,7 @@ static void test_output(void)
     uint64_t len = open_output(store, &fd);
     CHECK_EQ(len, 0);
     write_lines(store, fd, len, 0, 100, 60);
-    close_store(store);
+    test_store_close(store);
     CHECK(close(fd) == 0);
     const uint64_t longer = size_of(output);
 
@@ -951,7 +922,7 @@ static void test_output(void)
     len = open_output(store, &fd);
     CHECK(len < longer && len == size_of(output));
     write_lines(store, fd, len, 0, 100, 100);
-    close_store(store);
+    test_store_close(store);
     CHECK(close(fd) == 0);
     CHECK_EQ(size_of(output), longer);
 
@@ -964,7 +935,7 @@ static void test_output(void)
     CHECK_EQ(len, longer + 8);
     write_lines(store, fd, len, 100, 200, 50);
     CHECK(unseen_store_commit_wait(store, &error) == UNSEEN_OK);
-    close_store(store);
+    test_store_close(store);
     CHECK(close(fd) == 0);
 
     /* A commit without a length takes that of the file; a smaller one is no length. */
@@ -974,36 +945,36 @@ static void test_output(void)
     CHECK(unseen_store_commit(store, &error) == UNSEEN_OK);
     CHECK(add(store, 310));
     CHECK(unseen_store_commit_begin(store, UINT64_MAX, len, &error) == UNSEEN_ERR_ARGUMENT);
-    close_store(store);
+    test_store_close(store);
     CHECK(close(fd) == 0);
     const uint64_t whole = size_of(output);
     store = open_store(path, UNSEEN_STORE_WRITE);
     CHECK_EQ(open_output(store, &fd), whole);
     len = whole;
     write_lines(store, fd, len, 400, 410, 5);
-    close_store(store);
+    test_store_close(store);
     CHECK(close(fd) == 0);
 
     /* Interrupted and changed: nothing is cut. */
     CHECK(unseen_store_rewrite(path, NULL, &error) == UNSEEN_OK);
     const uint64_t interrupted = size_of(output);
-    flip(output, longer + 10);
+    test_file_flip(output, longer + 10);
     store = open_store(path, UNSEEN_STORE_WRITE);
     fd = open(output, O_RDWR);
     CHECK(unseen_store_output(store, fd, output, &len, &error) == UNSEEN_ERR_CORRUPT);
     CHECK_EQ(size_of(output), interrupted);
-    flip(output, longer + 10);
+    test_file_flip(output, longer + 10);
     CHECK(unseen_store_output(store, fd, output, &len, &error) == UNSEEN_OK);
     CHECK(len < interrupted && size_of(output) == len);
     char cut[PATH_LEN + 8];
     snprintf(cut, sizeof(cut), "%s.cut", output);
     CHECK(size_of(cut) >= interrupted - len);
-    close_store(store);
+    test_store_close(store);
     CHECK(close(fd) == 0 && unlink(output) == 0);
 
     store = open_store(path, UNSEEN_STORE_WRITE);
     CHECK_EQ(open_output(store, &fd), 0);
-    close_store(store);
+    test_store_close(store);
     CHECK(close(fd) == 0);
 }
 
@@ -1038,11 +1009,11 @@ static void test_commit_poll(void)
         CHECK(ndurable > before && (ndurable == 400 || ndurable == 600));
         before = ndurable;
     }
-    close_store(store);
+    test_store_close(store);
     store = open_store(path, UNSEEN_STORE_READ);
     CHECK_EQ(count(store, 0, 1000), 600);
     CHECK(unseen_store_commit_poll(store, &ndurable, &error) == UNSEEN_ERR_READONLY);
-    close_store(store);
+    test_store_close(store);
 
     /* A commit that fails: the output is shorter than what was handed over. */
     test_folder_clear(dir);
@@ -1071,7 +1042,7 @@ static void test_interrupted_output(void)
     write_lines(store, fd, len, 0, MANY + 1, MANY);
     const uint64_t whole = size_of(output);
     char text[64];
-    close_store(store);
+    test_store_close(store);
     CHECK(close(fd) == 0);
     for (int run = 0; run < 2; run++) {
         store = open_store(path, UNSEEN_STORE_WRITE);
@@ -1079,7 +1050,7 @@ static void test_interrupted_output(void)
         CHECK_EQ(len, whole - item(text, MANY) - 1);
         CHECK_EQ(size_of(output), len);
         CHECK_EQ(count(store, 0, MANY + 1), MANY);
-        close_store(store);
+        test_store_close(store);
         CHECK(close(fd) == 0);
     }
 }
@@ -1103,7 +1074,7 @@ static void test_shortened_output(void)
         CHECK(close(fd) == 0);
         store = open_store(path, UNSEEN_STORE_READ);
         CHECK_EQ(count(store, 0, 400), 0);
-        close_store(store);
+        test_store_close(store);
     }
 }
 
@@ -1117,23 +1088,24 @@ static void test_output_names(void)
         uint64_t start = 0;
         test_folder_clear(dir);
         struct unseen_store *store = open_store(path, UNSEEN_STORE_CREATE);
-        CHECK(info_of(store).output == NULL);
+        CHECK(test_store_info(store).output == NULL);
         const int fd = open(output, O_RDWR | O_CREAT, 0666);
         name[len] = '\0';
         if (len > UNSEEN__OUTPUT_NAME_MAX) {
             CHECK(unseen_store_output(store, fd, name, &start, &error) == UNSEEN_ERR_ARGUMENT);
         } else {
             CHECK(unseen_store_output(store, fd, name, &start, &error) == UNSEEN_OK);
-            CHECK(strcmp(info_of(store).output, name) == 0);
+            CHECK(strcmp(test_store_info(store).output, name) == 0);
             write_lines(store, fd, 0, 0, 10, 5);
-            close_store(store);
+            test_store_close(store);
             CHECK(unseen_store_rewrite(path, NULL, &error) == UNSEEN_OK);
             store = open_store(path, UNSEEN_STORE_WRITE);
-            CHECK(strcmp(info_of(store).output, name) == 0);
-            CHECK(info_of(store).output_interrupted);
-            CHECK(info_of(store).output_len > 0 && info_of(store).output_len < size_of(output));
+            CHECK(strcmp(test_store_info(store).output, name) == 0);
+            CHECK(test_store_info(store).output_interrupted);
+            CHECK(test_store_info(store).output_len > 0 &&
+                  test_store_info(store).output_len < size_of(output));
         }
-        close_store(store);
+        test_store_close(store);
         CHECK(close(fd) == 0);
     }
 }
@@ -1207,7 +1179,7 @@ static void test_failing_memory(void)
         CHECK_EQ(good.inner.nlive, 0);
         struct unseen_store *store = open_store(path, UNSEEN_STORE_READ);
         CHECK_EQ(count(store, 0, MANY), MANY);
-        close_store(store);
+        test_store_close(store);
         good.inner.fail_at = 3 + fail_at % 30; /* a failing open of a store with an image */
         good.inner.nallocs = 0;
         (void)run_with(&good, MANY);
@@ -1215,15 +1187,39 @@ static void test_failing_memory(void)
     }
 }
 
+/* Room is for the set in memory: the file does not tell of it. */
+static void test_room(void)
+{
+    enum {
+        FEW = 20000,
+        MANY = 120000
+    };
+    test_folder_clear(dir);
+    struct unseen_store *store = open_store(path, UNSEEN_STORE_CREATE);
+    struct unseen_set_stats before = {.size = sizeof(before)};
+    struct unseen_set_stats after = {.size = sizeof(after)};
+    add_range(store, 0, FEW);
+    CHECK_EQ(unseen_set_stats(unseen_store_set(store), &before), UNSEEN_OK);
+    CHECK_EQ(unseen_store_reserve(store, MANY), UNSEEN_OK);
+    CHECK_EQ(unseen_set_stats(unseen_store_set(store), &after), UNSEEN_OK);
+    CHECK_EQ(after.nkeys, before.nkeys);
+    CHECK(after.nslots > MANY);
+    CHECK_EQ(count(store, 0, FEW), FEW);
+    add_range(store, FEW, MANY);
+    CHECK_EQ(unseen_set_stats(unseen_store_set(store), &before), UNSEEN_OK);
+    CHECK_EQ(before.nslots, after.nslots);
+    CHECK(unseen_store_commit(store, &error) == UNSEEN_OK);
+    test_store_close(store);
+    store = open_store(path, UNSEEN_STORE_READ);
+    CHECK_EQ(count(store, 0, MANY), MANY);
+    CHECK_EQ(unseen_store_reserve(store, 2 * MANY), UNSEEN_ERR_READONLY);
+    test_store_close(store);
+}
+
 int main(void)
 {
     test_start();
-    const char *base = getenv("TMPDIR");
-    const char *memory = access("/dev/shm", W_OK) == 0 ? "/dev/shm" : "/tmp";
-    snprintf(dir, sizeof(dir), "%s/unseen-store-XXXXXX", base ? base : memory);
-    if (!CHECK(mkdtemp(dir) != NULL)) {
-        return test_end();
-    }
+    test_folder_make(dir, sizeof(dir), "store");
     snprintf(path, sizeof(path), "%s/store", dir);
     snprintf(image, sizeof(image), "%s.image", path);
     snprintf(other, sizeof(other), "%s/other", dir);
@@ -1259,7 +1255,7 @@ int main(void)
     test_output_names();
     test_draft();
     test_failing_memory();
-    test_folder_clear(dir);
-    CHECK(rmdir(dir) == 0);
+    test_room();
+    test_folder_remove(dir);
     return test_end();
 }

@@ -5,7 +5,7 @@
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE 1
 #endif
-#include "folder_check.h"
+#include "store_check.h"
 
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -50,20 +50,6 @@ static struct unseen_store *open_store(enum unseen_store_mode mode)
         exit(1);
     }
     return store;
-}
-
-static void close_store(struct unseen_store *store)
-{
-    if (!CHECK(unseen_store_close(store, &error) == UNSEEN_OK)) {
-        fprintf(stderr, "%s\n", error.text);
-    }
-}
-
-static struct unseen_store_info info_of(struct unseen_store *store)
-{
-    struct unseen_store_info info = {.size = sizeof(info)};
-    CHECK(unseen_store_info(store, &info) == UNSEEN_OK);
-    return info;
 }
 
 static void add_keys(struct unseen_store *store, uint64_t first, uint64_t end)
@@ -130,14 +116,6 @@ static void write_file(const char *name, uint64_t offset, const void *buf, size_
     CHECK(fd >= 0 && pwrite(fd, buf, len, (off_t)offset) == (ssize_t)len && close(fd) == 0);
 }
 
-static void flip(const char *name, uint64_t offset)
-{
-    uint8_t byte = 0;
-    read_file(name, offset, &byte, 1);
-    byte ^= 0x10;
-    write_file(name, offset, &byte, 1);
-}
-
 static uint64_t get_le64(const uint8_t *p)
 {
     uint64_t v = 0;
@@ -190,17 +168,17 @@ static void test_open(void)
 {
     struct unseen_store *store = open_store(UNSEEN_STORE_CREATE);
     add_keys(store, 0, NKEYS);
-    close_store(store);
+    test_store_close(store);
     read_header();
     CHECK_EQ(header[8], 3);
     CHECK(get_le64(header + 104) > 0);
 
     store = open_store(UNSEEN_STORE_READ);
-    CHECK_EQ(info_of(store).replayed, 0);
+    CHECK_EQ(test_store_info(store).replayed, 0);
     check_all_seen(store, 0, NKEYS);
     const struct answers a = ask_keys(store, NKEYS, 2 * NKEYS);
     CHECK(a.nseen < 3 && a.nrefused == 0);
-    close_store(store);
+    test_store_close(store);
     CHECK(unseen_store_verify(path, NULL, NULL, NULL, &error) == UNSEEN_OK);
 
     /* A few changes do not need the rest of the image. */
@@ -211,12 +189,12 @@ static void test_open(void)
     CHECK(unseen_store_remove_keys(store, &key, 1, &verdict, NULL) == UNSEEN_OK);
     CHECK(verdict == UNSEEN_SEEN);
     CHECK(unseen_store_commit(store, &error) == UNSEEN_OK);
-    close_store(store);
+    test_store_close(store);
     store = open_store(UNSEEN_STORE_READ);
-    CHECK_EQ(info_of(store).replayed, 51);
+    CHECK_EQ(test_store_info(store).replayed, 51);
     check_all_seen(store, STEP, NKEYS + 50);
     CHECK_EQ(ask_keys(store, 0, 1).nseen, 0);
-    close_store(store);
+    test_store_close(store);
 }
 
 static void test_cut_short(void)
@@ -228,12 +206,12 @@ static void test_cut_short(void)
     CHECK(truncate(image, 1 << 20) == 0);
     const struct answers a = ask_keys(store, STEP, NKEYS);
     CHECK(a.nrefused > a.nasked / 2 && a.nseen + a.nrefused == a.nasked);
-    close_store(store);
+    test_store_close(store);
     /* Opened anew, the image is not used. */
     store = open_store(UNSEEN_STORE_READ);
-    CHECK(info_of(store).image_damaged && info_of(store).replayed > NKEYS);
+    CHECK(test_store_info(store).image_damaged && test_store_info(store).replayed > NKEYS);
     check_all_seen(store, STEP, NKEYS);
-    close_store(store);
+    test_store_close(store);
     restore_image(bytes, len);
 }
 
@@ -244,10 +222,10 @@ static void test_damage(void)
     const struct unseen_key known = key_of(STEP);
     uint8_t verdict = UNSEEN_NEW;
     uint64_t nbefore = 0;
-    flip(image, size_of(image) / 2);
+    test_file_flip(image, size_of(image) / 2);
     store = open_store(UNSEEN_STORE_WRITE);
-    CHECK(!info_of(store).image_damaged);
-    const uint64_t log_bytes = info_of(store).log_bytes;
+    CHECK(!test_store_info(store).image_damaged);
+    const uint64_t log_bytes = test_store_info(store).log_bytes;
     enum unseen_status status = UNSEEN_OK;
     while (status == UNSEEN_OK && nbefore < NKEYS) {
         const struct unseen_key key = key_of(3 * (uint64_t)NKEYS + nbefore++);
@@ -263,11 +241,11 @@ static void test_damage(void)
     CHECK(unseen_store_verify(path, NULL, NULL, NULL, &error) == UNSEEN_ERR_CORRUPT);
     CHECK(unseen_store_repair(path, NULL, NULL, NULL, &error) == UNSEEN_OK);
     store = open_store(UNSEEN_STORE_WRITE);
-    CHECK(info_of(store).replayed > NKEYS && info_of(store).log_bytes == log_bytes);
+    CHECK(test_store_info(store).replayed > NKEYS && test_store_info(store).log_bytes == log_bytes);
     check_all_seen(store, STEP, NKEYS + 50);
     CHECK(ask_keys(store, 3 * (uint64_t)NKEYS, 4 * (uint64_t)NKEYS).nseen < 3);
     add_keys(store, NKEYS + 50, NKEYS + 100);
-    close_store(store);
+    test_store_close(store);
 }
 
 /* An image that cannot be written, because the old one is damaged: the log has everything. */
@@ -279,10 +257,10 @@ static void test_save(void)
     uint64_t n = NKEYS + 100;
     struct unseen_store *store = open_store(UNSEEN_STORE_WRITE);
     add_keys(store, n, n + MORE);
-    close_store(store); /* writes an image */
+    test_store_close(store); /* writes an image */
     n += MORE;
     store = open_store(UNSEEN_STORE_WRITE);
-    CHECK_EQ(info_of(store).replayed, 0);
+    CHECK_EQ(test_store_info(store).replayed, 0);
     /* All keys of one half of the path: the groups of the other half are not read. */
     for (uint64_t i = n; i < n + 3 * MORE; i++) {
         struct unseen_key key = key_of(i);
@@ -292,14 +270,14 @@ static void test_save(void)
         }
     }
     CHECK(unseen_store_commit(store, &error) == UNSEEN_OK);
-    flip(image, 1 << 19);
+    test_file_flip(image, 1 << 19);
     CHECK(unseen_store_close(store, &error) == UNSEEN_ERR_IMAGE);
     CHECK(strstr(error.text, image) && strstr(error.text, "is damaged"));
     CHECK(unseen_store_repair(path, NULL, NULL, NULL, &error) == UNSEEN_OK);
     store = open_store(UNSEEN_STORE_WRITE);
     check_all_seen(store, STEP, n);
     add_keys(store, n, n + MORE);
-    close_store(store);
+    test_store_close(store);
     CHECK(unseen_store_verify(path, NULL, NULL, NULL, &error) == UNSEEN_OK);
 }
 
@@ -311,16 +289,16 @@ static void test_table(void)
     const uint64_t table_len = get_le64(header + 104);
     const uint64_t table = size_of(image) - table_len;
     char *bytes = save_image(&len);
-    flip(image, table + 800);
+    test_file_flip(image, table + 800);
     struct unseen_store *store = open_store(UNSEEN_STORE_READ);
-    CHECK(info_of(store).image_damaged && info_of(store).replayed > NKEYS);
-    close_store(store);
+    CHECK(test_store_info(store).image_damaged && test_store_info(store).replayed > NKEYS);
+    test_store_close(store);
     CHECK(unseen_store_verify(path, NULL, NULL, NULL, &error) == UNSEEN_ERR_CORRUPT);
 
     /* One key of a generation is in the next one: nothing of it shows before all is read. */
     uint8_t *all = malloc((size_t)table_len);
     CHECK(all != NULL);
-    flip(image, table + 800);
+    test_file_flip(image, table + 800);
     read_file(image, table, all, (size_t)table_len);
     for (size_t i = 8; i < 8 + 8 * 96; i += 8) {
         if (get_le64(all + i) > 0) {
@@ -335,9 +313,9 @@ static void test_table(void)
     free(all);
     CHECK(unseen_store_verify(path, NULL, NULL, NULL, &error) == UNSEEN_ERR_CORRUPT);
     store = open_store(UNSEEN_STORE_READ);
-    CHECK(!info_of(store).image_damaged);
+    CHECK(!test_store_info(store).image_damaged);
     CHECK(ask_keys(store, STEP, NKEYS).nrefused > 0);
-    close_store(store);
+    test_store_close(store);
 
     /* As older versions wrote it: it is read at once. */
     restore_image(bytes, len);
@@ -347,10 +325,10 @@ static void test_table(void)
     CHECK(truncate(image, (off_t)table) == 0);
     write_header();
     store = open_store(UNSEEN_STORE_READ);
-    CHECK_EQ(info_of(store).replayed, 0);
+    CHECK_EQ(test_store_info(store).replayed, 0);
     CHECK(truncate(image, 1 << 20) == 0);
     check_all_seen(store, STEP, NKEYS);
-    close_store(store);
+    test_store_close(store);
     CHECK(unlink(image) == 0);
 }
 
@@ -359,36 +337,31 @@ static void test_follow(void)
 {
     struct unseen_store *writer = open_store(UNSEEN_STORE_WRITE);
     add_keys(writer, 5 * (uint64_t)NKEYS, 5 * (uint64_t)NKEYS + NKEYS / 4);
-    close_store(writer); /* writes an image */
+    test_store_close(writer); /* writes an image */
     struct unseen_store *reader = open_store(UNSEEN_STORE_READ);
-    CHECK_EQ(info_of(reader).replayed, 0);
+    CHECK_EQ(test_store_info(reader).replayed, 0);
     check_all_seen(reader, STEP, NKEYS / 8);
     writer = open_store(UNSEEN_STORE_WRITE);
     add_keys(writer, 6 * (uint64_t)NKEYS, 6 * (uint64_t)NKEYS + 1000);
-    close_store(writer);
+    test_store_close(writer);
     CHECK(unseen_store_refresh(reader, &error) == UNSEEN_OK);
-    CHECK_EQ(info_of(reader).replayed, 1000);
+    CHECK_EQ(test_store_info(reader).replayed, 1000);
     check_all_seen(reader, 6 * (uint64_t)NKEYS, 6 * (uint64_t)NKEYS + 1000);
 
     CHECK(unseen_store_rewrite(path, NULL, &error) == UNSEEN_OK);
     writer = open_store(UNSEEN_STORE_WRITE);
     add_keys(writer, 7 * (uint64_t)NKEYS, 7 * (uint64_t)NKEYS + NKEYS / 4);
-    close_store(writer);
+    test_store_close(writer);
     CHECK(unseen_store_refresh(reader, &error) == UNSEEN_OK);
     check_all_seen(reader, STEP, NKEYS);
     check_all_seen(reader, 7 * (uint64_t)NKEYS, 7 * (uint64_t)NKEYS + NKEYS / 4);
-    close_store(reader);
+    test_store_close(reader);
 }
 
 int main(void)
 {
     test_start();
-    const char *base = getenv("TMPDIR");
-    const char *memory = access("/dev/shm", W_OK) == 0 ? "/dev/shm" : "/tmp";
-    snprintf(dir, sizeof(dir), "%s/unseen-fetch-XXXXXX", base ? base : memory);
-    if (!CHECK(mkdtemp(dir) != NULL)) {
-        return test_end();
-    }
+    test_folder_make(dir, sizeof(dir), "fetch");
     snprintf(path, sizeof(path), "%s/store", dir);
     snprintf(image, sizeof(image), "%s.image", path);
     test_open();
@@ -397,7 +370,6 @@ int main(void)
     test_save();
     test_table();
     test_follow();
-    test_folder_clear(dir);
-    CHECK(rmdir(dir) == 0);
+    test_folder_remove(dir);
     return test_end();
 }

@@ -9,7 +9,7 @@
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE 1
 #endif
-#include "folder_check.h"
+#include "store_check.h"
 
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -105,7 +105,6 @@ static bool model_remove(struct model *model, uint32_t id)
 
 static struct unseen_store *open_store(const struct kind *kind, enum unseen_store_mode mode)
 {
-    struct unseen_store *store = NULL;
     const struct unseen_store_options options = {
         .size = sizeof(options),
         .mode = mode,
@@ -117,30 +116,12 @@ static struct unseen_store *open_store(const struct kind *kind, enum unseen_stor
         .seed_len = 5,
         .cpu = test_cpu,
     };
-    if (!CHECK(unseen_store_open(&store, path, &options, &error) == UNSEEN_OK)) {
-        fprintf(stderr, "%s: %s\n", kind->filter, error.text);
-        exit(1);
-    }
-    return store;
-}
-
-static void close_store(struct unseen_store *store)
-{
-    if (!CHECK(unseen_store_close(store, &error) == UNSEEN_OK)) {
-        fprintf(stderr, "%s\n", error.text);
-    }
+    return test_store_open(path, &options);
 }
 
 static void commit(struct unseen_store *store)
 {
     CHECK(unseen_store_commit(store, &error) == UNSEEN_OK);
-}
-
-static struct unseen_store_info info_of(struct unseen_store *store)
-{
-    struct unseen_store_info info = {.size = sizeof(info)};
-    CHECK(unseen_store_info(store, &info) == UNSEEN_OK);
-    return info;
 }
 
 static void check_verify(const char *what)
@@ -259,11 +240,11 @@ static void test_model(const struct kind *kind)
     commit(store);
     CHECK_EQ(add_range(store, 0, MANY), 0);
     commit(store);
-    close_store(store);
+    test_store_close(store);
     check_verify(kind->filter);
     for (int round = 0; round < 8; round++) {
         store = open_store(kind, round % 4 == 3 ? UNSEEN_STORE_READ : UNSEEN_STORE_WRITE);
-        CHECK_EQ(info_of(store).image_covers > 0, round < 5);
+        CHECK_EQ(test_store_info(store).image_covers > 0, round < 5);
         compare(store, &model, kind->filter);
         if (round % 4 != 3) {
             if (kind->removes) {
@@ -273,7 +254,7 @@ static void test_model(const struct kind *kind)
             commit(store);
             compare(store, &model, kind->filter);
         }
-        close_store(store);
+        test_store_close(store);
         check_verify(kind->filter);
         if (round >= 4) {
             (void)unlink(image);
@@ -283,7 +264,7 @@ static void test_model(const struct kind *kind)
         enum unseen_verdict verdict;
         store = open_store(kind, UNSEEN_STORE_WRITE);
         CHECK(test_store_remove(store, "x", 1, &verdict) == UNSEEN_ERR_UNSUPPORTED);
-        close_store(store);
+        test_store_close(store);
     }
 }
 
@@ -299,16 +280,16 @@ static void test_uncommitted(const struct kind *kind)
     CHECK(take_out(store, 2));
     CHECK(add(store, 2));
     CHECK(add(store, MANY + 1));
-    close_store(store);
+    test_store_close(store);
     store = open_store(kind, UNSEEN_STORE_WRITE);
-    CHECK(info_of(store).image_covers > 0);
+    CHECK(test_store_info(store).image_covers > 0);
     for (uint32_t id = 1; id < 3; id++) {
         CHECK(contains(store, id));
         CHECK(take_out(store, id));
         CHECK(!contains(store, id));
     }
     CHECK(!contains(store, MANY + 1));
-    close_store(store);
+    test_store_close(store);
 }
 
 /* An image of an older version, which counted repeats, is not used; the next image is. */
@@ -320,7 +301,7 @@ static void test_older_image(const struct kind *kind)
     struct unseen_store *store = open_store(kind, UNSEEN_STORE_CREATE);
     CHECK_EQ(add_range(store, 0, MANY), MANY);
     commit(store);
-    close_store(store);
+    test_store_close(store);
     const int fd = open(image, O_RDWR);
     CHECK(fd >= 0 && pread(fd, bytes, sizeof(bytes), 0) == (ssize_t)sizeof(bytes));
     CHECK(unseen__image_header_decode(bytes, &header) == UNSEEN_OK);
@@ -332,10 +313,10 @@ static void test_older_image(const struct kind *kind)
     check_verify("an older image");
     for (int run = 0; run < 2; run++) {
         store = open_store(kind, UNSEEN_STORE_WRITE);
-        CHECK_EQ(info_of(store).image_covers > 0, run == 1);
-        CHECK(!info_of(store).image_damaged);
+        CHECK_EQ(test_store_info(store).image_covers > 0, run == 1);
+        CHECK(!test_store_info(store).image_damaged);
         CHECK_EQ(add_range(store, 0, MANY), 0);
-        close_store(store);
+        test_store_close(store);
     }
 }
 
@@ -372,34 +353,34 @@ static void test_churn(const struct kind *kind, bool closes)
         struct unseen_store *reader = open_store(kind, UNSEEN_STORE_READ);
         remove_range(store, 0, MANY);
         commit(store);
-        CHECK(info_of(store).dead_bytes > 0);
+        CHECK(test_store_info(store).dead_bytes > 0);
         if (closes) {
-            close_store(store);
+            test_store_close(store);
             check_verify(kind->filter);
             store = open_store(kind, UNSEEN_STORE_WRITE);
-            CHECK_EQ(info_of(store).dead_bytes, 0);
+            CHECK_EQ(test_store_info(store).dead_bytes, 0);
         }
         CHECK(contains(reader, 0) && contains(reader, MANY - 1) && contains(reader, MANY));
         size_t nkeys = 0;
         CHECK(unseen_store_keys(reader, count_keys, &nkeys, &error) == UNSEEN_OK);
         CHECK_EQ(nkeys, MANY + KEPT);
-        close_store(reader);
+        test_store_close(reader);
     }
     CHECK_EQ(add_range(store, 0, MANY + KEPT), MANY); /* a commit that may compact */
     commit(store);
     CHECK(log_size() < UNSEEN__RECORDS_OFFSET + 2 * 17 * (uint64_t)MANY);
     remove_range(store, 0, MANY);
     commit(store);
-    close_store(store);
+    test_store_close(store);
     CHECK(log_size() < UNSEEN__RECORDS_OFFSET + 17 * KEPT + 1000);
     check_verify(kind->filter);
     CHECK(contains(early, MANY) && !contains(early, 1));
-    close_store(early);
+    test_store_close(early);
     store = open_store(kind, UNSEEN_STORE_READ);
     for (uint32_t id = 0; id < MANY + KEPT; id++) {
         CHECK_EQ(contains(store, id), id >= MANY);
     }
-    close_store(store);
+    test_store_close(store);
 }
 
 /* A log that was written anew is no copy: an equal file of the same name, in another folder, is not
@@ -416,7 +397,7 @@ static void check_no_copy(const struct kind *kind, const char *name)
     CHECK(write(fd, "012345678901234567890123456789lost", 34) == 34);
     struct unseen_store *store = open_store(kind, UNSEEN_STORE_WRITE);
     CHECK(unseen_store_output(store, fd, copied, &len, &error) == UNSEEN_ERR_STOPPED);
-    close_store(store);
+    test_store_close(store);
     CHECK(close(fd) == 0 && unlink(copied) == 0 && rmdir(folder) == 0);
 }
 
@@ -460,7 +441,7 @@ static void test_churn_output(void)
     CHECK(contains(store, MANY) && !contains(store, 0));
     CHECK(unseen_store_output(store, fd, moved, &len, &error) == UNSEEN_OK);
     CHECK_EQ(len, 30);
-    close_store(store);
+    test_store_close(store);
     CHECK(close(fd) == 0);
     check_verify("an output");
 }
@@ -478,7 +459,7 @@ static void test_churn_draft(const struct kind *kind, bool exists, bool publishe
         struct unseen_store *old = open_store(kind, UNSEEN_STORE_CREATE);
         CHECK_EQ(add_range(old, MANY, MANY + KEPT), KEPT);
         commit(old);
-        close_store(old);
+        test_store_close(old);
         CHECK(stat(path, &before) == 0);
     }
     struct unseen_store *store = open_store(kind, UNSEEN_STORE_DRAFT);
@@ -490,22 +471,22 @@ static void test_churn_draft(const struct kind *kind, bool exists, bool publishe
     }
     CHECK(add(store, 0));
     commit(store);
-    CHECK(info_of(store).dead_bytes > 1 << 20);
+    CHECK(test_store_info(store).dead_bytes > 1 << 20);
     if (!publishes) {
-        close_store(store);
+        test_store_close(store);
         CHECK(stat(path, &after) == (exists ? 0 : -1));
         CHECK(after.st_ino == before.st_ino && after.st_size == before.st_size);
         return;
     }
     CHECK(unseen_store_publish(store, &error) == UNSEEN_OK);
-    close_store(store); /* here it is compacted */
+    test_store_close(store); /* here it is compacted */
     CHECK(log_size() < UNSEEN__RECORDS_OFFSET + 17 * KEPT + 1000);
     check_verify("a draft");
     store = open_store(kind, UNSEEN_STORE_READ);
     for (uint32_t id = 0; id < MANY + KEPT; id++) {
         CHECK_EQ(contains(store, id), id == 0 || (exists && id >= MANY));
     }
-    close_store(store);
+    test_store_close(store);
 }
 
 /* ---- a high rate ---- */
@@ -536,14 +517,14 @@ static void test_wrong_answers(const struct kind *kind)
     }
     commit(store);
     ask_all(store, before);
-    close_store(store);
+    test_store_close(store);
     check_verify(kind->filter);
     for (int run = 0; run < 2; run++) {
         store = open_store(kind, UNSEEN_STORE_WRITE);
-        CHECK_EQ(info_of(store).image_covers > 0, run == 0);
+        CHECK_EQ(test_store_info(store).image_covers > 0, run == 0);
         ask_all(store, after);
         CHECK(memcmp(before, after, sizeof(before)) == 0);
-        close_store(store);
+        test_store_close(store);
         CHECK(unlink(image) == 0);
     }
 }
@@ -551,12 +532,7 @@ static void test_wrong_answers(const struct kind *kind)
 int main(void)
 {
     test_start();
-    const char *base = getenv("TMPDIR");
-    const char *memory = access("/dev/shm", W_OK) == 0 ? "/dev/shm" : "/tmp";
-    snprintf(dir, sizeof(dir), "%s/unseen-filters-XXXXXX", base ? base : memory);
-    if (!CHECK(mkdtemp(dir) != NULL)) {
-        return test_end();
-    }
+    test_folder_make(dir, sizeof(dir), "filters");
     snprintf(path, sizeof(path), "%s/store", dir);
     snprintf(image, sizeof(image), "%s.image", path);
     for (size_t i = 0; i < sizeof(kinds) / sizeof(*kinds); i++) {
@@ -575,7 +551,6 @@ int main(void)
     test_older_image(&(struct kind){"scalable-count", 1e-5, 0, true});
     test_wrong_answers(&(struct kind){"counting", 0.1, 60000, true});
     test_wrong_answers(&(struct kind){"scalable-count", 0.1, 0, true});
-    test_folder_clear(dir);
-    CHECK(rmdir(dir) == 0);
+    test_folder_remove(dir);
     return test_end();
 }

@@ -9,9 +9,8 @@
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE 1
 #endif
-#include "test.h"
+#include "store_check.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -61,19 +60,6 @@ static const struct kind kinds[] = {
 
 /* ---- stores ---------------------------------------------------------------------------------- */
 
-static void remove_all(void)
-{
-    DIR *d = opendir(dir);
-    for (const struct dirent *e; d && (e = readdir(d));) {
-        char name[PATH_LEN + 300];
-        snprintf(name, sizeof(name), "%s/%s", dir, e->d_name);
-        if (e->d_name[0] != '.') {
-            CHECK(unlink(name) == 0);
-        }
-    }
-    CHECK(d && closedir(d) == 0);
-}
-
 static struct unseen_store_options options_of(const struct kind *kind, enum unseen_store_mode mode)
 {
     return (struct unseen_store_options){
@@ -89,34 +75,10 @@ static struct unseen_store_options options_of(const struct kind *kind, enum unse
     };
 }
 
-static struct unseen_store *open_with(const struct unseen_store_options *options)
-{
-    struct unseen_store *store = NULL;
-    if (!CHECK(unseen_store_open(&store, path, options, &error) == UNSEEN_OK)) {
-        fprintf(stderr, "%s\n", error.text);
-        exit(1);
-    }
-    return store;
-}
-
 static struct unseen_store *open_store(const struct kind *kind, enum unseen_store_mode mode)
 {
     const struct unseen_store_options options = options_of(kind, mode);
-    return open_with(&options);
-}
-
-static void close_store(struct unseen_store *store)
-{
-    if (!CHECK(unseen_store_close(store, &error) == UNSEEN_OK)) {
-        fprintf(stderr, "%s\n", error.text);
-    }
-}
-
-static struct unseen_store_info info_of(struct unseen_store *store)
-{
-    struct unseen_store_info info = {.size = sizeof(info)};
-    CHECK(unseen_store_info(store, &info) == UNSEEN_OK);
-    return info;
+    return test_store_open(path, &options);
 }
 
 static void refresh(struct unseen_store *store)
@@ -200,15 +162,8 @@ struct bytes {
 
 static struct bytes read_file(const char *name)
 {
-    struct bytes b = {NULL, 0};
-    struct stat st = {.st_size = 0};
-    const int fd = open(name, O_RDONLY);
-    if (CHECK(fd >= 0 && fstat(fd, &st) == 0)) {
-        b.len = (size_t)st.st_size;
-        b.data = malloc(b.len + 1);
-        CHECK(b.data && pread(fd, b.data, b.len, 0) == (ssize_t)b.len);
-    }
-    (void)close(fd);
+    struct bytes b = {0};
+    b.data = test_file_read(name, &b.len);
     return b;
 }
 
@@ -225,14 +180,14 @@ static void put_bytes(const struct bytes *b, size_t from, size_t to, bool cuts)
 static struct bytes make_log(const struct kind *kind, size_t ends[NCOMMITS + 1])
 {
     struct stat st;
-    remove_all();
+    test_folder_clear(dir);
     struct unseen_store *store = open_store(kind, UNSEEN_STORE_CREATE);
     for (int c = 0; c <= NCOMMITS; c++) {
         CHECK(c == 0 || change_block(store, kind, c, SMALL) == UNSEEN_OK);
         CHECK(stat(path, &st) == 0);
         ends[c] = (size_t)st.st_size;
     }
-    close_store(store);
+    test_store_close(store);
     const struct bytes log = read_file(path);
     CHECK(log.len == ends[NCOMMITS]);
     return log;
@@ -245,7 +200,7 @@ static void test_pieces(const struct kind *kind)
     size_t ends[NCOMMITS + 1];
     struct bytes log = make_log(kind, ends);
     uint64_t random = 5;
-    remove_all();
+    test_folder_clear(dir);
     put_bytes(&log, 0, ends[0], true);
     struct unseen_store *store = open_store(kind, UNSEEN_STORE_READ);
     const struct unseen_set *set = unseen_store_set(store);
@@ -263,15 +218,15 @@ static void test_pieces(const struct kind *kind)
             state++;
         }
         refresh(store);
-        CHECK_EQ(info_of(store).replayed > 0, state > before);
+        CHECK_EQ(test_store_info(store).replayed > 0, state > before);
         if (!check_state(store, kind, state, SMALL)) {
             break;
         }
     }
     CHECK(unseen_store_set(store) == set);
     refresh(store);
-    CHECK_EQ(info_of(store).replayed, 0);
-    close_store(store);
+    CHECK_EQ(test_store_info(store).replayed, 0);
+    test_store_close(store);
     free(log.data);
 }
 
@@ -297,7 +252,7 @@ static void test_cost(void)
     uint64_t before = 0;
     uint64_t after = 0;
     uint64_t base = 0;
-    remove_all();
+    test_folder_clear(dir);
     struct unseen_store *writer = open_store(kind, UNSEEN_STORE_CREATE);
     for (int c = 1; c <= 100; c++) {
         CHECK(change_block(writer, kind, c, LARGE) == UNSEEN_OK);
@@ -312,17 +267,58 @@ static void test_cost(void)
     (void)bytes_read(&after);
     CHECK(after - before <= base + SLACK);
     for (int c = 101; c < 111; c++) {
-        const uint64_t from = info_of(writer).log_bytes;
+        const uint64_t from = test_store_info(writer).log_bytes;
         CHECK(change_block(writer, kind, c, SMALL) == UNSEEN_OK);
-        const uint64_t added = info_of(writer).log_bytes - from;
+        const uint64_t added = test_store_info(writer).log_bytes - from;
         (void)bytes_read(&before);
         refresh(reader);
         (void)bytes_read(&after);
         CHECK(after - before <= base + added + SLACK);
-        CHECK_EQ(info_of(reader).replayed, 2 * SMALL);
+        CHECK_EQ(test_store_info(reader).replayed, 2 * SMALL);
     }
-    close_store(reader);
-    close_store(writer);
+    test_store_close(reader);
+    test_store_close(writer);
+}
+
+/* A long torn end is searched once, not at each refresh; what takes its place is read. */
+static void test_torn(void)
+{
+    enum {
+        NTORN = 40 << 20
+    };
+    const struct kind *kind = &kinds[0];
+    size_t ends[NCOMMITS + 1];
+    struct bytes log = make_log(kind, ends);
+    uint64_t before = 0;
+    uint64_t after = 0;
+    struct stat st;
+    test_folder_clear(dir);
+    put_bytes(&log, 0, ends[5], true);
+    CHECK(truncate(path, (off_t)(ends[5] + NTORN)) == 0);
+    struct unseen_store *store = open_store(kind, UNSEEN_STORE_READ);
+    CHECK_EQ(test_store_info(store).torn_bytes, NTORN);
+    if (bytes_read(&before)) {
+        for (int i = 0; i < 3; i++) {
+            refresh(store);
+        }
+        CHECK(bytes_read(&after) && after - before < NTORN / 8);
+    }
+    CHECK_EQ(test_store_info(store).torn_bytes, NTORN);
+    CHECK(check_state(store, kind, 5, SMALL));
+    /* The next writer has cut the end off and committed. The file is as long as before, and is changed
+     * later than one tick of its clock. */
+    CHECK(stat(path, &st) == 0);
+    put_bytes(&log, ends[5], ends[6], false);
+    const struct timespec later[2] = {st.st_mtim, {st.st_mtim.tv_sec + 1, st.st_mtim.tv_nsec}};
+    CHECK(utimensat(AT_FDCWD, path, later, 0) == 0);
+    refresh(store);
+    CHECK(check_state(store, kind, 6, SMALL));
+    put_bytes(&log, ends[6], ends[7], true);
+    refresh(store);
+    CHECK(check_state(store, kind, 7, SMALL));
+    CHECK_EQ(test_store_info(store).torn_bytes, 0);
+    test_store_close(store);
+    free(log.data);
 }
 
 /* ---- another log of the same name ------------------------------------------------------------ */
@@ -365,24 +361,24 @@ static void test_replaced(void)
                   "cannot open %s: No such file or directory");
     struct unseen_store_options other = options_of(kind, UNSEEN_STORE_CREATE);
     other.seed = "other";
-    close_store(open_with(&other));
+    test_store_close(test_store_open(path, &other));
     check_refused(store, UNSEEN_ERR_MISMATCH, UNSEEN_SETTING_SEED,
                   "%s has been replaced by a store with another seed");
     CHECK(unlink(path) == 0);
     other = options_of(kind, UNSEEN_STORE_CREATE);
     other.profile = "crawl/2";
-    close_store(open_with(&other));
+    test_store_close(test_store_open(path, &other));
     check_refused(store, UNSEEN_ERR_MISMATCH, UNSEEN_SETTING_PROFILE,
                   "%s has been replaced: it has the profile crawl/2 now, not none/1");
     CHECK(unlink(path) == 0);
     other = options_of(kind, UNSEEN_STORE_CREATE);
     other.key_bits = 96;
-    close_store(open_with(&other));
+    test_store_close(test_store_open(path, &other));
     check_refused(store, UNSEEN_ERR_MISMATCH, UNSEEN_SETTING_KEY_BITS,
                   "%s has been replaced: it has keys of 96 bits now, not 64");
     CHECK(rename(aside, path) == 0);
     refresh(store);
-    CHECK_EQ(info_of(store).replayed, 0);
+    CHECK_EQ(test_store_info(store).replayed, 0);
 
     /* Each filter takes the place of each. */
     for (size_t i = 0; i < sizeof(kinds) / sizeof(*kinds); i++) {
@@ -397,7 +393,7 @@ static void test_replaced(void)
         CHECK(strcmp(stats.filter, kinds[i].filter) == 0);
         CHECK(check_state(store, kind, 5, SMALL));
     }
-    close_store(store);
+    test_store_close(store);
     free(log.data);
 }
 
@@ -432,7 +428,7 @@ static void test_damage(const struct kind *kind)
     put_bytes(&log, 0, ends[12], true);
     refresh(store);
     CHECK(check_state(store, kind, 12, SMALL));
-    close_store(store);
+    test_store_close(store);
     free(log.data);
 }
 
@@ -447,7 +443,7 @@ static void test_cut_back(const struct kind *kind)
     fill_block(4, SMALL, 1);
     CHECK(unseen_store_add(writer, block.items, SMALL, block.verdicts, NULL) == UNSEEN_OK);
     CHECK(unseen_store_commit(writer, &error) == UNSEEN_OK);
-    close_store(writer);
+    test_store_close(writer);
     struct bytes other = read_file(path);
     for (size_t end = ends[3]; end <= ends[5]; end += ends[5] - ends[3]) {
         put_bytes(&log, 0, ends[5], true);
@@ -461,7 +457,7 @@ static void test_cut_back(const struct kind *kind)
         refresh(store);
         CHECK(check_state(store, kind, end == ends[3] ? 3 : 5, SMALL));
         CHECK_EQ(count_block(store, 4, SMALL, 1), 0);
-        close_store(store);
+        test_store_close(store);
     }
     free(other.data);
     free(log.data);
@@ -483,7 +479,7 @@ static void test_room(const char *filter)
     uint64_t random = 1;
     int nlarger = 0;
     uint64_t memory = 0;
-    remove_all();
+    test_folder_clear(dir);
     struct unseen_store *writer = open_store(&kind, UNSEEN_STORE_CREATE);
     struct unseen_store *reader = open_store(&kind, UNSEEN_STORE_READ);
     for (int i = 0; i < NBATCHES; i++) {
@@ -507,32 +503,32 @@ static void test_room(const char *filter)
     for (size_t k = 0; k < BATCH; k++) {
         CHECK(verdicts[k] == UNSEEN_SEEN);
     }
-    close_store(reader);
-    close_store(writer);
+    test_store_close(reader);
+    test_store_close(writer);
 }
 
 /* ---- without a log --------------------------------------------------------------------------- */
 
 static void test_no_log(const struct kind *kind)
 {
-    remove_all();
+    test_folder_clear(dir);
     struct unseen_store_options options = options_of(kind, UNSEEN_STORE_CREATE);
     options.no_log = true;
-    close_store(open_with(&options));
+    test_store_close(test_store_open(path, &options));
     struct unseen_store *store = open_store(kind, UNSEEN_STORE_READ);
     for (int c = 1; c < 6; c++) {
         struct unseen_store *writer = open_store(kind, UNSEEN_STORE_WRITE);
         CHECK(change_block(writer, kind, c, SMALL) == UNSEEN_OK);
         refresh(store);
         CHECK(check_state(store, kind, c - 1, SMALL));
-        close_store(writer);
+        test_store_close(writer);
         refresh(store);
         CHECK(check_state(store, kind, c, SMALL));
     }
     CHECK(rename(image, path) == 0 || errno == ENOENT);
     CHECK(unseen_store_refresh(store, &error) == UNSEEN_ERR_FOREIGN);
     CHECK(check_state(store, kind, 5, SMALL));
-    close_store(store);
+    test_store_close(store);
 }
 
 /* ---- allocations that fail ------------------------------------------------------------------- */
@@ -551,7 +547,7 @@ static void test_no_memory(const struct kind *kind)
         int nfailed = 0;
         for (unsigned long at = 1; !done; at++) {
             put_bytes(&log, 0, ends[5], true);
-            struct unseen_store *store = open_with(&options);
+            struct unseen_store *store = test_store_open(path, &options);
             if (replaced) {
                 CHECK(unlink(path) == 0);
             }
@@ -568,7 +564,7 @@ static void test_no_memory(const struct kind *kind)
                 refresh(store);
             }
             CHECK(check_state(store, kind, NCOMMITS, SMALL));
-            close_store(store);
+            test_store_close(store);
             CHECK_EQ(counting.nlive, 0);
         }
         CHECK(nfailed >= 4); /* 3 for the keys, 1 for the scan */
@@ -657,9 +653,9 @@ static void test_processes(const struct kind *kind)
     int nlogs = 0;
     int last = 0;
     uint8_t id[16] = {0};
-    remove_all();
+    test_folder_clear(dir);
     *shared = (struct shared){0, 0, 0};
-    close_store(open_store(kind, UNSEEN_STORE_CREATE));
+    test_store_close(open_store(kind, UNSEEN_STORE_CREATE));
     struct unseen_store *store = open_store(kind, UNSEEN_STORE_READ);
     for (int session = 0; session < NSESSIONS; session++) {
         const bool is_killed = session % 2 == 1;
@@ -674,7 +670,7 @@ static void test_processes(const struct kind *kind)
             const int c = follow(store, kind);
             nstates += c != last;
             last = c;
-            const struct unseen_store_info info = info_of(store);
+            const struct unseen_store_info info = test_store_info(store);
             nlogs += memcmp(id, info.id, sizeof(id)) != 0;
             memcpy(id, info.id, sizeof(id));
             if (is_killed && c >= until) {
@@ -696,17 +692,15 @@ static void test_processes(const struct kind *kind)
     CHECK(nstates > 2 * NSESSIONS); /* the reader saw many states */
     CHECK(nlogs >= (kind->removes ? 3 : 2));
     CHECK(unseen_store_verify(path, NULL, NULL, NULL, &error) == UNSEEN_OK);
-    close_store(store);
+    test_store_close(store);
 }
 
 int main(void)
 {
     test_start();
-    const char *base = getenv("TMPDIR");
-    const char *memory = access("/dev/shm", W_OK) == 0 ? "/dev/shm" : "/tmp";
-    snprintf(dir, sizeof(dir), "%s/unseen-refresh-XXXXXX", base ? base : memory);
+    test_folder_make(dir, sizeof(dir), "refresh");
     shared = mmap(NULL, sizeof(*shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-    if (!CHECK(shared != MAP_FAILED && mkdtemp(dir) != NULL)) {
+    if (!CHECK(shared != MAP_FAILED)) {
         return test_end();
     }
     snprintf(path, sizeof(path), "%s/store", dir);
@@ -719,13 +713,13 @@ int main(void)
         test_processes(&kinds[i]);
     }
     test_cost();
+    test_torn();
     test_replaced();
     test_room("bloom");
     test_room("block");
     test_no_log(&(struct kind){"bloom", 1e-9, 100000, false});
     test_no_log(&(struct kind){"block", 1e-8, 100000, false});
     test_no_log(&(struct kind){"scalable", 1e-5, 0, false});
-    remove_all();
-    CHECK(rmdir(dir) == 0);
+    test_folder_remove(dir);
     return test_end();
 }

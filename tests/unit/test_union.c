@@ -104,6 +104,81 @@ static void check_union(double fpr, unsigned threads_a, unsigned threads_b, uint
     CHECK_EQ(counting.nlive, 0);
 }
 
+/* Keys with equal beginnings, some of which find no room in the lines and are kept whole. */
+static struct unseen_key whole_key(uint64_t i)
+{
+    struct unseen_key key = test_key(1000000 + i);
+    key.lo &= ~(uint64_t)0xfffff;
+    key.hi >>= 20;
+    return key;
+}
+
+static void add_wholes(struct unseen_set *set)
+{
+    for (uint64_t i = 0; i < 300; i++) {
+        const struct unseen_key key = whole_key(i);
+        uint8_t verdict;
+        CHECK(unseen_set_add_keys(set, &key, 1, &verdict, NULL) == UNSEEN_OK);
+    }
+}
+
+static bool are_wholes_seen(const struct unseen_set *set)
+{
+    uint64_t nseen = 0;
+    for (uint64_t i = 0; i < 300; i++) {
+        const struct unseen_key key = whole_key(i);
+        uint8_t verdict = 9;
+        CHECK(unseen_set_contains_keys(set, &key, 1, &verdict, NULL) == UNSEEN_OK);
+        nseen += verdict == UNSEEN_SEEN;
+    }
+    return nseen == 300;
+}
+
+/* A union in steps, with adds and removals in both sets between the steps. What the other set has all
+ * the time is merged, and a replica that takes the same steps has the same bytes. */
+static void check_steps(double fpr, unsigned threads_b, uint64_t n)
+{
+    enum {
+        NSETS = 4 /* a and b, and their replicas */
+    };
+    struct unseen_set *sets[NSETS] = {make(NULL, fpr, 1, 0), make(NULL, fpr, threads_b, 0)};
+    uint64_t cursors[2] = {0, 0};
+    uint64_t nsteps = 0;
+    add_range(sets[0], 0, n / 3);
+    add_range(sets[1], n / 4, n);
+    add_wholes(sets[1]);
+    for (int i = 0; i < 2; i++) {
+        CHECK(unseen_set_copy(&sets[2 + i], sets[i], NULL) == UNSEEN_OK);
+    }
+    while (cursors[0] != UNSEEN_MERGE_DONE) {
+        for (int i = 0; i < 2; i++) {
+            struct unseen_set *a = sets[2 * i];
+            struct unseen_set *b = sets[2 * i + 1];
+            CHECK(unseen_set_merge_step(a, b, &cursors[i], NULL) == UNSEEN_OK);
+            add_range(b, n + nsteps * 400, n + nsteps * 400 + 400); /* its groups split */
+            add_range(a, 2 * n + nsteps * 30, 2 * n + nsteps * 30 + 30);
+            const struct unseen_key key = test_key(n + nsteps * 200);
+            uint8_t verdict;
+            CHECK(unseen_set_remove_keys(b, &key, 1, &verdict, NULL) == UNSEEN_OK);
+        }
+        CHECK_EQ(cursors[0], cursors[1]);
+        nsteps++;
+    }
+    CHECK(nsteps > n / 10000);
+    CHECK(test_set_sound(sets[0]));
+    CHECK_EQ(count_seen(sets[0], 0, n), n);
+    CHECK(are_wholes_seen(sets[0]));
+    CHECK_EQ(unseen_set_digest(sets[0]), unseen_set_digest(sets[2]));
+    /* A cursor of no merge. */
+    CHECK(unseen_set_merge_step(sets[0], sets[1], &cursors[0], NULL) == UNSEEN_ERR_ARGUMENT);
+    uint64_t start = 0;
+    CHECK(unseen_set_merge_step(sets[0], sets[0], &start, NULL) == UNSEEN_ERR_ARGUMENT);
+    for (int i = 0; i < NSETS; i++) {
+        unseen_set_free(sets[i]);
+    }
+    CHECK_EQ(counting.nlive, 0);
+}
+
 /* Crowds that do not fit into the lines of a group which cannot grow. */
 static void check_crowd(double fpr)
 {
@@ -135,6 +210,50 @@ static void check_crowd(double fpr)
     CHECK_EQ(nseen, N);
     unseen_set_free(sets[0]);
     unseen_set_free(sets[1]);
+    CHECK_EQ(counting.nlive, 0);
+}
+
+static void add_crowd(struct unseen_set *set, uint64_t first, uint64_t end)
+{
+    for (uint64_t i = first; i < end; i++) {
+        struct unseen_key key = test_key(i);
+        uint8_t verdict;
+        key.hi >>= 20;
+        CHECK(unseen_set_add_keys(set, &key, 1, &verdict, NULL) == UNSEEN_OK);
+    }
+}
+
+/* Keys that only the secret can make: 20 bits that choose the group are the same. One set keeps most of
+ * them whole, but two sets cannot be joined. That is no lack of memory, and no key is lost. */
+static void check_large_crowds(void)
+{
+    enum {
+        N = 100000
+    };
+    struct unseen_error error;
+    struct unseen_set *a = make(NULL, 2e-6, 1, 0);
+    struct unseen_set *b = make(NULL, 2e-6, 1, 0);
+    struct unseen_set *copy = NULL;
+    add_crowd(a, 0, N);
+    add_crowd(b, N, 2 * N);
+    const uint64_t digest = unseen_set_digest(a);
+    CHECK(unseen_set_copy(&copy, a, NULL) == UNSEEN_OK);
+    CHECK(unseen_set_merge(copy, b, &error) == UNSEEN_ERR_UNSUPPORTED);
+    CHECK(strstr(error.text, "crowd") != NULL);
+    CHECK(test_set_sound(copy));
+    CHECK(unseen_set_digest(a) == digest && unseen_set_digest(copy) != digest);
+    uint64_t nseen = 0;
+    for (uint64_t i = 0; i < N; i++) {
+        struct unseen_key key = test_key(i);
+        uint8_t verdict = 9;
+        key.hi >>= 20;
+        CHECK(unseen_set_contains_keys(copy, &key, 1, &verdict, NULL) == UNSEEN_OK);
+        nseen += verdict == UNSEEN_SEEN;
+    }
+    CHECK_EQ(nseen, N);
+    unseen_set_free(copy);
+    unseen_set_free(a);
+    unseen_set_free(b);
     CHECK_EQ(counting.nlive, 0);
 }
 
@@ -265,8 +384,12 @@ int main(void)
         check_union(fpr, 1, 1, 60000, 0, 500, wide ? 28 : 20);
         check_union(fpr, 1, 1, 60000, 100000, 500, wide ? 29 : 21);
         check_union(fpr, 2, 1, 30000, 20000, 30000, wide ? 28 : 20);
+        check_steps(1.5e-6, 1, 60000);
+        check_steps(5e-9, 1, 60000);
+        check_steps(5e-9, 3, 60000);
         check_crowd(fpr);
     }
+    check_large_crowds();
     check_refusals();
     check_nomem();
     for (size_t i = 0; i < sizeof(filters) / sizeof(filters[0]); i++) {

@@ -152,7 +152,7 @@ static void test_rules(uint64_t n)
 
 /* Each structure that the kernels look for, begun at each place: they read 64 bytes at a time, and what
  * a structure means must not depend on where such a block ends. Two heads: a long path, and a long
- * host, behind which the path begins anywhere. */
+ * host, behind which the path begins anywhere; each with http and with https. */
 static void test_places(const char *profile, const char *rule)
 {
     static const char *const structures[] = {
@@ -166,6 +166,7 @@ static void test_places(const char *profile, const char *rule)
         "\xc3\xa9", "\"",     "<",      "`",       "{",
         "'",        "^",      "|",      "&",       ";jsessionid=1",
         "@",        ":",      ":80/",   ":8080/x", ":/",
+        "./",       ".1/",    ".a1/",   "-9/",     ".0x/y",
     };
     static const size_t tails[] = {0, 1, 2, 61, 130};
     struct unseen_url *url = create(profile, rule);
@@ -174,13 +175,15 @@ static void test_places(const char *profile, const char *rule)
     if (!b) {
         abort();
     }
-    for (size_t head = 0; head < 2; head++) {
+    for (size_t head = 0; head < 4; head++) {
+        static const char *const heads[] = {"http://e.c/bb", "http://e.c", "https://e.c/b",
+                                            "https://e.c"};
         for (size_t place = 13; place <= 210; place++) {
             for (size_t i = 0; i < sizeof(structures) / sizeof(*structures) * 5; i++) {
                 char text[1024];
                 memset(text, 'a', sizeof(text));
-                memcpy(text, head ? "http://e.c" : "http://e.c/bb", head ? 10 : 13);
-                for (size_t k = 20; head && k + 2 < place; k += 30) {
+                memcpy(text, heads[head], strlen(heads[head]));
+                for (size_t k = 20; head % 2 && k + 2 < place; k += 30) {
                     text[k] = '.';
                 }
                 const char *const structure = structures[i / 5];

@@ -2,12 +2,17 @@
 """Keys as docs/format.md says, slowly: a second implementation that shares no code with src/hash.
 
     keys.py           prints keys.tsv
-    keys.py check     compares keys.tsv and the examples in docs/format.md with it
+    keys.py shards    prints shards.tsv
+    keys.py check     compares keys.tsv, shards.tsv and the examples in docs/format.md with it
 
 A row of keys.tsv is the seed, the length of the input, hi and lo. Byte i of an input is
 (167 i + 13) modulo 256.
+
+A row of shards.tsv is the number of shards, an identity in hexadecimal digits and its shard; or the
+number of shards, a shard and its tag, with a minus before the shard.
 """
 
+import binascii
 import hashlib
 import pathlib
 import re
@@ -132,11 +137,42 @@ def text():
     return "".join(f"{seed.hex()}\t{n}\t{hi:016x}\t{lo:016x}\n" for seed, n, hi, lo in rows())
 
 
+def shard(keys, identity, n):
+    hi, lo = keys.key(identity)
+    hi, _ = keys.key(hi.to_bytes(8, "little") + lo.to_bytes(8, "little"))
+    return (hi >> 32) * n >> 32
+
+
+def tag(i, n):
+    t = 0
+    while not i * 16384 <= binascii.crc_hqx(str(t).encode(), 0) % 16384 * n < (i + 1) * 16384:
+        t += 1
+    return t
+
+
+def shards_text():
+    keys = Keys(b"unseen shards")
+    out = ""
+    for n in (1, 2, 3, 16, 20, 1024, 1000000, 2**32 - 1):
+        for identity in [b"", b"x", b"http://example.com/", b"http://example.com/?" + sample(1100)] + [
+            b"http://example.com/%d" % i for i in range(20)
+        ]:
+            out += f"{n}\t{identity.hex()}\t{shard(keys, identity, n)}\n"
+    for n in (1, 2, 3, 16, 20, 256, 1000, 16384):
+        for i in sorted({0, 1, 2, 15, 19, n // 2, n - 2, n - 1}):
+            if 0 <= i < n:
+                out += f"{n}\t-{i}\t{tag(i, n)}\n"
+    return out
+
+
 def check():
     here = pathlib.Path(__file__).resolve().parent
     good = here.joinpath("keys.tsv").read_text() == text()
     if not good:
         print("keys.tsv is not what keys.py prints")
+    if here.joinpath("shards.tsv").read_text() != shards_text():
+        print("shards.tsv is not what keys.py shards prints")
+        good = False
     page = here.parent.parent.joinpath("docs", "format.md").read_text()
     examples = re.findall(r"^\| `([^`]+)` \| `([^`]*)` \| `([0-9a-f]{16})` \| `([0-9a-f]{16})` \|$", page, re.M)
     if len(examples) < 3:
@@ -153,4 +189,4 @@ def check():
 if __name__ == "__main__":
     if sys.argv[1:] == ["check"]:
         sys.exit(check())
-    sys.stdout.write(text())
+    sys.stdout.write(shards_text() if sys.argv[1:] == ["shards"] else text())

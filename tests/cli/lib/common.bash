@@ -88,10 +88,10 @@ lacks() {
     ! grep -q -e "$1" "$2" || complain "$2 has a line with '$1'"
 }
 
-# How often to look again, every 10 ms: for up to 20 s; for 1 s where a check has failed already, so
+# How often to look again, every 10 ms: for 100 s and more; for 1 s where a check has failed already, so
 # that a test of a broken tool comes to its end.
 patience() {
-    [ "$tests_failed" -gt 0 ] && seq 100 || seq 2000
+    [ "$tests_failed" -gt 0 ] && seq 100 || seq 10000
 }
 
 # Waits for a command to succeed.

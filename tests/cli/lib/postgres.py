@@ -1,9 +1,10 @@
-# A PostgreSQL server of the test's own, on a socket in a folder of its own. It does not run as root.
+# A PostgreSQL server of the test's own, on a socket in a folder of its own. It does not run as root. Options are
+# those of `postgres`.
 import atexit, glob, os, pwd, shutil, signal, subprocess, tempfile, time
 
 
 class Postgres:
-    def __init__(self):
+    def __init__(self, *options):
         found = sorted(glob.glob("/usr/lib/postgresql/*/bin"))
         assert found, "PostgreSQL is not installed"
         self.bin = found[-1]
@@ -14,7 +15,7 @@ class Postgres:
             os.chown(self.folder, pwd.getpwnam(self.user).pw_uid, -1)
         self.run("initdb", "-D", self.folder + "/data", "-U", "postgres", "-A", "trust")
         self.log = open(self.folder + "/log", "wb")
-        self.process = subprocess.Popen([self.bin + "/postgres", "-D", self.folder + "/data", "-k", self.folder, "-h", ""],
+        self.process = subprocess.Popen([self.bin + "/postgres", "-D", self.folder + "/data", "-k", self.folder, "-h", "", *options],
                                         user=self.user, stdout=self.log, stderr=self.log, cwd="/")
         atexit.register(self.end)
         until = time.time() + 60

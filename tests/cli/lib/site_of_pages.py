@@ -14,6 +14,7 @@ class Site:
         self.npages, self.seed, self.delay = npages, seed, delay
         self.fetches = []  # (page, who, begin, end)
         self.current = []  # (who, begin)
+        self.is_enough = lambda: False  # nothing is answered while this is true
         site = self
 
         class Handler(http.server.BaseHTTPRequestHandler):
@@ -65,6 +66,8 @@ class Site:
         begin, who = time.monotonic(), request.headers.get("User-Agent")
         self.current.append((who, begin))
         time.sleep(self.delay)
+        while self.is_enough():
+            time.sleep(0.005)
         path = path_of(request.path)
         name = path.rsplit("/", 1)[1]
         found = path == "/feed" or path.startswith("/p/") and name.isdigit() and int(name) < self.npages

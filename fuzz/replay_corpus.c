@@ -8,9 +8,8 @@
 #endif
 #include <dirent.h>
 
+#include "target.h"
 #include "test.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 enum {
     MUTATIONS_USUAL = 200,

@@ -1,0 +1,104 @@
+# import --from-redis: a filter of RedisBloom out of its server, as a frozen layer. The server is import_redis.py.
+# Label: once
+. "$(dirname "$0")/lib/common.bash"
+. "$TESTS/cli/lib/listening.bash"
+if "$UNSEEN" -c -s redis+unix:none < /dev/null 2>&1 | grep 'without hiredis' > /dev/null; then exit 77; fi
+
+seq -f 'http://e.com/%.0f/x' 8000 > members
+seq -f 'http://other.example/%.0f' 10000 > others
+
+bloom() { # [FAULT]: starts a server: $port
+    [ -z "${server-}" ] || stop_process "$server"
+    rm -f port
+    FAULT=${1-} CHUNK=${2-1000} python3 "$TESTS/cli/import_redis.py" port members others want 2> server.err &
+    server=$!
+    running="$server $running"
+    eventually [ -e port ]
+    port=$(cat port)
+}
+figure() { "$UNSEEN" info --json "$1" | sed -E "s/.*\"$2\":([^,}]+).*/\1/"; }
+
+# Every member is found, and the other answers are those of the filter, in chunks of any size.
+for chunk in 1000 7 16777216; do
+    bloom '' $chunk
+    run import --from-redis "127.0.0.1:$port" old.layer crawl
+    expect 0 '' ''
+    run check -c old.layer members
+    expect 0 '8000\n' ''
+    run check old.layer others
+    same out want
+    [ $chunk != 1000 ] || cp old.layer first.layer
+    same old.layer first.layer
+done
+holds [ "$(wc -l < want)" -gt 5 ]
+holds [ "$(figure old.layer keys_said)" = 8000 ]
+run verify old.layer
+expect 0 'old.layer: good\n' ''
+cat members others > all
+"$UNSEEN" -p none -c -x old.layer all > count
+holds [ "$(cat count)" = $((10000 - $(wc -l < want))) ]
+run import --from-redis "redis://localhost:$port/0/crawl" url.layer
+expect 0 '' ''
+same url.layer first.layer
+
+# Users and passwords, which no message shows.
+bloom auth
+run import --from-redis "127.0.0.1:$port" new.layer crawl
+expect 2 '' '*'
+holds grep -q "the server at redis://127.0.0.1:$port/crawl answers: NOAUTH" err
+holds [ ! -e new.layer ]
+run import --from-redis "redis://ann:wr%6Fng@127.0.0.1:$port/crawl" new.layer
+expect 2 '' '*'
+holds grep -q WRONGPASS err
+holds [ "$(grep -c 'wr.*ng@' err)" = 0 ]
+run import --from-redis "redis://ann:p%2Fw@127.0.0.1:$port/crawl" new.layer
+expect 0 '' ''
+same new.layer first.layer
+rm new.layer
+echo p/w > password
+run import --token-file password --from-redis "127.0.0.1:$port" new.layer crawl
+expect 0 '' ''
+run import --from-redis "ann:p/w@127.0.0.1:$port" other.layer crawl
+expect 2 '' 'unseen: error: a user and a password stand in an address that begins with redis://\nunseen: hint: unseen import --from-redis redis://USER:PASSWORD@HOST/KEY other.layer\n'
+
+# What a strange server says. Nothing is left of a layer that is not whole.
+rm -f new.layer
+refused() { # FAULT ERROR
+    bloom "$1"
+    run import --from-redis "127.0.0.1:$port" new.layer crawl
+    expect 2 '' '*'
+    if ! grep "^unseen: error: .*$2" err > /dev/null; then complain "$1: it said: $(cat err)"; fi
+    holds [ ! -e new.layer ]
+}
+refused links 'its number of links cannot be'
+refused nolinks 'its number of links cannot be'
+refused bits 'its numbers of bits and of bytes do not fit'
+refused bytes 'its numbers of bits and of bytes do not fit'
+refused hashes 'its number of bits or of hashes cannot be'
+refused old 'its hashes have 32 bits'
+refused cut 'is not a filter of RedisBloom'
+refused short 'it ends too early'
+refused long 'it goes on behind its bits'
+refused circle 'answers something else than RedisBloom'
+refused shape 'answers something else than RedisBloom'
+refused command 'has no BF.SCANDUMP, so it is not RedisBloom'
+refused type 'WRONGTYPE'
+refused lost 'the connection to .* is lost'
+bloom
+run import --from-redis "127.0.0.1:$port" new.layer nothing
+expect 2 '' '*'
+holds grep -q 'has no such filter' err
+
+# What cannot be asked for.
+run import --from-redis "127.0.0.1:$port" new.layer
+expect 2 '' "unseen: error: 127.0.0.1:$port names a server and no key\nunseen: hint: unseen import --from-redis HOST:PORT new.layer KEY\n"
+run import --from-redis "redis://127.0.0.1:$port/crawl" new.layer crawl
+expect 2 '' "unseen: error: redis://127.0.0.1:$port/crawl has the key already\nunseen: hint: unseen import --from-redis redis://127.0.0.1:$port/crawl new.layer\n"
+run import --from-redis "127.0.0.1:$port" --format guava --funnel utf8 new.layer crawl
+expect 2 '' '*'
+run import -p crawl --from-redis "127.0.0.1:$port" new.layer crawl
+expect 2 '' '*'
+run import --from-redis "127.0.0.1:$port" members crawl
+expect 2 '' '*'
+holds grep -q 'members is something else than a frozen layer' err
+finish
