@@ -8,7 +8,7 @@ set(UNSEEN_ZSH_DIR ${CMAKE_INSTALL_DATADIR}/zsh/site-functions CACHE STRING
 
 install(FILES include/unseen.h include/unseen_list.h include/unseen_bitmap.h include/unseen_arrow.h
   include/unseen_layer.h
-  include/unseen_replica.h include/unseen_small.h
+  include/unseen_replica.h include/unseen_reserve.h include/unseen_shard.h include/unseen_small.h
     DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 install(TARGETS unseen_shared unseen_static EXPORT unseen_targets
   LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}
@@ -26,6 +26,15 @@ if(TARGET unseen)
     FILES_MATCHING PATTERN "*.md" PATTERN "*.svg" PATTERN man EXCLUDE)
   install(DIRECTORY examples DESTINATION ${CMAKE_INSTALL_DOCDIR})
   install(FILES README.md CHANGELOG.md LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
+endif()
+
+if(TARGET unseen_module)
+  set(UNSEEN_MODULE_DIR ${CMAKE_INSTALL_LIBDIR}/redis/modules CACHE STRING
+    "where Redis modules are (Debian's packages: lib/redis/modules)")
+  # Servers refuse a module that is not executable; CMake on Debian makes libraries that are not.
+  install(TARGETS unseen_module LIBRARY DESTINATION ${UNSEEN_MODULE_DIR}
+    PERMISSIONS OWNER_READ OWNER_WRITE OWNER_EXECUTE GROUP_READ GROUP_EXECUTE WORLD_READ WORLD_EXECUTE)
+  install(FILES docs/man/unseen-redis.7 DESTINATION ${CMAKE_INSTALL_MANDIR}/man7)
 endif()
 
 # find_package(unseen): unseen::unseen (shared) and unseen::static.

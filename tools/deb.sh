@@ -1,6 +1,6 @@
 #!/bin/sh
-# Builds the Debian packages unseen, unseen-server, libunseen0.1, libunseen-dev and unseen-doc from the files of the
-# checkout, into build/deb. Install them with: apt install ./build/deb/*.deb
+# Builds the Debian packages unseen, unseen-server, redis-unseen, libunseen0.1, libunseen-dev and unseen-doc from the
+# files of the checkout, into build/deb. Install them with: apt install ./build/deb/*.deb
 set -eu
 cd "$(dirname "$0")/.."
 . tools/packages.sh

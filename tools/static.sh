@@ -1,8 +1,8 @@
 #!/bin/bash
 # Static analysis of the whole tree, which must find nothing:
 #
-#     src, cli and module by cppcheck
-#     src, cli and module by clang-tidy: clang's analyser and bug patterns (.clang-tidy says which)
+#     src, cli, module and the Python binding by cppcheck
+#     the same by clang-tidy: clang's analyser and bug patterns (.clang-tidy says which)
 #     all scripts by shellcheck
 #
 # usage: tools/static.sh [FILE.c...]     these files by clang-tidy only
@@ -15,7 +15,7 @@ cd "$(dirname "$0")/.."
 install_missing $build_packages $static_packages
 
 build=build/static
-mkdir -p $build/clean $build/cppcheck
+mkdir -p $build/clean
 cmake -G Ninja -B $build -DCMAKE_BUILD_TYPE=Debug -DUNSEEN_TESTS=OFF -DUNSEEN_BENCH=OFF \
     -DCMAKE_EXPORT_COMPILE_COMMANDS=ON -DCMAKE_C_COMPILER=clang-14 >/dev/null
 
@@ -24,25 +24,35 @@ cmake -G Ninja -B $build -DCMAKE_BUILD_TYPE=Debug -DUNSEEN_TESTS=OFF -DUNSEEN_BE
 #   pointer, a buffer that realloc has kept, a byte swap that is empty on x86); AddressSanitizer, the
 #   compilers and clang's analyser look for the same.
 run_cppcheck() {
+    cppcheck_on cppcheck -Isrc -Icli src cli module &&
+        cppcheck_on cppcheck_binding -Ibindings/python/src bindings/python/src
+}
+cppcheck_on() { # FOLDER [cppcheck argument]...
+    mkdir -p "$build/$1"
     cppcheck -q -j 2 --std=c11 --max-configs=1 -D__x86_64__=1 -D__GNUC__=12 -DUNSEEN_BUILD \
         --enable=warning,performance,portability --inline-suppr --error-exitcode=1 \
         --suppress=uninitvar --suppress=ctuuninitvar --suppress=memleak --suppress=selfAssignment \
-        --cppcheck-build-dir=$build/cppcheck -Iinclude -Isrc -Icli src cli module
+        --cppcheck-build-dir="$build/$1" -Iinclude "${@:2}"
 }
 
 # A stamp for each file that was clean: its text, the headers and the configuration.
 run_clang_tidy() {
     local common stamp file files=()
-    common=$(cat .clang-tidy include/*.h src/*/*.h cli/*.h cli/*/*.h module/*.h | sha256sum)
+    common=$(cat .clang-tidy include/*.h src/*/*.h cli/*.h cli/*/*.h module/*.h bindings/python/src/*.h | sha256sum)
     for file in "$@"; do
         stamp=$build/clean/$({ echo "$common" && cat "$file"; } | sha256sum | cut -d ' ' -f 1)
         [ -e "$stamp" ] || files+=("$file=$stamp")
     done
     [ ${#files[@]} -gt 0 ] || return 0
-    printf '%s\n' "${files[@]}" | build=$build xargs -P 2 -I '{}' sh -c '
-        pair="{}"
-        clang-tidy-14 -p "$build" --quiet --warnings-as-errors="*" "${pair%%=*}" 2>/dev/null &&
-            : >"${pair#*=}"'
+    # setup.py compiles the binding, so its flags are in no build folder.
+    printf '%s\n' "${files[@]}" |
+        build=$build binding="$(/usr/bin/python3-config --includes) -Iinclude -std=c11 -DPy_LIMITED_API=0x030A0000" \
+            xargs -P 2 -I '{}' sh -c '
+                pair="{}"
+                flags=
+                case $pair in bindings/*) flags="-- $binding" ;; esac
+                clang-tidy-14 -p "$build" --quiet --warnings-as-errors="*" "${pair%%=*}" $flags 2>/dev/null &&
+                    : >"${pair#*=}"'
 }
 
 # - SC1091: the sourced files are given to shellcheck by name, too.
@@ -67,7 +77,7 @@ for tool in cppcheck clang_tidy shellcheck; do
     began=$SECONDS
     status=clean
     if [ $tool = clang_tidy ]; then
-        run_clang_tidy $(git ls-files 'src/*.c' 'cli/*.c') || status=FAILED
+        run_clang_tidy $(git ls-files 'src/*.c' 'cli/*.c' 'module/*.c' 'bindings/python/src/*.c') || status=FAILED
     else
         run_$tool || status=FAILED
     fi

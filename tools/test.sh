@@ -12,7 +12,8 @@
 #     packages  the Debian packages, checked by lintian and used in a bare Debian 12; the static tool
 #     pages     the planner page in a headless Chromium, and the documents as a site
 #     static    cppcheck, clang-tidy, shellcheck (tools/static.sh)
-#     systems   examples in front of stores that need heavy packages: LMDB, RocksDB, LevelDB (tests/systems)
+#     systems   examples in front of stores that need heavy packages: LMDB, RocksDB, LevelDB; of a cache and
+#               a database (tests/systems)
 #     python    the Python package, from the checkout and from its sdist (tools/python.sh)
 #     module    the module in Redis and Valkey servers (tools/module.sh)
 #
@@ -21,17 +22,23 @@
 #        tools/test.sh long            what takes hours: kills, power cuts, flipped bits, failing calls,
 #                                      forged files, fuzzing, 10^9 keys (docs/reliability.md)
 #
+# Stages that wait more than they compute run beside the others: python, packages, pages, systems and module.
+#
 # A stage that has passed is not run again while its inputs stay as they are: the files of the
 # checkout, the compilers and the processor. UNSEEN_TEST_AGAIN=1 runs it all the same.
 #
-# UNSEEN_FUZZ_SECONDS=60: for each fuzz target (10, long: 3600). UNSEEN_LONG_SCALE=0.01: a long run that
-# is cut to that part, to try it.
+# UNSEEN_FUZZ_SECONDS=60: for each fuzz target (10 from one seed, long: 3600 from a new one).
+# UNSEEN_LONG_SCALE=0.01: a long run that is cut to that part, to try it.
 set -eu
 cd "$(dirname "$0")/.."
 . tools/packages.sh
 
-long_stages="long_crash long_serve long_python long_asan long_forged long_fuzz long_keys"
+long_stages="long_crash long_serve long_systems long_module long_python long_asan long_forged long_fuzz long_keys"
 all_stages="release clang asan tsan fuzz portable python module packages pages systems static"
+# These wait more than they compute: they run one after the other beside the rest, in this order, as soon as the
+# builds that they use are made, and those of nobody else. Fuzzing counts seconds, so it comes last.
+beside_stages="python packages pages systems module"
+main_stages="release asan clang tsan portable static fuzz"
 case ${1-} in
 '') stages=$all_stages ;;
 quick) stages="release" ;;
@@ -58,6 +65,9 @@ install_missing $build_packages clang-14 libclang-rt-14-dev clang-format-14 binu
     lintian mmdebstrap debhelper dpkg-dev systemd \
     postgresql python3-psycopg2 golang-github-lib-pq-dev git $portable_packages $static_packages abigail-tools libunistring-dev \
     python3-dev python3-venv python3-pip golang-github-dcso-bloom-cli libguava-java
+# Two stages that run at once must not install at once.
+case " $stages " in *" pages "*) install_missing $pages_packages ;; esac
+case " $stages " in *" systems "*) install_missing $systems_packages ;; esac
 
 logs=build/test-logs
 green=$logs/green
@@ -100,7 +110,7 @@ stage_release() {
 # The crash harnesses are about the order of system calls, which is the same for every compiler.
 stage_clang() {
     configure_build clang all -- --preset release -DCMAKE_C_COMPILER=clang-14 -DUNSEEN_WERROR=ON &&
-        ctest --test-dir build/clang -j 2 --output-on-failure --no-tests=error --timeout 120 \
+        ctest --test-dir build/clang -j 2 --output-on-failure --no-tests=error --timeout 300 \
             -LE once -E '^crash/'
 }
 
@@ -116,25 +126,29 @@ stage_tsan() {
 }
 
 # Each target, two at a time, for $1 seconds. libFuzzer's own report ends a failing run with a non-zero
-# status. Each target counts as a test.
+# status. Each target counts as a test. The same inputs come in each run, from one seed: what fails here
+# has been broken by a change. New inputs are the work of the stage long_fuzz.
 stage_fuzz() {
     configure_build fuzz fuzzers -- --preset fuzz || return 1
-    run_fuzzers "${UNSEEN_FUZZ_SECONDS:-10}"
+    run_fuzzers "${UNSEEN_FUZZ_SECONDS:-10}" 1
 }
 
+# run_fuzzers SECONDS SEED: seed 0 is another in each run. The corpus is given in the order of its names:
+# that of a folder is not the same on every machine.
 # A sanitizer that does not find its address space ends the program before libFuzzer says its seed: the
 # run begins anew. The last lines name the targets that failed, with the end of what each said.
 run_fuzzers() {
     local found ntargets nbroken name
     found=$(mktemp -d)
     printf '%s\n' build/fuzz/fuzz/fuzz_* | grep -v '\.' |
-        seconds=$1 found=$found fixed=$fixed logs=$logs xargs -P 2 -I '{}' sh -c '
+        LC_ALL=C seconds=$1 seed=$2 found=$found fixed=$fixed logs=$logs xargs -P 2 -I '{}' sh -c '
             name=$(basename "{}")
             mkdir "$found/$name"
+            printf "%s," fuzz/corpus/"${name#fuzz_}"/* | sed "s/,\$//" >"$found/$name.inputs"
             for attempt in 1 2 3; do
                 status=0
-                $fixed "{}" -max_total_time="$seconds" -timeout=20 -print_final_stats=1 \
-                    -artifact_prefix="$logs/$name-" "$found/$name" "fuzz/corpus/${name#fuzz_}" \
+                $fixed "{}" -seed="$seed" -max_total_time="$seconds" -timeout=20 -print_final_stats=1 \
+                    -artifact_prefix="$logs/$name-" -seed_inputs="@$found/$name.inputs" "$found/$name" \
                     >"$found/$name.log" 2>&1 || status=$?
                 [ $status != 0 ] || break
                 ! grep -q "^INFO: Seed: " "$found/$name.log" || break
@@ -175,8 +189,8 @@ stage_packages() {
 
 stage_systems() {
     local status=0 test
-    install_missing liblmdb-dev librocksdb-dev libleveldb-dev || return 1
-    configure_build release unseen unseen_static -- --preset release -DUNSEEN_WERROR=ON || return 1
+    install_missing $systems_packages || return 1
+    configure_build release unseen unseen_static unseen_module -- --preset release -DUNSEEN_WERROR=ON || return 1
     for test in tests/systems/*.sh; do
         "$test" || status=1
     done
@@ -198,7 +212,7 @@ stage_static() {
 }
 
 stage_python() {
-    configure_build release unseen -- --preset release -DUNSEEN_WERROR=ON && tools/python.sh
+    configure_build release unseen unseen_module -- --preset release -DUNSEEN_WERROR=ON && tools/python.sh
 }
 
 stage_module() {
@@ -218,6 +232,13 @@ scaled() {
     awk -v n="$1" -v part="${UNSEEN_LONG_SCALE:-1}" 'BEGIN { n *= part; print int(n < 1 ? 1 : n) }'
 }
 
+# long_build PRESET TARGET...: its tests may take a day.
+long_build() {
+    local preset=$1
+    shift
+    configure_build "$preset" "$@" -- --preset "$preset" -DUNSEEN_TEST_SECONDS=86400
+}
+
 # long_test BUILD VARIABLE SCALE REGEX: tests of a build with so many times the cases.
 long_test() {
     env "$2=$(scaled "$3")" $fixed ctest --test-dir "build/$1" -j 2 --output-on-failure \
@@ -227,7 +248,7 @@ long_test() {
 # The harnesses of tests/crash, without those of their planted faults.
 stage_long_crash() {
     local status=0
-    configure_build release all -- --preset release -DUNSEEN_WERROR=ON || return 1
+    long_build release all || return 1
     long_test release UNSEEN_CRASH_SCALE 100 '^crash/(kill|flips|list)$' || status=1
     long_test release UNSEEN_CRASH_SCALE 50 '^crash/power$' || status=1
     long_test release UNSEEN_CRASH_SCALE 10 '^crash/(faults|alloc|access|edits)$' || status=1
@@ -237,37 +258,58 @@ stage_long_crash() {
 
 # Kills of servers and clients, sessions of strangers, and the worked systems.
 stage_long_serve() {
-    configure_build release unseen -- --preset release -DUNSEEN_WERROR=ON || return 1
-    long_test release UNSEEN_CRASH_SCALE 10 '^cli/(serve_clients|example_(spiders|cms|shards))$'
+    long_build release unseen || return 1
+    long_test release UNSEEN_CRASH_SCALE 10 '^cli/(serve_clients|example_(batch|crawler|spiders|cms|shards))$'
 }
 
-# Crawls of Scrapy that are killed: 30 kills on 10,000 pages.
+# The cache guard with 200,000 rows and a million requests for absent keys.
+stage_long_systems() {
+    configure_build release unseen unseen_module -- --preset release -DUNSEEN_WERROR=ON || return 1
+    CACHE_GUARD_SCALE=$(scaled 10) tests/systems/cache_guard.sh
+}
+
+# Clusters under load, with failovers, on each server; damaged and forged payloads.
+stage_long_module() {
+    local status=0
+    long_build release unseen_module || return 1
+    long_build asan unseen_module || return 1
+    MODULE_CLUSTER_SECONDS=$(scaled 60) MODULE_CHANGES=$(scaled 1500) MODULE_KILLS=$(scaled 25) \
+        tools/module.sh redis70 valkey80 valkey9 || status=1
+    tools/module.sh redis82 valkey81 clients || status=1
+    PAYLOADS=$(scaled 100000) tools/module.sh asan || status=1
+    return $status
+}
+
+# Crawls of Scrapy that are killed: 30 kills on 10,000 pages; 10^7 rows in Spark; the wheel in Debian 13.
 stage_long_python() {
-    configure_build release unseen -- --preset release -DUNSEEN_WERROR=ON || return 1
-    UNSEEN_CRASH_SCALE=$(scaled 10) tools/python.sh
+    local status=0
+    long_build release unseen unseen_module || return 1
+    UNSEEN_CRASH_SCALE=$(scaled 10) tools/python.sh || status=1
+    tools/python_debian13.sh || status=1
+    return $status
 }
 
 stage_long_asan() {
-    configure_build asan all -- --preset asan || return 1
+    long_build asan all || return 1
     long_test asan UNSEEN_CRASH_SCALE 10 '^crash/(flips|alloc|access|list)$'
 }
 
 # Damaged and forged lists and exports, killed writers, and every model test, with more cases.
 stage_long_forged() {
-    configure_build release all -- --preset release -DUNSEEN_WERROR=ON || return 1
+    long_build release all || return 1
     long_test release UNSEEN_TEST_SCALE 25 '^unit/|^cli/memory_out$'
 }
 
 stage_long_fuzz() {
-    configure_build fuzz fuzzers -- --preset fuzz || return 1
-    run_fuzzers "${UNSEEN_FUZZ_SECONDS:-$(scaled 3600)}"
+    long_build fuzz fuzzers || return 1
+    run_fuzzers "${UNSEEN_FUZZ_SECONDS:-$(scaled 3600)}" 0
 }
 
 # 10^9 keys in a list, from text to answers: 7 GB of disk, 2 GB of memory; in a set and its rate: 10 GB.
 stage_long_keys() {
     local npassed=0 n
     n=$(scaled 1000000000)
-    configure_build release all -- --preset release -DUNSEEN_WERROR=ON || return 1
+    long_build release all || return 1
     MEMORY=1G FLAGS="--capacity $n" bench/ten_billion.sh "$n" && npassed=$((npassed + 1))
     build/release/bench/bench_growth "$n" && npassed=$((npassed + 1))
     build/release/bench/bench_rate "$n" && npassed=$((npassed + 1))
@@ -301,17 +343,10 @@ counts_of() {
         END { print n ? n : 1, n ? failed + 0 : 1, skipped + 0 }' "$1"
 }
 
-all=0
-passed=0
-summary=
-failed_stages=
-logs_used=
-start=$SECONDS
-for stage in $stages; do
+# Runs a stage. Its line of the summary, and what the counts of all need, go to files.
+run_stage() {
+    local stage=$1 began=$SECONDS log=$logs/$1.log inputs status line ntests nfailed nskipped
     echo "== $stage"
-    began=$SECONDS
-    log=$logs/$stage.log
-    logs_used="$logs_used $log"
     inputs=$(git rev-parse --is-inside-work-tree >/dev/null 2>&1 && inputs_of "$stage" || echo none)
     if [ "${UNSEEN_TEST_AGAIN-}" != 1 ] && [ "$inputs" != none ] && [ -e "$log" ] &&
         [ "$(cat "$green/$stage" 2>/dev/null)" = "$inputs" ]; then
@@ -321,7 +356,6 @@ for stage in $stages; do
         echo "$inputs" >"$green/$stage"
     else
         status=FAILED
-        failed_stages="$failed_stages $stage"
         tail -n 100 "$log"
     fi
     read -r ntests nfailed nskipped <<<"$(counts_of "$log")"
@@ -330,18 +364,76 @@ for stage in $stages; do
         ntests=$((ntests + 1))
         nfailed=1
     fi
-    all=$((all + ntests))
-    passed=$((passed + ntests - nfailed))
     line=$(printf '%-8s %s: %d tests, %d failed, %d skipped, %d s' "$stage" "$status" "$ntests" \
         "$nfailed" "$nskipped" $((SECONDS - began)))
     echo "$line"
-    summary="$summary$line
+    echo "$ntests $nfailed $status" >"$results/$stage.counts"
+    echo "$line" >"$results/$stage.line"
+}
+
+# those_of "STAGE...": the stages that were asked for among these, in this order.
+those_of() {
+    local stage
+    for stage in $1; do
+        case " $stages " in *" $stage "*) echo "$stage" ;; esac
+    done
+}
+
+# The module is tested in the build of asan, too, which may be under way.
+run_beside() {
+    local stage
+    for stage in $(those_of "$beside_stages"); do
+        while [ "$stage" = module ] && [ -e "$results/asan.running" ]; do sleep 1; done
+        run_stage "$stage"
+    done
+}
+
+results=$(mktemp -d)
+beside=
+end_beside() {
+    [ -z "$beside" ] || kill -- "-$beside" 2>/dev/null || true
+    rm -rf "$results"
+}
+trap end_beside EXIT
+trap 'exit 130' INT TERM
+start_beside() {
+    [ -z "$beside" ] && [ -n "$(those_of "$beside_stages")" ] || return 0
+    set -m # a process group, which can be ended as a whole
+    run_beside </dev/null &
+    beside=$!
+    set +m
+}
+
+start=$SECONDS
+case " $(those_of "$main_stages" | paste -s -d ' ') " in *" asan "*) : >"$results/asan.running" ;; esac
+for stage in $(those_of "$long_stages") $(those_of "$main_stages"); do
+    [ "$stage" = release ] || start_beside
+    run_stage "$stage"
+    rm -f "$results/$stage.running"
+done
+start_beside
+[ -z "$beside" ] || wait "$beside" || true
+beside=
+
+all=0
+passed=0
+summary=
+failed_stages=
+logs_used=
+for stage in $stages; do
+    # A stage without a result has ended this script, or was ended.
+    read -r ntests nfailed status <<<"$(cat "$results/$stage.counts" 2>/dev/null || echo "1 1 FAILED")"
+    [ "$status" != FAILED ] || failed_stages="$failed_stages $stage"
+    all=$((all + ntests))
+    passed=$((passed + ntests - nfailed))
+    summary="$summary$(cat "$results/$stage.line" 2>/dev/null || echo "$stage FAILED: it did not end")
 "
+    [ ! -e "$logs/$stage.log" ] || logs_used="$logs_used $logs/$stage.log"
 done
 
 echo
 printf '%s' "$summary"
-skipped=$(cat $logs_used | grep -E '\*\*\*Skipped' | sed -E 's/^.*: ([^ ]+) \.*.*$/\1/' | sort -u)
+skipped=$(cat /dev/null $logs_used | grep -E '\*\*\*Skipped' | sed -E 's/^.*: ([^ ]+) \.*.*$/\1/' | sort -u)
 [ -z "$skipped" ] || echo "skipped:" $skipped
 echo "$((SECONDS - start)) s in all; logs in $logs"
 [ -z "$failed_stages" ] || echo "FAILED:$failed_stages"

@@ -38,7 +38,7 @@ EDITIONS = [("README.md", "README.zh.md"), ("docs/bloom-filters.md", "docs/zh/bl
 def address(path):
     """Where the page of a file is, below the output folder."""
     path = str(path)
-    if path.endswith(".1"):
+    if path.endswith((".1", ".7")):
         return path + ".html"
     return re.sub(r"\.md$", ".html", re.sub(r"README\.md$", "index.html", path))
 
@@ -50,7 +50,7 @@ def tracked(*patterns):
 
 
 def title_of(path):
-    if path.endswith(".1"):
+    if path.endswith((".1", ".7")):
         return "Manual pages" if path == "docs/man/unseen.1" else pathlib.Path(path).stem
     text = (ROOT / path).read_text(encoding="utf-8")
     found = re.search(r"^# (.+)$", text, re.M)
@@ -99,7 +99,7 @@ def build(page, output):
     to = output / address(page)
     to.parent.mkdir(parents=True, exist_ok=True)
     common = ["pandoc", "--standalone", f"--template={HERE / 'page.html'}", f"--output={to}", "--wrap=none", *variables_for(page)]
-    if page.endswith(".1"):
+    if page.endswith((".1", ".7")):
         subprocess.run([*common, "--from=html", "--metadata=title:" + title_of(page)], input=manual_page(page), check=True, text=True)
         # pandoc would rewrite what mandoc made: put it back as it was.
         text = to.read_text(encoding="utf-8")
@@ -167,7 +167,7 @@ def main():
     output.mkdir(parents=True)
     shutil.copyfile(HERE / "site.css", output / "site.css")
     shutil.copyfile(planner, output / "planner.html")
-    pages = tracked("*.md", "docs/man/*.1")
+    pages = tracked("*.md", "docs/man/*.1", "docs/man/*.7")
     with ThreadPoolExecutor(2) as pool:
         list(pool.map(lambda page: build(page, output), pages))
     complete(output)
