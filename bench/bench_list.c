@@ -37,6 +37,8 @@ enum {
     SEED = 1
 };
 
+static const double GOAL_HIT = 1.6; /* a hit in a batch against the memory, of a list of 1 GiB */
+
 static const uint64_t others = UINT64_C(1) << 60; /* numbers of keys that are not listed */
 
 static void check(enum unseen_status status, const struct unseen_error *error)
@@ -304,6 +306,18 @@ static void copy_pages(struct unseen__list_file *file, unsigned ncopies)
     }
 }
 
+/* Prints what a hit in a batch takes against the memory, at each level that was measured. */
+static void print_hits(const enum unseen_cpu *levels, const double *hits, size_t n, double memory)
+{
+    printf("hits against the memory:");
+    for (size_t i = 0; i < n; i++) {
+        if (hits[i] > 0) {
+            printf(" %s %.2f,", unseen__cpu_name(levels[i]), hits[i] / memory);
+        }
+    }
+    printf(" goal %.1f\n", GOAL_HIT);
+}
+
 static void ask_all(const char *path, bool mapped, unsigned ncopies)
 {
     const enum unseen_cpu levels[] = {UNSEEN_CPU_PORTABLE, UNSEEN_CPU_AVX2, UNSEEN_CPU_AVX512};
@@ -319,6 +333,7 @@ static void ask_all(const char *path, bool mapped, unsigned ncopies)
     const uint64_t npages = file.offsets.npages * ncopies;
     printf("%.0f MiB of pages\n", (double)npages * UNSEEN__LIST_PAGE / (1 << 20));
     printf("ns per question     miss    hit   miss, single   hit, single\n");
+    double hits[3] = {0, 0, 0};
     for (size_t i = 0; i < 3; i++) {
         struct target t = {.view = &file.view, .nkeys = file.header.ndistinct};
         enum unseen_cpu level = levels[i];
@@ -328,17 +343,21 @@ static void ask_all(const char *path, bool mapped, unsigned ncopies)
         t.asker = unseen__list_asker_for(level);
         t.list = ncopies > 1 ? NULL : open_list(path, access, level);
         if (t.list) {
+            hits[i] = ask(&t, true, false);
             printf("%-16s %7.1f %6.1f %14.1f %13.1f\n", unseen__cpu_name(level),
-                   ask(&t, false, false), ask(&t, true, false), ask(&t, false, true),
-                   ask(&t, true, true));
+                   ask(&t, false, false), hits[i], ask(&t, false, true), ask(&t, true, true));
         } else {
             printf("%-16s %7.1f %6s %14.1f\n", unseen__cpu_name(level), ask(&t, false, false), "",
                    ask(&t, false, true));
         }
         unseen_list_close(t.list);
     }
-    printf("%-16s %7.1f %6.1f %14.1f\n", "memory", touch(&file.view, npages, false),
-           touch(&file.view, npages, true), wait_for_memory(&file.view, npages));
+    const double memory = touch(&file.view, npages, true);
+    printf("%-16s %7.1f %6.1f %14.1f\n", "memory", touch(&file.view, npages, false), memory,
+           wait_for_memory(&file.view, npages));
+    if (ncopies <= 1) {
+        print_hits(levels, hits, 3, memory);
+    }
     file.view.pages = NULL; /* copies are left to the end of the process */
     unseen__list_file_release(&file);
 }

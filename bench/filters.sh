@@ -19,100 +19,82 @@ large=${LARGE:-2048}
 capacities=${CAPACITIES:-1e5 1e7}
 huge=${HUGE:-1e8}
 folder=${1:-$build/choosing}
-for program in unseen bench/bench_filters bench/plot; do
+for program in unseen bench/bench_filter_speed bench/bench_filter_rates bench/plot; do
     [ -x "$build/$program" ] || {
         echo "error: there is no $build/$program: build the release preset" >&2
         exit 2
     }
 done
 mkdir -p "$folder"
-filters="taskset -c $core $build/bench/bench_filters"
+speed="taskset -c $core $build/bench/bench_filter_speed"
+rates="taskset -c $core $build/bench/bench_filter_rates"
 status=0
 
-# Each of these makes a table of the page from a program's output.
-plan_table() {
-    awk '
-        $1 == "filter" {
-            print "| filter | bits per key | memory | k | rate at 10 % | 50 % | 100 % | 200 % | can |"
-            print "|---|---|---|---|---|---|---|---|---|"
-            table = 1
-            next
-        }
-        table && NF == 0 { exit }
-        table {
-            printf "|"
-            for (i = 1; i <= 8; i++) printf " %s |", $i
-            for (i = 9; i <= NF; i++) printf " %s", $i
-            print " |"
-        }'
+# heading COLUMN...: the head of a table of the page.
+heading() {
+    printf '| %s ' "$@"
+    printf '|\n'
+    printf -- '|---%.0s' "$@"
+    printf '|\n'
 }
 
-# Each size has a heading in the output, and its first row says the MiB.
+# rows FIELDS PROGRAM [OPTION]...: what an awk program makes of the rows with so many fields, of a program
+# that puts tabs between them.
+rows() {
+    local fields=$1 program=$2
+    shift 2
+    awk -F ' *\t *' "$@" "{ sub(/^ +/, \"\") } NF == $fields { $program }"
+}
+
+# The filters alone: the names of the other ways have blanks.
+plan_table() {
+    heading filter 'bits per key' memory k 'rate at 10 %' '50 %' '100 %' '200 %' can
+    awk 'NF == 9 && $9 ~ /^[grmi-]+$/ {
+        for (i = 1; i <= NF; i++) printf "| %s ", $i
+        print "|"
+    }'
+}
+
 speed_table() {
-    awk '
-        function cell(text) { printf " %s |", text == "-" ? "" : text }
-        BEGIN {
-            print "| size, MiB | filter | took, MiB | bits per key | add new | add half | hit | miss |" \
-                " remove | classic | memory |"
-            print "|---|---|---|---|---|---|---|---|---|---|---|"
-        }
-        $1 == "filter" { first = 1; next }
-        NF == 0 || !/x +[0-9.]+x$/ { next }
-        {
-            name = substr($0, 1, 16)
-            sub(/ +$/, "", name)
-            $0 = substr($0, 17)
-            if (first) size = $1
-            first = 0
-            printf "| %s | %s |", size, name
-            for (i = 1; i <= NF; i++) cell($i)
-            print ""
-        }'
+    heading 'size, MiB' filter 'took, MiB' 'bits per key' 'add new' 'add half' hit miss remove classic memory
+    rows 11 '
+        if ($1 == "size") next
+        for (i = 1; i <= NF; i++) printf "| %s ", $i == "-" ? "" : $i
+        print "|"'
 }
 
 # A row for each filter and capacity that was asked for the rate $1, with its four loads.
 rates_table() {
-    awk -v asked="$1" '
-        BEGIN {
-            print "| filter | capacity | 10 %: formula / measured (z) | 50 % | 100 % | 200 % |"
-            printf "|---|---|---|---|---|---|"
-        }
-        NF == 9 && $3 == asked {
-            if ($4 == "10%") printf "\n| %s | %g |", $1, $2
-            printf " %s / %s (%+.1f) |", $5, $6, $8
-        }
-        END { print "" }'
+    heading filter capacity '10 %: formula / measured (z)' '50 %' '100 %' '200 %'
+    rows 9 '
+        if ($3 != asked) next
+        if ($4 == "10%") printf "| %s | %g |", $1, $2
+        printf " %s / %s (%+.1f) |", $5, $6, $8
+        if ($4 == "200%") print ""' -v asked="$1"
 }
 
 instead_table() {
-    awk '
-        BEGIN {
-            print "| way | bytes per URL | M lines/s of CPU | lost |"
-            print "|---|---|---|---|"
-        }
-        $1 == "input:" { distinct = $4 }
-        NF >= 8 && $2 ~ /^[0-9.]+$/ && $7 ~ /^[0-9]+$/ {
-            what = $0
-            sub(/^[^ ]+( +[0-9.]+)( +[0-9.]+)( +[0-9.]+)( +[0-9.]+)( +[0-9]+)( +[0-9]+) +/, "", what)
-            printf "| %s | %s | %s | %s", what, $2, $3, $6
-            if ($6) printf " (%.2g %%)", 100 * $6 / distinct
-            print " |"
-        }'
+    heading way 'bytes per URL' 'M lines/s of CPU' lost
+    rows 8 '
+        if ($1 == "way") next
+        printf "| %s | %s | %s | %s", $8, $2, $3, $6
+        if ($6) printf " (%.2g %%)", 100 * $6 / distinct
+        print " |"' -v distinct="$1"
 }
 
 "$build/unseen" plan --capacity 1e8 --fpr 1e-4 --svg "$folder/plan.svg" | tee "$folder/plan.txt"
 plan_table <"$folder/plan.txt" >"$folder/plan.md"
 echo
 # shellcheck disable=SC2086
-$filters speed -o "$folder/speed.svg" $sizes | tee "$folder/speed.txt"
-[ "$large" = 0 ] || $filters speed -f block "$large" | tee -a "$folder/speed.txt"
+$speed -o "$folder/speed.svg" $sizes | tee "$folder/speed.txt"
+[ "$large" = 0 ] || $speed -f block "$large" | tee -a "$folder/speed.txt"
 speed_table <"$folder/speed.txt" >"$folder/speed.md"
 echo
 if [ "$huge" != 0 ]; then
-    "$build/bench/bench_filters" rates "$huge" >"$folder/rates-huge.txt" &
+    "$build/bench/bench_filter_rates" "$huge" >"$folder/rates-huge.txt" &
 fi
 # shellcheck disable=SC2086
-$filters rates -o "$folder/rates.svg" $capacities >"$folder/rates.txt" || status=1
+$rates -o "$folder/rates.svg" $capacities >"$folder/rates.txt" || status=1
 if [ "$huge" != 0 ]; then
     wait $! || status=1
     grep -v '^filter' "$folder/rates-huge.txt" >>"$folder/rates.txt"
@@ -122,5 +104,6 @@ cat "$folder/rates.txt"
 rates_table 0.01 <"$folder/rates.txt" >"$folder/rates.md"
 echo
 BUILD=$build SVG=$folder/instead.svg bench/instead.sh | tee "$folder/instead.txt"
-instead_table <"$folder/instead.txt" >"$folder/instead.md"
+distinct=$(awk '$1 == "input:" { print $4 }' "$folder/instead.txt")
+instead_table "$distinct" <"$folder/instead.txt" >"$folder/instead.md"
 exit "$status"

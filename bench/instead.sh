@@ -84,7 +84,7 @@ way() {
     awk -v name="$name" -v what="$what" -v lines="$total" -v urls="$distinct" -v lost="$lost" \
         -v extra="$extra" -v bytes="$(bytes_of "$name" "$how")" -v server="$(awk "BEGIN { print $after - $before }")" '{
             cpu = $1 + server
-            printf "%-16s %9.1f %9.3f %8.3f %8.2f %8d %8d  %s\n", name, bytes / urls,
+            printf "%-15s\t%7.1f\t%7.3f\t%7.3f\t%7.2f\t%7d\t%7d\t%s\n", name, bytes / urls,
                 lines / cpu / 1e6, cpu, $2, lost, extra, what
             print name "\t" bytes / urls "\t" lines / cpu / 1e6 > "/dev/stderr"
         }' "$work/$name.times" 2>>"$work/points"
@@ -97,8 +97,7 @@ echo "commit:   $(git rev-parse --short HEAD 2>/dev/null || echo unknown); $($un
     "$($python --version)"
 echo "input:    $total lines, $distinct distinct, $(($(stat -c %s "$work/input") / total)) bytes a line"
 echo
-printf '%-16s %9s %9s %8s %8s %8s %8s  %s\n' way 'bytes/URL' 'M lines/s' 'CPU s' 'wall s' lost \
-    again what
+printf '%-15s\t%7s\t%7s\t%7s\t%7s\t%7s\t%7s\t%s\n' way bytes M/s 'CPU s' 'wall s' lost again what
 
 "$build/bench/measure" "$work/nothing.times" "$python" bench/instead.py nothing <"$work/input" >/dev/null
 base_mib=$(awk '{ print $3 }' "$work/nothing.times")
@@ -158,7 +157,7 @@ way unseen-block 'unseen -p none --filter block, 1e-4' stats "$unseen" -p none -
 way unseen-small 'unseen -p none --fpr 2e-6' stats "$unseen" -p none --fpr 2e-6 --stats=json
 way unseen 'unseen -p none' stats "$unseen" -p none --stats=json
 way unseen-store 'unseen -p none -s STORE' stats "$unseen" -p none -s "$work/store" --stats=json
-ls -l "$work"/store* | awk -v n="$distinct" '{ sum += $5 } END { printf "%-16s %9.1f  on disk\n", "unseen-store", sum / n }'
+ls -l "$work"/store* | awk -v n="$distinct" '{ sum += $5 } END { printf "%-15s\t%7.1f\ton disk\n", "unseen-store", sum / n }'
 if [ -n "${SVG-}" ]; then
     "$build/bench/plot" points 'Memory and speed of ways to know what was seen' 'bytes per URL' \
         'M lines/s' <"$work/points" >"$SVG"

@@ -153,7 +153,38 @@ compare() {
                 printf "%-12s %8.3f %9.2f %8.3f %8.1f %8.2f %8.2f  %s\n", name, cpu,
                     lines / cpu / 1e6, wall, mib, cpu / floor, cpu / unseen, check }'
     done
+    [ "$4" = two ] || print_goals
     rm "$input"
+}
+
+# print_goal WHAT RATIO least|most GOAL
+print_goal() {
+    awk -v what="$1" -v ratio="$2" -v how="$3" -v goal="$4" 'BEGIN {
+        met = how == "most" ? ratio <= goal : ratio >= goal
+        printf "%-44s %6.2f   at %s %.1f: %s\n", what, ratio, how, goal, met ? "met" : "MISSED" }'
+}
+
+# ratio NAME NAME COLUMN
+ratio() {
+    awk -v a="$(median "$1" "$3")" -v b="$(median "$2" "$3")" 'BEGIN { print a / b }'
+}
+
+# The goals of the set in a pipe. Wall times mean something on an idle machine only.
+print_goals() {
+    print_goal "CPU of unseen -p none to the floor" "$(ratio unseen-none floor 1)" most 1.5
+    print_goal "CPU of unseen to the floor" "$(ratio unseen floor 1)" most 1.7
+    case " $names " in
+    *" unseen-j2 "*)
+        print_goal "wall time of unseen -j 2 to unseen" "$(ratio unseen-j2 unseen 2)" most 0.6
+        print_goal "CPU of unseen -j 2 to unseen" "$(ratio unseen-j2 unseen 1)" most 1.1
+        ;;
+    esac
+    case " $names " in
+    *" huniq "*)
+        print_goal "CPU of huniq to unseen -p none" "$(ratio huniq unseen-none 1)" least 8
+        print_goal "CPU of huniq to unseen" "$(ratio huniq unseen 1)" least 7
+        ;;
+    esac
 }
 
 # median NAME COLUMN

@@ -7,7 +7,7 @@
 
 #include <math.h>
 
-#include "../cli/print/chart.h"
+#include "print/chart.h"
 
 static struct chart chart;
 

@@ -1,11 +1,14 @@
 # SPDX-License-Identifier: MIT
 """What a call from Python costs, as ratios of CPU time in one run, by turns; see python.sh.
 
-    python_calls.py LIBUNSEEN.so URLS [ROUNDS]
+    python_calls.py LIBUNSEEN.so ONE_AT_A_TIME.so URLS [ROUNDS]
 
 LIBUNSEEN.so is the library as CMake builds it, called through ctypes with 1,024 strings at a time:
-the C library's batch add on the same bytes. URLS is a file of URLs, one a line, for the canonical
-forms."""
+the C library's batch add on the same bytes. ONE_AT_A_TIME.so has add_each, a loop in C that calls the
+library once for each string. URLS is a file of URLs, one a line, for the canonical forms.
+
+The floor of a single call is the loop of Python around a builtin that does nothing with its one argument
+(`callable`). No `add` takes less than that and a single add in C together."""
 
 import ctypes
 import itertools
@@ -27,7 +30,8 @@ except ImportError:
 N = 1_000_000
 BATCH = 1024
 lib = ctypes.CDLL(sys.argv[1])
-ROUNDS = int(sys.argv[3]) if len(sys.argv) > 3 else 5
+one_at_a_time = ctypes.CDLL(sys.argv[2])
+ROUNDS = int(sys.argv[4]) if len(sys.argv) > 4 else 5
 
 
 class Bytes(ctypes.Structure):
@@ -61,6 +65,9 @@ class CSet:
             check(lib.unseen_set_add(self.set, ctypes.c_void_p(base + i * size), ctypes.c_size_t(n),
                                      ctypes.c_void_p(at_verdicts + i), None))
         return verdicts
+
+    def add_each(self, items):
+        check(one_at_a_time.add_each(lib.unseen_set_add, self.set, items, ctypes.c_size_t(len(items))))
 
     def __del__(self):
         lib.unseen_set_free(self.set)
@@ -139,7 +146,9 @@ def calls():
         if pyarrow:
             array = pyarrow.array(urls)
             ways[f"Arrow {profile}"] = new_and_known(make, lambda s, _: s.add_many(array))
+        ways[f"C one {profile}"] = new_and_known(make_c, lambda s, _: s.add_each(scattered))
         ways[f"add {profile}"] = new_and_known(make, lambda s, items: each(s.add, items), fresh)
+    ways["floor"] = new_and_known(lambda: None, lambda _, items: each(callable, items), fresh)
     ways["set.add"] = new_and_known(set, lambda s, items: each(s.add, items), fresh)
     if rbloom:
         # The rate that a set promises. Its size is fixed: it is told how many will come.
@@ -162,6 +171,9 @@ def calls():
             if rbloom:
                 report(f"add, {profile}, {part} : rbloom add",
                        t["rbloom", part] / t[f"add {profile}", part], 2)
+                # What an `add` of no cost of its own would reach.
+                least = t["floor", part] + t[f"C one {profile}", part]
+                print(f"{f'floor + one add in C, {profile}, {part} : rbloom add':58} {t['rbloom', part] / least:8.2f}")
                 report(f"add_many, list, {profile}, {part} : rbloom update",
                        t["rbloom update", part] / t[f"list {profile}", part], 2)
 
@@ -172,7 +184,7 @@ def canonical_forms():
     except ImportError:
         print("w3lib is missing: no figures of canonical forms")
         return
-    with open(sys.argv[2], encoding="utf-8", errors="surrogateescape") as file:
+    with open(sys.argv[3], encoding="utf-8", errors="surrogateescape") as file:
         urls = [line.rstrip("\n") for line in file][:200_000]
     urls = [url for url in urls if url.isprintable()]
     few = urls[:: max(1, len(urls) // 10_000)]

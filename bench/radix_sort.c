@@ -7,7 +7,7 @@
  */
 #include "bench.h"
 
-#include "../cli/commands/integers.h"
+#include "commands/integers.h"
 
 enum {
     BLOCK = 256 << 10,

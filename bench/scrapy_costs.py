@@ -20,7 +20,6 @@ from scrapy.settings import Settings
 from unseen.scrapy import DupeFilter
 from unseen.scrapy._settings import read_settings
 
-ROUNDS, PAGES, SEEN = (int(argument) for argument in sys.argv[1:])
 TOOL = os.environ["UNSEEN"]
 
 
@@ -69,11 +68,6 @@ class Fingerprints:
         return hashlib.sha1(b"%d" % request.i).digest()
 
 
-def resident():
-    with open("/proc/self/statm") as file:
-        return int(file.read().split()[1]) * resource.getpagesize()
-
-
 def in_child(function):
     """What the function prints, in a process of its own."""
     read, write = os.pipe()
@@ -87,18 +81,29 @@ def in_child(function):
     return float(text)
 
 
+def largest():
+    """The most memory that this process has had. ru_maxrss would also count that of the process which started it."""
+    with open("/proc/self/status") as file:
+        return next(int(line.split()[1]) * 1024 for line in file if line.startswith("VmHWM:"))
+
+
+def grown(name, n):
+    """The bytes that a request needs in a filter with n of them, while it grows too. In a new process: in an old one there
+    is free memory that the filter would take."""
+    df = {"stock": RFPDupeFilter, "ours": DupeFilter}[name](fingerprinter=Fingerprints())
+    request = SimpleNamespace(i=0)
+    begin = largest()
+    for request.i in range(n):
+        df.request_seen(request)
+    return (largest() - begin) / n
+
+
 def memory():
     for n, goal in (1_000_000, 15), (3_000_000, 20):
-
-        def grown(class_, n=n):
-            df = class_(fingerprinter=Fingerprints())
-            request = SimpleNamespace(i=0)
-            begin = resident()
-            for request.i in range(n):
-                df.request_seen(request)
-            return (resident() - begin) / n
-
-        stock, ours = (in_child(lambda class_=class_: grown(class_)) for class_ in (RFPDupeFilter, DupeFilter))
+        stock, ours = (
+            float(subprocess.run([sys.executable, __file__, "grown", name, str(n)], check=True, capture_output=True).stdout)
+            for name in ("stock", "ours")
+        )
         row(f"memory of stock : ours, {n} requests ({stock:.1f} and {ours:.1f} bytes each)", goal, stock / ours)
 
 
@@ -136,6 +141,10 @@ def crawls():
     row(f"CPU of a crawl of {PAGES} pages ({ours:.1f} and {stock:.1f} s), ours : stock", "1.15", ours / stock)
 
 
+if sys.argv[1] == "grown":
+    print(grown(sys.argv[2], int(sys.argv[3])))
+    sys.exit()
+ROUNDS, PAGES, SEEN = (int(argument) for argument in sys.argv[1:])
 print(f"{'':<72} {'goal':>8} {'measured':>8}")
 request_seen()
 memory()
