@@ -7,11 +7,6 @@
 
 #include "guard.h"
 
-struct pair {
-    struct unseen_bytes key;
-    struct unseen_bytes value;
-};
-
 /* What a store is opened with. */
 struct store_setting {
     double rate;        /* of the guard; 0: no guard */
@@ -24,8 +19,8 @@ struct store;
 struct store *store_open(const char *folder, const struct store_setting *setting);
 void store_close(struct store *store);
 
-/* Writes the pairs in one transaction; they are durable when it returns. */
-bool store_put(struct store *store, const struct pair *pairs, size_t n);
+/* Writes n keys and their values in one transaction; they are durable when it returns. */
+bool store_put(struct store *store, const struct unseen_bytes *keys, const struct unseen_bytes *values, size_t n);
 
 /* found_out says whether the key is there; take then gets its value. */
 bool store_get(struct store *store, struct unseen_bytes key, bool *found_out,

@@ -63,9 +63,7 @@ static char *create_filter(void *state, const char *const *data, const size_t *l
 static uint8_t key_may_match(void *state, const char *data, size_t len, const char *filter, size_t filter_len)
 {
     const struct policy *p = state;
-    const struct unseen_bytes item = {data, len};
-    struct unseen_key key;
-    return unseen_set_keys(p->keys, &item, 1, &key, NULL) != UNSEEN_OK || unseen_frozen_contains(filter, filter_len, key);
+    return unseen_frozen_contains(filter, filter_len, unseen_set_identity_key(p->keys, data, len));
 }
 
 static const char *name(void *state)
@@ -116,7 +114,7 @@ static bool read_seed(const char *path, unsigned char *seed)
 leveldb_filterpolicy_t *policy_create(const char *seed_path, double rate)
 {
     unsigned char seed[SEED_BYTES];
-    const struct unseen_set_options options = {.size = sizeof(options), .seed = seed, .seed_len = sizeof(seed)};
+    const struct unseen_set_options options = {.size = sizeof(options), .seed = seed, .seed_len = sizeof(seed), .key_bits = 64};
     struct unseen_error error;
     struct policy *p = calloc(1, sizeof(*p));
     if (!p || !read_seed(seed_path, seed)) {
@@ -130,6 +128,6 @@ leveldb_filterpolicy_t *policy_create(const char *seed_path, double rate)
         return NULL;
     }
     p->rate = rate;
-    snprintf(p->name, sizeof(p->name), "unseen.frozen.1.%016" PRIx64, unseen_set_identity_key(p->keys, "policy", 6).hi);
+    snprintf(p->name, sizeof(p->name), "unseen.frozen.2.%016" PRIx64, unseen_set_identity_key(p->keys, "policy", 6).hi);
     return leveldb_filterpolicy_create(p, destroy, create_filter, key_may_match, name);
 }

@@ -148,12 +148,12 @@ void store_close(struct store *s)
 
 /* ---- Writing and reading --------------------------------------------------------------------- */
 
-bool store_put(struct store *s, const struct pair *pairs, size_t n)
+bool store_put(struct store *s, const struct unseen_bytes *keys, const struct unseen_bytes *values, size_t n)
 {
     leveldb_writebatch_t *batch = leveldb_writebatch_create();
     char *error = NULL;
     for (size_t i = 0; i < n; i++) {
-        leveldb_writebatch_put(batch, pairs[i].key.data, pairs[i].key.len, pairs[i].value.data, pairs[i].value.len);
+        leveldb_writebatch_put(batch, keys[i].data, keys[i].len, values[i].data, values[i].len);
     }
     leveldb_write(s->db, s->writing, batch, &error);
     leveldb_writebatch_destroy(batch);

@@ -99,15 +99,15 @@ void store_close(struct store *s)
 
 /* ---- Writing --------------------------------------------------------------------------------- */
 
-static bool put_all(struct store *s, const struct pair *pairs, size_t n)
+static bool put_all(struct store *s, const struct unseen_bytes *keys, const struct unseen_bytes *values, size_t n)
 {
     MDB_txn *txn = NULL;
     if (!good("begin", mdb_txn_begin(s->env, NULL, 0, &txn))) {
         return false;
     }
     for (size_t i = 0; i < n; i++) {
-        MDB_val key = val_of(pairs[i].key);
-        MDB_val value = val_of(pairs[i].value);
+        MDB_val key = val_of(keys[i]);
+        MDB_val value = val_of(values[i]);
         if (!good("put", mdb_put(txn, s->dbi, &key, &value, 0))) {
             mdb_txn_abort(txn);
             return false;
@@ -117,23 +117,14 @@ static bool put_all(struct store *s, const struct pair *pairs, size_t n)
 }
 
 /* The guard has the keys, durably, before the store does. */
-bool store_put(struct store *s, const struct pair *pairs, size_t n)
+bool store_put(struct store *s, const struct unseen_bytes *keys, const struct unseen_bytes *values, size_t n)
 {
-    struct unseen_bytes *keys = malloc((n + 1) * sizeof(*keys));
-    if (!keys) {
-        return false;
+    if (!s->guard) {
+        return put_all(s, keys, values, n);
     }
-    for (size_t i = 0; i < n; i++) {
-        keys[i] = pairs[i].key;
-    }
-    if (s->guard) {
-        guard_write_begin(s->guard);
-    }
-    const bool done = (!s->guard || guard_add(s->guard, keys, n)) && put_all(s, pairs, n);
-    if (s->guard) {
-        guard_write_end(s->guard);
-    }
-    free(keys);
+    guard_write_begin(s->guard);
+    const bool done = guard_add(s->guard, keys, n) && put_all(s, keys, values, n);
+    guard_write_end(s->guard);
     return done;
 }
 
@@ -214,22 +205,10 @@ static bool begin_scan(void *context)
     return good("read", mdb_txn_begin(s->env, NULL, MDB_RDONLY, &s->scan));
 }
 
-struct taking {
-    bool (*take)(void *build, const void *key, size_t len);
-    void *build;
-};
-
-static bool take_key(void *context, const void *key, size_t len)
-{
-    struct taking *t = context;
-    return t->take(t->build, key, len);
-}
-
 static bool each_key(void *context, bool (*take)(void *build, const void *key, size_t len), void *build)
 {
     struct store *s = context;
-    struct taking t = {take, build};
-    const bool done = scan(s, s->scan, take_key, &t);
+    const bool done = scan(s, s->scan, take, build);
     mdb_txn_abort(s->scan);
     return done;
 }

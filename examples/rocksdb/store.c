@@ -113,12 +113,12 @@ void store_close(struct store *s)
 
 /* ---- Writing --------------------------------------------------------------------------------- */
 
-static bool write_all(struct store *s, const struct pair *pairs, size_t n)
+static bool write_all(struct store *s, const struct unseen_bytes *keys, const struct unseen_bytes *values, size_t n)
 {
     rocksdb_writebatch_t *batch = rocksdb_writebatch_create();
     char *error = NULL;
     for (size_t i = 0; i < n; i++) {
-        rocksdb_writebatch_put(batch, pairs[i].key.data, pairs[i].key.len, pairs[i].value.data, pairs[i].value.len);
+        rocksdb_writebatch_put(batch, keys[i].data, keys[i].len, values[i].data, values[i].len);
     }
     rocksdb_write(s->db, s->writing, batch, &error);
     rocksdb_writebatch_destroy(batch);
@@ -126,23 +126,14 @@ static bool write_all(struct store *s, const struct pair *pairs, size_t n)
 }
 
 /* The guard has the keys, durably, before the store does. */
-bool store_put(struct store *s, const struct pair *pairs, size_t n)
+bool store_put(struct store *s, const struct unseen_bytes *keys, const struct unseen_bytes *values, size_t n)
 {
-    struct unseen_bytes *keys = malloc((n + 1) * sizeof(*keys));
-    if (!keys) {
-        return false;
+    if (!s->guard) {
+        return write_all(s, keys, values, n);
     }
-    for (size_t i = 0; i < n; i++) {
-        keys[i] = pairs[i].key;
-    }
-    if (s->guard) {
-        guard_write_begin(s->guard);
-    }
-    const bool done = (!s->guard || guard_add(s->guard, keys, n)) && write_all(s, pairs, n);
-    if (s->guard) {
-        guard_write_end(s->guard);
-    }
-    free(keys);
+    guard_write_begin(s->guard);
+    const bool done = guard_add(s->guard, keys, n) && write_all(s, keys, values, n);
+    guard_write_end(s->guard);
     return done;
 }
 
@@ -208,22 +199,10 @@ static bool begin_scan(void *context)
     return s->scan != NULL;
 }
 
-struct taking {
-    bool (*take)(void *build, const void *key, size_t len);
-    void *build;
-};
-
-static bool take_key(void *context, const void *key, size_t len)
-{
-    struct taking *t = context;
-    return t->take(t->build, key, len);
-}
-
 static bool each_key(void *context, bool (*take)(void *build, const void *key, size_t len), void *build)
 {
     struct store *s = context;
-    struct taking t = {take, build};
-    return scan(s->scan, take_key, &t);
+    return scan(s->scan, take, build);
 }
 
 /* Compacts first: the figures of RocksDB's own filters are those of one level then. */
