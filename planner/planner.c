@@ -15,7 +15,12 @@
 #include "commands/plan_solve.h"
 #include "options/options.h"
 
+/* Elsewhere a function of its name, for fuzz_planner.c. */
+#ifdef __wasm__
 #define EXPORT(name) __attribute__((export_name(#name))) name
+#else
+#define EXPORT(name) name
+#endif
 
 enum {
     FIELD_CAP = 64,
