@@ -213,8 +213,8 @@ UNSEEN_API enum unseen_status unseen_set_contains(const struct unseen_set *set,
 UNSEEN_API enum unseen_status unseen_set_remove(struct unseen_set *set,
     const struct unseen_bytes *items, size_t n, uint8_t *verdicts, size_t *ndone_out);
 
-/* How often each of n items was added and not removed again. "compact-count" knows any number; it is
- * too large with the false-positive rate, and never too small. "counting" knows numbers below
+/* How often each of n items was added and not removed again. "compact-count" knows any number; it
+ * is too large with the false-positive rate, and never too small. "counting" knows numbers below
  * UNSEEN_COUNT_MAX, which stands for that often or more, and a removal without an add makes its
  * counts of other items too small.
  *
@@ -346,8 +346,8 @@ UNSEEN_API const char *unseen_set_profile(const struct unseen_set *set);
  *   - MISMATCH: error->setting says which setting differs
  *   - ARGUMENT: set and other are one object
  *   - NOMEM; UNSUPPORTED, too, if keys of two "compact" sets crowd in one place, made by the secret
- *   The set is then as it was, but a "compact" set that could not grow has some keys of the other, too.
- *   After NOMEM call merge again for the rest. For all or nothing, merge into unseen_set_copy.
+ *   The set is then as it was, but a "compact" set that could not grow has some keys of the other,
+ *   too. After NOMEM call merge again for the rest. For all or nothing, merge into unseen_set_copy.
  * Threads: one, for both sets.
  * Time: linear in the memory of both. */
 UNSEEN_API enum unseen_status unseen_set_merge(
@@ -477,8 +477,8 @@ struct unseen_url_options {
      * version. Or an id that unseen_url_id gave. NULL means "crawl". */
     const char *profile;
 
-    /* The names of nrules rules to switch on, or off with a leading "no-". A name may be followed by
-     * a version: "strip-trackers/1". The rules drop-params and only-params need the names of
+    /* The names of nrules rules to switch on, or off with a leading "no-". A name may be followed
+     * by a version: "strip-trackers/1". The rules drop-params and only-params need the names of
      * parameters behind them: "drop-params(ref,utm_*,news.example:page)", where a * at the end
      * stands for any rest, and a host limits the name to that host and all below it. */
     const char *const *rules;
@@ -487,9 +487,9 @@ struct unseen_url_options {
     enum unseen_cpu cpu;
     const struct unseen_allocator *allocator; /* copied; its context must outlive the object */
 
-    /* The id of a set, a store or a list, or NULL. A profile or rule that is named without a version
-     * gets the version that it has there, if it is there. So a script that says "aggressive" goes on
-     * with a store of aggressive/1. */
+    /* The id of a set, a store or a list, or NULL. A profile or rule that is named without a
+     * version gets the version that it has there, if it is there. So a script that says
+     * "aggressive" goes on with a store of aggressive/1. */
     const char *like;
 };
 
@@ -499,8 +499,8 @@ struct unseen_url_options {
  * Errors:
  *   - SIZE
  *   - NAME: no such profile or rule
- *   - ARGUMENT: a rule that the profile does not have; a pattern that names no parameter; rules that
- *     contradict each other; an id of more than UNSEEN_URL_ID_MAX bytes
+ *   - ARGUMENT: a rule that the profile does not have; a pattern that names no parameter; rules
+ *     that contradict each other; an id of more than UNSEEN_URL_ID_MAX bytes
  *   - VERSION: a version of a profile or rule that this library does not have
  *   - UNSUPPORTED: cpu
  *   - NOMEM
@@ -595,9 +595,9 @@ UNSEEN_API enum unseen_status unseen_url_expressions(const struct unseen_url *ur
     size_t len, void *buf, size_t cap, struct unseen_bytes expressions[UNSEEN_EXPRESSIONS_MAX],
     size_t *n_out);
 
-/* Makes the SURT key of a URL, "com,example)/path?query", by which web archives sort their pages: the
- * key that stands in CDX files. The published rules are used, whatever a profile would do: no scheme,
- * no www, small letters, sorted parameters.
+/* Makes the SURT key of a URL, "com,example)/path?query", by which web archives sort their pages:
+ * the key that stands in CDX files. The published rules are used, whatever a profile would do: no
+ * scheme, no www, small letters, sorted parameters.
  *
  * Arguments:
  *   - keep_www keeps the www of a host, "com,example,www)/", for CDX files whose keys have it.
@@ -758,25 +758,25 @@ struct unseen_store_options {
  *   - IO
  *   - and those of unseen_set_create and unseen_url_create
  * Threads: any; of several that make one store, one makes it and the others open it.
- * Time: linear in the rest of the log and, up to 8 MiB of image, in the image (some 6 bytes per key).
- *   Most of a larger image of "compact" is read when keys are first asked for. Without an image, linear
- *   in the whole log (8 bytes per key). */
+ * Time: linear in the rest of the log and, up to 8 MiB of image, in the image (some 6 bytes per
+ *   key). Most of a larger image of "compact" is read when keys are first asked for. Without an
+ *   image, linear in the whole log (8 bytes per key). */
 UNSEEN_API enum unseen_status unseen_store_open(struct unseen_store **store_out, const char *path,
     const struct unseen_store_options *options, struct unseen_error *error);
 
 /* The set in memory, with everything added so far, for keys, questions and statistics. Valid as
  * long as the store. Only the functions below change it. Errors: none. Threads: any.
  *
- * If a large image was damaged or cut short since it was written, functions on the set that meet the
- * damaged part return CORRUPT or IO, and give no verdict: unseen_store_repair can help.
+ * If a large image was damaged or cut short since it was written, functions on the set that meet
+ * the damaged part return CORRUPT or IO, and give no verdict: unseen_store_repair can help.
  *
  * Time: constant. */
 UNSEEN_API const struct unseen_set *unseen_store_set(const struct unseen_store *store);
 
-/* Takes over what other processes have committed since the store was opened to READ, or refreshed. A
- * commit is taken over whole or not at all. If the log was written anew (compacted, merged, repaired),
- * or a failed commit was cut off, the store is read anew. info.replayed says how many changes were
- * read. A store that is open to write has everything already: nothing happens.
+/* Takes over what other processes have committed since the store was opened to READ, or refreshed.
+ * A commit is taken over whole or not at all. If the log was written anew (compacted, merged,
+ * repaired), or a failed commit was cut off, the store is read anew. info.replayed says how many
+ * changes were read. A store that is open to write has everything already: nothing happens.
  *
  * The set of unseen_store_set stays, and so do keys that were made by it.
  *
@@ -793,10 +793,10 @@ UNSEEN_API const struct unseen_set *unseen_store_set(const struct unseen_store *
 UNSEEN_API enum unseen_status unseen_store_refresh(
     struct unseen_store *store, struct unseen_error *error);
 
-/* As unseen_set_add, _remove and so on. If they meet a part of the image that cannot be read, the store
- * stops, and the next commit says so. Each NEW of an add, and each SEEN of a remove, is a change
- * that waits to be committed. A store is a set, also with a filter that counts: to add a key that
- * is SEEN changes nothing, and one removal makes it NEW again.
+/* As unseen_set_add, _remove and so on. If they meet a part of the image that cannot be read, the
+ * store stops, and the next commit says so. Each NEW of an add, and each SEEN of a remove, is a
+ * change that waits to be committed. A store is a set, also with a filter that counts: to add a key
+ * that is SEEN changes nothing, and one removal makes it NEW again.
  *
  * Errors:
  *   - those of the set
@@ -878,8 +878,8 @@ UNSEEN_API enum unseen_status unseen_store_publish(
  *
  * A file of which a line was committed is known again after a rename, under another mount, or as a
  * copy of the same name beside a copy of the store. Its bytes before the cut are checked in any
- * case. Another file is never cut. If it takes the place of a file that an interrupted run wrote and
- * that is gone, the lines behind the last commit come again (output_interrupted above).
+ * case. Another file is never cut. If it takes the place of a file that an interrupted run wrote
+ * and that is gone, the lines behind the last commit come again (output_interrupted above).
  *
  * Arguments:
  *   - fd is open for reading and writing, and borrowed until close.
@@ -940,7 +940,7 @@ struct unseen_store_info {
     double bits_per_key;
     unsigned hashes;
 
-    /* The URL identity; NULL if the bytes themselves are the identity. Valid as long as the store. */
+    /* The URL identity; NULL if the bytes are the identity. Valid as long as the store. */
     const struct unseen_url *url;
 
     bool is_new; /* this opening has made the store */
@@ -1036,7 +1036,7 @@ UNSEEN_API enum unseen_status unseen_store_repair(const char *path,
 
 /* Writes the store anew, without removed keys and in large records. The settings filter, fpr,
  * capacity, key_bits (fewer than before), bits_per_key and hashes of options become the store's, if
- * they are not 0 or NULL. With another filter, or with fpr, the store forgets the shape that it had.
+ * they are not 0 or NULL. With another filter, or with fpr, the store forgets its old shape.
  *
  * Errors:
  *   - as unseen_store_open

@@ -197,7 +197,8 @@ struct unseen_list_build_options {
  *   - kind and fpr as in struct unseen_list_build_options; fpr is not 0.
  *   - nkeys is at most 10^13.
  * Errors:
- *   - ARGUMENT: a number out of its range, or more keys than a list can have at this rate (2^32 pages)
+ *   - ARGUMENT: a number out of its range, or more keys than a list can have at this rate (2^32
+ *     pages)
  *   - FPR: too low for the kind
  * Threads: any.
  * Time: microseconds. */

@@ -11,7 +11,7 @@
  *     -> add and remove in both
  *     if (unseen_set_digest(set) != unseen_set_digest(replica)) ... something went wrong
  *
- * Two sets that grew apart are joined by unseen_set_merge. The conventions are those of unseen.h. */
+ * unseen_set_merge joins two sets that grew apart. The conventions are those of unseen.h. */
 #ifndef UNSEEN_REPLICA_H
 #define UNSEEN_REPLICA_H
 
@@ -49,8 +49,8 @@ UNSEEN_API uint64_t unseen_set_digest(const struct unseen_set *set);
  * state, stay equal.
  *
  * Arguments:
- *   - *cursor is 0 before the first step; the calls count it on. UNSEEN_MERGE_DONE says that all keys
- *     are there.
+ *   - *cursor is 0 before the first step; the calls count it on. UNSEEN_MERGE_DONE says that all
+ *     keys are there.
  *   - Both sets may change between the steps. Keys that the other set had at the first step and has
  *     at the last one are merged; keys that came or went meanwhile may be.
  * Errors: those of unseen_set_merge, and
@@ -71,9 +71,9 @@ UNSEEN_API enum unseen_status unseen_set_merge_step(struct unseen_set *set,
 UNSEEN_API enum unseen_status unseen_set_count_keys(
     const struct unseen_set *set, const struct unseen_key *keys, size_t n, uint64_t *counts);
 
-/* Writes n keys to buf, each in key_bits / 8 bytes (struct unseen_set_options): what a replica needs
- * of a change, in the fewest bytes. The keys are of this set. Returns the number of bytes written,
- * n * 16 at most.
+/* Writes n keys to buf, each in key_bits / 8 bytes (struct unseen_set_options): what a replica
+ * needs of a change, in the fewest bytes. The keys are of this set. Returns the number of bytes
+ * written, n * 16 at most.
  *
  * Errors: none.
  * Threads: any.

@@ -4,7 +4,7 @@
  *
  * A set of unseen.h takes 39 KB when it is empty. A small set takes 16 bytes with 1 key, and 62
  * bytes with 50 keys at a rate of 1 %. Use small sets for the read history of each user, or as
- * values in a server. A small set takes keys, never strings; the keys come from any set of unseen.h.
+ * values in a server. A small set takes keys, never strings; any set of unseen.h makes keys.
  *
  *     struct unseen_set *keys_of;           -> one set for all small sets: it only makes the keys
  *     unseen_set_keys(keys_of, items, n, keys, NULL);
@@ -18,7 +18,7 @@
  * A value is its own bytes. It has no pointers, and the same bytes on every processor, so memcpy
  * moves it, copies it and saves it. Bytes from outside become a value by unseen_small_load only.
  *
- * At the end of the header: the frozen set, which is made of all its keys at once and never changes.
+ * At the end of the header: the frozen set, which is made of all its keys at once and stays so.
  *
  * The conventions are those of unseen.h. docs/format.md has the bytes, docs/decisions/small.md the
  * measurements. */
@@ -44,8 +44,8 @@ extern "C" {
  * keys, also after unseen_small_grow.
  *
  * From 1e-5 on, a small set keeps hashes in up to five layers, the rates of which add up to fpr. It
- * takes about 8.5 to 14 bits for a key at 1e-2, 15.5 to 21 bits at 1e-4. Below 1e-5 it keeps 40 or 47
- * bits of each key in some 33 to 43 bits.
+ * takes about 8.5 to 14 bits for a key at 1e-2, 15.5 to 21 bits at 1e-4. Below 1e-5 it keeps 40 or
+ * 47 bits of each key in some 33 to 43 bits.
  *
  * Ownership: the caller frees *value_out with unseen_small_free.
  * Errors:
@@ -175,19 +175,19 @@ UNSEEN_API size_t unseen_small_save(const void *value, void *buf);
 
 /* Makes a set of unseen.h that goes on where a value that is full, or not, ends. It has all keys of
  * the value, and keeps its promise at any number of keys. Of a value with layers, it is a set with
- * the filter "layered": the layers, frozen, and a compact set behind them; such a set cannot remove.
- * Below 1e-5, it is a set with the filter "compact", and nothing is left of the value; or, if the
- * options say so, with the filter "compact-count", in which each key was added once. All three are
- * exported and imported as any other set.
+ * the filter "layered": the layers, frozen, and a compact set behind them; such a set cannot
+ * remove. Below 1e-5, it is a set with the filter "compact", and nothing is left of the value; or,
+ * if the options say so, with the filter "compact-count", in which each key was added once. All
+ * three are exported and imported as any other set.
  *
  * A set with the filter "layered", a rate of 1e-5 or more and a capacity can also be made by
- * unseen_set_create: it is a block filter for so many keys (9.9 bits for a key at 1e-2, 20.6 at 1e-4),
- * and then a compact set behind it.
+ * unseen_set_create: it is a block filter for so many keys (9.9 bits for a key at 1e-2, 20.6 at
+ * 1e-4), and then a compact set behind it.
  *
  * Arguments:
- *   - options as for unseen_set_create, with the seed, URL identity and key_bits of the value's keys.
- *     seed NULL: the seed that the value keeps. The rate is that of the value; capacity and shape
- *     are ignored, and so is every filter but "compact-count".
+ *   - options as for unseen_set_create, with the seed, URL identity and key_bits of the value's
+ *     keys. seed NULL: the seed that the value keeps. The rate is that of the value; capacity and
+ *     shape are ignored, and so is every filter but "compact-count".
  *   - value stays as it is; the caller frees it.
  * Ownership: the caller frees *set_out with unseen_set_free.
  * Errors:
@@ -201,9 +201,9 @@ UNSEEN_API enum unseen_status unseen_small_grow(struct unseen_set **set_out, con
 
 /* ---- Frozen sets -------------------------------------------------------------------------------
  * A frozen set is made of all its keys at once, in the caller's buffer, and asked in place: one for
- * each table file of a key-value store, for example. Its rate is 2^-r, the next one at or below fpr.
- * At 0.78 %, r = 7, 60 keys take 7.5 bits each and 1,000 keys 7.3 bits (a Bloom filter with this rate:
- * 10.1 bits).
+ * each table file of a key-value store, for example. Its rate is 2^-r, the next one at or below
+ * fpr. At 0.78 %, r = 7, 60 keys take 7.5 bits each and 1,000 keys 7.3 bits (a Bloom filter with
+ * this rate: 10.1 bits).
  *
  *     size_t len;
  *     unseen_frozen_build(keys, n, 0.0084, buf, unseen_frozen_bound(n, 0.0084), &len);
@@ -221,8 +221,8 @@ UNSEEN_API enum unseen_status unseen_small_grow(struct unseen_set **set_out, con
  * Time: constant. */
 UNSEEN_API size_t unseen_frozen_bound(size_t n, double fpr);
 
-/* Makes a frozen set of n keys, in any order, in the buffer. Equal keys count once. The expected rate is the
- * greatest 2^-r, r = 1, 2, ... 20, that is not above fpr.
+/* Makes a frozen set of n keys, in any order, in the buffer. Equal keys count once. The expected
+ * rate is the greatest 2^-r, r = 1, 2, ... 20, that is not above fpr.
  *
  * Arguments:
  *   - keys are sorted by this function: their order changes.
@@ -237,8 +237,8 @@ UNSEEN_API enum unseen_status unseen_frozen_build(
     struct unseen_key *keys, size_t n, double fpr, void *buf, size_t cap, size_t *len_out);
 
 /* Whether a key is in the frozen set data[0..len): false is certain, true is wrong with the rate of
- * the set. The bytes may be hostile: no byte beyond len is read, and bytes that are not a frozen set
- * answer true, so that a key is looked for where it may be.
+ * the set. The bytes may be hostile: no byte beyond len is read, and bytes that are not a frozen
+ * set answer true, so that a key is looked for where it may be.
  *
  * Errors: none.
  * Threads: any.
