@@ -111,7 +111,7 @@ bool build_known_good_check(const struct options *o);
  * has been reported, or if a signal asks the program to end. */
 bool build_known_good_run(struct build_job *m);
 
-/* ---- build_report.c --------------------------------------------------------------------------- */
+/* ---- build_report.c -------------------------------------------------------------------------- */
 
 /* Reports on the finished list. False if it cannot be read, which has been reported. */
 bool build_job_report(const struct build_job *m);

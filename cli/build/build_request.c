@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * What `unseen build` is asked for: the list, its kind, its profile and its inputs, checked before anything
- * is made. */
+ * What `unseen build` is asked for: the list, its kind, its profile and its inputs, checked before
+ * anything is made. */
 #include <inttypes.h>
 #include <sched.h>
 #include <string.h>

@@ -293,7 +293,7 @@ static bool dedup_take_batch(void *context, const struct batch *b)
     return d->left > 0 && !d->full && !d->marks.failed;
 }
 
-/* ---- Batches for a server --------------------------------------------------------------------- */
+/* ---- Batches for a server -------------------------------------------------------------------- */
 
 _Static_assert((int)FEED_KEPT <= (int)REMOTE_PIECES, "a question takes all that is kept");
 

@@ -181,8 +181,8 @@ static int verify_store(const char *path, const struct options *o, struct output
     return EXIT_NONE;
 }
 
-/* Prints the finding about a file whose reader has compared all of its checksums; `more` follows the
- * word good. The caller has reported an error. */
+/* Prints the finding about a file whose reader has compared all of its checksums; `more` follows
+ * the word good. The caller has reported an error. */
 static int put_read(struct finding *f, const char *path, const struct unseen_error *error,
                     const char *more)
 {

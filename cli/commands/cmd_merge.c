@@ -141,8 +141,8 @@ static bool check_names(const struct merge *m)
     return check_out(m);
 }
 
-/* False, and reported, if the filter is too small for all keys: new keys would be taken for old, and
- * be lost. */
+/* False, and reported, if the filter is too small for all keys: new keys would be taken for old,
+ * and be lost. */
 static bool merge_check_fill(const struct merge *m)
 {
     const uint64_t capacity =

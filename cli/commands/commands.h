@@ -163,7 +163,8 @@ enum source {
     SOURCE_JAVA_BITSET
 };
 
-/* The names of the formats, by enum source; NULL behind the last. cmd_import.c has a row for each. */
+/* The names of the formats, by enum source; NULL behind the last. cmd_import.c has a row for
+ * each. */
 extern const char *const import_formats[];
 
 /* What Guava's filter hashed of a text. */

@@ -21,8 +21,8 @@ struct explanation {
     bool failed;      /* no memory */
 };
 
-/* Where references are resolved: a canonicaliser of the profile whatwg, and the URL of the document.
- * base is NULL if the texts are not references. */
+/* Where references are resolved: a canonicaliser of the profile whatwg, and the URL of the
+ * document. base is NULL if the texts are not references. */
 struct explanation_base {
     const struct unseen_url *whatwg;
     const char *base;

@@ -6,7 +6,8 @@
 
 #include "commands/commands.h"
 
-/* Runs the command and returns the exit status. A layer is made without kernels: cpu is not used. */
+/* Runs the command and returns the exit status. A layer is made without kernels: cpu is not
+ * used. */
 int import_layer_run(const struct options *o, enum unseen_cpu cpu);
 
 #endif

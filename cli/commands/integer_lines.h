@@ -14,7 +14,8 @@ enum {
     INTEGER_LINES = 512 /* the most integers of a call */
 };
 
-/* Takes n integers and their lines, which end in one more byte, the delimiter; false ends the reading. */
+/* Takes n integers and their lines, which end in one more byte, the delimiter; false ends the
+ * reading. */
 typedef bool integer_lines_take(void *context, const uint64_t *values,
                                 const struct unseen_bytes *lines, size_t n);
 

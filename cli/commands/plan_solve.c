@@ -59,9 +59,9 @@ static bool plan_fits(const struct planned *p, const struct question *q, uint64_
     return bytes_for(p, q, nkeys) <= q->memory;
 }
 
-/* The largest number of keys that fits into the memory, or up to a hundred-thousandth less. More keys
- * never take fewer bytes, but for rounding. The search begins at the number that the bytes of many
- * keys suggest: it is close, but for chains, whose bytes jump from link to link. */
+/* The largest number of keys that fits into the memory, or up to a hundred-thousandth less. More
+ * keys never take fewer bytes, but for rounding. The search begins at the number that the bytes of
+ * many keys suggest: it is close, but for chains, whose bytes jump from link to link. */
 static uint64_t most_keys(const struct planned *p, const struct question *q)
 {
     static const uint64_t most = (uint64_t)1 << 56;

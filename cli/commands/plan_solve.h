@@ -51,8 +51,8 @@ void planned_solve_list(struct planned *planned, const char *name, enum unseen_k
 /* With only keys, only memory, or neither, takes the default rate of a set. */
 void question_complete(struct question *question);
 
-/* Solves the row of all that can be planned: the filters, and if the question says a rate, the lists
- * of each kind (phone numbers take what URLs take). Returns false behind the last row. */
+/* Solves the row of all that can be planned: the filters, and if the question says a rate, the
+ * lists of each kind (phone numbers take what URLs take). Returns false behind the last row. */
 bool planned_solve_row(struct planned *planned, const struct question *question, size_t row);
 
 /* The bytes that n keys take at least at a rate, in any structure that takes any keys: n

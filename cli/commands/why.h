@@ -34,8 +34,8 @@ struct why {
 };
 
 /* Finds the texts of line i of b that the list lists or allows, or that the store has, in the order
- * of unseen_kind_texts. The verdict is that of seen_ask. False, and reported, without memory or if the
- * list was overwritten or cut short. */
+ * of unseen_kind_texts. The verdict is that of seen_ask. False, and reported, without memory or if
+ * the list was overwritten or cut short. */
 bool why_find(struct why *w, const struct batch *b, size_t i, uint8_t verdict);
 
 /* Puts a row for each text: the text, how it is there, the store or list, and the line, with tabs

@@ -65,7 +65,8 @@ struct complaints {
 /* Counts a wrong line. True if the caller is to show it with complaints_show. */
 bool complaints_count(struct complaints *c, enum fault fault);
 
-/* Shows the line, which is line `number` of the file `name`, or the part of it that the key names. */
+/* Shows the line, which is line `number` of the file `name`, or the part of it that the key
+ * names. */
 void complaints_show(const struct complaints *c, const char *name, uint64_t number,
                      struct unseen_bytes line, enum fault fault);
 

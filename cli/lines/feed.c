@@ -51,8 +51,8 @@ static int before_wait(void *context)
     return behind >= 0 ? behind : INPUT_NOTHING;
 }
 
-/* The index among the files of the options of the first file that is read; their number if it is not
- * one of them. */
+/* The index among the files of the options of the first file that is read; their number if it is
+ * not one of them. */
 static size_t first_file(const struct feed *f)
 {
     size_t i = 0;
@@ -352,8 +352,8 @@ void feed_run(struct feed *f)
         settle(&ahead);
     }
     read_ahead_finish(&ahead);
-    /* If the run ends early, files and lines that the thread read beyond the last batch taken do not
-     * count. */
+    /* If the run ends early, files and lines that the thread read beyond the last batch taken do
+     * not count. */
     if (ahead.ended || !ahead.has_thread) {
         f->failed = reader.failed;
         reader_summary(&reader);

@@ -158,8 +158,8 @@ void input_close(struct input *in)
 
 /* ---- The first bytes ------------------------------------------------------------------------- */
 
-/* Reads until the bytes tell what they are. A delimiter ends that, too: the line in front of it must
- * not wait. Returns the number of bytes, or a negative value as input_read does. */
+/* Reads until the bytes tell what they are. A delimiter ends that, too: the line in front of it
+ * must not wait. Returns the number of bytes, or a negative value as input_read does. */
 static ssize_t read_head(struct input *in, char *buf, size_t cap, const struct magic **magic_out)
 {
     size_t len = 0;

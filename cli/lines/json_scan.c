@@ -92,8 +92,8 @@ static inline uint64_t mask64(const char *p, char byte)
 }
 
 /* Bit i says that an odd number of backslashes stands in front of byte i, as in [Langdale19, sec.
- * 3.1.1]. *carry is the bit of byte 64. The sum of runs and the starts of runs at odd places carries
- * a bit behind each of these runs. */
+ * 3.1.1]. *carry is the bit of byte 64. The sum of runs and the starts of runs at odd places
+ * carries a bit behind each of these runs. */
 static inline uint64_t escaped_bytes(uint64_t slashes, uint64_t *carry)
 {
     const uint64_t even = 0x5555555555555555u;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT
  *
  * Keys are in the stores of users: a value must have the same text in each version. Objects and
- * arrays are rare keys. The first pass checks one, and notes in the order of the text where each object
- * and array in it ends. The second pass prints the text. It finds the members of an object without
- * looking into their values, and sorts them. A note has 8 bytes, and its text at least 3. A member has
- * 12 bytes, in glibc twice that while they are sorted, and its text at least 5. So the memory is at
- * most 5 times the text, however it is made. */
+ * arrays are rare keys. The first pass checks one, and notes in the order of the text where each
+ * object and array in it ends. The second pass prints the text. It finds the members of an object
+ * without looking into their values, and sorts them. A note has 8 bytes, and its text at least 3. A
+ * member has 12 bytes, in glibc twice that while they are sorted, and its text at least 5. So the
+ * memory is at most 5 times the text, however it is made. */
 #include "lines/json_text.h"
 
 #include <math.h>

@@ -20,8 +20,8 @@
  *
  * *text_out is a part of the value, or stands at the end of `room` and is valid until room grows.
  * Its data is NULL if there is no text: null, NaN, another word, a string with an escape sequence
- * that does not exist, an object or array that is not JSON, is deeper than 2,048 levels, or has 4 GiB
- * or more. Errors: NOMEM. */
+ * that does not exist, an object or array that is not JSON, is deeper than 2,048 levels, or has 4
+ * GiB or more. Errors: NOMEM. */
 enum unseen_status json_text(struct unseen_bytes value, struct text *room,
                              struct unseen_bytes *text_out);
 

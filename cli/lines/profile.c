@@ -10,8 +10,8 @@
 
 typedef const struct unseen_url_entry *entry_at_fn(size_t i);
 
-/* True if name is in the list; if not, *like is the most similar name or NULL. A version and patterns
- * behind the name do not count. */
+/* True if name is in the list; if not, *like is the most similar name or NULL. A version and
+ * patterns behind the name do not count. */
 static bool find_name(entry_at_fn *at, const char *name, const char **like)
 {
     char bare[64];

@@ -25,8 +25,8 @@ struct profile_options {
 bool profile_create(struct unseen_url **url_out, const struct profile_options *o,
                     const char *standard, enum unseen_cpu cpu);
 
-/* The options as one text, in the form of an id: "aggressive+strip-index". The caller frees it. NULL
- * without memory. */
+/* The options as one text, in the form of an id: "aggressive+strip-index". The caller frees it.
+ * NULL without memory. */
 char *profile_text(const struct profile_options *o, const char *standard);
 
 /* What an identity text needs around it on a command line: a quote, or nothing. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The table of commands: a row has the name of a command, how it uses a store, its help, its examples, and
- * the function that runs it. */
+ * The table of commands: a row has the name of a command, how it uses a store, its help, its
+ * examples, and the function that runs it. */
 #include <string.h>
 
 #include "options/options.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The SIMD level of the run, from UNSEEN_CPU. Whether the processor has a level is found out by making a
- * set with it. */
+ * The SIMD level of the run, from UNSEEN_CPU. Whether the processor has a level is found out by
+ * making a set with it. */
 #include <stdio.h>
 #include <stdlib.h>
 

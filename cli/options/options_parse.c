@@ -372,8 +372,8 @@ static bool parse_make_room(struct options *o, int argc, char **argv)
     return true;
 }
 
-/* Takes the password out of the address of a Redis server before any message can show it. A run has one
- * such address. */
+/* Takes the password out of the address of a Redis server before any message can show it. A run has
+ * one such address. */
 static void take_password(struct options *o, int argc, char **argv)
 {
     for (int i = 1; i < argc; i++) {

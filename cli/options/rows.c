@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The table of options. A row says how an option is written, which commands have it, what the help says,
- * and which field of struct options gets its value; options.h explains the columns. */
+ * The table of options. A row says how an option is written, which commands have it, what the help
+ * says, and which field of struct options gets its value; options.h explains the columns. */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE 1
 #endif
@@ -34,8 +34,8 @@ static bool set_known_good(struct options *o, char *value)
     return true;
 }
 
-/* The end of the first name of a list. A comma between parentheses is one of patterns and divides no
- * names. */
+/* The end of the first name of a list. A comma between parentheses is one of patterns and divides
+ * no names. */
 static char *end_of_rule(char *list)
 {
     bool inside = false;

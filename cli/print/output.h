@@ -35,8 +35,8 @@ struct output {
     bool is_open;
 };
 
-/* Opens path ("-" or NULL: standard output) for writing, and does not truncate it yet. The output is
- * compressed if the name says so (encoder.h), and complete when it is closed. */
+/* Opens path ("-" or NULL: standard output) for writing, and does not truncate it yet. The output
+ * is compressed if the name says so (encoder.h), and complete when it is closed. */
 bool output_open(struct output *out, const char *path);
 
 /* Opens path to append to it. It is opened for reading, too. If the file is new, its name is
@@ -44,8 +44,8 @@ bool output_open(struct output *out, const char *path);
  * cannot be cut where a line ends. */
 bool output_open_again(struct output *out, const char *path);
 
-/* Opens an output that keeps all its bytes in memory, in buf[0..len). The name is for messages. False
- * without memory. output_abandon frees it. */
+/* Opens an output that keeps all its bytes in memory, in buf[0..len). The name is for messages.
+ * False without memory. output_abandon frees it. */
 bool output_open_memory(struct output *out, const char *name);
 
 /* Makes the name of a regular file that the shell has opened durable, if the system tells the

@@ -53,8 +53,8 @@ void report_start(struct report *r, const struct report_options *o, bool to_file
 /* Tells the report, if there is one, which bytes of which file are at hand. */
 void report_at(const char *const *files, size_t nfiles, size_t file, uint64_t offset);
 
-/* The share of the bytes of all files that has been read; -1: not known. It may change between two calls,
- * and costs a system call for each file. */
+/* The share of the bytes of all files that has been read; -1: not known. It may change between two
+ * calls, and costs a system call for each file. */
 double report_share(const struct report *r);
 
 /* Shows how far the run is, if it is time to or SIGUSR1 asks for it. Does nothing before

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * Print, then remember. A line is handed over when its last byte has been written; only then may
- * the store commit its key. So each batch leaves a mark: how far its lines reach in the output,
- * and how many changes of the store they stand for. A mark is due when its lines have been
- * written. */
+ * When a store may remember a line: print first, then remember. A line is handed over when its last
+ * byte has been written; only then may the store commit its key. So each batch leaves a mark: how
+ * far its lines reach in the output, and how many changes of the store they stand for. A mark is
+ * due when its lines have been written. */
 #ifndef UNSEEN_CLI_COMMIT_MARKS_H
 #define UNSEEN_CLI_COMMIT_MARKS_H
 

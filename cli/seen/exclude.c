@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * What -x names: stores, lists, frozen layers, and files of lines. */
+ * Opens what -x names: stores, lists, frozen layers, and files of lines, whose lines count as
+ * seen. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>

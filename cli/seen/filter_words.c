@@ -49,7 +49,7 @@ void filters_shape(const struct seen_options *o, char text[FILTERS_SHAPE_CAP])
     }
 }
 
-/* ---- What is wrong with --filter, --capacity, --fpr, --bits and --hashes ---------------------- */
+/* ---- What is wrong with --filter, --capacity, --fpr, --bits and --hashes --------------------- */
 
 bool filters_check_name(const char *name, const char *again, const char *files)
 {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Messages and help about filters. */
+ * Messages about filters: what is wrong with --filter, --capacity, --fpr, --bits and --hashes, when
+ * a filter is full, and which command helps. */
 #ifndef UNSEEN_CLI_FILTER_WORDS_H
 #define UNSEEN_CLI_FILTER_WORDS_H
 
@@ -16,7 +17,8 @@
  * hint begins with `again`, such as "unseen -s STORE", and ends with `files`, such as " FILE". */
 bool filters_check_name(const char *name, const char *again, const char *files);
 
-/* Writes the options that say the shape of the filter: "", " --bits 20" or " --bits 20 --hashes 10". */
+/* Writes the options that say the shape of the filter: "", " --bits 20" or " --bits 20 --hashes
+ * 10". */
 #define FILTERS_SHAPE_CAP 64
 void filters_shape(const struct seen_options *o, char text[FILTERS_SHAPE_CAP]);
 
@@ -28,9 +30,9 @@ bool filters_report(const struct seen_options *o, const struct unseen_error *err
 /* True if the set has more keys than it was made for, and answers worse than promised. */
 bool filters_is_full(const struct unseen_set *set);
 
-/* If the set is full, reports that. Returns a capacity that is enough for the keys of earlier runs and
- * for all lines of this run, of which nnew were new and nseen were taken for repeats; 0 if the set is
- * not full. */
+/* If the set is full, reports that. Returns a capacity that is enough for the keys of earlier runs
+ * and for all lines of this run, of which nnew were new and nseen were taken for repeats; 0 if the
+ * set is not full. */
 uint64_t filters_report_full(const struct unseen_set *set, uint64_t nnew, uint64_t nseen);
 
 /* True if the set answers as promised; if not, reports that, with the command that helps. */

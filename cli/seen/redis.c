@@ -219,8 +219,8 @@ bool redis_put(struct redis_set_client *r, const struct unseen_bytes *items, siz
     return true;
 }
 
-/* Makes the commands of the question: for each key, commands of at most COMMAND_ITEMS. Returns how many
- * there are. */
+/* Makes the commands of the question: for each key, commands of at most COMMAND_ITEMS. Returns how
+ * many there are. */
 static size_t make_commands(struct redis_set_client *r, const char *name)
 {
     size_t used = 0;
@@ -247,8 +247,9 @@ static size_t make_commands(struct redis_set_client *r, const char *name)
     return ncommands;
 }
 
-/* Takes the answers of one command. Returns NULL, or the reply that is not an answer: the items from
- * there on were not added. An error in the array ends it, as when the key has reached its MAXBYTES. */
+/* Takes the answers of one command. Returns NULL, or the reply that is not an answer: the items
+ * from there on were not added. An error in the array ends it, as when the key has reached its
+ * MAXBYTES. */
 static const struct redisReply *take_answers(struct redis_set_client *r, size_t c, bool adds,
                                              uint8_t *verdicts)
 {

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * A set of the module for Redis and Valkey (docs/server.md), asked by UNSEEN.ADD and UNSEEN.EXISTS. The
- * address may say that a set is spread over N keys, "crawl:{TAG}" with the tags of unseen_shard.h. The
- * public share of a URL chooses its key, and each key is on one node of a cluster. */
+ * A set of the module for Redis and Valkey (docs/server.md), asked by UNSEEN.ADD and UNSEEN.EXISTS.
+ * The address may say that a set is spread over N keys, "crawl:{TAG}" with the tags of
+ * unseen_shard.h. The public share of a URL chooses its key, and each key is on one node of a
+ * cluster. */
 #ifndef UNSEEN_CLI_REDIS_H
 #define UNSEEN_CLI_REDIS_H
 
@@ -14,15 +15,15 @@
 
 struct redis_set_client;
 
-/* Connects to the server of an address from which the password was taken. While no server listens, it
- * tries again for `wait` seconds. Returns NULL, and has reported why, if that failed. */
+/* Connects to the server of an address from which the password was taken. While no server listens,
+ * it tries again for `wait` seconds. Returns NULL, and has reported why, if that failed. */
 struct redis_set_client *redis_open(const char *address, const char *password, double wait);
 
 /* The profile of the set; "" if the server has no such set yet. */
 const char *redis_profile(const struct redis_set_client *r);
 
-/* Makes the set, unless another program has made it meanwhile. fpr is 0 if none was asked for. Returns
- * false if that failed, which has been reported. */
+/* Makes the set, unless another program has made it meanwhile. fpr is 0 if none was asked for.
+ * Returns false if that failed, which has been reported. */
 bool redis_make(struct redis_set_client *r, const char *profile, double fpr);
 
 /* As remote_put and remote_ask, for items that may have any bytes. */

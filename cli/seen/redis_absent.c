@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * In place of redis.c, redis_dump.c and redis_link.c in a tool that is built without hiredis. */
+ * A tool that is built without hiredis has this file in place of redis.c, redis_dump.c and
+ * redis_link.c: it reports that the tool cannot ask such a server. */
 #include "seen/redis.h"
 
 #include "print/message.h"

@@ -87,8 +87,8 @@ static bool report_lost(const struct redis_link *l, struct redis_node *node)
 
 /* ---- Connecting ------------------------------------------------------------------------------ */
 
-/* A server that closes a connection while it is written to must not end the run by a signal. Returns
- * what was done with the signal. */
+/* A server that closes a connection while it is written to must not end the run by a signal.
+ * Returns what was done with the signal. */
 static struct sigaction ignore_pipe(void)
 {
     struct sigaction old;
@@ -259,8 +259,8 @@ static bool link_receive(struct redis_node *node, struct redis_command *c)
     return true;
 }
 
-/* "MOVED 866 127.0.0.1:7001", "ASK 866 [host]:7001". A missing host is that of the node that says it.
- * Returns false if the reply is something else. */
+/* "MOVED 866 127.0.0.1:7001", "ASK 866 [host]:7001". A missing host is that of the node that says
+ * it. Returns false if the reply is something else. */
 static bool read_redirect(const struct redis_link *l, const struct redis_command *c, char host[256],
                           unsigned *port_out, bool *asks_out)
 {

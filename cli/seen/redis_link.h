@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Connections to a Redis or Valkey server, or to the nodes of a cluster, and commands to them. Commands
- * are sent together and their replies read in order. A command that the server sends elsewhere (MOVED,
- * ASK) is sent there. hiredis knows the protocol. */
+ * Connections to a Redis or Valkey server, or to the nodes of a cluster, and commands to them.
+ * Commands are sent together and their replies read in order. A command that the server sends
+ * elsewhere (MOVED, ASK) is sent there. hiredis knows the protocol. */
 #ifndef UNSEEN_CLI_REDIS_LINK_H
 #define UNSEEN_CLI_REDIS_LINK_H
 
@@ -45,8 +45,8 @@ struct redis_link {
     size_t nnodes;
 };
 
-/* Connects to the server of the address `shown`. `hint` says how such a server is started; NULL: it is not
- * said. Returns false if that failed, which has been reported;
+/* Connects to the server of the address `shown`. `hint` says how such a server is started; NULL: it
+ * is not said. Returns false if that failed, which has been reported;
  * redis_link_close follows in either case. */
 bool redis_link_open(struct redis_link *l, const char *shown, const char *password, double wait,
                      const char *hint);
@@ -57,8 +57,8 @@ bool redis_link_ask(struct redis_link *l, struct redis_command *commands, size_t
 
 void redis_link_release(struct redis_command *commands, size_t n);
 
-/* Reports a reply that is an error or not what was expected, with a way out where there is one. Returns
- * false. */
+/* Reports a reply that is an error or not what was expected, with a way out where there is one.
+ * Returns false. */
 bool redis_link_report(const struct redis_link *l, const struct redisReply *reply);
 
 /* Whether a reply is an error that begins so. */

@@ -95,7 +95,8 @@ bool redis_shards_sort(struct redis_shards *s, const char *profile,
         }
         s->keys[s->places[i]].end++;
     }
-    /* `end` goes from the number of a key's items to where they begin, and then to where they end. */
+    /* `end` goes from the number of a key's items to where they begin, and then to where they
+     * end. */
     size_t begin = 0;
     for (size_t k = 0; k < s->nkeys; k++) {
         const size_t count = s->keys[k].end;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The keys of a set in a Redis or Valkey server: one, or for a set that is spread over a cluster one for
- * each shard (unseen_shard.h). */
+ * The keys under which a Redis or Valkey server keeps a set: one key, or one for each shard
+ * (unseen_shard.h) of a set that is spread over a cluster. */
 #ifndef UNSEEN_CLI_REDIS_SHARDS_H
 #define UNSEEN_CLI_REDIS_SHARDS_H
 
@@ -30,12 +30,13 @@ struct redis_shards {
     struct text text;
 };
 
-/* Names the keys. Returns false without memory, which has been reported; redis_shards_release follows in
- * either case. */
+/* Names the keys. Returns false without memory, which has been reported; redis_shards_release
+ * follows in either case. */
 bool redis_shards_init(struct redis_shards *s, const char *name, unsigned nshards);
 
-/* Sorts n items by their keys: those of key i are order[keys[i - 1].end .. keys[i].end), in the order of
- * the items. The profile of the set says which spellings are one URL. Returns false without memory. */
+/* Sorts n items by their keys: those of key i are order[keys[i - 1].end .. keys[i].end), in the
+ * order of the items. The profile of the set says which spellings are one URL. Returns false
+ * without memory. */
 bool redis_shards_sort(struct redis_shards *s, const char *profile,
                        const struct unseen_bytes *items, size_t n, uint32_t *order);
 

@@ -146,8 +146,8 @@ static bool open_list(struct seen *m, const char *path, enum unseen_cpu cpu)
     return true;
 }
 
-/* The settings of a store that is served are the server's. A server with our module can make a set, of
- * which the profile and the rate can be said. */
+/* The settings of a store that is served are the server's. A server with our module can make a set,
+ * of which the profile and the rate can be said. */
 static bool check_remote(const struct seen *m)
 {
     const struct seen_options *o = m->o;
@@ -356,8 +356,8 @@ static enum unseen_status ask_list(const struct asked_list *a, const struct batc
     return status;
 }
 
-/* Says that a store could not read a part of its image; other errors of asking are not reported here.
- * Returns what seen_ask returns. */
+/* Says that a store could not read a part of its image; other errors of asking are not reported
+ * here. Returns what seen_ask returns. */
 static enum unseen_status report_unread(const char *path, enum unseen_status status)
 {
     if (status != UNSEEN_ERR_CORRUPT && status != UNSEEN_ERR_IO) {

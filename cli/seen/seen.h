@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * What has been seen: a set that lives as long as the run, a store, a store that another process
- * serves, or (for `unseen check`) a list or a frozen layer. The stores, lists, layers and lines of -x count as seen,
- * too, but are not remembered. */
+ * serves, or (for `unseen check`) a list or a frozen layer. The stores, lists, layers and lines of
+ * -x count as seen, too, but are not remembered. */
 #ifndef UNSEEN_CLI_SEEN_H
 #define UNSEEN_CLI_SEEN_H
 
@@ -67,16 +67,16 @@ struct seen {
     bool is_stale;   /* a store that is only read could not be followed, which has been reported */
 };
 
-/* Opens the set, store or list that the options name, and the stores of -x. False if that failed, which has been
- * reported. The caller calls seen_close in either case. */
+/* Opens the set, store or list that the options name, and the stores of -x. False if that failed,
+ * which has been reported. The caller calls seen_close in either case. */
 bool seen_open(struct seen *m, enum unseen_cpu cpu);
 
-/* Takes the stores of -x, opens its lists, and reads its files of lines. Adds the number of these lines to
- * *nlines_out. False as above. */
+/* Takes the stores of -x, opens its lists, and reads its files of lines. Adds the number of these
+ * lines to *nlines_out. False as above. */
 bool seen_exclude(struct seen *m, enum unseen_cpu cpu, uint64_t *nlines_out);
 
-/* Takes over what other processes have committed to the stores that the run only reads, at most once
- * a second. */
+/* Takes over what other processes have committed to the stores that the run only reads, at most
+ * once a second. */
 void seen_refresh(struct seen *m);
 
 /* True if seen_ask needs the texts of lines, not only their keys. */
@@ -84,8 +84,8 @@ bool seen_needs_texts(const struct seen *m);
 
 /* Answers n lines of b from first on, each SEEN or NEW, and remembers them unless the run only
  * asks. On NOMEM the first *ndone_out lines are answered. On MISMATCH, which has been reported, a
- * list or an image was overwritten or cut short and no line is answered, or a server has gone away or
- * refused a line: then all lines have a verdict, which may be REMOTE_NO_ANSWER. */
+ * list or an image was overwritten or cut short and no line is answered, or a server has gone away
+ * or refused a line: then all lines have a verdict, which may be REMOTE_NO_ANSWER. */
 enum unseen_status seen_ask(struct seen *m, const struct batch *b, size_t first, size_t n,
                             uint8_t *verdicts, size_t *ndone_out);
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The options of a set or a store, and what messages need to know about the command. */
+ * The options that say which set or store a run uses, and what messages must know about the
+ * command. */
 #ifndef UNSEEN_CLI_SEEN_OPTIONS_H
 #define UNSEEN_CLI_SEEN_OPTIONS_H
 

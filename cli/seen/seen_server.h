@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * A set that a server keeps, and the run only asks: `unseen serve`, or Redis or Valkey with our module. */
+ * A set that a server keeps, and that this process asks through a socket. The server is `unseen
+ * serve`, or Redis or Valkey with our module. */
 #ifndef UNSEEN_CLI_SEEN_SERVER_H
 #define UNSEEN_CLI_SEEN_SERVER_H
 

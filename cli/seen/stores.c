@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The library's sentence says what is wrong. The hint is the command that would work. */
+ * Opens and closes stores for the commands. If that fails, the library's sentence says what is
+ * wrong, and this file adds a hint: the command that would work. */
 #include "seen/stores.h"
 
 #include <errno.h>
@@ -449,8 +450,8 @@ static void report_untidy(const char *path, const struct seen_options *o,
                  path);
 }
 
-/* The lock is still held, so nobody else has added anything; whoever waits for the lock sees that the
- * name is gone, as after a compaction. */
+/* The lock is still held, so nobody else has added anything; whoever waits for the lock sees that
+ * the name is gone, as after a compaction. */
 static void remove_unused(struct unseen_store *store, const char *path)
 {
     if (stores_info(store).is_new && stores_stats(unseen_store_set(store)).nkeys == 0) {

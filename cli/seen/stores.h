@@ -30,8 +30,9 @@ const char *stores_kind_name(enum stores_kind kind);
 enum stores_kind stores_refuse(const char *path);
 
 /* Opens the store at path with the settings that the options name. The profile is that of the
- * profile options, else the one that the input needs (o->profile), else the store's own; a new store
- * has the versions of profile->like. Reports damage that opening has mended. False if that failed, which has been reported. */
+ * profile options, else the one that the input needs (o->profile), else the store's own; a new
+ * store has the versions of profile->like. Reports damage that opening has mended. False if that
+ * failed, which has been reported. */
 bool stores_open(struct unseen_store **store_out, const char *path, enum unseen_store_mode mode,
                  const struct seen_options *o, const struct profile_options *profile,
                  enum unseen_cpu cpu);
@@ -40,14 +41,14 @@ bool stores_open(struct unseen_store **store_out, const char *path, enum unseen_
 bool stores_open_to_read(struct unseen_store **store_out, const char *path,
                          const struct seen_options *o, enum unseen_cpu cpu);
 
-/* Takes over what other processes have committed to a store that is only read. False if that failed,
- * and *error says why; the answers are those of before. Between two files of the same name there may
- * be no file: the next call looks again. */
+/* Takes over what other processes have committed to a store that is only read. False if that
+ * failed, and *error says why; the answers are those of before. Between two files of the same name
+ * there may be no file: the next call looks again. */
 bool stores_refresh(struct unseen_store *store, struct unseen_error *error);
 
 /* For a loop around a function that takes the lock of a store or a list: true if the error is that
- * another process has the lock, and it is to be tried again. Has then waited for a moment. *start is
- * 0 before the first call. Says what is waited for if that may take for ever. */
+ * another process has the lock, and it is to be tried again. Has then waited for a moment. *start
+ * is 0 before the first call. Says what is waited for if that may take for ever. */
 bool stores_wait(const struct seen_options *o, double *start, const struct unseen_error *error);
 
 /* Reports an error of any function of a store. */
@@ -60,8 +61,8 @@ void stores_report_commit(const char *path, const struct seen_options *o,
                           const struct unseen_error *error);
 
 /* Closes a store, which may be NULL. False if that failed, which has been reported. After an error
- * of a commit that has been reported, call unseen_store_close instead. If the run has failed, a store
- * that it has made and in which there is nothing is removed: it would only be in the way. */
+ * of a commit that has been reported, call unseen_store_close instead. If the run has failed, a
+ * store that it has made and in which there is nothing is removed: it would only be in the way. */
 bool stores_close(struct unseen_store *store, const char *path, const struct seen_options *o,
                   bool run_failed);
 

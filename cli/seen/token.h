@@ -13,8 +13,8 @@ enum {
     TOKEN_MAX = 1024 /* bytes */
 };
 
-/* Reads the first line of the file, which is to have at least min bytes. Returns false if that failed, or
- * the line is too short or too long, which has been reported. */
+/* Reads the first line of the file, which is to have at least min bytes. Returns false if that
+ * failed, or the line is too short or too long, which has been reported. */
 bool token_read(const char *name, size_t min, char token[TOKEN_MAX + 2]);
 
 #endif

@@ -48,7 +48,8 @@ enum unseen_status unseen__error_io(struct unseen_error *error, const char *verb
 enum unseen_status unseen__error_status(struct unseen_error *error, enum unseen_status status,
                                         const char *path);
 
-/* clang's analyser looks at one file at a time. This tells it which status these functions return. */
+/* clang's analyser looks at one file at a time. This tells it which status these functions
+ * return. */
 #ifdef __clang_analyzer__
 #define unseen__error(error, status, ...)                                                          \
     ((void)unseen__error(error, status, __VA_ARGS__), (status))

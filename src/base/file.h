@@ -43,9 +43,9 @@ int unseen__file_sync(int fd);
 
 int unseen__file_size(int fd, uint64_t *size_out);
 
-/* Whether a file was written to since it was looked at: its length, and when it was last changed. The
- * clock of a file system ticks every few milliseconds. A file that is cut and written to its old length
- * within one tick looks as before. */
+/* Whether a file was written to since it was looked at: its length, and when it was last changed.
+ * The clock of a file system ticks every few milliseconds. A file that is cut and written to its
+ * old length within one tick looks as before. */
 struct unseen__file_stamp {
     uint64_t size;
     int64_t seconds;

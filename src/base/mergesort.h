@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * A stable merge sort of numbers, such as the offsets of pieces of a text. It takes n log n steps on
- * any input, and goes through memory in order, where a heap sort jumps. It is inlined, so that the
- * compiler knows the comparison. */
+ * A stable merge sort of numbers, such as the offsets of pieces of a text. It takes n log n steps
+ * on any input, and goes through memory in order, where a heap sort jumps. It is inlined, so that
+ * the compiler knows the comparison. */
 #ifndef UNSEEN_BASE_MERGESORT_H
 #define UNSEEN_BASE_MERGESORT_H
 

@@ -98,7 +98,8 @@ static bool compact_is_possible(const struct compact *c, uint64_t npages)
            (c->prefix != 0 || unseen__memory_is_plausible(&c->allocator, size));
 }
 
-/* This filter's part of the geometry for the capacity of a set. False if no memory is large enough. */
+/* This filter's part of the geometry for the capacity of a set. False if no memory is large
+ * enough. */
 static bool plan_part(const struct compact *c, uint64_t whole_capacity, unsigned *depth_out,
                       unsigned *npages_out)
 {

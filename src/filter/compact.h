@@ -233,8 +233,8 @@ enum unseen_status unseen__compact_directory_deepen(struct compact *c, uint64_t 
  * stash. */
 enum unseen_status unseen__compact_grow(struct compact *c, uint64_t path, bool *stuck_out);
 
-/* Grows to groups of this depth, of npages pages each. Groups that are deeper or larger stay. NOMEM: some
- * groups have grown. */
+/* Grows to groups of this depth, of npages pages each. Groups that are deeper or larger stay.
+ * NOMEM: some groups have grown. */
 enum unseen_status unseen__compact_grow_to(struct compact *c, unsigned depth, unsigned npages);
 
 /* A group of this depth or deeper does not split. */
@@ -262,8 +262,8 @@ enum unseen_status unseen__compact_load_empty(struct compact *c, uint64_t path, 
                                               unsigned npages, struct compact_group **group_out);
 /* Whether a piece has the head and the length of a group of this filter. */
 bool unseen__compact_is_sound_group(const struct compact *c, const uint8_t *piece, size_t len);
-/* Copies the pages of a sound piece to the pages of the group, and counts the tags. CORRUPT if a tag
- * cannot be where it is. */
+/* Copies the pages of a sound piece to the pages of the group, and counts the tags. CORRUPT if a
+ * tag cannot be where it is. */
 enum unseen_status unseen__compact_load_pages(struct compact *c, const uint8_t *piece, size_t len,
                                               const struct compact_group *group,
                                               uint64_t generations[COMPACT_GENERATIONS],
@@ -282,8 +282,8 @@ enum unseen_status unseen__compact_fetch(struct unseen__filter *filter,
 void unseen__compact_unread_release(struct compact *c);
 
 /* compact_merge.c: union */
-/* In a position of save_piece: the whole keys, behind the groups. Growth moves whole keys to groups,
- * and never back. */
+/* In a position of save_piece: the whole keys, behind the groups. Growth moves whole keys to
+ * groups, and never back. */
 #define COMPACT_POSITION_KEYS ((uint64_t)1 << 48)
 
 bool unseen__compact_is_same_shape(const struct unseen__filter *filter,

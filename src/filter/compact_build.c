@@ -62,7 +62,8 @@ static uint64_t unpack_bytes(uint64_t x)
     return (x & 0x007f007f007f007f) | (x & 0x3f803f803f803f80) << 1;
 }
 
-/* Packs the first n remainders of a wide line into its 7-bit fields, and makes the other fields 0. */
+/* Packs the first n remainders of a wide line into its 7-bit fields, and makes the other fields
+ * 0. */
 static void pack_r(const uint8_t *r, unsigned n, uint8_t *line)
 {
     const uint64_t low = pack_bytes(load_le64(r)) & (((uint64_t)1 << 7 * (n < 8 ? n : 8)) - 1);
@@ -72,7 +73,8 @@ static void pack_r(const uint8_t *r, unsigned n, uint8_t *line)
     store_le32(line + 60, (uint32_t)(high >> 8));
 }
 
-/* The remainders of a wide line, a byte each; what there is behind the last of them says nothing. */
+/* The remainders of a wide line, a byte each; what there is behind the last of them says
+ * nothing. */
 static void unpack_r(const uint8_t *line, uint8_t *r)
 {
     const uint64_t low = load_le64(line + 52);
@@ -96,7 +98,8 @@ void unseen__compact_fill_done(const struct compact *c, const struct compact_fil
 
 /* ---- groups being built ---- */
 
-/* A page of an old group. Its tags go, in each part, to the page that `to` has for their remainder. */
+/* A page of an old group. Its tags go, in each part, to the page that `to` has for their
+ * remainder. */
 struct source {
     const uint8_t *page;
     struct compact_places places;
@@ -150,8 +153,8 @@ UNSEEN_INLINE int build_put(const struct compact *c, bool wide, bool split,
     return UNSEEN_LIKELY(fits) ? -1 : (int)part;
 }
 
-/* Copies the tags of n pages to the parts, a tag of each page in turn. Each tag waits for the number
- * of tags that the last one left in its line, so tags for different pages go faster. */
+/* Copies the tags of n pages to the parts, a tag of each page in turn. Each tag waits for the
+ * number of tags that the last one left in its line, so tags for different pages go faster. */
 UNSEEN_INLINE int build_sources(const struct compact *c, bool wide, bool split,
                                 const struct source *sources, size_t n, struct compact_build *b)
 {
@@ -172,8 +175,8 @@ UNSEEN_INLINE int build_sources(const struct compact *c, bool wide, bool split,
     return -1;
 }
 
-/* Whether the tags of pages `page` to page + BUILD_SOURCES - 1 go to different pages. The first pages
- * of any group have the tags of one home each, and a fresh group has a page for each home. */
+/* Whether the tags of pages `page` to page + BUILD_SOURCES - 1 go to different pages. The first
+ * pages of any group have the tags of one home each, and a fresh group has a page for each home. */
 static bool are_independent(unsigned page, const struct compact_build *b)
 {
     return page + BUILD_SOURCES <= COMPACT_PAGES_MIN && b->group[0].npages == COMPACT_PAGES_MIN &&

@@ -38,7 +38,8 @@ static inline void compact_prefetch_page(const uint8_t *page)
 
 /* ---- pages being filled ---- */
 
-/* Pages being filled: of one group or of two, each of which has COMPACT_PAGES_MAX of the numbers. */
+/* Pages being filled: of one group or of two, each of which has COMPACT_PAGES_MAX of the
+ * numbers. */
 struct compact_fill {
     uint8_t *page[2 * COMPACT_PAGES_MAX];
     uint8_t used[2 * COMPACT_PAGES_MAX][COMPACT_LINES];  /* tags of each line, at its first slots */

@@ -1,19 +1,20 @@
 /* SPDX-License-Identifier: MIT
  *
- * Groups that are read when they are first needed. An image of 10^8 keys has 545 MB, and a program that
- * asks for one URL needs one group of it: 60 KB.
+ * Groups that are read when they are first needed. An image of 10^8 keys has 545 MB, and a program
+ * that asks for one URL needs one group of it: 60 KB.
  *
  * The table of an export has the depth and the number of pages of every group. Groups stand in the
- * export by their path, and have no gaps between them, so their paths and offsets follow (docs/format.md,
- * "Table"). From the table alone the whole directory is made, and every group gets its pages, which
- * nobody touches before they are read. So no address changes when a group is read, and other threads may
- * ask other groups meanwhile. A bit for each region, which is all paths with the same top bits, says that
- * a group of it has not been read: readers see the bit go after the pages of the group are complete. There
- * are some 8 regions to a group, so the bits stay in the first-level cache. In a set of hostile keys, groups
- * may be so deep that a region has several: these are read together.
+ * export by their path, and have no gaps between them, so their paths and offsets follow
+ * (docs/format.md, "Table"). From the table alone the whole directory is made, and every group gets
+ * its pages, which nobody touches before they are read. So no address changes when a group is read,
+ * and other threads may ask other groups meanwhile. A bit for each region, which is all paths with
+ * the same top bits, says that a group of it has not been read: readers see the bit go after the
+ * pages of the group are complete. There are some 8 regions to a group, so the bits stay in the
+ * first-level cache. In a set of hostile keys, groups may be so deep that a region has several:
+ * these are read together.
  *
- * The numbers of keys and of generations are those of the table, until the last group is read. By then
- * they have been compared with the tags that are there. */
+ * The numbers of keys and of generations are those of the table, until the last group is read. By
+ * then they have been compared with the tags that are there. */
 #include "filter/compact.h"
 
 #include "hash/chunk.h"
@@ -287,8 +288,8 @@ static void clear_bits(struct compact_unread *u, uint64_t region, uint64_t n)
     }
 }
 
-/* Reads the group of this path, which has one region or more. If the region has several groups, reads
- * all of them. */
+/* Reads the group of this path, which has one region or more. If the region has several groups,
+ * reads all of them. */
 static enum unseen_status fetch_region(struct compact *c, uint64_t path)
 {
     struct compact_unread *u = c->unread;

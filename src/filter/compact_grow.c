@@ -387,8 +387,8 @@ enum unseen_status unseen__compact_grow(struct compact *c, uint64_t path, bool *
 
 /* ---- room in advance ---- */
 
-/* Splits a group into two of at least npages pages each. Returns false, with nothing changed, if the tags
- * do not spread. */
+/* Splits a group into two of at least npages pages each. Returns false, with nothing changed, if
+ * the tags do not spread. */
 static bool split_to(struct compact *c, struct compact_group *entries, size_t copies,
                      unsigned npages)
 {

@@ -246,8 +246,8 @@ static KERNEL_TARGET void KERNEL(wide_remove)(struct compact *c, const struct un
     KERNEL(remove)(c, true, keys, n, verdicts);
 }
 
-/* Appends the places of the chosen slots of four lines. They are written eight at a time: a branch for
- * each line, or for each slot, would be mispredicted. */
+/* Appends the places of the chosen slots of four lines. They are written eight at a time: a branch
+ * for each line, or for each slot, would be mispredicted. */
 UNSEEN_INLINE KERNEL_TARGET size_t KERNEL(append_places)(unsigned line, const uint16_t *slots,
                                                          uint16_t *places)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * A key whose two lines are full: a tag of these lines moves aside (a kick), or the group grows, or the
- * key goes to the stash. */
+ * A key whose two lines are full: a tag of these lines moves aside (a kick), or the group grows, or
+ * the key goes to the stash. */
 #include "filter/compact_ops.h"
 
 static uint32_t free_slots(const struct compact *c, const uint8_t *line)

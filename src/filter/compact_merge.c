@@ -97,8 +97,8 @@ static bool join_match(struct compact *c, const struct compact_probe *probe, uin
 
 /* For a group that cannot grow, because somebody who knows the secret made its keys: shortens the
  * tag that has most bits in common with this one, until it is a tag of both keys. Returns false if
- * no tag in the lines has the remainder: then nothing can stand for the tag, because the stash takes
- * whole keys. */
+ * no tag in the lines has the remainder: then nothing can stand for the tag, because the stash
+ * takes whole keys. */
 static bool join_nearest(struct compact *c, const struct compact_probe *probe)
 {
     uint8_t *best = NULL;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * What the compact filter's kernels, compact_kick.c and compact_merge.c share: finding a key's lines,
- * filling and clearing a slot. */
+ * What the compact filter's kernels, compact_kick.c and compact_merge.c share: finding a key's
+ * lines, filling and clearing a slot. */
 #ifndef UNSEEN_FILTER_COMPACT_OPS_H
 #define UNSEEN_FILTER_COMPACT_OPS_H
 
@@ -38,8 +38,8 @@ UNSEEN_INLINE unsigned compact_line_number(const struct compact *c,
     return (unsigned)((size_t)(line - compact_start(c, probe)) / COMPACT_LINE);
 }
 
-/* Puts the probe's tag, with this end mark, into the lowest free slot of a line. The mark is c->mark
- * for a tag of a whole key. */
+/* Puts the probe's tag, with this end mark, into the lowest free slot of a line. The mark is
+ * c->mark for a tag of a whole key. */
 UNSEEN_INLINE void compact_fill_slot(struct compact *c, bool wide,
                                      const struct compact_probe *probe, uint32_t mark,
                                      uint8_t *line, uint32_t free)
@@ -80,9 +80,9 @@ bool unseen__compact_add_plain(struct compact *c, const struct compact_probe *pr
 bool unseen__compact_add_by_kick(struct compact *c, const struct compact_probe *probe,
                                  uint32_t mark);
 
-/* A tag that was taken out of its full line, on its way to its other line. That line is seldom in the
- * cache. So it is fetched, the batch goes on, and the tag is put there a few keys later: before any
- * other access to its page. */
+/* A tag that was taken out of its full line, on its way to its other line. That line is seldom in
+ * the cache. So it is fetched, the batch goes on, and the tag is put there a few keys later: before
+ * any other access to its page. */
 struct compact_kicked {
     uint32_t page; /* COMPACT_NO_PAGE: there is no such tag */
     uint32_t word;

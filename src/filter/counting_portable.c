@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * The counting filter's operations for every processor: a block of counters as words of 64 bits, 16
- * counters in each, tested and changed all at once. */
+ * The counting filter's operations in portable C, which specify what the kernels in counting_x86.c
+ * do. A word of 64 bits has 16 counters, and an operation tests or changes all counters of a word
+ * at once. */
 #include "filter/counting.h"
 
 #define KERNEL(name) name##_portable

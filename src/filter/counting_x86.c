@@ -26,7 +26,8 @@ UNSEEN_INLINE KERNEL_TARGET void KERNEL(store)(void *p, __m256i x)
     _mm256_storeu_si256((__m256i *)p, x);
 }
 
-/* The numbers of the 32-bit words of eight places, and the bits in these words. */
+/* For eight places, stores the number of the 32-bit word that has the place, and its bit in the
+ * word. */
 UNSEEN_INLINE KERNEL_TARGET void KERNEL(eight_places)(uint64_t lo, const uint32_t *multiplier,
                                                       uint32_t *words, uint32_t *bits)
 {
@@ -39,8 +40,8 @@ UNSEEN_INLINE KERNEL_TARGET void KERNEL(eight_places)(uint64_t lo, const uint32_
     KERNEL(store)(bits, _mm256_sllv_epi32(_mm256_set1_epi32(1), shift));
 }
 
-/* Each place is compared with the numbers of the words of a line. The places come from memory again,
- * where a broadcast costs nothing. */
+/* Each place is compared with the numbers of the words of a line. The places come from memory
+ * again, where a broadcast costs nothing. */
 UNSEEN_INLINE KERNEL_TARGET void KERNEL(mark_line)(const uint32_t *words, const uint32_t *bits,
                                                    unsigned first, unsigned step, unsigned k,
                                                    __m256i *half)

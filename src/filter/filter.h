@@ -17,8 +17,8 @@ struct unseen__filter {
     const struct unseen__filter_ops *ops;
 };
 
-/* The pieces of an export that is kept somewhere, as chunks without gaps (hash/chunk.h). A filter reads
- * a piece when it first needs it. */
+/* The pieces of an export that is kept somewhere, as chunks without gaps (hash/chunk.h). A filter
+ * reads a piece when it first needs it. */
 struct unseen__pieces {
     /* Reads len bytes at `offset`. Errors: CORRUPT if there are fewer, IO. */
     enum unseen_status (*read)(void *context, uint64_t offset, uint8_t *buf, size_t len);
@@ -95,9 +95,9 @@ struct unseen__filter_ops {
      * it cannot remove: a batch over several filters could not be undone. */
     enum unseen_status (*reserve)(struct unseen__filter *filter, ptrdiff_t n);
 
-    /* Grows at once to the geometry that a filter made for this capacity (of the whole set) has, unless it
-     * is larger. NULL: the filter does not grow by itself, or not in one step. Errors: NOMEM; the filter
-     * may have grown by some of it. */
+    /* Grows at once to the geometry that a filter made for this capacity (of the whole set) has,
+     * unless it is larger. NULL: the filter does not grow by itself, or not in one step. Errors:
+     * NOMEM; the filter may have grown by some of it. */
     enum unseen_status (*make_room)(struct unseen__filter *filter, uint64_t capacity);
 
     /* The nkeys of stats alone. It must be cheap: an export calls it at each chunk. */
@@ -134,23 +134,23 @@ struct unseen__filter_ops {
                                      size_t len);
     enum unseen_status (*load_finish)(struct unseen__filter *filter);
 
-    /* Pieces that are read later. The table of an export (table_len bytes) says which pieces come first
-     * in it. load_table takes the place of load_piece for these; *end_out is the offset behind them.
-     * After success the filter owns *pieces, and calls release. Every byte of table and pieces may be
-     * hostile. NULL: all pieces must be loaded. */
+    /* Pieces that are read later. The table of an export (table_len bytes) says which pieces come
+     * first in it. load_table takes the place of load_piece for these; *end_out is the offset
+     * behind them. After success the filter owns *pieces, and calls release. Every byte of table
+     * and pieces may be hostile. NULL: all pieces must be loaded. */
     size_t (*table_len)(const struct unseen__filter *filter);
     void (*save_table)(const struct unseen__filter *filter, uint8_t *table);
     enum unseen_status (*load_table)(struct unseen__filter *filter,
                                      const struct unseen__pieces *pieces, const uint8_t *table,
                                      size_t len, uint64_t *end_out);
     /* True if the pieces that n keys need have been read (keys NULL: all pieces). It may run beside
-     * fetch, contains and itself. A filter with a table must have the pieces of the keys before add,
-     * contains and remove, and all pieces before the other operations on pieces. */
+     * fetch, contains and itself. A filter with a table must have the pieces of the keys before
+     * add, contains and remove, and all pieces before the other operations on pieces. */
     bool (*has_pieces)(const struct unseen__filter *filter, const struct unseen_key *keys,
                        size_t n);
     /* Reads these pieces. Contains may run meanwhile, for keys whose pieces have been read. Errors:
-     * CORRUPT, those of pieces->read. The filter then has no key of that piece, and another fetch tries
-     * again. */
+     * CORRUPT, those of pieces->read. The filter then has no key of that piece, and another fetch
+     * tries again. */
     enum unseen_status (*fetch)(struct unseen__filter *filter, const struct unseen_key *keys,
                                 size_t n);
 
@@ -164,8 +164,9 @@ struct unseen__filter_ops {
                                         size_t len);
     void (*combine_finish)(struct unseen__filter *filter, enum unseen__combination combination);
 
-    /* A filter whose pieces can be combined one by one, while the other filter changes: the position
-     * of those pieces whose keys may move to others. They come first, at once. 0: it cannot. */
+    /* A filter whose pieces can be combined one by one, while the other filter changes: the
+     * position of those pieces whose keys may move to others. They come first, at once. 0: it
+     * cannot. */
     uint64_t merge_first;
 
     /* For unseen_plan: plan fills in the unknown numbers of a plan from the known numbers;

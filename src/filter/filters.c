@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * The list of filters. A new filter is one file and one line here. */
+ * Lists the filters, and finds a filter by its name. A new filter is one file and one line here. */
 #include "filter/filter.h"
 
 #include <string.h>
@@ -13,7 +13,7 @@ static const struct unseen__filter_ops *const filters[] = {
     &unseen__compact_count_ops,
 };
 
-/* Found by name, but not listed: a set becomes one (layered.c). */
+/* Found by its name, but not listed: no user chooses it (layered.c says how a set gets it). */
 static const struct unseen__filter_ops *const unlisted = &unseen__layered_ops;
 
 const struct unseen__filter_ops *unseen__filter_at(size_t i)

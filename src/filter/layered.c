@@ -1,20 +1,23 @@
 /* SPDX-License-Identifier: MIT
  *
- * A filter that begins small, or with a size, and grows on as a compact filter: two filters, one
- * behind the other. The first takes keys until it is full, and is frozen then:
+ * The layered filter: two filters, one behind the other. The first filter is as small as its few
+ * keys allow, and takes keys until it is full. From then on it is frozen, and a compact filter,
+ * which grows by itself, takes the other keys. The first filter is one of two:
  *
  *     capacity 0    a small set (small/small.h): five layers of sorted hashes, some 21,800 keys
  *     capacity n    a block filter for n keys
  *
- * Its rate is the promise less SMALL_REST, which is the rate of the compact filter behind it, at any
- * number of keys. The compact filter is made when the first key comes that the full one does not
- * have. Nothing is read again: a hash of 14 bits could not become a tag of 40.
+ * The rate of the first filter is the promise less SMALL_REST, which is the rate of the compact
+ * filter at any number of keys. The compact filter is made when the first key comes that the full
+ * filter does not have. The keys of the first filter stay there: its hashes of 14 bits could not
+ * become tags of 40.
  *
- * An absent key is asked of both. In a set that is much larger than its small set, an outline of the
- * small set (small/outline.h) answers for nearly all of them. Keys cannot be removed: it would be unknown from which of two.
+ * Both filters are asked about an absent key. In a set that is much larger than its small set, an
+ * outline of the small set (small/outline.h) answers nearly all of these questions. Keys cannot be
+ * removed, because nothing says which of the two filters has a key.
  *
- * This filter is not in the list of names: sets of unseen_small.h become one, and servers that keep
- * sets of a given size make one. */
+ * This filter is not in the list of names. A set gets it when it is made of a small set with layers
+ * (unseen_small.h), or when a server makes a set of a given size. */
 #include "filter/layered.h"
 
 #include <string.h>
@@ -278,7 +281,8 @@ static enum unseen_status add_first(struct layered *l, const struct unseen_key *
     return block->ops->add(block, keys, n < room ? n : (size_t)room, verdicts, ndone_out);
 }
 
-/* A filter that was made for a key and has not taken it: a replica that never saw the key has none. */
+/* Frees the compact filter if the key that it was made for did not come in. A replica that never
+ * saw the key has no compact filter, and replicas must have the same bytes. */
 static void drop_empty_rest(struct layered *l)
 {
     struct unseen__filter *rest = l->filters[PART_REST];
@@ -288,7 +292,7 @@ static void drop_empty_rest(struct layered *l)
     }
 }
 
-/* Adds a batch to the rest, but for the keys that the first part has. */
+/* Adds to the rest the keys of a batch that the first part does not have. */
 static enum unseen_status add_rest(struct layered *l, const struct unseen_key *keys, size_t n,
                                    uint8_t *verdicts, size_t *ndone_out)
 {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Creates, saves, loads and combines the lines. */
+ * Creates, saves, loads and combines arrays of lines, the memory of the Bloom filters
+ * (line_array.h). */
 #include "filter/line_array.h"
 
 #include <string.h>

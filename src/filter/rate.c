@@ -34,8 +34,8 @@ double unseen__bloom_keys(double m, unsigned k, double nset)
  * then exceeds UNSEEN__BLOCKED_KEYS with a probability below 1e-16. */
 #define FEW_KEYS 190.0
 
-/* The terms of the sum over j rise and then fall. When they have fallen to this share of the sum, the
- * rest is left out. */
+/* The terms of the sum over j rise and then fall. When they have fallen to this share of the sum,
+ * the rest is left out. */
 #define NEGLIGIBLE 1e-15
 
 /* W(i): the probability that k cells, drawn independently from B, are i different cells. */
@@ -97,8 +97,9 @@ static void throw_key(struct unseen__blocked_part *part)
     }
 }
 
-/* Returns the rate of a part after the keys so far, and adds a key. The rate is empty[0], and the sum
- * of the terms. Once the rate is not small, the sum has lost no more than a few digits. */
+/* Returns the rate of a part after the keys so far, and adds a key. Both empty[0] and the sum of
+ * the terms are the rate. While it is small, the terms cancel each other, so the function uses
+ * empty[0]. Later the sum has lost no more than a few digits. */
 static double next_of_part(struct unseen__blocked_part *part)
 {
     const bool is_small = part->empty[0] < 1e-3;
@@ -287,8 +288,9 @@ static double bits_for(const struct unseen__rate_model *model, unsigned k, doubl
            blocked_load_for(&blocked, bits / model->cell_bits, k, fpr, near > 0 ? bits / near : 0);
 }
 
-/* The best k for a rate, or for bits per key, and its bits or its rate. Both functions of k have one
- * minimum; walks to it from the start. */
+/* Returns the best k for a rate, or for bits per key; *value_out is the number of bits, or the
+ * rate, with this k. Each of the two falls and then rises with k, so the search walks down from
+ * `start`. */
 static unsigned best_hashes(const struct unseen__rate_model *model, double start, double fpr,
                             double bits_per_key, double *value_out)
 {

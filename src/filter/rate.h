@@ -20,7 +20,8 @@
  *     and after a Poisson number of keys with probability exp(-load (1 - q(l))). Inclusion and
  *     exclusion over the cells that are empty gives
  *
- *         rate = sum over l of (-1)^l C(l) exp(-load (1 - q(l)))    C(l) = sum over i of W(i) (i over l)
+ *         rate = sum over l of (-1)^l C(l) exp(-load (1 - q(l)))
+ *         C(l) = sum over i of W(i) (i over l)
  *
  *     with k + 1 terms, which cancel each other at low loads but not at these.
  *
@@ -46,8 +47,8 @@ double unseen__bloom_keys(double m, unsigned k, double nset);
 struct unseen__blocked_part {
     unsigned cells;
     unsigned k;
-    /* [v]: the probability that v of the cells of a question are still empty, after the keys so far;
-     * kept up while it is needed. */
+    /* [v]: the probability that v of the cells of a question are still empty, after the keys so
+     * far; kept up while it is needed. */
     double empty[UNSEEN__BLOCKED_HASHES + 1];
     /* [l]: (-1)^l C(l), q(l), and (-1)^l C(l) q(l)^j after the j keys so far. */
     double factor[UNSEEN__BLOCKED_HASHES + 1];

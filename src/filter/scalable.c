@@ -28,9 +28,10 @@
  * by an odd number: the top bits of the product depend on every bit of the key.
  *
  * Links of "counting" count how often a key was added: a key that is added again is counted by the
- * link that has it (add_absent does not count it again). A key is removed from the one link that has it. If several links seem to have
- * it, the right link is unknown, and removing the key from a wrong link would lose another key. The
- * key then stays and is wrongly seen, which the other links would have answered anyway. */
+ * link that has it (add_absent does not count it again). A key is removed from the one link that
+ * has it. If several links seem to have it, the right link is unknown, and removing the key from a
+ * wrong link would lose another key. The key then stays and is wrongly seen, which the other links
+ * would have answered anyway. */
 #include <math.h>
 #include <string.h>
 

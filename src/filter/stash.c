@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The array of keys, the array of their counts, and the hash table of their indexes. */
+ * Implements the stash of stash.h: an array of keys, an array of their counts, and a hash table
+ * that has the index of each key. */
 #include "base/posix.h"
 
 #include "filter/stash.h"

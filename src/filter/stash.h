@@ -18,8 +18,8 @@
 #include "unseen.h"
 
 struct unseen__stash {
-    struct unseen_key
-        *keys; /* in the order of the calls; a removed key is replaced by the last key */
+    /* In the order of the calls; a removed key is replaced by the last key. */
+    struct unseen_key *keys;
     size_t nkeys;
     uint64_t *counts; /* how often each key was added; NULL: each once */
     uint32_t *slots;  /* the index of a key, plus 1; 0 is empty */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * From the number of cells in use to the number of keys and the rate. */
+ * Estimates the number of keys and the rate of a set from its number of cells in use (tally.h). */
 #include "filter/tally.h"
 
 #include <math.h>

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * The frame of a chunk of an export, of a set or of a bitmap (docs/format.md, "Chunks"): a head with
- * kind, length and the id of the export, the payload, a checksum. */
+ * The frame of a chunk. An export of a set, a bitmap or a frozen layer is a row of chunks
+ * (docs/format.md, "Chunks"). A chunk is a head with its kind, its length and the id of the export,
+ * then the payload, then a checksum. */
 #ifndef UNSEEN_HASH_CHUNK_H
 #define UNSEEN_HASH_CHUNK_H
 

@@ -70,7 +70,7 @@ static enum unseen_status write_chunks(const struct chunk_writer *w, unseen__chu
     }
 }
 
-/* The file that is replaced passes on its owner and its rights. */
+/* Gives the new file the owner and the rights of the file that it replaces, and then its name. */
 static int take_place(const struct chunk_writer *w)
 {
     struct stat old;

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * A file of chunks, one after the other, as a frozen layer and a bitmap are kept (docs/format.md,
- * "Files of chunks"). It is written to PATH.unseen-new and takes its name by a rename. The lock of
- * PATH.unseen-new is that of the writer. */
+ * Writes and reads files of chunks, in which frozen layers and bitmaps are kept (docs/format.md,
+ * "Files of chunks"). A writer locks PATH.unseen-new, writes it, and renames it to PATH. */
 #ifndef UNSEEN_HASH_CHUNK_FILE_H
 #define UNSEEN_HASH_CHUNK_FILE_H
 

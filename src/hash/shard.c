@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * Shards (unseen_shard.h; docs/format.md, "Shares"): the shard of an identity is decided by the key
- * of its key, under a public seed. A key made only once would be the set's own key if the user gave
- * the set the same seed, and then a shard would fill a part of the filter. */
+ * Shards (unseen_shard.h; docs/format.md, "Shares"): which of n machines an identity
+ * belongs to. A public seed makes a key of the identity, and then a key of that key, which decides
+ * the shard. The first key would not do: if the user gave a set the same seed, it would be the
+ * set's own key, and the keys of a shard would fill only a part of the filter. */
 #include "unseen_shard.h"
 
 #include "base/memory.h"
@@ -79,7 +80,8 @@ static uint32_t slot_of(uint32_t tag)
     return crc % NSLOTS;
 }
 
-/* Every tag has one slot, and every slot is that of some tag below 10^6 (tests/unit/test_shard.c). */
+/* Every tag has one slot, and every slot is that of some tag below 10^6
+ * (tests/unit/test_shard.c). */
 enum unseen_status unseen_shard_tags(uint32_t n, uint32_t *tags)
 {
     if (n < 1 || n > UNSEEN_SHARD_TAGS_MAX) {

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * A frozen layer inside: the bits of all links as one row of bytes, in pieces of 32 KiB that are
- * allocated as they come. So a forged number of bits takes no memory, and a server never holds one
- * huge block. */
+ * The inside of a frozen layer, the Bloom filter of another program (unseen_layer.h). A layer may
+ * be a chain of filters, its links. The bits of all links are one row of bytes in pieces of 32 KiB,
+ * which are allocated as the bytes come. So a forged number of bits takes no memory, and a server
+ * never holds one huge block. */
 #ifndef UNSEEN_LAYER_LAYER_H
 #define UNSEEN_LAYER_LAYER_H
 

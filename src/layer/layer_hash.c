@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * The hashes of other programs. They are public constants: whoever can choose items can make false
- * answers of such a filter, there and here.
+ * The hash functions by which other programs choose the bits of an item in their Bloom filters.
+ * They have no secret: whoever can choose items can make such a filter answer wrong, there and
+ * here.
  *
  * MurmurHash3 x64 128 and MurmurHash64A are by Austin Appleby, in the public domain; FNV-1 is by
  * Fowler, Noll and Vo. */

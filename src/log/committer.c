@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Order of a commit: the thread syncs the output file, appends one record, and syncs the log. So
- * the lines whose keys a record has are on the disk before the record is, and a record is on the
- * disk before the next one is written.
+ * The thread that commits (committer.h). In a commit it syncs the output file, appends one record,
+ * and syncs the log. So the lines whose keys a record has are on the disk before the record is, and
+ * a record is on the disk before the next one is written.
  *
  * After a commit the thread rests for a moment, so that lines that arrive one by one share records
  * and syncs. The rest ends early if a caller waits or if many changes have come in. */

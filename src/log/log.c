@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: MIT
  *
- * Making. A log is made under another name, synced, and then given its own name. So under its own
- * name it is always complete. If two processes make the same log, the second finds that of the
- * first.
+ * Makes, opens, locks and appends to the log of a store.
  *
- * Locks. A writer holds a lock on the log. A new log that replaces it is locked before it takes
- * the name. So a process that gets a lock must check that the name still leads to the file it
- * locked. */
+ * Making: a log is made under another name, synced, and then given its own name. So under its own
+ * name it is always complete. If two processes make the same log, the second process finds the log
+ * of the first.
+ *
+ * Locks: a writer holds a lock on the log. If a new log replaces the log, the new log is locked
+ * before it takes the name. So a process that gets a lock must check that the name still leads to
+ * the file it locked. */
 #include "base/posix.h"
 
 #include "log/log.h"
@@ -86,8 +88,8 @@ bool unseen__log_has_name(const struct unseen__log *log)
     return unseen__lock_has_name(log->fd, log->file);
 }
 
-/* Asks by path if the file could not be opened: a folder cannot be opened to write, a socket
- * never. */
+/* True if the log is not a regular file. A folder cannot be opened to write, and a socket cannot be
+ * opened at all: then the path is asked. */
 static bool is_special_file(const struct unseen__log *log)
 {
     struct stat st;
@@ -327,8 +329,8 @@ enum unseen_status unseen__log_create(struct unseen__log *log, const char *path,
     return status;
 }
 
-/* A file with this lock, and without a byte, is no log: a process that makes one there gives the log
- * its name when it is whole. Whoever waited for the lock finds the log then. */
+/* An empty file is not a log that somebody is making: a new log takes its name only when it is
+ * complete. A process that waited for the lock of the empty file finds the new log then. */
 enum unseen_status unseen__log_remove_empty(const char *path, bool *removed_out,
                                             struct unseen_error *error)
 {

@@ -38,8 +38,8 @@ enum unseen_status unseen__log_open(struct unseen__log *log, const char *path, b
                                     const struct unseen_allocator *allocator,
                                     struct unseen_error *error);
 
-/* Removes the file at path if it is a regular file without a byte, as mktemp(1) makes, so that a log
- * can be made there. Errors: BUSY, IO. */
+/* Removes the file at path if it is a regular file without a byte, as mktemp(1) makes, so that a
+ * log can be made there. Errors: BUSY, IO. */
 enum unseen_status unseen__log_remove_empty(const char *path, bool *removed_out,
                                             struct unseen_error *error);
 
@@ -57,10 +57,10 @@ enum unseen_status unseen__log_start_new(struct unseen__log *log, const struct u
                                          struct unseen_error *error);
 enum unseen_status unseen__log_publish(struct unseen__log *log, struct unseen_error *error);
 
-/* Makes a draft beside path: a log that takes the name only when unseen__log_publish_draft is called.
- * The first makes an empty log, and expects that path does not exist; the second a copy of `old`,
- * whose lock the caller has until the copy has taken its place. A draft that a killed process left
- * is replaced. Errors: BUSY (another process has a draft), FOREIGN, IO, NOMEM. */
+/* Makes a draft beside path: a log that takes the name only when unseen__log_publish_draft is
+ * called. The first makes an empty log, and expects that path does not exist; the second a copy of
+ * `old`, whose lock the caller has until the copy has taken its place. A draft that a killed
+ * process left is replaced. Errors: BUSY (another process has a draft), FOREIGN, IO, NOMEM. */
 enum unseen_status unseen__log_start_draft(struct unseen__log *log, const char *path,
                                            const struct unseen__log_header *header, unsigned mode,
                                            const struct unseen_allocator *allocator,

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Items in the variable-size binary layout of Apache Arrow. */
+ * Adds, asks for and removes the items of an Apache Arrow array (unseen_arrow.h), without copying
+ * them. */
 #include "unseen_arrow.h"
 
 #include "set/set.h"

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * Union and intersection. The other set is cut into pieces, as for an export, and each piece goes
- * to every filter of the set that owns some of its keys. So the two sets may have been made for
- * different numbers of threads, and filters need no other code to cut themselves into pieces. */
+ * Union and intersection of two sets. The other set is cut into pieces, as for an export, and each
+ * piece goes to every filter of the set that owns some of its keys. So the two sets may have been
+ * made for different numbers of threads, and filters need no other code to cut themselves into
+ * pieces. */
 #include "set/set.h"
 
 #include <string.h>
@@ -48,8 +49,8 @@ static enum unseen_status check_combinable(const struct unseen_set *set,
                                  "the sets do not have the same %s", name);
 }
 
-/* Gives the piece at *position of a filter of the other set to the filters that own some of its keys.
- * *len_out is 0 behind the last. */
+/* Gives the piece at *position of a filter of the other set to the filters that own some of its
+ * keys. *len_out is 0 behind the last. */
 static enum unseen_status combine_piece(struct unseen_set *set,
                                         enum unseen__combination combination,
                                         const struct unseen__filter *other, uint64_t *position,
@@ -94,7 +95,8 @@ static void combine_finish(struct unseen_set *set, enum unseen__combination comb
     set->shards[0].generation += 1 + (uint64_t)combination;
 }
 
-/* What must be true before a combination. *buf_out has room for a piece; the caller frees it. */
+/* Checks what must be true before a combination. *buf_out has room for a piece; the caller frees
+ * it. */
 static enum unseen_status combine_begin(struct unseen_set *set, const struct unseen_set *other,
                                         unsigned ability, uint8_t **buf_out,
                                         struct unseen_error *error)

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * A set whose pieces are read when they are first needed. Only fetching takes the lock: threads that ask
- * for keys whose pieces have been read do not wait. Such a set has one filter. */
+ * Fetches pieces. The set of a large store is opened without its pieces; a piece is read from the
+ * image of the store when a key first needs it. Only the reading takes a lock: threads that ask for
+ * keys whose pieces have been read do not wait. Such a set has one filter. */
 #include "set/set.h"
 
 enum unseen_status unseen__set_fetch_keys(const struct unseen_set *set,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Plans: from some of capacity, rate, size and bits per key, a filter computes the others. Each
- * filter has its own formulas. */
+ * unseen_plan: how large will a set be? Some of capacity, rate, size and bits per key are given,
+ * and the others follow. Each filter has its own formulas. */
 #include <math.h>
 #include <stddef.h>
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * A small set becomes a set: its layers, frozen, in front of a compact filter; or its prefixes, put
- * into a compact filter as the keys that they are the beginnings of. */
+ * Makes a set of a small set (unseen_small.h). If the small set has layers, they are frozen in
+ * front of a compact filter (filter/layered.h). If it has prefixes of keys, a compact filter takes
+ * them as keys. */
 #include "unseen_small.h"
 
 #include <math.h>
@@ -47,7 +48,7 @@ static enum unseen_status choose_options(const struct unseen_set_options *given,
     options_out->filter = counts ? "compact-count" : "compact";
     options_out->fpr = stats.fpr_promise;
     if (small->form == SMALL_LAYERED) {
-        /* The code of 1e-5 stands for a rate that is a little lower. */
+        /* A value that was made for 1e-5 says a rate that is a little lower. */
         options_out->filter = "layered";
         options_out->fpr = fmax(stats.fpr_promise, SMALL_LAYERED_RATE_MIN);
     }

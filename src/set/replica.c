@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Copy and digest of a set, and keys as bytes. Copy and digest go through the pieces of an export, so
- * a filter needs nothing else for them. */
+ * For replicas (unseen_replica.h): copies a set, computes its digest, and turns keys into bytes and
+ * back. Copy and digest use the pieces of an export, so a filter needs no operation for them. */
 #include "unseen_replica.h"
 
 #include "base/bytes.h"

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT
  *
- * Room for keys that are about to come: each filter of a set grows in one go. */
+ * Makes room in a set for keys that are about to come (unseen_reserve.h): each filter grows in one
+ * step. */
 #include "unseen_reserve.h"
 
 #include "set/set.h"
 
-/* What is added to the generation: the chunks of an export before and after do not fit together. */
+/* Added to the generation, so that chunks of exports before and after do not fit together. */
 #define RESERVED 3
 
 enum unseen_status unseen_set_reserve(struct unseen_set *set, uint64_t nkeys)

@@ -54,8 +54,8 @@ enum unseen_status unseen__set_create(struct unseen_set **set_out,
                                       const struct unseen__saved *saved,
                                       struct unseen_error *error);
 
-/* Exchanges the filters of two sets whose keys are the same. Whoever makes keys meanwhile is not
- * disturbed. */
+/* Exchanges the filters of two sets that make the same keys. Other threads may make keys
+ * meanwhile. */
 void unseen__set_swap_filters(struct unseen_set *a, struct unseen_set *b);
 
 /* Errors: NAME. */
@@ -66,10 +66,10 @@ enum unseen_status unseen__filter_named(const char *name, const struct unseen__f
  * larger set is then CORRUPT. Call it before the first chunk. */
 void unseen__import_limit(struct unseen_import *import, uint64_t nbytes);
 
-/* Takes the first pieces of an import from a table (filter.h), to be read when they are first needed. Call
- * it after the chunk of the header; then import the chunks from *end_out on. The caller fills in pieces,
- * but not id and kind. After success the set owns *pieces. Errors: UNSUPPORTED (this filter has no
- * table), CORRUPT, NOMEM. */
+/* Takes the first pieces of an import from a table (filter.h), to be read when they are first
+ * needed. Call it after the chunk of the header; then import the chunks from *end_out on. The
+ * caller fills in pieces, but not id and kind. After success the set owns *pieces. Errors:
+ * UNSUPPORTED (this filter has no table), CORRUPT, NOMEM. */
 enum unseen_status unseen__import_table(struct unseen_import *import,
                                         const struct unseen__pieces *pieces, const uint8_t *table,
                                         size_t len, uint64_t *end_out);
@@ -87,8 +87,8 @@ uint64_t unseen__set_nkeys(const struct unseen_set *set);
 size_t unseen__set_table_len(const struct unseen_set *set);
 void unseen__set_save_table(const struct unseen_set *set, uint8_t *table);
 
-/* fetch.c: reads the pieces that n keys need, all pieces if keys is NULL. The set fetches. Errors: those
- * of fetch in filter.h. */
+/* fetch.c: reads the pieces that n keys need, all pieces if keys is NULL. The set fetches. Errors:
+ * those of fetch in filter.h. */
 enum unseen_status unseen__set_fetch_keys(const struct unseen_set *set,
                                           const struct unseen_key *keys, size_t n);
 
@@ -157,8 +157,8 @@ UNSEEN_INLINE enum unseen_status unseen__set_run_filter(const struct unseen_set 
     return UNSEEN_ERR_ARGUMENT;
 }
 
-/* The operation on one filter, which must be able to do it. Inlined, as the operation is nearly always
- * a constant, and a single key takes little more time than its cache misses. */
+/* The operation on one filter, which must be able to do it. Inlined, as the operation is nearly
+ * always a constant, and a single key takes little more time than its cache misses. */
 UNSEEN_INLINE enum unseen_status unseen__set_run_shard(const struct unseen_set *set,
                                                        struct unseen__shard *shard,
                                                        enum unseen__operation operation,
@@ -167,8 +167,8 @@ UNSEEN_INLINE enum unseen_status unseen__set_run_shard(const struct unseen_set *
 {
     const enum unseen_status status =
         unseen__set_run_filter(set, shard->filter, operation, keys, n, verdicts, ndone);
-    /* A key that is added again to a filter that counts is a change, too. The weights differ, so that
-     * changes do not cancel out. */
+    /* A key that is added again to a filter that counts is a change, too. The weights differ, so
+     * that changes do not cancel out. */
     switch (operation) {
     case UNSEEN__ADD:
         if (set->ops->add_absent) {
@@ -193,7 +193,8 @@ enum unseen_status unseen__set_run_shared(const struct unseen_set *set,
                                           const struct unseen_key *keys, size_t n,
                                           uint8_t *verdicts, size_t *ndone);
 
-/* Does what unseen_set_add_keys does, for each operation. UNSUPPORTED if the filter cannot REMOVE. ADD, ADD_ABSENT and REMOVE change the set. */
+/* Does what unseen_set_add_keys does, for each operation. UNSUPPORTED if the filter cannot REMOVE.
+ * ADD, ADD_ABSENT and REMOVE change the set. */
 UNSEEN_INLINE enum unseen_status unseen__set_run(const struct unseen_set *set,
                                                  enum unseen__operation operation,
                                                  const struct unseen_key *keys, size_t n,

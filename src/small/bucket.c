@@ -18,12 +18,13 @@ UNSEEN_INLINE uint64_t low_mask(unsigned n)
     return ((uint64_t)1 << n) - 1;
 }
 
-/* The factors are digits of pi with the last bit set. No two keys may have the same vector under all
- * seeds. So the vector begins with the high word of the product, whose bits depend on all bits of x,
- * and the seed is added without carries, which changes the difference of two keys. (With the low word
- * first and a sum, one of 10,000 sets of 4 keys had no solution.) The check bits must not be a linear
- * function of the product's bits: otherwise a column that repeats this function solves all equations,
- * and every key passes. So they are bits from the middle of hi, on which carries have an effect. */
+/* The factors are digits of pi with the last bit set. No two keys may have the same vector under
+ * all seeds. So the vector begins with the high word of the product, whose bits depend on all bits
+ * of x, and the seed is added without carries, which changes the difference of two keys. (With the
+ * low word first and a sum, one of 10,000 sets of 4 keys had no solution.) The check bits must not
+ * be a linear function of the product's bits: otherwise a column that repeats this function solves
+ * all equations, and every key passes. So they are bits from the middle of hi, on which carries
+ * have an effect. */
 UNSEEN_INLINE struct equations equations_of(uint64_t hi, unsigned code)
 {
     const unsigned nrows = BUCKET_STEP * bucket_steps(code);
@@ -167,10 +168,10 @@ void unseen__bucket_write(const struct bucket *bucket, unsigned ncolumns, uint8_
     }
 }
 
-/* A vector in the places of its bits in a column, and the addresses of the two words of the column. A
- * word never ends behind the column. In a column of more than 8 bytes, the first word begins with the
- * column and the last word ends with it. In a shorter column both words are the same one, which ends
- * with the column and may begin before it. */
+/* A vector in the places of its bits in a column, and the addresses of the two words of the column.
+ * A word never ends behind the column. In a column of more than 8 bytes, the first word begins with
+ * the column and the last word ends with it. In a shorter column both words are the same one, which
+ * ends with the column and may begin before it. */
 struct placed {
     uint64_t first;
     uint64_t last;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Frozen sets (unseen_small.h; docs/format.md, "Frozen sets"): the keys in one bucket or more, which
- * bucket.h explains. The top bits of a key's hi choose its bucket.
+ * Frozen sets (unseen_small.h; docs/format.md, "Frozen sets"): the keys in one bucket or more,
+ * which bucket.h explains. The top bits of a key's hi choose its bucket.
  *
  *     [ r + 32 * number of buckets ][ codes of the buckets ][ columns of all buckets ]
  *     [ r ][ 0xa0 ][ number of buckets, 2 bytes ][ codes ][ columns ]

@@ -2,7 +2,8 @@
 #include "small/outline.h"
 
 /* The `hi` of a number x, below the bits of the run, are at or above x * 2^64 / universe and below
- * that of x + 1. Both are rounded outwards, by less than 2^25: a bit of the outline is 2^45 wide. */
+ * that of x + 1. Both are rounded outwards, by less than 2^25: a bit of the outline is 2^45
+ * wide. */
 static uint64_t first_of(uint64_t x, const struct parts *parts)
 {
     return x * (UINT64_MAX / parts->universe) >> parts->log_runs;

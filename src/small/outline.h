@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT
  *
- * The outline of a small set with layers: a bitmap of the beginnings of the keys that it may have. A
- * set that has grown far beyond its small set asks the small set about every key, and nearly all
+ * The outline of a small set with layers: a bitmap of the beginnings of the keys that it may have.
+ * A set that has grown far beyond its small set asks the small set about every key, and nearly all
  * are absent there. The five layers take some 400 ns to say so, the outline 5 ns.
  *
- * A layer has hashes of its keys, and each of them is an interval of `hi`, so the outline follows from
- * the small set. It is not saved. */
+ * A layer has hashes of its keys, and each of them is an interval of `hi`, so the outline follows
+ * from the small set. It is not saved. */
 #ifndef UNSEEN_SMALL_OUTLINE_H
 #define UNSEEN_SMALL_OUTLINE_H
 

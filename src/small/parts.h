@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Parts: the numbers of many keys as 2^log_runs runs. The top log_runs bits of a key's hi choose the
- * run, and the next bits are the number in the run:
+ * Parts: the numbers of many keys as 2^log_runs runs. The top log_runs bits of a key's hi choose
+ * the run, and the next bits are the number in the run:
  *
  *     [ number of keys of each run, 1 byte ][ bytes of each run, 1 byte ][ run 0 ][ run 1 ] ... */
 #ifndef UNSEEN_SMALL_PARTS_H

@@ -223,8 +223,8 @@ static size_t insert_anew(uint8_t *to, const uint8_t *run, size_t len, unsigned 
     return new_len;
 }
 
-/* As long as shift stays the same, only the gap that x falls into has new bits: it becomes two gaps,
- * or one more follows the last. */
+/* As long as shift stays the same, only the gap that x falls into has new bits: it becomes two
+ * gaps, or one more follows the last. */
 size_t unseen__run_insert(uint8_t *to, const uint8_t *run, size_t len, unsigned n,
                           uint64_t universe, uint64_t x)
 {

@@ -3,14 +3,15 @@
  * A run: up to RUN_MAX sorted numbers below a universe, in Golomb-Rice code [Golomb66] [Rice79].
  * Random numbers take about log2(universe / n) + 1.5 bits each; the least possible is + 1.44.
  *
- * The gap of a number is its distance to the number before it. The low `shift` bits of all gaps come
- * first, shift bits each; then the rests of all gaps in unary, each as so many 0 bits and a 1 bit:
+ * The gap of a number is its distance to the number before it. The low `shift` bits of all gaps
+ * come first, shift bits each; then the rests of all gaps in unary, each as so many 0 bits and a 1
+ * bit:
  *
  *     [ low bits of gap 0 ][ of gap 1 ] ... [ of gap n - 1 ][ 0..01 ][ 0..01 ] ... [ 0..01 ][ pad ]
  *
- * Bits count from the low end of a byte, and zeros fill the last byte. Two separate parts instead of
- * one code after the other let the decoder go from 1 bit to 1 bit in one instruction: the i-th 1 bit
- * stands at bit p of the unary part, so the rests of gaps 0 to i add up to p - i.
+ * Bits count from the low end of a byte, and zeros fill the last byte. Two separate parts instead
+ * of one code after the other let the decoder go from 1 bit to 1 bit in one instruction: the i-th 1
+ * bit stands at bit p of the unary part, so the rests of gaps 0 to i add up to p - i.
  *
  * shift follows from n and the universe alone. Neither it nor the length of a run is stored in the
  * run. */
@@ -36,7 +37,8 @@ void unseen__run_encode(uint8_t *run, size_t len, const uint64_t *numbers, unsig
                         uint64_t universe);
 
 /* Whether x is a number of the run. RUN_PAD bytes behind the run are readable, and any. A run that
- * is not valid gives any answer, true if it is too short for its low parts, after at most n steps. */
+ * is not valid gives any answer, true if it is too short for its low parts, after at most n
+ * steps. */
 bool unseen__run_has(const uint8_t *run, size_t len, unsigned n, uint64_t universe, uint64_t x);
 
 /* Reads all numbers. RUN_PAD bytes behind the run are readable. Returns false if the bytes are not

@@ -16,9 +16,9 @@
  * layer, as in a chain without an end, the fifth layer would take 2.3 bits more for each key. Here
  * the chain has an end: unseen_small_grow puts a compact set behind the last layer.)
  *
- * Forms NARROW and WIDE, for low rates. There is one layer, and it keeps as many bits of a key as the
- * compact filter has use for: a full layer is replayed into a compact set, and nothing is left of the
- * small one. The layer doubles its runs as it grows; no bit is lost by that. */
+ * Forms NARROW and WIDE, for low rates. There is one layer, and it keeps as many bits of a key as
+ * the compact filter has use for: a full layer is replayed into a compact set, and nothing is left
+ * of the small one. The layer doubles its runs as it grows; no bit is lost by that. */
 #include "small/small.h"
 
 #include "base/error.h"

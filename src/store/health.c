@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Verify and repair: reads all of the log and the image, compares them, and replaces the file that
- * is damaged. */
+ * Verifies and repairs a store: reads all of the log and the image, compares them, and replaces the
+ * file that is damaged. */
 #include <string.h>
 
 #include "base/error.h"
@@ -98,8 +98,8 @@ static bool find_missing(void *context, const struct unseen_key *keys, size_t n)
     return true;
 }
 
-/* Compares the image with a set that is made from the same records: the surviving keys that this set
- * has must be in the image, too. *nkeys_out is the number of keys of this set. */
+/* Compares the image with a set that is made from the same records: the surviving keys that this
+ * set has must be in the image, too. *nkeys_out is the number of keys of this set. */
 static enum unseen_status compare_with_replay(const struct unseen_store *store,
                                               const struct unseen__image *image,
                                               struct comparison *c, uint64_t *nkeys_out,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * From the image file to the set and back. The image is an exported set; its header says which
- * records of the log it covers, so that a replay goes on behind them. */
+ * Loads the set of a store from the image file, and saves the set there. The image is an exported
+ * set; its header says which records of the log it covers, so that a replay goes on behind them. */
 #include <string.h>
 
 #include "base/error.h"
@@ -10,8 +10,8 @@
 #include "set/set.h"
 #include "store/store.h"
 
-/* The image of a smaller set has no table. It is read at once, which takes a few milliseconds and finds all
- * damage while the log can still take its place. */
+/* The image of a smaller set has no table. It is read at once, which takes a few milliseconds and
+ * finds all damage while the log can still take its place. */
 #define TABLE_FROM ((uint64_t)8 << 20)
 
 /* ---- finding ---- */
@@ -50,7 +50,7 @@ static enum unseen_status image_check_last(const struct unseen_store *store,
     return status;
 }
 
-/* Makes *output_out what the image says. The name of the output is in the log. */
+/* Fills *output_out in from the image. The name of the output is in the log. */
 static enum unseen_status read_output(const struct unseen_store *store,
                                       const struct unseen__image_header *header,
                                       struct unseen__output *output_out, bool *agrees_out,
@@ -182,8 +182,8 @@ static enum unseen_status import_chunks(struct unseen_import *import, struct uns
     return status;
 }
 
-/* Gives the pieces that the table names to the set, to be read later. The next chunk is then the one
- * behind them. */
+/* Gives the pieces that the table names to the set, to be read later. The next chunk is then the
+ * one behind them. */
 static enum unseen_status import_table(struct unseen_import *import, struct source *source,
                                        struct unseen_error *error)
 {

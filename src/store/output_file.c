@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The exactly-once output. The log says how long the output file is. After a crash the file is cut
- * to that length, so each line is in it once.
+ * The exactly-once output of `unseen -s STORE -o FILE`. The log says how long the output file is.
+ * After a crash the file is cut to that length, so each line is in it once.
  *
  * The file may have been moved or copied since. It is known by its name; by its id, which a rename
  * keeps; or, next to a copy of the log, by the last part of its name. In each case the bytes before
@@ -137,8 +137,8 @@ static bool is_copy(const struct unseen_store *store)
     return store->output.log_id != 0 && id != 0 && store->output.log_id != id;
 }
 
-/* True if the file is the output of the interrupted run. A copy of which no line is committed is
- * not: each file begins as it does. */
+/* True if the file is the output of the interrupted run: by name, by id, or as a copy of it. A copy
+ * must have committed lines, because any file begins with the same 0 bytes. */
 static bool is_output(const struct unseen_store *store, int fd, const char *name)
 {
     const struct unseen__output *output = &store->output;
@@ -158,7 +158,8 @@ static int could_be_output(const struct unseen__output *output, int fd, uint64_t
     return code;
 }
 
-/* Checks that no line of the interrupted run comes twice if lines go to another file from now on. */
+/* Checks that no line of the interrupted run comes twice if lines go to another file from now
+ * on. */
 static enum unseen_status check_other(const struct unseen_store *store, int fd, const char *name,
                                       uint64_t size, struct unseen_error *error)
 {

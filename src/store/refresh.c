@@ -3,15 +3,19 @@
  * Refresh: a store that is only read takes over what other processes have committed.
  *
  * A log grows record by record, and a record is a commit. So the reader goes on behind the last
- * record that it has read, and reads no byte twice. A writer may be in the middle of a record, or be
- * killed there: a record without its end is not read, and a long one is not looked at again before the
- * file changes.
+ * record that it has read, and reads no byte twice. A writer may be in the middle of a record, or
+ * be killed there: a record without its end is not read, and a long one is not looked at again
+ * before the file changes.
  *
- * Three things end that, and then the store is opened anew, and its filters take the place of the
- * old ones: another file has the log's name; the last record is no longer where it was, because a
- * commit failed and was cut off, or because the file was overwritten; the set has no room for more
- * keys. A store without a log has its keys in the image: it is opened anew when the image covers
- * other changes. */
+ * In three cases the reader cannot go on, opens the store anew, and takes over its filters:
+ *
+ *   - another file has the log's name;
+ *   - the last record is no longer where it was, because a commit failed and was cut off, or
+ *     because the file was overwritten;
+ *   - the set has no room for more keys.
+ *
+ * A store without a log has its keys in the image, and is opened anew when the image covers other
+ * changes. */
 #include <string.h>
 
 #include "base/bytes.h"
@@ -51,8 +55,8 @@ static enum unseen_status check_replacement(const struct unseen_store *store,
     return UNSEEN_OK;
 }
 
-/* Takes all that a store has which was opened anew, and frees the rest. The set and the URL identity
- * stay the objects that the caller knows. */
+/* Moves the log, the filters and the figures of `fresh`, the store as opened anew, to the store,
+ * and frees what is left. The set and the URL identity stay the objects that the caller knows. */
 static void take_over(struct unseen_store *store, struct unseen_store *fresh)
 {
     const struct unseen__log log = store->log;
@@ -169,8 +173,8 @@ static enum unseen_status refresh(struct unseen_store *store, struct unseen_erro
                    : unseen__replay(store, store->log.end, store->log.number, UINT64_MAX, error);
 }
 
-/* A writer that cuts off the end of a killed one and goes on there changes bytes while they are read.
- * That looks like damage, but not for long. */
+/* A writer that cuts off the end of a killed one and goes on there changes bytes while they are
+ * read. That looks like damage, but not for long. */
 enum unseen_status unseen_store_refresh(struct unseen_store *store, struct unseen_error *error)
 {
     enum unseen_status status = UNSEEN_OK;

@@ -215,7 +215,7 @@ enum unseen_status unseen__replay(struct unseen_store *store, uint64_t offset, u
     } else {
         status = read_records(store, &scan, &r, error);
     }
-    /* What stands before an error are whole commits. */
+    /* The records before an error are whole commits, so their keys are added. */
     if (r.status == UNSEEN_OK && r.n > 0) {
         r.status = add_collected(&r);
         status =

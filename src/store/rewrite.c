@@ -56,8 +56,8 @@ static bool rewrite_keys(void *context, const struct unseen_key *keys, size_t n)
     return true;
 }
 
-/* Copies what the old log says about the output file. The new log takes the place of the old one: if
- * the old one is still the file that named the output, the new one is it from now on. */
+/* Copies what the old log says about the output file. The new log takes the place of the old one:
+ * if the old one is still the file that named the output, the new one is it from now on. */
 static enum unseen_status append_output(const struct unseen__log *from, struct unseen__log *to,
                                         const struct unseen__output *output,
                                         struct unseen_error *error)

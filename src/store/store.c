@@ -42,8 +42,9 @@ const struct unseen_set *unseen_store_set(const struct unseen_store *store)
     return store->set;
 }
 
-/* The image does not have the pieces that these keys need, so nobody knows whether they are new. Nothing
- * can be asked or added there any more: the store stops, as it does when the log cannot be written. */
+/* The image does not have the pieces that these keys need, so nobody knows whether they are new.
+ * Nothing can be asked or added there any more: the store stops, as it does when the log cannot be
+ * written. */
 static enum unseen_status stop_unread(struct unseen_store *store, enum unseen_status cause)
 {
     struct unseen_error error;
@@ -172,9 +173,9 @@ static enum unseen_status begin_commit(struct unseen_store *store, uint64_t n, u
 }
 
 /* Compacts the store if that is due: the log is the caller's once all that was begun is durable. A
- * draft or a log that was moved away has no name that a new log could take. A failure leaves the log
- * as it was and loses nothing, so the session goes on. If the new log has taken the name all the
- * same, it may not last, and the old one must get no more records. */
+ * draft or a log that was moved away has no name that a new log could take. A failure leaves the
+ * log as it was and loses nothing, so the session goes on. If the new log has taken the name all
+ * the same, it may not last, and the old one must get no more records. */
 static enum unseen_status compact_if_due(struct unseen_store *store, struct unseen_error *error)
 {
     struct unseen__committer *c = &store->committer;
@@ -318,8 +319,8 @@ static enum unseen_status close_output(struct unseen_store *store, bool all_comm
     return status;
 }
 
-/* An image says how long the output is. After a run that did not close the output only the log knows
- * that: store->output is as the run found it. */
+/* An image says how long the output is. After a run that did not close the output only the log
+ * knows that: store->output is as the run found it. */
 static bool image_is_worthwhile(const struct unseen_store *store)
 {
     const uint64_t nmore = store->nchanges - store->image_nchanges;
@@ -361,8 +362,8 @@ static enum unseen_status image_failed(struct unseen_error *error)
     return UNSEEN_ERR_IMAGE;
 }
 
-/* The set has changes that were not handed over, and its filter cannot take them back. An image of it
- * would hide lines that nobody has received. So the last image stays, and what this process
+/* The set has changes that were not handed over, and its filter cannot take them back. An image of
+ * it would hide lines that nobody has received. So the last image stays, and what this process
  * committed is forgotten with the rest. */
 static enum unseen_status cannot_save(const struct unseen_store *store, struct unseen_error *error)
 {

@@ -3,8 +3,8 @@
  * The inside of a store: a set in memory, and the log that makes it last.
  *
  * store_settings.c and store_open.c open a store, store.c changes and closes it. replay.c takes
- * keys from the log to the set, image.c keeps the set in a file beside the log, and refresh.c follows
- * what others write. */
+ * keys from the log to the set, image.c keeps the set in a file beside the log, and refresh.c
+ * follows what others write. */
 #ifndef UNSEEN_STORE_STORE_H
 #define UNSEEN_STORE_STORE_H
 
@@ -93,8 +93,8 @@ enum unseen_status unseen__store_url_make(struct unseen_store *store, struct uns
 enum unseen_status unseen__store_set_make(struct unseen_store *store, uint64_t len, uint64_t ndisk,
                                           bool is_written, struct unseen_error *error);
 
-/* Opens the store that has the name of `old` now, to read it, with room for more keys to come. Errors:
- * those of unseen_store_open. */
+/* Opens the store that has the name of `old` now, to read it, with room for more keys to come.
+ * Errors: those of unseen_store_open. */
 enum unseen_status unseen__store_open_to_follow(struct unseen_store **store_out,
                                                 const struct unseen_store *old,
                                                 struct unseen_error *error);
@@ -104,9 +104,9 @@ void unseen__store_release(struct unseen_store *store);
 
 /* ---- replay.c: from the log to the set ---- */
 
-/* Reads the records from `offset` to `end`, applies them to the set and follows the output. log.end,
- * number and record_checksum are then those of the last intact record. Errors: CORRUPT, IO,
- * NOMEM. */
+/* Reads the records from `offset` to `end`, applies them to the set and follows the output.
+ * log.end, number and record_checksum are then those of the last intact record. Errors: CORRUPT,
+ * IO, NOMEM. */
 enum unseen_status unseen__replay(struct unseen_store *store, uint64_t offset, uint64_t number,
                                   uint64_t end, struct unseen_error *error);
 
@@ -149,12 +149,13 @@ enum unseen_status unseen__image_find(const struct unseen_store *store, struct u
                                       struct unseen__output *output_out, bool *log_is_damaged_out,
                                       struct unseen_error *error);
 
-/* Makes a set from the chunks, and checks the table against it. Errors: CORRUPT, IO, NOMEM, and others of unseen_import_chunk. */
+/* Makes a set from the chunks, and checks the table against it. Errors: CORRUPT, IO, NOMEM, and
+ * others of unseen_import_chunk. */
 enum unseen_status unseen__image_load(const struct unseen_store *store, struct unseen__image *image,
                                       struct unseen_set **set_out, struct unseen_error *error);
 
-/* As unseen__image_load, but if the image has a table, most of it is read when it is first needed. The set
- * then takes the file out of *image. */
+/* As unseen__image_load, but if the image has a table, most of it is read when it is first needed.
+ * The set then takes the file out of *image. */
 enum unseen_status unseen__image_load_later(const struct unseen_store *store,
                                             struct unseen__image *image,
                                             struct unseen_set **set_out,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Lists the keys of a store from its log, and merges one store into another. */
+ * Goes through the keys of a store, which its log has, and merges one store into another. */
 #include <string.h>
 
 #include "base/error.h"

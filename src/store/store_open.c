@@ -16,9 +16,9 @@
 #include "set/set.h"
 
 enum {
-    READ_SLACK =
-        1 << 20 /* if a filter cannot grow and is only read, it has room for the keys of the
-                            log and so many more; refresh.c makes a larger one when they have come */
+    /* A filter that cannot grow and is only read has room for the keys of the log and so many more.
+     * refresh.c makes a larger one when these have come. */
+    READ_SLACK = 1 << 20
 };
 
 /* ---- the set ---- */
@@ -122,8 +122,9 @@ static enum unseen_status create_log(struct unseen_store *store, const char *pat
     return status;
 }
 
-/* A file that is no log is in the way: FOREIGN, with the sentence in *error. An empty file is removed:
- * MISSING. But a log that has an image was not made by mktemp(1): somebody has emptied a store. */
+/* A file that is no log is in the way: FOREIGN, with the sentence in *error. An empty file is
+ * removed: MISSING. But a log that has an image was not made by mktemp(1): somebody has emptied a
+ * store. */
 static enum unseen_status make_room(struct unseen_store *store, const char *path,
                                     struct unseen_error *error)
 {

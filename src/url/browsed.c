@@ -9,8 +9,8 @@
  *     http://good.example%2f@evil.example/  http://evil.example/           good.example
  *
  * The WHATWG parser reads the text first. Text without a scheme is read as the address bar of a
- * browser reads it: with "http://" in front. If that is not a URL with a host, either, the published
- * rules alone have to do. */
+ * browser reads it: with "http://" in front. If that is not a URL with a host, either, the
+ * published rules alone have to do. */
 #include <string.h>
 
 #include "url/ascii.h"

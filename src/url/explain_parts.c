@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Explains a scheme that has no trace, scrapy or safebrowsing: compares the parts of a text with the
- * parts of its canonical form, and gives a step for each part that differs. The sentence says what
- * the profile does with such a part. */
+ * Explains a scheme that has no trace, scrapy or safebrowsing: compares the parts of a text with
+ * the parts of its canonical form, and gives a step for each part that differs. The sentence says
+ * what the profile does with such a part. */
 #include <string.h>
 
 #include "url/ascii.h"

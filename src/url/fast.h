@@ -34,8 +34,8 @@ struct unseen__fast_state {
     size_t searched;
 };
 
-/* Judges the suspect byte in[at + i] for each bit i of suspects, until one is not harmless. Calls must
- * come in rising order of at. For CUT, *cut_out gets the length of the canonical form. */
+/* Judges the suspect byte in[at + i] for each bit i of suspects, until one is not harmless. Calls
+ * must come in rising order of at. For CUT, *cut_out gets the length of the canonical form. */
 enum unseen__fast_verdict unseen__fast_judge_all(uint32_t rules, const char *in, size_t at,
                                                  uint64_t suspects, size_t len,
                                                  struct unseen__fast_state *state, size_t *cut_out);

@@ -82,10 +82,11 @@ static UNSEEN_NOINLINE bool FAST_WHOLE(const struct unseen_url *url, const char 
            unseen__fast_answer(in, len, path, slash, cut, buf, cap, out);
 }
 
-/* Most URLs have a host that ends within the first 64 bytes, a slash behind it, and no suspect. This
- * function proves that and nothing else, so that its values stay in registers; FAST_WHOLE begins anew
- * where the proof fails. There is no branch on http or https, nor on a length from 32 to 64: a list
- * of URLs mixes these, and a mispredicted branch takes as long as half of the scan. */
+/* Most URLs have a host that ends within the first 64 bytes, a slash behind it, and no suspect.
+ * This function proves that and nothing else, so that its values stay in registers; FAST_WHOLE
+ * begins anew where the proof fails. There is no branch on http or https, nor on a length from 32
+ * to 64: a list of URLs mixes these, and a mispredicted branch takes as long as half of the
+ * scan. */
 FAST_TARGET
 bool FAST_NAME(const struct unseen_url *url, const char *in, size_t len, char *buf, size_t cap,
                struct unseen_canon *out)

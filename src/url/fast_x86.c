@@ -3,8 +3,8 @@
  * The AVX2 and AVX-512 kernels of the fast path: fast.c in steps of 64 bytes. Per step each kernel
  * makes masks of 64 bits, one bit per byte; fast_template.h does the rest with them.
  *
- * A set of ASCII characters is tested with two look-ups by nibble [Langdale19]: the low nibble selects
- * a row of eight bits, one per high nibble; the high nibble selects its bit.
+ * A set of ASCII characters is tested with two look-ups by nibble [Langdale19]: the low nibble
+ * selects a row of eight bits, one per high nibble; the high nibble selects its bit.
  *
  * Nothing outside the input is read. AVX2: the last step ends at the input's end and overlaps the
  * one before, and its masks are shifted; inputs below 16 bytes go to the portable kernel. AVX-512:

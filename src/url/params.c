@@ -43,8 +43,8 @@ static enum unseen_status pattern_error(const struct reading *r, const char *pat
 
 /* ---- Reading ----------------------------------------------------------------------------------*/
 
-/* Writes the canonical form of a host into the text: the host of the URL http://HOST/. Returns false
- * if HOST is not a host, or is too long. */
+/* Writes the canonical form of a host into the text: the host of the URL http://HOST/. Returns
+ * false if HOST is not a host, or is too long. */
 static bool read_host(struct reading *r, const char *host, size_t len, struct entry *entry)
 {
     struct unseen__url_record url;

@@ -48,8 +48,8 @@ const struct unseen__param_site *unseen__params_site(const struct unseen__params
 bool unseen__params_match(const struct unseen__params *params,
                           const struct unseen__param_site *site, const char *name, size_t len);
 
-/* The first pattern of `kept` that `dropped` drops everywhere where `kept` would keep it, written to
- * text_out; false if there is none. */
+/* The first pattern of `kept` that `dropped` drops everywhere where `kept` would keep it, written
+ * to text_out; false if there is none. */
 bool unseen__params_contradict(const struct unseen__params *dropped,
                                const struct unseen__params *kept,
                                char text_out[UNSEEN_URL_ID_MAX + 1]);

@@ -30,7 +30,8 @@ static void fold_scheme(struct unseen__url_record *url)
     }
 }
 
-/* Two dots at the end stay: without them the name could be another host, such as an IPv4 address. */
+/* Two dots at the end stay: without them the name could be another host, such as an IPv4
+ * address. */
 static size_t strip_dot(const struct unseen__rule_context *context, char *s, size_t len)
 {
     (void)context;
@@ -191,8 +192,8 @@ static size_t apply(const struct unseen__rule_context *context, const struct par
 
 #define IS_INNER(c) ((c) == '%' || (c) == ';' || (c) == '(' ? 1 : (c) == '/' ? 2 : 0)
 
-/* True if no rule for the inside of a path has anything to do: there is no escape, no parameter of a
- * segment, no parenthesis and no slash behind a slash. */
+/* True if no rule for the inside of a path has anything to do: there is no escape, no parameter of
+ * a segment, no parenthesis and no slash behind a slash. */
 static bool is_plain_path(const char *s, size_t len)
 {
     static const uint8_t classes[256] = {ASCII_TABLE(IS_INNER)};

@@ -135,8 +135,8 @@ size_t unseen__strip_path_sessions_1(const struct unseen__rule_context *context,
     return n;
 }
 
-/* The length of a segment such as (S(0123456789abcdefghijklmn)) or (A(...)S(...)F(...)), the form in
- * which ASP.NET writes a session into a path; 0 if s does not start with one. A session has 24
+/* The length of a segment such as (S(0123456789abcdefghijklmn)) or (A(...)S(...)F(...)), the form
+ * in which ASP.NET writes a session into a path; 0 if s does not start with one. A session has 24
  * letters and digits. */
 static size_t aspnet_len(const char *s, size_t len)
 {

@@ -53,7 +53,7 @@ struct parts {
     struct unseen_bytes query; /* with its '?' */
 };
 
-/* ---- Reading ---------------------------------------------------------------------------------- */
+/* ---- Reading --------------------------------------------------------------------------------- */
 
 /* Appends c, and decodes the escape that c completes, if there is one. Escapes never overlap, and
  * decoding one leaves the others as they are, so the order does not matter. Decoding at once is the
@@ -179,7 +179,7 @@ static bool split_parts(char *in, size_t len, struct parts *parts)
     return true;
 }
 
-/* ---- Host ------------------------------------------------------------------------------------- */
+/* ---- Host ------------------------------------------------------------------------------------ */
 
 /* Drops the dots at both ends and all but one of each run, and makes letters small. */
 static size_t tidy_name(char *host, size_t len)
@@ -305,7 +305,7 @@ static char *write_host(char *host, size_t len, const struct form *rules, char *
     return idna ? out + idna_len : write_escaped(host, len, rules->also, out);
 }
 
-/* ---- Path ------------------------------------------------------------------------------------- */
+/* ---- Path ------------------------------------------------------------------------------------ */
 
 /* Takes out each segment ".", and each ".." with the segment before it; also at the end of the
  * path, as [Berners-Lee05], section 5.2.4, does. */
@@ -345,7 +345,7 @@ static size_t collapse_slashes(char *path, size_t len)
     return (size_t)(out - path);
 }
 
-/* ---- The whole -------------------------------------------------------------------------------- */
+/* ---- The whole ------------------------------------------------------------------------------- */
 
 /* Writes the canonical form of a text to buf, from the start; the decoded text goes to its end. The
  * text may stand at the start of buf, too: it is not needed any more when the form is written.
@@ -414,8 +414,8 @@ enum unseen_status unseen__url_safebrowsing_2(const struct unseen_url *url, cons
 }
 
 /* The text that a browser reads is at most 3 len bytes and UNSEEN__TEXT_EXTRA, and decoding makes
- * less than len + UNSEEN__TEXT_EXTRA of it, so both and the form fit into the bound. A backslash that
- * was escaped stays escaped: as such it would be read as a slash next time. */
+ * less than len + UNSEEN__TEXT_EXTRA of it, so both and the form fit into the bound. A backslash
+ * that was escaped stays escaped: as such it would be read as a slash next time. */
 enum unseen_status unseen__url_safebrowsing_browsed(const struct unseen_url *url, const char *in,
                                                     size_t len, char *buf, size_t cap,
                                                     struct unseen_canon *out)

@@ -10,8 +10,8 @@
  *     no byte that is escaped, no escape that is decoded, no "//" and no "/." in the path
  *
  * Both versions of the profile have this path: they differ in names beyond ASCII only. For lists of
- * sites a backslash in the path is a suspect, too: browsers take it for a slash. A URL that passes is
- * one that browsers leave as it is. */
+ * sites a backslash in the path is a suspect, too: browsers take it for a slash. A URL that passes
+ * is one that browsers leave as it is. */
 #include "url/safebrowsing.h"
 
 #include <string.h>
@@ -173,7 +173,7 @@ unseen__url_fast_fn *unseen__url_browsed_fast(enum unseen_cpu cpu, uint32_t rule
     return fast_browsed;
 }
 
-/* ---- Texts that need no browser ----------------------------------------------------------------*/
+/* ---- Texts that need no browser ---------------------------------------------------------------*/
 
 /* Browsers resolve dot segments before the published rules decode escapes, so the path must have no
  * segment that may be one: it starts with a dot or an escape, or with a tab, which is removed. */

@@ -96,7 +96,7 @@ const char *unseen__scrapy_scheme_end(unsigned version, const char *in, const ch
     return in;
 }
 
-/* ---- Reading ---------------------------------------------------------------------------------- */
+/* ---- Reading --------------------------------------------------------------------------------- */
 
 static bool is_high(char c)
 {
@@ -192,7 +192,7 @@ static struct parts split_url(unsigned version, char *in, size_t len)
     return parts;
 }
 
-/* ---- Userinfo, host and port ------------------------------------------------------------------ */
+/* ---- Userinfo, host and port ----------------------------------------------------------------- */
 
 /* Decodes and re-encodes. */
 static char *write_userinfo(struct unseen_bytes in, char *out)
@@ -512,7 +512,7 @@ static bool write_netloc(unsigned version, struct unseen_bytes netloc, char **ou
            write_port(bytes_between(port, end), out);
 }
 
-/* ---- Params and fragment ----------------------------------------------------------------------- */
+/* ---- Params and fragment --------------------------------------------------------------------- */
 
 /* Writes params or a fragment: escapes the bytes that must be, decodes nothing. */
 static char *write_escaped(struct unseen_bytes in, char *out)
@@ -527,7 +527,7 @@ static char *write_escaped(struct unseen_bytes in, char *out)
     return out;
 }
 
-/* ---- Query ------------------------------------------------------------------------------------ */
+/* ---- Query ----------------------------------------------------------------------------------- */
 
 /* Takes one byte of a key (stop is '=') or of a value (stop is the separator); -1 at its end. */
 static int next_byte(const char **at, const char *end, char stop, char separator)
@@ -658,7 +658,7 @@ static char *write_query(struct unseen_bytes query, char separator, bool drop_bl
     return out;
 }
 
-/* ---- The whole -------------------------------------------------------------------------------- */
+/* ---- The whole ------------------------------------------------------------------------------- */
 
 /* w3lib decodes the text before it removes tabs, so to w3lib the halves of a character are bytes
  * that are not UTF-8. In a host the difference would show. */

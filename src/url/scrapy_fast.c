@@ -62,7 +62,7 @@ struct bits {
 #define CODED(c)      ((c) == '%' || (c) == '+')
 #define CLEAN(c)      (SCRAPY_UNRESERVED(c) || CODED(c) || ENDS_PIECE(c) || (c) == '=')
 
-/* ---- Kernels ---------------------------------------------------------------------------------- */
+/* ---- Kernels --------------------------------------------------------------------------------- */
 
 enum {
     IS_HOST_END = NROWS, /* not plain in a host */
@@ -130,8 +130,8 @@ UNSEEN_INLINE uint64_t words_portable(const char *in, size_t n, int first, int e
     return all;
 }
 
-/* Fills the row of the path, from the host at in[start] at least up to the first ? or #. Returns the
- * length of the host; 0 if there is none, or if it has 64 bytes or more. */
+/* Fills the row of the path, from the host at in[start] at least up to the first ? or #. Returns
+ * the length of the host; 0 if there is none, or if it has 64 bytes or more. */
 UNSEEN_INLINE size_t front_portable(const char *in, size_t len, size_t start, struct bits *bits)
 {
     uint64_t words[IS_PATH_END];
@@ -427,7 +427,7 @@ UNSEEN_INLINE bool query_avx2(const char *in, size_t len, size_t start, struct b
 
 #endif
 
-/* ---- Walking ---------------------------------------------------------------------------------- */
+/* ---- Walking --------------------------------------------------------------------------------- */
 
 /* The first set bit from i on. */
 UNSEEN_INLINE size_t next(const struct bits *bits, enum row row, size_t i)
@@ -539,7 +539,7 @@ UNSEEN_INLINE size_t walk_front(unsigned version, const char *in, size_t len,
     return end;
 }
 
-/* ---- Query ------------------------------------------------------------------------------------ */
+/* ---- Query ----------------------------------------------------------------------------------- */
 
 /* A piece, key=value, at [start, end) of the query. */
 struct piece {
@@ -866,7 +866,7 @@ UNSEEN_INLINE char *write_query(const struct query *query, const struct bits *bi
     return out - 1;
 }
 
-/* ---- The whole -------------------------------------------------------------------------------- */
+/* ---- The whole ------------------------------------------------------------------------------- */
 
 static inline bool answer(struct unseen_canon *out, enum unseen_url_form form, const char *text,
                           size_t len)

@@ -13,7 +13,7 @@
 #include "url/percent.h"
 #include "url/scrapy.h"
 
-/* ---- Both versions ---------------------------------------------------------------------------- */
+/* ---- Both versions --------------------------------------------------------------------------- */
 
 /* Would the escape %XX of these two digits be written again as it is? */
 static bool is_stable_escape(unsigned version, const char *digits)
@@ -23,7 +23,7 @@ static bool is_stable_escape(unsigned version, const char *digits)
            !SCRAPY_LOWER(digits[1]);
 }
 
-/* ---- Version 1 -------------------------------------------------------------------------------- */
+/* ---- Version 1 ------------------------------------------------------------------------------- */
 
 /* Writes the path, with the semicolons of its last segment escaped or not. *semicolon_out is the
  * first one that was decoded, if any. */
@@ -89,7 +89,7 @@ static char *write_path_1(struct unseen_bytes path, struct unseen__scrapy_path c
     return stable ? end : write_path_as(path, context, true, out, &semicolon);
 }
 
-/* ---- Version 2 -------------------------------------------------------------------------------- */
+/* ---- Version 2 ------------------------------------------------------------------------------- */
 
 /* Writes the escape that `percent` starts by chance with its first digit escaped. */
 static char *part_escape(char *percent)
@@ -161,7 +161,7 @@ static char *resolve_dots(char *start, char *end)
     return out;
 }
 
-/* ---- The whole -------------------------------------------------------------------------------- */
+/* ---- The whole ------------------------------------------------------------------------------- */
 
 char *unseen__scrapy_write_path(unsigned version, struct unseen_bytes path,
                                 struct unseen__scrapy_path context, char *out)

@@ -320,9 +320,9 @@ static char *write_port(struct unseen_bytes port, bool https, char *out)
     return out;
 }
 
-/* The form stands at the start of buf, the decoded text, which the port is a part of, and the mended
- * text at its end. The key is written behind the form, and the starts of parameters behind the
- * key. */
+/* The form stands at the start of buf, the decoded text, which the port is a part of, and the
+ * mended text at its end. The key is written behind the form, and the starts of parameters behind
+ * the key. */
 enum unseen_status unseen_url_surt(const void *data, size_t len, bool keep_www, void *buf,
                                    size_t cap, struct unseen_bytes *surt_out)
 {

@@ -57,8 +57,8 @@ enum unseen__url_rule {
  * domain to ASCII (host.h). */
 #define UNSEEN__RULE_IDNA_2 (UINT32_C(1) << 31)
 
-/* The rules that the parser and the fast path follow. rules.c applies the others to the URL that the
- * parser has made. */
+/* The rules that the parser and the fast path follow. rules.c applies the others to the URL that
+ * the parser has made. */
 #define UNSEEN__RULES_OF_PARSER                                                                    \
     ((uint32_t)(UNSEEN__RULE_KEEP_FRAGMENT | UNSEEN__RULE_KEEP_HASHBANG |                          \
                 UNSEEN__RULE_KEEP_ROUTES | UNSEEN__RULE_DEFAULT_SCHEME |                           \

@@ -122,8 +122,8 @@ bool unseen__url_browsed(struct unseen_bytes in, uint32_t rules, char *buf, size
                          struct unseen_bytes *text_out);
 
 /* The standard's first steps: C0 controls and spaces at both ends go, tabs and newlines go
- * everywhere. The cleaned text is a part of the input, or is at copy, which has len bytes, if it had
- * to be rewritten. */
+ * everywhere. The cleaned text is a part of the input, or is at copy, which has len bytes, if it
+ * had to be rewritten. */
 struct unseen_bytes unseen__url_clean(const char *in, size_t len, char *copy,
                                       const struct unseen__url_trace *trace);
 
