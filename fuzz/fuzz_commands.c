@@ -8,6 +8,8 @@
  * allocation failed. What was added and not removed is there. Payloads come through RESTORE,
  * LOADCHUNK, LOAD and AOF as they were saved, then the copy is equal; or changed, with the module's
  * checksums made right again, then there is a whole value or none. */
+#include "target.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,8 +17,6 @@
 #include "checksum.h"
 #include "fake_server.h"
 #include "module.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 enum {
     NKEYS = 6,
@@ -139,13 +139,6 @@ static const char *all_names[NNAMES];
 static size_t nnames;
 static uint16_t counts[NKEYS][NITEMS]; /* how often each item is there, at least */
 static char families[NKEYS];           /* 'B', 'C' or 'U': of the last item that came */
-
-static void require(bool ok)
-{
-    if (!ok) {
-        abort();
-    }
-}
 
 /* ---- the input ---- */
 

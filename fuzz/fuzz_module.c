@@ -5,6 +5,8 @@
  * an action and a value. The module's own checksums are made right again. The loader must refuse, or
  * give a whole value: it can be changed, and a copy of it has the same digest. The input is also
  * taken as settings, and as a frame, as it is. */
+#include "target.h"
+
 #include "test.h"
 
 #include <string.h>
@@ -12,8 +14,6 @@
 #include "checksum.h"
 #include "dump.h"
 #include "server.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 enum {
     NVALUES = 9,
@@ -29,13 +29,6 @@ struct frames {
 };
 
 static struct frames genuine[NVALUES];
-
-static void require(bool ok)
-{
-    if (!ok) {
-        abort();
-    }
-}
 
 /* The server: memory only, and not more than a small set needs. */
 static void *try_alloc(size_t size)

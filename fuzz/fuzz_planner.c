@@ -3,20 +3,13 @@
  * The planner page, asked by somebody else: three lines are the texts of its fields (keys, rate,
  * memory). Whatever they are, every row is a plan that keeps what was asked for, or says why not; JSON
  * has no number that JSON does not have; and the curves come to their end. */
+#include "target.h"
+
 #include "test.h"
 
 #include <math.h>
 
 #include "../planner/planner.c"
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-static void require(bool holds)
-{
-    if (!holds) {
-        abort();
-    }
-}
 
 /* As the page writes a text: without its end if it is too long. */
 static void write_field(unsigned field, const uint8_t *text, size_t len)

@@ -4,6 +4,8 @@
  * whatever it has, and neither the rest of the argument nor what was behind it shows it. A key and a
  * password that are written with percent signs come back unchanged: the input before the first zero
  * byte is the password, the rest the key. */
+#include "target.h"
+
 #include "../cli/redis_url.h"
 
 #include <stdint.h>
@@ -14,15 +16,6 @@
 enum {
     TEXT_MAX = 300
 };
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len);
-
-static void require(bool ok)
-{
-    if (!ok) {
-        abort();
-    }
-}
 
 static void any_text(const uint8_t *data, size_t len)
 {

@@ -126,28 +126,30 @@ stage_tsan() {
 }
 
 # Each target, two at a time, for $1 seconds. libFuzzer's own report ends a failing run with a non-zero
-# status. Each target counts as a test. The same inputs come in each run, from one seed: what fails here
-# has been broken by a change. New inputs are the work of the stage long_fuzz.
+# status. Each target counts as a test. The same inputs come in each run: what fails here has been broken
+# by a change. New inputs are the work of the stage long_fuzz. (-use_cmp=0, as libFuzzer takes operands of
+# comparisons for its inputs, and addresses are not the same in each run.)
 stage_fuzz() {
     configure_build fuzz fuzzers -- --preset fuzz || return 1
-    run_fuzzers "${UNSEEN_FUZZ_SECONDS:-10}" 1
+    run_fuzzers "${UNSEEN_FUZZ_SECONDS:-10}" -seed=1 -use_cmp=0
 }
 
-# run_fuzzers SECONDS SEED: seed 0 is another in each run. The corpus is given in the order of its names:
-# that of a folder is not the same on every machine.
+# run_fuzzers SECONDS [OPTION]... The corpus is given in the order of its names: that of a folder is not
+# the same on every machine.
 # A sanitizer that does not find its address space ends the program before libFuzzer says its seed: the
 # run begins anew. The last lines name the targets that failed, with the end of what each said.
 run_fuzzers() {
-    local found ntargets nbroken name
+    local found ntargets nbroken name seconds=$1
+    shift
     found=$(mktemp -d)
     printf '%s\n' build/fuzz/fuzz/fuzz_* | grep -v '\.' |
-        LC_ALL=C seconds=$1 seed=$2 found=$found fixed=$fixed logs=$logs xargs -P 2 -I '{}' sh -c '
+        LC_ALL=C seconds=$seconds options=$* found=$found fixed=$fixed logs=$logs xargs -P 2 -I '{}' sh -c '
             name=$(basename "{}")
             mkdir "$found/$name"
             printf "%s," fuzz/corpus/"${name#fuzz_}"/* | sed "s/,\$//" >"$found/$name.inputs"
             for attempt in 1 2 3; do
                 status=0
-                $fixed "{}" -seed="$seed" -max_total_time="$seconds" -timeout=20 -print_final_stats=1 \
+                $fixed "{}" $options -max_total_time="$seconds" -timeout=20 -print_final_stats=1 \
                     -artifact_prefix="$logs/$name-" -seed_inputs="@$found/$name.inputs" "$found/$name" \
                     >"$found/$name.log" 2>&1 || status=$?
                 [ $status != 0 ] || break
@@ -302,7 +304,7 @@ stage_long_forged() {
 
 stage_long_fuzz() {
     long_build fuzz fuzzers || return 1
-    run_fuzzers "${UNSEEN_FUZZ_SECONDS:-$(scaled 3600)}" 0
+    run_fuzzers "${UNSEEN_FUZZ_SECONDS:-$(scaled 3600)}"
 }
 
 # 10^9 keys in a list, from text to answers: 7 GB of disk, 2 GB of memory; in a set and its rate: 10 GB.
