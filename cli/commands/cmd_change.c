@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "address.h"
+#include "commands/change_server.h"
 #include "commands/commands.h"
 #include "lines/batch.h"
 #include "lines/feed.h"
@@ -19,15 +21,18 @@
 
 static bool removes(const struct change *c)
 {
-    return c->o->command->bit == COMMAND_REMOVE;
+    return c->o->seen.use->removes;
 }
 
-static bool check_inputs(const struct options *o)
+bool change_check_inputs(const struct options *o)
 {
     for (size_t i = 0; i < o->input.nfiles; i++) {
         const char *name = o->input.files[i];
         const enum stores_kind kind = stores_refuse(name);
-        if (kind == STORES_STORE || kind == STORES_IMAGE) {
+        if (address_is_server(o->seen.path) && kind != STORES_NONE) {
+            message_hint("%s %s FILE takes lines, which a %s has not", o->command->called,
+                         o->seen.path, stores_kind_name(kind));
+        } else if (kind == STORES_STORE || kind == STORES_IMAGE) {
             message_hint("unseen merge --into %s %s", o->seen.path,
                          files_is_standard_input(name) ? "STORE" : name);
         }
@@ -42,8 +47,8 @@ bool change_start(struct change *c, const struct options *o, enum unseen_cpu cpu
 {
     *c = (struct change){.o = o};
     const enum unseen_store_mode mode = removes(c) ? UNSEEN_STORE_WRITE : UNSEEN_STORE_CREATE;
-    c->failed =
-        !check_inputs(o) || !stores_open(&c->store, o->seen.path, mode, &o->seen, &o->profile, cpu);
+    c->failed = !change_check_inputs(o) ||
+                !stores_open(&c->store, o->seen.path, mode, &o->seen, &o->profile, cpu);
     if (c->failed) {
         return false;
     }
@@ -111,15 +116,20 @@ int change_finish(struct change *c)
 
 /* ---- Lines ----------------------------------------------------------------------------------- */
 
-static bool change_take_batch(void *context, const struct batch *b)
+void change_count(struct change *c, const struct batch *b)
 {
-    struct change *c = context;
     c->report.nlong += b->nlong;
     c->report.nmisses += b->nmisses;
     c->report.nskipped += b->nskipped;
     c->report.nbytes += b->nbytes;
     c->report.nfailed += batch_count_failed(b, 0, b->n);
     after_run_look(&c->first_failed, b);
+}
+
+static bool change_take_batch(void *context, const struct batch *b)
+{
+    struct change *c = context;
+    change_count(c, b);
     report_poll();
     return change_keys(c, b->keys, b->n);
 }
@@ -151,6 +161,9 @@ static void change_read_lines(struct change *c)
 int change_run(const struct options *o, enum unseen_cpu cpu)
 {
     struct change c;
+    if (address_is_server(o->seen.path)) {
+        return change_server_run(o, cpu);
+    }
     if (change_start(&c, o, cpu)) {
         change_read_lines(&c);
     }

@@ -26,6 +26,12 @@ struct change {
  * which has been reported. The caller calls change_finish in either case. */
 bool change_start(struct change *c, const struct options *o, enum unseen_cpu cpu);
 
+/* False, and reported, if an input is a store or a list. */
+bool change_check_inputs(const struct options *o);
+
+/* Counts what a batch has beside its keys. */
+void change_count(struct change *c, const struct batch *b);
+
 /* Adds or removes keys and begins their commit; false if that failed. */
 bool change_keys(struct change *c, const struct unseen_key *keys, size_t n);
 

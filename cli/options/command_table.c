@@ -93,7 +93,7 @@ static const struct command commands[] = {
         .usage = "unseen check [OPTION]... STORE [FILE]...",
         .about = "Print the lines of the input that are in STORE, in input order, each time they\n"
                  "occur. STORE may be a list (unseen build): then those that it covers, but not\n"
-                 "those that are allowed.\n",
+                 "those that are allowed. Or a server: unix:PATH, ADDR:PORT, redis://HOST/KEY.\n",
         .examples = "  unseen check visited.unseen urls.txt       which were visited\n"
                     "  unseen check -v visited.unseen urls.txt    which were not\n"
                     "  unseen check -q visited.unseen urls.txt    is one of them?\n"
@@ -111,7 +111,7 @@ static const struct command commands[] = {
         .use = {.makes_store = true, .list_hint = "unseen update %s --add FILE"},
         .usage = "unseen add [OPTION]... STORE [FILE]...",
         .about = "Add the lines of the input to STORE, which is made if it does not exist. Prints\n"
-                 "nothing.\n",
+                 "nothing. STORE may be a server: unix:PATH, ADDR:PORT, redis://HOST/KEY.\n",
         .examples = "  unseen add visited.unseen urls.txt\n"
                     "  unseen add --seed-file seed.key part1.unseen urls.txt   to be merged\n"
                     "  unseen add --fpr 1e-6 --stats small.unseen urls.txt\n",
@@ -124,11 +124,11 @@ static const struct command commands[] = {
         .bit = COMMAND_REMOVE,
         .summary = "remove lines from a store: they will be new again",
         .brief = "key",
-        .use = {.list_hint = "unseen update %s --remove FILE"},
+        .use = {.removes = true, .list_hint = "unseen update %s --remove FILE"},
         .usage = "unseen remove [OPTION]... STORE [FILE]...",
         .about =
             "Remove the lines of the input from STORE: they will be new again. Prints\n"
-            "nothing.\n"
+            "nothing. STORE may be a server: unix:PATH, ADDR:PORT, redis://HOST/KEY.\n"
             "Removing what was never added can take away another line, with the rate of wrong\n"
             "answers of the store.\n",
         .examples = "  unseen remove visited.unseen urls.txt\n"
@@ -164,7 +164,7 @@ static const struct command commands[] = {
         .usage = "unseen info [OPTION]... STORE",
         .about = "Print how many keys STORE has, its rate of wrong answers, its size and its\n"
                  "settings. STORE may be a list (unseen build), a frozen layer (unseen import) or\n"
-                 "a bitmap (unseen bits).\n",
+                 "a bitmap (unseen bits). Or a server: unix:PATH, ADDR:PORT, redis://HOST/KEY.\n",
         .examples = "  unseen info visited.unseen\n"
                     "  unseen info --json bad.list\n",
         .ending = "Exit status: 0 done, 2 trouble.\n",

@@ -367,6 +367,10 @@ static const struct option_row rows[] = {
      ONE_FILE("STORE", seen.path, "unseen -s STORE -x OTHER FILE takes what OTHER has as seen, too")},
     {0, "token-file", COMMAND_IMPORT,
      "for --from-redis: the first line of FILE is the\npassword", TEXT("FILE", "/etc/redis.password", seen.token_file)},
+    {0, "token-file", COMMAND_ADD | COMMAND_REMOVE,
+     "for a STORE at ADDR:PORT: the first line of FILE lets\nthis run change it; for redis:// it is the password", TEXT("FILE", "/etc/unseen.token", seen.token_file)},
+    {0, "token-file", COMMAND_CHECK | COMMAND_INFO,
+     "for a STORE at redis://: the first line of FILE is the\npassword", TEXT("FILE", "/etc/redis.password", seen.token_file)},
     {0, "token-file", COMMAND_DEDUP,
      "for -s ADDR:PORT: the first line of FILE lets this run\nchange the store; for redis:// it is the password", TEXT("FILE", "/etc/unseen.token", seen.token_file)},
     {'x', "exclude", COMMAND_DEDUP,
@@ -421,6 +425,9 @@ static const struct option_row rows[] = {
     {0, "wait", COMMAND_ALLOW | COMMAND_UPDATE,
      "wait up to so many seconds while another process\nchanges LIST (default 5; without a number: as long as\n"
      "it takes)", CALL("[=SECONDS]", "a number of seconds", "=60", set_wait)},
+    {0, "wait", COMMAND_CHECK | COMMAND_INFO,
+     "wait up to so many seconds for a server that is not\nthere yet (without a number: as long as it takes)",
+     CALL("[=SECONDS]", "a number of seconds", "=60", set_wait)},
     {0, "wait", COMMAND_WRITERS,
      "wait up to so many seconds for a store that another\nprocess writes to (default 5; without a number: as\n"
      "long as it takes)", CALL("[=SECONDS]", "a number of seconds", "=60", set_wait)},

@@ -216,17 +216,75 @@ static bool is_named_server(const struct options *o)
     return true;
 }
 
+/* The first name of a server where the file of a store or a list belongs; NULL: there is none. */
+static const char *find_server(const struct options *o)
+{
+    const unsigned takers = COMMAND_DEDUP | COMMAND_CHECK | COMMAND_ADD | COMMAND_REMOVE;
+    const char *const names[] = {o->command->bit & takers ? NULL : o->seen.path, o->seen.like,
+                                 o->merge.into, o->list.from};
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+        if (names[i] && address_is_server(names[i])) {
+            return names[i];
+        }
+    }
+    for (size_t i = 0; i < o->seen.nexcludes; i++) {
+        if (address_is_server(o->seen.excludes[i])) {
+            return o->seen.excludes[i];
+        }
+    }
+    const unsigned on_files = COMMAND_MERGE | COMMAND_VERIFY | COMMAND_REPAIR | COMMAND_COMPACT |
+                              COMMAND_COUNT | COMMAND_BITS;
+    for (size_t i = 0; (o->command->bit & on_files) && i < o->input.nfiles; i++) {
+        if (address_is_server(o->input.files[i])) {
+            return o->input.files[i];
+        }
+    }
+    return NULL;
+}
+
+/* A set that a server has, for a command that needs a file. */
+static bool is_server_for_file(const struct options *o)
+{
+    const char *name = find_server(o);
+    if (!name) {
+        return false;
+    }
+    message_error("%s is a server: %s needs a file", name,
+                  o->seen.nexcludes > 0 ? "-x"
+                  : o->seen.like        ? "--like"
+                                        : "this command");
+    switch (o->seen.nexcludes > 0 ? COMMAND_CHECK : o->command->bit) {
+    case COMMAND_CHECK:
+        message_hint("unseen check -v %s FILE prints the lines that it lacks", name);
+        break;
+    case COMMAND_COUNT:
+        message_hint("unseen info %s says how many keys it has", name);
+        break;
+    case COMMAND_IMPORT:
+        message_hint("unseen add %s FILE adds lines", name);
+        break;
+    case COMMAND_MERGE:
+        message_hint(redis_url_is(name)
+                         ? "redis-cli UNSEEN.MERGE KEY OTHER... joins sets of one server"
+                         : "stop the server, and name the file of its store");
+        break;
+    default:
+        message_hint("unseen -s, check, add, remove and info take a server");
+    }
+    return true;
+}
+
 bool unknown_files(const struct options *o)
 {
-    if (is_url_for_store(o) || is_named_server(o)) {
+    if (is_url_for_store(o) || is_named_server(o) || is_server_for_file(o)) {
         return true;
     }
     for (size_t i = 0; (o->command->bit & COMMAND_READERS) && i < o->input.nfiles; i++) {
         const char *name = o->input.files[i];
-        if (looks_like_entry(name) && is_missing(name)) {
+        if ((looks_like_entry(name) || address_is_server(name)) && is_missing(name)) {
             const bool on_store = o->command->bit & COMMAND_ON_STORE;
             message_error("%s is not a file; lines come from files or from standard input", name);
-            if (redis_url_is(name)) {
+            if (address_is_server(name)) {
                 message_hint("unseen -s %s", name);
                 return true;
             }

@@ -269,7 +269,9 @@ static const struct redisReply *take_answers(struct redis_set_client *r, size_t 
     return reply->elements == n ? NULL : reply;
 }
 
-static void report_unanswered(const struct redis_set_client *r, size_t ncommands, bool adds)
+/* Of a run that prints what is new, lines may be missing then. Other runs are repeated. */
+static void report_unanswered(const struct redis_set_client *r, size_t ncommands,
+                              enum server_question question)
 {
     size_t nlost = 0;
     for (size_t c = 0; c < ncommands; c++) {
@@ -277,7 +279,7 @@ static void report_unanswered(const struct redis_set_client *r, size_t ncommands
             nlost += r->commands[c].argc - 2;
         }
     }
-    if (nlost > 0 && adds) {
+    if (nlost > 0 && question == QUESTION_DEDUP) {
         message_warning(
             "%zu lines were sent and not answered; the server may remember some of them, "
             "although none was printed",
@@ -287,18 +289,25 @@ static void report_unanswered(const struct redis_set_client *r, size_t ncommands
     }
 }
 
-bool redis_ask(struct redis_set_client *r, bool adds, uint8_t *verdicts)
+bool redis_ask(struct redis_set_client *r, enum server_question question, uint8_t *verdicts)
 {
+    static const char *const names[] = {
+        [QUESTION_CHECK] = "UNSEEN.EXISTS",
+        [QUESTION_DEDUP] = "UNSEEN.ADD",
+        [QUESTION_ADD] = "UNSEEN.ADD",
+        [QUESTION_REMOVE] = "UNSEEN.REMOVE",
+    };
+    const bool adds = question == QUESTION_DEDUP || question == QUESTION_ADD;
     const size_t n = r->nitems;
     r->nitems = 0;
     memset(verdicts, REMOTE_NO_ANSWER, n);
     if (!redis_shards_sort(&r->shards, r->profile, r->items, n, r->order)) {
         return message_no_memory();
     }
-    const size_t ncommands = make_commands(r, adds ? "UNSEEN.ADD" : "UNSEEN.EXISTS");
+    const size_t ncommands = make_commands(r, names[question]);
     bool done = redis_link_ask(&r->link, r->commands, ncommands);
     if (!done) {
-        report_unanswered(r, ncommands, adds);
+        report_unanswered(r, ncommands, question);
     }
     const struct redisReply *wrong = NULL;
     for (size_t c = 0; c < ncommands; c++) {
@@ -317,25 +326,38 @@ bool redis_ask(struct redis_set_client *r, bool adds, uint8_t *verdicts)
 /* ---- Figures --------------------------------------------------------------------------------- */
 
 /* Rates of the keys are about equal: each URL asks one key. */
-void redis_stats(struct redis_set_client *r, struct unseen_set_stats *stats_out)
+static void add_info(struct redis_set_client *r, const struct redisReply *reply,
+                     struct redis_info *info_out)
+{
+    struct unseen_set_stats *stats = &info_out->stats;
+    stats->nkeys += count_of(reply, "urls");
+    stats->memory += count_of(reply, "bytes");
+    stats->fpr_promise = redis_rate(reply, "fpr promised");
+    stats->fpr_estimate = redis_rate(reply, "fpr now");
+    snprintf(r->filter, sizeof(r->filter), "%s", redis_text(reply, "filter"));
+    stats->filter = r->filter;
+    info_out->maxbytes += count_of(reply, "maxbytes");
+}
+
+bool redis_info(struct redis_set_client *r, struct redis_info *info_out)
 {
     static const char *const words[] = {"UNSEEN.INFO", NULL};
-    const size_t nkeys = r->shards.nkeys;
+    *info_out =
+        (struct redis_info){.stats = {.size = sizeof(info_out->stats), .filter = "", .cpu = ""},
+                            .nkeys = r->shards.nkeys};
     if (r->is_broken) {
-        return;
+        return false;
     }
-    const bool done = ask_keys(r, words, 2);
-    for (size_t k = 0; k < nkeys && done; k++) {
+    bool done = ask_keys(r, words, 2);
+    for (size_t k = 0; k < info_out->nkeys && done; k++) {
         const struct redisReply *reply = r->commands[k].reply;
-        if (reply->type != REDIS_REPLY_ARRAY) {
-            continue; /* a key that was not made yet, or was removed */
+        if (reply->type == REDIS_REPLY_ARRAY) {
+            add_info(r, reply, info_out);
+        } else if (!redis_link_is_error(reply,
+                                        "ERR not found")) { /* a key that was removed meanwhile */
+            done = redis_link_report(&r->link, reply);
         }
-        stats_out->nkeys += count_of(reply, "urls");
-        stats_out->memory += count_of(reply, "bytes");
-        stats_out->fpr_promise = redis_rate(reply, "fpr promised");
-        stats_out->fpr_estimate = redis_rate(reply, "fpr now");
-        snprintf(r->filter, sizeof(r->filter), "%s", redis_text(reply, "filter"));
-        stats_out->filter = r->filter;
     }
-    redis_link_release(r->commands, nkeys);
+    redis_link_release(r->commands, info_out->nkeys);
+    return done;
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * A set of the module for Redis and Valkey (docs/server.md), asked by UNSEEN.ADD and UNSEEN.EXISTS.
- * The address may say that a set is spread over N keys, "crawl:{TAG}" with the tags of
- * unseen_shard.h. The public share of a URL chooses its key, and each key is on one node of a
+ * A set of the module for Redis and Valkey (docs/server.md), asked by UNSEEN.ADD, UNSEEN.EXISTS and
+ * UNSEEN.REMOVE. The address may say that a set is spread over N keys, "crawl:{TAG}" with the tags
+ * of unseen_shard.h. The public share of a URL chooses its key, and each key is on one node of a
  * cluster. */
 #ifndef UNSEEN_CLI_REDIS_H
 #define UNSEEN_CLI_REDIS_H
@@ -12,6 +12,8 @@
 #include <stdint.h>
 
 #include <unseen.h>
+
+#include "seen/server_question.h"
 
 struct redis_set_client;
 
@@ -28,10 +30,18 @@ bool redis_make(struct redis_set_client *r, const char *profile, double fpr);
 
 /* As remote_put and remote_ask, for items that may have any bytes. */
 bool redis_put(struct redis_set_client *r, const struct unseen_bytes *items, size_t n);
-bool redis_ask(struct redis_set_client *r, bool adds, uint8_t *verdicts);
+bool redis_ask(struct redis_set_client *r, enum server_question question, uint8_t *verdicts);
 
-/* Fills in the figures of the set, as far as the server says them. */
-void redis_stats(struct redis_set_client *r, struct unseen_set_stats *stats_out);
+/* The figures of a set, of all its keys together. */
+struct redis_info {
+    struct unseen_set_stats stats; /* the filter's name lasts as long as the client */
+    uint64_t maxbytes;             /* 0: no limit */
+    size_t nkeys;                  /* 1, or the number of shards */
+};
+
+/* Asks for the figures. Returns false if a key has none, which has been reported unless an earlier
+ * question was not answered. */
+bool redis_info(struct redis_set_client *r, struct redis_info *info_out);
 
 /* r may be NULL. */
 void redis_close(struct redis_set_client *r);

@@ -54,18 +54,19 @@ bool redis_put(struct redis_set_client *r, const struct unseen_bytes *items, siz
     return false;
 }
 
-bool redis_ask(struct redis_set_client *r, bool adds, uint8_t *verdicts)
+bool redis_ask(struct redis_set_client *r, enum server_question question, uint8_t *verdicts)
 {
     (void)r;
-    (void)adds;
+    (void)question;
     (void)verdicts;
     return false;
 }
 
-void redis_stats(struct redis_set_client *r, struct unseen_set_stats *stats_out)
+bool redis_info(struct redis_set_client *r, struct redis_info *info_out)
 {
     (void)r;
-    (void)stats_out;
+    (void)info_out;
+    return false;
 }
 
 void redis_close(struct redis_set_client *r)

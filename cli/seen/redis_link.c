@@ -34,11 +34,15 @@ static const char *way_out(const char *text)
         {"ERR unknown command", "redis-server --loadmodule unseen.so starts a server that has it"},
         {"WRONGTYPE",
          "another key, or for a key of BF.* the commands BF.*: only UNSEEN.* know URLs"},
-        {"NOAUTH", "redis://USER:PASSWORD@HOST/KEY, or --token-file FILE with the password in it"},
-        {"WRONGPASS", "redis://USER:PASSWORD@HOST/KEY, with / as %2F and @ as %40"},
+        {"NOAUTH",
+         "redis://USER:PASSWORD@HOST/KEY, the password in the environment as REDISCLI_AUTH, "
+         "or --token-file FILE with the password in it"},
+        {"WRONGPASS",
+         "redis://USER:PASSWORD@HOST/KEY, with / as %2F and @ as %40; without a password, "
+         "REDISCLI_AUTH of the environment is taken"},
         {"ERR AUTH", "leave out the password: this server has none for this user"},
         {"NOPERM", "redis-cli ACL SETUSER USER ~KEY +unseen.add +unseen.exists +unseen.info "
-                   "+unseen.reserve"},
+                   "+unseen.remove +unseen.reserve"},
         {"OOM", "redis-cli CONFIG SET maxmemory BYTES; what was printed is remembered"},
         {"ERR the key has reached its MAXBYTES",
          "UNSEEN.RESERVE OTHER MAXBYTES MORE, then UNSEEN.MERGE OTHER KEY: a set with more room"},
@@ -97,15 +101,17 @@ static struct sigaction ignore_pipe(void)
     return old;
 }
 
-/* Sends one command that is about the connection. */
+/* Sends one command that is about the connection. A server without passwords refuses a password,
+ * which matters only if it was given for this server. */
 static bool say(const struct redis_link *l, struct redis_node *node, int argc, const char **argv)
 {
     struct redisReply *reply = redisCommandArgv(node->connection, argc, argv, NULL);
     if (!reply) {
         return report_lost(l, node);
     }
-    const bool done =
-        reply->type != REDIS_REPLY_ERROR || redis_link_report(l, reply); /* false then */
+    const bool is_spare = l->is_general && redis_link_is_error(reply, "ERR AUTH");
+    const bool done = reply->type != REDIS_REPLY_ERROR || is_spare ||
+                      redis_link_report(l, reply); /* false then */
     freeReplyObject(reply);
     return done;
 }
@@ -183,6 +189,11 @@ bool redis_link_open(struct redis_link *l, const char *shown, const char *passwo
 {
     const char *why = "";
     *l = (struct redis_link){.shown = shown, .password = password, .hint = hint, .wait = wait};
+    if (!password) {
+        l->password = getenv("REDISCLI_AUTH");
+        l->password = l->password && l->password[0] ? l->password : NULL;
+        l->is_general = l->password != NULL;
+    }
     if (!redis_url_read(&l->url, shown, &why)) {
         message_error("%s: %s", shown, why);
         return false;

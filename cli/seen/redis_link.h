@@ -39,14 +39,16 @@ struct redis_link {
     const char *shown; /* the address, without the password; borrowed */
     struct redis_url url;
     const char *password; /* NULL: none; borrowed */
+    bool is_general;      /* the password is that of the environment */
     const char *hint;     /* how such a server is started, or NULL; borrowed */
     double wait;          /* seconds in which a server may begin to listen */
     struct redis_node nodes[REDIS_NODES_MAX];
     size_t nnodes;
 };
 
-/* Connects to the server of the address `shown`. `hint` says how such a server is started; NULL: it
- * is not said. Returns false if that failed, which has been reported;
+/* Connects to the server of the address `shown`. Without a password, takes that of the environment
+ * (REDISCLI_AUTH), as redis-cli does. `hint` says how such a server is started; NULL: it is not
+ * said. Returns false if that failed, which has been reported;
  * redis_link_close follows in either case. */
 bool redis_link_open(struct redis_link *l, const char *shown, const char *password, double wait,
                      const char *hint);

@@ -28,7 +28,8 @@ static bool report_gone(struct remote *r)
 {
     r->is_gone = true;
     message_error("the server at %s has gone away", r->address);
-    message_hint("nothing is lost that was not printed: run this again when the server is back");
+    message_hint("%srun this again when the server is back",
+                 r->question == QUESTION_DEDUP ? "nothing is lost that was not printed: " : "");
     return false;
 }
 
@@ -318,8 +319,9 @@ bool remote_put(struct remote *r, const struct unseen_bytes *items, size_t n)
 }
 
 /* A URL that another worker has leased is not new, and not there yet. */
-static bool read_marks(struct remote *r, bool adds, size_t n, uint8_t *verdicts)
+static bool read_marks(struct remote *r, size_t n, uint8_t *verdicts)
 {
+    const bool adds = r->question == QUESTION_DEDUP || r->question == QUESTION_ADD;
     struct unseen_bytes line;
     size_t nrefused = 0;
     if (!remote_read_line(r, &line)) {
@@ -338,21 +340,37 @@ static bool read_marks(struct remote *r, bool adds, size_t n, uint8_t *verdicts)
         verdicts[i] = is_refused ? REMOTE_NO_ANSWER : is_new ? UNSEEN_NEW : UNSEEN_SEEN;
         nrefused += is_refused;
     }
-    if (nrefused > 0) {
+    if (nrefused > 0 && r->question == QUESTION_REMOVE) {
+        message_error(
+            "the server at %s could not remove a line: the filter of its store may not be "
+            "able to, or the server only answers questions",
+            r->address);
+        message_hint("unseen info %s says the filter; --token-file FILE lets clients of a port "
+                     "change the store",
+                     r->address);
+    } else if (nrefused > 0) {
         message_error("the server at %s could not take a line: it may be too long, or the server "
                       "only answers questions",
                       r->address);
-        message_hint("--token-file FILE lets clients of a port change the store; -n only asks");
+        message_hint("--token-file FILE lets clients of a port change the store%s",
+                     r->question == QUESTION_DEDUP ? "; -n only asks" : "");
     }
     return nrefused == 0;
 }
 
-bool remote_ask(struct remote *r, bool adds, uint8_t *verdicts)
+bool remote_ask(struct remote *r, enum server_question question, uint8_t *verdicts)
 {
+    static const char letters[] = {
+        [QUESTION_CHECK] = 'C',
+        [QUESTION_DEDUP] = 'A',
+        [QUESTION_ADD] = 'A',
+        [QUESTION_REMOVE] = 'R',
+    };
     char head[32];
     const size_t n = r->nitems;
-    snprintf(head, sizeof(head), "B %zu %c\n", n, adds ? 'A' : 'C');
-    return remote_send_all(r, head) && read_marks(r, adds, n, verdicts);
+    r->question = question;
+    snprintf(head, sizeof(head), "B %zu %c\n", n, letters[question]);
+    return remote_send_all(r, head) && read_marks(r, n, verdicts);
 }
 
 /* ---- Figures --------------------------------------------------------------------------------- */
@@ -366,14 +384,18 @@ static const char *remote_value(const char *json, const char *name)
     return found ? found + strlen(wanted) : "";
 }
 
-/* The answer to I is what `unseen info --json` prints. */
+bool remote_info(struct remote *r, struct unseen_bytes *json_out)
+{
+    forget_pieces(r);
+    return remote_send_all(r, "I\n") && remote_read_line(r, json_out) &&
+           (!is_error(*json_out) || report_answer(r, *json_out));
+}
+
 void remote_stats(struct remote *r, struct unseen_set_stats *stats_out)
 {
     struct unseen_bytes line;
     char json[4096];
-    forget_pieces(r);
-    if (r->is_gone || r->fd < 0 || !remote_send_all(r, "I\n") || !remote_read_line(r, &line) ||
-        is_error(line) || line.len >= sizeof(json)) {
+    if (r->is_gone || r->fd < 0 || !remote_info(r, &line) || line.len >= sizeof(json)) {
         return;
     }
     memcpy(json, line.data, line.len);

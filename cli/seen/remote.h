@@ -12,6 +12,7 @@
 #include <unseen.h>
 
 #include "lines/text.h"
+#include "seen/server_question.h"
 
 enum {
     REMOTE_PIECES = 16,
@@ -35,8 +36,9 @@ struct remote {
     struct text out; /* the pieces that had to be copied */
     struct text in;  /* what has come and was not used yet: in.data[at..in.len) */
     size_t at;
-    bool is_gone;       /* which has been reported */
-    char profile[4200]; /* of the store; empty: the server has not said */
+    enum server_question question; /* the one that was asked last */
+    bool is_gone;                  /* which has been reported */
+    char profile[4200];            /* of the store; empty: the server has not said */
     char filter[20];
 };
 
@@ -49,10 +51,14 @@ bool remote_open(struct remote *r, const char *address, const char *token, doubl
  * memory or if an item contains a newline. */
 bool remote_put(struct remote *r, const struct unseen_bytes *items, size_t n);
 
-/* Adds all items of the question, or only asks for them. Writes a verdict for each: SEEN, NEW or
+/* Asks the question for all items that were put. Writes a verdict for each: SEEN, NEW or
  * REMOTE_NO_ANSWER. Returns false if an item has none, which has been reported; if the server has
  * gone away, no verdict is written. */
-bool remote_ask(struct remote *r, bool adds, uint8_t *verdicts);
+bool remote_ask(struct remote *r, enum server_question question, uint8_t *verdicts);
+
+/* Asks for what `unseen info --json` says of the store or list, which stays until the next call.
+ * Returns false if that failed, which has been reported. */
+bool remote_info(struct remote *r, struct unseen_bytes *json_out);
 
 /* Fills in the keys, the filter, the memory and the rates of the server's store, as far as the server
  * says them; the filter's name lasts as long as r. */

@@ -146,6 +146,13 @@ static bool open_list(struct seen *m, const char *path, enum unseen_cpu cpu)
     return true;
 }
 
+/* The command at hand without the options that are refused. */
+static void hint_plain(const struct seen *m)
+{
+    const struct seen_options *o = m->o;
+    message_hint("%s %s%s FILE", o->called, o->use->prints_new ? "-s " : "", o->path);
+}
+
 /* The settings of a store that is served are the server's. A server with our module can make a set,
  * of which the profile and the rate can be said. */
 static bool check_remote(const struct seen *m)
@@ -159,7 +166,7 @@ static bool check_remote(const struct seen *m)
         } else {
             message_error("%s is a server: its store has its settings already", o->path);
         }
-        message_hint("unseen -s %s FILE", o->path);
+        hint_plain(m);
         return false;
     }
     if (o->nexcludes > 0) {
@@ -169,7 +176,8 @@ static bool check_remote(const struct seen *m)
     }
     if (m->input->delimiter != '\n' && !is_redis) {
         message_error("a server takes lines that end in newline");
-        message_hint("unseen -s %s FILE, without -z", o->path);
+        message_hint("%s %s%s FILE, without -z", o->called, o->use->prints_new ? "-s " : "",
+                     o->path);
         return false;
     }
     return true;
@@ -191,7 +199,7 @@ static bool use_remote_profile(struct seen *m, enum unseen_cpu cpu)
     if (differs) {
         message_error("the store at %s has the profile %s, not %s", m->o->path,
                       server_profile(&m->server), unseen_url_id(url));
-        message_hint("unseen -s %s FILE", m->o->path);
+        hint_plain(m);
     }
     unseen_url_free(url);
     if (differs || !m->wants_canons || strcmp(server_profile(&m->server), "none/1") == 0) {
@@ -211,7 +219,7 @@ static bool use_remote_profile(struct seen *m, enum unseen_cpu cpu)
 static bool make_remote(struct seen *m, enum unseen_cpu cpu)
 {
     struct unseen_url *url = NULL;
-    if (m->asks_only) {
+    if (m->asks_only || !m->o->use->makes_store) {
         message_error("there is no set at %s yet", m->o->path);
         message_hint("unseen -s %s FILE makes it", m->o->path);
         return false;
@@ -240,7 +248,12 @@ static bool check_rate(struct seen *m)
 
 static bool open_remote(struct seen *m, enum unseen_cpu cpu)
 {
+    const struct store_use *use = m->o->use;
     m->is_remote = true;
+    m->question = m->asks_only      ? QUESTION_CHECK
+                  : use->prints_new ? QUESTION_DEDUP
+                  : use->removes    ? QUESTION_REMOVE
+                                    : QUESTION_ADD;
     m->server.remote.fd = -1;
     return check_remote(m) && server_open(&m->server, m->o) &&
            (server_profile(&m->server)[0] || make_remote(m, cpu)) && check_rate(m) &&
@@ -448,8 +461,8 @@ static enum unseen_status ask_rest(struct seen *m, const struct batch *b, size_t
 static enum unseen_status ask_server(struct seen *m, bool is_put, size_t n, uint8_t *verdicts)
 {
     memset(verdicts, REMOTE_NO_ANSWER, n);
-    return is_put && server_ask(&m->server, !m->asks_only, verdicts) ? UNSEEN_OK
-                                                                     : UNSEEN_ERR_MISMATCH;
+    return is_put && server_ask(&m->server, m->question, verdicts) ? UNSEEN_OK
+                                                                   : UNSEEN_ERR_MISMATCH;
 }
 
 enum unseen_status seen_ask_server(struct seen *m, const struct batch *const *batches, size_t n,

@@ -39,12 +39,13 @@ struct seen {
 
     bool asks_only;
     bool is_remote;
-    struct server server;         /* asked if is_remote */
-    struct unseen_store *store;   /* NULL: no store */
-    const struct unseen_set *set; /* makes the keys; NULL: the list below is asked */
-    const struct unseen_url *url; /* NULL: the bytes are the identity */
-    struct asked_list list;       /* asked if there is no set */
-    struct unseen_layer *layer;   /* asked if there is neither; NULL: none */
+    enum server_question question; /* that the server is asked */
+    struct server server;          /* asked if is_remote */
+    struct unseen_store *store;    /* NULL: no store */
+    const struct unseen_set *set;  /* makes the keys; NULL: the list below is asked */
+    const struct unseen_url *url;  /* NULL: the bytes are the identity */
+    struct asked_list list;        /* asked if there is no set */
+    struct unseen_layer *layer;    /* asked if there is neither; NULL: none */
 
     /* Read-only sets. Each has its own seed, so its keys are made from the canonical texts of
      * lines. Nothing is copied, and asking takes no more memory than the sets. */

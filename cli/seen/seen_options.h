@@ -16,6 +16,7 @@ struct store_use {
     bool prints_new;        /* the store is the value of -s, and the command prints new lines */
     bool asks_only;         /* nothing is remembered */
     bool makes_store;       /* makes a store that does not exist */
+    bool removes;           /* takes lines out of the store */
     bool takes_list;        /* a list may take the place of the store */
     bool takes_no_lines;    /* no FILE follows the store */
     const char *list_hint;  /* the hint for the list %s; NULL: unseen check */

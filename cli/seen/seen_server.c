@@ -31,15 +31,19 @@ bool server_put(struct server *s, const struct unseen_bytes *items, size_t n)
     return s->redis ? redis_put(s->redis, items, n) : remote_put(&s->remote, items, n);
 }
 
-bool server_ask(struct server *s, bool adds, uint8_t *verdicts)
+bool server_ask(struct server *s, enum server_question question, uint8_t *verdicts)
 {
-    return s->redis ? redis_ask(s->redis, adds, verdicts) : remote_ask(&s->remote, adds, verdicts);
+    return s->redis ? redis_ask(s->redis, question, verdicts)
+                    : remote_ask(&s->remote, question, verdicts);
 }
 
 void server_stats(struct server *s, struct unseen_set_stats *stats_out)
 {
     if (s->redis) {
-        redis_stats(s->redis, stats_out);
+        struct redis_info info;
+        if (redis_info(s->redis, &info)) {
+            *stats_out = info.stats;
+        }
     } else {
         remote_stats(&s->remote, stats_out);
     }

@@ -29,7 +29,7 @@ const char *server_profile(const struct server *s);
 
 /* As remote_put, remote_ask and remote_stats. */
 bool server_put(struct server *s, const struct unseen_bytes *items, size_t n);
-bool server_ask(struct server *s, bool adds, uint8_t *verdicts);
+bool server_ask(struct server *s, enum server_question question, uint8_t *verdicts);
 void server_stats(struct server *s, struct unseen_set_stats *stats_out);
 
 void server_close(struct server *s);

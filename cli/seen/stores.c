@@ -15,7 +15,6 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "address.h"
 #include "clock.h"
 #include "lines/files.h"
 #include "lines/profile.h"
@@ -346,11 +345,6 @@ static void report_mended(const char *path, enum unseen_store_mode mode, struct 
 static bool open_with(struct unseen_store **store_out, const char *path,
                       const struct unseen_store_options *wanted, const struct seen_options *o)
 {
-    if (address_is_server(path)) {
-        message_error("%s is a server: this command needs the file of the store", path);
-        message_hint("unseen -s %s FILE and unseen check %s FILE ask a server", path, path);
-        return false;
-    }
     struct unseen_error error = {.status = UNSEEN_OK};
     enum unseen_status status = UNSEEN_OK;
     double start = 0;

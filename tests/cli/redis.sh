@@ -32,6 +32,23 @@ holds [ "$(at one -n 3 KEYS '*')" = crawl ]
 
 like_one_set "$set"
 
+# The other commands on a store; a rate and a profile make a set.
+changes_like_file 'redis+unix:one.sock?key=changed'
+run add -p none --fpr 1e-6 'redis+unix:one.sock?key=rated' some
+expect 0 '' ''
+run info 'redis+unix:one.sock?key=rated'
+expect 0 '*' ''
+holds grep -qx 'profile      none/1' out
+run add -p none --fpr 1e-12 'redis+unix:one.sock?key=rated' some
+expect 2 '' '*'
+holds grep -q 'key=rated promises .*, not 1e-12' err
+printf 'a\0b\nc\0a\0' > in
+run add -z -p none 'redis+unix:one.sock?key=rated'
+expect 0 '' ''
+run remove -z 'redis+unix:one.sock?key=rated'
+expect 0 '' ''
+rm in
+
 # A line that comes alone is answered at once.
 mkfifo slow
 "$UNSEEN" -s redis+unix:one.sock?key=slow < slow > printed 2> err &
@@ -57,9 +74,40 @@ run -s $set -o lines new
 expect 2 '' "unseen: error: -o needs the store itself, to have each line in lines exactly once\nunseen: hint: unseen -s $set FILE >> lines\n"
 run -s $set -x new some
 expect 2 '' "unseen: error: -x and a server cannot be asked in one run\nunseen: hint: unseen -x new FILE | unseen -s $set\n"
-run info $set
-expect 2 '' '*'
-holds grep -q 'is a server: this command needs the file of the store' err
+no_file() { # WORD... HINT: the words, at the set, are refused
+    local hint="${*: -1}"
+    set -- "${@:1:$#-1}"
+    run "$@"
+    expect 2 '' '*'
+    holds grep -q "^unseen: error: $set is a server: .* needs a file$" err
+    holds grep -q "^unseen: hint: .*$hint" err
+}
+no_file merge new.unseen $set UNSEEN.MERGE
+no_file merge --into $set some UNSEEN.MERGE
+no_file count some $set 'unseen info'
+no_file import --format anew $set some 'unseen add'
+no_file -x $set some 'unseen check -v'
+for words in verify repair compact serve recheck 'bits add' 'build --from' '-s new.unseen --like'; do
+    no_file $words $set 'take a server'
+done
+holds [ ! -e "$set" ]
+run $set
+expect 2 '' "unseen: error: $set is not a file; lines come from files or from standard input\nunseen: hint: unseen -s $set\n"
+run explain redis://127.0.0.1/crawl
+expect 0 '*' '' # a URL like others
+for words in info remove check; do
+    run $words redis+unix:one.sock?key=missing $([ $words = info ] || echo new)
+    expect 2 '' '*'
+    holds grep -q 'there is no set at redis+unix:one.sock?key=missing yet' err
+done
+holds [ "$(at one EXISTS missing)" = 0 ]
+run add -p none $set new
+expect 2 '' "unseen: error: the store at $set has the profile crawl/2, not none/1\nunseen: hint: unseen add $set FILE\n"
+run add --filter bloom --capacity 10 $set new
+expect 2 '' "unseen: error: a set at $set has a profile and a rate, and no other settings\nunseen: hint: unseen add $set FILE\n"
+"$UNSEEN" add part.unseen new
+run add $set part.unseen
+expect 2 '' "unseen: error: part.unseen is a store, not a file of lines\nunseen: hint: unseen add $set FILE takes lines, which a store has not\n"
 run -s redis+unix:nobody?key=crawl new
 expect 2 '' 'unseen: error: cannot connect to redis+unix:nobody?key=crawl: No such file or directory\nunseen: hint: redis-server --loadmodule unseen.so starts such a server\n'
 run -s redis+unix:one.sock new
@@ -104,6 +152,11 @@ expect 0 '' '*' # without a password the user stays the default one
 redis_port --loadmodule "$MODULE" --requirepass 'p/w@x:y'
 there=redis://127.0.0.1:$redis_port/crawl
 refused "$there" 'NOAUTH' token-file
+for words in info 'add --stats' remove check; do
+    run $words "$there" $([ "$words" = info ] || echo new)
+    expect 2 '' '*'
+    holds grep -q 'answers: NOAUTH' err
+done
 run -s "redis://:wr%6Fng@127.0.0.1:$redis_port/crawl" new
 expect 2 '' '*'
 holds grep -q "^unseen: error: the server at $there answers: WRONGPASS" err
@@ -130,6 +183,25 @@ holds [ "$(grep -c 'p%2Fw' err)" = 0 ]
 printf 'p/w@x:y\n' > password
 run -c --token-file password -s "$there" new
 expect 0 '0\n' ''
+changes_like_file "redis://127.0.0.1:$redis_port/changed" --token-file password
+
+# As redis-cli, the tool takes a password of the environment, unless the address has one; with the name of the
+# address. A server without passwords is asked all the same.
+REDISCLI_AUTH=p/w@x:y run -c -s "$there" new
+expect 0 '0\n' ''
+REDISCLI_AUTH=se%2Fcret run check -c "redis://ann@127.0.0.1:$redis_port/crawl" new
+expect 0 '2\n' ''
+REDISCLI_AUTH=wrong run info "redis://:p%2Fw%40x:y@127.0.0.1:$redis_port/crawl"
+expect 0 '*' ''
+REDISCLI_AUTH=wrong run -c -s "$there" new
+expect 2 '' '*'
+holds grep -q "^unseen: error: the server at $there answers: WRONGPASS" err
+holds grep -q '^unseen: hint: .*REDISCLI_AUTH' err
+REDISCLI_AUTH='' run -c -s "$there" new
+expect 2 '' '*'
+holds grep -q 'answers: NOAUTH' err
+REDISCLI_AUTH=spare run check -c "$set" new
+expect 0 '2\n' ''
 printf '\n' > empty
 run -c --token-file empty -s "$there" new
 expect 2 '' 'unseen: error: the first line of empty has to have 1 to 1024 bytes\n'
@@ -156,6 +228,15 @@ holds [ "$(at one UNSEEN.INFO small | sed -n 2p)" = "$printed" ]
 cp out printed
 run check -c redis+unix:one.sock?key=small printed
 expect 0 "$printed\\n" ''
+run info redis+unix:one.sock?key=small
+expect 0 '*' ''
+holds grep -qx 'at most      120000 bytes' out
+run add --stats redis+unix:one.sock?key=small many
+expect 2 '' '*'
+holds grep -q 'answers: ERR the key has reached its MAXBYTES' err
+run remove redis+unix:one.sock?key=small many
+expect 0 '' ''
+holds [ "$(at one UNSEEN.INFO small | sed -n 2p)" = 0 ]
 
 # A server that dies: what was printed was answered, and the run says what may be missing.
 redis three --loadmodule "$MODULE"
@@ -174,6 +255,24 @@ cp printed out
 last='unseen, the server killed'
 expect 2 'http://last.example/1\n' '*'
 holds grep -q '^unseen: error: the connection to redis+unix:three.sock?key=crawl is lost: ' err
+
+# The same with add, which is simply run again.
+redis four --loadmodule "$MODULE"
+"$UNSEEN" add redis+unix:four.sock?key=crawl < slow > printed 2> err &
+client=$!
+exec 8> slow
+printf 'http://last.example/1\n' >&8
+eventually eval '[ "$(at four UNSEEN.EXISTS crawl http://last.example/1)" = 1 ]'
+stop_process "$server" KILL
+printf 'http://last.example/2\n' >&8
+exec 8>&-
+wait "$client"
+status=$?
+cp printed out
+last='unseen add, the server killed'
+expect 2 '' '*'
+holds grep -q '^unseen: error: the connection to redis+unix:four.sock?key=crawl is lost: ' err
+holds [ "$(wc -l < err)" = 1 ]
 
 # --wait: a server that comes later.
 ("$UNSEEN" --wait=60 -s redis+unix:late.sock?key=crawl new > printed 2> err; echo $? > late) &

@@ -4,6 +4,7 @@
 . "$(dirname "$0")/lib/common.bash"
 . "$TESTS/cli/lib/listening.bash"
 . "$TESTS/cli/lib/redis.bash"
+. "$TESTS/cli/lib/served.bash"
 type redis-server > /dev/null 2>&1 && [ -e "${MODULE-}" ] || exit 77
 if "$UNSEEN" -c -s redis+unix:none < /dev/null 2>&1 | grep 'without hiredis' > /dev/null; then exit 77; fi
 
@@ -64,6 +65,17 @@ run -p none -s "redis://127.0.0.1:$1/wide?shards=16" some
 expect 2 '' '*'
 holds grep -q 'has the profile crawl/2, not none/1' err
 
+# The other commands on a store: over many keys, and from a node that has not the key.
+changes_like_file "redis://127.0.0.1:$2/changed?shards=16"
+run info "redis://127.0.0.1:$1/changed?shards=16"
+holds grep -qx 'shards       16' out
+for port in $ports; do
+    changes_like_file "redis://127.0.0.1:$port/changed$port"
+done
+run info "redis://127.0.0.1:$3/wide?shards=16"
+expect 0 '*' ''
+holds grep -qx "keys         $urls" out
+
 # Every spelling of a URL has the key of the URL.
 seq -f 'http://spelled.example/%.0f' 200 > plain
 seq -f 'HTTP://Spelled.example:80/x/../%.0f#top' 200 > spelled
@@ -85,7 +97,7 @@ mkfifo slow
 client=$!
 exec 8> slow
 head -n 9000 some >&8
-eventually [ "$(wc -l < printed)" -gt 1000 ]
+eventually eval '[ "$(wc -l < printed)" -gt 1000 ]'
 for port in $ports; do
     redis-cli -p "$port" CLUSTER SETSLOT "$slot" NODE "$(id "$to")" > all
 done

@@ -13,6 +13,48 @@ listening serve served.unseen --listen unix:sock
 like_own_set unix:sock
 like_one_set unix:sock
 
+# The other commands on a store. The server has the same figures as the file.
+first=$server
+listening serve changed.unseen --listen unix:changed
+changes_like_file unix:changed
+stop_listening
+run add -p none --seed 1 one.unseen some
+"$UNSEEN" add --seed 1 -p 'crawl' --drop-params 'a*,b' other.unseen some
+for store in one.unseen other.unseen; do
+    "$UNSEEN" info "$store" | tail -n +2 > wanted
+    "$UNSEEN" info --json "$store" > wanted.json
+    listening serve "$store" -n --listen unix:told
+    run info unix:told
+    expect 0 '*' ''
+    holds [ "$(head -n 1 out)" = 'store        unix:told' ]
+    tail -n +2 out > got
+    same got wanted
+    run info --json unix:told
+    expect 0 '*' ''
+    same out wanted.json
+    run add unix:told some
+    expect 2 '' '*'
+    holds grep -q 'only answers questions' err
+    stop_listening
+done
+printf 'http://bad.example/\nhttp://worse.example/a\n' | "$UNSEEN" build --seed 1 bad.list
+"$UNSEEN" info bad.list | tail -n +2 > wanted
+listening serve bad.list --listen unix:told
+run info unix:told
+expect 0 '*' ''
+holds [ "$(head -n 1 out)" = 'list         unix:told' ]
+tail -n +2 out > got
+same got wanted
+run add unix:told some
+expect 2 '' '*'
+stop_listening
+"$UNSEEN" add --filter bloom --capacity 30000 bloom.unseen some
+listening serve bloom.unseen --listen unix:bloom
+run remove unix:bloom some
+expect 2 '' 'unseen: error: the server at unix:bloom could not remove a line: the filter of its store may not be able to, or the server only answers questions\nunseen: hint: unseen info unix:bloom says the filter; --token-file FILE lets clients of a port change the store\n'
+stop_listening
+server=$first
+
 # What cannot be.
 run -p none -s unix:sock new
 expect 2 '' 'unseen: error: the store at unix:sock has the profile crawl/1, not none/1\nunseen: hint: unseen -s unix:sock FILE\n'
@@ -29,8 +71,14 @@ for settings in '--filter bloom --capacity 10' '--like other.unseen'; do
 done
 run -z -s unix:sock new
 expect 2 '' '*'
-run info unix:sock
-expect 2 '' 'unseen: error: unix:sock is a server: this command needs the file of the store\nunseen: hint: unseen -s unix:sock FILE and unseen check unix:sock FILE ask a server\n'
+run compact unix:sock
+expect 2 '' 'unseen: error: unix:sock is a server: this command needs a file\nunseen: hint: unseen -s, check, add, remove and info take a server\n'
+run merge new.unseen unix:sock
+expect 2 '' 'unseen: error: unix:sock is a server: this command needs a file\nunseen: hint: stop the server, and name the file of its store\n'
+run add --filter bloom --capacity 10 unix:sock new
+expect 2 '' 'unseen: error: unix:sock is a server: its store has its settings already\nunseen: hint: unseen add unix:sock FILE\n'
+run add -z unix:sock new
+expect 2 '' 'unseen: error: a server takes lines that end in newline\nunseen: hint: unseen add unix:sock FILE, without -z\n'
 run -s unix:nobody new
 expect 2 '' 'unseen: error: cannot connect to unix:nobody: No such file or directory\nunseen: hint: unseen serve STORE --listen unix:nobody starts a server there\n'
 printf '{"u":"a\\nb"}\n' > json
@@ -95,6 +143,21 @@ for answer in '' 111; do
     stop_process "$server"
 done
 
+# Figures that are none.
+for answer in 'E no\n' '{"keys":1}\n' '[]\n'; do
+    other "$greeting" "$answer"
+    run info unix:fake
+    expect 2 '' '*'
+    holds grep -q '^unseen: error: ' err
+    stop_process "$server"
+done
+other "$greeting" '{"store":"a","keys":"many","filter":7,"profile":"\\u001b","fpr":[]}\n'
+run info unix:fake
+expect 0 '*' ''
+holds grep -qx 'keys         0' out
+lacks "$(printf '\033')" out
+stop_process "$server"
+
 # A client that a signal ends prints all that it was answered. Its input does not end, so that it cannot end by itself.
 listening serve stopped.unseen --listen unix:stop
 mkfifo endless
@@ -128,6 +191,20 @@ expect 0 '2\n' ''
 echo http://port.example/ > port
 run --token-file token -s "127.0.0.1:$port" port
 expect 0 'http://port.example/\n' ''
+run add "127.0.0.1:$port" new
+expect 2 '' '*'
+holds grep -q 'token-file' err
+run add --token-file token --stats "127.0.0.1:$port" port
+expect 0 '' '*'
+holds grep -qx 'seen         1' err
+run remove --token-file token --stats "127.0.0.1:$port" port
+expect 0 '' '*'
+holds grep -qx 'seen         1' err
+run check "127.0.0.1:$port" port
+expect 1 '' ''
+run info "127.0.0.1:$port"
+expect 0 '*' ''
+holds [ "$(head -n 1 out)" = "store        127.0.0.1:$port" ]
 echo 'a token that is another' > wrong
 run --token-file wrong -s "127.0.0.1:$port" port
 expect 2 '' '*'

@@ -45,3 +45,42 @@ like_one_set() {
     holds [ "$(cat count)" = "$(wc -l < want)" ]
     holds [ ! -s err.1 ]
 }
+
+# changes_like_file ADDRESS [OPTION]...: add, check, remove and info of a new set do what they do with a file.
+# The options are for the server.
+changes_like_file() {
+    local address=$1 command
+    shift
+    awk 'NR % 2' some > half
+    rm -f file.unseen*
+    for command in add add 'remove half' 'remove half' 'check half' 'check -v half' 'check some' 'add half' \
+        'check -q half' 'remove some' 'check some' 'check -q some'; do
+        changed_like_file "$address" "$command" "$@"
+    done
+    run info "$@" "$address"
+    expect 0 '*' ''
+    holds grep -qx 'keys         0' out
+    holds grep -qx 'profile      crawl/2' out
+    run info --json "$@" "$address"
+    expect 0 '*' ''
+    holds python3 -c 'import json; i = json.load(open("out")); assert (i["keys"], i["profile"], i["fpr_promise"]) == (0, "crawl/2", 5e-9), i'
+}
+
+# changed_like_file ADDRESS "COMMAND [-FLAG] [FILE]" [OPTION]...
+changed_like_file() {
+    local address=$1 words=$2 command flags='' file=some word
+    shift 2
+    command=${words%% *}
+    for word in ${words#"$command"}; do
+        case $word in -*) flags=$word ;; *) file=$word ;; esac
+    done
+    run "$command" $flags --stats file.unseen "$file"
+    cp out wanted
+    head -n 5 err > wanted.err # lines, new, seen, bytes and keys
+    local wanted=$status
+    run "$command" $flags --stats "$@" "$address" "$file"
+    expect "$wanted" '*' '*'
+    same out wanted
+    head -n 5 err > figures
+    same figures wanted.err
+}

@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The server makes the keys, so it gets the texts of lines. It is asked for all lines that have
+ * arrived at once: a question and its answer wake two processes. */
+#include "commands/change_server.h"
+
+#include "commands/cmd_change.h"
+#include "lines/batch.h"
+#include "lines/feed.h"
+#include "lines/identity.h"
+#include "print/message.h"
+#include "seen/remote.h"
+#include "seen/seen.h"
+#include "stop.h"
+
+struct server_change {
+    struct change change; /* without a store */
+    struct seen seen;
+    const struct batch *kept[FEED_KEPT];
+    size_t nkept;
+};
+
+_Static_assert((int)FEED_KEPT <= (int)REMOTE_PIECES, "a question takes all that is kept");
+
+static bool change_keep(void *context, const struct batch *b)
+{
+    struct server_change *c = context;
+    change_count(&c->change, b);
+    c->kept[c->nkept++] = b;
+    return true;
+}
+
+/* Asks the server to add or remove all lines that are kept. */
+static bool change_kept(void *context)
+{
+    struct server_change *c = context;
+    struct report *report = &c->change.report;
+    uint8_t verdicts[FEED_KEPT * BATCH_LINES];
+    size_t nlines = 0;
+    for (size_t i = 0; i < c->nkept; i++) {
+        nlines += c->kept[i]->n;
+    }
+    const enum unseen_status status = seen_ask_server(&c->seen, c->kept, c->nkept, verdicts);
+    c->nkept = 0;
+    for (size_t i = 0; i < nlines; i++) {
+        report->nnew += verdicts[i] == UNSEEN_NEW;
+        report->nseen += verdicts[i] == UNSEEN_SEEN;
+    }
+    report_poll();
+    c->change.failed = c->change.failed || status != UNSEEN_OK; /* reported */
+    return status == UNSEEN_OK;
+}
+
+static void read_lines(struct server_change *c)
+{
+    const struct options *o = c->change.o;
+    struct output none = {.fd = -1};
+    struct identity identity = {
+        .url = c->seen.url, .keeps_texts = true, .key = &o->key, .delimiter = o->input.delimiter};
+    if (identity_init(&identity) != UNSEEN_OK) {
+        c->change.failed = true;
+        (void)message_no_memory();
+        return;
+    }
+    struct feed feed = {
+        .input = &o->input,
+        .identity = &identity,
+        .out = &none,
+        .take = change_keep,
+        .settle = change_kept,
+        .context = c,
+    };
+    feed_run(&feed);
+    c->change.failed = c->change.failed || feed.failed;
+    identity_release(&identity);
+}
+
+static void print_figures(struct server_change *c)
+{
+    struct unseen_set_stats stats;
+    const char *profile = NULL;
+    seen_stats(&c->seen, &stats, &profile);
+    report_end(&c->change.report, &stats, profile);
+    if (c->seen.question == QUESTION_ADD) {
+        after_run_schemes(&c->change.first_failed, &c->change.report, c->change.o, &stats, profile);
+    }
+}
+
+int change_server_run(const struct options *o, enum unseen_cpu cpu)
+{
+    struct server_change c = {
+        .change.o = o,
+        .seen = {.o = &o->seen, .profile = &o->profile, .key = &o->key, .input = &o->input}};
+    c.change.failed = !change_check_inputs(o) || !seen_open(&c.seen, cpu);
+    if (!c.change.failed) {
+        stop_listen();
+        report_start(&c.change.report, &o->report, true);
+        read_lines(&c);
+        print_figures(&c);
+    }
+    (void)seen_close(&c.seen, false); /* there is no store */
+    stop_die(false);
+    return c.change.failed ? EXIT_TROUBLE : EXIT_DONE;
+}
