@@ -84,6 +84,12 @@ static inline void bench_heading(const char *what, uint64_t seed)
            (unsigned long long)seed);
 }
 
+/* A ratio or a time that must be at most the goal. */
+static inline void bench_print_goal(const char *what, double value, double goal)
+{
+    printf("%-60s %6.2f   goal %.2f: %s\n", what, value, goal, value <= goal ? "met" : "MISSED");
+}
+
 static inline uint64_t bench_mix(uint64_t i)
 {
     return test_random(&i);

@@ -5,10 +5,11 @@
  *
  *     bench_filters_made [-c LEVEL] FILTER [RATE [NKEYS]...]       (1e8)
  *
- * LEVEL is auto, avx512, avx2 or portable. RATE 0 is the library's own. Each number of keys is measured twice: made for it, and grown from
- * nothing where the filter can. Of the keys 2^22, or a quarter if that is less, are then added once
- * more, asked for, as many absent ones asked for, and the first removed, where the filter can, in
- * batches of 256; making a key takes 2 ns of it. */
+ * LEVEL is auto, avx512, avx2 or portable. RATE 0 is the library's own. Each number of keys is
+ * measured twice, made for it, and grown from nothing where the filter can: medians of five rounds
+ * by turns, and the median of their ratios beside the goal. Of the keys 2^22, or a quarter if that
+ * is less, are then added once more, asked for, as many absent ones asked for, and the first
+ * removed, where the filter can, in batches of 256; making a key takes 2 ns of it. */
 #include "bench.h"
 
 enum {
@@ -47,8 +48,26 @@ static double run(struct unseen_set *set, enum operation operation, uint64_t fir
     return (bench_cpu() - start) / (double)n * 1e9;
 }
 
-/* Returns how many keys were there and not found. */
-static uint64_t measure(const char *filter, double fpr, uint64_t n, bool is_made)
+/* The columns of a row. */
+enum column {
+    ADD_NEW,
+    ADD_KNOWN,
+    HIT,
+    MISS,
+    REMOVAL,
+    NCOLUMNS
+};
+
+/* One row in each round, by turns with the other row. */
+struct row {
+    double ns[NCOLUMNS][BENCH_ROUNDS];
+    struct unseen_set_stats stats;
+    enum unseen_status status;
+};
+
+/* One round. Returns how many keys were there and not found. */
+static uint64_t measure(const char *filter, double fpr, uint64_t n, bool is_made, int round,
+                        struct row *row)
 {
     const struct unseen_set_options options = {.size = sizeof(options),
                                                .filter = filter,
@@ -61,28 +80,63 @@ static uint64_t measure(const char *filter, double fpr, uint64_t n, bool is_made
     const uint64_t nops = n / 4 < OPS ? n / 4 : OPS;
     uint64_t nseen;
     uint64_t wrong = 0;
-    const enum unseen_status status = unseen_set_create(&set, &options, NULL);
-    if (status != UNSEEN_OK) {
-        printf("%-6s %s\n", is_made ? "made" : "grown", unseen_status_string(status));
+    row->status = unseen_set_create(&set, &options, NULL);
+    if (row->status != UNSEEN_OK) {
         return 0;
     }
-    const double add = run(set, ADD, 0, n, &nseen);
-    const struct unseen_set_stats stats = bench_stats(set);
-    const double known = run(set, ADD, n / 2, nops, &nseen);
+    row->ns[ADD_NEW][round] = run(set, ADD, 0, n, &nseen);
+    row->stats = bench_stats(set);
+    row->ns[ADD_KNOWN][round] = run(set, ADD, n / 2, nops, &nseen);
     wrong += nops - nseen;
-    const double hit = run(set, ASK, n / 4, nops, &nseen);
+    row->ns[HIT][round] = run(set, ASK, n / 4, nops, &nseen);
     wrong += nops - nseen;
-    const double miss = run(set, ASK, absent_keys, nops, &nseen);
-    double removal = 0;
-    if (stats.abilities & UNSEEN_CAN_REMOVE) {
-        removal = run(set, REMOVE, 0, nops, &nseen);
+    row->ns[MISS][round] = run(set, ASK, absent_keys, nops, &nseen);
+    row->ns[REMOVAL][round] = 0;
+    if (row->stats.abilities & UNSEEN_CAN_REMOVE) {
+        row->ns[REMOVAL][round] = run(set, REMOVE, 0, nops, &nseen);
         wrong += nops - nseen;
     }
-    printf("%-6s %10.0f %9.3f %8.1f %8.1f %8.1f %8.1f %8.1f\n", is_made ? "made" : "grown",
-           (double)n, (double)stats.memory / (double)n, add, known, hit, miss, removal);
-    fflush(stdout);
     unseen_set_free(set);
     return wrong;
+}
+
+static void print_made_row(const char *name, uint64_t n, const struct row *row)
+{
+    if (row->status != UNSEEN_OK) {
+        printf("%-6s %s\n", name, unseen_status_string(row->status));
+        return;
+    }
+    printf("%-6s %10.0f %9.3f", name, (double)n, (double)row->stats.memory / (double)n);
+    for (int column = 0; column < NCOLUMNS; column++) {
+        double ns[BENCH_ROUNDS];
+        memcpy(ns, row->ns[column], sizeof(ns));
+        printf(" %8.1f", bench_median(ns, BENCH_ROUNDS));
+    }
+    printf("\n");
+}
+
+/* The filters that a goal for growing names, against one that was made for the keys. */
+static void print_growth(const char *filter, const struct row *grown, const struct row *made)
+{
+    static const struct {
+        const char *filter;
+        double goal;
+    } goals[] = {{"compact", 1.35}, {"exact", 2}};
+    double ratios[BENCH_ROUNDS];
+    if (grown->status != UNSEEN_OK || made->status != UNSEEN_OK) {
+        return;
+    }
+    for (int round = 0; round < BENCH_ROUNDS; round++) {
+        ratios[round] = grown->ns[ADD_NEW][round] / made->ns[ADD_NEW][round];
+    }
+    const double ratio = bench_median(ratios, BENCH_ROUNDS);
+    for (size_t i = 0; i < sizeof(goals) / sizeof(goals[0]); i++) {
+        if (strcmp(filter, goals[i].filter) == 0) {
+            bench_print_goal("add, grown against made", ratio, goals[i].goal);
+            return;
+        }
+    }
+    printf("%-60s %6.2f\n", "add, grown against made", ratio);
 }
 
 int main(int argc, char **argv)
@@ -111,8 +165,16 @@ int main(int argc, char **argv)
             fprintf(stderr, "error: %s is not a number of keys from 1000 on\n", numbers[i]);
             return 2;
         }
-        wrong += measure(argv[0], fpr, (uint64_t)nkeys, true);
-        wrong += measure(argv[0], fpr, (uint64_t)nkeys, false);
+        struct row made = {.status = UNSEEN_OK};
+        struct row grown = {.status = UNSEEN_OK};
+        for (int round = 0; round < BENCH_ROUNDS; round++) {
+            wrong += measure(argv[0], fpr, (uint64_t)nkeys, true, round, &made);
+            wrong += measure(argv[0], fpr, (uint64_t)nkeys, false, round, &grown);
+        }
+        print_made_row("made", (uint64_t)nkeys, &made);
+        print_made_row("grown", (uint64_t)nkeys, &grown);
+        print_growth(argv[0], &grown, &made);
+        fflush(stdout);
     }
     printf("keys that were there and not found: %llu\n", (unsigned long long)wrong);
     return wrong != 0;

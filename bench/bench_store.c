@@ -7,7 +7,7 @@
  *
  * What is opened has just been written, so it is in the kernel's cache: the figures are the store's
  * own work, and the disk comes on top. Needs about 16 bytes of disk and 8 of memory a key. CPU time
- * is that of all threads; a ratio of wall to CPU above 1 was spent waiting for the disk, or for
+ * is that of all threads, and the goals are CPU time; a ratio of wall to CPU above 1 was spent waiting for the disk, or for
  * the processor when the machine is busy. */
 #include "bench.h"
 
@@ -18,6 +18,10 @@ enum {
     SEED = 1,
     COMMIT_KEYS = 8192
 };
+
+static const double GOAL_ASK = 1.1;
+static const double GOAL_OPEN = 0.2; /* s, of GOAL_KEYS keys */
+static const uint64_t GOAL_KEYS = 100000000;
 
 struct stopwatch {
     double cpu;
@@ -156,14 +160,18 @@ static void time_ask(const char *path, uint64_t nkeys)
         WARM = 1 << 22
     };
     double first[BENCH_ROUNDS];
+    double answered[BENCH_ROUNDS];
     double part[BENCH_ROUNDS];
     double all[BENCH_ROUNDS];
     for (int round = 0; round < BENCH_ROUNDS; round++) {
         const uint64_t seed = (uint64_t)round + 7;
+        const struct stopwatch start = start_watch();
         struct unseen_store *store = open_store(path, UNSEEN_STORE_READ);
+        answered[round] = stop_watch(start).cpu;
         const struct unseen_set *set = unseen_store_set(store);
         struct unseen_set *copy = NULL;
         first[round] = ask(set, nkeys, FIRST, seed, true);
+        answered[round] += first[round] * FIRST * 1e-9;
         part[round] = ask(set, nkeys, WARM, seed, true);
         struct unseen_error error;
         check(unseen_set_copy(&copy, set, &error), &error);
@@ -174,9 +182,14 @@ static void time_ask(const char *path, uint64_t nkeys)
         close_store(store);
     }
     printf("%-28s %8s %8s %8.1f\n", "ask, first 2^18", "", "", bench_median(first, BENCH_ROUNDS));
-    printf("ask, against a set in memory: %.2f with some pieces unread, %.2f with all read; goal "
-           "1.10\n",
-           bench_median(part, BENCH_ROUNDS), bench_median(all, BENCH_ROUNDS));
+    printf("ask, against a set in memory: %.2f with some pieces unread\n\n",
+           bench_median(part, BENCH_ROUNDS));
+    bench_print_goal("ask, all pieces read, against a set in memory",
+                     bench_median(all, BENCH_ROUNDS), GOAL_ASK);
+    if (nkeys == GOAL_KEYS) {
+        bench_print_goal("open from the image and ask 2^18 questions, CPU s",
+                         bench_median(answered, BENCH_ROUNDS), GOAL_OPEN);
+    }
     fflush(stdout);
 }
 
