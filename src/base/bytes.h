@@ -121,6 +121,16 @@ static inline uint64_t popcount_portable(uint64_t x)
     return x * UINT64_C(0x0101010101010101) >> 56;
 }
 
+/* The place of the lowest 1 bit; x is not 0. */
+static inline unsigned lowest_bit(uint64_t x)
+{
+#if defined(__GNUC__)
+    return (unsigned)__builtin_ctzll(x);
+#else
+    return (unsigned)popcount_portable((x & (0 - x)) - 1);
+#endif
+}
+
 /* *out = a * b. Returns false if the product does not fit into a size_t. */
 static inline bool size_mul(size_t a, size_t b, size_t *out)
 {

@@ -110,11 +110,10 @@ void unseen__lock_close(int *fd, long opener)
     *fd = -1;
 }
 
-enum unseen_status unseen__lock_open(const char *path, int flags, int *fd_out,
-                                     struct unseen_error *error)
+enum unseen_status unseen__lock_open(const char *path, int *fd_out, struct unseen_error *error)
 {
     for (int tries = 0;; tries++) {
-        const int code = unseen__file_open(path, flags, fd_out);
+        const int code = unseen__file_open(path, O_RDWR, fd_out);
         if (code != 0) {
             return unseen__error_io(error, "open", path, code);
         }

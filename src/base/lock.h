@@ -13,11 +13,10 @@
  * number, if the system tells), IO. */
 enum unseen_status unseen__lock_take(int fd, const char *path, struct unseen_error *error);
 
-/* Opens the file at path, with flags of open(2), and takes its lock. If another file gets the name
+/* Opens the file at path to read and write, and takes its lock. If another file gets the name
  * between these two steps, starts again with that file. Errors: BUSY, MISSING, IO; no file is open
  * then. */
-enum unseen_status unseen__lock_open(const char *path, int flags, int *fd_out,
-                                     struct unseen_error *error);
+enum unseen_status unseen__lock_open(const char *path, int *fd_out, struct unseen_error *error);
 
 /* Closes *fd and sets it to -1; does nothing if *fd is negative. opener is the process that took
  * the lock, or 0: only that process unlocks. Call it after everything that matters has been

@@ -146,15 +146,18 @@ enum unseen_status unseen__compact_load_table(struct unseen__filter *filter,
         return UNSEEN_ERR_CORRUPT;
     }
     enum unseen_status status = make_unread(c, pieces, (size_t)ngroups);
-    if (status == UNSEEN_OK) {
-        status = load_groups(c, table + TABLE_HEAD, end_out);
+    if (status != UNSEEN_OK) {
+        return status;
     }
-    if (status == UNSEEN_OK) {
-        status = load_numbers(c, table);
+    status = load_groups(c, table + TABLE_HEAD, end_out);
+    if (status != UNSEEN_OK) {
+        return status;
     }
-    if (status == UNSEEN_OK) {
-        status = make_bits(c);
+    status = load_numbers(c, table);
+    if (status != UNSEEN_OK) {
+        return status;
     }
+    status = make_bits(c);
     if (status != UNSEEN_OK) {
         return status;
     }

@@ -399,25 +399,29 @@ static enum unseen_status build_directory(struct compact *c)
     struct compact_group all = c->loaded[0].group;
     all.depth = 0;
     enum unseen_status status = unseen__compact_directory_init(c, 0, &all);
-    for (size_t i = 0; i < c->nloaded && status == UNSEEN_OK; i++) {
+    if (status != UNSEEN_OK) {
+        return status;
+    }
+    for (size_t i = 0; i < c->nloaded; i++) {
         const struct compact_loaded *loaded = &c->loaded[i];
         size_t copies;
         struct compact_group *entries = unseen__compact_directory_find(c, loaded->path, &copies);
-        while (entries->depth < loaded->group.depth && status == UNSEEN_OK) {
+        while (entries->depth < loaded->group.depth) {
             status = unseen__compact_directory_deepen(c, loaded->path);
-            entries = unseen__compact_directory_find(c, loaded->path, &copies);
-            if (status == UNSEEN_OK) {
-                for (size_t k = 0; k < copies; k++) {
-                    entries[k].depth++;
-                }
-                entries = unseen__compact_directory_find(c, loaded->path, &copies);
+            if (status != UNSEEN_OK) {
+                return status;
             }
+            entries = unseen__compact_directory_find(c, loaded->path, &copies);
+            for (size_t k = 0; k < copies; k++) {
+                entries[k].depth++;
+            }
+            entries = unseen__compact_directory_find(c, loaded->path, &copies);
         }
-        for (size_t k = 0; k < copies && status == UNSEEN_OK; k++) {
+        for (size_t k = 0; k < copies; k++) {
             entries[k] = loaded->group;
         }
     }
-    return status;
+    return UNSEEN_OK;
 }
 
 enum unseen_status unseen__compact_load_finish(struct unseen__filter *filter)

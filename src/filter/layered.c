@@ -525,19 +525,21 @@ static enum unseen_status layered_load_piece(struct unseen__filter *filter, cons
 static enum unseen_status layered_load_finish(struct unseen__filter *filter)
 {
     struct layered *l = layered_from(filter);
-    enum unseen_status status = l->small || l->filters[PART_BLOCK] ? UNSEEN_OK : UNSEEN_ERR_CORRUPT;
-    for (unsigned part = PART_BLOCK; part < NPARTS && status == UNSEEN_OK; part++) {
+    if (!l->small && !l->filters[PART_BLOCK]) {
+        return UNSEEN_ERR_CORRUPT;
+    }
+    for (unsigned part = PART_BLOCK; part < NPARTS; part++) {
         struct unseen__filter *inner = l->filters[part];
-        status = inner ? inner->ops->load_finish(inner) : UNSEEN_OK;
-        if (inner && status == UNSEEN_OK &&
-            inner->ops->nkeys(inner) != load_le64(l->loaded[part] + 16)) {
-            status = UNSEEN_ERR_CORRUPT;
+        const enum unseen_status status = inner ? inner->ops->load_finish(inner) : UNSEEN_OK;
+        if (status != UNSEEN_OK) {
+            return status;
+        }
+        if (inner && inner->ops->nkeys(inner) != load_le64(l->loaded[part] + 16)) {
+            return UNSEEN_ERR_CORRUPT;
         }
     }
-    if (status == UNSEEN_OK) {
-        make_outline(l);
-    }
-    return status;
+    make_outline(l);
+    return UNSEEN_OK;
 }
 
 const struct unseen__filter_ops unseen__layered_ops = {

@@ -633,19 +633,21 @@ static enum unseen_status scalable_load_piece(struct unseen__filter *filter, con
 static enum unseen_status scalable_load_finish(struct unseen__filter *filter)
 {
     struct scalable *s = scalable_from(filter);
-    enum unseen_status status = s->nlinks ? UNSEEN_OK : UNSEEN_ERR_CORRUPT;
-    for (unsigned i = 0; i < s->nlinks && status == UNSEEN_OK; i++) {
+    for (unsigned i = 0; i < s->nlinks; i++) {
         struct link *link = &s->links[i];
-        status = link->filter ? s->link_ops->load_finish(link->filter) : UNSEEN_ERR_CORRUPT;
-        if (status == UNSEEN_OK) {
-            struct unseen_set_stats numbers = {0};
-            s->link_ops->stats(link->filter, &numbers);
-            link->capacity = numbers.capacity;
-            /* The next one is for twice as many. */
-            status = link->capacity <= UINT64_MAX / 4 ? UNSEEN_OK : UNSEEN_ERR_CORRUPT;
+        struct unseen_set_stats numbers = {0};
+        const enum unseen_status status =
+            link->filter ? s->link_ops->load_finish(link->filter) : UNSEEN_ERR_CORRUPT;
+        if (status != UNSEEN_OK) {
+            return status;
+        }
+        s->link_ops->stats(link->filter, &numbers);
+        link->capacity = numbers.capacity;
+        if (link->capacity > UINT64_MAX / 4) {
+            return UNSEEN_ERR_CORRUPT; /* the next link is for twice as many keys */
         }
     }
-    return status;
+    return s->nlinks > 0 ? UNSEEN_OK : UNSEEN_ERR_CORRUPT;
 }
 
 /* ---- one table of operations for each kind of link ---- */

@@ -140,12 +140,13 @@ static enum unseen_status read_chunks(int fd, uint32_t kind, uint8_t *buf, unsee
     for (;;) {
         size_t len = 0;
         enum unseen_status status = read_chunk(fd, *offset, kind, buf, &len, code_out);
-        if (status == UNSEEN_OK && len == 0) {
+        if (status != UNSEEN_OK) {
+            return status;
+        }
+        if (len == 0) {
             return complete ? UNSEEN_OK : UNSEEN_ERR_CORRUPT;
         }
-        if (status == UNSEEN_OK) {
-            status = complete ? UNSEEN_ERR_CORRUPT : take(object, buf, len, &complete);
-        }
+        status = complete ? UNSEEN_ERR_CORRUPT : take(object, buf, len, &complete);
         if (status != UNSEEN_OK) {
             return status;
         }

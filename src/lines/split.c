@@ -67,19 +67,6 @@ static inline uint64_t mask64(const char *p, char delimiter)
 
 #endif
 
-static inline unsigned lowest_bit(uint64_t mask)
-{
-#if defined(__GNUC__)
-    return (unsigned)__builtin_ctzll(mask);
-#else
-    unsigned i = 0;
-    while (!(mask >> i & 1)) {
-        i++;
-    }
-    return i;
-#endif
-}
-
 size_t unseen_lines_split(const void *data, size_t len, char delimiter, struct unseen_bytes *lines,
                           size_t max, size_t *consumed_out)
 {

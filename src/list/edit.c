@@ -70,7 +70,7 @@ static enum unseen_status open_edit(struct unseen_list_edit *edit, const char *p
     if (!edit->path) {
         return unseen__error_status(error, UNSEEN_ERR_NOMEM, path);
     }
-    enum unseen_status status = unseen__lock_open(path, O_RDWR, &edit->fd, error);
+    enum unseen_status status = unseen__lock_open(path, &edit->fd, error);
     if (status != UNSEEN_OK) {
         return status;
     }

@@ -101,7 +101,7 @@ static enum unseen_status log_open_file(struct unseen__log *log, struct unseen_e
 {
     enum unseen_status status = UNSEEN_OK;
     if (log->writable) {
-        status = unseen__lock_open(log->path, O_RDWR, &log->fd, error);
+        status = unseen__lock_open(log->path, &log->fd, error);
         log->opener = status == UNSEEN_OK ? (long)getpid() : 0;
     } else {
         const int code = unseen__file_open(log->path, O_RDONLY, &log->fd);
@@ -340,7 +340,7 @@ enum unseen_status unseen__log_remove_empty(const char *path, bool *removed_out,
     if (lstat(path, &st) != 0 || !S_ISREG(st.st_mode) || st.st_size != 0) {
         return UNSEEN_OK;
     }
-    const enum unseen_status status = unseen__lock_open(path, O_RDWR, &fd, error);
+    const enum unseen_status status = unseen__lock_open(path, &fd, error);
     if (status != UNSEEN_OK) {
         return status == UNSEEN_ERR_MISSING ? UNSEEN_OK : status;
     }

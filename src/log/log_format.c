@@ -155,16 +155,13 @@ enum unseen_status unseen__image_header_decode(const uint8_t bytes[UNSEEN__IMAGE
 
 /* ---- keys ---- */
 
-void unseen__keys_pack(const struct unseen_key *keys, size_t n, unsigned key_bits, uint8_t *bytes)
+void unseen__key_pack(struct unseen_key key, unsigned key_bits, uint8_t *bytes)
 {
-    const size_t step = unseen__key_bytes(key_bits);
-    for (size_t i = 0; i < n; i++, bytes += step) {
-        store_le64(bytes, keys[i].hi);
-        if (key_bits == 96) {
-            store_le32(bytes + 8, (uint32_t)keys[i].lo);
-        } else if (key_bits == 128) {
-            store_le64(bytes + 8, keys[i].lo);
-        }
+    store_le64(bytes, key.hi);
+    if (key_bits == 96) {
+        store_le32(bytes + 8, (uint32_t)key.lo);
+    } else if (key_bits == 128) {
+        store_le64(bytes + 8, key.lo);
     }
 }
 

@@ -58,7 +58,7 @@ static inline size_t unseen__key_bytes(unsigned key_bits)
     return key_bits / 8;
 }
 
-void unseen__keys_pack(const struct unseen_key *keys, size_t n, unsigned key_bits, uint8_t *bytes);
+void unseen__key_pack(struct unseen_key key, unsigned key_bits, uint8_t *bytes);
 void unseen__keys_unpack(const uint8_t *bytes, size_t n, unsigned key_bits,
                          struct unseen_key *keys);
 

@@ -60,16 +60,6 @@ struct triangle {
     struct bucket_bits is_there;
 };
 
-/* The place of the lowest 1 bit; x is not 0. */
-UNSEEN_INLINE unsigned lowest_bit(uint64_t x)
-{
-#if defined(__GNUC__)
-    return (unsigned)__builtin_ctzll(x);
-#else
-    return (unsigned)popcount_portable((x & (0 - x)) - 1);
-#endif
-}
-
 UNSEEN_INLINE unsigned first_bit(struct bucket_bits bits)
 {
     return bits.low ? lowest_bit(bits.low) : 64 + lowest_bit(bits.high);

@@ -12,16 +12,6 @@ enum {
     WINDOW = 56 /* unary bits that one load gives at any bit position */
 };
 
-/* The place of the lowest 1 bit; x is not 0. */
-UNSEEN_INLINE unsigned lowest_bit(uint64_t x)
-{
-#if defined(__GNUC__)
-    return (unsigned)__builtin_ctzll(x);
-#else
-    return (unsigned)popcount_portable((x & (0 - x)) - 1);
-#endif
-}
-
 /* The place of the highest 1 bit; x is not 0. */
 UNSEEN_INLINE unsigned highest_bit(uint64_t x)
 {

@@ -280,23 +280,34 @@ static enum unseen_status check_table(const struct unseen_store *store,
     return status;
 }
 
-enum unseen_status unseen__image_load(const struct unseen_store *store, struct unseen__image *image,
-                                      struct unseen_set **set_out, struct unseen_error *error)
+/* Makes the set from the chunks of the image; with a source, the pieces that the table names stay in
+ * the file. */
+static enum unseen_status load_set(const struct unseen_store *store, struct unseen__image *image,
+                                   struct source *source, struct unseen_set **set_out,
+                                   struct unseen_error *error)
 {
     struct unseen_import *import = NULL;
-    struct unseen_set *set = NULL;
     enum unseen_status status = start_import(store, image, &import, error);
     if (status != UNSEEN_OK) {
         return status;
     }
-    status = import_chunks(import, image, error);
+    status =
+        source ? import_rest_later(import, source, error) : import_chunks(import, image, error);
     if (status != UNSEEN_OK) {
         unseen_import_free(import);
         return status;
     }
-    status = make_set(store, import, &set);
+    status = make_set(store, import, set_out);
+    return status == UNSEEN_OK ? UNSEEN_OK : unseen__error_status(error, status, image->path);
+}
+
+enum unseen_status unseen__image_load(const struct unseen_store *store, struct unseen__image *image,
+                                      struct unseen_set **set_out, struct unseen_error *error)
+{
+    struct unseen_set *set = NULL;
+    enum unseen_status status = load_set(store, image, NULL, &set, error);
     if (status != UNSEEN_OK) {
-        return unseen__error_status(error, status, image->path);
+        return status;
     }
     status = image->header.table_len > 0 ? check_table(store, image, set, error) : UNSEEN_OK;
     if (status != UNSEEN_OK) {
@@ -304,29 +315,6 @@ enum unseen_status unseen__image_load(const struct unseen_store *store, struct u
         return status;
     }
     *set_out = set;
-    return UNSEEN_OK;
-}
-
-/* Makes the set from the table. After success *source belongs to the set. */
-static enum unseen_status load_table(const struct unseen_store *store, struct source *source,
-                                     struct unseen_set **set_out, struct unseen_error *error)
-{
-    struct unseen_import *import = NULL;
-    enum unseen_status status = start_import(store, &source->image, &import, error);
-    if (status != UNSEEN_OK) {
-        return status;
-    }
-    status = import_rest_later(import, source, error);
-    if (status != UNSEEN_OK) {
-        unseen_import_free(import);
-        return status;
-    }
-    status = make_set(store, import, set_out);
-    if (status != UNSEEN_OK) {
-        return unseen__error_status(error, status, source->image.path);
-    }
-    unseen__image_end_chunks(&source->image);
-    source->belongs_to_set = true;
     return UNSEEN_OK;
 }
 
@@ -343,12 +331,15 @@ enum unseen_status unseen__image_load_later(const struct unseen_store *store,
         return unseen__error_status(error, UNSEEN_ERR_NOMEM, image->path);
     }
     *source = (struct source){.allocator = store->allocator, .image = *image};
-    const enum unseen_status status = load_table(store, source, set_out, error);
-    *image = source->image;
+    const enum unseen_status status = load_set(store, &source->image, source, set_out, error);
     if (status != UNSEEN_OK) {
+        *image = source->image;
         unseen__free(&store->allocator, source, sizeof(*source));
         return status;
     }
+    unseen__image_end_chunks(&source->image);
+    source->belongs_to_set = true;
+    *image = source->image;
     image->fd = -1; /* the set has the file, and the path */
     image->path = NULL;
     return UNSEEN_OK;

@@ -48,7 +48,7 @@ static bool rewrite_keys(void *context, const struct unseen_key *keys, size_t n)
     struct writer *w = context;
     const unsigned key_bits = w->log->header.key_bits;
     for (size_t i = 0; i < n; i++) {
-        unseen__keys_pack(&keys[i], 1, key_bits, w->payload + w->n * unseen__key_bytes(key_bits));
+        unseen__key_pack(keys[i], key_bits, w->payload + w->n * unseen__key_bytes(key_bits));
         if (++w->n == RECORD_KEYS && !flush_record(w)) {
             return false;
         }

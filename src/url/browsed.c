@@ -64,17 +64,18 @@ static struct unseen_bytes prefixed(const char *prefix, struct unseen_bytes text
     return (struct unseen_bytes){out, len + text.len};
 }
 
-static bool read_host(struct unseen_bytes text, uint32_t rules, char *buf, size_t cap,
+static bool read_host(struct unseen_bytes text, char *buf, size_t cap,
                       struct unseen__url_record *record)
 {
-    return unseen__url_parse(text.data, text.len, NULL, rules, buf, cap, NULL, record) &&
+    return unseen__url_parse(text.data, text.len, NULL, UNSEEN__RULE_IDNA_2, buf, cap, NULL,
+                             record) &&
            record->host_end > record->host_start;
 }
 
 /* The buffer: the record from its start; the prefixed text at its end, and before that the room
  * that the parser takes. The parts that nobody looks up, user, port and fragment, are cut out where
  * they stand. */
-bool unseen__url_browsed(struct unseen_bytes in, uint32_t rules, char *buf, size_t cap,
+bool unseen__url_browsed(struct unseen_bytes in, char *buf, size_t cap,
                          struct unseen_bytes *text_out)
 {
     struct unseen__url_record record;
@@ -82,11 +83,10 @@ bool unseen__url_browsed(struct unseen_bytes in, uint32_t rules, char *buf, size
         in.data++;
         in.len--;
     }
-    if (!read_host(in, rules, buf, cap, &record)) {
+    if (!read_host(in, buf, cap, &record)) {
         const char *const prefix = missing_prefix(in);
         cap -= in.len + PREFIX_LEN;
-        if (*prefix == '\0' ||
-            !read_host(prefixed(prefix, in, buf + cap), rules, buf, cap, &record)) {
+        if (*prefix == '\0' || !read_host(prefixed(prefix, in, buf + cap), buf, cap, &record)) {
             return false;
         }
     }

@@ -15,9 +15,9 @@ bool unseen__is_drive_letter(const char *in, size_t len)
     return len == 2 && is_ascii_letter(in[0]) && (in[1] == ':' || in[1] == '|');
 }
 
-bool unseen__is_normalized_drive_letter(const char *in, size_t len)
+bool unseen__is_normalized_drive_letter(const char *in)
 {
-    return unseen__is_drive_letter(in, len) && in[1] == ':';
+    return is_ascii_letter(in[0]) && in[1] == ':';
 }
 
 bool unseen__starts_with_drive_letter(const char *in, const char *end)
@@ -50,7 +50,7 @@ void unseen__path_shorten(struct unseen__url_record *url)
     const char *const path = url->text + url->path_start;
     const size_t len = url->len - url->path_start;
     if (url->scheme == UNSEEN__SCHEME_FILE && len == 3 &&
-        unseen__is_normalized_drive_letter(path + 1, 2)) {
+        unseen__is_normalized_drive_letter(path + 1)) {
         return;
     }
     while (url->len > url->path_start) {

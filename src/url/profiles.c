@@ -526,28 +526,31 @@ static enum unseen_status make_parts(struct unseen_url *url, struct identity *id
 {
     enum unseen_status status = make_params(url, identity, UNSEEN__RULE_DROP_PARAMS, "drop-params",
                                             &url->drop_params, error);
-    if (status == UNSEEN_OK) {
-        status = make_params(url, identity, UNSEEN__RULE_ONLY_PARAMS, "only-params",
-                             &url->only_params, error);
+    if (status != UNSEEN_OK) {
+        return status;
     }
-    if (status == UNSEEN_OK) {
-        status = check_contradictions(url, error);
+    status = make_params(url, identity, UNSEEN__RULE_ONLY_PARAMS, "only-params", &url->only_params,
+                         error);
+    if (status != UNSEEN_OK) {
+        return status;
+    }
+    status = check_contradictions(url, error);
+    if (status != UNSEEN_OK) {
+        return status;
     }
     struct text id = {.len = 0};
     write_id(&id, identity);
-    if (status == UNSEEN_OK && id.full) {
-        status = length_error(error);
+    if (id.full) {
+        return length_error(error);
     }
-    if (status == UNSEEN_OK) {
-        url->id = unseen__alloc(&url->allocator, id.len + 1, 1);
-        status = url->id ? UNSEEN_OK : unseen__error_plain(error, UNSEEN_ERR_NOMEM);
+    url->id = unseen__alloc(&url->allocator, id.len + 1, 1);
+    if (!url->id) {
+        return unseen__error_plain(error, UNSEEN_ERR_NOMEM);
     }
-    if (url->id) {
-        memcpy(url->id, id.bytes, id.len + 1);
-    }
+    memcpy(url->id, id.bytes, id.len + 1);
     unseen__trackers_init(&url->trackers);
     unseen__sessions_init(&url->sessions);
-    return status;
+    return UNSEEN_OK;
 }
 
 enum unseen_status unseen_url_create(struct unseen_url **url_out,

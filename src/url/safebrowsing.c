@@ -423,8 +423,7 @@ enum unseen_status unseen__url_safebrowsing_browsed(const struct unseen_url *url
     (void)url;
     struct unseen_bytes text = {in, len};
     struct unseen_bytes port;
-    if (!unseen__safebrowsing_reads_alike(in, len) &&
-        !unseen__url_browsed(text, UNSEEN__RULE_IDNA_2, buf, cap, &text)) {
+    if (!unseen__safebrowsing_reads_alike(in, len) && !unseen__url_browsed(text, buf, cap, &text)) {
         text = (struct unseen_bytes){in, len};
     }
     answer_form(out, in, len, buf, write_form(text, &browsed, buf, cap, &port));

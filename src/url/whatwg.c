@@ -480,7 +480,7 @@ static bool file_slash_state(struct unseen__url_parser *p)
     const char *const path = base->text + base->path_start;
     const size_t path_len = base->path_end - base->path_start;
     if (!unseen__starts_with_drive_letter(p->at, p->end) && path_len >= 3 &&
-        unseen__is_normalized_drive_letter(path + 1, 2) && (path_len == 3 || path[3] == '/')) {
+        unseen__is_normalized_drive_letter(path + 1) && (path_len == 3 || path[3] == '/')) {
         append(p->url, path, 3);
     }
     return path_state(p);

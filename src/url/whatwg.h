@@ -89,7 +89,7 @@ bool unseen__host_append(struct unseen__url_parser *p, const char *in, size_t le
 
 /* Two letters such as C: or C|, or (normalised) C: only. */
 bool unseen__is_drive_letter(const char *in, size_t len);
-bool unseen__is_normalized_drive_letter(const char *in, size_t len);
+bool unseen__is_normalized_drive_letter(const char *in); /* of 2 bytes */
 bool unseen__starts_with_drive_letter(const char *in, const char *end);
 
 /* 1 for a segment that is ".", 2 for "..", with %2e for a dot as well; 0 for any other. */
@@ -118,7 +118,7 @@ void unseen__url_apply_rules(struct unseen__url_record *record, const struct uns
 /* Reads a text as browsers do, and stores scheme, host, path and query of the URL. buf has
  * unseen_url_bound(in.len, 0) bytes; the text stands at its start. Returns false if browsers see no
  * URL with a host. */
-bool unseen__url_browsed(struct unseen_bytes in, uint32_t rules, char *buf, size_t cap,
+bool unseen__url_browsed(struct unseen_bytes in, char *buf, size_t cap,
                          struct unseen_bytes *text_out);
 
 /* The standard's first steps: C0 controls and spaces at both ends go, tabs and newlines go
